@@ -1,0 +1,43 @@
+# For people. CMake does the work; tools/install-deps installs what is missing.
+JOBS ?= $(shell nproc)
+.PHONY: all deps demo test asan bench validate format tidy install clean
+
+all: deps
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release -j $(JOBS)
+
+deps:
+	@tools/install-deps
+
+demo: all
+	@tools/demo
+
+test: all
+	@cd build && ctest --output-on-failure -j $(JOBS)
+
+asan: deps
+	@cmake --preset asan >/dev/null
+	@cmake --build --preset asan -j $(JOBS)
+	@cd build-asan && ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/tools/leaks.txt \
+		ctest --output-on-failure -j $(JOBS)
+
+bench: all
+	@cmake --build --preset release -j $(JOBS) --target bench_programs
+	@tools/run-programs bench
+
+validate: all
+	@cmake --build --preset release -j $(JOBS) --target validation_programs
+	@tools/run-programs validation
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+tidy: deps
+	@cmake --preset dev >/dev/null
+	@git ls-files 'src/*.c' 'app/*.c' | xargs clang-tidy -p build-dev --quiet
+
+install: all
+	@cmake --install build
+
+clean:
+	@rm -rf build build-dev build-asan

@@ -1,0 +1,2 @@
+// A room without sources yet still links.
+typedef int pl_empty;

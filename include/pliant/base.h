@@ -1,0 +1,97 @@
+// What every room shares: status codes, error sentences, findings, hooks for log, memory and progress.
+#ifndef PLIANT_BASE_H
+#define PLIANT_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define PL_API __attribute__((visibility("default")))
+#define PL_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#else
+#define PL_API
+#define PL_PRINTF(f, a)
+#endif
+
+#define PL_VERSION "0.1.0"
+PL_API const char *pl_version(void);
+
+// Whether a call did its work. Not converging is no status: see pl_outcome in statics.h.
+#define PL_STATUS_LIST(X)                                                                                    \
+    X(PL_OK, "done")                                                                                         \
+    X(PL_BAD_INPUT, "wrong input")                                                                           \
+    X(PL_BAD_FILE, "the file cannot be read or written")                                                     \
+    X(PL_NO_MEMORY, "out of memory")                                                                         \
+    X(PL_INTERRUPTED, "interrupted")                                                                         \
+    X(PL_FAILED, "an internal step failed")
+
+typedef enum pl_status {
+#define X(code, text) code,
+    PL_STATUS_LIST(X)
+#undef X
+} pl_status;
+
+PL_API const char *pl_status_text(pl_status status);
+
+// A status and one sentence, on the caller's stack. Every function that judges input takes a pl_error *,
+// which may be NULL.
+typedef struct pl_error {
+    pl_status status;
+    char text[1000];
+} pl_error;
+
+// Findings: several defects reported in one go, each with its place in a file and what to do about it.
+typedef enum pl_severity { PL_NOTE, PL_WARNING, PL_DEFECT } pl_severity;
+
+typedef struct pl_finding {
+    pl_severity severity;
+    const char *file;   // NULL when not about a file
+    int line;           // 1-based; 0 when unknown
+    const char *text;   // what was found and what was expected
+    const char *advice; // how to mend it; "" when there is nothing to say
+    bool has_place;
+    double place[3];         // mm, where in the mesh
+    const int32_t *elements; // the elements concerned
+    int32_t element_count;
+} pl_finding;
+
+typedef struct pl_findings pl_findings;
+PL_API pl_findings *pl_findings_create(void); // NULL when out of memory
+PL_API void pl_findings_destroy(pl_findings *findings);
+PL_API int pl_findings_count(const pl_findings *findings);
+PL_API int pl_findings_defect_count(const pl_findings *findings);
+PL_API const pl_finding *pl_findings_at(const pl_findings *findings, int i); // borrowed until the next add
+// Adds one finding; `findings` may be NULL. Returns the index, or -1 when nothing could be stored.
+PL_API int pl_findings_add(pl_findings *findings, pl_severity severity, const char *file, int line,
+                           const char *format, ...) PL_PRINTF(5, 6);
+// Amend the finding last added.
+PL_API void pl_findings_advise(pl_findings *findings, const char *format, ...) PL_PRINTF(2, 3);
+PL_API void pl_findings_place(pl_findings *findings, const double place[3], const int32_t *elements,
+                              int32_t element_count);
+
+// Progress of long work. `step` is called with a fraction in [0, 1] (negative: unknown) and a few words; it
+// returns false to ask the work to stop, which then ends with PL_INTERRUPTED or outcome "interrupted".
+typedef struct pl_progress {
+    bool (*step)(void *user, double fraction, const char *what);
+    void *user;
+} pl_progress;
+
+// Hooks, set once at start and before any other call. The library never prints by itself.
+typedef void (*pl_log_hook)(void *user, int level, const char *text); // level 0 note, 1 detail, 2 trace
+PL_API void pl_log_set(pl_log_hook hook, void *user, int level);
+typedef void *(*pl_realloc_hook)(void *user, void *block, size_t bytes); // bytes 0 frees
+PL_API void pl_memory_set(pl_realloc_hook hook, void *user);
+
+// Threads used by element loops and factorisations; results do not depend on it. 0 asks for all cores.
+PL_API void pl_threads_set(int count);
+PL_API int pl_threads_get(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

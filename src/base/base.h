@@ -1,0 +1,72 @@
+// Inside the library: memory, failing with a sentence, log, timer, random numbers, small text and hashing.
+#ifndef PL_BASE_IMPL_H
+#define PL_BASE_IMPL_H
+
+#include <math.h>
+#include <string.h>
+#include "pliant/base.h"
+
+// ---- contract checks: ours, never the user's; on in test builds
+void pl_assert_fail(const char *what, const char *file, int line);
+#ifdef PL_CHECKED
+#define PL_ASSERT(c) ((c) ? (void)0 : pl_assert_fail(#c, __FILE__, __LINE__))
+#else
+#define PL_ASSERT(c) ((void)0)
+#endif
+
+#define PL_COUNT(a) ((int)(sizeof(a) / sizeof((a)[0])))
+#define PL_PI 3.14159265358979323846
+
+// ---- memory. All results are zeroed where said; NULL when out of memory; sizes are checked for overflow.
+void *pl_alloc(size_t bytes);                                 // zeroed
+void *pl_alloc_array(size_t count, size_t size);              // zeroed; count 0 gives a valid block
+void *pl_resize_array(void *block, size_t count, size_t size); // new part is not zeroed; old block stays on failure
+void pl_free(void *block);                                    // NULL is fine
+char *pl_strdup(const char *text);
+#define PL_NEW(type) ((type *)pl_alloc(sizeof(type)))
+#define PL_NEW_ARRAY(type, count) ((type *)pl_alloc_array((size_t)(count), sizeof(type)))
+
+// Makes room for `need` entries in a growing array; false when out of memory (the array stays valid).
+bool pl_grow(void **block, int32_t *capacity, int64_t need, size_t size);
+
+// ---- failing with a sentence: fills err (if given) and returns the status
+pl_status pl_fail(pl_error *err, pl_status status, const char *format, ...) PL_PRINTF(3, 4);
+pl_status pl_fail_memory(pl_error *err, const char *what);
+
+// ---- log
+bool pl_log_wants(int level);
+void pl_log(int level, const char *format, ...) PL_PRINTF(2, 3);
+
+// ---- progress: true means go on; a NULL progress always goes on
+bool pl_progress_step(const pl_progress *progress, double fraction, const char *what);
+
+// ---- seconds of wall clock, of CPU time of the process
+double pl_seconds(void);
+double pl_cpu_seconds(void);
+
+// ---- deterministic random numbers (xoshiro256**)
+typedef struct pl_random {
+    uint64_t s[4];
+} pl_random;
+void pl_random_seed(pl_random *random, uint64_t seed);
+uint64_t pl_random_next(pl_random *random);
+double pl_random_uniform(pl_random *random, double low, double high);
+
+// ---- content hash (FNV-1a, 64 bit), chainable
+uint64_t pl_hash_bytes(uint64_t hash, const void *data, size_t bytes);
+#define PL_HASH_SEED UINT64_C(14695981039346656037)
+
+// ---- growing text, for messages and writers. A failed append sets `failed` and leaves the text valid.
+typedef struct pl_text {
+    char *data; // NUL-terminated; NULL while empty
+    size_t length, capacity;
+    bool failed;
+} pl_text;
+void pl_text_add(pl_text *text, const char *format, ...) PL_PRINTF(2, 3);
+void pl_text_add_bytes(pl_text *text, const void *data, size_t bytes);
+void pl_text_clear(pl_text *text);
+
+// The known word nearest to `word` (edit distance at most a third of its length), or NULL.
+const char *pl_nearest_word(const char *word, const char *const *known, int count);
+
+#endif

@@ -1,0 +1,43 @@
+// Status texts, failing with a sentence, assertion.
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/base.h"
+
+const char *pl_version(void)
+{
+    return PL_VERSION;
+}
+
+const char *pl_status_text(pl_status status)
+{
+    static const char *const text[] = {
+#define X(code, sentence) [code] = sentence,
+        PL_STATUS_LIST(X)
+#undef X
+    };
+    return (int)status >= 0 && (int)status < PL_COUNT(text) ? text[status] : "unknown status";
+}
+
+pl_status pl_fail(pl_error *err, pl_status status, const char *format, ...)
+{
+    if (err) {
+        err->status = status;
+        va_list args;
+        va_start(args, format);
+        vsnprintf(err->text, sizeof err->text, format, args);
+        va_end(args);
+    }
+    return status;
+}
+
+pl_status pl_fail_memory(pl_error *err, const char *what)
+{
+    return pl_fail(err, PL_NO_MEMORY, "%s: out of memory", what);
+}
+
+void pl_assert_fail(const char *what, const char *file, int line)
+{
+    fprintf(stderr, "%s:%d: contract broken: %s\n", file, line, what);
+    abort();
+}

@@ -1,0 +1,198 @@
+// Log, progress, clocks, random numbers, hashing, growing text, the nearest word, thread count.
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <omp.h>
+#include "base/base.h"
+
+static struct {
+    pl_log_hook hook;
+    void *user;
+    int level;
+} log_target;
+
+void pl_log_set(pl_log_hook hook, void *user, int level)
+{
+    log_target.hook = hook;
+    log_target.user = user;
+    log_target.level = level;
+}
+
+bool pl_log_wants(int level)
+{
+    return log_target.hook && level <= log_target.level;
+}
+
+void pl_log(int level, const char *format, ...)
+{
+    if (!pl_log_wants(level)) {
+        return;
+    }
+    char text[1000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    log_target.hook(log_target.user, level, text);
+}
+
+bool pl_progress_step(const pl_progress *progress, double fraction, const char *what)
+{
+    return !progress || !progress->step || progress->step(progress->user, fraction, what);
+}
+
+static double tools_clock(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double pl_seconds(void)
+{
+    return tools_clock(CLOCK_MONOTONIC);
+}
+
+double pl_cpu_seconds(void)
+{
+    return tools_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+// splitmix64 spreads the seed over the state
+void pl_random_seed(pl_random *random, uint64_t seed)
+{
+    for (int i = 0; i < 4; ++i) {
+        uint64_t z = (seed += UINT64_C(0x9e3779b97f4a7c15));
+        z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+        random->s[i] = z ^ (z >> 31);
+    }
+}
+
+static uint64_t tools_rotate(uint64_t x, int k)
+{
+    return (x << k) | (x >> (64 - k));
+}
+
+uint64_t pl_random_next(pl_random *random)
+{
+    uint64_t *s = random->s;
+    const uint64_t result = tools_rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = tools_rotate(s[3], 45);
+    return result;
+}
+
+double pl_random_uniform(pl_random *random, double low, double high)
+{
+    return low + (high - low) * ((double)(pl_random_next(random) >> 11) * 0x1p-53);
+}
+
+uint64_t pl_hash_bytes(uint64_t hash, const void *data, size_t bytes)
+{
+    const unsigned char *p = data;
+    for (size_t i = 0; i < bytes; ++i) {
+        hash = (hash ^ p[i]) * UINT64_C(1099511628211);
+    }
+    return hash;
+}
+
+static bool text_reserve(pl_text *text, size_t extra)
+{
+    if (text->failed) {
+        return false;
+    }
+    const size_t need = text->length + extra + 1;
+    if (need > text->capacity) {
+        const size_t wanted = need + need / 2 + 64;
+        char *larger = pl_resize_array(text->data, wanted, 1);
+        if (!larger) {
+            text->failed = true;
+            return false;
+        }
+        text->data = larger;
+        text->capacity = wanted;
+    }
+    return true;
+}
+
+void pl_text_add(pl_text *text, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    if (length < 0 || !text_reserve(text, (size_t)length)) {
+        return;
+    }
+    va_start(args, format);
+    vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
+    va_end(args);
+    text->length += (size_t)length;
+}
+
+void pl_text_add_bytes(pl_text *text, const void *data, size_t bytes)
+{
+    if (text_reserve(text, bytes)) {
+        memcpy(text->data + text->length, data, bytes);
+        text->length += bytes;
+        text->data[text->length] = '\0';
+    }
+}
+
+void pl_text_clear(pl_text *text)
+{
+    pl_free(text->data);
+    *text = (pl_text){0};
+}
+
+// Levenshtein distance of two words of at most 63 letters; longer words are cut.
+static int tools_edit_distance(const char *a, const char *b)
+{
+    int row[64], length = (int)strlen(b);
+    length = length > 63 ? 63 : length;
+    for (int j = 0; j <= length; ++j) {
+        row[j] = j;
+    }
+    for (int i = 0; a[i] && i < 63; ++i) {
+        int diagonal = row[0];
+        row[0] = i + 1;
+        for (int j = 0; j < length; ++j) {
+            const int change = diagonal + (a[i] != b[j]);
+            diagonal = row[j + 1];
+            int best = row[j] < row[j + 1] ? row[j] + 1 : row[j + 1] + 1;
+            row[j + 1] = change < best ? change : best;
+        }
+    }
+    return row[length];
+}
+
+const char *pl_nearest_word(const char *word, const char *const *known, int count)
+{
+    const char *nearest = NULL;
+    int best = (int)strlen(word) / 3 + 2;
+    for (int i = 0; i < count; ++i) {
+        const int distance = tools_edit_distance(word, known[i]);
+        if (distance < best) {
+            best = distance;
+            nearest = known[i];
+        }
+    }
+    return nearest;
+}
+
+static int thread_count;
+
+void pl_threads_set(int count)
+{
+    thread_count = count;
+}
+
+int pl_threads_get(void)
+{
+    return thread_count > 0 ? thread_count : omp_get_num_procs();
+}

@@ -1,0 +1,59 @@
+// Sparse symmetric systems behind one interface. The solver has never heard of a robot.
+//
+//   pl_sparse   a symmetric pattern and its values: compressed columns, upper triangle, rows ascending
+//   pl_factor   ordering and symbolic analysis once, then factor and solve as often as wanted
+#ifndef PL_SOLVER_H
+#define PL_SOLVER_H
+
+#include "base/base.h"
+
+typedef struct pl_sparse {
+    int32_t n;
+    int64_t *start; // n + 1 column starts
+    int32_t *row;   // rows <= column, ascending; the diagonal entry is always present and last
+    double *value;  // start[n] entries
+} pl_sparse;
+
+pl_status pl_sparse_create(int32_t n, int64_t entry_count, pl_sparse *out, pl_error *err); // zeroed arrays
+void pl_sparse_clear(pl_sparse *matrix);
+// y = A x
+void pl_sparse_multiply(const pl_sparse *matrix, const double *x, double *y);
+// The slot of (row, column) in `value`, row <= column; -1 when it is not in the pattern. Binary search.
+int64_t pl_sparse_slot(const pl_sparse *matrix, int32_t row, int32_t column);
+
+// CHOLESKY: CHOLMOD's supernodal L L^T, positive definite matrices only.
+// INDEFINITE: MUMPS, threshold pivoting, inertia.
+// MULTIFRONTAL: our own L D L^T with pivoting inside supernodes, parallel over the elimination tree; made for
+// quasi-definite matrices [A B; B^T -C]; counts inertia; perturbs pivots that are too small and counts them.
+typedef enum pl_factor_kind { PL_FACTOR_CHOLESKY, PL_FACTOR_INDEFINITE, PL_FACTOR_MULTIFRONTAL } pl_factor_kind;
+
+typedef struct pl_factor_report {
+    bool singular;              // no usable factor (for CHOLESKY: not positive definite)
+    int32_t negative_count;     // negative pivots (0 for CHOLESKY)
+    int32_t perturbed_count;    // pivots replaced because they were too small
+    double largest_pivot, smallest_pivot; // absolute values
+} pl_factor_report;
+
+typedef struct pl_factor pl_factor;
+
+// Orders and analyses. `group[i]` names the node that unknown i belongs to (0 .. group_count-1): the graph of
+// groups is ordered by nested dissection and expanded, unknowns of a group staying together in ascending
+// order. Keeps no reference to `matrix` (pattern is copied as needed).
+pl_status pl_factor_create(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group, int32_t group_count,
+                           pl_factor **out, pl_error *err);
+void pl_factor_destroy(pl_factor *factor);
+// Factors new values on the same pattern. PL_OK also when singular: the report says so.
+pl_status pl_factor_update(pl_factor *factor, const pl_sparse *matrix, pl_factor_report *report, pl_error *err);
+// Solves A x = b for `count` right sides (column-major, leading dimension n), in place. Needs a usable factor.
+void pl_factor_solve(pl_factor *factor, double *b, int count);
+// Size of the factor in bytes, and floating-point operations of one factorisation.
+size_t pl_factor_bytes(const pl_factor *factor);
+double pl_factor_flops(const pl_factor *factor);
+
+// ---- small dense systems, n up to a few dozen; row-major
+// Solves A x = b (count right sides, b is n x count row-major) by LU with partial pivoting; false when singular.
+bool pl_dense_solve(int n, double *A, double *b, int count);
+// Eigenvalues (ascending) of a symmetric matrix, and eigenvectors in the columns of V if given.
+void pl_dense_eigen(int n, double *A, double *value, double *V);
+
+#endif
