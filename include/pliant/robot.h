@@ -1,0 +1,250 @@
+// A robot: all that does not change. A pl_robot_def says what to build (io fills one from a robot file); checking it
+// against its meshes gives the immutable pl_robot. A pl_state holds all that changes.
+#ifndef PLIANT_ROBOT_H
+#define PLIANT_ROBOT_H
+
+#include "pliant/material.h"
+#include "pliant/mesh.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Every item carries the line it came from (0 when made by a program). Lengths mm, forces N, pressures MPa, volumes
+// mm^3, angles rad. Names in a robot of several bodies read `body.name`; io has put points into the world's frame.
+
+typedef struct pl_body_def {
+    const char *name; // "body" for the short form
+    pl_mesh_source source;
+    double rotation[9], translation[3]; // the body's pose in the world
+    int line;
+} pl_body_def;
+
+typedef struct pl_surface_def {
+    const char *name;
+    int body; // index
+    pl_pick pick;
+    int line;
+} pl_surface_def;
+
+typedef struct pl_material_def {
+    const char *name;
+    pl_material material;
+    int line;
+} pl_material_def;
+
+typedef struct pl_region_def {
+    const char *region, *material;
+    int line;
+} pl_region_def;
+
+// Where a support acts: exactly one of surface, region, box.
+typedef struct pl_fixed_def {
+    const char *name; // for reactions: the surface's or region's name, or "fixed1"...
+    const char *surface, *region;
+    bool has_box;
+    double low[3], high[3];
+    int body; // for boxes: index, -1 for all bodies
+    bool axis[3];     // which world axes are held; all three by default
+    double move[3];   // driven clamp: displacement at full load
+    double rotate[3]; // driven clamp: rotation vector (axis times angle) at full load, after which `move` acts
+    double about[3];  // a point on the axis of rotation
+    int line;
+} pl_fixed_def;
+
+typedef struct pl_rigid_def {
+    const char *region;
+    int line;
+} pl_rigid_def;
+
+typedef enum pl_actuator_kind { PL_CABLE, PL_CHAMBER, PL_FILM } pl_actuator_kind;
+typedef enum pl_drive {
+    PL_DRIVE_LENGTH_RATIO, // cable: L / L0
+    PL_DRIVE_SHORTENING,   // cable: L0 - L, mm
+    PL_DRIVE_TENSION,      // cable, N
+    PL_DRIVE_VOLUME_RATIO, // chamber: V / V0
+    PL_DRIVE_VOLUME,       // chamber: V, mm^3
+    PL_DRIVE_PRESSURE,     // chamber: gauge, MPa
+    PL_DRIVE_SYRINGE,      // chamber: volume pushed into a closed line, mm^3
+    PL_DRIVE_AREA_RATIO,   // film: A / A0
+    PL_DRIVE_VOLTAGE,      // film, V
+    PL_DRIVE_COUNT
+} pl_drive;
+
+typedef struct pl_guide_def {
+    double point[3];
+    bool space; // fixed in space instead of embedded in the body
+    int line;
+} pl_guide_def;
+
+typedef struct pl_actuator_def {
+    const char *name;
+    pl_actuator_kind kind;
+    pl_drive drive;
+    double range[2];
+    bool has_range;
+    bool idle_hold;            // false: slack or vented without a command; true: keeps its rest measure
+    const char *surface;       // chamber, film; or
+    const char *region;        // a region of chamber elements: its outer surface is the cavity
+    const pl_guide_def *guide; // cable
+    int guide_count;
+    double radius;             // cable guides: spread over this radius, mm
+    // syringe
+    double line_volume;        // mm^3 of dead volume
+    bool liquid;               // incompressible; otherwise an ideal gas
+    double ambient;            // MPa, absolute
+    // voltage
+    double thickness;          // mm
+    double permittivity;       // relative
+    int line;
+} pl_actuator_def;
+
+typedef struct pl_command_drive {
+    const char *actuator;
+    double factor; // actuator value = factor * command
+} pl_command_drive;
+typedef struct pl_command_def {
+    const char *name;
+    const pl_command_drive *drive;
+    int drive_count;
+    double range[2];
+    bool has_range;
+    int line;
+} pl_command_def;
+
+typedef struct pl_marker_def {
+    const char *name;
+    const char *surface; // centroid and frame of a surface; or
+    double at[3];        // a point, riding on the nearest element when it stands off the body
+    double radius;       // spread, mm; 0: the element's own interpolation
+    int line;
+} pl_marker_def;
+
+typedef enum pl_sensor_kind { PL_SENSOR_LENGTH, PL_SENSOR_VOLUME, PL_SENSOR_PRESSURE } pl_sensor_kind;
+typedef struct pl_sensor_def {
+    const char *name;
+    pl_sensor_kind kind;
+    const pl_guide_def *guide; // length
+    int guide_count;
+    double radius;
+    const char *actuator; // volume, pressure: of this chamber
+    int line;
+} pl_sensor_def;
+
+typedef struct pl_force_def {
+    const char *marker;
+    double force[3], moment[3]; // N, N mm; a moment turns about its own axis, fixed in space
+    int line;
+} pl_force_def;
+typedef struct pl_surface_pressure_def {
+    const char *surface;
+    double pressure; // MPa, pushes against the surface and follows it
+    int line;
+} pl_surface_pressure_def;
+
+typedef struct pl_robot_def {
+    const char *file; // for messages; NULL when made by a program
+    const char *name;
+    const pl_body_def *body;
+    int body_count;
+    const pl_surface_def *surface;
+    int surface_count;
+    const pl_material_def *material;
+    int material_count;
+    const pl_region_def *region;
+    int region_count;
+    const pl_fixed_def *fixed;
+    int fixed_count;
+    const pl_rigid_def *rigid;
+    int rigid_count;
+    const pl_actuator_def *actuator;
+    int actuator_count;
+    const pl_command_def *command; // none: one per actuator, under its name
+    int command_count;
+    const pl_marker_def *marker;
+    int marker_count;
+    const pl_sensor_def *sensor;
+    int sensor_count;
+    double gravity[3]; // mm/s^2
+    const pl_force_def *force;
+    int force_count;
+    const pl_surface_pressure_def *pressure;
+    int pressure_count;
+} pl_robot_def;
+
+typedef struct pl_robot pl_robot;
+
+// Checks `def` against the meshes of its bodies (in their own frames, one per body, not kept) and builds the robot.
+// Every defect found becomes a finding with its line; any PL_DEFECT refuses the robot with PL_BAD_INPUT and `err`
+// repeats the first. Nothing of `def` is referenced afterwards.
+PL_API pl_status pl_robot_create(const pl_robot_def *def, const pl_mesh *const *mesh, pl_robot **out,
+                                 pl_findings *findings, pl_error *err);
+PL_API void pl_robot_destroy(pl_robot *robot);
+
+// What is in it.
+PL_API const char *pl_robot_name(const pl_robot *robot);
+PL_API uint64_t pl_robot_hash(const pl_robot *robot); // of everything that decides its behaviour
+PL_API const pl_mesh *pl_robot_mesh(const pl_robot *robot); // all bodies, in the world's frame
+PL_API const char *pl_robot_region_material(const pl_robot *robot, int region); // name of the material
+
+typedef struct pl_command_info {
+    const char *name;
+    double range[2];  // internal units
+    bool has_range;
+    pl_drive drive;   // of the first actuator driven: gives the unit
+    int actuator_count;
+} pl_command_info;
+typedef struct pl_actuator_info {
+    const char *name;
+    pl_actuator_kind kind;
+    pl_drive drive;
+    double range[2];
+    bool has_range, idle_hold;
+    double rest; // rest measure: mm, mm^3 or mm^2
+    int command; // the command that drives it; -1 when none
+    double factor;
+    int rim_count; // chambers: openings that were capped
+} pl_actuator_info;
+
+PL_API int pl_robot_command_count(const pl_robot *robot);
+PL_API pl_command_info pl_robot_command(const pl_robot *robot, int i);
+PL_API int pl_robot_find_command(const pl_robot *robot, const char *name); // -1 when there is none
+PL_API int pl_robot_actuator_count(const pl_robot *robot);
+PL_API pl_actuator_info pl_robot_actuator(const pl_robot *robot, int i);
+PL_API int pl_robot_marker_count(const pl_robot *robot);
+PL_API const char *pl_robot_marker_name(const pl_robot *robot, int i);
+PL_API void pl_robot_marker_rest(const pl_robot *robot, int i, double position[3], double *distance); // off the body
+PL_API int pl_robot_sensor_count(const pl_robot *robot);
+PL_API const char *pl_robot_sensor_name(const pl_robot *robot, int i);
+PL_API pl_sensor_kind pl_robot_sensor_kind(const pl_robot *robot, int i);
+PL_API int pl_robot_fixed_count(const pl_robot *robot);
+PL_API const char *pl_robot_fixed_name(const pl_robot *robot, int i);
+PL_API int pl_robot_force_count(const pl_robot *robot);
+PL_API int pl_robot_material_count(const pl_robot *robot);
+PL_API const char *pl_robot_material_name(const pl_robot *robot, int i);
+PL_API pl_material pl_robot_material(const pl_robot *robot, int i);
+
+// The kind's name, the drive's name, and the unit a drive's values have inside the library and on a terminal.
+PL_API const char *pl_actuator_kind_name(pl_actuator_kind kind);
+PL_API const char *pl_drive_name(pl_drive drive);
+PL_API pl_actuator_kind pl_drive_kind(pl_drive drive);
+PL_API bool pl_drive_is_geometric(pl_drive drive); // enters as a constraint
+PL_API const char *pl_drive_unit(pl_drive drive);  // "1", "mm", "N", "kPa", "mL", "V": on the terminal
+PL_API double pl_drive_scale(pl_drive drive);      // internal value of one such unit (kPa: 1e-3, mL: 1000)
+
+// ---- state: all that changes
+typedef struct pl_state pl_state;
+PL_API pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err); // at rest
+PL_API void pl_state_destroy(pl_state *state);
+PL_API pl_status pl_state_copy(pl_state *to, const pl_state *from); // same robot
+PL_API void pl_state_reset(pl_state *state, const pl_robot *robot);
+PL_API const double *pl_state_positions(const pl_state *state); // 3 per vertex, mm
+PL_API int32_t pl_state_vertex_count(const pl_state *state);
+// For files: everything as one block of doubles, with the robot's hash. `size` in doubles.
+PL_API size_t pl_state_pack(const pl_state *state, double *block, size_t size);
+PL_API pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,168 @@
+// Quasi-static equilibrium: find x that makes the total energy stationary,
+//   E(x, c) = sum_e int W(F) dV + sum_a Phi_a(h_a(x); c_a) - loads,   under h_a(x) = target_a for geometric drives.
+// A pl_statics belongs to one thread at a time; many may share one robot.
+#ifndef PLIANT_STATICS_H
+#define PLIANT_STATICS_H
+
+#include "pliant/robot.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PL_OUTCOME_LIST(X)                                                                                   \
+    X(PL_SOLVED, "solved")                                                                                   \
+    X(PL_ITERATION_LIMIT, "iteration limit")                                                                 \
+    X(PL_STEP_LIMIT, "step limit")                                                                           \
+    X(PL_INVERTED, "inverted")                                                                               \
+    X(PL_LIMIT_POINT, "limit point")                                                                         \
+    X(PL_INFEASIBLE, "infeasible")                                                                           \
+    X(PL_STOPPED, "interrupted")
+typedef enum pl_outcome {
+#define X(code, text) code,
+    PL_OUTCOME_LIST(X)
+#undef X
+} pl_outcome;
+PL_API const char *pl_outcome_name(pl_outcome outcome);
+
+typedef enum pl_linear_solver { PL_SOLVER_AUTO, PL_SOLVER_CHOLMOD, PL_SOLVER_MUMPS, PL_SOLVER_MULTIFRONTAL } pl_linear_solver;
+
+typedef struct pl_statics_options {
+    double force_tolerance;  // largest nodal residual over the largest nodal load or internal force
+    double length_tolerance; // mm: the next preconditioned step must be below it
+    int iteration_limit;     // descent iterations in one solve
+    int increment_limit;     // load increments in one solve
+    double time_limit;       // s; 0: none
+    pl_linear_solver linear_solver;
+    bool displacement;       // plain elements everywhere, whatever the materials say
+    bool warp;               // rotation-warped predictor steps
+    bool extrapolate;        // start from the line through the two states solved before
+    pl_progress progress;    // may ask to stop
+} pl_statics_options;
+PL_API pl_statics_options pl_statics_options_default(void);
+
+typedef struct pl_statics_report {
+    pl_outcome outcome;
+    char message[240]; // a sentence for humans
+    int iterations, factorizations, solves, increments;
+    double residual;          // N, largest nodal residual at the state returned
+    double residual_relative; // over the largest nodal force
+    double step;              // mm, the next step
+    double seconds;
+    double energy;            // mJ (N mm), elastic
+    double load_reached;      // 1 when the commands asked for are applied in full
+    double constraint_error;  // largest relative violation of a geometric drive
+    double min_J, max_stretch;
+    int negative_count;       // negative eigenvalues of the tangent on the constraint's null space; 0: stable. -1: unknown
+} pl_statics_report;
+
+typedef struct pl_statics pl_statics;
+
+// Builds the sparsity pattern, orders and analyses it, and takes all memory needed later. Keeps a reference to
+// `robot`, which must outlive the result.
+PL_API pl_status pl_statics_create(const pl_robot *robot, const pl_statics_options *options, pl_statics **out,
+                                   pl_error *err);
+PL_API void pl_statics_destroy(pl_statics *statics);
+
+// Goes from `state` (an equilibrium, or rest) to the equilibrium at `command` (one value per command in internal
+// units; NAN: idle), in as many load increments as it takes. Leaves the best iterate in `state` whatever the
+// outcome: unless solved, that is the equilibrium at report->load_reached of the way.
+PL_API pl_status pl_statics_solve(pl_statics *statics, pl_state *state, const double *command,
+                                  pl_statics_report *report, pl_error *err);
+
+// Sizes, for reports.
+typedef struct pl_statics_sizes {
+    int32_t vertices, elements, unknowns, pressure_unknowns;
+    int64_t matrix_entries;
+    size_t factor_bytes;
+    const char *linear_solver, *instruction_set;
+} pl_statics_sizes;
+PL_API pl_statics_sizes pl_statics_get_sizes(const pl_statics *statics);
+
+// Residual of `state` from scratch, sharing no intermediate with the solve: largest nodal force out of balance (N)
+// with the state's own multipliers, and whether any element is inverted. The independent check.
+PL_API pl_status pl_statics_check(pl_statics *statics, const pl_state *state, double *residual, double *largest_force,
+                                  bool *inverted, pl_error *err);
+
+// ---- what the state means
+typedef struct pl_actuator_result {
+    double measure; // mm, mm^3 or mm^2
+    double ratio;   // over the rest measure
+    double effort;  // tension N, gauge pressure MPa, Maxwell stress MPa
+    bool slack;     // cables
+} pl_actuator_result;
+typedef struct pl_marker_result {
+    double position[3], displacement[3];
+    bool has_rotation;
+    double rotation[9]; // row-major, from rest
+} pl_marker_result;
+typedef struct pl_reaction {
+    double force[3];  // N, what the support exerts on the body
+    double moment[3]; // N mm, about the origin
+} pl_reaction;
+
+PL_API pl_actuator_result pl_statics_actuator(pl_statics *statics, const pl_state *state, int actuator);
+PL_API pl_marker_result pl_statics_marker(pl_statics *statics, const pl_state *state, int marker);
+PL_API double pl_statics_sensor(pl_statics *statics, const pl_state *state, int sensor); // mm, mm^3, MPa
+PL_API pl_status pl_statics_reactions(pl_statics *statics, const pl_state *state, pl_reaction *reaction); // per support
+// Polyline of a cable's guide points in the current shape; returns their number, writes at most `room` points.
+PL_API int pl_statics_cable_points(pl_statics *statics, const pl_state *state, int actuator, double *point, int room);
+
+// Fields for pictures and files. Vertex fields are volume-weighted averages of the elements around.
+typedef enum pl_field {
+    PL_FIELD_DISPLACEMENT, // vertex, 3: mm
+    PL_FIELD_STRAIN,       // vertex, 6: logarithmic strain xx yy zz xy yz zx
+    PL_FIELD_VON_MISES,    // vertex, 1: MPa, of the Cauchy stress
+    PL_FIELD_STRETCH,      // vertex, 1: largest principal stretch
+    PL_FIELD_J,            // element, 1: mean volume ratio
+    PL_FIELD_MIN_J,        // element, 1: lower bound of the volume ratio
+    PL_FIELD_COUNT
+} pl_field;
+PL_API const char *pl_field_name(pl_field field);
+PL_API int pl_field_components(pl_field field);
+PL_API bool pl_field_on_elements(pl_field field);
+PL_API pl_status pl_statics_field(pl_statics *statics, const pl_state *state, pl_field field, double *out,
+                                  pl_error *err);
+
+// ---- sensitivities: exact, from the tangent at the solution together with the constraint rows
+typedef enum pl_parameter_kind {
+    PL_PARAMETER_COMMAND,  // index: command
+    PL_PARAMETER_FORCE,    // index: force, part: axis; per N
+    PL_PARAMETER_MOMENT,   // index: force; per unit of the moment's factor
+    PL_PARAMETER_GRAVITY,  // part: axis; per mm/s^2
+    PL_PARAMETER_PRESSURE, // index: surface pressure; per MPa
+    PL_PARAMETER_MATERIAL  // index: material, part: pl_material_constant
+} pl_parameter_kind;
+typedef struct pl_parameter {
+    pl_parameter_kind kind;
+    int index, part;
+} pl_parameter;
+
+// Derivatives by parameter j = 0 .. count-1; each array may be NULL. Row-major with `count` columns.
+typedef struct pl_jacobian {
+    double *position;   // 3 vertex_count rows
+    double *marker;     // 3 marker_count rows, mm per unit of the parameter
+    double *rotation;   // 3 marker_count rows: spatial rotation vector, rad
+    double *sensor;     // sensor_count rows
+    double *effort;     // actuator_count rows
+    double *measure;    // actuator_count rows
+} pl_jacobian;
+typedef struct pl_jacobian_report {
+    int factorizations, solves;
+    double residual;       // relative residual of the linear systems solved
+    bool one_sided;        // a cable stands at tension 0: derivative holds for pulling further
+    int negative_count;    // as in pl_statics_report
+} pl_jacobian_report;
+PL_API pl_status pl_statics_jacobian(pl_statics *statics, const pl_state *state, const pl_parameter *parameter,
+                                     int count, const pl_jacobian *out, pl_jacobian_report *report, pl_error *err);
+
+// Gradient of an objective J(x, effort) by all parameters with one solve: `by_position` is dJ/dx (3 per vertex, may
+// be NULL), `by_effort` dJ/d(effort) (per actuator, may be NULL).
+PL_API pl_status pl_statics_adjoint(pl_statics *statics, const pl_state *state, const double *by_position,
+                                    const double *by_effort, const pl_parameter *parameter, int count,
+                                    double *gradient, pl_jacobian_report *report, pl_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

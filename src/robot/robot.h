@@ -1,0 +1,142 @@
+// The inside of a robot and of a state, for the rooms that may call `robot`: everything resolved to vertices.
+#ifndef PL_ROBOT_IMPL_H
+#define PL_ROBOT_IMPL_H
+
+#include "base/base.h"
+#include "pliant/robot.h"
+
+// A material point as a weighted sum of vertices: y = sum_j weight_j x_j. Weights sum to 1 and reproduce linear
+// fields, so a rigid motion of the body moves the point rigidly. A point fixed in space has count 0 and sits at rest.
+typedef struct pl_point {
+    int32_t count;
+    int32_t *node;
+    double *weight;
+    double rest[3];
+} pl_point;
+
+// One support: the vertices it holds.
+typedef struct pl_support {
+    char *name;
+    int32_t node_count;
+    int32_t *node;
+    bool axis[3];
+    double move[3], rotate[3], about[3];
+} pl_support;
+
+// Vertices that move as one rigid body.
+typedef struct pl_rigid {
+    char *name;
+    int32_t node_count;
+    int32_t *node;
+} pl_rigid;
+
+typedef struct pl_actuator {
+    char *name;
+    pl_actuator_kind kind;
+    pl_drive drive;
+    double range[2];
+    bool has_range, idle_hold;
+    // chamber, film: faces of the mesh; and, for chambers, the rims of open cavities as closed loops of vertices
+    // (corner, mid, corner, mid ... on quadratic meshes; corners only on linear ones), ordered so that a fan from the
+    // loop's centroid closes the surface with the same orientation as the faces
+    int64_t *face;
+    int64_t face_count;
+    int rim_count;
+    int32_t *rim_start; // rim_count + 1
+    int32_t *rim_node;
+    bool rim_quadratic;
+    // cable
+    pl_point *guide;
+    int guide_count;
+    // syringe, voltage
+    double line_volume, ambient, thickness, permittivity;
+    bool liquid;
+    double rest;   // rest measure: L0, V0 or A0
+    int command;   // -1: idle always
+    double factor;
+} pl_actuator;
+
+typedef struct pl_command {
+    char *name;
+    double range[2];
+    bool has_range;
+    int first_actuator, actuator_count;
+} pl_command;
+
+// A marker: position as a weighted point, orientation from the same vertices (rotation that best maps their rest
+// offsets to the current ones, with the same weights); `frame` is false when they do not span a volume or a plane.
+typedef struct pl_marker {
+    char *name;
+    pl_point point;
+    pl_point patch; // non-negative weights, for the frame and for spreading forces and moments
+    double offset[3]; // rest position minus the weighted point: not 0 when it stands off the body
+    double distance;  // mm off the body
+    bool frame;
+} pl_marker;
+
+typedef struct pl_sensor {
+    char *name;
+    pl_sensor_kind kind;
+    pl_point *guide;
+    int guide_count;
+    int actuator;
+} pl_sensor;
+
+typedef struct pl_force {
+    int marker;
+    double force[3], moment[3];
+} pl_force;
+
+typedef struct pl_surface_pressure {
+    int64_t *face;
+    int64_t face_count;
+    double pressure;
+} pl_surface_pressure;
+
+struct pl_robot {
+    char *name;
+    uint64_t hash;
+    pl_mesh *mesh; // all bodies merged, world frame; region and surface names carry the body's when there are several
+    pl_material *material;
+    char **material_name;
+    int material_count;
+    int32_t *region_material; // per region of the mesh
+    double gravity[3];
+    pl_support *support;
+    int support_count;
+    pl_rigid *rigid;
+    int rigid_count;
+    pl_actuator *actuator;
+    int actuator_count;
+    pl_command *command;
+    int command_count;
+    pl_marker *marker;
+    int marker_count;
+    pl_sensor *sensor;
+    int sensor_count;
+    pl_force *force;
+    int force_count;
+    pl_surface_pressure *pressure;
+    int pressure_count;
+};
+
+#define PL_STATE_VERSION 1
+
+struct pl_state {
+    uint64_t robot_hash;
+    int32_t vertex_count;
+    int command_count, actuator_count;
+    double *x;          // 3 per vertex
+    double *command;    // value at which x is in equilibrium; NAN: idle
+    double *multiplier; // per actuator: effort (tension N, gauge pressure MPa)
+    double *active;     // per actuator: 1 when a cable is taut or a constraint holds, else 0
+    double load;        // how far dead loads and driven clamps are applied: 0 at rest, 1 full
+};
+
+// Weights of a point spread over `radius` (see robot_point.c for the kernel); falls back to the element's own
+// interpolation when too few vertices lie inside.
+pl_status pl_point_create(const pl_mesh *mesh, const double at[3], double radius, pl_point *out, double *distance,
+                          pl_error *err);
+void pl_point_clear(pl_point *point);
+
+#endif
