@@ -1,0 +1,208 @@
+// The public face of the factors: checks the pattern, orders, and hands over to the kind.
+#include "solver/solver_impl.h"
+
+struct pl_factor {
+    const solver_kind *kind;
+    int32_t n;
+    int64_t entry_count;
+    bool usable;
+    void *self;
+};
+
+// OpenBLAS' own calls; its headers differ between distributions
+extern void openblas_set_num_threads(int count);
+extern int openblas_get_num_threads(void);
+
+static int blas_users, blas_threads_before;
+
+void solver_blas_begin(void)
+{
+#pragma omp critical(pl_blas)
+    {
+        if (blas_users++ == 0) {
+            blas_threads_before = openblas_get_num_threads();
+            openblas_set_num_threads(1);
+        }
+    }
+}
+
+void solver_blas_end(void)
+{
+#pragma omp critical(pl_blas)
+    {
+        if (--blas_users == 0) {
+            openblas_set_num_threads(blas_threads_before);
+        }
+    }
+}
+
+static pl_status factor_check_pattern(const pl_sparse *m, pl_error *err)
+{
+    if (m->n < 1) {
+        return pl_fail(err, PL_BAD_INPUT, "solver: the matrix has %d unknowns, must be >= 1", (int)m->n);
+    }
+    if (m->start[0] != 0) {
+        return pl_fail(err, PL_BAD_INPUT, "solver: start[0] is %lld, must be 0", (long long)m->start[0]);
+    }
+    for (int32_t j = 0; j < m->n; ++j) {
+        const int64_t begin = m->start[j], end = m->start[j + 1];
+        if (end <= begin || m->row[end - 1] != j) {
+            return pl_fail(err, PL_BAD_INPUT, "solver: column %d must end with its diagonal entry", (int)j);
+        }
+        for (int64_t p = begin; p < end; ++p) {
+            if (m->row[p] < 0 || (p > begin && m->row[p] <= m->row[p - 1])) {
+                return pl_fail(err, PL_BAD_INPUT,
+                               "solver: column %d has row %d at place %lld, rows must ascend from 0", (int)j,
+                               (int)m->row[p], (long long)(p - begin));
+            }
+        }
+    }
+    return PL_OK;
+}
+
+static pl_status factor_check_groups(const int32_t *group, int32_t n, int32_t group_count, pl_error *err)
+{
+    if (group_count < 1) {
+        return pl_fail(err, PL_BAD_INPUT, "solver: group_count is %d, must be >= 1", (int)group_count);
+    }
+    for (int32_t i = 0; i < n; ++i) {
+        if (group[i] < 0 || group[i] >= group_count) {
+            return pl_fail(err, PL_BAD_INPUT, "solver: group[%d] is %d, must be in 0 .. %d", (int)i,
+                           (int)group[i], (int)group_count - 1);
+        }
+    }
+    return PL_OK;
+}
+
+static const solver_kind *factor_kind(pl_factor_kind kind)
+{
+    switch (kind) {
+    case PL_FACTOR_CHOLESKY:
+        return &solver_cholmod;
+    case PL_FACTOR_INDEFINITE:
+    case PL_FACTOR_MULTIFRONTAL:
+        return &solver_mumps;
+    }
+    return NULL;
+}
+
+static pl_status factor_analyse(pl_factor *f, const pl_sparse *matrix, const int32_t *group,
+                                int32_t group_count, pl_error *err)
+{
+    solver_groups groups;
+    pl_status status = solver_groups_create(matrix, group, group_count, &groups, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    int32_t *order = PL_NEW_ARRAY(int32_t, group_count);
+    status = order ? solver_groups_order(&groups, order, err) : pl_fail_memory(err, "solver: ordering");
+    if (status == PL_OK) {
+        status = f->kind->create(matrix, &groups, order, &f->self, err);
+    }
+    pl_free(order);
+    solver_groups_clear(&groups);
+    return status;
+}
+
+pl_status pl_factor_create(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group,
+                           int32_t group_count, pl_factor **out, pl_error *err)
+{
+    *out = NULL;
+    const solver_kind *table = factor_kind(kind);
+    if (!table) {
+        return pl_fail(err, PL_BAD_INPUT, "solver: kind is %d, which is none of the kinds of factor",
+                       (int)kind);
+    }
+    pl_status status = factor_check_pattern(matrix, err);
+    if (status == PL_OK) {
+        status = factor_check_groups(group, matrix->n, group_count, err);
+    }
+    if (status != PL_OK) {
+        return status;
+    }
+    pl_factor *f = PL_NEW(pl_factor);
+    if (!f) {
+        return pl_fail_memory(err, "solver: factor");
+    }
+    *f = (pl_factor){.kind = table, .n = matrix->n, .entry_count = matrix->start[matrix->n]};
+    status = factor_analyse(f, matrix, group, group_count, err);
+    if (status != PL_OK) {
+        pl_factor_destroy(f);
+        return status;
+    }
+    *out = f;
+    return PL_OK;
+}
+
+void pl_factor_destroy(pl_factor *factor)
+{
+    if (!factor) {
+        return;
+    }
+    if (factor->self) {
+        factor->kind->destroy(factor->self);
+    }
+    pl_free(factor);
+}
+
+static pl_status factor_check_values(const pl_sparse *m, pl_error *err)
+{
+    // the sum of x - x is zero unless some x is not finite; the place is searched only then
+    double defect = 0;
+    for (int64_t p = 0; p < m->start[m->n]; ++p) {
+        defect += m->value[p] - m->value[p];
+    }
+    if (defect == 0) {
+        return PL_OK;
+    }
+    for (int32_t j = 0; j < m->n; ++j) {
+        for (int64_t p = m->start[j]; p < m->start[j + 1]; ++p) {
+            if (!isfinite(m->value[p])) {
+                return pl_fail(err, PL_BAD_INPUT, "solver: entry (%d, %d) is %g, must be finite",
+                               (int)m->row[p], (int)j, m->value[p]);
+            }
+        }
+    }
+    return PL_OK;
+}
+
+pl_status pl_factor_update(pl_factor *factor, const pl_sparse *matrix, pl_factor_report *report,
+                           pl_error *err)
+{
+    pl_factor_report unread;
+    pl_factor_report *r = report ? report : &unread;
+    *r = (pl_factor_report){.singular = true};
+    factor->usable = false;
+    if (matrix->n != factor->n || matrix->start[matrix->n] != factor->entry_count) {
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "solver: the matrix has %d unknowns and %lld entries, the analysed pattern has %d and %lld",
+            (int)matrix->n, (long long)matrix->start[matrix->n], (int)factor->n,
+            (long long)factor->entry_count);
+    }
+    pl_status status = factor_check_values(matrix, err);
+    if (status == PL_OK) {
+        r->singular = false;
+        status = factor->kind->update(factor->self, matrix, r, err);
+    }
+    factor->usable = status == PL_OK && !r->singular;
+    return status;
+}
+
+void pl_factor_solve(pl_factor *factor, double *b, int count)
+{
+    PL_ASSERT(factor->usable);
+    if (factor->usable && count > 0) {
+        factor->kind->solve(factor->self, b, count);
+    }
+}
+
+size_t pl_factor_bytes(const pl_factor *factor)
+{
+    return factor->kind->bytes(factor->self);
+}
+
+double pl_factor_flops(const pl_factor *factor)
+{
+    return factor->kind->flops(factor->self);
+}

@@ -1,0 +1,45 @@
+// Inside the solver room: what the three kinds of factor share. Each kind fills a table of functions; the
+// public functions in solver_factor.c check the input and call through it.
+#ifndef PL_SOLVER_IMPL_H
+#define PL_SOLVER_IMPL_H
+
+#include "solver/solver.h"
+
+// The graph of groups: for each group its neighbours (itself left out), and its unknowns in ascending order.
+typedef struct solver_groups {
+    int32_t count;
+    int32_t *size;         // unknowns per group
+    int64_t *start;        // count + 1
+    int32_t *neighbour;    // both directions, ascending
+    int32_t *member_start; // count + 1
+    int32_t *member;       // unknowns
+} solver_groups;
+
+typedef struct solver_kind {
+    const char *name;
+    // `order[q]` is the group that is eliminated q-th
+    pl_status (*create)(const pl_sparse *matrix, const solver_groups *groups, const int32_t *order,
+                        void **out, pl_error *err);
+    void (*destroy)(void *self);
+    pl_status (*update)(void *self, const pl_sparse *matrix, pl_factor_report *report, pl_error *err);
+    void (*solve)(void *self, double *b, int count);
+    size_t (*bytes)(const void *self);
+    double (*flops)(const void *self);
+} solver_kind;
+
+extern const solver_kind solver_cholmod, solver_mumps;
+
+pl_status solver_groups_create(const pl_sparse *matrix, const int32_t *group, int32_t group_count,
+                               solver_groups *out, pl_error *err);
+void solver_groups_clear(solver_groups *groups);
+// Nested dissection of the graph of groups: order[p] is the group eliminated p-th.
+pl_status solver_groups_order(const solver_groups *groups, int32_t *order, pl_error *err);
+// Expands an order of groups: unknowns[p] is the unknown eliminated p-th, those of a group side by side.
+void solver_groups_expand(const solver_groups *groups, const int32_t *order, int32_t *unknowns);
+
+// Between these calls OpenBLAS works with one thread, so that it neither competes with ours nor changes the
+// order of sums. The calls may nest and come from several threads.
+void solver_blas_begin(void);
+void solver_blas_end(void);
+
+#endif
