@@ -1,0 +1,232 @@
+// three_chamber and segment: upright bodies with three round chambers 120 degrees apart, a square block and a
+// cylinder. z runs along the body (base at 0); chamber1 lies towards +y, chamber2 and chamber3 follow
+// counter-clockwise.
+#include "meshing/meshing_impl.h"
+
+static const char *const chamber_name[3] = {"chamber1", "chamber2", "chamber3"};
+
+// What both share: how long the body is, how thick its ends are, and where the chambers stand.
+typedef struct trunk {
+    double height, cap, offset, radius;
+    double clearance; // from the chamber's centre to the nearest outside
+} trunk;
+
+static const char *trunk_check(const trunk *t)
+{
+    if (t->height - 2 * t->cap < t->cap / 5) {
+        return "cap leaves no room for chambers inside height";
+    }
+    if (t->radius >= 0.98 * t->clearance) {
+        return "chamber_diameter reaches the outside: make it smaller, or chamber_offset";
+    }
+    if (t->radius >= 0.98 * t->offset * sin(PL_PI / 3)) {
+        return "chamber_diameter makes the chambers touch each other: make it smaller, or chamber_offset "
+               "larger";
+    }
+    return NULL;
+}
+
+static void trunk_draw(drawing *d, const trunk *t, int body, double across)
+{
+    drawing_add(d, body, SOLID_REGION, "body");
+    for (int i = 0; i < 3; ++i) {
+        const double angle = PL_PI / 2 + i * 2 * PL_PI / 3;
+        const int hole = drawing_cylinder(d, t->offset * cos(angle), t->offset * sin(angle), t->cap,
+                                          t->height - 2 * t->cap, t->radius);
+        drawing_add(d, hole, SOLID_CAVITY, chamber_name[i]);
+    }
+    drawing_plane(d, "base", 2, 0);
+    drawing_plane(d, "tip", 2, t->height);
+    d->length = fmax(t->height, across);
+    const double between = 2 * (t->offset * sin(PL_PI / 3) - t->radius);
+    d->thinnest = fmin(t->cap, fmin(t->clearance - t->radius, between));
+}
+
+static double trunk_volume(const trunk *t, double section, const char *name)
+{
+    const double chamber = PL_PI * t->radius * t->radius * (t->height - 2 * t->cap);
+    if (strcmp(name, "body") == 0) {
+        return section * t->height - 3 * chamber;
+    }
+    for (int i = 0; i < 3; ++i) {
+        if (strcmp(name, chamber_name[i]) == 0) {
+            return chamber;
+        }
+    }
+    return -1;
+}
+
+// ---- three_chamber
+enum { BLOCK_WIDTH, BLOCK_HEIGHT, BLOCK_DIAMETER, BLOCK_OFFSET, BLOCK_CAP };
+
+static const pl_design_parameter block_parameter[] = {
+    [BLOCK_WIDTH] = {"width", "mm", "of the square section", 48, 5, 500, false},
+    [BLOCK_HEIGHT] = {"height", "mm", "from the base to the tip", 136, 5, 2000, false},
+    [BLOCK_DIAMETER] = {"chamber_diameter", "mm", "of each chamber", 16, 0.5, 400, false},
+    [BLOCK_OFFSET] = {"chamber_offset", "mm", "from the axis to a chamber's axis", 12, 0.5, 300, false},
+    [BLOCK_CAP] = {"cap", "mm", "solid end below and above the chambers", 8, 0.2, 400, false},
+};
+
+// The chamber on +y has the plane y = width/2 next to it; the others, at 30 degrees, are farther from theirs.
+static trunk block_trunk(const double *p)
+{
+    return (trunk){.height = p[BLOCK_HEIGHT],
+                   .cap = p[BLOCK_CAP],
+                   .offset = p[BLOCK_OFFSET],
+                   .radius = p[BLOCK_DIAMETER] / 2,
+                   .clearance = p[BLOCK_WIDTH] / 2 - p[BLOCK_OFFSET]};
+}
+
+static const char *block_check(const double *p)
+{
+    const trunk t = block_trunk(p);
+    return trunk_check(&t);
+}
+
+static void block_draw(drawing *d, const double *p)
+{
+    const trunk t = block_trunk(p);
+    const double w = p[BLOCK_WIDTH];
+    trunk_draw(d, &t, drawing_box(d, -w / 2, -w / 2, 0, w, w, t.height), w);
+}
+
+static double block_volume(const double *p, const char *name)
+{
+    const trunk t = block_trunk(p);
+    return trunk_volume(&t, p[BLOCK_WIDTH] * p[BLOCK_WIDTH], name);
+}
+
+static const char block_yaml[] =
+    "# A square block with three chambers, 120 degrees apart: a trunk that leans to every side.\n"
+    "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
+    "pliant: 1\n"
+    "name: three-chamber\n"
+    "\n"
+    "# The shape is drawn from parameters. z runs along the body from the base at 0; chamber1 lies towards "
+    "+y, the\n"
+    "# others follow counter-clockwise.\n"
+    "mesh:\n"
+    "  design:\n"
+    "    kind: three_chamber\n"
+    "    width: 48               # of the square section\n"
+    "    height: 136             # from the base to the tip\n"
+    "    chamber_diameter: 16\n"
+    "    chamber_offset: 12      # from the axis to a chamber's axis\n"
+    "    cap: 8                  # solid end below and above the chambers\n"
+    "  size: 8                   # target edge length of the elements; thin walls get smaller ones\n"
+    "  order: 2                  # quadratic tetrahedra\n"
+    "\n"
+    "# What it is made of (`pliant materials` lists measured ones).\n"
+    "materials:\n"
+    "  silicone: {model: neo_hookean, c10: 0.12 MPa, poisson: 0.49}\n"
+    "regions: {body: silicone}\n"
+    "\n"
+    "# The base is clamped. The design names the surfaces base, tip and chamber1 to chamber3.\n"
+    "fixed:\n"
+    "  - {surface: base}\n"
+    "\n"
+    "# Each chamber is driven by the ratio of its volume to its volume at rest. For air under pressure "
+    "write\n"
+    "# `drive: pressure, range: [0 kPa, 50 kPa]`.\n"
+    "actuators:\n"
+    "  - {name: chamber1, kind: chamber, surface: chamber1, drive: volume_ratio, range: [1, 2]}\n"
+    "  - {name: chamber2, kind: chamber, surface: chamber2, drive: volume_ratio, range: [1, 2]}\n"
+    "  - {name: chamber3, kind: chamber, surface: chamber3, drive: volume_ratio, range: [1, 2]}\n"
+    "\n"
+    "# Points whose motion is reported.\n"
+    "markers:\n"
+    "  tip: {surface: tip}\n";
+
+const design design_three_chamber = {
+    .open = {"three_chamber", "square trunk with three chambers; leans to every side", block_parameter,
+             PL_COUNT(block_parameter), block_yaml},
+    .check = block_check,
+    .draw = block_draw,
+    .volume = block_volume,
+};
+
+// ---- segment
+enum { ROUND_DIAMETER, ROUND_HEIGHT, ROUND_CHAMBER, ROUND_OFFSET, ROUND_CAP };
+
+static const pl_design_parameter round_parameter[] = {
+    [ROUND_DIAMETER] = {"diameter", "mm", "of the cylinder", 25, 2, 500, false},
+    [ROUND_HEIGHT] = {"height", "mm", "from the base to the tip", 45, 2, 2000, false},
+    [ROUND_CHAMBER] = {"chamber_diameter", "mm", "of each chamber", 7, 0.2, 300, false},
+    [ROUND_OFFSET] = {"chamber_offset", "mm", "from the axis to a chamber's axis", 7, 0.2, 300, false},
+    [ROUND_CAP] = {"cap", "mm", "solid end below and above the chambers", 4, 0.2, 300, false},
+};
+
+static trunk round_trunk(const double *p)
+{
+    return (trunk){.height = p[ROUND_HEIGHT],
+                   .cap = p[ROUND_CAP],
+                   .offset = p[ROUND_OFFSET],
+                   .radius = p[ROUND_CHAMBER] / 2,
+                   .clearance = p[ROUND_DIAMETER] / 2 - p[ROUND_OFFSET]};
+}
+
+static const char *round_check(const double *p)
+{
+    const trunk t = round_trunk(p);
+    return trunk_check(&t);
+}
+
+static void round_draw(drawing *d, const double *p)
+{
+    const trunk t = round_trunk(p);
+    trunk_draw(d, &t, drawing_cylinder(d, 0, 0, 0, t.height, p[ROUND_DIAMETER] / 2), p[ROUND_DIAMETER]);
+}
+
+static double round_volume(const double *p, const char *name)
+{
+    const trunk t = round_trunk(p);
+    return trunk_volume(&t, PL_PI / 4 * p[ROUND_DIAMETER] * p[ROUND_DIAMETER], name);
+}
+
+static const char round_yaml[] =
+    "# A round segment with three chambers, as in surgical manipulators; it leans away from the inflated "
+    "one.\n"
+    "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
+    "pliant: 1\n"
+    "name: segment\n"
+    "\n"
+    "# The shape is drawn from parameters. z runs along the body from the base at 0; chamber1 lies towards "
+    "+y, the\n"
+    "# others follow counter-clockwise.\n"
+    "mesh:\n"
+    "  design:\n"
+    "    kind: segment\n"
+    "    diameter: 25            # of the cylinder\n"
+    "    height: 45              # from the base to the tip\n"
+    "    chamber_diameter: 7\n"
+    "    chamber_offset: 7       # from the axis to a chamber's axis\n"
+    "    cap: 4                  # solid end below and above the chambers\n"
+    "  size: 4.5                 # target edge length of the elements; thin walls get smaller ones\n"
+    "  order: 2                  # quadratic tetrahedra, curved along the walls\n"
+    "\n"
+    "# What it is made of (`pliant materials` lists measured ones).\n"
+    "materials:\n"
+    "  silicone: {model: neo_hookean, c10: 0.05 MPa, poisson: 0.49}\n"
+    "regions: {body: silicone}\n"
+    "\n"
+    "# The base is clamped. The design names the surfaces base, tip and chamber1 to chamber3.\n"
+    "fixed:\n"
+    "  - {surface: base}\n"
+    "\n"
+    "# Gauge pressures. Other drives: volume, volume_ratio, syringe.\n"
+    "actuators:\n"
+    "  - {name: chamber1, kind: chamber, surface: chamber1, drive: pressure, range: [0 kPa, 40 kPa]}\n"
+    "  - {name: chamber2, kind: chamber, surface: chamber2, drive: pressure, range: [0 kPa, 40 kPa]}\n"
+    "  - {name: chamber3, kind: chamber, surface: chamber3, drive: pressure, range: [0 kPa, 40 kPa]}\n"
+    "\n"
+    "# Points whose motion is reported.\n"
+    "markers:\n"
+    "  tip: {surface: tip}\n";
+
+const design design_segment = {
+    .open = {"segment", "round segment with three chambers", round_parameter, PL_COUNT(round_parameter),
+             round_yaml},
+    .check = round_check,
+    .draw = round_draw,
+    .volume = round_volume,
+};

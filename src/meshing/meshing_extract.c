@@ -1,0 +1,430 @@
+// From the current Gmsh model to a pl_mesh: volume elements with the names of their physical groups, and the
+// named surfaces. Gmsh numbers mid-edge nodes in its own order; the tables below put them into VTK's.
+#include <stdio.h>
+#include <stdlib.h>
+#include "meshing/meshing_impl.h"
+
+// Gmsh's element types, our kinds, and where each of our nodes stands in Gmsh's list:
+//   tet10    Gmsh: 01 12 02 03 23 13                    ours: 01 12 02 03 13 23
+//   prism15  Gmsh: 01 02 03 12 14 25 34 35 45           ours: 01 12 20 34 45 53 03 14 25
+static const struct {
+    int type;
+    pl_element_kind kind;
+    int count;
+    int from[PL_ELEMENT_NODES_MAX];
+} volume_type[] = {
+    {4, PL_TET4, 4, {0, 1, 2, 3}},
+    {11, PL_TET10, 10, {0, 1, 2, 3, 4, 5, 6, 7, 9, 8}},
+    {6, PL_PRISM6, 6, {0, 1, 2, 3, 4, 5}},
+    {18, PL_PRISM15, 15, {0, 1, 2, 3, 4, 5, 6, 9, 7, 12, 14, 13, 8, 10, 11}},
+};
+
+// Surface elements: only the corners matter.
+static const struct {
+    int type, count, corners;
+} face_type[] = {{2, 3, 3}, {9, 6, 3}, {3, 4, 4}, {16, 8, 4}, {10, 9, 4}};
+
+// ---- growing arrays of the mesh under construction
+typedef struct extraction {
+    gmsh_session *g;
+    const extract_options *options;
+    // nodes: tag -> index
+    size_t *node_tag;
+    double *position;
+    size_t node_count;
+    int32_t *index_of; // dense map, when tags are dense
+    size_t tag_limit;
+    size_t (*pair)[2]; // else sorted (tag, index)
+    // elements
+    uint8_t *kind;
+    int64_t *node_start;
+    int32_t *node, *region;
+    int32_t element_count, element_capacity, start_capacity, region_capacity, node_capacity;
+    int64_t node_total;
+    // names
+    char **region_name, **surface_name;
+    int32_t region_count, surface_count, region_name_capacity, surface_name_capacity;
+    int64_t *surface_start;
+    int32_t *corner;
+    int32_t surface_start_capacity, corner_capacity;
+    int64_t face_count;
+} extraction;
+
+static void extraction_clear(extraction *x)
+{
+    for (int32_t i = 0; i < x->region_count; ++i) {
+        pl_free(x->region_name[i]);
+    }
+    for (int32_t i = 0; i < x->surface_count; ++i) {
+        pl_free(x->surface_name[i]);
+    }
+    void *block[] = {x->index_of,    x->pair,          x->kind,   x->node_start,   x->node,    x->region,
+                     x->region_name, x->surface_start, x->corner, x->surface_name, x->position};
+    for (int i = 0; i < PL_COUNT(block); ++i) {
+        pl_free(block[i]);
+    }
+    gmshFree(x->node_tag);
+}
+
+// ---- nodes
+static int extract_compare_pair(const void *a, const void *b)
+{
+    const size_t p = *(const size_t *)a, q = *(const size_t *)b;
+    return (p > q) - (p < q);
+}
+
+static pl_status extract_nodes(extraction *x, pl_error *err)
+{
+    double *coord = NULL, *parameter = NULL;
+    size_t coord_n = 0, parameter_n = 0;
+    if (!GMSH(x->g, gmshModelMeshGetNodes(&x->node_tag, &x->node_count, &coord, &coord_n, &parameter,
+                                          &parameter_n, -1, -1, 0, 0, &x->g->ierr))) {
+        return meshing_fail(x->g, x->options->source, err);
+    }
+    gmshFree(parameter);
+    if (x->node_count == 0 || x->node_count > INT32_MAX || coord_n != 3 * x->node_count) {
+        gmshFree(coord);
+        return pl_fail(err, PL_BAD_INPUT, "%s: holds %zu vertices, expected between 4 and 2 billion",
+                       x->options->source, x->node_count);
+    }
+    x->position = PL_NEW_ARRAY(double, coord_n);
+    for (size_t i = 0; x->position && i < coord_n; ++i) {
+        x->position[i] = coord[i] * x->options->scale;
+    }
+    gmshFree(coord);
+
+    // a table by tag when tags are dense, else a sorted list
+    size_t highest = 0;
+    for (size_t i = 0; i < x->node_count; ++i) {
+        highest = x->node_tag[i] > highest ? x->node_tag[i] : highest;
+    }
+    if (highest < 8 * x->node_count + 1024) {
+        x->tag_limit = highest + 1;
+        x->index_of = PL_NEW_ARRAY(int32_t, x->tag_limit);
+        for (size_t i = 0; x->index_of && i < x->node_count; ++i) {
+            x->index_of[x->node_tag[i]] = (int32_t)i + 1;
+        }
+    } else {
+        x->pair = pl_alloc_array(x->node_count, sizeof *x->pair);
+        for (size_t i = 0; x->pair && i < x->node_count; ++i) {
+            x->pair[i][0] = x->node_tag[i];
+            x->pair[i][1] = i;
+        }
+        if (x->pair) {
+            qsort(x->pair, x->node_count, sizeof *x->pair, extract_compare_pair);
+        }
+    }
+    return x->position && (x->index_of || x->pair) ? PL_OK : pl_fail_memory(err, "the vertices of a mesh");
+}
+
+// The index of a node, or -1 when the file names a node it does not hold.
+static int32_t extract_node(const extraction *x, size_t tag)
+{
+    if (x->index_of) {
+        return tag < x->tag_limit ? x->index_of[tag] - 1 : -1;
+    }
+    const size_t key[2] = {tag, 0};
+    const size_t(*hit)[2] = bsearch(key, x->pair, x->node_count, sizeof *x->pair, extract_compare_pair);
+    return hit ? (int32_t)(*hit)[1] : -1;
+}
+
+// ---- elements of one entity
+typedef struct entity_elements {
+    int *type;
+    size_t type_n;
+    size_t **tag, *tag_n, tag_nn;
+    size_t **node, *node_n, node_nn;
+} entity_elements;
+
+static void extract_free_elements(entity_elements *e)
+{
+    for (size_t i = 0; i < e->tag_nn; ++i) {
+        gmshFree(e->tag[i]);
+    }
+    for (size_t i = 0; i < e->node_nn; ++i) {
+        gmshFree(e->node[i]);
+    }
+    void *block[] = {e->type, e->tag, e->tag_n, e->node, e->node_n};
+    for (int i = 0; i < PL_COUNT(block); ++i) {
+        gmshFree(block[i]);
+    }
+}
+
+static pl_status extract_get(extraction *x, int dim, int tag, entity_elements *e, pl_error *err)
+{
+    *e = (entity_elements){0};
+    if (!GMSH(x->g, gmshModelMeshGetElements(&e->type, &e->type_n, &e->tag, &e->tag_n, &e->tag_nn, &e->node,
+                                             &e->node_n, &e->node_nn, dim, tag, &x->g->ierr))) {
+        return meshing_fail(x->g, x->options->source, err);
+    }
+    return PL_OK;
+}
+
+static pl_status extract_element(extraction *x, int type, size_t element, const size_t *node, int32_t region,
+                                 pl_error *err)
+{
+    const int32_t e = x->element_count;
+    const int count = volume_type[type].count;
+    if (x->node_total + count > INT32_MAX || !pl_grow((void **)&x->kind, &x->element_capacity, e + 1, 1) ||
+        !pl_grow((void **)&x->node_start, &x->start_capacity, e + 2, sizeof *x->node_start) ||
+        !pl_grow((void **)&x->region, &x->region_capacity, e + 1, sizeof *x->region) ||
+        !pl_grow((void **)&x->node, &x->node_capacity, x->node_total + count, sizeof *x->node)) {
+        return pl_fail_memory(err, "the elements of a mesh");
+    }
+    for (int a = 0; a < count; ++a) {
+        const size_t tag = node[volume_type[type].from[a]];
+        const int32_t v = extract_node(x, tag);
+        if (v < 0) {
+            return pl_fail(err, PL_BAD_INPUT, "%s: element %zu names vertex %zu, which is not there",
+                           x->options->source, element, tag);
+        }
+        x->node[x->node_total + a] = v;
+    }
+    x->kind[e] = (uint8_t)volume_type[type].kind;
+    x->region[e] = region;
+    x->node_start[e] = x->node_total;
+    x->node_total += count;
+    x->node_start[e + 1] = x->node_total;
+    x->element_count = e + 1;
+    return PL_OK;
+}
+
+static pl_status extract_volume(extraction *x, int tag, int32_t region, pl_error *err)
+{
+    entity_elements list;
+    pl_status status = extract_get(x, 3, tag, &list, err);
+    for (size_t t = 0; status == PL_OK && t < list.type_n; ++t) {
+        int type = 0;
+        while (type < PL_COUNT(volume_type) && volume_type[type].type != list.type[t]) {
+            ++type;
+        }
+        if (type == PL_COUNT(volume_type)) {
+            status = pl_fail(
+                err, PL_BAD_INPUT,
+                "%s: holds %zu volume elements of Gmsh type %d (element %zu first); expected tetrahedra "
+                "of 4 or 10 nodes and prisms of 6 or 15",
+                x->options->source, list.tag_n[t], list.type[t], list.tag_n[t] ? list.tag[t][0] : 0);
+        }
+        for (size_t i = 0; status == PL_OK && i < list.tag_n[t]; ++i) {
+            status = extract_element(x, type, list.tag[t][i],
+                                     list.node[t] + i * (size_t)volume_type[type].count, region, err);
+        }
+    }
+    extract_free_elements(&list);
+    return status;
+}
+
+static pl_status extract_faces(extraction *x, int tag, pl_error *err)
+{
+    entity_elements list;
+    pl_status status = extract_get(x, 2, tag, &list, err);
+    for (size_t t = 0; status == PL_OK && t < list.type_n; ++t) {
+        int type = 0;
+        while (type < PL_COUNT(face_type) && face_type[type].type != list.type[t]) {
+            ++type;
+        }
+        if (type == PL_COUNT(face_type)) {
+            continue;
+        }
+        for (size_t i = 0; i < list.tag_n[t]; ++i) {
+            if (!pl_grow((void **)&x->corner, &x->corner_capacity, 4 * (x->face_count + 1),
+                         sizeof *x->corner)) {
+                status = pl_fail_memory(err, "the surfaces of a mesh");
+                break;
+            }
+            int32_t *corner = x->corner + 4 * x->face_count++;
+            corner[3] = -1;
+            for (int a = 0; a < face_type[type].corners; ++a) {
+                const size_t node = list.node[t][i * (size_t)face_type[type].count + (size_t)a];
+                corner[a] = extract_node(x, node);
+                if (corner[a] < 0) {
+                    status = pl_fail(err, PL_BAD_INPUT, "%s: face %zu names vertex %zu, which is not there",
+                                     x->options->source, list.tag[t][i], node);
+                }
+            }
+        }
+    }
+    extract_free_elements(&list);
+    return status;
+}
+
+// ---- names
+static pl_status extract_name(char ***list, int32_t *count, int32_t *capacity, const char *name,
+                              int32_t *index, pl_error *err)
+{
+    for (int32_t i = 0; i < *count; ++i) {
+        if (strcmp((*list)[i], name) == 0) {
+            *index = i;
+            return PL_OK;
+        }
+    }
+    if (!pl_grow((void **)list, capacity, *count + 1, sizeof **list) ||
+        !((*list)[*count] = pl_strdup(name))) {
+        return pl_fail_memory(err, "the names of a mesh");
+    }
+    *index = (*count)++;
+    return PL_OK;
+}
+
+// The name of a physical group; a nameless one is called by its number.
+static void extract_group_name(extraction *x, int dim, int tag, char *name, size_t size)
+{
+    char *text = NULL;
+    GMSH(x->g, gmshModelGetPhysicalName(dim, tag, &text, &x->g->ierr));
+    if (text && text[0]) {
+        snprintf(name, size, "%s", text);
+    } else {
+        snprintf(name, size, "%s%d", dim == 3 ? "region" : "surface", tag);
+    }
+    gmshFree(text);
+}
+
+// Region of every volume entity: the first physical group that holds it, else the body's name.
+static pl_status extract_regions(extraction *x, pl_error *err)
+{
+    int *entity = NULL, *group = NULL;
+    size_t entity_n = 0, group_n = 0;
+    GMSH(x->g, gmshModelGetEntities(&entity, &entity_n, 3, &x->g->ierr));
+    GMSH(x->g, gmshModelGetPhysicalGroups(&group, &group_n, 3, &x->g->ierr));
+    int32_t *region = PL_NEW_ARRAY(int32_t, entity_n);
+    pl_status status = region ? PL_OK : pl_fail_memory(err, "the regions of a mesh");
+    for (size_t i = 0; status == PL_OK && i < entity_n / 2; ++i) {
+        region[i] = -1;
+    }
+    for (size_t k = 0; status == PL_OK && k + 1 < group_n; k += 2) {
+        char name[256];
+        extract_group_name(x, 3, group[k + 1], name, sizeof name);
+        int32_t r = 0;
+        status = extract_name(&x->region_name, &x->region_count, &x->region_name_capacity, name, &r, err);
+        int *member = NULL;
+        size_t member_n = 0;
+        GMSH(x->g, gmshModelGetEntitiesForPhysicalGroup(3, group[k + 1], &member, &member_n, &x->g->ierr));
+        for (size_t m = 0; status == PL_OK && m < member_n; ++m) {
+            for (size_t i = 0; i < entity_n / 2; ++i) {
+                region[i] = entity[2 * i + 1] == member[m] && region[i] < 0 ? r : region[i];
+            }
+        }
+        gmshFree(member);
+    }
+    for (size_t i = 0; status == PL_OK && !x->g->failed && i < entity_n / 2; ++i) {
+        const int32_t before = x->element_count;
+        status = extract_volume(x, entity[2 * i + 1], region[i], err);
+        if (status == PL_OK && region[i] < 0 && x->element_count > before) {
+            int32_t r = 0;
+            status = extract_name(&x->region_name, &x->region_count, &x->region_name_capacity,
+                                  x->options->body, &r, err);
+            for (int32_t e = before; status == PL_OK && e < x->element_count; ++e) {
+                x->region[e] = r;
+            }
+        }
+    }
+    pl_free(region);
+    gmshFree(entity);
+    gmshFree(group);
+    return status == PL_OK && x->g->failed ? meshing_fail(x->g, x->options->source, err) : status;
+}
+
+static pl_status extract_surfaces(extraction *x, pl_error *err)
+{
+    int *group = NULL;
+    size_t group_n = 0;
+    GMSH(x->g, gmshModelGetPhysicalGroups(&group, &group_n, 2, &x->g->ierr));
+    pl_status status = PL_OK;
+    if (!pl_grow((void **)&x->surface_start, &x->surface_start_capacity, (int64_t)group_n / 2 + 1,
+                 sizeof *x->surface_start)) {
+        status = pl_fail_memory(err, "the surfaces of a mesh");
+    }
+    for (size_t k = 0; status == PL_OK && k + 1 < group_n; k += 2) {
+        char name[256];
+        extract_group_name(x, 2, group[k + 1], name, sizeof name);
+        int32_t s = 0;
+        const int32_t before = x->surface_count;
+        status = extract_name(&x->surface_name, &x->surface_count, &x->surface_name_capacity, name, &s, err);
+        if (status == PL_OK && s < before) {
+            status =
+                pl_fail(err, PL_BAD_INPUT, "%s: two surface groups are called %s", x->options->source, name);
+        }
+        if (status == PL_OK) {
+            x->surface_start[s] = x->face_count;
+        }
+        int *member = NULL;
+        size_t member_n = 0;
+        GMSH(x->g, gmshModelGetEntitiesForPhysicalGroup(2, group[k + 1], &member, &member_n, &x->g->ierr));
+        for (size_t m = 0; status == PL_OK && m < member_n; ++m) {
+            status = extract_faces(x, member[m], err);
+        }
+        gmshFree(member);
+    }
+    if (status == PL_OK) {
+        x->surface_start[x->surface_count] = x->face_count;
+    }
+    gmshFree(group);
+    return status == PL_OK && x->g->failed ? meshing_fail(x->g, x->options->source, err) : status;
+}
+
+static pl_status extract_all(extraction *x, pl_mesh **out, pl_mesh_report *report, pl_error *err)
+{
+    pl_status status = extract_nodes(x, err);
+    if (status == PL_OK) {
+        status = extract_regions(x, err);
+    }
+    if (status == PL_OK && x->element_count == 0) {
+        status = pl_fail(err, PL_BAD_INPUT, "%s: holds no volume element (tetrahedron or prism)",
+                         x->options->source);
+    }
+    if (status == PL_OK) {
+        status = extract_surfaces(x, err);
+    }
+    if (status != PL_OK) {
+        return status;
+    }
+    const pl_mesh_def def = {
+        .vertex_count = (int32_t)x->node_count,
+        .position = x->position,
+        .element_count = x->element_count,
+        .kind = x->kind,
+        .node_start = x->node_start,
+        .node = x->node,
+        .region = x->region,
+        .region_count = x->region_count,
+        .region_name = (const char *const *)x->region_name,
+        .surface_count = x->surface_count,
+        .surface_name = (const char *const *)x->surface_name,
+        .surface_start = x->surface_start,
+        .surface_corner = x->corner,
+    };
+    return pl_mesh_create(&def, out, report, err);
+}
+
+pl_status meshing_extract(gmsh_session *g, const extract_options *options, pl_mesh **out,
+                          pl_mesh_report *report, pl_error *err)
+{
+    *out = NULL;
+    extraction x = {.g = g, .options = options};
+    const pl_status status = extract_all(&x, out, report, err);
+    extraction_clear(&x);
+    return status;
+}
+
+void meshing_report_findings(const pl_mesh_report *report, const char *source, pl_findings *findings)
+{
+    if (report->flipped_elements) {
+        pl_findings_add(findings, PL_NOTE, source, 0,
+                        "%d elements were inside out; their nodes were reordered", report->flipped_elements);
+    }
+    if (report->duplicate_vertices) {
+        pl_findings_add(findings, PL_WARNING, source, 0, "%d vertices lie on top of another one",
+                        report->duplicate_vertices);
+        pl_findings_advise(findings,
+                           "parts that should be joined come apart there; merge the vertices in the program "
+                           "that wrote the mesh");
+    }
+    if (report->unused_vertices) {
+        pl_findings_add(findings, PL_NOTE, source, 0, "%d vertices belong to no element and were left out",
+                        report->unused_vertices);
+    }
+    if (report->unmatched_faces) {
+        pl_findings_add(findings, PL_WARNING, source, 0,
+                        "%d faces of named surfaces are no side of any element", report->unmatched_faces);
+    }
+}

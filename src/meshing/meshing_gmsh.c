@@ -1,0 +1,79 @@
+// The Gmsh session: one lock, quiet, without configuration files, the same result every time.
+#include <pthread.h>
+#include <signal.h>
+#include "meshing/meshing_impl.h"
+
+static pthread_mutex_t gmsh_lock = PTHREAD_MUTEX_INITIALIZER;
+
+pl_status meshing_begin(gmsh_session *g, pl_error *err)
+{
+    *g = (gmsh_session){0};
+    pthread_mutex_lock(&gmsh_lock);
+
+    // the host's way of handling Ctrl-C is not Gmsh's business
+    struct sigaction keep;
+    sigaction(SIGINT, NULL, &keep);
+    gmshInitialize(0, NULL, 0, &g->ierr);
+    sigaction(SIGINT, &keep, NULL);
+    if (g->ierr) {
+        pthread_mutex_unlock(&gmsh_lock);
+        return pl_fail(err, PL_FAILED, "meshing: Gmsh does not start");
+    }
+
+    static const struct {
+        const char *name;
+        double value;
+    } option[] = {
+        {"General.Terminal", 0},
+        {"General.Verbosity", 1},
+        {"General.NumThreads", 1},
+        {"General.AbortOnError", 2},
+        {"Mesh.RandomSeed", 1},
+        {"Mesh.RandomFactor", 1e-9},
+        {"Mesh.Algorithm", 6},
+        {"Mesh.Algorithm3D", 1},
+        {"Mesh.Optimize", 1},
+        {"Mesh.OptimizeThreshold", 0.4},
+        {"Mesh.MeshSizeFromPoints", 0},
+        {"Mesh.MeshSizeExtendFromBoundary", 0},
+        {"Mesh.MeshSizeFromCurvature", 0},
+        {"Mesh.ElementOrder", 1},
+        {"Geometry.Tolerance", 1e-8},
+    };
+    for (int i = 0; i < PL_COUNT(option); ++i) {
+        GMSH(g, gmshOptionSetNumber(option[i].name, option[i].value, &g->ierr));
+    }
+    GMSH(g, gmshModelAdd("pliant", &g->ierr));
+    if (g->failed) {
+        const pl_status status = meshing_fail(g, "meshing: Gmsh does not take its options", err);
+        meshing_end(g);
+        return status;
+    }
+    return PL_OK;
+}
+
+void meshing_end(gmsh_session *g)
+{
+    gmshFinalize(&g->ierr);
+    pthread_mutex_unlock(&gmsh_lock);
+}
+
+pl_status meshing_fail(gmsh_session *g, const char *what, pl_error *err)
+{
+    char *text = NULL;
+    int ierr = 0;
+    gmshLoggerGetLastError(&text, &ierr);
+    const bool said = !ierr && text && text[0];
+    const pl_status status = pl_fail(err, PL_BAD_INPUT, "%s: %s", what, said ? text : "Gmsh gives no reason");
+    gmshFree(text);
+    g->failed = true;
+    return status;
+}
+
+pl_status meshing_stage(const pl_progress *progress, double fraction, const char *what, pl_error *err)
+{
+    if (!pl_progress_step(progress, fraction, what)) {
+        return pl_fail(err, PL_INTERRUPTED, "meshing: interrupted before %s", what);
+    }
+    return PL_OK;
+}

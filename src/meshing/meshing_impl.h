@@ -1,0 +1,111 @@
+// Inside the meshing room: the Gmsh session, drawings made of named solids, and the way from Gmsh's model to
+// a pl_mesh.
+#ifndef PL_MESHING_IMPL_H
+#define PL_MESHING_IMPL_H
+
+#include <gmshc.h>
+#include "base/base.h"
+#include "pliant/meshing.h"
+
+// ---- the session. Gmsh has one global state, so one thread at a time is between begin and end. `failed` is
+// sticky: after the first failed call the following ones are skipped, and meshing_fail tells why.
+typedef struct gmsh_session {
+    int ierr;
+    bool failed;
+} gmsh_session;
+
+pl_status meshing_begin(gmsh_session *g, pl_error *err);
+void meshing_end(gmsh_session *g);
+// Turns Gmsh's last error into a sentence that starts with `what`.
+pl_status meshing_fail(gmsh_session *g, const char *what, pl_error *err);
+// Progress between stages: false (with PL_INTERRUPTED in err) when the caller asks to stop.
+pl_status meshing_stage(const pl_progress *progress, double fraction, const char *what, pl_error *err);
+
+static inline bool gmsh_well(gmsh_session *g)
+{
+    g->failed = g->failed || g->ierr != 0;
+    return !g->failed;
+}
+
+// Calls Gmsh unless an earlier call failed; true when all went well so far. The call ends with &g->ierr.
+#define GMSH(g, call) ((g)->failed ? gmsh_well(g) : ((g)->ierr = 0, (call), gmsh_well(g)))
+
+// ---- from the current Gmsh model to a mesh: regions from 3D physical groups, surfaces from 2D ones
+typedef struct extract_options {
+    double scale;       // mm per unit of the model
+    const char *source; // starts the sentences: a file name, "design beam"
+    const char *body;   // name of elements in no group
+} extract_options;
+pl_status meshing_extract(gmsh_session *g, const extract_options *options, pl_mesh **out,
+                          pl_mesh_report *report, pl_error *err);
+// Copies what pl_mesh_create repaired into the findings.
+void meshing_report_findings(const pl_mesh_report *report, const char *source, pl_findings *findings);
+
+// ---- a drawing: solids that may overlap, named, and planes that name faces. Later solids win over earlier
+// ones; cavities win over everything and stay hollow; knives only cut.
+#define DRAWING_SOLIDS_MAX 160
+#define DRAWING_PLANES_MAX 8
+typedef enum solid_role { SOLID_REGION, SOLID_CAVITY, SOLID_KNIFE } solid_role;
+
+typedef struct drawing {
+    gmsh_session *g;
+    struct {
+        int tag;
+        solid_role role;
+        const char *name; // region, or surface of a cavity
+    } solid[DRAWING_SOLIDS_MAX];
+    int solid_count;
+    struct {
+        const char *name;
+        int axis;
+        double at;  // mm
+        bool inner; // faces between two solids, not on the outside
+    } plane[DRAWING_PLANES_MAX];
+    int plane_count;
+    const char *outer; // name of the outside faces on no plane; NULL: nameless
+    double thinnest;   // mm, the thinnest wall
+    double length;     // mm, the largest dimension
+} drawing;
+
+int drawing_box(drawing *d, double x, double y, double z, double dx, double dy, double dz);
+int drawing_cylinder(drawing *d, double x, double y, double z, double height, double radius); // along z
+// A closed polygon in the xz plane at y, swept along y by `width`. `xz` holds 2 numbers per corner.
+int drawing_sweep(drawing *d, const double *xz, int corner_count, double y, double width);
+void drawing_cut(drawing *d, int *solid, int *tool, int tool_count); // *solid becomes the rest
+void drawing_add(drawing *d, int tag, solid_role role, const char *name);
+void drawing_plane(drawing *d, const char *name, int axis, double at);
+// Splits, names, meshes and extracts.
+pl_status drawing_mesh(drawing *d, const char *source, double size, int order, const pl_progress *progress,
+                       pl_mesh **out, pl_findings *findings, pl_error *err);
+
+// Meshes the current model (regions and surfaces are physical groups already) and extracts it. Curved
+// boundaries are followed when order is 2 and every element stays positive; otherwise edges are straight,
+// with a note.
+typedef struct volume_options {
+    const char *source;
+    double size; // mm, the largest edge wanted; 0: chosen
+    double length;
+    int order;
+    bool keep_surface; // the surface mesh is there already and stays
+    bool sized;        // refine where walls are thin
+} volume_options;
+pl_status meshing_volume(gmsh_session *g, const volume_options *options, const pl_progress *progress,
+                         pl_mesh **out, pl_findings *findings, pl_error *err);
+
+// ---- one parametric design
+typedef struct design {
+    pl_design open;
+    // NULL when the values fit each other, else what is wrong, naming the parameter
+    const char *(*check)(const double *p);
+    void (*draw)(drawing *d, const double *p);
+    double (*volume)(const double *p, const char *name); // negative: no such name
+} design;
+extern const design design_bending_finger, design_cable_finger, design_three_chamber, design_segment,
+    design_specimen, design_beam, design_sphere_shell, design_tube;
+
+pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
+                              pl_findings *findings, pl_error *err);
+pl_status meshing_from_step(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
+                            pl_findings *findings, pl_error *err);
+
+#endif
