@@ -1,11 +1,12 @@
-// What a material is: the names of its laws and constants, the check at the door, the small-strain moduli and the
-// closed form of the tensile test. Energy, stress and tangent for any deformation are in material_kernel.h.
+// What a material is: the names of its laws and constants, the check at the door, the small-strain moduli and
+// the closed form of the tensile test. Energy, stress and tangent for any deformation are in
+// material_kernel.h.
 #include <math.h>
 #include "base/base.h"
 #include "pliant/material.h"
 
-static const char *const model_names[PL_MATERIAL_MODEL_COUNT] = {"linear", "stvk", "neo_hookean", "mooney_rivlin",
-                                                                 "yeoh"};
+static const char *const model_names[PL_MATERIAL_MODEL_COUNT] = {"linear", "stvk", "neo_hookean",
+                                                                 "mooney_rivlin", "yeoh"};
 
 static const char *const constant_names[PL_MATERIAL_CONSTANT_COUNT] = {"young", "poisson", "c10",  "c01",
                                                                        "c20",   "c30",     "bulk", "density"};
@@ -90,7 +91,8 @@ static pl_status check_constants(const pl_material *material, const char *name, 
     return PL_OK;
 }
 
-// Stiffness at rest: young > 0, or mu = 2 (C10 + C01) > 0; the rubber laws need a bulk modulus that is not negative.
+// Stiffness at rest: young > 0, or mu = 2 (C10 + C01) > 0; the rubber laws need a bulk modulus that is not
+// negative.
 static pl_status check_stiffness(const pl_material *material, const char *name, pl_error *err)
 {
     const double c = material->c10 + material->c01;
@@ -104,9 +106,10 @@ static pl_status check_stiffness(const pl_material *material, const char *name, 
         return PL_OK;
     case PL_MOONEY_RIVLIN:
         if (!(c > 0)) {
-            return pl_fail(err, PL_BAD_INPUT,
-                           "material '%s': c10 + c01 is %g MPa, must be > 0 (the shear modulus is twice this sum)",
-                           name, c);
+            return pl_fail(
+                err, PL_BAD_INPUT,
+                "material '%s': c10 + c01 is %g MPa, must be > 0 (the shear modulus is twice this sum)", name,
+                c);
         }
         break;
     default:
@@ -132,8 +135,9 @@ pl_status pl_material_check(const pl_material *material, const char *name, pl_er
                        (int)material->model);
     }
     if (material->formulation != PL_LOCKING_FREE && material->formulation != PL_DISPLACEMENT) {
-        return pl_fail(err, PL_BAD_INPUT, "material '%s': formulation is %d, must be locking_free or displacement",
-                       name, (int)material->formulation);
+        return pl_fail(err, PL_BAD_INPUT,
+                       "material '%s': formulation is %d, must be locking_free or displacement", name,
+                       (int)material->formulation);
     }
     pl_status status = check_constants(material, name, err);
     if (status == PL_OK) {
@@ -145,16 +149,19 @@ pl_status pl_material_check(const pl_material *material, const char *name, pl_er
 
     // a given bulk modulus makes poisson idle
     if (material->bulk == 0 && !(material->poisson > -1 && material->poisson < 0.5)) {
-        return pl_fail(err, PL_BAD_INPUT, "material '%s': poisson is %g, must lie between -1 and 0.5, both excluded",
-                       name, material->poisson);
+        return pl_fail(err, PL_BAD_INPUT,
+                       "material '%s': poisson is %g, must lie between -1 and 0.5, both excluded", name,
+                       material->poisson);
     }
 
     // constants may be in range one by one and still leave the numbers of a computer
     double mu, kappa;
     pl_material_moduli(material, &mu, &kappa);
     if (!isfinite(mu) || !isfinite(kappa) || !(mu > 0)) {
-        return pl_fail(err, PL_BAD_INPUT, "material '%s': the moduli are mu = %g MPa, kappa = %g MPa; both must be "
-                       "finite and mu > 0", name, mu, kappa);
+        return pl_fail(err, PL_BAD_INPUT,
+                       "material '%s': the moduli are mu = %g MPa, kappa = %g MPa; both must be "
+                       "finite and mu > 0",
+                       name, mu, kappa);
     }
     return PL_OK;
 }
@@ -173,7 +180,8 @@ void pl_material_moduli(const pl_material *material, double *mu, double *kappa)
     *kappa = material->bulk > 0 ? material->bulk : 2 * *mu * (1 + nu) / (3 * (1 - 2 * nu));
 }
 
-// With J = 1 and stretches (s, s^-1/2, s^-1/2):  I1 = s^2 + 2/s,  I2 = 2 s + 1/s^2, and the engineering stress dW/ds is
+// With J = 1 and stretches (s, s^-1/2, s^-1/2):  I1 = s^2 + 2/s,  I2 = 2 s + 1/s^2, and the engineering
+// stress dW/ds is
 //   2 (s - s^-2) (W1 + W2 / s),   W1 = C10 + 2 C20 (I1 - 3) + 3 C30 (I1 - 3)^2,   W2 = C01.
 double pl_material_uniaxial(const pl_material *material, double stretch)
 {
