@@ -1,0 +1,44 @@
+// Inside the mesh room: the mesh itself and what its files share.
+#ifndef PL_MESH_IMPL_H
+#define PL_MESH_IMPL_H
+
+#include <stdatomic.h>
+#include "mesh/mesh.h"
+
+// Trees over the boundary's triangles and over the elements. Triangle i belongs to boundary face
+// triangle_face[i] and has its corners at nodes triangle_node[3i..] of that face.
+typedef struct pl_mesh_trees {
+    int32_t triangle_count;
+    int32_t *triangle_face; // index into the boundary
+    int8_t *triangle_node;  // 3 local nodes of the face
+    double *triangle;       // 9 coordinates per triangle
+    pl_bvh boundary, elements;
+} pl_mesh_trees;
+
+struct pl_mesh {
+    pl_mesh_view view; // its arrays are owned
+    int64_t *boundary;
+    int64_t boundary_count;
+    double low[3], high[3];
+    _Atomic(pl_mesh_trees *) trees; // built when first needed
+};
+
+// A face's key in a table of width 4: sorted corners, -1 in front for triangles.
+void pl_face_key(int corner_count, const int32_t *corner, int32_t key[4]);
+// Builds a mesh. With `surface_face` the surfaces are faces and element numbers and orientation must stay:
+// elements that would have to be turned round are refused.
+pl_status pl_mesh_build(const pl_mesh_def *def, const int64_t *surface_face, pl_mesh **out,
+                        pl_mesh_report *report, pl_error *err);
+// Checks everything in `def` that can be judged element by element.
+pl_status pl_mesh_def_check(const pl_mesh_def *def, bool with_corners, pl_error *err);
+const pl_mesh_trees *pl_mesh_trees_get(const pl_mesh *mesh); // NULL when out of memory
+void pl_mesh_trees_destroy(pl_mesh_trees *trees);
+double pl_mesh_size(const pl_mesh *mesh); // diagonal of the bounding box
+const char *pl_element_kind_name(int kind);
+
+// Splits a face into straight triangles of its nodes (at most 6); returns their number.
+int pl_face_split(int face_node_count, const int8_t (**triangle)[3]);
+// Reference coordinates of a face's node.
+void pl_face_shape_node(int face_node_count, int node, double xi[2]);
+
+#endif
