@@ -23,9 +23,12 @@ typedef struct pl_tensile_fit {
     pl_material material;
     double error;      // root mean square of the stress error over the largest stress in the range
     double strain_low, strain_high;
-    bool stable;       // stress grows with stretch over the whole range (compression to 0.5 included)
+    bool stable;       // stress grows with stretch: in tension over the range and in compression to 0.5; in pure shear
+                       // and equal biaxial stretch up to the same I1
 } pl_tensile_fit;
-// Least squares of the incompressible uniaxial law over strains up to `strain_high` (0: the whole test).
+// Least squares of the incompressible uniaxial law over strains up to `strain_high` (0: the whole test), for linear and
+// the rubber laws. Where free constants give an unstable law, constants >= 0 are fitted instead. The material comes with
+// poisson 0.49 and no density.
 PL_API pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model model, double strain_high,
                                       pl_tensile_fit *out, pl_error *err);
 

@@ -33,7 +33,8 @@ typedef struct pl_material {
     pl_material_model model;
     pl_formulation formulation;
     double young;   // MPa; linear and stvk
-    double poisson; // linear and stvk; rubber laws: gives the bulk modulus when `bulk` is 0
+    double poisson; // linear and stvk; rubber laws: gives the bulk modulus when `bulk` is 0, so set it (0 means 0;
+                    // robot files put in 0.49)
     double c10, c01, c20, c30; // MPa; rubber laws
     double bulk;    // MPa; 0: from poisson
     double density; // t/mm^3; 0: weightless
@@ -60,7 +61,7 @@ typedef struct pl_material_entry {
     const char *name;    // as in `use: dragon_skin_20`
     const char *title;   // as sold
     pl_material material;
-    double strain_low, strain_high; // engineering strain over which the constants were fitted
+    double strain_low, strain_high; // engineering strain over which the constants were fitted; high 0: not stated
     double fit_error;    // root mean square over largest stress; negative: not stated by the source
     const char *source;  // paper or data set, with its licence
 } pl_material_entry;
