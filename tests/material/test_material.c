@@ -145,7 +145,7 @@ static void test_check_names_what_is_wrong(void **state)
     }
 }
 
-// Every entry is a material, has a source, is found by its own name alone, and stiffens nowhere backwards:
+// Every entry is a material, has a source, is found by its own name alone, and never softens:
 // stress grows with stretch from 0.5 to the end of its range (to 1.0 of strain where the source states none).
 static void test_library_entries_are_sound(void **state)
 {
