@@ -80,8 +80,9 @@ static const solver_kind *factor_kind(pl_factor_kind kind)
     case PL_FACTOR_CHOLESKY:
         return &solver_cholmod;
     case PL_FACTOR_INDEFINITE:
-    case PL_FACTOR_MULTIFRONTAL:
         return &solver_mumps;
+    case PL_FACTOR_MULTIFRONTAL:
+        return &solver_multifrontal;
     }
     return NULL;
 }

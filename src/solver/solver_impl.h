@@ -27,7 +27,7 @@ typedef struct solver_kind {
     double (*flops)(const void *self);
 } solver_kind;
 
-extern const solver_kind solver_cholmod, solver_mumps;
+extern const solver_kind solver_cholmod, solver_mumps, solver_multifrontal;
 
 pl_status solver_groups_create(const pl_sparse *matrix, const int32_t *group, int32_t group_count,
                                solver_groups *out, pl_error *err);

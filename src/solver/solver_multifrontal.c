@@ -1,0 +1,173 @@
+// Our own multifrontal L D L^T: memory and the interface. solver_symbolic.c and solver_plan.c look at the
+// pattern, solver_eliminate.c factors, solver_pivot.c does the dense work, solver_substitute.c solves.
+#include "solver/solver_front.h"
+
+static void multifrontal_destroy(void *object)
+{
+    multifrontal *f = object;
+    for (int i = 0; i < f->worker_count; ++i) {
+        pl_free(f->worker[i].stack);
+        pl_free(f->worker[i].pack);
+    }
+    front_tree_clear(&f->tree);
+    pl_sparse_clear(&f->copy);
+    pl_free(f->factor);
+    pl_free(f->d);
+    pl_free(f->e);
+    pl_free(f->swaps);
+    pl_free(f->negative);
+    pl_free(f->note);
+    pl_free(f->arena);
+    pl_free(f->worker);
+    pl_free(f->x);
+    pl_free(f->residual);
+    pl_free(f);
+}
+
+static size_t multifrontal_pack_size(const front_tree *t)
+{
+    return ((size_t)t->front_limit + FRONT_CHUNK + FRONT_BLOCK) * FRONT_SLAB;
+}
+
+// Each thread has a stack and scratch of its own. When memory for more is short, fewer threads work.
+static int multifrontal_workers(multifrontal *f, int wanted)
+{
+    if (wanted <= f->worker_count) {
+        return wanted;
+    }
+    front_worker *larger = pl_resize_array(f->worker, (size_t)wanted, sizeof *larger);
+    if (!larger) {
+        return f->worker_count;
+    }
+    f->worker = larger;
+    while (f->worker_count < wanted) {
+        front_worker *w = &f->worker[f->worker_count];
+        w->stack = pl_resize_array(NULL, (size_t)f->tree.stack_size, sizeof *w->stack);
+        w->pack = pl_resize_array(NULL, multifrontal_pack_size(&f->tree), sizeof *w->pack);
+        if (!w->stack || !w->pack) {
+            pl_free(w->stack);
+            pl_free(w->pack);
+            break;
+        }
+        ++f->worker_count;
+    }
+    return f->worker_count;
+}
+
+static bool multifrontal_allocate(multifrontal *f, const pl_sparse *matrix)
+{
+    const front_tree *t = &f->tree;
+    const size_t n = (size_t)t->n;
+    const int64_t passed_on = MULTIFRONTAL_SIDES * t->row_start[t->count];
+    f->arena_size = t->arena_size > passed_on ? t->arena_size : passed_on;
+    f->factor = pl_resize_array(NULL, (size_t)t->panel[t->count], sizeof *f->factor);
+    f->arena = pl_resize_array(NULL, (size_t)f->arena_size, sizeof *f->arena);
+    f->d = PL_NEW_ARRAY(double, n);
+    f->e = PL_NEW_ARRAY(double, n);
+    f->swaps = PL_NEW_ARRAY(int, n);
+    f->negative = PL_NEW_ARRAY(int32_t, n);
+    f->note = PL_NEW_ARRAY(front_note, t->count);
+    f->x = PL_NEW_ARRAY(double, n *MULTIFRONTAL_SIDES);
+    f->residual = PL_NEW_ARRAY(double, 3 * n);
+    if (!f->factor || !f->arena || !f->d || !f->e || !f->swaps || !f->negative || !f->note || !f->x ||
+        !f->residual || pl_sparse_create(matrix->n, matrix->start[n], &f->copy, NULL) != PL_OK) {
+        return false;
+    }
+    memcpy(f->copy.start, matrix->start, (n + 1) * sizeof *f->copy.start);
+    memcpy(f->copy.row, matrix->row, (size_t)matrix->start[n] * sizeof *f->copy.row);
+    const int threads = pl_threads_get();
+    return multifrontal_workers(f, threads) == threads;
+}
+
+static pl_status multifrontal_create(const pl_sparse *matrix, const solver_groups *groups,
+                                     const int32_t *order, void **out, pl_error *err)
+{
+    multifrontal *f = PL_NEW(multifrontal);
+    if (!f) {
+        return pl_fail_memory(err, "solver: multifrontal factor");
+    }
+    pl_status status = front_tree_create(matrix, groups, order, &f->tree, err);
+    if (status == PL_OK && !multifrontal_allocate(f, matrix)) {
+        status = pl_fail_memory(err, "solver: multifrontal factor");
+    }
+    if (status != PL_OK) {
+        multifrontal_destroy(f);
+        return status;
+    }
+    *out = f;
+    return PL_OK;
+}
+
+static void multifrontal_report(multifrontal *f, pl_factor_report *report)
+{
+    bool pivoted = false;
+    report->smallest_pivot = INFINITY;
+    for (int32_t s = 0; s < f->tree.count; ++s) {
+        const front_note *note = &f->note[s];
+        report->negative_count += note->negative_count;
+        report->perturbed_count += note->perturbed_count;
+        report->largest_pivot =
+            note->largest <= report->largest_pivot ? report->largest_pivot : note->largest;
+        report->smallest_pivot =
+            note->smallest >= report->smallest_pivot ? report->smallest_pivot : note->smallest;
+        pivoted = pivoted || note->pivoted;
+    }
+    report->singular = !isfinite(report->largest_pivot) || !(report->smallest_pivot > 0);
+    f->refine = pivoted;
+}
+
+static pl_status multifrontal_update(void *object, const pl_sparse *matrix, pl_factor_report *report,
+                                     pl_error *err)
+{
+    (void)err;
+    multifrontal *f = object;
+    const size_t entries = (size_t)matrix->start[matrix->n];
+    f->value = matrix->value;
+    f->largest = 0;
+    for (size_t p = 0; p < entries; ++p) {
+        f->largest = fmax(f->largest, fabs(matrix->value[p]));
+    }
+    if (f->largest == 0) {
+        report->singular = true;
+        report->perturbed_count = matrix->n;
+        return PL_OK;
+    }
+    solver_blas_begin();
+    multifrontal_factor(f, multifrontal_workers(f, pl_threads_get()));
+    solver_blas_end();
+    f->value = NULL;
+    multifrontal_report(f, report);
+    if (f->refine) {
+        memcpy(f->copy.value, matrix->value, entries * sizeof *f->copy.value);
+    }
+    return PL_OK;
+}
+
+static void multifrontal_solve_for(void *object, double *b, int count)
+{
+    multifrontal *f = object;
+    const int threads = pl_threads_get();
+    solver_blas_begin();
+    multifrontal_solve(f, b, count, threads < f->worker_count ? threads : f->worker_count);
+    solver_blas_end();
+}
+
+static size_t multifrontal_bytes(const void *object)
+{
+    const multifrontal *f = object;
+    return (size_t)f->tree.panel[f->tree.count] * sizeof *f->factor;
+}
+
+static double multifrontal_flops(const void *object)
+{
+    const multifrontal *f = object;
+    return f->tree.flops;
+}
+
+const solver_kind solver_multifrontal = {.name = "multifrontal",
+                                         .create = multifrontal_create,
+                                         .destroy = multifrontal_destroy,
+                                         .update = multifrontal_update,
+                                         .solve = multifrontal_solve_for,
+                                         .bytes = multifrontal_bytes,
+                                         .flops = multifrontal_flops};
