@@ -41,4 +41,14 @@ int pl_face_split(int face_node_count, const int8_t (**triangle)[3]);
 // Reference coordinates of a face's node.
 void pl_face_shape_node(int face_node_count, int node, double xi[2]);
 
+// The boundary face (index) across each edge of each boundary face, 4 per face, -1 where there is none. Where
+// more than two faces meet in an edge, those that bound the same wedge of void are neighbours. NULL when out
+// of memory.
+int32_t *pl_boundary_neighbours(const pl_mesh *mesh);
+int pl_boundary_corner_count(const pl_mesh *mesh, int64_t index);
+
+// The faces of the cavity around a point; see mesh_cavity.c.
+pl_status pl_mesh_pick_cavity(const pl_mesh *mesh, const double eye[3], int64_t **face, int64_t *face_count,
+                              pl_error *err);
+
 #endif
