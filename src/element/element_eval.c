@@ -1,0 +1,179 @@
+// Loops over the blocks: energy and forces, tangents, the bound of J; chooses the kernels at run time.
+#include "element/element.h"
+
+extern const pl_kernels pl_kernels_table_generic;
+#ifdef PL_KERNELS_X86
+extern const pl_kernels pl_kernels_table_avx2, pl_kernels_table_avx512;
+#endif
+
+const pl_kernels *pl_kernels_choose(void)
+{
+#ifdef PL_KERNELS_X86
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd")) {
+        return &pl_kernels_table_avx512;
+    }
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        return &pl_kernels_table_avx2;
+    }
+#endif
+    return &pl_kernels_table_generic;
+}
+
+// dbar_c = (1/m_c) int N_c d dV, p_c = kappa dbar_c
+static void elements_dilatation(pl_elements *E, const double *x)
+{
+    const pl_kernels *kernels = pl_kernels_choose();
+#pragma omp parallel num_threads(pl_threads_get())
+    {
+#pragma omp for schedule(static)
+        for (int b = 0; b < E->block_count; ++b) {
+            const pl_block *block = &E->block[b];
+            if (E->law[block->law].mixed) {
+                kernels->dilatation(block, &E->law[block->law], x, E->corner + block->corner_start);
+            }
+        }
+#pragma omp for schedule(static)
+        for (int32_t p = 0; p < E->pressure_count; ++p) {
+            double sum = 0;
+            for (int64_t i = E->pressure_start[p]; i < E->pressure_start[p + 1]; ++i) {
+                sum += E->corner[E->pressure_code[i]];
+            }
+            E->dilatation[p] = sum / E->pressure_mass[p];
+            E->pressure[p] = E->pressure_kappa[p] * E->dilatation[p];
+        }
+    }
+}
+
+// Forces of all blocks with the given laws and pressures, summed at the vertices.
+static void elements_forces(pl_elements *E, const double *x, const pl_law *law, const double *pressure, double *force)
+{
+    const pl_kernels *kernels = pl_kernels_choose();
+#pragma omp parallel num_threads(pl_threads_get())
+    {
+#pragma omp for schedule(static)
+        for (int b = 0; b < E->block_count; ++b) {
+            const pl_block *block = &E->block[b];
+            double energy[PL_LANES], min_J[PL_LANES], sum = 0, smallest = INFINITY;
+            kernels->force(block, &law[block->law], x, pressure, energy, min_J,
+                           force ? E->force + block->force_start : NULL);
+            for (int l = 0; l < block->lane_count; ++l) {
+                sum += energy[l];
+                smallest = min_J[l] < smallest ? min_J[l] : smallest;
+            }
+            E->block_energy[b] = sum;
+            E->block_min[b] = smallest;
+        }
+        if (force) {
+#pragma omp for schedule(static)
+            for (int32_t v = 0; v < E->vertex_count; ++v) {
+                double f[3] = {0};
+                for (int64_t i = E->vertex_start[v]; i < E->vertex_start[v + 1]; ++i) {
+                    const double *entry = E->force + E->vertex_code[i];
+                    f[0] += entry[0];
+                    f[1] += entry[PL_LANES];
+                    f[2] += entry[2 * PL_LANES];
+                }
+                memcpy(force + 3 * (int64_t)v, f, sizeof f);
+            }
+        }
+    }
+}
+
+double pl_elements_energy(pl_elements *E, const double *x, double *force, double *min_J)
+{
+    elements_dilatation(E, x);
+    elements_forces(E, x, E->law, E->pressure, force);
+    double energy = 0, smallest = INFINITY;
+    for (int b = 0; b < E->block_count; ++b) {
+        energy += E->block_energy[b];
+        smallest = E->block_min[b] < smallest ? E->block_min[b] : smallest;
+    }
+    for (int32_t p = 0; p < E->pressure_count; ++p) {
+        energy += 0.5 * E->pressure[p] * E->dilatation[p] * E->pressure_mass[p];
+    }
+    if (min_J) {
+        *min_J = smallest;
+    }
+    return smallest > 0 && isfinite(energy) ? energy : INFINITY;
+}
+
+void pl_elements_force_of(pl_elements *E, const double *x, const pl_law *law, const double *pressure, double *force)
+{
+    elements_forces(E, x, law, pressure, force);
+}
+
+void pl_elements_tangent(pl_elements *E, const double *x, double blend, double *buffer)
+{
+    const pl_kernels *kernels = pl_kernels_choose();
+#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
+    for (int b = 0; b < E->block_count; ++b) {
+        const pl_block *block = &E->block[b];
+        kernels->tangent(block, &E->law[block->law], x, E->pressure, blend, buffer + block->tangent_start);
+    }
+}
+
+// Bound of one lane relative to the rest Jacobian (mean over the element).
+static double lane_bound(const pl_block *block, int lane, const double *x, double bound)
+{
+    double volume = 0;
+    for (int q = 0; q < block->point_count; ++q) {
+        volume += block->weight[q * PL_LANES + lane];
+    }
+    const bool prism = block->kind == PL_PRISM6 || block->kind == PL_PRISM15;
+    if (bound <= 0) {
+        // the quick bound is not conclusive: the subdividing one of the mesh room decides
+        double X[3 * PL_ELEMENT_NODES_MAX];
+        for (int a = 0; a < block->node_count; ++a) {
+            memcpy(X + 3 * a, x + 3 * (int64_t)block->node[a][lane], 3 * sizeof *X);
+        }
+        bound = pl_jacobian_bound(block->kind, X);
+    }
+    return bound * (prism ? 1.0 : 1.0 / 6) / volume;
+}
+
+double pl_elements_bound(pl_elements *E, const double *x, double *per_element, int32_t *worst)
+{
+    const pl_kernels *kernels = pl_kernels_choose();
+#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
+    for (int b = 0; b < E->block_count; ++b) {
+        const pl_block *block = &E->block[b];
+        double bound[PL_LANES], smallest = INFINITY;
+        kernels->bound(block, x, bound);
+        for (int l = 0; l < block->lane_count; ++l) {
+            const double J = lane_bound(block, l, x, bound[l]);
+            if (per_element) {
+                per_element[block->element[l]] = J;
+            }
+            smallest = J < smallest ? J : smallest;
+        }
+        E->block_min[b] = smallest;
+    }
+    double smallest = INFINITY;
+    int at = -1;
+    for (int b = 0; b < E->block_count; ++b) {
+        if (E->block_min[b] < smallest) {
+            smallest = E->block_min[b];
+            at = b;
+        }
+    }
+    if (worst) {
+        *worst = at < 0 ? -1 : E->block[at].element[0];
+    }
+    return smallest;
+}
+
+void pl_block_gradient(const pl_block *block, int lane, int q, const double *x, double F[9])
+{
+    memset(F, 0, 9 * sizeof *F);
+    for (int a = 0; a < block->node_count; ++a) {
+        const double *xa = x + 3 * (int64_t)block->node[a][lane];
+        const double *g = block->gradient + (int64_t)(q * block->node_count + a) * 3 * PL_LANES + lane;
+        for (int i = 0; i < 3; ++i) {
+            for (int j = 0; j < 3; ++j) {
+                F[3 * i + j] += xa[i] * g[j * PL_LANES];
+            }
+        }
+    }
+}

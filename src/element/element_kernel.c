@@ -1,0 +1,343 @@
+// The hot loops over blocks of eight elements; compiled once per instruction set (PL_ISA names it).
+#define PL_CAT2(a, b) a##b
+#define PL_CAT(a, b) PL_CAT2(a, b)
+#define PL_KERNEL_TABLE PL_CAT(pl_kernels_table_, PL_ISA)
+
+#if defined(__AVX512F__)
+#define PL_VW 8
+#elif defined(__AVX__)
+#define PL_VW 4
+#else
+#define PL_VW 2
+#endif
+
+#include "element/element.h"
+
+extern const pl_kernels PL_KERNEL_TABLE;
+
+// Positions of PL_VW elements, from lane h on.
+static inline void kernel_gather(const pl_block *block, int h, const double *x, vd X[][3])
+{
+    for (int a = 0; a < block->node_count; ++a) {
+        for (int l = 0; l < PL_VW; ++l) {
+            const double *p = x + 3 * (int64_t)block->node[a][h + l];
+            X[a][0][l] = p[0];
+            X[a][1][l] = p[1];
+            X[a][2][l] = p[2];
+        }
+    }
+}
+
+// F_iJ = sum_a x_ai dN_a/dX_J
+static inline void kernel_gradient(const pl_block *block, int h, int q, vd X[][3], vd F[9])
+{
+    const double *g = block->gradient + (int64_t)q * block->node_count * 3 * PL_LANES + h;
+    for (int i = 0; i < 9; ++i) {
+        F[i] = v_set(0);
+    }
+    for (int a = 0; a < block->node_count; ++a, g += 3 * PL_LANES) {
+        const vd d0 = v_load(g), d1 = v_load(g + PL_LANES), d2 = v_load(g + 2 * PL_LANES);
+        for (int i = 0; i < 3; ++i) {
+            F[3 * i] += X[a][i] * d0;
+            F[3 * i + 1] += X[a][i] * d1;
+            F[3 * i + 2] += X[a][i] * d2;
+        }
+    }
+}
+
+// p = sum_c N_c p_c at point q
+static inline vd kernel_pressure(const pl_block *block, int h, int q, const double *pressure)
+{
+    vd p = v_set(0);
+    for (int c = 0; c < block->corner_count; ++c) {
+        vd pc;
+        for (int l = 0; l < PL_VW; ++l) {
+            pc[l] = pressure[block->pressure[c][h + l]];
+        }
+        p += block->corner_weight[q * block->corner_count + c] * pc;
+    }
+    return p;
+}
+
+// out[c] = int N_c d dV
+static void kernel_dilatation(const pl_block *block, const pl_law *law, const double *x, double *out)
+{
+    for (int h = 0; h < PL_LANES; h += PL_VW) {
+        vd X[PL_ELEMENT_NODES_MAX][3], sum[PL_CORNERS_MAX];
+        kernel_gather(block, h, x, X);
+        for (int c = 0; c < block->corner_count; ++c) {
+            sum[c] = v_set(0);
+        }
+        for (int q = 0; q < block->point_count; ++q) {
+            vd F[9], D[9];
+            kernel_gradient(block, h, q, X, F);
+            const vd wd = v_load(block->weight + q * PL_LANES + h) * law_dilatation(law, F, D);
+            for (int c = 0; c < block->corner_count; ++c) {
+                sum[c] += block->corner_weight[q * block->corner_count + c] * wd;
+            }
+        }
+        for (int c = 0; c < block->corner_count; ++c) {
+            v_store(out + c * PL_LANES + h, sum[c]);
+        }
+    }
+}
+
+// f_a = sum_q w P dN_a; energy and smallest J per lane
+static void kernel_force(const pl_block *block, const pl_law *law, const double *x, const double *pressure,
+                         double *energy, double *min_J, double *force)
+{
+    for (int h = 0; h < PL_LANES; h += PL_VW) {
+        vd X[PL_ELEMENT_NODES_MAX][3], f[PL_ELEMENT_NODES_MAX][3], total = v_set(0), smallest = v_set(1e300);
+        kernel_gather(block, h, x, X);
+        for (int a = 0; a < block->node_count; ++a) {
+            f[a][0] = f[a][1] = f[a][2] = v_set(0);
+        }
+        for (int q = 0; q < block->point_count; ++q) {
+            vd F[9], C[9], P[9], W;
+            kernel_gradient(block, h, q, X, F);
+            v_cofactor(F, C);
+            const vd J = F[0] * C[0] + F[1] * C[1] + F[2] * C[2];
+            smallest = v_min(J, smallest);
+            law_stress(law, F, law->mixed ? kernel_pressure(block, h, q, pressure) : v_set(0), &W, P);
+            const vd w = v_load(block->weight + q * PL_LANES + h);
+            total += w * W;
+            if (!force) {
+                continue;
+            }
+            for (int i = 0; i < 9; ++i) {
+                P[i] *= w;
+            }
+            const double *g = block->gradient + (int64_t)q * block->node_count * 3 * PL_LANES + h;
+            for (int a = 0; a < block->node_count; ++a, g += 3 * PL_LANES) {
+                const vd d0 = v_load(g), d1 = v_load(g + PL_LANES), d2 = v_load(g + 2 * PL_LANES);
+                for (int i = 0; i < 3; ++i) {
+                    f[a][i] += P[3 * i] * d0 + P[3 * i + 1] * d1 + P[3 * i + 2] * d2;
+                }
+            }
+        }
+        v_store(energy + h, total);
+        v_store(min_J + h, smallest);
+        for (int a = 0; force && a < block->node_count; ++a) {
+            for (int i = 0; i < 3; ++i) {
+                v_store(force + (3 * a + i) * PL_LANES + h, f[a][i]);
+            }
+        }
+    }
+}
+
+// Replaces the symmetric 9 x 9 matrix by (1 - blend) A + blend A+, A+ its positive part, by cyclic Jacobi rotations.
+static void kernel_project(double A[81], double blend)
+{
+    double S[81], V[81] = {0};
+    memcpy(S, A, sizeof S);
+    for (int i = 0; i < 9; ++i) {
+        V[10 * i] = 1;
+    }
+    for (int sweep = 0; sweep < 12; ++sweep) {
+        double off = 0, diagonal = 0;
+        for (int p = 0; p < 9; ++p) {
+            diagonal += S[10 * p] * S[10 * p];
+            for (int q = p + 1; q < 9; ++q) {
+                off += S[9 * p + q] * S[9 * p + q];
+            }
+        }
+        if (off <= 1e-24 * diagonal) {
+            break;
+        }
+        for (int p = 0; p < 8; ++p) {
+            for (int q = p + 1; q < 9; ++q) {
+                if (S[9 * p + q] == 0) {
+                    continue;
+                }
+                const double theta = (S[10 * q] - S[10 * p]) / (2 * S[9 * p + q]);
+                const double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(theta * theta + 1));
+                const double c = 1 / sqrt(t * t + 1), s = t * c;
+                for (int k = 0; k < 9; ++k) {
+                    const double a = S[9 * k + p], b = S[9 * k + q];
+                    S[9 * k + p] = c * a - s * b;
+                    S[9 * k + q] = s * a + c * b;
+                }
+                for (int k = 0; k < 9; ++k) {
+                    const double a = S[9 * p + k], b = S[9 * q + k];
+                    S[9 * p + k] = c * a - s * b;
+                    S[9 * q + k] = s * a + c * b;
+                }
+                for (int k = 0; k < 9; ++k) {
+                    const double a = V[9 * k + p], b = V[9 * k + q];
+                    V[9 * k + p] = c * a - s * b;
+                    V[9 * k + q] = s * a + c * b;
+                }
+            }
+        }
+    }
+    for (int e = 0; e < 9; ++e) {
+        if (S[10 * e] >= 0) {
+            continue;
+        }
+        const double lift = -blend * S[10 * e];
+        for (int i = 0; i < 9; ++i) {
+            for (int j = 0; j < 9; ++j) {
+                A[9 * i + j] += lift * V[9 * i + e] * V[9 * j + e];
+            }
+        }
+    }
+}
+
+static void kernel_blend(vd A[81], double blend)
+{
+    for (int l = 0; l < PL_VW; ++l) {
+        double a[81];
+        for (int i = 0; i < 81; ++i) {
+            a[i] = A[i][l];
+        }
+        kernel_project(a, blend);
+        for (int i = 0; i < 81; ++i) {
+            A[i][l] = a[i];
+        }
+    }
+}
+
+// K_ab = sum_q w dN_a . A . dN_b for a <= b, and B_c,a = sum_q w N_c dd/dF dN_a
+static void kernel_tangent(const pl_block *block, const pl_law *law, const double *x, const double *pressure,
+                           double blend, double *out)
+{
+    const int n = block->node_count, pairs = n * (n + 1) / 2;
+    double *coupling = out + (int64_t)pairs * 9 * PL_LANES;
+    memset(out, 0, sizeof *out * PL_LANES * (size_t)(pairs * 9 + (law->mixed ? block->corner_count * n * 3 : 0)));
+    for (int h = 0; h < PL_LANES; h += PL_VW) {
+        vd X[PL_ELEMENT_NODES_MAX][3];
+        kernel_gather(block, h, x, X);
+        for (int q = 0; q < block->point_count; ++q) {
+            vd F[9], A[81], D[9];
+            kernel_gradient(block, h, q, X, F);
+            law_tangent(law, F, law->mixed ? kernel_pressure(block, h, q, pressure) : v_set(0), A, D);
+            if (blend > 0) {
+                kernel_blend(A, blend);
+            }
+            const vd w = v_load(block->weight + q * PL_LANES + h);
+            for (int i = 0; i < 81; ++i) {
+                A[i] *= w;
+            }
+            const double *g = block->gradient + (int64_t)q * n * 3 * PL_LANES + h;
+            for (int b = 0; b < n; ++b) {
+                const vd e0 = v_load(g + 3 * b * PL_LANES), e1 = v_load(g + (3 * b + 1) * PL_LANES),
+                         e2 = v_load(g + (3 * b + 2) * PL_LANES);
+                vd T[27];
+                for (int r = 0; r < 9; ++r) {
+                    for (int k = 0; k < 3; ++k) {
+                        T[3 * r + k] = A[9 * r + 3 * k] * e0 + A[9 * r + 3 * k + 1] * e1 + A[9 * r + 3 * k + 2] * e2;
+                    }
+                }
+                for (int a = 0; a <= b; ++a) {
+                    const vd d0 = v_load(g + 3 * a * PL_LANES), d1 = v_load(g + (3 * a + 1) * PL_LANES),
+                             d2 = v_load(g + (3 * a + 2) * PL_LANES);
+                    double *K = out + (int64_t)pl_pair_index(n, a, b) * 9 * PL_LANES + h;
+                    for (int i = 0; i < 3; ++i) {
+                        for (int k = 0; k < 3; ++k) {
+                            double *entry = K + (3 * i + k) * PL_LANES;
+                            v_store(entry, v_load(entry) + d0 * T[9 * i + k] + d1 * T[9 * i + 3 + k] +
+                                               d2 * T[9 * i + 6 + k]);
+                        }
+                    }
+                }
+            }
+            for (int a = 0; law->mixed && a < n; ++a) {
+                const vd d0 = v_load(g + 3 * a * PL_LANES), d1 = v_load(g + (3 * a + 1) * PL_LANES),
+                         d2 = v_load(g + (3 * a + 2) * PL_LANES);
+                for (int i = 0; i < 3; ++i) {
+                    const vd s = w * (D[3 * i] * d0 + D[3 * i + 1] * d1 + D[3 * i + 2] * d2);
+                    for (int c = 0; c < block->corner_count; ++c) {
+                        double *entry = coupling + ((int64_t)(c * n + a) * 3 + i) * PL_LANES + h;
+                        v_store(entry, v_load(entry) + block->corner_weight[q * block->corner_count + c] * s);
+                    }
+                }
+            }
+        }
+    }
+}
+
+// A quadratic tet's map has a gradient that is linear in the barycentric coordinates, M = sum_c l_c M_c, so its
+// determinant is a cubic whose Bernstein coefficients are
+//   b_ccc = det M_c,  b_ccd = cof(M_c):M_d / 3,  b_cde = cof(M_c, M_d):M_e / 6,
+// cof(A, B) = cof(A + B) - cof A - cof B. Their minimum bounds the determinant from below.
+static void kernel_bound_tet10(const pl_block *block, const double *x, double *out)
+{
+    // gradient of the map at the corners: rows are d/dxi_j; mid nodes of edges 01 12 02 03 13 23
+    static const int edge[4][4] = {{-1, 4, 6, 7}, {4, -1, 5, 8}, {6, 5, -1, 9}, {7, 8, 9, -1}};
+    for (int h = 0; h < PL_LANES; h += PL_VW) {
+        vd X[PL_ELEMENT_NODES_MAX][3], M[4][9], C[4][9];
+        kernel_gather(block, h, x, X);
+        for (int c = 0; c < 4; ++c) {
+            // dx/dl_d at corner c: 4 x_cd for d != c, 3 x_c for d = c and -x_d of the other corners
+            vd dl[4][3];
+            for (int d = 0; d < 4; ++d) {
+                for (int i = 0; i < 3; ++i) {
+                    dl[d][i] = d == c ? 3 * X[c][i] : 4 * X[edge[c][d]][i] - X[d][i];
+                }
+            }
+            for (int i = 0; i < 3; ++i) {
+                for (int j = 0; j < 3; ++j) {
+                    M[c][3 * i + j] = dl[j + 1][i] - dl[0][i];
+                }
+            }
+            v_cofactor(M[c], C[c]);
+        }
+        vd smallest = v_set(1e300);
+        for (int c = 0; c < 4; ++c) {
+            const vd own = v_dot9(C[c], M[c]) * (1.0 / 3);
+            smallest = v_min(own, smallest);
+            for (int d = 0; d < 4; ++d) {
+                if (d != c) {
+                    const vd mixed = v_dot9(C[c], M[d]) * (1.0 / 3);
+                    smallest = v_min(mixed, smallest);
+                }
+            }
+        }
+        for (int e = 0; e < 4; ++e) {
+            const int c = (e + 1) % 4, d = (e + 2) % 4, f = (e + 3) % 4;
+            vd S[9], CS[9];
+            for (int i = 0; i < 9; ++i) {
+                S[i] = M[c][i] + M[d][i];
+            }
+            v_cofactor(S, CS);
+            for (int i = 0; i < 9; ++i) {
+                CS[i] -= C[c][i] + C[d][i];
+            }
+            const vd mixed = v_dot9(CS, M[f]) * (1.0 / 6);
+            smallest = v_min(mixed, smallest);
+        }
+        v_store(out + h, smallest);
+    }
+}
+
+// det of a linear tet's map
+static void kernel_bound_tet4(const pl_block *block, const double *x, double *out)
+{
+    for (int h = 0; h < PL_LANES; h += PL_VW) {
+        vd X[PL_ELEMENT_NODES_MAX][3], M[9], C[9];
+        kernel_gather(block, h, x, X);
+        for (int i = 0; i < 3; ++i) {
+            for (int j = 0; j < 3; ++j) {
+                M[3 * i + j] = X[j + 1][i] - X[0][i];
+            }
+        }
+        v_cofactor(M, C);
+        v_store(out + h, M[0] * C[0] + M[1] * C[1] + M[2] * C[2]);
+    }
+}
+
+// Lower bounds of det(dx/dxi) by a closed formula; prisms are left to the slower general bound (0 asks for it).
+static void kernel_bound(const pl_block *block, const double *x, double *out)
+{
+    if (block->kind == PL_TET10) {
+        kernel_bound_tet10(block, x, out);
+    } else if (block->kind == PL_TET4) {
+        kernel_bound_tet4(block, x, out);
+    } else {
+        memset(out, 0, PL_LANES * sizeof *out);
+    }
+}
+
+#define PL_TEXT2(a) #a
+#define PL_TEXT(a) PL_TEXT2(a)
+const pl_kernels PL_KERNEL_TABLE = {PL_TEXT(PL_ISA), kernel_dilatation, kernel_force, kernel_tangent, kernel_bound};

@@ -1,0 +1,401 @@
+// Energy, stress and tangent of every material law, for PL_VW elements at once. Included by the hot kernels only,
+// which are compiled once per instruction set.
+//
+// Every law is split as W(F) = Wdev(F) + kappa/2 d(F)^2 with a dilatation d:
+//   linear   Wdev = mu |F - R|^2              d = tr(R^T F) - 3    dd/dF = R
+//   stvk     Wdev = mu E : E                  d = tr E             dd/dF = F
+//   rubber   Wdev = g(I1bar) + C01 (I2bar-3)  d = J - 1            dd/dF = cof F
+// so that the element may use its own kappa d (plain) or a pressure p handed in (locking-free):
+//   P = dWdev/dF + p dd/dF,   A = d2Wdev/dF2 + p d2d/dF2 (+ kappa dd/dF (x) dd/dF when plain).
+#ifndef PL_MATERIAL_KERNEL_H
+#define PL_MATERIAL_KERNEL_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+#include "pliant/material.h"
+
+// Constants of a law as the kernels want them.
+typedef struct pl_law {
+    pl_material_model model;
+    bool mixed; // the pressure is handed in
+    double mu, kappa;
+    double c10, c01, c20, c30;
+} pl_law;
+
+#ifdef PL_VW
+typedef double vd __attribute__((vector_size(PL_VW * 8)));
+
+static inline vd v_load(const double *p)
+{
+    vd v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+static inline void v_store(double *p, vd v)
+{
+    memcpy(p, &v, sizeof v);
+}
+
+static inline vd v_set(double a)
+{
+    return (vd){0} + a;
+}
+
+static inline vd v_sqrt(vd a)
+{
+    for (int l = 0; l < PL_VW; ++l) {
+        a[l] = __builtin_sqrt(a[l]);
+    }
+    return a;
+}
+
+static inline vd v_cbrt(vd a)
+{
+    for (int l = 0; l < PL_VW; ++l) {
+        a[l] = __builtin_cbrt(a[l]);
+    }
+    return a;
+}
+
+static inline vd v_min(vd a, vd b)
+{
+    for (int l = 0; l < PL_VW; ++l) {
+        a[l] = a[l] < b[l] ? a[l] : b[l];
+    }
+    return a;
+}
+
+static inline vd v_dot9(const vd A[9], const vd B[9])
+{
+    vd s = A[0] * B[0];
+    for (int i = 1; i < 9; ++i) {
+        s += A[i] * B[i];
+    }
+    return s;
+}
+
+static inline void v_cofactor(const vd A[9], vd C[9])
+{
+    C[0] = A[4] * A[8] - A[5] * A[7];
+    C[1] = A[5] * A[6] - A[3] * A[8];
+    C[2] = A[3] * A[7] - A[4] * A[6];
+    C[3] = A[2] * A[7] - A[1] * A[8];
+    C[4] = A[0] * A[8] - A[2] * A[6];
+    C[5] = A[1] * A[6] - A[0] * A[7];
+    C[6] = A[1] * A[5] - A[2] * A[4];
+    C[7] = A[2] * A[3] - A[0] * A[5];
+    C[8] = A[0] * A[4] - A[1] * A[3];
+}
+
+// C = F^T F
+static inline void v_right_cauchy(const vd F[9], vd C[9])
+{
+    for (int i = 0; i < 3; ++i) {
+        for (int j = i; j < 3; ++j) {
+            C[3 * i + j] = C[3 * j + i] = F[i] * F[j] + F[3 + i] * F[3 + j] + F[6 + i] * F[6 + j];
+        }
+    }
+}
+
+// B = F F^T
+static inline void v_left_cauchy(const vd F[9], vd B[9])
+{
+    for (int i = 0; i < 3; ++i) {
+        for (int j = i; j < 3; ++j) {
+            B[3 * i + j] = B[3 * j + i] = F[3 * i] * F[3 * j] + F[3 * i + 1] * F[3 * j + 1] + F[3 * i + 2] * F[3 * j + 2];
+        }
+    }
+}
+
+static inline void v_mul(const vd A[9], const vd B[9], vd R[9])
+{
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            R[3 * i + j] = A[3 * i] * B[j] + A[3 * i + 1] * B[3 + j] + A[3 * i + 2] * B[6 + j];
+        }
+    }
+}
+
+// Rotation of the polar decomposition F = R S: scaled Newton, R <- (z R + R^-T / z) / 2.
+static inline void v_polar(const vd F[9], vd R[9])
+{
+    for (int i = 0; i < 9; ++i) {
+        R[i] = F[i];
+    }
+    for (int iteration = 0; iteration < 16; ++iteration) {
+        vd C[9], change = v_set(0);
+        v_cofactor(R, C);
+        const vd det = R[0] * C[0] + R[1] * C[1] + R[2] * C[2];
+        const vd n2 = v_dot9(R, R), c2 = v_dot9(C, C);
+        const vd z = v_sqrt(v_sqrt(c2 / (det * det * n2)));
+        const vd u = 1 / (z * det);
+        for (int i = 0; i < 9; ++i) {
+            const vd next = 0.5 * (z * R[i] + u * C[i]);
+            change += (next - R[i]) * (next - R[i]);
+            R[i] = next;
+        }
+        double largest = 0;
+        for (int l = 0; l < PL_VW; ++l) {
+            largest = change[l] > largest ? change[l] : largest;
+        }
+        if (largest < 1e-26) {
+            break;
+        }
+    }
+}
+
+// The rubber laws' partial derivatives by the invariants I1, I2 and J:
+//   W = g(a I1) + C01 (b I2 - 3),  a = J^(-2/3),  b = J^(-4/3),  g(s) = C10 (s-3) + C20 (s-3)^2 + C30 (s-3)^3.
+typedef struct rubber_parts {
+    vd W, w1, w2, wJ;
+    vd w11, w1J, w2J, wJJ;
+} rubber_parts;
+
+static inline rubber_parts rubber_invariants(const pl_law *law, vd I1, vd I2, vd J)
+{
+    const vd j = 1 / J, r = v_cbrt(j), a = r * r, b = a * a;
+    const vd s = a * I1 - 3;
+    const vd g1 = law->c10 + s * (2 * law->c20 + s * (3 * law->c30));
+    const vd g2 = 2 * law->c20 + s * (6 * law->c30);
+    const vd aJ = (-2.0 / 3) * a * j, aJJ = (10.0 / 9) * a * j * j;
+    const vd bJ = (-4.0 / 3) * b * j, bJJ = (28.0 / 9) * b * j * j;
+    rubber_parts p;
+    p.W = s * (law->c10 + s * (law->c20 + s * law->c30)) + law->c01 * (b * I2 - 3);
+    p.w1 = g1 * a;
+    p.w2 = law->c01 * b;
+    p.wJ = g1 * aJ * I1 + law->c01 * bJ * I2;
+    p.w11 = g2 * a * a;
+    p.w1J = g2 * a * aJ * I1 + g1 * aJ;
+    p.w2J = law->c01 * bJ;
+    p.wJJ = g2 * aJ * aJ * I1 * I1 + g1 * aJJ * I1 + law->c01 * bJJ * I2;
+    return p;
+}
+
+// d and dd/dF; the rotation is handed back for the linear law (else R is not touched).
+static inline vd law_dilatation(const pl_law *law, const vd F[9], vd D[9])
+{
+    if (law->model == PL_LINEAR) {
+        v_polar(F, D);
+        return v_dot9(D, F) - 3;
+    }
+    if (law->model == PL_STVK) {
+        for (int i = 0; i < 9; ++i) {
+            D[i] = F[i];
+        }
+        return 0.5 * (v_dot9(F, F) - 3);
+    }
+    v_cofactor(F, D);
+    return F[0] * D[0] + F[1] * D[1] + F[2] * D[2] - 1;
+}
+
+// Energy density and first Piola-Kirchhoff stress. `p` is read when the law is mixed; W then leaves out the
+// dilatation's energy.
+static inline void law_stress(const pl_law *law, const vd F[9], vd p, vd *W, vd P[9])
+{
+    vd D[9];
+    const vd d = law_dilatation(law, F, D);
+    vd energy = v_set(0);
+    if (!law->mixed) {
+        p = law->kappa * d;
+        energy = 0.5 * law->kappa * d * d;
+    }
+    if (law->model == PL_LINEAR) {
+        for (int i = 0; i < 9; ++i) {
+            const vd e = F[i] - D[i];
+            energy += law->mu * e * e;
+            P[i] = 2 * law->mu * e + p * D[i];
+        }
+    } else if (law->model == PL_STVK) {
+        vd E[9], FE[9];
+        v_right_cauchy(F, E);
+        for (int i = 0; i < 9; ++i) {
+            E[i] = 0.5 * (E[i] - (i % 4 == 0));
+        }
+        v_mul(F, E, FE);
+        energy += law->mu * v_dot9(E, E);
+        for (int i = 0; i < 9; ++i) {
+            P[i] = 2 * law->mu * FE[i] + p * F[i];
+        }
+    } else {
+        vd C[9], FC[9];
+        v_right_cauchy(F, C);
+        const vd I1 = C[0] + C[4] + C[8], I2 = 0.5 * (I1 * I1 - v_dot9(C, C));
+        const rubber_parts part = rubber_invariants(law, I1, I2, d + 1);
+        energy += part.W;
+        v_mul(F, C, FC);
+        const vd f = 2 * (part.w1 + part.w2 * I1), fc = 2 * part.w2, fd = part.wJ + p;
+        for (int i = 0; i < 9; ++i) {
+            P[i] = f * F[i] - fc * FC[i] + fd * D[i];
+        }
+    }
+    *W = energy;
+}
+
+// A += c d2J/dF2: with (iJ),(kL) entries eps_ikm eps_JLn F_mn.
+static inline void v_add_hessian_J(vd A[81], const vd F[9], vd c)
+{
+    for (int i = 0; i < 3; ++i) {
+        const int k = (i + 1) % 3, m = (i + 2) % 3;
+        for (int J = 0; J < 3; ++J) {
+            const int L = (J + 1) % 3, n = (J + 2) % 3;
+            const vd f = c * F[3 * m + n];
+            A[9 * (3 * i + J) + 3 * k + L] += f;
+            A[9 * (3 * k + L) + 3 * i + J] += f;
+            A[9 * (3 * i + L) + 3 * k + J] -= f;
+            A[9 * (3 * k + J) + 3 * i + L] -= f;
+        }
+    }
+}
+
+// A = a I
+static inline void v_set_diagonal(vd A[81], vd a)
+{
+    for (int i = 0; i < 81; ++i) {
+        A[i] = v_set(0);
+    }
+    for (int i = 0; i < 9; ++i) {
+        A[10 * i] = a;
+    }
+}
+
+// Corotated: A = 2 mu I + (p - 2 mu) G Y^-1 G^T with Y = tr(S) I - S and G[iJ][q] = -sum_m eps_mJq R_im, which is
+// dR/dF (from R^T dF - dF^T R = [Y w]x, dR = R [w]x).
+static inline void linear_tangent(const pl_law *law, const vd F[9], const vd R[9], vd p, vd A[81])
+{
+    vd S[9], Y[9], C[9], G[27];
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            S[3 * i + j] = R[i] * F[j] + R[3 + i] * F[3 + j] + R[6 + i] * F[6 + j];
+        }
+    }
+    const vd trace = S[0] + S[4] + S[8];
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            Y[3 * i + j] = (i == j ? trace : v_set(0)) - 0.5 * (S[3 * i + j] + S[3 * j + i]);
+        }
+    }
+    v_cofactor(Y, C);
+    const vd scale = (p - 2 * law->mu) / (Y[0] * C[0] + Y[1] * C[1] + Y[2] * C[2]);
+    for (int i = 0; i < 3; ++i) {
+        for (int J = 0; J < 3; ++J) {
+            // eps_mJq: for q = J+1, m = J+2: eps_(J+2)J(J+1) = 1; for q = J+2, m = J+1: -1
+            const int n = (J + 1) % 3, m = (J + 2) % 3;
+            G[3 * (3 * i + J) + J] = v_set(0);
+            G[3 * (3 * i + J) + n] = -R[3 * i + m];
+            G[3 * (3 * i + J) + m] = R[3 * i + n];
+        }
+    }
+    v_set_diagonal(A, v_set(2 * law->mu));
+    for (int r = 0; r < 9; ++r) {
+        vd GY[3];
+        for (int q = 0; q < 3; ++q) {
+            GY[q] = scale * (G[3 * r] * C[q] + G[3 * r + 1] * C[3 + q] + G[3 * r + 2] * C[6 + q]);
+        }
+        for (int c = 0; c < 9; ++c) {
+            A[9 * r + c] += GY[0] * G[3 * c] + GY[1] * G[3 * c + 1] + GY[2] * G[3 * c + 2];
+        }
+    }
+}
+
+// StVK: A_iJ,kL = d_ik (2 mu E + p I)_JL + mu (F_iL F_kJ + B_ik d_JL).
+static inline void stvk_tangent(const pl_law *law, const vd F[9], vd p, vd A[81])
+{
+    vd C[9], B[9];
+    v_right_cauchy(F, C);
+    v_left_cauchy(F, B);
+    for (int i = 0; i < 3; ++i) {
+        for (int J = 0; J < 3; ++J) {
+            for (int k = 0; k < 3; ++k) {
+                for (int L = 0; L < 3; ++L) {
+                    vd a = law->mu * F[3 * i + L] * F[3 * k + J];
+                    if (J == L) {
+                        a += law->mu * B[3 * i + k];
+                    }
+                    if (i == k) {
+                        a += law->mu * C[3 * J + L];
+                        if (J == L) {
+                            a += p - law->mu;
+                        }
+                    }
+                    A[9 * (3 * i + J) + 3 * k + L] = a;
+                }
+            }
+        }
+    }
+}
+
+// Rubber: A = sum w_i H_i + sum w_ij g_i (x) g_j with g1 = 2 F, g2 = 2 (I1 F - F C), gJ = cof F and
+//   H1 = 2 I,  H2 = 2 (2 F (x) F + I1 I - d_ik C_JL - F_iL F_kJ - B_ik d_JL),  HJ as above.
+static inline void rubber_tangent(const pl_law *law, const vd F[9], const vd D[9], vd d, vd p, vd A[81])
+{
+    vd C[9], B[9], FC[9], G2[9];
+    v_right_cauchy(F, C);
+    const vd I1 = C[0] + C[4] + C[8], I2 = 0.5 * (I1 * I1 - v_dot9(C, C));
+    const rubber_parts part = rubber_invariants(law, I1, I2, d + 1);
+    v_set_diagonal(A, 2 * part.w1);
+    const vd f11 = 4 * part.w11, f1J = 2 * part.w1J;
+    if (law->c01 != 0) {
+        v_left_cauchy(F, B);
+        v_mul(F, C, FC);
+        const vd w2 = 2 * part.w2;
+        for (int i = 0; i < 9; ++i) {
+            G2[i] = 2 * (I1 * F[i] - FC[i]);
+        }
+        for (int i = 0; i < 3; ++i) {
+            for (int J = 0; J < 3; ++J) {
+                for (int k = 0; k < 3; ++k) {
+                    for (int L = 0; L < 3; ++L) {
+                        vd a = 2 * F[3 * i + J] * F[3 * k + L] - F[3 * i + L] * F[3 * k + J];
+                        if (i == k) {
+                            a -= C[3 * J + L];
+                        }
+                        if (J == L) {
+                            a -= B[3 * i + k];
+                            if (i == k) {
+                                a += I1;
+                            }
+                        }
+                        const int r = 3 * i + J, c = 3 * k + L;
+                        A[9 * r + c] += w2 * a + part.w2J * (G2[r] * D[c] + D[r] * G2[c]);
+                    }
+                }
+            }
+        }
+    }
+    for (int r = 0; r < 9; ++r) {
+        const vd left = f11 * F[r] + f1J * D[r], right = f1J * F[r] + part.wJJ * D[r];
+        for (int c = 0; c < 9; ++c) {
+            A[9 * r + c] += left * F[c] + right * D[c];
+        }
+    }
+    v_add_hessian_J(A, F, part.wJ + p);
+}
+
+// The 9 x 9 tangent A (row iJ, column kL) and dd/dF.
+static inline void law_tangent(const pl_law *law, const vd F[9], vd p, vd A[81], vd D[9])
+{
+    const vd d = law_dilatation(law, F, D);
+    if (!law->mixed) {
+        p = law->kappa * d;
+    }
+    if (law->model == PL_LINEAR) {
+        linear_tangent(law, F, D, p, A);
+    } else if (law->model == PL_STVK) {
+        stvk_tangent(law, F, p, A);
+    } else {
+        rubber_tangent(law, F, D, d, p, A);
+    }
+    if (!law->mixed) {
+        for (int r = 0; r < 9; ++r) {
+            const vd k = law->kappa * D[r];
+            for (int c = 0; c < 9; ++c) {
+                A[9 * r + c] += k * D[c];
+            }
+        }
+    }
+}
+#endif // PL_VW
+
+#endif

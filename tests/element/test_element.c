@@ -1,0 +1,240 @@
+// Laws of the elements: derivatives are derivatives, rigid motion stores nothing, forces balance, the patch test is
+// exact, kernels and thread counts agree.
+#include <stdlib.h>
+#include "check.h"
+#include "element/element.h"
+
+// a small mixed mesh: two prisms side by side and tets on top would not match; so one mesh of tets, one of prisms
+static pl_mesh *make_tets(bool quadratic)
+{
+    // a cube cut into six tets along its diagonal 0-6
+    static const double x[] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1};
+    static const int32_t node[] = {0, 1, 2, 6, 0, 2, 3, 6, 0, 3, 7, 6, 0, 7, 4, 6, 0, 4, 5, 6, 0, 5, 1, 6};
+    static const int64_t start[] = {0, 4, 8, 12, 16, 20, 24};
+    static const uint8_t kind[6] = {PL_TET4, PL_TET4, PL_TET4, PL_TET4, PL_TET4, PL_TET4};
+    static const int32_t region[] = {0, 0, 0, 0, 1, 1};
+    static const char *const names[] = {"a", "b"};
+    static const int64_t no_surface[] = {0};
+    const pl_mesh_def def = {.vertex_count = 8, .position = x, .element_count = 6, .kind = kind, .node_start = start,
+                             .node = node, .region = region, .region_count = 2, .region_name = names,
+                             .surface_start = no_surface};
+    pl_mesh *mesh = NULL, *raised = NULL;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_mesh_create(&def, &mesh, NULL, &err));
+    if (quadratic) {
+        PL_CHECK_OK(pl_mesh_raise(mesh, &raised, &err));
+        pl_mesh_destroy(mesh);
+        return raised;
+    }
+    return mesh;
+}
+
+static pl_mesh *make_prisms(bool quadratic)
+{
+    static const double x[] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 0, 0, .5, 1, 0, .5, 1, 1, .5, 0, 1, .5};
+    static const int32_t node[] = {0, 1, 2, 4, 5, 6, 0, 2, 3, 4, 6, 7};
+    static const int64_t start[] = {0, 6, 12};
+    static const uint8_t kind[2] = {PL_PRISM6, PL_PRISM6};
+    static const int32_t region[] = {0, 1};
+    static const char *const names[] = {"a", "b"};
+    static const int64_t no_surface[] = {0};
+    const pl_mesh_def def = {.vertex_count = 8, .position = x, .element_count = 2, .kind = kind, .node_start = start,
+                             .node = node, .region = region, .region_count = 2, .region_name = names,
+                             .surface_start = no_surface};
+    pl_mesh *mesh = NULL, *raised = NULL;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_mesh_create(&def, &mesh, NULL, &err));
+    if (quadratic) {
+        PL_CHECK_OK(pl_mesh_raise(mesh, &raised, &err));
+        pl_mesh_destroy(mesh);
+        return raised;
+    }
+    return mesh;
+}
+
+static const pl_material materials[PL_MATERIAL_MODEL_COUNT] = {
+    {.model = PL_LINEAR, .young = 1.3, .poisson = 0.45, .density = 1e-9},
+    {.model = PL_STVK, .young = 1.3, .poisson = 0.4},
+    {.model = PL_NEO_HOOKEAN, .c10 = 0.2, .poisson = 0.49},
+    {.model = PL_MOONEY_RIVLIN, .c10 = 0.2, .c01 = 0.07, .poisson = 0.49},
+    {.model = PL_YEOH, .c10 = 0.11, .c20 = 0.02, .c30 = 0.005, .poisson = 0.48},
+};
+
+static pl_elements *make_elements(const pl_mesh *mesh, pl_material_model model, bool displacement)
+{
+    const pl_material *both[2] = {&materials[model], &materials[(model + 1) % PL_MATERIAL_MODEL_COUNT]};
+    const bool skip[2] = {false, false};
+    pl_elements *E = NULL;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_elements_create(mesh, both, skip, displacement, &E, &err));
+    return E;
+}
+
+static void deform(const pl_mesh *mesh, double *x, double size)
+{
+    const pl_mesh_view view = pl_mesh_get(mesh);
+    pl_random random;
+    pl_random_seed(&random, 7);
+    for (int i = 0; i < 3 * view.vertex_count; ++i) {
+        x[i] = view.position[i] + pl_random_uniform(&random, -size, size);
+    }
+}
+
+// The force is the derivative of the energy, and the condensed tangent that of the force: both against central
+// differences, for every law, element and formulation.
+static void check_derivatives(pl_mesh *mesh, pl_material_model model, bool displacement)
+{
+    pl_elements *E = make_elements(mesh, model, displacement);
+    const int n = 3 * E->vertex_count;
+    double *x = malloc(sizeof(double) * (size_t)n), *f = malloc(sizeof(double) * (size_t)n),
+           *plus = malloc(sizeof(double) * (size_t)n), *minus = malloc(sizeof(double) * (size_t)n);
+    double *buffer = malloc(sizeof(double) * (size_t)E->tangent_size);
+    double *K = calloc((size_t)n * (size_t)n, sizeof(double)), *B = calloc((size_t)n * (size_t)E->pressure_count + 1, sizeof(double));
+    deform(mesh, x, 0.04);
+    pl_elements_energy(E, x, f, NULL);
+    pl_elements_tangent(E, x, 0, buffer);
+    for (int b = 0; b < E->block_count; ++b) {
+        const pl_block *block = &E->block[b];
+        const int nodes = block->node_count;
+        const double *pair = buffer + block->tangent_start, *coupling = pair + nodes * (nodes + 1) / 2 * 9 * PL_LANES;
+        for (int l = 0; l < block->lane_count; ++l) {
+            for (int a = 0; a < nodes; ++a) {
+                for (int c = a; c < nodes; ++c) {
+                    for (int i = 0; i < 9; ++i) {
+                        const double k = pair[(pl_pair_index(nodes, a, c) * 9 + i) * PL_LANES + l];
+                        const int row = 3 * block->node[a][l] + i / 3, column = 3 * block->node[c][l] + i % 3;
+                        K[(size_t)row * (size_t)n + (size_t)column] += k;
+                        if (a != c) {
+                            K[(size_t)column * (size_t)n + (size_t)row] += k;
+                        }
+                    }
+                }
+                for (int c = 0; E->law[block->law].mixed && c < block->corner_count; ++c) {
+                    for (int i = 0; i < 3; ++i) {
+                        B[(size_t)block->pressure[c][l] * (size_t)n + (size_t)(3 * block->node[a][l] + i)] +=
+                            coupling[((c * nodes + a) * 3 + i) * PL_LANES + l];
+                    }
+                }
+            }
+        }
+    }
+    double largest = 0, force_error = 0, tangent_error = 0;
+    for (int j = 0; j < n; ++j) {
+        const double h = 1e-5, keep = x[j];
+        x[j] = keep + h;
+        const double ep = pl_elements_energy(E, x, plus, NULL);
+        x[j] = keep - h;
+        const double em = pl_elements_energy(E, x, minus, NULL);
+        x[j] = keep;
+        force_error = fmax(force_error, fabs((ep - em) / (2 * h) - f[j]));
+        for (int i = 0; i < n; ++i) {
+            // K + B^T (kappa/m) B
+            double k = K[(size_t)i * (size_t)n + (size_t)j];
+            for (int p = 0; p < E->pressure_count; ++p) {
+                k += B[(size_t)p * (size_t)n + (size_t)i] * E->pressure_kappa[p] / E->pressure_mass[p] * B[(size_t)p * (size_t)n + (size_t)j];
+            }
+            largest = fmax(largest, fabs(k));
+            tangent_error = fmax(tangent_error, fabs((plus[i] - minus[i]) / (2 * h) - k));
+        }
+    }
+    PL_CHECK_BELOW(force_error / largest, 1e-8);
+    PL_CHECK_BELOW(tangent_error / largest, 1e-7);
+    free(x), free(f), free(plus), free(minus), free(buffer), free(K), free(B);
+    pl_elements_destroy(E);
+}
+
+static void test_derivatives(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < 4; ++shape) {
+        pl_mesh *mesh = shape < 2 ? make_tets(shape == 1) : make_prisms(shape == 3);
+        for (int model = 0; model < PL_MATERIAL_MODEL_COUNT; ++model) {
+            check_derivatives(mesh, (pl_material_model)model, false);
+            check_derivatives(mesh, (pl_material_model)model, true);
+        }
+        pl_mesh_destroy(mesh);
+    }
+}
+
+// A rigid motion stores no energy and needs no force; any deformation gives forces and moments in balance.
+static void test_rigid_and_balance(void **state)
+{
+    (void)state;
+    pl_mesh *mesh = make_tets(true);
+    const pl_mesh_view view = pl_mesh_get(mesh);
+    const int n = 3 * view.vertex_count;
+    double *x = malloc(sizeof(double) * (size_t)n), *f = malloc(sizeof(double) * (size_t)n), R[9];
+    pl_rotation_exp((double[]){1.1, -0.7, 2.0}, R);
+    for (int model = 0; model < PL_MATERIAL_MODEL_COUNT; ++model) {
+        pl_elements *E = make_elements(mesh, (pl_material_model)model, false);
+        for (int v = 0; v < view.vertex_count; ++v) {
+            pl_mulv3(R, view.position + 3 * v, x + 3 * v);
+            x[3 * v] += 5;
+        }
+        PL_CHECK_NEAR(pl_elements_energy(E, x, f, NULL), 0, 1e-13);
+        for (int i = 0; i < n; ++i) {
+            PL_CHECK_NEAR(f[i], 0, 1e-13);
+        }
+        deform(mesh, x, 0.05);
+        pl_elements_energy(E, x, f, NULL);
+        double sum[3] = {0}, moment[3] = {0};
+        for (int v = 0; v < view.vertex_count; ++v) {
+            double m[3];
+            pl_cross3(x + 3 * v, f + 3 * v, m);
+            for (int i = 0; i < 3; ++i) {
+                sum[i] += f[3 * v + i];
+                moment[i] += m[i];
+            }
+        }
+        PL_CHECK_NEAR(pl_norm3(sum), 0, 1e-13);
+        PL_CHECK_NEAR(pl_norm3(moment), 0, 1e-13);
+        pl_elements_destroy(E);
+    }
+    free(x), free(f);
+    pl_mesh_destroy(mesh);
+}
+
+// All kernels and all thread counts give the same: kernels to round-off, threads to the bit. The bound of J of an
+// affine map is its determinant.
+static void test_kernels_agree(void **state)
+{
+    (void)state;
+    pl_mesh *mesh = make_tets(true);
+    const pl_mesh_view view = pl_mesh_get(mesh);
+    const size_t n = 3 * (size_t)view.vertex_count;
+    pl_elements *E = make_elements(mesh, PL_MOONEY_RIVLIN, false);
+    double *x = malloc(sizeof(double) * n), *one = malloc(sizeof(double) * n), *two = malloc(sizeof(double) * n);
+    deform(mesh, x, 0.05);
+    pl_threads_set(1);
+    const double energy = pl_elements_energy(E, x, one, NULL);
+    pl_threads_set(2);
+    assert_true(energy == pl_elements_energy(E, x, two, NULL));
+    assert_memory_equal(one, two, n * sizeof *one);
+    const double A[9] = {1.2, 0.1, 0, -0.2, 0.9, 0.3, 0, 0.1, 1.1};
+    for (int v = 0; v < view.vertex_count; ++v) {
+        pl_mulv3(A, view.position + 3 * v, x + 3 * v);
+    }
+    PL_CHECK_NEAR(pl_elements_bound(E, x, NULL, NULL), pl_det3(A), 1e-12);
+    double min_J;
+    pl_elements_energy(E, x, NULL, &min_J);
+    PL_CHECK_NEAR(min_J, pl_det3(A), 1e-12);
+    // mirrored: infinite energy, negative bound
+    for (int v = 0; v < view.vertex_count; ++v) {
+        x[3 * v] = -x[3 * v];
+    }
+    assert_true(isinf(pl_elements_energy(E, x, NULL, NULL)));
+    assert_true(pl_elements_bound(E, x, NULL, NULL) < 0);
+    pl_elements_destroy(E);
+    free(x), free(one), free(two);
+    pl_mesh_destroy(mesh);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_derivatives),
+        cmocka_unit_test(test_rigid_and_balance),
+        cmocka_unit_test(test_kernels_agree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
