@@ -33,7 +33,8 @@
     do {                                                                                                     \
         const pl_status pl_status_ = (call);                                                                 \
         if (pl_status_ != PL_OK) {                                                                           \
-            print_error("%s:%d: %s: %s (%s)\n", __FILE__, __LINE__, #call, pl_status_text(pl_status_), err.text); \
+            print_error("%s:%d: %s: %s (%s)\n", __FILE__, __LINE__, #call, pl_status_text(pl_status_),       \
+                        err.text);                                                                           \
             fail();                                                                                          \
         }                                                                                                    \
     } while (0)

@@ -1,5 +1,5 @@
-// Files: robot files, meshes, results, pictures. The only room of the core that opens files. Everything written goes
-// to a temporary file beside the target first and is then renamed.
+// Files: robot files, meshes, results, pictures. The only room of the core that opens files. Everything
+// written goes to a temporary file beside the target first and is then renamed.
 #ifndef PLIANT_IO_H
 #define PLIANT_IO_H
 
@@ -11,13 +11,26 @@ extern "C" {
 
 // ---- numbers with units
 typedef enum pl_dimension {
-    PL_DIM_NUMBER, PL_DIM_LENGTH, PL_DIM_FORCE, PL_DIM_PRESSURE, PL_DIM_STRESS, PL_DIM_VOLUME, PL_DIM_ANGLE,
-    PL_DIM_TIME, PL_DIM_DENSITY, PL_DIM_ACCELERATION, PL_DIM_VOLTAGE, PL_DIM_MOMENT, PL_DIM_TEMPERATURE,
-    PL_DIM_AREA, PL_DIM_COUNT
+    PL_DIM_NUMBER,
+    PL_DIM_LENGTH,
+    PL_DIM_FORCE,
+    PL_DIM_PRESSURE,
+    PL_DIM_STRESS,
+    PL_DIM_VOLUME,
+    PL_DIM_ANGLE,
+    PL_DIM_TIME,
+    PL_DIM_DENSITY,
+    PL_DIM_ACCELERATION,
+    PL_DIM_VOLTAGE,
+    PL_DIM_MOMENT,
+    PL_DIM_TEMPERATURE,
+    PL_DIM_AREA,
+    PL_DIM_COUNT
 } pl_dimension;
-// Reads "30 kPa", "2.5bar", "1070 kg/m^3", "12 cm", "5 mL", "90 deg" into internal units (mm, N, MPa, t, s, K, V,
-// rad). A plain number is in mm, N, MPa, rad, s, V; PRESSURE (a pressure command), DENSITY and ACCELERATION need a
-// unit (STRESS does not: a modulus in MPa may stand plain). The error names what was found and which units fit.
+// Reads "30 kPa", "2.5bar", "1070 kg/m^3", "12 cm", "5 mL", "90 deg" into internal units (mm, N, MPa, t, s,
+// K, V, rad). A plain number is in mm, N, MPa, rad, s, V; PRESSURE (a pressure command), DENSITY and
+// ACCELERATION need a unit (STRESS does not: a modulus in MPa may stand plain). The error names what was
+// found and which units fit.
 PL_API pl_status pl_quantity_parse(const char *text, pl_dimension dimension, double *value, pl_error *err);
 PL_API pl_dimension pl_drive_dimension(pl_drive drive);
 
@@ -29,13 +42,14 @@ typedef struct pl_load_options {
     int order;                   // overrides mesh.order when > 0
     bool no_cache;               // do not read or write the mesh cache
 } pl_load_options;
-// Reads, checks and builds. All defects of the file are reported as findings in one go; with any of them the status
-// is PL_BAD_INPUT (PL_BAD_FILE when a file cannot be opened) and `err` repeats the first.
+// Reads, checks and builds. All defects of the file are reported as findings in one go; with any of them the
+// status is PL_BAD_INPUT (PL_BAD_FILE when a file cannot be opened) and `err` repeats the first.
 PL_API pl_status pl_robot_load(const char *path, const pl_load_options *options, pl_robot **out,
                                pl_findings *findings, pl_error *err);
 // The same from text in memory; `path` names it in messages and anchors relative paths.
-PL_API pl_status pl_robot_load_text(const char *text, size_t length, const char *path, const pl_load_options *options,
-                                    pl_robot **out, pl_findings *findings, pl_error *err);
+PL_API pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
+                                    const pl_load_options *options, pl_robot **out, pl_findings *findings,
+                                    pl_error *err);
 // Only the syntax and the checks that need no mesh; for editors and fuzzing.
 PL_API pl_status pl_robot_check_text(const char *text, size_t length, const char *path, pl_findings *findings,
                                      pl_error *err);
@@ -45,18 +59,22 @@ PL_API pl_statics_options pl_robot_file_options(const char *path, pl_error *err)
 // ---- volume meshes by extension: .vtu .node/.ele .inp here; .msh .vtk .unv through the mesher
 PL_API pl_status pl_mesh_load(const char *path, double unit, const pl_mesher *mesher, pl_mesh **out,
                               pl_findings *findings, pl_error *err);
-PL_API pl_status pl_mesh_read_vtu(const char *path, double unit, pl_mesh **out, pl_findings *findings, pl_error *err);
-PL_API pl_status pl_mesh_read_tetgen(const char *path, double unit, pl_mesh **out, pl_findings *findings, pl_error *err);
-PL_API pl_status pl_mesh_read_inp(const char *path, double unit, pl_mesh **out, pl_findings *findings, pl_error *err);
+PL_API pl_status pl_mesh_read_vtu(const char *path, double unit, pl_mesh **out, pl_findings *findings,
+                                  pl_error *err);
+PL_API pl_status pl_mesh_read_tetgen(const char *path, double unit, pl_mesh **out, pl_findings *findings,
+                                     pl_error *err);
+PL_API pl_status pl_mesh_read_inp(const char *path, double unit, pl_mesh **out, pl_findings *findings,
+                                  pl_error *err);
 typedef enum pl_vtu_encoding { PL_VTU_ASCII, PL_VTU_BASE64, PL_VTU_RAW } pl_vtu_encoding;
 // Regions are cell data `region` with their names in field data; surfaces are written as triangles and
 // quadrilaterals with cell data `surface`, so that reading the file back keeps them.
-PL_API pl_status pl_mesh_write_vtu(const pl_mesh *mesh, const char *path, pl_vtu_encoding encoding, pl_error *err);
+PL_API pl_status pl_mesh_write_vtu(const pl_mesh *mesh, const char *path, pl_vtu_encoding encoding,
+                                   pl_error *err);
 PL_API pl_status pl_mesh_write_tetgen(const pl_mesh *mesh, const char *path, pl_error *err);
 PL_API pl_status pl_mesh_write_inp(const pl_mesh *mesh, const char *path, pl_error *err);
 // A surface (or the whole boundary with NULL) as binary STL; `position` NULL for the rest shape.
-PL_API pl_status pl_mesh_write_stl(const pl_mesh *mesh, const char *surface, const double *position, const char *path,
-                                   pl_error *err);
+PL_API pl_status pl_mesh_write_stl(const pl_mesh *mesh, const char *surface, const double *position,
+                                   const char *path, pl_error *err);
 
 // ---- results
 typedef struct pl_data_array {
@@ -65,8 +83,8 @@ typedef struct pl_data_array {
     int components;
     bool on_elements;
 } pl_data_array;
-// A polyline or a set of triangles that goes into the same file as the body: cables with tension, cavities with
-// pressure.
+// A polyline or a set of triangles that goes into the same file as the body: cables with tension, cavities
+// with pressure.
 typedef struct pl_extra_cells {
     const double *point; // 3 per point
     int32_t point_count;
@@ -75,8 +93,8 @@ typedef struct pl_extra_cells {
     double tension, pressure_kpa;
 } pl_extra_cells;
 PL_API pl_status pl_shape_write_vtu(const pl_mesh *mesh, const double *position, const pl_data_array *array,
-                                    int array_count, const pl_extra_cells *extra, int extra_count, const char *path,
-                                    pl_error *err);
+                                    int array_count, const pl_extra_cells *extra, int extra_count,
+                                    const char *path, pl_error *err);
 // All fields of a state: displacement, strain, von Mises stress, stretch, J, region, cable lines, cavities.
 PL_API pl_status pl_state_write_vtu(pl_statics *statics, const pl_robot *robot, const pl_state *state,
                                     const char *path, pl_error *err);
@@ -88,25 +106,26 @@ PL_API pl_status pl_state_save(const pl_state *state, const pl_robot *robot, con
 PL_API pl_status pl_state_load(pl_state *state, const pl_robot *robot, const char *path, pl_error *err);
 // Writes text or bytes to a temporary file beside `path`, then renames it.
 PL_API pl_status pl_file_write(const char *path, const void *data, size_t bytes, pl_error *err);
-PL_API pl_status pl_file_read(const char *path, char **data, size_t *bytes, pl_error *err); // free with pl_file_free
+PL_API pl_status pl_file_read(const char *path, char **data, size_t *bytes,
+                              pl_error *err); // free with pl_file_free
 PL_API void pl_file_free(char *data);
 
 // ---- pictures (PNG, or SVG by extension)
 typedef struct pl_picture {
     const pl_mesh *mesh;
-    const double *position;     // NULL: rest
-    const double *ghost;        // a second shape drawn as an outline behind, or NULL
-    const double *vertex_value; // colours by value instead of by region, or NULL
+    const double *position;       // NULL: rest
+    const double *ghost;          // a second shape drawn as an outline behind, or NULL
+    const double *vertex_value;   // colours by value instead of by region, or NULL
     double value_low, value_high; // both 0: from the data
-    const char *value_name;     // legend
-    const char *title;          // or NULL
-    double view[3];             // direction from the body to the eye; 0: a pleasant default
-    int width, height;          // pixels; 0: 1200 x 800
-    bool wireframe;             // draw element edges
-    bool clip;                  // cut by the plane through `clip_point` with `clip_normal`, show the inside
+    const char *value_name;       // legend
+    const char *title;            // or NULL
+    double view[3];               // direction from the body to the eye; 0: a pleasant default
+    int width, height;            // pixels; 0: 1200 x 800
+    bool wireframe;               // draw element edges
+    bool clip;                    // cut by the plane through `clip_point` with `clip_normal`, show the inside
     double clip_point[3], clip_normal[3];
-    const double *line;         // polylines (cables, paths): 3 per point
-    const int32_t *line_start;  // line_count + 1
+    const double *line;        // polylines (cables, paths): 3 per point
+    const int32_t *line_start; // line_count + 1
     int line_count;
 } pl_picture;
 PL_API pl_picture pl_picture_default(void);

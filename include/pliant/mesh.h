@@ -15,15 +15,21 @@ extern "C" {
 //   TRI6    mid nodes of edges 01 12 20
 // A tet is positive when det(x1-x0, x2-x0, x3-x0) > 0; a prism when its top lies on the side of
 // (x1-x0) x (x2-x0) that its bottom normal points to (Gmsh and VTK-wedge corner sets are repaired to this).
-typedef enum pl_element_kind { PL_TET4, PL_TET10, PL_PRISM6, PL_PRISM15, PL_ELEMENT_KIND_COUNT } pl_element_kind;
+typedef enum pl_element_kind {
+    PL_TET4,
+    PL_TET10,
+    PL_PRISM6,
+    PL_PRISM15,
+    PL_ELEMENT_KIND_COUNT
+} pl_element_kind;
 
 #define PL_ELEMENT_NODES_MAX 15
 #define PL_FACE_NODES_MAX 8
 PL_API int pl_element_node_count(pl_element_kind kind);
 PL_API int pl_element_corner_count(pl_element_kind kind);
 PL_API int pl_element_face_count(pl_element_kind kind);
-// Local nodes of a face, corners first then mid nodes, so that the normal points out of the element. Returns the
-// node count: 3 or 6 for a triangle, 4 or 8 for a quadrilateral.
+// Local nodes of a face, corners first then mid nodes, so that the normal points out of the element. Returns
+// the node count: 3 or 6 for a triangle, 4 or 8 for a quadrilateral.
 PL_API int pl_element_face_nodes(pl_element_kind kind, int face, int node[PL_FACE_NODES_MAX]);
 
 // What a mesh is made from. Arrays are copied. Surfaces may be given by faces or by triangles and
@@ -32,30 +38,30 @@ typedef struct pl_mesh_def {
     int32_t vertex_count;
     const double *position; // 3 per vertex, mm
     int32_t element_count;
-    const uint8_t *kind;          // pl_element_kind per element
-    const int64_t *node_start;    // element_count + 1
-    const int32_t *node;          // vertex indices
-    const int32_t *region;        // per element, 0 .. region_count-1
-    int32_t region_count;         // at least 1
+    const uint8_t *kind;       // pl_element_kind per element
+    const int64_t *node_start; // element_count + 1
+    const int32_t *node;       // vertex indices
+    const int32_t *region;     // per element, 0 .. region_count-1
+    int32_t region_count;      // at least 1
     const char *const *region_name;
     int32_t surface_count;
     const char *const *surface_name;
-    const int64_t *surface_start; // surface_count + 1, into surface_corner (4 per face)
+    const int64_t *surface_start;  // surface_count + 1, into surface_corner (4 per face)
     const int32_t *surface_corner; // 4 vertex indices per face; the fourth is -1 for triangles
 } pl_mesh_def;
 
 typedef struct pl_mesh_report {
-    int32_t flipped_elements;    // orientation repaired
-    int32_t duplicate_vertices;  // vertices at the same place (within 1e-9 of the size), kept apart
-    int32_t unused_vertices;     // removed
-    int32_t unmatched_faces;     // surface faces that belong to no element, dropped
+    int32_t flipped_elements;   // orientation repaired
+    int32_t duplicate_vertices; // vertices at the same place (within 1e-9 of the size), kept apart
+    int32_t unused_vertices;    // removed
+    int32_t unmatched_faces;    // surface faces that belong to no element, dropped
 } pl_mesh_report;
 
 typedef struct pl_mesh pl_mesh;
 
 // Checks and copies `def`. Refused: indices out of range, non-finite coordinates, elements of zero volume,
-// repeated elements, names given twice, no element at all. `report` may be NULL. Elements are negative after repair
-// only if curved: those are refused with their numbers.
+// repeated elements, names given twice, no element at all. `report` may be NULL. Elements are negative after
+// repair only if curved: those are refused with their numbers.
 PL_API pl_status pl_mesh_create(const pl_mesh_def *def, pl_mesh **out, pl_mesh_report *report, pl_error *err);
 PL_API void pl_mesh_destroy(pl_mesh *mesh);
 
@@ -73,7 +79,7 @@ typedef struct pl_mesh_view {
     const int64_t *surface_face;
 } pl_mesh_view;
 
-PL_API pl_mesh_view pl_mesh_get(const pl_mesh *mesh); // borrowed from the mesh
+PL_API pl_mesh_view pl_mesh_get(const pl_mesh *mesh);                       // borrowed from the mesh
 PL_API int32_t pl_mesh_find_region(const pl_mesh *mesh, const char *name);  // -1 when there is none
 PL_API int32_t pl_mesh_find_surface(const pl_mesh *mesh, const char *name); // -1 when there is none
 
@@ -85,26 +91,27 @@ PL_API int pl_mesh_face_nodes(const pl_mesh *mesh, int64_t face, int32_t node[PL
 // A new mesh with every linear element raised to quadratic, mid-edge nodes shared; quadratic elements stay. A
 // mesh that is quadratic already is copied. Vertices keep their numbers, mid nodes follow.
 PL_API pl_status pl_mesh_raise(const pl_mesh *mesh, pl_mesh **out, pl_error *err);
-// A new mesh of the corner nodes only (what linear methods run on); `vertex_of` (if given, owned by the caller,
-// freed with pl_mesh_free_indices) maps its vertices to those of `mesh`.
+// A new mesh of the corner nodes only (what linear methods run on); `vertex_of` (if given, owned by the
+// caller, freed with pl_mesh_free_indices) maps its vertices to those of `mesh`.
 PL_API pl_status pl_mesh_corners(const pl_mesh *mesh, pl_mesh **out, int32_t **vertex_of, pl_error *err);
 PL_API void pl_mesh_free_indices(int32_t *indices);
 // A new mesh with surfaces added (same arrays as in the def, given as faces); a name that exists is replaced.
 PL_API pl_status pl_mesh_with_surfaces(const pl_mesh *mesh, int32_t count, const char *const *name,
-                                       const int64_t *start, const int64_t *face, pl_mesh **out, pl_error *err);
+                                       const int64_t *start, const int64_t *face, pl_mesh **out,
+                                       pl_error *err);
 
 // How a surface is chosen on the boundary of a mesh.
 typedef enum pl_pick_kind { PL_PICK_SEEN_FROM, PL_PICK_BOX, PL_PICK_PLANE } pl_pick_kind;
 typedef struct pl_pick {
     pl_pick_kind kind;
-    double point[3];  // seen_from: the eye; plane: a point on it
-    double normal[3]; // plane
+    double point[3];        // seen_from: the eye; plane: a point on it
+    double normal[3];       // plane
     double low[3], high[3]; // box
     double tolerance;       // plane: mm, 0 for 1e-6 of the mesh's size
 } pl_pick;
-// SEEN_FROM: the connected piece of boundary around the eye, bounded by sharp rims where the cavity opens to the
-// outside (see mesh_pick.c for how the opening is found). BOX: boundary faces whose corners all lie inside.
-// PLANE: boundary faces whose corners all lie on the plane. *face is freed with pl_mesh_free_faces.
+// SEEN_FROM: the connected piece of boundary around the eye, bounded by sharp rims where the cavity opens to
+// the outside (see mesh_pick.c for how the opening is found). BOX: boundary faces whose corners all lie
+// inside. PLANE: boundary faces whose corners all lie on the plane. *face is freed with pl_mesh_free_faces.
 PL_API pl_status pl_mesh_pick(const pl_mesh *mesh, const pl_pick *pick, int64_t **face, int64_t *face_count,
                               pl_error *err);
 PL_API void pl_mesh_free_faces(int64_t *face);
@@ -112,8 +119,8 @@ PL_API void pl_mesh_free_faces(int64_t *face);
 // Measures. Volumes and areas are integrals over the (possibly curved) elements and faces.
 PL_API double pl_mesh_region_volume(const pl_mesh *mesh, int32_t region); // -1 for the whole mesh
 PL_API double pl_mesh_faces_area(const pl_mesh *mesh, const int64_t *face, int64_t count);
-// True when every edge of the faces is shared by exactly two of them. `rim_count` (may be NULL) is the number of
-// closed loops of edges that belong to one face only.
+// True when every edge of the faces is shared by exactly two of them. `rim_count` (may be NULL) is the number
+// of closed loops of edges that belong to one face only.
 PL_API bool pl_mesh_faces_closed(const pl_mesh *mesh, const int64_t *face, int64_t count, int *rim_count);
 // Volume enclosed by faces that see the inside of a cavity (their outward normals point into the cavity, so
 // the result is positive for a cavity); open rims are capped flat.
@@ -121,15 +128,26 @@ PL_API double pl_mesh_faces_enclosed(const pl_mesh *mesh, const int64_t *face, i
 PL_API void pl_mesh_bounds(const pl_mesh *mesh, double low[3], double high[3]);
 
 typedef struct pl_mesh_quality {
-    int32_t inverted_count;    // elements whose Jacobian has no positive lower bound
-    int32_t sliver_count;      // quality below 0.1
-    double worst, mean;        // inscribed over circumscribed radius, times 3: 1 is regular
+    int32_t inverted_count; // elements whose Jacobian has no positive lower bound
+    int32_t sliver_count;   // quality below 0.1
+    double worst, mean;     // inscribed over circumscribed radius, times 3: 1 is regular
     int32_t worst_element;
     double shortest_edge, longest_edge, mean_edge; // mm
 } pl_mesh_quality;
 PL_API pl_mesh_quality pl_mesh_measure_quality(const pl_mesh *mesh);
 // Quality of one element (tets: 3 r/R; prisms: the worst of their six corner tets, normalised).
 PL_API double pl_mesh_element_quality(const pl_mesh *mesh, int32_t element);
+
+// Connected parts (elements that share a vertex). Returns their number, 0 when out of memory; `of_element`
+// (may be NULL) gets the part of every element, counted from 0 in element order, and is freed with
+// pl_mesh_free_indices.
+PL_API int32_t pl_mesh_components(const pl_mesh *mesh, int32_t **of_element);
+// Elements at the boundary whose wall has fewer than two elements across: going straight in from the face's
+// middle one leaves the body through a face whose corners are joined to the first one's by an edge, so no
+// layer of vertices lies between them. `element` is sorted, freed with pl_mesh_free_indices, and NULL when
+// there is none; `thinnest_mm` (may be NULL) is the least wall thickness met, infinite when no wall was.
+PL_API pl_status pl_mesh_thin_walls(const pl_mesh *mesh, int32_t **element, int32_t *count,
+                                    double *thinnest_mm, pl_error *err);
 
 // Where a point lies in the mesh at rest. Inside: the element and its shape-function weights. Outside: the
 // nearest boundary point, its weights, and the distance (mm).
@@ -152,8 +170,10 @@ PL_API void pl_trisurf_clear(pl_trisurf *surface);
 // Joins vertices closer than `tolerance` (0: 1e-7 of the size), drops triangles that become degenerate.
 PL_API pl_status pl_trisurf_weld(pl_trisurf *surface, double tolerance, pl_error *err);
 // Checks that the surface is closed, consistently oriented, without duplicate or degenerate or intersecting
-// triangles; every defect becomes a finding with triangle numbers (0-based) and coordinates. Near-linear time.
-PL_API pl_status pl_trisurf_check(const pl_trisurf *surface, const char *name, pl_findings *findings, pl_error *err);
+// triangles; every defect becomes a finding with triangle numbers (0-based) and coordinates. Near-linear
+// time.
+PL_API pl_status pl_trisurf_check(const pl_trisurf *surface, const char *name, pl_findings *findings,
+                                  pl_error *err);
 // Checks that two surfaces do not cross each other (touching along shared triangles is fine).
 PL_API pl_status pl_trisurf_check_crossing(const pl_trisurf *a, const char *name_a, const pl_trisurf *b,
                                            const char *name_b, pl_findings *findings, pl_error *err);
@@ -161,7 +181,12 @@ PL_API double pl_trisurf_volume(const pl_trisurf *surface); // signed, mm^3
 PL_API bool pl_trisurf_contains(const pl_trisurf *surface, const double point[3]);
 
 // ---- where meshes come from (the robot file's `mesh:` block)
-typedef enum pl_source_kind { PL_SOURCE_FILE, PL_SOURCE_PARTS, PL_SOURCE_STEP, PL_SOURCE_DESIGN } pl_source_kind;
+typedef enum pl_source_kind {
+    PL_SOURCE_FILE,
+    PL_SOURCE_PARTS,
+    PL_SOURCE_STEP,
+    PL_SOURCE_DESIGN
+} pl_source_kind;
 
 typedef struct pl_source_part {
     const char *path;   // STL or OBJ, ready to open
@@ -184,15 +209,15 @@ typedef struct pl_mesh_source {
     const char *design;
     const pl_source_parameter *parameter;
     int parameter_count;
-    double unit;  // mm per unit of the file; 0 when not given
-    double size;  // target edge length in mm; 0: chosen from wall thickness
-    int order;    // 1 or 2
+    double unit;      // mm per unit of the file; 0 when not given
+    double size;      // target edge length in mm; 0: chosen from wall thickness
+    int order;        // 1 or 2
     const char *file; // the robot file and line of the block, for messages
     int line;
 } pl_mesh_source;
 
-// Builds a mesh from a source. pliant::meshing provides one that knows all kinds (pl_meshing_mesher); without it
-// only the formats read by the core are available.
+// Builds a mesh from a source. pliant::meshing provides one that knows all kinds (pl_meshing_mesher); without
+// it only the formats read by the core are available.
 typedef struct pl_mesher {
     pl_status (*build)(void *user, const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                        pl_findings *findings, pl_error *err);

@@ -1,5 +1,5 @@
-// pliant::meshing: from CAD, closed surfaces, parametric designs or foreign mesh files to volume meshes, through
-// Gmsh. A library of its own; its calls are serialised by a lock because Gmsh has global state.
+// pliant::meshing: from CAD, closed surfaces, parametric designs or foreign mesh files to volume meshes,
+// through Gmsh. A library of its own; its calls are serialised by a lock because Gmsh has global state.
 #ifndef PLIANT_MESHING_H
 #define PLIANT_MESHING_H
 
@@ -12,11 +12,16 @@ extern "C" {
 // The mesher to hand to pl_robot_load. Its memory is static.
 PL_API const pl_mesher *pl_meshing_mesher(void);
 
-// Reads a volume mesh through Gmsh: MSH 2.2 and 4.1 (ASCII, binary), legacy VTK, UNV. Regions and surfaces come
-// from physical groups or cell data; without any, one region `body`. `unit` is mm per unit of the file.
-PL_API pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findings *findings, pl_error *err);
+// Reads a volume mesh through Gmsh: MSH 2.2 and 4.1 (ASCII, binary), legacy VTK, UNV. Regions and surfaces
+// come from physical groups or cell data; without any, one region `body`. `unit` is mm per unit of the file.
+PL_API pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findings *findings,
+                                 pl_error *err);
 // Writes MSH 4.1 (ASCII, or binary) with physical groups for regions and surfaces; beside and renamed.
 PL_API pl_status pl_meshing_write_msh(const pl_mesh *mesh, const char *path, bool binary, pl_error *err);
+
+// Reads a triangle surface: STL (ASCII, binary) or OBJ, welded. `unit` is mm per unit of the file and must be
+// given.
+PL_API pl_status pl_meshing_read_surface(const char *path, double unit, pl_trisurf *out, pl_error *err);
 
 // From closed surfaces already read. `size` and `order` as in pl_mesh_source. Regions are named by the parts.
 typedef struct pl_meshing_part {
@@ -45,8 +50,8 @@ typedef struct pl_design {
 PL_API int pl_design_count(void);
 PL_API const pl_design *pl_design_at(int i);
 PL_API const pl_design *pl_design_find(const char *kind); // NULL when unknown
-// Closed-form volume (mm^3) of a region, or of the cavity bounded by a surface, for given parameters; negative
-// when the design has no such name.
+// Closed-form volume (mm^3) of a region, or of the cavity bounded by a surface, for given parameters;
+// negative when the design has no such name.
 PL_API double pl_design_volume(const char *kind, const pl_source_parameter *parameter, int parameter_count,
                                const char *name);
 

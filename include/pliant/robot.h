@@ -1,5 +1,5 @@
-// A robot: all that does not change. A pl_robot_def says what to build (io fills one from a robot file); checking it
-// against its meshes gives the immutable pl_robot. A pl_state holds all that changes.
+// A robot: all that does not change. A pl_robot_def says what to build (io fills one from a robot file);
+// checking it against its meshes gives the immutable pl_robot. A pl_state holds all that changes.
 #ifndef PLIANT_ROBOT_H
 #define PLIANT_ROBOT_H
 
@@ -10,8 +10,9 @@
 extern "C" {
 #endif
 
-// Every item carries the line it came from (0 when made by a program). Lengths mm, forces N, pressures MPa, volumes
-// mm^3, angles rad. Names in a robot of several bodies read `body.name`; io has put points into the world's frame.
+// Every item carries the line it came from (0 when made by a program). Lengths mm, forces N, pressures MPa,
+// volumes mm^3, angles rad. Names in a robot of several bodies read `body.name`; io has put points into the
+// world's frame.
 
 typedef struct pl_body_def {
     const char *name; // "body" for the short form
@@ -44,11 +45,12 @@ typedef struct pl_fixed_def {
     const char *surface, *region;
     bool has_box;
     double low[3], high[3];
-    int body; // for boxes: index, -1 for all bodies
-    bool axis[3];     // which world axes are held; all three by default
-    double move[3];   // driven clamp: displacement at full load
-    double rotate[3]; // driven clamp: rotation vector (axis times angle) at full load, after which `move` acts
-    double about[3];  // a point on the axis of rotation
+    int body;       // for boxes: index, -1 for all bodies
+    bool axis[3];   // which world axes are held; all three by default
+    double move[3]; // driven clamp: displacement at full load
+    double
+        rotate[3];   // driven clamp: rotation vector (axis times angle) at full load, after which `move` acts
+    double about[3]; // a point on the axis of rotation
     int line;
 } pl_fixed_def;
 
@@ -88,14 +90,14 @@ typedef struct pl_actuator_def {
     const char *region;        // a region of chamber elements: its outer surface is the cavity
     const pl_guide_def *guide; // cable
     int guide_count;
-    double radius;             // cable guides: spread over this radius, mm
+    double radius; // cable guides: spread over this radius, mm
     // syringe
-    double line_volume;        // mm^3 of dead volume
-    bool liquid;               // incompressible; otherwise an ideal gas
-    double ambient;            // MPa, absolute
+    double line_volume; // mm^3 of dead volume
+    bool liquid;        // incompressible; otherwise an ideal gas
+    double ambient;     // MPa, absolute
     // voltage
-    double thickness;          // mm
-    double permittivity;       // relative
+    double thickness;    // mm
+    double permittivity; // relative
     int line;
 } pl_actuator_def;
 
@@ -174,24 +176,24 @@ typedef struct pl_robot_def {
 
 typedef struct pl_robot pl_robot;
 
-// Checks `def` against the meshes of its bodies (in their own frames, one per body, not kept) and builds the robot.
-// Every defect found becomes a finding with its line; any PL_DEFECT refuses the robot with PL_BAD_INPUT and `err`
-// repeats the first. Nothing of `def` is referenced afterwards.
+// Checks `def` against the meshes of its bodies (in their own frames, one per body, not kept) and builds the
+// robot. Every defect found becomes a finding with its line; any PL_DEFECT refuses the robot with
+// PL_BAD_INPUT and `err` repeats the first. Nothing of `def` is referenced afterwards.
 PL_API pl_status pl_robot_create(const pl_robot_def *def, const pl_mesh *const *mesh, pl_robot **out,
                                  pl_findings *findings, pl_error *err);
 PL_API void pl_robot_destroy(pl_robot *robot);
 
 // What is in it.
 PL_API const char *pl_robot_name(const pl_robot *robot);
-PL_API uint64_t pl_robot_hash(const pl_robot *robot); // of everything that decides its behaviour
+PL_API uint64_t pl_robot_hash(const pl_robot *robot);       // of everything that decides its behaviour
 PL_API const pl_mesh *pl_robot_mesh(const pl_robot *robot); // all bodies, in the world's frame
 PL_API const char *pl_robot_region_material(const pl_robot *robot, int region); // name of the material
 
 typedef struct pl_command_info {
     const char *name;
-    double range[2];  // internal units
+    double range[2]; // internal units
     bool has_range;
-    pl_drive drive;   // of the first actuator driven: gives the unit
+    pl_drive drive; // of the first actuator driven: gives the unit
     int actuator_count;
 } pl_command_info;
 typedef struct pl_actuator_info {
@@ -213,7 +215,8 @@ PL_API int pl_robot_actuator_count(const pl_robot *robot);
 PL_API pl_actuator_info pl_robot_actuator(const pl_robot *robot, int i);
 PL_API int pl_robot_marker_count(const pl_robot *robot);
 PL_API const char *pl_robot_marker_name(const pl_robot *robot, int i);
-PL_API void pl_robot_marker_rest(const pl_robot *robot, int i, double position[3], double *distance); // off the body
+PL_API void pl_robot_marker_rest(const pl_robot *robot, int i, double position[3],
+                                 double *distance); // off the body
 PL_API int pl_robot_sensor_count(const pl_robot *robot);
 PL_API const char *pl_robot_sensor_name(const pl_robot *robot, int i);
 PL_API pl_sensor_kind pl_robot_sensor_kind(const pl_robot *robot, int i);

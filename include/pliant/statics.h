@@ -1,5 +1,6 @@
 // Quasi-static equilibrium: find x that makes the total energy stationary,
-//   E(x, c) = sum_e int W(F) dV + sum_a Phi_a(h_a(x); c_a) - loads,   under h_a(x) = target_a for geometric drives.
+//   E(x, c) = sum_e int W(F) dV + sum_a Phi_a(h_a(x); c_a) - loads,   under h_a(x) = target_a for geometric
+//   drives.
 // A pl_statics belongs to one thread at a time; many may share one robot.
 #ifndef PLIANT_STATICS_H
 #define PLIANT_STATICS_H
@@ -25,7 +26,12 @@ typedef enum pl_outcome {
 } pl_outcome;
 PL_API const char *pl_outcome_name(pl_outcome outcome);
 
-typedef enum pl_linear_solver { PL_SOLVER_AUTO, PL_SOLVER_CHOLMOD, PL_SOLVER_MUMPS, PL_SOLVER_MULTIFRONTAL } pl_linear_solver;
+typedef enum pl_linear_solver {
+    PL_SOLVER_AUTO,
+    PL_SOLVER_CHOLMOD,
+    PL_SOLVER_MUMPS,
+    PL_SOLVER_MULTIFRONTAL
+} pl_linear_solver;
 
 typedef struct pl_statics_options {
     double force_tolerance;  // largest nodal residual over the largest nodal load or internal force
@@ -34,10 +40,10 @@ typedef struct pl_statics_options {
     int increment_limit;     // load increments in one solve
     double time_limit;       // s; 0: none
     pl_linear_solver linear_solver;
-    bool displacement;       // plain elements everywhere, whatever the materials say
-    bool warp;               // rotation-warped predictor steps
-    bool extrapolate;        // start from the line through the two states solved before
-    pl_progress progress;    // may ask to stop
+    bool displacement;    // plain elements everywhere, whatever the materials say
+    bool warp;            // rotation-warped predictor steps
+    bool extrapolate;     // start from the line through the two states solved before
+    pl_progress progress; // may ask to stop
 } pl_statics_options;
 PL_API pl_statics_options pl_statics_options_default(void);
 
@@ -49,24 +55,25 @@ typedef struct pl_statics_report {
     double residual_relative; // over the largest nodal force
     double step;              // mm, the next step
     double seconds;
-    double energy;            // mJ (N mm), elastic
-    double load_reached;      // 1 when the commands asked for are applied in full
-    double constraint_error;  // largest relative violation of a geometric drive
+    double energy;           // mJ (N mm), elastic
+    double load_reached;     // 1 when the commands asked for are applied in full
+    double constraint_error; // largest relative violation of a geometric drive
     double min_J, max_stretch;
-    int negative_count;       // negative eigenvalues of the tangent on the constraint's null space; 0: stable. -1: unknown
+    int negative_count; // negative eigenvalues of the tangent on the constraint's null space; 0: stable. -1:
+                        // unknown
 } pl_statics_report;
 
 typedef struct pl_statics pl_statics;
 
-// Builds the sparsity pattern, orders and analyses it, and takes all memory needed later. Keeps a reference to
-// `robot`, which must outlive the result.
+// Builds the sparsity pattern, orders and analyses it, and takes all memory needed later. Keeps a reference
+// to `robot`, which must outlive the result.
 PL_API pl_status pl_statics_create(const pl_robot *robot, const pl_statics_options *options, pl_statics **out,
                                    pl_error *err);
 PL_API void pl_statics_destroy(pl_statics *statics);
 
-// Goes from `state` (an equilibrium, or rest) to the equilibrium at `command` (one value per command in internal
-// units; NAN: idle), in as many load increments as it takes. Leaves the best iterate in `state` whatever the
-// outcome: unless solved, that is the equilibrium at report->load_reached of the way.
+// Goes from `state` (an equilibrium, or rest) to the equilibrium at `command` (one value per command in
+// internal units; NAN: idle), in as many load increments as it takes. Leaves the best iterate in `state`
+// whatever the outcome: unless solved, that is the equilibrium at report->load_reached of the way.
 PL_API pl_status pl_statics_solve(pl_statics *statics, pl_state *state, const double *command,
                                   pl_statics_report *report, pl_error *err);
 
@@ -79,10 +86,10 @@ typedef struct pl_statics_sizes {
 } pl_statics_sizes;
 PL_API pl_statics_sizes pl_statics_get_sizes(const pl_statics *statics);
 
-// Residual of `state` from scratch, sharing no intermediate with the solve: largest nodal force out of balance (N)
-// with the state's own multipliers, and whether any element is inverted. The independent check.
-PL_API pl_status pl_statics_check(pl_statics *statics, const pl_state *state, double *residual, double *largest_force,
-                                  bool *inverted, pl_error *err);
+// Residual of `state` from scratch, sharing no intermediate with the solve: largest nodal force out of
+// balance (N) with the state's own multipliers, and whether any element is inverted. The independent check.
+PL_API pl_status pl_statics_check(pl_statics *statics, const pl_state *state, double *residual,
+                                  double *largest_force, bool *inverted, pl_error *err);
 
 // ---- what the state means
 typedef struct pl_actuator_result {
@@ -104,9 +111,12 @@ typedef struct pl_reaction {
 PL_API pl_actuator_result pl_statics_actuator(pl_statics *statics, const pl_state *state, int actuator);
 PL_API pl_marker_result pl_statics_marker(pl_statics *statics, const pl_state *state, int marker);
 PL_API double pl_statics_sensor(pl_statics *statics, const pl_state *state, int sensor); // mm, mm^3, MPa
-PL_API pl_status pl_statics_reactions(pl_statics *statics, const pl_state *state, pl_reaction *reaction); // per support
-// Polyline of a cable's guide points in the current shape; returns their number, writes at most `room` points.
-PL_API int pl_statics_cable_points(pl_statics *statics, const pl_state *state, int actuator, double *point, int room);
+PL_API pl_status pl_statics_reactions(pl_statics *statics, const pl_state *state,
+                                      pl_reaction *reaction); // per support
+// Polyline of a cable's guide points in the current shape; returns their number, writes at most `room`
+// points.
+PL_API int pl_statics_cable_points(pl_statics *statics, const pl_state *state, int actuator, double *point,
+                                   int room);
 
 // Fields for pictures and files. Vertex fields are volume-weighted averages of the elements around.
 typedef enum pl_field {
@@ -140,24 +150,25 @@ typedef struct pl_parameter {
 
 // Derivatives by parameter j = 0 .. count-1; each array may be NULL. Row-major with `count` columns.
 typedef struct pl_jacobian {
-    double *position;   // 3 vertex_count rows
-    double *marker;     // 3 marker_count rows, mm per unit of the parameter
-    double *rotation;   // 3 marker_count rows: spatial rotation vector, rad
-    double *sensor;     // sensor_count rows
-    double *effort;     // actuator_count rows
-    double *measure;    // actuator_count rows
+    double *position; // 3 vertex_count rows
+    double *marker;   // 3 marker_count rows, mm per unit of the parameter
+    double *rotation; // 3 marker_count rows: spatial rotation vector, rad
+    double *sensor;   // sensor_count rows
+    double *effort;   // actuator_count rows
+    double *measure;  // actuator_count rows
 } pl_jacobian;
 typedef struct pl_jacobian_report {
     int factorizations, solves;
-    double residual;       // relative residual of the linear systems solved
-    bool one_sided;        // a cable stands at tension 0: derivative holds for pulling further
-    int negative_count;    // as in pl_statics_report
+    double residual;    // relative residual of the linear systems solved
+    bool one_sided;     // a cable stands at tension 0: derivative holds for pulling further
+    int negative_count; // as in pl_statics_report
 } pl_jacobian_report;
-PL_API pl_status pl_statics_jacobian(pl_statics *statics, const pl_state *state, const pl_parameter *parameter,
-                                     int count, const pl_jacobian *out, pl_jacobian_report *report, pl_error *err);
+PL_API pl_status pl_statics_jacobian(pl_statics *statics, const pl_state *state,
+                                     const pl_parameter *parameter, int count, const pl_jacobian *out,
+                                     pl_jacobian_report *report, pl_error *err);
 
-// Gradient of an objective J(x, effort) by all parameters with one solve: `by_position` is dJ/dx (3 per vertex, may
-// be NULL), `by_effort` dJ/d(effort) (per actuator, may be NULL).
+// Gradient of an objective J(x, effort) by all parameters with one solve: `by_position` is dJ/dx (3 per
+// vertex, may be NULL), `by_effort` dJ/d(effort) (per actuator, may be NULL).
 PL_API pl_status pl_statics_adjoint(pl_statics *statics, const pl_state *state, const double *by_position,
                                     const double *by_effort, const pl_parameter *parameter, int count,
                                     double *gradient, pl_jacobian_report *report, pl_error *err);

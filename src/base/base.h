@@ -18,10 +18,11 @@ void pl_assert_fail(const char *what, const char *file, int line);
 #define PL_PI 3.14159265358979323846
 
 // ---- memory. All results are zeroed where said; NULL when out of memory; sizes are checked for overflow.
-void *pl_alloc(size_t bytes);                                 // zeroed
-void *pl_alloc_array(size_t count, size_t size);              // zeroed; count 0 gives a valid block
-void *pl_resize_array(void *block, size_t count, size_t size); // new part is not zeroed; old block stays on failure
-void pl_free(void *block);                                    // NULL is fine
+void *pl_alloc(size_t bytes);                    // zeroed
+void *pl_alloc_array(size_t count, size_t size); // zeroed; count 0 gives a valid block
+void *pl_resize_array(void *block, size_t count,
+                      size_t size); // new part is not zeroed; old block stays on failure
+void pl_free(void *block);          // NULL is fine
 char *pl_strdup(const char *text);
 #define PL_NEW(type) ((type *)pl_alloc(sizeof(type)))
 #define PL_NEW_ARRAY(type, count) ((type *)pl_alloc_array((size_t)(count), sizeof(type)))

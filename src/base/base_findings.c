@@ -52,8 +52,8 @@ static char *findings_sentence(const char *format, va_list args)
     return pl_strdup(text);
 }
 
-int pl_findings_add(pl_findings *findings, pl_severity severity, const char *file, int line, const char *format,
-                    ...)
+int pl_findings_add(pl_findings *findings, pl_severity severity, const char *file, int line,
+                    const char *format, ...)
 {
     if (!findings || !pl_grow((void **)&findings->item, &findings->capacity, findings->count + 1,
                               sizeof *findings->item)) {

@@ -1,11 +1,11 @@
-// All elements of a robot: energy, nodal forces and tangents for given positions. Knows mesh and material, no global
-// matrix. Elements are gathered into blocks of eight of one kind and one material, worked on by kernels compiled for
-// several instruction sets; results do not depend on the thread count.
+// All elements of a robot: energy, nodal forces and tangents for given positions. Knows mesh and material, no
+// global matrix. Elements are gathered into blocks of eight of one kind and one material, worked on by
+// kernels compiled for several instruction sets; results do not depend on the thread count.
 //
 // Locking-free formulation (docs/elements.md): the dilatation d of each material is averaged on the corners,
 //   dbar_c = (1/m_c) int N_c d dV,  m_c = int N_c dV,   E = sum_e int Wdev dV + sum_c kappa m_c / 2 dbar_c^2,
-// corners being split between materials. It equals Taylor-Hood elements with a lumped pressure mass, the pressure
-// p_c = kappa dbar_c eliminated.
+// corners being split between materials. It equals Taylor-Hood elements with a lumped pressure mass, the
+// pressure p_c = kappa dbar_c eliminated.
 #ifndef PL_ELEMENT_H
 #define PL_ELEMENT_H
 
@@ -17,21 +17,21 @@
 #define PL_POINTS_MAX 9
 #define PL_CORNERS_MAX 6
 
-// Eight elements side by side; every array of a block has the lane as its last index. Unused lanes repeat the first
-// element with weight 0.
+// Eight elements side by side; every array of a block has the lane as its last index. Unused lanes repeat the
+// first element with weight 0.
 typedef struct pl_block {
     pl_element_kind kind;
     int node_count, corner_count, point_count, lane_count;
-    int law;                                            // index into laws
+    int law; // index into laws
     int32_t element[PL_LANES];
     int32_t node[PL_ELEMENT_NODES_MAX][PL_LANES];
-    int32_t pressure[PL_CORNERS_MAX][PL_LANES];         // pressure numbers; unused when the law is not mixed
-    const double *corner_weight;                        // N_c at the points: [point][corner]
-    double *gradient;                                   // dN_a/dX_J at the points: [point][node][3][lane]
-    double *weight;                                     // quadrature weight times rest Jacobian: [point][lane]
-    int64_t force_start;                                // into the force buffer: [node][3][lane]
-    int64_t tangent_start;                              // into the tangent buffer: [pair][9][lane] then [corner][node][3][lane]
-    int64_t corner_start;                               // into the dilatation buffer: [corner][lane]
+    int32_t pressure[PL_CORNERS_MAX][PL_LANES]; // pressure numbers; unused when the law is not mixed
+    const double *corner_weight;                // N_c at the points: [point][corner]
+    double *gradient;                           // dN_a/dX_J at the points: [point][node][3][lane]
+    double *weight;                             // quadrature weight times rest Jacobian: [point][lane]
+    int64_t force_start;                        // into the force buffer: [node][3][lane]
+    int64_t tangent_start; // into the tangent buffer: [pair][9][lane] then [corner][node][3][lane]
+    int64_t corner_start;  // into the dilatation buffer: [corner][lane]
 } pl_block;
 
 typedef struct pl_elements {
@@ -43,19 +43,20 @@ typedef struct pl_elements {
     pl_law *law;
     double *density; // per law
     int32_t pressure_count;
-    double *pressure_mass;    // m_c
+    double *pressure_mass; // m_c
     double *pressure_kappa;
     int32_t *pressure_vertex;
     int64_t force_size, tangent_size, corner_size;
-    double *force, *corner;   // buffers of element results
-    double *dilatation;       // dbar per pressure number, at the positions last evaluated
-    double *pressure;         // p per pressure number
+    double *force, *corner; // buffers of element results
+    double *dilatation;     // dbar per pressure number, at the positions last evaluated
+    double *pressure;       // p per pressure number
     double *block_energy, *block_min;
-    int64_t *vertex_start, *vertex_code;     // which entries of the force buffer add up at a vertex
-    int64_t *pressure_start, *pressure_code; // which entries of the dilatation buffer add up at a pressure number
-    double *storage;          // gradients and weights
+    int64_t *vertex_start, *vertex_code; // which entries of the force buffer add up at a vertex
+    int64_t *pressure_start,
+        *pressure_code; // which entries of the dilatation buffer add up at a pressure number
+    double *storage;    // gradients and weights
     double corner_table[PL_ELEMENT_KIND_COUNT][PL_POINTS_MAX * PL_CORNERS_MAX];
-    double *vertex_mass;      // t, consistent row sums of density
+    double *vertex_mass; // t, consistent row sums of density
     double volume;
 } pl_elements;
 
@@ -64,30 +65,33 @@ pl_status pl_elements_create(const pl_mesh *mesh, const pl_material *const *mate
                              bool displacement, pl_elements **out, pl_error *err);
 void pl_elements_destroy(pl_elements *elements);
 
-// Elastic energy at positions x (3 per vertex); when `force` is given also dE/dx. Infinite when J <= 0 at some
-// quadrature point. Fills dilatation and pressure. `min_J` (may be NULL): smallest J over the quadrature points.
+// Elastic energy at positions x (3 per vertex); when `force` is given also dE/dx. Infinite when J <= 0 at
+// some quadrature point. Fills dilatation and pressure. `min_J` (may be NULL): smallest J over the quadrature
+// points.
 double pl_elements_energy(pl_elements *elements, const double *x, double *force, double *min_J);
-// dE/dx for other law constants and given pressures (per pressure number): for derivatives by material constants.
+// dE/dx for other law constants and given pressures (per pressure number): for derivatives by material
+// constants.
 void pl_elements_force_of(pl_elements *elements, const double *x, const pl_law *law, const double *pressure,
                           double *force);
 
-// Element tangents at x into `buffer` (tangent_size doubles) at the pressures of the last energy evaluation. Per block:
-// nodal pairs a <= b in row order, 9 entries each (row-major, rows of a), then couplings of pressures
-// [corner][node][3]. `blend` in [0, 1]: 0 the true tangent, 1 its positive semidefinite part.
+// Element tangents at x into `buffer` (tangent_size doubles) at the pressures of the last energy evaluation.
+// Per block: nodal pairs a <= b in row order, 9 entries each (row-major, rows of a), then couplings of
+// pressures [corner][node][3]. `blend` in [0, 1]: 0 the true tangent, 1 its positive semidefinite part.
 void pl_elements_tangent(pl_elements *elements, const double *x, double blend, double *buffer);
 static inline int pl_pair_index(int node_count, int a, int b)
 {
     return a * node_count - a * (a - 1) / 2 + (b - a);
 }
 
-// The smallest proven lower bound of J = det F over all elements (relative to the element's mean rest Jacobian), and
-// the element where it is. `per_element` may be NULL.
+// The smallest proven lower bound of J = det F over all elements (relative to the element's mean rest
+// Jacobian), and the element where it is. `per_element` may be NULL.
 double pl_elements_bound(pl_elements *elements, const double *x, double *per_element, int32_t *worst);
 
 // Deformation gradient of an element (lane of a block) at quadrature point q.
 void pl_block_gradient(const pl_block *block, int lane, int q, const double *x, double F[9]);
 
-// Energy density and first Piola-Kirchhoff stress of one deformation gradient, one lane at a time: for fields and tests.
+// Energy density and first Piola-Kirchhoff stress of one deformation gradient, one lane at a time: for fields
+// and tests.
 void pl_law_stress(const pl_law *law, const double F[9], double p, double *W, double P[9]);
 // The stress at quadrature point q of a lane at the pressures of the last energy evaluation.
 void pl_elements_stress(const pl_elements *elements, const pl_block *block, int lane, int q, const double *x,
@@ -97,10 +101,10 @@ void pl_elements_stress(const pl_elements *elements, const pl_block *block, int 
 typedef struct pl_kernels {
     const char *name;
     void (*dilatation)(const pl_block *block, const pl_law *law, const double *x, double *out);
-    void (*force)(const pl_block *block, const pl_law *law, const double *x, const double *pressure, double *energy,
-                  double *min_J, double *force);
-    void (*tangent)(const pl_block *block, const pl_law *law, const double *x, const double *pressure, double blend,
-                    double *out);
+    void (*force)(const pl_block *block, const pl_law *law, const double *x, const double *pressure,
+                  double *energy, double *min_J, double *force);
+    void (*tangent)(const pl_block *block, const pl_law *law, const double *x, const double *pressure,
+                    double blend, double *out);
     void (*bound)(const pl_block *block, const double *x, double *out);
 } pl_kernels;
 const pl_kernels *pl_kernels_choose(void);

@@ -1,5 +1,5 @@
-// Gathers the elements of a mesh into blocks, integrates their reference gradients, numbers the pressures, and
-// records which element results add up where.
+// Gathers the elements of a mesh into blocks, integrates their reference gradients, numbers the pressures,
+// and records which element results add up where.
 #include "element/element.h"
 
 // Quadrature points of the volume elements, and their number.
@@ -28,7 +28,8 @@ static element_rule rule_tet(int order)
 static element_rule rule_prism(int order)
 {
     const double g2 = 1 / sqrt(3.0), g3 = sqrt(0.6);
-    const double zeta[2][3] = {{-g2, g2, 0}, {-g3, 0, g3}}, wz[2][3] = {{1, 1, 0}, {5.0 / 9, 8.0 / 9, 5.0 / 9}};
+    const double zeta[2][3] = {{-g2, g2, 0}, {-g3, 0, g3}},
+                 wz[2][3] = {{1, 1, 0}, {5.0 / 9, 8.0 / 9, 5.0 / 9}};
     const double corner[3][2] = {{1.0 / 6, 1.0 / 6}, {2.0 / 3, 1.0 / 6}, {1.0 / 6, 2.0 / 3}};
     const int layers = order + 1;
     element_rule rule = {.count = 3 * layers};
@@ -98,7 +99,7 @@ static void element_integrate(pl_block *block, int lane, const double *X, const 
 
 // Sizes of everything, then one allocation each.
 typedef struct element_plan {
-    int32_t *order;  // elements sorted by (kind, region)
+    int32_t *order; // elements sorted by (kind, region)
     int32_t count;
     int64_t storage;
 } element_plan;
@@ -188,7 +189,8 @@ static pl_status number_pressures(pl_elements *E, pl_error *err)
     E->pressure_vertex = PL_NEW_ARRAY(int32_t, table.count);
     E->dilatation = PL_NEW_ARRAY(double, table.count);
     E->pressure = PL_NEW_ARRAY(double, table.count);
-    const bool ok = E->pressure_mass && E->pressure_kappa && E->pressure_vertex && E->dilatation && E->pressure;
+    const bool ok =
+        E->pressure_mass && E->pressure_kappa && E->pressure_vertex && E->dilatation && E->pressure;
     for (int32_t p = 0; ok && p < table.count; ++p) {
         E->pressure_vertex[p] = table.key[2 * p];
         E->pressure_kappa[p] = E->law[table.key[2 * p + 1]].kappa;
@@ -198,7 +200,8 @@ static pl_status number_pressures(pl_elements *E, pl_error *err)
 }
 
 // Lists, per target, the buffer entries that add up there, in block order: sums do not depend on threads.
-static pl_status gather_lists(pl_elements *E, bool pressures, int64_t **start_out, int64_t **code_out, pl_error *err)
+static pl_status gather_lists(pl_elements *E, bool pressures, int64_t **start_out, int64_t **code_out,
+                              pl_error *err)
 {
     const int64_t targets = pressures ? E->pressure_count : E->vertex_count;
     int64_t *start = PL_NEW_ARRAY(int64_t, targets + 2), *code = NULL;
@@ -233,8 +236,8 @@ static pl_status gather_lists(pl_elements *E, bool pressures, int64_t **start_ou
     return start && code ? PL_OK : pl_fail_memory(err, "elements");
 }
 
-static void fill_block(pl_elements *E, pl_block *block, const pl_mesh_view *mesh, const int32_t *element, int lanes,
-                       double **storage)
+static void fill_block(pl_elements *E, pl_block *block, const pl_mesh_view *mesh, const int32_t *element,
+                       int lanes, double **storage)
 {
     block->kind = mesh->kind[element[0]];
     block->law = mesh->region[element[0]];
@@ -263,8 +266,9 @@ static void fill_block(pl_elements *E, pl_block *block, const pl_mesh_view *mesh
     block->tangent_start = E->tangent_size;
     block->corner_start = E->corner_size;
     E->force_size += 3 * n * PL_LANES;
-    E->tangent_size += (int64_t)(n * (n + 1) / 2 * 9 + (E->law[block->law].mixed ? block->corner_count * n * 3 : 0)) *
-                       PL_LANES;
+    E->tangent_size +=
+        (int64_t)(n * (n + 1) / 2 * 9 + (E->law[block->law].mixed ? block->corner_count * n * 3 : 0)) *
+        PL_LANES;
     E->corner_size += block->corner_count * PL_LANES;
 }
 
@@ -284,7 +288,8 @@ static void fill_masses(pl_elements *E)
                     E->vertex_mass[block->node[a][l]] += E->density[block->law] * w * N[a];
                 }
                 for (int c = 0; E->law[block->law].mixed && c < block->corner_count; ++c) {
-                    E->pressure_mass[block->pressure[c][l]] += w * block->corner_weight[q * block->corner_count + c];
+                    E->pressure_mass[block->pressure[c][l]] +=
+                        w * block->corner_weight[q * block->corner_count + c];
                 }
             }
         }
@@ -303,7 +308,8 @@ static pl_status elements_fill(pl_elements *E, const pl_mesh_view *mesh, const p
     E->vertex_mass = PL_NEW_ARRAY(double, mesh->vertex_count);
     E->block_energy = PL_NEW_ARRAY(double, E->block_count);
     E->block_min = PL_NEW_ARRAY(double, E->block_count);
-    if (!E->block || !E->law || !E->density || !E->storage || !E->vertex_mass || !E->block_energy || !E->block_min) {
+    if (!E->block || !E->law || !E->density || !E->storage || !E->vertex_mass || !E->block_energy ||
+        !E->block_min) {
         return pl_fail_memory(err, "elements");
     }
     for (int r = 0; r < E->law_count; ++r) {
@@ -319,7 +325,8 @@ static pl_status elements_fill(pl_elements *E, const pl_mesh_view *mesh, const p
     int32_t i = 0;
     for (int b = 0; b < E->block_count; ++b) {
         int lanes = 1;
-        while (lanes < PL_LANES && i + lanes < plan->count && same_group(mesh, plan->order[i], plan->order[i + lanes])) {
+        while (lanes < PL_LANES && i + lanes < plan->count &&
+               same_group(mesh, plan->order[i], plan->order[i + lanes])) {
             ++lanes;
         }
         fill_block(E, &E->block[b], mesh, plan->order + i, lanes, &storage);
@@ -374,10 +381,10 @@ void pl_elements_destroy(pl_elements *E)
     if (!E) {
         return;
     }
-    void *owned[] = {E->block,           E->law,          E->density,      E->pressure_mass,  E->pressure_kappa,
-                     E->pressure_vertex, E->force,        E->corner,       E->dilatation,     E->pressure,
-                     E->block_energy,    E->block_min,    E->vertex_start, E->vertex_code,    E->pressure_start,
-                     E->pressure_code,   E->storage,      E->vertex_mass};
+    void *owned[] = {E->block,           E->law,       E->density,      E->pressure_mass, E->pressure_kappa,
+                     E->pressure_vertex, E->force,     E->corner,       E->dilatation,    E->pressure,
+                     E->block_energy,    E->block_min, E->vertex_start, E->vertex_code,   E->pressure_start,
+                     E->pressure_code,   E->storage,   E->vertex_mass};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }

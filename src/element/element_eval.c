@@ -10,8 +10,9 @@ const pl_kernels *pl_kernels_choose(void)
 {
 #ifdef PL_KERNELS_X86
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd")) {
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd")) {
         return &pl_kernels_table_avx512;
     }
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
@@ -47,7 +48,8 @@ static void elements_dilatation(pl_elements *E, const double *x)
 }
 
 // Forces of all blocks with the given laws and pressures, summed at the vertices.
-static void elements_forces(pl_elements *E, const double *x, const pl_law *law, const double *pressure, double *force)
+static void elements_forces(pl_elements *E, const double *x, const pl_law *law, const double *pressure,
+                            double *force)
 {
     const pl_kernels *kernels = pl_kernels_choose();
 #pragma omp parallel num_threads(pl_threads_get())
@@ -99,7 +101,8 @@ double pl_elements_energy(pl_elements *E, const double *x, double *force, double
     return smallest > 0 && isfinite(energy) ? energy : INFINITY;
 }
 
-void pl_elements_force_of(pl_elements *E, const double *x, const pl_law *law, const double *pressure, double *force)
+void pl_elements_force_of(pl_elements *E, const double *x, const pl_law *law, const double *pressure,
+                          double *force)
 {
     elements_forces(E, x, law, pressure, force);
 }

@@ -125,7 +125,8 @@ static void kernel_force(const pl_block *block, const pl_law *law, const double 
     }
 }
 
-// Replaces the symmetric 9 x 9 matrix by (1 - blend) A + blend A+, A+ its positive part, by cyclic Jacobi rotations.
+// Replaces the symmetric 9 x 9 matrix by (1 - blend) A + blend A+, A+ its positive part, by cyclic Jacobi
+// rotations.
 static void kernel_project(double A[81], double blend)
 {
     double S[81], V[81] = {0};
@@ -203,7 +204,8 @@ static void kernel_tangent(const pl_block *block, const pl_law *law, const doubl
 {
     const int n = block->node_count, pairs = n * (n + 1) / 2;
     double *coupling = out + (int64_t)pairs * 9 * PL_LANES;
-    memset(out, 0, sizeof *out * PL_LANES * (size_t)(pairs * 9 + (law->mixed ? block->corner_count * n * 3 : 0)));
+    memset(out, 0,
+           sizeof *out * PL_LANES * (size_t)(pairs * 9 + (law->mixed ? block->corner_count * n * 3 : 0)));
     for (int h = 0; h < PL_LANES; h += PL_VW) {
         vd X[PL_ELEMENT_NODES_MAX][3];
         kernel_gather(block, h, x, X);
@@ -225,7 +227,8 @@ static void kernel_tangent(const pl_block *block, const pl_law *law, const doubl
                 vd T[27];
                 for (int r = 0; r < 9; ++r) {
                     for (int k = 0; k < 3; ++k) {
-                        T[3 * r + k] = A[9 * r + 3 * k] * e0 + A[9 * r + 3 * k + 1] * e1 + A[9 * r + 3 * k + 2] * e2;
+                        T[3 * r + k] =
+                            A[9 * r + 3 * k] * e0 + A[9 * r + 3 * k + 1] * e1 + A[9 * r + 3 * k + 2] * e2;
                     }
                 }
                 for (int a = 0; a <= b; ++a) {
@@ -256,8 +259,8 @@ static void kernel_tangent(const pl_block *block, const pl_law *law, const doubl
     }
 }
 
-// A quadratic tet's map has a gradient that is linear in the barycentric coordinates, M = sum_c l_c M_c, so its
-// determinant is a cubic whose Bernstein coefficients are
+// A quadratic tet's map has a gradient that is linear in the barycentric coordinates, M = sum_c l_c M_c, so
+// its determinant is a cubic whose Bernstein coefficients are
 //   b_ccc = det M_c,  b_ccd = cof(M_c):M_d / 3,  b_cde = cof(M_c, M_d):M_e / 6,
 // cof(A, B) = cof(A + B) - cof A - cof B. Their minimum bounds the determinant from below.
 static void kernel_bound_tet10(const pl_block *block, const double *x, double *out)
@@ -326,7 +329,8 @@ static void kernel_bound_tet4(const pl_block *block, const double *x, double *ou
     }
 }
 
-// Lower bounds of det(dx/dxi) by a closed formula; prisms are left to the slower general bound (0 asks for it).
+// Lower bounds of det(dx/dxi) by a closed formula; prisms are left to the slower general bound (0 asks for
+// it).
 static void kernel_bound(const pl_block *block, const double *x, double *out)
 {
     if (block->kind == PL_TET10) {
@@ -340,4 +344,5 @@ static void kernel_bound(const pl_block *block, const double *x, double *out)
 
 #define PL_TEXT2(a) #a
 #define PL_TEXT(a) PL_TEXT2(a)
-const pl_kernels PL_KERNEL_TABLE = {PL_TEXT(PL_ISA), kernel_dilatation, kernel_force, kernel_tangent, kernel_bound};
+const pl_kernels PL_KERNEL_TABLE = {PL_TEXT(PL_ISA), kernel_dilatation, kernel_force, kernel_tangent,
+                                    kernel_bound};

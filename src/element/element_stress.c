@@ -1,4 +1,5 @@
-// The material laws one point at a time, for fields and tests; same formulas as the hot kernels, one lane wide.
+// The material laws one point at a time, for fields and tests; same formulas as the hot kernels, one lane
+// wide.
 #define PL_VW 1
 #include "element/element.h"
 
@@ -15,8 +16,8 @@ void pl_law_stress(const pl_law *law, const double F[9], double p, double *W, do
     }
 }
 
-void pl_elements_stress(const pl_elements *E, const pl_block *block, int lane, int q, const double *x, double F[9],
-                        double P[9])
+void pl_elements_stress(const pl_elements *E, const pl_block *block, int lane, int q, const double *x,
+                        double F[9], double P[9])
 {
     const pl_law *law = &E->law[block->law];
     double p = 0, W;

@@ -1,5 +1,5 @@
-// Energy, stress and tangent of every material law, for PL_VW elements at once. Included by the hot kernels only,
-// which are compiled once per instruction set.
+// Energy, stress and tangent of every material law, for PL_VW elements at once. Included by the hot kernels
+// only, which are compiled once per instruction set.
 //
 // Every law is split as W(F) = Wdev(F) + kappa/2 d(F)^2 with a dilatation d:
 //   linear   Wdev = mu |F - R|^2              d = tr(R^T F) - 3    dd/dF = R
@@ -104,7 +104,8 @@ static inline void v_left_cauchy(const vd F[9], vd B[9])
 {
     for (int i = 0; i < 3; ++i) {
         for (int j = i; j < 3; ++j) {
-            B[3 * i + j] = B[3 * j + i] = F[3 * i] * F[3 * j] + F[3 * i + 1] * F[3 * j + 1] + F[3 * i + 2] * F[3 * j + 2];
+            B[3 * i + j] = B[3 * j + i] =
+                F[3 * i] * F[3 * j] + F[3 * i + 1] * F[3 * j + 1] + F[3 * i + 2] * F[3 * j + 2];
         }
     }
 }
@@ -147,7 +148,8 @@ static inline void v_polar(const vd F[9], vd R[9])
 }
 
 // The rubber laws' partial derivatives by the invariants I1, I2 and J:
-//   W = g(a I1) + C01 (b I2 - 3),  a = J^(-2/3),  b = J^(-4/3),  g(s) = C10 (s-3) + C20 (s-3)^2 + C30 (s-3)^3.
+//   W = g(a I1) + C01 (b I2 - 3),  a = J^(-2/3),  b = J^(-4/3),  g(s) = C10 (s-3) + C20 (s-3)^2 + C30
+//   (s-3)^3.
 typedef struct rubber_parts {
     vd W, w1, w2, wJ;
     vd w11, w1J, w2J, wJJ;
@@ -260,8 +262,8 @@ static inline void v_set_diagonal(vd A[81], vd a)
     }
 }
 
-// Corotated: A = 2 mu I + (p - 2 mu) G Y^-1 G^T with Y = tr(S) I - S and G[iJ][q] = -sum_m eps_mJq R_im, which is
-// dR/dF (from R^T dF - dF^T R = [Y w]x, dR = R [w]x).
+// Corotated: A = 2 mu I + (p - 2 mu) G Y^-1 G^T with Y = tr(S) I - S and G[iJ][q] = -sum_m eps_mJq R_im,
+// which is dR/dF (from R^T dF - dF^T R = [Y w]x, dR = R [w]x).
 static inline void linear_tangent(const pl_law *law, const vd F[9], const vd R[9], vd p, vd A[81])
 {
     vd S[9], Y[9], C[9], G[27];

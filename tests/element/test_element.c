@@ -1,10 +1,11 @@
-// Laws of the elements: derivatives are derivatives, rigid motion stores nothing, forces balance, the patch test is
-// exact, kernels and thread counts agree.
+// Laws of the elements: derivatives are derivatives, rigid motion stores nothing, forces balance, the patch
+// test is exact, kernels and thread counts agree.
 #include <stdlib.h>
 #include "check.h"
 #include "element/element.h"
 
-// a small mixed mesh: two prisms side by side and tets on top would not match; so one mesh of tets, one of prisms
+// a small mixed mesh: two prisms side by side and tets on top would not match; so one mesh of tets, one of
+// prisms
 static pl_mesh *make_tets(bool quadratic)
 {
     // a cube cut into six tets along its diagonal 0-6
@@ -15,8 +16,15 @@ static pl_mesh *make_tets(bool quadratic)
     static const int32_t region[] = {0, 0, 0, 0, 1, 1};
     static const char *const names[] = {"a", "b"};
     static const int64_t no_surface[] = {0};
-    const pl_mesh_def def = {.vertex_count = 8, .position = x, .element_count = 6, .kind = kind, .node_start = start,
-                             .node = node, .region = region, .region_count = 2, .region_name = names,
+    const pl_mesh_def def = {.vertex_count = 8,
+                             .position = x,
+                             .element_count = 6,
+                             .kind = kind,
+                             .node_start = start,
+                             .node = node,
+                             .region = region,
+                             .region_count = 2,
+                             .region_name = names,
                              .surface_start = no_surface};
     pl_mesh *mesh = NULL, *raised = NULL;
     pl_error err = {0};
@@ -38,8 +46,15 @@ static pl_mesh *make_prisms(bool quadratic)
     static const int32_t region[] = {0, 1};
     static const char *const names[] = {"a", "b"};
     static const int64_t no_surface[] = {0};
-    const pl_mesh_def def = {.vertex_count = 8, .position = x, .element_count = 2, .kind = kind, .node_start = start,
-                             .node = node, .region = region, .region_count = 2, .region_name = names,
+    const pl_mesh_def def = {.vertex_count = 8,
+                             .position = x,
+                             .element_count = 2,
+                             .kind = kind,
+                             .node_start = start,
+                             .node = node,
+                             .region = region,
+                             .region_count = 2,
+                             .region_name = names,
                              .surface_start = no_surface};
     pl_mesh *mesh = NULL, *raised = NULL;
     pl_error err = {0};
@@ -80,8 +95,8 @@ static void deform(const pl_mesh *mesh, double *x, double size)
     }
 }
 
-// The force is the derivative of the energy, and the condensed tangent that of the force: both against central
-// differences, for every law, element and formulation.
+// The force is the derivative of the energy, and the condensed tangent that of the force: both against
+// central differences, for every law, element and formulation.
 static void check_derivatives(pl_mesh *mesh, pl_material_model model, bool displacement)
 {
     pl_elements *E = make_elements(mesh, model, displacement);
@@ -89,14 +104,16 @@ static void check_derivatives(pl_mesh *mesh, pl_material_model model, bool displ
     double *x = malloc(sizeof(double) * (size_t)n), *f = malloc(sizeof(double) * (size_t)n),
            *plus = malloc(sizeof(double) * (size_t)n), *minus = malloc(sizeof(double) * (size_t)n);
     double *buffer = malloc(sizeof(double) * (size_t)E->tangent_size);
-    double *K = calloc((size_t)n * (size_t)n, sizeof(double)), *B = calloc((size_t)n * (size_t)E->pressure_count + 1, sizeof(double));
+    double *K = calloc((size_t)n * (size_t)n, sizeof(double)),
+           *B = calloc((size_t)n * (size_t)E->pressure_count + 1, sizeof(double));
     deform(mesh, x, 0.04);
     pl_elements_energy(E, x, f, NULL);
     pl_elements_tangent(E, x, 0, buffer);
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
         const int nodes = block->node_count;
-        const double *pair = buffer + block->tangent_start, *coupling = pair + nodes * (nodes + 1) / 2 * 9 * PL_LANES;
+        const double *pair = buffer + block->tangent_start,
+                     *coupling = pair + nodes * (nodes + 1) / 2 * 9 * PL_LANES;
         for (int l = 0; l < block->lane_count; ++l) {
             for (int a = 0; a < nodes; ++a) {
                 for (int c = a; c < nodes; ++c) {
@@ -131,7 +148,8 @@ static void check_derivatives(pl_mesh *mesh, pl_material_model model, bool displ
             // K + B^T (kappa/m) B
             double k = K[(size_t)i * (size_t)n + (size_t)j];
             for (int p = 0; p < E->pressure_count; ++p) {
-                k += B[(size_t)p * (size_t)n + (size_t)i] * E->pressure_kappa[p] / E->pressure_mass[p] * B[(size_t)p * (size_t)n + (size_t)j];
+                k += B[(size_t)p * (size_t)n + (size_t)i] * E->pressure_kappa[p] / E->pressure_mass[p] *
+                     B[(size_t)p * (size_t)n + (size_t)j];
             }
             largest = fmax(largest, fabs(k));
             tangent_error = fmax(tangent_error, fabs((plus[i] - minus[i]) / (2 * h) - k));
@@ -194,8 +212,8 @@ static void test_rigid_and_balance(void **state)
     pl_mesh_destroy(mesh);
 }
 
-// All kernels and all thread counts give the same: kernels to round-off, threads to the bit. The bound of J of an
-// affine map is its determinant.
+// All kernels and all thread counts give the same: kernels to round-off, threads to the bit. The bound of J
+// of an affine map is its determinant.
 static void test_kernels_agree(void **state)
 {
     (void)state;
@@ -203,7 +221,8 @@ static void test_kernels_agree(void **state)
     const pl_mesh_view view = pl_mesh_get(mesh);
     const size_t n = 3 * (size_t)view.vertex_count;
     pl_elements *E = make_elements(mesh, PL_MOONEY_RIVLIN, false);
-    double *x = malloc(sizeof(double) * n), *one = malloc(sizeof(double) * n), *two = malloc(sizeof(double) * n);
+    double *x = malloc(sizeof(double) * n), *one = malloc(sizeof(double) * n),
+           *two = malloc(sizeof(double) * n);
     deform(mesh, x, 0.05);
     pl_threads_set(1);
     const double energy = pl_elements_energy(E, x, one, NULL);

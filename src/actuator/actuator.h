@@ -1,0 +1,67 @@
+// Scalar functionals h(x) of a shape: the length of a cable, the volume of a cavity, the area of a film, the
+// angle of a patch; with gradient and second derivative. A functional is a sum of terms, each on a handful of
+// vertices.
+//
+//   face of a cavity or film, rim of a cavity (its cap), segment of a cable, angle about an axis
+#ifndef PL_ACTUATOR_H
+#define PL_ACTUATOR_H
+
+#include "base/base.h"
+#include "mesh/mesh.h"
+
+typedef enum pl_term_kind {
+    PL_TERM_VOLUME,
+    PL_TERM_RIM,
+    PL_TERM_AREA,
+    PL_TERM_SEGMENT,
+    PL_TERM_ANGLE
+} pl_term_kind;
+
+typedef struct pl_term {
+    pl_term_kind kind;
+    int32_t node_count;
+    int64_t node_start;         // into node
+    int64_t data_start;         // into data: SEGMENT 1 weight per node, ANGLE 6 per node (a_j, b_j)
+    double constant[3];         // SEGMENT: constant part of the difference; RIM: the fixed apex, if any
+    bool fixed_apex, quadratic; // RIM
+} pl_term;
+
+typedef struct pl_functional {
+    int term_count, term_capacity;
+    pl_term *term;
+    int32_t *node;
+    int32_t node_count, node_capacity;
+    double *data;
+    int32_t data_count, data_capacity;
+    double near; // ANGLE: the value is chosen within half a turn of this
+} pl_functional;
+
+void pl_functional_clear(pl_functional *h);
+
+// Building. All return PL_NO_MEMORY or PL_OK.
+// Faces that see a cavity (outward normals point into it) contribute to its volume.
+pl_status pl_functional_add_volume_faces(pl_functional *h, const pl_mesh *mesh, const int64_t *face,
+                                         int64_t count);
+// A cap over a closed loop of vertices (corner, mid, corner, ... when quadratic), oriented like the faces it
+// completes; a fan from `apex` (fixed in space) or, without it, from the loop's mean.
+pl_status pl_functional_add_rim(pl_functional *h, const int32_t *node, int32_t count, bool quadratic,
+                                const double *apex);
+pl_status pl_functional_add_area_faces(pl_functional *h, const pl_mesh *mesh, const int64_t *face,
+                                       int64_t count);
+// Length of the straight piece between two weighted points; a point without vertices stands at `rest`.
+pl_status pl_functional_add_segment(pl_functional *h, int32_t count_a, const int32_t *node_a,
+                                    const double *weight_a, const double rest_a[3], int32_t count_b,
+                                    const int32_t *node_b, const double *weight_b, const double rest_b[3]);
+// Angle (rad) by which the weighted vertices have turned about `axis` (unit) since rest: with offsets r_j
+// from the weighted mean and r'_j their part normal to the axis, s = sum w_j axis . (r_j x d_j), c = sum w_j
+// r'_j . d_j, angle = atan2(s, c): the best planar rotation.
+pl_status pl_functional_add_angle(pl_functional *h, int32_t count, const int32_t *node, const double *weight,
+                                  const double *rest, const double axis[3]);
+
+double pl_functional_value(const pl_functional *h, const double *x);
+// g += scale dh/dx
+void pl_functional_gradient(const pl_functional *h, const double *x, double scale, double *g);
+// H (3m x 3m, row-major, m = node_count of the term) = scale d2h/dx2 of one term
+void pl_functional_hessian(const pl_functional *h, int term, const double *x, double scale, double *H);
+
+#endif

@@ -1,0 +1,44 @@
+// The kinds of terms, for this folder: value, gradient (adds scale dh/dx to g), second derivative (adds to
+// H).
+#ifndef PL_ACTUATOR_IMPL_H
+#define PL_ACTUATOR_IMPL_H
+
+#include "actuator/actuator.h"
+
+#define PL_TERM_FUNCTIONS(kind)                                                                              \
+    double pl_##kind##_value(const pl_functional *h, const pl_term *term, const double *x);                  \
+    void pl_##kind##_gradient(const pl_functional *h, const pl_term *term, const double *x, double scale,    \
+                              double *g);                                                                    \
+    void pl_##kind##_hessian(const pl_functional *h, const pl_term *term, const double *x, double scale,     \
+                             double *H);
+
+PL_TERM_FUNCTIONS(volume)
+PL_TERM_FUNCTIONS(rim)
+PL_TERM_FUNCTIONS(area)
+PL_TERM_FUNCTIONS(segment)
+PL_TERM_FUNCTIONS(angle)
+
+static inline const double *term_vertex(const pl_functional *h, const pl_term *term, int j, const double *x)
+{
+    return x + 3 * (int64_t)h->node[term->node_start + j];
+}
+
+static inline double *term_slot(const pl_functional *h, const pl_term *term, int j, double *g)
+{
+    return g + 3 * (int64_t)h->node[term->node_start + j];
+}
+
+// H_ab += s [c]x, the matrix with [c]x v = c x v
+static inline void hessian_add_cross(double *H, int m, int a, int b, const double c[3], double s)
+{
+    const int w = 3 * m;
+    double *B = H + (int64_t)(3 * a) * w + 3 * b;
+    B[1] -= s * c[2];
+    B[2] += s * c[1];
+    B[w] += s * c[2];
+    B[w + 2] -= s * c[0];
+    B[2 * w] -= s * c[1];
+    B[2 * w + 1] += s * c[0];
+}
+
+#endif

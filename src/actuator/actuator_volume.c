@@ -1,0 +1,216 @@
+// The volume enclosed by a cavity, integrated exactly on its curved faces and caps.
+//
+// A face contributes -1/3 int x . (x_xi x x_eta): trilinear in its nodes and alternating, so
+//   V_face = -sum_{a<b<c} tau_abc det(x_a, x_b, x_c)
+// with constants tau of the face kind. (Minus: faces look out of the body, into the cavity.)
+#include "actuator/actuator_impl.h"
+
+#define TRIPLES_MAX 56
+
+typedef struct volume_table {
+    int count;
+    int triple[TRIPLES_MAX][3];
+    double tau[TRIPLES_MAX];
+} volume_table;
+
+// det(x, x_xi, x_eta)/3 = 1/3 sum_abc N_a dN_b/dxi dN_c/deta det(x_a, x_b, x_c): gather the six orders of a
+// triple.
+static void volume_table_make(int nodes, volume_table *table)
+{
+    double xi[PL_FACE_POINTS_MAX][2], weight[PL_FACE_POINTS_MAX];
+    int points;
+    pl_face_quadrature(nodes, &points, xi, weight);
+    table->count = 0;
+    for (int a = 0; a < nodes; ++a) {
+        for (int b = a + 1; b < nodes; ++b) {
+            for (int c = b + 1; c < nodes; ++c) {
+                double tau = 0;
+                for (int q = 0; q < points; ++q) {
+                    double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX];
+                    pl_face_shape_eval(nodes, xi[q], N, dN);
+                    const double *u = dN; // (xi, eta) per node
+                    const double M[9] = {N[a],         u[2 * a], u[2 * a + 1], N[b],        u[2 * b],
+                                         u[2 * b + 1], N[c],     u[2 * c],     u[2 * c + 1]};
+                    tau += weight[q] / 3 * pl_det3(M);
+                }
+                if (fabs(tau) > 1e-14) {
+                    table->triple[table->count][0] = a;
+                    table->triple[table->count][1] = b;
+                    table->triple[table->count][2] = c;
+                    table->tau[table->count++] = tau;
+                }
+            }
+        }
+    }
+}
+
+// Tables for 3, 6, 4, 8 nodes, one set per thread.
+static const volume_table *volume_table_of(int nodes)
+{
+    static _Thread_local volume_table table[4];
+    static _Thread_local bool ready[4];
+    const int k = nodes == 3 ? 0 : nodes == 6 ? 1 : nodes == 4 ? 2 : 3;
+    if (!ready[k]) {
+        volume_table_make(nodes, &table[k]);
+        ready[k] = true;
+    }
+    return &table[k];
+}
+
+double pl_volume_value(const pl_functional *h, const pl_term *term, const double *x)
+{
+    const volume_table *table = volume_table_of(term->node_count);
+    double V = 0;
+    for (int t = 0; t < table->count; ++t) {
+        const int *i = table->triple[t];
+        double n[3];
+        pl_cross3(term_vertex(h, term, i[1], x), term_vertex(h, term, i[2], x), n);
+        V -= table->tau[t] * pl_dot3(term_vertex(h, term, i[0], x), n);
+    }
+    return V;
+}
+
+void pl_volume_gradient(const pl_functional *h, const pl_term *term, const double *x, double scale, double *g)
+{
+    const volume_table *table = volume_table_of(term->node_count);
+    for (int t = 0; t < table->count; ++t) {
+        for (int k = 0; k < 3; ++k) {
+            const int *i = table->triple[t];
+            double n[3], *slot = term_slot(h, term, i[k], g);
+            pl_cross3(term_vertex(h, term, i[(k + 1) % 3], x), term_vertex(h, term, i[(k + 2) % 3], x), n);
+            for (int c = 0; c < 3; ++c) {
+                slot[c] -= scale * table->tau[t] * n[c];
+            }
+        }
+    }
+}
+
+// d2 det(a, b, c) / da db: a . (b x c) = b . (c x a), so d/da = b x c and d2/da db = -[c]x
+void pl_volume_hessian(const pl_functional *h, const pl_term *term, const double *x, double scale, double *H)
+{
+    const volume_table *table = volume_table_of(term->node_count);
+    for (int t = 0; t < table->count; ++t) {
+        const int *i = table->triple[t];
+        const double s = -scale * table->tau[t];
+        for (int k = 0; k < 3; ++k) {
+            const int a = i[k], b = i[(k + 1) % 3], c = i[(k + 2) % 3];
+            const double *vc = term_vertex(h, term, c, x);
+            hessian_add_cross(H, term->node_count, a, b, vc, -s);
+            hessian_add_cross(H, term->node_count, b, a, vc, s);
+        }
+    }
+}
+
+// ---- caps. A fan from apex c over the loop r contributes -1/6 c . A with A = contour integral of r x dr,
+// exact for quadratic edges: a, m, b give 4/3 a x m + 4/3 m x b - 1/3 a x b. The apex is fixed, or the mean
+// of the loop.
+typedef struct rim_pair {
+    int i, j;
+    double s; // A += s r_i x r_j
+} rim_pair;
+
+static int rim_pairs(const pl_term *term, int edge, rim_pair pair[3])
+{
+    const int n = term->node_count;
+    if (!term->quadratic) {
+        pair[0] = (rim_pair){edge, (edge + 1) % n, 1};
+        return 1;
+    }
+    const int a = 2 * edge, m = a + 1, b = (a + 2) % n;
+    pair[0] = (rim_pair){a, m, 4.0 / 3};
+    pair[1] = (rim_pair){m, b, 4.0 / 3};
+    pair[2] = (rim_pair){a, b, -1.0 / 3};
+    return 3;
+}
+
+static int rim_edges(const pl_term *term)
+{
+    return term->quadratic ? term->node_count / 2 : term->node_count;
+}
+
+static void rim_apex(const pl_functional *h, const pl_term *term, const double *x, double c[3])
+{
+    memcpy(c, term->constant, 3 * sizeof *c);
+    if (term->fixed_apex) {
+        return;
+    }
+    c[0] = c[1] = c[2] = 0;
+    for (int j = 0; j < term->node_count; ++j) {
+        for (int i = 0; i < 3; ++i) {
+            c[i] += term_vertex(h, term, j, x)[i] / term->node_count;
+        }
+    }
+}
+
+static void rim_area(const pl_functional *h, const pl_term *term, const double *x, double A[3])
+{
+    A[0] = A[1] = A[2] = 0;
+    for (int e = 0; e < rim_edges(term); ++e) {
+        rim_pair pair[3];
+        for (int k = 0, count = rim_pairs(term, e, pair); k < count; ++k) {
+            double n[3];
+            pl_cross3(term_vertex(h, term, pair[k].i, x), term_vertex(h, term, pair[k].j, x), n);
+            for (int i = 0; i < 3; ++i) {
+                A[i] += pair[k].s * n[i];
+            }
+        }
+    }
+}
+
+double pl_rim_value(const pl_functional *h, const pl_term *term, const double *x)
+{
+    double c[3], A[3];
+    rim_apex(h, term, x, c);
+    rim_area(h, term, x, A);
+    return -pl_dot3(c, A) / 6;
+}
+
+void pl_rim_gradient(const pl_functional *h, const pl_term *term, const double *x, double scale, double *g)
+{
+    double c[3], A[3];
+    rim_apex(h, term, x, c);
+    rim_area(h, term, x, A);
+    for (int j = 0; !term->fixed_apex && j < term->node_count; ++j) {
+        for (int i = 0; i < 3; ++i) {
+            term_slot(h, term, j, g)[i] -= scale / 6 * A[i] / term->node_count;
+        }
+    }
+    // c . (p x q): d/dp = q x c, d/dq = c x p
+    for (int e = 0; e < rim_edges(term); ++e) {
+        rim_pair pair[3];
+        for (int k = 0, count = rim_pairs(term, e, pair); k < count; ++k) {
+            double dp[3], dq[3];
+            pl_cross3(term_vertex(h, term, pair[k].j, x), c, dp);
+            pl_cross3(c, term_vertex(h, term, pair[k].i, x), dq);
+            for (int i = 0; i < 3; ++i) {
+                term_slot(h, term, pair[k].i, g)[i] -= scale / 6 * pair[k].s * dp[i];
+                term_slot(h, term, pair[k].j, g)[i] -= scale / 6 * pair[k].s * dq[i];
+            }
+        }
+    }
+}
+
+void pl_rim_hessian(const pl_functional *h, const pl_term *term, const double *x, double scale, double *H)
+{
+    const int n = term->node_count;
+    double c[3];
+    rim_apex(h, term, x, c);
+    for (int e = 0; e < rim_edges(term); ++e) {
+        rim_pair pair[3];
+        for (int k = 0, count = rim_pairs(term, e, pair); k < count; ++k) {
+            const int p = pair[k].i, q = pair[k].j;
+            const double s = -scale / 6 * pair[k].s, *xp = term_vertex(h, term, p, x),
+                         *xq = term_vertex(h, term, q, x);
+            // d2/dp dq of det(c, p, q) = -[c]x
+            hessian_add_cross(H, n, p, q, c, -s);
+            hessian_add_cross(H, n, q, p, c, s);
+            for (int j = 0; !term->fixed_apex && j < n; ++j) {
+                // d2/dc dp = -[q]x, d2/dq dc = -[p]x, c = mean
+                hessian_add_cross(H, n, j, p, xq, -s / n);
+                hessian_add_cross(H, n, p, j, xq, s / n);
+                hessian_add_cross(H, n, q, j, xp, -s / n);
+                hessian_add_cross(H, n, j, q, xp, s / n);
+            }
+        }
+    }
+}
