@@ -1,0 +1,208 @@
+// What the verbs of `pliant` share: the table-driven options, talking to people and machines, loading a
+// robot, solving it, and writing shapes. A verb sees include/pliant and this header, nothing else of the
+// project.
+#ifndef PL_CLI_H
+#define PL_CLI_H
+
+#include <jansson.h>
+#include <stdio.h>
+#include "pliant/pliant.h"
+#include "pliant/meshing.h"
+
+// ---- exit status of the program
+enum {
+    CLI_DONE = 0,
+    CLI_BADLY = 1,  // not converged, target not reached, defects found, interrupted
+    CLI_WRONG = 2,  // wrong input
+    CLI_MACHINE = 3 // memory, disk
+};
+
+// ---- options. A verb's table ends with a zeroed entry; --help is understood by all.
+typedef struct cli_option {
+    const char *name;  // without the dashes
+    char letter;       // short form, or 0
+    const char *value; // what stands for its value in the help; NULL: a flag
+    const char *help;
+    const char *choices; // words for completion, or NULL: "file" when the value reads FILE
+} cli_option;
+
+#define CLI_JSON                                                                                             \
+    {                                                                                                        \
+        "json", 0, "FILE", "write the machine's answer (JSON) to FILE; - for standard output", NULL          \
+    }
+#define CLI_FORCE                                                                                            \
+    {                                                                                                        \
+        "force", 0, NULL, "let a result replace a file that the robot is made from", NULL                    \
+    }
+#define CLI_MESHING                                                                                          \
+    {"size", 0, "LENGTH", "target edge length, instead of the robot file's", NULL},                          \
+        {"order", 0, "1|2", "linear (1) or quadratic (2) elements, instead of the robot file's", "1 2"},     \
+    {                                                                                                        \
+        "no-cache", 0, NULL, "build the mesh anew and do not keep it", NULL                                  \
+    }
+#define CLI_WORKING                                                                                          \
+    {"threads", 0, "N", "threads to use (default: all cores); results do not depend on it", NULL},           \
+    {                                                                                                        \
+        "verbose", 'v', NULL, "print what the solver does (-vv: more)", NULL                                 \
+    }
+#define CLI_PICTURE                                                                                          \
+    {"view", 0, "VIEW", "for pictures: iso, front, back, left, right, top, bottom, or x,y,z",                \
+     "iso front back left right top bottom"},                                                                \
+        {"cut", 0, "AXIS", "for pictures: cut through the middle across x, y or z and show the inside",      \
+         "x y z"},                                                                                           \
+    {                                                                                                        \
+        "edges", 0, NULL, "for pictures: draw the element edges", NULL                                       \
+    }
+
+typedef struct cli_args cli_args;
+typedef struct cli_verb {
+    const char *name;
+    const char *summary;  // one line
+    const char *usage;    // what follows the name
+    const char *about;    // a paragraph for --help
+    const char *examples; // lines, indented by two
+    const cli_option *option;
+    int least, most; // plain arguments
+    int (*run)(cli_args *args);
+} cli_verb;
+
+typedef struct cli_given {
+    const cli_option *option;
+    const char *value;
+} cli_given;
+
+struct cli_args {
+    const cli_verb *verb;
+    const char **plain;
+    int plain_count;
+    cli_given *given;
+    int given_count;
+    bool silent; // standard output belongs to the machine
+};
+
+extern const cli_verb *const cli_verbs[]; // ends with NULL
+extern const cli_verb cli_verb_new, cli_verb_info, cli_verb_doctor, cli_verb_mesh, cli_verb_materials,
+    cli_verb_calibrate, cli_verb_fk, cli_verb_sweep, cli_verb_jacobian, cli_verb_completion;
+
+// Sorts argv (after the verb's name) into `args`. Returns false after saying what is wrong.
+bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args);
+void cli_args_clear(cli_args *args);
+void cli_help(const cli_verb *verb);
+bool cli_flag(const cli_args *args, const char *name);
+int cli_flag_count(const cli_args *args, const char *name);
+const char *cli_value(const cli_args *args, const char *name); // the last one given, or NULL
+const char *cli_next(const cli_args *args, const char *name,
+                     int *cursor); // all of them in turn; *cursor from 0
+// A number with a unit between low and high; `*out` stays when the option is absent. False after complaining.
+bool cli_number(const cli_args *args, const char *name, pl_dimension dimension, double low, double high,
+                double *out);
+bool cli_whole(const cli_args *args, const char *name, int low, int high, int *out);
+// The word nearest to `word`, or NULL when none is near.
+const char *cli_nearest(const char *word, const char *const *known, int count);
+
+// ---- talking. Errors and findings go to standard error; cli_say is silent when the machine owns standard
+// output.
+void cli_error(const cli_args *args, const char *format, ...) PL_PRINTF(2, 3);
+void cli_advice(const char *format, ...) PL_PRINTF(1, 2);
+void cli_say(const cli_args *args, const char *format, ...) PL_PRINTF(2, 3);
+void cli_findings(const pl_findings *findings);
+// Says what `err` says, as a problem of reading (status 2) or of writing (status 3), and returns the exit
+// status.
+int cli_fail(const cli_args *args, const pl_error *err);
+int cli_fail_writing(const cli_args *args, const pl_error *err);
+int cli_no_memory(const cli_args *args);
+// "1 element", "2 elements"
+const char *cli_plural(long count, const char *one, char *buffer, size_t size);
+
+// A table of cells, aligned when printed; columns of numbers are set flush right.
+typedef struct cli_table {
+    char **row; // tab-separated cells
+    int count, capacity;
+} cli_table;
+void cli_row(cli_table *table, const char *format, ...) PL_PRINTF(2, 3); // the first row is the heading
+void cli_table_print(const cli_args *args, cli_table *table);            // and clears it
+
+// ---- JSON: numbers that are not finite become null; memory running out shows when writing
+json_t *cli_json_number(double value);
+json_t *cli_json_numbers(const double *value, int count);
+json_t *cli_json_findings(const pl_findings *findings); // of warnings and defects: their sentences
+json_t *cli_json_head(const pl_robot *robot, const pl_findings *findings); // format, pliant, robot, warnings
+// Writes to the place --json names (if given) and releases `root`.
+int cli_json_write(const cli_args *args, json_t *root);
+
+// ---- files
+const char *cli_extension(const char *path); // with the dot, "" when there is none
+bool cli_exists(const char *path);
+// `folder/name`, on the heap.
+char *cli_join(const char *folder, const char *name);
+// The folder part of a path, on the heap.
+char *cli_folder(const char *path);
+// Judges every --out, --json and --save-state before the work: known extension, a folder that can be written,
+// and no file the run reads (robot, what its text names, `input`) unless --force. Returns an exit status.
+int cli_check_outputs(const cli_args *args, const char *const *extensions, const char *robot_path,
+                      const char *input);
+
+// ---- progress and interruption
+void cli_interrupt_install(void);
+bool cli_interrupted(void);
+extern const pl_progress cli_progress; // draws the bar, asks to stop after Ctrl-C
+void cli_progress_prefix(
+    const char *text);        // put before what the library says ("point 3 of 20"); NULL: nothing
+void cli_progress_done(void); // wipes the bar
+
+// ---- a robot, loaded
+typedef struct cli_robot {
+    char *path;
+    pl_robot *robot;
+    pl_findings *findings;
+} cli_robot;
+// mm per unit that --unit names (1 when absent). False after complaining.
+bool cli_unit(const cli_args *args, double *unit);
+// Reads --size, --order, --no-cache, --threads, -v. Prints findings. Returns an exit status.
+int cli_setup(const cli_args *args);
+char *cli_robot_path(const char *given); // a folder stands for the robot.yaml in it; on the heap
+int cli_robot_open(const cli_args *args, const char *given, cli_robot *r);
+// The same, but leaves the findings to the caller.
+pl_status cli_robot_load(const cli_args *args, const char *path, pl_robot **robot, pl_findings *findings,
+                         pl_error *err);
+void cli_robot_close(cli_robot *r);
+
+// ---- commands on the command line
+// The index of the command that `text` (up to `length` characters) names, or -1 after complaining.
+int cli_command_find(const cli_args *args, const pl_robot *robot, const char *text, size_t length);
+// Reads every --set NAME=VALUE into `command` (NAN: idle), checks ranges. Returns an exit status.
+int cli_commands_read(const cli_args *args, const pl_robot *robot, double *command);
+int cli_command_check(const cli_args *args, const pl_robot *robot, int i, double value);
+// "air = 30 kPa, tendon = 4 mm"
+void cli_commands_text(const pl_robot *robot, const double *command, char *buffer, size_t size);
+
+// ---- a run: a robot with its solver and a state
+typedef struct cli_run {
+    cli_robot r;
+    pl_statics *statics;
+    pl_state *state;
+    double *command;
+    pl_statics_report report;
+    const char *state_path; // where the state is kept at the end, or NULL
+} cli_run;
+int cli_run_open(const cli_args *args, const char *given, cli_run *run);
+void cli_run_close(cli_run *run);
+// Solves for run->command. CLI_DONE also when not converged (see the report); otherwise the exit status.
+int cli_run_solve(const cli_args *args, cli_run *run);
+int cli_run_save_state(const cli_args *args, const cli_run *run);
+void cli_result_print(const cli_args *args, cli_run *run);
+json_t *cli_result_json(cli_run *run); // the record of `fk`
+// The columns of a table of results, and one row of it, comma-separated; on the heap.
+char *cli_result_csv_head(const cli_run *run);
+char *cli_result_csv_row(cli_run *run);
+const char *cli_effort_unit(pl_actuator_kind kind); // on the terminal
+double cli_effort_scale(pl_actuator_kind kind);     // internal value of one such unit
+const char *cli_sensor_unit(pl_sensor_kind kind);
+double cli_sensor_scale(pl_sensor_kind kind);
+
+// ---- shapes and pictures
+extern const char *const cli_mesh_extensions[], *const cli_shape_extensions[];
+pl_status cli_mesh_write(const cli_args *args, const pl_mesh *mesh, const char *path, pl_error *err);
+pl_status cli_shape_write(const cli_args *args, cli_run *run, const char *path, pl_error *err);
+
+#endif

@@ -1,0 +1,216 @@
+// pliant calibrate: parameters from measurements. `tensile` fits the rubber laws to a tensile test.
+#include <stdlib.h>
+#include <string.h>
+#include "cli.h"
+
+static const cli_option options[] = {
+    {"model", 0, "NAME", "fit this law only: neo_hookean, mooney_rivlin or yeoh (default: all)",
+     "neo_hookean mooney_rivlin yeoh"},
+    {"max-strain", 0, "STRAIN", "use the test up to this engineering strain (1 = 100 %)", NULL},
+    {"out", 0, "FILE", "plot test and fits: .png or .svg", NULL},
+    CLI_JSON,
+    CLI_FORCE,
+    {0},
+};
+
+#define CALIBRATE_MODELS 3
+#define CALIBRATE_POINTS 120
+static const pl_material_model models[CALIBRATE_MODELS] = {PL_NEO_HOOKEAN, PL_MOONEY_RIVLIN, PL_YEOH};
+
+typedef struct calibration {
+    pl_tensile test;
+    pl_tensile_fit fit[CALIBRATE_MODELS];
+    bool has[CALIBRATE_MODELS];
+} calibration;
+
+static void calibrate_constants(const pl_material *material, const char *format, char *buffer, size_t size)
+{
+    pl_material copy = *material;
+    buffer[0] = 0;
+    for (int c = PL_C10; c <= PL_C30; ++c) {
+        if (pl_material_has(material->model, (pl_material_constant)c)) {
+            const size_t at = strlen(buffer);
+            snprintf(buffer + at, size - at, format, at ? ", " : "",
+                     pl_material_constant_name((pl_material_constant)c),
+                     *pl_material_at(&copy, (pl_material_constant)c));
+        }
+    }
+}
+
+static int calibrate_fit(const cli_args *args, calibration *c)
+{
+    const char *only = cli_value(args, "model");
+    double limit = 0;
+    bool known = !only;
+    if (!cli_number(args, "max-strain", PL_DIM_NUMBER, 1e-3, 100, &limit)) {
+        return CLI_WRONG;
+    }
+    int fits = 0;
+    for (int k = 0; k < CALIBRATE_MODELS; ++k) {
+        pl_error err = {0};
+        if (only && strcmp(only, pl_material_model_name(models[k])) != 0) {
+            continue;
+        }
+        known = true;
+        const pl_status status = pl_tensile_fit_model(&c->test, models[k], limit, &c->fit[k], &err);
+        c->has[k] = status == PL_OK;
+        fits += c->has[k];
+        if (status != PL_OK) {
+            const int failed = cli_fail(args, &err);
+            if (only || failed == CLI_MACHINE) {
+                return failed;
+            }
+        }
+    }
+    if (!known) {
+        cli_error(args, "--model %s: expected neo_hookean, mooney_rivlin or yeoh", only);
+        return CLI_WRONG;
+    }
+    return fits ? CLI_DONE : CLI_BADLY;
+}
+
+static void calibrate_print(const cli_args *args, const calibration *c)
+{
+    const pl_tensile *t = &c->test;
+    cli_say(args, "%s: %d points, strain up to %.3g, stress up to %.4g MPa\n", t->title, t->count,
+            t->strain[t->count - 1], t->stress[t->count - 1]);
+    if (t->source[0]) {
+        cli_say(args, "  %s\n", t->source);
+    }
+    cli_table table = {0};
+    cli_row(&table, "model\tconstants MPa\terror\tstrain\tstable");
+    for (int k = 0; k < CALIBRATE_MODELS; ++k) {
+        if (c->has[k]) {
+            char text[200];
+            calibrate_constants(&c->fit[k].material, "%s%s %.5g", text, sizeof text);
+            cli_row(&table, "%s\t%s\t%.2f %%\t%.2f to %.2f\t%s", pl_material_model_name(models[k]), text,
+                    100 * c->fit[k].error, c->fit[k].strain_low, c->fit[k].strain_high,
+                    c->fit[k].stable ? "yes" : "NO: stress falls somewhere between stretch 0.5 and the end");
+        }
+    }
+    cli_table_print(args, &table);
+    cli_say(args, "\nin a robot file:\n");
+    for (int k = 0; k < CALIBRATE_MODELS; ++k) {
+        if (c->has[k]) {
+            char text[200];
+            calibrate_constants(&c->fit[k].material, "%s%s: %.6g MPa", text, sizeof text);
+            cli_say(args, "  silicone: {model: %s, %s}\n", pl_material_model_name(models[k]), text);
+        }
+    }
+}
+
+static json_t *calibrate_json(const calibration *c)
+{
+    json_t *root = cli_json_head(NULL, NULL), *fits = json_object();
+    json_object_set_new(root, "title", json_string(c->test.title));
+    json_object_set_new(root, "source", json_string(c->test.source));
+    json_object_set_new(root, "points", json_integer(c->test.count));
+    for (int k = 0; k < CALIBRATE_MODELS; ++k) {
+        if (!c->has[k]) {
+            continue;
+        }
+        pl_material copy = c->fit[k].material;
+        json_t *one = json_object();
+        for (int m = PL_C10; m <= PL_C30; ++m) {
+            if (pl_material_has(models[k], (pl_material_constant)m)) {
+                json_object_set_new(one, pl_material_constant_name((pl_material_constant)m),
+                                    cli_json_number(*pl_material_at(&copy, (pl_material_constant)m)));
+            }
+        }
+        json_object_set_new(one, "error", cli_json_number(c->fit[k].error));
+        json_object_set_new(one, "strain_range",
+                            cli_json_numbers((double[]){c->fit[k].strain_low, c->fit[k].strain_high}, 2));
+        json_object_set_new(one, "stable", json_boolean(c->fit[k].stable));
+        json_object_set_new(fits, pl_material_model_name(models[k]), one);
+    }
+    json_object_set_new(root, "fits", fits);
+    return root;
+}
+
+static int calibrate_plot(const cli_args *args, const calibration *c, const char *path)
+{
+    double x[CALIBRATE_POINTS], y[CALIBRATE_MODELS][CALIBRATE_POINTS];
+    pl_curve curve[CALIBRATE_MODELS + 1] = {{"test", c->test.strain, c->test.stress, c->test.count, true}};
+    int count = 1;
+    const double end = c->test.strain[c->test.count - 1];
+    for (int i = 0; i < CALIBRATE_POINTS; ++i) {
+        x[i] = end * i / (CALIBRATE_POINTS - 1);
+    }
+    for (int k = 0; k < CALIBRATE_MODELS; ++k) {
+        for (int i = 0; c->has[k] && i < CALIBRATE_POINTS; ++i) {
+            y[k][i] = pl_material_uniaxial(&c->fit[k].material, 1 + x[i]);
+        }
+        if (c->has[k]) {
+            curve[count++] = (pl_curve){pl_material_model_name(models[k]), x, y[k], CALIBRATE_POINTS, false};
+        }
+    }
+    const pl_plot plot = {.title = c->test.title,
+                          .x_label = "engineering strain",
+                          .y_label = "engineering stress (MPa)",
+                          .curve = curve,
+                          .curve_count = count};
+    pl_error err = {0};
+    if (pl_plot_write(&plot, path, &err) != PL_OK) {
+        return cli_fail_writing(args, &err);
+    }
+    cli_say(args, "  wrote %s\n", path);
+    return CLI_DONE;
+}
+
+static int calibrate_work(const cli_args *args, const char *path, calibration *c)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    pl_error err = {0};
+    pl_status read = pl_file_read(path, &text, &bytes, &err);
+    if (read == PL_OK) {
+        read = pl_tensile_parse(text, bytes, path, &c->test, &err);
+    }
+    pl_file_free(text);
+    if (read != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    int status = calibrate_fit(args, c);
+    if (status) {
+        return status;
+    }
+    calibrate_print(args, c);
+    int cursor = 0;
+    for (const char *out; status == CLI_DONE && (out = cli_next(args, "out", &cursor));) {
+        status = calibrate_plot(args, c, out);
+    }
+    return status ? status : cli_json_write(args, cli_value(args, "json") ? calibrate_json(c) : NULL);
+}
+
+static int calibrate_run(cli_args *args)
+{
+    static const char *const extensions[] = {".png", ".svg", NULL};
+    if (strcmp(args->plain[0], "tensile") != 0) {
+        cli_error(args, "'%s' is no kind of measurement, expected tensile", args->plain[0]);
+        return CLI_WRONG;
+    }
+    int status = cli_check_outputs(args, extensions, NULL, args->plain[1]);
+    if (status) {
+        return status;
+    }
+    calibration c = {0};
+    status = calibrate_work(args, args->plain[1], &c);
+    pl_tensile_clear(&c.test);
+    return status;
+}
+
+const cli_verb cli_verb_calibrate = {
+    .name = "calibrate",
+    .summary = "parameters from measurements: fits material laws to a tensile test",
+    .usage = "tensile FILE.csv [options]",
+    .about =
+        "Fits neo-Hookean, Mooney-Rivlin and Yeoh constants to a tensile test: a CSV of the Soft Robotics\n"
+        "Materials Database, or two columns of engineering strain and stress (MPa). Prints the error, the\n"
+        "range and whether the law stays stable, and lines to paste into a robot file.",
+    .examples = "  pliant calibrate tensile Ecoflex_00-30.csv --max-strain 2 --out fit.png\n"
+                "  pliant calibrate tensile mine.csv --model yeoh --json fit.json\n",
+    .option = options,
+    .least = 2,
+    .most = 2,
+    .run = calibrate_run,
+};

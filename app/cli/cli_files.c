@@ -1,0 +1,169 @@
+// Files: paths, and the judgement of every output before the work begins, so that no run is lost to a typing
+// error and no input is overwritten.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "cli.h"
+
+const char *cli_extension(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *dot = strrchr(slash ? slash : path, '.');
+    return dot ? dot : "";
+}
+
+bool cli_exists(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0;
+}
+
+char *cli_join(const char *folder, const char *name)
+{
+    const size_t n = strlen(folder);
+    char *path = malloc(n + strlen(name) + 2);
+    if (path) {
+        const bool bare = n == 0 || name[0] == '/';
+        sprintf(path, "%s%s%s", bare ? "" : folder, bare || folder[n - 1] == '/' ? "" : "/", name);
+    }
+    return path;
+}
+
+char *cli_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t n = slash ? (size_t)(slash - path) : 0;
+    char *folder = malloc(n + 2);
+    if (folder) {
+        memcpy(folder, path, n);
+        folder[n] = 0;
+        if (!slash) {
+            strcpy(folder, ".");
+        } else if (n == 0) {
+            strcpy(folder, "/");
+        }
+    }
+    return folder;
+}
+
+static bool files_same(const char *a, const char *b)
+{
+    struct stat s, t;
+    return stat(a, &s) == 0 && stat(b, &t) == 0 && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+}
+
+// Whether any word of the robot file names the file `path`: meshes, surfaces and CAD are what it is made
+// from.
+static bool files_named_in(const char *robot_path, const char *path)
+{
+    char *text = NULL, *folder = cli_folder(robot_path);
+    size_t bytes = 0;
+    pl_error err;
+    bool found = false;
+    if (folder && pl_file_read(robot_path, &text, &bytes, &err) == PL_OK) {
+        static const char breaks[] = " \t\r\n,{}[]\"'";
+        for (size_t i = 0; i < bytes && !found; ++i) {
+            char word[512];
+            size_t n = 0;
+            while (i + n < bytes && text[i + n] && !strchr(breaks, text[i + n])) {
+                ++n;
+            }
+            if (n > 0 && n < sizeof word) {
+                memcpy(word, text + i, n);
+                word[n] = 0;
+                char *full = cli_join(folder, word);
+                found = full && cli_extension(word)[0] && files_same(full, path);
+                free(full);
+            }
+            i += n;
+        }
+    }
+    pl_file_free(text);
+    free(folder);
+    return found;
+}
+
+static int files_check_extension(const cli_args *args, const char *path, const char *const *extensions)
+{
+    char list[200] = "";
+    for (int i = 0; extensions[i]; ++i) {
+        if (strcasecmp(cli_extension(path), extensions[i]) == 0) {
+            return CLI_DONE;
+        }
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", extensions[i]);
+    }
+    cli_error(args, "--out %s: the extension tells what to write, expected one of %s", path, list);
+    return CLI_WRONG;
+}
+
+static int files_check_place(const cli_args *args, const char *option, const char *path)
+{
+    struct stat s;
+    if (stat(path, &s) == 0 && S_ISDIR(s.st_mode)) {
+        cli_error(args, "--%s %s is a folder, expected a file", option, path);
+        return CLI_WRONG;
+    }
+    char *folder = cli_folder(path);
+    if (!folder) {
+        return cli_no_memory(args);
+    }
+    int status = CLI_DONE;
+    if (access(folder, W_OK) != 0) {
+        cli_error(args, "--%s %s: the folder %s cannot be written: %s", option, path, folder,
+                  strerror(errno));
+        status = CLI_MACHINE;
+    }
+    free(folder);
+    return status;
+}
+
+static int files_check_input(const cli_args *args, const char *option, const char *path,
+                             const char *robot_path, const char *input)
+{
+    if (cli_flag(args, "force") || !cli_exists(path)) {
+        return CLI_DONE;
+    }
+    const char *what = NULL;
+    if (robot_path && files_same(path, robot_path)) {
+        what = "is the robot file itself";
+    } else if (input && files_same(path, input)) {
+        what = "is what this run reads";
+    } else if (robot_path && files_named_in(robot_path, path)) {
+        what = "is a file the robot is made from";
+    }
+    if (!what) {
+        return CLI_DONE;
+    }
+    cli_error(args, "--%s %s %s and would be overwritten", option, path, what);
+    cli_advice("choose another name, or add --force");
+    return CLI_WRONG;
+}
+
+int cli_check_outputs(const cli_args *args, const char *const *extensions, const char *robot_path,
+                      const char *input)
+{
+    static const char *const outputs[] = {"out", "json", "save-state", "state"};
+    for (int k = 0; k < 4; ++k) {
+        int cursor = 0;
+        for (const char *path; (path = cli_next(args, outputs[k], &cursor));) {
+            int status = CLI_DONE;
+            if (k == 1 && strcmp(path, "-") == 0) {
+                continue;
+            }
+            if (k == 0 && extensions) {
+                status = files_check_extension(args, path, extensions);
+            }
+            status = status ? status : files_check_place(args, outputs[k], path);
+            // a state file may be read and replaced: that is what it is for
+            status =
+                status ? status : files_check_input(args, outputs[k], path, robot_path, k < 2 ? input : NULL);
+            if (status) {
+                return status;
+            }
+        }
+    }
+    return CLI_DONE;
+}

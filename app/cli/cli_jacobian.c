@@ -1,0 +1,385 @@
+// pliant jacobian: exact derivatives of markers, rotations, sensors and efforts at a solved state.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli.h"
+
+static const cli_option options[] = {
+    {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
+    {"by", 0, "WHAT", "derive by commands (default), material or loads; may be repeated",
+     "commands material loads"},
+    {"beyond-range", 0, NULL, "allow values outside the range the robot file gives", NULL},
+    CLI_JSON,
+    {"out", 0, "FILE", "write the matrix as .csv", NULL},
+    {"state", 0, "FILE", "go on from this state if the file exists, and leave the new one there", NULL},
+    {"save-state", 0, "FILE", "leave the new state here instead", NULL},
+    {"method", 0, "NAME", "the solver: exact", "exact"},
+    {"displacement", 0, NULL, "plain displacement elements, as other codes have", NULL},
+    {"time-limit", 0, "TIME", "stop after so many seconds", NULL},
+    CLI_MESHING,
+    CLI_WORKING,
+    CLI_FORCE,
+    {0},
+};
+static const char *const extensions[] = {".csv", NULL};
+
+#define JACOBIAN_COLUMNS 200
+
+// One parameter: what the library calls it, what people call it, and the size of their unit.
+typedef struct column {
+    pl_parameter parameter;
+    char name[100], unit[24];
+    double scale; // internal value of one unit
+} column;
+
+typedef struct derivatives {
+    column column[JACOBIAN_COLUMNS];
+    int count;
+    double *block; // all arrays of `j` in a row
+    pl_jacobian j;
+    pl_jacobian_report report;
+} derivatives;
+
+// ---- columns
+static column *jacobian_add(derivatives *d, pl_parameter_kind kind, int index, int part, const char *unit,
+                            double scale)
+{
+    if (d->count == JACOBIAN_COLUMNS) {
+        return NULL;
+    }
+    column *c = &d->column[d->count++];
+    *c = (column){.parameter = {kind, index, part}, .scale = scale};
+    snprintf(c->unit, sizeof c->unit, "%s", unit);
+    return c;
+}
+
+static void jacobian_commands(derivatives *d, const cli_run *run)
+{
+    for (int i = 0; i < pl_robot_command_count(run->r.robot); ++i) {
+        const pl_command_info info = pl_robot_command(run->r.robot, i);
+        column *c = isnan(run->command[i])
+                        ? NULL
+                        : jacobian_add(d, PL_PARAMETER_COMMAND, i, 0, pl_drive_unit(info.drive),
+                                       pl_drive_scale(info.drive));
+        if (c) {
+            snprintf(c->name, sizeof c->name, "%s", info.name);
+        }
+    }
+}
+
+static void jacobian_materials(derivatives *d, const pl_robot *robot)
+{
+    for (int m = 0; m < pl_robot_material_count(robot); ++m) {
+        const pl_material material = pl_robot_material(robot, m);
+        for (int k = 0; k < PL_DENSITY; ++k) {
+            const bool ratio = k == PL_POISSON;
+            pl_material copy = material;
+            const bool from_poisson = k == PL_BULK && *pl_material_at(&copy, PL_BULK) == 0;
+            const bool from_bulk = ratio && material.bulk > 0;
+            column *c = !pl_material_has(material.model, (pl_material_constant)k) || from_poisson || from_bulk
+                            ? NULL
+                            : jacobian_add(d, PL_PARAMETER_MATERIAL, m, k, ratio ? "1" : "MPa", 1);
+            if (c) {
+                snprintf(c->name, sizeof c->name, "%s.%s", pl_robot_material_name(robot, m),
+                         pl_material_constant_name((pl_material_constant)k));
+            }
+        }
+    }
+}
+
+static void jacobian_loads(derivatives *d, const pl_robot *robot)
+{
+    for (int f = 0; f < pl_robot_force_count(robot); ++f) {
+        for (int axis = 0; axis < 3; ++axis) {
+            column *c = jacobian_add(d, PL_PARAMETER_FORCE, f, axis, "N", 1);
+            if (c) {
+                snprintf(c->name, sizeof c->name, "force%d.%c", f + 1, 'x' + axis);
+            }
+        }
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+        column *c = jacobian_add(d, PL_PARAMETER_GRAVITY, 0, axis, "m/s^2", 1000);
+        if (c) {
+            snprintf(c->name, sizeof c->name, "gravity.%c", 'x' + axis);
+        }
+    }
+}
+
+static int jacobian_columns(const cli_args *args, const cli_run *run, derivatives *d)
+{
+    int cursor = 0;
+    if (!cli_flag(args, "by")) {
+        jacobian_commands(d, run);
+    }
+    for (const char *by; (by = cli_next(args, "by", &cursor));) {
+        if (strcmp(by, "commands") == 0) {
+            jacobian_commands(d, run);
+        } else if (strcmp(by, "material") == 0 || strcmp(by, "materials") == 0) {
+            jacobian_materials(d, run->r.robot);
+        } else if (strcmp(by, "loads") == 0) {
+            jacobian_loads(d, run->r.robot);
+        } else {
+            cli_error(args, "--by %s: expected commands, material or loads", by);
+            return CLI_WRONG;
+        }
+    }
+    if (d->count == 0) {
+        cli_error(args, "there is nothing to derive by: set at least one command with --set NAME=VALUE");
+        return CLI_WRONG;
+    }
+    return CLI_DONE;
+}
+
+static bool jacobian_memory(derivatives *d, const pl_robot *robot)
+{
+    const size_t markers = 3 * (size_t)pl_robot_marker_count(robot);
+    const size_t sensors = (size_t)pl_robot_sensor_count(robot),
+                 actuators = (size_t)pl_robot_actuator_count(robot);
+    const size_t n = (size_t)d->count;
+    d->block = calloc((2 * markers + sensors + 2 * actuators) * n + 1, sizeof *d->block);
+    if (!d->block) {
+        return false;
+    }
+    d->j.marker = d->block;
+    d->j.rotation = d->j.marker + markers * n;
+    d->j.sensor = d->j.rotation + markers * n;
+    d->j.effort = d->j.sensor + sensors * n;
+    d->j.measure = d->j.effort + actuators * n;
+    return true;
+}
+
+// ---- rows: what is derived, in terminal units. `visit` is called for each.
+typedef void (*jacobian_visit)(void *user, const char *group, const char *name, const char *part,
+                               const char *unit, const double *row, double scale);
+
+static void jacobian_rows(const derivatives *d, const pl_robot *robot, jacobian_visit visit, void *user)
+{
+    static const char *const axis[] = {"x", "y", "z"}, *const turn[] = {"rx", "ry", "rz"};
+    static const char *const measure[] = {"length", "volume", "area"}, *const unit[] = {"mm", "mm^3", "mm^2"};
+    const int n = d->count;
+    for (int m = 0; m < pl_robot_marker_count(robot); ++m) {
+        const char *name = pl_robot_marker_name(robot, m);
+        for (int i = 0; i < 3; ++i) {
+            visit(user, "markers", name, axis[i], "mm", d->j.marker + (3 * m + i) * n, 1);
+        }
+        for (int i = 0; i < 3; ++i) {
+            visit(user, "rotations", name, turn[i], "rad", d->j.rotation + (3 * m + i) * n, 1);
+        }
+    }
+    for (int s = 0; s < pl_robot_sensor_count(robot); ++s) {
+        const pl_sensor_kind kind = pl_robot_sensor_kind(robot, s);
+        visit(user, "sensors", pl_robot_sensor_name(robot, s), "", cli_sensor_unit(kind), d->j.sensor + s * n,
+              cli_sensor_scale(kind));
+    }
+    for (int a = 0; a < pl_robot_actuator_count(robot); ++a) {
+        const pl_actuator_info info = pl_robot_actuator(robot, a);
+        visit(user, "efforts", info.name, "effort", cli_effort_unit(info.kind), d->j.effort + a * n,
+              cli_effort_scale(info.kind));
+        visit(user, "measures", info.name, measure[info.kind], unit[info.kind], d->j.measure + a * n, 1);
+    }
+}
+
+// Derivative of column c in terminal units: (row / scale of the row) per unit of the column.
+static double jacobian_value(const derivatives *d, const double *row, double scale, int c)
+{
+    return row[c] * d->column[c].scale / scale;
+}
+
+typedef struct jacobian_writer {
+    const derivatives *d;
+    cli_table *table;
+    FILE *csv;
+    json_t *json;
+} jacobian_writer;
+
+static void jacobian_visit_table(void *user, const char *group, const char *name, const char *part,
+                                 const char *unit, const double *row, double scale)
+{
+    const jacobian_writer *w = user;
+    char text[900];
+    (void)group;
+    snprintf(text, sizeof text, "%s%s%s\t%s", name, part[0] ? "." : "", part, unit);
+    for (int c = 0; c < w->d->count && strlen(text) < 800; ++c) {
+        const size_t at = strlen(text);
+        snprintf(text + at, sizeof text - at, "\t%.6g", jacobian_value(w->d, row, scale, c));
+    }
+    cli_row(w->table, "%s", text);
+}
+
+static void jacobian_visit_csv(void *user, const char *group, const char *name, const char *part,
+                               const char *unit, const double *row, double scale)
+{
+    const jacobian_writer *w = user;
+    (void)group;
+    fprintf(w->csv, "%s%s%s [%s]", name, part[0] ? "." : "", part, unit);
+    for (int c = 0; c < w->d->count; ++c) {
+        fprintf(w->csv, ",%.15g", jacobian_value(w->d, row, scale, c));
+    }
+    fputc('\n', w->csv);
+}
+
+// {"markers": {"tip": {"x": {"unit": "mm/kPa" ...}}}} would be deep: rows are lists in the order of "by".
+static void jacobian_visit_json(void *user, const char *group, const char *name, const char *part,
+                                const char *unit, const double *row, double scale)
+{
+    const jacobian_writer *w = user;
+    json_t *all = json_object_get(w->json, group);
+    if (!all) {
+        all = json_object();
+        json_object_set_new(w->json, group, all);
+    }
+    json_t *one = json_object_get(all, name);
+    if (!one) {
+        one = json_object();
+        json_object_set_new(all, name, one);
+        json_object_set_new(one, "unit", json_string(unit));
+        json_object_set_new(one, "d", json_array());
+    }
+    json_t *values = json_array();
+    for (int c = 0; c < w->d->count; ++c) {
+        json_array_append_new(values, cli_json_number(jacobian_value(w->d, row, scale, c)));
+    }
+    (void)part;
+    json_array_append_new(json_object_get(one, "d"), values);
+}
+
+static void jacobian_print(const cli_args *args, const cli_run *run, const derivatives *d)
+{
+    char text[900];
+    cli_commands_text(run->r.robot, run->command, text, sizeof text);
+    cli_say(args, "%s at %s: derivatives\n\n", pl_robot_name(run->r.robot), text);
+    cli_table table = {0};
+    snprintf(text, sizeof text, "of\tin");
+    for (int c = 0; c < d->count && strlen(text) < 760; ++c) {
+        const size_t at = strlen(text);
+        snprintf(text + at, sizeof text - at, "\tper %s of %s", d->column[c].unit, d->column[c].name);
+    }
+    cli_row(&table, "%s", text);
+    jacobian_rows(d, run->r.robot, jacobian_visit_table, &(jacobian_writer){.d = d, .table = &table});
+    cli_table_print(args, &table);
+    cli_say(args, "\n  exact: linear systems solved to %.1e; %d factorizations, %d solves\n",
+            d->report.residual, d->report.factorizations, d->report.solves);
+    if (d->report.one_sided) {
+        cli_say(args, "  one-sided: a cable stands at tension 0, the derivative holds for pulling further\n");
+    }
+    if (d->report.negative_count > 0) {
+        cli_say(args, "  unstable: the tangent has %d negative eigenvalues\n", d->report.negative_count);
+    }
+}
+
+static json_t *jacobian_json(cli_run *run, const derivatives *d)
+{
+    json_t *root = cli_result_json(run), *by = json_array(), *jacobian = json_object();
+    for (int c = 0; c < d->count; ++c) {
+        json_t *one = json_object();
+        json_object_set_new(one, "name", json_string(d->column[c].name));
+        json_object_set_new(one, "unit", json_string(d->column[c].unit));
+        json_array_append_new(by, one);
+    }
+    json_object_set_new(jacobian, "by", by);
+    jacobian_rows(d, run->r.robot, jacobian_visit_json, &(jacobian_writer){.d = d, .json = jacobian});
+    json_object_set_new(jacobian, "residual", cli_json_number(d->report.residual));
+    json_object_set_new(jacobian, "factorizations", json_integer(d->report.factorizations));
+    json_object_set_new(jacobian, "solves", json_integer(d->report.solves));
+    json_object_set_new(jacobian, "one_sided", json_boolean(d->report.one_sided));
+    json_object_set_new(root, "jacobian", jacobian);
+    return root;
+}
+
+static int jacobian_csv(const cli_args *args, const cli_run *run, const derivatives *d, const char *path)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *csv = open_memstream(&text, &bytes);
+    if (!csv) {
+        return cli_no_memory(args);
+    }
+    fprintf(csv, "of");
+    for (int c = 0; c < d->count; ++c) {
+        fprintf(csv, ",per %s of %s", d->column[c].unit, d->column[c].name);
+    }
+    fputc('\n', csv);
+    jacobian_rows(d, run->r.robot, jacobian_visit_csv, &(jacobian_writer){.d = d, .csv = csv});
+    pl_error err = {.status = PL_NO_MEMORY};
+    const bool failed = ferror(csv);
+    const bool fine = fclose(csv) == 0 && !failed && pl_file_write(path, text, bytes, &err) == PL_OK;
+    free(text);
+    if (fine) {
+        cli_say(args, "  wrote %s\n", path);
+    }
+    return fine ? CLI_DONE : cli_fail_writing(args, &err);
+}
+
+static int jacobian_derive(const cli_args *args, cli_run *run, derivatives *d)
+{
+    int status = jacobian_columns(args, run, d);
+    if (status) {
+        return status;
+    }
+    pl_parameter parameter[JACOBIAN_COLUMNS];
+    for (int c = 0; c < d->count; ++c) {
+        parameter[c] = d->column[c].parameter;
+    }
+    pl_error err = {0};
+    if (!jacobian_memory(d, run->r.robot)) {
+        return cli_no_memory(args);
+    }
+    if (pl_statics_jacobian(run->statics, run->state, parameter, d->count, &d->j, &d->report, &err) !=
+        PL_OK) {
+        return cli_fail(args, &err);
+    }
+    jacobian_print(args, run, d);
+    int cursor = 0;
+    for (const char *path; status == CLI_DONE && (path = cli_next(args, "out", &cursor));) {
+        status = jacobian_csv(args, run, d, path);
+    }
+    return status ? status : cli_json_write(args, cli_value(args, "json") ? jacobian_json(run, d) : NULL);
+}
+
+static int jacobian_work(const cli_args *args, cli_run *run, derivatives *d)
+{
+    int status = cli_setup(args);
+    status = status ? status : cli_check_outputs(args, extensions, NULL, cli_value(args, "state"));
+    status = status ? status : cli_run_open(args, args->plain[0], run);
+    status = status ? status : cli_check_outputs(args, NULL, run->r.path, NULL);
+    status = status ? status : cli_commands_read(args, run->r.robot, run->command);
+    status = status ? status : cli_run_solve(args, run);
+    status = status ? status : cli_run_save_state(args, run);
+    if (status) {
+        return status;
+    }
+    if (run->report.outcome != PL_SOLVED) {
+        cli_error(args, "not converged, so there is nothing to derive: %s", run->report.message);
+        return CLI_BADLY;
+    }
+    return jacobian_derive(args, run, d);
+}
+
+static int jacobian_run(cli_args *args)
+{
+    cli_run run = {0};
+    derivatives *d = calloc(1, sizeof *d);
+    const int status = d ? jacobian_work(args, &run, d) : cli_no_memory(args);
+    if (d) {
+        free(d->block);
+    }
+    free(d);
+    cli_run_close(&run);
+    return status;
+}
+
+const cli_verb cli_verb_jacobian = {
+    .name = "jacobian",
+    .summary = "exact derivatives of markers, sensors and efforts by the commands",
+    .usage = "ROBOT --set NAME=VALUE ... [options]",
+    .about =
+        "Solves for the commands set, then derives marker positions (mm), their rotation vectors (rad),\n"
+        "sensors, efforts and measures by those commands, in terminal units (per kPa, per mm...), from the\n"
+        "true tangent. JSON is the record of `pliant fk` with a `jacobian` added.",
+    .examples = "  pliant jacobian finger --set air=20kPa\n"
+                "  pliant jacobian finger --set air=20kPa --by commands --by material --json -\n",
+    .option = options,
+    .least = 1,
+    .most = 1,
+    .run = jacobian_run,
+};

@@ -1,0 +1,120 @@
+// The program `pliant`: finds the verb, hands over, and makes sure that what was printed has arrived.
+#include <stdlib.h>
+#include <string.h>
+#include "cli.h"
+
+const cli_verb *const cli_verbs[] = {
+    &cli_verb_new,
+    &cli_verb_info,
+    &cli_verb_doctor,
+    &cli_verb_mesh,
+    &cli_verb_materials,
+    &cli_verb_calibrate,
+    &cli_verb_fk,
+    &cli_verb_sweep,
+    &cli_verb_jacobian,
+    &cli_verb_completion,
+    NULL,
+};
+
+static const cli_verb *main_find(const char *name)
+{
+    for (int i = 0; cli_verbs[i]; ++i) {
+        if (strcmp(cli_verbs[i]->name, name) == 0) {
+            return cli_verbs[i];
+        }
+    }
+    return NULL;
+}
+
+static void main_usage(FILE *to)
+{
+    fputs("Pliant computes the kinematics of soft robots: shapes, forces and their exact derivatives.\n\n"
+          "usage: pliant VERB [arguments] [options]\n\n",
+          to);
+    for (int i = 0; cli_verbs[i]; ++i) {
+        fprintf(to, "  %-12s%s\n", cli_verbs[i]->name, cli_verbs[i]->summary);
+    }
+    fputs("  help        this page; `pliant help VERB` or `pliant VERB --help` for one verb\n\n"
+          "A first try:\n"
+          "  pliant new bending_finger finger\n"
+          "  pliant fk finger --set air=30kPa --out finger.png\n\n"
+          "Exit status: 0 done, 1 solved badly or defects found, 2 wrong input, 3 the machine failed.\n",
+          to);
+}
+
+static int main_unknown(const char *name)
+{
+    const char *known[64];
+    int count = 0;
+    for (; cli_verbs[count]; ++count) {
+        known[count] = cli_verbs[count]->name;
+    }
+    const char *near = cli_nearest(name, known, count);
+    fprintf(stderr, "pliant: error: there is no verb '%s'", name);
+    if (near) {
+        fprintf(stderr, "; did you mean '%s'?", near);
+    }
+    fputs("\n    verbs are", stderr);
+    for (int i = 0; i < count; ++i) {
+        fprintf(stderr, " %s", known[i]);
+    }
+    fputs(", help\n", stderr);
+    return CLI_WRONG;
+}
+
+static int main_help(int argc, char **argv)
+{
+    if (argc < 3) {
+        main_usage(stdout);
+        return CLI_DONE;
+    }
+    const cli_verb *verb = main_find(argv[2]);
+    if (!verb) {
+        return main_unknown(argv[2]);
+    }
+    cli_help(verb);
+    return CLI_DONE;
+}
+
+static int main_run(const cli_verb *verb, int argc, char **argv)
+{
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; ++i) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            cli_help(verb);
+            return CLI_DONE;
+        }
+    }
+    cli_args args = {0};
+    int status = CLI_WRONG;
+    if (cli_parse(verb, argc - 2, argv + 2, &args)) {
+        status = verb->run(&args);
+    }
+    cli_progress_done();
+    cli_args_clear(&args);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    cli_interrupt_install();
+    int status = CLI_DONE;
+    if (argc < 2) {
+        main_usage(stderr);
+        return CLI_WRONG;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("pliant %s\n", pl_version());
+    } else if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        status = main_help(argc, argv);
+    } else {
+        const cli_verb *verb = main_find(argv[1]);
+        status = verb ? main_run(verb, argc, argv) : main_unknown(argv[1]);
+    }
+    // a full disk or a closed pipe must not look like success
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fputs("pliant: error: standard output cannot be written\n", stderr);
+        return CLI_MACHINE;
+    }
+    return status;
+}

@@ -1,0 +1,319 @@
+// pliant new: writes a ready, commented robot: a parametric design, or a first guess for the user's own part.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "cli.h"
+#include "cli_guess.h"
+
+static const cli_option options[] = {
+    {"list", 0, NULL, "list the designs and their parameters", NULL},
+    {"param", 0, "NAME=VALUE", "a parameter of the design (length=80); may be repeated", NULL},
+    {"from", 0, "FILE",
+     "start from your own part: .stl .obj .step .stp, or a mesh .msh .vtu .vtk .unv .inp .node", NULL},
+    {"unit", 0, "UNIT", "with --from: the unit of the file: mm (default), cm, m, in", "mm cm m in"},
+    {"force", 0, NULL, "replace a robot.yaml that is there already", NULL},
+    CLI_JSON,
+    {0},
+};
+
+static json_t *new_list_json(void)
+{
+    json_t *root = cli_json_head(NULL, NULL), *all = json_object();
+    for (int i = 0; i < pl_design_count(); ++i) {
+        const pl_design *d = pl_design_at(i);
+        json_t *one = json_object(), *parameters = json_object();
+        for (int k = 0; k < d->parameter_count; ++k) {
+            const pl_design_parameter *p = &d->parameter[k];
+            json_t *j = json_object();
+            json_object_set_new(j, "default", cli_json_number(p->value));
+            json_object_set_new(j, "range", cli_json_numbers((double[]){p->low, p->high}, 2));
+            json_object_set_new(j, "unit", json_string(p->unit));
+            json_object_set_new(j, "help", json_string(p->help));
+            json_object_set_new(parameters, p->name, j);
+        }
+        json_object_set_new(one, "summary", json_string(d->summary));
+        json_object_set_new(one, "parameters", parameters);
+        json_object_set_new(all, d->kind, one);
+    }
+    json_object_set_new(root, "designs", all);
+    return root;
+}
+
+static int new_list(const cli_args *args)
+{
+    for (int i = 0; i < pl_design_count(); ++i) {
+        const pl_design *d = pl_design_at(i);
+        cli_say(args, "%s%s: %s\n", i ? "\n" : "", d->kind, d->summary);
+        cli_table table = {0};
+        for (int k = 0; k < d->parameter_count; ++k) {
+            const pl_design_parameter *p = &d->parameter[k];
+            cli_row(&table, "  %s\t%g %s\t(%g to %g)\t%s", p->name, p->value, p->unit, p->low, p->high,
+                    p->help);
+        }
+        cli_table_print(args, &table);
+    }
+    return cli_json_write(args, cli_value(args, "json") ? new_list_json() : NULL);
+}
+
+static int new_unknown(const cli_args *args, const char *kind)
+{
+    const char *known[64];
+    char list[600] = "";
+    int count = 0;
+    for (; count < pl_design_count() && count < 64; ++count) {
+        known[count] = pl_design_at(count)->kind;
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count ? ", " : "", known[count]);
+    }
+    const char *near = cli_nearest(kind, known, count);
+    cli_error(args, "there is no design '%s'%s%s%s", kind, near ? "; did you mean '" : "", near ? near : "",
+              near ? "'?" : "");
+    cli_advice("designs are %s; `pliant new --list` tells more", list);
+    return CLI_WRONG;
+}
+
+// The line `    name: value   # comment` of the design block, or NULL.
+static char *new_find_line(char *yaml, const char *name)
+{
+    char *design = strstr(yaml, "\n  design:\n");
+    const size_t n = strlen(name);
+    for (char *line = design ? strchr(design + 1, '\n') : NULL; line; line = strchr(line + 1, '\n')) {
+        if (strncmp(line + 1, "    ", 4) != 0) {
+            return NULL; // the block ended
+        }
+        if (strncmp(line + 5, name, n) == 0 && line[5 + n] == ':') {
+            return line + 5;
+        }
+    }
+    return NULL;
+}
+
+// Puts the value of one parameter into its line; `*yaml` is on the heap and may move.
+static bool new_replace(char **yaml, const char *name, double value)
+{
+    char *line = new_find_line(*yaml, name);
+    char *anchor = line ? line : strstr(*yaml, "    kind: ");
+    char *grown = anchor ? malloc(strlen(*yaml) + strlen(name) + 60) : NULL;
+    if (!grown) {
+        return false;
+    }
+    if (line) {
+        // the comment behind keeps its column as far as it can
+        const char *begin = line + strlen(name) + 1, *end = begin + 1 + strcspn(begin + 1, " \n");
+        char number[40];
+        snprintf(number, sizeof number, " %.10g", value);
+        const size_t room = (size_t)(end - begin), used = strlen(number);
+        for (size_t k = room; k < used && end[0] == ' ' && end[1] == ' '; ++k) {
+            ++end;
+        }
+        const int pad = used < room && *end == ' ' ? (int)(room - used) : 0;
+        sprintf(grown, "%.*s%s%*s%s", (int)(begin - *yaml), *yaml, number, pad, "", end);
+    } else {
+        const char *end = anchor + strcspn(anchor, "\n");
+        sprintf(grown, "%.*s\n    %s: %.10g%s", (int)(end - *yaml), *yaml, name, value, end);
+    }
+    free(*yaml);
+    *yaml = grown;
+    return true;
+}
+
+static const pl_design_parameter *new_parameter(const cli_args *args, const pl_design *d, const char *text,
+                                                size_t length)
+{
+    const char *known[64];
+    char list[800] = "", name[100];
+    snprintf(name, sizeof name, "%.*s", (int)(length < 99 ? length : 99), text);
+    int count = 0;
+    for (; count < d->parameter_count && count < 64; ++count) {
+        known[count] = d->parameter[count].name;
+        if (strcmp(known[count], name) == 0) {
+            return &d->parameter[count];
+        }
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count ? ", " : "", known[count]);
+    }
+    const char *near = cli_nearest(name, known, count);
+    cli_error(args, "--param: the design %s has no parameter '%s'%s%s%s", d->kind, name,
+              near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    cli_advice("its parameters are %s", list);
+    return NULL;
+}
+
+static int new_apply(const cli_args *args, const pl_design *d, const char *text, char **yaml)
+{
+    const size_t length = strcspn(text, "=");
+    if (!text[length] || length == 0 || !text[length + 1]) {
+        cli_error(args, "--param %s: expected NAME=VALUE, such as length=80", text);
+        return CLI_WRONG;
+    }
+    const pl_design_parameter *p = new_parameter(args, d, text, length);
+    if (!p) {
+        return CLI_WRONG;
+    }
+    pl_error err = {0};
+    double value = 0;
+    const pl_dimension dimension = strcmp(p->unit, "mm") == 0 ? PL_DIM_LENGTH : PL_DIM_NUMBER;
+    if (pl_quantity_parse(text + length + 1, dimension, &value, &err) != PL_OK) {
+        cli_error(args, "--param %s: %s", text, err.text);
+        return CLI_WRONG;
+    }
+    if (!(value >= p->low && value <= p->high) || (p->whole && value != (double)(long)value)) {
+        cli_error(args, "--param %s: expected %s between %g and %g %s", text,
+                  p->whole ? "a whole number" : "a value", p->low, p->high, p->unit);
+        return CLI_WRONG;
+    }
+    return new_replace(yaml, p->name, value) ? CLI_DONE : cli_no_memory(args);
+}
+
+static int new_folder(const cli_args *args, const char *folder, char **robot_path)
+{
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        cli_error(args, "the folder %s cannot be made: %s", folder, strerror(errno));
+        return CLI_MACHINE;
+    }
+    struct stat s;
+    if (stat(folder, &s) != 0 || !S_ISDIR(s.st_mode)) {
+        cli_error(args, "%s exists and is no folder", folder);
+        return CLI_WRONG;
+    }
+    *robot_path = cli_join(folder, "robot.yaml");
+    if (!*robot_path) {
+        return cli_no_memory(args);
+    }
+    if (cli_exists(*robot_path) && !cli_flag(args, "force")) {
+        cli_error(args, "%s exists and is not overwritten", *robot_path);
+        cli_advice("choose another folder, or add --force");
+        return CLI_WRONG;
+    }
+    return CLI_DONE;
+}
+
+static json_t *new_json(const char *path)
+{
+    json_t *root = cli_json_head(NULL, NULL);
+    json_object_set_new(root, "file", json_string(path));
+    return root;
+}
+
+// A first command to try: the first command of the robot, at half its range.
+static void new_next(const cli_args *args, const char *folder, const char *yaml)
+{
+    static const char *const tries[][2] = {{"drive: pressure", "kPa"}, {"drive: shortening", "mm"}};
+    char name[60] = "", try[120] = "";
+    const char *actuator = strstr(yaml, "\nactuators:");
+    const char *at = actuator ? strstr(actuator, "name: ") : NULL;
+    if (at) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 6, ",\n }"), at + 6);
+    }
+    for (int k = 0; at && k < 2; ++k) {
+        const char *drive = strstr(at, tries[k][0]);
+        const char *range = drive ? strstr(drive, "range: [") : NULL;
+        const char *comma = range ? strchr(range, ',') : NULL;
+        if (comma && !try[0]) {
+            snprintf(try, sizeof try, " --set %s=%g%s", name, 0.5 * strtod(comma + 1, NULL), tries[k][1]);
+        }
+    }
+    cli_say(args, "next:\n  pliant info %s\n  pliant fk %s%s --out %s/shape.png\n", folder, folder, try,
+            folder);
+}
+
+static int new_design(const cli_args *args, const char *kind, const char *folder)
+{
+    const pl_design *d = pl_design_find(kind);
+    if (!d) {
+        return new_unknown(args, kind);
+    }
+    char *yaml = malloc(strlen(d->robot_yaml) + 1), *path = NULL;
+    int status = yaml ? CLI_DONE : cli_no_memory(args);
+    if (yaml) {
+        strcpy(yaml, d->robot_yaml);
+    }
+    int cursor = 0;
+    bool changed = false;
+    for (const char *text; status == CLI_DONE && (text = cli_next(args, "param", &cursor));) {
+        status = new_apply(args, d, text, &yaml);
+        changed = true;
+    }
+    status = status ? status : new_folder(args, folder, &path);
+    if (status == CLI_DONE) {
+        pl_error err = {0};
+        if (pl_file_write(path, yaml, strlen(yaml), &err) != PL_OK) {
+            status = cli_fail_writing(args, &err);
+        }
+    }
+    if (status == CLI_DONE) {
+        cli_say(args, "wrote %s: %s\n", path, d->summary);
+        if (changed && (strstr(yaml, "through:") || strstr(yaml, "at: ["))) {
+            cli_say(
+                args,
+                "note: guide points and markers in it were placed for the default sizes; check them with\n"
+                "  pliant doctor %s\n",
+                folder);
+        }
+        new_next(args, folder, yaml);
+        status = cli_json_write(args, cli_value(args, "json") ? new_json(path) : NULL);
+    }
+    free(yaml);
+    free(path);
+    return status;
+}
+
+static int new_from(const cli_args *args, const char *part, const char *folder)
+{
+    char *path = NULL;
+    int status = cli_flag(args, "param") ? CLI_WRONG : CLI_DONE;
+    if (status) {
+        cli_error(args, "--param belongs to a design, not to --from");
+    }
+    if (status == CLI_DONE && !cli_exists(part)) {
+        cli_error(args, "--from %s: %s", part, strerror(ENOENT));
+        status = CLI_WRONG;
+    }
+    status = status ? status : new_folder(args, folder, &path);
+    status = status ? status : cli_guess_write(args, part, folder, path);
+    if (status == CLI_DONE) {
+        cli_say(args,
+                "wrote %s\nnext: read it (what was guessed stands in comments), then\n  pliant doctor %s\n",
+                path, folder);
+        status = cli_json_write(args, cli_value(args, "json") ? new_json(path) : NULL);
+    }
+    free(path);
+    return status;
+}
+
+static int new_run(cli_args *args)
+{
+    const char *from = cli_value(args, "from");
+    const int status = cli_check_outputs(args, NULL, NULL, from);
+    if (status) {
+        return status;
+    }
+    if (cli_flag(args, "list")) {
+        return new_list(args);
+    }
+    if (args->plain_count != (from ? 1 : 2)) {
+        cli_error(args, from ? "--from FILE needs one folder to write to" : "expected a design and a folder");
+        cli_advice("usage: pliant new KIND DIR, or pliant new --from FILE DIR; `pliant new --list` shows the "
+                   "designs");
+        return CLI_WRONG;
+    }
+    return from ? new_from(args, from, args->plain[0]) : new_design(args, args->plain[0], args->plain[1]);
+}
+
+const cli_verb cli_verb_new = {
+    .name = "new",
+    .summary = "write a ready, commented robot: a design, or a first guess for your own part",
+    .usage = "KIND DIR [--param NAME=VALUE ...] | --from FILE DIR | --list",
+    .about = "Makes the folder DIR and writes robot.yaml into it. With --from the part is copied there and "
+             "meshed\n"
+             "once; cavity, base and tip are guessed, and the file says so in comments. An existing "
+             "robot.yaml is\n"
+             "not replaced without --force.",
+    .examples = "  pliant new --list\n"
+                "  pliant new bending_finger finger\n"
+                "  pliant new bending_finger long --param length=140 --param modules=12\n"
+                "  pliant new --from gripper.stl gripper\n",
+    .option = options,
+    .least = 0,
+    .most = 2,
+    .run = new_run,
+};

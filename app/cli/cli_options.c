@@ -1,0 +1,291 @@
+// The option parser shared by all verbs: one table per verb gives parsing, checking, help and completion.
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli.h"
+
+// Edit distance (insert, delete, replace, swap of neighbours), for words below 40 characters.
+static int options_distance(const char *a, const char *b)
+{
+    int d[41][41];
+    const int n = (int)strlen(a), m = (int)strlen(b);
+    if (n > 40 || m > 40) {
+        return 100;
+    }
+    for (int i = 0; i <= n; ++i) {
+        for (int j = 0; j <= m; ++j) {
+            if (i == 0 || j == 0) {
+                d[i][j] = i + j;
+                continue;
+            }
+            int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            best = d[i - 1][j] + 1 < best ? d[i - 1][j] + 1 : best;
+            best = d[i][j - 1] + 1 < best ? d[i][j - 1] + 1 : best;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                d[i - 2][j - 2] + 1 < best) {
+                best = d[i - 2][j - 2] + 1;
+            }
+            d[i][j] = best;
+        }
+    }
+    return d[n][m];
+}
+
+const char *cli_nearest(const char *word, const char *const *known, int count)
+{
+    const char *best = NULL;
+    int limit = (int)strlen(word) / 3 + 1;
+    limit = limit > 3 ? 3 : limit;
+    for (int i = 0; i < count; ++i) {
+        const int d = options_distance(word, known[i]);
+        if (d <= limit && d < (int)strlen(known[i])) {
+            best = known[i];
+            limit = d - 1;
+        }
+    }
+    // a word begun but not ended: `conv` for `converged`
+    for (int i = 0; !best && i < count; ++i) {
+        if (strlen(word) >= 2 && strncmp(word, known[i], strlen(word)) == 0) {
+            best = known[i];
+        }
+    }
+    return best;
+}
+
+static const cli_option *options_find(const cli_verb *verb, const char *name, size_t length)
+{
+    for (const cli_option *o = verb->option; o->name; ++o) {
+        if (strlen(o->name) == length && strncmp(o->name, name, length) == 0) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+static const cli_option *options_find_letter(const cli_verb *verb, char letter)
+{
+    for (const cli_option *o = verb->option; o->name; ++o) {
+        if (o->letter == letter) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+static bool options_unknown(const cli_args *args, const char *text)
+{
+    const char *known[40];
+    int count = 0;
+    for (const cli_option *o = args->verb->option; o->name && count < 39; ++o) {
+        known[count++] = o->name;
+    }
+    known[count++] = "help";
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
+    const char *bare = name + strspn(name, "-");
+    const char *near = *bare ? cli_nearest(bare, known, count) : NULL;
+    if (near) {
+        cli_error(args, "there is no option '%s'; did you mean '--%s'?", name, near);
+    } else {
+        cli_error(args, "there is no option '%s'", name);
+    }
+    cli_advice("`pliant %s --help` lists the options", args->verb->name);
+    return false;
+}
+
+static void options_add(cli_args *args, const cli_option *option, const char *value)
+{
+    args->given[args->given_count++] = (cli_given){option, value};
+}
+
+// -v, -vv: letters that are flags may be joined
+static bool options_letters(cli_args *args, const char *text)
+{
+    for (const char *c = text + 1; *c; ++c) {
+        const cli_option *o = options_find_letter(args->verb, *c);
+        if (!o || o->value) {
+            return options_unknown(args, text);
+        }
+        options_add(args, o, NULL);
+    }
+    return true;
+}
+
+// --name, --name=value or --name value; `next` is the word that follows, *used tells that it was taken
+static bool options_long(cli_args *args, const char *text, const char *next, bool *used)
+{
+    const char *name = text + 2;
+    const size_t length = strcspn(name, "=");
+    const cli_option *o = options_find(args->verb, name, length);
+    if (!o) {
+        return options_unknown(args, text);
+    }
+    const char *value = name[length] == '=' ? name + length + 1 : NULL;
+    if (!o->value && value) {
+        cli_error(args, "--%s takes no value, found '%s'", o->name, value);
+        return false;
+    }
+    if (o->value && !value) {
+        if (!next) {
+            cli_error(args, "--%s needs a value: --%s %s", o->name, o->name, o->value);
+            return false;
+        }
+        value = next;
+        *used = true;
+    }
+    if (o->value && !*value) {
+        cli_error(args, "--%s is empty, expected %s", o->name, o->value);
+        return false;
+    }
+    options_add(args, o, value);
+    return true;
+}
+
+static bool options_count(const cli_args *args)
+{
+    if (args->plain_count >= args->verb->least && args->plain_count <= args->verb->most) {
+        return true;
+    }
+    if (args->plain_count > args->verb->most) {
+        cli_error(args, "unexpected argument '%s'", args->plain[args->verb->most]);
+    } else {
+        cli_error(args, "an argument is missing");
+    }
+    cli_advice("usage: pliant %s %s", args->verb->name, args->verb->usage);
+    return false;
+}
+
+bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args)
+{
+    *args = (cli_args){.verb = verb};
+    // a joined word of letters holds more flags than words
+    size_t room = 1;
+    for (int i = 0; i < argc; ++i) {
+        room += strlen(argv[i]) + 1;
+    }
+    args->plain = calloc((size_t)argc + 1, sizeof *args->plain);
+    args->given = calloc(room, sizeof *args->given);
+    if (!args->plain || !args->given) {
+        cli_no_memory(args);
+        return false;
+    }
+    bool plain_only = false;
+    for (int i = 0; i < argc; ++i) {
+        const char *text = argv[i];
+        bool used = false, fine = true;
+        if (plain_only || text[0] != '-' || !text[1]) {
+            args->plain[args->plain_count++] = text;
+        } else if (strcmp(text, "--") == 0) {
+            plain_only = true;
+        } else if (text[1] == '-') {
+            fine = options_long(args, text, i + 1 < argc ? argv[i + 1] : NULL, &used);
+        } else {
+            fine = options_letters(args, text);
+        }
+        if (!fine) {
+            return false;
+        }
+        i += used;
+    }
+    const char *json = cli_value(args, "json");
+    args->silent = json && strcmp(json, "-") == 0;
+    return options_count(args);
+}
+
+void cli_args_clear(cli_args *args)
+{
+    free(args->plain);
+    free(args->given);
+    *args = (cli_args){0};
+}
+
+void cli_help(const cli_verb *verb)
+{
+    printf("pliant %s: %s\n\nusage: pliant %s %s\n\n%s\n", verb->name, verb->summary, verb->name, verb->usage,
+           verb->about);
+    if (verb->option->name) {
+        printf("\noptions:\n");
+    }
+    for (const cli_option *o = verb->option; o->name; ++o) {
+        char left[64];
+        const char letter[] = {'-', o->letter, ',', ' ', 0};
+        snprintf(left, sizeof left, "%s--%s%s%s", o->letter ? letter : "", o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
+        printf("  %-26s%s%s\n", left, strlen(left) > 25 ? "\n                            " : "", o->help);
+    }
+    printf("\nexamples:\n%s", verb->examples);
+}
+
+const char *cli_next(const cli_args *args, const char *name, int *cursor)
+{
+    while (*cursor < args->given_count) {
+        const cli_given *g = &args->given[(*cursor)++];
+        if (strcmp(g->option->name, name) == 0) {
+            return g->value ? g->value : "";
+        }
+    }
+    return NULL;
+}
+
+const char *cli_value(const cli_args *args, const char *name)
+{
+    const char *value = NULL;
+    int cursor = 0;
+    for (const char *v; (v = cli_next(args, name, &cursor));) {
+        value = v;
+    }
+    return value;
+}
+
+int cli_flag_count(const cli_args *args, const char *name)
+{
+    int cursor = 0, count = 0;
+    while (cli_next(args, name, &cursor)) {
+        ++count;
+    }
+    return count;
+}
+
+bool cli_flag(const cli_args *args, const char *name)
+{
+    return cli_flag_count(args, name) > 0;
+}
+
+bool cli_number(const cli_args *args, const char *name, pl_dimension dimension, double low, double high,
+                double *out)
+{
+    const char *text = cli_value(args, name);
+    if (!text) {
+        return true;
+    }
+    pl_error err = {0};
+    double value = 0;
+    if (pl_quantity_parse(text, dimension, &value, &err) != PL_OK) {
+        cli_error(args, "--%s: %s", name, err.text);
+        return false;
+    }
+    if (!(value >= low && value <= high)) {
+        cli_error(args, "--%s is %g, expected between %g and %g", name, value, low, high);
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+bool cli_whole(const cli_args *args, const char *name, int low, int high, int *out)
+{
+    const char *text = cli_value(args, name);
+    if (!text) {
+        return true;
+    }
+    char *end = NULL;
+    errno = 0;
+    const long value = strtol(text, &end, 10);
+    if (end == text || *end || errno || value < low || value > high) {
+        cli_error(args, "--%s is '%s', expected a whole number between %d and %d", name, text, low, high);
+        return false;
+    }
+    *out = (int)value;
+    return true;
+}

@@ -1,0 +1,259 @@
+// Talking: errors and findings for people, aligned tables, JSON for machines.
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <inttypes.h>
+#include "cli.h"
+
+void cli_error(const cli_args *args, const char *format, ...)
+{
+    cli_progress_done();
+    va_list list;
+    va_start(list, format);
+    fprintf(stderr, "pliant %s: error: ", args->verb->name);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+}
+
+void cli_advice(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    fputs("    ", stderr);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+}
+
+void cli_say(const cli_args *args, const char *format, ...)
+{
+    if (args->silent) {
+        return;
+    }
+    cli_progress_done();
+    va_list list;
+    va_start(list, format);
+    vprintf(format, list);
+    va_end(list);
+}
+
+static void talk_finding(const pl_finding *f)
+{
+    static const char *const word[] = {"note", "warning", "error"};
+    if (f->file) {
+        fprintf(stderr, "%s:", f->file);
+    }
+    if (f->file && f->line > 0) {
+        fprintf(stderr, "%d:", f->line);
+    }
+    fprintf(stderr, "%s%s: %s\n", f->file ? " " : "", word[f->severity], f->text);
+    if (f->advice && f->advice[0]) {
+        fprintf(stderr, "    %s\n", f->advice);
+    }
+}
+
+void cli_findings(const pl_findings *findings)
+{
+    cli_progress_done();
+    for (int i = 0; i < pl_findings_count(findings); ++i) {
+        talk_finding(pl_findings_at(findings, i));
+    }
+}
+
+static int talk_status(const cli_args *args, const pl_error *err, int file_status)
+{
+    switch (err->status) {
+    case PL_OK:
+        return CLI_DONE;
+    case PL_INTERRUPTED:
+        cli_error(args, "interrupted");
+        return CLI_BADLY;
+    case PL_NO_MEMORY:
+        cli_error(args, "%s", err->text[0] ? err->text : "out of memory");
+        return CLI_MACHINE;
+    case PL_FAILED:
+        cli_error(args, "%s", err->text[0] ? err->text : "an internal step failed");
+        return CLI_BADLY;
+    case PL_BAD_FILE:
+        cli_error(args, "%s", err->text);
+        return file_status;
+    default:
+        cli_error(args, "%s", err->text);
+        return CLI_WRONG;
+    }
+}
+
+int cli_fail(const cli_args *args, const pl_error *err)
+{
+    return talk_status(args, err, CLI_WRONG);
+}
+
+int cli_fail_writing(const cli_args *args, const pl_error *err)
+{
+    return talk_status(args, err, CLI_MACHINE);
+}
+
+int cli_no_memory(const cli_args *args)
+{
+    cli_error(args, "out of memory");
+    return CLI_MACHINE;
+}
+
+const char *cli_plural(long count, const char *one, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%ld %s%s", count, one, count == 1 ? "" : "s");
+    return buffer;
+}
+
+// ---- tables
+void cli_row(cli_table *table, const char *format, ...)
+{
+    char text[1000];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (table->count == table->capacity) {
+        const int capacity = table->capacity ? 2 * table->capacity : 16;
+        char **row = realloc(table->row, (size_t)capacity * sizeof *row);
+        if (!row) {
+            return;
+        }
+        table->row = row;
+        table->capacity = capacity;
+    }
+    char *copy = malloc(strlen(text) + 1);
+    if (copy) {
+        strcpy(copy, text);
+        table->row[table->count++] = copy;
+    }
+}
+
+#define TALK_COLUMNS 16
+
+// The c-th cell of a row and its length; NULL when the row is shorter.
+static const char *talk_cell(const char *row, int c, int *length)
+{
+    for (; c > 0; --c) {
+        row = strchr(row, '\t');
+        if (!row) {
+            return NULL;
+        }
+        ++row;
+    }
+    *length = (int)strcspn(row, "\t");
+    return row;
+}
+
+static bool talk_is_number(const char *cell, int length)
+{
+    return length == 0 || isdigit((unsigned char)cell[0]) || cell[0] == '-' || cell[0] == '+';
+}
+
+void cli_table_print(const cli_args *args, cli_table *table)
+{
+    int width[TALK_COLUMNS] = {0};
+    bool number[TALK_COLUMNS];
+    for (int c = 0; c < TALK_COLUMNS; ++c) {
+        number[c] = c > 0;
+        for (int r = 0; r < table->count; ++r) {
+            int length = 0;
+            const char *cell = talk_cell(table->row[r], c, &length);
+            if (cell) {
+                width[c] = length > width[c] ? length : width[c];
+                number[c] = number[c] && (r == 0 || talk_is_number(cell, length));
+            }
+        }
+    }
+    for (int r = 0; r < table->count; ++r) {
+        char line[2000] = " ";
+        int at = 1, length = 0;
+        for (int c = 0; c < TALK_COLUMNS; ++c) {
+            const char *cell = talk_cell(table->row[r], c, &length);
+            if (!cell || at + width[c] + 3 > (int)sizeof line) {
+                break;
+            }
+            const int pad = width[c] - length;
+            at += sprintf(line + at, " %*s%.*s%*s%s", number[c] ? pad : 0, "", length, cell,
+                          number[c] ? 0 : pad, "", " ");
+        }
+        while (at > 0 && line[at - 1] == ' ') {
+            line[--at] = 0;
+        }
+        cli_say(args, "%s\n", line);
+        free(table->row[r]);
+    }
+    free(table->row);
+    *table = (cli_table){0};
+}
+
+// ---- JSON
+json_t *cli_json_number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *cli_json_numbers(const double *value, int count)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < count; ++i) {
+        json_array_append_new(array, cli_json_number(value[i]));
+    }
+    return array;
+}
+
+json_t *cli_json_findings(const pl_findings *findings)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < pl_findings_count(findings); ++i) {
+        const pl_finding *f = pl_findings_at(findings, i);
+        if (f->severity != PL_NOTE) {
+            json_array_append_new(array, json_string(f->text));
+        }
+    }
+    return array;
+}
+
+json_t *cli_json_head(const pl_robot *robot, const pl_findings *findings)
+{
+    json_t *root = json_object();
+    json_object_set_new(root, "format", json_integer(1));
+    json_object_set_new(root, "pliant", json_string(pl_version()));
+    if (robot) {
+        char hash[20];
+        snprintf(hash, sizeof hash, "%016" PRIx64, pl_robot_hash(robot));
+        json_object_set_new(root, "robot", json_string(hash));
+    }
+    json_object_set_new(root, "warnings", findings ? cli_json_findings(findings) : json_array());
+    return root;
+}
+
+int cli_json_write(const cli_args *args, json_t *root)
+{
+    const char *path = cli_value(args, "json");
+    if (!path) {
+        json_decref(root);
+        return CLI_DONE;
+    }
+    char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(root);
+    if (!text) {
+        return cli_no_memory(args);
+    }
+    int status = CLI_DONE;
+    if (args->silent) {
+        puts(text);
+    } else {
+        const size_t length = strlen(text);
+        pl_error err = {0};
+        text[length] = '\n'; // in place of the closing zero
+        if (pl_file_write(path, text, length + 1, &err) != PL_OK) {
+            status = cli_fail_writing(args, &err);
+        }
+    }
+    free(text);
+    return status;
+}
