@@ -317,15 +317,15 @@ pl_status drawing_mesh(drawing *d, const char *source, double size, int order, c
     if (status != PL_OK) {
         return status;
     }
-    // one tet across the thinnest wall is enough for quadratic elements, ten along the body at least
+    // one tet across the thinnest wall is enough for quadratic elements, ten along the body at least; where
+    // the size is given, elements stay below two wall thicknesses
     const double wall = 1.3 * d->thinnest, tenth = d->length / 10;
     const volume_options options = {
         .source = source,
-        .size = size > 0       ? size
-                : wall < tenth ? wall
-                               : tenth,
-        .length = d->length,
+        .size = size > 0 ? size : fmin(wall, tenth),
+        .walls = size > 2 * d->thinnest ? 2 : 0,
         .order = order,
+        .follow = true,
     };
     return meshing_volume(d->g, &options, progress, out, findings, err);
 }

@@ -78,19 +78,42 @@ void drawing_plane(drawing *d, const char *name, int axis, double at);
 pl_status drawing_mesh(drawing *d, const char *source, double size, int order, const pl_progress *progress,
                        pl_mesh **out, pl_findings *findings, pl_error *err);
 
-// Meshes the current model (regions and surfaces are physical groups already) and extracts it. Curved
-// boundaries are followed when order is 2 and every element stays positive; otherwise edges are straight,
-// with a note.
+// ---- how large elements may be where, on a grid (see meshing_size.c)
+typedef struct size_field {
+    double low[3], spacing; // mm
+    int count[3];
+    double *value; // mm
+} size_field;
+// At most `size`, and at most `factor` times the thickness of a wall, seen on a coarse mesh of the same
+// shape. *thinnest is the thickness that 2 % of the boundary stay below (infinite for a body without walls).
+pl_status size_field_init(const pl_mesh *mesh, double size, double factor, size_field *f, double *thinnest,
+                          pl_error *err);
+double size_field_at(const size_field *f, const double x[3]);
+void size_field_clear(size_field *f);
+
+// Meshes the current model (regions and surfaces are physical groups already) and extracts it. With follow,
+// mid-edge nodes lie on the curved boundary when order is 2 and every element stays positive; otherwise edges
+// are straight.
 typedef struct volume_options {
     const char *source;
-    double size; // mm, the largest edge wanted; 0: chosen
-    double length;
+    double size;  // mm, the largest edge wanted
+    double walls; // largest edge in a wall, in wall thicknesses; 0: walls are not looked for
     int order;
     bool keep_surface; // the surface mesh is there already and stays
-    bool sized;        // refine where walls are thin
+    bool follow;
 } volume_options;
 pl_status meshing_volume(gmsh_session *g, const volume_options *options, const pl_progress *progress,
                          pl_mesh **out, pl_findings *findings, pl_error *err);
+
+// ---- files
+typedef struct file_bytes {
+    char *data; // one NUL behind the end; freed with pl_free
+    size_t size;
+} file_bytes;
+pl_status meshing_load(const char *path, file_bytes *bytes, pl_error *err);
+const char *meshing_extension(const char *path); // "" when there is none
+// Writes MSH 2.2 or 4.1, beside and renamed.
+pl_status meshing_write(const pl_mesh *mesh, const char *path, double version, bool binary, pl_error *err);
 
 // ---- one parametric design
 typedef struct design {

@@ -1,6 +1,24 @@
 // The mesher handed to pl_robot_load: sends each kind of source to the file that knows it.
 #include "meshing/meshing_impl.h"
 
+// A mesh file, raised to the order asked for. A file that is quadratic already stays so.
+static pl_status mesher_from_file(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
+                                  pl_findings *findings, pl_error *err)
+{
+    pl_mesh *mesh = NULL;
+    pl_status status = meshing_stage(progress, 0.1, "reading the mesh", err);
+    if (status == PL_OK) {
+        status = pl_meshing_read(source->path, source->unit > 0 ? source->unit : 1, &mesh, findings, err);
+    }
+    if (status == PL_OK && source->order == 2) {
+        status = pl_mesh_raise(mesh, out, err);
+        pl_mesh_destroy(mesh);
+    } else {
+        *out = mesh;
+    }
+    return status;
+}
+
 static pl_status mesher_build(void *user, const pl_mesh_source *source, const pl_progress *progress,
                               pl_mesh **out, pl_findings *findings, pl_error *err)
 {
@@ -15,6 +33,8 @@ static pl_status mesher_build(void *user, const pl_mesh_source *source, const pl
     switch (source->kind) {
     case PL_SOURCE_DESIGN:
         return meshing_from_design(source, progress, out, findings, err);
+    case PL_SOURCE_FILE:
+        return mesher_from_file(source, progress, out, findings, err);
     default:
         return pl_fail(err, PL_BAD_INPUT, "mesh: unknown kind of source %d", (int)source->kind);
     }

@@ -10,7 +10,14 @@ static pl_status volume_curved(gmsh_session *g, const extract_options *extract, 
     if (g->failed) {
         return meshing_fail(g, extract->source, err);
     }
-    return meshing_extract(g, extract, out, report, err);
+    pl_status status = meshing_extract(g, extract, out, report, err);
+    if (status == PL_BAD_INPUT) {
+        // inverted elements: let Gmsh move the mid nodes inside
+        GMSH(g, gmshModelMeshOptimize("HighOrder", 0, 1, NULL, 0, &g->ierr));
+        status =
+            g->failed ? meshing_fail(g, extract->source, err) : meshing_extract(g, extract, out, report, err);
+    }
+    return status;
 }
 
 static pl_status volume_straight(gmsh_session *g, const extract_options *extract, int order, pl_mesh **out,
@@ -33,7 +40,7 @@ static pl_status volume_extract(gmsh_session *g, const volume_options *options, 
     const extract_options extract = {.scale = 1, .source = options->source, .body = "body"};
     pl_mesh_report report = {0};
     pl_status status = PL_OK;
-    if (options->order == 2 && !options->keep_surface) {
+    if (options->order == 2 && options->follow) {
         pl_error curved;
         status = volume_curved(g, &extract, out, &report, &curved);
         if (status == PL_OK || status == PL_NO_MEMORY || g->failed) {
@@ -57,26 +64,145 @@ static pl_status volume_extract(gmsh_session *g, const volume_options *options, 
     return status;
 }
 
+// Meshes from dimension `first` up to 3, with progress from `from` to `to`.
+static pl_status volume_generate(gmsh_session *g, const volume_options *options, double from, double to,
+                                 const pl_progress *progress, pl_error *err)
+{
+    static const char *const what[4] = {"", "meshing the edges", "meshing the surfaces",
+                                        "meshing the volume"};
+    for (int dim = options->keep_surface ? 3 : 1; dim <= 3; ++dim) {
+        const pl_status status = meshing_stage(progress, from + (to - from) * (dim - 1) / 3, what[dim], err);
+        if (status != PL_OK) {
+            return status;
+        }
+        if (!GMSH(g, gmshModelMeshGenerate(dim, &g->ierr))) {
+            return meshing_fail(g, options->source, err);
+        }
+    }
+    return PL_OK;
+}
+
+static double volume_size(int dim, int tag, double x, double y, double z, void *data)
+{
+    (void)dim;
+    (void)tag;
+    const double point[3] = {x, y, z};
+    return size_field_at(data, point);
+}
+
+// A first mesh at full size shows where walls are thin.
+static pl_status volume_find_walls(gmsh_session *g, const volume_options *options, size_field *field,
+                                   const pl_progress *progress, pl_error *err)
+{
+    pl_status status = volume_generate(g, options, 0.1, 0.3, progress, err);
+    pl_mesh *coarse = NULL;
+    if (status == PL_OK) {
+        const extract_options extract = {.scale = 1, .source = options->source, .body = "body"};
+        status = meshing_extract(g, &extract, &coarse, NULL, err);
+    }
+    if (status == PL_OK) {
+        double thinnest;
+        status = size_field_init(coarse, options->size, options->walls, field, &thinnest, err);
+    }
+    pl_mesh_destroy(coarse);
+    if (status == PL_OK && !GMSH(g, gmshModelMeshSetSizeCallback(volume_size, field, &g->ierr))) {
+        status = meshing_fail(g, options->source, err);
+    }
+    return status;
+}
+
+// Ways to mesh, tried in this order until no sliver is left; each gives the same mesh every time (Gmsh's HXT
+// leaves fewer slivers, but its meshes change from call to call).
+static const struct {
+    double threshold; // Mesh.OptimizeThreshold
+    int algorithm;    // of surfaces: 6 frontal, 5 Delaunay
+} volume_way[] = {{0.4, 6}, {0.6, 6}, {0.4, 5}, {0.6, 5}};
+
+static pl_status volume_try(gmsh_session *g, const volume_options *options, int way,
+                            const pl_progress *progress, pl_mesh **out, pl_findings *findings, pl_error *err)
+{
+    *out = NULL;
+    GMSH(g, gmshModelMeshSetOrder(1, &g->ierr));
+    GMSH(g, gmshOptionSetNumber("Mesh.OptimizeThreshold", volume_way[way].threshold, &g->ierr));
+    GMSH(g, gmshOptionSetNumber("Mesh.Algorithm", volume_way[way].algorithm, &g->ierr));
+    pl_status status = volume_generate(g, options, way ? 0.85 : 0.3, 0.9, progress, err);
+    if (status == PL_OK) {
+        status = volume_extract(g, options, out, findings, err);
+    }
+    return status;
+}
+
+typedef struct attempt {
+    pl_mesh *mesh;
+    pl_findings *notes;
+    pl_status status;
+    pl_error why;
+    pl_mesh_quality quality;
+} attempt;
+
+static void attempt_clear(attempt *a)
+{
+    pl_mesh_destroy(a->mesh);
+    pl_findings_destroy(a->notes);
+    *a = (attempt){0};
+}
+
+static bool attempt_beats(const attempt *a, const attempt *best)
+{
+    return a->mesh && (!best->mesh || a->quality.worst > best->quality.worst);
+}
+
+// Keeps the mesh whose worst element is best, or the first reason why there is none.
+static pl_status volume_best(gmsh_session *g, const volume_options *options, const pl_progress *progress,
+                             pl_mesh **out, pl_findings *findings, pl_error *err)
+{
+    attempt best = {.status = PL_FAILED};
+    bool stop = false;
+    for (int way = 0; way < PL_COUNT(volume_way) && !stop; ++way) {
+        attempt a = {.notes = findings ? pl_findings_create() : NULL};
+        a.status = volume_try(g, options, way, progress, &a.mesh, a.notes, &a.why);
+        g->failed = false;
+        a.quality = a.mesh ? pl_mesh_measure_quality(a.mesh) : a.quality;
+        stop =
+            a.status == PL_INTERRUPTED || a.status == PL_NO_MEMORY || (a.mesh && a.quality.sliver_count == 0);
+        if (attempt_beats(&a, &best) || (!best.mesh && (way == 0 || stop))) {
+            attempt_clear(&best);
+            best = a;
+        } else {
+            attempt_clear(&a);
+        }
+    }
+    if (!best.mesh) {
+        pl_fail(err, best.status, "%s", best.why.text);
+    }
+    for (int i = 0; best.notes && i < pl_findings_count(best.notes); ++i) {
+        const pl_finding *f = pl_findings_at(best.notes, i);
+        pl_findings_add(findings, f->severity, f->file, f->line, "%s", f->text);
+        pl_findings_advise(findings, "%s", f->advice);
+    }
+    *out = best.mesh;
+    best.mesh = NULL;
+    const pl_status status = *out ? PL_OK : best.status;
+    attempt_clear(&best);
+    return status;
+}
+
 pl_status meshing_volume(gmsh_session *g, const volume_options *options, const pl_progress *progress,
                          pl_mesh **out, pl_findings *findings, pl_error *err)
 {
     *out = NULL;
+    size_field field = {0};
+    pl_status status = PL_OK;
     GMSH(g, gmshOptionSetNumber("Mesh.MeshSizeMax", options->size, &g->ierr));
-    pl_status status = meshing_stage(progress, 0.2, "meshing the surfaces", err);
-    if (status == PL_OK && !options->keep_surface && !GMSH(g, gmshModelMeshGenerate(2, &g->ierr))) {
-        status = meshing_fail(g, options->source, err);
+    if (options->walls > 0 && !options->keep_surface) {
+        status = volume_find_walls(g, options, &field, progress, err);
     }
     if (status == PL_OK) {
-        status = meshing_stage(progress, 0.5, "meshing the volume", err);
+        status = volume_best(g, options, progress, out, findings, err);
     }
-    if (status == PL_OK && !GMSH(g, gmshModelMeshGenerate(3, &g->ierr))) {
-        status = meshing_fail(g, options->source, err);
+    if (field.value) {
+        GMSH(g, gmshModelMeshRemoveSizeCallback(&g->ierr));
     }
-    if (status == PL_OK) {
-        status = meshing_stage(progress, 0.9, "gathering the mesh", err);
-    }
-    if (status == PL_OK) {
-        status = volume_extract(g, options, out, findings, err);
-    }
+    size_field_clear(&field);
     return status;
 }

@@ -1,0 +1,65 @@
+// What the tests of the meshing room share.
+#ifndef PL_MESHING_TOOLS_H
+#define PL_MESHING_TOOLS_H
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "check.h"
+#include "pliant/meshing.h"
+
+static inline pl_status tools_build(const pl_mesh_source *source, pl_mesh **mesh, pl_findings *findings,
+                                    pl_error *err)
+{
+    const pl_mesher *mesher = pl_meshing_mesher();
+    return mesher->build(mesher->user, source, NULL, mesh, findings, err);
+}
+
+// Volume enclosed by a named surface; fails the test when there is none.
+static inline double tools_enclosed(const pl_mesh *mesh, const char *surface)
+{
+    const int32_t s = pl_mesh_find_surface(mesh, surface);
+    if (s < 0) {
+        print_error("no surface %s\n", surface);
+        fail();
+    }
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    return pl_mesh_faces_enclosed(mesh, v.surface_face + v.surface_start[s],
+                                  v.surface_start[s + 1] - v.surface_start[s]);
+}
+
+static inline double tools_area(const pl_mesh *mesh, const char *surface)
+{
+    const int32_t s = pl_mesh_find_surface(mesh, surface);
+    if (s < 0) {
+        print_error("no surface %s\n", surface);
+        fail();
+    }
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    return pl_mesh_faces_area(mesh, v.surface_face + v.surface_start[s],
+                              v.surface_start[s + 1] - v.surface_start[s]);
+}
+
+// A file in a folder of its own; the same place for the whole run.
+static inline const char *tools_path(const char *name)
+{
+    static char folder[64], path[256];
+    if (!folder[0]) {
+        snprintf(folder, sizeof folder, "/tmp/pliant_meshing_XXXXXX");
+        if (!mkdtemp(folder)) {
+            fail();
+        }
+    }
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static inline void tools_write(const char *path, const void *data, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(data, 1, size, file), size);
+    fclose(file);
+}
+
+#endif
