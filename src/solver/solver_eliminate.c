@@ -7,8 +7,10 @@
 // Pivots below this share of the largest entry are too small; they are replaced by the second share.
 #define PIVOT_TINY 1e-14
 #define PIVOT_REPLACEMENT 1e-8
-// Growth of entries, relative to the largest one, from which a front is factored again with pivoting.
-#define PIVOT_GROWTH 1e6
+// Growth of entries, relative to the largest one, from which solves are refined, and from which the front is
+// factored again with pivoting.
+#define GROWTH_ROUGH 1e2
+#define GROWTH_SUSPICIOUS 1e6
 
 static double *front_update_matrix(const multifrontal *f, int32_t s, const front_worker *w)
 {
@@ -94,9 +96,17 @@ static void front_catch_up(multifrontal *f, int32_t s, int32_t j, int32_t from, 
                  &D, 1, w->pack);
 }
 
-static bool front_grows(const multifrontal *f, double l)
+// L carries the square roots of the pivots, so its squares are what elimination adds to entries. Without
+// negative pivots there is no growth.
+static void front_judge(multifrontal *f, int32_t s, double largest_l)
 {
-    return !(l * l <= PIVOT_GROWTH * f->largest);
+    const double growth = largest_l * largest_l / f->largest;
+    if (!(growth <= GROWTH_ROUGH)) {
+        atomic_store(&f->note[s].rough, true);
+    }
+    if (!(growth <= GROWTH_SUSPICIOUS)) {
+        atomic_store(&f->note[s].suspicious, true);
+    }
 }
 
 static void front_pivot_block(multifrontal *f, int32_t s, int32_t j, const front_worker *w)
@@ -114,11 +124,12 @@ static void front_pivot_block(multifrontal *f, int32_t s, int32_t j, const front
             f->negative[first + note->negative_listed++] = i;
         }
     }
-    bool suspicious = replaced > 0;
-    for (int32_t c = 0; !suspicious && note->negative_listed > 0 && c < width; ++c) {
-        suspicious = front_grows(f, front_largest(block + (int64_t)c * rows + c, rows, width - c, 1));
+    double largest = 0;
+    for (int32_t c = 0; note->negative_listed > 0 && c < width; ++c) {
+        largest = fmax(largest, front_largest(block + (int64_t)c * rows + c, rows, width - c, 1));
     }
-    if (suspicious) {
+    front_judge(f, s, largest);
+    if (replaced > 0) {
         atomic_store(&note->suspicious, true);
     }
 }
@@ -129,9 +140,8 @@ static void front_rows(multifrontal *f, int32_t s, int32_t j, int32_t from, int3
     const int32_t width = k - j < FRONT_BLOCK ? k - j : FRONT_BLOCK;
     double *columns = f->factor + f->tree.panel[s] + (int64_t)j * rows;
     front_signed_rows(columns + from, to - from, columns + j, rows, width, f->d + f->tree.first[s] + j);
-    if (f->note[s].negative_listed > 0 &&
-        front_grows(f, front_largest(columns + from, rows, to - from, width))) {
-        atomic_store(&f->note[s].suspicious, true);
+    if (f->note[s].negative_listed > 0) {
+        front_judge(f, s, front_largest(columns + from, rows, to - from, width));
     }
 }
 
@@ -321,6 +331,7 @@ void multifrontal_factor(multifrontal *f, int threads)
         note->pivoted = false;
         note->negative_listed = note->negative_count = note->perturbed_count = 0;
         atomic_store(&note->suspicious, false);
+        atomic_store(&note->rough, false);
         atomic_store(&note->waiting, t->child_start[s + 1] - t->child_start[s]);
     }
     if (threads == 1) {

@@ -98,7 +98,8 @@ typedef struct front_note {
     int32_t negative_listed; // unpivoted: columns of negative sign, listed in multifrontal.negative from first[s]
     int32_t negative_count, perturbed_count;
     double largest, smallest; // pivots
-    atomic_bool suspicious;   // met a tiny pivot or growth: factor it again with pivoting
+    atomic_bool rough;        // entries grew: refine solves
+    atomic_bool suspicious;   // met a tiny pivot or entries grew too much: factor it again with pivoting
     atomic_int pieces;        // of the phase under way, not yet done
     atomic_int waiting;       // children not yet done
 } front_note;
@@ -121,7 +122,7 @@ typedef struct multifrontal {
     double *x;            // right sides in eliminated order
     double largest;       // largest entry of the matrix
     const double *value;  // the matrix being factored
-    bool refine;          // pivots were perturbed or chosen: solves are refined against `copy`
+    bool refine;          // entries grew or pivots were perturbed: solves are refined against `copy`
     pl_sparse copy;
     double *residual;
 } multifrontal;

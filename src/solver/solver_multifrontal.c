@@ -100,7 +100,7 @@ static pl_status multifrontal_create(const pl_sparse *matrix, const solver_group
 
 static void multifrontal_report(multifrontal *f, pl_factor_report *report)
 {
-    bool pivoted = false;
+    f->refine = false;
     report->smallest_pivot = INFINITY;
     for (int32_t s = 0; s < f->tree.count; ++s) {
         const front_note *note = &f->note[s];
@@ -110,10 +110,9 @@ static void multifrontal_report(multifrontal *f, pl_factor_report *report)
             note->largest <= report->largest_pivot ? report->largest_pivot : note->largest;
         report->smallest_pivot =
             note->smallest >= report->smallest_pivot ? report->smallest_pivot : note->smallest;
-        pivoted = pivoted || note->pivoted;
+        f->refine = f->refine || note->pivoted || atomic_load(&note->rough);
     }
     report->singular = !isfinite(report->largest_pivot) || !(report->smallest_pivot > 0);
-    f->refine = pivoted;
 }
 
 static pl_status multifrontal_update(void *object, const pl_sparse *matrix, pl_factor_report *report,

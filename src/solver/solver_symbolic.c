@@ -321,7 +321,7 @@ static bool structure_build(const symbolic *y, const front_tree *t, const int32_
     for (int32_t s = 0; s < t->count; ++s) {
         int64_t end = u->start[s];
         const int32_t last = group_first[s + 1];
-        if (!structure_reserve(u, end + y->count - last)) {
+        if (!structure_reserve(u, end + y->count - last + 1)) {
             return false;
         }
         for (int32_t q = group_first[s]; q < last; ++q) {

@@ -16,6 +16,7 @@ typedef struct grid_spec {
     int nx, ny, nz;
     bool pressure; // adds the unknowns of -C and B
     double shift;  // subtracted from the diagonal of A: makes it indefinite
+    double C;      // C = C I; 1e-3 when left 0
     uint64_t seed;
 } grid_spec;
 
@@ -41,7 +42,7 @@ static inline double grid_entry(const grid_spec *s, pl_random *r, int a, int ca,
 {
     const bool diagonal = a == b && ca == cb;
     if (ca == 3 && cb == 3) {
-        return diagonal ? -1e-3 : 0;
+        return diagonal ? -(s->C > 0 ? s->C : 1e-3) : 0;
     }
     if (ca == 3 || cb == 3) {
         return case_random(r);
@@ -89,6 +90,44 @@ static inline void case_clear(solver_case *c)
 {
     pl_sparse_clear(&c->matrix);
     free(c->group);
+}
+
+// Row-major dense copy; the caller frees it.
+static inline double *case_dense(const pl_sparse *A)
+{
+    const size_t n = (size_t)A->n;
+    double *dense = calloc(n * n, sizeof *dense);
+    for (int32_t j = 0; j < A->n; ++j) {
+        for (int64_t p = A->start[j]; p < A->start[j + 1]; ++p) {
+            const size_t i = (size_t)A->row[p];
+            dense[i * n + (size_t)j] = dense[(size_t)j * n + i] = A->value[p];
+        }
+    }
+    return dense;
+}
+
+static inline int case_negative_eigenvalues(const pl_sparse *A)
+{
+    double *dense = case_dense(A), *value = malloc((size_t)A->n * sizeof *value);
+    pl_dense_eigen(A->n, dense, value, NULL);
+    int negative = 0;
+    for (int32_t i = 0; i < A->n; ++i) {
+        negative += value[i] < 0;
+    }
+    free(dense);
+    free(value);
+    return negative;
+}
+
+static inline double *case_right_sides(int32_t n, int count)
+{
+    double *b = malloc((size_t)n * (size_t)count * sizeof *b);
+    pl_random random;
+    pl_random_seed(&random, 7);
+    for (size_t i = 0; i < (size_t)n * (size_t)count; ++i) {
+        b[i] = case_random(&random);
+    }
+    return b;
 }
 
 // max |A x - b| / (max |A| max |x| + max |b|) over `count` right sides

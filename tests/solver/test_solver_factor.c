@@ -1,13 +1,26 @@
-// Laws of the factors: A x = b holds, inertia equals the count of negative eigenvalues, a singular matrix is
-// named.
+// Laws of the factors: A x = b holds for any number of right sides, inertia equals the count of negative
+// eigenvalues, a singular matrix is named, wrong input is answered with a sentence.
 #include <stdlib.h>
+#include <string.h>
 #include "check.h"
 #include "solver_cases.h"
 
 static const pl_factor_kind all_kinds[] = {PL_FACTOR_CHOLESKY, PL_FACTOR_INDEFINITE, PL_FACTOR_MULTIFRONTAL};
 
-// Factors and solves for three right sides; returns the relative residual.
-static double solve_residual(const solver_case *c, pl_factor_kind kind, pl_factor_report *report)
+static double solve_residual(pl_factor *factor, const pl_sparse *A, int count)
+{
+    const size_t bytes = (size_t)A->n * (size_t)count * sizeof(double);
+    double *b = case_right_sides(A->n, count), *x = malloc(bytes);
+    memcpy(x, b, bytes);
+    pl_factor_solve(factor, x, count);
+    const double residual = case_residual(A, x, b, count);
+    free(b);
+    free(x);
+    return residual;
+}
+
+// Factors and solves for 1, 3 and 21 right sides; returns the worst relative residual.
+static double factor_residual(const solver_case *c, pl_factor_kind kind, pl_factor_report *report)
 {
     pl_error err;
     pl_factor *factor;
@@ -16,23 +29,10 @@ static double solve_residual(const solver_case *c, pl_factor_kind kind, pl_facto
     assert_false(report->singular);
     assert_true(pl_factor_bytes(factor) > 0);
     assert_true(pl_factor_flops(factor) > 0);
-    const size_t total = 3 * (size_t)c->matrix.n;
-    double *b = malloc(total * sizeof *b), *x = malloc(total * sizeof *x);
-    pl_random random;
-    pl_random_seed(&random, 7);
-    for (size_t i = 0; i < total; ++i) {
-        x[i] = b[i] = case_random(&random);
-    }
-    pl_factor_solve(factor, x, 3);
-    double residual = case_residual(&c->matrix, x, b, 3);
-    // one right side alone takes another path
-    memcpy(x, b, total * sizeof *x);
-    pl_factor_solve(factor, x, 1);
-    residual = fmax(residual, case_residual(&c->matrix, x, b, 1));
-    free(b);
-    free(x);
+    const double one = solve_residual(factor, &c->matrix, 1), three = solve_residual(factor, &c->matrix, 3),
+                 many = solve_residual(factor, &c->matrix, 21);
     pl_factor_destroy(factor);
-    return residual;
+    return fmax(one, fmax(three, many));
 }
 
 static void test_positive_definite(void **state)
@@ -44,7 +44,7 @@ static void test_positive_definite(void **state)
             (grid_spec){.nx = sizes[i][0], .ny = sizes[i][1], .nz = sizes[i][2], .seed = (uint64_t)i});
         for (int k = 0; k < PL_COUNT(all_kinds); ++k) {
             pl_factor_report report;
-            PL_CHECK_BELOW(solve_residual(&c, all_kinds[k], &report), 1e-12);
+            PL_CHECK_BELOW(factor_residual(&c, all_kinds[k], &report), 1e-14);
             assert_int_equal(report.negative_count, 0);
             assert_int_equal(report.perturbed_count, 0);
         }
@@ -52,8 +52,244 @@ static void test_positive_definite(void **state)
     }
 }
 
+// A quasi-definite matrix [A B; B^T -C] has as many negative eigenvalues as rows in C.
+static void test_quasi_definite(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; ++i) {
+        const double C[] = {1e-3, 1e-8, 10};
+        solver_case c =
+            case_grid((grid_spec){.nx = 9, .ny = 8, .nz = 7, .pressure = true, .C = C[i], .seed = 3});
+        const int pressures = c.matrix.n - 3 * c.group_count;
+        for (int k = 1; k < PL_COUNT(all_kinds); ++k) {
+            pl_factor_report report;
+            PL_CHECK_BELOW(factor_residual(&c, all_kinds[k], &report), 1e-13);
+            assert_int_equal(report.negative_count, pressures);
+            assert_int_equal(report.perturbed_count, 0);
+        }
+        case_clear(&c);
+    }
+}
+
+// A shift makes A indefinite: from a few negative eigenvalues to no definiteness left at all.
+static void test_indefinite(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; ++i) {
+        solver_case c = case_grid((grid_spec){
+            .nx = 4, .ny = 3, .nz = 3, .pressure = i % 2 == 1, .shift = 21 + i, .seed = 10 + (uint64_t)i});
+        const int negative = case_negative_eigenvalues(&c.matrix);
+        assert_true(negative > 0);
+        for (int k = 1; k < PL_COUNT(all_kinds); ++k) {
+            pl_factor_report report;
+            PL_CHECK_BELOW(factor_residual(&c, all_kinds[k], &report), 1e-12);
+            assert_int_equal(report.negative_count, negative);
+            assert_int_equal(report.perturbed_count, 0);
+        }
+        case_clear(&c);
+    }
+}
+
+static void test_indefinite_large(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; ++i) {
+        solver_case c = case_grid((grid_spec){
+            .nx = 11, .ny = 10, .nz = 9, .pressure = i == 1, .shift = 27, .seed = 20 + (uint64_t)i});
+        pl_factor_report mumps, ours;
+        PL_CHECK_BELOW(factor_residual(&c, PL_FACTOR_INDEFINITE, &mumps), 1e-11);
+        PL_CHECK_BELOW(factor_residual(&c, PL_FACTOR_MULTIFRONTAL, &ours), 1e-11);
+        assert_int_equal(ours.negative_count, mumps.negative_count);
+        case_clear(&c);
+    }
+}
+
+// Pairs coupled only off the diagonal, [0 1; 1 0]: no 1x1 pivot exists anywhere.
+static void test_zero_diagonal(void **state)
+{
+    (void)state;
+    solver_case c = case_grid((grid_spec){.nx = 5, .ny = 4, .nz = 2, .seed = 5});
+    for (int32_t j = 0; j < c.matrix.n; ++j) {
+        c.matrix.value[c.matrix.start[j + 1] - 1] = 0;
+    }
+    const int negative = case_negative_eigenvalues(&c.matrix);
+    for (int k = 1; k < PL_COUNT(all_kinds); ++k) {
+        pl_factor_report report;
+        PL_CHECK_BELOW(factor_residual(&c, all_kinds[k], &report), 1e-12);
+        assert_int_equal(report.negative_count, negative);
+    }
+    case_clear(&c);
+}
+
+static void test_agrees_with_dense(void **state)
+{
+    (void)state;
+    solver_case c = case_grid((grid_spec){.nx = 3, .ny = 2, .nz = 2, .pressure = true, .seed = 9});
+    const int32_t n = c.matrix.n;
+    for (int k = 1; k < PL_COUNT(all_kinds); ++k) {
+        pl_error err;
+        pl_factor *factor;
+        PL_CHECK_OK(pl_factor_create(all_kinds[k], &c.matrix, c.group, c.group_count, &factor, &err));
+        PL_CHECK_OK(pl_factor_update(factor, &c.matrix, NULL, &err));
+        double *x = case_right_sides(n, 1), *y = case_right_sides(n, 1), *A = case_dense(&c.matrix);
+        pl_factor_solve(factor, x, 1);
+        assert_true(pl_dense_solve(n, A, y, 1));
+        for (int32_t i = 0; i < n; ++i) {
+            PL_CHECK_NEAR(x[i], y[i], 1e-12);
+        }
+        free(x);
+        free(y);
+        free(A);
+        pl_factor_destroy(factor);
+    }
+    case_clear(&c);
+}
+
+// Singular: a row of zeros, exactly. Named by every kind, and the factor is good again after the next update.
+static void test_singular(void **state)
+{
+    (void)state;
+    solver_case c = case_grid((grid_spec){.nx = 4, .ny = 4, .nz = 3, .seed = 2});
+    pl_sparse *A = &c.matrix;
+    double *kept = malloc((size_t)A->start[A->n] * sizeof *kept);
+    memcpy(kept, A->value, (size_t)A->start[A->n] * sizeof *kept);
+    const int32_t victim = A->n / 2;
+    for (int k = 0; k < PL_COUNT(all_kinds); ++k) {
+        pl_error err;
+        pl_factor *factor;
+        pl_factor_report report;
+        PL_CHECK_OK(pl_factor_create(all_kinds[k], A, c.group, c.group_count, &factor, &err));
+        for (int32_t j = 0; j < A->n; ++j) {
+            for (int64_t p = A->start[j]; p < A->start[j + 1]; ++p) {
+                A->value[p] = A->row[p] == victim || j == victim ? 0 : kept[p];
+            }
+        }
+        PL_CHECK_OK(pl_factor_update(factor, A, &report, &err));
+        if (all_kinds[k] == PL_FACTOR_CHOLESKY) {
+            assert_true(report.singular);
+        } else {
+            assert_int_equal(report.perturbed_count, 1);
+        }
+        memset(A->value, 0, (size_t)A->start[A->n] * sizeof *A->value);
+        PL_CHECK_OK(pl_factor_update(factor, A, &report, &err));
+        assert_true(report.singular);
+        memcpy(A->value, kept, (size_t)A->start[A->n] * sizeof *kept);
+        PL_CHECK_OK(pl_factor_update(factor, A, &report, &err));
+        assert_false(report.singular);
+        assert_int_equal(report.perturbed_count, 0);
+        PL_CHECK_BELOW(solve_residual(factor, A, 2), 1e-13);
+        pl_factor_destroy(factor);
+    }
+    free(kept);
+    case_clear(&c);
+}
+
+static void test_not_positive_definite(void **state)
+{
+    (void)state;
+    solver_case c = case_grid((grid_spec){.nx = 4, .ny = 3, .nz = 3, .pressure = true, .seed = 2});
+    pl_error err;
+    pl_factor *factor;
+    pl_factor_report report;
+    PL_CHECK_OK(pl_factor_create(PL_FACTOR_CHOLESKY, &c.matrix, c.group, c.group_count, &factor, &err));
+    PL_CHECK_OK(pl_factor_update(factor, &c.matrix, &report, &err));
+    assert_true(report.singular);
+    pl_factor_destroy(factor);
+    case_clear(&c);
+}
+
+// Pivots of a diagonal matrix are its entries.
+static void test_pivot_range(void **state)
+{
+    (void)state;
+    pl_error err;
+    pl_sparse A;
+    int32_t group[6];
+    PL_CHECK_OK(pl_sparse_create(6, 6, &A, &err));
+    for (int32_t i = 0; i < 6; ++i) {
+        A.row[i] = i;
+        A.start[i + 1] = i + 1;
+        A.value[i] = i + 2;
+        group[i] = i / 2;
+    }
+    for (int k = 0; k < PL_COUNT(all_kinds); k += 2) {
+        pl_factor *factor;
+        pl_factor_report report;
+        PL_CHECK_OK(pl_factor_create(all_kinds[k], &A, group, 3, &factor, &err));
+        PL_CHECK_OK(pl_factor_update(factor, &A, &report, &err));
+        PL_CHECK_NEAR(report.smallest_pivot, 2, 1e-14);
+        PL_CHECK_NEAR(report.largest_pivot, 7, 1e-14);
+        pl_factor_destroy(factor);
+    }
+    pl_sparse_clear(&A);
+}
+
+static void expect_refusal(const pl_sparse *A, const int32_t *group, int32_t group_count, const char *word)
+{
+    for (int k = 0; k < PL_COUNT(all_kinds); ++k) {
+        pl_error err;
+        pl_factor *factor;
+        assert_int_equal(pl_factor_create(all_kinds[k], A, group, group_count, &factor, &err), PL_BAD_INPUT);
+        assert_null(factor);
+        assert_non_null(strstr(err.text, word));
+    }
+}
+
+static void test_wrong_input(void **state)
+{
+    (void)state;
+    solver_case c = case_grid((grid_spec){.nx = 2, .ny = 2, .nz = 1, .seed = 1});
+    pl_sparse *A = &c.matrix;
+    expect_refusal(A, c.group, 0, "group_count");
+    expect_refusal(A, c.group, 3, "group[9]");
+    A->row[1] = 7;
+    expect_refusal(A, c.group, c.group_count, "column 1");
+    A->row[1] = 1;
+    expect_refusal(A, c.group, c.group_count, "column 1");
+    A->row[1] = -3;
+    expect_refusal(A, c.group, c.group_count, "column 1");
+    A->row[1] = 0;
+    A->row[2] = 0;
+    expect_refusal(A, c.group, c.group_count, "column 1");
+    A->row[2] = 1;
+    expect_refusal(&(pl_sparse){.n = 0}, c.group, 1, "0 unknowns");
+    case_clear(&c);
+}
+
+static void test_wrong_values(void **state)
+{
+    (void)state;
+    solver_case c = case_grid((grid_spec){.nx = 2, .ny = 2, .nz = 1, .seed = 1});
+    solver_case other = case_grid((grid_spec){.nx = 3, .ny = 2, .nz = 1, .seed = 1});
+    const double bad[] = {NAN, INFINITY, -INFINITY};
+    for (int k = 0; k < PL_COUNT(all_kinds); ++k) {
+        pl_error err;
+        pl_factor *factor;
+        PL_CHECK_OK(pl_factor_create(all_kinds[k], &c.matrix, c.group, c.group_count, &factor, &err));
+        assert_int_equal(pl_factor_update(factor, &other.matrix, NULL, &err), PL_BAD_INPUT);
+        for (int i = 0; i < PL_COUNT(bad); ++i) {
+            const double kept = c.matrix.value[4];
+            c.matrix.value[4] = bad[i];
+            assert_int_equal(pl_factor_update(factor, &c.matrix, NULL, &err), PL_BAD_INPUT);
+            assert_non_null(strstr(err.text, "(1, 2)"));
+            c.matrix.value[4] = kept;
+        }
+        pl_factor_destroy(factor);
+    }
+    pl_factor_destroy(NULL);
+    case_clear(&other);
+    case_clear(&c);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_positive_definite)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_positive_definite), cmocka_unit_test(test_quasi_definite),
+        cmocka_unit_test(test_indefinite),        cmocka_unit_test(test_indefinite_large),
+        cmocka_unit_test(test_zero_diagonal),     cmocka_unit_test(test_agrees_with_dense),
+        cmocka_unit_test(test_singular),          cmocka_unit_test(test_not_positive_definite),
+        cmocka_unit_test(test_pivot_range),       cmocka_unit_test(test_wrong_input),
+        cmocka_unit_test(test_wrong_values),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,124 @@
+// The nodal order: a permutation, groups unbroken, any graph accepted.
+#include <stdlib.h>
+#include "check.h"
+#include "solver/solver_impl.h"
+#include "solver_cases.h"
+
+static void expect_permutation(const solver_case *c)
+{
+    pl_error err;
+    solver_groups groups;
+    PL_CHECK_OK(solver_groups_create(&c->matrix, c->group, c->group_count, &groups, &err));
+    const int32_t n = c->matrix.n;
+    int32_t *order = malloc((size_t)c->group_count * sizeof *order),
+            *unknowns = malloc((size_t)n * sizeof *unknowns);
+    int *seen = calloc((size_t)n, sizeof *seen);
+    PL_CHECK_OK(solver_groups_order(&groups, order, &err));
+    solver_groups_expand(&groups, order, unknowns);
+    for (int32_t p = 0; p < n; ++p) {
+        assert_in_range(unknowns[p], 0, n - 1);
+        assert_int_equal(seen[unknowns[p]]++, 0);
+        // within a group unknowns ascend; a group that was left does not come back
+        if (p > 0 && c->group[unknowns[p]] == c->group[unknowns[p - 1]]) {
+            assert_true(unknowns[p] > unknowns[p - 1]);
+        }
+    }
+    int changes = 0;
+    for (int32_t p = 1; p < n; ++p) {
+        changes += c->group[unknowns[p]] != c->group[unknowns[p - 1]];
+    }
+    int occupied = 0;
+    for (int32_t k = 0; k < c->group_count; ++k) {
+        occupied += groups.size[k] > 0;
+    }
+    assert_int_equal(changes, occupied - 1);
+    free(order);
+    free(unknowns);
+    free(seen);
+    solver_groups_clear(&groups);
+}
+
+static void expect_solution(const solver_case *c, pl_factor_kind kind)
+{
+    pl_error err;
+    pl_factor *factor;
+    PL_CHECK_OK(pl_factor_create(kind, &c->matrix, c->group, c->group_count, &factor, &err));
+    PL_CHECK_OK(pl_factor_update(factor, &c->matrix, NULL, &err));
+    double *x = case_right_sides(c->matrix.n, 1), *b = case_right_sides(c->matrix.n, 1);
+    pl_factor_solve(factor, x, 1);
+    PL_CHECK_BELOW(case_residual(&c->matrix, x, b, 1), 1e-13);
+    free(x);
+    free(b);
+    pl_factor_destroy(factor);
+}
+
+static void expect_all(const solver_case *c)
+{
+    expect_permutation(c);
+    expect_solution(c, PL_FACTOR_CHOLESKY);
+    expect_solution(c, PL_FACTOR_INDEFINITE);
+    expect_solution(c, PL_FACTOR_MULTIFRONTAL);
+}
+
+static void test_groups(void **state)
+{
+    (void)state;
+    solver_case c = case_grid((grid_spec){.nx = 6, .ny = 5, .nz = 4, .seed = 1});
+    const int32_t n = c.matrix.n, nodes = c.group_count;
+    expect_all(&c);
+    // all unknowns in one group
+    c.group_count = 1;
+    for (int32_t i = 0; i < n; ++i) {
+        c.group[i] = 0;
+    }
+    expect_all(&c);
+    // two groups, interleaved
+    c.group_count = 2;
+    for (int32_t i = 0; i < n; ++i) {
+        c.group[i] = i % 2;
+    }
+    expect_all(&c);
+    // groups without unknowns between the others, and unknowns of a node far apart in number
+    c.group_count = 3 * nodes;
+    for (int32_t i = 0; i < n; ++i) {
+        c.group[i] = 3 * (i % nodes) + 1;
+    }
+    expect_all(&c);
+    // every unknown on its own
+    c.group_count = n;
+    for (int32_t i = 0; i < n; ++i) {
+        c.group[i] = n - 1 - i;
+    }
+    expect_all(&c);
+    case_clear(&c);
+}
+
+// A diagonal matrix has a graph without edges; a matrix of separate blocks has a forest.
+static void test_isolated(void **state)
+{
+    (void)state;
+    solver_case c = case_grid((grid_spec){.nx = 8, .ny = 4, .nz = 1, .seed = 1});
+    for (int32_t keep = 0; keep < 2; ++keep) {
+        int64_t write = 0, begin = 0;
+        for (int32_t j = 0; j < c.matrix.n; ++j) {
+            const int64_t end = c.matrix.start[j + 1];
+            for (int64_t p = begin; p < end; ++p) {
+                const int32_t i = c.matrix.row[p];
+                if (i == j || (keep == 0 && i / 12 == j / 12)) {
+                    c.matrix.row[write] = i;
+                    c.matrix.value[write++] = c.matrix.value[p];
+                }
+            }
+            begin = end;
+            c.matrix.start[j + 1] = write;
+        }
+        expect_all(&c);
+    }
+    case_clear(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_groups), cmocka_unit_test(test_isolated)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
