@@ -51,4 +51,15 @@ int pl_boundary_corner_count(const pl_mesh *mesh, int64_t index);
 pl_status pl_mesh_pick_cavity(const pl_mesh *mesh, const double eye[3], int64_t **face, int64_t *face_count,
                               pl_error *err);
 
+// ---- triangle surfaces
+// Refused: missing arrays, indices out of range, coordinates that are not finite.
+pl_status pl_trisurf_valid(const pl_trisurf *surface, const char *name, pl_error *err);
+double pl_trisurf_size(const pl_trisurf *surface);
+// One finding for a group of triangles: the sentence, the first few numbers, all of them attached.
+void pl_trisurf_report(const pl_trisurf *surface, pl_findings *findings, const int32_t *triangle,
+                       int32_t count, const char *sentence, const char *advice);
+// Intersections of the triangles of a surface among themselves, as one finding.
+pl_status pl_trisurf_check_self(const pl_trisurf *surface, const char *name, pl_findings *findings,
+                                pl_error *err);
+
 #endif
