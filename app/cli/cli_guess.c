@@ -423,7 +423,7 @@ static int guess_mesh(const cli_args *args, const char *part, pl_mesh **mesh)
     const pl_mesher *mesher = pl_meshing_mesher();
     pl_error err = {0};
     const pl_status status = source.kind == PL_SOURCE_FILE
-                                 ? pl_mesh_load(part, source.unit, mesher, mesh, findings, &err)
+                                 ? cli_mesh_read(part, source.unit, mesh, findings, &err)
                                  : mesher->build(mesher->user, &source, &cli_progress, mesh, findings, &err);
     cli_findings(findings);
     const int defects = pl_findings_defect_count(findings);

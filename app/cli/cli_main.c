@@ -50,6 +50,7 @@ static int main_unknown(const char *name)
     for (; cli_verbs[count]; ++count) {
         known[count] = cli_verbs[count]->name;
     }
+    known[count++] = "help";
     const char *near = cli_nearest(name, known, count);
     fprintf(stderr, "pliant: error: there is no verb '%s'", name);
     if (near) {
@@ -57,9 +58,9 @@ static int main_unknown(const char *name)
     }
     fputs("\n    verbs are", stderr);
     for (int i = 0; i < count; ++i) {
-        fprintf(stderr, " %s", known[i]);
+        fprintf(stderr, "%s %s", i ? "," : "", known[i]);
     }
-    fputs(", help\n", stderr);
+    fputc('\n', stderr);
     return CLI_WRONG;
 }
 

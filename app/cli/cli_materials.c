@@ -11,7 +11,8 @@ static void materials_constants(const pl_material *material, char *buffer, size_
     buffer[0] = 0;
     for (int c = 0; c < PL_DENSITY; ++c) {
         const double value = *pl_material_at(&copy, (pl_material_constant)c);
-        if (pl_material_has(material->model, (pl_material_constant)c) && value != 0) {
+        const bool plain = c != PL_POISSON || material->young > 0; // of rubber it only gives the bulk modulus
+        if (pl_material_has(material->model, (pl_material_constant)c) && value != 0 && plain) {
             const size_t at = strlen(buffer);
             snprintf(buffer + at, size - at, "%s%s %.4g", at ? ", " : "",
                      pl_material_constant_name((pl_material_constant)c), value);

@@ -138,7 +138,7 @@ static int mesh_from_file(const cli_args *args, const char *path)
     pl_findings *findings = pl_findings_create();
     pl_mesh *mesh = NULL;
     pl_error err = {0};
-    pl_status loaded = pl_mesh_load(path, unit, pl_meshing_mesher(), &mesh, findings, &err);
+    pl_status loaded = cli_mesh_read(path, unit, &mesh, findings, &err);
     cli_findings(findings);
     if (loaded == PL_OK) {
         loaded = mesh_order(args, &mesh, &err);

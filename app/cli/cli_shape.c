@@ -13,6 +13,17 @@ static bool shape_is(const char *path, const char *extension)
     return strcasecmp(cli_extension(path), extension) == 0;
 }
 
+pl_status cli_mesh_read(const char *path, double unit, pl_mesh **mesh, pl_findings *findings, pl_error *err)
+{
+    static const char *const foreign[] = {".msh", ".vtk", ".unv"};
+    for (int i = 0; i < 3; ++i) {
+        if (shape_is(path, foreign[i])) {
+            return pl_meshing_read(path, unit, mesh, findings, err);
+        }
+    }
+    return pl_mesh_load(path, unit, pl_meshing_mesher(), mesh, findings, err);
+}
+
 static pl_status shape_wrong(pl_error *err, const char *text)
 {
     *err = (pl_error){.status = PL_BAD_INPUT};

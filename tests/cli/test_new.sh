@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# new: designs, their parameters, one's own part; nothing is overwritten.
+. "$(dirname "$0")/lib.sh"
+
+expect_status 0 new --list
+for kind in specimen bending_finger cable_finger three_chamber segment beam sphere_shell tube; do
+    expect_words out.txt "$kind:"
+    expect_status 0 new "$kind" "d_$kind"
+    expect_file "d_$kind/robot.yaml"
+    expect_status 0 new --list
+done
+expect_status 0 new --list --json designs.json
+expect_keys designs.json designs beam parameters default range
+
+expect_status 2 new bending_finger d_bending_finger
+expect_words err.txt "exists and is not overwritten" "--force"
+echo "# mine" >d_bending_finger/robot.yaml
+expect_status 0 new bending_finger d_bending_finger --force
+expect_no_words d_bending_finger/robot.yaml "# mine"
+
+expect_status 0 new bending_finger long --param length=14cm --param modules=10
+expect_words long/robot.yaml "length: 140 " "modules: 10 "
+expect_status 2 new bending_finger x --param lenght=140
+expect_words err.txt "did you mean 'length'"
+expect_status 2 new bending_finger x --param modules=2.5
+expect_words err.txt "a whole number"
+expect_status 2 new bending_finger x --param length=1e9
+expect_status 2 new bending_finger x --param length
+expect_status 2 new bending_fingr x
+expect_words err.txt "did you mean 'bending_finger'"
+expect_no_file x
+expect_status 2 new bending_finger
+: >file
+expect_status 2 new beam file
+expect_words err.txt "no folder"
+expect_status 3 new beam no/such/folder
+expect_words err.txt "cannot be made"
+
+# one's own part: a hollow block, as an STL written here. Outer 60 x 20 x 16 mm, cavity 40 x 10 x 8 mm.
+block() { # low x y z, high x y z, sign: 1 faces outward, -1 inward
+    awk -v a="$1" -v b="$2" -v c="$3" -v d="$4" -v e="$5" -v f="$6" -v s="$7" 'BEGIN {
+        split(a " " d, X, " "); split(b " " e, Y, " "); split(c " " f, Z, " ")
+        n = split("1 3 2 2 3 4 5 6 7 6 8 7 1 2 5 2 6 5 3 7 4 4 7 8 1 5 3 3 5 7 2 4 6 4 8 6", I, " ")
+        for (t = 1; t <= n; t += 3) {
+            print "facet normal 0 0 0\nouter loop"
+            for (k = 0; k < 3; ++k) {
+                v = I[t + (s > 0 ? k : 2 - k)] - 1
+                printf "vertex %s %s %s\n", X[1 + v % 2], Y[1 + int(v / 2) % 2], Z[1 + int(v / 4)]
+            }
+            print "endloop\nendfacet"
+        }
+    }'
+}
+{ echo "solid part"; block 0 0 0 60 20 16 1; block 10 5 4 50 15 12 -1; echo "endsolid part"; } >part.stl
+expect_status 0 new --from part.stl mine
+expect_words out.txt "60 x 20 x 16 mm" "3.2 mL (closed)"
+expect_file mine/part.stl
+expect_words mine/robot.yaml "surface: part.stl" "seen_from" "kind: chamber" "base: {plane: {point: [0, 10, 8]" "unit: mm"
+expect_status 0 info mine --size 8 --json -
+expect_near "volume of the chamber" "$(grep -A12 '"actuators"' out.txt | grep -oE '"volume": *[0-9.]+' | sed 's/.*: *//')" 3200 1
+expect_status 2 new --from part.stl mine
+expect_status 2 new --from absent.stl other
+expect_status 2 new --from part.stl other --unit parsec
+expect_status 2 new --from part.stl other --param length=3
+# a surface with a hole is refused, with the place
+{ echo "solid part"; block 0 0 0 60 20 16 1 | head -n -7; echo "endsolid part"; } >open.stl
+expect_status 2 new --from open.stl holed
+expect_words err.txt "error:"
+expect_clean
+finish
