@@ -139,4 +139,11 @@ pl_status pl_point_create(const pl_mesh *mesh, const double at[3], double radius
                           pl_error *err);
 void pl_point_clear(pl_point *point);
 
+// The checks of a def that need no mesh (names, materials, ranges, references between its items, implausible
+// values), as findings; fails only when out of memory.
+pl_status pl_robot_def_check(const pl_robot_def *def, pl_findings *findings);
+// Builds from a def that has passed them; otherwise as pl_robot_create. `findings` must be given.
+pl_status pl_robot_build(const pl_robot_def *def, const pl_mesh *const *mesh, pl_robot **out, pl_findings *findings,
+                         pl_error *err);
+
 #endif

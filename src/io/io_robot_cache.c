@@ -1,0 +1,68 @@
+// Meshes made here are kept beside the robot file, in `.pliant/<hash>.vtu`, under a hash of what they were
+// made from: the source, the bytes of its files, the program's version. A cache that cannot be read or
+// written is no cache.
+#include <stdio.h>
+#include <sys/stat.h>
+#include "io/io_robot.h"
+
+static uint64_t cache_text(uint64_t h, const char *text)
+{
+    return text ? pl_hash_bytes(h, text, strlen(text) + 1) : pl_hash_bytes(h, "", 1);
+}
+
+// false when a file cannot be read: the mesher will say why
+static bool cache_file(uint64_t *h, const char *path)
+{
+    char *data = NULL;
+    size_t bytes = 0;
+    if (pl_file_read(path, &data, &bytes, NULL) != PL_OK) {
+        return false;
+    }
+    *h = pl_hash_bytes(*h, &bytes, sizeof bytes);
+    *h = pl_hash_bytes(*h, data, bytes);
+    pl_file_free(data);
+    return true;
+}
+
+static bool cache_hash(const pl_mesh_source *s, uint64_t *out)
+{
+    uint64_t h = cache_text(PL_HASH_SEED, PL_VERSION);
+    const int64_t whole[] = {s->kind, s->part_count, s->parameter_count, s->order};
+    const double real[] = {s->unit, s->size};
+    h = pl_hash_bytes(h, whole, sizeof whole);
+    h = pl_hash_bytes(h, real, sizeof real);
+    h = cache_text(h, s->design);
+    for (int i = 0; i < s->parameter_count; ++i) {
+        h = cache_text(h, s->parameter[i].name);
+        h = pl_hash_bytes(h, &s->parameter[i].value, sizeof s->parameter[i].value);
+    }
+    for (int i = 0; i < s->part_count; ++i) {
+        h = cache_text(h, s->part[i].region);
+        h = pl_hash_bytes(h, s->part[i].cavity ? "1" : "0", 1);
+        if (!cache_file(&h, s->part[i].path)) {
+            return false;
+        }
+    }
+    *out = h;
+    return s->kind != PL_SOURCE_STEP || cache_file(out, s->path);
+}
+
+pl_status io_cache_build(io_robot_file *f, const pl_mesh_source *source, const pl_load_options *options,
+                         pl_mesh **out, pl_findings *findings, pl_error *err)
+{
+    uint64_t hash = 0;
+    const char *path = NULL, *folder = io_arena_format(&f->arena, "%s.pliant", f->folder);
+    if (!options->no_cache && f->has_path && folder && cache_hash(source, &hash)) {
+        path = io_arena_format(&f->arena, "%s/%016llx.vtu", folder, (unsigned long long)hash);
+    }
+    if (path && pl_mesh_read_vtu(path, 1, out, NULL, NULL) == PL_OK) {
+        return PL_OK;
+    }
+    const pl_mesher *mesher = options->mesher;
+    const pl_status status = mesher->build(mesher->user, source, options->progress, out, findings, err);
+    if (status == PL_OK && path) {
+        mkdir(folder, 0777);
+        pl_mesh_write_vtu(*out, path, PL_VTU_RAW, NULL);
+    }
+    return status;
+}

@@ -1,0 +1,431 @@
+// The blocks about what moves and what is read: actuators, commands, markers, sensors, loads.
+#include <stdio.h>
+#include "io/io_robot.h"
+
+#define DRIVE_AMBIENT 0.101325 // MPa, the standard atmosphere
+
+// A list of points a cable or string runs through: [x, y, z], or {at: [x, y, z], space: true} for one fixed
+// in space.
+static bool drive_through(io_robot_file *f, const io_node *node, const io_scope *scope,
+                          const pl_guide_def **guide, int *count)
+{
+    static const io_key keys[] = {
+        {"at", IO_VECTOR, PL_DIM_LENGTH, offsetof(pl_guide_def, point), IO_REQUIRED},
+        {"space", IO_BOOL, 0, offsetof(pl_guide_def, space), 0},
+    };
+    if (!io_expect(f, node, IO_LIST, "through")) {
+        return false;
+    }
+    if (node->count < 2) {
+        io_defect(f, node->line, "through: %d point given, at least 2 are needed", node->count);
+        return false;
+    }
+    pl_guide_def *list = io_arena_take(&f->arena, (size_t)node->count * sizeof *list);
+    if (!list) {
+        f->no_memory = true;
+        return false;
+    }
+    bool good = true;
+    int i = 0;
+    for (const io_node *n = node->child; n; n = n->next, ++i) {
+        list[i].line = n->line;
+        good = (n->kind == IO_MAP ? io_read_map(f, n, "through", keys, PL_COUNT(keys), &list[i])
+                                  : io_read_vector(f, n, "through", PL_DIM_LENGTH, list[i].point)) &&
+               good;
+        io_place_point(scope, list[i].point);
+    }
+    *guide = list;
+    *count = node->count;
+    return good;
+}
+
+static const char *const kind_names[] = {"cable", "chamber", "film"};
+
+static bool actuator_drive(io_robot_file *f, const io_node *node, pl_actuator_def *def)
+{
+    const char *name[PL_DRIVE_COUNT];
+    pl_drive drive[PL_DRIVE_COUNT];
+    int count = 0;
+    for (int d = 0; d < PL_DRIVE_COUNT; ++d) {
+        if (pl_drive_kind((pl_drive)d) == def->kind) {
+            drive[count] = (pl_drive)d;
+            name[count++] = pl_drive_name((pl_drive)d);
+        }
+    }
+    char what[120];
+    snprintf(what, sizeof what, "actuator '%.60s': drive of a %s", def->name ? def->name : "?",
+             kind_names[def->kind]);
+    const int i = io_read_choice(f, node, what, name, count);
+    if (i >= 0) {
+        def->drive = drive[i];
+    }
+    return i >= 0;
+}
+
+static bool actuator_kind(io_robot_file *f, const io_node *node, pl_actuator_def *def)
+{
+    const io_node *kind = io_child(node, "kind"), *drive = io_child(node, "drive");
+    if (!kind || !drive) {
+        return false; // reported by the table
+    }
+    const int k = io_read_choice(f, kind, "actuator: kind", kind_names, PL_COUNT(kind_names));
+    if (k < 0) {
+        return false;
+    }
+    def->kind = (pl_actuator_kind)k;
+    return actuator_drive(f, drive, def);
+}
+
+// keys that belong to another kind or drive would be ignored silently: refuse them
+static bool actuator_strangers(io_robot_file *f, const io_node *node, const pl_actuator_def *def)
+{
+    static const struct {
+        const char *key;
+        int kind;
+        int drive;
+    } owner[] = {
+        {"through", PL_CABLE, -1},
+        {"radius", PL_CABLE, -1},
+        {"line_volume", PL_CHAMBER, PL_DRIVE_SYRINGE},
+        {"fluid", PL_CHAMBER, PL_DRIVE_SYRINGE},
+        {"ambient", PL_CHAMBER, PL_DRIVE_SYRINGE},
+        {"thickness", PL_FILM, PL_DRIVE_VOLTAGE},
+        {"permittivity", PL_FILM, PL_DRIVE_VOLTAGE},
+    };
+    bool good = true;
+    for (int i = 0; i < PL_COUNT(owner); ++i) {
+        const io_node *n = io_child(node, owner[i].key);
+        if (n && (int)def->kind != owner[i].kind) {
+            io_defect(f, n->key_line, "actuator '%s': '%s' belongs to a %s, this is a %s", def->name, n->key,
+                      kind_names[owner[i].kind], kind_names[def->kind]);
+            good = false;
+        } else if (n && owner[i].drive >= 0 && (int)def->drive != owner[i].drive) {
+            io_defect(f, n->key_line, "actuator '%s': '%s' belongs to the drive %s, this is %s", def->name,
+                      n->key, pl_drive_name((pl_drive)owner[i].drive), pl_drive_name(def->drive));
+            good = false;
+        }
+    }
+    if (def->kind == PL_CABLE && (def->surface || def->region)) {
+        io_defect(f, node->line, "actuator '%s': a cable runs through points, it takes no surface or region",
+                  def->name);
+        good = false;
+    }
+    return good;
+}
+
+static bool actuator_where(io_robot_file *f, const io_node *node, const io_scope *scope, pl_actuator_def *def)
+{
+    const io_node *through = io_child(node, "through");
+    if (def->kind == PL_CABLE) {
+        if (!through) {
+            io_defect(f, node->line, "actuator '%s': 'through' (the points of the cable) is missing",
+                      def->name);
+            return false;
+        }
+        return drive_through(f, through, scope, &def->guide, &def->guide_count);
+    }
+    if ((def->surface != NULL) + (def->region != NULL) != 1 || (def->kind == PL_FILM && !def->surface)) {
+        io_defect(f, node->line, "actuator '%s': expected %s", def->name,
+                  def->kind == PL_FILM ? "a surface" : "exactly one of surface, region");
+        return false;
+    }
+    return true;
+}
+
+static bool actuator_choices(io_robot_file *f, const io_node *node, pl_actuator_def *def)
+{
+    static const char *const idle[] = {"free", "hold"}, *const fluid[] = {"gas", "liquid"};
+    const io_node *n = io_child(node, "idle");
+    bool good = true;
+    if (n) {
+        const int i = io_read_choice(f, n, "actuator: idle", idle, 2);
+        def->idle_hold = i == 1;
+        good = i >= 0;
+    }
+    n = io_child(node, "fluid");
+    if (n) {
+        const int i = io_read_choice(f, n, "actuator: fluid", fluid, 2);
+        def->liquid = i == 1;
+        good = good && i >= 0;
+    }
+    return good;
+}
+
+static bool actuator_read(io_robot_file *f, const io_node *node, const io_scope *scope, pl_actuator_def *def)
+{
+    static const io_key keys[] = {
+        {"name", IO_NAME, 0, offsetof(pl_actuator_def, name), IO_REQUIRED},
+        {"kind", IO_OTHER, 0, 0, IO_REQUIRED},
+        {"drive", IO_OTHER, 0, 0, IO_REQUIRED},
+        {"range", IO_OTHER, 0, 0, 0},
+        {"idle", IO_OTHER, 0, 0, 0},
+        {"surface", IO_TEXT, 0, offsetof(pl_actuator_def, surface), 0},
+        {"region", IO_TEXT, 0, offsetof(pl_actuator_def, region), 0},
+        {"through", IO_OTHER, 0, 0, 0},
+        {"radius", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_actuator_def, radius), IO_NOT_NEGATIVE},
+        {"line_volume", IO_QUANTITY, PL_DIM_VOLUME, offsetof(pl_actuator_def, line_volume), IO_NOT_NEGATIVE},
+        {"fluid", IO_OTHER, 0, 0, 0},
+        {"ambient", IO_QUANTITY, PL_DIM_PRESSURE, offsetof(pl_actuator_def, ambient), IO_POSITIVE},
+        {"thickness", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_actuator_def, thickness), IO_POSITIVE},
+        {"permittivity", IO_QUANTITY, PL_DIM_NUMBER, offsetof(pl_actuator_def, permittivity), IO_POSITIVE},
+        {"rate", IO_RESERVED, 0, 0, 0},
+        {"delay", IO_RESERVED, 0, 0, 0},
+        {"table", IO_RESERVED, 0, 0, 0},
+    };
+    bool good = io_read_map(f, node, "actuator", keys, PL_COUNT(keys), def);
+    if (node->kind != IO_MAP || !def->name || !actuator_kind(f, node, def)) {
+        return false;
+    }
+    good = actuator_strangers(f, node, def) && good;
+    good = actuator_where(f, node, scope, def) && good;
+    good = actuator_choices(f, node, def) && good;
+    const io_node *range = io_child(node, "range");
+    if (range) {
+        char what[120];
+        snprintf(what, sizeof what, "actuator '%.60s': range", def->name);
+        def->has_range = io_read_range(f, range, what, pl_drive_dimension(def->drive), def->range);
+        good = good && def->has_range;
+    }
+    return good;
+}
+
+void io_read_actuators(io_robot_file *f, const io_node *node, const io_scope *scope)
+{
+    if (!io_expect(f, node, IO_LIST, "actuators")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_actuator_def def = {.ambient = DRIVE_AMBIENT, .line = n->line};
+        if (!actuator_read(f, n, scope, &def)) {
+            io_mark_broken(f, n->line);
+        }
+        def.name = def.name ? io_scoped(f, scope, def.name) : "";
+        def.surface = io_scoped(f, scope, def.surface);
+        def.region = io_scoped(f, scope, def.region);
+        pl_actuator_def *slot = io_append(f, &f->actuator, sizeof *slot);
+        if (slot) {
+            *slot = def;
+        }
+    }
+}
+
+static bool command_drives(io_robot_file *f, const io_node *node, pl_command_def *def)
+{
+    if (!io_expect(f, node, IO_MAP, "command: drives")) {
+        return false;
+    }
+    pl_command_drive *list = io_arena_take(&f->arena, ((size_t)node->count + 1) * sizeof *list);
+    if (!list) {
+        f->no_memory = true;
+        return false;
+    }
+    bool good = true;
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_command_drive *d = &list[def->drive_count++];
+        d->actuator = n->key;
+        good = io_read_quantity(f, n, "command: factor", PL_DIM_NUMBER, &d->factor) && good;
+    }
+    def->drive = list;
+    return good;
+}
+
+// the unit of a command's range is that of the first actuator it drives
+static pl_dimension command_dimension(const io_robot_file *f, const pl_command_def *def)
+{
+    const pl_actuator_def *actuator = f->actuator.item;
+    for (int i = 0; i < f->actuator.count && def->drive_count > 0; ++i) {
+        if (strcmp(actuator[i].name, def->drive[0].actuator) == 0) {
+            return pl_drive_dimension(actuator[i].drive);
+        }
+    }
+    return PL_DIM_NUMBER;
+}
+
+static bool command_read(io_robot_file *f, const io_node *node, pl_command_def *def)
+{
+    static const io_key keys[] = {
+        {"drives", IO_OTHER, 0, 0, IO_REQUIRED},
+        {"range", IO_OTHER, 0, 0, 0},
+    };
+    bool good = io_read_map(f, node, "command", keys, PL_COUNT(keys), def);
+    const io_node *drives = io_child(node, "drives"), *range = io_child(node, "range");
+    good = drives && command_drives(f, drives, def) && good;
+    if (good && range) {
+        def->has_range = io_read_range(f, range, "command: range", command_dimension(f, def), def->range);
+        good = def->has_range;
+    }
+    return good;
+}
+
+void io_read_commands(io_robot_file *f, const io_node *node)
+{
+    if (!io_expect(f, node, IO_MAP, "commands")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_command_def def = {.name = n->key, .line = n->key_line};
+        if (!command_read(f, n, &def)) {
+            io_mark_broken(f, n->key_line);
+        }
+        pl_command_def *slot = io_append(f, &f->command, sizeof *slot);
+        if (slot) {
+            *slot = def;
+        }
+    }
+}
+
+void io_read_markers(io_robot_file *f, const io_node *node, const io_scope *scope)
+{
+    static const io_key keys[] = {
+        {"surface", IO_TEXT, 0, offsetof(pl_marker_def, surface), 0},
+        {"at", IO_VECTOR, PL_DIM_LENGTH, offsetof(pl_marker_def, at), 0},
+        {"radius", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_marker_def, radius), IO_NOT_NEGATIVE},
+    };
+    if (!io_expect(f, node, IO_MAP, "markers")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_marker_def def = {.line = n->key_line};
+        char what[100];
+        snprintf(what, sizeof what, "marker '%.60s'", n->key);
+        bool good = io_read_map(f, n, what, keys, PL_COUNT(keys), &def);
+        if (good && (io_child(n, "at") != NULL) == (def.surface != NULL)) {
+            io_defect(f, n->key_line, "%s: expected exactly one of surface, at", what);
+            good = false;
+        }
+        if (!good) {
+            io_mark_broken(f, n->key_line);
+        }
+        def.name = io_scoped(f, scope, n->key);
+        def.surface = io_scoped(f, scope, def.surface);
+        io_place_point(scope, def.at);
+        pl_marker_def *slot = io_append(f, &f->marker, sizeof *slot);
+        if (slot) {
+            *slot = def;
+        }
+    }
+}
+
+static bool sensor_read(io_robot_file *f, const io_node *node, const io_scope *scope, pl_sensor_def *def)
+{
+    static const char *const kinds[] = {"length", "volume", "pressure"};
+    static const io_key keys[] = {
+        {"name", IO_NAME, 0, offsetof(pl_sensor_def, name), IO_REQUIRED},
+        {"kind", IO_OTHER, 0, 0, IO_REQUIRED},
+        {"through", IO_OTHER, 0, 0, 0},
+        {"radius", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_sensor_def, radius), IO_NOT_NEGATIVE},
+        {"actuator", IO_TEXT, 0, offsetof(pl_sensor_def, actuator), 0},
+        {"noise", IO_RESERVED, 0, 0, 0},
+        {"resolution", IO_RESERVED, 0, 0, 0},
+        {"rate", IO_RESERVED, 0, 0, 0},
+    };
+    if (!io_read_map(f, node, "sensor", keys, PL_COUNT(keys), def)) {
+        return false;
+    }
+    const int kind = io_read_choice(f, io_child(node, "kind"), "sensor: kind", kinds, PL_COUNT(kinds));
+    if (kind < 0) {
+        return false;
+    }
+    def->kind = (pl_sensor_kind)kind;
+    const io_node *through = io_child(node, "through");
+    if (kind != PL_SENSOR_LENGTH) {
+        if (!def->actuator || through) {
+            io_defect(f, node->line, "sensor '%s': a %s is read from a chamber: expected 'actuator'%s",
+                      def->name, kinds[kind], through ? " and no 'through'" : "");
+            return false;
+        }
+        return true;
+    }
+    if (!through || def->actuator) {
+        io_defect(f, node->line, "sensor '%s': a length is read along points: expected 'through'%s",
+                  def->name, def->actuator ? " and no 'actuator'" : "");
+        return false;
+    }
+    return drive_through(f, through, scope, &def->guide, &def->guide_count);
+}
+
+void io_read_sensors(io_robot_file *f, const io_node *node, const io_scope *scope)
+{
+    if (!io_expect(f, node, IO_LIST, "sensors")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_sensor_def def = {.line = n->line};
+        if (!sensor_read(f, n, scope, &def)) {
+            io_mark_broken(f, n->line);
+        }
+        def.name = def.name ? io_scoped(f, scope, def.name) : "";
+        def.actuator = io_scoped(f, scope, def.actuator);
+        pl_sensor_def *slot = io_append(f, &f->sensor, sizeof *slot);
+        if (slot) {
+            *slot = def;
+        }
+    }
+}
+
+static void load_forces(io_robot_file *f, const io_node *node)
+{
+    static const io_key keys[] = {
+        {"marker", IO_TEXT, 0, offsetof(pl_force_def, marker), IO_REQUIRED},
+        {"force", IO_VECTOR, PL_DIM_FORCE, offsetof(pl_force_def, force), 0},
+        {"moment", IO_VECTOR, PL_DIM_MOMENT, offsetof(pl_force_def, moment), 0},
+    };
+    if (!io_expect(f, node, IO_LIST, "loads: forces")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_force_def def = {.line = n->line};
+        bool good = io_read_map(f, n, "loads: force", keys, PL_COUNT(keys), &def);
+        if (good && !io_child(n, "force") && !io_child(n, "moment")) {
+            io_defect(f, n->line, "loads: force: expected 'force', 'moment' or both");
+            good = false;
+        }
+        if (!good) {
+            io_mark_broken(f, n->line);
+        }
+        def.marker = def.marker ? def.marker : "";
+        pl_force_def *slot = io_append(f, &f->force, sizeof *slot);
+        if (slot) {
+            *slot = def;
+        }
+    }
+}
+
+static void load_pressures(io_robot_file *f, const io_node *node)
+{
+    static const io_key keys[] = {
+        {"surface", IO_TEXT, 0, offsetof(pl_surface_pressure_def, surface), IO_REQUIRED},
+        {"pressure", IO_QUANTITY, PL_DIM_PRESSURE, offsetof(pl_surface_pressure_def, pressure), IO_REQUIRED},
+    };
+    if (!io_expect(f, node, IO_LIST, "loads: pressures")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_surface_pressure_def def = {.line = n->line};
+        if (!io_read_map(f, n, "loads: pressure", keys, PL_COUNT(keys), &def)) {
+            io_mark_broken(f, n->line);
+            continue;
+        }
+        pl_surface_pressure_def *slot = io_append(f, &f->pressure, sizeof *slot);
+        if (slot) {
+            *slot = def;
+        }
+    }
+}
+
+void io_read_loads(io_robot_file *f, const io_node *node)
+{
+    static const io_key keys[] = {
+        {"gravity", IO_VECTOR, PL_DIM_ACCELERATION, offsetof(pl_robot_def, gravity), 0},
+        {"forces", IO_OTHER, 0, 0, 0},
+        {"pressures", IO_OTHER, 0, 0, 0},
+    };
+    io_read_map(f, node, "loads", keys, PL_COUNT(keys), &f->def);
+    const io_node *forces = io_child(node, "forces"), *pressures = io_child(node, "pressures");
+    if (forces) {
+        load_forces(f, forces);
+    }
+    if (pressures) {
+        load_pressures(f, pressures);
+    }
+}

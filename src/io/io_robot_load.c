@@ -1,0 +1,161 @@
+// From a robot file to a robot: read, build or fetch the meshes, check everything against them.
+#include <stdio.h>
+#include "base/vec.h"
+#include "io/io_robot.h"
+
+// Brings a mesh to the order asked for.
+static pl_status load_order(pl_mesh **mesh, int order, pl_error *err)
+{
+    const pl_mesh_view v = pl_mesh_get(*mesh);
+    bool linear = false, quadratic = false;
+    for (int32_t e = 0; e < v.element_count; ++e) {
+        const bool is_linear = v.kind[e] == PL_TET4 || v.kind[e] == PL_PRISM6;
+        linear = linear || is_linear;
+        quadratic = quadratic || !is_linear;
+    }
+    if (order == 2 ? !linear : !quadratic) {
+        return PL_OK;
+    }
+    pl_mesh *other = NULL;
+    const pl_status status =
+        order == 2 ? pl_mesh_raise(*mesh, &other, err) : pl_mesh_corners(*mesh, &other, NULL, err);
+    if (status == PL_OK) {
+        pl_mesh_destroy(*mesh);
+        *mesh = other;
+    }
+    return status;
+}
+
+static void load_judge_size(io_robot_file *f, const pl_body_def *body, const pl_mesh *mesh)
+{
+    double low[3], high[3];
+    pl_mesh_bounds(mesh, low, high);
+    const double diagonal = pl_distance3(low, high);
+    if (body->source.size > diagonal) {
+        io_warning(f, body->source.line, "mesh: size %g mm is larger than the body (%.4g mm)",
+                   body->source.size, diagonal);
+    }
+    if (diagonal < 0.05 || diagonal > 2e4) {
+        io_warning(f, body->source.line, "body '%s' is %.4g mm large, which is implausible", body->name,
+                   diagonal);
+        io_advise(f, "check mesh: unit");
+    }
+}
+
+// The mesh of one body; what goes wrong becomes a finding at the line of its `mesh:` block.
+static pl_status load_body(io_robot_file *f, const pl_body_def *body, const pl_load_options *options,
+                           pl_mesh **out)
+{
+    pl_mesh_source source = body->source;
+    source.size = options->size > 0 ? options->size : source.size;
+    source.order = options->order > 0 ? options->order : source.order;
+    pl_findings *findings = pl_findings_create();
+    if (!findings) {
+        f->no_memory = true;
+        return PL_NO_MEMORY;
+    }
+    pl_error err = {0};
+    pl_status status;
+    if (source.kind == PL_SOURCE_FILE) {
+        status = pl_mesh_load(source.path, source.unit > 0 ? source.unit : 1, options->mesher, out, findings,
+                              &err);
+    } else if (!options->mesher) {
+        status = pl_fail(&err, PL_BAD_INPUT, "meshing is needed, but this program was built without it");
+    } else {
+        status = io_cache_build(f, &source, options, out, findings, &err);
+    }
+    if (status == PL_OK) {
+        status = load_order(out, source.order, &err);
+    }
+    for (int i = 0; i < pl_findings_count(findings); ++i) {
+        io_adopt_finding(f, pl_findings_at(findings, i), body->source.line);
+    }
+    if (status != PL_OK && pl_findings_defect_count(findings) == 0) {
+        io_defect(f, body->source.line, "mesh: %s", err.text);
+    }
+    pl_findings_destroy(findings);
+    if (status == PL_OK) {
+        load_judge_size(f, body, *out);
+    }
+    return status;
+}
+
+static pl_status load_robot(io_robot_file *f, const pl_load_options *options, pl_robot **out)
+{
+    pl_mesh **mesh = PL_NEW_ARRAY(pl_mesh *, f->def.body_count);
+    if (!mesh) {
+        return PL_NO_MEMORY;
+    }
+    pl_status status = PL_OK;
+    for (int i = 0; status == PL_OK && i < f->def.body_count; ++i) {
+        if (!pl_progress_step(options->progress, -1, "mesh")) {
+            status = PL_INTERRUPTED;
+            io_defect(f, 0, "interrupted");
+        } else {
+            status = load_body(f, &f->def.body[i], options, &mesh[i]);
+        }
+    }
+    if (status == PL_OK) {
+        pl_error err = {0};
+        status = pl_robot_build(&f->def, (const pl_mesh *const *)mesh, out, f->findings, &err);
+        if (status != PL_OK && pl_findings_defect_count(f->findings) == 0) {
+            io_defect(f, 0, "%s", err.text);
+        }
+    }
+    for (int i = 0; i < f->def.body_count; ++i) {
+        pl_mesh_destroy(mesh[i]);
+    }
+    pl_free(mesh);
+    return status;
+}
+
+pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
+                             const pl_load_options *options, pl_robot **out, pl_findings *findings,
+                             pl_error *err)
+{
+    static const pl_load_options none;
+    if (!text || !out) {
+        return pl_fail(err, PL_BAD_INPUT, "robot file: a text and a place for the robot are needed");
+    }
+    *out = NULL;
+    options = options ? options : &none;
+    if (!(options->size >= 0) || !isfinite(options->size) || options->order < 0 || options->order > 2) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "load options: size is %g and order %d; expected a length and 1 or 2", options->size,
+                       options->order);
+    }
+    io_robot_file f;
+    io_robot_file_read(&f, text, length, path);
+    pl_status status = PL_OK;
+    if (!f.no_memory && pl_findings_defect_count(f.findings) == 0) {
+        status = load_robot(&f, options, out);
+    }
+    status = status == PL_NO_MEMORY ? pl_fail_memory(err, "the robot")
+                                    : io_robot_file_report(&f, status, findings, err);
+    if (status != PL_OK) {
+        pl_robot_destroy(*out);
+        *out = NULL;
+    }
+    io_robot_file_clear(&f);
+    return status;
+}
+
+pl_status pl_robot_load(const char *path, const pl_load_options *options, pl_robot **out,
+                        pl_findings *findings, pl_error *err)
+{
+    if (!path || !out) {
+        return pl_fail(err, PL_BAD_INPUT, "robot file: a path and a place for the robot are needed");
+    }
+    *out = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    pl_error own;
+    const pl_status status = pl_file_read(path, &text, &length, &own);
+    if (status != PL_OK) {
+        pl_findings_add(findings, PL_DEFECT, path, 0, "%s", own.text);
+        return pl_fail(err, status, "%s", own.text);
+    }
+    const pl_status loaded = pl_robot_load_text(text, length, path, options, out, findings, err);
+    pl_file_free(text);
+    return loaded;
+}

@@ -1,0 +1,310 @@
+// The `mesh:` and `surfaces:` blocks: where a body's mesh comes from and names for parts of its boundary.
+#include <strings.h>
+#include "base/vec.h"
+#include "io/io_robot.h"
+
+static const char *mesh_path(io_robot_file *f, const char *path)
+{
+    const char *full = path[0] == '/' ? path : io_arena_format(&f->arena, "%s%s", f->folder, path);
+    f->no_memory = f->no_memory || !full;
+    return full ? full : path;
+}
+
+static const char *mesh_extension(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && !strchr(dot, '/') ? dot + 1 : "";
+}
+
+static bool mesh_has_extension(io_robot_file *f, const io_node *node, const char *what, const char *path,
+                               const char *const *known, int count, const char *expected)
+{
+    const char *extension = mesh_extension(path);
+    for (int i = 0; i < count; ++i) {
+        if (strcasecmp(extension, known[i]) == 0) {
+            return true;
+        }
+    }
+    io_defect(f, node->line, "%s: '%s' has an extension that cannot be read, expected %s", what, path,
+              expected);
+    return false;
+}
+
+// parts: closed surfaces
+static bool mesh_parts(io_robot_file *f, const io_node *node, pl_mesh_source *source)
+{
+    static const io_key keys[] = {
+        {"surface", IO_TEXT, 0, offsetof(pl_source_part, path), IO_REQUIRED},
+        {"region", IO_NAME, 0, offsetof(pl_source_part, region), IO_REQUIRED},
+        {"cavity", IO_BOOL, 0, offsetof(pl_source_part, cavity), 0},
+    };
+    static const char *const extensions[] = {"stl", "obj"};
+    if (!io_expect(f, node, IO_LIST, "mesh: parts")) {
+        return false;
+    }
+    if (node->count == 0) {
+        io_defect(f, node->line, "mesh: parts is empty, at least one closed surface is needed");
+        return false;
+    }
+    pl_source_part *part = io_arena_take(&f->arena, (size_t)node->count * sizeof *part);
+    if (!part) {
+        f->no_memory = true;
+        return false;
+    }
+    source->part = part;
+    bool good = true;
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_source_part *p = &part[source->part_count++];
+        p->line = n->line;
+        if (!io_read_map(f, n, "mesh: part", keys, PL_COUNT(keys), p)) {
+            good = false;
+            continue;
+        }
+        good = mesh_has_extension(f, n, "mesh: part", p->path, extensions, PL_COUNT(extensions),
+                                  ".stl or .obj") &&
+               good;
+        p->path = mesh_path(f, p->path);
+        for (const pl_source_part *q = part; q < p; ++q) {
+            if (q->region && strcmp(q->region, p->region) == 0) {
+                io_defect(f, n->line, "mesh: region '%s' is given to two parts, first on line %d", p->region,
+                          q->line);
+                good = false;
+            }
+        }
+    }
+    return good;
+}
+
+// design: {kind, parameter: value ...}; the mesher knows which parameters a design has
+static bool mesh_design(io_robot_file *f, const io_node *node, pl_mesh_source *source)
+{
+    if (!io_expect(f, node, IO_MAP, "mesh: design")) {
+        return false;
+    }
+    pl_source_parameter *parameter = io_arena_take(&f->arena, ((size_t)node->count + 1) * sizeof *parameter);
+    if (!parameter) {
+        f->no_memory = true;
+        return false;
+    }
+    source->parameter = parameter;
+    bool good = true;
+    for (const io_node *n = node->child; n; n = n->next) {
+        if (strcmp(n->key, "kind") == 0) {
+            if (!io_expect(f, n, IO_SCALAR, "mesh: design: kind")) {
+                good = false;
+            } else {
+                source->design = n->text;
+            }
+            continue;
+        }
+        pl_source_parameter *p = &parameter[source->parameter_count];
+        *p = (pl_source_parameter){.name = n->key, .line = n->key_line};
+        pl_error err;
+        if (n->kind != IO_SCALAR) {
+            io_defect(f, n->line, "mesh: design: %s: expected a number, found %s", n->key, io_kind_name(n));
+            good = false;
+        } else if (io_quantity_any(n->text, &p->value, &err) != PL_OK) {
+            io_defect(f, n->line, "mesh: design: %s: %s", n->key, err.text);
+            good = false;
+        } else {
+            ++source->parameter_count;
+        }
+    }
+    if (good && !source->design) {
+        io_defect(f, node->line, "mesh: design: 'kind' is missing");
+        io_advise(f, "`pliant new --list` shows the kinds");
+        good = false;
+    }
+    return good;
+}
+
+static bool mesh_unit(io_robot_file *f, const io_node *node, double *unit)
+{
+    static const char *const name[] = {"mm", "cm", "m", "um", "in"};
+    static const double value[] = {1, 10, 1000, 1e-3, 25.4};
+    const int i = io_read_choice(f, node, "mesh: unit", name, PL_COUNT(name));
+    if (i >= 0) {
+        *unit = value[i];
+    }
+    return i >= 0;
+}
+
+// exactly one of file, parts, step, design
+static bool mesh_source_kind(io_robot_file *f, const io_node *node, pl_mesh_source *source)
+{
+    static const char *const kinds[] = {"file", "parts", "step", "design"};
+    const io_node *found = NULL;
+    for (int k = 0; k < PL_COUNT(kinds); ++k) {
+        const io_node *n = io_child(node, kinds[k]);
+        if (n && found) {
+            io_defect(f, n->key_line, "mesh: '%s' and '%s' are both given, exactly one source is expected",
+                      found->key, n->key);
+            return false;
+        }
+        if (n) {
+            found = n;
+            source->kind = (pl_source_kind)k;
+        }
+    }
+    if (!found) {
+        io_defect(f, node->line, "mesh: no source given, expected one of file, parts, step, design");
+        return false;
+    }
+    return true;
+}
+
+static bool mesh_source_path(io_robot_file *f, const io_node *node, pl_mesh_source *source)
+{
+    static const char *const meshes[] = {"msh", "vtk", "vtu", "unv", "node", "ele", "inp"};
+    static const char *const cad[] = {"step", "stp"};
+    const bool is_mesh = source->kind == PL_SOURCE_FILE;
+    if (is_mesh && (strcasecmp(mesh_extension(source->path), "stl") == 0 ||
+                    strcasecmp(mesh_extension(source->path), "obj") == 0)) {
+        io_defect(f, node->line, "mesh: '%s' is a surface, no volume mesh", source->path);
+        io_advise(f, "give it under parts: - {surface: %s, region: body}", source->path);
+        return false;
+    }
+    if (!mesh_has_extension(f, node, "mesh", source->path, is_mesh ? meshes : cad,
+                            is_mesh ? PL_COUNT(meshes) : PL_COUNT(cad),
+                            is_mesh ? ".msh, .vtk, .vtu, .unv, .node, .ele or .inp" : ".step or .stp")) {
+        return false;
+    }
+    source->path = mesh_path(f, source->path);
+    return true;
+}
+
+static bool mesh_block(io_robot_file *f, const io_node *node, pl_mesh_source *source)
+{
+    static const io_key keys[] = {
+        {"file", IO_TEXT, 0, offsetof(pl_mesh_source, path), 0},
+        {"step", IO_TEXT, 0, offsetof(pl_mesh_source, path), 0},
+        {"parts", IO_OTHER, 0, 0, 0},
+        {"design", IO_OTHER, 0, 0, 0},
+        {"unit", IO_OTHER, 0, 0, 0},
+        {"size", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_mesh_source, size), IO_POSITIVE},
+        {"order", IO_WHOLE, 0, offsetof(pl_mesh_source, order), 0},
+    };
+    source->order = 2;
+    bool good = io_read_map(f, node, "mesh", keys, PL_COUNT(keys), source);
+    if (node->kind != IO_MAP) {
+        return false;
+    }
+    const io_node *order = io_child(node, "order");
+    if (good && source->order != 1 && source->order != 2) {
+        io_defect(f, order ? order->line : node->line, "mesh: order is %d, expected 1 or 2", source->order);
+        good = false;
+    }
+    const io_node *unit = io_child(node, "unit");
+    good = (!unit || mesh_unit(f, unit, &source->unit)) && good;
+    if (!mesh_source_kind(f, node, source)) {
+        return false;
+    }
+    switch (source->kind) {
+    case PL_SOURCE_PARTS:
+        good = mesh_parts(f, io_child(node, "parts"), source) && good;
+        if (!unit) {
+            io_defect(f, node->line,
+                      "mesh: 'unit' is missing: STL and OBJ files do not say whether they are in mm or m");
+            io_advise(f, "write unit: mm");
+            good = false;
+        }
+        break;
+    case PL_SOURCE_DESIGN:
+        good = mesh_design(f, io_child(node, "design"), source) && good;
+        break;
+    default:
+        good = source->path && mesh_source_path(f, node, source) && good;
+        break;
+    }
+    return good;
+}
+
+void io_read_body(io_robot_file *f, const io_node *mesh, const char *name, int line, const io_scope *scope)
+{
+    pl_body_def *body = io_append(f, &f->body, sizeof *body);
+    if (!body) {
+        return;
+    }
+    body->name = name;
+    body->line = line;
+    body->source.file = f->path;
+    body->source.line = mesh ? mesh->key_line : line;
+    memcpy(body->rotation, scope->rotation, sizeof body->rotation);
+    memcpy(body->translation, scope->translation, sizeof body->translation);
+    pl_mesh_source source = body->source;
+    if (!mesh) {
+        io_defect(f, line, "'mesh' is missing: the robot has no body");
+    } else if (!mesh_block(f, mesh, &source)) {
+        io_mark_broken(f, line);
+    }
+    body->source = source;
+}
+
+static bool surface_plane(io_robot_file *f, const io_node *node, pl_pick *pick)
+{
+    static const io_key keys[] = {
+        {"point", IO_VECTOR, PL_DIM_LENGTH, offsetof(pl_pick, point), IO_REQUIRED},
+        {"normal", IO_VECTOR, PL_DIM_NUMBER, offsetof(pl_pick, normal), IO_REQUIRED},
+        {"tolerance", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_pick, tolerance), IO_NOT_NEGATIVE},
+    };
+    pick->kind = PL_PICK_PLANE;
+    if (!io_read_map(f, node, "surfaces: plane", keys, PL_COUNT(keys), pick)) {
+        return false;
+    }
+    const double length = pl_norm3(pick->normal);
+    if (!(length > 1e-12) || !isfinite(length)) {
+        io_defect(f, node->line, "surfaces: plane: the normal has no direction");
+        return false;
+    }
+    for (int i = 0; i < 3; ++i) {
+        pick->normal[i] /= length;
+    }
+    return true;
+}
+
+// picks stay in the frame of their body
+static bool surface_pick(io_robot_file *f, const io_node *node, pl_pick *pick)
+{
+    static const io_key keys[] = {
+        {"seen_from", IO_VECTOR, PL_DIM_LENGTH, offsetof(pl_pick, point), 0},
+        {"box", IO_OTHER, 0, 0, 0},
+        {"plane", IO_OTHER, 0, 0, 0},
+    };
+    if (!io_read_map(f, node, "surfaces", keys, PL_COUNT(keys), pick)) {
+        return false;
+    }
+    if (node->count != 1) {
+        io_defect(f, node->line, "surfaces: '%s' needs exactly one of seen_from, box, plane", node->key);
+        return false;
+    }
+    const io_node *how = node->child;
+    if (strcmp(how->key, "box") == 0) {
+        pick->kind = PL_PICK_BOX;
+        return io_read_box(f, how, "surfaces: box", pick->low, pick->high);
+    }
+    if (strcmp(how->key, "plane") == 0) {
+        return surface_plane(f, how, pick);
+    }
+    pick->kind = PL_PICK_SEEN_FROM;
+    return true;
+}
+
+void io_read_surfaces(io_robot_file *f, const io_node *node, const io_scope *scope)
+{
+    if (!io_expect(f, node, IO_MAP, "surfaces")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_surface_def *surface = io_append(f, &f->surface, sizeof *surface);
+        if (!surface) {
+            return;
+        }
+        *surface =
+            (pl_surface_def){.name = io_scoped(f, scope, n->key), .body = scope->body, .line = n->key_line};
+        pl_pick pick = {0};
+        if (!surface_pick(f, n, &pick)) {
+            io_mark_broken(f, n->key_line);
+        }
+        surface->pick = pick;
+    }
+}

@@ -1,0 +1,259 @@
+// The blocks about what bodies are made of and what holds them: materials, regions, fixed, rigid.
+#include <stdio.h>
+#include "io/io_robot.h"
+
+static const char *const formulation_names[] = {"locking_free", "displacement"};
+
+static bool material_from_library(io_robot_file *f, const io_node *node, const io_node *use,
+                                  pl_material *material)
+{
+    if (io_child(node, "model")) {
+        io_defect(f, use->key_line, "material '%s': 'use' and 'model' are both given, expected one of them",
+                  node->key);
+        return false;
+    }
+    if (!io_expect(f, use, IO_SCALAR, "material: use")) {
+        return false;
+    }
+    const pl_material_entry *entry = pl_material_library_find(use->text);
+    if (entry) {
+        *material = entry->material;
+        return true;
+    }
+    const char *known[256];
+    int count = 0;
+    for (int i = 0; i < pl_material_library_count() && count < PL_COUNT(known); ++i) {
+        known[count++] = pl_material_library_at(i)->name;
+    }
+    io_defect(f, use->line, "material '%s': the library has no '%s'%s", node->key, use->text,
+              io_did_you_mean(f, use->text, known, count));
+    io_advise(f, "`pliant materials` lists what there is");
+    return false;
+}
+
+static bool material_from_model(io_robot_file *f, const io_node *node, const io_node *model,
+                                pl_material *material)
+{
+    if (!model) {
+        io_defect(f, node->line, "material '%s': 'use' (from the library) or 'model' is missing", node->key);
+        return false;
+    }
+    const char *name[PL_MATERIAL_MODEL_COUNT];
+    for (int i = 0; i < PL_MATERIAL_MODEL_COUNT; ++i) {
+        name[i] = pl_material_model_name((pl_material_model)i);
+    }
+    const int i = io_read_choice(f, model, "material: model", name, PL_MATERIAL_MODEL_COUNT);
+    if (i < 0) {
+        return false;
+    }
+    // the rubber laws are nearly incompressible unless the file says otherwise
+    *material = (pl_material){.model = (pl_material_model)i};
+    if (pl_material_has(material->model, PL_C10) && !io_child(node, "bulk")) {
+        material->poisson = 0.49;
+    }
+    return true;
+}
+
+// constants given in the file, over those of the library
+static bool material_constants(io_robot_file *f, const io_node *node, pl_material *material)
+{
+    bool good = true;
+    for (const io_node *n = node->child; n; n = n->next) {
+        for (int c = 0; c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
+            const pl_material_constant constant = (pl_material_constant)c;
+            if (strcmp(n->key, pl_material_constant_name(constant)) != 0) {
+                continue;
+            }
+            char what[120];
+            snprintf(what, sizeof what, "material '%.60s': %s", node->key, n->key);
+            if (!pl_material_has(material->model, constant)) {
+                io_defect(f, n->key_line, "%s is no constant of the model %s", what,
+                          pl_material_model_name(material->model));
+                good = false;
+                continue;
+            }
+            const pl_dimension dimension = constant == PL_DENSITY   ? PL_DIM_DENSITY
+                                           : constant == PL_POISSON ? PL_DIM_NUMBER
+                                                                    : PL_DIM_STRESS;
+            good = io_read_quantity(f, n, what, dimension, pl_material_at(material, constant)) && good;
+        }
+    }
+    // one of the two decides how compressible a rubber is: what the file says goes over the library
+    if (io_child(node, "poisson") && !io_child(node, "bulk") && pl_material_has(material->model, PL_BULK)) {
+        material->bulk = 0;
+    }
+    return good;
+}
+
+static bool material_read(io_robot_file *f, const io_node *node, pl_material *material)
+{
+    io_key keys[5 + PL_MATERIAL_CONSTANT_COUNT] = {
+        {"use", IO_OTHER, 0, 0, 0},         {"model", IO_OTHER, 0, 0, 0},
+        {"formulation", IO_OTHER, 0, 0, 0}, {"damping", IO_RESERVED, 0, 0, 0},
+        {"prony", IO_RESERVED, 0, 0, 0},
+    };
+    for (int c = 0; c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
+        keys[5 + c] = (io_key){pl_material_constant_name((pl_material_constant)c), IO_OTHER, 0, 0, 0};
+    }
+    char what[100];
+    snprintf(what, sizeof what, "material '%.60s'", node->key);
+    bool good = io_read_map(f, node, what, keys, PL_COUNT(keys), NULL);
+    if (node->kind != IO_MAP) {
+        return false;
+    }
+    const io_node *use = io_child(node, "use");
+    if (!(use ? material_from_library(f, node, use, material)
+              : material_from_model(f, node, io_child(node, "model"), material))) {
+        return false;
+    }
+    good = material_constants(f, node, material) && good;
+    const io_node *formulation = io_child(node, "formulation");
+    if (formulation) {
+        const int i = io_read_choice(f, formulation, "material: formulation", formulation_names,
+                                     PL_COUNT(formulation_names));
+        material->formulation = i == 1 ? PL_DISPLACEMENT : PL_LOCKING_FREE;
+        good = good && i >= 0;
+    }
+    return good;
+}
+
+void io_read_materials(io_robot_file *f, const io_node *node)
+{
+    if (!io_expect(f, node, IO_MAP, "materials")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_material material = {0};
+        if (!material_read(f, n, &material)) {
+            io_mark_broken(f, n->key_line);
+        }
+        pl_material_def *def = io_append(f, &f->material, sizeof *def);
+        if (def) {
+            *def = (pl_material_def){.name = n->key, .material = material, .line = n->key_line};
+        }
+    }
+}
+
+void io_read_regions(io_robot_file *f, const io_node *node, const io_scope *scope)
+{
+    if (!io_expect(f, node, IO_MAP, "regions")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        if (n->kind != IO_SCALAR) {
+            io_defect(f, n->line, "regions: %s: expected the name of a material, found %s", n->key,
+                      io_kind_name(n));
+            io_mark_broken(f, n->key_line);
+            continue;
+        }
+        pl_region_def *def = io_append(f, &f->region, sizeof *def);
+        if (def) {
+            *def = (pl_region_def){
+                .region = io_scoped(f, scope, n->key), .material = n->text, .line = n->key_line};
+        }
+    }
+}
+
+static bool fixed_axes(io_robot_file *f, const io_node *node, bool axis[3])
+{
+    static const char *const names[] = {"x", "y", "z"};
+    if (!io_expect(f, node, IO_LIST, "fixed: axes")) {
+        return false;
+    }
+    if (node->count == 0) {
+        io_defect(f, node->line, "fixed: axes is empty, expected some of x, y, z");
+        return false;
+    }
+    axis[0] = axis[1] = axis[2] = false;
+    for (const io_node *n = node->child; n; n = n->next) {
+        const int i = io_read_choice(f, n, "fixed: axes", names, 3);
+        if (i < 0) {
+            return false;
+        }
+        axis[i] = true;
+    }
+    return true;
+}
+
+static bool fixed_motion(io_robot_file *f, const io_node *node, const io_scope *scope, pl_fixed_def *def)
+{
+    const io_node *rotate = io_child(node, "rotate");
+    if (rotate) {
+        if (!io_read_rotation(f, rotate, "fixed: rotate", def->rotate, def->about)) {
+            return false;
+        }
+        io_place_vector(scope, def->rotate);
+        io_place_point(scope, def->about);
+    }
+    io_place_vector(scope, def->move);
+    return true;
+}
+
+static bool fixed_read(io_robot_file *f, const io_node *node, const io_scope *scope, pl_fixed_def *def)
+{
+    static const io_key keys[] = {
+        {"surface", IO_TEXT, 0, offsetof(pl_fixed_def, surface), 0},
+        {"region", IO_TEXT, 0, offsetof(pl_fixed_def, region), 0},
+        {"box", IO_OTHER, 0, 0, 0},
+        {"name", IO_NAME, 0, offsetof(pl_fixed_def, name), 0},
+        {"axes", IO_OTHER, 0, 0, 0},
+        {"move", IO_VECTOR, PL_DIM_LENGTH, offsetof(pl_fixed_def, move), 0},
+        {"rotate", IO_OTHER, 0, 0, 0},
+    };
+    if (!io_read_map(f, node, "fixed", keys, PL_COUNT(keys), def)) {
+        return false;
+    }
+    const io_node *box = io_child(node, "box");
+    if ((def->surface != NULL) + (def->region != NULL) + (box != NULL) != 1) {
+        io_defect(f, node->line, "fixed: expected exactly one of surface, region, box");
+        return false;
+    }
+    def->has_box = box != NULL;
+    if (box && !io_read_box(f, box, "fixed: box", def->low, def->high)) {
+        return false;
+    }
+    const io_node *axes = io_child(node, "axes");
+    return (!axes || fixed_axes(f, axes, def->axis)) && fixed_motion(f, node, scope, def);
+}
+
+void io_read_fixed(io_robot_file *f, const io_node *node, const io_scope *scope)
+{
+    if (!io_expect(f, node, IO_LIST, "fixed")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_fixed_def def = {.axis = {true, true, true}, .body = scope->body, .line = n->line};
+        if (!fixed_read(f, n, scope, &def)) {
+            io_mark_broken(f, n->line);
+        }
+        const char *name = def.name ? def.name : def.surface ? def.surface : def.region;
+        name = name ? name : io_arena_format(&f->arena, "fixed%d", f->fixed.count + 1);
+        def.name = name ? io_scoped(f, scope, name) : "fixed";
+        def.surface = io_scoped(f, scope, def.surface);
+        def.region = io_scoped(f, scope, def.region);
+        pl_fixed_def *slot = io_append(f, &f->fixed, sizeof *slot);
+        if (slot) {
+            *slot = def;
+        }
+    }
+}
+
+void io_read_rigid(io_robot_file *f, const io_node *node, const io_scope *scope)
+{
+    static const io_key keys[] = {{"region", IO_TEXT, 0, offsetof(pl_rigid_def, region), IO_REQUIRED}};
+    if (!io_expect(f, node, IO_LIST, "rigid")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_rigid_def def = {.line = n->line};
+        if (!io_read_map(f, n, "rigid", keys, PL_COUNT(keys), &def)) {
+            io_mark_broken(f, n->line);
+            continue;
+        }
+        def.region = io_scoped(f, scope, def.region);
+        pl_rigid_def *slot = io_append(f, &f->rigid, sizeof *slot);
+        if (slot) {
+            *slot = def;
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// The `solver:` block, read with the robot file and put over the defaults of statics.
+#include "io/io_robot.h"
+
+static void solver_method(io_robot_file *f, const io_node *node)
+{
+    static const char *const methods[] = {"exact", "local_global"};
+    if (io_read_choice(f, node, "solver: method", methods, 2) == 1) {
+        io_defect(f, node->line, "solver: the method local_global is not available in this version");
+        io_advise(f, "leave the line out, or write method: exact");
+    }
+}
+
+void io_read_solver(io_robot_file *f, const io_node *node)
+{
+    static const io_key keys[] = {
+        {"method", IO_OTHER, 0, 0, 0},
+        {"force_tolerance", IO_QUANTITY, PL_DIM_NUMBER, offsetof(io_solver, force_tolerance), IO_POSITIVE},
+        {"length_tolerance", IO_QUANTITY, PL_DIM_LENGTH, offsetof(io_solver, length_tolerance), IO_POSITIVE},
+        {"iteration_limit", IO_WHOLE, 0, offsetof(io_solver, iteration_limit), IO_POSITIVE},
+        {"increment_limit", IO_WHOLE, 0, offsetof(io_solver, increment_limit), IO_POSITIVE},
+        {"time_limit", IO_QUANTITY, PL_DIM_TIME, offsetof(io_solver, time_limit), IO_NOT_NEGATIVE},
+        {"linear_solver", IO_OTHER, 0, 0, 0},
+        {"formulation", IO_OTHER, 0, 0, 0},
+        {"warp", IO_BOOL, 0, offsetof(io_solver, warp), 0},
+    };
+    static const char *const linear[] = {"auto", "cholmod", "mumps", "multifrontal"};
+    static const char *const formulation[] = {"locking_free", "displacement"};
+    io_solver *s = &f->solver;
+    io_read_map(f, node, "solver", keys, PL_COUNT(keys), s);
+    s->has_force_tolerance = io_child(node, "force_tolerance");
+    s->has_length_tolerance = io_child(node, "length_tolerance");
+    s->has_iteration_limit = io_child(node, "iteration_limit");
+    s->has_increment_limit = io_child(node, "increment_limit");
+    s->has_time_limit = io_child(node, "time_limit");
+    s->has_warp = io_child(node, "warp");
+    const io_node *n = io_child(node, "method");
+    if (n) {
+        solver_method(f, n);
+    }
+    n = io_child(node, "linear_solver");
+    if (n) {
+        const int i = io_read_choice(f, n, "solver: linear_solver", linear, PL_COUNT(linear));
+        s->has_linear_solver = i >= 0;
+        s->linear_solver = (pl_linear_solver)i;
+    }
+    n = io_child(node, "formulation");
+    if (n) {
+        s->displacement = io_read_choice(f, n, "solver: formulation", formulation, 2) == 1;
+        s->has_displacement = true;
+    }
+}

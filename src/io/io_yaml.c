@@ -1,0 +1,305 @@
+// YAML into a tree of nodes that know their lines, through libyaml's events. Anchors, aliases and tags are
+// refused: a robot file says what it means where it stands.
+#include <stdarg.h>
+#include <stdio.h>
+#include <yaml.h>
+#include "io/io_robot.h"
+
+struct io_arena_block {
+    struct io_arena_block *next;
+    size_t used, size;
+    max_align_t data[];
+};
+
+void *io_arena_take(io_arena *arena, size_t bytes)
+{
+    const size_t align = sizeof(max_align_t);
+    if (bytes > SIZE_MAX / 2) {
+        arena->failed = true;
+        return NULL;
+    }
+    bytes = (bytes + align - 1) / align * align;
+    if (!arena->block || arena->block->size - arena->block->used < bytes) {
+        const size_t size = bytes > 16384 ? bytes : 16384;
+        struct io_arena_block *block = pl_alloc(sizeof *block + size);
+        if (!block) {
+            arena->failed = true;
+            return NULL;
+        }
+        block->size = size;
+        block->next = arena->block;
+        arena->block = block;
+    }
+    void *result = (char *)arena->block->data + arena->block->used;
+    arena->block->used += bytes;
+    return result;
+}
+
+const char *io_arena_text(io_arena *arena, const char *text, size_t length)
+{
+    char *copy = io_arena_take(arena, length + 1);
+    if (copy) {
+        memcpy(copy, text, length);
+    }
+    return copy;
+}
+
+const char *io_arena_format(io_arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = length < 0 ? NULL : io_arena_take(arena, (size_t)length + 1);
+    if (text) {
+        va_start(args, format);
+        vsnprintf(text, (size_t)length + 1, format, args);
+        va_end(args);
+    }
+    return text;
+}
+
+void io_arena_clear(io_arena *arena)
+{
+    while (arena->block) {
+        struct io_arena_block *next = arena->block->next;
+        pl_free(arena->block);
+        arena->block = next;
+    }
+}
+
+const io_node *io_child(const io_node *map, const char *key)
+{
+    if (!map || map->kind != IO_MAP) {
+        return NULL;
+    }
+    for (const io_node *n = map->child; n; n = n->next) {
+        if (strcmp(n->key, key) == 0) {
+            return n;
+        }
+    }
+    return NULL;
+}
+
+const char *io_kind_name(const io_node *node)
+{
+    switch (node->kind) {
+    case IO_NULL:
+        return "nothing";
+    case IO_LIST:
+        return "a list";
+    case IO_MAP:
+        return "a block of keys";
+    default:
+        return "a single value";
+    }
+}
+
+// One level of nesting while the events come in.
+typedef struct yaml_level {
+    io_node *node, *last;
+    const char *key; // of a map: read, its value not yet
+    int key_line;
+} yaml_level;
+
+typedef struct yaml_builder {
+    io_robot_file *f;
+    yaml_level level[IO_YAML_DEPTH_MAX];
+    int depth;
+    io_node *root;
+    bool stop;
+} yaml_builder;
+
+static io_node *yaml_node(yaml_builder *b, io_node_kind kind, const yaml_event_t *event)
+{
+    io_node *node = io_arena_take(&b->f->arena, sizeof *node);
+    if (!node) {
+        b->stop = true;
+        return NULL;
+    }
+    node->kind = kind;
+    node->line = (int)event->start_mark.line + 1;
+    node->column = (int)event->start_mark.column + 1;
+    return node;
+}
+
+// Hangs a finished or opened node below the current level.
+static void yaml_attach(yaml_builder *b, io_node *node)
+{
+    if (b->depth == 0) {
+        b->root = node;
+        return;
+    }
+    yaml_level *up = &b->level[b->depth - 1];
+    if (up->node->count == IO_YAML_ENTRIES_MAX) {
+        io_defect(b->f, node->line, "a list or block has more than %d entries", IO_YAML_ENTRIES_MAX);
+        b->stop = true;
+        return;
+    }
+    node->key = up->key;
+    node->key_line = up->key ? up->key_line : node->line;
+    if (up->key) {
+        const io_node *twin = io_child(up->node, up->key);
+        if (twin) {
+            io_defect(b->f, up->key_line, "key '%s' stands twice, first on line %d", up->key, twin->key_line);
+        }
+    }
+    up->key = NULL;
+    if (up->last) {
+        up->last->next = node;
+    } else {
+        up->node->child = node;
+    }
+    up->last = node;
+    ++up->node->count;
+}
+
+static bool yaml_wants_key(const yaml_builder *b)
+{
+    return b->depth > 0 && b->level[b->depth - 1].node->kind == IO_MAP && !b->level[b->depth - 1].key;
+}
+
+static void yaml_stop(yaml_builder *b, const yaml_event_t *event, const char *sentence)
+{
+    io_defect(b->f, (int)event->start_mark.line + 1, "%s", sentence);
+    b->stop = true;
+}
+
+static bool yaml_is_null(const yaml_event_t *event)
+{
+    const char *text = (const char *)event->data.scalar.value;
+    return event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+           (text[0] == '\0' || strcmp(text, "~") == 0 || strcmp(text, "null") == 0);
+}
+
+static void yaml_scalar(yaml_builder *b, const yaml_event_t *event)
+{
+    const char *text = (const char *)event->data.scalar.value;
+    const size_t length = event->data.scalar.length;
+    if (event->data.scalar.anchor || event->data.scalar.tag) {
+        yaml_stop(b, event, "anchors (&) and tags (!) are not used in robot files: write the value out");
+        return;
+    }
+    if (memchr(text, '\0', length)) {
+        yaml_stop(b, event, "a text holds a zero byte");
+        return;
+    }
+    if (yaml_wants_key(b)) {
+        yaml_level *level = &b->level[b->depth - 1];
+        if (length > 200) {
+            yaml_stop(b, event, "a key is longer than 200 letters");
+            return;
+        }
+        level->key = io_arena_text(&b->f->arena, text, length);
+        level->key_line = (int)event->start_mark.line + 1;
+        b->stop = !level->key;
+        return;
+    }
+    io_node *node = yaml_node(b, yaml_is_null(event) ? IO_NULL : IO_SCALAR, event);
+    if (node) {
+        node->text = io_arena_text(&b->f->arena, text, length);
+        b->stop = !node->text;
+        yaml_attach(b, node);
+    }
+}
+
+static void yaml_open(yaml_builder *b, const yaml_event_t *event)
+{
+    const bool map = event->type == YAML_MAPPING_START_EVENT;
+    const void *anchor = map ? event->data.mapping_start.anchor : event->data.sequence_start.anchor;
+    const void *tag = map ? event->data.mapping_start.tag : event->data.sequence_start.tag;
+    if (anchor || tag) {
+        yaml_stop(b, event, "anchors (&) and tags (!) are not used in robot files: write the block out");
+        return;
+    }
+    if (yaml_wants_key(b)) {
+        yaml_stop(b, event, "expected a key, found a list or block (a brace or bracket too many?)");
+        return;
+    }
+    if (b->depth == IO_YAML_DEPTH_MAX) {
+        yaml_stop(b, event, "blocks are nested deeper than 32 levels");
+        return;
+    }
+    io_node *node = yaml_node(b, map ? IO_MAP : IO_LIST, event);
+    if (node) {
+        yaml_attach(b, node);
+        b->level[b->depth++] = (yaml_level){.node = node};
+    }
+}
+
+static void yaml_event(yaml_builder *b, const yaml_event_t *event)
+{
+    switch (event->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        if (b->root) {
+            yaml_stop(b, event, "a second document ('---') starts here; a robot file holds one");
+        }
+        break;
+    case YAML_ALIAS_EVENT:
+        yaml_stop(b, event, "aliases (*) are not used in robot files: write the block out");
+        break;
+    case YAML_SCALAR_EVENT:
+        yaml_scalar(b, event);
+        break;
+    case YAML_SEQUENCE_START_EVENT:
+    case YAML_MAPPING_START_EVENT:
+        yaml_open(b, event);
+        break;
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        --b->depth;
+        break;
+    default:
+        break;
+    }
+}
+
+// libyaml speaks of tokens; its commonest complaints are put into the words of someone who writes files.
+static void yaml_complain(io_robot_file *f, const yaml_parser_t *parser)
+{
+    const char *problem = parser->problem ? parser->problem : "cannot be read";
+    const int line = (int)parser->problem_mark.line + 1;
+    if (parser->error == YAML_MEMORY_ERROR) {
+        f->no_memory = true;
+    } else if (parser->error == YAML_READER_ERROR) {
+        io_defect(f, 0, "not a text file: %s at byte %zu", problem, parser->problem_offset);
+    } else if (strstr(problem, "cannot start any token")) {
+        io_defect(f, line, "YAML: a tab or a character that cannot start a value stands in column %d",
+                  (int)parser->problem_mark.column + 1);
+        io_advise(f, "indent with spaces; quote texts that start with @, ` or %%");
+    } else {
+        io_defect(f, line, "YAML: %s%s%s", parser->context ? parser->context : "",
+                  parser->context ? ", " : "", problem);
+    }
+}
+
+const io_node *io_yaml_parse(io_robot_file *f, const char *text, size_t length)
+{
+    if (length > IO_YAML_BYTES_MAX) {
+        io_defect(f, 0, "the file has %zu bytes, a robot file has at most %zu", length, IO_YAML_BYTES_MAX);
+        return NULL;
+    }
+    yaml_parser_t parser;
+    if (!yaml_parser_initialize(&parser)) {
+        f->no_memory = true;
+        return NULL;
+    }
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
+    yaml_builder builder = {.f = f};
+    for (bool end = false; !end && !builder.stop;) {
+        yaml_event_t event;
+        if (!yaml_parser_parse(&parser, &event)) {
+            yaml_complain(f, &parser);
+            builder.stop = true;
+            break;
+        }
+        end = event.type == YAML_STREAM_END_EVENT;
+        yaml_event(&builder, &event);
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    if (f->arena.failed) {
+        f->no_memory = true;
+    }
+    return builder.stop ? NULL : builder.root;
+}

@@ -1,0 +1,258 @@
+// Looking into a robot; names of kinds and drives; and taking a robot apart.
+#include "robot/robot_impl.h"
+
+static void access_points_destroy(pl_point *point, int count)
+{
+    for (int i = 0; point && i < count; ++i) {
+        pl_point_clear(&point[i]);
+    }
+    pl_free(point);
+}
+
+static void access_actuator_clear(pl_actuator *a)
+{
+    pl_free(a->name);
+    pl_free(a->face);
+    pl_free(a->rim_start);
+    pl_free(a->rim_node);
+    access_points_destroy(a->guide, a->guide_count);
+}
+
+// Accepts a half-built robot.
+void pl_robot_destroy(pl_robot *robot)
+{
+    if (!robot) {
+        return;
+    }
+    for (int i = 0; robot->material_name && i < robot->material_count; ++i) {
+        pl_free(robot->material_name[i]);
+    }
+    for (int i = 0; i < robot->support_count; ++i) {
+        pl_free(robot->support[i].name);
+        pl_free(robot->support[i].node);
+    }
+    for (int i = 0; i < robot->rigid_count; ++i) {
+        pl_free(robot->rigid[i].name);
+        pl_free(robot->rigid[i].node);
+    }
+    for (int i = 0; i < robot->actuator_count; ++i) {
+        access_actuator_clear(&robot->actuator[i]);
+    }
+    for (int i = 0; i < robot->command_count; ++i) {
+        pl_free(robot->command[i].name);
+    }
+    for (int i = 0; i < robot->marker_count; ++i) {
+        pl_free(robot->marker[i].name);
+        pl_point_clear(&robot->marker[i].point);
+        pl_point_clear(&robot->marker[i].patch);
+    }
+    for (int i = 0; i < robot->sensor_count; ++i) {
+        pl_free(robot->sensor[i].name);
+        access_points_destroy(robot->sensor[i].guide, robot->sensor[i].guide_count);
+    }
+    for (int i = 0; i < robot->pressure_count; ++i) {
+        pl_free(robot->pressure[i].face);
+    }
+    void *const blocks[] = {robot->name,    robot->material, robot->material_name, robot->region_material,
+                            robot->support, robot->rigid,    robot->actuator,      robot->command,
+                            robot->marker,  robot->sensor,   robot->force,         robot->pressure};
+    for (int i = 0; i < PL_COUNT(blocks); ++i) {
+        pl_free(blocks[i]);
+    }
+    pl_mesh_destroy(robot->mesh);
+    pl_free(robot);
+}
+
+const char *pl_robot_name(const pl_robot *robot)
+{
+    return robot->name;
+}
+
+uint64_t pl_robot_hash(const pl_robot *robot)
+{
+    return robot->hash;
+}
+
+const pl_mesh *pl_robot_mesh(const pl_robot *robot)
+{
+    return robot->mesh;
+}
+
+const char *pl_robot_region_material(const pl_robot *robot, int region)
+{
+    if (region < 0 || region >= pl_mesh_get(robot->mesh).region_count) {
+        return NULL;
+    }
+    return robot->material_name[robot->region_material[region]];
+}
+
+int pl_robot_command_count(const pl_robot *robot)
+{
+    return robot->command_count;
+}
+
+pl_command_info pl_robot_command(const pl_robot *robot, int i)
+{
+    if (i < 0 || i >= robot->command_count) {
+        return (pl_command_info){0};
+    }
+    const pl_command *c = &robot->command[i];
+    return (pl_command_info){.name = c->name,
+                             .range = {c->range[0], c->range[1]},
+                             .has_range = c->has_range,
+                             .drive = robot->actuator[c->first_actuator].drive,
+                             .actuator_count = c->actuator_count};
+}
+
+int pl_robot_find_command(const pl_robot *robot, const char *name)
+{
+    for (int i = 0; i < robot->command_count; ++i) {
+        if (strcmp(robot->command[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int pl_robot_actuator_count(const pl_robot *robot)
+{
+    return robot->actuator_count;
+}
+
+pl_actuator_info pl_robot_actuator(const pl_robot *robot, int i)
+{
+    if (i < 0 || i >= robot->actuator_count) {
+        return (pl_actuator_info){.command = -1};
+    }
+    const pl_actuator *a = &robot->actuator[i];
+    return (pl_actuator_info){.name = a->name,
+                              .kind = a->kind,
+                              .drive = a->drive,
+                              .range = {a->range[0], a->range[1]},
+                              .has_range = a->has_range,
+                              .idle_hold = a->idle_hold,
+                              .rest = a->rest,
+                              .command = a->command,
+                              .factor = a->factor,
+                              .rim_count = a->rim_count};
+}
+
+int pl_robot_marker_count(const pl_robot *robot)
+{
+    return robot->marker_count;
+}
+
+const char *pl_robot_marker_name(const pl_robot *robot, int i)
+{
+    return i < 0 || i >= robot->marker_count ? NULL : robot->marker[i].name;
+}
+
+void pl_robot_marker_rest(const pl_robot *robot, int i, double position[3], double *distance)
+{
+    const bool known = i >= 0 && i < robot->marker_count;
+    for (int k = 0; k < 3; ++k) {
+        position[k] = known ? robot->marker[i].point.rest[k] + robot->marker[i].offset[k] : NAN;
+    }
+    if (distance) {
+        *distance = known ? robot->marker[i].distance : NAN;
+    }
+}
+
+int pl_robot_sensor_count(const pl_robot *robot)
+{
+    return robot->sensor_count;
+}
+
+const char *pl_robot_sensor_name(const pl_robot *robot, int i)
+{
+    return i < 0 || i >= robot->sensor_count ? NULL : robot->sensor[i].name;
+}
+
+pl_sensor_kind pl_robot_sensor_kind(const pl_robot *robot, int i)
+{
+    return i < 0 || i >= robot->sensor_count ? PL_SENSOR_LENGTH : robot->sensor[i].kind;
+}
+
+int pl_robot_fixed_count(const pl_robot *robot)
+{
+    return robot->support_count;
+}
+
+const char *pl_robot_fixed_name(const pl_robot *robot, int i)
+{
+    return i < 0 || i >= robot->support_count ? NULL : robot->support[i].name;
+}
+
+int pl_robot_force_count(const pl_robot *robot)
+{
+    return robot->force_count;
+}
+
+int pl_robot_material_count(const pl_robot *robot)
+{
+    return robot->material_count;
+}
+
+const char *pl_robot_material_name(const pl_robot *robot, int i)
+{
+    return i < 0 || i >= robot->material_count ? NULL : robot->material_name[i];
+}
+
+pl_material pl_robot_material(const pl_robot *robot, int i)
+{
+    return i < 0 || i >= robot->material_count ? (pl_material){0} : robot->material[i];
+}
+
+// ---- kinds and drives
+static const struct {
+    const char *name, *unit;
+    pl_actuator_kind kind;
+    bool geometric;
+    double scale; // internal value of one unit
+} access_drives[PL_DRIVE_COUNT] = {
+    [PL_DRIVE_LENGTH_RATIO] = {"length_ratio", "1", PL_CABLE, true, 1},
+    [PL_DRIVE_SHORTENING] = {"shortening", "mm", PL_CABLE, true, 1},
+    [PL_DRIVE_TENSION] = {"tension", "N", PL_CABLE, false, 1},
+    [PL_DRIVE_VOLUME_RATIO] = {"volume_ratio", "1", PL_CHAMBER, true, 1},
+    [PL_DRIVE_VOLUME] = {"volume", "mL", PL_CHAMBER, true, 1000},
+    [PL_DRIVE_PRESSURE] = {"pressure", "kPa", PL_CHAMBER, false, 1e-3},
+    [PL_DRIVE_SYRINGE] = {"syringe", "mL", PL_CHAMBER, false, 1000},
+    [PL_DRIVE_AREA_RATIO] = {"area_ratio", "1", PL_FILM, true, 1},
+    [PL_DRIVE_VOLTAGE] = {"voltage", "V", PL_FILM, false, 1},
+};
+
+const char *pl_actuator_kind_name(pl_actuator_kind kind)
+{
+    static const char *const names[] = {"cable", "chamber", "film"};
+    return (unsigned)kind < 3 ? names[kind] : "unknown";
+}
+
+static bool access_known(pl_drive drive)
+{
+    return (unsigned)drive < PL_DRIVE_COUNT;
+}
+
+const char *pl_drive_name(pl_drive drive)
+{
+    return access_known(drive) ? access_drives[drive].name : "unknown";
+}
+
+pl_actuator_kind pl_drive_kind(pl_drive drive)
+{
+    return access_known(drive) ? access_drives[drive].kind : PL_CABLE;
+}
+
+bool pl_drive_is_geometric(pl_drive drive)
+{
+    return access_known(drive) && access_drives[drive].geometric;
+}
+
+const char *pl_drive_unit(pl_drive drive)
+{
+    return access_known(drive) ? access_drives[drive].unit : "1";
+}
+
+double pl_drive_scale(pl_drive drive)
+{
+    return access_known(drive) ? access_drives[drive].scale : 1;
+}

@@ -1,0 +1,218 @@
+// Actuators, resolved: the faces and rims of chambers, the faces of films, the guide points of cables, and
+// the rest measure of each.
+#include "robot/robot_impl.h"
+
+pl_status robot_guides(robot_build *b, const char *what, const char *name, const pl_guide_def *guide,
+                       int count, double radius, pl_point **out, double *length)
+{
+    pl_point *point = PL_NEW_ARRAY(pl_point, count);
+    *out = point;
+    if (!point) {
+        return robot_memory(b);
+    }
+    *length = 0;
+    for (int g = 0; g < count; ++g) {
+        const int line = guide[g].line;
+        double distance = 0;
+        if (guide[g].space) {
+            memcpy(point[g].rest, guide[g].point, sizeof point[g].rest);
+        } else {
+            const pl_status status =
+                pl_point_create(b->robot->mesh, guide[g].point, radius, &point[g], &distance, b->err);
+            if (status != PL_OK) {
+                return status;
+            }
+        }
+        if (distance > radius + 1e-3 * b->size) {
+            const double *p = guide[g].point;
+            pl_embedding near;
+            ROBOT_DEFECT(b, line, "%s '%s': guide %d at (%g, %g, %g) is %.3g mm off the body", what, name,
+                         g + 1, p[0], p[1], p[2], distance);
+            if (pl_mesh_embed(b->robot->mesh, p, &near, NULL) == PL_OK) {
+                const double *X = pl_mesh_get(b->robot->mesh).position;
+                double q[3] = {0};
+                for (int j = 0; j < near.node_count; ++j) {
+                    for (int i = 0; i < 3; ++i) {
+                        q[i] += near.weight[j] * X[3 * (size_t)near.node[j] + i];
+                    }
+                }
+                pl_findings_advise(
+                    b->findings,
+                    "the nearest point of the body is (%.6g, %.6g, %.6g); for a point fixed in space "
+                    "write {at: [...], space: true}",
+                    q[0], q[1], q[2]);
+            }
+            pl_findings_place(b->findings, p, NULL, 0);
+        }
+        const double step = g > 0 ? pl_distance3(point[g].rest, point[g - 1].rest) : 1;
+        if (g > 0 && !(step > 1e-9 * b->size)) {
+            ROBOT_DEFECT(b, line, "%s '%s': guides %d and %d are at the same place", what, name, g, g + 1);
+        }
+        *length += g > 0 ? step : 0;
+    }
+    return PL_OK;
+}
+
+// Rims as loops that run against the faces' edges, so that (centre, node, next node) is turned like the
+// faces.
+static pl_status actuator_rims(robot_build *b, pl_actuator *a, int line)
+{
+    pl_rims rims = {0};
+    const pl_status status = pl_mesh_rims(b->robot->mesh, a->face, a->face_count, &rims, b->err);
+    if (status != PL_OK) {
+        return status;
+    }
+    const int32_t edges = rims.count > 0 ? rims.start[rims.count] : 0;
+    a->rim_quadratic = edges > 0;
+    for (int32_t k = 0; k < edges; ++k) {
+        a->rim_quadratic = a->rim_quadratic && rims.mid[k] >= 0;
+    }
+    const int per = a->rim_quadratic ? 2 : 1;
+    a->rim_start = PL_NEW_ARRAY(int32_t, (int64_t)rims.count + 1);
+    a->rim_node = PL_NEW_ARRAY(int32_t, (int64_t)edges * per);
+    if (!a->rim_start || !a->rim_node) {
+        pl_rims_clear(&rims);
+        return robot_memory(b);
+    }
+    a->rim_count = rims.count;
+    const double *X = pl_mesh_get(b->robot->mesh).position;
+    for (int32_t r = 0; r < rims.count; ++r) {
+        const int32_t first = rims.start[r], n = rims.start[r + 1] - first;
+        int32_t *node = a->rim_node + (size_t)per * (size_t)first;
+        double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+        for (int32_t k = 0; k < n; ++k) {
+            // corner 0, then back along the edge from the last corner to it, and so on
+            const int32_t here = k == 0 ? 0 : n - k, edge = n - 1 - k;
+            node[per * k] = rims.corner[first + here];
+            if (a->rim_quadratic) {
+                node[2 * k + 1] = rims.mid[first + edge];
+            }
+            for (int i = 0; i < 3; ++i) {
+                const double x = X[3 * (size_t)node[per * k] + i];
+                low[i] = fmin(low[i], x);
+                high[i] = fmax(high[i], x);
+            }
+        }
+        a->rim_start[r + 1] = a->rim_start[r] + per * n;
+        ROBOT_FIND(b, PL_NOTE, line, "chamber '%s': an opening of %.3g x %.3g x %.3g mm (%d edges) is capped",
+                   a->name, high[0] - low[0], high[1] - low[1], high[2] - low[2], (int)n);
+        const double place[3] = {(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2};
+        pl_findings_place(b->findings, place, NULL, 0);
+    }
+    pl_rims_clear(&rims);
+    return PL_OK;
+}
+
+// Faces of a chamber given by a region that stays in the mesh: its walls as seen from the elements around it.
+static pl_status actuator_region_faces(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
+{
+    const int32_t region = robot_find_region(b, def->region, "chamber", def->line);
+    const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
+    bool *inside = PL_NEW_ARRAY(bool, v.element_count);
+    if (region < 0 || !inside) {
+        pl_free(inside);
+        return inside ? PL_OK : robot_memory(b);
+    }
+    for (int32_t e = 0; e < v.element_count; ++e) {
+        inside[e] = v.region[e] == region;
+    }
+    const pl_status status = robot_interface(b->robot->mesh, inside, &a->face, &a->face_count, b->err);
+    pl_free(inside);
+    if (status == PL_OK) {
+        ROBOT_FIND(b, PL_WARNING, def->line,
+                   "chamber '%s': region '%s' has a material, so its elements stay and stiffen the chamber",
+                   def->name, def->region);
+        pl_findings_advise(b->findings, "take '%s' out of regions: to make it air", def->region);
+    }
+    return status;
+}
+
+static pl_status actuator_faces(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a)
+{
+    const char *what = def->kind == PL_FILM ? "film" : "chamber";
+    if (def->region && !b->hollow[index]) {
+        return actuator_region_faces(b, def, a);
+    }
+    const char *name = def->region ? def->region : def->surface;
+    const int32_t surface = robot_find_surface(b, name, what, def->line);
+    return surface < 0 ? PL_OK : robot_copy_faces(b, surface, &a->face, &a->face_count);
+}
+
+static pl_status actuator_chamber(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
+{
+    const pl_status status = actuator_rims(b, a, def->line);
+    if (status != PL_OK) {
+        return status;
+    }
+    a->rest = pl_mesh_faces_enclosed(b->robot->mesh, a->face, a->face_count);
+    if (!(a->rest > 1e-9 * b->size * b->size * b->size)) {
+        ROBOT_DEFECT(b, def->line,
+                     "chamber '%s': '%s' encloses %.6g mm^3, expected a cavity with a positive volume",
+                     def->name, def->region ? def->region : def->surface, a->rest);
+        pl_findings_advise(b->findings,
+                           "the surface must be the walls around the cavity, e.g. {seen_from: [x, y, z]} "
+                           "with a point inside the cavity");
+    }
+    return PL_OK;
+}
+
+static pl_status actuator_read(robot_build *b, int index)
+{
+    const pl_actuator_def *def = &b->def->actuator[index];
+    pl_actuator *a = &b->robot->actuator[index];
+    *a = (pl_actuator){.name = pl_strdup(def->name),
+                       .kind = def->kind,
+                       .drive = def->drive,
+                       .range = {def->range[0], def->range[1]},
+                       .has_range = def->has_range,
+                       .idle_hold = def->idle_hold,
+                       .line_volume = def->line_volume,
+                       .ambient = def->ambient,
+                       .thickness = def->thickness,
+                       .permittivity = def->permittivity,
+                       .liquid = def->liquid,
+                       .command = -1,
+                       .factor = 1};
+    if (!a->name) {
+        return robot_memory(b);
+    }
+    if (def->kind == PL_CABLE) {
+        a->guide_count = def->guide_count;
+        if (def->radius == 0) {
+            ROBOT_FIND(b, PL_NOTE, def->line,
+                       "cable '%s' has no radius: forces at points sharpen as the mesh is refined",
+                       def->name);
+            pl_findings_advise(b->findings, "give it the radius of the guide, e.g. radius: 1");
+        }
+        return robot_guides(b, "cable", def->name, def->guide, def->guide_count, def->radius, &a->guide,
+                            &a->rest);
+    }
+    const pl_status status = actuator_faces(b, def, index, a);
+    if (status != PL_OK || a->face_count == 0) {
+        if (status == PL_OK && a->face && a->face_count == 0) {
+            ROBOT_DEFECT(b, def->line, "actuator '%s': its surface has no face", def->name);
+        }
+        return status;
+    }
+    if (def->kind == PL_FILM) {
+        a->rest = pl_mesh_faces_area(b->robot->mesh, a->face, a->face_count);
+        return PL_OK;
+    }
+    return actuator_chamber(b, def, a);
+}
+
+pl_status robot_actuators(robot_build *b)
+{
+    b->robot->actuator = PL_NEW_ARRAY(pl_actuator, b->def->actuator_count);
+    if (!b->robot->actuator) {
+        return robot_memory(b);
+    }
+    for (int i = 0; i < b->def->actuator_count; ++i) {
+        b->robot->actuator_count = i + 1;
+        const pl_status status = actuator_read(b, i);
+        if (status != PL_OK) {
+            return status;
+        }
+    }
+    return PL_OK;
+}

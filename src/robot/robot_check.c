@@ -1,0 +1,409 @@
+// The checks of a def that need no mesh: names, materials, ranges, references between its items, implausible
+// values.
+#include "robot/robot_impl.h"
+
+typedef struct check {
+    const pl_robot_def *def;
+    pl_findings *findings;
+    const char **word; // scratch for the nearest word
+} check;
+
+#define CHECK_DEFECT(c, line, ...)                                                                           \
+    pl_findings_add((c)->findings, PL_DEFECT, (c)->def->file, line, __VA_ARGS__)
+#define CHECK_WARN(c, line, ...) pl_findings_add((c)->findings, PL_WARNING, (c)->def->file, line, __VA_ARGS__)
+
+// Names are read through a stride, so that one function serves every list of the def: each item starts with
+// its name.
+static const char *check_name(const void *item, size_t size, int i)
+{
+    return *(const char *const *)((const char *)item + size * (size_t)i);
+}
+
+static int check_find(const void *item, size_t size, int count, const char *name)
+{
+    for (int i = 0; i < count; ++i) {
+        const char *other = check_name(item, size, i);
+        if (other && strcmp(other, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// Index of `name` in a list, or -1 after a finding with the nearest.
+static int check_reference(check *c, const void *item, size_t size, int count, const char *name,
+                           const char *what, const char *thing, int line)
+{
+    const int found = name ? check_find(item, size, count, name) : -1;
+    if (found >= 0) {
+        return found;
+    }
+    for (int i = 0; i < count; ++i) {
+        c->word[i] = check_name(item, size, i) ? check_name(item, size, i) : "";
+    }
+    const char *nearest = name ? pl_nearest_word(name, c->word, count) : NULL;
+    if (nearest) {
+        CHECK_DEFECT(c, line, "%s: there is no %s '%s' (did you mean '%s'?)", what, thing, name, nearest);
+    } else {
+        CHECK_DEFECT(c, line, "%s: there is no %s '%s'", what, thing, name ? name : "");
+    }
+    return -1;
+}
+
+static void check_names(check *c, const void *item, size_t size, int count, size_t line_offset,
+                        const char *what)
+{
+    for (int i = 0; i < count; ++i) {
+        const char *name = check_name(item, size, i);
+        const int line = *(const int *)((const char *)item + size * (size_t)i + line_offset);
+        if (!name || !name[0]) {
+            CHECK_DEFECT(c, line, "%s: a name is missing", what);
+            continue;
+        }
+        const int first = check_find(item, size, i, name);
+        if (first >= 0) {
+            CHECK_DEFECT(c, line, "%s: the name '%s' is given twice, first on line %d", what, name,
+                         *(const int *)((const char *)item + size * (size_t)first + line_offset));
+        }
+    }
+}
+
+static void check_all_names(check *c)
+{
+    const pl_robot_def *d = c->def;
+    check_names(c, d->body, sizeof *d->body, d->body_count, offsetof(pl_body_def, line), "bodies");
+    check_names(c, d->surface, sizeof *d->surface, d->surface_count, offsetof(pl_surface_def, line),
+                "surfaces");
+    check_names(c, d->material, sizeof *d->material, d->material_count, offsetof(pl_material_def, line),
+                "materials");
+    check_names(c, d->region, sizeof *d->region, d->region_count, offsetof(pl_region_def, line), "regions");
+    check_names(c, d->actuator, sizeof *d->actuator, d->actuator_count, offsetof(pl_actuator_def, line),
+                "actuators");
+    check_names(c, d->command, sizeof *d->command, d->command_count, offsetof(pl_command_def, line),
+                "commands");
+    check_names(c, d->marker, sizeof *d->marker, d->marker_count, offsetof(pl_marker_def, line), "markers");
+    check_names(c, d->sensor, sizeof *d->sensor, d->sensor_count, offsetof(pl_sensor_def, line), "sensors");
+    check_names(c, d->rigid, sizeof *d->rigid, d->rigid_count, offsetof(pl_rigid_def, line), "rigid");
+}
+
+static bool check_finite(const double *x, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        if (!isfinite(x[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void check_bodies(check *c)
+{
+    for (int i = 0; i < c->def->body_count; ++i) {
+        const pl_body_def *body = &c->def->body[i];
+        double worst = 0;
+        for (int r = 0; r < 3; ++r) {
+            for (int s = 0; s < 3; ++s) {
+                const double dot = pl_dot3(body->rotation + 3 * r, body->rotation + 3 * s);
+                worst = fmax(worst, fabs(dot - (r == s)));
+            }
+        }
+        if (!(worst < 1e-9) || !(pl_det3(body->rotation) > 0) || !check_finite(body->translation, 3)) {
+            CHECK_DEFECT(c, body->line, "body '%s': its pose is no rotation with a translation",
+                         body->name ? body->name : "");
+        }
+    }
+    for (int i = 0; i < c->def->surface_count; ++i) {
+        const pl_surface_def *s = &c->def->surface[i];
+        if (s->body < 0 || s->body >= c->def->body_count) {
+            CHECK_DEFECT(c, s->line, "surface '%s' belongs to body %d, there are %d", s->name ? s->name : "",
+                         s->body, c->def->body_count);
+        }
+    }
+}
+
+static void check_materials(check *c)
+{
+    for (int i = 0; i < c->def->material_count; ++i) {
+        const pl_material_def *m = &c->def->material[i];
+        pl_error err;
+        if (pl_material_check(&m->material, m->name ? m->name : "", &err) != PL_OK) {
+            CHECK_DEFECT(c, m->line, "%s", err.text);
+            continue;
+        }
+        double mu, kappa;
+        pl_material_moduli(&m->material, &mu, &kappa);
+        if (mu > 1e6 || mu < 1e-6) {
+            CHECK_WARN(c, m->line,
+                       "material '%s': a shear modulus of %.3g MPa is implausible (silicone: about 0.1)",
+                       m->name, mu);
+        }
+        const double density = m->material.density;
+        if (density > 3e-8 || (density > 0 && density < 1e-12)) {
+            CHECK_WARN(c, m->line,
+                       "material '%s': a density of %.4g kg/m^3 is implausible (silicone: about 1070)",
+                       m->name, density * 1e12);
+        }
+    }
+    for (int i = 0; i < c->def->region_count; ++i) {
+        const pl_region_def *r = &c->def->region[i];
+        check_reference(c, c->def->material, sizeof *c->def->material, c->def->material_count, r->material,
+                        "regions", "material", r->line);
+    }
+    if (c->def->material_count == 0) {
+        CHECK_DEFECT(c, c->def->body_count ? c->def->body[0].line : 0,
+                     "'materials' is missing: no region has a law");
+    }
+}
+
+static void check_fixed(check *c)
+{
+    for (int i = 0; i < c->def->fixed_count; ++i) {
+        const pl_fixed_def *f = &c->def->fixed[i];
+        if ((f->surface != NULL) + (f->region != NULL) + f->has_box != 1) {
+            CHECK_DEFECT(c, f->line, "fixed: expected exactly one of surface, region, box");
+        }
+        if (!f->axis[0] && !f->axis[1] && !f->axis[2]) {
+            CHECK_DEFECT(c, f->line, "fixed: no axis is held");
+        }
+        if (!check_finite(f->move, 3) || !check_finite(f->rotate, 3) || !check_finite(f->about, 3)) {
+            CHECK_DEFECT(c, f->line, "fixed: move, rotate and about must be finite");
+        }
+    }
+}
+
+// Where the values of a drive can lie at all.
+static void check_range(check *c, const pl_actuator_def *a)
+{
+    if (!check_finite(a->range, 2) || a->range[0] > a->range[1]) {
+        CHECK_DEFECT(c, a->line, "actuator '%s': the range goes the wrong way round, from %g to %g", a->name,
+                     a->range[0], a->range[1]);
+        return;
+    }
+    const bool positive = a->drive == PL_DRIVE_LENGTH_RATIO || a->drive == PL_DRIVE_VOLUME_RATIO ||
+                          a->drive == PL_DRIVE_VOLUME || a->drive == PL_DRIVE_AREA_RATIO;
+    const bool not_negative =
+        a->drive == PL_DRIVE_SHORTENING || a->drive == PL_DRIVE_TENSION || a->drive == PL_DRIVE_VOLTAGE;
+    if (positive && !(a->range[0] > 0)) {
+        CHECK_DEFECT(c, a->line, "actuator '%s': a range of %s starts above 0, not at %g", a->name,
+                     pl_drive_name(a->drive), a->range[0]);
+    }
+    if (not_negative && !(a->range[0] >= 0)) {
+        CHECK_DEFECT(c, a->line, "actuator '%s': a range of %s cannot start below 0 (%g)", a->name,
+                     pl_drive_name(a->drive), a->range[0]);
+    }
+    if (a->drive == PL_DRIVE_PRESSURE && (a->range[1] > 1 || a->range[0] < -0.11)) {
+        CHECK_WARN(c, a->line, "actuator '%s': a pressure from %g to %g kPa is implausible for a soft body",
+                   a->name, 1e3 * a->range[0], 1e3 * a->range[1]);
+    }
+    if (a->drive == PL_DRIVE_VOLTAGE && a->range[1] > 1e5) {
+        CHECK_WARN(c, a->line, "actuator '%s': a voltage of %g V is implausible", a->name, a->range[1]);
+    }
+}
+
+static void check_guides(check *c, const char *what, const char *name, const pl_guide_def *guide, int count,
+                         double radius, int line)
+{
+    if (!guide || count < 2) {
+        CHECK_DEFECT(c, line, "%s '%s': %d points given, at least 2 are needed", what, name,
+                     guide ? count : 0);
+        return;
+    }
+    if (!(radius >= 0) || !isfinite(radius)) {
+        CHECK_DEFECT(c, line, "%s '%s': the radius is %g mm", what, name, radius);
+    }
+    int space = 0;
+    for (int g = 0; g < count; ++g) {
+        space += guide[g].space;
+        if (!check_finite(guide[g].point, 3)) {
+            CHECK_DEFECT(c, guide[g].line, "%s '%s': point %d is not finite", what, name, g + 1);
+        }
+    }
+    if (space == count) {
+        CHECK_DEFECT(c, line, "%s '%s': all its points are fixed in space, so it never changes", what, name);
+    }
+}
+
+static void check_actuators(check *c)
+{
+    for (int i = 0; i < c->def->actuator_count; ++i) {
+        const pl_actuator_def *a = &c->def->actuator[i];
+        if (!a->name || !a->name[0]) {
+            continue; // reported with the names
+        }
+        if ((unsigned)a->drive >= PL_DRIVE_COUNT || pl_drive_kind(a->drive) != a->kind) {
+            CHECK_DEFECT(c, a->line, "actuator '%s': the drive %s does not belong to a %s", a->name,
+                         pl_drive_name(a->drive), pl_actuator_kind_name(a->kind));
+            continue;
+        }
+        if (a->kind == PL_CABLE) {
+            check_guides(c, "cable", a->name, a->guide, a->guide_count, a->radius, a->line);
+        } else if ((a->surface != NULL) + (a->region != NULL) != 1) {
+            CHECK_DEFECT(c, a->line, "actuator '%s': expected exactly one of surface, region", a->name);
+        }
+        if (a->has_range) {
+            check_range(c, a);
+        }
+        if (a->drive == PL_DRIVE_VOLTAGE && (!(a->thickness > 0) || !(a->permittivity > 0))) {
+            CHECK_DEFECT(c, a->line,
+                         "actuator '%s': a film driven by voltage needs 'thickness' and 'permittivity'",
+                         a->name);
+        }
+        if (a->drive == PL_DRIVE_SYRINGE && (!(a->ambient > 0) || !(a->line_volume >= 0))) {
+            CHECK_DEFECT(c, a->line,
+                         "actuator '%s': ambient pressure %g MPa and line volume %g mm^3 are impossible",
+                         a->name, a->ambient, a->line_volume);
+        }
+        if (a->drive == PL_DRIVE_SYRINGE && a->ambient > 1) {
+            CHECK_WARN(c, a->line, "actuator '%s': an ambient pressure of %g kPa is implausible", a->name,
+                       1e3 * a->ambient);
+        }
+    }
+}
+
+static void check_commands(check *c)
+{
+    const pl_robot_def *d = c->def;
+    for (int i = 0; i < d->command_count; ++i) {
+        const pl_command_def *command = &d->command[i];
+        const char *name = command->name ? command->name : "";
+        if (command->drive_count == 0) {
+            CHECK_DEFECT(c, command->line, "command '%s' drives nothing", name);
+        }
+        if (command->has_range &&
+            (!check_finite(command->range, 2) || command->range[0] > command->range[1])) {
+            CHECK_DEFECT(c, command->line, "command '%s': the range goes the wrong way round", name);
+        }
+        for (int k = 0; k < command->drive_count; ++k) {
+            const pl_command_drive *drive = &command->drive[k];
+            const int a = check_reference(c, d->actuator, sizeof *d->actuator, d->actuator_count,
+                                          drive->actuator, "commands", "actuator", command->line);
+            if (!isfinite(drive->factor) || drive->factor == 0) {
+                CHECK_DEFECT(c, command->line,
+                             "command '%s': the factor of '%s' is %g, must be a number other than 0", name,
+                             drive->actuator, drive->factor);
+            }
+            for (int j = 0; a >= 0 && j <= i; ++j) {
+                for (int m = 0; m < (j < i ? d->command[j].drive_count : k); ++m) {
+                    if (strcmp(d->command[j].drive[m].actuator, drive->actuator) == 0) {
+                        CHECK_DEFECT(c, command->line,
+                                     "actuator '%s' is driven by two commands, '%s' and '%s'",
+                                     drive->actuator, d->command[j].name, name);
+                    }
+                }
+            }
+        }
+    }
+}
+
+static void check_readings(check *c)
+{
+    const pl_robot_def *d = c->def;
+    for (int i = 0; i < d->marker_count; ++i) {
+        const pl_marker_def *m = &d->marker[i];
+        if (!m->surface && !check_finite(m->at, 3)) {
+            CHECK_DEFECT(c, m->line, "marker '%s': its place is not finite", m->name ? m->name : "");
+        }
+        if (!(m->radius >= 0) || !isfinite(m->radius)) {
+            CHECK_DEFECT(c, m->line, "marker '%s': the radius is %g mm", m->name ? m->name : "", m->radius);
+        }
+    }
+    for (int i = 0; i < d->sensor_count; ++i) {
+        const pl_sensor_def *s = &d->sensor[i];
+        const char *name = s->name ? s->name : "";
+        if (s->kind == PL_SENSOR_LENGTH) {
+            check_guides(c, "sensor", name, s->guide, s->guide_count, s->radius, s->line);
+            continue;
+        }
+        const int a = check_reference(c, d->actuator, sizeof *d->actuator, d->actuator_count, s->actuator,
+                                      "sensors", "actuator", s->line);
+        if (a >= 0 && d->actuator[a].kind != PL_CHAMBER) {
+            CHECK_DEFECT(c, s->line, "sensor '%s' reads a chamber, '%s' is a %s", name, s->actuator,
+                         pl_actuator_kind_name(d->actuator[a].kind));
+        }
+    }
+}
+
+static void check_loads(check *c)
+{
+    const pl_robot_def *d = c->def;
+    for (int i = 0; i < d->force_count; ++i) {
+        const pl_force_def *f = &d->force[i];
+        check_reference(c, d->marker, sizeof *d->marker, d->marker_count, f->marker, "loads", "marker",
+                        f->line);
+        if (!check_finite(f->force, 3) || !check_finite(f->moment, 3)) {
+            CHECK_DEFECT(c, f->line, "loads: force and moment must be finite");
+        }
+    }
+    for (int i = 0; i < d->pressure_count; ++i) {
+        const pl_surface_pressure_def *p = &d->pressure[i];
+        if (!p->surface || !isfinite(p->pressure)) {
+            CHECK_DEFECT(c, p->line, "loads: a pressure needs a surface and a finite value");
+        } else if (fabs(p->pressure) > 1) {
+            CHECK_WARN(c, p->line, "loads: a pressure of %g kPa is implausible for a soft body",
+                       1e3 * p->pressure);
+        }
+    }
+    const double g = pl_norm3(d->gravity);
+    if (!isfinite(g)) {
+        CHECK_DEFECT(c, 0, "loads: gravity must be finite");
+    } else if (g > 1e5) {
+        CHECK_WARN(c, 0, "loads: gravity of %g m/s^2 is implausible (the earth's is 9.81)", 1e-3 * g);
+    }
+    bool heavy = g == 0 || d->material_count == 0;
+    for (int i = 0; i < d->material_count; ++i) {
+        heavy = heavy || d->material[i].material.density > 0;
+    }
+    if (!heavy) {
+        CHECK_WARN(c, d->material[0].line, "gravity is given, but no material has a density");
+    }
+}
+
+static bool check_counts(check *c)
+{
+    const pl_robot_def *d = c->def;
+    const struct {
+        const void *item;
+        int count;
+    } list[] = {
+        {d->body, d->body_count},         {d->surface, d->surface_count}, {d->material, d->material_count},
+        {d->region, d->region_count},     {d->fixed, d->fixed_count},     {d->rigid, d->rigid_count},
+        {d->actuator, d->actuator_count}, {d->command, d->command_count}, {d->marker, d->marker_count},
+        {d->sensor, d->sensor_count},     {d->force, d->force_count},     {d->pressure, d->pressure_count}};
+    for (int i = 0; i < PL_COUNT(list); ++i) {
+        if (list[i].count < 0 || (list[i].count > 0 && !list[i].item)) {
+            CHECK_DEFECT(c, 0, "robot: a list of the def has a count of %d and %s", list[i].count,
+                         list[i].item ? "items" : "no items");
+            return false;
+        }
+    }
+    if (d->body_count == 0) {
+        CHECK_DEFECT(c, 0, "robot: it has no body");
+        return false;
+    }
+    return true;
+}
+
+pl_status pl_robot_def_check(const pl_robot_def *def, pl_findings *findings)
+{
+    check c = {.def = def, .findings = findings};
+    if (!check_counts(&c)) {
+        return PL_OK;
+    }
+    int64_t words = def->material_count;
+    words = def->actuator_count > words ? def->actuator_count : words;
+    words = def->marker_count > words ? def->marker_count : words;
+    c.word = PL_NEW_ARRAY(const char *, words);
+    if (!c.word) {
+        return PL_NO_MEMORY;
+    }
+    check_all_names(&c);
+    check_bodies(&c);
+    check_materials(&c);
+    check_fixed(&c);
+    check_actuators(&c);
+    check_commands(&c);
+    check_readings(&c);
+    check_loads(&c);
+    pl_free(c.word);
+    return PL_OK;
+}

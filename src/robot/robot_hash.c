@@ -1,0 +1,139 @@
+// The content hash of a robot: everything that decides its behaviour, in a fixed order. Structs are hashed
+// field by field, padding bytes never.
+#include "robot/robot_impl.h"
+
+static uint64_t hash_real(uint64_t h, const double *x, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const double value = x[i] == 0 ? 0 : x[i]; // -0 and 0 are one number
+        h = pl_hash_bytes(h, &value, sizeof value);
+    }
+    return h;
+}
+
+static uint64_t hash_whole(uint64_t h, int64_t value)
+{
+    return pl_hash_bytes(h, &value, sizeof value);
+}
+
+static uint64_t hash_text(uint64_t h, const char *text)
+{
+    return pl_hash_bytes(h, text, strlen(text) + 1);
+}
+
+static uint64_t hash_nodes(uint64_t h, const int32_t *node, int64_t count)
+{
+    return pl_hash_bytes(hash_whole(h, count), node, (size_t)count * sizeof *node);
+}
+
+static uint64_t hash_faces(uint64_t h, const int64_t *face, int64_t count)
+{
+    return pl_hash_bytes(hash_whole(h, count), face, (size_t)count * sizeof *face);
+}
+
+static uint64_t hash_point(uint64_t h, const pl_point *p)
+{
+    h = hash_nodes(h, p->node, p->count);
+    h = hash_real(h, p->weight, (size_t)p->count);
+    return hash_real(h, p->rest, 3);
+}
+
+static uint64_t hash_mesh(uint64_t h, const pl_mesh *mesh)
+{
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    h = hash_real(hash_whole(h, v.vertex_count), v.position, 3 * (size_t)v.vertex_count);
+    h = pl_hash_bytes(hash_whole(h, v.element_count), v.kind, (size_t)v.element_count);
+    h = hash_nodes(h, v.node, v.node_start[v.element_count]);
+    h = hash_nodes(h, v.region, v.element_count);
+    for (int32_t r = 0; r < v.region_count; ++r) {
+        h = hash_text(h, v.region_name[r]);
+    }
+    return h;
+}
+
+static uint64_t hash_material(uint64_t h, const pl_material *m)
+{
+    const double constants[] = {m->young, m->poisson, m->c10, m->c01, m->c20, m->c30, m->bulk, m->density};
+    h = hash_whole(hash_whole(h, m->model), m->formulation);
+    return hash_real(h, constants, PL_COUNT(constants));
+}
+
+static uint64_t hash_actuator(uint64_t h, const pl_actuator *a)
+{
+    const double numbers[] = {a->range[0],  a->range[1],     a->line_volume, a->ambient,
+                              a->thickness, a->permittivity, a->rest,        a->factor};
+    const int64_t flags[] = {a->kind,   a->drive,   a->has_range,   a->idle_hold,
+                             a->liquid, a->command, a->guide_count, a->rim_count};
+    h = hash_real(hash_text(h, a->name), numbers, PL_COUNT(numbers));
+    h = pl_hash_bytes(h, flags, sizeof flags);
+    h = hash_faces(h, a->face, a->face_count);
+    h = hash_nodes(h, a->rim_node, a->rim_count > 0 ? a->rim_start[a->rim_count] : 0);
+    for (int g = 0; g < a->guide_count; ++g) {
+        h = hash_point(h, &a->guide[g]);
+    }
+    return h;
+}
+
+static uint64_t hash_supports(uint64_t h, const pl_robot *robot)
+{
+    for (int i = 0; i < robot->support_count; ++i) {
+        const pl_support *s = &robot->support[i];
+        h = hash_nodes(h, s->node, s->node_count);
+        for (int k = 0; k < 3; ++k) {
+            h = hash_whole(h, s->axis[k]);
+        }
+        h = hash_real(h, s->move, 3);
+        h = hash_real(h, s->rotate, 3);
+        h = hash_real(h, s->about, 3);
+    }
+    for (int i = 0; i < robot->rigid_count; ++i) {
+        h = hash_nodes(h, robot->rigid[i].node, robot->rigid[i].node_count);
+    }
+    return h;
+}
+
+static uint64_t hash_readings(uint64_t h, const pl_robot *robot)
+{
+    for (int i = 0; i < robot->marker_count; ++i) {
+        const pl_marker *m = &robot->marker[i];
+        h = hash_point(hash_text(h, m->name), &m->point);
+        h = hash_point(h, &m->patch);
+        h = hash_real(h, m->offset, 3);
+    }
+    for (int i = 0; i < robot->sensor_count; ++i) {
+        const pl_sensor *s = &robot->sensor[i];
+        h = hash_whole(hash_whole(hash_text(h, s->name), s->kind), s->actuator);
+        for (int g = 0; g < s->guide_count; ++g) {
+            h = hash_point(h, &s->guide[g]);
+        }
+    }
+    for (int i = 0; i < robot->force_count; ++i) {
+        h = hash_whole(h, robot->force[i].marker);
+        h = hash_real(h, robot->force[i].force, 3);
+        h = hash_real(h, robot->force[i].moment, 3);
+    }
+    for (int i = 0; i < robot->pressure_count; ++i) {
+        h = hash_faces(h, robot->pressure[i].face, robot->pressure[i].face_count);
+        h = hash_real(h, &robot->pressure[i].pressure, 1);
+    }
+    return h;
+}
+
+uint64_t robot_hash(const pl_robot *robot)
+{
+    uint64_t h = hash_mesh(PL_HASH_SEED, robot->mesh);
+    for (int i = 0; i < robot->material_count; ++i) {
+        h = hash_material(h, &robot->material[i]);
+    }
+    h = hash_nodes(h, robot->region_material, pl_mesh_get(robot->mesh).region_count);
+    h = hash_real(h, robot->gravity, 3);
+    h = hash_supports(h, robot);
+    for (int i = 0; i < robot->actuator_count; ++i) {
+        h = hash_actuator(h, &robot->actuator[i]);
+    }
+    for (int i = 0; i < robot->command_count; ++i) {
+        h = hash_text(h, robot->command[i].name);
+        h = hash_real(h, robot->command[i].range, 2);
+    }
+    return hash_readings(h, robot);
+}

@@ -1,0 +1,61 @@
+// Inside the robot room: what the files share while a robot is being built.
+#ifndef PL_ROBOT_BUILD_H
+#define PL_ROBOT_BUILD_H
+
+#include "base/vec.h"
+#include "mesh/mesh.h"
+#include "robot/robot.h"
+
+typedef struct robot_build {
+    const pl_robot_def *def;
+    pl_robot *robot;
+    pl_findings *findings;
+    double size;  // diagonal of the world mesh's bounding box, mm
+    bool *hollow; // per actuator: its region of chamber elements was taken out and is a surface now
+    bool *mark;   // per vertex, scratch, all false between uses
+    pl_error *err;
+} robot_build;
+
+#define ROBOT_FIND(b, severity, line, ...)                                                                   \
+    pl_findings_add((b)->findings, severity, (b)->def->file, line, __VA_ARGS__)
+#define ROBOT_DEFECT(b, line, ...) ROBOT_FIND(b, PL_DEFECT, line, __VA_ARGS__)
+
+// Every step reports defects as findings and fails only when out of memory or when a room to the left fails.
+pl_status robot_world_mesh(robot_build *b, const pl_mesh *const *mesh); // robot_world.c
+pl_status robot_regions(robot_build *b);                                // robot_create.c
+pl_status robot_supports(robot_build *b);                               // robot_support.c
+pl_status robot_rigids(robot_build *b);
+pl_status robot_check_held(robot_build *b); // robot_held.c
+pl_status robot_actuators(robot_build *b);  // robot_actuator.c
+pl_status robot_commands(robot_build *b);   // robot_command.c
+pl_status robot_markers(robot_build *b);    // robot_marker.c
+pl_status robot_sensors(robot_build *b);
+pl_status robot_loads(robot_build *b);
+uint64_t robot_hash(const pl_robot *robot); // robot_hash.c
+
+// Index of a surface or region of the world mesh; -1 after a finding that names the nearest.
+int32_t robot_find_surface(robot_build *b, const char *name, const char *what, int line);
+int32_t robot_find_region(robot_build *b, const char *name, const char *what, int line);
+// Vertices marked in b->mark as an ascending list; the marks are cleared.
+pl_status robot_take_marks(robot_build *b, int32_t **node, int32_t *count);
+void robot_mark_faces(robot_build *b, const int64_t *face, int64_t count);
+void robot_mark_region(robot_build *b, int32_t region);
+pl_status robot_copy_faces(robot_build *b, int32_t surface, int64_t **face, int64_t *count);
+// Faces of elements outside the set that look at elements inside it; freed with pl_free.
+pl_status robot_interface(const pl_mesh *mesh, const bool *inside, int64_t **face, int64_t *count,
+                          pl_error *err);
+// Guides of a cable or a string and the length along them.
+pl_status robot_guides(robot_build *b, const char *what, const char *name, const pl_guide_def *guide,
+                       int count, double radius, pl_point **out, double *length);
+pl_status robot_memory(robot_build *b);
+// Positive weights over nodes, tilted so that their mean is `at` where positive weights can do that; see
+// robot_point.c.
+void robot_point_tilt(const double *position, const int32_t *node, int32_t count, const double at[3],
+                      double scale, double *weight);
+// Lumped share of an element's volume that belongs to its local node: positive, sums to 1.
+double robot_lump(pl_element_kind kind, int node);
+// The non-negative weights around a point: the kernel's over `radius`, or those of the element it lies in.
+pl_status robot_point_patch(const pl_mesh *mesh, const double at[3], double radius, pl_point *out,
+                            pl_error *err);
+
+#endif

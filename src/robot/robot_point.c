@@ -1,0 +1,388 @@
+// A material point as a weighted sum of vertices, spread over a radius.
+//
+// Vertices j within r of the point p, reached through elements from the element p lies in, get
+//   k_j = m_j (1 - (|X_j - p| / r)^2)^2,    m_j the lumped volume of vertex j,
+// corrected by a linear factor, w_j = k_j (a + b . (X_j - p)), with a and b from the 4 x 4 system
+//   sum_j w_j = 1,   sum_j w_j (X_j - p) = 0,
+// so that constant and linear fields are reproduced exactly. With few vertices inside, a singular system or
+// weights that swing (sum |w_j| > 4) the element's own shape functions take over.
+#include "robot/robot_impl.h"
+
+#define POINT_VERTICES_MIN 8
+#define POINT_SWING_MAX 4.0
+
+// Diagonal scaling of the mass matrix of a straight element (Hinton, Rock, Zienkiewicz): int N_i^2 over their
+// sum.
+double robot_lump(pl_element_kind kind, int node)
+{
+    switch (kind) {
+    case PL_TET10:
+        return node < 4 ? 1.0 / 36 : 4.0 / 27;
+    case PL_PRISM6:
+        return 1.0 / 6;
+    case PL_PRISM15:
+        return node < 6 ? 1.0 / 34 : node < 12 ? 4.0 / 51 : 2.0 / 17;
+    default:
+        return 0.25;
+    }
+}
+
+void pl_point_clear(pl_point *point)
+{
+    pl_free(point->node);
+    pl_free(point->weight);
+    *point = (pl_point){0};
+}
+
+static pl_status point_take(pl_point *out, int32_t count, pl_error *err)
+{
+    out->node = PL_NEW_ARRAY(int32_t, count);
+    out->weight = PL_NEW_ARRAY(double, count);
+    if (!out->node || !out->weight) {
+        pl_point_clear(out);
+        return pl_fail_memory(err, "a point's weights");
+    }
+    out->count = count;
+    return PL_OK;
+}
+
+static void point_rest(const pl_mesh *mesh, pl_point *point)
+{
+    const double *X = pl_mesh_get(mesh).position;
+    point->rest[0] = point->rest[1] = point->rest[2] = 0;
+    for (int32_t j = 0; j < point->count; ++j) {
+        for (int i = 0; i < 3; ++i) {
+            point->rest[i] += point->weight[j] * X[3 * (size_t)point->node[j] + i];
+        }
+    }
+}
+
+// Kernel of the vertices around a point: nodes with k_j > 0, nodes reached from `element` only.
+typedef struct point_kernel {
+    int32_t count;
+    int32_t *node;
+    double *weight;
+} point_kernel;
+
+static void kernel_clear(point_kernel *kernel)
+{
+    pl_free(kernel->node);
+    pl_free(kernel->weight);
+}
+
+// Spreads the mark 2 (reached) over elements that hold vertices inside the ball (mark 1) until it stands
+// still.
+static void kernel_reach(const pl_mesh_view *v, const int32_t *element, int32_t count, uint8_t *mark)
+{
+    for (bool grown = true; grown;) {
+        grown = false;
+        for (int32_t i = 0; i < count; ++i) {
+            const int32_t *node = v->node + v->node_start[element[i]];
+            const int n = (int)(v->node_start[element[i] + 1] - v->node_start[element[i]]);
+            bool touched = false;
+            for (int a = 0; a < n; ++a) {
+                touched = touched || mark[node[a]] == 2;
+            }
+            for (int a = 0; touched && a < n; ++a) {
+                if (mark[node[a]] == 1) {
+                    mark[node[a]] = 2;
+                    grown = true;
+                }
+            }
+        }
+    }
+}
+
+static void kernel_lump(const pl_mesh *mesh, const int32_t *element, int32_t count, double *mass)
+{
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    for (int32_t i = 0; i < count; ++i) {
+        const int32_t e = element[i];
+        double x[3 * PL_ELEMENT_NODES_MAX];
+        const int n = pl_mesh_gather(mesh, e, x);
+        const double volume = pl_element_volume((pl_element_kind)v.kind[e], x);
+        for (int a = 0; a < n; ++a) {
+            mass[v.node[v.node_start[e] + a]] += volume * robot_lump((pl_element_kind)v.kind[e], a);
+        }
+    }
+}
+
+// Elements with a vertex inside the ball.
+static int32_t kernel_elements(const pl_mesh_view *v, const uint8_t *mark, int32_t *element)
+{
+    int32_t count = 0;
+    for (int32_t e = 0; e < v->element_count; ++e) {
+        bool inside = false;
+        for (int64_t a = v->node_start[e]; a < v->node_start[e + 1]; ++a) {
+            inside = inside || mark[v->node[a]] != 0;
+        }
+        if (inside) {
+            element[count++] = e;
+        }
+    }
+    return count;
+}
+
+static void kernel_collect(const pl_mesh_view *v, const double at[3], double radius, const uint8_t *mark,
+                           const double *mass, point_kernel *out)
+{
+    for (int32_t j = 0; j < v->vertex_count; ++j) {
+        if (mark[j] == 2) {
+            const double r = pl_distance3(v->position + 3 * (size_t)j, at) / radius;
+            out->node[out->count] = j;
+            out->weight[out->count++] = mass[j] * (1 - r * r) * (1 - r * r);
+        }
+    }
+}
+
+static pl_status kernel_create(const pl_mesh *mesh, const double at[3], double radius, int32_t element,
+                               point_kernel *out, pl_error *err)
+{
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    *out = (point_kernel){0};
+    uint8_t *mark = PL_NEW_ARRAY(uint8_t, v.vertex_count);
+    double *mass = PL_NEW_ARRAY(double, v.vertex_count);
+    int32_t *near = PL_NEW_ARRAY(int32_t, v.element_count);
+    int32_t inside = 0;
+    if (mark) {
+        for (int32_t j = 0; j < v.vertex_count; ++j) {
+            mark[j] = pl_distance3(v.position + 3 * (size_t)j, at) < radius;
+            inside += mark[j];
+        }
+    }
+    out->node = PL_NEW_ARRAY(int32_t, inside + 1);
+    out->weight = PL_NEW_ARRAY(double, inside + 1);
+    const bool good = mark && mass && near && out->node && out->weight;
+    if (good) {
+        for (int64_t a = v.node_start[element]; a < v.node_start[element + 1]; ++a) {
+            mark[v.node[a]] = mark[v.node[a]] ? 2 : 0;
+        }
+        const int32_t count = kernel_elements(&v, mark, near);
+        kernel_reach(&v, near, count, mark);
+        kernel_lump(mesh, near, count, mass);
+        kernel_collect(&v, at, radius, mark, mass, out);
+    }
+    pl_free(mark);
+    pl_free(mass);
+    pl_free(near);
+    if (!good) {
+        kernel_clear(out);
+        return pl_fail_memory(err, "a point's kernel");
+    }
+    return PL_OK;
+}
+
+// Solves the n x n system in place (row-major, n columns plus one) with partial pivoting; false when
+// singular.
+static bool point_solve(int n, double *A, double *x)
+{
+    const int m = n + 1;
+    for (int k = 0; k < n; ++k) {
+        int p = k;
+        for (int r = k + 1; r < n; ++r) {
+            p = fabs(A[r * m + k]) > fabs(A[p * m + k]) ? r : p;
+        }
+        if (!(fabs(A[p * m + k]) > 1e-6)) {
+            return false;
+        }
+        for (int c = 0; c < m; ++c) {
+            const double t = A[k * m + c];
+            A[k * m + c] = A[p * m + c];
+            A[p * m + c] = t;
+        }
+        for (int r = k + 1; r < n; ++r) {
+            const double f = A[r * m + k] / A[k * m + k];
+            for (int c = k; c < m; ++c) {
+                A[r * m + c] -= f * A[k * m + c];
+            }
+        }
+    }
+    for (int k = n - 1; k >= 0; --k) {
+        double sum = A[k * m + n];
+        for (int c = k + 1; c < n; ++c) {
+            sum -= A[k * m + c] * x[c];
+        }
+        x[k] = sum / A[k * m + k];
+    }
+    return true;
+}
+
+// The linear correction of the kernel; false when the element's interpolation should be used instead.
+static bool point_correct(const double *X, const double at[3], double radius, point_kernel *kernel)
+{
+    if (kernel->count < POINT_VERTICES_MIN) {
+        return false;
+    }
+    double total = 0, A[20] = {0}, c[4];
+    for (int32_t j = 0; j < kernel->count; ++j) {
+        total += kernel->weight[j];
+    }
+    if (!(total > 0)) {
+        return false;
+    }
+    for (int32_t j = 0; j < kernel->count; ++j) {
+        const double *Xj = X + 3 * (size_t)kernel->node[j], k = kernel->weight[j] / total;
+        const double d[4] = {1, (Xj[0] - at[0]) / radius, (Xj[1] - at[1]) / radius, (Xj[2] - at[2]) / radius};
+        for (int r = 0; r < 4; ++r) {
+            for (int s = 0; s < 4; ++s) {
+                A[5 * r + s] += k * d[r] * d[s];
+            }
+        }
+    }
+    A[4] = 1;
+    if (!point_solve(4, A, c)) {
+        return false;
+    }
+    double swing = 0;
+    for (int32_t j = 0; j < kernel->count; ++j) {
+        const double *Xj = X + 3 * (size_t)kernel->node[j];
+        double factor = c[0];
+        for (int i = 0; i < 3; ++i) {
+            factor += c[i + 1] * (Xj[i] - at[i]) / radius;
+        }
+        kernel->weight[j] *= factor / total;
+        swing += fabs(kernel->weight[j]);
+    }
+    return swing <= POINT_SWING_MAX;
+}
+
+pl_status pl_point_create(const pl_mesh *mesh, const double at[3], double radius, pl_point *out,
+                          double *distance, pl_error *err)
+{
+    *out = (pl_point){0};
+    pl_embedding embedding;
+    pl_status status = pl_mesh_embed(mesh, at, &embedding, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    if (distance) {
+        *distance = embedding.distance;
+    }
+    if (radius > 0) {
+        point_kernel kernel;
+        status = kernel_create(mesh, at, radius, embedding.element, &kernel, err);
+        if (status != PL_OK) {
+            return status;
+        }
+        if (point_correct(pl_mesh_get(mesh).position, at, radius, &kernel)) {
+            *out = (pl_point){.count = kernel.count, .node = kernel.node, .weight = kernel.weight};
+            point_rest(mesh, out);
+            return PL_OK;
+        }
+        kernel_clear(&kernel);
+    }
+    status = point_take(out, embedding.node_count, err);
+    if (status == PL_OK) {
+        memcpy(out->node, embedding.node, (size_t)embedding.node_count * sizeof *out->node);
+        memcpy(out->weight, embedding.weight, (size_t)embedding.node_count * sizeof *out->weight);
+        point_rest(mesh, out);
+    }
+    return status;
+}
+
+// Maximum-entropy tilt: w_j = k_j exp(l . d_j) / sum, d_j = (X_j - p) / scale, with l from Newton's method on
+// log sum_j k_j exp(l . d_j), whose gradient is the mean of d. Weights stay positive; where p lies on the rim
+// of the nodes' convex hull l would run away and the weights are left as they were.
+void robot_point_tilt(const double *position, const int32_t *node, int32_t count, const double at[3],
+                      double scale, double *weight)
+{
+    double l[3] = {0};
+    for (int iteration = 0; iteration < 40; ++iteration) {
+        double sum = 0, g[3] = {0}, H[12] = {0};
+        for (int32_t j = 0; j < count; ++j) {
+            double d[3];
+            pl_sub3(position + 3 * (size_t)node[j], at, d);
+            for (int i = 0; i < 3; ++i) {
+                d[i] /= scale;
+            }
+            const double w = weight[j] * exp(pl_dot3(l, d));
+            sum += w;
+            for (int i = 0; i < 3; ++i) {
+                g[i] += w * d[i];
+                for (int k = 0; k < 3; ++k) {
+                    H[4 * i + k] += w * d[i] * d[k];
+                }
+            }
+        }
+        for (int i = 0; i < 3; ++i) {
+            for (int k = 0; k < 3; ++k) {
+                H[4 * i + k] = H[4 * i + k] / sum - g[i] * g[k] / (sum * sum);
+            }
+            H[4 * i + 3] = -g[i] / sum;
+        }
+        const double error = pl_norm3(g) / sum;
+        if (error < 1e-14) {
+            for (int32_t j = 0; j < count; ++j) {
+                double d[3];
+                pl_sub3(position + 3 * (size_t)node[j], at, d);
+                weight[j] *= exp(pl_dot3(l, d) / scale) / sum;
+            }
+            return;
+        }
+        double step[3];
+        if (!point_solve(3, H, step)) {
+            return;
+        }
+        const double length = pl_norm3(step), damp = length > 2 ? 2 / length : 1;
+        for (int i = 0; i < 3; ++i) {
+            l[i] += damp * step[i];
+        }
+        if (!(pl_norm3(l) < 40)) {
+            return;
+        }
+    }
+}
+
+static void patch_normalise(pl_point *point)
+{
+    double sum = 0;
+    for (int32_t j = 0; j < point->count; ++j) {
+        sum += point->weight[j];
+    }
+    for (int32_t j = 0; j < point->count; ++j) {
+        point->weight[j] /= sum;
+    }
+}
+
+pl_status robot_point_patch(const pl_mesh *mesh, const double at[3], double radius, pl_point *out,
+                            pl_error *err)
+{
+    *out = (pl_point){0};
+    pl_embedding embedding;
+    pl_status status = pl_mesh_embed(mesh, at, &embedding, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    double scale = radius;
+    if (radius > 0) {
+        point_kernel kernel;
+        status = kernel_create(mesh, at, radius, embedding.element, &kernel, err);
+        if (status != PL_OK) {
+            return status;
+        }
+        if (kernel.count >= POINT_VERTICES_MIN) {
+            *out = (pl_point){.count = kernel.count, .node = kernel.node, .weight = kernel.weight};
+        } else {
+            kernel_clear(&kernel);
+        }
+    }
+    if (out->count == 0) {
+        const int32_t e = embedding.element, n = (int32_t)(v.node_start[e + 1] - v.node_start[e]);
+        status = point_take(out, n, err);
+        if (status != PL_OK) {
+            return status;
+        }
+        const int32_t *node = v.node + v.node_start[e];
+        scale = pl_distance3(v.position + 3 * (size_t)node[0], v.position + 3 * (size_t)node[1]);
+        for (int32_t a = 0; a < n; ++a) {
+            out->node[a] = node[a];
+            out->weight[a] = robot_lump((pl_element_kind)v.kind[e], a);
+        }
+    }
+    patch_normalise(out);
+    robot_point_tilt(v.position, out->node, out->count, at, scale, out->weight);
+    patch_normalise(out);
+    point_rest(mesh, out);
+    return PL_OK;
+}

@@ -1,0 +1,178 @@
+// All that changes: positions, commands, efforts. For files a state is one block of doubles:
+//   version, robot hash (high and low 32 bits), vertex, command and actuator counts, load,
+//   x (3 per vertex), command, multiplier, active.
+#include "robot/robot_impl.h"
+
+#define STATE_HEADER 7
+
+pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err)
+{
+    if (!robot || !out) {
+        return pl_fail(err, PL_BAD_INPUT, "state: a robot and a place for the result are needed");
+    }
+    *out = NULL;
+    pl_state *s = PL_NEW(pl_state);
+    if (!s) {
+        return pl_fail_memory(err, "the state");
+    }
+    s->robot_hash = robot->hash;
+    s->vertex_count = pl_mesh_get(robot->mesh).vertex_count;
+    s->command_count = robot->command_count;
+    s->actuator_count = robot->actuator_count;
+    s->x = PL_NEW_ARRAY(double, 3 * (int64_t)s->vertex_count);
+    s->command = PL_NEW_ARRAY(double, s->command_count);
+    s->multiplier = PL_NEW_ARRAY(double, s->actuator_count);
+    s->active = PL_NEW_ARRAY(double, s->actuator_count);
+    if (!s->x || !s->command || !s->multiplier || !s->active) {
+        pl_state_destroy(s);
+        return pl_fail_memory(err, "the state");
+    }
+    pl_state_reset(s, robot);
+    *out = s;
+    return PL_OK;
+}
+
+void pl_state_destroy(pl_state *state)
+{
+    if (!state) {
+        return;
+    }
+    pl_free(state->x);
+    pl_free(state->command);
+    pl_free(state->multiplier);
+    pl_free(state->active);
+    pl_free(state);
+}
+
+static bool state_alike(const pl_state *a, const pl_state *b)
+{
+    return a->robot_hash == b->robot_hash && a->vertex_count == b->vertex_count &&
+           a->command_count == b->command_count && a->actuator_count == b->actuator_count;
+}
+
+pl_status pl_state_copy(pl_state *to, const pl_state *from)
+{
+    if (!to || !from || !state_alike(to, from)) {
+        return PL_BAD_INPUT;
+    }
+    if (to == from) {
+        return PL_OK;
+    }
+    memcpy(to->x, from->x, 3 * (size_t)from->vertex_count * sizeof *to->x);
+    memcpy(to->command, from->command, (size_t)from->command_count * sizeof *to->command);
+    memcpy(to->multiplier, from->multiplier, (size_t)from->actuator_count * sizeof *to->multiplier);
+    memcpy(to->active, from->active, (size_t)from->actuator_count * sizeof *to->active);
+    to->load = from->load;
+    return PL_OK;
+}
+
+void pl_state_reset(pl_state *state, const pl_robot *robot)
+{
+    const pl_mesh_view v = pl_mesh_get(robot->mesh);
+    if (state->robot_hash != robot->hash || state->vertex_count != v.vertex_count) {
+        return;
+    }
+    memcpy(state->x, v.position, 3 * (size_t)v.vertex_count * sizeof *state->x);
+    for (int i = 0; i < state->command_count; ++i) {
+        state->command[i] = NAN;
+    }
+    memset(state->multiplier, 0, (size_t)state->actuator_count * sizeof *state->multiplier);
+    memset(state->active, 0, (size_t)state->actuator_count * sizeof *state->active);
+    state->load = 0;
+}
+
+const double *pl_state_positions(const pl_state *state)
+{
+    return state->x;
+}
+
+int32_t pl_state_vertex_count(const pl_state *state)
+{
+    return state->vertex_count;
+}
+
+static size_t state_size(const pl_state *s)
+{
+    return STATE_HEADER + 3 * (size_t)s->vertex_count + (size_t)s->command_count +
+           2 * (size_t)s->actuator_count;
+}
+
+// Writes when `block` has room for it; returns the size in any case.
+size_t pl_state_pack(const pl_state *state, double *block, size_t size)
+{
+    const size_t need = state_size(state);
+    if (!block || size < need) {
+        return need;
+    }
+    const double header[STATE_HEADER] = {PL_STATE_VERSION,
+                                         (double)(state->robot_hash >> 32),
+                                         (double)(state->robot_hash & UINT32_MAX),
+                                         state->vertex_count,
+                                         state->command_count,
+                                         state->actuator_count,
+                                         state->load};
+    memcpy(block, header, sizeof header);
+    double *p = block + STATE_HEADER;
+    memcpy(p, state->x, 3 * (size_t)state->vertex_count * sizeof *p);
+    p += 3 * (size_t)state->vertex_count;
+    memcpy(p, state->command, (size_t)state->command_count * sizeof *p);
+    p += state->command_count;
+    memcpy(p, state->multiplier, (size_t)state->actuator_count * sizeof *p);
+    p += state->actuator_count;
+    memcpy(p, state->active, (size_t)state->actuator_count * sizeof *p);
+    return need;
+}
+
+static pl_status state_check_header(const pl_state *s, const double *block, size_t size, pl_error *err)
+{
+    if (size < STATE_HEADER) {
+        return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, a state has at least %d", size,
+                       STATE_HEADER);
+    }
+    if (block[0] != PL_STATE_VERSION) {
+        return pl_fail(err, PL_BAD_INPUT, "state: version %g, this program reads version %d", block[0],
+                       PL_STATE_VERSION);
+    }
+    if (block[1] != (double)(s->robot_hash >> 32) || block[2] != (double)(s->robot_hash & UINT32_MAX)) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "state: it belongs to another robot (or the robot has changed since)");
+    }
+    if (block[3] != s->vertex_count || block[4] != s->command_count || block[5] != s->actuator_count) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "state: %g vertices, %g commands, %g actuators; the robot has %d, %d, %d", block[3],
+                       block[4], block[5], (int)s->vertex_count, s->command_count, s->actuator_count);
+    }
+    if (size != state_size(s)) {
+        return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, expected %zu", size, state_size(s));
+    }
+    if (!(block[6] >= 0 && block[6] <= 1)) {
+        return pl_fail(err, PL_BAD_INPUT, "state: load is %g, must lie between 0 and 1", block[6]);
+    }
+    return PL_OK;
+}
+
+pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_error *err)
+{
+    if (!state || !block) {
+        return pl_fail(err, PL_BAD_INPUT, "state: a state and a block are needed");
+    }
+    const pl_status status = state_check_header(state, block, size, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    const double *x = block + STATE_HEADER, *command = x + 3 * (size_t)state->vertex_count;
+    const double *multiplier = command + state->command_count, *active = multiplier + state->actuator_count;
+    // an idle command is NAN, everything else is a number
+    for (const double *p = x; p < block + size; ++p) {
+        const bool idle = p >= command && p < multiplier && isnan(*p);
+        if (!isfinite(*p) && !idle) {
+            return pl_fail(err, PL_BAD_INPUT, "state: number %zu is not finite", (size_t)(p - block));
+        }
+    }
+    memcpy(state->x, x, 3 * (size_t)state->vertex_count * sizeof *x);
+    memcpy(state->command, command, (size_t)state->command_count * sizeof *x);
+    memcpy(state->multiplier, multiplier, (size_t)state->actuator_count * sizeof *x);
+    memcpy(state->active, active, (size_t)state->actuator_count * sizeof *x);
+    state->load = block[6];
+    return PL_OK;
+}
