@@ -111,8 +111,9 @@ void cli_findings(const pl_findings *findings);
 int cli_fail(const cli_args *args, const pl_error *err);
 int cli_fail_writing(const cli_args *args, const pl_error *err);
 int cli_no_memory(const cli_args *args);
-// "1 element", "2 elements"
-const char *cli_plural(long count, const char *one, char *buffer, size_t size);
+
+// For tables with three digits behind the point: nothing reads -0.000.
+double cli_tidy(double value);
 
 // A table of cells, aligned when printed; columns of numbers are set flush right.
 typedef struct cli_table {

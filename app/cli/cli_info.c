@@ -39,9 +39,10 @@ static void info_print_mesh(const cli_args *args, const pl_robot *robot, const i
     const pl_mesh_view view = pl_mesh_get(mesh);
     double low[3], high[3];
     pl_mesh_bounds(mesh, low, high);
-    cli_say(args, "%s: %.4g x %.4g x %.4g mm, %.4g mL, %.4g g\n", pl_robot_name(robot), high[0] - low[0],
-            high[1] - low[1], high[2] - low[2], pl_mesh_region_volume(mesh, -1) / 1000,
-            info_mass(robot) * 1e6);
+    const double mass = info_mass(robot) * 1e6;
+    cli_say(args, "%s: %.4g x %.4g x %.4g mm, %.4g mL", pl_robot_name(robot), high[0] - low[0],
+            high[1] - low[1], high[2] - low[2], pl_mesh_region_volume(mesh, -1) / 1000);
+    cli_say(args, mass > 0 ? ", %.4g g\n" : ", weightless (no density given)\n", mass);
     cli_say(args, "  %d vertices, %d elements (", view.vertex_count, view.element_count);
     const char *comma = "";
     for (int k = 0; k < PL_ELEMENT_KIND_COUNT; ++k) {
@@ -88,18 +89,18 @@ static void info_print_commands(const cli_args *args, const pl_robot *robot)
     const int count = pl_robot_command_count(robot);
     if (count > 0) {
         cli_say(args, "\n");
-        cli_row(&table, "command\tunit\tfrom\tto\tdrives");
+        cli_row(&table, "command\tunit\tfrom\tto\tactuators driven");
     }
     for (int i = 0; i < count; ++i) {
         const pl_command_info info = pl_robot_command(robot, i);
         const double scale = pl_drive_scale(info.drive);
-        char low[32] = "", high[32] = "", words[40];
+        char low[32] = "", high[32] = "";
         if (info.has_range) {
             snprintf(low, sizeof low, "%g", info.range[0] / scale);
             snprintf(high, sizeof high, "%g", info.range[1] / scale);
         }
-        cli_row(&table, "%s\t%s\t%s\t%s\t%s", info.name, pl_drive_unit(info.drive), low, high,
-                cli_plural(info.actuator_count, "actuator", words, sizeof words));
+        cli_row(&table, "%s\t%s\t%s\t%s\t%d", info.name, pl_drive_unit(info.drive), low, high,
+                info.actuator_count);
     }
     cli_table_print(args, &table);
 }

@@ -61,9 +61,9 @@ static void result_print_markers(const cli_args *args, cli_run *run)
             snprintf(turned, sizeof turned, "%.2f", result_angle(m.rotation));
         }
         cli_row(&table, "%s\t%.3f\t%.3f\t%.3f\t%+.3f\t%+.3f\t%+.3f\t%.3f\t%s",
-                pl_robot_marker_name(run->r.robot, i), m.position[0], m.position[1], m.position[2],
-                m.displacement[0], m.displacement[1], m.displacement[2], result_length(m.displacement),
-                turned);
+                pl_robot_marker_name(run->r.robot, i), cli_tidy(m.position[0]), cli_tidy(m.position[1]),
+                cli_tidy(m.position[2]), cli_tidy(m.displacement[0]), cli_tidy(m.displacement[1]),
+                cli_tidy(m.displacement[2]), result_length(m.displacement), turned);
     }
     if (count > 0) {
         cli_say(args, "\n");

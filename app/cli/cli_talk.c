@@ -102,13 +102,12 @@ int cli_no_memory(const cli_args *args)
     return CLI_MACHINE;
 }
 
-const char *cli_plural(long count, const char *one, char *buffer, size_t size)
+// ---- tables
+double cli_tidy(double value)
 {
-    snprintf(buffer, size, "%ld %s%s", count, one, count == 1 ? "" : "s");
-    return buffer;
+    return fabs(value) < 5e-4 ? 0 : value;
 }
 
-// ---- tables
 void cli_row(cli_table *table, const char *format, ...)
 {
     char text[1000];

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# fk: what it says, writes and refuses; state files; runs that are interrupted.
+. "$(dirname "$0")/lib.sh"
+
+# a beam of known answer would be a test of statics: here the words, files and exit codes count
+expect_status 0 new bending_finger finger
+coarse="--size 7"
+expect_status 0 fk finger $coarse --set air=5kPa --json fk.json
+expect_words out.txt "bending-finger at air = 5 kPa: solved" "tip" "chamber" "5 kPa" "support" "base" "factorizations"
+expect_keys fk.json format pliant robot warnings converged outcome message iterations factorizations solves residual \
+    step seconds energy vertices elements commands actuators markers sensors reactions contacts min_J max_stretch value \
+    unit kind drive volume ratio pressure_kpa position displacement rotation force moment
+expect_words fk.json '"converged": true' '"outcome": "solved"' '"unit": "kPa"'
+expect_near "pressure reported" "$(json_number fk.json pressure_kpa)" 5 1e-9
+expect_near "command reported" "$(json_number fk.json value)" 5 1e-9
+expect_status 0 fk finger $coarse --set air=0.05bar --json -
+expect_no_words out.txt "bending-finger at"
+expect_near "bar is understood" "$(json_number out.txt pressure_kpa)" 5 1e-9
+
+expect_status 0 fk finger $coarse --set air=5kPa --out s.vtu --out s.pvd --out s.stl --out s.csv --out s.png --color von_mises
+for f in s.vtu s.pvd s.stl s.csv s.png; do expect_file "$f"; done
+expect_words s.vtu "displacement" "von_mises"
+expect_words s.csv "air [kPa]" "tip.x [mm]" "converged"
+expect_status 2 fk finger $coarse --set air=5kPa --out s.png --color rainbow
+expect_words err.txt "--color takes"
+expect_status 0 fk finger $coarse -v --set air=2kPa --threads 1
+if [ -s err.txt ]; then pass "-v logs"; else fail "-v logs nothing"; fi
+
+# wrong commands
+expect_status 2 fk finger $coarse --set air=5
+expect_words err.txt "unit"
+expect_status 2 fk finger $coarse --set air=5mm
+expect_status 2 fk finger $coarse --set air
+expect_words err.txt "expected NAME=VALUE"
+expect_status 2 fk finger $coarse --set ari=5kPa
+expect_words err.txt "no command 'ari'" "did you mean 'air'"
+expect_status 2 fk finger $coarse --set air=5kPa --set air=6kPa
+expect_words err.txt "set twice"
+expect_status 2 fk finger $coarse --set air=900kPa
+expect_words err.txt "outside its range of 0 to 60 kPa" "--beyond-range"
+expect_status 0 fk finger $coarse --set air=-1kPa --beyond-range
+expect_status 2 fk finger $coarse --set air=5kPa --method magic
+expect_status 3 fk finger $coarse --set air=5kPa --out no_such_folder/x.vtu
+expect_status 2 fk finger $coarse --set air=5kPa --out finger/robot.vtk
+
+# states: go on from one, leave one, refuse another robot's
+expect_status 0 fk finger $coarse --set air=5kPa --save-state five.state
+expect_file five.state
+expect_status 0 fk finger $coarse --set air=6kPa --state five.state --save-state six.state --json warm.json
+expect_status 0 fk finger $coarse --set air=6kPa --json cold.json
+expect_near "energy from a state and from rest" "$(json_number warm.json energy)" "$(json_number cold.json energy)" 1e-4
+expect_status 0 fk finger $coarse --set air=5kPa --state fresh.state
+expect_words err.txt "no such state yet"
+expect_file fresh.state
+expect_status 2 fk finger --size 9 --set air=5kPa --state five.state
+echo "no state" >bad.state
+expect_status 2 fk finger $coarse --set air=5kPa --state bad.state
+
+# not converged: status 1, and what was reached is reported
+expect_status 1 fk finger $coarse --set air=50kPa --time-limit 0.001s --json late.json
+expect_words late.json '"converged": false'
+expect_words err.txt "not converged"
+
+# interrupted: status 1, nothing half-written
+expect_status 0 mesh finger --size 2.2
+"$pliant" fk finger --size 2.2 --set air=55kPa --out late.vtu --save-state late.state >out.txt 2>err.txt &
+child=$!
+sleep 1.5
+kill -INT "$child" 2>/dev/null || true
+status=0
+wait "$child" || status=$?
+if [ "$status" -eq 1 ]; then pass "exit 1 when interrupted"; else fail "exit $status when interrupted"; fi
+expect_words err.txt "interrupted"
+expect_clean
+finish

@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# info, mesh and doctor; robot files that are wrong, end to end.
+. "$(dirname "$0")/lib.sh"
+
+expect_status 0 new bending_finger finger
+expect_status 0 info finger --size 6 --json finger.json
+expect_words out.txt "bending-finger" "skin" "layer" "cavity" "air" "kPa" "tip" "held at base"
+expect_keys finger.json format pliant robot warnings vertices elements regions surfaces commands actuators markers \
+    sensors volume material area closed unit range kind drive quality
+expect_status 0 info finger/robot.yaml --size 6 --order 1 --json -
+expect_keys out.txt tet4
+expect_no_words out.txt "bending-finger:" # the machine owns standard output
+# the volume of the stiff layer in closed form: 100 x 20 x 2 mm
+expect_near "volume of the layer" "$(grep -A3 '"layer"' finger.json | grep -oE '"volume": *[0-9.]+' | sed 's/.*: *//')" 4000 40
+
+# mesh: every format, and back
+expect_status 0 mesh finger --size 6 --out m.vtu --out m.msh --out m.inp --out m.stl --out m.png --out m.node
+for f in m.vtu m.msh m.inp m.stl m.png m.node m.ele; do expect_file "$f"; done
+expect_words out.txt "quality: worst" "wrote m.vtu"
+expect_status 0 mesh finger --size 6 --json quality.json
+expect_keys quality.json worst_quality slivers longest_edge
+elements=$(json_number quality.json elements)
+for f in m.vtu m.msh m.inp m.node; do
+    expect_status 0 mesh "$f" --json back.json
+    expect_near "elements in $f" "$(json_number back.json elements)" "$elements" 0
+done
+expect_status 0 mesh m.vtu --order 1 --out linear.vtu
+expect_status 0 mesh m.vtu --unit cm --json -
+expect_status 0 mesh finger --size 6 --out cavity.stl --surface cavity
+expect_status 2 mesh finger --size 6 --out cavity.stl --surface cavty
+expect_words err.txt "no such surface" "cavity"
+expect_status 0 mesh finger --size 6 --out cut.png --cut y --view front --edges
+expect_file cut.png
+expect_status 2 mesh finger --size 6 --out cut.png --cut q
+expect_status 2 mesh finger --size 6 --out cut.png --view sideways
+expect_status 2 mesh finger --size -3
+expect_status 2 mesh finger --order 3
+expect_status 2 mesh m.vtu --size 3
+expect_status 2 mesh absent.vtu
+echo "<VTKFile" >broken.vtu
+expect_status 2 mesh broken.vtu
+expect_words err.txt "broken.vtu"
+
+# outputs are judged before the work, inputs are safe
+expect_status 3 mesh finger --out no_such_folder/m.vtu
+expect_words err.txt "no_such_folder" "cannot be written"
+expect_status 2 mesh m.vtu --out m.vtu
+expect_words err.txt "would be overwritten" "--force"
+expect_status 0 mesh m.vtu --out m.vtu --force
+mkdir parts
+cp m.msh parts/body.msh
+cp m.vtu parts/body.vtu
+cat >parts/robot.yaml <<'END'
+pliant: 1
+name: parts
+mesh: {file: body.vtu}
+materials: {rubber: {model: neo_hookean, c10: 0.1 MPa}}
+regions: {skin: rubber, layer: rubber}
+fixed: [{surface: base}]
+END
+expect_status 2 mesh parts --out parts/body.vtu
+expect_words err.txt "a file the robot is made from"
+expect_status 2 info parts --json parts/robot.yaml
+expect_words err.txt "the robot file itself"
+
+# a robot may stand on any mesh file
+for f in body.vtu body.msh; do
+    sed "s/body.vtu/$f/" parts/robot.yaml >parts/from.yaml
+    expect_status 0 info parts/from.yaml --json from.json
+    expect_near "elements of a robot on $f" "$(json_number from.json elements)" "$elements" 0
+done
+
+# doctor
+expect_status 0 doctor finger --size 6 --out defects.vtu --json doctor.json
+expect_words out.txt "nothing wrong"
+expect_keys doctor.json findings severity advice place elements
+expect_words defects.vtu 'Name="defect"'
+expect_status 1 doctor finger --size 6 --order 1
+expect_words err.txt "warning:" "span a wall alone" "--order 2"
+cat >parts/off.yaml <<'END'
+pliant: 1
+name: off
+mesh: {file: body.vtu}
+materials: {rubber: {model: neo_hookean, c10: 0.1 MPa}}
+regions: {skin: rubber, layer: rubber}
+fixed: [{surface: base}]
+actuators:
+  - {name: tendon, kind: cable, through: [[5, 0, 1], [50, 0, 40], [95, 0, 1]], radius: 1, drive: shortening, range: [0, 5]}
+markers: {far: {at: [100, 0, 90]}}
+END
+expect_status 1 doctor parts/off.yaml
+expect_words err.txt "marker far stands" "cable tendon" "lies" "off the body"
+
+# wrong robot files: status 2, the line, the words
+wrong() { # NAME LINE WORDS; the file comes from standard input
+    local name=$1 line=$2
+    shift 2
+    cat >"parts/$name.yaml"
+    expect_status 2 info "parts/$name.yaml"
+    expect_words err.txt "parts/$name.yaml:$line: error:" "$@"
+}
+head="pliant: 1
+name: wrong
+mesh: {file: body.vtu}
+materials: {rubber: {model: neo_hookean, c10: 0.1 MPa}}
+regions: {skin: rubber, layer: rubber}
+fixed: [{surface: base}]"
+wrong unknown_key 7 "actuator" "actuators" <<<"$head
+actuator: []"
+wrong no_surface 7 "cavty" <<<"$head
+actuators: [{name: air, kind: chamber, surface: cavty, drive: pressure, range: [0 kPa, 9 kPa]}]"
+wrong no_unit 7 "unit" <<<"$head
+actuators: [{name: air, kind: chamber, surface: cavity, drive: pressure, range: [0, 9]}]"
+wrong range_order 7 "range" <<<"$head
+actuators: [{name: air, kind: chamber, surface: cavity, drive: pressure, range: [9 kPa, 0 kPa]}]"
+wrong bad_drive 7 "drive" <<<"$head
+actuators: [{name: air, kind: chamber, surface: cavity, drive: shortening, range: [0, 9]}]"
+wrong reserved 7 "reserved" <<<"$head
+controller: {}"
+wrong two_names 8 "air" <<<"$head
+actuators: [{name: air, kind: chamber, surface: cavity, drive: pressure},
+  {name: air, kind: chamber, surface: cavity, drive: pressure}]"
+wrong bad_unit 7 "parsec" <<<"$head
+markers: {tip: {at: [1 parsec, 0, 0]}}"
+wrong no_material 5 "rubbr" <<<"pliant: 1
+name: wrong
+mesh: {file: body.vtu}
+materials: {rubber: {model: neo_hookean, c10: 0.1 MPa}}
+regions: {skin: rubbr, layer: rubber}
+fixed: [{surface: base}]"
+wrong bad_poisson 4 "poisson" <<<"pliant: 1
+name: wrong
+mesh: {file: body.vtu}
+materials: {rubber: {model: linear, young: 1 MPa, poisson: 0.7}}
+regions: {skin: rubber, layer: rubber}
+fixed: [{surface: base}]"
+wrong no_yaml 4 "YAML" <<<"pliant: 1
+name: wrong
+mesh: {file: body.vtu"
+# several defects in one go
+cat >parts/several.yaml <<<"$head
+actuator: []
+markers: {tip: {at: [1 parsec, 0, 0]}}"
+expect_status 2 doctor parts/several.yaml
+expect_words err.txt "several.yaml:7: error:" "several.yaml:8: error:"
+expect_words out.txt "errors: 2"
+expect_clean
+finish
