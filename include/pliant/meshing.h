@@ -33,6 +33,14 @@ PL_API pl_status pl_meshing_from_parts(const pl_meshing_part *part, int part_cou
                                        const pl_progress *progress, pl_mesh **out, pl_findings *findings,
                                        pl_error *err);
 
+// A first robot file for a surface of one's own (STL or OBJ): finds voids by nesting, or a cavity open to the outside
+// by looking around; base and tip by the flat ends of the longest axis; the size by the walls. What was guessed
+// stands in comments. `unit` is mm per unit of the file, 0 when unknown (mm is then assumed, and said);
+// `reference` is the file's path as the robot file shall spell it (NULL: its name). Freed with pl_meshing_free_text.
+PL_API pl_status pl_meshing_guess(const char *path, double unit, const char *reference, char **robot_yaml,
+                                  pl_findings *findings, pl_error *err);
+PL_API void pl_meshing_free_text(char *text);
+
 // ---- parametric designs
 typedef struct pl_design_parameter {
     const char *name, *unit, *help;

@@ -440,17 +440,15 @@ pl_status cells_init(const pl_meshing_part *part, int part_count, cells *out, pl
 {
     *out = (cells){0};
     pl_status status = cells_gather(part, part_count, out, err);
-    int32_t *component = status == PL_OK ? PL_NEW_ARRAY(int32_t, 2 * (int64_t)out->triangle_count) : NULL;
-    const int32_t count = component ? cells_components(out, component) : -1;
     if (status == PL_OK) {
-        status = count >= 0 ? cells_build(out, component, count, err)
-                            : pl_fail_memory(err, "the cells of the parts");
+        out->side_shell = PL_NEW_ARRAY(int32_t, 2 * (int64_t)out->triangle_count);
+        out->shell_count = out->side_shell ? cells_components(out, out->side_shell) : -1;
+        status = out->shell_count >= 0 ? cells_build(out, out->side_shell, out->shell_count, err)
+                                       : pl_fail_memory(err, "the cells of the parts");
     }
     if (status == PL_OK) {
         cells_name(part, part_count, out);
-    }
-    pl_free(component);
-    if (status != PL_OK) {
+    } else {
         cells_clear(out);
     }
     return status;
@@ -458,7 +456,7 @@ pl_status cells_init(const pl_meshing_part *part, int part_count, cells *out, pl
 
 void cells_clear(cells *c)
 {
-    void *block[] = {c->position, c->corner, c->side_cell, c->cell};
+    void *block[] = {c->position, c->corner, c->side_shell, c->side_cell, c->cell};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }

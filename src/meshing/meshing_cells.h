@@ -16,7 +16,9 @@ typedef struct cell {
 typedef struct cells {
     int32_t vertex_count, triangle_count;
     double *position;
-    int32_t *corner;    // 3 per triangle
+    int32_t *corner;     // 3 per triangle
+    int32_t *side_shell; // 2 per triangle: the closed shell of sides it belongs to
+    int32_t shell_count;
     int32_t *side_cell; // 2 per triangle: cell the normal points into, cell behind; -1 is the outside
     cell *cell;
     int32_t cell_count;

@@ -230,36 +230,6 @@ static const char *drawing_face_name(drawing *d, const face_use *face)
     return plane >= 0 ? d->plane[plane].name : face->solid_count == 1 ? d->outer : NULL;
 }
 
-// One physical group per name, over the entities whose name_of is that name.
-static pl_status drawing_group(drawing *d, int dim, const int *tag, const char *const *name_of, int32_t count,
-                               pl_error *err)
-{
-    int *member = PL_NEW_ARRAY(int, count);
-    if (!member) {
-        return pl_fail_memory(err, "the names of a drawing");
-    }
-    for (int32_t i = 0; i < count; ++i) {
-        bool first = name_of[i] != NULL;
-        for (int32_t k = 0; k < i && first; ++k) {
-            first = !name_of[k] || strcmp(name_of[k], name_of[i]) != 0;
-        }
-        if (!first) {
-            continue;
-        }
-        size_t n = 0;
-        for (int32_t k = i; k < count; ++k) {
-            if (name_of[k] && strcmp(name_of[k], name_of[i]) == 0) {
-                member[n++] = tag[k];
-            }
-        }
-        int group = 0;
-        GMSH(d->g, group = gmshModelAddPhysicalGroup(dim, member, n, -1, &d->g->ierr));
-        GMSH(d->g, gmshModelSetPhysicalName(dim, group, name_of[i], &d->g->ierr));
-    }
-    pl_free(member);
-    return PL_OK;
-}
-
 // Names regions and faces, and takes the hollow pieces away.
 static pl_status drawing_name(drawing *d, const pieces *p, const faces *f, pl_error *err)
 {
@@ -275,7 +245,7 @@ static pl_status drawing_name(drawing *d, const pieces *p, const faces *f, pl_er
         }
     }
     if (status == PL_OK) {
-        status = drawing_group(d, 2, tag, name, count, err);
+        status = meshing_group(d->g, 2, tag, name, count, err);
     }
     count = 0;
     for (int32_t i = 0; status == PL_OK && i < p->count; ++i) {
@@ -289,7 +259,7 @@ static pl_status drawing_name(drawing *d, const pieces *p, const faces *f, pl_er
         }
     }
     if (status == PL_OK) {
-        status = drawing_group(d, 3, tag, name, count, err);
+        status = meshing_group(d->g, 3, tag, name, count, err);
     }
     pl_free(tag);
     pl_free(name);

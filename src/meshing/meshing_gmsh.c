@@ -80,3 +80,33 @@ pl_status meshing_stage(const pl_progress *progress, double fraction, const char
     }
     return PL_OK;
 }
+
+// One physical group per name, over the entities whose name_of is that name.
+pl_status meshing_group(gmsh_session *g, int dim, const int *tag, const char *const *name_of, int32_t count,
+                        pl_error *err)
+{
+    int *member = PL_NEW_ARRAY(int, count);
+    if (!member) {
+        return pl_fail_memory(err, "the names of a model");
+    }
+    for (int32_t i = 0; i < count; ++i) {
+        bool first = name_of[i] != NULL;
+        for (int32_t k = 0; k < i && first; ++k) {
+            first = !name_of[k] || strcmp(name_of[k], name_of[i]) != 0;
+        }
+        if (!first) {
+            continue;
+        }
+        size_t n = 0;
+        for (int32_t k = i; k < count; ++k) {
+            if (name_of[k] && strcmp(name_of[k], name_of[i]) == 0) {
+                member[n++] = tag[k];
+            }
+        }
+        int group = 0;
+        GMSH(g, group = gmshModelAddPhysicalGroup(dim, member, n, -1, &g->ierr));
+        GMSH(g, gmshModelSetPhysicalName(dim, group, name_of[i], &g->ierr));
+    }
+    pl_free(member);
+    return PL_OK;
+}

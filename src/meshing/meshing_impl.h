@@ -21,6 +21,10 @@ pl_status meshing_fail(gmsh_session *g, const char *what, pl_error *err);
 // Progress between stages: false (with PL_INTERRUPTED in err) when the caller asks to stop.
 pl_status meshing_stage(const pl_progress *progress, double fraction, const char *what, pl_error *err);
 
+// One physical group per name, over the entities (tag[i]) of that name; a NULL name leaves its entity out.
+pl_status meshing_group(gmsh_session *g, int dim, const int *tag, const char *const *name_of, int32_t count,
+                        pl_error *err);
+
 static inline bool gmsh_well(gmsh_session *g)
 {
     g->failed = g->failed || g->ierr != 0;
@@ -115,6 +119,9 @@ const char *meshing_extension(const char *path); // "" when there is none
 // Writes MSH 2.2 or 4.1, beside and renamed.
 pl_status meshing_write(const pl_mesh *mesh, const char *path, double version, bool binary, pl_error *err);
 
+// Copies findings; when there are defects, fails with the first one's text.
+pl_status meshing_refuse(const pl_findings *found, pl_findings *findings, pl_error *err);
+
 // ---- one parametric design
 typedef struct design {
     pl_design open;
@@ -128,6 +135,8 @@ extern const design design_bending_finger, design_cable_finger, design_three_cha
 
 pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                               pl_findings *findings, pl_error *err);
+pl_status meshing_from_part_files(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
+                                  pl_findings *findings, pl_error *err);
 pl_status meshing_from_step(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                             pl_findings *findings, pl_error *err);
 

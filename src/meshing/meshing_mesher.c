@@ -35,6 +35,10 @@ static pl_status mesher_build(void *user, const pl_mesh_source *source, const pl
         return meshing_from_design(source, progress, out, findings, err);
     case PL_SOURCE_FILE:
         return mesher_from_file(source, progress, out, findings, err);
+    case PL_SOURCE_PARTS:
+        return meshing_from_part_files(source, progress, out, findings, err);
+    case PL_SOURCE_STEP:
+        return meshing_from_step(source, progress, out, findings, err);
     default:
         return pl_fail(err, PL_BAD_INPUT, "mesh: unknown kind of source %d", (int)source->kind);
     }

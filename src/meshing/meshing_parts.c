@@ -1,0 +1,487 @@
+// From closed surfaces to a volume mesh. The parts are checked first, because Gmsh names no triangle when it
+// fails; then the cells between them are found and named, and their walls are handed to Gmsh: remeshed to the
+// size asked for, or as they are when they are good already.
+#include <stdio.h>
+#include "mesh/mesh.h"
+#include "meshing/meshing_cells.h"
+
+#define PARTS_ANGLE (40 * PL_PI / 180) // edges sharper than this stay edges when a surface is remeshed
+
+// ---- checks
+pl_status meshing_refuse(const pl_findings *found, pl_findings *findings, pl_error *err)
+{
+    const pl_finding *first = NULL;
+    for (int i = 0; i < pl_findings_count(found); ++i) {
+        const pl_finding *f = pl_findings_at(found, i);
+        if (pl_findings_add(findings, f->severity, f->file, f->line, "%s", f->text) >= 0) {
+            pl_findings_advise(findings, "%s", f->advice);
+            if (f->has_place) {
+                pl_findings_place(findings, f->place, f->elements, f->element_count);
+            }
+        }
+        first = f->severity == PL_DEFECT && !first ? f : first;
+    }
+    const int defects = pl_findings_defect_count(found);
+    if (!first) {
+        return PL_OK;
+    }
+    char more[64] = "";
+    if (defects > 1) {
+        snprintf(more, sizeof more, " (and %d more defects)", defects - 1);
+    }
+    return pl_fail(err, PL_BAD_INPUT, "%s%s", first->text, more);
+}
+
+static pl_status parts_check(const pl_meshing_part *part, int count, pl_findings *findings, pl_error *err)
+{
+    pl_findings *found = pl_findings_create();
+    pl_status status = found ? PL_OK : pl_fail_memory(err, "findings");
+    for (int p = 0; status == PL_OK && p < count; ++p) {
+        status = pl_trisurf_check(&part[p].surface, part[p].region, found, err);
+    }
+    for (int p = 0; status == PL_OK && p < count; ++p) {
+        for (int q = 0; status == PL_OK && q < p; ++q) {
+            status = pl_trisurf_check_crossing(&part[q].surface, part[q].region, &part[p].surface,
+                                               part[p].region, found, err);
+        }
+    }
+    if (status == PL_OK) {
+        status = meshing_refuse(found, findings, err);
+    }
+    pl_findings_destroy(found);
+    return status;
+}
+
+static pl_status parts_copy(const pl_meshing_part *part, int count, pl_meshing_part *copy, pl_error *err)
+{
+    for (int p = 0; p < count; ++p) {
+        const pl_trisurf *from = &part[p].surface;
+        if (!part[p].region || !part[p].region[0]) {
+            return pl_fail(err, PL_BAD_INPUT, "parts: part %d has no region name", p + 1);
+        }
+        if (from->triangle_count < 4 || from->vertex_count < 4) {
+            return pl_fail(err, PL_BAD_INPUT, "%s: holds %d triangles, expected a closed surface",
+                           part[p].region, from->triangle_count);
+        }
+        pl_trisurf *to = &copy[p].surface;
+        copy[p].region = part[p].region;
+        copy[p].cavity = part[p].cavity;
+        to->position = PL_NEW_ARRAY(double, 3 * (int64_t)from->vertex_count);
+        to->corner = PL_NEW_ARRAY(int32_t, 3 * (int64_t)from->triangle_count);
+        if (!to->position || !to->corner) {
+            return pl_fail_memory(err, "the parts");
+        }
+        to->vertex_count = from->vertex_count;
+        to->triangle_count = from->triangle_count;
+        memcpy(to->position, from->position, 3 * (size_t)from->vertex_count * sizeof(double));
+        memcpy(to->corner, from->corner, 3 * (size_t)from->triangle_count * sizeof(int32_t));
+        const pl_status status = pl_trisurf_weld(to, 0, err);
+        if (status != PL_OK) {
+            return status;
+        }
+    }
+    return PL_OK;
+}
+
+// ---- walls: triangles with material on at least one side
+typedef struct walls {
+    gmsh_session *g;
+    const cells *c;
+    pl_table shape;    // sorted corners -> wall
+    int32_t *triangle; // of each wall
+    // Gmsh surfaces: tag, and a triangle that stands for it
+    int *tag;
+    int32_t *stands;
+    int32_t count;
+} walls;
+
+static bool walls_filled(const cells *c, int32_t cell_index)
+{
+    return cell_index >= 0 && !c->cell[cell_index].hollow;
+}
+
+static bool walls_init(walls *w, gmsh_session *g, const cells *c)
+{
+    *w = (walls){.g = g, .c = c};
+    w->triangle = PL_NEW_ARRAY(int32_t, c->triangle_count);
+    bool room = w->triangle && pl_table_init(&w->shape, 3, c->triangle_count);
+    for (int32_t t = 0; room && t < c->triangle_count; ++t) {
+        if (walls_filled(c, c->side_cell[2 * t]) || walls_filled(c, c->side_cell[2 * t + 1])) {
+            int32_t key[3];
+            memcpy(key, c->corner + 3 * (int64_t)t, sizeof key);
+            pl_sort_small(key, 3);
+            const int32_t index = pl_table_add(&w->shape, key);
+            room = index >= 0;
+            w->triangle[room ? index : 0] = t;
+        }
+    }
+    return room;
+}
+
+static void walls_clear(walls *w)
+{
+    pl_table_clear(&w->shape);
+    pl_free(w->triangle);
+    pl_free(w->tag);
+    pl_free(w->stands);
+}
+
+// Whether two triangles separate the same two shells.
+static bool walls_same(const cells *c, int32_t s, int32_t t)
+{
+    const int32_t a = c->side_shell[2 * s], b = c->side_shell[2 * s + 1], p = c->side_shell[2 * t],
+                  q = c->side_shell[2 * t + 1];
+    return (a == p && b == q) || (a == q && b == p);
+}
+
+// Adds the vertices to entity 1 and the chosen walls to `entity` (all walls when `like` is negative, else
+// those that separate the same shells as triangle `like`).
+static bool walls_add(walls *w, int entity, int32_t like)
+{
+    const cells *c = w->c;
+    size_t *node = PL_NEW_ARRAY(size_t, 3 * (int64_t)w->shape.count), count = 0;
+    size_t *tag = PL_NEW_ARRAY(size_t, w->shape.count);
+    const bool room = node && tag;
+    for (int32_t k = 0; room && k < w->shape.count; ++k) {
+        const int32_t t = w->triangle[k];
+        if (like < 0 || walls_same(c, like, t)) {
+            for (int i = 0; i < 3; ++i) {
+                node[3 * count + (size_t)i] = (size_t)c->corner[3 * (int64_t)t + i] + 1;
+            }
+            tag[count++] = (size_t)k + 1;
+        }
+    }
+    if (room) {
+        GMSH(w->g, gmshModelMeshAddElementsByType(entity, 2, tag, count, node, 3 * count, &w->g->ierr));
+    }
+    pl_free(node);
+    pl_free(tag);
+    return room;
+}
+
+static bool walls_add_nodes(walls *w)
+{
+    const cells *c = w->c;
+    size_t *tag = PL_NEW_ARRAY(size_t, c->vertex_count), count = 0;
+    double *x = PL_NEW_ARRAY(double, 3 * (int64_t)c->vertex_count);
+    bool *used = PL_NEW_ARRAY(bool, c->vertex_count);
+    const bool room = tag && x && used;
+    for (int64_t k = 0; room && k < 3 * (int64_t)w->shape.count; ++k) {
+        used[w->shape.key[k]] = true;
+    }
+    for (int32_t v = 0; room && v < c->vertex_count; ++v) {
+        if (used[v]) {
+            memcpy(x + 3 * count, c->position + 3 * (int64_t)v, 3 * sizeof *x);
+            tag[count++] = (size_t)v + 1;
+        }
+    }
+    if (room) {
+        GMSH(w->g, gmshModelMeshAddNodes(2, 1, tag, count, x, 3 * count, NULL, 0, &w->g->ierr));
+    }
+    pl_free(tag);
+    pl_free(x);
+    pl_free(used);
+    return room;
+}
+
+// One Gmsh surface per pair of shells, with the triangles as they are.
+static bool walls_keep(walls *w)
+{
+    w->tag = PL_NEW_ARRAY(int, w->shape.count);
+    w->stands = PL_NEW_ARRAY(int32_t, w->shape.count);
+    bool room = w->tag && w->stands;
+    for (int32_t k = 0; room && k < w->shape.count; ++k) {
+        int32_t i = 0;
+        while (i < w->count && !walls_same(w->c, w->stands[i], w->triangle[k])) {
+            ++i;
+        }
+        if (i == w->count) {
+            w->stands[i] = w->triangle[k];
+            w->tag[i] = i + 1;
+            ++w->count;
+            GMSH(w->g, gmshModelAddDiscreteEntity(2, i + 1, NULL, 0, &w->g->ierr));
+        }
+    }
+    room = room && walls_add_nodes(w);
+    for (int32_t i = 0; room && i < w->count; ++i) {
+        room = walls_add(w, w->tag[i], w->stands[i]);
+    }
+    return room;
+}
+
+// The triangle a Gmsh surface stands for; -1 when it mixes walls between different shells.
+static int32_t walls_stand_in(walls *w, int surface)
+{
+    size_t *tag = NULL, *node = NULL, tag_n = 0, node_n = 0;
+    GMSH(w->g, gmshModelMeshGetElementsByType(2, &tag, &tag_n, &node, &node_n, surface, 0, 1, &w->g->ierr));
+    int32_t first = -1;
+    bool mixed = tag_n == 0;
+    for (size_t i = 0; i < tag_n && !mixed && node_n == 3 * tag_n; ++i) {
+        int32_t key[3] = {(int32_t)node[3 * i] - 1, (int32_t)node[3 * i + 1] - 1,
+                          (int32_t)node[3 * i + 2] - 1};
+        pl_sort_small(key, 3);
+        const int32_t k = pl_table_find(&w->shape, key);
+        mixed = k < 0 || (first >= 0 && !walls_same(w->c, first, w->triangle[k]));
+        first = k >= 0 ? w->triangle[k] : first;
+    }
+    gmshFree(tag);
+    gmshFree(node);
+    return mixed ? -1 : first;
+}
+
+// Splits the walls at sharp edges into surfaces that Gmsh can mesh anew. False in *fits when it cannot.
+static bool walls_remesh(walls *w, bool *fits)
+{
+    *fits = false;
+    GMSH(w->g, gmshModelAddDiscreteEntity(2, 1, NULL, 0, &w->g->ierr));
+    if (!walls_add_nodes(w) || !walls_add(w, 1, -1)) {
+        return false;
+    }
+    GMSH(w->g, gmshModelMeshClassifySurfaces(PARTS_ANGLE, 1, 1, PL_PI, 1, &w->g->ierr));
+    int *surface = NULL;
+    size_t surface_n = 0;
+    GMSH(w->g, gmshModelGetEntities(&surface, &surface_n, 2, &w->g->ierr));
+    w->tag = PL_NEW_ARRAY(int, surface_n);
+    w->stands = PL_NEW_ARRAY(int32_t, surface_n);
+    const bool room = w->tag && w->stands;
+    bool whole = room && !w->g->failed;
+    for (size_t i = 0; whole && i + 1 < surface_n; i += 2) {
+        w->tag[w->count] = surface[i + 1];
+        w->stands[w->count] = walls_stand_in(w, surface[i + 1]);
+        whole = w->stands[w->count++] >= 0;
+    }
+    gmshFree(surface);
+    GMSH(w->g, gmshModelMeshCreateGeometry(NULL, 0, &w->g->ierr));
+    *fits = whole && !w->g->failed;
+    return room;
+}
+
+// One volume per filled cell, its shells as surface loops; names for volumes and for the walls of hollows.
+static pl_status walls_volumes(walls *w, pl_error *err)
+{
+    const cells *c = w->c;
+    const int32_t most = w->count > c->cell_count ? w->count : c->cell_count;
+    int *list = PL_NEW_ARRAY(int, most), *loop = PL_NEW_ARRAY(int, c->shell_count),
+        *volume = PL_NEW_ARRAY(int, most);
+    const char **name = pl_alloc_array((size_t)most, sizeof *name);
+    pl_status status =
+        list && loop && volume && name ? PL_OK : pl_fail_memory(err, "the volumes of the parts");
+    int32_t volumes = 0;
+    for (int32_t i = 0; status == PL_OK && i < c->cell_count; ++i) {
+        size_t loops = 0;
+        for (int32_t shell = 0; !c->cell[i].hollow && shell < c->shell_count; ++shell) {
+            size_t n = 0;
+            for (int32_t k = 0; k < w->count; ++k) {
+                const int32_t s = 2 * w->stands[k];
+                const bool front = c->side_shell[s] == shell && c->side_cell[s] == i;
+                if (front || (c->side_shell[s + 1] == shell && c->side_cell[s + 1] == i)) {
+                    list[n++] = w->tag[k];
+                }
+            }
+            // the outer shell first, holes after it
+            if (n > 0) {
+                const size_t at = shell == c->cell[i].component ? 0 : loops;
+                loop[loops] = loop[0];
+                GMSH(w->g, loop[at] = gmshModelGeoAddSurfaceLoop(list, n, -1, &w->g->ierr));
+                ++loops;
+            }
+        }
+        if (loops > 0) {
+            GMSH(w->g, volume[volumes] = gmshModelGeoAddVolume(loop, loops, -1, &w->g->ierr));
+            name[volumes++] = c->cell[i].name;
+        }
+    }
+    GMSH(w->g, gmshModelGeoSynchronize(&w->g->ierr));
+    if (status == PL_OK) {
+        status = meshing_group(w->g, 3, volume, name, volumes, err);
+    }
+    for (int32_t k = 0; status == PL_OK && k < w->count; ++k) {
+        const int32_t front = c->side_cell[2 * w->stands[k]], back = c->side_cell[2 * w->stands[k] + 1];
+        const int32_t hollow = front >= 0 && c->cell[front].hollow ? front : back;
+        name[k] = hollow >= 0 && c->cell[hollow].hollow ? c->cell[hollow].name : NULL;
+    }
+    if (status == PL_OK) {
+        status = meshing_group(w->g, 2, w->tag, name, w->count, err);
+    }
+    pl_free(list);
+    pl_free(loop);
+    pl_free(volume);
+    pl_free(name);
+    return status;
+}
+
+// ---- size and quality of the triangles as given
+typedef struct triangles {
+    double length;    // largest dimension, mm
+    double mean_edge; // mm
+    bool good;        // hardly any triangle is thin
+} triangles;
+
+// Quality 4 sqrt(3) A / (a^2 + b^2 + c^2): 1 for the regular triangle.
+static triangles parts_measure(const cells *c)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, sum = 0;
+    int32_t thin = 0;
+    for (int32_t t = 0; t < c->triangle_count; ++t) {
+        const double *x[3];
+        double u[3], v[3], n[3], squares = 0;
+        for (int k = 0; k < 3; ++k) {
+            x[k] = c->position + 3 * (int64_t)c->corner[3 * (int64_t)t + k];
+            for (int i = 0; i < 3; ++i) {
+                low[i] = fmin(low[i], x[k][i]);
+                high[i] = fmax(high[i], x[k][i]);
+            }
+        }
+        for (int k = 0; k < 3; ++k) {
+            const double edge = pl_distance3(x[k], x[(k + 1) % 3]);
+            sum += edge;
+            squares += edge * edge;
+        }
+        pl_sub3(x[1], x[0], u);
+        pl_sub3(x[2], x[0], v);
+        pl_cross3(u, v, n);
+        thin += 2 * sqrt(3) * pl_norm3(n) < 0.3 * squares;
+    }
+    return (triangles){.length = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2])),
+                       .mean_edge = sum / (3.0 * c->triangle_count),
+                       .good = thin * 100 < c->triangle_count};
+}
+
+static pl_status parts_mesh(const cells *c, bool keep, volume_options options, const pl_progress *progress,
+                            pl_mesh **out, pl_findings *findings, pl_error *err)
+{
+    gmsh_session g;
+    pl_status status = meshing_begin(&g, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    walls w;
+    bool fits = true;
+    if (!walls_init(&w, &g, c) || !(keep ? walls_keep(&w) : walls_remesh(&w, &fits))) {
+        status = pl_fail_memory(err, "the walls of the parts");
+    }
+    if (status == PL_OK && g.failed) {
+        status = meshing_fail(&g, options.source, err);
+    } else if (status == PL_OK && !fits) {
+        status = pl_fail(err, PL_BAD_INPUT, "%s: the surfaces cannot be meshed anew", options.source);
+    }
+    if (status == PL_OK) {
+        status = walls_volumes(&w, err);
+    }
+    if (status == PL_OK) {
+        options.keep_surface = keep;
+        status = meshing_volume(&g, &options, progress, out, findings, err);
+    }
+    walls_clear(&w);
+    meshing_end(&g);
+    return status;
+}
+
+// Remeshed to size, or as the triangles are: when they are good and of the size wanted, or when Gmsh cannot.
+static pl_status parts_fill(const cells *c, double size, int order, const pl_progress *progress,
+                            pl_mesh **out, pl_findings *findings, pl_error *err)
+{
+    const triangles t = parts_measure(c);
+    volume_options options = {
+        .source = "parts",
+        .size = size > 0 ? size : t.length / 10,
+        .walls = size > 0 ? 2 : 1.3,
+        .order = order,
+    };
+    const bool fine = size > 0 ? t.mean_edge > 0.6 * size && t.mean_edge < 1.4 * size
+                               : t.mean_edge > t.length / 60 && t.mean_edge < 0.14 * t.length;
+    if (t.good && fine) {
+        options.size = fmax(options.size, t.mean_edge);
+        return parts_mesh(c, true, options, progress, out, findings, err);
+    }
+    pl_error why = {0};
+    pl_status status = parts_mesh(c, false, options, progress, out, findings, &why);
+    if (status == PL_BAD_INPUT) {
+        pl_log(1, "%s", why.text);
+        pl_findings_add(findings, PL_NOTE, NULL, 0,
+                        "the surfaces could not be meshed anew (%s); the triangles are used "
+                        "as they are",
+                        why.text);
+        pl_findings_advise(findings,
+                           "export the parts with finer, more even triangles, or give STEP instead");
+        return parts_mesh(c, true, options, progress, out, findings, err);
+    }
+    return status == PL_OK ? PL_OK : pl_fail(err, status, "%s", why.text);
+}
+
+static bool parts_any_filled(const cells *c)
+{
+    for (int32_t i = 0; i < c->cell_count; ++i) {
+        if (!c->cell[i].hollow) {
+            return true;
+        }
+    }
+    return false;
+}
+
+pl_status pl_meshing_from_parts(const pl_meshing_part *part, int part_count, double size, int order,
+                                const pl_progress *progress, pl_mesh **out, pl_findings *findings,
+                                pl_error *err)
+{
+    *out = NULL;
+    if (part_count < 1 || !(size >= 0) || isinf(size) || (order != 1 && order != 2)) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "parts: %d parts, size %g mm, order %d; expected at least one part, a size "
+                       "of 0 or more, order 1 or 2",
+                       part_count, size, order);
+    }
+    pl_meshing_part *copy = PL_NEW_ARRAY(pl_meshing_part, part_count);
+    pl_status status = copy ? parts_copy(part, part_count, copy, err) : pl_fail_memory(err, "the parts");
+    if (status == PL_OK) {
+        status = meshing_stage(progress, 0.02, "checking the surfaces", err);
+    }
+    if (status == PL_OK) {
+        status = parts_check(copy, part_count, findings, err);
+    }
+    for (int p = 0; status == PL_OK && p < part_count; ++p) {
+        status = cells_orient(&copy[p].surface, err);
+    }
+    cells c = {0};
+    if (status == PL_OK) {
+        status = cells_init(copy, part_count, &c, err);
+    }
+    if (status == PL_OK && !parts_any_filled(&c)) {
+        status = pl_fail(err, PL_BAD_INPUT, "parts: every part is a cavity; expected one that is filled");
+    }
+    if (status == PL_OK) {
+        status = parts_fill(&c, size, order, progress, out, findings, err);
+    }
+    cells_clear(&c);
+    for (int p = 0; copy && p < part_count; ++p) {
+        pl_trisurf_clear(&copy[p].surface);
+    }
+    pl_free(copy);
+    return status;
+}
+
+pl_status meshing_from_part_files(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
+                                  pl_findings *findings, pl_error *err)
+{
+    pl_meshing_part *part = PL_NEW_ARRAY(pl_meshing_part, source->part_count);
+    pl_status status = part ? PL_OK : pl_fail_memory(err, "the parts");
+    for (int p = 0; status == PL_OK && p < source->part_count; ++p) {
+        pl_error why = {0};
+        part[p].region = source->part[p].region;
+        part[p].cavity = source->part[p].cavity;
+        status = pl_meshing_read_surface(source->part[p].path, source->unit, &part[p].surface, &why);
+        if (status != PL_OK && source->file) {
+            pl_fail(err, status, "%s:%d: %s", source->file, source->part[p].line, why.text);
+        } else if (status != PL_OK) {
+            pl_fail(err, status, "%s", why.text);
+        }
+    }
+    if (status == PL_OK) {
+        status = pl_meshing_from_parts(part, source->part_count, source->size, source->order, progress, out,
+                                       findings, err);
+    }
+    for (int p = 0; part && p < source->part_count; ++p) {
+        pl_trisurf_clear(&part[p].surface);
+    }
+    pl_free(part);
+    return status;
+}

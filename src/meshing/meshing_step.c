@@ -1,0 +1,156 @@
+// CAD: STEP files through the OpenCASCADE kernel. Solids that touch share their faces afterwards; regions
+// take the names of the file's products.
+#include <ctype.h>
+#include <stdio.h>
+#include "meshing/meshing_impl.h"
+
+// The last word of a label such as "Shapes/finger/body"; NULL when there is none, or one made up by the
+// writer.
+static const char *step_label(const char *label)
+{
+    const char *slash = label ? strrchr(label, '/') : NULL;
+    const char *word = slash ? slash + 1 : label;
+    return word && word[0] && strncmp(word, "Open CASCADE", 12) != 0 ? word : NULL;
+}
+
+typedef struct step_solids {
+    int *tag;
+    char (*name)[128];
+    int32_t count;
+} step_solids;
+
+// Names from labels; without labels, or where two are equal, body, body2...
+static void step_name(gmsh_session *g, step_solids *solids)
+{
+    for (int32_t i = 0; i < solids->count; ++i) {
+        char *label = NULL;
+        GMSH(g, gmshModelGetEntityName(3, solids->tag[i], &label, &g->ierr));
+        const char *word = step_label(label);
+        bool taken = !word;
+        for (int32_t k = 0; k < i && !taken; ++k) {
+            taken = strcmp(solids->name[k], word) == 0;
+        }
+        if (!taken) {
+            snprintf(solids->name[i], sizeof solids->name[i], "%s", word);
+            for (char *p = solids->name[i]; *p; ++p) {
+                *p = isspace((unsigned char)*p) || strchr(":,{}[]#\"'", *p) ? '_' : *p;
+            }
+        } else {
+            snprintf(solids->name[i], sizeof solids->name[i], i ? "body%d" : "body", i + 1);
+        }
+        gmshFree(label);
+    }
+}
+
+// All solids of the file, split against each other.
+static pl_status step_import(gmsh_session *g, const char *path, step_solids *solids, pl_error *err)
+{
+    int *shape = NULL;
+    size_t shape_n = 0;
+    GMSH(g, gmshOptionSetString("Geometry.OCCTargetUnit", "MM", &g->ierr));
+    GMSH(g, gmshModelOccImportShapes(path, &shape, &shape_n, 1, "step", &g->ierr));
+    if (!g->failed && shape_n > 2) {
+        int *out = NULL, **map = NULL;
+        size_t out_n = 0, *map_n = NULL, map_nn = 0;
+        GMSH(g, gmshModelOccFragment(shape, 2, shape + 2, shape_n - 2, &out, &out_n, &map, &map_n, &map_nn,
+                                     -1, 1, 1, &g->ierr));
+        gmshFree(out);
+        for (size_t i = 0; i < map_nn; ++i) {
+            gmshFree(map[i]);
+        }
+        gmshFree(map);
+        gmshFree(map_n);
+    }
+    gmshFree(shape);
+    GMSH(g, gmshModelOccSynchronize(&g->ierr));
+    int *entity = NULL;
+    size_t entity_n = 0;
+    GMSH(g, gmshModelGetEntities(&entity, &entity_n, 3, &g->ierr));
+    pl_status status = g->failed ? meshing_fail(g, path, err) : PL_OK;
+    if (status == PL_OK && entity_n < 2) {
+        status =
+            pl_fail(err, PL_BAD_INPUT, "%s: holds no solid; export solids, not loose faces or curves", path);
+    }
+    solids->count = (int32_t)(entity_n / 2);
+    solids->tag = PL_NEW_ARRAY(int, solids->count);
+    solids->name = pl_alloc_array((size_t)solids->count, sizeof *solids->name);
+    if (status == PL_OK && (!solids->tag || !solids->name)) {
+        status = pl_fail_memory(err, "the solids of a STEP file");
+    }
+    for (int32_t i = 0; status == PL_OK && i < solids->count; ++i) {
+        solids->tag[i] = entity[2 * i + 1];
+    }
+    gmshFree(entity);
+    return status;
+}
+
+static pl_status step_groups(gmsh_session *g, step_solids *solids, pl_error *err)
+{
+    step_name(g, solids);
+    const char **name = pl_alloc_array((size_t)solids->count, sizeof *name);
+    if (!name) {
+        return pl_fail_memory(err, "the solids of a STEP file");
+    }
+    for (int32_t i = 0; i < solids->count; ++i) {
+        name[i] = solids->name[i];
+    }
+    const pl_status status = meshing_group(g, 3, solids->tag, name, solids->count, err);
+    pl_free(name);
+    return status;
+}
+
+static pl_status step_check(const char *path, pl_error *err)
+{
+    file_bytes bytes;
+    pl_status status = meshing_load(path, &bytes, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    if (strncmp(bytes.data, "ISO-10303-21", 12) != 0) {
+        status = pl_fail(err, PL_BAD_INPUT, "%s:1: is no STEP file; expected ISO-10303-21", path);
+    } else if (!strstr(bytes.data, "END-ISO-10303-21")) {
+        status = pl_fail(err, PL_BAD_INPUT, "%s: ends without END-ISO-10303-21; the file is cut off", path);
+    }
+    pl_free(bytes.data);
+    return status;
+}
+
+pl_status meshing_from_step(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
+                            pl_findings *findings, pl_error *err)
+{
+    pl_status status = step_check(source->path, err);
+    if (status == PL_OK) {
+        status = meshing_stage(progress, 0, "reading STEP", err);
+    }
+    gmsh_session g;
+    if (status == PL_OK) {
+        status = meshing_begin(&g, err);
+    }
+    if (status != PL_OK) {
+        return status;
+    }
+    step_solids solids = {0};
+    status = step_import(&g, source->path, &solids, err);
+    if (status == PL_OK) {
+        status = step_groups(&g, &solids, err);
+    }
+    double low[3] = {0}, high[3] = {0};
+    GMSH(&g,
+         gmshModelGetBoundingBox(-1, -1, &low[0], &low[1], &low[2], &high[0], &high[1], &high[2], &g.ierr));
+    if (status == PL_OK && g.failed) {
+        status = meshing_fail(&g, source->path, err);
+    }
+    if (status == PL_OK) {
+        const double length = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
+        const volume_options options = {.source = source->path,
+                                        .size = source->size > 0 ? source->size : length / 10,
+                                        .walls = source->size > 0 ? 2 : 1.3,
+                                        .order = source->order,
+                                        .follow = true};
+        status = meshing_volume(&g, &options, progress, out, findings, err);
+    }
+    pl_free(solids.tag);
+    pl_free(solids.name);
+    meshing_end(&g);
+    return status;
+}

@@ -1,0 +1,301 @@
+// Closed surfaces to volume meshes: voids, filled chambers, two materials, nesting; what is refused; STL,
+// OBJ, STEP.
+#include <gmshc.h>
+#include "meshing_tools.h"
+
+// The surface of a box, 12 triangles, outward (inward when `inside_out`), as a part that owns its arrays.
+static pl_trisurf box_surface(double x, double y, double z, double dx, double dy, double dz, bool inside_out)
+{
+    static const int32_t quad[6][4] = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4},
+                                       {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
+    pl_trisurf s = {.vertex_count = 8, .triangle_count = 12};
+    s.position = calloc(24, sizeof(double));
+    s.corner = calloc(36, sizeof(int32_t));
+    for (int i = 0; i < 8; ++i) {
+        s.position[3 * i] = x + (i & 1 ? dx : 0);
+        s.position[3 * i + 1] = y + (i & 2 ? dy : 0);
+        s.position[3 * i + 2] = z + (i & 4 ? dz : 0);
+    }
+    for (int f = 0; f < 6; ++f) {
+        const int32_t *q = quad[f], t[6] = {q[0], q[1], q[2], q[0], q[2], q[3]};
+        for (int k = 0; k < 6; ++k) {
+            s.corner[6 * f + k] = t[k];
+        }
+    }
+    for (int t = 0; inside_out && t < 12; ++t) {
+        const int32_t keep = s.corner[3 * t];
+        s.corner[3 * t] = s.corner[3 * t + 1];
+        s.corner[3 * t + 1] = keep;
+    }
+    return s;
+}
+
+static void surface_free(pl_trisurf *s)
+{
+    free(s->position);
+    free(s->corner);
+}
+
+// Appends b to a.
+static void surface_append(pl_trisurf *a, pl_trisurf b)
+{
+    a->position = realloc(a->position, 3 * (size_t)(a->vertex_count + b.vertex_count) * sizeof(double));
+    a->corner = realloc(a->corner, 3 * (size_t)(a->triangle_count + b.triangle_count) * sizeof(int32_t));
+    memcpy(a->position + 3 * a->vertex_count, b.position, 3 * (size_t)b.vertex_count * sizeof(double));
+    for (int i = 0; i < 3 * b.triangle_count; ++i) {
+        a->corner[3 * a->triangle_count + i] = b.corner[i] + a->vertex_count;
+    }
+    a->vertex_count += b.vertex_count;
+    a->triangle_count += b.triangle_count;
+    surface_free(&b);
+}
+
+static pl_mesh *mesh_parts(pl_meshing_part *part, int count, double size)
+{
+    pl_error err = {0};
+    pl_mesh *mesh = NULL;
+    pl_findings *findings = pl_findings_create();
+    PL_CHECK_OK(pl_meshing_from_parts(part, count, size, 2, NULL, &mesh, findings, &err));
+    for (int i = 0; i < pl_findings_count(findings); ++i) {
+        print_message("finding: %s\n", pl_findings_at(findings, i)->text);
+    }
+    const pl_mesh_quality q = pl_mesh_measure_quality(mesh);
+    print_message("%d elements, mean edge %.2f, worst quality %.3f\n", pl_mesh_get(mesh).element_count,
+                  q.mean_edge, q.worst);
+    assert_int_equal(q.inverted_count, 0);
+    pl_findings_destroy(findings);
+    for (int i = 0; i < count; ++i) {
+        surface_free(&part[i].surface);
+    }
+    return mesh;
+}
+
+static double region_volume(const pl_mesh *mesh, const char *name)
+{
+    const int32_t r = pl_mesh_find_region(mesh, name);
+    assert_true(r >= 0);
+    return pl_mesh_region_volume(mesh, r);
+}
+
+static void test_parts_cavity(void **state)
+{
+    (void)state;
+    pl_meshing_part part[] = {{box_surface(0, 0, 0, 30, 10, 10, false), "skin", false},
+                              {box_surface(3, 3, 3, 24, 4, 4, false), "air", true}};
+    pl_mesh *mesh = mesh_parts(part, 2, 3);
+    PL_CHECK_NEAR(region_volume(mesh, "skin"), 3000 - 384, 1e-6);
+    PL_CHECK_NEAR(tools_enclosed(mesh, "air"), 384, 1e-6);
+    assert_int_equal(pl_mesh_get(mesh).region_count, 1);
+    // remeshed: the edges are near the size asked for
+    PL_CHECK_NEAR(pl_mesh_measure_quality(mesh).mean_edge, 3, 1.2);
+    pl_mesh_destroy(mesh);
+}
+
+// One file with an outer skin and inner shells, however they are turned: the inner ones are voids.
+static void test_parts_nested_shells(void **state)
+{
+    (void)state;
+    for (int turned = 0; turned < 2; ++turned) {
+        pl_trisurf s = box_surface(0, 0, 0, 30, 10, 10, turned);
+        surface_append(&s, box_surface(2, 2, 2, 10, 6, 6, turned));
+        surface_append(&s, box_surface(16, 2, 2, 12, 6, 6, !turned));
+        pl_meshing_part part = {s, "skin", false};
+        pl_mesh *mesh = mesh_parts(&part, 1, 0);
+        PL_CHECK_NEAR(region_volume(mesh, "skin"), 3000 - 360 - 432, 1e-6);
+        PL_CHECK_NEAR(tools_enclosed(mesh, "cavity"), 432, 1e-6);
+        PL_CHECK_NEAR(tools_enclosed(mesh, "cavity2"), 360, 1e-6);
+        pl_mesh_destroy(mesh);
+    }
+}
+
+static void test_parts_filled(void **state)
+{
+    (void)state;
+    pl_meshing_part part[] = {{box_surface(0, 0, 0, 30, 10, 10, false), "skin", false},
+                              {box_surface(3, 3, 3, 24, 4, 4, true), "core", false}};
+    pl_mesh *mesh = mesh_parts(part, 2, 3);
+    PL_CHECK_NEAR(region_volume(mesh, "skin"), 3000 - 384, 1e-6);
+    PL_CHECK_NEAR(region_volume(mesh, "core"), 384, 1e-6);
+    // conforming: the only boundary is the outside
+    const int64_t *face = NULL;
+    const int64_t count = pl_mesh_boundary(mesh, &face);
+    PL_CHECK_NEAR(pl_mesh_faces_area(mesh, face, count), 2 * (300 + 300 + 100), 1e-6);
+    pl_mesh_destroy(mesh);
+}
+
+// Two boxes side by side share the triangles of one face.
+static void test_parts_side_by_side(void **state)
+{
+    (void)state;
+    pl_meshing_part part[] = {{box_surface(0, 0, 0, 10, 10, 10, false), "left", false},
+                              {box_surface(10, 0, 0, 20, 10, 10, false), "right", false}};
+    pl_mesh *mesh = mesh_parts(part, 2, 4);
+    PL_CHECK_NEAR(region_volume(mesh, "left"), 1000, 1e-6);
+    PL_CHECK_NEAR(region_volume(mesh, "right"), 2000, 1e-6);
+    const int64_t *face = NULL;
+    const int64_t count = pl_mesh_boundary(mesh, &face);
+    PL_CHECK_NEAR(pl_mesh_faces_area(mesh, face, count), 2 * (300 + 300 + 100), 1e-6);
+    pl_mesh_destroy(mesh);
+}
+
+static void expect_refused(pl_meshing_part *part, int count, const char *word)
+{
+    pl_error err = {0};
+    pl_mesh *mesh = NULL;
+    pl_findings *findings = pl_findings_create();
+    assert_int_equal(pl_meshing_from_parts(part, count, 3, 2, NULL, &mesh, findings, &err), PL_BAD_INPUT);
+    assert_null(mesh);
+    print_message("%s\n", err.text);
+    if (!strstr(err.text, word)) {
+        print_error("\"%s\" does not say %s\n", err.text, word);
+        fail();
+    }
+    pl_findings_destroy(findings);
+    for (int i = 0; i < count; ++i) {
+        surface_free(&part[i].surface);
+    }
+}
+
+static void test_parts_refused(void **state)
+{
+    (void)state;
+    pl_meshing_part open = {box_surface(0, 0, 0, 1, 1, 1, false), "skin", false};
+    --open.surface.triangle_count;
+    expect_refused(&open, 1, "triangle");
+    pl_meshing_part crossing[] = {{box_surface(0, 0, 0, 10, 10, 10, false), "skin", false},
+                                  {box_surface(5, 5, 5, 10, 10, 10, false), "air", true}};
+    expect_refused(crossing, 2, "air");
+    pl_meshing_part hollow = {box_surface(0, 0, 0, 10, 10, 10, false), "air", true};
+    expect_refused(&hollow, 1, "cavity");
+    pl_meshing_part nameless = {box_surface(0, 0, 0, 10, 10, 10, false), "", false};
+    expect_refused(&nameless, 1, "name");
+}
+
+// ---- files
+static const char obj_box[] =
+    "# a unit box\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nv 0 0 1\nv 1 0 1\nv 0 1 1\nv 1 1 1\n"
+    "f 1 3 4 2\nf 5/1 6/1 8/1 7/1\nf 1//1 2//1 6//1 5//1\nf 3 7 8 4\nf -8 -4 -2 -6\nf 2 4 8 6\n";
+
+static void write_binary_stl(const char *path, const pl_trisurf *s)
+{
+    FILE *file = fopen(path, "wb");
+    char header[80] = "solid, but binary";
+    const uint32_t count = (uint32_t)s->triangle_count;
+    fwrite(header, 1, sizeof header, file);
+    fwrite(&count, 4, 1, file);
+    for (int32_t t = 0; t < s->triangle_count; ++t) {
+        float value[12] = {0};
+        const uint16_t tail = 0;
+        for (int k = 0; k < 9; ++k) {
+            value[3 + k] = (float)s->position[3 * s->corner[3 * t + k / 3] + k % 3];
+        }
+        fwrite(value, sizeof(float), 12, file);
+        fwrite(&tail, 2, 1, file);
+    }
+    fclose(file);
+}
+
+static void test_parts_files(void **state)
+{
+    (void)state;
+    pl_error err = {0};
+    pl_trisurf s = {0};
+    tools_write(tools_path("box.obj"), obj_box, sizeof obj_box - 1);
+    PL_CHECK_OK(pl_meshing_read_surface(tools_path("box.obj"), 10, &s, &err));
+    assert_int_equal(s.triangle_count, 12);
+    assert_int_equal(s.vertex_count, 8);
+    PL_CHECK_NEAR(pl_trisurf_volume(&s), 1000, 1e-9);
+    write_binary_stl(tools_path("box.stl"), &s);
+    pl_trisurf_clear(&s);
+    PL_CHECK_OK(pl_meshing_read_surface(tools_path("box.stl"), 1, &s, &err));
+    assert_int_equal(s.vertex_count, 8);
+    PL_CHECK_NEAR(pl_trisurf_volume(&s), 1000, 1e-3);
+    pl_trisurf_clear(&s);
+
+    // through the mesher, and the unit must be given
+    const pl_source_part part = {tools_path("box.stl"), "block", false, 7};
+    pl_mesh_source source = {
+        .kind = PL_SOURCE_PARTS, .part = &part, .part_count = 1, .order = 1, .file = "robot.yaml"};
+    pl_mesh *mesh = NULL;
+    assert_int_equal(tools_build(&source, &mesh, NULL, &err), PL_BAD_INPUT);
+    assert_non_null(strstr(err.text, "robot.yaml:7"));
+    assert_non_null(strstr(err.text, "unit"));
+    source.unit = 1;
+    PL_CHECK_OK(tools_build(&source, &mesh, NULL, &err));
+    PL_CHECK_NEAR(region_volume(mesh, "block"), 1000, 1e-3);
+    pl_mesh_destroy(mesh);
+}
+
+static void test_parts_wrong_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text, *word;
+    } wrong[] = {
+        {"a.obj", "v 0 0 0\nf 1 2 3\n", ":2:"},
+        {"b.obj", "v 0 0\n", ":1:"},
+        {"c.obj", "v 0 0 0\nf 1 1\n", "at least 3"},
+        {"d.obj", "# nothing\n", "no triangle"},
+        {"e.stl", "solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 x\n", ":5:"},
+        {"f.stl", "solid x\nfacet\nvertex 0 0 0\nvertex 1 0 0\nendfacet\nendsolid\n", "expected 3"},
+        {"g.stl", "solid x\nfacet\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendfacet\n", "cut off"},
+        {"h.stl", "some text that is neither\n", "announces"},
+        {"i.ply", "ply\n", ".stl or .obj"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+        pl_error err = {0};
+        pl_trisurf s = {0};
+        tools_write(tools_path(wrong[i].name), wrong[i].text, strlen(wrong[i].text));
+        assert_int_equal(pl_meshing_read_surface(tools_path(wrong[i].name), 1, &s, &err), PL_BAD_INPUT);
+        if (!strstr(err.text, wrong[i].word)) {
+            print_error("%s: \"%s\" does not say %s\n", wrong[i].name, err.text, wrong[i].word);
+            fail();
+        }
+        assert_null(s.position);
+    }
+}
+
+// Two solids that touch, written as STEP and read back: regions, volumes, one shared interface.
+static void test_step_round_trip(void **state)
+{
+    (void)state;
+    int ierr = 0;
+    gmshInitialize(0, NULL, 0, &ierr);
+    gmshOptionSetNumber("General.Terminal", 0, &ierr);
+    gmshModelOccAddBox(0, 0, 0, 20, 10, 10, 1, &ierr);
+    gmshModelOccAddCylinder(20, 5, 5, 20, 0, 0, 4, 2, 2 * 3.14159265358979, &ierr);
+    gmshModelOccSynchronize(&ierr);
+    gmshWrite(tools_path("two.step"), &ierr);
+    gmshFinalize(&ierr);
+    assert_int_equal(ierr, 0);
+
+    pl_error err = {0};
+    pl_mesh *mesh = NULL;
+    char path[256];
+    snprintf(path, sizeof path, "%s", tools_path("two.step"));
+    const pl_mesh_source source = {.kind = PL_SOURCE_STEP, .path = path, .order = 2};
+    PL_CHECK_OK(tools_build(&source, &mesh, NULL, &err));
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    print_message("%d elements, regions %s, %s\n", v.element_count, v.region_name[0], v.region_name[1]);
+    assert_int_equal(v.region_count, 2);
+    const double a = pl_mesh_region_volume(mesh, 0), b = pl_mesh_region_volume(mesh, 1);
+    const double cylinder = 3.14159265358979 * 16 * 20;
+    PL_CHECK_NEAR(fmax(a, b), 2000, 1e-3);
+    PL_CHECK_NEAR(fmin(a, b), cylinder, 0.01 * cylinder);
+    pl_mesh_destroy(mesh);
+
+    tools_write(path, "not STEP\n", 9);
+    assert_int_equal(tools_build(&source, &mesh, NULL, &err), PL_BAD_INPUT);
+    assert_non_null(strstr(err.text, "ISO-10303-21"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts_cavity),      cmocka_unit_test(test_parts_nested_shells),
+        cmocka_unit_test(test_parts_filled),      cmocka_unit_test(test_parts_side_by_side),
+        cmocka_unit_test(test_parts_refused),     cmocka_unit_test(test_parts_files),
+        cmocka_unit_test(test_parts_wrong_files), cmocka_unit_test(test_step_round_trip),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
