@@ -213,9 +213,11 @@ static void guess_direction(int k, int n, double d[3])
 
 // How enclosed a point is: the part of directions that end on a wall seen from outside of the material; 0
 // when the point lies in the material.
-static double guess_enclosed(caster *c, const double p[3])
+// *clearance is the distance to the nearest of them.
+static double guess_enclosed(caster *c, const double p[3], double *clearance)
 {
     int walls = 0, inside = 0;
+    *clearance = INFINITY;
     for (int k = 0; k < GUESS_RAYS; ++k) {
         double d[3], n[3], t;
         guess_direction(k, GUESS_RAYS, d);
@@ -223,15 +225,17 @@ static double guess_enclosed(caster *c, const double p[3])
         if (hit >= 0) {
             guess_normal(c->surface, hit, n);
             *(pl_dot3(n, d) < 0 ? &walls : &inside) += 1;
+            *clearance = fmin(*clearance, t);
         }
     }
     return inside > walls ? 0 : (double)walls / GUESS_RAYS;
 }
 
-// A cavity that opens to the outside through an inlet: the most enclosed point outside of the material.
+// A cavity that opens to the outside through an inlet: of the enclosed points outside of the material, the
+// one farthest from the walls.
 static void guess_eye(guess *g, caster *c)
 {
-    double volume = 1;
+    double volume = 1, best = 0;
     for (int i = 0; i < 3; ++i) {
         volume *= fmax(g->high[i] - g->low[i], 1e-6 * g->length);
     }
@@ -246,13 +250,15 @@ static void guess_eye(guess *g, caster *c)
         for (int i = 0; i < 3; ++i) {
             p[i] = g->low[i] + (g->high[i] - g->low[i]) * ((double)at[i] + 0.5) / count[i];
         }
-        const double enclosed = guess_enclosed(c, p);
-        if (enclosed > g->enclosed) {
+        double clearance;
+        const double enclosed = guess_enclosed(c, p, &clearance);
+        if (enclosed >= GUESS_ENCLOSED && clearance > best) {
+            best = clearance;
+            g->open_cavity = true;
             g->enclosed = enclosed;
             memcpy(g->eye, p, sizeof p);
         }
     }
-    g->open_cavity = g->enclosed >= GUESS_ENCLOSED;
 }
 
 typedef struct probe {
@@ -325,6 +331,15 @@ static pl_status guess_voids(guess *g, pl_error *err)
 }
 
 // ---- the text
+// Coordinates to a millionth of the length, and no negative zero.
+static void guess_round(const guess *g, double x[3])
+{
+    const double grain = 1e-6 * pow(10, floor(log10(g->length)));
+    for (int i = 0; i < 3; ++i) {
+        x[i] = round(x[i] / grain) * grain + 0.0;
+    }
+}
+
 static const char *guess_unit(double unit)
 {
     return unit == 10 ? "cm" : unit == 1000 ? "m" : unit == 1 ? "mm" : NULL;
@@ -334,30 +349,30 @@ static void guess_write_mesh(pl_text *text, const guess *g, double unit, bool un
                              const char *reference)
 {
     pl_text_add(text, "mesh:\n  parts:\n    - {surface: \"%s\", region: body}\n", reference);
+    char word[32];
     if (guess_unit(unit)) {
-        pl_text_add(text, "  unit: %s", guess_unit(unit));
+        snprintf(word, sizeof word, "%s", guess_unit(unit));
     } else {
-        pl_text_add(text, "  unit: %.9g mm", unit);
+        snprintf(word, sizeof word, "%.9g mm", unit);
     }
-    pl_text_add(text, "%s the part is then %.4g x %.4g x %.4g mm\n",
-                unit_known ? "               #" : "               # assumed: the file does not say;",
-                g->high[0] - g->low[0], g->high[1] - g->low[1], g->high[2] - g->low[2]);
+    pl_text_add(text, "  unit: %-14s # %sthe part is then %.4g x %.4g x %.4g mm\n", word,
+                unit_known ? "" : "assumed: the file does not say; ", g->high[0] - g->low[0],
+                g->high[1] - g->low[1], g->high[2] - g->low[2]);
     if (g->length < 1 || g->length > 2000) {
         pl_text_add(text, "  #                      which is an odd size for a robot: check the unit\n");
     }
-    pl_text_add(text, "  size: %.3g", g->size);
     if (g->wall > 0) {
-        pl_text_add(text, "               # guessed from walls of about %.3g mm\n", g->wall);
+        pl_text_add(text, "  size: %-14.3g # guessed from walls of about %.3g mm\n", g->size, g->wall);
     } else {
-        pl_text_add(text, "               # guessed: a tenth of the length\n");
+        pl_text_add(text, "  size: %-14.3g # guessed: a tenth of the length\n", g->size);
     }
     pl_text_add(text,
-                "  order: 2                # quadratic tetrahedra bend; linear ones are far too stiff\n\n");
+                "  order: 2              # quadratic tetrahedra bend; linear ones are far too stiff\n\n");
 }
 
 static void guess_write_surfaces(pl_text *text, const guess *g)
 {
-    const double *b = g->base, *t = g->tip, *n = g->axis;
+    const double *b = g->base, *t = g->tip, *n = g->axis, m[3] = {0 - n[0], 0 - n[1], 0 - n[2]};
     pl_text_add(
         text, "# Surfaces, by their place. The longest axis was found along [%.3g, %.3g, %.3g].\nsurfaces:\n",
         n[0], n[1], n[2]);
@@ -365,7 +380,7 @@ static void guess_write_surfaces(pl_text *text, const guess *g)
         pl_text_add(text,
                     "  # guessed: the flat end of %.4g mm^2\n"
                     "  base: {plane: {point: [%.6g, %.6g, %.6g], normal: [%.6g, %.6g, %.6g]}}\n",
-                    g->base_area, b[0], b[1], b[2], -n[0], -n[1], -n[2]);
+                    g->base_area, b[0], b[1], b[2], m[0], m[1], m[2]);
     } else {
         // no flat end: everything within a twentieth of the length
         double low[3], high[3];
@@ -473,6 +488,9 @@ static pl_status guess_shape(guess *g, pl_error *err)
         status = guess_walls(g, &c, err);
     }
     pl_bvh_clear(&c.tree);
+    guess_round(g, g->base);
+    guess_round(g, g->tip);
+    guess_round(g, g->eye);
     return status;
 }
 

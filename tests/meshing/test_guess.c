@@ -1,0 +1,174 @@
+// `pliant new --from`: cavity, base, tip and size are found again on parts whose answer is known.
+#include "meshing_tools.h"
+
+// Boundary triangles of a design as an ASCII STL, in units of `unit` mm.
+static void export_stl(const char *path, const pl_mesh *mesh, double unit)
+{
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    const int64_t *face = NULL;
+    const int64_t count = pl_mesh_boundary(mesh, &face);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "solid part\n");
+    for (int64_t f = 0; f < count; ++f) {
+        int32_t node[PL_FACE_NODES_MAX];
+        pl_mesh_face_nodes(mesh, face[f], node);
+        fprintf(file, " facet normal 0 0 0\n  outer loop\n");
+        for (int k = 0; k < 3; ++k) {
+            const double *x = v.position + 3 * node[k];
+            fprintf(file, "   vertex %.9g %.9g %.9g\n", x[0] / unit, x[1] / unit, x[2] / unit);
+        }
+        fprintf(file, "  endloop\n endfacet\n");
+    }
+    fprintf(file, "endsolid part\n");
+    fclose(file);
+}
+
+static char *guess_text(const char *path, double unit)
+{
+    pl_error err = {0};
+    char *text = NULL;
+    PL_CHECK_OK(pl_meshing_guess(path, unit, NULL, &text, NULL, &err));
+    print_message("%s\n", text);
+    return text;
+}
+
+static void expect(const char *text, const char *words)
+{
+    if (!strstr(text, words)) {
+        print_error("the guess lacks \"%s\"\n", words);
+        fail();
+    }
+}
+
+// The number after `key`, for example "size: ".
+static double number_after(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+    if (!at) {
+        print_error("the guess lacks \"%s\"\n", key);
+        fail();
+    }
+    return strtod(at + strlen(key), NULL);
+}
+
+static void export_design(const char *kind, double size, double unit, const char *path)
+{
+    pl_error err = {0};
+    pl_mesh *mesh = NULL;
+    const pl_mesh_source source = {.kind = PL_SOURCE_DESIGN, .design = kind, .size = size, .order = 1};
+    PL_CHECK_OK(tools_build(&source, &mesh, NULL, &err));
+    export_stl(path, mesh, unit);
+    pl_mesh_destroy(mesh);
+}
+
+static void test_guess_bending_finger(void **state)
+{
+    (void)state;
+    export_design("bending_finger", 5, 1, tools_path("finger.stl"));
+    char *text = guess_text(tools_path("finger.stl"), 1);
+    expect(text, "surface: \"finger.stl\", region: body");
+    expect(text, "1 closed void");
+    expect(text, "surface: cavity");
+    expect(text, "base: {plane: {point: [0, 0, 9], normal: [-1, 0, 0]}}");
+    expect(text, "tip: {plane: {point: [100, 0, 9], normal: [1, 0, 0]}}");
+    // walls of 2 and 2.5 mm
+    PL_CHECK_NEAR(number_after(text, "size: "), 2.9, 0.5);
+    PL_CHECK_NEAR(number_after(text, "flat end of "), 360, 1);
+    PL_CHECK_NEAR(number_after(text, "(the largest holds "), 11565, 10);
+    pl_meshing_free_text(text);
+
+    // and the part meshes: skin and layer together, the cavity named
+    pl_error err = {0};
+    pl_mesh *mesh = NULL;
+    char path[256];
+    snprintf(path, sizeof path, "%s", tools_path("finger.stl"));
+    const pl_source_part part = {path, "body", false, 1};
+    const pl_mesh_source source = {
+        .kind = PL_SOURCE_PARTS, .part = &part, .part_count = 1, .unit = 1, .size = 5, .order = 1};
+    PL_CHECK_OK(tools_build(&source, &mesh, NULL, &err));
+    PL_CHECK_NEAR(pl_mesh_region_volume(mesh, -1), 21355, 1);
+    PL_CHECK_NEAR(tools_enclosed(mesh, "cavity"), 11565, 1);
+    pl_mesh_destroy(mesh);
+}
+
+// Three voids, the axis upright, the file in cm.
+static void test_guess_three_chambers(void **state)
+{
+    (void)state;
+    export_design("three_chamber", 10, 10, tools_path("trunk.stl"));
+    char *text = guess_text(tools_path("trunk.stl"), 10);
+    expect(text, "unit: cm");
+    expect(text, "3 closed voids");
+    expect(text, "surface: cavity3");
+    expect(text, "normal: [0, 0, -1]");
+    pl_meshing_free_text(text);
+}
+
+// A cup with a narrow mouth: the skin is one shell, the cavity is open to the outside.
+static void test_guess_open_cavity(void **state)
+{
+    (void)state;
+    // rings of 8 points: outside bottom, outside top, mouth rim, mouth inner edge, inside top, inside bottom
+    static const double radius[] = {10, 10, 2, 2, 8, 8}, height[] = {0, 30, 30, 28, 28, 2};
+    enum { RINGS = 6, SIDES = 8 };
+    FILE *file = fopen(tools_path("cup.obj"), "w");
+    fprintf(file, "v 0 0 0\nv 0 0 2\n");
+    for (int r = 0; r < RINGS; ++r) {
+        for (int k = 0; k < SIDES; ++k) {
+            const double angle = k * 2 * 3.14159265358979 / SIDES;
+            fprintf(file, "v %.9f %.9f %.9f\n", radius[r] * cos(angle), radius[r] * sin(angle), height[r]);
+        }
+    }
+    for (int k = 0; k < SIDES; ++k) {
+        const int next = (k + 1) % SIDES;
+        for (int r = 0; r + 1 < RINGS; ++r) {
+            fprintf(file, "f %d %d %d %d\n", 3 + r * SIDES + k, 3 + r * SIDES + next,
+                    3 + (r + 1) * SIDES + next, 3 + (r + 1) * SIDES + k);
+        }
+        fprintf(file, "f 1 %d %d\n", 3 + next, 3 + k);
+        fprintf(file, "f 2 %d %d\n", 3 + 5 * SIDES + k, 3 + 5 * SIDES + next);
+    }
+    fclose(file);
+    char *text = guess_text(tools_path("cup.obj"), 0);
+    expect(text, "assumed: the file does not say");
+    expect(text, "cavity: {seen_from: [");
+    expect(text, "surface: cavity");
+    // the eye is inside: well off its walls (2 < z < 28, radius 8)
+    const char *eye = strstr(text, "seen_from: [") + strlen("seen_from: [");
+    double p[3];
+    assert_int_equal(sscanf(eye, "%lf, %lf, %lf", &p[0], &p[1], &p[2]), 3);
+    assert_true(p[2] > 4 && p[2] < 26 && hypot(p[0], p[1]) < 6);
+    pl_meshing_free_text(text);
+}
+
+// A plain block has no cavity, and that is said; an odd size is warned of; an open surface is refused.
+static void test_guess_says_what_it_misses(void **state)
+{
+    (void)state;
+    export_design("beam", 0, 1, tools_path("beam.stl"));
+    char *text = guess_text(tools_path("beam.stl"), 1);
+    expect(text, "no cavity was found");
+    expect(text, "# actuators:");
+    pl_meshing_free_text(text);
+    text = guess_text(tools_path("beam.stl"), 1000);
+    expect(text, "odd size");
+    pl_meshing_free_text(text);
+    static const char open[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\n";
+    tools_write(tools_path("open.obj"), open, sizeof open - 1);
+    pl_error err = {0};
+    assert_int_equal(pl_meshing_guess(tools_path("open.obj"), 1, NULL, &text, NULL, &err), PL_BAD_INPUT);
+    assert_null(text);
+    assert_non_null(strstr(err.text, "open.obj"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_guess_bending_finger),
+        cmocka_unit_test(test_guess_three_chambers),
+        cmocka_unit_test(test_guess_open_cavity),
+        cmocka_unit_test(test_guess_says_what_it_misses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
