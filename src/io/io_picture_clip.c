@@ -55,10 +55,31 @@ static int clip_polygon(const pl_spot corner[4], pl_spot out[4])
     return n;
 }
 
+// The corner of an element as it appears, with its value and the plane's normal.
+static pl_spot clip_corner(const pl_scene *scene, const pl_camera *camera, const pl_scene_style *style,
+                           int32_t node, const double normal[3])
+{
+    pl_spot spot = pl_camera_spot(camera, scene->x + 3 * (int64_t)node);
+    spot.value = style->value ? (style->value[node] - style->low) / (style->high - style->low) : 0;
+    memcpy(spot.normal, normal, sizeof spot.normal);
+    return spot;
+}
+
+// The outline of the cut through the straight tet of an element's corners.
+static void clip_outline(const pl_spot corner[4], const pl_scene_style *style, double lift, pl_raster *raster)
+{
+    static const double ink[3] = {0.13, 0.15, 0.19};
+    pl_spot polygon[4];
+    const int n = clip_polygon(corner, polygon);
+    for (int k = 0; k < n; ++k) {
+        pl_raster_stroke(raster, polygon + k, polygon + (k + 1) % n, 0.5 * style->line_width, lift, ink,
+                         0.5 * style->line_alpha, true);
+    }
+}
+
 void pl_scene_draw_caps(const pl_scene *scene, const pl_camera *camera, const pl_scene_style *style,
                         pl_raster *raster)
 {
-    static const double ink[3] = {0.13, 0.15, 0.19};
     const pl_mesh_view v = pl_mesh_get(scene->mesh);
     const double lift = style->line_width / camera->scale;
     double normal[3];
@@ -69,24 +90,26 @@ void pl_scene_draw_caps(const pl_scene *scene, const pl_camera *camera, const pl
         const int parts = clip_parts((pl_element_kind)v.kind[e], &part);
         double colour[3];
         pl_palette(v.region[e], colour);
+        for (int i = 0; i < 3; ++i) {
+            colour[i] += 0.2 * (1 - colour[i]); // the inside is lighter than the skin
+        }
         for (int p = 0; p < parts; ++p) {
             pl_spot corner[4], polygon[4];
             for (int a = 0; a < 4; ++a) {
-                const int32_t i = node[part[p][a]];
-                corner[a] = pl_camera_spot(camera, scene->x + 3 * (int64_t)i);
-                corner[a].value =
-                    style->value ? (style->value[i] - style->low) / (style->high - style->low) : 0;
-                memcpy(corner[a].normal, normal, sizeof normal);
+                corner[a] = clip_corner(scene, camera, style, node[part[p][a]], normal);
             }
             const int n = clip_polygon(corner, polygon);
             for (int k = 2; k < n; ++k) {
                 pl_raster_triangle(raster, polygon, polygon + k - 1, polygon + k,
                                    style->value ? NULL : colour);
             }
-            for (int k = 0; style->wireframe && k < n; ++k) {
-                pl_raster_stroke(raster, polygon + k, polygon + (k + 1) % n, 0.5 * style->line_width, lift,
-                                 ink, 0.4 * style->line_alpha, true);
+        }
+        if (style->wireframe && (v.kind[e] == PL_TET4 || v.kind[e] == PL_TET10)) {
+            pl_spot corner[4];
+            for (int a = 0; a < 4; ++a) {
+                corner[a] = clip_corner(scene, camera, style, node[a], normal);
             }
+            clip_outline(corner, style, lift, raster);
         }
     }
 }

@@ -42,7 +42,7 @@ static void raster_shade(const double normal[3], const double base[3], uint8_t *
         n[i] = length > 0 ? sign * n[i] / length : i == 2;
     }
     const double k = fmax(0, pl_dot3(n, key)), f = fmax(0, pl_dot3(n, fill)), h = fmax(0, pl_dot3(n, half));
-    const double light = 0.40 + 0.09 * n[1] + 0.56 * k + 0.14 * f, h2 = h * h, h4 = h2 * h2, h8 = h4 * h4;
+    const double light = 0.60 + 0.05 * n[1] + 0.37 * k + 0.17 * f, h2 = h * h, h4 = h2 * h2, h8 = h4 * h4;
     const double gloss = 0.10 * h8 * h8 * h8;
     for (int i = 0; i < 3; ++i) {
         out[i] = raster_byte(base[i] * light + gloss);
@@ -206,7 +206,7 @@ void pl_raster_resolve(const pl_raster *raster, double scale, double reach, cons
                         hollow = raster_hollow(raster, x, y, scale, reach);
                     }
                     const double dark =
-                        fmax(0.35, 1 - 0.75 * hollow) * (raster_outline(raster, x, y, jump) ? 0.45 : 1);
+                        fmax(0.35, 1 - 0.65 * hollow) * (raster_outline(raster, x, y, jump) ? 0.45 : 1);
                     for (int k = 0; k < 3; ++k) {
                         colour[k] = raster->rgb[3 * i + k] / 255.0 * dark;
                     }

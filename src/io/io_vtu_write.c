@@ -58,7 +58,7 @@ static void vtu_add_ascii(pl_text *text, pl_vtu_type type, const void *data, int
 }
 
 // Text inside a quoted attribute.
-static void vtu_add_escaped(pl_text *text, const char *s)
+void pl_vtu_add_escaped(pl_text *text, const char *s)
 {
     for (; *s; ++s) {
         const char *entity = *s == '&'   ? "&amp;"
@@ -80,7 +80,7 @@ static void vtu_add_array(vtu_writer *w, const pl_vtu_field *field, int64_t tupl
     const int64_t count = tuples * field->components;
     const uint64_t bytes = (uint64_t)count * vtu_type_bytes(field->type);
     pl_text_add(&w->xml, "<DataArray type=\"%s\" Name=\"", pl_vtu_type_name(field->type));
-    vtu_add_escaped(&w->xml, field->name);
+    pl_vtu_add_escaped(&w->xml, field->name);
     pl_text_add(&w->xml, "\" NumberOfComponents=\"%d\" format=\"%s\"", field->components,
                 format[w->encoding]);
     if (w->encoding == PL_VTU_RAW) {
