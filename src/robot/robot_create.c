@@ -6,6 +6,11 @@ pl_status robot_memory(robot_build *b)
     return pl_fail_memory(b->err, "the robot");
 }
 
+bool robot_has_defects(const robot_build *b)
+{
+    return pl_findings_defect_count(b->findings) > b->defects_before;
+}
+
 static int32_t robot_find(robot_build *b, const char *name, const char *what, const char *thing, int line,
                           const char *const *known, int32_t count)
 {
@@ -160,7 +165,7 @@ pl_status robot_regions(robot_build *b)
         }
     }
     for (int32_t r = 0; r < v.region_count; ++r) {
-        if (b->robot->region_material[r] < 0 && pl_findings_defect_count(b->findings) == 0) {
+        if (b->robot->region_material[r] < 0 && !robot_has_defects(b)) {
             ROBOT_DEFECT(b, b->def->region_count ? b->def->region[0].line : b->def->body[0].line,
                          "region '%s' of the mesh has no material", v.region_name[r]);
             pl_findings_advise(b->findings, "add it to regions: {%s: ...}", v.region_name[r]);
@@ -212,6 +217,7 @@ pl_status pl_robot_build(const pl_robot_def *def, const pl_mesh *const *mesh, pl
     *out = NULL;
     const int before = pl_findings_count(findings);
     robot_build b = {.def = def, .robot = PL_NEW(pl_robot), .findings = findings, .err = err};
+    b.defects_before = pl_findings_defect_count(findings);
     b.hollow = PL_NEW_ARRAY(bool, def->actuator_count);
     if (b.robot) {
         b.robot->name = pl_strdup(def->name ? def->name : "robot");

@@ -105,7 +105,7 @@ static void held_report(robot_build *b, int rank, int pieces, const double place
 pl_status robot_check_held(robot_build *b)
 {
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
-    if (pl_findings_defect_count(b->findings) > 0) {
+    if (robot_has_defects(b)) {
         return PL_OK; // a support that was not found would be blamed twice
     }
     int32_t *parent = PL_NEW_ARRAY(int32_t, v.vertex_count), *piece = PL_NEW_ARRAY(int32_t, v.vertex_count);

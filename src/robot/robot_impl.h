@@ -10,9 +10,10 @@ typedef struct robot_build {
     const pl_robot_def *def;
     pl_robot *robot;
     pl_findings *findings;
-    double size;  // diagonal of the world mesh's bounding box, mm
-    bool *hollow; // per actuator: its region of chamber elements was taken out and is a surface now
-    bool *mark;   // per vertex, scratch, all false between uses
+    int defects_before; // in `findings`, from other calls
+    double size;        // diagonal of the world mesh's bounding box, mm
+    bool *hollow;       // per actuator: its region of chamber elements was taken out and is a surface now
+    bool *mark;         // per vertex, scratch, all false between uses
     pl_error *err;
 } robot_build;
 
@@ -48,6 +49,7 @@ pl_status robot_interface(const pl_mesh *mesh, const bool *inside, int64_t **fac
 pl_status robot_guides(robot_build *b, const char *what, const char *name, const pl_guide_def *guide,
                        int count, double radius, pl_point **out, double *length);
 pl_status robot_memory(robot_build *b);
+bool robot_has_defects(const robot_build *b); // found so far
 // Positive weights over nodes, tilted so that their mean is `at` where positive weights can do that; see
 // robot_point.c.
 void robot_point_tilt(const double *position, const int32_t *node, int32_t count, const double at[3],
