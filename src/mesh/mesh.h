@@ -108,9 +108,11 @@ typedef struct pl_hit {
     int32_t index;  // into pl_mesh_boundary
     bool from_void; // the ray came from outside of the material
 } pl_hit;
-// The first boundary point met after t > start; false when there is none or memory is out (err says which).
+// The first boundary point met after t > start; false when there is none or the trees could not be built.
 bool pl_mesh_cast(const pl_mesh *mesh, const double origin[3], const double direction[3], double start,
                   pl_hit *hit);
+// Whether any boundary point is met after t > start.
+bool pl_mesh_blocks(const pl_mesh *mesh, const double origin[3], const double direction[3], double start);
 // The trees are built at the first call that needs them; this builds them now and reports a lack of memory.
 pl_status pl_mesh_prepare_trees(const pl_mesh *mesh, pl_error *err);
 

@@ -5,6 +5,17 @@
 #define BVH_LEAF 4
 #define BVH_STACK 128 // halving keeps the depth below 32
 
+// not fmin and fmax, which are calls
+static inline double bvh_min(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double bvh_max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 void pl_bvh_clear(pl_bvh *bvh)
 {
     pl_free(bvh->item);
@@ -24,8 +35,8 @@ static void bvh_bound(const double *box, const int32_t *item, int32_t count, dou
     for (int32_t k = 0; k < count; ++k) {
         const double *b = box + 6 * (size_t)item[k];
         for (int i = 0; i < 3; ++i) {
-            out[i] = fmin(out[i], b[i]);
-            out[3 + i] = fmax(out[3 + i], b[3 + i]);
+            out[i] = bvh_min(out[i], b[i]);
+            out[3 + i] = bvh_max(out[3 + i], b[3 + i]);
         }
     }
 }
@@ -75,8 +86,8 @@ static int bvh_widest(const double *box, const int32_t *item, int32_t count)
     for (int32_t k = 0; k < count; ++k) {
         for (int i = 0; i < 3; ++i) {
             const double c = bvh_centre(box, item[k], i);
-            low[i] = fmin(low[i], c);
-            high[i] = fmax(high[i], c);
+            low[i] = bvh_min(low[i], c);
+            high[i] = bvh_max(high[i], c);
         }
     }
     int axis = 0;
@@ -163,26 +174,28 @@ void pl_bvh_query(const pl_bvh *bvh, const double low[3], const double high[3], 
     }
 }
 
-// Where the ray enters the box, or infinity.
+// Where the ray enters the box, or infinity. Comparisons are written so that a not-a-number (0 * inf, a ray
+// in the plane of a side) leaves the bounds as they are.
 static double bvh_ray_enter(const double *box, const double o[3], const double inverse[3], double limit)
 {
     double enter = 0, leave = limit;
     for (int i = 0; i < 3; ++i) {
         const double a = (box[i] - o[i]) * inverse[i], b = (box[3 + i] - o[i]) * inverse[i];
-        if (isnan(a) || isnan(b)) { // parallel to a side and exactly on it: inside the slab
-            continue;
-        }
-        enter = fmax(enter, fmin(a, b));
-        leave = fmin(leave, fmax(a, b));
+        const double low = b < a ? b : a, high = b < a ? a : b;
+        enter = low > enter ? low : enter;
+        leave = high < leave ? high : leave;
     }
     // a margin for the rounding of the slab distances
-    return enter <= leave + 1e-12 * (fabs(leave) + fabs(enter)) ? enter : INFINITY;
+    return enter <= leave + 1e-12 * (leave + enter) ? enter : INFINITY;
 }
 
 void pl_bvh_ray(const pl_bvh *bvh, const double origin[3], const double direction[3], double limit,
                 pl_bvh_ray_visit visit, void *user)
 {
-    const double inverse[3] = {1 / direction[0], 1 / direction[1], 1 / direction[2]};
+    double inverse[3];
+    for (int i = 0; i < 3; ++i) {
+        inverse[i] = direction[i] == 0 ? INFINITY : 1 / direction[i];
+    }
     int32_t stack[BVH_STACK], depth = 0;
     stack[depth++] = 0;
     while (depth > 0) {
@@ -212,7 +225,7 @@ static double bvh_box_distance2(const double *box, const double p[3])
 {
     double sum = 0;
     for (int i = 0; i < 3; ++i) {
-        const double d = fmax(fmax(box[i] - p[i], p[i] - box[3 + i]), 0);
+        const double d = bvh_max(bvh_max(box[i] - p[i], p[i] - box[3 + i]), 0);
         sum += d * d;
     }
     return sum;

@@ -183,12 +183,11 @@ static void cavity_share(cavity_work *w, int64_t f)
     cavity_middle(w, f, middle);
     for (int i = 0; i < CAVITY_FACE_RAYS; ++i) {
         double d[3];
-        pl_hit hit;
         cavity_direction(i, CAVITY_FACE_RAYS, d);
         const double cosine = pl_dot3(d, w->normal + 3 * f);
         if (cosine > 0.02) {
             all += cosine;
-            blocked += pl_mesh_cast(w->mesh, middle, d, 0, &hit) ? cosine : 0;
+            blocked += pl_mesh_blocks(w->mesh, middle, d, 0) ? cosine : 0;
         }
     }
     w->share[f] = all > 0 ? blocked / all : 0;

@@ -258,3 +258,24 @@ bool pl_mesh_cast(const pl_mesh *mesh, const double origin[3], const double dire
     hit->from_void = pl_dot3(normal, direction) < 0;
     return true;
 }
+
+static double blocks_visit(void *user, int32_t item, double limit)
+{
+    cast_search *s = user;
+    const double *x = s->trees->triangle + 9 * (size_t)item;
+    if (pl_triangle_ray(s->origin, s->direction, x, x + 3, x + 6) > s->start) {
+        s->best = item;
+        return -1;
+    }
+    return limit;
+}
+
+bool pl_mesh_blocks(const pl_mesh *mesh, const double origin[3], const double direction[3], double start)
+{
+    const pl_mesh_trees *trees = pl_mesh_trees_get(mesh);
+    cast_search search = {trees, origin, direction, start, -1};
+    if (trees) {
+        pl_bvh_ray(&trees->boundary, origin, direction, INFINITY, blocks_visit, &search);
+    }
+    return search.best >= 0;
+}

@@ -157,6 +157,13 @@ static void test_rays(void **state)
     PL_CHECK_NEAR(hit.t, 3.5, 1e-12);
     assert_false(hit.from_void);
     assert_false(pl_mesh_cast(mesh, o, d, 3.6, &hit));
+    // in the plane of a side of the bounding boxes, both ways
+    assert_true(pl_mesh_cast(mesh, (double[3]){-1, 1, 1}, (double[3]){1, 0, -0.0}, 0, &hit));
+    PL_CHECK_NEAR(hit.t, 1, 1e-12);
+    assert_true(pl_mesh_cast(mesh, (double[3]){9, 1, 1}, (double[3]){-1, -0.0, 0}, 0, &hit));
+    PL_CHECK_NEAR(hit.t, 5, 1e-12);
+    assert_true(pl_mesh_blocks(mesh, (double[3]){9, 1, 1}, (double[3]){-1, -0.0, 0}, 0));
+    assert_false(pl_mesh_blocks(mesh, (double[3]){9, 1, 1}, (double[3]){1, 0, 0}, 0));
     // along the seams of the triangulation
     for (int i = 0; i <= 8; ++i) {
         assert_true(pl_mesh_cast(mesh, (double[3]){0.5 * i, 1, 9}, (double[3]){0, 0, -1}, 0, &hit));

@@ -94,6 +94,43 @@ static void test_cup(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// A bellows: grooves all round outside, narrow necks inside, an inlet at one end. The grooves are half
+// enclosed, but the skin around the inlet keeps them apart from the cavity.
+static void test_bellows(void **state)
+{
+    (void)state;
+    enum { nx = 25, ny = 14 };
+    bool *hole = calloc((size_t)nx * ny * ny, sizeof *hole);
+    int air = 0;
+    for (int c = 0; c < nx * ny * ny; ++c) {
+        const int i = c % nx, j = c / nx % ny, k = c / (nx * ny);
+        const int edge_j = j < ny - 1 - j ? j : ny - 1 - j, edge_k = k < ny - 1 - k ? k : ny - 1 - k;
+        const int depth = edge_j < edge_k ? edge_j : edge_k; // cells between here and the side
+        bool near_groove = false;
+        for (int at = i - 2; at <= i + 2; ++at) {
+            near_groove = near_groove || (at + 4) / 4 % 2 == 1;
+        }
+        const bool groove = (i + 4) / 4 % 2 == 1 && i > 0 && i < nx - 1 && depth < 3;
+        const bool inner = i >= 2 && i < nx - 2 && depth >= (near_groove ? 5 : 2);
+        const bool way = i < 2 && depth >= 6;
+        air += inner || way;
+        hole[c] = groove || inner || way;
+    }
+    const double size[3] = {nx, ny, ny};
+    pl_mesh *mesh = NULL;
+    PL_CHECK_OK(box_mesh(nx, ny, ny, size, hole, NULL, &mesh, &err));
+    free(hole);
+    const pl_pick pick = {.kind = PL_PICK_SEEN_FROM, .point = {12.4, 7.1, 7.2}};
+    int64_t *face, count;
+    int rims;
+    PL_CHECK_OK(pl_mesh_pick(mesh, &pick, &face, &count, &err));
+    assert_false(pl_mesh_faces_closed(mesh, face, count, &rims));
+    assert_int_equal(rims, 1);
+    PL_CHECK_NEAR(pl_mesh_faces_enclosed(mesh, face, count), air, 1e-9);
+    pl_mesh_free_faces(face);
+    pl_mesh_destroy(mesh);
+}
+
 static void test_box_and_plane(void **state)
 {
     (void)state;
@@ -139,8 +176,9 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_closed_cavity),
-                                       cmocka_unit_test(test_open_cavity), cmocka_unit_test(test_cup),
-                                       cmocka_unit_test(test_box_and_plane), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_closed_cavity), cmocka_unit_test(test_open_cavity),
+        cmocka_unit_test(test_cup),           cmocka_unit_test(test_bellows),
+        cmocka_unit_test(test_box_and_plane), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
