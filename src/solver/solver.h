@@ -27,11 +27,14 @@ int64_t pl_sparse_slot(const pl_sparse *matrix, int32_t row, int32_t column);
 // quasi-definite matrices [A B; B^T -C]; counts inertia; perturbs pivots that are too small and counts them.
 typedef enum pl_factor_kind { PL_FACTOR_CHOLESKY, PL_FACTOR_INDEFINITE, PL_FACTOR_MULTIFRONTAL } pl_factor_kind;
 
+// A pivot is too small below 1e-14 of the largest entry. INDEFINITE takes it for a null pivot, counts it and calls the
+// matrix singular. MULTIFRONTAL replaces it by 1e-8 of the largest entry, counts it and refines solves; inertia is then
+// not certain. Its solves are also refined, one side after another, where pivoting was needed or entries grew much.
 typedef struct pl_factor_report {
-    bool singular;              // no usable factor (for CHOLESKY: not positive definite)
-    int32_t negative_count;     // negative pivots (0 for CHOLESKY)
-    int32_t perturbed_count;    // pivots replaced because they were too small
-    double largest_pivot, smallest_pivot; // absolute values
+    bool singular;                        // no usable factor (for CHOLESKY: not positive definite)
+    int32_t negative_count;               // negative pivots (0 for CHOLESKY)
+    int32_t perturbed_count;              // pivots replaced because they were too small
+    double largest_pivot, smallest_pivot; // absolute values; 0 for INDEFINITE, which does not tell
 } pl_factor_report;
 
 typedef struct pl_factor pl_factor;
@@ -45,8 +48,10 @@ void pl_factor_destroy(pl_factor *factor);
 // Factors new values on the same pattern. PL_OK also when singular: the report says so.
 pl_status pl_factor_update(pl_factor *factor, const pl_sparse *matrix, pl_factor_report *report, pl_error *err);
 // Solves A x = b for `count` right sides (column-major, leading dimension n), in place. Needs a usable factor.
+// A factor belongs to one thread at a time. For MULTIFRONTAL factor and solution have the same bits for any number of
+// threads; the other kinds use as many BLAS threads as OpenBLAS is set to.
 void pl_factor_solve(pl_factor *factor, double *b, int count);
-// Size of the factor in bytes, and floating-point operations of one factorisation.
+// Size of the factor in bytes (workspace aside), and floating-point operations of one factorisation.
 size_t pl_factor_bytes(const pl_factor *factor);
 double pl_factor_flops(const pl_factor *factor);
 

@@ -9,8 +9,8 @@
 #define PIVOT_REPLACEMENT 1e-8
 // Growth of entries, relative to the largest one, from which solves are refined, and from which the front is
 // factored again with pivoting.
-#define GROWTH_ROUGH 1e2
-#define GROWTH_SUSPICIOUS 1e6
+#define GROWTH_ROUGH 1e4
+#define GROWTH_SUSPICIOUS 1e7
 
 static double *front_update_matrix(const multifrontal *f, int32_t s, const front_worker *w)
 {
