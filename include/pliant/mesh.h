@@ -32,8 +32,9 @@ PL_API int pl_element_face_count(pl_element_kind kind);
 // the node count: 3 or 6 for a triangle, 4 or 8 for a quadrilateral.
 PL_API int pl_element_face_nodes(pl_element_kind kind, int face, int node[PL_FACE_NODES_MAX]);
 
-// What a mesh is made from. Arrays are copied. Surfaces are triangles and quadrilaterals named by their corner nodes,
-// which are looked up. A face between two elements is taken from the one of the lower region (then the lower element).
+// What a mesh is made from. Arrays are copied. Surfaces are triangles and quadrilaterals named by their corner
+// nodes, which are looked up. A face between two elements is taken from the one of the lower region (then of
+// the lower number).
 typedef struct pl_mesh_def {
     int32_t vertex_count;
     const double *position; // 3 per vertex, mm
@@ -110,7 +111,7 @@ typedef struct pl_pick {
     double tolerance;       // plane: mm, 0 for 1e-6 of the mesh's size
 } pl_pick;
 // SEEN_FROM: the connected piece of boundary around the eye, bounded by sharp rims where the cavity opens to
-// the outside (see mesh_pick.c for how the opening is found). BOX: boundary faces whose corners all lie
+// the outside (see mesh_cavity.c for how the opening is found). BOX: boundary faces whose corners all lie
 // inside. PLANE: boundary faces whose corners all lie on the plane. *face is freed with pl_mesh_free_faces.
 PL_API pl_status pl_mesh_pick(const pl_mesh *mesh, const pl_pick *pick, int64_t **face, int64_t *face_count,
                               pl_error *err);
