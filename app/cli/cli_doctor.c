@@ -134,7 +134,7 @@ static void doctor_chambers(const pl_robot *robot, pl_findings *findings)
         const pl_actuator_info info = pl_robot_actuator(robot, i);
         if (info.kind == PL_CHAMBER && info.rim_count > 0) {
             pl_findings_add(findings, PL_NOTE, NULL, 0,
-                            "chamber %s is open at %d rim%s, capped flat; it holds %.4g mL", info.name,
+                            "chamber '%s' is open at %d rim%s, capped flat; it holds %.4g mL", info.name,
                             info.rim_count, info.rim_count == 1 ? "" : "s", info.rest / 1000);
             pl_findings_advise(
                 findings, "right for an air inlet; otherwise look at the surface with `pliant mesh --out "
@@ -142,7 +142,7 @@ static void doctor_chambers(const pl_robot *robot, pl_findings *findings)
         }
         if (info.kind == PL_CHAMBER && !(info.rest > 0)) {
             pl_findings_add(findings, PL_DEFECT, NULL, 0,
-                            "chamber %s encloses %.3g mm^3, expected a positive volume", info.name,
+                            "chamber '%s' encloses %.3g mm^3, expected a positive volume", info.name,
                             info.rest);
             pl_findings_advise(
                 findings, "its faces must see the inside of the cavity: use `seen_from` with a point in it");
@@ -150,15 +150,30 @@ static void doctor_chambers(const pl_robot *robot, pl_findings *findings)
     }
 }
 
+// Whether loading has said so already: a finding that names 'name' and says `words`.
+static bool doctor_said(const pl_findings *findings, const char *name, const char *words)
+{
+    char quoted[200];
+    snprintf(quoted, sizeof quoted, "'%s'", name);
+    for (int i = 0; i < pl_findings_count(findings); ++i) {
+        const char *text = pl_findings_at(findings, i)->text;
+        if (strstr(text, quoted) && strstr(text, words)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void doctor_markers(const pl_robot *robot, double edge, pl_findings *findings)
 {
     for (int i = 0; i < pl_robot_marker_count(robot); ++i) {
         double place[3], distance = 0;
         pl_robot_marker_rest(robot, i, place, &distance);
-        if (distance > 1e-3 * edge) {
+        const char *name = pl_robot_marker_name(robot, i);
+        if (distance > 1e-3 * edge && !doctor_said(findings, name, "off the body")) {
             pl_findings_add(findings, distance > 5 * edge ? PL_WARNING : PL_NOTE, NULL, 0,
-                            "marker %s stands %.3g mm off the body at (%.4g, %.4g, %.4g)",
-                            pl_robot_marker_name(robot, i), distance, place[0], place[1], place[2]);
+                            "marker '%s' stands %.3g mm off the body at (%.4g, %.4g, %.4g)", name, distance,
+                            place[0], place[1], place[2]);
             pl_findings_advise(findings,
                                "it rides on the nearest face; if it should lie on the body, move its `at`");
             pl_findings_place(findings, place, NULL, 0);
@@ -204,8 +219,8 @@ static void doctor_cable(const pl_robot *robot, const char *name, const double *
         pl_embedding e;
         if (pl_mesh_embed(mesh, point + 3 * k, &e, NULL) == PL_OK && e.distance > 0.01 * edge) {
             pl_findings_add(findings, PL_WARNING, NULL, 0,
-                            "cable %s: guide point %d at (%.4g, %.4g, %.4g) lies %.3g mm off the body", name,
-                            k + 1, point[3 * k], point[3 * k + 1], point[3 * k + 2], e.distance);
+                            "cable '%s': guide point %d at (%.4g, %.4g, %.4g) lies %.3g mm off the body",
+                            name, k + 1, point[3 * k], point[3 * k + 1], point[3 * k + 2], e.distance);
             pl_findings_advise(findings,
                                "move the point into the body, or fix it in space if it is a pulley");
             pl_findings_place(findings, point + 3 * k, NULL, 0);
@@ -217,7 +232,7 @@ static void doctor_cable(const pl_robot *robot, const char *name, const double *
         if (distance > 0.01 * edge) {
             pl_findings_add(
                 findings, PL_NOTE, NULL, 0,
-                "cable %s leaves the body between guide points %d and %d for %.3g mm, by %.3g mm at most, "
+                "cable '%s' leaves the body between guide points %d and %d for %.3g mm, by %.3g mm at most, "
                 "near (%.4g, %.4g, %.4g)",
                 name, k + 1, k + 2, outside, distance, place[0], place[1], place[2]);
             pl_findings_advise(findings,

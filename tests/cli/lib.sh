@@ -2,6 +2,7 @@
 # line per check.
 set -eu
 [ $# -ge 1 ] || { echo "usage: $0 PLIANT"; exit 2; }
+[ -x "$1" ] || { echo "$1 is no program"; exit 2; }
 pliant=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

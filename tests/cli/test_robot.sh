@@ -66,6 +66,7 @@ expect_words err.txt "the robot file itself"
 # a robot may stand on any mesh file
 for f in body.vtu body.msh; do
     sed "s/body.vtu/$f/" parts/robot.yaml >parts/from.yaml
+    rm -f from.json
     expect_status 0 info parts/from.yaml --json from.json
     expect_near "elements of a robot on $f" "$(json_number from.json elements)" "$elements" 0
 done
@@ -85,11 +86,15 @@ materials: {rubber: {model: neo_hookean, c10: 0.1 MPa}}
 regions: {skin: rubber, layer: rubber}
 fixed: [{surface: base}]
 actuators:
-  - {name: tendon, kind: cable, through: [[5, 0, 1], [50, 0, 40], [95, 0, 1]], radius: 1, drive: shortening, range: [0, 5]}
+  - {name: tendon, kind: cable, through: [[6, 0, 17], [94, 0, 17]], radius: 1, drive: shortening, range: [0, 5]}
 markers: {far: {at: [100, 0, 90]}}
 END
 expect_status 1 doctor parts/off.yaml
-expect_words err.txt "marker far stands" "cable tendon" "lies" "off the body"
+expect_words err.txt "marker 'far' stands 72 mm off the body" "cable 'tendon' leaves the body between guide points 1 and 2"
+expect_near "a marker is named once" "$(grep -c "marker 'far'" err.txt)" 1 0
+sed 's/94, 0, 17/94, 0, 40/' parts/off.yaml >parts/outside.yaml
+expect_status 2 doctor parts/outside.yaml
+expect_words err.txt "parts/outside.yaml:8: error:" "22 mm off the body"
 
 # wrong robot files: status 2, the line, the words
 wrong() { # NAME LINE WORDS; the file comes from standard input
