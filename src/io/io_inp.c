@@ -315,6 +315,9 @@ static pl_status inp_read_elements(pl_inp *inp, const inp_keyword *k)
         set = pl_names_add(&inp->build.surfaces, k->elset[0] ? k->elset : "surface");
     } else if (!type.skip && k->elset[0]) {
         set = pl_inp_set_need(&inp->elsets, k->elset);
+        if (set >= 0) {
+            inp->elsets.set[set].of_elements = true;
+        }
     }
     if (set < 0 && !type.skip && (type.corners || k->elset[0])) {
         return pl_fail_memory(inp->err, inp->path);

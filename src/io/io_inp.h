@@ -23,7 +23,8 @@ typedef struct pl_inp_set {
     char name[256];
     int64_t *entry;
     int32_t count, room;
-    bool for_surface; // used by a *SURFACE, so not a region by itself
+    bool for_surface; // used by a *SURFACE: not a region, unless
+    bool of_elements; // it was given together with elements (*ELEMENT, ELSET=)
     bool section;     // named by a *SOLID SECTION
 } pl_inp_set;
 

@@ -195,7 +195,8 @@ static pl_status inp_resolve_regions(pl_inp *inp)
         size[e] = INT32_MAX;
     }
     for (int32_t s = 0; status == PL_OK && s < sets->count; ++s) {
-        if (sections ? !sets->set[s].section : sets->set[s].for_surface) {
+        const pl_inp_set *set = sets->set + s;
+        if (sections ? !set->section : set->for_surface && !set->of_elements) {
             continue;
         }
         status = inp_mark(inp, sets, s, &inp->elements, mark, s + 1, 4);

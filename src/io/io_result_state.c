@@ -1,4 +1,5 @@
-// A state as a VTU file: all fields, the cables as lines with their tension, the cavities with their pressure.
+// A state as a VTU file: all fields, the cables as lines with their tension, the cavities with their
+// pressure.
 #include "io/io_build.h"
 #include "robot/robot.h"
 
@@ -33,7 +34,7 @@ static bool result_cavity(pl_statics *statics, const pl_robot *robot, const pl_s
         int32_t corner[PL_FACE_NODES_MAX];
         const int count = pl_mesh_face_nodes(robot->mesh, a->face[f], corner);
         const int(*triangle)[3];
-        const int parts = pl_face_split(count, &triangle);
+        const int parts = pl_io_face_split(count, &triangle);
         for (int t = 0; t < 3 * parts; ++t) {
             (*node)[3 * (int64_t)out->triangle_count + t] = out->point_count + triangle[t / 3][t % 3];
         }

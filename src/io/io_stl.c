@@ -4,7 +4,7 @@
 #include "io/io_build.h"
 
 // Triangles of a face by its local nodes: corners first, then mid nodes of the edges.
-int pl_face_split(int nodes, const int (**triangle)[3])
+int pl_io_face_split(int nodes, const int (**triangle)[3])
 {
     static const int tri3[][3] = {{0, 1, 2}};
     static const int tri6[][3] = {{0, 3, 5}, {3, 1, 4}, {5, 4, 2}, {3, 4, 5}};
@@ -79,7 +79,7 @@ pl_status pl_mesh_write_stl(const pl_mesh *mesh, const char *surface, const doub
     for (int64_t f = 0; f < count; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         const int(*triangle)[3];
-        const int parts = pl_face_split(pl_mesh_face_nodes(mesh, face[f], node), &triangle);
+        const int parts = pl_io_face_split(pl_mesh_face_nodes(mesh, face[f], node), &triangle);
         for (int t = 0; t < parts; ++t, ++triangles) {
             stl_put_triangle(&text, x + 3 * (int64_t)node[triangle[t][0]],
                              x + 3 * (int64_t)node[triangle[t][1]], x + 3 * (int64_t)node[triangle[t][2]]);

@@ -42,7 +42,7 @@ static void tetgen_comment(tetgen_file *f, const char *p, const char *stop)
     char text[300], word[20], name[201];
     long long number;
     snprintf(text, sizeof text, "%.*s", (int)(stop - p < 290 ? stop - p : 290), p);
-    if (f->names && sscanf(text, "# %19s %lld %200s", word, &number, name) == 3 &&
+    if (f->names && sscanf(text, "# %19s %lld %200[^\r\n]", word, &number, name) == 3 &&
         strcmp(word, f->word) == 0 && f->names->count < 1000 && pl_names_find(f->names, name) < 0 &&
         pl_grow((void **)&f->numbers, &f->numbers_room, (int64_t)f->names->count + 1, sizeof(int64_t))) {
         const int32_t i = pl_names_add(f->names, name);
