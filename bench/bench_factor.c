@@ -1,4 +1,4 @@
-// Factorisation of matrices of quadratic tetrahedra: a hollow finger, a small and a large block; `mixed` adds
+// Factorisation of matrices of quadratic tetrahedra: a hollow finger, a block, a large slab; `mixed` adds
 // a pressure at the corners of the elements, [A B; B^T -C]. Entries are random, with a heavy diagonal. For
 // each kind of factor: seconds to analyse, milliseconds to factor and to solve one right side with one and
 // two threads, MB, Gflop, Gflop/s with one thread, and the factor time of CHOLMOD (positive definite) or
@@ -291,8 +291,8 @@ int main(int argc, char **argv)
     const int repeats = argc > 1 && atoi(argv[1]) > 0 ? atoi(argv[1]) : 3;
     const int last = argc > 2 ? atoi(argv[2]) : 3;
     const bench_case cases[] = {{.name = "hollow finger", .nx = 32, .ny = 10, .nz = 10, .wall = 1},
-                                {.name = "small block", .nx = 20, .ny = 9, .nz = 8},
-                                {.name = "large block", .nx = 30, .ny = 13, .nz = 12}};
+                                {.name = "block", .nx = 20, .ny = 9, .nz = 8},
+                                {.name = "large slab", .nx = 54, .ny = 14, .nz = 6}};
     bool done = true;
     for (int i = 0; i < PL_COUNT(cases) && i < last; ++i) {
         bench_case c = cases[i];

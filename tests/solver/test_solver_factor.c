@@ -71,6 +71,28 @@ static void test_quasi_definite(void **state)
     }
 }
 
+// Pressures ordered apart from their nodes meet pivots as small as C; the answer must be as good as before.
+static void test_small_pivots(void **state)
+{
+    (void)state;
+    const double C[] = {1e-5, 1e-8, 1e-12};
+    for (int i = 0; i < PL_COUNT(C); ++i) {
+        solver_case c =
+            case_grid((grid_spec){.nx = 8, .ny = 7, .nz = 6, .pressure = true, .C = C[i], .seed = 4});
+        const int pressures = c.matrix.n - 3 * c.group_count;
+        for (int32_t j = 3; j < c.matrix.n; ++j) {
+            if (c.group[j] == c.group[j - 3]) {
+                c.group[j] = c.group_count++;
+            }
+        }
+        pl_factor_report report;
+        PL_CHECK_BELOW(factor_residual(&c, PL_FACTOR_MULTIFRONTAL, &report), 1e-11);
+        assert_int_equal(report.negative_count, pressures);
+        assert_int_equal(report.perturbed_count, 0);
+        case_clear(&c);
+    }
+}
+
 // A shift makes A indefinite: from a few negative eigenvalues to no definiteness left at all.
 static void test_indefinite(void **state)
 {
@@ -284,12 +306,12 @@ static void test_wrong_values(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_positive_definite), cmocka_unit_test(test_quasi_definite),
-        cmocka_unit_test(test_indefinite),        cmocka_unit_test(test_indefinite_large),
-        cmocka_unit_test(test_zero_diagonal),     cmocka_unit_test(test_agrees_with_dense),
-        cmocka_unit_test(test_singular),          cmocka_unit_test(test_not_positive_definite),
-        cmocka_unit_test(test_pivot_range),       cmocka_unit_test(test_wrong_input),
-        cmocka_unit_test(test_wrong_values),
+        cmocka_unit_test(test_positive_definite),     cmocka_unit_test(test_quasi_definite),
+        cmocka_unit_test(test_small_pivots),          cmocka_unit_test(test_indefinite),
+        cmocka_unit_test(test_indefinite_large),      cmocka_unit_test(test_zero_diagonal),
+        cmocka_unit_test(test_agrees_with_dense),     cmocka_unit_test(test_singular),
+        cmocka_unit_test(test_not_positive_definite), cmocka_unit_test(test_pivot_range),
+        cmocka_unit_test(test_wrong_input),           cmocka_unit_test(test_wrong_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
