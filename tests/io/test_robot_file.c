@@ -1,0 +1,523 @@
+// Robot files: good ones become the robot they describe; wrong ones are refused with line and words, several
+// defects in one go; ten thousand mutated ones only ever get a status.
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "robot/robot_fixture.h"
+#include "base/base.h"
+#include "robot/robot.h"
+#include "pliant/io.h"
+
+static const pl_mesher mesher = {.build = fix_build};
+static const pl_load_options options = {.mesher = &mesher};
+
+static pl_status load(const char *text, pl_robot **robot, pl_findings *findings, pl_error *err)
+{
+    return pl_robot_load_text(text, strlen(text), NULL, &options, robot, findings, err);
+}
+
+static const char everything[] =
+    "pliant: 1\n"
+    "name: all-keys\n"
+    "mesh:\n"
+    "  design: {kind: block, scale: 1}\n"
+    "  unit: mm\n"
+    "  size: 5 mm\n"
+    "  order: 2\n"
+    "surfaces:\n"
+    "  hole: {seen_from: [15, 15, 15]}\n"
+    "  end: {plane: {point: [40, 0, 0], normal: [2, 0, 0]}}\n"
+    "  side: {box: [[-1, -1, -1], [41, 1 mm, 31]]}\n"
+    "materials:\n"
+    "  soft: {model: neo_hookean, c10: 0.1, poisson: 0.49, density: 1070 kg/m^3}\n"
+    "  fabric: {model: linear, young: 30 MPa, poisson: 0.4, formulation: displacement}\n"
+    "  measured: {use: dragon_skin_20, density: 1 g/cm^3}\n"
+    "regions: {skin: soft, layer: fabric, plug: measured}\n"
+    "fixed:\n"
+    "  - {surface: base, name: wall}\n"
+    "  - surface: end\n"
+    "    axes: [x, y, z]\n"
+    "    move: [0, 1, 0]\n"
+    "    rotate: {axis: [0, 0, 2], angle: 90 deg, about: [40, 15, 15]}\n"
+    "actuators:\n"
+    "  - {name: air, kind: chamber, surface: hole, drive: pressure, range: [0, 60 kPa]}\n"
+    "  - {name: pump, kind: chamber, surface: cavity, drive: syringe, fluid: gas,\n"
+    "     line_volume: 2 mL, ambient: 1 bar, range: [0, 3 mL], idle: hold}\n"
+    "  - {name: tendon, kind: cable, drive: shortening, range: [0, 1 cm], radius: 8,\n"
+    "     through: [[5, 15, 25], [35, 15, 25], {at: [90, 15, 25], space: true}]}\n"
+    "  - {name: film, kind: film, surface: top, drive: voltage, thickness: 50 um,\n"
+    "     permittivity: 3, range: [0, 5 kV]}\n"
+    "commands:\n"
+    "  bend: {drives: {tendon: 2}, range: [0, 4]}\n"
+    "markers:\n"
+    "  tip: {surface: tip}\n"
+    "  dot: {at: [20, 15, 3 cm], radius: 8}\n"
+    "sensors:\n"
+    "  - {name: string1, kind: length, through: [[0, 5, 0], [40, 5, 0]]}\n"
+    "  - {name: v, kind: volume, actuator: air}\n"
+    "  - {name: p, kind: pressure, actuator: air}\n"
+    "loads:\n"
+    "  gravity: [0, 0, -9.81 m/s^2]\n"
+    "  forces: [{marker: tip, force: [0, 0, -500 mN], moment: [0, 0, 1 N m]}]\n"
+    "  pressures: [{surface: side, pressure: 1 kPa}]\n"
+    "solver: {method: exact, length_tolerance: 1 um, iteration_limit: 50, warp: false,\n"
+    "  linear_solver: cholmod, formulation: displacement, time_limit: 2 min}\n";
+
+static void test_everything(void **state)
+{
+    (void)state;
+    pl_error err;
+    pl_findings *findings = pl_findings_create();
+    pl_robot *robot = NULL;
+    const pl_status status = load(everything, &robot, findings, &err);
+    if (status != PL_OK) {
+        fix_print_findings(findings);
+    }
+    PL_CHECK_OK(status);
+    assert_string_equal(pl_robot_name(robot), "all-keys");
+    PL_CHECK_NEAR(pl_robot_actuator(robot, 0).rest, 2000, 1e-8);
+    PL_CHECK_NEAR(pl_robot_actuator(robot, 0).range[1], 0.06, 1e-15);
+    PL_CHECK_NEAR(pl_robot_actuator(robot, 2).rest, 85, 1e-8);
+    PL_CHECK_NEAR(robot->actuator[1].line_volume, 2000, 1e-12);
+    PL_CHECK_NEAR(robot->actuator[1].ambient, 0.1, 1e-15);
+    assert_true(robot->actuator[1].idle_hold);
+    PL_CHECK_NEAR(robot->actuator[3].thickness, 0.05, 1e-15);
+    PL_CHECK_NEAR(pl_robot_actuator(robot, 3).rest, 1200, 1e-8);
+    assert_string_equal(pl_robot_command(robot, 0).name, "bend");
+    assert_int_equal(pl_robot_command_count(robot), 4);
+    PL_CHECK_NEAR(robot->actuator[2].factor, 2, 0);
+    PL_CHECK_NEAR(robot->gravity[2], -9810, 1e-9);
+    PL_CHECK_NEAR(robot->force[0].force[2], -0.5, 1e-15);
+    PL_CHECK_NEAR(robot->force[0].moment[2], 1000, 1e-9);
+    PL_CHECK_NEAR(robot->pressure[0].pressure, 1e-3, 1e-18);
+    PL_CHECK_NEAR(robot->support[1].rotate[2], 1.57079632679489662, 1e-15);
+    PL_CHECK_NEAR(robot->support[1].about[0], 40, 0);
+    assert_string_equal(pl_robot_fixed_name(robot, 0), "wall");
+    assert_string_equal(pl_robot_fixed_name(robot, 1), "end");
+    assert_string_equal(pl_robot_region_material(robot, pl_mesh_find_region(robot->mesh, "layer")), "fabric");
+    assert_int_equal(pl_robot_material(robot, 1).formulation, PL_DISPLACEMENT);
+    PL_CHECK_NEAR(pl_robot_material(robot, 0).density, 1.07e-9, 1e-22);
+    PL_CHECK_NEAR(pl_robot_material(robot, 2).density, 1e-9, 1e-22);
+    assert_int_equal(pl_robot_sensor_count(robot), 3);
+    assert_int_equal(pl_mesh_get(robot->mesh).kind[0], PL_TET10);
+    // the same text gives the same robot
+    pl_robot *again = NULL;
+    PL_CHECK_OK(load(everything, &again, NULL, &err));
+    assert_true(pl_robot_hash(robot) == pl_robot_hash(again));
+    pl_robot_destroy(again);
+    pl_robot_destroy(robot);
+    pl_findings_destroy(findings);
+}
+
+static const char two_bodies[] =
+    "pliant: 1\n"
+    "bodies:\n"
+    "  - name: left\n"
+    "    mesh: {design: {kind: block}, order: 1}\n"
+    "    fixed: [{surface: base}]\n"
+    "    markers: {tip: {at: [40, 15, 15]}}\n"
+    "  - name: right\n"
+    "    pose: {rotate: {axis: [0, 0, 1], angle: 180 deg}, move: [150, 30, 0]}\n"
+    "    mesh: {design: {kind: block}, order: 1}\n"
+    "    surfaces: {far: {plane: {point: [40, 0, 0], normal: [1, 0, 0]}}}\n"
+    "    regions: {skin: rubber, layer: rubber, plug: rubber}\n"
+    "    fixed: [{box: [[-1, -1, -1], [1, 31, 31]]}]\n"
+    "    actuators: [{name: air, kind: chamber, surface: cavity, drive: volume_ratio}]\n"
+    "    markers: {tip: {at: [40, 15, 15]}, end: {surface: far}}\n"
+    "    sensors: [{name: v, kind: volume, actuator: air}]\n"
+    "materials: {rubber: {model: yeoh, c10: 0.1, c20: 0.01, c30: 0.001}}\n"
+    "regions: {left.skin: rubber, left.layer: rubber, left.plug: rubber}\n"
+    "loads: {forces: [{marker: right.tip, force: [1, 0, 0]}]}\n";
+
+// Two fingers that face each other: points of the second are turned and moved with it.
+static void test_two_bodies(void **state)
+{
+    (void)state;
+    pl_error err;
+    pl_findings *findings = pl_findings_create();
+    pl_robot *robot = NULL;
+    const pl_status status = load(two_bodies, &robot, findings, &err);
+    if (status != PL_OK) {
+        fix_print_findings(findings);
+    }
+    PL_CHECK_OK(status);
+    static const double want[3][3] = {{40, 15, 15}, {110, 15, 15}, {110, 15, 15}};
+    for (int i = 0; i < 3; ++i) {
+        double position[3], distance;
+        pl_robot_marker_rest(robot, i, position, &distance);
+        for (int k = 0; k < 3; ++k) {
+            PL_CHECK_NEAR(position[k], want[i][k], 1e-9);
+        }
+        PL_CHECK_NEAR(distance, 0, 1e-9);
+    }
+    assert_string_equal(pl_robot_actuator(robot, 0).name, "right.air");
+    assert_string_equal(pl_robot_sensor_name(robot, 0), "right.v");
+    PL_CHECK_NEAR(pl_robot_actuator(robot, 0).rest, 2000, 1e-8);
+    assert_int_equal(robot->support[0].node_count, 16);
+    assert_int_equal(robot->support[1].node_count, 16);
+    assert_int_equal(pl_mesh_get(robot->mesh).kind[0], PL_TET4);
+    pl_robot_destroy(robot);
+    pl_findings_destroy(findings);
+}
+
+// A file that is right up to what a row of the table puts in: $ stands for the row's text, at line 4 on.
+#define GOOD_HEAD                                                                                            \
+    "pliant: 1\nmesh: {design: {kind: block}, order: 1}\nmaterials: {m: {model: neo_hookean, c10: 0.1}}\n"
+#define FIXED "fixed: [{surface: base}]\n"
+#define AIR "actuators:\n- {name: air, kind: chamber, surface: cavity, drive: pressure"
+
+static const struct {
+    const char *text;
+    int line;
+    const char *words;
+} wrong[] = {
+    {"", 1, "empty"},
+    {"pliant: 1\n", 1, "'mesh' is missing"},
+    {"name: x\n", 1, "'pliant: 1'"},
+    {"pliant: 2\n", 1, "this program reads version 1"},
+    {"[1, 2]\n", 1, "expected a block of keys, found a list"},
+    {"pliant: 1\n\tname: x\n", 2, "YAML"},
+    {"pliant: 1\nname: [a\n", 3, "YAML"},
+    {"pliant: 1\nname: &a x\n", 2, "anchors"},
+    {"pliant: 1\nname: *a\n", 2, "aliases"},
+    {"pliant: 1\nname: a\nname: b\n", 3, "stands twice, first on line 2"},
+    {"pliant: 1\n---\npliant: 1\n", 2, "second document"},
+    {GOOD_HEAD FIXED "colour: red\n", 5, "unknown key 'colour'"},
+    {GOOD_HEAD FIXED "actuator: []\n", 5, "did you mean 'actuators'"},
+    {GOOD_HEAD FIXED "contact: {self: true}\n", 5, "reserved for a later version"},
+    {GOOD_HEAD FIXED "hardware: {}\n", 5, "reserved for a later version"},
+    {"pliant: 1\nmesh: {order: 2}\n", 2, "no source given"},
+    {"pliant: 1\nmesh: {file: a.msh, step: b.step}\n", 2, "exactly one source"},
+    {"pliant: 1\nmesh: {file: a.stl}\n", 2, "is a surface, no volume mesh"},
+    {"pliant: 1\nmesh: {file: a.txt}\n", 2, "expected .msh"},
+    {"pliant: 1\nmesh: {step: a.igs}\n", 2, "expected .step"},
+    {"pliant: 1\nmesh:\n  parts: [{surface: a.stl, region: r}]\n", 3, "'unit' is missing"},
+    {"pliant: 1\nmesh:\n  unit: mm\n  parts:\n  - {region: r}\n", 5, "'surface' is missing"},
+    {"pliant: 1\nmesh: {design: {length: 3}}\n", 2, "'kind' is missing"},
+    {"pliant: 1\nmesh: {design: {kind: block, length: [3]}}\n", 2, "expected a number, found a list"},
+    {"pliant: 1\nmesh: {design: {kind: block}, order: 3}\n", 2, "expected 1 or 2"},
+    {"pliant: 1\nmesh: {design: {kind: block}, size: -1}\n", 2, "must be greater than 0"},
+    {"pliant: 1\nmesh: {design: {kind: block}, size: 5 bar}\n", 2, "is a pressure, expected a length"},
+    {"pliant: 1\nmesh: {file: a.msh, unit: ft}\n", 2, "'ft' is not known"},
+    {GOOD_HEAD FIXED "surfaces: {s: {box: [[0,0,0],[1,1]]}}\n", 5,
+     "expected three numbers [x, y, z], found 2"},
+    {GOOD_HEAD FIXED "surfaces: {s: {box: [[0,0,0],[-1,1,1]]}}\n", 5, "wrong way round along x"},
+    {GOOD_HEAD FIXED "surfaces: {s: {plane: {point: [0,0,0], normal: [0,0,0]}}}\n", 5, "no direction"},
+    {GOOD_HEAD FIXED "surfaces: {s: {seen: [0,0,0]}}\n", 5, "seen_from"},
+    {GOOD_HEAD FIXED "surfaces: {s: {box: [[90,0,0],[99,1,1]]}}\n", 5, "finds no face"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\n" FIXED, 1, "'materials' is missing"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials: {m: {use: dragon_skin_200}}\n" FIXED, 3,
+     "did you mean 'dragon_skin_20'"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials: {m: {model: neohookean}}\n" FIXED, 3,
+     "did you mean 'neo_hookean'"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1, poisson: 0.3, "
+     "c10: 1}\n" FIXED,
+     4, "no constant of the model linear"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1, poisson: "
+     "0.6}\n" FIXED,
+     4, "poisson"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1, poisson: 0.4, "
+     "density: 1070}\n" FIXED,
+     4, "write 1070 kg/m^3"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1, poisson: 0.4, "
+     "prony: []}\n" FIXED,
+     4, "reserved"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {use: a, model: linear}\n" FIXED, 4,
+     "both given"},
+    {GOOD_HEAD FIXED "regions:\n  skin: n\n", 6, "no material 'n'"},
+    {GOOD_HEAD FIXED "regions:\n  skin: m\n  layre: m\n  plug: m\n", 7, "did you mean 'layer'"},
+    {GOOD_HEAD FIXED "regions:\n  skin: m\n", 6, "has no material"},
+    {GOOD_HEAD, 1, "nothing holds the body"},
+    {GOOD_HEAD "fixed: [{surface: bse}]\n", 4, "did you mean 'base'"},
+    {GOOD_HEAD "fixed: [{surface: base, region: skin}]\n", 4, "exactly one of surface, region, box"},
+    {GOOD_HEAD "fixed: [{surface: base, axes: [w]}]\n", 4, "'w' is not known"},
+    {GOOD_HEAD "fixed: [{box: [[90,0,0],[99,1,1]]}]\n", 4, "holds no vertex"},
+    {GOOD_HEAD "fixed:\n- {surface: base}\n- {surface: top, move: [1, 0, 0]}\n", 6,
+     "along x that 'base' (line 5)"},
+    {GOOD_HEAD "fixed: [{surface: base, rotate: {axis: [0,0,0], angle: 1}}]\n", 4, "has no direction"},
+    {GOOD_HEAD FIXED "rigid: [{region: plugg}]\n", 5, "did you mean 'plug'"},
+    {GOOD_HEAD FIXED "rigid: [{region: plug}, {region: layer}]\n", 5, "shares vertices"},
+    {GOOD_HEAD FIXED AIR ", range: [0, 25]}\n", 6, "25 could be Pa, kPa or MPa"},
+    {GOOD_HEAD FIXED AIR ", range: [9 kPa, 5 kPa]}\n", 6, "wrong way round"},
+    {GOOD_HEAD FIXED AIR ", range: 5 kPa}\n", 6, "expected a range"},
+    {GOOD_HEAD FIXED AIR ", radius: 3}\n", 6, "belongs to a cable"},
+    {GOOD_HEAD FIXED AIR ", fluid: gas}\n", 6, "belongs to the drive syringe"},
+    {GOOD_HEAD FIXED AIR ", delay: 3}\n", 6, "reserved"},
+    {GOOD_HEAD FIXED "actuators:\n- {name: a b, kind: chamber, surface: cavity, drive: pressure}\n", 6,
+     "is no name"},
+    {GOOD_HEAD FIXED "actuators:\n- {name: a, kind: chamber, surface: cavity, drive: tension}\n", 6,
+     "expected one of volume_ratio"},
+    {GOOD_HEAD FIXED "actuators:\n- {name: a, kind: chamber, surface: top, drive: pressure}\n", 6,
+     "expected a cavity"},
+    {GOOD_HEAD FIXED "actuators:\n- {name: a, kind: cable, drive: tension}\n", 6, "'through'"},
+    {GOOD_HEAD FIXED "actuators:\n- {name: a, kind: cable, drive: tension, through: [[1,1,1]]}\n", 6,
+     "at least 2"},
+    {GOOD_HEAD FIXED
+     "actuators:\n- name: a\n  kind: cable\n  drive: tension\n  through:\n  - [1,1,1]\n  - [1,1,80]\n",
+     11, "is 50 mm off the body"},
+    {GOOD_HEAD FIXED "actuators:\n- {name: a, kind: film, drive: voltage, surface: top}\n", 6,
+     "'thickness' and 'permittivity'"},
+    {GOOD_HEAD FIXED
+     "actuators:\n- {name: a, kind: cable, drive: shortening, range: [-1, 2], through: [[1,1,1],[2,2,2]]}\n",
+     6, "cannot start below 0"},
+    {GOOD_HEAD FIXED AIR "}\n- {name: air, kind: chamber, surface: cavity, drive: pressure}\n", 7,
+     "given twice, first on line 6"},
+    {GOOD_HEAD FIXED AIR "}\ncommands: {bend: {drives: {airr: 1}}}\n", 7, "did you mean 'air'"},
+    {GOOD_HEAD FIXED AIR "}\ncommands: {a: {drives: {air: 1}}, b: {drives: {air: 2}}}\n", 7,
+     "driven by two commands"},
+    {GOOD_HEAD FIXED AIR "}\ncommands: {a: {drives: {air: 0}}}\n", 7, "other than 0"},
+    {GOOD_HEAD FIXED "markers: {t: {surface: tpi}}\n", 5, "did you mean 'tip'"},
+    {GOOD_HEAD FIXED "markers: {t: {}}\n", 5, "exactly one of surface, at"},
+    {GOOD_HEAD FIXED "markers: {t: {at: [1, 2, nan]}}\n", 5, "expected a number, found 'nan'"},
+    {GOOD_HEAD FIXED "sensors: [{name: s, kind: volume, actuator: q}]\n", 5, "no actuator 'q'"},
+    {GOOD_HEAD FIXED "sensors: [{name: s, kind: length, noise: 1}]\n", 5, "reserved"},
+    {GOOD_HEAD FIXED "sensors: [{name: s, kind: light}]\n", 5, "expected one of length, volume, pressure"},
+    {GOOD_HEAD FIXED "loads: {gravity: [0, 0, -9.81]}\n", 5, "write -9.81 m/s^2"},
+    {GOOD_HEAD FIXED "loads: {gravity: -9.81 m/s^2}\n", 5,
+     "expected three numbers [x, y, z], found a single value"},
+    {GOOD_HEAD FIXED "loads: {forces: [{marker: tip, force: [0,0,1]}]}\n", 5, "no marker 'tip'"},
+    {GOOD_HEAD FIXED "loads: {pressures: [{surface: outside, pressure: 1 kPa}]}\n", 5,
+     "no surface 'outside'"},
+    {GOOD_HEAD FIXED "solver: {method: local_global}\n", 5, "not available in this version"},
+    {GOOD_HEAD FIXED "solver: {iteration_limit: 2.5}\n", 5, "expected a whole number"},
+    {GOOD_HEAD FIXED "solver: {warp: maybe}\n", 5, "expected true or false"},
+    {"pliant: 1\nbodies: []\n", 2, "bodies is empty"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nbodies: [{name: a}]\n", 2, "belongs inside a body"},
+    {"pliant: 1\nbodies:\n- {name: a.b, mesh: {design: {kind: block}}}\n", 3, "no name for a body"},
+    {"pliant: 1\nbodies:\n- {name: a, mesh: {design: {kind: block}}}\n- {name: a, mesh: {design: {kind: "
+     "block}}}\n",
+     4, "given twice"},
+};
+
+static void test_wrong(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+        pl_findings *findings = pl_findings_create();
+        pl_robot *robot = NULL;
+        pl_error err = {0};
+        const pl_status status = load(wrong[i].text, &robot, findings, &err);
+        if (status != PL_BAD_INPUT || robot ||
+            !fix_has_finding(findings, PL_DEFECT, wrong[i].line, wrong[i].words)) {
+            print_error("row %zu: status %d, wanted line %d '%s', got:\n", i, (int)status, wrong[i].line,
+                        wrong[i].words);
+            fix_print_findings(findings);
+            print_error("%s\n", wrong[i].text);
+            fail();
+        }
+        assert_true(strlen(err.text) > 0);
+        pl_findings_destroy(findings);
+    }
+    print_message("%zu wrong files\n", sizeof wrong / sizeof wrong[0]);
+}
+
+// Values that can hardly be meant are accepted with a warning.
+static void test_warnings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int line;
+        const char *words;
+    } rows[] = {
+        {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n"
+         "  m: {model: linear, young: 1, poisson: 0.4, density: 1070 t/mm^3}\n" FIXED,
+         4, "implausible"},
+        {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1e8, poisson: "
+         "0.4}\n" FIXED,
+         4, "shear modulus"},
+        {GOOD_HEAD FIXED AIR ", range: [0, 5 MPa]}\n", 6, "implausible for a soft body"},
+        {GOOD_HEAD FIXED "loads: {gravity: [0, 0, -9.81 m/s^2]}\n", 3, "no material has a density"},
+        {GOOD_HEAD FIXED "markers: {far: {at: [500, 0, 0]}}\n", 5, "460 mm off the body"},
+        {"pliant: 1\nmesh: {design: {kind: block}, size: 500}\nmaterials: {m: {model: neo_hookean, c10: "
+         "0.1}}\n" FIXED,
+         2, "larger than the body"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        pl_findings *findings = pl_findings_create();
+        pl_robot *robot = NULL;
+        pl_error err = {0};
+        PL_CHECK_OK(load(rows[i].text, &robot, findings, &err));
+        if (!fix_has_finding(findings, PL_WARNING, rows[i].line, rows[i].words)) {
+            print_error("row %zu, wanted line %d '%s', got:\n", i, rows[i].line, rows[i].words);
+            fix_print_findings(findings);
+            fail();
+        }
+        pl_robot_destroy(robot);
+        pl_findings_destroy(findings);
+    }
+}
+
+// Several defects come together, sorted by line.
+static void test_several(void **state)
+{
+    (void)state;
+    static const char text[] = "pliant: 1\n"
+                               "mesh: {design: {kind: block}, ordr: 2}\n"
+                               "materials:\n"
+                               "  soft: {model: neo_hookean, c10: 5 mm}\n"
+                               "  hard: {model: linear, young: 1, poisson: 0.7}\n"
+                               "regions: {skin: sofd}\n"
+                               "fixed: [{surface: base, axis: [x]}]\n"
+                               "markers:\n"
+                               "  tip: {at: [1, 2]}\n"
+                               "loads: {forces: [{marker: tpi, force: [0, 0, 1]}]}\n";
+    static const int lines[] = {2, 4, 5, 6, 7, 9, 10};
+    pl_findings *findings = pl_findings_create();
+    pl_error err = {0};
+    assert_int_equal(pl_robot_check_text(text, strlen(text), "r.yaml", findings, &err), PL_BAD_INPUT);
+    if (pl_findings_defect_count(findings) != 7) {
+        fix_print_findings(findings);
+    }
+    assert_int_equal(pl_findings_defect_count(findings), 7);
+    for (int i = 0; i < 7; ++i) {
+        assert_int_equal(pl_findings_at(findings, i)->line, lines[i]);
+        assert_string_equal(pl_findings_at(findings, i)->file, "r.yaml");
+    }
+    assert_true(strncmp(err.text, "r.yaml:2: ", 10) == 0);
+    pl_findings_destroy(findings);
+}
+
+// Ten thousand files with bytes changed, cut, doubled or swapped by words of the format: only statuses come
+// back.
+static void test_mutations(void **state)
+{
+    (void)state;
+    static const char *const seed[] = {everything, two_bodies};
+    static const char *const word[] = {"[",          "]",       "{",   "}",  ": ",         "- ",
+                                       "\n",         "kPa",     "nan", "&",  "*a",         "1e999",
+                                       "actuators:", "surface", "\t",  "\"", "!!binary x", "null"};
+    pl_random random;
+    pl_random_seed(&random, 20240607);
+    char text[8192];
+    int accepted = 0;
+    for (int n = 0; n < 10000; ++n) {
+        size_t length = strlen(seed[n % 2]);
+        memcpy(text, seed[n % 2], length);
+        const int edits = 1 + (int)(pl_random_next(&random) % 4);
+        for (int k = 0; k < edits && length > 64; ++k) {
+            const size_t at = pl_random_next(&random) % length, run = 1 + pl_random_next(&random) % 20;
+            const char *w = word[pl_random_next(&random) % (sizeof word / sizeof word[0])];
+            switch (pl_random_next(&random) % 4) {
+            case 0: // one byte becomes another, mostly a digit or letter
+                text[at] = pl_random_next(&random) % 4 == 0
+                               ? (char)pl_random_next(&random)
+                               : "0123456789abcxyz-. ,"[pl_random_next(&random) % 20];
+                break;
+            case 1: // a piece goes away
+                memmove(text + at, text + (at + run < length ? at + run : length),
+                        length - (at + run < length ? at + run : length));
+                length -= at + run < length ? run : length - at;
+                break;
+            case 2: // a word comes in
+                memmove(text + at + strlen(w), text + at, length - at);
+                memcpy(text + at, w, strlen(w));
+                length += strlen(w);
+                break;
+            default: // a piece is repeated
+                memmove(text + at + run, text + at, length - at);
+                length += run;
+                break;
+            }
+        }
+        pl_findings *findings = pl_findings_create();
+        pl_error err = {0};
+        const pl_status status = pl_robot_check_text(text, length, "m.yaml", findings, &err);
+        assert_true(status == PL_OK || status == PL_BAD_INPUT);
+        assert_int_equal(status == PL_OK, pl_findings_defect_count(findings) == 0);
+        accepted += status == PL_OK;
+        pl_findings_destroy(findings);
+    }
+    print_message("of 10000 mutated files %d were still right\n", accepted);
+    assert_true(accepted > 100 && accepted < 9000);
+}
+
+static void *failing_realloc(void *user, void *block, size_t bytes)
+{
+    if (bytes == 0) {
+        free(block);
+        return NULL;
+    }
+    return (*(int *)user)-- > 0 ? realloc(block, bytes) : NULL;
+}
+
+// Reading with the n-th allocation refused, for every n: out of memory is a status.
+static void test_no_memory(void **state)
+{
+    (void)state;
+    int left = 0, failures = 0;
+    pl_memory_set(failing_realloc, &left);
+    for (int n = 0; n < 2000; ++n) {
+        left = n;
+        pl_error err = {0};
+        const pl_status status = pl_robot_check_text(everything, strlen(everything), "m.yaml", NULL, &err);
+        assert_true(status == PL_OK || status == PL_NO_MEMORY);
+        if (status == PL_OK) {
+            break;
+        }
+        ++failures;
+    }
+    pl_memory_set(NULL, NULL);
+    assert_true(failures > 10 && failures < 1999);
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+// The mesh is built once, then read from the cache; a broken cache entry is ignored and written anew.
+static void test_cache(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/pliant_test_XXXXXX", path[200], command[300];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/robot.yaml", folder);
+    write_text(path, GOOD_HEAD FIXED);
+    int built = 0;
+    const pl_mesher counting = {.build = fix_build, .user = &built};
+    pl_load_options counted = {.mesher = &counting};
+    uint64_t hash[3];
+    pl_error err;
+    for (int i = 0; i < 3; ++i) {
+        pl_robot *robot = NULL;
+        if (i == 2) {
+            snprintf(command, sizeof command, "for f in %s/.pliant/*.vtu; do echo broken > $f; done", folder);
+            assert_int_equal(system(command), 0);
+        }
+        PL_CHECK_OK(pl_robot_load(path, &counted, &robot, NULL, &err));
+        hash[i] = pl_robot_hash(robot);
+        pl_robot_destroy(robot);
+        assert_int_equal(built, i < 2 ? 1 : 2);
+    }
+    assert_true(hash[0] == hash[1] && hash[1] == hash[2]);
+    // another order is another mesh; no_cache always builds; a missing file is a bad file
+    pl_robot *robot = NULL;
+    counted.order = 2;
+    PL_CHECK_OK(pl_robot_load(path, &counted, &robot, NULL, &err));
+    assert_int_equal(pl_mesh_get(pl_robot_mesh(robot)).kind[0], PL_TET10);
+    pl_robot_destroy(robot);
+    assert_int_equal(built, 3);
+    counted.no_cache = true;
+    PL_CHECK_OK(pl_robot_load(path, &counted, &robot, NULL, &err));
+    pl_robot_destroy(robot);
+    assert_int_equal(built, 4);
+    assert_int_equal(pl_robot_load("/tmp/pliant_no_such_file.yaml", &counted, &robot, NULL, &err),
+                     PL_BAD_FILE);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_everything), cmocka_unit_test(test_two_bodies),
+        cmocka_unit_test(test_wrong),      cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_several),    cmocka_unit_test(test_mutations),
+        cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_cache),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
