@@ -110,7 +110,7 @@ PL_API pl_status pl_file_read(const char *path, char **data, size_t *bytes,
                               pl_error *err); // free with pl_file_free
 PL_API void pl_file_free(char *data);
 
-// ---- pictures (PNG, or SVG by extension)
+// ---- pictures (PNG, or SVG by extension: the shaded image with text as vectors around it)
 typedef struct pl_picture {
     const pl_mesh *mesh;
     const double *position;       // NULL: rest

@@ -42,7 +42,7 @@ static void raster_shade(const double normal[3], const double base[3], uint8_t *
         n[i] = length > 0 ? sign * n[i] / length : i == 2;
     }
     const double k = fmax(0, pl_dot3(n, key)), f = fmax(0, pl_dot3(n, fill)), h = fmax(0, pl_dot3(n, half));
-    const double light = 0.60 + 0.05 * n[1] + 0.37 * k + 0.17 * f, h2 = h * h, h4 = h2 * h2, h8 = h4 * h4;
+    const double light = 0.64 + 0.06 * n[1] + 0.37 * k + 0.17 * f, h2 = h * h, h4 = h2 * h2, h8 = h4 * h4;
     const double gloss = 0.10 * h8 * h8 * h8;
     for (int i = 0; i < 3; ++i) {
         out[i] = raster_byte(base[i] * light + gloss);

@@ -327,8 +327,8 @@ static void scene_draw_edge(const pl_scene *scene, const pl_camera *camera, cons
 {
     static const double ink[3] = {0.13, 0.15, 0.19};
     const int parts = edge->mid >= 0 ? SCENE_FINE : 1;
-    const double width = style->line_width * (edge->sharp ? 1 : 0.55),
-                 alpha = style->line_alpha * (edge->sharp ? 1 : 0.5);
+    const double width = style->line_width * (edge->sharp ? 1 : 0.7),
+                 alpha = style->line_alpha * (edge->sharp ? 1 : 0.7);
     const double *p = scene->x + 3 * (int64_t)edge->node[0], *q = scene->x + 3 * (int64_t)edge->node[1];
     const double *m = edge->mid >= 0 ? scene->x + 3 * (int64_t)edge->mid : NULL;
     pl_spot last = pl_camera_spot(camera, p);

@@ -223,7 +223,7 @@ pl_status pl_plot_write(const pl_plot *plot, const char *path, pl_error *err)
     for (int c = 0; c < plot->curve_count; ++c) {
         double rgb[3];
         plot_curve_colour(plot, c, rgb);
-        pl_draw_rgb(cr, rgb, plot->curve[c].points ? 0.85 : 1);
+        pl_draw_rgb(cr, rgb, 1);
         plot_draw_curve(cr, plot->curve + c, &ax, &ay, unit);
     }
     plot_draw_legend(cr, plot, &ax, &ay, unit);
