@@ -25,11 +25,16 @@ int64_t pl_sparse_slot(const pl_sparse *matrix, int32_t row, int32_t column);
 // INDEFINITE: MUMPS, threshold pivoting, inertia.
 // MULTIFRONTAL: our own L D L^T with pivoting inside supernodes, parallel over the elimination tree; made for
 // quasi-definite matrices [A B; B^T -C]; counts inertia; perturbs pivots that are too small and counts them.
-typedef enum pl_factor_kind { PL_FACTOR_CHOLESKY, PL_FACTOR_INDEFINITE, PL_FACTOR_MULTIFRONTAL } pl_factor_kind;
+typedef enum pl_factor_kind {
+    PL_FACTOR_CHOLESKY,
+    PL_FACTOR_INDEFINITE,
+    PL_FACTOR_MULTIFRONTAL
+} pl_factor_kind;
 
-// A pivot is too small below 1e-14 of the largest entry. INDEFINITE takes it for a null pivot, counts it and calls the
-// matrix singular. MULTIFRONTAL replaces it by 1e-8 of the largest entry, counts it and refines solves; inertia is then
-// not certain. Its solves are also refined, one side after another, where pivoting was needed or entries grew much.
+// A pivot is too small below 1e-14 of the largest entry. INDEFINITE takes it for a null pivot, counts it and
+// calls the matrix singular. MULTIFRONTAL replaces it by 1e-8 of the largest entry, counts it and refines
+// solves; inertia is then not certain. Its solves are also refined, one side after another, where pivoting
+// was needed or entries grew much.
 typedef struct pl_factor_report {
     bool singular;                        // no usable factor (for CHOLESKY: not positive definite)
     int32_t negative_count;               // negative pivots (0 for CHOLESKY)
@@ -42,21 +47,23 @@ typedef struct pl_factor pl_factor;
 // Orders and analyses. `group[i]` names the node that unknown i belongs to (0 .. group_count-1): the graph of
 // groups is ordered by nested dissection and expanded, unknowns of a group staying together in ascending
 // order. Keeps no reference to `matrix` (pattern is copied as needed).
-pl_status pl_factor_create(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group, int32_t group_count,
-                           pl_factor **out, pl_error *err);
+pl_status pl_factor_create(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group,
+                           int32_t group_count, pl_factor **out, pl_error *err);
 void pl_factor_destroy(pl_factor *factor);
 // Factors new values on the same pattern. PL_OK also when singular: the report says so.
-pl_status pl_factor_update(pl_factor *factor, const pl_sparse *matrix, pl_factor_report *report, pl_error *err);
-// Solves A x = b for `count` right sides (column-major, leading dimension n), in place. Needs a usable factor.
-// A factor belongs to one thread at a time. For MULTIFRONTAL factor and solution have the same bits for any number of
-// threads; the other kinds use as many BLAS threads as OpenBLAS is set to.
+pl_status pl_factor_update(pl_factor *factor, const pl_sparse *matrix, pl_factor_report *report,
+                           pl_error *err);
+// Solves A x = b for `count` right sides (column-major, leading dimension n), in place. Needs a usable
+// factor. A factor belongs to one thread at a time. For MULTIFRONTAL factor and solution have the same bits
+// for any number of threads; the other kinds use as many BLAS threads as OpenBLAS is set to.
 void pl_factor_solve(pl_factor *factor, double *b, int count);
 // Size of the factor in bytes (workspace aside), and floating-point operations of one factorisation.
 size_t pl_factor_bytes(const pl_factor *factor);
 double pl_factor_flops(const pl_factor *factor);
 
 // ---- small dense systems, n up to a few dozen; row-major
-// Solves A x = b (count right sides, b is n x count row-major) by LU with partial pivoting; false when singular.
+// Solves A x = b (count right sides, b is n x count row-major) by LU with partial pivoting; false when
+// singular.
 bool pl_dense_solve(int n, double *A, double *b, int count);
 // Eigenvalues (ascending) of a symmetric matrix, and eigenvectors in the columns of V if given.
 void pl_dense_eigen(int n, double *A, double *value, double *V);

@@ -1,14 +1,16 @@
-// Inside the multifrontal factor: the tree of fronts (made once from the pattern) and the dense work on one front.
+// Inside the multifrontal factor: the tree of fronts (made once from the pattern) and the dense work on one
+// front.
 //
-// The matrix, permuted, is cut into supernodes s of k pivot columns that share one structure. Front s is the dense
-// symmetric matrix of its f = k + m rows: the pivot rows and m rows further down,
+// The matrix, permuted, is cut into supernodes s of k pivot columns that share one structure. Front s is the
+// dense symmetric matrix of its f = k + m rows: the pivot rows and m rows further down,
 //
 //       | A11      |  k            A11 = L11 D L11^T,   L21 = A21 L11^-T D^-1,   U = A22 - L21 D L21^T.
 //       | A21  A22 |  m
 //
-// The panel [A11; A21] is turned into [L11; L21] where it will stay; U, the update matrix, is added to the parent's
-// front. All matrices are column-major and only lower triangles are read. Where no pivoting was needed D = diag(+-1)
-// and L11 carries the square roots of the pivots; in a pivoted front L11 has a unit diagonal and D has blocks of 1 and 2.
+// The panel [A11; A21] is turned into [L11; L21] where it will stay; U, the update matrix, is added to the
+// parent's front. All matrices are column-major and only lower triangles are read. Where no pivoting was
+// needed D = diag(+-1) and L11 carries the square roots of the pivots; in a pivoted front L11 has a unit
+// diagonal and D has blocks of 1 and 2.
 #ifndef PL_SOLVER_FRONT_H
 #define PL_SOLVER_FRONT_H
 
@@ -32,9 +34,10 @@ typedef struct front_tree {
     int32_t *entry_from;  // place in the matrix values
     uint32_t *entry_to;   // place in the panel
 
-    // a front is the root of a branch (low..s handled in one go by one thread), inside a branch, or above all branches
-    int32_t *low;     // branch root: first front of the branch; -1 inside a branch; s + 1 above
-    int64_t *update;  // place of U in the arena, or inside a branch in the thread's stack
+    // a front is the root of a branch (low..s handled in one go by one thread), inside a branch, or above all
+    // branches
+    int32_t *low;                   // branch root: first front of the branch; -1 inside a branch; s + 1 above
+    int64_t *update;                // place of U in the arena, or inside a branch in the thread's stack
     int64_t arena_size, stack_size; // doubles
     int32_t front_limit;            // largest f
     double flops;
@@ -61,8 +64,8 @@ pl_status front_tree_plan(const pl_sparse *matrix, front_tree *tree, pl_error *e
 #define FRONT_CHUNK 256 // rows or columns that make one piece of work for a thread
 #define FRONT_SLAB 64
 
-// D of some columns of L: the signs, with the columns of negative sign listed; or, in a pivoted front, blocks of 1 and
-// 2 with diagonal d and e below it.
+// D of some columns of L: the signs, with the columns of negative sign listed; or, in a pivoted front, blocks
+// of 1 and 2 with diagonal d and e below it.
 typedef struct front_diagonal {
     bool pivoted;
     int32_t negative_count;
@@ -77,17 +80,18 @@ void front_update(double *T, int ldt, int m, int n, const double *A, const doubl
 void front_update_lower(double *T, int ldt, int n, const double *A, int lda, int k, const front_diagonal *D,
                         double beta, double *pack);
 
-// A = L S L^T without pivoting, S = diag(sign) with entries +-1, in place of the lower triangle. A pivot smaller
-// than `tiny` is replaced by one of size `replacement`; returns how many were.
-int front_signed_cholesky(double *A, int lda, int n, double tiny, double replacement, double *sign, double *pack);
+// A = L S L^T without pivoting, S = diag(sign) with entries +-1, in place of the lower triangle. A pivot
+// smaller than `tiny` is replaced by one of size `replacement`; returns how many were.
+int front_signed_cholesky(double *A, int lda, int n, double tiny, double replacement, double *sign,
+                          double *pack);
 // X = A L^-T S for the m rows below
 void front_signed_rows(double *A, int m, const double *L, int lda, int n, const double *sign);
 double front_largest(const double *A, int lda, int m, int n);
 
-// Bunch-Kaufman on the k pivots of a panel with m rows below: swaps[] in LAPACK's convention, D in d and e, unit L11.
-// Pivots smaller than `tiny` are replaced and counted. `pack` as above.
-int front_pivoted(double *panel, int k, int m, double tiny, double replacement, int *swaps, double *d, double *e,
-                  double *pack);
+// Bunch-Kaufman on the k pivots of a panel with m rows below: swaps[] in LAPACK's convention, D in d and e,
+// unit L11. Pivots smaller than `tiny` are replaced and counted. `pack` as above.
+int front_pivoted(double *panel, int k, int m, double tiny, double replacement, int *swaps, double *d,
+                  double *e, double *pack);
 
 // ---- the factor
 #define MULTIFRONTAL_SIDES 16 // right sides solved together
@@ -95,7 +99,8 @@ int front_pivoted(double *panel, int k, int m, double tiny, double replacement, 
 // What is known about a front besides its numbers.
 typedef struct front_note {
     bool pivoted;
-    int32_t negative_listed; // unpivoted: columns of negative sign, listed in multifrontal.negative from first[s]
+    int32_t
+        negative_listed; // unpivoted: columns of negative sign, listed in multifrontal.negative from first[s]
     int32_t negative_count, perturbed_count;
     double largest, smallest; // pivots
     atomic_bool rough;        // entries grew: refine solves
@@ -119,10 +124,10 @@ typedef struct multifrontal {
     int64_t arena_size;
     front_worker *worker;
     int worker_count;
-    double *x;            // right sides in eliminated order
-    double largest;       // largest entry of the matrix
-    const double *value;  // the matrix being factored
-    bool refine;          // entries grew or pivots were perturbed: solves are refined against `copy`
+    double *x;           // right sides in eliminated order
+    double largest;      // largest entry of the matrix
+    const double *value; // the matrix being factored
+    bool refine;         // entries grew or pivots were perturbed: solves are refined against `copy`
     pl_sparse copy;
     double *residual;
 } multifrontal;
