@@ -30,7 +30,8 @@ typedef struct io_node {
 
 #define IO_YAML_BYTES_MAX ((size_t)16 << 20)
 #define IO_YAML_DEPTH_MAX 32
-#define IO_YAML_ENTRIES_MAX 10000
+#define IO_YAML_ITEMS_MAX 10000 // of a list
+#define IO_YAML_KEYS_MAX 1000   // of a block
 
 struct io_robot_file;
 // Parses the text into a tree in the file's arena. Defects (syntax, duplicate keys, anchors, too deep) are

@@ -216,6 +216,12 @@ static bool fixed_read(io_robot_file *f, const io_node *node, const io_scope *sc
     return (!axes || fixed_axes(f, axes, def->axis)) && fixed_motion(f, node, scope, def);
 }
 
+// fixed:
+//   - {surface: base}                                 held along x, y and z
+//   - {box: [[..], [..]], axes: [z]}                  held along the world's z only
+//   - {region: plug, move: [0, 0, 5]}                 driven: displaced by 5 mm at full load
+//   - {surface: tip, rotate: {axis: [0, 0, 1], angle: 90 deg, about: [x, y, z]}}     driven: turned, then
+//   moved
 void io_read_fixed(io_robot_file *f, const io_node *node, const io_scope *scope)
 {
     if (!io_expect(f, node, IO_LIST, "fixed")) {

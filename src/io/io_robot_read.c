@@ -8,7 +8,7 @@
 static void read_report(io_robot_file *f, pl_severity severity, int line, const char *format, va_list args)
 {
     const int count = pl_findings_count(f->findings);
-    if (count > IO_FINDINGS_MAX) {
+    if (count > IO_FINDINGS_MAX || (count == IO_FINDINGS_MAX && severity != PL_DEFECT)) {
         return;
     }
     char text[1600];

@@ -131,8 +131,10 @@ static void yaml_attach(yaml_builder *b, io_node *node)
         return;
     }
     yaml_level *up = &b->level[b->depth - 1];
-    if (up->node->count == IO_YAML_ENTRIES_MAX) {
-        io_defect(b->f, node->line, "a list or block has more than %d entries", IO_YAML_ENTRIES_MAX);
+    const int limit = up->node->kind == IO_MAP ? IO_YAML_KEYS_MAX : IO_YAML_ITEMS_MAX;
+    if (up->node->count == limit) {
+        io_defect(b->f, node->line, "a %s has more than %d entries",
+                  limit == IO_YAML_KEYS_MAX ? "block" : "list", limit);
         b->stop = true;
         return;
     }

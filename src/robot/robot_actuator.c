@@ -58,9 +58,14 @@ pl_status robot_guides(robot_build *b, const char *what, const char *name, const
 static pl_status actuator_rims(robot_build *b, pl_actuator *a, int line)
 {
     pl_rims rims = {0};
-    const pl_status status = pl_mesh_rims(b->robot->mesh, a->face, a->face_count, &rims, b->err);
+    pl_error err;
+    const pl_status status = pl_mesh_rims(b->robot->mesh, a->face, a->face_count, &rims, &err);
+    if (status == PL_NO_MEMORY) {
+        return robot_memory(b);
+    }
     if (status != PL_OK) {
-        return status;
+        ROBOT_DEFECT(b, line, "chamber '%s': its surface cannot be closed: %s", a->name, err.text);
+        return PL_OK;
     }
     const int32_t edges = rims.count > 0 ? rims.start[rims.count] : 0;
     a->rim_quadratic = edges > 0;

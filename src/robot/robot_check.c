@@ -6,6 +6,7 @@ typedef struct check {
     const pl_robot_def *def;
     pl_findings *findings;
     const char **word; // scratch for the nearest word
+    int *driver;       // per actuator: the command that drives it, plus 1
 } check;
 
 #define CHECK_DEFECT(c, line, ...)                                                                           \
@@ -282,14 +283,12 @@ static void check_commands(check *c)
                              "command '%s': the factor of '%s' is %g, must be a number other than 0", name,
                              drive->actuator, drive->factor);
             }
-            for (int j = 0; a >= 0 && j <= i; ++j) {
-                for (int m = 0; m < (j < i ? d->command[j].drive_count : k); ++m) {
-                    if (strcmp(d->command[j].drive[m].actuator, drive->actuator) == 0) {
-                        CHECK_DEFECT(c, command->line,
-                                     "actuator '%s' is driven by two commands, '%s' and '%s'",
-                                     drive->actuator, d->command[j].name, name);
-                    }
-                }
+            if (a >= 0 && c->driver[a] > 0) {
+                CHECK_DEFECT(c, command->line, "actuator '%s' is driven by two commands, '%s' and '%s'",
+                             drive->actuator, d->command[c->driver[a] - 1].name, name);
+            }
+            if (a >= 0) {
+                c->driver[a] = i + 1;
             }
         }
     }
@@ -393,7 +392,10 @@ pl_status pl_robot_def_check(const pl_robot_def *def, pl_findings *findings)
     words = def->actuator_count > words ? def->actuator_count : words;
     words = def->marker_count > words ? def->marker_count : words;
     c.word = PL_NEW_ARRAY(const char *, words);
-    if (!c.word) {
+    c.driver = PL_NEW_ARRAY(int, def->actuator_count);
+    if (!c.word || !c.driver) {
+        pl_free(c.word);
+        pl_free(c.driver);
         return PL_NO_MEMORY;
     }
     check_all_names(&c);
@@ -405,5 +407,6 @@ pl_status pl_robot_def_check(const pl_robot_def *def, pl_findings *findings)
     check_readings(&c);
     check_loads(&c);
     pl_free(c.word);
+    pl_free(c.driver);
     return PL_OK;
 }

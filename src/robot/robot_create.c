@@ -164,8 +164,10 @@ pl_status robot_regions(robot_build *b)
             b->robot->region_material[r] = robot_find_material(b, def->material);
         }
     }
+    // a misspelt region has been named already and would be reported twice
+    const bool misspelt = robot_has_defects(b);
     for (int32_t r = 0; r < v.region_count; ++r) {
-        if (b->robot->region_material[r] < 0 && !robot_has_defects(b)) {
+        if (b->robot->region_material[r] < 0 && !misspelt) {
             ROBOT_DEFECT(b, b->def->region_count ? b->def->region[0].line : b->def->body[0].line,
                          "region '%s' of the mesh has no material", v.region_name[r]);
             pl_findings_advise(b->findings, "add it to regions: {%s: ...}", v.region_name[r]);

@@ -511,6 +511,42 @@ static void test_cache(void **state)
     assert_int_equal(system(command), 0);
 }
 
+// A mesh file beside the robot file: found by its relative path, raised or lowered to the order asked for.
+static void test_mesh_file(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/pliant_test_XXXXXX", path[200], mesh_path[200], command[300];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/robot.yaml", folder);
+    snprintf(mesh_path, sizeof mesh_path, "%s/block.vtu", folder);
+    write_text(path, "pliant: 1\nmesh: {file: block.vtu, unit: cm}\nmaterials: {m: {model: neo_hookean, c10: "
+                     "0.1}}\n" FIXED);
+    pl_error err;
+    pl_mesh *mesh = fix_mesh(false, 0.1);
+    PL_CHECK_OK(pl_mesh_write_vtu(mesh, mesh_path, PL_VTU_ASCII, &err));
+    pl_mesh_destroy(mesh);
+    for (int order = 0; order <= 2; ++order) {
+        const pl_load_options without = {.order = order};
+        pl_robot *robot = NULL;
+        PL_CHECK_OK(pl_robot_load(path, &without, &robot, NULL, &err));
+        assert_int_equal(pl_mesh_get(pl_robot_mesh(robot)).kind[0], order == 1 ? PL_TET4 : PL_TET10);
+        PL_CHECK_NEAR(pl_mesh_region_volume(pl_robot_mesh(robot), -1), 34000, 1e-6);
+        pl_robot_destroy(robot);
+    }
+    assert_int_equal(unlink(mesh_path), 0);
+    pl_robot *robot = NULL;
+    pl_findings *findings = pl_findings_create();
+    assert_int_equal(pl_robot_load(path, NULL, &robot, findings, &err), PL_BAD_FILE);
+    assert_true(fix_has_finding(findings, PL_DEFECT, 2, "block.vtu"));
+    pl_findings_destroy(findings);
+    // a design without a mesher
+    assert_int_equal(pl_robot_load_text(two_bodies, strlen(two_bodies), path, NULL, &robot, NULL, &err),
+                     PL_BAD_INPUT);
+    assert_non_null(strstr(err.text, "built without it"));
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -518,6 +554,7 @@ int main(void)
         cmocka_unit_test(test_wrong),      cmocka_unit_test(test_warnings),
         cmocka_unit_test(test_several),    cmocka_unit_test(test_mutations),
         cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_mesh_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
