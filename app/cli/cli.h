@@ -112,8 +112,8 @@ int cli_fail(const cli_args *args, const pl_error *err);
 int cli_fail_writing(const cli_args *args, const pl_error *err);
 int cli_no_memory(const cli_args *args);
 
-// For tables with three digits behind the point: nothing reads -0.000.
-double cli_tidy(double value);
+// For numbers printed with so many digits behind the point: nothing reads -0.000.
+double cli_tidy(double value, int digits);
 
 // A table of cells, aligned when printed; columns of numbers are set flush right.
 typedef struct cli_table {

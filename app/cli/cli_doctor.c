@@ -173,7 +173,7 @@ static void doctor_markers(const pl_robot *robot, double edge, pl_findings *find
         if (distance > 1e-3 * edge && !doctor_said(findings, name, "off the body")) {
             pl_findings_add(findings, distance > 5 * edge ? PL_WARNING : PL_NOTE, NULL, 0,
                             "marker '%s' stands %.3g mm off the body at (%.4g, %.4g, %.4g)", name, distance,
-                            place[0], place[1], place[2]);
+                            cli_tidy(place[0], 6), cli_tidy(place[1], 6), cli_tidy(place[2], 6));
             pl_findings_advise(findings,
                                "it rides on the nearest face; if it should lie on the body, move its `at`");
             pl_findings_place(findings, place, NULL, 0);
@@ -234,7 +234,8 @@ static void doctor_cable(const pl_robot *robot, const char *name, const double *
                 findings, PL_NOTE, NULL, 0,
                 "cable '%s' leaves the body between guide points %d and %d for %.3g mm, by %.3g mm at most, "
                 "near (%.4g, %.4g, %.4g)",
-                name, k + 1, k + 2, outside, distance, place[0], place[1], place[2]);
+                name, k + 1, k + 2, outside, distance, cli_tidy(place[0], 6), cli_tidy(place[1], 6),
+                cli_tidy(place[2], 6));
             pl_findings_advise(findings,
                                "right where a tendon spans a notch; otherwise add guide points in between");
             pl_findings_place(findings, place, NULL, 0);

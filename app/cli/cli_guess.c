@@ -1,4 +1,5 @@
-// A first robot file for the user's own part: cavities are places from which almost every ray meets a wall,
+// A first robot file for the user's own part. Surfaces (STL, OBJ) are judged by the library; CAD and volume
+// meshes are meshed once and looked at here: cavities are places from which almost every ray meets a wall,
 // the base is the larger flat end along the longest axis, the tip is the other end. What was guessed stands
 // in comments.
 #include <math.h>
@@ -307,23 +308,23 @@ static void guess_surfaces(FILE *to, const guess *g)
     }
 }
 
+static bool guess_is(const char *path, const char *one, const char *other)
+{
+    return strcasecmp(cli_extension(path), one) == 0 || strcasecmp(cli_extension(path), other) == 0;
+}
+
 static void guess_source(FILE *to, const cli_args *args, const char *name)
 {
     const char *unit = cli_value(args, "unit");
-    const char *extension = cli_extension(name);
-    fprintf(to, "mesh:\n");
-    if (strcasecmp(extension, ".stl") == 0 || strcasecmp(extension, ".obj") == 0) {
-        fprintf(to, "  parts:\n    - {surface: %s, region: body}\n", name);
-        fprintf(to, "  unit: %s%s\n", unit ? unit : "mm", unit ? "" : "   # guessed: such files do not tell");
-    } else {
-        const bool cad = strcasecmp(extension, ".step") == 0 || strcasecmp(extension, ".stp") == 0;
-        fprintf(to, "  %s: %s\n", cad ? "step" : "file", name);
-        if (unit) {
-            fprintf(to, "  unit: %s\n", unit);
-        }
+    const bool cad = guess_is(name, ".step", ".stp");
+    fprintf(to, "mesh:\n  %s: \"%s\"\n", cad ? "step" : "file", name);
+    if (unit) {
+        fprintf(to, "  unit: %s\n", unit);
     }
-    fprintf(to, "  # size: 3   # target edge length; without it, chosen from the wall thickness\n"
-                "  order: 2   # quadratic tetrahedra\n\n");
+    if (cad) {
+        fprintf(to, "  # size: 3   # target edge length; without it, chosen from the wall thickness\n");
+    }
+    fprintf(to, "  order: 2   # quadratic tetrahedra\n\n");
 }
 
 static void guess_text(FILE *to, const cli_args *args, const guess *g, const char *name)
@@ -336,14 +337,14 @@ static void guess_text(FILE *to, const cli_args *args, const guess *g, const cha
             pl_mesh_region_volume(g->mesh, -1) / 1000);
     fprintf(to,
             "# Lines that end in a comment were guessed: check them. `pliant doctor` looks for mistakes.\n");
-    fprintf(to, "pliant: 1\nname: %.*s\n", (int)(cli_extension(name) - name), name);
+    fprintf(to, "pliant: 1\nname: \"%.*s\"\n", (int)(cli_extension(name) - name), name);
     guess_source(to, args, name);
     guess_surfaces(to, g);
     fprintf(to,
             "\nmaterials:\n  silicone: {use: %s}   # guessed: `pliant materials` lists others\nregions:\n",
             material);
     for (int32_t r = 0; r < view.region_count; ++r) {
-        fprintf(to, "  %s: silicone\n", view.region_name[r]);
+        fprintf(to, "  \"%s\": silicone\n", view.region_name[r]);
     }
     fprintf(to, "\nfixed:\n  - {surface: base}   # guessed: the larger end along the longest axis\n\n");
     if (g->cavity_count > 0) {
@@ -404,35 +405,31 @@ static int guess_copy(const cli_args *args, const char *from, const char *folder
     return status;
 }
 
+// The exit status for a part that could not be read, after saying why; defects were printed with the
+// findings.
+static int guess_refuse(const cli_args *args, pl_status status, pl_findings *findings, pl_error *err)
+{
+    err->status = status;
+    const int defects = pl_findings_defect_count(findings);
+    return defects > 0 && status == PL_BAD_INPUT ? CLI_WRONG : cli_fail(args, err);
+}
+
 static int guess_mesh(const cli_args *args, const char *part, pl_mesh **mesh)
 {
-    const char *extension = cli_extension(part);
-    const pl_source_part piece = {.path = part, .region = "body"};
-    pl_mesh_source source = {.kind = PL_SOURCE_FILE, .path = part, .order = 1, .file = part};
+    pl_mesh_source source = {.kind = PL_SOURCE_STEP, .path = part, .order = 1, .file = part};
     if (!cli_unit(args, &source.unit)) {
         return CLI_WRONG;
-    }
-    if (strcasecmp(extension, ".stl") == 0 || strcasecmp(extension, ".obj") == 0) {
-        source.kind = PL_SOURCE_PARTS;
-        source.part = &piece;
-        source.part_count = 1;
-    } else if (strcasecmp(extension, ".step") == 0 || strcasecmp(extension, ".stp") == 0) {
-        source.kind = PL_SOURCE_STEP;
     }
     pl_findings *findings = pl_findings_create();
     const pl_mesher *mesher = pl_meshing_mesher();
     pl_error err = {0};
-    const pl_status status = source.kind == PL_SOURCE_FILE
-                                 ? cli_mesh_read(part, source.unit, mesh, findings, &err)
-                                 : mesher->build(mesher->user, &source, &cli_progress, mesh, findings, &err);
+    const pl_status status = guess_is(part, ".step", ".stp")
+                                 ? mesher->build(mesher->user, &source, &cli_progress, mesh, findings, &err)
+                                 : cli_mesh_read(part, source.unit, mesh, findings, &err);
     cli_findings(findings);
-    const int defects = pl_findings_defect_count(findings);
+    const int refused = status == PL_OK ? CLI_DONE : guess_refuse(args, status, findings, &err);
     pl_findings_destroy(findings);
-    if (status == PL_OK) {
-        return CLI_DONE;
-    }
-    err.status = status;
-    return defects > 0 && status == PL_BAD_INPUT ? CLI_WRONG : cli_fail(args, &err);
+    return refused;
 }
 
 static int guess_save(const cli_args *args, const guess *g, const char *name, const char *path)
@@ -467,10 +464,37 @@ static void guess_tell(const cli_args *args, const guess *g)
     cli_say(args, "\n");
 }
 
+// A surface: the library writes the text.
+static int guess_surface(const cli_args *args, const char *part, const char *folder, const char *name,
+                         const char *path)
+{
+    double unit = 0;
+    if (!cli_unit(args, &unit)) {
+        return CLI_WRONG;
+    }
+    pl_findings *findings = pl_findings_create();
+    pl_error err = {0};
+    char *text = NULL;
+    const pl_status guessed =
+        pl_meshing_guess(part, cli_value(args, "unit") ? unit : 0, name, &text, findings, &err);
+    cli_findings(findings);
+    int status = guessed == PL_OK ? CLI_DONE : guess_refuse(args, guessed, findings, &err);
+    pl_findings_destroy(findings);
+    status = status ? status : guess_copy(args, part, folder, name);
+    if (status == CLI_DONE && pl_file_write(path, text, strlen(text), &err) != PL_OK) {
+        status = cli_fail_writing(args, &err);
+    }
+    pl_meshing_free_text(text);
+    return status;
+}
+
 int cli_guess_write(const cli_args *args, const char *part, const char *folder, const char *path)
 {
     const char *slash = strrchr(part, '/');
     const char *name = slash ? slash + 1 : part;
+    if (guess_is(part, ".stl", ".obj")) {
+        return guess_surface(args, part, folder, name, path);
+    }
     pl_mesh *mesh = NULL;
     int status = guess_mesh(args, part, &mesh);
     if (status) {

@@ -304,9 +304,8 @@ const cli_verb cli_verb_info = {
     .name = "info",
     .summary = "what is in a robot: sizes, regions, surfaces, commands, actuators, markers",
     .usage = "ROBOT [options]",
-    .about = "Loads the robot (a robot file, or the folder that holds robot.yaml), building its mesh when it "
-             "is not\n"
-             "cached, and tells what is in it.",
+    .about = "Loads the robot (a robot file, or the folder that holds robot.yaml), building its mesh\n"
+             "when it is not cached, and tells what is in it.",
     .examples = "  pliant info finger\n"
                 "  pliant info finger/robot.yaml --json - | jq .regions\n",
     .option = options,

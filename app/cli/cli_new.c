@@ -303,11 +303,9 @@ const cli_verb cli_verb_new = {
     .name = "new",
     .summary = "write a ready, commented robot: a design, or a first guess for your own part",
     .usage = "KIND DIR [--param NAME=VALUE ...] | --from FILE DIR | --list",
-    .about = "Makes the folder DIR and writes robot.yaml into it. With --from the part is copied there and "
-             "meshed\n"
-             "once; cavity, base and tip are guessed, and the file says so in comments. An existing "
-             "robot.yaml is\n"
-             "not replaced without --force.",
+    .about = "Makes the folder DIR and writes robot.yaml into it. With --from the part is copied\n"
+             "there; cavity, base and tip are guessed, and the file says so in comments. An existing\n"
+             "robot.yaml is not replaced without --force.",
     .examples = "  pliant new --list\n"
                 "  pliant new bending_finger finger\n"
                 "  pliant new bending_finger long --param length=140 --param modules=12\n"

@@ -53,7 +53,7 @@ static void result_print_markers(const cli_args *args, cli_run *run)
 {
     const int count = pl_robot_marker_count(run->r.robot);
     cli_table table = {0};
-    cli_row(&table, "marker\tx\ty\tz mm\tmoved by\t\tmm\tdistance\tturned deg");
+    cli_row(&table, "marker\tx\ty\tz mm\tdx\tdy\tdz mm\tmoved mm\tturned deg");
     for (int i = 0; i < count; ++i) {
         const pl_marker_result m = pl_statics_marker(run->statics, run->state, i);
         char turned[32] = "-";
@@ -61,9 +61,9 @@ static void result_print_markers(const cli_args *args, cli_run *run)
             snprintf(turned, sizeof turned, "%.2f", result_angle(m.rotation));
         }
         cli_row(&table, "%s\t%.3f\t%.3f\t%.3f\t%+.3f\t%+.3f\t%+.3f\t%.3f\t%s",
-                pl_robot_marker_name(run->r.robot, i), cli_tidy(m.position[0]), cli_tidy(m.position[1]),
-                cli_tidy(m.position[2]), cli_tidy(m.displacement[0]), cli_tidy(m.displacement[1]),
-                cli_tidy(m.displacement[2]), result_length(m.displacement), turned);
+                pl_robot_marker_name(run->r.robot, i), cli_tidy(m.position[0], 3), cli_tidy(m.position[1], 3),
+                cli_tidy(m.position[2], 3), cli_tidy(m.displacement[0], 3), cli_tidy(m.displacement[1], 3),
+                cli_tidy(m.displacement[2], 3), result_length(m.displacement), turned);
     }
     if (count > 0) {
         cli_say(args, "\n");
@@ -131,8 +131,9 @@ static void result_print_reactions(const cli_args *args, cli_run *run)
             cli_row(&table, "support\tforce x\ty\tz N\tmoment x\ty\tz N mm");
         }
         const double *f = reaction[i].force, *m = reaction[i].moment;
-        cli_row(&table, "%s\t%.4g\t%.4g\t%.4g\t%.4g\t%.4g\t%.4g", pl_robot_fixed_name(run->r.robot, i), f[0],
-                f[1], f[2], m[0], m[1], m[2]);
+        cli_row(&table, "%s\t%.4f\t%.4f\t%.4f\t%.3f\t%.3f\t%.3f", pl_robot_fixed_name(run->r.robot, i),
+                cli_tidy(f[0], 4), cli_tidy(f[1], 4), cli_tidy(f[2], 4), cli_tidy(m[0], 3), cli_tidy(m[1], 3),
+                cli_tidy(m[2], 3));
     }
     cli_table_print(args, &table);
     free(reaction);

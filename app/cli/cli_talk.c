@@ -103,9 +103,9 @@ int cli_no_memory(const cli_args *args)
 }
 
 // ---- tables
-double cli_tidy(double value)
+double cli_tidy(double value, int digits)
 {
-    return fabs(value) < 5e-4 ? 0 : value;
+    return fabs(value) < 0.5 * pow(10, -digits) ? 0 : value;
 }
 
 void cli_row(cli_table *table, const char *format, ...)

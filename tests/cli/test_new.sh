@@ -53,12 +53,18 @@ block() { # low x y z, high x y z, sign: 1 faces outward, -1 inward
 }
 { echo "solid part"; block 0 0 0 60 20 16 1; block 10 5 4 50 15 12 -1; echo "endsolid part"; } >part.stl
 expect_status 0 new --from part.stl mine
-expect_words out.txt "60 x 20 x 16 mm" "3.2 mL (closed)"
 expect_file mine/part.stl
-expect_words mine/robot.yaml "surface: part.stl" "seen_from" "kind: chamber" "base: {plane: {point: [0, 10, 8]" "unit: mm"
+expect_words mine/robot.yaml "part.stl" "60 x 20 x 16 mm" "kind: chamber" "base: {plane: {point: [0, 10, 8]" "unit: mm"
 expect_status 0 info mine --size 8 --json -
 expect_near "volume of the chamber" "$(grep -A12 '"actuators"' out.txt | grep -oE '"volume": *[0-9.]+' | sed 's/.*: *//')" 3200 1
 expect_status 2 new --from part.stl mine
+# the same part as a volume mesh: the cavity is found by looking around
+expect_status 0 mesh mine --size 8 --out part.vtu
+expect_status 0 new --from part.vtu meshed
+expect_words out.txt "60 x 20 x 16 mm" "3.2 mL (closed)" "low end of x"
+expect_words meshed/robot.yaml "seen_from" "kind: chamber" "base: {plane: {point: [0, 10, 8]"
+expect_status 0 info meshed --json -
+expect_near "volume of the chamber" "$(grep -A12 '"actuators"' out.txt | grep -oE '"volume": *[0-9.]+' | sed 's/.*: *//')" 3200 1
 expect_status 2 new --from absent.stl other
 expect_status 2 new --from part.stl other --unit parsec
 expect_status 2 new --from part.stl other --param length=3
