@@ -83,7 +83,7 @@ static pl_status files_check_msh(const char *path, const file_bytes *bytes, pl_e
                            path, section[i]);
         }
     }
-    return PL_OK;
+    return meshing_check_msh(path, bytes, type == 1, version > 3, err);
 }
 
 static pl_status files_check_vtk(const char *path, const file_bytes *bytes, pl_error *err)
@@ -101,23 +101,12 @@ static pl_status files_check_vtk(const char *path, const file_bytes *bytes, pl_e
     return PL_OK;
 }
 
-static pl_status files_check_unv(const char *path, const file_bytes *bytes, pl_error *err)
-{
-    const char *p = bytes->data + strspn(bytes->data, " \t\r\n");
-    int first = 0, dataset = 0;
-    if (sscanf(p, "%d %d", &first, &dataset) != 2 || first != -1 || dataset <= 0) {
-        return pl_fail(err, PL_BAD_INPUT, "%s:1: expected -1 and a dataset number, as in a universal file",
-                       path);
-    }
-    return PL_OK;
-}
-
 static pl_status files_check(const char *path, pl_error *err)
 {
     static const struct {
         const char *extension;
         pl_status (*check)(const char *path, const file_bytes *bytes, pl_error *err);
-    } format[] = {{"msh", files_check_msh}, {"vtk", files_check_vtk}, {"unv", files_check_unv}};
+    } format[] = {{"msh", files_check_msh}, {"vtk", files_check_vtk}, {"unv", meshing_check_unv}};
     for (int i = 0; i < PL_COUNT(format); ++i) {
         if (strcasecmp(meshing_extension(path), format[i].extension) == 0) {
             file_bytes bytes;

@@ -116,6 +116,10 @@ typedef struct file_bytes {
 } file_bytes;
 pl_status meshing_load(const char *path, file_bytes *bytes, pl_error *err);
 const char *meshing_extension(const char *path); // "" when there is none
+// Whether counts and contents fit (see meshing_msh_check.c).
+pl_status meshing_check_msh(const char *path, const file_bytes *bytes, bool binary, bool version4,
+                            pl_error *err);
+pl_status meshing_check_unv(const char *path, const file_bytes *bytes, pl_error *err);
 // Writes MSH 2.2 or 4.1, beside and renamed.
 pl_status meshing_write(const pl_mesh *mesh, const char *path, double version, bool binary, pl_error *err);
 
