@@ -1,5 +1,5 @@
 // From a robot file to a robot: read, build or fetch the meshes, check everything against them.
-#include <stdio.h>
+#include <strings.h>
 #include "base/vec.h"
 #include "io/io_robot.h"
 
@@ -42,6 +42,19 @@ static void load_judge_size(io_robot_file *f, const pl_body_def *body, const pl_
     }
 }
 
+// Formats read here; the others go to the mesher with all the file says about them.
+static bool load_is_own_format(const char *path)
+{
+    static const char *const own[] = {".vtu", ".node", ".ele", ".inp"};
+    const char *dot = strrchr(path, '.');
+    for (int i = 0; dot && i < PL_COUNT(own); ++i) {
+        if (strcasecmp(dot, own[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // The mesh of one body; what goes wrong becomes a finding at the line of its `mesh:` block.
 static pl_status load_body(io_robot_file *f, const pl_body_def *body, const pl_load_options *options,
                            pl_mesh **out)
@@ -56,9 +69,12 @@ static pl_status load_body(io_robot_file *f, const pl_body_def *body, const pl_l
     }
     pl_error err = {0};
     pl_status status;
-    if (source.kind == PL_SOURCE_FILE) {
-        status = pl_mesh_load(source.path, source.unit > 0 ? source.unit : 1, options->mesher, out, findings,
-                              &err);
+    if (source.kind == PL_SOURCE_FILE && (!options->mesher || load_is_own_format(source.path))) {
+        status = pl_mesh_load(source.path, source.unit > 0 ? source.unit : 1, NULL, out, findings, &err);
+    } else if (source.kind == PL_SOURCE_FILE) {
+        source.unit = source.unit > 0 ? source.unit : 1;
+        status =
+            options->mesher->build(options->mesher->user, &source, options->progress, out, findings, &err);
     } else if (!options->mesher) {
         status = pl_fail(&err, PL_BAD_INPUT, "meshing is needed, but this program was built without it");
     } else {
