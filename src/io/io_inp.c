@@ -352,7 +352,7 @@ static pl_status inp_generate(pl_inp *inp, pl_inp_set *set, const pl_label_map *
             return inp_fail(inp, "GENERATE needs first, last and step");
         }
     }
-    if (number[2] < 1 || number[1] < number[0] || (number[1] - number[0]) / number[2] > 100000000) {
+    if (number[2] < 1 || number[1] < number[0] || (number[1] - number[0]) / number[2] > 20000000) {
         return inp_fail(inp, "GENERATE needs first <= last and a step of at least 1");
     }
     for (int64_t label = number[0]; label <= number[1]; label += number[2]) {

@@ -108,6 +108,11 @@ bool pl_inp_set_add(pl_inp_set *set, int64_t entry)
 bool pl_inp_set_add_word(pl_inp_sets *sets, int32_t set, const char *word)
 {
     const int32_t k = pl_names_add(&sets->word, word);
+    for (int32_t i = 0; i < sets->set[set].count; ++i) {
+        if (sets->set[set].entry[i] == -1 - (int64_t)k) {
+            return k >= 0; // once is enough
+        }
+    }
     return k >= 0 && pl_inp_set_add(sets->set + set, -1 - (int64_t)k);
 }
 

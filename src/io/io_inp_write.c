@@ -13,6 +13,18 @@ static void inp_put_name(pl_text *text, const char *name)
     pl_text_add(text, plain ? "%s" : "\"%s\"", name);
 }
 
+// A real with as many digits as fit into 20 characters: all 17 for most, an error below 1e-15 of a millimetre
+// for small negative ones.
+static void inp_put_real(pl_text *text, double value)
+{
+    char number[40];
+    int digits = 17;
+    while (snprintf(number, sizeof number, "%.*g", digits, value) > 20 && digits > 1) {
+        --digits;
+    }
+    pl_text_add(text, ", %s", number);
+}
+
 // Elements in their order; a new block begins where the region or the kind changes.
 static void inp_put_elements(pl_text *text, const pl_mesh_view *v)
 {
@@ -74,7 +86,11 @@ pl_status pl_mesh_write_inp(const pl_mesh *mesh, const char *path, pl_error *err
     pl_text_add(&text, "** a mesh written by pliant; mm\n*NODE, NSET=Nall\n");
     for (int32_t i = 0; i < v.vertex_count; ++i) {
         const double *x = v.position + 3 * (int64_t)i;
-        pl_text_add(&text, "%d, %.17g, %.17g, %.17g\n", (int)i + 1, x[0], x[1], x[2]);
+        pl_text_add(&text, "%d", (int)i + 1);
+        for (int k = 0; k < 3; ++k) {
+            inp_put_real(&text, x[k]);
+        }
+        pl_text_add(&text, "\n");
     }
     inp_put_elements(&text, &v);
     for (int32_t s = 0; s < v.surface_count; ++s) {

@@ -6,7 +6,7 @@
 #include "io/io_vtu.h"
 
 #define VTU_DEPTH_MAX 32
-#define VTU_ARRAYS_MAX 100000
+#define VTU_ARRAYS_MAX 10000
 
 typedef struct vtu_piece {
     int64_t point_count, cell_count;
@@ -104,10 +104,10 @@ static void vtu_start_piece(vtu_reader *r, const char **attribute)
     if (piece.point_count < 0 || piece.cell_count < 0) {
         return;
     }
-    if (r->piece_count >= 10000 ||
+    if (r->piece_count >= 1000 ||
         !pl_grow((void **)&r->piece, &r->piece_room, (int64_t)r->piece_count + 1, sizeof piece)) {
-        vtu_stop(r, r->piece_count >= 10000
-                        ? pl_fail(r->err, PL_BAD_INPUT, "%s: has more than 10000 pieces", r->coding.path)
+        vtu_stop(r, r->piece_count >= 1000
+                        ? pl_fail(r->err, PL_BAD_INPUT, "%s: has more than 1000 pieces", r->coding.path)
                         : pl_fail_memory(r->err, r->coding.path));
         return;
     }

@@ -176,15 +176,17 @@ static inline int sample_compare_face(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Same vertices, elements, region and surface names and members.
-static inline void sample_check_same(const pl_mesh *a, const pl_mesh *b)
+// Same vertices (within `tolerance` mm), elements, region and surface names and members.
+static inline void sample_check_same(const pl_mesh *a, const pl_mesh *b, double tolerance)
 {
     const pl_mesh_view u = pl_mesh_get(a), v = pl_mesh_get(b);
     assert_int_equal(u.vertex_count, v.vertex_count);
     assert_int_equal(u.element_count, v.element_count);
     assert_int_equal(u.region_count, v.region_count);
     assert_int_equal(u.surface_count, v.surface_count);
-    assert_memory_equal(u.position, v.position, 3 * (size_t)u.vertex_count * sizeof(double));
+    for (int32_t i = 0; i < 3 * u.vertex_count; ++i) {
+        PL_CHECK_NEAR(v.position[i], u.position[i], tolerance);
+    }
     assert_memory_equal(u.kind, v.kind, (size_t)u.element_count);
     assert_memory_equal(u.node, v.node, (size_t)u.node_start[u.element_count] * sizeof(int32_t));
     for (int32_t e = 0; e < u.element_count; ++e) {
