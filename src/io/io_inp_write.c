@@ -1,6 +1,7 @@
 // Writing Abaqus and CalculiX input: nodes, elements by region as element sets, surfaces by element sides.
-// Numbers start at 1. Lines stay below CalculiX's 132 characters.
+// Numbers start at 1. Lines stay below CalculiX's 132 characters, numbers within its 20.
 #include <ctype.h>
+#include <stdio.h>
 #include "io/io_inp.h"
 
 // Names with other characters than these are quoted.
