@@ -87,7 +87,8 @@ static pl_status load_body(io_robot_file *f, const pl_body_def *body, const pl_l
         io_adopt_finding(f, pl_findings_at(findings, i), body->source.line);
     }
     if (status != PL_OK && pl_findings_defect_count(findings) == 0) {
-        io_defect(f, body->source.line, "mesh: %s", err.text);
+        io_defect(f, body->source.line, "%s%s",
+                  strncmp(err.text, "mesh: ", 6) == 0 ? "" : "mesh: ", err.text);
     }
     pl_findings_destroy(findings);
     if (status == PL_OK) {

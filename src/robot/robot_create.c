@@ -37,6 +37,14 @@ static int32_t robot_find(robot_build *b, const char *name, const char *what, co
 int32_t robot_find_surface(robot_build *b, const char *name, const char *what, int line)
 {
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
+    if (pl_mesh_find_surface(b->robot->mesh, name) < 0) {
+        // a surface whose pick found nothing has been reported already
+        for (int s = 0; s < b->def->surface_count; ++s) {
+            if (strcmp(b->def->surface[s].name, name) == 0) {
+                return -1;
+            }
+        }
+    }
     return robot_find(b, name, what, "surface", line, v.surface_name, v.surface_count);
 }
 

@@ -172,9 +172,9 @@ static pl_status kernel_create(const pl_mesh *mesh, const double at[3], double r
     return PL_OK;
 }
 
-// Solves the n x n system in place (row-major, n columns plus one) with partial pivoting; false when
-// singular.
-static bool point_solve(int n, double *A, double *x)
+// Solves the n x n system in place (row-major, n columns plus one) with partial pivoting; false when a pivot
+// is below `least`.
+static bool point_solve(int n, double *A, double least, double *x)
 {
     const int m = n + 1;
     for (int k = 0; k < n; ++k) {
@@ -182,7 +182,7 @@ static bool point_solve(int n, double *A, double *x)
         for (int r = k + 1; r < n; ++r) {
             p = fabs(A[r * m + k]) > fabs(A[p * m + k]) ? r : p;
         }
-        if (!(fabs(A[p * m + k]) > 1e-6)) {
+        if (!(fabs(A[p * m + k]) > least)) {
             return false;
         }
         for (int c = 0; c < m; ++c) {
@@ -230,7 +230,7 @@ static bool point_correct(const double *X, const double at[3], double radius, po
         }
     }
     A[4] = 1;
-    if (!point_solve(4, A, c)) {
+    if (!point_solve(4, A, 1e-6, c)) {
         return false;
     }
     double swing = 0;
@@ -308,6 +308,7 @@ void robot_point_tilt(const double *position, const int32_t *node, int32_t count
             for (int k = 0; k < 3; ++k) {
                 H[4 * i + k] = H[4 * i + k] / sum - g[i] * g[k] / (sum * sum);
             }
+            H[4 * i + i] += 1e-9; // nodes of a face leave its normal undecided: no tilt along it
             H[4 * i + 3] = -g[i] / sum;
         }
         const double error = pl_norm3(g) / sum;
@@ -320,7 +321,7 @@ void robot_point_tilt(const double *position, const int32_t *node, int32_t count
             return;
         }
         double step[3];
-        if (!point_solve(3, H, step)) {
+        if (!point_solve(3, H, 1e-12, step)) {
             return;
         }
         const double length = pl_norm3(step), damp = length > 2 ? 2 / length : 1;
@@ -342,6 +343,49 @@ static void patch_normalise(pl_point *point)
     for (int32_t j = 0; j < point->count; ++j) {
         point->weight[j] /= sum;
     }
+}
+
+// Do the nodes span a plane? The largest triangle they form, over the largest distance squared.
+static bool patch_spans(const double *X, const int32_t *node, int32_t count)
+{
+    double area = 0, far = 0;
+    for (int32_t a = 1; a < count; ++a) {
+        for (int32_t b = 1; b < count; ++b) {
+            double p[3], q[3], n[3];
+            pl_sub3(X + 3 * (size_t)node[a], X + 3 * (size_t)node[0], p);
+            pl_sub3(X + 3 * (size_t)node[b], X + 3 * (size_t)node[0], q);
+            pl_cross3(p, q, n);
+            area = fmax(area, pl_norm3(n));
+            far = fmax(far, pl_dot3(p, p));
+        }
+    }
+    return area > 1e-6 * far && far > 0;
+}
+
+// The nodes of the element that take part in the point: those of a face when it lies on one, unless they span
+// no plane and could carry no frame (a point on an edge or at a vertex takes the whole element).
+static pl_status patch_element(const pl_mesh_view *v, const pl_embedding *embedding, pl_point *out,
+                               double *scale, pl_error *err)
+{
+    const pl_element_kind kind = (pl_element_kind)v->kind[embedding->element];
+    int32_t node[PL_ELEMENT_NODES_MAX], count = 0;
+    double lump[PL_ELEMENT_NODES_MAX];
+    for (int pass = 0; pass < 2 && !patch_spans(v->position, node, count); ++pass) {
+        count = 0;
+        for (int a = 0; a < embedding->node_count; ++a) {
+            if (pass == 1 || fabs(embedding->weight[a]) > 1e-9) {
+                node[count] = embedding->node[a];
+                lump[count++] = robot_lump(kind, a);
+            }
+        }
+    }
+    const pl_status status = point_take(out, count, err);
+    if (status == PL_OK) {
+        memcpy(out->node, node, (size_t)count * sizeof *node);
+        memcpy(out->weight, lump, (size_t)count * sizeof *lump);
+        *scale = pl_distance3(v->position + 3 * (size_t)node[0], v->position + 3 * (size_t)node[1]);
+    }
+    return status;
 }
 
 pl_status robot_point_patch(const pl_mesh *mesh, const double at[3], double radius, pl_point *out,
@@ -368,16 +412,9 @@ pl_status robot_point_patch(const pl_mesh *mesh, const double at[3], double radi
         }
     }
     if (out->count == 0) {
-        const int32_t e = embedding.element, n = (int32_t)(v.node_start[e + 1] - v.node_start[e]);
-        status = point_take(out, n, err);
+        status = patch_element(&v, &embedding, out, &scale, err);
         if (status != PL_OK) {
             return status;
-        }
-        const int32_t *node = v.node + v.node_start[e];
-        scale = pl_distance3(v.position + 3 * (size_t)node[0], v.position + 3 * (size_t)node[1]);
-        for (int32_t a = 0; a < n; ++a) {
-            out->node[a] = node[a];
-            out->weight[a] = robot_lump((pl_element_kind)v.kind[e], a);
         }
     }
     patch_normalise(out);

@@ -378,6 +378,21 @@ static void test_several(void **state)
     pl_findings_destroy(findings);
 }
 
+// A surface that finds nothing is reported once, where it is picked, and not again by those who use it.
+static void test_failed_pick(void **state)
+{
+    (void)state;
+    pl_findings *findings = pl_findings_create();
+    pl_robot *robot = NULL;
+    pl_error err = {0};
+    const char *text = GOOD_HEAD
+        "surfaces: {s: {seen_from: [5, 5, 5]}}\nfixed: [{surface: s}]\nmarkers: {m: {surface: s}}\n";
+    assert_int_equal(load(text, &robot, findings, &err), PL_BAD_INPUT);
+    assert_int_equal(pl_findings_defect_count(findings), 1);
+    assert_true(fix_has_finding(findings, PL_DEFECT, 4, "inside the material"));
+    pl_findings_destroy(findings);
+}
+
 // Ten thousand files with bytes changed, cut, doubled or swapped by words of the format: only statuses come
 // back.
 static void test_mutations(void **state)
@@ -554,7 +569,7 @@ int main(void)
         cmocka_unit_test(test_wrong),      cmocka_unit_test(test_warnings),
         cmocka_unit_test(test_several),    cmocka_unit_test(test_mutations),
         cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_cache),
-        cmocka_unit_test(test_mesh_file),
+        cmocka_unit_test(test_mesh_file),  cmocka_unit_test(test_failed_pick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
