@@ -4,7 +4,7 @@
 //   cells 4 x 3 x 3 of 10 mm: x from 0 to 40, y and z from 0 to 30
 //   cavity at x 10..30, y 10..20, z 10..20: a hole, or the region `air`
 //   regions: `layer` (z < 10), `plug` (x > 30, z > 10), `skin` (the rest)
-//   surfaces: `base` (x = 0), `tip` (x = 40), `top` (z = 30), `cavity` (walls of the hole), `none` (no face)
+//   surfaces: `base` (x = 0), `tip` (x = 40), `top` (z = 30), `cavity` (walls of the hole)
 #ifndef PL_ROBOT_FIXTURE_H
 #define PL_ROBOT_FIXTURE_H
 
