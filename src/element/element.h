@@ -90,6 +90,9 @@ double pl_elements_bound(pl_elements *elements, const double *x, double *per_ele
 // Deformation gradient of an element (lane of a block) at quadrature point q.
 void pl_block_gradient(const pl_block *block, int lane, int q, const double *x, double F[9]);
 
+// int N_a dV of one lane's nodes.
+void pl_block_shares(const pl_block *block, int lane, double *share);
+
 // Energy density and first Piola-Kirchhoff stress of one deformation gradient, one lane at a time: for fields
 // and tests.
 void pl_law_stress(const pl_law *law, const double F[9], double p, double *W, double P[9]);

@@ -272,21 +272,33 @@ static void fill_block(pl_elements *E, pl_block *block, const pl_mesh_view *mesh
     E->corner_size += block->corner_count * PL_LANES;
 }
 
+void pl_block_shares(const pl_block *block, int lane, double *share)
+{
+    const element_rule rule = rule_of(block->kind);
+    memset(share, 0, (size_t)block->node_count * sizeof *share);
+    for (int q = 0; q < block->point_count; ++q) {
+        double N[PL_ELEMENT_NODES_MAX];
+        pl_shape_eval(block->kind, rule.xi[q], N, NULL);
+        for (int a = 0; a < block->node_count; ++a) {
+            share[a] += block->weight[q * PL_LANES + lane] * N[a];
+        }
+    }
+}
+
 // Row sums of the mass matrix, and pressure masses m_c = int N_c dV.
 static void fill_masses(pl_elements *E)
 {
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
-        const element_rule rule = rule_of(block->kind);
-        for (int q = 0; q < block->point_count; ++q) {
-            double N[PL_ELEMENT_NODES_MAX];
-            pl_shape_eval(block->kind, rule.xi[q], N, NULL);
-            for (int l = 0; l < block->lane_count; ++l) {
+        for (int l = 0; l < block->lane_count; ++l) {
+            double share[PL_ELEMENT_NODES_MAX];
+            pl_block_shares(block, l, share);
+            for (int a = 0; a < block->node_count; ++a) {
+                E->vertex_mass[block->node[a][l]] += E->density[block->law] * share[a];
+            }
+            for (int q = 0; q < block->point_count; ++q) {
                 const double w = block->weight[q * PL_LANES + l];
                 E->volume += w;
-                for (int a = 0; a < block->node_count; ++a) {
-                    E->vertex_mass[block->node[a][l]] += E->density[block->law] * w * N[a];
-                }
                 for (int c = 0; E->law[block->law].mixed && c < block->corner_count; ++c) {
                     E->pressure_mass[block->pressure[c][l]] +=
                         w * block->corner_weight[q * block->corner_count + c];

@@ -1,0 +1,321 @@
+// Actuators and functional loads in one solve: which mode, from where to where, what they weigh at a shape.
+#include "statics/statics_impl.h"
+
+#define VACUUM_PERMITTIVITY 8.8541878128e-12 // N / V^2
+
+// An open cavity whose rim slides in planes through one common point (a part cut along its symmetry planes)
+// is closed by those planes: the cap's apex is that point. Returns false when the rim is not of this kind.
+static bool rim_symmetry_apex(const pl_statics *s, const int32_t *node, int32_t count, double apex[3])
+{
+    bool plane[3] = {false, false, false};
+    for (int32_t j = 0; j < count; ++j) {
+        bool held = false;
+        for (int i = 0; i < 3; ++i) {
+            const int32_t k = s->support_of[node[j]];
+            if (s->dof[3 * node[j] + i] < 0 && k >= 0 && s->robot->support[k].move[i] == 0) {
+                const double at = s->mesh.position[3 * (int64_t)node[j] + i];
+                if (plane[i] && fabs(apex[i] - at) > 1e-9 * s->size) {
+                    return false;
+                }
+                plane[i] = held = true;
+                apex[i] = at;
+            }
+        }
+        if (!held) {
+            return false;
+        }
+    }
+    return plane[0] && plane[1] && plane[2];
+}
+
+static pl_status cavity_functional(const pl_statics *s, const pl_actuator *a, pl_functional *h)
+{
+    pl_status status = pl_functional_add_volume_faces(h, s->robot->mesh, a->face, a->face_count);
+    for (int k = 0; status == PL_OK && k < a->rim_count; ++k) {
+        const int32_t *node = a->rim_node + a->rim_start[k], count = a->rim_start[k + 1] - a->rim_start[k];
+        double apex[3];
+        const bool fixed = rim_symmetry_apex(s, node, count, apex);
+        status = pl_functional_add_rim(h, node, count, a->rim_quadratic, fixed ? apex : NULL);
+    }
+    return status;
+}
+
+static pl_status cable_functional(pl_functional *h, const pl_point *guide, int count)
+{
+    pl_status status = PL_OK;
+    for (int k = 0; status == PL_OK && k + 1 < count; ++k) {
+        const pl_point *a = &guide[k], *b = &guide[k + 1];
+        status = pl_functional_add_segment(h, a->count, a->node, a->weight, a->rest, b->count, b->node,
+                                           b->weight, b->rest);
+    }
+    return status;
+}
+
+static pl_status actuator_functional(const pl_statics *s, const pl_actuator *a, pl_functional *h)
+{
+    switch (a->kind) {
+    case PL_CABLE:
+        return cable_functional(h, a->guide, a->guide_count);
+    case PL_CHAMBER:
+        return cavity_functional(s, a, h);
+    default:
+        return pl_functional_add_area_faces(h, s->robot->mesh, a->face, a->face_count);
+    }
+}
+
+// A pressure on a surface whose rim can move has no potential; it is refused at the door.
+static pl_status pressure_functional(pl_statics *s, int i, pl_functional *h, pl_error *err)
+{
+    const pl_surface_pressure *p = &s->robot->pressure[i];
+    pl_status status = pl_functional_add_volume_faces(h, s->robot->mesh, p->face, p->face_count);
+    pl_rims rims = {0};
+    if (status == PL_OK) {
+        status = pl_mesh_rims(s->robot->mesh, p->face, p->face_count, &rims, err);
+    }
+    for (int32_t j = 0; status == PL_OK && rims.count > 0 && j < rims.start[rims.count]; ++j) {
+        for (int k = 0; k < 6; ++k) {
+            const int32_t v = k < 3 ? rims.corner[j] : rims.mid[j];
+            if (v >= 0 && s->dof[3 * v + k % 3] >= 0) {
+                status = pl_fail(
+                    err, PL_BAD_INPUT,
+                    "loads.pressures: surface %d is open and its rim can move; a pressure needs a closed "
+                    "surface or a rim that is held",
+                    i + 1);
+                break;
+            }
+        }
+    }
+    pl_rims_clear(&rims);
+    return status;
+}
+
+static pl_status loads_create(pl_statics *s, pl_error *err)
+{
+    const pl_robot *robot = s->robot;
+    s->load_term = PL_NEW_ARRAY(load_term, robot->force_count + robot->pressure_count);
+    s->dead = PL_NEW_ARRAY(double, 3 * (int64_t)s->mesh.vertex_count);
+    if (!s->load_term || !s->dead) {
+        return pl_fail_memory(err, "statics: loads");
+    }
+    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
+        for (int i = 0; i < 3; ++i) {
+            s->dead[3 * (int64_t)v + i] = s->elements->vertex_mass[v] * robot->gravity[i];
+        }
+    }
+    pl_status status = PL_OK;
+    for (int k = 0; status == PL_OK && k < robot->force_count; ++k) {
+        const pl_force *force = &robot->force[k];
+        // forces act on the marker's own point, so that they do work exactly on its motion; moments on its
+        // patch
+        const pl_point *point = &robot->marker[force->marker].point,
+                       *patch = &robot->marker[force->marker].patch;
+        for (int32_t j = 0; j < point->count; ++j) {
+            for (int i = 0; i < 3; ++i) {
+                s->dead[3 * (int64_t)point->node[j] + i] += point->weight[j] * force->force[i];
+            }
+        }
+        const double moment = pl_norm3(force->moment);
+        if (moment > 0) {
+            const double axis[3] = {force->moment[0] / moment, force->moment[1] / moment,
+                                    force->moment[2] / moment};
+            load_term *term = &s->load_term[s->load_term_count++];
+            *term = (load_term){.factor = moment, .force = k, .pressure = -1};
+            status = pl_functional_add_angle(&term->h, patch->count, patch->node, patch->weight,
+                                             s->mesh.position, axis);
+        }
+    }
+    for (int k = 0; status == PL_OK && k < robot->pressure_count; ++k) {
+        load_term *term = &s->load_term[s->load_term_count++];
+        *term = (load_term){.factor = robot->pressure[k].pressure, .force = -1, .pressure = k};
+        status = pressure_functional(s, k, &term->h, err);
+    }
+    return status;
+}
+
+pl_status statics_drives_create(pl_statics *s, pl_error *err)
+{
+    s->drive_count = s->robot->actuator_count;
+    s->drive = PL_NEW_ARRAY(drive, s->drive_count);
+    if (!s->drive) {
+        return pl_fail_memory(err, "statics: actuators");
+    }
+    if (s->drive_count > STATICS_BORDERS) {
+        return pl_fail(err, PL_BAD_INPUT, "statics: %d actuators, at most %d are possible", s->drive_count,
+                       STATICS_BORDERS);
+    }
+    pl_status status = PL_OK;
+    for (int i = 0; status == PL_OK && i < s->drive_count; ++i) {
+        drive *d = &s->drive[i];
+        const pl_actuator *a = &s->robot->actuator[i];
+        d->sign = a->kind == PL_CABLE ? 1 : -1;
+        d->inequality = a->kind == PL_CABLE;
+        d->row = PL_NEW_ARRAY(double, s->n);
+        status = d->row ? actuator_functional(s, a, &d->h) : PL_NO_MEMORY;
+    }
+    if (status == PL_OK) {
+        status = loads_create(s, err);
+    }
+    return status == PL_NO_MEMORY ? pl_fail_memory(err, "statics: actuators") : status;
+}
+
+void statics_drives_destroy(pl_statics *s)
+{
+    for (int i = 0; s->drive && i < s->drive_count; ++i) {
+        pl_functional_clear(&s->drive[i].h);
+        pl_free(s->drive[i].row);
+    }
+    for (int i = 0; s->load_term && i < s->load_term_count; ++i) {
+        pl_functional_clear(&s->load_term[i].h);
+    }
+    pl_free(s->drive);
+    pl_free(s->load_term);
+    pl_free(s->dead);
+}
+
+// What a command value means for the functional: target measure, effort, volume pushed, voltage.
+static double drive_goal(const pl_actuator *a, double value)
+{
+    switch (a->drive) {
+    case PL_DRIVE_LENGTH_RATIO:
+    case PL_DRIVE_VOLUME_RATIO:
+    case PL_DRIVE_AREA_RATIO:
+        return value * a->rest;
+    case PL_DRIVE_SHORTENING:
+        return a->rest - value;
+    case PL_DRIVE_SYRINGE:
+        return a->liquid ? a->rest + value : value;
+    default:
+        return value;
+    }
+}
+
+static drive_mode drive_mode_of(const pl_actuator *a)
+{
+    switch (a->drive) {
+    case PL_DRIVE_TENSION:
+    case PL_DRIVE_PRESSURE:
+        return MODE_EFFORT;
+    case PL_DRIVE_SYRINGE:
+        return a->liquid ? MODE_CONSTRAINT : MODE_GAS;
+    case PL_DRIVE_VOLTAGE:
+        return MODE_VOLTAGE;
+    default:
+        return MODE_CONSTRAINT;
+    }
+}
+
+void statics_drives_begin(pl_statics *s, const pl_state *state, const double *command)
+{
+    for (int i = 0; i < s->drive_count; ++i) {
+        drive *d = &s->drive[i];
+        const pl_actuator *a = &s->robot->actuator[i];
+        const double now = pl_functional_value(&d->h, state->x);
+        const double value = a->command >= 0 ? a->factor * command[a->command] : NAN;
+        const double old = a->command >= 0 ? a->factor * state->command[a->command] : NAN;
+        d->idle = isnan(value);
+        d->effort = state->multiplier[i];
+        if (d->idle && a->idle_hold) {
+            d->mode = MODE_CONSTRAINT;
+            d->from = now;
+            d->to = a->rest;
+            d->inequality = false;
+        } else if (d->idle) {
+            d->mode = MODE_EFFORT; // let go: the effort it had fades
+            d->from = state->multiplier[i];
+            d->to = 0;
+        } else {
+            d->mode = drive_mode_of(a);
+            d->to = drive_goal(a, value);
+            d->inequality = a->kind == PL_CABLE;
+            if (d->mode == MODE_CONSTRAINT) {
+                // a slack cable starts from where its target was, everything else from its measure
+                const bool was_slack = d->inequality && !isnan(old) && state->active[i] == 0;
+                d->from = was_slack ? drive_goal(a, old) : now;
+            } else if (d->mode == MODE_EFFORT) {
+                d->from = state->multiplier[i];
+            } else {
+                d->from = !isnan(old) ? drive_goal(a, old) : d->mode == MODE_GAS ? now - a->rest : 0;
+            }
+        }
+        // a cable that is being shortened takes hold at once; another one when it is stretched
+        d->active = d->mode == MODE_CONSTRAINT &&
+                    (!d->inequality || state->active[i] != 0 || d->to < now * (1 - 1e-12));
+    }
+    s->load_from = state->load;
+    s->load_to = 1;
+}
+
+void statics_drives_set(pl_statics *s, double at)
+{
+    for (int i = 0; i < s->drive_count; ++i) {
+        drive *d = &s->drive[i];
+        d->value = at >= 1 ? d->to : d->from + at * (d->to - d->from);
+    }
+    s->load = at >= 1 ? s->load_to : s->load_from + at * (s->load_to - s->load_from);
+}
+
+// n R T of the gas in chamber and line: what filled them at ambient pressure, and what was pushed in
+static double gas_amount(const pl_actuator *a, double pushed)
+{
+    return a->ambient * (a->rest + a->line_volume + pushed);
+}
+
+static double film_permittivity(const pl_actuator *a)
+{
+    return VACUUM_PERMITTIVITY * a->permittivity / (a->rest * a->thickness); // eps / Vol
+}
+
+void drive_evaluate(drive *d, const pl_actuator *a, const double *x)
+{
+    d->measure = pl_functional_value(&d->h, x);
+    d->curvature = 0;
+    if (d->mode == MODE_EFFORT) {
+        d->effort = d->value;
+    } else if (d->mode == MODE_GAS) {
+        const double V = d->measure + a->line_volume, nRT = gas_amount(a, d->value);
+        d->effort = nRT / V - a->ambient; // -dPhi/dV
+        d->curvature = nRT / (V * V);
+    } else if (d->mode == MODE_VOLTAGE) {
+        const double k = film_permittivity(a) * d->value * d->value;
+        d->effort = k * d->measure; // -dPhi/dA
+        d->curvature = -k;
+    }
+}
+
+double drive_energy(const drive *d, const pl_actuator *a)
+{
+    switch (d->mode) {
+    case MODE_EFFORT:
+        return d->sign * d->value * d->measure;
+    case MODE_GAS: {
+        const double V = d->measure + a->line_volume;
+        return V > 0
+                   ? -gas_amount(a, d->value) * log(V / (a->rest + a->line_volume)) + a->ambient * d->measure
+                   : INFINITY;
+    }
+    case MODE_VOLTAGE:
+        return -0.5 * film_permittivity(a) * d->value * d->value * d->measure * d->measure;
+    default:
+        return 0;
+    }
+}
+
+// By the actuator's own command value c: d(target)/dc for constraints, d(dPhi/dh)/dc for potentials.
+void drive_command_derivative(const drive *d, const pl_actuator *a, double *target, double *force)
+{
+    *target = *force = 0;
+    switch (d->mode) {
+    case MODE_CONSTRAINT:
+        *target = drive_goal(a, 1) - drive_goal(a, 0);
+        break;
+    case MODE_EFFORT:
+        *force = d->sign;
+        break;
+    case MODE_GAS:
+        *force = -a->ambient / (d->measure + a->line_volume);
+        break;
+    case MODE_VOLTAGE:
+        *force = -2 * film_permittivity(a) * d->value * d->measure;
+        break;
+    }
+}

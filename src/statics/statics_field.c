@@ -1,0 +1,129 @@
+// Fields of a state for pictures and files: values at quadrature points, averaged to the vertices by volume.
+#include "statics/statics_impl.h"
+
+const char *pl_field_name(pl_field field)
+{
+    static const char *const name[PL_FIELD_COUNT] = {"displacement", "strain", "von_mises",
+                                                     "stretch",      "J",      "min_J"};
+    return field < PL_FIELD_COUNT ? name[field] : "unknown";
+}
+
+int pl_field_components(pl_field field)
+{
+    return field == PL_FIELD_DISPLACEMENT ? 3 : field == PL_FIELD_STRAIN ? 6 : 1;
+}
+
+bool pl_field_on_elements(pl_field field)
+{
+    return field == PL_FIELD_J || field == PL_FIELD_MIN_J;
+}
+
+// Logarithmic strain, ln of the left stretch: 1/2 ln(F F^T), as xx yy zz xy yz zx.
+static void field_strain(const double F[9], double out[6])
+{
+    double B[9], value[3], V[9], E[9] = {0};
+    for (int i = 0; i < 9; ++i) {
+        B[i] = pl_dot3(F + 3 * (i / 3), F + 3 * (i % 3));
+    }
+    pl_eigen3(B, value, V);
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < 9; ++i) {
+            E[i] += 0.5 * log(value[k]) * V[3 * (i / 3) + k] * V[3 * (i % 3) + k];
+        }
+    }
+    const double strain[6] = {E[0], E[4], E[8], E[1], E[5], E[6]};
+    memcpy(out, strain, sizeof strain);
+}
+
+// Von Mises stress of the Cauchy stress P F^T / J.
+static double field_von_mises(const double F[9], const double P[9])
+{
+    double T[9];
+    const double J = pl_det3(F);
+    for (int i = 0; i < 9; ++i) {
+        T[i] = pl_dot3(P + 3 * (i / 3), F + 3 * (i % 3)) / J;
+    }
+    const double a = T[0] - T[4], b = T[4] - T[8], c = T[8] - T[0];
+    return sqrt(0.5 * (a * a + b * b + c * c) + 3 * (T[1] * T[3] + T[5] * T[7] + T[2] * T[6]));
+}
+
+static void field_point(const pl_statics *s, const pl_block *block, int lane, int q, const double *x,
+                        pl_field field, double out[6])
+{
+    double F[9], P[9], C[9], value[3];
+    pl_elements_stress(s->elements, block, lane, q, x, F, P);
+    switch (field) {
+    case PL_FIELD_STRAIN:
+        field_strain(F, out);
+        break;
+    case PL_FIELD_VON_MISES:
+        out[0] = field_von_mises(F, P);
+        break;
+    case PL_FIELD_STRETCH:
+        for (int i = 0; i < 9; ++i) {
+            C[i] = F[i / 3] * F[i % 3] + F[3 + i / 3] * F[3 + i % 3] + F[6 + i / 3] * F[6 + i % 3];
+        }
+        pl_eigen3(C, value, NULL);
+        out[0] = sqrt(value[2]);
+        break;
+    default:
+        out[0] = pl_det3(F);
+        break;
+    }
+}
+
+pl_status pl_statics_field(pl_statics *s, const pl_state *state, pl_field field, double *out, pl_error *err)
+{
+    const int32_t vertices = s->mesh.vertex_count;
+    const int parts = pl_field_components(field);
+    if (field == PL_FIELD_DISPLACEMENT) {
+        for (int64_t i = 0; i < 3 * (int64_t)vertices; ++i) {
+            out[i] = state->x[i] - s->mesh.position[i];
+        }
+        return PL_OK;
+    }
+    const bool on_elements = pl_field_on_elements(field);
+    const int64_t count = on_elements ? s->mesh.element_count : vertices;
+    for (int64_t i = 0; i < count * parts; ++i) {
+        out[i] = on_elements ? 1 : 0; // rigid elements keep J = 1
+    }
+    if (field == PL_FIELD_MIN_J) {
+        pl_elements_bound(s->elements, state->x, out, NULL);
+        return PL_OK;
+    }
+    double *total = PL_NEW_ARRAY(double, vertices);
+    if (!total) {
+        return pl_fail_memory(err, "statics: field");
+    }
+    pl_elements_energy(s->elements, state->x, NULL, NULL); // pressures
+    for (int b = 0; b < s->elements->block_count; ++b) {
+        const pl_block *block = &s->elements->block[b];
+        for (int l = 0; l < block->lane_count; ++l) {
+            double mean = 0, volume = 0;
+            for (int q = 0; q < block->point_count; ++q) {
+                double value[6];
+                const double w = block->weight[q * PL_LANES + l];
+                field_point(s, block, l, q, state->x, field, value);
+                mean += w * value[0];
+                volume += w;
+                for (int a = 0; !on_elements && a < block->node_count; ++a) {
+                    const int32_t v = block->node[a][l];
+                    total[v] += w;
+                    for (int k = 0; k < parts; ++k) {
+                        out[(int64_t)v * parts + k] += w * value[k];
+                    }
+                }
+            }
+            if (on_elements) {
+                out[block->element[l]] = mean / volume;
+            }
+        }
+    }
+    for (int32_t v = 0; !on_elements && v < vertices; ++v) {
+        for (int k = 0; k < parts; ++k) {
+            out[(int64_t)v * parts + k] /= total[v] > 0 ? total[v] : 1;
+        }
+    }
+    pl_free(total);
+    return PL_OK;
+}

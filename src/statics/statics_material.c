@@ -1,0 +1,103 @@
+// Change of the gradient by a material constant. Every law is linear in its moduli, so the derivative of the
+// forces is the force of a law that has only that modulus; constants that set two moduli (young, poisson) use
+// both.
+#include "statics/statics_impl.h"
+
+// d(modulus)/d(constant) for the moduli mu, kappa, c10, c01, c20, c30, by differences of the exact formulas:
+// they are rational in the constants, and central differences at 1e-6 are good to 1e-10.
+static void moduli_derivative(const pl_material *material, pl_material_constant constant, double out[2])
+{
+    pl_material plus = *material, minus = *material;
+    const double value = *pl_material_at(&plus, constant), h = 1e-6 * fmax(fabs(value), 1e-3);
+    double mu[2], kappa[2];
+    *pl_material_at(&plus, constant) = value + h;
+    *pl_material_at(&minus, constant) = value - h;
+    pl_material_moduli(&plus, &mu[0], &kappa[0]);
+    pl_material_moduli(&minus, &mu[1], &kappa[1]);
+    out[0] = (mu[0] - mu[1]) / (2 * h);
+    out[1] = (kappa[0] - kappa[1]) / (2 * h);
+}
+
+// The law of a region whose constants are all 0 except for the derivative wanted.
+static void law_derivative(const pl_material *material, pl_material_constant constant, pl_law *law)
+{
+    double moduli[2];
+    moduli_derivative(material, constant, moduli);
+    const bool rubber = law->model != PL_LINEAR && law->model != PL_STVK;
+    law->mu = rubber ? 0 : moduli[0];
+    law->kappa = moduli[1];
+    law->c10 = constant == PL_C10;
+    law->c01 = constant == PL_C01;
+    law->c20 = constant == PL_C20;
+    law->c30 = constant == PL_C30;
+}
+
+// full = -dG/d(constant)
+pl_status statics_material_derivative(pl_statics *s, const pl_state *state, int material, int constant,
+                                      double *full, pl_error *err)
+{
+    const pl_material *m = &s->robot->material[material];
+    if (constant < 0 || constant >= PL_MATERIAL_CONSTANT_COUNT ||
+        !(constant == PL_DENSITY || pl_material_has(m->model, (pl_material_constant)constant))) {
+        return pl_fail(err, PL_BAD_INPUT, "jacobian: material '%s' has no constant number %d",
+                       s->robot->material_name[material], constant);
+    }
+    pl_elements *E = s->elements;
+    if (constant == PL_DENSITY) {
+        return statics_density_derivative(s, state, material, full, err);
+    }
+    pl_law *law = PL_NEW_ARRAY(pl_law, E->law_count);
+    double *pressure = PL_NEW_ARRAY(double, E->pressure_count);
+    if (!law || !pressure) {
+        pl_free(law);
+        pl_free(pressure);
+        return pl_fail_memory(err, "jacobian");
+    }
+    for (int r = 0; r < E->law_count; ++r) {
+        law[r] = E->law[r];
+        law[r].mu = law[r].kappa = law[r].c10 = law[r].c01 = law[r].c20 = law[r].c30 = 0;
+        if (s->robot->region_material[r] == material) {
+            law_derivative(m, (pl_material_constant)constant, &law[r]);
+        }
+    }
+    // locking-free: p = kappa dbar, so dp = dkappa dbar in the regions of this material
+    for (int b = 0; b < E->block_count; ++b) {
+        const pl_block *block = &E->block[b];
+        for (int c = 0; E->law[block->law].mixed && c < block->corner_count; ++c) {
+            for (int l = 0; l < block->lane_count; ++l) {
+                const int32_t p = block->pressure[c][l];
+                pressure[p] = law[block->law].kappa * E->dilatation[p];
+            }
+        }
+    }
+    pl_elements_force_of(E, state->x, law, pressure, full);
+    for (int64_t i = 0; i < 3 * (int64_t)s->mesh.vertex_count; ++i) {
+        full[i] = -full[i];
+    }
+    pl_free(law);
+    pl_free(pressure);
+    return PL_OK;
+}
+
+// Weight per unit of density: int N_a dV g over the regions of the material.
+pl_status statics_density_derivative(pl_statics *s, const pl_state *state, int material, double *full,
+                                     pl_error *err)
+{
+    (void)err;
+    for (int b = 0; b < s->elements->block_count; ++b) {
+        const pl_block *block = &s->elements->block[b];
+        if (s->robot->region_material[block->law] != material) {
+            continue;
+        }
+        for (int l = 0; l < block->lane_count; ++l) {
+            double share[PL_ELEMENT_NODES_MAX];
+            pl_block_shares(block, l, share);
+            for (int a = 0; a < block->node_count; ++a) {
+                for (int i = 0; i < 3; ++i) {
+                    full[3 * (int64_t)block->node[a][l] + i] += state->load * share[a] * s->robot->gravity[i];
+                }
+            }
+        }
+    }
+    return PL_OK;
+}

@@ -1,0 +1,219 @@
+// What a state means: measures, efforts, markers, sensors, reactions, and the independent check of a
+// residual.
+#include "statics/statics_impl.h"
+
+pl_actuator_result pl_statics_actuator(pl_statics *s, const pl_state *state, int i)
+{
+    const pl_actuator *a = &s->robot->actuator[i];
+    pl_actuator_result out = {.measure = pl_functional_value(&s->drive[i].h, state->x)};
+    out.ratio = out.measure / a->rest;
+    out.effort = state->multiplier[i];
+    if (a->kind == PL_FILM && a->thickness > 0) {
+        out.effort *=
+            out.measure / (a->rest * a->thickness); // -dPhi/dA to a stress over the current thickness
+    }
+    out.slack = a->kind == PL_CABLE && state->multiplier[i] <= 0;
+    return out;
+}
+
+void statics_point(const pl_point *point, const double *x, double out[3])
+{
+    memcpy(out, point->rest, 3 * sizeof *out);
+    if (point->count > 0) {
+        out[0] = out[1] = out[2] = 0;
+    }
+    for (int32_t j = 0; j < point->count; ++j) {
+        for (int i = 0; i < 3; ++i) {
+            out[i] += point->weight[j] * x[3 * (int64_t)point->node[j] + i];
+        }
+    }
+}
+
+// A = sum w_j d_j r_j^T over the marker's patch: its rotation part turns rest offsets r into current ones d.
+// A flat patch gets its normal as third direction.
+void statics_marker_moment(const pl_statics *s, const pl_marker *marker, const double *x, double A[9])
+{
+    const pl_point *patch = &marker->patch;
+    double total = 0, c0[3] = {0}, c1[3] = {0};
+    for (int32_t j = 0; j < patch->count; ++j) {
+        total += patch->weight[j];
+        for (int i = 0; i < 3; ++i) {
+            c0[i] += patch->weight[j] * s->mesh.position[3 * (int64_t)patch->node[j] + i];
+            c1[i] += patch->weight[j] * x[3 * (int64_t)patch->node[j] + i];
+        }
+    }
+    memset(A, 0, 9 * sizeof *A);
+    for (int32_t j = 0; j < patch->count; ++j) {
+        const int64_t v = 3 * (int64_t)patch->node[j];
+        for (int i = 0; i < 9; ++i) {
+            A[i] += patch->weight[j] * (x[v + i / 3] - c1[i / 3] / total) *
+                    (s->mesh.position[v + i % 3] - c0[i % 3] / total);
+        }
+    }
+}
+
+// The rotation R that maximises tr(R^T A) = the orthogonal factor of A with det +1, also when A has rank 2.
+void statics_rotation_of(const double A[9], double R[9])
+{
+    double C[9], norm = 0, scale = 0;
+    pl_cofactor3(A, C);
+    for (int i = 0; i < 9; ++i) {
+        norm += C[i] * C[i];
+        scale += A[i] * A[i];
+    }
+    // cof A fills the missing direction of a flat patch and leaves the polar factor of a full one as it is
+    double M[9];
+    const double k = norm > 0 ? sqrt(scale) / sqrt(norm) * 1e-3 : 0;
+    const double det = pl_det3(A), full = fabs(det) > 1e-9 * scale * sqrt(scale) ? 0 : k;
+    for (int i = 0; i < 9; ++i) {
+        M[i] = A[i] + full * 1e3 * C[i];
+    }
+    pl_polar3(M, R);
+}
+
+pl_marker_result pl_statics_marker(pl_statics *s, const pl_state *state, int i)
+{
+    const pl_marker *marker = &s->robot->marker[i];
+    pl_marker_result out = {.has_rotation = marker->frame};
+    double rest[3], offset[3];
+    memcpy(offset, marker->offset, sizeof offset);
+    statics_point(&marker->point, state->x, out.position);
+    statics_point(&marker->point, s->mesh.position, rest);
+    if (marker->frame) {
+        double A[9];
+        statics_marker_moment(s, marker, state->x, A);
+        statics_rotation_of(A, out.rotation);
+        pl_mulv3(out.rotation, marker->offset, offset);
+    }
+    for (int k = 0; k < 3; ++k) {
+        out.position[k] += offset[k];
+        out.displacement[k] = out.position[k] - rest[k] - marker->offset[k];
+    }
+    return out;
+}
+
+double statics_string(const pl_point *guide, int count, const double *x)
+{
+    double length = 0, a[3], b[3];
+    for (int k = 0; k + 1 < count; ++k) {
+        statics_point(&guide[k], x, a);
+        statics_point(&guide[k + 1], x, b);
+        length += pl_distance3(a, b);
+    }
+    return length;
+}
+
+double pl_statics_sensor(pl_statics *s, const pl_state *state, int i)
+{
+    const pl_sensor *sensor = &s->robot->sensor[i];
+    switch (sensor->kind) {
+    case PL_SENSOR_LENGTH:
+        return statics_string(sensor->guide, sensor->guide_count, state->x);
+    case PL_SENSOR_VOLUME:
+        return pl_functional_value(&s->drive[sensor->actuator].h, state->x);
+    default:
+        return state->multiplier[sensor->actuator];
+    }
+}
+
+int pl_statics_cable_points(pl_statics *s, const pl_state *state, int actuator, double *point, int room)
+{
+    const pl_actuator *a = &s->robot->actuator[actuator];
+    for (int k = 0; k < a->guide_count && k < room; ++k) {
+        statics_point(&a->guide[k], state->x, point + 3 * k);
+    }
+    return a->guide_count;
+}
+
+// The full gradient at a state, held vertices included, with the state's own multipliers: s->g_full.
+static void result_forces(pl_statics *s, const pl_state *state)
+{
+    pl_elements_energy(s->elements, state->x, s->g_full, NULL);
+    for (int64_t i = 0; i < 3 * (int64_t)s->mesh.vertex_count; ++i) {
+        s->g_full[i] -= state->load * s->dead[i];
+    }
+    for (int i = 0; i < s->load_term_count; ++i) {
+        pl_functional_gradient(&s->load_term[i].h, state->x, -state->load * s->load_term[i].factor,
+                               s->g_full);
+    }
+    for (int i = 0; i < s->drive_count; ++i) {
+        pl_functional_gradient(&s->drive[i].h, state->x, s->drive[i].sign * state->multiplier[i], s->g_full);
+    }
+}
+
+pl_status pl_statics_reactions(pl_statics *s, const pl_state *state, pl_reaction *reaction)
+{
+    result_forces(s, state);
+    memset(reaction, 0, (size_t)s->robot->support_count * sizeof *reaction);
+    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
+        if (s->support_of[v] < 0) {
+            continue;
+        }
+        pl_reaction *out = &reaction[s->support_of[v]];
+        double f[3] = {0}, m[3];
+        for (int i = 0; i < 3; ++i) {
+            f[i] = s->dof[3 * v + i] < 0 ? s->g_full[3 * (int64_t)v + i] : 0;
+        }
+        pl_cross3(state->x + 3 * (int64_t)v, f, m);
+        for (int i = 0; i < 3; ++i) {
+            out->force[i] += f[i];
+            out->moment[i] += m[i];
+        }
+    }
+    return PL_OK;
+}
+
+// Forces from the stresses point by point, in another order and by other code than the kernels: what the
+// check stands on.
+static void check_forces(pl_statics *s, const double *x, double *f)
+{
+    pl_elements_energy(s->elements, x, NULL, NULL); // pressures
+    memset(f, 0, 3 * (size_t)s->mesh.vertex_count * sizeof *f);
+    for (int b = 0; b < s->elements->block_count; ++b) {
+        const pl_block *block = &s->elements->block[b];
+        for (int l = 0; l < block->lane_count; ++l) {
+            for (int q = 0; q < block->point_count; ++q) {
+                double F[9], P[9];
+                pl_elements_stress(s->elements, block, l, q, x, F, P);
+                const double w = block->weight[q * PL_LANES + l];
+                for (int a = 0; a < block->node_count; ++a) {
+                    const double *g =
+                        block->gradient + (int64_t)(q * block->node_count + a) * 3 * PL_LANES + l;
+                    for (int i = 0; i < 3; ++i) {
+                        f[3 * (int64_t)block->node[a][l] + i] +=
+                            w *
+                            (P[3 * i] * g[0] + P[3 * i + 1] * g[PL_LANES] + P[3 * i + 2] * g[2 * PL_LANES]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+pl_status pl_statics_check(pl_statics *s, const pl_state *state, double *residual, double *largest_force,
+                           bool *inverted, pl_error *err)
+{
+    if (state->vertex_count != s->mesh.vertex_count) {
+        return pl_fail(err, PL_BAD_INPUT, "statics: the state belongs to another robot");
+    }
+    check_forces(s, state->x, s->g_full);
+    double largest = 0;
+    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
+        largest = fmax(largest, pl_norm3(s->g_full + 3 * (int64_t)v));
+    }
+    for (int64_t i = 0; i < 3 * (int64_t)s->mesh.vertex_count; ++i) {
+        s->g_full[i] -= state->load * s->dead[i];
+    }
+    for (int i = 0; i < s->load_term_count; ++i) {
+        pl_functional_gradient(&s->load_term[i].h, state->x, -state->load * s->load_term[i].factor,
+                               s->g_full);
+    }
+    for (int i = 0; i < s->drive_count; ++i) {
+        pl_functional_gradient(&s->drive[i].h, state->x, s->drive[i].sign * state->multiplier[i], s->g_full);
+    }
+    statics_gather(s, s->g_full, state->x, s->work);
+    *residual = statics_largest(s, s->work);
+    *largest_force = largest;
+    *inverted = pl_elements_bound(s->elements, state->x, NULL, NULL) <= 0;
+    return PL_OK;
+}

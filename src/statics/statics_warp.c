@@ -1,0 +1,428 @@
+// Steps that turn. A Newton step is straight; a slender body that bends turns. Each quadrature point's step
+// is split into a rotation w and a stretch e (skew and symmetric part of dF F^-1), the rotation is carried
+// out in full,
+//   F' = exp(w) (I + e) F,
+// and the pieces are stitched by the positions x' that minimise int mu |grad x' - F'|^2: one Laplacian solve.
+#include "statics/statics_impl.h"
+
+// ---- the Laplacian
+typedef struct triplet {
+    int32_t row, column;
+    double value;
+} triplet;
+
+static int triplet_compare(const void *a, const void *b)
+{
+    const triplet *p = a, *q = b;
+    if (p->column != q->column) {
+        return p->column < q->column ? -1 : 1;
+    }
+    return (p->row > q->row) - (p->row < q->row);
+}
+
+static void triplet_sort(triplet *t, int64_t n, triplet *work)
+{
+    // merge sort, stable: equal entries add up in element order
+    for (int64_t width = 1; width < n; width *= 2) {
+        for (int64_t low = 0; low < n; low += 2 * width) {
+            int64_t i = low, mid = low + width < n ? low + width : n, j = mid;
+            const int64_t high = low + 2 * width < n ? low + 2 * width : n;
+            for (int64_t k = low; k < high; ++k) {
+                const bool left = i < mid && (j >= high || triplet_compare(&t[i], &t[j]) <= 0);
+                work[k] = left ? t[i++] : t[j++];
+            }
+        }
+        memcpy(t, work, (size_t)n * sizeof *t);
+    }
+}
+
+// Compressed columns with equal entries added up; `n` columns.
+static pl_status triplet_compress(triplet *t, int64_t count, int32_t n, pl_sparse *out, pl_error *err)
+{
+    triplet *work = PL_NEW_ARRAY(triplet, count);
+    if (!work) {
+        return pl_fail_memory(err, "statics: warp");
+    }
+    triplet_sort(t, count, work);
+    pl_free(work);
+    int64_t unique = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        unique += i == 0 || t[i].row != t[i - 1].row || t[i].column != t[i - 1].column;
+    }
+    const pl_status status = pl_sparse_create(n, unique, out, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    int64_t slot = -1;
+    for (int64_t i = 0; i < count; ++i) {
+        if (i == 0 || t[i].row != t[i - 1].row || t[i].column != t[i - 1].column) {
+            out->row[++slot] = t[i].row;
+            out->start[t[i].column + 1] = slot + 1;
+        }
+        out->value[slot] += t[i].value;
+    }
+    for (int32_t c = 0; c < n; ++c) {
+        out->start[c + 1] = out->start[c + 1] < out->start[c] ? out->start[c] : out->start[c + 1];
+    }
+    return PL_OK;
+}
+
+// Stiff parts weigh more, but not without bound: the ratio is cut at 100.
+static double warp_weight(const pl_statics *s, const pl_block *block)
+{
+    const double ratio = s->elements->law[block->law].mu / s->stiffness;
+    return ratio < 0.01 ? 0.01 : ratio;
+}
+
+static int64_t warp_triplets(const pl_statics *s, bool edge, triplet *out)
+{
+    int64_t count = 0;
+    for (int b = 0; b < s->elements->block_count; ++b) {
+        const pl_block *block = &s->elements->block[b];
+        const int n = block->node_count;
+        for (int l = 0; l < block->lane_count; ++l) {
+            for (int a = 0; a < n; ++a) {
+                const int32_t va = block->node[a][l], ra = s->warp_dof[va];
+                for (int c = 0; ra >= 0 && c < n; ++c) {
+                    const int32_t vc = block->node[c][l], rc = s->warp_dof[vc];
+                    if (edge ? rc >= 0 : rc < ra) {
+                        continue;
+                    }
+                    if (!out) {
+                        count++;
+                        continue;
+                    }
+                    double sum = 0;
+                    for (int q = 0; q < block->point_count; ++q) {
+                        const double *ga = block->gradient + (int64_t)(q * n + a) * 3 * PL_LANES + l;
+                        const double *gc = block->gradient + (int64_t)(q * n + c) * 3 * PL_LANES + l;
+                        for (int j = 0; j < 3; ++j) {
+                            sum += block->weight[q * PL_LANES + l] * ga[j * PL_LANES] * gc[j * PL_LANES];
+                        }
+                    }
+                    out[count++] = (triplet){ra, edge ? vc : rc, sum * warp_weight(s, block)};
+                }
+            }
+        }
+    }
+    return count;
+}
+
+static pl_status warp_matrix(pl_statics *s, bool edge, pl_sparse *out, pl_error *err)
+{
+    const int64_t count = warp_triplets(s, edge, NULL);
+    triplet *t = PL_NEW_ARRAY(triplet, count);
+    if (!t) {
+        return pl_fail_memory(err, "statics: warp");
+    }
+    warp_triplets(s, edge, t);
+    const pl_status status = triplet_compress(t, count, edge ? s->mesh.vertex_count : s->warp_n, out, err);
+    pl_free(t);
+    return status;
+}
+
+pl_status statics_warp_create(pl_statics *s, pl_error *err)
+{
+    s->warp_dof = PL_NEW_ARRAY(int32_t, s->mesh.vertex_count);
+    if (!s->warp_dof) {
+        return pl_fail_memory(err, "statics: warp");
+    }
+    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
+        const bool used = s->elements->vertex_start[v + 1] > s->elements->vertex_start[v];
+        const bool moves =
+            s->dof[3 * v] >= 0 || s->dof[3 * v + 1] >= 0 || s->dof[3 * v + 2] >= 0 || s->rigid_of[v] >= 0;
+        s->warp_dof[v] = used && moves ? s->warp_n++ : -1;
+    }
+    s->warp_rhs = PL_NEW_ARRAY(double, 3 * (int64_t)s->warp_n);
+    int32_t *group = PL_NEW_ARRAY(int32_t, s->warp_n);
+    if (!s->warp_rhs || !group) {
+        pl_free(group);
+        return pl_fail_memory(err, "statics: warp");
+    }
+    for (int32_t i = 0; i < s->warp_n; ++i) {
+        group[i] = i;
+    }
+    pl_status status = warp_matrix(s, false, &s->L, err);
+    if (status == PL_OK) {
+        status = warp_matrix(s, true, &s->warp_edge, err);
+    }
+    if (status == PL_OK) {
+        status = pl_factor_create(PL_FACTOR_MULTIFRONTAL, &s->L, group, s->warp_n, &s->laplace, err);
+    }
+    pl_free(group);
+    pl_factor_report report = {0};
+    if (status == PL_OK) {
+        status = pl_factor_update(s->laplace, &s->L, &report, err);
+    }
+    if (status == PL_OK && (report.singular || report.perturbed_count > 0)) {
+        // a body held by sliding supports only: its Laplacian has a null space; straight steps serve it
+        pl_factor_destroy(s->laplace);
+        s->laplace = NULL;
+    }
+    return status;
+}
+
+// x' of the stitched pieces from right sides in warp_rhs (filled per vertex, 3 columns); held vertices are in
+// `out`.
+static void warp_stitch(pl_statics *s, double *out)
+{
+    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
+        for (int64_t k = s->warp_edge.start[v]; k < s->warp_edge.start[v + 1]; ++k) {
+            for (int i = 0; i < 3; ++i) {
+                s->warp_rhs[(int64_t)i * s->warp_n + s->warp_edge.row[k]] -=
+                    s->warp_edge.value[k] * out[3 * (int64_t)v + i];
+            }
+        }
+    }
+    pl_factor_solve(s->laplace, s->warp_rhs, 3);
+    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
+        for (int i = 0; s->warp_dof[v] >= 0 && i < 3; ++i) {
+            if (s->dof[3 * v + i] >= 0 || s->rigid_of[v] >= 0) {
+                out[3 * (int64_t)v + i] = s->warp_rhs[(int64_t)i * s->warp_n + s->warp_dof[v]];
+            }
+        }
+    }
+    // rigid bodies: the rigid motion nearest to where their vertices went
+    for (int b = 0; b < s->rigid_count; ++b) {
+        const rigid_body *body = &s->rigid[b];
+        double c0[3] = {0}, c1[3] = {0}, A[9] = {0}, R[9];
+        for (int32_t j = 0; j < body->node_count; ++j) {
+            for (int i = 0; i < 3; ++i) {
+                c0[i] += s->mesh.position[3 * (int64_t)body->node[j] + i] / body->node_count;
+                c1[i] += out[3 * (int64_t)body->node[j] + i] / body->node_count;
+            }
+        }
+        for (int32_t j = 0; j < body->node_count; ++j) {
+            const int64_t v = 3 * (int64_t)body->node[j];
+            for (int i = 0; i < 9; ++i) {
+                A[i] += (out[v + i / 3] - c1[i / 3]) * (s->mesh.position[v + i % 3] - c0[i % 3]);
+            }
+        }
+        pl_polar3(A, R);
+        for (int32_t j = 0; j < body->node_count; ++j) {
+            const int64_t v = 3 * (int64_t)body->node[j];
+            double arm[3], turned[3];
+            pl_sub3(s->mesh.position + v, c0, arm);
+            pl_mulv3(R, arm, turned);
+            for (int i = 0; i < 3; ++i) {
+                out[v + i] = c1[i] + turned[i];
+            }
+        }
+    }
+}
+
+// G = dF F^-1 at one point for the motion from x to `moved`; F at x is handed back.
+static void point_change(const pl_block *block, int lane, int q, const double *x, const double *moved,
+                         double F[9], double G[9])
+{
+    double F1[9], C[9];
+    pl_block_gradient(block, lane, q, x, F);
+    pl_block_gradient(block, lane, q, moved, F1);
+    pl_cofactor3(F, C);
+    const double det = pl_dot3(F, C);
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            double sum = 0;
+            for (int k = 0; k < 3; ++k) {
+                sum += (F1[3 * i + k] - F[3 * i + k]) * C[3 * j + k];
+            }
+            G[3 * i + j] = sum / det;
+        }
+    }
+}
+
+// Rotation vector and stretch of the step at one point: dF F^-1 = skew + symmetric.
+static void point_step(const pl_block *block, int lane, int q, const double *x, const double *moved,
+                       double F[9], double w[3], double e[9])
+{
+    double G[9];
+    point_change(block, lane, q, x, moved, F, G);
+    w[0] = 0.5 * (G[7] - G[5]);
+    w[1] = 0.5 * (G[2] - G[6]);
+    w[2] = 0.5 * (G[3] - G[1]);
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            e[3 * i + j] = 0.5 * (G[3 * i + j] + G[3 * j + i]);
+        }
+    }
+}
+
+double statics_step_rotation(pl_statics *s, const double *x, const double *d, double *strain)
+{
+    double turn = 0, stretch = 0;
+    statics_move(s, x, d, 1e-6, s->x_trial); // small, so that rigid bodies move linearly
+#pragma omp parallel for schedule(static) reduction(max : turn, stretch) num_threads(pl_threads_get())
+    for (int b = 0; b < s->elements->block_count; ++b) {
+        const pl_block *block = &s->elements->block[b];
+        for (int l = 0; l < block->lane_count; ++l) {
+            double F[9], w[3], e[9], norm = 0;
+            point_step(block, l, 0, x, s->x_trial, F, w, e);
+            for (int i = 0; i < 9; ++i) {
+                norm += e[i] * e[i];
+            }
+            turn = fmax(turn, pl_norm3(w));
+            stretch = fmax(stretch, sqrt(norm));
+        }
+    }
+    *strain = stretch * 1e6;
+    return turn * 1e6;
+}
+
+// Gathers the element buffer (as nodal forces) into the columns of warp_rhs.
+static void warp_gather(pl_statics *s)
+{
+    const pl_elements *E = s->elements;
+#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
+    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
+        double f[3] = {0};
+        for (int64_t i = E->vertex_start[v]; i < E->vertex_start[v + 1]; ++i) {
+            for (int k = 0; k < 3; ++k) {
+                f[k] += E->force[E->vertex_code[i] + k * PL_LANES];
+            }
+        }
+        for (int k = 0; s->warp_dof[v] >= 0 && k < 3; ++k) {
+            s->warp_rhs[(int64_t)k * s->warp_n + s->warp_dof[v]] = f[k];
+        }
+    }
+}
+
+// f_a += w mu T dN_a for one point
+static void warp_add(pl_statics *s, const pl_block *block, int lane, int q, const double T[9])
+{
+    double *out = s->elements->force + block->force_start + lane;
+    const double weight = block->weight[q * PL_LANES + lane] * warp_weight(s, block);
+    for (int a = 0; a < block->node_count; ++a) {
+        const double *g = block->gradient + (int64_t)(q * block->node_count + a) * 3 * PL_LANES + lane;
+        for (int i = 0; i < 3; ++i) {
+            const double f = T[3 * i] * g[0] + T[3 * i + 1] * g[PL_LANES] + T[3 * i + 2] * g[2 * PL_LANES];
+            out[(3 * a + i) * PL_LANES] += weight * f;
+        }
+    }
+}
+
+double statics_warp(pl_statics *s, const double *x, const double *d, double *out)
+{
+    const double small = 1e-3;
+    double turn = 0;
+    statics_move(s, x, d, small, s->x_trial);
+#pragma omp parallel for schedule(static) reduction(max : turn) num_threads(pl_threads_get())
+    for (int b = 0; b < s->elements->block_count; ++b) {
+        const pl_block *block = &s->elements->block[b];
+        memset(s->elements->force + block->force_start, 0,
+               3 * (size_t)block->node_count * PL_LANES * sizeof(double));
+        for (int l = 0; l < block->lane_count; ++l) {
+            for (int q = 0; q < block->point_count; ++q) {
+                double F[9], w[3], e[9], R[9], T[9];
+                point_step(block, l, q, x, s->x_trial, F, w, e);
+                for (int i = 0; i < 9; ++i) {
+                    e[i] = e[i] / small + (i % 4 == 0);
+                }
+                for (int i = 0; i < 3; ++i) {
+                    w[i] /= small;
+                }
+                turn = fmax(turn, pl_norm3(w));
+                pl_rotation_exp(w, R);
+                pl_mul33(R, e, T);
+                pl_mul33(T, F, T);
+                warp_add(s, block, l, q, T);
+            }
+        }
+    }
+    warp_gather(s);
+    if (out != x) {
+        memcpy(out, x, 3 * (size_t)s->mesh.vertex_count * sizeof *out);
+    }
+    warp_stitch(s, out);
+    return turn;
+}
+
+// Rotation vector of R, angles below pi.
+static void rotation_log(const double R[9], double w[3])
+{
+    const double c = 0.5 * (R[0] + R[4] + R[8] - 1);
+    w[0] = 0.5 * (R[7] - R[5]);
+    w[1] = 0.5 * (R[2] - R[6]);
+    w[2] = 0.5 * (R[3] - R[1]);
+    const double sine = pl_norm3(w), angle = atan2(sine, c);
+    for (int i = 0; i < 3; ++i) {
+        w[i] *= sine > 1e-12 ? angle / sine : 1;
+    }
+}
+
+// F' = exp(ratio w) (I + ratio (U - I)) F for F F_old^-1 = exp(w) U: the last motion once more, piece by
+// piece.
+void statics_extrapolate(pl_statics *s, const double *x, const double *x_old, double ratio, double *out)
+{
+#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
+    for (int b = 0; b < s->elements->block_count; ++b) {
+        const pl_block *block = &s->elements->block[b];
+        memset(s->elements->force + block->force_start, 0,
+               3 * (size_t)block->node_count * PL_LANES * sizeof(double));
+        for (int l = 0; l < block->lane_count; ++l) {
+            for (int q = 0; q < block->point_count; ++q) {
+                double F[9], w[3], G[9], R[9], U[9], T[9];
+                point_change(block, l, q, x_old, x, F, G);
+                for (int i = 0; i < 3; ++i) {
+                    G[4 * i] += 1;
+                }
+                pl_polar3(G, R);
+                rotation_log(R, w);
+                for (int i = 0; i < 3; ++i) {
+                    w[i] *= ratio;
+                    for (int j = 0; j < 3; ++j) {
+                        const double u = R[i] * G[j] + R[3 + i] * G[3 + j] + R[6 + i] * G[6 + j];
+                        U[3 * i + j] = (i == j) + ratio * (u - (i == j));
+                    }
+                }
+                pl_rotation_exp(w, R);
+                pl_mul33(R, U, T);
+                pl_block_gradient(block, l, q, x, F);
+                pl_mul33(T, F, T);
+                warp_add(s, block, l, q, T);
+            }
+        }
+    }
+    warp_gather(s);
+    memmove(out, x, 3 * (size_t)s->mesh.vertex_count * sizeof *out);
+    warp_stitch(s, out);
+}
+
+void statics_extend(pl_statics *s, double load, double *x)
+{
+    bool driven = false;
+    for (int k = 0; k < s->robot->support_count; ++k) {
+        const pl_support *support = &s->robot->support[k];
+        driven = driven || pl_norm3(support->move) > 0 || pl_norm3(support->rotate) > 0;
+    }
+    if (!driven) {
+        return;
+    }
+    // the smooth motion is the Laplacian's: L u_free = -L_edge u_held, u the motion from x
+    memcpy(s->x_trial, x, 3 * (size_t)s->mesh.vertex_count * sizeof *x);
+    statics_clamp(s, load, s->x_trial);
+    if (!s->laplace) {
+        memcpy(x, s->x_trial, 3 * (size_t)s->mesh.vertex_count * sizeof *x);
+        return;
+    }
+    for (int64_t i = 0; i < 3 * (int64_t)s->mesh.vertex_count; ++i) {
+        s->x_trial[i] -= x[i];
+    }
+    memset(s->warp_rhs, 0, 3 * (size_t)s->warp_n * sizeof *s->warp_rhs);
+    double *u = s->x_trial;
+    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
+        for (int64_t k = s->warp_edge.start[v]; k < s->warp_edge.start[v + 1]; ++k) {
+            for (int i = 0; i < 3; ++i) {
+                s->warp_rhs[(int64_t)i * s->warp_n + s->warp_edge.row[k]] -=
+                    s->warp_edge.value[k] * u[3 * (int64_t)v + i];
+            }
+        }
+    }
+    pl_factor_solve(s->laplace, s->warp_rhs, 3);
+    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
+        for (int i = 0; i < 3; ++i) {
+            const bool free_axis = s->dof[3 * v + i] >= 0;
+            x[3 * (int64_t)v + i] +=
+                free_axis ? s->warp_rhs[(int64_t)i * s->warp_n + s->warp_dof[v]] : u[3 * (int64_t)v + i];
+        }
+    }
+}
