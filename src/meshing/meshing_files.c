@@ -1,4 +1,4 @@
-// Volume meshes in Gmsh's file formats: reading MSH 2.2 and 4.1, legacy VTK, UNV; writing MSH 4.1. Gmsh takes
+// Volume meshes in Gmsh's file formats: reading MSH 2.2 and 4.1 and UNV; writing MSH 4.1. Gmsh takes
 // what it does not recognise for a script and runs it, so headers are checked before it sees a file.
 #include <ctype.h>
 #include <errno.h>
@@ -86,27 +86,12 @@ static pl_status files_check_msh(const char *path, const file_bytes *bytes, pl_e
     return meshing_check_msh(path, bytes, type == 1, version > 3, err);
 }
 
-static pl_status files_check_vtk(const char *path, const file_bytes *bytes, pl_error *err)
-{
-    if (strncmp(bytes->data, "# vtk DataFile", 14) != 0) {
-        return pl_fail(err, PL_BAD_INPUT, "%s:1: expected \"# vtk DataFile Version ...\"", path);
-    }
-    static const char *const section[] = {"DATASET UNSTRUCTURED_GRID", "POINTS", "CELLS", "CELL_TYPES"};
-    for (int i = 0; i < PL_COUNT(section); ++i) {
-        if (!files_line(bytes, section[i])) {
-            return pl_fail(err, PL_BAD_INPUT, "%s: has no line %s; expected a legacy unstructured grid", path,
-                           section[i]);
-        }
-    }
-    return PL_OK;
-}
-
 static pl_status files_check(const char *path, pl_error *err)
 {
     static const struct {
         const char *extension;
         pl_status (*check)(const char *path, const file_bytes *bytes, pl_error *err);
-    } format[] = {{"msh", files_check_msh}, {"vtk", files_check_vtk}, {"unv", meshing_check_unv}};
+    } format[] = {{"msh", files_check_msh}, {"unv", meshing_check_unv}};
     for (int i = 0; i < PL_COUNT(format); ++i) {
         if (strcasecmp(meshing_extension(path), format[i].extension) == 0) {
             file_bytes bytes;
@@ -123,12 +108,9 @@ static pl_status files_check(const char *path, pl_error *err)
                    meshing_extension(path));
 }
 
-pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findings *findings, pl_error *err)
+static pl_status files_read(const char *path, double unit, pl_mesh **out, pl_mesh_report *report,
+                            pl_error *err)
 {
-    *out = NULL;
-    if (!(unit > 0) || isinf(unit)) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: unit is %g mm, expected a positive length", path, unit);
-    }
     pl_status status = files_check(path, err);
     gmsh_session g;
     if (status == PL_OK) {
@@ -137,14 +119,26 @@ pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findi
     if (status != PL_OK) {
         return status;
     }
-    pl_mesh_report report = {0};
     if (GMSH(&g, gmshMerge(path, &g.ierr))) {
         const extract_options extract = {.scale = unit, .source = path, .body = "body"};
-        status = meshing_extract(&g, &extract, out, &report, err);
+        status = meshing_extract(&g, &extract, out, report, err);
     } else {
         status = meshing_fail(&g, path, err);
     }
     meshing_end(&g);
+    return status;
+}
+
+pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findings *findings, pl_error *err)
+{
+    *out = NULL;
+    if (!(unit > 0) || isinf(unit)) {
+        return pl_fail(err, PL_BAD_INPUT, "%s: unit is %g mm, expected a positive length", path, unit);
+    }
+    pl_mesh_report report = {0};
+    const pl_status status = strcasecmp(meshing_extension(path), "vtk") == 0
+                                 ? meshing_read_vtk(path, unit, out, &report, err)
+                                 : files_read(path, unit, out, &report, err);
     if (status == PL_OK) {
         meshing_report_findings(&report, path, findings);
     }

@@ -120,6 +120,8 @@ const char *meshing_extension(const char *path); // "" when there is none
 pl_status meshing_check_msh(const char *path, const file_bytes *bytes, bool binary, bool version4,
                             pl_error *err);
 pl_status meshing_check_unv(const char *path, const file_bytes *bytes, pl_error *err);
+pl_status meshing_read_vtk(const char *path, double unit, pl_mesh **out, pl_mesh_report *report,
+                           pl_error *err);
 // Writes MSH 2.2 or 4.1, beside and renamed.
 pl_status meshing_write(const pl_mesh *mesh, const char *path, double version, bool binary, pl_error *err);
 

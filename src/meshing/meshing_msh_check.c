@@ -329,7 +329,7 @@ static bool unv_next(cursor *c, char line[256])
     return true;
 }
 
-// Whole numbers in columns of ten, as the format has them; at least `least`.
+// Whole numbers of a line, between `least` and `most` of them; -1 for anything else.
 static int unv_numbers(const char *line, int64_t value[], int least, int most)
 {
     int count = 0;
@@ -346,6 +346,19 @@ static int unv_numbers(const char *line, int64_t value[], int least, int most)
         p = end;
     }
     return count;
+}
+
+// Whether the numbers stand in columns of ten, as the format wants and Gmsh reads them.
+static bool unv_in_columns(const char *line, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        const size_t last = 10 * (size_t)i + 9;
+        if (strlen(line) <= last || !isdigit((unsigned char)line[last]) ||
+            isdigit((unsigned char)line[last + 1])) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool unv_reals(const char *line)
@@ -372,7 +385,7 @@ static bool unv_is_end(const char *line)
     return strncmp(p, "-1", 2) == 0 && p[2 + strspn(p + 2, " \t\r")] == 0;
 }
 
-// Labels of vertices, sorted once they are asked for.
+// Labels of vertices or elements, sorted once they are asked for.
 typedef struct unv_labels {
     int64_t *label;
     int32_t count, capacity;
@@ -394,6 +407,16 @@ static bool unv_knows(unv_labels *known, int64_t label)
     return known->count && bsearch(&label, known->label, (size_t)known->count, sizeof label, unv_compare);
 }
 
+static bool unv_learn(unv_labels *known, int64_t label)
+{
+    if (!pl_grow((void **)&known->label, &known->capacity, known->count + 1, sizeof *known->label)) {
+        return false;
+    }
+    known->label[known->count++] = label;
+    known->sorted = false;
+    return true;
+}
+
 static pl_status unv_vertices(cursor *c, unv_labels *known, pl_error *err)
 {
     char line[256];
@@ -404,11 +427,9 @@ static pl_status unv_vertices(cursor *c, unv_labels *known, pl_error *err)
             return cursor_fail(c, "a vertex: four whole numbers, then three coordinates on the next line",
                                err);
         }
-        if (!pl_grow((void **)&known->label, &known->capacity, known->count + 1, sizeof *known->label)) {
+        if (!unv_learn(known, value[0])) {
             return pl_fail_memory(err, c->path);
         }
-        known->label[known->count++] = value[0];
-        known->sorted = false;
     }
     return PL_OK;
 }
@@ -428,7 +449,7 @@ static int unv_node_count(int64_t kind)
     return 0;
 }
 
-static pl_status unv_elements(cursor *c, unv_labels *known, pl_error *err)
+static pl_status unv_elements(cursor *c, unv_labels *known, unv_labels *element, pl_error *err)
 {
     char line[256];
     int64_t value[8];
@@ -437,20 +458,61 @@ static pl_status unv_elements(cursor *c, unv_labels *known, pl_error *err)
             unv_node_count(value[1]) != value[5]) {
             return cursor_fail(c, "an element: six whole numbers, a known kind, its count of vertices", err);
         }
+        if (!unv_learn(element, value[0])) {
+            return pl_fail_memory(err, c->path);
+        }
         const bool beam = value[1] == 11 || value[1] == 21 || value[1] == 22 || value[1] == 24;
         bool good = !beam || unv_next(c, line);
         for (int64_t left = value[5]; good && left > 0; left -= 8) {
             const int want = left > 8 ? 8 : (int)left;
-            good = unv_next(c, line) && unv_numbers(line, value, want, want) == want;
+            good = unv_next(c, line) && unv_numbers(line, value, want, want) == want &&
+                   unv_in_columns(line, want);
             for (int i = 0; good && i < want; ++i) {
                 good = unv_knows(known, value[i]);
             }
         }
         if (!good) {
-            return cursor_fail(c, "the vertices of an element, eight to a line, all defined before", err);
+            return cursor_fail(
+                c, "the vertices of an element in columns of ten, eight to a line, all defined before", err);
         }
     }
     return PL_OK;
+}
+
+// Groups: a line of eight numbers, the last their count of members; a name; then two members to a line, each
+// of four numbers: what it is (8 an element), its label, and two more.
+static pl_status unv_groups(cursor *c, unv_labels *element, pl_error *err)
+{
+    char line[256];
+    int64_t value[8];
+    while (unv_next(c, line) && !unv_is_end(line)) {
+        if (unv_numbers(line, value, 8, 8) != 8 || value[7] < 0 || value[7] > c->end - c->at ||
+            !unv_next(c, line)) {
+            return cursor_fail(c, "a group: eight whole numbers, then its name", err);
+        }
+        for (int64_t left = value[7]; left > 0; left -= 2) {
+            const int want = left > 1 ? 8 : 4;
+            bool good = unv_next(c, line) && unv_numbers(line, value, want, want) == want;
+            for (int i = 0; good && i < want; i += 4) {
+                good = value[i] != 8 || unv_knows(element, value[i + 1]);
+            }
+            if (!good) {
+                return cursor_fail(c, "members of a group, two to a line, elements defined before", err);
+            }
+        }
+    }
+    return PL_OK;
+}
+
+static bool unv_is_group(int64_t dataset)
+{
+    static const int group[] = {2429, 2430, 2432, 2435, 2452, 2467, 2477};
+    for (int i = 0; i < PL_COUNT(group); ++i) {
+        if (group[i] == dataset) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Other datasets are skipped.
@@ -464,7 +526,7 @@ static pl_status unv_other(cursor *c, pl_error *err)
     return ended ? PL_OK : cursor_fail(c, "-1 at the end of a dataset; the file is cut off", err);
 }
 
-static pl_status unv_datasets(cursor *c, unv_labels *known, pl_error *err)
+static pl_status unv_datasets(cursor *c, unv_labels *known, unv_labels *element, pl_error *err)
 {
     char line[256];
     bool vertices = false, elements = false;
@@ -476,9 +538,10 @@ static pl_status unv_datasets(cursor *c, unv_labels *known, pl_error *err)
         if (!unv_is_end(line) || !unv_next(c, line) || unv_numbers(line, &number, 1, 1) != 1) {
             return cursor_fail(c, "-1 and a dataset number, as in a universal file", err);
         }
-        const pl_status status = number == 2411   ? unv_vertices(c, known, err)
-                                 : number == 2412 ? unv_elements(c, known, err)
-                                                  : unv_other(c, err);
+        const pl_status status = number == 2411         ? unv_vertices(c, known, err)
+                                 : number == 2412       ? unv_elements(c, known, element, err)
+                                 : unv_is_group(number) ? unv_groups(c, element, err)
+                                                        : unv_other(c, err);
         if (status != PL_OK) {
             return status;
         }
@@ -493,8 +556,9 @@ static pl_status unv_datasets(cursor *c, unv_labels *known, pl_error *err)
 pl_status meshing_check_unv(const char *path, const file_bytes *bytes, pl_error *err)
 {
     cursor c = {path, bytes->data, bytes->data, bytes->data + bytes->size, false};
-    unv_labels known = {0};
-    const pl_status status = unv_datasets(&c, &known, err);
+    unv_labels known = {0}, element = {0};
+    const pl_status status = unv_datasets(&c, &known, &element, err);
     pl_free(known.label);
+    pl_free(element.label);
     return status;
 }

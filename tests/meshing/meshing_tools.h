@@ -2,6 +2,7 @@
 #ifndef PL_MESHING_TOOLS_H
 #define PL_MESHING_TOOLS_H
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,17 +48,33 @@ static inline double tools_area(const pl_mesh *mesh, const char *surface)
                               v.surface_start[s + 1] - v.surface_start[s]);
 }
 
-// A file in a folder of its own; the same place for the whole run.
+static char tools_folder[64];
+
+static inline void tools_clean(void)
+{
+    DIR *folder = opendir(tools_folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/%s", tools_folder, entry->d_name);
+        unlink(path);
+    }
+    if (folder) {
+        closedir(folder);
+    }
+    rmdir(tools_folder);
+}
+
+// A file in a folder of its own, which goes when the program ends; valid until the next call.
 static inline const char *tools_path(const char *name)
 {
-    static char folder[64], path[256];
-    if (!folder[0]) {
-        snprintf(folder, sizeof folder, "/tmp/pliant_meshing_XXXXXX");
-        if (!mkdtemp(folder)) {
+    static char path[256];
+    if (!tools_folder[0]) {
+        snprintf(tools_folder, sizeof tools_folder, "/tmp/pliant_meshing_XXXXXX");
+        if (!mkdtemp(tools_folder) || atexit(tools_clean) != 0) {
             fail();
         }
     }
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", tools_folder, name);
     return path;
 }
 

@@ -129,6 +129,121 @@ static void test_files_sofa(void **state)
     }
 }
 
+// Cell data name regions, in text and in binary (big-endian) files, whatever other data stand around them.
+static void test_files_vtk_regions(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "# vtk DataFile Version 3.0\ntwo tets and a face\nASCII\nDATASET UNSTRUCTURED_GRID\n"
+        "POINTS 5 float\n0 0 0 1 0 0 0 1 0 0 0 1 0 0 -1\n"
+        "CELLS 3 14\n4 0 1 2 3\n4 0 1 2 4\n3 0 1 2\nCELL_TYPES 3\n10\n10\n5\n"
+        "POINT_DATA 5\nSCALARS heat float\nLOOKUP_TABLE default\n1 2 3 4 5\n"
+        "CELL_DATA 3\nFIELD all 2\nother 2 3 int\n1 2 3 4 5 6\nmaterial 1 3 int\n7 9 0\n";
+    pl_error err = {0};
+    pl_mesh *mesh = NULL;
+    pl_mesh_report report;
+    tools_write(tools_path("two.vtk"), text, sizeof text - 1);
+    PL_CHECK_OK(meshing_read_vtk(tools_path("two.vtk"), 1, &mesh, &report, &err));
+    assert_int_equal(report.flipped_elements, 1);
+    assert_int_equal(pl_mesh_get(mesh).region_count, 2);
+    assert_int_equal(pl_mesh_find_region(mesh, "region7"), 0);
+    assert_int_equal(pl_mesh_find_region(mesh, "region9"), 1);
+    pl_mesh_destroy(mesh);
+
+    FILE *file = fopen(tools_path("binary.vtk"), "wb");
+    static const double point[12] = {0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4};
+    static const unsigned char cells[] = {0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3};
+    static const unsigned char type[] = {0, 0, 0, 10}, region[] = {0, 0, 0, 5};
+    fprintf(file, "# vtk DataFile Version 2.0\nx\nBINARY\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n");
+    for (int i = 0; i < 12; ++i) {
+        unsigned char byte[8], swapped[8];
+        memcpy(byte, &point[i], 8);
+        for (int k = 0; k < 8; ++k) {
+            swapped[k] = byte[7 - k];
+        }
+        fwrite(swapped, 1, 8, file);
+    }
+    fprintf(file, "\nCELLS 1 5\n");
+    fwrite(cells, 1, sizeof cells, file);
+    fprintf(file, "\nCELL_TYPES 1\n");
+    fwrite(type, 1, sizeof type, file);
+    fprintf(file, "\nCELL_DATA 1\nSCALARS CellEntityIds int 1\nLOOKUP_TABLE default\n");
+    fwrite(region, 1, sizeof region, file);
+    fclose(file);
+    PL_CHECK_OK(pl_meshing_read(tools_path("binary.vtk"), 1, &mesh, NULL, &err));
+    assert_int_equal(pl_mesh_find_region(mesh, "region5"), 0);
+    PL_CHECK_NEAR(pl_mesh_region_volume(mesh, 0), 4, 1e-12);
+    pl_mesh_destroy(mesh);
+}
+
+// A universal file, written by Gmsh.
+static void test_files_unv(void **state)
+{
+    (void)state;
+    pl_error err = {0};
+    pl_mesh *mesh = NULL, *back = NULL;
+    const pl_mesh_source source = {.kind = PL_SOURCE_DESIGN, .design = "specimen", .order = 1};
+    PL_CHECK_OK(tools_build(&source, &mesh, NULL, &err));
+    PL_CHECK_OK(pl_meshing_write_msh(mesh, tools_path("bar.msh"), false, &err));
+    int ierr = 0;
+    gmshInitialize(0, NULL, 0, &ierr);
+    gmshOptionSetNumber("General.Terminal", 0, &ierr);
+    gmshOpen(tools_path("bar.msh"), &ierr);
+    gmshOptionSetNumber("Mesh.SaveGroupsOfElements", 1, &ierr);
+    gmshWrite(tools_path("bar.unv"), &ierr);
+    gmshFinalize(&ierr);
+    assert_int_equal(ierr, 0);
+    PL_CHECK_OK(pl_meshing_read(tools_path("bar.unv"), 1, &back, NULL, &err));
+    const pl_mesh_view u = pl_mesh_get(mesh), v = pl_mesh_get(back);
+    assert_int_equal(u.element_count, v.element_count);
+    PL_CHECK_NEAR(pl_mesh_region_volume(back, -1), pl_mesh_region_volume(mesh, -1), 1e-6);
+    print_message("%d regions, first %s; %d surfaces\n", v.region_count, v.region_name[0], v.surface_count);
+    pl_mesh_destroy(mesh);
+    pl_mesh_destroy(back);
+}
+
+// Files with a few bytes changed, cut or taken out: read or refused with a sentence, never a crash.
+static void test_files_mutated(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"m22.msh", "m22b.msh", "m41.msh", "m41b.msh", "two.vtk"};
+    pl_error err = {0};
+    pl_mesh *mesh = mixed_mesh(2);
+    PL_CHECK_OK(meshing_write(mesh, tools_path(name[0]), 2.2, false, &err));
+    PL_CHECK_OK(meshing_write(mesh, tools_path(name[1]), 2.2, true, &err));
+    PL_CHECK_OK(meshing_write(mesh, tools_path(name[2]), 4.1, false, &err));
+    PL_CHECK_OK(meshing_write(mesh, tools_path(name[3]), 4.1, true, &err));
+    pl_mesh_destroy(mesh);
+    int outcome[2] = {0};
+    const unsigned seed = 20260;
+    srand(seed);
+    for (int round = 0; round < 600; ++round) {
+        static char bytes[1 << 16];
+        FILE *file = fopen(tools_path(name[round % 5]), "rb");
+        size_t size = fread(bytes, 1, sizeof bytes, file);
+        fclose(file);
+        for (int edit = rand() % 3; edit >= 0 && size > 1; --edit) {
+            const size_t at = (size_t)rand() % size, cut = (size_t)rand() % 9;
+            if (rand() % 3) {
+                bytes[at] = rand() % 2 ? (char)rand() : "0123456789-. $"[rand() % 14];
+            } else if (at + cut < size) {
+                memmove(bytes + at, bytes + at + cut, size - at - cut);
+                size -= cut;
+            }
+        }
+        const char *path = tools_path(round % 5 == 4 ? "mutated.vtk" : "mutated.msh");
+        tools_write(path, bytes, size);
+        err = (pl_error){0};
+        mesh = NULL;
+        const bool read = pl_meshing_read(path, 1, &mesh, NULL, &err) == PL_OK;
+        assert_true(read == (mesh != NULL) && read == (err.text[0] == 0));
+        ++outcome[read];
+        pl_mesh_destroy(mesh);
+    }
+    print_message("seed %u: %d read, %d refused\n", seed, outcome[1], outcome[0]);
+    assert_true(outcome[0] > 100 && outcome[1] > 0);
+}
+
 #define MSH2 "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
 #define NODES4 "$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n"
 
@@ -183,9 +298,9 @@ static void test_files_refuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files_round_trip),
-        cmocka_unit_test(test_files_curved_round_trip),
-        cmocka_unit_test(test_files_sofa),
+        cmocka_unit_test(test_files_round_trip), cmocka_unit_test(test_files_curved_round_trip),
+        cmocka_unit_test(test_files_sofa),       cmocka_unit_test(test_files_vtk_regions),
+        cmocka_unit_test(test_files_unv),        cmocka_unit_test(test_files_mutated),
         cmocka_unit_test(test_files_refuse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
