@@ -12,8 +12,9 @@ extern "C" {
 // The mesher to hand to pl_robot_load. Its memory is static.
 PL_API const pl_mesher *pl_meshing_mesher(void);
 
-// Reads a volume mesh through Gmsh: MSH 2.2 and 4.1 (ASCII, binary), legacy VTK, UNV. Regions and surfaces
-// come from physical groups or cell data; without any, one region `body`. `unit` is mm per unit of the file.
+// Reads a volume mesh: MSH 2.2 and 4.1 (ASCII, binary) and UNV through Gmsh, legacy VTK (ASCII, binary). Regions
+// and surfaces come from physical groups, in VTK from cell data named region, material or CellEntityIds
+// (`region7`); without any, one region `body`. `unit` is mm per unit of the file.
 PL_API pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findings *findings,
                                  pl_error *err);
 // Writes MSH 4.1 (ASCII, or binary) with physical groups for regions and surfaces; beside and renamed.

@@ -109,6 +109,9 @@ typedef struct volume_options {
 pl_status meshing_volume(gmsh_session *g, const volume_options *options, const pl_progress *progress,
                          pl_mesh **out, pl_findings *findings, pl_error *err);
 
+// Names closed voids cavity, cavity2... (see meshing_voids.c); replaces *mesh when there are any.
+pl_status meshing_name_voids(pl_mesh **mesh, pl_error *err);
+
 // ---- files
 typedef struct file_bytes {
     char *data; // one NUL behind the end; freed with pl_free

@@ -149,8 +149,15 @@ pl_status meshing_from_step(const pl_mesh_source *source, const pl_progress *pro
                                         .follow = true};
         status = meshing_volume(&g, &options, progress, out, findings, err);
     }
+    if (status == PL_OK) {
+        status = meshing_name_voids(out, err);
+    }
     pl_free(solids.tag);
     pl_free(solids.name);
     meshing_end(&g);
+    if (status != PL_OK) {
+        pl_mesh_destroy(*out);
+        *out = NULL;
+    }
     return status;
 }

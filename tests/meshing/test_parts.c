@@ -289,6 +289,39 @@ static void test_step_round_trip(void **state)
     assert_non_null(strstr(err.text, "ISO-10303-21"));
 }
 
+// A STEP solid with a void inside: the void is named.
+static void test_step_void(void **state)
+{
+    (void)state;
+    int ierr = 0, *out = NULL, **map = NULL, outer[2] = {3, 1}, inner[2] = {3, 2};
+    size_t out_n = 0, *map_n = NULL, map_nn = 0;
+    gmshInitialize(0, NULL, 0, &ierr);
+    gmshOptionSetNumber("General.Terminal", 0, &ierr);
+    gmshModelOccAddBox(0, 0, 0, 20, 10, 10, 1, &ierr);
+    gmshModelOccAddBox(3, 3, 3, 14, 4, 4, 2, &ierr);
+    gmshModelOccCut(outer, 2, inner, 2, &out, &out_n, &map, &map_n, &map_nn, -1, 1, 1, &ierr);
+    for (size_t i = 0; i < map_nn; ++i) {
+        gmshFree(map[i]);
+    }
+    gmshFree(out);
+    gmshFree(map);
+    gmshFree(map_n);
+    gmshModelOccSynchronize(&ierr);
+    gmshWrite(tools_path("hollow.step"), &ierr);
+    gmshFinalize(&ierr);
+    assert_int_equal(ierr, 0);
+
+    pl_error err = {0};
+    pl_mesh *mesh = NULL;
+    const pl_mesh_source source = {
+        .kind = PL_SOURCE_STEP, .path = tools_path("hollow.step"), .size = 4, .order = 2};
+    PL_CHECK_OK(tools_build(&source, &mesh, NULL, &err));
+    PL_CHECK_NEAR(region_volume(mesh, "body"), 2000 - 224, 1e-3);
+    PL_CHECK_NEAR(tools_enclosed(mesh, "cavity"), 224, 1e-3);
+    assert_int_equal(pl_mesh_find_surface(mesh, "cavity2"), -1);
+    pl_mesh_destroy(mesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +329,7 @@ int main(void)
         cmocka_unit_test(test_parts_filled),      cmocka_unit_test(test_parts_side_by_side),
         cmocka_unit_test(test_parts_refused),     cmocka_unit_test(test_parts_files),
         cmocka_unit_test(test_parts_wrong_files), cmocka_unit_test(test_step_round_trip),
+        cmocka_unit_test(test_step_void),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
