@@ -182,7 +182,7 @@ static void jacobian_rows(const derivatives *d, const pl_robot *robot, jacobian_
 // Derivative of column c in terminal units: (row / scale of the row) per unit of the column.
 static double jacobian_value(const derivatives *d, const double *row, double scale, int c)
 {
-    return row[c] * d->column[c].scale / scale;
+    return row[c] * d->column[c].scale / scale + 0.0; // no -0
 }
 
 typedef struct jacobian_writer {
@@ -312,10 +312,6 @@ static int jacobian_csv(const cli_args *args, const cli_run *run, const derivati
 
 static int jacobian_derive(const cli_args *args, cli_run *run, derivatives *d)
 {
-    int status = jacobian_columns(args, run, d);
-    if (status) {
-        return status;
-    }
     pl_parameter parameter[JACOBIAN_COLUMNS];
     for (int c = 0; c < d->count; ++c) {
         parameter[c] = d->column[c].parameter;
@@ -329,7 +325,7 @@ static int jacobian_derive(const cli_args *args, cli_run *run, derivatives *d)
         return cli_fail(args, &err);
     }
     jacobian_print(args, run, d);
-    int cursor = 0;
+    int status = CLI_DONE, cursor = 0;
     for (const char *path; status == CLI_DONE && (path = cli_next(args, "out", &cursor));) {
         status = jacobian_csv(args, run, d, path);
     }
@@ -343,6 +339,7 @@ static int jacobian_work(const cli_args *args, cli_run *run, derivatives *d)
     status = status ? status : cli_run_open(args, args->plain[0], run);
     status = status ? status : cli_check_outputs(args, NULL, run->r.path, NULL);
     status = status ? status : cli_commands_read(args, run->r.robot, run->command);
+    status = status ? status : jacobian_columns(args, run, d);
     status = status ? status : cli_run_solve(args, run);
     status = status ? status : cli_run_save_state(args, run);
     if (status) {
