@@ -16,6 +16,7 @@
 #define PL_LANES 8
 #define PL_POINTS_MAX 9
 #define PL_CORNERS_MAX 6
+#define PL_PLAIN_SHARE 3.0 // k0 / mu; chosen on the bellows finger and the sphere, docs/elements.md
 
 // Eight elements side by side; every array of a block has the lane as its last index. Unused lanes repeat the
 // first element with weight 0.
@@ -41,7 +42,8 @@ typedef struct pl_elements {
     pl_block *block;
     int law_count; // one per region of the mesh
     pl_law *law;
-    double *density; // per law
+    double *law_kappa; // per law: the share of the corners, kappa - k0
+    double *density;   // per law
     int32_t pressure_count;
     double *pressure_mass; // m_c
     double *pressure_kappa;

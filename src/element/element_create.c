@@ -104,10 +104,15 @@ typedef struct element_plan {
     int64_t storage;
 } element_plan;
 
-static void law_init(pl_law *law, const pl_material *m, bool displacement)
+// Splits kappa into the plain share and the corners' share; a compressible material is plain altogether.
+static void law_init(pl_law *law, double *corner_kappa, const pl_material *m, bool displacement)
 {
-    *law = (pl_law){.model = m->model, .mixed = m->formulation == PL_LOCKING_FREE && !displacement};
+    *law = (pl_law){.model = m->model};
     pl_material_moduli(m, &law->mu, &law->kappa);
+    const double share = PL_PLAIN_SHARE * law->mu;
+    law->mixed = m->formulation == PL_LOCKING_FREE && !displacement && law->kappa > share;
+    *corner_kappa = law->mixed ? law->kappa - share : 0;
+    law->kappa -= *corner_kappa;
     law->c10 = m->c10;
     law->c01 = m->model == PL_MOONEY_RIVLIN ? m->c01 : 0;
     law->c20 = m->model == PL_YEOH ? m->c20 : 0;
@@ -193,7 +198,7 @@ static pl_status number_pressures(pl_elements *E, pl_error *err)
         E->pressure_mass && E->pressure_kappa && E->pressure_vertex && E->dilatation && E->pressure;
     for (int32_t p = 0; ok && p < table.count; ++p) {
         E->pressure_vertex[p] = table.key[2 * p];
-        E->pressure_kappa[p] = E->law[table.key[2 * p + 1]].kappa;
+        E->pressure_kappa[p] = E->law_kappa[table.key[2 * p + 1]];
     }
     pl_table_clear(&table);
     return ok ? PL_OK : pl_fail_memory(err, "elements: pressures");
@@ -316,17 +321,18 @@ static pl_status elements_fill(pl_elements *E, const pl_mesh_view *mesh, const p
     E->block = PL_NEW_ARRAY(pl_block, E->block_count);
     E->law = PL_NEW_ARRAY(pl_law, E->law_count);
     E->density = PL_NEW_ARRAY(double, E->law_count);
+    E->law_kappa = PL_NEW_ARRAY(double, E->law_count);
     E->storage = PL_NEW_ARRAY(double, plan->storage);
     E->vertex_mass = PL_NEW_ARRAY(double, mesh->vertex_count);
     E->block_energy = PL_NEW_ARRAY(double, E->block_count);
     E->block_min = PL_NEW_ARRAY(double, E->block_count);
-    if (!E->block || !E->law || !E->density || !E->storage || !E->vertex_mass || !E->block_energy ||
-        !E->block_min) {
+    if (!E->block || !E->law || !E->law_kappa || !E->density || !E->storage || !E->vertex_mass ||
+        !E->block_energy || !E->block_min) {
         return pl_fail_memory(err, "elements");
     }
     for (int r = 0; r < E->law_count; ++r) {
         if (material[r]) {
-            law_init(&E->law[r], material[r], displacement);
+            law_init(&E->law[r], &E->law_kappa[r], material[r], displacement);
             E->density[r] = material[r]->density;
         }
     }
@@ -393,10 +399,10 @@ void pl_elements_destroy(pl_elements *E)
     if (!E) {
         return;
     }
-    void *owned[] = {E->block,           E->law,       E->density,      E->pressure_mass, E->pressure_kappa,
-                     E->pressure_vertex, E->force,     E->corner,       E->dilatation,    E->pressure,
-                     E->block_energy,    E->block_min, E->vertex_start, E->vertex_code,   E->pressure_start,
-                     E->pressure_code,   E->storage,   E->vertex_mass};
+    void *owned[] = {E->law_kappa,      E->block,           E->law,       E->density,      E->pressure_mass,
+                     E->pressure_kappa, E->pressure_vertex, E->force,     E->corner,       E->dilatation,
+                     E->pressure,       E->block_energy,    E->block_min, E->vertex_start, E->vertex_code,
+                     E->pressure_start, E->pressure_code,   E->storage,   E->vertex_mass};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }

@@ -43,7 +43,7 @@ pl_status pl_mesh_load(const char *path, double unit, const pl_mesher *mesher, p
                 ".node/.ele are known",
                 path, extension);
         }
-        const pl_mesh_source source = {.kind = PL_SOURCE_FILE, .path = path, .unit = unit};
+        const pl_mesh_source source = {.kind = PL_SOURCE_FILE, .path = path, .unit = unit, .order = 1};
         return mesher->build(mesher->user, &source, NULL, out, findings, err);
     }
     if (mesh_one_of(extension, closed, PL_COUNT(closed))) {

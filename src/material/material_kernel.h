@@ -5,8 +5,8 @@
 //   linear   Wdev = mu |F - R|^2              d = tr(R^T F) - 3    dd/dF = R
 //   stvk     Wdev = mu E : E                  d = tr E             dd/dF = F
 //   rubber   Wdev = g(I1bar) + C01 (I2bar-3)  d = J - 1            dd/dF = cof F
-// so that the element may use its own kappa d (plain) or a pressure p handed in (locking-free):
-//   P = dWdev/dF + p dd/dF,   A = d2Wdev/dF2 + p d2d/dF2 (+ kappa dd/dF (x) dd/dF when plain).
+// so that the element may use its own kappa d (plain) and a pressure p handed in (locking-free):
+//   P = dWdev/dF + (p + kappa d) dd/dF,   A = d2Wdev/dF2 + (p + kappa d) d2d/dF2 + kappa dd/dF (x) dd/dF.
 #ifndef PL_MATERIAL_KERNEL_H
 #define PL_MATERIAL_KERNEL_H
 
@@ -18,8 +18,8 @@
 // Constants of a law as the kernels want them.
 typedef struct pl_law {
     pl_material_model model;
-    bool mixed; // the pressure is handed in
-    double mu, kappa;
+    bool mixed;       // a pressure is handed in
+    double mu, kappa; // kappa: the plain part, the element's own
     double c10, c01, c20, c30;
 } pl_law;
 
@@ -192,17 +192,14 @@ static inline vd law_dilatation(const pl_law *law, const vd F[9], vd D[9])
     return F[0] * D[0] + F[1] * D[1] + F[2] * D[2] - 1;
 }
 
-// Energy density and first Piola-Kirchhoff stress. `p` is read when the law is mixed; W then leaves out the
-// dilatation's energy.
+// Energy density and first Piola-Kirchhoff stress. `p` is the pressure handed in (0 when the law is not
+// mixed), whose energy is not part of W.
 static inline void law_stress(const pl_law *law, const vd F[9], vd p, vd *W, vd P[9])
 {
     vd D[9];
     const vd d = law_dilatation(law, F, D);
-    vd energy = v_set(0);
-    if (!law->mixed) {
-        p = law->kappa * d;
-        energy = 0.5 * law->kappa * d * d;
-    }
+    vd energy = 0.5 * law->kappa * d * d;
+    p += law->kappa * d;
     if (law->model == PL_LINEAR) {
         for (int i = 0; i < 9; ++i) {
             const vd e = F[i] - D[i];
@@ -379,9 +376,7 @@ static inline void rubber_tangent(const pl_law *law, const vd F[9], const vd D[9
 static inline void law_tangent(const pl_law *law, const vd F[9], vd p, vd A[81], vd D[9])
 {
     const vd d = law_dilatation(law, F, D);
-    if (!law->mixed) {
-        p = law->kappa * d;
-    }
+    p += law->kappa * d;
     if (law->model == PL_LINEAR) {
         linear_tangent(law, F, D, p, A);
     } else if (law->model == PL_STVK) {
@@ -389,12 +384,10 @@ static inline void law_tangent(const pl_law *law, const vd F[9], vd p, vd A[81],
     } else {
         rubber_tangent(law, F, D, d, p, A);
     }
-    if (!law->mixed) {
-        for (int r = 0; r < 9; ++r) {
-            const vd k = law->kappa * D[r];
-            for (int c = 0; c < 9; ++c) {
-                A[9 * r + c] += k * D[c];
-            }
+    for (int r = 0; r < 9; ++r) {
+        const vd k = law->kappa * D[r];
+        for (int c = 0; c < 9; ++c) {
+            A[9 * r + c] += k * D[c];
         }
     }
 }

@@ -306,7 +306,7 @@ void statics_turn(pl_statics *s, const double *x)
     }
 }
 
-// x <- x + Y (A Y)^-1 (target - h(x)) until the targets are met; rows are those of the last evaluation
+// x <- x + Y (A Y)^-1 (target - h(x)) until the targets are met, with rows A of the present x
 bool statics_restore(pl_statics *s, double *x, double tolerance)
 {
     int use[STATICS_BORDERS], m = 0;
@@ -319,26 +319,29 @@ bool statics_restore(pl_statics *s, double *x, double tolerance)
     if (m == 0) {
         return true;
     }
-    double first = 0;
-    for (int pass = 0; pass < 8; ++pass) {
+    double least = INFINITY;
+    for (int pass = 0; pass < 12; ++pass) {
         double S[STATICS_BORDERS * STATICS_BORDERS], q[STATICS_BORDERS], largest = 0;
         for (int a = 0; a < m; ++a) {
             drive *d = &s->drive[s->border[use[a]]];
             const double rest = s->robot->actuator[s->border[use[a]]].rest;
             d->measure = pl_functional_value(&d->h, x);
+            memset(s->g_trial, 0, 3 * (size_t)s->mesh.vertex_count * sizeof *s->g_trial);
+            pl_functional_gradient(&d->h, x, 1, s->g_trial);
+            statics_gather(s, s->g_trial, x, d->row);
             q[a] = d->value - d->measure;
             largest = fmax(largest, fabs(q[a]) / rest);
             for (int c = 0; c < m; ++c) {
                 S[a * m + c] = linear_dot(d->row, s->border_solution + (int64_t)use[c] * s->n, s->n);
             }
         }
-        if (!isfinite(largest) || (pass > 0 && largest > 4 * first)) {
-            return false;
-        }
-        first = pass == 0 ? largest : first;
         if (largest <= tolerance) {
             return true;
         }
+        if (!isfinite(largest) || largest > 10 * least) {
+            return false;
+        }
+        least = fmin(least, largest);
         if (!pl_dense_solve(m, S, q, 1)) {
             return false;
         }

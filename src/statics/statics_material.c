@@ -18,18 +18,20 @@ static void moduli_derivative(const pl_material *material, pl_material_constant 
     out[1] = (kappa[0] - kappa[1]) / (2 * h);
 }
 
-// The law of a region whose constants are all 0 except for the derivative wanted.
-static void law_derivative(const pl_material *material, pl_material_constant constant, pl_law *law)
+// The law of a region whose constants are all 0 except for the derivative wanted; returns that of the
+// corners' share of kappa, the plain share being PL_PLAIN_SHARE mu.
+static double law_derivative(const pl_material *material, pl_material_constant constant, pl_law *law)
 {
     double moduli[2];
     moduli_derivative(material, constant, moduli);
     const bool rubber = law->model != PL_LINEAR && law->model != PL_STVK;
     law->mu = rubber ? 0 : moduli[0];
-    law->kappa = moduli[1];
+    law->kappa = law->mixed ? PL_PLAIN_SHARE * moduli[0] : moduli[1];
     law->c10 = constant == PL_C10;
     law->c01 = constant == PL_C01;
     law->c20 = constant == PL_C20;
     law->c30 = constant == PL_C30;
+    return law->mixed ? moduli[1] - law->kappa : 0;
 }
 
 // full = -dG/d(constant)
@@ -47,8 +49,9 @@ pl_status statics_material_derivative(pl_statics *s, const pl_state *state, int 
         return statics_density_derivative(s, state, material, full, err);
     }
     pl_law *law = PL_NEW_ARRAY(pl_law, E->law_count);
-    double *pressure = PL_NEW_ARRAY(double, E->pressure_count);
-    if (!law || !pressure) {
+    double *pressure = PL_NEW_ARRAY(double, E->pressure_count), *corner = PL_NEW_ARRAY(double, E->law_count);
+    if (!law || !pressure || !corner) {
+        pl_free(corner);
         pl_free(law);
         pl_free(pressure);
         return pl_fail_memory(err, "jacobian");
@@ -57,7 +60,7 @@ pl_status statics_material_derivative(pl_statics *s, const pl_state *state, int 
         law[r] = E->law[r];
         law[r].mu = law[r].kappa = law[r].c10 = law[r].c01 = law[r].c20 = law[r].c30 = 0;
         if (s->robot->region_material[r] == material) {
-            law_derivative(m, (pl_material_constant)constant, &law[r]);
+            corner[r] = law_derivative(m, (pl_material_constant)constant, &law[r]);
         }
     }
     // locking-free: p = kappa dbar, so dp = dkappa dbar in the regions of this material
@@ -66,7 +69,7 @@ pl_status statics_material_derivative(pl_statics *s, const pl_state *state, int 
         for (int c = 0; E->law[block->law].mixed && c < block->corner_count; ++c) {
             for (int l = 0; l < block->lane_count; ++l) {
                 const int32_t p = block->pressure[c][l];
-                pressure[p] = law[block->law].kappa * E->dilatation[p];
+                pressure[p] = corner[block->law] * E->dilatation[p];
             }
         }
     }
@@ -74,6 +77,7 @@ pl_status statics_material_derivative(pl_statics *s, const pl_state *state, int 
     for (int64_t i = 0; i < 3 * (int64_t)s->mesh.vertex_count; ++i) {
         full[i] = -full[i];
     }
+    pl_free(corner);
     pl_free(law);
     pl_free(pressure);
     return PL_OK;
