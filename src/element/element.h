@@ -16,7 +16,7 @@
 #define PL_LANES 8
 #define PL_POINTS_MAX 9
 #define PL_CORNERS_MAX 6
-#define PL_PLAIN_SHARE 3.0 // k0 / mu; chosen on the bellows finger and the sphere, docs/elements.md
+#define PL_PLAIN_SHARE 0.1 // k0 / mu; chosen on the bellows finger and the sphere, docs/elements.md
 
 // Eight elements side by side; every array of a block has the lane as its last index. Unused lanes repeat the
 // first element with weight 0.

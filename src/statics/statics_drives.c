@@ -11,7 +11,7 @@ static bool rim_symmetry_apex(const pl_statics *s, const int32_t *node, int32_t 
     for (int32_t j = 0; j < count; ++j) {
         bool held = false;
         for (int i = 0; i < 3; ++i) {
-            const int32_t k = s->support_of[node[j]];
+            const int32_t k = s->support_of[3 * node[j] + i];
             if (s->dof[3 * node[j] + i] < 0 && k >= 0 && s->robot->support[k].move[i] == 0) {
                 const double at = s->mesh.position[3 * (int64_t)node[j] + i];
                 if (plane[i] && fabs(apex[i] - at) > 1e-9 * s->size) {

@@ -90,7 +90,7 @@ struct pl_statics {
     int rigid_count;
     int32_t *pressure_dof; // per pressure number
     bool *turns;           // per vertex: all three axes free, may be rotated
-    int32_t *support_of;   // per vertex: support that holds it (the last one), or -1
+    int32_t *support_of;   // 3 per vertex: support that holds the axis (the last one), or -1
 
     // actuators and loads
     drive *drive;

@@ -146,18 +146,18 @@ pl_status pl_statics_reactions(pl_statics *s, const pl_state *state, pl_reaction
     result_forces(s, state);
     memset(reaction, 0, (size_t)s->robot->support_count * sizeof *reaction);
     for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
-        if (s->support_of[v] < 0) {
-            continue;
-        }
-        pl_reaction *out = &reaction[s->support_of[v]];
-        double f[3] = {0}, m[3];
-        for (int i = 0; i < 3; ++i) {
-            f[i] = s->dof[3 * v + i] < 0 ? s->g_full[3 * (int64_t)v + i] : 0;
-        }
-        pl_cross3(state->x + 3 * (int64_t)v, f, m);
-        for (int i = 0; i < 3; ++i) {
-            out->force[i] += f[i];
-            out->moment[i] += m[i];
+        for (int axis = 0; axis < 3; ++axis) {
+            const int32_t k = s->support_of[3 * (int64_t)v + axis];
+            if (k < 0) {
+                continue;
+            }
+            double f[3] = {0}, m[3];
+            f[axis] = s->g_full[3 * (int64_t)v + axis];
+            pl_cross3(state->x + 3 * (int64_t)v, f, m);
+            for (int i = 0; i < 3; ++i) {
+                reaction[k].force[i] += f[i];
+                reaction[k].moment[i] += m[i];
+            }
         }
     }
     return PL_OK;

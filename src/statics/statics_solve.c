@@ -5,7 +5,7 @@
 #include "statics/statics_impl.h"
 
 #define TURN_FIRST 0.5    // rad: rotation in the first increment; grows and shrinks with success
-#define STRAIN_LIMIT 0.35 // largest strain in one increment
+#define STRAIN_LIMIT 0.25 // largest strain in one increment
 #define SMALLEST_INCREMENT 2e-4
 
 typedef struct way {
@@ -74,7 +74,7 @@ static void solve_choose(pl_statics *s, way *w, const double *x)
     if (strain > STRAIN_LIMIT && length > rest * STRAIN_LIMIT / strain) {
         length = rest * STRAIN_LIMIT / strain;
     }
-    length = length > 0.75 * rest ? rest : length;
+    length = length > 0.8 * rest ? rest : length;
     // an increment that just failed is not asked for again
     w->length = w->length > 0 && w->length < length ? w->length : length;
     pl_log(1, "  at %.4f: tangent turns %.2f rad, strains %.2f to the end; increment %.4f", w->at, turn,
@@ -284,7 +284,7 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
         solve_choose(s, w, x);
         if (solve_increment(s, w, x, D, &end, err)) {
             w->at = w->at + w->length >= 1 - 1e-12 ? 1 : w->at + w->length;
-            w->turn = fmin(1.2, w->turn * 1.25);
+            w->turn = fmin(0.7, w->turn * 1.1);
             w->length = w->length * 3;
             w->inverted = w->infeasible = w->failed = false;
             pl_progress_step(&s->options.progress, w->at, "solving");

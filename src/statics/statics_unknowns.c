@@ -10,9 +10,9 @@ static void number_supports(pl_statics *s)
         const pl_support *support = &robot->support[k];
         for (int32_t j = 0; j < support->node_count; ++j) {
             const int32_t v = support->node[j];
-            s->support_of[v] = k;
             for (int i = 0; i < 3; ++i) {
                 if (support->axis[i]) {
+                    s->support_of[3 * v + i] = k;
                     s->dof[3 * v + i] = -2;
                 }
             }
@@ -24,13 +24,13 @@ static void number_supports(pl_statics *s)
         for (int32_t j = 0; j < rigid->node_count && support < 0; ++j) {
             const int32_t *dof = s->dof + 3 * rigid->node[j];
             if (dof[0] == -2 && dof[1] == -2 && dof[2] == -2) {
-                support = s->support_of[rigid->node[j]];
+                support = s->support_of[3 * rigid->node[j]];
             }
         }
         for (int32_t j = 0; j < rigid->node_count; ++j) {
             const int32_t v = rigid->node[j];
             if (support >= 0) {
-                s->support_of[v] = support;
+                s->support_of[3 * v] = s->support_of[3 * v + 1] = s->support_of[3 * v + 2] = support;
                 s->dof[3 * v] = s->dof[3 * v + 1] = s->dof[3 * v + 2] = -2;
             } else {
                 s->rigid_of[v] = s->rigid_count;
@@ -48,7 +48,7 @@ pl_status statics_number(pl_statics *s, pl_error *err)
     const int32_t vertices = s->mesh.vertex_count;
     s->dof = PL_NEW_ARRAY(int32_t, 3 * (int64_t)vertices);
     s->rigid_of = PL_NEW_ARRAY(int32_t, vertices);
-    s->support_of = PL_NEW_ARRAY(int32_t, vertices);
+    s->support_of = PL_NEW_ARRAY(int32_t, 3 * (int64_t)vertices);
     s->turns = PL_NEW_ARRAY(bool, vertices);
     s->rigid = PL_NEW_ARRAY(rigid_body, s->robot->rigid_count);
     s->pressure_dof = PL_NEW_ARRAY(int32_t, s->elements->pressure_count);
@@ -61,10 +61,11 @@ pl_status statics_number(pl_statics *s, pl_error *err)
         return pl_fail_memory(err, "statics: unknowns");
     }
     for (int32_t v = 0; v < vertices; ++v) {
-        s->rigid_of[v] = s->support_of[v] = -1;
+        s->rigid_of[v] = -1;
         // vertices of no deformable element have no stiffness: they stay where they are
         const bool used = s->elements->vertex_start[v + 1] > s->elements->vertex_start[v];
         for (int i = 0; i < 3; ++i) {
+            s->support_of[3 * v + i] = -1;
             s->dof[3 * v + i] = used ? 0 : -2;
         }
     }
@@ -169,14 +170,15 @@ void statics_clamp(const pl_statics *s, double load, double *x)
         double R[9];
         pl_rotation_exp(w, R);
         for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
-            if (s->support_of[v] != k) {
+            const int32_t *held = s->support_of + 3 * (int64_t)v;
+            if (held[0] != k && held[1] != k && held[2] != k) {
                 continue;
             }
             double arm[3], turned[3];
             pl_sub3(s->mesh.position + 3 * (int64_t)v, support->about, arm);
             pl_mulv3(R, arm, turned);
             for (int i = 0; i < 3; ++i) {
-                if (support->axis[i]) {
+                if (held[i] == k) {
                     x[3 * (int64_t)v + i] = support->about[i] + turned[i] + load * support->move[i];
                 }
             }
