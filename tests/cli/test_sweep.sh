@@ -8,7 +8,7 @@ expect_status 0 sweep finger $coarse --set air=0:6kPa:4
 expect_words out.txt "air [kPa],converged,outcome,tip.x [mm]"
 expect_near "rows" "$(wc -l <out.txt)" 5 0
 expect_near "last pressure" "$(tail -1 out.txt | cut -d, -f1)" 6 1e-9
-expect_status 0 sweep finger $coarse --set air=0kPa:6:3 --out t.csv --out t.pvd --json t.json
+expect_status 0 sweep finger $coarse --set air=2kPa:6:3 --out t.csv --out t.pvd --json t.json
 for f in t.csv t.pvd t_0000.vtu t_0002.vtu; do expect_file "$f"; done
 expect_near "rows of the file" "$(wc -l <t.csv)" 4 0
 expect_words t.pvd "t_0001.vtu"
@@ -32,11 +32,11 @@ expect_file bad.csv
 
 # several commands: together or as a grid
 expect_status 0 new cable_finger claw
-expect_status 0 sweep claw --size 12 --order 1 --set left=0:1:2 --set right=0:1:2 --out pair.csv
+expect_status 0 sweep claw --size 12 --order 1 --set flexor=1:2:2 --set left=0.1:0.2:2 --out pair.csv
 expect_near "rows together" "$(wc -l <pair.csv)" 3 0
-expect_status 0 sweep claw --size 12 --order 1 --set left=0:1:2 --set right=0:1:3 --grid --out grid.csv
+expect_status 0 sweep claw --size 12 --order 1 --set flexor=1:2:2 --set left=0.1:0.3:3 --grid --out grid.csv
 expect_near "rows of the grid" "$(wc -l <grid.csv)" 7 0
-expect_status 2 sweep claw --size 12 --order 1 --set left=0:1:2 --set right=0:1:3
+expect_status 2 sweep claw --size 12 --order 1 --set flexor=1:2:2 --set left=0.1:0.3:3
 expect_words err.txt "--grid"
 
 # the derivative of the tip by the pressure is the slope of fk
