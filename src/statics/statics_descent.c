@@ -79,7 +79,8 @@ static bool descent_active_set(pl_statics *s, bool let_go)
         }
         if (!d->active && d->measure > d->value + 1e-10 * s->robot->actuator[i].rest) {
             d->active = changed = true;
-        } else if (let_go && d->active && d->effort < 0) {
+        } else if (let_go && d->active && d->effort < 0 &&
+                   d->measure < d->value + 1e-8 * s->robot->actuator[i].rest) {
             d->active = false;
             d->effort = 0;
             changed = true;
@@ -174,7 +175,7 @@ static bool descent_look(pl_statics *s, descent *D, int *changes)
 {
     for (;;) {
         D->residual = statics_residual(s, s->g, s->r);
-        if (!descent_active_set(s, true)) {
+        if (!descent_active_set(s, D->residual < 0.05 * statics_force_scale(s))) {
             break;
         }
         memory_clear(s);

@@ -117,8 +117,9 @@ double statics_force_scale(pl_statics *s)
         }
         largest = fmax(largest, pl_dot3(f, f));
     }
-    const double floor =
-        1e-9 * s->stiffness * s->size * s->size / cbrt((double)s->mesh.element_count * s->mesh.element_count);
+    // without any load the scale is the force of a strain of 1e-7 on one element
+    const double h = s->size / cbrt((double)s->mesh.element_count);
+    const double floor = 1e-7 * s->stiffness * h * h;
     return fmax(sqrt(largest), floor);
 }
 

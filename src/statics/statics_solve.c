@@ -53,15 +53,19 @@ static double solve_clamp_turn(const pl_statics *s)
 // Chooses the length of the next increment from the tangent step towards the full load.
 static void solve_choose(pl_statics *s, way *w, const double *x)
 {
-    double gap[STATICS_BORDERS], mu[STATICS_BORDERS], strain = 0;
+    double gap[STATICS_BORDERS], here[STATICS_BORDERS], mu[STATICS_BORDERS], strain = 0;
     const double rest = 1 - w->at;
-    memcpy(s->x_best, x, solve_bytes(s));
-    statics_drives_set(s, 1);
+    // the change of loads and targets alone: what is left of the residual here is not the way's business
     statics_evaluate(s, x, s->g);
-    // before the first factor of a constraint its multiplier is not known: the step takes care of it
+    statics_gaps(s, here);
+    statics_drives_set(s, 1);
+    statics_evaluate(s, x, s->g_new);
     statics_gaps(s, gap);
     for (int32_t i = 0; i < s->n; ++i) {
-        s->y[i] = -s->g[i];
+        s->y[i] = s->g[i] - s->g_new[i];
+    }
+    for (int k = 0; k < s->border_count; ++k) {
+        gap[k] -= here[k];
     }
     statics_solve_bordered(s, s->y, gap, s->d, mu);
     const double turn = statics_step_rotation(s, x, s->d, &strain) + solve_clamp_turn(s) * rest;
