@@ -208,6 +208,14 @@ pl_status robot_loads(robot_build *b)
         }
         memcpy(f->force, def->force, sizeof f->force);
         memcpy(f->moment, def->moment, sizeof f->moment);
+        if (robot->marker_count > 0 && pl_norm3(def->force) > 0 && robot->marker[f->marker].distance > 0.5) {
+            pl_findings_add(
+                b->findings, PL_WARNING, b->def->file, def->line,
+                "loads: marker '%s' stands %.3g mm off the body; the force acts at the nearest body point, "
+                "without the moment of that arm",
+                def->marker, robot->marker[f->marker].distance);
+            pl_findings_advise(b->findings, "move the marker onto the body, or add the moment force x arm");
+        }
         if (pl_norm3(def->moment) > 0 && robot->marker_count > 0 && !robot->marker[f->marker].frame) {
             ROBOT_DEFECT(b, def->line,
                          "loads: a moment cannot be put on marker '%s', its vertices lie on one line",
