@@ -92,8 +92,8 @@ double pl_elements_bound(pl_elements *elements, const double *x, double *per_ele
 // Deformation gradient of an element (lane of a block) at quadrature point q.
 void pl_block_gradient(const pl_block *block, int lane, int q, const double *x, double F[9]);
 
-// int N_a dV of one lane's nodes.
-void pl_block_shares(const pl_block *block, int lane, double *share);
+// int N_a dV over the nodes of any element of the mesh, rigid ones included.
+void pl_element_shares(const pl_mesh_view *mesh, int32_t e, double *share);
 
 // Energy density and first Piola-Kirchhoff stress of one deformation gradient, one lane at a time: for fields
 // and tests.

@@ -277,30 +277,41 @@ static void fill_block(pl_elements *E, pl_block *block, const pl_mesh_view *mesh
     E->corner_size += block->corner_count * PL_LANES;
 }
 
-void pl_block_shares(const pl_block *block, int lane, double *share)
+void pl_element_shares(const pl_mesh_view *mesh, int32_t e, double *share)
 {
-    const element_rule rule = rule_of(block->kind);
-    memset(share, 0, (size_t)block->node_count * sizeof *share);
-    for (int q = 0; q < block->point_count; ++q) {
-        double N[PL_ELEMENT_NODES_MAX];
-        pl_shape_eval(block->kind, rule.xi[q], N, NULL);
-        for (int a = 0; a < block->node_count; ++a) {
-            share[a] += block->weight[q * PL_LANES + lane] * N[a];
+    const pl_element_kind kind = mesh->kind[e];
+    const element_rule rule = rule_of(kind);
+    const int n = pl_element_node_count(kind);
+    memset(share, 0, (size_t)n * sizeof *share);
+    for (int q = 0; q < rule.count; ++q) {
+        double N[PL_ELEMENT_NODES_MAX], dN[3 * PL_ELEMENT_NODES_MAX], M[9] = {0};
+        pl_shape_eval(kind, rule.xi[q], N, dN);
+        for (int a = 0; a < n; ++a) {
+            const double *X = mesh->position + 3 * (int64_t)mesh->node[mesh->node_start[e] + a];
+            for (int i = 0; i < 9; ++i) {
+                M[i] += X[i / 3] * dN[3 * a + i % 3]; // dX_i / dxi_j
+            }
+        }
+        const double w = rule.weight[q] * pl_det3(M);
+        for (int a = 0; a < n; ++a) {
+            share[a] += w * N[a];
         }
     }
 }
 
-// Row sums of the mass matrix, and pressure masses m_c = int N_c dV.
-static void fill_masses(pl_elements *E)
+// Row sums of the mass matrix, rigid regions included, and pressure masses m_c = int N_c dV.
+static void fill_masses(pl_elements *E, const pl_mesh_view *mesh)
 {
+    for (int32_t e = 0; e < mesh->element_count; ++e) {
+        double share[PL_ELEMENT_NODES_MAX];
+        pl_element_shares(mesh, e, share);
+        for (int64_t a = mesh->node_start[e]; a < mesh->node_start[e + 1]; ++a) {
+            E->vertex_mass[mesh->node[a]] += E->density[mesh->region[e]] * share[a - mesh->node_start[e]];
+        }
+    }
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
         for (int l = 0; l < block->lane_count; ++l) {
-            double share[PL_ELEMENT_NODES_MAX];
-            pl_block_shares(block, l, share);
-            for (int a = 0; a < block->node_count; ++a) {
-                E->vertex_mass[block->node[a][l]] += E->density[block->law] * share[a];
-            }
             for (int q = 0; q < block->point_count; ++q) {
                 const double w = block->weight[q * PL_LANES + l];
                 E->volume += w;
@@ -363,7 +374,7 @@ static pl_status elements_fill(pl_elements *E, const pl_mesh_view *mesh, const p
         status = gather_lists(E, true, &E->pressure_start, &E->pressure_code, err);
     }
     if (status == PL_OK) {
-        fill_masses(E);
+        fill_masses(E, mesh);
     }
     return status;
 }

@@ -88,18 +88,17 @@ pl_status statics_density_derivative(pl_statics *s, const pl_state *state, int m
                                      pl_error *err)
 {
     (void)err;
-    for (int b = 0; b < s->elements->block_count; ++b) {
-        const pl_block *block = &s->elements->block[b];
-        if (s->robot->region_material[block->law] != material) {
+    const pl_mesh_view *mesh = &s->mesh;
+    for (int32_t e = 0; e < mesh->element_count; ++e) {
+        if (s->robot->region_material[mesh->region[e]] != material) {
             continue;
         }
-        for (int l = 0; l < block->lane_count; ++l) {
-            double share[PL_ELEMENT_NODES_MAX];
-            pl_block_shares(block, l, share);
-            for (int a = 0; a < block->node_count; ++a) {
-                for (int i = 0; i < 3; ++i) {
-                    full[3 * (int64_t)block->node[a][l] + i] += state->load * share[a] * s->robot->gravity[i];
-                }
+        double share[PL_ELEMENT_NODES_MAX];
+        pl_element_shares(mesh, e, share);
+        for (int64_t a = mesh->node_start[e]; a < mesh->node_start[e + 1]; ++a) {
+            for (int i = 0; i < 3; ++i) {
+                full[3 * (int64_t)mesh->node[a] + i] +=
+                    state->load * share[a - mesh->node_start[e]] * s->robot->gravity[i];
             }
         }
     }

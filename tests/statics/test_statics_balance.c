@@ -238,6 +238,28 @@ static void test_rigid_region(void **state)
     rig_clear(&r);
 }
 
+// A rigid head has weight too.
+static void test_rigid_weight(void **state)
+{
+    (void)state;
+    static plan p;
+    pl_mesh *mesh = headed_bar();
+    plan_init(&p, mesh, heavy);
+    p.material[p.def.material_count++] = (pl_material_def){
+        .name = "metal", .material = {.model = PL_LINEAR, .young = 1000, .poisson = 0.3, .density = 7.8e-9}};
+    p.region[p.def.region_count++] = (pl_region_def){.region = "second", .material = "metal"};
+    p.rigid[p.def.rigid_count++] = (pl_rigid_def){.region = "second"};
+    plan_plane(&p, "base", 0, 0);
+    plan_hold(&p, "base", "xyz");
+    p.def.gravity[2] = -9810;
+    rig r = plan_build(&p, NULL);
+    pl_mesh_destroy(mesh);
+    rig_solve(&r, NULL);
+    const double weight = 9810 * (300 * heavy.density + 150 * 7.8e-9), want[3] = {0, 0, weight};
+    check_vector(reaction_sum(&r).force, want, 1e-9 * weight);
+    rig_clear(&r);
+}
+
 // A rigid region that touches a driven clamp goes with it.
 static void test_rigid_region_clamped(void **state)
 {
@@ -354,13 +376,10 @@ static void test_two_bodies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forces_and_moments),
-        cmocka_unit_test(test_weight),
-        cmocka_unit_test(test_closed_pressure),
-        cmocka_unit_test(test_independent_check),
-        cmocka_unit_test(test_rigid_region),
-        cmocka_unit_test(test_rigid_region_clamped),
-        cmocka_unit_test(test_sliding),
+        cmocka_unit_test(test_forces_and_moments), cmocka_unit_test(test_weight),
+        cmocka_unit_test(test_closed_pressure),    cmocka_unit_test(test_independent_check),
+        cmocka_unit_test(test_rigid_region),       cmocka_unit_test(test_rigid_region_clamped),
+        cmocka_unit_test(test_rigid_weight),       cmocka_unit_test(test_sliding),
         cmocka_unit_test(test_two_bodies),
     };
     pl_threads_set(1);
