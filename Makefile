@@ -36,8 +36,10 @@ tidy: deps
 	@cmake --preset dev >/dev/null
 	@git ls-files 'src/*.c' 'app/*.c' | xargs clang-tidy -p build-dev --quiet
 
+# PREFIX=DIR for another place than /usr/local
 install: all
-	@cmake --install build
+	@cmake --install build $(if $(PREFIX),--prefix "$(PREFIX)")
+	@if [ -z "$(PREFIX)$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ]; then ldconfig; fi
 
 clean:
 	@rm -rf build build-dev build-asan

@@ -1,15 +1,61 @@
-# Installed: headers, libraries, CMake package (pliant::pliant, pliant::meshing) and pkg-config files.
+# Installed: the command with its completion, headers, libraries, a CMake package (pliant::pliant, pliant::meshing) and
+# pkg-config files. Both find their prefix from where they lie, so an installed tree may be moved.
+include(CMakePackageConfigHelpers)
+
 install(DIRECTORY include/pliant DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(TARGETS pliant pliant_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET pliant_meshing)
+    set_target_properties(pliant_meshing PROPERTIES INSTALL_RPATH "$ORIGIN")
     install(TARGETS pliant_meshing pliant_meshing_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-configure_file(cmake/pliant-config.cmake.in pliant-config.cmake @ONLY)
-include(CMakePackageConfigHelpers)
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/pliant-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/pliant-config.cmake ${CMAKE_BINARY_DIR}/pliant-config-version.cmake
+
+# what a static core needs besides itself, once for CMake and once for pkg-config
+set(PL_PLAIN_PARTS cholmod metis openblas dmumps_seq ${OpenMP_C_LIB_NAMES} m)
+set(PL_STATIC_PARTS ${PL_PLAIN_PARTS} yaml jansson cairo expat z)
+list(TRANSFORM PL_PLAIN_PARTS PREPEND "-l" OUTPUT_VARIABLE PL_PC_PRIVATE)
+list(JOIN PL_PC_PRIVATE " " PL_PC_PRIVATE)
+set(PL_SHARED_FILE ${CMAKE_SHARED_LIBRARY_PREFIX}pliant${CMAKE_SHARED_LIBRARY_SUFFIX})
+set(PL_STATIC_FILE ${CMAKE_STATIC_LIBRARY_PREFIX}pliant${CMAKE_STATIC_LIBRARY_SUFFIX})
+set(PL_MESHING_SHARED_FILE ${CMAKE_SHARED_LIBRARY_PREFIX}pliant_meshing${CMAKE_SHARED_LIBRARY_SUFFIX})
+set(PL_MESHING_STATIC_FILE ${CMAKE_STATIC_LIBRARY_PREFIX}pliant_meshing${CMAKE_STATIC_LIBRARY_SUFFIX})
+
+configure_package_config_file(cmake/pliant-config.cmake.in pliant-config.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/pliant
+    PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/pliant-config-version.cmake
+    COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pliant-config.cmake
+    ${CMAKE_CURRENT_BINARY_DIR}/pliant-config-version.cmake
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/pliant)
-configure_file(cmake/pliant.pc.in pliant.pc @ONLY)
-configure_file(cmake/pliant-meshing.pc.in pliant-meshing.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/pliant.pc ${CMAKE_BINARY_DIR}/pliant-meshing.pc
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# from <libdir>/pkgconfig back to the prefix and on to the headers
+file(RELATIVE_PATH PL_PC_INCLUDE ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+set(pc_files pliant.pc)
+if(TARGET pliant_meshing)
+    list(APPEND pc_files pliant-meshing.pc)
+endif()
+foreach(pc ${pc_files})
+    configure_file(cmake/${pc}.in ${pc} @ONLY)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${pc} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+# the command prints its own completion
+if(TARGET pliant_command AND NOT CMAKE_CROSSCOMPILING)
+    set(completion ${CMAKE_CURRENT_BINARY_DIR}/completion/pliant)
+    install(CODE "
+        file(MAKE_DIRECTORY \"${CMAKE_CURRENT_BINARY_DIR}/completion\")
+        execute_process(COMMAND \"$<TARGET_FILE:pliant_command>\" completion bash
+            OUTPUT_FILE \"${completion}\" RESULT_VARIABLE failed)
+        if(failed)
+            message(FATAL_ERROR \"pliant completion bash: \${failed}\")
+        endif()")
+    install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+endif()
+
+# an installed copy serves programs outside this tree
+if(PLIANT_TESTS AND TARGET pliant_command AND NOT PLIANT_SANITIZE)
+    add_test(NAME package.test_install
+        COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/cmake/test_install.sh ${CMAKE_BINARY_DIR} ${CMAKE_CURRENT_SOURCE_DIR}
+            ${CMAKE_INSTALL_LIBDIR})
+endif()

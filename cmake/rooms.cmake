@@ -18,8 +18,14 @@ macro(pl_room name)
     set(PL_ROOMS_UPTO_${name} ${PL_ROOMS})
 endmacro()
 
+# A room in a library of its own calls base and mesh across the border of libpliant, so their functions are visible
+# there; no header is installed for them, and inside libpliant they are bound as if hidden.
 macro(pl_room_outside name)
     pl_room_target(${name})
+    foreach(left base mesh)
+        set_target_properties(pl_${left} PROPERTIES C_VISIBILITY_PRESET default)
+        target_compile_options(pl_${left} PRIVATE -fno-semantic-interposition)
+    endforeach()
     set(PL_ROOMS_UPTO_${name} ${PL_ROOMS} ${name})
 endmacro()
 
@@ -76,8 +82,13 @@ function(pl_library name rooms links)
         endif()
         if(PLIANT_SANITIZE)
             target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+        elseif(form STREQUAL shared)
+            target_link_options(${target} PRIVATE LINKER:--no-undefined)
         endif()
         target_link_libraries(${target} PUBLIC "$<BUILD_INTERFACE:${these}>")
+        # the names an installed copy has, for those who use add_subdirectory
+        string(REPLACE "pliant_meshing" "meshing" short ${target})
+        add_library(pliant::${short} ALIAS ${target})
     endforeach()
 endfunction()
 
