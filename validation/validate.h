@@ -117,7 +117,7 @@ static inline bool validate_solve(validate_table *t, validate_robot *v, const do
         printf("%s: %s", pl_outcome_name(v->report.outcome), v->report.message);
     } else if (pl_statics_check(v->statics, v->state, &residual, &largest, &inverted, &v->err) != PL_OK) {
         printf("%s", v->err.text);
-    } else if (inverted || residual > 1e-5 * largest) {
+    } else if (inverted || residual > fmax(1e-5 * largest, 1e-10)) {
         printf("called solved with a residual of %.3g of %.3g N, %s", residual, largest,
                inverted ? "inverted" : "not inverted");
     } else {
