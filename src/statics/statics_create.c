@@ -60,6 +60,7 @@ static pl_status create_elements(pl_statics *s, pl_error *err)
         for (int k = 0; k < robot->rigid_count; ++k) {
             skip[r] = skip[r] || strcmp(robot->rigid[k].name, s->mesh.region_name[r]) == 0;
         }
+        s->modulus = skip[r] ? s->modulus : fmax(s->modulus, mu + kappa);
     }
     if (status == PL_OK) {
         status = pl_elements_create(robot->mesh, material, skip, s->options.displacement, &s->elements, err);

@@ -1,5 +1,6 @@
 // Equilibrium at one load: L-BFGS preconditioned by a factored tangent that is turned with the body, on the
 // manifold of the constraints; Newton steps, warped when they turn, whenever the factor is new.
+#include <float.h>
 #include "statics/statics_impl.h"
 
 static double dot(const double *a, const double *b, int32_t n)
@@ -151,14 +152,22 @@ static bool pace_too_slow(const pl_statics *s, const descent_pace *pace, const d
     return remaining > descent_factor_cost(s) + 4;
 }
 
-static bool descent_accepts(double before, double after, double slope, double slope_after, double scale)
+// What rounding leaves of an energy: near rest that of the strains, which are small differences of numbers
+// near 1.
+static double descent_noise(const pl_statics *s, double energy)
+{
+    return 1e-10 * fabs(energy) + 4 * DBL_EPSILON * s->modulus * s->elements->volume;
+}
+
+static bool descent_accepts(double before, double after, double slope, double slope_after, double scale,
+                            double noise)
 {
     if (isinf(after)) {
         return false;
     }
-    if (fabs(after - before) <= 1e-10 * fabs(before) || -slope * scale <= 1e-10 * fabs(before)) {
+    if (fabs(after - before) <= noise || -slope * scale <= noise) {
         // below the noise of the energy: the slope must have shrunk (approximate Wolfe)
-        return fabs(slope_after) <= 0.9 * fabs(slope) || -slope * scale <= 1e-16 * fabs(before);
+        return fabs(slope_after) <= 0.9 * fabs(slope) || -slope * scale <= 1e-6 * noise;
     }
     return after <= before + 1e-4 * scale * slope;
 }
@@ -227,6 +236,7 @@ static bool descent_search(pl_statics *s, const double *x, descent *D, descent_r
 {
     double strain;
     const bool moves = run->opening > 1e-8;
+    const double noise = descent_noise(s, D->energy);
     const bool warp = (run->at_factor || predict) && s->laplace && s->options.warp &&
                       statics_step_rotation(s, x, s->d, &strain) > 0.02;
     run->scale = 1;
@@ -235,7 +245,7 @@ static bool descent_search(pl_statics *s, const double *x, descent *D, descent_r
         *energy = descent_trial(s, x, s->d, run->scale, run->warped, D);
         if (!isinf(*energy)) {
             const double after = dot(s->g_new, s->d, s->n);
-            if (moves || descent_accepts(D->energy, *energy, run->slope, after, run->scale)) {
+            if (moves || descent_accepts(D->energy, *energy, run->slope, after, run->scale, noise)) {
                 return true;
             }
         }

@@ -102,19 +102,6 @@ double statics_residual(pl_statics *s, const double *g, double *r)
     return statics_largest(s, r);
 }
 
-// What rounding alone leaves of a balance of nodal forces: positions of a body of `size` are good to eps
-// size, strains of an element of edge h to eps size / h, its forces to eps size h times the modulus.
-static double statics_noise(const pl_statics *s, double h)
-{
-    double modulus = 0;
-    for (int b = 0; b < s->elements->block_count; ++b) {
-        const int r = s->elements->block[b].law;
-        const pl_law *law = &s->elements->law[r];
-        modulus = fmax(modulus, law->mu + law->kappa + s->elements->law_kappa[r]);
-    }
-    return 4 * DBL_EPSILON * modulus * s->size * h;
-}
-
 // The largest nodal force of the elements, held vertices included: what the residual is measured against.
 double statics_force_scale(pl_statics *s)
 {
@@ -134,7 +121,10 @@ double statics_force_scale(pl_statics *s)
     // without any load the scale is the force of a strain of 1e-7 on one element
     const double h = s->size / cbrt((double)s->mesh.element_count);
     const double floor = 1e-7 * s->stiffness * h * h;
-    return fmax(fmax(sqrt(largest), floor), statics_noise(s, h) / s->options.force_tolerance);
+    // what rounding alone leaves of a balance: positions of a body of `size` are good to eps size, strains of
+    // an element of edge h to eps size / h, its forces to eps size h times the modulus
+    const double noise = 8 * DBL_EPSILON * s->modulus * s->size * h;
+    return fmax(fmax(sqrt(largest), floor), noise / s->options.force_tolerance);
 }
 
 bool statics_go_on(pl_statics *s)

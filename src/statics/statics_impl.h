@@ -45,6 +45,9 @@ typedef struct drive {
     double measure;   // h(x)
     double curvature; // Phi''
     double *row;      // dh/d(unknowns), for constraints and potentials with curvature
+    // when the exact factor was made
+    double exact_effort;
+    bool exact_row;
 } drive;
 
 // A load that is a functional: moments and surface pressures. Energy = -factor * load * h.
@@ -81,6 +84,7 @@ struct pl_statics {
     pl_mesh_view mesh;
     pl_elements *elements;
     double size, stiffness; // mm: diagonal of the bounding box; MPa: largest mu
+    double modulus;         // MPa: largest mu + kappa of the deformable regions
 
     // unknowns
     int32_t n;         // all, pressures included
@@ -117,6 +121,7 @@ struct pl_statics {
     // the factor: where it was made
     bool has_factor, exact_factor; // exact: made at an equilibrium with its own multipliers and pressures
     double *x_factor;              // 3 per vertex
+    double exact_load;             // of the exact factor
     double blend;
     pl_factor_report factor_report;
     double factor_seconds, solve_seconds; // of the last ones, to weigh one against the other
@@ -197,6 +202,8 @@ pl_status statics_refactor(pl_statics *s, const double *x, double blend, bool ex
                            pl_error *err);
 // The true tangent at x with the efforts as they are in the drives; pressures and rows must be those of x.
 pl_status statics_factor_exact(pl_statics *s, const double *x, pl_error *err);
+// Is the factor at hand that one, for the same shape, efforts, rows and loads?
+bool statics_is_exact(const pl_statics *s, const double *x);
 void statics_unturn(pl_statics *s);
 int statics_unstable(pl_statics *s); // negative eigenvalues on the constraints' null space at the factor
 void statics_turn(pl_statics *s, const double *x);                   // rotations since the factor was made
