@@ -146,13 +146,18 @@ void statics_solve_bordered(pl_statics *s, const double *b, const double *rho, d
     }
 }
 
+static bool linear_has_row(const drive *d)
+{
+    return d->mode == MODE_CONSTRAINT || d->curvature != 0;
+}
+
 // Rows of constraints and gases at the factor's shape, and their solutions.
 static void linear_borders(pl_statics *s)
 {
     s->border_count = 0;
     for (int i = 0; i < s->drive_count; ++i) {
         const drive *d = &s->drive[i];
-        if (d->mode == MODE_CONSTRAINT || d->curvature != 0) {
+        if (linear_has_row(d)) {
             const int64_t at = (int64_t)s->border_count * s->n;
             memcpy(s->border_row + at, d->row, (size_t)s->n * sizeof *d->row);
             memcpy(s->border_plain + at, d->row, (size_t)s->n * sizeof *d->row);
@@ -251,7 +256,23 @@ pl_status statics_factor_exact(pl_statics *s, const double *x, pl_error *err)
         return pl_fail(err, PL_FAILED, "statics: the tangent at the solution is singular");
     }
     s->exact_factor = status == PL_OK;
+    s->exact_load = s->load;
+    for (int i = 0; i < s->drive_count; ++i) {
+        s->drive[i].exact_effort = s->drive[i].effort;
+        s->drive[i].exact_row = linear_has_row(&s->drive[i]);
+    }
     return status;
+}
+
+bool statics_is_exact(const pl_statics *s, const double *x)
+{
+    bool same = s->has_factor && s->exact_factor && s->blend == 0 && s->exact_load == s->load &&
+                memcmp(s->x_factor, x, 3 * (size_t)s->mesh.vertex_count * sizeof *x) == 0;
+    for (int i = 0; same && i < s->drive_count; ++i) {
+        const drive *d = &s->drive[i];
+        same = d->exact_effort == d->effort && d->exact_row == linear_has_row(d);
+    }
+    return same;
 }
 
 void statics_unturn(pl_statics *s)

@@ -22,24 +22,20 @@ static pl_status sensitivity_begin(pl_statics *s, const pl_state *state, pl_jaco
     statics_drives_begin(s, state, state->command);
     statics_drives_set(s, 1);
     s->load = state->load;
-    for (int i = 0; i < s->drive_count; ++i) {
-        drive *d = &s->drive[i];
-        d->effort = state->multiplier[i];
-        d->active = d->mode == MODE_CONSTRAINT && state->active[i] != 0;
-        if (d->mode == MODE_CONSTRAINT && d->inequality && d->active && d->effort <= 0) {
-            report->one_sided = true;
-        }
-    }
     statics_evaluate(s, state->x, s->g);
     for (int i = 0; i < s->drive_count; ++i) {
-        if (s->drive[i].mode == MODE_CONSTRAINT) {
-            s->drive[i].effort = state->multiplier[i];
+        drive *d = &s->drive[i];
+        if (d->mode != MODE_CONSTRAINT) {
+            continue;
         }
+        // a cable without tension that stands at its target takes hold when it is pulled further
+        const bool touches = d->inequality && d->measure >= d->value - 1e-9 * s->robot->actuator[i].rest;
+        d->effort = state->multiplier[i];
+        d->active = state->active[i] != 0 || touches;
+        report->one_sided = report->one_sided || (d->inequality && d->active && d->effort <= 0);
     }
     // the factor of an earlier call at the same state is still good
-    const bool same = s->has_factor && s->exact_factor && s->blend == 0 &&
-                      memcmp(s->x_factor, state->x, 3 * (size_t)s->mesh.vertex_count * sizeof(double)) == 0;
-    if (!same) {
+    if (!statics_is_exact(s, state->x)) {
         const pl_status status = statics_factor_exact(s, state->x, err);
         if (status != PL_OK) {
             return status;
