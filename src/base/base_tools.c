@@ -194,5 +194,5 @@ void pl_threads_set(int count)
 
 int pl_threads_get(void)
 {
-    return thread_count > 0 ? thread_count : omp_get_num_procs();
+    return thread_count > 0 ? thread_count : omp_get_max_threads();
 }
