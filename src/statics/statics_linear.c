@@ -67,6 +67,16 @@ static double linear_dot(const double *a, const double *b, int32_t n)
     return sum;
 }
 
+static bool linear_is_zero(const double *b, int32_t n)
+{
+    for (int32_t i = 0; i < n; ++i) {
+        if (b[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // y <- R y or R^T y, vertex by vertex
 static void linear_rotate(const pl_statics *s, double *y, bool transpose)
 {
@@ -117,7 +127,11 @@ static bool border_in_use(const drive *d)
 
 void statics_solve_bordered(pl_statics *s, const double *b, const double *rho, double *d, double *mu)
 {
-    statics_solve_plain(s, b, d);
+    if (linear_is_zero(b, s->n)) {
+        memset(d, 0, (size_t)s->n * sizeof *d); // only targets change
+    } else {
+        statics_solve_plain(s, b, d);
+    }
     int use[STATICS_BORDERS], m = 0;
     for (int k = 0; k < s->border_count; ++k) {
         mu[k] = 0;
