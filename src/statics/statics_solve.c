@@ -265,6 +265,14 @@ static void solve_remember(pl_statics *s, const pl_state *state)
     s->old_count = s->old_count < 2 ? s->old_count + 1 : 2;
 }
 
+// Angles of moments are counted on from the shape x, over full turns.
+static void solve_follow_angles(pl_statics *s, const double *x)
+{
+    for (int i = 0; i < s->load_term_count; ++i) {
+        s->load_term[i].h.near = pl_functional_value(&s->load_term[i].h, x);
+    }
+}
+
 // Increments until the end of the way, or until they become too short.
 static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_error *err)
 {
@@ -291,6 +299,7 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
             w->turn = fmin(0.7, w->turn * 1.1);
             w->length = w->length * 3;
             w->inverted = w->infeasible = w->failed = false;
+            solve_follow_angles(s, x);
             pl_progress_step(&s->options.progress, w->at, "solving");
             continue;
         }
@@ -335,9 +344,7 @@ static void solve_measure(pl_statics *s, const double *x, const descent *D, pl_s
                 fmax(report->constraint_error, fabs(d->measure - d->value) / s->robot->actuator[i].rest);
         }
     }
-    for (int i = 0; i < s->load_term_count; ++i) {
-        s->load_term[i].h.near = pl_functional_value(&s->load_term[i].h, x);
-    }
+    solve_follow_angles(s, x);
     report->seconds = pl_seconds() - s->started;
 }
 
@@ -362,6 +369,7 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
     way w = {.turn = TURN_FIRST};
     double *x = s->x_work;
     memcpy(x, state->x, solve_bytes(s));
+    solve_follow_angles(s, x);
     statics_drives_begin(s, state, command);
     if (solve_warm(s, state, command, x, &D, &end, &local)) {
         w.at = 1;
