@@ -129,6 +129,9 @@ double statics_force_scale(pl_statics *s)
 
 bool statics_go_on(pl_statics *s)
 {
+    if (s->finishing) {
+        return true;
+    }
     if (s->options.time_limit > 0 && pl_seconds() - s->started > s->options.time_limit) {
         return false;
     }

@@ -156,6 +156,7 @@ struct pl_statics {
     int iterations, factorizations, solves, increments;
     double started;
     bool stopped;
+    bool finishing; // the way has ended: limits and requests to stop no longer count
 };
 
 // ---- statics_unknowns.c

@@ -26,11 +26,12 @@ static size_t solve_bytes(const pl_statics *s)
 static descent solve_tolerance(const pl_statics *s, bool last)
 {
     const double size = s->size;
+    const int limit = last ? 200 : 40, left = s->options.iteration_limit - s->iterations;
     return (descent){
         .force_tolerance = last ? s->options.force_tolerance : fmax(s->options.force_tolerance, 3e-3),
         .length_tolerance =
             last ? s->options.length_tolerance : fmax(s->options.length_tolerance, 1e-4 * size),
-        .limit = last ? 200 : 40,
+        .limit = s->finishing || left > limit ? limit : left,
     };
 }
 
@@ -385,11 +386,12 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
         say(report, PL_SOLVED, "equilibrium found");
     } else {
         solve_explain(s, &w, end, report);
-        // leave a true equilibrium at the load that was reached
-        s->stopped = false;
+        // leave a true equilibrium at the load that was reached, whatever ended the way
+        s->finishing = true;
         statics_drives_set(s, w.at);
         D = solve_tolerance(s, true);
         statics_descend(s, x, &D, &local);
+        s->finishing = false;
     }
     report->load_reached = w.at;
     solve_measure(s, x, &D, report);
