@@ -61,12 +61,12 @@ void statics_rotation_of(const double A[9], double R[9])
         norm += C[i] * C[i];
         scale += A[i] * A[i];
     }
-    // cof A fills the missing direction of a flat patch and leaves the polar factor of a full one as it is
+    // cof A fills the missing direction of a flat patch
     double M[9];
-    const double k = norm > 0 ? sqrt(scale) / sqrt(norm) * 1e-3 : 0;
-    const double det = pl_det3(A), full = fabs(det) > 1e-9 * scale * sqrt(scale) ? 0 : k;
+    const bool flat = norm > 0 && !(fabs(pl_det3(A)) > 1e-9 * scale * sqrt(scale));
+    const double k = flat ? sqrt(scale / norm) : 0;
     for (int i = 0; i < 9; ++i) {
-        M[i] = A[i] + full * 1e3 * C[i];
+        M[i] = A[i] + k * C[i];
     }
     pl_polar3(M, R);
 }
@@ -125,10 +125,10 @@ int pl_statics_cable_points(pl_statics *s, const pl_state *state, int actuator, 
     return a->guide_count;
 }
 
-// The full gradient at a state, held vertices included, with the state's own multipliers: s->g_full.
-static void result_forces(pl_statics *s, const pl_state *state)
+// Adds what loads and actuators do at a state, with its own multipliers, to the elements' forces in
+// s->g_full.
+static void result_add_loads(pl_statics *s, const pl_state *state)
 {
-    pl_elements_energy(s->elements, state->x, s->g_full, NULL);
     for (int64_t i = 0; i < 3 * (int64_t)s->mesh.vertex_count; ++i) {
         s->g_full[i] -= state->load * s->dead[i];
     }
@@ -143,7 +143,8 @@ static void result_forces(pl_statics *s, const pl_state *state)
 
 pl_status pl_statics_reactions(pl_statics *s, const pl_state *state, pl_reaction *reaction)
 {
-    result_forces(s, state);
+    pl_elements_energy(s->elements, state->x, s->g_full, NULL);
+    result_add_loads(s, state);
     memset(reaction, 0, (size_t)s->robot->support_count * sizeof *reaction);
     for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
         for (int axis = 0; axis < 3; ++axis) {
@@ -163,8 +164,8 @@ pl_status pl_statics_reactions(pl_statics *s, const pl_state *state, pl_reaction
     return PL_OK;
 }
 
-// Forces from the stresses point by point, in another order and by other code than the kernels: what the
-// check stands on.
+// Forces from the stresses point by point, in another order than the kernels and without their buffers: what
+// the check stands on. The formulas of the laws are shared.
 static void check_forces(pl_statics *s, const double *x, double *f)
 {
     pl_elements_energy(s->elements, x, NULL, NULL); // pressures
@@ -201,16 +202,7 @@ pl_status pl_statics_check(pl_statics *s, const pl_state *state, double *residua
     for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
         largest = fmax(largest, pl_norm3(s->g_full + 3 * (int64_t)v));
     }
-    for (int64_t i = 0; i < 3 * (int64_t)s->mesh.vertex_count; ++i) {
-        s->g_full[i] -= state->load * s->dead[i];
-    }
-    for (int i = 0; i < s->load_term_count; ++i) {
-        pl_functional_gradient(&s->load_term[i].h, state->x, -state->load * s->load_term[i].factor,
-                               s->g_full);
-    }
-    for (int i = 0; i < s->drive_count; ++i) {
-        pl_functional_gradient(&s->drive[i].h, state->x, s->drive[i].sign * state->multiplier[i], s->g_full);
-    }
+    result_add_loads(s, state);
     statics_gather(s, s->g_full, state->x, s->work);
     *residual = statics_largest(s, s->work);
     *largest_force = largest;

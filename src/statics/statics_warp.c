@@ -162,19 +162,25 @@ pl_status statics_warp_create(pl_statics *s, pl_error *err)
     return status;
 }
 
-// x' of the stitched pieces from right sides in warp_rhs (filled per vertex, 3 columns); held vertices are in
-// `out`.
-static void warp_stitch(pl_statics *s, double *out)
+// Solves for the free vertices: warp_rhs <- L^-1 (warp_rhs - L_edge held), `held` 3 per vertex.
+static void warp_solve(pl_statics *s, const double *held)
 {
     for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
         for (int64_t k = s->warp_edge.start[v]; k < s->warp_edge.start[v + 1]; ++k) {
             for (int i = 0; i < 3; ++i) {
                 s->warp_rhs[(int64_t)i * s->warp_n + s->warp_edge.row[k]] -=
-                    s->warp_edge.value[k] * out[3 * (int64_t)v + i];
+                    s->warp_edge.value[k] * held[3 * (int64_t)v + i];
             }
         }
     }
     pl_factor_solve(s->laplace, s->warp_rhs, 3);
+}
+
+// x' of the stitched pieces from right sides in warp_rhs (filled per vertex, 3 columns); held vertices are in
+// `out`.
+static void warp_stitch(pl_statics *s, double *out)
+{
+    warp_solve(s, out);
     for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
         for (int i = 0; s->warp_dof[v] >= 0 && i < 3; ++i) {
             if (s->dof[3 * v + i] >= 0 || s->rigid_of[v] >= 0) {
@@ -409,15 +415,7 @@ void statics_extend(pl_statics *s, double load, double *x)
     }
     memset(s->warp_rhs, 0, 3 * (size_t)s->warp_n * sizeof *s->warp_rhs);
     double *u = s->x_trial;
-    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
-        for (int64_t k = s->warp_edge.start[v]; k < s->warp_edge.start[v + 1]; ++k) {
-            for (int i = 0; i < 3; ++i) {
-                s->warp_rhs[(int64_t)i * s->warp_n + s->warp_edge.row[k]] -=
-                    s->warp_edge.value[k] * u[3 * (int64_t)v + i];
-            }
-        }
-    }
-    pl_factor_solve(s->laplace, s->warp_rhs, 3);
+    warp_solve(s, u);
     for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
         for (int i = 0; i < 3; ++i) {
             const bool free_axis = s->dof[3 * v + i] >= 0;
