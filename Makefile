@@ -1,5 +1,7 @@
 # For people. CMake does the work; tools/install-deps installs what is missing.
 JOBS ?= $(shell nproc)
+# tests run side by side, so each gets one thread; those about threads ask for more
+TEST_THREADS = OMP_NUM_THREADS=1 GOMP_SPINCOUNT=1000
 .PHONY: all deps demo test asan bench validate format tidy install clean
 
 all: deps
@@ -13,13 +15,13 @@ demo: all
 	@tools/demo
 
 test: all
-	@cd build && ctest --output-on-failure -j $(JOBS)
+	@cd build && $(TEST_THREADS) ctest --output-on-failure -j $(JOBS)
 
 asan: deps
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan -j $(JOBS)
 	@cd build-asan && ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/tools/leaks.txt \
-		ctest --output-on-failure -j $(JOBS)
+		$(TEST_THREADS) ctest --output-on-failure -j $(JOBS)
 
 bench: all
 	@cmake --build --preset release -j $(JOBS) --target bench_programs

@@ -217,7 +217,7 @@ static const char sphere_yaml[] =
     "    inner_radius: 10\n"
     "    wall: 5\n"
     "    octant: 0           # 1: only the eighth with x, y, z > 0\n"
-    "  size: 4               # target edge length of the elements\n"
+    "  size: 3               # target edge length of the elements\n"
     "  order: 2              # quadratic tetrahedra, curved along the walls\n"
     "\n"
     "materials:\n"
@@ -234,7 +234,7 @@ static const char sphere_yaml[] =
     "\n"
     "# The pressure has a maximum; beyond it only a volume drive goes on.\n"
     "actuators:\n"
-    "  - {name: air, kind: chamber, surface: cavity, drive: volume_ratio, range: [1, 3]}\n"
+    "  - {name: air, kind: chamber, surface: cavity, drive: volume_ratio, range: [1, 8]}\n"
     "\n"
     "markers:\n"
     "  outside: {at: [15, 0, 0]}\n";

@@ -3,6 +3,8 @@
 #include <float.h>
 #include "statics/statics_impl.h"
 
+#define DESCENT_FACTORS 12 // most factorisations in one descent
+
 static double dot(const double *a, const double *b, int32_t n)
 {
     double sum = 0;
@@ -212,12 +214,17 @@ typedef struct descent_run {
     double blend; // of the next factor
     int changes;
     double scale; // of the step taken
+    int factors;  // made so far
     bool warped;
 } descent_run;
 
 static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *run, const double *pressure,
                              pl_error *err)
 {
+    // an increment that needs so many is too long: shorter ones are cheaper
+    if (++run->factors > DESCENT_FACTORS) {
+        return false;
+    }
     // a tangent that is barely indefinite often still points downhill: the search will tell
     if (statics_refactor(s, x, run->blend, pressure != NULL, pressure, err) != PL_OK) {
         return false;

@@ -197,7 +197,7 @@ static void solve_explain(pl_statics *s, const way *w, descent_end end, pl_stati
     } else if (s->increments >= s->options.increment_limit) {
         say(report, PL_STEP_LIMIT, "%d load increments were not enough: %.1f %% of the way is done",
             s->increments, percent);
-    } else if (w->unstable || w->tangent > 30 * w->tangent_first) {
+    } else if (w->unstable || w->tangent > 10 * w->tangent_first) {
         say(report, PL_LIMIT_POINT,
             "the body becomes unstable at %.1f %% of the way (a limit point: it would snap or balloon); "
             "drive it by volume or "
@@ -306,7 +306,9 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
         }
         memcpy(x, s->x_start, solve_bytes(s));
         w->failed = true;
-        if (end == DESCENT_STOPPED || w->length * 0.4 < SMALLEST_INCREMENT) {
+        // close to a limit point ever shorter increments only sharpen the number
+        const bool at_limit = (w->unstable || w->tangent > 10 * w->tangent_first) && w->length < 0.01;
+        if (end == DESCENT_STOPPED || at_limit || w->length * 0.4 < SMALLEST_INCREMENT) {
             break;
         }
         w->length *= 0.4;
