@@ -36,7 +36,6 @@ typedef struct pl_block {
 } pl_block;
 
 typedef struct pl_elements {
-    const pl_mesh *mesh;
     int32_t vertex_count, element_count;
     int block_count;
     pl_block *block;

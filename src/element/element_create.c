@@ -388,7 +388,6 @@ pl_status pl_elements_create(const pl_mesh *mesh, const pl_material *const *mate
     if (!E) {
         return pl_fail_memory(err, "elements");
     }
-    E->mesh = mesh;
     E->vertex_count = view.vertex_count;
     E->element_count = view.element_count;
     element_plan plan = {0};

@@ -1,10 +1,11 @@
 // The inside of pl_statics, for this folder. Flow of one solve:
 //
-//   statics_solve    load increments: from the state's commands to the new ones, s from 0 to 1
-//   statics_descent  equilibrium at one load: factor, warped Newton step, L-BFGS with the factor turned with
-//   the body statics_eval     energy, gradient, actuator measures at positions x statics_assemble tangent K
-//   of everything at x into one sparse matrix statics_linear   factor K, solve with the few dense rows of
-//   constraints and gases statics_warp     rotations of the body since the factor was made; steps that turn
+// - statics_solve: load increments, from the state's commands to the new ones
+// - statics_descent: equilibrium at one load: factor, warped Newton step, L-BFGS with the factor turned along
+// - statics_eval: energy, gradient, actuator measures at positions x
+// - statics_assemble: tangent K of everything at x as one sparse matrix
+// - statics_linear: factors K, solves with the few dense rows of constraints and gases, turns the factor
+// - statics_warp: steps that turn
 //
 // Vectors of unknowns have one entry per displacement unknown and, interleaved, one per pressure (kept 0
 // outside of the linear solver).
@@ -116,7 +117,6 @@ struct pl_statics {
     int64_t rigid_code_count;
     term_slots *slots;   // per drive, then per load term
     double *term_matrix; // the largest term's dense matrix
-    double *term_rigid;  // the same after rigid bodies are eliminated
 
     // the factor: where it was made
     bool has_factor, exact_factor; // exact: made at an equilibrium with its own multipliers and pressures
@@ -124,7 +124,6 @@ struct pl_statics {
     double exact_load;             // of the exact factor
     double blend;
     pl_factor_report factor_report;
-    double factor_seconds, solve_seconds; // of the last ones, to weigh one against the other
     int border_count;
     int border[STATICS_BORDERS]; // drives with a row
     double *border_row, *border_plain,
@@ -166,7 +165,7 @@ void statics_gather(const pl_statics *s, const double *full, const double *x,
 void statics_move(const pl_statics *s, const double *x, const double *u, double scale,
                   double *out);                                  // retraction
 void statics_clamp(const pl_statics *s, double load, double *x); // puts held vertices where they belong
-double statics_largest(const pl_statics *s, const double *u);    // largest entry, rotations times arm
+double statics_largest(const pl_statics *s, const double *u);    // largest entry, rotations left out
 
 // ---- statics_drives.c
 pl_status statics_drives_create(pl_statics *s, pl_error *err);
@@ -216,8 +215,8 @@ bool statics_restore(pl_statics *s, double *x, double tolerance); // back onto t
 
 // ---- statics_warp.c
 pl_status statics_warp_create(pl_statics *s, pl_error *err);
-// The step d from x, its rotations carried out in full: out. Returns the largest rotation (rad) in the step.
-double statics_warp(pl_statics *s, const double *x, const double *d, double *out);
+// The step d from x, its rotations carried out in full: out.
+void statics_warp(pl_statics *s, const double *x, const double *d, double *out);
 // The motion from x_old to x once more, `ratio` times as far; needs the Laplacian.
 void statics_extrapolate(pl_statics *s, const double *x, const double *x_old, double ratio, double *out);
 // Largest rotation (rad) and strain of the step d from x.

@@ -99,7 +99,6 @@ static void linear_clear_pressures(const pl_statics *s, double *y)
 
 void statics_solve_plain(pl_statics *s, const double *b, double *y)
 {
-    const double start = pl_seconds();
     if (y != b) {
         memcpy(y, b, (size_t)s->n * sizeof *y);
     }
@@ -112,7 +111,6 @@ void statics_solve_plain(pl_statics *s, const double *b, double *y)
         linear_rotate(s, y, false);
     }
     s->solves++;
-    s->solve_seconds = pl_seconds() - start;
 }
 
 static double border_compliance(const drive *d)
@@ -229,8 +227,7 @@ static pl_status linear_factor_once(pl_statics *s, const double *x, double blend
     statics_assemble(s, x, blend);
     const pl_status status = pl_factor_update(s->factor, &s->K, &s->factor_report, err);
     s->factorizations++;
-    s->factor_seconds = pl_seconds() - start;
-    pl_log(2, "    factor: %.0f ms, blend %.0f", 1e3 * s->factor_seconds, blend);
+    pl_log(2, "    factor: %.0f ms, blend %.0f", 1e3 * (pl_seconds() - start), blend);
     s->blend = blend;
     s->rotated = s->exact_factor = false;
     s->has_factor = status == PL_OK && !s->factor_report.singular;

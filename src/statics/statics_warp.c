@@ -306,12 +306,11 @@ static void warp_add(pl_statics *s, const pl_block *block, int lane, int q, cons
     }
 }
 
-double statics_warp(pl_statics *s, const double *x, const double *d, double *out)
+void statics_warp(pl_statics *s, const double *x, const double *d, double *out)
 {
     const double small = 1e-3;
-    double turn = 0;
     statics_move(s, x, d, small, s->x_trial);
-#pragma omp parallel for schedule(static) reduction(max : turn) num_threads(pl_threads_get())
+#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
     for (int b = 0; b < s->elements->block_count; ++b) {
         const pl_block *block = &s->elements->block[b];
         memset(s->elements->force + block->force_start, 0,
@@ -326,7 +325,6 @@ double statics_warp(pl_statics *s, const double *x, const double *d, double *out
                 for (int i = 0; i < 3; ++i) {
                     w[i] /= small;
                 }
-                turn = fmax(turn, pl_norm3(w));
                 pl_rotation_exp(w, R);
                 pl_mul33(R, e, T);
                 pl_mul33(T, F, T);
@@ -339,7 +337,6 @@ double statics_warp(pl_statics *s, const double *x, const double *d, double *out
         memcpy(out, x, 3 * (size_t)s->mesh.vertex_count * sizeof *out);
     }
     warp_stitch(s, out);
-    return turn;
 }
 
 // Rotation vector of R, angles below pi.
