@@ -3,19 +3,29 @@
 // both.
 #include "statics/statics_impl.h"
 
-// d(modulus)/d(constant) for the moduli mu, kappa, c10, c01, c20, c30, by differences of the exact formulas:
-// they are rational in the constants, and central differences at 1e-6 are good to 1e-10.
-static void moduli_derivative(const pl_material *material, pl_material_constant constant, double out[2])
+// d(mu)/d(constant) and d(kappa)/d(constant). linear, stvk: mu = E / 2(1+nu), kappa = E nu / (1+nu)(1-2nu);
+// rubber: mu = 2 (C10 + C01), kappa = bulk, or 2 mu (1+nu) / 3(1-2nu).
+static void moduli_derivative(const pl_material *m, pl_material_constant constant, double out[2])
 {
-    pl_material plus = *material, minus = *material;
-    const double value = *pl_material_at(&plus, constant), h = 1e-6 * fmax(fabs(value), 1e-3);
-    double mu[2], kappa[2];
-    *pl_material_at(&plus, constant) = value + h;
-    *pl_material_at(&minus, constant) = value - h;
-    pl_material_moduli(&plus, &mu[0], &kappa[0]);
-    pl_material_moduli(&minus, &mu[1], &kappa[1]);
-    out[0] = (mu[0] - mu[1]) / (2 * h);
-    out[1] = (kappa[0] - kappa[1]) / (2 * h);
+    const double nu = m->poisson, a = 1 + nu, b = 1 - 2 * nu;
+    const bool solid = m->model == PL_LINEAR || m->model == PL_STVK;
+    double mu, kappa;
+    pl_material_moduli(m, &mu, &kappa);
+    out[0] = out[1] = 0;
+    if (solid && constant == PL_YOUNG) {
+        out[0] = mu / m->young;
+        out[1] = kappa / m->young;
+    } else if (solid && constant == PL_POISSON) {
+        out[0] = -m->young / (2 * a * a);
+        out[1] = m->young * (1 + 2 * nu * nu) / (a * a * b * b);
+    } else if (constant == PL_C10 || constant == PL_C01) {
+        out[0] = 2;
+        out[1] = m->bulk > 0 ? 0 : 4 * a / (3 * b);
+    } else if (constant == PL_POISSON) {
+        out[1] = m->bulk > 0 ? 0 : 2 * mu / (b * b);
+    } else if (constant == PL_BULK) {
+        out[1] = 1;
+    }
 }
 
 // The law of a region whose constants are all 0 except for the derivative wanted; returns that of the
@@ -43,6 +53,10 @@ pl_status statics_material_derivative(pl_statics *s, const pl_state *state, int 
         !(constant == PL_DENSITY || pl_material_has(m->model, (pl_material_constant)constant))) {
         return pl_fail(err, PL_BAD_INPUT, "jacobian: material '%s' has no constant number %d",
                        s->robot->material_name[material], constant);
+    }
+    if (constant == PL_BULK && m->bulk <= 0) {
+        return pl_fail(err, PL_BAD_INPUT, "jacobian: the bulk modulus of material '%s' follows from poisson; ask for that",
+                       s->robot->material_name[material]);
     }
     pl_elements *E = s->elements;
     if (constant == PL_DENSITY) {

@@ -389,6 +389,28 @@ static void test_materials(void **state)
     }
 }
 
+// A bulk modulus that follows from poisson is the same modulus as the one given.
+static void test_bulk_from_poisson(void **state)
+{
+    (void)state;
+    bar_choice choice = {PL_DRIVE_PRESSURE, PL_DRIVE_SHORTENING, PL_DRIVE_VOLTAGE, neo, false, false};
+    const double command[4] = {0.01, 1, NAN, NAN};
+    column by_bulk[2];
+    for (int i = 0; i < 2; ++i) {
+        double mu;
+        if (i == 1) {
+            pl_material_moduli(&neo, &mu, &choice.material.bulk);
+        }
+        rig r = bar_rig(&choice);
+        rig_solve(&r, command);
+        by_bulk[i] = exact(&r, (pl_parameter){PL_PARAMETER_MATERIAL, 0, PL_BULK});
+        rig_clear(&r);
+    }
+    for (int i = 0; i < by_bulk[0].count; ++i) {
+        PL_CHECK_NEAR(by_bulk[0].value[i], by_bulk[1].value[i], 1e-7 * fabs(by_bulk[1].value[0]));
+    }
+}
+
 // The factor kept from an earlier call must not be used for another set of drives at the same shape.
 static void test_same_shape_other_drives(void **state)
 {
@@ -489,9 +511,13 @@ static void test_wrong_parameters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_commands),  cmocka_unit_test(test_loads),
-        cmocka_unit_test(test_materials), cmocka_unit_test(test_same_shape_other_drives),
-        cmocka_unit_test(test_one_sided), cmocka_unit_test(test_wrong_parameters),
+        cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_loads),
+        cmocka_unit_test(test_materials),
+        cmocka_unit_test(test_bulk_from_poisson),
+        cmocka_unit_test(test_same_shape_other_drives),
+        cmocka_unit_test(test_one_sided),
+        cmocka_unit_test(test_wrong_parameters),
     };
     pl_threads_set(1);
     return cmocka_run_group_tests(tests, NULL, NULL);
