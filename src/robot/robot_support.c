@@ -157,6 +157,7 @@ static void rigid_check(robot_build *b, int r, int32_t *owner)
         b->mark[rigid->node[k]] = true;
     }
     const pl_support *first = NULL;
+    bool clamped = false;
     for (int s = 0; s < b->robot->support_count; ++s) {
         const pl_support *support = &b->robot->support[s];
         bool touches = false;
@@ -172,7 +173,15 @@ static void rigid_check(robot_build *b, int r, int32_t *owner)
                          rigid->name, first->name, support->name);
             break;
         }
+        clamped = clamped || (support->axis[0] && support->axis[1] && support->axis[2]);
         first = support;
+    }
+    if (first && !clamped) {
+        ROBOT_DEFECT(b, line,
+                     "rigid: '%s' slides on '%s'; a rigid region can be clamped in all axes or be free",
+                     rigid->name, first->name);
+        pl_findings_advise(b->findings,
+                           "let the support hold deformable vertices, or give it all three axes");
     }
     for (int32_t k = 0; k < rigid->node_count; ++k) {
         b->mark[rigid->node[k]] = false;

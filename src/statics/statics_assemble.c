@@ -4,6 +4,9 @@
 // Adds up the element results of one pair of groups and writes its block.
 static void assemble_pair(pl_statics *s, const node_pair *pair)
 {
+    if (pair->rows > 3 || pair->columns > 3) {
+        return; // rigid bodies are added one by one
+    }
     double B[9] = {0};
     for (int64_t i = pair->first; i < pair->first + pair->count; ++i) {
         const double *entry = s->tangent + (s->pair_code[i] >> 1);

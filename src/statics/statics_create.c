@@ -174,6 +174,7 @@ void pl_statics_destroy(pl_statics *s)
                      s->work,
                      s->g_new,
                      s->x_work,
+                     s->border_pressure,
                      s->pressure_step,
                      s->pressure_ahead};
     for (int i = 0; i < PL_COUNT(owned); ++i) {

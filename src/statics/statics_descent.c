@@ -118,13 +118,14 @@ static double descent_trial(pl_statics *s, const double *x, const double *d, dou
     } else {
         statics_move(s, x, d, scale, s->x_best);
     }
-    if (!statics_restore(s, s->x_best, 1e-11)) {
-        D->infeasible = true;
+    D->inverted = false;
+    D->infeasible = !statics_restore(s, s->x_best, 1e-11);
+    if (D->infeasible) {
         return INFINITY;
     }
     const double energy = statics_evaluate(s, s->x_best, s->g_new);
-    D->inverted = isinf(energy);
-    return energy;
+    D->inverted = !isfinite(energy);
+    return D->inverted ? INFINITY : energy;
 }
 
 // Cost of a factorisation in solves, from counts alone so that the path does not depend on the clock.
@@ -251,7 +252,9 @@ static bool descent_search(pl_statics *s, const double *x, descent *D, descent_r
         run->warped = warp && attempt < 3;
         *energy = descent_trial(s, x, s->d, run->scale, run->warped, D);
         if (!isinf(*energy)) {
-            const double after = dot(s->g_new, s->d, s->n);
+            // on the constraints the slope is that of the residual: g also has the part along their rows
+            statics_residual(s, s->g_new, s->y);
+            const double after = dot(s->y, s->d, s->n);
             if (moves || descent_accepts(D->energy, *energy, run->slope, after, run->scale, noise)) {
                 return true;
             }
@@ -302,6 +305,10 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         statics_turn(s, x);
     }
     D->energy = statics_evaluate(s, x, s->g);
+    if (!isfinite(D->energy)) {
+        D->inverted = true;
+        return DESCENT_STUCK;
+    }
     for (int iteration = 0; iteration < D->limit; ++iteration) {
         if (!statics_go_on(s)) {
             return DESCENT_STOPPED;
@@ -313,7 +320,7 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         memcpy(s->pressure_ahead, s->elements->pressure,
                (size_t)s->elements->pressure_count * sizeof(double));
         descent_direction(s, s->r, run.gap, s->d);
-        D->step = statics_largest(s, s->d);
+        D->step = statics_largest(s, s->d, false);
         run.slope = dot(s->r, s->d, s->n);
         pl_log(2, "    %3d  residual %.2e  step %.2e mm  energy %.8e  gap %.1e%s", iteration, D->relative,
                D->step, D->energy, run.opening, run.at_factor ? "  newton" : "");

@@ -8,11 +8,13 @@
 static bool rim_symmetry_apex(const pl_statics *s, const int32_t *node, int32_t count, double apex[3])
 {
     bool plane[3] = {false, false, false};
+    double mean[3] = {0};
     for (int32_t j = 0; j < count; ++j) {
         bool held = false;
         for (int i = 0; i < 3; ++i) {
             const int32_t k = s->support_of[3 * node[j] + i];
-            if (s->dof[3 * node[j] + i] < 0 && k >= 0 && s->robot->support[k].move[i] == 0) {
+            if (s->dof[3 * node[j] + i] < 0 && k >= 0 && s->robot->support[k].move[i] == 0 &&
+                pl_norm3(s->robot->support[k].rotate) == 0) {
                 const double at = s->mesh.position[3 * (int64_t)node[j] + i];
                 if (plane[i] && fabs(apex[i] - at) > 1e-9 * s->size) {
                     return false;
@@ -24,8 +26,15 @@ static bool rim_symmetry_apex(const pl_statics *s, const int32_t *node, int32_t 
         if (!held) {
             return false;
         }
+        for (int i = 0; i < 3; ++i) {
+            mean[i] += s->mesh.position[3 * (int64_t)node[j] + i] / count;
+        }
     }
-    return plane[0] && plane[1] && plane[2];
+    // along an axis without a plane any point will do: the cap's sides stay in the planes
+    for (int i = 0; i < 3; ++i) {
+        apex[i] = plane[i] ? apex[i] : mean[i];
+    }
+    return true;
 }
 
 static pl_status cavity_functional(const pl_statics *s, const pl_actuator *a, pl_functional *h)
@@ -204,6 +213,13 @@ static drive_mode drive_mode_of(const pl_actuator *a)
     }
 }
 
+// The volume pushed at which a line closed now holds its present pressure: p = amb (V0 + VL + q) / (V + VL) -
+// amb.
+static double gas_pushed(const pl_actuator *a, double volume, double pressure)
+{
+    return (pressure + a->ambient) * (volume + a->line_volume) / a->ambient - a->rest - a->line_volume;
+}
+
 void statics_drives_begin(pl_statics *s, const pl_state *state, const double *command)
 {
     for (int i = 0; i < s->drive_count; ++i) {
@@ -216,9 +232,9 @@ void statics_drives_begin(pl_statics *s, const pl_state *state, const double *co
         d->effort = state->multiplier[i];
         if (d->idle && a->idle_hold) {
             d->mode = MODE_CONSTRAINT;
-            d->from = now;
+            d->inequality = a->kind == PL_CABLE;
+            d->from = d->inequality && state->active[i] == 0 ? a->rest : now;
             d->to = a->rest;
-            d->inequality = false;
         } else if (d->idle) {
             d->mode = MODE_EFFORT; // let go: the effort it had fades
             d->from = state->multiplier[i];
@@ -234,12 +250,14 @@ void statics_drives_begin(pl_statics *s, const pl_state *state, const double *co
             } else if (d->mode == MODE_EFFORT) {
                 d->from = state->multiplier[i];
             } else {
-                d->from = !isnan(old) ? drive_goal(a, old) : d->mode == MODE_GAS ? now - a->rest : 0;
+                d->from = !isnan(old)           ? drive_goal(a, old)
+                          : d->mode == MODE_GAS ? gas_pushed(a, now, state->multiplier[i])
+                                                : 0;
             }
         }
-        // a cable that is being shortened takes hold at once; another one when it is stretched
-        d->active = d->mode == MODE_CONSTRAINT &&
-                    (!d->inequality || state->active[i] != 0 || d->to < now * (1 - 1e-12));
+        // a taut cable that is being shortened takes hold at once; another one when it is stretched
+        const bool taut = d->from <= now * (1 + 1e-9) && d->to < now * (1 - 1e-12);
+        d->active = d->mode == MODE_CONSTRAINT && (!d->inequality || state->active[i] != 0 || taut);
     }
     s->load_from = state->load;
     s->load_to = 1;
@@ -318,4 +336,41 @@ void drive_command_derivative(const drive *d, const pl_actuator *a, double *targ
         *force = -2 * film_permittivity(a) * d->value * d->measure;
         break;
     }
+}
+
+pl_status statics_drives_check(const pl_statics *s, const double *command, pl_error *err)
+{
+    for (int i = 0; i < s->drive_count; ++i) {
+        const pl_actuator *a = &s->robot->actuator[i];
+        const double value = a->command >= 0 ? a->factor * command[a->command] : NAN;
+        if (isnan(value)) {
+            continue;
+        }
+        const double goal = drive_goal(a, value);
+        if (!isfinite(goal)) {
+            return pl_fail(err, PL_BAD_INPUT, "actuator '%s': the command is infinite", a->name);
+        }
+        if (a->drive == PL_DRIVE_TENSION && value < 0) {
+            return pl_fail(err, PL_BAD_INPUT, "actuator '%s': tension is %g N, a cable cannot push", a->name,
+                           value);
+        }
+        if (drive_mode_of(a) == MODE_GAS && gas_amount(a, value) <= 0) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "actuator '%s': %g mm^3 drawn out, chamber and line hold only %g", a->name, -value,
+                           a->rest + a->line_volume);
+        }
+        if (drive_mode_of(a) == MODE_CONSTRAINT && goal <= 0) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "actuator '%s': the command asks for a measure of %g, must be > 0 (at rest %g)",
+                           a->name, goal, a->rest);
+        }
+    }
+    return PL_OK;
+}
+
+double drive_command_value(const pl_statics *s, int i)
+{
+    const pl_actuator *a = &s->robot->actuator[i];
+    const double zero = drive_goal(a, 0), slope = drive_goal(a, 1) - zero;
+    return (s->drive[i].value - zero) / slope / a->factor;
 }

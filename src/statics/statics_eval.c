@@ -99,7 +99,7 @@ double statics_residual(pl_statics *s, const double *g, double *r)
             d->effort = 0;
         }
     }
-    return statics_largest(s, r);
+    return statics_largest(s, r, true);
 }
 
 // The largest nodal force of the elements, held vertices included: what the residual is measured against.

@@ -121,7 +121,9 @@ pl_status pl_statics_field(pl_statics *s, const pl_state *state, pl_field field,
     }
     for (int32_t v = 0; !on_elements && v < vertices; ++v) {
         for (int k = 0; k < parts; ++k) {
-            out[(int64_t)v * parts + k] /= total[v] > 0 ? total[v] : 1;
+            out[(int64_t)v * parts + k] = total[v] > 0                ? out[(int64_t)v * parts + k] / total[v]
+                                          : field == PL_FIELD_STRETCH ? 1
+                                                                      : 0; // inside rigid bodies
         }
     }
     pl_free(total);

@@ -77,6 +77,7 @@ typedef struct rigid_body {
     int32_t node_count;
     const int32_t *node;
     double centre[3];
+    double radius; // mm: the farthest vertex at rest
 } rigid_body;
 
 struct pl_statics {
@@ -127,10 +128,11 @@ struct pl_statics {
     int border_count;
     int border[STATICS_BORDERS]; // drives with a row
     double *border_row, *border_plain,
-        *border_solution;   // a_k at the factor, K^-1 a_k, the same turned; n each
-    double *rotation;       // 9 per vertex: turned since the factor
-    double *pressure_step;  // per pressure number: its change in the last linear solve
-    double *pressure_ahead; // what the tangent is made with after a step: before it plus the change
+        *border_solution;    // a_k at the factor, K^-1 a_k, the same turned; n each
+    double *rotation;        // 9 per vertex: turned since the factor
+    double *border_pressure; // pressures in K^-1 a_k, per border and pressure number
+    double *pressure_step;   // per pressure number: its change in the last linear solve
+    double *pressure_ahead;  // what the tangent is made with after a step: before it plus the change
     bool rotated;
 
     // warp
@@ -165,12 +167,18 @@ void statics_gather(const pl_statics *s, const double *full, const double *x,
 void statics_move(const pl_statics *s, const double *x, const double *u, double scale,
                   double *out);                                  // retraction
 void statics_clamp(const pl_statics *s, double load, double *x); // puts held vertices where they belong
-double statics_largest(const pl_statics *s, const double *u);    // largest entry, rotations left out
+// Largest nodal entry; INFINITY when any entry is not a number.
+double statics_largest(const pl_statics *s, const double *u, bool force);
 
 // ---- statics_drives.c
 pl_status statics_drives_create(pl_statics *s, pl_error *err);
 void statics_drives_destroy(pl_statics *s);
 void statics_drives_begin(pl_statics *s, const pl_state *state, const double *command);
+// Refuses commands no actuator can follow, whatever the body: negative tension, less gas than none, measures
+// below 0.
+pl_status statics_drives_check(const pl_statics *s, const double *command, pl_error *err);
+// The command that belongs to what drive i is at now.
+double drive_command_value(const pl_statics *s, int i);
 void statics_drives_set(pl_statics *s, double at);                    // interpolates to `at` in [0, 1]
 void drive_evaluate(drive *d, const pl_actuator *a, const double *x); // measure, effort, curvature
 double drive_energy(const drive *d, const pl_actuator *a);
@@ -210,7 +218,8 @@ void statics_turn(pl_statics *s, const double *x);                   // rotation
 void statics_solve_plain(pl_statics *s, const double *b, double *y); // y = P^-1 b, P the turned factor
 // [K A^T; A -c][d; mu] = [b; rho] with current rows; rho per border (NULL: 0). Constraints not active are
 // left out.
-void statics_solve_bordered(pl_statics *s, const double *b, const double *rho, double *d, double *mu);
+// False when the constraints depend on each other.
+bool statics_solve_bordered(pl_statics *s, const double *b, const double *rho, double *d, double *mu);
 bool statics_restore(pl_statics *s, double *x, double tolerance); // back onto the constraints
 
 // ---- statics_warp.c

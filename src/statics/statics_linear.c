@@ -31,11 +31,12 @@ pl_status statics_linear_create(pl_statics *s, pl_error *err)
     s->rotation = PL_NEW_ARRAY(double, 9 * (int64_t)vertices);
     s->border_row = PL_NEW_ARRAY(double, (int64_t)s->n * s->drive_count);
     s->border_plain = PL_NEW_ARRAY(double, (int64_t)s->n * s->drive_count);
+    s->border_pressure = PL_NEW_ARRAY(double, (int64_t)s->elements->pressure_count * s->drive_count);
     s->pressure_step = PL_NEW_ARRAY(double, s->elements->pressure_count);
     s->pressure_ahead = PL_NEW_ARRAY(double, s->elements->pressure_count);
     s->border_solution = PL_NEW_ARRAY(double, (int64_t)s->n * s->drive_count);
-    if (!group || !s->x_factor || !s->rotation || !s->pressure_step || !s->pressure_ahead || !s->border_row ||
-        !s->border_plain || !s->border_solution) {
+    if (!group || !s->x_factor || !s->rotation || !s->pressure_step || !s->border_pressure ||
+        !s->pressure_ahead || !s->border_row || !s->border_plain || !s->border_solution) {
         pl_free(group);
         return pl_fail_memory(err, "statics: factor");
     }
@@ -73,6 +74,29 @@ static bool linear_is_zero(const double *b, int32_t n)
         if (b[i] != 0) {
             return false;
         }
+    }
+    return true;
+}
+
+// S q' = q for a few rows of very different size: scaled by the diagonal first. False when they depend on
+// each other.
+static bool linear_small_solve(int m, double *S, double *q)
+{
+    double scale[STATICS_BORDERS];
+    for (int a = 0; a < m; ++a) {
+        scale[a] = S[a * m + a] != 0 ? 1 / sqrt(fabs(S[a * m + a])) : 1;
+    }
+    for (int a = 0; a < m; ++a) {
+        q[a] *= scale[a];
+        for (int c = 0; c < m; ++c) {
+            S[a * m + c] *= scale[a] * scale[c];
+        }
+    }
+    if (m > 0 && !pl_dense_solve(m, S, q, 1)) {
+        return false;
+    }
+    for (int a = 0; a < m; ++a) {
+        q[a] *= scale[a];
     }
     return true;
 }
@@ -123,10 +147,11 @@ static bool border_in_use(const drive *d)
     return d->mode == MODE_CONSTRAINT ? d->active : d->curvature != 0;
 }
 
-void statics_solve_bordered(pl_statics *s, const double *b, const double *rho, double *d, double *mu)
+bool statics_solve_bordered(pl_statics *s, const double *b, const double *rho, double *d, double *mu)
 {
     if (linear_is_zero(b, s->n)) {
         memset(d, 0, (size_t)s->n * sizeof *d); // only targets change
+        memset(s->pressure_step, 0, (size_t)s->elements->pressure_count * sizeof *s->pressure_step);
     } else {
         statics_solve_plain(s, b, d);
     }
@@ -146,8 +171,8 @@ void statics_solve_bordered(pl_statics *s, const double *b, const double *rho, d
                            (a == c ? border_compliance(da) : 0);
         }
     }
-    if (m == 0 || !pl_dense_solve(m, S, q, 1)) {
-        return;
+    if (!linear_small_solve(m, S, q)) {
+        return false;
     }
     for (int a = 0; a < m; ++a) {
         const double *Y = s->border_solution + (int64_t)use[a] * s->n;
@@ -155,7 +180,12 @@ void statics_solve_bordered(pl_statics *s, const double *b, const double *rho, d
         for (int32_t i = 0; i < s->n; ++i) {
             d[i] -= q[a] * Y[i];
         }
+        const double *Yp = s->border_pressure + (int64_t)use[a] * s->elements->pressure_count;
+        for (int32_t p = 0; p < s->elements->pressure_count; ++p) {
+            s->pressure_step[p] -= q[a] * Yp[p];
+        }
     }
+    return true;
 }
 
 static bool linear_has_row(const drive *d)
@@ -181,6 +211,8 @@ static void linear_borders(pl_statics *s)
         s->solves += s->border_count;
         for (int k = 0; k < s->border_count; ++k) {
             linear_clear_pressures(s, s->border_plain + (int64_t)k * s->n);
+            memcpy(s->border_pressure + (int64_t)k * s->elements->pressure_count, s->pressure_step,
+                   (size_t)s->elements->pressure_count * sizeof(double));
         }
         memcpy(s->border_solution, s->border_plain, (size_t)s->n * (size_t)s->border_count * sizeof(double));
     }
@@ -362,6 +394,9 @@ bool statics_restore(pl_statics *s, double *x, double tolerance)
             pl_functional_gradient(&d->h, x, 1, s->g_trial);
             statics_gather(s, s->g_trial, x, d->row);
             q[a] = d->value - d->measure;
+            if (!isfinite(q[a])) {
+                return false;
+            }
             largest = fmax(largest, fabs(q[a]) / rest);
             for (int c = 0; c < m; ++c) {
                 S[a * m + c] = linear_dot(d->row, s->border_solution + (int64_t)use[c] * s->n, s->n);

@@ -54,10 +54,6 @@ pl_status statics_material_derivative(pl_statics *s, const pl_state *state, int 
         return pl_fail(err, PL_BAD_INPUT, "jacobian: material '%s' has no constant number %d",
                        s->robot->material_name[material], constant);
     }
-    if (constant == PL_BULK && m->bulk <= 0) {
-        return pl_fail(err, PL_BAD_INPUT, "jacobian: the bulk modulus of material '%s' follows from poisson; ask for that",
-                       s->robot->material_name[material]);
-    }
     pl_elements *E = s->elements;
     if (constant == PL_DENSITY) {
         return statics_density_derivative(s, state, material, full, err);

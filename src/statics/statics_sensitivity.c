@@ -8,6 +8,9 @@
 // the adjoint uses it too.
 #include "statics/statics_impl.h"
 
+#define SENSITIVITY_DEPENDENT                                                                                \
+    "jacobian: two actuators ask for the same thing, their targets depend on each other"
+
 // Loads the drives and the factor with the state: K at x with all multipliers, rows, borders. True factor, no
 // turning.
 static pl_status sensitivity_begin(pl_statics *s, const pl_state *state, pl_jacobian_report *report,
@@ -347,7 +350,9 @@ pl_status pl_statics_jacobian(pl_statics *s, const pl_state *state, const pl_par
         if (status != PL_OK) {
             break;
         }
-        statics_solve_bordered(s, s->r, rho, s->d, mu);
+        if (!statics_solve_bordered(s, s->r, rho, s->d, mu)) {
+            return pl_fail(err, PL_FAILED, SENSITIVITY_DEPENDENT);
+        }
         report->residual = fmax(report->residual, sensitivity_residual(s, s->r, s->d, mu));
         sensitivity_expand(s, state->x, s->d, s->x_trial);
         jacobian_column(s, state, &parameter[j], j, count, s->x_trial, mu, out);
@@ -396,7 +401,9 @@ pl_status pl_statics_adjoint(pl_statics *s, const pl_state *state, const double 
         }
     }
     statics_gather(s, full, state->x, s->y);
-    statics_solve_bordered(s, s->y, rho, s->d, nu);
+    if (!statics_solve_bordered(s, s->y, rho, s->d, nu)) {
+        return pl_fail(err, PL_FAILED, SENSITIVITY_DEPENDENT);
+    }
     report->residual = sensitivity_residual(s, s->y, s->d, nu);
     for (int j = 0; status == PL_OK && j < count; ++j) {
         double target[STATICS_BORDERS], force, unused;

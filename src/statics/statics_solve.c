@@ -70,7 +70,7 @@ static void solve_choose(pl_statics *s, way *w, const double *x)
     }
     statics_solve_bordered(s, s->y, gap, s->d, mu);
     const double turn = statics_step_rotation(s, x, s->d, &strain) + solve_clamp_turn(s) * rest;
-    w->tangent = statics_largest(s, s->d) / rest;
+    w->tangent = statics_largest(s, s->d, false) / rest;
     w->tangent_first = w->tangent_first > 0 ? w->tangent_first : w->tangent;
     double length = rest;
     if (turn > w->turn) {
@@ -101,10 +101,25 @@ static bool solve_increment(pl_statics *s, way *w, double *x, descent *D, descen
         return false;
     }
     w->min_J = pl_elements_bound(s->elements, x, NULL, NULL);
-    if (w->min_J <= 0) {
+    if (!(w->min_J > 0)) {
         w->inverted = true;
         pl_log(1, "  increment rejected: lower bound of J is %.3g", w->min_J);
         return false;
+    }
+    return true;
+}
+
+// Has every constraint and gas its row in the factor at hand? One made for other drives would leave them out.
+static bool solve_has_rows(const pl_statics *s)
+{
+    for (int i = 0; i < s->drive_count; ++i) {
+        bool found = s->drive[i].mode == MODE_EFFORT;
+        for (int k = 0; k < s->border_count; ++k) {
+            found = found || s->border[k] == i;
+        }
+        if (!found) {
+            return false;
+        }
     }
     return true;
 }
@@ -114,19 +129,8 @@ static bool solve_increment(pl_statics *s, way *w, double *x, descent *D, descen
 static bool solve_warm(pl_statics *s, const pl_state *state, const double *command, double *x, descent *D,
                        descent_end *end, pl_error *err)
 {
-    if (!s->has_factor || s->blend > 0) {
+    if (!s->has_factor || s->blend > 0 || !solve_has_rows(s)) {
         return false;
-    }
-    // every constraint must have its row in the factor
-    for (int i = 0; i < s->drive_count; ++i) {
-        bool found = s->drive[i].mode != MODE_CONSTRAINT && s->drive[i].mode != MODE_GAS &&
-                     s->drive[i].mode != MODE_VOLTAGE;
-        for (int k = 0; k < s->border_count; ++k) {
-            found = found || s->border[k] == i;
-        }
-        if (!found) {
-            return false;
-        }
     }
     double strain = 0;
     solve_set(s, 1, x);
@@ -243,9 +247,16 @@ static void solve_store(pl_statics *s, pl_state *state, const double *command, d
 {
     memcpy(state->x, x, solve_bytes(s));
     for (int c = 0; c < state->command_count; ++c) {
-        const double from = isnan(state->command[c]) ? 0 : state->command[c];
-        const bool half = at < 1 && !isnan(command[c]);
-        state->command[c] = half ? from + at * (command[c] - from) : at < 1 ? state->command[c] : command[c];
+        if (at >= 1) {
+            state->command[c] = command[c];
+            continue;
+        }
+        // what the actuators of this command are at
+        for (int i = 0; i < s->drive_count; ++i) {
+            if (s->robot->actuator[i].command == c && !s->drive[i].idle) {
+                state->command[c] = drive_command_value(s, i);
+            }
+        }
     }
     for (int i = 0; i < s->drive_count; ++i) {
         state->multiplier[i] = s->drive[i].effort;
@@ -286,7 +297,7 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
         }
         statics_drives_set(s, w->at);
         // the factor of the last increment, turned, points well enough; after a failure a new one is made
-        if (!s->has_factor || s->blend > 0 || w->failed) {
+        if (!s->has_factor || s->blend > 0 || w->failed || !solve_has_rows(s)) {
             if (statics_refactor(s, x, 0, false, NULL, err) != PL_OK) {
                 break;
             }
@@ -357,10 +368,9 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
     if (state->robot_hash != s->robot->hash || state->vertex_count != s->mesh.vertex_count) {
         return pl_fail(err, PL_BAD_INPUT, "statics: the state belongs to another robot");
     }
-    for (int c = 0; c < state->command_count; ++c) {
-        if (isinf(command[c])) {
-            return pl_fail(err, PL_BAD_INPUT, "statics: command '%s' is infinite", s->robot->command[c].name);
-        }
+    const pl_status possible = statics_drives_check(s, command, err);
+    if (possible != PL_OK) {
+        return possible;
     }
     *report = (pl_statics_report){.negative_count = -1};
     s->started = pl_seconds();
@@ -392,11 +402,22 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
         s->finishing = true;
         statics_drives_set(s, w.at);
         D = solve_tolerance(s, true);
-        statics_descend(s, x, &D, &local);
+        memcpy(s->x_start, x, solve_bytes(s));
+        if (statics_descend(s, x, &D, &local) != DESCENT_DONE ||
+            !(pl_elements_bound(s->elements, x, NULL, NULL) > 0)) {
+            memcpy(x, s->x_start, solve_bytes(s)); // the loosely converged state of the last increment
+            statics_evaluate(s, x, s->g);
+            D.residual = statics_residual(s, s->g, s->r);
+            D.relative = D.residual / statics_force_scale(s);
+        }
         s->finishing = false;
     }
     report->load_reached = w.at;
     solve_measure(s, x, &D, report);
+    if (report->outcome == PL_SOLVED && !(report->constraint_error < 1e-8)) {
+        say(report, PL_INFEASIBLE, "a target length or volume is missed by %.1e of its rest measure",
+            report->constraint_error);
+    }
     if (s->has_factor && s->blend == 0) {
         report->negative_count = statics_unstable(s);
     }

@@ -2,6 +2,16 @@
 // and the maps between positions and unknowns.
 #include "statics/statics_impl.h"
 
+static void rigid_centre(const rigid_body *body, const double *x, double c[3])
+{
+    c[0] = c[1] = c[2] = 0;
+    for (int32_t j = 0; j < body->node_count; ++j) {
+        for (int i = 0; i < 3; ++i) {
+            c[i] += x[3 * (int64_t)body->node[j] + i] / body->node_count;
+        }
+    }
+}
+
 // A rigid region that touches a clamp is clamped as a whole.
 static void number_supports(pl_statics *s)
 {
@@ -38,7 +48,14 @@ static void number_supports(pl_statics *s)
             }
         }
         if (support < 0) {
-            s->rigid[s->rigid_count++] = (rigid_body){.node_count = rigid->node_count, .node = rigid->node};
+            rigid_body *body = &s->rigid[s->rigid_count++];
+            *body = (rigid_body){.node_count = rigid->node_count, .node = rigid->node};
+            double c[3];
+            rigid_centre(body, s->mesh.position, c);
+            for (int32_t j = 0; j < body->node_count; ++j) {
+                const double arm = pl_distance3(s->mesh.position + 3 * (int64_t)body->node[j], c);
+                body->radius = fmax(body->radius, arm);
+            }
         }
     }
 }
@@ -100,16 +117,6 @@ pl_status statics_number(pl_statics *s, pl_error *err)
     pl_free(start);
     pl_free(order);
     return s->n > 0 ? PL_OK : pl_fail(err, PL_BAD_INPUT, "statics: nothing can move: every vertex is held");
-}
-
-static void rigid_centre(const rigid_body *body, const double *x, double c[3])
-{
-    c[0] = c[1] = c[2] = 0;
-    for (int32_t j = 0; j < body->node_count; ++j) {
-        for (int i = 0; i < 3; ++i) {
-            c[i] += x[3 * (int64_t)body->node[j] + i] / body->node_count;
-        }
-    }
 }
 
 void statics_gather(const pl_statics *s, const double *full, const double *x, double *u)
@@ -186,7 +193,7 @@ void statics_clamp(const pl_statics *s, double load, double *x)
     }
 }
 
-double statics_largest(const pl_statics *s, const double *u)
+double statics_largest(const pl_statics *s, const double *u, bool force)
 {
     double largest = 0;
     for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
@@ -195,12 +202,22 @@ double statics_largest(const pl_statics *s, const double *u)
             const int32_t k = s->dof[3 * v + i];
             sum += k >= 0 ? u[k] * u[k] : 0;
         }
+        if (!isfinite(sum)) {
+            return INFINITY;
+        }
         largest = sum > largest ? sum : largest;
     }
     largest = sqrt(largest);
+    // a rigid body counts with its farthest vertex: moments over that arm, rotations times it
     for (int b = 0; b < s->rigid_count; ++b) {
-        const double *q = u + s->rigid[b].unknown;
-        largest = fmax(largest, pl_norm3(q));
+        const rigid_body *body = &s->rigid[b];
+        const double *q = u + body->unknown;
+        const double move = pl_norm3(q), turn = pl_norm3(q + 3);
+        const double whole = force ? fmax(move, turn / body->radius) : move + turn * body->radius;
+        if (!isfinite(move + turn)) {
+            return INFINITY;
+        }
+        largest = fmax(largest, whole);
     }
     return largest;
 }

@@ -176,6 +176,43 @@ static void warp_solve(pl_statics *s, const double *held)
     pl_factor_solve(s->laplace, s->warp_rhs, 3);
 }
 
+// Rigid bodies go along: the rigid motion nearest to where those of their vertices went that touch deformable
+// elements.
+static void warp_fit_rigid(pl_statics *s, double *out)
+{
+    for (int b = 0; b < s->rigid_count; ++b) {
+        const rigid_body *body = &s->rigid[b];
+        double c0[3] = {0}, c1[3] = {0}, A[9] = {0}, R[9];
+        int32_t count = 0;
+        for (int32_t j = 0; j < body->node_count; ++j) {
+            count += s->warp_dof[body->node[j]] >= 0;
+        }
+        for (int32_t j = 0; j < body->node_count; ++j) {
+            const int64_t v = 3 * (int64_t)body->node[j];
+            for (int i = 0; s->warp_dof[body->node[j]] >= 0 && i < 3; ++i) {
+                c0[i] += s->mesh.position[v + i] / count;
+                c1[i] += out[v + i] / count;
+            }
+        }
+        for (int32_t j = 0; j < body->node_count; ++j) {
+            const int64_t v = 3 * (int64_t)body->node[j];
+            for (int i = 0; s->warp_dof[body->node[j]] >= 0 && i < 9; ++i) {
+                A[i] += (out[v + i / 3] - c1[i / 3]) * (s->mesh.position[v + i % 3] - c0[i % 3]);
+            }
+        }
+        statics_rotation_of(A, R);
+        for (int32_t j = 0; j < body->node_count; ++j) {
+            const int64_t v = 3 * (int64_t)body->node[j];
+            double arm[3], turned[3];
+            pl_sub3(s->mesh.position + v, c0, arm);
+            pl_mulv3(R, arm, turned);
+            for (int i = 0; i < 3; ++i) {
+                out[v + i] = c1[i] + turned[i];
+            }
+        }
+    }
+}
+
 // x' of the stitched pieces from right sides in warp_rhs (filled per vertex, 3 columns); held vertices are in
 // `out`.
 static void warp_stitch(pl_statics *s, double *out)
@@ -188,33 +225,7 @@ static void warp_stitch(pl_statics *s, double *out)
             }
         }
     }
-    // rigid bodies: the rigid motion nearest to where their vertices went
-    for (int b = 0; b < s->rigid_count; ++b) {
-        const rigid_body *body = &s->rigid[b];
-        double c0[3] = {0}, c1[3] = {0}, A[9] = {0}, R[9];
-        for (int32_t j = 0; j < body->node_count; ++j) {
-            for (int i = 0; i < 3; ++i) {
-                c0[i] += s->mesh.position[3 * (int64_t)body->node[j] + i] / body->node_count;
-                c1[i] += out[3 * (int64_t)body->node[j] + i] / body->node_count;
-            }
-        }
-        for (int32_t j = 0; j < body->node_count; ++j) {
-            const int64_t v = 3 * (int64_t)body->node[j];
-            for (int i = 0; i < 9; ++i) {
-                A[i] += (out[v + i / 3] - c1[i / 3]) * (s->mesh.position[v + i % 3] - c0[i % 3]);
-            }
-        }
-        pl_polar3(A, R);
-        for (int32_t j = 0; j < body->node_count; ++j) {
-            const int64_t v = 3 * (int64_t)body->node[j];
-            double arm[3], turned[3];
-            pl_sub3(s->mesh.position + v, c0, arm);
-            pl_mulv3(R, arm, turned);
-            for (int i = 0; i < 3; ++i) {
-                out[v + i] = c1[i] + turned[i];
-            }
-        }
-    }
+    warp_fit_rigid(s, out);
 }
 
 // G = dF F^-1 at one point for the motion from x to `moved`; F at x is handed back.
@@ -415,9 +426,10 @@ void statics_extend(pl_statics *s, double load, double *x)
     warp_solve(s, u);
     for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
         for (int i = 0; i < 3; ++i) {
-            const bool free_axis = s->dof[3 * v + i] >= 0;
+            const bool free_axis = s->dof[3 * v + i] >= 0 || (s->rigid_of[v] >= 0 && s->warp_dof[v] >= 0);
             x[3 * (int64_t)v + i] +=
                 free_axis ? s->warp_rhs[(int64_t)i * s->warp_n + s->warp_dof[v]] : u[3 * (int64_t)v + i];
         }
     }
+    warp_fit_rigid(s, x);
 }
