@@ -69,6 +69,12 @@ static pl_status shape_look(const cli_args *args, const pl_mesh *mesh, pl_pictur
         picture->clip_point[i] = 0.5 * (low[i] + high[i]);
         picture->clip_normal[i] = cut[0] - 'x' == i;
     }
+    // keep the half behind the cut, so that the eye looks into it
+    static const double usual[3] = {1, -1, 1};
+    const bool given = picture->view[0] != 0 || picture->view[1] != 0 || picture->view[2] != 0;
+    const double *eye = given ? picture->view : usual;
+    const int axis = cut[0] - 'x';
+    picture->clip_normal[axis] = eye[axis] < 0 ? -1 : 1;
     return PL_OK;
 }
 

@@ -2,6 +2,7 @@
 // named surfaces. Gmsh numbers mid-edge nodes in its own order; the tables below put them into VTK's.
 #include <stdio.h>
 #include <stdlib.h>
+#include "mesh/mesh.h"
 #include "meshing/meshing_impl.h"
 
 // Gmsh's element types, our kinds, and where each of our nodes stands in Gmsh's list:
@@ -362,6 +363,45 @@ static pl_status extract_surfaces(extraction *x, pl_error *err)
     return status == PL_OK && x->g->failed ? meshing_fail(x->g, x->options->source, err) : status;
 }
 
+#define RELAX_BOUND 0.3 // smallest Jacobian over that of the corner tet which a curved element may have
+
+// A wall followed closely by a coarse quadratic tet leaves it nearly folded at one end, and a robot that
+// deforms then folds it for good. Such an element gives up half of its edges' bulge, again and again until it
+// is sound; the wall is followed a little less there.
+static void extract_relax(extraction *x)
+{
+    for (int pass = 0; pass < 10; ++pass) {
+        int32_t bent = 0;
+        for (int32_t e = 0; e < x->element_count; ++e) {
+            const int32_t *node = x->node + x->node_start[e];
+            double X[3 * PL_ELEMENT_NODES_MAX];
+            if (x->kind[e] != PL_TET10) {
+                continue;
+            }
+            for (int a = 0; a < 10; ++a) {
+                memcpy(X + 3 * a, x->position + 3 * (int64_t)node[a], 3 * sizeof *X);
+            }
+            const double corners = 6 * pl_element_volume(PL_TET4, X);
+            if (corners <= 0 || pl_jacobian_bound(PL_TET10, X) >= RELAX_BOUND * corners) {
+                continue;
+            }
+            ++bent;
+            for (int k = 0; k < pl_element_edge_count(PL_TET10); ++k) {
+                int edge[3];
+                pl_element_edge_nodes(PL_TET10, k, edge);
+                for (int i = 0; i < 3; ++i) {
+                    const double chord = 0.5 * (X[3 * edge[0] + i] + X[3 * edge[1] + i]);
+                    double *mid = &x->position[3 * (int64_t)node[edge[2]] + i];
+                    *mid = pass < 8 ? 0.5 * (*mid + chord) : chord;
+                }
+            }
+        }
+        if (bent == 0) {
+            return;
+        }
+    }
+}
+
 static pl_status extract_all(extraction *x, pl_mesh **out, pl_mesh_report *report, pl_error *err)
 {
     pl_status status = extract_nodes(x, err);
@@ -377,6 +417,9 @@ static pl_status extract_all(extraction *x, pl_mesh **out, pl_mesh_report *repor
     }
     if (status != PL_OK) {
         return status;
+    }
+    if (x->options->relax) {
+        extract_relax(x);
     }
     const pl_mesh_def def = {
         .vertex_count = (int32_t)x->node_count,

@@ -42,7 +42,9 @@ static pl_status volume_extract(gmsh_session *g, const volume_options *options, 
     pl_status status = PL_OK;
     if (options->order == 2 && options->follow) {
         pl_error curved;
-        status = volume_curved(g, &extract, out, &report, &curved);
+        extract_options relaxed = extract;
+        relaxed.relax = true;
+        status = volume_curved(g, &relaxed, out, &report, &curved);
         if (status == PL_OK || status == PL_NO_MEMORY || g->failed) {
             if (status != PL_OK) {
                 return pl_fail(err, status, "%s", curved.text);
@@ -187,13 +189,63 @@ static pl_status volume_best(gmsh_session *g, const volume_options *options, con
     return status;
 }
 
+// More tetrahedra than any machine solves; Gmsh would mesh on for days, deaf to an interruption.
+#define VOLUME_ELEMENTS_MAX 5e7
+
+// The volume of the model's solids; a model without CAD counts as a tenth of the box around it.
+static double volume_of_model(gmsh_session *g)
+{
+    int *solid = NULL, ierr = 0;
+    size_t n = 0;
+    double volume = 0;
+    gmshModelOccGetEntities(&solid, &n, 3, &ierr);
+    for (size_t i = 0; !ierr && i + 1 < n; i += 2) {
+        double mass = 0;
+        gmshModelOccGetMass(3, solid[i + 1], &mass, &ierr);
+        volume += mass;
+    }
+    gmshFree(solid);
+    if (ierr || !(volume > 0)) {
+        double low[3] = {0}, high[3] = {0};
+        GMSH(g, gmshModelGetBoundingBox(-1, -1, &low[0], &low[1], &low[2], &high[0], &high[1], &high[2],
+                                        &g->ierr));
+        volume = 0.1 * (high[0] - low[0]) * (high[1] - low[1]) * (high[2] - low[2]);
+    }
+    return volume;
+}
+
+// Regular tetrahedra of edge s fill a volume V with 6 sqrt(2) V / s^3 of them.
+static pl_status volume_check_size(gmsh_session *g, const volume_options *options, pl_error *err)
+{
+    const double volume = volume_of_model(g), s = options->size;
+    if (g->failed) {
+        return meshing_fail(g, options->source, err);
+    }
+    const double count = 6 * sqrt(2) * volume / (s * s * s);
+    if (count > VOLUME_ELEMENTS_MAX) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "%s: a size of %g mm makes about %.2g elements, at most %.2g are possible; "
+                       "%.2g mm is the smallest size",
+                       options->source, s, count, VOLUME_ELEMENTS_MAX,
+                       cbrt(6 * sqrt(2) * volume / VOLUME_ELEMENTS_MAX));
+    }
+    return PL_OK;
+}
+
 pl_status meshing_volume(gmsh_session *g, const volume_options *options, const pl_progress *progress,
                          pl_mesh **out, pl_findings *findings, pl_error *err)
 {
     *out = NULL;
     size_field field = {0};
-    pl_status status = PL_OK;
+    pl_status status = options->keep_surface ? PL_OK : volume_check_size(g, options, err);
+    if (status != PL_OK) {
+        return status;
+    }
     GMSH(g, gmshOptionSetNumber("Mesh.MeshSizeMax", options->size, &g->ierr));
+    if (options->follow) {
+        // a quadratic element follows 25 degrees of a round wall without bending badly
+        GMSH(g, gmshOptionSetNumber("Mesh.MeshSizeFromCurvature", 14, &g->ierr));
+    }
     if (options->walls > 0 && !options->keep_surface) {
         status = volume_find_walls(g, options, &field, progress, err);
     }
