@@ -1,2 +1,0 @@
-// A room without sources yet still links.
-typedef int pl_empty;
