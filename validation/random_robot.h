@@ -101,6 +101,19 @@ static inline double pen_material(random_pen *pen, const char *name, double low,
     }
 }
 
+// Shorter bodies with thicker walls than the defaults, again for fewer elements.
+static inline double pen_share(const char *kind, const char *parameter)
+{
+    const bool trunk = strcmp(kind, "three_chamber") == 0 || strcmp(kind, "segment") == 0;
+    if (strcmp(kind, "bending_finger") == 0 && strcmp(parameter, "length") == 0) {
+        return 0.4;
+    }
+    return !trunk                                       ? 1
+           : strcmp(parameter, "height") == 0           ? 0.6
+           : strcmp(parameter, "chamber_diameter") == 0 ? 0.75
+                                                        : 1;
+}
+
 // The design's sizes, scaled together and one by one around their defaults; counts get smaller, so that about
 // a thousand elements suffice.
 static inline void pen_design(random_pen *pen, const pl_design *d, double *size)
@@ -114,10 +127,7 @@ static inline void pen_design(random_pen *pen, const pl_design *d, double *size)
             value = p->value > 1 ? 1 + pen_pick(pen, 4) : pen_pick(pen, 2);
         }
         value = fmin(fmax(value, p->low), p->high);
-        // a shorter finger with fewer modules has modules as long as before
-        if (strcmp(d->kind, "bending_finger") == 0 && i == 0) {
-            value *= 0.4;
-        }
+        value *= pen_share(d->kind, p->name);
         size[i] = value;
         pen_write(pen, "    %s: %.6g\n", p->name, value);
     }
@@ -219,12 +229,14 @@ static inline void pen_finish_cable(random_pen *pen, const double *size)
     pen_write(pen, "  size: %.6g\nmaterials:\n", 0.3 * size[2]);
     const double mu = pen->robot->mu = pen_material(pen, "soft", 0.05, 0.5), area = size[1] * size[2];
     pen_write(pen, "regions: {body: soft}\nfixed: [{surface: base}]\nactuators:\n");
-    pen_cable(pen, "flexor", size[0], (int)size[3], size[4], 0, 0.16 * size[2], 0.08 * size[2],
-              0.13 * size[0], 0.03 * mu * area);
-    pen_cable(pen, "left", size[0], (int)size[3], size[4], 0.3 * size[1], 0.84 * size[2], 0.08 * size[2],
-              0.06 * size[0], 0.06 * mu * area);
-    pen_cable(pen, "right", size[0], (int)size[3], size[4], -0.3 * size[1], 0.84 * size[2], 0.08 * size[2],
-              0.06 * size[0], 0.06 * mu * area);
+    // what bends each hinge of thickness t by 0.6 rad: T 0.8 h = 3 mu w t^3 / 12 / notch width * 0.6
+    const double hinge = size[2] - size[5], bend = 0.19 * mu * size[1] * pow(hinge, 3) / (size[4] * size[2]);
+    const double back = 0.1 * mu * size[1] * hinge, radius = 0.08 * size[2];
+    const int n = (int)size[3];
+    pen_cable(pen, "flexor", size[0], n, size[4], 0, 0.16 * size[2], radius, 0.13 * size[0], bend);
+    pen_cable(pen, "left", size[0], n, size[4], 0.3 * size[1], 0.84 * size[2], radius, 0.06 * size[0], back);
+    pen_cable(pen, "right", size[0], n, size[4], -0.3 * size[1], 0.84 * size[2], radius, 0.06 * size[0],
+              back);
     pen_loads(pen, "tip", area, mu);
 }
 

@@ -1,0 +1,37 @@
+// Twenty random robots of all designs: none is refused, none is called solved with forces out of balance, an
+// inverted element or a target missed, and at least 19 are solved. `validation/random_robots` tries a
+// thousand.
+#include "../../validation/random_robot.h"
+#include "meshing_tools.h"
+
+#define COUNT 20
+#define SEED 20261115
+
+static void test_random_robots_come_to_rest(void **state)
+{
+    (void)state;
+    int solved = 0;
+    for (uint64_t i = 0; i < COUNT; ++i) {
+        pl_error err = {0};
+        random_robot robot;
+        random_result result;
+        PL_CHECK_OK(random_robot_create(SEED + i, &robot, &err));
+        random_robot_run(&robot, &result);
+        print_message("seed %d, %s, %d elements: %s, residual %.1e of the largest force\n", (int)(SEED + i),
+                      robot.design, (int)result.elements, result.words, result.relative);
+        assert_int_not_equal(result.verdict, RANDOM_REFUSED);
+        assert_int_not_equal(result.verdict, RANDOM_WRONG);
+        solved += result.verdict == RANDOM_GOOD;
+        pl_robot_destroy(robot.robot);
+    }
+    print_message("%d of %d solved\n", solved, COUNT);
+    assert_true(solved >= COUNT - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_robots_come_to_rest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
