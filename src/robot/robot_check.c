@@ -133,10 +133,22 @@ static void check_materials(check *c)
         }
         double mu, kappa;
         pl_material_moduli(&m->material, &mu, &kappa);
-        if (mu > 1e6 || mu < 1e-6) {
+        if (!(mu < 1e9 && mu > 1e-9)) {
+            CHECK_DEFECT(
+                c, m->line,
+                "material '%s': a shear modulus of %.3g MPa, no material has that (silicone: about 0.1)",
+                m->name, mu);
+        } else if (mu > 1e6 || mu < 1e-6) {
             CHECK_WARN(c, m->line,
                        "material '%s': a shear modulus of %.3g MPa is implausible (silicone: about 0.1)",
                        m->name, mu);
+        }
+        if (kappa > 1e7 * mu) {
+            CHECK_WARN(
+                c, m->line,
+                "material '%s': it is %.2g times stiffer against a change of volume than of shape; digits "
+                "are lost (rubber: about 1e4, poisson 0.49995)",
+                m->name, kappa / mu);
         }
         const double density = m->material.density;
         if (density > 3e-8 || (density > 0 && density < 1e-12)) {
@@ -290,6 +302,16 @@ static void check_commands(check *c)
             if (a >= 0) {
                 c->driver[a] = i + 1;
             }
+        }
+    }
+    // a command that takes the name of an actuator nobody drives leaves it idle for ever
+    for (int a = 0; a < d->actuator_count; ++a) {
+        const char *name = d->actuator[a].name;
+        const int i =
+            name && !c->driver[a] ? check_find(d->command, sizeof *d->command, d->command_count, name) : -1;
+        if (i >= 0) {
+            CHECK_DEFECT(c, d->command[i].line,
+                         "command '%s' has the name of an actuator that it does not drive", name);
         }
     }
 }

@@ -32,8 +32,8 @@ static void command_range(const pl_robot *robot, int index, pl_command *command)
         whole[1] = fmax(whole[1], fmax(p, q));
     }
     const bool narrow = !(meet[0] < meet[1]);
-    command->range[0] = narrow ? whole[0] : meet[0];
-    command->range[1] = narrow ? whole[1] : meet[1];
+    command->range[0] = (narrow ? whole[0] : meet[0]) + 0.0; // no -0
+    command->range[1] = (narrow ? whole[1] : meet[1]) + 0.0;
     command->has_range = isfinite(command->range[0]) && isfinite(command->range[1]);
 }
 

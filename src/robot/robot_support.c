@@ -33,9 +33,24 @@ static void support_mark_box(robot_build *b, const pl_fixed_def *def)
     }
 }
 
+// A surface may be held by several supports; the second one named base is base2.
+static char *support_name(const pl_robot *robot, const char *wish)
+{
+    pl_text name = {0};
+    pl_text_add(&name, "%s", wish);
+    for (int twin = 2, s = 0; name.data && s < robot->support_count - 1; ++s) {
+        if (robot->support[s].name && strcmp(robot->support[s].name, name.data) == 0) {
+            pl_text_clear(&name);
+            pl_text_add(&name, "%s%d", wish, twin++);
+            s = -1;
+        }
+    }
+    return name.data;
+}
+
 static pl_status support_read(robot_build *b, const pl_fixed_def *def, pl_support *s)
 {
-    s->name = pl_strdup(def->name ? def->name : "fixed");
+    s->name = support_name(b->robot, def->name ? def->name : "fixed");
     memcpy(s->axis, def->axis, sizeof s->axis);
     memcpy(s->move, def->move, sizeof s->move);
     memcpy(s->rotate, def->rotate, sizeof s->rotate);
@@ -132,6 +147,13 @@ pl_status robot_supports(robot_build *b)
         if (status == PL_OK) {
             support_claim(b, s, owner);
         }
+    }
+    bool held = status == PL_OK && b->def->fixed_count > 0;
+    for (int64_t i = 0; held && i < 3 * (int64_t)vertices; ++i) {
+        held = owner[i] >= 0;
+    }
+    if (held) {
+        ROBOT_DEFECT(b, b->def->fixed[0].line, "fixed: every vertex is held, nothing can move");
     }
     pl_free(owner);
     return status;
