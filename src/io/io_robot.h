@@ -161,7 +161,6 @@ pl_status io_cache_build(io_robot_file *f, const pl_mesh_source *source, const p
                          pl_mesh **out, pl_findings *findings, pl_error *err);
 
 // ---- units
-pl_status io_quantity_any(const char *text, double *value, pl_error *err); // whatever its dimension
 const char *io_dimension_name(pl_dimension dimension);
 const char *io_dimension_units(pl_dimension dimension);
 

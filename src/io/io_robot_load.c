@@ -1,4 +1,6 @@
 // From a robot file to a robot: read, build or fetch the meshes, check everything against them.
+#include <limits.h>
+#include <stdlib.h>
 #include <strings.h>
 #include "base/vec.h"
 #include "io/io_robot.h"
@@ -55,6 +57,23 @@ static bool load_is_own_format(const char *path)
     return false;
 }
 
+// What a text says behind "FILE:" or "FILE:LINE:", for a finding that carries both itself.
+static const char *load_sentence(const char *text, const char *file, int *line)
+{
+    const size_t length = file ? strlen(file) : 0;
+    if (length == 0 || strncmp(text, file, length) != 0 || text[length] != ':') {
+        return text;
+    }
+    const char *rest = text + length + 1;
+    char *end;
+    const long number = strtol(rest, &end, 10);
+    if (end > rest && end[0] == ':' && number > 0 && number < INT_MAX) {
+        *line = (int)number;
+        rest = end + 1;
+    }
+    return rest + strspn(rest, " ");
+}
+
 // The mesh of one body; what goes wrong becomes a finding at the line of its `mesh:` block.
 static pl_status load_body(io_robot_file *f, const pl_body_def *body, const pl_load_options *options,
                            pl_mesh **out)
@@ -87,8 +106,9 @@ static pl_status load_body(io_robot_file *f, const pl_body_def *body, const pl_l
         io_adopt_finding(f, pl_findings_at(findings, i), body->source.line);
     }
     if (status != PL_OK && pl_findings_defect_count(findings) == 0) {
-        io_defect(f, body->source.line, "%s%s",
-                  strncmp(err.text, "mesh: ", 6) == 0 ? "" : "mesh: ", err.text);
+        int line = body->source.line;
+        const char *text = load_sentence(err.text, f->path, &line);
+        io_defect(f, line, "%s%s", strncmp(text, "mesh: ", 6) == 0 ? "" : "mesh: ", text);
     }
     pl_findings_destroy(findings);
     if (status == PL_OK) {
@@ -169,7 +189,8 @@ pl_status pl_robot_load(const char *path, const pl_load_options *options, pl_rob
     pl_error own;
     const pl_status status = pl_file_read(path, &text, &length, &own);
     if (status != PL_OK) {
-        pl_findings_add(findings, PL_DEFECT, path, 0, "%s", own.text);
+        int line = 0;
+        pl_findings_add(findings, PL_DEFECT, path, 0, "%s", load_sentence(own.text, path, &line));
         return pl_fail(err, status, "%s", own.text);
     }
     const pl_status loaded = pl_robot_load_text(text, length, path, options, out, findings, err);

@@ -103,7 +103,7 @@ static bool mesh_design(io_robot_file *f, const io_node *node, pl_mesh_source *s
         if (n->kind != IO_SCALAR) {
             io_defect(f, n->line, "mesh: design: %s: expected a number, found %s", n->key, io_kind_name(n));
             good = false;
-        } else if (io_quantity_any(n->text, &p->value, &err) != PL_OK) {
+        } else if (pl_quantity_parse(n->text, PL_DIM_LENGTH, &p->value, &err) != PL_OK) {
             io_defect(f, n->line, "mesh: design: %s: %s", n->key, err.text);
             good = false;
         } else {

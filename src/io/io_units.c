@@ -324,13 +324,6 @@ pl_status pl_quantity_parse(const char *text, pl_dimension dimension, double *va
     return PL_OK;
 }
 
-pl_status io_quantity_any(const char *text, double *value, pl_error *err)
-{
-    int exponent[EXPONENTS] = {0};
-    bool has_unit = false;
-    return units_read(text, value, exponent, &has_unit, err);
-}
-
 const char *io_dimension_name(pl_dimension dimension)
 {
     return units_dimensions[dimension].name;
