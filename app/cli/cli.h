@@ -206,6 +206,8 @@ extern const char *const cli_mesh_extensions[], *const cli_shape_extensions[];
 // Any volume mesh file, with its elements as they are (linear or quadratic).
 pl_status cli_mesh_read(const char *path, double unit, pl_mesh **mesh, pl_findings *findings, pl_error *err);
 pl_status cli_mesh_write(const cli_args *args, const pl_mesh *mesh, const char *path, pl_error *err);
+// Judges --surface, --view, --cut and --color before the work begins.
+int cli_shape_check(const cli_args *args, const pl_mesh *mesh);
 pl_status cli_shape_write(const cli_args *args, cli_run *run, const char *path, pl_error *err);
 
 #endif

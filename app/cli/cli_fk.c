@@ -41,6 +41,7 @@ static int fk_work(const cli_args *args, cli_run *run)
     status = status ? status : cli_check_outputs(args, cli_shape_extensions, NULL, cli_value(args, "state"));
     status = status ? status : cli_run_open(args, args->plain[0], run);
     status = status ? status : cli_check_outputs(args, NULL, run->r.path, NULL);
+    status = status ? status : cli_shape_check(args, pl_robot_mesh(run->r.robot));
     status = status ? status : cli_commands_read(args, run->r.robot, run->command);
     status = status ? status : cli_run_solve(args, run);
     status = status ? status : cli_run_save_state(args, run);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "cli.h"
 #include "cli_guess.h"
 
@@ -268,8 +269,12 @@ static int new_from(const cli_args *args, const char *part, const char *folder)
         cli_error(args, "--from %s: %s", part, strerror(ENOENT));
         status = CLI_WRONG;
     }
+    const bool mine = !cli_exists(folder);
     status = status ? status : new_folder(args, folder, &path);
     status = status ? status : cli_guess_write(args, part, folder, path);
+    if (status && mine) {
+        rmdir(folder); // made above; stays when anything is in it
+    }
     if (status == CLI_DONE) {
         cli_say(args,
                 "wrote %s\nnext: read it (what was guessed stands in comments), then\n  pliant doctor %s\n",

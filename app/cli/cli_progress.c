@@ -13,12 +13,24 @@ static struct {
     bool drawn;
 } bar;
 
+// Some stages, Gmsh's above all, cannot be asked: a run that has not answered by then is ended.
+#define PROGRESS_GRACE 20 // s
+
+static void progress_give_up(int signal_number)
+{
+    (void)signal_number;
+    static const char text[] = "\npliant: error: interrupted in the middle of a long step\n";
+    const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(written < 0 ? CLI_MACHINE : CLI_BADLY);
+}
+
 // Sets the flag that the library asks for through its progress calls. A second Ctrl-C ends the program at
 // once.
 static void progress_on_signal(int signal_number)
 {
     (void)signal_number;
     progress_stop = 1;
+    alarm(PROGRESS_GRACE);
 }
 
 void cli_interrupt_install(void)
@@ -28,10 +40,15 @@ void cli_interrupt_install(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = progress_give_up;
+    sigaction(SIGALRM, &action, NULL);
 }
 
 bool cli_interrupted(void)
 {
+    if (progress_stop) {
+        alarm(0); // asked and answered
+    }
     return progress_stop != 0;
 }
 
@@ -69,7 +86,7 @@ static bool progress_step(void *user, double fraction, const char *what)
         progress_draw(fraction, what);
         bar.last = now;
     }
-    return !progress_stop;
+    return !cli_interrupted();
 }
 
 const pl_progress cli_progress = {progress_step, NULL};

@@ -64,7 +64,8 @@ int cli_robot_open(const cli_args *args, const char *given, cli_robot *r)
     }
     // `err` repeats the first defect, which has been printed with its line; an option was judged where it was
     // read
-    if (err.text[0] == 0 || (status == PL_BAD_INPUT && pl_findings_defect_count(r->findings) > 0)) {
+    if (err.text[0] == 0 ||
+        ((status == PL_BAD_INPUT || status == PL_BAD_FILE) && pl_findings_defect_count(r->findings) > 0)) {
         return status == PL_NO_MEMORY ? cli_no_memory(args) : CLI_WRONG;
     }
     err.status = status;

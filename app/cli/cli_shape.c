@@ -107,47 +107,71 @@ pl_status cli_mesh_write(const cli_args *args, const pl_mesh *mesh, const char *
 }
 
 // ---- a solved shape
+static const struct {
+    const char *name, *legend;
+    pl_field field;
+    double scale;
+} shape_colours[] = {
+    {"displacement", "displacement (mm)", PL_FIELD_DISPLACEMENT, 1},
+    {"von_mises", "von Mises stress (kPa)", PL_FIELD_VON_MISES, 1000},
+    {"stretch", "largest stretch", PL_FIELD_STRETCH, 1},
+};
+#define SHAPE_COLOURS ((int)(sizeof shape_colours / sizeof shape_colours[0]))
+
+// Which colour --color asks for: SHAPE_COLOURS for regions, -1 when there is none of that name.
+static int shape_colour_asked(const cli_args *args)
+{
+    const char *colour = cli_value(args, "color");
+    int k = 0;
+    while (colour && k < SHAPE_COLOURS && strcmp(colour, shape_colours[k].name) != 0) {
+        ++k;
+    }
+    return k < SHAPE_COLOURS || strcmp(colour, "region") == 0 ? k : -1;
+}
+
 // The vertex values --color asks for: *value stays NULL for regions.
 static pl_status shape_colour(const cli_args *args, cli_run *run, double **value, pl_picture *picture,
                               pl_error *err)
 {
-    const char *colour = cli_value(args, "color");
-    colour = colour ? colour : "displacement";
-    static const struct {
-        const char *name, *legend;
-        pl_field field;
-        double scale;
-    } known[] = {
-        {"displacement", "displacement (mm)", PL_FIELD_DISPLACEMENT, 1},
-        {"von_mises", "von Mises stress (kPa)", PL_FIELD_VON_MISES, 1000},
-        {"stretch", "largest stretch", PL_FIELD_STRETCH, 1},
-    };
-    if (strcmp(colour, "region") == 0) {
+    const int k = shape_colour_asked(args);
+    if (k < 0) {
+        return shape_wrong(err, "--color takes displacement, von_mises, stretch or region");
+    }
+    if (k == SHAPE_COLOURS) {
         return PL_OK;
     }
-    for (int k = 0; k < 3; ++k) {
-        if (strcmp(colour, known[k].name) != 0) {
-            continue;
-        }
-        const int32_t n = pl_state_vertex_count(run->state);
-        const int components = pl_field_components(known[k].field);
-        double *field = calloc((size_t)n * (size_t)components + 1, sizeof *field);
-        if (!field) {
-            *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the picture"};
-            return PL_NO_MEMORY;
-        }
-        *value = field;
-        picture->value_name = known[k].legend;
-        const pl_status status = pl_statics_field(run->statics, run->state, known[k].field, field, err);
-        // vectors by their length, in place
-        for (int32_t v = 0; v < n; ++v) {
-            const double *f = field + (size_t)v * (size_t)components;
-            field[v] =
-                known[k].scale * (components == 3 ? sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]) : f[0]);
-        }
-        return status;
+    const double scale = shape_colours[k].scale;
+    const int32_t n = pl_state_vertex_count(run->state);
+    const int components = pl_field_components(shape_colours[k].field);
+    double *field = calloc((size_t)n * (size_t)components + 1, sizeof *field);
+    if (!field) {
+        *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the picture"};
+        return PL_NO_MEMORY;
     }
-    return shape_wrong(err, "--color takes displacement, von_mises, stretch or region");
+    *value = field;
+    picture->value_name = shape_colours[k].legend;
+    const pl_status status = pl_statics_field(run->statics, run->state, shape_colours[k].field, field, err);
+    // vectors by their length, in place
+    for (int32_t v = 0; v < n; ++v) {
+        const double *f = field + (size_t)v * (size_t)components;
+        field[v] = scale * (components == 3 ? sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]) : f[0]);
+    }
+    return status;
+}
+
+int cli_shape_check(const cli_args *args, const pl_mesh *mesh)
+{
+    pl_error err = {0};
+    pl_picture picture = pl_picture_default();
+    const char *surface;
+    pl_status status = shape_surface(args, mesh, &surface, &err);
+    if (status == PL_OK) {
+        status = shape_look(args, mesh, &picture, &err);
+    }
+    if (status == PL_OK && shape_colour_asked(args) < 0) {
+        status = shape_wrong(&err, "--color takes displacement, von_mises, stretch or region");
+    }
+    return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
 // All cables of the current shape as polylines; both arrays on the heap.

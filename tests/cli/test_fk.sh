@@ -76,4 +76,10 @@ wait "$child" || status=$?
 if [ "$status" -eq 1 ]; then pass "exit 1 when interrupted"; else fail "exit $status when interrupted"; fi
 expect_words err.txt "interrupted"
 expect_clean
+# how a picture looks is judged before the solve
+for look in "--view 0,0,0" "--cut q" "--color qq" "--surface nope"; do
+    # shellcheck disable=SC2086
+    expect_status 2 fk finger --size 8 --order 1 $look --out look.png
+    expect_no_words out.txt "solved"
+done
 finish

@@ -142,6 +142,45 @@ fixed: [{surface: base}]"
 wrong no_yaml 4 "YAML" <<<"pliant: 1
 name: wrong
 mesh: {file: body.vtu"
+wrong stray_command 8 "name of an actuator" <<<"$head
+actuators: [{name: air, kind: chamber, surface: cavity, drive: pressure}, {name: b, kind: chamber, surface: cavity, drive: pressure}]
+commands: {b: {drives: {air: 1}}}"
+wrong no_modulus 4 "no material has that" <<<"pliant: 1
+name: wrong
+mesh: {file: body.vtu}
+materials: {rubber: {model: neo_hookean, c10: 1e-300, poisson: 0.4}}
+regions: {skin: rubber, layer: rubber}
+fixed: [{surface: base}]"
+wrong all_held 6 "every vertex is held" <<<"pliant: 1
+name: wrong
+mesh: {file: body.vtu}
+materials: {rubber: {model: neo_hookean, c10: 0.1 MPa, poisson: 0.4}}
+regions: {skin: rubber, layer: rubber}
+fixed: [{region: skin}, {region: layer}]"
+wrong bad_design_unit 2 "'50 kPa' is a pressure" <<<"pliant: 1
+mesh: {design: {kind: beam, length: 50 kPa}, size: 20}"
+wrong far_too_fine 4 "elements, at most" <<<"pliant: 1
+materials: {s: {model: neo_hookean, c10: 0.1, poisson: 0.4}}
+regions: {body: s}
+mesh: {design: {kind: beam}, size: 1e-9}
+fixed: [{surface: base}]"
+wrong bad_design 6 "mesh: design beam: width is 0.1 mm" <<<"pliant: 1
+materials: {s: {model: neo_hookean, c10: 0.1, poisson: 0.4}}
+regions: {body: s}
+mesh:
+  design: {kind: beam,
+    width: 0.1}
+fixed: [{surface: base}]"
+expect_no_words err.txt "bad_design.yaml:4"
+# two supports of one surface are told apart
+expect_status 0 new beam twice
+sed 's/  - {surface: base}/  - {surface: base, axes: [x]}\n  - {surface: base, axes: [y, z]}/' twice/robot.yaml >twice/two.yaml
+expect_status 0 fk twice/two.yaml --size 30 --order 1 --json two.json
+expect_keys two.json base base2
+# a part that cannot be read leaves no folder behind
+echo "solid" >part.stl
+expect_status 2 new --from part.stl made
+if [ -d made ]; then fail "left the folder made"; else pass "leaves no folder"; fi
 # several defects in one go
 cat >parts/several.yaml <<<"$head
 actuator: []
