@@ -143,7 +143,8 @@ typedef struct descent_pace {
 // Would a new factor get there sooner? Extrapolates the decrease of the last three steps.
 static bool pace_too_slow(const pl_statics *s, const descent_pace *pace, const descent *D)
 {
-    if (pace->since_factor < 4 || pace->decrement[3] <= 0) {
+    // a warm start is near its end: L-BFGS gets time to learn the little that changed
+    if (pace->since_factor < (D->predict ? 4 : 12) || pace->decrement[3] <= 0) {
         return false;
     }
     const double rate = cbrt(pace->decrement[0] / pace->decrement[3]);
@@ -152,7 +153,7 @@ static bool pace_too_slow(const pl_statics *s, const descent_pace *pace, const d
     }
     const double wanted = pow(fmin(1, D->length_tolerance / D->step), 2);
     const double remaining = log(wanted) / log(rate);
-    return remaining > descent_factor_cost(s) + 4;
+    return remaining > 1.6 * descent_factor_cost(s) + 4;
 }
 
 // What rounding leaves of an energy: near rest that of the strains, which are small differences of numbers

@@ -281,7 +281,7 @@ pl_status statics_refactor(pl_statics *s, const double *x, double blend, bool ex
         memcpy(s->elements->pressure, pressure, (size_t)s->elements->pressure_count * sizeof *pressure);
     }
     pl_status status = linear_factor_once(s, x, blend, err);
-    if (status == PL_OK && !exact && blend < 1 && (!s->has_factor || statics_unstable(s) > 0)) {
+    if (status == PL_OK && blend < 1 && (!s->has_factor || (!exact && statics_unstable(s) > 0))) {
         pl_log(2, "    tangent not positive (%d negative): positive part instead",
                s->has_factor ? statics_unstable(s) : -1);
         status = linear_factor_once(s, x, 1, err);
