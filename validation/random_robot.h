@@ -124,7 +124,8 @@ static inline void pen_design(random_pen *pen, const pl_design *d, double *size)
         const pl_design_parameter *p = &d->parameter[i];
         double value = p->value * scale * pen_log(pen, 0.85, 1.18);
         if (p->whole) {
-            value = p->value > 1 ? 1 + pen_pick(pen, 4) : pen_pick(pen, 2);
+            value = p->value > 1 ? 1 + pen_pick(pen, 4)
+                                 : 0; // whole spheres and tubes: only they enclose a volume
         }
         value = fmin(fmax(value, p->low), p->high);
         value *= pen_share(d->kind, p->name);
@@ -227,17 +228,17 @@ static inline void pen_finish_cable(random_pen *pen, const double *size)
 {
     // [length width height knuckles notch_width notch_depth notch_flat]
     pen_write(pen, "  size: %.6g\nmaterials:\n", 0.3 * size[2]);
-    const double mu = pen->robot->mu = pen_material(pen, "soft", 0.05, 0.5), area = size[1] * size[2];
+    const double mu = pen->robot->mu = pen_material(pen, "soft", 0.05, 0.5);
     pen_write(pen, "regions: {body: soft}\nfixed: [{surface: base}]\nactuators:\n");
     // what bends each hinge of thickness t by 0.6 rad: T 0.8 h = 3 mu w t^3 / 12 / notch width * 0.6
     const double hinge = size[2] - size[5], bend = 0.19 * mu * size[1] * pow(hinge, 3) / (size[4] * size[2]);
-    const double back = 0.1 * mu * size[1] * hinge, radius = 0.08 * size[2];
+    const double back = 0.1 * mu * size[1] * hinge, radius = 0.12 * size[2];
     const int n = (int)size[3];
     pen_cable(pen, "flexor", size[0], n, size[4], 0, 0.16 * size[2], radius, 0.13 * size[0], bend);
     pen_cable(pen, "left", size[0], n, size[4], 0.3 * size[1], 0.84 * size[2], radius, 0.06 * size[0], back);
     pen_cable(pen, "right", size[0], n, size[4], -0.3 * size[1], 0.84 * size[2], radius, 0.06 * size[0],
               back);
-    pen_loads(pen, "tip", area, mu);
+    pen_loads(pen, "tip", 0.5 * size[1] * hinge, mu);
 }
 
 static inline void pen_finish_trunk(random_pen *pen, const pl_design *d, const double *size, bool round)
@@ -261,7 +262,7 @@ static inline void pen_finish_specimen(random_pen *pen, const double *size)
     pen_write(pen, "  size: %.6g\nmaterials:\n", 0.4 * fmin(size[2], size[3]));
     pen->robot->mu = pen_material(pen, "soft", 0.05, 0.5);
     pen_material(pen, "stiff", 0.1, 2);
-    const double pull = pl_random_uniform(pen->random, -0.08, 1) * (size[0] + size[1]);
+    const double pull = pl_random_uniform(pen->random, -0.08, 0.7) * (size[0] + size[1]);
     pen_write(pen, "regions: {soft: soft, stiff: stiff}\nfixed:\n  - {surface: base}\n");
     pen_write(
         pen,
@@ -284,8 +285,7 @@ static inline void pen_finish_round(random_pen *pen, const pl_design *d, const d
 {
     static const char *const cavity[] = {"cavity"};
     // sphere [inner_radius wall octant], tube [inner_radius wall length quarter]
-    const double part = size[tube ? 3 : 2];
-    pen_write(pen, "  size: %.6g\nmaterials:\n", part > 0 ? 0.6 * size[1] : 0.9 * size[1]);
+    pen_write(pen, "  size: %.6g\nmaterials:\n", 0.9 * size[1]);
     pen->robot->mu = pen_material(pen, "soft", 0.05, 0.5);
     pen_write(pen,
               "regions: {%s: soft}\nfixed:\n  - {surface: sx, axes: [x]}\n  - {surface: sy, axes: [y]}\n",
