@@ -14,7 +14,7 @@ static struct {
 } bar;
 
 // Some stages, Gmsh's above all, cannot be asked: a run that has not answered by then is ended.
-#define PROGRESS_GRACE 20 // s
+#define PROGRESS_GRACE 60 // s
 
 static void progress_give_up(int signal_number)
 {

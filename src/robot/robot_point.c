@@ -258,13 +258,16 @@ pl_status pl_point_create(const pl_mesh *mesh, const double at[3], double radius
     if (distance) {
         *distance = embedding.distance;
     }
-    if (radius > 0) {
+    // on a mesh coarser than the radius the spread grows with the mesh: a force on the few vertices of one
+    // element would turn it inside out
+    double spread = radius;
+    for (int grown = 0; radius > 0 && grown < 5; ++grown, spread *= 1.4) {
         point_kernel kernel;
-        status = kernel_create(mesh, at, radius, embedding.element, &kernel, err);
+        status = kernel_create(mesh, at, spread, embedding.element, &kernel, err);
         if (status != PL_OK) {
             return status;
         }
-        if (point_correct(pl_mesh_get(mesh).position, at, radius, &kernel)) {
+        if (point_correct(pl_mesh_get(mesh).position, at, spread, &kernel)) {
             *out = (pl_point){.count = kernel.count, .node = kernel.node, .weight = kernel.weight};
             point_rest(mesh, out);
             return PL_OK;
