@@ -121,8 +121,8 @@ static inline int graded_round(graded_mesh *m, const graded_wish *wish)
         const size_t first = (size_t)long_one[k].tet;
         size_t count = 0;
         bool free_all = true;
-        while (first + count < all && edge[first + count].key == long_one[k].key) {
-            free_all = free_all && !touched[edge[first + count++].tet];
+        for (; first + count < all && edge[first + count].key == long_one[k].key; ++count) {
+            free_all = free_all && !touched[edge[first + count].tet];
         }
         if (free_all && m->vertices < m->vertex_room && m->tets + (int32_t)count < m->tet_room) {
             for (size_t i = 0; i < count; ++i) {
