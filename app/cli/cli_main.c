@@ -3,14 +3,16 @@
 #include <string.h>
 #include "cli.h"
 
-// Idle OpenMP threads spin for milliseconds by default, which costs a core for nothing when the machine is shared. The
-// OpenMP library reads its settings when it is loaded, so this runs before any library's own start.
+// Idle OpenMP threads spin for milliseconds by default, which costs a core for nothing when the machine is
+// shared. The OpenMP library reads its settings when it is loaded, so this runs before any library's own
+// start.
 static void main_before_libraries(void)
 {
     setenv("GOMP_SPINCOUNT", "5000", 0);
 }
 #if defined(__linux__) && defined(__GNUC__)
-__attribute__((section(".preinit_array"), used)) static void (*const main_early)(void) = main_before_libraries;
+__attribute__((section(".preinit_array"),
+               used)) static void (*const main_early)(void) = main_before_libraries;
 #endif
 
 const cli_verb *const cli_verbs[] = {

@@ -87,8 +87,8 @@ PL_API void pl_log_set(pl_log_hook hook, void *user, int level);
 typedef void *(*pl_realloc_hook)(void *user, void *block, size_t bytes); // bytes 0 frees
 PL_API void pl_memory_set(pl_realloc_hook hook, void *user);
 
-// Threads used by element loops and factorisations; results do not depend on it. 0 asks for as many as OpenMP gives
-// (all cores, or OMP_NUM_THREADS).
+// Threads used by element loops and factorisations; results do not depend on it. 0 asks for as many as OpenMP
+// gives (all cores, or OMP_NUM_THREADS).
 PL_API void pl_threads_set(int count);
 PL_API int pl_threads_get(void);
 

@@ -32,9 +32,9 @@ PL_API int pl_element_face_count(pl_element_kind kind);
 // the node count: 3 or 6 for a triangle, 4 or 8 for a quadrilateral.
 PL_API int pl_element_face_nodes(pl_element_kind kind, int face, int node[PL_FACE_NODES_MAX]);
 
-// What a mesh is made from. Arrays are copied. Surfaces are triangles and quadrilaterals named by their corner
-// nodes, which are looked up. A face between two elements is taken from the one of the lower region (then of
-// the lower number).
+// What a mesh is made from. Arrays are copied. Surfaces are triangles and quadrilaterals named by their
+// corner nodes, which are looked up. A face between two elements is taken from the one of the lower region
+// (then of the lower number).
 typedef struct pl_mesh_def {
     int32_t vertex_count;
     const double *position; // 3 per vertex, mm

@@ -12,8 +12,9 @@ extern "C" {
 // The mesher to hand to pl_robot_load. Its memory is static.
 PL_API const pl_mesher *pl_meshing_mesher(void);
 
-// Reads a volume mesh: MSH 2.2 and 4.1 (ASCII, binary) and UNV through Gmsh, legacy VTK (ASCII, binary). Regions
-// and surfaces come from physical groups, in VTK from cell data named region, material or CellEntityIds
+// Reads a volume mesh: MSH 2.2 and 4.1 (ASCII, binary) and UNV through Gmsh, legacy VTK (ASCII, binary).
+// Regions and surfaces come from physical groups, in VTK from cell data named region, material or
+// CellEntityIds
 // (`region7`); without any, one region `body`. `unit` is mm per unit of the file.
 PL_API pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findings *findings,
                                  pl_error *err);
@@ -34,10 +35,11 @@ PL_API pl_status pl_meshing_from_parts(const pl_meshing_part *part, int part_cou
                                        const pl_progress *progress, pl_mesh **out, pl_findings *findings,
                                        pl_error *err);
 
-// A first robot file for a surface of one's own (STL or OBJ): finds voids by nesting, or a cavity open to the outside
-// by looking around; base and tip by the flat ends of the longest axis; the size by the walls. What was guessed
-// stands in comments. `unit` is mm per unit of the file, 0 when unknown (mm is then assumed, and said);
-// `reference` is the file's path as the robot file shall spell it (NULL: its name). Freed with pl_meshing_free_text.
+// A first robot file for a surface of one's own (STL or OBJ): finds voids by nesting, or a cavity open to the
+// outside by looking around; base and tip by the flat ends of the longest axis; the size by the walls. What
+// was guessed stands in comments. `unit` is mm per unit of the file, 0 when unknown (mm is then assumed, and
+// said); `reference` is the file's path as the robot file shall spell it (NULL: its name). Freed with
+// pl_meshing_free_text.
 PL_API pl_status pl_meshing_guess(const char *path, double unit, const char *reference, char **robot_yaml,
                                   pl_findings *findings, pl_error *err);
 PL_API void pl_meshing_free_text(char *text);

@@ -39,7 +39,7 @@ typedef struct extract_options {
     double scale;       // mm per unit of the model
     const char *source; // starts the sentences: a file name, "design beam"
     const char *body;   // name of elements in no group
-    bool relax; // draw mid-edge nodes back towards their chords where a curved element is badly bent
+    bool relax;         // draw mid-edge nodes back towards their chords where a curved element is badly bent
 } extract_options;
 pl_status meshing_extract(gmsh_session *g, const extract_options *options, pl_mesh **out,
                           pl_mesh_report *report, pl_error *err);

@@ -5,8 +5,9 @@
 #include "base/base.h"
 #include "pliant/robot.h"
 
-// A material point as a weighted sum of vertices: y = sum_j weight_j x_j. Weights sum to 1 and reproduce linear
-// fields, so a rigid motion of the body moves the point rigidly. A point fixed in space has count 0 and sits at rest.
+// A material point as a weighted sum of vertices: y = sum_j weight_j x_j. Weights sum to 1 and reproduce
+// linear fields, so a rigid motion of the body moves the point rigidly. A point fixed in space has count 0
+// and sits at rest.
 typedef struct pl_point {
     int32_t count;
     int32_t *node;
@@ -36,9 +37,9 @@ typedef struct pl_actuator {
     pl_drive drive;
     double range[2];
     bool has_range, idle_hold;
-    // chamber, film: faces of the mesh; and, for chambers, the rims of open cavities as closed loops of vertices
-    // (corner, mid, corner, mid ... on quadratic meshes; corners only on linear ones), ordered so that a fan from the
-    // loop's centroid closes the surface with the same orientation as the faces
+    // chamber, film: faces of the mesh; and, for chambers, the rims of open cavities as closed loops of
+    // vertices (corner, mid, corner, mid ... on quadratic meshes; corners only on linear ones), ordered so
+    // that a fan from the loop's centroid closes the surface with the same orientation as the faces
     int64_t *face;
     int64_t face_count;
     int rim_count;
@@ -51,8 +52,8 @@ typedef struct pl_actuator {
     // syringe, voltage
     double line_volume, ambient, thickness, permittivity;
     bool liquid;
-    double rest;   // rest measure: L0, V0 or A0
-    int command;   // -1: idle always
+    double rest; // rest measure: L0, V0 or A0
+    int command; // -1: idle always
     double factor;
 } pl_actuator;
 
@@ -63,12 +64,13 @@ typedef struct pl_command {
     int first_actuator, actuator_count;
 } pl_command;
 
-// A marker: position as a weighted point, orientation from the same vertices (rotation that best maps their rest
-// offsets to the current ones, with the same weights); `frame` is false when they do not span a volume or a plane.
+// A marker: position as a weighted point, orientation from the same vertices (rotation that best maps their
+// rest offsets to the current ones, with the same weights); `frame` is false when they do not span a volume
+// or a plane.
 typedef struct pl_marker {
     char *name;
     pl_point point;
-    pl_point patch; // non-negative weights, for the frame and for spreading forces and moments
+    pl_point patch;   // non-negative weights, for the frame and for spreading forces and moments
     double offset[3]; // rest position minus the weighted point: not 0 when it stands off the body
     double distance;  // mm off the body
     bool frame;
@@ -96,7 +98,8 @@ typedef struct pl_surface_pressure {
 struct pl_robot {
     char *name;
     uint64_t hash;
-    pl_mesh *mesh; // all bodies merged, world frame; region and surface names carry the body's when there are several
+    pl_mesh *mesh; // all bodies merged, world frame; region and surface names carry the body's when there are
+                   // several
     pl_material *material;
     char **material_name;
     int material_count;
@@ -135,15 +138,15 @@ struct pl_state {
 
 // Weights of a point spread over `radius` (see robot_point.c for the kernel); falls back to the element's own
 // interpolation when too few vertices lie inside.
-pl_status pl_point_create(const pl_mesh *mesh, const double at[3], double radius, pl_point *out, double *distance,
-                          pl_error *err);
+pl_status pl_point_create(const pl_mesh *mesh, const double at[3], double radius, pl_point *out,
+                          double *distance, pl_error *err);
 void pl_point_clear(pl_point *point);
 
 // The checks of a def that need no mesh (names, materials, ranges, references between its items, implausible
 // values), as findings; fails only when out of memory.
 pl_status pl_robot_def_check(const pl_robot_def *def, pl_findings *findings);
 // Builds from a def that has passed them; otherwise as pl_robot_create. `findings` must be given.
-pl_status pl_robot_build(const pl_robot_def *def, const pl_mesh *const *mesh, pl_robot **out, pl_findings *findings,
-                         pl_error *err);
+pl_status pl_robot_build(const pl_robot_def *def, const pl_mesh *const *mesh, pl_robot **out,
+                         pl_findings *findings, pl_error *err);
 
 #endif
