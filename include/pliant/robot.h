@@ -62,6 +62,7 @@ typedef struct pl_rigid_def {
 typedef enum pl_actuator_kind { PL_CABLE, PL_CHAMBER, PL_FILM } pl_actuator_kind;
 typedef enum pl_drive {
     PL_DRIVE_LENGTH_RATIO, // cable: L / L0
+    PL_DRIVE_LENGTH,       // cable: L, mm
     PL_DRIVE_SHORTENING,   // cable: L0 - L, mm
     PL_DRIVE_TENSION,      // cable, N
     PL_DRIVE_VOLUME_RATIO, // chamber: V / V0

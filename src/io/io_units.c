@@ -337,6 +337,7 @@ const char *io_dimension_units(pl_dimension dimension)
 pl_dimension pl_drive_dimension(pl_drive drive)
 {
     switch (drive) {
+    case PL_DRIVE_LENGTH:
     case PL_DRIVE_SHORTENING:
         return PL_DIM_LENGTH;
     case PL_DRIVE_TENSION:

@@ -211,6 +211,7 @@ static const struct {
     double scale; // internal value of one unit
 } access_drives[PL_DRIVE_COUNT] = {
     [PL_DRIVE_LENGTH_RATIO] = {"length_ratio", "1", PL_CABLE, true, 1},
+    [PL_DRIVE_LENGTH] = {"length", "mm", PL_CABLE, true, 1},
     [PL_DRIVE_SHORTENING] = {"shortening", "mm", PL_CABLE, true, 1},
     [PL_DRIVE_TENSION] = {"tension", "N", PL_CABLE, false, 1},
     [PL_DRIVE_VOLUME_RATIO] = {"volume_ratio", "1", PL_CHAMBER, true, 1},

@@ -192,8 +192,9 @@ static void check_range(check *c, const pl_actuator_def *a)
                      a->range[0], a->range[1]);
         return;
     }
-    const bool positive = a->drive == PL_DRIVE_LENGTH_RATIO || a->drive == PL_DRIVE_VOLUME_RATIO ||
-                          a->drive == PL_DRIVE_VOLUME || a->drive == PL_DRIVE_AREA_RATIO;
+    const bool positive = a->drive == PL_DRIVE_LENGTH_RATIO || a->drive == PL_DRIVE_LENGTH ||
+                          a->drive == PL_DRIVE_VOLUME_RATIO || a->drive == PL_DRIVE_VOLUME ||
+                          a->drive == PL_DRIVE_AREA_RATIO;
     const bool not_negative =
         a->drive == PL_DRIVE_SHORTENING || a->drive == PL_DRIVE_TENSION || a->drive == PL_DRIVE_VOLTAGE;
     if (positive && !(a->range[0] > 0)) {
