@@ -33,6 +33,8 @@ typedef enum pl_dimension {
 // found and which units fit.
 PL_API pl_status pl_quantity_parse(const char *text, pl_dimension dimension, double *value, pl_error *err);
 PL_API pl_dimension pl_drive_dimension(pl_drive drive);
+// The same per second: "5 mm/s", "20 kPa/s", "0.5 /s"; a plain number is per second.
+PL_API pl_status pl_rate_parse(const char *text, pl_dimension dimension, double *value, pl_error *err);
 
 // ---- robot files
 typedef struct pl_load_options {

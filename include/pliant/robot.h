@@ -80,6 +80,20 @@ typedef struct pl_guide_def {
     int line;
 } pl_guide_def;
 
+// How a motor moves an actuator: one axis of a machine that reads G-code. At travel t (mm of cable pulled in,
+// or mm^3 of syringe pushed) the axis stands at offset + t / per_unit, or offset - t / per_unit when
+// reversed.
+typedef struct pl_hardware {
+    char axis;       // its letter; 0: the actuator has none
+    double per_unit; // mm or mm^3 per unit of the axis
+    bool reverse;
+    double offset;   // units of the axis, where the actuator is at rest
+    double feed;     // units per minute, at most; 0: no limit of its own
+    double range[2]; // units of the axis
+    bool has_range;
+    int line;
+} pl_hardware;
+
 typedef struct pl_actuator_def {
     const char *name;
     pl_actuator_kind kind;
@@ -99,6 +113,8 @@ typedef struct pl_actuator_def {
     // voltage
     double thickness;    // mm
     double permittivity; // relative
+    double rate;         // of the drive's value per second, at most; 0: no limit
+    pl_hardware hardware;
     int line;
 } pl_actuator_def;
 
@@ -112,6 +128,7 @@ typedef struct pl_command_def {
     int drive_count;
     double range[2];
     bool has_range;
+    double rate; // per second, at most; 0: what its actuators allow
     int line;
 } pl_command_def;
 
@@ -196,6 +213,7 @@ typedef struct pl_command_info {
     bool has_range;
     pl_drive drive; // of the first actuator driven: gives the unit
     int actuator_count;
+    double rate; // internal units per second, at most; 0: no limit
 } pl_command_info;
 typedef struct pl_actuator_info {
     const char *name;
@@ -207,6 +225,8 @@ typedef struct pl_actuator_info {
     int command; // the command that drives it; -1 when none
     double factor;
     int rim_count; // chambers: openings that were capped
+    double rate;   // internal units per second, at most; 0: no limit
+    pl_hardware hardware;
 } pl_actuator_info;
 
 PL_API int pl_robot_command_count(const pl_robot *robot);
@@ -214,6 +234,10 @@ PL_API pl_command_info pl_robot_command(const pl_robot *robot, int i);
 PL_API int pl_robot_find_command(const pl_robot *robot, const char *name); // -1 when there is none
 PL_API int pl_robot_actuator_count(const pl_robot *robot);
 PL_API pl_actuator_info pl_robot_actuator(const pl_robot *robot, int i);
+// What the motor of an actuator has to do at `value` (of its drive; NAN: idle) where its measure is
+// `measure`: mm of cable pulled in, or mm^3 of syringe pushed. An idle cable is let out as far as the body
+// pulls it.
+PL_API double pl_robot_travel(const pl_robot *robot, int actuator, double value, double measure);
 PL_API int pl_robot_marker_count(const pl_robot *robot);
 PL_API const char *pl_robot_marker_name(const pl_robot *robot, int i);
 PL_API void pl_robot_marker_rest(const pl_robot *robot, int i, double position[3],

@@ -139,6 +139,10 @@ void io_read_markers(io_robot_file *f, const io_node *node, const io_scope *scop
 void io_read_sensors(io_robot_file *f, const io_node *node, const io_scope *scope);
 void io_read_loads(io_robot_file *f, const io_node *node);
 void io_read_solver(io_robot_file *f, const io_node *node);
+void io_read_hardware(io_robot_file *f, const io_node *node);
+// A limit per second of a value of that dimension.
+bool io_read_rate(io_robot_file *f, const io_node *node, const char *what, pl_dimension dimension,
+                  double *rate);
 
 // Names and points of a scope.
 const char *io_scoped(io_robot_file *f, const io_scope *scope, const char *name);

@@ -168,7 +168,7 @@ static bool actuator_read(io_robot_file *f, const io_node *node, const io_scope 
         {"ambient", IO_QUANTITY, PL_DIM_PRESSURE, offsetof(pl_actuator_def, ambient), IO_POSITIVE},
         {"thickness", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_actuator_def, thickness), IO_POSITIVE},
         {"permittivity", IO_QUANTITY, PL_DIM_NUMBER, offsetof(pl_actuator_def, permittivity), IO_POSITIVE},
-        {"rate", IO_RESERVED, 0, 0, 0},
+        {"rate", IO_OTHER, 0, 0, 0},
         {"delay", IO_RESERVED, 0, 0, 0},
         {"table", IO_RESERVED, 0, 0, 0},
     };
@@ -185,6 +185,12 @@ static bool actuator_read(io_robot_file *f, const io_node *node, const io_scope 
         snprintf(what, sizeof what, "actuator '%.60s': range", def->name);
         def->has_range = io_read_range(f, range, what, pl_drive_dimension(def->drive), def->range);
         good = good && def->has_range;
+    }
+    const io_node *rate = io_child(node, "rate");
+    if (rate) {
+        char what[120];
+        snprintf(what, sizeof what, "actuator '%.60s': rate", def->name);
+        good = io_read_rate(f, rate, what, pl_drive_dimension(def->drive), &def->rate) && good;
     }
     return good;
 }
@@ -246,6 +252,7 @@ static bool command_read(io_robot_file *f, const io_node *node, pl_command_def *
     static const io_key keys[] = {
         {"drives", IO_OTHER, 0, 0, IO_REQUIRED},
         {"range", IO_OTHER, 0, 0, 0},
+        {"rate", IO_OTHER, 0, 0, 0},
     };
     bool good = io_read_map(f, node, "command", keys, PL_COUNT(keys), def);
     const io_node *drives = io_child(node, "drives"), *range = io_child(node, "range");
@@ -253,6 +260,10 @@ static bool command_read(io_robot_file *f, const io_node *node, pl_command_def *
     if (good && range) {
         def->has_range = io_read_range(f, range, "command: range", command_dimension(f, def), def->range);
         good = def->has_range;
+    }
+    const io_node *rate = io_child(node, "rate");
+    if (good && rate) {
+        good = io_read_rate(f, rate, "command: rate", command_dimension(f, def), &def->rate);
     }
     return good;
 }

@@ -28,7 +28,7 @@ static const file_key file_keys[] = {
     {{"solver", IO_OTHER, 0, 0, 0}, false},
     {{"bodies", IO_OTHER, 0, 0, 0}, false},
     {{"contact", IO_RESERVED, 0, 0, 0}, false},
-    {{"hardware", IO_RESERVED, 0, 0, 0}, false},
+    {{"hardware", IO_OTHER, 0, 0, 0}, false},
     {{"estimator", IO_RESERVED, 0, 0, 0}, false},
     {{"controller", IO_RESERVED, 0, 0, 0}, false},
     {{"joints", IO_RESERVED, 0, 0, 0}, false},
@@ -190,7 +190,7 @@ static void file_root(io_robot_file *f, const io_node *root)
     }
     // these refer to what the bodies hold
     const io_node *commands = io_child(root, "commands"), *loads = io_child(root, "loads");
-    const io_node *solver = io_child(root, "solver");
+    const io_node *solver = io_child(root, "solver"), *hardware = io_child(root, "hardware");
     if (commands) {
         io_read_commands(f, commands);
     }
@@ -199,6 +199,9 @@ static void file_root(io_robot_file *f, const io_node *root)
     }
     if (solver) {
         io_read_solver(f, solver);
+    }
+    if (hardware) {
+        io_read_hardware(f, hardware);
     }
 }
 

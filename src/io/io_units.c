@@ -324,6 +324,32 @@ pl_status pl_quantity_parse(const char *text, pl_dimension dimension, double *va
     return PL_OK;
 }
 
+pl_status pl_rate_parse(const char *text, pl_dimension dimension, double *value, pl_error *err)
+{
+    if (!text || !value || (int)dimension < 0 || dimension >= PL_DIM_COUNT) {
+        return pl_fail(err, PL_BAD_INPUT, "rate: a text, a place for the value and a dimension are needed");
+    }
+    int exponent[EXPONENTS] = {0};
+    bool has_unit = false;
+    double number = 0;
+    const pl_status status = units_read(text, &number, exponent, &has_unit, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    const units_dimension *wanted = &units_dimensions[dimension];
+    if (!has_unit && wanted->needs_unit && number != 0) {
+        return pl_fail(err, PL_BAD_INPUT, "%s could be %s per second: write %s %s/s", text,
+                       wanted->plain_reason, text, wanted->plain_unit);
+    }
+    exponent[TIME] += 1;
+    if (has_unit && !units_fit(exponent, wanted->exponent)) {
+        return pl_fail(err, PL_BAD_INPUT, "the unit of '%s' does not fit, expected %s (%s) per second", text,
+                       wanted->name, wanted->units);
+    }
+    *value = number;
+    return PL_OK;
+}
+
 const char *io_dimension_name(pl_dimension dimension)
 {
     return units_dimensions[dimension].name;

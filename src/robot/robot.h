@@ -55,6 +55,8 @@ typedef struct pl_actuator {
     double rest; // rest measure: L0, V0 or A0
     int command; // -1: idle always
     double factor;
+    double rate; // 0: no limit
+    pl_hardware hardware;
 } pl_actuator;
 
 typedef struct pl_command {
@@ -62,6 +64,7 @@ typedef struct pl_command {
     double range[2];
     bool has_range;
     int first_actuator, actuator_count;
+    double rate; // 0: no limit
 } pl_command;
 
 // A marker: position as a weighted point, orientation from the same vertices (rotation that best maps their

@@ -101,7 +101,8 @@ pl_command_info pl_robot_command(const pl_robot *robot, int i)
                              .range = {c->range[0], c->range[1]},
                              .has_range = c->has_range,
                              .drive = robot->actuator[c->first_actuator].drive,
-                             .actuator_count = c->actuator_count};
+                             .actuator_count = c->actuator_count,
+                             .rate = c->rate};
 }
 
 int pl_robot_find_command(const pl_robot *robot, const char *name)
@@ -134,7 +135,9 @@ pl_actuator_info pl_robot_actuator(const pl_robot *robot, int i)
                               .rest = a->rest,
                               .command = a->command,
                               .factor = a->factor,
-                              .rim_count = a->rim_count};
+                              .rim_count = a->rim_count,
+                              .rate = a->rate,
+                              .hardware = a->hardware};
 }
 
 int pl_robot_marker_count(const pl_robot *robot)

@@ -177,7 +177,9 @@ static pl_status actuator_read(robot_build *b, int index)
                        .permittivity = def->permittivity,
                        .liquid = def->liquid,
                        .command = -1,
-                       .factor = 1};
+                       .factor = 1,
+                       .rate = def->rate,
+                       .hardware = def->hardware};
     if (!a->name) {
         return robot_memory(b);
     }

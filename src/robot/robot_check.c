@@ -427,6 +427,7 @@ pl_status pl_robot_def_check(const pl_robot_def *def, pl_findings *findings)
     check_fixed(&c);
     check_actuators(&c);
     check_commands(&c);
+    robot_check_hardware(def, findings);
     check_readings(&c);
     check_loads(&c);
     pl_free(c.word);

@@ -37,6 +37,20 @@ static void command_range(const pl_robot *robot, int index, pl_command *command)
     command->has_range = isfinite(command->range[0]) && isfinite(command->range[1]);
 }
 
+// The smallest limit of all: rate_a / |factor_a| for each actuator, and the command's own.
+static double command_rate(const pl_robot *robot, int index, double own)
+{
+    double least = own;
+    for (int a = 0; a < robot->actuator_count; ++a) {
+        const pl_actuator *actuator = &robot->actuator[a];
+        const double rate = actuator->rate / fabs(actuator->factor);
+        if (actuator->command == index && rate > 0) {
+            least = least > 0 ? fmin(least, rate) : rate;
+        }
+    }
+    return least;
+}
+
 static pl_status command_given(robot_build *b, int c)
 {
     const pl_command_def *def = &b->def->command[c];
@@ -59,6 +73,7 @@ static pl_status command_given(robot_build *b, int c)
     if (!def->has_range) {
         command_range(b->robot, c, command);
     }
+    command->rate = command_rate(b->robot, c, def->rate);
     return PL_OK;
 }
 
@@ -82,7 +97,8 @@ pl_status robot_commands(robot_build *b)
                                 .range = {actuator->range[0], actuator->range[1]},
                                 .has_range = actuator->has_range,
                                 .first_actuator = a,
-                                .actuator_count = 1};
+                                .actuator_count = 1,
+                                .rate = actuator->rate};
         status = command->name ? PL_OK : robot_memory(b);
     }
     return status;

@@ -26,10 +26,11 @@ pl_status robot_world_mesh(robot_build *b, const pl_mesh *const *mesh); // robot
 pl_status robot_regions(robot_build *b);                                // robot_create.c
 pl_status robot_supports(robot_build *b);                               // robot_support.c
 pl_status robot_rigids(robot_build *b);
-pl_status robot_check_held(robot_build *b); // robot_held.c
-pl_status robot_actuators(robot_build *b);  // robot_actuator.c
-pl_status robot_commands(robot_build *b);   // robot_command.c
-pl_status robot_markers(robot_build *b);    // robot_marker.c
+pl_status robot_check_held(robot_build *b);                                // robot_held.c
+pl_status robot_actuators(robot_build *b);                                 // robot_actuator.c
+pl_status robot_commands(robot_build *b);                                  // robot_command.c
+void robot_check_hardware(const pl_robot_def *def, pl_findings *findings); // robot_hardware.c
+pl_status robot_markers(robot_build *b);                                   // robot_marker.c
 pl_status robot_sensors(robot_build *b);
 pl_status robot_loads(robot_build *b);
 uint64_t robot_hash(const pl_robot *robot); // robot_hash.c

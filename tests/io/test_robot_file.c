@@ -16,6 +16,8 @@ static pl_status load(const char *text, pl_robot **robot, pl_findings *findings,
     return pl_robot_load_text(text, strlen(text), NULL, &options, robot, findings, err);
 }
 
+#define PUMP "actuators:\n- {name: pump, kind: chamber, surface: cavity, drive: syringe}\n"
+
 static const char everything[] =
     "pliant: 1\n"
     "name: all-keys\n"
@@ -43,12 +45,15 @@ static const char everything[] =
     "  - {name: air, kind: chamber, surface: hole, drive: pressure, range: [0, 60 kPa]}\n"
     "  - {name: pump, kind: chamber, surface: cavity, drive: syringe, fluid: gas,\n"
     "     line_volume: 2 mL, ambient: 1 bar, range: [0, 3 mL], idle: hold}\n"
-    "  - {name: tendon, kind: cable, drive: shortening, range: [0, 1 cm], radius: 8,\n"
+    "  - {name: tendon, kind: cable, drive: shortening, range: [0, 1 cm], radius: 8, rate: 6 mm/s,\n"
     "     through: [[5, 15, 25], [35, 15, 25], {at: [90, 15, 25], space: true}]}\n"
     "  - {name: film, kind: film, surface: top, drive: voltage, thickness: 50 um,\n"
     "     permittivity: 3, range: [0, 5 kV]}\n"
     "commands:\n"
-    "  bend: {drives: {tendon: 2}, range: [0, 4]}\n"
+    "  bend: {drives: {tendon: 2}, range: [0, 4], rate: 5 mm/s}\n"
+    "hardware:\n"
+    "  tendon: {axis: Y, per_unit: 0.5 mm, reverse: true, offset: 3, feed: 1200, range: [-50, 50]}\n"
+    "  pump: {axis: E, per_unit: 0.25 mL}\n"
     "markers:\n"
     "  tip: {surface: tip}\n"
     "  dot: {at: [20, 15, 3 cm], radius: 8}\n"
@@ -78,6 +83,21 @@ static void test_everything(void **state)
     PL_CHECK_NEAR(pl_robot_actuator(robot, 0).rest, 2000, 1e-8);
     PL_CHECK_NEAR(pl_robot_actuator(robot, 0).range[1], 0.06, 1e-15);
     PL_CHECK_NEAR(pl_robot_actuator(robot, 2).rest, 85, 1e-8);
+    // the command's own limit is 5, its actuator's 6 over the factor 2
+    PL_CHECK_NEAR(pl_robot_command(robot, pl_robot_find_command(robot, "bend")).rate, 3, 1e-12);
+    PL_CHECK_NEAR(pl_robot_command(robot, pl_robot_find_command(robot, "air")).rate, 0, 0);
+    const pl_hardware motor = pl_robot_actuator(robot, 2).hardware,
+                      pump = pl_robot_actuator(robot, 1).hardware;
+    assert_true(motor.axis == 'Y' && motor.reverse && motor.has_range && pump.axis == 'E' && !pump.reverse);
+    PL_CHECK_NEAR(motor.per_unit, 0.5, 0);
+    PL_CHECK_NEAR(motor.offset, 3, 0);
+    PL_CHECK_NEAR(motor.feed, 1200, 0);
+    PL_CHECK_NEAR(pump.per_unit, 250, 1e-12);
+    // what the motor winds: the shortening itself; an idle cable is let out, never wound
+    PL_CHECK_NEAR(pl_robot_travel(robot, 2, 4, 81), 4, 0);
+    PL_CHECK_NEAR(pl_robot_travel(robot, 2, NAN, 87), -2, 1e-8);
+    PL_CHECK_NEAR(pl_robot_travel(robot, 2, NAN, 80), 0, 0);
+    PL_CHECK_NEAR(pl_robot_travel(robot, 1, 1500, 0), 1500, 0);
     PL_CHECK_NEAR(robot->actuator[1].line_volume, 2000, 1e-12);
     PL_CHECK_NEAR(robot->actuator[1].ambient, 0.1, 1e-15);
     assert_true(robot->actuator[1].idle_hold);
@@ -185,7 +205,26 @@ static const struct {
     {GOOD_HEAD FIXED "colour: red\n", 5, "unknown key 'colour'"},
     {GOOD_HEAD FIXED "actuator: []\n", 5, "did you mean 'actuators'"},
     {GOOD_HEAD FIXED "contact: {self: true}\n", 5, "reserved for a later version"},
-    {GOOD_HEAD FIXED "hardware: {}\n", 5, "reserved for a later version"},
+    {GOOD_HEAD FIXED "hardware: 3\n", 5, "hardware: expected"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pmp: {axis: X, per_unit: 1 mL}\n", 8, "did you mean 'pump'"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {axis: Q, per_unit: 1 mL}\n", 8, "expected one of X, Y, Z"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {per_unit: 1 mL}\n", 8, "'axis' is missing"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {axis: X}\n", 8, "'per_unit' is missing"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {axis: X, per_unit: 1 mm}\n", 8,
+     "is a length, expected a volume"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {axis: X, per_unit: -1 mL}\n", 8, "reverse: true"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {axis: X, per_unit: 1 mL, feed: 0}\n", 8,
+     "must be greater than 0"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {axis: X, per_unit: 1 mL, offset: 9, range: [0, 5]}\n", 8,
+     "outside the axis's range"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {axis: X, per_unit: 1 mL, speed: 5}\n", 8,
+     "unknown key 'speed'"},
+    {GOOD_HEAD FIXED AIR "}\nhardware:\n  air: {axis: X, per_unit: 1 mL}\n", 8,
+     "the drive pressure has none"},
+    {GOOD_HEAD FIXED AIR ", rate: 5}\n", 6, "write 5 kPa/s"},
+    {GOOD_HEAD FIXED AIR ", rate: 5 kPa}\n", 6, "per second"},
+    {GOOD_HEAD FIXED AIR ", rate: 0}\n", 6, "must be greater than 0"},
+    {GOOD_HEAD FIXED AIR ", rate: [1]}\n", 6, "expected a number per second"},
     {"pliant: 1\nmesh: {order: 2}\n", 2, "no source given"},
     {"pliant: 1\nmesh: {file: a.msh, step: b.step}\n", 2, "exactly one source"},
     {"pliant: 1\nmesh: {file: a.stl}\n", 2, "is a surface, no volume mesh"},

@@ -1,0 +1,106 @@
+// From actuators to motors: how fast each may move, which axis moves it, and how far.
+#include "robot/robot_impl.h"
+
+#define HARDWARE_AXES "XYZABCUVWE" // letters a G1 move knows
+
+#define HARDWARE_DEFECT(def, findings, line, ...)                                                            \
+    pl_findings_add(findings, PL_DEFECT, (def)->file, line, __VA_ARGS__)
+
+// A motor winds cable or pushes a syringe; air at a pressure and voltages come from elsewhere.
+static bool hardware_fits(pl_drive drive)
+{
+    return pl_drive_kind(drive) == PL_CABLE || drive == PL_DRIVE_SYRINGE || drive == PL_DRIVE_VOLUME ||
+           drive == PL_DRIVE_VOLUME_RATIO;
+}
+
+static void hardware_check_axis(const pl_robot_def *def, int index, pl_findings *findings)
+{
+    const pl_actuator_def *a = &def->actuator[index];
+    const pl_hardware *h = &a->hardware;
+    if (!strchr(HARDWARE_AXES, h->axis)) {
+        HARDWARE_DEFECT(def, findings, h->line, "hardware: '%s': the axis is '%c', expected one of %s",
+                        a->name, h->axis, HARDWARE_AXES);
+    }
+    for (int other = 0; other < index; ++other) {
+        if (def->actuator[other].hardware.axis == h->axis) {
+            HARDWARE_DEFECT(def, findings, h->line, "hardware: '%s' and '%s' share the axis %c", a->name,
+                            def->actuator[other].name, h->axis);
+        }
+    }
+    if (!(h->per_unit > 0) || !isfinite(h->per_unit)) {
+        HARDWARE_DEFECT(def, findings, h->line,
+                        "hardware: '%s': per_unit is %g, must be the mm or mL of one unit of the axis",
+                        a->name, h->per_unit);
+    }
+    if (!isfinite(h->offset) || !(h->feed >= 0) || !isfinite(h->feed)) {
+        HARDWARE_DEFECT(def, findings, h->line, "hardware: '%s': offset %g and feed %g are impossible",
+                        a->name, h->offset, h->feed);
+    }
+    if (h->has_range && !(h->range[0] <= h->offset && h->offset <= h->range[1])) {
+        HARDWARE_DEFECT(def, findings, h->line,
+                        "hardware: '%s': the offset %g lies outside the axis's range of %g to %g", a->name,
+                        h->offset, h->range[0], h->range[1]);
+    }
+    if (!hardware_fits(a->drive)) {
+        HARDWARE_DEFECT(def, findings, h->line,
+                        "hardware: '%s': an axis winds cable or pushes a syringe; the drive %s has none",
+                        a->name, pl_drive_name(a->drive));
+        if (a->drive == PL_DRIVE_PRESSURE) {
+            pl_findings_advise(findings,
+                               "take it out: `follow --export pressures` writes a table for valves; "
+                               "or drive the chamber by syringe or volume");
+        }
+    }
+}
+
+void robot_check_hardware(const pl_robot_def *def, pl_findings *findings)
+{
+    for (int i = 0; i < def->actuator_count; ++i) {
+        const pl_actuator_def *a = &def->actuator[i];
+        if (!a->name || !a->name[0] || (unsigned)a->drive >= PL_DRIVE_COUNT) {
+            continue; // reported with the actuators
+        }
+        if (!(a->rate >= 0) || !isfinite(a->rate)) {
+            HARDWARE_DEFECT(def, findings, a->line, "actuator '%s': the rate is %g, must be positive",
+                            a->name, a->rate);
+        }
+        if (a->hardware.axis) {
+            hardware_check_axis(def, i, findings);
+        }
+    }
+    for (int i = 0; i < def->command_count; ++i) {
+        const pl_command_def *c = &def->command[i];
+        if (!(c->rate >= 0) || !isfinite(c->rate)) {
+            HARDWARE_DEFECT(def, findings, c->line, "command '%s': the rate is %g, must be positive",
+                            c->name ? c->name : "", c->rate);
+        }
+    }
+}
+
+double pl_robot_travel(const pl_robot *robot, int actuator, double value, double measure)
+{
+    if (actuator < 0 || actuator >= robot->actuator_count) {
+        return NAN;
+    }
+    const pl_actuator *a = &robot->actuator[actuator];
+    if (isnan(value)) {
+        return a->kind == PL_CABLE && !a->idle_hold ? fmin(0, a->rest - measure) : 0;
+    }
+    switch (a->drive) {
+    case PL_DRIVE_LENGTH_RATIO:
+        return a->rest * (1 - value);
+    case PL_DRIVE_LENGTH:
+        return a->rest - value;
+    case PL_DRIVE_TENSION:
+        return a->rest - measure;
+    case PL_DRIVE_VOLUME_RATIO:
+        return a->rest * (value - 1);
+    case PL_DRIVE_VOLUME:
+        return value - a->rest;
+    case PL_DRIVE_SHORTENING:
+    case PL_DRIVE_SYRINGE:
+        return value;
+    default:
+        return NAN;
+    }
+}
