@@ -140,6 +140,13 @@ pl_actuator_info pl_robot_actuator(const pl_robot *robot, int i)
                               .hardware = a->hardware};
 }
 
+int64_t pl_robot_actuator_faces(const pl_robot *robot, int i, const int64_t **face)
+{
+    const bool known = i >= 0 && i < robot->actuator_count;
+    *face = known ? robot->actuator[i].face : NULL;
+    return known && *face ? robot->actuator[i].face_count : 0;
+}
+
 int pl_robot_marker_count(const pl_robot *robot)
 {
     return robot->marker_count;
