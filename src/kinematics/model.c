@@ -1,14 +1,5 @@
 // pl_model: what every model answers, passed on to the kind that stands behind it, with the costs counted.
-#include "base/base.h"
-#include "pliant/kinematics.h"
-#include <string.h>
-
-struct pl_model {
-    const pl_model_type *type;
-    void *self;
-    pl_model_info info;
-    pl_model_costs costs;
-};
+#include "kinematics/kinematics_impl.h"
 
 pl_status pl_model_create(const pl_model_type *type, void *self, pl_model **out, pl_error *err)
 {
@@ -28,8 +19,22 @@ void pl_model_destroy(pl_model *model)
 {
     if (model) {
         model->type->destroy(model->self);
+        if (model->release) {
+            model->release(model->owned);
+        }
         pl_free(model);
     }
+}
+
+void *pl_model_self(const pl_model *model, const pl_model_type *type)
+{
+    return model && model->type == type ? model->self : NULL;
+}
+
+void pl_model_own(pl_model *model, void *owned, void (*release)(void *owned))
+{
+    model->owned = owned;
+    model->release = release;
 }
 
 pl_model_info pl_model_get_info(const pl_model *model)
