@@ -111,6 +111,9 @@ typedef struct pl_reaction {
 PL_API pl_actuator_result pl_statics_actuator(pl_statics *statics, const pl_state *state, int actuator);
 PL_API pl_marker_result pl_statics_marker(pl_statics *statics, const pl_state *state, int marker);
 PL_API double pl_statics_sensor(pl_statics *statics, const pl_state *state, int sensor); // mm, mm^3, MPa
+// Elastic energy (mJ) of the shape and, if `gradient` is given (3 per vertex), its derivative by the
+// positions, N.
+PL_API double pl_statics_elastic(pl_statics *statics, const pl_state *state, double *gradient);
 PL_API pl_status pl_statics_reactions(pl_statics *statics, const pl_state *state,
                                       pl_reaction *reaction); // per support
 // Polyline of a cable's guide points in the current shape; returns their number, writes at most `room`
@@ -160,7 +163,8 @@ typedef struct pl_jacobian {
 typedef struct pl_jacobian_report {
     int factorizations, solves;
     double residual;    // relative residual of the linear systems solved
-    bool one_sided;     // a cable stands at tension 0: derivative holds for pulling further
+    bool one_sided;     // a cable stands at tension 0: derivative holds for pulling further; or a one-sided
+                        // command stands at 0: derivative holds for raising it
     int negative_count; // as in pl_statics_report
 } pl_jacobian_report;
 PL_API pl_status pl_statics_jacobian(pl_statics *statics, const pl_state *state,

@@ -116,6 +116,11 @@ double pl_statics_sensor(pl_statics *s, const pl_state *state, int i)
     }
 }
 
+double pl_statics_elastic(pl_statics *s, const pl_state *state, double *gradient)
+{
+    return pl_elements_energy(s->elements, state->x, gradient, NULL);
+}
+
 int pl_statics_cable_points(pl_statics *s, const pl_state *state, int actuator, double *point, int room)
 {
     const pl_actuator *a = &s->robot->actuator[actuator];
