@@ -201,6 +201,27 @@ double cli_effort_scale(pl_actuator_kind kind);     // internal value of one suc
 const char *cli_sensor_unit(pl_sensor_kind kind);
 double cli_sensor_scale(pl_sensor_kind kind);
 
+// ---- a model: what ik, follow, workspace and task see, whatever kind of robot stands behind it
+typedef struct cli_model {
+    cli_run run; // a full body: its robot, solver and state, which belong to the model; else statics is NULL
+    pl_model *model;
+    pl_model_info info;
+    double *command; // where the model stands; NAN: idle
+} cli_model;
+int cli_model_open(const cli_args *args, const char *given, cli_model *m);
+void cli_model_close(cli_model *m);
+// The index of a name, or -1 after complaining about --option.
+int cli_model_marker(const cli_args *args, const cli_model *m, const char *option, const char *name);
+int cli_model_sensor(const cli_args *args, const cli_model *m, const char *option, const char *name);
+int cli_model_actuator(const cli_args *args, const cli_model *m, const char *option, const char *name);
+int cli_model_command(const cli_args *args, const cli_model *m, const char *option, const char *name);
+// Reads every --set NAME=VALUE into m->command, checks ranges. Returns an exit status.
+int cli_model_commands_read(const cli_args *args, cli_model *m);
+void cli_model_commands_text(const cli_model *m, const double *command, char *buffer, size_t size);
+void cli_model_print(const cli_args *args, cli_model *m);
+json_t *cli_model_json(cli_model *m); // the record of `fk`, or what any model knows of it
+pl_status cli_model_write(const cli_args *args, cli_model *m, const char *path, pl_error *err); // by extension
+
 // ---- shapes and pictures
 extern const char *const cli_mesh_extensions[], *const cli_shape_extensions[];
 // Any volume mesh file, with its elements as they are (linear or quadratic).
