@@ -67,6 +67,33 @@ PL_API void pl_material_moduli(const pl_material *material, double *mu, double *
 // strain.
 PL_API double pl_material_uniaxial(const pl_material *material, double stretch);
 
+// ---- the shape parameter of the geometric papers
+// An element of weight w (MPa) and shape parameter 0 < R <= 1 is drawn with the energy w Vol |F - T|^2
+// towards T = R Rot + (1 - R) J^(-1/3) F: its rigidly turned rest shape, blended with its own shape at the
+// rest volume. At small strains that is an elastic solid with mu = w R and lambda = 2 w (1 - R) / 3, so
+//   nu = (1 - R) / (2 + R),   E = 6 w R / (2 + R),   and back   R = mu / w,   w = mu + 3 lambda / 2.
+PL_API void pl_shape_to_elastic(double weight, double r_omega, double *young, double *poisson);
+PL_API void pl_shape_from_elastic(double young, double poisson, double *weight, double *r_omega);
+
+// For rubber laws the target is T = (det B)^(-1/3) B, B = (1 - R) F + R Rot, with R a function of the strain.
+// Under uniaxial stretch l that element has, with u = l - P / 2w and P its engineering stress, the lateral
+// stretch u^(-1/2) and needs
+//   R(l) = (l - u) / (l - u + u^(3/2) - 1),
+// so the table below gives it the law's own P(l). At small strains mu = w R, bulk = 2 w / 3. R is held
+// against I1bar = J^(-2/3) tr(F^T F), by which a general strain finds the uniaxial one as stretched.
+#define PL_SHAPE_POINTS 129
+typedef struct pl_shape_curve {
+    double weight;      // MPa, w
+    double strain_high; // engineering strain up to which the curve is matched
+    double reach;       // sqrt(I1bar - 3) there: entries are evenly spaced in sqrt(I1bar - 3) up to it
+    double r_omega[PL_SHAPE_POINTS];
+} pl_shape_curve;
+// Refused for a law that has no such curve: R must stay between 0 and 1 over the strains.
+PL_API pl_status pl_shape_curve_fit(const pl_material *material, double strain_high, pl_shape_curve *out,
+                                    pl_error *err);
+PL_API double pl_shape_curve_at(const pl_shape_curve *curve,
+                                double I1bar); // beyond the reach: its last entry
+
 // The library of measured materials.
 typedef struct pl_material_entry {
     const char *name;  // as in `use: dragon_skin_20`
