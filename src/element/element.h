@@ -2,16 +2,19 @@
 // global matrix. Elements are gathered into blocks of eight of one kind and one material, worked on by
 // kernels compiled for several instruction sets; results do not depend on the thread count.
 //
-// Locking-free formulation (docs/elements.md): the dilatation d of each material is averaged on the corners,
-//   dbar_c = (1/m_c) int N_c d dV,  m_c = int N_c dV,   E = sum_e int Wdev dV + sum_c kappa m_c / 2 dbar_c^2,
-// corners being split between materials. It equals Taylor-Hood elements with a lumped pressure mass, the
-// pressure p_c = kappa dbar_c eliminated.
+// Locking-free formulation (docs/elements.md): the dilatation d of each material is projected on the linear
+// functions N_c of the corners,
+//   dbar = M^-1 b,  b_c = int N_c d dV,  M_cd = int N_c N_d dV,   E = sum_e int Wdev dV + kappa / 2 b^T M^-1
+//   b,
+// corners being split between materials. These are Taylor-Hood elements with the pressure p = kappa dbar
+// eliminated.
 #ifndef PL_ELEMENT_H
 #define PL_ELEMENT_H
 
 #include "material/material_kernel.h"
 #include "mesh/mesh.h"
 #include "pliant/mesh.h"
+#include "solver/solver.h"
 
 #define PL_LANES 8
 #define PL_POINTS_MAX 9
@@ -44,12 +47,14 @@ typedef struct pl_elements {
     double *law_kappa; // per law: the share of the corners, kappa - k0
     double *density;   // per law
     int32_t pressure_count;
-    double *pressure_mass; // m_c
+    pl_sparse mass; // M, by pressure numbers
+    pl_factor *mass_factor;
     double *pressure_kappa;
     int32_t *pressure_vertex;
     int64_t force_size, tangent_size, corner_size;
     double *force, *corner; // buffers of element results
-    double *dilatation;     // dbar per pressure number, at the positions last evaluated
+    double *moment;         // b per pressure number, at the positions last evaluated
+    double *dilatation;     // dbar
     double *pressure;       // p per pressure number
     double *block_energy, *block_min;
     int64_t *vertex_start, *vertex_code; // which entries of the force buffer add up at a vertex
@@ -65,6 +70,11 @@ typedef struct pl_elements {
 pl_status pl_elements_create(const pl_mesh *mesh, const pl_material *const *material, const bool *skip,
                              bool displacement, pl_elements **out, pl_error *err);
 void pl_elements_destroy(pl_elements *elements);
+
+// The pressure mass and its factor; `update` after the elements' weights have changed.
+pl_status pl_elements_mass_create(pl_elements *elements, pl_error *err);
+pl_status pl_elements_mass_update(pl_elements *elements, pl_error *err);
+void pl_elements_mass_solve(pl_elements *elements, double *b); // b becomes M^-1 b
 
 // Elastic energy at positions x (3 per vertex); when `force` is given also dE/dx. Infinite when J <= 0 at
 // some quadrature point. Fills dilatation and pressure. `min_J` (may be NULL): smallest J over the quadrature

@@ -189,13 +189,12 @@ static pl_status number_pressures(pl_elements *E, pl_error *err)
         }
     }
     E->pressure_count = table.count;
-    E->pressure_mass = PL_NEW_ARRAY(double, table.count);
+    E->moment = PL_NEW_ARRAY(double, table.count);
     E->pressure_kappa = PL_NEW_ARRAY(double, table.count);
     E->pressure_vertex = PL_NEW_ARRAY(int32_t, table.count);
     E->dilatation = PL_NEW_ARRAY(double, table.count);
     E->pressure = PL_NEW_ARRAY(double, table.count);
-    const bool ok =
-        E->pressure_mass && E->pressure_kappa && E->pressure_vertex && E->dilatation && E->pressure;
+    const bool ok = E->moment && E->pressure_kappa && E->pressure_vertex && E->dilatation && E->pressure;
     for (int32_t p = 0; ok && p < table.count; ++p) {
         E->pressure_vertex[p] = table.key[2 * p];
         E->pressure_kappa[p] = E->law_kappa[table.key[2 * p + 1]];
@@ -299,7 +298,7 @@ void pl_element_shares(const pl_mesh_view *mesh, int32_t e, double *share)
     }
 }
 
-// Row sums of the mass matrix, rigid regions included, and pressure masses m_c = int N_c dV.
+// Row sums of the mass matrix, rigid regions included, and the volume of the elements.
 static void fill_masses(pl_elements *E, const pl_mesh_view *mesh)
 {
     for (int32_t e = 0; e < mesh->element_count; ++e) {
@@ -313,12 +312,7 @@ static void fill_masses(pl_elements *E, const pl_mesh_view *mesh)
         const pl_block *block = &E->block[b];
         for (int l = 0; l < block->lane_count; ++l) {
             for (int q = 0; q < block->point_count; ++q) {
-                const double w = block->weight[q * PL_LANES + l];
-                E->volume += w;
-                for (int c = 0; E->law[block->law].mixed && c < block->corner_count; ++c) {
-                    E->pressure_mass[block->pressure[c][l]] +=
-                        w * block->corner_weight[q * block->corner_count + c];
-                }
+                E->volume += block->weight[q * PL_LANES + l];
             }
         }
     }
@@ -375,6 +369,7 @@ static pl_status elements_fill(pl_elements *E, const pl_mesh_view *mesh, const p
     }
     if (status == PL_OK) {
         fill_masses(E, mesh);
+        status = pl_elements_mass_create(E, err);
     }
     return status;
 }
@@ -409,12 +404,14 @@ void pl_elements_destroy(pl_elements *E)
     if (!E) {
         return;
     }
-    void *owned[] = {E->law_kappa,      E->block,           E->law,       E->density,      E->pressure_mass,
+    void *owned[] = {E->law_kappa,      E->block,           E->law,       E->density,      E->moment,
                      E->pressure_kappa, E->pressure_vertex, E->force,     E->corner,       E->dilatation,
                      E->pressure,       E->block_energy,    E->block_min, E->vertex_start, E->vertex_code,
                      E->pressure_start, E->pressure_code,   E->storage,   E->vertex_mass};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }
+    pl_sparse_clear(&E->mass);
+    pl_factor_destroy(E->mass_factor);
     pl_free(E);
 }

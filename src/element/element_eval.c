@@ -22,7 +22,7 @@ const pl_kernels *pl_kernels_choose(void)
     return &pl_kernels_table_generic;
 }
 
-// dbar_c = (1/m_c) int N_c d dV, p_c = kappa dbar_c
+// b_c = int N_c d dV, dbar = M^-1 b, p = kappa dbar
 static void elements_dilatation(pl_elements *E, const double *x)
 {
     const pl_kernels *kernels = pl_kernels_choose();
@@ -41,9 +41,13 @@ static void elements_dilatation(pl_elements *E, const double *x)
             for (int64_t i = E->pressure_start[p]; i < E->pressure_start[p + 1]; ++i) {
                 sum += E->corner[E->pressure_code[i]];
             }
-            E->dilatation[p] = sum / E->pressure_mass[p];
-            E->pressure[p] = E->pressure_kappa[p] * E->dilatation[p];
+            E->moment[p] = sum;
+            E->dilatation[p] = sum;
         }
+    }
+    pl_elements_mass_solve(E, E->dilatation);
+    for (int32_t p = 0; p < E->pressure_count; ++p) {
+        E->pressure[p] = E->pressure_kappa[p] * E->dilatation[p];
     }
 }
 
@@ -93,7 +97,7 @@ double pl_elements_energy(pl_elements *E, const double *x, double *force, double
         smallest = E->block_min[b] < smallest ? E->block_min[b] : smallest;
     }
     for (int32_t p = 0; p < E->pressure_count; ++p) {
-        energy += 0.5 * E->pressure[p] * E->dilatation[p] * E->pressure_mass[p];
+        energy += 0.5 * E->pressure[p] * E->moment[p];
     }
     if (min_J) {
         *min_J = smallest;

@@ -203,9 +203,11 @@ void statics_assemble(pl_statics *s, const double *x, double blend)
     for (int64_t k = 0; k < s->pair_count; ++k) {
         assemble_pair(s, &s->pair[k]);
     }
+    const pl_sparse *M = &s->elements->mass;
     for (int32_t p = 0; p < s->elements->pressure_count; ++p) {
-        const int32_t u = s->pressure_dof[p];
-        s->K.value[s->K.start[u + 1] - 1] = -s->elements->pressure_mass[p] / s->elements->pressure_kappa[p];
+        for (int64_t i = M->start[p]; i < M->start[p + 1]; ++i) {
+            s->K.value[s->mass_slot[i]] = -M->value[i] / s->elements->pressure_kappa[p];
+        }
     }
     for (int b = 0; b < s->rigid_count; ++b) {
         rigid_body *body = &s->rigid[b];

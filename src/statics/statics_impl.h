@@ -110,7 +110,8 @@ struct pl_statics {
     pl_sparse K;
     pl_factor *factor;
     pl_factor_kind factor_kind;
-    double *tangent; // element tangents
+    double *tangent;    // element tangents
+    int64_t *mass_slot; // per entry of the pressure mass: where it stands in K
     node_pair *pair;
     int64_t pair_count;
     int64_t *pair_code;  // contributions: (offset in `tangent`) * 2 + transposed

@@ -284,6 +284,24 @@ static pl_status pattern_rigid(pl_statics *s, pl_error *err)
     return PL_OK;
 }
 
+// Where the entries of the pressure mass stand in K.
+static pl_status pattern_mass(pl_statics *s, pl_error *err)
+{
+    const pl_sparse *M = &s->elements->mass;
+    const int64_t count = s->elements->pressure_count > 0 ? M->start[M->n] : 0;
+    s->mass_slot = PL_NEW_ARRAY(int64_t, count);
+    if (!s->mass_slot) {
+        return pl_fail_memory(err, "statics: pressures");
+    }
+    for (int32_t k = 0; k < s->elements->pressure_count; ++k) {
+        for (int64_t i = M->start[k]; i < M->start[k + 1]; ++i) {
+            const int32_t a = s->pressure_dof[M->row[i]], b = s->pressure_dof[k];
+            s->mass_slot[i] = pl_sparse_slot(&s->K, a < b ? a : b, a < b ? b : a);
+        }
+    }
+    return PL_OK;
+}
+
 pl_status statics_pattern(pl_statics *s, pl_error *err)
 {
     pattern p = {0};
@@ -298,8 +316,11 @@ pl_status statics_pattern(pl_statics *s, pl_error *err)
     for (int i = 0; i < s->load_term_count; ++i) {
         pattern_functional(s, &p, &s->load_term[i].h);
     }
+    const pl_sparse *M = &s->elements->mass;
     for (int32_t k = 0; k < s->elements->pressure_count; ++k) {
-        pattern_add(&p, s->pressure_dof[k], s->pressure_dof[k], -1);
+        for (int64_t i = M->start[k]; i < M->start[k + 1]; ++i) {
+            pattern_add(&p, s->pressure_dof[M->row[i]], s->pressure_dof[k], -1);
+        }
     }
     for (int b = 0; b < s->rigid_count; ++b) {
         pattern_add(&p, s->rigid[b].unknown, s->rigid[b].unknown, -1);
@@ -317,6 +338,9 @@ pl_status statics_pattern(pl_statics *s, pl_error *err)
     }
     pl_free(info);
     pl_free(p.entry);
+    if (status == PL_OK) {
+        status = pattern_mass(s, err);
+    }
     if (status == PL_OK) {
         status = pattern_terms(s, err);
     }
@@ -338,6 +362,7 @@ void statics_pattern_destroy(pl_statics *s)
     pl_free(s->pair);
     pl_free(s->pair_code);
     pl_free(s->rigid_code);
+    pl_free(s->mass_slot);
     pl_free(s->tangent);
     pl_free(s->term_matrix);
 }

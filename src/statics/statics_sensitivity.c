@@ -120,9 +120,13 @@ static double sensitivity_residual(pl_statics *s, const double *b, const double 
     memcpy(v, d, (size_t)s->n * sizeof *v);
     memset(Kv, 0, (size_t)s->n * sizeof *Kv);
     pl_sparse_multiply(&s->K, v, Kv);
+    // B^T d - M/kappa dp = 0
     for (int32_t p = 0; p < s->elements->pressure_count; ++p) {
-        const int32_t u = s->pressure_dof[p];
-        v[u] = Kv[u] * s->elements->pressure_kappa[p] / s->elements->pressure_mass[p]; // B^T d - D dp = 0
+        s->pressure_step[p] = Kv[s->pressure_dof[p]];
+    }
+    pl_elements_mass_solve(s->elements, s->pressure_step);
+    for (int32_t p = 0; p < s->elements->pressure_count; ++p) {
+        v[s->pressure_dof[p]] = s->elements->pressure_kappa[p] * s->pressure_step[p];
     }
     pl_sparse_multiply(&s->K, v, Kv);
     double error = 0, scale = 0;
