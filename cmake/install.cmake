@@ -12,7 +12,7 @@ endif()
 
 # what a static core needs besides itself, once for CMake and once for pkg-config
 set(PL_PLAIN_PARTS cholmod metis openblas dmumps_seq ${OpenMP_C_LIB_NAMES} m)
-set(PL_STATIC_PARTS ${PL_PLAIN_PARTS} yaml jansson cairo expat z)
+set(PL_STATIC_PARTS ${PL_PLAIN_PARTS} yaml jansson cairo expat z sqlite3)
 list(TRANSFORM PL_PLAIN_PARTS PREPEND "-l" OUTPUT_VARIABLE PL_PC_PRIVATE)
 list(JOIN PL_PC_PRIVATE " " PL_PC_PRIVATE)
 set(PL_SHARED_FILE ${CMAKE_SHARED_LIBRARY_PREFIX}pliant${CMAKE_SHARED_LIBRARY_SUFFIX})

@@ -12,5 +12,6 @@
 #include "pliant/kinematics.h"
 #include "pliant/calib.h"
 #include "pliant/io.h"
+#include "pliant/report.h"
 
 #endif

@@ -1,0 +1,189 @@
+// A motion as G-code for Marlin. Each actuator with an axis in the robot file becomes one word of a G1 move;
+// all axes of a move start and end together. Marlin's F is the speed along the combined distance D of the
+// axes X, Y, Z (of U, V, W when none of these moves, then of A, B, C, then of E alone), so a move that shall
+// take T minutes gets
+//   F = D / T,   T = max(time of the waypoint, |travel| / rate, |axis| / feed) over its axes.
+// Positions are rounded first and F is cut, not rounded, so the words as written keep every limit.
+#include <stdio.h>
+#include "io/io_motion.h"
+
+#define GCODE_AXES 10
+#define GCODE_GRAIN 1e-5 // units of an axis, as written
+#define GCODE_PAUSE 1.0  // s for a move that nothing limits
+
+typedef struct gcode_axis {
+    int actuator;
+    pl_actuator_info info;
+    double rate; // of the travel per second, mm or mm^3; 0: none
+    double at;   // where it stands, rounded
+} gcode_axis;
+
+typedef struct gcode {
+    const pl_motion *motion;
+    const pl_robot *robot;
+    gcode_axis axis[GCODE_AXES];
+    int count;
+    pl_text text;
+} gcode;
+
+// Comments end with the line: nothing of a name may end it earlier.
+static void gcode_comment(pl_text *text, const char *name)
+{
+    for (; *name; ++name) {
+        pl_text_add(text, "%c", (unsigned char)*name < 0x20 || *name == 0x7f ? ' ' : *name);
+    }
+}
+
+// How fast the motor may move: the limit of the command through its factor, in mm or mm^3 per second.
+static double gcode_rate(const pl_robot *robot, const pl_actuator_info *a)
+{
+    double rate = a->rate;
+    if (a->command >= 0 && pl_robot_command(robot, a->command).rate > 0) {
+        rate = pl_robot_command(robot, a->command).rate * fabs(a->factor);
+    }
+    if (a->drive == PL_DRIVE_TENSION) {
+        return 0; // a limit in N/s says nothing of mm/s
+    }
+    return a->drive == PL_DRIVE_LENGTH_RATIO || a->drive == PL_DRIVE_VOLUME_RATIO ? rate * a->rest : rate;
+}
+
+static int gcode_collect(gcode *g)
+{
+    for (int a = 0; a < pl_robot_actuator_count(g->robot) && g->count < GCODE_AXES; ++a) {
+        const pl_actuator_info info = pl_robot_actuator(g->robot, a);
+        if (info.hardware.axis) {
+            g->axis[g->count++] = (gcode_axis){
+                .actuator = a, .info = info, .rate = gcode_rate(g->robot, &info), .at = info.hardware.offset};
+        }
+    }
+    return g->count;
+}
+
+static void gcode_head(gcode *g)
+{
+    bool extruder = false;
+    pl_text_add(&g->text, "; ");
+    gcode_comment(&g->text, pl_robot_name(g->robot));
+    pl_text_add(&g->text, ": %d waypoints, written by pliant %s\n", g->motion->count, pl_version());
+    for (int i = 0; i < g->count; ++i) {
+        const pl_hardware *h = &g->axis[i].info.hardware;
+        const bool cable = g->axis[i].info.kind == PL_CABLE;
+        pl_text_add(&g->text, "; %c moves ", h->axis);
+        gcode_comment(&g->text, g->axis[i].info.name);
+        pl_text_add(&g->text, ": one unit is %g %s%s, at rest %c%.5f\n",
+                    cable ? h->per_unit : h->per_unit / 1000, cable ? "mm of cable" : "mL of syringe",
+                    h->reverse ? " (reversed)" : "", h->axis, h->offset);
+        extruder = extruder || h->axis == 'E';
+    }
+    for (int a = 0; a < pl_robot_actuator_count(g->robot); ++a) {
+        const pl_actuator_info info = pl_robot_actuator(g->robot, a);
+        if (!info.hardware.axis) {
+            pl_text_add(&g->text, "; no axis moves ");
+            gcode_comment(&g->text, info.name);
+            pl_text_add(&g->text, "\n");
+        }
+    }
+    pl_text_add(&g->text,
+                "; This file homes nothing: home the machine and bring every axis to its place at rest");
+    for (int i = 0; i < g->count; ++i) {
+        pl_text_add(&g->text, " %c%.5f", g->axis[i].info.hardware.axis, g->axis[i].info.hardware.offset);
+    }
+    pl_text_add(&g->text, "\nG21 ; millimetres\nG90 ; absolute positions\n%s",
+                extruder ? "M82 ; absolute positions of E too\nM302 P1 ; let E move cold\n" : "");
+}
+
+// The distance that F counts along, of the moves `d` of the axes.
+static double gcode_distance(const gcode *g, const double *d)
+{
+    static const char *const groups[] = {"XYZ", "UVW", "ABC", "E"};
+    for (int k = 0; k < PL_COUNT(groups); ++k) {
+        double sum = 0;
+        for (int i = 0; i < g->count; ++i) {
+            sum += strchr(groups[k], g->axis[i].info.hardware.axis) ? d[i] * d[i] : 0;
+        }
+        if (sum > 0) {
+            return sqrt(sum);
+        }
+    }
+    return 0;
+}
+
+// Where axis i shall stand at waypoint k, on the grain of the file.
+static pl_status gcode_place(const gcode *g, int i, int64_t k, double *at, const char *path, pl_error *err)
+{
+    const gcode_axis *x = &g->axis[i];
+    const pl_hardware *h = &x->info.hardware;
+    const pl_motion *m = g->motion;
+    const double command =
+        x->info.command >= 0 ? m->command[k * m->info.command_count + x->info.command] : NAN;
+    const double measure = m->measure[k * m->info.actuator_count + x->actuator];
+    const double travel = pl_robot_travel(g->robot, x->actuator, x->info.factor * command, measure);
+    const double place = h->offset + (h->reverse ? -travel : travel) / h->per_unit;
+    if (!(fabs(place) < 1e9)) {
+        return pl_fail(err, PL_BAD_INPUT, "%s: waypoint %d: no place for axis %c (%s): %g", path, (int)k,
+                       h->axis, x->info.name, place);
+    }
+    *at = GCODE_GRAIN * round(place / GCODE_GRAIN);
+    if (h->has_range && !(*at >= h->range[0] - GCODE_GRAIN && *at <= h->range[1] + GCODE_GRAIN)) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "%s: waypoint %d: axis %c (%s) would stand at %.5f, outside its range of %g to %g",
+                       path, (int)k, h->axis, x->info.name, *at, h->range[0], h->range[1]);
+    }
+    return PL_OK;
+}
+
+static pl_status gcode_move(gcode *g, int64_t k, const char *path, pl_error *err)
+{
+    double d[GCODE_AXES], seconds = k > 0 ? g->motion->time[k] - g->motion->time[k - 1] : 0;
+    double at[GCODE_AXES];
+    for (int i = 0; i < g->count; ++i) {
+        gcode_axis *x = &g->axis[i];
+        const pl_status status = gcode_place(g, i, k, &at[i], path, err);
+        if (status != PL_OK) {
+            return status;
+        }
+        d[i] = at[i] - x->at;
+        const double way = fabs(d[i]) * x->info.hardware.per_unit, feed = x->info.hardware.feed;
+        seconds = x->rate > 0 ? fmax(seconds, way / x->rate) : seconds;
+        seconds = feed > 0 ? fmax(seconds, 60 * fabs(d[i]) / feed) : seconds;
+    }
+    seconds = seconds > 0 ? seconds : GCODE_PAUSE;
+    const double distance = gcode_distance(g, d);
+    const double feed = 1e-6 * floor(1e6 * 60 * distance / seconds * (1 - 1e-12));
+    if (!(feed > 0)) {
+        pl_text_add(&g->text, "G4 P%.0f ; waypoint %d: wait\n", ceil(1000 * seconds), (int)k);
+        return PL_OK;
+    }
+    pl_text_add(&g->text, "G1");
+    for (int i = 0; i < g->count; ++i) {
+        pl_text_add(&g->text, " %c%.5f", g->axis[i].info.hardware.axis, at[i] + 0.0);
+        g->axis[i].at = at[i];
+    }
+    pl_text_add(&g->text, " F%.6f\n", feed);
+    return PL_OK;
+}
+
+pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_robot *robot, const char *path,
+                                pl_error *err)
+{
+    gcode g = {.motion = motion, .robot = robot};
+    if (!robot || gcode_collect(&g) == 0) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "%s: no actuator has an axis: the robot file needs a 'hardware' block", path);
+    }
+    if (pl_robot_command_count(robot) != motion->info.command_count ||
+        pl_robot_actuator_count(robot) != motion->info.actuator_count) {
+        return pl_fail(err, PL_BAD_INPUT, "%s: the motion is of another robot", path);
+    }
+    gcode_head(&g);
+    pl_status status = PL_OK;
+    for (int64_t k = 0; k < motion->count && status == PL_OK; ++k) {
+        status = gcode_move(&g, k, path, err);
+    }
+    if (status != PL_OK) {
+        pl_text_clear(&g.text);
+        return status;
+    }
+    pl_text_add(&g.text, "M400 ; wait for the last move\n; end: the axes keep their places\n");
+    return io_text_write(&g.text, path, err);
+}

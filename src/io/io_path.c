@@ -1,0 +1,316 @@
+// Paths and target shapes from tables, and the nearest points of a triangle surface.
+#include <stdio.h>
+#include "base/vec.h"
+#include "io/io_table.h"
+#include "mesh/mesh.h"
+#include "pliant/report.h"
+
+// Three columns by name into `out`, which stays NULL where they are not there; some without the others are
+// refused.
+static pl_status path_triple(const io_table *t, const char *const name[3], pl_dimension dimension,
+                             double **out, pl_error *err)
+{
+    int column[3], there = 0;
+    for (int i = 0; i < 3; ++i) {
+        column[i] = io_table_find(t, name[i]);
+        there += column[i] >= 0;
+    }
+    *out = NULL;
+    if (there == 0) {
+        return PL_OK;
+    }
+    if (there < 3) {
+        return pl_fail(err, PL_BAD_INPUT, "%s: the columns %s, %s, %s go together, found %d of them", t->path,
+                       name[0], name[1], name[2], there);
+    }
+    *out = PL_NEW_ARRAY(double, 3 * (int64_t)t->row_count);
+    pl_status status = *out ? PL_OK : pl_fail_memory(err, t->path);
+    for (int i = 0; i < 3 && status == PL_OK; ++i) {
+        status = io_table_column(t, column[i], dimension, *out + i, 3, err);
+    }
+    return status;
+}
+
+static const char *const path_xyz[3] = {"x", "y", "z"};
+
+// x, y, z by name, or the first three columns of a file without a heading.
+static pl_status path_points(const io_table *t, double **out, pl_error *err)
+{
+    pl_status status = path_triple(t, path_xyz, PL_DIM_LENGTH, out, err);
+    if (status != PL_OK || *out) {
+        return status;
+    }
+    if (t->heading || t->column_count < 3) {
+        return pl_fail(err, PL_BAD_INPUT, "%s: expected columns x, y, z, found %d column%s%s%s", t->path,
+                       t->column_count, t->column_count == 1 ? "" : "s", t->heading ? ", the first is " : "",
+                       t->heading ? t->name[0] : "");
+    }
+    *out = PL_NEW_ARRAY(double, 3 * (int64_t)t->row_count);
+    status = *out ? PL_OK : pl_fail_memory(err, t->path);
+    for (int i = 0; i < 3 && status == PL_OK; ++i) {
+        status = io_table_column(t, i, PL_DIM_LENGTH, *out + i, 3, err);
+    }
+    return status;
+}
+
+static pl_status path_time(const io_table *t, double **out, pl_error *err)
+{
+    int column = io_table_find(t, "t");
+    column = column >= 0 ? column : io_table_find(t, "time");
+    if (column < 0) {
+        return PL_OK;
+    }
+    *out = PL_NEW_ARRAY(double, t->row_count);
+    pl_status status =
+        *out ? io_table_column(t, column, PL_DIM_TIME, *out, 1, err) : pl_fail_memory(err, t->path);
+    for (int r = 1; r < t->row_count && status == PL_OK; ++r) {
+        if (!((*out)[r] > (*out)[r - 1])) {
+            status = pl_fail(err, PL_BAD_INPUT, "%s:%d: the time %g does not come after %g", t->path,
+                             t->line[r], (*out)[r], (*out)[r - 1]);
+        }
+    }
+    return status;
+}
+
+pl_status pl_path_read(const char *path, pl_path_file *out, pl_error *err)
+{
+    static const char *const normal[3] = {"nx", "ny", "nz"}, *const rotation[3] = {"rx", "ry", "rz"};
+    *out = (pl_path_file){0};
+    io_table t;
+    pl_status status = io_table_read(path, &t, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    out->count = t.row_count;
+    status = path_points(&t, &out->point, err);
+    if (status == PL_OK) {
+        status = path_triple(&t, normal, PL_DIM_NUMBER, &out->direction, err);
+    }
+    if (status == PL_OK) {
+        status = path_triple(&t, rotation, PL_DIM_ANGLE, &out->rotation, err);
+    }
+    if (status == PL_OK) {
+        status = path_time(&t, &out->time, err);
+    }
+    for (int r = 0; status == PL_OK && out->direction && r < t.row_count; ++r) {
+        if (!(pl_norm3(out->direction + 3 * r) > 1e-12)) {
+            status = pl_fail(err, PL_BAD_INPUT, "%s:%d: nx, ny, nz have no direction", path, t.line[r]);
+        }
+    }
+    io_table_clear(&t);
+    if (status != PL_OK) {
+        pl_path_clear(out);
+    }
+    return status;
+}
+
+void pl_path_clear(pl_path_file *file)
+{
+    pl_free(file->point);
+    pl_free(file->direction);
+    pl_free(file->rotation);
+    pl_free(file->time);
+    *file = (pl_path_file){0};
+}
+
+// ---- target shapes
+static pl_status target_by_index(const io_table *t, int column, int32_t point_count, pl_shape_target *out,
+                                 pl_error *err)
+{
+    for (int r = 0; r < t->row_count; ++r) {
+        const double index = t->value[(int64_t)r * t->column_count + column];
+        if (!(index >= 0 && index < point_count) || index != floor(index)) {
+            return pl_fail(err, PL_BAD_INPUT, "%s:%d: point %g is no body point, expected 0 to %d", t->path,
+                           t->line[r], index, (int)point_count - 1);
+        }
+        out->point[r] = (int32_t)index;
+    }
+    return PL_OK;
+}
+
+static pl_status target_by_place(const io_table *t, const double *at, const double *rest, int32_t point_count,
+                                 double reach, pl_shape_target *out, pl_error *err)
+{
+    for (int r = 0; r < t->row_count; ++r) {
+        const int near = pl_nearest_point(rest, point_count, 3, at + 3 * r);
+        double d[3];
+        pl_sub3(rest + 3 * (near < 0 ? 0 : near), at + 3 * r, d);
+        if (near < 0 || !(pl_norm3(d) <= reach)) {
+            return pl_fail(
+                err, PL_BAD_INPUT,
+                "%s:%d: no body point within %g mm of (%g, %g, %g) at rest; the nearest is %g mm off",
+                t->path, t->line[r], reach, at[3 * r], at[3 * r + 1], at[3 * r + 2], pl_norm3(d));
+        }
+        out->point[r] = near;
+    }
+    return PL_OK;
+}
+
+static pl_status target_twice(const io_table *t, int32_t point_count, const pl_shape_target *out,
+                              pl_error *err)
+{
+    int *seen = PL_NEW_ARRAY(int, point_count);
+    if (!seen) {
+        return pl_fail_memory(err, t->path);
+    }
+    pl_status status = PL_OK;
+    for (int r = 0; r < t->row_count && status == PL_OK; ++r) {
+        int *slot = &seen[out->point[r]];
+        if (*slot) {
+            status = pl_fail(err, PL_BAD_INPUT, "%s:%d: stands for the same body point as line %d", t->path,
+                             t->line[r], *slot);
+        }
+        *slot = t->line[r];
+    }
+    pl_free(seen);
+    return status;
+}
+
+static pl_status target_fill(const io_table *t, const double *rest, int32_t point_count, double reach,
+                             pl_shape_target *out, pl_error *err)
+{
+    static const char *const start[3] = {"x0", "y0", "z0"};
+    const int column = io_table_find(t, "point");
+    double *at = NULL;
+    pl_status status = path_triple(t, path_xyz, PL_DIM_LENGTH, &out->place, err);
+    if (status == PL_OK && !out->place) {
+        status = pl_fail(err, PL_BAD_INPUT, "%s: the columns x, y, z (where the points shall be) are missing",
+                         t->path);
+    }
+    if (status == PL_OK && column < 0) {
+        status = path_triple(t, start, PL_DIM_LENGTH, &at, err);
+        if (status == PL_OK && !at) {
+            status = pl_fail(
+                err, PL_BAD_INPUT,
+                "%s: which body points? expected a column 'point' or x0, y0, z0 (places at rest)", t->path);
+        }
+    }
+    if (status == PL_OK) {
+        out->count = t->row_count;
+        out->point = PL_NEW_ARRAY(int32_t, t->row_count);
+        status = !out->point   ? pl_fail_memory(err, t->path)
+                 : column >= 0 ? target_by_index(t, column, point_count, out, err)
+                               : target_by_place(t, at, rest, point_count, reach, out, err);
+    }
+    if (status == PL_OK) {
+        status = target_twice(t, point_count, out, err);
+    }
+    pl_free(at);
+    return status;
+}
+
+pl_status pl_shape_target_read(const char *path, const double *rest, int32_t point_count, double reach,
+                               pl_shape_target *out, pl_error *err)
+{
+    *out = (pl_shape_target){0};
+    io_table t;
+    pl_status status = io_table_read(path, &t, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    status = target_fill(&t, rest, point_count, reach, out, err);
+    io_table_clear(&t);
+    if (status != PL_OK) {
+        pl_shape_target_clear(out);
+    }
+    return status;
+}
+
+void pl_shape_target_clear(pl_shape_target *target)
+{
+    pl_free(target->point);
+    pl_free(target->place);
+    *target = (pl_shape_target){0};
+}
+
+// ---- nearest points of a triangle surface
+// The point of triangle a, b, c nearest to p: by the regions of its plane (corner, edge or inside).
+static void nearest_on_triangle(const double a[3], const double b[3], const double c[3], const double p[3],
+                                double out[3])
+{
+    double ab[3], ac[3], ap[3], bp[3], cp[3];
+    pl_sub3(b, a, ab);
+    pl_sub3(c, a, ac);
+    pl_sub3(p, a, ap);
+    pl_sub3(p, b, bp);
+    pl_sub3(p, c, cp);
+    const double d1 = pl_dot3(ab, ap), d2 = pl_dot3(ac, ap), d3 = pl_dot3(ab, bp), d4 = pl_dot3(ac, bp);
+    const double d5 = pl_dot3(ab, cp), d6 = pl_dot3(ac, cp);
+    const double va = d3 * d6 - d5 * d4, vb = d5 * d2 - d1 * d6, vc = d1 * d4 - d3 * d2;
+    double v, w; // out = a + v ab + w ac
+    if (d1 <= 0 && d2 <= 0) {
+        v = w = 0;
+    } else if (d3 >= 0 && d4 <= d3) {
+        v = 1, w = 0;
+    } else if (vc <= 0 && d1 >= 0 && d3 <= 0) {
+        v = d1 / (d1 - d3), w = 0;
+    } else if (d6 >= 0 && d5 <= d6) {
+        v = 0, w = 1;
+    } else if (vb <= 0 && d2 >= 0 && d6 <= 0) {
+        v = 0, w = d2 / (d2 - d6);
+    } else if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) {
+        w = (d4 - d3) / ((d4 - d3) + (d5 - d6)), v = 1 - w;
+    } else {
+        v = vb / (va + vb + vc), w = vc / (va + vb + vc);
+    }
+    for (int i = 0; i < 3; ++i) {
+        out[i] = a[i] + v * ab[i] + w * ac[i];
+    }
+}
+
+typedef struct nearest_search {
+    const pl_trisurf *surface;
+    const double *point;
+    double best[3];
+} nearest_search;
+
+static double nearest_visit(void *user, int32_t item, double best)
+{
+    nearest_search *s = user;
+    const int32_t *corner = s->surface->corner + 3 * (int64_t)item;
+    double at[3], d[3];
+    nearest_on_triangle(s->surface->position + 3 * (int64_t)corner[0],
+                        s->surface->position + 3 * (int64_t)corner[1],
+                        s->surface->position + 3 * (int64_t)corner[2], s->point, at);
+    pl_sub3(at, s->point, d);
+    const double squared = pl_dot3(d, d);
+    if (squared < best) {
+        memcpy(s->best, at, sizeof at);
+        return squared;
+    }
+    return best;
+}
+
+double pl_surface_nearest(const pl_trisurf *surface, const double *point, int32_t count, double *nearest)
+{
+    double *box = PL_NEW_ARRAY(double, 6 * (int64_t)surface->triangle_count);
+    pl_bvh bvh = {0};
+    for (int32_t t = 0; box && t < surface->triangle_count; ++t) {
+        for (int i = 0; i < 3; ++i) {
+            double low = INFINITY, high = -INFINITY;
+            for (int k = 0; k < 3; ++k) {
+                const double x = surface->position[3 * (int64_t)surface->corner[3 * (int64_t)t + k] + i];
+                low = fmin(low, x);
+                high = fmax(high, x);
+            }
+            box[6 * (int64_t)t + i] = low;
+            box[6 * (int64_t)t + 3 + i] = high;
+        }
+    }
+    const bool built = box && surface->triangle_count > 0 && pl_bvh_init(&bvh, surface->triangle_count, box);
+    pl_free(box);
+    if (!built) {
+        return -1;
+    }
+    double sum = 0;
+    for (int32_t p = 0; p < count; ++p) {
+        nearest_search search = {.surface = surface, .point = point + 3 * (int64_t)p};
+        double d[3];
+        pl_bvh_nearest(&bvh, search.point, INFINITY, nearest_visit, &search);
+        memcpy(nearest + 3 * (int64_t)p, search.best, sizeof search.best);
+        pl_sub3(search.best, search.point, d);
+        sum += pl_dot3(d, d);
+    }
+    pl_bvh_clear(&bvh);
+    return sqrt(sum / (count > 0 ? count : 1));
+}

@@ -1,0 +1,111 @@
+// Samples of a workspace as a table, and as points for ParaView.
+#include <stdio.h>
+#include "io/io_motion.h"
+#include "io/io_vtu.h"
+
+pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_model *model, const char *path,
+                               pl_error *err)
+{
+    const pl_model_info info = pl_model_get_info(model);
+    pl_text text = {0};
+    for (int c = 0; c < info.command_count; ++c) {
+        pl_text_add(&text, "%s%s [%s]", c ? "," : "", info.command[c].name,
+                    pl_drive_unit(info.command[c].drive));
+    }
+    for (int i = 0; i < info.marker_count; ++i) {
+        const char *name = info.marker_name[i];
+        pl_text_add(&text, ",%s.x [mm],%s.y [mm],%s.z [mm]", name, name, name);
+    }
+    for (int a = 0; a < info.actuator_count; ++a) {
+        pl_text_add(&text, ",%s.effort [%s]", info.actuator_name[a], io_effort_unit(info.actuator_kind[a]));
+    }
+    pl_text_add(&text, "\n");
+    for (int64_t k = 0; k < samples->count; ++k) {
+        for (int c = 0; c < info.command_count; ++c) {
+            io_text_number(&text, c ? "," : "",
+                           samples->command[k * info.command_count + c] /
+                               pl_drive_scale(info.command[c].drive));
+        }
+        for (int i = 0; i < 3 * info.marker_count; ++i) {
+            io_text_number(&text, ",", samples->marker[k * 3 * info.marker_count + i]);
+        }
+        for (int a = 0; a < info.actuator_count; ++a) {
+            io_text_number(&text, ",",
+                           samples->effort[k * info.actuator_count + a] /
+                               io_effort_scale(info.actuator_kind[a]));
+        }
+        pl_text_add(&text, "\n");
+    }
+    return io_text_write(&text, path, err);
+}
+
+typedef struct samples_cloud {
+    double *point, *data; // data: one block of `count` per command
+    int64_t *connectivity, *offset;
+    uint8_t *type;
+    pl_vtu_field *field;
+    char (*name)[96];
+} samples_cloud;
+
+static void samples_fill(const pl_store_samples *s, const pl_model_info *info, int marker,
+                         samples_cloud *cloud)
+{
+    for (int64_t k = 0; k < s->count; ++k) {
+        memcpy(cloud->point + 3 * k, s->marker + (k * info->marker_count + marker) * 3, 3 * sizeof(double));
+        cloud->connectivity[k] = k;
+        cloud->offset[k] = k + 1;
+        cloud->type[k] = 1; // a VTK vertex
+        for (int c = 0; c < info->command_count; ++c) {
+            cloud->data[(int64_t)c * s->count + k] =
+                s->command[k * info->command_count + c] / pl_drive_scale(info->command[c].drive);
+        }
+    }
+    for (int c = 0; c < info->command_count; ++c) {
+        snprintf(cloud->name[c], sizeof cloud->name[c], "%.70s [%s]", info->command[c].name,
+                 pl_drive_unit(info->command[c].drive));
+        cloud->field[c] =
+            (pl_vtu_field){cloud->name[c], PL_VTU_FLOAT64, 1, cloud->data + (int64_t)c * s->count};
+    }
+}
+
+pl_status pl_samples_write_vtu(const pl_store_samples *samples, const pl_model *model, int marker,
+                               const char *path, pl_error *err)
+{
+    const pl_model_info info = pl_model_get_info(model);
+    const int64_t n = samples->count;
+    if (marker < 0 || marker >= info.marker_count || n == 0) {
+        return pl_fail(err, PL_BAD_INPUT, "%s: %s to write", path,
+                       n == 0 ? "there is no sample" : "there is no marker");
+    }
+    samples_cloud cloud = {
+        .point = PL_NEW_ARRAY(double, 3 * n),
+        .data = PL_NEW_ARRAY(double, n *info.command_count + 1),
+        .connectivity = PL_NEW_ARRAY(int64_t, n),
+        .offset = PL_NEW_ARRAY(int64_t, n),
+        .type = PL_NEW_ARRAY(uint8_t, n),
+        .field = PL_NEW_ARRAY(pl_vtu_field, info.command_count + 1),
+        .name = pl_alloc_array((size_t)info.command_count + 1, sizeof *cloud.name),
+    };
+    pl_status status;
+    if (!cloud.point || !cloud.data || !cloud.connectivity || !cloud.offset || !cloud.type || !cloud.field ||
+        !cloud.name) {
+        status = pl_fail_memory(err, path);
+    } else {
+        samples_fill(samples, &info, marker, &cloud);
+        const pl_vtu_grid grid = {.point_count = n,
+                                  .cell_count = n,
+                                  .point = cloud.point,
+                                  .connectivity = cloud.connectivity,
+                                  .offset = cloud.offset,
+                                  .type = cloud.type,
+                                  .point_data = cloud.field,
+                                  .point_data_count = info.command_count};
+        status = pl_vtu_write(&grid, PL_VTU_RAW, path, err);
+    }
+    void *const blocks[] = {cloud.point, cloud.data,  cloud.connectivity, cloud.offset,
+                            cloud.type,  cloud.field, cloud.name};
+    for (int i = 0; i < PL_COUNT(blocks); ++i) {
+        pl_free(blocks[i]);
+    }
+    return status;
+}

@@ -1,0 +1,225 @@
+// Reading tables of numbers: separators, heading, units, rows; wrong cells are named with line and column.
+#include <ctype.h>
+#include <stdio.h>
+#include "io/io_build.h"
+#include "io/io_table.h"
+
+// One cell: text without blanks and quotes around it.
+typedef struct table_cell {
+    const char *at;
+    int length;
+} table_cell;
+
+static table_cell table_trim(const char *at, const char *end)
+{
+    while (at < end && (isspace((unsigned char)*at) || *at == '"')) {
+        ++at;
+    }
+    while (end > at && (isspace((unsigned char)end[-1]) || end[-1] == '"')) {
+        --end;
+    }
+    return (table_cell){at, (int)(end - at)};
+}
+
+// The cells of a row; at most `room`. With blanks as separator any run of them counts once.
+static int table_split(const char *at, const char *end, char separator, table_cell *cell, int room)
+{
+    int count = 0;
+    while (at <= end) {
+        const char *stop = at;
+        if (separator == ' ') {
+            while (at < end && isspace((unsigned char)*at)) {
+                ++at;
+            }
+            if (at == end) {
+                break;
+            }
+            for (stop = at; stop < end && !isspace((unsigned char)*stop);) {
+                ++stop;
+            }
+        } else {
+            while (stop < end && *stop != separator) {
+                ++stop;
+            }
+        }
+        if (count < room) {
+            cell[count] = table_trim(at, stop);
+        }
+        ++count;
+        at = stop + 1;
+    }
+    return count;
+}
+
+static bool table_number(table_cell cell, double *value)
+{
+    const char *at = cell.at, *end = cell.at + cell.length;
+    *value = NAN;
+    double number;
+    if (cell.length == 0 || !pl_scan_real(&at, end, &number) || at != end || !isfinite(number)) {
+        return false;
+    }
+    *value = number;
+    return true;
+}
+
+static char table_separator(const char *at, const char *end)
+{
+    static const char choices[] = ",;\t";
+    for (int i = 0; i < 3; ++i) {
+        if (memchr(at, choices[i], (size_t)(end - at))) {
+            return choices[i];
+        }
+    }
+    return ' ';
+}
+
+// "tip.x [mm]" gives the name "tip.x" and the unit "mm".
+static void table_heading(io_table *t, int column, table_cell cell)
+{
+    int length = 0;
+    while (length < cell.length && cell.at[length] != '[' && cell.at[length] != '(') {
+        ++length;
+    }
+    const table_cell name = table_trim(cell.at, cell.at + length);
+    for (int i = 0; i < name.length && i < (int)sizeof t->name[0] - 1; ++i) {
+        t->name[column][i] = (char)tolower((unsigned char)name.at[i]);
+    }
+    if (length < cell.length) {
+        const int last = cell.length - 1;
+        const bool closed = cell.at[last] == ']' || cell.at[last] == ')';
+        const table_cell unit = table_trim(cell.at + length + 1, cell.at + cell.length - closed);
+        snprintf(t->unit[column], sizeof t->unit[0], "%.*s", unit.length < 15 ? unit.length : 15, unit.at);
+    }
+}
+
+static pl_status table_row(io_table *t, int line, const table_cell *cell, int count, int32_t *value_room,
+                           int32_t *line_room, pl_error *err)
+{
+    if (count != t->column_count) {
+        return pl_fail(err, PL_BAD_INPUT, "%s:%d: %d columns found, expected %d as in the rows above",
+                       t->path, line, count, t->column_count);
+    }
+    const int64_t need = ((int64_t)t->row_count + 1) * count;
+    if (t->row_count >= IO_TABLE_ROWS) {
+        return pl_fail(err, PL_BAD_INPUT, "%s:%d: more than %d rows", t->path, line, IO_TABLE_ROWS);
+    }
+    if (!pl_grow((void **)&t->value, value_room, need, sizeof(double)) ||
+        !pl_grow((void **)&t->line, line_room, (int64_t)t->row_count + 1, sizeof(int))) {
+        return pl_fail_memory(err, t->path);
+    }
+    for (int c = 0; c < count; ++c) {
+        table_number(cell[c], &t->value[need - count + c]);
+    }
+    t->line[t->row_count++] = line;
+    return PL_OK;
+}
+
+// The first row that is not empty fixes separator and columns.
+static pl_status table_first(io_table *t, int line, const table_cell *cell, int count, pl_error *err)
+{
+    if (count > IO_TABLE_COLUMNS) {
+        return pl_fail(err, PL_BAD_INPUT, "%s:%d: %d columns, at most %d can be read", t->path, line, count,
+                       IO_TABLE_COLUMNS);
+    }
+    t->column_count = count;
+    for (int c = 0; c < count; ++c) {
+        double number;
+        t->heading = t->heading || !table_number(cell[c], &number);
+    }
+    for (int c = 0; t->heading && c < count; ++c) {
+        table_heading(t, c, cell[c]);
+    }
+    return PL_OK;
+}
+
+static pl_status table_parse(io_table *t, const char *text, size_t length, pl_error *err)
+{
+    const char *at = text, *end = text + length;
+    char separator = 0;
+    int32_t value_room = 0, line_room = 0;
+    pl_status status = PL_OK;
+    at += length >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    for (int line = 1; at < end && status == PL_OK; ++line) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop ? stop : end;
+        const char *comment = memchr(at, '#', (size_t)(stop - at));
+        const table_cell whole = table_trim(at, comment ? comment : stop);
+        at = stop + 1;
+        if (whole.length == 0) {
+            continue;
+        }
+        const bool first = separator == 0;
+        separator = first ? table_separator(whole.at, whole.at + whole.length) : separator;
+        table_cell cell[IO_TABLE_COLUMNS];
+        const int count = table_split(whole.at, whole.at + whole.length, separator, cell, IO_TABLE_COLUMNS);
+        if (first) {
+            status = table_first(t, line, cell, count, err);
+        }
+        if (status == PL_OK && !(first && t->heading)) {
+            status = table_row(t, line, cell, count, &value_room, &line_room, err);
+        }
+    }
+    if (status == PL_OK && t->row_count == 0) {
+        return pl_fail(err, PL_BAD_INPUT, "%s: holds no row of numbers", t->path);
+    }
+    return status;
+}
+
+pl_status io_table_read(const char *path, io_table *out, pl_error *err)
+{
+    *out = (io_table){.path = path};
+    char *text = NULL;
+    size_t length = 0;
+    pl_status status = pl_file_read(path, &text, &length, err);
+    if (status == PL_OK) {
+        status = table_parse(out, text, length, err);
+    }
+    pl_file_free(text);
+    if (status != PL_OK) {
+        io_table_clear(out);
+    }
+    return status;
+}
+
+void io_table_clear(io_table *table)
+{
+    pl_free(table->value);
+    pl_free(table->line);
+    *table = (io_table){0};
+}
+
+int io_table_find(const io_table *table, const char *name)
+{
+    for (int c = 0; c < table->column_count; ++c) {
+        if (table->heading && strcmp(table->name[c], name) == 0) {
+            return c;
+        }
+    }
+    return -1;
+}
+
+pl_status io_table_column(const io_table *table, int column, pl_dimension dimension, double *out, int stride,
+                          pl_error *err)
+{
+    double factor = 1;
+    const char *name = table->heading ? table->name[column] : "";
+    if (table->unit[column][0]) {
+        char one[32];
+        pl_error why;
+        snprintf(one, sizeof one, "1 %s", table->unit[column]);
+        if (pl_quantity_parse(one, dimension, &factor, &why) != PL_OK) {
+            return pl_fail(err, PL_BAD_INPUT, "%s: column %d '%s': %.800s", table->path, column + 1, name,
+                           why.text);
+        }
+    }
+    for (int r = 0; r < table->row_count; ++r) {
+        const double value = table->value[(int64_t)r * table->column_count + column];
+        if (!isfinite(value)) {
+            return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d%s%s: expected a number", table->path,
+                           table->line[r], column + 1, name[0] ? " " : "", name);
+        }
+        out[(int64_t)r * stride] = factor * value;
+    }
+    return PL_OK;
+}
