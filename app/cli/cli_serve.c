@@ -1,0 +1,187 @@
+// pliant serve: the browser view.
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "cli.h"
+#ifdef PLIANT_SERVER
+#include "server.h"
+#endif
+
+static const cli_option options[] = {
+    {"demo", 0, NULL, "show the gallery of all built-in designs", NULL},
+    {"port", 0, "N", "port to listen on (default 8765; 0 picks a free one)", NULL},
+    {"host", 0, "ADDRESS", "listen on this address instead of this machine only; needs --token", NULL},
+    {"token", 0, "WORD", "a secret (8 characters or more) that the page's address must carry", NULL},
+    CLI_MESHING,
+    CLI_WORKING,
+    {0},
+};
+
+#ifdef PLIANT_SERVER
+static bool serve_token_is_good(const char *token)
+{
+    size_t n = 0;
+    for (; token[n]; ++n) {
+        if (!isalnum((unsigned char)token[n]) && token[n] != '-' && token[n] != '_') {
+            return false;
+        }
+    }
+    return n >= 8 && n <= 200;
+}
+
+static int serve_read(const cli_args *args, server_options *o)
+{
+    *o = (server_options){.host = cli_value(args, "host"), .token = cli_value(args, "token"), .port = 8765};
+    o->no_cache = cli_flag(args, "no-cache");
+    if (o->host && !o->token) {
+        cli_error(args, "--host %s lets others in: add --token WORD, a secret of 8 characters or more",
+                  o->host);
+        return CLI_WRONG;
+    }
+    if (o->token && !serve_token_is_good(o->token)) {
+        cli_error(args, "--token: expected 8 to 200 letters, digits, - or _");
+        return CLI_WRONG;
+    }
+    o->host = o->host ? o->host : "127.0.0.1";
+    if (!cli_whole(args, "port", 0, 65535, &o->port) ||
+        !cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &o->size) ||
+        !cli_whole(args, "order", 1, 2, &o->order)) {
+        return CLI_WRONG;
+    }
+    if (args->plain_count == 0 && !cli_flag(args, "demo")) {
+        cli_error(args, "expected a robot, or --demo for the gallery of designs");
+        return CLI_WRONG;
+    }
+    return CLI_DONE;
+}
+
+// Makes a folder and those above it.
+static bool serve_make_folders(char *path)
+{
+    for (char *c = path + 1; *c; ++c) {
+        if (*c == '/') {
+            *c = 0;
+            mkdir(path, 0777);
+            *c = '/';
+        }
+    }
+    return (mkdir(path, 0777) == 0 || errno == EEXIST) && access(path, W_OK) == 0;
+}
+
+// Where the robots of the gallery are kept: the user's cache, or a folder for temporary files; on the heap.
+static char *serve_gallery(void)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *temporary = getenv("TMPDIR");
+    char try[3][2000] = {"", "", ""};
+    if (cache && cache[0] == '/') {
+        snprintf(try[0], sizeof try[0], "%.1900s/pliant/gallery", cache);
+    }
+    if (home && home[0] == '/') {
+        snprintf(try[1], sizeof try[1], "%.1900s/.cache/pliant/gallery", home);
+    }
+    snprintf(try[2], sizeof try[2], "%.1900s/pliant-gallery-%ld",
+             temporary && temporary[0] ? temporary : "/tmp", (long)getuid());
+    for (int i = 0; i < 3; ++i) {
+        if (try[i][0] && serve_make_folders(try[i])) {
+            return cli_join(try[i], ".");
+        }
+    }
+    return NULL;
+}
+
+static void serve_ready(void *user, const char *address)
+{
+    const cli_args *args = user;
+    cli_say(args, "The view is at %s\nCtrl-C ends it.\n", address);
+    fflush(stdout);
+}
+
+static bool serve_stop(void *user)
+{
+    (void)user;
+    return cli_interrupted();
+}
+
+static int serve_work(cli_args *args, server_options *o)
+{
+    char *page = NULL, *three = NULL, *gallery = NULL, *robot = NULL;
+    pl_error err = {0};
+    int status = CLI_DONE;
+    if (server_find_page(&page, &three, &err) != PL_OK) {
+        cli_error(args, "%s", err.text);
+        return CLI_MACHINE;
+    }
+    if (cli_flag(args, "demo")) {
+        gallery = serve_gallery();
+        if (!gallery) {
+            cli_error(args, "no folder for the gallery can be made in the cache of the user or in /tmp");
+            status = CLI_MACHINE;
+        }
+    }
+    if (status == CLI_DONE && args->plain_count > 0) {
+        robot = cli_robot_path(args->plain[0]);
+        if (!robot) {
+            status = cli_no_memory(args);
+        } else if (!cli_exists(robot)) {
+            cli_error(args, "%s: there is no such file", robot);
+            cli_advice("`pliant new bending_finger finger` writes a first robot");
+            status = CLI_WRONG;
+        }
+    }
+    if (status == CLI_DONE) {
+        o->page = page;
+        o->three = three;
+        o->gallery = gallery;
+        o->robot = robot;
+        o->ready = serve_ready;
+        o->stop = serve_stop;
+        o->user = args;
+        if (server_run(o, &err) != PL_OK) {
+            cli_error(args, "%s", err.text);
+            status = CLI_MACHINE;
+        }
+    }
+    free(page);
+    free(three);
+    free(gallery);
+    free(robot);
+    return status;
+}
+
+static int serve_run(cli_args *args)
+{
+    server_options o;
+    int status = cli_setup(args);
+    status = status ? status : serve_read(args, &o);
+    return status ? status : serve_work(args, &o);
+}
+#else
+static int serve_run(cli_args *args)
+{
+    cli_error(args, "this copy of Pliant was built without libwebsockets, which serves the page");
+    cli_advice("install libwebsockets-dev (tools/install-deps does it), then build again");
+    return CLI_MACHINE;
+}
+#endif
+
+const cli_verb cli_verb_serve = {
+    .name = "serve",
+    .summary = "the browser view: see the robot, move it, point where it should go",
+    .usage = "ROBOT [options] | --demo",
+    .about =
+        "Serves a page on this machine and prints its address. Sliders set the commands, a marker can be\n"
+        "dragged to where it should go, and the page follows the robot file when it changes. Any number\n"
+        "of viewers may look; one at a time has the controls. Ctrl-C ends it.",
+    .examples =
+        "  pliant serve finger\n"
+        "  pliant serve --demo\n"
+        "  pliant serve finger --port 0\n"
+        "  pliant serve finger --host 0.0.0.0 --token blue-heron-27     # for others in the network\n",
+    .option = options,
+    .least = 0,
+    .most = 1,
+    .run = serve_run,
+};

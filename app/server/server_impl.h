@@ -1,0 +1,158 @@
+// What the files of the server share: messages, the desk between sockets and worker, the models.
+#ifndef PL_SERVER_IMPL_H
+#define PL_SERVER_IMPL_H
+
+#include <jansson.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include "server.h"
+#include "server_pack.h"
+
+#define SERVER_COMMANDS 64    // of one robot that the view can set
+#define SERVER_POINTS 4000    // of one path
+#define SERVER_RECEIVE 262144 // bytes of one message from a viewer
+#define SERVER_LETTERS 32     // that may wait for one viewer
+
+pl_status server_fail(pl_error *err, pl_status status, const char *format, ...) PL_PRINTF(3, 4);
+double server_now(void); // s, monotonic
+// JSON of a number; null when it is not finite.
+json_t *server_number(double value);
+json_t *server_numbers(const double *value, int count);
+
+// ---- the desk
+// What is sent to every viewer; each channel holds the newest message only, so a slow viewer skips what was
+// replaced while it was busy.
+typedef enum server_channel {
+    SERVER_CONTROL,
+    SERVER_ROBOT,
+    SERVER_MESH_FINE,
+    SERVER_MESH_COARSE,
+    SERVER_STATUS,
+    SERVER_SHAPE,
+    SERVER_PATH,
+    SERVER_CLOUD,
+    SERVER_CHANNEL_COUNT
+} server_channel;
+
+// What the owner of the controls wishes for. The newest replaces one that waits.
+typedef enum server_pose_kind { SERVER_POSE_COMMANDS, SERVER_POSE_TARGET } server_pose_kind;
+typedef struct server_pose {
+    server_pose_kind kind;
+    uint32_t viewer, robot; // who asks; which robot, as numbered in the robot message
+    double serial;          // the viewer's own number, repeated in the shapes that answer
+    int command_count;
+    double command[SERVER_COMMANDS]; // in the units of the page; NAN: idle
+    bool hold[SERVER_COMMANDS];      // target: commands that stay
+    int marker;
+    double target[3]; // mm
+    bool axes[3];
+} server_pose;
+
+typedef enum server_job_kind {
+    SERVER_JOB_NONE,
+    SERVER_JOB_FOLLOW,
+    SERVER_JOB_CLOUD,
+    SERVER_JOB_EXPORT
+} server_job_kind;
+typedef struct server_job {
+    server_job_kind kind;
+    uint32_t viewer, robot;
+    int marker, count; // follow: points; cloud: samples
+    double *point;     // follow: 3 per point, on the heap
+    bool hold[SERVER_COMMANDS];
+    char format[16]; // export
+} server_job;
+
+// A message for one viewer only.
+typedef struct server_letter {
+    uint32_t viewer;
+    server_message *message;
+    struct server_letter *next;
+} server_letter;
+
+typedef struct server_desk {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    // for the worker; the counters are read without the lock by work that may have to stop
+    server_pose pose;
+    server_job job;
+    char *load; // the robot file to open, on the heap
+    bool has_pose, has_load, has_job;
+    atomic_uint poses, loads;
+    atomic_bool cancel, stop;
+    // for the viewers
+    server_message *channel[SERVER_CHANNEL_COUNT];
+    uint64_t version[SERVER_CHANNEL_COUNT];
+    server_letter *letter, **letter_end;
+    void (*wake)(void *user); // called without the lock when something was put down for the viewers
+    void *wake_user;
+} server_desk;
+
+bool server_desk_init(server_desk *desk);
+void server_desk_clear(server_desk *desk);
+// Takes the message over (NULL empties the channel).
+void server_publish(server_desk *desk, server_channel channel, server_message *message);
+void server_publish_json(server_desk *desk, server_channel channel, json_t *root);
+void server_write_letter(server_desk *desk, uint32_t viewer, server_message *message);
+// A sentence for one viewer: its wish was refused.
+void server_refuse(server_desk *desk, uint32_t viewer, const char *format, ...) PL_PRINTF(3, 4);
+void server_wish_pose(server_desk *desk, const server_pose *pose);
+bool server_wish_load(server_desk *desk, const char *path);
+// Takes the points of the job over; false when another job waits or runs.
+bool server_wish_job(server_desk *desk, server_job *job);
+
+// ---- a model: a robot with its solver, on the mesh of the file or on a coarse one
+typedef struct server_model {
+    pl_robot *robot;
+    pl_statics *statics;
+    pl_state *state;
+    uint32_t mesh; // number of the mesh message
+    bool coarse;
+    double command[SERVER_COMMANDS]; // last solved for, internal units
+    double seconds;                  // of the last solve
+    pl_statics_report report;
+    // scratch for the snapshots
+    double *field, *weight;
+    float *position;
+    uint16_t *value;
+} server_model;
+
+pl_status server_model_open(server_model *m, pl_robot *robot, const pl_statics_options *options, bool coarse,
+                            uint32_t mesh, pl_error *err); // takes the robot over
+void server_model_close(server_model *m);
+// The unchanging part: rest shape, surface, cells, chambers.
+server_message *server_model_mesh(const server_model *m);
+// The shape as it stands. `extra` (released here) is merged into the header.
+server_message *server_model_shape(server_model *m, json_t *extra);
+
+// The page's view of a command: unit, range, what stands for rest.
+typedef struct server_knob {
+    const char *unit;
+    double scale;     // internal value of one unit
+    double low, high; // in units
+    bool assumed;     // the robot gives no range
+    double rest;      // in units: the value at which an idle actuator stands
+} server_knob;
+server_knob server_knob_of(const pl_robot *robot, int command);
+json_t *server_robot_json(const server_model *m, const pl_findings *findings, const char *path,
+                          uint32_t number);
+json_t *server_problem_json(const pl_findings *findings, const pl_error *err, const char *path,
+                            uint32_t number);
+
+// ---- the worker
+typedef struct server_worker server_worker;
+pl_status server_worker_start(server_desk *desk, const server_options *options, server_worker **out,
+                              pl_error *err);
+void server_worker_stop(server_worker *worker); // asks, waits, frees
+
+// ---- files on disk
+// What a robot is made from, so that a change can be seen: names, sizes and times of the robot file and of
+// the files beside it that it mentions.
+uint64_t server_files_stamp(const char *robot_path);
+// Writes the robots of all designs into folders of `gallery`; their JSON for the page.
+pl_status server_gallery_write(const char *gallery, pl_error *err);
+json_t *server_gallery_json(const char *gallery);
+// The robot file of a design in the gallery, on the heap; NULL when there is none.
+char *server_gallery_path(const char *gallery, const char *kind);
+
+#endif

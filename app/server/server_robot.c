@@ -1,0 +1,188 @@
+// A robot in the words of the page: commands with units and ranges, actuators, markers, materials; or, when
+// the file has defects, the sentences `doctor` says about it.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "server_impl.h"
+
+// Where a drive stands when nothing is commanded, and how far it may go when the robot gives no range;
+// internal units. `rest` is the actuator's rest measure.
+static void robot_drive_span(pl_drive drive, double rest, double *idle, double *low, double *high)
+{
+    *idle = 0;
+    *low = 0;
+    switch (drive) {
+    case PL_DRIVE_LENGTH_RATIO:
+        *idle = *high = 1;
+        *low = 0.7;
+        return;
+    case PL_DRIVE_LENGTH:
+        *idle = *high = rest;
+        *low = 0.7 * rest;
+        return;
+    case PL_DRIVE_SHORTENING:
+        *high = 0.3 * rest;
+        return;
+    case PL_DRIVE_TENSION:
+        *high = 10;
+        return;
+    case PL_DRIVE_VOLUME_RATIO:
+        *idle = 1;
+        *low = 0.7;
+        *high = 2;
+        return;
+    case PL_DRIVE_VOLUME:
+        *idle = rest;
+        *low = 0.7 * rest;
+        *high = 2 * rest;
+        return;
+    case PL_DRIVE_PRESSURE:
+        *high = 0.03;
+        return;
+    case PL_DRIVE_SYRINGE:
+        *high = rest;
+        return;
+    case PL_DRIVE_AREA_RATIO:
+        *idle = *low = 1;
+        *high = 1.3;
+        return;
+    default:
+        *high = 3000;
+        return;
+    }
+}
+
+server_knob server_knob_of(const pl_robot *robot, int command)
+{
+    const pl_command_info info = pl_robot_command(robot, command);
+    server_knob knob = {.unit = pl_drive_unit(info.drive), .scale = pl_drive_scale(info.drive)};
+    double idle = 0, low = 0, high = 1, factor = 1;
+    for (int a = 0; a < pl_robot_actuator_count(robot); ++a) {
+        const pl_actuator_info actuator = pl_robot_actuator(robot, a);
+        if (actuator.command == command) {
+            factor = actuator.factor != 0 ? actuator.factor : 1;
+            robot_drive_span(actuator.drive, actuator.rest, &idle, &low, &high);
+            break;
+        }
+    }
+    knob.assumed = !info.has_range;
+    if (info.has_range) {
+        low = info.range[0];
+        high = info.range[1];
+    }
+    idle /= factor;
+    knob.low = low / knob.scale;
+    knob.high = high / knob.scale;
+    knob.rest = fmin(fmax(idle, low), high) / knob.scale;
+    return knob;
+}
+
+static json_t *robot_commands(const pl_robot *robot)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < pl_robot_command_count(robot) && i < SERVER_COMMANDS; ++i) {
+        const pl_command_info info = pl_robot_command(robot, i);
+        const server_knob knob = server_knob_of(robot, i);
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:f,s:f,s:f,s:b}", "name", info.name, "drive",
+                                              pl_drive_name(info.drive), "unit",
+                                              strcmp(knob.unit, "1") ? knob.unit : "", "low", knob.low,
+                                              "high", knob.high, "rest", knob.rest, "assumed", knob.assumed));
+    }
+    return list;
+}
+
+static json_t *robot_actuators(const pl_robot *robot)
+{
+    static const char *const effort[] = {"tension", "pressure", "Maxwell stress"};
+    json_t *list = json_array();
+    for (int a = 0; a < pl_robot_actuator_count(robot); ++a) {
+        const pl_actuator_info info = pl_robot_actuator(robot, a);
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:f}", "name", info.name, "kind",
+                                              pl_actuator_kind_name(info.kind), "drive",
+                                              pl_drive_name(info.drive), "effort", effort[info.kind], "unit",
+                                              info.kind == PL_CABLE ? "N" : "kPa", "command", info.command,
+                                              "rest", info.rest));
+    }
+    return list;
+}
+
+static json_t *robot_regions(const pl_robot *robot)
+{
+    const pl_mesh_view view = pl_mesh_get(pl_robot_mesh(robot));
+    json_t *list = json_array();
+    for (int32_t r = 0; r < view.region_count; ++r) {
+        const char *material = pl_robot_region_material(robot, r);
+        json_array_append_new(list, json_pack("{s:s,s:s,s:f}", "name", view.region_name[r], "material",
+                                              material ? material : "", "volume",
+                                              pl_mesh_region_volume(pl_robot_mesh(robot), r)));
+    }
+    return list;
+}
+
+static json_t *robot_findings(const pl_findings *findings)
+{
+    static const char *const word[] = {"note", "warning", "error"};
+    json_t *list = json_array();
+    for (int i = 0; i < pl_findings_count(findings); ++i) {
+        const pl_finding *f = pl_findings_at(findings, i);
+        json_t *one = json_pack("{s:s,s:s,s:s}", "severity", word[f->severity], "text", f->text, "advice",
+                                f->advice ? f->advice : "");
+        if (one && f->file) {
+            json_object_set_new(one, "file", json_string(f->file));
+            json_object_set_new(one, "line", json_integer(f->line));
+        }
+        json_array_append_new(list, one);
+    }
+    return list;
+}
+
+json_t *server_robot_json(const server_model *m, const pl_findings *findings, const char *path,
+                          uint32_t number)
+{
+    const pl_robot *robot = m->robot;
+    json_t *root = json_object(), *markers = json_array(), *sensors = json_array();
+    double low[3], high[3];
+    pl_mesh_bounds(pl_robot_mesh(robot), low, high);
+    for (int k = 0; k < pl_robot_marker_count(robot); ++k) {
+        double rest[3], distance = 0;
+        pl_robot_marker_rest(robot, k, rest, &distance);
+        json_array_append_new(markers, json_pack("{s:s,s:o}", "name", pl_robot_marker_name(robot, k), "rest",
+                                                 server_numbers(rest, 3)));
+    }
+    for (int k = 0; k < pl_robot_sensor_count(robot); ++k) {
+        const pl_sensor_kind kind = pl_robot_sensor_kind(robot, k);
+        json_array_append_new(sensors, json_pack("{s:s,s:s}", "name", pl_robot_sensor_name(robot, k), "unit",
+                                                 kind == PL_SENSOR_PRESSURE ? "kPa"
+                                                 : kind == PL_SENSOR_VOLUME ? "mL"
+                                                                            : "mm"));
+    }
+    char hash[20];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)pl_robot_hash(robot));
+    json_object_set_new(root, "type", json_string("robot"));
+    json_object_set_new(root, "robot", json_integer(number));
+    json_object_set_new(root, "ok", json_true());
+    json_object_set_new(root, "name", json_string(pl_robot_name(robot)));
+    json_object_set_new(root, "file", json_string(path));
+    json_object_set_new(root, "hash", json_string(hash));
+    json_object_set_new(root, "low", server_numbers(low, 3));
+    json_object_set_new(root, "high", server_numbers(high, 3));
+    json_object_set_new(root, "commands", robot_commands(robot));
+    json_object_set_new(root, "actuators", robot_actuators(robot));
+    json_object_set_new(root, "markers", markers);
+    json_object_set_new(root, "sensors", sensors);
+    json_object_set_new(root, "regions", robot_regions(robot));
+    json_object_set_new(root, "findings", robot_findings(findings));
+    return root;
+}
+
+json_t *server_problem_json(const pl_findings *findings, const pl_error *err, const char *path,
+                            uint32_t number)
+{
+    json_t *list = robot_findings(findings);
+    if (pl_findings_defect_count(findings) == 0) {
+        json_array_append_new(
+            list, json_pack("{s:s,s:s,s:s}", "severity", "error", "text", err->text, "advice", ""));
+    }
+    return json_pack("{s:s,s:I,s:b,s:s,s:s,s:o}", "type", "robot", "robot", (json_int_t)number, "ok", 0,
+                     "name", "", "file", path, "findings", list);
+}

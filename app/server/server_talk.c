@@ -1,0 +1,271 @@
+// What viewers say: wishes of the owner of the controls, asking for the controls, files.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "server_net.h"
+
+// ---- fields of a message. Each returns false after telling the viewer what was expected.
+static bool talk_number(server_net *net, const server_viewer *v, const json_t *root, const char *key,
+                        double *out)
+{
+    const json_t *item = json_object_get(root, key);
+    if (!json_is_number(item) || !isfinite(json_number_value(item))) {
+        server_refuse(net->desk, v->id, "'%s' must be a number", key);
+        return false;
+    }
+    *out = json_number_value(item);
+    return true;
+}
+
+static bool talk_index(server_net *net, const server_viewer *v, const json_t *root, const char *key, int high,
+                       int *out)
+{
+    double value = 0;
+    if (!talk_number(net, v, root, key, &value)) {
+        return false;
+    }
+    if (value < 0 || value > high || value != floor(value)) {
+        server_refuse(net->desk, v->id, "'%s' is %g, expected a whole number from 0 to %d", key, value, high);
+        return false;
+    }
+    *out = (int)value;
+    return true;
+}
+
+// A list of numbers, null where an entry may be empty (then NAN).
+static bool talk_numbers(server_net *net, const server_viewer *v, const json_t *root, const char *key,
+                         int least, int most, bool empty, double *out, int *count)
+{
+    const json_t *list = json_object_get(root, key);
+    const size_t n = json_array_size(list);
+    if (!json_is_array(list) || n < (size_t)least || n > (size_t)most) {
+        server_refuse(net->desk, v->id, "'%s' must be a list of %d to %d numbers", key, least, most);
+        return false;
+    }
+    for (size_t i = 0; i < n; ++i) {
+        const json_t *item = json_array_get(list, i);
+        if (json_is_number(item) && isfinite(json_number_value(item))) {
+            out[i] = json_number_value(item);
+        } else if (empty && json_is_null(item)) {
+            out[i] = NAN;
+        } else {
+            server_refuse(net->desk, v->id, "entry %zu of '%s' must be a number", i + 1, key);
+            return false;
+        }
+    }
+    *count = (int)n;
+    return true;
+}
+
+// Which robot a wish is meant for, and the viewer's own number of it.
+static bool talk_robot(server_net *net, const server_viewer *v, const json_t *root, uint32_t *robot)
+{
+    int number = 0;
+    const bool good = talk_index(net, v, root, "robot", 1 << 30, &number);
+    *robot = (uint32_t)number;
+    return good;
+}
+
+// ---- poses
+static void talk_set(server_net *net, server_viewer *v, const json_t *root)
+{
+    server_pose pose = {.kind = SERVER_POSE_COMMANDS, .viewer = v->id};
+    if (talk_robot(net, v, root, &pose.robot) && talk_number(net, v, root, "serial", &pose.serial) &&
+        talk_numbers(net, v, root, "commands", 0, SERVER_COMMANDS, true, pose.command, &pose.command_count)) {
+        server_wish_pose(net->desk, &pose);
+    }
+}
+
+static bool talk_flags(server_net *net, const server_viewer *v, const json_t *root, const char *key, int most,
+                       bool *out)
+{
+    const json_t *list = json_object_get(root, key);
+    if (!list) {
+        return true;
+    }
+    if (!json_is_array(list) || json_array_size(list) > (size_t)most) {
+        server_refuse(net->desk, v->id, "'%s' must be a list of at most %d booleans", key, most);
+        return false;
+    }
+    for (size_t i = 0; i < json_array_size(list); ++i) {
+        out[i] = json_is_true(json_array_get(list, i));
+    }
+    return true;
+}
+
+static void talk_target(server_net *net, server_viewer *v, const json_t *root)
+{
+    server_pose pose = {.kind = SERVER_POSE_TARGET, .viewer = v->id};
+    int count = 0;
+    if (talk_robot(net, v, root, &pose.robot) && talk_number(net, v, root, "serial", &pose.serial) &&
+        talk_index(net, v, root, "marker", 1000, &pose.marker) &&
+        talk_numbers(net, v, root, "target", 3, 3, false, pose.target, &count) &&
+        talk_flags(net, v, root, "hold", SERVER_COMMANDS, pose.hold) &&
+        talk_flags(net, v, root, "axes", 3, pose.axes)) {
+        server_wish_pose(net->desk, &pose);
+    }
+}
+
+// ---- jobs
+static void talk_start(server_net *net, server_viewer *v, server_job *job)
+{
+    if (!server_wish_job(net->desk, job)) {
+        server_refuse(net->desk, v->id,
+                      "still busy with the last request of this kind; wait for it or cancel it");
+    }
+    free(job->point);
+}
+
+static void talk_follow(server_net *net, server_viewer *v, const json_t *root)
+{
+    server_job job = {.kind = SERVER_JOB_FOLLOW, .viewer = v->id};
+    int count = 0;
+    job.point = malloc(3 * SERVER_POINTS * sizeof *job.point);
+    if (!job.point) {
+        server_refuse(net->desk, v->id, "no memory for the path");
+        return;
+    }
+    if (!talk_robot(net, v, root, &job.robot) || !talk_index(net, v, root, "marker", 1000, &job.marker) ||
+        !talk_numbers(net, v, root, "points", 6, 3 * SERVER_POINTS, false, job.point, &count) ||
+        !talk_flags(net, v, root, "hold", SERVER_COMMANDS, job.hold)) {
+        free(job.point);
+        return;
+    }
+    job.count = count / 3;
+    talk_start(net, v, &job);
+}
+
+static void talk_cloud(server_net *net, server_viewer *v, const json_t *root)
+{
+    server_job job = {.kind = SERVER_JOB_CLOUD, .viewer = v->id};
+    if (talk_robot(net, v, root, &job.robot) && talk_index(net, v, root, "marker", 1000, &job.marker) &&
+        talk_index(net, v, root, "count", 20000, &job.count)) {
+        talk_start(net, v, &job);
+    }
+}
+
+static void talk_export(server_net *net, server_viewer *v, const json_t *root)
+{
+    server_job job = {.kind = SERVER_JOB_EXPORT, .viewer = v->id};
+    const char *format = json_string_value(json_object_get(root, "format"));
+    if (!format || strlen(format) >= sizeof job.format) {
+        server_refuse(net->desk, v->id, "'format' must be one of vtu, stl, csv, gcode");
+        return;
+    }
+    strcpy(job.format, format);
+    if (talk_robot(net, v, root, &job.robot)) {
+        talk_start(net, v, &job);
+    }
+}
+
+// ---- robots
+static void talk_open(server_net *net, server_viewer *v, const json_t *root)
+{
+    const char *design = json_string_value(json_object_get(root, "design"));
+    char *path = design ? server_gallery_path(net->options->gallery, design) : NULL;
+    if (path) {
+        net_open(net, path);
+    } else {
+        server_refuse(net->desk, v->id, "there is no such design in the gallery: '%.60s'",
+                      design ? design : "");
+    }
+    free(path);
+}
+
+static void talk_reload(server_net *net, server_viewer *v, const json_t *root)
+{
+    (void)v;
+    (void)root;
+    if (net->path) {
+        server_wish_load(net->desk, net->path);
+    }
+}
+
+static void talk_cancel(server_net *net, server_viewer *v, const json_t *root)
+{
+    (void)v;
+    (void)root;
+    atomic_store(&net->desk->cancel, true);
+}
+
+// ---- the controls
+void net_publish_control(server_net *net)
+{
+    server_publish_json(net->desk, SERVER_CONTROL,
+                        json_pack("{s:s,s:I,s:I,s:i}", "type", "control", "owner", (json_int_t)net->owner,
+                                  "asking", (json_int_t)net->asking, "viewers", net->viewer_count));
+}
+
+void net_hand_over(server_net *net, uint32_t id)
+{
+    net->owner = id;
+    net->asking = 0;
+    net_publish_control(net);
+}
+
+static void talk_ask(server_net *net, server_viewer *v, const json_t *root)
+{
+    (void)root;
+    if (net->owner == 0 || net->owner == v->id) {
+        net_hand_over(net, v->id);
+    } else if (net->asking == 0) {
+        net->asking = v->id;
+        net->asked = server_now();
+        net_publish_control(net);
+    } else if (net->asking != v->id) {
+        server_refuse(net->desk, v->id, "another viewer is asking for the controls at this moment");
+    }
+}
+
+static void talk_give(server_net *net, server_viewer *v, const json_t *root)
+{
+    const bool yes = json_is_true(json_object_get(root, "yes"));
+    if (net->asking == 0) {
+        server_refuse(net->desk, v->id, "nobody asks for the controls");
+    } else if (yes) {
+        net_hand_over(net, net->asking);
+    } else {
+        server_refuse(net->desk, net->asking, "the viewer who has the controls keeps them");
+        net_hand_over(net, net->owner);
+    }
+}
+
+// ---- all of it
+static const struct {
+    const char *type;
+    bool owner; // only for the one who has the controls
+    void (*act)(server_net *net, server_viewer *v, const json_t *root);
+} talk_table[] = {
+    {"set", true, talk_set},        {"target", true, talk_target}, {"follow", true, talk_follow},
+    {"cloud", true, talk_cloud},    {"open", true, talk_open},     {"reload", true, talk_reload},
+    {"cancel", true, talk_cancel},  {"give", true, talk_give},     {"ask", false, talk_ask},
+    {"export", false, talk_export},
+};
+
+void net_hear(server_net *net, server_viewer *viewer, const char *text, size_t bytes)
+{
+    json_error_t where;
+    json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &where);
+    const char *type = json_string_value(json_object_get(root, "type"));
+    if (!type) {
+        server_refuse(net->desk, viewer->id, "a message must be a JSON object with a 'type'%s%.100s",
+                      root ? "" : ": ", root ? "" : where.text);
+        json_decref(root);
+        return;
+    }
+    for (size_t i = 0; i < sizeof talk_table / sizeof *talk_table; ++i) {
+        if (strcmp(type, talk_table[i].type) != 0) {
+            continue;
+        }
+        if (talk_table[i].owner && net->owner != viewer->id) {
+            server_refuse(net->desk, viewer->id, "another viewer has the controls; ask for them first");
+        } else {
+            talk_table[i].act(net, viewer, root);
+        }
+        json_decref(root);
+        return;
+    }
+    server_refuse(net->desk, viewer->id, "there is no message of type '%.40s'", type);
+    json_decref(root);
+}

@@ -1,0 +1,268 @@
+// The worker: one thread that owns the models. It always works on the newest wish; whatever is overtaken by a
+// newer one is stopped. What it finishes goes to the desk.
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "server_worker.h"
+
+// ---- being watched
+bool worker_overtaken(const server_worker *w)
+{
+    const server_desk *desk = w->desk;
+    return atomic_load(&desk->stop) || atomic_load(&desk->loads) != w->loads ||
+           atomic_load(&desk->poses) != w->poses || (w->in_job && atomic_load(&desk->cancel));
+}
+
+void worker_tell(server_worker *w, const char *state, const char *text, double fraction)
+{
+    json_t *root =
+        json_pack("{s:s,s:s,s:s,s:f}", "type", "status", "state", state, "text", text, "serial", w->serial);
+    if (root && fraction >= 0) {
+        json_object_set_new(root, "fraction", json_real(fraction));
+    }
+    server_publish_json(w->desk, SERVER_STATUS, root);
+}
+
+static bool worker_step(void *user, double fraction, const char *what)
+{
+    server_worker *w = user;
+    const double now = server_now();
+    // quick work is not worth a message
+    if (now - w->begun > 0.25 && now - w->told > 0.15) {
+        w->told = now;
+        worker_tell(w, w->has_fine ? "solving" : "loading", what ? what : "", fraction);
+    }
+    return !worker_overtaken(w);
+}
+
+pl_progress worker_progress(server_worker *w)
+{
+    return (pl_progress){worker_step, w};
+}
+
+// ---- opening a robot
+static void worker_close(server_worker *w)
+{
+    if (w->has_fine) {
+        server_model_close(&w->fine);
+    }
+    if (w->has_coarse) {
+        server_model_close(&w->coarse);
+    }
+    w->has_fine = w->has_coarse = false;
+}
+
+static void worker_empty_channels(server_worker *w)
+{
+    for (int c = SERVER_MESH_FINE; c < SERVER_CHANNEL_COUNT; ++c) {
+        if (c != SERVER_STATUS) {
+            server_publish(w->desk, (server_channel)c, NULL);
+        }
+    }
+}
+
+static pl_status worker_statics_options(server_worker *w, pl_statics_options *options, pl_error *err)
+{
+    *options = pl_robot_file_options(w->path, err);
+    options->progress = worker_progress(w);
+    return err->status;
+}
+
+// A mesh of twice the edge length, when that makes a much smaller problem.
+static void worker_load_coarse(server_worker *w, const pl_statics_options *statics)
+{
+    const pl_mesh_quality quality = pl_mesh_measure_quality(pl_robot_mesh(w->fine.robot));
+    const pl_progress progress = worker_progress(w);
+    const pl_load_options options = {.mesher = pl_meshing_mesher(),
+                                     .progress = &progress,
+                                     .size = 2 * quality.mean_edge,
+                                     .order = w->options->order,
+                                     .no_cache = w->options->no_cache};
+    const double fine = pl_mesh_get(pl_robot_mesh(w->fine.robot)).vertex_count;
+    pl_robot *robot = NULL;
+    pl_error err = {0};
+    if (pl_robot_load(w->path, &options, &robot, NULL, &err) != PL_OK) {
+        return;
+    }
+    if (pl_mesh_get(pl_robot_mesh(robot)).vertex_count > 0.6 * fine) {
+        pl_robot_destroy(robot);
+        return;
+    }
+    w->has_coarse = server_model_open(&w->coarse, robot, statics, true, ++w->mesh, &err) == PL_OK;
+    if (w->has_coarse) {
+        server_publish(w->desk, SERVER_MESH_COARSE, server_model_mesh(&w->coarse));
+    }
+}
+
+static pl_status worker_load_fine(server_worker *w, pl_statics_options *statics, pl_findings *findings,
+                                  pl_error *err)
+{
+    const pl_progress progress = worker_progress(w);
+    const pl_load_options options = {.mesher = pl_meshing_mesher(),
+                                     .progress = &progress,
+                                     .size = w->options->size,
+                                     .order = w->options->order,
+                                     .no_cache = w->options->no_cache};
+    pl_robot *robot = NULL;
+    pl_status status = pl_robot_load(w->path, &options, &robot, findings, err);
+    if (status == PL_OK) {
+        status = worker_statics_options(w, statics, err);
+        if (status != PL_OK) {
+            pl_robot_destroy(robot);
+            return status;
+        }
+        status = server_model_open(&w->fine, robot, statics, false, ++w->mesh, err);
+        w->has_fine = status == PL_OK;
+    }
+    return status;
+}
+
+void worker_load(server_worker *w)
+{
+    worker_close(w);
+    worker_empty_channels(w);
+    w->begun = server_now();
+    w->serial = 0;
+    ++w->robot;
+    worker_tell(w, "loading", "opening the robot", -1);
+    pl_findings *findings = pl_findings_create();
+    pl_statics_options statics;
+    pl_error err = {0};
+    const pl_status status = worker_load_fine(w, &statics, findings, &err);
+    if (status != PL_OK) {
+        if (!worker_overtaken(w)) {
+            server_publish_json(w->desk, SERVER_ROBOT,
+                                server_problem_json(findings, &err, w->path, w->robot));
+            worker_tell(w, "problem", "the robot cannot be opened", -1);
+        }
+        pl_findings_destroy(findings);
+        return;
+    }
+    server_publish_json(w->desk, SERVER_ROBOT, server_robot_json(&w->fine, findings, w->path, w->robot));
+    server_publish(w->desk, SERVER_MESH_FINE, server_model_mesh(&w->fine));
+    pl_findings_destroy(findings);
+
+    // where loads bring it without any command
+    server_pose rest = {.robot = w->robot, .command_count = pl_robot_command_count(w->fine.robot)};
+    for (int i = 0; i < SERVER_COMMANDS; ++i) {
+        rest.command[i] = NAN;
+    }
+    worker_pose(w, &rest);
+    if (!atomic_load(&w->desk->stop) && atomic_load(&w->desk->loads) == w->loads) {
+        w->poses = atomic_load(&w->desk->poses);
+        worker_load_coarse(w, &statics);
+    }
+}
+
+// ---- the thread
+typedef struct worker_wish {
+    bool load, pose, job;
+    char *path;
+    server_pose the_pose;
+    server_job the_job;
+} worker_wish;
+
+// Waits for the next wish; false when it is time to go. A robot goes before a pose, a pose before a job.
+static bool worker_wait(server_worker *w, worker_wish *wish)
+{
+    server_desk *desk = w->desk;
+    *wish = (worker_wish){0};
+    pthread_mutex_lock(&desk->lock);
+    while (!atomic_load(&desk->stop) && !desk->has_load && !desk->has_pose && !desk->has_job) {
+        pthread_cond_wait(&desk->changed, &desk->lock);
+    }
+    w->loads = atomic_load(&desk->loads);
+    w->poses = atomic_load(&desk->poses);
+    if (desk->has_load) {
+        wish->load = true;
+        wish->path = desk->load;
+        desk->load = NULL;
+        desk->has_load = false;
+    } else if (desk->has_pose) {
+        wish->pose = true;
+        wish->the_pose = desk->pose;
+        desk->has_pose = false;
+    } else if (desk->has_job) {
+        wish->job = true;
+        wish->the_job = desk->job;
+        desk->job.point = NULL; // ours now; the desk stays taken until the job is done
+    }
+    const bool go_on = !atomic_load(&desk->stop);
+    pthread_mutex_unlock(&desk->lock);
+    return go_on;
+}
+
+static void worker_run_job(server_worker *w, server_job *job)
+{
+    w->in_job = true;
+    w->begun = server_now();
+    worker_job(w, job);
+    w->in_job = false;
+    free(job->point);
+    pthread_mutex_lock(&w->desk->lock);
+    w->desk->has_job = false;
+    pthread_mutex_unlock(&w->desk->lock);
+}
+
+static void *worker_main(void *user)
+{
+    server_worker *w = user;
+    worker_wish wish;
+    while (worker_wait(w, &wish)) {
+        if (wish.load) {
+            free(w->path);
+            w->path = wish.path;
+            worker_load(w);
+        } else if (wish.pose) {
+            worker_pose(w, &wish.the_pose);
+        } else if (wish.job) {
+            worker_run_job(w, &wish.the_job);
+        }
+        if (!worker_overtaken(w) && w->has_fine) {
+            worker_tell(w, "ready", "", -1);
+        }
+    }
+    free(wish.path);
+    free(wish.the_job.point);
+    worker_close(w);
+    return NULL;
+}
+
+pl_status server_worker_start(server_desk *desk, const server_options *options, server_worker **out,
+                              pl_error *err)
+{
+    *out = NULL;
+    server_worker *w = calloc(1, sizeof *w);
+    if (!w) {
+        return server_fail(err, PL_NO_MEMORY, "no memory for the worker");
+    }
+    *w = (server_worker){.desk = desk, .options = options};
+    // signals belong to the thread of the sockets
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int failed = pthread_create(&w->thread, NULL, worker_main, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failed) {
+        free(w);
+        return server_fail(err, PL_FAILED, "the worker's thread cannot be started: %s", strerror(failed));
+    }
+    *out = w;
+    return PL_OK;
+}
+
+void server_worker_stop(server_worker *worker)
+{
+    if (!worker) {
+        return;
+    }
+    pthread_mutex_lock(&worker->desk->lock);
+    atomic_store(&worker->desk->stop, true);
+    pthread_cond_signal(&worker->desk->changed);
+    pthread_mutex_unlock(&worker->desk->lock);
+    pthread_join(worker->thread, NULL);
+    free(worker->path);
+    free(worker);
+}

@@ -1,0 +1,27 @@
+# The browser view: app/server on libwebsockets, the page in web/. Without libwebsockets the command is built all the
+# same and `pliant serve` says what is missing; without three.js (tools/install-web) the page is.
+pkg_check_modules(LWS IMPORTED_TARGET libwebsockets)
+if(NOT LWS_FOUND)
+    message(STATUS "libwebsockets is not there: `pliant serve` will only say so")
+    return()
+endif()
+find_package(Threads REQUIRED)
+
+file(GLOB PL_SERVER CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/app/server/*.c)
+add_library(pl_server STATIC ${PL_SERVER})
+target_link_libraries(pl_server PRIVATE pl_flags PkgConfig::LWS PkgConfig::JANSSON Threads::Threads m)
+target_link_libraries(pl_server PUBLIC pliant_meshing_static)
+target_include_directories(pl_server PUBLIC app/server)
+target_compile_definitions(pl_server PRIVATE PLIANT_WEB_SOURCE="${CMAKE_CURRENT_SOURCE_DIR}/web")
+target_link_libraries(pliant_command PRIVATE pl_server)
+target_compile_definitions(pliant_command PRIVATE PLIANT_SERVER)
+
+# the page and the part of three.js it uses
+set(PL_WEB_TO ${CMAKE_INSTALL_DATADIR}/pliant/web)
+install(DIRECTORY web/ DESTINATION ${PL_WEB_TO} FILES_MATCHING PATTERN "*.html" PATTERN "*.css" PATTERN "*.js"
+    PATTERN "*.svg" PATTERN node_modules EXCLUDE)
+foreach(file build/three.module.js build/three.core.js examples/jsm/controls/OrbitControls.js
+    examples/jsm/exporters/GLTFExporter.js LICENSE)
+    get_filename_component(folder ${file} DIRECTORY)
+    install(FILES web/node_modules/three/${file} DESTINATION ${PL_WEB_TO}/three/${folder} OPTIONAL)
+endforeach()
