@@ -128,11 +128,26 @@ static pl_status target_by_index(const io_table *t, int column, int32_t point_co
     return PL_OK;
 }
 
+static int32_t target_nearest(const double *rest, int32_t count, const double at[3])
+{
+    int32_t near = -1;
+    double best = INFINITY;
+    for (int32_t i = 0; i < count; ++i) {
+        double d[3];
+        pl_sub3(rest + 3 * (int64_t)i, at, d);
+        if (pl_dot3(d, d) < best) {
+            best = pl_dot3(d, d);
+            near = i;
+        }
+    }
+    return near;
+}
+
 static pl_status target_by_place(const io_table *t, const double *at, const double *rest, int32_t point_count,
                                  double reach, pl_shape_target *out, pl_error *err)
 {
     for (int r = 0; r < t->row_count; ++r) {
-        const int near = pl_nearest_point(rest, point_count, 3, at + 3 * r);
+        const int32_t near = target_nearest(rest, point_count, at + 3 * r);
         double d[3];
         pl_sub3(rest + 3 * (near < 0 ? 0 : near), at + 3 * r, d);
         if (near < 0 || !(pl_norm3(d) <= reach)) {
