@@ -260,7 +260,9 @@ static void jacobian_print(const cli_args *args, const cli_run *run, const deriv
     cli_say(args, "\n  exact: linear systems solved to %.1e; %d factorizations, %d solves\n",
             d->report.residual, d->report.factorizations, d->report.solves);
     if (d->report.one_sided) {
-        cli_say(args, "  one-sided: a cable stands at tension 0, the derivative holds for pulling further\n");
+        cli_say(args,
+                "  one-sided: a cable stands at tension 0 or a one-sided command at 0, the derivative holds "
+                "for pulling further\n");
     }
     if (d->report.negative_count > 0) {
         cli_say(args, "  unstable: the tangent has %d negative eigenvalues\n", d->report.negative_count);

@@ -205,6 +205,11 @@ static void new_next(const cli_args *args, const char *folder, const char *yaml)
     if (at) {
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 6, ",\n }"), at + 6);
     }
+    const char *command = strstr(yaml, "\ncommands:\n  ");
+    if (at && command) {
+        command += strlen("\ncommands:\n  ");
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(command, ":\n"), command);
+    }
     for (int k = 0; at && k < 2; ++k) {
         const char *drive = strstr(at, tries[k][0]);
         const char *range = drive ? strstr(drive, "range: [") : NULL;

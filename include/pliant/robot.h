@@ -126,6 +126,7 @@ typedef struct pl_command_def {
     const char *name;
     const pl_command_drive *drive;
     int drive_count;
+    bool one_sided; // actuator value = max(0, factor * command): antagonists take turns, none goes below 0
     double range[2];
     bool has_range;
     double rate; // per second, at most; 0: what its actuators allow
@@ -224,8 +225,9 @@ typedef struct pl_actuator_info {
     double rest; // rest measure: mm, mm^3 or mm^2
     int command; // the command that drives it; -1 when none
     double factor;
-    int rim_count; // chambers: openings that were capped
-    double rate;   // internal units per second, at most; 0: no limit
+    bool one_sided; // its value is max(0, factor * command) instead of factor * command
+    int rim_count;  // chambers: openings that were capped
+    double rate;    // internal units per second, at most; 0: no limit
     pl_hardware hardware;
 } pl_actuator_info;
 

@@ -252,6 +252,7 @@ static bool command_read(io_robot_file *f, const io_node *node, pl_command_def *
     static const io_key keys[] = {
         {"drives", IO_OTHER, 0, 0, IO_REQUIRED},
         {"range", IO_OTHER, 0, 0, 0},
+        {"one_sided", IO_BOOL, 0, offsetof(pl_command_def, one_sided), 0},
         {"rate", IO_OTHER, 0, 0, 0},
     };
     bool good = io_read_map(f, node, "command", keys, PL_COUNT(keys), def);

@@ -7,6 +7,7 @@
 static const design *const design_table[] = {
     &design_bending_finger, &design_cable_finger, &design_three_chamber, &design_segment,
     &design_specimen,       &design_beam,         &design_sphere_shell,  &design_tube,
+    &design_planar_arm,
 };
 
 int pl_design_count(void)

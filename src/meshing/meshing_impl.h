@@ -141,7 +141,7 @@ typedef struct design {
     double (*volume)(const double *p, const char *name); // negative: no such name
 } design;
 extern const design design_bending_finger, design_cable_finger, design_three_chamber, design_segment,
-    design_specimen, design_beam, design_sphere_shell, design_tube;
+    design_specimen, design_beam, design_sphere_shell, design_tube, design_planar_arm;
 
 pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                               pl_findings *findings, pl_error *err);

@@ -46,6 +46,12 @@ typedef struct pl_actuator {
     int32_t *rim_start; // rim_count + 1
     int32_t *rim_node;
     bool rim_quadratic;
+    // chamber elements that were taken out of the mesh (its air): corners of tets, 4 each; numbers from the
+    // mesh's vertex count on are vertices inside the chamber, at fill_position
+    int32_t *fill_tet;
+    int32_t fill_count;
+    double *fill_position;
+    int32_t fill_vertex_count;
     // cable
     pl_point *guide;
     int guide_count;
@@ -55,9 +61,17 @@ typedef struct pl_actuator {
     double rest; // rest measure: L0, V0 or A0
     int command; // -1: idle always
     double factor;
-    double rate; // 0: no limit
+    bool one_sided; // value = max(0, factor * command)
+    double rate;    // 0: no limit
     pl_hardware hardware;
 } pl_actuator;
+
+// What a command's value makes of the actuator's own: NAN stays NAN (idle).
+static inline double pl_actuator_value(const pl_actuator *a, double command)
+{
+    const double value = a->factor * command;
+    return a->one_sided && value < 0 ? 0 : value;
+}
 
 typedef struct pl_command {
     char *name;

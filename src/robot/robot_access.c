@@ -135,6 +135,7 @@ pl_actuator_info pl_robot_actuator(const pl_robot *robot, int i)
                               .rest = a->rest,
                               .command = a->command,
                               .factor = a->factor,
+                              .one_sided = a->one_sided,
                               .rim_count = a->rim_count,
                               .rate = a->rate,
                               .hardware = a->hardware};

@@ -274,6 +274,30 @@ static void check_actuators(check *c)
     }
 }
 
+// A one-sided command leaves an actuator at 0 while it points the other way: 0 must mean rest.
+static void check_one_sided(check *c, const pl_command_def *command, const pl_actuator_def *a)
+{
+    switch (a->drive) {
+    case PL_DRIVE_SHORTENING:
+    case PL_DRIVE_TENSION:
+    case PL_DRIVE_PRESSURE:
+    case PL_DRIVE_SYRINGE:
+    case PL_DRIVE_VOLTAGE:
+        break;
+    default:
+        CHECK_DEFECT(c, command->line,
+                     "command '%s' is one_sided: it leaves '%s' at 0, which is not rest for the drive %s "
+                     "(expected shortening, tension, pressure, syringe or voltage)",
+                     command->name, a->name, pl_drive_name(a->drive));
+        return;
+    }
+    if (a->has_range && a->range[0] > 0) {
+        CHECK_DEFECT(c, command->line,
+                     "command '%s' is one_sided: it leaves '%s' at 0, but its range starts at %g",
+                     command->name, a->name, a->range[0] / pl_drive_scale(a->drive));
+    }
+}
+
 static void check_commands(check *c)
 {
     const pl_robot_def *d = c->def;
@@ -295,6 +319,9 @@ static void check_commands(check *c)
                 CHECK_DEFECT(c, command->line,
                              "command '%s': the factor of '%s' is %g, must be a number other than 0", name,
                              drive->actuator, drive->factor);
+            }
+            if (a >= 0 && command->one_sided) {
+                check_one_sided(c, command, &d->actuator[a]);
             }
             if (a >= 0 && c->driver[a] > 0) {
                 CHECK_DEFECT(c, command->line, "actuator '%s' is driven by two commands, '%s' and '%s'",

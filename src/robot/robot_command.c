@@ -51,6 +51,25 @@ static double command_rate(const pl_robot *robot, int index, double own)
     return least;
 }
 
+// A one-sided command goes as far up as the actuators with positive factors may, as far down as the others.
+static void command_range_one_sided(const pl_robot *robot, int index, pl_command *command)
+{
+    double low = -INFINITY, high = INFINITY;
+    for (int a = 0; a < robot->actuator_count; ++a) {
+        const pl_actuator *actuator = &robot->actuator[a];
+        if (actuator->command == index && actuator->has_range) {
+            const double end = actuator->range[1] / actuator->factor;
+            high = actuator->factor > 0 ? fmin(high, end) : high;
+            low = actuator->factor < 0 ? fmax(low, end) : low;
+        } else if (actuator->command == index) {
+            return;
+        }
+    }
+    command->range[0] = isfinite(low) ? low + 0.0 : 0;
+    command->range[1] = isfinite(high) ? high + 0.0 : 0;
+    command->has_range = true;
+}
+
 static pl_status command_given(robot_build *b, int c)
 {
     const pl_command_def *def = &b->def->command[c];
@@ -64,13 +83,16 @@ static pl_status command_given(robot_build *b, int c)
         if (a >= 0) {
             b->robot->actuator[a].command = c;
             b->robot->actuator[a].factor = def->drive[d].factor;
+            b->robot->actuator[a].one_sided = def->one_sided;
             command->first_actuator = command->actuator_count == 0 ? a : command->first_actuator;
             ++command->actuator_count;
         }
     }
     command->has_range = def->has_range;
     memcpy(command->range, def->range, sizeof command->range);
-    if (!def->has_range) {
+    if (!def->has_range && def->one_sided) {
+        command_range_one_sided(b->robot, c, command);
+    } else if (!def->has_range) {
         command_range(b->robot, c, command);
     }
     command->rate = command_rate(b->robot, c, def->rate);

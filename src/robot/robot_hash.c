@@ -62,8 +62,8 @@ static uint64_t hash_actuator(uint64_t h, const pl_actuator *a)
 {
     const double numbers[] = {a->range[0],  a->range[1],     a->line_volume, a->ambient,
                               a->thickness, a->permittivity, a->rest,        a->factor};
-    const int64_t flags[] = {a->kind,   a->drive,   a->has_range,   a->idle_hold,
-                             a->liquid, a->command, a->guide_count, a->rim_count};
+    const int64_t flags[] = {a->kind,    a->drive,       a->has_range, a->idle_hold, a->liquid,
+                             a->command, a->guide_count, a->rim_count, a->one_sided};
     h = hash_real(hash_text(h, a->name), numbers, PL_COUNT(numbers));
     h = pl_hash_bytes(h, flags, sizeof flags);
     h = hash_faces(h, a->face, a->face_count);

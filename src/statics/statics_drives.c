@@ -220,15 +220,24 @@ static double gas_pushed(const pl_actuator *a, double volume, double pressure)
     return (pressure + a->ambient) * (volume + a->line_volume) / a->ambient - a->rest - a->line_volume;
 }
 
+// d(value)/d(command). At 0 the derivative holds for a rising command.
+static double drive_slope(const pl_actuator *a, double value)
+{
+    return a->one_sided && (value < 0 || (value == 0 && a->factor < 0)) ? 0 : a->factor;
+}
+
 void statics_drives_begin(pl_statics *s, const pl_state *state, const double *command)
 {
     for (int i = 0; i < s->drive_count; ++i) {
         drive *d = &s->drive[i];
         const pl_actuator *a = &s->robot->actuator[i];
         const double now = pl_functional_value(&d->h, state->x);
+        // not yet clamped: on the way, all actuators of one command stand where the command stands
         const double value = a->command >= 0 ? a->factor * command[a->command] : NAN;
         const double old = a->command >= 0 ? a->factor * state->command[a->command] : NAN;
         d->idle = isnan(value);
+        d->one_sided = a->one_sided && !d->idle;
+        d->slope = drive_slope(a, value);
         d->effort = state->multiplier[i];
         if (d->idle && a->idle_hold) {
             d->mode = MODE_CONSTRAINT;
@@ -243,7 +252,9 @@ void statics_drives_begin(pl_statics *s, const pl_state *state, const double *co
             d->mode = drive_mode_of(a);
             d->to = drive_goal(a, value);
             d->inequality = a->kind == PL_CABLE;
-            if (d->mode == MODE_CONSTRAINT) {
+            if (d->one_sided && !isnan(old)) {
+                d->from = drive_goal(a, old);
+            } else if (d->mode == MODE_CONSTRAINT) {
                 // a slack cable starts from where its target was, everything else from its measure
                 const bool was_slack = d->inequality && !isnan(old) && state->active[i] == 0;
                 d->from = was_slack ? drive_goal(a, old) : now;
@@ -268,6 +279,11 @@ void statics_drives_set(pl_statics *s, double at)
     for (int i = 0; i < s->drive_count; ++i) {
         drive *d = &s->drive[i];
         d->value = at >= 1 ? d->to : d->from + at * (d->to - d->from);
+        d->way = d->value;
+        if (d->one_sided) {
+            const pl_actuator *a = &s->robot->actuator[i];
+            d->value = a->drive == PL_DRIVE_SHORTENING ? fmin(d->value, a->rest) : fmax(d->value, 0);
+        }
     }
     s->load = at >= 1 ? s->load_to : s->load_from + at * (s->load_to - s->load_from);
 }
@@ -342,7 +358,7 @@ pl_status statics_drives_check(const pl_statics *s, const double *command, pl_er
 {
     for (int i = 0; i < s->drive_count; ++i) {
         const pl_actuator *a = &s->robot->actuator[i];
-        const double value = a->command >= 0 ? a->factor * command[a->command] : NAN;
+        const double value = a->command >= 0 ? pl_actuator_value(a, command[a->command]) : NAN;
         if (isnan(value)) {
             continue;
         }
@@ -372,5 +388,5 @@ double drive_command_value(const pl_statics *s, int i)
 {
     const pl_actuator *a = &s->robot->actuator[i];
     const double zero = drive_goal(a, 0), slope = drive_goal(a, 1) - zero;
-    return (s->drive[i].value - zero) / slope / a->factor;
+    return (s->drive[i].way - zero) / slope / a->factor;
 }

@@ -39,8 +39,11 @@ typedef struct drive {
     drive_mode mode;
     double from, to; // target, effort, volume pushed or voltage at both ends of the way
     bool idle;       // not commanded
+    bool one_sided;  // the way goes on beyond rest, the value stays there
+    double slope;    // d(actuator value)/d(command): its factor, or 0 while a one-sided command points away
     // at the load under way
-    double value;     // interpolated between from and to
+    double way;       // interpolated between from and to
+    double value;     // the same, kept at rest where a one-sided command points away
     bool active;      // constraints: holds
     double effort;    // multiplier, or what the potential gives
     double measure;   // h(x)

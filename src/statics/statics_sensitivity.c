@@ -28,6 +28,8 @@ static pl_status sensitivity_begin(pl_statics *s, const pl_state *state, pl_jaco
     statics_evaluate(s, state->x, s->g);
     for (int i = 0; i < s->drive_count; ++i) {
         drive *d = &s->drive[i];
+        report->one_sided =
+            report->one_sided || (d->one_sided && state->command[s->robot->actuator[i].command] == 0);
         if (d->mode != MODE_CONSTRAINT) {
             continue;
         }
@@ -69,10 +71,10 @@ static pl_status sensitivity_rhs(pl_statics *s, const pl_state *state, const pl_
             }
             drive_command_derivative(&s->drive[i], a, &target, &force);
             if (force != 0) {
-                pl_functional_gradient(&s->drive[i].h, state->x, -a->factor * force, full);
+                pl_functional_gradient(&s->drive[i].h, state->x, -s->drive[i].slope * force, full);
             }
             for (int k = 0; k < s->border_count; ++k) {
-                rho[k] += s->border[k] == i ? a->factor * target : 0;
+                rho[k] += s->border[k] == i ? s->drive[i].slope * target : 0;
             }
         }
         break;
@@ -293,7 +295,7 @@ static void jacobian_column(pl_statics *s, const pl_state *state, const pl_param
         double target, force = 0, measure, effort;
         if (p->kind == PL_PARAMETER_COMMAND && a->command == p->index && !s->drive[i].idle) {
             drive_command_derivative(&s->drive[i], a, &target, &force);
-            force *= a->factor;
+            force *= s->drive[i].slope;
         }
         actuator_change(s, state, i, dx, mu, force, &measure, &effort);
         if (out->effort) {
@@ -424,7 +426,7 @@ pl_status pl_statics_adjoint(pl_statics *s, const pl_state *state, const double 
             if (parameter[j].kind == PL_PARAMETER_COMMAND && a->command == parameter[j].index &&
                 !s->drive[i].idle) {
                 drive_command_derivative(&s->drive[i], a, &unused, &force);
-                gradient[j] += weight[i] * a->factor * force;
+                gradient[j] += weight[i] * s->drive[i].slope * force;
             }
         }
     }

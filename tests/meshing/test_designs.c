@@ -4,7 +4,7 @@
 
 typedef struct design_case {
     const char *kind;
-    const char *regions[3], *cavities[4], *surfaces[6];
+    const char *regions[7], *cavities[4], *surfaces[6];
     pl_source_parameter changed[4];
     int changed_count;
     double size;
@@ -43,6 +43,20 @@ static const design_case cases[] = {
     {"beam", {"body"}, {NULL}, {"base", "tip", "top", "bottom"}, {{"height", 2, 0}, {"length", 20, 0}}, 2, 0},
     {"sphere_shell", {"shell"}, {"cavity"}, {"outer", "sx", "sy", "sz"}, {{0}}, 0, 5},
     {"sphere_shell", {"shell"}, {NULL}, {"cavity", "outer", "sx", "sy", "sz"}, {{"octant", 1, 0}}, 1, 3},
+    {"planar_arm",
+     {"body", "ribs", "spine", "base_plate", "plate1", "plate2", "plate3"},
+     {"left1", "right2", "left3"},
+     {"base", "tip", "end1"},
+     {{0}},
+     0,
+     12},
+    {"planar_arm",
+     {"body", "ribs", "spine", "base_plate", "plate1", "plate2", "plate3"},
+     {"left1"},
+     {"end2"},
+     {{"cells", 2, 0}, {"section", 40, 0}},
+     2,
+     14},
     {"tube", {"tube"}, {"cavity"}, {"outer", "sx", "sy", "bottom", "top"}, {{0}}, 0, 4},
     {"tube", {"tube"}, {NULL}, {"cavity", "outer", "sx", "sy"}, {{"quarter", 1, 0}, {"wall", 2, 0}}, 2, 3},
 };
@@ -79,7 +93,7 @@ static void check_case(const design_case *c)
                   q.sliver_count);
     assert_int_equal(q.inverted_count, 0);
     int regions = 0;
-    for (int i = 0; i < 3 && c->regions[i]; ++i, ++regions) {
+    for (int i = 0; i < 7 && c->regions[i]; ++i, ++regions) {
         const int32_t r = pl_mesh_find_region(mesh, c->regions[i]);
         assert_true(r >= 0);
         check_volume(c, c->regions[i], pl_mesh_region_volume(mesh, r));
@@ -146,6 +160,8 @@ static void test_designs_refuse_nonsense(void **state)
         {"segment", {"chamber_offset", 3, 4}, "chamber_offset"},
         {"sphere_shell", {"octant", 2, 4}, "octant"},
         {"tube", {"wall", 0, 4}, "wall"},
+        {"planar_arm", {"cells", 12, 4}, "cells"},
+        {"planar_arm", {"wall", 15, 4}, "wall"},
         {"bending_fingr", {"wall", 2, 4}, "bending_finger"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
