@@ -26,17 +26,22 @@ macro(pl_room_outside name)
     set(PL_ROOMS_UPTO_${name} ${PL_ROOMS} ${name})
 endmacro()
 
-# Hot kernels (src/element/*_kernel.c) are compiled once per instruction set, with PL_KERNEL(name) giving each copy
+# Hot kernels (*_kernel.c of element and geometric) are compiled once per instruction set, PL_ISA giving each copy
 # its own symbols; element_dispatch.c chooses at run time.
 function(pl_kernels)
-    file(GLOB kernels CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/element/*_kernel.c)
+    file(GLOB kernels CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/element/*_kernel.c
+        ${CMAKE_CURRENT_SOURCE_DIR}/src/geometric/*_kernel.c)
     if(NOT kernels)
         return()
     endif()
     set(isas generic)
     if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
         list(APPEND isas avx2 avx512)
-        target_compile_definitions(pl_element PRIVATE PL_KERNELS_X86)
+        foreach(room element geometric)
+            if(TARGET pl_${room})
+                target_compile_definitions(pl_${room} PRIVATE PL_KERNELS_X86)
+            endif()
+        endforeach()
     endif()
     set(flags_generic -O3)
     set(flags_avx2 -O3 -mavx2 -mfma)

@@ -9,6 +9,7 @@
 #include "pliant/material.h"
 #include "pliant/robot.h"
 #include "pliant/statics.h"
+#include "pliant/geometric.h"
 #include "pliant/kinematics.h"
 #include "pliant/calib.h"
 #include "pliant/io.h"

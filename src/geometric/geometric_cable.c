@@ -1,0 +1,256 @@
+// Cables: guide points on the corner vertices, and the triangles between a cable and the body that growth
+// actuation shrinks. A triangle stands on a piece of cable that crosses a gap of the body, its apex at the
+// bottom of the gap; where a cable crosses no gap, on every piece. Its corners are p_a, its map
+// F = sum p_a (x) g_a (3 x 2) is drawn to T = R diag(s, 1), with R the nearest 3 x 2 matrix of orthonormal
+// columns. As in the papers its area stands for its volume (a thickness of 1 mm).
+#include "geometric/geometric_impl.h"
+
+void geo_point_at(const pl_point *point, const double *x, double out[3])
+{
+    if (point->count == 0) {
+        memcpy(out, point->rest, 3 * sizeof *out);
+        return;
+    }
+    out[0] = out[1] = out[2] = 0;
+    for (int32_t j = 0; j < point->count; ++j) {
+        for (int i = 0; i < 3; ++i) {
+            out[i] += point->weight[j] * x[3 * (size_t)point->node[j] + (size_t)i];
+        }
+    }
+}
+
+// Weights on mid nodes go half and half to the ends of their edges.
+static pl_status guide_convert(const pl_geometric *g, const pl_point *from, double *work, pl_point *to,
+                               pl_error *err)
+{
+    memcpy(to->rest, from->rest, sizeof to->rest);
+    for (int32_t j = 0; j < from->count; ++j) {
+        const int32_t c = g->corner_of[from->node[j]];
+        if (c >= 0) {
+            work[c] += from->weight[j];
+        } else {
+            const geo_mid *mid = &g->mid[-1 - c];
+            work[mid->a] += 0.5 * from->weight[j];
+            work[mid->b] += 0.5 * from->weight[j];
+        }
+    }
+    for (int32_t v = 0; v < g->corner_count; ++v) {
+        to->count += work[v] != 0;
+    }
+    to->node = PL_NEW_ARRAY(int32_t, to->count);
+    to->weight = PL_NEW_ARRAY(double, to->count);
+    int32_t n = 0;
+    for (int32_t v = 0; v < g->corner_count; ++v) {
+        if (work[v] != 0 && to->node && to->weight) {
+            to->node[n] = v;
+            to->weight[n++] = work[v];
+        }
+        work[v] = 0;
+    }
+    return to->node && to->weight ? PL_OK : pl_fail_memory(err, "local_global: guides");
+}
+
+pl_status geo_guides_create(pl_geometric *g, pl_error *err)
+{
+    double *work = PL_NEW_ARRAY(double, g->corner_count);
+    pl_status status = work ? PL_OK : pl_fail_memory(err, "local_global: guides");
+    for (int i = 0; status == PL_OK && i < g->drive_count; ++i) {
+        const pl_actuator *a = &g->robot->actuator[i];
+        g->drive[i].guide = PL_NEW_ARRAY(pl_point, a->guide_count);
+        status = g->drive[i].guide ? PL_OK : pl_fail_memory(err, "local_global: guides");
+        for (int k = 0; status == PL_OK && k < a->guide_count; ++k) {
+            status = guide_convert(g, &a->guide[k], work, &g->drive[i].guide[k], err);
+        }
+    }
+    pl_free(work);
+    return status;
+}
+
+// The vertex at the bottom of the gap under a piece of cable: the nearest to its middle among those beside
+// its middle third, off the cable. -1 when there is none.
+static int32_t cable_apex(const pl_geometric *g, const double a[3], const double b[3])
+{
+    double along[3];
+    pl_sub3(b, a, along);
+    const double length2 = pl_dot3(along, along);
+    int32_t best = -1;
+    double nearest = INFINITY;
+    for (int32_t v = 0; v < g->corner_count; ++v) {
+        double p[3];
+        pl_sub3(g->X + 3 * (size_t)v, a, p);
+        const double t = pl_dot3(p, along) / length2;
+        const double off2 = pl_dot3(p, p) - t * t * length2;
+        if (t > 1.0 / 3 && t < 2.0 / 3 && off2 > 0.04 * length2 && off2 < nearest) {
+            nearest = off2;
+            best = v;
+        }
+    }
+    return best;
+}
+
+static bool cable_in_gap(const pl_geometric *g, const double a[3], const double b[3])
+{
+    const double middle[3] = {(a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2};
+    pl_embedding at;
+    return pl_mesh_embed(g->corner, middle, &at, NULL) == PL_OK && at.distance > 0.05 * pl_distance3(a, b);
+}
+
+// Reference gradients in the frame (along the cable, towards the apex): sum_a g_a = 0, sum_a p_a (x) g_a = I.
+static void triangle_init(geo_triangle *t, const double p[3][3])
+{
+    double e[3], q[3];
+    pl_sub3(p[1], p[0], e);
+    pl_sub3(p[2], p[0], q);
+    t->length = pl_norm3(e);
+    const double x2 = pl_dot3(q, e) / t->length, y2 = sqrt(pl_dot3(q, q) - x2 * x2);
+    t->area = 0.5 * t->length * y2;
+    t->gradient[1][0] = 1 / t->length;
+    t->gradient[1][1] = -x2 / (t->length * y2);
+    t->gradient[2][0] = 0;
+    t->gradient[2][1] = 1 / y2;
+    for (int j = 0; j < 2; ++j) {
+        t->gradient[0][j] = -t->gradient[1][j] - t->gradient[2][j];
+    }
+}
+
+static void triangle_corner(geo_triangle *t, int corner, const pl_point *point)
+{
+    t->count[corner] = point->count;
+    t->node[corner] = point->node;
+    t->weight[corner] = point->weight;
+    memcpy(t->fixed[corner], point->rest, sizeof point->rest);
+}
+
+static pl_status cable_triangles(pl_geometric *g, int i, pl_error *err)
+{
+    const pl_actuator *a = &g->robot->actuator[i];
+    geo_drive *d = &g->drive[i];
+    d->first_triangle = g->triangle_count;
+    bool gaps = false;
+    for (int k = 0; k + 1 < a->guide_count; ++k) {
+        double p[2][3];
+        geo_point_at(&d->guide[k], g->X, p[0]);
+        geo_point_at(&d->guide[k + 1], g->X, p[1]);
+        gaps = gaps || cable_in_gap(g, p[0], p[1]);
+    }
+    for (int k = 0; k + 1 < a->guide_count; ++k) {
+        double p[3][3];
+        geo_point_at(&d->guide[k], g->X, p[0]);
+        geo_point_at(&d->guide[k + 1], g->X, p[1]);
+        const int32_t apex = !gaps || cable_in_gap(g, p[0], p[1]) ? cable_apex(g, p[0], p[1]) : -1;
+        if (apex < 0) {
+            continue;
+        }
+        geo_triangle *t = &g->triangle[g->triangle_count++];
+        *t = (geo_triangle){.actuator = i, .apex = apex, .one = 1, .ratio = NAN};
+        t->weight_factor = g->options.actuation_weight * g->mean_weight;
+        memcpy(p[2], g->X + 3 * (size_t)apex, sizeof p[2]);
+        triangle_corner(t, 0, &d->guide[k]);
+        triangle_corner(t, 1, &d->guide[k + 1]);
+        t->count[2] = 1;
+        t->node[2] = &t->apex;
+        t->weight[2] = &t->one;
+        triangle_init(t, (const double(*)[3])p);
+    }
+    d->triangle_count = g->triangle_count - d->first_triangle;
+    return d->triangle_count > 0
+               ? PL_OK
+               : pl_fail(err, PL_BAD_INPUT,
+                         "local_global: cable '%s' runs where no vertex of the body stands beside it, so no "
+                         "triangle can shrink; use actuation: constraint",
+                         a->name);
+}
+
+pl_status geo_cables_create(pl_geometric *g, pl_error *err)
+{
+    int64_t pieces = 0;
+    for (int i = 0; i < g->drive_count; ++i) {
+        pieces += g->robot->actuator[i].guide_count;
+    }
+    g->triangle = PL_NEW_ARRAY(geo_triangle, pieces);
+    if (!g->triangle) {
+        return pl_fail_memory(err, "local_global: cables");
+    }
+    pl_status status = PL_OK;
+    for (int i = 0; status == PL_OK && i < g->drive_count; ++i) {
+        if (g->robot->actuator[i].kind == PL_CABLE && g->drive[i].has_elements) {
+            status = cable_triangles(g, i, err);
+        }
+    }
+    return status;
+}
+
+static void triangle_points(const geo_triangle *t, const double *x, double p[3][3])
+{
+    for (int a = 0; a < 3; ++a) {
+        memcpy(p[a], t->fixed[a], sizeof p[a]);
+        for (int i = 0; t->count[a] > 0 && i < 3; ++i) {
+            p[a][i] = 0;
+            for (int32_t j = 0; j < t->count[a]; ++j) {
+                p[a][i] += t->weight[a][j] * x[3 * (size_t)t->node[a][j] + (size_t)i];
+            }
+        }
+    }
+}
+
+double geo_triangle_length(const geo_triangle *t, const double *x)
+{
+    double p[3][3];
+    triangle_points(t, x, p);
+    return pl_distance3(p[0], p[1]);
+}
+
+// R = A (A^T A)^(-1/2) for A = F diag(s, 1): with M = A^T A and d = sqrt(det M),
+// M^(1/2) = (M + d I) / sqrt(tr M + 2 d).
+static void triangle_rotation(const double F[6], double s, double R[6])
+{
+    double A[6], M[3] = {0};
+    for (int i = 0; i < 3; ++i) {
+        A[2 * i] = F[2 * i] * s;
+        A[2 * i + 1] = F[2 * i + 1];
+        M[0] += A[2 * i] * A[2 * i];
+        M[1] += A[2 * i] * A[2 * i + 1];
+        M[2] += A[2 * i + 1] * A[2 * i + 1];
+    }
+    const double d = sqrt(fmax(M[0] * M[2] - M[1] * M[1], 1e-24 * M[0] * M[2] + 1e-300));
+    const double k = sqrt(M[0] + M[2] + 2 * d);
+    const double a = (M[0] + d) / k, b = M[1] / k, c = (M[2] + d) / k, det = a * c - b * b;
+    for (int i = 0; i < 3; ++i) {
+        R[2 * i] = (A[2 * i] * c - A[2 * i + 1] * b) / det;
+        R[2 * i + 1] = (A[2 * i + 1] * a - A[2 * i] * b) / det;
+    }
+}
+
+double geo_triangles_force(pl_geometric *g, const double *x, double *f)
+{
+    double energy = 0;
+    for (int k = 0; k < g->triangle_count; ++k) {
+        const geo_triangle *t = &g->triangle[k];
+        if (!(t->ratio > 0)) {
+            continue;
+        }
+        double p[3][3], F[6] = {0}, R[6];
+        triangle_points(t, x, p);
+        for (int a = 0; a < 3; ++a) {
+            for (int i = 0; i < 6; ++i) {
+                F[i] += p[a][i / 2] * t->gradient[a][i % 2];
+            }
+        }
+        triangle_rotation(F, t->ratio, R);
+        const double w = t->weight_factor * t->area;
+        for (int i = 0; i < 6; ++i) {
+            F[i] -= R[i] * (i % 2 == 0 ? t->ratio : 1);
+            energy += w * F[i] * F[i];
+        }
+        for (int a = 0; f && a < 3; ++a) {
+            for (int i = 0; i < 3; ++i) {
+                const double force =
+                    2 * w * (F[2 * i] * t->gradient[a][0] + F[2 * i + 1] * t->gradient[a][1]);
+                for (int32_t j = 0; j < t->count[a]; ++j) {
+                    f[3 * (size_t)t->node[a][j] + (size_t)i] += t->weight[a][j] * force;
+                }
+            }
+        }
+    }
+    return energy;
+}

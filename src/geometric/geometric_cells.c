@@ -1,0 +1,478 @@
+// From the corner mesh and the filled chambers to blocks of cells: who is drawn by which law, gradients and
+// volumes at rest, which forces add up at a vertex.
+#include "geometric/geometric_impl.h"
+
+// One cell on its way into a block.
+typedef struct cell {
+    int32_t node[GEO_NODES];
+    int node_count;
+    int32_t element; // of the corner mesh; -1: of a filled chamber
+    int law;
+    int growth; // the actuator whose rest shape this is; -1
+    double normal[3];
+} cell;
+
+typedef struct cells {
+    cell *list;
+    int32_t count, capacity;
+} cells;
+
+// ---- laws
+// mu and lambda of a law at small strains.
+static void law_moduli(const pl_material *m, double *mu, double *lambda)
+{
+    pl_material_moduli(m, mu, lambda);
+    if (m->model != PL_LINEAR && m->model != PL_STVK) {
+        *lambda -= 2 * *mu / 3;
+    }
+}
+
+// Unit weights, as published: w = 1 for all, R of the stiffest material from its own Poisson ratio, R of the
+// others so that E ~ R / (2 + R) keeps the ratios of the moduli.
+static void law_unit(const pl_geometric *g, geo_law *law)
+{
+    double stiffest = 0, R0 = 1, young, poisson;
+    for (int i = 0; i < g->robot->material_count; ++i) {
+        double mu, lambda;
+        law_moduli(&g->robot->material[i], &mu, &lambda);
+        const double w = mu + 1.5 * lambda;
+        pl_shape_to_elastic(w, mu / w, &young, &poisson);
+        if (young > stiffest) {
+            stiffest = young;
+            R0 = mu / w;
+        }
+    }
+    pl_shape_to_elastic(law->w, law->R, &young, &poisson);
+    const double e = young / stiffest * R0 / (2 + R0);
+    law->R = 2 * e / (1 - e);
+    law->w = 1;
+}
+
+static pl_status law_of_region(pl_geometric *g, int32_t region, geo_law *law, pl_error *err)
+{
+    const pl_material *m = &g->robot->material[g->robot->region_material[region]];
+    const bool rubber = m->model != PL_LINEAR && m->model != PL_STVK;
+    double mu, lambda;
+    law_moduli(m, &mu, &lambda);
+    // Poisson ratios below 0 have no shape parameter: lambda >= 0 is what blending can express
+    if (lambda < 0 && g->options.form == PL_FORM_BLENDED) {
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "local_global: the material of region '%s' has a negative Poisson ratio, which no shape "
+            "parameter expresses; use form: mu_lambda",
+            g->mesh.region_name[region]);
+    }
+    *law = (geo_law){.target = GEO_BLEND, .w = mu + 1.5 * fmax(lambda, 0), .mu = mu, .lambda = lambda};
+    law->R = mu / law->w;
+    if (g->options.unit_weights) {
+        law_unit(g, law);
+    } else if (g->options.form == PL_FORM_MU_LAMBDA) {
+        law->target = GEO_MU_LAMBDA;
+    } else if (rubber) {
+        pl_shape_curve *curve = &g->curve[region];
+        const pl_status status = pl_shape_curve_fit(m, g->options.strain_high, curve, err);
+        if (status != PL_OK) {
+            return status;
+        }
+        law->target = GEO_CURVE;
+        law->w = curve->weight;
+        law->curve = curve->r_omega;
+        law->inverse_reach = (PL_SHAPE_POINTS - 1) / curve->reach;
+    }
+    const double factor = g->options.body_weight;
+    law->w *= factor;
+    law->mu *= factor;
+    law->lambda *= factor;
+    return PL_OK;
+}
+
+// Laws of the regions and of the actuators; actuation elements weigh so many mean weights of the body.
+static pl_status cells_laws(pl_geometric *g, pl_error *err)
+{
+    const int32_t regions = g->mesh.region_count;
+    g->law = PL_NEW_ARRAY(geo_law, regions + g->robot->actuator_count);
+    g->curve = PL_NEW_ARRAY(pl_shape_curve, regions);
+    if (!g->law || !g->curve) {
+        return pl_fail_memory(err, "local_global: laws");
+    }
+    double sum = 0, volume = 0;
+    for (int32_t r = 0; r < regions; ++r) {
+        const pl_status status = law_of_region(g, r, &g->law[r], err);
+        if (status != PL_OK) {
+            return status;
+        }
+        const double v = pl_mesh_region_volume(g->corner, r);
+        sum += v * g->law[r].w;
+        volume += v;
+    }
+    g->mean_weight = sum / volume / g->options.body_weight;
+    for (int a = 0; a < g->robot->actuator_count; ++a) {
+        g->law[regions + a] =
+            (geo_law){.target = g->robot->actuator[a].kind == PL_FILM ? GEO_FILM : GEO_SCALE,
+                      .w = g->options.actuation_weight * g->mean_weight};
+    }
+    return PL_OK;
+}
+
+// ---- lists of cells
+static cell *cells_add(cells *c, int node_count, const int32_t *node, int32_t element, int law, int growth)
+{
+    if (!pl_grow((void **)&c->list, &c->capacity, (int64_t)c->count + 1, sizeof *c->list)) {
+        return NULL;
+    }
+    cell *one = &c->list[c->count++];
+    *one = (cell){.node_count = node_count, .element = element, .law = law, .growth = growth};
+    memcpy(one->node, node, (size_t)node_count * sizeof *node);
+    return one;
+}
+
+// Which element grows with which actuator (-1: none), and the normals of films.
+static pl_status cells_owners(pl_geometric *g, int *owner, double *normal, pl_error *err)
+{
+    for (int32_t e = 0; e < g->mesh.element_count; ++e) {
+        owner[e] = -1;
+    }
+    for (int i = 0; i < g->robot->actuator_count; ++i) {
+        const pl_actuator *a = &g->robot->actuator[i];
+        if (a->kind != PL_FILM || !g->drive[i].has_elements) {
+            continue;
+        }
+        for (int64_t k = 0; k < a->face_count; ++k) {
+            const int32_t e = (int32_t)(a->face[k] / 8);
+            double x[3 * PL_FACE_NODES_MAX], p[3], q[3];
+            if (owner[e] >= 0 && owner[e] != i) {
+                return pl_fail(
+                    err, PL_BAD_INPUT,
+                    "local_global: the films '%s' and '%s' share an element, which cannot grow for both",
+                    g->robot->actuator[owner[e]].name, a->name);
+            }
+            owner[e] = i;
+            pl_mesh_gather_face(g->corner, a->face[k], x);
+            pl_sub3(x + 3, x, p);
+            pl_sub3(x + 6, x, q);
+            double *n = normal + 3 * (size_t)e;
+            pl_cross3(p, q, n);
+            const double length = pl_norm3(n);
+            for (int j = 0; j < 3; ++j) {
+                n[j] /= length;
+            }
+        }
+    }
+    return PL_OK;
+}
+
+static bool cells_collect(pl_geometric *g, const int *owner, const double *normal, cells *c)
+{
+    const pl_mesh_view *v = &g->mesh;
+    for (int32_t e = 0; e < v->element_count; ++e) {
+        const int law = owner[e] >= 0 ? v->region_count + owner[e] : v->region[e];
+        cell *one = cells_add(c, (int)(v->node_start[e + 1] - v->node_start[e]), v->node + v->node_start[e],
+                              e, law, owner[e]);
+        if (!one) {
+            return false;
+        }
+        memcpy(one->normal, normal + 3 * (size_t)e, sizeof one->normal);
+    }
+    return true;
+}
+
+// Tets first, then prisms, grouped by law; order inside a group is kept. `order` gets the sorted cells.
+static void cells_sort(const pl_geometric *g, const cells *c, int32_t *order)
+{
+    int32_t n = 0;
+    const int laws = g->mesh.region_count + g->robot->actuator_count;
+    for (int kind = 0; kind < 2; ++kind) {
+        for (int law = 0; law < laws; ++law) {
+            for (int32_t i = 0; i < c->count; ++i) {
+                if ((c->list[i].node_count == 6) == (kind == 1) && c->list[i].law == law) {
+                    order[n++] = i;
+                }
+            }
+        }
+    }
+}
+
+// ---- blocks
+// Gradients and volumes at the points of the prism: three in the triangle times two Gauss points across.
+static const double prism_point[6][3] = {
+    {1.0 / 6, 1.0 / 6, -0.57735026918962576}, {2.0 / 3, 1.0 / 6, -0.57735026918962576},
+    {1.0 / 6, 2.0 / 3, -0.57735026918962576}, {1.0 / 6, 1.0 / 6, 0.57735026918962576},
+    {2.0 / 3, 1.0 / 6, 0.57735026918962576},  {1.0 / 6, 2.0 / 3, 0.57735026918962576}};
+static const double tet_point[3] = {0.25, 0.25, 0.25};
+
+// dN/dX = dN/dxi (dX/dxi)^-1 and the volume that belongs to the point.
+static double point_gradient(pl_element_kind kind, const double *xi, double weight, const double *X, int n,
+                             double grad[3 * GEO_NODES])
+{
+    double dN[3 * GEO_NODES], M[9] = {0}, C[9];
+    pl_shape_eval(kind, xi, NULL, dN);
+    for (int a = 0; a < n; ++a) {
+        for (int i = 0; i < 9; ++i) {
+            M[i] += X[3 * a + i / 3] * dN[3 * a + i % 3];
+        }
+    }
+    pl_cofactor3(M, C);
+    const double det = pl_det3(M);
+    for (int a = 0; a < n; ++a) {
+        for (int j = 0; j < 3; ++j) {
+            // (M^-T)_jk = C_jk / det
+            grad[3 * a + j] = pl_dot3(C + 3 * j, dN + 3 * a) / det;
+        }
+    }
+    return weight * det;
+}
+
+// The best affine map of the centred element, F = sum x_a (x) M^-1 V_a with M = sum V_a (x) V_a.
+static void affine_gradient(const double *arm, int n, double grad[3 * GEO_NODES])
+{
+    double M[9] = {0}, C[9];
+    for (int a = 0; a < n; ++a) {
+        for (int i = 0; i < 9; ++i) {
+            M[i] += arm[3 * a + i / 3] * arm[3 * a + i % 3];
+        }
+    }
+    pl_cofactor3(M, C);
+    const double det = pl_det3(M);
+    for (int a = 0; a < n; ++a) {
+        for (int j = 0; j < 3; ++j) {
+            grad[3 * a + j] = pl_dot3(C + 3 * j, arm + 3 * a) / det;
+        }
+    }
+}
+
+static void block_store(double *to, int n, int lane, const double *value)
+{
+    for (int k = 0; k < n; ++k) {
+        to[k * GEO_LANES + lane] = value[k];
+    }
+}
+
+static void block_lane(pl_geometric *g, geo_block *block, int lane, const cell *c, bool used)
+{
+    const int n = block->node_count;
+    double X[3 * GEO_NODES], arm[3 * GEO_NODES], grad[3 * GEO_NODES], centre[3] = {0};
+    block->cell[lane] = c->element;
+    for (int a = 0; a < n; ++a) {
+        block->node[a][lane] = c->node[a];
+        memcpy(X + 3 * a, g->X + 3 * (size_t)c->node[a], 3 * sizeof *X);
+        for (int i = 0; i < 3; ++i) {
+            centre[i] += X[3 * a + i] / n;
+        }
+    }
+    for (int a = 0; a < n; ++a) {
+        pl_sub3(X + 3 * a, centre, arm + 3 * a);
+    }
+    const pl_element_kind kind = n == 4 ? PL_TET4 : PL_PRISM6;
+    if (block->arm) {
+        affine_gradient(arm, n, grad);
+        block_store(block->gradient, 3 * n, lane, grad);
+        block_store(block->arm, 3 * n, lane, arm);
+        block->weight[lane] = used ? pl_element_volume(kind, X) : 0;
+    }
+    for (int q = 0; q < block->point_count; ++q) {
+        if (!block->arm) {
+            const double volume = n == 4 ? point_gradient(kind, tet_point, 1.0 / 6, X, n, grad)
+                                         : point_gradient(kind, prism_point[q], 1.0 / 6, X, n, grad);
+            block_store(block->gradient + (size_t)q * 3 * (size_t)n * GEO_LANES, 3 * n, lane, grad);
+            block->weight[q * GEO_LANES + lane] = used ? volume : 0;
+        }
+        if (block->normal) {
+            block_store(block->normal + (size_t)q * 3 * GEO_LANES, 3, lane, c->normal);
+        }
+    }
+}
+
+static bool cells_alike(const cell *a, const cell *b)
+{
+    return a->node_count == b->node_count && a->law == b->law;
+}
+
+static int block_points(const pl_geometric *g, int node_count)
+{
+    return node_count == 4 || g->options.metric == PL_METRIC_VERTEX ? 1 : GEO_POINTS;
+}
+
+// Storage of a block, in doubles.
+static int64_t block_size(const pl_geometric *g, const cell *c)
+{
+    const int n = c->node_count, points = block_points(g, n);
+    const int arm = g->options.metric == PL_METRIC_VERTEX ? 3 * n : 0,
+              normal = c->growth >= 0 ? 3 * points : 0;
+    return (int64_t)(points * (3 * n + 1) + arm + normal) * GEO_LANES;
+}
+
+static int32_t block_end(const cells *c, const int32_t *order, int32_t i)
+{
+    int32_t end = i;
+    while (end < c->count && end < i + GEO_LANES && cells_alike(&c->list[order[i]], &c->list[order[end]])) {
+        ++end;
+    }
+    return end;
+}
+
+static void block_fill(pl_geometric *g, geo_block *block, const cells *c, const int32_t *order, int32_t i,
+                       int32_t end, double **storage)
+{
+    const cell *first = &c->list[order[i]];
+    const int n = first->node_count, points = block_points(g, n);
+    *block = (geo_block){.node_count = n, .point_count = points, .lane_count = end - i, .law = first->law};
+    block->gradient = *storage;
+    block->weight = block->gradient + (size_t)points * 3 * (size_t)n * GEO_LANES;
+    double *next = block->weight + points * GEO_LANES;
+    if (g->options.metric == PL_METRIC_VERTEX) {
+        block->arm = next;
+        next += 3 * n * GEO_LANES;
+    }
+    if (first->growth >= 0) {
+        block->normal = next;
+        next += 3 * points * GEO_LANES;
+    }
+    *storage = next;
+    block->force_start = g->force_size;
+    g->force_size += 3 * n * GEO_LANES;
+    block->growth_start = -1;
+    if (first->growth >= 0) {
+        geo_drive *d = &g->drive[first->growth];
+        block->growth_start = g->point_count;
+        d->first_point = d->point_count == 0 ? g->point_count : d->first_point;
+        d->point_count += points * GEO_LANES;
+        g->point_count += points * GEO_LANES;
+    }
+    for (int lane = 0; lane < GEO_LANES; ++lane) {
+        block_lane(g, block, lane, &c->list[order[i + lane < end ? i + lane : i]], i + lane < end);
+    }
+}
+
+static pl_status cells_blocks(pl_geometric *g, const cells *c, pl_error *err)
+{
+    int32_t *order = PL_NEW_ARRAY(int32_t, c->count);
+    if (!order) {
+        return pl_fail_memory(err, "local_global: blocks");
+    }
+    cells_sort(g, c, order);
+    int64_t size = 0;
+    for (int32_t i = 0; i < c->count; i = block_end(c, order, i)) {
+        size += block_size(g, &c->list[order[i]]);
+        ++g->block_count;
+    }
+    g->block = PL_NEW_ARRAY(geo_block, g->block_count);
+    g->storage = PL_NEW_ARRAY(double, size);
+    g->block_energy = PL_NEW_ARRAY(double, g->block_count);
+    g->block_min = PL_NEW_ARRAY(double, g->block_count);
+    const bool ok = g->block && g->storage && g->block_energy && g->block_min;
+    if (ok) {
+        double *storage = g->storage;
+        int b = 0;
+        for (int32_t i = 0; i < c->count;) {
+            const int32_t end = block_end(c, order, i);
+            block_fill(g, &g->block[b++], c, order, i, end, &storage);
+            i = end;
+        }
+    }
+    pl_free(order);
+    return ok ? PL_OK : pl_fail_memory(err, "local_global: blocks");
+}
+
+// Mean area of the two triangles of a prism at rest over its volume.
+static double film_area(const pl_geometric *g, const geo_block *block, int lane)
+{
+    double area = 0, volume = 0;
+    for (int side = 0; side < 2; ++side) {
+        const double *x[3];
+        double p[3], q[3], n[3];
+        for (int a = 0; a < 3; ++a) {
+            x[a] = g->X + 3 * (size_t)block->node[3 * side + a][lane];
+        }
+        pl_sub3(x[1], x[0], p);
+        pl_sub3(x[2], x[0], q);
+        pl_cross3(p, q, n);
+        area += 0.25 * pl_norm3(n);
+    }
+    for (int q = 0; q < block->point_count; ++q) {
+        volume += block->weight[q * GEO_LANES + lane];
+    }
+    return volume > 0 ? area / volume : 0;
+}
+
+// Growth points: their rest measure (volume; films: area) and room for ratios.
+static pl_status cells_points(pl_geometric *g, pl_error *err)
+{
+    g->ratio = PL_NEW_ARRAY(double, g->point_count);
+    g->measure = PL_NEW_ARRAY(double, g->point_count);
+    g->stretch = PL_NEW_ARRAY(double, g->point_count);
+    g->share = PL_NEW_ARRAY(double, g->point_count);
+    if (!g->ratio || !g->measure || !g->stretch || !g->share) {
+        return pl_fail_memory(err, "local_global: growth");
+    }
+    for (int b = 0; b < g->block_count; ++b) {
+        const geo_block *block = &g->block[b];
+        const bool film = g->law[block->law].target == GEO_FILM;
+        for (int k = 0; block->growth_start >= 0 && k < block->point_count * GEO_LANES; ++k) {
+            const double per_volume = film ? film_area(g, block, k % GEO_LANES) : 1;
+            g->share[block->growth_start + k] = block->weight[k] * per_volume;
+            g->ratio[block->growth_start + k] = 1;
+        }
+    }
+    return PL_OK;
+}
+
+// Which entries of the force buffer add up at a vertex, in block order: sums do not depend on threads.
+static pl_status cells_gather(pl_geometric *g, pl_error *err)
+{
+    int64_t *start = PL_NEW_ARRAY(int64_t, (int64_t)g->vertex_count + 2), *code = NULL;
+    for (int pass = 0; start && pass < 2; ++pass) {
+        for (int b = 0; b < g->block_count; ++b) {
+            const geo_block *block = &g->block[b];
+            for (int a = 0; a < block->node_count; ++a) {
+                for (int l = 0; l < block->lane_count; ++l) {
+                    const int32_t v = block->node[a][l];
+                    if (pass == 0) {
+                        start[v + 2]++;
+                    } else {
+                        code[start[v + 1]++] = block->force_start + 3 * a * GEO_LANES + l;
+                    }
+                }
+            }
+        }
+        if (pass == 0) {
+            for (int32_t v = 0; v < g->vertex_count; ++v) {
+                start[v + 2] += start[v + 1];
+            }
+            code = PL_NEW_ARRAY(int64_t, start[g->vertex_count + 1]);
+            if (!code) {
+                break;
+            }
+        }
+    }
+    g->gather_start = start;
+    g->gather_code = code;
+    g->force = PL_NEW_ARRAY(double, g->force_size);
+    return start && code && g->force ? PL_OK : pl_fail_memory(err, "local_global: forces");
+}
+
+pl_status geo_cells_create(pl_geometric *g, pl_error *err)
+{
+    cells c = {0};
+    int *owner = PL_NEW_ARRAY(int, g->mesh.element_count);
+    double *normal = PL_NEW_ARRAY(double, 3 * (int64_t)g->mesh.element_count);
+    pl_status status = owner && normal ? cells_laws(g, err) : pl_fail_memory(err, "local_global: cells");
+    if (status == PL_OK) {
+        status = cells_owners(g, owner, normal, err);
+    }
+    if (status == PL_OK && !cells_collect(g, owner, normal, &c)) {
+        status = pl_fail_memory(err, "local_global: cells");
+    }
+    if (status == PL_OK) {
+        status = cells_blocks(g, &c, err);
+    }
+    if (status == PL_OK) {
+        status = cells_points(g, err);
+    }
+    if (status == PL_OK) {
+        status = cells_gather(g, err);
+    }
+    pl_free(c.list);
+    pl_free(owner);
+    pl_free(normal);
+    return status;
+}

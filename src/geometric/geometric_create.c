@@ -1,0 +1,333 @@
+// Building and freeing a pl_geometric: options, the corner mesh, work vertices, supports; all memory is taken
+// here.
+#include "geometric/geometric_impl.h"
+
+pl_geometric_options pl_geometric_options_default(void)
+{
+    return (pl_geometric_options){
+        .metric = PL_METRIC_GRADIENT,
+        .form = PL_FORM_BLENDED,
+        .acceleration = PL_ACCELERATE_ANDERSON,
+        .window = 8,
+        .stop = PL_STOP_RESIDUAL,
+        .length_tolerance = 1e-5,
+        .tip_tolerance = 0.0316,
+        .iteration_limit = 5000,
+        .actuation_weight = 5,
+        .body_weight = 1,
+        .actuation = PL_ACTUATE_AUTO,
+        .distribution = PL_RATIOS_LEAST_NORM,
+        .strain_high = 1,
+    };
+}
+
+pl_status pl_geometric_preset(const char *name, pl_geometric_options *options, pl_error *err)
+{
+    if (strcmp(name, "fang2020") != 0) {
+        return pl_fail(err, PL_BAD_INPUT, "local_global: no preset is called '%s', expected fang2020", name);
+    }
+    const pl_progress progress = options->progress;
+    *options = pl_geometric_options_default();
+    options->progress = progress;
+    options->metric = PL_METRIC_VERTEX;
+    options->acceleration = PL_ACCELERATE_NONE;
+    options->stop = PL_STOP_TIP_MOTION;
+    options->unit_weights = true;
+    options->actuation = PL_ACTUATE_GROWTH;
+    return PL_OK;
+}
+
+static pl_status options_check(const pl_geometric_options *o, pl_error *err)
+{
+    const struct {
+        const char *name;
+        double value;
+    } positive[] = {{"length_tolerance", o->length_tolerance},
+                    {"tip_tolerance", o->tip_tolerance},
+                    {"actuation_weight", o->actuation_weight},
+                    {"body_weight", o->body_weight},
+                    {"strain_high", o->strain_high}};
+    for (int i = 0; i < PL_COUNT(positive); ++i) {
+        if (!(positive[i].value > 0 && isfinite(positive[i].value))) {
+            return pl_fail(err, PL_BAD_INPUT, "local_global: %s is %g, must be above 0", positive[i].name,
+                           positive[i].value);
+        }
+    }
+    if (o->window < 1 || o->window > GEO_WINDOW) {
+        return pl_fail(err, PL_BAD_INPUT, "local_global: window is %d, must be 1 .. %d", o->window,
+                       GEO_WINDOW);
+    }
+    if (o->iteration_limit < 1) {
+        return pl_fail(err, PL_BAD_INPUT, "local_global: iteration_limit is %d, must be >= 1",
+                       o->iteration_limit);
+    }
+    if (!(o->time_limit >= 0)) {
+        return pl_fail(err, PL_BAD_INPUT, "local_global: time_limit is %g s, must be >= 0", o->time_limit);
+    }
+    if (o->form == PL_FORM_MU_LAMBDA && (o->metric == PL_METRIC_VERTEX || o->unit_weights)) {
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "local_global: form mu_lambda is an energy of deformation gradients with the materials' own "
+            "moduli; %s",
+            o->metric == PL_METRIC_VERTEX ? "use metric: gradient" : "unit weights have none");
+    }
+    return PL_OK;
+}
+
+// The corner mesh, which corner a vertex of the robot's mesh is, and the edge a mid node rides on.
+static pl_status create_corners(pl_geometric *g, pl_error *err)
+{
+    const pl_status status = pl_mesh_corners(g->robot->mesh, &g->corner, &g->vertex_of, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    const pl_mesh_view full = pl_mesh_get(g->robot->mesh);
+    g->mesh = pl_mesh_get(g->corner);
+    g->corner_count = g->mesh.vertex_count;
+    g->corner_of = PL_NEW_ARRAY(int32_t, full.vertex_count);
+    g->mid = PL_NEW_ARRAY(geo_mid, full.vertex_count - g->corner_count);
+    if (!g->corner_of || !g->mid) {
+        return pl_fail_memory(err, "local_global: corners");
+    }
+    for (int32_t v = 0; v < full.vertex_count; ++v) {
+        g->corner_of[v] = INT32_MIN;
+    }
+    for (int32_t c = 0; c < g->corner_count; ++c) {
+        g->corner_of[g->vertex_of[c]] = c;
+    }
+    for (int32_t e = 0; e < full.element_count; ++e) {
+        const pl_element_kind kind = (pl_element_kind)full.kind[e];
+        for (int k = 0; k < pl_element_edge_count(kind); ++k) {
+            int edge[3];
+            pl_element_edge_nodes(kind, k, edge);
+            const int32_t *node = full.node + full.node_start[e];
+            if (edge[2] < 0 || g->corner_of[node[edge[2]]] != INT32_MIN) {
+                continue;
+            }
+            geo_mid *m = &g->mid[g->mid_count];
+            *m = (geo_mid){node[edge[2]], g->corner_of[node[edge[0]]], g->corner_of[node[edge[1]]], e, {0}};
+            const double *x = full.position, size = 1e-12 * g->size;
+            for (int i = 0; i < 3; ++i) {
+                const double middle = 0.5 * (x[3 * (size_t)node[edge[0]] + (size_t)i] +
+                                             x[3 * (size_t)node[edge[1]] + (size_t)i]);
+                const double off = x[3 * (size_t)m->vertex + (size_t)i] - middle;
+                m->offset[i] = fabs(off) > size ? off : 0;
+            }
+            g->corner_of[m->vertex] = -1 - g->mid_count++;
+        }
+    }
+    return PL_OK;
+}
+
+// A rigid region that touches a clamp is clamped with it; a loose one cannot be kept by this method.
+static pl_status create_rigid(pl_geometric *g, pl_error *err)
+{
+    for (int b = 0; b < g->robot->rigid_count; ++b) {
+        const pl_rigid *rigid = &g->robot->rigid[b];
+        int32_t support = -1;
+        for (int32_t j = 0; j < rigid->node_count && support < 0; ++j) {
+            const int32_t c = g->corner_of[rigid->node[j]];
+            if (c >= 0 && g->support_of[3 * (size_t)c] >= 0 && g->support_of[3 * (size_t)c + 1] >= 0 &&
+                g->support_of[3 * (size_t)c + 2] >= 0) {
+                support = g->support_of[3 * (size_t)c];
+            }
+        }
+        if (support < 0) {
+            return pl_fail(
+                err, PL_BAD_INPUT,
+                "local_global: region '%s' is rigid and loose, which this method cannot keep; give it "
+                "a stiff material instead, or use method: exact",
+                rigid->name);
+        }
+        for (int32_t j = 0; j < rigid->node_count; ++j) {
+            const int32_t c = g->corner_of[rigid->node[j]];
+            for (int i = 0; c >= 0 && i < 3; ++i) {
+                g->support_of[3 * (size_t)c + (size_t)i] = support;
+            }
+        }
+    }
+    return PL_OK;
+}
+
+// Work vertices: corners, then the inner vertices of chambers that are filled and grow.
+static pl_status create_vertices(pl_geometric *g, pl_error *err)
+{
+    int64_t count = g->corner_count;
+    for (int a = 0; a < g->robot->actuator_count; ++a) {
+        count += g->options.actuation == PL_ACTUATE_CONSTRAINT ? 0 : g->robot->actuator[a].fill_vertex_count;
+    }
+    g->vertex_count = (int32_t)count;
+    g->X = PL_NEW_ARRAY(double, 3 * count);
+    g->x = PL_NEW_ARRAY(double, 3 * count);
+    g->support_of = PL_NEW_ARRAY(int32_t, 3 * count);
+    if (!g->X || !g->x || !g->support_of) {
+        return pl_fail_memory(err, "local_global: vertices");
+    }
+    memcpy(g->X, g->mesh.position, 3 * (size_t)g->corner_count * sizeof *g->X);
+    double *next = g->X + 3 * (size_t)g->corner_count;
+    for (int a = 0; a < g->robot->actuator_count && count > g->corner_count; ++a) {
+        const pl_actuator *actuator = &g->robot->actuator[a];
+        memcpy(next, actuator->fill_position, 3 * (size_t)actuator->fill_vertex_count * sizeof *next);
+        next += 3 * (size_t)actuator->fill_vertex_count;
+    }
+    memcpy(g->x, g->X, 3 * (size_t)count * sizeof *g->x);
+    for (int64_t i = 0; i < 3 * count; ++i) {
+        g->support_of[i] = -1;
+    }
+    for (int k = 0; k < g->robot->support_count; ++k) {
+        const pl_support *support = &g->robot->support[k];
+        for (int32_t j = 0; j < support->node_count; ++j) {
+            const int32_t c = g->corner_of[support->node[j]];
+            for (int i = 0; c >= 0 && i < 3; ++i) {
+                if (support->axis[i]) {
+                    g->support_of[3 * (size_t)c + (size_t)i] = k;
+                }
+            }
+        }
+    }
+    return create_rigid(g, err);
+}
+
+static pl_status create_work(pl_geometric *g, pl_error *err)
+{
+    double **full[] = {&g->f, &g->r, &g->d, &g->plain, &g->f_old, &g->r_old, &g->x_old, &g->d_old};
+    const int64_t n3 = 3 * (int64_t)g->vertex_count;
+    bool ok = true;
+    for (int i = 0; i < PL_COUNT(full); ++i) {
+        *full[i] = PL_NEW_ARRAY(double, n3);
+        ok = ok && *full[i];
+    }
+    for (int i = 0; g->options.acceleration != PL_ACCELERATE_NONE && i < g->options.window; ++i) {
+        g->dx[i] = PL_NEW_ARRAY(double, n3);
+        g->dd[i] = PL_NEW_ARRAY(double, n3);
+        ok = ok && g->dx[i] && g->dd[i];
+    }
+    return ok ? PL_OK : pl_fail_memory(err, "local_global: work space");
+}
+
+pl_status pl_geometric_create(const pl_robot *robot, const pl_geometric_options *options, pl_geometric **out,
+                              pl_error *err)
+{
+    *out = NULL;
+    const double started = pl_seconds();
+    pl_status status = options_check(options, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    pl_geometric *g = PL_NEW(pl_geometric);
+    if (!g) {
+        return pl_fail_memory(err, "local_global");
+    }
+    g->robot = robot;
+    g->options = *options;
+    double low[3], high[3];
+    pl_mesh_bounds(robot->mesh, low, high);
+    g->size = pl_distance3(low, high);
+    pl_status (*const stage[])(pl_geometric *, pl_error *) = {
+        create_corners,    create_vertices,   geo_drives_create, geo_cells_create,
+        geo_cables_create, geo_matrix_create, create_work,
+    };
+    for (int i = 0; status == PL_OK && i < PL_COUNT(stage); ++i) {
+        status = stage[i](g, err);
+    }
+    if (status != PL_OK) {
+        pl_geometric_destroy(g);
+        return status;
+    }
+    g->prepare_seconds = pl_seconds() - started;
+    *out = g;
+    return PL_OK;
+}
+
+void pl_geometric_destroy(pl_geometric *g)
+{
+    if (!g) {
+        return;
+    }
+    geo_matrix_destroy(g);
+    geo_drives_destroy(g);
+    pl_mesh_destroy(g->corner);
+    pl_mesh_free_indices(g->vertex_of);
+    for (int i = 0; i < GEO_WINDOW; ++i) {
+        pl_free(g->dx[i]);
+        pl_free(g->dd[i]);
+    }
+    void *owned[] = {g->corner_of,
+                     g->mid,
+                     g->X,
+                     g->x,
+                     g->support_of,
+                     g->block,
+                     g->law,
+                     g->curve,
+                     g->storage,
+                     g->force,
+                     g->gather_start,
+                     g->gather_code,
+                     g->block_min,
+                     g->block_energy,
+                     g->ratio,
+                     g->measure,
+                     g->stretch,
+                     g->share,
+                     g->triangle,
+                     g->f,
+                     g->r,
+                     g->d,
+                     g->plain,
+                     g->f_old,
+                     g->r_old,
+                     g->x_old,
+                     g->d_old};
+    for (int i = 0; i < PL_COUNT(owned); ++i) {
+        pl_free(owned[i]);
+    }
+    pl_free(g);
+}
+
+// ---- what was reached
+pl_geometric_actuator_result pl_geometric_actuator(const pl_geometric *g, int i)
+{
+    const geo_drive *d = &g->drive[i];
+    const bool growth = d->mode == GEO_GROWTH;
+    return (pl_geometric_actuator_result){.asked = d->target / d->rest,
+                                          .ratio = d->measure / d->rest,
+                                          .measure = d->measure,
+                                          .effort = growth ? NAN : d->effort,
+                                          .growth = growth,
+                                          .local_low = growth ? d->local_low : NAN,
+                                          .local_high = growth ? d->local_high : NAN};
+}
+
+void pl_geometric_ask(pl_geometric *g, int actuator, double ratio)
+{
+    g->drive[actuator].asked = ratio;
+}
+
+pl_geometric_info pl_geometric_get_info(const pl_geometric *g)
+{
+    pl_geometric_info info = {.vertices = g->vertex_count,
+                              .cable_triangles = g->triangle_count,
+                              .factors = g->system_count,
+                              .prepare = g->prepare_seconds,
+                              .iterations = g->iterations,
+                              .accelerated = g->accelerated,
+                              .rejected = g->rejected,
+                              .local_seconds = g->local_seconds,
+                              .global_seconds = g->global_seconds,
+                              .acceleration_seconds = g->acceleration_seconds,
+                              .inverted = g->inverted,
+                              .inverted_chamber = g->inverted_chamber,
+                              .instruction_set = geo_kernels_choose()->name};
+    for (int b = 0; b < g->block_count; ++b) {
+        const geo_target target = g->law[g->block[b].law].target;
+        info.elements += g->block[b].lane_count;
+        info.chamber_elements += target == GEO_SCALE ? g->block[b].lane_count : 0;
+        info.film_elements += target == GEO_FILM ? g->block[b].lane_count : 0;
+    }
+    for (int k = 0; k < g->system_count; ++k) {
+        info.matrix_entries += g->system[k].n > 0 ? g->system[k].L.start[g->system[k].n] : 0;
+        info.factor_bytes += g->system[k].factor ? pl_factor_bytes(g->system[k].factor) : 0;
+    }
+    return info;
+}

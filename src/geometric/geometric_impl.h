@@ -1,0 +1,169 @@
+// The inside of pl_geometric, for this folder. One iteration:
+//
+// - geometric_local: targets of all cells, f = dE/dx (or what stands for it), energy
+// - geometric_growth: local ratios of the actuation elements, before the targets
+// - geometric_drives: measures, forces and rows of actuators, dead loads
+// - geometric_matrix: d = -L^-1 f with the rows of constraints kept: the global step
+// - geometric_accelerate: from plain steps to better ones
+//
+// Work vertices are the corner vertices of the robot's mesh, then the inner vertices of filled chambers.
+#ifndef PL_GEOMETRIC_IMPL_H
+#define PL_GEOMETRIC_IMPL_H
+
+#include "actuator/actuator.h"
+#include "base/base.h"
+#include "base/vec.h"
+#include "geometric/geometric_block.h"
+#include "mesh/mesh.h"
+#include "pliant/geometric.h"
+#include "robot/robot.h"
+#include "solver/solver.h"
+
+#define GEO_ROWS 32   // most constraints
+#define GEO_WINDOW 20 // largest memory of an acceleration
+
+typedef enum geo_mode {
+    GEO_IDLE,       // does nothing
+    GEO_FORCE,      // tension or pressure
+    GEO_CONSTRAINT, // its measure is kept by a row
+    GEO_GROWTH      // by its actuation elements
+} geo_mode;
+
+// A triangle between two guides of a cable and the body: corners are weighted sums of work vertices.
+typedef struct geo_triangle {
+    int actuator;
+    int32_t count[3];
+    const int32_t *node[3];
+    const double *weight[3];
+    double fixed[3][3]; // where a corner without vertices stands
+    double gradient[3][2];
+    double area, length, weight_factor; // mm^2, mm at rest; MPa mm
+    double ratio;                       // target along the cable; NAN: idle
+    int32_t apex;
+    double one;
+} geo_triangle;
+
+typedef struct geo_drive {
+    pl_functional h;
+    double sign; // +1 cables, -1 chambers and films: dE/dx + sign effort dh/dx = 0
+    double rest; // h at rest, on the corner mesh
+    geo_mode mode;
+    double target; // measure asked for; NAN: none
+    double effort, measure;
+    bool active;     // constraints: holds (a cable may be slack)
+    double gap;      // target - measure of this step, shortened on the way
+    double *row, *z; // dh/dx and L^-1 of it, 3 per work vertex; constraints only
+    double *row_old;
+    pl_point *guide;                    // cables: on work vertices
+    bool has_elements;                  // can grow
+    int64_t first_point, point_count;   // its growth points, of chamber and film blocks
+    int first_triangle, triangle_count; // of a cable
+    double asked;                       // ratio asked for instead of the command; NAN
+    double local_low, local_high;
+} geo_drive;
+
+typedef struct geo_system {
+    pl_sparse L;
+    pl_factor *factor;
+    int32_t *unknown; // per work vertex, -1: held
+    int32_t n;
+} geo_system;
+
+// A mid node of the robot's mesh rides on an edge of a corner element.
+typedef struct geo_mid {
+    int32_t vertex, a, b, element; // work vertices a, b
+    double offset[3];              // from the middle at rest
+} geo_mid;
+
+struct pl_geometric {
+    const pl_robot *robot;
+    pl_geometric_options options;
+    pl_mesh *corner;
+    pl_mesh_view mesh; // of `corner`
+    double size;
+    int32_t *vertex_of; // corner vertex -> vertex of the robot's mesh
+    int32_t *corner_of; // vertex of the robot's mesh -> corner vertex, -1 for mid nodes
+    geo_mid *mid;
+    int32_t mid_count;
+    int32_t corner_count, vertex_count; // work vertices
+    double *X;                          // rest, 3 per work vertex
+    double *x;                          // the current iterate
+    int32_t *support_of;                // 3 per work vertex, -1: free
+
+    geo_block *block;
+    int block_count;
+    geo_law *law; // per region, then per actuator
+    pl_shape_curve *curve;
+    double *storage;
+    int64_t force_size, point_count; // growth points
+    double *force;
+    int64_t *gather_start, *gather_code;
+    double *block_energy, *block_min;
+    double *ratio, *measure, *stretch, *share; // per growth point: target, det F or area ratio, tr(R^T F)/3,
+                                               // rest measure
+    geo_triangle *triangle;
+    int triangle_count;
+    double mean_weight;
+
+    geo_drive *drive;
+    int drive_count;
+    double *dead;   // 3 per work vertex
+    bool potential; // everything derives from an energy
+
+    geo_system system[3];
+    int system_of[3]; // per axis
+    int system_count;
+    double *right; // 3 n, right sides
+
+    // work, 3 per work vertex
+    double *f, *r, *d, *plain, *f_old, *r_old, *x_old, *d_old;
+    double *dx[GEO_WINDOW], *dd[GEO_WINDOW];
+    double rho[GEO_WINDOW];
+    int memory_count, memory_next;
+
+    // the solve under way
+    double energy, min_J;
+    int iterations, accelerated, rejected, solves;
+    double local_seconds, global_seconds, acceleration_seconds, prepare_seconds;
+    int32_t inverted, inverted_chamber;
+};
+
+// ---- geometric_cells.c
+pl_status geo_cells_create(pl_geometric *g, pl_error *err);
+// ---- geometric_cable.c
+pl_status geo_guides_create(pl_geometric *g, pl_error *err);             // guides on work vertices
+pl_status geo_cables_create(pl_geometric *g, pl_error *err);             // triangles
+double geo_triangles_force(pl_geometric *g, const double *x, double *f); // adds; returns the energy
+double geo_triangle_length(const geo_triangle *t, const double *x);
+void geo_point_at(const pl_point *point, const double *x, double out[3]);
+// ---- geometric_drives.c
+pl_status geo_drives_create(pl_geometric *g, pl_error *err);
+void geo_drives_destroy(pl_geometric *g);
+pl_status geo_drives_begin(pl_geometric *g, const double *command, pl_error *err);
+double geo_drives_force(pl_geometric *g, const double *x, double *f); // adds loads; returns their energy
+void geo_drives_measure(pl_geometric *g, const double *x);            // measures, rows, gaps
+// ---- geometric_growth.c
+void geo_growth(pl_geometric *g, const double *x);
+// ---- geometric_local.c
+double geo_local(pl_geometric *g, const double *x, double *f); // energy; f may be NULL
+void geo_count_inverted(pl_geometric *g, const double *x);
+// ---- geometric_matrix.c
+pl_status geo_matrix_create(pl_geometric *g, pl_error *err);
+void geo_matrix_destroy(pl_geometric *g);
+void geo_solve(pl_geometric *g, const double *b, double *y); // y = L^-1 b, 0 where held
+// d = -L^-1 (f + sum mu a) with a . d = gap: the global step; leaves efforts in the drives and r = f + sum mu
+// a.
+void geo_global(pl_geometric *g, const double *f, double *d, double *r);
+// Adds multiples of the rows' solutions to d until a . d = gap.
+void geo_restore(pl_geometric *g, double *d);
+// ---- geometric_accelerate.c
+void geo_memory_reset(pl_geometric *g);
+void geo_memory_push(pl_geometric *g, const double *s, const double *y);
+void geo_anderson(pl_geometric *g, const double *x, const double *d, double *out);
+void geo_lbfgs(pl_geometric *g, const double *r, double *d);
+// ---- geometric_solve.c
+void geo_clamp(const pl_geometric *g, double *x);
+double geo_largest(const pl_geometric *g, const double *v);
+double geo_dot(const pl_geometric *g, const double *a, const double *b);
+
+#endif

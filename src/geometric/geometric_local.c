@@ -1,0 +1,145 @@
+// The local step: ratios of actuation elements, then the targets of all cells, their forces summed at the
+// vertices and their energy; kernels chosen at run time.
+#include "geometric/geometric_impl.h"
+
+extern const geo_kernels geo_kernels_table_generic;
+#ifdef PL_KERNELS_X86
+extern const geo_kernels geo_kernels_table_avx2, geo_kernels_table_avx512;
+#endif
+
+const geo_kernels *geo_kernels_choose(void)
+{
+#ifdef PL_KERNELS_X86
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd")) {
+        return &geo_kernels_table_avx512;
+    }
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        return &geo_kernels_table_avx2;
+    }
+#endif
+    return &geo_kernels_table_generic;
+}
+
+// U = F V / s for the two largest singular values; the third direction makes U and V turn the same way.
+void geo_rotation_slow(const double F[9], double R[9])
+{
+    double C[9], value[3], V[9], v[3][3], u[3][3];
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            C[3 * i + j] = F[i] * F[j] + F[3 + i] * F[3 + j] + F[6 + i] * F[6 + j];
+        }
+    }
+    pl_eigen3(C, value, V);
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < 3; ++i) {
+            v[k][i] = V[3 * i + 2 - k]; // largest first
+        }
+    }
+    pl_cross3(v[0], v[1], v[2]);
+    for (int k = 0; k < 2; ++k) {
+        pl_mulv3(F, v[k], u[k]);
+    }
+    double n = pl_norm3(u[0]);
+    for (int i = 0; i < 3; ++i) {
+        u[0][i] = n > 1e-150 ? u[0][i] / n : v[0][i];
+    }
+    const double along = pl_dot3(u[0], u[1]);
+    for (int i = 0; i < 3; ++i) {
+        u[1][i] -= along * u[0][i];
+    }
+    n = pl_norm3(u[1]);
+    if (!(n > 1e-12 * sqrt(value[2]))) {
+        // rank 1: any direction across
+        const int least = fabs(u[0][0]) < fabs(u[0][1]) ? (fabs(u[0][0]) < fabs(u[0][2]) ? 0 : 2)
+                                                        : (fabs(u[0][1]) < fabs(u[0][2]) ? 1 : 2);
+        double axis[3] = {0};
+        axis[least] = 1;
+        pl_cross3(u[0], axis, u[1]);
+        n = pl_norm3(u[1]);
+    }
+    for (int i = 0; i < 3; ++i) {
+        u[1][i] /= n;
+    }
+    pl_cross3(u[0], u[1], u[2]);
+    for (int i = 0; i < 9; ++i) {
+        R[i] = u[0][i / 3] * v[0][i % 3] + u[1][i / 3] * v[1][i % 3] + u[2][i / 3] * v[2][i % 3];
+    }
+}
+
+static void local_blocks(pl_geometric *g, const double *x, double *f)
+{
+    const geo_kernels *kernels = geo_kernels_choose();
+#pragma omp parallel num_threads(pl_threads_get())
+    {
+#pragma omp for schedule(static)
+        for (int b = 0; b < g->block_count; ++b) {
+            const geo_block *block = &g->block[b];
+            double energy[GEO_LANES], min_J[GEO_LANES], sum = 0, smallest = INFINITY;
+            kernels->local(block, &g->law[block->law], x, g->ratio, energy, min_J,
+                           f ? g->force + block->force_start : NULL);
+            for (int l = 0; l < block->lane_count; ++l) {
+                sum += energy[l];
+                smallest = min_J[l] < smallest ? min_J[l] : smallest;
+            }
+            g->block_energy[b] = sum;
+            g->block_min[b] = smallest;
+        }
+        if (f) {
+#pragma omp for schedule(static)
+            for (int32_t v = 0; v < g->vertex_count; ++v) {
+                double sum[3] = {0};
+                for (int64_t i = g->gather_start[v]; i < g->gather_start[v + 1]; ++i) {
+                    const double *entry = g->force + g->gather_code[i];
+                    sum[0] += entry[0];
+                    sum[1] += entry[GEO_LANES];
+                    sum[2] += entry[2 * GEO_LANES];
+                }
+                memcpy(f + 3 * (size_t)v, sum, sizeof sum);
+            }
+        }
+    }
+}
+
+double geo_local(pl_geometric *g, const double *x, double *f)
+{
+    const double started = pl_seconds();
+    geo_growth(g, x);
+    local_blocks(g, x, f);
+    double energy = 0;
+    g->min_J = INFINITY;
+    for (int b = 0; b < g->block_count; ++b) {
+        energy += g->block_energy[b];
+        if (g->block[b].growth_start < 0) {
+            g->min_J = fmin(g->min_J, g->block_min[b]);
+        }
+    }
+    g->energy = energy + geo_triangles_force(g, x, f);
+    const double loads = geo_drives_force(g, x, f);
+    geo_drives_measure(g, x);
+    g->local_seconds += pl_seconds() - started;
+    return g->energy + loads;
+}
+
+void geo_count_inverted(pl_geometric *g, const double *x)
+{
+    g->inverted = g->inverted_chamber = 0;
+    for (int b = 0; b < g->block_count; ++b) {
+        const geo_block *block = &g->block[b];
+        for (int l = 0; l < block->lane_count; ++l) {
+            double X[3 * GEO_NODES];
+            for (int a = 0; a < block->node_count; ++a) {
+                memcpy(X + 3 * a, x + 3 * (size_t)block->node[a][l], 3 * sizeof *X);
+            }
+            if (pl_jacobian_bound(block->node_count == 4 ? PL_TET4 : PL_PRISM6, X) <= 0) {
+                if (block->cell[l] < 0) {
+                    ++g->inverted_chamber;
+                } else {
+                    ++g->inverted;
+                }
+            }
+        }
+    }
+}

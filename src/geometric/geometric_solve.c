@@ -1,0 +1,399 @@
+// The iteration: local step, global step, acceleration with a safeguard, and when it is over.
+#include <stdio.h>
+#include "geometric/geometric_impl.h"
+
+#define TIP_ITERATIONS 10 // as published: before these, a tip at rest is no reason to stop
+
+void geo_clamp(const pl_geometric *g, double *x)
+{
+    for (int32_t v = 0; v < g->corner_count; ++v) {
+        for (int i = 0; i < 3; ++i) {
+            const int32_t k = g->support_of[3 * (size_t)v + (size_t)i];
+            if (k < 0) {
+                continue;
+            }
+            const pl_support *s = &g->robot->support[k];
+            double arm[3], turned[3], R[9];
+            pl_sub3(g->X + 3 * (size_t)v, s->about, arm);
+            pl_rotation_exp(s->rotate, R);
+            pl_mulv3(R, arm, turned);
+            const bool turns = pl_norm3(s->rotate) > 0;
+            x[3 * (size_t)v + (size_t)i] =
+                (turns ? s->about[i] + turned[i] : g->X[3 * (size_t)v + (size_t)i]) + s->move[i];
+        }
+    }
+}
+
+double geo_largest(const pl_geometric *g, const double *v)
+{
+    double largest = 0;
+    for (int32_t k = 0; k < g->vertex_count; ++k) {
+        const double n = pl_norm3(v + 3 * (size_t)k);
+        if (!(n <= largest)) {
+            largest = n; // also when it is not a number
+        }
+    }
+    return largest;
+}
+
+// What is watched by `stop: tip_motion`: the first marker, or the vertex that moved farthest from rest.
+static void solve_tip(const pl_geometric *g, const double *x, double tip[3])
+{
+    const pl_robot *robot = g->robot;
+    tip[0] = tip[1] = tip[2] = 0;
+    if (robot->marker_count > 0) {
+        const pl_point *p = &robot->marker[0].point;
+        for (int32_t j = 0; j < p->count; ++j) {
+            const int32_t c = g->corner_of[p->node[j]];
+            const int32_t a = c < 0 ? g->mid[-1 - c].a : c, b = c < 0 ? g->mid[-1 - c].b : c;
+            for (int i = 0; i < 3; ++i) {
+                tip[i] += 0.5 * p->weight[j] * (x[3 * (size_t)a + (size_t)i] + x[3 * (size_t)b + (size_t)i]);
+            }
+        }
+        return;
+    }
+    double farthest = -1;
+    for (int32_t v = 0; v < g->corner_count; ++v) {
+        const double moved = pl_distance3(x + 3 * (size_t)v, g->X + 3 * (size_t)v);
+        if (moved > farthest) {
+            farthest = moved;
+            memcpy(tip, x + 3 * (size_t)v, 3 * sizeof *tip);
+        }
+    }
+}
+
+// Where the iteration stands.
+typedef struct solve {
+    double *x;
+    double merit; // at the last iterate taken
+    double step;  // mm, of the plain step there
+    double tip[3];
+    bool accelerated; // x came from an acceleration
+    bool constrained;
+    int since_best;
+    double best;
+} solve;
+
+static bool solve_constrained(const pl_geometric *g)
+{
+    for (int i = 0; i < g->drive_count; ++i) {
+        if (g->drive[i].mode == GEO_CONSTRAINT) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static double solve_gap(const pl_geometric *g)
+{
+    double worst = 0;
+    for (int i = 0; i < g->drive_count; ++i) {
+        const geo_drive *d = &g->drive[i];
+        if (d->mode == GEO_CONSTRAINT && d->active) {
+            worst = fmax(worst, fabs(d->target - d->measure) / d->rest);
+        }
+    }
+    return worst;
+}
+
+// Forces, energy, plain step at x. Returns what the safeguard compares: the energy where everything derives
+// from one, otherwise the size of the step.
+static double solve_evaluate(pl_geometric *g, solve *s)
+{
+    const double energy = geo_local(g, s->x, g->f);
+    geo_global(g, g->f, g->plain, g->r);
+    s->step = geo_largest(g, g->plain);
+    return g->potential && !s->constrained ? energy : sqrt(geo_dot(g, g->plain, g->plain));
+}
+
+// Is an accelerated iterate as good as it must be? Energies may not rise; steps may for a while.
+static bool solve_accepts(const pl_geometric *g, const solve *s, double merit)
+{
+    if (!isfinite(merit)) {
+        return false;
+    }
+    if (g->potential && !s->constrained) {
+        return merit <= s->merit + 1e-12 * fabs(s->merit);
+    }
+    return merit <= 2 * s->merit;
+}
+
+static void solve_copy(const pl_geometric *g, double *to, const double *from)
+{
+    memcpy(to, from, 3 * (size_t)g->vertex_count * sizeof *to);
+}
+
+// Differences to the last iterate into the memory: of steps for Anderson, of forces for L-BFGS.
+static void solve_remember(pl_geometric *g, const solve *s)
+{
+    const int64_t n3 = 3 * (int64_t)g->vertex_count;
+    const bool anderson = g->options.acceleration == PL_ACCELERATE_ANDERSON;
+    double *dx = g->d, *dy = g->r_old;
+    for (int64_t i = 0; i < n3; ++i) {
+        dx[i] = s->x[i] - g->x_old[i];
+        // with constraints the force is that of the Lagrangian with the newest multipliers at both places
+        dy[i] = anderson ? g->plain[i] - g->d_old[i] : g->r[i] - (g->support_of[i] < 0 ? g->f_old[i] : 0);
+    }
+    for (int k = 0; !anderson && k < g->drive_count; ++k) {
+        const geo_drive *d = &g->drive[k];
+        for (int64_t i = 0; d->mode == GEO_CONSTRAINT && d->active && i < n3; ++i) {
+            dy[i] -= g->support_of[i] < 0 ? d->sign * d->effort * d->row_old[i] : 0;
+        }
+    }
+    const double sy = geo_dot(g, dx, dy);
+    if (anderson || sy > 1e-12 * sqrt(geo_dot(g, dx, dx) * geo_dot(g, dy, dy))) {
+        geo_memory_push(g, dx, dy);
+    }
+}
+
+// The next iterate from the plain step at s->x, into g->d... returns whether it is an accelerated one.
+static bool solve_next(pl_geometric *g, solve *s, bool first)
+{
+    const double started = pl_seconds();
+    const int64_t n3 = 3 * (int64_t)g->vertex_count;
+    const pl_acceleration how = g->options.acceleration;
+    if (how != PL_ACCELERATE_NONE && !first) {
+        solve_remember(g, s);
+    }
+    bool accelerated = how != PL_ACCELERATE_NONE && g->memory_count > 0;
+    if (how == PL_ACCELERATE_LBFGS && accelerated) {
+        geo_lbfgs(g, g->r, g->d);
+        geo_restore(g, g->d);
+        accelerated = geo_dot(g, g->d, g->r) < 0;
+    }
+    solve_copy(g, g->x_old, s->x);
+    solve_copy(g, g->d_old, g->plain);
+    solve_copy(g, g->f_old, g->f);
+    for (int k = 0; how == PL_ACCELERATE_LBFGS && k < g->drive_count; ++k) {
+        if (g->drive[k].mode == GEO_CONSTRAINT) {
+            solve_copy(g, g->drive[k].row_old, g->drive[k].row);
+        }
+    }
+    if (accelerated && how == PL_ACCELERATE_ANDERSON) {
+        geo_anderson(g, g->x_old, g->plain, s->x);
+    } else {
+        const double *d = accelerated ? g->d : g->plain;
+        for (int64_t i = 0; i < n3; ++i) {
+            s->x[i] = g->x_old[i] + d[i];
+        }
+    }
+    g->acceleration_seconds += pl_seconds() - started;
+    return accelerated;
+}
+
+// Goes back to the last iterate and takes its plain step.
+static void solve_take_back(pl_geometric *g, solve *s)
+{
+    for (int64_t i = 0; i < 3 * (int64_t)g->vertex_count; ++i) {
+        s->x[i] = g->x_old[i] + g->d_old[i];
+    }
+    ++g->rejected;
+    geo_memory_reset(g);
+}
+
+static bool solve_tip_still(const pl_geometric *g, solve *s)
+{
+    double tip[3];
+    solve_tip(g, s->x, tip);
+    const double moved = pl_distance3(tip, s->tip);
+    memcpy(s->tip, tip, sizeof tip);
+    return g->iterations > TIP_ITERATIONS && moved < g->options.tip_tolerance;
+}
+
+static bool solve_go_on(const pl_geometric *g, double started, pl_outcome *outcome)
+{
+    const double fraction = (double)g->iterations / g->options.iteration_limit;
+    if (g->iterations % 16 == 0 && !pl_progress_step(&g->options.progress, fraction, "local/global steps")) {
+        *outcome = PL_STOPPED;
+        return false;
+    }
+    return g->iterations < g->options.iteration_limit &&
+           !(g->options.time_limit > 0 && pl_seconds() - started > g->options.time_limit);
+}
+
+// Iterates on s->x; true when the residual is below its tolerance.
+static bool solve_iterate(pl_geometric *g, solve *s, double started, pl_outcome *outcome)
+{
+    bool first = true;
+    for (;;) {
+        const double merit = solve_evaluate(g, s);
+        if (s->accelerated && !solve_accepts(g, s, merit)) {
+            solve_take_back(g, s);
+            s->accelerated = false;
+            s->merit = INFINITY;
+            first = true;
+            continue;
+        }
+        s->merit = merit;
+        if (s->step <= g->options.length_tolerance && solve_gap(g) < 1e-6) {
+            return true;
+        }
+        if ((g->options.stop == PL_STOP_TIP_MOTION && solve_tip_still(g, s)) ||
+            !solve_go_on(g, started, outcome) || !isfinite(s->step)) {
+            return false;
+        }
+        s->accelerated = solve_next(g, s, first);
+        g->accelerated += s->accelerated;
+        first = false;
+        ++g->iterations;
+    }
+}
+
+// ---- between the robot's vertices and ours
+static void solve_begin(pl_geometric *g, const pl_state *state)
+{
+    for (int32_t v = 0; v < g->corner_count; ++v) {
+        memcpy(g->x + 3 * (size_t)v, state->x + 3 * (size_t)g->vertex_of[v], 3 * sizeof *g->x);
+    }
+}
+
+// F of a corner element at its middle.
+static void element_gradient(const pl_geometric *g, int32_t e, double F[9])
+{
+    const pl_mesh_view *v = &g->mesh;
+    const int n = (int)(v->node_start[e + 1] - v->node_start[e]);
+    double xi[3] = {0.25, 0.25, 0.25}, dN[3 * GEO_NODES], M[9] = {0}, D[9] = {0}, C[9];
+    if (n == 6) {
+        xi[0] = xi[1] = 1.0 / 3;
+        xi[2] = 0;
+    }
+    pl_shape_eval(n == 4 ? PL_TET4 : PL_PRISM6, xi, NULL, dN);
+    for (int a = 0; a < n; ++a) {
+        const size_t k = 3 * (size_t)v->node[v->node_start[e] + a];
+        for (int i = 0; i < 9; ++i) {
+            M[i] += g->X[k + (size_t)(i / 3)] * dN[3 * a + i % 3];
+            D[i] += g->x[k + (size_t)(i / 3)] * dN[3 * a + i % 3];
+        }
+    }
+    pl_cofactor3(M, C);
+    const double det = pl_det3(M);
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            F[3 * i + j] = pl_dot3(D + 3 * i, C + 3 * j) / det;
+        }
+    }
+}
+
+static void solve_end(pl_geometric *g, pl_state *state)
+{
+    for (int32_t v = 0; v < g->corner_count; ++v) {
+        memcpy(state->x + 3 * (size_t)g->vertex_of[v], g->x + 3 * (size_t)v, 3 * sizeof *g->x);
+    }
+    for (int32_t k = 0; k < g->mid_count; ++k) {
+        const geo_mid *m = &g->mid[k];
+        double F[9], offset[3] = {0};
+        if (pl_norm3(m->offset) > 0) {
+            element_gradient(g, m->element, F);
+            pl_mulv3(F, m->offset, offset);
+        }
+        for (int i = 0; i < 3; ++i) {
+            state->x[3 * (size_t)m->vertex + (size_t)i] =
+                0.5 * (g->x[3 * (size_t)m->a + (size_t)i] + g->x[3 * (size_t)m->b + (size_t)i]) + offset[i];
+        }
+    }
+    for (int i = 0; i < g->drive_count; ++i) {
+        state->multiplier[i] = g->drive[i].mode == GEO_GROWTH ? 0 : g->drive[i].effort;
+        state->active[i] = g->drive[i].mode == GEO_CONSTRAINT && g->drive[i].active;
+    }
+    state->load = 1;
+}
+
+static void solve_report(const pl_geometric *g, const solve *s, bool done, pl_outcome outcome, double started,
+                         pl_statics_report *report)
+{
+    *report = (pl_statics_report){.outcome = outcome, .negative_count = -1, .increments = 1};
+    report->iterations = g->iterations;
+    report->solves = g->solves;
+    report->residual = geo_largest(g, g->r);
+    const double scale = geo_largest(g, g->f);
+    report->residual_relative = scale > 0 ? report->residual / scale : 0;
+    report->step = s->step;
+    report->seconds = pl_seconds() - started;
+    report->energy = g->energy;
+    report->load_reached = 1;
+    report->constraint_error = solve_gap(g);
+    report->min_J = g->min_J;
+    char *text = report->message;
+    if (g->inverted > 0) {
+        report->outcome = PL_INVERTED;
+        snprintf(text, sizeof report->message, "%d elements are inverted (plain step %.2g mm)",
+                 (int)g->inverted, s->step);
+    } else if (done) {
+        report->outcome = PL_SOLVED;
+        snprintf(text, sizeof report->message, "solved on the corner mesh; the plain step is %.2g mm",
+                 s->step);
+    } else if (outcome == PL_STOPPED) {
+        snprintf(text, sizeof report->message, "interrupted");
+    } else if (!isfinite(s->step)) {
+        report->outcome = PL_ITERATION_LIMIT;
+        snprintf(text, sizeof report->message, "the iteration left the numbers of a computer");
+    } else if (g->options.stop == PL_STOP_TIP_MOTION && g->iterations < g->options.iteration_limit) {
+        snprintf(
+            text, sizeof report->message,
+            "stopped because the tip moved less than %.2g mm, which is not convergence: the next plain step "
+            "moves a vertex by %.2g mm",
+            g->options.tip_tolerance, s->step);
+    } else {
+        snprintf(text, sizeof report->message,
+                 "the limit of %d iterations or the time limit came first; the plain step is %.2g mm, %.2g "
+                 "was wanted",
+                 g->options.iteration_limit, s->step, g->options.length_tolerance);
+    }
+}
+
+static pl_status solve_check(const pl_geometric *g, const pl_state *state, const double *command,
+                             pl_error *err)
+{
+    if (state->vertex_count != pl_mesh_get(g->robot->mesh).vertex_count) {
+        return pl_fail(err, PL_BAD_INPUT, "local_global: the state belongs to another robot");
+    }
+    for (int c = 0; c < g->robot->command_count; ++c) {
+        if (isinf(command[c])) {
+            return pl_fail(err, PL_BAD_INPUT, "local_global: command '%s' is infinite",
+                           g->robot->command[c].name);
+        }
+    }
+    return PL_OK;
+}
+
+pl_status pl_geometric_solve(pl_geometric *g, pl_state *state, const double *command,
+                             pl_statics_report *report, pl_error *err)
+{
+    const double started = pl_seconds();
+    pl_status status = solve_check(g, state, command, err);
+    if (status == PL_OK) {
+        status = geo_drives_begin(g, command, err);
+    }
+    if (status != PL_OK) {
+        return status;
+    }
+    g->iterations = g->accelerated = g->rejected = g->solves = 0;
+    g->local_seconds = g->global_seconds = g->acceleration_seconds = 0;
+    geo_memory_reset(g);
+    solve_begin(g, state);
+    geo_clamp(g, g->x);
+    solve s = {.x = g->x, .merit = INFINITY, .constrained = solve_constrained(g)};
+    pl_outcome outcome = PL_ITERATION_LIMIT;
+    const bool done = solve_iterate(g, &s, started, &outcome);
+    geo_count_inverted(g, g->x);
+    solve_end(g, state);
+    memcpy(state->command, command, (size_t)g->robot->command_count * sizeof *command);
+    solve_report(g, &s, done, outcome, started, report);
+    return PL_OK;
+}
+
+pl_status pl_geometric_residual(pl_geometric *g, const pl_state *state, const double *command, double *energy,
+                                double *step, pl_error *err)
+{
+    pl_status status = solve_check(g, state, command, err);
+    if (status == PL_OK) {
+        status = geo_drives_begin(g, command, err);
+    }
+    if (status == PL_OK) {
+        solve_begin(g, state);
+        *energy = geo_local(g, g->x, g->f);
+        geo_global(g, g->f, g->plain, g->r);
+        *step = geo_largest(g, g->plain);
+    }
+    return status;
+}

@@ -1,0 +1,70 @@
+// Small robots for the tests of the local/global method, on top of the rigs of statics.
+#ifndef PL_GEOMETRIC_ROBOT_H
+#define PL_GEOMETRIC_ROBOT_H
+
+#include "pliant/geometric.h"
+#include "statics_robot.h"
+
+// Tolerances to round-off rather than to a user's.
+static inline pl_geometric_options geo_tight(void)
+{
+    pl_geometric_options o = pl_geometric_options_default();
+    o.length_tolerance = 1e-10;
+    o.iteration_limit = 20000;
+    return o;
+}
+
+static inline pl_geometric *geo_make(const pl_robot *robot, const pl_geometric_options *options)
+{
+    pl_error err = {0};
+    pl_geometric *g = NULL;
+    PL_CHECK_OK(pl_geometric_create(robot, options, &g, &err));
+    return g;
+}
+
+// Solves and insists on success.
+static inline pl_statics_report geo_run(pl_geometric *g, pl_state *state, const double *command)
+{
+    pl_error err = {0};
+    pl_statics_report report;
+    PL_CHECK_OK(pl_geometric_solve(g, state, command, &report, &err));
+    if (report.outcome != PL_SOLVED) {
+        print_error("%s: %s\n", pl_outcome_name(report.outcome), report.message);
+    }
+    assert_int_equal(report.outcome, PL_SOLVED);
+    return report;
+}
+
+static inline double state_distance(const pl_state *a, const pl_state *b)
+{
+    double largest = 0;
+    for (int32_t i = 0; i < 3 * pl_state_vertex_count(a); ++i) {
+        largest = fmax(largest, fabs(pl_state_positions(a)[i] - pl_state_positions(b)[i]));
+    }
+    return largest;
+}
+
+// A hollow box clamped at x = 0: 5 x 3 x 3 cells of 4 mm, the middle three along x hollow.
+static inline rig geo_hollow(pl_material material, pl_drive drive, int order)
+{
+    static plan p;
+    bool hole[45] = {false};
+    for (int i = 1; i < 4; ++i) {
+        hole[i + 5 * (1 + 3 * 1)] = true;
+    }
+    pl_mesh *mesh = tet_box(5, 3, 3, 20, 12, 12, order, hole);
+    plan_init(&p, mesh, material);
+    plan_plane(&p, "base", 0, 0);
+    plan_plane(&p, "tip", 0, 20);
+    plan_cavity(&p, "cavity", 10, 6, 6);
+    plan_hold(&p, "base", "xyz");
+    plan_marker(&p, "tip", "tip");
+    plan_chamber(&p, "air", "cavity", drive);
+    pl_statics_options options = tight_options();
+    options.displacement = true;
+    rig r = plan_build(&p, &options);
+    pl_mesh_destroy(mesh);
+    return r;
+}
+
+#endif
