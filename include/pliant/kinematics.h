@@ -153,7 +153,8 @@ typedef struct pl_objective {
                    // cosine, 1e-3 of `value` (or of 1/size) for curvatures, 1e-3 of the value for sensors
     bool axes[3];  // position, orientation: world axes that count; all false means all
     double target[3];     // position; direction (any length); centre of a distance; point of an orthogonality
-    double axis[3];       // direction, orthogonality: the marker's axis at rest (any length)
+    double axis[3];       // direction, orthogonality: the marker's axis at rest (any length); curvature: the
+                          // axis of pl_fit_curvature, 0 0 0 for none
     double rotation[9];   // orientation, row-major
     double value;         // distance, curvature, sensor, effort
     const int32_t *point; // shape, curvature: body points
@@ -164,9 +165,11 @@ typedef struct pl_objective {
 // weight 1, no tolerance of its own, all axes, rotation = identity.
 PL_API pl_objective pl_objective_default(pl_objective_kind kind);
 
-// Curvature (1/mm) of the least-squares circle through points (3 each), in their best plane; `gradient`, if
-// given, its derivative by each coordinate. 0 for points on a line. At least 3 points.
-PL_API double pl_fit_curvature(const double *point, int32_t count, double *gradient);
+// Curvature (1/mm) of the least-squares circle (Pratt's) through points (3 each). With `axis`: in the plane
+// orthogonal to it, positive when the line from the first to the last point turns left seen against the axis;
+// smooth through 0. Without: in the best plane of the points, never negative, with a kink where they lie on a
+// line. `gradient`, if given, is its derivative by each coordinate. At least 3 points.
+PL_API double pl_fit_curvature(const double *point, int32_t count, const double *axis, double *gradient);
 
 // ---- inverse kinematics
 typedef enum pl_ik_method {

@@ -15,4 +15,138 @@ struct pl_model {
     void (*release)(void *owned);
 };
 
+// ---- what an inverse problem reads of the model: rows side by side (ik_outputs.c)
+typedef struct ik_outputs {
+    unsigned parts;                           // pl_model_part
+    int count;                                // rows
+    int *marker, *rotation, *sensor, *effort; // first row of each one read, or -1
+    int32_t *point;                           // per body point; NULL when none is read
+    int energy;                               // row or -1
+} ik_outputs;
+
+// A command and what the model answers there.
+typedef struct ik_place {
+    double *z;     // the variables, in parts of their spans
+    double *y;     // outputs; rows of rotations are not used
+    double *R;     // 9 per marker
+    double *r;     // weighted deviations, then least motion
+    double value;  // 1/2 |r|^2
+    double excess; // largest violation of an effort's bound, over its scale; <= 0: none
+} ik_place;
+
+typedef struct ik_bound {
+    int actuator, row; // of the outputs
+    double low, high, scale;
+    double margin[2]; // kept back from each side: what the bend of the effort took
+} ik_bound;
+
+#define IK_STARTS 16 // most further starts
+
+struct pl_ik {
+    pl_model *model;
+    pl_model_info info;
+    pl_ik_options options;
+
+    // variables: commands that move
+    int n, *variable;           // index of the command
+    double *low, *high, *span;  // c = low + span z, per variable
+    double *rate;               // parts per second; INFINITY: none
+    double *fixed;              // per command: value of those with one value only, else NAN
+    double *box_low, *box_high; // of this solve: bounds and rates
+    bool *rate_low, *rate_high; // the rate is the tighter one
+    ik_bound *bound;
+    int bound_count;
+
+    // objectives
+    pl_objective *objective;
+    int objective_count;
+    double **place; // copies of `place`
+    int *row;       // first row of each; row[objective_count] = rows of objectives
+    int rows;       // and least motion
+    bool choosing;  // some objective is no goal
+    int widest;     // most points of a curvature
+    double *fit, *fit_gradient, *deviation;
+
+    // state of a solve
+    ik_outputs outputs;
+    ik_place here, trial;
+    double *entry, *best_z;   // z where the model stood at the start; of the best start
+    double *command;          // one per command
+    double *Jy;               // outputs x variables
+    bool has_jacobian, fresh; // fresh: exact at `here`
+    double *J, *J_old;        // rows x variables
+    double *E, *E_old;        // bounds x variables: derivative of the efforts
+    double *S;                // second derivatives not in J^T J, from differences of J
+    double *H, *model_H, *g, *p, *step, *step_low, *step_high, *work, *eigen, *eigenvector;
+    double *row_a, *row_b;                            // bounds on efforts as rows
+    double *box_multiplier, *row_multiplier, *mu_old; // of the last quadratic problem
+    bool second_order, was_fresh, renew, escape, interrupted;
+    bool free_rate;       // rates do not bind this solve
+    int steps, held_back; // forward solves tried; trials in a row that broke an effort's bound
+    double radius;        // of trust, in parts of the spans
+    struct ik_quadratic *quadratic;
+
+    // samples
+    pl_samples samples;
+    int tried[IK_STARTS + 1];
+
+    // report
+    pl_ik_active *active;
+    int active_count;
+    double gradient;
+    double best; // value of the best start
+    int iterations;
+    double started;
+    pl_model_costs costs_before;
+    char message[240];
+};
+
+// ---- ik_outputs.c
+pl_status ik_outputs_create(pl_ik *ik, pl_error *err);
+void ik_outputs_clear(pl_ik *ik);
+void ik_outputs_read(const pl_ik *ik, ik_place *place); // where the model stands: y and R
+// Exact Jacobian of the outputs where the model stands, by the variables.
+pl_status ik_outputs_differentiate(pl_ik *ik, double tolerance, pl_error *err);
+// Broyden's update of it: the least change that explains the way from `from` to `to`.
+void ik_outputs_update(pl_ik *ik, const ik_place *from, const ik_place *to);
+
+// ---- ik_objective.c
+int ik_objective_rows(const pl_ik *ik, const pl_objective *objective);
+pl_status ik_objective_check(const pl_ik *ik, const pl_objective *objective, int i, pl_error *err);
+void ik_objective_reads(const pl_objective *objective, ik_outputs *outputs);
+// r, value and excess of a place whose z, y and R are known.
+void ik_evaluate(pl_ik *ik, ik_place *place);
+void ik_jacobian(pl_ik *ik, const ik_place *place, double *J, double *E);
+// Largest deviation of a goal over its tolerance; in mm for goals that are lengths.
+double ik_error(const pl_ik *ik, const ik_place *place, double *distance);
+double ik_deviation(const pl_ik *ik, const ik_place *place, int i);
+
+// ---- ik_qp.c: min 1/2 p.H p + g.p under low <= p <= high and a_i . p <= b_i, H positive definite, p = 0
+// allowed. An active set method: exact up to rounding.
+typedef struct ik_quadratic ik_quadratic;
+ik_quadratic *ik_quadratic_create(int n, int rows);
+void ik_quadratic_destroy(ik_quadratic *quadratic);
+typedef struct ik_quadratic_problem {
+    int n, rows;
+    const double *H, *g, *low, *high, *a, *b;
+    double *p; // out
+    double *box,
+        *multiplier; // out: per variable (positive at the upper side, negative at the lower), per row
+} ik_quadratic_problem;
+bool ik_quadratic_solve(ik_quadratic *quadratic, const ik_quadratic_problem *problem);
+
+// ---- ik_newton.c, ik_gradient.c: from where the model stands, `here` evaluated; leaves the model and `here`
+// at the best point.
+pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err);
+pl_status ik_gradient_search(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err);
+// The certificate at `here`, with the multipliers of the bounds.
+pl_status ik_certify(pl_ik *ik, pl_error *err);
+
+// ---- ik_step.c
+void ik_command(const pl_ik *ik, const double *z, double *command);
+// Moves the model to `place->z` and evaluates there. Solved or not: `*solved`.
+pl_status ik_go(pl_ik *ik, ik_place *place, bool *solved, pl_error *err);
+bool ik_go_on(pl_ik *ik, pl_ik_outcome *outcome); // false: a limit or a request to stop
+void ik_swap(ik_place *a, ik_place *b);
+
 #endif

@@ -1,0 +1,424 @@
+// The inverse problem as an object: checked and sized once, then solved as often as targets change.
+#include "kinematics/kinematics_impl.h"
+
+static const char *const method_name[PL_IK_METHOD_COUNT] = {"newton", "gradient", "descent"};
+
+const char *pl_ik_method_name(pl_ik_method method)
+{
+    return (int)method >= 0 && method < PL_IK_METHOD_COUNT ? method_name[method] : "unknown";
+}
+
+pl_ik_method pl_ik_method_find(const char *name)
+{
+    int k = 0;
+    while (k < PL_IK_METHOD_COUNT && strcmp(method_name[k], name) != 0) {
+        ++k;
+    }
+    return (pl_ik_method)k;
+}
+
+const char *pl_ik_outcome_name(pl_ik_outcome outcome)
+{
+    static const char *const name[] = {
+#define X(code, text) [code] = text,
+        PL_IK_OUTCOME_LIST(X)
+#undef X
+    };
+    return (int)outcome >= 0 && (int)outcome < PL_COUNT(name) ? name[outcome] : "unknown";
+}
+
+pl_ik_options pl_ik_options_default(void)
+{
+    return (pl_ik_options){
+        .method = PL_IK_NEWTON,
+        .period = 1,
+        .least_motion = 0.01,
+        .iteration_limit = 60,
+        .stationary = 1e-5,
+        .jacobian_tolerance = 1e-4,
+        .start_limit = 3,
+        .shrink = 0.1,
+        .difference = 1e-3,
+    };
+}
+
+static pl_status options_check(const pl_ik_options *o, pl_error *err)
+{
+    if ((int)o->method < 0 || o->method >= PL_IK_METHOD_COUNT) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: method %d does not exist", (int)o->method);
+    }
+    if (o->iteration_limit < 1) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: iteration_limit is %d, must be >= 1", o->iteration_limit);
+    }
+    if (!(o->stationary > 0)) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: stationary is %g, must be > 0", o->stationary);
+    }
+    if (!(o->least_motion >= 0) || !isfinite(o->least_motion)) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: least_motion is %g, must be >= 0", o->least_motion);
+    }
+    if (!(o->time_limit >= 0)) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: time_limit is %g s, must be >= 0", o->time_limit);
+    }
+    if (!(o->jacobian_tolerance >= 0)) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: jacobian_tolerance is %g, must be >= 0",
+                       o->jacobian_tolerance);
+    }
+    if (o->start_limit < 0 || o->start_limit > IK_STARTS) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: start_limit is %d, must be 0 to %d", o->start_limit,
+                       IK_STARTS);
+    }
+    if (!(o->shrink > 0 && o->shrink < 1)) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: shrink is %g, must be between 0 and 1", o->shrink);
+    }
+    if (!(o->difference > 0 && o->difference < 0.5)) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: difference is %g of the range, must be between 0 and 0.5",
+                       o->difference);
+    }
+    if (o->rate && !(o->period > 0 && isfinite(o->period))) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: period is %g s, must be > 0 where rates are given", o->period);
+    }
+    return PL_OK;
+}
+
+// Which commands move, and between which ends.
+static pl_status variables_choose(pl_ik *ik, pl_error *err)
+{
+    const pl_ik_options *o = &ik->options;
+    for (int i = 0; i < ik->info.command_count; ++i) {
+        const pl_model_command *c = &ik->info.command[i];
+        ik->fixed[i] = NAN;
+        if (o->hold && o->hold[i]) {
+            continue;
+        }
+        const bool low_given = o->low && !isnan(o->low[i]), high_given = o->high && !isnan(o->high[i]);
+        if (!c->has_range && !(low_given && high_given)) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "ik: command `%s` has no range; give it one in the robot, or bounds here",
+                           c->name);
+        }
+        const double low = low_given ? o->low[i] : c->range[0], high = high_given ? o->high[i] : c->range[1];
+        if (!(low <= high) || !isfinite(low) || !isfinite(high)) {
+            return pl_fail(err, PL_BAD_INPUT, "ik: command `%s` is bounded by %g and %g", c->name, low, high);
+        }
+        if (low == high) {
+            ik->fixed[i] = low;
+            continue;
+        }
+        const double rate = o->rate && o->rate[i] > 0 ? o->rate[i] : INFINITY;
+        ik->variable[ik->n] = i;
+        ik->low[ik->n] = low;
+        ik->high[ik->n] = high;
+        ik->span[ik->n] = high - low;
+        ik->rate[ik->n] = rate / (high - low);
+        ++ik->n;
+    }
+    if (ik->n == 0) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: no command may move: all are held, or there are none");
+    }
+    return PL_OK;
+}
+
+static pl_status bounds_take(pl_ik *ik, pl_error *err)
+{
+    for (int i = 0; i < ik->options.effort_count; ++i) {
+        const pl_effort_bound *b = &ik->options.effort[i];
+        if (b->actuator < 0 || b->actuator >= ik->info.actuator_count) {
+            return pl_fail(err, PL_BAD_INPUT, "ik: effort bound %d: actuator %d, the robot has %d", i,
+                           b->actuator, ik->info.actuator_count);
+        }
+        if (!(b->low < b->high)) {
+            return pl_fail(err, PL_BAD_INPUT, "ik: effort of `%s` is bounded by %g and %g",
+                           ik->info.actuator_name[b->actuator], b->low, b->high);
+        }
+        const double low = isfinite(b->low) ? fabs(b->low) : 0, high = isfinite(b->high) ? fabs(b->high) : 0;
+        const double scale = fmax(low, high);
+        ik->bound[i] = (ik_bound){
+            .actuator = b->actuator, .low = b->low, .high = b->high, .scale = scale > 0 ? scale : 1};
+    }
+    ik->bound_count = ik->options.effort_count;
+    return PL_OK;
+}
+
+static pl_status objectives_take(pl_ik *ik, const pl_objective *objective, int count, pl_error *err)
+{
+    ik->objective_count = count;
+    for (int i = 0; i < count; ++i) {
+        const pl_status status = ik_objective_check(ik, &objective[i], i, err);
+        if (status != PL_OK) {
+            return status;
+        }
+        pl_objective *o = &ik->objective[i];
+        *o = objective[i];
+        if (o->kind != PL_OBJECTIVE_SHAPE && o->kind != PL_OBJECTIVE_CURVATURE) {
+            o->point_count = 0;
+        }
+        const int64_t places = o->kind == PL_OBJECTIVE_SHAPE     ? 3 * (int64_t)o->point_count
+                               : o->kind == PL_OBJECTIVE_COMMAND ? ik->info.command_count
+                                                                 : 0;
+        if (places > 0 && o->place) {
+            ik->place[i] = PL_NEW_ARRAY(double, places);
+            if (!ik->place[i]) {
+                return pl_fail_memory(err, "ik: places of an objective");
+            }
+            memcpy(ik->place[i], o->place, (size_t)places * sizeof(double));
+        }
+        ik->choosing = ik->choosing || !pl_objective_is_goal(o->kind);
+        ik->widest =
+            o->kind == PL_OBJECTIVE_CURVATURE && o->point_count > ik->widest ? o->point_count : ik->widest;
+        ik->row[i + 1] = ik->row[i] + ik_objective_rows(ik, o);
+    }
+    ik->rows = ik->row[count] + ik->n;
+    return PL_OK;
+}
+
+static bool place_create(const pl_ik *ik, ik_place *place)
+{
+    place->z = PL_NEW_ARRAY(double, ik->n);
+    place->y = PL_NEW_ARRAY(double, ik->outputs.count);
+    place->R = PL_NEW_ARRAY(double, 9 * ik->info.marker_count);
+    place->r = PL_NEW_ARRAY(double, ik->rows);
+    return place->z && place->y && place->R && place->r;
+}
+
+static void place_clear(ik_place *place)
+{
+    pl_free(place->z);
+    pl_free(place->y);
+    pl_free(place->R);
+    pl_free(place->r);
+}
+
+static bool take(double **where, int64_t count)
+{
+    *where = PL_NEW_ARRAY(double, count);
+    return *where != NULL;
+}
+
+// What does not depend on the objectives.
+static pl_status ik_room_first(pl_ik *ik, int objectives, pl_error *err)
+{
+    const int commands = ik->info.command_count, efforts = ik->options.effort_count;
+    bool ok = take(&ik->low, commands) && take(&ik->high, commands) && take(&ik->span, commands) &&
+              take(&ik->rate, commands) && take(&ik->fixed, commands) && take(&ik->command, commands);
+    ik->variable = PL_NEW_ARRAY(int, commands);
+    ik->bound = PL_NEW_ARRAY(ik_bound, efforts);
+    ik->objective = PL_NEW_ARRAY(pl_objective, objectives);
+    ik->place = PL_NEW_ARRAY(double *, objectives);
+    ik->row = PL_NEW_ARRAY(int, objectives + 1);
+    ok = ok && ik->variable && ik->bound && ik->objective && ik->place && ik->row;
+    return ok ? PL_OK : pl_fail_memory(err, "ik");
+}
+
+static pl_status ik_room_second(pl_ik *ik, pl_error *err)
+{
+    const int64_t n = ik->n, rows = ik->rows, bounds = ik->bound_count, outputs = ik->outputs.count;
+    const int64_t square = n * n;
+    bool ok = take(&ik->box_low, n) && take(&ik->box_high, n) && take(&ik->entry, n) &&
+              take(&ik->best_z, n) && take(&ik->Jy, outputs * n) && take(&ik->J, rows * n) &&
+              take(&ik->J_old, rows * n) && take(&ik->E, bounds * n) && take(&ik->E_old, bounds * n) &&
+              take(&ik->S, square) && take(&ik->H, square) && take(&ik->model_H, square) && take(&ik->g, n) &&
+              take(&ik->p, n) && take(&ik->step, n) && take(&ik->step_low, n) && take(&ik->step_high, n) &&
+              take(&ik->work, square + n + outputs) && take(&ik->eigen, n) &&
+              take(&ik->eigenvector, square) && take(&ik->row_a, 2 * bounds * n) &&
+              take(&ik->row_b, 2 * bounds) && take(&ik->box_multiplier, n) &&
+              take(&ik->row_multiplier, 2 * bounds) && take(&ik->mu_old, 2 * bounds) &&
+              take(&ik->fit, 3 * (int64_t)ik->widest) && take(&ik->fit_gradient, 3 * (int64_t)ik->widest) &&
+              take(&ik->deviation, rows);
+    ik->rate_low = PL_NEW_ARRAY(bool, n);
+    ik->rate_high = PL_NEW_ARRAY(bool, n);
+    ik->active = PL_NEW_ARRAY(pl_ik_active, n + bounds);
+    ik->quadratic = ik_quadratic_create((int)n, (int)(2 * bounds));
+    ok = ok && ik->rate_low && ik->rate_high && ik->active && ik->quadratic && place_create(ik, &ik->here) &&
+         place_create(ik, &ik->trial);
+    return ok ? PL_OK : pl_fail_memory(err, "ik");
+}
+
+pl_status pl_ik_create(pl_model *model, const pl_objective *objective, int objective_count,
+                       const pl_ik_options *options, pl_ik **out, pl_error *err)
+{
+    *out = NULL;
+    pl_status status = options_check(options, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    if (objective_count < 1) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: %d objectives, at least one is needed", objective_count);
+    }
+    pl_ik *ik = PL_NEW(pl_ik);
+    if (!ik) {
+        return pl_fail_memory(err, "ik");
+    }
+    ik->model = model;
+    ik->info = pl_model_get_info(model);
+    ik->options = *options;
+    ik->escape = true;
+    status = ik_room_first(ik, objective_count, err);
+    if (status == PL_OK) {
+        status = variables_choose(ik, err);
+    }
+    if (status == PL_OK) {
+        status = bounds_take(ik, err);
+    }
+    if (status == PL_OK) {
+        status = objectives_take(ik, objective, objective_count, err);
+    }
+    if (status == PL_OK) {
+        status = ik_outputs_create(ik, err);
+    }
+    if (status == PL_OK) {
+        status = ik_room_second(ik, err);
+    }
+    // borrowed arrays of the options are not looked at again
+    ik->options.low = ik->options.high = ik->options.rate = NULL;
+    ik->options.hold = NULL;
+    ik->options.effort = NULL;
+    if (status != PL_OK) {
+        pl_ik_destroy(ik);
+        return status;
+    }
+    *out = ik;
+    return PL_OK;
+}
+
+void pl_ik_destroy(pl_ik *ik)
+{
+    if (!ik) {
+        return;
+    }
+    for (int i = 0; ik->place && i < ik->objective_count; ++i) {
+        pl_free(ik->place[i]);
+    }
+    void *const block[] = {ik->low,
+                           ik->high,
+                           ik->span,
+                           ik->rate,
+                           ik->fixed,
+                           ik->command,
+                           ik->variable,
+                           ik->bound,
+                           ik->objective,
+                           ik->place,
+                           ik->row,
+                           ik->box_low,
+                           ik->box_high,
+                           ik->entry,
+                           ik->best_z,
+                           ik->Jy,
+                           ik->J,
+                           ik->J_old,
+                           ik->E,
+                           ik->E_old,
+                           ik->S,
+                           ik->H,
+                           ik->model_H,
+                           ik->g,
+                           ik->p,
+                           ik->step,
+                           ik->step_low,
+                           ik->step_high,
+                           ik->work,
+                           ik->eigen,
+                           ik->eigenvector,
+                           ik->row_a,
+                           ik->row_b,
+                           ik->box_multiplier,
+                           ik->row_multiplier,
+                           ik->mu_old,
+                           ik->fit,
+                           ik->fit_gradient,
+                           ik->deviation,
+                           ik->rate_low,
+                           ik->rate_high,
+                           ik->active};
+    for (int i = 0; i < PL_COUNT(block); ++i) {
+        pl_free(block[i]);
+    }
+    ik_quadratic_destroy(ik->quadratic);
+    place_clear(&ik->here);
+    place_clear(&ik->trial);
+    ik_outputs_clear(ik);
+    pl_free(ik);
+}
+
+pl_model *pl_ik_model(const pl_ik *ik)
+{
+    return ik->model;
+}
+
+pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err)
+{
+    if (i < 0 || i >= ik->objective_count) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d, there are %d", i, ik->objective_count);
+    }
+    const pl_objective *old = &ik->objective[i];
+    pl_objective o = *old;
+    switch (o.kind) {
+    case PL_OBJECTIVE_ORIENTATION:
+        memcpy(o.rotation, target, sizeof o.rotation);
+        break;
+    case PL_OBJECTIVE_SHAPE:
+    case PL_OBJECTIVE_COMMAND:
+        o.place = target;
+        break;
+    case PL_OBJECTIVE_CURVATURE:
+    case PL_OBJECTIVE_SENSOR:
+    case PL_OBJECTIVE_EFFORT:
+        o.value = target[0];
+        break;
+    case PL_OBJECTIVE_ENERGY:
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (energy) has no target", i);
+    default:
+        memcpy(o.target, target, sizeof o.target);
+    }
+    const pl_status status = ik_objective_check(ik, &o, i, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    const int64_t places = o.kind == PL_OBJECTIVE_SHAPE     ? 3 * (int64_t)o.point_count
+                           : o.kind == PL_OBJECTIVE_COMMAND ? ik->info.command_count
+                                                            : 0;
+    if (places > 0 && !ik->place[i]) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (command) was made without a place", i);
+    }
+    for (int64_t k = 0; k < places; ++k) {
+        ik->place[i][k] = target[k];
+    }
+    o.place = ik->place[i];
+    ik->objective[i] = o;
+    return PL_OK;
+}
+
+void pl_ik_set_value(pl_ik *ik, int i, double value)
+{
+    ik->objective[i].value = value;
+}
+
+void pl_ik_set_weight(pl_ik *ik, int i, double weight)
+{
+    ik->objective[i].weight = weight;
+}
+
+void pl_ik_set_period(pl_ik *ik, double period)
+{
+    ik->options.period = period;
+}
+
+void pl_ik_set_start_limit(pl_ik *ik, int starts)
+{
+    ik->options.start_limit = starts < 0 ? 0 : starts > IK_STARTS ? IK_STARTS : starts;
+}
+
+void pl_ik_set_samples(pl_ik *ik, const pl_samples *samples)
+{
+    ik->samples = samples ? *samples : (pl_samples){0};
+}
+
+double pl_ik_deviation(const pl_ik *ik, int i)
+{
+    return ik_deviation(ik, &ik->here, i);
+}
+
+int pl_ik_residual_count(const pl_ik *ik)
+{
+    return ik->row[ik->objective_count];
+}

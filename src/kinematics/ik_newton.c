@@ -1,0 +1,563 @@
+// The solver: Gauss-Newton steps in a box of trust, each an exact quadratic problem with the bounds on
+// commands, rates and (to first order) efforts,
+//   min 1/2 |r + J p|^2 + 1/2 p.S p,   z + p within its box,   e + E p within the efforts' bounds.
+// J is exact where it was made and carried along by Broyden's updates; it is made anew when a step gained
+// less than it should. Far from reach, where |r| stays large, J is made at every point, and S gathers the
+// second derivatives J^T J leaves out from its differences (SR1). A trial that breaks a bound on an effort is
+// not taken: the bound is moved in by what was missed and the step computed again.
+#include "kinematics/kinematics_impl.h"
+#include "solver/solver.h"
+
+#define AIM_INSIDE 1e-7 // efforts are steered this far (of their scale) inside their bounds
+#define HOLDS 1e-9      // and hold when they are outside by less than this
+
+static double largest_of(const double *v, int n)
+{
+    double largest = 0;
+    for (int j = 0; j < n; ++j) {
+        largest = fmax(largest, fabs(v[j]));
+    }
+    return largest;
+}
+
+// g = J^T r
+static void newton_gradient(const pl_ik *ik, const double *J, const double *r, double *g)
+{
+    memset(g, 0, (size_t)ik->n * sizeof *g);
+    for (int i = 0; i < ik->rows; ++i) {
+        for (int j = 0; j < ik->n; ++j) {
+            g[j] += J[(int64_t)i * ik->n + j] * r[i];
+        }
+    }
+}
+
+// The rows of both sides of every bounded effort, over its scale: a . p <= b. Returns their number.
+static int newton_rows(pl_ik *ik, double *a, double *b, bool with_margin)
+{
+    int count = 0;
+    for (int i = 0; i < ik->bound_count; ++i) {
+        const ik_bound *bound = &ik->bound[i];
+        for (int side = 0; side < 2; ++side) {
+            const double limit = side ? bound->high : bound->low, sign = side ? 1 : -1;
+            const double room = sign * (limit - ik->here.y[bound->row]) / bound->scale;
+            const double kept = AIM_INSIDE + (with_margin ? bound->margin[side] : 0);
+            b[count] = fmax(room - kept, 0); // INFINITY when there is no such bound
+            for (int j = 0; j < ik->n; ++j) {
+                a[count * ik->n + j] = sign * ik->E[(int64_t)i * ik->n + j] / bound->scale;
+            }
+            ++count;
+        }
+    }
+    return count;
+}
+
+// H = J^T J + S, made positive definite by a multiple of the identity.
+static void newton_matrix(pl_ik *ik)
+{
+    const int n = ik->n;
+    double *H = ik->H, trace = 0;
+    for (int a = 0; a < n; ++a) {
+        for (int b = 0; b < n; ++b) {
+            H[a * n + b] = ik->second_order ? ik->S[a * n + b] : 0;
+        }
+    }
+    for (int i = 0; i < ik->rows; ++i) {
+        const double *row = ik->J + (int64_t)i * n;
+        for (int a = 0; a < n; ++a) {
+            for (int b = 0; b < n; ++b) {
+                H[a * n + b] += row[a] * row[b];
+            }
+            trace += row[a] * row[a];
+        }
+    }
+    memcpy(ik->model_H, H, (size_t)(n * n) * sizeof *H);
+    double shift = 1e-12 * trace + 1e-300;
+    if (ik->second_order) {
+        memcpy(ik->work, H, (size_t)(n * n) * sizeof *H);
+        pl_dense_eigen(n, ik->work, ik->eigen, NULL);
+        shift = fmax(shift, 1e-6 * trace - ik->eigen[0]);
+    }
+    for (int a = 0; a < n; ++a) {
+        H[a * n + a] += shift;
+    }
+}
+
+// The step p from `here` and the decrease it promises; -1 when there is none.
+static double newton_step(pl_ik *ik)
+{
+    const int n = ik->n;
+    for (int j = 0; j < n; ++j) {
+        ik->step_low[j] = fmin(fmax(ik->box_low[j] - ik->here.z[j], -ik->radius), 0);
+        ik->step_high[j] = fmax(fmin(ik->box_high[j] - ik->here.z[j], ik->radius), 0);
+    }
+    const int rows = newton_rows(ik, ik->row_a, ik->row_b, true);
+    const ik_quadratic_problem problem = {.n = n,
+                                          .rows = rows,
+                                          .H = ik->H,
+                                          .g = ik->g,
+                                          .low = ik->step_low,
+                                          .high = ik->step_high,
+                                          .a = ik->row_a,
+                                          .b = ik->row_b,
+                                          .p = ik->p,
+                                          .box = ik->box_multiplier,
+                                          .multiplier = ik->row_multiplier};
+    if (!ik_quadratic_solve(ik->quadratic, &problem)) {
+        return -1;
+    }
+    double promised = 0;
+    for (int a = 0; a < n; ++a) {
+        double Hp = 0;
+        for (int b = 0; b < n; ++b) {
+            Hp += ik->model_H[a * n + b] * ik->p[b];
+        }
+        promised -= ik->p[a] * (ik->g[a] + 0.5 * Hp);
+    }
+    return promised;
+}
+
+// The projected gradient: q = argmin 1/2 |q|^2 + g.q under the bounds linearised at `here` is 0 exactly at
+// points that satisfy the first-order conditions. Relative to |J| |r|.
+static double newton_stationarity(pl_ik *ik)
+{
+    const int n = ik->n;
+    memset(ik->work, 0, (size_t)(n * n) * sizeof *ik->work);
+    for (int j = 0; j < n; ++j) {
+        ik->work[j * n + j] = 1;
+        ik->step_low[j] = fmin(ik->box_low[j] - ik->here.z[j], 0);
+        ik->step_high[j] = fmax(ik->box_high[j] - ik->here.z[j], 0);
+    }
+    const int rows = newton_rows(ik, ik->row_a, ik->row_b, false);
+    const ik_quadratic_problem problem = {.n = n,
+                                          .rows = rows,
+                                          .H = ik->work,
+                                          .g = ik->g,
+                                          .low = ik->step_low,
+                                          .high = ik->step_high,
+                                          .a = ik->row_a,
+                                          .b = ik->row_b,
+                                          .p = ik->p,
+                                          .box = ik->box_multiplier,
+                                          .multiplier = ik->row_multiplier};
+    if (!ik_quadratic_solve(ik->quadratic, &problem)) {
+        return NAN;
+    }
+    double norm_J = 0, norm_r = sqrt(2 * ik->here.value), norm_q = 0;
+    for (int64_t i = 0; i < (int64_t)ik->rows * n; ++i) {
+        norm_J += ik->J[i] * ik->J[i];
+    }
+    for (int j = 0; j < n; ++j) {
+        norm_q += ik->p[j] * ik->p[j];
+    }
+    return norm_J > 0 && norm_r > 0 ? sqrt(norm_q) / (sqrt(norm_J) * norm_r) : 0;
+}
+
+// J and E at `here`, from an exact Jacobian of the outputs when `exact`.
+static pl_status newton_linearise(pl_ik *ik, bool exact, pl_error *err)
+{
+    if (exact && !ik->fresh) {
+        const pl_status status =
+            ik_outputs_differentiate(ik, ik->second_order ? 0 : ik->options.jacobian_tolerance, err);
+        if (status != PL_OK) {
+            return status;
+        }
+    }
+    ik_jacobian(ik, &ik->here, ik->J, ik->E);
+    newton_gradient(ik, ik->J, ik->here.r, ik->g);
+    return PL_OK;
+}
+
+pl_status ik_certify(pl_ik *ik, pl_error *err)
+{
+    const pl_status status = newton_linearise(ik, true, err);
+    ik->gradient = status == PL_OK ? newton_stationarity(ik) : NAN;
+    return status;
+}
+
+// S p = (J - J_old)^T r + (E - E_old)^T mu by a symmetric rank-one change; J_old and r belong to both ends.
+static void newton_curvature(pl_ik *ik, const double *s)
+{
+    const int n = ik->n;
+    double *v = ik->work, along = 0, size = 0, length = 0;
+    for (int j = 0; j < n; ++j) {
+        v[j] = 0;
+        for (int i = 0; i < ik->rows; ++i) {
+            v[j] += (ik->J[(int64_t)i * n + j] - ik->J_old[(int64_t)i * n + j]) * ik->here.r[i];
+        }
+        for (int i = 0; i < ik->bound_count; ++i) {
+            const double mu = (ik->mu_old[2 * i + 1] - ik->mu_old[2 * i]) / ik->bound[i].scale;
+            v[j] += (ik->E[(int64_t)i * n + j] - ik->E_old[(int64_t)i * n + j]) * mu;
+        }
+        for (int k = 0; k < n; ++k) {
+            v[j] -= ik->S[j * n + k] * s[k];
+        }
+    }
+    for (int j = 0; j < n; ++j) {
+        along += v[j] * s[j];
+        size += v[j] * v[j];
+        length += s[j] * s[j];
+    }
+    if (fabs(along) <= 1e-8 * sqrt(size * length)) {
+        return;
+    }
+    for (int a = 0; a < n; ++a) {
+        for (int b = 0; b < n; ++b) {
+            ik->S[a * n + b] += v[a] * v[b] / along;
+        }
+    }
+}
+
+// ---- efforts outside their bounds at the start
+
+// Gauss-Newton on the violations alone, until they are gone.
+static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
+{
+    const int n = ik->n;
+    double radius = 0.25;
+    pl_status status = PL_OK;
+    while (status == PL_OK && ik->here.excess > HOLDS) {
+        if (!ik_go_on(ik, outcome)) {
+            return PL_OK;
+        }
+        if (radius < 1e-6) {
+            *outcome = PL_IK_INFEASIBLE;
+            return PL_OK;
+        }
+        status = newton_linearise(ik, true, err);
+        if (status != PL_OK) {
+            return status;
+        }
+        memset(ik->H, 0, (size_t)(n * n) * sizeof *ik->H);
+        memset(ik->g, 0, (size_t)n * sizeof *ik->g);
+        for (int j = 0; j < n; ++j) {
+            ik->H[j * n + j] = 1e-8;
+            ik->step_low[j] = fmin(fmax(ik->box_low[j] - ik->here.z[j], -radius), 0);
+            ik->step_high[j] = fmax(fmin(ik->box_high[j] - ik->here.z[j], radius), 0);
+        }
+        for (int i = 0; i < ik->bound_count; ++i) {
+            const ik_bound *b = &ik->bound[i];
+            const double e = ik->here.y[b->row];
+            const double v = e > b->high ? e - b->high : e < b->low ? e - b->low : 0;
+            const double over = v != 0 ? v / b->scale + copysign(1e-3, v) : 0;
+            for (int j = 0; v != 0 && j < n; ++j) {
+                const double Ej = ik->E[(int64_t)i * n + j] / b->scale;
+                ik->g[j] += Ej * over;
+                for (int k = 0; k < n; ++k) {
+                    ik->H[j * n + k] += Ej * ik->E[(int64_t)i * n + k] / b->scale;
+                }
+            }
+        }
+        const ik_quadratic_problem problem = {.n = n,
+                                              .H = ik->H,
+                                              .g = ik->g,
+                                              .low = ik->step_low,
+                                              .high = ik->step_high,
+                                              .p = ik->p,
+                                              .box = ik->box_multiplier,
+                                              .multiplier = ik->row_multiplier};
+        bool solved = ik_quadratic_solve(ik->quadratic, &problem) && largest_of(ik->p, n) > 1e-9;
+        if (!solved) {
+            *outcome = PL_IK_INFEASIBLE;
+            return PL_OK;
+        }
+        for (int j = 0; j < n; ++j) {
+            ik->trial.z[j] = ik->here.z[j] + ik->p[j];
+        }
+        ++ik->steps;
+        status = ik_go(ik, &ik->trial, &solved, err);
+        if (status == PL_OK && solved && ik->trial.excess < ik->here.excess) {
+            ik_swap(&ik->here, &ik->trial);
+            ik->fresh = false;
+            status = pl_model_keep(ik->model, 0);
+        } else if (status == PL_OK) {
+            status = pl_model_recall(ik->model, 0);
+            radius = 0.25 * fmin(radius, largest_of(ik->p, n));
+        }
+    }
+    return status;
+}
+
+// ---- leaving points that are stationary without being least
+
+// At a stationary point short of the goal, looks along the directions in which J says little (a straight arm,
+// a slack cable) for a lower point. `*left`: found, the model and `here` are there.
+static pl_status newton_escape(pl_ik *ik, bool *left, pl_error *err)
+{
+    const int n = ik->n;
+    *left = false;
+    for (int a = 0; a < n; ++a) {
+        for (int b = 0; b < n; ++b) {
+            double sum = 0;
+            for (int i = 0; i < ik->row[ik->objective_count]; ++i) {
+                sum += ik->J[(int64_t)i * n + a] * ik->J[(int64_t)i * n + b];
+            }
+            const bool pinned = ik->box_multiplier[a] != 0 || ik->box_multiplier[b] != 0;
+            ik->H[a * n + b] = pinned ? 0 : sum;
+        }
+    }
+    pl_dense_eigen(n, ik->H, ik->eigen, ik->eigenvector);
+    pl_status status = PL_OK;
+    int probes = 0;
+    for (int k = 0; status == PL_OK && !*left && k < n && probes < 6; ++k) {
+        if (ik->eigen[k] > 1e-3 * ik->eigen[n - 1]) {
+            break;
+        }
+        for (int sign = -1; status == PL_OK && !*left && sign <= 1; sign += 2) {
+            double way = 0;
+            for (int j = 0; j < n; ++j) {
+                const double free = ik->box_multiplier[j] != 0 ? 0 : ik->eigenvector[j * n + k];
+                const double z = ik->here.z[j] + 0.05 * sign * free;
+                ik->trial.z[j] = fmin(fmax(z, ik->box_low[j]), ik->box_high[j]);
+                way = fmax(way, fabs(ik->trial.z[j] - ik->here.z[j]));
+            }
+            if (way < 0.005) {
+                continue;
+            }
+            bool solved;
+            ++probes;
+            status = ik_go(ik, &ik->trial, &solved, err);
+            if (status == PL_OK && solved && ik->trial.excess <= HOLDS &&
+                ik->trial.value < ik->here.value * (1 - 1e-6)) {
+                *left = true;
+                ik_swap(&ik->here, &ik->trial);
+                ik->fresh = ik->has_jacobian = false;
+                status = pl_model_keep(ik->model, 0);
+            } else if (status == PL_OK) {
+                status = pl_model_recall(ik->model, 0);
+            }
+        }
+    }
+    return status;
+}
+
+// ---- one solve
+
+typedef struct newton_state {
+    double promised; // by the last step computed
+    double before;   // |r| before the last step taken
+    int flat;        // steps in a row below the noise of the forward solve
+    int escapes;
+    bool settled; // with choosing objectives: the last step was small
+} newton_state;
+
+// Efforts of the trial beyond their bounds: keeps that much more back. True when there were any.
+static bool newton_hold_back(pl_ik *ik)
+{
+    bool any = false;
+    for (int i = 0; i < ik->bound_count; ++i) {
+        ik_bound *b = &ik->bound[i];
+        const double e = ik->trial.y[b->row];
+        const double over[2] = {(b->low - e) / b->scale, (e - b->high) / b->scale};
+        for (int side = 0; side < 2; ++side) {
+            if (over[side] > HOLDS) {
+                b->margin[side] += 1.5 * over[side] + 1e-7;
+                any = true;
+            }
+        }
+    }
+    return any;
+}
+
+static void newton_forget_margins(pl_ik *ik)
+{
+    for (int i = 0; i < ik->bound_count; ++i) {
+        ik->bound[i].margin[0] = ik->bound[i].margin[1] = 0;
+    }
+}
+
+static void newton_remember(pl_ik *ik)
+{
+    memcpy(ik->J_old, ik->J, (size_t)ik->rows * (size_t)ik->n * sizeof *ik->J);
+    memcpy(ik->E_old, ik->E, (size_t)ik->bound_count * (size_t)ik->n * sizeof *ik->E);
+    memcpy(ik->mu_old, ik->row_multiplier, 2 * (size_t)ik->bound_count * sizeof *ik->mu_old);
+}
+
+// Takes the trial as the new point. In the second-order mode J is made there and S learns from its change.
+static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
+{
+    const double length = largest_of(ik->p, ik->n);
+    memcpy(ik->step, ik->p, (size_t)ik->n * sizeof *ik->p);
+    ik_swap(&ik->here, &ik->trial);
+    ++ik->iterations;
+    newton_forget_margins(ik);
+    if (ratio > 0.75) {
+        ik->radius = fmin(fmax(ik->radius, 2.5 * length), 1);
+    } else if (ratio < 0.25) {
+        ik->radius = 0.5 * length;
+    }
+    pl_status status = pl_model_keep(ik->model, 0);
+    if (status == PL_OK && ik->second_order) {
+        newton_remember(ik);
+        status = newton_linearise(ik, true, err);
+        if (status == PL_OK) {
+            newton_curvature(ik, ik->step);
+        }
+    }
+    return status;
+}
+
+// The trial did not do: back, and a better Jacobian or a shorter step.
+static pl_status newton_reject(pl_ik *ik, bool bounds_only, pl_error *err)
+{
+    const double length = largest_of(ik->p, ik->n);
+    const bool was_fresh = ik->was_fresh;
+    pl_status status = pl_model_recall(ik->model, 0);
+    if (status != PL_OK) {
+        return status;
+    }
+    if (!was_fresh) {
+        ik->fresh = false;
+        return newton_linearise(ik, true, err);
+    }
+    if (!bounds_only || ++ik->held_back > 3) {
+        ik->radius = 0.25 * fmin(ik->radius, length);
+        ik->held_back = 0;
+    }
+    return PL_OK;
+}
+
+static void newton_go_second_order(pl_ik *ik)
+{
+    if (!ik->second_order) {
+        ik->second_order = true;
+        memset(ik->S, 0, (size_t)(ik->n * ik->n) * sizeof *ik->S);
+    }
+}
+
+// At a point whose Jacobian is exact: is it stationary? Sets the outcome when the solve ends here.
+static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *ended, pl_ik_outcome *outcome,
+                              pl_error *err)
+{
+    double distance;
+    const double error = ik_error(ik, &ik->here, &distance);
+    ik->gradient = newton_stationarity(ik);
+    *ended = false;
+    // below sqrt(noise) values no longer tell steps apart; gradients still do
+    const bool stationary = ik->gradient <= ik->options.stationary;
+    const bool stuck = no_step || n->flat > 3;
+    if (!stationary && !stuck) {
+        return PL_OK;
+    }
+    if (error <= 1) {
+        *outcome = PL_IK_REACHED;
+        *ended = true;
+        return PL_OK;
+    }
+    bool left = false;
+    if (ik->escape && n->escapes < 3) {
+        ++n->escapes;
+        const pl_status status = newton_escape(ik, &left, err);
+        if (status != PL_OK || left) {
+            n->flat = 0;
+            ik->radius = fmax(ik->radius, 0.1);
+            return status;
+        }
+        // the probes used the work arrays
+        const pl_status again = newton_linearise(ik, true, err);
+        if (again != PL_OK) {
+            return again;
+        }
+        ik->gradient = newton_stationarity(ik);
+    }
+    *ended = true;
+    *outcome = ik->gradient <= 100 * ik->options.stationary ? PL_IK_NEAREST : PL_IK_STALLED;
+    return PL_OK;
+}
+
+// One trial: a step, the forward solve, the verdict. `*ended` when no step is left.
+static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error *err)
+{
+    bool solved;
+    *no_step = false;
+    newton_matrix(ik);
+    n->promised = newton_step(ik);
+    const double length = largest_of(ik->p, ik->n);
+    n->settled = length < 1e-4;
+    if (!(n->promised > 1e-14 * ik->here.value) || length < 1e-10 || ik->radius < 1e-9) {
+        *no_step = true;
+        return PL_OK;
+    }
+    for (int j = 0; j < ik->n; ++j) {
+        const double z = ik->here.z[j] + ik->p[j];
+        ik->trial.z[j] = fmin(fmax(z, ik->box_low[j]), ik->box_high[j]);
+    }
+    ++ik->steps;
+    ik->was_fresh = ik->fresh;
+    pl_status status = ik_go(ik, &ik->trial, &solved, err);
+    if (status != PL_OK || ik->interrupted) {
+        return status == PL_OK ? pl_model_recall(ik->model, 0) : status;
+    }
+    if (!solved) {
+        return newton_reject(ik, false, err);
+    }
+    const double gained = ik->here.value - ik->trial.value, ratio = gained / n->promised;
+    pl_log(2, "  ik: value %.6e -> %.6e, promised %.2e, ratio %.3f, step %.2e, radius %.2e%s%s",
+           ik->here.value, ik->trial.value, n->promised, ratio, length, ik->radius,
+           ik->was_fresh ? ", fresh" : "", ik->second_order ? ", second order" : "");
+    if (newton_hold_back(ik)) {
+        return newton_reject(ik, true, err);
+    }
+    const bool noise = n->promised < 1e-6 * ik->here.value && fabs(gained) < 1e-6 * ik->here.value;
+    const bool good = ratio > 1e-4 && gained > 0;
+    n->flat = noise ? n->flat + 1 : 0;
+    if (!good && !(noise && ik->second_order)) {
+        newton_go_second_order(ik);
+        return newton_reject(ik, false, err);
+    }
+    ik_outputs_update(ik, &ik->here, &ik->trial);
+    const bool slow = ik->trial.value > 0.25 * ik->here.value;
+    const bool poor = ik->trial.value > 0.02 * ik->here.value;
+    if (slow && ik->was_fresh && length < 0.99 * ik->radius) {
+        newton_go_second_order(ik); // a full step with an exact Jacobian gained little: |r| will stay large
+    }
+    ik->renew = poor;
+    return newton_accept(ik, ratio, err);
+}
+
+pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
+{
+    newton_state n = {0};
+    ik->radius = 0.5;
+    ik->second_order = ik->renew = false;
+    ik->held_back = 0;
+    newton_forget_margins(ik);
+    *outcome = PL_IK_STALLED;
+    pl_status status = PL_OK;
+    if (ik->here.excess > HOLDS) {
+        status = newton_restore(ik, outcome, err);
+        if (status != PL_OK || ik->here.excess > HOLDS) {
+            return status;
+        }
+    }
+    bool ended = false;
+    while (status == PL_OK && !ended) {
+        double distance;
+        const bool met = ik_error(ik, &ik->here, &distance) <= 1;
+        if (met && (!ik->choosing || n.settled)) {
+            *outcome = PL_IK_REACHED;
+            break;
+        }
+        if (!ik_go_on(ik, outcome)) {
+            break;
+        }
+        status = newton_linearise(ik, !ik->has_jacobian || ik->renew, err);
+        ik->renew = false;
+        if (status == PL_OK && ik->fresh) {
+            status = newton_judge(ik, &n, false, &ended, outcome, err);
+        }
+        if (status != PL_OK || ended) {
+            break;
+        }
+        if (!ik->has_jacobian) {
+            continue; // left a stationary point
+        }
+        bool no_step = false;
+        status = newton_try(ik, &n, &no_step, err);
+        if (status == PL_OK && no_step && !ik->fresh) {
+            ik->renew = true;
+        } else if (status == PL_OK && no_step) {
+            status = newton_judge(ik, &n, true, &ended, outcome, err);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,538 @@
+// Objectives as weighted deviations r(y) of the model's outputs y, with their rows of the Jacobian
+// dr/dz = (dr/dy) (dy/dz).
+#include "kinematics/kinematics_impl.h"
+#include "kinematics/rotation.h"
+
+static const char *const kind_name[PL_OBJECTIVE_KIND_COUNT] = {
+    "position",  "direction", "orientation", "distance", "orthogonal", "shape",
+    "curvature", "sensor",    "effort",      "energy",   "command"};
+
+const char *pl_objective_kind_name(pl_objective_kind kind)
+{
+    return (int)kind >= 0 && kind < PL_OBJECTIVE_KIND_COUNT ? kind_name[kind] : "unknown";
+}
+
+pl_objective_kind pl_objective_kind_find(const char *name)
+{
+    int k = 0;
+    while (k < PL_OBJECTIVE_KIND_COUNT && strcmp(kind_name[k], name) != 0) {
+        ++k;
+    }
+    return (pl_objective_kind)k;
+}
+
+bool pl_objective_is_goal(pl_objective_kind kind)
+{
+    return kind != PL_OBJECTIVE_EFFORT && kind != PL_OBJECTIVE_ENERGY && kind != PL_OBJECTIVE_COMMAND;
+}
+
+pl_objective pl_objective_default(pl_objective_kind kind)
+{
+    return (pl_objective){.kind = kind, .weight = 1, .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+}
+
+// ---- checks at the door
+
+static bool objective_has_marker(pl_objective_kind kind)
+{
+    return kind <= PL_OBJECTIVE_ORTHOGONAL;
+}
+
+static bool objective_has_frame(pl_objective_kind kind)
+{
+    return kind == PL_OBJECTIVE_DIRECTION || kind == PL_OBJECTIVE_ORIENTATION ||
+           kind == PL_OBJECTIVE_ORTHOGONAL;
+}
+
+static bool finite_all(const double *v, int64_t count)
+{
+    for (int64_t i = 0; i < count; ++i) {
+        if (!isfinite(v[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static pl_status objective_check_index(const pl_ik *ik, const pl_objective *o, int i, pl_error *err)
+{
+    const pl_model_info *info = &ik->info;
+    const int limit = objective_has_marker(o->kind)    ? info->marker_count
+                      : o->kind == PL_OBJECTIVE_SENSOR ? info->sensor_count
+                      : o->kind == PL_OBJECTIVE_EFFORT ? info->actuator_count
+                                                       : o->index + 1;
+    const char *what = objective_has_marker(o->kind)    ? "markers"
+                       : o->kind == PL_OBJECTIVE_SENSOR ? "sensors"
+                                                        : "actuators";
+    if (o->index < 0 || o->index >= limit) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): index %d, the robot has %d %s", i,
+                       kind_name[o->kind], o->index, limit, what);
+    }
+    if (objective_has_frame(o->kind)) {
+        const pl_model_answer a = pl_model_get_answer(ik->model);
+        if (!isfinite(a.rotation[9 * o->index])) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "ik: objective %d (%s): marker `%s` has no frame; put it on a surface", i,
+                           kind_name[o->kind], info->marker_name[o->index]);
+        }
+    }
+    return PL_OK;
+}
+
+static pl_status objective_check_points(const pl_ik *ik, const pl_objective *o, int i, pl_error *err)
+{
+    const int32_t least = o->kind == PL_OBJECTIVE_CURVATURE ? 3 : 1;
+    if (o->kind != PL_OBJECTIVE_CURVATURE && o->kind != PL_OBJECTIVE_SHAPE) {
+        return PL_OK;
+    }
+    if (!o->point || o->point_count < least) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): %d body points, at least %d needed", i,
+                       kind_name[o->kind], (int)o->point_count, (int)least);
+    }
+    double share = 0;
+    for (int32_t k = 0; k < o->point_count; ++k) {
+        if (o->point[k] < 0 || o->point[k] >= ik->info.point_count) {
+            return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): body point %d, there are %d", i,
+                           kind_name[o->kind], (int)o->point[k], (int)ik->info.point_count);
+        }
+        const double w = o->kind == PL_OBJECTIVE_SHAPE && o->share ? o->share[k] : 1;
+        if (!(w >= 0) || !isfinite(w)) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "ik: objective %d (shape): share of point %d is %g, must be >= 0", i, (int)k, w);
+        }
+        share += w;
+    }
+    if (!(share > 0)) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (shape): all shares are 0", i);
+    }
+    if (o->kind == PL_OBJECTIVE_SHAPE && (!o->place || !finite_all(o->place, 3 * (int64_t)o->point_count))) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (shape): places are missing or not finite", i);
+    }
+    return PL_OK;
+}
+
+static bool is_rotation(const double R[9])
+{
+    double I[9], worst = 0;
+    rotation_mul_transposed(R, R, I);
+    for (int k = 0; k < 9; ++k) {
+        worst = fmax(worst, fabs(I[k] - (k % 4 == 0)));
+    }
+    return worst < 1e-6 && pl_det3(R) > 0; // NAN is no rotation
+}
+
+pl_status ik_objective_check(const pl_ik *ik, const pl_objective *o, int i, pl_error *err)
+{
+    if ((int)o->kind < 0 || o->kind >= PL_OBJECTIVE_KIND_COUNT) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d: kind %d does not exist", i, (int)o->kind);
+    }
+    const char *name = kind_name[o->kind];
+    if (!(o->weight > 0) || !isfinite(o->weight)) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): weight is %g, must be > 0", i, name,
+                       o->weight);
+    }
+    if (!(o->tolerance >= 0)) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): tolerance is %g, must be >= 0", i, name,
+                       o->tolerance);
+    }
+    if (!finite_all(o->target, 3) || !isfinite(o->value) || !finite_all(o->axis, 3)) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): target, axis or value is not finite", i,
+                       name);
+    }
+    if (o->kind == PL_OBJECTIVE_DISTANCE && o->value < 0) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (distance): value is %g mm, must be >= 0", i,
+                       o->value);
+    }
+    const bool turns = o->kind == PL_OBJECTIVE_DIRECTION || o->kind == PL_OBJECTIVE_ORTHOGONAL;
+    if (turns && !(pl_norm3(o->axis) > 0)) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): axis is 0 0 0", i, name);
+    }
+    if (o->kind == PL_OBJECTIVE_DIRECTION && !(pl_norm3(o->target) > 0)) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (direction): target is 0 0 0", i);
+    }
+    if (o->kind == PL_OBJECTIVE_ORIENTATION && !is_rotation(o->rotation)) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (orientation): rotation is no rotation matrix",
+                       i);
+    }
+    for (int j = 0; o->kind == PL_OBJECTIVE_COMMAND && o->place && j < ik->n; ++j) {
+        if (!isfinite(o->place[ik->variable[j]])) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "ik: objective %d (command): place of command `%s` is not finite", i,
+                           ik->info.command[ik->variable[j]].name);
+        }
+    }
+    const pl_status status = objective_check_index(ik, o, i, err);
+    return status == PL_OK ? objective_check_points(ik, o, i, err) : status;
+}
+
+// ---- sizes
+
+static bool objective_counts(const pl_objective *o, int axis)
+{
+    return o->axes[axis] || !(o->axes[0] || o->axes[1] || o->axes[2]);
+}
+
+int ik_objective_rows(const pl_ik *ik, const pl_objective *o)
+{
+    switch (o->kind) {
+    case PL_OBJECTIVE_POSITION:
+    case PL_OBJECTIVE_DIRECTION:
+    case PL_OBJECTIVE_ORIENTATION:
+    case PL_OBJECTIVE_DISTANCE:
+        return 3; // rows of axes that do not count are 0
+    case PL_OBJECTIVE_SHAPE:
+        return 3 * o->point_count;
+    case PL_OBJECTIVE_COMMAND:
+        return ik->n;
+    default:
+        return 1;
+    }
+}
+
+// Marks with 0 the outputs an objective reads.
+void ik_objective_reads(const pl_objective *o, ik_outputs *outputs)
+{
+    switch (o->kind) {
+    case PL_OBJECTIVE_POSITION:
+    case PL_OBJECTIVE_DISTANCE:
+        outputs->marker[o->index] = 0;
+        break;
+    case PL_OBJECTIVE_DIRECTION:
+    case PL_OBJECTIVE_ORIENTATION:
+        outputs->rotation[o->index] = 0;
+        break;
+    case PL_OBJECTIVE_ORTHOGONAL:
+        outputs->marker[o->index] = outputs->rotation[o->index] = 0;
+        break;
+    case PL_OBJECTIVE_SHAPE:
+    case PL_OBJECTIVE_CURVATURE:
+        for (int32_t k = 0; k < o->point_count; ++k) {
+            outputs->point[o->point[k]] = 0;
+        }
+        break;
+    case PL_OBJECTIVE_SENSOR:
+        outputs->sensor[o->index] = 0;
+        break;
+    case PL_OBJECTIVE_EFFORT:
+        outputs->effort[o->index] = 0;
+        break;
+    case PL_OBJECTIVE_ENERGY:
+        outputs->energy = 0;
+        break;
+    default:
+        break;
+    }
+}
+
+// ---- deviations and their derivatives; J (rows x n) may be NULL
+
+// J's row += factor * output's row
+static void row_add(const pl_ik *ik, double *row, double factor, int output)
+{
+    const double *from = ik->Jy + (int64_t)output * ik->n;
+    for (int j = 0; j < ik->n; ++j) {
+        row[j] += factor * from[j];
+    }
+}
+
+static void row_add3(const pl_ik *ik, double *row, const double factor[3], int output)
+{
+    for (int k = 0; k < 3; ++k) {
+        row_add(ik, row, factor[k], output + k);
+    }
+}
+
+static void deviation_position(const pl_ik *ik, const ik_place *at, const pl_objective *o, double *d,
+                               double *J)
+{
+    const int out = ik->outputs.marker[o->index];
+    for (int k = 0; k < 3; ++k) {
+        const bool counts = objective_counts(o, k);
+        d[k] = counts ? at->y[out + k] - o->target[k] : 0;
+        if (J && counts) {
+            row_add(ik, J + (int64_t)k * ik->n, 1, out + k);
+        }
+    }
+}
+
+// The marker's axis now: a = R axis / |axis|
+static void marker_axis(const ik_place *at, const pl_objective *o, double a[3])
+{
+    const double length = pl_norm3(o->axis);
+    pl_mulv3(at->R + 9 * o->index, o->axis, a);
+    for (int k = 0; k < 3; ++k) {
+        a[k] /= length;
+    }
+}
+
+// d = a - t, of length 2 sin(angle / 2); da = w x a
+static void deviation_direction(const pl_ik *ik, const ik_place *at, const pl_objective *o, double *d,
+                                double *J)
+{
+    const int out = ik->outputs.rotation[o->index];
+    const double length = pl_norm3(o->target);
+    double a[3];
+    marker_axis(at, o, a);
+    for (int k = 0; k < 3; ++k) {
+        d[k] = a[k] - o->target[k] / length;
+    }
+    const double W[9] = {0, a[2], -a[1], -a[2], 0, a[0], a[1], -a[0], 0};
+    for (int k = 0; J && k < 3; ++k) {
+        row_add3(ik, J + (int64_t)k * ik->n, W + 3 * k, out);
+    }
+}
+
+// d = log(R Rt^T)
+static void deviation_orientation(const pl_ik *ik, const ik_place *at, const pl_objective *o, double *d,
+                                  double *J)
+{
+    const int out = ik->outputs.rotation[o->index];
+    double D[9], w[3], M[9];
+    rotation_mul_transposed(at->R + 9 * o->index, o->rotation, D);
+    rotation_log(D, w);
+    rotation_log_derivative(w, M);
+    for (int k = 0; k < 3; ++k) {
+        const bool counts = objective_counts(o, k);
+        d[k] = counts ? w[k] : 0;
+        if (J && counts) {
+            row_add3(ik, J + (int64_t)k * ik->n, M + 3 * k, out);
+        }
+    }
+}
+
+// d = |p - t| - radius, or p - t when the radius is 0
+static void deviation_distance(const pl_ik *ik, const ik_place *at, const pl_objective *o, double *d,
+                               double *J)
+{
+    if (o->value == 0) {
+        deviation_position(ik, at, o, d, J);
+        return;
+    }
+    const int out = ik->outputs.marker[o->index];
+    double e[3];
+    pl_sub3(at->y + out, o->target, e);
+    const double length = pl_norm3(e);
+    d[0] = length - o->value;
+    for (int k = 0; k < 3; ++k) {
+        e[k] = length > 0 ? e[k] / length : k == 0; // at the centre any direction leads out
+    }
+    if (J) {
+        row_add3(ik, J, e, out);
+    }
+}
+
+// d = a . u, u = (t - p) / |t - p|
+static void deviation_orthogonal(const pl_ik *ik, const ik_place *at, const pl_objective *o, double *d,
+                                 double *J)
+{
+    const int out = ik->outputs.marker[o->index];
+    double a[3], u[3], across[3], by_p[3];
+    marker_axis(at, o, a);
+    pl_sub3(o->target, at->y + out, u);
+    const double length = fmax(pl_norm3(u), 1e-12);
+    for (int k = 0; k < 3; ++k) {
+        u[k] /= length;
+    }
+    d[0] = pl_dot3(a, u);
+    if (!J) {
+        return;
+    }
+    pl_cross3(a, u, across);
+    for (int k = 0; k < 3; ++k) {
+        by_p[k] = -(a[k] - d[0] * u[k]) / length;
+    }
+    row_add3(ik, J, across, ik->outputs.rotation[o->index]);
+    row_add3(ik, J, by_p, out);
+}
+
+static void deviation_shape(const pl_ik *ik, const ik_place *at, const pl_objective *o, const double *place,
+                            double *d, double *J)
+{
+    double sum = 0;
+    for (int32_t k = 0; k < o->point_count; ++k) {
+        sum += o->share ? o->share[k] : 1;
+    }
+    for (int32_t k = 0; k < o->point_count; ++k) {
+        const int out = ik->outputs.point[o->point[k]];
+        const double w = sqrt((o->share ? o->share[k] : 1) / sum);
+        for (int i = 0; i < 3; ++i) {
+            d[3 * k + i] = w * (at->y[out + i] - place[3 * k + i]);
+            if (J) {
+                row_add(ik, J + (3 * (int64_t)k + i) * ik->n, w, out + i);
+            }
+        }
+    }
+}
+
+static void deviation_curvature(const pl_ik *ik, const ik_place *at, const pl_objective *o, double *d,
+                                double *J)
+{
+    for (int32_t k = 0; k < o->point_count; ++k) {
+        memcpy(ik->fit + 3 * (int64_t)k, at->y + ik->outputs.point[o->point[k]], 3 * sizeof *ik->fit);
+    }
+    const double *axis = pl_norm3(o->axis) > 0 ? o->axis : NULL;
+    d[0] = pl_fit_curvature(ik->fit, o->point_count, axis, J ? ik->fit_gradient : NULL) - o->value;
+    for (int32_t k = 0; J && k < o->point_count; ++k) {
+        row_add3(ik, J, ik->fit_gradient + 3 * (int64_t)k, ik->outputs.point[o->point[k]]);
+    }
+}
+
+// d = sqrt(2 E), so that 1/2 d^2 = E
+static void deviation_energy(const pl_ik *ik, const ik_place *at, double *d, double *J)
+{
+    const int out = ik->outputs.energy;
+    d[0] = sqrt(2 * fmax(at->y[out], 0));
+    if (J && d[0] > 0) {
+        row_add(ik, J, 1 / d[0], out);
+    }
+}
+
+static void deviation_command(const pl_ik *ik, const ik_place *at, const double *place, double *d, double *J)
+{
+    for (int j = 0; j < ik->n; ++j) {
+        const double to = place ? (place[ik->variable[j]] - ik->low[j]) / ik->span[j] : ik->entry[j];
+        d[j] = at->z[j] - to;
+        if (J) {
+            J[(int64_t)j * ik->n + j] = 1;
+        }
+    }
+}
+
+// Deviations of objective i, not weighted; J's rows must be 0 before.
+static void objective_deviations(const pl_ik *ik, const ik_place *at, int i, double *d, double *J)
+{
+    const pl_objective *o = &ik->objective[i];
+    memset(d, 0, (size_t)(ik->row[i + 1] - ik->row[i]) * sizeof *d);
+    switch (o->kind) {
+    case PL_OBJECTIVE_POSITION:
+        deviation_position(ik, at, o, d, J);
+        break;
+    case PL_OBJECTIVE_DIRECTION:
+        deviation_direction(ik, at, o, d, J);
+        break;
+    case PL_OBJECTIVE_ORIENTATION:
+        deviation_orientation(ik, at, o, d, J);
+        break;
+    case PL_OBJECTIVE_DISTANCE:
+        deviation_distance(ik, at, o, d, J);
+        break;
+    case PL_OBJECTIVE_ORTHOGONAL:
+        deviation_orthogonal(ik, at, o, d, J);
+        break;
+    case PL_OBJECTIVE_SHAPE:
+        deviation_shape(ik, at, o, ik->place[i], d, J);
+        break;
+    case PL_OBJECTIVE_CURVATURE:
+        deviation_curvature(ik, at, o, d, J);
+        break;
+    case PL_OBJECTIVE_ENERGY:
+        deviation_energy(ik, at, d, J);
+        break;
+    case PL_OBJECTIVE_COMMAND:
+        deviation_command(ik, at, ik->place[i], d, J);
+        break;
+    default: {
+        const bool sensor = o->kind == PL_OBJECTIVE_SENSOR;
+        const int out = sensor ? ik->outputs.sensor[o->index] : ik->outputs.effort[o->index];
+        d[0] = at->y[out] - o->value;
+        if (J) {
+            row_add(ik, J, 1, out);
+        }
+    }
+    }
+}
+
+// ---- all of them
+
+static double bound_excess(const ik_bound *b, double effort)
+{
+    return fmax(effort - b->high, b->low - effort) / b->scale;
+}
+
+void ik_evaluate(pl_ik *ik, ik_place *place)
+{
+    for (int i = 0; i < ik->objective_count; ++i) {
+        double *d = place->r + ik->row[i];
+        objective_deviations(ik, place, i, d, NULL);
+        for (int k = 0; k < ik->row[i + 1] - ik->row[i]; ++k) {
+            d[k] *= ik->objective[i].weight;
+        }
+    }
+    for (int j = 0; j < ik->n; ++j) {
+        place->r[ik->row[ik->objective_count] + j] = ik->options.least_motion * (place->z[j] - ik->entry[j]);
+    }
+    place->value = 0;
+    for (int i = 0; i < ik->rows; ++i) {
+        place->value += 0.5 * place->r[i] * place->r[i];
+    }
+    place->excess = -INFINITY;
+    for (int i = 0; i < ik->bound_count; ++i) {
+        place->excess = fmax(place->excess, bound_excess(&ik->bound[i], place->y[ik->bound[i].row]));
+    }
+}
+
+void ik_jacobian(pl_ik *ik, const ik_place *place, double *J, double *E)
+{
+    memset(J, 0, (size_t)ik->rows * (size_t)ik->n * sizeof *J);
+    for (int i = 0; i < ik->objective_count; ++i) {
+        double *rows = J + (int64_t)ik->row[i] * ik->n;
+        const int64_t count = (int64_t)(ik->row[i + 1] - ik->row[i]) * ik->n;
+        objective_deviations(ik, place, i, ik->deviation, rows);
+        for (int64_t k = 0; k < count; ++k) {
+            rows[k] *= ik->objective[i].weight;
+        }
+    }
+    for (int j = 0; j < ik->n; ++j) {
+        J[(int64_t)(ik->row[ik->objective_count] + j) * ik->n + j] = ik->options.least_motion;
+    }
+    for (int i = 0; i < ik->bound_count; ++i) {
+        memcpy(E + (int64_t)i * ik->n, ik->Jy + (int64_t)ik->bound[i].row * ik->n, (size_t)ik->n * sizeof *E);
+    }
+}
+
+double ik_deviation(const pl_ik *ik, const ik_place *place, int i)
+{
+    double sum = 0;
+    for (int k = ik->row[i]; k < ik->row[i + 1]; ++k) {
+        sum += place->r[k] * place->r[k];
+    }
+    return sqrt(sum) / ik->objective[i].weight;
+}
+
+static double objective_tolerance(const pl_ik *ik, const pl_objective *o)
+{
+    if (o->tolerance > 0) {
+        return o->tolerance;
+    }
+    switch (o->kind) {
+    case PL_OBJECTIVE_POSITION:
+    case PL_OBJECTIVE_DISTANCE:
+    case PL_OBJECTIVE_SHAPE:
+        return 0.005;
+    case PL_OBJECTIVE_CURVATURE:
+        return 1e-3 * fmax(fabs(o->value), 1 / ik->info.size);
+    case PL_OBJECTIVE_SENSOR:
+        return o->value != 0 ? 1e-3 * fabs(o->value) : 1e-3;
+    default:
+        return 1e-3;
+    }
+}
+
+double ik_error(const pl_ik *ik, const ik_place *place, double *distance)
+{
+    double error = 0;
+    *distance = 0;
+    for (int i = 0; i < ik->objective_count; ++i) {
+        const pl_objective *o = &ik->objective[i];
+        if (!pl_objective_is_goal(o->kind)) {
+            continue;
+        }
+        const double d = ik_deviation(ik, place, i);
+        error = fmax(error, d / objective_tolerance(ik, o));
+        if (o->kind == PL_OBJECTIVE_POSITION || o->kind == PL_OBJECTIVE_DISTANCE ||
+            o->kind == PL_OBJECTIVE_SHAPE) {
+            *distance = fmax(*distance, d);
+        }
+    }
+    return error;
+}

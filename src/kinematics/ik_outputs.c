@@ -1,0 +1,213 @@
+// The outputs of a model that an inverse problem reads, as rows of one vector y(z), and their Jacobian: exact
+// when asked for, carried along by Broyden's updates in between. Rotations have three rows, whose changes are
+// spatial rotation vectors.
+#include "kinematics/kinematics_impl.h"
+#include "kinematics/rotation.h"
+
+static int *outputs_list(int count)
+{
+    int *list = PL_NEW_ARRAY(int, count);
+    for (int i = 0; list && i < count; ++i) {
+        list[i] = -1;
+    }
+    return list;
+}
+
+static int outputs_number(int *list, int count, int rows, int next)
+{
+    for (int i = 0; i < count; ++i) {
+        if (list[i] >= 0) {
+            list[i] = next;
+            next += rows;
+        }
+    }
+    return next;
+}
+
+pl_status ik_outputs_create(pl_ik *ik, pl_error *err)
+{
+    ik_outputs *o = &ik->outputs;
+    const pl_model_info *info = &ik->info;
+    o->energy = -1;
+    o->marker = outputs_list(info->marker_count);
+    o->rotation = outputs_list(info->marker_count);
+    o->sensor = outputs_list(info->sensor_count);
+    o->effort = outputs_list(info->actuator_count);
+    bool points = false;
+    for (int i = 0; i < ik->objective_count; ++i) {
+        points = points || ik->objective[i].point_count > 0;
+    }
+    if (points) {
+        o->point = PL_NEW_ARRAY(int32_t, info->point_count);
+        for (int32_t v = 0; o->point && v < info->point_count; ++v) {
+            o->point[v] = -1;
+        }
+    }
+    if (!o->marker || !o->rotation || !o->sensor || !o->effort || (points && !o->point)) {
+        return pl_fail_memory(err, "ik: outputs");
+    }
+    for (int i = 0; i < ik->objective_count; ++i) {
+        ik_objective_reads(&ik->objective[i], o);
+    }
+    for (int i = 0; i < ik->bound_count; ++i) {
+        o->effort[ik->bound[i].actuator] = 0;
+    }
+    o->parts = 0;
+    int next = outputs_number(o->marker, info->marker_count, 3, 0);
+    o->parts |= next > 0 ? PL_PART_MARKER : 0;
+    int before = next;
+    next = outputs_number(o->rotation, info->marker_count, 3, next);
+    o->parts |= next > before ? PL_PART_ROTATION : 0;
+    before = next;
+    next = outputs_number(o->sensor, info->sensor_count, 1, next);
+    o->parts |= next > before ? PL_PART_SENSOR : 0;
+    before = next;
+    next = outputs_number(o->effort, info->actuator_count, 1, next);
+    o->parts |= next > before ? PL_PART_EFFORT : 0;
+    if (o->energy >= 0) {
+        o->energy = next++;
+        o->parts |= PL_PART_ENERGY;
+    }
+    for (int32_t v = 0; points && v < info->point_count; ++v) {
+        if (o->point[v] >= 0) {
+            o->point[v] = next;
+            next += 3;
+            o->parts |= PL_PART_POINT;
+        }
+    }
+    o->count = next;
+    for (int i = 0; i < ik->bound_count; ++i) {
+        ik->bound[i].row = o->effort[ik->bound[i].actuator];
+    }
+    return PL_OK;
+}
+
+void ik_outputs_clear(pl_ik *ik)
+{
+    ik_outputs *o = &ik->outputs;
+    pl_free(o->marker);
+    pl_free(o->rotation);
+    pl_free(o->sensor);
+    pl_free(o->effort);
+    pl_free(o->point);
+    *o = (ik_outputs){0};
+}
+
+void ik_outputs_read(const pl_ik *ik, ik_place *place)
+{
+    const ik_outputs *o = &ik->outputs;
+    const pl_model_info *info = &ik->info;
+    const pl_model_answer a = pl_model_get_answer(ik->model);
+    for (int i = 0; i < info->marker_count; ++i) {
+        if (o->marker[i] >= 0) {
+            memcpy(place->y + o->marker[i], a.marker + 3 * i, 3 * sizeof *place->y);
+        }
+        if (o->rotation[i] >= 0) {
+            memcpy(place->R + 9 * i, a.rotation + 9 * i, 9 * sizeof *place->R);
+        }
+    }
+    for (int i = 0; i < info->sensor_count; ++i) {
+        if (o->sensor[i] >= 0) {
+            place->y[o->sensor[i]] = a.sensor[i];
+        }
+    }
+    for (int i = 0; i < info->actuator_count; ++i) {
+        if (o->effort[i] >= 0) {
+            place->y[o->effort[i]] = a.effort[i];
+        }
+    }
+    if (o->energy >= 0) {
+        place->y[o->energy] = a.energy;
+    }
+    for (int32_t v = 0; o->point && v < info->point_count; ++v) {
+        if (o->point[v] >= 0) {
+            memcpy(place->y + o->point[v], a.point + 3 * (int64_t)v, 3 * sizeof *place->y);
+        }
+    }
+}
+
+// `rows` rows of a model's derivative (all commands) into rows of Jy (the variables, per part of the span).
+static void outputs_take(pl_ik *ik, int at, const double *from, int rows)
+{
+    for (int i = 0; i < rows; ++i) {
+        for (int j = 0; j < ik->n; ++j) {
+            ik->Jy[(at + i) * (int64_t)ik->n + j] =
+                from[(int64_t)i * ik->info.command_count + ik->variable[j]] * ik->span[j];
+        }
+    }
+}
+
+pl_status ik_outputs_differentiate(pl_ik *ik, double tolerance, pl_error *err)
+{
+    const ik_outputs *o = &ik->outputs;
+    const pl_model_info *info = &ik->info;
+    const int64_t columns = info->command_count;
+    pl_model_derivative d;
+    pl_jacobian_report report;
+    const pl_status status = pl_model_differentiate(ik->model, o->parts, tolerance, &d, &report, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    for (int i = 0; i < info->marker_count; ++i) {
+        if (o->marker[i] >= 0) {
+            outputs_take(ik, o->marker[i], d.marker + 3 * i * columns, 3);
+        }
+        if (o->rotation[i] >= 0) {
+            outputs_take(ik, o->rotation[i], d.rotation + 3 * i * columns, 3);
+        }
+    }
+    for (int i = 0; i < info->sensor_count; ++i) {
+        if (o->sensor[i] >= 0) {
+            outputs_take(ik, o->sensor[i], d.sensor + i * columns, 1);
+        }
+    }
+    for (int i = 0; i < info->actuator_count; ++i) {
+        if (o->effort[i] >= 0) {
+            outputs_take(ik, o->effort[i], d.effort + i * columns, 1);
+        }
+    }
+    if (o->energy >= 0) {
+        outputs_take(ik, o->energy, d.energy, 1);
+    }
+    for (int32_t v = 0; o->point && v < info->point_count; ++v) {
+        if (o->point[v] >= 0) {
+            outputs_take(ik, o->point[v], d.point + 3 * v * columns, 3);
+        }
+    }
+    ik->has_jacobian = ik->fresh = true;
+    return PL_OK;
+}
+
+// Jy += (dy - Jy dz) dz^T / |dz|^2
+void ik_outputs_update(pl_ik *ik, const ik_place *from, const ik_place *to)
+{
+    const ik_outputs *o = &ik->outputs;
+    double *dz = ik->work, *dy = ik->work + ik->n, length = 0;
+    for (int j = 0; j < ik->n; ++j) {
+        dz[j] = to->z[j] - from->z[j];
+        length += dz[j] * dz[j];
+    }
+    if (!ik->has_jacobian || !(length > 0)) {
+        return;
+    }
+    for (int i = 0; i < o->count; ++i) {
+        dy[i] = to->y[i] - from->y[i];
+    }
+    for (int m = 0; m < ik->info.marker_count; ++m) {
+        if (o->rotation[m] >= 0) {
+            double D[9];
+            rotation_mul_transposed(to->R + 9 * m, from->R + 9 * m, D);
+            rotation_log(D, dy + o->rotation[m]);
+        }
+    }
+    for (int i = 0; i < o->count; ++i) {
+        double *row = ik->Jy + (int64_t)i * ik->n, miss = dy[i];
+        for (int j = 0; j < ik->n; ++j) {
+            miss -= row[j] * dz[j];
+        }
+        for (int j = 0; j < ik->n; ++j) {
+            row[j] += miss * dz[j] / length;
+        }
+    }
+    ik->fresh = false;
+}

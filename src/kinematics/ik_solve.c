@@ -1,0 +1,392 @@
+// One solve of an inverse problem: where it starts, further starts from samples, and what is reported.
+#include <stdio.h>
+#include "kinematics/kinematics_impl.h"
+
+// The value at which a command does nothing: no pull, no pressure, the rest's measure.
+static double command_rest(const pl_model_command *command, double low, double high)
+{
+    double rest = 0;
+    switch (command->drive) {
+    case PL_DRIVE_LENGTH_RATIO:
+    case PL_DRIVE_VOLUME_RATIO:
+    case PL_DRIVE_AREA_RATIO:
+        rest = 1;
+        break;
+    case PL_DRIVE_LENGTH:
+        rest = high; // cables pull from their longest
+        break;
+    case PL_DRIVE_VOLUME:
+        rest = low; // chambers swell from their smallest
+        break;
+    default:
+        break;
+    }
+    return fmin(fmax(rest, low), high);
+}
+
+// z of the model's commands as they are; idle ones at their rest value.
+static void solve_read_entry(pl_ik *ik)
+{
+    const pl_model_answer a = pl_model_get_answer(ik->model);
+    for (int j = 0; j < ik->n; ++j) {
+        const int i = ik->variable[j];
+        const double c =
+            isnan(a.command[i]) ? command_rest(&ik->info.command[i], ik->low[j], ik->high[j]) : a.command[i];
+        ik->entry[j] = (c - ik->low[j]) / ik->span[j];
+    }
+}
+
+// The box of this solve: bounds, and rates from where the model stands. False when they exclude each other.
+static bool solve_box(pl_ik *ik)
+{
+    for (int j = 0; j < ik->n; ++j) {
+        const double way = ik->free_rate ? INFINITY : ik->rate[j] * ik->options.period;
+        ik->rate_low[j] = ik->entry[j] - way > 0;
+        ik->rate_high[j] = ik->entry[j] + way < 1;
+        ik->box_low[j] = ik->rate_low[j] ? ik->entry[j] - way : 0;
+        ik->box_high[j] = ik->rate_high[j] ? ik->entry[j] + way : 1;
+        if (ik->box_low[j] > ik->box_high[j]) {
+            snprintf(ik->message, sizeof ik->message,
+                     "command `%s` stands outside its bounds, farther than its rate allows to come back",
+                     ik->info.command[ik->variable[j]].name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool solve_stands(const pl_ik *ik, const double *command)
+{
+    const pl_model_answer a = pl_model_get_answer(ik->model);
+    for (int i = 0; i < ik->info.command_count; ++i) {
+        if (a.command[i] != command[i] && !(isnan(a.command[i]) && isnan(command[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Puts the model at `start` (per command, NAN or NULL: where it stands), cut off at the box.
+static pl_status solve_begin(pl_ik *ik, const double *start, bool *solved, pl_error *err)
+{
+    double far = 0;
+    for (int j = 0; j < ik->n; ++j) {
+        const double c = start ? start[ik->variable[j]] : NAN;
+        const double z = isnan(c) ? ik->entry[j] : (c - ik->low[j]) / ik->span[j];
+        const double cut = fmin(fmax(z, ik->box_low[j]), ik->box_high[j]);
+        far = fmax(far, fabs(cut - ik->here.z[j]));
+        ik->here.z[j] = cut;
+    }
+    // a Jacobian of far away says nothing here
+    ik->has_jacobian = ik->has_jacobian && far < 0.2;
+    ik->fresh = false;
+    ik_command(ik, ik->here.z, ik->command);
+    pl_status status = PL_OK;
+    if (solve_stands(ik, ik->command)) {
+        ik_outputs_read(ik, &ik->here);
+        ik_evaluate(ik, &ik->here);
+        *solved = isfinite(ik->here.value);
+    } else {
+        status = ik_go(ik, &ik->here, solved, err);
+    }
+    return status == PL_OK && *solved ? pl_model_keep(ik->model, 0) : status;
+}
+
+static pl_status solve_run(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
+{
+    return ik->options.method == PL_IK_NEWTON ? ik_newton(ik, outcome, err)
+                                              : ik_gradient_search(ik, outcome, err);
+}
+
+// ---- samples
+
+static double sample_distance(const pl_ik *ik, int sample, bool *known)
+{
+    double sum = 0;
+    *known = false;
+    for (int i = 0; i < ik->objective_count; ++i) {
+        const pl_objective *o = &ik->objective[i];
+        if (o->kind != PL_OBJECTIVE_POSITION && o->kind != PL_OBJECTIVE_DISTANCE) {
+            continue;
+        }
+        const double *p = ik->samples.marker + ((int64_t)sample * ik->info.marker_count + o->index) * 3;
+        const bool all = !(o->axes[0] || o->axes[1] || o->axes[2]);
+        double d = 0;
+        for (int k = 0; k < 3; ++k) {
+            d += all || o->axes[k] ? (p[k] - o->target[k]) * (p[k] - o->target[k]) : 0;
+        }
+        if (o->kind == PL_OBJECTIVE_DISTANCE) {
+            d = (sqrt(d) - o->value) * (sqrt(d) - o->value);
+        }
+        sum += o->weight * o->weight * d;
+        *known = true;
+    }
+    return sum;
+}
+
+// The nearest sample not among `tried`.
+static int sample_nearest(const pl_ik *ik, const int *tried, int tried_count)
+{
+    int best = -1;
+    double least = INFINITY;
+    for (int s = 0; s < ik->samples.count; ++s) {
+        bool known, used = false;
+        for (int k = 0; k < tried_count; ++k) {
+            used = used || tried[k] == s;
+        }
+        const double d = used ? INFINITY : sample_distance(ik, s, &known);
+        if (!used && known && d < least) {
+            least = d;
+            best = s;
+        }
+    }
+    return best;
+}
+
+int pl_ik_nearest_sample(pl_ik *ik, int k)
+{
+    int found = -1;
+    for (int i = 0; i <= k && i <= IK_STARTS; ++i) {
+        found = sample_nearest(ik, ik->tried, i);
+        if (found < 0) {
+            return -1;
+        }
+        ik->tried[i] = found;
+    }
+    return found;
+}
+
+// Solves from the nearest samples in turn; keeps the best of all, at which model and `here` are left.
+static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, pl_error *err)
+{
+    double best = ik->here.value;
+    pl_status status = pl_model_keep(ik->model, 2);
+    memcpy(ik->best_z, ik->here.z, (size_t)ik->n * sizeof *ik->best_z);
+    bool moved = false;
+    for (int k = 0; status == PL_OK && k < ik->options.start_limit && *outcome != PL_IK_REACHED; ++k) {
+        pl_ik_outcome limit, now = PL_IK_FORWARD;
+        ik->steps = 0;
+        if (!ik_go_on(ik, &limit)) {
+            break;
+        }
+        const int s = pl_ik_nearest_sample(ik, k);
+        if (s < 0) {
+            break;
+        }
+        bool solved;
+        status = solve_begin(ik, ik->samples.command + (int64_t)s * ik->info.command_count, &solved, err);
+        moved = true;
+        if (status == PL_OK && solved) {
+            ++*starts;
+            status = solve_run(ik, &now, err);
+        }
+        const bool bounded = now != PL_IK_FORWARD && now != PL_IK_INFEASIBLE;
+        if (status == PL_OK && solved && bounded && ik->here.value < best) {
+            best = ik->here.value;
+            *outcome = now;
+            memcpy(ik->best_z, ik->here.z, (size_t)ik->n * sizeof *ik->best_z);
+            status = pl_model_keep(ik->model, 2);
+            moved = false;
+        }
+    }
+    if (status == PL_OK && moved) {
+        status = pl_model_recall(ik->model, 2);
+        memcpy(ik->here.z, ik->best_z, (size_t)ik->n * sizeof *ik->best_z);
+        ik_outputs_read(ik, &ik->here);
+        ik_evaluate(ik, &ik->here);
+        ik->fresh = ik->has_jacobian = false;
+    }
+    return status;
+}
+
+// ---- the report
+
+static void active_add(pl_ik *ik, pl_ik_active active)
+{
+    ik->active[ik->active_count++] = active;
+}
+
+static void solve_list_active(pl_ik *ik, bool certified)
+{
+    ik->active_count = 0;
+    for (int j = 0; j < ik->n; ++j) {
+        const bool low = ik->here.z[j] <= ik->box_low[j] + 1e-9,
+                   high = ik->here.z[j] >= ik->box_high[j] - 1e-9;
+        if (!low && !high) {
+            continue;
+        }
+        const double multiplier = certified ? ik->box_multiplier[j] : 0;
+        const bool upper = high && !(low && multiplier < 0);
+        active_add(
+            ik, (pl_ik_active){.kind = (upper ? ik->rate_high[j] : ik->rate_low[j]) ? PL_BOUND_RATE
+                                                                                    : PL_BOUND_COMMAND,
+                               .index = ik->variable[j],
+                               .name = ik->info.command[ik->variable[j]].name,
+                               .upper = upper,
+                               .value = ik->low[j] + ik->span[j] * (upper ? ik->box_high[j] : ik->box_low[j]),
+                               .multiplier = fmax(upper ? multiplier : -multiplier, 0) / ik->span[j]});
+    }
+    for (int i = 0; i < ik->bound_count; ++i) {
+        const ik_bound *b = &ik->bound[i];
+        const double e = ik->here.y[b->row];
+        const bool upper = (b->high - e) / b->scale < 1e-5, lower = (e - b->low) / b->scale < 1e-5;
+        if (!upper && !lower) {
+            continue;
+        }
+        active_add(
+            ik, (pl_ik_active){.kind = PL_BOUND_EFFORT,
+                               .index = b->actuator,
+                               .name = ik->info.actuator_name[b->actuator],
+                               .upper = upper,
+                               .value = upper ? b->high : b->low,
+                               .multiplier = certified ? ik->row_multiplier[2 * i + upper] / b->scale : 0});
+    }
+}
+
+static void solve_message(pl_ik *ik, pl_ik_report *report)
+{
+    char bounds[120] = "";
+    for (int i = 0; i < ik->active_count; ++i) {
+        static const char *const kind[] = {"command", "rate of", "effort of"};
+        const size_t at = strlen(bounds);
+        snprintf(bounds + at, sizeof bounds - at, "%s%s `%s` at its %s", i ? ", " : "; ",
+                 kind[ik->active[i].kind], ik->active[i].name, ik->active[i].upper ? "upper" : "lower");
+    }
+    switch (report->outcome) {
+    case PL_IK_REACHED:
+        snprintf(report->message, sizeof report->message, "all goals are met, %.2g mm off", report->distance);
+        break;
+    case PL_IK_NEAREST:
+        snprintf(report->message, sizeof report->message,
+                 "not within reach: %.4g mm off at the nearest point, projected gradient %.1e%s",
+                 report->distance, report->gradient, bounds);
+        break;
+    case PL_IK_LIMIT:
+        snprintf(report->message, sizeof report->message,
+                 "stopped at the limit of iterations or time, %.4g mm off", report->distance);
+        break;
+    case PL_IK_STALLED:
+        snprintf(report->message, sizeof report->message,
+                 "no step makes it better, %.4g mm off, projected gradient %.1e%s", report->distance,
+                 report->gradient, bounds);
+        break;
+    case PL_IK_INFEASIBLE:
+        snprintf(report->message, sizeof report->message, "%s",
+                 ik->message[0] ? ik->message
+                                : "no command found that keeps the efforts within their bounds");
+        break;
+    case PL_IK_FORWARD:
+        snprintf(report->message, sizeof report->message, "the shape at the start cannot be computed");
+        break;
+    case PL_IK_STOPPED:
+        snprintf(report->message, sizeof report->message, "interrupted, %.4g mm off", report->distance);
+        break;
+    }
+}
+
+static void solve_report(pl_ik *ik, pl_ik_outcome outcome, int starts, pl_ik_report *report)
+{
+    const bool certified = isfinite(ik->gradient);
+    const pl_model_costs now = pl_model_get_costs(ik->model), *old = &ik->costs_before;
+    const pl_model_answer a = pl_model_get_answer(ik->model);
+    memcpy(ik->command, a.command, (size_t)ik->info.command_count * sizeof *ik->command);
+    *report = (pl_ik_report){.outcome = outcome,
+                             .command = ik->command,
+                             .objective = ik->here.value,
+                             .gradient = ik->gradient,
+                             .iterations = ik->iterations,
+                             .starts = starts,
+                             .seconds = pl_seconds() - ik->started,
+                             .costs = {.fk_calls = now.fk_calls - old->fk_calls,
+                                       .derivative_calls = now.derivative_calls - old->derivative_calls,
+                                       .iterations = now.iterations - old->iterations,
+                                       .factorizations = now.factorizations - old->factorizations,
+                                       .solves = now.solves - old->solves}};
+    report->error = ik_error(ik, &ik->here, &report->distance);
+    ik->active_count = 0;
+    if (outcome != PL_IK_FORWARD) {
+        solve_list_active(ik, certified);
+    }
+    report->active = ik->active;
+    report->active_count = ik->active_count;
+    solve_message(ik, report);
+}
+
+pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_error *err)
+{
+    pl_ik_outcome outcome = PL_IK_FORWARD;
+    int starts = 1;
+    ik->started = pl_seconds();
+    ik->costs_before = pl_model_get_costs(ik->model);
+    ik->iterations = ik->steps = 0;
+    ik->interrupted = false;
+    ik->gradient = NAN;
+    ik->message[0] = 0;
+    solve_read_entry(ik);
+    if (!solve_box(ik)) {
+        memcpy(ik->here.z, ik->entry, (size_t)ik->n * sizeof *ik->entry);
+        ik_outputs_read(ik, &ik->here);
+        ik_evaluate(ik, &ik->here);
+        solve_report(ik, PL_IK_INFEASIBLE, 0, report);
+        return PL_OK;
+    }
+    pl_status status = pl_model_keep(ik->model, 1);
+    bool solved = false;
+    if (status == PL_OK) {
+        status = solve_begin(ik, start, &solved, err);
+    }
+    if (status == PL_OK && !solved && start) {
+        status = pl_model_recall(ik->model, 1); // a start that cannot be computed: from where the model stood
+        if (status == PL_OK) {
+            status = solve_begin(ik, NULL, &solved, err);
+        }
+    }
+    if (status == PL_OK && solved) {
+        status = solve_run(ik, &outcome, err);
+    } else if (status == PL_OK) {
+        status = pl_model_recall(ik->model, 1);
+        ik_outputs_read(ik, &ik->here);
+        ik_evaluate(ik, &ik->here);
+    }
+    if (status == PL_OK && outcome != PL_IK_REACHED && outcome != PL_IK_STOPPED) {
+        status = solve_further(ik, &outcome, &starts, err);
+    }
+    const bool judged = outcome == PL_IK_NEAREST || outcome == PL_IK_STALLED || outcome == PL_IK_LIMIT;
+    if (status == PL_OK && judged && ik->options.method == PL_IK_NEWTON) {
+        status = ik_certify(ik, err);
+    } else {
+        ik->gradient = NAN;
+    }
+    if (status == PL_OK) {
+        solve_report(ik, outcome, starts, report);
+    }
+    return status;
+}
+
+pl_status pl_ik_residual(pl_ik *ik, double *residual, double *jacobian, pl_error *err)
+{
+    const int rows = ik->row[ik->objective_count];
+    const pl_model_answer a = pl_model_get_answer(ik->model);
+    for (int j = 0; j < ik->n; ++j) {
+        ik->here.z[j] = (a.command[ik->variable[j]] - ik->low[j]) / ik->span[j];
+    }
+    ik_outputs_read(ik, &ik->here);
+    ik_evaluate(ik, &ik->here);
+    memcpy(residual, ik->here.r, (size_t)rows * sizeof *residual);
+    if (!jacobian) {
+        return PL_OK;
+    }
+    const pl_status status = ik_outputs_differentiate(ik, 0, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    ik_jacobian(ik, &ik->here, ik->J, ik->E);
+    memset(jacobian, 0, (size_t)rows * (size_t)ik->info.command_count * sizeof *jacobian);
+    for (int i = 0; i < rows; ++i) {
+        for (int j = 0; j < ik->n; ++j) {
+            jacobian[(int64_t)i * ik->info.command_count + ik->variable[j]] =
+                ik->J[(int64_t)i * ik->n + j] / ik->span[j];
+        }
+    }
+    return PL_OK;
+}

@@ -1,0 +1,56 @@
+// Moving the model from one command to the next in a solve, and when to stop.
+#include "kinematics/kinematics_impl.h"
+
+// c = low + span z, never outside by rounding; held commands stay where they are.
+void ik_command(const pl_ik *ik, const double *z, double *command)
+{
+    const pl_model_answer a = pl_model_get_answer(ik->model);
+    for (int i = 0; i < ik->info.command_count; ++i) {
+        command[i] = isnan(ik->fixed[i]) ? a.command[i] : ik->fixed[i];
+    }
+    for (int j = 0; j < ik->n; ++j) {
+        const double c = ik->low[j] + ik->span[j] * z[j];
+        const double low = ik->low[j] + ik->span[j] * ik->box_low[j];
+        const double high = z[j] >= 1 ? ik->high[j] : ik->low[j] + ik->span[j] * ik->box_high[j];
+        command[ik->variable[j]] = fmin(fmax(fmin(fmax(c, low), high), ik->low[j]), ik->high[j]);
+    }
+}
+
+pl_status ik_go(pl_ik *ik, ik_place *place, bool *solved, pl_error *err)
+{
+    pl_statics_report report;
+    ik_command(ik, place->z, ik->command);
+    const pl_status status = pl_model_fk(ik->model, ik->command, &report, err);
+    *solved = status == PL_OK && report.outcome == PL_SOLVED;
+    ik->interrupted = ik->interrupted || (status == PL_OK && report.outcome == PL_STOPPED);
+    if (*solved) {
+        ik_outputs_read(ik, place);
+        ik_evaluate(ik, place);
+        *solved = isfinite(place->value);
+    } else {
+        pl_log(2, "  ik: forward solve %s: %s", pl_outcome_name(report.outcome), report.message);
+    }
+    return status == PL_FAILED ? PL_OK : status; // a shape that cannot be computed is a step not to take
+}
+
+bool ik_go_on(pl_ik *ik, pl_ik_outcome *outcome)
+{
+    const double limit = ik->options.time_limit;
+    if (ik->interrupted || !pl_progress_step(&ik->options.progress, -1, "inverse kinematics")) {
+        ik->interrupted = true;
+        *outcome = PL_IK_STOPPED;
+        return false;
+    }
+    if (ik->steps >= ik->options.iteration_limit || (limit > 0 && pl_seconds() - ik->started > limit)) {
+        *outcome = PL_IK_LIMIT;
+        return false;
+    }
+    return true;
+}
+
+void ik_swap(ik_place *a, ik_place *b)
+{
+    const ik_place c = *a;
+    *a = *b;
+    *b = c;
+}
