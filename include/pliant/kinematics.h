@@ -441,6 +441,8 @@ typedef struct pl_grasp_def {
     double orthogonality;   // weight of the cosine beside mm
     const int32_t *segment; // body points along the end segment
     int32_t segment_count;
+    double curl_axis[3];     // signed curvature about this axis, see pl_fit_curvature; 0 0 0: unsigned
+    double curl;             // 1: bend to +1/R about the axis, -1: the other way
     const bool *end_command; // per command: bends the end segment
     double place[3];         // where the object goes
     int steps;               // on the way there

@@ -1,0 +1,173 @@
+// Paths: one inverse problem after the other, each from where the one before ended.
+#include "kinematics/kinematics_impl.h"
+
+pl_follow_options pl_follow_options_default(void)
+{
+    return (pl_follow_options){.extrapolate = true, .free_start = true, .period = 1};
+}
+
+typedef struct follow {
+    const pl_follow_options *options;
+    pl_ik *ik;
+    double *before[2]; // commands of the last two waypoints, the newer first
+    double *start;
+    int known; // how many of them
+} follow;
+
+static pl_status follow_check(const pl_ik *ik, const double *point, int count, const pl_follow_options *o,
+                              pl_error *err)
+{
+    if (count < 1) {
+        return pl_fail(err, PL_BAD_INPUT, "follow: %d waypoints, at least one is needed", count);
+    }
+    if (!(o->period > 0) || !isfinite(o->period)) {
+        return pl_fail(err, PL_BAD_INPUT, "follow: period is %g s, must be > 0", o->period);
+    }
+    if (o->set) {
+        return PL_OK;
+    }
+    if (!point) {
+        return pl_fail(err, PL_BAD_INPUT, "follow: neither points nor a function that sets targets");
+    }
+    if (o->objective < 0 || o->objective >= ik->objective_count) {
+        return pl_fail(err, PL_BAD_INPUT, "follow: objective %d, there are %d", o->objective,
+                       ik->objective_count);
+    }
+    const pl_objective_kind kind = ik->objective[o->objective].kind;
+    if (kind != PL_OBJECTIVE_POSITION && kind != PL_OBJECTIVE_DISTANCE && kind != PL_OBJECTIVE_DIRECTION) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "follow: objective %d is a %s, points go to positions, distances or directions",
+                       o->objective, pl_objective_kind_name(kind));
+    }
+    return PL_OK;
+}
+
+// Where the solve of waypoint i starts: the nearest sample, or on the line through the last two commands.
+static const double *follow_start(follow *f, int i)
+{
+    const int commands = f->ik->info.command_count;
+    if (i == 0) {
+        const int s = f->ik->samples.count > 0 ? pl_ik_nearest_sample(f->ik, 0) : -1;
+        return s < 0 ? NULL : f->ik->samples.command + (int64_t)s * commands;
+    }
+    if (!f->options->extrapolate || f->known < 2) {
+        return NULL;
+    }
+    for (int k = 0; k < commands; ++k) {
+        f->start[k] = 2 * f->before[0][k] - f->before[1][k]; // NAN where idle: stays
+    }
+    return f->start;
+}
+
+static double follow_step(const follow *f, const double *command, int *which)
+{
+    double largest = 0;
+    *which = -1;
+    for (int j = 0; f->known > 0 && j < f->ik->n; ++j) {
+        const int k = f->ik->variable[j];
+        const double step = fabs(command[k] - f->before[0][k]) / f->ik->span[j];
+        if (step > largest) {
+            largest = step;
+            *which = k;
+        }
+    }
+    return largest;
+}
+
+static void follow_shift(follow *f, const double *command)
+{
+    double *old = f->before[1];
+    f->before[1] = f->before[0];
+    f->before[0] = old;
+    memcpy(old, command, (size_t)f->ik->info.command_count * sizeof *old);
+    f->known = f->known < 2 ? f->known + 1 : 2;
+}
+
+static pl_status follow_waypoint(follow *f, const double *point, int i, pl_follow_report *report, bool *go_on,
+                                 pl_error *err)
+{
+    const pl_follow_options *o = f->options;
+    pl_ik *ik = f->ik;
+    pl_ik_report solved;
+    pl_status status = o->set ? o->set(o->user, ik, i, err)
+                              : pl_ik_set_target(ik, o->objective, point + 3 * (int64_t)i, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    ik->free_rate = i == 0 && o->free_start;
+    status = pl_ik_solve(ik, follow_start(f, i), &solved, err);
+    ik->free_rate = false;
+    if (status != PL_OK) {
+        return status;
+    }
+    int which;
+    const pl_waypoint waypoint = {.index = i,
+                                  .time = i * o->period,
+                                  .target = point ? point + 3 * (int64_t)i : NULL,
+                                  .command = solved.command,
+                                  .command_step = follow_step(f, solved.command, &which),
+                                  .answer = pl_model_get_answer(ik->model),
+                                  .ik = &solved};
+    if (waypoint.command_step > report->largest_step) {
+        report->largest_step = waypoint.command_step;
+        report->largest_step_at = i;
+        report->largest_step_command = which;
+    }
+    follow_shift(f, solved.command);
+    ++report->count;
+    report->reached += solved.outcome == PL_IK_REACHED;
+    report->largest_distance = fmax(report->largest_distance, solved.distance);
+    if (solved.outcome == PL_IK_REACHED) {
+        report->largest_reached = fmax(report->largest_reached, solved.distance);
+    }
+    // along the boundary a point that was least stays so: no probing around it again
+    ik->escape = solved.outcome == PL_IK_REACHED;
+    *go_on = solved.outcome != PL_IK_STOPPED && (!o->record || o->record(o->user, &waypoint));
+    return PL_OK;
+}
+
+pl_status pl_follow(pl_ik *ik, const double *point, int count, const pl_follow_options *options,
+                    pl_follow_report *report, pl_error *err)
+{
+    *report = (pl_follow_report){.largest_step_command = -1};
+    pl_status status = follow_check(ik, point, count, options, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    const double begun = pl_seconds(), period = ik->options.period;
+    const pl_model_costs old = pl_model_get_costs(ik->model);
+    const pl_samples samples = ik->samples;
+    const int starts = ik->options.start_limit, commands = ik->info.command_count;
+    follow f = {.options = options, .ik = ik};
+    double *room = PL_NEW_ARRAY(double, 3 * (int64_t)commands);
+    if (!room) {
+        return pl_fail_memory(err, "follow");
+    }
+    f.before[0] = room;
+    f.before[1] = room + commands;
+    f.start = room + 2 * commands;
+    if (options->samples) {
+        ik->samples = *options->samples;
+    }
+    ik->options.period = options->period;
+    ik->escape = true;
+    bool go_on = true;
+    for (int i = 0; status == PL_OK && go_on && i < count; ++i) {
+        status = follow_waypoint(&f, point, i, report, &go_on, err);
+        ik->options.start_limit = 0; // another start would be a jump
+    }
+    report->stopped = !go_on;
+    ik->options.start_limit = starts;
+    ik->options.period = period;
+    ik->samples = samples;
+    ik->escape = true;
+    pl_free(room);
+    const pl_model_costs now = pl_model_get_costs(ik->model);
+    report->costs = (pl_model_costs){.fk_calls = now.fk_calls - old.fk_calls,
+                                     .derivative_calls = now.derivative_calls - old.derivative_calls,
+                                     .iterations = now.iterations - old.iterations,
+                                     .factorizations = now.factorizations - old.factorizations,
+                                     .solves = now.solves - old.solves};
+    report->seconds = pl_seconds() - begun;
+    return status;
+}

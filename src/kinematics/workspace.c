@@ -1,0 +1,234 @@
+// Workspaces: commands spread over their ranges, in an order of small steps, and a run through them.
+#include "kinematics/kinematics_impl.h"
+
+#define WALK_LIMIT                                                                                           \
+    20000 // points up to which the walk goes to the nearest one left (its cost is their square)
+
+// The range each command is sampled over.
+static pl_status workspace_range(const pl_model_info *info, const pl_workspace_def *def, int i,
+                                 double range[2], pl_error *err)
+{
+    const pl_model_command *c = &info->command[i];
+    const double given[2] = {def->low ? def->low[i] : NAN, def->high ? def->high[i] : NAN};
+    for (int side = 0; side < 2; ++side) {
+        if (isnan(given[side]) && !c->has_range) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "workspace: command `%s` has no range; give it one in the robot, or bounds here",
+                           c->name);
+        }
+        range[side] = isnan(given[side]) ? c->range[side] : given[side];
+    }
+    if (!(range[0] <= range[1]) || !isfinite(range[0]) || !isfinite(range[1])) {
+        return pl_fail(err, PL_BAD_INPUT, "workspace: command `%s` goes from %g to %g", c->name, range[0],
+                       range[1]);
+    }
+    return PL_OK;
+}
+
+static int grid_steps(const pl_workspace_def *def, int commands, int i)
+{
+    if (def->steps) {
+        return def->steps[i];
+    }
+    int steps = 2;
+    while (pow(steps + 1, commands) <= def->count) {
+        ++steps;
+    }
+    return steps;
+}
+
+// Point k of a grid, back and forth: each digit runs up and down in turn, so neighbours differ in one
+// command.
+static void grid_point(const pl_workspace_def *def, int commands, int64_t k, double *z)
+{
+    for (int i = 0; i < commands; ++i) {
+        const int steps = grid_steps(def, commands, i);
+        int64_t digit = k % steps;
+        k /= steps;
+        digit = k % 2 ? steps - 1 - digit : digit;
+        z[i] = steps > 1 ? (double)digit / (steps - 1) : 0.5;
+    }
+}
+
+static int prime(int i)
+{
+    int found = -1, p = 1;
+    while (found < i) {
+        bool divides = true;
+        while (divides) {
+            ++p;
+            divides = false;
+            for (int d = 2; d * d <= p && !divides; ++d) {
+                divides = p % d == 0;
+            }
+        }
+        ++found;
+    }
+    return p;
+}
+
+// The k-th number of the van der Corput sequence in a base: the digits of k mirrored at the point.
+static double radical_inverse(int base, int64_t k)
+{
+    double value = 0, part = 1.0 / base;
+    for (; k > 0; k /= base, part /= base) {
+        value += part * (double)(k % base);
+    }
+    return value;
+}
+
+static double point_gap(const double *a, const double *b, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; ++i) {
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    }
+    return sum;
+}
+
+static void point_swap(double *a, double *b, int n)
+{
+    for (int i = 0; i < n; ++i) {
+        const double t = a[i];
+        a[i] = b[i];
+        b[i] = t;
+    }
+}
+
+// Reorders points in place: from the one nearest to 0 always to the nearest one left. Beyond WALK_LIMIT the
+// search looks at that many points ahead only.
+static void workspace_walk(double *z, int count, int n)
+{
+    for (int i = 0; i < count; ++i) {
+        int best = i;
+        double least = INFINITY;
+        for (int j = i; j < count && j < i + WALK_LIMIT; ++j) {
+            double gap = 0;
+            if (i > 0) {
+                gap = point_gap(z + (int64_t)(i - 1) * n, z + (int64_t)j * n, n);
+            } else {
+                for (int k = 0; k < n; ++k) {
+                    gap += z[(int64_t)j * n + k] * z[(int64_t)j * n + k];
+                }
+            }
+            if (gap < least) {
+                least = gap;
+                best = j;
+            }
+        }
+        point_swap(z + (int64_t)i * n, z + (int64_t)best * n, n);
+    }
+}
+
+static pl_status workspace_count(const pl_workspace_def *def, int commands, int64_t *count, pl_error *err)
+{
+    *count = def->count;
+    if (def->order == PL_WORKSPACE_GRID) {
+        *count = 1;
+        for (int i = 0; i < commands; ++i) {
+            const int steps = grid_steps(def, commands, i);
+            if (steps < 1) {
+                return pl_fail(err, PL_BAD_INPUT, "workspace: %d steps for command %d, at least 1 is needed",
+                               steps, i);
+            }
+            *count = *count <= INT32_MAX ? *count * steps : *count;
+        }
+    }
+    if (*count < 1 || *count > 10000000) {
+        return pl_fail(err, PL_BAD_INPUT, "workspace: %lld samples, must be 1 to 10000000",
+                       (long long)*count);
+    }
+    return PL_OK;
+}
+
+pl_status pl_workspace_plan_init(const pl_model *model, const pl_workspace_def *def, pl_workspace_plan *plan,
+                                 pl_error *err)
+{
+    const pl_model_info info = pl_model_get_info(model);
+    const int n = info.command_count;
+    int64_t count;
+    *plan = (pl_workspace_plan){.command_count = n};
+    if (n < 1) {
+        return pl_fail(err, PL_BAD_INPUT, "workspace: the robot has no commands");
+    }
+    if (def->order != PL_WORKSPACE_GRID && def->order != PL_WORKSPACE_HALTON) {
+        return pl_fail(err, PL_BAD_INPUT, "workspace: order %d does not exist", (int)def->order);
+    }
+    pl_status status = workspace_count(def, n, &count, err);
+    for (int i = 0; status == PL_OK && i < n; ++i) {
+        double range[2];
+        status = workspace_range(&info, def, i, range, err);
+    }
+    if (status != PL_OK) {
+        return status;
+    }
+    plan->command = PL_NEW_ARRAY(double, count *n);
+    if (!plan->command) {
+        return pl_fail_memory(err, "workspace");
+    }
+    plan->count = (int)count;
+    for (int64_t k = 0; k < count; ++k) {
+        double *z = plan->command + k * n;
+        for (int i = 0; def->order == PL_WORKSPACE_HALTON && i < n; ++i) {
+            z[i] = radical_inverse(prime(i), k + 1);
+        }
+        if (def->order == PL_WORKSPACE_GRID) {
+            grid_point(def, n, k, z);
+        }
+    }
+    if (def->order == PL_WORKSPACE_HALTON) {
+        workspace_walk(plan->command, plan->count, n);
+    }
+    for (int i = 0; i < n; ++i) {
+        double range[2];
+        workspace_range(&info, def, i, range, NULL);
+        for (int64_t k = 0; k < count; ++k) {
+            double *z = plan->command + k * n + i;
+            *z = fmin(fmax(range[0] + (range[1] - range[0]) * *z, range[0]), range[1]);
+        }
+    }
+    return PL_OK;
+}
+
+void pl_workspace_plan_clear(pl_workspace_plan *plan)
+{
+    pl_free(plan->command);
+    *plan = (pl_workspace_plan){0};
+}
+
+pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int first,
+                           bool (*record)(void *user, const pl_workspace_sample *sample), void *user,
+                           pl_error *err)
+{
+    if (first < 0 || first > plan->count) {
+        return pl_fail(err, PL_BAD_INPUT, "workspace: sample %d, the plan has %d", first, plan->count);
+    }
+    for (int i = first; i < plan->count; ++i) {
+        const double *command = plan->command + (int64_t)i * plan->command_count;
+        pl_statics_report report;
+        pl_status status = pl_model_fk(model, command, &report, err);
+        if (status == PL_FAILED ||
+            (status == PL_OK && report.outcome != PL_SOLVED && report.outcome != PL_STOPPED)) {
+            pl_model_reset(model);
+            status = pl_model_fk(model, command, &report, err);
+        }
+        if (status == PL_FAILED) {
+            report.outcome = PL_STEP_LIMIT; // said so in err; a sample that does not count
+        } else if (status != PL_OK) {
+            return status;
+        }
+        if (report.outcome == PL_STOPPED) {
+            return pl_fail(err, PL_INTERRUPTED, "workspace: interrupted at sample %d", i);
+        }
+        const pl_workspace_sample sample = {
+            .index = i, .command = command, .answer = pl_model_get_answer(model), .fk = &report};
+        const bool go_on = record(user, &sample);
+        if (report.outcome != PL_SOLVED) {
+            pl_model_reset(model);
+        }
+        if (!go_on) {
+            return PL_OK;
+        }
+    }
+    return PL_OK;
+}
