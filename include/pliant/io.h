@@ -3,6 +3,7 @@
 #ifndef PLIANT_IO_H
 #define PLIANT_IO_H
 
+#include "pliant/geometric.h"
 #include "pliant/statics.h"
 
 #ifdef __cplusplus
@@ -43,6 +44,7 @@ typedef struct pl_load_options {
     double size;                 // overrides mesh.size when > 0
     int order;                   // overrides mesh.order when > 0
     bool no_cache;               // do not read or write the mesh cache
+    bool fill;                   // mesh cavities too where the mesh is made here (mesh.fill)
 } pl_load_options;
 // Reads, checks and builds. All defects of the file are reported as findings in one go; with any of them the
 // status is PL_BAD_INPUT (PL_BAD_FILE when a file cannot be opened) and `err` repeats the first.
@@ -57,6 +59,9 @@ PL_API pl_status pl_robot_check_text(const char *text, size_t length, const char
                                      pl_error *err);
 // What the file says about solving (`solver:`), put over the defaults.
 PL_API pl_statics_options pl_robot_file_options(const char *path, pl_error *err);
+// The method it asks for, and the options of local_global put over the defaults.
+typedef enum pl_method { PL_METHOD_EXACT, PL_METHOD_LOCAL_GLOBAL } pl_method;
+PL_API pl_method pl_robot_file_method(const char *path, pl_geometric_options *options, pl_error *err);
 
 // ---- volume meshes by extension: .vtu .node/.ele .inp here; .msh .vtk .unv through the mesher
 PL_API pl_status pl_mesh_load(const char *path, double unit, const pl_mesher *mesher, pl_mesh **out,

@@ -213,6 +213,7 @@ typedef struct pl_mesh_source {
     double unit;      // mm per unit of the file; 0 when not given
     double size;      // target edge length in mm; 0: chosen from wall thickness
     int order;        // 1 or 2
+    bool fill;        // mesh the cavities of a design too, as regions named like their surfaces
     const char *file; // the robot file and line of the block, for messages
     int line;
 } pl_mesh_source;

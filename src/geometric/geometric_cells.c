@@ -176,6 +176,28 @@ static bool cells_collect(pl_geometric *g, const int *owner, const double *norma
     return true;
 }
 
+// The tets that fill chambers: vertices of the robot's mesh become corners, inner ones follow the corners.
+static bool cells_fill(pl_geometric *g, cells *c)
+{
+    const int32_t vertices = pl_mesh_get(g->robot->mesh).vertex_count;
+    int32_t first = g->corner_count;
+    for (int i = 0; i < g->robot->actuator_count; ++i) {
+        const pl_actuator *a = &g->robot->actuator[i];
+        for (int32_t t = 0; g->drive[i].has_elements && t < a->fill_count; ++t) {
+            int32_t node[4];
+            for (int k = 0; k < 4; ++k) {
+                const int32_t v = a->fill_tet[4 * (size_t)t + (size_t)k];
+                node[k] = v < vertices ? g->corner_of[v] : first + v - vertices;
+            }
+            if (!cells_add(c, 4, node, -1, g->mesh.region_count + i, i)) {
+                return false;
+            }
+        }
+        first += g->options.actuation == PL_ACTUATE_CONSTRAINT ? 0 : a->fill_vertex_count;
+    }
+    return true;
+}
+
 // Tets first, then prisms, grouped by law; order inside a group is kept. `order` gets the sorted cells.
 static void cells_sort(const pl_geometric *g, const cells *c, int32_t *order)
 {
@@ -459,7 +481,7 @@ pl_status geo_cells_create(pl_geometric *g, pl_error *err)
     if (status == PL_OK) {
         status = cells_owners(g, owner, normal, err);
     }
-    if (status == PL_OK && !cells_collect(g, owner, normal, &c)) {
+    if (status == PL_OK && !(cells_collect(g, owner, normal, &c) && cells_fill(g, &c))) {
         status = pl_fail_memory(err, "local_global: cells");
     }
     if (status == PL_OK) {
@@ -470,6 +492,12 @@ pl_status geo_cells_create(pl_geometric *g, pl_error *err)
     }
     if (status == PL_OK) {
         status = cells_gather(g, err);
+    }
+    // vertices inside chambers that do not grow belong to no cell: they stay where they are
+    for (int32_t v = g->corner_count; status == PL_OK && v < g->vertex_count; ++v) {
+        for (int i = 0; i < 3 && g->gather_start[v] == g->gather_start[v + 1]; ++i) {
+            g->support_of[3 * (size_t)v + (size_t)i] = INT32_MAX;
+        }
     }
     pl_free(c.list);
     pl_free(owner);

@@ -245,6 +245,11 @@ static void solve_begin(pl_geometric *g, const pl_state *state)
     for (int32_t v = 0; v < g->corner_count; ++v) {
         memcpy(g->x + 3 * (size_t)v, state->x + 3 * (size_t)g->vertex_of[v], 3 * sizeof *g->x);
     }
+    // the insides of chambers are not part of a state: they go on from the last solve, or from rest
+    const size_t inside = 3 * (size_t)g->corner_count;
+    if (state->load == 0) {
+        memcpy(g->x + inside, g->X + inside, (3 * (size_t)g->vertex_count - inside) * sizeof *g->x);
+    }
 }
 
 // F of a corner element at its middle.

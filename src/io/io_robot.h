@@ -54,6 +54,8 @@ typedef struct io_solver {
     int iteration_limit, increment_limit;
     pl_linear_solver linear_solver;
     bool displacement, warp;
+    pl_method method;
+    pl_geometric_options geometric; // of local_global: preset and keys over the defaults
 } io_solver;
 
 typedef struct io_robot_file {
@@ -139,6 +141,7 @@ void io_read_markers(io_robot_file *f, const io_node *node, const io_scope *scop
 void io_read_sensors(io_robot_file *f, const io_node *node, const io_scope *scope);
 void io_read_loads(io_robot_file *f, const io_node *node);
 void io_read_solver(io_robot_file *f, const io_node *node);
+void io_read_geometric(io_robot_file *f, const io_node *node); // io_robot_geometric.c
 void io_read_hardware(io_robot_file *f, const io_node *node);
 // A limit per second of a value of that dimension.
 bool io_read_rate(io_robot_file *f, const io_node *node, const char *what, pl_dimension dimension,

@@ -27,7 +27,7 @@ static bool cache_file(uint64_t *h, const char *path)
 static bool cache_hash(const pl_mesh_source *s, uint64_t *out)
 {
     uint64_t h = cache_text(PL_HASH_SEED, PL_VERSION);
-    const int64_t whole[] = {s->kind, s->part_count, s->parameter_count, s->order};
+    const int64_t whole[] = {s->kind, s->part_count, s->parameter_count, s->order + 16 * s->fill};
     const double real[] = {s->unit, s->size};
     h = pl_hash_bytes(h, whole, sizeof whole);
     h = pl_hash_bytes(h, real, sizeof real);

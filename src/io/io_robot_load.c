@@ -81,6 +81,7 @@ static pl_status load_body(io_robot_file *f, const pl_body_def *body, const pl_l
     pl_mesh_source source = body->source;
     source.size = options->size > 0 ? options->size : source.size;
     source.order = options->order > 0 ? options->order : source.order;
+    source.fill = source.fill || options->fill;
     pl_findings *findings = pl_findings_create();
     if (!findings) {
         f->no_memory = true;

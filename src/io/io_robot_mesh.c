@@ -183,6 +183,7 @@ static bool mesh_block(io_robot_file *f, const io_node *node, pl_mesh_source *so
         {"unit", IO_OTHER, 0, 0, 0},
         {"size", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_mesh_source, size), IO_POSITIVE},
         {"order", IO_WHOLE, 0, offsetof(pl_mesh_source, order), 0},
+        {"fill", IO_BOOL, 0, offsetof(pl_mesh_source, fill), 0},
     };
     source->order = 2;
     bool good = io_read_map(f, node, "mesh", keys, PL_COUNT(keys), source);
@@ -198,6 +199,13 @@ static bool mesh_block(io_robot_file *f, const io_node *node, pl_mesh_source *so
     good = (!unit || mesh_unit(f, unit, &source->unit)) && good;
     if (!mesh_source_kind(f, node, source)) {
         return false;
+    }
+    const io_node *fill = io_child(node, "fill");
+    if (fill && source->fill && source->kind != PL_SOURCE_DESIGN) {
+        io_defect(f, fill->line, "mesh: fill meshes the cavities of a design, and this mesh is none");
+        io_advise(f, "mesh the air with the body, give its region no material, and name it in the chamber: "
+                     "{kind: chamber, region: ...}");
+        good = false;
     }
     switch (source->kind) {
     case PL_SOURCE_PARTS:

@@ -13,9 +13,9 @@ static void options_over(const io_solver *s, pl_statics_options *o)
     o->warp = s->has_warp ? s->warp : o->warp;
 }
 
-pl_statics_options pl_robot_file_options(const char *path, pl_error *err)
+// The `solver:` block of a file; false when there is none to be had, and `err` says why.
+static bool options_read(const char *path, io_solver *out, pl_error *err)
 {
-    pl_statics_options options = pl_statics_options_default();
     if (err) {
         *err = (pl_error){.status = PL_OK};
     }
@@ -23,17 +23,37 @@ pl_statics_options pl_robot_file_options(const char *path, pl_error *err)
     size_t length = 0;
     if (!path) {
         pl_fail(err, PL_BAD_INPUT, "robot file: no path given");
-        return options;
+        return false;
     }
     if (pl_file_read(path, &text, &length, err) != PL_OK) {
-        return options;
+        return false;
     }
     io_robot_file f;
     io_robot_file_read(&f, text, length, path);
-    if (io_robot_file_report(&f, PL_OK, NULL, err) == PL_OK) {
-        options_over(&f.solver, &options);
-    }
+    const bool good = io_robot_file_report(&f, PL_OK, NULL, err) == PL_OK;
+    *out = f.solver;
     io_robot_file_clear(&f);
     pl_file_free(text);
+    return good;
+}
+
+pl_statics_options pl_robot_file_options(const char *path, pl_error *err)
+{
+    pl_statics_options options = pl_statics_options_default();
+    io_solver solver;
+    if (options_read(path, &solver, err)) {
+        options_over(&solver, &options);
+    }
     return options;
+}
+
+pl_method pl_robot_file_method(const char *path, pl_geometric_options *options, pl_error *err)
+{
+    *options = pl_geometric_options_default();
+    io_solver solver;
+    if (!options_read(path, &solver, err) || solver.method == PL_METHOD_EXACT) {
+        return PL_METHOD_EXACT;
+    }
+    *options = solver.geometric;
+    return PL_METHOD_LOCAL_GLOBAL;
 }

@@ -31,6 +31,32 @@ static bool material_from_library(io_robot_file *f, const io_node *node, const i
     return false;
 }
 
+// The shape parameter of the geometric papers: kept as the elastic solid it is at small strains, from which
+// local_global gets weight and r_omega back to the last digits.
+static bool material_shape(io_robot_file *f, const io_node *node, pl_material *material)
+{
+    const io_node *weight = io_child(node, "weight"), *r = io_child(node, "r_omega");
+    const io_node *young = io_child(node, "young");
+    double w = 0, R = 0, E = 0;
+    *material = (pl_material){.model = PL_LINEAR};
+    if (!r || !weight == !young) {
+        io_defect(f, node->line, "material '%s': the model shape takes r_omega and one of weight and young",
+                  node->key);
+        return false;
+    }
+    if (!io_read_quantity(f, r, "material: r_omega", PL_DIM_NUMBER, &R) ||
+        !io_read_quantity(f, weight ? weight : young, weight ? "material: weight" : "material: young",
+                          PL_DIM_STRESS, weight ? &w : &E)) {
+        return false;
+    }
+    if (!(R > 0 && R <= 1)) {
+        io_defect(f, r->line, "material '%s': r_omega is %g, must lie above 0 and at most at 1", node->key, R);
+        return false;
+    }
+    pl_shape_to_elastic(weight ? w : E * (2 + R) / (6 * R), R, &material->young, &material->poisson);
+    return true;
+}
+
 static bool material_from_model(io_robot_file *f, const io_node *node, const io_node *model,
                                 pl_material *material)
 {
@@ -38,13 +64,17 @@ static bool material_from_model(io_robot_file *f, const io_node *node, const io_
         io_defect(f, node->line, "material '%s': 'use' (from the library) or 'model' is missing", node->key);
         return false;
     }
-    const char *name[PL_MATERIAL_MODEL_COUNT];
+    const char *name[PL_MATERIAL_MODEL_COUNT + 1];
     for (int i = 0; i < PL_MATERIAL_MODEL_COUNT; ++i) {
         name[i] = pl_material_model_name((pl_material_model)i);
     }
-    const int i = io_read_choice(f, model, "material: model", name, PL_MATERIAL_MODEL_COUNT);
+    name[PL_MATERIAL_MODEL_COUNT] = "shape";
+    const int i = io_read_choice(f, model, "material: model", name, PL_MATERIAL_MODEL_COUNT + 1);
     if (i < 0) {
         return false;
+    }
+    if (i == PL_MATERIAL_MODEL_COUNT) {
+        return material_shape(f, node, material);
     }
     // the rubber laws are nearly incompressible unless the file says otherwise
     *material = (pl_material){.model = (pl_material_model)i};
@@ -55,20 +85,20 @@ static bool material_from_model(io_robot_file *f, const io_node *node, const io_
 }
 
 // constants given in the file, over those of the library
-static bool material_constants(io_robot_file *f, const io_node *node, pl_material *material)
+static bool material_constants(io_robot_file *f, const io_node *node, pl_material *material, bool shape)
 {
     bool good = true;
     for (const io_node *n = node->child; n; n = n->next) {
         for (int c = 0; c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
             const pl_material_constant constant = (pl_material_constant)c;
-            if (strcmp(n->key, pl_material_constant_name(constant)) != 0) {
+            if (strcmp(n->key, pl_material_constant_name(constant)) != 0 || (shape && constant == PL_YOUNG)) {
                 continue;
             }
             char what[120];
             snprintf(what, sizeof what, "material '%.60s': %s", node->key, n->key);
-            if (!pl_material_has(material->model, constant)) {
+            if (!pl_material_has(material->model, constant) || (shape && constant == PL_POISSON)) {
                 io_defect(f, n->key_line, "%s is no constant of the model %s", what,
-                          pl_material_model_name(material->model));
+                          shape ? "shape" : pl_material_model_name(material->model));
                 good = false;
                 continue;
             }
@@ -87,13 +117,14 @@ static bool material_constants(io_robot_file *f, const io_node *node, pl_materia
 
 static bool material_read(io_robot_file *f, const io_node *node, pl_material *material)
 {
-    io_key keys[5 + PL_MATERIAL_CONSTANT_COUNT] = {
+    io_key keys[7 + PL_MATERIAL_CONSTANT_COUNT] = {
         {"use", IO_OTHER, 0, 0, 0},         {"model", IO_OTHER, 0, 0, 0},
         {"formulation", IO_OTHER, 0, 0, 0}, {"damping", IO_RESERVED, 0, 0, 0},
-        {"prony", IO_RESERVED, 0, 0, 0},
+        {"prony", IO_RESERVED, 0, 0, 0},    {"weight", IO_OTHER, 0, 0, 0},
+        {"r_omega", IO_OTHER, 0, 0, 0},
     };
     for (int c = 0; c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
-        keys[5 + c] = (io_key){pl_material_constant_name((pl_material_constant)c), IO_OTHER, 0, 0, 0};
+        keys[7 + c] = (io_key){pl_material_constant_name((pl_material_constant)c), IO_OTHER, 0, 0, 0};
     }
     char what[100];
     snprintf(what, sizeof what, "material '%.60s'", node->key);
@@ -106,7 +137,15 @@ static bool material_read(io_robot_file *f, const io_node *node, pl_material *ma
               : material_from_model(f, node, io_child(node, "model"), material))) {
         return false;
     }
-    good = material_constants(f, node, material) && good;
+    const io_node *model = io_child(node, "model");
+    const bool shape = !use && model && strcmp(model->text, "shape") == 0;
+    for (const io_node *n = node->child; n && !shape; n = n->next) {
+        if (strcmp(n->key, "weight") == 0 || strcmp(n->key, "r_omega") == 0) {
+            io_defect(f, n->key_line, "material '%s': %s belongs to the model shape", node->key, n->key);
+            good = false;
+        }
+    }
+    good = material_constants(f, node, material, shape) && good;
     const io_node *formulation = io_child(node, "formulation");
     if (formulation) {
         const int i = io_read_choice(f, formulation, "material: formulation", formulation_names,

@@ -1,15 +1,6 @@
 // The `solver:` block, read with the robot file and put over the defaults of statics.
 #include "io/io_robot.h"
 
-static void solver_method(io_robot_file *f, const io_node *node)
-{
-    static const char *const methods[] = {"exact", "local_global"};
-    if (io_read_choice(f, node, "solver: method", methods, 2) == 1) {
-        io_defect(f, node->line, "solver: the method local_global is not available in this version");
-        io_advise(f, "leave the line out, or write method: exact");
-    }
-}
-
 void io_read_solver(io_robot_file *f, const io_node *node)
 {
     static const io_key keys[] = {
@@ -22,6 +13,20 @@ void io_read_solver(io_robot_file *f, const io_node *node)
         {"linear_solver", IO_OTHER, 0, 0, 0},
         {"formulation", IO_OTHER, 0, 0, 0},
         {"warp", IO_BOOL, 0, offsetof(io_solver, warp), 0},
+        // of local_global, read in io_robot_geometric.c
+        {"preset", IO_OTHER, 0, 0, 0},
+        {"metric", IO_OTHER, 0, 0, 0},
+        {"form", IO_OTHER, 0, 0, 0},
+        {"acceleration", IO_OTHER, 0, 0, 0},
+        {"window", IO_OTHER, 0, 0, 0},
+        {"stop", IO_OTHER, 0, 0, 0},
+        {"tip_tolerance", IO_OTHER, 0, 0, 0},
+        {"weights", IO_OTHER, 0, 0, 0},
+        {"actuation_weight", IO_OTHER, 0, 0, 0},
+        {"body_weight", IO_OTHER, 0, 0, 0},
+        {"actuation", IO_OTHER, 0, 0, 0},
+        {"distribution", IO_OTHER, 0, 0, 0},
+        {"strain_high", IO_OTHER, 0, 0, 0},
     };
     static const char *const linear[] = {"auto", "cholmod", "mumps", "multifrontal"};
     static const char *const formulation[] = {"locking_free", "displacement"};
@@ -33,11 +38,8 @@ void io_read_solver(io_robot_file *f, const io_node *node)
     s->has_increment_limit = io_child(node, "increment_limit");
     s->has_time_limit = io_child(node, "time_limit");
     s->has_warp = io_child(node, "warp");
-    const io_node *n = io_child(node, "method");
-    if (n) {
-        solver_method(f, n);
-    }
-    n = io_child(node, "linear_solver");
+    io_read_geometric(f, node);
+    const io_node *n = io_child(node, "linear_solver");
     if (n) {
         const int i = io_read_choice(f, n, "solver: linear_solver", linear, PL_COUNT(linear));
         s->has_linear_solver = i >= 0;

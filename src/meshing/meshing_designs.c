@@ -154,7 +154,7 @@ pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *p
     }
     char name[64];
     snprintf(name, sizeof name, "design %s", d->open.kind);
-    drawing work = {.g = &g};
+    drawing work = {.g = &g, .fill = source->fill};
     d->draw(&work, value);
     status = drawing_mesh(&work, name, source->size, source->order, progress, out, findings, err);
     meshing_end(&g);

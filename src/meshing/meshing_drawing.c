@@ -90,7 +90,8 @@ void drawing_plane(drawing *d, const char *name, int axis, double at)
 // ---- pieces after splitting
 typedef struct piece {
     int tag;
-    int solid; // the one that names it; -1: cut away
+    int solid;   // the one that names it; -1: cut away
+    bool inside; // in some region, whatever hollows it
 } piece;
 
 typedef struct pieces {
@@ -119,6 +120,7 @@ static bool pieces_claim(const drawing *d, pieces *p, int tag, int solid)
         }
         p->list[p->count++] = (piece){.tag = tag, .solid = -1};
     }
+    p->list[i].inside = p->list[i].inside || d->solid[solid].role == SOLID_REGION;
     if (d->solid[solid].role != SOLID_KNIFE) {
         p->list[i].solid = drawing_stronger(d, p->list[i].solid, solid);
     }
@@ -250,7 +252,8 @@ static pl_status drawing_name(drawing *d, const pieces *p, const faces *f, pl_er
     count = 0;
     for (int32_t i = 0; status == PL_OK && i < p->count; ++i) {
         const int solid = p->list[i].solid;
-        if (solid >= 0 && d->solid[solid].role == SOLID_REGION) {
+        const bool filled = solid >= 0 && d->fill && p->list[i].inside;
+        if (solid >= 0 && (d->solid[solid].role == SOLID_REGION || filled)) {
             tag[count] = p->list[i].tag;
             name[count++] = d->solid[solid].name;
         } else {

@@ -68,6 +68,7 @@ typedef struct drawing {
     } plane[DRAWING_PLANES_MAX];
     int plane_count;
     const char *outer; // name of the outside faces on no plane; NULL: nameless
+    bool fill;         // cavities are meshed, as regions of their name
     double thinnest;   // mm, the thinnest wall
     double length;     // mm, the largest dimension
 } drawing;

@@ -13,6 +13,8 @@ static void access_actuator_clear(pl_actuator *a)
 {
     pl_free(a->name);
     pl_free(a->face);
+    pl_free(a->fill_tet);
+    pl_free(a->fill_position);
     pl_free(a->rim_start);
     pl_free(a->rim_node);
     access_points_destroy(a->guide, a->guide_count);

@@ -142,7 +142,7 @@ static pl_status robot_materials(robot_build *b)
 static bool robot_region_is_hollow(const robot_build *b, const char *name)
 {
     for (int a = 0; a < b->def->actuator_count; ++a) {
-        if (b->hollow[a] && strcmp(b->def->actuator[a].region, name) == 0) {
+        if (b->hollow[a] && strcmp(robot_air_name(&b->def->actuator[a]), name) == 0) {
             return true;
         }
     }
@@ -229,14 +229,21 @@ pl_status pl_robot_build(const pl_robot_def *def, const pl_mesh *const *mesh, pl
     robot_build b = {.def = def, .robot = PL_NEW(pl_robot), .findings = findings, .err = err};
     b.defects_before = pl_findings_defect_count(findings);
     b.hollow = PL_NEW_ARRAY(bool, def->actuator_count);
+    b.fill = PL_NEW_ARRAY(robot_fill, def->actuator_count);
     if (b.robot) {
         b.robot->name = pl_strdup(def->name ? def->name : "robot");
         memcpy(b.robot->gravity, def->gravity, sizeof def->gravity);
     }
-    pl_status status = b.robot && b.hollow && b.robot->name ? robot_steps(&b, mesh) : robot_memory(&b);
+    pl_status status =
+        b.robot && b.hollow && b.fill && b.robot->name ? robot_steps(&b, mesh) : robot_memory(&b);
     if (status == PL_OK) {
         status = robot_first_defect(def, findings, before, err);
     }
+    for (int a = 0; b.fill && a < def->actuator_count; ++a) {
+        pl_free(b.fill[a].tet);
+        pl_free(b.fill[a].position);
+    }
+    pl_free(b.fill);
     pl_free(b.hollow);
     pl_free(b.mark);
     if (status != PL_OK) {

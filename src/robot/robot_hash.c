@@ -67,6 +67,10 @@ static uint64_t hash_actuator(uint64_t h, const pl_actuator *a)
     h = hash_real(hash_text(h, a->name), numbers, PL_COUNT(numbers));
     h = pl_hash_bytes(h, flags, sizeof flags);
     h = hash_faces(h, a->face, a->face_count);
+    if (a->fill_count > 0) {
+        h = hash_nodes(h, a->fill_tet, 4 * (int64_t)a->fill_count);
+        h = hash_real(h, a->fill_position, (size_t)a->fill_vertex_count * 3);
+    }
     h = hash_nodes(h, a->rim_node, a->rim_count > 0 ? a->rim_start[a->rim_count] : 0);
     for (int g = 0; g < a->guide_count; ++g) {
         h = hash_point(h, &a->guide[g]);

@@ -6,6 +6,15 @@
 #include "mesh/mesh.h"
 #include "robot/robot.h"
 
+// Chamber elements that are taken out of the mesh but remembered (robot_fill.c): corners of tets as vertices
+// of the world mesh, or -1 - k for the k-th vertex inside.
+typedef struct robot_fill {
+    int32_t *tet;
+    int32_t count;
+    double *position;
+    int32_t vertex_count;
+} robot_fill;
+
 typedef struct robot_build {
     const pl_robot_def *def;
     pl_robot *robot;
@@ -13,6 +22,7 @@ typedef struct robot_build {
     int defects_before; // in `findings`, from other calls
     double size;        // diagonal of the world mesh's bounding box, mm
     bool *hollow;       // per actuator: its region of chamber elements was taken out and is a surface now
+    robot_fill *fill;   // per actuator
     bool *mark;         // per vertex, scratch, all false between uses
     pl_error *err;
 } robot_build;
@@ -49,6 +59,17 @@ pl_status robot_interface(const pl_mesh *mesh, const bool *inside, int64_t **fac
 // Guides of a cable or a string and the length along them.
 pl_status robot_guides(robot_build *b, const char *what, const char *name, const pl_guide_def *guide,
                        int count, double radius, pl_point **out, double *length);
+// The name of the region that could be the air of a chamber: its region, or one called like its surface.
+static inline const char *robot_air_name(const pl_actuator_def *a)
+{
+    return a->region ? a->region : a->surface;
+}
+// Remembers the tets of `mesh` marked in `air` for an actuator; `gone` marks all elements taken out, `offset`
+// is the number of the body's first vertex in the world, `body` its pose. Prisms are not remembered.
+pl_status robot_fill_take(robot_build *b, int actuator, const pl_mesh *mesh, const bool *air,
+                          const bool *gone, int32_t offset, const pl_body_def *body);
+// Hands it to the actuator, with the numbers of pl_actuator.
+void robot_fill_give(robot_build *b, int actuator);
 pl_status robot_memory(robot_build *b);
 bool robot_has_defects(const robot_build *b); // found so far
 // Positive weights over nodes, tilted so that their mean is `at` where positive weights can do that; see

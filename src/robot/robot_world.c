@@ -140,11 +140,12 @@ pl_status robot_interface(const pl_mesh *mesh, const bool *inside, int64_t **fac
 static bool world_is_hollow(const robot_build *b, int body, const char *region, int actuator)
 {
     const pl_actuator_def *a = &b->def->actuator[actuator];
-    if (a->kind != PL_CHAMBER || !a->region || !world_name_is(b, body, region, a->region)) {
+    const char *air = robot_air_name(a);
+    if (a->kind != PL_CHAMBER || !air || !world_name_is(b, body, region, air)) {
         return false;
     }
     for (int r = 0; r < b->def->region_count; ++r) {
-        if (strcmp(b->def->region[r].region, a->region) == 0) {
+        if (strcmp(b->def->region[r].region, air) == 0) {
             return false;
         }
     }
@@ -204,6 +205,30 @@ static pl_status world_without(robot_build *b, const pl_mesh *mesh, const bool *
     return status;
 }
 
+// Remembers the air of each chamber of body i; `one` is scratch.
+static pl_status world_fill(world *w, int i, const pl_mesh *mesh, const bool *gone, bool *one)
+{
+    robot_build *b = w->b;
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    int32_t offset = 0;
+    for (int k = 0; k < i; ++k) {
+        offset += pl_mesh_get(w->body[k].mesh).vertex_count;
+    }
+    pl_status status = PL_OK;
+    for (int a = 0; status == PL_OK && a < b->def->actuator_count; ++a) {
+        for (int32_t r = 0; status == PL_OK && r < v.region_count; ++r) {
+            if (!world_is_hollow(b, i, v.region_name[r], a)) {
+                continue;
+            }
+            for (int32_t e = 0; e < v.element_count; ++e) {
+                one[e] = v.region[e] == r;
+            }
+            status = robot_fill_take(b, a, mesh, one, gone, offset, &b->def->body[i]);
+        }
+    }
+    return status;
+}
+
 // Takes out the air of body i, and keeps the walls of each chamber as a surface in the body's numbering.
 static pl_status world_hollow(world *w, int i, const pl_mesh *mesh)
 {
@@ -235,6 +260,9 @@ static pl_status world_hollow(world *w, int i, const pl_mesh *mesh)
                      b->def->body[i].name);
     } else if (status == PL_OK && any) {
         status = world_without(b, mesh, gone, &w->body[i]);
+    }
+    if (status == PL_OK && any && left > 0) {
+        status = world_fill(w, i, mesh, gone, one);
     }
     pl_free(gone);
     pl_free(one);
@@ -441,7 +469,7 @@ static pl_status world_walls(world *w)
         world_renumber(&w->body[wall->body], wall->face, &wall->count);
         w->b->hollow[a] = true;
         const pl_status status =
-            world_add_surface(w, pl_strdup(w->b->def->actuator[a].region), wall->face, wall->count);
+            world_add_surface(w, pl_strdup(robot_air_name(&w->b->def->actuator[a])), wall->face, wall->count);
         wall->face = NULL; // handed over
         if (status != PL_OK) {
             return status;
