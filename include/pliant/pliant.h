@@ -11,6 +11,7 @@
 #include "pliant/statics.h"
 #include "pliant/geometric.h"
 #include "pliant/kinematics.h"
+#include "pliant/reduced.h"
 #include "pliant/calib.h"
 #include "pliant/io.h"
 #include "pliant/report.h"

@@ -1,0 +1,497 @@
+// Constant curvature: every section is a circular arc (a cone: a few arcs in series) with three unknowns, the
+// elongation e and the rotation vector (T1, T2) of its end. An actuator at the offset d along a piece has
+//   length = h + e share + T1 d_y weight - T2 d_x weight,
+// linear in the unknowns, so that the shape follows from the commands by one constant matrix: the least
+// elastic energy under the lengths asked for. Three lengths in a section decide it alone, whatever the
+// stiffness. In a cone every arc takes its part of an actuator's length, hence turns as 1 / diameter.
+#include "reduced/reduced_impl.h"
+#include "solver/solver.h"
+
+typedef struct cc_piece {
+    int section;
+    double h, share, weight; // mm; of the elongation; of the turn
+} cc_piece;
+
+typedef struct cc_data {
+    cc_piece *piece; // station_count - 1
+    int unknowns, sub;
+    double *K;   // unknowns: diagonal of the stiffness
+    double *row; // unknowns per actuator, then per sensor: d measure / dq
+    double *map; // (unknowns + actuators) x (actuators + 1): q and effort from values and 1
+    double *work, *side;
+    bool *idle; // the pattern the map was made for
+    bool mapped, has_stiffness;
+} cc_data;
+
+static void cc_piece_create(const pl_reduced_model *m, cc_data *c)
+{
+    for (int i = 0; i + 1 < m->station_count; ++i) {
+        const double a = m->station_s[i], b = m->station_s[i + 1], mid = 0.5 * (a + b);
+        const int k = reduced_section_at(m, mid);
+        const double share = (b - a) / m->section[k].length;
+        c->piece[i] = (cc_piece){k, b - a, share, share / reduced_diameter(m, mid)};
+    }
+    for (int k = 0; k < m->section_count; ++k) {
+        double sum = 0;
+        for (int i = 0; i + 1 < m->station_count; ++i) {
+            sum += c->piece[i].section == k ? c->piece[i].weight : 0;
+        }
+        for (int i = 0; i + 1 < m->station_count; ++i) {
+            c->piece[i].weight /= c->piece[i].section == k ? sum : 1;
+        }
+    }
+}
+
+// The derivative of a path's length by the unknowns; `push`, `bend` weigh stretching and bending.
+static double cc_row(const pl_reduced_model *m, const cc_data *c, const reduced_path *path, double push,
+                     double bend, double *row)
+{
+    double rest = 0;
+    for (int i = 0; i + 1 < m->station_count; ++i) {
+        double d[3], slope[3];
+        if (!reduced_path_at(path, 0.5 * (m->station_s[i] + m->station_s[i + 1]), d, slope)) {
+            continue;
+        }
+        double *r = row + 3 * c->piece[i].section;
+        rest += c->piece[i].h;
+        r[0] += push * c->piece[i].share;
+        r[1] += bend * c->piece[i].weight * d[1];
+        r[2] -= bend * c->piece[i].weight * d[0];
+    }
+    return rest;
+}
+
+// Without a stiffness lengths alone decide; that of a solid cylinder chooses among what they leave open.
+static void cc_stiffness(const pl_reduced_model *m, cc_data *c)
+{
+    for (int k = 0; k < m->section_count; ++k) {
+        const reduced_section *s = &m->section[k];
+        const double D = 0.5 * (s->diameter[0] + s->diameter[1]), EA = s->EA > 0 ? s->EA : 1;
+        c->has_stiffness = c->has_stiffness && s->EA > 0 && s->EI[0] > 0 && s->EI[1] > 0;
+        c->K[3 * k] = EA / s->length;
+        for (int i = 0; i + 1 < m->station_count; ++i) {
+            for (int b = 0; c->piece[i].section == k && b < 2; ++b) {
+                const double EI = s->EI[b] > 0 ? s->EI[b] : EA * D * D / 16;
+                c->K[3 * k + 1 + b] += EI * c->piece[i].weight * c->piece[i].weight / c->piece[i].h;
+            }
+        }
+    }
+}
+
+// Solves [K R^T; R 0] [q; -f] = [forces; lengths] for the pattern of idle actuators: the map from values to
+// unknowns and efforts. False when the lengths contradict each other.
+static bool cc_map(pl_reduced_model *m, cc_data *c)
+{
+    const int U = c->unknowns, A = m->actuator_count, n = U + A, w = A + 1;
+    double *S = c->work, *b = c->side;
+    memset(S, 0, (size_t)n * (size_t)n * sizeof *S);
+    memset(b, 0, (size_t)n * (size_t)w * sizeof *b);
+    double scale = 0;
+    for (int i = 0; i < U; ++i) {
+        S[i * n + i] = c->K[i];
+        scale = fmax(scale, c->K[i]);
+    }
+    for (int a = 0; a < A; ++a) {
+        const reduced_actuator *act = &m->actuator[a];
+        const double *R = c->row + a * U;
+        const bool idle = c->idle[a], length = pl_drive_is_geometric(act->drive);
+        const double sign = act->kind == PL_CABLE ? 1 : -1; // a cable's tension works against its length
+        if (length && (!idle || act->idle_hold)) {
+            for (int i = 0; i < U; ++i) {
+                S[i * n + U + a] = sign * R[i];
+                S[(U + a) * n + i] = R[i];
+            }
+            b[(U + a) * w + a] = idle ? 0 : reduced_target_slope(act);
+            b[(U + a) * w + A] = (idle ? act->rest : reduced_target(act, 0)) - act->rest;
+            continue;
+        }
+        S[(U + a) * n + U + a] = scale;
+        for (int i = 0; i < U && !idle && !length; ++i) {
+            b[i * w + a] = -sign * R[i];
+        }
+        b[(U + a) * w + a] = idle || length ? 0 : scale;
+    }
+    if (!pl_dense_solve(n, S, b, w)) {
+        return false;
+    }
+    for (int i = 0; i < n * w; ++i) {
+        if (!(fabs(b[i]) < 1e9)) {
+            return false;
+        }
+    }
+    memcpy(c->map, b, (size_t)n * (size_t)w * sizeof *b);
+    return true;
+}
+
+static pl_status cc_memory(pl_reduced_model *m, cc_data *c, pl_error *err)
+{
+    const size_t U = (size_t)c->unknowns, A = (size_t)m->actuator_count, n = U + A;
+    c->piece = REDUCED_TAKE(m, cc_piece, m->station_count);
+    c->K = REDUCED_TAKE(m, double, U);
+    c->row = REDUCED_TAKE(m, double, (A + (size_t)m->sensor_count) * U);
+    c->map = REDUCED_TAKE(m, double, n *(A + 1));
+    c->work = REDUCED_TAKE(m, double, n *n + 6 * U);
+    c->side = REDUCED_TAKE(m, double, n *(A + 1));
+    c->idle = REDUCED_TAKE(m, bool, A);
+    m->point_count = (m->station_count - 1) * c->sub + 1;
+    m->point_s = REDUCED_TAKE(m, double, m->point_count);
+    return c->piece && c->K && c->row && c->map && c->work && c->side && c->idle && m->point_s
+               ? PL_OK
+               : pl_fail_memory(err, "the constant-curvature model");
+}
+
+static pl_status cc_line(pl_reduced_model *m, pl_error *err)
+{
+    const int markers = m->station_count, most = markers + 2 * (m->actuator_count + m->sensor_count);
+    double *wanted = REDUCED_TAKE(m, double, most);
+    if (!wanted) {
+        return pl_fail_memory(err, "the constant-curvature model");
+    }
+    int count = 0;
+    for (int i = 0; i < markers; ++i) {
+        wanted[count++] = m->station_s[i];
+    }
+    for (int i = 0; i < m->actuator_count; ++i) {
+        wanted[count++] = m->actuator[i].path.span[0];
+        wanted[count++] = m->actuator[i].path.span[1];
+    }
+    for (int i = 0; i < m->sensor_count; ++i) {
+        if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
+            wanted[count++] = m->sensor[i].path.span[0];
+            wanted[count++] = m->sensor[i].path.span[1];
+        }
+    }
+    return reduced_stations(m, wanted, count, err);
+}
+
+static pl_status cc_create(pl_reduced_model *m, pl_error *err)
+{
+    cc_data *c = REDUCED_TAKE(m, cc_data, 1);
+    pl_status status = c ? cc_line(m, err) : pl_fail_memory(err, "the constant-curvature model");
+    if (status != PL_OK) {
+        return status;
+    }
+    m->kind_data = c;
+    c->has_stiffness = true;
+    c->unknowns = 3 * m->section_count;
+    c->sub = (int)fmax(1, ceil(8.0 * m->section_count / (m->station_count - 1)));
+    status = cc_memory(m, c, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    cc_piece_create(m, c);
+    cc_stiffness(m, c);
+    for (int i = 0; i < m->point_count - 1; ++i) {
+        const int at = i / c->sub;
+        m->point_s[i] = m->station_s[at] + c->piece[at].h * (i % c->sub) / c->sub;
+    }
+    m->point_s[m->point_count - 1] = m->length;
+    for (int a = 0; a < m->actuator_count; ++a) {
+        reduced_actuator *act = &m->actuator[a];
+        const double area = act->kind == PL_CHAMBER ? act->area : 1;
+        const double *eff = act->effectiveness;
+        const bool chamber = act->kind == PL_CHAMBER;
+        act->rest = area * cc_row(m, c, &act->path, chamber ? area * eff[0] : 1, chamber ? area * eff[1] : 1,
+                                  c->row + a * c->unknowns);
+    }
+    for (int i = 0; i < m->sensor_count; ++i) {
+        if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
+            cc_row(m, c, &m->sensor[i].path, 1, 1, c->row + (m->actuator_count + i) * c->unknowns);
+        }
+    }
+    m->own_count = (size_t)c->unknowns;
+    if (!cc_map(m, c)) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "model: the lengths of the actuators contradict each other; at most three in a "
+                       "section, not in one plane with its axis, can be asked for");
+    }
+    c->mapped = true;
+    return PL_OK;
+}
+
+// p = length (C1 T2, -C1 T1, S1), R = exp(T1, T2, 0) of an arc that starts along z.
+static void cc_arc(double length, double T1, double T2, double p[3], double R[9])
+{
+    const reduced_trig t = reduced_trig_of(T1 * T1 + T2 * T2);
+    p[0] = length * t.C1 * T2;
+    p[1] = -length * t.C1 * T1;
+    p[2] = length * t.S1;
+    if (R) {
+        R[0] = 1 - t.C1 * T2 * T2;
+        R[1] = R[3] = t.C1 * T1 * T2;
+        R[2] = t.S1 * T2;
+        R[4] = 1 - t.C1 * T1 * T1;
+        R[5] = -t.S1 * T1;
+        R[6] = -t.S1 * T2;
+        R[7] = t.S1 * T1;
+        R[8] = 1 - t.C1 * (T1 * T1 + T2 * T2);
+    }
+}
+
+static void cc_compose(const reduced_frame *from, const double p[3], const double R[9], reduced_frame *to)
+{
+    double at[3];
+    pl_mulv3(from->R, p, at);
+    to->r[0] = from->r[0] + at[0];
+    to->r[1] = from->r[1] + at[1];
+    to->r[2] = from->r[2] + at[2];
+    pl_mul33(from->R, R, to->R);
+}
+
+static double cc_measure(const cc_data *c, const double *q, int row, double rest)
+{
+    const double *R = c->row + row * c->unknowns;
+    for (int i = 0; i < c->unknowns; ++i) {
+        rest += R[i] * q[i];
+    }
+    return rest;
+}
+
+static void cc_answers(pl_reduced_model *m, const cc_data *c)
+{
+    const int U = c->unknowns, A = m->actuator_count;
+    for (int a = 0; a < A; ++a) {
+        const double *H = c->map + (U + a) * (A + 1);
+        double f = H[A];
+        for (int j = 0; j < A; ++j) {
+            f += c->idle[j] ? 0 : H[j] * m->value[j];
+        }
+        const bool known = c->has_stiffness || !pl_drive_is_geometric(m->actuator[a].drive);
+        m->effort[a] = known ? f : NAN;
+        m->measure[a] = cc_measure(c, m->own, a, m->actuator[a].rest);
+    }
+    for (int i = 0; i < m->sensor_count; ++i) {
+        if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
+            const double rest = m->sensor[i].path.span[1] - m->sensor[i].path.span[0];
+            m->answer_sensor[i] = cc_measure(c, m->own, A + i, rest);
+        }
+    }
+    *m->energy = 0;
+    for (int i = 0; i < U; ++i) {
+        *m->energy += 0.5 * c->K[i] * m->own[i] * m->own[i];
+    }
+}
+
+// Makes the map anew when other actuators are idle than before.
+static void cc_ready(pl_reduced_model *m, cc_data *c)
+{
+    bool same = c->mapped;
+    for (int a = 0; a < m->actuator_count; ++a) {
+        const bool idle = isnan(m->value[a]);
+        same = same && c->idle[a] == idle;
+        c->idle[a] = idle;
+    }
+    if (!same) {
+        c->mapped = cc_map(m, c);
+    }
+}
+
+static void cc_solve(pl_reduced_model *m, pl_statics_report *report)
+{
+    cc_data *c = m->kind_data;
+    const int U = c->unknowns, A = m->actuator_count;
+    cc_ready(m, c);
+    for (int i = 0; i < U; ++i) {
+        const double *G = c->map + i * (A + 1);
+        double q = G[A];
+        for (int a = 0; a < A; ++a) {
+            q += c->idle[a] ? 0 : G[a] * m->value[a];
+        }
+        m->own[i] = q;
+    }
+    for (int i = 0; i + 1 < m->station_count; ++i) {
+        const cc_piece *e = &c->piece[i];
+        const double *q = m->own + 3 * e->section;
+        const double length = e->h + e->share * q[0];
+        double p[3], R[9];
+        if (length <= 0) {
+            report->outcome = PL_INFEASIBLE;
+        }
+        cc_arc(length, e->weight * q[1], e->weight * q[2], p, R);
+        cc_compose(&m->frame[i], p, R, &m->frame[i + 1]);
+    }
+    cc_answers(m, c);
+}
+
+static void cc_shape(pl_reduced_model *m)
+{
+    const cc_data *c = m->kind_data;
+    for (int i = 0; i + 1 < m->station_count; ++i) {
+        const cc_piece *e = &c->piece[i];
+        const double *q = m->own + 3 * e->section, part = 1.0 / c->sub;
+        double p[3], R[9];
+        cc_arc((e->h + e->share * q[0]) * part, e->weight * q[1] * part, e->weight * q[2] * part, p, R);
+        reduced_frame f = m->frame[i];
+        for (int k = 0; k < c->sub; ++k) {
+            memcpy(m->point + 3 * (i * c->sub + k), f.r, sizeof f.r);
+            memcpy(m->point_R + 9 * (i * c->sub + k), f.R, sizeof f.R);
+            cc_compose(&f, p, R, &f);
+        }
+    }
+    const reduced_frame *tip = &m->frame[m->station_count - 1];
+    memcpy(m->point + 3 * (m->point_count - 1), tip->r, sizeof tip->r);
+    memcpy(m->point_R + 9 * (m->point_count - 1), tip->R, sizeof tip->R);
+}
+
+// Derivatives of an arc's end by (length, T1, T2): dp in its start frame, w its spatial rotation there.
+static void cc_arc_derivative(double length, double T1, double T2, double dp[3][3], double w[3][3])
+{
+    const reduced_trig t = reduced_trig_of(T1 * T1 + T2 * T2);
+    const double dC = t.C2 - 0.5 * t.S2, dS = 0.5 * (t.S2 - t.C1), theta[3] = {T1, T2, 0};
+    dp[0][0] = t.C1 * T2, dp[0][1] = -t.C1 * T1, dp[0][2] = t.S1;
+    memset(w, 0, sizeof(double[3]));
+    dp[1][0] = length * 2 * dC * T1 * T2;
+    dp[1][1] = -length * (t.C1 + 2 * dC * T1 * T1);
+    dp[1][2] = length * 2 * dS * T1;
+    dp[2][0] = length * (t.C1 + 2 * dC * T2 * T2);
+    dp[2][1] = -length * 2 * dC * T1 * T2;
+    dp[2][2] = length * 2 * dS * T2;
+    reduced_spin(&t, theta, (const double[3]){1, 0, 0}, w[1]);
+    reduced_spin(&t, theta, (const double[3]){0, 1, 0}, w[2]);
+}
+
+// Adds a piece's part to the twist (6 x unknowns) of a point `r` it carries.
+static void cc_piece_twist(const pl_reduced_model *m, const cc_data *c, int i, double part,
+                           const double at[3], const double r[3], double *twist)
+{
+    const cc_piece *e = &c->piece[i];
+    const double *q = m->own + 3 * e->section;
+    const double scale[3] = {part * e->share, part * e->weight, part * e->weight};
+    double dp[3][3], w[3][3], arm[3];
+    cc_arc_derivative(part * (e->h + e->share * q[0]), part * e->weight * q[1], part * e->weight * q[2], dp,
+                      w);
+    pl_sub3(r, at, arm);
+    for (int j = 0; j < 3; ++j) {
+        double p[3], v[3], lever[3];
+        pl_mulv3(m->frame[i].R, dp[j], p);
+        pl_mulv3(m->frame[i].R, w[j], v);
+        pl_cross3(v, arm, lever);
+        double *column = twist + 3 * e->section + j;
+        for (int k = 0; k < 3; ++k) {
+            column[k * c->unknowns] += scale[j] * (p[k] + lever[k]);
+            column[(3 + k) * c->unknowns] += scale[j] * v[k];
+        }
+    }
+}
+
+// rows x unknowns into rows x actuators
+static void cc_by_values(const pl_reduced_model *m, const cc_data *c, const double *by_q, int rows,
+                         double *out)
+{
+    const int U = c->unknowns, A = m->actuator_count;
+    for (int i = 0; i < rows; ++i) {
+        for (int a = 0; a < A; ++a) {
+            double sum = 0;
+            for (int j = 0; j < U; ++j) {
+                sum += by_q[i * U + j] * c->map[j * (A + 1) + a];
+            }
+            out[i * A + a] = sum;
+        }
+    }
+}
+
+static void cc_point_twists(pl_reduced_model *m, cc_data *c)
+{
+    if (m->point_stale) {
+        cc_shape(m);
+        m->point_stale = false;
+    }
+    double *twist = c->work;
+    for (int n = 0; n < m->point_count; ++n) {
+        const int piece = n / c->sub, full = n % c->sub ? piece : piece - 1;
+        memset(twist, 0, 6 * (size_t)c->unknowns * sizeof *twist);
+        for (int i = 0; i < piece; ++i) {
+            cc_piece_twist(m, c, i, 1, m->frame[i + 1].r, m->point + 3 * n, twist);
+        }
+        if (full == piece) {
+            cc_piece_twist(m, c, piece, (double)(n % c->sub) / c->sub, m->point + 3 * n, m->point + 3 * n,
+                           twist);
+        }
+        cc_by_values(m, c, twist, 3, m->by.point + 3 * n * m->actuator_count);
+    }
+}
+
+static void cc_differentiate(pl_reduced_model *m, bool points, pl_jacobian_report *report)
+{
+    (void)report;
+    cc_data *c = m->kind_data;
+    const int U = c->unknowns, A = m->actuator_count;
+    cc_ready(m, c);
+    double *twist = c->work; // 6 x unknowns
+    for (int k = 0; k < m->station_count; ++k) {
+        if (!m->station_used[k]) {
+            continue;
+        }
+        memset(twist, 0, 6 * (size_t)U * sizeof *twist);
+        for (int i = 0; i < k; ++i) {
+            cc_piece_twist(m, c, i, 1, m->frame[i + 1].r, m->frame[k].r, twist);
+        }
+        cc_by_values(m, c, twist, 6, m->by.twist + 6 * k * A);
+    }
+    if (points) {
+        cc_point_twists(m, c);
+    }
+    cc_by_values(m, c, c->row, A, m->by.measure);
+    cc_by_values(m, c, c->row + A * U, m->sensor_count, m->by.sensor);
+    for (int a = 0; a < A; ++a) {
+        const bool known = c->has_stiffness || !pl_drive_is_geometric(m->actuator[a].drive);
+        for (int j = 0; j < A; ++j) {
+            m->by.effort[a * A + j] = known ? c->map[(U + a) * (A + 1) + j] : NAN;
+        }
+    }
+    double *force = c->work;
+    for (int i = 0; i < U; ++i) {
+        force[i] = c->K[i] * m->own[i];
+    }
+    cc_by_values(m, c, force, 1, m->by.energy);
+}
+
+static void cc_reset(pl_reduced_model *m)
+{
+    (void)m; // straight, as every model at rest
+}
+
+const reduced_ops reduced_cc_ops = {cc_create, cc_solve, cc_shape, cc_differentiate, cc_reset};
+
+// ---- one arc by itself
+// l_i = s + T1 d_y,i - T2 d_x,i with d_i = D/2 (cos a_i, sin a_i), a_i = angle + 120 degrees i: the mean is
+// s, and the first harmonic gives T, because the sums of cos^2 and sin^2 are 3/2.
+pl_arc pl_arc_from_lengths(const double length[3], double diameter, double angle)
+{
+    pl_arc arc = {.length = (length[0] + length[1] + length[2]) / 3};
+    for (int i = 0; i < 3; ++i) {
+        const double a = angle + 2 * PL_PI * i / 3, f = 4 / (3 * diameter) * length[i];
+        arc.turn[0] += f * sin(a);
+        arc.turn[1] -= f * cos(a);
+    }
+    return arc;
+}
+
+void pl_arc_to_lengths(const pl_arc *arc, double diameter, double angle, double length[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        const double a = angle + 2 * PL_PI * i / 3, r = 0.5 * diameter;
+        length[i] = arc->length + r * (arc->turn[0] * sin(a) - arc->turn[1] * cos(a));
+    }
+}
+
+void pl_arc_end(const pl_arc *arc, double position[3], double rotation[9])
+{
+    cc_arc(arc->length, arc->turn[0], arc->turn[1], position, rotation);
+}
+
+// The chord leaves the tangent by half the turn: turn = 2 atan2(rho, z), and chord = length S1(turn / 2).
+bool pl_arc_reach(const double position[3], pl_arc *arc)
+{
+    const double rho = hypot(position[0], position[1]), chord = pl_norm3(position);
+    if (!(chord > 0) || (rho <= 1e-12 * chord && position[2] < 0)) {
+        return false;
+    }
+    const double turn = 2 * atan2(rho, position[2]);
+    arc->length = chord / reduced_trig_of(0.25 * turn * turn).S1;
+    // turn / rho is finite at rho = 0: 2 atan(x)/x / z
+    const double per = rho > 1e-8 * chord ? turn / rho : 2 / position[2];
+    arc->turn[0] = -per * position[1];
+    arc->turn[1] = per * position[0];
+    return true;
+}

@@ -1,0 +1,370 @@
+// Is a description of a reduced model complete and possible? Every defect is a finding that names the field,
+// what was found and what was expected.
+#include <stdarg.h>
+#include <stdio.h>
+#include "reduced/reduced_impl.h"
+
+typedef struct check {
+    const pl_reduced_def *def;
+    pl_findings *findings;
+    double length;
+    int defects;
+    char first[400];
+} check;
+
+static void check_defect(check *c, int line, const char *format, ...) PL_PRINTF(3, 4);
+static void check_defect(check *c, int line, const char *format, ...)
+{
+    char text[400];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    pl_findings_add(c->findings, PL_DEFECT, c->def->file, line, "%s", text);
+    if (c->defects++ == 0) {
+        snprintf(c->first, sizeof c->first, "%s", text);
+    }
+}
+
+static bool check_positive(check *c, int line, const char *what, const char *field, double value)
+{
+    if (value > 0 && isfinite(value)) {
+        return true;
+    }
+    check_defect(c, line, "%s: %s is %g, must be positive", what, field, value);
+    return false;
+}
+
+static bool check_finite(const double *value, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        if (!isfinite(value[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Names of one kind of item differ; stride walks over the defs, whose first member is the name.
+static void check_names(check *c, const char *what, const void *item, int count, size_t stride,
+                        size_t line_offset)
+{
+    const char *at = item;
+    for (int i = 0; i < count; ++i) {
+        const char *name = *(const char *const *)(at + (size_t)i * stride);
+        const int line = *(const int *)(at + (size_t)i * stride + line_offset);
+        if (!name || !name[0]) {
+            check_defect(c, line, "%s %d has no name", what, i + 1);
+            continue;
+        }
+        for (int j = 0; j < i; ++j) {
+            const char *other = *(const char *const *)(at + (size_t)j * stride);
+            if (other && strcmp(name, other) == 0) {
+                check_defect(c, line, "%s: the name '%s' is given twice", what, name);
+            }
+        }
+    }
+}
+
+static bool check_needs_stiffness(const pl_reduced_def *d)
+{
+    if (d->kind == PL_BEAM || d->kind == PL_ROD) {
+        return true;
+    }
+    for (int i = 0; d->kind == PL_CONSTANT_CURVATURE && i < d->actuator_count; ++i) {
+        if (!pl_drive_is_geometric(d->actuator[i].drive)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_shares(check *c, const pl_section_def *s, const char *what)
+{
+    double sum = 0;
+    for (int i = 0; i < s->share_count; ++i) {
+        if (!check_positive(c, s->line, what, "a share", s->share[i])) {
+            return;
+        }
+        sum += s->share[i];
+    }
+    if (s->pieces > 0 && s->pieces != s->share_count) {
+        check_defect(c, s->line, "%s: %d shares for %d gaps", what, s->share_count, s->pieces);
+    } else if (fabs(sum - 1) > 1e-6) {
+        check_defect(c, s->line, "%s: the shares add up to %g, expected 1", what, sum);
+    }
+}
+
+static void check_section(check *c, const pl_section_def *s)
+{
+    const pl_reduced_def *d = c->def;
+    char what[120];
+    snprintf(what, sizeof what, "section '%.80s'", s->name ? s->name : "");
+    check_positive(c, s->line, what, "length", s->length);
+    check_positive(c, s->line, what, "diameter",
+                   s->diameter[0] < s->diameter[1] ? s->diameter[0] : s->diameter[1]);
+    if (check_needs_stiffness(d)) {
+        const bool ok = check_positive(c, s->line, what, "EA", s->EA) &&
+                        check_positive(c, s->line, what, "EI", fmin(s->EI[0], s->EI[1]));
+        if (ok && d->kind != PL_CONSTANT_CURVATURE && check_positive(c, s->line, what, "GJ", s->GJ)) {
+            check_positive(c, s->line, what, "GA", fmin(s->GA[0], s->GA[1]));
+        }
+    }
+    if (!(s->mass >= 0) || !isfinite(s->mass)) {
+        check_defect(c, s->line, "%s: mass is %g t/mm, must be >= 0", what, s->mass);
+    }
+    if (s->pieces < 0 || s->pieces > 1000) {
+        check_defect(c, s->line, "%s: pieces is %d, must be 1 to 1000", what, s->pieces);
+    }
+    if (s->share_count > 0 && d->kind != PL_VERTEBRAE) {
+        check_defect(c, s->line, "%s: shares belong to a model of kind vertebrae", what);
+    } else if (s->share_count > 0) {
+        check_shares(c, s, what);
+    }
+}
+
+static void check_path(check *c, const pl_line_path_def *p, int line, const char *what)
+{
+    if (!check_finite(p->span, 2) || p->span[0] < -1e-9 * c->length || p->span[1] > c->length * (1 + 1e-9) ||
+        !(p->span[1] > p->span[0])) {
+        check_defect(c, line, "%s: runs from %g to %g mm, expected a piece of 0 to %g", what, p->span[0],
+                     p->span[1], c->length);
+        return;
+    }
+    const double numbers[] = {p->radius[0], p->radius[1], p->angle, p->turns};
+    if (p->way_count == 0 && (!check_finite(numbers, 4) || p->radius[0] < 0 || p->radius[1] < 0)) {
+        check_defect(c, line, "%s: radius %g to %g, angle %g, turns %g: expected finite numbers, radius >= 0",
+                     what, p->radius[0], p->radius[1], p->angle, p->turns);
+    }
+    if (p->way_count == 1) {
+        check_defect(c, line, "%s: a path of one point, expected at least two", what);
+    }
+    for (int i = 0; i < p->way_count; ++i) {
+        if (!check_finite(p->way + 3 * i, 3) || (i > 0 && !(p->way[3 * i] > p->way[3 * i - 3]))) {
+            check_defect(c, line, "%s: point %d of the path is not beyond the one before", what, i + 1);
+            return;
+        }
+    }
+    if (p->way_count > 1 && (fabs(p->way[0] - p->span[0]) > 1e-9 * c->length ||
+                             fabs(p->way[3 * p->way_count - 3] - p->span[1]) > 1e-9 * c->length)) {
+        check_defect(c, line, "%s: the path's points and its span differ", what);
+    }
+}
+
+static void check_actuator_kind(check *c, const pl_line_actuator_def *a, const char *what)
+{
+    const pl_reduced_def *d = c->def;
+    if (d->kind == PL_VERTEBRAE && a->kind != PL_CABLE) {
+        check_defect(c, a->line, "%s: a model of vertebrae is moved by lengths, not by chambers", what);
+    }
+    if (d->kind == PL_VERTEBRAE && !pl_drive_is_geometric(a->drive)) {
+        check_defect(c, a->line, "%s: drive is %s, vertebrae know length, length_ratio and shortening", what,
+                     pl_drive_name(a->drive));
+    }
+    if ((d->kind == PL_VERTEBRAE || d->kind == PL_CONSTANT_CURVATURE) && (a->path.turns != 0)) {
+        check_defect(c, a->line, "%s: turns is %g; only beam and rod know helical paths", what,
+                     a->path.turns);
+    }
+    if (d->as_published && (a->kind != PL_CHAMBER || a->drive != PL_DRIVE_PRESSURE)) {
+        check_defect(c, a->line, "%s: as_published knows chambers driven by pressure only", what);
+    }
+}
+
+static void check_actuator(check *c, const pl_line_actuator_def *a)
+{
+    char what[140];
+    snprintf(what, sizeof what, "actuator '%.80s'", a->name ? a->name : "");
+    if (a->kind != PL_CABLE && a->kind != PL_CHAMBER) {
+        check_defect(c, a->line, "%s: kind is %s, reduced models know cable and chamber", what,
+                     pl_actuator_kind_name(a->kind));
+        return;
+    }
+    if (pl_drive_kind(a->drive) != a->kind || a->drive == PL_DRIVE_SYRINGE) {
+        check_defect(c, a->line, "%s: drive %s does not fit; a %s here is driven by %s", what,
+                     pl_drive_name(a->drive), pl_actuator_kind_name(a->kind),
+                     a->kind == PL_CABLE ? "tension, length, length_ratio or shortening"
+                                         : "pressure, volume or volume_ratio");
+    }
+    if (a->has_range && !(a->range[0] < a->range[1] && check_finite(a->range, 2))) {
+        check_defect(c, a->line, "%s: range runs from %g to %g, the wrong way round", what, a->range[0],
+                     a->range[1]);
+    }
+    if (a->kind == PL_CHAMBER && check_positive(c, a->line, what, "area", a->area)) {
+        check_positive(c, a->line, what, "effectiveness", fmin(a->effectiveness[0], a->effectiveness[1]));
+    }
+    check_path(c, &a->path, a->line, what);
+    check_actuator_kind(c, a, what);
+}
+
+static void check_others(check *c)
+{
+    const pl_reduced_def *d = c->def;
+    for (int i = 0; i < d->marker_count; ++i) {
+        const pl_line_marker_def *m = &d->marker[i];
+        if (!(m->at >= 0 && m->at <= c->length * (1 + 1e-9)) || !check_finite(m->offset, 3)) {
+            check_defect(c, m->line, "marker '%s': at is %g mm, expected 0 to %g", m->name ? m->name : "",
+                         m->at, c->length);
+        }
+        if (d->as_published && m->at < c->length * (1 - 1e-9)) {
+            check_defect(c, m->line, "marker '%s': as_published knows the tip only, at %g mm",
+                         m->name ? m->name : "", c->length);
+        }
+    }
+    for (int i = 0; i < d->sensor_count; ++i) {
+        const pl_line_sensor_def *s = &d->sensor[i];
+        int found = -1;
+        for (int k = 0; s->actuator && k < d->actuator_count; ++k) {
+            found = d->actuator[k].name && strcmp(d->actuator[k].name, s->actuator) == 0 ? k : found;
+        }
+        if (s->kind == PL_SENSOR_LENGTH) {
+            check_path(c, &s->path, s->line, "sensor");
+        } else if (found < 0 || d->actuator[found].kind != PL_CHAMBER) {
+            check_defect(c, s->line, "sensor '%s': there is no chamber '%s'", s->name ? s->name : "",
+                         s->actuator ? s->actuator : "");
+        }
+    }
+    for (int i = 0; i < d->force_count; ++i) {
+        const pl_line_force_def *f = &d->force[i];
+        bool found = false;
+        for (int k = 0; f->marker && k < d->marker_count; ++k) {
+            found = found || (d->marker[k].name && strcmp(d->marker[k].name, f->marker) == 0);
+        }
+        if (!found) {
+            check_defect(c, f->line, "force %d: there is no marker '%s'", i + 1, f->marker ? f->marker : "");
+        }
+        if (!check_finite(f->force, 3) || !check_finite(f->moment, 3)) {
+            check_defect(c, f->line, "force %d is not finite", i + 1);
+        }
+    }
+    for (int i = 0; i < d->load_count; ++i) {
+        const pl_line_load_def *l = &d->load[i];
+        bool found = !l->section;
+        for (int k = 0; l->section && k < d->section_count; ++k) {
+            found = found || (d->section[k].name && strcmp(d->section[k].name, l->section) == 0);
+        }
+        if (!found || !check_finite(l->force, 3)) {
+            check_defect(c, l->line, "distributed load %d: %s '%s'", i + 1,
+                         found ? "not finite on" : "there is no section", l->section ? l->section : "all");
+        }
+    }
+}
+
+static void check_commands(check *c)
+{
+    const pl_reduced_def *d = c->def;
+    for (int i = 0; i < d->command_count; ++i) {
+        const pl_command_def *m = &d->command[i];
+        if (m->drive_count < 1) {
+            check_defect(c, m->line, "command '%s' drives nothing", m->name);
+        }
+        for (int k = 0; k < m->drive_count; ++k) {
+            bool found = false;
+            for (int a = 0; a < d->actuator_count; ++a) {
+                found =
+                    found || (d->actuator[a].name && strcmp(d->actuator[a].name, m->drive[k].actuator) == 0);
+            }
+            if (!found) {
+                check_defect(c, m->line, "command '%s': there is no actuator '%s'", m->name,
+                             m->drive[k].actuator);
+            }
+        }
+    }
+}
+
+// What a kind cannot do is refused, not ignored.
+static void check_kind(check *c)
+{
+    const pl_reduced_def *d = c->def;
+    const bool geometric = d->kind == PL_CONSTANT_CURVATURE || d->kind == PL_VERTEBRAE;
+    const bool heavy = d->gravity[0] != 0 || d->gravity[1] != 0 || d->gravity[2] != 0;
+    const char *kind = pl_reduced_kind_name(d->kind);
+    if (!check_finite(d->gravity, 3)) {
+        check_defect(c, d->line, "gravity is not finite");
+    }
+    if (geometric && (heavy || d->force_count > 0 || d->load_count > 0)) {
+        check_defect(c, d->line, "a model of kind %s knows no loads; use beam or rod", kind);
+    }
+    if (d->as_published && d->kind != PL_BEAM) {
+        check_defect(c, d->line, "as_published belongs to kind beam, not to %s", kind);
+    }
+    if (d->as_published && (heavy || d->load_count > 0 || d->section_count != 1 || d->sensor_count > 0)) {
+        check_defect(c, d->line, "as_published is one section with chambers and tip loads, nothing else");
+    }
+    for (int i = 0; d->as_published && i < d->force_count; ++i) {
+        if (d->force[i].follower) {
+            check_defect(c, d->force[i].line, "as_published knows no follower loads");
+        }
+    }
+    if (d->actuator_count > REDUCED_ACTUATORS_MAX) {
+        check_defect(c, d->line, "%d actuators, at most %d are possible", d->actuator_count,
+                     REDUCED_ACTUATORS_MAX);
+    }
+}
+
+// The base frame's columns are orthonormal and right-handed, or all 0.
+static void check_frame(check *c)
+{
+    const double *Q = c->def->frame;
+    double zero = 0, off = 0;
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            const double dot = Q[i] * Q[j] + Q[3 + i] * Q[3 + j] + Q[6 + i] * Q[6 + j];
+            zero += fabs(Q[3 * i + j]);
+            off = fmax(off, fabs(dot - (i == j)));
+        }
+    }
+    if (!check_finite(Q, 9) || !check_finite(c->def->base, 3) ||
+        (zero > 0 && !(off < 1e-9 && pl_det3(Q) > 0))) {
+        check_defect(c, c->def->line, "the base frame is no rotation");
+    }
+}
+
+pl_status pl_reduced_check(const pl_reduced_def *def, pl_findings *findings, pl_error *err)
+{
+    check c = {.def = def, .findings = findings};
+    if ((int)def->kind < 0 || def->kind >= PL_REDUCED_KIND_COUNT) {
+        check_defect(&c, def->line, "model: kind is %d, unknown", (int)def->kind);
+        return pl_fail(err, PL_BAD_INPUT, "%s", c.first);
+    }
+    if (def->section_count < 1 || def->section_count > 100) {
+        check_defect(&c, def->line, "model: %d sections, expected 1 to 100", def->section_count);
+    }
+    for (int i = 0; i < def->section_count; ++i) {
+        check_section(&c, &def->section[i]);
+        c.length += def->section[i].length;
+    }
+    if (c.defects == 0) {
+        for (int i = 0; i < def->actuator_count; ++i) {
+            check_actuator(&c, &def->actuator[i]);
+        }
+        check_names(&c, "section", def->section, def->section_count, sizeof *def->section,
+                    offsetof(pl_section_def, line));
+        check_names(&c, "actuator", def->actuator, def->actuator_count, sizeof *def->actuator,
+                    offsetof(pl_line_actuator_def, line));
+        check_names(&c, "marker", def->marker, def->marker_count, sizeof *def->marker,
+                    offsetof(pl_line_marker_def, line));
+        check_names(&c, "sensor", def->sensor, def->sensor_count, sizeof *def->sensor,
+                    offsetof(pl_line_sensor_def, line));
+        check_others(&c);
+        check_commands(&c);
+        check_kind(&c);
+        check_frame(&c);
+    }
+    return c.defects ? pl_fail(err, PL_BAD_INPUT, "%s", c.first) : PL_OK;
+}
+
+const char *pl_reduced_kind_name(pl_reduced_kind kind)
+{
+    static const char *const name[] = {"beam", "rod", "constant_curvature", "vertebrae"};
+    return (int)kind >= 0 && kind < PL_REDUCED_KIND_COUNT ? name[kind] : "unknown";
+}
+
+void pl_section_stiffness(pl_section_def *section, double E, double G, double area, double Ix, double Iy,
+                          double J, double shear)
+{
+    section->EA = E * area;
+    section->EI[0] = E * Ix;
+    section->EI[1] = E * Iy;
+    section->GJ = G * J;
+    section->GA[0] = section->GA[1] = shear * G * area;
+}

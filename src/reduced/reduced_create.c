@@ -1,0 +1,522 @@
+// Building a reduced model: copies of what was described, stations along the centre line, and all memory the
+// model will ever use.
+#include <stdlib.h>
+#include "reduced/reduced_impl.h"
+
+typedef struct reduced_block {
+    struct reduced_block *next;
+    double data[]; // doubles keep it aligned
+} reduced_block;
+
+void *reduced_take(pl_reduced_model *m, size_t count, size_t size)
+{
+    if (size && count > ((size_t)1 << 32) / size) {
+        return NULL;
+    }
+    reduced_block *b = pl_alloc(sizeof *b + count * size + sizeof(double));
+    if (!b) {
+        return NULL;
+    }
+    b->next = m->block;
+    m->block = b;
+    return b->data;
+}
+
+void reduced_destroy(void *self)
+{
+    pl_reduced_model *m = self;
+    for (reduced_block *b = m->block; b;) {
+        reduced_block *next = b->next;
+        pl_free(b);
+        b = next;
+    }
+    pl_free(m);
+}
+
+static char *create_text(pl_reduced_model *m, const char *text)
+{
+    const size_t length = strlen(text) + 1;
+    char *copy = REDUCED_TAKE(m, char, length);
+    return copy ? memcpy(copy, text, length) : NULL;
+}
+
+// ---- stations
+static int create_compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int reduced_section_at(const pl_reduced_model *m, double s)
+{
+    int i = 0;
+    while (i + 1 < m->section_count && s >= m->section[i + 1].start) {
+        ++i;
+    }
+    return i;
+}
+
+double reduced_diameter(const pl_reduced_model *m, double s)
+{
+    const reduced_section *c = &m->section[reduced_section_at(m, s)];
+    const double f = fmin(fmax((s - c->start) / c->length, 0), 1);
+    return c->diameter[0] + f * (c->diameter[1] - c->diameter[0]);
+}
+
+pl_status reduced_stations(pl_reduced_model *m, const double *wanted, int wanted_count, pl_error *err)
+{
+    const int most = m->section_count + 1 + wanted_count;
+    double *mark = PL_NEW_ARRAY(double, most);
+    if (!mark) {
+        return pl_fail_memory(err, "the reduced model's stations");
+    }
+    for (int i = 0; i < m->section_count; ++i) {
+        mark[i] = m->section[i].start;
+    }
+    mark[m->section_count] = m->length;
+    for (int i = 0; i < wanted_count; ++i) {
+        mark[m->section_count + 1 + i] = fmin(fmax(wanted[i], 0), m->length);
+    }
+    qsort(mark, (size_t)most, sizeof *mark, create_compare);
+
+    // count, then fill
+    for (int pass = 0; pass < 2; ++pass) {
+        int count = 1;
+        double last = 0;
+        for (int i = 1; i < most; ++i) {
+            if (mark[i] - last <= 1e-7 * m->length) {
+                continue;
+            }
+            const reduced_section *c = &m->section[reduced_section_at(m, 0.5 * (last + mark[i]))];
+            const double h = c->length / c->pieces, gap = mark[i] - last;
+            const int pieces = (int)fmax(1, ceil(gap / h - 1e-6));
+            for (int k = 1; k <= pieces; ++k) {
+                if (pass) {
+                    m->station_s[count] = k == pieces ? mark[i] : last + gap * k / pieces;
+                }
+                ++count;
+            }
+            last = mark[i];
+        }
+        if (!pass) {
+            m->station_count = count;
+            m->station_s = count <= REDUCED_STATIONS_MAX ? REDUCED_TAKE(m, double, count) : NULL;
+            if (!m->station_s) {
+                pl_free(mark);
+                return count <= REDUCED_STATIONS_MAX
+                           ? pl_fail_memory(err, "the reduced model's stations")
+                           : pl_fail(err, PL_BAD_INPUT, "model: %d pieces along the line, at most %d", count,
+                                     REDUCED_STATIONS_MAX);
+            }
+        }
+    }
+    pl_free(mark);
+    return PL_OK;
+}
+
+// ---- copies
+static bool create_path(pl_reduced_model *m, const pl_line_path_def *d, reduced_path *p)
+{
+    *p = (reduced_path){.span = {fmax(d->span[0], 0), fmin(d->span[1], m->length)},
+                        .radius = {d->radius[0], d->radius[1]},
+                        .angle = d->angle,
+                        .turns = d->turns,
+                        .way_count = d->way_count};
+    if (d->way_count > 0) {
+        p->way = REDUCED_TAKE(m, double, 3 * d->way_count);
+        if (!p->way) {
+            return false;
+        }
+        memcpy(p->way, d->way, 3 * (size_t)d->way_count * sizeof(double));
+    }
+    return true;
+}
+
+static int create_default_pieces(const pl_reduced_def *d, const pl_section_def *s)
+{
+    const bool cone = s->diameter[0] != s->diameter[1];
+    return s->share_count > 0                 ? s->share_count
+           : s->pieces > 0                    ? s->pieces
+           : d->kind == PL_VERTEBRAE          ? 8
+           : d->kind == PL_CONSTANT_CURVATURE ? (cone ? 8 : 1)
+                                              : 20;
+}
+
+static bool create_sections(pl_reduced_model *m, const pl_reduced_def *d)
+{
+    m->section = REDUCED_TAKE(m, reduced_section, d->section_count);
+    m->section_count = d->section_count;
+    for (int i = 0; m->section && i < d->section_count; ++i) {
+        const pl_section_def *s = &d->section[i];
+        reduced_section *c = &m->section[i];
+        *c = (reduced_section){.start = m->length,
+                               .length = s->length,
+                               .EA = s->EA,
+                               .GJ = s->GJ,
+                               .mass = s->mass,
+                               .pieces = create_default_pieces(d, s)};
+        memcpy(c->diameter, s->diameter, sizeof c->diameter);
+        memcpy(c->EI, s->EI, sizeof c->EI);
+        memcpy(c->GA, s->GA, sizeof c->GA);
+        m->length += s->length;
+        for (int k = 0; k < 3; ++k) {
+            c->load[k] = s->mass * d->gravity[k];
+        }
+        for (int j = 0; j < d->load_count; ++j) {
+            if (!d->load[j].section || strcmp(d->load[j].section, s->name) == 0) {
+                reduced_axpy3(1, d->load[j].force, c->load);
+            }
+        }
+        c->name = create_text(m, s->name);
+        c->share = REDUCED_TAKE(m, double, c->pieces);
+        if (!c->name || !c->share) {
+            return false;
+        }
+        for (int k = 0; k < c->pieces; ++k) {
+            c->share[k] = s->share_count > 0 ? s->share[k] : 1.0 / c->pieces;
+        }
+    }
+    return m->section != NULL;
+}
+
+static bool create_actuators(pl_reduced_model *m, const pl_reduced_def *d)
+{
+    const int count = d->actuator_count;
+    m->actuator_count = count;
+    m->actuator = REDUCED_TAKE(m, reduced_actuator, count);
+    m->actuator_name = REDUCED_TAKE(m, const char *, count);
+    m->actuator_kind = REDUCED_TAKE(m, pl_actuator_kind, count);
+    if (!m->actuator || !m->actuator_name || !m->actuator_kind) {
+        return false;
+    }
+    for (int i = 0; i < count; ++i) {
+        const pl_line_actuator_def *s = &d->actuator[i];
+        reduced_actuator *a = &m->actuator[i];
+        *a = (reduced_actuator){.kind = s->kind,
+                                .drive = s->drive,
+                                .has_range = s->has_range,
+                                .idle_hold = s->idle_hold,
+                                .area = s->area,
+                                .command = -1,
+                                .factor = 1};
+        memcpy(a->range, s->range, sizeof a->range);
+        memcpy(a->effectiveness, s->effectiveness, sizeof a->effectiveness);
+        a->name = create_text(m, s->name);
+        if (!a->name || !create_path(m, &s->path, &a->path)) {
+            return false;
+        }
+        m->actuator_name[i] = a->name;
+        m->actuator_kind[i] = a->kind;
+    }
+    return true;
+}
+
+static int create_find(const char *const *name, int count, const char *wanted)
+{
+    for (int i = 0; i < count; ++i) {
+        if (strcmp(name[i], wanted) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// A command's own range, or that of the one actuator it drives.
+static void create_command_range(const pl_reduced_model *m, const pl_command_def *d, pl_model_command *c)
+{
+    const int first = create_find(m->actuator_name, m->actuator_count, d->drive[0].actuator);
+    const reduced_actuator *a = &m->actuator[first];
+    c->drive = a->drive;
+    c->has_range = d->has_range;
+    memcpy(c->range, d->range, sizeof c->range);
+    if (!d->has_range && d->drive_count == 1 && a->has_range && d->drive[0].factor != 0) {
+        const double x = a->range[0] / d->drive[0].factor, y = a->range[1] / d->drive[0].factor;
+        c->has_range = true;
+        c->range[0] = fmin(x, y);
+        c->range[1] = fmax(x, y);
+    }
+}
+
+static bool create_commands(pl_reduced_model *m, const pl_reduced_def *d)
+{
+    const int count = d->command_count > 0 ? d->command_count : d->actuator_count;
+    m->command_count = count;
+    m->command_info = REDUCED_TAKE(m, pl_model_command, count);
+    for (int i = 0; m->command_info && i < count; ++i) {
+        pl_model_command *c = &m->command_info[i];
+        if (d->command_count == 0) {
+            reduced_actuator *a = &m->actuator[i];
+            *c = (pl_model_command){.name = a->name,
+                                    .drive = a->drive,
+                                    .has_range = a->has_range,
+                                    .range = {a->range[0], a->range[1]}};
+            a->command = i;
+            continue;
+        }
+        *c = (pl_model_command){.name = create_text(m, d->command[i].name)};
+        if (!c->name) {
+            return false;
+        }
+        create_command_range(m, &d->command[i], c);
+        for (int k = 0; k < d->command[i].drive_count; ++k) {
+            const pl_command_drive *drive = &d->command[i].drive[k];
+            const int at = create_find(m->actuator_name, m->actuator_count, drive->actuator);
+            m->actuator[at].command = i;
+            m->actuator[at].factor = drive->factor;
+        }
+    }
+    return m->command_info != NULL;
+}
+
+static bool create_sensors(pl_reduced_model *m, const pl_reduced_def *d)
+{
+    m->sensor_count = d->sensor_count;
+    m->sensor = REDUCED_TAKE(m, reduced_sensor, d->sensor_count);
+    m->sensor_name = REDUCED_TAKE(m, const char *, d->sensor_count);
+    m->sensor_kind = REDUCED_TAKE(m, pl_sensor_kind, d->sensor_count);
+    if (!m->sensor || !m->sensor_name || !m->sensor_kind) {
+        return false;
+    }
+    for (int i = 0; i < d->sensor_count; ++i) {
+        const pl_line_sensor_def *s = &d->sensor[i];
+        m->sensor[i] = (reduced_sensor){.kind = s->kind, .actuator = -1};
+        m->sensor_kind[i] = s->kind;
+        m->sensor_name[i] = create_text(m, s->name);
+        if (!m->sensor_name[i]) {
+            return false;
+        }
+        if (s->kind == PL_SENSOR_LENGTH) {
+            if (!create_path(m, &s->path, &m->sensor[i].path)) {
+                return false;
+            }
+        } else {
+            m->sensor[i].actuator = create_find(m->actuator_name, m->actuator_count, s->actuator);
+        }
+    }
+    return true;
+}
+
+// Markers ride on the nearest station; what is left goes into their offset.
+static void create_attach(const pl_reduced_model *m, double at, const double offset[3], reduced_marker *out)
+{
+    int best = 0;
+    for (int i = 1; i < m->station_count; ++i) {
+        best = fabs(m->station_s[i] - at) < fabs(m->station_s[best] - at) - 1e-9 * m->length ? i : best;
+    }
+    out->station = best;
+    memcpy(out->offset, offset, sizeof out->offset);
+    if (fabs(at - m->station_s[best]) > 1e-7 * m->length) {
+        out->offset[2] += at - m->station_s[best];
+    }
+    m->station_used[best] = true;
+}
+
+static bool create_markers(pl_reduced_model *m, const pl_reduced_def *d)
+{
+    m->station_used = REDUCED_TAKE(m, bool, m->station_count);
+    m->marker = REDUCED_TAKE(m, reduced_marker, d->marker_count);
+    m->marker_name = REDUCED_TAKE(m, const char *, d->marker_count);
+    m->marker_rest = REDUCED_TAKE(m, double, 3 * d->marker_count);
+    m->force = REDUCED_TAKE(m, reduced_force, d->force_count);
+    if (!m->station_used || !m->marker || !m->marker_name || !m->marker_rest || !m->force) {
+        return false;
+    }
+    m->marker_count = d->marker_count;
+    m->force_count = d->force_count;
+    for (int i = 0; i < d->marker_count; ++i) {
+        create_attach(m, d->marker[i].at, d->marker[i].offset, &m->marker[i]);
+        m->marker_name[i] = create_text(m, d->marker[i].name);
+        if (!m->marker_name[i]) {
+            return false;
+        }
+        const double local[3] = {m->marker[i].offset[0], m->marker[i].offset[1],
+                                 m->marker[i].offset[2] + m->station_s[m->marker[i].station]};
+        pl_mulv3(m->base.R, local, m->marker_rest + 3 * i);
+        reduced_axpy3(1, m->base.r, m->marker_rest + 3 * i);
+    }
+    for (int i = 0; i < d->force_count; ++i) {
+        const pl_line_force_def *s = &d->force[i];
+        reduced_force *f = &m->force[i];
+        const reduced_marker *at = &m->marker[create_find(m->marker_name, m->marker_count, s->marker)];
+        f->station = at->station;
+        f->follower = s->follower;
+        memcpy(f->offset, at->offset, sizeof f->offset);
+        memcpy(f->force, s->force, sizeof f->force);
+        memcpy(f->moment, s->moment, sizeof f->moment);
+    }
+    return true;
+}
+
+// ---- memory for answers and derivatives
+static bool create_now(pl_reduced_model *m)
+{
+    const size_t frame = sizeof(reduced_frame) / sizeof(double) * (size_t)m->station_count;
+    const size_t a = (size_t)m->actuator_count, k = (size_t)m->marker_count;
+    m->now_count =
+        frame + (size_t)m->command_count + 3 * a + 12 * k + (size_t)m->sensor_count + 1 + m->own_count;
+    m->now = REDUCED_TAKE(m, double, m->now_count);
+    for (int i = 0; i < PL_MODEL_SLOTS; ++i) {
+        m->slot[i] = REDUCED_TAKE(m, double, m->now_count);
+        if (!m->slot[i] || !m->now) {
+            return false;
+        }
+    }
+    double *at = m->now;
+    m->frame = (reduced_frame *)at, at += frame;
+    m->command = at, at += m->command_count;
+    m->value = at, at += a;
+    m->effort = at, at += a;
+    m->measure = at, at += a;
+    m->answer_marker = at, at += 3 * k;
+    m->rotation = at, at += 9 * k;
+    m->answer_sensor = at, at += m->sensor_count;
+    m->energy = at, at += 1;
+    m->own = at;
+    return true;
+}
+
+static bool create_derivatives(pl_reduced_model *m)
+{
+    const int a = m->actuator_count, c = m->command_count, p = 3 * m->point_count;
+    reduced_by *by = &m->by;
+    double **const rows[] = {&by->twist,    &by->effort,  &by->measure,   &by->sensor,  &by->energy,
+                             &by->point,    &m->d_marker, &m->d_rotation, &m->d_sensor, &m->d_effort,
+                             &m->d_measure, &m->d_point,  &m->d_energy};
+    const int count[] = {6 * m->station_count * a,
+                         a * a,
+                         a * a,
+                         m->sensor_count * a,
+                         a,
+                         p * a,
+                         3 * m->marker_count * c,
+                         3 * m->marker_count * c,
+                         m->sensor_count * c,
+                         a * c,
+                         a * c,
+                         p * c,
+                         c};
+    for (int i = 0; i < PL_COUNT(count); ++i) {
+        *rows[i] = REDUCED_TAKE(m, double, count[i]);
+        if (!*rows[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool create_points(pl_reduced_model *m)
+{
+    if (!m->point_s) {
+        m->point_count = m->station_count;
+        m->point_s = m->station_s;
+    }
+    m->point = REDUCED_TAKE(m, double, 3 * m->point_count);
+    m->point_R = REDUCED_TAKE(m, double, 9 * m->point_count);
+    m->rest = REDUCED_TAKE(m, double, 3 * m->point_count);
+    if (!m->point || !m->point_R || !m->rest) {
+        return false;
+    }
+    for (int i = 0; i < m->point_count; ++i) {
+        const double local[3] = {0, 0, m->point_s[i]};
+        pl_mulv3(m->base.R, local, m->rest + 3 * i);
+        reduced_axpy3(1, m->base.r, m->rest + 3 * i);
+    }
+    return true;
+}
+
+// Everything that decides the answers, as numbers.
+static void create_hash(pl_reduced_model *m, const pl_reduced_def *d)
+{
+    uint64_t h = pl_hash_bytes(PL_HASH_SEED, &d->kind, sizeof d->kind);
+    h = pl_hash_bytes(h, &d->as_published, sizeof d->as_published);
+    h = pl_hash_bytes(h, &m->base, sizeof m->base);
+    for (int i = 0; i < m->section_count; ++i) {
+        const reduced_section *s = &m->section[i];
+        h = pl_hash_bytes(h, &s->start, offsetof(reduced_section, pieces) - offsetof(reduced_section, start));
+        h = pl_hash_bytes(h, &s->pieces, sizeof s->pieces);
+        h = pl_hash_bytes(h, s->share, (size_t)s->pieces * sizeof *s->share);
+    }
+    for (int i = 0; i < m->actuator_count; ++i) {
+        const reduced_actuator *a = &m->actuator[i];
+        const double numbers[] = {
+            a->area,         a->effectiveness[0], a->effectiveness[1], a->factor,           a->path.angle,
+            a->path.turns,   a->path.span[0],     a->path.span[1],     a->path.radius[0],   a->path.radius[1],
+            (double)a->kind, (double)a->drive,    (double)a->command,  (double)a->idle_hold};
+        h = pl_hash_bytes(h, numbers, sizeof numbers);
+        h = pl_hash_bytes(h, a->path.way, 3 * (size_t)a->path.way_count * sizeof(double));
+    }
+    for (int i = 0; i < m->marker_count; ++i) {
+        h = pl_hash_bytes(h, m->marker[i].offset, sizeof m->marker[i].offset);
+        h = pl_hash_bytes(h, &m->marker[i].station, sizeof m->marker[i].station);
+    }
+    for (int i = 0; i < m->force_count; ++i) {
+        h = pl_hash_bytes(h, d->force[i].force, sizeof d->force[i].force);
+        h = pl_hash_bytes(h, d->force[i].moment, sizeof d->force[i].moment);
+        h = pl_hash_bytes(h, &d->force[i].follower, sizeof d->force[i].follower);
+    }
+    m->hash = h;
+}
+
+static const reduced_ops *create_ops(const pl_reduced_def *d)
+{
+    return d->kind == PL_CONSTANT_CURVATURE        ? &reduced_cc_ops
+           : d->kind == PL_VERTEBRAE               ? &reduced_vertebrae_ops
+           : d->kind == PL_BEAM && d->as_published ? &reduced_beam_ops
+                                                   : &reduced_rod_ops;
+}
+
+static void create_base(pl_reduced_model *m, const pl_reduced_def *d)
+{
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    bool given = false;
+    for (int i = 0; i < 9; ++i) {
+        given = given || d->frame[i] != 0;
+    }
+    memcpy(m->base.R, given ? d->frame : identity, sizeof m->base.R);
+    memcpy(m->base.r, d->base, sizeof m->base.r);
+}
+
+// Markers are known to the kinds before stations are, by where they want to be.
+static pl_status create_kind(pl_reduced_model *m, const pl_reduced_def *d, pl_error *err)
+{
+    double *wanted = REDUCED_TAKE(m, double, d->marker_count + 1);
+    if (!wanted) {
+        return pl_fail_memory(err, "the reduced model");
+    }
+    for (int i = 0; i < d->marker_count; ++i) {
+        wanted[i] = d->marker[i].at;
+    }
+    m->station_s = wanted;
+    m->station_count = d->marker_count;
+    return m->ops->create(m, err);
+}
+
+pl_status pl_reduced_create(const pl_reduced_def *def, pl_model **out, pl_findings *findings, pl_error *err)
+{
+    *out = NULL;
+    pl_status status = pl_reduced_check(def, findings, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    pl_reduced_model *m = PL_NEW(pl_reduced_model);
+    if (!m) {
+        return pl_fail_memory(err, "the reduced model");
+    }
+    m->kind = def->kind;
+    m->as_published = def->as_published;
+    m->ops = create_ops(def);
+    m->name = create_text(m, def->name ? def->name : "robot");
+    create_base(m, def);
+    bool ok = m->name && create_sections(m, def) && create_actuators(m, def) && create_commands(m, def) &&
+              create_sensors(m, def);
+    status = ok ? create_kind(m, def, err) : PL_OK;
+    ok = ok && status == PL_OK && create_points(m) && create_markers(m, def) && create_now(m) &&
+         create_derivatives(m);
+    if (!ok) {
+        reduced_destroy(m);
+        return status != PL_OK ? status : pl_fail_memory(err, "the reduced model");
+    }
+    create_hash(m, def);
+    reduced_type.reset(m);
+    return pl_model_create(&reduced_type, m, out, err);
+}

@@ -1,0 +1,175 @@
+// Inside reduced: what all kinds share. A model has stations, frames along the centre line that markers ride
+// on; a kind solves for the stations' frames and tells how they turn and move with every actuator's value.
+#ifndef PL_REDUCED_IMPL_H
+#define PL_REDUCED_IMPL_H
+
+#include "base/base.h"
+#include "base/vec.h"
+#include "kinematics/model.h"
+#include "pliant/reduced.h"
+
+#define REDUCED_ACTUATORS_MAX 32
+#define REDUCED_STATIONS_MAX 4000
+
+typedef struct reduced_frame {
+    double r[3], R[9]; // columns of R: the axes of the cross-section
+} reduced_frame;
+
+typedef struct reduced_path {
+    double span[2], radius[2], angle, turns;
+    double *way; // s, x, y
+    int way_count;
+} reduced_path;
+
+typedef struct reduced_section {
+    char *name;
+    double start, length, diameter[2], EA, EI[2], GJ, GA[2], mass;
+    double load[3]; // N/mm, world: gravity and distributed loads
+    int pieces;
+    double *share; // vertebrae, one per gap
+} reduced_section;
+
+typedef struct reduced_actuator {
+    char *name;
+    pl_actuator_kind kind;
+    pl_drive drive;
+    double range[2];
+    bool has_range, idle_hold;
+    reduced_path path;
+    double area, effectiveness[2];
+    double rest; // mm or mm^3
+    int command;
+    double factor;
+} reduced_actuator;
+
+typedef struct reduced_marker {
+    int station;
+    double offset[3];
+} reduced_marker;
+
+typedef struct reduced_sensor {
+    pl_sensor_kind kind;
+    reduced_path path;
+    int actuator; // -1 for lengths
+} reduced_sensor;
+
+typedef struct reduced_force {
+    int station;
+    double offset[3], force[3], moment[3];
+    bool follower;
+} reduced_force;
+
+typedef struct reduced pl_reduced_model;
+
+// One kind of model.
+typedef struct reduced_ops {
+    pl_status (*create)(pl_reduced_model *m, pl_error *err);
+    // From m->value (actuators, NAN: idle) to stations, efforts, measures, sensors, energy.
+    void (*solve)(pl_reduced_model *m, pl_statics_report *report);
+    // Fills point and point_R from the stations.
+    void (*shape)(pl_reduced_model *m);
+    // Fills `by`: derivatives by every actuator's value. d_point only when asked for.
+    void (*differentiate)(pl_reduced_model *m, bool points, pl_jacobian_report *report);
+    void (*reset)(pl_reduced_model *m);
+} reduced_ops;
+
+// Derivatives by actuator values; rows of actuator_count.
+typedef struct reduced_by {
+    double *twist;                     // 6 rows per station: r, spatial rotation
+    double *effort, *measure, *sensor; // one row each
+    double *energy;                    // one row
+    double *point;                     // 3 rows per point
+} reduced_by;
+
+struct reduced {
+    const reduced_ops *ops;
+    struct reduced_block *block; // all memory
+    char *name;
+    pl_reduced_kind kind;
+    bool as_published;
+    uint64_t hash;
+    reduced_frame base;
+    double length;
+    reduced_section *section;
+    reduced_actuator *actuator;
+    reduced_marker *marker;
+    reduced_sensor *sensor;
+    reduced_force *force;
+    int section_count, actuator_count, command_count, marker_count, sensor_count, force_count;
+    // what pl_model_info borrows
+    pl_model_command *command_info;
+    const char **actuator_name, **marker_name, **sensor_name;
+    pl_actuator_kind *actuator_kind;
+    pl_sensor_kind *sensor_kind;
+    double *rest, *marker_rest;
+    // stations and points along the centre line
+    int station_count, point_count;
+    double *station_s, *point_s;
+    bool *station_used; // a marker rides on it
+    // all that changes is in one block, so that keeping it is one copy
+    double *now;
+    size_t now_count;
+    double *slot[PL_MODEL_SLOTS];
+    reduced_frame *frame; // per station
+    double *command, *value, *answer_marker, *rotation, *answer_sensor, *effort, *measure, *energy;
+    double *own; // the kind's part
+    size_t own_count;
+    // derived from it when asked for
+    double *point, *point_R;
+    bool point_stale;
+    bool prepared; // the kind's scratch belongs to the present state and holds its derivatives' factor
+    reduced_by by;
+    double *d_marker, *d_rotation, *d_sensor, *d_effort, *d_measure, *d_point, *d_energy;
+    void *kind_data;
+};
+
+extern const pl_model_type reduced_type;
+void reduced_destroy(void *self);
+extern const reduced_ops reduced_rod_ops, reduced_beam_ops, reduced_cc_ops, reduced_vertebrae_ops;
+
+// Zeroed memory that lives as long as the model; NULL when there is none.
+void *reduced_take(pl_reduced_model *m, size_t count, size_t size);
+#define REDUCED_TAKE(m, type, count) ((type *)reduced_take(m, (size_t)(count), sizeof(type)))
+
+// ---- building (reduced_create.c)
+// Stations at 0, at the ends of sections, where markers, paths and forces need them, with pieces between no
+// longer than a section's length over its pieces.
+pl_status reduced_stations(pl_reduced_model *m, const double *wanted, int wanted_count, pl_error *err);
+int reduced_section_at(const pl_reduced_model *m, double s); // of a piece that has s inside
+double reduced_diameter(const pl_reduced_model *m, double s);
+
+// ---- paths: offset and its derivative by s; false outside the span
+bool reduced_path_at(const reduced_path *path, double s, double d[3], double slope[3]);
+bool reduced_path_is_straight(const reduced_path *path);
+
+// The measure a geometric drive asks for.
+double reduced_target(const reduced_actuator *a, double value);
+double reduced_target_slope(const reduced_actuator *a);
+
+// ---- functions of s = x^2 that stay exact at 0:
+//   S1 = sin x / x, C1 = (1 - cos x)/x^2, S2 = (x - sin x)/x^3, C2 = (x^2/2 - 1 + cos x)/x^4
+typedef struct reduced_trig {
+    double S1, C1, S2, C2;
+} reduced_trig;
+reduced_trig reduced_trig_of(double s);
+// ds/dx-free derivatives: dS1/ds = (S2 - C1)/2, dC1/ds = C2 - S2/2
+
+static inline void reduced_axpy3(double a, const double x[3], double y[3])
+{
+    y[0] += a * x[0];
+    y[1] += a * x[1];
+    y[2] += a * x[2];
+}
+
+// Spatial rotation vector of the end of exp(theta): w = J_l(theta) dtheta.
+static inline void reduced_spin(const reduced_trig *t, const double theta[3], const double d[3], double w[3])
+{
+    double a[3], b[3];
+    pl_cross3(theta, d, a);
+    pl_cross3(theta, a, b);
+    for (int i = 0; i < 3; ++i) {
+        w[i] = d[i] + t->C1 * a[i] + t->S2 * b[i];
+    }
+}
+
+#endif

@@ -1,0 +1,272 @@
+// What every reduced model answers through pl_model: actuator values from commands, markers from stations,
+// derivatives by commands from those by actuators.
+#include "reduced/reduced_impl.h"
+
+static void model_info(void *self, pl_model_info *out)
+{
+    const pl_reduced_model *m = self;
+    *out = (pl_model_info){.name = m->name,
+                           .kind = pl_reduced_kind_name(m->kind),
+                           .hash = m->hash,
+                           .command_count = m->command_count,
+                           .actuator_count = m->actuator_count,
+                           .marker_count = m->marker_count,
+                           .sensor_count = m->sensor_count,
+                           .command = m->command_info,
+                           .actuator_name = m->actuator_name,
+                           .actuator_kind = m->actuator_kind,
+                           .marker_name = m->marker_name,
+                           .sensor_name = m->sensor_name,
+                           .sensor_kind = m->sensor_kind,
+                           .point_count = m->point_count,
+                           .rest = m->rest,
+                           .marker_at = m->marker_rest,
+                           .size = m->length};
+}
+
+// Markers and sensors at the stations' frames: p = r + R o, rotation from rest R R0^T.
+static void model_markers(pl_reduced_model *m)
+{
+    for (int i = 0; i < m->marker_count; ++i) {
+        const reduced_frame *f = &m->frame[m->marker[i].station];
+        double *p = m->answer_marker + 3 * i, *Q = m->rotation + 9 * i;
+        pl_mulv3(f->R, m->marker[i].offset, p);
+        reduced_axpy3(1, f->r, p);
+        for (int j = 0; j < 3; ++j) {
+            for (int k = 0; k < 3; ++k) {
+                Q[3 * j + k] = pl_dot3(f->R + 3 * j, m->base.R + 3 * k);
+            }
+        }
+    }
+    for (int i = 0; i < m->sensor_count; ++i) {
+        const reduced_sensor *s = &m->sensor[i];
+        if (s->actuator >= 0) {
+            m->answer_sensor[i] =
+                s->kind == PL_SENSOR_VOLUME ? m->measure[s->actuator] : m->effort[s->actuator];
+        }
+    }
+    m->point_stale = true;
+}
+
+static pl_status model_fk(void *self, const double *command, pl_statics_report *report, pl_error *err)
+{
+    pl_reduced_model *m = self;
+    for (int i = 0; i < m->command_count; ++i) {
+        if (isinf(command[i])) {
+            return pl_fail(err, PL_BAD_INPUT, "command '%s' is not finite", m->command_info[i].name);
+        }
+    }
+    // geometric drives ask for a measure above 0
+    for (int i = 0; i < m->actuator_count; ++i) {
+        const reduced_actuator *a = &m->actuator[i];
+        const double value = a->command >= 0 ? a->factor * command[a->command] : NAN;
+        if (pl_drive_is_geometric(a->drive) && reduced_target(a, value) <= 0) {
+            return pl_fail(err, PL_BAD_INPUT, "actuator '%s' is asked for %s %g, must stay above 0", a->name,
+                           a->kind == PL_CABLE ? "length" : "volume", reduced_target(a, value));
+        }
+    }
+    for (int i = 0; i < m->actuator_count; ++i) {
+        const reduced_actuator *a = &m->actuator[i];
+        m->value[i] = a->command >= 0 ? a->factor * command[a->command] : NAN;
+    }
+    memcpy(m->command, command, (size_t)m->command_count * sizeof *command);
+    *report = (pl_statics_report){.load_reached = 1, .min_J = 1, .max_stretch = 1, .negative_count = -1};
+    m->ops->solve(m, report);
+    report->energy = *m->energy;
+    model_markers(m);
+    return PL_OK;
+}
+
+static void model_answer(void *self, pl_model_answer *out)
+{
+    pl_reduced_model *m = self;
+    if (m->point_stale) {
+        m->ops->shape(m);
+        m->point_stale = false;
+    }
+    *out = (pl_model_answer){.command = m->command,
+                             .marker = m->answer_marker,
+                             .rotation = m->rotation,
+                             .sensor = m->answer_sensor,
+                             .effort = m->effort,
+                             .measure = m->measure,
+                             .point = m->point,
+                             .energy = *m->energy};
+}
+
+// Columns by actuators into columns by commands.
+static void model_columns(const pl_reduced_model *m, const double *by, int rows, double *out)
+{
+    const int A = m->actuator_count, C = m->command_count;
+    memset(out, 0, (size_t)rows * (size_t)C * sizeof *out);
+    for (int a = 0; a < A; ++a) {
+        const int c = m->actuator[a].command;
+        if (c < 0 || isnan(m->command[c])) {
+            continue;
+        }
+        for (int i = 0; i < rows; ++i) {
+            out[i * C + c] += m->actuator[a].factor * by[i * A + a];
+        }
+    }
+}
+
+// dp = dr + w x (R o), dw = w
+static void model_marker_columns(pl_reduced_model *m)
+{
+    const int A = m->actuator_count, C = m->command_count;
+    const size_t bytes = 3 * (size_t)m->marker_count * (size_t)C * sizeof(double);
+    memset(m->d_marker, 0, bytes);
+    memset(m->d_rotation, 0, bytes);
+    for (int i = 0; i < m->marker_count; ++i) {
+        const int at = m->marker[i].station;
+        const double *T = m->by.twist + (size_t)6 * (size_t)at * (size_t)A;
+        double o[3];
+        pl_mulv3(m->frame[at].R, m->marker[i].offset, o);
+        for (int a = 0; a < A; ++a) {
+            const int c = m->actuator[a].command;
+            if (c < 0 || isnan(m->command[c])) {
+                continue;
+            }
+            const double w[3] = {T[3 * A + a], T[4 * A + a], T[5 * A + a]}, f = m->actuator[a].factor;
+            double lever[3];
+            pl_cross3(w, o, lever);
+            for (int k = 0; k < 3; ++k) {
+                m->d_marker[(3 * i + k) * C + c] += f * (T[k * A + a] + lever[k]);
+                m->d_rotation[(3 * i + k) * C + c] += f * w[k];
+            }
+        }
+    }
+}
+
+static void model_sensor_rows(pl_reduced_model *m)
+{
+    const size_t A = (size_t)m->actuator_count;
+    for (int i = 0; i < m->sensor_count; ++i) {
+        const reduced_sensor *s = &m->sensor[i];
+        if (s->actuator >= 0) {
+            const double *row =
+                (s->kind == PL_SENSOR_VOLUME ? m->by.measure : m->by.effort) + A * (size_t)s->actuator;
+            memcpy(m->by.sensor + A * (size_t)i, row, A * sizeof *row);
+        }
+    }
+}
+
+static pl_status model_derivative(void *self, unsigned parts, double tolerance, pl_model_derivative *out,
+                                  pl_jacobian_report *report, pl_error *err)
+{
+    (void)tolerance; // direct solves are exact
+    (void)err;
+    pl_reduced_model *m = self;
+    m->ops->differentiate(m, (parts & PL_PART_POINT) != 0, report);
+    *out = (pl_model_derivative){0};
+    if (parts & (PL_PART_MARKER | PL_PART_ROTATION)) {
+        model_marker_columns(m);
+        out->marker = parts & PL_PART_MARKER ? m->d_marker : NULL;
+        out->rotation = parts & PL_PART_ROTATION ? m->d_rotation : NULL;
+    }
+    if (parts & PL_PART_SENSOR) {
+        model_sensor_rows(m);
+        model_columns(m, m->by.sensor, m->sensor_count, m->d_sensor);
+        out->sensor = m->d_sensor;
+    }
+    if (parts & PL_PART_EFFORT) {
+        model_columns(m, m->by.effort, m->actuator_count, m->d_effort);
+        out->effort = m->d_effort;
+    }
+    if (parts & PL_PART_MEASURE) {
+        model_columns(m, m->by.measure, m->actuator_count, m->d_measure);
+        out->measure = m->d_measure;
+    }
+    if (parts & PL_PART_POINT) {
+        model_columns(m, m->by.point, 3 * m->point_count, m->d_point);
+        out->point = m->d_point;
+    }
+    if (parts & PL_PART_ENERGY) {
+        model_columns(m, m->by.energy, 1, m->d_energy);
+        out->energy = m->d_energy;
+    }
+    return PL_OK;
+}
+
+static pl_status model_keep(void *self, int slot)
+{
+    pl_reduced_model *m = self;
+    memcpy(m->slot[slot], m->now, m->now_count * sizeof *m->now);
+    return PL_OK;
+}
+
+static pl_status model_recall(void *self, int slot)
+{
+    pl_reduced_model *m = self;
+    memcpy(m->now, m->slot[slot], m->now_count * sizeof *m->now);
+    m->point_stale = true;
+    m->prepared = false;
+    return PL_OK;
+}
+
+static void model_reset(void *self)
+{
+    pl_reduced_model *m = self;
+    memset(m->now, 0, m->now_count * sizeof *m->now);
+    for (int i = 0; i < m->command_count; ++i) {
+        m->command[i] = NAN;
+    }
+    for (int i = 0; i < m->actuator_count; ++i) {
+        m->value[i] = NAN;
+        m->measure[i] = m->actuator[i].rest;
+    }
+    for (int i = 0; i < m->station_count; ++i) {
+        const double local[3] = {0, 0, m->station_s[i]};
+        m->frame[i] = m->base;
+        pl_mulv3(m->base.R, local, m->frame[i].r);
+        reduced_axpy3(1, m->base.r, m->frame[i].r);
+    }
+    m->ops->reset(m);
+    model_markers(m);
+}
+
+const pl_model_type reduced_type = {
+    .destroy = reduced_destroy,
+    .info = model_info,
+    .fk = model_fk,
+    .answer = model_answer,
+    .derivative = model_derivative,
+    .keep = model_keep,
+    .recall = model_recall,
+    .reset = model_reset,
+};
+
+// ---- beyond pl_model
+bool pl_model_is_reduced(const pl_model *model)
+{
+    return pl_model_self(model, &reduced_type) != NULL;
+}
+
+double pl_reduced_length(const pl_model *model)
+{
+    const pl_reduced_model *m = pl_model_self(model, &reduced_type);
+    return m ? m->length : NAN;
+}
+
+pl_actuator_info pl_reduced_actuator(const pl_model *model, int i)
+{
+    const pl_reduced_model *m = pl_model_self(model, &reduced_type);
+    PL_ASSERT(m && i >= 0 && i < m->actuator_count);
+    const reduced_actuator *a = &m->actuator[i];
+    return (pl_actuator_info){.name = a->name,
+                              .kind = a->kind,
+                              .drive = a->drive,
+                              .range = {a->range[0], a->range[1]},
+                              .has_range = a->has_range,
+                              .idle_hold = a->idle_hold,
+                              .rest = a->rest,
+                              .command = a->command,
+                              .factor = a->factor};
+}
+
+bool pl_reduced_slack(const pl_model *model, int i)
+{
+    const pl_reduced_model *m = pl_model_self(model, &reduced_type);
+    PL_ASSERT(m && i >= 0 && i < m->actuator_count);
+    return m->ops == &reduced_rod_ops && m->actuator[i].kind == PL_CABLE && !(m->effort[i] > 0);
+}

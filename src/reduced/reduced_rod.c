@@ -1,0 +1,527 @@
+// Solving a rod: Newton on the boundary-value problem, all elements at once. A step is taken in the elements'
+// own deformations and the nodes are placed anew from the base, so that a step turns a slender rod by any
+// angle without stretching it. Damped by the natural monotonicity test (the next step, computed with the old
+// factor, must be smaller); where that fails the loads are applied in parts. Measures asked for (lengths,
+// volumes) are constraints with the force as multiplier; cables cannot push.
+#include <stdio.h>
+#include "reduced/reduced_rod_solver.h"
+#include "solver/solver.h"
+
+#define ROD_TOLERANCE 1e-11 // rad, and chord change over element length: size of the last step
+#define ROD_ITERATIONS 60   // Newton steps on one part of the way
+#define ROD_PARTS_MAX 400   // parts of the way tried in one solve
+#define ROD_TURN_MAX 1.0    // rad an element may turn in one step
+
+static pl_status rod_line(pl_reduced_model *m, pl_error *err)
+{
+    const int markers = m->station_count, most = markers + 2 * (m->actuator_count + m->sensor_count);
+    double *wanted = REDUCED_TAKE(m, double, most);
+    if (!wanted) {
+        return pl_fail_memory(err, "the rod");
+    }
+    int count = 0;
+    for (int i = 0; i < markers; ++i) {
+        wanted[count++] = m->station_s[i];
+    }
+    for (int i = 0; i < m->actuator_count; ++i) {
+        wanted[count++] = m->actuator[i].path.span[0];
+        wanted[count++] = m->actuator[i].path.span[1];
+    }
+    for (int i = 0; i < m->sensor_count; ++i) {
+        if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
+            wanted[count++] = m->sensor[i].path.span[0];
+            wanted[count++] = m->sensor[i].path.span[1];
+        }
+    }
+    return reduced_stations(m, wanted, count, err);
+}
+
+static pl_status rod_create(pl_reduced_model *m, pl_error *err)
+{
+    rod_data *r = REDUCED_TAKE(m, rod_data, 1);
+    m->kind_data = r;
+    pl_status status = r ? rod_line(m, err) : pl_fail_memory(err, "the rod");
+    status = status == PL_OK ? rod_build(m, r, err) : status;
+    if (status == PL_OK) {
+        m->own_count = 6 * (size_t)r->elements + 1;
+    }
+    return status;
+}
+
+static void rod_reset(pl_reduced_model *m)
+{
+    rod_data *r = m->kind_data;
+    r->x = (rod_state *)m->own;
+    r->load = m->own + 6 * r->elements;
+    for (int e = 0; e < r->elements; ++e) {
+        r->x[e] = (rod_state){.c = {0, 0, r->element[e].h}};
+    }
+    for (int a = 0; a < m->actuator_count; ++a) {
+        r->drive[a] = (rod_drive){0};
+    }
+    rod_place(m, r);
+    for (int i = 0; i < m->sensor_count; ++i) {
+        if (r->sensor_functional[i] >= 0) {
+            m->answer_sensor[i] = r->functional[r->sensor_functional[i]].rest;
+        }
+    }
+}
+
+// ---- one linear step
+// [K B^T S; B 0] [dx; df] = [-g; target - measure], S the signs: dx = z - Y df, Y = K^-1 S B^T.
+static bool rod_border(pl_reduced_model *m, rod_data *r, bool fresh)
+{
+    const int n = 6 * r->elements, A = m->actuator_count;
+    int active[REDUCED_ACTUATORS_MAX], count = 0;
+    for (int a = 0; a < A; ++a) {
+        if (r->drive[a].active) {
+            active[count++] = a;
+        }
+    }
+    if (fresh) {
+        for (int i = 0; i < count; ++i) {
+            double *row = r->row + (size_t)n * (size_t)active[i],
+                   *Y = r->column + (size_t)n * (size_t)active[i];
+            rod_functional_row(r, &r->functional[active[i]], row);
+            for (int k = 0; k < n; ++k) {
+                Y[k] = r->functional[active[i]].sign * row[k];
+            }
+            rod_band_solve(&r->band, Y);
+            ++r->solves;
+        }
+    }
+    if (count == 0) {
+        return true;
+    }
+    double *S = r->small, *b = r->side;
+    for (int i = 0; i < count; ++i) {
+        const double *row = r->row + (size_t)n * (size_t)active[i];
+        const rod_functional *f = &r->functional[active[i]];
+        b[i] = rod_measure_functional(r, f) - r->drive[active[i]].target;
+        for (int k = 0; k < n; ++k) {
+            b[i] += row[k] * r->trial_step[k];
+        }
+        for (int j = 0; j < count; ++j) {
+            const double *Y = r->column + (size_t)n * (size_t)active[j];
+            double sum = 0;
+            for (int k = 0; k < n; ++k) {
+                sum += row[k] * Y[k];
+            }
+            S[i * count + j] = sum;
+        }
+    }
+    if (!pl_dense_solve(count, S, b, 1)) {
+        return false;
+    }
+    for (int i = 0; i < count; ++i) {
+        const double *Y = r->column + (size_t)n * (size_t)active[i];
+        for (int k = 0; k < n; ++k) {
+            r->trial_step[k] -= Y[k] * b[i];
+        }
+        r->drive[active[i]].from = b[i]; // change of the force, applied with the step
+    }
+    return true;
+}
+
+// The step at the present state into trial_step, with a new factor or the one at hand; its size, or -1.
+static double rod_linear(pl_reduced_model *m, rod_data *r, bool fresh)
+{
+    rod_assemble(m, r, fresh);
+    if (fresh) {
+        ++r->factorizations;
+        if (!rod_band_factor(&r->band)) {
+            return -1;
+        }
+    }
+    for (int k = 0; k < 6 * r->elements; ++k) {
+        r->trial_step[k] = -r->residual[k];
+    }
+    rod_band_solve(&r->band, r->trial_step);
+    ++r->solves;
+    if (!rod_border(m, r, fresh)) {
+        return -1;
+    }
+    const double size = rod_apply(r, r->trial_step, 1, NULL);
+    return isfinite(size) ? size : -1;
+}
+
+static void rod_move(pl_reduced_model *m, rod_data *r, const double *step, const double *force, double factor)
+{
+    rod_apply(r, step, factor, r->x);
+    for (int a = 0; a < m->actuator_count; ++a) {
+        if (r->drive[a].active) {
+            r->drive[a].force += factor * force[a];
+        }
+    }
+    rod_place(m, r);
+}
+
+static void rod_keep_forces(const pl_reduced_model *m, const rod_data *r, double *force, double *now)
+{
+    for (int a = 0; a < m->actuator_count; ++a) {
+        force[a] = r->drive[a].from;
+        now[a] = r->drive[a].force;
+    }
+}
+
+// Takes the step with the largest factor whose next simplified step is smaller. Returns the size of that next
+// step (which is left in trial_step), -1 when there is none.
+static double rod_damped(pl_reduced_model *m, rod_data *r, double size, double *taken)
+{
+    const int n = 6 * r->elements;
+    double force[REDUCED_ACTUATORS_MAX], now[REDUCED_ACTUATORS_MAX];
+    memcpy(r->step, r->trial_step, (size_t)n * sizeof *r->step);
+    memcpy(r->kept, r->x, (size_t)r->elements * sizeof *r->kept);
+    rod_keep_forces(m, r, force, now);
+    for (double factor = fmin(1, ROD_TURN_MAX / size); factor > 1e-4; factor *= 0.5) {
+        rod_move(m, r, r->step, force, factor);
+        const double next = rod_linear(m, r, false);
+        if (next >= 0 && next <= (1 - 0.25 * factor) * size) {
+            *taken = factor;
+            return next;
+        }
+        memcpy(r->x, r->kept, (size_t)r->elements * sizeof *r->kept);
+        for (int a = 0; a < m->actuator_count; ++a) {
+            r->drive[a].force = now[a];
+        }
+        rod_place(m, r);
+    }
+    return -1;
+}
+
+static bool rod_newton(pl_reduced_model *m, rod_data *r)
+{
+    double force[REDUCED_ACTUATORS_MAX], now[REDUCED_ACTUATORS_MAX];
+    for (int iteration = 0; iteration < ROD_ITERATIONS; ++iteration) {
+        double size = rod_linear(m, r, true), taken = 1;
+        ++r->iterations;
+        // steps with the same factor go on as long as each is a tenth of the one before
+        while (size > ROD_TOLERANCE) {
+            const double next = rod_damped(m, r, size, &taken);
+            if (next < 0) {
+                return false;
+            }
+            const double ratio = next / size;
+            size = next;
+            if (taken < 1 || (ratio > 0.1 && size > ROD_TOLERANCE)) {
+                break;
+            }
+        }
+        if (size < 0) {
+            return false;
+        }
+        if (size <= ROD_TOLERANCE) {
+            rod_keep_forces(m, r, force, now);
+            rod_move(m, r, r->trial_step, force, 1);
+            return true;
+        }
+    }
+    return false;
+}
+
+// ---- the way from one command to the next
+static bool rod_is_geometric(const reduced_actuator *a, double value)
+{
+    return pl_drive_is_geometric(a->drive) && (!isnan(value) || a->idle_hold);
+}
+
+static void rod_way(const pl_reduced_model *m, rod_data *r)
+{
+    for (int a = 0; a < m->actuator_count; ++a) {
+        const reduced_actuator *act = &m->actuator[a];
+        rod_drive *d = &r->drive[a];
+        d->geometric = rod_is_geometric(act, m->value[a]);
+        d->force = m->effort[a];
+        if (d->geometric) {
+            d->to = isnan(m->value[a]) ? act->rest : reduced_target(act, m->value[a]);
+            d->active = act->kind == PL_CHAMBER || d->force > 0 || d->to < m->measure[a];
+            d->target = m->measure[a];
+        } else {
+            d->active = false;
+            d->to = isnan(m->value[a]) || pl_drive_is_geometric(act->drive) ? 0 : m->value[a];
+            // a cable cannot push
+            d->to = act->kind == PL_CABLE ? fmax(d->to, 0) : d->to;
+        }
+    }
+}
+
+// Sets forces and targets at the share `t` of the way; `start` holds where it began.
+static void rod_at(const pl_reduced_model *m, rod_data *r, const double *start, double load, double t)
+{
+    for (int a = 0; a < m->actuator_count; ++a) {
+        rod_drive *d = &r->drive[a];
+        // `from` is scratch of the linear step, so the way's start is kept apart
+        const double at = t >= 1 ? d->to : start[a] + t * (d->to - start[a]);
+        if (d->geometric) {
+            d->target = at;
+            d->force = d->active ? d->force : 0;
+        } else {
+            d->force = at;
+        }
+    }
+    *r->load = t >= 1 ? 1 : load + t * (1 - load);
+}
+
+// Equilibrium with cables that cannot push: those in compression go slack, slack ones that grew too long
+// pull.
+static bool rod_equilibrium(pl_reduced_model *m, rod_data *r)
+{
+    for (int round = 0; round < 2 * m->actuator_count + 4; ++round) {
+        if (!rod_newton(m, r)) {
+            return false;
+        }
+        bool changed = false;
+        for (int a = 0; a < m->actuator_count; ++a) {
+            rod_drive *d = &r->drive[a];
+            if (!d->geometric || m->actuator[a].kind == PL_CHAMBER) {
+                continue;
+            }
+            const double excess = rod_measure_functional(r, &r->functional[a]) - d->target;
+            if (d->active && d->force < 0) {
+                d->active = false;
+                d->force = 0;
+                changed = true;
+            } else if (!d->active && excess > 1e-10 * m->actuator[a].rest) {
+                d->active = true;
+                changed = true;
+            }
+        }
+        if (!changed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void rod_answers(pl_reduced_model *m, rod_data *r)
+{
+    for (int a = 0; a < m->actuator_count; ++a) {
+        m->effort[a] = r->drive[a].force;
+        m->measure[a] = rod_measure_functional(r, &r->functional[a]);
+    }
+    for (int i = 0; i < m->sensor_count; ++i) {
+        if (r->sensor_functional[i] >= 0) {
+            m->answer_sensor[i] = rod_measure_functional(r, &r->functional[r->sensor_functional[i]]);
+        }
+    }
+    *m->energy = rod_elastic(r, NULL);
+}
+
+static void rod_report(pl_reduced_model *m, rod_data *r, double reached, int parts, pl_statics_report *report)
+{
+    rod_assemble(m, r, false);
+    for (int i = 0; i < r->elements; ++i) {
+        report->residual = fmax(report->residual, pl_norm3(r->residual + 6 * i));
+    }
+    report->residual_relative = r->largest > 0 ? report->residual / r->largest : 0;
+    report->iterations = r->iterations;
+    report->factorizations = r->factorizations;
+    report->solves = r->solves;
+    report->increments = parts;
+    report->load_reached = reached;
+    report->outcome = reached >= 1 ? PL_SOLVED : PL_STEP_LIMIT;
+    if (reached < 1) {
+        snprintf(report->message, sizeof report->message,
+                 "the rod reached %.3g %% of the way; no equilibrium was found beyond", 100 * reached);
+    }
+    for (int a = 0; a < m->actuator_count; ++a) {
+        const rod_drive *d = &r->drive[a];
+        const double off = d->active ? fabs(m->measure[a] - d->target) / m->actuator[a].rest : 0;
+        report->constraint_error = fmax(report->constraint_error, off);
+    }
+    for (int e = 0; e < r->elements; ++e) {
+        report->max_stretch = fmax(report->max_stretch, r->g[e].V[2] / r->element[e].h);
+    }
+}
+
+static void rod_solve(pl_reduced_model *m, pl_statics_report *report)
+{
+    rod_data *r = m->kind_data;
+    double start[REDUCED_ACTUATORS_MAX], force[REDUCED_ACTUATORS_MAX];
+    bool active[REDUCED_ACTUATORS_MAX];
+    r->iterations = r->factorizations = r->solves = 0;
+    rod_place(m, r);
+    rod_way(m, r);
+    const double load = *r->load;
+    for (int a = 0; a < m->actuator_count; ++a) {
+        start[a] = r->drive[a].geometric ? m->measure[a] : r->drive[a].force;
+    }
+    // the whole way at once; when that fails, half of what is left, growing again after success
+    double reached = 0, stride = 1;
+    int parts = 0;
+    rod_state *safe = r->safe;
+    while (reached < 1 && parts++ < ROD_PARTS_MAX && stride > 1e-5) {
+        memcpy(safe, r->x, (size_t)r->elements * sizeof *safe);
+        for (int a = 0; a < m->actuator_count; ++a) {
+            force[a] = r->drive[a].force;
+            active[a] = r->drive[a].active;
+        }
+        const double next = fmin(1, reached + stride);
+        rod_at(m, r, start, load, next);
+        if (rod_equilibrium(m, r)) {
+            reached = next;
+            stride *= 2;
+            continue;
+        }
+        memcpy(r->x, safe, (size_t)r->elements * sizeof *safe);
+        for (int a = 0; a < m->actuator_count; ++a) {
+            r->drive[a].force = force[a];
+            r->drive[a].active = active[a];
+        }
+        rod_at(m, r, start, load, reached);
+        rod_place(m, r);
+        stride *= 0.5;
+    }
+    rod_answers(m, r);
+    rod_report(m, r, reached, parts, report);
+}
+
+static void rod_shape(pl_reduced_model *m)
+{
+    for (int i = 0; i < m->point_count; ++i) {
+        memcpy(m->point + 3 * i, m->frame[i].r, sizeof m->frame[i].r);
+        memcpy(m->point_R + 9 * i, m->frame[i].R, sizeof m->frame[i].R);
+    }
+}
+
+// ---- derivatives
+// Forces of all actuators by all values: an actuator driven by force has its own; active measures follow from
+// B dx = d target with dx = - Y df.
+static void rod_force_slopes(pl_reduced_model *m, rod_data *r)
+{
+    const int A = m->actuator_count, n = 6 * r->elements;
+    int active[REDUCED_ACTUATORS_MAX], count = 0;
+    memset(m->by.effort, 0, (size_t)(A * A) * sizeof(double));
+    for (int a = 0; a < A; ++a) {
+        const rod_drive *d = &r->drive[a];
+        const bool pulls = m->actuator[a].kind == PL_CHAMBER || m->value[a] >= 0;
+        m->by.effort[a * A + a] =
+            !d->geometric && !isnan(m->value[a]) && pulls && !pl_drive_is_geometric(m->actuator[a].drive);
+        if (d->active) {
+            active[count++] = a;
+        }
+    }
+    if (count == 0) {
+        return;
+    }
+    // for every column j: sum over active b of S_ab df_b = - target_a' (a = j) - sum over force-driven S_aj
+    double *S = r->small, *b = r->side;
+    for (int i = 0; i < count; ++i) {
+        const double *row = r->row + (size_t)n * (size_t)active[i];
+        for (int j = 0; j < A; ++j) {
+            const double *Y = r->column + (size_t)n * (size_t)j;
+            double sum = 0;
+            for (int k = 0; k < n; ++k) {
+                sum += row[k] * Y[k];
+            }
+            b[i * A + j] = r->drive[j].active ? 0 : -sum * m->by.effort[j * A + j];
+            for (int p = 0; p < count; ++p) {
+                if (active[p] == j) {
+                    S[i * count + p] = sum;
+                }
+            }
+        }
+        const int a = active[i];
+        b[i * A + a] -= isnan(m->value[a]) ? 0 : reduced_target_slope(&m->actuator[a]);
+    }
+    if (pl_dense_solve(count, S, b, A)) {
+        for (int i = 0; i < count; ++i) {
+            memcpy(m->by.effort + A * active[i], b + i * A, (size_t)A * sizeof *b);
+        }
+    }
+}
+
+// Derivatives of a scalar with the gradient `row`, for every column of `motion` (n x A).
+static void rod_row_slopes(const rod_data *r, const double *row, const double *twist, int A, double *out)
+{
+    memset(out, 0, (size_t)A * sizeof *out);
+    for (int k = 0; k < 6 * r->elements; ++k) {
+        for (int a = 0; row[k] != 0 && a < A; ++a) {
+            out[a] += row[k] * twist[k * A + a];
+        }
+    }
+}
+
+static void rod_refactor(pl_reduced_model *m, rod_data *r, pl_jacobian_report *report)
+{
+    const int A = m->actuator_count, n = 6 * r->elements;
+    rod_assemble(m, r, true);
+    const bool ok = rod_band_factor(&r->band);
+    report->residual = ok ? 0 : NAN;
+    for (int a = 0; a < r->functional_count; ++a) {
+        double *row = r->row + (size_t)n * (size_t)a;
+        rod_functional_row(r, &r->functional[a], row);
+        if (a < A) {
+            double *Y = r->column + (size_t)n * (size_t)a;
+            for (int k = 0; k < n; ++k) {
+                Y[k] = r->functional[a].sign * row[k];
+            }
+            rod_band_solve(&r->band, Y);
+        }
+    }
+    report->factorizations = 1;
+    report->solves = A;
+    m->prepared = ok;
+}
+
+// After a recall the scratch belongs to another state.
+static void rod_ready(pl_reduced_model *m, rod_data *r)
+{
+    rod_place(m, r);
+    for (int a = 0; a < m->actuator_count; ++a) {
+        rod_drive *d = &r->drive[a];
+        d->geometric = rod_is_geometric(&m->actuator[a], m->value[a]);
+        d->force = m->effort[a];
+        d->active = d->geometric && (m->actuator[a].kind == PL_CHAMBER || d->force > 0);
+        if (d->geometric) {
+            d->to = isnan(m->value[a]) ? m->actuator[a].rest : reduced_target(&m->actuator[a], m->value[a]);
+        }
+    }
+}
+
+static void rod_differentiate(pl_reduced_model *m, bool points, pl_jacobian_report *report)
+{
+    rod_data *r = m->kind_data;
+    const int A = m->actuator_count, n = 6 * r->elements;
+    if (!m->prepared) {
+        rod_ready(m, r);
+        rod_refactor(m, r, report);
+    }
+    // a cable that just touches: the derivative holds for pulling further
+    for (int a = 0; a < A; ++a) {
+        rod_drive *d = &r->drive[a];
+        const bool touches = d->geometric && !d->active && m->actuator[a].kind == PL_CABLE &&
+                             fabs(m->measure[a] - d->to) < 1e-9 * m->actuator[a].rest;
+        d->active = d->active || touches;
+        report->one_sided = report->one_sided || touches;
+    }
+    rod_force_slopes(m, r);
+    // twist of node i by value j: - sum over actuators of Y df
+    double *T = m->by.twist;
+    memset(T, 0, (size_t)(6 * A + n * A) * sizeof *T);
+    for (int a = 0; a < A; ++a) {
+        const double *Y = r->column + (size_t)n * (size_t)a, *df = m->by.effort + a * A;
+        for (int j = 0; j < A; ++j) {
+            for (int k = 0; df[j] != 0 && k < n; ++k) {
+                T[(6 + k) * A + j] -= Y[k] * df[j];
+            }
+        }
+    }
+    const double *motion = T + 6 * A;
+    for (int a = 0; a < A; ++a) {
+        rod_row_slopes(r, r->row + (size_t)n * (size_t)a, motion, A, m->by.measure + a * A);
+    }
+    for (int i = 0; i < m->sensor_count; ++i) {
+        if (r->sensor_functional[i] >= 0) {
+            rod_row_slopes(r, r->row + (size_t)n * (size_t)r->sensor_functional[i], motion, A,
+                           m->by.sensor + i * A);
+        }
+    }
+    rod_elastic(r, r->step);
+    rod_row_slopes(r, r->step, motion, A, m->by.energy);
+    for (int i = 0; points && i < m->point_count; ++i) {
+        memcpy(m->by.point + 3 * i * A, T + 6 * i * A, 3 * (size_t)A * sizeof *T);
+    }
+}
+
+const reduced_ops reduced_rod_ops = {rod_create, rod_solve, rod_shape, rod_differentiate, rod_reset};

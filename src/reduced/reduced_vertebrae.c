@@ -1,0 +1,337 @@
+// The hybrid model of paper 003: plates (vertebrae), and between two of them a parallel joint. Its passive
+// leg is a universal and a prismatic joint, roll a about x, then pitch b about y, then the length q along the
+// new axis, which lets the upper plate neither shear nor twist:
+//   R = Rx(a) Ry(b),  p = q R e_z.
+// Three limbs between universal joints below and spherical ones above have the lengths
+//   q_n = | p + R A_n - B_n |,  A_n, B_n on circles of the plates' radii,
+// and each is a given share of its actuator's length. Forward: three equations for (a, b, q) in every gap, by
+// Newton; derivatives by the implicit function theorem. Inverse of a gap: the formula above.
+#include "reduced/reduced_impl.h"
+#include "solver/solver.h"
+
+typedef struct gap_data {
+    int section;
+    double share;
+    double low, high; // radii of the circles below and above
+    double rest;      // mm, length at rest
+    double limb_rest[3];
+} gap_data;
+
+typedef struct vertebrae_data {
+    gap_data *gap;
+    int (*limb)[3];     // per section: the actuator of each limb
+    double (*angle)[3]; // per section: where the limbs stand
+} vertebrae_data;
+
+// Limb lengths and their derivatives by (roll, pitch, length); `angle` per limb.
+static void gap_limbs(const pl_gap *g, double low, double high, const double angle[3], double limb[3],
+                      double J[9])
+{
+    const double ca = cos(g->roll), sa = sin(g->roll), cb = cos(g->pitch), sb = sin(g->pitch);
+    for (int n = 0; n < 3; ++n) {
+        const double c = cos(angle[n]), s = sin(angle[n]);
+        const double x = high * c, y = high * s, q = g->length;
+        // u = Ry(b) (x, y, q), v = Rx(a) u - B
+        const double u[3] = {cb * x + sb * q, y, -sb * x + cb * q};
+        const double v[3] = {u[0] - low * c, ca * u[1] - sa * u[2] - low * s, sa * u[1] + ca * u[2]};
+        limb[n] = pl_norm3(v);
+        if (J) {
+            const double by_roll[3] = {0, -sa * u[1] - ca * u[2], ca * u[1] - sa * u[2]};
+            const double du[3] = {-sb * x + cb * q, 0, -cb * x - sb * q};
+            const double by_pitch[3] = {du[0], -sa * du[2], ca * du[2]};
+            const double by_length[3] = {sb, -sa * cb, ca * cb};
+            J[3 * n] = pl_dot3(v, by_roll) / limb[n];
+            J[3 * n + 1] = pl_dot3(v, by_pitch) / limb[n];
+            J[3 * n + 2] = pl_dot3(v, by_length) / limb[n];
+        }
+    }
+}
+
+static bool gap_solve(const double limb[3], double low, double high, const double angle[3], pl_gap *gap)
+{
+    const double size = low + high + gap->length;
+    for (int iteration = 0; iteration < 50; ++iteration) {
+        double now[3], J[9], step[3];
+        gap_limbs(gap, low, high, angle, now, J);
+        for (int n = 0; n < 3; ++n) {
+            step[n] = limb[n] - now[n];
+        }
+        if (!pl_dense_solve(3, J, step, 1)) {
+            return false;
+        }
+        // a plate does not turn by more than half a radian at once
+        const double turn = fmax(fabs(step[0]), fabs(step[1])), f = turn > 0.5 ? 0.5 / turn : 1;
+        gap->roll += f * step[0];
+        gap->pitch += f * step[1];
+        gap->length += f * step[2];
+        if (!(fabs(gap->roll) < 3 && fabs(gap->pitch) < 3 && gap->length > -size &&
+              gap->length < 1e6 * size)) {
+            return false;
+        }
+        if (turn < 1e-14 + 1e-15 * size && fabs(step[2]) < 1e-14 * size) {
+            return gap->length > 0;
+        }
+        if (iteration > 8 && turn < 1e-12 && fabs(step[2]) < 1e-12 * size) {
+            return gap->length > 0;
+        }
+    }
+    return false;
+}
+
+static void gap_angles(double first, double angle[3])
+{
+    for (int n = 0; n < 3; ++n) {
+        angle[n] = first + 2 * PL_PI * n / 3;
+    }
+}
+
+void pl_gap_limbs(const pl_gap *gap, double low, double high, double angle, double limb[3])
+{
+    double at[3];
+    gap_angles(angle, at);
+    gap_limbs(gap, low, high, at, limb, NULL);
+}
+
+bool pl_gap_solve(const double limb[3], double low, double high, double angle, pl_gap *gap)
+{
+    double at[3];
+    gap_angles(angle, at);
+    return gap_solve(limb, low, high, at, gap);
+}
+
+static void gap_rotation(const pl_gap *g, double R[9])
+{
+    const double ca = cos(g->roll), sa = sin(g->roll), cb = cos(g->pitch), sb = sin(g->pitch);
+    const double Q[9] = {cb, 0, sb, sa * sb, ca, -sa * cb, -ca * sb, sa, ca * cb};
+    memcpy(R, Q, sizeof Q);
+}
+
+// Each section has three actuators that run along all of it, and no other.
+static pl_status vertebrae_limbs(pl_reduced_model *m, vertebrae_data *v, pl_error *err)
+{
+    for (int k = 0; k < m->section_count; ++k) {
+        const reduced_section *s = &m->section[k];
+        int count = 0;
+        for (int a = 0; a < m->actuator_count; ++a) {
+            const reduced_path *p = &m->actuator[a].path;
+            const bool here = fabs(p->span[0] - s->start) < 1e-6 * m->length &&
+                              fabs(p->span[1] - s->start - s->length) < 1e-6 * m->length;
+            if (here && count < 3) {
+                v->limb[k][count] = a;
+                v->angle[k][count] = p->angle;
+            }
+            count += here;
+        }
+        if (count != 3) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "model: section '%s' has %d actuators along all of it, vertebrae need exactly 3",
+                           s->name, count);
+        }
+    }
+    return m->actuator_count == 3 * m->section_count
+               ? PL_OK
+               : pl_fail(err, PL_BAD_INPUT, "model: %d actuators for %d sections, vertebrae need 3 in each",
+                         m->actuator_count, m->section_count);
+}
+
+static double vertebrae_radius(const pl_reduced_model *m, const reduced_actuator *a, double s)
+{
+    double d[3], slope[3];
+    return reduced_path_at(&a->path, s, d, slope) ? hypot(d[0], d[1]) : 0.5 * reduced_diameter(m, s);
+}
+
+// Gaps share a section's length at rest as they share its actuators, so that it is straight at rest.
+static void vertebrae_gaps(pl_reduced_model *m, vertebrae_data *v)
+{
+    int at = 0;
+    for (int k = 0; k < m->section_count; ++k) {
+        const reduced_section *s = &m->section[k];
+        double start = s->start, total[3] = {0};
+        for (int j = 0; j < s->pieces; ++j, ++at) {
+            gap_data *g = &v->gap[at];
+            const double end = j + 1 == s->pieces ? s->start + s->length : start + s->share[j] * s->length;
+            const reduced_actuator *first = &m->actuator[v->limb[k][0]];
+            *g = (gap_data){.section = k, .share = s->share[j], .rest = end - start};
+            g->low = vertebrae_radius(m, first, start);
+            g->high = vertebrae_radius(m, first, end);
+            const pl_gap rest = {.length = g->rest};
+            gap_limbs(&rest, g->low, g->high, v->angle[k], g->limb_rest, NULL);
+            for (int n = 0; n < 3; ++n) {
+                total[n] += g->limb_rest[n];
+            }
+            m->station_s[at + 1] = start = end;
+        }
+        for (int n = 0; n < 3; ++n) {
+            m->actuator[v->limb[k][n]].rest = total[n];
+        }
+    }
+}
+
+static pl_status vertebrae_create(pl_reduced_model *m, pl_error *err)
+{
+    int gaps = 0;
+    for (int k = 0; k < m->section_count; ++k) {
+        gaps += m->section[k].pieces;
+    }
+    vertebrae_data *v = REDUCED_TAKE(m, vertebrae_data, 1);
+    m->kind_data = v;
+    m->station_count = gaps + 1;
+    m->station_s = REDUCED_TAKE(m, double, gaps + 1);
+    if (!v || !m->station_s) {
+        return pl_fail_memory(err, "the vertebrae");
+    }
+    v->gap = REDUCED_TAKE(m, gap_data, gaps);
+    v->limb = reduced_take(m, (size_t)m->section_count, sizeof *v->limb);
+    v->angle = reduced_take(m, (size_t)m->section_count, sizeof *v->angle);
+    if (!v->gap || !v->limb || !v->angle) {
+        return pl_fail_memory(err, "the vertebrae");
+    }
+    for (int i = 0; i < m->sensor_count; ++i) {
+        if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
+            return pl_fail(err, PL_BAD_INPUT, "sensor '%s': vertebrae measure the actuators' lengths only",
+                           m->sensor_name[i]);
+        }
+    }
+    const pl_status status = vertebrae_limbs(m, v, err);
+    if (status == PL_OK) {
+        vertebrae_gaps(m, v);
+        m->own_count = 3 * (size_t)gaps;
+    }
+    return status;
+}
+
+static void vertebrae_reset(pl_reduced_model *m)
+{
+    const vertebrae_data *v = m->kind_data;
+    pl_gap *gap = (pl_gap *)m->own;
+    for (int i = 0; i + 1 < m->station_count; ++i) {
+        gap[i] = (pl_gap){.length = v->gap[i].rest};
+    }
+}
+
+// The length of an actuator; idle ones keep their rest length, because a joint needs three.
+static double vertebrae_length(const pl_reduced_model *m, int a)
+{
+    return isnan(m->value[a]) ? m->actuator[a].rest : reduced_target(&m->actuator[a], m->value[a]);
+}
+
+// Shares refer to lengths over the rest length: at rest every limb has its rest length, also in a cone.
+static void vertebrae_targets(const pl_reduced_model *m, const gap_data *g, double limb[3])
+{
+    const vertebrae_data *v = m->kind_data;
+    for (int n = 0; n < 3; ++n) {
+        const int a = v->limb[g->section][n];
+        limb[n] = g->limb_rest[n] + g->share * (vertebrae_length(m, a) - m->actuator[a].rest);
+    }
+}
+
+static void vertebrae_solve(pl_reduced_model *m, pl_statics_report *report)
+{
+    const vertebrae_data *v = m->kind_data;
+    pl_gap *gap = (pl_gap *)m->own;
+    for (int i = 0; i + 1 < m->station_count; ++i) {
+        const gap_data *g = &v->gap[i];
+        double limb[3], R[9];
+        vertebrae_targets(m, g, limb);
+        pl_gap found = gap[i];
+        if (!gap_solve(limb, g->low, g->high, v->angle[g->section], &found)) {
+            found = (pl_gap){.length = g->rest};
+            if (!gap_solve(limb, g->low, g->high, v->angle[g->section], &found)) {
+                report->outcome = PL_INFEASIBLE;
+                found = gap[i];
+            }
+        }
+        gap[i] = found;
+        gap_rotation(&found, R);
+        const reduced_frame *from = &m->frame[i];
+        reduced_frame *to = &m->frame[i + 1];
+        pl_mul33(from->R, R, to->R);
+        for (int k = 0; k < 3; ++k) {
+            to->r[k] = from->r[k] + found.length * to->R[3 * k + 2];
+        }
+    }
+    for (int a = 0; a < m->actuator_count; ++a) {
+        m->measure[a] = vertebrae_length(m, a);
+        m->effort[a] = NAN;
+    }
+}
+
+static void vertebrae_shape(pl_reduced_model *m)
+{
+    for (int i = 0; i < m->point_count; ++i) {
+        memcpy(m->point + 3 * i, m->frame[i].r, sizeof m->frame[i].r);
+        memcpy(m->point_R + 9 * i, m->frame[i].R, sizeof m->frame[i].R);
+    }
+}
+
+// (da, db, dq) by the three lengths, then the twist of everything above: w = R0 (da e_x + db Rx e_y),
+// dp = w x p + dq R e_z.
+static void vertebrae_gap_columns(const pl_reduced_model *m, int i, double x[9])
+{
+    const vertebrae_data *v = m->kind_data;
+    const gap_data *g = &v->gap[i];
+    const pl_gap *gap = (const pl_gap *)m->own + i;
+    double limb[3], J[9];
+    gap_limbs(gap, g->low, g->high, v->angle[g->section], limb, J);
+    for (int n = 0; n < 9; ++n) {
+        x[n] = n % 4 == 0;
+    }
+    if (!pl_dense_solve(3, J, x, 3)) {
+        memset(x, 0, 9 * sizeof *x);
+    }
+}
+
+static void vertebrae_differentiate(pl_reduced_model *m, bool points, pl_jacobian_report *report)
+{
+    (void)report;
+    const vertebrae_data *v = m->kind_data;
+    const int A = m->actuator_count;
+    double *T = m->by.twist;
+    memset(T, 0, (size_t)(6 * m->station_count * A) * sizeof *T);
+    for (int i = 0; i + 1 < m->station_count; ++i) {
+        const gap_data *g = &v->gap[i];
+        const pl_gap *gap = (const pl_gap *)m->own + i;
+        const double *R0 = m->frame[i].R, *R1 = m->frame[i + 1].R;
+        const double axis_b[3] = {0, cos(gap->roll), sin(gap->roll)};
+        double arm[3], x[9], ex[3] = {R0[0], R0[3], R0[6]}, ey[3];
+        pl_mulv3(R0, axis_b, ey);
+        pl_sub3(m->frame[i + 1].r, m->frame[i].r, arm);
+        vertebrae_gap_columns(m, i, x);
+        double *from = T + 6 * i * A, *to = from + 6 * A;
+        // what lies below carries the plate along
+        for (int a = 0; a < A; ++a) {
+            const double w[3] = {from[3 * A + a], from[4 * A + a], from[5 * A + a]};
+            double lever[3];
+            pl_cross3(w, arm, lever);
+            for (int k = 0; k < 3; ++k) {
+                to[k * A + a] = from[k * A + a] + lever[k];
+                to[(3 + k) * A + a] = w[k];
+            }
+        }
+        for (int n = 0; n < 3; ++n) {
+            const int a = v->limb[g->section][n];
+            const double f = isnan(m->value[a]) ? 0 : g->share * reduced_target_slope(&m->actuator[a]);
+            double w[3], lever[3];
+            for (int k = 0; k < 3; ++k) {
+                w[k] = f * (x[n] * ex[k] + x[3 + n] * ey[k]);
+            }
+            pl_cross3(w, arm, lever);
+            for (int k = 0; k < 3; ++k) {
+                to[k * A + a] += lever[k] + f * x[6 + n] * R1[3 * k + 2];
+                to[(3 + k) * A + a] += w[k];
+            }
+        }
+    }
+    for (int i = 0; points && i < m->point_count; ++i) {
+        memcpy(m->by.point + 3 * i * A, T + 6 * i * A, 3 * (size_t)A * sizeof *T);
+    }
+    for (int a = 0; a < A * A; ++a) {
+        const int i = a / A;
+        m->by.effort[a] = NAN;
+        m->by.measure[a] = i == a % A && !isnan(m->value[i]) ? reduced_target_slope(&m->actuator[i]) : 0;
+    }
+    memset(m->by.energy, 0, (size_t)A * sizeof *m->by.energy);
+}
+
+const reduced_ops reduced_vertebrae_ops = {vertebrae_create, vertebrae_solve, vertebrae_shape,
+                                           vertebrae_differentiate, vertebrae_reset};
