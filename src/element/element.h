@@ -38,6 +38,14 @@ typedef struct pl_block {
     int64_t corner_start;  // into the dilatation buffer: [corner][lane]
 } pl_block;
 
+// How the stress-free shape of a region differs from the mesh: F_g = cbrt(volume) (sqrt(area) (I - n n^T) +
+// n n^T / area), n the normal of a prism's triangles. Energy is det(F_g) W(F F_g^-1) per rest volume; what
+// the rest of the code calls F is F F_g^-1, gradients and weights being those of the grown shape.
+typedef struct pl_growth {
+    double volume, area; // ratios, 1: as drawn; area for prisms only
+} pl_growth;
+typedef enum pl_growth_kind { PL_GROW_VOLUME, PL_GROW_AREA } pl_growth_kind;
+
 typedef struct pl_elements {
     int32_t vertex_count, element_count;
     int block_count;
@@ -46,6 +54,7 @@ typedef struct pl_elements {
     pl_law *law;
     double *law_kappa; // per law: the share of the corners, kappa - k0
     double *density;   // per law
+    pl_growth *growth; // per law
     int32_t pressure_count;
     pl_sparse mass; // M, by pressure numbers
     pl_factor *mass_factor;
@@ -56,6 +65,7 @@ typedef struct pl_elements {
     double *moment;         // b per pressure number, at the positions last evaluated
     double *dilatation;     // dbar
     double *pressure;       // p per pressure number
+    double *pressure_rate;  // dp by a growth ratio, scratch
     double *block_energy, *block_min;
     int64_t *vertex_start, *vertex_code; // which entries of the force buffer add up at a vertex
     int64_t *pressure_start,
@@ -70,6 +80,18 @@ typedef struct pl_elements {
 pl_status pl_elements_create(const pl_mesh *mesh, const pl_material *const *material, const bool *skip,
                              bool displacement, pl_elements **out, pl_error *err);
 void pl_elements_destroy(pl_elements *elements);
+
+// Gradients and weights of one lane from its rest positions X (3 per node); a lane not used weighs 0.
+void pl_block_integrate(pl_block *block, int lane, const double *X, bool used, const pl_growth *growth);
+void pl_block_point(const pl_block *block, int q, double xi[3]); // reference coordinates of a point
+// Changes the stress-free shapes to `growth` (per law). The mesh must be that of pl_elements_create.
+pl_status pl_elements_grow(pl_elements *elements, const pl_mesh_view *mesh, const pl_growth *growth,
+                           pl_error *err);
+// Derivatives by one growth ratio of one law at fixed x, pressures following; after pl_elements_energy at x.
+// rate[0] = dE/dratio, rate[1] = its second derivative; `force` (3 per vertex, may be NULL) gets
+// scale * d(dE/dx)/dratio added.
+void pl_elements_growth_rate(pl_elements *elements, const pl_mesh_view *mesh, int law, pl_growth_kind kind,
+                             const double *x, double rate[2], double scale, double *force);
 
 // The pressure mass and its factor; `update` after the elements' weights have changed.
 pl_status pl_elements_mass_create(pl_elements *elements, pl_error *err);
@@ -107,6 +129,9 @@ void pl_element_shares(const pl_mesh_view *mesh, int32_t e, double *share);
 // Energy density and first Piola-Kirchhoff stress of one deformation gradient, one lane at a time: for fields
 // and tests.
 void pl_law_stress(const pl_law *law, const double F[9], double p, double *W, double P[9]);
+// dd/dF in D, the dilatation, and the tangent A = dP/dF at fixed p, row-major 9 x 9.
+double pl_law_dilatation(const pl_law *law, const double F[9], double D[9]);
+void pl_law_tangent(const pl_law *law, const double F[9], double p, double A[81]);
 // The stress at quadrature point q of a lane at the pressures of the last energy evaluation.
 void pl_elements_stress(const pl_elements *elements, const pl_block *block, int lane, int q, const double *x,
                         double F[9], double P[9]);

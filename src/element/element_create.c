@@ -59,6 +59,12 @@ static element_rule rule_of(pl_element_kind kind)
     }
 }
 
+void pl_block_point(const pl_block *block, int q, double xi[3])
+{
+    const element_rule rule = rule_of(block->kind);
+    memcpy(xi, rule.xi[q], sizeof rule.xi[q]);
+}
+
 // N of the corner (linear) element at the rule's points, [point][corner].
 static void corner_weights(pl_element_kind kind, double table[PL_POINTS_MAX * PL_CORNERS_MAX])
 {
@@ -70,9 +76,26 @@ static void corner_weights(pl_element_kind kind, double table[PL_POINTS_MAX * PL
     }
 }
 
-// dN/dX = dN/dxi (dX/dxi)^-1 and w det(dX/dxi) at each point of one lane
-static void element_integrate(pl_block *block, int lane, const double *X, const element_rule *rule, bool used)
+// F_g^-1 = cbrt(volume)^-1 (a I + (b - a) n n^T), a = area^-1/2, b = area, with n the normal of the surface
+// zeta = const; returns det F_g = volume.
+static double element_growth(const pl_growth *growth, const double M[9], double inverse[9])
 {
+    const double s = cbrt(growth->volume), a = 1 / sqrt(growth->area), b = growth->area;
+    const double t1[3] = {M[0], M[3], M[6]}, t2[3] = {M[1], M[4], M[7]};
+    double n[3];
+    pl_cross3(t1, t2, n);
+    const double square = pl_dot3(n, n);
+    for (int i = 0; i < 9; ++i) {
+        inverse[i] = ((i % 4 == 0 ? a : 0) + (b - a) * n[i / 3] * n[i % 3] / square) / s;
+    }
+    return growth->volume;
+}
+
+// dN/dX = dN/dxi (dX/dxi)^-1 F_g^-1 and w det(dX/dxi) det F_g at each point
+void pl_block_integrate(pl_block *block, int lane, const double *X, bool used, const pl_growth *growth)
+{
+    const element_rule rule_value = rule_of(block->kind), *rule = &rule_value;
+    const bool grown = growth->volume != 1 || growth->area != 1;
     const int n = block->node_count;
     for (int q = 0; q < rule->count; ++q) {
         double dN[3 * PL_ELEMENT_NODES_MAX], M[9] = {0}, C[9];
@@ -86,12 +109,21 @@ static void element_integrate(pl_block *block, int lane, const double *X, const 
         }
         pl_cofactor3(M, C);
         const double det = pl_dot3(M, C);
-        block->weight[q * PL_LANES + lane] = used ? rule->weight[q] * det : 0;
+        double inverse[9];
+        const double ratio = grown ? element_growth(growth, M, inverse) : 1;
+        block->weight[q * PL_LANES + lane] = used ? rule->weight[q] * det * ratio : 0;
         for (int a = 0; a < n; ++a) {
+            double g[3], turned[3];
             for (int j = 0; j < 3; ++j) {
                 // (M^-1)_kj = C_jk / det, dN/dX_j = sum_k dN/dxi_k (M^-1)_kj
-                const double g = pl_dot3(dN + 3 * a, C + 3 * j) / det;
-                block->gradient[((int64_t)(q * n + a) * 3 + j) * PL_LANES + lane] = g;
+                g[j] = pl_dot3(dN + 3 * a, C + 3 * j) / det;
+            }
+            if (grown) {
+                pl_mulv3(inverse, g, turned); // symmetric
+                memcpy(g, turned, sizeof g);
+            }
+            for (int j = 0; j < 3; ++j) {
+                block->gradient[((int64_t)(q * n + a) * 3 + j) * PL_LANES + lane] = g[j];
             }
         }
     }
@@ -191,10 +223,12 @@ static pl_status number_pressures(pl_elements *E, pl_error *err)
     E->pressure_count = table.count;
     E->moment = PL_NEW_ARRAY(double, table.count);
     E->pressure_kappa = PL_NEW_ARRAY(double, table.count);
+    E->pressure_rate = PL_NEW_ARRAY(double, table.count);
     E->pressure_vertex = PL_NEW_ARRAY(int32_t, table.count);
     E->dilatation = PL_NEW_ARRAY(double, table.count);
     E->pressure = PL_NEW_ARRAY(double, table.count);
-    const bool ok = E->moment && E->pressure_kappa && E->pressure_vertex && E->dilatation && E->pressure;
+    const bool ok = E->moment && E->pressure_kappa && E->pressure_vertex && E->dilatation && E->pressure &&
+                    E->pressure_rate;
     for (int32_t p = 0; ok && p < table.count; ++p) {
         E->pressure_vertex[p] = table.key[2 * p];
         E->pressure_kappa[p] = E->law_kappa[table.key[2 * p + 1]];
@@ -263,7 +297,7 @@ static void fill_block(pl_elements *E, pl_block *block, const pl_mesh_view *mesh
             block->node[a][l] = v;
             memcpy(X + 3 * a, mesh->position + 3 * (int64_t)v, 3 * sizeof *X);
         }
-        element_integrate(block, l, X, &rule, l < lanes);
+        pl_block_integrate(block, l, X, l < lanes, &(pl_growth){1, 1});
     }
     const int n = block->node_count;
     block->force_start = E->force_size;
@@ -327,15 +361,17 @@ static pl_status elements_fill(pl_elements *E, const pl_mesh_view *mesh, const p
     E->law = PL_NEW_ARRAY(pl_law, E->law_count);
     E->density = PL_NEW_ARRAY(double, E->law_count);
     E->law_kappa = PL_NEW_ARRAY(double, E->law_count);
+    E->growth = PL_NEW_ARRAY(pl_growth, E->law_count);
     E->storage = PL_NEW_ARRAY(double, plan->storage);
     E->vertex_mass = PL_NEW_ARRAY(double, mesh->vertex_count);
     E->block_energy = PL_NEW_ARRAY(double, E->block_count);
     E->block_min = PL_NEW_ARRAY(double, E->block_count);
-    if (!E->block || !E->law || !E->law_kappa || !E->density || !E->storage || !E->vertex_mass ||
-        !E->block_energy || !E->block_min) {
+    if (!E->block || !E->law || !E->law_kappa || !E->growth || !E->density || !E->storage ||
+        !E->vertex_mass || !E->block_energy || !E->block_min) {
         return pl_fail_memory(err, "elements");
     }
     for (int r = 0; r < E->law_count; ++r) {
+        E->growth[r] = (pl_growth){1, 1};
         if (material[r]) {
             law_init(&E->law[r], &E->law_kappa[r], material[r], displacement);
             E->density[r] = material[r]->density;
@@ -407,7 +443,8 @@ void pl_elements_destroy(pl_elements *E)
     void *owned[] = {E->law_kappa,      E->block,           E->law,       E->density,      E->moment,
                      E->pressure_kappa, E->pressure_vertex, E->force,     E->corner,       E->dilatation,
                      E->pressure,       E->block_energy,    E->block_min, E->vertex_start, E->vertex_code,
-                     E->pressure_start, E->pressure_code,   E->storage,   E->vertex_mass};
+                     E->pressure_start, E->pressure_code,   E->storage,   E->vertex_mass,  E->growth,
+                     E->pressure_rate};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }

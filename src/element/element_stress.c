@@ -16,6 +16,31 @@ void pl_law_stress(const pl_law *law, const double F[9], double p, double *W, do
     }
 }
 
+double pl_law_dilatation(const pl_law *law, const double F[9], double D[9])
+{
+    vd f[9], g[9];
+    for (int i = 0; i < 9; ++i) {
+        f[i] = v_set(F[i]);
+    }
+    const vd d = law_dilatation(law, f, g);
+    for (int i = 0; i < 9; ++i) {
+        D[i] = g[i][0];
+    }
+    return d[0];
+}
+
+void pl_law_tangent(const pl_law *law, const double F[9], double p, double A[81])
+{
+    vd f[9], a[81], g[9];
+    for (int i = 0; i < 9; ++i) {
+        f[i] = v_set(F[i]);
+    }
+    law_tangent(law, f, v_set(p), a, g);
+    for (int i = 0; i < 81; ++i) {
+        A[i] = a[i][0];
+    }
+}
+
 void pl_elements_stress(const pl_elements *E, const pl_block *block, int lane, int q, const double *x,
                         double F[9], double P[9])
 {
