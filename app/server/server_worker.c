@@ -12,7 +12,8 @@ bool worker_overtaken(const server_worker *w)
 {
     const server_desk *desk = w->desk;
     return atomic_load(&desk->stop) || atomic_load(&desk->loads) != w->loads ||
-           atomic_load(&desk->poses) != w->poses || (w->in_job && atomic_load(&desk->cancel));
+           (!w->in_load && atomic_load(&desk->poses) != w->poses) ||
+           (w->in_job && atomic_load(&desk->cancel));
 }
 
 void worker_tell(server_worker *w, const char *state, const char *text, double fraction)
@@ -143,6 +144,7 @@ void worker_load(server_worker *w)
     server_publish_json(w->desk, SERVER_ROBOT, server_robot_json(&w->fine, findings, w->path, w->robot));
     server_publish(w->desk, SERVER_MESH_FINE, server_model_mesh(&w->fine));
     pl_findings_destroy(findings);
+    worker_load_coarse(w, &statics);
 
     // where loads bring it without any command
     server_pose rest = {.robot = w->robot, .command_count = pl_robot_command_count(w->fine.robot)};
@@ -150,10 +152,6 @@ void worker_load(server_worker *w)
         rest.command[i] = NAN;
     }
     worker_pose(w, &rest);
-    if (!atomic_load(&w->desk->stop) && atomic_load(&w->desk->loads) == w->loads) {
-        w->poses = atomic_load(&w->desk->poses);
-        worker_load_coarse(w, &statics);
-    }
 }
 
 // ---- the thread
@@ -214,7 +212,9 @@ static void *worker_main(void *user)
         if (wish.load) {
             free(w->path);
             w->path = wish.path;
+            w->in_load = true; // poses wait until there is something to pose
             worker_load(w);
+            w->in_load = false;
         } else if (wish.pose) {
             worker_pose(w, &wish.the_pose);
         } else if (wish.job) {

@@ -15,7 +15,7 @@ struct server_worker {
     server_model fine, coarse;
     // what the work in hand watches, to stop when it is overtaken
     unsigned poses, loads;
-    bool in_job;
+    bool in_job, in_load;
     double begun, told; // s
     double serial;      // of the pose in hand
 };

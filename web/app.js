@@ -1,0 +1,479 @@
+// The page: hears the server, keeps what is shown, and hands the rest to its parts.
+import { Link } from "./link.js";
+import { Stage } from "./scene.js";
+import { Body } from "./body.js";
+import { Parts } from "./parts.js";
+import { Move } from "./move.js";
+import { Reach } from "./reach.js";
+import { Look } from "./look.js";
+import { Save } from "./save.js";
+import { brief, format } from "./colours.js";
+
+const $ = (id) => document.getElementById(id);
+
+class App {
+    constructor() {
+        this.robot = null;
+        this.shape = null; // the newest
+        this.shown = null; // it, or a frame of a playback
+        this.waiting = new Map(); // by number of the wish
+        this.stage = new Stage($("canvas"));
+        this.body = new Body(this.stage.scene);
+        this.parts = new Parts(this.stage.scene);
+        this.move = new Move(this);
+        this.look = new Look(this);
+        this.reach = new Reach(this);
+        this.save = new Save(this);
+        this.wireTabs();
+        this.wireKeys();
+        this.wireTheme();
+        $("ask").addEventListener("click", () => {
+            this.link.send({ type: "ask" });
+            this.toast("Asked. If nobody answers, the controls are yours in 15 seconds.");
+        });
+        $("give-yes").addEventListener("click", () => this.link.send({ type: "give", yes: true }));
+        $("give-no").addEventListener("click", () => this.link.send({ type: "give", yes: false }));
+        $("gallery-button").addEventListener("click", () => this.showGallery(true));
+        this.link = new Link((m) => this.hear(m), (on) => this.connected(on));
+        this.status("busy", "Connecting…");
+    }
+
+    // ---- the connection
+    connected(on) {
+        this.online = on;
+        if (!on) {
+            this.owner = 0;
+            this.status("bad", "Connection lost. Trying again…");
+            for (const give of this.waiting.values()) {
+                give(null);
+            }
+            this.waiting.clear();
+            this.reach.refused();
+            this.refreshControl();
+        }
+    }
+
+    hear(message) {
+        const act = {
+            hello: () => this.hello(message),
+            control: () => this.control(message),
+            robot: () => this.setRobot(message),
+            status: () => this.hearStatus(message),
+            refused: () => this.refused(message),
+            mesh: () => this.addMesh(message),
+            shape: () => this.hearShape(message),
+            path: () => message.robot === this.robot?.robot && this.reach.hearPath(message),
+            cloud: () => message.head.robot === this.robot?.robot && this.reach.hearCloud(message),
+            file: () => this.save.hear(message),
+        }[message.type];
+        act?.();
+    }
+
+    hello(message) {
+        this.viewer = message.viewer;
+        this.gallery = message.gallery;
+        $("gallery-button").hidden = message.gallery.length === 0;
+        if (!message.robot) {
+            this.showGallery(false);
+        }
+    }
+
+    mayMove() {
+        return Boolean(this.online && this.robot?.ok && this.owner === this.viewer);
+    }
+
+    control(message) {
+        this.owner = message.owner;
+        this.viewers = message.viewers;
+        $("asking").hidden = !(message.asking && this.owner === this.viewer);
+        this.refreshControl();
+    }
+
+    refreshControl() {
+        $("guest").hidden = !this.online || this.owner === this.viewer;
+        if (this.robot?.ok) {
+            this.move.refresh();
+            this.reach.refresh();
+        }
+    }
+
+    refused(message) {
+        this.toast(message.text);
+        this.reach.refused();
+    }
+
+    toast(text) {
+        $("toast").textContent = text;
+        $("toast").hidden = false;
+        clearTimeout(this.toastTimer);
+        this.toastTimer = setTimeout(() => ($("toast").hidden = true), 6000);
+    }
+
+    // ---- the robot
+    setRobot(robot) {
+        const before = this.robot;
+        const keep = before?.ok && before.file === robot.file
+            ? Object.fromEntries(before.commands.map((c, i) => [c.name, this.move.commands[i]]))
+            : null;
+        this.robot = robot;
+        this.shape = this.shown = null;
+        if (!robot.ok) {
+            this.showProblems(robot);
+            return;
+        }
+        $("empty").hidden = true;
+        $("name").textContent = robot.name.replaceAll("_", " ");
+        document.title = `${robot.name} · Pliant`;
+        this.size = Math.hypot(...robot.high.map((h, i) => h - robot.low[i]));
+        this.body.dispose();
+        this.body.least = 0.01 * this.size;
+        this.parts.reset(robot, this.size);
+        this.parts.setTheme(this.dark);
+        this.stage.setBox(robot.low, robot.high);
+        if (!before?.ok || before.file !== robot.file) {
+            this.stage.fit([0.75, -1, 0.55]);
+        }
+        this.look.reset(robot);
+        this.reach.reset(robot);
+        const mine = this.owner === this.viewer && keep && robot.commands.some((c) => keep[c.name] !== null && keep[c.name] !== undefined);
+        this.move.reset(robot, mine ? keep : null);
+        this.refreshControl();
+        $("level").hidden = true;
+        $("readout").replaceChildren();
+    }
+
+    addMesh(message) {
+        if (!this.robot?.ok) {
+            return;
+        }
+        const m = this.body.add(message.head, message.arrays);
+        if (message.head.level === "fine") {
+            this.fine = message.head;
+            this.facts();
+            if (!this.shape) {
+                this.body.show(m.head.mesh, m.rest, null);
+                this.parts.useMesh(m);
+                this.stage.invalidate();
+            }
+        } else {
+            this.coarse = message.head;
+        }
+    }
+
+    facts() {
+        const r = this.robot;
+        const rows = [
+            ["File", r.file],
+            ["Mesh", `${this.fine.elements.toLocaleString("en")} elements, ${this.fine.unknowns.toLocaleString("en")} unknowns`],
+            ["Size", r.high.map((h, i) => brief(h - r.low[i])).join(" × ") + " mm"],
+            ["Regions", r.regions.map((g) => `${g.name} (${g.material})`).join(", ")],
+            ["Actuators", r.actuators.map((a) => `${a.name} (${a.kind}, ${a.drive})`).join(", ") || "none"],
+        ];
+        $("facts").replaceChildren(...rows.flatMap(([k, v]) => {
+            const dt = document.createElement("dt");
+            const dd = document.createElement("dd");
+            dt.textContent = k;
+            dd.textContent = v;
+            return [dt, dd];
+        }));
+    }
+
+    // ---- shapes
+    // The first fine shape that answers a wish, or null.
+    solved(serial) {
+        if (!serial) {
+            return Promise.resolve(null);
+        }
+        return new Promise((give) => {
+            this.waiting.set(serial, give);
+            setTimeout(() => this.waiting.delete(serial) && give(null), 120000);
+        });
+    }
+
+    hearShape(message) {
+        if (message.head.robot !== this.robot?.robot) {
+            return;
+        }
+        const head = message.head;
+        this.shape = message;
+        this.bytes = message.bytes;
+        if (!this.move.playing) {
+            this.show(message, true);
+        }
+        const mine = this.owner === this.viewer;
+        if (!mine || head.waypoint !== undefined) {
+            this.move.adopt(head.commands);
+        }
+        this.reach.hear(head);
+        this.reach.refresh();
+        if (head.waypoint !== undefined && this.reach.frames) {
+            this.reach.frames.push(message);
+        }
+        if (head.level === "fine") {
+            for (const [serial, give] of this.waiting) {
+                if (serial <= head.serial) {
+                    this.waiting.delete(serial);
+                    give(message);
+                }
+            }
+        }
+        this.shapeStatus(head);
+    }
+
+    // Puts a shape on the stage.
+    show(message, live) {
+        const start = performance.now();
+        const { head, arrays } = message;
+        const mesh = this.body.meshes.get(head.mesh);
+        if (!mesh) {
+            return;
+        }
+        this.shown = message;
+        this.parts.useMesh(mesh);
+        this.body.show(head.mesh, arrays.x, this.look.values(message, mesh));
+        this.parts.showActuators(head, arrays, (a) => this.effortShare(a, head));
+        this.parts.showMarkers(head, live);
+        this.move.showEfforts(head);
+        this.readout(head);
+        this.look.legend();
+        this.stage.times.update.push(performance.now() - start);
+        this.stage.invalidate();
+    }
+
+    // An effort as a share of the most seen or expected.
+    effortShare(a, head) {
+        this.most ??= new Map();
+        const key = `${this.robot.hash}:${a}`;
+        const effort = Math.abs(head.actuators[a].effort ?? 0);
+        const info = this.robot.actuators[a];
+        const command = this.robot.commands[info.command];
+        const direct = command && (info.drive === "pressure" || info.drive === "tension");
+        const expected = direct ? Math.max(Math.abs(command.low), Math.abs(command.high)) : 1e-9;
+        const most = Math.max(this.most.get(key) ?? expected, effort);
+        this.most.set(key, most);
+        return effort / most;
+    }
+
+    readout(head) {
+        const rows = this.robot.markers.slice(0, 4).map((m, k) => {
+            const { position, displacement } = head.markers[k];
+            return `<tr data-marker="${k}"><th scope="row"></th>${position.map((p) => `<td>${format(p, 2)}</td>`).join("")}<td class="change">${format(Math.hypot(...displacement), 2)}</td></tr>`;
+        });
+        const sensors = this.robot.sensors.slice(0, 4).map((s, k) => `<tr data-sensor="${k}"><th scope="row"></th><td colspan="3">${brief(head.sensors[k])} ${s.unit}</td></tr>`);
+        if (rows.length + sensors.length === 0) {
+            return;
+        }
+        const titles = rows.length ? '<thead><tr><td></td><td>x</td><td>y</td><td>z, mm</td><td class="change">moved</td></tr></thead>' : "";
+        $("readout").innerHTML = `<table>${titles}<tbody>${rows.join("")}${sensors.join("")}</tbody></table>`;
+        $("readout").querySelectorAll("tr[data-marker]").forEach((tr) => (tr.querySelector("th").textContent = this.robot.markers[tr.dataset.marker].name));
+        $("readout").querySelectorAll("tr[data-sensor]").forEach((tr) => (tr.querySelector("th").textContent = this.robot.sensors[tr.dataset.sensor].name));
+    }
+
+    // ---- status in words
+    status(tone, text, fraction) {
+        $("dot").className = `dot ${tone}`;
+        if ($("status-text").textContent !== text) {
+            $("status-text").textContent = text;
+        }
+        $("progress").classList.toggle("on", fraction !== undefined);
+        $("progress").firstElementChild.style.width = `${100 * (fraction ?? 0)}%`;
+    }
+
+    hearStatus(message) {
+        this.state = message.state;
+        if (message.state === "loading") {
+            this.status("busy", `Opening the robot${message.text ? `: ${message.text}` : ""}`, message.fraction ?? 0);
+        } else if (message.state === "solving") {
+            const level = this.shape?.head.level === "coarse" ? "The coarse mesh is shown while the fine one is solving" : "Solving";
+            this.status("busy", `${level}${message.text && message.text !== "solving" ? `: ${message.text}` : "…"}`, message.fraction ?? 0);
+        } else if (message.state === "ready" && this.shape) {
+            this.shapeStatus(this.shape.head);
+        } else if (message.state === "problem") {
+            this.status("bad", message.text);
+        }
+    }
+
+    shapeStatus(head) {
+        const coarse = head.level === "coarse";
+        $("level").hidden = false;
+        $("level").textContent = coarse ? "coarse mesh" : "fine mesh";
+        if (coarse && head.waypoint === undefined) {
+            this.status("busy", "The coarse mesh is shown while the fine one is solving");
+        } else if (head.solved) {
+            const unstable = head.unstable ? " Past a limit point: this balance is unstable." : "";
+            this.status(head.unstable ? "warn" : "good", `Solved in ${brief(head.seconds)} s: ${head.iterations} iterations, residual ${head.residual.toExponential(1)} N.${unstable}`);
+        } else {
+            const way = head.load_reached < 1 ? ` Shown: ${Math.round(100 * head.load_reached)} % of the way.` : "";
+            this.status("warn", `Not solved (${head.outcome}): ${head.message}${way}`);
+        }
+    }
+
+    // ---- empty states
+    showProblems(robot) {
+        this.status("bad", "The robot cannot be opened.");
+        $("name").textContent = "Pliant";
+        $("empty").hidden = false;
+        $("empty-title").textContent = "This robot cannot be opened yet";
+        $("empty-text").textContent = `${robot.file} is watched: mend it, save it, and it appears here.`;
+        $("designs").replaceChildren();
+        $("findings").replaceChildren(...robot.findings.map((f) => {
+            const li = document.createElement("li");
+            li.className = f.severity;
+            const place = document.createElement("small");
+            place.textContent = `${f.severity}${f.file ? ` · ${f.file.split("/").at(-1)}${f.line ? `, line ${f.line}` : ""}` : ""}`;
+            const text = document.createElement("div");
+            text.textContent = f.text;
+            const advice = document.createElement("em");
+            advice.textContent = f.advice;
+            li.append(place, text, advice);
+            return li;
+        }));
+    }
+
+    showGallery(canClose) {
+        $("empty").hidden = false;
+        $("empty-title").textContent = "Pick a robot";
+        $("empty-text").textContent = "Built-in designs, ready to move. Each is a robot file you can change.";
+        $("findings").replaceChildren();
+        $("designs").replaceChildren(...this.gallery.map((d) => {
+            const button = document.createElement("button");
+            button.type = "button";
+            button.dataset.design = d.kind;
+            const img = document.createElement("img");
+            img.src = `gallery/${d.kind}.png`;
+            img.alt = "";
+            img.loading = "lazy";
+            img.addEventListener("error", () => img.remove());
+            const span = document.createElement("span");
+            const b = document.createElement("b");
+            const small = document.createElement("small");
+            b.textContent = d.kind.replaceAll("_", " ");
+            small.textContent = d.summary;
+            span.append(b, small);
+            button.append(img, span);
+            button.addEventListener("click", () => {
+                if (this.owner !== this.viewer) {
+                    this.toast("Another viewer has the controls.");
+                    return;
+                }
+                this.link.send({ type: "open", design: d.kind });
+                $("empty").hidden = true;
+                this.status("busy", "Opening the robot…", 0);
+            });
+            return button;
+        }));
+        this.canCloseGallery = canClose;
+        $("designs").querySelector("button")?.focus();
+    }
+
+    // ---- tabs, keys, theme
+    wireTabs() {
+        const tabs = [...$("tabs").children];
+        const pick = (tab, focus) => {
+            for (const t of tabs) {
+                const on = t === tab;
+                t.setAttribute("aria-selected", String(on));
+                t.tabIndex = on ? 0 : -1;
+                $(t.getAttribute("aria-controls")).hidden = !on;
+            }
+            this.reach.setActive(tab.id === "tab-reach");
+            if (focus) {
+                tab.focus();
+            }
+        };
+        tabs.forEach((tab, i) => {
+            tab.addEventListener("click", () => pick(tab));
+            tab.addEventListener("keydown", (e) => {
+                const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+                if (step) {
+                    pick(tabs[(i + step + tabs.length) % tabs.length], true);
+                }
+            });
+        });
+    }
+
+    wireKeys() {
+        const keys = {
+            f: ["Fit the robot into the view", () => this.stage.fit()],
+            r: ["Go to rest", () => this.mayMove() && $("home").click()],
+            u: ["Undo", () => this.mayMove() && this.move.undo()],
+            g: ["Rest shape on or off", () => $("show-ghost").click()],
+            e: ["Elements on or off", () => $("show-edges").click()],
+            s: ["See through the body", () => $("show-inside").click()],
+            c: ["Next colouring", () => this.look.next()],
+            " ": ["Play or pause", () => this.move.frames.length && this.move.play(!this.move.playing)],
+            "?": ["This list", () => this.showHelp()],
+        };
+        this.keys = keys;
+        document.addEventListener("keydown", (e) => {
+            const typing = /^(INPUT|SELECT|TEXTAREA|BUTTON|G)$/i.test(e.target.tagName) && e.target.type !== "checkbox";
+            if (e.key === "Escape" && this.canCloseGallery && this.robot?.ok) {
+                $("empty").hidden = true;
+            }
+            if ((e.ctrlKey || e.metaKey) && e.key === "z" && this.mayMove()) {
+                e.preventDefault();
+                this.move.undo();
+                return;
+            }
+            if (e.ctrlKey || e.metaKey || e.altKey || (typing && e.key !== "?")) {
+                return;
+            }
+            if (keys[e.key]) {
+                e.preventDefault();
+                keys[e.key][1]();
+            } else if (e.target === this.stage.canvas) {
+                this.canvasKey(e);
+            }
+        });
+        $("help-button").addEventListener("click", () => this.showHelp());
+    }
+
+    // On the view, arrows turn it; while pointing they move the target.
+    canvasKey(e) {
+        const arrow = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[e.key];
+        const step = (e.shiftKey ? 0.05 : 0.01) * (this.size || 100);
+        if (arrow && this.parts.handle.visible) {
+            this.reach.nudge(step * arrow[0], step * arrow[1], 0);
+        } else if (arrow) {
+            this.stage.orbit(-0.12 * arrow[0], -0.12 * arrow[1]);
+        } else if ((e.key === "PageUp" || e.key === "PageDown") && this.parts.handle.visible) {
+            this.reach.nudge(0, 0, e.key === "PageUp" ? step : -step);
+        } else if (e.key === "+" || e.key === "=" || e.key === "-") {
+            this.stage.zoom(e.key === "-" ? 1.15 : 1 / 1.15);
+        } else {
+            return;
+        }
+        e.preventDefault();
+    }
+
+    showHelp() {
+        const rows = [
+            ["Drag", "turn; with the right button or two fingers move; wheel or pinch zoom"],
+            ["Arrows", "turn the view; in Reach move the target (Shift: five times as far, Page keys: away and near)"],
+            ["+ −", "zoom"],
+            ...Object.entries(this.keys).map(([k, v]) => [k === " " ? "Space" : k.toUpperCase(), v[0]]),
+        ];
+        $("keys").innerHTML = rows.map(([k, v]) => `<dt><kbd>${k}</kbd></dt><dd>${v}</dd>`).join("");
+        $("help").showModal();
+    }
+
+    wireTheme() {
+        const system = matchMedia("(prefers-color-scheme: dark)");
+        const set = (dark) => {
+            this.dark = dark;
+            document.documentElement.dataset.theme = dark ? "dark" : "light";
+            this.body.setTheme(dark);
+            this.parts.setTheme(dark);
+            this.stage.invalidate();
+        };
+        const stored = localStorage.getItem("pliant:theme");
+        set(stored ? stored === "dark" : system.matches);
+        system.addEventListener("change", (e) => !localStorage.getItem("pliant:theme") && set(e.matches));
+        $("theme-button").addEventListener("click", () => {
+            localStorage.setItem("pliant:theme", this.dark ? "light" : "dark");
+            set(!this.dark);
+        });
+    }
+}
+
+window.pliant = new App();

@@ -1,0 +1,229 @@
+// How it looks: colours by field with their range, what is shown, the section plane, the legend.
+import { fields, format, regionColours } from "./colours.js";
+
+const $ = (id) => document.getElementById(id);
+
+// A row of buttons of which one is chosen.
+function segments(root, names, choose) {
+    const buttons = names.map((name, i) => {
+        const b = document.createElement("button");
+        b.type = "button";
+        b.textContent = name;
+        b.setAttribute("role", "radio");
+        b.addEventListener("click", () => pick(i));
+        b.addEventListener("keydown", (e) => {
+            const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[e.key];
+            if (step) {
+                e.preventDefault();
+                const k = (i + step + names.length) % names.length;
+                pick(k);
+                buttons[k].focus();
+            }
+        });
+        return b;
+    });
+    const pick = (i) => {
+        buttons.forEach((b, k) => {
+            b.setAttribute("aria-checked", String(k === i));
+            b.tabIndex = k === i ? 0 : -1;
+        });
+        choose(i);
+    };
+    root.replaceChildren(...buttons);
+    return pick;
+}
+
+export class Look {
+    constructor(app) {
+        this.app = app;
+        this.field = 0;
+        this.axis = -1;
+        this.range = null; // fixed by hand, or null
+        this.pickField = segments($("colours"), fields.map((f) => f.name), (i) => this.setField(i));
+        this.pickSection = segments($("section-axis"), ["Off", "x", "y", "z"], (i) => this.setSection(i - 1));
+        for (const [id, key] of [["show-ghost", "ghost"], ["show-edges", "edges"], ["show-inside", "inside"]]) {
+            $(id).addEventListener("change", () => this.apply({ [key]: $(id).checked }));
+        }
+        for (const [id, group] of [["show-actuators", "actuators"], ["show-markers", "markers"], ["show-trace", "traces"]]) {
+            $(id).addEventListener("change", () => {
+                app.parts[group].visible = $(id).checked;
+                app.stage.invalidate();
+            });
+        }
+        $("range-auto").addEventListener("change", () => this.setAuto($("range-auto").checked));
+        for (const id of ["range-low", "range-high"]) {
+            $(id).addEventListener("change", () => this.readRange());
+        }
+        $("section-at").addEventListener("input", () => this.applySection());
+        $("section-flip").addEventListener("click", () => {
+            this.flip = !this.flip;
+            this.applySection();
+        });
+        this.pickField(0);
+        this.pickSection(0);
+    }
+
+    reset(robot) {
+        this.robot = robot;
+        this.setAuto(true);
+        this.applySection();
+        this.legend();
+    }
+
+    apply(look) {
+        this.app.body.setLook(look);
+        this.app.stage.invalidate();
+    }
+
+    next() {
+        this.pickField((this.field + 1) % fields.length);
+    }
+
+    // ---- colours
+    setField(i) {
+        this.field = i;
+        $("range-row").style.visibility = i === 0 ? "hidden" : "visible";
+        this.setAuto(true);
+    }
+
+    setAuto(on) {
+        $("range-auto").checked = on;
+        $("range-low").disabled = $("range-high").disabled = on;
+        this.range = on ? null : [Number($("range-low").value), Number($("range-high").value)];
+        this.repaint();
+    }
+
+    readRange() {
+        const low = Number($("range-low").value);
+        const high = Number($("range-high").value);
+        if (low < high) {
+            this.range = [low, high];
+            this.repaint();
+        } else {
+            this.app.toast("The low end of the range must lie below the high end.");
+        }
+    }
+
+    repaint() {
+        const { body, shown } = this.app;
+        if (shown && body.current) {
+            body.paint(this.values(shown, body.current));
+            this.app.stage.invalidate();
+        }
+        this.legend();
+    }
+
+    // The values to colour by: value[vertex] * unit + base, between low and high.
+    values(shape, mesh) {
+        const field = fields[this.field];
+        this.span = null;
+        if (field.key === "region") {
+            return null;
+        }
+        let values;
+        if (field.key === "displacement") {
+            const x = shape.arrays.x;
+            const rest = mesh.rest;
+            const value = new Float32Array(x.length / 3);
+            for (let v = 0; v < value.length; ++v) {
+                value[v] = Math.hypot(x[3 * v] - rest[3 * v], x[3 * v + 1] - rest[3 * v + 1], x[3 * v + 2] - rest[3 * v + 2]);
+            }
+            values = { value, unit: 1, base: 0, low: 0, high: value.reduce((a, b) => Math.max(a, b), 0) };
+        } else {
+            const [low, high] = shape.head.ranges[field.key];
+            values = { value: shape.arrays[field.key], unit: (high - low) / 65535, base: low, low, high };
+        }
+        // strain and stress peak at a few corners: the scale ends where 99.5 % of the body does
+        if (field.key === "strain" || field.key === "stress") {
+            values.high = values.base + values.unit * quantile(values.value, 0.995);
+            values.low = Math.min(values.low, 0);
+        }
+        if (field.centre !== undefined) {
+            const reach = Math.max(values.high - field.centre, field.centre - values.low, 1e-3);
+            values.low = field.centre - reach;
+            values.high = field.centre + reach;
+        }
+        if (!(values.high > values.low)) {
+            values.high = values.low + 1e-6;
+        }
+        if (this.range) {
+            [values.low, values.high] = this.range;
+        } else {
+            $("range-low").value = Number(values.low.toPrecision(4));
+            $("range-high").value = Number(values.high.toPrecision(4));
+        }
+        this.span = [values.low, values.high];
+        return { ...values, scale: field.scale };
+    }
+
+    legend() {
+        const field = fields[this.field];
+        const shown = this.app.shown;
+        $("legend").hidden = !this.robot?.ok || (field.key !== "region" && (!shown || !this.span));
+        const byRegion = field.key === "region";
+        $("legend-bar").hidden = $("legend-ticks").hidden = $("legend-title").hidden = byRegion;
+        $("legend-regions").hidden = !byRegion;
+        if (byRegion) {
+            $("legend-regions").replaceChildren(...(this.robot?.regions ?? []).map((r, i) => {
+                const li = document.createElement("li");
+                const box = document.createElement("i");
+                const small = document.createElement("small");
+                box.style.background = regionColours[i % regionColours.length];
+                small.textContent = r.material;
+                li.append(box, r.name, small);
+                return li;
+            }));
+        } else if (this.span) {
+            $("legend-title").textContent = field.title;
+            $("legend-bar").style.background = field.scale.css;
+            const [low, high] = this.span;
+            $("legend-ticks").replaceChildren(...[low, 0.5 * (low + high), high].map((v) => {
+                const span = document.createElement("span");
+                span.textContent = format(v, field.digits);
+                return span;
+            }));
+        }
+    }
+
+    // ---- section
+    setSection(axis) {
+        this.axis = axis;
+        this.flip = axis === 1; // look into the half away from the usual eye
+        $("section-at").disabled = $("section-flip").disabled = axis < 0;
+        $("section-at").value = 0.5;
+        this.applySection();
+    }
+
+    applySection() {
+        const { low, high } = this.robot?.ok ? this.robot : {};
+        if (this.axis < 0 || !low) {
+            this.apply({ section: null });
+            $("section-text").textContent = "";
+            return;
+        }
+        const size = Math.hypot(...high.map((h, i) => h - low[i]));
+        // the plane may also cut what has moved out of the rest box
+        const from = low[this.axis] - 0.3 * size;
+        const to = high[this.axis] + 0.3 * size;
+        const middle = 0.5 * (low[this.axis] + high[this.axis]);
+        const s = Number($("section-at").value);
+        const at = s < 0.5 ? from + 2 * s * (middle - from) : middle + (2 * s - 1) * (to - middle);
+        $("section-at").style.setProperty("--fill", `${100 * s}%`);
+        $("section-text").textContent = `${"xyz"[this.axis]} = ${format(at, 1)} mm`;
+        this.apply({ section: { axis: this.axis, at: at + 1e-5 * size, flip: this.flip } });
+    }
+}
+
+// The value below which a share of 16-bit values lies.
+function quantile(values, share) {
+    const bins = new Uint32Array(65536);
+    for (let i = 0; i < values.length; ++i) {
+        ++bins[values[i]];
+    }
+    let left = share * values.length;
+    let k = 0;
+    for (; k < 65535 && left > bins[k]; ++k) {
+        left -= bins[k];
+    }
+    return k;
+}

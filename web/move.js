@@ -1,0 +1,349 @@
+// Moving the robot by its commands: sliders, number fields, efforts, presets, undo, sweeps and playback.
+import { brief } from "./colours.js";
+import { plotSvg } from "./plot.js";
+
+const $ = (id) => document.getElementById(id);
+
+export class Move {
+    // app: link, robot, shape, show(frame), toast(text), mayMove()
+    constructor(app) {
+        this.app = app;
+        this.knobs = [];
+        this.history = [];
+        this.frames = [];
+        this.commands = [];
+        $("home").addEventListener("click", () => this.go(this.commands.map(() => null)));
+        $("undo").addEventListener("click", () => this.undo());
+        $("sweep").addEventListener("submit", (e) => {
+            e.preventDefault();
+            this.sweep();
+        });
+        $("sweep-command").addEventListener("change", () => this.fillSweep());
+        $("play").addEventListener("click", () => this.play(!this.playing));
+        $("frame").addEventListener("input", () => {
+            this.play(false);
+            this.showFrame(Number($("frame").value));
+        });
+        $("live").addEventListener("click", () => this.backToLive());
+        this.play(false);
+    }
+
+    // ---- a robot
+    reset(robot, keep) {
+        this.robot = robot;
+        this.commands = robot.commands.map((c) => keep?.[c.name] ?? null);
+        this.history = [];
+        this.frames = [];
+        this.cancelled = true;
+        $("player").hidden = true;
+        $("sweep-plot").hidden = true;
+        this.build();
+        this.buildPresets();
+        this.refresh();
+        if (this.commands.some((c) => c !== null)) {
+            this.send();
+        }
+    }
+
+    build() {
+        $("knobs").replaceChildren();
+        this.knobs = this.robot.commands.map((c, i) => this.buildKnob(c, i));
+        $("sweep-command").replaceChildren(...this.robot.commands.map((c, i) => new Option(c.name, i)));
+        $("sweep").hidden = this.robot.commands.length === 0;
+        this.fillSweep();
+        if (this.robot.commands.length === 0) {
+            const p = document.createElement("p");
+            p.className = "hint";
+            p.textContent = "This robot has no commands. Loads alone decide its shape.";
+            $("knobs").append(p);
+        }
+    }
+
+    buildKnob(c, i) {
+        const root = document.createElement("div");
+        root.className = "knob";
+        const step = (c.high - c.low) / 500;
+        root.innerHTML = `<div class="knob-line"><label for="knob-${i}"></label>
+            <input id="number-${i}" type="number" step="any"><span class="unit"></span></div>
+            <input id="knob-${i}" type="range">
+            <div class="efforts"><span></span><button type="button">idle</button></div>`;
+        root.querySelector("label").textContent = c.name;
+        root.querySelector(".unit").textContent = c.unit;
+        const number = root.querySelector("input[type=number]");
+        const slider = root.querySelector("input[type=range]");
+        const idle = root.querySelector("button");
+        number.setAttribute("aria-label", `${c.name}${c.unit ? ` in ${c.unit}` : ""}`);
+        idle.title = c.drive.includes("ratio") || c.drive === "length" || c.drive === "shortening" ? "Let it go slack" : "Vent it";
+        idle.setAttribute("aria-label", `Leave ${c.name} idle`);
+        Object.assign(slider, { min: c.low, max: c.high, step, value: c.rest });
+        number.min = c.low;
+        number.max = c.high;
+        const set = (value, done) => {
+            const v = Math.min(c.high, Math.max(c.low, value));
+            if (!this.before) {
+                this.before = [...this.commands];
+            }
+            this.commands[i] = Number(v.toPrecision(6));
+            this.send();
+            this.refresh();
+            if (done) {
+                this.keep();
+            }
+        };
+        slider.addEventListener("input", () => set(Number(slider.value), false));
+        slider.addEventListener("change", () => this.keep());
+        number.addEventListener("change", () => {
+            if (number.value !== "" && Number.isFinite(Number(number.value))) {
+                set(Number(number.value), true);
+            } else {
+                this.refresh();
+            }
+        });
+        idle.addEventListener("click", () => this.go(this.commands.map((v, k) => (k === i ? null : v))));
+        $("knobs").append(root);
+        return { root, slider, number, idle, effort: root.querySelector(".efforts span") };
+    }
+
+    // ---- where it should be
+    send() {
+        this.backToLive();
+        this.serial = this.app.link.wish({ type: "set", robot: this.robot.robot, commands: this.commands });
+        return this.serial;
+    }
+
+    // All commands at once; what was before can be undone.
+    go(commands) {
+        this.before = [...this.commands];
+        this.commands = [...commands];
+        this.send();
+        this.refresh();
+        this.keep();
+    }
+
+    keep() {
+        if (this.before && this.before.some((v, i) => v !== this.commands[i])) {
+            this.history.push(this.before);
+            this.history.splice(0, Math.max(0, this.history.length - 200));
+        }
+        this.before = null;
+        $("undo").disabled = this.history.length === 0 || !this.app.mayMove();
+    }
+
+    undo() {
+        const last = this.history.pop();
+        if (last) {
+            this.commands = [...last];
+            this.send();
+            this.refresh();
+            this.before = null;
+            $("undo").disabled = this.history.length === 0;
+        }
+    }
+
+    // Inverse kinematics moved the commands.
+    adopt(commands) {
+        this.commands = commands.map((v) => v);
+        this.refresh();
+    }
+
+    // ---- what the panel shows
+    refresh() {
+        const free = this.app.mayMove();
+        this.knobs.forEach((k, i) => {
+            const c = this.robot.commands[i];
+            const value = this.commands[i];
+            const shown = value ?? c.rest;
+            k.root.classList.toggle("idle", value === null);
+            if (document.activeElement !== k.slider || Number(k.slider.value) !== shown) {
+                k.slider.value = shown;
+            }
+            const zero = Math.min(c.high, Math.max(c.low, c.rest));
+            k.slider.style.setProperty("--fill", `${(100 * (shown - c.low)) / (c.high - c.low || 1)}%`);
+            k.slider.setAttribute("aria-valuetext", value === null ? `idle, at ${brief(zero)}` : `${brief(value)} ${c.unit}`);
+            if (document.activeElement !== k.number) {
+                k.number.value = value === null ? "" : String(Number(shown.toPrecision(5)));
+                k.number.placeholder = value === null ? "idle" : "";
+            }
+            k.idle.style.visibility = value === null ? "hidden" : "visible";
+            for (const element of [k.slider, k.number, k.idle]) {
+                element.disabled = !free;
+            }
+        });
+        for (const id of ["home", "sweep-run"]) {
+            $(id).disabled = !free;
+        }
+        $("undo").disabled = this.history.length === 0 || !free;
+    }
+
+    // Efforts of a shape beside their sliders.
+    showEfforts(head) {
+        this.knobs.forEach((k, i) => {
+            const parts = this.robot.actuators
+                .map((a, n) => ({ a, r: head.actuators[n] }))
+                .filter(({ a }) => a.command === i)
+                .map(({ a, r }) => {
+                    const name = this.robot.actuators.filter((b) => b.command === i).length > 1 ? `${a.name} ` : "";
+                    const state = r.slack ? "slack" : `${a.effort} <b>${brief(r.effort)} ${a.unit}</b>`;
+                    return `${name}${state} · ×${brief(r.ratio)}`;
+                });
+            k.effort.innerHTML = parts.slice(0, 3).join("<br>");
+        });
+    }
+
+    // ---- presets
+    buildPresets() {
+        const at = (share) => this.robot.commands.map((c) => (share === null ? null : c.rest + share * (far(c) - c.rest)));
+        const own = this.stored();
+        const chips = [];
+        if (this.robot.commands.length > 0) {
+            chips.push(this.chip("Half", () => this.go(at(0.5))), this.chip("Full", () => this.go(at(1))));
+            if (this.robot.commands.length > 1 && this.robot.commands.length <= 8) {
+                this.robot.commands.forEach((c, i) =>
+                    chips.push(this.chip(`Only ${c.name}`, () => this.go(this.robot.commands.map((d, k) => (k === i ? 0.7 * far(d) + 0.3 * d.rest : null))))));
+            }
+        }
+        for (const [name, commands] of Object.entries(own)) {
+            const span = document.createElement("span");
+            span.className = "chip";
+            const remove = this.chip("×", () => {
+                delete own[name];
+                this.store(own);
+            });
+            remove.setAttribute("aria-label", `Forget ${name}`);
+            span.append(this.chip(name, () => this.go(this.robot.commands.map((c) => commands[c.name] ?? null))), remove);
+            chips.push(span);
+        }
+        chips.push(this.chip("+ Keep this pose", () => {
+            const name = `Pose ${Object.keys(own).length + 1}`;
+            own[name] = Object.fromEntries(this.robot.commands.map((c, i) => [c.name, this.commands[i]]));
+            this.store(own);
+        }));
+        $("presets").replaceChildren(...chips);
+    }
+
+    chip(text, act) {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.textContent = text;
+        button.addEventListener("click", () => (this.app.mayMove() ? act() : this.app.toast("Another viewer has the controls.")));
+        return button;
+    }
+
+    stored() {
+        try {
+            return JSON.parse(localStorage.getItem(`pliant:${this.robot.name}`) ?? "{}");
+        } catch {
+            return {};
+        }
+    }
+
+    store(own) {
+        localStorage.setItem(`pliant:${this.robot.name}`, JSON.stringify(own));
+        this.buildPresets();
+    }
+
+    // ---- sweep
+    fillSweep() {
+        const c = this.robot?.commands[Number($("sweep-command").value)];
+        if (c) {
+            $("sweep-from").value = Number(c.rest.toPrecision(5));
+            $("sweep-to").value = Number(far(c).toPrecision(5));
+        }
+    }
+
+    async sweep() {
+        if (this.running) {
+            this.cancelled = true;
+            return;
+        }
+        const i = Number($("sweep-command").value);
+        const c = this.robot.commands[i];
+        const steps = Math.round(Number($("sweep-steps").value));
+        const from = Number($("sweep-from").value);
+        const to = Number($("sweep-to").value);
+        if (!(steps >= 2 && steps <= 200) || ![from, to].every((v) => v >= c.low - 1e-9 && v <= c.high + 1e-9)) {
+            this.app.toast(`A sweep of ${c.name} needs 2 to 200 steps between ${brief(c.low)} and ${brief(c.high)} ${c.unit}.`);
+            return;
+        }
+        this.running = true;
+        this.cancelled = false;
+        $("sweep-run").textContent = "Stop";
+        const frames = [];
+        const start = [...this.commands];
+        for (let k = 0; k < steps && !this.cancelled; ++k) {
+            this.commands[i] = Number((from + ((to - from) * k) / (steps - 1)).toPrecision(8));
+            const shape = await this.app.solved(this.send());
+            if (!shape) {
+                this.app.toast("The sweep ended early: no answer came.");
+                break;
+            }
+            frames.push(shape);
+            this.refresh();
+        }
+        this.running = false;
+        $("sweep-run").textContent = "Run the sweep";
+        this.history.push(start);
+        this.refresh();
+        if (frames.length > 1) {
+            this.setFrames(frames, { command: i });
+        }
+    }
+
+    // ---- frames and playback
+    setFrames(frames, about) {
+        this.frames = frames;
+        this.about = about;
+        $("player").hidden = false;
+        $("frame").max = frames.length - 1;
+        $("frame").value = frames.length - 1;
+        this.showFrame(frames.length - 1);
+        this.backToLive();
+        $("player").hidden = false;
+    }
+
+    showFrame(k) {
+        this.at = k;
+        $("frame").value = k;
+        $("frame").style.setProperty("--fill", `${(100 * k) / Math.max(1, this.frames.length - 1)}%`);
+        $("frame-text").textContent = `${k + 1} of ${this.frames.length}`;
+        this.app.show(this.frames[k], false);
+        this.plotSweep();
+    }
+
+    plotSweep() {
+        if (this.about?.command === undefined || this.robot.markers.length === 0) {
+            $("sweep-plot").hidden = true;
+            return;
+        }
+        const i = this.about.command;
+        const c = this.robot.commands[i];
+        const x = this.frames.map((f) => f.head.commands[i]);
+        const y = this.frames.map((f) => Math.hypot(...f.head.markers[0].displacement));
+        $("sweep-plot").innerHTML = plotSvg({
+            curves: [{ x, y }], mark: x[this.at],
+            xLabel: `${c.name}${c.unit ? `, ${c.unit}` : ""}`, yLabel: `way of ${this.robot.markers[0].name}, mm`,
+        });
+        $("sweep-plot").hidden = false;
+    }
+
+    play(on) {
+        clearInterval(this.playing);
+        this.playing = on && this.frames.length > 0 ? setInterval(() => this.showFrame((this.at + 1) % this.frames.length), 120) : 0;
+        $("play").innerHTML = this.playing
+            ? '<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true"><path d="M3 2h4v12H3zM9 2h4v12H9z" fill="currentColor"/></svg>'
+            : '<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true"><path d="M4 2l10 6-10 6z" fill="currentColor"/></svg>';
+        $("play").setAttribute("aria-label", this.playing ? "Pause" : "Play");
+    }
+
+    backToLive() {
+        this.play(false);
+        if (this.app.shown !== this.app.shape && this.app.shape) {
+            this.app.show(this.app.shape, false);
+        }
+    }
+}
+
+// The end of a command's range that is farther from rest.
+function far(c) {
+    return Math.abs(c.high - c.rest) >= Math.abs(c.low - c.rest) ? c.high : c.low;
+}
