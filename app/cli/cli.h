@@ -83,6 +83,7 @@ struct cli_args {
 extern const cli_verb *const cli_verbs[]; // ends with NULL
 extern const cli_verb cli_verb_new, cli_verb_info, cli_verb_doctor, cli_verb_mesh, cli_verb_materials,
     cli_verb_calibrate, cli_verb_fk, cli_verb_sweep, cli_verb_jacobian, cli_verb_completion, cli_verb_serve;
+extern const cli_verb cli_verb_ik, cli_verb_follow;
 
 // Sorts argv (after the verb's name) into `args`. Returns false after saying what is wrong.
 bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args);
@@ -177,10 +178,17 @@ int cli_command_check(const cli_args *args, const pl_robot *robot, int i, double
 // "air = 30 kPa, tendon = 4 mm"
 void cli_commands_text(const pl_robot *robot, const double *command, char *buffer, size_t size);
 
+// ---- the method: --method (exact, local_global, fang2020), else what the robot file says
+// *exact tells whether statics solves; otherwise *options are those of local_global. Returns an exit status.
+int cli_method_read(const cli_args *args, const char *path, bool *exact, pl_geometric_options *options);
+// Does it want cavities meshed?
+bool cli_method_fills(const cli_args *args, const char *path);
+
 // ---- a run: a robot with its solver and a state
 typedef struct cli_run {
     cli_robot r;
     pl_statics *statics;
+    pl_geometric *geometric; // solves instead of statics, which then only tells what a state means; or NULL
     pl_state *state;
     double *command;
     pl_statics_report report;

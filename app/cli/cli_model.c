@@ -7,14 +7,6 @@
 #include <string.h>
 #include "cli.h"
 
-// The solver, the state and the last report of a full body, seen as a run; they belong to the model.
-static void model_borrow(cli_model *m)
-{
-    m->run.statics = pl_model_statics(m->model);
-    m->run.state = pl_model_state(m->model);
-    m->run.command = m->command;
-}
-
 static int model_full(const cli_args *args, cli_model *m)
 {
     pl_error err = {0};
@@ -45,7 +37,6 @@ int cli_model_open(const cli_args *args, const char *given, cli_model *m)
     for (int i = 0; i < m->info.command_count; ++i) {
         m->command[i] = NAN;
     }
-    model_borrow(m);
     return CLI_DONE;
 }
 
@@ -177,11 +168,16 @@ void cli_model_commands_text(const cli_model *m, const double *command, char *bu
     }
 }
 
-// Takes over where the model stands, so that the run shows it.
+// Takes over where the model stands, so that the run shows it: of a full body with its solver and state,
+// which belong to the model. They are asked for only here, because a model reads its answer anew whenever
+// others hold its state.
 static void model_sync(cli_model *m)
 {
     const pl_model_answer answer = pl_model_get_answer(m->model);
     memcpy(m->command, answer.command, (size_t)m->info.command_count * sizeof *m->command);
+    m->run.statics = pl_model_statics(m->model);
+    m->run.state = pl_model_state(m->model);
+    m->run.command = m->command;
 }
 
 // ---- for people

@@ -1,0 +1,724 @@
+// pliant follow: a marker along a path, with every bound and rate kept; tables, series, reports, and files
+// for the machine.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "cli_goal.h"
+
+static const cli_option options[] = {
+    {"marker", 0, "NAME", "the marker that follows (default: the only one, or tip)", NULL},
+    {"path", 0, "KIND", "a built-in path: circle, eight, flower, square, ell, flame, line or box",
+     "circle eight flower square ell flame line box"},
+    {"size", 0, "S[,S[,S]]", "its size, mm: width, height, depth (default 20)", NULL},
+    {"center", 0, "X,Y,Z", "its middle (default: where the marker is at rest)", NULL},
+    {"plane", 0, "AXES", "its plane: xy (default), yz, zx, or two vectors X,Y,Z:X,Y,Z", "xy yz zx"},
+    {"count", 0, "N", "its number of waypoints (default 60)", NULL},
+    {"relative", 0, NULL, "points of a file are counted from where the marker is at rest", NULL},
+    {"resample", 0, "N", "N waypoints equally far apart along the path instead of those given", NULL},
+    {"closed", 0, NULL, "with --resample: the path of a file comes back to its beginning", NULL},
+    {"axes", 0, "xyz", "coordinates that count, such as xy", "x y z xy xz yz"},
+    {"axis", 0, "X,Y,Z", "the marker's axis at rest that follows the columns nx, ny, nz of a file", NULL},
+    {"tolerance", 0, "LENGTH", "how near is reached (default 0.005 mm)", NULL},
+    {"dt", 0, "TIME", "time between waypoints; rates then bound every step", NULL},
+    {"rate", 0, "NAME=VALUE", "how fast a command may change, such as air=5kPa/s; may be repeated", NULL},
+    {"from-rest", 0, NULL, "rates bind the way to the first waypoint too", NULL},
+    CLI_LIMITS,
+    {"out", 0, "FILE",
+     "write .csv, .pvd (with one .vtu per waypoint), .html (a report) or .png; may be repeated", NULL},
+    {"export", 0, "KIND=FILE", "write marlin=FILE (G-code) or pressures=FILE (time table); may be repeated",
+     "marlin= pressures="},
+    CLI_JSON,
+    CLI_PICTURE,
+    {"save-state", 0, "FILE", "leave the last state here", NULL},
+    {"displacement", 0, NULL, "plain displacement elements, as other codes have", NULL},
+    CLI_MESHING,
+    CLI_WORKING,
+    CLI_FORCE,
+    {0},
+};
+static const char *const extensions[] = {".csv", ".pvd", ".html", ".png", ".svg", NULL};
+
+#define FOLLOW_COUNT 100000
+
+typedef struct follow {
+    const cli_args *args;
+    cli_model m;
+    cli_goals g;
+    pl_ik *ik;
+    double *point;                // 3 per waypoint
+    double *normal, *turn, *time; // from a file, or NULL
+    int count;
+    bool closed;
+    int direction, orientation; // goals of these columns; -1: none
+    double period;              // s; 0: none given
+    pl_motion motion;
+    json_t *json;
+    char **vtu; // names of the series, without folder
+    pl_follow_report report;
+    int status;
+} follow;
+
+static const char *follow_out(const cli_args *args, const char *extension)
+{
+    int cursor = 0;
+    const char *found = NULL;
+    for (const char *path; (path = cli_next(args, "out", &cursor));) {
+        found = strcasecmp(cli_extension(path), extension) == 0 ? path : found;
+    }
+    return found;
+}
+
+// ---- files for the machine, judged before the work
+static int follow_export_kind(const cli_args *args, const char *text, const char **file)
+{
+    static const char *const kinds[] = {"marlin", "pressures"}, *const usual[] = {"follow.gcode",
+                                                                                  "pressures.csv"};
+    for (int k = 0; k < 2; ++k) {
+        const size_t length = strlen(kinds[k]);
+        if (strncmp(text, kinds[k], length) == 0 && (text[length] == 0 || text[length] == '=')) {
+            *file = text[length] && text[length + 1] ? text + length + 1 : usual[k];
+            return k;
+        }
+    }
+    cli_error(args, "--export %s: expected marlin=FILE or pressures=FILE", text);
+    return -1;
+}
+
+static int follow_check_exports(const cli_args *args, const follow *f)
+{
+    int cursor = 0, status = CLI_DONE;
+    for (const char *text; !status && (text = cli_next(args, "export", &cursor));) {
+        const char *file;
+        const int kind = follow_export_kind(args, text, &file);
+        if (kind < 0) {
+            return CLI_WRONG;
+        }
+        // judged like any other output
+        static const cli_option out = {.name = "out"}, force = {.name = "force"};
+        cli_given given[2] = {{&out, file}, {&force, NULL}};
+        cli_args own = *args;
+        own.given = given;
+        own.given_count = 1 + cli_flag(args, "force");
+        status =
+            cli_check_outputs(&own, NULL, f->m.run.r.path, args->plain_count > 1 ? args->plain[1] : NULL);
+        bool fits = false;
+        for (int a = 0; a < f->m.info.actuator_count; ++a) {
+            const bool axis = f->m.run.r.robot && pl_robot_actuator(f->m.run.r.robot, a).hardware.axis;
+            fits = fits || (kind == 0 ? axis : f->m.info.actuator_kind[a] == PL_CHAMBER);
+        }
+        if (!status && !fits) {
+            cli_error(args, "--export %s: %s", text,
+                      kind == 0 ? "no actuator has an axis: the robot file needs a 'hardware' block"
+                                : "the robot has no chamber");
+            status = CLI_WRONG;
+        }
+    }
+    return status;
+}
+
+// ---- the path
+static int follow_plane(const cli_args *args, pl_path_def *def)
+{
+    static const struct {
+        const char *name;
+        double x[3], y[3];
+    } known[] = {{"xy", {1, 0, 0}, {0, 1, 0}}, {"yz", {0, 1, 0}, {0, 0, 1}}, {"zx", {0, 0, 1}, {1, 0, 0}},
+                 {"xz", {1, 0, 0}, {0, 0, 1}}, {"yx", {0, 1, 0}, {1, 0, 0}}, {"zy", {0, 0, 1}, {0, 1, 0}}};
+    const char *text = cli_value(args, "plane");
+    for (int i = 0; text && i < 6; ++i) {
+        if (strcmp(text, known[i].name) == 0) {
+            memcpy(def->x, known[i].x, sizeof def->x);
+            memcpy(def->y, known[i].y, sizeof def->y);
+            return CLI_DONE;
+        }
+    }
+    const char *colon = text ? strchr(text, ':') : NULL;
+    if (!text) {
+        return CLI_DONE;
+    }
+    if (!colon) {
+        cli_error(args, "--plane %s: expected xy, yz, zx or two vectors X,Y,Z:X,Y,Z", text);
+        return CLI_WRONG;
+    }
+    char first[200];
+    snprintf(first, sizeof first, "%.*s", (int)(colon - text), text);
+    return cli_triple(args, "plane", first, PL_DIM_NUMBER, def->x) &&
+                   cli_triple(args, "plane", colon + 1, PL_DIM_NUMBER, def->y)
+               ? CLI_DONE
+               : CLI_WRONG;
+}
+
+static int follow_size(const cli_args *args, pl_path_def *def)
+{
+    const char *text = cli_value(args, "size");
+    char copy[200], *part = copy;
+    snprintf(copy, sizeof copy, "%s", text ? text : "");
+    for (int i = 0; text && i < 4 && part; ++i) {
+        char *comma = strchr(part, ',');
+        pl_error err = {0};
+        if (comma) {
+            *comma = 0;
+        }
+        if (i == 3 || pl_quantity_parse(part, PL_DIM_LENGTH, &def->size[i], &err) != PL_OK ||
+            !(def->size[i] > 0)) {
+            cli_error(args, "--size %s: expected one to three lengths greater than 0%s%s", text,
+                      err.text[0] ? ": " : "", err.text);
+            return CLI_WRONG;
+        }
+        part = comma ? comma + 1 : NULL;
+    }
+    return CLI_DONE;
+}
+
+static int follow_built_in(const cli_args *args, follow *f, const char *name)
+{
+    const pl_path_kind kind = pl_path_find(name);
+    if (kind == PL_PATH_KIND_COUNT) {
+        cli_error(args, "--path %s: expected circle, eight, flower, square, ell, flame, line or box", name);
+        return CLI_WRONG;
+    }
+    pl_path_def def = pl_path_default(kind);
+    memcpy(def.centre, f->m.info.marker_at + 3 * f->g.marker, sizeof def.centre);
+    const char *center = cli_value(args, "center");
+    if ((center && !cli_triple(args, "center", center, PL_DIM_LENGTH, def.centre)) ||
+        !cli_whole(args, "count", 1, FOLLOW_COUNT, &def.count)) {
+        return CLI_WRONG;
+    }
+    int status = follow_plane(args, &def);
+    status = status ? status : follow_size(args, &def);
+    if (status) {
+        return status;
+    }
+    pl_error err = {0};
+    f->count = def.count;
+    f->closed = pl_path_is_closed(kind);
+    f->point = calloc(3 * (size_t)def.count + 1, sizeof *f->point);
+    if (!f->point) {
+        return cli_no_memory(args);
+    }
+    return pl_path_points(&def, f->point, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
+}
+
+static double *follow_copy(const double *from, size_t count)
+{
+    double *to = from ? malloc((count + 1) * sizeof *to) : NULL;
+    return to ? memcpy(to, from, count * sizeof *to) : NULL;
+}
+
+static int follow_file(const cli_args *args, follow *f, const char *path)
+{
+    pl_error err = {0};
+    pl_path_file file;
+    if (pl_path_read(path, &file, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    f->count = file.count;
+    f->point = follow_copy(file.point, 3 * (size_t)file.count);
+    f->normal = follow_copy(file.direction, 3 * (size_t)file.count);
+    f->turn = follow_copy(file.rotation, 3 * (size_t)file.count);
+    f->time = follow_copy(file.time, (size_t)file.count);
+    const bool kept =
+        f->point && (f->normal || !file.direction) && (f->turn || !file.rotation) && (f->time || !file.time);
+    pl_path_clear(&file);
+    if (!kept) {
+        return cli_no_memory(args);
+    }
+    if (f->count > FOLLOW_COUNT) {
+        cli_error(args, "%s: %d waypoints are too many, expected at most %d", path, f->count, FOLLOW_COUNT);
+        return CLI_WRONG;
+    }
+    f->closed = cli_flag(args, "closed");
+    for (int i = 0; cli_flag(args, "relative") && i < 3 * f->count; ++i) {
+        f->point[i] += f->m.info.marker_at[3 * f->g.marker + i % 3];
+    }
+    return CLI_DONE;
+}
+
+static int follow_resample(const cli_args *args, follow *f)
+{
+    int count = 0;
+    if (!cli_whole(args, "resample", 2, FOLLOW_COUNT, &count)) {
+        return CLI_WRONG;
+    }
+    if (count == 0) {
+        return CLI_DONE;
+    }
+    if (f->normal || f->turn || f->time) {
+        cli_error(args, "--resample: the file's directions, rotations or times belong to its own waypoints");
+        return CLI_WRONG;
+    }
+    pl_error err = {0};
+    double *point = calloc(3 * (size_t)count + 1, sizeof *point);
+    if (!point) {
+        return cli_no_memory(args);
+    }
+    if (pl_path_resample(f->point, f->count, f->closed, count, point, &err) != PL_OK) {
+        free(point);
+        return cli_fail(args, &err);
+    }
+    free(f->point);
+    f->point = point;
+    f->count = count;
+    return CLI_DONE;
+}
+
+static int follow_path(const cli_args *args, follow *f)
+{
+    const char *kind = cli_value(args, "path"), *file = args->plain_count > 1 ? args->plain[1] : NULL;
+    if ((kind != NULL) == (file != NULL)) {
+        cli_error(args, kind ? "a path file and --path are both given, expected one"
+                             : "which path? give a file of points (x,y,z) or --path KIND");
+        return CLI_WRONG;
+    }
+    if (f->g.marker < 0) {
+        cli_error(args, "which marker shall follow? give --marker NAME");
+        return CLI_WRONG;
+    }
+    const int status = kind ? follow_built_in(args, f, kind) : follow_file(args, f, file);
+    return status ? status : follow_resample(args, f);
+}
+
+// ---- goals and rates
+static int follow_goals(const cli_args *args, follow *f)
+{
+    pl_objective *o = cli_goals_add(args, &f->g, PL_OBJECTIVE_POSITION);
+    o->index = f->g.marker;
+    const char *axes = cli_value(args, "axes"), *axis = cli_value(args, "axis");
+    for (const char *c = axes; c && *c; ++c) {
+        if (*c < 'x' || *c > 'z') {
+            cli_error(args, "--axes %s: expected letters of x, y, z such as xy", axes);
+            return CLI_WRONG;
+        }
+        o->axes[*c - 'x'] = true;
+    }
+    if (!cli_number(args, "tolerance", PL_DIM_LENGTH, 1e-9, 1e6, &o->tolerance)) {
+        return CLI_WRONG;
+    }
+    f->direction = f->orientation = -1;
+    if (f->normal) {
+        f->direction = f->g.count;
+        o = cli_goals_add(args, &f->g, PL_OBJECTIVE_DIRECTION);
+        o->index = f->g.marker;
+        memcpy(o->target, f->normal, sizeof o->target);
+        if (!axis) {
+            cli_error(
+                args,
+                "the file has columns nx, ny, nz: which axis of the marker shall point there? add --axis");
+            return CLI_WRONG;
+        }
+        if (!cli_triple(args, "axis", axis, PL_DIM_NUMBER, o->axis)) {
+            return CLI_WRONG;
+        }
+    }
+    if (f->turn) {
+        f->orientation = f->g.count;
+        o = cli_goals_add(args, &f->g, PL_OBJECTIVE_ORIENTATION);
+        o->index = f->g.marker;
+    }
+    return CLI_DONE;
+}
+
+static int follow_rates(const cli_args *args, follow *f)
+{
+    for (int i = 0; i < f->m.info.command_count; ++i) {
+        const int c =
+            f->m.run.r.robot ? pl_robot_find_command(f->m.run.r.robot, f->m.info.command[i].name) : -1;
+        f->g.rate[i] = c >= 0 ? pl_robot_command(f->m.run.r.robot, c).rate : 0;
+    }
+    int cursor = 0;
+    for (const char *text; (text = cli_next(args, "rate", &cursor));) {
+        char name[200];
+        const size_t length = strcspn(text, "=");
+        pl_error err = {0};
+        if (!text[length] || length == 0 || length >= sizeof name) {
+            cli_error(args, "--rate %s: expected NAME=VALUE, such as air=5kPa/s", text);
+            return CLI_WRONG;
+        }
+        snprintf(name, sizeof name, "%.*s", (int)length, text);
+        const int i = cli_model_command(args, &f->m, "rate", name);
+        if (i < 0) {
+            return CLI_WRONG;
+        }
+        const pl_dimension dimension = pl_drive_dimension(f->m.info.command[i].drive);
+        if (pl_rate_parse(text + length + 1, dimension, &f->g.rate[i], &err) != PL_OK ||
+            !(f->g.rate[i] > 0)) {
+            cli_error(args, "--rate %s: %s", text, err.text[0] ? err.text : "must be greater than 0");
+            return CLI_WRONG;
+        }
+    }
+    if (!cli_number(args, "dt", PL_DIM_TIME, 1e-9, 1e9, &f->period)) {
+        return CLI_WRONG;
+    }
+    if (f->period > 0 || f->time) {
+        f->g.options.rate = f->g.rate;
+        f->g.options.period = f->period;
+    }
+    return CLI_DONE;
+}
+
+// ---- along the path
+static pl_status follow_set(void *user, pl_ik *ik, int i, pl_error *err)
+{
+    follow *f = user;
+    pl_status status = pl_ik_set_target(ik, 0, f->point + 3 * (size_t)i, err);
+    if (status == PL_OK && f->direction >= 0) {
+        status = pl_ik_set_target(ik, f->direction, f->normal + 3 * (size_t)i, err);
+    }
+    if (status == PL_OK && f->orientation >= 0) {
+        double R[9];
+        cli_rotation(f->turn + 3 * (size_t)i, R);
+        status = pl_ik_set_target(ik, f->orientation, R, err);
+    }
+    if (f->time && i > 0) {
+        pl_ik_set_period(ik, f->time[i] - f->time[i - 1]);
+    }
+    return status;
+}
+
+static int follow_frame(follow *f, int index)
+{
+    const char *pvd = follow_out(f->args, ".pvd");
+    if (!pvd) {
+        return CLI_DONE;
+    }
+    pl_error err = {0};
+    char *path = malloc(strlen(pvd) + 32);
+    if (!path) {
+        return cli_no_memory(f->args);
+    }
+    sprintf(path, "%.*s_%04d.vtu", (int)(cli_extension(pvd) - pvd), pvd, index);
+    if (cli_model_write(f->args, &f->m, path, &err) != PL_OK) {
+        free(path);
+        return cli_fail_writing(f->args, &err);
+    }
+    const char *slash = strrchr(path, '/');
+    if (slash) {
+        memmove(path, slash + 1, strlen(slash + 1) + 1);
+    }
+    f->vtu[index] = path;
+    return CLI_DONE;
+}
+
+static bool follow_record(void *user, const pl_waypoint *w)
+{
+    follow *f = user;
+    pl_error err = {0};
+    if (w->ik->outcome == PL_IK_STOPPED && cli_interrupted()) {
+        return false; // an interrupted waypoint is no result
+    }
+    const double *target = f->point + 3 * (size_t)w->index;
+    if (pl_motion_add(&f->motion, w->time, target, &w->answer, w->ik, &err) != PL_OK) {
+        f->status = cli_fail(f->args, &err);
+        return false;
+    }
+    if (f->json) {
+        json_t *one = cli_model_json(&f->m);
+        cli_ik_json(one, &f->m, w->ik);
+        json_object_set_new(one, "target", cli_json_numbers(target, 3));
+        json_array_append_new(f->json, one);
+    }
+    f->status = follow_frame(f, w->index);
+    static char text[80];
+    snprintf(text, sizeof text, "waypoint %d of %d", w->index + 2 < f->count ? w->index + 2 : f->count,
+             f->count);
+    cli_progress_prefix(text);
+    return f->status == CLI_DONE && !cli_interrupted();
+}
+
+static int follow_go(const cli_args *args, follow *f)
+{
+    pl_error err = {0};
+    f->g.options.start_limit = f->g.samples.count > 0 ? 2 : 0;
+    if (pl_ik_create(f->m.model, f->g.objective, f->g.count, &f->g.options, &f->ik, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    pl_ik_set_samples(f->ik, f->g.samples.count > 0 ? &f->g.samples : NULL);
+    pl_follow_options how = pl_follow_options_default();
+    how.set = follow_set;
+    how.record = follow_record;
+    how.user = f;
+    how.samples = f->g.samples.count > 0 ? &f->g.samples : NULL;
+    how.period = f->period > 0 ? f->period : 1;
+    how.free_start = !cli_flag(args, "from-rest");
+    const pl_status status = pl_follow(f->ik, NULL, f->count, &how, &f->report, &err);
+    cli_progress_prefix(NULL);
+    if (f->status) {
+        return f->status;
+    }
+    if (status != PL_OK && status != PL_INTERRUPTED) {
+        err.status = status;
+        return cli_fail(args, &err);
+    }
+    if (f->time) {
+        for (int k = 0; k < f->motion.count; ++k) {
+            f->motion.time[k] = f->time[k] - f->time[0];
+        }
+    } else if (f->period <= 0) {
+        bool limited = false;
+        for (int i = 0; i < f->m.info.command_count; ++i) {
+            limited = limited || f->g.rate[i] > 0;
+        }
+        pl_motion_schedule(&f->motion, f->g.rate, limited ? 0 : 1);
+    }
+    return CLI_DONE;
+}
+
+// ---- what comes out
+// The last shape with the path it followed.
+static pl_status follow_picture(const cli_args *args, follow *f, const char *path, pl_error *err)
+{
+    if (!f->m.run.r.robot) {
+        *err = (pl_error){.status = PL_BAD_INPUT};
+        snprintf(err->text, sizeof err->text, "%s: a model of kind %s has no mesh to draw", path,
+                 f->m.info.kind);
+        return PL_BAD_INPUT;
+    }
+    const int n = f->motion.count;
+    pl_picture picture = pl_picture_default();
+    picture.mesh = pl_robot_mesh(f->m.run.r.robot);
+    picture.position = pl_model_get_answer(f->m.model).point;
+    picture.ghost = pl_mesh_get(picture.mesh).position;
+    const char *view = cli_value(args, "view");
+    if (view && pl_picture_view(view, picture.view, err) != PL_OK) {
+        return err->status;
+    }
+    picture.wireframe = cli_flag(args, "edges");
+    char title[200];
+    snprintf(title, sizeof title, "%s: %d waypoints", f->m.info.name, n);
+    picture.title = title;
+    double *line = calloc(6 * (size_t)n + 1, sizeof *line);
+    const int32_t start[3] = {0, n, 2 * n};
+    if (!line) {
+        *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the picture"};
+        return PL_NO_MEMORY;
+    }
+    memcpy(line, f->motion.target, 3 * (size_t)n * sizeof *line);
+    memcpy(line + 3 * (size_t)n, f->motion.position, 3 * (size_t)n * sizeof *line);
+    picture.line = line;
+    picture.line_start = start;
+    picture.line_count = 2;
+    const pl_status status = pl_picture_write(&picture, path, err);
+    free(line);
+    return status;
+}
+
+static pl_status follow_report_html(follow *f, const char *path, pl_error *err)
+{
+    char cost[200], model[200], title[300];
+    const int n = f->motion.count > 0 ? f->motion.count : 1;
+    snprintf(cost, sizeof cost, "%.1f factorizations and %.0f solves per waypoint, %.1f s in all",
+             (double)f->report.costs.factorizations / n, (double)f->report.costs.solves / n,
+             f->report.seconds);
+    snprintf(model, sizeof model, "%s, %d body points", f->m.info.kind, (int)f->m.info.point_count);
+    const char *kind = cli_value(f->args, "path");
+    const char *source = kind ? kind : f->args->plain[1];
+    snprintf(title, sizeof title, "%s follows %s", f->m.info.name, source);
+    const char *const fact[][2] = {{"robot file", f->m.run.r.path},
+                                   {"model", model},
+                                   {"path", source},
+                                   {"method", pl_ik_method_name(f->g.options.method)},
+                                   {"cost", cost}};
+    const pl_report_def def = {.title = title, .fact = fact, .fact_count = 5};
+    return pl_motion_write_html(&f->motion, &def, path, err);
+}
+
+static int follow_write(const cli_args *args, follow *f)
+{
+    int cursor = 0;
+    for (const char *path; (path = cli_next(args, "out", &cursor));) {
+        pl_error err = {0};
+        const char *extension = cli_extension(path);
+        pl_status status;
+        if (strcasecmp(extension, ".csv") == 0) {
+            status = pl_motion_write_csv(&f->motion, path, &err);
+        } else if (strcasecmp(extension, ".html") == 0) {
+            status = follow_report_html(f, path, &err);
+        } else if (strcasecmp(extension, ".pvd") == 0) {
+            status =
+                pl_series_write_pvd(path, (const char *const *)f->vtu, f->motion.time, f->motion.count, &err);
+        } else {
+            status = follow_picture(args, f, path, &err);
+        }
+        if (status != PL_OK) {
+            return cli_fail_writing(args, &err);
+        }
+        cli_say(args, "  wrote %s\n", path);
+    }
+    cursor = 0;
+    for (const char *text; (text = cli_next(args, "export", &cursor));) {
+        pl_error err = {0};
+        const char *file;
+        const pl_status status = follow_export_kind(args, text, &file) == 0
+                                     ? pl_motion_write_gcode(&f->motion, f->m.run.r.robot, file, &err)
+                                     : pl_motion_write_pressures(&f->motion, file, &err);
+        if (status != PL_OK) {
+            return cli_fail_writing(args, &err);
+        }
+        cli_say(args, "  wrote %s\n", file);
+    }
+    return CLI_DONE;
+}
+
+static int follow_json(const cli_args *args, follow *f)
+{
+    pl_error err = {0};
+    const char *state = cli_value(args, "save-state");
+    if (state && pl_model_state(f->m.model) &&
+        pl_state_save(pl_model_state(f->m.model), f->m.run.r.robot, state, &err) != PL_OK) {
+        return cli_fail_writing(args, &err);
+    }
+    if (!f->json) {
+        return CLI_DONE;
+    }
+    json_t *root = json_object();
+    json_object_set_new(root, "format", json_integer(1));
+    json_object_set_new(root, "pliant", json_string(pl_version()));
+    json_object_set_new(root, "reached", json_integer(f->report.reached));
+    json_object_set_new(root, "largest_error", cli_json_number(f->report.largest_distance));
+    json_object_set_new(root, "largest_error_reached", cli_json_number(f->report.largest_reached));
+    json_object_set_new(root, "largest_step", cli_json_number(f->report.largest_step));
+    json_object_set_new(root, "times", cli_json_numbers(f->motion.time, f->motion.count));
+    json_object_set_new(root, "seconds", cli_json_number(f->report.seconds));
+    json_object_set_new(root, "waypoints", f->json);
+    f->json = NULL;
+    return cli_json_write(args, root);
+}
+
+#define FOLLOW_ROWS 60 // printed at most
+
+static void follow_print(const cli_args *args, const follow *f)
+{
+    cli_table table = {0};
+    const pl_motion *m = &f->motion;
+    const int stride = m->count > FOLLOW_ROWS ? (m->count + FOLLOW_ROWS - 1) / FOLLOW_ROWS : 1;
+    const int shown = m->info.command_count < 6 ? m->info.command_count : 6;
+    char row[900];
+    snprintf(row, sizeof row, "#\ttime s\tx\ty\tz mm\terror mm");
+    for (int c = 0; c < shown; ++c) {
+        const size_t at = strlen(row);
+        snprintf(row + at, sizeof row - at, "\t%s %s", m->info.command[c].name,
+                 pl_drive_unit(m->info.command[c].drive));
+    }
+    cli_row(&table, "%s\t", row);
+    for (int k = 0; k < m->count; k += stride) {
+        const double *p = m->position + 3 * (size_t)k;
+        snprintf(row, sizeof row, "%d\t%.3g\t%.3f\t%.3f\t%.3f\t%.2g", k, m->time[k], cli_tidy(p[0], 3),
+                 cli_tidy(p[1], 3), cli_tidy(p[2], 3), m->distance[k]);
+        for (int c = 0; c < shown; ++c) {
+            const size_t at = strlen(row);
+            snprintf(row + at, sizeof row - at, "\t%.4g",
+                     m->command[(size_t)k * (size_t)m->info.command_count + (size_t)c] /
+                         pl_drive_scale(m->info.command[c].drive));
+        }
+        cli_row(&table, "%s\t%s", row, m->reached[k] ? "" : pl_ik_outcome_name(m->outcome[k]));
+    }
+    cli_table_print(args, &table);
+    const pl_follow_report *r = &f->report;
+    const int n = m->count > 0 ? m->count : 1;
+    cli_say(args, "\n  %d of %d waypoints reached; largest error %.3g mm where reached, %.3g mm in all\n",
+            r->reached, m->count, r->largest_reached, r->largest_distance);
+    if (r->largest_step_command >= 0 && r->largest_step_command < m->info.command_count && m->count > 1) {
+        cli_say(args, "  largest step of a command: %.2f %% of its range (%s, waypoint %d)\n",
+                100 * r->largest_step, m->info.command[r->largest_step_command].name, r->largest_step_at);
+    }
+    cli_say(args, "  per waypoint: %.2f factorizations, %.1f solves; %.2f s in all\n",
+            (double)r->costs.factorizations / n, (double)r->costs.solves / n, r->seconds);
+}
+
+static int follow_prepare(const cli_args *args, follow *f)
+{
+    f->args = args;
+    int status = cli_setup(args);
+    const char *file = args->plain_count > 1 ? args->plain[1] : NULL;
+    status = status ? status : cli_check_outputs(args, extensions, NULL, file);
+    status = status ? status : cli_model_open(args, args->plain[0], &f->m);
+    status = status ? status : cli_check_outputs(args, NULL, f->m.run.r.path, file);
+    status = status ? status : follow_check_exports(args, f);
+    status = status ? status : cli_goals_init(args, &f->m, &f->g);
+    status = status ? status : cli_goals_marker(args, &f->m, &f->g);
+    status = status ? status : follow_path(args, f);
+    status = status ? status : follow_goals(args, f);
+    status = status ? status : cli_goals_limits(args, &f->m, &f->g);
+    status = status ? status : follow_rates(args, f);
+    status = status ? status : cli_goals_start(args, &f->m);
+    if (status) {
+        return status;
+    }
+    pl_motion_init(&f->motion, f->m.model, f->g.marker);
+    f->vtu = calloc((size_t)f->count + 1, sizeof *f->vtu);
+    f->json = cli_value(args, "json") ? json_array() : NULL;
+    return f->vtu ? CLI_DONE : cli_no_memory(args);
+}
+
+static int follow_work(const cli_args *args, follow *f)
+{
+    int status = follow_prepare(args, f);
+    status = status ? status : follow_go(args, f);
+    if (status) {
+        return status;
+    }
+    if (f->motion.count == 0) {
+        cli_error(args, "interrupted before the first waypoint");
+        return CLI_BADLY;
+    }
+    follow_print(args, f);
+    status = follow_write(args, f);
+    status = status ? status : follow_json(args, f);
+    if (status) {
+        return status;
+    }
+    if (f->motion.count < f->count) {
+        cli_error(args, "interrupted after %d of %d waypoints; those are kept", f->motion.count, f->count);
+        return CLI_BADLY;
+    }
+    if (f->report.reached < f->motion.count) {
+        cli_error(args,
+                  "%d of %d waypoints were not reached; the motion keeps to the nearest points, at most %.4g "
+                  "mm off",
+                  f->motion.count - f->report.reached, f->motion.count, f->report.largest_distance);
+        return CLI_BADLY;
+    }
+    return CLI_DONE;
+}
+
+static int follow_run(cli_args *args)
+{
+    follow f = {0};
+    const int status = follow_work(args, &f);
+    pl_ik_destroy(f.ik);
+    pl_motion_clear(&f.motion);
+    json_decref(f.json);
+    for (int i = 0; f.vtu && i < f.count; ++i) {
+        free(f.vtu[i]);
+    }
+    free(f.vtu);
+    free(f.point);
+    free(f.normal);
+    free(f.turn);
+    free(f.time);
+    cli_goals_clear(&f.g);
+    cli_model_close(&f.m);
+    return status;
+}
+
+const cli_verb cli_verb_follow = {
+    .name = "follow",
+    .summary = "a marker along a path: commands, errors, a report, and files for the machine",
+    .usage = "ROBOT [PATH.csv | --path KIND] [options]",
+    .about = "Goes through the waypoints of a table (columns x, y, z; also t, nx ny nz, rx ry rz) or of a "
+             "built-in path, each\n"
+             "from the one before, within all ranges, efforts and rates. Waypoints out of reach give the "
+             "nearest point, so\n"
+             "the motion stays continuous; the exit status is then 1. Without --dt the times follow from the "
+             "rates.",
+    .examples =
+        "  pliant follow finger --path circle --size 10 --plane yz --out circle.html --out circle.csv\n"
+        "  pliant follow finger points.csv --resample 100 --dt 0.1s --out motion.pvd\n"
+        "  pliant follow finger --path ell --size 20,30 --export marlin=ell.gcode\n"
+        "  pliant follow trunk --path flower --count 120 --export pressures=valves.csv\n",
+    .option = options,
+    .least = 1,
+    .most = 2,
+    .run = follow_run,
+};

@@ -1,0 +1,585 @@
+// Goals from the command line: markers and what they shall do, shapes, curvatures, sensors.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "cli_goal.h"
+
+bool cli_triple(const cli_args *args, const char *option, const char *text, pl_dimension dimension,
+                double out[3])
+{
+    char copy[200], *part = copy;
+    if (strlen(text) >= sizeof copy) {
+        cli_error(args, "--%s: expected X,Y,Z, found a text of %zu letters", option, strlen(text));
+        return false;
+    }
+    strcpy(copy, text);
+    for (int i = 0; i < 3; ++i) {
+        char *comma = strchr(part, ',');
+        pl_error err = {0};
+        if ((comma != NULL) != (i < 2)) {
+            cli_error(args, "--%s %s: expected three numbers X,Y,Z", option, text);
+            return false;
+        }
+        if (comma) {
+            *comma = 0;
+        }
+        if (pl_quantity_parse(part, dimension, &out[i], &err) != PL_OK) {
+            cli_error(args, "--%s %s: %s", option, text, err.text);
+            return false;
+        }
+        part = comma ? comma + 1 : part;
+    }
+    return true;
+}
+
+int cli_goals_init(const cli_args *args, const cli_model *m, cli_goals *g)
+{
+    *g = (cli_goals){.marker = -1, .surface_goal = -1, .options = pl_ik_options_default()};
+    const size_t n = (size_t)m->info.command_count + 1;
+    g->hold = calloc(n, sizeof *g->hold);
+    g->rate = calloc(n, sizeof *g->rate);
+    if (!g->hold || !g->rate) {
+        return cli_no_memory(args);
+    }
+    g->options.hold = g->hold;
+    g->options.progress = cli_progress;
+    return CLI_DONE;
+}
+
+void cli_goals_clear(cli_goals *g)
+{
+    for (int i = 0; i < g->block_count; ++i) {
+        free(g->block[i]);
+    }
+    free(g->hold);
+    free(g->rate);
+    pl_trisurf_clear(&g->surface);
+    pl_store_samples_clear(&g->stored);
+    *g = (cli_goals){0};
+}
+
+pl_objective *cli_goals_add(const cli_args *args, cli_goals *g, pl_objective_kind kind)
+{
+    if (g->count == CLI_GOALS) {
+        cli_error(args, "at most %d goals can be given", CLI_GOALS);
+        return NULL;
+    }
+    g->objective[g->count] = pl_objective_default(kind);
+    return &g->objective[g->count++];
+}
+
+int cli_goals_marker(const cli_args *args, const cli_model *m, cli_goals *g)
+{
+    const char *name = cli_value(args, "marker");
+    if (name) {
+        g->marker = cli_model_marker(args, m, "marker", name);
+        return g->marker < 0 ? CLI_WRONG : CLI_DONE;
+    }
+    g->marker = m->info.marker_count == 1 ? 0 : pl_model_find_marker(m->model, "tip");
+    return CLI_DONE;
+}
+
+// A goal of a marker: there must be one, and with `frame` one that turns.
+static int goal_needs_marker(const cli_args *args, const cli_model *m, const cli_goals *g, const char *option,
+                             bool frame)
+{
+    if (g->marker < 0) {
+        cli_error(args, "--%s: which marker? give --marker before it", option);
+        for (int i = 0; i < m->info.marker_count; ++i) {
+            cli_advice("the robot has %s", m->info.marker_name[i]);
+        }
+        return CLI_WRONG;
+    }
+    if (frame && isnan(pl_model_get_answer(m->model).rotation[9 * g->marker])) {
+        cli_error(args, "--%s: marker %s has no frame, only a position", option,
+                  m->info.marker_name[g->marker]);
+        cli_advice("mark a surface, or give the marker a radius");
+        return CLI_WRONG;
+    }
+    return CLI_DONE;
+}
+
+// ---- body points
+static bool points_mark_faces(const pl_mesh *mesh, int32_t surface, bool *mark)
+{
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    for (int64_t f = v.surface_start[surface]; f < v.surface_start[surface + 1]; ++f) {
+        int32_t node[PL_FACE_NODES_MAX];
+        const int count = pl_mesh_face_nodes(mesh, v.surface_face[f], node);
+        for (int a = 0; a < count; ++a) {
+            mark[node[a]] = true;
+        }
+    }
+    return true;
+}
+
+// Marks the points of a surface or region of the body. False when there is none of that name.
+static bool points_mark_named(const cli_model *m, const char *name, bool *mark)
+{
+    if (!m->run.r.robot) {
+        return false;
+    }
+    const pl_mesh *mesh = pl_robot_mesh(m->run.r.robot);
+    const int32_t surface = pl_mesh_find_surface(mesh, name), region = pl_mesh_find_region(mesh, name);
+    if (surface >= 0) {
+        return points_mark_faces(mesh, surface, mark);
+    }
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    for (int32_t e = 0; region >= 0 && e < v.element_count; ++e) {
+        for (int64_t i = v.node_start[e]; v.region[e] == region && i < v.node_start[e + 1]; ++i) {
+            mark[v.node[i]] = true;
+        }
+    }
+    return region >= 0;
+}
+
+#define POINTS_ON_LINE 41
+
+// Points nearest to places along a line at rest, in its order, each once.
+static int32_t points_on_line(const cli_model *m, const double from[3], const double to[3], int32_t *point)
+{
+    int32_t count = 0;
+    for (int k = 0; k < POINTS_ON_LINE; ++k) {
+        double at[3];
+        for (int i = 0; i < 3; ++i) {
+            at[i] = from[i] + (to[i] - from[i]) * k / (POINTS_ON_LINE - 1);
+        }
+        const int near = pl_nearest_point(m->info.rest, m->info.point_count, 3, at);
+        bool seen = near < 0;
+        for (int32_t j = 0; j < count; ++j) {
+            seen = seen || point[j] == near;
+        }
+        if (!seen) {
+            point[count++] = near;
+        }
+    }
+    return count;
+}
+
+int cli_body_points(const cli_args *args, const cli_model *m, const char *option, const char *text,
+                    int32_t **point, int32_t *count)
+{
+    const char *colon = strchr(text, ':');
+    const int32_t n = m->info.point_count;
+    *point = calloc((size_t)n + POINTS_ON_LINE, sizeof **point);
+    bool *mark = calloc((size_t)n + 1, sizeof *mark);
+    int status = *point && mark ? CLI_DONE : cli_no_memory(args);
+    *count = 0;
+    if (!status && colon) {
+        double from[3], to[3];
+        char first[200];
+        snprintf(first, sizeof first, "%.*s", (int)(colon - text), text);
+        if (cli_triple(args, option, first, PL_DIM_LENGTH, from) &&
+            cli_triple(args, option, colon + 1, PL_DIM_LENGTH, to)) {
+            *count = points_on_line(m, from, to, *point);
+        } else {
+            status = CLI_WRONG;
+        }
+    } else if (!status && !points_mark_named(m, text, mark)) {
+        cli_error(args, "--%s %s: the body has no surface or region of that name", option, text);
+        cli_advice("or give a line at rest: --%s 0,0,5:100,0,5", option);
+        status = CLI_WRONG;
+    }
+    for (int32_t i = 0; !status && !colon && i < n; ++i) {
+        if (mark[i]) {
+            (*point)[(*count)++] = i;
+        }
+    }
+    free(mark);
+    if (!status && *count == 0) {
+        cli_error(args, "--%s %s: there is no body point", option, text);
+        status = CLI_WRONG;
+    }
+    if (status) {
+        free(*point);
+        *point = NULL;
+    }
+    return status;
+}
+
+// ---- one reader per option; `value` is its text
+static int goal_target(const cli_args *args, const cli_model *m, cli_goals *g, const char *value)
+{
+    const int status = goal_needs_marker(args, m, g, "target", false);
+    pl_objective *o = status ? NULL : cli_goals_add(args, g, PL_OBJECTIVE_POSITION);
+    if (!o) {
+        return CLI_WRONG;
+    }
+    o->index = g->marker;
+    return cli_triple(args, "target", value, PL_DIM_LENGTH, o->target) ? CLI_DONE : CLI_WRONG;
+}
+
+static int goal_direction(const cli_args *args, const cli_model *m, cli_goals *g, const char *value)
+{
+    const int status = goal_needs_marker(args, m, g, "direction", true);
+    pl_objective *o = status ? NULL : cli_goals_add(args, g, PL_OBJECTIVE_DIRECTION);
+    if (!o || !cli_triple(args, "direction", value, PL_DIM_NUMBER, o->target)) {
+        return CLI_WRONG;
+    }
+    o->index = g->marker;
+    if (o->target[0] == 0 && o->target[1] == 0 && o->target[2] == 0) {
+        cli_error(args, "--direction %s: 0,0,0 is no direction", value);
+        return CLI_WRONG;
+    }
+    return CLI_DONE;
+}
+
+// Rodrigues: R = 1 + sin(t) K + (1 - cos t) K^2 with t = |w| and K the cross product by w / t.
+void cli_rotation(const double w[3], double R[9])
+{
+    const double t = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+    const double a[3] = {t > 0 ? w[0] / t : 0, t > 0 ? w[1] / t : 0, t > 0 ? w[2] / t : 0};
+    const double K[9] = {0, -a[2], a[1], a[2], 0, -a[0], -a[1], a[0], 0};
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            const double KK = K[3 * i] * K[j] + K[3 * i + 1] * K[3 + j] + K[3 * i + 2] * K[6 + j];
+            R[3 * i + j] = (i == j) + sin(t) * K[3 * i + j] + (1 - cos(t)) * KK;
+        }
+    }
+}
+
+static int goal_orientation(const cli_args *args, const cli_model *m, cli_goals *g, const char *value)
+{
+    const int status = goal_needs_marker(args, m, g, "orientation", true);
+    pl_objective *o = status ? NULL : cli_goals_add(args, g, PL_OBJECTIVE_ORIENTATION);
+    double w[3];
+    if (!o || !cli_triple(args, "orientation", value, PL_DIM_ANGLE, w)) {
+        return CLI_WRONG;
+    }
+    o->index = g->marker;
+    cli_rotation(w, o->rotation);
+    return CLI_DONE;
+}
+
+// The goal last given, which the options after it refine.
+static pl_objective *goal_last(const cli_args *args, cli_goals *g, const char *option, const char *of,
+                               unsigned kinds)
+{
+    pl_objective *o = g->count > 0 ? &g->objective[g->count - 1] : NULL;
+    if (!o || !(kinds >> o->kind & 1)) {
+        cli_error(args, "--%s belongs after %s", option, of);
+        return NULL;
+    }
+    return o;
+}
+
+static int goal_distance(const cli_args *args, cli_goals *g, const char *value)
+{
+    pl_objective *o = goal_last(args, g, "distance", "--target", 1u << PL_OBJECTIVE_POSITION);
+    pl_error err = {0};
+    if (!o) {
+        return CLI_WRONG;
+    }
+    if (pl_quantity_parse(value, PL_DIM_LENGTH, &o->value, &err) != PL_OK || !(o->value >= 0)) {
+        cli_error(args, "--distance %s: %s", value, err.text[0] ? err.text : "must not be negative");
+        return CLI_WRONG;
+    }
+    o->kind = PL_OBJECTIVE_DISTANCE;
+    return CLI_DONE;
+}
+
+static int goal_axes(const cli_args *args, cli_goals *g, const char *value)
+{
+    pl_objective *o = goal_last(args, g, "axes", "--target or --orientation",
+                                1u << PL_OBJECTIVE_POSITION | 1u << PL_OBJECTIVE_ORIENTATION);
+    bool good = value[0] != 0;
+    for (const char *c = value; o && *c; ++c) {
+        good = good && *c >= 'x' && *c <= 'z';
+        if (*c >= 'x' && *c <= 'z') {
+            o->axes[*c - 'x'] = true;
+        }
+    }
+    if (o && !good) {
+        cli_error(args, "--axes %s: expected letters of x, y, z such as xy", value);
+    }
+    return o && good ? CLI_DONE : CLI_WRONG;
+}
+
+static int goal_axis(const cli_args *args, cli_goals *g, const char *value)
+{
+    pl_objective *o = goal_last(args, g, "axis", "--direction", 1u << PL_OBJECTIVE_DIRECTION);
+    return o && cli_triple(args, "axis", value, PL_DIM_NUMBER, o->axis) ? CLI_DONE : CLI_WRONG;
+}
+
+static int goal_number(const cli_args *args, cli_goals *g, const char *option, const char *value)
+{
+    pl_objective *o = goal_last(args, g, option, "a goal", ~0u);
+    pl_error err = {0};
+    double number = 0;
+    if (!o) {
+        return CLI_WRONG;
+    }
+    if (pl_quantity_parse(value, PL_DIM_NUMBER, &number, &err) != PL_OK || !(number > 0)) {
+        cli_error(args, "--%s %s: %s", option, value, err.text[0] ? err.text : "must be greater than 0");
+        return CLI_WRONG;
+    }
+    *(option[0] == 'w' ? &o->weight : &o->tolerance) = number;
+    return CLI_DONE;
+}
+
+static int goal_curvature(const cli_args *args, cli_goals *g, const char *value)
+{
+    pl_objective *o = cli_goals_add(args, g, PL_OBJECTIVE_CURVATURE);
+    pl_error err = {0};
+    if (!o) {
+        return CLI_WRONG;
+    }
+    if (pl_quantity_parse(value, PL_DIM_NUMBER, &o->value, &err) != PL_OK) {
+        cli_error(args, "--curvature %s: expected a number in 1/mm: %s", value, err.text);
+        return CLI_WRONG;
+    }
+    o->weight = 1000; // 1e-3 /mm beside 1 mm
+    return CLI_DONE;
+}
+
+static int goal_along(const cli_args *args, const cli_model *m, cli_goals *g, const char *value)
+{
+    pl_objective *o = goal_last(args, g, "along", "--curvature", 1u << PL_OBJECTIVE_CURVATURE);
+    int32_t *point = NULL;
+    const int status = o ? cli_body_points(args, m, "along", value, &point, &o->point_count) : CLI_WRONG;
+    if (status) {
+        return status;
+    }
+    g->block[g->block_count++] = point;
+    o->point = point;
+    return CLI_DONE;
+}
+
+static int goal_sensor(const cli_args *args, const cli_model *m, cli_goals *g, const char *value)
+{
+    char name[200];
+    const size_t length = strcspn(value, "=");
+    if (!value[length] || length == 0 || length >= sizeof name) {
+        cli_error(args, "--sensor %s: expected NAME=VALUE", value);
+        return CLI_WRONG;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)length, value);
+    const int sensor = cli_model_sensor(args, m, "sensor", name);
+    pl_objective *o = sensor < 0 ? NULL : cli_goals_add(args, g, PL_OBJECTIVE_SENSOR);
+    if (!o) {
+        return CLI_WRONG;
+    }
+    static const pl_dimension dimension[] = {PL_DIM_LENGTH, PL_DIM_VOLUME, PL_DIM_PRESSURE};
+    static const double weight[] = {1, 1e-2, 1e3}; // 100 mm^3 and 1 kPa beside 1 mm
+    pl_error err = {0};
+    o->index = sensor;
+    o->weight = weight[m->info.sensor_kind[sensor]];
+    if (pl_quantity_parse(value + length + 1, dimension[m->info.sensor_kind[sensor]], &o->value, &err) !=
+        PL_OK) {
+        cli_error(args, "--sensor %s: %s", value, err.text);
+        return CLI_WRONG;
+    }
+    return CLI_DONE;
+}
+
+// ---- shapes
+// Points of --of (or all of the boundary) as they stand at rest.
+static int shape_points(const cli_args *args, const cli_model *m, int32_t **point, int32_t *count)
+{
+    const char *name = cli_value(args, "of");
+    if (name) {
+        return cli_body_points(args, m, "of", name, point, count);
+    }
+    *count = 0;
+    *point = calloc((size_t)m->info.point_count + 1, sizeof **point);
+    bool *mark = calloc((size_t)m->info.point_count + 1, sizeof *mark);
+    if (!*point || !mark) {
+        free(*point);
+        free(mark);
+        return cli_no_memory(args);
+    }
+    if (m->run.r.robot) {
+        const pl_mesh *mesh = pl_robot_mesh(m->run.r.robot);
+        const int64_t *face = NULL;
+        const int64_t faces = pl_mesh_boundary(mesh, &face);
+        for (int64_t f = 0; f < faces; ++f) {
+            int32_t node[PL_FACE_NODES_MAX];
+            const int nodes = pl_mesh_face_nodes(mesh, face[f], node);
+            for (int a = 0; a < nodes; ++a) {
+                mark[node[a]] = true;
+            }
+        }
+    }
+    for (int32_t i = 0; i < m->info.point_count; ++i) {
+        if (mark[i] || !m->run.r.robot) {
+            (*point)[(*count)++] = i;
+        }
+    }
+    free(mark);
+    return CLI_DONE;
+}
+
+// A shape written by fk: the same mesh, deformed.
+static int shape_from_mesh(const cli_args *args, const cli_model *m, const char *path, const int32_t *point,
+                           int32_t count, double *place)
+{
+    pl_error err = {0};
+    pl_mesh *mesh = NULL;
+    if (cli_mesh_read(path, 1, &mesh, NULL, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    int status = CLI_DONE;
+    if (v.vertex_count != m->info.point_count) {
+        cli_error(args, "--shape %s: has %d vertices, the robot %d: a shape of the same mesh is needed", path,
+                  v.vertex_count, m->info.point_count);
+        cli_advice("a surface without such a correspondence can be given as .stl");
+        status = CLI_WRONG;
+    }
+    for (int32_t i = 0; !status && i < count; ++i) {
+        memcpy(place + 3 * i, v.position + 3 * (size_t)point[i], 3 * sizeof *place);
+    }
+    pl_mesh_destroy(mesh);
+    return status;
+}
+
+static int shape_from_surface(const cli_args *args, const cli_model *m, cli_goals *g, const char *path,
+                              const int32_t *point, int32_t count, double *place)
+{
+    pl_error err = {0};
+    double unit = 1;
+    if (g->surface_goal >= 0) {
+        cli_error(args, "--shape %s: only one surface can be given", path);
+        return CLI_WRONG;
+    }
+    if (!cli_unit(args, &unit)) {
+        return CLI_WRONG;
+    }
+    if (pl_meshing_read_surface(path, unit, &g->surface, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    double *now = calloc(3 * (size_t)count + 1, sizeof *now);
+    if (!now) {
+        return cli_no_memory(args);
+    }
+    for (int32_t i = 0; i < count; ++i) {
+        memcpy(now + 3 * i, m->info.rest + 3 * (size_t)point[i], 3 * sizeof *now);
+    }
+    g->surface_goal = g->count - 1;
+    const double off = pl_surface_nearest(&g->surface, now, count, place);
+    free(now);
+    return off < 0 ? cli_no_memory(args) : CLI_DONE;
+}
+
+static int shape_from_table(const cli_args *args, const cli_model *m, cli_goals *g, const char *path,
+                            pl_objective *o)
+{
+    pl_error err = {0};
+    pl_shape_target target;
+    if (pl_shape_target_read(path, m->info.rest, m->info.point_count, 0.02 * m->info.size, &target, &err) !=
+        PL_OK) {
+        return cli_fail(args, &err);
+    }
+    int32_t *point = calloc((size_t)target.count + 1, sizeof *point);
+    double *place = calloc(3 * (size_t)target.count + 1, sizeof *place);
+    if (point && place) {
+        memcpy(point, target.point, (size_t)target.count * sizeof *point);
+        memcpy(place, target.place, 3 * (size_t)target.count * sizeof *place);
+        o->point_count = target.count;
+        o->point = point;
+        o->place = place;
+    }
+    g->block[g->block_count++] = point;
+    g->block[g->block_count++] = place;
+    pl_shape_target_clear(&target);
+    return point && place ? CLI_DONE : cli_no_memory(args);
+}
+
+static int goal_shape(const cli_args *args, const cli_model *m, cli_goals *g, const char *path)
+{
+    pl_objective *o = cli_goals_add(args, g, PL_OBJECTIVE_SHAPE);
+    if (!o) {
+        return CLI_WRONG;
+    }
+    const char *extension = cli_extension(path);
+    if (strcasecmp(extension, ".csv") == 0) {
+        return shape_from_table(args, m, g, path, o);
+    }
+    const bool surface = strcasecmp(extension, ".stl") == 0 || strcasecmp(extension, ".obj") == 0;
+    if (!surface && strcasecmp(extension, ".vtu") != 0) {
+        cli_error(args, "--shape %s: expected .vtu (a shape of this mesh), .stl, .obj or .csv", path);
+        return CLI_WRONG;
+    }
+    int32_t *point = NULL, count = 0;
+    int status = shape_points(args, m, &point, &count);
+    double *place = status ? NULL : calloc(3 * (size_t)count + 1, sizeof *place);
+    g->block[g->block_count++] = point;
+    g->block[g->block_count++] = place;
+    if (status || !place) {
+        return status ? status : cli_no_memory(args);
+    }
+    o->point = point;
+    o->point_count = count;
+    o->place = place;
+    return surface ? shape_from_surface(args, m, g, path, point, count, place)
+                   : shape_from_mesh(args, m, path, point, count, place);
+}
+
+// ---- all of them, in the order they stand
+static int goal_one(const cli_args *args, const cli_model *m, cli_goals *g, const char *name,
+                    const char *value)
+{
+    if (strcmp(name, "marker") == 0) {
+        g->marker = cli_model_marker(args, m, "marker", value);
+        return g->marker < 0 ? CLI_WRONG : CLI_DONE;
+    }
+    if (strcmp(name, "target") == 0) {
+        return goal_target(args, m, g, value);
+    }
+    if (strcmp(name, "direction") == 0) {
+        return goal_direction(args, m, g, value);
+    }
+    if (strcmp(name, "orientation") == 0) {
+        return goal_orientation(args, m, g, value);
+    }
+    if (strcmp(name, "distance") == 0) {
+        return goal_distance(args, g, value);
+    }
+    if (strcmp(name, "axes") == 0) {
+        return goal_axes(args, g, value);
+    }
+    if (strcmp(name, "axis") == 0) {
+        return goal_axis(args, g, value);
+    }
+    if (strcmp(name, "weight") == 0 || strcmp(name, "tolerance") == 0) {
+        return goal_number(args, g, name, value);
+    }
+    if (strcmp(name, "curvature") == 0) {
+        return goal_curvature(args, g, value);
+    }
+    if (strcmp(name, "along") == 0) {
+        return goal_along(args, m, g, value);
+    }
+    if (strcmp(name, "sensor") == 0) {
+        return goal_sensor(args, m, g, value);
+    }
+    return strcmp(name, "shape") == 0 ? goal_shape(args, m, g, value) : CLI_DONE;
+}
+
+int cli_goals_read(const cli_args *args, const cli_model *m, cli_goals *g)
+{
+    g->marker = m->info.marker_count == 1 ? 0 : pl_model_find_marker(m->model, "tip");
+    for (int i = 0; i < args->given_count; ++i) {
+        const int status = goal_one(args, m, g, args->given[i].option->name, args->given[i].value);
+        if (status) {
+            return status;
+        }
+    }
+    for (int i = 0; i < g->count; ++i) {
+        const pl_objective *o = &g->objective[i];
+        if (o->kind == PL_OBJECTIVE_DIRECTION && o->axis[0] == 0 && o->axis[1] == 0 && o->axis[2] == 0) {
+            cli_error(
+                args,
+                "--direction: which axis of the marker shall point there? add --axis X,Y,Z (as it is at "
+                "rest)");
+            return CLI_WRONG;
+        }
+        if (o->kind == PL_OBJECTIVE_CURVATURE && o->point_count < 3) {
+            cli_error(args,
+                      "--curvature: of what? add --along SURFACE or --along X,Y,Z:X,Y,Z (a line at rest)");
+            return CLI_WRONG;
+        }
+    }
+    return CLI_DONE;
+}

@@ -1,0 +1,278 @@
+// pliant ik: commands that bring markers, shapes, curvatures or sensors where they shall be.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli_goal.h"
+
+static const cli_option options[] = {
+    {"marker", 0, "NAME", "the marker that the goals after it are about (default: the only one, or tip)",
+     NULL},
+    {"target", 0, "X,Y,Z", "where the marker shall be, mm or with units", NULL},
+    {"axes", 0, "xyz", "coordinates of the target or orientation that count, such as xy", "x y z xy xz yz"},
+    {"distance", 0, "LENGTH", "the marker shall be so far from the target", NULL},
+    {"direction", 0, "X,Y,Z", "where an axis of the marker shall point", NULL},
+    {"axis", 0, "X,Y,Z", "that axis, as it is at rest", NULL},
+    {"orientation", 0, "X,Y,Z", "the marker's rotation from rest: axis times angle, rad or deg", NULL},
+    {"shape", 0, "FILE", "a shape of the whole body: .vtu of this mesh, .stl or .obj surface, .csv of points",
+     NULL},
+    {"of", 0, "NAME", "for --shape: only this surface or region of the body", NULL},
+    {"unit", 0, "UNIT", "for --shape: unit of an .stl or .obj (default mm)", "mm cm m in"},
+    {"curvature", 0, "NUMBER", "curvature of a circle through points of the body, 1/mm", NULL},
+    {"along", 0, "NAME", "for --curvature: a surface, a region, or a line at rest X,Y,Z:X,Y,Z", NULL},
+    {"sensor", 0, "NAME=VALUE", "what a sensor shall read", NULL},
+    {"weight", 0, "NUMBER", "of the goal before it (default 1 per mm and per rad)", NULL},
+    {"tolerance", 0, "NUMBER", "of the goal before it, mm or rad (default 0.005 mm, 0.001 rad)", NULL},
+    CLI_LIMITS,
+    {"beyond-range", 0, NULL, "let --set start outside the range the robot file gives", NULL},
+    {"out", 0, "FILE", "write the shape: .vtu .pvd .stl .csv .png .svg; may be repeated", NULL},
+    CLI_JSON,
+    {"color", 0, "FIELD", "for pictures: displacement, von_mises, stretch or region",
+     "displacement von_mises stretch region"},
+    CLI_PICTURE,
+    {"surface", 0, "NAME", "for .stl: this surface only", NULL},
+    {"save-state", 0, "FILE", "leave the state here", NULL},
+    {"displacement", 0, NULL, "plain displacement elements, as other codes have", NULL},
+    CLI_MESHING,
+    CLI_WORKING,
+    CLI_FORCE,
+    {0},
+};
+
+typedef struct ik_verb {
+    cli_model m;
+    cli_goals g;
+    pl_ik *ik;
+    pl_ik_report report;
+} ik_verb;
+
+// A surface says nothing of which point goes where: solve for the nearest points of the shape as it is, again
+// and again, until they no longer move (the way of iterated closest points).
+#define IK_SURFACE_ROUNDS 30
+
+static int ik_surface(const cli_args *args, ik_verb *v)
+{
+    const pl_objective *o = &v->g.objective[v->g.surface_goal];
+    double *now = calloc(6 * (size_t)o->point_count + 1, sizeof *now),
+           *near = now + 3 * (size_t)o->point_count;
+    double before = INFINITY;
+    int status = now ? CLI_DONE : cli_no_memory(args);
+    for (int round = 0; !status && round < IK_SURFACE_ROUNDS && !cli_interrupted(); ++round) {
+        pl_error err = {0};
+        const pl_model_answer answer = pl_model_get_answer(v->m.model);
+        for (int32_t i = 0; i < o->point_count; ++i) {
+            memcpy(now + 3 * (size_t)i, answer.point + 3 * (size_t)o->point[i], 3 * sizeof *now);
+        }
+        const double off = pl_surface_nearest(&v->g.surface, now, o->point_count, near);
+        if (off < 0) {
+            status = cli_no_memory(args);
+        } else if (off > before * (1 - 1e-3) || off < 1e-3) {
+            break;
+        } else if (pl_ik_set_target(v->ik, v->g.surface_goal, near, &err) != PL_OK ||
+                   pl_ik_solve(v->ik, NULL, &v->report, &err) != PL_OK) {
+            status = cli_fail(args, &err);
+        }
+        before = off;
+    }
+    free(now);
+    return status;
+}
+
+static int ik_solve(const cli_args *args, ik_verb *v)
+{
+    pl_error err = {0};
+    if (v->g.count == 0 || !pl_objective_is_goal(v->g.objective[0].kind)) {
+        cli_error(
+            args,
+            "nothing to reach: give --target, --direction, --orientation, --shape, --curvature or --sensor");
+        return CLI_WRONG;
+    }
+    if (v->g.samples.count > 0) {
+        v->g.options.start_limit = 4;
+    }
+    if (pl_ik_create(v->m.model, v->g.objective, v->g.count, &v->g.options, &v->ik, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    pl_ik_set_samples(v->ik, v->g.samples.count > 0 ? &v->g.samples : NULL);
+    if (pl_ik_solve(v->ik, NULL, &v->report, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    if (v->g.surface_goal >= 0) {
+        const int status = ik_surface(args, v);
+        if (status) {
+            return status;
+        }
+    }
+    // what the solver says of the shape it ended at
+    if (v->report.outcome != PL_IK_FORWARD && v->report.outcome != PL_IK_STOPPED) {
+        const pl_model_answer answer = pl_model_get_answer(v->m.model);
+        memcpy(v->m.command, answer.command, (size_t)v->m.info.command_count * sizeof *v->m.command);
+        if (pl_model_fk(v->m.model, v->m.command, &v->m.run.report, &err) != PL_OK) {
+            return cli_fail(args, &err);
+        }
+    }
+    return CLI_DONE;
+}
+
+static const char *ik_unit(const cli_model *m, const pl_objective *o, double *scale)
+{
+    *scale = 1;
+    switch (o->kind) {
+    case PL_OBJECTIVE_DIRECTION:
+    case PL_OBJECTIVE_ORIENTATION:
+        return "rad";
+    case PL_OBJECTIVE_CURVATURE:
+        return "1/mm";
+    case PL_OBJECTIVE_SENSOR:
+        *scale = cli_sensor_scale(m->info.sensor_kind[o->index]);
+        return cli_sensor_unit(m->info.sensor_kind[o->index]);
+    case PL_OBJECTIVE_EFFORT:
+        *scale = cli_effort_scale(m->info.actuator_kind[o->index]);
+        return cli_effort_unit(m->info.actuator_kind[o->index]);
+    default:
+        return "mm";
+    }
+}
+
+static const char *ik_about(const cli_model *m, const pl_objective *o)
+{
+    switch (o->kind) {
+    case PL_OBJECTIVE_SENSOR:
+        return m->info.sensor_name[o->index];
+    case PL_OBJECTIVE_POSITION:
+    case PL_OBJECTIVE_DIRECTION:
+    case PL_OBJECTIVE_ORIENTATION:
+    case PL_OBJECTIVE_DISTANCE:
+        return m->info.marker_name[o->index];
+    default:
+        return "body";
+    }
+}
+
+static void ik_print(const cli_args *args, ik_verb *v)
+{
+    const pl_ik_report *r = &v->report;
+    cli_model_print(args, &v->m);
+    cli_table table = {0};
+    cli_row(&table, "goal\tof\toff by");
+    for (int i = 0; i < v->g.count; ++i) {
+        const pl_objective *o = &v->g.objective[i];
+        if (pl_objective_is_goal(o->kind)) {
+            double scale;
+            const char *unit = ik_unit(&v->m, o, &scale);
+            cli_row(&table, "%s\t%s\t%.3g\t%s", pl_objective_kind_name(o->kind), ik_about(&v->m, o),
+                    pl_ik_deviation(v->ik, i) / scale, unit);
+        }
+    }
+    cli_say(args, "\n");
+    cli_table_print(args, &table);
+    char text[600], certificate[80] = "";
+    cli_active_text(&v->m, r, text, sizeof text);
+    if (isfinite(r->gradient)) {
+        snprintf(certificate, sizeof certificate, ", projected gradient %.1e", r->gradient);
+    }
+    cli_say(args,
+            "\n  %s in %d steps from %d start%s: %d forward solves, %d factorizations, %d solves, %.2f s%s\n",
+            pl_ik_outcome_name(r->outcome), r->iterations, r->starts, r->starts == 1 ? "" : "s",
+            (int)r->costs.fk_calls, (int)r->costs.factorizations, (int)r->costs.solves, r->seconds,
+            certificate);
+    if (text[0]) {
+        cli_say(args, "  at %s\n", text);
+    }
+}
+
+// The sentence for a target that was not reached: the nearest point, how far it is, and what holds it.
+static void ik_complain(const cli_args *args, const ik_verb *v)
+{
+    const pl_ik_report *r = &v->report;
+    char bounds[600], where[200] = "";
+    cli_active_text(&v->m, r, bounds, sizeof bounds);
+    const pl_objective *o = &v->g.objective[0];
+    if (o->kind == PL_OBJECTIVE_POSITION || o->kind == PL_OBJECTIVE_DISTANCE) {
+        const double *p = pl_model_get_answer(v->m.model).marker + 3 * o->index;
+        snprintf(where, sizeof where, "; the nearest point found is %.3f,%.3f,%.3f", p[0], p[1], p[2]);
+    }
+    cli_error(args, "not reached (%s): %.4g mm off%s%s%s", pl_ik_outcome_name(r->outcome), r->distance, where,
+              bounds[0] ? ", held by " : "", bounds);
+    if (r->message[0] && r->outcome != PL_IK_NEAREST) {
+        cli_advice("%s", r->message);
+    }
+}
+
+static int ik_write(const cli_args *args, ik_verb *v)
+{
+    int cursor = 0;
+    for (const char *path; (path = cli_next(args, "out", &cursor));) {
+        pl_error err = {0};
+        if (cli_model_write(args, &v->m, path, &err) != PL_OK) {
+            return cli_fail_writing(args, &err);
+        }
+        cli_say(args, "  wrote %s\n", path);
+    }
+    pl_error err = {0};
+    const char *state = cli_value(args, "save-state");
+    if (state && v->m.run.state && pl_state_save(v->m.run.state, v->m.run.r.robot, state, &err) != PL_OK) {
+        return cli_fail_writing(args, &err);
+    }
+    if (!cli_value(args, "json")) {
+        return CLI_DONE;
+    }
+    json_t *root = cli_model_json(&v->m);
+    cli_ik_json(root, &v->m, &v->report);
+    return cli_json_write(args, root);
+}
+
+static int ik_work(const cli_args *args, ik_verb *v)
+{
+    int status = cli_setup(args);
+    status = status ? status : cli_check_outputs(args, cli_shape_extensions, NULL, cli_value(args, "shape"));
+    status = status ? status : cli_model_open(args, args->plain[0], &v->m);
+    status = status ? status : cli_check_outputs(args, NULL, v->m.run.r.path, cli_value(args, "start"));
+    if (!status && v->m.run.r.robot) {
+        status = cli_shape_check(args, pl_robot_mesh(v->m.run.r.robot));
+    }
+    status = status ? status : cli_goals_init(args, &v->m, &v->g);
+    status = status ? status : cli_goals_read(args, &v->m, &v->g);
+    status = status ? status : cli_goals_limits(args, &v->m, &v->g);
+    status = status ? status : cli_goals_start(args, &v->m);
+    status = status ? status : ik_solve(args, v);
+    if (status) {
+        return status;
+    }
+    ik_print(args, v);
+    status = ik_write(args, v);
+    if (!status && v->report.outcome != PL_IK_REACHED) {
+        ik_complain(args, v);
+        return CLI_BADLY;
+    }
+    return status;
+}
+
+static int ik_run(cli_args *args)
+{
+    ik_verb v = {0};
+    const int status = ik_work(args, &v);
+    pl_ik_destroy(v.ik);
+    cli_goals_clear(&v.g);
+    cli_model_close(&v.m);
+    return status;
+}
+
+const cli_verb cli_verb_ik = {
+    .name = "ik",
+    .summary = "inverse kinematics: commands that bring a marker, or the whole shape, to a target",
+    .usage = "ROBOT --target X,Y,Z [options]",
+    .about = "Finds commands within their ranges (and efforts within bounds, where given) that meet all "
+             "goals. Goals are\n"
+             "read in order: --marker names whom the goals after it are about. A target out of reach ends at "
+             "the nearest\n"
+             "point that can be reached, with exit status 1, the distance and the bounds that hold it.",
+    .examples = "  pliant ik finger --target 80,0,-20\n"
+                "  pliant ik trunk --marker tip --target 10,5,95 --direction 0,0.3,1 --axis 0,0,1 --json -\n"
+                "  pliant ik trunk --target 10,5,95 --max-pressure 30kPa --least effort --out trunk.png\n"
+                "  pliant ik finger --shape wanted.stl --of skin --out got.vtu\n"
+                "  pliant ik finger --curvature 0.02 --along 10,0,0:90,0,0\n",
+    .option = options,
+    .least = 1,
+    .most = 1,
+    .run = ik_run,
+};
