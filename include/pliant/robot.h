@@ -36,6 +36,9 @@ typedef struct pl_material_def {
 
 typedef struct pl_region_def {
     const char *region, *material;
+    // The stress-free shape against the drawn one, ratios; 0: as drawn. Area: prisms only, in the plane of
+    // their triangles, at constant volume (a film bonded while stretched has shrunk to less than 1).
+    double rest_area, rest_volume;
     int line;
 } pl_region_def;
 
@@ -115,6 +118,15 @@ typedef struct pl_actuator_def {
     double permittivity; // relative
     double rate;         // of the drive's value per second, at most; 0: no limit
     pl_hardware hardware;
+    // growth: the elements of the region (or of the region called like the surface) change their stress-free
+    // shape instead of being constrained; `modulus` (MPa) makes them a linear material without transverse
+    // contraction, 0: they have a material of their own
+    bool growth;
+    double modulus;
+    // pairs (value of the drive, ratio): the measure over its rest that belongs to a tension, pressure,
+    // volume pushed or voltage; monotone, in between a monotone cubic
+    const double *table;
+    int table_count;
     int line;
 } pl_actuator_def;
 
@@ -226,8 +238,10 @@ typedef struct pl_actuator_info {
     int command; // the command that drives it; -1 when none
     double factor;
     bool one_sided; // its value is max(0, factor * command) instead of factor * command
-    int rim_count;  // chambers: openings that were capped
-    double rate;    // internal units per second, at most; 0: no limit
+    bool growth;    // drives the stress-free shape of its elements
+    int table_count;
+    int rim_count; // chambers: openings that were capped
+    double rate;   // internal units per second, at most; 0: no limit
     pl_hardware hardware;
 } pl_actuator_info;
 

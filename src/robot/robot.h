@@ -52,6 +52,12 @@ typedef struct pl_actuator {
     int32_t fill_count;
     double *fill_position;
     int32_t fill_vertex_count;
+    // growth: the region whose stress-free shape it drives; -1
+    bool growth;
+    int32_t region;
+    // value of the drive to ratio; count 0: none
+    pl_curve table;
+    double *table_block; // its x, y, slope
     // cable
     pl_point *guide;
     int guide_count;
@@ -121,6 +127,7 @@ struct pl_robot {
     char **material_name;
     int material_count;
     int32_t *region_material; // per region of the mesh
+    double *region_rest;      // 2 per region: volume and area of the stress-free shape over the drawn one
     double gravity[3];
     pl_support *support;
     int support_count;

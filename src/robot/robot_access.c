@@ -15,6 +15,7 @@ static void access_actuator_clear(pl_actuator *a)
     pl_free(a->face);
     pl_free(a->fill_tet);
     pl_free(a->fill_position);
+    pl_free(a->table_block);
     pl_free(a->rim_start);
     pl_free(a->rim_node);
     access_points_destroy(a->guide, a->guide_count);
@@ -55,9 +56,10 @@ void pl_robot_destroy(pl_robot *robot)
     for (int i = 0; i < robot->pressure_count; ++i) {
         pl_free(robot->pressure[i].face);
     }
-    void *const blocks[] = {robot->name,    robot->material, robot->material_name, robot->region_material,
-                            robot->support, robot->rigid,    robot->actuator,      robot->command,
-                            robot->marker,  robot->sensor,   robot->force,         robot->pressure};
+    void *const blocks[] = {robot->name,       robot->material, robot->material_name, robot->region_material,
+                            robot->support,    robot->rigid,    robot->actuator,      robot->command,
+                            robot->marker,     robot->sensor,   robot->force,         robot->pressure,
+                            robot->region_rest};
     for (int i = 0; i < PL_COUNT(blocks); ++i) {
         pl_free(blocks[i]);
     }
@@ -138,6 +140,8 @@ pl_actuator_info pl_robot_actuator(const pl_robot *robot, int i)
                               .command = a->command,
                               .factor = a->factor,
                               .one_sided = a->one_sided,
+                              .growth = a->growth,
+                              .table_count = a->table.count,
                               .rim_count = a->rim_count,
                               .rate = a->rate,
                               .hardware = a->hardware};

@@ -111,7 +111,8 @@ static pl_status actuator_rims(robot_build *b, pl_actuator *a, int line)
 // Faces of a chamber given by a region that stays in the mesh: its walls as seen from the elements around it.
 static pl_status actuator_region_faces(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
 {
-    const int32_t region = robot_find_region(b, def->region, "chamber", def->line);
+    const char *name = robot_air_name(def);
+    const int32_t region = robot_find_region(b, name, "chamber", def->line);
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
     bool *inside = PL_NEW_ARRAY(bool, v.element_count);
     if (region < 0 || !inside) {
@@ -123,11 +124,11 @@ static pl_status actuator_region_faces(robot_build *b, const pl_actuator_def *de
     }
     const pl_status status = robot_interface(b->robot->mesh, inside, &a->face, &a->face_count, b->err);
     pl_free(inside);
-    if (status == PL_OK) {
+    if (status == PL_OK && !def->growth) {
         ROBOT_FIND(b, PL_WARNING, def->line,
                    "chamber '%s': region '%s' has a material, so its elements stay and stiffen the chamber",
-                   def->name, def->region);
-        pl_findings_advise(b->findings, "take '%s' out of regions: to make it air", def->region);
+                   def->name, name);
+        pl_findings_advise(b->findings, "take '%s' out of regions: to make it air", name);
     }
     return status;
 }
@@ -135,7 +136,11 @@ static pl_status actuator_region_faces(robot_build *b, const pl_actuator_def *de
 static pl_status actuator_faces(robot_build *b, const pl_actuator_def *def, int index, pl_actuator *a)
 {
     const char *what = def->kind == PL_FILM ? "film" : "chamber";
-    if (def->region && !b->hollow[index]) {
+    if (def->kind == PL_FILM && def->region) {
+        const int32_t region = robot_find_region(b, def->region, what, def->line);
+        return region < 0 ? PL_OK : robot_film_faces(b, region, &a->face, &a->face_count);
+    }
+    if (def->growth || (def->region && !b->hollow[index])) {
         return actuator_region_faces(b, def, a);
     }
     const char *name = def->region ? def->region : def->surface;
@@ -178,6 +183,8 @@ static pl_status actuator_read(robot_build *b, int index)
                        .liquid = def->liquid,
                        .command = -1,
                        .factor = 1,
+                       .growth = def->growth,
+                       .region = -1,
                        .rate = def->rate,
                        .hardware = def->hardware};
     if (!a->name) {
@@ -217,7 +224,10 @@ pl_status robot_actuators(robot_build *b)
     }
     for (int i = 0; i < b->def->actuator_count; ++i) {
         b->robot->actuator_count = i + 1;
-        const pl_status status = actuator_read(b, i);
+        pl_status status = actuator_read(b, i);
+        if (status == PL_OK) {
+            status = robot_growth(b, i);
+        }
         if (status != PL_OK) {
             return status;
         }

@@ -161,6 +161,14 @@ static void check_materials(check *c)
         const pl_region_def *r = &c->def->region[i];
         check_reference(c, c->def->material, sizeof *c->def->material, c->def->material_count, r->material,
                         "regions", "material", r->line);
+        if (!(r->rest_area >= 0 && r->rest_area <= 10) || !(r->rest_volume >= 0 && r->rest_volume <= 10) ||
+            (r->rest_area > 0 && r->rest_area < 0.1) || (r->rest_volume > 0 && r->rest_volume < 0.1)) {
+            CHECK_DEFECT(
+                c, r->line,
+                "region '%s': rest_area %g and rest_volume %g, expected ratios between 0.1 and 10 (0: as "
+                "drawn)",
+                r->region, r->rest_area, r->rest_volume);
+        }
     }
     if (c->def->material_count == 0) {
         CHECK_DEFECT(c, c->def->body_count ? c->def->body[0].line : 0,
@@ -237,6 +245,88 @@ static void check_guides(check *c, const char *what, const char *name, const pl_
     }
 }
 
+// A table turns what drives the actuator into the ratio its measure takes.
+static void check_table(check *c, const pl_actuator_def *a)
+{
+    const bool effort = a->drive == PL_DRIVE_TENSION || a->drive == PL_DRIVE_PRESSURE ||
+                        a->drive == PL_DRIVE_SYRINGE || a->drive == PL_DRIVE_VOLTAGE;
+    if (!effort) {
+        CHECK_DEFECT(
+            c, a->line,
+            "actuator '%s': a table turns tension, pressure, syringe or voltage into a ratio; the drive %s "
+            "is geometric already",
+            a->name, pl_drive_name(a->drive));
+        return;
+    }
+    if (a->table_count < 2 || !a->table) {
+        CHECK_DEFECT(c, a->line, "actuator '%s': its table has %d points, at least 2 are needed", a->name,
+                     a->table_count);
+        return;
+    }
+    const double *t = a->table, scale = pl_drive_scale(a->drive);
+    const double rise = t[2 * a->table_count - 1] - t[1];
+    for (int i = 0; i < a->table_count; ++i) {
+        const double *p = t + 2 * i;
+        if (!isfinite(p[0]) || !isfinite(p[1]) || !(p[1] > 0)) {
+            CHECK_DEFECT(c, a->line,
+                         "actuator '%s': table point %d is (%g, %g), expected a number and a ratio > 0",
+                         a->name, i + 1, p[0] / scale, p[1]);
+            return;
+        }
+        if (i > 0 && !(p[0] > p[-2])) {
+            CHECK_DEFECT(c, a->line, "actuator '%s': table point %d at %g %s does not come after %g", a->name,
+                         i + 1, p[0] / scale, pl_drive_unit(a->drive), p[-2] / scale);
+            return;
+        }
+        if (i > 0 && (p[1] - p[-1]) * rise < 0) {
+            CHECK_DEFECT(
+                c, a->line,
+                "actuator '%s': the table is not monotone, %g follows %g at point %d (`pliant calibrate` "
+                "makes measured ones monotone)",
+                a->name, p[1], p[-1], i + 1);
+            return;
+        }
+    }
+    const double *first = t, *last = t + 2 * (a->table_count - 1);
+    if (a->has_range && (a->range[0] < first[0] || a->range[1] > last[0])) {
+        CHECK_DEFECT(c, a->line, "actuator '%s': the range of %g to %g %s goes beyond its table, %g to %g",
+                     a->name, a->range[0] / scale, a->range[1] / scale, pl_drive_unit(a->drive),
+                     first[0] / scale, last[0] / scale);
+    }
+}
+
+static void check_growth(check *c, const pl_actuator_def *a)
+{
+    if (a->table_count != 0 || a->table) {
+        check_table(c, a);
+    }
+    if (!a->growth) {
+        if (a->modulus != 0) {
+            CHECK_DEFECT(c, a->line, "actuator '%s': modulus belongs to actuation: growth", a->name);
+        }
+        return;
+    }
+    const bool ratio = a->drive == PL_DRIVE_VOLUME_RATIO || a->drive == PL_DRIVE_AREA_RATIO;
+    if (a->kind == PL_CABLE) {
+        CHECK_DEFECT(c, a->line,
+                     "actuator '%s': a cable has no elements to grow; the exact solver constrains its length",
+                     a->name);
+    } else if (!ratio && a->table_count == 0) {
+        CHECK_DEFECT(
+            c, a->line,
+            "actuator '%s': growth is driven by a ratio (volume_ratio, area_ratio) or through a table, not "
+            "by %s alone",
+            a->name, pl_drive_name(a->drive));
+    }
+    if (a->kind == PL_FILM && !a->region) {
+        CHECK_DEFECT(c, a->line, "actuator '%s': a film grows as a region of prisms, expected 'region'",
+                     a->name);
+    }
+    if (!(a->modulus >= 0) || !isfinite(a->modulus)) {
+        CHECK_DEFECT(c, a->line, "actuator '%s': the modulus is %g MPa, must be > 0", a->name, a->modulus);
+    }
+}
+
 static void check_actuators(check *c)
 {
     for (int i = 0; i < c->def->actuator_count; ++i) {
@@ -257,7 +347,9 @@ static void check_actuators(check *c)
         if (a->has_range) {
             check_range(c, a);
         }
-        if (a->drive == PL_DRIVE_VOLTAGE && (!(a->thickness > 0) || !(a->permittivity > 0))) {
+        check_growth(c, a);
+        if (a->drive == PL_DRIVE_VOLTAGE && a->table_count == 0 &&
+            (!(a->thickness > 0) || !(a->permittivity > 0))) {
             CHECK_DEFECT(c, a->line,
                          "actuator '%s': a film driven by voltage needs 'thickness' and 'permittivity'",
                          a->name);

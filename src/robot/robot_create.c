@@ -121,14 +121,18 @@ static int robot_find_material(robot_build *b, const char *name)
 static pl_status robot_materials(robot_build *b)
 {
     pl_robot *robot = b->robot;
-    const int n = b->def->material_count;
+    const int given = b->def->material_count;
+    int n = given;
+    for (int a = 0; a < b->def->actuator_count; ++a) {
+        n += b->def->actuator[a].growth && b->def->actuator[a].modulus > 0;
+    }
     robot->material = PL_NEW_ARRAY(pl_material, n);
     robot->material_name = PL_NEW_ARRAY(char *, n);
     if (!robot->material || !robot->material_name) {
         return robot_memory(b);
     }
-    robot->material_count = n;
-    for (int m = 0; m < n; ++m) {
+    robot->material_count = given;
+    for (int m = 0; m < given; ++m) {
         robot->material[m] = b->def->material[m].material;
         robot->material_name[m] = pl_strdup(b->def->material[m].name);
         if (!robot->material_name[m]) {
@@ -171,6 +175,10 @@ pl_status robot_regions(robot_build *b)
         if (r >= 0) {
             b->robot->region_material[r] = robot_find_material(b, def->material);
         }
+    }
+    const pl_status grown = robot_rest_shapes(b);
+    if (grown != PL_OK) {
+        return grown;
     }
     // a misspelt region has been named already and would be reported twice
     const bool misspelt = robot_has_defects(b);

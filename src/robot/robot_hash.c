@@ -67,6 +67,10 @@ static uint64_t hash_actuator(uint64_t h, const pl_actuator *a)
     h = hash_real(hash_text(h, a->name), numbers, PL_COUNT(numbers));
     h = pl_hash_bytes(h, flags, sizeof flags);
     h = hash_faces(h, a->face, a->face_count);
+    if (a->growth || a->table.count > 0) {
+        h = hash_whole(hash_whole(h, a->growth), a->region);
+        h = hash_real(h, a->table_block, 2 * (size_t)a->table.count);
+    }
     if (a->fill_count > 0) {
         h = hash_nodes(h, a->fill_tet, 4 * (int64_t)a->fill_count);
         h = hash_real(h, a->fill_position, (size_t)a->fill_vertex_count * 3);
@@ -130,6 +134,9 @@ uint64_t robot_hash(const pl_robot *robot)
         h = hash_material(h, &robot->material[i]);
     }
     h = hash_nodes(h, robot->region_material, pl_mesh_get(robot->mesh).region_count);
+    for (int32_t r = 0; r < 2 * pl_mesh_get(robot->mesh).region_count; ++r) {
+        h = robot->region_rest[r] != 1 ? hash_real(hash_whole(h, r), &robot->region_rest[r], 1) : h;
+    }
     h = hash_real(h, robot->gravity, 3);
     h = hash_supports(h, robot);
     for (int i = 0; i < robot->actuator_count; ++i) {

@@ -36,8 +36,10 @@ pl_status robot_world_mesh(robot_build *b, const pl_mesh *const *mesh); // robot
 pl_status robot_regions(robot_build *b);                                // robot_create.c
 pl_status robot_supports(robot_build *b);                               // robot_support.c
 pl_status robot_rigids(robot_build *b);
-pl_status robot_check_held(robot_build *b);                                // robot_held.c
-pl_status robot_actuators(robot_build *b);                                 // robot_actuator.c
+pl_status robot_check_held(robot_build *b);  // robot_held.c
+pl_status robot_actuators(robot_build *b);   // robot_actuator.c
+pl_status robot_rest_shapes(robot_build *b); // robot_growth.c
+pl_status robot_growth(robot_build *b, int actuator);
 pl_status robot_commands(robot_build *b);                                  // robot_command.c
 void robot_check_hardware(const pl_robot_def *def, pl_findings *findings); // robot_hardware.c
 pl_status robot_markers(robot_build *b);                                   // robot_marker.c
@@ -70,6 +72,8 @@ pl_status robot_fill_take(robot_build *b, int actuator, const pl_mesh *mesh, con
                           const bool *gone, int32_t offset, const pl_body_def *body);
 // Hands it to the actuator, with the numbers of pl_actuator.
 void robot_fill_give(robot_build *b, int actuator);
+// The triangles on one side of a region of prisms (robot_growth.c).
+pl_status robot_film_faces(robot_build *b, int32_t region, int64_t **face, int64_t *count);
 pl_status robot_memory(robot_build *b);
 bool robot_has_defects(const robot_build *b); // found so far
 // Positive weights over nodes, tilted so that their mean is `at` where positive weights can do that; see

@@ -141,7 +141,7 @@ static bool world_is_hollow(const robot_build *b, int body, const char *region, 
 {
     const pl_actuator_def *a = &b->def->actuator[actuator];
     const char *air = robot_air_name(a);
-    if (a->kind != PL_CHAMBER || !air || !world_name_is(b, body, region, air)) {
+    if (a->kind != PL_CHAMBER || a->growth || !air || !world_name_is(b, body, region, air)) {
         return false;
     }
     for (int r = 0; r < b->def->region_count; ++r) {

@@ -49,7 +49,7 @@ static const design_case cases[] = {
      {"base", "tip", "end1"},
      {{0}},
      0,
-     12},
+     10},
     {"planar_arm",
      {"body", "ribs", "spine", "base_plate", "plate1", "plate2", "plate3"},
      {"left1"},
