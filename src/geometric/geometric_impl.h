@@ -162,7 +162,8 @@ void geo_memory_push(pl_geometric *g, const double *s, const double *y);
 void geo_anderson(pl_geometric *g, const double *x, const double *d, double *out);
 void geo_lbfgs(pl_geometric *g, const double *r, double *d);
 // ---- geometric_solve.c
-void geo_clamp(const pl_geometric *g, double *x);
+void geo_clamp(const pl_geometric *g, double load,
+               double *x); // held vertices where `load` of the way puts them
 double geo_largest(const pl_geometric *g, const double *v);
 double geo_dot(const pl_geometric *g, const double *a, const double *b);
 

@@ -18,7 +18,9 @@
 
 extern const geo_kernels GEO_KERNEL_TABLE;
 
-#define SMALLEST_J 0.01 // targets of flat and inverted cells use this volume ratio
+// Below this volume ratio the target turns from the blend to the rest shape, which it is from J = 0 on: a
+// flat or inverted cell has no shape of its own to be scaled back to its volume.
+#define FLAT_J 0.1
 
 // The rotation nearest to F, never a reflection. It maximises tr(R^T F); the maximum L = s1 + s2 + s3 (signed
 // singular values) is the largest root of
@@ -174,19 +176,20 @@ static inline void target_body(const geo_law *law, const vd F[9], const vd M[9],
         out->energy = law->mu * square + 0.5 * law->lambda * dilatation * dilatation;
         return;
     }
-    const vd j = v_max_scalar(J, SMALLEST_J);
+    const vd j = v_max_scalar(J, FLAT_J), keep = v_max_scalar(v_min(J, v_set(FLAT_J)), 0) / FLAT_J;
     vd share = v_set(law->R), own;
     if (law->target == GEO_BLEND) {
+        share = 1 - (1 - share) * keep;
         own = (1 - share) / v_cbrt(j);
     } else {
         vd B[9], C[9];
         const vd root = v_cbrt(j);
-        share = curve_at(law, v_dot9(F, F) / (root * root));
+        share = 1 - (1 - curve_at(law, v_dot9(F, F) / (root * root))) * keep;
         for (int i = 0; i < 9; ++i) {
             B[i] = (1 - share) * F[i] + share * R[i];
         }
         v_cofactor(B, C);
-        const vd s = 1 / v_cbrt(v_max_scalar(B[0] * C[0] + B[1] * C[1] + B[2] * C[2], SMALLEST_J));
+        const vd s = 1 / v_cbrt(v_max_scalar(B[0] * C[0] + B[1] * C[1] + B[2] * C[2], FLAT_J));
         own = s * (1 - share);
         share *= s;
     }

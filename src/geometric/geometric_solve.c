@@ -4,7 +4,7 @@
 
 #define TIP_ITERATIONS 10 // as published: before these, a tip at rest is no reason to stop
 
-void geo_clamp(const pl_geometric *g, double *x)
+void geo_clamp(const pl_geometric *g, double load, double *x)
 {
     for (int32_t v = 0; v < g->corner_count; ++v) {
         for (int i = 0; i < 3; ++i) {
@@ -13,13 +13,14 @@ void geo_clamp(const pl_geometric *g, double *x)
                 continue;
             }
             const pl_support *s = &g->robot->support[k];
+            const double w[3] = {load * s->rotate[0], load * s->rotate[1], load * s->rotate[2]};
             double arm[3], turned[3], R[9];
             pl_sub3(g->X + 3 * (size_t)v, s->about, arm);
-            pl_rotation_exp(s->rotate, R);
+            pl_rotation_exp(w, R);
             pl_mulv3(R, arm, turned);
             const bool turns = pl_norm3(s->rotate) > 0;
             x[3 * (size_t)v + (size_t)i] =
-                (turns ? s->about[i] + turned[i] : g->X[3 * (size_t)v + (size_t)i]) + s->move[i];
+                (turns ? s->about[i] + turned[i] : g->X[3 * (size_t)v + (size_t)i]) + load * s->move[i];
         }
     }
 }
@@ -361,6 +362,29 @@ static pl_status solve_check(const pl_geometric *g, const pl_state *state, const
     return PL_OK;
 }
 
+// Driven clamps go their way in plain steps of at most a tenth of a radian or a fiftieth of the size, so that
+// the body comes along instead of being torn.
+static void solve_carry(pl_geometric *g, double from)
+{
+    double way = 0;
+    for (int k = 0; k < g->robot->support_count; ++k) {
+        const pl_support *s = &g->robot->support[k];
+        way = fmax(way, fmax(pl_norm3(s->rotate) / 0.1, pl_norm3(s->move) / (0.02 * g->size)));
+    }
+    const int steps = 1 + (int)fmin(1000, way * fabs(1 - from));
+    for (int k = 1; k <= steps; ++k) {
+        geo_clamp(g, k == steps ? 1 : from + (1 - from) * k / steps, g->x);
+        if (k < steps) {
+            geo_local(g, g->x, g->f);
+            geo_global(g, g->f, g->plain, g->r);
+            for (int64_t i = 0; i < 3 * (int64_t)g->vertex_count; ++i) {
+                g->x[i] += g->plain[i];
+            }
+            ++g->iterations;
+        }
+    }
+}
+
 pl_status pl_geometric_solve(pl_geometric *g, pl_state *state, const double *command,
                              pl_statics_report *report, pl_error *err)
 {
@@ -376,7 +400,7 @@ pl_status pl_geometric_solve(pl_geometric *g, pl_state *state, const double *com
     g->local_seconds = g->global_seconds = g->acceleration_seconds = 0;
     geo_memory_reset(g);
     solve_begin(g, state);
-    geo_clamp(g, g->x);
+    solve_carry(g, state->load);
     solve s = {.x = g->x, .merit = INFINITY, .constrained = solve_constrained(g)};
     pl_outcome outcome = PL_ITERATION_LIMIT;
     const bool done = solve_iterate(g, &s, started, &outcome);

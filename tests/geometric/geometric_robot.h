@@ -44,22 +44,65 @@ static inline double state_distance(const pl_state *a, const pl_state *b)
     return largest;
 }
 
-// A hollow box clamped at x = 0: 5 x 3 x 3 cells of 4 mm, the middle three along x hollow.
-static inline rig geo_hollow(pl_material material, pl_drive drive, int order)
+// A hollow box clamped at x = 0: 5 x 3 x 3 cells of 4 mm, the middle three along x hollow; with `fill` those
+// cells are meshed as chamber elements.
+static inline rig geo_hollow(pl_material material, pl_drive drive, int order, bool fill)
 {
     static plan p;
     bool hole[45] = {false};
+    int32_t region[45] = {0};
     for (int i = 1; i < 4; ++i) {
         hole[i + 5 * (1 + 3 * 1)] = true;
+        region[i + 5 * (1 + 3 * 1)] = 1;
     }
-    pl_mesh *mesh = tet_box(5, 3, 3, 20, 12, 12, order, hole);
+    pl_error err = {0};
+    pl_mesh *linear = NULL, *mesh = NULL;
+    const double size[3] = {20, 12, 12};
+    PL_CHECK_OK(box_mesh(5, 3, 3, size, fill ? NULL : hole, fill ? region : NULL, &linear, &err));
+    if (order == 2) {
+        PL_CHECK_OK(pl_mesh_raise(linear, &mesh, &err));
+        pl_mesh_destroy(linear);
+    } else {
+        mesh = linear;
+    }
     plan_init(&p, mesh, material);
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 20);
-    plan_cavity(&p, "cavity", 10, 6, 6);
     plan_hold(&p, "base", "xyz");
     plan_marker(&p, "tip", "tip");
-    plan_chamber(&p, "air", "cavity", drive);
+    pl_actuator_def *air = plan_chamber(&p, "air", fill ? NULL : "cavity", drive);
+    if (fill) {
+        air->region = "second";
+    } else {
+        plan_cavity(&p, "cavity", 10, 6, 6);
+    }
+    pl_statics_options options = tight_options();
+    options.displacement = true;
+    rig r = plan_build(&p, &options);
+    pl_mesh_destroy(mesh);
+    return r;
+}
+
+// A bar along x on rollers, its end driven by `pull` mm or by a force on the tip marker: uniaxial stress.
+static inline rig geo_bar(pl_mesh *mesh, const double size[3], pl_material material, double pull,
+                          double force)
+{
+    static plan p;
+    plan_init(&p, mesh, material);
+    plan_plane(&p, "base", 0, 0);
+    plan_plane(&p, "side", 1, 0);
+    plan_plane(&p, "floor", 2, 0);
+    plan_plane(&p, "tip", 0, size[0]);
+    plan_hold(&p, "base", "x");
+    plan_hold(&p, "side", "y");
+    plan_hold(&p, "floor", "z");
+    plan_marker(&p, "tip", "tip");
+    if (pull != 0) {
+        plan_hold(&p, "tip", "x")->move[0] = pull;
+    }
+    if (force != 0) {
+        p.force[p.def.force_count++] = (pl_force_def){.marker = "tip", .force = {force, 0, 0}};
+    }
     pl_statics_options options = tight_options();
     options.displacement = true;
     rig r = plan_build(&p, &options);
