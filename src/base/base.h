@@ -69,13 +69,13 @@ void pl_text_clear(pl_text *text);
 
 // ---- a monotone curve through points, for tables of measured values. x increases strictly; y may rise or
 // fall.
-typedef struct pl_curve {
+typedef struct pl_monotone {
     int count; // at least 2
     const double *x, *y, *slope;
-} pl_curve;
-void pl_curve_slopes(int count, const double *x, const double *y, double *slope);
-double pl_curve_value(const pl_curve *curve, double x, double *derivative); // derivative may be NULL
-double pl_curve_inverse(const pl_curve *curve, double y); // some x of it where the curve is flat
+} pl_monotone;
+void pl_monotone_slopes(int count, const double *x, const double *y, double *slope);
+double pl_monotone_value(const pl_monotone *curve, double x, double *derivative); // derivative may be NULL
+double pl_monotone_inverse(const pl_monotone *curve, double y); // some x of it where the curve is flat
 
 // The known word nearest to `word` (edit distance at most a third of its length), or NULL.
 const char *pl_nearest_word(const char *word, const char *const *known, int count);

@@ -14,7 +14,7 @@ static double curve_end_slope(double h0, double h1, double d0, double d1)
     return d0 * d1 < 0 && fabs(slope) > 3 * fabs(d0) ? 3 * d0 : slope;
 }
 
-void pl_curve_slopes(int count, const double *x, const double *y, double *slope)
+void pl_monotone_slopes(int count, const double *x, const double *y, double *slope)
 {
     if (count < 2) {
         return;
@@ -37,7 +37,7 @@ void pl_curve_slopes(int count, const double *x, const double *y, double *slope)
                                   (y[last - 1] - y[last - 2]) / (x[last - 1] - x[last - 2]));
 }
 
-double pl_curve_value(const pl_curve *c, double x, double *derivative)
+double pl_monotone_value(const pl_monotone *c, double x, double *derivative)
 {
     const int last = c->count - 1;
     if (x <= c->x[0] || x >= c->x[last]) {
@@ -62,7 +62,7 @@ double pl_curve_value(const pl_curve *c, double x, double *derivative)
     return c->y[low] + h * t * (s0 + t * (b + t * a));
 }
 
-double pl_curve_inverse(const pl_curve *c, double y)
+double pl_monotone_inverse(const pl_monotone *c, double y)
 {
     const int last = c->count - 1;
     const double sign = c->y[last] >= c->y[0] ? 1 : -1;
@@ -76,7 +76,7 @@ double pl_curve_inverse(const pl_curve *c, double y)
         if (middle <= low || middle >= high) {
             break;
         }
-        *(sign * (pl_curve_value(c, middle, NULL) - y) < 0 ? &low : &high) = middle;
+        *(sign * (pl_monotone_value(c, middle, NULL) - y) < 0 ? &low : &high) = middle;
     }
     return 0.5 * (low + high);
 }

@@ -124,23 +124,66 @@ static bool actuator_where(io_robot_file *f, const io_node *node, const io_scope
         }
         return drive_through(f, through, scope, &def->guide, &def->guide_count);
     }
-    if ((def->surface != NULL) + (def->region != NULL) != 1 || (def->kind == PL_FILM && !def->surface)) {
-        io_defect(f, node->line, "actuator '%s': expected %s", def->name,
-                  def->kind == PL_FILM ? "a surface" : "exactly one of surface, region");
+    if ((def->surface != NULL) + (def->region != NULL) != 1) {
+        io_defect(f, node->line, "actuator '%s': expected exactly one of surface, region", def->name);
         return false;
     }
     return true;
 }
 
+// Pairs [value of the drive, ratio].
+static bool actuator_table(io_robot_file *f, const io_node *node, pl_actuator_def *def)
+{
+    char what[120];
+    snprintf(what, sizeof what, "actuator '%.60s': table", def->name);
+    if (!io_expect(f, node, IO_LIST, what)) {
+        return false;
+    }
+    double *pair = io_arena_take(&f->arena, (2 * (size_t)node->count + 1) * sizeof *pair);
+    if (!pair) {
+        f->no_memory = true;
+        return false;
+    }
+    bool good = true;
+    int i = 0;
+    for (const io_node *n = node->child; n; n = n->next, ++i) {
+        if (n->kind != IO_LIST || n->count != 2) {
+            io_defect(f, n->line, "%s: point %d: expected [%s, ratio], found %s", what, i + 1,
+                      pl_drive_name(def->drive),
+                      n->kind == IO_LIST ? "a list of another length" : io_kind_name(n));
+            good = false;
+            continue;
+        }
+        good = io_read_quantity(f, n->child, what, pl_drive_dimension(def->drive), &pair[2 * i]) && good;
+        good = io_read_quantity(f, n->child->next, what, PL_DIM_NUMBER, &pair[2 * i + 1]) && good;
+        if (good && i > 0 && !(pair[2 * i] > pair[2 * i - 2])) {
+            io_defect(f, n->line, "%s: %s does not come after the point before it", what, n->child->text);
+            good = false;
+        }
+    }
+    def->table = pair;
+    def->table_count = node->count;
+    return good;
+}
+
 static bool actuator_choices(io_robot_file *f, const io_node *node, pl_actuator_def *def)
 {
-    static const char *const idle[] = {"free", "hold"}, *const fluid[] = {"gas", "liquid"};
-    const io_node *n = io_child(node, "idle");
+    static const char *const idle[] = {"free", "hold"}, *const fluid[] = {"gas", "liquid"},
+                             *const actuation[] = {"constraint", "growth"};
+    const io_node *n = io_child(node, "actuation");
     bool good = true;
+    if (n) {
+        const int i = io_read_choice(f, n, "actuator: actuation", actuation, 2);
+        def->growth = i == 1;
+        good = i >= 0;
+    }
+    n = io_child(node, "table");
+    good = (!n || actuator_table(f, n, def)) && good;
+    n = io_child(node, "idle");
     if (n) {
         const int i = io_read_choice(f, n, "actuator: idle", idle, 2);
         def->idle_hold = i == 1;
-        good = i >= 0;
+        good = good && i >= 0;
     }
     n = io_child(node, "fluid");
     if (n) {
@@ -170,7 +213,9 @@ static bool actuator_read(io_robot_file *f, const io_node *node, const io_scope 
         {"permittivity", IO_QUANTITY, PL_DIM_NUMBER, offsetof(pl_actuator_def, permittivity), IO_POSITIVE},
         {"rate", IO_OTHER, 0, 0, 0},
         {"delay", IO_RESERVED, 0, 0, 0},
-        {"table", IO_RESERVED, 0, 0, 0},
+        {"table", IO_OTHER, 0, 0, 0},
+        {"actuation", IO_OTHER, 0, 0, 0},
+        {"modulus", IO_QUANTITY, PL_DIM_STRESS, offsetof(pl_actuator_def, modulus), IO_POSITIVE},
     };
     bool good = io_read_map(f, node, "actuator", keys, PL_COUNT(keys), def);
     if (node->kind != IO_MAP || !def->name || !actuator_kind(f, node, def)) {

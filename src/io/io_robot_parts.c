@@ -50,7 +50,8 @@ static bool material_shape(io_robot_file *f, const io_node *node, pl_material *m
         return false;
     }
     if (!(R > 0 && R <= 1)) {
-        io_defect(f, r->line, "material '%s': r_omega is %g, must lie above 0 and at most at 1", node->key, R);
+        io_defect(f, r->line, "material '%s': r_omega is %g, must lie above 0 and at most at 1", node->key,
+                  R);
         return false;
     }
     pl_shape_to_elastic(weight ? w : E * (2 + R) / (6 * R), R, &material->young, &material->poisson);
@@ -178,17 +179,30 @@ void io_read_regions(io_robot_file *f, const io_node *node, const io_scope *scop
     if (!io_expect(f, node, IO_MAP, "regions")) {
         return;
     }
+    static const io_key keys[] = {
+        {"material", IO_TEXT, 0, offsetof(pl_region_def, material), IO_REQUIRED},
+        {"rest_area", IO_QUANTITY, PL_DIM_NUMBER, offsetof(pl_region_def, rest_area), IO_POSITIVE},
+        {"rest_volume", IO_QUANTITY, PL_DIM_NUMBER, offsetof(pl_region_def, rest_volume), IO_POSITIVE},
+    };
     for (const io_node *n = node->child; n; n = n->next) {
-        if (n->kind != IO_SCALAR) {
-            io_defect(f, n->line, "regions: %s: expected the name of a material, found %s", n->key,
+        pl_region_def region = {.material = n->text, .line = n->key_line};
+        char what[100];
+        snprintf(what, sizeof what, "region '%.60s'", n->key);
+        if (n->kind != IO_SCALAR && n->kind != IO_MAP) {
+            io_defect(f, n->line,
+                      "regions: %s: expected the name of a material, or {material: ...}, found %s", n->key,
                       io_kind_name(n));
             io_mark_broken(f, n->key_line);
             continue;
         }
+        if (n->kind == IO_MAP && !io_read_map(f, n, what, keys, PL_COUNT(keys), &region)) {
+            io_mark_broken(f, n->key_line);
+            continue;
+        }
+        region.region = io_scoped(f, scope, n->key);
         pl_region_def *def = io_append(f, &f->region, sizeof *def);
         if (def) {
-            *def = (pl_region_def){
-                .region = io_scoped(f, scope, n->key), .material = n->text, .line = n->key_line};
+            *def = region;
         }
     }
 }

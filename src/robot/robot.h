@@ -56,7 +56,7 @@ typedef struct pl_actuator {
     bool growth;
     int32_t region;
     // value of the drive to ratio; count 0: none
-    pl_curve table;
+    pl_monotone table;
     double *table_block; // its x, y, slope
     // cable
     pl_point *guide;

@@ -102,8 +102,8 @@ static pl_status growth_table(robot_build *b, const pl_actuator_def *def, pl_act
         x[i] = def->table[2 * i];
         y[i] = def->table[2 * i + 1];
     }
-    pl_curve_slopes(n, x, y, slope);
-    a->table = (pl_curve){.count = n, .x = x, .y = y, .slope = slope};
+    pl_monotone_slopes(n, x, y, slope);
+    a->table = (pl_monotone){.count = n, .x = x, .y = y, .slope = slope};
     if (!a->has_range) {
         a->has_range = true;
         a->range[0] = x[0];
