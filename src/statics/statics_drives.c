@@ -72,32 +72,6 @@ static pl_status actuator_functional(const pl_statics *s, const pl_actuator *a, 
     }
 }
 
-// A pressure on a surface whose rim can move has no potential; it is refused at the door.
-static pl_status pressure_functional(pl_statics *s, int i, pl_functional *h, pl_error *err)
-{
-    const pl_surface_pressure *p = &s->robot->pressure[i];
-    pl_status status = pl_functional_add_volume_faces(h, s->robot->mesh, p->face, p->face_count);
-    pl_rims rims = {0};
-    if (status == PL_OK) {
-        status = pl_mesh_rims(s->robot->mesh, p->face, p->face_count, &rims, err);
-    }
-    for (int32_t j = 0; status == PL_OK && rims.count > 0 && j < rims.start[rims.count]; ++j) {
-        for (int k = 0; k < 6; ++k) {
-            const int32_t v = k < 3 ? rims.corner[j] : rims.mid[j];
-            if (v >= 0 && s->dof[3 * v + k % 3] >= 0) {
-                status = pl_fail(
-                    err, PL_BAD_INPUT,
-                    "loads.pressures: surface %d is open and its rim can move; a pressure needs a closed "
-                    "surface or a rim that is held",
-                    i + 1);
-                break;
-            }
-        }
-    }
-    pl_rims_clear(&rims);
-    return status;
-}
-
 static pl_status loads_create(pl_statics *s, pl_error *err)
 {
     const pl_robot *robot = s->robot;
@@ -136,7 +110,15 @@ static pl_status loads_create(pl_statics *s, pl_error *err)
     for (int k = 0; status == PL_OK && k < robot->pressure_count; ++k) {
         load_term *term = &s->load_term[s->load_term_count++];
         *term = (load_term){.factor = robot->pressure[k].pressure, .force = -1, .pressure = k};
-        status = pressure_functional(s, k, &term->h, err);
+        status = statics_pressure_create(s, term, err);
+    }
+    if (status == PL_OK && s->has_open) {
+        const int64_t n = 3 * (int64_t)s->mesh.vertex_count;
+        s->dead_still = PL_NEW_ARRAY(double, n);
+        if (!s->dead_still) {
+            return pl_fail_memory(err, "statics: loads");
+        }
+        memcpy(s->dead_still, s->dead, (size_t)n * sizeof *s->dead);
     }
     return status;
 }
@@ -179,6 +161,7 @@ void statics_drives_destroy(pl_statics *s)
     pl_free(s->drive);
     pl_free(s->load_term);
     pl_free(s->dead);
+    pl_free(s->dead_still);
 }
 
 // What a command value means for the functional: target measure, effort, volume pushed, voltage.

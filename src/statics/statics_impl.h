@@ -59,6 +59,7 @@ typedef struct load_term {
     pl_functional h;
     double factor;
     int force, pressure; // which entry of the robot it came from; -1
+    bool open;           // a pressure on a surface whose rim can move: see statics_follower.c
 } load_term;
 
 // Where the tangent of one functional's terms goes: slots of the upper triangle of each term's dense matrix.
@@ -108,6 +109,8 @@ struct pl_statics {
     int load_term_count;
     double load_from, load_to, load; // dead loads and clamps
     double *dead;                    // 3 per vertex: gravity and forces at full load
+    bool has_open;                   // some pressure follows an open surface:
+    double *dead_still;              // what does not change of `dead`; NULL without any
 
     // tangent
     pl_sparse K;
@@ -188,6 +191,16 @@ void drive_evaluate(drive *d, const pl_actuator *a, const double *x); // measure
 double drive_energy(const drive *d, const pl_actuator *a);
 // dh/d(parameter of the drive) pieces for sensitivities: d(target), d(dPhi/dh) by the drive's own value
 void drive_command_derivative(const drive *d, const pl_actuator *a, double *target, double *force);
+
+// ---- statics_follower.c
+pl_status statics_pressure_create(pl_statics *s, load_term *term, pl_error *err);
+// out += scale * (f / p - dh/dx): what the potential of the pressure lacks
+void statics_follower_add(const load_term *term, const double *x, double scale, double *out);
+void statics_follow(pl_statics *s, const double *x); // brings the dead loads up to date with the shape x
+void statics_follow_change(pl_statics *s, const double *x, const double *dx,
+                           double *out); // C dx; uses x_best
+// Puts the force itself of every surface pressure into a gradient that has their potentials.
+void statics_pressure_correct(pl_statics *s, const double *x, double load, double *gradient);
 
 // ---- statics_pattern.c, statics_assemble.c
 pl_status statics_pattern(pl_statics *s, pl_error *err);

@@ -135,7 +135,7 @@ int pl_statics_cable_points(pl_statics *s, const pl_state *state, int actuator, 
 static void result_add_loads(pl_statics *s, const pl_state *state)
 {
     for (int64_t i = 0; i < 3 * (int64_t)s->mesh.vertex_count; ++i) {
-        s->g_full[i] -= state->load * s->dead[i];
+        s->g_full[i] -= state->load * (s->has_open ? s->dead_still : s->dead)[i];
     }
     for (int i = 0; i < s->load_term_count; ++i) {
         pl_functional_gradient(&s->load_term[i].h, state->x, -state->load * s->load_term[i].factor,
@@ -146,49 +146,11 @@ static void result_add_loads(pl_statics *s, const pl_state *state)
     }
 }
 
-// A pressure on an open surface: the potential's gradient has an extra part along the rim, which is held and
-// only shows in reactions. It is replaced here by the force itself, f_a = -p int N_a n dA.
-static void result_pressure_forces(pl_statics *s, const pl_state *state)
-{
-    for (int i = 0; i < s->load_term_count; ++i) {
-        const load_term *term = &s->load_term[i];
-        if (term->pressure < 0) {
-            continue;
-        }
-        const double p = state->load * term->factor;
-        pl_functional_gradient(&term->h, state->x, p, s->g_full);
-        for (int t = 0; t < term->h.term_count; ++t) {
-            const int32_t *node = term->h.node + term->h.term[t].node_start;
-            const int count = term->h.term[t].node_count;
-            double xi[PL_FACE_POINTS_MAX][2], weight[PL_FACE_POINTS_MAX];
-            int points;
-            pl_face_quadrature(count, &points, xi, weight);
-            for (int q = 0; q < points; ++q) {
-                double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX], t1[3] = {0}, t2[3] = {0}, n[3];
-                pl_face_shape_eval(count, xi[q], N, dN);
-                for (int a = 0; a < count; ++a) {
-                    for (int k = 0; k < 3; ++k) {
-                        t1[k] += dN[2 * a] * state->x[3 * (int64_t)node[a] + k];
-                        t2[k] += dN[2 * a + 1] * state->x[3 * (int64_t)node[a] + k];
-                    }
-                }
-                pl_cross3(t1, t2, n);
-                for (int a = 0; a < count; ++a) {
-                    for (int k = 0; k < 3; ++k) {
-                        s->g_full[3 * (int64_t)node[a] + k] +=
-                            p * weight[q] * N[a] * n[k]; // gradient = minus force
-                    }
-                }
-            }
-        }
-    }
-}
-
 pl_status pl_statics_reactions(pl_statics *s, const pl_state *state, pl_reaction *reaction)
 {
     pl_elements_energy(s->elements, state->x, s->g_full, NULL);
     result_add_loads(s, state);
-    result_pressure_forces(s, state);
+    statics_pressure_correct(s, state->x, state->load, s->g_full);
     memset(reaction, 0, (size_t)s->robot->support_count * sizeof *reaction);
     for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
         for (int axis = 0; axis < 3; ++axis) {
@@ -247,6 +209,7 @@ pl_status pl_statics_check(pl_statics *s, const pl_state *state, double *residua
         largest = fmax(largest, pl_norm3(s->g_full + 3 * (int64_t)v));
     }
     result_add_loads(s, state);
+    statics_pressure_correct(s, state->x, state->load, s->g_full);
     statics_gather(s, s->g_full, state->x, s->work);
     *residual = statics_largest(s, s->work, true);
     *largest_force = largest;

@@ -8,6 +8,7 @@
 // the adjoint uses it too.
 #include "statics/statics_impl.h"
 
+#define SENSITIVITY_ROUNDS 200 // of the fixed point for open surfaces
 #define SENSITIVITY_DEPENDENT                                                                                \
     "jacobian: two actuators ask for the same thing, their targets depend on each other"
 
@@ -25,6 +26,7 @@ static pl_status sensitivity_begin(pl_statics *s, const pl_state *state, pl_jaco
     statics_drives_begin(s, state, state->command);
     statics_drives_set(s, 1);
     s->load = state->load;
+    statics_follow(s, state->x);
     statics_evaluate(s, state->x, s->g);
     for (int i = 0; i < s->drive_count; ++i) {
         drive *d = &s->drive[i];
@@ -93,6 +95,9 @@ static pl_status sensitivity_rhs(pl_statics *s, const pl_state *state, const pl_
                 // a moment's parameter is its factor, a pressure's parameter its value
                 const double scale = p->kind == PL_PARAMETER_MOMENT ? term->factor : 1;
                 pl_functional_gradient(&term->h, state->x, state->load * scale, full);
+                if (term->open) {
+                    statics_follower_add(term, state->x, state->load, full);
+                }
             }
         }
         break;
@@ -340,6 +345,49 @@ static pl_status parameter_check(const pl_statics *s, const pl_parameter *p, pl_
     return PL_OK;
 }
 
+// Solves for one parameter: the change of the unknowns into s->d, of all vertices into s->x_trial, of the
+// multipliers into mu. Pressures on open surfaces add C dx to the right side, which is asked for again and
+// again until it no longer changes (1e-10).
+static pl_status sensitivity_column(pl_statics *s, const pl_state *state, const pl_parameter *p, double *mu,
+                                    double *residual, pl_error *err)
+{
+    double rho[STATICS_BORDERS];
+    const pl_status status = sensitivity_rhs(s, state, p, s->r, rho, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    if (!statics_solve_bordered(s, s->r, rho, s->d, mu)) {
+        return pl_fail(err, PL_FAILED, SENSITIVITY_DEPENDENT);
+    }
+    sensitivity_expand(s, state->x, s->d, s->x_trial);
+    double *b = s->r;
+    double change = s->has_open ? 1 : 0;
+    for (int round = 0; change > 1e-10; ++round) {
+        if (round == SENSITIVITY_ROUNDS) {
+            return pl_fail(err, PL_FAILED,
+                           "jacobian: the pressure on an open surface leaves no derivative to be found");
+        }
+        b = s->g_new;
+        statics_follow_change(s, state->x, s->x_trial, s->g_trial);
+        statics_gather(s, s->g_trial, state->x, b);
+        for (int32_t i = 0; i < s->n; ++i) {
+            b[i] = s->r[i] + state->load * b[i];
+        }
+        memcpy(s->y, s->d, (size_t)s->n * sizeof *s->y);
+        statics_solve_bordered(s, b, rho, s->d, mu);
+        sensitivity_expand(s, state->x, s->d, s->x_trial);
+        double largest = 0;
+        change = 0;
+        for (int32_t i = 0; i < s->n; ++i) {
+            largest = fmax(largest, fabs(s->d[i]));
+            change = fmax(change, fabs(s->d[i] - s->y[i]));
+        }
+        change = largest > 0 ? change / largest : 0;
+    }
+    *residual = fmax(*residual, sensitivity_residual(s, b, s->d, mu));
+    return PL_OK;
+}
+
 pl_status pl_statics_jacobian(pl_statics *s, const pl_state *state, const pl_parameter *parameter, int count,
                               const pl_jacobian *out, pl_jacobian_report *report, pl_error *err)
 {
@@ -351,17 +399,38 @@ pl_status pl_statics_jacobian(pl_statics *s, const pl_state *state, const pl_par
         status = sensitivity_begin(s, state, report, err);
     }
     for (int j = 0; status == PL_OK && j < count; ++j) {
-        double rho[STATICS_BORDERS], mu[STATICS_BORDERS];
-        status = sensitivity_rhs(s, state, &parameter[j], s->r, rho, err);
+        double mu[STATICS_BORDERS];
+        status = sensitivity_column(s, state, &parameter[j], mu, &report->residual, err);
+        if (status == PL_OK) {
+            jacobian_column(s, state, &parameter[j], j, count, s->x_trial, mu, out);
+        }
+    }
+    report->factorizations = s->factorizations;
+    report->solves = s->solves;
+    return status;
+}
+
+// The gradient parameter by parameter, where the system is not symmetric.
+static pl_status adjoint_forward(pl_statics *s, const pl_state *state, const double *by_position,
+                                 const double *by_effort, const pl_parameter *parameter, int count,
+                                 double *gradient, pl_jacobian_report *report, pl_error *err)
+{
+    pl_status status = PL_OK;
+    for (int j = 0; status == PL_OK && j < count; ++j) {
+        double mu[STATICS_BORDERS], effort[STATICS_BORDERS] = {0};
+        status = sensitivity_column(s, state, &parameter[j], mu, &report->residual, err);
         if (status != PL_OK) {
             break;
         }
-        if (!statics_solve_bordered(s, s->r, rho, s->d, mu)) {
-            return pl_fail(err, PL_FAILED, SENSITIVITY_DEPENDENT);
+        gradient[j] = 0;
+        for (int64_t i = 0; by_position && i < 3 * (int64_t)s->mesh.vertex_count; ++i) {
+            gradient[j] += by_position[i] * s->x_trial[i];
         }
-        report->residual = fmax(report->residual, sensitivity_residual(s, s->r, s->d, mu));
-        sensitivity_expand(s, state->x, s->d, s->x_trial);
-        jacobian_column(s, state, &parameter[j], j, count, s->x_trial, mu, out);
+        const pl_jacobian out = {.effort = effort};
+        jacobian_column(s, state, &parameter[j], 0, 1, s->x_trial, mu, &out);
+        for (int i = 0; by_effort && i < s->drive_count; ++i) {
+            gradient[j] += by_effort[i] * effort[i];
+        }
     }
     report->factorizations = s->factorizations;
     report->solves = s->solves;
@@ -382,7 +451,10 @@ pl_status pl_statics_adjoint(pl_statics *s, const pl_state *state, const double 
     if (status == PL_OK) {
         status = sensitivity_begin(s, state, report, err);
     }
-    if (status != PL_OK) {
+    if (status == PL_OK && s->has_open) {
+        status = adjoint_forward(s, state, by_position, by_effort, parameter, count, gradient, report, err);
+    }
+    if (status != PL_OK || s->has_open) {
         return status;
     }
     const int64_t n = 3 * (int64_t)s->mesh.vertex_count;

@@ -312,6 +312,7 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
             w->length = w->length * 3;
             w->inverted = w->infeasible = w->failed = false;
             solve_follow_angles(s, x);
+            statics_follow(s, x);
             pl_progress_step(&s->options.progress, w->at, "solving");
             continue;
         }
@@ -331,6 +332,29 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
                w->length);
     }
     return end;
+}
+
+// Pressures on open surfaces: equilibrium after equilibrium, each with the rims' forces of the one before,
+// until they agree.
+#define SETTLE_LIMIT 60
+static descent_end solve_settle(pl_statics *s, double *x, descent *D, pl_error *err)
+{
+    for (int round = 0; round < SETTLE_LIMIT; ++round) {
+        statics_follow(s, x);
+        statics_evaluate(s, x, s->g);
+        D->residual = statics_residual(s, s->g, s->r);
+        D->relative = D->residual / statics_force_scale(s);
+        pl_log(1, "  open surfaces: round %d, residual %.2e", round, D->relative);
+        if (D->relative <= s->options.force_tolerance) {
+            return DESCENT_DONE;
+        }
+        *D = solve_tolerance(s, true);
+        const descent_end end = statics_descend(s, x, D, err);
+        if (end != DESCENT_DONE) {
+            return end;
+        }
+    }
+    return DESCENT_LIMIT;
 }
 
 // What the report says about the state x at the loads set.
@@ -383,6 +407,7 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
     double *x = s->x_work;
     memcpy(x, state->x, solve_bytes(s));
     solve_follow_angles(s, x);
+    statics_follow(s, x);
     statics_drives_begin(s, state, command);
     if (solve_warm(s, state, command, x, &D, &end, &local)) {
         w.at = 1;
@@ -394,7 +419,10 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
     if (local.status == PL_NO_MEMORY) {
         return pl_fail(err, PL_NO_MEMORY, "%s", local.text);
     }
-    if (w.at >= 1) {
+    if (w.at >= 1 && s->has_open && solve_settle(s, x, &D, &local) != DESCENT_DONE) {
+        say(report, s->stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
+            "the pressure on an open surface does not settle: its rim moves too easily under it");
+    } else if (w.at >= 1) {
         say(report, PL_SOLVED, "equilibrium found");
     } else {
         solve_explain(s, &w, end, report);
