@@ -117,7 +117,8 @@ struct reduced {
     // derived from it when asked for
     double *point, *point_R;
     bool point_stale;
-    bool prepared; // the kind's scratch belongs to the present state and holds its derivatives' factor
+    bool placed;   // the kind's scratch belongs to the present state
+    bool prepared; // and holds the factor at it
     reduced_by by;
     double *d_marker, *d_rotation, *d_sensor, *d_effort, *d_measure, *d_point, *d_energy;
     void *kind_data;

@@ -200,7 +200,7 @@ static pl_status model_recall(void *self, int slot)
     pl_reduced_model *m = self;
     memcpy(m->now, m->slot[slot], m->now_count * sizeof *m->now);
     m->point_stale = true;
-    m->prepared = false;
+    m->prepared = m->placed = false;
     return PL_OK;
 }
 

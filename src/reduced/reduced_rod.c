@@ -128,6 +128,7 @@ static double rod_linear(pl_reduced_model *m, rod_data *r, bool fresh)
 {
     rod_assemble(m, r, fresh);
     if (fresh) {
+        r->warm = false;
         ++r->factorizations;
         if (!rod_band_factor(&r->band)) {
             return -1;
@@ -193,11 +194,16 @@ static bool rod_newton(pl_reduced_model *m, rod_data *r)
 {
     double force[REDUCED_ACTUATORS_MAX], now[REDUCED_ACTUATORS_MAX];
     for (int iteration = 0; iteration < ROD_ITERATIONS; ++iteration) {
-        double size = rod_linear(m, r, true), taken = 1;
+        // the factor that gave the last derivatives serves for a first step from there
+        double size = rod_linear(m, r, !(iteration == 0 && r->warm)), taken = 1;
         ++r->iterations;
         // steps with the same factor go on as long as each is a tenth of the one before
         while (size > ROD_TOLERANCE) {
             const double next = rod_damped(m, r, size, &taken);
+            if (next < 0 && r->warm) {
+                r->warm = false; // too old after all
+                break;
+            }
             if (next < 0) {
                 return false;
             }
@@ -207,10 +213,11 @@ static bool rod_newton(pl_reduced_model *m, rod_data *r)
                 break;
             }
         }
-        if (size < 0) {
+        if (size < 0 && !r->warm) {
             return false;
         }
-        if (size <= ROD_TOLERANCE) {
+        r->warm = r->warm && size >= 0;
+        if (size >= 0 && size <= ROD_TOLERANCE) {
             rod_keep_forces(m, r, force, now);
             rod_move(m, r, r->trial_step, force, 1);
             return true;
@@ -309,7 +316,7 @@ static void rod_answers(pl_reduced_model *m, rod_data *r)
 
 static void rod_report(pl_reduced_model *m, rod_data *r, double reached, int parts, pl_statics_report *report)
 {
-    rod_assemble(m, r, false);
+    // what the last step left when it began; it was tiny
     for (int i = 0; i < r->elements; ++i) {
         report->residual = fmax(report->residual, pl_norm3(r->residual + 6 * i));
     }
@@ -340,7 +347,10 @@ static void rod_solve(pl_reduced_model *m, pl_statics_report *report)
     double start[REDUCED_ACTUATORS_MAX], force[REDUCED_ACTUATORS_MAX];
     bool active[REDUCED_ACTUATORS_MAX];
     r->iterations = r->factorizations = r->solves = 0;
-    rod_place(m, r);
+    if (!m->placed) {
+        rod_place(m, r);
+        r->warm = false;
+    }
     rod_way(m, r);
     const double load = *r->load;
     for (int a = 0; a < m->actuator_count; ++a) {
@@ -461,7 +471,7 @@ static void rod_refactor(pl_reduced_model *m, rod_data *r, pl_jacobian_report *r
     }
     report->factorizations = 1;
     report->solves = A;
-    m->prepared = ok;
+    m->prepared = r->warm = ok;
 }
 
 // After a recall the scratch belongs to another state.

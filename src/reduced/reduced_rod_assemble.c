@@ -168,6 +168,7 @@ void rod_place(pl_reduced_model *m, rod_data *r)
         rod_measure_of(x, &r->g[e]);
     }
     m->prepared = false;
+    m->placed = true;
 }
 
 double rod_apply(rod_data *r, const double *step, double factor, rod_state *x)

@@ -50,6 +50,7 @@ typedef struct rod_data {
     double *row, *column;                 // per functional: its gradient, and K^-1 of it
     double *small, *side;
     rod_state *kept, *safe; // to go back to: before a step, before a part of the way
+    bool warm;              // the band holds the factor of a solution near by, row and column belong to it
     int iterations, factorizations, solves;
     double largest; // N, largest nodal force met in the last assembly
 } rod_data;
