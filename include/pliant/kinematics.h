@@ -122,8 +122,9 @@ PL_API pl_model_costs pl_model_get_costs(const pl_model *model);
 
 // ---- objectives: what inverse kinematics asks for
 // An objective is a vector of deviations d(c) in its own unit; inverse kinematics makes 1/2 sum |weight d|^2
-// least. Goals are to be met to their tolerance; the others (effort, energy, command) only choose among the
-// commands that meet the goals, by a weight that should be small beside theirs.
+// of the goals least. Goals are to be met to their tolerance. The others (effort, energy, command) choose
+// among the commands that meet the goals: then their own 1/2 sum |weight d|^2 is made least, with the goals
+// kept.
 typedef enum pl_objective_kind {
     PL_OBJECTIVE_POSITION,    // marker at `target`, mm, on the axes of `axes`
     PL_OBJECTIVE_DIRECTION,   // the marker's `axis` (as it was at rest) points along `target`; |d| about rad
@@ -211,7 +212,8 @@ typedef struct pl_ik_options {
     double period;      // s between two calls of pl_ik_solve; used with `rate`
     const pl_effort_bound *effort;
     int effort_count;
-    double least_motion; // mm (goal's unit) per range: resolves redundancy by staying near the start; >= 0
+    double least_motion; // mm (goal's unit) per range: resolves redundancy by staying near the start; >= 0.
+                         // Not used beside objectives that are no goals
     int iteration_limit;
     double time_limit;         // s; 0: none
     double stationary;         // relative projected gradient below which a point counts as nearest

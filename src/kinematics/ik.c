@@ -168,6 +168,7 @@ static pl_status objectives_take(pl_ik *ik, const pl_objective *objective, int c
         ik->row[i + 1] = ik->row[i] + ik_objective_rows(ik, o);
     }
     ik->rows = ik->row[count] + ik->n;
+    ik->least_motion = ik->choosing ? 0 : ik->options.least_motion; // not both
     return PL_OK;
 }
 

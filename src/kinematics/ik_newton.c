@@ -9,7 +9,6 @@
 #include "solver/solver.h"
 
 #define AIM_INSIDE 1e-7 // efforts are steered this far (of their scale) inside their bounds
-#define HOLDS 1e-9      // and hold when they are outside by less than this
 
 static double largest_of(const double *v, int n)
 {
@@ -32,7 +31,7 @@ static void newton_gradient(const pl_ik *ik, const double *J, const double *r, d
 }
 
 // The rows of both sides of every bounded effort, over its scale: a . p <= b. Returns their number.
-static int newton_rows(pl_ik *ik, double *a, double *b, bool with_margin)
+int ik_effort_rows(pl_ik *ik, double *a, double *b, bool with_margin)
 {
     int count = 0;
     for (int i = 0; i < ik->bound_count; ++i) {
@@ -90,7 +89,7 @@ static double newton_step(pl_ik *ik)
         ik->step_low[j] = fmin(fmax(ik->box_low[j] - ik->here.z[j], -ik->radius), 0);
         ik->step_high[j] = fmax(fmin(ik->box_high[j] - ik->here.z[j], ik->radius), 0);
     }
-    const int rows = newton_rows(ik, ik->row_a, ik->row_b, true);
+    const int rows = ik_effort_rows(ik, ik->row_a, ik->row_b, true);
     const ik_quadratic_problem problem = {.n = n,
                                           .rows = rows,
                                           .H = ik->H,
@@ -116,22 +115,29 @@ static double newton_step(pl_ik *ik)
     return promised;
 }
 
-// The projected gradient: q = argmin 1/2 |q|^2 + g.q under the bounds linearised at `here` is 0 exactly at
-// points that satisfy the first-order conditions. Relative to |J| |r|.
+// The projected gradient: with f = g / (|J| |r|), of length 1 at most, q = argmin 1/2 |q|^2 + f.q under the
+// bounds linearised at `here` is 0 exactly at points that satisfy the first-order conditions. Returns |q| and
+// leaves the multipliers of the bounds, in the units of g.
 static double newton_stationarity(pl_ik *ik)
 {
     const int n = ik->n;
+    double norm_J = 0;
+    for (int64_t i = 0; i < (int64_t)ik->rows * n; ++i) {
+        norm_J += ik->J[i] * ik->J[i];
+    }
+    const double scale = sqrt(norm_J) * sqrt(2 * ik->here.value);
     memset(ik->work, 0, (size_t)(n * n) * sizeof *ik->work);
     for (int j = 0; j < n; ++j) {
         ik->work[j * n + j] = 1;
+        ik->step[j] = scale > 0 ? ik->g[j] / scale : 0;
         ik->step_low[j] = fmin(ik->box_low[j] - ik->here.z[j], 0);
         ik->step_high[j] = fmax(ik->box_high[j] - ik->here.z[j], 0);
     }
-    const int rows = newton_rows(ik, ik->row_a, ik->row_b, false);
+    const int rows = ik_effort_rows(ik, ik->row_a, ik->row_b, false);
     const ik_quadratic_problem problem = {.n = n,
                                           .rows = rows,
                                           .H = ik->work,
-                                          .g = ik->g,
+                                          .g = ik->step,
                                           .low = ik->step_low,
                                           .high = ik->step_high,
                                           .a = ik->row_a,
@@ -142,18 +148,19 @@ static double newton_stationarity(pl_ik *ik)
     if (!ik_quadratic_solve(ik->quadratic, &problem)) {
         return NAN;
     }
-    double norm_J = 0, norm_r = sqrt(2 * ik->here.value), norm_q = 0;
-    for (int64_t i = 0; i < (int64_t)ik->rows * n; ++i) {
-        norm_J += ik->J[i] * ik->J[i];
-    }
+    double length = 0;
     for (int j = 0; j < n; ++j) {
-        norm_q += ik->p[j] * ik->p[j];
+        length += ik->p[j] * ik->p[j];
+        ik->box_multiplier[j] *= scale;
     }
-    return norm_J > 0 && norm_r > 0 ? sqrt(norm_q) / (sqrt(norm_J) * norm_r) : 0;
+    for (int i = 0; i < rows; ++i) {
+        ik->row_multiplier[i] *= scale;
+    }
+    return sqrt(length);
 }
 
 // J and E at `here`, from an exact Jacobian of the outputs when `exact`.
-static pl_status newton_linearise(pl_ik *ik, bool exact, pl_error *err)
+pl_status ik_linearise(pl_ik *ik, bool exact, pl_error *err)
 {
     if (exact && !ik->fresh) {
         const pl_status status =
@@ -169,7 +176,7 @@ static pl_status newton_linearise(pl_ik *ik, bool exact, pl_error *err)
 
 pl_status ik_certify(pl_ik *ik, pl_error *err)
 {
-    const pl_status status = newton_linearise(ik, true, err);
+    const pl_status status = ik_linearise(ik, true, err);
     ik->gradient = status == PL_OK ? newton_stationarity(ik) : NAN;
     return status;
 }
@@ -215,7 +222,7 @@ static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err
     const int n = ik->n;
     double radius = 0.25;
     pl_status status = PL_OK;
-    while (status == PL_OK && ik->here.excess > HOLDS) {
+    while (status == PL_OK && ik->here.excess > IK_HOLDS) {
         if (!ik_go_on(ik, outcome)) {
             return PL_OK;
         }
@@ -223,7 +230,7 @@ static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err
             *outcome = PL_IK_INFEASIBLE;
             return PL_OK;
         }
-        status = newton_linearise(ik, true, err);
+        status = ik_linearise(ik, true, err);
         if (status != PL_OK) {
             return status;
         }
@@ -316,7 +323,7 @@ static pl_status newton_escape(pl_ik *ik, bool *left, pl_error *err)
             bool solved;
             ++probes;
             status = ik_go(ik, &ik->trial, &solved, err);
-            if (status == PL_OK && solved && ik->trial.excess <= HOLDS &&
+            if (status == PL_OK && solved && ik->trial.excess <= IK_HOLDS &&
                 ik->trial.value < ik->here.value * (1 - 1e-6)) {
                 *left = true;
                 ik_swap(&ik->here, &ik->trial);
@@ -337,7 +344,6 @@ typedef struct newton_state {
     double before;   // |r| before the last step taken
     int flat;        // steps in a row below the noise of the forward solve
     int escapes;
-    bool settled; // with choosing objectives: the last step was small
 } newton_state;
 
 // Efforts of the trial beyond their bounds: keeps that much more back. True when there were any.
@@ -349,7 +355,7 @@ static bool newton_hold_back(pl_ik *ik)
         const double e = ik->trial.y[b->row];
         const double over[2] = {(b->low - e) / b->scale, (e - b->high) / b->scale};
         for (int side = 0; side < 2; ++side) {
-            if (over[side] > HOLDS) {
+            if (over[side] > IK_HOLDS) {
                 b->margin[side] += 1.5 * over[side] + 1e-7;
                 any = true;
             }
@@ -388,7 +394,7 @@ static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
     pl_status status = pl_model_keep(ik->model, 0);
     if (status == PL_OK && ik->second_order) {
         newton_remember(ik);
-        status = newton_linearise(ik, true, err);
+        status = ik_linearise(ik, true, err);
         if (status == PL_OK) {
             newton_curvature(ik, ik->step);
         }
@@ -407,7 +413,7 @@ static pl_status newton_reject(pl_ik *ik, bool bounds_only, pl_error *err)
     }
     if (!was_fresh) {
         ik->fresh = false;
-        return newton_linearise(ik, true, err);
+        return ik_linearise(ik, true, err);
     }
     if (!bounds_only || ++ik->held_back > 3) {
         ik->radius = 0.25 * fmin(ik->radius, length);
@@ -453,7 +459,7 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
             return status;
         }
         // the probes used the work arrays
-        const pl_status again = newton_linearise(ik, true, err);
+        const pl_status again = ik_linearise(ik, true, err);
         if (again != PL_OK) {
             return again;
         }
@@ -472,7 +478,6 @@ static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error 
     newton_matrix(ik);
     n->promised = newton_step(ik);
     const double length = largest_of(ik->p, ik->n);
-    n->settled = length < 1e-4;
     if (!(n->promised > 1e-14 * ik->here.value) || length < 1e-10 || ik->radius < 1e-9) {
         *no_step = true;
         return PL_OK;
@@ -523,24 +528,23 @@ pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
     newton_forget_margins(ik);
     *outcome = PL_IK_STALLED;
     pl_status status = PL_OK;
-    if (ik->here.excess > HOLDS) {
+    if (ik->here.excess > IK_HOLDS) {
         status = newton_restore(ik, outcome, err);
-        if (status != PL_OK || ik->here.excess > HOLDS) {
+        if (status != PL_OK || ik->here.excess > IK_HOLDS) {
             return status;
         }
     }
     bool ended = false;
     while (status == PL_OK && !ended) {
         double distance;
-        const bool met = ik_error(ik, &ik->here, &distance) <= 1;
-        if (met && (!ik->choosing || n.settled)) {
+        if (ik_error(ik, &ik->here, &distance) <= 1) {
             *outcome = PL_IK_REACHED;
             break;
         }
         if (!ik_go_on(ik, outcome)) {
             break;
         }
-        status = newton_linearise(ik, !ik->has_jacobian || ik->renew, err);
+        status = ik_linearise(ik, !ik->has_jacobian || ik->renew, err);
         ik->renew = false;
         if (status == PL_OK && ik->fresh) {
             status = newton_judge(ik, &n, false, &ended, outcome, err);

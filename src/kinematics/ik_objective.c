@@ -459,11 +459,15 @@ void ik_evaluate(pl_ik *ik, ik_place *place)
         }
     }
     for (int j = 0; j < ik->n; ++j) {
-        place->r[ik->row[ik->objective_count] + j] = ik->options.least_motion * (place->z[j] - ik->entry[j]);
+        place->r[ik->row[ik->objective_count] + j] = ik->least_motion * (place->z[j] - ik->entry[j]);
     }
-    place->value = 0;
-    for (int i = 0; i < ik->rows; ++i) {
-        place->value += 0.5 * place->r[i] * place->r[i];
+    place->value = place->choice = 0;
+    for (int i = 0; i <= ik->objective_count; ++i) {
+        const bool goal = i == ik->objective_count || pl_objective_is_goal(ik->objective[i].kind);
+        double *sum = goal ? &place->value : &place->choice;
+        for (int k = ik->row[i]; k < (i < ik->objective_count ? ik->row[i + 1] : ik->rows); ++k) {
+            *sum += 0.5 * place->r[k] * place->r[k];
+        }
     }
     place->excess = -INFINITY;
     for (int i = 0; i < ik->bound_count; ++i) {
@@ -476,6 +480,9 @@ void ik_jacobian(pl_ik *ik, const ik_place *place, double *J, double *E)
     memset(J, 0, (size_t)ik->rows * (size_t)ik->n * sizeof *J);
     for (int i = 0; i < ik->objective_count; ++i) {
         double *rows = J + (int64_t)ik->row[i] * ik->n;
+        if (!ik->choose && !pl_objective_is_goal(ik->objective[i].kind)) {
+            continue;
+        }
         const int64_t count = (int64_t)(ik->row[i + 1] - ik->row[i]) * ik->n;
         objective_deviations(ik, place, i, ik->deviation, rows);
         for (int64_t k = 0; k < count; ++k) {
@@ -483,7 +490,7 @@ void ik_jacobian(pl_ik *ik, const ik_place *place, double *J, double *E)
         }
     }
     for (int j = 0; j < ik->n; ++j) {
-        J[(int64_t)(ik->row[ik->objective_count] + j) * ik->n + j] = ik->options.least_motion;
+        J[(int64_t)(ik->row[ik->objective_count] + j) * ik->n + j] = ik->least_motion;
     }
     for (int i = 0; i < ik->bound_count; ++i) {
         memcpy(E + (int64_t)i * ik->n, ik->Jy + (int64_t)ik->bound[i].row * ik->n, (size_t)ik->n * sizeof *E);

@@ -6,7 +6,7 @@
 
 struct ik_quadratic {
     int n, rows;
-    double *inverse;                 // of H
+    double *L;                       // Cholesky factor of H, lower
     double *gradient, *step, *image; // n
     double *Y;                       // H^-1 A_W^T, one row of n per working constraint
     double *schur, *multiplier;
@@ -22,7 +22,7 @@ ik_quadratic *ik_quadratic_create(int n, int rows)
     }
     q->n = n;
     q->rows = rows;
-    q->inverse = PL_NEW_ARRAY(double, 2 * n * n);
+    q->L = PL_NEW_ARRAY(double, n *n);
     q->gradient = PL_NEW_ARRAY(double, n);
     q->step = PL_NEW_ARRAY(double, n);
     q->image = PL_NEW_ARRAY(double, n);
@@ -31,7 +31,7 @@ ik_quadratic *ik_quadratic_create(int n, int rows)
     q->multiplier = PL_NEW_ARRAY(double, n);
     q->working = PL_NEW_ARRAY(int, n);
     q->in = PL_NEW_ARRAY(bool, 2 * n + rows);
-    if (!q->inverse || !q->gradient || !q->step || !q->image || !q->Y || !q->schur || !q->multiplier ||
+    if (!q->L || !q->gradient || !q->step || !q->image || !q->Y || !q->schur || !q->multiplier ||
         !q->working || !q->in) {
         ik_quadratic_destroy(q);
         return NULL;
@@ -42,7 +42,7 @@ ik_quadratic *ik_quadratic_create(int n, int rows)
 void ik_quadratic_destroy(ik_quadratic *q)
 {
     if (q) {
-        pl_free(q->inverse);
+        pl_free(q->L);
         pl_free(q->gradient);
         pl_free(q->step);
         pl_free(q->image);
@@ -98,16 +98,41 @@ static void multiply(int n, const double *A, const double *v, double *out)
     }
 }
 
-static bool quadratic_invert(ik_quadratic *q, const double *H)
+// H = L L^T; an inverse would lose what H says about its weak directions.
+static bool quadratic_factor(ik_quadratic *q, const double *H)
 {
     const int n = q->n;
-    double *A = q->inverse + n * n;
-    memcpy(A, H, (size_t)(n * n) * sizeof *A);
-    memset(q->inverse, 0, (size_t)(n * n) * sizeof *q->inverse);
     for (int i = 0; i < n; ++i) {
-        q->inverse[i * n + i] = 1;
+        for (int j = 0; j <= i; ++j) {
+            double sum = H[i * n + j];
+            for (int k = 0; k < j; ++k) {
+                sum -= q->L[i * n + k] * q->L[j * n + k];
+            }
+            if (i == j && !(sum > 0)) {
+                return false;
+            }
+            q->L[i * n + j] = i == j ? sqrt(sum) : sum / q->L[j * n + j];
+        }
     }
-    return pl_dense_solve(n, A, q->inverse, n);
+    return true;
+}
+
+static void quadratic_apply(const ik_quadratic *q, const double *b, double *x)
+{
+    const int n = q->n;
+    for (int i = 0; i < n; ++i) {
+        x[i] = b[i];
+        for (int k = 0; k < i; ++k) {
+            x[i] -= q->L[i * n + k] * x[k];
+        }
+        x[i] /= q->L[i * n + i];
+    }
+    for (int i = n - 1; i >= 0; --i) {
+        for (int k = i + 1; k < n; ++k) {
+            x[i] -= q->L[k * n + i] * x[k];
+        }
+        x[i] /= q->L[i * n + i];
+    }
 }
 
 // The step to the minimum on the working constraints and their multipliers:
@@ -115,11 +140,11 @@ static bool quadratic_invert(ik_quadratic *q, const double *H)
 static bool quadratic_step(ik_quadratic *q, const ik_quadratic_problem *problem)
 {
     const int n = q->n, w = q->working_count;
-    multiply(n, q->inverse, q->gradient, q->image);
+    quadratic_apply(q, q->gradient, q->image);
     for (int a = 0; a < w; ++a) {
         memset(q->step, 0, (size_t)n * sizeof *q->step);
         constraint_add(problem, q->working[a], 1, q->step);
-        multiply(n, q->inverse, q->step, q->Y + a * n);
+        quadratic_apply(q, q->step, q->Y + a * n);
         q->multiplier[a] = -constraint_dot(problem, q->working[a], q->image);
     }
     for (int a = 0; a < w; ++a) {
@@ -194,7 +219,7 @@ bool ik_quadratic_solve(ik_quadratic *q, const ik_quadratic_problem *problem)
     for (int j = 0; j < n; ++j) {
         scale = fmax(scale, fabs(problem->g[j]));
     }
-    bool done = false, solvable = quadratic_invert(q, problem->H);
+    bool done = false, solvable = quadratic_factor(q, problem->H);
     for (int pass = 0; solvable && !done && pass < limit; ++pass) {
         multiply(n, problem->H, problem->p, q->gradient);
         for (int j = 0; j < n; ++j) {

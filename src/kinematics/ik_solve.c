@@ -94,8 +94,17 @@ static pl_status solve_begin(pl_ik *ik, const double *start, bool *solved, pl_er
 
 static pl_status solve_run(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
 {
-    return ik->options.method == PL_IK_NEWTON ? ik_newton(ik, outcome, err)
-                                              : ik_gradient_search(ik, outcome, err);
+    if (ik->options.method != PL_IK_NEWTON) {
+        return ik_gradient_search(ik, outcome, err);
+    }
+    pl_status status = ik_newton(ik, outcome, err);
+    if (status == PL_OK && *outcome == PL_IK_REACHED && ik->choosing) {
+        ik->choose = true;
+        status = ik_choose(ik, err);
+        ik->choose = false;
+        *outcome = ik->interrupted ? PL_IK_STOPPED : *outcome;
+    }
+    return status;
 }
 
 // ---- samples
@@ -229,7 +238,7 @@ static void solve_list_active(pl_ik *ik, bool certified)
     for (int i = 0; i < ik->bound_count; ++i) {
         const ik_bound *b = &ik->bound[i];
         const double e = ik->here.y[b->row];
-        const bool upper = (b->high - e) / b->scale < 1e-5, lower = (e - b->low) / b->scale < 1e-5;
+        const bool upper = (b->high - e) / b->scale < 1e-4, lower = (e - b->low) / b->scale < 1e-4;
         if (!upper && !lower) {
             continue;
         }
@@ -380,7 +389,9 @@ pl_status pl_ik_residual(pl_ik *ik, double *residual, double *jacobian, pl_error
     if (status != PL_OK) {
         return status;
     }
+    ik->choose = true;
     ik_jacobian(ik, &ik->here, ik->J, ik->E);
+    ik->choose = false;
     memset(jacobian, 0, (size_t)rows * (size_t)ik->info.command_count * sizeof *jacobian);
     for (int i = 0; i < rows; ++i) {
         for (int j = 0; j < ik->n; ++j) {

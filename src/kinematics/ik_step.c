@@ -28,7 +28,7 @@ pl_status ik_go(pl_ik *ik, ik_place *place, bool *solved, pl_error *err)
         ik_evaluate(ik, place);
         *solved = isfinite(place->value);
     } else {
-        pl_log(2, "  ik: forward solve %s: %s", pl_outcome_name(report.outcome), report.message);
+        pl_log(2, "  ik: forward solve failed: %s", report.message);
     }
     return status == PL_FAILED ? PL_OK : status; // a shape that cannot be computed is a step not to take
 }

@@ -30,7 +30,8 @@ typedef struct ik_place {
     double *y;     // outputs; rows of rotations are not used
     double *R;     // 9 per marker
     double *r;     // weighted deviations, then least motion
-    double value;  // 1/2 |r|^2
+    double value;  // 1/2 |r|^2 of goals and least motion
+    double choice; // of the objectives that choose
     double excess; // largest violation of an effort's bound, over its scale; <= 0: none
 } ik_place;
 
@@ -40,7 +41,8 @@ typedef struct ik_bound {
     double margin[2]; // kept back from each side: what the bend of the effort took
 } ik_bound;
 
-#define IK_STARTS 16 // most further starts
+#define IK_STARTS 16  // most further starts
+#define IK_HOLDS 1e-9 // a bound on an effort holds when it is broken by less than this, over its scale
 
 struct pl_ik {
     pl_model *model;
@@ -60,11 +62,13 @@ struct pl_ik {
     // objectives
     pl_objective *objective;
     int objective_count;
-    double **place; // copies of `place`
-    int *row;       // first row of each; row[objective_count] = rows of objectives
-    int rows;       // and least motion
-    bool choosing;  // some objective is no goal
-    int widest;     // most points of a curvature
+    double **place;      // copies of `place`
+    int *row;            // first row of each; row[objective_count] = rows of objectives
+    int rows;            // and least motion
+    bool choosing;       // some objective is no goal
+    bool choose;         // the phase in which these count
+    double least_motion; // in use
+    int widest;          // most points of a curvature
     double *fit, *fit_gradient, *deviation;
 
     // state of a solve
@@ -94,7 +98,6 @@ struct pl_ik {
     pl_ik_active *active;
     int active_count;
     double gradient;
-    double best; // value of the best start
     int iterations;
     double started;
     pl_model_costs costs_before;
@@ -139,6 +142,12 @@ bool ik_quadratic_solve(ik_quadratic *quadratic, const ik_quadratic_problem *pro
 // at the best point.
 pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err);
 pl_status ik_gradient_search(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err);
+// With the goals met: moves on to commands that the other objectives like best, keeping them met.
+pl_status ik_choose(pl_ik *ik, pl_error *err);
+// Both sides of every bounded effort as rows a . p <= b at `here`, over its scale. Returns their number.
+int ik_effort_rows(pl_ik *ik, double *a, double *b, bool with_margin);
+// J, E and g at `here`, from an exact Jacobian of the outputs when `exact`.
+pl_status ik_linearise(pl_ik *ik, bool exact, pl_error *err);
 // The certificate at `here`, with the multipliers of the bounds.
 pl_status ik_certify(pl_ik *ik, pl_error *err);
 
