@@ -117,7 +117,8 @@ export class Look {
     values(shape, mesh) {
         const field = fields[this.field];
         this.span = null;
-        if (field.key === "region") {
+        // reduced models have no fields but how far they moved
+        if (field.key === "region" || (field.key !== "displacement" && !shape.head.ranges[field.key])) {
             return null;
         }
         let values;

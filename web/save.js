@@ -22,7 +22,7 @@ export class Save {
         for (const format of ["vtu", "stl"]) {
             $(`save-${format}`).addEventListener("click", () => this.ask({ format }));
         }
-        $("save-gcode").addEventListener("click", () => this.ask({ format: "gcode", commands: this.poses().map((p) => p.commands) }));
+        $("save-gcode").addEventListener("click", () => this.ask({ format: "gcode", shapes: this.poses().map((p) => p.shape) }));
     }
 
     get name() {
@@ -53,10 +53,10 @@ export class Save {
     poses() {
         const { move, reach, shown } = this.app;
         if (reach.record?.waypoints.length) {
-            return reach.record.waypoints.map((w) => ({ commands: w.commands, markers: w.markers, efforts: w.efforts }));
+            return reach.record.waypoints.map((w) => ({ shape: w.shape, commands: w.commands, markers: w.markers, efforts: w.efforts }));
         }
         const heads = move.frames.length ? move.frames.map((f) => f.head) : [shown.head];
-        return heads.map((h) => ({ commands: h.commands, markers: h.markers.map((m) => m.position), efforts: h.actuators.map((a) => a.effort) }));
+        return heads.map((h) => ({ shape: h.shape, commands: h.commands, markers: h.markers.map((m) => m.position), efforts: h.actuators.map((a) => a.effort) }));
     }
 
     csv() {

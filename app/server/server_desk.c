@@ -68,6 +68,7 @@ void server_desk_clear(server_desk *desk)
     }
     free(desk->load);
     free(desk->job.point);
+    free(desk->job.shape);
     pthread_cond_destroy(&desk->changed);
     pthread_mutex_destroy(&desk->lock);
 }

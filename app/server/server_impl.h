@@ -61,6 +61,7 @@ typedef struct server_job {
     double *point;     // follow: 3 per point, on the heap
     bool hold[SERVER_COMMANDS];
     char format[16]; // export
+    uint32_t *shape; // export: `count` numbers of shapes, on the heap
 } server_job;
 
 // A message for one viewer only.
@@ -101,29 +102,41 @@ bool server_wish_load(server_desk *desk, const char *path);
 // Takes the points of the job over; false when another job waits or runs.
 bool server_wish_job(server_desk *desk, server_job *job);
 
-// ---- a model: a robot with its solver, on the mesh of the file or on a coarse one
+// ---- a model, with the mesh that shows it: the robot's own, or a tube around a centre line
 typedef struct server_model {
-    pl_robot *robot;
-    pl_statics *statics;
-    pl_state *state;
-    uint32_t mesh; // number of the mesh message
+    pl_robot *robot; // NULL for reduced models
+    pl_model *model;
+    pl_model_info info;
+    pl_mesh *tube;       // reduced models: owned
+    const pl_mesh *body; // what is drawn
+    uint32_t mesh;       // number of the mesh message
     bool coarse;
-    double command[SERVER_COMMANDS]; // last solved for, internal units
-    double seconds;                  // of the last solve
+    double seconds; // of the last solve
     pl_statics_report report;
+    // inverse kinematics, made when first asked for
+    pl_ik *ik;
+    int ik_marker;
+    bool ik_hold[SERVER_COMMANDS];
     // scratch for the snapshots
-    double *field, *weight;
+    double *place, *field, *weight;
     float *position;
     uint16_t *value;
 } server_model;
 
-pl_status server_model_open(server_model *m, pl_robot *robot, const pl_statics_options *options, bool coarse,
-                            uint32_t mesh, pl_error *err); // takes the robot over
+// Takes the robot (may be NULL) and the model over, also on failure.
+pl_status server_model_open(server_model *m, pl_robot *robot, pl_model *model, bool coarse, uint32_t mesh,
+                            pl_error *err);
 void server_model_close(server_model *m);
 // The unchanging part: rest shape, surface, cells, chambers.
 server_message *server_model_mesh(const server_model *m);
 // The shape as it stands. `extra` (released here) is merged into the header.
 server_message *server_model_shape(server_model *m, json_t *extra);
+// Positions of the vertices drawn, 3 each; borrowed until the next call.
+const double *server_model_positions(server_model *m);
+pl_actuator_info server_model_actuator(const server_model *m, int i);
+// Inverse kinematics for a marker, with the commands in `hold` kept; the model's until the next call.
+pl_status server_model_ik(server_model *m, int marker, const bool *hold, const pl_progress *progress,
+                          pl_ik **out, pl_error *err);
 
 // The page's view of a command: unit, range, what stands for rest.
 typedef struct server_knob {
@@ -133,7 +146,7 @@ typedef struct server_knob {
     bool assumed;     // the robot gives no range
     double rest;      // in units: the value at which an idle actuator stands
 } server_knob;
-server_knob server_knob_of(const pl_robot *robot, int command);
+server_knob server_knob_of(const server_model *m, int command);
 json_t *server_robot_json(const server_model *m, const pl_findings *findings, const char *path,
                           uint32_t number);
 json_t *server_problem_json(const pl_findings *findings, const pl_error *err, const char *path,

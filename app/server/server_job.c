@@ -1,14 +1,255 @@
-// Longer work on demand: files of the shape shown.
+// Longer work on demand: following a path, the workspace, files of shapes and of commands.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "server_worker.h"
 
+#define JOB_PERIOD 0.3 // s between two messages of a growing result
+
+// ---- following a path
+typedef struct job_path {
+    server_worker *w;
+    const server_job *job;
+    json_t *waypoints;
+    double told;
+} job_path;
+
+static void job_publish_path(job_path *p, bool done)
+{
+    json_t *root =
+        json_pack("{s:s,s:I,s:i,s:i,s:b,s:O}", "type", "path", "robot", (json_int_t)p->w->robot, "marker",
+                  p->job->marker, "count", p->job->count, "done", done, "waypoints", p->waypoints);
+    server_publish_json(p->w->desk, SERVER_PATH, root);
+}
+
+static json_t *job_waypoint(const server_model *m, const pl_waypoint *at, int marker, uint32_t shape)
+{
+    json_t *one = json_object(), *commands = json_array(), *markers = json_array(), *efforts = json_array();
+    for (int i = 0; i < m->info.command_count; ++i) {
+        json_array_append_new(commands, server_number(at->command[i] / server_knob_of(m, i).scale));
+    }
+    for (int k = 0; k < m->info.marker_count; ++k) {
+        json_array_append_new(markers, server_numbers(at->answer.marker + 3 * k, 3));
+    }
+    for (int a = 0; a < m->info.actuator_count; ++a) {
+        const double scale = m->info.actuator_kind[a] == PL_CABLE ? 1 : 1e3;
+        json_array_append_new(efforts, server_number(scale * at->answer.effort[a]));
+    }
+    json_object_set_new(one, "target", server_numbers(at->target, 3));
+    json_object_set_new(one, "position", server_numbers(at->answer.marker + 3 * marker, 3));
+    json_object_set_new(one, "distance", server_number(at->ik->distance));
+    json_object_set_new(one, "outcome", json_string(pl_ik_outcome_name(at->ik->outcome)));
+    json_object_set_new(one, "commands", commands);
+    json_object_set_new(one, "markers", markers);
+    json_object_set_new(one, "efforts", efforts);
+    json_object_set_new(one, "shape", json_integer(shape));
+    return one;
+}
+
+static bool job_record(void *user, const pl_waypoint *at)
+{
+    job_path *p = user;
+    server_model *m = &p->w->fine;
+    if (worker_overtaken(p->w)) {
+        return false;
+    }
+    worker_check(m, at->ik);
+    worker_publish_shape(p->w, m, json_pack("{s:i}", "waypoint", at->index));
+    json_array_append_new(p->waypoints, job_waypoint(m, at, p->job->marker, p->w->shape));
+    if (server_now() - p->told > JOB_PERIOD) {
+        p->told = server_now();
+        job_publish_path(p, false);
+    }
+    return true;
+}
+
+static void job_follow(server_worker *w, const server_job *job)
+{
+    const pl_progress progress = worker_progress(w);
+    job_path path = {.w = w, .job = job, .waypoints = json_array()};
+    pl_ik *ik = NULL;
+    pl_follow_options options = pl_follow_options_default();
+    pl_follow_report report;
+    pl_error err = {0};
+    options.record = job_record;
+    options.user = &path;
+    w->serial = 0;
+    pl_status status = server_model_ik(&w->fine, job->marker, job->hold, &progress, &ik, &err);
+    if (status == PL_OK) {
+        status = pl_follow(ik, job->point, job->count, &options, &report, &err);
+    }
+    if (status != PL_OK && !worker_overtaken(w)) {
+        server_refuse(w->desk, job->viewer, "%s", err.text);
+    }
+    job_publish_path(&path, true);
+    json_decref(path.waypoints);
+}
+
+// ---- the workspace
+typedef struct job_cloud_work {
+    server_worker *w;
+    const server_job *job;
+    server_model *m;
+    float *point;
+    double *place; // the same, for its hull
+    int count, planned;
+    double told;
+} job_cloud_work;
+
+static void job_hull_text(const job_cloud_work *c, char *text, size_t room)
+{
+    pl_hull hull;
+    text[0] = 0;
+    if (c->count < 4 || pl_hull_measure(c->place, c->count, &hull, NULL) != PL_OK) {
+        return;
+    }
+    if (hull.dimension == 3) {
+        snprintf(text, room, "a volume of %.3g mL", hull.volume / 1000);
+    } else if (hull.dimension == 2) {
+        snprintf(text, room, "an area of %.3g mm²", hull.area);
+    } else if (hull.dimension == 1) {
+        snprintf(text, room, "a line of %.3g mm", hull.length);
+    }
+}
+
+static void job_publish_cloud(job_cloud_work *c, bool done)
+{
+    char span[80] = "";
+    if (done) {
+        job_hull_text(c, span, sizeof span);
+    }
+    json_t *head = json_pack("{s:I,s:i,s:i,s:i,s:b,s:s,s:s}", "robot", (json_int_t)c->w->robot, "marker",
+                             c->job->marker, "count", c->count, "planned", c->planned, "done", done, "level",
+                             c->m->coarse ? "coarse" : "fine", "hull", span);
+    char *json = head ? json_dumps(head, JSON_COMPACT) : NULL;
+    const server_array array = {"point", SERVER_F32, c->point, 3 * (size_t)c->count};
+    server_message *message = json ? server_pack(SERVER_KIND_CLOUD, json, &array, 1) : NULL;
+    if (message) {
+        server_publish(c->w->desk, SERVER_CLOUD, message);
+    }
+    free(json);
+    json_decref(head);
+}
+
+static bool job_sample(void *user, const pl_workspace_sample *sample)
+{
+    job_cloud_work *c = user;
+    if (worker_overtaken(c->w)) {
+        return false;
+    }
+    if (sample->fk->outcome == PL_SOLVED && c->count < c->planned) {
+        for (int i = 0; i < 3; ++i) {
+            c->place[3 * c->count + i] = sample->answer.marker[3 * c->job->marker + i];
+            c->point[3 * c->count + i] = (float)c->place[3 * c->count + i];
+        }
+        ++c->count;
+    }
+    if (server_now() - c->told > JOB_PERIOD) {
+        c->told = server_now();
+        job_publish_cloud(c, false);
+    }
+    return true;
+}
+
+// On the coarse mesh when it bends as the fine one does, that is when it is quadratic.
+static server_model *job_cloud_model(server_worker *w)
+{
+    const bool bends = w->has_coarse && pl_mesh_get(w->coarse.body).kind[0] == PL_TET10;
+    return bends ? &w->coarse : &w->fine;
+}
+
+static pl_status job_cloud_run(job_cloud_work *c, pl_error *err)
+{
+    double low[SERVER_COMMANDS], high[SERVER_COMMANDS];
+    for (int i = 0; i < c->m->info.command_count; ++i) {
+        const server_knob knob = server_knob_of(c->m, i);
+        low[i] = knob.low * knob.scale;
+        high[i] = knob.high * knob.scale;
+    }
+    const pl_workspace_def def = {
+        .order = PL_WORKSPACE_HALTON, .count = c->job->count, .low = low, .high = high};
+    pl_workspace_plan plan = {0};
+    pl_status status = pl_workspace_plan_init(c->m->model, &def, &plan, err);
+    if (status == PL_OK) {
+        c->planned = plan.count;
+        c->point = calloc(3 * (size_t)plan.count + 1, sizeof *c->point);
+        c->place = calloc(3 * (size_t)plan.count + 1, sizeof *c->place);
+        status = c->point && c->place ? pl_workspace_run(c->m->model, &plan, 0, job_sample, c, err)
+                                      : server_fail(err, PL_NO_MEMORY, "no memory for the workspace");
+    }
+    pl_workspace_plan_clear(&plan);
+    return status;
+}
+
+static void job_cloud(server_worker *w, const server_job *job)
+{
+    job_cloud_work c = {.w = w, .job = job, .m = job_cloud_model(w)};
+    pl_error err = {0};
+    if (job->marker >= c.m->info.marker_count || c.m->info.command_count == 0) {
+        server_refuse(w->desk, job->viewer, "a workspace needs a marker and a command");
+        return;
+    }
+    // the robot goes back to where it was
+    const bool kept = pl_model_keep(c.m->model, 3) == PL_OK;
+    const pl_status status = job_cloud_run(&c, &err);
+    if (kept) {
+        pl_model_recall(c.m->model, 3);
+    }
+    if (status != PL_OK && !worker_overtaken(w)) {
+        server_refuse(w->desk, job->viewer, "%s", err.text);
+    }
+    if (c.point && c.place) {
+        job_publish_cloud(&c, true);
+    }
+    free(c.point);
+    free(c.place);
+}
+
 // ---- files
-// Writes the fine shape into a folder of its own and reads it back.
-static pl_status job_shape_file(server_worker *w, const char *format, char **data, size_t *bytes,
-                                pl_error *err)
+// A motion through remembered shapes, at no less than a tenth of a second each.
+static pl_status job_motion(server_worker *w, const server_job *job, pl_motion *motion, pl_error *err)
+{
+    const double target[3] = {NAN, NAN, NAN};
+    double rate[SERVER_COMMANDS];
+    pl_status status = PL_OK;
+    if (job->count == 0) {
+        return server_fail(err, PL_BAD_INPUT, "there is nothing to write: 'shapes' is empty");
+    }
+    for (int i = 0; i < job->count && status == PL_OK; ++i) {
+        pl_model_answer answer;
+        if (!worker_remember(w, job->shape[i], &answer)) {
+            return server_fail(err, PL_BAD_INPUT,
+                               "shape %u is not remembered any more: move the robot there again",
+                               job->shape[i]);
+        }
+        status = pl_motion_add(motion, 0.1 * i, target, &answer, NULL, err);
+    }
+    for (int i = 0; i < w->fine.info.command_count; ++i) {
+        rate[i] = w->fine.robot ? pl_robot_command(w->fine.robot, i).rate : NAN;
+    }
+    pl_motion_schedule(motion, rate, 0.1);
+    return status;
+}
+
+static pl_status job_write_motion(server_worker *w, const server_job *job, const char *path, pl_error *err)
+{
+    pl_motion motion;
+    pl_motion_init(&motion, w->fine.model, 0);
+    pl_status status = job_motion(w, job, &motion, err);
+    if (status == PL_OK && strcmp(job->format, "gcode") == 0) {
+        status = w->fine.robot ? pl_motion_write_gcode(&motion, w->fine.robot, path, err)
+                               : server_fail(err, PL_BAD_INPUT, "G-code needs a robot with `hardware`");
+    } else if (status == PL_OK) {
+        status = pl_motion_write_csv(&motion, path, err);
+    }
+    pl_motion_clear(&motion);
+    return status;
+}
+
+// Writes the file into a folder of its own and reads it back.
+static pl_status job_file(server_worker *w, const server_job *job, char **data, size_t *bytes, pl_error *err)
 {
     const char *root = getenv("TMPDIR");
     char folder[400], path[500];
@@ -17,15 +258,20 @@ static pl_status job_shape_file(server_worker *w, const char *format, char **dat
         return server_fail(err, PL_BAD_FILE, "no folder for the file can be made in %.300s",
                            root && root[0] ? root : "/tmp");
     }
-    snprintf(path, sizeof path, "%s/shape.%s", folder, format);
+    snprintf(path, sizeof path, "%s/shape.%s", folder, job->format);
     server_model *m = &w->fine;
     pl_status status = PL_BAD_INPUT;
-    if (strcmp(format, "vtu") == 0) {
-        status = pl_state_write_vtu(m->statics, m->robot, m->state, path, err);
-    } else if (strcmp(format, "stl") == 0) {
-        status = pl_mesh_write_stl(pl_robot_mesh(m->robot), NULL, pl_state_positions(m->state), path, err);
+    if (strcmp(job->format, "vtu") == 0) {
+        status = m->robot
+                     ? pl_state_write_vtu(pl_model_statics(m->model), m->robot, pl_model_state(m->model),
+                                          path, err)
+                     : pl_shape_write_vtu(m->body, server_model_positions(m), NULL, 0, NULL, 0, path, err);
+    } else if (strcmp(job->format, "stl") == 0) {
+        status = pl_mesh_write_stl(m->body, NULL, server_model_positions(m), path, err);
+    } else if (strcmp(job->format, "gcode") == 0 || strcmp(job->format, "csv") == 0) {
+        status = job_write_motion(w, job, path, err);
     } else {
-        server_fail(err, PL_BAD_INPUT, "the server writes vtu and stl, not '%.20s'", format);
+        server_fail(err, PL_BAD_INPUT, "the server writes vtu, stl, csv and gcode, not '%s'", job->format);
     }
     if (status == PL_OK) {
         status = pl_file_read(path, data, bytes, err);
@@ -40,12 +286,12 @@ static void job_export(server_worker *w, const server_job *job)
     char *data = NULL;
     size_t bytes = 0;
     pl_error err = {0};
-    if (job_shape_file(w, job->format, &data, &bytes, &err) != PL_OK) {
+    if (job_file(w, job, &data, &bytes, &err) != PL_OK) {
         server_refuse(w->desk, job->viewer, "%s", err.text);
         return;
     }
     char name[200];
-    snprintf(name, sizeof name, "%.150s.%s", pl_robot_name(w->fine.robot), job->format);
+    snprintf(name, sizeof name, "%.150s.%s", w->fine.info.name ? w->fine.info.name : "robot", job->format);
     json_t *head = json_pack("{s:s}", "name", name);
     char *json = head ? json_dumps(head, JSON_COMPACT) : NULL;
     const server_array array = {"bytes", SERVER_U8, data, bytes};
@@ -64,7 +310,9 @@ void worker_job(server_worker *w, const server_job *job)
     }
     if (job->kind == SERVER_JOB_EXPORT) {
         job_export(w, job);
+    } else if (job->kind == SERVER_JOB_FOLLOW) {
+        job_follow(w, job);
     } else {
-        server_refuse(w->desk, job->viewer, "this is not possible yet");
+        job_cloud(w, job);
     }
 }

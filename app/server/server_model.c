@@ -1,32 +1,42 @@
-// A robot with its solver, and the two messages made from it: the mesh, sent once, and the shape, sent after
-// every solve.
+// A model with the mesh that shows it, and the message made after every solve: the shape as it stands.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "server_impl.h"
 
-pl_status server_model_open(server_model *m, pl_robot *robot, const pl_statics_options *options, bool coarse,
-                            uint32_t mesh, pl_error *err)
+static pl_status model_take_mesh(server_model *m, pl_error *err)
 {
-    *m = (server_model){.robot = robot, .coarse = coarse, .mesh = mesh};
-    const pl_mesh_view view = pl_mesh_get(pl_robot_mesh(robot));
-    const size_t n = (size_t)view.vertex_count, e = (size_t)view.element_count;
-    for (int i = 0; i < SERVER_COMMANDS; ++i) {
-        m->command[i] = NAN;
+    if (m->robot) {
+        m->body = pl_robot_mesh(m->robot);
+        return PL_OK;
     }
-    m->field = calloc(n > e ? n : e, sizeof *m->field);
-    m->weight = calloc(2 * n, sizeof *m->weight);
-    m->position = calloc(3 * n, sizeof *m->position);
-    m->value = calloc(3 * n, sizeof *m->value);
-    pl_status status = PL_OK;
-    if (!m->field || !m->weight || !m->position || !m->value) {
-        status = server_fail(err, PL_NO_MEMORY, "no memory for the view of %zu vertices", n);
+    const pl_status status = pl_reduced_tube(m->model, &m->tube, err);
+    m->body = m->tube;
+    return status;
+}
+
+pl_status server_model_open(server_model *m, pl_robot *robot, pl_model *model, bool coarse, uint32_t mesh,
+                            pl_error *err)
+{
+    *m = (server_model){.robot = robot, .model = model, .coarse = coarse, .mesh = mesh, .ik_marker = -1};
+    m->info = pl_model_get_info(model);
+    pl_status status = model_take_mesh(m, err);
+    if (status == PL_OK && m->info.command_count > SERVER_COMMANDS) {
+        status = server_fail(err, PL_BAD_INPUT, "the robot has %d commands, the view can set %d",
+                             m->info.command_count, SERVER_COMMANDS);
     }
     if (status == PL_OK) {
-        status = pl_state_create(robot, &m->state, err);
-    }
-    if (status == PL_OK) {
-        status = pl_statics_create(robot, options, &m->statics, err);
+        const pl_mesh_view view = pl_mesh_get(m->body);
+        const size_t n = (size_t)view.vertex_count, e = (size_t)view.element_count;
+        m->place = calloc(3 * n, sizeof *m->place);
+        m->field = calloc(n > e ? n : e, sizeof *m->field);
+        m->weight = calloc(2 * n, sizeof *m->weight);
+        m->position = calloc(3 * n, sizeof *m->position);
+        m->value = calloc(3 * n, sizeof *m->value);
+        if (!m->place || !m->field || !m->weight || !m->position || !m->value) {
+            status = server_fail(err, PL_NO_MEMORY, "no memory for the view of %zu vertices", n);
+        }
     }
     if (status != PL_OK) {
         server_model_close(m);
@@ -36,9 +46,11 @@ pl_status server_model_open(server_model *m, pl_robot *robot, const pl_statics_o
 
 void server_model_close(server_model *m)
 {
-    pl_statics_destroy(m->statics);
-    pl_state_destroy(m->state);
+    pl_ik_destroy(m->ik);
+    pl_model_destroy(m->model);
+    pl_mesh_destroy(m->tube);
     pl_robot_destroy(m->robot);
+    free(m->place);
     free(m->field);
     free(m->weight);
     free(m->position);
@@ -46,185 +58,63 @@ void server_model_close(server_model *m)
     *m = (server_model){0};
 }
 
-// ---- the mesh message
-// Flat pieces of curved faces and elements, by local nodes.
-static const int tri3[1][3] = {{0, 1, 2}};
-static const int tri6[4][3] = {{0, 3, 5}, {3, 1, 4}, {5, 4, 2}, {3, 4, 5}};
-static const int quad4[2][3] = {{0, 1, 2}, {0, 2, 3}};
-static const int quad8[6][3] = {{0, 4, 7}, {4, 1, 5}, {5, 2, 6}, {6, 3, 7}, {4, 5, 6}, {4, 6, 7}};
-static const int tet4[1][4] = {{0, 1, 2, 3}};
-static const int tet10[8][4] = {{0, 4, 6, 7}, {4, 1, 5, 8}, {6, 5, 2, 9}, {7, 8, 9, 3},
-                                {4, 9, 5, 6}, {4, 9, 6, 7}, {4, 9, 7, 8}, {4, 9, 8, 5}};
-static const int prism6[3][4] = {{0, 1, 2, 5}, {0, 1, 5, 4}, {0, 4, 5, 3}}; // of curved prisms the corners
-
-static int model_face_split(int nodes, const int (**piece)[3])
+pl_actuator_info server_model_actuator(const server_model *m, int i)
 {
-    *piece = nodes == 3 ? tri3 : nodes == 6 ? tri6 : nodes == 4 ? quad4 : quad8;
-    return nodes == 3 ? 1 : nodes == 6 ? 4 : nodes == 4 ? 2 : 6;
+    return m->robot ? pl_robot_actuator(m->robot, i) : pl_reduced_actuator(m->model, i);
 }
 
-static int model_cell_split(pl_element_kind kind, const int (**piece)[4])
+const double *server_model_positions(server_model *m)
 {
-    *piece = kind == PL_TET4 ? tet4 : kind == PL_TET10 ? tet10 : prism6;
-    return kind == PL_TET4 ? 1 : kind == PL_TET10 ? 8 : 3;
-}
-
-typedef struct model_surface {
-    uint32_t *triangle, *edge;
-    uint8_t *region;
-    size_t triangles, edges; // counted in pieces
-} model_surface;
-
-// The edges of a face's outline, through its mid nodes.
-static void model_outline(const int32_t *node, int nodes, model_surface *s)
-{
-    const int corners = nodes == 3 || nodes == 6 ? 3 : 4;
-    for (int k = 0; k < corners; ++k) {
-        const int32_t a = node[k], b = node[(k + 1) % corners], middle = nodes > 4 ? node[corners + k] : -1;
-        if (a > b) {
-            continue; // the face on the other side of the edge runs along it the other way and draws it
-        }
-        uint32_t *to = s->edge + 2 * s->edges;
-        to[0] = (uint32_t)a;
-        to[1] = (uint32_t)(middle >= 0 ? middle : b);
-        ++s->edges;
-        if (middle >= 0) {
-            to[2] = (uint32_t)middle;
-            to[3] = (uint32_t)b;
-            ++s->edges;
-        }
+    if (m->robot) {
+        return pl_model_get_answer(m->model).point;
     }
-}
-
-static bool model_surface_init(const pl_mesh *mesh, const int64_t *face, int64_t count, model_surface *s)
-{
-    const pl_mesh_view view = pl_mesh_get(mesh);
-    const size_t n = (size_t)count;
-    *s = (model_surface){.triangle = malloc(n * 18 * sizeof(uint32_t) + 1),
-                         .edge = malloc(n * 16 * sizeof(uint32_t) + 1),
-                         .region = malloc(n * 6 + 1)};
-    for (int64_t f = 0; s->triangle && s->edge && s->region && f < count; ++f) {
-        int32_t node[PL_FACE_NODES_MAX];
-        const int nodes = pl_mesh_face_nodes(mesh, face[f], node);
-        const int(*piece)[3];
-        const int pieces = model_face_split(nodes, &piece);
-        for (int p = 0; p < pieces; ++p) {
-            for (int k = 0; k < 3; ++k) {
-                s->triangle[3 * s->triangles + (size_t)k] = (uint32_t)node[piece[p][k]];
-            }
-            s->region[s->triangles++] = (uint8_t)view.region[face[f] / 8];
-        }
-        model_outline(node, nodes, s);
+    if (pl_reduced_tube_place(m->model, m->tube, m->place, NULL) != PL_OK) {
+        const pl_mesh_view view = pl_mesh_get(m->body);
+        memcpy(m->place, view.position, 3 * (size_t)view.vertex_count * sizeof *m->place);
     }
-    return s->triangle && s->edge && s->region;
+    return m->place;
 }
 
-static void model_surface_clear(model_surface *s)
+// ---- inverse kinematics
+pl_status server_model_ik(server_model *m, int marker, const bool *hold, const pl_progress *progress,
+                          pl_ik **out, pl_error *err)
 {
-    free(s->triangle);
-    free(s->edge);
-    free(s->region);
-}
-
-// All elements as flat tetrahedra with their regions, for sections.
-static size_t model_cells(pl_mesh_view view, uint32_t **cell, uint8_t **region)
-{
-    size_t count = 0;
-    *cell = malloc((size_t)view.element_count * 32 * sizeof **cell);
-    *region = malloc((size_t)view.element_count * 8);
-    for (int32_t e = 0; *cell && *region && e < view.element_count; ++e) {
-        const int(*piece)[4];
-        const int pieces = model_cell_split((pl_element_kind)view.kind[e], &piece);
-        for (int p = 0; p < pieces; ++p, ++count) {
-            for (int k = 0; k < 4; ++k) {
-                (*cell)[4 * count + (size_t)k] = (uint32_t)view.node[view.node_start[e] + piece[p][k]];
-            }
-            (*region)[count] = (uint8_t)view.region[e];
-        }
+    *out = m->ik;
+    if (m->ik && m->ik_marker == marker && memcmp(hold, m->ik_hold, sizeof m->ik_hold) == 0) {
+        return PL_OK;
     }
-    return count;
-}
-
-// The triangles of all chambers and films behind each other; the header says where each begins.
-static bool model_chambers(const pl_robot *robot, uint32_t **triangle, size_t *count, json_t *list)
-{
-    *triangle = NULL;
-    *count = 0;
-    for (int a = 0; a < pl_robot_actuator_count(robot); ++a) {
-        const int64_t *face;
-        const int64_t faces = pl_robot_actuator_faces(robot, a, &face);
-        model_surface s = {0};
-        if (faces == 0) {
-            continue;
-        }
-        uint32_t *grown = NULL;
-        if (model_surface_init(pl_robot_mesh(robot), face, faces, &s)) {
-            grown = realloc(*triangle, 3 * (*count + s.triangles) * sizeof **triangle);
-        }
-        if (!grown) {
-            model_surface_clear(&s);
-            return false;
-        }
-        *triangle = grown;
-        memcpy(grown + 3 * *count, s.triangle, 3 * s.triangles * sizeof *grown);
-        json_array_append_new(list, json_pack("{s:i,s:I,s:I}", "actuator", a, "start", (json_int_t)*count,
-                                              "count", (json_int_t)s.triangles));
-        *count += s.triangles;
-        model_surface_clear(&s);
+    if (marker < 0 || marker >= m->info.marker_count) {
+        return server_fail(err, PL_BAD_INPUT, "the robot has no marker number %d", marker);
     }
-    return true;
-}
-
-server_message *server_model_mesh(const server_model *m)
-{
-    const pl_mesh *mesh = pl_robot_mesh(m->robot);
-    const pl_mesh_view view = pl_mesh_get(mesh);
-    const size_t n = (size_t)view.vertex_count;
-    const int64_t *face;
-    const int64_t faces = pl_mesh_boundary(mesh, &face);
-    model_surface s = {0};
-    uint32_t *cell = NULL, *chamber = NULL;
-    uint8_t *cell_region = NULL;
-    size_t chambers = 0;
-    json_t *list = json_array();
-    float *rest = malloc(3 * n * sizeof *rest);
-    const size_t cells = model_cells(view, &cell, &cell_region);
-    bool good = rest && cell && cell_region && model_surface_init(mesh, face, faces, &s) &&
-                model_chambers(m->robot, &chamber, &chambers, list);
-    for (size_t i = 0; rest && i < 3 * n; ++i) {
-        rest[i] = (float)view.position[i];
+    pl_ik_destroy(m->ik);
+    *out = m->ik = NULL;
+    pl_objective objective = pl_objective_default(PL_OBJECTIVE_POSITION);
+    objective.index = marker;
+    memcpy(objective.target, m->info.marker_at + 3 * marker, sizeof objective.target);
+    // commands without a range get the one their slider has
+    double low[SERVER_COMMANDS], high[SERVER_COMMANDS];
+    for (int i = 0; i < m->info.command_count; ++i) {
+        const server_knob knob = server_knob_of(m, i);
+        low[i] = knob.low * knob.scale;
+        high[i] = knob.high * knob.scale;
     }
-    const pl_statics_sizes sizes = pl_statics_get_sizes(m->statics);
-    json_t *head =
-        json_pack("{s:I,s:s,s:I,s:I,s:I,s:O}", "mesh", (json_int_t)m->mesh, "level",
-                  m->coarse ? "coarse" : "fine", "vertices", (json_int_t)n, "elements",
-                  (json_int_t)view.element_count, "unknowns", (json_int_t)sizes.unknowns, "chambers", list);
-    char *json = head ? json_dumps(head, JSON_COMPACT) : NULL;
-    const server_array array[] = {{"rest", SERVER_F32, rest, 3 * n},
-                                  {"tri", SERVER_U32, s.triangle, 3 * s.triangles},
-                                  {"region", SERVER_U8, s.region, s.triangles},
-                                  {"edge", SERVER_U32, s.edge, 2 * s.edges},
-                                  {"cell", SERVER_U32, cell, 4 * cells},
-                                  {"cellreg", SERVER_U8, cell_region, cells},
-                                  {"chamber", SERVER_U32, chamber, 3 * chambers}};
-    server_message *message =
-        good && json ? server_pack(SERVER_KIND_MESH, json, array, sizeof array / sizeof *array) : NULL;
-    free(json);
-    json_decref(head);
-    json_decref(list);
-    model_surface_clear(&s);
-    free(rest);
-    free(cell);
-    free(cell_region);
-    free(chamber);
-    return message;
+    pl_ik_options options = pl_ik_options_default();
+    options.low = low;
+    options.high = high;
+    options.hold = hold;
+    options.progress = *progress;
+    const pl_status status = pl_ik_create(m->model, &objective, 1, &options, &m->ik, err);
+    *out = m->ik;
+    m->ik_marker = marker;
+    memcpy(m->ik_hold, hold, sizeof m->ik_hold);
+    return status;
 }
 
 // ---- the shape message
 // J lives on elements: vertices get the mean of the elements around.
 static void model_element_to_vertex(server_model *m, const double *element, double *vertex)
 {
-    const pl_mesh_view view = pl_mesh_get(pl_robot_mesh(m->robot));
+    const pl_mesh_view view = pl_mesh_get(m->body);
     const size_t n = (size_t)view.vertex_count;
     double *count = m->weight + n;
     memset(m->weight, 0, 2 * n * sizeof *m->weight);
@@ -240,6 +130,7 @@ static void model_element_to_vertex(server_model *m, const double *element, doub
 }
 
 // The three fields of the page, spread over 16 bits: largest strain in %, von Mises stress in kPa, J.
+// Reduced models have none: their ranges stay empty and nothing is sent.
 static void model_fields(server_model *m, json_t *head)
 {
     static const struct {
@@ -249,11 +140,13 @@ static void model_fields(server_model *m, json_t *head)
     } shown[3] = {{"strain", PL_FIELD_STRETCH, 100, -100},
                   {"stress", PL_FIELD_VON_MISES, 1000, 0},
                   {"J", PL_FIELD_J, 1, 0}};
-    const size_t n = (size_t)pl_state_vertex_count(m->state);
+    pl_statics *statics = pl_model_statics(m->model);
+    const pl_state *state = pl_model_state(m->model);
+    const size_t n = (size_t)pl_mesh_get(m->body).vertex_count;
     json_t *ranges = json_object();
-    for (int f = 0; f < 3; ++f) {
+    for (int f = 0; statics && f < 3; ++f) {
         double low = 0, high = 0;
-        if (pl_statics_field(m->statics, m->state, shown[f].field, m->field, NULL) != PL_OK) {
+        if (pl_statics_field(statics, state, shown[f].field, m->field, NULL) != PL_OK) {
             memset(m->field, 0, n * sizeof *m->field);
         } else if (pl_field_on_elements(shown[f].field)) {
             model_element_to_vertex(m, m->field, m->weight);
@@ -268,63 +161,76 @@ static void model_fields(server_model *m, json_t *head)
     json_object_set_new(head, "ranges", ranges);
 }
 
-static json_t *model_actuators(server_model *m)
+static json_t *model_actuators(server_model *m, const pl_model_answer *answer)
 {
+    pl_statics *statics = pl_model_statics(m->model);
     json_t *list = json_array();
-    for (int a = 0; a < pl_robot_actuator_count(m->robot); ++a) {
-        const pl_actuator_info info = pl_robot_actuator(m->robot, a);
-        const pl_actuator_result r = pl_statics_actuator(m->statics, m->state, a);
+    for (int a = 0; a < m->info.actuator_count; ++a) {
+        const pl_actuator_info info = server_model_actuator(m, a);
+        const bool slack = info.kind == PL_CABLE &&
+                           (statics ? pl_statics_actuator(statics, pl_model_state(m->model), a).slack
+                                    : pl_reduced_slack(m->model, a));
         json_t *one = json_object();
-        json_object_set_new(one, "effort", server_number(info.kind == PL_CABLE ? r.effort : 1e3 * r.effort));
-        json_object_set_new(one, "ratio", server_number(r.ratio));
-        json_object_set_new(one, "measure", server_number(r.measure));
-        json_object_set_new(one, "slack", json_boolean(info.kind == PL_CABLE && r.slack));
+        json_object_set_new(one, "effort",
+                            server_number((info.kind == PL_CABLE ? 1 : 1e3) * answer->effort[a]));
+        json_object_set_new(one, "ratio", server_number(answer->measure[a] / info.rest));
+        json_object_set_new(one, "measure", server_number(answer->measure[a]));
+        json_object_set_new(one, "slack", json_boolean(slack));
         json_array_append_new(list, one);
     }
     return list;
 }
 
-static json_t *model_markers(server_model *m)
+static json_t *model_markers(const server_model *m, const pl_model_answer *answer)
 {
     json_t *list = json_array();
-    for (int k = 0; k < pl_robot_marker_count(m->robot); ++k) {
-        const pl_marker_result r = pl_statics_marker(m->statics, m->state, k);
+    for (int k = 0; k < m->info.marker_count; ++k) {
+        const double *x = answer->marker + 3 * k, *rest = m->info.marker_at + 3 * k;
+        const double moved[3] = {x[0] - rest[0], x[1] - rest[1], x[2] - rest[2]};
         json_t *one = json_object();
-        json_object_set_new(one, "position", server_numbers(r.position, 3));
-        json_object_set_new(one, "displacement", server_numbers(r.displacement, 3));
-        json_object_set_new(one, "rotation", r.has_rotation ? server_numbers(r.rotation, 9) : json_null());
+        json_object_set_new(one, "position", server_numbers(x, 3));
+        json_object_set_new(one, "displacement", server_numbers(moved, 3));
+        json_object_set_new(one, "rotation",
+                            isfinite(answer->rotation[9 * k]) ? server_numbers(answer->rotation + 9 * k, 9)
+                                                              : json_null());
         json_array_append_new(list, one);
     }
     return list;
 }
 
-static json_t *model_sensors(server_model *m)
+static json_t *model_sensors(const server_model *m, const pl_model_answer *answer)
 {
+    static const double scale[] = {1, 1e-3, 1e3}; // mm, mL, kPa
     json_t *list = json_array();
-    for (int k = 0; k < pl_robot_sensor_count(m->robot); ++k) {
-        const pl_sensor_kind kind = pl_robot_sensor_kind(m->robot, k);
-        const double scale = kind == PL_SENSOR_PRESSURE ? 1e3 : kind == PL_SENSOR_VOLUME ? 1e-3 : 1;
-        json_array_append_new(list, server_number(scale * pl_statics_sensor(m->statics, m->state, k)));
+    for (int k = 0; k < m->info.sensor_count; ++k) {
+        json_array_append_new(list, server_number(scale[m->info.sensor_kind[k]] * answer->sensor[k]));
     }
     return list;
 }
 
-// Polylines of all cables behind each other.
-static float *model_cables(server_model *m, size_t *count, json_t *list)
+static int model_line(server_model *m, int actuator, double *point, int room)
+{
+    if (m->robot && server_model_actuator(m, actuator).kind != PL_CABLE) {
+        return 0;
+    }
+    return m->robot ? pl_statics_cable_points(pl_model_statics(m->model), pl_model_state(m->model), actuator,
+                                              point, room)
+                    : pl_reduced_path_points(m->model, actuator, point, room);
+}
+
+// Polylines of all cables (of reduced models: of all actuators) behind each other.
+static float *model_lines(server_model *m, size_t *count, json_t *list)
 {
     size_t total = 0;
-    for (int a = 0; a < pl_robot_actuator_count(m->robot); ++a) {
-        if (pl_robot_actuator(m->robot, a).kind == PL_CABLE) {
-            total += (size_t)pl_statics_cable_points(m->statics, m->state, a, NULL, 0);
-        }
+    for (int a = 0; a < m->info.actuator_count; ++a) {
+        total += (size_t)model_line(m, a, NULL, 0);
     }
     double *point = malloc(3 * total * sizeof *point + 1);
     float *out = malloc(3 * total * sizeof *out + 1);
     *count = 0;
-    for (int a = 0; point && out && a < pl_robot_actuator_count(m->robot); ++a) {
-        if (pl_robot_actuator(m->robot, a).kind == PL_CABLE) {
-            const int k =
-                pl_statics_cable_points(m->statics, m->state, a, point + 3 * *count, (int)(total - *count));
+    for (int a = 0; point && out && a < m->info.actuator_count; ++a) {
+        const int k = model_line(m, a, point + 3 * *count, (int)(total - *count));
+        if (k > 0) {
             json_array_append_new(
                 list, json_pack("{s:i,s:I,s:i}", "actuator", a, "start", (json_int_t)*count, "count", k));
             *count += (size_t)k;
@@ -359,24 +265,24 @@ static void model_report(const server_model *m, json_t *head)
 
 server_message *server_model_shape(server_model *m, json_t *extra)
 {
-    const size_t n = (size_t)pl_state_vertex_count(m->state);
-    const double *x = pl_state_positions(m->state);
-    json_t *head = json_object(), *cables = json_array(), *commands = json_array();
-    for (int i = 0; i < pl_robot_command_count(m->robot) && i < SERVER_COMMANDS; ++i) {
-        const double scale = server_knob_of(m->robot, i).scale;
-        json_array_append_new(commands, server_number(m->command[i] / scale));
+    const size_t n = (size_t)pl_mesh_get(m->body).vertex_count;
+    const double *x = server_model_positions(m);
+    const pl_model_answer answer = pl_model_get_answer(m->model);
+    json_t *head = json_object(), *lines = json_array(), *commands = json_array();
+    for (int i = 0; i < m->info.command_count; ++i) {
+        json_array_append_new(commands, server_number(answer.command[i] / server_knob_of(m, i).scale));
     }
     json_object_set_new(head, "mesh", json_integer(m->mesh));
     json_object_set_new(head, "level", json_string(m->coarse ? "coarse" : "fine"));
     json_object_set_new(head, "commands", commands);
     model_report(m, head);
-    json_object_set_new(head, "actuators", model_actuators(m));
-    json_object_set_new(head, "markers", model_markers(m));
-    json_object_set_new(head, "sensors", model_sensors(m));
+    json_object_set_new(head, "actuators", model_actuators(m, &answer));
+    json_object_set_new(head, "markers", model_markers(m, &answer));
+    json_object_set_new(head, "sensors", model_sensors(m, &answer));
     model_fields(m, head);
-    size_t cable_points = 0;
-    float *cable = model_cables(m, &cable_points, cables);
-    json_object_set_new(head, "cables", cables);
+    size_t points = 0;
+    float *line = model_lines(m, &points, lines);
+    json_object_set_new(head, "cables", lines);
     json_object_update(head, extra);
     json_decref(extra);
     for (size_t i = 0; i < 3 * n; ++i) {
@@ -384,14 +290,15 @@ server_message *server_model_shape(server_model *m, json_t *extra)
     }
     char *json = json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(9));
     json_decref(head);
+    const size_t fields = m->robot ? n : 0;
     const server_array array[] = {{"x", SERVER_F32, m->position, 3 * n},
-                                  {"strain", SERVER_U16, m->value, n},
-                                  {"stress", SERVER_U16, m->value + n, n},
-                                  {"J", SERVER_U16, m->value + 2 * n, n},
-                                  {"cable", SERVER_F32, cable, 3 * cable_points}};
+                                  {"strain", SERVER_U16, m->value, fields},
+                                  {"stress", SERVER_U16, m->value + n, fields},
+                                  {"J", SERVER_U16, m->value + 2 * n, fields},
+                                  {"cable", SERVER_F32, line, 3 * points}};
     server_message *message =
-        json && cable ? server_pack(SERVER_KIND_SHAPE, json, array, sizeof array / sizeof *array) : NULL;
+        json && line ? server_pack(SERVER_KIND_SHAPE, json, array, sizeof array / sizeof *array) : NULL;
     free(json);
-    free(cable);
+    free(line);
     return message;
 }

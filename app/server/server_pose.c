@@ -8,32 +8,30 @@
 
 #define POSE_QUICK 0.1 // s: a fine mesh that answers faster needs no coarse one before it
 
-// ---- judging a wish
+// ---- commands
 // Commands from the units of the page to internal ones. False after telling the viewer what is wrong.
 static bool pose_commands(server_worker *w, const server_pose *pose, double *command)
 {
-    const pl_robot *robot = w->fine.robot;
-    const int count = pl_robot_command_count(robot);
+    const int count = w->fine.info.command_count;
     if (pose->command_count != count) {
         server_refuse(w->desk, pose->viewer, "%d commands were sent, the robot has %d", pose->command_count,
                       count);
         return false;
     }
     for (int i = 0; i < count; ++i) {
-        const pl_command_info info = pl_robot_command(robot, i);
-        const server_knob knob = server_knob_of(robot, i);
+        const server_knob knob = server_knob_of(&w->fine, i);
         const double slack = 1e-9 * (fabs(knob.low) + fabs(knob.high));
         command[i] = pose->command[i] * knob.scale;
-        if (info.has_range && (pose->command[i] < knob.low - slack || pose->command[i] > knob.high + slack)) {
-            server_refuse(w->desk, pose->viewer, "%s is %g %s, outside its range of %g to %g %s", info.name,
-                          pose->command[i], knob.unit, knob.low, knob.high, knob.unit);
+        if (!knob.assumed && (pose->command[i] < knob.low - slack || pose->command[i] > knob.high + slack)) {
+            server_refuse(w->desk, pose->viewer, "%s is %g %s, outside its range of %g to %g %s",
+                          w->fine.info.command[i].name, pose->command[i], knob.unit, knob.low, knob.high,
+                          knob.unit);
             return false;
         }
     }
     return true;
 }
 
-// ---- forward
 static bool pose_is_idle(const double *command, int count)
 {
     for (int i = 0; i < count; ++i) {
@@ -47,33 +45,21 @@ static bool pose_is_idle(const double *command, int count)
 // Solves for the commands; false when overtaken.
 static bool pose_forward(server_worker *w, server_model *m, const double *command)
 {
-    const int count = pl_robot_command_count(m->robot);
     const double start = server_now();
     pl_error err = {0};
-    if (pose_is_idle(command, count)) {
-        pl_state_reset(m->state, m->robot);
+    if (pose_is_idle(command, m->info.command_count)) {
+        pl_model_reset(m->model);
     }
-    const pl_status status = pl_statics_solve(m->statics, m->state, command, &m->report, &err);
+    const pl_status status = pl_model_fk(m->model, command, &m->report, &err);
     m->seconds = server_now() - start;
     if (status == PL_INTERRUPTED || (status == PL_OK && m->report.outcome == PL_STOPPED)) {
         return !worker_overtaken(w);
     }
-    memcpy(m->command, command, (size_t)count * sizeof *command);
     if (status != PL_OK) {
         m->report = (pl_statics_report){.outcome = PL_ITERATION_LIMIT, .residual = NAN};
         snprintf(m->report.message, sizeof m->report.message, "%.239s", err.text);
     }
     return true;
-}
-
-static void pose_publish(server_worker *w, server_model *m, const server_pose *pose, json_t *extra)
-{
-    json_object_set_new(extra, "robot", json_integer(w->robot));
-    json_object_set_new(extra, "serial", json_real(pose->serial));
-    server_message *message = server_model_shape(m, extra);
-    if (message) {
-        server_publish(w->desk, SERVER_SHAPE, message);
-    }
 }
 
 static void pose_to_commands(server_worker *w, const server_pose *pose)
@@ -86,10 +72,68 @@ static void pose_to_commands(server_worker *w, const server_pose *pose)
         if (!pose_forward(w, &w->coarse, command)) {
             return;
         }
-        pose_publish(w, &w->coarse, pose, json_object());
+        worker_publish_shape(w, &w->coarse, json_object());
     }
     if (!worker_overtaken(w) && pose_forward(w, &w->fine, command)) {
-        pose_publish(w, &w->fine, pose, json_object());
+        worker_publish_shape(w, &w->fine, json_object());
+    }
+}
+
+// ---- targets
+static json_t *pose_ik_json(const server_pose *pose, const pl_ik_report *report)
+{
+    static const char *const kind[] = {"command", "rate", "effort"};
+    json_t *bounds = json_array();
+    for (int i = 0; i < report->active_count; ++i) {
+        const pl_ik_active *a = &report->active[i];
+        json_array_append_new(
+            bounds, json_pack("{s:s,s:s,s:b}", "name", a->name, "kind", kind[a->kind], "upper", a->upper));
+    }
+    json_t *ik = json_object();
+    json_object_set_new(ik, "outcome", json_string(pl_ik_outcome_name(report->outcome)));
+    json_object_set_new(ik, "message", json_string(report->message));
+    json_object_set_new(ik, "distance", server_number(report->distance));
+    json_object_set_new(ik, "bounds", bounds);
+    json_object_set_new(ik, "marker", json_integer(pose->marker));
+    json_object_set_new(ik, "target", server_numbers(pose->target, 3));
+    json_object_set_new(ik, "iterations", json_integer(report->iterations));
+    json_object_set_new(ik, "seconds", server_number(report->seconds));
+    return ik;
+}
+
+// Goes to the target, from where the model stands; false when overtaken or refused.
+static bool pose_reach(server_worker *w, server_model *m, const server_pose *pose)
+{
+    const pl_progress progress = worker_progress(w);
+    pl_ik *ik = NULL;
+    pl_ik_report report = {0};
+    pl_error err = {0};
+    pl_status status = server_model_ik(m, pose->marker, pose->hold, &progress, &ik, &err);
+    if (status == PL_OK) {
+        status = pl_ik_set_target(ik, 0, pose->target, &err);
+    }
+    if (status == PL_OK) {
+        status = pl_ik_solve(ik, NULL, &report, &err);
+    }
+    if (worker_overtaken(w)) {
+        return false;
+    }
+    if (status != PL_OK) {
+        server_refuse(w->desk, pose->viewer, "%s", err.text);
+        return false;
+    }
+    worker_check(m, &report);
+    worker_publish_shape(w, m, json_pack("{s:o}", "ik", pose_ik_json(pose, &report)));
+    return true;
+}
+
+static void pose_to_target(server_worker *w, const server_pose *pose)
+{
+    if (w->has_coarse && w->fine.seconds > POSE_QUICK && !pose_reach(w, &w->coarse, pose)) {
+        return;
+    }
+    if (!worker_overtaken(w)) {
+        pose_reach(w, &w->fine, pose);
     }
 }
 
@@ -103,6 +147,6 @@ void worker_pose(server_worker *w, const server_pose *pose)
     if (pose->kind == SERVER_POSE_COMMANDS) {
         pose_to_commands(w, pose);
     } else {
-        server_refuse(w->desk, pose->viewer, "pointing at a target is not possible yet");
+        pose_to_target(w, pose);
     }
 }

@@ -52,23 +52,23 @@ static void robot_drive_span(pl_drive drive, double rest, double *idle, double *
     }
 }
 
-server_knob server_knob_of(const pl_robot *robot, int command)
+server_knob server_knob_of(const server_model *m, int command)
 {
-    const pl_command_info info = pl_robot_command(robot, command);
-    server_knob knob = {.unit = pl_drive_unit(info.drive), .scale = pl_drive_scale(info.drive)};
+    const pl_model_command *info = &m->info.command[command];
+    server_knob knob = {.unit = pl_drive_unit(info->drive), .scale = pl_drive_scale(info->drive)};
     double idle = 0, low = 0, high = 1, factor = 1;
-    for (int a = 0; a < pl_robot_actuator_count(robot); ++a) {
-        const pl_actuator_info actuator = pl_robot_actuator(robot, a);
+    for (int a = 0; a < m->info.actuator_count; ++a) {
+        const pl_actuator_info actuator = server_model_actuator(m, a);
         if (actuator.command == command) {
             factor = actuator.factor != 0 ? actuator.factor : 1;
             robot_drive_span(actuator.drive, actuator.rest, &idle, &low, &high);
             break;
         }
     }
-    knob.assumed = !info.has_range;
-    if (info.has_range) {
-        low = info.range[0];
-        high = info.range[1];
+    knob.assumed = !info->has_range;
+    if (info->has_range) {
+        low = info->range[0];
+        high = info->range[1];
     }
     idle /= factor;
     knob.low = low / knob.scale;
@@ -77,44 +77,44 @@ server_knob server_knob_of(const pl_robot *robot, int command)
     return knob;
 }
 
-static json_t *robot_commands(const pl_robot *robot)
+static json_t *robot_commands(const server_model *m)
 {
     json_t *list = json_array();
-    for (int i = 0; i < pl_robot_command_count(robot) && i < SERVER_COMMANDS; ++i) {
-        const pl_command_info info = pl_robot_command(robot, i);
-        const server_knob knob = server_knob_of(robot, i);
-        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:f,s:f,s:f,s:b}", "name", info.name, "drive",
-                                              pl_drive_name(info.drive), "unit",
+    for (int i = 0; i < m->info.command_count && i < SERVER_COMMANDS; ++i) {
+        const pl_model_command *info = &m->info.command[i];
+        const server_knob knob = server_knob_of(m, i);
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:f,s:f,s:f,s:b}", "name", info->name, "drive",
+                                              pl_drive_name(info->drive), "unit",
                                               strcmp(knob.unit, "1") ? knob.unit : "", "low", knob.low,
                                               "high", knob.high, "rest", knob.rest, "assumed", knob.assumed));
     }
     return list;
 }
 
-static json_t *robot_actuators(const pl_robot *robot)
+static json_t *robot_actuators(const server_model *m)
 {
     static const char *const effort[] = {"tension", "pressure", "Maxwell stress"};
     json_t *list = json_array();
-    for (int a = 0; a < pl_robot_actuator_count(robot); ++a) {
-        const pl_actuator_info info = pl_robot_actuator(robot, a);
-        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:f}", "name", info.name, "kind",
-                                              pl_actuator_kind_name(info.kind), "drive",
-                                              pl_drive_name(info.drive), "effort", effort[info.kind], "unit",
-                                              info.kind == PL_CABLE ? "N" : "kPa", "command", info.command,
-                                              "rest", info.rest));
+    for (int a = 0; a < m->info.actuator_count; ++a) {
+        const pl_actuator_info info = server_model_actuator(m, a);
+        json_array_append_new(
+            list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:f}", "name", m->info.actuator_name[a], "kind",
+                            pl_actuator_kind_name(info.kind), "drive", pl_drive_name(info.drive), "effort",
+                            effort[info.kind], "unit", info.kind == PL_CABLE ? "N" : "kPa", "command",
+                            info.command, "rest", info.rest));
     }
     return list;
 }
 
-static json_t *robot_regions(const pl_robot *robot)
+static json_t *robot_regions(const server_model *m)
 {
-    const pl_mesh_view view = pl_mesh_get(pl_robot_mesh(robot));
+    const pl_mesh_view view = pl_mesh_get(m->body);
     json_t *list = json_array();
     for (int32_t r = 0; r < view.region_count; ++r) {
-        const char *material = pl_robot_region_material(robot, r);
+        const char *material = m->robot ? pl_robot_region_material(m->robot, r) : NULL;
         json_array_append_new(list, json_pack("{s:s,s:s,s:f}", "name", view.region_name[r], "material",
                                               material ? material : "", "volume",
-                                              pl_mesh_region_volume(pl_robot_mesh(robot), r)));
+                                              pl_mesh_region_volume(m->body, r)));
     }
     return list;
 }
@@ -136,41 +136,43 @@ static json_t *robot_findings(const pl_findings *findings)
     return list;
 }
 
+static json_t *robot_sensors(const server_model *m)
+{
+    static const char *const unit[] = {"mm", "mL", "kPa"};
+    json_t *list = json_array();
+    for (int k = 0; k < m->info.sensor_count; ++k) {
+        json_array_append_new(list, json_pack("{s:s,s:s}", "name", m->info.sensor_name[k], "unit",
+                                              unit[m->info.sensor_kind[k]]));
+    }
+    return list;
+}
+
 json_t *server_robot_json(const server_model *m, const pl_findings *findings, const char *path,
                           uint32_t number)
 {
-    const pl_robot *robot = m->robot;
-    json_t *root = json_object(), *markers = json_array(), *sensors = json_array();
+    json_t *root = json_object(), *markers = json_array();
     double low[3], high[3];
-    pl_mesh_bounds(pl_robot_mesh(robot), low, high);
-    for (int k = 0; k < pl_robot_marker_count(robot); ++k) {
-        double rest[3], distance = 0;
-        pl_robot_marker_rest(robot, k, rest, &distance);
-        json_array_append_new(markers, json_pack("{s:s,s:o}", "name", pl_robot_marker_name(robot, k), "rest",
-                                                 server_numbers(rest, 3)));
-    }
-    for (int k = 0; k < pl_robot_sensor_count(robot); ++k) {
-        const pl_sensor_kind kind = pl_robot_sensor_kind(robot, k);
-        json_array_append_new(sensors, json_pack("{s:s,s:s}", "name", pl_robot_sensor_name(robot, k), "unit",
-                                                 kind == PL_SENSOR_PRESSURE ? "kPa"
-                                                 : kind == PL_SENSOR_VOLUME ? "mL"
-                                                                            : "mm"));
+    pl_mesh_bounds(m->body, low, high);
+    for (int k = 0; k < m->info.marker_count; ++k) {
+        json_array_append_new(markers, json_pack("{s:s,s:o}", "name", m->info.marker_name[k], "rest",
+                                                 server_numbers(m->info.marker_at + 3 * k, 3)));
     }
     char hash[20];
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)pl_robot_hash(robot));
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)m->info.hash);
     json_object_set_new(root, "type", json_string("robot"));
     json_object_set_new(root, "robot", json_integer(number));
     json_object_set_new(root, "ok", json_true());
-    json_object_set_new(root, "name", json_string(pl_robot_name(robot)));
+    json_object_set_new(root, "name", json_string(m->info.name ? m->info.name : "robot"));
+    json_object_set_new(root, "model", json_string(m->info.kind));
     json_object_set_new(root, "file", json_string(path));
     json_object_set_new(root, "hash", json_string(hash));
     json_object_set_new(root, "low", server_numbers(low, 3));
     json_object_set_new(root, "high", server_numbers(high, 3));
-    json_object_set_new(root, "commands", robot_commands(robot));
-    json_object_set_new(root, "actuators", robot_actuators(robot));
+    json_object_set_new(root, "commands", robot_commands(m));
+    json_object_set_new(root, "actuators", robot_actuators(m));
     json_object_set_new(root, "markers", markers);
-    json_object_set_new(root, "sensors", sensors);
-    json_object_set_new(root, "regions", robot_regions(robot));
+    json_object_set_new(root, "sensors", robot_sensors(m));
+    json_object_set_new(root, "regions", robot_regions(m));
     json_object_set_new(root, "findings", robot_findings(findings));
     return root;
 }

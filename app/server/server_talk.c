@@ -115,6 +115,7 @@ static void talk_start(server_net *net, server_viewer *v, server_job *job)
                       "still busy with the last request of this kind; wait for it or cancel it");
     }
     free(job->point);
+    free(job->shape);
 }
 
 static void talk_follow(server_net *net, server_viewer *v, const json_t *root)
@@ -145,16 +146,38 @@ static void talk_cloud(server_net *net, server_viewer *v, const json_t *root)
     }
 }
 
+// Numbers of shapes for files of commands; absent for files of the shape shown.
+static bool talk_shapes(server_net *net, const server_viewer *v, const json_t *root, server_job *job)
+{
+    const json_t *list = json_object_get(root, "shapes");
+    const size_t n = json_array_size(list);
+    if (!list) {
+        return true;
+    }
+    job->shape = n > 0 && n <= SERVER_POINTS ? malloc(n * sizeof *job->shape) : NULL;
+    for (size_t i = 0; job->shape && i < n; ++i) {
+        const json_int_t value = json_integer_value(json_array_get(list, i));
+        job->shape[i] = value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
+    }
+    job->count = job->shape ? (int)n : 0;
+    if (!job->shape) {
+        server_refuse(net->desk, v->id, "'shapes' must be a list of 1 to %d numbers of shapes",
+                      SERVER_POINTS);
+    }
+    return job->shape != NULL;
+}
+
 static void talk_export(server_net *net, server_viewer *v, const json_t *root)
 {
     server_job job = {.kind = SERVER_JOB_EXPORT, .viewer = v->id};
     const char *format = json_string_value(json_object_get(root, "format"));
-    if (!format || strlen(format) >= sizeof job.format) {
+    if (!format || strlen(format) >= sizeof job.format ||
+        strspn(format, "abcdefghijklmnopqrstuvwxyz") != strlen(format)) {
         server_refuse(net->desk, v->id, "'format' must be one of vtu, stl, csv, gcode");
         return;
     }
     strcpy(job.format, format);
-    if (talk_robot(net, v, root, &job.robot)) {
+    if (talk_robot(net, v, root, &job.robot) && talk_shapes(net, v, root, &job)) {
         talk_start(net, v, &job);
     }
 }

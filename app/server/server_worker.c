@@ -7,6 +7,8 @@
 #include <string.h>
 #include "server_worker.h"
 
+#define WORKER_SMALL 600 // vertices below which no coarse mesh is needed
+
 // ---- being watched
 bool worker_overtaken(const server_worker *w)
 {
@@ -43,6 +45,79 @@ pl_progress worker_progress(server_worker *w)
     return (pl_progress){worker_step, w};
 }
 
+// ---- shapes
+static void worker_log(server_worker *w, const server_model *m)
+{
+    const pl_model_info *info = &m->info;
+    const pl_model_answer answer = pl_model_get_answer(m->model);
+    const size_t c = (size_t)info->command_count, a = (size_t)info->actuator_count,
+                 k = 3 * (size_t)info->marker_count;
+    worker_entry *entry = &w->log[w->shape % WORKER_LOG];
+    double *value = realloc(entry->value, (c + 2 * a + k + 1) * sizeof *value);
+    if (!value) {
+        return;
+    }
+    *entry = (worker_entry){.shape = w->shape, .value = value};
+    memcpy(value, answer.command, c * sizeof *value);
+    memcpy(value + c, answer.effort, a * sizeof *value);
+    memcpy(value + c + a, answer.measure, a * sizeof *value);
+    memcpy(value + c + 2 * a, answer.marker, k * sizeof *value);
+}
+
+bool worker_remember(const server_worker *w, uint32_t shape, pl_model_answer *answer)
+{
+    const worker_entry *entry = &w->log[shape % WORKER_LOG];
+    const pl_model_info *info = &w->fine.info;
+    *answer = (pl_model_answer){0};
+    if (!entry->value || entry->shape != shape) {
+        return false;
+    }
+    answer->command = entry->value;
+    answer->effort = answer->command + info->command_count;
+    answer->measure = answer->effort + info->actuator_count;
+    answer->marker = answer->measure + info->actuator_count;
+    return true;
+}
+
+void worker_publish_shape(server_worker *w, server_model *m, json_t *extra)
+{
+    ++w->shape;
+    json_object_set_new(extra, "robot", json_integer(w->robot));
+    json_object_set_new(extra, "shape", json_integer(w->shape));
+    json_object_set_new(extra, "serial", json_real(w->serial));
+    server_message *message = server_model_shape(m, extra);
+    if (message) {
+        server_publish(w->desk, SERVER_SHAPE, message);
+    }
+    if (!m->coarse) {
+        worker_log(w, m);
+    }
+}
+
+void worker_check(server_model *m, const pl_ik_report *ik)
+{
+    pl_statics *statics = pl_model_statics(m->model);
+    double residual = NAN, largest = NAN;
+    bool inverted = false;
+    if (statics) {
+        pl_statics_check(statics, pl_model_state(m->model), &residual, &largest, &inverted, NULL);
+    }
+    const bool balanced = !statics || (residual <= 1e-4 * largest && !inverted);
+    m->report = (pl_statics_report){.outcome = inverted   ? PL_INVERTED
+                                               : balanced ? PL_SOLVED
+                                                          : PL_ITERATION_LIMIT,
+                                    .iterations = ik->iterations,
+                                    .factorizations = (int)ik->costs.factorizations,
+                                    .solves = (int)ik->costs.solves,
+                                    .residual = residual,
+                                    .residual_relative = residual / largest,
+                                    .load_reached = 1,
+                                    .energy = pl_model_get_answer(m->model).energy,
+                                    .min_J = NAN,
+                                    .max_stretch = NAN};
+    m->seconds = ik->seconds;
+}
+
 // ---- opening a robot
 static void worker_close(server_worker *w)
 {
@@ -53,6 +128,10 @@ static void worker_close(server_worker *w)
         server_model_close(&w->coarse);
     }
     w->has_fine = w->has_coarse = false;
+    for (int i = 0; i < WORKER_LOG; ++i) {
+        free(w->log[i].value);
+        w->log[i] = (worker_entry){0};
+    }
 }
 
 static void worker_empty_channels(server_worker *w)
@@ -71,27 +150,52 @@ static pl_status worker_statics_options(server_worker *w, pl_statics_options *op
     return err->status;
 }
 
-// A mesh of twice the edge length, when that makes a much smaller problem.
+// Takes the robot over.
+static pl_status worker_open(server_worker *w, server_model *m, pl_robot *robot, bool coarse,
+                             const pl_statics_options *statics, pl_error *err)
+{
+    pl_model *model = NULL;
+    const pl_status status = pl_model_from_robot(robot, statics, &model, err);
+    if (status != PL_OK) {
+        pl_robot_destroy(robot);
+        return status;
+    }
+    return server_model_open(m, robot, model, coarse, ++w->mesh, err);
+}
+
+// A mesh of twice the edge length when that has less than half of the vertices; otherwise, where walls decide
+// the mesh, linear elements.
+static pl_robot *worker_coarse_robot(server_worker *w)
+{
+    const pl_mesh_quality quality = pl_mesh_measure_quality(w->fine.body);
+    const double fine = pl_mesh_get(w->fine.body).vertex_count;
+    const pl_progress progress = worker_progress(w);
+    pl_load_options options = {.mesher = pl_meshing_mesher(),
+                               .progress = &progress,
+                               .size = 2 * quality.mean_edge,
+                               .order = w->options->order,
+                               .no_cache = w->options->no_cache};
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        pl_robot *robot = NULL;
+        pl_error err = {0};
+        const pl_status status = pl_robot_load(w->path, &options, &robot, NULL, &err);
+        if (status == PL_OK && pl_mesh_get(pl_robot_mesh(robot)).vertex_count < 0.5 * fine) {
+            return robot;
+        }
+        pl_robot_destroy(robot);
+        options.order = 1;
+    }
+    return NULL;
+}
+
 static void worker_load_coarse(server_worker *w, const pl_statics_options *statics)
 {
-    const pl_mesh_quality quality = pl_mesh_measure_quality(pl_robot_mesh(w->fine.robot));
-    const pl_progress progress = worker_progress(w);
-    const pl_load_options options = {.mesher = pl_meshing_mesher(),
-                                     .progress = &progress,
-                                     .size = 2 * quality.mean_edge,
-                                     .order = w->options->order,
-                                     .no_cache = w->options->no_cache};
-    const double fine = pl_mesh_get(pl_robot_mesh(w->fine.robot)).vertex_count;
-    pl_robot *robot = NULL;
+    if (!w->fine.robot || pl_mesh_get(w->fine.body).vertex_count < WORKER_SMALL) {
+        return;
+    }
+    pl_robot *robot = worker_coarse_robot(w);
     pl_error err = {0};
-    if (pl_robot_load(w->path, &options, &robot, NULL, &err) != PL_OK) {
-        return;
-    }
-    if (pl_mesh_get(pl_robot_mesh(robot)).vertex_count > 0.6 * fine) {
-        pl_robot_destroy(robot);
-        return;
-    }
-    w->has_coarse = server_model_open(&w->coarse, robot, statics, true, ++w->mesh, &err) == PL_OK;
+    w->has_coarse = robot && worker_open(w, &w->coarse, robot, true, statics, &err) == PL_OK;
     if (w->has_coarse) {
         server_publish(w->desk, SERVER_MESH_COARSE, server_model_mesh(&w->coarse));
     }
@@ -114,7 +218,7 @@ static pl_status worker_load_fine(server_worker *w, pl_statics_options *statics,
             pl_robot_destroy(robot);
             return status;
         }
-        status = server_model_open(&w->fine, robot, statics, false, ++w->mesh, err);
+        status = worker_open(w, &w->fine, robot, false, statics, err);
         w->has_fine = status == PL_OK;
     }
     return status;
@@ -147,7 +251,7 @@ void worker_load(server_worker *w)
     worker_load_coarse(w, &statics);
 
     // where loads bring it without any command
-    server_pose rest = {.robot = w->robot, .command_count = pl_robot_command_count(w->fine.robot)};
+    server_pose rest = {.robot = w->robot, .command_count = w->fine.info.command_count};
     for (int i = 0; i < SERVER_COMMANDS; ++i) {
         rest.command[i] = NAN;
     }
@@ -185,6 +289,7 @@ static bool worker_wait(server_worker *w, worker_wish *wish)
     } else if (desk->has_job) {
         wish->job = true;
         wish->the_job = desk->job;
+        desk->job.shape = NULL;
         desk->job.point = NULL; // ours now; the desk stays taken until the job is done
     }
     const bool go_on = !atomic_load(&desk->stop);
@@ -199,6 +304,7 @@ static void worker_run_job(server_worker *w, server_job *job)
     worker_job(w, job);
     w->in_job = false;
     free(job->point);
+    free(job->shape);
     pthread_mutex_lock(&w->desk->lock);
     w->desk->has_job = false;
     pthread_mutex_unlock(&w->desk->lock);
@@ -226,6 +332,7 @@ static void *worker_main(void *user)
     }
     free(wish.path);
     free(wish.the_job.point);
+    free(wish.the_job.shape);
     worker_close(w);
     return NULL;
 }

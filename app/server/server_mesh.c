@@ -1,0 +1,178 @@
+// The mesh message, sent once per mesh: rest shape, surface with regions, element edges, cells for sections,
+// chambers.
+#include <stdlib.h>
+#include <string.h>
+#include "server_impl.h"
+
+// Flat pieces of curved faces and elements, by local nodes.
+static const int tri3[1][3] = {{0, 1, 2}};
+static const int tri6[4][3] = {{0, 3, 5}, {3, 1, 4}, {5, 4, 2}, {3, 4, 5}};
+static const int quad4[2][3] = {{0, 1, 2}, {0, 2, 3}};
+static const int quad8[6][3] = {{0, 4, 7}, {4, 1, 5}, {5, 2, 6}, {6, 3, 7}, {4, 5, 6}, {4, 6, 7}};
+static const int tet4[1][4] = {{0, 1, 2, 3}};
+static const int tet10[8][4] = {{0, 4, 6, 7}, {4, 1, 5, 8}, {6, 5, 2, 9}, {7, 8, 9, 3},
+                                {4, 9, 5, 6}, {4, 9, 6, 7}, {4, 9, 7, 8}, {4, 9, 8, 5}};
+static const int prism6[3][4] = {{0, 1, 2, 5}, {0, 1, 5, 4}, {0, 4, 5, 3}}; // of curved prisms the corners
+
+static int model_face_split(int nodes, const int (**piece)[3])
+{
+    *piece = nodes == 3 ? tri3 : nodes == 6 ? tri6 : nodes == 4 ? quad4 : quad8;
+    return nodes == 3 ? 1 : nodes == 6 ? 4 : nodes == 4 ? 2 : 6;
+}
+
+static int model_cell_split(pl_element_kind kind, const int (**piece)[4])
+{
+    *piece = kind == PL_TET4 ? tet4 : kind == PL_TET10 ? tet10 : prism6;
+    return kind == PL_TET4 ? 1 : kind == PL_TET10 ? 8 : 3;
+}
+
+typedef struct model_surface {
+    uint32_t *triangle, *edge;
+    uint8_t *region;
+    size_t triangles, edges; // counted in pieces
+} model_surface;
+
+// The edges of a face's outline, through its mid nodes.
+static void model_outline(const int32_t *node, int nodes, model_surface *s)
+{
+    const int corners = nodes == 3 || nodes == 6 ? 3 : 4;
+    for (int k = 0; k < corners; ++k) {
+        const int32_t a = node[k], b = node[(k + 1) % corners], middle = nodes > 4 ? node[corners + k] : -1;
+        if (a > b) {
+            continue; // the face on the other side of the edge runs along it the other way and draws it
+        }
+        uint32_t *to = s->edge + 2 * s->edges;
+        to[0] = (uint32_t)a;
+        to[1] = (uint32_t)(middle >= 0 ? middle : b);
+        ++s->edges;
+        if (middle >= 0) {
+            to[2] = (uint32_t)middle;
+            to[3] = (uint32_t)b;
+            ++s->edges;
+        }
+    }
+}
+
+static bool model_surface_init(const pl_mesh *mesh, const int64_t *face, int64_t count, model_surface *s)
+{
+    const pl_mesh_view view = pl_mesh_get(mesh);
+    const size_t n = (size_t)count;
+    *s = (model_surface){.triangle = malloc(n * 18 * sizeof(uint32_t) + 1),
+                         .edge = malloc(n * 16 * sizeof(uint32_t) + 1),
+                         .region = malloc(n * 6 + 1)};
+    for (int64_t f = 0; s->triangle && s->edge && s->region && f < count; ++f) {
+        int32_t node[PL_FACE_NODES_MAX];
+        const int nodes = pl_mesh_face_nodes(mesh, face[f], node);
+        const int(*piece)[3];
+        const int pieces = model_face_split(nodes, &piece);
+        for (int p = 0; p < pieces; ++p) {
+            for (int k = 0; k < 3; ++k) {
+                s->triangle[3 * s->triangles + (size_t)k] = (uint32_t)node[piece[p][k]];
+            }
+            s->region[s->triangles++] = (uint8_t)view.region[face[f] / 8];
+        }
+        model_outline(node, nodes, s);
+    }
+    return s->triangle && s->edge && s->region;
+}
+
+static void model_surface_clear(model_surface *s)
+{
+    free(s->triangle);
+    free(s->edge);
+    free(s->region);
+}
+
+// All elements as flat tetrahedra with their regions, for sections.
+static size_t model_cells(pl_mesh_view view, uint32_t **cell, uint8_t **region)
+{
+    size_t count = 0;
+    *cell = malloc((size_t)view.element_count * 32 * sizeof **cell);
+    *region = malloc((size_t)view.element_count * 8);
+    for (int32_t e = 0; *cell && *region && e < view.element_count; ++e) {
+        const int(*piece)[4];
+        const int pieces = model_cell_split((pl_element_kind)view.kind[e], &piece);
+        for (int p = 0; p < pieces; ++p, ++count) {
+            for (int k = 0; k < 4; ++k) {
+                (*cell)[4 * count + (size_t)k] = (uint32_t)view.node[view.node_start[e] + piece[p][k]];
+            }
+            (*region)[count] = (uint8_t)view.region[e];
+        }
+    }
+    return count;
+}
+
+// The triangles of all chambers and films behind each other; the header says where each begins.
+static bool model_chambers(const pl_robot *robot, uint32_t **triangle, size_t *count, json_t *list)
+{
+    *triangle = NULL;
+    *count = 0;
+    for (int a = 0; robot && a < pl_robot_actuator_count(robot); ++a) {
+        const int64_t *face;
+        const int64_t faces = pl_robot_actuator_faces(robot, a, &face);
+        model_surface s = {0};
+        if (faces == 0) {
+            continue;
+        }
+        uint32_t *grown = NULL;
+        if (model_surface_init(pl_robot_mesh(robot), face, faces, &s)) {
+            grown = realloc(*triangle, 3 * (*count + s.triangles) * sizeof **triangle);
+        }
+        if (!grown) {
+            model_surface_clear(&s);
+            return false;
+        }
+        *triangle = grown;
+        memcpy(grown + 3 * *count, s.triangle, 3 * s.triangles * sizeof *grown);
+        json_array_append_new(list, json_pack("{s:i,s:I,s:I}", "actuator", a, "start", (json_int_t)*count,
+                                              "count", (json_int_t)s.triangles));
+        *count += s.triangles;
+        model_surface_clear(&s);
+    }
+    return true;
+}
+
+server_message *server_model_mesh(const server_model *m)
+{
+    const pl_mesh *mesh = m->body;
+    const pl_mesh_view view = pl_mesh_get(mesh);
+    const size_t n = (size_t)view.vertex_count;
+    const int64_t *face;
+    const int64_t faces = pl_mesh_boundary(mesh, &face);
+    model_surface s = {0};
+    uint32_t *cell = NULL, *chamber = NULL;
+    uint8_t *cell_region = NULL;
+    size_t chambers = 0;
+    json_t *list = json_array();
+    float *rest = malloc(3 * n * sizeof *rest);
+    const size_t cells = model_cells(view, &cell, &cell_region);
+    bool good = rest && cell && cell_region && model_surface_init(mesh, face, faces, &s) &&
+                model_chambers(m->robot, &chamber, &chambers, list);
+    for (size_t i = 0; rest && i < 3 * n; ++i) {
+        rest[i] = (float)view.position[i];
+    }
+    const int64_t unknowns = m->robot ? 3 * (int64_t)n : 0;
+    json_t *head =
+        json_pack("{s:I,s:s,s:I,s:I,s:I,s:O}", "mesh", (json_int_t)m->mesh, "level",
+                  m->coarse ? "coarse" : "fine", "vertices", (json_int_t)n, "elements",
+                  (json_int_t)view.element_count, "unknowns", (json_int_t)unknowns, "chambers", list);
+    char *json = head ? json_dumps(head, JSON_COMPACT) : NULL;
+    const server_array array[] = {{"rest", SERVER_F32, rest, 3 * n},
+                                  {"tri", SERVER_U32, s.triangle, 3 * s.triangles},
+                                  {"region", SERVER_U8, s.region, s.triangles},
+                                  {"edge", SERVER_U32, s.edge, 2 * s.edges},
+                                  {"cell", SERVER_U32, cell, 4 * cells},
+                                  {"cellreg", SERVER_U8, cell_region, cells},
+                                  {"chamber", SERVER_U32, chamber, 3 * chambers}};
+    server_message *message =
+        good && json ? server_pack(SERVER_KIND_MESH, json, array, sizeof array / sizeof *array) : NULL;
+    free(json);
+    json_decref(head);
+    json_decref(list);
+    model_surface_clear(&s);
+    free(rest);
+    free(cell);
+    free(cell_region);
+    free(chamber);
+    return message;
+}
