@@ -4,7 +4,7 @@
 #define PLIANT_IO_H
 
 #include "pliant/geometric.h"
-#include "pliant/statics.h"
+#include "pliant/reduced.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -62,6 +62,20 @@ PL_API pl_statics_options pl_robot_file_options(const char *path, pl_error *err)
 // The method it asks for, and the options of local_global put over the defaults.
 typedef enum pl_method { PL_METHOD_EXACT, PL_METHOD_LOCAL_GLOBAL } pl_method;
 PL_API pl_method pl_robot_file_method(const char *path, pl_geometric_options *options, pl_error *err);
+
+// ---- models: robot files of either kind, a mesh (`mesh:`) or a reduced model (`model:`)
+PL_API bool pl_robot_file_is_reduced(const char *path); // false also when it cannot be read
+// Opens either kind; the model owns what it needs. `statics` is for the full body (NULL: what the file says),
+// `options` for its mesh. Findings as pl_robot_load.
+PL_API pl_status pl_model_load(const char *path, const pl_load_options *options,
+                               const pl_statics_options *statics, pl_model **out, pl_findings *findings,
+                               pl_error *err);
+// A reduced robot from text in memory; `path` names it in messages.
+PL_API pl_status pl_reduced_load_text(const char *text, size_t length, const char *path, pl_model **out,
+                                      pl_findings *findings, pl_error *err);
+// Writes a description as a robot file; `comment` (lines that begin with #) comes first, may be NULL.
+PL_API pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const char *path,
+                                  pl_error *err);
 
 // ---- volume meshes by extension: .vtu .node/.ele .inp here; .msh .vtk .unv through the mesher
 PL_API pl_status pl_mesh_load(const char *path, double unit, const pl_mesher *mesher, pl_mesh **out,

@@ -69,6 +69,7 @@ typedef struct io_robot_file {
     io_array broken; // lines of items that had a defect of their own
     pl_robot_def def;
     io_solver solver;
+    struct io_model *model; // a reduced robot's, in the arena (io_robot_model.h); NULL: the robot has a mesh
     bool no_memory;
 } io_robot_file;
 

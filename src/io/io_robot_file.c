@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "base/vec.h"
 #include "io/io_robot.h"
+#include "io/io_robot_model.h"
 
 // Top-level keys; the ones a body may have too are marked.
 typedef struct file_key {
@@ -15,6 +16,7 @@ static const file_key file_keys[] = {
     {{"pliant", IO_OTHER, 0, 0, IO_REQUIRED}, false},
     {{"name", IO_OTHER, 0, 0, 0}, true},
     {{"mesh", IO_OTHER, 0, 0, 0}, true},
+    {{"model", IO_OTHER, 0, 0, 0}, false},
     {{"surfaces", IO_OTHER, 0, 0, 0}, true},
     {{"materials", IO_OTHER, 0, 0, 0}, false},
     {{"regions", IO_OTHER, 0, 0, 0}, true},
@@ -174,6 +176,11 @@ static void file_root(io_robot_file *f, const io_node *root)
     if (name && io_expect(f, name, IO_SCALAR, "name")) {
         f->def.name = name->text;
     }
+    const io_node *model = io_child(root, "model");
+    if (model) {
+        io_read_model(f, root, model);
+        return;
+    }
     const io_node *materials = io_child(root, "materials");
     if (materials) {
         io_read_materials(f, materials);
@@ -302,6 +309,7 @@ void io_robot_file_clear(io_robot_file *f)
     for (int i = 0; i < PL_COUNT(arrays); ++i) {
         pl_free(arrays[i]->item);
     }
+    io_model_clear(f->model);
     pl_findings_destroy(f->findings);
     io_arena_clear(&f->arena);
 }

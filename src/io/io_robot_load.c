@@ -4,6 +4,7 @@
 #include <strings.h>
 #include "base/vec.h"
 #include "io/io_robot.h"
+#include "io/io_robot_model.h"
 
 // Brings a mesh to the order asked for.
 static pl_status load_order(pl_mesh **mesh, int order, pl_error *err)
@@ -165,7 +166,9 @@ pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
     io_robot_file f;
     io_robot_file_read(&f, text, length, path);
     pl_status status = PL_OK;
-    if (!f.no_memory && pl_findings_defect_count(f.findings) == 0) {
+    if (!f.no_memory && pl_findings_defect_count(f.findings) == 0 && f.model) {
+        io_defect(&f, f.model->def.line, "the robot is a reduced model, here one with a mesh is needed");
+    } else if (!f.no_memory && pl_findings_defect_count(f.findings) == 0) {
         status = load_robot(&f, options, out);
     }
     status = status == PL_NO_MEMORY ? pl_fail_memory(err, "the robot")

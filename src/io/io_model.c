@@ -1,0 +1,239 @@
+// Models from robot files of either kind: a mesh gives the full body, a `model:` block a reduced one; and a
+// reduced robot written as a file.
+#include <stdio.h>
+#include "io/io_robot.h"
+#include "io/io_robot_model.h"
+#include "kinematics/model.h"
+
+static pl_status model_read_text(const char *text, size_t length, const char *path, pl_model **out,
+                                 pl_findings *findings, pl_error *err)
+{
+    io_robot_file f;
+    io_robot_file_read(&f, text, length, path);
+    pl_status status = PL_OK;
+    if (!f.no_memory && pl_findings_defect_count(f.findings) == 0 && !f.model) {
+        io_defect(&f, 0, "the robot has a mesh, not a model");
+    } else if (!f.no_memory && pl_findings_defect_count(f.findings) == 0) {
+        pl_error own = {0};
+        status = pl_reduced_create(&f.model->def, out, NULL, &own);
+        if (status == PL_BAD_INPUT) {
+            io_defect(&f, f.model->def.line, "%s", own.text);
+        }
+    }
+    status = status == PL_NO_MEMORY ? pl_fail_memory(err, "the reduced model")
+                                    : io_robot_file_report(&f, status, findings, err);
+    io_robot_file_clear(&f);
+    if (status != PL_OK) {
+        pl_model_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+pl_status pl_reduced_load_text(const char *text, size_t length, const char *path, pl_model **out,
+                               pl_findings *findings, pl_error *err)
+{
+    if (!text || !out) {
+        return pl_fail(err, PL_BAD_INPUT, "robot file: a text and a place for the model are needed");
+    }
+    *out = NULL;
+    return model_read_text(text, length, path, out, findings, err);
+}
+
+// A line that begins with "model:".
+static bool model_is_reduced(const char *text, size_t length)
+{
+    for (size_t i = 0; i + 6 <= length; ++i) {
+        if ((i == 0 || text[i - 1] == '\n') && strncmp(text + i, "model:", 6) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pl_robot_file_is_reduced(const char *path)
+{
+    char *text = NULL;
+    size_t length = 0;
+    const bool reduced =
+        path && pl_file_read(path, &text, &length, NULL) == PL_OK && model_is_reduced(text, length);
+    pl_file_free(text);
+    return reduced;
+}
+
+static void model_release(void *robot)
+{
+    pl_robot_destroy(robot);
+}
+
+static pl_status model_full(const char *text, size_t length, const char *path, const pl_load_options *options,
+                            const pl_statics_options *statics, pl_model **out, pl_findings *findings,
+                            pl_error *err)
+{
+    pl_robot *robot = NULL;
+    pl_error own = {0};
+    const pl_statics_options from_file = statics ? *statics : pl_robot_file_options(path, &own);
+    pl_status status = pl_robot_load_text(text, length, path, options, &robot, findings, err);
+    if (status == PL_OK) {
+        status = pl_model_from_robot(robot, &from_file, out, err);
+    }
+    if (status == PL_OK) {
+        pl_model_own(*out, robot, model_release);
+    } else {
+        pl_robot_destroy(robot);
+    }
+    return status;
+}
+
+pl_status pl_model_load(const char *path, const pl_load_options *options, const pl_statics_options *statics,
+                        pl_model **out, pl_findings *findings, pl_error *err)
+{
+    if (!path || !out) {
+        return pl_fail(err, PL_BAD_INPUT, "robot file: a path and a place for the model are needed");
+    }
+    *out = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    pl_error own = {0};
+    pl_status status = pl_file_read(path, &text, &length, &own);
+    if (status != PL_OK) {
+        pl_findings_add(findings, PL_DEFECT, path, 0, "%s", own.text);
+        return pl_fail(err, status, "%s", own.text);
+    }
+    status = model_is_reduced(text, length)
+                 ? model_read_text(text, length, path, out, findings, err)
+                 : model_full(text, length, path, options, statics, out, findings, err);
+    pl_file_free(text);
+    return status;
+}
+
+// ---- writing
+static void write_span(pl_text *t, const pl_line_path_def *p, double length)
+{
+    if (p->span[0] != 0 || fabs(p->span[1] - length) > 1e-9 * length) {
+        pl_text_add(t, ", from: %.10g, to: %.10g", p->span[0], p->span[1]);
+    }
+    if (p->way_count > 0) {
+        pl_text_add(t, ", through: [");
+        for (int i = 0; i < p->way_count; ++i) {
+            pl_text_add(t, "%s[%.10g, %.10g, %.10g]", i ? ", " : "", p->way[3 * i], p->way[3 * i + 1],
+                        p->way[3 * i + 2]);
+        }
+        pl_text_add(t, "]");
+        return;
+    }
+    pl_text_add(t, p->radius[0] == p->radius[1] ? ", radius: %.10g" : ", radius: [%.10g, %.10g]",
+                p->radius[0], p->radius[1]);
+    pl_text_add(t, ", angle: %.10g deg", p->angle * 180 / PL_PI);
+    if (p->turns != 0) {
+        pl_text_add(t, ", turns: %.10g", p->turns);
+    }
+}
+
+static void write_actuators(pl_text *t, const pl_reduced_def *d, pl_actuator_kind kind, double length)
+{
+    bool any = false;
+    for (int i = 0; i < d->actuator_count; ++i) {
+        const pl_line_actuator_def *a = &d->actuator[i];
+        if (a->kind != kind) {
+            continue;
+        }
+        if (!any) {
+            pl_text_add(t, kind == PL_CABLE ? "  tendons:\n" : "  chambers:\n");
+            any = true;
+        }
+        pl_text_add(t, "    - {name: %s, drive: %s", a->name, pl_drive_name(a->drive));
+        write_span(t, &a->path, length);
+        if (kind == PL_CHAMBER) {
+            pl_text_add(t, ", area: %.10g, effectiveness: [%.10g, %.10g]", a->area, a->effectiveness[0],
+                        a->effectiveness[1]);
+        }
+        if (a->has_range) {
+            const double scale = pl_drive_scale(a->drive);
+            const char *unit = strcmp(pl_drive_unit(a->drive), "1") == 0 ? "" : pl_drive_unit(a->drive);
+            pl_text_add(t, ", range: [%.10g %s, %.10g %s]", a->range[0] / scale, unit, a->range[1] / scale,
+                        unit);
+        }
+        pl_text_add(t, "%s}\n", a->idle_hold ? ", idle: hold" : "");
+    }
+}
+
+static double write_sections(pl_text *t, const pl_reduced_def *d)
+{
+    double length = 0;
+    pl_text_add(t, "  sections:                       # EA, GA in N; EI, GJ in N mm^2\n");
+    for (int i = 0; i < d->section_count; ++i) {
+        const pl_section_def *s = &d->section[i];
+        length += s->length;
+        pl_text_add(t, "    - {name: %s, length: %.10g, diameter: [%.10g, %.10g]", s->name, s->length,
+                    s->diameter[0], s->diameter[1]);
+        if (s->EA > 0) {
+            pl_text_add(t, ", EA: %.10g, EI: [%.10g, %.10g]", s->EA, s->EI[0], s->EI[1]);
+        }
+        if (s->GJ > 0) {
+            pl_text_add(t, ", GJ: %.10g, GA: [%.10g, %.10g]", s->GJ, s->GA[0], s->GA[1]);
+        }
+        if (s->mass > 0) {
+            const double D = 0.5 * (s->diameter[0] + s->diameter[1]), area = PL_PI * D * D / 4;
+            pl_text_add(t, ", area: %.10g, density: %.10g kg/m^3", area, s->mass / area * 1e12);
+        }
+        if (s->pieces > 0) {
+            pl_text_add(t, ", %s: %d",
+                        d->kind == PL_CONSTANT_CURVATURE ? "arcs"
+                        : d->kind == PL_VERTEBRAE        ? "gaps"
+                                                         : "elements",
+                        s->pieces);
+        }
+        pl_text_add(t, "}\n");
+    }
+    return length;
+}
+
+static void write_rest(pl_text *t, const pl_reduced_def *d)
+{
+    pl_text_add(t, d->command_count ? "commands:\n" : "");
+    for (int i = 0; i < d->command_count; ++i) {
+        const pl_command_def *c = &d->command[i];
+        pl_text_add(t, "  %s: {drives: {", c->name);
+        for (int k = 0; k < c->drive_count; ++k) {
+            pl_text_add(t, "%s%s: %.10g", k ? ", " : "", c->drive[k].actuator, c->drive[k].factor);
+        }
+        pl_text_add(t, "}}\n");
+    }
+    pl_text_add(t, d->marker_count ? "markers:\n" : "");
+    for (int i = 0; i < d->marker_count; ++i) {
+        const pl_line_marker_def *m = &d->marker[i];
+        pl_text_add(t, "  %s: {at: %.10g, offset: [%.10g, %.10g, %.10g]}\n", m->name, m->at, m->offset[0],
+                    m->offset[1], m->offset[2]);
+    }
+    const double *g = d->gravity;
+    if (g[0] != 0 || g[1] != 0 || g[2] != 0) {
+        pl_text_add(t, "loads:\n  gravity: [%.10g m/s^2, %.10g m/s^2, %.10g m/s^2]\n", g[0] / 1000,
+                    g[1] / 1000, g[2] / 1000);
+    }
+}
+
+pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const char *path, pl_error *err)
+{
+    pl_text t = {0};
+    const double *Q = def->frame;
+    pl_text_add(&t, "%spliant: 1\nname: %s\nmodel:\n  kind: %s\n", comment ? comment : "", def->name,
+                pl_reduced_kind_name(def->kind));
+    if (def->as_published) {
+        pl_text_add(&t, "  as_published: true\n");
+    }
+    if (Q[8] != 0 || Q[2] != 0 || Q[5] != 0) {
+        pl_text_add(
+            &t,
+            "  base: {at: [%.10g, %.10g, %.10g], axis: [%.10g, %.10g, %.10g], x: [%.10g, %.10g, %.10g]}\n",
+            def->base[0], def->base[1], def->base[2], Q[2], Q[5], Q[8], Q[0], Q[3], Q[6]);
+    }
+    const double length = write_sections(&t, def);
+    write_actuators(&t, def, PL_CABLE, length);
+    write_actuators(&t, def, PL_CHAMBER, length);
+    write_rest(&t, def);
+    const pl_status status =
+        t.failed ? pl_fail_memory(err, "the robot file") : pl_file_write(path, t.data, t.length, err);
+    pl_text_clear(&t);
+    return status;
+}

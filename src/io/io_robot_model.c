@@ -1,0 +1,589 @@
+// The `model:` block: a robot described by sections along a centre line instead of a mesh, with its tendons
+// and chambers, and the reduced forms of `markers`, `sensors` and `loads`.
+#include <stdio.h>
+#include "base/vec.h"
+#include "io/io_robot.h"
+#include "io/io_robot_model.h"
+
+// One number, or a pair; one number counts twice.
+static bool model_pair(io_robot_file *f, const io_node *node, const char *what, pl_dimension dimension,
+                       double pair[2])
+{
+    if (node->kind != IO_LIST) {
+        const bool good = io_read_quantity(f, node, what, dimension, &pair[0]);
+        pair[1] = pair[0];
+        return good;
+    }
+    if (node->count != 2) {
+        io_defect(f, node->line, "%s: expected one number or two, found a list of %d", what, node->count);
+        return false;
+    }
+    return io_read_quantity(f, node->child, what, dimension, &pair[0]) &&
+           io_read_quantity(f, node->child->next, what, dimension, &pair[1]);
+}
+
+static bool model_pair_child(io_robot_file *f, const io_node *map, const char *key, pl_dimension dimension,
+                             double pair[2])
+{
+    const io_node *n = io_child(map, key);
+    return !n || model_pair(f, n, key, dimension, pair);
+}
+
+static double *model_numbers(io_robot_file *f, const io_node *node, const char *what, int *count)
+{
+    if (!io_expect(f, node, IO_LIST, what)) {
+        return NULL;
+    }
+    double *list = io_arena_take(&f->arena, ((size_t)node->count + 1) * sizeof *list);
+    f->no_memory = f->no_memory || !list;
+    *count = 0;
+    for (const io_node *n = node->child; list && n; n = n->next) {
+        if (!io_read_quantity(f, n, what, PL_DIM_NUMBER, &list[*count])) {
+            return NULL;
+        }
+        ++*count;
+    }
+    return list;
+}
+
+// ---- sections
+typedef struct model_section {
+    pl_section_def def;
+    double young, poisson, shear_modulus, area, torsion, shear, density, inertia[2];
+} model_section;
+
+static const io_key section_keys[] = {
+    {"name", IO_NAME, 0, offsetof(model_section, def.name), 0},
+    {"length", IO_QUANTITY, PL_DIM_LENGTH, offsetof(model_section, def.length), IO_REQUIRED | IO_POSITIVE},
+    {"diameter", IO_OTHER, 0, 0, IO_REQUIRED},
+    {"young", IO_QUANTITY, PL_DIM_STRESS, offsetof(model_section, young), IO_POSITIVE},
+    {"poisson", IO_QUANTITY, PL_DIM_NUMBER, offsetof(model_section, poisson), 0},
+    {"shear_modulus", IO_QUANTITY, PL_DIM_STRESS, offsetof(model_section, shear_modulus), IO_POSITIVE},
+    {"area", IO_QUANTITY, PL_DIM_AREA, offsetof(model_section, area), IO_POSITIVE},
+    {"inertia", IO_OTHER, 0, 0, 0},
+    {"torsion", IO_QUANTITY, PL_DIM_NUMBER, offsetof(model_section, torsion), IO_POSITIVE},
+    {"shear_coefficient", IO_QUANTITY, PL_DIM_NUMBER, offsetof(model_section, shear), IO_POSITIVE},
+    {"density", IO_QUANTITY, PL_DIM_DENSITY, offsetof(model_section, density), IO_NOT_NEGATIVE},
+    {"EA", IO_QUANTITY, PL_DIM_FORCE, offsetof(model_section, def.EA), IO_POSITIVE},
+    {"EI", IO_OTHER, 0, 0, 0},
+    {"GJ", IO_QUANTITY, PL_DIM_NUMBER, offsetof(model_section, def.GJ), IO_POSITIVE},
+    {"GA", IO_OTHER, 0, 0, 0},
+    {"elements", IO_WHOLE, 0, offsetof(model_section, def.pieces), IO_POSITIVE},
+    {"arcs", IO_WHOLE, 0, offsetof(model_section, def.pieces), IO_POSITIVE},
+    {"gaps", IO_WHOLE, 0, offsetof(model_section, def.pieces), IO_POSITIVE},
+    {"shares", IO_OTHER, 0, 0, 0},
+};
+
+// What is not given follows from a solid circle of the mean diameter; EA, EI, GJ, GA are put over it.
+static void section_stiffness(const io_node *node, model_section *s)
+{
+    const double D = 0.5 * (s->def.diameter[0] + s->def.diameter[1]), I = PL_PI * D * D * D * D / 64;
+    const pl_section_def given = s->def;
+    const double G = s->shear_modulus > 0 ? s->shear_modulus : s->young / (2 * (1 + s->poisson));
+    s->area = s->area > 0 ? s->area : PL_PI * D * D / 4;
+    if (s->young > 0) {
+        pl_section_stiffness(&s->def, s->young, G, s->area, s->inertia[0] > 0 ? s->inertia[0] : I,
+                             s->inertia[1] > 0 ? s->inertia[1] : I, s->torsion > 0 ? s->torsion : 2 * I,
+                             s->shear > 0 ? s->shear : 0.9);
+    }
+    s->def.mass = s->density * s->area;
+    s->def.EA = given.EA > 0 ? given.EA : s->def.EA;
+    s->def.GJ = given.GJ > 0 ? given.GJ : s->def.GJ;
+    if (io_child(node, "EI")) {
+        memcpy(s->def.EI, given.EI, sizeof given.EI);
+    }
+    if (io_child(node, "GA")) {
+        memcpy(s->def.GA, given.GA, sizeof given.GA);
+    }
+}
+
+static bool section_read(io_robot_file *f, const io_node *node, model_section *s)
+{
+    bool good = io_read_map(f, node, "section", section_keys, PL_COUNT(section_keys), s);
+    if (node->kind != IO_MAP) {
+        return false;
+    }
+    good = model_pair_child(f, node, "diameter", PL_DIM_LENGTH, s->def.diameter) && good;
+    good = model_pair_child(f, node, "EI", PL_DIM_NUMBER, s->def.EI) && good;
+    good = model_pair_child(f, node, "GA", PL_DIM_FORCE, s->def.GA) && good;
+    good = model_pair_child(f, node, "inertia", PL_DIM_NUMBER, s->inertia) && good;
+    if (!(s->poisson > -1 && s->poisson < 0.5)) {
+        io_defect(f, node->line, "section: poisson is %g, expected a number above -1 and below 0.5",
+                  s->poisson);
+        good = false;
+    }
+    const io_node *shares = io_child(node, "shares");
+    if (shares) {
+        s->def.share = model_numbers(f, shares, "shares", &s->def.share_count);
+        good = s->def.share && good;
+    }
+    section_stiffness(node, s);
+    return good;
+}
+
+static void model_sections(io_robot_file *f, const io_node *node)
+{
+    if (!io_expect(f, node, IO_LIST, "model: sections")) {
+        return;
+    }
+    int number = 1;
+    for (const io_node *n = node->child; n; n = n->next, ++number) {
+        model_section s = {.def.line = n->line, .poisson = 0.45};
+        if (!section_read(f, n, &s)) {
+            io_mark_broken(f, n->line);
+            f->model->broken = true;
+        }
+        if (!s.def.name) {
+            s.def.name = io_arena_format(&f->arena, "section%d", number);
+            f->no_memory = f->no_memory || !s.def.name;
+        }
+        pl_section_def *slot = io_append(f, &f->model->section, sizeof *slot);
+        if (slot) {
+            *slot = s.def;
+            f->model->length += s.def.length;
+        }
+    }
+}
+
+// The part of the line a section takes; false when there is none of that name.
+static bool model_span(const io_robot_file *f, const char *name, double span[2])
+{
+    const pl_section_def *s = f->model->section.item;
+    double at = 0;
+    for (int i = 0; i < f->model->section.count; ++i) {
+        if (strcmp(s[i].name, name) == 0) {
+            span[0] = at;
+            span[1] = at + s[i].length;
+            return true;
+        }
+        at += s[i].length;
+    }
+    return false;
+}
+
+static double model_radius(const io_robot_file *f, double at)
+{
+    const pl_section_def *s = f->model->section.item;
+    double start = 0, radius = 0;
+    for (int i = 0; i < f->model->section.count; ++i) {
+        const double t = (at - start) / s[i].length;
+        if (t >= -1e-9) {
+            radius = 0.5 * (s[i].diameter[0] + fmin(fmax(t, 0), 1) * (s[i].diameter[1] - s[i].diameter[0]));
+        }
+        start += s[i].length;
+    }
+    return radius;
+}
+
+// ---- paths
+#define PATH_KEYS                                                                                            \
+    {"section", IO_OTHER, 0, 0, 0}, {"from", IO_OTHER, 0, 0, 0}, {"to", IO_OTHER, 0, 0, 0},                  \
+        {"radius", IO_OTHER, 0, 0, 0}, {"angle", IO_OTHER, 0, 0, 0}, {"turns", IO_OTHER, 0, 0, 0},           \
+    {                                                                                                        \
+        "through", IO_OTHER, 0, 0, 0                                                                         \
+    }
+
+static bool path_through(io_robot_file *f, const io_node *node, const char *what, pl_line_path_def *p)
+{
+    if (!io_expect(f, node, IO_LIST, what) || node->count < 2) {
+        io_defect(f, node->line, "%s: through needs at least two points [s, x, y]", what);
+        return false;
+    }
+    double *way = io_arena_take(&f->arena, 3 * (size_t)node->count * sizeof *way);
+    f->no_memory = f->no_memory || !way;
+    bool good = way != NULL;
+    int i = 0;
+    for (const io_node *n = node->child; way && n; n = n->next, ++i) {
+        good = io_read_vector(f, n, what, PL_DIM_LENGTH, way + 3 * i) && good;
+    }
+    if (good) {
+        p->way = way;
+        p->way_count = node->count;
+        p->span[0] = way[0];
+        p->span[1] = way[3 * node->count - 3];
+    }
+    return good;
+}
+
+static bool model_path(io_robot_file *f, const io_node *node, const char *what, bool needs_radius,
+                       pl_line_path_def *p)
+{
+    const io_node *section = io_child(node, "section"), *n;
+    bool good = true;
+    p->span[1] = f->model->length;
+    if (section && (!io_expect(f, section, IO_SCALAR, what) || !model_span(f, section->text, p->span))) {
+        io_defect(f, section->line, "%s: there is no section '%s'", what,
+                  section->kind == IO_SCALAR ? section->text : "");
+        return false;
+    }
+    if ((n = io_child(node, "from"))) {
+        good = io_read_quantity(f, n, what, PL_DIM_LENGTH, &p->span[0]) && good;
+    }
+    if ((n = io_child(node, "to"))) {
+        good = io_read_quantity(f, n, what, PL_DIM_LENGTH, &p->span[1]) && good;
+    }
+    if ((n = io_child(node, "angle"))) {
+        good = io_read_quantity(f, n, what, PL_DIM_ANGLE, &p->angle) && good;
+    }
+    if ((n = io_child(node, "turns"))) {
+        good = io_read_quantity(f, n, what, PL_DIM_NUMBER, &p->turns) && good;
+    }
+    if ((n = io_child(node, "through"))) {
+        return path_through(f, n, what, p) && good;
+    }
+    if (!(n = io_child(node, "radius"))) {
+        p->radius[0] = model_radius(f, p->span[0]);
+        p->radius[1] = model_radius(f, p->span[1] - 1e-6 * f->model->length);
+        if (needs_radius) {
+            io_defect(f, node->line, "%s: 'radius' (its distance from the centre line) is missing", what);
+        }
+        return good && !needs_radius;
+    }
+    return model_pair(f, n, what, PL_DIM_LENGTH, p->radius) && good;
+}
+
+// ---- actuators
+static bool actuator_drive(io_robot_file *f, const io_node *node, const char *what, pl_line_actuator_def *a)
+{
+    static const pl_drive cable[] = {PL_DRIVE_TENSION, PL_DRIVE_LENGTH, PL_DRIVE_LENGTH_RATIO,
+                                     PL_DRIVE_SHORTENING};
+    static const pl_drive chamber[] = {PL_DRIVE_PRESSURE, PL_DRIVE_VOLUME, PL_DRIVE_VOLUME_RATIO};
+    const pl_drive *drive = a->kind == PL_CABLE ? cable : chamber;
+    const int count = a->kind == PL_CABLE ? PL_COUNT(cable) : PL_COUNT(chamber);
+    const char *name[4];
+    for (int i = 0; i < count; ++i) {
+        name[i] = pl_drive_name(drive[i]);
+    }
+    const io_node *n = io_child(node, "drive");
+    const int i = n ? io_read_choice(f, n, what, name, count) : 0;
+    a->drive = drive[i < 0 ? 0 : i];
+    return i >= 0;
+}
+
+static bool actuator_read(io_robot_file *f, const io_node *node, pl_line_actuator_def *a)
+{
+    static const char *const idle[] = {"free", "hold"};
+    static const io_key keys[] = {
+        {"name", IO_NAME, 0, offsetof(pl_line_actuator_def, name), IO_REQUIRED},
+        {"drive", IO_OTHER, 0, 0, 0},
+        {"range", IO_OTHER, 0, 0, 0},
+        {"idle", IO_OTHER, 0, 0, 0},
+        PATH_KEYS,
+        {"area", IO_QUANTITY, PL_DIM_AREA, offsetof(pl_line_actuator_def, area), IO_POSITIVE},
+        {"effectiveness", IO_OTHER, 0, 0, 0},
+    };
+    const bool chamber = a->kind == PL_CHAMBER;
+    char what[120];
+    bool good =
+        io_read_map(f, node, chamber ? "chamber" : "tendon", keys, PL_COUNT(keys) - (chamber ? 0 : 2), a);
+    if (node->kind != IO_MAP || !a->name) {
+        return false;
+    }
+    snprintf(what, sizeof what, "%s '%.60s'", chamber ? "chamber" : "tendon", a->name);
+    good = actuator_drive(f, node, what, a) && good;
+    good = model_path(f, node, what, chamber, &a->path) && good;
+    good = (!chamber || model_pair_child(f, node, "effectiveness", PL_DIM_NUMBER, a->effectiveness)) && good;
+    if (chamber && !io_child(node, "area")) {
+        io_defect(f, node->line, "%s: 'area' (its cross-section) is missing", what);
+        good = false;
+    }
+    const io_node *n = io_child(node, "range");
+    if (n) {
+        a->has_range = io_read_range(f, n, what, pl_drive_dimension(a->drive), a->range);
+        good = a->has_range && good;
+    }
+    n = io_child(node, "idle");
+    if (n) {
+        const int i = io_read_choice(f, n, what, idle, 2);
+        a->idle_hold = i == 1;
+        good = i >= 0 && good;
+    }
+    return good;
+}
+
+static void model_actuators(io_robot_file *f, const io_node *node, pl_actuator_kind kind)
+{
+    if (!io_expect(f, node, IO_LIST, kind == PL_CABLE ? "model: tendons" : "model: chambers")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_line_actuator_def a = {.kind = kind, .effectiveness = {1, 1}, .line = n->line};
+        if (!actuator_read(f, n, &a)) {
+            io_mark_broken(f, n->line);
+            f->model->broken = true;
+        }
+        a.name = a.name ? a.name : "";
+        pl_line_actuator_def *slot = io_append(f, &f->model->actuator, sizeof *slot);
+        // commands look up the drive of what they drive
+        pl_actuator_def *also = io_append(f, &f->actuator, sizeof *also);
+        if (slot && also) {
+            *slot = a;
+            *also = (pl_actuator_def){.name = a.name, .kind = kind, .drive = a.drive, .line = n->line};
+        }
+    }
+}
+
+// ---- markers, sensors, loads
+static void model_markers(io_robot_file *f, const io_node *node)
+{
+    static const io_key keys[] = {
+        {"at", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_line_marker_def, at), IO_NOT_NEGATIVE},
+        {"offset", IO_VECTOR, PL_DIM_LENGTH, offsetof(pl_line_marker_def, offset), 0},
+    };
+    if (!io_expect(f, node, IO_MAP, "markers")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_line_marker_def def = {.name = n->key, .at = f->model->length, .line = n->key_line};
+        char what[100];
+        snprintf(what, sizeof what, "marker '%.60s'", n->key);
+        if (n->kind != IO_NULL && !io_read_map(f, n, what, keys, PL_COUNT(keys), &def)) {
+            io_mark_broken(f, n->key_line);
+            f->model->broken = true;
+        }
+        pl_line_marker_def *slot = io_append(f, &f->model->marker, sizeof *slot);
+        if (slot) {
+            *slot = def;
+        }
+    }
+}
+
+static void model_sensors(io_robot_file *f, const io_node *node)
+{
+    static const char *const kinds[] = {"length", "volume", "pressure"};
+    static const io_key keys[] = {
+        {"name", IO_NAME, 0, offsetof(pl_line_sensor_def, name), IO_REQUIRED},
+        {"kind", IO_OTHER, 0, 0, IO_REQUIRED},
+        {"actuator", IO_TEXT, 0, offsetof(pl_line_sensor_def, actuator), 0},
+        PATH_KEYS,
+    };
+    if (!io_expect(f, node, IO_LIST, "sensors")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_line_sensor_def def = {.line = n->line};
+        bool good = io_read_map(f, n, "sensor", keys, PL_COUNT(keys), &def);
+        const int kind = good ? io_read_choice(f, io_child(n, "kind"), "sensor: kind", kinds, 3) : -1;
+        good = kind >= 0;
+        def.kind = good ? (pl_sensor_kind)kind : PL_SENSOR_LENGTH;
+        good = good && (def.kind != PL_SENSOR_LENGTH || model_path(f, n, "sensor", true, &def.path));
+        if (!good) {
+            io_mark_broken(f, n->line);
+            f->model->broken = true;
+        }
+        pl_line_sensor_def *slot = io_append(f, &f->model->sensor, sizeof *slot);
+        if (slot) {
+            *slot = def;
+        }
+    }
+}
+
+static void model_forces(io_robot_file *f, const io_node *node)
+{
+    static const io_key keys[] = {
+        {"marker", IO_TEXT, 0, offsetof(pl_line_force_def, marker), IO_REQUIRED},
+        {"force", IO_VECTOR, PL_DIM_FORCE, offsetof(pl_line_force_def, force), 0},
+        {"moment", IO_VECTOR, PL_DIM_MOMENT, offsetof(pl_line_force_def, moment), 0},
+        {"follower", IO_BOOL, 0, offsetof(pl_line_force_def, follower), 0},
+    };
+    if (!io_expect(f, node, IO_LIST, "loads: forces")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_line_force_def def = {.line = n->line};
+        f->model->broken = !io_read_map(f, n, "loads: force", keys, PL_COUNT(keys), &def) || f->model->broken;
+        pl_line_force_def *slot = io_append(f, &f->model->force, sizeof *slot);
+        if (slot) {
+            *slot = def;
+        }
+    }
+}
+
+static void model_distributed(io_robot_file *f, const io_node *node)
+{
+    static const io_key keys[] = {
+        {"section", IO_TEXT, 0, offsetof(pl_line_load_def, section), 0},
+        {"force", IO_VECTOR, PL_DIM_NUMBER, offsetof(pl_line_load_def, force), IO_REQUIRED},
+    };
+    if (!io_expect(f, node, IO_LIST, "loads: distributed")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_line_load_def def = {.line = n->line};
+        f->model->broken =
+            !io_read_map(f, n, "loads: distributed", keys, PL_COUNT(keys), &def) || f->model->broken;
+        pl_line_load_def *slot = io_append(f, &f->model->load, sizeof *slot);
+        if (slot) {
+            *slot = def;
+        }
+    }
+}
+
+static void model_loads(io_robot_file *f, const io_node *node)
+{
+    static const io_key keys[] = {
+        {"gravity", IO_VECTOR, PL_DIM_ACCELERATION, offsetof(pl_reduced_def, gravity), 0},
+        {"forces", IO_OTHER, 0, 0, 0},
+        {"distributed", IO_OTHER, 0, 0, 0},
+    };
+    io_read_map(f, node, "loads", keys, PL_COUNT(keys), &f->model->def);
+    const io_node *forces = io_child(node, "forces"), *distributed = io_child(node, "distributed");
+    if (forces) {
+        model_forces(f, forces);
+    }
+    if (distributed) {
+        model_distributed(f, distributed);
+    }
+}
+
+// ---- the base frame: z along `axis`, x as near to the given one as it can be
+static bool model_base(io_robot_file *f, const io_node *node, pl_reduced_def *d)
+{
+    struct {
+        double at[3], axis[3], x[3];
+    } b = {.axis = {0, 0, 1}, .x = {1, 0, 0}};
+    static const io_key keys[] = {
+        {"at", IO_VECTOR, PL_DIM_LENGTH, 0, 0},
+        {"axis", IO_VECTOR, PL_DIM_NUMBER, 3 * sizeof(double), 0},
+        {"x", IO_VECTOR, PL_DIM_NUMBER, 6 * sizeof(double), 0},
+    };
+    if (!io_read_map(f, node, "model: base", keys, PL_COUNT(keys), &b)) {
+        return false;
+    }
+    const double length = pl_norm3(b.axis);
+    double y[3], x[3];
+    if (!io_child(node, "x") && length > 0 && fabs(b.axis[0]) > 0.9 * length) {
+        b.x[0] = 0, b.x[1] = 1; // the default lies along the axis
+    }
+    pl_cross3(b.axis, b.x, y);
+    const double side = pl_norm3(y);
+    if (!(length > 1e-12) || !(side > 1e-9 * length * pl_norm3(b.x))) {
+        io_defect(f, node->line, "model: base: axis [%g, %g, %g] and x [%g, %g, %g] span no frame", b.axis[0],
+                  b.axis[1], b.axis[2], b.x[0], b.x[1], b.x[2]);
+        return false;
+    }
+    pl_cross3(y, b.axis, x);
+    const double along = pl_norm3(x);
+    for (int i = 0; i < 3; ++i) {
+        d->base[i] = b.at[i];
+        d->frame[3 * i] = x[i] / along;
+        d->frame[3 * i + 1] = y[i] / side;
+        d->frame[3 * i + 2] = b.axis[i] / length;
+    }
+    return true;
+}
+
+static void model_block(io_robot_file *f, const io_node *node)
+{
+    static const char *const kinds[] = {"beam", "rod", "constant_curvature", "vertebrae"};
+    static const io_key keys[] = {
+        {"kind", IO_OTHER, 0, 0, IO_REQUIRED},
+        {"as_published", IO_BOOL, 0, offsetof(pl_reduced_def, as_published), 0},
+        {"base", IO_OTHER, 0, 0, 0},
+        {"sections", IO_OTHER, 0, 0, IO_REQUIRED},
+        {"chambers", IO_OTHER, 0, 0, 0},
+        {"tendons", IO_OTHER, 0, 0, 0},
+    };
+    io_model *m = f->model;
+    m->broken = !io_read_map(f, node, "model", keys, PL_COUNT(keys), &m->def);
+    if (node->kind != IO_MAP) {
+        return;
+    }
+    const io_node *n = io_child(node, "kind");
+    if (n) {
+        const int kind = io_read_choice(f, n, "model: kind", kinds, PL_COUNT(kinds));
+        m->def.kind = kind < 0 ? PL_ROD : (pl_reduced_kind)kind;
+        m->broken = m->broken || kind < 0;
+    }
+    if ((n = io_child(node, "base"))) {
+        m->broken = !model_base(f, n, &m->def) || m->broken;
+    }
+    if ((n = io_child(node, "sections"))) {
+        model_sections(f, n);
+    }
+    if ((n = io_child(node, "tendons"))) {
+        model_actuators(f, n, PL_CABLE);
+    }
+    if ((n = io_child(node, "chambers"))) {
+        model_actuators(f, n, PL_CHAMBER);
+    }
+}
+
+// What belongs to a mesh has no meaning beside a model.
+static void model_strangers(io_robot_file *f, const io_node *root)
+{
+    static const char *const mesh_only[] = {"mesh",  "bodies", "surfaces",  "materials", "regions",
+                                            "fixed", "rigid",  "actuators", "solver"};
+    for (int i = 0; i < PL_COUNT(mesh_only); ++i) {
+        const io_node *n = io_child(root, mesh_only[i]);
+        if (n) {
+            io_defect(f, n->key_line, "'%s' belongs to a robot with a mesh, this one has a model", n->key);
+        }
+    }
+}
+
+static void model_check(io_robot_file *f)
+{
+    pl_findings *more = pl_findings_create();
+    if (!more) {
+        f->no_memory = true;
+        return;
+    }
+    pl_reduced_check(&f->model->def, more, NULL);
+    for (int i = 0; i < pl_findings_count(more); ++i) {
+        const pl_finding *item = pl_findings_at(more, i);
+        io_defect(f, item->line, "%s", item->text);
+    }
+    pl_findings_destroy(more);
+}
+
+void io_read_model(io_robot_file *f, const io_node *root, const io_node *node)
+{
+    io_model *m = io_arena_take(&f->arena, sizeof *m);
+    f->model = m;
+    if (!m) {
+        f->no_memory = true;
+        return;
+    }
+    m->def.file = f->path;
+    m->def.name = f->def.name;
+    m->def.line = node->key_line;
+    model_strangers(f, root);
+    model_block(f, node);
+    const io_node *n;
+    if ((n = io_child(root, "markers"))) {
+        model_markers(f, n);
+    }
+    if ((n = io_child(root, "sensors"))) {
+        model_sensors(f, n);
+    }
+    if ((n = io_child(root, "loads"))) {
+        model_loads(f, n);
+    }
+    if ((n = io_child(root, "commands"))) {
+        io_read_commands(f, n);
+    }
+#define FILL(what) (m->def.what = m->what.item, m->def.what##_count = m->what.count)
+    FILL(section);
+    FILL(actuator);
+    FILL(marker);
+    FILL(sensor);
+    FILL(force);
+    FILL(load);
+#undef FILL
+    m->def.command = f->command.item;
+    m->def.command_count = f->command.count;
+    if (!m->broken && !f->no_memory && pl_findings_defect_count(f->findings) == 0) {
+        model_check(f);
+    }
+}
+
+void io_model_clear(io_model *m)
+{
+    if (m) {
+        io_array *const arrays[] = {&m->section, &m->actuator, &m->marker, &m->sensor, &m->force, &m->load};
+        for (int i = 0; i < PL_COUNT(arrays); ++i) {
+            pl_free(arrays[i]->item);
+        }
+    }
+}
