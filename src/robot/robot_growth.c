@@ -120,6 +120,9 @@ pl_status robot_growth(robot_build *b, int actuator)
         a->region = pl_mesh_find_region(b->robot->mesh, robot_air_name(def));
         if (a->region >= 0 && def->kind == PL_FILM) {
             growth_is_shell(b, a->region, "growth", def->line);
+            a->thickness = a->thickness > 0 || !(a->rest > 0)
+                               ? a->thickness
+                               : pl_mesh_region_volume(b->robot->mesh, a->region) / a->rest;
         }
         for (int k = 0; k < actuator; ++k) {
             if (b->robot->actuator[k].growth && b->robot->actuator[k].region == a->region && a->region >= 0) {

@@ -115,8 +115,8 @@ pl_status pl_statics_create(const pl_robot *robot, const pl_statics_options *opt
     pl_mesh_bounds(robot->mesh, low, high);
     s->size = pl_distance3(low, high);
     pl_status (*const stage[])(pl_statics *, pl_error *) = {
-        create_elements, statics_number,        statics_drives_create, statics_pattern,
-        create_work,     statics_linear_create, statics_warp_create,
+        create_elements, statics_growth_create, statics_number,        statics_drives_create,
+        statics_pattern, create_work,           statics_linear_create, statics_warp_create,
     };
     for (int i = 0; status == PL_OK && i < PL_COUNT(stage); ++i) {
         status = stage[i](s, err);
@@ -145,7 +145,8 @@ void pl_statics_destroy(pl_statics *s)
         pl_free(s->memory_s[i]);
         pl_free(s->memory_y[i]);
     }
-    void *owned[] = {s->dof,
+    void *owned[] = {s->growth,
+                     s->dof,
                      s->rigid_of,
                      s->rigid,
                      s->pressure_dof,

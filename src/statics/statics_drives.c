@@ -164,9 +164,12 @@ void statics_drives_destroy(pl_statics *s)
     pl_free(s->dead_still);
 }
 
-// What a command value means for the functional: target measure, effort, volume pushed, voltage.
-static double drive_goal(const pl_actuator *a, double value)
+double drive_goal(const pl_actuator *a, double value)
 {
+    if (a->growth || a->table.count > 0) {
+        const double ratio = a->table.count > 0 ? pl_monotone_value(&a->table, value, NULL) : value;
+        return a->growth ? ratio : ratio * a->rest;
+    }
     switch (a->drive) {
     case PL_DRIVE_LENGTH_RATIO:
     case PL_DRIVE_VOLUME_RATIO:
@@ -181,8 +184,20 @@ static double drive_goal(const pl_actuator *a, double value)
     }
 }
 
+double drive_growth_slope(const drive *d, const pl_actuator *a)
+{
+    double slope = 1;
+    if (a->table.count > 0) {
+        pl_monotone_value(&a->table, d->input, &slope);
+    }
+    return slope;
+}
+
 static drive_mode drive_mode_of(const pl_actuator *a)
 {
+    if (a->growth || a->table.count > 0) {
+        return a->growth ? MODE_GROWTH : MODE_CONSTRAINT;
+    }
     switch (a->drive) {
     case PL_DRIVE_TENSION:
     case PL_DRIVE_PRESSURE:
@@ -221,8 +236,13 @@ void statics_drives_begin(pl_statics *s, const pl_state *state, const double *co
         d->idle = isnan(value);
         d->one_sided = a->one_sided && !d->idle;
         d->slope = drive_slope(a, value);
+        d->input = a->command >= 0 ? pl_actuator_value(a, command[a->command]) : NAN;
         d->effort = state->multiplier[i];
-        if (d->idle && a->idle_hold) {
+        if (a->growth) {
+            d->mode = MODE_GROWTH;
+            d->from = isnan(old) ? 1 : drive_goal(a, old);
+            d->to = d->idle ? 1 : drive_goal(a, value);
+        } else if (d->idle && a->idle_hold) {
             d->mode = MODE_CONSTRAINT;
             d->inequality = a->kind == PL_CABLE;
             d->from = d->inequality && state->active[i] == 0 ? a->rest : now;
@@ -257,6 +277,13 @@ void statics_drives_begin(pl_statics *s, const pl_state *state, const double *co
     s->load_to = 1;
 }
 
+// Does the goal rise with the value of the drive?
+static bool drive_rises(const pl_actuator *a)
+{
+    return a->table.count > 0 ? a->table.y[a->table.count - 1] >= a->table.y[0]
+                              : drive_goal(a, 1) > drive_goal(a, 0);
+}
+
 void statics_drives_set(pl_statics *s, double at)
 {
     for (int i = 0; i < s->drive_count; ++i) {
@@ -265,10 +292,12 @@ void statics_drives_set(pl_statics *s, double at)
         d->way = d->value;
         if (d->one_sided) {
             const pl_actuator *a = &s->robot->actuator[i];
-            d->value = a->drive == PL_DRIVE_SHORTENING ? fmin(d->value, a->rest) : fmax(d->value, 0);
+            const double rest = drive_goal(a, 0);
+            d->value = drive_rises(a) ? fmax(d->value, rest) : fmin(d->value, rest);
         }
     }
     s->load = at >= 1 ? s->load_to : s->load_from + at * (s->load_to - s->load_from);
+    statics_grow(s);
 }
 
 // n R T of the gas in chamber and line: what filled them at ambient pressure, and what was pushed in
@@ -286,7 +315,9 @@ void drive_evaluate(drive *d, const pl_actuator *a, const double *x)
 {
     d->measure = pl_functional_value(&d->h, x);
     d->curvature = 0;
-    if (d->mode == MODE_EFFORT) {
+    if (d->mode == MODE_GROWTH) {
+        d->effort = 0; // acts through its elements
+    } else if (d->mode == MODE_EFFORT) {
         d->effort = d->value;
     } else if (d->mode == MODE_GAS) {
         const double V = d->measure + a->line_volume, nRT = gas_amount(a, d->value);
@@ -323,7 +354,10 @@ void drive_command_derivative(const drive *d, const pl_actuator *a, double *targ
     *target = *force = 0;
     switch (d->mode) {
     case MODE_CONSTRAINT:
-        *target = drive_goal(a, 1) - drive_goal(a, 0);
+        *target =
+            a->table.count > 0 ? a->rest * drive_growth_slope(d, a) : drive_goal(a, 1) - drive_goal(a, 0);
+        break;
+    case MODE_GROWTH:
         break;
     case MODE_EFFORT:
         *force = d->sign;
@@ -345,6 +379,14 @@ pl_status statics_drives_check(const pl_statics *s, const double *command, pl_er
         if (isnan(value)) {
             continue;
         }
+        const pl_monotone *t = &a->table;
+        const double beyond = t->count > 0 ? 1e-9 * (t->x[t->count - 1] - t->x[0]) : 0;
+        if (t->count > 0 && !(value >= t->x[0] - beyond && value <= t->x[t->count - 1] + beyond)) {
+            const double unit = pl_drive_scale(a->drive);
+            return pl_fail(err, PL_BAD_INPUT, "actuator '%s': %g %s is outside of its table, %g to %g",
+                           a->name, value / unit, pl_drive_unit(a->drive), t->x[0] / unit,
+                           t->x[t->count - 1] / unit);
+        }
         const double goal = drive_goal(a, value);
         if (!isfinite(goal)) {
             return pl_fail(err, PL_BAD_INPUT, "actuator '%s': the command is infinite", a->name);
@@ -358,7 +400,7 @@ pl_status statics_drives_check(const pl_statics *s, const double *command, pl_er
                            "actuator '%s': %g mm^3 drawn out, chamber and line hold only %g", a->name, -value,
                            a->rest + a->line_volume);
         }
-        if (drive_mode_of(a) == MODE_CONSTRAINT && goal <= 0) {
+        if ((drive_mode_of(a) == MODE_CONSTRAINT || a->growth) && goal <= 0) {
             return pl_fail(err, PL_BAD_INPUT,
                            "actuator '%s': the command asks for a measure of %g, must be > 0 (at rest %g)",
                            a->name, goal, a->rest);
@@ -370,6 +412,9 @@ pl_status statics_drives_check(const pl_statics *s, const double *command, pl_er
 double drive_command_value(const pl_statics *s, int i)
 {
     const pl_actuator *a = &s->robot->actuator[i];
+    if (a->table.count > 0) {
+        return pl_monotone_inverse(&a->table, s->drive[i].way / (a->growth ? 1 : a->rest)) / a->factor;
+    }
     const double zero = drive_goal(a, 0), slope = drive_goal(a, 1) - zero;
     return (s->drive[i].way - zero) / slope / a->factor;
 }

@@ -5,7 +5,7 @@
 double statics_evaluate(pl_statics *s, const double *x, double *g)
 {
     double energy = pl_elements_energy(s->elements, x, g ? s->g_full : NULL, NULL);
-    if (isinf(energy)) {
+    if (isinf(energy) || s->growth_failed) {
         return INFINITY;
     }
     for (int i = 0; i < s->drive_count; ++i) {

@@ -82,6 +82,7 @@ pl_status pl_statics_field(pl_statics *s, const pl_state *state, pl_field field,
         }
         return PL_OK;
     }
+    statics_grow_to(s, state);
     const bool on_elements = pl_field_on_elements(field);
     const int64_t count = on_elements ? s->mesh.element_count : vertices;
     for (int64_t i = 0; i < count * parts; ++i) {

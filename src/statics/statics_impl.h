@@ -29,7 +29,8 @@ typedef enum drive_mode {
     MODE_EFFORT,     // Phi = sign * effort * h
     MODE_CONSTRAINT, // h = target, the effort is the multiplier
     MODE_GAS,        // Phi = -nRT ln(h + V_line) + p_amb h
-    MODE_VOLTAGE     // Phi = -eps U^2 h^2 / (2 Vol)
+    MODE_VOLTAGE,    // Phi = -eps U^2 h^2 / (2 Vol)
+    MODE_GROWTH      // no potential: the stress-free shape of its elements, `value` being the ratio
 } drive_mode;
 
 typedef struct drive {
@@ -40,6 +41,7 @@ typedef struct drive {
     double from, to; // target, effort, volume pushed or voltage at both ends of the way
     bool idle;       // not commanded
     bool one_sided;  // the way goes on beyond rest, the value stays there
+    double input;    // the actuator's own value at the end of the way
     double slope;    // d(actuator value)/d(command): its factor, or 0 while a one-sided command points away
     // at the load under way
     double way;       // interpolated between from and to
@@ -111,6 +113,10 @@ struct pl_statics {
     double *dead;                    // 3 per vertex: gravity and forces at full load
     bool has_open;                   // some pressure follows an open surface:
     double *dead_still;              // what does not change of `dead`; NULL without any
+
+    // stress-free shapes
+    bool grows, growth_failed;
+    pl_growth *growth; // per region
 
     // tangent
     pl_sparse K;
@@ -201,6 +207,24 @@ void statics_follow_change(pl_statics *s, const double *x, const double *dx,
                            double *out); // C dx; uses x_best
 // Puts the force itself of every surface pressure into a gradient that has their potentials.
 void statics_pressure_correct(pl_statics *s, const double *x, double load, double *gradient);
+
+// What a value of the drive means for the functional: target measure, effort, volume pushed, voltage; for
+// growth the ratio.
+double drive_goal(const pl_actuator *a, double value);
+// d(ratio)/d(value of the drive), for growth
+double drive_growth_slope(const drive *d, const pl_actuator *a);
+
+// ---- statics_growth.c
+pl_status statics_growth_create(pl_statics *s, pl_error *err);
+void statics_grow(pl_statics *s);                           // to the load and the drives' values under way
+void statics_grow_to(pl_statics *s, const pl_state *state); // to those of a state
+pl_growth_kind statics_growth_kind(const pl_actuator *a);
+// Effort of a growing actuator after an evaluation at x; its derivative by the ratio at fixed x (may be
+// NULL); scale times that by x is added to by_position (3 per vertex, may be NULL).
+double statics_growth_effort(pl_statics *s, int i, const double *x, double load, double *by_ratio,
+                             double scale, double *by_position);
+// full += scale dG/d(ratio)
+void statics_growth_force(pl_statics *s, int i, const double *x, double load, double scale, double *full);
 
 // ---- statics_pattern.c, statics_assemble.c
 pl_status statics_pattern(pl_statics *s, pl_error *err);

@@ -2,12 +2,22 @@
 // residual.
 #include "statics/statics_impl.h"
 
+static double result_effort(pl_statics *s, const pl_state *state, int i)
+{
+    if (!s->robot->actuator[i].growth) {
+        return state->multiplier[i];
+    }
+    statics_grow_to(s, state);
+    pl_elements_energy(s->elements, state->x, NULL, NULL); // pressures
+    return statics_growth_effort(s, i, state->x, state->load, NULL, 0, NULL);
+}
+
 pl_actuator_result pl_statics_actuator(pl_statics *s, const pl_state *state, int i)
 {
     const pl_actuator *a = &s->robot->actuator[i];
     pl_actuator_result out = {.measure = pl_functional_value(&s->drive[i].h, state->x)};
     out.ratio = out.measure / a->rest;
-    out.effort = state->multiplier[i];
+    out.effort = result_effort(s, state, i);
     if (a->kind == PL_FILM && a->thickness > 0) {
         out.effort *=
             out.measure / (a->rest * a->thickness); // -dPhi/dA to a stress over the current thickness
@@ -112,12 +122,13 @@ double pl_statics_sensor(pl_statics *s, const pl_state *state, int i)
     case PL_SENSOR_VOLUME:
         return pl_functional_value(&s->drive[sensor->actuator].h, state->x);
     default:
-        return state->multiplier[sensor->actuator];
+        return result_effort(s, state, sensor->actuator);
     }
 }
 
 double pl_statics_elastic(pl_statics *s, const pl_state *state, double *gradient)
 {
+    statics_grow_to(s, state);
     return pl_elements_energy(s->elements, state->x, gradient, NULL);
 }
 
@@ -148,6 +159,7 @@ static void result_add_loads(pl_statics *s, const pl_state *state)
 
 pl_status pl_statics_reactions(pl_statics *s, const pl_state *state, pl_reaction *reaction)
 {
+    statics_grow_to(s, state);
     pl_elements_energy(s->elements, state->x, s->g_full, NULL);
     result_add_loads(s, state);
     statics_pressure_correct(s, state->x, state->load, s->g_full);
@@ -203,6 +215,7 @@ pl_status pl_statics_check(pl_statics *s, const pl_state *state, double *residua
     if (state->vertex_count != s->mesh.vertex_count) {
         return pl_fail(err, PL_BAD_INPUT, "statics: the state belongs to another robot");
     }
+    statics_grow_to(s, state);
     check_forces(s, state->x, s->g_full);
     double largest = 0;
     for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {

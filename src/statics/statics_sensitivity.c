@@ -26,6 +26,7 @@ static pl_status sensitivity_begin(pl_statics *s, const pl_state *state, pl_jaco
     statics_drives_begin(s, state, state->command);
     statics_drives_set(s, 1);
     s->load = state->load;
+    statics_grow(s);
     statics_follow(s, state->x);
     statics_evaluate(s, state->x, s->g);
     for (int i = 0; i < s->drive_count; ++i) {
@@ -69,6 +70,11 @@ static pl_status sensitivity_rhs(pl_statics *s, const pl_state *state, const pl_
             const pl_actuator *a = &robot->actuator[i];
             double target, force;
             if (a->command != p->index || s->drive[i].idle) {
+                continue;
+            }
+            if (a->growth) {
+                const double rate = s->drive[i].slope * drive_growth_slope(&s->drive[i], a);
+                statics_growth_force(s, i, state->x, state->load, -rate, full);
                 continue;
             }
             drive_command_derivative(&s->drive[i], a, &target, &force);
@@ -269,10 +275,21 @@ static void actuator_change(pl_statics *s, const pl_state *state, int i, const d
             e += s->border[k] == i ? d->sign * mu[k] : 0;
         }
     }
+    double now = d->effort;
+    if (a->growth) {
+        // `force` is the change of the ratio
+        double by_ratio;
+        memset(s->g_trial, 0, 3 * (size_t)s->mesh.vertex_count * sizeof(double));
+        now = statics_growth_effort(s, i, state->x, state->load, &by_ratio, 1, s->g_trial);
+        e = by_ratio * force;
+        for (int64_t k = 0; k < 3 * (int64_t)s->mesh.vertex_count; ++k) {
+            e += s->g_trial[k] * dx[k];
+        }
+    }
     *effort = e;
     if (a->kind == PL_FILM && a->thickness > 0) {
         const double scale = 1 / (a->rest * a->thickness);
-        *effort = scale * (e * d->measure + d->effort * *measure);
+        *effort = scale * (e * d->measure + now * *measure);
     }
 }
 
@@ -300,6 +317,7 @@ static void jacobian_column(pl_statics *s, const pl_state *state, const pl_param
         double target, force = 0, measure, effort;
         if (p->kind == PL_PARAMETER_COMMAND && a->command == p->index && !s->drive[i].idle) {
             drive_command_derivative(&s->drive[i], a, &target, &force);
+            force = a->growth ? drive_growth_slope(&s->drive[i], a) : force;
             force *= s->drive[i].slope;
         }
         actuator_change(s, state, i, dx, mu, force, &measure, &effort);
@@ -458,7 +476,8 @@ pl_status pl_statics_adjoint(pl_statics *s, const pl_state *state, const double 
         return status;
     }
     const int64_t n = 3 * (int64_t)s->mesh.vertex_count;
-    double rho[STATICS_BORDERS] = {0}, nu[STATICS_BORDERS], weight[STATICS_BORDERS] = {0};
+    double rho[STATICS_BORDERS] = {0}, nu[STATICS_BORDERS], weight[STATICS_BORDERS] = {0},
+           by_ratio[STATICS_BORDERS] = {0};
     double *full = s->x_trial;
     for (int64_t i = 0; i < n; ++i) {
         full[i] = by_position ? by_position[i] : 0;
@@ -469,8 +488,14 @@ pl_status pl_statics_adjoint(pl_statics *s, const pl_state *state, const double 
         const bool film = a->kind == PL_FILM && a->thickness > 0;
         // reported effort = scale * e (+ its own change with the measure for films)
         const double scale = film ? d->measure / (a->rest * a->thickness) : 1;
+        double effort = d->effort;
+        if (a->growth) {
+            effort =
+                statics_growth_effort(s, i, state->x, state->load, &by_ratio[i], by_effort[i] * scale, full);
+            by_ratio[i] *= by_effort[i] * scale;
+        }
         weight[i] = by_effort[i] * scale * d->sign;
-        const double own = film ? by_effort[i] * d->effort / (a->rest * a->thickness) : 0;
+        const double own = film ? by_effort[i] * effort / (a->rest * a->thickness) : 0;
         pl_functional_gradient(&d->h, state->x, weight[i] * d->curvature + own, full);
         for (int k = 0; k < s->border_count; ++k) {
             if (s->border[k] == i && d->mode == MODE_CONSTRAINT) {
@@ -498,6 +523,9 @@ pl_status pl_statics_adjoint(pl_statics *s, const pl_state *state, const double 
             if (parameter[j].kind == PL_PARAMETER_COMMAND && a->command == parameter[j].index &&
                 !s->drive[i].idle) {
                 drive_command_derivative(&s->drive[i], a, &unused, &force);
+                if (a->growth) {
+                    gradient[j] += by_ratio[i] * drive_growth_slope(&s->drive[i], a) * s->drive[i].slope;
+                }
                 gradient[j] += weight[i] * s->drive[i].slope * force;
             }
         }
