@@ -25,3 +25,20 @@ foreach(file build/three.module.js build/three.core.js examples/jsm/controls/Orb
     get_filename_component(folder ${file} DIRECTORY)
     install(FILES web/node_modules/three/${file} DESTINATION ${PL_WEB_TO}/three/${folder} OPTIONAL)
 endforeach()
+
+if(PLIANT_TESTS)
+    find_library(CMOCKA_LIBRARY cmocka REQUIRED)
+    file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tests/web/test_*.c)
+    foreach(test ${tests})
+        get_filename_component(name ${test} NAME_WE)
+        add_executable(${name} ${test})
+        target_include_directories(${name} PRIVATE tests)
+        target_link_libraries(${name} PRIVATE pl_flags pl_server PkgConfig::JANSSON ${CMOCKA_LIBRARY} m)
+        target_compile_definitions(${name} PRIVATE _DEFAULT_SOURCE)
+        add_test(NAME web.${name} COMMAND ${name} $<TARGET_FILE:pliant_command>)
+    endforeach()
+    # the page in a browser; skipped, saying so, where node, Chromium or the npm packages are not there
+    add_test(NAME web.test_browser COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/tests/web/test_browser.sh
+        $<TARGET_FILE:pliant_command> ${CMAKE_BINARY_DIR}/web-screens)
+    set_tests_properties(web.test_browser PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 280)
+endif()
