@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
+#include "cli_reduced.h"
 
 static const cli_option options[] = {
     {"out", 0, "FILE",
@@ -413,6 +414,9 @@ static int doctor_work(const cli_args *args, cli_robot *r)
 
 static int doctor_run(cli_args *args)
 {
+    if (cli_is_reduced(args->plain[0])) {
+        return cli_reduced_doctor(args);
+    }
     cli_robot r = {0};
     const int status = doctor_work(args, &r);
     cli_robot_close(&r);

@@ -1,6 +1,7 @@
 // pliant fk: the shape, efforts and reactions at given commands.
 #include <string.h>
 #include "cli.h"
+#include "cli_reduced.h"
 
 static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
@@ -60,6 +61,9 @@ static int fk_work(const cli_args *args, cli_run *run)
 
 static int fk_run(cli_args *args)
 {
+    if (cli_is_reduced(args->plain[0])) {
+        return cli_reduced_fk(args);
+    }
     cli_run run = {0};
     const int status = fk_work(args, &run);
     cli_run_close(&run);

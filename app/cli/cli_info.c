@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
+#include "cli_reduced.h"
 
 static const cli_option options[] = {CLI_JSON, CLI_MESHING, CLI_WORKING, CLI_FORCE, {0}};
 
@@ -275,6 +276,9 @@ static json_t *info_json(const cli_robot *r, const int64_t *kinds, const int64_t
 
 static int info_run(cli_args *args)
 {
+    if (cli_is_reduced(args->plain[0])) {
+        return cli_reduced_info(args);
+    }
     cli_robot r = {0};
     int status = cli_setup(args);
     status = status ? status : cli_check_outputs(args, NULL, NULL, NULL);

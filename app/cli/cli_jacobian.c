@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
+#include "cli_reduced.h"
 
 static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
@@ -356,6 +357,9 @@ static int jacobian_work(const cli_args *args, cli_run *run, derivatives *d)
 
 static int jacobian_run(cli_args *args)
 {
+    if (cli_is_reduced(args->plain[0])) {
+        return cli_reduced_jacobian(args);
+    }
     cli_run run = {0};
     derivatives *d = calloc(1, sizeof *d);
     const int status = d ? jacobian_work(args, &run, d) : cli_no_memory(args);

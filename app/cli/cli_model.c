@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
+#include "cli_reduced.h"
 
 static int model_full(const cli_args *args, cli_model *m)
 {
@@ -24,8 +25,13 @@ static int model_full(const cli_args *args, cli_model *m)
 
 int cli_model_open(const cli_args *args, const char *given, cli_model *m)
 {
-    int status = cli_robot_open(args, given, &m->run.r);
-    status = status ? status : model_full(args, m);
+    int status;
+    if (cli_is_reduced(given)) {
+        status = cli_reduced_open(args, given, m);
+    } else {
+        status = cli_robot_open(args, given, &m->run.r);
+        status = status ? status : model_full(args, m);
+    }
     if (status) {
         return status;
     }
@@ -331,6 +337,9 @@ pl_status cli_model_write(const cli_args *args, cli_model *m, const char *path, 
     }
     if (strcmp(cli_extension(path), ".csv") == 0) {
         return model_write_points(m, path, err);
+    }
+    if (pl_model_is_reduced(m->model)) {
+        return cli_reduced_write(args, m, path, err);
     }
     *err = (pl_error){.status = PL_BAD_INPUT};
     snprintf(err->text, sizeof err->text,

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 #include "cli.h"
+#include "cli_reduced.h"
 
 static const cli_option options[] = {
     {"set", 0, "NAME=FROM:TO:N", "vary a command in N points, or hold it at NAME=VALUE; may be repeated",
@@ -400,6 +401,9 @@ static int sweep_work(const cli_args *args, sweep *s)
 
 static int sweep_run(cli_args *args)
 {
+    if (cli_is_reduced(args->plain[0])) {
+        return cli_reduced_sweep(args);
+    }
     sweep s = {0};
     const int status = sweep_work(args, &s);
     if (s.csv) {
