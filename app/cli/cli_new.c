@@ -37,6 +37,13 @@ static json_t *new_list_json(void)
         json_object_set_new(one, "parameters", parameters);
         json_object_set_new(all, d->kind, one);
     }
+    for (int i = 0; i < pl_reduced_design_count(); ++i) {
+        const pl_reduced_design *d = pl_reduced_design_at(i);
+        json_t *one = json_object();
+        json_object_set_new(one, "summary", json_string(d->summary));
+        json_object_set_new(one, "parameters", json_object());
+        json_object_set_new(all, d->kind, one);
+    }
     json_object_set_new(root, "designs", all);
     return root;
 }
@@ -54,6 +61,9 @@ static int new_list(const cli_args *args)
         }
         cli_table_print(args, &table);
     }
+    for (int i = 0; i < pl_reduced_design_count(); ++i) {
+        cli_say(args, "\n%s: %s\n", pl_reduced_design_at(i)->kind, pl_reduced_design_at(i)->summary);
+    }
     return cli_json_write(args, cli_value(args, "json") ? new_list_json() : NULL);
 }
 
@@ -65,6 +75,10 @@ static int new_unknown(const cli_args *args, const char *kind)
     for (; count < pl_design_count() && count < 64; ++count) {
         known[count] = pl_design_at(count)->kind;
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", count ? ", " : "", known[count]);
+    }
+    for (int i = 0; i < pl_reduced_design_count() && count < 64; ++i, ++count) {
+        known[count] = pl_reduced_design_at(i)->kind;
+        snprintf(list + strlen(list), sizeof list - strlen(list), ", %s", known[count]);
     }
     const char *near = cli_nearest(kind, known, count);
     cli_error(args, "there is no design '%s'%s%s%s", kind, near ? "; did you mean '" : "", near ? near : "",
@@ -222,9 +236,35 @@ static void new_next(const cli_args *args, const char *folder, const char *yaml)
             folder);
 }
 
+// A robot without a mesh: written as it is, its numbers stand in the file.
+static int new_reduced(const cli_args *args, const pl_reduced_design *d, const char *folder)
+{
+    char *path = NULL;
+    int status = cli_flag(args, "param") ? CLI_WRONG : CLI_DONE;
+    if (status) {
+        cli_error(args, "--param: the design %s has no parameters; change its numbers in the file", d->kind);
+    }
+    status = status ? status : new_folder(args, folder, &path);
+    pl_error err = {0};
+    if (status == CLI_DONE && pl_file_write(path, d->robot_yaml, strlen(d->robot_yaml), &err) != PL_OK) {
+        status = cli_fail_writing(args, &err);
+    }
+    if (status == CLI_DONE) {
+        cli_say(args, "wrote %s: %s\nnext:\n  pliant info %s\n", path, d->summary, folder);
+        status = cli_json_write(args, cli_value(args, "json") ? new_json(path) : NULL);
+    }
+    free(path);
+    return status;
+}
+
 static int new_design(const cli_args *args, const char *kind, const char *folder)
 {
     const pl_design *d = pl_design_find(kind);
+    for (int i = 0; !d && i < pl_reduced_design_count(); ++i) {
+        if (strcmp(pl_reduced_design_at(i)->kind, kind) == 0) {
+            return new_reduced(args, pl_reduced_design_at(i), folder);
+        }
+    }
     if (!d) {
         return new_unknown(args, kind);
     }

@@ -146,6 +146,14 @@ PL_API pl_status pl_reduced_tube_place(pl_model *model, const pl_mesh *tube, dou
 // An actuator's path in the shape last solved; returns the number of points, writes at most `room`.
 PL_API int pl_reduced_path_points(pl_model *model, int actuator, double *point, int room);
 
+// ---- ready robots without a mesh, beside the designs of meshing.h
+typedef struct pl_reduced_design {
+    const char *kind, *summary;
+    const char *robot_yaml; // the commented robot file that `pliant new` writes
+} pl_reduced_design;
+PL_API int pl_reduced_design_count(void);
+PL_API const pl_reduced_design *pl_reduced_design_at(int i);
+
 // ---- constant curvature by itself
 // One arc: length, and the rotation vector (x, y) of its end; its curvature is |turn| / length in the plane
 // through z and (turn[1], -turn[0]).
