@@ -83,7 +83,7 @@ struct cli_args {
 extern const cli_verb *const cli_verbs[]; // ends with NULL
 extern const cli_verb cli_verb_new, cli_verb_info, cli_verb_doctor, cli_verb_mesh, cli_verb_materials,
     cli_verb_calibrate, cli_verb_fk, cli_verb_sweep, cli_verb_jacobian, cli_verb_completion, cli_verb_serve;
-extern const cli_verb cli_verb_ik, cli_verb_follow;
+extern const cli_verb cli_verb_ik, cli_verb_follow, cli_verb_workspace, cli_verb_task;
 
 // Sorts argv (after the verb's name) into `args`. Returns false after saying what is wrong.
 bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args);

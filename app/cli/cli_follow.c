@@ -10,7 +10,7 @@ static const cli_option options[] = {
     {"marker", 0, "NAME", "the marker that follows (default: the only one, or tip)", NULL},
     {"path", 0, "KIND", "a built-in path: circle, eight, flower, square, ell, flame, line or box",
      "circle eight flower square ell flame line box"},
-    {"size", 0, "S[,S[,S]]", "its size, mm: width, height, depth (default 20)", NULL},
+    {"span", 0, "S[,S[,S]]", "its size, mm: width, height, depth (default 20)", NULL},
     {"center", 0, "X,Y,Z", "its middle (default: where the marker is at rest)", NULL},
     {"plane", 0, "AXES", "its plane: xy (default), yz, zx, or two vectors X,Y,Z:X,Y,Z", "xy yz zx"},
     {"count", 0, "N", "its number of waypoints (default 60)", NULL},
@@ -149,9 +149,9 @@ static int follow_plane(const cli_args *args, pl_path_def *def)
                : CLI_WRONG;
 }
 
-static int follow_size(const cli_args *args, pl_path_def *def)
+static int follow_span(const cli_args *args, pl_path_def *def)
 {
-    const char *text = cli_value(args, "size");
+    const char *text = cli_value(args, "span");
     char copy[200], *part = copy;
     snprintf(copy, sizeof copy, "%s", text ? text : "");
     for (int i = 0; text && i < 4 && part; ++i) {
@@ -162,7 +162,7 @@ static int follow_size(const cli_args *args, pl_path_def *def)
         }
         if (i == 3 || pl_quantity_parse(part, PL_DIM_LENGTH, &def->size[i], &err) != PL_OK ||
             !(def->size[i] > 0)) {
-            cli_error(args, "--size %s: expected one to three lengths greater than 0%s%s", text,
+            cli_error(args, "--span %s: expected one to three lengths greater than 0%s%s", text,
                       err.text[0] ? ": " : "", err.text);
             return CLI_WRONG;
         }
@@ -186,7 +186,7 @@ static int follow_built_in(const cli_args *args, follow *f, const char *name)
         return CLI_WRONG;
     }
     int status = follow_plane(args, &def);
-    status = status ? status : follow_size(args, &def);
+    status = status ? status : follow_span(args, &def);
     if (status) {
         return status;
     }
@@ -455,9 +455,9 @@ static int follow_go(const cli_args *args, follow *f)
             f->motion.time[k] = f->time[k] - f->time[0];
         }
     } else if (f->period <= 0) {
-        bool limited = false;
+        bool limited = true; // all that move
         for (int i = 0; i < f->m.info.command_count; ++i) {
-            limited = limited || f->g.rate[i] > 0;
+            limited = limited && (f->g.rate[i] > 0 || f->g.hold[i]);
         }
         pl_motion_schedule(&f->motion, f->g.rate, limited ? 0 : 1);
     }
@@ -713,9 +713,9 @@ const cli_verb cli_verb_follow = {
              "the motion stays continuous; the exit status is then 1. Without --dt the times follow from the "
              "rates.",
     .examples =
-        "  pliant follow finger --path circle --size 10 --plane yz --out circle.html --out circle.csv\n"
+        "  pliant follow finger --path circle --span 10 --plane yz --out circle.html --out circle.csv\n"
         "  pliant follow finger points.csv --resample 100 --dt 0.1s --out motion.pvd\n"
-        "  pliant follow finger --path ell --size 20,30 --export marlin=ell.gcode\n"
+        "  pliant follow finger --path ell --span 20,30 --export marlin=ell.gcode\n"
         "  pliant follow trunk --path flower --count 120 --export pressures=valves.csv\n",
     .option = options,
     .least = 1,

@@ -298,7 +298,8 @@ static int goal_axes(const cli_args *args, cli_goals *g, const char *value)
 
 static int goal_axis(const cli_args *args, cli_goals *g, const char *value)
 {
-    pl_objective *o = goal_last(args, g, "axis", "--direction", 1u << PL_OBJECTIVE_DIRECTION);
+    pl_objective *o = goal_last(args, g, "axis", "--direction or --curvature",
+                                1u << PL_OBJECTIVE_DIRECTION | 1u << PL_OBJECTIVE_CURVATURE);
     return o && cli_triple(args, "axis", value, PL_DIM_NUMBER, o->axis) ? CLI_DONE : CLI_WRONG;
 }
 

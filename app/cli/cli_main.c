@@ -27,6 +27,8 @@ const cli_verb *const cli_verbs[] = {
     &cli_verb_jacobian,
     &cli_verb_ik,
     &cli_verb_follow,
+    &cli_verb_workspace,
+    &cli_verb_task,
     &cli_verb_serve,
     &cli_verb_completion,
     NULL,

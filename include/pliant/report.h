@@ -130,6 +130,7 @@ typedef struct pl_task_file {
     bool has_gripper;
     const char *gripper_marker;
     double normal[3], clearance, weight;
+    double curl_axis[3], curl;       // the segment bends about this axis, to +1/R or -1/R; 0 0 0: either way
     const char *segment;             // a surface or region of the body, or NULL and
     double line_from[3], line_to[3]; // a line at rest
     const char *const *command;

@@ -76,6 +76,8 @@ static void task_gripper(task_reader *r, const io_node *node)
          IO_REQUIRED | IO_NOT_NEGATIVE},
         {"weight", IO_QUANTITY, PL_DIM_NUMBER, offsetof(pl_task_file, weight), IO_POSITIVE},
         {"segment", IO_TEXT, 0, offsetof(pl_task_file, segment), 0},
+        {"about", IO_VECTOR, PL_DIM_NUMBER, offsetof(pl_task_file, curl_axis), 0},
+        {"curl", IO_QUANTITY, PL_DIM_NUMBER, offsetof(pl_task_file, curl), 0},
         {"line", IO_OTHER, 0, 0, 0},
         {"commands", IO_OTHER, 0, 0, IO_REQUIRED},
     };
@@ -86,6 +88,9 @@ static void task_gripper(task_reader *r, const io_node *node)
     const io_node *line = io_child(node, "line"), *commands = io_child(node, "commands");
     if (good && !(pl_norm3(r->out.normal) > 1e-12)) {
         io_defect(f, io_child(node, "normal")->line, "gripper: the normal has no direction");
+    }
+    if (good && fabs(r->out.curl) != 1) {
+        io_defect(f, io_child(node, "curl")->line, "gripper: curl is %g, expected 1 or -1", r->out.curl);
     }
     if (good && (line != NULL) == (r->out.segment != NULL)) {
         io_defect(f, node->line,
@@ -287,7 +292,7 @@ pl_status pl_task_read(const char *path, pl_task_file *out, pl_findings *finding
     if (status != PL_OK) {
         return status;
     }
-    task_reader r = {.f = {.path = path, .folder = ""}, .out = {.weight = 20}};
+    task_reader r = {.f = {.path = path, .folder = ""}, .out = {.weight = 20, .curl = 1}};
     r.f.findings = pl_findings_create();
     const io_node *root = r.f.findings ? io_yaml_parse(&r.f, text, length) : NULL;
     r.f.no_memory = r.f.no_memory || !r.f.findings;

@@ -1,0 +1,346 @@
+// pliant workspace: where the markers can go. Samples are kept one by one, so that a run that was killed goes
+// on.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "cli.h"
+
+static const cli_option options[] = {
+    {"grid", 0, "N", "N values of every command, all combinations", NULL},
+    {"samples", 0, "N", "N samples that fill the ranges evenly (default 200)", NULL},
+    {"marker", 0, "NAME", "the marker whose reach is measured and drawn (default: the only one, or tip)",
+     NULL},
+    {"store", 0, "FILE", "keep the samples here (SQLite); go on where an earlier run ended", NULL},
+    {"out", 0, "FILE", "write .csv, .vtu (points with commands) or .png; may be repeated", NULL},
+    CLI_JSON,
+    CLI_PICTURE,
+    {"displacement", 0, NULL, "plain displacement elements, as other codes have", NULL},
+    CLI_MESHING,
+    CLI_WORKING,
+    CLI_FORCE,
+    {0},
+};
+static const char *const extensions[] = {".csv", ".vtu", ".png", ".svg", NULL};
+
+#define WORKSPACE_SAMPLES 1000000
+
+typedef struct workspace {
+    const cli_args *args;
+    cli_model m;
+    int marker;
+    pl_workspace_plan plan;
+    pl_store *store;
+    pl_store_samples samples;
+    int before, done, bad; // samples found in the store, made now, not solved
+    int status;
+    char settings[200];
+} workspace;
+
+// ---- what to visit
+static int workspace_plan(const cli_args *args, workspace *w)
+{
+    int grid = 0, count = 200;
+    const int commands = w->m.info.command_count;
+    if (!cli_whole(args, "grid", 1, 1000, &grid) ||
+        !cli_whole(args, "samples", 1, WORKSPACE_SAMPLES, &count)) {
+        return CLI_WRONG;
+    }
+    if (grid > 0 && cli_value(args, "samples")) {
+        cli_error(args, "--grid and --samples are both given, expected one");
+        return CLI_WRONG;
+    }
+    if (grid > 0 && pow(grid, commands) > WORKSPACE_SAMPLES) {
+        cli_error(args, "--grid %d: %.0f samples are too many, expected at most %d", grid,
+                  pow(grid, commands), WORKSPACE_SAMPLES);
+        return CLI_WRONG;
+    }
+    int *steps = calloc((size_t)commands + 1, sizeof *steps);
+    if (!steps) {
+        return cli_no_memory(args);
+    }
+    for (int i = 0; i < commands; ++i) {
+        steps[i] = grid;
+    }
+    const pl_workspace_def def = {.order = grid > 0 ? PL_WORKSPACE_GRID : PL_WORKSPACE_HALTON,
+                                  .count = count,
+                                  .steps = grid > 0 ? steps : NULL};
+    pl_error err = {0};
+    const pl_status status = pl_workspace_plan_init(w->m.model, &def, &w->plan, &err);
+    free(steps);
+    // what decides the plan: the same text finds the same samples again
+    snprintf(w->settings, sizeof w->settings, "%s %d", grid > 0 ? "grid" : "halton", grid > 0 ? grid : count);
+    return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
+}
+
+static int workspace_marker(const cli_args *args, workspace *w)
+{
+    const char *name = cli_value(args, "marker");
+    w->marker = name                          ? cli_model_marker(args, &w->m, "marker", name)
+                : w->m.info.marker_count == 1 ? 0
+                                              : pl_model_find_marker(w->m.model, "tip");
+    if (w->marker < 0 && !name) {
+        cli_error(args, w->m.info.marker_count ? "which marker? give --marker NAME"
+                                               : "the robot has no marker, so nothing can reach anything");
+    }
+    return w->marker < 0 ? CLI_WRONG : CLI_DONE;
+}
+
+// ---- the samples
+// Without a store the samples are kept in memory.
+static void workspace_keep(workspace *w, const pl_workspace_sample *s)
+{
+    const size_t n = (size_t)w->samples.count, commands = (size_t)w->m.info.command_count;
+    const size_t markers = 3 * (size_t)w->m.info.marker_count, actuators = (size_t)w->m.info.actuator_count;
+    memcpy(w->samples.command + n * commands, s->command, commands * sizeof(double));
+    memcpy(w->samples.marker + n * markers, s->answer.marker, markers * sizeof(double));
+    memcpy(w->samples.effort + n * actuators, s->answer.effort, actuators * sizeof(double));
+    ++w->samples.count;
+}
+
+static bool workspace_record(void *user, const pl_workspace_sample *s)
+{
+    workspace *w = user;
+    pl_error err = {0};
+    if (w->store && pl_store_put(w->store, s, &err) != PL_OK) {
+        w->status = cli_fail_writing(w->args, &err);
+        return false;
+    }
+    if (!w->store && s->fk->outcome == PL_SOLVED) {
+        workspace_keep(w, s);
+    }
+    ++w->done;
+    w->bad += s->fk->outcome != PL_SOLVED;
+    static char text[80];
+    snprintf(text, sizeof text, "sample %d of %d",
+             s->index + 2 < w->plan.count ? s->index + 2 : w->plan.count, w->plan.count);
+    cli_progress_prefix(text);
+    return !cli_interrupted();
+}
+
+static int workspace_room(const cli_args *args, workspace *w)
+{
+    const size_t n = (size_t)w->plan.count + 1;
+    w->samples.command = calloc(n * ((size_t)w->m.info.command_count + 1), sizeof(double));
+    w->samples.marker = calloc(n * (3 * (size_t)w->m.info.marker_count + 1), sizeof(double));
+    w->samples.effort = calloc(n * ((size_t)w->m.info.actuator_count + 1), sizeof(double));
+    return w->samples.command && w->samples.marker && w->samples.effort ? CLI_DONE : cli_no_memory(args);
+}
+
+static int workspace_go(const cli_args *args, workspace *w)
+{
+    const char *path = cli_value(args, "store");
+    pl_error err = {0};
+    if (path && pl_store_open(path, w->m.model, w->settings, &w->store, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    const int room = path ? CLI_DONE : workspace_room(args, w);
+    if (room) {
+        return room;
+    }
+    w->before = w->store ? pl_store_next(w->store) : 0;
+    w->before = w->before < w->plan.count ? w->before : w->plan.count;
+    if (w->before > 0) {
+        cli_say(args, "%s: %d of %d samples are there already\n", path, w->before, w->plan.count);
+    }
+    const pl_status status = pl_workspace_run(w->m.model, &w->plan, w->before, workspace_record, w, &err);
+    cli_progress_prefix(NULL);
+    if (w->status || (status != PL_OK && status != PL_INTERRUPTED)) {
+        err.status = status;
+        return w->status ? w->status : cli_fail(args, &err);
+    }
+    if (w->store && pl_store_read(w->store, &w->samples, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    return CLI_DONE;
+}
+
+// ---- what comes out
+// The chosen marker's places, 3 each, on the heap.
+static double *workspace_points(const workspace *w)
+{
+    const size_t n = (size_t)w->samples.count, markers = (size_t)w->m.info.marker_count;
+    double *point = calloc(3 * n + 1, sizeof *point);
+    for (size_t k = 0; point && k < n; ++k) {
+        memcpy(point + 3 * k, w->samples.marker + 3 * (k * markers + (size_t)w->marker), 3 * sizeof *point);
+    }
+    return point;
+}
+
+// The body at rest with a small cross at every place the marker came to.
+static pl_status workspace_picture(const cli_args *args, const workspace *w, const double *point,
+                                   const char *path, pl_error *err)
+{
+    const int n = w->samples.count;
+    pl_picture picture = pl_picture_default();
+    double *line = calloc(18 * (size_t)n + 1, sizeof *line);
+    int32_t *start = calloc(3 * (size_t)n + 1, sizeof *start);
+    pl_status status = PL_BAD_INPUT;
+    const char *view = cli_value(args, "view");
+    *err = (pl_error){.status = PL_BAD_INPUT};
+    if (!w->m.run.r.robot) {
+        snprintf(err->text, sizeof err->text, "%s: a model of kind %s has no mesh to draw", path,
+                 w->m.info.kind);
+    } else if (!line || !start) {
+        *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the picture"};
+        status = PL_NO_MEMORY;
+    } else if (!view || pl_picture_view(view, picture.view, err) == PL_OK) {
+        const double arm = 0.004 * w->m.info.size;
+        for (int k = 0; k < 3 * n; ++k) {
+            for (int end = 0; end < 2; ++end) {
+                double *at = line + 6 * (size_t)k + 3 * (size_t)end;
+                memcpy(at, point + 3 * (size_t)(k / 3), 3 * sizeof *at);
+                at[k % 3] += end ? arm : -arm;
+            }
+            start[k + 1] = 2 * (k + 1);
+        }
+        char title[200];
+        snprintf(title, sizeof title, "%s: %d places of %s", w->m.info.name, n,
+                 w->m.info.marker_name[w->marker]);
+        picture.mesh = pl_robot_mesh(w->m.run.r.robot);
+        picture.wireframe = cli_flag(args, "edges");
+        picture.title = title;
+        picture.line = line;
+        picture.line_start = start;
+        picture.line_count = 3 * n;
+        status = pl_picture_write(&picture, path, err);
+    }
+    free(line);
+    free(start);
+    return status;
+}
+
+static int workspace_write(const cli_args *args, const workspace *w, const double *point)
+{
+    int cursor = 0;
+    for (const char *path; (path = cli_next(args, "out", &cursor));) {
+        pl_error err = {0};
+        const char *extension = cli_extension(path);
+        const pl_status status = strcasecmp(extension, ".csv") == 0
+                                     ? pl_samples_write_csv(&w->samples, w->m.model, path, &err)
+                                 : strcasecmp(extension, ".vtu") == 0
+                                     ? pl_samples_write_vtu(&w->samples, w->m.model, w->marker, path, &err)
+                                     : workspace_picture(args, w, point, path, &err);
+        if (status != PL_OK) {
+            return cli_fail_writing(args, &err);
+        }
+        cli_say(args, "  wrote %s\n", path);
+    }
+    return CLI_DONE;
+}
+
+static json_t *workspace_json(const workspace *w, const pl_hull *hull, const double low[3],
+                              const double high[3])
+{
+    json_t *root = json_object();
+    json_object_set_new(root, "format", json_integer(1));
+    json_object_set_new(root, "pliant", json_string(pl_version()));
+    json_object_set_new(root, "sampling", json_string(w->settings));
+    json_object_set_new(root, "planned", json_integer(w->plan.count));
+    json_object_set_new(root, "computed", json_integer(w->before + w->done));
+    json_object_set_new(root, "solved", json_integer(w->samples.count));
+    json_object_set_new(root, "marker", json_string(w->m.info.marker_name[w->marker]));
+    json_object_set_new(root, "low", cli_json_numbers(low, 3));
+    json_object_set_new(root, "high", cli_json_numbers(high, 3));
+    json_object_set_new(root, "hull_dimension", json_integer(hull->dimension));
+    json_object_set_new(root, "hull_volume", cli_json_number(hull->dimension == 3 ? hull->volume : 0));
+    json_object_set_new(root, "hull_area", cli_json_number(hull->dimension >= 2 ? hull->area : 0));
+    json_object_set_new(root, "hull_length", cli_json_number(hull->dimension == 1 ? hull->length : NAN));
+    return root;
+}
+
+static int workspace_tell(const cli_args *args, const workspace *w, const double *point)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int i = 0; i < 3 * w->samples.count; ++i) {
+        low[i % 3] = fmin(low[i % 3], point[i]);
+        high[i % 3] = fmax(high[i % 3], point[i]);
+    }
+    pl_hull hull = {0};
+    pl_error err = {0};
+    if (pl_hull_measure(point, w->samples.count, &hull, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    cli_say(args, "%s: %d of %d samples, %d solved\n", w->m.info.name, w->before + w->done, w->plan.count,
+            w->samples.count);
+    cli_say(args, "  %s goes from %.2f,%.2f,%.2f to %.2f,%.2f,%.2f mm\n", w->m.info.marker_name[w->marker],
+            cli_tidy(low[0], 2), cli_tidy(low[1], 2), cli_tidy(low[2], 2), cli_tidy(high[0], 2),
+            cli_tidy(high[1], 2), cli_tidy(high[2], 2));
+    if (hull.dimension == 3) {
+        cli_say(args, "  convex hull: %.6g mm^3 (%d corners)\n", hull.volume, hull.vertex_count);
+    } else if (hull.dimension == 2) {
+        cli_say(args, "  convex hull: all places lie in a plane, %.6g mm^2\n", hull.area);
+    } else {
+        cli_say(args, "  convex hull: all places lie on a line of %.6g mm\n", hull.length);
+    }
+    const int status = workspace_write(args, w, point);
+    return status || !cli_value(args, "json") ? status
+                                              : cli_json_write(args, workspace_json(w, &hull, low, high));
+}
+
+static int workspace_work(const cli_args *args, workspace *w)
+{
+    w->args = args;
+    int status = cli_setup(args);
+    status = status ? status : cli_check_outputs(args, extensions, NULL, cli_value(args, "store"));
+    status = status ? status : cli_model_open(args, args->plain[0], &w->m);
+    status = status ? status : cli_check_outputs(args, NULL, w->m.run.r.path, NULL);
+    status = status ? status : workspace_marker(args, w);
+    status = status ? status : workspace_plan(args, w);
+    status = status ? status : workspace_go(args, w);
+    if (status) {
+        return status;
+    }
+    const bool whole = w->before + w->done == w->plan.count;
+    if (w->samples.count > 0) {
+        double *point = workspace_points(w);
+        status = point ? workspace_tell(args, w, point) : cli_no_memory(args);
+        free(point);
+    }
+    if (!status && !whole) {
+        cli_error(args, "interrupted after %d of %d samples%s", w->before + w->done, w->plan.count,
+                  w->store ? "; the same command goes on" : "");
+        return CLI_BADLY;
+    }
+    if (!status && w->samples.count == 0) {
+        cli_error(args, "no sample could be solved");
+        return CLI_BADLY;
+    }
+    return status;
+}
+
+static int workspace_run(cli_args *args)
+{
+    workspace w = {0};
+    const int status = workspace_work(args, &w);
+    pl_workspace_plan_clear(&w.plan);
+    if (w.store) {
+        pl_store_samples_clear(&w.samples);
+    } else {
+        free(w.samples.command);
+        free(w.samples.marker);
+        free(w.samples.effort);
+    }
+    pl_store_close(w.store);
+    cli_model_close(&w.m);
+    return status;
+}
+
+const cli_verb cli_verb_workspace = {
+    .name = "workspace",
+    .summary = "where the markers can go: samples of all commands, their hull, a store for ik and follow",
+    .usage = "ROBOT [--grid N | --samples N] [options]",
+    .about = "Solves the robot at commands spread over their ranges, in an order that keeps steps small, and "
+             "measures the\n"
+             "convex hull of a marker's places. With --store every sample is kept as soon as it is solved: "
+             "the same command\n"
+             "goes on after an interruption, and `ik --workspace` and `follow --workspace` start from the "
+             "samples.",
+    .examples = "  pliant workspace trunk --samples 500 --store trunk.sqlite --out trunk.vtu\n"
+                "  pliant workspace finger --grid 5 --out finger.csv --out finger.png\n"
+                "  pliant ik trunk --target 10,5,95 --workspace trunk.sqlite\n",
+    .option = options,
+    .least = 1,
+    .most = 1,
+    .run = workspace_run,
+};

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# workspace: samples, hull, a store that survives a kill and refuses strangers, starts for ik and follow.
+. "$(dirname "$0")/lib.sh"
+export OMP_NUM_THREADS=1
+
+expect_status 0 new cable_finger claw
+coarse="--size 12 --order 1"
+expect_status 0 workspace claw $coarse --grid 2 --out w.csv --out w.vtu --out w.png --json w.json
+expect_words out.txt "8 of 8 samples, 8 solved" "convex hull"
+for f in w.csv w.vtu w.png; do expect_file "$f"; done
+expect_near "rows" "$(wc -l <w.csv)" 9 0
+expect_words w.csv "flexor [mm],left [mm],right [mm],tip.x [mm]"
+expect_keys w.json hull_volume solved planned low high
+volume=$(json_number w.json hull_volume)
+if awk -v v="$volume" 'BEGIN { exit !(v > 100) }'; then pass "hull of $volume mm^3"; else fail "hull of $volume mm^3"; fi
+
+# a kill loses no sample that was finished; the same command goes on
+"$pliant" workspace claw $coarse --samples 40 --store k.sqlite >/dev/null 2>&1 &
+pid=$!
+for _ in $(seq 300); do
+    if [ -s k.sqlite ] || ! kill -0 "$pid" 2>/dev/null; then break; fi
+    sleep 0.02
+done
+sleep 0.3
+kill -KILL "$pid" 2>/dev/null || true
+wait "$pid" 2>/dev/null || true
+expect_status 0 workspace claw $coarse --samples 40 --store k.sqlite --out k.csv
+expect_words out.txt "40 of 40 samples"
+expect_status 0 workspace claw $coarse --samples 40 --store whole.sqlite --out whole.csv
+if cut -d, -f1-3 k.csv | cmp -s - <(cut -d, -f1-3 whole.csv); then pass "same samples as without the kill"; else fail "other samples"; fi
+expect_status 0 workspace claw $coarse --samples 40 --store k.sqlite
+expect_words out.txt "40 of 40 samples are there already"
+
+# another mesh is another robot; other files are refused
+expect_status 2 workspace claw --size 11 --order 1 --samples 40 --store k.sqlite
+expect_words err.txt "belongs to another robot"
+echo "some text that is no database at all" >text.sqlite
+run workspace claw $coarse --samples 4 --store text.sqlite
+if [ "$status" -ne 0 ]; then pass "a text is no store"; else fail "a text is taken for a store"; fi
+# ik starts there
+sample=$(tail -1 k.csv | cut -d, -f4-6)
+expect_status 0 ik claw $coarse --target "$sample" --workspace k.sqlite
+expect_status 2 ik claw --size 11 --order 1 --target "$sample" --workspace k.sqlite
+
+expect_status 2 workspace claw $coarse --grid 2 --samples 3
+expect_status 2 workspace claw $coarse --grid 0
+expect_status 2 workspace claw $coarse --grid 500
+expect_words err.txt "too many"
+expect_status 2 workspace claw $coarse --grid 2 --marker elbow
+expect_status 2 workspace claw $coarse --grid 2 --out w.stl
+expect_status 3 workspace claw $coarse --grid 2 --out nowhere/w.csv
+expect_clean
+finish
