@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# follow: paths are met, limits hold, what goes to the machine gives the same motion; a kill leaves no half file.
+. "$(dirname "$0")/lib.sh"
+export OMP_NUM_THREADS=1
+
+expect_status 0 new cable_finger claw
+cat >>claw/robot.yaml <<'YAML'
+hardware:
+  flexor: {axis: X, per_unit: 1 mm, offset: 2, feed: 300}
+  left: {axis: Y, per_unit: 0.5 mm, reverse: true}
+  right: {axis: E, per_unit: 1 mm}
+YAML
+coarse="--size 12 --order 1"
+place="--plane yz --center 114,0,-6 --span 2"
+expect_status 0 follow claw $coarse --path circle $place --count 12 --out c.csv --out c.pvd --out c.html --out c.png \
+    --json c.json --export marlin=c.gcode --rate flexor=2mm/s --rate left=1mm/s --rate right=1mm/s
+expect_words out.txt "12 of 12 waypoints reached" "largest step of a command"
+for f in c.csv c.pvd c_0000.vtu c_0011.vtu c.html c.png c.gcode; do expect_file "$f"; done
+expect_near "rows" "$(wc -l <c.csv)" 13 0
+expect_near "records" "$(grep -c '"reached": true' c.json)" 12 0
+expect_words c.html "12 of 12" "<svg"
+expect_no_words c.html "http:" "https:" "<script"
+# every error is below the tolerance
+worst=$(tail -n +2 c.csv | cut -d, -f9 | sort -g | tail -1)
+expect_near "largest error" "$worst" 0 0.005
+# the G-code read back is the table: X = 2 + flexor, Y = -left / 0.5, E = right; no axis is faster than its limit
+if awk -F, 'NR == FNR { if (FNR > 1) { f[FNR - 2] = $12; l[FNR - 2] = $13; r[FNR - 2] = $14 } next }
+    /^G1/ { split($0, w, " "); x = substr(w[2], 2) + 0; y = substr(w[3], 2) + 0; e = substr(w[4], 2) + 0; feed = substr(w[5], 2) + 0
+        if (d(x, 2 + f[n + 0]) > 1e-4 || d(y, -l[n + 0] / 0.5) > 1e-4 || d(e, r[n + 0]) > 1e-4) { print "place", n; bad = 1 }
+        way = sqrt((x - px) ^ 2 + (y - py) ^ 2); t = 60 * way / feed
+        if (n > 0 && (d(x, px) > 2.0001 * t || d(y, py) * 0.5 > 1.0001 * t || d(e, pe) > 1.0001 * t)) { print "rate", n; bad = 1 }
+        px = x; py = y; pe = e; n++ }
+    function d(a, b) { return a > b ? a - b : b - a }
+    END { exit bad || n != 12 }' c.csv FS=' ' c.gcode; then
+    pass "G-code gives the commands back within the rates"
+else
+    fail "G-code differs from the table"
+fi
+expect_words c.gcode "G21" "G90" "homes nothing" "M400"
+
+# rates with a time step bound every step of the commands
+expect_status 0 follow claw $coarse --path circle $place --count 12 --dt 1s --rate flexor=4mm/s --rate left=4mm/s --rate right=4mm/s
+run follow claw $coarse --path circle $place --count 12 --dt 1s --rate flexor=0.05mm/s --rate left=0.05mm/s \
+    --rate right=0.05mm/s --out slow.csv
+expect_near "too slow to follow" "$status" 1 0
+step=$(tail -n +2 slow.csv | awk -F, 'NR > 1 { for (c = 12; c <= 14; c++) { s = $c - p[c]; if (s < 0) s = -s; if (s > m) m = s } }
+    { for (c = 12; c <= 14; c++) p[c] = $c } END { print m }')
+expect_near "largest step under a rate of 0.05 mm per step" "$step" 0.05 1e-6
+
+# a file of points, resampled; units in the heading; out of reach is continuous and says so
+printf '# a line\nx [cm];y;z\n11.4;-1;-6\n11.4;1;-6\n' >line.csv
+expect_status 0 follow claw $coarse line.csv --resample 5 --out line_out.csv
+expect_near "rows of the resampled line" "$(wc -l <line_out.csv)" 6 0
+printf '0,0,-18\n0,3,-30\n' >away.csv
+expect_status 1 follow claw $coarse away.csv --relative --resample 4 --out away_out.csv
+expect_words err.txt "were not reached" "nearest points"
+expect_near "all waypoints are there" "$(wc -l <away_out.csv)" 5 0
+
+# wrong usage
+expect_status 2 follow claw $coarse
+expect_words err.txt "which path"
+expect_status 2 follow claw $coarse line.csv --path circle
+expect_status 2 follow claw $coarse --path heart
+expect_words err.txt "expected circle"
+expect_status 2 follow claw $coarse --path circle --span -3
+expect_status 2 follow claw $coarse --path circle --plane q
+expect_status 2 follow claw $coarse --path circle --count 0
+expect_status 2 follow claw $coarse --path circle --rate flexor=3kPa/s
+expect_words err.txt "per second"
+expect_status 2 follow claw $coarse --path circle --export pressures=p.csv
+expect_words err.txt "no chamber"
+expect_status 2 follow claw $coarse --path circle --export stone=p.csv
+expect_status 2 follow claw $coarse line.csv --export marlin=line.csv
+expect_words err.txt "is what this run reads"
+expect_status 2 follow claw $coarse line.csv --out line.csv
+expect_status 2 follow claw $coarse --path circle --out c.xyz
+printf 'x,y,z\n1,2,three\n' >wrong.csv
+expect_status 2 follow claw $coarse wrong.csv
+expect_words err.txt "wrong.csv:2: column 3 z: expected a number"
+expect_status 2 follow claw $coarse nowhere.csv
+
+# chambers: a time table of pressures
+expect_status 0 new bending_finger finger
+run follow finger --size 9 --order 1 --path line --count 3 --axes z --plane zx --export pressures=p.csv
+expect_words p.csv "time [s],air [kPa]"
+expect_near "rows of the time table" "$(wc -l <p.csv)" 4 0
+
+# killed in the middle: what is there is whole, nothing else
+"$pliant" follow claw $coarse --path circle $place --count 5000 --out k.csv --out k.html \
+    --out k.pvd --export marlin=k.gcode >/dev/null 2>&1 &
+pid=$!
+for _ in $(seq 300); do
+    if [ -e k_0001.vtu ] || ! kill -0 "$pid" 2>/dev/null; then break; fi
+    sleep 0.1
+done
+kill -KILL "$pid" 2>/dev/null || true
+wait "$pid" 2>/dev/null || true
+for f in k.csv k.html k.pvd k.gcode; do expect_no_file "$f"; done
+rm -f k_*
+expect_clean
+finish
