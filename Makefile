@@ -2,19 +2,25 @@
 JOBS ?= $(shell nproc)
 # tests run side by side, so each gets one thread; those about threads ask for more
 TEST_THREADS = OMP_NUM_THREADS=1 GOMP_SPINCOUNT=1000
-.PHONY: all deps demo test asan bench validate format tidy install clean
+.PHONY: all deps web demo test asan bench validate format tidy install clean
 
-all: deps
+all: deps web
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release -j $(JOBS)
 
 deps:
 	@tools/install-deps
 
+# three.js for the page of `pliant serve`; without npm everything else is built all the same
+web:
+	@tools/install-web
+
 demo: all
+	@tools/install-web --need || true
 	@tools/demo
 
 test: all
+	@tools/install-web --tests
 	@cd build && $(TEST_THREADS) ctest --output-on-failure -j $(JOBS)
 
 asan: deps

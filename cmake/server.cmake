@@ -34,7 +34,6 @@ if(PLIANT_TESTS)
         add_executable(${name} ${test})
         target_include_directories(${name} PRIVATE tests)
         target_link_libraries(${name} PRIVATE pl_flags pl_server PkgConfig::JANSSON ${CMOCKA_LIBRARY} m)
-        target_compile_definitions(${name} PRIVATE _DEFAULT_SOURCE)
         add_test(NAME web.${name} COMMAND ${name} $<TARGET_FILE:pliant_command>)
     endforeach()
     # the page in a browser; skipped, saying so, where node, Chromium or the npm packages are not there

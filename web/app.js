@@ -301,7 +301,7 @@ class App {
             this.status("busy", "The coarse mesh is shown while the fine one is solving");
         } else if (head.solved) {
             const unstable = head.unstable ? " Past a limit point: this balance is unstable." : "";
-            this.status(head.unstable ? "warn" : "good", `Solved in ${brief(head.seconds)} s: ${head.iterations} iterations, residual ${head.residual.toExponential(1)} N.${unstable}`);
+            this.status(head.unstable ? "warn" : "good", `Solved in ${brief(head.seconds)} s: ${head.iterations} iterations, ${residualText(head.residual)}.${unstable}`);
         } else {
             const way = head.load_reached < 1 ? ` Shown: ${Math.round(100 * head.load_reached)} % of the way.` : "";
             this.status("warn", `Not solved (${head.outcome}): ${head.message}${way}`);
@@ -474,6 +474,11 @@ class App {
             set(!this.dark);
         });
     }
+}
+
+// A reduced model has no residual.
+function residualText(residual) {
+    return Number.isFinite(residual) && residual !== null ? `residual ${residual.toExponential(1).replace("-", "−")} N` : "closed form";
 }
 
 window.pliant = new App();

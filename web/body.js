@@ -82,7 +82,7 @@ export class Body {
         this.material = new THREE.MeshPhongMaterial({ vertexColors: true, specular: 0x1c1c1c, shininess: 26, side: THREE.DoubleSide, ...offset });
         this.cutMaterial = new THREE.MeshLambertMaterial({ vertexColors: true, side: THREE.DoubleSide, ...offset });
         this.edgeMaterial = new THREE.LineBasicMaterial({ color: 0x20262c, transparent: true, opacity: 0.45 });
-        this.ghostMaterial = new THREE.MeshLambertMaterial({ color: 0x8f9aa5, transparent: true, opacity: 0.16, depthWrite: false });
+        this.ghostMaterial = new THREE.MeshLambertMaterial({ color: 0x8f9aa5, transparent: true, opacity: 0.16, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 8, polygonOffsetUnits: 8 });
         this.meshes = new Map(); // by number
         this.least = 0.5; // mm that count as moved
     }

@@ -161,7 +161,7 @@ export class Move {
             k.slider.style.setProperty("--fill", `${(100 * (shown - c.low)) / (c.high - c.low || 1)}%`);
             k.slider.setAttribute("aria-valuetext", value === null ? `idle, at ${brief(zero)}` : `${brief(value)} ${c.unit}`);
             if (document.activeElement !== k.number) {
-                k.number.value = value === null ? "" : String(Number(shown.toPrecision(5)));
+                k.number.value = value === null ? "" : String(Number(shown.toPrecision(4)));
                 k.number.placeholder = value === null ? "idle" : "";
             }
             k.idle.style.visibility = value === null ? "hidden" : "visible";

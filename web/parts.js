@@ -133,7 +133,7 @@ export class Parts {
             geometry.setIndex([...nodes].map((v) => place.get(v)));
             geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * used.length), 3));
             const common = { transparent: true, depthWrite: false, side: THREE.DoubleSide };
-            const inside = new THREE.Mesh(geometry, new THREE.MeshLambertMaterial({ ...common, opacity: 0.55 }));
+            const inside = new THREE.Mesh(geometry, new THREE.MeshLambertMaterial({ ...common, opacity: 0.34 }));
             // a faint hint of the chamber even behind an opaque body
             const hint = new THREE.Mesh(geometry, new THREE.MeshBasicMaterial({ ...common, opacity: 0.05, depthTest: false }));
             inside.renderOrder = 3;

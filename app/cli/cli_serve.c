@@ -15,6 +15,7 @@ static const cli_option options[] = {
     {"port", 0, "N", "port to listen on (default 8765; 0 picks a free one)", NULL},
     {"host", 0, "ADDRESS", "listen on this address instead of this machine only; needs --token", NULL},
     {"token", 0, "WORD", "a secret (8 characters or more) that the page's address must carry", NULL},
+    {"idle", 0, "TIME", "end when nobody has looked for so long (30 min)", NULL},
     CLI_MESHING,
     CLI_WORKING,
     {0},
@@ -47,6 +48,7 @@ static int serve_read(const cli_args *args, server_options *o)
     }
     o->host = o->host ? o->host : "127.0.0.1";
     if (!cli_whole(args, "port", 0, 65535, &o->port) ||
+        !cli_number(args, "idle", PL_DIM_TIME, 1, 1e9, &o->idle) ||
         !cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &o->size) ||
         !cli_whole(args, "order", 1, 2, &o->order)) {
         return CLI_WRONG;

@@ -18,6 +18,7 @@ typedef struct server_options {
     double size;         // as in pl_load_options
     int order;
     bool no_cache;
+    double idle; // s without a viewer after which the server ends; 0: never
     // Called once when listening, with the address a browser understands.
     void (*ready)(void *user, const char *address);
     // Asked several times a second; true ends the server.

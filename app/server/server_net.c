@@ -333,7 +333,9 @@ static void net_tick(lws_sorted_usec_list_t *list)
     if (net->asking && server_now() - net->asked > NET_ASK_PATIENCE) {
         net_hand_over(net, net->asking);
     }
-    if (net->options->stop && net->options->stop(net->options->user)) {
+    const server_options *o = net->options;
+    net->seen = net->viewer_count > 0 ? server_now() : net->seen;
+    if ((o->stop && o->stop(o->user)) || (o->idle > 0 && server_now() - net->seen > o->idle)) {
         net->stopping = true;
         lws_cancel_service(net->context);
     }
@@ -430,7 +432,7 @@ pl_status server_run(const server_options *options, pl_error *err)
     if (!server_desk_init(&desk)) {
         return server_fail(err, PL_FAILED, "no lock for the desk can be made");
     }
-    server_net net = {.options = options, .desk = &desk};
+    server_net net = {.options = options, .desk = &desk, .seen = server_now()};
     pl_status status = options->gallery ? server_gallery_write(options->gallery, err) : PL_OK;
     if (status == PL_OK) {
         status = net_run(&net, err);

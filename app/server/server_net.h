@@ -30,6 +30,7 @@ typedef struct server_net {
     char *path;             // the robot shown, to watch its files
     uint64_t stamp;
     double looked;
+    double seen; // s, when somebody was looking last
     bool stopping;
 } server_net;
 

@@ -210,17 +210,27 @@ static pl_status worker_load_fine(server_worker *w, pl_statics_options *statics,
                                      .size = w->options->size,
                                      .order = w->options->order,
                                      .no_cache = w->options->no_cache};
-    pl_robot *robot = NULL;
-    pl_status status = pl_robot_load(w->path, &options, &robot, findings, err);
-    if (status == PL_OK) {
-        status = worker_statics_options(w, statics, err);
-        if (status != PL_OK) {
-            pl_robot_destroy(robot);
-            return status;
+    pl_status status = PL_OK;
+    if (pl_robot_file_is_reduced(w->path)) {
+        pl_model *model = NULL;
+        status = pl_model_load(w->path, &options, NULL, &model, findings, err);
+        if (status == PL_OK) {
+            status = server_model_open(&w->fine, NULL, model, false, ++w->mesh, err);
         }
-        status = worker_open(w, &w->fine, robot, false, statics, err);
-        w->has_fine = status == PL_OK;
+    } else {
+        pl_robot *robot = NULL;
+        status = pl_robot_load(w->path, &options, &robot, findings, err);
+        if (status == PL_OK) {
+            status = worker_statics_options(w, statics, err);
+            if (status != PL_OK) {
+                pl_robot_destroy(robot);
+            }
+        }
+        if (status == PL_OK) {
+            status = worker_open(w, &w->fine, robot, false, statics, err);
+        }
     }
+    w->has_fine = status == PL_OK;
     return status;
 }
 

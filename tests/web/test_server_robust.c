@@ -56,7 +56,7 @@ static void test_broken_frames(void **state)
         const int fd = ws_connect(server.port, NULL, "pliant");
         assert_true(fd >= 0);
         ws_put(fd, broken[i].byte, broken[i].bytes);
-        usleep(2000);
+        ws_rest(2);
         close(fd);
         expect_alive();
     }

@@ -23,6 +23,12 @@ static inline double ws_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static inline void ws_rest(int milliseconds)
+{
+    const struct timespec t = {.tv_sec = milliseconds / 1000, .tv_nsec = 1000000L * (milliseconds % 1000)};
+    nanosleep(&t, NULL);
+}
+
 // ---- the server
 typedef struct ws_server {
     pid_t pid;
@@ -77,7 +83,7 @@ static inline int ws_stop(ws_server *server, int signal_number)
         if (waitpid(server->pid, &status, WNOHANG) == server->pid) {
             return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
         }
-        usleep(10000);
+        ws_rest(10);
     }
     kill(server->pid, SIGKILL);
     waitpid(server->pid, &status, 0);
