@@ -202,8 +202,13 @@ static void model_print_rows(const cli_args *args, const cli_model *m, const pl_
     cli_row(&table, "actuator\tkind\tnow\teffort");
     for (int i = 0; i < m->info.actuator_count; ++i) {
         const pl_actuator_kind kind = m->info.actuator_kind[i];
-        cli_row(&table, "%s\t%s\t%.2f\t%.4g\t%s", m->info.actuator_name[i], pl_actuator_kind_name(kind),
-                a->measure[i], a->effort[i] / cli_effort_scale(kind), cli_effort_unit(kind));
+        if (isfinite(a->effort[i])) {
+            cli_row(&table, "%s\t%s\t%.2f\t%.4g\t%s", m->info.actuator_name[i], pl_actuator_kind_name(kind),
+                    a->measure[i], a->effort[i] / cli_effort_scale(kind), cli_effort_unit(kind));
+        } else {
+            cli_row(&table, "%s\t%s\t%.2f\t-\t%s", m->info.actuator_name[i], pl_actuator_kind_name(kind),
+                    a->measure[i], cli_effort_unit(kind));
+        }
     }
     cli_say(args, "\n");
     cli_table_print(args, &table);

@@ -248,8 +248,10 @@ int cli_reduced_fk(cli_args *args)
     if (status == CLI_DONE) {
         const pl_statics_report *p = &m.run.report;
         cli_model_print(args, &m);
-        cli_say(args, "\n  elastic energy %.4g mJ; %d iterations, out of balance by %.2g N\n", p->energy,
-                p->iterations, p->residual);
+        if (isfinite(p->energy)) {
+            cli_say(args, "\n  elastic energy %.4g mJ; %d iterations, out of balance by %.2g N\n", p->energy,
+                    p->iterations, p->residual);
+        }
         status = reduced_fk_write(args, &m);
         if (status == CLI_DONE && p->outcome != PL_SOLVED) {
             cli_error(args, "not converged: %s", p->message[0] ? p->message : pl_outcome_name(p->outcome));

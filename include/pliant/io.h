@@ -44,6 +44,7 @@ typedef struct pl_load_options {
     double size;                 // overrides mesh.size when > 0
     int order;                   // overrides mesh.order when > 0
     bool no_cache;               // do not read or write the mesh cache
+    const char *probe;           // a marker that gets the loads pl_reduce asks for, or NULL
     bool fill;                   // mesh cavities too where the mesh is made here (mesh.fill)
 } pl_load_options;
 // Reads, checks and builds. All defects of the file are reported as findings in one go; with any of them the

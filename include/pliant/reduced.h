@@ -184,10 +184,12 @@ PL_API bool pl_gap_solve(const double limb[3], double low, double high, double a
 PL_API pl_status pl_reduced_reach(pl_model *model, int marker, const double target[3], double tolerance,
                                   double *command, double *reached, pl_error *err);
 
-// ---- from the full model
+// ---- from the full model, which was loaded with a probe (pl_load_options of io.h): its last four loads are
+// a force of zero and moments of PL_PROBE_MOMENT about x, y and z at the marker
+#define PL_PROBE_MOMENT 1e-6 // N mm
 typedef struct pl_reduce_options {
     pl_reduced_kind kind; // beam, rod or constant_curvature
-    const char *marker;   // whose motion is followed; NULL: the one farthest from the base
+    const char *marker;   // whose motion is followed; NULL: the first
     int sample_count;     // random commands for the table of errors
     uint64_t seed;
     double load_share; // of the ranges, for the solves that are fitted to

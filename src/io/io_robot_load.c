@@ -148,6 +148,22 @@ static pl_status load_robot(io_robot_file *f, const pl_load_options *options, pl
     return status;
 }
 
+// A force of zero and three small moments at a marker, behind the robot's own loads.
+static void load_probe(io_robot_file *f, const char *marker)
+{
+    for (int i = -1; i < 3; ++i) {
+        pl_force_def *slot = io_append(f, &f->force, sizeof *slot);
+        if (slot) {
+            *slot = (pl_force_def){.marker = marker};
+            if (i >= 0) {
+                slot->moment[i] = PL_PROBE_MOMENT;
+            }
+        }
+    }
+    f->def.force = f->force.item;
+    f->def.force_count = f->force.count;
+}
+
 pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
                              const pl_load_options *options, pl_robot **out, pl_findings *findings,
                              pl_error *err)
@@ -169,6 +185,9 @@ pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
     if (!f.no_memory && pl_findings_defect_count(f.findings) == 0 && f.model) {
         io_defect(&f, f.model->def.line, "the robot is a reduced model, here one with a mesh is needed");
     } else if (!f.no_memory && pl_findings_defect_count(f.findings) == 0) {
+        if (options->probe) {
+            load_probe(&f, options->probe);
+        }
         status = load_robot(&f, options, out);
     }
     status = status == PL_NO_MEMORY ? pl_fail_memory(err, "the robot")

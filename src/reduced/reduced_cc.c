@@ -266,7 +266,7 @@ static void cc_answers(pl_reduced_model *m, const cc_data *c)
             m->answer_sensor[i] = cc_measure(c, m->own, A + i, rest);
         }
     }
-    *m->energy = 0;
+    *m->energy = c->has_stiffness ? 0 : NAN; // unknown without a stiffness
     for (int i = 0; i < U; ++i) {
         *m->energy += 0.5 * c->K[i] * m->own[i] * m->own[i];
     }

@@ -189,8 +189,9 @@ static void check_actuator(check *c, const pl_line_actuator_def *a)
         check_defect(c, a->line, "%s: range runs from %g to %g, the wrong way round", what, a->range[0],
                      a->range[1]);
     }
-    if (a->kind == PL_CHAMBER && check_positive(c, a->line, what, "area", a->area)) {
-        check_positive(c, a->line, what, "effectiveness", fmin(a->effectiveness[0], a->effectiveness[1]));
+    if (a->kind == PL_CHAMBER && check_positive(c, a->line, what, "area", a->area) &&
+        !check_finite(a->effectiveness, 2)) {
+        check_defect(c, a->line, "%s: effectiveness is not finite", what);
     }
     check_path(c, &a->path, a->line, what);
     check_actuator_kind(c, a, what);

@@ -1,0 +1,263 @@
+// pliant reduce: a reduced robot fitted to a full one, and how far it may be trusted.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli.h"
+#include "cli_reduced.h"
+
+static const cli_option options[] = {
+    {"kind", 0, "KIND", "beam, rod (default) or constant_curvature", "beam rod constant_curvature"},
+    {"marker", 0, "NAME", "the marker at the tip of the line (default: the first)", NULL},
+    {"samples", 0, "N", "random commands the error is measured at (default 20)", NULL},
+    {"seed", 0, "N", "of the random commands (default 1)", NULL},
+    {"share", 0, "SHARE", "part of each range the actuators are fitted at (default 0.75; 0: at rest)", NULL},
+    {"out", 0, "FILE", "the reduced robot file (.yaml; default: ROBOT-KIND.yaml beside the robot file)",
+     NULL},
+    CLI_JSON,
+    CLI_MESHING,
+    CLI_WORKING,
+    CLI_FORCE,
+    {0},
+};
+static const char *const extensions[] = {".yaml", ".yml", NULL};
+
+static const double degree = 3.14159265358979323846 / 180;
+
+typedef struct reduce {
+    char *path, *out;
+    pl_findings *findings;
+    pl_model *full;
+    pl_reduction *reduction;
+    pl_reduce_options options;
+    pl_reduce_report report;
+} reduce;
+
+static int reduce_read(const cli_args *args, reduce *r)
+{
+    int samples = 20, seed = 1;
+    double share = 0.75;
+    r->options = pl_reduce_options_default();
+    if (!cli_whole(args, "samples", 1, 100000, &samples) || !cli_whole(args, "seed", 0, 1 << 30, &seed) ||
+        !cli_number(args, "share", PL_DIM_NUMBER, 0, 1, &share)) {
+        return CLI_WRONG;
+    }
+    const char *kind = cli_value(args, "kind");
+    pl_reduced_kind k = PL_BEAM;
+    while (kind && k < PL_VERTEBRAE && strcmp(kind, pl_reduced_kind_name(k)) != 0) {
+        ++k;
+    }
+    if (kind && k == PL_VERTEBRAE) {
+        cli_error(args, "--kind %s: expected beam, rod or constant_curvature", kind);
+        return CLI_WRONG;
+    }
+    r->options.kind = kind ? k : PL_ROD;
+    r->options.sample_count = samples;
+    r->options.seed = (uint64_t)seed;
+    r->options.load_share = share;
+    r->options.marker = cli_value(args, "marker");
+    r->options.progress = cli_progress;
+    return CLI_DONE;
+}
+
+static int reduce_load(const cli_args *args, reduce *r, const char *probe)
+{
+    pl_load_options load = {.mesher = pl_meshing_mesher(), .progress = &cli_progress, .probe = probe};
+    load.no_cache = cli_flag(args, "no-cache");
+    pl_error err = {0};
+    if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &load.size) ||
+        !cli_whole(args, "order", 1, 2, &load.order)) {
+        return CLI_WRONG;
+    }
+    const pl_status status = pl_model_load(r->path, &load, NULL, &r->full, r->findings, &err);
+    if (status == PL_OK) {
+        return CLI_DONE;
+    }
+    cli_findings(r->findings);
+    if (pl_findings_defect_count(r->findings) > 0) {
+        return CLI_WRONG;
+    }
+    err.status = status;
+    return cli_fail(args, &err);
+}
+
+// The probe needs a marker's name, which only the robot knows: loaded once more when it was not given.
+static int reduce_open(const cli_args *args, reduce *r)
+{
+    r->path = cli_robot_path(args->plain[0]);
+    r->findings = pl_findings_create();
+    if (!r->path || !r->findings) {
+        return cli_no_memory(args);
+    }
+    if (pl_robot_file_is_reduced(r->path)) {
+        cli_error(args, "%s is a reduced robot already", r->path);
+        return CLI_WRONG;
+    }
+    static char name[200];
+    int status = CLI_DONE;
+    if (!r->options.marker) {
+        status = reduce_load(args, r, NULL);
+        if (status == CLI_DONE && pl_model_get_info(r->full).marker_count == 0) {
+            cli_error(args, "the robot has no markers; give it one at its tip");
+            status = CLI_WRONG;
+        }
+        if (status == CLI_DONE) {
+            snprintf(name, sizeof name, "%s", pl_model_get_info(r->full).marker_name[0]);
+            r->options.marker = name;
+            pl_model_destroy(r->full);
+            r->full = NULL;
+        }
+    }
+    return status ? status : reduce_load(args, r, r->options.marker);
+}
+
+static int reduce_place(const cli_args *args, reduce *r)
+{
+    const char *given = cli_value(args, "out"), *kind = pl_reduced_kind_name(r->options.kind);
+    const size_t room = strlen(given ? given : r->path) + 60;
+    r->out = malloc(room);
+    if (!r->out) {
+        return cli_no_memory(args);
+    }
+    const int stem = (int)(cli_extension(r->path) - r->path);
+    if (given) {
+        snprintf(r->out, room, "%s", given);
+    } else {
+        snprintf(r->out, room, "%.*s-%s.yaml", stem, r->path, kind);
+    }
+    if (!given && cli_exists(r->out) && !cli_flag(args, "force")) {
+        cli_error(args, "%s exists and is not overwritten", r->out);
+        cli_advice("choose another file with --out, or add --force");
+        return CLI_WRONG;
+    }
+    return CLI_DONE;
+}
+
+static int reduce_write(const cli_args *args, reduce *r)
+{
+    const pl_reduce_report *p = &r->report;
+    char comment[900];
+    snprintf(
+        comment, sizeof comment,
+        "# Fitted by `pliant reduce` to %s (%d solves of the full model).\n"
+        "# Over %d random commands (seed %llu) the tip moves %.3g mm (RMS); against the full model it is off "
+        "by\n# %.3g mm RMS, %.3g mm at most, and its direction by %.3g degrees RMS, %.3g at most.\n",
+        strrchr(r->path, '/') ? strrchr(r->path, '/') + 1 : r->path, p->solves, p->sample_count,
+        (unsigned long long)r->options.seed, p->motion, p->position_rms, p->position_max,
+        p->direction_rms / degree, p->direction_max / degree);
+    pl_error err = {0};
+    if (pl_reduced_write(pl_reduction_def(r->reduction), comment, r->out, &err) != PL_OK) {
+        return cli_fail_writing(args, &err);
+    }
+    return CLI_DONE;
+}
+
+static void reduce_print(const cli_args *args, const reduce *r)
+{
+    const pl_reduce_report *p = &r->report;
+    const pl_reduced_def *d = pl_reduction_def(r->reduction);
+    const pl_section_def *s = d->section;
+    cli_table table = {0};
+    cli_say(args,
+            "%s as a %s: %.4g mm long, EA %.4g N, EI %.4g and %.4g, GJ %.4g N mm^2, GA %.4g and %.4g N\n\n",
+            d->name, pl_reduced_kind_name(d->kind), p->length, s->EA, s->EI[0], s->EI[1], s->GJ, s->GA[0],
+            s->GA[1]);
+    cli_row(&table, "actuator\tkind\tradius mm\tangle deg\tarea mm^2\teffectiveness");
+    for (int i = 0; i < d->actuator_count; ++i) {
+        const pl_line_actuator_def *a = &d->actuator[i];
+        cli_row(&table, "%s\t%s\t%.4g\t%.4g\t%.4g\t%.4g", a->name, pl_actuator_kind_name(a->kind),
+                a->path.radius[0], a->path.angle / degree, a->area, a->effectiveness[0]);
+    }
+    cli_table_print(args, &table);
+    cli_say(args, "\n");
+    cli_row(&table, "error at %d random commands\tRMS\tmax", p->sample_count);
+    cli_row(&table, "position, mm\t%.4g\t%.4g", p->position_rms, p->position_max);
+    cli_row(&table, "position, %% of the motion\t%.3g\t%.3g", 100 * p->position_rms / p->motion,
+            100 * p->position_max / p->motion);
+    cli_row(&table, "direction, deg\t%.4g\t%.4g", p->direction_rms / degree, p->direction_max / degree);
+    cli_table_print(args, &table);
+    cli_say(args, "\n  %d solves of the full model; wrote %s\n", p->solves, r->out);
+}
+
+static json_t *reduce_json(const reduce *r)
+{
+    const pl_reduce_report *p = &r->report;
+    const pl_section_def *s = pl_reduction_def(r->reduction)->section;
+    json_t *root = cli_json_head(NULL, r->findings);
+    json_object_set_new(root, "file", json_string(r->out));
+    json_object_set_new(root, "kind", json_string(pl_reduced_kind_name(r->options.kind)));
+    json_object_set_new(root, "length", cli_json_number(p->length));
+    json_object_set_new(root, "EA", cli_json_number(s->EA));
+    json_object_set_new(root, "EI", cli_json_numbers(s->EI, 2));
+    json_object_set_new(root, "GJ", cli_json_number(s->GJ));
+    json_object_set_new(root, "GA", cli_json_numbers(s->GA, 2));
+    json_object_set_new(root, "solves", json_integer(p->solves));
+    json_object_set_new(root, "samples", json_integer(p->sample_count));
+    json_object_set_new(root, "seed", json_integer((json_int_t)r->options.seed));
+    json_object_set_new(root, "motion_rms", cli_json_number(p->motion));
+    json_object_set_new(root, "position_rms", cli_json_number(p->position_rms));
+    json_object_set_new(root, "position_max", cli_json_number(p->position_max));
+    json_object_set_new(root, "direction_rms", cli_json_number(p->direction_rms));
+    json_object_set_new(root, "direction_max", cli_json_number(p->direction_max));
+    return root;
+}
+
+static int reduce_work(const cli_args *args, reduce *r)
+{
+    int status = cli_setup(args);
+    status = status ? status : reduce_read(args, r);
+    status = status ? status : cli_check_outputs(args, extensions, NULL, NULL);
+    status = status ? status : reduce_open(args, r);
+    status = status ? status : cli_check_outputs(args, NULL, r->path, NULL);
+    status = status ? status : reduce_place(args, r);
+    if (status) {
+        return status;
+    }
+    pl_error err = {0};
+    const pl_status reduced = pl_reduce(r->full, &r->options, &r->reduction, &r->report, &err);
+    cli_progress_done();
+    if (reduced != PL_OK) {
+        err.status = reduced;
+        return reduced == PL_INTERRUPTED ? CLI_BADLY : cli_fail(args, &err);
+    }
+    status = reduce_write(args, r);
+    if (status == CLI_DONE) {
+        reduce_print(args, r);
+        status = cli_json_write(args, cli_value(args, "json") ? reduce_json(r) : NULL);
+    }
+    if (status == CLI_DONE && r->report.sample_count < r->options.sample_count) {
+        cli_error(args, "the full model solved only %d of %d random commands", r->report.sample_count,
+                  r->options.sample_count);
+        return CLI_BADLY;
+    }
+    return status;
+}
+
+static int reduce_run(cli_args *args)
+{
+    reduce r = {0};
+    const int status = reduce_work(args, &r);
+    pl_reduction_destroy(r.reduction);
+    pl_model_destroy(r.full);
+    pl_findings_destroy(r.findings);
+    free(r.path);
+    free(r.out);
+    return status;
+}
+
+const cli_verb cli_verb_reduce = {
+    .name = "reduce",
+    .summary = "a small model (beam, rod, constant curvature) fitted to the full robot, with its error",
+    .usage = "ROBOT [--kind KIND] [options]",
+    .about =
+        "Takes section stiffness from the full model's compliance to forces and moments at the tip marker,\n"
+        "places and strengths of chambers and cables from how it moves with each of them, writes the "
+        "reduced\n"
+        "robot file, and measures its error at random commands. The result works with every verb that takes\n"
+        "a robot, in microseconds.",
+    .examples = "  pliant reduce segment --kind rod\n"
+                "  pliant reduce segment --kind constant_curvature --samples 50 --out small.yaml\n",
+    .option = options,
+    .least = 1,
+    .most = 1,
+    .run = reduce_run,
+};

@@ -1,0 +1,610 @@
+// A reduced model from the full one. Section stiffness follows from the full body's exact compliance to tip
+// forces and moments at rest, chambers and cables from how the tip moves with each of them, first at rest,
+// then at a share of its range; what is left over is measured at random commands.
+#include <stdio.h>
+#include "reduced/reduced_impl.h"
+#include "robot/robot.h"
+
+struct pl_reduction {
+    pl_reduced_def def;
+    pl_section_def section;
+    pl_line_marker_def marker;
+    pl_line_actuator_def *actuator;
+    char *text; // all names
+};
+
+pl_reduce_options pl_reduce_options_default(void)
+{
+    return (pl_reduce_options){.kind = PL_ROD, .sample_count = 20, .seed = 1, .load_share = 0.75};
+}
+
+void pl_reduction_destroy(pl_reduction *r)
+{
+    if (r) {
+        pl_free(r->actuator);
+        pl_free(r->text);
+        pl_free(r);
+    }
+}
+
+const pl_reduced_def *pl_reduction_def(const pl_reduction *reduction)
+{
+    return &reduction->def;
+}
+
+typedef struct fit {
+    pl_model *full;
+    pl_model_info info;
+    const pl_reduce_options *options;
+    pl_reduction *r;
+    pl_reduce_report *report;
+    int marker;
+    double L, C[36];          // tip compliance in the base frame: (F, M) to (position, rotation)
+    double *command, *target; // target: 12 per actuator, position and rotation at its share
+    double scale[REDUCED_ACTUATORS_MAX];
+} fit;
+
+static pl_status fit_solve(fit *f, const double *command, bool *solved, pl_error *err)
+{
+    pl_statics_report report;
+    ++f->report->solves;
+    if (!pl_progress_step(&f->options->progress, -1, "solving the full model")) {
+        return pl_fail(err, PL_INTERRUPTED, "interrupted");
+    }
+    const pl_status status = pl_model_fk(f->full, command, &report, err);
+    *solved = status == PL_OK && report.outcome == PL_SOLVED;
+    return status;
+}
+
+// ---- where the body lies
+// Area-weighted centre of a surface's corner triangles.
+static bool fit_surface_centre(const pl_mesh *mesh, const char *name, double centre[3])
+{
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    const int32_t s = pl_mesh_find_surface(mesh, name);
+    double area = 0;
+    memset(centre, 0, 3 * sizeof *centre);
+    for (int64_t i = s < 0 ? 0 : v.surface_start[s]; s >= 0 && i < v.surface_start[s + 1]; ++i) {
+        int32_t node[PL_FACE_NODES_MAX];
+        const int count = pl_mesh_face_nodes(mesh, v.surface_face[i], node);
+        const int corners = count == 4 || count == 8 ? 4 : 3;
+        for (int k = 1; k + 1 < corners; ++k) {
+            const double *a = v.position + 3 * node[0], *b = v.position + 3 * node[k],
+                         *c = v.position + 3 * node[k + 1];
+            double u[3], w[3], n[3];
+            pl_sub3(b, a, u);
+            pl_sub3(c, a, w);
+            pl_cross3(u, w, n);
+            const double A = 0.5 * pl_norm3(n);
+            area += A;
+            for (int j = 0; j < 3; ++j) {
+                centre[j] += A * (a[j] + b[j] + c[j]) / 3;
+            }
+        }
+    }
+    for (int j = 0; j < 3 && area > 0; ++j) {
+        centre[j] /= area;
+    }
+    return area > 0;
+}
+
+// Without a surface the body ends opposite the marker: the mean of the points farthest from it.
+static void fit_far_end(const fit *f, const double tip[3], double centre[3])
+{
+    double far = 0, count = 0;
+    for (int32_t i = 0; i < f->info.point_count; ++i) {
+        far = fmax(far, pl_distance3(f->info.rest + 3 * i, tip));
+    }
+    memset(centre, 0, 3 * sizeof *centre);
+    for (int32_t i = 0; i < f->info.point_count; ++i) {
+        if (pl_distance3(f->info.rest + 3 * i, tip) > 0.95 * far) {
+            reduced_axpy3(1, f->info.rest + 3 * i, centre);
+            ++count;
+        }
+    }
+    for (int j = 0; j < 3; ++j) {
+        centre[j] /= fmax(count, 1);
+    }
+}
+
+static pl_status fit_axis(fit *f, pl_error *err)
+{
+    const pl_robot *robot = pl_model_robot(f->full);
+    pl_reduced_def *d = &f->r->def;
+    const double *tip = f->info.marker_at + 3 * f->marker;
+    bool found = false;
+    for (int i = 0; i < pl_robot_fixed_count(robot) && !found; ++i) {
+        found = fit_surface_centre(pl_robot_mesh(robot), pl_robot_fixed_name(robot, i), d->base);
+    }
+    if (!found) {
+        fit_far_end(f, tip, d->base);
+    }
+    f->L = pl_distance3(tip, d->base);
+    if (!(f->L > 1e-3 * f->info.size)) {
+        return pl_fail(err, PL_BAD_INPUT, "reduce: marker '%s' lies at the base, there is no line to it",
+                       f->info.marker_name[f->marker]);
+    }
+    double z[3], x[3] = {0}, y[3];
+    for (int j = 0; j < 3; ++j) {
+        z[j] = (tip[j] - d->base[j]) / f->L;
+    }
+    x[fabs(z[0]) < 0.9 ? 0 : 1] = 1;
+    pl_cross3(z, x, y);
+    const double side = pl_norm3(y);
+    for (int j = 0; j < 3; ++j) {
+        y[j] /= side;
+    }
+    pl_cross3(y, z, x);
+    double radius = 0;
+    for (int32_t i = 0; i < f->info.point_count; ++i) {
+        double p[3];
+        pl_sub3(f->info.rest + 3 * i, d->base, p);
+        radius = fmax(radius, hypot(pl_dot3(p, x), pl_dot3(p, y)));
+    }
+    for (int j = 0; j < 3; ++j) {
+        d->frame[3 * j] = x[j];
+        d->frame[3 * j + 1] = y[j];
+        d->frame[3 * j + 2] = z[j];
+    }
+    f->report->length = f->L;
+    f->report->diameter = 2 * radius;
+    return PL_OK;
+}
+
+// ---- stiffness
+// The robot was loaded with a force of zero and three small moments at the marker, as its last loads.
+static pl_status fit_compliance(fit *f, pl_error *err)
+{
+    const pl_robot *robot = pl_model_robot(f->full);
+    const int first = pl_robot_force_count(robot) - 4, M = f->info.marker_count;
+    pl_parameter parameter[6];
+    for (int k = 0; k < 3; ++k) {
+        parameter[k] = (pl_parameter){PL_PARAMETER_FORCE, first, k};
+        parameter[3 + k] = (pl_parameter){PL_PARAMETER_MOMENT, first + 1 + k, 0};
+    }
+    double *J = PL_NEW_ARRAY(double, 36 * (size_t)M);
+    if (!J) {
+        return pl_fail_memory(err, "the compliance");
+    }
+    const pl_jacobian out = {.marker = J, .rotation = J + 18 * M};
+    pl_jacobian_report report;
+    const pl_status status = pl_statics_jacobian(pl_model_statics(f->full), pl_model_state(f->full),
+                                                 parameter, 6, &out, &report, err);
+    // columns per N and N mm, rows and columns in the base frame
+    const double *Q = f->r->def.frame;
+    for (int half = 0; half < 2 && status == PL_OK; ++half) {
+        const double *rows = (half ? out.rotation : out.marker) + 18 * f->marker;
+        for (int block = 0; block < 2; ++block) {
+            for (int i = 0; i < 3; ++i) {
+                for (int j = 0; j < 3; ++j) {
+                    double sum = 0;
+                    for (int a = 0; a < 3; ++a) {
+                        for (int b = 0; b < 3; ++b) {
+                            const double per = block ? PL_PROBE_MOMENT : 1;
+                            sum += Q[3 * a + i] * rows[6 * a + 3 * block + b] / per * Q[3 * b + j];
+                        }
+                    }
+                    f->C[6 * (3 * half + i) + 3 * block + j] = sum;
+                }
+            }
+        }
+    }
+    pl_free(J);
+    return status;
+}
+
+// theta = L/EI M, delta_z = L/EA F, theta_z = L/GJ M, delta_x = (L^3/3EI + L/GA) F. A marker without a frame
+// has no rotation: its deflection gives EI alone.
+static pl_status fit_section(fit *f, pl_error *err)
+{
+    const double L = f->L, *C = f->C;
+    pl_section_def *s = &f->r->section;
+    const bool frame = isfinite(C[21]) && C[21] > 0 && C[28] > 0 && C[35] > 0;
+    *s = (pl_section_def){.name = "body", .length = L};
+    s->diameter[0] = s->diameter[1] = f->report->diameter;
+    s->EA = L / C[14];
+    s->EI[0] = frame ? L / C[21] : L * L * L / (3 * C[7]);
+    s->EI[1] = frame ? L / C[28] : L * L * L / (3 * C[0]);
+    s->GJ = frame ? L / C[35] : (s->EI[0] + s->EI[1]) / 3;
+    for (int k = 0; k < 2; ++k) {
+        // stiff ends make the line look short: shear is then what a rubber section of this EA has
+        const double rest = C[7 * k] - L * L * L / (3 * s->EI[1 - k]), usual = 0.3 * s->EA;
+        s->GA[k] = frame && rest > 0.1 * L / usual ? L / rest : usual;
+    }
+    if (!(s->EA > 0 && s->EI[0] > 0 && s->EI[1] > 0)) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "reduce: the body gives way against a force at its tip (EA %g, EI %g)", s->EA,
+                       s->EI[0]);
+    }
+    const pl_robot *robot = pl_model_robot(f->full);
+    const pl_mesh *mesh = pl_robot_mesh(robot);
+    for (int32_t i = 0; i < pl_mesh_get(mesh).region_count; ++i) {
+        const char *name = pl_robot_region_material(robot, i);
+        for (int k = 0; name && k < pl_robot_material_count(robot); ++k) {
+            if (strcmp(pl_robot_material_name(robot, k), name) == 0) {
+                s->mass += pl_mesh_region_volume(mesh, i) * pl_robot_material(robot, k).density / L;
+            }
+        }
+    }
+    return PL_OK;
+}
+
+// ---- actuators
+// Tip twist per unit of effort at rest, in the base frame: per MPa or per N.
+static void fit_column(const fit *f, const pl_model_derivative *d, int a, double twist[6])
+{
+    const int n = f->info.command_count;
+    const double *Q = f->r->def.frame, per = d->effort[a * n + a];
+    for (int half = 0; half < 2; ++half) {
+        const double *rows = (half ? d->rotation : d->marker) + 3 * f->marker * n;
+        for (int i = 0; i < 3; ++i) {
+            twist[3 * half + i] = 0;
+            for (int k = 0; k < 3; ++k) {
+                twist[3 * half + i] += Q[3 * k + i] * rows[k * n + a] / per;
+            }
+        }
+    }
+}
+
+// A chamber of pressure p pushes with p A at the distance d: turn M L / EI, stretch F L / EA. A cable pulls.
+static void fit_actuator(fit *f, const double twist[6], double measure, pl_line_actuator_def *a)
+{
+    const pl_section_def *s = &f->r->section;
+    const bool frame = isfinite(twist[3]);
+    // without a frame the deflection of an arc gives the turn: delta = L theta / 2
+    const double turn[2] = {frame ? twist[3] : -2 * twist[1] / f->L, frame ? twist[4] : 2 * twist[0] / f->L};
+    const double M[2] = {turn[0] * s->EI[0] / f->L, turn[1] * s->EI[1] / f->L}, F = twist[2] * s->EA / f->L;
+    const double size = hypot(M[0], M[1]);
+    const bool chamber = a->kind == PL_CHAMBER;
+    // M = A (d_y, -d_x) for a chamber, the opposite for a cable
+    const double sign = chamber ? 1 : -1;
+    a->area = chamber ? measure / f->L : 1;
+    a->path = (pl_line_path_def){.span = {0, f->L}, .angle = size > 0 ? atan2(sign * M[0], -sign * M[1]) : 0};
+    a->path.radius[0] = a->path.radius[1] = size / a->area;
+    a->effectiveness[0] = chamber ? F / a->area : 1;
+    a->effectiveness[1] = 1;
+}
+
+static pl_status fit_actuators(fit *f, pl_error *err)
+{
+    pl_model_derivative d;
+    pl_jacobian_report report;
+    // a value for every command, so that every column exists: nothing pulled, nothing blown
+    for (int i = 0; i < f->info.command_count; ++i) {
+        const pl_drive drive = f->info.command[i].drive;
+        const double rest = pl_model_get_answer(f->full).measure[i];
+        f->command[i] = drive == PL_DRIVE_LENGTH_RATIO || drive == PL_DRIVE_VOLUME_RATIO ? 1
+                        : drive == PL_DRIVE_LENGTH || drive == PL_DRIVE_VOLUME           ? rest
+                                                                                         : 0;
+    }
+    bool solved;
+    pl_status status = fit_solve(f, f->command, &solved, err);
+    if (status == PL_OK) {
+        status = pl_model_differentiate(f->full, PL_PART_MARKER | PL_PART_ROTATION | PL_PART_EFFORT, 0, &d,
+                                        &report, err);
+    }
+    if (status != PL_OK) {
+        return status;
+    }
+    const pl_robot *robot = pl_model_robot(f->full);
+    for (int i = 0; i < f->info.actuator_count; ++i) {
+        pl_line_actuator_def *a = &f->r->actuator[i];
+        const pl_actuator_info info = pl_robot_actuator(robot, i);
+        *a = (pl_line_actuator_def){.name = a->name,
+                                    .kind = info.kind,
+                                    .drive = info.drive,
+                                    .has_range = info.has_range,
+                                    .idle_hold = info.idle_hold};
+        memcpy(a->range, info.range, sizeof a->range);
+        double twist[6];
+        fit_column(f, &d, i, twist);
+        if (!isfinite(twist[0] + twist[1] + twist[2])) {
+            return pl_fail(err, PL_BAD_INPUT, "reduce: the tip does not answer to actuator '%s'", a->name);
+        }
+        fit_actuator(f, twist, info.rest, a);
+    }
+    return PL_OK;
+}
+
+// ---- at a share of the range
+static double fit_misfit(const fit *f, pl_model *reduced, const double target[12], double residual[6])
+{
+    const pl_model_answer a = pl_model_get_answer(reduced);
+    double off = 0;
+    for (int k = 0; k < 3; ++k) {
+        residual[k] = a.marker[k] - target[k];
+        // the marker's axis, weighed as a deflection of half the length
+        residual[3 + k] = 0;
+        for (int j = 0; j < 3; ++j) {
+            const double axis = f->r->def.frame[3 * j + 2];
+            residual[3 + k] += 0.5 * f->L * (a.rotation[3 * k + j] - target[3 + 3 * k + j]) * axis;
+        }
+        residual[3 + k] = isfinite(residual[3 + k]) ? residual[3 + k] : 0;
+        off += residual[k] * residual[k] + residual[3 + k] * residual[3 + k];
+    }
+    return sqrt(off);
+}
+
+// The residual of the reduced model with push and radius of one actuator scaled.
+static pl_status fit_try(fit *f, int i, const double x[2], const double target[12], double residual[6],
+                         double *misfit, pl_error *err)
+{
+    pl_line_actuator_def *a = &f->r->actuator[i];
+    const pl_line_actuator_def kept = *a;
+    a->effectiveness[0] *= x[0];
+    a->path.radius[0] *= x[1];
+    a->path.radius[1] *= x[1];
+    pl_model *reduced = NULL;
+    pl_statics_report report;
+    double command[REDUCED_ACTUATORS_MAX];
+    for (int k = 0; k < f->info.command_count; ++k) {
+        command[k] = NAN;
+    }
+    command[i] = f->scale[i];
+    pl_status status = pl_reduced_create(&f->r->def, &reduced, NULL, err);
+    if (status == PL_OK) {
+        status = pl_model_fk(reduced, command, &report, err);
+    }
+    if (status == PL_OK) {
+        *misfit = fit_misfit(f, reduced, target, residual);
+    }
+    pl_model_destroy(reduced);
+    *a = kept;
+    return status;
+}
+
+// Gauss-Newton on the two factors, by differences: the reduced model answers in microseconds.
+static pl_status fit_refine(fit *f, int i, const double target[12], pl_error *err)
+{
+    double x[2] = {1, 1}, r[6], misfit;
+    pl_line_actuator_def *a = &f->r->actuator[i];
+    const int unknowns = a->kind == PL_CHAMBER ? 2 : 1;
+    pl_status status = fit_try(f, i, x, target, r, &misfit, err);
+    for (int iteration = 0; status == PL_OK && iteration < 15; ++iteration) {
+        double J[2][6], g[2] = {0}, H[3] = {0};
+        for (int u = 0; u < 2 && status == PL_OK; ++u) {
+            double y[2] = {x[0], x[1]}, moved[6], other;
+            y[u] += 1e-4;
+            status = fit_try(f, i, y, target, moved, &other, err);
+            for (int k = 0; k < 6; ++k) {
+                J[u][k] = (moved[k] - r[k]) / 1e-4;
+            }
+        }
+        for (int k = 0; k < 6; ++k) {
+            g[0] += J[0][k] * r[k];
+            g[1] += J[1][k] * r[k];
+            H[0] += J[0][k] * J[0][k];
+            H[1] += J[0][k] * J[1][k];
+            H[2] += J[1][k] * J[1][k];
+        }
+        const double det = H[0] * H[2] - H[1] * H[1];
+        double step[2] = {0, H[2] > 0 ? -g[1] / H[2] : 0};
+        if (unknowns == 2 && det > 1e-12 * H[0] * H[2]) {
+            step[0] = (-g[0] * H[2] + g[1] * H[1]) / det;
+            step[1] = (-g[1] * H[0] + g[0] * H[1]) / det;
+        }
+        double y[2] = {fmin(fmax(x[0] + step[0], 0.1 * x[0]), 10 * x[0]),
+                       fmin(fmax(x[1] + step[1], 0.1 * x[1]), 10 * x[1])};
+        double next[6], better;
+        if (status != PL_OK || (status = fit_try(f, i, y, target, next, &better, err)) != PL_OK ||
+            !(better < misfit * (1 - 1e-9))) {
+            break;
+        }
+        memcpy(x, y, sizeof x);
+        memcpy(r, next, sizeof r);
+        misfit = better;
+    }
+    a->effectiveness[0] *= x[0];
+    a->path.radius[0] *= x[1];
+    a->path.radius[1] *= x[1];
+    return status == PL_BAD_INPUT ? PL_OK : status;
+}
+
+static double fit_share(const pl_model_command *c, double share, double rest)
+{
+    return c->has_range ? rest + share * (c->range[1] - rest) : rest;
+}
+
+static pl_status fit_at_share(fit *f, pl_error *err)
+{
+    double rest[REDUCED_ACTUATORS_MAX];
+    memcpy(rest, f->command, (size_t)f->info.command_count * sizeof *rest);
+    for (int i = 0; f->options->load_share > 0 && i < f->info.command_count; ++i) {
+        bool solved;
+        for (int k = 0; k < f->info.command_count; ++k) {
+            f->command[k] = NAN;
+        }
+        f->command[i] = f->scale[i] = fit_share(&f->info.command[i], f->options->load_share, rest[i]);
+        pl_model_reset(f->full);
+        pl_status status = fit_solve(f, f->command, &solved, err);
+        if (status == PL_OK && solved && f->scale[i] != rest[i]) {
+            const pl_model_answer a = pl_model_get_answer(f->full);
+            double target[12];
+            memcpy(target, a.marker + 3 * f->marker, 3 * sizeof *target);
+            memcpy(target + 3, a.rotation + 9 * f->marker, 9 * sizeof *target);
+            status = fit_refine(f, i, target, err);
+        }
+        if (status != PL_OK) {
+            return status;
+        }
+    }
+    return PL_OK;
+}
+
+// ---- how far off it is
+static void fit_compare(fit *f, const pl_model_answer *full, const pl_model_answer *small)
+{
+    pl_reduce_report *p = f->report;
+    const double *at = full->marker + 3 * f->marker, *R = full->rotation + 9 * f->marker;
+    const double off = pl_distance3(at, small->marker),
+                 moved = pl_distance3(at, f->info.marker_at + 3 * f->marker);
+    double a[3], b[3], n[3];
+    const double z[3] = {f->r->def.frame[2], f->r->def.frame[5], f->r->def.frame[8]};
+    pl_mulv3(R, z, a);
+    pl_mulv3(small->rotation, z, b);
+    pl_cross3(a, b, n);
+    const double turn = isfinite(R[0]) ? atan2(pl_norm3(n), pl_dot3(a, b)) : 0;
+    p->position_rms += off * off;
+    p->position_max = fmax(p->position_max, off);
+    p->direction_rms += turn * turn;
+    p->direction_max = fmax(p->direction_max, turn);
+    p->motion += moved * moved;
+    ++p->sample_count;
+}
+
+static pl_status fit_samples(fit *f, pl_error *err)
+{
+    pl_model *small = NULL;
+    pl_random random;
+    pl_random_seed(&random, f->options->seed);
+    pl_status status = pl_reduced_create(&f->r->def, &small, NULL, err);
+    for (int s = 0; status == PL_OK && s < f->options->sample_count; ++s) {
+        bool solved;
+        for (int i = 0; i < f->info.command_count; ++i) {
+            const pl_model_command *c = &f->info.command[i];
+            f->command[i] = c->has_range ? pl_random_uniform(&random, c->range[0], c->range[1]) : NAN;
+        }
+        status = fit_solve(f, f->command, &solved, err);
+        pl_statics_report report;
+        if (status == PL_OK && solved) {
+            status = pl_model_fk(small, f->command, &report, err);
+            if (status == PL_OK && report.outcome == PL_SOLVED) {
+                const pl_model_answer a = pl_model_get_answer(f->full), b = pl_model_get_answer(small);
+                fit_compare(f, &a, &b);
+            }
+        } else if (status == PL_OK) {
+            pl_model_reset(f->full);
+        }
+    }
+    pl_model_destroy(small);
+    const double n = fmax(1, f->report->sample_count);
+    f->report->position_rms = sqrt(f->report->position_rms / n);
+    f->report->direction_rms = sqrt(f->report->direction_rms / n);
+    f->report->motion = sqrt(f->report->motion / n);
+    return status;
+}
+
+// ---- all of it
+static pl_status fit_begin(fit *f, pl_error *err)
+{
+    const pl_robot *robot = pl_model_robot(f->full);
+    if (!robot) {
+        return pl_fail(err, PL_BAD_INPUT, "reduce: the model is already a reduced one");
+    }
+    if (f->options->kind == PL_VERTEBRAE || (int)f->options->kind < 0 || f->options->kind > PL_VERTEBRAE) {
+        return pl_fail(err, PL_BAD_INPUT, "reduce: kind is %s, expected beam, rod or constant_curvature",
+                       pl_reduced_kind_name(f->options->kind));
+    }
+    if (f->info.actuator_count > REDUCED_ACTUATORS_MAX || f->info.actuator_count != f->info.command_count) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "reduce: %d commands for %d actuators, expected one for each, at most %d",
+                       f->info.command_count, f->info.actuator_count, REDUCED_ACTUATORS_MAX);
+    }
+    for (int i = 0; i < f->info.actuator_count; ++i) {
+        const pl_actuator_info a = pl_robot_actuator(robot, i);
+        if (a.kind == PL_FILM || a.drive == PL_DRIVE_SYRINGE || a.command != i || a.factor != 1) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "reduce: actuator '%s' (%s by %s) has no reduced twin; cables and chambers with a "
+                           "command of their own have",
+                           a.name, pl_actuator_kind_name(a.kind), pl_drive_name(a.drive));
+        }
+    }
+    if (pl_robot_force_count(robot) < 4) {
+        return pl_fail(err, PL_BAD_INPUT, "reduce: the robot was loaded without a probe (pl_load_options)");
+    }
+    f->marker = f->options->marker ? pl_model_find_marker(f->full, f->options->marker) : 0;
+    return f->marker >= 0 && f->info.marker_count > 0
+               ? PL_OK
+               : pl_fail(err, PL_BAD_INPUT, "reduce: there is no marker '%s'",
+                         f->options->marker ? f->options->marker : "");
+}
+
+static pl_status fit_names(fit *f, pl_error *err)
+{
+    pl_reduction *r = f->r;
+    const int n = f->info.actuator_count;
+    size_t bytes = strlen(f->info.name) + strlen(f->info.marker_name[f->marker]) + 20;
+    for (int i = 0; i < n; ++i) {
+        bytes += strlen(f->info.actuator_name[i]) + 1;
+    }
+    r->text = PL_NEW_ARRAY(char, bytes);
+    r->actuator = PL_NEW_ARRAY(pl_line_actuator_def, n + 1);
+    if (!r->text || !r->actuator) {
+        return pl_fail_memory(err, "the reduced model");
+    }
+    char *at = r->text;
+    r->def.name = at;
+    at += snprintf(at, bytes, "%s", f->info.name) + 1;
+    r->marker = (pl_line_marker_def){.name = at};
+    at += sprintf(at, "%s", f->info.marker_name[f->marker]) + 1;
+    for (int i = 0; i < n; ++i) {
+        r->actuator[i].name = at;
+        at += sprintf(at, "%s", f->info.actuator_name[i]) + 1;
+    }
+    return PL_OK;
+}
+
+static void fit_def(fit *f)
+{
+    pl_reduced_def *d = &f->r->def;
+    const bool geometric = f->options->kind == PL_CONSTANT_CURVATURE;
+    d->kind = f->options->kind;
+    d->section = &f->r->section;
+    d->section_count = 1;
+    d->actuator = f->r->actuator;
+    d->actuator_count = f->info.actuator_count;
+    f->r->marker.at = f->L;
+    d->marker = &f->r->marker;
+    d->marker_count = 1;
+    f->r->section.pieces = geometric ? 1 : 20;
+    memcpy(d->gravity, pl_model_robot(f->full)->gravity, sizeof d->gravity);
+    if (geometric || !(f->r->section.mass > 0)) {
+        memset(d->gravity, 0, sizeof d->gravity); // it knows no loads
+        f->r->section.mass = 0;
+    }
+}
+
+static pl_status fit_work(fit *f, pl_error *err)
+{
+    pl_status status = fit_begin(f, err);
+    status = status == PL_OK ? fit_names(f, err) : status;
+    status = status == PL_OK ? fit_axis(f, err) : status;
+    if (status != PL_OK) {
+        return status;
+    }
+    bool solved;
+    for (int i = 0; i < f->info.command_count; ++i) {
+        f->command[i] = NAN;
+    }
+    status = fit_solve(f, f->command, &solved, err);
+    if (status == PL_OK && !solved) {
+        return pl_fail(err, PL_FAILED, "reduce: the full model finds no equilibrium at rest");
+    }
+    status = status == PL_OK ? fit_compliance(f, err) : status;
+    status = status == PL_OK ? fit_section(f, err) : status;
+    status = status == PL_OK ? fit_actuators(f, err) : status;
+    if (status != PL_OK) {
+        return status;
+    }
+    fit_def(f);
+    status = fit_at_share(f, err);
+    return status == PL_OK ? fit_samples(f, err) : status;
+}
+
+pl_status pl_reduce(pl_model *full, const pl_reduce_options *options, pl_reduction **out,
+                    pl_reduce_report *report, pl_error *err)
+{
+    *out = NULL;
+    *report = (pl_reduce_report){0};
+    fit f = {.full = full, .info = pl_model_get_info(full), .options = options, .report = report};
+    f.r = PL_NEW(pl_reduction);
+    f.command = PL_NEW_ARRAY(double, f.info.command_count + 1);
+    pl_status status = f.r && f.command ? fit_work(&f, err) : pl_fail_memory(err, "the reduced model");
+    pl_free(f.command);
+    if (status != PL_OK) {
+        pl_reduction_destroy(f.r);
+        return status;
+    }
+    *out = f.r;
+    return PL_OK;
+}
