@@ -133,16 +133,29 @@ pl_status meshing_write(const pl_mesh *mesh, const char *path, double version, b
 // Copies findings; when there are defects, fails with the first one's text.
 pl_status meshing_refuse(const pl_findings *found, pl_findings *findings, pl_error *err);
 
+// ---- sheets: shells of prisms from planar outlines (see meshing_sheets.c)
+#define SHEETS_MAX 32
+#define SHEET_CORNERS_MAX 64
+typedef struct sheet {
+    const char *region; // NULL: what it covers stays empty
+    double from, to;    // mm, heights
+    double xy[2 * SHEET_CORNERS_MAX];
+    int corner_count;
+} sheet;
+pl_status meshing_sheets(gmsh_session *g, const sheet *list, int count, double size, int order, pl_mesh **out,
+                         pl_error *err);
+
 // ---- one parametric design
 typedef struct design {
     pl_design open;
     // NULL when the values fit each other, else what is wrong, naming the parameter
     const char *(*check)(const double *p);
-    void (*draw)(drawing *d, const double *p);
+    void (*draw)(drawing *d, const double *p);           // or
+    int (*sheets)(const double *p, sheet *out);          // at most SHEETS_MAX
     double (*volume)(const double *p, const char *name); // negative: no such name
 } design;
 extern const design design_bending_finger, design_cable_finger, design_three_chamber, design_segment,
-    design_specimen, design_beam, design_sphere_shell, design_tube, design_planar_arm;
+    design_specimen, design_beam, design_sphere_shell, design_tube, design_planar_arm, design_dea_crawler;
 
 pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                               pl_findings *findings, pl_error *err);

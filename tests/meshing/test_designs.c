@@ -57,6 +57,8 @@ static const design_case cases[] = {
      {{"cells", 2, 0}, {"section", 40, 0}},
      2,
      14},
+    {"dea_crawler", {"rim", "film", "frame"}, {NULL}, {NULL}, {{0}}, 0, 6},
+    {"dea_crawler", {"rim", "film", "frame"}, {NULL}, {NULL}, {{"foot", 12, 0}, {"film", 0.2, 0}}, 2, 0},
     {"tube", {"tube"}, {"cavity"}, {"outer", "sx", "sy", "bottom", "top"}, {{0}}, 0, 4},
     {"tube", {"tube"}, {NULL}, {"cavity", "outer", "sx", "sy"}, {{"quarter", 1, 0}, {"wall", 2, 0}}, 2, 3},
 };
@@ -160,6 +162,8 @@ static void test_designs_refuse_nonsense(void **state)
         {"segment", {"chamber_offset", 3, 4}, "chamber_offset"},
         {"sphere_shell", {"octant", 2, 4}, "octant"},
         {"tube", {"wall", 0, 4}, "wall"},
+        {"dea_crawler", {"foot", 34, 4}, "foot"},
+        {"dea_crawler", {"rail", 19, 4}, "rail"},
         {"planar_arm", {"cells", 12, 4}, "cells"},
         {"planar_arm", {"wall", 15, 4}, "wall"},
         {"bending_fingr", {"wall", 2, 4}, "bending_finger"},
