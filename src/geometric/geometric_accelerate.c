@@ -1,7 +1,9 @@
 // From plain steps to better ones. Both keep a window of differences of what was seen.
 //
 // Anderson (type II): with steps d = G(x) - x, the mix of the last ones whose step would be least,
-//   x+ = x + d - sum_j c_j (dx_j + dd_j),   c = argmin |d - sum_j c_j dd_j|.
+//   x+ = x + d - sum_j c_j (dx_j + dd_j),   c = argmin |d - sum_j c_j dd_j|,
+// in the norm of the matrix, |d|^2 = d . L d = -d . r: bending moves far and costs little, and would rule the
+// plain norm alone.
 // L-BFGS: quasi-Newton directions from the forces r, the prefactored matrix as first guess of the tangent.
 #include "geometric/geometric_impl.h"
 
@@ -10,13 +12,16 @@ void geo_memory_reset(pl_geometric *g)
     g->memory_count = g->memory_next = 0;
 }
 
-void geo_memory_push(pl_geometric *g, const double *s, const double *y)
+void geo_memory_push(pl_geometric *g, const double *s, const double *d, const double *r)
 {
     const int k = g->memory_next;
     const size_t bytes = 3 * (size_t)g->vertex_count * sizeof *s;
     memcpy(g->dx[k], s, bytes);
-    memcpy(g->dd[k], y, bytes);
-    g->rho[k] = geo_dot(g, s, y);
+    if (d) {
+        memcpy(g->dd[k], d, bytes);
+    }
+    memcpy(g->dr[k], r, bytes);
+    g->rho[k] = geo_dot(g, d ? d : s, r);
     g->memory_next = (k + 1) % g->options.window;
     g->memory_count = g->memory_count < g->options.window ? g->memory_count + 1 : g->memory_count;
 }
@@ -25,18 +30,21 @@ void geo_anderson(pl_geometric *g, const double *x, const double *d, double *out
 {
     const int m = g->memory_count;
     const int64_t n3 = 3 * (int64_t)g->vertex_count;
-    double A[GEO_WINDOW * GEO_WINDOW], c[GEO_WINDOW], trace = 0;
+    double A[GEO_WINDOW * GEO_WINDOW], c[GEO_WINDOW], size[GEO_WINDOW];
     for (int i = 0; i < m; ++i) {
-        c[i] = geo_dot(g, g->dd[i], d);
-        for (int j = 0; j <= i; ++j) {
-            A[i * m + j] = A[j * m + i] = geo_dot(g, g->dd[i], g->dd[j]);
-        }
-        trace += A[i * m + i];
+        size[i] = sqrt(fmax(-g->rho[i], 1e-300));
     }
     for (int i = 0; i < m; ++i) {
-        A[i * m + i] += 1e-12 * trace / m; // nearly parallel differences stay harmless
+        c[i] = -geo_dot(g, g->dr[i], d) / size[i];
+        for (int j = 0; j < m; ++j) {
+            A[i * m + j] = -geo_dot(g, g->dr[i], g->dd[j]) / (size[i] * size[j]);
+        }
+        A[i * m + i] += 1e-13; // nearly parallel differences stay harmless
     }
     const bool ok = m > 0 && pl_dense_solve(m, A, c, 1);
+    for (int i = 0; i < m; ++i) {
+        c[i] /= size[i];
+    }
     for (int64_t i = 0; i < n3; ++i) {
         double next = x[i] + d[i];
         for (int j = 0; ok && j < m; ++j) {
@@ -58,13 +66,13 @@ void geo_lbfgs(pl_geometric *g, const double *r, double *d)
         const int j = (g->memory_next - 1 - k + 2 * g->options.window) % g->options.window;
         a[j] = geo_dot(g, g->dx[j], q) / g->rho[j];
         for (int64_t i = 0; i < n3; ++i) {
-            q[i] -= a[j] * g->dd[j][i];
+            q[i] -= a[j] * g->dr[j][i];
         }
     }
     geo_solve(g, q, d);
     for (int k = m - 1; k >= 0; --k) {
         const int j = (g->memory_next - 1 - k + 2 * g->options.window) % g->options.window;
-        const double b = geo_dot(g, g->dd[j], d) / g->rho[j];
+        const double b = geo_dot(g, g->dr[j], d) / g->rho[j];
         for (int64_t i = 0; i < n3; ++i) {
             d[i] += (a[j] - b) * g->dx[j][i];
         }

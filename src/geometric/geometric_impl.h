@@ -117,7 +117,7 @@ struct pl_geometric {
 
     // work, 3 per work vertex
     double *f, *r, *d, *plain, *f_old, *r_old, *x_old, *d_old;
-    double *dx[GEO_WINDOW], *dd[GEO_WINDOW];
+    double *dx[GEO_WINDOW], *dd[GEO_WINDOW], *dr[GEO_WINDOW]; // differences of x, plain steps, forces
     double rho[GEO_WINDOW];
     int memory_count, memory_next;
 
@@ -158,7 +158,7 @@ void geo_global(pl_geometric *g, const double *f, double *d, double *r);
 void geo_restore(pl_geometric *g, double *d);
 // ---- geometric_accelerate.c
 void geo_memory_reset(pl_geometric *g);
-void geo_memory_push(pl_geometric *g, const double *s, const double *y);
+void geo_memory_push(pl_geometric *g, const double *s, const double *d, const double *r); // d may be NULL
 void geo_anderson(pl_geometric *g, const double *x, const double *d, double *out);
 void geo_lbfgs(pl_geometric *g, const double *r, double *d);
 // ---- geometric_solve.c

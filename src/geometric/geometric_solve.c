@@ -3,6 +3,8 @@
 #include "geometric/geometric_impl.h"
 
 #define TIP_ITERATIONS 10 // as published: before these, a tip at rest is no reason to stop
+#define REFUSALS 3        // accelerated iterates taken back since the memory was begun anew
+#define AHEAD 100         // how far an accelerated step may go, in tolerances, where a plain one is below it
 
 void geo_clamp(const pl_geometric *g, double load, double *x)
 {
@@ -71,9 +73,18 @@ typedef struct solve {
     double tip[3];
     bool accelerated; // x came from an acceleration
     bool constrained;
-    int since_best;
-    double best;
+    int refused;  // accelerated iterates taken back
+    double moved; // mm, largest motion of the step that led to x
 } solve;
+
+static double solve_moved(const pl_geometric *g, const double *a, const double *b)
+{
+    double largest = 0;
+    for (int32_t v = 0; v < g->vertex_count; ++v) {
+        largest = fmax(largest, pl_distance3(a + 3 * (size_t)v, b + 3 * (size_t)v));
+    }
+    return largest;
+}
 
 static bool solve_constrained(const pl_geometric *g)
 {
@@ -129,21 +140,22 @@ static void solve_remember(pl_geometric *g, const solve *s)
 {
     const int64_t n3 = 3 * (int64_t)g->vertex_count;
     const bool anderson = g->options.acceleration == PL_ACCELERATE_ANDERSON;
-    double *dx = g->d, *dy = g->r_old;
+    double *dx = g->d, *dy = g->r_old, *dd = g->d_old;
     for (int64_t i = 0; i < n3; ++i) {
         dx[i] = s->x[i] - g->x_old[i];
+        dd[i] = g->plain[i] - g->d_old[i];
         // with constraints the force is that of the Lagrangian with the newest multipliers at both places
-        dy[i] = anderson ? g->plain[i] - g->d_old[i] : g->r[i] - (g->support_of[i] < 0 ? g->f_old[i] : 0);
+        dy[i] = g->r[i] - (g->support_of[i] < 0 ? g->f_old[i] : 0);
     }
-    for (int k = 0; !anderson && k < g->drive_count; ++k) {
+    for (int k = 0; k < g->drive_count; ++k) {
         const geo_drive *d = &g->drive[k];
         for (int64_t i = 0; d->mode == GEO_CONSTRAINT && d->active && i < n3; ++i) {
             dy[i] -= g->support_of[i] < 0 ? d->sign * d->effort * d->row_old[i] : 0;
         }
     }
-    const double sy = geo_dot(g, dx, dy);
-    if (anderson || sy > 1e-12 * sqrt(geo_dot(g, dx, dx) * geo_dot(g, dy, dy))) {
-        geo_memory_push(g, dx, dy);
+    const double sy = anderson ? -geo_dot(g, dd, dy) : geo_dot(g, dx, dy);
+    if (sy > 1e-12 * sqrt(geo_dot(g, anderson ? dd : dx, anderson ? dd : dx) * geo_dot(g, dy, dy))) {
+        geo_memory_push(g, dx, anderson ? dd : NULL, dy);
     }
 }
 
@@ -165,7 +177,7 @@ static bool solve_next(pl_geometric *g, solve *s, bool first)
     solve_copy(g, g->x_old, s->x);
     solve_copy(g, g->d_old, g->plain);
     solve_copy(g, g->f_old, g->f);
-    for (int k = 0; how == PL_ACCELERATE_LBFGS && k < g->drive_count; ++k) {
+    for (int k = 0; how != PL_ACCELERATE_NONE && k < g->drive_count; ++k) {
         if (g->drive[k].mode == GEO_CONSTRAINT) {
             solve_copy(g, g->drive[k].row_old, g->drive[k].row);
         }
@@ -189,7 +201,14 @@ static void solve_take_back(pl_geometric *g, solve *s)
         s->x[i] = g->x_old[i] + g->d_old[i];
     }
     ++g->rejected;
-    geo_memory_reset(g);
+    // what was seen stays in memory: the plain step brings news; only a memory that keeps failing is dropped
+    if (++s->refused >= REFUSALS) {
+        geo_memory_reset(g);
+        s->refused = 0;
+    }
+    s->accelerated = false;
+    s->merit = INFINITY;
+    s->moved = geo_largest(g, g->d_old);
 }
 
 static bool solve_tip_still(const pl_geometric *g, solve *s)
@@ -220,13 +239,12 @@ static bool solve_iterate(pl_geometric *g, solve *s, double started, pl_outcome 
         const double merit = solve_evaluate(g, s);
         if (s->accelerated && !solve_accepts(g, s, merit)) {
             solve_take_back(g, s);
-            s->accelerated = false;
-            s->merit = INFINITY;
-            first = true;
             continue;
         }
         s->merit = merit;
-        if (s->step <= g->options.length_tolerance && solve_gap(g) < 1e-6) {
+        // plain steps crawl along soft modes: an accelerated one must have come to rest too
+        if (s->step <= g->options.length_tolerance && solve_gap(g) < 1e-6 &&
+            (!s->accelerated || s->moved <= AHEAD * g->options.length_tolerance)) {
             return true;
         }
         if ((g->options.stop == PL_STOP_TIP_MOTION && solve_tip_still(g, s)) ||
@@ -234,6 +252,7 @@ static bool solve_iterate(pl_geometric *g, solve *s, double started, pl_outcome 
             return false;
         }
         s->accelerated = solve_next(g, s, first);
+        s->moved = solve_moved(g, s->x, g->x_old);
         g->accelerated += s->accelerated;
         first = false;
         ++g->iterations;
