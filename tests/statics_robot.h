@@ -23,7 +23,7 @@ typedef struct plan {
     pl_command_def command[4];
     pl_marker_def marker[4];
     pl_sensor_def sensor[4];
-    pl_force_def force[3];
+    pl_force_def force[4];
     pl_surface_pressure_def pressure[2];
 } plan;
 

@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Reduced robots: designs, the verbs that take them, shapes, refusals, and reduce.
+. "$(dirname "$0")/lib.sh"
+
+expect_status 0 new trunk_cc trunk
+expect_status 0 new segment_beam beam
+expect_status 2 new trunk_cc other --param length=3
+expect_words err.txt "has no parameters"
+expect_status 0 info trunk --json info.json
+expect_words out.txt "constant_curvature" "206 mm" "l6"
+expect_keys info.json model length commands actuators markers range drive
+
+lengths="--set l1=95 --set l2=110 --set l3=104 --set l4=120 --set l5=99 --set l6=103"
+expect_status 0 fk trunk $lengths --json fk.json --out t.vtu --out t.pvd --out t.stl --out t.csv --out t.png
+expect_keys fk.json format pliant robot warnings converged outcome message iterations factorizations solves residual \
+    step seconds energy vertices elements commands actuators markers sensors reactions contacts min_J max_stretch \
+    position displacement rotation ratio slack length tension
+for f in t.vtu t.pvd t.stl t.csv t.png; do expect_file "$f"; done
+expect_words t.vtu "displacement"
+
+# straight up: every length at 120 of 103
+expect_status 0 fk trunk --set l1=120 --set l2=120 --set l3=120 --set l4=120 --set l5=120 --set l6=120 --out up.csv --json up.json
+expect_words up.json '"converged": true'
+expect_words up.csv ",240"
+
+expect_status 0 jacobian beam --set chamber1=80kPa --json j.json --out j.csv
+expect_keys j.json jacobian by markers rotations efforts measures
+expect_words j.csv "per kPa of chamber1" "tip.y [mm]"
+expect_status 0 sweep beam --set chamber1=0:160kPa:5 --out s.csv --out s.pvd
+expect_words s.csv "chamber1 [kPa]" "tip.z [mm]" "160,"
+expect_file s_0004.vtu
+expect_status 0 doctor beam
+expect_words out.txt "nothing wrong"
+expect_status 0 ik trunk --marker tip --target 40,20,210
+
+# refused, with line and reason
+expect_status 2 fk trunk --set l1=20
+expect_words err.txt "outside its range"
+expect_status 2 fk trunk --size 3
+expect_words err.txt "--size belongs to a robot with a mesh"
+expect_status 2 mesh trunk
+expect_words err.txt "reduced model"
+sed 's/length: 103/lenght: 103/' trunk/robot.yaml >bad.yaml
+expect_status 2 info bad.yaml
+expect_words err.txt "bad.yaml:12" "unknown key 'lenght'" "did you mean 'length'"
+sed 's/constant_curvature$/rod/' trunk/robot.yaml >bad.yaml
+expect_status 2 info bad.yaml
+expect_words err.txt "bad.yaml:12" "EA is 0, must be positive"
+printf 'pliant: 1\nmodel: {kind: rod, sections: [{length: 10, diameter: 2, young: 1}]}\nmesh: {file: x.msh}\n' >bad.yaml
+expect_status 2 info bad.yaml
+expect_words err.txt "bad.yaml:3" "'mesh' belongs to a robot with a mesh"
+
+# from the full model: the file it writes is a robot that answers
+expect_status 0 new segment full
+coarse="--size 12 --order 1"
+expect_status 0 reduce full $coarse --kind rod --samples 2 --share 0 --json r.json
+expect_keys r.json EA EI GJ GA position_rms direction_max
+expect_words out.txt "random commands" "chamber3"
+expect_status 0 fk full/robot-rod.yaml --set chamber1=20kPa
+expect_status 2 reduce full $coarse --kind rod --samples 2
+expect_words err.txt "not overwritten"
+expect_status 2 reduce full --kind vertebrae
+expect_words err.txt "expected beam, rod or constant_curvature"
+expect_status 2 reduce trunk
+expect_words err.txt "reduced robot already"
+finish

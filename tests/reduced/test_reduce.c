@@ -1,0 +1,153 @@
+// Around the models: tubes, the inverse, and the fit to a full body whose section stiffness is known.
+#include "reduced_robot.h"
+#include "statics_robot.h"
+
+static pl_model *trunk(void)
+{
+    static const char *const name[] = {"l1", "l2", "l3", "l4", "l5", "l6"};
+    line_plan p;
+    line_init(&p, PL_CONSTANT_CURVATURE);
+    for (int k = 0; k < 2; ++k) {
+        p.section[p.def.section_count++] =
+            (pl_section_def){.name = k ? "upper" : "lower", .length = 103, .diameter = {90, 90}, .pieces = 1};
+        for (int i = 0; i < 3; ++i) {
+            pl_line_actuator_def *a = line_actuator(&p, name[3 * k + i], PL_CABLE, PL_DRIVE_LENGTH, 103 * k,
+                                                    103 * (k + 1), 45, 2 * PL_PI * i / 3);
+            a->has_range = true;
+            a->range[0] = 85;
+            a->range[1] = 135;
+        }
+    }
+    line_marker(&p, "tip", 206);
+    return line_build(&p);
+}
+
+static void test_reach(void **state)
+{
+    (void)state;
+    pl_model *model = trunk();
+    pl_random random;
+    pl_random_seed(&random, 5);
+    pl_error err = {0};
+    for (int i = 0; i < 200; ++i) {
+        double command[6], target[3], reached;
+        for (int c = 0; c < 6; ++c) {
+            command[c] = pl_random_uniform(&random, 90, 130);
+        }
+        memcpy(target, line_tip(model, command), sizeof target);
+        pl_model_reset(model);
+        PL_CHECK_OK(pl_reduced_reach(model, 0, target, 1e-6, command, &reached, &err));
+        PL_CHECK_BELOW(reached, 1e-6);
+        for (int c = 0; c < 6; ++c) {
+            assert_true(command[c] >= 85 - 1e-9 && command[c] <= 135 + 1e-9);
+        }
+    }
+    // beyond reach: the bounds hold, and straight up is the best it can do
+    double command[6], reached;
+    pl_model_reset(model);
+    PL_CHECK_OK(pl_reduced_reach(model, 0, (const double[3]){0, 0, 400}, 1e-6, command, &reached, &err));
+    PL_CHECK_NEAR(reached, 400 - 270, 0.5);
+    pl_model_destroy(model);
+}
+
+static void test_tube_follows_the_line(void **state)
+{
+    (void)state;
+    // the volume of a tube at rest is that of its polygon; bent, its end faces stay where the frames are
+    pl_model *model = trunk();
+    pl_mesh *tube = NULL;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_reduced_tube(model, &tube, &err));
+    const double polygon = 24 * 0.5 * 45 * 45 * sin(2 * PL_PI / 24);
+    PL_CHECK_NEAR(pl_mesh_region_volume(tube, -1), polygon * 206, 1e-6 * polygon * 206);
+    const pl_mesh_view v = pl_mesh_get(tube);
+    double *x = calloc(3 * (size_t)v.vertex_count, sizeof *x);
+    const double command[6] = {95, 110, 104, 120, 99, 103};
+    line_solve(model, command);
+    PL_CHECK_OK(pl_reduced_tube_place(model, tube, x, &err));
+    const double *tip = pl_model_get_answer(model).marker, *last = x + 3 * (v.vertex_count - 25);
+    for (int i = 0; i < 3; ++i) {
+        PL_CHECK_NEAR(last[i], tip[i], 1e-10);
+    }
+    // an actuator's path starts on the base circle
+    double path[300];
+    assert_true(pl_reduced_path_points(model, 0, path, 100) > 2);
+    PL_CHECK_NEAR(path[0], 45, 1e-12);
+    free(x);
+    pl_mesh_destroy(tube);
+    pl_model_destroy(model);
+}
+
+// A bar along x, held at x = 0, with a cable above its axis and the loads of a probe at its tip.
+static pl_model *bar(rig *r, pl_mesh **mesh)
+{
+    static plan p;
+    // guides so dense that the cable follows the bent bar
+    static pl_guide_def guide[21];
+    for (int i = 0; i < 21; ++i) {
+        guide[i] = (pl_guide_def){.point = {2 * i, 2, 3}};
+    }
+    *mesh = tet_box(10, 2, 2, 40, 4, 4, 2, NULL);
+    plan_init(&p, *mesh, (pl_material){.model = PL_LINEAR, .young = 2, .poisson = 0.3});
+    plan_plane(&p, "base", 0, 0);
+    plan_plane(&p, "tip", 0, 40);
+    plan_hold(&p, "base", "xyz");
+    plan_marker(&p, "tip", "tip");
+    pl_actuator_def *a = plan_cable(&p, "tendon", guide, 21, PL_DRIVE_TENSION);
+    a->radius = 1;
+    a->has_range = true;
+    a->range[1] = 0.5;
+    for (int i = -1; i < 3; ++i) {
+        pl_force_def *f = &p.force[p.def.force_count++];
+        *f = (pl_force_def){.marker = "tip"};
+        if (i >= 0) {
+            f->moment[i] = PL_PROBE_MOMENT;
+        }
+    }
+    const pl_statics_options options = tight_options();
+    *r = plan_build(&p, &options);
+    pl_error err = {0};
+    pl_model *model = NULL;
+    PL_CHECK_OK(pl_model_from_robot(r->robot, &options, &model, &err));
+    return model;
+}
+
+static void test_fit_finds_the_section(void **state)
+{
+    (void)state;
+    rig r = {0};
+    pl_mesh *mesh = NULL;
+    pl_model *full = bar(&r, &mesh);
+    pl_reduce_options options = pl_reduce_options_default();
+    options.sample_count = 4;
+    pl_reduction *reduction = NULL;
+    pl_reduce_report report;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_reduce(full, &options, &reduction, &report, &err));
+    const pl_section_def *s = pl_reduction_def(reduction)->section;
+    const pl_line_actuator_def *a = pl_reduction_def(reduction)->actuator;
+    print_message(
+        "EA %.3f (32), EI %.3f %.3f (42.67), GJ %.3f (27.7), radius %.3f (1), off by %.3f of %.3f mm\n",
+        s->EA, s->EI[0], s->EI[1], s->GJ, a->path.radius[0], report.position_rms, report.motion);
+    PL_CHECK_NEAR(report.length, 40, 1e-9);
+    PL_CHECK_NEAR(s->EA, 2 * 16, 0.03 * 32);
+    PL_CHECK_NEAR(s->EI[0], 2 * 256 / 12.0, 0.05 * 43);
+    PL_CHECK_NEAR(s->EI[1], 2 * 256 / 12.0, 0.05 * 43);
+    PL_CHECK_NEAR(s->GJ, 2 / 2.6 * 0.1406 * 256, 0.1 * 28);
+    PL_CHECK_NEAR(a->path.radius[0], 1, 0.15);
+    PL_CHECK_BELOW(report.position_rms, 0.1 * report.motion);
+    pl_reduction_destroy(reduction);
+    pl_model_destroy(full);
+    rig_clear(&r);
+    pl_mesh_destroy(mesh);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reach),
+        cmocka_unit_test(test_tube_follows_the_line),
+        cmocka_unit_test(test_fit_finds_the_section),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
