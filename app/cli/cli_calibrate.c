@@ -1,4 +1,5 @@
-// pliant calibrate: parameters from measurements. `tensile` fits the rubber laws to a tensile test.
+// pliant calibrate: parameters from measurements. `tensile` fits the rubber laws to a tensile test; the other
+// kinds have files of their own.
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
@@ -7,6 +8,18 @@ static const cli_option options[] = {
     {"model", 0, "NAME", "fit this law only: neo_hookean, mooney_rivlin or yeoh (default: all)",
      "neo_hookean mooney_rivlin yeoh"},
     {"max-strain", 0, "STRAIN", "use the test up to this engineering strain (1 = 100 %)", NULL},
+    {"length", 0, "MM", "ratio: of the whole bar (default 80)", NULL},
+    {"interface", 0, "MM", "ratio: from the clamped end to the interface (default: the middle)", NULL},
+    {"pull", 0, "MM", "ratio: how far the free end was pulled (default 4)", NULL},
+    {"moved", 0, "MM", "ratio: how far the interface moved; or", NULL},
+    {"elasticity", 0, "R_M", "ratio: the elasticity ratio itself", NULL},
+    {"r-omega", 0, "R", "ratio: shape parameter of the stiffer material (default 1)", NULL},
+    {"size", 0, "MM", "ratio: edge length of the computed bar", NULL},
+    {"chamber", 0, "VOLUME", "syringe: of the chamber at rest (12mL)", NULL},
+    {"tube", 0, "VOLUME", "syringe: of the tube (default 0)", NULL},
+    {"syringe", 0, "VOLUME", "syringe: of the syringe when it starts (default 0)", NULL},
+    {"ambient", 0, "PRESSURE", "syringe: absolute pressure around (default 100kPa)", NULL},
+    {"gauge", 0, NULL, "syringe: the pressures are above ambient, not absolute", NULL},
     {"out", 0, "FILE", "plot test and fits: .png or .svg", NULL},
     CLI_JSON,
     CLI_FORCE,
@@ -185,13 +198,25 @@ static int calibrate_work(const cli_args *args, const char *path, calibration *c
 static int calibrate_run(cli_args *args)
 {
     static const char *const extensions[] = {".png", ".svg", NULL};
-    if (strcmp(args->plain[0], "tensile") != 0) {
-        cli_error(args, "'%s' is no kind of measurement, expected tensile", args->plain[0]);
+    const char *kind = args->plain[0];
+    const bool ratio = strcmp(kind, "ratio") == 0, syringe = strcmp(kind, "syringe") == 0;
+    if (!ratio && !syringe && strcmp(kind, "tensile") != 0) {
+        cli_error(args, "'%s' is no kind of measurement, expected tensile, ratio or syringe", kind);
         return CLI_WRONG;
+    }
+    if ((args->plain_count == 1) != ratio) {
+        cli_error(args, ratio ? "ratio takes no file" : "%s: expected a file of measurements", kind);
+        return CLI_WRONG;
+    }
+    if (ratio) {
+        return cli_calibrate_ratio(args);
     }
     int status = cli_check_outputs(args, extensions, NULL, args->plain[1]);
     if (status) {
         return status;
+    }
+    if (syringe) {
+        return cli_calibrate_syringe(args, args->plain[1]);
     }
     calibration c = {0};
     status = calibrate_work(args, args->plain[1], &c);
@@ -201,16 +226,23 @@ static int calibrate_run(cli_args *args)
 
 const cli_verb cli_verb_calibrate = {
     .name = "calibrate",
-    .summary = "parameters from measurements: fits material laws to a tensile test",
-    .usage = "tensile FILE.csv [options]",
+    .summary = "parameters from measurements: material laws, two materials of a bar, volume by pressure",
+    .usage = "tensile FILE.csv | ratio | syringe FILE.csv [options]",
     .about =
         "Fits neo-Hookean, Mooney-Rivlin and Yeoh constants to a tensile test: a CSV of the Soft Robotics\n"
         "Materials Database, or two columns of engineering strain and stress (MPa). Prints the error, the\n"
-        "range and whether the law stays stable, and lines to paste into a robot file.",
+        "range and whether the law stays stable, and lines to paste into a robot file.\n"
+        "ratio: the shape parameters R_omega of two materials from how far the interface of a bar made of "
+        "both\n"
+        "moves when it is pulled, with a twist test as a check. syringe: a table of pressure and volume "
+        "ratio\n"
+        "from a CSV of pressure P and volume dV pushed into a closed line, for loading and unloading.",
     .examples = "  pliant calibrate tensile Ecoflex_00-30.csv --max-strain 2 --out fit.png\n"
-                "  pliant calibrate tensile mine.csv --model yeoh --json fit.json\n",
+                "  pliant calibrate tensile mine.csv --model yeoh --json fit.json\n"
+                "  pliant calibrate ratio --length 80 --interface 40 --pull 4 --moved 0.84\n"
+                "  pliant calibrate syringe pv.csv --chamber 12mL --tube 3mL --syringe 50mL --out pv.png\n",
     .option = options,
-    .least = 2,
+    .least = 1,
     .most = 2,
     .run = calibrate_run,
 };

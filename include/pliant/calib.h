@@ -3,6 +3,7 @@
 #define PLIANT_CALIB_H
 
 #include "pliant/material.h"
+#include "pliant/mesh.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,6 +33,63 @@ typedef struct pl_tensile_fit {
 // The material comes with poisson 0.49 and no density.
 PL_API pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model model, double strain_high,
                                       pl_tensile_fit *out, pl_error *err);
+
+// ---- two materials from an elongation test (equation 16 of the first geometric paper)
+// A bar of `length` mm: material A from the clamped end to the interface, B beyond it. Pulled by `pull` mm,
+// its interface moves by `moved`.
+typedef struct pl_ratio_test {
+    double length, interface, pull, moved;
+    double r_omega; // of the stiffer material, in (0, 1]
+} pl_ratio_test;
+typedef struct pl_ratio_fit {
+    double elasticity;           // R_m = E_A / E_B by the strains
+    double r_omega[2], ratio;    // of A and B, and A over B
+    double young[2], poisson[2]; // what they mean, per MPa of the common weight
+    double moved;                // mm, of the computed interface
+    double twist, twisted;       // rad: the tip turned by `twist` turns the computed interface by this
+    double twisted_thin;         // the same by the law of thin bars, L / (w R_omega)
+    int solves;
+} pl_ratio_fit;
+PL_API double pl_ratio_elasticity(double length, double interface, double pull, double moved);
+// `specimen` is a mesh of the design specimen with these lengths: regions soft (A) and stiff (B), surfaces
+// base, tip, interface. Finds R_omega of the softer material by bisection with the exact core.
+PL_API pl_status pl_ratio_calibrate(const pl_mesh *specimen, const pl_ratio_test *test, pl_ratio_fit *out,
+                                    pl_error *err);
+
+// ---- volume of a chamber by pressure, from a syringe on a closed line (equation 19)
+typedef struct pl_syringe {
+    double *pressure; // MPa
+    double *pushed;   // mm^3 pushed out of the syringe
+    int count;
+} pl_syringe;
+// A CSV with columns P and dV, units in brackets (kPa and mL without), in the order they were measured.
+PL_API pl_status pl_syringe_parse(const char *text, size_t length, const char *name, pl_syringe *out,
+                                  pl_error *err);
+PL_API void pl_syringe_clear(pl_syringe *test);
+
+typedef struct pl_syringe_line {
+    double chamber, tube, syringe; // mm^3 at rest
+    double ambient;                // MPa, absolute
+    bool gauge;                    // pressures are above ambient; false: absolute, as published
+} pl_syringe_line;
+PL_API double pl_syringe_ratio(const pl_syringe_line *line, double pressure,
+                               double pushed); // absolute pressure
+
+#define PL_SYRINGE_POINTS 25
+// A monotone table: gauge pressure (MPa) and volume ratio.
+typedef struct pl_syringe_branch {
+    double pressure[PL_SYRINGE_POINTS], ratio[PL_SYRINGE_POINTS];
+    int count, measured;
+    double error; // root mean square of the ratio about the table's monotone cubic
+} pl_syringe_branch;
+typedef struct pl_syringe_result {
+    pl_syringe_branch loading, unloading; // count 0: there is none
+} pl_syringe_result;
+PL_API pl_status pl_syringe_fit(const pl_syringe *test, const pl_syringe_line *line, pl_syringe_result *out,
+                                pl_error *err);
+// Least-squares non-decreasing values (pool adjacent violators), in place; `weight` and `block` (count
+// entries) are overwritten.
+PL_API void pl_isotonic(int count, double *y, double *weight, int *block);
 
 #ifdef __cplusplus
 }
