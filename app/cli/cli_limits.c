@@ -238,6 +238,24 @@ void cli_active_text(const cli_model *m, const pl_ik_report *report, char *buffe
     }
 }
 
+#define LIMITS_SHOWN 7 // commands in a table on the terminal
+
+void cli_motion_cells(const pl_motion *m, int k, char *row, size_t size)
+{
+    for (int c = 0; c < m->info.command_count && c < LIMITS_SHOWN; ++c) {
+        const size_t at = strlen(row);
+        const pl_drive drive = m->info.command[c].drive;
+        const double value = k < 0 ? NAN : m->command[(size_t)k * (size_t)m->info.command_count + (size_t)c];
+        if (k < 0) {
+            snprintf(row + at, size - at, "\t%s %s", m->info.command[c].name, pl_drive_unit(drive));
+        } else if (isnan(value)) {
+            snprintf(row + at, size - at, "\t-");
+        } else {
+            snprintf(row + at, size - at, "\t%.4g", value / pl_drive_scale(drive));
+        }
+    }
+}
+
 json_t *cli_active_json(const pl_ik_report *report)
 {
     json_t *all = json_array();

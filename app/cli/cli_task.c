@@ -241,25 +241,15 @@ static void task_print(const task_verb *t)
 {
     cli_table table = {0};
     const pl_motion *m = &t->motion;
-    const int shown = m->info.command_count < 7 ? m->info.command_count : 7;
     char row[900];
     snprintf(row, sizeof row, "stage\tx\ty\tz mm\terror mm");
-    for (int c = 0; c < shown; ++c) {
-        const size_t at = strlen(row);
-        snprintf(row + at, sizeof row - at, "\t%s %s", m->info.command[c].name,
-                 pl_drive_unit(m->info.command[c].drive));
-    }
+    cli_motion_cells(m, -1, row, sizeof row);
     cli_row(&table, "%s\t", row);
     for (int k = 0; k < m->count; ++k) {
         const double *p = m->position + 3 * (size_t)k;
         snprintf(row, sizeof row, "%s\t%.3f\t%.3f\t%.3f\t%.2g", t->file.item[t->stage_of[k]].name,
                  cli_tidy(p[0], 3), cli_tidy(p[1], 3), cli_tidy(p[2], 3), m->distance[k]);
-        for (int c = 0; c < shown; ++c) {
-            const size_t at = strlen(row);
-            snprintf(row + at, sizeof row - at, "\t%.4g",
-                     m->command[(size_t)k * (size_t)m->info.command_count + (size_t)c] /
-                         pl_drive_scale(m->info.command[c].drive));
-        }
+        cli_motion_cells(m, k, row, sizeof row);
         cli_row(&table, "%s\t%s", row, pl_ik_outcome_name(m->outcome[k]));
     }
     cli_say(t->args, "%s: %s\n\n", t->m.info.name, t->file.name ? t->file.name : "task");

@@ -117,7 +117,9 @@ static pl_status gcode_place(const gcode *g, int i, int64_t k, double *at, const
     const double command =
         x->info.command >= 0 ? m->command[k * m->info.command_count + x->info.command] : NAN;
     const double measure = m->measure[k * m->info.actuator_count + x->actuator];
-    const double travel = pl_robot_travel(g->robot, x->actuator, x->info.factor * command, measure);
+    const double driven = x->info.factor * command;
+    const double value = x->info.one_sided && driven < 0 ? 0 : driven; // NAN, idle, stays
+    const double travel = pl_robot_travel(g->robot, x->actuator, value, measure);
     const double place = h->offset + (h->reverse ? -travel : travel) / h->per_unit;
     if (!(fabs(place) < 1e9)) {
         return pl_fail(err, PL_BAD_INPUT, "%s: waypoint %d: no place for axis %c (%s): %g", path, (int)k,

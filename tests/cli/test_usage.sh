@@ -9,7 +9,7 @@ expect_words out.txt "usage: pliant VERB" "new" "doctor" "jacobian" "Exit status
 expect_status 2
 expect_words err.txt "usage: pliant VERB"
 
-for verb in new info doctor mesh materials calibrate fk sweep jacobian completion; do
+for verb in new info doctor mesh materials calibrate fk sweep jacobian ik follow workspace task completion; do
     expect_status 0 "$verb" --help
     expect_words out.txt "usage: pliant $verb" "examples:"
     expect_status 0 help "$verb"
