@@ -91,6 +91,15 @@ static void result_print_actuators(const cli_args *args, cli_run *run)
         cli_say(args, "\n");
     }
     cli_table_print(count > 0 ? args : &(cli_args){.silent = true}, &table);
+    for (int i = 0; run->geometric && i < count; ++i) {
+        const pl_geometric_actuator_result a = pl_geometric_actuator(run->geometric, i);
+        if (!isnan(a.asked)) {
+            cli_say(args, "  %s: asked for %.4f of rest, reached %.4f", pl_robot_actuator(run->r.robot, i).name,
+                    a.asked, a.ratio);
+            cli_say(args, a.growth ? " by growth (local ratios %.3f to %.3f)\n" : " as a constraint\n",
+                    a.local_low, a.local_high);
+        }
+    }
 }
 
 static void result_print_sensors(const cli_args *args, cli_run *run)
@@ -112,7 +121,9 @@ static void result_print_sensors(const cli_args *args, cli_run *run)
 
 static pl_reaction *result_reactions(cli_run *run)
 {
-    pl_reaction *reaction = calloc((size_t)pl_robot_fixed_count(run->r.robot) + 1, sizeof *reaction);
+    // the forces of another method are not those of the exact law
+    pl_reaction *reaction =
+        run->geometric ? NULL : calloc((size_t)pl_robot_fixed_count(run->r.robot) + 1, sizeof *reaction);
     if (reaction && pl_statics_reactions(run->statics, run->state, reaction) != PL_OK) {
         free(reaction);
         return NULL;
@@ -197,6 +208,14 @@ static json_t *result_json_actuators(cli_run *run)
         if (info.kind == PL_CABLE) {
             json_object_set_new(one, "slack", json_boolean(a.slack));
         }
+        if (run->geometric) {
+            const pl_geometric_actuator_result got = pl_geometric_actuator(run->geometric, i);
+            json_object_set_new(one, "asked", cli_json_number(got.asked));
+            json_object_set_new(one, "reached", cli_json_number(got.ratio));
+            json_object_set_new(one, "growth", json_boolean(got.growth));
+            json_object_set_new(one, effort[info.kind],
+                                cli_json_number(got.effort / cli_effort_scale(info.kind)));
+        }
         json_object_set_new(all, info.name, one);
     }
     return all;
@@ -249,6 +268,7 @@ json_t *cli_result_json(cli_run *run)
     const pl_statics_report *p = &run->report;
     const pl_statics_sizes sizes = pl_statics_get_sizes(run->statics);
     json_t *root = cli_json_head(run->r.robot, run->r.findings);
+    json_object_set_new(root, "method", json_string(run->geometric ? "local_global" : "exact"));
     json_object_set_new(root, "converged", json_boolean(p->outcome == PL_SOLVED));
     json_object_set_new(root, "outcome", json_string(pl_outcome_name(p->outcome)));
     json_object_set_new(root, "message", json_string(p->message));

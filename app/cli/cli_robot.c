@@ -41,6 +41,7 @@ pl_status cli_robot_load(const cli_args *args, const char *path, pl_robot **robo
 {
     pl_load_options options = {.mesher = pl_meshing_mesher(), .progress = &cli_progress};
     options.no_cache = cli_flag(args, "no-cache");
+    options.fill = cli_method_fills(args, path);
     *robot = NULL;
     *err = (pl_error){.status = PL_BAD_INPUT};
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &options.size) ||
@@ -184,11 +185,6 @@ static int run_options(const cli_args *args, const char *path, pl_statics_option
     if (err.status != PL_OK) {
         return cli_fail(args, &err);
     }
-    const char *method = cli_value(args, "method");
-    if (method && strcmp(method, "exact") != 0) {
-        cli_error(args, "--method %s: expected exact", method);
-        return CLI_WRONG;
-    }
     if (!cli_number(args, "time-limit", PL_DIM_TIME, 0, 1e9, &options->time_limit)) {
         return CLI_WRONG;
     }
@@ -211,6 +207,21 @@ static int run_read_state(const cli_args *args, cli_run *run)
     }
     pl_error err = {0};
     return pl_state_load(run->state, run->r.robot, from, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
+}
+
+static int run_geometric(const cli_args *args, const pl_statics_options *statics, cli_run *run)
+{
+    bool exact;
+    pl_geometric_options options;
+    const int status = cli_method_read(args, run->r.path, &exact, &options);
+    if (status || exact) {
+        return status;
+    }
+    options.progress = cli_progress;
+    options.time_limit = cli_value(args, "time-limit") ? statics->time_limit : options.time_limit;
+    pl_error err = {0};
+    return pl_geometric_create(run->r.robot, &options, &run->geometric, &err) == PL_OK ? CLI_DONE
+                                                                                       : cli_fail(args, &err);
 }
 
 int cli_run_open(const cli_args *args, const char *given, cli_run *run)
@@ -237,11 +248,15 @@ int cli_run_open(const cli_args *args, const char *given, cli_run *run)
     if (status) {
         return status;
     }
-    return pl_statics_create(robot, &options, &run->statics, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
+    if (pl_statics_create(robot, &options, &run->statics, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    return run_geometric(args, &options, run);
 }
 
 void cli_run_close(cli_run *run)
 {
+    pl_geometric_destroy(run->geometric);
     pl_statics_destroy(run->statics);
     pl_state_destroy(run->state);
     free(run->command);
@@ -252,7 +267,9 @@ void cli_run_close(cli_run *run)
 int cli_run_solve(const cli_args *args, cli_run *run)
 {
     pl_error err = {0};
-    const pl_status status = pl_statics_solve(run->statics, run->state, run->command, &run->report, &err);
+    const pl_status status =
+        run->geometric ? pl_geometric_solve(run->geometric, run->state, run->command, &run->report, &err)
+                       : pl_statics_solve(run->statics, run->state, run->command, &run->report, &err);
     if (status == PL_OK || status == PL_INTERRUPTED) {
         return CLI_DONE;
     }

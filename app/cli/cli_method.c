@@ -1,0 +1,54 @@
+// Which method solves: --method, or the robot file's `solver:` block.
+#include <string.h>
+#include "cli.h"
+
+// Verbs that can be asked for another method than the exact one.
+static bool method_verb(const cli_args *args)
+{
+    return args->verb == &cli_verb_fk || args->verb == &cli_verb_sweep;
+}
+
+int cli_method_read(const cli_args *args, const char *path, bool *exact, pl_geometric_options *options)
+{
+    const char *method = cli_value(args, "method");
+    pl_error err = {0};
+    *exact = pl_robot_file_method(path, options, &err) == PL_METHOD_EXACT;
+    if (err.status != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    if (method && strcmp(method, "exact") == 0) {
+        *exact = true;
+        return CLI_DONE;
+    }
+    if (!method_verb(args)) {
+        if (method) {
+            cli_error(args, "--method %s: expected exact", method);
+            return CLI_WRONG;
+        }
+        *exact = true;
+        return CLI_DONE;
+    }
+    if (method && strcmp(method, "local_global") == 0) {
+        *exact = false; // with the file's own options, when it has any
+    } else if (method && pl_geometric_preset(method, options, &err) == PL_OK) {
+        *exact = false;
+    } else if (method) {
+        cli_error(args, "--method %s: expected exact, local_global or fang2020", method);
+        return CLI_WRONG;
+    }
+    return CLI_DONE;
+}
+
+bool cli_method_fills(const cli_args *args, const char *path)
+{
+    const char *method = cli_value(args, "method");
+    if (!method_verb(args)) {
+        return false;
+    }
+    if (method) {
+        return strcmp(method, "local_global") == 0 || strcmp(method, "fang2020") == 0;
+    }
+    pl_geometric_options options;
+    pl_error err;
+    return pl_robot_file_method(path, &options, &err) == PL_METHOD_LOCAL_GLOBAL;
+}
