@@ -233,7 +233,10 @@ static pl_status syringe_branch(syringe_point *point, int count, double ambient,
     qsort(point, (size_t)count, sizeof *point, syringe_compare);
     const int most = PL_SYRINGE_POINTS - 1, wanted = count < most ? count : most;
     for (int b = 0; b < wanted; ++b) {
-        const int from = (int)((int64_t)count * b / wanted), to = (int)((int64_t)count * (b + 1) / wanted);
+        // the two ends stand for themselves, so that the table reaches as far as the test
+        const int64_t inner = count - 2, parts = wanted - 2;
+        const int from = b == 0 ? 0 : b == wanted - 1 ? count - 1 : 1 + (int)(inner * (b - 1) / parts);
+        const int to = b == 0 ? 1 : b == wanted - 1 ? count : 1 + (int)(inner * b / parts);
         double p = 0, alpha = 0;
         for (int i = from; i < to; ++i) {
             p += point[i].p / (to - from);

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# calibrate ratio and syringe: answers, tables that a robot file takes, and refusals.
+. "$(dirname "$0")/lib.sh"
+
+# Table II of the first geometric paper: the interface is met to 0.1 % of the bar. Thin bars, (2 + R) / (3 R) = 3.75
+# and 5.68, would give 5.125 and 8.02.
+expect_status 0 calibrate ratio --elasticity 3.75 --json ratio.json
+expect_words out.txt "R_m = 3.7500" "twist test" "r_omega"
+expect_near "error of the bar" "$(json_number ratio.json error_of_bar)" 0 1e-3
+expect_near "ratio" "$(json_number ratio.json ratio)" 5.29 0.05
+expect_status 0 calibrate ratio --elasticity 5.68 --json ratio.json
+expect_near "error of the bar" "$(json_number ratio.json error_of_bar)" 0 1e-3
+expect_near "ratio" "$(json_number ratio.json ratio)" 8.37 0.08
+expect_status 0 calibrate ratio --length 60 --interface 20 --pull 3 --moved 2 --json soft_base.json
+expect_near "elasticity" "$(json_number soft_base.json elasticity)" 0.25 1e-6
+expect_status 2 calibrate ratio
+expect_words err.txt "--moved" "--elasticity"
+expect_status 2 calibrate ratio --moved 5 --pull 4
+expect_words err.txt "between 0 and the pull"
+expect_status 2 calibrate ratio some.csv
+expect_status 2 calibrate pressure some.csv
+expect_words err.txt "tensile, ratio or syringe"
+
+# a syringe test up and down; its table drives a chamber
+{
+    echo "P [kPa], dV [mL]"
+    for g in 0 5 10 15 20 25 30 25 20 15 10 5 0; do
+        awk -v g=$g 'BEGIN { p = 100 + g; a = 1 + g / 100; printf "%.6f, %.6f\n", p, (a * p * 10 - 1000 + g * 23) / p }'
+    done
+} >pv.csv
+expect_status 0 calibrate syringe pv.csv --chamber 10mL --tube 3mL --syringe 20mL --out pv.png --json pv.json
+expect_words out.txt "loading: 7 measurements" "unloading" "[30 kPa, 1.3]"
+expect_file pv.png
+table=$(grep -m1 -o 'table: .*' out.txt)
+expect_status 2 calibrate syringe pv.csv
+expect_words err.txt "--chamber"
+
+expect_status 0 new sphere_shell sphere
+sed -i "s/^  - {name: air.*/  - {name: air, kind: chamber, surface: cavity, drive: pressure, $table}/" sphere/robot.yaml
+expect_status 0 fk sphere --size 8 --set air=20kPa --json fk.json
+expect_near "volume ratio" "$(json_number fk.json ratio)" 1.2 1e-5
+expect_status 2 fk sphere --size 8 --set air=40kPa
+expect_status 2 fk sphere --size 8 --set air=40kPa --beyond-range
+expect_words err.txt "outside of its table"
+finish
