@@ -34,6 +34,7 @@ class App {
         $("give-yes").addEventListener("click", () => this.link.send({ type: "give", yes: true }));
         $("give-no").addEventListener("click", () => this.link.send({ type: "give", yes: false }));
         $("gallery-button").addEventListener("click", () => this.showGallery(true));
+        $("empty-close").addEventListener("click", () => ($("empty").hidden = true));
         this.link = new Link((m) => this.hear(m), (on) => this.connected(on));
         this.status("busy", "Connecting…");
     }
@@ -100,6 +101,10 @@ class App {
     refused(message) {
         this.toast(message.text);
         this.reach.refused();
+        for (const give of this.waiting.values()) {
+            give(null);
+        }
+        this.waiting.clear();
     }
 
     toast(text) {
@@ -164,10 +169,11 @@ class App {
         const r = this.robot;
         const rows = [
             ["File", r.file],
-            ["Mesh", `${this.fine.elements.toLocaleString("en")} elements, ${this.fine.unknowns.toLocaleString("en")} unknowns`],
+            ["Mesh", `${this.fine.elements.toLocaleString("en")} elements, ${this.fine.vertices.toLocaleString("en")} vertices`],
             ["Size", r.high.map((h, i) => brief(h - r.low[i])).join(" × ") + " mm"],
             ["Regions", r.regions.map((g) => `${g.name} (${g.material})`).join(", ")],
             ["Actuators", r.actuators.map((a) => `${a.name} (${a.kind}, ${a.drive})`).join(", ") || "none"],
+            ...r.findings.filter((f) => f.severity === "warning").map((f) => ["Warning", f.text]),
         ];
         $("facts").replaceChildren(...rows.flatMap(([k, v]) => {
             const dt = document.createElement("dt");
@@ -313,6 +319,7 @@ class App {
         this.status("bad", "The robot cannot be opened.");
         $("name").textContent = "Pliant";
         $("empty").hidden = false;
+        $("empty-close").hidden = true;
         $("empty-title").textContent = "This robot cannot be opened yet";
         $("empty-text").textContent = `${robot.file} is watched: mend it, save it, and it appears here.`;
         $("designs").replaceChildren();
@@ -362,7 +369,8 @@ class App {
             });
             return button;
         }));
-        this.canCloseGallery = canClose;
+        this.canCloseGallery = canClose && this.robot?.ok;
+        $("empty-close").hidden = !this.canCloseGallery;
         $("designs").querySelector("button")?.focus();
     }
 

@@ -151,11 +151,9 @@ server_message *server_model_mesh(const server_model *m)
     for (size_t i = 0; rest && i < 3 * n; ++i) {
         rest[i] = (float)view.position[i];
     }
-    const int64_t unknowns = m->robot ? 3 * (int64_t)n : 0;
-    json_t *head =
-        json_pack("{s:I,s:s,s:I,s:I,s:I,s:O}", "mesh", (json_int_t)m->mesh, "level",
-                  m->coarse ? "coarse" : "fine", "vertices", (json_int_t)n, "elements",
-                  (json_int_t)view.element_count, "unknowns", (json_int_t)unknowns, "chambers", list);
+    json_t *head = json_pack("{s:I,s:s,s:I,s:I,s:O}", "mesh", (json_int_t)m->mesh, "level",
+                             m->coarse ? "coarse" : "fine", "vertices", (json_int_t)n, "elements",
+                             (json_int_t)view.element_count, "chambers", list);
     char *json = head ? json_dumps(head, JSON_COMPACT) : NULL;
     const server_array array[] = {{"rest", SERVER_F32, rest, 3 * n},
                                   {"tri", SERVER_U32, s.triangle, 3 * s.triangles},

@@ -68,7 +68,7 @@ async function changedPixels(page) {
 
 const work = mkdtempSync(join(tmpdir(), "pliant-browser-"));
 const robot = join(work, "robot");
-execFileSync(pliant, ["new", "segment", robot]);
+execFileSync(pliant, ["new", "segment", robot, "--param", "height=100"]);
 const file = join(robot, "robot.yaml");
 writeFileSync(file, readFileSync(file, "utf8").replace(/^ {2}size: .*$/m, "  size: 8").replace(/^ {2}order: .*$/m, "  order: 1"));
 
@@ -142,22 +142,26 @@ try {
         await settled(page, await lastSerial(page));
         await page.click("#tab-reach");
     };
-    await toMiddle();
-    const at = await page.evaluate(() => {
+    const pixel = () => page.evaluate(() => {
         const { reach, stage } = window.pliant;
         const box = stage.canvas.getBoundingClientRect();
-        const p = stage.project(reach.goal());
+        const p = stage.project(reach.place());
         return { x: p.x + box.left, y: p.y + box.top };
     });
+    await page.evaluate(() => window.pliant.move.go([27, 17, 20]));
+    await settled(page, await lastSerial(page));
+    const there = await pixel();
+    await toMiddle();
+    const at = await pixel();
     await page.mouse.move(at.x, at.y);
     await page.mouse.down();
-    await page.mouse.move(at.x - 4, at.y + 2, { steps: 3 });
+    await page.mouse.move(there.x, there.y, { steps: 3 });
     await page.mouse.up();
     await settled(page, await lastSerial(page));
     const ik = await page.evaluate(() => ({ ...window.pliant.shape.head.ik, at: window.pliant.shape.head.markers[0].position }));
-    check("a dragged marker is reached", ik.outcome === "reached" && distance(ik.target, ik.at) < 0.02, `${ik.outcome}, ${distance(ik.target, ik.at).toFixed(4)} mm off`);
+    check("a dragged marker is reached", ik.outcome === "reached" && distance(ik.target, ik.at) < 0.02, `${ik.outcome}, ${distance(ik.target, ik.at).toFixed(4)} mm off, dragged by ${Math.hypot(there.x - at.x, there.y - at.y).toFixed(1)} pixels`);
     check("the sliders follow", await page.evaluate(() => window.pliant.move.commands.some((c) => c !== null && c !== 20)));
-    await page.fill("#target-x", "30");
+    await page.fill("#target-x", "5");
     await page.press("#target-x", "Enter");
     await settled(page, await lastSerial(page));
     const far = await page.textContent("#reach-result");
@@ -166,7 +170,7 @@ try {
 
     // ---- a path, the workspace, a sweep
     await toMiddle();
-    await page.fill("#path-size", "0.6");
+    await page.fill("#path-size", "0.3");
     await page.fill("#path-count", "5");
     await page.selectOption("#path-plane", "xy");
     await page.click("#path-line");
