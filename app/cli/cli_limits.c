@@ -247,7 +247,8 @@ void cli_motion_cells(const pl_motion *m, int k, char *row, size_t size)
         const pl_drive drive = m->info.command[c].drive;
         const double value = k < 0 ? NAN : m->command[(size_t)k * (size_t)m->info.command_count + (size_t)c];
         if (k < 0) {
-            snprintf(row + at, size - at, "\t%s %s", m->info.command[c].name, pl_drive_unit(drive));
+            const char *unit = strcmp(pl_drive_unit(drive), "1") ? pl_drive_unit(drive) : "";
+            snprintf(row + at, size - at, "\t%s%s%s", m->info.command[c].name, unit[0] ? " " : "", unit);
         } else if (isnan(value)) {
             snprintf(row + at, size - at, "\t-");
         } else {

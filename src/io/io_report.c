@@ -253,7 +253,8 @@ static void report_table(pl_text *t, const pl_motion *m, const report_data *comm
         for (int c = 0; c < data[d]->width; ++c) {
             pl_text_add(t, "<th>");
             io_html_text(t, data[d]->name[c]);
-            pl_text_add(t, " %s", data[d]->unit[c]);
+            pl_text_add(t, "%s%s", strcmp(data[d]->unit[c], "1") ? " " : "",
+                        strcmp(data[d]->unit[c], "1") ? data[d]->unit[c] : "");
         }
     }
     pl_text_add(t, "<th>outcome</tr>\n");

@@ -56,6 +56,11 @@ expect_status 1 follow claw $coarse away.csv --relative --resample 4 --out away_
 expect_words err.txt "were not reached" "nearest points"
 expect_near "all waypoints are there" "$(wc -l <away_out.csv)" 5 0
 
+# a reduced robot follows too
+expect_status 0 new trunk_cc reduced
+expect_status 0 follow reduced --path eight --span 20,10 --count 40 --out r.csv --out r.html
+expect_words out.txt "40 of 40 waypoints reached"
+
 # wrong usage
 expect_status 2 follow claw $coarse
 expect_words err.txt "which path"

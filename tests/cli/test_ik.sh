@@ -53,6 +53,13 @@ run ik claw $coarse --shape shape.csv
 expect_words out.txt "shape " "body"
 expect_status 0 ik claw $coarse --curvature 0.004 --along 5,0,12:115,0,12 --tolerance 1e-4
 
+# a reduced robot answers the same way
+expect_status 0 new trunk_cc reduced
+expect_status 0 ik reduced --target 12,-8,203 --json r.json
+expect_words r.json '"reached": true'
+expect_status 1 ik reduced --target 12,-8,20
+expect_words err.txt "held by"
+
 # wrong usage
 expect_status 2 ik claw $coarse
 expect_words err.txt "nothing to reach"

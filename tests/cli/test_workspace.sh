@@ -42,6 +42,12 @@ sample=$(tail -1 k.csv | cut -d, -f4-6)
 expect_status 0 ik claw $coarse --target "$sample" --workspace k.sqlite
 expect_status 2 ik claw --size 11 --order 1 --target "$sample" --workspace k.sqlite
 
+# a reduced robot has a workspace too
+expect_status 0 new trunk_cc reduced
+expect_status 0 workspace reduced --samples 50 --store r.sqlite
+expect_words out.txt "50 of 50 samples, 50 solved"
+expect_status 2 workspace claw $coarse --samples 4 --store r.sqlite
+
 expect_status 2 workspace claw $coarse --grid 2 --samples 3
 expect_status 2 workspace claw $coarse --grid 0
 expect_status 2 workspace claw $coarse --grid 500
