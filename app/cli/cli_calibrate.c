@@ -14,6 +14,7 @@ static const cli_option options[] = {
     {"moved", 0, "MM", "ratio: how far the interface moved; or", NULL},
     {"elasticity", 0, "R_M", "ratio: the elasticity ratio itself", NULL},
     {"r-omega", 0, "R", "ratio: shape parameter of the stiffer material (default 1)", NULL},
+    {"method", 0, "NAME", "ratio: exact (default), local_global or fang2020", "exact local_global fang2020"},
     {"size", 0, "MM", "ratio: edge length of the computed bar", NULL},
     {"chamber", 0, "VOLUME", "syringe: of the chamber at rest (12mL)", NULL},
     {"tube", 0, "VOLUME", "syringe: of the tube (default 0)", NULL},

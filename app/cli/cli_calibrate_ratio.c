@@ -1,6 +1,7 @@
 // pliant calibrate ratio: the shape parameters of two materials from an elongation test of a bar made of
 // both.
 #include <math.h>
+#include <string.h>
 #include "cli.h"
 #include "pliant/calib.h"
 #include "pliant/meshing.h"
@@ -16,6 +17,18 @@ static int ratio_read(const cli_args *args, pl_ratio_test *t)
         !cli_number(args, "moved", PL_DIM_LENGTH, 1e-6, 1e4, &t->moved) ||
         !cli_number(args, "elasticity", PL_DIM_NUMBER, 1e-3, 1e3, &elasticity) ||
         !cli_number(args, "r-omega", PL_DIM_NUMBER, 1e-2, 1, &t->r_omega)) {
+        return CLI_WRONG;
+    }
+    static const char *const methods[] = {"exact", "local_global", "fang2020"};
+    const char *method = cli_value(args, "method");
+    for (int k = 0; method && k < 3; ++k) {
+        if (strcmp(method, methods[k]) == 0) {
+            t->method = (pl_ratio_method)k;
+            method = NULL;
+        }
+    }
+    if (method) {
+        cli_error(args, "--method %s: expected exact, local_global or fang2020", method);
         return CLI_WRONG;
     }
     if ((elasticity > 0) == (t->moved > 0)) {

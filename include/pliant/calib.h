@@ -37,9 +37,13 @@ PL_API pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model 
 // ---- two materials from an elongation test (equation 16 of the first geometric paper)
 // A bar of `length` mm: material A from the clamped end to the interface, B beyond it. Pulled by `pull` mm,
 // its interface moves by `moved`.
+// By which method the bar is computed: the exact core with the (E, nu) that (w, R_omega) mean, the papers'
+// method run to its fixed point, or as published.
+typedef enum pl_ratio_method { PL_RATIO_EXACT, PL_RATIO_LOCAL_GLOBAL, PL_RATIO_FANG2020 } pl_ratio_method;
 typedef struct pl_ratio_test {
     double length, interface, pull, moved;
     double r_omega; // of the stiffer material, in (0, 1]
+    pl_ratio_method method;
 } pl_ratio_test;
 typedef struct pl_ratio_fit {
     double elasticity;           // R_m = E_A / E_B by the strains
@@ -52,7 +56,7 @@ typedef struct pl_ratio_fit {
 } pl_ratio_fit;
 PL_API double pl_ratio_elasticity(double length, double interface, double pull, double moved);
 // `specimen` is a mesh of the design specimen with these lengths: regions soft (A) and stiff (B), surfaces
-// base, tip, interface. Finds R_omega of the softer material by bisection with the exact core.
+// base, tip, interface. Finds R_omega of the softer material by bisection.
 PL_API pl_status pl_ratio_calibrate(const pl_mesh *specimen, const pl_ratio_test *test, pl_ratio_fit *out,
                                     pl_error *err);
 
