@@ -72,14 +72,17 @@ static void tally_print(const char *name, const tally *t)
     fflush(stdout);
 }
 
-// A circle about where the tip is with all chambers half full, spaced 2 mm.
+// The design's chambers go to twice their volume; three times gives the tip room for a path.
+static const double widest[3] = {3, 3, 3};
+
+// A circle about where the tip is with all chambers at twice their volume, spaced 2 mm.
 static bool circle(path_robot *r, int count, double *point)
 {
     double *command = calloc((size_t)r->info.command_count, sizeof *command);
     pl_statics_report report;
     pl_error err = {0};
     for (int i = 0; command && i < r->info.command_count; ++i) {
-        command[i] = 0.6 * r->info.command[i].range[0] + 0.4 * r->info.command[i].range[1];
+        command[i] = 2;
     }
     if (!command || pl_model_fk(r->model, command, &report, &err) != PL_OK || report.outcome != PL_SOLVED) {
         printf("no start: %s\n", err.text);
@@ -88,7 +91,7 @@ static bool circle(path_robot *r, int count, double *point)
     }
     free(command);
     const pl_model_answer a = pl_model_get_answer(r->model);
-    const double radius = 6;
+    const double radius = 5;
     for (int i = 0; i < count; ++i) {
         const double t = 2 * PL_PI * i * 2 / (2 * PL_PI * radius);
         point[3 * i] = a.marker[0] + radius * cos(t);
@@ -111,6 +114,7 @@ static bool run(path_robot *r, pl_ik_method method, double tolerance, int limit,
     follow.user = &t;
     follow.extrapolate = method == PL_IK_NEWTON;
     options.method = method;
+    options.high = widest;
     options.iteration_limit = limit;
     o.tolerance = tolerance;
     pl_error err = {0};

@@ -50,8 +50,8 @@ static const double *follow_start(follow *f, int i)
         const int s = f->ik->samples.count > 0 ? pl_ik_nearest_sample(f->ik, 0) : -1;
         return s < 0 ? NULL : f->ik->samples.command + (int64_t)s * commands;
     }
-    if (!f->options->extrapolate || f->known < 2) {
-        return NULL;
+    if (!f->options->extrapolate || f->known < 2 || f->ik->has_jacobian) {
+        return NULL; // a Jacobian points to the new target at no cost
     }
     for (int k = 0; k < commands; ++k) {
         f->start[k] = 2 * f->before[0][k] - f->before[1][k]; // NAN where idle: stays

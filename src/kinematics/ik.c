@@ -215,10 +215,11 @@ static pl_status ik_room_second(pl_ik *ik, pl_error *err)
     const int64_t n = ik->n, rows = ik->rows, bounds = ik->bound_count, outputs = ik->outputs.count;
     const int64_t square = n * n;
     bool ok = take(&ik->box_low, n) && take(&ik->box_high, n) && take(&ik->entry, n) &&
-              take(&ik->best_z, n) && take(&ik->Jy, outputs * n) && take(&ik->J, rows * n) &&
-              take(&ik->J_old, rows * n) && take(&ik->E, bounds * n) && take(&ik->E_old, bounds * n) &&
-              take(&ik->S, square) && take(&ik->H, square) && take(&ik->model_H, square) && take(&ik->g, n) &&
-              take(&ik->p, n) && take(&ik->step, n) && take(&ik->step_low, n) && take(&ik->step_high, n) &&
+              take(&ik->best_z, n) && take(&ik->bend_z, n) && take(&ik->bend_y, outputs) &&
+              take(&ik->Jy, outputs * n) && take(&ik->J, rows * n) && take(&ik->J_old, rows * n) &&
+              take(&ik->E, bounds * n) && take(&ik->E_old, bounds * n) && take(&ik->S, square) &&
+              take(&ik->H, square) && take(&ik->model_H, square) && take(&ik->g, n) && take(&ik->p, n) &&
+              take(&ik->step, n) && take(&ik->step_low, n) && take(&ik->step_high, n) &&
               take(&ik->work, square + n + outputs) && take(&ik->eigen, n) &&
               take(&ik->eigenvector, square) && take(&ik->row_a, 2 * bounds * n) &&
               take(&ik->row_b, 2 * bounds) && take(&ik->box_multiplier, n) &&
@@ -304,6 +305,8 @@ void pl_ik_destroy(pl_ik *ik)
                            ik->box_high,
                            ik->entry,
                            ik->best_z,
+                           ik->bend_z,
+                           ik->bend_y,
                            ik->Jy,
                            ik->J,
                            ik->J_old,

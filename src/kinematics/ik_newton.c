@@ -477,6 +477,10 @@ static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error 
     *no_step = false;
     newton_matrix(ik);
     n->promised = newton_step(ik);
+    const bool first = ik->iterations == 0 && ik->steps == 0;
+    if (ik->bent) {
+        ik_outputs_bend(ik, -1); // for one step only: the updates go on from what was seen
+    }
     const double length = largest_of(ik->p, ik->n);
     if (!(n->promised > 1e-14 * ik->here.value) || length < 1e-10 || ik->radius < 1e-9) {
         *no_step = true;
@@ -508,6 +512,9 @@ static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error 
     if (!good && !(noise && ik->second_order)) {
         newton_go_second_order(ik);
         return newton_reject(ik, false, err);
+    }
+    if (first) {
+        ik_outputs_note_bend(ik, &ik->here, &ik->trial);
     }
     ik_outputs_update(ik, &ik->here, &ik->trial);
     const bool slow = ik->trial.value > 0.25 * ik->here.value;
@@ -543,6 +550,9 @@ pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
         }
         if (!ik_go_on(ik, outcome)) {
             break;
+        }
+        if (ik->has_jacobian && !ik->fresh && !ik->renew && ik->steps == 0 && ik->bend_scale > 0) {
+            ik_outputs_bend(ik, 1);
         }
         status = ik_linearise(ik, !ik->has_jacobian || ik->renew, err);
         ik->renew = false;

@@ -178,36 +178,69 @@ pl_status ik_outputs_differentiate(pl_ik *ik, double tolerance, pl_error *err)
     return PL_OK;
 }
 
-// Jy += (dy - Jy dz) dz^T / |dz|^2
-void ik_outputs_update(pl_ik *ik, const ik_place *from, const ik_place *to)
+// dz, dy - Jy dz; returns |dz|^2
+static double outputs_miss(const pl_ik *ik, const ik_place *from, const ik_place *to, double *dz,
+                           double *miss)
 {
     const ik_outputs *o = &ik->outputs;
-    double *dz = ik->work, *dy = ik->work + ik->n, length = 0;
+    double length = 0;
     for (int j = 0; j < ik->n; ++j) {
         dz[j] = to->z[j] - from->z[j];
         length += dz[j] * dz[j];
     }
-    if (!ik->has_jacobian || !(length > 0)) {
-        return;
-    }
     for (int i = 0; i < o->count; ++i) {
-        dy[i] = to->y[i] - from->y[i];
+        miss[i] = to->y[i] - from->y[i];
     }
     for (int m = 0; m < ik->info.marker_count; ++m) {
         if (o->rotation[m] >= 0) {
             double D[9];
             rotation_mul_transposed(to->R + 9 * m, from->R + 9 * m, D);
-            rotation_log(D, dy + o->rotation[m]);
+            rotation_log(D, miss + o->rotation[m]);
         }
     }
     for (int i = 0; i < o->count; ++i) {
-        double *row = ik->Jy + (int64_t)i * ik->n, miss = dy[i];
         for (int j = 0; j < ik->n; ++j) {
-            miss -= row[j] * dz[j];
-        }
-        for (int j = 0; j < ik->n; ++j) {
-            row[j] += miss * dz[j] / length;
+            miss[i] -= ik->Jy[(int64_t)i * ik->n + j] * dz[j];
         }
     }
-    ik->fresh = false;
+    return length;
+}
+
+// Jy += factor miss dz^T
+static void outputs_add(pl_ik *ik, const double *miss, const double *dz, double factor)
+{
+    for (int i = 0; i < ik->outputs.count; ++i) {
+        for (int j = 0; j < ik->n; ++j) {
+            ik->Jy[(int64_t)i * ik->n + j] += factor * miss[i] * dz[j];
+        }
+    }
+}
+
+// Jy += (dy - Jy dz) dz^T / |dz|^2
+void ik_outputs_update(pl_ik *ik, const ik_place *from, const ik_place *to)
+{
+    double *dz = ik->work, *miss = ik->work + ik->n;
+    if (!ik->has_jacobian) {
+        return;
+    }
+    const double length = outputs_miss(ik, from, to, dz, miss);
+    if (length > 0) {
+        outputs_add(ik, miss, dz, 1 / length);
+        ik->fresh = false;
+    }
+}
+
+// Along a line y(s) = a s + b s^2 / 2, steps of length h have mean slopes that differ by b h: what the mean
+// slope of the last step missed of this one is what this one will miss of the next (twice that when the slope
+// was that at the start of the step).
+void ik_outputs_note_bend(pl_ik *ik, const ik_place *from, const ik_place *to)
+{
+    const double length = outputs_miss(ik, from, to, ik->bend_z, ik->bend_y);
+    ik->bend_scale = length > 0 && ik->has_jacobian ? (ik->was_fresh ? 2 : 1) / length : 0;
+}
+
+void ik_outputs_bend(pl_ik *ik, double sign)
+{
+    outputs_add(ik, ik->bend_y, ik->bend_z, sign * ik->bend_scale);
+    ik->bent = sign > 0;
 }

@@ -79,6 +79,8 @@ static pl_status solve_begin(pl_ik *ik, const double *start, bool *solved, pl_er
     }
     // a Jacobian of far away says nothing here
     ik->has_jacobian = ik->has_jacobian && far < 0.2;
+    ik->bend_scale = ik->has_jacobian ? ik->bend_scale : 0;
+    ik->bent = false;
     ik->fresh = false;
     ik_command(ik, ik->here.z, ik->command);
     pl_status status = PL_OK;

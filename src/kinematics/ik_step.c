@@ -22,6 +22,7 @@ pl_status ik_go(pl_ik *ik, ik_place *place, bool *solved, pl_error *err)
     ik_command(ik, place->z, ik->command);
     const pl_status status = pl_model_fk(ik->model, ik->command, &report, err);
     *solved = status == PL_OK && report.outcome == PL_SOLVED;
+    pl_log(2, "  ik: forward solve with %d factorisations, %d solves", report.factorizations, report.solves);
     ik->interrupted = ik->interrupted || (status == PL_OK && report.outcome == PL_STOPPED);
     if (*solved) {
         ik_outputs_read(ik, place);

@@ -78,9 +78,12 @@ struct pl_ik {
     double *command;          // one per command
     double *Jy;               // outputs x variables
     bool has_jacobian, fresh; // fresh: exact at `here`
-    double *J, *J_old;        // rows x variables
-    double *E, *E_old;        // bounds x variables: derivative of the efforts
-    double *S;                // second derivatives not in J^T J, from differences of J
+    double *bend_z, *bend_y;  // a long step, and what the Jacobian missed of it; bend_scale 0: none
+    double bend_scale;
+    bool bent;         // the bend is in Jy now
+    double *J, *J_old; // rows x variables
+    double *E, *E_old; // bounds x variables: derivative of the efforts
+    double *S;         // second derivatives not in J^T J, from differences of J
     double *H, *model_H, *g, *p, *step, *step_low, *step_high, *work, *eigen, *eigenvector;
     double *row_a, *row_b;                            // bounds on efforts as rows
     double *box_multiplier, *row_multiplier, *mu_old; // of the last quadratic problem
@@ -112,6 +115,10 @@ void ik_outputs_read(const pl_ik *ik, ik_place *place); // where the model stand
 pl_status ik_outputs_differentiate(pl_ik *ik, double tolerance, pl_error *err);
 // Broyden's update of it: the least change that explains the way from `from` to `to`.
 void ik_outputs_update(pl_ik *ik, const ik_place *from, const ik_place *to);
+// Keeps what the way from `from` to `to` shows of the bend of the outputs; call before the update.
+void ik_outputs_note_bend(pl_ik *ik, const ik_place *from, const ik_place *to);
+// Adds (1) or takes away (-1) the bend kept: the mean Jacobian of a step like the one before, once more.
+void ik_outputs_bend(pl_ik *ik, double sign);
 
 // ---- ik_objective.c
 int ik_objective_rows(const pl_ik *ik, const pl_objective *objective);
