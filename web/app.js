@@ -302,12 +302,12 @@ class App {
     shapeStatus(head) {
         const coarse = head.level === "coarse";
         $("level").hidden = false;
-        $("level").textContent = coarse ? "coarse mesh" : "fine mesh";
+        $("level").textContent = this.robot.model !== "full" ? this.robot.model.replaceAll("_", " ") : coarse ? "coarse mesh" : "fine mesh";
         if (coarse && head.waypoint === undefined) {
             this.status("busy", "The coarse mesh is shown while the fine one is solving");
         } else if (head.solved) {
             const unstable = head.unstable ? " Past a limit point: this balance is unstable." : "";
-            this.status(head.unstable ? "warn" : "good", `Solved in ${brief(head.seconds)} s: ${head.iterations} iterations, ${residualText(head.residual)}.${unstable}`);
+            this.status(head.unstable ? "warn" : "good", `Solved in ${duration(head.seconds)}: ${head.iterations} iterations${residualText(head.residual)}.${unstable}`);
         } else {
             const way = head.load_reached < 1 ? ` Shown: ${Math.round(100 * head.load_reached)} % of the way.` : "";
             this.status("warn", `Not solved (${head.outcome}): ${head.message}${way}`);
@@ -484,9 +484,13 @@ class App {
     }
 }
 
-// A reduced model has no residual.
+// After inverse kinematics of a reduced model there is none.
 function residualText(residual) {
-    return Number.isFinite(residual) && residual !== null ? `residual ${residual.toExponential(1).replace("-", "−")} N` : "closed form";
+    return residual === null ? "" : `, residual ${residual.toExponential(1).replace("-", "−")} N`;
+}
+
+function duration(seconds) {
+    return seconds >= 0.995 ? `${brief(seconds)} s` : seconds >= 0.001 ? `${Math.round(1000 * seconds)} ms` : "less than 1 ms";
 }
 
 window.pliant = new App();

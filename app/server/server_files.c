@@ -147,18 +147,36 @@ uint64_t server_files_stamp(const char *robot_path)
     return h;
 }
 
-// ---- the gallery
+// ---- the gallery: designs with a mesh, then those without
+static int gallery_count(void)
+{
+    return pl_design_count() + pl_reduced_design_count();
+}
+
+static pl_reduced_design gallery_at(int i)
+{
+    if (i < pl_design_count()) {
+        const pl_design *d = pl_design_at(i);
+        return (pl_reduced_design){d->kind, d->summary, d->robot_yaml};
+    }
+    return *pl_reduced_design_at(i - pl_design_count());
+}
+
 char *server_gallery_path(const char *gallery, const char *kind)
 {
-    const pl_design *design = gallery ? pl_design_find(kind) : NULL;
-    char *folder = design ? files_join(gallery, design->kind) : NULL;
-    char *path = folder ? files_join(folder, "robot.yaml") : NULL;
-    free(folder);
+    char *path = NULL;
+    for (int i = 0; gallery && !path && i < gallery_count(); ++i) {
+        if (strcmp(gallery_at(i).kind, kind) == 0) {
+            char *folder = files_join(gallery, kind);
+            path = folder ? files_join(folder, "robot.yaml") : NULL;
+            free(folder);
+        }
+    }
     return path;
 }
 
 // Leaves a file alone that says the same already, so that its mesh stays in the cache.
-static pl_status gallery_write_one(const char *gallery, const pl_design *design, pl_error *err)
+static pl_status gallery_write_one(const char *gallery, const pl_reduced_design *design, pl_error *err)
 {
     char *folder = files_join(gallery, design->kind), *path = server_gallery_path(gallery, design->kind);
     pl_status status = PL_OK;
@@ -182,8 +200,9 @@ static pl_status gallery_write_one(const char *gallery, const pl_design *design,
 
 pl_status server_gallery_write(const char *gallery, pl_error *err)
 {
-    for (int i = 0; i < pl_design_count(); ++i) {
-        const pl_status status = gallery_write_one(gallery, pl_design_at(i), err);
+    for (int i = 0; i < gallery_count(); ++i) {
+        const pl_reduced_design design = gallery_at(i);
+        const pl_status status = gallery_write_one(gallery, &design, err);
         if (status != PL_OK) {
             return status;
         }
@@ -194,9 +213,9 @@ pl_status server_gallery_write(const char *gallery, pl_error *err)
 json_t *server_gallery_json(const char *gallery)
 {
     json_t *list = json_array();
-    for (int i = 0; gallery && i < pl_design_count(); ++i) {
-        const pl_design *d = pl_design_at(i);
-        json_array_append_new(list, json_pack("{s:s,s:s}", "kind", d->kind, "summary", d->summary));
+    for (int i = 0; gallery && i < gallery_count(); ++i) {
+        const pl_reduced_design d = gallery_at(i);
+        json_array_append_new(list, json_pack("{s:s,s:s}", "kind", d.kind, "summary", d.summary));
     }
     return list;
 }
