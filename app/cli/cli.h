@@ -87,7 +87,7 @@ extern const cli_verb cli_verb_new, cli_verb_info, cli_verb_doctor, cli_verb_mes
     cli_verb_calibrate, cli_verb_fk, cli_verb_sweep, cli_verb_jacobian, cli_verb_completion, cli_verb_serve;
 extern const cli_verb cli_verb_ik, cli_verb_follow, cli_verb_workspace, cli_verb_task;
 
-extern const cli_verb cli_verb_reduce;
+extern const cli_verb cli_verb_reduce, cli_verb_compare;
 
 // Sorts argv (after the verb's name) into `args`. Returns false after saying what is wrong.
 bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args);

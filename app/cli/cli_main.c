@@ -25,6 +25,7 @@ const cli_verb *const cli_verbs[] = {
     &cli_verb_fk,
     &cli_verb_sweep,
     &cli_verb_jacobian,
+    &cli_verb_compare,
     &cli_verb_reduce,
     &cli_verb_ik,
     &cli_verb_follow,

@@ -41,10 +41,13 @@ int cli_method_read(const cli_args *args, const char *path, bool *exact, pl_geom
 
 bool cli_method_fills(const cli_args *args, const char *path)
 {
-    const char *method = cli_value(args, "method");
+    if (args->verb == &cli_verb_compare) {
+        return true;
+    }
     if (!method_verb(args)) {
         return false;
     }
+    const char *method = cli_value(args, "method");
     if (method) {
         return strcmp(method, "local_global") == 0 || strcmp(method, "fang2020") == 0;
     }

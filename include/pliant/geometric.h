@@ -110,6 +110,10 @@ PL_API pl_geometric_info pl_geometric_get_info(const pl_geometric *geometric);
 PL_API pl_status pl_geometric_residual(pl_geometric *geometric, const pl_state *state, const double *command,
                                        double *energy, double *step, pl_error *err);
 
+// The largest principal engineering strain of every element of `mesh` (by its corners, at its middle) at
+// `position`, and the elements' rest volumes: what histograms of strain are made of.
+PL_API void pl_mesh_strain(const pl_mesh *mesh, const double *position, double *strain, double *volume);
+
 #ifdef __cplusplus
 }
 #endif
