@@ -112,7 +112,9 @@ static pl_status actuator_rims(robot_build *b, pl_actuator *a, int line)
 static pl_status actuator_region_faces(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
 {
     const char *name = robot_air_name(def);
-    const int32_t region = robot_find_region(b, name, "chamber", def->line);
+    // a growing chamber without its region has been reported with the materials
+    const int32_t region = def->growth ? pl_mesh_find_region(b->robot->mesh, name)
+                                       : robot_find_region(b, name, "chamber", def->line);
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
     bool *inside = PL_NEW_ARRAY(bool, v.element_count);
     if (region < 0 || !inside) {
