@@ -91,6 +91,10 @@ static pid_t serve_crowd(int port, int viewers)
             if ((seat[i].revents & (POLLIN | POLLHUP)) && read(seat[i].fd, sink, sizeof sink) <= 0) {
                 _exit(0);
             }
+            // says that it is there, in place of reading the server's pings
+            if (seat[i].revents) {
+                ws_frame(seat[i].fd, 0x8a, "", 0);
+            }
         }
     }
     _exit(0);

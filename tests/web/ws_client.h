@@ -273,13 +273,16 @@ static inline unsigned char *ws_await(int fd, const char *words, size_t *bytes, 
         if (opcode < 0) {
             return NULL;
         }
+        if (opcode == 9) {
+            ws_frame(fd, 0x8a, payload, *bytes); // the server asks whether anybody is there
+        }
         const char *text = (const char *)payload;
         if (opcode == 2 && *bytes > 16) {
             uint32_t arrays;
             memcpy(&arrays, payload + 12, sizeof arrays);
             text += 16 + 16 * (size_t)arrays;
         }
-        if (opcode != 8 && strstr(text, words)) {
+        if (opcode < 8 && strstr(text, words)) {
             return payload;
         }
         free(payload);
