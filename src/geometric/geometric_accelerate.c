@@ -17,11 +17,9 @@ void geo_memory_push(pl_geometric *g, const double *s, const double *d, const do
     const int k = g->memory_next;
     const size_t bytes = 3 * (size_t)g->vertex_count * sizeof *s;
     memcpy(g->dx[k], s, bytes);
-    if (d) {
-        memcpy(g->dd[k], d, bytes);
-    }
+    memcpy(g->dd[k], d, bytes);
     memcpy(g->dr[k], r, bytes);
-    g->rho[k] = geo_dot(g, d ? d : s, r);
+    g->rho[k] = geo_dot(g, g->options.acceleration == PL_ACCELERATE_ANDERSON ? d : s, r);
     g->memory_next = (k + 1) % g->options.window;
     g->memory_count = g->memory_count < g->options.window ? g->memory_count + 1 : g->memory_count;
 }
@@ -54,12 +52,12 @@ void geo_anderson(pl_geometric *g, const double *x, const double *d, double *out
     }
 }
 
-void geo_lbfgs(pl_geometric *g, const double *r, double *d)
+void geo_lbfgs(pl_geometric *g, const double *r, const double *plain, double *d)
 {
     const int m = g->memory_count;
     const int64_t n3 = 3 * (int64_t)g->vertex_count;
     double a[GEO_WINDOW];
-    double *q = g->d_old; // work
+    double *q = g->r_old; // work
     memcpy(q, r, (size_t)n3 * sizeof *q);
     // newest first
     for (int k = 0; k < m; ++k) {
@@ -69,7 +67,17 @@ void geo_lbfgs(pl_geometric *g, const double *r, double *d)
             q[i] -= a[j] * g->dr[j][i];
         }
     }
-    geo_solve(g, q, d);
+    if (plain) {
+        // L^-1 (r - sum a_j dr_j) is known: -plain + sum a_j dd_j
+        for (int64_t i = 0; i < n3; ++i) {
+            d[i] = -plain[i];
+            for (int j = 0; j < m; ++j) {
+                d[i] += a[j] * g->dd[j][i];
+            }
+        }
+    } else {
+        geo_solve(g, q, d);
+    }
     for (int k = m - 1; k >= 0; --k) {
         const int j = (g->memory_next - 1 - k + 2 * g->options.window) % g->options.window;
         const double b = geo_dot(g, g->dr[j], d) / g->rho[j];

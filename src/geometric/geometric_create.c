@@ -199,7 +199,7 @@ static pl_status create_work(pl_geometric *g, pl_error *err)
     }
     for (int i = 0; g->options.acceleration != PL_ACCELERATE_NONE && i < g->options.window; ++i) {
         g->dx[i] = PL_NEW_ARRAY(double, n3);
-        g->dd[i] = PL_NEW_ARRAY(double, g->options.acceleration == PL_ACCELERATE_ANDERSON ? n3 : 0);
+        g->dd[i] = PL_NEW_ARRAY(double, n3);
         g->dr[i] = PL_NEW_ARRAY(double, n3);
         ok = ok && g->dx[i] && g->dd[i] && g->dr[i];
     }

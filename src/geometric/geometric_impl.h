@@ -158,9 +158,10 @@ void geo_global(pl_geometric *g, const double *f, double *d, double *r);
 void geo_restore(pl_geometric *g, double *d);
 // ---- geometric_accelerate.c
 void geo_memory_reset(pl_geometric *g);
-void geo_memory_push(pl_geometric *g, const double *s, const double *d, const double *r); // d may be NULL
+void geo_memory_push(pl_geometric *g, const double *s, const double *d, const double *r);
 void geo_anderson(pl_geometric *g, const double *x, const double *d, double *out);
-void geo_lbfgs(pl_geometric *g, const double *r, double *d);
+// `plain` is the plain step when no constraint changes multipliers from step to step, else NULL.
+void geo_lbfgs(pl_geometric *g, const double *r, const double *plain, double *d);
 // ---- geometric_solve.c
 void geo_clamp(const pl_geometric *g, double load,
                double *x); // held vertices where `load` of the way puts them

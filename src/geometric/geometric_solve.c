@@ -155,7 +155,7 @@ static void solve_remember(pl_geometric *g, const solve *s)
     }
     const double sy = anderson ? -geo_dot(g, dd, dy) : geo_dot(g, dx, dy);
     if (sy > 1e-12 * sqrt(geo_dot(g, anderson ? dd : dx, anderson ? dd : dx) * geo_dot(g, dy, dy))) {
-        geo_memory_push(g, dx, anderson ? dd : NULL, dy);
+        geo_memory_push(g, dx, dd, dy);
     }
 }
 
@@ -170,7 +170,7 @@ static bool solve_next(pl_geometric *g, solve *s, bool first)
     }
     bool accelerated = how != PL_ACCELERATE_NONE && g->memory_count > 0;
     if (how == PL_ACCELERATE_LBFGS && accelerated) {
-        geo_lbfgs(g, g->r, g->d);
+        geo_lbfgs(g, g->r, s->constrained ? NULL : g->plain, g->d);
         geo_restore(g, g->d);
         accelerated = geo_dot(g, g->d, g->r) < 0;
     }
