@@ -48,6 +48,8 @@ expect_no_words out.txt "right ="
 expect_status 0 fk claw $coarse --set flexor=5 --set left=1 --set right=1 --out shape.vtu
 expect_status 0 ik claw $coarse --shape shape.vtu --tolerance 0.02
 expect_words out.txt "shape " "body"
+expect_status 0 fk claw $coarse --set flexor=5 --set left=1 --set right=1 --out back.stl --surface back
+expect_status 0 ik claw $coarse --shape back.stl --of back --tolerance 0.2
 printf 'x0,y0,z0,x,y,z\n120,12.5,25,118,12.5,15\n' >shape.csv
 run ik claw $coarse --shape shape.csv
 expect_words out.txt "shape " "body"
