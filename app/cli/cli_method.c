@@ -44,14 +44,14 @@ bool cli_method_fills(const cli_args *args, const char *path)
     if (args->verb == &cli_verb_compare) {
         return true;
     }
-    if (!method_verb(args)) {
+    const char *method = cli_value(args, "method");
+    if (!method_verb(args) || (method && strcmp(method, "exact") == 0)) {
         return false;
     }
-    const char *method = cli_value(args, "method");
-    if (method) {
-        return strcmp(method, "local_global") == 0 || strcmp(method, "fang2020") == 0;
-    }
+    // only growth needs the air: other meshes stay those of the exact method
     pl_geometric_options options;
     pl_error err;
-    return pl_robot_file_method(path, &options, &err) == PL_METHOD_LOCAL_GLOBAL;
+    const bool file = pl_robot_file_method(path, &options, &err) == PL_METHOD_LOCAL_GLOBAL;
+    return (method && strcmp(method, "fang2020") == 0) ||
+           ((method || file) && options.actuation != PL_ACTUATE_CONSTRAINT);
 }
