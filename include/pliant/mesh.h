@@ -186,7 +186,8 @@ typedef enum pl_source_kind {
     PL_SOURCE_FILE,
     PL_SOURCE_PARTS,
     PL_SOURCE_STEP,
-    PL_SOURCE_DESIGN
+    PL_SOURCE_DESIGN,
+    PL_SOURCE_SHEETS
 } pl_source_kind;
 
 typedef struct pl_source_part {
@@ -202,6 +203,15 @@ typedef struct pl_source_parameter {
     int line;
 } pl_source_parameter;
 
+// A planar outline between two heights: a shell of prisms. Where sheets overlap the later one counts.
+typedef struct pl_source_sheet {
+    const char *region; // NULL: what it covers stays empty
+    const double *xy;   // corners, 2 each, mm
+    int corner_count;
+    double from, to; // mm, along z
+    int line;
+} pl_source_sheet;
+
 typedef struct pl_mesh_source {
     pl_source_kind kind;
     const char *path; // FILE and STEP, ready to open
@@ -210,6 +220,8 @@ typedef struct pl_mesh_source {
     const char *design;
     const pl_source_parameter *parameter;
     int parameter_count;
+    const pl_source_sheet *sheet;
+    int sheet_count;
     double unit;      // mm per unit of the file; 0 when not given
     double size;      // target edge length in mm; 0: chosen from wall thickness
     int order;        // 1 or 2

@@ -36,6 +36,13 @@ static bool cache_hash(const pl_mesh_source *s, uint64_t *out)
         h = cache_text(h, s->parameter[i].name);
         h = pl_hash_bytes(h, &s->parameter[i].value, sizeof s->parameter[i].value);
     }
+    for (int i = 0; i < s->sheet_count; ++i) {
+        const pl_source_sheet *sheet = &s->sheet[i];
+        const double height[] = {sheet->from, sheet->to};
+        h = cache_text(h, sheet->region);
+        h = pl_hash_bytes(h, height, sizeof height);
+        h = pl_hash_bytes(h, sheet->xy, 2 * (size_t)sheet->corner_count * sizeof *sheet->xy);
+    }
     for (int i = 0; i < s->part_count; ++i) {
         h = cache_text(h, s->part[i].region);
         h = pl_hash_bytes(h, s->part[i].cavity ? "1" : "0", 1);

@@ -118,6 +118,74 @@ static bool mesh_design(io_robot_file *f, const io_node *node, pl_mesh_source *s
     return good;
 }
 
+// The corners of an outline: [[x, y], ...].
+static bool mesh_outline(io_robot_file *f, const io_node *node, pl_source_sheet *sheet)
+{
+    if (!node || !io_expect(f, node, IO_LIST, "mesh: sheet: outline")) {
+        return false;
+    }
+    if (node->count < 3) {
+        io_defect(f, node->line, "mesh: sheet: %d corners, an outline has at least 3", node->count);
+        return false;
+    }
+    double *xy = io_arena_take(&f->arena, 2 * (size_t)node->count * sizeof *xy);
+    if (!xy) {
+        f->no_memory = true;
+        return false;
+    }
+    sheet->xy = xy;
+    for (const io_node *n = node->child; n; n = n->next, ++sheet->corner_count) {
+        double *at = xy + 2 * sheet->corner_count;
+        if (n->kind != IO_LIST || n->count != 2) {
+            io_defect(f, n->line, "mesh: sheet: corner %d: expected [x, y], found %s",
+                      sheet->corner_count + 1,
+                      n->kind == IO_LIST ? "a list of another length" : io_kind_name(n));
+            return false;
+        }
+        if (!io_read_quantity(f, n->child, "mesh: sheet: outline", PL_DIM_LENGTH, &at[0]) ||
+            !io_read_quantity(f, n->child->next, "mesh: sheet: outline", PL_DIM_LENGTH, &at[1])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// sheets: planar outlines between two heights
+static bool mesh_sheets(io_robot_file *f, const io_node *node, pl_mesh_source *source)
+{
+    static const io_key keys[] = {
+        {"region", IO_NAME, 0, offsetof(pl_source_sheet, region), 0},
+        {"outline", IO_OTHER, 0, 0, IO_REQUIRED},
+        {"from", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_source_sheet, from), 0},
+        {"to", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_source_sheet, to), IO_REQUIRED},
+    };
+    if (!io_expect(f, node, IO_LIST, "mesh: sheets")) {
+        return false;
+    }
+    pl_source_sheet *sheet = io_arena_take(&f->arena, ((size_t)node->count + 1) * sizeof *sheet);
+    if (!sheet) {
+        f->no_memory = true;
+        return false;
+    }
+    source->sheet = sheet;
+    bool good = node->count > 0;
+    if (!good) {
+        io_defect(f, node->line, "mesh: sheets is empty, at least one outline is needed");
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_source_sheet *s = &sheet[source->sheet_count++];
+        s->line = n->line;
+        if (!io_read_map(f, n, "mesh: sheet", keys, PL_COUNT(keys), s) ||
+            !mesh_outline(f, io_child(n, "outline"), s)) {
+            good = false;
+        } else if (!(s->to > s->from)) {
+            io_defect(f, n->line, "mesh: sheet: goes from %g to %g mm, expected upwards", s->from, s->to);
+            good = false;
+        }
+    }
+    return good;
+}
+
 static bool mesh_unit(io_robot_file *f, const io_node *node, double *unit)
 {
     static const char *const name[] = {"mm", "cm", "m", "um", "in"};
@@ -129,10 +197,10 @@ static bool mesh_unit(io_robot_file *f, const io_node *node, double *unit)
     return i >= 0;
 }
 
-// exactly one of file, parts, step, design
+// exactly one of file, parts, step, design, sheets
 static bool mesh_source_kind(io_robot_file *f, const io_node *node, pl_mesh_source *source)
 {
-    static const char *const kinds[] = {"file", "parts", "step", "design"};
+    static const char *const kinds[] = {"file", "parts", "step", "design", "sheets"};
     const io_node *found = NULL;
     for (int k = 0; k < PL_COUNT(kinds); ++k) {
         const io_node *n = io_child(node, kinds[k]);
@@ -147,7 +215,7 @@ static bool mesh_source_kind(io_robot_file *f, const io_node *node, pl_mesh_sour
         }
     }
     if (!found) {
-        io_defect(f, node->line, "mesh: no source given, expected one of file, parts, step, design");
+        io_defect(f, node->line, "mesh: no source given, expected one of file, parts, step, design, sheets");
         return false;
     }
     return true;
@@ -180,6 +248,7 @@ static bool mesh_block(io_robot_file *f, const io_node *node, pl_mesh_source *so
         {"step", IO_TEXT, 0, offsetof(pl_mesh_source, path), 0},
         {"parts", IO_OTHER, 0, 0, 0},
         {"design", IO_OTHER, 0, 0, 0},
+        {"sheets", IO_OTHER, 0, 0, 0},
         {"unit", IO_OTHER, 0, 0, 0},
         {"size", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_mesh_source, size), IO_POSITIVE},
         {"order", IO_WHOLE, 0, offsetof(pl_mesh_source, order), 0},
@@ -219,6 +288,9 @@ static bool mesh_block(io_robot_file *f, const io_node *node, pl_mesh_source *so
         break;
     case PL_SOURCE_DESIGN:
         good = mesh_design(f, io_child(node, "design"), source) && good;
+        break;
+    case PL_SOURCE_SHEETS:
+        good = mesh_sheets(f, io_child(node, "sheets"), source) && good;
         break;
     default:
         good = source->path && mesh_source_path(f, node, source) && good;

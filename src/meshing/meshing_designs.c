@@ -130,26 +130,6 @@ double pl_design_volume(const char *kind, const pl_source_parameter *parameter, 
     return d->volume(value, name);
 }
 
-// Triangles of the size asked for, else a twelfth of the longest side.
-static pl_status design_shell(gmsh_session *g, const sheet *list, int count, const pl_mesh_source *source,
-                              const char *name, pl_mesh **out, pl_error *err)
-{
-    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
-    for (int i = 0; i < 2 * list[0].corner_count; ++i) {
-        low[i % 2] = fmin(low[i % 2], list[0].xy[i]);
-        high[i % 2] = fmax(high[i % 2], list[0].xy[i]);
-    }
-    const double longest = fmax(high[0] - low[0], high[1] - low[1]);
-    const double size = source->size > 0 ? source->size : longest / 12;
-    const double triangles = 2.3 * (high[0] - low[0]) * (high[1] - low[1]) / (size * size);
-    if (triangles > 5e6) {
-        return pl_fail(err, PL_BAD_INPUT,
-                       "%s: a size of %g mm makes about %.2g triangles, at most 5e6 are possible", name, size,
-                       triangles);
-    }
-    return meshing_sheets(g, list, count, size, source->order, out, err);
-}
-
 pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                               pl_findings *findings, pl_error *err)
 {
@@ -177,7 +157,7 @@ pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *p
     if (d->sheets) {
         sheet list[SHEETS_MAX];
         const int count = d->sheets(value, list);
-        status = design_shell(&g, list, count, source, name, out, err);
+        status = meshing_shell(&g, list, count, source, name, out, err);
     } else {
         drawing work = {.g = &g, .fill = source->fill};
         d->draw(&work, value);

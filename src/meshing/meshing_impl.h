@@ -159,6 +159,11 @@ extern const design design_bending_finger, design_cable_finger, design_three_cha
 
 pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                               pl_findings *findings, pl_error *err);
+// A shell of prisms; sizes are judged, and without one a twelfth of the longest side is taken.
+pl_status meshing_shell(gmsh_session *g, const sheet *list, int count, const pl_mesh_source *source,
+                        const char *name, pl_mesh **out, pl_error *err);
+pl_status meshing_from_sheets(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
+                              pl_error *err);
 pl_status meshing_from_part_files(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                                   pl_findings *findings, pl_error *err);
 pl_status meshing_from_step(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,

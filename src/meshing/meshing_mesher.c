@@ -37,6 +37,8 @@ static pl_status mesher_build(void *user, const pl_mesh_source *source, const pl
         return mesher_from_file(source, progress, out, findings, err);
     case PL_SOURCE_PARTS:
         return meshing_from_part_files(source, progress, out, findings, err);
+    case PL_SOURCE_SHEETS:
+        return meshing_from_sheets(source, progress, out, err);
     case PL_SOURCE_STEP:
         return meshing_from_step(source, progress, out, findings, err);
     default:

@@ -263,3 +263,78 @@ pl_status meshing_sheets(gmsh_session *g, const sheet *list, int count, double s
     plane_clear(&plane);
     return status;
 }
+
+pl_status meshing_shell(gmsh_session *g, const sheet *list, int count, const pl_mesh_source *source,
+                        const char *name, pl_mesh **out, pl_error *err)
+{
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    for (int k = 0; k < count; ++k) {
+        for (int i = 0; i < 2 * list[k].corner_count; ++i) {
+            low[i % 2] = fmin(low[i % 2], list[k].xy[i]);
+            high[i % 2] = fmax(high[i % 2], list[k].xy[i]);
+        }
+    }
+    const double longest = fmax(high[0] - low[0], high[1] - low[1]);
+    const double size = source->size > 0 ? source->size : longest / 12;
+    const double triangles = 2.3 * (high[0] - low[0]) * (high[1] - low[1]) / (size * size);
+    if (triangles > 5e6) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "%s: a size of %g mm makes about %.2g triangles, at most 5e6 are possible", name, size,
+                       triangles);
+    }
+    return meshing_sheets(g, list, count, size, source->order, out, err);
+}
+
+// Whether the sheets of a robot file can be drawn.
+static pl_status sheets_check(const pl_mesh_source *source, pl_error *err)
+{
+    const char *file = source->file ? source->file : "mesh";
+    if (source->sheet_count < 1 || source->sheet_count > SHEETS_MAX) {
+        return pl_fail(err, PL_BAD_INPUT, "%s:%d: %d sheets, expected 1 to %d", file, source->line,
+                       source->sheet_count, SHEETS_MAX);
+    }
+    bool any = false;
+    for (int i = 0; i < source->sheet_count; ++i) {
+        const pl_source_sheet *s = &source->sheet[i];
+        if (s->corner_count < 3 || s->corner_count > SHEET_CORNERS_MAX || !s->xy) {
+            return pl_fail(err, PL_BAD_INPUT, "%s:%d: sheet %d has %d corners, expected 3 to %d", file,
+                           s->line, i + 1, s->corner_count, SHEET_CORNERS_MAX);
+        }
+        bool finite = isfinite(s->from) && isfinite(s->to) && s->to > s->from;
+        for (int k = 0; k < 2 * s->corner_count; ++k) {
+            finite = finite && fabs(s->xy[k]) < 1e6;
+        }
+        if (!finite) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "%s:%d: sheet %d: corners and heights must be finite, and go upwards", file,
+                           s->line, i + 1);
+        }
+        any = any || s->region;
+    }
+    return any ? PL_OK : pl_fail(err, PL_BAD_INPUT, "%s:%d: no sheet has a region", file, source->line);
+}
+
+pl_status meshing_from_sheets(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
+                              pl_error *err)
+{
+    pl_status status = sheets_check(source, err);
+    if (status == PL_OK) {
+        status = meshing_stage(progress, 0, "drawing", err);
+    }
+    gmsh_session g;
+    if (status == PL_OK) {
+        status = meshing_begin(&g, err);
+    }
+    if (status != PL_OK) {
+        return status;
+    }
+    sheet list[SHEETS_MAX];
+    for (int i = 0; i < source->sheet_count; ++i) {
+        const pl_source_sheet *s = &source->sheet[i];
+        list[i] = (sheet){.region = s->region, .from = s->from, .to = s->to, .corner_count = s->corner_count};
+        memcpy(list[i].xy, s->xy, 2 * (size_t)s->corner_count * sizeof *s->xy);
+    }
+    status = meshing_shell(&g, list, source->sheet_count, source, "sheets", out, err);
+    meshing_end(&g);
+    return status;
+}
