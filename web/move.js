@@ -34,6 +34,7 @@ export class Move {
         this.commands = robot.commands.map((c) => keep?.[c.name] ?? null);
         this.history = [];
         this.frames = [];
+        this.played = null;
         this.cancelled = true;
         $("player").hidden = true;
         $("sweep-plot").hidden = true;
@@ -151,7 +152,7 @@ export class Move {
         const free = this.app.mayMove();
         this.knobs.forEach((k, i) => {
             const c = this.robot.commands[i];
-            const value = this.commands[i];
+            const value = (this.played ?? this.commands)[i];
             const shown = value ?? c.rest;
             k.root.classList.toggle("idle", value === null);
             if (document.activeElement !== k.slider || Number(k.slider.value) !== shown) {
@@ -307,6 +308,8 @@ export class Move {
         $("frame").style.setProperty("--fill", `${(100 * k) / Math.max(1, this.frames.length - 1)}%`);
         $("frame-text").textContent = `${k + 1} of ${this.frames.length}`;
         this.app.show(this.frames[k], false);
+        this.played = this.frames[k].head.commands;
+        this.refresh();
         this.plotSweep();
     }
 
@@ -337,6 +340,10 @@ export class Move {
 
     backToLive() {
         this.play(false);
+        if (this.played) {
+            this.played = null;
+            this.refresh();
+        }
         if (this.app.shown !== this.app.shape && this.app.shape) {
             this.app.show(this.app.shape, false);
         }

@@ -3,17 +3,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "server_worker.h"
 
 #define JOB_PERIOD 0.3 // s between two messages of a growing result
+#define JOB_PACE 0.03  // s at least between two waypoints, so that viewers see each
 
 // ---- following a path
 typedef struct job_path {
     server_worker *w;
     const server_job *job;
     json_t *waypoints;
-    double told;
+    double told, last; // s
 } job_path;
 
 static void job_publish_path(job_path *p, bool done)
@@ -48,10 +50,20 @@ static json_t *job_waypoint(const server_model *m, const pl_waypoint *at, int ma
     return one;
 }
 
+static void job_pace(job_path *p)
+{
+    const double left = p->last + JOB_PACE - server_now();
+    if (left > 0) {
+        nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * left)}, NULL);
+    }
+    p->last = server_now();
+}
+
 static bool job_record(void *user, const pl_waypoint *at)
 {
     job_path *p = user;
     server_model *m = &p->w->fine;
+    job_pace(p);
     if (worker_overtaken(p->w)) {
         return false;
     }
