@@ -19,7 +19,7 @@ target_compile_definitions(pliant_command PRIVATE PLIANT_SERVER)
 # the page and the part of three.js it uses
 set(PL_WEB_TO ${CMAKE_INSTALL_DATADIR}/pliant/web)
 install(DIRECTORY web/ DESTINATION ${PL_WEB_TO} FILES_MATCHING PATTERN "*.html" PATTERN "*.css" PATTERN "*.js"
-    PATTERN "*.svg" PATTERN node_modules EXCLUDE)
+    PATTERN "*.svg" PATTERN "*.png" PATTERN node_modules EXCLUDE)
 foreach(file build/three.module.js build/three.core.js examples/jsm/controls/OrbitControls.js
     examples/jsm/exporters/GLTFExporter.js LICENSE)
     get_filename_component(folder ${file} DIRECTORY)
