@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 #include "cli.h"
+#include "cli_reduced.h"
 
 static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
@@ -606,6 +607,9 @@ static int compare_work(const cli_args *args, compare *c)
 
 static int compare_run(cli_args *args)
 {
+    if (args->plain_count > 1 || cli_is_reduced(args->plain[0])) {
+        return cli_reduced_compare(args);
+    }
     compare c = {0};
     const int status = compare_work(args, &c);
     compare_close(&c);
@@ -625,12 +629,13 @@ const cli_verb cli_verb_compare = {
         "are\n"
         "asked for the volume that the exact one reached. Cavities of designs are meshed for the methods "
         "that\n"
-        "grow them.",
+        "grow them. Several robots (the full one and reduced ones) are compared marker by marker instead.",
     .examples =
         "  pliant compare finger --set air=30kPa\n"
+                "  pliant compare segment segment/robot-rod.yaml --set chamber1=20kPa\n"
         "  pliant compare finger --set air=30kPa --out difference.vtu --histogram strain.png --json -\n",
     .option = options,
     .least = 1,
-    .most = 1,
+    .most = 16,
     .run = compare_run,
 };

@@ -9,6 +9,7 @@ int cli_reduced_fk(cli_args *args);
 int cli_reduced_sweep(cli_args *args);
 int cli_reduced_jacobian(cli_args *args);
 int cli_reduced_info(cli_args *args);
+int cli_reduced_compare(cli_args *args); // several robots, or one that is reduced
 int cli_reduced_doctor(cli_args *args);
 
 // Opens the model part of `m` (cli_model_open does the rest).
