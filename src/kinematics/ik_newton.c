@@ -381,7 +381,7 @@ static void newton_remember(pl_ik *ik)
 // Takes the trial as the new point. In the second-order mode J is made there and S learns from its change.
 static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
 {
-    const double length = largest_of(ik->p, ik->n);
+    const double length = largest_of(ik->p, ik->n), before = ik->here.value;
     memcpy(ik->step, ik->p, (size_t)ik->n * sizeof *ik->p);
     ik_swap(&ik->here, &ik->trial);
     ++ik->iterations;
@@ -392,7 +392,15 @@ static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
         ik->radius = 0.5 * length;
     }
     pl_status status = pl_model_keep(ik->model, 0);
+    if (ik->here.value < 0.02 * before) {
+        ik->second_order = false; // |r| falls fast: J^T J says enough
+    }
     if (status == PL_OK && ik->second_order) {
+        // S = sum r_i r_i'' shrinks with r
+        const double size = fmin(1, sqrt(ik->here.value / before));
+        for (int i = 0; i < ik->n * ik->n; ++i) {
+            ik->S[i] *= size;
+        }
         newton_remember(ik);
         status = ik_linearise(ik, true, err);
         if (status == PL_OK) {
@@ -477,6 +485,12 @@ static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error 
     *no_step = false;
     newton_matrix(ik);
     n->promised = newton_step(ik);
+    if (ik->second_order && n->promised > ik->here.value) {
+        // no sum of squares falls below 0: S is wrong
+        memset(ik->S, 0, (size_t)(ik->n * ik->n) * sizeof *ik->S);
+        newton_matrix(ik);
+        n->promised = newton_step(ik);
+    }
     const bool first = ik->iterations == 0 && ik->steps == 0;
     if (ik->bent) {
         ik_outputs_bend(ik, -1); // for one step only: the updates go on from what was seen
