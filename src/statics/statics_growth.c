@@ -51,6 +51,7 @@ static void growth_apply(pl_statics *s)
         pl_error err;
         s->growth_failed = pl_elements_grow(s->elements, &s->mesh, s->growth, &err) != PL_OK;
         s->exact_factor = false;
+        statics_warp_update(s);
     }
 }
 

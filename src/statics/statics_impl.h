@@ -265,6 +265,7 @@ bool statics_restore(pl_statics *s, double *x, double tolerance); // back onto t
 
 // ---- statics_warp.c
 pl_status statics_warp_create(pl_statics *s, pl_error *err);
+void statics_warp_update(pl_statics *s);
 // The step d from x, its rotations carried out in full: out.
 void statics_warp(pl_statics *s, const double *x, const double *d, double *out);
 // The motion from x_old to x once more, `ratio` times as far; needs the Laplacian.

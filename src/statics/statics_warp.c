@@ -74,6 +74,21 @@ static double warp_weight(const pl_statics *s, const pl_block *block)
     return ratio < 0.01 ? 0.01 : ratio;
 }
 
+// int mu grad N_a . grad N_c of one element
+static double warp_entry(const pl_statics *s, const pl_block *block, int lane, int a, int c)
+{
+    const int n = block->node_count;
+    double sum = 0;
+    for (int q = 0; q < block->point_count; ++q) {
+        const double *ga = block->gradient + (int64_t)(q * n + a) * 3 * PL_LANES + lane;
+        const double *gc = block->gradient + (int64_t)(q * n + c) * 3 * PL_LANES + lane;
+        for (int j = 0; j < 3; ++j) {
+            sum += block->weight[q * PL_LANES + lane] * ga[j * PL_LANES] * gc[j * PL_LANES];
+        }
+    }
+    return sum * warp_weight(s, block);
+}
+
 static int64_t warp_triplets(const pl_statics *s, bool edge, triplet *out)
 {
     int64_t count = 0;
@@ -92,15 +107,7 @@ static int64_t warp_triplets(const pl_statics *s, bool edge, triplet *out)
                         count++;
                         continue;
                     }
-                    double sum = 0;
-                    for (int q = 0; q < block->point_count; ++q) {
-                        const double *ga = block->gradient + (int64_t)(q * n + a) * 3 * PL_LANES + l;
-                        const double *gc = block->gradient + (int64_t)(q * n + c) * 3 * PL_LANES + l;
-                        for (int j = 0; j < 3; ++j) {
-                            sum += block->weight[q * PL_LANES + l] * ga[j * PL_LANES] * gc[j * PL_LANES];
-                        }
-                    }
-                    out[count++] = (triplet){ra, edge ? vc : rc, sum * warp_weight(s, block)};
+                    out[count++] = (triplet){ra, edge ? vc : rc, warp_entry(s, block, l, a, c)};
                 }
             }
         }
@@ -119,6 +126,45 @@ static pl_status warp_matrix(pl_statics *s, bool edge, pl_sparse *out, pl_error 
     const pl_status status = triplet_compress(t, count, edge ? s->mesh.vertex_count : s->warp_n, out, err);
     pl_free(t);
     return status;
+}
+
+// Where an entry of a pattern stands; the rectangular one has no triangle.
+static int64_t warp_slot(const pl_sparse *A, int32_t row, int32_t column)
+{
+    int64_t low = A->start[column], high = A->start[column + 1];
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        *(A->row[middle] < row ? &low : &high) = A->row[middle] < row ? middle + 1 : middle;
+    }
+    return low;
+}
+
+// The values anew on the same patterns, after the elements' stress-free shapes have changed.
+void statics_warp_update(pl_statics *s)
+{
+    if (!s->laplace) {
+        return;
+    }
+    memset(s->L.value, 0, (size_t)s->L.start[s->L.n] * sizeof *s->L.value);
+    memset(s->warp_edge.value, 0, (size_t)s->warp_edge.start[s->warp_edge.n] * sizeof *s->warp_edge.value);
+    for (int b = 0; b < s->elements->block_count; ++b) {
+        const pl_block *block = &s->elements->block[b];
+        for (int l = 0; l < block->lane_count; ++l) {
+            for (int a = 0; a < block->node_count; ++a) {
+                const int32_t ra = s->warp_dof[block->node[a][l]];
+                for (int c = 0; ra >= 0 && c < block->node_count; ++c) {
+                    const int32_t vc = block->node[c][l], rc = s->warp_dof[vc];
+                    pl_sparse *A = rc < 0 ? &s->warp_edge : &s->L;
+                    if (rc < 0 || rc >= ra) {
+                        A->value[warp_slot(A, ra, rc < 0 ? vc : rc)] += warp_entry(s, block, l, a, c);
+                    }
+                }
+            }
+        }
+    }
+    pl_factor_report report;
+    pl_error err;
+    s->growth_failed = s->growth_failed || pl_factor_update(s->laplace, &s->L, &report, &err) != PL_OK;
 }
 
 pl_status statics_warp_create(pl_statics *s, pl_error *err)
