@@ -386,7 +386,10 @@ static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
     ik_swap(&ik->here, &ik->trial);
     ++ik->iterations;
     newton_forget_margins(ik);
-    if (ratio > 0.75) {
+    if (ik->here.value < 0.25 * before) {
+        // where |r| falls fast the next step is shorter; a longer one would only move idle commands about
+        ik->radius = fmin(ik->radius, length);
+    } else if (ratio > 0.75) {
         ik->radius = fmin(fmax(ik->radius, 2.5 * length), 1);
     } else if (ratio < 0.25) {
         ik->radius = 0.5 * length;
