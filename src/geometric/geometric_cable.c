@@ -2,7 +2,9 @@
 // actuation shrinks. A triangle stands on a piece of cable that crosses a gap of the body, its apex at the
 // bottom of the gap; where a cable crosses no gap, on every piece. Its corners are p_a, its map
 // F = sum p_a (x) g_a (3 x 2) is drawn to T = R diag(s, 1), with R the nearest 3 x 2 matrix of orthonormal
-// columns. As in the papers its area stands for its volume (a thickness of 1 mm).
+// columns. As in the papers its area stands for its volume (a thickness of 1 mm). In the vertex metric
+// differences are weighed by the centred corners V_a: M = sum V_a (x) V_a stands where the gradient metric
+// has I.
 #include "geometric/geometric_impl.h"
 
 void geo_point_at(const pl_point *point, const double *x, double out[3])
@@ -96,7 +98,7 @@ static bool cable_in_gap(const pl_geometric *g, const double a[3], const double 
 }
 
 // Reference gradients in the frame (along the cable, towards the apex): sum_a g_a = 0, sum_a p_a (x) g_a = I.
-static void triangle_init(geo_triangle *t, const double p[3][3])
+static void triangle_init(geo_triangle *t, const double p[3][3], pl_metric metric)
 {
     double e[3], q[3];
     pl_sub3(p[1], p[0], e);
@@ -110,6 +112,17 @@ static void triangle_init(geo_triangle *t, const double p[3][3])
     t->gradient[2][1] = 1 / y2;
     for (int j = 0; j < 2; ++j) {
         t->gradient[0][j] = -t->gradient[1][j] - t->gradient[2][j];
+    }
+    const double arm[3][2] = {{-(t->length + x2) / 3, -y2 / 3},
+                              {(2 * t->length - x2) / 3, -y2 / 3},
+                              {(2 * x2 - t->length) / 3, 2 * y2 / 3}};
+    const bool vertex = metric == PL_METRIC_VERTEX;
+    memcpy(t->out, vertex ? arm : (const double(*)[2])t->gradient, sizeof t->out);
+    t->M[0] = t->M[2] = vertex ? 0 : 1;
+    for (int a = 0; vertex && a < 3; ++a) {
+        t->M[0] += arm[a][0] * arm[a][0];
+        t->M[1] += arm[a][0] * arm[a][1];
+        t->M[2] += arm[a][1] * arm[a][1];
     }
 }
 
@@ -150,7 +163,7 @@ static pl_status cable_triangles(pl_geometric *g, int i, pl_error *err)
         t->count[2] = 1;
         t->node[2] = &t->apex;
         t->weight[2] = &t->one;
-        triangle_init(t, (const double(*)[3])p);
+        triangle_init(t, (const double(*)[3])p, g->options.metric);
     }
     d->triangle_count = g->triangle_count - d->first_triangle;
     return d->triangle_count > 0
@@ -200,14 +213,14 @@ double geo_triangle_length(const geo_triangle *t, const double *x)
     return pl_distance3(p[0], p[1]);
 }
 
-// R = A (A^T A)^(-1/2) for A = F diag(s, 1): with M = A^T A and d = sqrt(det M),
-// M^(1/2) = (M + d I) / sqrt(tr M + 2 d).
-static void triangle_rotation(const double F[6], double s, double R[6])
+// R = A (A^T A)^(-1/2) for A = F M diag(s, 1): with C = A^T A and d = sqrt(det C),
+// C^(1/2) = (C + d I) / sqrt(tr C + 2 d).
+static void triangle_rotation(const geo_triangle *t, const double F[6], double R[6])
 {
     double A[6], M[3] = {0};
     for (int i = 0; i < 3; ++i) {
-        A[2 * i] = F[2 * i] * s;
-        A[2 * i + 1] = F[2 * i + 1];
+        A[2 * i] = (F[2 * i] * t->M[0] + F[2 * i + 1] * t->M[1]) * t->ratio;
+        A[2 * i + 1] = F[2 * i] * t->M[1] + F[2 * i + 1] * t->M[2];
         M[0] += A[2 * i] * A[2 * i];
         M[1] += A[2 * i] * A[2 * i + 1];
         M[2] += A[2 * i + 1] * A[2 * i + 1];
@@ -236,16 +249,17 @@ double geo_triangles_force(pl_geometric *g, const double *x, double *f)
                 F[i] += p[a][i / 2] * t->gradient[a][i % 2];
             }
         }
-        triangle_rotation(F, t->ratio, R);
+        triangle_rotation(t, F, R);
         const double w = t->weight_factor * t->area;
-        for (int i = 0; i < 6; ++i) {
-            F[i] -= R[i] * (i % 2 == 0 ? t->ratio : 1);
-            energy += w * F[i] * F[i];
+        for (int i = 0; i < 3; ++i) {
+            F[2 * i] -= R[2 * i] * t->ratio;
+            F[2 * i + 1] -= R[2 * i + 1];
+            energy += w * (F[2 * i] * F[2 * i] * t->M[0] + 2 * F[2 * i] * F[2 * i + 1] * t->M[1] +
+                           F[2 * i + 1] * F[2 * i + 1] * t->M[2]);
         }
         for (int a = 0; f && a < 3; ++a) {
             for (int i = 0; i < 3; ++i) {
-                const double force =
-                    2 * w * (F[2 * i] * t->gradient[a][0] + F[2 * i + 1] * t->gradient[a][1]);
+                const double force = 2 * w * (F[2 * i] * t->out[a][0] + F[2 * i + 1] * t->out[a][1]);
                 for (int32_t j = 0; j < t->count[a]; ++j) {
                     f[3 * (size_t)t->node[a][j] + (size_t)i] += t->weight[a][j] * force;
                 }

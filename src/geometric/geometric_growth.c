@@ -99,7 +99,8 @@ static void growth_joint(pl_geometric *g, const geo_drive *d)
 static void growth_cells(pl_geometric *g, geo_drive *d)
 {
     const bool film = d->sign < 0 && g->robot->actuator[d - g->drive].kind == PL_FILM;
-    if (d->mode != GEO_GROWTH) {
+    d->active = d->mode == GEO_GROWTH;
+    if (!d->active) {
         for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
             g->ratio[k] = NAN;
         }

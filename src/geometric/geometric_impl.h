@@ -37,6 +37,7 @@ typedef struct geo_triangle {
     const double *weight[3];
     double fixed[3][3]; // where a corner without vertices stands
     double gradient[3][2];
+    double out[3][2], M[3]; // forces are 2 w A (F - T) out_a, the energy w A (F - T) M : (F - T); M xx xy yy
     double area, length, weight_factor; // mm^2, mm at rest; MPa mm
     double ratio;                       // target along the cable; NAN: idle
     int32_t apex;
@@ -162,6 +163,8 @@ void geo_memory_push(pl_geometric *g, const double *s, const double *d, const do
 void geo_anderson(pl_geometric *g, const double *x, const double *d, double *out);
 // `plain` is the plain step when no constraint changes multipliers from step to step, else NULL.
 void geo_lbfgs(pl_geometric *g, const double *r, const double *plain, double *d);
+// ---- geometric_strain.c
+double geo_largest_stretch(const pl_geometric *g);
 // ---- geometric_solve.c
 void geo_clamp(const pl_geometric *g, double load,
                double *x); // held vertices where `load` of the way puts them

@@ -165,9 +165,8 @@ static void matrix_values(const pl_geometric *g, geo_system *s)
         const geo_triangle *t = &g->triangle[k];
         for (int a = 0; a < 3; ++a) {
             for (int b = 0; b < 3; ++b) {
-                const double value =
-                    2 * t->weight_factor * t->area *
-                    (t->gradient[a][0] * t->gradient[b][0] + t->gradient[a][1] * t->gradient[b][1]);
+                const double value = 2 * t->weight_factor * t->area *
+                                     (t->out[a][0] * t->gradient[b][0] + t->out[a][1] * t->gradient[b][1]);
                 for (int32_t i = 0; i < t->count[a]; ++i) {
                     for (int32_t j = 0; j < t->count[b]; ++j) {
                         matrix_add(s, t->node[a][i], t->node[b][j],

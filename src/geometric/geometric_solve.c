@@ -318,7 +318,7 @@ static void solve_end(pl_geometric *g, pl_state *state)
     }
     for (int i = 0; i < g->drive_count; ++i) {
         state->multiplier[i] = g->drive[i].mode == GEO_GROWTH ? 0 : g->drive[i].effort;
-        state->active[i] = g->drive[i].mode == GEO_CONSTRAINT && g->drive[i].active;
+        state->active[i] = g->drive[i].mode >= GEO_CONSTRAINT && g->drive[i].active;
     }
     state->load = 1;
 }
@@ -338,6 +338,7 @@ static void solve_report(const pl_geometric *g, const solve *s, bool done, pl_ou
     report->load_reached = 1;
     report->constraint_error = solve_gap(g);
     report->min_J = g->min_J;
+    report->max_stretch = geo_largest_stretch(g);
     char *text = report->message;
     if (g->inverted > 0) {
         report->outcome = PL_INVERTED;
