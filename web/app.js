@@ -307,7 +307,7 @@ class App {
             this.status("busy", "The coarse mesh is shown while the fine one is solving");
         } else if (head.solved) {
             const unstable = head.unstable ? " Past a limit point: this balance is unstable." : "";
-            this.status(head.unstable ? "warn" : "good", `Solved in ${duration(head.seconds)}: ${head.iterations} iterations${residualText(head.residual)}.${unstable}`);
+            this.status(head.unstable ? "warn" : "good", `Solved in ${duration(head.seconds)}: ${head.iterations} iteration${head.iterations === 1 ? "" : "s"}${residualText(head.residual)}.${unstable}`);
         } else {
             const way = head.load_reached < 1 ? ` Shown: ${Math.round(100 * head.load_reached)} % of the way.` : "";
             this.status("warn", `Not solved (${head.outcome}): ${head.message}${way}`);

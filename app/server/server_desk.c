@@ -41,6 +41,18 @@ json_t *server_numbers(const double *value, int count)
     return array;
 }
 
+json_t *server_text(const char *text)
+{
+    json_t *good = json_string(text);
+    char plain[1200];
+    size_t n = 0;
+    for (; !good && text[n] && n < sizeof plain - 1; ++n) {
+        plain[n] = (unsigned char)text[n] < 128 ? text[n] : '?';
+    }
+    plain[n] = 0;
+    return good ? good : json_string(plain);
+}
+
 bool server_desk_init(server_desk *desk)
 {
     memset(desk, 0, sizeof *desk);
@@ -134,7 +146,8 @@ void server_refuse(server_desk *desk, uint32_t viewer, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    server_write_letter(desk, viewer, desk_text(json_pack("{s:s,s:s}", "type", "refused", "text", text)));
+    server_write_letter(desk, viewer,
+                        desk_text(json_pack("{s:s,s:o}", "type", "refused", "text", server_text(text))));
 }
 
 // ---- for the worker

@@ -18,6 +18,8 @@ double server_now(void); // s, monotonic
 // JSON of a number; null when it is not finite.
 json_t *server_number(double value);
 json_t *server_numbers(const double *value, int count);
+// JSON of a text that may come from anywhere: what is not UTF-8 is shown as question marks.
+json_t *server_text(const char *text);
 
 // ---- the desk
 // What is sent to every viewer; each channel holds the newest message only, so a slow viewer skips what was
@@ -45,7 +47,6 @@ typedef struct server_pose {
     bool hold[SERVER_COMMANDS];      // target: commands that stay
     int marker;
     double target[3]; // mm
-    bool axes[3];
 } server_pose;
 
 typedef enum server_job_kind {

@@ -223,10 +223,8 @@ static int net_filter(server_net *net, struct lws *socket)
             return -1; // too long to be ours
         }
     }
-    if (!lws_get_urlarg_by_name(socket, "token=", token, sizeof token)) {
-        token[0] = 0;
-    }
-    return net_may_enter(net->options, host, origin, token) ? 0 : -1;
+    const char *given = lws_get_urlarg_by_name(socket, "token=", token, sizeof token);
+    return net_may_enter(net->options, host, origin, given ? given : "") ? 0 : -1;
 }
 
 static int net_protocol(struct lws *socket, enum lws_callback_reasons reason, void *user, void *in,
@@ -363,13 +361,17 @@ static const struct lws_protocols net_protocols[] = {
 // viewers that fell silent are asked, and hung up on when they do not answer
 static const lws_retry_bo_t net_patience = {.secs_since_valid_ping = 30, .secs_since_valid_hangup = 45};
 
+static bool net_is_any(const char *host)
+{
+    return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
+}
+
 static struct lws_context *net_listen(server_net *net)
 {
     const server_options *o = net->options;
-    const bool any = strcmp(o->host, "0.0.0.0") == 0 || strcmp(o->host, "::") == 0;
     struct lws_context_creation_info info = {0};
     info.port = o->port;
-    info.iface = any ? NULL : o->host;
+    info.iface = net_is_any(o->host) ? NULL : o->host;
     info.protocols = net_protocols;
     info.headers = net_headers;
     info.user = net;
@@ -387,11 +389,16 @@ static struct lws_context *net_listen(server_net *net)
 static void net_announce(server_net *net)
 {
     const server_options *o = net->options;
-    char address[800];
+    char address[800], name[200] = "";
+    // an address that means all of them leads others nowhere: they know the machine by its name
+    if (net_is_any(o->host) && gethostname(name, sizeof name - 1) != 0) {
+        name[0] = 0;
+    }
+    const char *host = name[0] ? name : o->host;
     const int port = lws_get_vhost_listen_port(lws_get_vhost_by_name(net->context, "pliant"));
-    const bool six = strchr(o->host, ':') != NULL;
-    snprintf(address, sizeof address, "http://%s%.200s%s:%d/%s%.300s", six ? "[" : "", o->host,
-             six ? "]" : "", port, o->token ? "?token=" : "", o->token ? o->token : "");
+    const bool six = strchr(host, ':') != NULL;
+    snprintf(address, sizeof address, "http://%s%.200s%s:%d/%s%.300s", six ? "[" : "", host, six ? "]" : "",
+             port, o->token ? "?token=" : "", o->token ? o->token : "");
     if (o->ready) {
         o->ready(o->user, address);
     }

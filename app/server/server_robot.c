@@ -125,10 +125,10 @@ static json_t *robot_findings(const pl_findings *findings)
     json_t *list = json_array();
     for (int i = 0; i < pl_findings_count(findings); ++i) {
         const pl_finding *f = pl_findings_at(findings, i);
-        json_t *one = json_pack("{s:s,s:s,s:s}", "severity", word[f->severity], "text", f->text, "advice",
-                                f->advice ? f->advice : "");
+        json_t *one = json_pack("{s:s,s:o,s:o}", "severity", word[f->severity], "text", server_text(f->text),
+                                "advice", server_text(f->advice ? f->advice : ""));
         if (one && f->file) {
-            json_object_set_new(one, "file", json_string(f->file));
+            json_object_set_new(one, "file", server_text(f->file));
             json_object_set_new(one, "line", json_integer(f->line));
         }
         json_array_append_new(list, one);
@@ -164,7 +164,7 @@ json_t *server_robot_json(const server_model *m, const pl_findings *findings, co
     json_object_set_new(root, "ok", json_true());
     json_object_set_new(root, "name", json_string(m->info.name ? m->info.name : "robot"));
     json_object_set_new(root, "model", json_string(m->info.kind));
-    json_object_set_new(root, "file", json_string(path));
+    json_object_set_new(root, "file", server_text(path));
     json_object_set_new(root, "hash", json_string(hash));
     json_object_set_new(root, "low", server_numbers(low, 3));
     json_object_set_new(root, "high", server_numbers(high, 3));
@@ -182,9 +182,9 @@ json_t *server_problem_json(const pl_findings *findings, const pl_error *err, co
 {
     json_t *list = robot_findings(findings);
     if (pl_findings_defect_count(findings) == 0) {
-        json_array_append_new(
-            list, json_pack("{s:s,s:s,s:s}", "severity", "error", "text", err->text, "advice", ""));
+        json_array_append_new(list, json_pack("{s:s,s:o,s:s}", "severity", "error", "text",
+                                              server_text(err->text), "advice", ""));
     }
-    return json_pack("{s:s,s:I,s:b,s:s,s:s,s:o}", "type", "robot", "robot", (json_int_t)number, "ok", 0,
-                     "name", "", "file", path, "findings", list);
+    return json_pack("{s:s,s:I,s:b,s:s,s:o,s:o}", "type", "robot", "robot", (json_int_t)number, "ok", 0,
+                     "name", "", "file", server_text(path), "findings", list);
 }

@@ -101,8 +101,7 @@ static void talk_target(server_net *net, server_viewer *v, const json_t *root)
     if (talk_robot(net, v, root, &pose.robot) && talk_number(net, v, root, "serial", &pose.serial) &&
         talk_index(net, v, root, "marker", 1000, &pose.marker) &&
         talk_numbers(net, v, root, "target", 3, 3, false, pose.target, &count) &&
-        talk_flags(net, v, root, "hold", SERVER_COMMANDS, pose.hold) &&
-        talk_flags(net, v, root, "axes", 3, pose.axes)) {
+        talk_flags(net, v, root, "hold", SERVER_COMMANDS, pose.hold)) {
         server_wish_pose(net->desk, &pose);
     }
 }

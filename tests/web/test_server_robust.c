@@ -195,6 +195,22 @@ static void test_ends_when_asked(void **state)
     close(fd);
 }
 
+// With a token only who knows it enters, through the address the server prints.
+static void test_token(void **state)
+{
+    const char *const arguments[] = {"--demo", "--host", "127.0.0.1", "--token", "blue-heron-27", NULL};
+    ws_server other;
+    assert_true(ws_start(&other, *state, arguments));
+    assert_int_equal(ws_connect(other.port, NULL, "pliant"), -1);
+    assert_int_equal(ws_connect_at(other.port, "/?token=blue-heron-28", NULL, "pliant"), -1);
+    assert_int_equal(ws_connect_at(other.port, "/?token=", NULL, "pliant"), -1);
+    assert_int_equal(ws_connect_at(other.port, "/?token=blue-heron-27", "http://evil.example", "pliant"), -1);
+    const int fd = ws_connect_at(other.port, "/?token=blue-heron-27", NULL, "pliant");
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(ws_stop(&other, SIGINT), 0);
+}
+
 int main(int argc, char **argv)
 {
     char folder[] = "/tmp/pliant-robust-XXXXXX", command[600], robot[100];
@@ -203,6 +219,7 @@ int main(int argc, char **argv)
         return 2;
     }
     snprintf(robot, sizeof robot, "%s/robot", folder);
+    setenv("XDG_CACHE_HOME", folder, 1); // for the gallery
     snprintf(command, sizeof command, "'%.300s' new segment %s >/dev/null", argv[1], robot);
     const char *const arguments[] = {robot, "--order", "1", "--size", "9", "--threads", "1", NULL};
     int failed = 1;
@@ -214,6 +231,7 @@ int main(int argc, char **argv)
             cmocka_unit_test(test_oversized),
             cmocka_unit_test(test_a_thousand_viewers),
             cmocka_unit_test(test_ends_when_asked),
+            cmocka_unit_test_prestate(test_token, argv[1]),
         };
         failed = cmocka_run_group_tests(tests, NULL, NULL);
     } else {

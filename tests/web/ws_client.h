@@ -159,14 +159,14 @@ static inline bool ws_get(int fd, void *data, size_t bytes, double seconds)
 }
 
 // ---- the handshake. `origin` and `protocol` may be NULL. Returns a socket, or -1 when refused.
-static inline int ws_connect(int port, const char *origin, const char *protocol)
+static inline int ws_connect_at(int port, const char *path, const char *origin, const char *protocol)
 {
     const int fd = ws_socket(port);
     char text[1500];
     int n = snprintf(text, sizeof text,
-                     "GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                     "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
                      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n",
-                     port);
+                     path, port);
     if (origin) {
         n += snprintf(text + n, sizeof text - (size_t)n, "Origin: %s\r\n", origin);
     }
@@ -190,6 +190,11 @@ static inline int ws_connect(int port, const char *origin, const char *protocol)
         return -1;
     }
     return fd;
+}
+
+static inline int ws_connect(int port, const char *origin, const char *protocol)
+{
+    return ws_connect_at(port, "/", origin, protocol);
 }
 
 // ---- frames
