@@ -73,6 +73,12 @@ static void result_print_markers(const cli_args *args, cli_run *run)
     }
 }
 
+// Growth pulls without an effort that would be known.
+static bool result_grows(const cli_run *run, int actuator)
+{
+    return run->geometric && pl_geometric_actuator(run->geometric, actuator).growth;
+}
+
 static void result_print_actuators(const cli_args *args, cli_run *run)
 {
     const int count = pl_robot_actuator_count(run->r.robot);
@@ -85,7 +91,7 @@ static void result_print_actuators(const cli_args *args, cli_run *run)
         cli_row(&table, "%s\t%s\t%s%s\t%.2f\t%s\t%.4f\t%.4g\t%s%s", info.name,
                 pl_actuator_kind_name(info.kind), pl_drive_name(info.drive), idle ? " (idle)" : "", a.measure,
                 result_measure_unit(info.kind), a.ratio, a.effort / cli_effort_scale(info.kind),
-                cli_effort_unit(info.kind), a.slack ? ", slack" : "");
+                cli_effort_unit(info.kind), a.slack && !result_grows(run, i) ? ", slack" : "");
     }
     if (count > 0) {
         cli_say(args, "\n");
@@ -94,8 +100,8 @@ static void result_print_actuators(const cli_args *args, cli_run *run)
     for (int i = 0; run->geometric && i < count; ++i) {
         const pl_geometric_actuator_result a = pl_geometric_actuator(run->geometric, i);
         if (!isnan(a.asked)) {
-            cli_say(args, "  %s: asked for %.4f of rest, reached %.4f", pl_robot_actuator(run->r.robot, i).name,
-                    a.asked, a.ratio);
+            cli_say(args, "  %s: asked for %.4f of rest, reached %.4f",
+                    pl_robot_actuator(run->r.robot, i).name, a.asked, a.ratio);
             cli_say(args, a.growth ? " by growth (local ratios %.3f to %.3f)\n" : " as a constraint\n",
                     a.local_low, a.local_high);
         }
@@ -206,7 +212,7 @@ static json_t *result_json_actuators(cli_run *run)
         json_object_set_new(one, "ratio", cli_json_number(a.ratio));
         json_object_set_new(one, effort[info.kind], cli_json_number(a.effort / cli_effort_scale(info.kind)));
         if (info.kind == PL_CABLE) {
-            json_object_set_new(one, "slack", json_boolean(a.slack));
+            json_object_set_new(one, "slack", json_boolean(a.slack && !result_grows(run, i)));
         }
         if (run->geometric) {
             const pl_geometric_actuator_result got = pl_geometric_actuator(run->geometric, i);

@@ -49,7 +49,7 @@ typedef struct pl_geometric_options {
     double actuation_weight; // of actuation elements, in mean weights of the body
     double body_weight;      // factor on the weights of body elements
     bool unit_weights;       // as published: body elements weigh the same whatever they are made of, their
-                             // stiffness is R_omega alone (relative to the stiffest material's)
+                             // stiffness is R_omega alone; 1 for the stiffest of materials that differ
     pl_actuation actuation;
     pl_distribution distribution;
     double strain_high; // rubber laws: engineering strain up to which the uniaxial curve is matched

@@ -27,24 +27,26 @@ static void law_moduli(const pl_material *m, double *mu, double *lambda)
     }
 }
 
-// Unit weights, as published: w = 1 for all, R of the stiffest material from its own Poisson ratio, R of the
-// others so that E ~ R / (2 + R) keeps the ratios of the moduli.
+// Unit weights, as published: w = 1 for all. Materials of one weight (given by `model: shape`, or a single
+// one) keep their R; otherwise the stiffest has R = 1, and the others what E ~ R / (2 + R) gives for their
+// moduli, as a calibration against the stiffest would (the Poisson ratio has no place in it).
 static void law_unit(const pl_geometric *g, geo_law *law)
 {
-    double stiffest = 0, R0 = 1, young, poisson;
+    double stiffest = 0, lightest = INFINITY, heaviest = 0, young, poisson;
     for (int i = 0; i < g->robot->material_count; ++i) {
         double mu, lambda;
         law_moduli(&g->robot->material[i], &mu, &lambda);
         const double w = mu + 1.5 * lambda;
         pl_shape_to_elastic(w, mu / w, &young, &poisson);
-        if (young > stiffest) {
-            stiffest = young;
-            R0 = mu / w;
-        }
+        stiffest = fmax(stiffest, young);
+        lightest = fmin(lightest, w);
+        heaviest = fmax(heaviest, w);
     }
-    pl_shape_to_elastic(law->w, law->R, &young, &poisson);
-    const double e = young / stiffest * R0 / (2 + R0);
-    law->R = 2 * e / (1 - e);
+    if (heaviest > lightest * (1 + 1e-9)) {
+        pl_shape_to_elastic(law->w, law->R, &young, &poisson);
+        const double e = young / stiffest / 3;
+        law->R = 2 * e / (1 - e);
+    }
     law->w = 1;
 }
 
