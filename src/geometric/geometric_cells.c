@@ -10,6 +10,7 @@ typedef struct cell {
     int law;
     int growth; // the actuator whose rest shape this is; -1
     double normal[3];
+    double G[9]; // the stress-free shape against the drawn one; the identity for most
 } cell;
 
 typedef struct cells {
@@ -124,8 +125,38 @@ static cell *cells_add(cells *c, int node_count, const int32_t *node, int32_t el
     }
     cell *one = &c->list[c->count++];
     *one = (cell){.node_count = node_count, .element = element, .law = law, .growth = growth};
+    one->G[0] = one->G[4] = one->G[8] = 1;
     memcpy(one->node, node, (size_t)node_count * sizeof *node);
     return one;
+}
+
+// The normal of a prism's middle triangle at rest.
+static void prism_normal(const pl_geometric *g, int32_t e, double n[3])
+{
+    double x[3 * PL_ELEMENT_NODES_MAX], p[3], q[3];
+    pl_mesh_gather(g->corner, e, x);
+    for (int i = 0; i < 3; ++i) {
+        p[i] = x[3 + i] - x[i] + x[12 + i] - x[9 + i];
+        q[i] = x[6 + i] - x[i] + x[15 + i] - x[9 + i];
+    }
+    pl_cross3(p, q, n);
+    const double length = pl_norm3(n);
+    for (int i = 0; i < 3; ++i) {
+        n[i] /= length;
+    }
+}
+
+// The elements of a region that stays in the mesh and grows.
+static void cells_own_region(const pl_geometric *g, int actuator, int *owner, double *normal)
+{
+    for (int32_t e = 0; e < g->mesh.element_count; ++e) {
+        if (g->mesh.region[e] == g->robot->actuator[actuator].region) {
+            owner[e] = actuator;
+            if (g->mesh.kind[e] == PL_PRISM6) {
+                prism_normal(g, e, normal + 3 * (size_t)e);
+            }
+        }
+    }
 }
 
 // Which element grows with which actuator (-1: none), and the normals of films.
@@ -136,6 +167,10 @@ static pl_status cells_owners(pl_geometric *g, int *owner, double *normal, pl_er
     }
     for (int i = 0; i < g->robot->actuator_count; ++i) {
         const pl_actuator *a = &g->robot->actuator[i];
+        if (g->drive[i].has_elements && a->growth && a->region >= 0) {
+            cells_own_region(g, i, owner, normal);
+            continue;
+        }
         if (a->kind != PL_FILM || !g->drive[i].has_elements) {
             continue;
         }
@@ -163,6 +198,21 @@ static pl_status cells_owners(pl_geometric *g, int *owner, double *normal, pl_er
     return PL_OK;
 }
 
+// Regions whose stress-free shape is not the drawn one: G = cbrt(volume) times sqrt(area) in the plane of a
+// prism and 1 / area across.
+static void cell_rest(const pl_geometric *g, cell *c)
+{
+    const double *rest = g->robot->region_rest + 2 * (size_t)g->mesh.region[c->element];
+    const double along = cbrt(rest[0]) * sqrt(rest[1]), across = cbrt(rest[0]) / rest[1];
+    double n[3] = {0};
+    if (rest[1] != 1) {
+        prism_normal(g, c->element, n);
+    }
+    for (int i = 0; i < 9; ++i) {
+        c->G[i] = along * (i % 4 == 0) + (across - along) * n[i / 3] * n[i % 3];
+    }
+}
+
 static bool cells_collect(pl_geometric *g, const int *owner, const double *normal, cells *c)
 {
     const pl_mesh_view *v = &g->mesh;
@@ -174,6 +224,7 @@ static bool cells_collect(pl_geometric *g, const int *owner, const double *norma
             return false;
         }
         memcpy(one->normal, normal + 3 * (size_t)e, sizeof one->normal);
+        cell_rest(g, one);
     }
     return true;
 }
@@ -283,8 +334,12 @@ static void block_lane(pl_geometric *g, geo_block *block, int lane, const cell *
             centre[i] += X[3 * a + i] / n;
         }
     }
+    // rest positions about the centre, stress-free
     for (int a = 0; a < n; ++a) {
-        pl_sub3(X + 3 * a, centre, arm + 3 * a);
+        double drawn[3];
+        pl_sub3(X + 3 * a, centre, drawn);
+        pl_mulv3(c->G, drawn, arm + 3 * a);
+        memcpy(X + 3 * a, arm + 3 * a, 3 * sizeof *X);
     }
     const pl_element_kind kind = n == 4 ? PL_TET4 : PL_PRISM6;
     if (block->arm) {

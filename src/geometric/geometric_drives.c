@@ -41,13 +41,17 @@ static pl_status drive_functional(pl_geometric *g, int i)
 
 static bool drive_is_measure(const pl_actuator *a)
 {
-    return pl_drive_is_geometric(a->drive) || (a->drive == PL_DRIVE_SYRINGE && a->liquid);
+    return a->growth || a->table.count > 0 || pl_drive_is_geometric(a->drive) ||
+           (a->drive == PL_DRIVE_SYRINGE && a->liquid);
 }
 
 // Elements that can grow for an actuator.
 static bool drive_has_elements(const pl_geometric *g, const pl_actuator *a)
 {
     if (a->kind == PL_CABLE) {
+        return true;
+    }
+    if (a->growth && a->region >= 0) {
         return true;
     }
     if (a->kind == PL_CHAMBER) {
@@ -187,6 +191,9 @@ void geo_drives_destroy(pl_geometric *g)
 // The measure a value of the drive asks for, on the corner mesh.
 static double drive_goal(const pl_actuator *a, double rest, double value)
 {
+    if (a->table.count > 0) {
+        return rest * pl_monotone_value(&a->table, value, NULL);
+    }
     switch (a->drive) {
     case PL_DRIVE_LENGTH_RATIO:
     case PL_DRIVE_VOLUME_RATIO:

@@ -426,7 +426,9 @@ pl_status pl_geometric_solve(pl_geometric *g, pl_state *state, const double *com
     const bool done = solve_iterate(g, &s, started, &outcome);
     geo_count_inverted(g, g->x);
     solve_end(g, state);
-    memcpy(state->command, command, (size_t)g->robot->command_count * sizeof *command);
+    for (int c = 0; c < g->robot->command_count; ++c) {
+        state->command[c] = command[c];
+    }
     solve_report(g, &s, done, outcome, started, report);
     return PL_OK;
 }

@@ -84,6 +84,27 @@ static void test_agrees_loads(void **state)
     check_beam(prism_box(12, 2, 2, 30, 4, 4, 1), "prisms");
 }
 
+// Stress-free shapes that differ from the drawn ones: a clamped plate of prisms that shrinks in its plane,
+// and a clamped block of tets that swells.
+static void test_agrees_rest_shape(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; ++k) {
+        static plan p;
+        pl_mesh *mesh = k == 0 ? prism_box(8, 4, 1, 20, 10, 1, 1) : tet_box(4, 2, 2, 12, 5, 5, 1, NULL);
+        plan_init(&p, mesh, soft);
+        p.region[0].rest_area = k == 0 ? 0.7 : 0;
+        p.region[0].rest_volume = k == 0 ? 0 : 1.4;
+        plan_plane(&p, "base", 0, 0);
+        plan_hold(&p, "base", "xyz");
+        pl_statics_options options = tight_options();
+        options.displacement = true;
+        rig r = plan_build(&p, &options);
+        pl_mesh_destroy(mesh);
+        check_against_exact(&r, NULL, k == 0 ? "shrunk prisms" : "swollen tets", 1);
+    }
+}
+
 // A clamp that turns and moves carries the body along as a rigid piece, whatever metric and form; held
 // vertices are where the clamp puts them, to the last bit.
 static void test_rigid_motion(void **state)
@@ -265,10 +286,15 @@ static void test_quadratic_mesh(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_agrees_volume),   cmocka_unit_test(test_agrees_pressure),
-        cmocka_unit_test(test_agrees_loads),    cmocka_unit_test(test_rigid_motion),
-        cmocka_unit_test(test_one_fixed_point), cmocka_unit_test(test_joint_growth_is_a_minimum),
-        cmocka_unit_test(test_deterministic),   cmocka_unit_test(test_quadratic_mesh),
+        cmocka_unit_test(test_agrees_volume),
+        cmocka_unit_test(test_agrees_pressure),
+        cmocka_unit_test(test_agrees_loads),
+        cmocka_unit_test(test_agrees_rest_shape),
+        cmocka_unit_test(test_rigid_motion),
+        cmocka_unit_test(test_one_fixed_point),
+        cmocka_unit_test(test_joint_growth_is_a_minimum),
+        cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_quadratic_mesh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
