@@ -171,7 +171,7 @@ class App {
             ["File", r.file],
             ["Mesh", `${this.fine.elements.toLocaleString("en")} elements, ${this.fine.vertices.toLocaleString("en")} vertices`],
             ["Size", r.high.map((h, i) => brief(h - r.low[i])).join(" × ") + " mm"],
-            ["Regions", r.regions.map((g) => `${g.name} (${g.material})`).join(", ")],
+            ["Regions", r.regions.map((g) => (g.material ? `${g.name} (${g.material})` : g.name)).join(", ")],
             ["Actuators", r.actuators.map((a) => `${a.name} (${a.kind}, ${a.drive})`).join(", ") || "none"],
             ...r.findings.filter((f) => f.severity === "warning").map((f) => ["Warning", f.text]),
         ];
