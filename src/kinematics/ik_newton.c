@@ -8,6 +8,7 @@
 #include "kinematics/kinematics_impl.h"
 #include "solver/solver.h"
 
+#define FAILURES 8      // forward solves that may fail in a solve
 #define AIM_INSIDE 1e-7 // efforts are steered this far (of their scale) inside their bounds
 
 static double largest_of(const double *v, int n)
@@ -394,6 +395,7 @@ static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
     } else if (ratio < 0.25) {
         ik->radius = 0.5 * length;
     }
+    ik->radius = fmin(ik->radius, ik->reach);
     pl_status status = pl_model_keep(ik->model, 0);
     if (ik->here.value < 0.02 * before) {
         ik->second_order = false; // |r| falls fast: J^T J says enough
@@ -499,7 +501,8 @@ static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error 
         ik_outputs_bend(ik, -1); // for one step only: the updates go on from what was seen
     }
     const double length = largest_of(ik->p, ik->n);
-    if (!(n->promised > 1e-14 * ik->here.value) || length < 1e-10 || ik->radius < 1e-9) {
+    const bool spent = ik->radius < 1e-9 || ik->failures > FAILURES;
+    if (!(n->promised > 1e-14 * ik->here.value) || length < 1e-10 || spent) {
         *no_step = true;
         return PL_OK;
     }
@@ -514,7 +517,12 @@ static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error 
         return status == PL_OK ? pl_model_recall(ik->model, 0) : status;
     }
     if (!solved) {
-        return newton_reject(ik, false, err);
+        // forward solves that fail are the dearest: no longer steps from now on
+        ik->failures++;
+        ik->reach = 0.5 * length;
+        status = newton_reject(ik, false, err);
+        ik->radius = fmin(ik->radius, ik->reach);
+        return status;
     }
     const double gained = ik->here.value - ik->trial.value, ratio = gained / n->promised;
     pl_log(2, "  ik: value %.6e -> %.6e, promised %.2e, ratio %.3f, step %.2e, radius %.2e%s%s",
@@ -547,6 +555,8 @@ pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
 {
     newton_state n = {0};
     ik->radius = 0.5;
+    ik->reach = 1;
+    ik->failures = 0;
     ik->second_order = ik->renew = false;
     ik->held_back = 0;
     newton_forget_margins(ik);

@@ -90,7 +90,8 @@ struct pl_ik {
     bool second_order, was_fresh, renew, escape, interrupted;
     bool free_rate;       // rates do not bind this solve
     int steps, held_back; // forward solves tried; trials in a row that broke an effort's bound
-    double radius;        // of trust, in parts of the spans
+    double radius, reach; // of trust, in parts of the spans; its limit next to shapes that cannot be computed
+    int failures;         // forward solves that found none
     struct ik_quadratic *quadratic;
 
     // samples
