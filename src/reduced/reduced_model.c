@@ -69,7 +69,9 @@ static pl_status model_fk(void *self, const double *command, pl_statics_report *
         const reduced_actuator *a = &m->actuator[i];
         m->value[i] = a->command >= 0 ? a->factor * command[a->command] : NAN;
     }
-    memcpy(m->command, command, (size_t)m->command_count * sizeof *command);
+    for (int i = 0; i < m->command_count; ++i) {
+        m->command[i] = command[i];
+    }
     *report = (pl_statics_report){.load_reached = 1, .min_J = 1, .max_stretch = 1, .negative_count = -1};
     m->ops->solve(m, report);
     report->energy = *m->energy;

@@ -78,6 +78,49 @@ static void test_tube_follows_the_line(void **state)
     pl_model_destroy(model);
 }
 
+// Memory that runs out at the n-th request.
+static void *failing_realloc(void *user, void *block, size_t bytes)
+{
+    long *left = user;
+    if (bytes == 0) {
+        free(block);
+        return NULL;
+    }
+    return --*left < 0 ? NULL : realloc(block, bytes);
+}
+
+static void test_no_memory_is_a_status(void **state)
+{
+    (void)state;
+    static const pl_reduced_kind kinds[] = {PL_BEAM, PL_ROD, PL_CONSTANT_CURVATURE, PL_VERTEBRAE};
+    for (int k = 0; k < 5; ++k) {
+        line_plan p;
+        line_init(&p, kinds[k % 4]);
+        p.def.as_published = k == 4; // beam a second time
+        line_section(&p, "s", 100, 12, 1, 0.33, 4);
+        for (int i = 0; i < 3; ++i) {
+            static const char *const name[] = {"a", "b", "c"};
+            line_actuator(&p, name[i], k == 4 ? PL_CHAMBER : PL_CABLE,
+                          k == 4 ? PL_DRIVE_PRESSURE : PL_DRIVE_LENGTH, 0, 100, 5, 2 * PL_PI * i / 3);
+        }
+        line_marker(&p, "tip", 100);
+        p.def.section = p.section, p.def.actuator = p.actuator, p.def.marker = p.marker;
+        pl_status status = PL_NO_MEMORY;
+        long n = 0;
+        for (; status == PL_NO_MEMORY && n < 1000; ++n) {
+            long left = n;
+            pl_model *model = NULL;
+            pl_memory_set(failing_realloc, &left);
+            status = pl_reduced_create(&p.def, &model, NULL, NULL);
+            assert_true((status == PL_OK) == (model != NULL));
+            pl_model_destroy(model);
+            pl_memory_set(NULL, NULL);
+        }
+        assert_int_equal(status, PL_OK);
+        assert_true(n > 10);
+    }
+}
+
 // A bar along x, held at x = 0, with a cable above its axis and the loads of a probe at its tip.
 static pl_model *bar(rig *r, pl_mesh **mesh)
 {
@@ -147,6 +190,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reach),
         cmocka_unit_test(test_tube_follows_the_line),
+        cmocka_unit_test(test_no_memory_is_a_status),
         cmocka_unit_test(test_fit_finds_the_section),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
