@@ -265,10 +265,10 @@ PL_API pl_model *pl_ik_model(const pl_ik *ik);
 // New targets for objective i: `target` has 3 values (position, direction, distance, orthogonality), 9
 // (orientation), 3 per point (shape), 1 (curvature, sensor, effort) or one per command (command).
 PL_API pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err);
-PL_API void pl_ik_set_value(pl_ik *ik, int i,
-                            double value); // radius of a distance; curvature, sensor, effort
-PL_API void pl_ik_set_weight(pl_ik *ik, int i, double weight);
-PL_API void pl_ik_set_period(pl_ik *ik, double period); // s, for the rates
+// Radius of a distance; curvature, sensor, effort.
+PL_API pl_status pl_ik_set_value(pl_ik *ik, int i, double value, pl_error *err);
+PL_API pl_status pl_ik_set_weight(pl_ik *ik, int i, double weight, pl_error *err); // > 0
+PL_API void pl_ik_set_period(pl_ik *ik, double period); // s, for the rates; not > 0: no change
 PL_API void pl_ik_set_start_limit(pl_ik *ik, int starts);
 
 // Commands and where they brought the markers: a stored workspace. Borrowed.
@@ -288,7 +288,7 @@ PL_API int pl_ik_nearest_sample(pl_ik *ik, int k);
 // which keeps all bounds: every outcome but PL_IK_INFEASIBLE and PL_IK_FORWARD promises it. Not reaching is
 // an outcome.
 PL_API pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_error *err);
-// Deviation |d| of objective i at the solution, in its own unit.
+// Deviation |d| of objective i at the solution, in its own unit; NAN when there is no such objective.
 PL_API double pl_ik_deviation(const pl_ik *ik, int i);
 // Number of weighted deviations and, where the model stands, their values and exact Jacobian (row-major, one
 // column per command; held and idle ones 0), for tests and other solvers. Least motion is not among them.

@@ -162,6 +162,7 @@ static pl_status objectives_take(pl_ik *ik, const pl_objective *objective, int c
             }
             memcpy(ik->place[i], o->place, (size_t)places * sizeof(double));
         }
+        o->place = ik->place[i];
         ik->choosing = ik->choosing || !pl_objective_is_goal(o->kind);
         ik->widest =
             o->kind == PL_OBJECTIVE_CURVATURE && o->point_count > ik->widest ? o->point_count : ik->widest;
@@ -392,19 +393,35 @@ pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err
     return PL_OK;
 }
 
-void pl_ik_set_value(pl_ik *ik, int i, double value)
+pl_status pl_ik_set_value(pl_ik *ik, int i, double value, pl_error *err)
 {
-    ik->objective[i].value = value;
+    if (i < 0 || i >= ik->objective_count) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d, there are %d", i, ik->objective_count);
+    }
+    pl_objective o = ik->objective[i];
+    o.value = value;
+    const pl_status status = ik_objective_check(ik, &o, i, err);
+    if (status == PL_OK) {
+        ik->objective[i].value = value;
+    }
+    return status;
 }
 
-void pl_ik_set_weight(pl_ik *ik, int i, double weight)
+pl_status pl_ik_set_weight(pl_ik *ik, int i, double weight, pl_error *err)
 {
+    if (i < 0 || i >= ik->objective_count) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d, there are %d", i, ik->objective_count);
+    }
+    if (!(weight > 0) || !isfinite(weight)) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: weight of objective %d is %g, must be > 0", i, weight);
+    }
     ik->objective[i].weight = weight;
+    return PL_OK;
 }
 
 void pl_ik_set_period(pl_ik *ik, double period)
 {
-    ik->options.period = period;
+    ik->options.period = period > 0 && isfinite(period) ? period : ik->options.period;
 }
 
 void pl_ik_set_start_limit(pl_ik *ik, int starts)
@@ -419,7 +436,7 @@ void pl_ik_set_samples(pl_ik *ik, const pl_samples *samples)
 
 double pl_ik_deviation(const pl_ik *ik, int i)
 {
-    return ik_deviation(ik, &ik->here, i);
+    return i >= 0 && i < ik->objective_count ? ik_deviation(ik, &ik->here, i) : NAN;
 }
 
 int pl_ik_residual_count(const pl_ik *ik)

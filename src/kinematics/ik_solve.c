@@ -356,6 +356,8 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
         status = solve_run(ik, &outcome, err);
     } else if (status == PL_OK) {
         status = pl_model_recall(ik->model, 1);
+        outcome = ik->interrupted ? PL_IK_STOPPED : PL_IK_FORWARD;
+        memcpy(ik->here.z, ik->entry, (size_t)ik->n * sizeof *ik->entry);
         ik_outputs_read(ik, &ik->here);
         ik_evaluate(ik, &ik->here);
     }

@@ -107,8 +107,8 @@ static pl_status path_check(const pl_path_def *def, pl_error *err)
     if ((int)def->kind < 0 || def->kind >= PL_PATH_KIND_COUNT) {
         return pl_fail(err, PL_BAD_INPUT, "path: kind %d does not exist", (int)def->kind);
     }
-    if (def->count < 2) {
-        return pl_fail(err, PL_BAD_INPUT, "path: count is %d, at least 2 points are needed", def->count);
+    if (def->count < 2 || def->count > 1000000) {
+        return pl_fail(err, PL_BAD_INPUT, "path: count is %d, must be 2 to 1000000", def->count);
     }
     for (int k = 0; k < 3; ++k) {
         if (!isfinite(def->centre[k]) || !isfinite(def->x[k]) || !isfinite(def->y[k])) {

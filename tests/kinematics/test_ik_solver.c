@@ -376,6 +376,14 @@ static void test_combined(void **state)
     pl_ik_report r = solve(ik, NULL);
     assert_int_equal(r.outcome, PL_IK_REACHED);
     PL_CHECK_NEAR(r.command[0] + r.command[1] + r.command[2], 0.7, 2e-3);
+    // new weights and values are judged as the first ones were
+    pl_error err = {0};
+    PL_CHECK_OK(pl_ik_set_weight(ik, 1, 10, &err));
+    assert_int_equal(pl_ik_set_weight(ik, 1, 0, &err), PL_BAD_INPUT);
+    assert_int_equal(pl_ik_set_weight(ik, 2, 1, &err), PL_BAD_INPUT);
+    assert_int_equal(pl_ik_set_value(ik, 0, NAN, &err), PL_BAD_INPUT);
+    assert_true(isnan(pl_ik_deviation(ik, 2)));
+    PL_CHECK_BELOW(pl_ik_deviation(ik, 0), 0.005);
     pl_ik_destroy(ik);
 
     // the tip alone, with least energy: no solution near by has less
