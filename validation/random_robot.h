@@ -301,7 +301,10 @@ static inline void pen_finish_round(random_pen *pen, const pl_design *d, const d
 static inline bool pen_robot(random_pen *pen)
 {
     random_robot *r = pen->robot;
-    const pl_design *d = pl_design_at(pen_pick(pen, pl_design_count()));
+    // the designs whose rest of the file is drawn below; the arm and the crawler are not among them
+    static const char *const kinds[] = {"bending_finger", "cable_finger", "three_chamber", "segment",
+                                        "specimen",       "beam",         "sphere_shell",  "tube"};
+    const pl_design *d = pl_design_find(kinds[pen_pick(pen, PL_COUNT(kinds))]);
     pen->length = 0;
     r->design = d->kind;
     pen_design(pen, d, r->size);
