@@ -231,9 +231,11 @@ void cli_active_text(const cli_model *m, const pl_ik_report *report, char *buffe
                      cli_effort_unit(kind));
         } else {
             const pl_drive drive = m->info.command[a->index].drive;
-            snprintf(buffer + at, size - at, "%sthe %s end of %s's %s (%g %s)", comma,
+            const char *unit = pl_drive_unit(drive);
+            const bool ratio = strcmp(unit, "1") == 0;
+            snprintf(buffer + at, size - at, "%sthe %s end of %s's %s (%g%s%s)", comma,
                      a->upper ? "upper" : "lower", a->name, a->kind == PL_BOUND_RATE ? "rate" : "range",
-                     a->value / pl_drive_scale(drive), pl_drive_unit(drive));
+                     a->value / pl_drive_scale(drive), ratio ? "" : " ", ratio ? "" : unit);
         }
     }
 }

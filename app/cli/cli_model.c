@@ -15,6 +15,15 @@ static int model_full(const cli_args *args, cli_model *m)
     if (err.status != PL_OK) {
         return cli_fail(args, &err);
     }
+    pl_geometric_options geometric;
+    if (pl_robot_file_method(m->run.r.path, &geometric, &err) == PL_METHOD_LOCAL_GLOBAL) {
+        pl_findings_add(m->run.r.findings, PL_WARNING, m->run.r.path, 0,
+                        "solver: the file asks for local_global, which has no derivatives: the exact method "
+                        "answers here");
+        cli_say(args,
+                "note: the file asks for local_global, which has no derivatives: the exact method answers "
+                "here\n");
+    }
     options.displacement = options.displacement || cli_flag(args, "displacement");
     options.progress = cli_progress;
     if (pl_model_from_robot(m->run.r.robot, &options, &m->model, &err) != PL_OK) {
