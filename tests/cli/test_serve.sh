@@ -2,6 +2,11 @@
 # pliant serve: what it refuses, and that it listens and ends when asked. The rest is in tests/web.
 . "$(dirname "$0")/lib.sh"
 
+# a page that stands in for the real one, which needs npm
+mkdir page page/three page/three/build
+touch page/index.html page/three/build/three.module.js
+export PLIANT_WEB=$work/page XDG_CACHE_HOME=$work/cache
+
 expect_status 0 serve --help
 expect_words out.txt "--demo" "--token" "--port"
 expect_status 2 serve
@@ -22,9 +27,6 @@ PLIANT_WEB=$work "$pliant" serve --demo >out.txt 2>err.txt || status=$?
 expect_words err.txt "index.html"
 
 # it prints its address, lets a second server know that the port is taken, and ends by itself and when asked
-mkdir page page/three page/three/build
-touch page/index.html page/three/build/three.module.js
-export PLIANT_WEB=$work/page XDG_CACHE_HOME=$work/cache
 "$pliant" serve --demo --port 0 >serve.txt 2>&1 &
 server=$!
 for _ in $(seq 200); do

@@ -220,7 +220,11 @@ int main(int argc, char **argv)
     }
     snprintf(robot, sizeof robot, "%s/robot", folder);
     setenv("XDG_CACHE_HOME", folder, 1); // for the gallery
-    snprintf(command, sizeof command, "'%.300s' new segment %s >/dev/null", argv[1], robot);
+    setenv("PLIANT_WEB", folder, 1);     // a page that stands in for the real one, which needs npm
+    snprintf(command, sizeof command,
+             "cd %s && mkdir -p three/build && touch index.html three/build/three.module.js && "
+             "'%.300s' new segment %s >/dev/null",
+             folder, argv[1], robot);
     const char *const arguments[] = {robot, "--order", "1", "--size", "9", "--threads", "1", NULL};
     int failed = 1;
     if (system(command) == 0 && ws_start(&server, argv[1], arguments)) {
