@@ -140,7 +140,7 @@ static void show(void *user, int level, const char *text)
 int main(int argc, char **argv)
 {
     const int count = argc > 1 ? atoi(argv[1]) : 40;
-    const double size = argc > 2 ? atof(argv[2]) : 5.2;
+    const double size = argc > 2 ? atof(argv[2]) : 14;
     const int few = argc > 3 ? atoi(argv[3]) : 3;
     if (count < 2 || count > MOST || !(size > 0)) {
         printf("bench_ik [WAYPOINTS 2 to %d [SIZE [FEW]]]\n", MOST);
