@@ -44,9 +44,13 @@ typedef struct geo_kernels {
     // Energy and smallest J per lane; forces [node][3][lane] when given. `ratio` per growth point.
     void (*local)(const geo_block *block, const geo_law *law, const double *x, const double *ratio,
                   double *energy, double *min_J, double *force);
-    // Per growth point: det F (films: ratio of areas) and tr(Rot^T F) / 3.
+    // Per growth point: det F (films: ratio of areas) and tr(Rot^T F) / 3, the stretch that fits best.
     void (*measure)(const geo_block *block, const geo_law *law, const double *x, double *measure,
                     double *stretch);
+    // Films, per growth point at its ratio r: e(r) = min over Rot of |F - Rot G(r)|^2 - |F|^2 times the
+    // point's volume, and its first two derivatives by r.
+    void (*film)(const geo_block *block, const double *x, const double *ratio, double *value, double *slope,
+                 double *bend);
     // Rotations of n matrices (n a multiple of 8; entry-major blocks of eight): for benches and tests.
     void (*rotations)(const double *F, double *R, int64_t blocks);
 } geo_kernels;

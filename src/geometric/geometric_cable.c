@@ -213,6 +213,18 @@ double geo_triangle_length(const geo_triangle *t, const double *x)
     return pl_distance3(p[0], p[1]);
 }
 
+void geo_triangle_map(const geo_triangle *t, const double *x, double F[6])
+{
+    double p[3][3];
+    triangle_points(t, x, p);
+    memset(F, 0, 6 * sizeof *F);
+    for (int a = 0; a < 3; ++a) {
+        for (int i = 0; i < 6; ++i) {
+            F[i] += p[a][i / 2] * t->gradient[a][i % 2];
+        }
+    }
+}
+
 // R = A (A^T A)^(-1/2) for A = F M diag(s, 1): with C = A^T A and d = sqrt(det C),
 // C^(1/2) = (C + d I) / sqrt(tr C + 2 d).
 static void triangle_rotation(const geo_triangle *t, const double F[6], double R[6])
@@ -242,13 +254,8 @@ double geo_triangles_force(pl_geometric *g, const double *x, double *f)
         if (!(t->ratio > 0)) {
             continue;
         }
-        double p[3][3], F[6] = {0}, R[6];
-        triangle_points(t, x, p);
-        for (int a = 0; a < 3; ++a) {
-            for (int i = 0; i < 6; ++i) {
-                F[i] += p[a][i / 2] * t->gradient[a][i % 2];
-            }
-        }
+        double F[6], R[6];
+        geo_triangle_map(t, x, F);
         triangle_rotation(t, F, R);
         const double w = t->weight_factor * t->area;
         for (int i = 0; i < 3; ++i) {

@@ -8,9 +8,9 @@ typedef struct cell {
     int node_count;
     int32_t element; // of the corner mesh; -1: of a filled chamber
     int law;
-    int growth; // the actuator whose rest shape this is; -1
-    double normal[3];
-    double G[9]; // the stress-free shape against the drawn one; the identity for most
+    int growth;       // the actuator whose rest shape this is; -1
+    double normal[3]; // of a film; 0 0 0: the prism's own at every point
+    double G[9];      // the stress-free shape against the drawn one; the identity for most
 } cell;
 
 typedef struct cells {
@@ -147,14 +147,11 @@ static void prism_normal(const pl_geometric *g, int32_t e, double n[3])
 }
 
 // The elements of a region that stays in the mesh and grows.
-static void cells_own_region(const pl_geometric *g, int actuator, int *owner, double *normal)
+static void cells_own_region(const pl_geometric *g, int actuator, int *owner)
 {
     for (int32_t e = 0; e < g->mesh.element_count; ++e) {
         if (g->mesh.region[e] == g->robot->actuator[actuator].region) {
             owner[e] = actuator;
-            if (g->mesh.kind[e] == PL_PRISM6) {
-                prism_normal(g, e, normal + 3 * (size_t)e);
-            }
         }
     }
 }
@@ -168,7 +165,7 @@ static pl_status cells_owners(pl_geometric *g, int *owner, double *normal, pl_er
     for (int i = 0; i < g->robot->actuator_count; ++i) {
         const pl_actuator *a = &g->robot->actuator[i];
         if (g->drive[i].has_elements && a->growth && a->region >= 0) {
-            cells_own_region(g, i, owner, normal);
+            cells_own_region(g, i, owner);
             continue;
         }
         if (a->kind != PL_FILM || !g->drive[i].has_elements) {
@@ -184,7 +181,9 @@ static pl_status cells_owners(pl_geometric *g, int *owner, double *normal, pl_er
                     g->robot->actuator[owner[e]].name, a->name);
             }
             owner[e] = i;
-            pl_mesh_gather_face(g->corner, a->face[k], x);
+            if (pl_mesh_gather_face(g->corner, a->face[k], x) == 3) {
+                continue; // the prism's own normal
+            }
             pl_sub3(x + 3, x, p);
             pl_sub3(x + 6, x, q);
             double *n = normal + 3 * (size_t)e;
@@ -297,6 +296,30 @@ static double point_gradient(pl_element_kind kind, const double *xi, double weig
     return weight * det;
 }
 
+// The normal of the film a cell belongs to: that of the surface zeta = const of its prism at `xi` (NULL: in
+// the middle), or of the face the film was drawn on; 0 for tets.
+static void point_normal(const pl_geometric *g, const cell *c, const double *xi, double n[3])
+{
+    static const double middle[3] = {1.0 / 3, 1.0 / 3, 0};
+    memcpy(n, c->normal, 3 * sizeof *n);
+    if (c->node_count != 6 || pl_norm3(n) > 0) {
+        return;
+    }
+    double dN[3 * GEO_NODES], p[3] = {0}, q[3] = {0};
+    pl_shape_eval(PL_PRISM6, xi ? xi : middle, NULL, dN);
+    for (int a = 0; a < 6; ++a) {
+        for (int i = 0; i < 3; ++i) {
+            p[i] += g->X[3 * (size_t)c->node[a] + (size_t)i] * dN[3 * a];
+            q[i] += g->X[3 * (size_t)c->node[a] + (size_t)i] * dN[3 * a + 1];
+        }
+    }
+    pl_cross3(p, q, n);
+    const double length = pl_norm3(n);
+    for (int i = 0; i < 3; ++i) {
+        n[i] /= length;
+    }
+}
+
 // The best affine map of the centred element, F = sum x_a (x) M^-1 V_a with M = sum V_a (x) V_a.
 static void affine_gradient(const double *arm, int n, double grad[3 * GEO_NODES])
 {
@@ -356,7 +379,9 @@ static void block_lane(pl_geometric *g, geo_block *block, int lane, const cell *
             block->weight[q * GEO_LANES + lane] = used ? volume : 0;
         }
         if (block->normal) {
-            block_store(block->normal + (size_t)q * 3 * GEO_LANES, 3, lane, c->normal);
+            double normal[3];
+            point_normal(g, c, block->arm ? NULL : prism_point[q], normal);
+            block_store(block->normal + (size_t)q * 3 * GEO_LANES, 3, lane, normal);
         }
     }
 }
@@ -480,7 +505,13 @@ static pl_status cells_points(pl_geometric *g, pl_error *err)
     g->measure = PL_NEW_ARRAY(double, g->point_count);
     g->stretch = PL_NEW_ARRAY(double, g->point_count);
     g->share = PL_NEW_ARRAY(double, g->point_count);
-    if (!g->ratio || !g->measure || !g->stretch || !g->share) {
+    double **joint[] = {&g->joint.value, &g->joint.slope, &g->joint.bend, &g->joint.step, &g->joint.ratio};
+    bool ok = g->ratio && g->measure && g->stretch && g->share;
+    for (int i = 0; g->options.distribution == PL_RATIOS_JOINT && i < PL_COUNT(joint); ++i) {
+        *joint[i] = PL_NEW_ARRAY(double, g->point_count);
+        ok = ok && *joint[i];
+    }
+    if (!ok) {
         return pl_fail_memory(err, "local_global: growth");
     }
     for (int b = 0; b < g->block_count; ++b) {
@@ -489,7 +520,6 @@ static pl_status cells_points(pl_geometric *g, pl_error *err)
         for (int k = 0; block->growth_start >= 0 && k < block->point_count * GEO_LANES; ++k) {
             const double per_volume = film ? film_area(g, block, k % GEO_LANES) : 1;
             g->share[block->growth_start + k] = block->weight[k] * per_volume;
-            g->ratio[block->growth_start + k] = 1;
         }
     }
     return PL_OK;

@@ -244,6 +244,13 @@ static pl_status drive_begin(pl_geometric *g, int i, double value, pl_error *err
                            d->target);
         }
         d->mode = d->has_elements ? GEO_GROWTH : GEO_CONSTRAINT;
+        const double rigid = d->mode == GEO_GROWTH && d->sign > 0 ? geo_cable_rigid(g, d) : 0;
+        if (d->target <= rigid) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "local_global: '%s' is asked for a length of %g mm, and the pieces of it that no "
+                           "triangle shrinks are %g mm long; ask for more, or use actuation: constraint",
+                           a->name, d->target, rigid);
+        }
     }
     return PL_OK;
 }
@@ -252,6 +259,7 @@ pl_status geo_drives_begin(pl_geometric *g, const double *command, pl_error *err
 {
     pl_status status = PL_OK;
     bool ratios = true;
+    geo_growth_reset(g);
     for (int i = 0; status == PL_OK && i < g->drive_count; ++i) {
         const pl_actuator *a = &g->robot->actuator[i];
         status = drive_begin(g, i, a->command >= 0 ? pl_actuator_value(a, command[a->command]) : NAN, err);

@@ -3,13 +3,9 @@
 //
 // - least norm, as published: the present ratios r_i changed as little as possible,
 //     ratio_i = r_i + u_i (target - sum r_j u_j) / sum u_j^2
-// - joint: those that leave the least energy. For chamber tets, with g_i = cbrt(alpha_i) and
-//   t_i = tr(R^T F) / 3, minimise sum u_i (3 g_i^2 - 6 g_i t_i) under sum u_i g_i^3 = target: with a
-//   multiplier m,  g_i - t_i + m / 2 g_i^2 = 0,  g_i = 2 t_i / (1 + sqrt(1 + 2 m t_i)).
+// - joint: those that leave the least energy (geometric_joint.c)
 // - uniform: the global ratio for all
 #include "geometric/geometric_impl.h"
-
-#define SMALLEST_RATIO 0.05 // no element is asked to shrink below
 
 static void growth_range(geo_drive *d, double ratio, bool first)
 {
@@ -27,76 +23,20 @@ static double growth_whole(const pl_geometric *g, const geo_drive *d)
     return sum;
 }
 
-static void growth_least_norm(pl_geometric *g, const geo_drive *d)
+static void growth_least_norm(pl_geometric *g, const geo_drive *d, double goal)
 {
     double sum = 0, square = 0;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
         sum += g->measure[k] * g->share[k];
         square += g->share[k] * g->share[k];
     }
-    const double rise = (d->target / d->rest * growth_whole(g, d) - sum) / square;
+    const double rise = (goal - sum) / square;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-        g->ratio[k] = fmax(SMALLEST_RATIO, g->measure[k] + rise * g->share[k]);
+        g->ratio[k] = fmax(GEO_SMALLEST_RATIO, g->measure[k] + rise * g->share[k]);
     }
 }
 
-// sum u g^3 at the multiplier m, the g_i left as ratios.
-static double growth_joint_at(pl_geometric *g, const geo_drive *d, double m)
-{
-    double sum = 0;
-    for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-        const double t = fmax(g->stretch[k], 1e-3);
-        const double root = 1 + sqrt(fmax(0, 1 + 2 * m * t)), s = 2 * t / root;
-        g->ratio[k] = fmax(s * s * s, 1e-9);
-        sum += g->share[k] * g->ratio[k];
-    }
-    return sum;
-}
-
-// The sum falls as m grows; the least m allowed is -1 / (2 max t), where the largest g is 2 t.
-static void growth_joint(pl_geometric *g, const geo_drive *d)
-{
-    const double goal = d->target / d->rest * growth_whole(g, d);
-    double most = 1e-3;
-    for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-        most = g->share[k] > 0 ? fmax(most, g->stretch[k]) : most;
-    }
-    double low = -0.5 / most, high = 1;
-    if (growth_joint_at(g, d, low) <= goal) {
-        // not to be had from here: as far as the energy allows, the same factor for all on top
-        const double factor = goal / growth_joint_at(g, d, low);
-        for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-            g->ratio[k] *= factor;
-        }
-        return;
-    }
-    for (int i = 0; i < 60 && growth_joint_at(g, d, high) > goal; ++i) {
-        low = high;
-        high *= 4;
-    }
-    // regula falsi with halving (Illinois): 52 bits in about ten evaluations
-    double at_low = growth_joint_at(g, d, low) - goal, at_high = growth_joint_at(g, d, high) - goal;
-    for (int i = 0, side = 0; i < 60; ++i) {
-        const double m = (low * at_high - high * at_low) / (at_high - at_low);
-        const double at = growth_joint_at(g, d, m) - goal;
-        if (fabs(at) <= 1e-13 * goal || !(high - low > 1e-15 * (1 + fabs(m)))) {
-            return;
-        }
-        if (at > 0) {
-            low = m;
-            at_low = at;
-            at_high = side == 1 ? at_high / 2 : at_high;
-            side = 1;
-        } else {
-            high = m;
-            at_high = at;
-            at_low = side == -1 ? at_low / 2 : at_low;
-            side = -1;
-        }
-    }
-}
-
-static void growth_cells(pl_geometric *g, geo_drive *d)
+static void growth_cells(pl_geometric *g, geo_drive *d, const double *x)
 {
     const bool film = d->sign < 0 && g->robot->actuator[d - g->drive].kind == PL_FILM;
     d->active = d->mode == GEO_GROWTH;
@@ -106,14 +46,17 @@ static void growth_cells(pl_geometric *g, geo_drive *d)
         }
         return;
     }
-    if (g->options.distribution == PL_RATIOS_JOINT && !film) {
-        growth_joint(g, d);
+    const double goal = d->target / d->rest * growth_whole(g, d);
+    if (g->options.distribution == PL_RATIOS_JOINT && film) {
+        geo_joint_film(g, d, x, goal);
+    } else if (g->options.distribution == PL_RATIOS_JOINT) {
+        geo_joint_chamber(g, d, goal);
     } else if (g->options.distribution == PL_RATIOS_UNIFORM) {
         for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
             g->ratio[k] = d->target / d->rest;
         }
     } else {
-        growth_least_norm(g, d);
+        growth_least_norm(g, d, goal);
     }
     bool first = true;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
@@ -124,28 +67,48 @@ static void growth_cells(pl_geometric *g, geo_drive *d)
     }
 }
 
-// The pieces of cable without a triangle keep the length they have: L = L_R + sum s_i l_i. A cable shorter
-// than its target is slack and pulls nothing.
+// The pieces of cable without a triangle keep their rest length L_R, as published: sum s_i l_i = L - L_R with
+// L the length asked for. A cable shorter than its target is slack and pulls nothing.
 static void growth_cable(pl_geometric *g, geo_drive *d, const double *x)
 {
-    double total = 0, shrunk = 0, square = 0;
     geo_triangle *t = g->triangle + d->first_triangle;
+    const double goal = d->target - geo_cable_rigid(g, d);
+    double sum = 0, square = 0, whole = 0;
     for (int k = 0; k < d->triangle_count; ++k) {
-        shrunk += geo_triangle_length(&t[k], x);
+        sum += geo_triangle_length(&t[k], x);
+        whole += t[k].length;
         square += t[k].length * t[k].length;
     }
-    total = pl_functional_value(&d->h, x);
-    const bool slack = d->mode != GEO_GROWTH || (d->target >= d->rest && total <= d->target);
-    d->active = !slack;
-    const double rise = (d->target - total) / square;
+    d->active =
+        d->mode == GEO_GROWTH && !(d->target >= d->rest && pl_functional_value(&d->h, x) <= d->target);
     for (int k = 0; k < d->triangle_count; ++k) {
         const double now = geo_triangle_length(&t[k], x) / t[k].length;
-        const double uniform = now * (d->target - (total - shrunk)) / shrunk;
-        t[k].ratio =
-            slack ? NAN
-                  : fmax(SMALLEST_RATIO,
-                         g->options.distribution == PL_RATIOS_UNIFORM ? uniform : now + rise * t[k].length);
+        const double ratio = g->options.distribution == PL_RATIOS_UNIFORM
+                                 ? goal / whole
+                                 : now + (goal - sum) / square * t[k].length;
+        t[k].ratio = d->active ? fmax(GEO_SMALLEST_RATIO, ratio) : NAN;
+    }
+    if (d->active && g->options.distribution == PL_RATIOS_JOINT) {
+        geo_joint_cable(g, d, x, goal);
+    }
+    for (int k = 0; k < d->triangle_count; ++k) {
         growth_range(d, t[k].ratio, k == 0);
+    }
+}
+
+double geo_cable_rigid(const pl_geometric *g, const geo_drive *d)
+{
+    double length = d->rest;
+    for (int k = 0; k < d->triangle_count; ++k) {
+        length -= g->triangle[d->first_triangle + k].length;
+    }
+    return length;
+}
+
+void geo_growth_reset(pl_geometric *g)
+{
+    for (int64_t k = 0; k < g->point_count; ++k) {
+        g->ratio[k] = 1;
     }
 }
 
@@ -167,7 +130,7 @@ void geo_growth(pl_geometric *g, const double *x)
         if (d->triangle_count > 0) {
             growth_cable(g, d, x);
         } else if (d->point_count > 0) {
-            growth_cells(g, d);
+            growth_cells(g, d, x);
         }
     }
 }

@@ -19,8 +19,9 @@
 #include "robot/robot.h"
 #include "solver/solver.h"
 
-#define GEO_ROWS 32   // most constraints
-#define GEO_WINDOW 20 // largest memory of an acceleration
+#define GEO_SMALLEST_RATIO 0.05 // no element is asked to shrink below, when not by the least energy
+#define GEO_ROWS 32             // most constraints
+#define GEO_WINDOW 20           // largest memory of an acceleration
 
 typedef enum geo_mode {
     GEO_IDLE,       // does nothing
@@ -102,6 +103,9 @@ struct pl_geometric {
     double *block_energy, *block_min;
     double *ratio, *measure, *stretch, *share; // per growth point: target, det F or area ratio, tr(R^T F)/3,
                                                // rest measure
+    struct {
+        double *value, *slope, *bend, *step, *ratio; // films whose ratios are minimised, per growth point
+    } joint;
     geo_triangle *triangle;
     int triangle_count;
     double mean_weight;
@@ -136,6 +140,7 @@ pl_status geo_guides_create(pl_geometric *g, pl_error *err);             // guid
 pl_status geo_cables_create(pl_geometric *g, pl_error *err);             // triangles
 double geo_triangles_force(pl_geometric *g, const double *x, double *f); // adds; returns the energy
 double geo_triangle_length(const geo_triangle *t, const double *x);
+void geo_triangle_map(const geo_triangle *t, const double *x, double F[6]); // 3 x 2
 void geo_point_at(const pl_point *point, const double *x, double out[3]);
 // ---- geometric_drives.c
 pl_status geo_drives_create(pl_geometric *g, pl_error *err);
@@ -145,6 +150,12 @@ double geo_drives_force(pl_geometric *g, const double *x, double *f); // adds lo
 void geo_drives_measure(pl_geometric *g, const double *x);            // measures, rows, gaps
 // ---- geometric_growth.c
 void geo_growth(pl_geometric *g, const double *x);
+void geo_growth_reset(pl_geometric *g); // ratios back to 1, where joint ones start
+double geo_cable_rigid(const pl_geometric *g, const geo_drive *drive); // mm at rest that no triangle shrinks
+// ---- geometric_joint.c: ratios that leave the least energy, sum u r = goal
+void geo_joint_chamber(pl_geometric *g, const geo_drive *drive, double goal);
+void geo_joint_film(pl_geometric *g, const geo_drive *drive, const double *x, double goal);
+void geo_joint_cable(pl_geometric *g, const geo_drive *drive, const double *x, double goal);
 // ---- geometric_local.c
 double geo_local(pl_geometric *g, const double *x, double *f); // energy; f may be NULL
 void geo_count_inverted(pl_geometric *g, const double *x);

@@ -84,6 +84,14 @@ static inline vd v_rotation(const vd F[9], vd R[9])
     return L * size;
 }
 
+static inline vd v_max_scalar(vd a, double least)
+{
+    for (int l = 0; l < PL_VW; ++l) {
+        a[l] = a[l] > least ? a[l] : least;
+    }
+    return a;
+}
+
 static inline void kernel_gather(const geo_block *block, int h, const double *x, vd X[][3])
 {
     for (int a = 0; a < block->node_count; ++a) {
@@ -117,26 +125,58 @@ static inline const double *kernel_gradient(const geo_block *block, int q, int h
     return block->gradient + (int64_t)q * block->node_count * 3 * GEO_LANES + h;
 }
 
-// G = p I + (1/ratio - p) n n^T, p = sqrt(ratio)
-static inline void film_growth(const geo_block *block, int q, int h, vd ratio, vd G[9])
+// G = a I + (b - a) n n^T
+static inline void film_growth(const geo_block *block, int q, int h, vd a, vd b, vd G[9])
 {
     const double *n = block->normal + (int64_t)q * 3 * GEO_LANES + h;
     const vd n3[3] = {v_load(n), v_load(n + GEO_LANES), v_load(n + 2 * GEO_LANES)};
-    const vd p = v_sqrt(ratio), across = 1 / ratio - p;
     for (int i = 0; i < 9; ++i) {
-        G[i] = across * n3[i / 3] * n3[i % 3];
+        G[i] = (b - a) * n3[i / 3] * n3[i % 3];
     }
-    G[0] += p;
-    G[4] += p;
-    G[8] += p;
+    G[0] += a;
+    G[4] += a;
+    G[8] += a;
 }
 
-static inline vd v_max_scalar(vd a, double least)
+// n . A n
+static inline vd film_along(const geo_block *block, int q, int h, const vd A[9])
 {
-    for (int l = 0; l < PL_VW; ++l) {
-        a[l] = a[l] > least ? a[l] : least;
+    const double *n = block->normal + (int64_t)q * 3 * GEO_LANES + h;
+    const vd n3[3] = {v_load(n), v_load(n + GEO_LANES), v_load(n + 2 * GEO_LANES)};
+    vd sum = v_set(0);
+    for (int i = 0; i < 9; ++i) {
+        sum += n3[i / 3] * A[i] * n3[i % 3];
     }
-    return a;
+    return sum;
+}
+
+static inline void v_transpose_mul(const vd A[9], const vd B[9], vd R[9])
+{
+    for (int i = 0; i < 9; ++i) {
+        R[i] = A[i / 3] * B[i % 3] + A[3 + i / 3] * B[3 + i % 3] + A[6 + i / 3] * B[6 + i % 3];
+    }
+}
+
+// How differences of maps are weighed, |D|^2 = tr(D V D^T), and M = F V whose rotation is wanted: V = I, or
+// in the vertex metric sum_a V_a (x) V_a over the centred rest positions.
+static inline void kernel_covariance(const geo_block *block, int h, vd X[][3], const vd F[9], vd V[9],
+                                     vd M[9])
+{
+    if (!block->arm) {
+        for (int i = 0; i < 9; ++i) {
+            V[i] = v_set(i % 4 == 0);
+            M[i] = F[i];
+        }
+        return;
+    }
+    kernel_outer(block->arm + h, block->node_count, X, M);
+    for (int i = 0; i < 9; ++i) {
+        V[i] = v_set(0);
+        for (int a = 0; a < block->node_count; ++a) {
+            const double *arm = block->arm + 3 * a * GEO_LANES + h;
+            V[i] += v_load(arm + i / 3 * GEO_LANES) * v_load(arm + i % 3 * GEO_LANES);
+        }
+    }
 }
 
 // R_omega of the curve at I1bar.
@@ -228,7 +268,7 @@ static inline void target_growth(const geo_block *block, const geo_law *law, int
             out->T[i] = g * R[i];
         }
     } else {
-        film_growth(block, q, h, ratio, G);
+        film_growth(block, q, h, v_sqrt(ratio), 1 / ratio, G);
         v_mul(M, G, A);
         v_rotation(A, R);
         v_mul(R, G, out->T);
@@ -345,7 +385,62 @@ static void kernel_measure(const geo_block *block, const geo_law *law, const dou
                 value = v_sqrt(square);
             }
             v_store(measure + q * GEO_LANES + h, value);
-            v_store(stretch + q * GEO_LANES + h, v_rotation(F, R) * (1.0 / 3));
+            vd V[9], M[9];
+            kernel_covariance(block, h, X, F, V, M);
+            v_store(stretch + q * GEO_LANES + h, v_rotation(M, R) / (V[0] + V[4] + V[8]));
+        }
+    }
+}
+
+// b . K^-1 b with K = tr(S) I - S for symmetric S: how the rotation's own turning adds to the second
+// derivative of tr(R^T A), S = R^T A, b the axial vector of R^T dA - (R^T dA)^T.
+static inline vd rotation_bend(const vd S[9], const vd b[3])
+{
+    const vd trace = S[0] + S[4] + S[8];
+    vd K[9], C[9];
+    for (int i = 0; i < 9; ++i) {
+        K[i] = (i % 4 == 0 ? trace : v_set(0)) - 0.5 * (S[i] + S[3 * (i % 3) + i / 3]);
+    }
+    v_cofactor(K, C);
+    const vd det = K[0] * C[0] + K[1] * C[1] + K[2] * C[2];
+    vd sum = v_set(0);
+    for (int i = 0; i < 9; ++i) {
+        sum += b[i / 3] * C[i] * b[i % 3];
+    }
+    return sum / v_max_scalar(det, 1e-30);
+}
+
+// e(r) = tr(G V G) - 2 L(M G), G = a I + (b - a) n n^T with a = sqrt(r), b = 1 / r (gradient metric: V = I, M
+// = F). With T = Rot^T M, split into its part along n and the rest, L = a T_p + b T_n; the primes are
+// derivatives by r.
+static void kernel_film(const geo_block *block, const double *x, const double *ratio, double *value,
+                        double *slope, double *bend)
+{
+    for (int h = 0; h < GEO_LANES; h += PL_VW) {
+        vd X[GEO_NODES][3];
+        kernel_gather(block, h, x, X);
+        for (int q = 0; q < block->point_count; ++q) {
+            vd F[9], V[9], M[9], G[9], A[9], R[9], T[9], S[9], B[9];
+            kernel_outer(kernel_gradient(block, q, h), block->node_count, X, F);
+            kernel_covariance(block, h, X, F, V, M);
+            const int at = q * GEO_LANES + h;
+            const vd r = v_load(ratio + at), a = v_sqrt(r), b = 1 / r;
+            film_growth(block, q, h, a, b, G);
+            v_mul(M, G, A);
+            v_rotation(A, R);
+            v_transpose_mul(R, M, T);
+            v_mul(T, G, S);
+            const vd a1 = 0.5 / a, b1 = -b * b, a2 = -0.5 * a1 * b, b2 = -2 * b1 * b;
+            film_growth(block, q, h, a1, b1, G);
+            v_mul(T, G, B);
+            const vd turn[3] = {B[7] - B[5], B[2] - B[6], B[3] - B[1]};
+            const vd Vn = film_along(block, q, h, V), Vp = V[0] + V[4] + V[8] - Vn;
+            const vd Tn = film_along(block, q, h, T), Tp = T[0] + T[4] + T[8] - Tn;
+            const vd weight = v_load(block->weight + at);
+            v_store(value + at, weight * (r * Vp + b * b * Vn - 2 * (a * Tp + b * Tn)));
+            v_store(slope + at, weight * (Vp - 2 * b * b * b * Vn - 2 * (a1 * Tp + b1 * Tn)));
+            v_store(bend + at,
+                    weight * (6 * b * b * b * b * Vn - 2 * (a2 * Tp + b2 * Tn + rotation_bend(S, turn))));
         }
     }
 }
@@ -366,4 +461,5 @@ static void kernel_rotations(const double *F, double *R, int64_t blocks)
     }
 }
 
-const geo_kernels GEO_KERNEL_TABLE = {PL_TEXT(PL_ISA), kernel_local, kernel_measure, kernel_rotations};
+const geo_kernels GEO_KERNEL_TABLE = {PL_TEXT(PL_ISA), kernel_local, kernel_measure, kernel_film,
+                                      kernel_rotations};
