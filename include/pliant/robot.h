@@ -120,7 +120,7 @@ typedef struct pl_actuator_def {
     pl_hardware hardware;
     // growth: the elements of the region (or of the region called like the surface) change their stress-free
     // shape instead of being constrained; `modulus` (MPa) makes them a linear material without transverse
-    // contraction, 0: they have a material of their own
+    // contraction, 0: they have a material of their own. Cables: triangles between cable and body, 1 mm thick
     bool growth;
     double modulus;
     // pairs (value of the drive, ratio): the measure over its rest that belongs to a tension, pressure,

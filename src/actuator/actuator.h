@@ -3,6 +3,8 @@
 // vertices.
 //
 //   face of a cavity or film, rim of a cavity (its cap), segment of a cable, angle about an axis
+//
+// The energy of actuation elements that grow is a functional too (actuator_grown.c).
 #ifndef PL_ACTUATOR_H
 #define PL_ACTUATOR_H
 
@@ -14,16 +16,24 @@ typedef enum pl_term_kind {
     PL_TERM_RIM,
     PL_TERM_AREA,
     PL_TERM_SEGMENT,
-    PL_TERM_ANGLE
+    PL_TERM_ANGLE,
+    PL_TERM_GROWN
 } pl_term_kind;
+
+// What growing does to an element: scales it; stretches it normal to `normal` and thins it; shortens a
+// triangle along its first axis.
+typedef enum pl_grown_kind { PL_GROWN_SCALED, PL_GROWN_FILM, PL_GROWN_TRIANGLE } pl_grown_kind;
 
 typedef struct pl_term {
     pl_term_kind kind;
     int32_t node_count;
     int64_t node_start;         // into node
-    int64_t data_start;         // into data: SEGMENT 1 weight per node, ANGLE 6 per node (a_j, b_j)
+    int64_t data_start;         // into data: SEGMENT 1 weight per node, ANGLE 6 per node (a_j, b_j), GROWN
+                                // see actuator_grown.c
     double constant[3];         // SEGMENT: constant part of the difference; RIM: the fixed apex, if any
     bool fixed_apex, quadratic; // RIM
+    pl_grown_kind grown;        // GROWN
+    int point_count;
 } pl_term;
 
 typedef struct pl_functional {
@@ -34,6 +44,10 @@ typedef struct pl_functional {
     double *data;
     int32_t data_count, data_capacity;
     double near; // ANGLE: the value is chosen within half a turn of this
+    // GROWN: ratios of least energy, and the multiplier that goes with them; second derivatives without the
+    // part that has no sign
+    bool joint, positive;
+    double pull;
 } pl_functional;
 
 void pl_functional_clear(pl_functional *h);
@@ -57,6 +71,24 @@ pl_status pl_functional_add_segment(pl_functional *h, int32_t count_a, const int
 // r'_j . d_j, angle = atan2(s, c): the best planar rotation.
 pl_status pl_functional_add_angle(pl_functional *h, int32_t count, const int32_t *node, const double *weight,
                                   const double *rest, const double axis[3]);
+
+// An element that grows: per point its weight (MPa mm^3), share of the measure, gradients of the nodes (3
+// each) and, where `normal` and `fixed` are given, 3 for the normal of a film and 9 for the part of F that no
+// node brings.
+pl_status pl_functional_add_grown(pl_functional *h, pl_grown_kind kind, int32_t nodes, const int32_t *node,
+                                  int points, const double *weight, const double *share, const double *normal,
+                                  const double *fixed, const double *gradient);
+double pl_grown_whole(const pl_functional *h);     // sum of all shares
+void pl_grown_set(pl_functional *h, double ratio); // the same ratio for all
+// The ratios of least energy at x with sum share ratio = target. False when there are none.
+bool pl_grown_meet(pl_functional *h, const double *x, double target);
+// After that: g += scale d(sum share ratio)/dx at fixed pull; returns its derivative by the pull.
+double pl_grown_row(const pl_functional *h, const double *x, double scale, double *g);
+// With one ratio for all: first and second derivative of the energy by it, g (may be NULL) += scale d2/dx dr.
+void pl_grown_rate(const pl_functional *h, const double *x, double rate[2], double scale, double *g);
+// A triangle in its own plane, first axis from corner 0 to corner 1: gradients of its corners; returns the
+// length of that edge.
+double pl_triangle_gradient(const double p[3][3], double gradient[3][2], double *area);
 
 double pl_functional_value(const pl_functional *h, const double *x);
 // g += scale dh/dx

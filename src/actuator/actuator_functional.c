@@ -9,8 +9,7 @@ void pl_functional_clear(pl_functional *h)
     *h = (pl_functional){0};
 }
 
-// A new term with room for its vertices and data; NULL when out of memory.
-static pl_term *functional_add(pl_functional *h, pl_term_kind kind, int32_t nodes, int32_t data)
+pl_term *pl_functional_new_term(pl_functional *h, pl_term_kind kind, int32_t nodes, int32_t data)
 {
     int32_t capacity = h->term_capacity;
     if (!pl_grow((void **)&h->term, &capacity, h->term_count + 1, sizeof *h->term)) {
@@ -35,7 +34,7 @@ static pl_status functional_add_faces(pl_functional *h, pl_term_kind kind, const
     for (int64_t f = 0; f < count; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         const int n = pl_mesh_face_nodes(mesh, face[f], node);
-        pl_term *term = functional_add(h, kind, n, 0);
+        pl_term *term = pl_functional_new_term(h, kind, n, 0);
         if (!term) {
             return PL_NO_MEMORY;
         }
@@ -59,7 +58,7 @@ pl_status pl_functional_add_area_faces(pl_functional *h, const pl_mesh *mesh, co
 pl_status pl_functional_add_rim(pl_functional *h, const int32_t *node, int32_t count, bool quadratic,
                                 const double *apex)
 {
-    pl_term *term = functional_add(h, PL_TERM_RIM, count, 0);
+    pl_term *term = pl_functional_new_term(h, PL_TERM_RIM, count, 0);
     if (!term) {
         return PL_NO_MEMORY;
     }
@@ -78,7 +77,7 @@ pl_status pl_functional_add_segment(pl_functional *h, int32_t count_a, const int
                                     const double *weight_a, const double rest_a[3], int32_t count_b,
                                     const int32_t *node_b, const double *weight_b, const double rest_b[3])
 {
-    pl_term *term = functional_add(h, PL_TERM_SEGMENT, count_a + count_b, count_a + count_b);
+    pl_term *term = pl_functional_new_term(h, PL_TERM_SEGMENT, count_a + count_b, count_a + count_b);
     if (!term) {
         return PL_NO_MEMORY;
     }
@@ -99,7 +98,7 @@ pl_status pl_functional_add_segment(pl_functional *h, int32_t count_a, const int
 pl_status pl_functional_add_angle(pl_functional *h, int32_t count, const int32_t *node, const double *weight,
                                   const double *rest, const double axis[3])
 {
-    pl_term *term = functional_add(h, PL_TERM_ANGLE, count, 6 * count);
+    pl_term *term = pl_functional_new_term(h, PL_TERM_ANGLE, count, 6 * count);
     if (!term) {
         return PL_NO_MEMORY;
     }
@@ -147,6 +146,9 @@ double pl_functional_value(const pl_functional *h, const double *x)
         case PL_TERM_ANGLE:
             sum += pl_angle_value(h, &h->term[t], x);
             break;
+        case PL_TERM_GROWN:
+            sum += pl_grown_value(h, &h->term[t], x);
+            break;
         }
     }
     return sum;
@@ -171,6 +173,9 @@ void pl_functional_gradient(const pl_functional *h, const double *x, double scal
         case PL_TERM_ANGLE:
             pl_angle_gradient(h, &h->term[t], x, scale, g);
             break;
+        case PL_TERM_GROWN:
+            pl_grown_gradient(h, &h->term[t], x, scale, g);
+            break;
         }
     }
 }
@@ -194,6 +199,9 @@ void pl_functional_hessian(const pl_functional *h, int t, const double *x, doubl
         break;
     case PL_TERM_ANGLE:
         pl_angle_hessian(h, &h->term[t], x, scale, H);
+        break;
+    case PL_TERM_GROWN:
+        pl_grown_hessian(h, &h->term[t], x, scale, H);
         break;
     }
 }

@@ -17,6 +17,10 @@ PL_TERM_FUNCTIONS(rim)
 PL_TERM_FUNCTIONS(area)
 PL_TERM_FUNCTIONS(segment)
 PL_TERM_FUNCTIONS(angle)
+PL_TERM_FUNCTIONS(grown)
+
+// A new term with room for its vertices and data; NULL when out of memory.
+pl_term *pl_functional_new_term(pl_functional *h, pl_term_kind kind, int32_t nodes, int32_t data);
 
 static inline const double *term_vertex(const pl_functional *h, const pl_term *term, int j, const double *x)
 {

@@ -68,51 +68,11 @@ pl_status geo_guides_create(pl_geometric *g, pl_error *err)
     return status;
 }
 
-// The vertex at the bottom of the gap under a piece of cable: the nearest to its middle among those beside
-// its middle third, off the cable. -1 when there is none.
-static int32_t cable_apex(const pl_geometric *g, const double a[3], const double b[3])
-{
-    double along[3];
-    pl_sub3(b, a, along);
-    const double length2 = pl_dot3(along, along);
-    int32_t best = -1;
-    double nearest = INFINITY;
-    for (int32_t v = 0; v < g->corner_count; ++v) {
-        double p[3];
-        pl_sub3(g->X + 3 * (size_t)v, a, p);
-        const double t = pl_dot3(p, along) / length2;
-        const double off2 = pl_dot3(p, p) - t * t * length2;
-        if (t > 1.0 / 3 && t < 2.0 / 3 && off2 > 0.04 * length2 && off2 < nearest) {
-            nearest = off2;
-            best = v;
-        }
-    }
-    return best;
-}
-
-static bool cable_in_gap(const pl_geometric *g, const double a[3], const double b[3])
-{
-    const double middle[3] = {(a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2};
-    pl_embedding at;
-    return pl_mesh_embed(g->corner, middle, &at, NULL) == PL_OK && at.distance > 0.05 * pl_distance3(a, b);
-}
-
 // Reference gradients in the frame (along the cable, towards the apex): sum_a g_a = 0, sum_a p_a (x) g_a = I.
 static void triangle_init(geo_triangle *t, const double p[3][3], pl_metric metric)
 {
-    double e[3], q[3];
-    pl_sub3(p[1], p[0], e);
-    pl_sub3(p[2], p[0], q);
-    t->length = pl_norm3(e);
-    const double x2 = pl_dot3(q, e) / t->length, y2 = sqrt(pl_dot3(q, q) - x2 * x2);
-    t->area = 0.5 * t->length * y2;
-    t->gradient[1][0] = 1 / t->length;
-    t->gradient[1][1] = -x2 / (t->length * y2);
-    t->gradient[2][0] = 0;
-    t->gradient[2][1] = 1 / y2;
-    for (int j = 0; j < 2; ++j) {
-        t->gradient[0][j] = -t->gradient[1][j] - t->gradient[2][j];
-    }
+    t->length = pl_triangle_gradient(p, t->gradient, &t->area);
+    const double y2 = 1 / t->gradient[2][1], x2 = -t->gradient[1][1] * t->length * y2;
     const double arm[3][2] = {{-(t->length + x2) / 3, -y2 / 3},
                               {(2 * t->length - x2) / 3, -y2 / 3},
                               {(2 * x2 - t->length) / 3, 2 * y2 / 3}};
@@ -139,21 +99,16 @@ static pl_status cable_triangles(pl_geometric *g, int i, pl_error *err)
     const pl_actuator *a = &g->robot->actuator[i];
     geo_drive *d = &g->drive[i];
     d->first_triangle = g->triangle_count;
-    bool gaps = false;
-    for (int k = 0; k + 1 < a->guide_count; ++k) {
-        double p[2][3];
-        geo_point_at(&d->guide[k], g->X, p[0]);
-        geo_point_at(&d->guide[k + 1], g->X, p[1]);
-        gaps = gaps || cable_in_gap(g, p[0], p[1]);
-    }
-    for (int k = 0; k + 1 < a->guide_count; ++k) {
+    pl_cable_triangle *found = PL_NEW_ARRAY(pl_cable_triangle, a->guide_count);
+    int count = 0;
+    const pl_status status = found ? pl_cable_triangles(g->robot, a, found, &count, err)
+                                   : pl_fail_memory(err, "local_global: cables");
+    for (int n = 0; n < count; ++n) {
+        const int k = found[n].piece;
+        const int32_t apex = g->corner_of[found[n].apex];
         double p[3][3];
         geo_point_at(&d->guide[k], g->X, p[0]);
         geo_point_at(&d->guide[k + 1], g->X, p[1]);
-        const int32_t apex = !gaps || cable_in_gap(g, p[0], p[1]) ? cable_apex(g, p[0], p[1]) : -1;
-        if (apex < 0) {
-            continue;
-        }
         geo_triangle *t = &g->triangle[g->triangle_count++];
         *t = (geo_triangle){.actuator = i, .apex = apex, .one = 1, .ratio = NAN};
         t->weight_factor = g->options.actuation_weight * g->mean_weight;
@@ -166,12 +121,8 @@ static pl_status cable_triangles(pl_geometric *g, int i, pl_error *err)
         triangle_init(t, (const double(*)[3])p, g->options.metric);
     }
     d->triangle_count = g->triangle_count - d->first_triangle;
-    return d->triangle_count > 0
-               ? PL_OK
-               : pl_fail(err, PL_BAD_INPUT,
-                         "local_global: cable '%s' runs where no vertex of the body stands beside it, so no "
-                         "triangle can shrink; use actuation: constraint",
-                         a->name);
+    pl_free(found);
+    return status;
 }
 
 pl_status geo_cables_create(pl_geometric *g, pl_error *err)

@@ -52,9 +52,11 @@ typedef struct pl_actuator {
     int32_t fill_count;
     double *fill_position;
     int32_t fill_vertex_count;
-    // growth: the region whose stress-free shape it drives; -1
+    // growth: the region whose stress-free shape it drives; -1. modulus: of elements that have no material of
+    // their own; 0
     bool growth;
     int32_t region;
+    double modulus;
     // value of the drive to ratio; count 0: none
     pl_monotone table;
     double *table_block; // its x, y, slope
@@ -71,6 +73,15 @@ typedef struct pl_actuator {
     double rate;    // 0: no limit
     pl_hardware hardware;
 } pl_actuator;
+
+// A triangle on the piece of cable from guide `piece` to the next, its third corner a vertex of the body.
+typedef struct pl_cable_triangle {
+    int piece;
+    int32_t apex;
+} pl_cable_triangle;
+// Those of one cable, into room for guide_count; fails where there is none.
+pl_status pl_cable_triangles(const pl_robot *robot, const pl_actuator *cable, pl_cable_triangle *out,
+                             int *count, pl_error *err);
 
 // What a command's value makes of the actuator's own: NAN stays NAN (idle).
 static inline double pl_actuator_value(const pl_actuator *a, double command)

@@ -186,6 +186,7 @@ static pl_status actuator_read(robot_build *b, int index)
                        .command = -1,
                        .factor = 1,
                        .growth = def->growth,
+                       .modulus = def->modulus,
                        .region = -1,
                        .rate = def->rate,
                        .hardware = def->hardware};

@@ -306,17 +306,19 @@ static void check_growth(check *c, const pl_actuator_def *a)
         }
         return;
     }
-    const bool ratio = a->drive == PL_DRIVE_VOLUME_RATIO || a->drive == PL_DRIVE_AREA_RATIO;
-    if (a->kind == PL_CABLE) {
+    const bool ratio = a->drive == PL_DRIVE_VOLUME_RATIO || a->drive == PL_DRIVE_AREA_RATIO ||
+                       a->drive == PL_DRIVE_LENGTH_RATIO;
+    if (a->kind == PL_CABLE && !(a->modulus > 0)) {
         CHECK_DEFECT(c, a->line,
-                     "actuator '%s': a cable has no elements to grow; the exact solver constrains its length",
+                     "actuator '%s': expected 'modulus' (of the triangles between cable and body that grow)",
                      a->name);
-    } else if (!ratio && a->table_count == 0) {
-        CHECK_DEFECT(
-            c, a->line,
-            "actuator '%s': growth is driven by a ratio (volume_ratio, area_ratio) or through a table, not "
-            "by %s alone",
-            a->name, pl_drive_name(a->drive));
+    }
+    if (!ratio && a->table_count == 0) {
+        CHECK_DEFECT(c, a->line,
+                     "actuator '%s': growth is driven by a ratio (volume_ratio, area_ratio, length_ratio) or "
+                     "through a "
+                     "table, not by %s alone",
+                     a->name, pl_drive_name(a->drive));
     }
     if (a->kind == PL_FILM && !a->region) {
         CHECK_DEFECT(c, a->line, "actuator '%s': a film grows as a region of prisms, expected 'region'",

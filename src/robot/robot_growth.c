@@ -83,7 +83,7 @@ pl_status robot_rest_shapes(robot_build *b)
     }
     pl_status status = PL_OK;
     for (int a = 0; status == PL_OK && a < b->def->actuator_count; ++a) {
-        if (b->def->actuator[a].growth) {
+        if (b->def->actuator[a].growth && b->def->actuator[a].kind != PL_CABLE) {
             status = growth_region(b, &b->def->actuator[a]);
         }
     }
@@ -116,7 +116,7 @@ pl_status robot_growth(robot_build *b, int actuator)
 {
     const pl_actuator_def *def = &b->def->actuator[actuator];
     pl_actuator *a = &b->robot->actuator[actuator];
-    if (def->growth) {
+    if (def->growth && def->kind != PL_CABLE) {
         a->region = pl_mesh_find_region(b->robot->mesh, robot_air_name(def));
         if (a->region >= 0 && def->kind == PL_FILM) {
             growth_is_shell(b, a->region, "growth", def->line);

@@ -70,6 +70,7 @@ static uint64_t hash_actuator(uint64_t h, const pl_actuator *a)
     if (a->growth || a->table.count > 0) {
         h = hash_whole(hash_whole(h, a->growth), a->region);
         h = hash_real(h, a->table_block, 2 * (size_t)a->table.count);
+        h = hash_real(h, &a->modulus, 1);
     }
     if (a->fill_count > 0) {
         h = hash_nodes(h, a->fill_tet, 4 * (int64_t)a->fill_count);
