@@ -77,10 +77,10 @@ static pl_status drive_choose(pl_geometric *g, int i, pl_error *err)
                            ? "; mesh its cavity (mesh: {fill: true}) or use actuation: constraint"
                            : ": its faces belong to tets, and a film grows as prisms");
     }
-    // a cable is exact as a constraint, and no dearer
-    d->has_elements =
-        can && g->options.actuation != PL_ACTUATE_CONSTRAINT &&
-        (g->options.actuation == PL_ACTUATE_GROWTH || (a->kind != PL_CABLE && drive_is_measure(a)));
+    // a cable is exact as a constraint, and no dearer: it grows where it is told to
+    d->has_elements = can && g->options.actuation != PL_ACTUATE_CONSTRAINT &&
+                      (g->options.actuation == PL_ACTUATE_GROWTH || a->growth ||
+                       (a->kind != PL_CABLE && drive_is_measure(a)));
     return PL_OK;
 }
 

@@ -257,5 +257,5 @@ void geo_joint_cable(pl_geometric *g, const geo_drive *d, const double *x, doubl
     for (int i = 0; i < 60 && cable_at(&c, high) > 0; ++i) {
         high *= 4;
     }
-    joint_root(cable_at, &c, low, high, 1e-13 * goal);
+    joint_root(cable_at, &c, low, high, 2e-16 * goal);
 }
