@@ -222,7 +222,7 @@ static const compare_row *compare_reference(const compare *c, bool corners)
 }
 
 // The papers' growth knows volumes, not pressures: an actuator driven by effort is asked for the ratio that
-// the exact method reached.
+// the exact method reached. A table says the ratio itself.
 static void compare_ask(const compare *c, pl_geometric *g)
 {
     const compare_row *exact = compare_reference(c, true);
@@ -230,7 +230,7 @@ static void compare_ask(const compare *c, pl_geometric *g)
     for (int i = 0; exact && i < pl_robot_actuator_count(c->r.robot); ++i) {
         const pl_actuator_info a = pl_robot_actuator(c->r.robot, i);
         const bool commanded = a.command >= 0 && !isnan(c->command[a.command]);
-        if (commanded && isnan(compare_asked(c, i))) {
+        if (commanded && a.table_count == 0 && isnan(compare_asked(c, i))) {
             pl_geometric_ask(g, i, exact->ratio[i]);
         }
     }
