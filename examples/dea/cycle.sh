@@ -1,0 +1,45 @@
+#!/bin/sh
+# Drives the crawler through voltage cycles and lets it walk: cycle.sh [ROBOT] [HIGHEST] [POINTS] [CYCLES]
+#
+# Feet that grip in one direction only: while the voltage rises the robot lengthens, its rear foot stands and the
+# front one is pushed forward; while it falls the front foot stands and the rear one is pulled along. Writes up.csv
+# and down.csv (what pliant sweep writes) and walk.csv (both feet on the ground, mm) into the working directory.
+set -eu
+here=$(dirname "$0")
+robot=${1:-$here/robot.yaml}
+highest=${2:-8kV}
+points=${3:-9}
+cycles=${4:-3}
+pliant=${PLIANT:-pliant}
+
+state=$(mktemp -u)
+trap 'rm -f "$state"' EXIT
+"$pliant" sweep "$robot" --set "voltage=0:$highest:$points" --out up.csv --state "$state"
+"$pliant" sweep "$robot" --set "voltage=$highest:0:$points" --out down.csv --state "$state"
+
+awk -F, -v cycles="$cycles" '
+    FNR == 1 { for (i = 1; i <= NF; ++i) column[$i] = i; way++; next }
+    {
+        n[way]++
+        volt[way, n[way]] = $column["voltage [V]"]
+        span[way, n[way]] = $column["front.x [mm]"]
+        top[way, n[way]] = ($column["top_left.z [mm]"] + $column["top_right.z [mm]"]) / 2
+    }
+    END {
+        print "cycle,voltage [V],rear [mm],front [mm],top [mm]"
+        rear = 0
+        front = span[1, 1]
+        for (c = 1; c <= cycles; ++c) {
+            for (way = 1; way <= 2; ++way) {
+                for (i = 1; i <= n[way]; ++i) {
+                    if (way == 1) front = rear + span[way, i]
+                    else rear = front - span[way, i]
+                    printf "%d,%g,%.4f,%.4f,%.4f\n", c, volt[way, i], rear, front, top[way, i]
+                }
+            }
+        }
+        if (n[1] != n[2]) exit 1
+    }' up.csv down.csv > walk.csv
+
+awk -F, 'NR > 1 { rear[$1] = $3; last = $1 }
+    END { for (c = 1; c <= last; ++c) printf "cycle %d: the rear foot stands at %.3f mm, a step of %.3f mm\n", c, rear[c], rear[c] - rear[c - 1] }' walk.csv
