@@ -32,9 +32,6 @@ typedef enum pl_geometric_stop { PL_STOP_RESIDUAL, PL_STOP_TIP_MOTION } pl_geome
 // under a film, triangles between a cable and the body). Constraint: the measure itself is kept in every
 // global step by one more row. Auto: growth where there are actuation elements, else a constraint.
 typedef enum pl_actuation { PL_ACTUATE_AUTO, PL_ACTUATE_GROWTH, PL_ACTUATE_CONSTRAINT } pl_actuation;
-// Which local ratios make up the global one: the least change of the current ones (as published in paper),
-// those that leave the least energy, or the same for all.
-typedef enum pl_distribution { PL_RATIOS_LEAST_NORM, PL_RATIOS_JOINT, PL_RATIOS_UNIFORM } pl_distribution;
 
 typedef struct pl_geometric_options {
     pl_metric metric;

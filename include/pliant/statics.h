@@ -33,6 +33,11 @@ typedef enum pl_linear_solver {
     PL_SOLVER_MULTIFRONTAL
 } pl_linear_solver;
 
+// Which local ratios of actuation elements that grow make up the global one: the least change of the current
+// ones (as published; of the method local_global alone, it derives from no energy), those that leave the
+// least energy, or the same for all.
+typedef enum pl_distribution { PL_RATIOS_LEAST_NORM, PL_RATIOS_JOINT, PL_RATIOS_UNIFORM } pl_distribution;
+
 typedef struct pl_statics_options {
     double force_tolerance;  // largest nodal residual over the largest nodal load or internal force
     double length_tolerance; // mm: the next preconditioned step must be below it
@@ -40,10 +45,11 @@ typedef struct pl_statics_options {
     int increment_limit;     // load increments in one solve
     double time_limit;       // s; 0: none
     pl_linear_solver linear_solver;
-    bool displacement;    // plain elements everywhere, whatever the materials say
-    bool warp;            // rotation-warped predictor steps
-    bool extrapolate;     // start from the line through the two states solved before
-    pl_progress progress; // may ask to stop
+    bool displacement;            // plain elements everywhere, whatever the materials say
+    bool warp;                    // rotation-warped predictor steps
+    bool extrapolate;             // start from the line through the two states solved before
+    pl_distribution distribution; // uniform, or joint for elements given by a modulus
+    pl_progress progress;         // may ask to stop
 } pl_statics_options;
 PL_API pl_statics_options pl_statics_options_default(void);
 

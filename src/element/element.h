@@ -84,6 +84,8 @@ void pl_elements_destroy(pl_elements *elements);
 // Gradients and weights of one lane from its rest positions X (3 per node); a lane not used weighs 0.
 void pl_block_integrate(pl_block *block, int lane, const double *X, bool used, const pl_growth *growth);
 void pl_block_point(const pl_block *block, int q, double xi[3]); // reference coordinates of a point
+// The normal of a prism as drawn at a point, across zeta = const.
+void pl_block_normal(const pl_block *block, int lane, int q, const pl_mesh_view *mesh, double n[3]);
 // Changes the stress-free shapes to `growth` (per law). The mesh must be that of pl_elements_create.
 pl_status pl_elements_grow(pl_elements *elements, const pl_mesh_view *mesh, const pl_growth *growth,
                            pl_error *err);

@@ -35,8 +35,7 @@ typedef struct growth_point {
     double pd, rd;  // p dbar and dp/dg dbar, as the mass weighs them
 } growth_point;
 
-// L for an area: the normal is that of the mesh, zeta = const.
-static void growth_normal(const pl_block *block, int lane, int q, const pl_mesh_view *mesh, double n[3])
+void pl_block_normal(const pl_block *block, int lane, int q, const pl_mesh_view *mesh, double n[3])
 {
     double dN[3 * PL_ELEMENT_NODES_MAX], t1[3] = {0}, t2[3] = {0}, xi[3];
     pl_block_point(block, q, xi);
@@ -60,7 +59,7 @@ static void growth_direction(const pl_block *block, int lane, int q, const pl_me
 {
     double n[3] = {0};
     if (kind == PL_GROW_AREA) {
-        growth_normal(block, lane, q, mesh, n);
+        pl_block_normal(block, lane, q, mesh, n);
     }
     const double own = kind == PL_GROW_AREA ? -0.5 : -1.0 / 3;
     for (int i = 0; i < 9; ++i) {

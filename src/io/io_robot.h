@@ -53,7 +53,7 @@ typedef struct io_solver {
     double force_tolerance, length_tolerance, time_limit;
     int iteration_limit, increment_limit;
     pl_linear_solver linear_solver;
-    bool displacement, warp;
+    bool displacement, warp, joint;
     pl_method method;
     pl_geometric_options geometric; // of local_global: preset and keys over the defaults
 } io_solver;

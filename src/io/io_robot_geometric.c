@@ -4,8 +4,7 @@
 
 static const char *const own_keys[] = {"preset",           "metric",      "form",          "acceleration",
                                        "window",           "stop",        "tip_tolerance", "weights",
-                                       "actuation_weight", "body_weight", "actuation",     "distribution",
-                                       "strain_high"};
+                                       "actuation_weight", "body_weight", "actuation",     "strain_high"};
 static const char *const exact_keys[] = {"force_tolerance", "increment_limit", "linear_solver", "formulation",
                                          "warp"};
 
@@ -76,12 +75,16 @@ void io_read_geometric(io_robot_file *f, const io_node *node)
         *const forms[] = {"blended", "mu_lambda"}, *const accelerations[] = {"none", "anderson", "lbfgs"},
         *const stops[] = {"residual", "tip_motion"}, *const weights[] = {"material", "unit"},
         *const actuations[] = {"auto", "growth", "constraint"},
-        *const distributions[] = {"least_norm", "joint", "uniform"};
+        *const distributions[] = {"least_norm", "joint", "uniform"},
+        *const exact_distributions[] = {"joint", "uniform"};
     int method = PL_METHOD_EXACT;
     geometric_choice(f, node, "method", methods, 2, &method);
     f->solver.method = (pl_method)method;
     if (method == PL_METHOD_EXACT) {
         geometric_refuse(f, node, own_keys, PL_COUNT(own_keys), "local_global");
+        int uniform = 1;
+        geometric_choice(f, node, "distribution", exact_distributions, 2, &uniform);
+        f->solver.joint = !uniform;
         return;
     }
     geometric_refuse(f, node, exact_keys, PL_COUNT(exact_keys), "exact");
@@ -108,6 +111,7 @@ void io_read_geometric(io_robot_file *f, const io_node *node)
     o->unit_weights = choice[4] == 1;
     o->actuation = (pl_actuation)choice[5];
     o->distribution = (pl_distribution)choice[6];
+    f->solver.joint = o->distribution == PL_RATIOS_JOINT; // for the exact method beside it
     geometric_numbers(f, node, o);
     geometric_shared(&f->solver, o);
     if (o->form == PL_FORM_MU_LAMBDA && (o->metric == PL_METRIC_VERTEX || o->unit_weights)) {

@@ -11,6 +11,7 @@ static void options_over(const io_solver *s, pl_statics_options *o)
     o->linear_solver = s->has_linear_solver ? s->linear_solver : o->linear_solver;
     o->displacement = s->has_displacement ? s->displacement : o->displacement;
     o->warp = s->has_warp ? s->warp : o->warp;
+    o->distribution = s->joint ? PL_RATIOS_JOINT : o->distribution;
 }
 
 // The `solver:` block of a file; false when there is none to be had, and `err` says why.

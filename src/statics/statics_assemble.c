@@ -222,8 +222,12 @@ void statics_assemble(pl_statics *s, const double *x, double blend)
         assemble_rigid_element(s, &s->elements->block[s->rigid_code[k] / PL_LANES],
                                (int)(s->rigid_code[k] % PL_LANES), x);
     }
+    for (int i = 0; i < s->drive_count; ++i) {
+        s->drive[i].grown.positive = blend >= 1;
+        assemble_functional(s, &s->slots[s->drive_count + s->load_term_count + i], x, 1);
+    }
     if (blend >= 1) {
-        return; // second derivatives of functionals have no sign
+        return; // second derivatives of other functionals have no sign
     }
     for (int i = 0; i < s->drive_count; ++i) {
         const drive *d = &s->drive[i];

@@ -11,6 +11,7 @@ pl_statics_options pl_statics_options_default(void)
         .linear_solver = PL_SOLVER_AUTO,
         .warp = true,
         .extrapolate = true,
+        .distribution = PL_RATIOS_UNIFORM,
     };
 }
 
@@ -38,6 +39,10 @@ static pl_status options_check(const pl_statics_options *o, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT,
                        "statics: iteration_limit and increment_limit are %d and %d, must be >= 1",
                        o->iteration_limit, o->increment_limit);
+    }
+    if (o->distribution != PL_RATIOS_UNIFORM && o->distribution != PL_RATIOS_JOINT) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "statics: distribution must be uniform or joint (least_norm derives from no energy)");
     }
     if (!(o->time_limit >= 0)) {
         return pl_fail(err, PL_BAD_INPUT, "statics: time_limit is %g s, must be >= 0", o->time_limit);
@@ -115,8 +120,9 @@ pl_status pl_statics_create(const pl_robot *robot, const pl_statics_options *opt
     pl_mesh_bounds(robot->mesh, low, high);
     s->size = pl_distance3(low, high);
     pl_status (*const stage[])(pl_statics *, pl_error *) = {
-        create_elements, statics_growth_create, statics_number,        statics_drives_create,
-        statics_pattern, create_work,           statics_linear_create, statics_warp_create,
+        create_elements,       statics_growth_create, statics_number,
+        statics_drives_create, statics_grown_create,  statics_pattern,
+        create_work,           statics_linear_create, statics_warp_create,
     };
     for (int i = 0; status == PL_OK && i < PL_COUNT(stage); ++i) {
         status = stage[i](s, err);

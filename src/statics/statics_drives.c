@@ -153,6 +153,7 @@ void statics_drives_destroy(pl_statics *s)
 {
     for (int i = 0; s->drive && i < s->drive_count; ++i) {
         pl_functional_clear(&s->drive[i].h);
+        pl_functional_clear(&s->drive[i].grown);
         pl_free(s->drive[i].row);
     }
     for (int i = 0; s->load_term && i < s->load_term_count; ++i) {
@@ -314,7 +315,7 @@ static double film_permittivity(const pl_actuator *a)
 void drive_evaluate(drive *d, const pl_actuator *a, const double *x)
 {
     d->measure = pl_functional_value(&d->h, x);
-    d->curvature = 0;
+    d->curvature = d->grown.joint ? d->curvature : 0;
     if (d->mode == MODE_GROWTH) {
         d->effort = 0; // acts through its elements
     } else if (d->mode == MODE_EFFORT) {
@@ -399,6 +400,12 @@ pl_status statics_drives_check(const pl_statics *s, const double *command, pl_er
             return pl_fail(err, PL_BAD_INPUT,
                            "actuator '%s': %g mm^3 drawn out, chamber and line hold only %g", a->name, -value,
                            a->rest + a->line_volume);
+        }
+        if (statics_is_grown(s, i) && !(goal > statics_grown_least(s, i))) {
+            return pl_fail(
+                err, PL_BAD_INPUT,
+                "actuator '%s': the command asks for a ratio of %g; its elements can grow above %g only",
+                a->name, goal, statics_grown_least(s, i));
         }
         if ((drive_mode_of(a) == MODE_CONSTRAINT || a->growth) && goal <= 0) {
             return pl_fail(err, PL_BAD_INPUT,

@@ -4,7 +4,7 @@
 
 double statics_evaluate(pl_statics *s, const double *x, double *g)
 {
-    double energy = pl_elements_energy(s->elements, x, g ? s->g_full : NULL, NULL);
+    double energy = statics_elastic(s, x, g ? s->g_full : NULL, NULL);
     if (isinf(energy) || s->growth_failed) {
         return INFINITY;
     }
@@ -34,6 +34,10 @@ double statics_evaluate(pl_statics *s, const double *x, double *g)
     // potentials act through the gradient, constraints and curved potentials also need their row
     for (int i = 0; i < s->drive_count; ++i) {
         drive *d = &s->drive[i];
+        if (d->grown.joint) {
+            statics_grown_row(s, i, x);
+            continue;
+        }
         const bool row = d->mode == MODE_CONSTRAINT || d->curvature != 0;
         if (row) {
             memset(s->g_trial, 0, (size_t)n * sizeof *s->g_trial);

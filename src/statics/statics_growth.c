@@ -40,8 +40,14 @@ static void growth_begin(pl_statics *s, double load)
     }
 }
 
-static void growth_multiply(pl_statics *s, const pl_actuator *a, double ratio)
+static void growth_multiply(pl_statics *s, int i, double ratio)
 {
+    const pl_actuator *a = &s->robot->actuator[i];
+    if (statics_is_grown(s, i)) {
+        const bool changed = statics_grown_ask(s, i, ratio);
+        s->exact_factor = s->exact_factor && !changed;
+        return;
+    }
     *(a->kind == PL_FILM ? &s->growth[a->region].area : &s->growth[a->region].volume) *= ratio;
 }
 
@@ -63,7 +69,7 @@ void statics_grow(pl_statics *s)
     growth_begin(s, s->load);
     for (int i = 0; i < s->drive_count; ++i) {
         if (s->robot->actuator[i].growth) {
-            growth_multiply(s, &s->robot->actuator[i], s->drive[i].value);
+            growth_multiply(s, i, s->drive[i].value);
         }
     }
     growth_apply(s);
@@ -79,7 +85,7 @@ void statics_grow_to(pl_statics *s, const pl_state *state)
         const pl_actuator *a = &s->robot->actuator[i];
         const double value = a->command >= 0 ? pl_actuator_value(a, state->command[a->command]) : NAN;
         if (a->growth && !isnan(value)) {
-            growth_multiply(s, a, drive_goal(a, value));
+            growth_multiply(s, i, drive_goal(a, value));
         }
     }
     growth_apply(s);
@@ -93,6 +99,9 @@ pl_growth_kind statics_growth_kind(const pl_actuator *a)
 double statics_growth_effort(pl_statics *s, int i, const double *x, double load, double *by_ratio,
                              double scale, double *by_position)
 {
+    if (statics_is_grown(s, i)) {
+        return statics_grown_effort(s, i, x, by_ratio, scale, by_position);
+    }
     const pl_actuator *a = &s->robot->actuator[i];
     const double own = growth_own(s, a, load);
     double rate[2];
@@ -106,6 +115,10 @@ double statics_growth_effort(pl_statics *s, int i, const double *x, double load,
 
 void statics_growth_force(pl_statics *s, int i, const double *x, double load, double scale, double *full)
 {
+    if (statics_is_grown(s, i)) {
+        statics_grown_force(s, i, x, scale, full);
+        return;
+    }
     const pl_actuator *a = &s->robot->actuator[i];
     double rate[2];
     pl_elements_growth_rate(s->elements, &s->mesh, a->region, statics_growth_kind(a), x, rate,

@@ -51,6 +51,9 @@ typedef struct drive {
     double measure;   // h(x)
     double curvature; // Phi''
     double *row;      // dh/d(unknowns), for constraints and potentials with curvature
+    // actuation elements drawn to their grown shape: see statics_grown.c
+    pl_functional grown;
+    double grown_whole, grown_target;
     // when the exact factor was made
     double exact_effort;
     bool exact_row;
@@ -129,7 +132,7 @@ struct pl_statics {
     int64_t *pair_code;  // contributions: (offset in `tangent`) * 2 + transposed
     int64_t *rigid_code; // contributions that touch rigid bodies: block * 8 + lane, elements
     int64_t rigid_code_count;
-    term_slots *slots;   // per drive, then per load term
+    term_slots *slots;   // per drive, per load term, per drive's elements that grow
     double *term_matrix; // the largest term's dense matrix
 
     // the factor: where it was made
@@ -225,6 +228,23 @@ double statics_growth_effort(pl_statics *s, int i, const double *x, double load,
                              double scale, double *by_position);
 // full += scale dG/d(ratio)
 void statics_growth_force(pl_statics *s, int i, const double *x, double load, double scale, double *full);
+
+// ---- statics_grown.c
+pl_status statics_grown_create(pl_statics *s, pl_error *err);
+bool statics_is_grown(const pl_statics *s, int i);
+double statics_grown_least(const pl_statics *s, int i); // ratio below which nothing is left to shorten
+// Sets the ratio asked for; true when it changed.
+bool statics_grown_ask(pl_statics *s, int i, double ratio);
+// Energy of these elements at x; INFINITY when no ratios meet the target. Forces are added to `full` (may be
+// NULL).
+double statics_grown_energy(pl_statics *s, const double *x, double *full);
+// That and the energy of all other elements, `full` set to the forces of both.
+double statics_elastic(pl_statics *s, const double *x, double *full, double *min_J);
+void statics_grown_row(pl_statics *s, int i, const double *x); // row and curvature of joint ratios
+// As statics_growth_effort and statics_growth_force.
+double statics_grown_effort(pl_statics *s, int i, const double *x, double *by_ratio, double scale,
+                            double *full);
+void statics_grown_force(pl_statics *s, int i, const double *x, double scale, double *full);
 
 // ---- statics_pattern.c, statics_assemble.c
 pl_status statics_pattern(pl_statics *s, pl_error *err);

@@ -55,6 +55,16 @@ pl_status statics_material_derivative(pl_statics *s, const pl_state *state, int 
                        s->robot->material_name[material], constant);
     }
     pl_elements *E = s->elements;
+    for (int i = 0; i < s->drive_count; ++i) {
+        const pl_actuator *a = &s->robot->actuator[i];
+        if (statics_is_grown(s, i) && a->region >= 0 && s->robot->region_material[a->region] == material) {
+            return pl_fail(
+                err, PL_BAD_INPUT,
+                "jacobian: no derivative by the material of elements whose ratios are minimised jointly "
+                "('%s')",
+                s->robot->material_name[material]);
+        }
+    }
     if (constant == PL_DENSITY) {
         return statics_density_derivative(s, state, material, full, err);
     }

@@ -242,12 +242,14 @@ static pl_status pattern_slots(pl_statics *s, const pl_functional *h, term_slots
 
 static pl_status pattern_terms(pl_statics *s, pl_error *err)
 {
-    const int count = s->drive_count + s->load_term_count;
+    const int loads = s->drive_count + s->load_term_count, count = loads + s->drive_count;
     int32_t largest = 1;
     s->slots = PL_NEW_ARRAY(term_slots, count);
     pl_status status = s->slots ? PL_OK : pl_fail_memory(err, "statics: slots");
     for (int i = 0; status == PL_OK && i < count; ++i) {
-        const pl_functional *h = i < s->drive_count ? &s->drive[i].h : &s->load_term[i - s->drive_count].h;
+        const pl_functional *h = i < s->drive_count ? &s->drive[i].h
+                                 : i < loads        ? &s->load_term[i - s->drive_count].h
+                                                    : &s->drive[i - loads].grown;
         status = pattern_slots(s, h, &s->slots[i], err);
         for (int t = 0; t < h->term_count; ++t) {
             largest = h->term[t].node_count > largest ? h->term[t].node_count : largest;
@@ -312,6 +314,7 @@ pl_status statics_pattern(pl_statics *s, pl_error *err)
     }
     for (int i = 0; i < s->drive_count; ++i) {
         pattern_functional(s, &p, &s->drive[i].h);
+        pattern_functional(s, &p, &s->drive[i].grown);
     }
     for (int i = 0; i < s->load_term_count; ++i) {
         pattern_functional(s, &p, &s->load_term[i].h);
@@ -354,7 +357,7 @@ pl_status statics_pattern(pl_statics *s, pl_error *err)
 void statics_pattern_destroy(pl_statics *s)
 {
     pl_sparse_clear(&s->K);
-    for (int i = 0; s->slots && i < s->drive_count + s->load_term_count; ++i) {
+    for (int i = 0; s->slots && i < 2 * s->drive_count + s->load_term_count; ++i) {
         pl_free(s->slots[i].start);
         pl_free(s->slots[i].slot);
     }

@@ -8,7 +8,7 @@ static double result_effort(pl_statics *s, const pl_state *state, int i)
         return state->multiplier[i];
     }
     statics_grow_to(s, state);
-    pl_elements_energy(s->elements, state->x, NULL, NULL); // pressures
+    statics_elastic(s, state->x, NULL, NULL); // pressures, local ratios
     return statics_growth_effort(s, i, state->x, state->load, NULL, 0, NULL);
 }
 
@@ -129,7 +129,7 @@ double pl_statics_sensor(pl_statics *s, const pl_state *state, int i)
 double pl_statics_elastic(pl_statics *s, const pl_state *state, double *gradient)
 {
     statics_grow_to(s, state);
-    return pl_elements_energy(s->elements, state->x, gradient, NULL);
+    return statics_elastic(s, state->x, gradient, NULL);
 }
 
 int pl_statics_cable_points(pl_statics *s, const pl_state *state, int actuator, double *point, int room)
@@ -160,7 +160,7 @@ static void result_add_loads(pl_statics *s, const pl_state *state)
 pl_status pl_statics_reactions(pl_statics *s, const pl_state *state, pl_reaction *reaction)
 {
     statics_grow_to(s, state);
-    pl_elements_energy(s->elements, state->x, s->g_full, NULL);
+    statics_elastic(s, state->x, s->g_full, NULL);
     result_add_loads(s, state);
     statics_pressure_correct(s, state->x, state->load, s->g_full);
     memset(reaction, 0, (size_t)s->robot->support_count * sizeof *reaction);
@@ -217,6 +217,7 @@ pl_status pl_statics_check(pl_statics *s, const pl_state *state, double *residua
     }
     statics_grow_to(s, state);
     check_forces(s, state->x, s->g_full);
+    statics_grown_energy(s, state->x, s->g_full);
     double largest = 0;
     for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
         largest = fmax(largest, pl_norm3(s->g_full + 3 * (int64_t)v));

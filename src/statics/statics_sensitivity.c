@@ -496,7 +496,8 @@ pl_status pl_statics_adjoint(pl_statics *s, const pl_state *state, const double 
         }
         weight[i] = by_effort[i] * scale * d->sign;
         const double own = film ? by_effort[i] * effort / (a->rest * a->thickness) : 0;
-        pl_functional_gradient(&d->h, state->x, weight[i] * d->curvature + own, full);
+        // growth has a curvature of its own, along another row
+        pl_functional_gradient(&d->h, state->x, (a->growth ? 0 : weight[i] * d->curvature) + own, full);
         for (int k = 0; k < s->border_count; ++k) {
             if (s->border[k] == i && d->mode == MODE_CONSTRAINT) {
                 rho[k] = weight[i];

@@ -370,7 +370,7 @@ static void solve_measure(pl_statics *s, const double *x, const descent *D, pl_s
     // the sign comes from the proven bound, the value from the quadrature points (a curved rest shape has no
     // unit J)
     const double bound = pl_elements_bound(s->elements, x, NULL, NULL);
-    report->energy = pl_elements_energy(s->elements, x, NULL, &report->min_J);
+    report->energy = statics_elastic(s, x, NULL, &report->min_J);
     report->min_J = bound > 0 ? report->min_J : bound;
     report->max_stretch = solve_max_stretch(s, x);
     report->constraint_error = 0;
