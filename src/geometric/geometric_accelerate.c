@@ -76,7 +76,7 @@ void geo_lbfgs(pl_geometric *g, const double *r, const double *plain, double *d)
             }
         }
     } else {
-        geo_solve(g, q, d);
+        geo_precondition(g, q, d);
     }
     for (int k = m - 1; k >= 0; --k) {
         const int j = (g->memory_next - 1 - k + 2 * g->options.window) % g->options.window;

@@ -21,9 +21,8 @@ void geo_point_at(const pl_point *point, const double *x, double out[3])
     }
 }
 
-// Weights on mid nodes go half and half to the ends of their edges.
-static pl_status guide_convert(const pl_geometric *g, const pl_point *from, double *work, pl_point *to,
-                               pl_error *err)
+pl_status geo_point_convert(const pl_geometric *g, const pl_point *from, double *work, pl_point *to,
+                            pl_error *err)
 {
     memcpy(to->rest, from->rest, sizeof to->rest);
     for (int32_t j = 0; j < from->count; ++j) {
@@ -61,7 +60,7 @@ pl_status geo_guides_create(pl_geometric *g, pl_error *err)
         g->drive[i].guide = PL_NEW_ARRAY(pl_point, a->guide_count);
         status = g->drive[i].guide ? PL_OK : pl_fail_memory(err, "local_global: guides");
         for (int k = 0; status == PL_OK && k < a->guide_count; ++k) {
-            status = guide_convert(g, &a->guide[k], work, &g->drive[i].guide[k], err);
+            status = geo_point_convert(g, &a->guide[k], work, &g->drive[i].guide[k], err);
         }
     }
     pl_free(work);

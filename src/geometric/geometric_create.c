@@ -247,6 +247,7 @@ void pl_geometric_destroy(pl_geometric *g)
     }
     geo_matrix_destroy(g);
     geo_drives_destroy(g);
+    geo_loads_destroy(g);
     pl_mesh_destroy(g->corner);
     pl_mesh_free_indices(g->vertex_of);
     for (int i = 0; i < GEO_WINDOW; ++i) {

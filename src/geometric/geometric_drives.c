@@ -1,7 +1,8 @@
-// Actuators and dead loads in one solve: the measure of each on the corner mesh, what a command asks of it,
-// the forces of those driven by effort and the rows of those that are constraints.
+// Actuators in one solve: the measure of each on the corner mesh, what a command asks of it, the forces of
+// those driven by effort and the rows of those that are constraints or stiffen.
 #include "geometric/geometric_impl.h"
 
+#define VACUUM_PERMITTIVITY 8.8541878128e-12 // N / V^2
 #define STEP_LIMIT 0.05 // of the rest measure: how far a constraint moves in one iteration
 
 static pl_status chamber_functional(pl_geometric *g, const pl_actuator *a, pl_functional *h)
@@ -84,67 +85,6 @@ static pl_status drive_choose(pl_geometric *g, int i, pl_error *err)
     return PL_OK;
 }
 
-// Gravity by the share of every element's volume, forces on the markers' points.
-static pl_status loads_create(pl_geometric *g, pl_error *err)
-{
-    const pl_robot *robot = g->robot;
-    g->dead = PL_NEW_ARRAY(double, 3 * (int64_t)g->vertex_count);
-    if (!g->dead) {
-        return pl_fail_memory(err, "local_global: loads");
-    }
-    bool any = robot->force_count > 0;
-    const pl_mesh_view *v = &g->mesh;
-    for (int32_t e = 0; e < v->element_count && pl_norm3(robot->gravity) > 0; ++e) {
-        const double density = robot->material[robot->region_material[v->region[e]]].density;
-        const int n = (int)(v->node_start[e + 1] - v->node_start[e]);
-        double x[3 * PL_ELEMENT_NODES_MAX];
-        pl_mesh_gather(g->corner, e, x);
-        const double mass = density * pl_element_volume((pl_element_kind)v->kind[e], x) / n;
-        any = any || mass > 0;
-        for (int a = 0; a < n; ++a) {
-            for (int i = 0; i < 3; ++i) {
-                g->dead[3 * (size_t)v->node[v->node_start[e] + a] + (size_t)i] += mass * robot->gravity[i];
-            }
-        }
-    }
-    for (int k = 0; k < robot->force_count; ++k) {
-        const pl_force *force = &robot->force[k];
-        const pl_point *point = &robot->marker[force->marker].point;
-        if (pl_norm3(force->moment) > 0) {
-            return pl_fail(
-                err, PL_BAD_INPUT,
-                "local_global: the moment on marker '%s' has no place in this method; use method: exact",
-                robot->marker[force->marker].name);
-        }
-        for (int32_t j = 0; j < point->count; ++j) {
-            const int32_t c = g->corner_of[point->node[j]];
-            const geo_mid *mid = c < 0 ? &g->mid[-1 - c] : NULL;
-            for (int i = 0; i < 3; ++i) {
-                const double f = point->weight[j] * force->force[i];
-                if (mid) {
-                    g->dead[3 * (size_t)mid->a + (size_t)i] += 0.5 * f;
-                    g->dead[3 * (size_t)mid->b + (size_t)i] += 0.5 * f;
-                } else {
-                    g->dead[3 * (size_t)c + (size_t)i] += f;
-                }
-            }
-        }
-    }
-    if (robot->pressure_count > 0) {
-        return pl_fail(
-            err, PL_BAD_INPUT,
-            "local_global: pressures on surfaces (loads.pressures) have no place in this method; use "
-            "method: exact");
-    }
-    if (any && g->options.metric == PL_METRIC_VERTEX) {
-        return pl_fail(
-            err, PL_BAD_INPUT,
-            "local_global: the vertex metric has no unit of force, so gravity and forces mean nothing "
-            "in it; use metric: gradient");
-    }
-    return PL_OK;
-}
-
 pl_status geo_drives_create(pl_geometric *g, pl_error *err)
 {
     g->drive_count = g->robot->actuator_count;
@@ -168,7 +108,7 @@ pl_status geo_drives_create(pl_geometric *g, pl_error *err)
         d->rest = pl_functional_value(&d->h, g->X);
         status = drive_choose(g, i, err);
     }
-    return status == PL_OK ? loads_create(g, err) : status;
+    return status == PL_OK ? geo_loads_create(g, err) : status;
 }
 
 void geo_drives_destroy(pl_geometric *g)
@@ -185,7 +125,6 @@ void geo_drives_destroy(pl_geometric *g)
         pl_free(d->z);
     }
     pl_free(g->drive);
-    pl_free(g->dead);
 }
 
 // The measure a value of the drive asks for, on the corner mesh.
@@ -208,6 +147,72 @@ static double drive_goal(const pl_actuator *a, double rest, double value)
     }
 }
 
+// Commands no body could follow.
+static pl_status drive_check(const pl_actuator *a, double value, pl_error *err)
+{
+    const pl_monotone *t = &a->table;
+    const double unit = pl_drive_scale(a->drive);
+    const double beyond = t->count > 0 ? 1e-9 * (t->x[t->count - 1] - t->x[0]) : 0;
+    if (t->count > 0 && !(value >= t->x[0] - beyond && value <= t->x[t->count - 1] + beyond)) {
+        return pl_fail(err, PL_BAD_INPUT, "actuator '%s': %g %s is outside of its table, %g to %g", a->name,
+                       value / unit, pl_drive_unit(a->drive), t->x[0] / unit, t->x[t->count - 1] / unit);
+    }
+    if (t->count == 0 && a->drive == PL_DRIVE_TENSION && value < 0) {
+        return pl_fail(err, PL_BAD_INPUT, "actuator '%s': tension is %g N, a cable cannot push", a->name,
+                       value);
+    }
+    if (t->count == 0 && a->drive == PL_DRIVE_SYRINGE && !a->liquid &&
+        a->rest + a->line_volume + value <= 0) {
+        return pl_fail(err, PL_BAD_INPUT, "actuator '%s': %g mm^3 drawn out, chamber and line hold only %g",
+                       a->name, -value, a->rest + a->line_volume);
+    }
+    return PL_OK;
+}
+
+// A drive by effort: tension, pressure, gas, voltage.
+static pl_status drive_push(pl_geometric *g, int i, double value, pl_error *err)
+{
+    const pl_actuator *a = &g->robot->actuator[i];
+    geo_drive *d = &g->drive[i];
+    if (g->options.metric == PL_METRIC_VERTEX || d->has_elements) {
+        static const char *const ratio[] = {
+            [PL_CABLE] = "length_ratio", [PL_CHAMBER] = "volume_ratio", [PL_FILM] = "area_ratio"};
+        return pl_fail(err, PL_BAD_INPUT, "local_global: '%s' is driven by %s, and %s; drive it by its %s",
+                       a->name, pl_drive_name(a->drive),
+                       d->has_elements ? "growth knows no effort" : "the vertex metric has no unit of force",
+                       ratio[a->kind]);
+    }
+    if (a->drive == PL_DRIVE_SYRINGE) {
+        d->mode = GEO_GAS;
+        d->value = a->ambient * (d->rest + a->line_volume + value);
+    } else if (a->drive == PL_DRIVE_VOLTAGE) {
+        d->mode = GEO_VOLTAGE;
+        d->value = VACUUM_PERMITTIVITY * a->permittivity * value * value / (d->rest * a->thickness);
+    } else {
+        d->mode = GEO_FORCE;
+        d->effort = value;
+    }
+    return PL_OK;
+}
+
+// The ratio at which a film that grows answers a voltage.
+static pl_status drive_charge(pl_geometric *g, int i, double voltage, pl_error *err)
+{
+    const pl_actuator *a = &g->robot->actuator[i];
+    const int32_t region = g->mesh.region[a->face[0] / 8];
+    double highest;
+    const double ratio = geo_film_ratio(&g->robot->material[g->robot->region_material[region]], a->thickness,
+                                        VACUUM_PERMITTIVITY * a->permittivity, voltage, &highest);
+    if (isnan(ratio)) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "local_global: '%s' is asked for %g V, and from %.6g V on a free film of its material "
+                       "thins without end",
+                       a->name, voltage, highest);
+    }
+    g->drive[i].target = ratio * g->drive[i].rest;
+    return PL_OK;
+}
+
 static pl_status drive_begin(pl_geometric *g, int i, double value, pl_error *err)
 {
     const pl_actuator *a = &g->robot->actuator[i];
@@ -215,42 +220,32 @@ static pl_status drive_begin(pl_geometric *g, int i, double value, pl_error *err
     d->target = NAN;
     d->effort = 0;
     d->mode = GEO_IDLE;
+    pl_status status = isnan(value) || !isnan(d->asked) ? PL_OK : drive_check(a, value, err);
     if (!isnan(d->asked)) {
         d->target = d->asked * d->rest;
     } else if (isnan(value)) {
         d->target = a->idle_hold ? d->rest : NAN;
     } else if (drive_is_measure(a)) {
         d->target = drive_goal(a, d->rest, value);
-    } else if (a->drive == PL_DRIVE_TENSION || a->drive == PL_DRIVE_PRESSURE) {
-        if (g->options.metric == PL_METRIC_VERTEX || d->has_elements) {
-            return pl_fail(
-                err, PL_BAD_INPUT, "local_global: '%s' is driven by %s, and %s; drive it by its %s", a->name,
-                pl_drive_name(a->drive),
-                d->has_elements ? "growth knows no effort" : "the vertex metric has no unit of force",
-                a->kind == PL_CABLE ? "length_ratio" : "volume_ratio");
-        }
-        d->mode = GEO_FORCE;
-        d->effort = value;
-        return PL_OK;
-    } else {
-        return pl_fail(
-            err, PL_BAD_INPUT,
-            "local_global: '%s' is driven by %s, which this method does not know; use method: exact", a->name,
-            pl_drive_name(a->drive));
+    } else if (status == PL_OK && a->drive == PL_DRIVE_VOLTAGE && d->has_elements) {
+        status = drive_charge(g, i, value, err);
+    } else if (status == PL_OK) {
+        status = drive_push(g, i, value, err);
     }
-    if (!isnan(d->target)) {
-        if (!(d->target > 0 && isfinite(d->target))) {
-            return pl_fail(err, PL_BAD_INPUT, "'%s': a measure of %g is asked for, must be above 0", a->name,
-                           d->target);
-        }
-        d->mode = d->has_elements ? GEO_GROWTH : GEO_CONSTRAINT;
-        const double rigid = d->mode == GEO_GROWTH && d->sign > 0 ? geo_cable_rigid(g, d) : 0;
-        if (d->target <= rigid) {
-            return pl_fail(err, PL_BAD_INPUT,
-                           "local_global: '%s' is asked for a length of %g mm, and the pieces of it that no "
-                           "triangle shrinks are %g mm long; ask for more, or use actuation: constraint",
-                           a->name, d->target, rigid);
-        }
+    if (status != PL_OK || isnan(d->target)) {
+        return status;
+    }
+    if (!(d->target > 0 && isfinite(d->target))) {
+        return pl_fail(err, PL_BAD_INPUT, "'%s': a measure of %g is asked for, must be above 0", a->name,
+                       d->target);
+    }
+    d->mode = d->has_elements ? GEO_GROWTH : GEO_CONSTRAINT;
+    const double rigid = d->mode == GEO_GROWTH && d->sign > 0 ? geo_cable_rigid(g, d) : 0;
+    if (d->target <= rigid) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "local_global: '%s' is asked for a length of %g mm, and the pieces of it that no "
+                       "triangle shrinks are %g mm long; ask for more, or use actuation: constraint",
+                       a->name, d->target, rigid);
     }
     return PL_OK;
 }
@@ -266,42 +261,53 @@ pl_status geo_drives_begin(pl_geometric *g, const double *command, pl_error *err
         ratios =
             ratios && (g->drive[i].mode != GEO_GROWTH || g->options.distribution != PL_RATIOS_LEAST_NORM);
     }
-    g->potential = ratios && g->options.form == PL_FORM_MU_LAMBDA;
+    g->potential = ratios && geo_loads_derive(g) && g->options.form == PL_FORM_MU_LAMBDA;
     return status;
+}
+
+// Gas in chamber and line; a chamber turned inside out is no volume.
+static double gas_volume(const geo_drive *d, const pl_actuator *a)
+{
+    return fmax(d->measure + a->line_volume, 1e-3 * (d->rest + a->line_volume));
+}
+
+// What drives by effort push with at their present measure, and their energy:
+//   gas -n R T ln(V + V_line) + p_ambient V,   charged film -eps U^2 A^2 / (2 volume)
+static double drive_energy(geo_drive *d, const pl_actuator *a)
+{
+    if (d->mode == GEO_FORCE) {
+        return d->sign * d->effort * d->measure;
+    }
+    if (d->mode == GEO_GAS) {
+        const double V = gas_volume(d, a);
+        d->effort = d->value / V - a->ambient;
+        d->yielding = V * V / d->value;
+        return -d->value * log(V / (d->rest + a->line_volume)) + a->ambient * d->measure;
+    }
+    if (d->mode == GEO_VOLTAGE) {
+        d->effort = d->value * d->measure;
+        return -0.5 * d->value * d->measure * d->measure;
+    }
+    return 0;
 }
 
 double geo_drives_force(pl_geometric *g, const double *x, double *f)
 {
     double energy = 0;
-    for (int64_t i = 0; i < 3 * (int64_t)g->vertex_count; ++i) {
-        energy -= g->dead[i] * (x[i] - g->X[i]);
-        if (f) {
-            f[i] -= g->dead[i];
-        }
-    }
-    for (int i = 0; i < g->drive_count; ++i) {
-        const geo_drive *d = &g->drive[i];
-        if (d->mode == GEO_FORCE) {
-            energy += d->sign * d->effort * pl_functional_value(&d->h, x);
-            if (f) {
-                pl_functional_gradient(&d->h, x, d->sign * d->effort, f);
-            }
-        }
-    }
-    return energy;
-}
-
-void geo_drives_measure(pl_geometric *g, const double *x)
-{
     for (int i = 0; i < g->drive_count; ++i) {
         geo_drive *d = &g->drive[i];
         d->measure = pl_functional_value(&d->h, x);
-        if (d->mode != GEO_CONSTRAINT) {
-            continue;
+        energy += drive_energy(d, &g->robot->actuator[i]);
+        if (f && (d->mode == GEO_FORCE || d->mode == GEO_GAS || d->mode == GEO_VOLTAGE)) {
+            pl_functional_gradient(&d->h, x, d->sign * d->effort, f);
         }
-        const double limit = STEP_LIMIT * d->rest;
-        d->gap = fmin(limit, fmax(-limit, d->target - d->measure));
-        memset(d->row, 0, 3 * (size_t)g->vertex_count * sizeof *d->row);
-        pl_functional_gradient(&d->h, x, 1, d->row);
+        if (d->mode == GEO_CONSTRAINT || d->mode == GEO_GAS) {
+            const double limit = STEP_LIMIT * d->rest;
+            d->gap = d->mode == GEO_GAS ? 0 : fmin(limit, fmax(-limit, d->target - d->measure));
+            d->yielding = d->mode == GEO_GAS ? d->yielding : 0;
+            memset(d->row, 0, 3 * (size_t)g->vertex_count * sizeof *d->row);
+            pl_functional_gradient(&d->h, x, 1, d->row);
+        }
     }
+    return energy;
 }

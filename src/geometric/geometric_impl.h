@@ -26,6 +26,8 @@
 typedef enum geo_mode {
     GEO_IDLE,       // does nothing
     GEO_FORCE,      // tension or pressure
+    GEO_GAS,        // a closed line of gas: pressure falls as the volume grows
+    GEO_VOLTAGE,    // a charged film
     GEO_CONSTRAINT, // its measure is kept by a row
     GEO_GROWTH      // by its actuation elements
 } geo_mode;
@@ -51,10 +53,12 @@ typedef struct geo_drive {
     double rest; // h at rest, on the corner mesh
     geo_mode mode;
     double target; // measure asked for; NAN: none
+    double value;  // gas: n R T; voltage: eps U^2 / volume
     double effort, measure;
     bool active;     // constraints: holds (a cable may be slack)
-    double gap;      // target - measure of this step, shortened on the way
-    double *row, *z; // dh/dx and L^-1 of it, 3 per work vertex; constraints only
+    double gap;      // target - measure of this step, shortened on the way; 0 for gas
+    double yielding; // of a row: 0 for constraints, for gas 1 / (d2 energy / dh2)
+    double *row, *z; // dh/dx and L^-1 of it, 3 per work vertex; constraints and gas only
     double *row_old;
     pl_point *guide;                    // cables: on work vertices
     bool has_elements;                  // can grow
@@ -63,6 +67,13 @@ typedef struct geo_drive {
     double asked;                       // ratio asked for instead of the command; NAN
     double local_low, local_high;
 } geo_drive;
+
+// A load that depends on the shape: energy -factor h(x).
+typedef struct geo_load {
+    pl_functional h; // angle of a moment, volume before a pressure
+    double factor;   // N mm, MPa
+    bool open;       // a pressure whose force has no potential
+} geo_load;
 
 typedef struct geo_system {
     pl_sparse L;
@@ -112,7 +123,9 @@ struct pl_geometric {
 
     geo_drive *drive;
     int drive_count;
-    double *dead;   // 3 per work vertex
+    double *dead; // 3 per work vertex
+    geo_load *load;
+    int load_count;
     bool potential; // everything derives from an energy
 
     geo_system system[3];
@@ -142,12 +155,25 @@ double geo_triangles_force(pl_geometric *g, const double *x, double *f); // adds
 double geo_triangle_length(const geo_triangle *t, const double *x);
 void geo_triangle_map(const geo_triangle *t, const double *x, double F[6]); // 3 x 2
 void geo_point_at(const pl_point *point, const double *x, double out[3]);
+// A point of the robot's mesh on work vertices, weights on mid nodes going half and half to the ends of their
+// edges; `work` is zero for every corner, before and after.
+pl_status geo_point_convert(const pl_geometric *g, const pl_point *from, double *work, pl_point *to,
+                            pl_error *err);
+// ---- geometric_loads.c
+pl_status geo_loads_create(pl_geometric *g, pl_error *err);
+void geo_loads_destroy(pl_geometric *g);
+bool geo_loads_derive(const pl_geometric *g); // from a potential
+double geo_loads_force(pl_geometric *g, const double *x,
+                       double *f); // adds to f, if given; returns the energy
+// ---- geometric_film.c
+// The area ratio a free film of `material` takes at a voltage; NAN beyond the highest it can bear, `highest`.
+double geo_film_ratio(const pl_material *material, double thickness, double permittivity, double voltage,
+                      double *highest);
 // ---- geometric_drives.c
 pl_status geo_drives_create(pl_geometric *g, pl_error *err);
 void geo_drives_destroy(pl_geometric *g);
 pl_status geo_drives_begin(pl_geometric *g, const double *command, pl_error *err);
-double geo_drives_force(pl_geometric *g, const double *x, double *f); // adds loads; returns their energy
-void geo_drives_measure(pl_geometric *g, const double *x);            // measures, rows, gaps
+double geo_drives_force(pl_geometric *g, const double *x, double *f); // as geo_loads_force
 // ---- geometric_growth.c
 void geo_growth(pl_geometric *g, const double *x);
 void geo_growth_reset(pl_geometric *g); // ratios back to 1, where joint ones start
@@ -163,6 +189,8 @@ void geo_count_inverted(pl_geometric *g, const double *x);
 pl_status geo_matrix_create(pl_geometric *g, pl_error *err);
 void geo_matrix_destroy(pl_geometric *g);
 void geo_solve(pl_geometric *g, const double *b, double *y); // y = L^-1 b, 0 where held
+// The same with the rows that yield in the matrix, L + sum a a^T / yielding, as geo_global left them.
+void geo_precondition(pl_geometric *g, const double *b, double *y);
 // d = -L^-1 (f + sum mu a) with a . d = gap: the global step; leaves efforts in the drives and r = f + sum mu
 // a.
 void geo_global(pl_geometric *g, const double *f, double *d, double *r);

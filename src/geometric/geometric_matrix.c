@@ -322,19 +322,21 @@ static void vector_add(const pl_geometric *g, double *y, double scale, const dou
     }
 }
 
-// The active rows, and the matrix of their products a_i . L^-1 a_j.
-static int rows_active(const pl_geometric *g, int index[GEO_ROWS])
+// The rows that take part: constraints that hold, rows that yield (gas), or both.
+static int rows_active(const pl_geometric *g, bool constraints, bool yielding, int index[GEO_ROWS])
 {
     int n = 0;
     for (int i = 0; i < g->drive_count && n < GEO_ROWS; ++i) {
-        if (g->drive[i].mode == GEO_CONSTRAINT && g->drive[i].active) {
+        const geo_drive *d = &g->drive[i];
+        if ((constraints && d->mode == GEO_CONSTRAINT && d->active) || (yielding && d->mode == GEO_GAS)) {
             index[n++] = i;
         }
     }
     return n;
 }
 
-// Multiples of the rows' solutions that make a . d = gap; false when the rows depend on each other.
+// Multiples mu of the rows' solutions that make a . d = gap + yielding mu; false when the rows depend on each
+// other.
 static bool rows_solve(const pl_geometric *g, const int *index, int n, const double *d, double *mu)
 {
     double A[GEO_ROWS * GEO_ROWS];
@@ -342,7 +344,7 @@ static bool rows_solve(const pl_geometric *g, const int *index, int n, const dou
         const geo_drive *drive = &g->drive[index[i]];
         mu[i] = geo_dot(g, drive->row, d) - drive->gap;
         for (int j = 0; j < n; ++j) {
-            A[i * n + j] = geo_dot(g, drive->row, g->drive[index[j]].z);
+            A[i * n + j] = geo_dot(g, drive->row, g->drive[index[j]].z) + (i == j ? drive->yielding : 0);
         }
     }
     return pl_dense_solve(n, A, mu, 1);
@@ -352,10 +354,23 @@ void geo_restore(pl_geometric *g, double *d)
 {
     int index[GEO_ROWS];
     double mu[GEO_ROWS];
-    const int n = rows_active(g, index);
+    const int n = rows_active(g, true, false, index);
     if (n > 0 && rows_solve(g, index, n, d, mu)) {
         for (int i = 0; i < n; ++i) {
             vector_add(g, d, -mu[i], g->drive[index[i]].z);
+        }
+    }
+}
+
+void geo_precondition(pl_geometric *g, const double *b, double *y)
+{
+    int index[GEO_ROWS];
+    double mu[GEO_ROWS];
+    geo_solve(g, b, y);
+    const int n = rows_active(g, false, true, index);
+    if (n > 0 && rows_solve(g, index, n, y, mu)) {
+        for (int i = 0; i < n; ++i) {
+            vector_add(g, y, -mu[i], g->drive[index[i]].z);
         }
     }
 }
@@ -373,7 +388,7 @@ void geo_global(pl_geometric *g, const double *f, double *d, double *r)
     for (int i = 0; i < g->drive_count; ++i) {
         geo_drive *drive = &g->drive[i];
         drive->active = drive->mode == GEO_CONSTRAINT;
-        if (drive->active) {
+        if (drive->active || drive->mode == GEO_GAS) {
             geo_solve(g, drive->row, drive->z);
         }
     }
@@ -381,14 +396,14 @@ void geo_global(pl_geometric *g, const double *f, double *d, double *r)
     double mu[GEO_ROWS];
     for (bool again = true; again;) {
         again = false;
-        n = rows_active(g, index);
+        n = rows_active(g, true, true, index);
         if (n == 0 || !rows_solve(g, index, n, d, mu)) {
             n = 0;
             break;
         }
         for (int k = 0; k < n; ++k) {
             geo_drive *drive = &g->drive[index[k]];
-            if (drive->sign > 0 && mu[k] < 0) {
+            if (drive->mode == GEO_CONSTRAINT && drive->sign > 0 && mu[k] < 0) {
                 drive->active = false;
                 again = true;
             }
@@ -401,9 +416,11 @@ void geo_global(pl_geometric *g, const double *f, double *d, double *r)
     }
     for (int k = 0; k < n; ++k) {
         geo_drive *drive = &g->drive[index[k]];
-        drive->effort = drive->sign * mu[k];
         vector_add(g, d, -mu[k], drive->z);
-        vector_add(g, r, mu[k], drive->row);
+        if (drive->mode == GEO_CONSTRAINT) {
+            drive->effort = drive->sign * mu[k];
+            vector_add(g, r, mu[k], drive->row);
+        }
     }
     // what supports hold is no residual
     for (int64_t i = 0; i < n3; ++i) {

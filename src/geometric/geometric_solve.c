@@ -96,6 +96,17 @@ static bool solve_constrained(const pl_geometric *g)
     return false;
 }
 
+// Is the plain step -L^-1 r with L alone?
+static bool solve_has_rows(const pl_geometric *g)
+{
+    for (int i = 0; i < g->drive_count; ++i) {
+        if (g->drive[i].mode == GEO_CONSTRAINT || g->drive[i].mode == GEO_GAS) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static double solve_gap(const pl_geometric *g)
 {
     double worst = 0;
@@ -170,7 +181,7 @@ static bool solve_next(pl_geometric *g, solve *s, bool first)
     }
     bool accelerated = how != PL_ACCELERATE_NONE && g->memory_count > 0;
     if (how == PL_ACCELERATE_LBFGS && accelerated) {
-        geo_lbfgs(g, g->r, s->constrained ? NULL : g->plain, g->d);
+        geo_lbfgs(g, g->r, solve_has_rows(g) ? NULL : g->plain, g->d);
         geo_restore(g, g->d);
         accelerated = geo_dot(g, g->d, g->r) < 0;
     }
