@@ -297,11 +297,14 @@ void pl_geometric_destroy(pl_geometric *g)
 pl_geometric_actuator_result pl_geometric_actuator(const pl_geometric *g, int i)
 {
     const geo_drive *d = &g->drive[i];
+    const pl_actuator *a = &g->robot->actuator[i];
     const bool growth = d->mode == GEO_GROWTH;
+    // films: from -dE/dA to a stress over the present thickness
+    const double unit = a->kind == PL_FILM && a->thickness > 0 ? d->measure / (d->rest * a->thickness) : 1;
     return (pl_geometric_actuator_result){.asked = d->target / d->rest,
                                           .ratio = d->measure / d->rest,
                                           .measure = d->measure,
-                                          .effort = growth ? NAN : d->effort,
+                                          .effort = growth ? NAN : unit * d->effort,
                                           .growth = growth,
                                           .local_low = growth ? d->local_low : NAN,
                                           .local_high = growth ? d->local_high : NAN};

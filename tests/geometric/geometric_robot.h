@@ -44,6 +44,41 @@ static inline double state_distance(const pl_state *a, const pl_state *b)
     return largest;
 }
 
+// Solves with the exact core and, in the (mu, lambda) form, with local/global; compares shape and effort.
+// `first`: the first acceleration tried (0 none, 1 Anderson, 2 L-BFGS).
+static inline void geo_check_exact(rig *r, const double *command, const char *what, int first)
+{
+    pl_error err = {0};
+    rig_solve(r, command);
+    for (int k = first; k < 3; ++k) {
+        pl_geometric_options o = geo_tight();
+        o.form = PL_FORM_MU_LAMBDA;
+        o.acceleration = (pl_acceleration)k;
+        pl_state *other = NULL;
+        PL_CHECK_OK(pl_state_create(r->robot, &other, &err));
+        pl_geometric *g = geo_make(r->robot, &o);
+        const pl_statics_report report = geo_run(g, other, command);
+        double low[3], high[3], size = 0;
+        pl_mesh_bounds(pl_robot_mesh(r->robot), low, high);
+        for (int i = 0; i < 3; ++i) {
+            size = fmax(size, high[i] - low[i]);
+        }
+        const double apart = state_distance(r->state, other);
+        print_message("%s, acceleration %d: %d iterations, %.1e of the size apart\n", what, k,
+                      report.iterations, apart / size);
+        PL_CHECK_BELOW(apart, 1e-6 * size);
+        for (int a = 0; a < pl_robot_actuator_count(r->robot); ++a) {
+            const pl_actuator_result exact = pl_statics_actuator(r->statics, r->state, a);
+            const pl_geometric_actuator_result got = pl_geometric_actuator(g, a);
+            PL_CHECK_NEAR(got.effort / exact.effort, 1, 1e-5);
+            PL_CHECK_NEAR(got.ratio, exact.ratio, 1e-6);
+        }
+        pl_geometric_destroy(g);
+        pl_state_destroy(other);
+    }
+    rig_clear(r);
+}
+
 // A hollow box clamped at x = 0: 5 x 3 x 3 cells of 4 mm, the middle three along x hollow; with `fill` those
 // cells are meshed as chamber elements.
 static inline rig geo_hollow(pl_material material, pl_drive drive, int order, bool fill)

@@ -5,53 +5,18 @@
 
 static const pl_material soft = {.model = PL_LINEAR, .young = 1.3, .poisson = 0.3};
 
-// Solves with the exact core and, in the (mu, lambda) form, with local/global; compares shape and effort.
-// `first`: the first acceleration tried (0 none, 1 Anderson, 2 L-BFGS).
-static void check_against_exact(rig *r, const double *command, const char *what, int first)
-{
-    pl_error err = {0};
-    rig_solve(r, command);
-    for (int k = first; k < 3; ++k) {
-        pl_geometric_options o = geo_tight();
-        o.form = PL_FORM_MU_LAMBDA;
-        o.acceleration = (pl_acceleration)k;
-        pl_state *other = NULL;
-        PL_CHECK_OK(pl_state_create(r->robot, &other, &err));
-        pl_geometric *g = geo_make(r->robot, &o);
-        const pl_statics_report report = geo_run(g, other, command);
-        double low[3], high[3], size = 0;
-        pl_mesh_bounds(pl_robot_mesh(r->robot), low, high);
-        for (int i = 0; i < 3; ++i) {
-            size = fmax(size, high[i] - low[i]);
-        }
-        const double apart = state_distance(r->state, other);
-        print_message("%s, acceleration %d: %d iterations, %.1e of the size apart\n", what, k,
-                      report.iterations, apart / size);
-        PL_CHECK_BELOW(apart, 1e-6 * size);
-        for (int a = 0; a < pl_robot_actuator_count(r->robot); ++a) {
-            const pl_actuator_result exact = pl_statics_actuator(r->statics, r->state, a);
-            const pl_geometric_actuator_result got = pl_geometric_actuator(g, a);
-            PL_CHECK_NEAR(got.effort / exact.effort, 1, 1e-5);
-            PL_CHECK_NEAR(got.ratio, exact.ratio, 1e-6);
-        }
-        pl_geometric_destroy(g);
-        pl_state_destroy(other);
-    }
-    rig_clear(r);
-}
-
 static void test_agrees_volume(void **state)
 {
     (void)state;
     rig r = geo_hollow(soft, PL_DRIVE_VOLUME_RATIO, 1, false);
-    check_against_exact(&r, &(double){1.6}, "volume", 0);
+    geo_check_exact(&r, &(double){1.6}, "volume", 0);
 }
 
 static void test_agrees_pressure(void **state)
 {
     (void)state;
     rig r = geo_hollow(soft, PL_DRIVE_PRESSURE, 1, false);
-    check_against_exact(&r, &(double){0.1}, "pressure", 0);
+    geo_check_exact(&r, &(double){0.1}, "pressure", 0);
 }
 
 // Beams of tets and of prisms under a tip force and gravity, with a cable pulled in.
@@ -74,7 +39,7 @@ static void check_beam(pl_mesh *mesh, const char *what)
     options.displacement = true;
     rig r = plan_build(&p, &options);
     pl_mesh_destroy(mesh);
-    check_against_exact(&r, &(double){2}, what, 1);
+    geo_check_exact(&r, &(double){2}, what, 1);
 }
 
 static void test_agrees_loads(void **state)
@@ -101,7 +66,7 @@ static void test_agrees_rest_shape(void **state)
         options.displacement = true;
         rig r = plan_build(&p, &options);
         pl_mesh_destroy(mesh);
-        check_against_exact(&r, NULL, k == 0 ? "shrunk prisms" : "swollen tets", 1);
+        geo_check_exact(&r, NULL, k == 0 ? "shrunk prisms" : "swollen tets", 1);
     }
 }
 
