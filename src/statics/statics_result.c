@@ -22,7 +22,7 @@ pl_actuator_result pl_statics_actuator(pl_statics *s, const pl_state *state, int
         out.effort *=
             out.measure / (a->rest * a->thickness); // -dPhi/dA to a stress over the current thickness
     }
-    out.slack = a->kind == PL_CABLE && state->multiplier[i] <= 0;
+    out.slack = a->kind == PL_CABLE && !a->growth && state->multiplier[i] <= 0;
     return out;
 }
 
