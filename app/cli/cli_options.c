@@ -131,6 +131,12 @@ static bool options_long(cli_args *args, const char *text, const char *next, boo
             cli_error(args, "--%s needs a value: --%s %s", o->name, o->name, o->value);
             return false;
         }
+        // another option is hardly meant as the value; --name=--value says so when it is
+        if (strncmp(next, "--", 2) == 0 && options_find(args->verb, next + 2, strcspn(next + 2, "="))) {
+            cli_error(args, "--%s needs a value, found the option %s: --%s %s", o->name, next, o->name,
+                      o->value);
+            return false;
+        }
         value = next;
         *used = true;
     }

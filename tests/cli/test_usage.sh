@@ -9,7 +9,8 @@ expect_words out.txt "usage: pliant VERB" "new" "doctor" "jacobian" "Exit status
 expect_status 2
 expect_words err.txt "usage: pliant VERB"
 
-for verb in new info doctor mesh materials calibrate fk sweep jacobian ik follow workspace task completion; do
+for verb in new info doctor mesh materials calibrate fk sweep jacobian compare reduce ik follow workspace task serve \
+    completion; do
     expect_status 0 "$verb" --help
     expect_words out.txt "usage: pliant $verb" "examples:"
     expect_status 0 help "$verb"
@@ -22,6 +23,8 @@ expect_status 2 fk robot.yaml --sett air=1kPa
 expect_words err.txt "there is no option '--sett'" "did you mean '--set'"
 expect_status 2 fk robot.yaml --set
 expect_words err.txt "--set needs a value"
+expect_status 2 fk robot.yaml --set --out shape.vtu
+expect_words err.txt "--set needs a value, found the option --out"
 expect_status 2 fk robot.yaml --beyond-range=3
 expect_words err.txt "takes no value"
 expect_status 2 fk
