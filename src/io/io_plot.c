@@ -105,21 +105,29 @@ static void plot_draw_curve(cairo_t *cr, const pl_curve *curve, const plot_axis 
     cairo_stroke(cr);
 }
 
-// How many data points fall into a box of the plot.
+#define PLOT_SAMPLES 16 // of a line between two points
+
+// How much of the curves falls into a box of the plot: points, and samples of the lines between them.
 static int64_t plot_crowd(const pl_plot *plot, const plot_axis *ax, const plot_axis *ay, double x0, double y0,
                           double x1, double y1)
 {
     int64_t n = 0;
     for (int c = 0; c < plot->curve_count; ++c) {
-        for (int i = 0; i < plot->curve[c].count; ++i) {
-            const double x = plot_place(ax, plot->curve[c].x[i]), y = plot_place(ay, plot->curve[c].y[i]);
-            n += x >= x0 && x <= x1 && y >= y0 && y <= y1;
+        const pl_curve *curve = &plot->curve[c];
+        for (int i = 0; i < curve->count; ++i) {
+            const int next = i + 1 < curve->count ? i + 1 : i, samples = curve->points ? 1 : PLOT_SAMPLES;
+            for (int k = 0; k < samples; ++k) {
+                const double t = (double)k / samples;
+                const double x = plot_place(ax, curve->x[i] + t * (curve->x[next] - curve->x[i])),
+                             y = plot_place(ay, curve->y[i] + t * (curve->y[next] - curve->y[i]));
+                n += x >= x0 && x <= x1 && y >= y0 && y <= y1;
+            }
         }
     }
     return n;
 }
 
-// The legend stands in the corner where the fewest points are.
+// The legend stands in the corner where the least of the curves is.
 static void plot_draw_legend(cairo_t *cr, const pl_plot *plot, const plot_axis *ax, const plot_axis *ay,
                              double unit)
 {
