@@ -184,7 +184,8 @@ void cli_commands_text(const pl_robot *robot, const double *command, char *buffe
 
 // ---- the method: --method (exact, local_global, fang2020), else what the robot file says
 // *exact tells whether statics solves; otherwise *options are those of local_global. Returns an exit status.
-int cli_method_read(const cli_args *args, const char *path, bool *exact, pl_geometric_options *options);
+// A verb that only the exact method can answer says so, also as a finding, where the file asks for another.
+int cli_method_read(const cli_args *args, const cli_robot *r, bool *exact, pl_geometric_options *options);
 // Does it want cavities meshed?
 bool cli_method_fills(const cli_args *args, const char *path);
 

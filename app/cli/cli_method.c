@@ -8,11 +8,11 @@ static bool method_verb(const cli_args *args)
     return args->verb == &cli_verb_fk || args->verb == &cli_verb_sweep;
 }
 
-int cli_method_read(const cli_args *args, const char *path, bool *exact, pl_geometric_options *options)
+int cli_method_read(const cli_args *args, const cli_robot *r, bool *exact, pl_geometric_options *options)
 {
     const char *method = cli_value(args, "method");
     pl_error err = {0};
-    *exact = pl_robot_file_method(path, options, &err) == PL_METHOD_EXACT;
+    *exact = pl_robot_file_method(r->path, options, &err) == PL_METHOD_EXACT;
     if (err.status != PL_OK) {
         return cli_fail(args, &err);
     }
@@ -24,6 +24,13 @@ int cli_method_read(const cli_args *args, const char *path, bool *exact, pl_geom
         if (method) {
             cli_error(args, "--method %s: expected exact", method);
             return CLI_WRONG;
+        }
+        if (!*exact) {
+            pl_findings_add(r->findings, PL_WARNING, r->path, 0,
+                            "solver: the file asks for local_global, which has no derivatives: the exact "
+                            "method answers here");
+            cli_say(args, "note: the file asks for local_global, which has no derivatives: the exact method "
+                          "answers here\n");
         }
         *exact = true;
         return CLI_DONE;

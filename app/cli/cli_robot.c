@@ -213,7 +213,7 @@ static int run_geometric(const cli_args *args, const pl_statics_options *statics
 {
     bool exact;
     pl_geometric_options options;
-    const int status = cli_method_read(args, run->r.path, &exact, &options);
+    const int status = cli_method_read(args, &run->r, &exact, &options);
     if (status || exact) {
         return status;
     }

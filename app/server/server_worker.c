@@ -220,6 +220,13 @@ static pl_status worker_load_fine(server_worker *w, pl_statics_options *statics,
     } else {
         pl_robot *robot = NULL;
         status = pl_robot_load(w->path, &options, &robot, findings, err);
+        pl_geometric_options geometric;
+        pl_error ignored;
+        if (status == PL_OK &&
+            pl_robot_file_method(w->path, &geometric, &ignored) == PL_METHOD_LOCAL_GLOBAL) {
+            pl_findings_add(findings, PL_NOTE, w->path, 0,
+                            "solver: the file asks for local_global; the exact method answers here");
+        }
         if (status == PL_OK) {
             status = worker_statics_options(w, statics, err);
             if (status != PL_OK) {
