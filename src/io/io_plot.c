@@ -148,7 +148,8 @@ static void plot_draw_legend(cairo_t *cr, const pl_plot *plot, const plot_axis *
     double x = xs[0], y = ys[0];
     int64_t least = INT64_MAX;
     for (int k = 0; k < 4; ++k) {
-        const int64_t n = plot_crowd(plot, ax, ay, xs[k % 2], ys[k / 2], xs[k % 2] + w, ys[k / 2] + h);
+        const int64_t n = plot_crowd(plot, ax, ay, xs[k % 2] - gap, ys[k / 2] - gap, xs[k % 2] + w + gap,
+                                     ys[k / 2] + h + gap);
         if (n < least) {
             least = n;
             x = xs[k % 2];
