@@ -248,10 +248,17 @@ int cli_run_open(const cli_args *args, const char *given, cli_run *run)
     if (status) {
         return status;
     }
-    if (pl_statics_create(robot, &options, &run->statics, &err) != PL_OK) {
-        return cli_fail(args, &err);
+    status = run_geometric(args, &options, run);
+    if (status) {
+        return status;
     }
-    return run_geometric(args, &options, run);
+    pl_status made = pl_statics_create(robot, &options, &run->statics, &err);
+    if (made != PL_OK && run->geometric && options.distribution == PL_RATIOS_JOINT) {
+        // what joint ratios need for the exact method is no condition for only telling what a state means
+        options.distribution = PL_RATIOS_UNIFORM;
+        made = pl_statics_create(robot, &options, &run->statics, &err);
+    }
+    return made == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
 void cli_run_close(cli_run *run)
