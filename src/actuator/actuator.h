@@ -93,6 +93,9 @@ double pl_triangle_gradient(const double p[3][3], double gradient[3][2], double 
 double pl_functional_value(const pl_functional *h, const double *x);
 // g += scale dh/dx
 void pl_functional_gradient(const pl_functional *h, const double *x, double scale, double *g);
+// out += scale int N_a n dA over the faces of a volume, n out of the body: the force of a pressure -scale on
+// them, which is not dh/dx where the surface is open
+void pl_functional_press(const pl_functional *h, const double *x, double scale, double *out);
 // H (3m x 3m, row-major, m = node_count of the term) = scale d2h/dx2 of one term
 void pl_functional_hessian(const pl_functional *h, int term, const double *x, double scale, double *H);
 

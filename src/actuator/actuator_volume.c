@@ -214,3 +214,32 @@ void pl_rim_hessian(const pl_functional *h, const pl_term *term, const double *x
         }
     }
 }
+
+void pl_functional_press(const pl_functional *h, const double *x, double scale, double *out)
+{
+    for (int t = 0; t < h->term_count; ++t) {
+        const pl_term *term = &h->term[t];
+        if (term->kind != PL_TERM_VOLUME) {
+            continue;
+        }
+        double xi[PL_FACE_POINTS_MAX][2], weight[PL_FACE_POINTS_MAX];
+        int points;
+        pl_face_quadrature(term->node_count, &points, xi, weight);
+        for (int q = 0; q < points; ++q) {
+            double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX], t1[3] = {0}, t2[3] = {0}, n[3];
+            pl_face_shape_eval(term->node_count, xi[q], N, dN);
+            for (int a = 0; a < term->node_count; ++a) {
+                for (int i = 0; i < 3; ++i) {
+                    t1[i] += dN[2 * a] * term_vertex(h, term, a, x)[i];
+                    t2[i] += dN[2 * a + 1] * term_vertex(h, term, a, x)[i];
+                }
+            }
+            pl_cross3(t1, t2, n);
+            for (int a = 0; a < term->node_count; ++a) {
+                for (int i = 0; i < 3; ++i) {
+                    term_slot(h, term, a, out)[i] += scale * weight[q] * N[a] * n[i];
+                }
+            }
+        }
+    }
+}

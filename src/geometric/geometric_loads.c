@@ -124,34 +124,6 @@ bool geo_loads_derive(const pl_geometric *g)
     return true;
 }
 
-// f += p int N_a n dA over the faces of an open surface
-static void load_follow(const geo_load *load, const double *x, double *f)
-{
-    for (int t = 0; t < load->h.term_count; ++t) {
-        const int32_t *node = load->h.node + load->h.term[t].node_start;
-        const int count = load->h.term[t].node_count;
-        double xi[PL_FACE_POINTS_MAX][2], weight[PL_FACE_POINTS_MAX];
-        int points;
-        pl_face_quadrature(count, &points, xi, weight);
-        for (int q = 0; q < points; ++q) {
-            double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX], t1[3] = {0}, t2[3] = {0}, n[3];
-            pl_face_shape_eval(count, xi[q], N, dN);
-            for (int a = 0; a < count; ++a) {
-                for (int i = 0; i < 3; ++i) {
-                    t1[i] += dN[2 * a] * x[3 * (size_t)node[a] + (size_t)i];
-                    t2[i] += dN[2 * a + 1] * x[3 * (size_t)node[a] + (size_t)i];
-                }
-            }
-            pl_cross3(t1, t2, n);
-            for (int a = 0; a < count; ++a) {
-                for (int i = 0; i < 3; ++i) {
-                    f[3 * (size_t)node[a] + (size_t)i] += load->factor * weight[q] * N[a] * n[i];
-                }
-            }
-        }
-    }
-}
-
 double geo_loads_force(pl_geometric *g, const double *x, double *f)
 {
     double energy = 0;
@@ -167,7 +139,7 @@ double geo_loads_force(pl_geometric *g, const double *x, double *f)
         load->h.near = value; // of an angle: it goes on where it is
         energy -= load->factor * value;
         if (f && load->open) {
-            load_follow(load, x, f);
+            pl_functional_press(&load->h, x, load->factor, f);
         } else if (f) {
             pl_functional_gradient(&load->h, x, -load->factor, f);
         }

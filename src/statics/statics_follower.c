@@ -7,40 +7,9 @@
 // quadratic in x, so its change along dx is C dx = (r(x + dx) - r(x - dx)) / 2 exactly.
 #include "statics/statics_impl.h"
 
-// out += scale * (-int N_a n dA) over the faces of the term
-static void follower_force(const load_term *term, const double *x, double scale, double *out)
-{
-    for (int t = 0; t < term->h.term_count; ++t) {
-        if (term->h.term[t].kind != PL_TERM_VOLUME) {
-            continue;
-        }
-        const int32_t *node = term->h.node + term->h.term[t].node_start;
-        const int count = term->h.term[t].node_count;
-        double xi[PL_FACE_POINTS_MAX][2], weight[PL_FACE_POINTS_MAX];
-        int points;
-        pl_face_quadrature(count, &points, xi, weight);
-        for (int q = 0; q < points; ++q) {
-            double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX], t1[3] = {0}, t2[3] = {0}, n[3];
-            pl_face_shape_eval(count, xi[q], N, dN);
-            for (int a = 0; a < count; ++a) {
-                for (int k = 0; k < 3; ++k) {
-                    t1[k] += dN[2 * a] * x[3 * (int64_t)node[a] + k];
-                    t2[k] += dN[2 * a + 1] * x[3 * (int64_t)node[a] + k];
-                }
-            }
-            pl_cross3(t1, t2, n);
-            for (int a = 0; a < count; ++a) {
-                for (int k = 0; k < 3; ++k) {
-                    out[3 * (int64_t)node[a] + k] -= scale * weight[q] * N[a] * n[k];
-                }
-            }
-        }
-    }
-}
-
 void statics_follower_add(const load_term *term, const double *x, double scale, double *out)
 {
-    follower_force(term, x, scale, out);
+    pl_functional_press(&term->h, x, -scale, out);
     pl_functional_gradient(&term->h, x, -scale, out);
 }
 
