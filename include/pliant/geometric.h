@@ -47,6 +47,7 @@ typedef struct pl_geometric_options {
     double body_weight;      // factor on the weights of body elements
     bool unit_weights;       // as published: body elements weigh the same whatever they are made of, their
                              // stiffness is R_omega alone; 1 for the stiffest of materials that differ
+    bool even_weights;       // vertex metric: elements count without their volumes, as in the published code
     pl_actuation actuation;
     pl_distribution distribution;
     double strain_high; // rubber laws: engineering strain up to which the uniaxial curve is matched

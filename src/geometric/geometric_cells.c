@@ -369,7 +369,7 @@ static void block_lane(pl_geometric *g, geo_block *block, int lane, const cell *
         affine_gradient(arm, n, grad);
         block_store(block->gradient, 3 * n, lane, grad);
         block_store(block->arm, 3 * n, lane, arm);
-        block->weight[lane] = used ? pl_element_volume(kind, X) : 0;
+        block->weight[lane] = !used ? 0 : g->options.even_weights ? 1 : pl_element_volume(kind, X);
     }
     for (int q = 0; q < block->point_count; ++q) {
         if (!block->arm) {

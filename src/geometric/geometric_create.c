@@ -64,6 +64,10 @@ static pl_status options_check(const pl_geometric_options *o, pl_error *err)
     if (!(o->time_limit >= 0)) {
         return pl_fail(err, PL_BAD_INPUT, "local_global: time_limit is %g s, must be >= 0", o->time_limit);
     }
+    if (o->even_weights && o->metric != PL_METRIC_VERTEX) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "local_global: elements can count without their volumes in the vertex metric only");
+    }
     if (o->form == PL_FORM_MU_LAMBDA && (o->metric == PL_METRIC_VERTEX || o->unit_weights)) {
         return pl_fail(
             err, PL_BAD_INPUT,

@@ -71,7 +71,7 @@ void io_read_geometric(io_robot_file *f, const io_node *node)
 {
     static const char *const
         methods[] = {"exact", "local_global"},
-        *const presets[] = {"fang2020"}, *const metrics[] = {"gradient", "vertex"},
+        *const presets[] = {"fang2020"}, *const metrics[] = {"gradient", "vertex", "vertex_even"},
         *const forms[] = {"blended", "mu_lambda"}, *const accelerations[] = {"none", "anderson", "lbfgs"},
         *const stops[] = {"residual", "tip_motion"}, *const weights[] = {"material", "unit"},
         *const actuations[] = {"auto", "growth", "constraint"},
@@ -97,14 +97,15 @@ void io_read_geometric(io_robot_file *f, const io_node *node)
     }
     int choice[7] = {o->metric,       o->form,      o->acceleration, o->stop,
                      o->unit_weights, o->actuation, o->distribution};
-    geometric_choice(f, node, "metric", metrics, 2, &choice[0]);
+    geometric_choice(f, node, "metric", metrics, 3, &choice[0]);
     geometric_choice(f, node, "form", forms, 2, &choice[1]);
     geometric_choice(f, node, "acceleration", accelerations, 3, &choice[2]);
     geometric_choice(f, node, "stop", stops, 2, &choice[3]);
     geometric_choice(f, node, "weights", weights, 2, &choice[4]);
     geometric_choice(f, node, "actuation", actuations, 3, &choice[5]);
     geometric_choice(f, node, "distribution", distributions, 3, &choice[6]);
-    o->metric = (pl_metric)choice[0];
+    o->metric = choice[0] == 0 ? PL_METRIC_GRADIENT : PL_METRIC_VERTEX;
+    o->even_weights = choice[0] == 2;
     o->form = (pl_shape_form)choice[1];
     o->acceleration = (pl_acceleration)choice[2];
     o->stop = (pl_geometric_stop)choice[3];

@@ -154,6 +154,35 @@ static void test_one_fixed_point(void **state)
     rig_clear(&r);
 }
 
+// Without volumes, as the published code counts: where all tets have one volume, that volume is the whole
+// difference; the shape stays. The gradient metric keeps its volumes.
+static void test_weights_without_volumes(void **state)
+{
+    (void)state;
+    rig r = geo_hollow(soft, PL_DRIVE_VOLUME_RATIO, 1, true);
+    pl_error err = {0};
+    const double ratio = 1.5, volume = 4.0 * 4 * 4 / 6;
+    double energy[2];
+    pl_state *even = NULL;
+    PL_CHECK_OK(pl_state_create(r.robot, &even, &err));
+    for (int k = 0; k < 2; ++k) {
+        pl_geometric_options o = geo_tight();
+        o.metric = PL_METRIC_VERTEX;
+        o.even_weights = k == 1;
+        pl_geometric *g = geo_make(r.robot, &o);
+        energy[k] = geo_run(g, k == 1 ? even : r.state, &ratio).energy;
+        pl_geometric_destroy(g);
+        o.metric = PL_METRIC_GRADIENT;
+        const pl_status status = pl_geometric_create(r.robot, &o, &g, &err);
+        assert_int_equal(status, k == 1 ? PL_BAD_INPUT : PL_OK);
+        pl_geometric_destroy(g);
+    }
+    PL_CHECK_NEAR(energy[0] / energy[1], volume, 1e-6);
+    PL_CHECK_BELOW(state_distance(r.state, even), 1e-7);
+    pl_state_destroy(even);
+    rig_clear(&r);
+}
+
 // Growth ratios minimised together with the shape: the energy falls in every plain step, and where it ends no
 // small motion lowers it.
 static void test_joint_growth_is_a_minimum(void **state)
@@ -257,6 +286,7 @@ int main(void)
         cmocka_unit_test(test_agrees_rest_shape),
         cmocka_unit_test(test_rigid_motion),
         cmocka_unit_test(test_one_fixed_point),
+        cmocka_unit_test(test_weights_without_volumes),
         cmocka_unit_test(test_joint_growth_is_a_minimum),
         cmocka_unit_test(test_deterministic),
         cmocka_unit_test(test_quadratic_mesh),
