@@ -144,6 +144,8 @@ class App {
         this.move.reset(robot, mine ? keep : null);
         this.refreshControl();
         $("level").hidden = true;
+        $("method").hidden = !robot.asks;
+        $("method").title = robot.asks ? `The file asks for the method ${robot.asks}; the view answers by the exact one. pliant fk uses the method of the file.` : "";
         $("readout").replaceChildren();
     }
 
@@ -290,8 +292,9 @@ class App {
         if (message.state === "loading") {
             this.status("busy", `Opening the robot${message.text ? `: ${message.text}` : ""}`, message.fraction ?? 0);
         } else if (message.state === "solving") {
-            const level = this.shape?.head.level === "coarse" ? "The coarse mesh is shown while the fine one is solving" : "Solving";
-            this.status("busy", `${level}${message.text && message.text !== "solving" ? `: ${message.text}` : "…"}`, message.fraction ?? 0);
+            const shown = this.shape?.head.level === "coarse" ? this.coarseText(this.shape.head) : this.shape ? "Solving" : "The robot is shown as drawn while its shape is solved";
+            const done = message.fraction > 0 ? ` ${Math.floor(100 * message.fraction)} %` : "…";
+            this.status("busy", `${shown}${message.text && message.text !== "solving" ? `: ${message.text}` : ""}${done}`, message.fraction ?? 0);
         } else if (message.state === "ready" && this.shape) {
             this.shapeStatus(this.shape.head);
         } else if (message.state === "problem") {
@@ -299,12 +302,17 @@ class App {
         }
     }
 
+    coarseText(head) {
+        return head.stiff ? "A coarse mesh that bends too little is shown while the fine one is solving" : "The coarse mesh is shown while the fine one is solving";
+    }
+
     shapeStatus(head) {
         const coarse = head.level === "coarse";
         $("level").hidden = false;
-        $("level").textContent = this.robot.model !== "full" ? this.robot.model.replaceAll("_", " ") : coarse ? "coarse mesh" : "fine mesh";
+        $("level").textContent = this.robot.model !== "full" ? this.robot.model.replaceAll("_", " ") : coarse ? (head.stiff ? "coarse, stiff" : "coarse mesh") : "fine mesh";
+        $("level").title = head.stiff ? "Linear elements, which bend too little; the fine mesh follows." : "";
         if (coarse && head.waypoint === undefined) {
-            this.status("busy", "The coarse mesh is shown while the fine one is solving");
+            this.status("busy", this.coarseText(head));
         } else if (head.solved) {
             const unstable = head.unstable ? " Past a limit point: this balance is unstable." : "";
             this.status(head.unstable ? "warn" : "good", `Solved in ${duration(head.seconds)}: ${head.iterations} iteration${head.iterations === 1 ? "" : "s"}${residualText(head.residual)}.${unstable}`);

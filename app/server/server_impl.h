@@ -112,6 +112,8 @@ typedef struct server_model {
     const pl_mesh *body; // what is drawn
     uint32_t mesh;       // number of the mesh message
     bool coarse;
+    bool stiff;     // coarse by linear elements, which bend too little
+    pl_state *home; // full models: the equilibrium without commands, once it was found
     double seconds; // of the last solve
     pl_statics_report report;
     // inverse kinematics, made when first asked for
@@ -132,6 +134,10 @@ void server_model_close(server_model *m);
 server_message *server_model_mesh(const server_model *m);
 // The shape as it stands. `extra` (released here) is merged into the header.
 server_message *server_model_shape(server_model *m, json_t *extra);
+// To where loads and stress-free shapes bring it without commands: at once when that was solved before,
+// otherwise to the shape as drawn. What was solved there is kept by the second.
+void server_model_go_home(server_model *m);
+void server_model_keep_home(server_model *m);
 // Positions of the vertices drawn, 3 each; borrowed until the next call.
 const double *server_model_positions(server_model *m);
 pl_actuator_info server_model_actuator(const server_model *m, int i);

@@ -47,6 +47,7 @@ pl_status server_model_open(server_model *m, pl_robot *robot, pl_model *model, b
 void server_model_close(server_model *m)
 {
     pl_ik_destroy(m->ik);
+    pl_state_destroy(m->home);
     pl_model_destroy(m->model);
     pl_mesh_destroy(m->tube);
     pl_robot_destroy(m->robot);
@@ -73,6 +74,26 @@ const double *server_model_positions(server_model *m)
         memcpy(m->place, view.position, 3 * (size_t)view.vertex_count * sizeof *m->place);
     }
     return m->place;
+}
+
+void server_model_go_home(server_model *m)
+{
+    pl_state *state = pl_model_state(m->model);
+    if (!m->home || !state || pl_state_copy(state, m->home) != PL_OK) {
+        pl_model_reset(m->model);
+    }
+}
+
+void server_model_keep_home(server_model *m)
+{
+    const pl_state *state = pl_model_state(m->model);
+    if (m->home || !m->robot || !state || pl_state_create(m->robot, &m->home, NULL) != PL_OK) {
+        return;
+    }
+    if (pl_state_copy(m->home, state) != PL_OK) {
+        pl_state_destroy(m->home);
+        m->home = NULL;
+    }
 }
 
 // ---- inverse kinematics
@@ -274,6 +295,7 @@ server_message *server_model_shape(server_model *m, json_t *extra)
     }
     json_object_set_new(head, "mesh", json_integer(m->mesh));
     json_object_set_new(head, "level", json_string(m->coarse ? "coarse" : "fine"));
+    json_object_set_new(head, "stiff", json_boolean(m->stiff));
     json_object_set_new(head, "commands", commands);
     model_report(m, head);
     json_object_set_new(head, "actuators", model_actuators(m, &answer));

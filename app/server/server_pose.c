@@ -46,12 +46,17 @@ static bool pose_is_idle(const double *command, int count)
 static bool pose_forward(server_worker *w, server_model *m, const double *command)
 {
     const double start = server_now();
+    const bool idle = pose_is_idle(command, m->info.command_count);
     pl_error err = {0};
-    if (pose_is_idle(command, m->info.command_count)) {
-        pl_model_reset(m->model);
+    if (idle) {
+        server_model_go_home(m);
     }
+    w->fraction = 0;
     const pl_status status = pl_model_fk(m->model, command, &m->report, &err);
     m->seconds = server_now() - start;
+    if (idle && status == PL_OK && m->report.outcome == PL_SOLVED) {
+        server_model_keep_home(m);
+    }
     if (status == PL_INTERRUPTED || (status == PL_OK && m->report.outcome == PL_STOPPED)) {
         return !worker_overtaken(w);
     }
@@ -68,7 +73,9 @@ static void pose_to_commands(server_worker *w, const server_pose *pose)
     if (!pose_commands(w, pose, command)) {
         return;
     }
-    if (w->has_coarse && w->fine.seconds > POSE_QUICK) {
+    // nobody knows yet how long the first solve takes
+    const bool first = w->in_load && w->has_coarse && !w->coarse.stiff;
+    if (first || (w->has_coarse && w->fine.seconds > POSE_QUICK)) {
         if (!pose_forward(w, &w->coarse, command)) {
             return;
         }

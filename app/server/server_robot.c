@@ -164,6 +164,10 @@ json_t *server_robot_json(const server_model *m, const pl_findings *findings, co
     json_object_set_new(root, "ok", json_true());
     json_object_set_new(root, "name", json_string(m->info.name ? m->info.name : "robot"));
     json_object_set_new(root, "model", json_string(m->info.kind));
+    // the view always solves by the exact method; the page says so when the file asks for another
+    pl_geometric_options options;
+    const bool other = m->robot && pl_robot_file_method(path, &options, NULL) != PL_METHOD_EXACT;
+    json_object_set_new(root, "asks", json_string(other ? "local_global" : ""));
     json_object_set_new(root, "file", server_text(path));
     json_object_set_new(root, "hash", json_string(hash));
     json_object_set_new(root, "low", server_numbers(low, 3));

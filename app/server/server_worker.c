@@ -32,10 +32,11 @@ static bool worker_step(void *user, double fraction, const char *what)
 {
     server_worker *w = user;
     const double now = server_now();
+    w->fraction = fraction >= 0 ? fraction : w->fraction;
     // quick work is not worth a message
     if (now - w->begun > 0.25 && now - w->told > 0.15) {
         w->told = now;
-        worker_tell(w, w->has_fine ? "solving" : "loading", what ? what : "", fraction);
+        worker_tell(w, w->has_fine ? "solving" : "loading", what ? what : "", w->fraction);
     }
     return !worker_overtaken(w);
 }
@@ -163,8 +164,20 @@ static pl_status worker_open(server_worker *w, server_model *m, pl_robot *robot,
     return server_model_open(m, robot, model, coarse, ++w->mesh, err);
 }
 
+static bool worker_has_prisms(const pl_mesh *mesh)
+{
+    const pl_mesh_view view = pl_mesh_get(mesh);
+    for (int32_t e = 0; e < view.element_count; ++e) {
+        if (view.kind[e] == PL_PRISM6 || view.kind[e] == PL_PRISM15) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // A mesh of twice the edge length when that has less than half of the vertices; otherwise, where walls decide
-// the mesh, linear elements.
+// the mesh, linear elements. Shells get longer edges instead: linear prisms hardly bend, and the mean edge is
+// short because many run across.
 static pl_robot *worker_coarse_robot(server_worker *w)
 {
     const pl_mesh_quality quality = pl_mesh_measure_quality(w->fine.body);
@@ -175,7 +188,8 @@ static pl_robot *worker_coarse_robot(server_worker *w)
                                .size = 2 * quality.mean_edge,
                                .order = w->options->order,
                                .no_cache = w->options->no_cache};
-    for (int attempt = 0; attempt < 2; ++attempt) {
+    const bool shell = worker_has_prisms(w->fine.body);
+    for (int attempt = 0; attempt < (shell ? 3 : 2); ++attempt) {
         pl_robot *robot = NULL;
         pl_error err = {0};
         const pl_status status = pl_robot_load(w->path, &options, &robot, NULL, &err);
@@ -183,7 +197,8 @@ static pl_robot *worker_coarse_robot(server_worker *w)
             return robot;
         }
         pl_robot_destroy(robot);
-        options.order = 1;
+        options.order = shell ? options.order : 1;
+        options.size += shell ? quality.mean_edge : 0;
     }
     return NULL;
 }
@@ -196,6 +211,8 @@ static void worker_load_coarse(server_worker *w, const pl_statics_options *stati
     pl_robot *robot = worker_coarse_robot(w);
     pl_error err = {0};
     w->has_coarse = robot && worker_open(w, &w->coarse, robot, true, statics, &err) == PL_OK;
+    w->coarse.stiff =
+        w->has_coarse && pl_mesh_get(w->coarse.body).kind[0] != pl_mesh_get(w->fine.body).kind[0];
     if (w->has_coarse) {
         server_publish(w->desk, SERVER_MESH_COARSE, server_model_mesh(&w->coarse));
     }
@@ -246,6 +263,7 @@ void worker_load(server_worker *w)
     worker_close(w);
     worker_empty_channels(w);
     w->begun = server_now();
+    w->fraction = 0;
     w->serial = 0;
     ++w->robot;
     worker_tell(w, "loading", "opening the robot", -1);

@@ -25,6 +25,7 @@ struct server_worker {
     unsigned poses, loads;
     bool in_job, in_load;
     double begun, told; // s
+    double fraction;    // of the solve in hand, as far as it has told
     double serial;      // of the pose in hand
     uint32_t shape;     // number of the last shape published
     worker_entry log[WORKER_LOG];

@@ -1,5 +1,5 @@
 // The page in Chromium: loading, sliders, colours, pointing, two viewers, a server that dies and comes back, a robot
-// file that is broken and mended. Pictures of every stage are kept.
+// file that is broken and mended, another method, coarse meshes, a shape that takes its time. Pictures are kept.
 // usage: node browser.mjs PLIANT SCREENS CHROMIUM
 import { spawn, execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -142,24 +142,44 @@ try {
         await settled(page, await lastSerial(page));
         await page.click("#tab-reach");
     };
-    const pixel = () => page.evaluate(() => {
-        const { reach, stage } = window.pliant;
-        const box = stage.canvas.getBoundingClientRect();
-        const p = stage.project(reach.place());
-        return { x: p.x + box.left, y: p.y + box.top };
-    });
+    const place = () => page.evaluate(() => window.pliant.reach.place().toArray());
     await page.evaluate(() => window.pliant.move.go([27, 17, 20]));
     await settled(page, await lastSerial(page));
-    const there = await pixel();
+    const there = await place();
     await toMiddle();
-    const at = await pixel();
-    await page.mouse.move(at.x, at.y);
+    const here = await place();
+    // seen from across the way from here to there, so close that it is 100 pixels long
+    const [from, to] = await page.evaluate(([a, b]) => {
+        const { reach, stage } = window.pliant;
+        const way = reach.place().fromArray(b).sub(reach.place().fromArray(a));
+        const across = way.clone().cross(stage.camera.up).normalize();
+        stage.fit(across.toArray());
+        const shift = reach.place().sub(stage.controls.target);
+        stage.controls.target.add(shift);
+        stage.camera.position.add(shift);
+        stage.draw();
+        stage.zoom(way.length() / stage.pixelSize(reach.place()) / 100);
+        stage.camera.near *= 0.01;
+        stage.camera.updateProjectionMatrix();
+        stage.draw();
+        const box = stage.canvas.getBoundingClientRect();
+        return [a, b].map((x) => {
+            const p = stage.project(reach.place().fromArray(x));
+            return { x: p.x + box.left, y: p.y + box.top };
+        });
+    }, [here, there]);
+    const dragged = Math.hypot(to.x - from.x, to.y - from.y);
+    await page.mouse.move(from.x, from.y);
     await page.mouse.down();
-    await page.mouse.move(there.x, there.y, { steps: 3 });
+    await page.mouse.move(to.x, to.y, { steps: 5 });
     await page.mouse.up();
     await settled(page, await lastSerial(page));
     const ik = await page.evaluate(() => ({ ...window.pliant.shape.head.ik, at: window.pliant.shape.head.markers[0].position }));
-    check("a dragged marker is reached", ik.outcome === "reached" && distance(ik.target, ik.at) < 0.02, `${ik.outcome}, ${distance(ik.target, ik.at).toFixed(4)} mm off, dragged by ${Math.hypot(there.x - at.x, there.y - at.y).toFixed(1)} pixels`);
+    const way = distance(here, there);
+    check("the marker is dragged far", dragged > 80 && dragged < 120, `${dragged.toFixed(1)} pixels, ${way.toFixed(2)} mm`);
+    check("its target goes along with the pointer", distance(ik.target, there) < (2 * way) / dragged, `${distance(ik.target, there).toFixed(4)} mm beside, a pixel is ${(way / dragged).toFixed(4)} mm`);
+    check("a dragged marker is reached", ik.outcome === "reached" && distance(ik.target, ik.at) < 0.02, `${ik.outcome}, ${distance(ik.target, ik.at).toFixed(4)} mm off`);
+    await page.evaluate(() => window.pliant.stage.fit([0.75, -1, 0.55]));
     check("the sliders follow", await page.evaluate(() => window.pliant.move.commands.some((c) => c !== null && c !== 20)));
     await page.fill("#target-x", "5");
     await page.press("#target-x", "Enter");
@@ -238,6 +258,14 @@ try {
     await settled(page, 0);
     check("a mended file is shown at once", true);
 
+    // ---- a file that asks for another method
+    check("nothing is said of methods", await page.isHidden("#method"));
+    writeFileSync(file, `${text}\nsolver: {method: local_global}\n`);
+    await page.waitForSelector("#method", { state: "visible", ...patience });
+    const method = await page.getAttribute("#method", "title");
+    check("another method in the file is said", /asks for the method local_global/.test(method) && /exact/.test(method), await page.textContent("#method"));
+    await settled(page, 0);
+
     // a frame with the wait for its pixels, as a software renderer draws them
     const times = await page.evaluate(() => {
         const { stage } = window.pliant;
@@ -252,6 +280,49 @@ try {
     const updates = await page.evaluate(() => window.pliant.stage.times.update.slice(-20).sort((a, b) => a - b));
     console.log(`  a frame takes ${times[4].toFixed(1)} ms with a software renderer, a new shape ${updates[updates.length >> 1].toFixed(1)} ms (medians)`);
     check("no errors in the console", errors.length === 0, errors.slice(0, 3).join(" | "));
+
+    // ---- a wall that needs quadratic elements: the coarse mesh is linear, and called stiff
+    const levels = async (kind, change) => {
+        const folder = join(work, kind);
+        execFileSync(pliant, ["new", kind, folder]);
+        const yaml = join(folder, "robot.yaml");
+        writeFileSync(yaml, change(readFileSync(yaml, "utf8")));
+        await kill(server, "SIGTERM");
+        server = await serve([folder]);
+        const view = await open(900, 600);
+        await view.evaluate(() => {
+            window.seen = [];
+            const note = () => window.seen.push([document.getElementById("level").textContent, document.getElementById("status-text").textContent]);
+            new MutationObserver(note).observe(document.getElementById("top"), { childList: true, characterData: true, subtree: true });
+        });
+        await settled(view, 0);
+        return view;
+    };
+    const finger = await levels("bending_finger", (t) => t.replace(/^ {2}size: .*$/m, "  size: 5"));
+    await finger.evaluate(() => window.pliant.move.go([15]));
+    await settled(finger, await lastSerial(finger));
+    await finger.evaluate(() => window.pliant.move.go([18]));
+    await settled(finger, await lastSerial(finger));
+    const said1 = await finger.evaluate(() => window.seen);
+    check("a coarse mesh of linear elements is called stiff", said1.some((s) => s[0] === "coarse, stiff" && /bends too little/.test(s[1])) && (await finger.textContent("#level")) === "fine mesh", [...new Set(said1.map((s) => s[0]))].join(", "));
+    await finger.close();
+
+    // ---- a robot that is not at rest as drawn: how far the solve is, then the arch; going home takes no way
+    const crawler = await levels("dea_crawler", (t) => t.replace(/^ {2}size: .*$/m, "  size: 9"));
+    const said2 = await crawler.evaluate(() => window.seen.map((s) => s[1]));
+    const foot = (await tip(crawler))[0];
+    check("the way to a shape that is not at rest is told", said2.some((s) => /as drawn.* \d+ %/.test(s)), [...new Set(said2)].slice(0, 4).join(" | "));
+    check("the crawler has arched", foot < 62, `front foot at ${foot} mm`);
+    check("its coarse mesh bends too", said2.every((s) => !/bends too little/.test(s)));
+    await crawler.evaluate(() => window.pliant.move.go([window.pliant.robot.commands[0].high * 0.6]));
+    await settled(crawler, await lastSerial(crawler));
+    check("60 % of the voltage lets it down", (await tip(crawler))[0] > foot + 0.8 && (await crawler.evaluate(() => window.pliant.shape.head.load_reached)) === 1, `front foot at ${(await tip(crawler))[0]} mm`);
+    await shot(crawler, "crawler");
+    await crawler.click("#home");
+    await settled(crawler, await lastSerial(crawler));
+    const back = await crawler.evaluate(() => window.pliant.shape.head.iterations);
+    check("going home takes no way from flat", Math.abs((await tip(crawler))[0] - foot) < 0.02 && back < 20, `${back} iterations`);
+    check("no errors there either", errors.length === 0, errors.slice(0, 3).join(" | "));
 } catch (error) {
     check("the run went through", false, error.message);
 } finally {
