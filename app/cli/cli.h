@@ -143,6 +143,9 @@ bool cli_exists(const char *path);
 char *cli_join(const char *folder, const char *name);
 // The folder part of a path, on the heap.
 char *cli_folder(const char *path);
+// Enters the file `vtu` into the series at `pvd`, which begins with it when `first`, so that a run that dies
+// leaves a whole series; `vtu` loses its folder, for the series lies beside it. Returns an exit status.
+int cli_series_add(const cli_args *args, const char *pvd, char *vtu, double time, bool first);
 // Judges every --out, --json and --save-state before the work: known extension, a folder that can be written,
 // and no file the run reads (robot, what its text names, `input`) unless --force. Returns an exit status.
 int cli_check_outputs(const cli_args *args, const char *const *extensions, const char *robot_path,
@@ -223,6 +226,9 @@ typedef struct cli_model {
 } cli_model;
 int cli_model_open(const cli_args *args, const char *given, cli_model *m);
 void cli_model_close(cli_model *m);
+// Fills the mesh, place and ghost of a picture; what was made for it (or NULL) is the caller's to release:
+// pl_mesh_destroy(own), free(place).
+pl_status cli_model_body(cli_model *m, pl_mesh **own, double **place, pl_picture *picture, pl_error *err);
 // The index of a name, or -1 after complaining about --option.
 int cli_model_marker(const cli_args *args, const cli_model *m, const char *option, const char *name);
 int cli_model_sensor(const cli_args *args, const cli_model *m, const char *option, const char *name);

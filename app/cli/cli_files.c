@@ -49,6 +49,18 @@ char *cli_folder(const char *path)
     return folder;
 }
 
+int cli_series_add(const cli_args *args, const char *pvd, char *vtu, double time, bool first)
+{
+    const char *slash = strrchr(vtu, '/');
+    pl_error err = {0};
+    if (slash) {
+        memmove(vtu, slash + 1, strlen(slash + 1) + 1);
+    }
+    const pl_status status = first ? pl_series_write_pvd(pvd, (const char *const *)&vtu, &time, 1, &err)
+                                   : pl_series_add_pvd(pvd, vtu, time, &err);
+    return status == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+}
+
 static bool files_same(const char *a, const char *b)
 {
     struct stat s, t;

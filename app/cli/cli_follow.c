@@ -84,7 +84,7 @@ static int follow_check_exports(const cli_args *args, const follow *f)
             cli_check_outputs(&own, NULL, f->m.run.r.path, args->plain_count > 1 ? args->plain[1] : NULL);
         bool fits = false;
         for (int a = 0; a < f->m.info.actuator_count; ++a) {
-            const bool axis = f->m.run.r.robot && pl_robot_actuator(f->m.run.r.robot, a).hardware.axis;
+            const bool axis = pl_model_actuator(f->m.model, a).hardware.axis != 0;
             fits = fits || (kind == 0 ? axis : f->m.info.actuator_kind[a] == PL_CHAMBER);
         }
         if (!status && !fits) {
@@ -140,9 +140,7 @@ static int follow_goals(const cli_args *args, follow *f)
 static int follow_rates(const cli_args *args, follow *f)
 {
     for (int i = 0; i < f->m.info.command_count; ++i) {
-        const int c =
-            f->m.run.r.robot ? pl_robot_find_command(f->m.run.r.robot, f->m.info.command[i].name) : -1;
-        f->g.rate[i] = c >= 0 ? pl_robot_command(f->m.run.r.robot, c).rate : 0;
+        f->g.rate[i] = f->m.info.command[i].rate;
     }
     int cursor = 0;
     for (const char *text; (text = cli_next(args, "rate", &cursor));) {
@@ -168,9 +166,15 @@ static int follow_rates(const cli_args *args, follow *f)
     if (!cli_number(args, "dt", PL_DIM_TIME, 1e-9, 1e9, &f->period)) {
         return CLI_WRONG;
     }
+    if (f->period > 0 && f->time) {
+        cli_error(args, "--dt: the file has times of its own (column t), expected one of both");
+        return CLI_WRONG;
+    }
     if (f->period > 0 || f->time) {
+        // of the way to the first waypoint, where rates bind it, that to the second is taken
+        const double first = f->time && f->count > 1 ? f->time[1] - f->time[0] : 1;
         f->g.options.rate = f->g.rate;
-        f->g.options.period = f->period;
+        f->g.options.period = f->period > 0 ? f->period : first;
     }
     return CLI_DONE;
 }
@@ -210,12 +214,9 @@ static int follow_frame(follow *f, int index)
         free(path);
         return cli_fail_writing(f->args, &err);
     }
-    const char *slash = strrchr(path, '/');
-    if (slash) {
-        memmove(path, slash + 1, strlen(slash + 1) + 1);
-    }
     f->vtu[index] = path;
-    return CLI_DONE;
+    // the times may still change: the series is written anew at the end
+    return cli_series_add(f->args, pvd, path, index, f->motion.count == 1);
 }
 
 static bool follow_record(void *user, const pl_waypoint *w)
@@ -286,37 +287,34 @@ static int follow_go(const cli_args *args, follow *f)
 // The last shape with the path it followed.
 static pl_status follow_picture(const cli_args *args, follow *f, const char *path, pl_error *err)
 {
-    if (!f->m.run.r.robot) {
-        *err = (pl_error){.status = PL_BAD_INPUT};
-        snprintf(err->text, sizeof err->text, "%s: a model of kind %s has no mesh to draw", path,
-                 f->m.info.kind);
-        return PL_BAD_INPUT;
-    }
     const int n = f->motion.count;
-    pl_picture picture = pl_picture_default();
-    picture.mesh = pl_robot_mesh(f->m.run.r.robot);
-    picture.position = pl_model_get_answer(f->m.model).point;
-    picture.ghost = pl_mesh_get(picture.mesh).position;
-    const char *view = cli_value(args, "view");
-    if (view && pl_picture_view(view, picture.view, err) != PL_OK) {
-        return err->status;
-    }
-    picture.wireframe = cli_flag(args, "edges");
-    char title[200];
-    snprintf(title, sizeof title, "%s: %d waypoints", f->m.info.name, n);
-    picture.title = title;
-    double *line = calloc(6 * (size_t)n + 1, sizeof *line);
     const int32_t start[3] = {0, n, 2 * n};
+    const char *view = cli_value(args, "view");
+    char title[200];
+    pl_mesh *own;
+    double *place, *line = calloc(6 * (size_t)n + 1, sizeof *line);
     if (!line) {
         *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the picture"};
         return PL_NO_MEMORY;
     }
-    memcpy(line, f->motion.target, 3 * (size_t)n * sizeof *line);
-    memcpy(line + 3 * (size_t)n, f->motion.position, 3 * (size_t)n * sizeof *line);
-    picture.line = line;
-    picture.line_start = start;
-    picture.line_count = 2;
-    const pl_status status = pl_picture_write(&picture, path, err);
+    pl_picture picture = pl_picture_default();
+    pl_status status = cli_model_body(&f->m, &own, &place, &picture, err);
+    if (status == PL_OK && view) {
+        status = pl_picture_view(view, picture.view, err);
+    }
+    if (status == PL_OK) {
+        snprintf(title, sizeof title, "%s: %d waypoints", f->m.info.name, n);
+        memcpy(line, f->motion.target, 3 * (size_t)n * sizeof *line);
+        memcpy(line + 3 * (size_t)n, f->motion.position, 3 * (size_t)n * sizeof *line);
+        picture.wireframe = cli_flag(args, "edges");
+        picture.title = title;
+        picture.line = line;
+        picture.line_start = start;
+        picture.line_count = 2;
+        status = pl_picture_write(&picture, path, err);
+    }
+    pl_mesh_destroy(own);
+    free(place);
     free(line);
     return status;
 }
@@ -368,7 +366,7 @@ static int follow_write(const cli_args *args, follow *f)
         pl_error err = {0};
         const char *file;
         const pl_status status = follow_export_kind(args, text, &file) == 0
-                                     ? pl_motion_write_gcode(&f->motion, f->m.run.r.robot, file, &err)
+                                     ? pl_motion_write_gcode(&f->motion, f->m.model, file, &err)
                                      : pl_motion_write_pressures(&f->motion, file, &err);
         if (status != PL_OK) {
             return cli_fail_writing(args, &err);

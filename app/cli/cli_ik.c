@@ -190,9 +190,16 @@ static void ik_complain(const cli_args *args, const ik_verb *v)
     const pl_objective *o = &v->g.objective[0];
     if (o->kind == PL_OBJECTIVE_POSITION || o->kind == PL_OBJECTIVE_DISTANCE) {
         const double *p = pl_model_get_answer(v->m.model).marker + 3 * o->index;
-        snprintf(where, sizeof where, "; the nearest point found is %.3f,%.3f,%.3f", p[0], p[1], p[2]);
+        snprintf(where, sizeof where, "; the nearest point found is %.3f,%.3f,%.3f", cli_tidy(p[0], 3),
+                 cli_tidy(p[1], 3), cli_tidy(p[2], 3));
     }
-    cli_error(args, "not reached (%s): %.4g mm off%s%s%s", pl_ik_outcome_name(r->outcome), r->distance, where,
+    // lengths are told together, goals of another unit by the first
+    double scale = 1, off = r->distance;
+    const char *unit = ik_unit(&v->m, o, &scale);
+    if (strcmp(unit, "mm") != 0) {
+        off = pl_ik_deviation(v->ik, 0) / scale;
+    }
+    cli_error(args, "not reached (%s): %.4g %s off%s%s%s", pl_ik_outcome_name(r->outcome), off, unit, where,
               bounds[0] ? ", held by " : "", bounds);
     if (r->message[0] && r->outcome != PL_IK_NEAREST) {
         cli_advice("%s", r->message);

@@ -32,11 +32,25 @@ static int model_full(const cli_args *args, cli_model *m)
     return CLI_DONE;
 }
 
+// Options about a mesh or its state files say nothing to a reduced model: refused, not ignored.
+static int model_strangers(const cli_args *args)
+{
+    static const char *const mesh_only[] = {"save-state", "displacement", "size", "order", "cut"};
+    for (size_t i = 0; i < sizeof mesh_only / sizeof mesh_only[0]; ++i) {
+        if (cli_value(args, mesh_only[i]) || cli_flag(args, mesh_only[i])) {
+            cli_error(args, "--%s belongs to a robot with a mesh; this one is a reduced model", mesh_only[i]);
+            return CLI_WRONG;
+        }
+    }
+    return CLI_DONE;
+}
+
 int cli_model_open(const cli_args *args, const char *given, cli_model *m)
 {
     int status;
     if (cli_is_reduced(given)) {
-        status = cli_reduced_open(args, given, m);
+        status = model_strangers(args);
+        status = status ? status : cli_reduced_open(args, given, m);
     } else {
         status = cli_robot_open(args, given, &m->run.r);
         status = status ? status : model_full(args, m);
@@ -61,6 +75,38 @@ void cli_model_close(cli_model *m)
     free(m->command);
     cli_robot_close(&m->run.r);
     *m = (cli_model){0};
+}
+
+// A reduced model is drawn as a tube.
+pl_status cli_model_body(cli_model *m, pl_mesh **own, double **place, pl_picture *picture, pl_error *err)
+{
+    *own = NULL;
+    *place = NULL;
+    picture->mesh = m->run.r.robot ? pl_robot_mesh(m->run.r.robot) : NULL;
+    if (picture->mesh) {
+        picture->position = pl_model_get_answer(m->model).point;
+    } else {
+        pl_status status = pl_reduced_tube(m->model, own, err);
+        if (status != PL_OK) {
+            return status;
+        }
+        *place = calloc(3 * (size_t)pl_mesh_get(*own).vertex_count + 1, sizeof **place);
+        if (!*place) {
+            *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the picture"};
+        }
+        status = *place ? pl_reduced_tube_place(m->model, *own, *place, err) : PL_NO_MEMORY;
+        if (status != PL_OK) {
+            pl_mesh_destroy(*own);
+            free(*place);
+            *own = NULL;
+            *place = NULL;
+            return status;
+        }
+        picture->mesh = *own;
+        picture->position = *place;
+    }
+    picture->ghost = pl_mesh_get(picture->mesh).position;
+    return PL_OK;
 }
 
 // ---- names

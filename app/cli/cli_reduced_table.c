@@ -238,13 +238,9 @@ static int sweep_vtu(const cli_args *args, sweep *s, int p)
     snprintf(path, room, "%.*s_%04d.vtu", (int)(cli_extension(pvd) - pvd), pvd, p);
     pl_error err = {0};
     const pl_status status = cli_reduced_write(args, &s->m, path, &err);
-    const char *slash = strrchr(path, '/');
-    if (slash) {
-        memmove(path, slash + 1, strlen(slash + 1) + 1);
-    }
     s->vtu[s->done] = path;
     s->time[s->done] = p;
-    return status == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+    return status == PL_OK ? cli_series_add(args, pvd, path, p, s->done == 0) : cli_fail_writing(args, &err);
 }
 
 static int sweep_points(const cli_args *args, sweep *s)

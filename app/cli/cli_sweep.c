@@ -270,13 +270,9 @@ static int sweep_record_vtu(const cli_args *args, sweep *s, int p)
         free(path);
         return cli_fail_writing(args, &err);
     }
-    const char *slash = strrchr(path, '/');
-    if (slash) {
-        memmove(path, slash + 1, strlen(slash + 1) + 1);
-    }
     s->vtu[s->done] = path;
     s->time[s->done] = p;
-    return CLI_DONE;
+    return cli_series_add(args, pvd, path, p, s->done == 0);
 }
 
 static int sweep_record(const cli_args *args, sweep *s, int p)

@@ -19,6 +19,8 @@ static const cli_option options[] = {
 };
 static const char *const extensions[] = {".csv", ".pvd", ".html", NULL};
 
+#define TASK_STEPS 1000000 // of all stages
+
 typedef struct task_verb {
     const cli_args *args;
     cli_model m;
@@ -78,9 +80,14 @@ static int task_resolve(task_verb *t)
     t->end = calloc(commands, sizeof *t->end);
     t->hold = calloc(2 * commands, sizeof *t->hold);
     t->center = calloc(3 * (size_t)t->file.object_count + 1, sizeof *t->center);
-    int steps = 0;
+    int64_t steps = 0;
     for (int i = 0; i < t->file.item_count; ++i) {
         steps += t->file.item[i].steps;
+    }
+    if (steps > TASK_STEPS) {
+        cli_error(t->args, "%s: %lld steps in all stages are too many, expected at most %d", t->path,
+                  (long long)steps, TASK_STEPS);
+        return CLI_WRONG;
     }
     t->vtu = calloc((size_t)steps + 1, sizeof *t->vtu);
     t->stage_of = calloc((size_t)steps + 1, sizeof *t->stage_of);
@@ -121,12 +128,8 @@ static int task_frame(task_verb *t)
         free(path);
         return cli_fail_writing(t->args, &err);
     }
-    const char *slash = strrchr(path, '/');
-    if (slash) {
-        memmove(path, slash + 1, strlen(slash + 1) + 1);
-    }
     t->vtu[t->vtu_count++] = path;
-    return CLI_DONE;
+    return cli_series_add(t->args, pvd, path, t->vtu_count - 1, t->vtu_count == 1);
 }
 
 static bool task_record(void *user, const pl_task_step *step)
@@ -329,8 +332,12 @@ static int task_work(const cli_args *args, task_verb *t)
     pl_motion_init(&t->motion, t->m.model, shown);
     t->json = cli_value(args, "json") ? json_array() : NULL;
     status = task_go(t);
-    if (status || t->motion.count == 0) {
-        return status ? status : CLI_BADLY;
+    if (!status && t->motion.count == 0) {
+        cli_error(args, "interrupted before the first step");
+        status = CLI_BADLY;
+    }
+    if (status) {
+        return status;
     }
     task_print(t);
     status = task_write(t);

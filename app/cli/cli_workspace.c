@@ -132,7 +132,7 @@ static int workspace_go(const cli_args *args, workspace *w)
     const char *path = cli_value(args, "store");
     pl_error err = {0};
     if (path && pl_store_open(path, w->m.model, w->settings, &w->store, &err) != PL_OK) {
-        return cli_fail(args, &err);
+        return err.status == PL_BAD_FILE ? cli_fail_writing(args, &err) : cli_fail(args, &err);
     }
     const int room = path ? CLI_DONE : workspace_room(args, w);
     if (room) {
@@ -168,24 +168,26 @@ static double *workspace_points(const workspace *w)
 }
 
 // The body at rest with a small cross at every place the marker came to.
-static pl_status workspace_picture(const cli_args *args, const workspace *w, const double *point,
-                                   const char *path, pl_error *err)
+static pl_status workspace_picture(const cli_args *args, workspace *w, const double *point, const char *path,
+                                   pl_error *err)
 {
     const int n = w->samples.count;
-    pl_picture picture = pl_picture_default();
-    double *line = calloc(18 * (size_t)n + 1, sizeof *line);
-    int32_t *start = calloc(3 * (size_t)n + 1, sizeof *start);
-    pl_status status = PL_BAD_INPUT;
     const char *view = cli_value(args, "view");
-    *err = (pl_error){.status = PL_BAD_INPUT};
-    if (!w->m.run.r.robot) {
-        snprintf(err->text, sizeof err->text, "%s: a model of kind %s has no mesh to draw", path,
-                 w->m.info.kind);
-    } else if (!line || !start) {
-        *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the picture"};
-        status = PL_NO_MEMORY;
-    } else if (!view || pl_picture_view(view, picture.view, err) == PL_OK) {
-        const double arm = 0.004 * w->m.info.size;
+    const double arm = 0.004 * w->m.info.size;
+    char title[200];
+    pl_mesh *own = NULL;
+    double *place = NULL, *line = calloc(18 * (size_t)n + 1, sizeof *line);
+    int32_t *start = calloc(3 * (size_t)n + 1, sizeof *start);
+    pl_picture picture = pl_picture_default();
+    pl_status status = PL_NO_MEMORY;
+    *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the picture"};
+    if (line && start) {
+        status = cli_model_body(&w->m, &own, &place, &picture, err);
+    }
+    if (status == PL_OK && view) {
+        status = pl_picture_view(view, picture.view, err);
+    }
+    if (status == PL_OK) {
         for (int k = 0; k < 3 * n; ++k) {
             for (int end = 0; end < 2; ++end) {
                 double *at = line + 6 * (size_t)k + 3 * (size_t)end;
@@ -194,10 +196,9 @@ static pl_status workspace_picture(const cli_args *args, const workspace *w, con
             }
             start[k + 1] = 2 * (k + 1);
         }
-        char title[200];
         snprintf(title, sizeof title, "%s: %d places of %s", w->m.info.name, n,
                  w->m.info.marker_name[w->marker]);
-        picture.mesh = pl_robot_mesh(w->m.run.r.robot);
+        picture.position = picture.ghost = NULL;
         picture.wireframe = cli_flag(args, "edges");
         picture.title = title;
         picture.line = line;
@@ -205,12 +206,14 @@ static pl_status workspace_picture(const cli_args *args, const workspace *w, con
         picture.line_count = 3 * n;
         status = pl_picture_write(&picture, path, err);
     }
+    pl_mesh_destroy(own);
+    free(place);
     free(line);
     free(start);
     return status;
 }
 
-static int workspace_write(const cli_args *args, const workspace *w, const double *point)
+static int workspace_write(const cli_args *args, workspace *w, const double *point)
 {
     int cursor = 0;
     for (const char *path; (path = cli_next(args, "out", &cursor));) {
@@ -249,7 +252,7 @@ static json_t *workspace_json(const workspace *w, const pl_hull *hull, const dou
     return root;
 }
 
-static int workspace_tell(const cli_args *args, const workspace *w, const double *point)
+static int workspace_tell(const cli_args *args, workspace *w, const double *point)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int i = 0; i < 3 * w->samples.count; ++i) {

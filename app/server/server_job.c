@@ -239,7 +239,7 @@ static pl_status job_motion(server_worker *w, const server_job *job, pl_motion *
         status = pl_motion_add(motion, 0.1 * i, target, &answer, NULL, err);
     }
     for (int i = 0; i < w->fine.info.command_count; ++i) {
-        rate[i] = w->fine.robot ? pl_robot_command(w->fine.robot, i).rate : NAN;
+        rate[i] = w->fine.info.command[i].rate;
     }
     pl_motion_schedule(motion, rate, 0.1);
     return status;
@@ -251,8 +251,7 @@ static pl_status job_write_motion(server_worker *w, const server_job *job, const
     pl_motion_init(&motion, w->fine.model, 0);
     pl_status status = job_motion(w, job, &motion, err);
     if (status == PL_OK && strcmp(job->format, "gcode") == 0) {
-        status = w->fine.robot ? pl_motion_write_gcode(&motion, w->fine.robot, path, err)
-                               : server_fail(err, PL_BAD_INPUT, "G-code needs a robot with `hardware`");
+        status = pl_motion_write_gcode(&motion, w->fine.model, path, err);
     } else if (status == PL_OK) {
         status = pl_motion_write_csv(&motion, path, err);
     }

@@ -45,7 +45,7 @@ typedef struct pl_load_options {
     int order;                   // overrides mesh.order when > 0
     bool no_cache;               // do not read or write the mesh cache
     const char *probe;           // a marker that gets the loads pl_reduce asks for, or NULL
-    bool fill;                   // mesh cavities too where the mesh is made here (mesh.fill)
+    bool fill;                   // mesh the cavities of designs too, whatever mesh.fill says
 } pl_load_options;
 // Reads, checks and builds. All defects of the file are reported as findings in one go; with any of them the
 // status is PL_BAD_INPUT (PL_BAD_FILE when a file cannot be opened) and `err` repeats the first.
@@ -123,6 +123,8 @@ PL_API pl_status pl_state_write_vtu(pl_statics *statics, const pl_robot *robot, 
 // A ParaView series: names of VTU files beside it and their times.
 PL_API pl_status pl_series_write_pvd(const char *path, const char *const *file, const double *time, int count,
                                      pl_error *err);
+// One more file at the end of a series that pl_series_write_pvd began; a run that dies leaves a whole series.
+PL_API pl_status pl_series_add_pvd(const char *path, const char *file, double time, pl_error *err);
 // State files: version, robot hash, block of doubles. Reading refuses another robot's file.
 PL_API pl_status pl_state_save(const pl_state *state, const pl_robot *robot, const char *path, pl_error *err);
 PL_API pl_status pl_state_load(pl_state *state, const pl_robot *robot, const char *path, pl_error *err);

@@ -17,6 +17,7 @@ typedef struct pl_model_command {
     pl_drive drive;  // gives the unit
     double range[2]; // internal units
     bool has_range;
+    double rate; // internal units per second, at most; 0: no limit
 } pl_model_command;
 
 // What the model's parts are called; borrowed from the model.
@@ -74,6 +75,8 @@ typedef struct pl_model_derivative {
 typedef struct pl_model_type {
     void (*destroy)(void *self);
     void (*info)(void *self, pl_model_info *out);
+    // How actuator i is driven; may be NULL (see pl_model_actuator).
+    pl_actuator_info (*actuator)(void *self, int i);
     // Goes from where the model is to the equilibrium at `command`. Not solving is an outcome in `report`;
     // the model then stands at the best it reached, whose commands the answer gives.
     pl_status (*fk)(void *self, const double *command, pl_statics_report *report, pl_error *err);
@@ -102,6 +105,13 @@ PL_API pl_state *pl_model_state(pl_model *model);
 PL_API const pl_robot *pl_model_robot(const pl_model *model);
 
 PL_API pl_model_info pl_model_get_info(const pl_model *model);
+// How actuator i is driven: by which command, how fast, by which axis of a machine. Of a model that does not
+// tell, or of an actuator that is not there, no more than the name and the kind is known: command is -1.
+PL_API pl_actuator_info pl_model_actuator(const pl_model *model, int i);
+// What the motor of an actuator has to do at `value` (of its drive; NAN: idle) where its measure is
+// `measure`: mm of cable pulled in, or mm^3 of syringe pushed. An idle cable is let out as far as the body
+// pulls it.
+PL_API double pl_actuator_travel(const pl_actuator_info *actuator, double value, double measure);
 PL_API int pl_model_find_command(const pl_model *model, const char *name); // -1 when there is none
 PL_API int pl_model_find_marker(const pl_model *model, const char *name);
 PL_API int pl_model_find_sensor(const pl_model *model, const char *name);

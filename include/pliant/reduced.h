@@ -70,6 +70,8 @@ typedef struct pl_line_actuator_def {
     pl_line_path_def path;
     double area;             // mm^2, chambers
     double effectiveness[2]; // chambers: part of the pressure that stretches, that bends; 1 when ideal
+    double rate;             // internal units per second, at most; 0: no limit
+    pl_hardware hardware;
     int line;
 } pl_line_actuator_def;
 
@@ -112,7 +114,7 @@ typedef struct pl_reduced_def {
     int section_count;
     const pl_line_actuator_def *actuator;
     int actuator_count;
-    const pl_command_def *command; // none: one per actuator, under its name
+    const pl_command_def *command; // an actuator that none of them drives has one of its own, under its name
     int command_count;
     const pl_line_marker_def *marker;
     int marker_count;

@@ -55,6 +55,7 @@ typedef struct pl_motion {
     int64_t *factorizations, *solves;
 } pl_motion;
 PL_API void pl_motion_init(pl_motion *motion, const pl_model *model, int marker);
+// `target` is NULL where there is none, `ik` where commands were set instead of sought.
 PL_API pl_status pl_motion_add(pl_motion *motion, double time, const double *target,
                                const pl_model_answer *answer, const pl_ik_report *ik, pl_error *err);
 PL_API void pl_motion_clear(pl_motion *motion);
@@ -67,7 +68,7 @@ PL_API pl_status pl_motion_write_csv(const pl_motion *motion, const char *path, 
 PL_API pl_status pl_motion_write_pressures(const pl_motion *motion, const char *path, pl_error *err);
 // G-code for Marlin: one synchronised move per waypoint, one axis per actuator as the robot's `hardware`
 // says, with a feed that keeps every axis within its feed, its actuator's rate and the motion's times.
-PL_API pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_robot *robot, const char *path,
+PL_API pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_model *model, const char *path,
                                        pl_error *err);
 
 // A report of the motion as one HTML file that needs no network: the path in three views, errors, commands,

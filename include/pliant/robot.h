@@ -252,10 +252,6 @@ PL_API int pl_robot_actuator_count(const pl_robot *robot);
 PL_API pl_actuator_info pl_robot_actuator(const pl_robot *robot, int i);
 // Faces of the robot's mesh that a chamber or a film acts on; the array is the robot's. 0 for cables.
 PL_API int64_t pl_robot_actuator_faces(const pl_robot *robot, int i, const int64_t **face);
-// What the motor of an actuator has to do at `value` (of its drive; NAN: idle) where its measure is
-// `measure`: mm of cable pulled in, or mm^3 of syringe pushed. An idle cable is let out as far as the body
-// pulls it.
-PL_API double pl_robot_travel(const pl_robot *robot, int actuator, double value, double measure);
 PL_API int pl_robot_marker_count(const pl_robot *robot);
 PL_API const char *pl_robot_marker_name(const pl_robot *robot, int i);
 PL_API void pl_robot_marker_rest(const pl_robot *robot, int i, double position[3],

@@ -20,7 +20,7 @@ typedef struct gcode_axis {
 
 typedef struct gcode {
     const pl_motion *motion;
-    const pl_robot *robot;
+    const pl_model *model;
     gcode_axis axis[GCODE_AXES];
     int count;
     pl_text text;
@@ -35,11 +35,11 @@ static void gcode_comment(pl_text *text, const char *name)
 }
 
 // How fast the motor may move: the limit of the command through its factor, in mm or mm^3 per second.
-static double gcode_rate(const pl_robot *robot, const pl_actuator_info *a)
+static double gcode_rate(const pl_model_info *info, const pl_actuator_info *a)
 {
     double rate = a->rate;
-    if (a->command >= 0 && pl_robot_command(robot, a->command).rate > 0) {
-        rate = pl_robot_command(robot, a->command).rate * fabs(a->factor);
+    if (a->command >= 0 && info->command[a->command].rate > 0) {
+        rate = info->command[a->command].rate * fabs(a->factor);
     }
     if (a->drive == PL_DRIVE_TENSION) {
         return 0; // a limit in N/s says nothing of mm/s
@@ -49,11 +49,12 @@ static double gcode_rate(const pl_robot *robot, const pl_actuator_info *a)
 
 static int gcode_collect(gcode *g)
 {
-    for (int a = 0; a < pl_robot_actuator_count(g->robot) && g->count < GCODE_AXES; ++a) {
-        const pl_actuator_info info = pl_robot_actuator(g->robot, a);
+    const pl_model_info model = pl_model_get_info(g->model);
+    for (int a = 0; a < model.actuator_count && g->count < GCODE_AXES; ++a) {
+        const pl_actuator_info info = pl_model_actuator(g->model, a);
         if (info.hardware.axis) {
             g->axis[g->count++] = (gcode_axis){
-                .actuator = a, .info = info, .rate = gcode_rate(g->robot, &info), .at = info.hardware.offset};
+                .actuator = a, .info = info, .rate = gcode_rate(&model, &info), .at = info.hardware.offset};
         }
     }
     return g->count;
@@ -63,7 +64,7 @@ static void gcode_head(gcode *g)
 {
     bool extruder = false;
     pl_text_add(&g->text, "; ");
-    gcode_comment(&g->text, pl_robot_name(g->robot));
+    gcode_comment(&g->text, g->motion->info.name);
     pl_text_add(&g->text, ": %d waypoints, written by pliant %s\n", g->motion->count, pl_version());
     for (int i = 0; i < g->count; ++i) {
         const pl_hardware *h = &g->axis[i].info.hardware;
@@ -75,8 +76,8 @@ static void gcode_head(gcode *g)
                     h->reverse ? " (reversed)" : "", h->axis, h->offset);
         extruder = extruder || h->axis == 'E';
     }
-    for (int a = 0; a < pl_robot_actuator_count(g->robot); ++a) {
-        const pl_actuator_info info = pl_robot_actuator(g->robot, a);
+    for (int a = 0; a < g->motion->info.actuator_count; ++a) {
+        const pl_actuator_info info = pl_model_actuator(g->model, a);
         if (!info.hardware.axis) {
             pl_text_add(&g->text, "; no axis moves ");
             gcode_comment(&g->text, info.name);
@@ -119,7 +120,7 @@ static pl_status gcode_place(const gcode *g, int i, int64_t k, double *at, const
     const double measure = m->measure[k * m->info.actuator_count + x->actuator];
     const double driven = x->info.factor * command;
     const double value = x->info.one_sided && driven < 0 ? 0 : driven; // NAN, idle, stays
-    const double travel = pl_robot_travel(g->robot, x->actuator, value, measure);
+    const double travel = pl_actuator_travel(&x->info, value, measure);
     const double place = h->offset + (h->reverse ? -travel : travel) / h->per_unit;
     if (!(fabs(place) < 1e9)) {
         return pl_fail(err, PL_BAD_INPUT, "%s: waypoint %d: no place for axis %c (%s): %g", path, (int)k,
@@ -165,16 +166,17 @@ static pl_status gcode_move(gcode *g, int64_t k, const char *path, pl_error *err
     return PL_OK;
 }
 
-pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_robot *robot, const char *path,
+pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_model *model, const char *path,
                                 pl_error *err)
 {
-    gcode g = {.motion = motion, .robot = robot};
-    if (!robot || gcode_collect(&g) == 0) {
+    gcode g = {.motion = motion, .model = model};
+    if (gcode_collect(&g) == 0) {
         return pl_fail(err, PL_BAD_INPUT,
                        "%s: no actuator has an axis: the robot file needs a 'hardware' block", path);
     }
-    if (pl_robot_command_count(robot) != motion->info.command_count ||
-        pl_robot_actuator_count(robot) != motion->info.actuator_count) {
+    const pl_model_info info = pl_model_get_info(model);
+    if (info.command_count != motion->info.command_count ||
+        info.actuator_count != motion->info.actuator_count) {
         return pl_fail(err, PL_BAD_INPUT, "%s: the motion is of another robot", path);
     }
     gcode_head(&g);

@@ -1,5 +1,6 @@
 // Models from robot files of either kind: a mesh gives the full body, a `model:` block a reduced one; and a
 // reduced robot written as a file.
+#include <ctype.h>
 #include <stdio.h>
 #include "io/io_robot.h"
 #include "io/io_robot_model.h"
@@ -40,15 +41,18 @@ pl_status pl_reduced_load_text(const char *text, size_t length, const char *path
     return model_read_text(text, length, path, out, findings, err);
 }
 
-// A line that begins with "model:".
+// A file with the key `model` at its top; in one that is no YAML, a line that begins with it.
 static bool model_is_reduced(const char *text, size_t length)
 {
-    for (size_t i = 0; i + 6 <= length; ++i) {
-        if ((i == 0 || text[i - 1] == '\n') && strncmp(text + i, "model:", 6) == 0) {
-            return true;
-        }
+    io_robot_file f = {.path = "", .folder = "", .findings = pl_findings_create()};
+    const io_node *root = f.findings ? io_yaml_parse(&f, text, length) : NULL;
+    const bool map = root && root->kind == IO_MAP;
+    bool reduced = map && io_child(root, "model");
+    for (size_t i = 0; !map && !reduced && i + 6 <= length; ++i) {
+        reduced = (i == 0 || text[i - 1] == '\n') && strncmp(text + i, "model:", 6) == 0;
     }
-    return false;
+    io_robot_file_clear(&f);
+    return reduced;
 }
 
 bool pl_robot_file_is_reduced(const char *path)
@@ -108,6 +112,45 @@ pl_status pl_model_load(const char *path, const pl_load_options *options, const 
 }
 
 // ---- writing
+// A name as it is where YAML takes it for a word, otherwise in quotes.
+static void write_name(pl_text *t, const char *name)
+{
+    bool plain = isalpha((unsigned char)name[0]) || name[0] == '_';
+    for (const char *c = name; *c; ++c) {
+        plain = plain && (isalnum((unsigned char)*c) || *c == '_' || *c == '-' || *c == '.');
+    }
+    if (plain) {
+        pl_text_add(t, "%s", name);
+        return;
+    }
+    pl_text_add(t, "\"");
+    for (const char *c = name; *c; ++c) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+            pl_text_add(t, "\\x%02x", (unsigned char)*c);
+        } else {
+            pl_text_add(t, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        }
+    }
+    pl_text_add(t, "\"");
+}
+
+static const char *write_unit(pl_drive drive)
+{
+    return strcmp(pl_drive_unit(drive), "1") == 0 ? "" : pl_drive_unit(drive);
+}
+
+static void write_limits(pl_text *t, pl_drive drive, bool has_range, const double range[2], double rate)
+{
+    const double scale = pl_drive_scale(drive);
+    const char *unit = write_unit(drive);
+    if (has_range) {
+        pl_text_add(t, ", range: [%.10g %s, %.10g %s]", range[0] / scale, unit, range[1] / scale, unit);
+    }
+    if (rate > 0) {
+        pl_text_add(t, ", rate: %.10g %s/s", rate / scale, unit);
+    }
+}
+
 static void write_span(pl_text *t, const pl_line_path_def *p, double length)
 {
     if (p->span[0] != 0 || fabs(p->span[1] - length) > 1e-9 * length) {
@@ -142,18 +185,15 @@ static void write_actuators(pl_text *t, const pl_reduced_def *d, pl_actuator_kin
             pl_text_add(t, kind == PL_CABLE ? "  tendons:\n" : "  chambers:\n");
             any = true;
         }
-        pl_text_add(t, "    - {name: %s, drive: %s", a->name, pl_drive_name(a->drive));
+        pl_text_add(t, "    - {name: ");
+        write_name(t, a->name);
+        pl_text_add(t, ", drive: %s", pl_drive_name(a->drive));
         write_span(t, &a->path, length);
         if (kind == PL_CHAMBER) {
             pl_text_add(t, ", area: %.10g, effectiveness: [%.10g, %.10g]", a->area, a->effectiveness[0],
                         a->effectiveness[1]);
         }
-        if (a->has_range) {
-            const double scale = pl_drive_scale(a->drive);
-            const char *unit = strcmp(pl_drive_unit(a->drive), "1") == 0 ? "" : pl_drive_unit(a->drive);
-            pl_text_add(t, ", range: [%.10g %s, %.10g %s]", a->range[0] / scale, unit, a->range[1] / scale,
-                        unit);
-        }
+        write_limits(t, a->drive, a->has_range, a->range, a->rate);
         pl_text_add(t, "%s}\n", a->idle_hold ? ", idle: hold" : "");
     }
 }
@@ -165,8 +205,10 @@ static double write_sections(pl_text *t, const pl_reduced_def *d)
     for (int i = 0; i < d->section_count; ++i) {
         const pl_section_def *s = &d->section[i];
         length += s->length;
-        pl_text_add(t, "    - {name: %s, length: %.10g, diameter: [%.10g, %.10g]", s->name, s->length,
-                    s->diameter[0], s->diameter[1]);
+        pl_text_add(t, "    - {name: ");
+        write_name(t, s->name);
+        pl_text_add(t, ", length: %.10g, diameter: [%.10g, %.10g]", s->length, s->diameter[0],
+                    s->diameter[1]);
         if (s->EA > 0) {
             pl_text_add(t, ", EA: %.10g, EI: [%.10g, %.10g]", s->EA, s->EI[0], s->EI[1]);
         }
@@ -189,22 +231,65 @@ static double write_sections(pl_text *t, const pl_reduced_def *d)
     return length;
 }
 
-static void write_rest(pl_text *t, const pl_reduced_def *d)
+static void write_commands(pl_text *t, const pl_reduced_def *d)
 {
     pl_text_add(t, d->command_count ? "commands:\n" : "");
     for (int i = 0; i < d->command_count; ++i) {
         const pl_command_def *c = &d->command[i];
-        pl_text_add(t, "  %s: {drives: {", c->name);
+        pl_drive drive = PL_DRIVE_LENGTH_RATIO;
+        pl_text_add(t, "  ");
+        write_name(t, c->name);
+        pl_text_add(t, ": {drives: {");
         for (int k = 0; k < c->drive_count; ++k) {
-            pl_text_add(t, "%s%s: %.10g", k ? ", " : "", c->drive[k].actuator, c->drive[k].factor);
+            pl_text_add(t, k ? ", " : "");
+            write_name(t, c->drive[k].actuator);
+            pl_text_add(t, ": %.10g", c->drive[k].factor);
         }
-        pl_text_add(t, "}}\n");
+        for (int a = 0; c->drive_count > 0 && a < d->actuator_count; ++a) {
+            drive = strcmp(d->actuator[a].name, c->drive[0].actuator) == 0 ? d->actuator[a].drive : drive;
+        }
+        pl_text_add(t, "}%s", c->one_sided ? ", one_sided: true" : "");
+        write_limits(t, drive, c->has_range, c->range, c->rate);
+        pl_text_add(t, "}\n");
     }
+}
+
+static void write_hardware(pl_text *t, const pl_reduced_def *d)
+{
+    bool any = false;
+    for (int i = 0; i < d->actuator_count; ++i) {
+        const pl_hardware *h = &d->actuator[i].hardware;
+        const bool cable = d->actuator[i].kind == PL_CABLE;
+        if (!h->axis) {
+            continue;
+        }
+        pl_text_add(t, any ? "  " : "hardware:\n  ");
+        any = true;
+        write_name(t, d->actuator[i].name);
+        pl_text_add(t, ": {axis: %c, per_unit: %.10g %s%s, offset: %.10g", h->axis,
+                    cable ? h->per_unit : h->per_unit / 1000, cable ? "mm" : "mL",
+                    h->reverse ? ", reverse: true" : "", h->offset);
+        if (h->feed > 0) {
+            pl_text_add(t, ", feed: %.10g", h->feed);
+        }
+        if (h->has_range) {
+            pl_text_add(t, ", range: [%.10g, %.10g]", h->range[0], h->range[1]);
+        }
+        pl_text_add(t, "}\n");
+    }
+}
+
+static void write_rest(pl_text *t, const pl_reduced_def *d)
+{
+    write_commands(t, d);
+    write_hardware(t, d);
     pl_text_add(t, d->marker_count ? "markers:\n" : "");
     for (int i = 0; i < d->marker_count; ++i) {
         const pl_line_marker_def *m = &d->marker[i];
-        pl_text_add(t, "  %s: {at: %.10g, offset: [%.10g, %.10g, %.10g]}\n", m->name, m->at, m->offset[0],
-                    m->offset[1], m->offset[2]);
+        pl_text_add(t, "  ");
+        write_name(t, m->name);
+        pl_text_add(t, ": {at: %.10g, offset: [%.10g, %.10g, %.10g]}\n", m->at, m->offset[0], m->offset[1],
+                    m->offset[2]);
     }
     const double *g = d->gravity;
     if (g[0] != 0 || g[1] != 0 || g[2] != 0) {
@@ -217,8 +302,13 @@ pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const
 {
     pl_text t = {0};
     const double *Q = def->frame;
-    pl_text_add(&t, "%spliant: 1\nname: %s\nmodel:\n  kind: %s\n", comment ? comment : "", def->name,
-                pl_reduced_kind_name(def->kind));
+    if (def->sensor_count > 0 || def->force_count > 0 || def->load_count > 0) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "%s: models with sensors, forces or distributed loads are not written", path);
+    }
+    pl_text_add(&t, "%spliant: 1\nname: ", comment ? comment : "");
+    write_name(&t, def->name);
+    pl_text_add(&t, "\nmodel:\n  kind: %s\n", pl_reduced_kind_name(def->kind));
     if (def->as_published) {
         pl_text_add(&t, "  as_published: true\n");
     }

@@ -56,6 +56,9 @@ pl_status pl_motion_add(pl_motion *motion, double time, const double *target, co
     if (!motion_grow(motion)) {
         return pl_fail_memory(err, "the motion");
     }
+    // poses that nobody sought have no distance to anything
+    static const pl_ik_report shown = {.outcome = PL_IK_REACHED, .distance = NAN};
+    ik = ik ? ik : &shown;
     const int64_t k = motion->count++;
     const int commands = motion->info.command_count, actuators = motion->info.actuator_count;
     motion->time[k] = time;

@@ -53,6 +53,19 @@ static pl_status path_points(const io_table *t, double **out, pl_error *err)
     return status;
 }
 
+// Numbers beyond any robot are a slip of units or digits.
+static pl_status path_sizes(const io_table *t, const double *value, double largest, const char *unit,
+                            pl_error *err)
+{
+    for (int i = 0; i < 3 * t->row_count; ++i) {
+        if (!(fabs(value[i]) <= largest)) {
+            return pl_fail(err, PL_BAD_INPUT, "%s:%d: %g %s is out of all reach, expected at most %g",
+                           t->path, t->line[i / 3], value[i], unit, largest);
+        }
+    }
+    return PL_OK;
+}
+
 static pl_status path_time(const io_table *t, double **out, pl_error *err)
 {
     int column = io_table_find(t, "t");
@@ -91,6 +104,12 @@ pl_status pl_path_read(const char *path, pl_path_file *out, pl_error *err)
     }
     if (status == PL_OK) {
         status = path_time(&t, &out->time, err);
+    }
+    if (status == PL_OK) {
+        status = path_sizes(&t, out->point, 1e9, "mm", err);
+    }
+    if (status == PL_OK && out->rotation) {
+        status = path_sizes(&t, out->rotation, 1e3, "rad", err);
     }
     for (int r = 0; status == PL_OK && out->direction && r < t.row_count; ++r) {
         if (!(pl_norm3(out->direction + 3 * r) > 1e-12)) {

@@ -1,4 +1,8 @@
 // Results for ParaView: a shape with its fields, cables and cavities in one VTU file; series of them as PVD.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
 #include "io/io_build.h"
 #include "io/io_vtu.h"
 
@@ -192,6 +196,15 @@ pl_status pl_shape_write_vtu(const pl_mesh *mesh, const double *position, const 
 
 // ---- series
 
+#define SERIES_TAIL "</Collection>\n</VTKFile>\n"
+
+static void series_entry(pl_text *text, const char *file, double time)
+{
+    pl_text_add(text, "<DataSet timestep=\"%.17g\" part=\"0\" file=\"", time);
+    pl_vtu_add_escaped(text, file);
+    pl_text_add(text, "\"/>\n");
+}
+
 pl_status pl_series_write_pvd(const char *path, const char *const *file, const double *time, int count,
                               pl_error *err)
 {
@@ -199,13 +212,42 @@ pl_status pl_series_write_pvd(const char *path, const char *const *file, const d
     pl_text_add(&text,
                 "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n<Collection>\n");
     for (int i = 0; i < count; ++i) {
-        pl_text_add(&text, "<DataSet timestep=\"%.17g\" part=\"0\" file=\"", time[i]);
-        pl_vtu_add_escaped(&text, file[i]);
-        pl_text_add(&text, "\"/>\n");
+        series_entry(&text, file[i], time[i]);
     }
-    pl_text_add(&text, "</Collection>\n</VTKFile>\n");
+    pl_text_add(&text, SERIES_TAIL);
     const pl_status status =
         text.failed ? pl_fail_memory(err, path) : pl_file_write(path, text.data, text.length, err);
+    pl_text_clear(&text);
+    return status;
+}
+
+// The tail is overwritten by the entry and a new tail in one call, so the file is whole at any time.
+pl_status pl_series_add_pvd(const char *path, const char *file, double time, pl_error *err)
+{
+    static const char tail[] = SERIES_TAIL;
+    char found[sizeof tail] = "";
+    pl_text text = {0};
+    series_entry(&text, file, time);
+    pl_text_add(&text, SERIES_TAIL);
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    const off_t at = fd < 0 ? -1 : lseek(fd, 0, SEEK_END) - (off_t)(sizeof tail - 1);
+    pl_status status = PL_OK;
+    if (text.failed) {
+        status = pl_fail_memory(err, path);
+    } else if (fd < 0) {
+        status = pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    } else if (at < 0 || pread(fd, found, sizeof tail - 1, at) != (ssize_t)(sizeof tail - 1) ||
+               strcmp(found, tail) != 0) {
+        status = pl_fail(err, PL_BAD_FILE, "%s: is not the series that was begun there", path);
+    } else if (pwrite(fd, text.data, text.length, at) != (ssize_t)text.length) {
+        status = pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", path, strerror(errno));
+        if (ftruncate(fd, at) == 0) {
+            (void)!pwrite(fd, tail, sizeof tail - 1, at); // as it was
+        }
+    }
+    if (fd >= 0 && close(fd) != 0 && status == PL_OK) {
+        status = pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    }
     pl_text_clear(&text);
     return status;
 }

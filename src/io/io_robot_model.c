@@ -268,6 +268,7 @@ static bool actuator_read(io_robot_file *f, const io_node *node, pl_line_actuato
         {"drive", IO_OTHER, 0, 0, 0},
         {"range", IO_OTHER, 0, 0, 0},
         {"idle", IO_OTHER, 0, 0, 0},
+        {"rate", IO_OTHER, 0, 0, 0},
         PATH_KEYS,
         {"area", IO_QUANTITY, PL_DIM_AREA, offsetof(pl_line_actuator_def, area), IO_POSITIVE},
         {"effectiveness", IO_OTHER, 0, 0, 0},
@@ -291,6 +292,10 @@ static bool actuator_read(io_robot_file *f, const io_node *node, pl_line_actuato
     if (n) {
         a->has_range = io_read_range(f, n, what, pl_drive_dimension(a->drive), a->range);
         good = a->has_range && good;
+    }
+    n = io_child(node, "rate");
+    if (n) {
+        good = io_read_rate(f, n, what, pl_drive_dimension(a->drive), &a->rate) && good;
     }
     n = io_child(node, "idle");
     if (n) {
@@ -436,6 +441,17 @@ static void model_loads(io_robot_file *f, const io_node *node)
     }
 }
 
+// Axes are read as for every robot, beside the names of the actuators.
+static void model_hardware(io_robot_file *f, const io_node *node)
+{
+    io_read_hardware(f, node);
+    const pl_actuator_def *read = f->actuator.item;
+    pl_line_actuator_def *actuator = f->model->actuator.item;
+    for (int i = 0; i < f->model->actuator.count && i < f->actuator.count; ++i) {
+        actuator[i].hardware = read[i].hardware;
+    }
+}
+
 // ---- the base frame: z along `axis`, x as near to the given one as it can be
 static bool model_base(io_robot_file *f, const io_node *node, pl_reduced_def *d)
 {
@@ -562,6 +578,9 @@ void io_read_model(io_robot_file *f, const io_node *root, const io_node *node)
     }
     if ((n = io_child(root, "commands"))) {
         io_read_commands(f, n);
+    }
+    if ((n = io_child(root, "hardware"))) {
+        model_hardware(f, n);
     }
 #define FILL(what) (m->def.what = m->what.item, m->def.what##_count = m->what.count)
     FILL(section);

@@ -12,6 +12,7 @@
 
 #define STORE_APPLICATION 0x506c6e74 // "Plnt"
 #define STORE_FORMAT "1"
+#define STORE_PATIENCE 5000 // ms that another process may take
 
 struct pl_store {
     sqlite3 *db;
@@ -28,7 +29,14 @@ static pl_status store_fail(const pl_store *s, const char *what, pl_error *err)
     if (code == SQLITE_NOMEM) {
         return pl_fail_memory(err, s->path);
     }
-    return pl_fail(err, PL_BAD_FILE, "%s: %s: %s", s->path, what, sqlite3_errmsg(s->db));
+    if (code == SQLITE_BUSY) {
+        return pl_fail(err, PL_BAD_FILE, "%s: %s: another process has been writing to it for %d s", s->path,
+                       what, STORE_PATIENCE / 1000);
+    }
+    // what is in the file is wrong, or the disk is
+    const bool content = code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_ERROR;
+    return pl_fail(err, content ? PL_BAD_INPUT : PL_BAD_FILE, "%s: %s: %s", s->path, what,
+                   sqlite3_errmsg(s->db));
 }
 
 static pl_status store_run(pl_store *s, const char *sql, const char *what, pl_error *err)
@@ -117,6 +125,9 @@ static pl_status store_fact_meet(pl_store *s, const store_fact *fact, bool fresh
         const char *there = step == SQLITE_ROW ? (const char *)sqlite3_column_text(q, 0) : NULL;
         if (step != SQLITE_ROW && step != SQLITE_DONE) {
             status = store_fail(s, fresh ? "cannot be written" : "cannot be read", err);
+        } else if (!fresh && strcmp(fact->key, "format") == 0 && (!there || strcmp(there, mine) != 0)) {
+            status = pl_fail(err, PL_BAD_INPUT, "%s: a store of format '%.40s', expected '%s'", s->path,
+                             there ? there : "", mine);
         } else if (!fresh && (!there || strcmp(there, mine) != 0)) {
             status =
                 pl_fail(err, PL_BAD_INPUT,
@@ -195,7 +206,7 @@ static pl_status store_sampling(pl_store *s, const char *settings, pl_error *err
     sqlite3_stmt *q = NULL;
     pl_status status = PL_OK;
     bool found;
-    int64_t last = -1;
+    int64_t first = 0;
     if (sqlite3_prepare_v2(s->db, "INSERT OR IGNORE INTO sampling(settings) VALUES(?1)", -1, &q, NULL) !=
             SQLITE_OK ||
         sqlite3_bind_text(q, 1, settings, -1, SQLITE_STATIC) != SQLITE_OK || sqlite3_step(q) != SQLITE_DONE) {
@@ -207,9 +218,13 @@ static pl_status store_sampling(pl_store *s, const char *settings, pl_error *err
                              err);
     }
     if (status == PL_OK) {
-        status =
-            store_whole(s, "SELECT max(number) FROM sample WHERE sampling = ?1", NULL, &last, &found, err);
-        s->next = found ? (int)last + 1 : 0;
+        // the first that is missing: after a kill the next one, in a damaged file a hole
+        status = store_whole(s,
+                             "SELECT min(n) FROM (SELECT 0 AS n UNION ALL SELECT number + 1 FROM sample"
+                             " WHERE sampling = ?1 AND number BETWEEN 0 AND 2147483645) WHERE NOT EXISTS"
+                             " (SELECT 1 FROM sample WHERE sampling = ?1 AND number = n)",
+                             NULL, &first, &found, err);
+        s->next = found ? (int)first : 0;
     }
     if (status == PL_OK &&
         sqlite3_prepare_v2(s->db, "INSERT OR REPLACE INTO sample VALUES(?1, ?2, ?3, ?4, ?5, ?6)", -1, &s->put,
@@ -222,7 +237,7 @@ static pl_status store_sampling(pl_store *s, const char *settings, pl_error *err
 // All of the opening in one transaction, so that a kill leaves an empty file or a whole one.
 static pl_status store_begin(pl_store *s, const char *settings, pl_error *err)
 {
-    sqlite3_busy_timeout(s->db, 5000);
+    sqlite3_busy_timeout(s->db, STORE_PATIENCE);
     pl_status status = store_run(s, settings ? "BEGIN IMMEDIATE" : "BEGIN", "cannot be opened", err);
     if (status == PL_OK) {
         status = store_meet(s, settings != NULL, err);
@@ -249,7 +264,15 @@ pl_status pl_store_open(const char *path, const pl_model *model, const char *set
     }
     s->info = pl_model_get_info(model);
     const int flags = settings ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-    const int opened = sqlite3_open_v2(path, &s->db, flags, NULL);
+    // ":memory:" and "file:..." are names like any other
+    char *name = pl_alloc(strlen(path) + 3);
+    if (!name) {
+        pl_store_close(s);
+        return pl_fail_memory(err, path);
+    }
+    sprintf(name, "%s%s", path[0] == ':' || strncmp(path, "file:", 5) == 0 ? "./" : "", path);
+    const int opened = sqlite3_open_v2(name, &s->db, flags, NULL);
+    pl_free(name);
     pl_status status;
     if (opened != SQLITE_OK) {
         status = s->db ? store_fail(s, "cannot be opened", err) : pl_fail_memory(err, path);
@@ -320,7 +343,11 @@ static pl_status store_read_row(const pl_store *s, sqlite3_stmt *q, pl_store_sam
                            out->effort + k * s->info.actuator_count};
     const int count[3] = {s->info.command_count, 3 * s->info.marker_count, s->info.actuator_count};
     for (int i = 0; i < 3; ++i) {
-        if (!store_scan((const char *)sqlite3_column_text(q, i), to[i], count[i])) {
+        bool good = store_scan((const char *)sqlite3_column_text(q, i), to[i], count[i]);
+        for (int j = 0; good && i < 2 && j < count[i]; ++j) {
+            good = isfinite(to[i][j]); // only efforts may be unknown
+        }
+        if (!good) {
             return pl_fail(err, PL_BAD_INPUT, "%s: sample %lld is damaged", s->path, (long long)k);
         }
     }

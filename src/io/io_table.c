@@ -97,8 +97,8 @@ static pl_status table_row(io_table *t, int line, const table_cell *cell, int co
                            int32_t *line_room, pl_error *err)
 {
     if (count != t->column_count) {
-        return pl_fail(err, PL_BAD_INPUT, "%s:%d: %d columns found, expected %d as in the rows above",
-                       t->path, line, count, t->column_count);
+        return pl_fail(err, PL_BAD_INPUT, "%s:%d: %d column%s found, expected %d as in the rows above",
+                       t->path, line, count, count == 1 ? "" : "s", t->column_count);
     }
     const int64_t need = ((int64_t)t->row_count + 1) * count;
     if (t->row_count >= IO_TABLE_ROWS) {
@@ -129,6 +129,13 @@ static pl_status table_first(io_table *t, int line, const table_cell *cell, int 
     }
     for (int c = 0; t->heading && c < count; ++c) {
         table_heading(t, c, cell[c]);
+        for (int other = 0; other < c; ++other) {
+            const size_t length = strlen(t->name[c]); // longer names were cut off
+            if (length > 0 && length < sizeof t->name[c] - 1 && strcmp(t->name[c], t->name[other]) == 0) {
+                return pl_fail(err, PL_BAD_INPUT, "%s:%d: columns %d and %d are both called '%s'", t->path,
+                               line, other + 1, c + 1, t->name[c]);
+            }
+        }
     }
     return PL_OK;
 }
@@ -220,6 +227,10 @@ pl_status io_table_column(const io_table *table, int column, pl_dimension dimens
                            table->line[r], column + 1, name[0] ? " " : "", name);
         }
         out[(int64_t)r * stride] = factor * value;
+        if (!isfinite(factor * value)) {
+            return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d%s%s: %g is too large a number", table->path,
+                           table->line[r], column + 1, name[0] ? " " : "", name, value);
+        }
     }
     return PL_OK;
 }

@@ -257,14 +257,18 @@ static void yaml_event(yaml_builder *b, const yaml_event_t *event)
 }
 
 // libyaml speaks of tokens; its commonest complaints are put into the words of someone who writes files.
-static void yaml_complain(io_robot_file *f, const yaml_parser_t *parser)
+static void yaml_complain(io_robot_file *f, const yaml_parser_t *parser, const char *text, size_t length)
 {
     const char *problem = parser->problem ? parser->problem : "cannot be read";
     const int line = (int)parser->problem_mark.line + 1;
     if (parser->error == YAML_MEMORY_ERROR) {
         f->no_memory = true;
     } else if (parser->error == YAML_READER_ERROR) {
-        io_defect(f, 0, "not a text file: %s at byte %zu", problem, parser->problem_offset);
+        int at = 1;
+        for (size_t i = 0; i < length && i < parser->problem_offset; ++i) {
+            at += text[i] == '\n';
+        }
+        io_defect(f, at, "not a text file: %s at byte %zu", problem, parser->problem_offset);
     } else if (strstr(problem, "cannot start any token")) {
         io_defect(f, line, "YAML: a tab or a character that cannot start a value stands in column %d",
                   (int)parser->problem_mark.column + 1);
@@ -291,7 +295,7 @@ const io_node *io_yaml_parse(io_robot_file *f, const char *text, size_t length)
     for (bool end = false; !end && !builder.stop;) {
         yaml_event_t event;
         if (!yaml_parser_parse(&parser, &event)) {
-            yaml_complain(f, &parser);
+            yaml_complain(f, &parser, text, length);
             builder.stop = true;
             break;
         }

@@ -126,6 +126,11 @@ static pl_status bounds_take(pl_ik *ik, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "ik: effort bound %d: actuator %d, the robot has %d", i,
                            b->actuator, ik->info.actuator_count);
         }
+        if (isnan(pl_model_get_answer(ik->model).effort[b->actuator])) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "ik: the effort of `%s` cannot be bounded: a model of kind %s does not know it",
+                           ik->info.actuator_name[b->actuator], ik->info.kind);
+        }
         if (!(b->low < b->high)) {
             return pl_fail(err, PL_BAD_INPUT, "ik: effort of `%s` is bounded by %g and %g",
                            ik->info.actuator_name[b->actuator], b->low, b->high);
@@ -412,11 +417,13 @@ pl_status pl_ik_set_weight(pl_ik *ik, int i, double weight, pl_error *err)
     if (i < 0 || i >= ik->objective_count) {
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d, there are %d", i, ik->objective_count);
     }
-    if (!(weight > 0) || !isfinite(weight)) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: weight of objective %d is %g, must be > 0", i, weight);
+    pl_objective o = ik->objective[i];
+    o.weight = weight;
+    const pl_status status = ik_objective_check(ik, &o, i, err);
+    if (status == PL_OK) {
+        ik->objective[i].weight = weight;
     }
-    ik->objective[i].weight = weight;
-    return PL_OK;
+    return status;
 }
 
 void pl_ik_set_period(pl_ik *ik, double period)

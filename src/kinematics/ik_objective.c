@@ -44,10 +44,13 @@ static bool objective_has_frame(pl_objective_kind kind)
            kind == PL_OBJECTIVE_ORTHOGONAL;
 }
 
+// Squares of what is larger would leave the range of numbers.
+#define OBJECTIVE_LARGEST 1e12
+
 static bool finite_all(const double *v, int64_t count)
 {
     for (int64_t i = 0; i < count; ++i) {
-        if (!isfinite(v[i])) {
+        if (!(fabs(v[i]) <= OBJECTIVE_LARGEST)) {
             return false;
         }
     }
@@ -68,8 +71,14 @@ static pl_status objective_check_index(const pl_ik *ik, const pl_objective *o, i
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): index %d, the robot has %d %s", i,
                        kind_name[o->kind], o->index, limit, what);
     }
+    const pl_model_answer a = pl_model_get_answer(ik->model);
+    const bool unknown = (o->kind == PL_OBJECTIVE_EFFORT && isnan(a.effort[o->index])) ||
+                         (o->kind == PL_OBJECTIVE_ENERGY && isnan(a.energy));
+    if (unknown) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): a model of kind %s knows none here", i,
+                       kind_name[o->kind], info->kind);
+    }
     if (objective_has_frame(o->kind)) {
-        const pl_model_answer a = pl_model_get_answer(ik->model);
         if (!isfinite(a.rotation[9 * o->index])) {
             return pl_fail(err, PL_BAD_INPUT,
                            "ik: objective %d (%s): marker `%s` has no frame; put it on a surface", i,
@@ -106,7 +115,8 @@ static pl_status objective_check_points(const pl_ik *ik, const pl_objective *o, 
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (shape): all shares are 0", i);
     }
     if (o->kind == PL_OBJECTIVE_SHAPE && (!o->place || !finite_all(o->place, 3 * (int64_t)o->point_count))) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (shape): places are missing or not finite", i);
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (shape): places are missing or beyond %g mm", i,
+                       OBJECTIVE_LARGEST);
     }
     return PL_OK;
 }
@@ -127,17 +137,20 @@ pl_status ik_objective_check(const pl_ik *ik, const pl_objective *o, int i, pl_e
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d: kind %d does not exist", i, (int)o->kind);
     }
     const char *name = kind_name[o->kind];
-    if (!(o->weight > 0) || !isfinite(o->weight)) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): weight is %g, must be > 0", i, name,
-                       o->weight);
+    if (!(o->weight > 0 && o->weight <= OBJECTIVE_LARGEST)) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): weight is %g, must be > 0 and at most %g",
+                       i, name, o->weight, OBJECTIVE_LARGEST);
     }
     if (!(o->tolerance >= 0)) {
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): tolerance is %g, must be >= 0", i, name,
                        o->tolerance);
     }
-    if (!finite_all(o->target, 3) || !isfinite(o->value) || !finite_all(o->axis, 3)) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): target, axis or value is not finite", i,
-                       name);
+    if (!finite_all(o->target, 3) || !finite_all(&o->value, 1) || !finite_all(o->axis, 3)) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "ik: objective %d (%s): target %g %g %g, axis %g %g %g, value %g: expected finite "
+                       "numbers, at most %g",
+                       i, name, o->target[0], o->target[1], o->target[2], o->axis[0], o->axis[1], o->axis[2],
+                       o->value, OBJECTIVE_LARGEST);
     }
     if (o->kind == PL_OBJECTIVE_DISTANCE && o->value < 0) {
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (distance): value is %g mm, must be >= 0", i,

@@ -2,9 +2,11 @@
 #include <stdio.h>
 #include "kinematics/kinematics_impl.h"
 
-// The value at which a command does nothing: no pull, no pressure, the rest's measure.
-static double command_rest(const pl_model_command *command, double low, double high)
+// The value at which a command does nothing: no pull, no pressure, the measure that its actuator has.
+static double command_rest(const pl_ik *ik, int i, double low, double high)
 {
+    const pl_model_command *command = &ik->info.command[i];
+    const int actuator = pl_model_find_actuator(ik->model, command->name);
     double rest = 0;
     switch (command->drive) {
     case PL_DRIVE_LENGTH_RATIO:
@@ -21,6 +23,10 @@ static double command_rest(const pl_model_command *command, double low, double h
     default:
         break;
     }
+    const bool measure = command->drive == PL_DRIVE_LENGTH || command->drive == PL_DRIVE_VOLUME;
+    if (measure && actuator >= 0) {
+        rest = pl_model_get_answer(ik->model).measure[actuator];
+    }
     return fmin(fmax(rest, low), high);
 }
 
@@ -30,8 +36,7 @@ static void solve_read_entry(pl_ik *ik)
     const pl_model_answer a = pl_model_get_answer(ik->model);
     for (int j = 0; j < ik->n; ++j) {
         const int i = ik->variable[j];
-        const double c =
-            isnan(a.command[i]) ? command_rest(&ik->info.command[i], ik->low[j], ik->high[j]) : a.command[i];
+        const double c = isnan(a.command[i]) ? command_rest(ik, i, ik->low[j], ik->high[j]) : a.command[i];
         ik->entry[j] = (c - ik->low[j]) / ik->span[j];
     }
 }

@@ -42,6 +42,42 @@ pl_model_info pl_model_get_info(const pl_model *model)
     return model->info;
 }
 
+pl_actuator_info pl_model_actuator(const pl_model *model, int i)
+{
+    const bool there = i >= 0 && i < model->info.actuator_count;
+    if (there && model->type->actuator) {
+        return model->type->actuator(model->self, i);
+    }
+    return (pl_actuator_info){.name = there ? model->info.actuator_name[i] : "",
+                              .kind = there ? model->info.actuator_kind[i] : PL_CABLE,
+                              .command = -1};
+}
+
+double pl_actuator_travel(const pl_actuator_info *actuator, double value, double measure)
+{
+    const double rest = actuator->rest;
+    if (isnan(value)) {
+        return actuator->kind == PL_CABLE && !actuator->idle_hold ? fmin(0, rest - measure) : 0;
+    }
+    switch (actuator->drive) {
+    case PL_DRIVE_LENGTH_RATIO:
+        return rest * (1 - value);
+    case PL_DRIVE_LENGTH:
+        return rest - value;
+    case PL_DRIVE_TENSION:
+        return rest - measure;
+    case PL_DRIVE_VOLUME_RATIO:
+        return rest * (value - 1);
+    case PL_DRIVE_VOLUME:
+        return value - rest;
+    case PL_DRIVE_SHORTENING:
+    case PL_DRIVE_SYRINGE:
+        return value;
+    default:
+        return NAN;
+    }
+}
+
 static int model_find(const char *const *name, int count, const char *wanted)
 {
     for (int i = 0; i < count; ++i) {

@@ -49,6 +49,11 @@ static void full_info(void *self, pl_model_info *out)
     *out = ((full_model *)self)->info;
 }
 
+static pl_actuator_info full_actuator(void *self, int i)
+{
+    return pl_robot_actuator(((full_model *)self)->robot, i);
+}
+
 static pl_status full_fk(void *self, const double *command, pl_statics_report *report, pl_error *err)
 {
     full_model *m = self;
@@ -174,6 +179,7 @@ static void full_reset(void *self)
 
 static const pl_model_type full_type = {.destroy = full_destroy,
                                         .info = full_info,
+                                        .actuator = full_actuator,
                                         .fk = full_fk,
                                         .answer = full_answer,
                                         .derivative = full_derivative,
@@ -212,14 +218,24 @@ static bool full_room(full_model *m)
            m->d_measure && m->d_energy;
 }
 
-static void full_name(full_model *m)
+// Other elements give other answers, so a stored workspace of the one is none of the other.
+static uint64_t full_hash(const pl_robot *robot, const pl_statics_options *options)
+{
+    const uint64_t hash = pl_robot_hash(robot);
+    return options->displacement ? pl_hash_bytes(hash, "displacement", sizeof "displacement") : hash;
+}
+
+static void full_name(full_model *m, const pl_statics_options *options)
 {
     const pl_mesh_view mesh = pl_mesh_get(pl_robot_mesh(m->robot));
     double low[3], high[3];
     for (int i = 0; i < m->info.command_count; ++i) {
         const pl_command_info c = pl_robot_command(m->robot, i);
-        m->command[i] = (pl_model_command){
-            .name = c.name, .drive = c.drive, .range = {c.range[0], c.range[1]}, .has_range = c.has_range};
+        m->command[i] = (pl_model_command){.name = c.name,
+                                           .drive = c.drive,
+                                           .range = {c.range[0], c.range[1]},
+                                           .has_range = c.has_range,
+                                           .rate = c.rate};
         m->parameter[i] = (pl_parameter){.kind = PL_PARAMETER_COMMAND, .index = i};
     }
     for (int i = 0; i < m->info.actuator_count; ++i) {
@@ -245,7 +261,7 @@ static void full_name(full_model *m)
     }
     m->info.name = pl_robot_name(m->robot);
     m->info.kind = "full";
-    m->info.hash = pl_robot_hash(m->robot);
+    m->info.hash = full_hash(m->robot, options);
     m->info.command = m->command;
     m->info.actuator_name = m->actuator_name;
     m->info.actuator_kind = m->actuator_kind;
@@ -273,7 +289,7 @@ pl_status pl_model_from_robot(const pl_robot *robot, const pl_statics_options *o
     m->info.sensor_count = pl_robot_sensor_count(robot);
     pl_status status = full_room(m) ? PL_OK : pl_fail_memory(err, "model: answers and derivatives");
     if (status == PL_OK) {
-        full_name(m);
+        full_name(m, options);
         status = pl_statics_create(robot, options, &m->statics, err);
     }
     if (status == PL_OK) {

@@ -448,7 +448,17 @@ static void cc_differentiate(pl_reduced_model *m, bool points, pl_jacobian_repor
 
 static void cc_reset(pl_reduced_model *m)
 {
-    (void)m; // straight, as every model at rest
+    const cc_data *c = m->kind_data; // straight, as every model at rest
+    for (int a = 0; a < m->actuator_count; ++a) {
+        const bool known = c->has_stiffness || !pl_drive_is_geometric(m->actuator[a].drive);
+        m->effort[a] = known ? 0 : NAN;
+    }
+    for (int i = 0; i < m->sensor_count; ++i) {
+        if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
+            m->answer_sensor[i] = m->sensor[i].path.span[1] - m->sensor[i].path.span[0];
+        }
+    }
+    *m->energy = c->has_stiffness ? 0 : NAN;
 }
 
 const reduced_ops reduced_cc_ops = {cc_create, cc_solve, cc_shape, cc_differentiate, cc_reset};

@@ -250,25 +250,118 @@ static void check_others(check *c)
     }
 }
 
+// A one-sided command leaves an actuator at 0 while it points the other way: 0 must mean rest.
+static void check_one_sided(check *c, const pl_command_def *m, const pl_line_actuator_def *a)
+{
+    if (a->drive != PL_DRIVE_SHORTENING && a->drive != PL_DRIVE_TENSION && a->drive != PL_DRIVE_PRESSURE) {
+        check_defect(c, m->line,
+                     "command '%s' is one_sided: it leaves '%s' at 0, which is not rest for the drive %s "
+                     "(expected shortening, tension or pressure)",
+                     m->name, a->name, pl_drive_name(a->drive));
+    } else if (a->has_range && a->range[0] > 0) {
+        check_defect(c, m->line, "command '%s' is one_sided: it leaves '%s' at 0, but its range starts at %g",
+                     m->name, a->name, a->range[0] / pl_drive_scale(a->drive));
+    }
+}
+
+static int check_find_actuator(const pl_reduced_def *d, const char *name)
+{
+    for (int a = 0; name && a < d->actuator_count; ++a) {
+        if (d->actuator[a].name && strcmp(d->actuator[a].name, name) == 0) {
+            return a;
+        }
+    }
+    return -1;
+}
+
+// One actuator of a command; driver[a] is the number of the command that drives a, from 1.
+static void check_drive(check *c, int index, const pl_command_drive *drive, int *driver)
+{
+    const pl_reduced_def *d = c->def;
+    const pl_command_def *m = &d->command[index];
+    const int a = check_find_actuator(d, drive->actuator);
+    if (a < 0) {
+        check_defect(c, m->line, "command '%s': there is no actuator '%s'", m->name, drive->actuator);
+        return;
+    }
+    if (!isfinite(drive->factor) || drive->factor == 0) {
+        check_defect(c, m->line, "command '%s': the factor of '%s' is %g, must be a number other than 0",
+                     m->name, drive->actuator, drive->factor);
+    }
+    if (driver[a] > 0) {
+        check_defect(c, m->line, "actuator '%s' is driven by two commands, '%s' and '%s'", drive->actuator,
+                     d->command[driver[a] - 1].name, m->name);
+    }
+    if (m->one_sided) {
+        check_one_sided(c, m, &d->actuator[a]);
+    }
+    driver[a] = index + 1;
+}
+
 static void check_commands(check *c)
 {
     const pl_reduced_def *d = c->def;
+    int driver[REDUCED_ACTUATORS_MAX] = {0};
+    if (d->actuator_count > REDUCED_ACTUATORS_MAX) {
+        return; // reported with the kind
+    }
     for (int i = 0; i < d->command_count; ++i) {
         const pl_command_def *m = &d->command[i];
         if (m->drive_count < 1) {
             check_defect(c, m->line, "command '%s' drives nothing", m->name);
         }
-        for (int k = 0; k < m->drive_count; ++k) {
-            bool found = false;
-            for (int a = 0; a < d->actuator_count; ++a) {
-                found =
-                    found || (d->actuator[a].name && strcmp(d->actuator[a].name, m->drive[k].actuator) == 0);
-            }
-            if (!found) {
-                check_defect(c, m->line, "command '%s': there is no actuator '%s'", m->name,
-                             m->drive[k].actuator);
-            }
+        if (m->has_range && !(check_finite(m->range, 2) && m->range[0] <= m->range[1])) {
+            check_defect(c, m->line, "command '%s': range runs from %g to %g, the wrong way round", m->name,
+                         m->range[0], m->range[1]);
         }
+        if (!(m->rate >= 0) || !isfinite(m->rate)) {
+            check_defect(c, m->line, "command '%s': the rate is %g, must be positive", m->name, m->rate);
+        }
+        for (int k = 0; k < m->drive_count; ++k) {
+            check_drive(c, i, &m->drive[k], driver);
+        }
+    }
+    // a command that takes the name of an actuator nobody drives would stand for two things
+    for (int i = 0; i < d->command_count; ++i) {
+        const int a = check_find_actuator(d, d->command[i].name);
+        if (a >= 0 && driver[a] == 0) {
+            check_defect(c, d->command[i].line,
+                         "command '%s' has the name of an actuator that it does not drive",
+                         d->command[i].name);
+        }
+    }
+}
+
+// A motor winds cable or pushes a syringe; air at a pressure comes from elsewhere.
+static void check_hardware(check *c, int index)
+{
+    const pl_line_actuator_def *a = &c->def->actuator[index];
+    const pl_hardware *h = &a->hardware;
+    if (!(a->rate >= 0) || !isfinite(a->rate)) {
+        check_defect(c, a->line, "actuator '%s': the rate is %g, must be positive", a->name, a->rate);
+    }
+    if (!h->axis) {
+        return;
+    }
+    for (int other = 0; other < index; ++other) {
+        if (c->def->actuator[other].hardware.axis == h->axis) {
+            check_defect(c, h->line, "hardware: '%s' and '%s' share the axis %c", a->name,
+                         c->def->actuator[other].name, h->axis);
+        }
+    }
+    if (!strchr("XYZABCUVWE", h->axis) || !(h->per_unit > 0) || !isfinite(h->per_unit) ||
+        !isfinite(h->offset) || !(h->feed >= 0) || !isfinite(h->feed)) {
+        check_defect(c, h->line, "hardware: '%s': axis %c, per_unit %g, offset %g and feed %g are impossible",
+                     a->name, h->axis, h->per_unit, h->offset, h->feed);
+    }
+    if (h->has_range && !(h->range[0] <= h->offset && h->offset <= h->range[1])) {
+        check_defect(c, h->line, "hardware: '%s': the offset %g lies outside the axis's range of %g to %g",
+                     a->name, h->offset, h->range[0], h->range[1]);
+    }
+    if (a->drive == PL_DRIVE_PRESSURE) {
+        check_defect(c, h->line,
+                     "hardware: '%s': an axis winds cable or pushes a syringe; the drive pressure has none",
+                     a->name);
     }
 }
 
@@ -344,10 +437,15 @@ pl_status pl_reduced_check(const pl_reduced_def *def, pl_findings *findings, pl_
                     offsetof(pl_line_actuator_def, line));
         check_names(&c, "marker", def->marker, def->marker_count, sizeof *def->marker,
                     offsetof(pl_line_marker_def, line));
+        check_names(&c, "command", def->command, def->command_count, sizeof *def->command,
+                    offsetof(pl_command_def, line));
         check_names(&c, "sensor", def->sensor, def->sensor_count, sizeof *def->sensor,
                     offsetof(pl_line_sensor_def, line));
         check_others(&c);
         check_commands(&c);
+        for (int i = 0; i < def->actuator_count; ++i) {
+            check_hardware(&c, i);
+        }
         check_kind(&c);
         check_frame(&c);
     }

@@ -33,7 +33,7 @@ void reduced_destroy(void *self)
     pl_free(m);
 }
 
-static char *create_text(pl_reduced_model *m, const char *text)
+char *reduced_text(pl_reduced_model *m, const char *text)
 {
     const size_t length = strlen(text) + 1;
     char *copy = REDUCED_TAKE(m, char, length);
@@ -167,7 +167,7 @@ static bool create_sections(pl_reduced_model *m, const pl_reduced_def *d)
                 reduced_axpy3(1, d->load[j].force, c->load);
             }
         }
-        c->name = create_text(m, s->name);
+        c->name = reduced_text(m, s->name);
         c->share = REDUCED_TAKE(m, double, c->pieces);
         if (!c->name || !c->share) {
             return false;
@@ -198,10 +198,12 @@ static bool create_actuators(pl_reduced_model *m, const pl_reduced_def *d)
                                 .idle_hold = s->idle_hold,
                                 .area = s->area,
                                 .command = -1,
-                                .factor = 1};
+                                .factor = 1,
+                                .rate = s->rate,
+                                .hardware = s->hardware};
         memcpy(a->range, s->range, sizeof a->range);
         memcpy(a->effectiveness, s->effectiveness, sizeof a->effectiveness);
-        a->name = create_text(m, s->name);
+        a->name = reduced_text(m, s->name);
         if (!a->name || !create_path(m, &s->path, &a->path)) {
             return false;
         }
@@ -221,53 +223,6 @@ static int create_find(const char *const *name, int count, const char *wanted)
     return -1;
 }
 
-// A command's own range, or that of the one actuator it drives.
-static void create_command_range(const pl_reduced_model *m, const pl_command_def *d, pl_model_command *c)
-{
-    const int first = create_find(m->actuator_name, m->actuator_count, d->drive[0].actuator);
-    const reduced_actuator *a = &m->actuator[first];
-    c->drive = a->drive;
-    c->has_range = d->has_range;
-    memcpy(c->range, d->range, sizeof c->range);
-    if (!d->has_range && d->drive_count == 1 && a->has_range && d->drive[0].factor != 0) {
-        const double x = a->range[0] / d->drive[0].factor, y = a->range[1] / d->drive[0].factor;
-        c->has_range = true;
-        c->range[0] = fmin(x, y);
-        c->range[1] = fmax(x, y);
-    }
-}
-
-static bool create_commands(pl_reduced_model *m, const pl_reduced_def *d)
-{
-    const int count = d->command_count > 0 ? d->command_count : d->actuator_count;
-    m->command_count = count;
-    m->command_info = REDUCED_TAKE(m, pl_model_command, count);
-    for (int i = 0; m->command_info && i < count; ++i) {
-        pl_model_command *c = &m->command_info[i];
-        if (d->command_count == 0) {
-            reduced_actuator *a = &m->actuator[i];
-            *c = (pl_model_command){.name = a->name,
-                                    .drive = a->drive,
-                                    .has_range = a->has_range,
-                                    .range = {a->range[0], a->range[1]}};
-            a->command = i;
-            continue;
-        }
-        *c = (pl_model_command){.name = create_text(m, d->command[i].name)};
-        if (!c->name) {
-            return false;
-        }
-        create_command_range(m, &d->command[i], c);
-        for (int k = 0; k < d->command[i].drive_count; ++k) {
-            const pl_command_drive *drive = &d->command[i].drive[k];
-            const int at = create_find(m->actuator_name, m->actuator_count, drive->actuator);
-            m->actuator[at].command = i;
-            m->actuator[at].factor = drive->factor;
-        }
-    }
-    return m->command_info != NULL;
-}
-
 static bool create_sensors(pl_reduced_model *m, const pl_reduced_def *d)
 {
     m->sensor_count = d->sensor_count;
@@ -281,7 +236,7 @@ static bool create_sensors(pl_reduced_model *m, const pl_reduced_def *d)
         const pl_line_sensor_def *s = &d->sensor[i];
         m->sensor[i] = (reduced_sensor){.kind = s->kind, .actuator = -1};
         m->sensor_kind[i] = s->kind;
-        m->sensor_name[i] = create_text(m, s->name);
+        m->sensor_name[i] = reduced_text(m, s->name);
         if (!m->sensor_name[i]) {
             return false;
         }
@@ -325,7 +280,7 @@ static bool create_markers(pl_reduced_model *m, const pl_reduced_def *d)
     m->force_count = d->force_count;
     for (int i = 0; i < d->marker_count; ++i) {
         create_attach(m, d->marker[i].at, d->marker[i].offset, &m->marker[i]);
-        m->marker_name[i] = create_text(m, d->marker[i].name);
+        m->marker_name[i] = reduced_text(m, d->marker[i].name);
         if (!m->marker_name[i]) {
             return false;
         }
@@ -438,10 +393,21 @@ static void create_hash(pl_reduced_model *m, const pl_reduced_def *d)
     }
     for (int i = 0; i < m->actuator_count; ++i) {
         const reduced_actuator *a = &m->actuator[i];
-        const double numbers[] = {
-            a->area,         a->effectiveness[0], a->effectiveness[1], a->factor,           a->path.angle,
-            a->path.turns,   a->path.span[0],     a->path.span[1],     a->path.radius[0],   a->path.radius[1],
-            (double)a->kind, (double)a->drive,    (double)a->command,  (double)a->idle_hold};
+        const double numbers[] = {a->area,
+                                  a->effectiveness[0],
+                                  a->effectiveness[1],
+                                  a->factor,
+                                  a->path.angle,
+                                  a->path.turns,
+                                  a->path.span[0],
+                                  a->path.span[1],
+                                  a->path.radius[0],
+                                  a->path.radius[1],
+                                  (double)a->kind,
+                                  (double)a->drive,
+                                  (double)a->command,
+                                  (double)a->idle_hold,
+                                  (double)a->one_sided};
         h = pl_hash_bytes(h, numbers, sizeof numbers);
         h = pl_hash_bytes(h, a->path.way, 3 * (size_t)a->path.way_count * sizeof(double));
     }
@@ -505,10 +471,10 @@ pl_status pl_reduced_create(const pl_reduced_def *def, pl_model **out, pl_findin
     m->kind = def->kind;
     m->as_published = def->as_published;
     m->ops = create_ops(def);
-    m->name = create_text(m, def->name ? def->name : "robot");
+    m->name = reduced_text(m, def->name ? def->name : "robot");
     create_base(m, def);
-    bool ok = m->name && create_sections(m, def) && create_actuators(m, def) && create_commands(m, def) &&
-              create_sensors(m, def);
+    bool ok = m->name && create_sections(m, def) && create_actuators(m, def) &&
+              reduced_create_commands(m, def) && create_sensors(m, def);
     status = ok ? create_kind(m, def, err) : PL_OK;
     ok = ok && status == PL_OK && create_points(m) && create_markers(m, def) && create_now(m) &&
          create_derivatives(m);

@@ -294,7 +294,9 @@ static pl_status fit_actuators(fit *f, pl_error *err)
                                     .kind = info.kind,
                                     .drive = info.drive,
                                     .has_range = info.has_range,
-                                    .idle_hold = info.idle_hold};
+                                    .idle_hold = info.idle_hold,
+                                    .rate = f->info.command[i].rate,
+                                    .hardware = info.hardware};
         memcpy(a->range, info.range, sizeof a->range);
         double twist[6];
         fit_column(f, &d, i, twist);
@@ -502,7 +504,8 @@ static pl_status fit_begin(fit *f, pl_error *err)
     }
     for (int i = 0; i < f->info.actuator_count; ++i) {
         const pl_actuator_info a = pl_robot_actuator(robot, i);
-        if (a.kind == PL_FILM || a.drive == PL_DRIVE_SYRINGE || a.command != i || a.factor != 1) {
+        if (a.kind == PL_FILM || a.drive == PL_DRIVE_SYRINGE || a.command != i || a.factor != 1 ||
+            a.one_sided) {
             return pl_fail(err, PL_BAD_INPUT,
                            "reduce: actuator '%s' (%s by %s) has no reduced twin; cables and chambers with a "
                            "command of their own have",

@@ -40,6 +40,9 @@ typedef struct reduced_actuator {
     double rest; // mm or mm^3
     int command;
     double factor;
+    bool one_sided; // value = max(0, factor * command)
+    double rate;    // internal units per second, at most; 0: no limit
+    pl_hardware hardware;
 } reduced_actuator;
 
 typedef struct reduced_marker {
@@ -131,6 +134,14 @@ extern const reduced_ops reduced_rod_ops, reduced_beam_ops, reduced_cc_ops, redu
 // Zeroed memory that lives as long as the model; NULL when there is none.
 void *reduced_take(pl_reduced_model *m, size_t count, size_t size);
 #define REDUCED_TAKE(m, type, count) ((type *)reduced_take(m, (size_t)(count), sizeof(type)))
+
+char *reduced_text(pl_reduced_model *m, const char *text); // a copy of the same kind
+
+// ---- commands (reduced_command.c)
+bool reduced_create_commands(pl_reduced_model *m, const pl_reduced_def *d);
+// What the commands (NAN: idle) make of an actuator's value, and its derivative by its command.
+double reduced_actuator_value(const reduced_actuator *a, const double *command);
+double reduced_actuator_slope(const reduced_actuator *a, const double *command);
 
 // ---- building (reduced_create.c)
 // Stations at 0, at the ends of sections, where markers, paths and forces need them, with pieces between no

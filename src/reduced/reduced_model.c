@@ -59,15 +59,14 @@ static pl_status model_fk(void *self, const double *command, pl_statics_report *
     // geometric drives ask for a measure above 0
     for (int i = 0; i < m->actuator_count; ++i) {
         const reduced_actuator *a = &m->actuator[i];
-        const double value = a->command >= 0 ? a->factor * command[a->command] : NAN;
+        const double value = reduced_actuator_value(a, command);
         if (pl_drive_is_geometric(a->drive) && reduced_target(a, value) <= 0) {
             return pl_fail(err, PL_BAD_INPUT, "actuator '%s' is asked for %s %g, must stay above 0", a->name,
                            a->kind == PL_CABLE ? "length" : "volume", reduced_target(a, value));
         }
     }
     for (int i = 0; i < m->actuator_count; ++i) {
-        const reduced_actuator *a = &m->actuator[i];
-        m->value[i] = a->command >= 0 ? a->factor * command[a->command] : NAN;
+        m->value[i] = reduced_actuator_value(&m->actuator[i], command);
     }
     for (int i = 0; i < m->command_count; ++i) {
         m->command[i] = command[i];
@@ -103,11 +102,9 @@ static void model_columns(const pl_reduced_model *m, const double *by, int rows,
     memset(out, 0, (size_t)rows * (size_t)C * sizeof *out);
     for (int a = 0; a < A; ++a) {
         const int c = m->actuator[a].command;
-        if (c < 0 || isnan(m->command[c])) {
-            continue;
-        }
-        for (int i = 0; i < rows; ++i) {
-            out[i * C + c] += m->actuator[a].factor * by[i * A + a];
+        const double slope = reduced_actuator_slope(&m->actuator[a], m->command);
+        for (int i = 0; slope != 0 && i < rows; ++i) {
+            out[i * C + c] += slope * by[i * A + a];
         }
     }
 }
@@ -126,10 +123,11 @@ static void model_marker_columns(pl_reduced_model *m)
         pl_mulv3(m->frame[at].R, m->marker[i].offset, o);
         for (int a = 0; a < A; ++a) {
             const int c = m->actuator[a].command;
-            if (c < 0 || isnan(m->command[c])) {
+            const double w[3] = {T[3 * A + a], T[4 * A + a], T[5 * A + a]};
+            const double f = reduced_actuator_slope(&m->actuator[a], m->command);
+            if (f == 0) {
                 continue;
             }
-            const double w[3] = {T[3 * A + a], T[4 * A + a], T[5 * A + a]}, f = m->actuator[a].factor;
             double lever[3];
             pl_cross3(w, o, lever);
             for (int k = 0; k < 3; ++k) {
@@ -160,6 +158,10 @@ static pl_status model_derivative(void *self, unsigned parts, double tolerance, 
     (void)err;
     pl_reduced_model *m = self;
     m->ops->differentiate(m, (parts & PL_PART_POINT) != 0, report);
+    for (int i = 0; i < m->actuator_count; ++i) {
+        const reduced_actuator *a = &m->actuator[i];
+        report->one_sided = report->one_sided || (a->one_sided && m->command[a->command] == 0);
+    }
     *out = (pl_model_derivative){0};
     if (parts & (PL_PART_MARKER | PL_PART_ROTATION)) {
         model_marker_columns(m);
@@ -227,9 +229,27 @@ static void model_reset(void *self)
     model_markers(m);
 }
 
+static pl_actuator_info model_actuator(void *self, int i)
+{
+    const reduced_actuator *a = &((pl_reduced_model *)self)->actuator[i];
+    return (pl_actuator_info){.name = a->name,
+                              .kind = a->kind,
+                              .drive = a->drive,
+                              .range = {a->range[0], a->range[1]},
+                              .has_range = a->has_range,
+                              .idle_hold = a->idle_hold,
+                              .rest = a->rest,
+                              .command = a->command,
+                              .factor = a->factor,
+                              .one_sided = a->one_sided,
+                              .rate = a->rate,
+                              .hardware = a->hardware};
+}
+
 const pl_model_type reduced_type = {
     .destroy = reduced_destroy,
     .info = model_info,
+    .actuator = model_actuator,
     .fk = model_fk,
     .answer = model_answer,
     .derivative = model_derivative,
@@ -252,18 +272,8 @@ double pl_reduced_length(const pl_model *model)
 
 pl_actuator_info pl_reduced_actuator(const pl_model *model, int i)
 {
-    const pl_reduced_model *m = pl_model_self(model, &reduced_type);
-    PL_ASSERT(m && i >= 0 && i < m->actuator_count);
-    const reduced_actuator *a = &m->actuator[i];
-    return (pl_actuator_info){.name = a->name,
-                              .kind = a->kind,
-                              .drive = a->drive,
-                              .range = {a->range[0], a->range[1]},
-                              .has_range = a->has_range,
-                              .idle_hold = a->idle_hold,
-                              .rest = a->rest,
-                              .command = a->command,
-                              .factor = a->factor};
+    PL_ASSERT(pl_model_is_reduced(model));
+    return pl_model_actuator(model, i);
 }
 
 bool pl_reduced_slack(const pl_model *model, int i)

@@ -200,6 +200,15 @@ static pl_status vertebrae_create(pl_reduced_model *m, pl_error *err)
     return status;
 }
 
+// Geometry alone tells no forces.
+static void vertebrae_unknown(pl_reduced_model *m)
+{
+    for (int a = 0; a < m->actuator_count; ++a) {
+        m->effort[a] = NAN;
+    }
+    *m->energy = NAN;
+}
+
 static void vertebrae_reset(pl_reduced_model *m)
 {
     const vertebrae_data *v = m->kind_data;
@@ -207,6 +216,7 @@ static void vertebrae_reset(pl_reduced_model *m)
     for (int i = 0; i + 1 < m->station_count; ++i) {
         gap[i] = (pl_gap){.length = v->gap[i].rest};
     }
+    vertebrae_unknown(m);
 }
 
 // The length of an actuator; idle ones keep their rest length, because a joint needs three.
@@ -252,8 +262,8 @@ static void vertebrae_solve(pl_reduced_model *m, pl_statics_report *report)
     }
     for (int a = 0; a < m->actuator_count; ++a) {
         m->measure[a] = vertebrae_length(m, a);
-        m->effort[a] = NAN;
     }
+    vertebrae_unknown(m);
 }
 
 static void vertebrae_shape(pl_reduced_model *m)

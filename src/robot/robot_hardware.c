@@ -1,4 +1,4 @@
-// From actuators to motors: how fast each may move, which axis moves it, and how far.
+// From actuators to motors: how fast each may move, and which axis moves it.
 #include "robot/robot_impl.h"
 
 #define HARDWARE_AXES "XYZABCUVWE" // letters a G1 move knows
@@ -74,33 +74,5 @@ void robot_check_hardware(const pl_robot_def *def, pl_findings *findings)
             HARDWARE_DEFECT(def, findings, c->line, "command '%s': the rate is %g, must be positive",
                             c->name ? c->name : "", c->rate);
         }
-    }
-}
-
-double pl_robot_travel(const pl_robot *robot, int actuator, double value, double measure)
-{
-    if (actuator < 0 || actuator >= robot->actuator_count) {
-        return NAN;
-    }
-    const pl_actuator *a = &robot->actuator[actuator];
-    if (isnan(value)) {
-        return a->kind == PL_CABLE && !a->idle_hold ? fmin(0, a->rest - measure) : 0;
-    }
-    switch (a->drive) {
-    case PL_DRIVE_LENGTH_RATIO:
-        return a->rest * (1 - value);
-    case PL_DRIVE_LENGTH:
-        return a->rest - value;
-    case PL_DRIVE_TENSION:
-        return a->rest - measure;
-    case PL_DRIVE_VOLUME_RATIO:
-        return a->rest * (value - 1);
-    case PL_DRIVE_VOLUME:
-        return value - a->rest;
-    case PL_DRIVE_SHORTENING:
-    case PL_DRIVE_SYRINGE:
-        return value;
-    default:
-        return NAN;
     }
 }

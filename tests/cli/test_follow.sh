@@ -61,6 +61,27 @@ expect_status 0 new trunk_cc reduced
 expect_status 0 follow reduced --path eight --span 20,10 --count 40 --out r.csv --out r.html
 expect_words out.txt "40 of 40 waypoints reached"
 
+# its rates bound the steps and its axes reach the machine, as those of a full robot
+sed -e 's/range: \[85, 135\]/range: [85, 135], rate: 2 mm\/s/' reduced/robot.yaml >limited.yaml
+printf 'hardware:\n  l1: {axis: X, per_unit: 0.5 mm, offset: 100}\n' >>limited.yaml
+expect_status 0 follow limited.yaml --path circle --span 30 --count 12 --out r.csv --out r.png --export marlin=r.gcode
+step=$(tail -n +2 r.csv | awk -F, 'NR > 1 { for (c = 12; c <= 17; c++) { s = $c - p[c]; if (s < 0) s = -s; v = s / ($2 - t); if (v > m) m = v } }
+    { t = $2; for (c = 12; c <= 17; c++) p[c] = $c } END { print m }')
+expect_near "fastest change, mm/s" "$step" 2 1e-3
+expect_words r.gcode "X moves l1" "no axis moves l2" "M400"
+expect_status 2 follow limited.yaml --path circle --save-state s.state
+expect_words err.txt "--save-state belongs to a robot with a mesh"
+
+# times of the file itself: its steps keep the rates
+printf 't,x,y,z\n0,0,0,206\n1,1,0,206\n3,40,0,200\n' >timed.csv
+expect_status 1 follow limited.yaml timed.csv --out timed_out.csv
+expect_near "the last time" "$(tail -1 timed_out.csv | cut -d, -f2)" 3 0
+step=$(tail -n +2 timed_out.csv | awk -F, 'NR > 1 { for (c = 12; c <= 17; c++) { s = $c - p[c]; if (s < 0) s = -s; v = s / ($2 - t); if (v > m) m = v } }
+    { t = $2; for (c = 12; c <= 17; c++) p[c] = $c } END { print m }')
+expect_near "fastest change, mm/s" "$step" 2 1e-3
+expect_status 2 follow limited.yaml timed.csv --dt 1s
+expect_words err.txt "times of its own"
+
 # wrong usage
 expect_status 2 follow claw $coarse
 expect_words err.txt "which path"
@@ -100,7 +121,12 @@ for _ in $(seq 300); do
 done
 kill -KILL "$pid" 2>/dev/null || true
 wait "$pid" 2>/dev/null || true
-for f in k.csv k.html k.pvd k.gcode; do expect_no_file "$f"; done
-rm -f k_*
+for f in k.csv k.html k.gcode; do expect_no_file "$f"; done
+# the series is whole: it ends as it should, and every file it names is there
+expect_words k.pvd "</VTKFile>"
+missing=0
+for f in $(sed -n 's/.*file="\([^"]*\)".*/\1/p' k.pvd); do [ -s "$f" ] || missing=$((missing + 1)); done
+expect_near "files of the series that are missing" "$missing" 0 0
+rm -f k_* k.pvd
 expect_clean
 finish

@@ -94,5 +94,16 @@ expect_words err.txt "is what this run reads"
 printf 'x0,y0,z0,x,y,z\n500,0,12,118,0,4\n' >far.csv
 expect_status 2 ik claw $coarse --shape far.csv
 expect_words err.txt "far.csv:2: no body point within"
+
+# a reduced robot starts from its rest, and what it cannot know it does not promise
+run ik reduced --target 0,0,200 --iterations 1 --time-limit 0.000001ms
+expect_words err.txt "the nearest point found is 0.000,0.000,206.000"
+expect_status 2 ik reduced --target 0,0,200 --max-tension 3N
+expect_words err.txt "does not know it"
+expect_status 2 ik reduced --target 0,0,200 --least effort
+expect_status 2 ik reduced --target 1e200,0,0
+expect_words err.txt "1e+200"
+run ik reduced --orientation 0,0,180deg
+expect_words err.txt "rad off"
 expect_clean
 finish

@@ -34,6 +34,9 @@ expect_words out.txt "40 of 40 samples are there already"
 # another mesh is another robot; other files are refused
 expect_status 2 workspace claw --size 11 --order 1 --samples 40 --store k.sqlite
 expect_words err.txt "belongs to another robot"
+# so are other elements: their samples are others
+expect_status 2 workspace claw $coarse --samples 40 --store k.sqlite --displacement
+expect_words err.txt "belongs to another robot"
 echo "some text that is no database at all" >text.sqlite
 run workspace claw $coarse --samples 4 --store text.sqlite
 if [ "$status" -ne 0 ]; then pass "a text is no store"; else fail "a text is taken for a store"; fi
@@ -47,6 +50,10 @@ expect_status 0 new trunk_cc reduced
 expect_status 0 workspace reduced --samples 50 --store r.sqlite
 expect_words out.txt "50 of 50 samples, 50 solved"
 expect_status 2 workspace claw $coarse --samples 4 --store r.sqlite
+expect_status 0 workspace reduced --samples 9 --store :memory: --out r.png
+expect_file :memory:
+expect_status 3 workspace reduced --samples 9 --store nowhere/r.sqlite
+rm -f :memory: r.png
 
 expect_status 2 workspace claw $coarse --grid 2 --samples 3
 expect_status 2 workspace claw $coarse --grid 0

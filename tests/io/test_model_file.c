@@ -1,10 +1,11 @@
 // Reduced robots as files: what is written reads back as the same model, both kinds of robot open through one
 // function, and no cut-off or mangled file crashes the reader.
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/base.h"
 #include "check.h"
-#include "pliant/io.h"
+#include "pliant/report.h"
 
 static void test_designs_read(void **state)
 {
@@ -46,6 +47,8 @@ static void test_written_reads_back(void **state)
          .drive = PL_DRIVE_SHORTENING,
          .has_range = true,
          .range = {0, 20},
+         .rate = 7,
+         .hardware = {.axis = 'E', .per_unit = 0.25, .reverse = true, .offset = 3, .feed = 90},
          .path = {.span = {0, 60}, .radius = {5, 3}, .angle = 1, .turns = 0.25}},
         {.name = "t2",
          .kind = PL_CABLE,
@@ -59,8 +62,18 @@ static void test_written_reads_back(void **state)
          .has_range = true,
          .range = {0, 0.1},
          .path = {.span = {0, 100}, .radius = {4, 4}, .angle = 2}}};
-    const pl_line_marker_def tip = {.name = "tip", .at = 100, .offset = {1, 2, 3}};
-    const pl_reduced_def def = {.name = "arm",
+    const pl_line_marker_def tip = {.name = "the \"tip\": 1", .at = 100, .offset = {1, 2, 3}};
+    const pl_command_drive drive = {"c1", 0.5};
+    const pl_command_def push = {.name = "push",
+                                 .drive = &drive,
+                                 .drive_count = 1,
+                                 .one_sided = true,
+                                 .has_range = true,
+                                 .range = {-0.1, 0.2},
+                                 .rate = 0.05};
+    const pl_reduced_def def = {.name = "arm #1",
+                                .command = &push,
+                                .command_count = 1,
                                 .kind = PL_ROD,
                                 .base = {1, 2, 3},
                                 .section = section,
@@ -81,17 +94,152 @@ static void test_written_reads_back(void **state)
     assert_true(pl_robot_file_is_reduced(path));
     PL_CHECK_OK(pl_reduced_create(&def, &one, NULL, &err));
     PL_CHECK_OK(pl_model_load(path, NULL, NULL, &two, NULL, &err));
-    const double command[3] = {4, 0.5, 0.05};
+    const double command[3] = {0.1, 4, 0.5}; // push, t1, t2
     pl_statics_report report;
     PL_CHECK_OK(pl_model_fk(one, command, &report, &err));
     PL_CHECK_OK(pl_model_fk(two, command, &report, &err));
     for (int i = 0; i < 3; ++i) {
         PL_CHECK_NEAR(pl_model_get_answer(two).marker[i], pl_model_get_answer(one).marker[i], 1e-6);
     }
-    PL_CHECK_NEAR(pl_model_get_info(two).command[0].range[1], 20, 1e-12);
+    const pl_model_info info = pl_model_get_info(two);
+    assert_string_equal(info.name, "arm #1");
+    assert_string_equal(info.marker_name[0], "the \"tip\": 1");
+    PL_CHECK_NEAR(info.command[0].range[1], 0.2, 1e-12);
+    PL_CHECK_NEAR(info.command[0].rate, 0.05, 1e-12);
+    PL_CHECK_NEAR(info.command[1].range[1], 20, 1e-12);
+    PL_CHECK_NEAR(info.command[1].rate, 7, 1e-12);
+    const pl_actuator_info t1 = pl_model_actuator(two, 0), c1 = pl_model_actuator(two, 2);
+    assert_true(t1.hardware.axis == 'E' && t1.hardware.reverse && c1.one_sided && c1.command == 0);
+    PL_CHECK_NEAR(t1.hardware.per_unit, 0.25, 1e-12);
+    PL_CHECK_NEAR(t1.hardware.offset, 3, 1e-12);
+    PL_CHECK_NEAR(t1.hardware.feed, 90, 1e-12);
     pl_model_destroy(one);
     pl_model_destroy(two);
     remove(path);
+}
+
+#define ARM_TEXT(commands)                                                                                   \
+    "{pliant: 1, name: \"a: 'b' #1\", \"model\": {kind: rod, sections: [{length: 100, diameter: 12,\n"       \
+    "  young: 1 MPa, elements: 8}], tendons: [\n"                                                            \
+    "  {name: left, radius: 5, angle: 0 deg, drive: shortening, range: [0, 20], rate: 4 mm/s},\n"            \
+    "  {name: right, radius: 5, angle: 180 deg, drive: shortening, range: [0, 10], rate: 6 mm/s},\n"         \
+    "  {name: top, radius: 5, angle: 90 deg, drive: shortening, range: [0, 9], rate: 3 mm/s}]},\n"           \
+    " markers: {tip: {at: 100}},\n" commands " hardware: {top: {axis: X, per_unit: 0.5 mm, offset: 2}}}\n"
+
+static pl_model *arm_read(const char *yaml)
+{
+    pl_error err = {0};
+    pl_model *model = NULL;
+    PL_CHECK_OK(pl_reduced_load_text(yaml, strlen(yaml), NULL, &model, NULL, &err));
+    return model;
+}
+
+static void arm_tip(pl_model *model, const double *command, double tip[3])
+{
+    pl_error err = {0};
+    pl_statics_report report;
+    PL_CHECK_OK(pl_model_fk(model, command, &report, &err));
+    assert_int_equal(report.outcome, PL_SOLVED);
+    memcpy(tip, pl_model_get_answer(model).marker, 3 * sizeof *tip);
+}
+
+// The same rules as for robots with a mesh: who is driven by nobody keeps a command, antagonists take turns,
+// the slowest actuator limits a command.
+static void test_commands_as_of_every_robot(void **state)
+{
+    (void)state;
+    pl_model *one = arm_read(ARM_TEXT("")),
+             *two = arm_read(ARM_TEXT("commands: {lean: {drives: {left: 1, right: -2}, "
+                                      "one_sided: true}},\n"));
+    const pl_model_info info = pl_model_get_info(two);
+    assert_int_equal(info.command_count, 2);
+    assert_string_equal(info.command[0].name, "lean");
+    assert_string_equal(info.command[1].name, "top");
+    PL_CHECK_NEAR(info.command[0].range[0], -5, 1e-12); // right goes to 10 = -2 * -5
+    PL_CHECK_NEAR(info.command[0].range[1], 20, 1e-12);
+    PL_CHECK_NEAR(info.command[0].rate, 3, 1e-12); // right moves twice as fast as lean
+    PL_CHECK_NEAR(info.command[1].rate, 3, 1e-12);
+    for (int side = 0; side < 2; ++side) {
+        const double lean[2] = {side ? -2.5 : 4, 1}, each[3] = {side ? 0 : 4, side ? 5 : 0, 1};
+        double a[3], b[3], c[3];
+        arm_tip(one, each, a);
+        arm_tip(two, lean, b);
+        const double h = 1e-4, more[2] = {lean[0] + h, 1}, less[2] = {lean[0] - h, 1};
+        pl_error err = {0};
+        pl_model_derivative d;
+        pl_jacobian_report report = {0};
+        PL_CHECK_OK(pl_model_differentiate(two, PL_PART_MARKER, 0, &d, &report, &err));
+        assert_false(report.one_sided);
+        double by[3] = {d.marker[0], d.marker[2], d.marker[4]};
+        for (int i = 0; i < 3; ++i) {
+            PL_CHECK_NEAR(b[i], a[i], 1e-9);
+        }
+        arm_tip(two, more, a);
+        arm_tip(two, less, c);
+        for (int i = 0; i < 3; ++i) {
+            PL_CHECK_NEAR(by[i], (a[i] - c[i]) / (2 * h), 1e-5);
+        }
+    }
+    pl_model_destroy(one);
+    pl_model_destroy(two);
+}
+
+static void test_axes_reach_the_machine(void **state)
+{
+    (void)state;
+    pl_model *model = arm_read(ARM_TEXT(""));
+    pl_error err = {0};
+    pl_motion motion;
+    pl_motion_init(&motion, model, 0);
+    for (int k = 0; k < 4; ++k) {
+        const double command[3] = {0, 0, 2.0 * k};
+        double tip[3];
+        arm_tip(model, command, tip);
+        const pl_model_answer answer = pl_model_get_answer(model);
+        PL_CHECK_OK(pl_motion_add(&motion, 0.01 * k, tip, &answer, NULL, &err));
+    }
+    char path[] = "/tmp/pliant_gcode_XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    PL_CHECK_OK(pl_motion_write_gcode(&motion, model, path, &err));
+    char *text = NULL;
+    size_t bytes = 0;
+    PL_CHECK_OK(pl_file_read(path, &text, &bytes, &err));
+    // 2 mm of cable are 4 units of the axis, at 3 mm/s of cable 6 units per second
+    assert_non_null(strstr(text, "G1 X6.00000 F359.999"));
+    assert_non_null(strstr(text, "G1 X14.00000 F359.999"));
+    assert_non_null(strstr(text, "no axis moves left"));
+    pl_file_free(text);
+    remove(path);
+    pl_motion_clear(&motion);
+    pl_model_destroy(model);
+}
+
+static void test_wrong_commands_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *commands, *words;
+    } wrong[] = {
+        {"commands: {a: {drives: {left: 1}}, b: {drives: {left: 2}}},\n", "driven by two commands"},
+        {"commands: {a: {drives: {left: 0}}},\n", "must be a number other than 0"},
+        {"commands: {a: {drives: {lift: 1}}},\n", "there is no actuator 'lift'"},
+        {"commands: {top: {drives: {left: 1}}},\n", "an actuator that it does not drive"},
+        {"commands: {a: {drives: {left: 1}, rate: 3 kPa/s}},\n", "per second"},
+    };
+    for (int i = 0; i < PL_COUNT(wrong); ++i) {
+        char yaml[1500];
+        pl_error err = {0};
+        pl_model *model = NULL;
+        snprintf(yaml, sizeof yaml, ARM_TEXT("%s"), wrong[i].commands);
+        assert_int_equal(pl_reduced_load_text(yaml, strlen(yaml), "arm.yaml", &model, NULL, &err),
+                         PL_BAD_INPUT);
+        if (!strstr(err.text, wrong[i].words) || !strstr(err.text, "arm.yaml:7:")) {
+            print_error("'%s' does not say '%s' with its line\n", err.text, wrong[i].words);
+            fail();
+        }
+    }
 }
 
 // Every prefix, and every file with one byte changed, is answered with sentences.
@@ -160,6 +308,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_designs_read),
         cmocka_unit_test(test_written_reads_back),
+        cmocka_unit_test(test_commands_as_of_every_robot),
+        cmocka_unit_test(test_axes_reach_the_machine),
+        cmocka_unit_test(test_wrong_commands_are_refused),
         cmocka_unit_test(test_mangled_files_are_refused),
         cmocka_unit_test(test_defects_name_their_line),
     };

@@ -108,7 +108,7 @@ static void test_gcode_round_trip(void **state)
     const double rate[2] = {4, 500};
     pl_motion_schedule(&motion, rate, 0.25);
     const char *path = file_name("a.gcode");
-    PL_CHECK_OK(pl_motion_write_gcode(&motion, robot, path, &err));
+    PL_CHECK_OK(pl_motion_write_gcode(&motion, model, path, &err));
 
     char *text = NULL;
     size_t bytes = 0;
@@ -158,11 +158,19 @@ static void test_gcode_refused(void **state)
     pl_model *model = make_model(robot);
     pl_motion motion;
     fill_motion(&motion, model, 4, far_away);
-    assert_int_equal(pl_motion_write_gcode(&motion, robot, file_name("b.gcode"), &err), PL_BAD_INPUT);
+    assert_int_equal(pl_motion_write_gcode(&motion, model, file_name("b.gcode"), &err), PL_BAD_INPUT);
     assert_non_null(strstr(err.text, "waypoint 3: axis X (tendon) would stand at -33"));
     assert_int_not_equal(access(file_name("b.gcode"), F_OK), 0);
-    assert_int_equal(pl_motion_write_gcode(&motion, NULL, file_name("b.gcode"), &err), PL_BAD_INPUT);
+    // without axes there is nothing to write
+    char plain[sizeof robot_text];
+    memcpy(plain, robot_text, sizeof plain);
+    *strstr(plain, "hardware:") = '\0';
+    pl_robot *bare = load_robot(plain);
+    pl_model *bare_model = make_model(bare);
+    assert_int_equal(pl_motion_write_gcode(&motion, bare_model, file_name("b.gcode"), &err), PL_BAD_INPUT);
     assert_non_null(strstr(err.text, "'hardware' block"));
+    pl_model_destroy(bare_model);
+    pl_robot_destroy(bare);
     pl_motion_clear(&motion);
     pl_model_destroy(model);
     pl_robot_destroy(robot);
@@ -239,6 +247,10 @@ static void test_paths(void **state)
         {"x,y,z,t\n1,2,3,1\n1,2,3,1\n", "a.csv:3: the time 1 does not come after 1"},
         {"x,y,z,nx,ny,nz\n1,2,3,0,0,0\n", "no direction"},
         {"x;y;z\n1,5;2;3\n", "expected a number"},
+        {"x,y,x,z\n1,2,3,4\n", "a.csv:1: columns 1 and 3 are both called 'x'"},
+        {"x,y,z\n1,2,3\n1,2,1e300\n", "a.csv:3: 1e+300 mm is out of all reach"},
+        {"x [m],y,z\n1e308,2,3\n", "a.csv:2: column 1 x: 1e+308 is too large"},
+        {"x,y,z,rx,ry,rz\n1,2,3,0,0,1e9\n", "a.csv:2: 1e+09 rad is out of all reach"},
     };
     for (int i = 0; i < PL_COUNT(wrong); ++i) {
         assert_int_equal(pl_path_read(write_text("a.csv", wrong[i].text), &p, &err), PL_BAD_INPUT);
@@ -284,6 +296,33 @@ static void test_targets(void **state)
     }
 }
 
+// A sample that is missing is made again, whatever comes behind it; numbers that are none are no seeds.
+static void test_store_holes(const pl_model *model)
+{
+    pl_error err;
+    pl_store *store = NULL;
+    const char *path = file_name("holes.sqlite");
+    const pl_statics_report good = {.outcome = PL_SOLVED};
+    PL_CHECK_OK(pl_store_open(path, model, "grid 2", &store, &err));
+    for (int k = 0; k < 6; k += k == 1 ? 2 : 1) { // all but 2
+        const double command[2] = {k, k}, marker[3] = {k, 0, 0}, effort[2] = {0, 0};
+        const pl_workspace_sample s = {
+            .index = k, .command = command, .answer = {.marker = marker, .effort = effort}, .fk = &good};
+        PL_CHECK_OK(pl_store_put(store, &s, &err));
+    }
+    pl_store_close(store);
+    PL_CHECK_OK(pl_store_open(path, model, "grid 2", &store, &err));
+    assert_int_equal(pl_store_next(store), 2);
+    const double command[2] = {2, 2}, nowhere[3] = {NAN, 0, 0}, effort[2] = {0, 0};
+    const pl_workspace_sample s = {
+        .index = 2, .command = command, .answer = {.marker = nowhere, .effort = effort}, .fk = &good};
+    PL_CHECK_OK(pl_store_put(store, &s, &err));
+    pl_store_samples samples;
+    assert_int_equal(pl_store_read(store, &samples, &err), PL_BAD_INPUT);
+    assert_non_null(strstr(err.text, "sample 2 is damaged"));
+    pl_store_close(store);
+}
+
 static void test_store(void **state)
 {
     (void)state;
@@ -324,6 +363,7 @@ static void test_store(void **state)
     assert_int_equal(pl_samples_write_vtu(&samples, model, 5, file_name("w.vtu"), &err), PL_BAD_INPUT);
     pl_store_samples_clear(&samples);
     pl_store_close(store);
+    test_store_holes(model);
     // another robot, another file
     char *other_text = strdup(robot_text);
     memcpy(strstr(other_text, "young: 1"), "young: 2", 8);

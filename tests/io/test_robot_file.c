@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "robot/robot.h"
 #include "pliant/io.h"
+#include "pliant/kinematics.h"
 
 static const pl_mesher mesher = {.build = fix_build};
 static const pl_load_options options = {.mesher = &mesher};
@@ -94,10 +95,11 @@ static void test_everything(void **state)
     PL_CHECK_NEAR(motor.feed, 1200, 0);
     PL_CHECK_NEAR(pump.per_unit, 250, 1e-12);
     // what the motor winds: the shortening itself; an idle cable is let out, never wound
-    PL_CHECK_NEAR(pl_robot_travel(robot, 2, 4, 81), 4, 0);
-    PL_CHECK_NEAR(pl_robot_travel(robot, 2, NAN, 87), -2, 1e-8);
-    PL_CHECK_NEAR(pl_robot_travel(robot, 2, NAN, 80), 0, 0);
-    PL_CHECK_NEAR(pl_robot_travel(robot, 1, 1500, 0), 1500, 0);
+    const pl_actuator_info wound = pl_robot_actuator(robot, 2), pushed = pl_robot_actuator(robot, 1);
+    PL_CHECK_NEAR(pl_actuator_travel(&wound, 4, 81), 4, 0);
+    PL_CHECK_NEAR(pl_actuator_travel(&wound, NAN, 87), -2, 1e-8);
+    PL_CHECK_NEAR(pl_actuator_travel(&wound, NAN, 80), 0, 0);
+    PL_CHECK_NEAR(pl_actuator_travel(&pushed, 1500, 0), 1500, 0);
     PL_CHECK_NEAR(robot->actuator[1].line_volume, 2000, 1e-12);
     PL_CHECK_NEAR(robot->actuator[1].ambient, 0.1, 1e-15);
     assert_true(robot->actuator[1].idle_hold);

@@ -163,6 +163,11 @@ static void test_refusals(void **state)
     o.weight = 1;
     o.target[1] = NAN;
     refuse(model, &o, &options, "finite");
+    o.target[1] = 1e200; // its square is no number
+    refuse(model, &o, &options, "1e+200");
+    o.target[1] = 0;
+    o.weight = 1e300;
+    refuse(model, &o, &options, "weight");
     o = pl_objective_default(PL_OBJECTIVE_DIRECTION);
     refuse(model, &o, &options, "axis");
     o = pl_objective_default(PL_OBJECTIVE_ORIENTATION);
@@ -178,6 +183,15 @@ static void test_refusals(void **state)
     options.effort = &bound;
     options.effort_count = 1;
     refuse(model, &o, &options, "actuator 7");
+    // an effort that the model does not know can be neither bounded nor made small
+    const pl_effort_bound unknown = {.actuator = 1, .low = 0, .high = 1};
+    options.effort = &unknown;
+    a.effort[1] = NAN;
+    refuse(model, &o, &options, "does not know it");
+    options = pl_ik_options_default();
+    pl_objective least = pl_objective_default(PL_OBJECTIVE_EFFORT);
+    least.index = 1;
+    refuse(model, &least, &options, "knows none here");
     options = pl_ik_options_default();
     const bool hold[3] = {true, true, true};
     options.hold = hold;
