@@ -52,17 +52,22 @@ static pl_material ratio_material(double r_omega)
     return m;
 }
 
-// The papers' method, to its own fixed point or as far as published.
-static pl_status ratio_geometric(const pl_robot *robot, pl_ratio_method method, pl_state *state,
+// The papers' method, to its own fixed point or as far as published. A twisted bar always goes to the fixed
+// point of its targets: the point that the published stop watches lies on the axis and never moves.
+static pl_status ratio_geometric(const pl_robot *robot, pl_ratio_method method, bool twisted, pl_state *state,
                                  pl_statics_report *report, pl_error *err)
 {
     pl_geometric_options options = pl_geometric_options_default();
     pl_geometric *geometric = NULL;
     pl_status status = method == PL_RATIO_FANG2020 ? pl_geometric_preset("fang2020", &options, err) : PL_OK;
+    if (twisted) {
+        options.stop = PL_STOP_RESIDUAL;
+        options.acceleration = PL_ACCELERATE_LBFGS;
+    }
     status = status == PL_OK ? pl_geometric_create(robot, &options, &geometric, err) : status;
     status = status == PL_OK ? pl_geometric_solve(geometric, state, NULL, report, err) : status;
     pl_geometric_destroy(geometric);
-    if (status == PL_OK && method == PL_RATIO_FANG2020) {
+    if (status == PL_OK && method == PL_RATIO_FANG2020 && !twisted) {
         report->outcome =
             PL_SOLVED; // the published test for the end is no convergence, and is taken as it is
     }
@@ -106,7 +111,7 @@ static pl_status ratio_solve(const pl_mesh *specimen, pl_ratio_method method, co
     status = status == PL_OK ? pl_state_create(robot, &state, err) : status;
     if (status == PL_OK) {
         status = method == PL_RATIO_EXACT ? pl_statics_solve(statics, state, NULL, &report, err)
-                                          : ratio_geometric(robot, method, state, &report, err);
+                                          : ratio_geometric(robot, method, twist != 0, state, &report, err);
     }
     if (status == PL_OK && report.outcome != PL_SOLVED) {
         status = pl_fail(err, PL_FAILED, "elongation test: the bar is not solved: %s", report.message);

@@ -13,6 +13,9 @@ expect_near "error of the bar" "$(json_number ratio.json error_of_bar)" 0 1e-3
 expect_near "ratio" "$(json_number ratio.json ratio)" 8.37 0.08
 expect_status 0 calibrate ratio --length 60 --interface 20 --pull 3 --moved 2 --json soft_base.json
 expect_near "elasticity" "$(json_number soft_base.json elasticity)" 0.25 1e-6
+# as published the twist is solved to the fixed point too: halves turn about as thin bars share a twist
+expect_status 0 calibrate ratio --elasticity 3.75 --method fang2020 --json fang.json
+expect_near "twist" "$(json_number fang.json twisted)" 0.1128 0.01
 expect_status 2 calibrate ratio
 expect_words err.txt "--moved" "--elasticity"
 expect_status 2 calibrate ratio --moved 5 --pull 4
