@@ -225,7 +225,7 @@ typedef struct pl_mesh_source {
     double unit;      // mm per unit of the file; 0 when not given
     double size;      // target edge length in mm; 0: chosen from wall thickness
     int order;        // 1 or 2
-    bool fill;        // mesh the cavities of a design too, as regions named like their surfaces
+    bool fill;        // mesh closed cavities too, as regions named like their surfaces
     const char *file; // the robot file and line of the block, for messages
     int line;
 } pl_mesh_source;
@@ -236,6 +236,9 @@ typedef struct pl_mesher {
     pl_status (*build)(void *user, const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                        pl_findings *findings, pl_error *err);
     void *user;
+    // Meshes the closed cavities of a mesh that was read by others (`fill` of a source); may be NULL.
+    pl_status (*fill)(void *user, pl_mesh **mesh, double size, const pl_progress *progress,
+                      pl_findings *findings, pl_error *err);
 } pl_mesher;
 
 #ifdef __cplusplus

@@ -35,6 +35,13 @@ PL_API pl_status pl_meshing_from_parts(const pl_meshing_part *part, int part_cou
                                        const pl_progress *progress, pl_mesh **out, pl_findings *findings,
                                        pl_error *err);
 
+// Meshes the closed cavities that named surfaces bound, each as a region of the surface's name, of tetrahedra
+// that share the surface's faces, and replaces *mesh; other surfaces are left alone. `size` as in
+// pl_mesh_source. Fails where a cavity has faces with four sides, or quadratic elements on a strongly curved
+// wall would turn inside out; *mesh is then what it was.
+PL_API pl_status pl_meshing_fill(pl_mesh **mesh, double size, const pl_progress *progress,
+                                 pl_findings *findings, pl_error *err);
+
 // A first robot file for a surface of one's own (STL or OBJ): finds voids by nesting, or a cavity open to the
 // outside by looking around; base and tip by the flat ends of the longest axis; the size by the walls. What
 // was guessed stands in comments. `unit` is mm per unit of the file, 0 when unknown (mm is then assumed, and

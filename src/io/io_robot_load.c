@@ -75,6 +75,22 @@ static const char *load_sentence(const char *text, const char *file, int *line)
     return rest + strspn(rest, " ");
 }
 
+// Cavities of a mesh that was read here.
+static pl_status load_fill(const pl_mesh_source *source, const pl_load_options *options, pl_mesh **mesh,
+                           pl_findings *findings, pl_error *err)
+{
+    const pl_mesher *mesher = options->mesher;
+    const pl_status status =
+        mesher && mesher->fill
+            ? mesher->fill(mesher->user, mesh, source->size, options->progress, findings, err)
+            : pl_fail(err, PL_BAD_INPUT, "fill needs meshing, and this program was built without it");
+    if (status != PL_OK) {
+        pl_mesh_destroy(*mesh);
+        *mesh = NULL;
+    }
+    return status;
+}
+
 // The mesh of one body; what goes wrong becomes a finding at the line of its `mesh:` block.
 static pl_status load_body(io_robot_file *f, const pl_body_def *body, const pl_load_options *options,
                            pl_mesh **out)
@@ -82,7 +98,7 @@ static pl_status load_body(io_robot_file *f, const pl_body_def *body, const pl_l
     pl_mesh_source source = body->source;
     source.size = options->size > 0 ? options->size : source.size;
     source.order = options->order > 0 ? options->order : source.order;
-    source.fill = source.fill || options->fill;
+    source.fill = source.fill || (options->fill && source.kind == PL_SOURCE_DESIGN);
     pl_findings *findings = pl_findings_create();
     if (!findings) {
         f->no_memory = true;
@@ -92,6 +108,9 @@ static pl_status load_body(io_robot_file *f, const pl_body_def *body, const pl_l
     pl_status status;
     if (source.kind == PL_SOURCE_FILE && (!options->mesher || load_is_own_format(source.path))) {
         status = pl_mesh_load(source.path, source.unit > 0 ? source.unit : 1, NULL, out, findings, &err);
+        if (status == PL_OK && source.fill) {
+            status = load_fill(&source, options, out, findings, &err);
+        }
     } else if (source.kind == PL_SOURCE_FILE) {
         source.unit = source.unit > 0 ? source.unit : 1;
         status =

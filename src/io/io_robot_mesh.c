@@ -270,10 +270,8 @@ static bool mesh_block(io_robot_file *f, const io_node *node, pl_mesh_source *so
         return false;
     }
     const io_node *fill = io_child(node, "fill");
-    if (fill && source->fill && source->kind != PL_SOURCE_DESIGN) {
-        io_defect(f, fill->line, "mesh: fill meshes the cavities of a design, and this mesh is none");
-        io_advise(f, "mesh the air with the body, give its region no material, and name it in the chamber: "
-                     "{kind: chamber, region: ...}");
+    if (fill && source->fill && source->kind == PL_SOURCE_SHEETS) {
+        io_defect(f, fill->line, "mesh: fill meshes closed cavities, and sheets have none");
         good = false;
     }
     switch (source->kind) {

@@ -114,6 +114,10 @@ pl_status meshing_volume(gmsh_session *g, const volume_options *options, const p
 // Names closed voids cavity, cavity2... (see meshing_voids.c); replaces *mesh when there are any.
 pl_status meshing_name_voids(pl_mesh **mesh, pl_error *err);
 
+// Joins faces that share an edge: parent[f] leads to a root, the first face of its piece. False without
+// memory.
+bool meshing_join_faces(const pl_mesh *mesh, const int64_t *face, int64_t count, int32_t *parent);
+
 // ---- files
 typedef struct file_bytes {
     char *data; // one NUL behind the end; freed with pl_free

@@ -19,10 +19,17 @@ static pl_status mesher_from_file(const pl_mesh_source *source, const pl_progres
     return status;
 }
 
-static pl_status mesher_build(void *user, const pl_mesh_source *source, const pl_progress *progress,
-                              pl_mesh **out, pl_findings *findings, pl_error *err)
+static pl_status mesher_fill(void *user, pl_mesh **mesh, double size, const pl_progress *progress,
+                             pl_findings *findings, pl_error *err)
 {
     (void)user;
+    return pl_meshing_fill(mesh, size, progress, findings, err);
+}
+
+// Everything but cavities, which designs fill themselves.
+static pl_status mesher_make(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
+                             pl_findings *findings, pl_error *err)
+{
     *out = NULL;
     if (source->order != 1 && source->order != 2) {
         return pl_fail(err, PL_BAD_INPUT, "mesh: order is %d, expected 1 or 2", source->order);
@@ -46,8 +53,24 @@ static pl_status mesher_build(void *user, const pl_mesh_source *source, const pl
     }
 }
 
+static pl_status mesher_build(void *user, const pl_mesh_source *source, const pl_progress *progress,
+                              pl_mesh **out, pl_findings *findings, pl_error *err)
+{
+    (void)user;
+    pl_status status = mesher_make(source, progress, out, findings, err);
+    if (status == PL_OK && source->fill && source->kind != PL_SOURCE_DESIGN &&
+        source->kind != PL_SOURCE_SHEETS) {
+        status = pl_meshing_fill(out, source->size, progress, findings, err);
+        if (status != PL_OK) {
+            pl_mesh_destroy(*out);
+            *out = NULL;
+        }
+    }
+    return status;
+}
+
 const pl_mesher *pl_meshing_mesher(void)
 {
-    static const pl_mesher mesher = {.build = mesher_build};
+    static const pl_mesher mesher = {.build = mesher_build, .fill = mesher_fill};
     return &mesher;
 }

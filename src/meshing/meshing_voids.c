@@ -14,8 +14,7 @@ static int32_t voids_root(int32_t *parent, int32_t i)
     return i;
 }
 
-// Joins boundary faces that share an edge; *parent[f] is then a root per piece.
-static bool voids_join(const pl_mesh *mesh, const int64_t *face, int64_t count, int32_t *parent)
+bool meshing_join_faces(const pl_mesh *mesh, const int64_t *face, int64_t count, int32_t *parent)
 {
     pl_table edges = {0};
     int32_t *first = PL_NEW_ARRAY(int32_t, 4 * count);
@@ -60,7 +59,7 @@ static int32_t voids_find(const pl_mesh *mesh, const int64_t *face, int64_t coun
                           void_piece **out)
 {
     int32_t *parent = PL_NEW_ARRAY(int32_t, count), pieces = 0, capacity = 0, kept = 0;
-    bool room = parent && voids_join(mesh, face, count, parent);
+    bool room = parent && meshing_join_faces(mesh, face, count, parent);
     int64_t at = 0;
     for (int32_t root = 0; room && root < count; ++root) {
         if (parent[root] != root) {

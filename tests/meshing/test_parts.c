@@ -1,6 +1,7 @@
 // Closed surfaces to volume meshes: voids, filled chambers, two materials, nesting; what is refused; STL,
 // OBJ, STEP.
 #include <gmshc.h>
+#include "box_mesh.h"
 #include "meshing_tools.h"
 
 // The surface of a box, 12 triangles, outward (inward when `inside_out`), as a part that owns its arrays.
@@ -289,10 +290,8 @@ static void test_step_round_trip(void **state)
     assert_non_null(strstr(err.text, "ISO-10303-21"));
 }
 
-// A STEP solid with a void inside: the void is named.
-static void test_step_void(void **state)
+static void write_hollow_step(void)
 {
-    (void)state;
     int ierr = 0, *out = NULL, **map = NULL, outer[2] = {3, 1}, inner[2] = {3, 2};
     size_t out_n = 0, *map_n = NULL, map_nn = 0;
     gmshInitialize(0, NULL, 0, &ierr);
@@ -310,7 +309,13 @@ static void test_step_void(void **state)
     gmshWrite(tools_path("hollow.step"), &ierr);
     gmshFinalize(&ierr);
     assert_int_equal(ierr, 0);
+}
 
+// A STEP solid with a void inside: the void is named.
+static void test_step_void(void **state)
+{
+    (void)state;
+    write_hollow_step();
     pl_error err = {0};
     pl_mesh *mesh = NULL;
     const pl_mesh_source source = {
@@ -322,6 +327,153 @@ static void test_step_void(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// ---- filled cavities
+// The region `name` takes up just what the surface of that name encloses, shares all its faces with the rest
+// (which alone bounds the mesh), and no element is inverted.
+static void check_filled(const pl_mesh *mesh, const char *name, double volume, double outside)
+{
+    const double filled = region_volume(mesh, name), enclosed = tools_enclosed(mesh, name);
+    const int64_t *face = NULL;
+    const int64_t count = pl_mesh_boundary(mesh, &face);
+    const pl_mesh_quality q = pl_mesh_measure_quality(mesh);
+    print_message("%s: filled %.12g, enclosed %.12g, outside %.9g mm^2, worst quality %.3f\n", name, filled,
+                  enclosed, pl_mesh_faces_area(mesh, face, count), q.worst);
+    PL_CHECK_NEAR(filled / volume, 1, 1e-9);
+    PL_CHECK_NEAR(enclosed / volume, 1, 1e-9);
+    PL_CHECK_NEAR(pl_mesh_faces_area(mesh, face, count) / outside, 1, 1e-9);
+    assert_int_equal(q.inverted_count, 0);
+}
+
+static void test_fill_parts(void **state)
+{
+    (void)state;
+    for (int order = 1; order <= 2; ++order) {
+        pl_meshing_part part[] = {{box_surface(0, 0, 0, 30, 10, 10, false), "skin", false},
+                                  {box_surface(3, 3, 3, 10, 4, 4, false), "air", true},
+                                  {box_surface(16, 3, 3, 11, 4, 4, false), "water", true}};
+        pl_error err = {0};
+        pl_mesh *mesh = NULL;
+        PL_CHECK_OK(pl_meshing_from_parts(part, 3, 3, order, NULL, &mesh, NULL, &err));
+        PL_CHECK_OK(pl_meshing_fill(&mesh, 3, NULL, NULL, &err));
+        check_filled(mesh, "air", 160, 1400);
+        check_filled(mesh, "water", 176, 1400);
+        PL_CHECK_NEAR(region_volume(mesh, "skin"), 3000 - 336, 1e-6);
+        for (int i = 0; i < 3; ++i) {
+            surface_free(&part[i].surface);
+        }
+        pl_mesh_destroy(mesh);
+    }
+}
+
+// A body that floats in the cavity stays as it is: 5 x 5 x 5 cells, the inner 27 hollow but for the middle.
+static void test_fill_island(void **state)
+{
+    (void)state;
+    bool hole[125] = {false};
+    for (int c = 0; c < 125; ++c) {
+        const int i = c % 5, j = c / 5 % 5, k = c / 25;
+        hole[c] = i > 0 && i < 4 && j > 0 && j < 4 && k > 0 && k < 4 && c != 62;
+    }
+    pl_error err = {0};
+    pl_mesh *plain = NULL, *mesh = NULL;
+    PL_CHECK_OK(box_mesh(5, 5, 5, (const double[3]){10, 10, 10}, hole, NULL, &plain, &err));
+    const int64_t *face = NULL, count = pl_mesh_boundary(plain, &face);
+    int64_t *wall = calloc((size_t)count, sizeof *wall), start[2] = {0};
+    for (int64_t f = 0; f < count; ++f) {
+        int32_t node[PL_FACE_NODES_MAX];
+        double low = 10, high = 0;
+        pl_mesh_face_nodes(plain, face[f], node);
+        for (int i = 0; i < 9; ++i) {
+            const double x = pl_mesh_get(plain).position[3 * node[i / 3] + i % 3];
+            low = fmin(low, x);
+            high = fmax(high, x);
+        }
+        if (low > 1 && high < 9) {
+            wall[start[1]++] = face[f];
+        }
+    }
+    PL_CHECK_OK(pl_mesh_with_surfaces(plain, 1, (const char *const[]){"air"}, start, wall, &mesh, &err));
+    PL_CHECK_OK(pl_meshing_fill(&mesh, 2, NULL, NULL, &err));
+    check_filled(mesh, "air", 26 * 8, 600);
+    PL_CHECK_NEAR(region_volume(mesh, "body"), 1000 - 26 * 8, 1e-9);
+    free(wall);
+    pl_mesh_destroy(plain);
+    pl_mesh_destroy(mesh);
+}
+
+// A design fills its own cavities; STEP and mesh files get theirs afterwards. Without one there is a warning.
+static void test_fill_sources(void **state)
+{
+    (void)state;
+    pl_error err = {0};
+    pl_mesh *mesh = NULL;
+    const pl_source_parameter size[] = {{.name = "length", .value = 40}, {.name = "modules", .value = 3}};
+    pl_mesh_source source = {.kind = PL_SOURCE_DESIGN,
+                             .design = "bending_finger",
+                             .parameter = size,
+                             .parameter_count = 2,
+                             .size = 6,
+                             .order = 1,
+                             .fill = true};
+    PL_CHECK_OK(tools_build(&source, &mesh, NULL, &err));
+    const double volume = pl_design_volume("bending_finger", size, 2, "cavity");
+    PL_CHECK_NEAR(region_volume(mesh, "cavity") / volume, 1, 1e-9);
+    const int64_t *face = NULL;
+    int64_t count = pl_mesh_boundary(mesh, &face);
+    const double outside = pl_mesh_faces_area(mesh, face, count), wall = tools_area(mesh, "cavity");
+    pl_mesh_destroy(mesh);
+    source.fill = false;
+    PL_CHECK_OK(tools_build(&source, &mesh, NULL, &err));
+    count = pl_mesh_boundary(mesh, &face);
+    PL_CHECK_NEAR(pl_mesh_faces_area(mesh, face, count) / (outside + wall), 1, 1e-9);
+    PL_CHECK_NEAR(tools_enclosed(mesh, "cavity") / volume, 1, 1e-9);
+    pl_mesh_destroy(mesh);
+
+    write_hollow_step();
+    source = (pl_mesh_source){
+        .kind = PL_SOURCE_STEP, .path = tools_path("hollow.step"), .size = 4, .order = 2, .fill = true};
+    PL_CHECK_OK(tools_build(&source, &mesh, NULL, &err));
+    check_filled(mesh, "cavity", 224, 1000);
+    pl_mesh_destroy(mesh);
+
+    source.fill = false;
+    PL_CHECK_OK(tools_build(&source, &mesh, NULL, &err));
+    char file[256];
+    snprintf(file, sizeof file, "%s", tools_path("hollow.msh"));
+    PL_CHECK_OK(pl_meshing_write_msh(mesh, file, true, &err));
+    pl_mesh_destroy(mesh);
+    source = (pl_mesh_source){.kind = PL_SOURCE_FILE, .path = file, .order = 2, .fill = true};
+    PL_CHECK_OK(tools_build(&source, &mesh, NULL, &err));
+    check_filled(mesh, "cavity", 224, 1000);
+
+    pl_mesh_destroy(mesh);
+
+    pl_meshing_part part = {box_surface(0, 0, 0, 10, 10, 10, false), "skin", false};
+    pl_findings *findings = pl_findings_create();
+    PL_CHECK_OK(pl_meshing_from_parts(&part, 1, 5, 1, NULL, &mesh, NULL, &err));
+    PL_CHECK_OK(pl_meshing_fill(&mesh, 5, NULL, findings, &err));
+    assert_int_equal(pl_findings_count(findings), 1);
+    assert_non_null(strstr(pl_findings_at(findings, 0)->text, "no closed cavity"));
+    pl_findings_destroy(findings);
+    surface_free(&part.surface);
+    pl_mesh_destroy(mesh);
+}
+
+// A round void: on quadratic elements the air follows the curved wall.
+static void test_fill_round(void **state)
+{
+    (void)state;
+    pl_error err = {0};
+    pl_mesh *mesh = NULL;
+    const pl_mesh_source source = {.kind = PL_SOURCE_DESIGN, .design = "sphere_shell", .size = 4, .order = 2};
+    PL_CHECK_OK(tools_build(&source, &mesh, NULL, &err));
+    const double enclosed = tools_enclosed(mesh, "cavity");
+    PL_CHECK_OK(pl_meshing_fill(&mesh, 4, NULL, NULL, &err));
+    print_message("sphere: enclosed %.9g, filled %.9g\n", enclosed, region_volume(mesh, "cavity"));
+    PL_CHECK_NEAR(region_volume(mesh, "cavity") / enclosed, 1, 1e-9);
+    pl_mesh_destroy(mesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,7 +481,9 @@ int main(void)
         cmocka_unit_test(test_parts_filled),      cmocka_unit_test(test_parts_side_by_side),
         cmocka_unit_test(test_parts_refused),     cmocka_unit_test(test_parts_files),
         cmocka_unit_test(test_parts_wrong_files), cmocka_unit_test(test_step_round_trip),
-        cmocka_unit_test(test_step_void),
+        cmocka_unit_test(test_step_void),         cmocka_unit_test(test_fill_parts),
+        cmocka_unit_test(test_fill_island),       cmocka_unit_test(test_fill_sources),
+        cmocka_unit_test(test_fill_round),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
