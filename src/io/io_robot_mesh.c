@@ -118,6 +118,56 @@ static bool mesh_design(io_robot_file *f, const io_node *node, pl_mesh_source *s
     return good;
 }
 
+// Twice the area of the triangle a b c; positive when it turns left.
+static double outline_turn(const double *a, const double *b, const double *c)
+{
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+}
+
+// Whether c, which lies on the line through a and b, lies between them.
+static bool outline_between(const double *a, const double *b, const double *c)
+{
+    return fmin(a[0], b[0]) <= c[0] && c[0] <= fmax(a[0], b[0]) && fmin(a[1], b[1]) <= c[1] &&
+           c[1] <= fmax(a[1], b[1]);
+}
+
+static bool outline_meet(const double *a, const double *b, const double *c, const double *d)
+{
+    const double u = outline_turn(a, b, c), v = outline_turn(a, b, d);
+    const double s = outline_turn(c, d, a), t = outline_turn(c, d, b);
+    return ((u > 0) != (v > 0) && (s > 0) != (t > 0) && u != 0 && v != 0 && s != 0 && t != 0) ||
+           (u == 0 && outline_between(a, b, c)) || (v == 0 && outline_between(a, b, d)) ||
+           (s == 0 && outline_between(c, d, a)) || (t == 0 && outline_between(c, d, b));
+}
+
+// An outline goes round once: no edge without length, none that goes back on itself or meets another one.
+static bool outline_check(io_robot_file *f, int line, const double *xy, int n)
+{
+    for (int i = 0; i < n; ++i) {
+        const double *a = xy + 2 * i, *b = xy + 2 * ((i + 1) % n), *c = xy + 2 * ((i + 2) % n);
+        const double back = (a[0] - b[0]) * (c[0] - b[0]) + (a[1] - b[1]) * (c[1] - b[1]);
+        if ((a[0] == b[0] && a[1] == b[1]) || (outline_turn(a, b, c) == 0 && back > 0)) {
+            io_defect(f, line, "mesh: sheet: the outline goes back on itself at corner %d (%g, %g)",
+                      (i + 1) % n + 1, b[0], b[1]);
+            return false;
+        }
+    }
+    for (int i = 0; i < n; ++i) {
+        const double *a = xy + 2 * i, *b = xy + 2 * ((i + 1) % n);
+        for (int k = i + 2; k < n - (i == 0); ++k) {
+            const double *d = xy + 2 * k, *e = xy + 2 * ((k + 1) % n);
+            if (outline_meet(a, b, d, e)) {
+                io_defect(f, line,
+                          "mesh: sheet: the outline crosses itself: its edge from (%g, %g) meets that from "
+                          "(%g, %g)",
+                          a[0], a[1], d[0], d[1]);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 // The corners of an outline: [[x, y], ...].
 static bool mesh_outline(io_robot_file *f, const io_node *node, pl_source_sheet *sheet)
 {
@@ -147,7 +197,7 @@ static bool mesh_outline(io_robot_file *f, const io_node *node, pl_source_sheet 
             return false;
         }
     }
-    return true;
+    return outline_check(f, node->line, xy, sheet->corner_count);
 }
 
 // sheets: planar outlines between two heights
