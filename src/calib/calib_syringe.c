@@ -12,6 +12,7 @@
 
 #define SYRINGE_COLUMNS 16
 #define SYRINGE_LINE 400
+#define SYRINGE_CERTAIN 1e15 // weight of what is known, beside 1 per measured row
 
 double pl_syringe_ratio(const pl_syringe_line *line, double pressure, double pushed)
 {
@@ -253,13 +254,17 @@ static pl_status syringe_branch(syringe_point *point, int count, double ambient,
         y[bins] = alpha;
         weight[bins++] = to - from;
     }
-    pl_isotonic(bins, y, weight, block);
-    // an empty line at ambient pressure has its rest volume
+    // an empty line at ambient pressure has its rest volume, whatever was measured beside it
     if (anchor && x[0] > ambient * (1 + 1e-6)) {
-        out->pressure[0] = 0;
-        out->ratio[0] = 1;
-        out->count = 1;
+        memmove(x + 1, x, (size_t)bins * sizeof *x);
+        memmove(y + 1, y, (size_t)bins * sizeof *y);
+        memmove(weight + 1, weight, (size_t)bins * sizeof *weight);
+        x[0] = ambient;
+        y[0] = 1;
+        weight[0] = SYRINGE_CERTAIN;
+        ++bins;
     }
+    pl_isotonic(bins, y, weight, block);
     for (int i = 0; i < bins; ++i) {
         if (!(y[i] > 0)) {
             return pl_fail(

@@ -83,6 +83,30 @@ static void test_a_cycle_becomes_two_tables(void **state)
     pl_syringe_clear(&test);
 }
 
+// Rows that fall below the rest volume are pooled with it: the table starts at 1 and never falls.
+static void test_a_table_never_falls_below_rest(void **state)
+{
+    (void)state;
+    static const double ratio[] = {0.985, 0.99, 1.01, 1.05};
+    double pressure[4], pushed[4];
+    for (int i = 0; i < 4; ++i) {
+        pressure[i] = line.ambient + 1e-3 * (i + 1);
+        pushed[i] = pushed_for(pressure[i], ratio[i]);
+    }
+    const pl_syringe test = {.count = 4, .pressure = pressure, .pushed = pushed};
+    pl_syringe_result result;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_syringe_fit(&test, &line, &result, &err));
+    const pl_syringe_branch *b = &result.loading;
+    assert_int_equal(b->count, 5);
+    PL_CHECK_NEAR(b->pressure[0], 0, 0);
+    PL_CHECK_NEAR(b->ratio[0], 1, 1e-12);
+    for (int i = 1; i < b->count; ++i) {
+        assert_true(b->ratio[i] >= b->ratio[i - 1]);
+    }
+    PL_CHECK_NEAR(b->ratio[4], 1.05, 1e-9);
+}
+
 static void test_wrong_files_are_refused(void **state)
 {
     (void)state;
@@ -130,6 +154,7 @@ int main(void)
         cmocka_unit_test(test_equation_19_undoes_the_gas_law),
         cmocka_unit_test(test_pooling_is_least_squares),
         cmocka_unit_test(test_a_cycle_becomes_two_tables),
+        cmocka_unit_test(test_a_table_never_falls_below_rest),
         cmocka_unit_test(test_wrong_files_are_refused),
         cmocka_unit_test(test_equation_16_is_a_ratio_of_moduli),
     };
