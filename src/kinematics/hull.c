@@ -1,103 +1,13 @@
 // The convex hull of a cloud of points: volume, area or length, depending on how many dimensions it has.
-// Incremental: a point outside removes the facets it sees and is joined to their rim.
+// Incremental: a point outside removes the facets it sees and is joined to their rim. Whether a point sees a
+// facet is decided without rounding, on points moved to a fine grid: only then are the facets seen one piece
+// with one rim, however many points are nearly in a plane or nearly the same.
 #include <stdlib.h>
 #include "kinematics/kinematics_impl.h"
 
-#define HULL_FLAT 1e-6 // of the cloud's length: thinner counts as flat
-
-typedef struct facet {
-    int32_t v[3];
-    double normal[3], offset; // outside: normal . x > offset
-    bool alive;
-} facet;
-
-typedef struct hull_build {
-    const double *point;
-    facet *facet;
-    int32_t facet_count, facet_capacity;
-    int32_t *seen; // facets the point sees
-    int32_t seen_count, seen_capacity;
-    double slack; // closer to a facet than this is on it
-    double inside[3];
-} hull_build;
-
-static const double *at(const hull_build *h, int32_t v)
-{
-    return h->point + 3 * (int64_t)v;
-}
-
-static bool facet_add(hull_build *h, int32_t a, int32_t b, int32_t c)
-{
-    if (!pl_grow((void **)&h->facet, &h->facet_capacity, h->facet_count + 1, sizeof *h->facet)) {
-        return false;
-    }
-    facet f = {.v = {a, b, c}, .alive = true};
-    double e[3], d[3];
-    pl_sub3(at(h, b), at(h, a), e);
-    pl_sub3(at(h, c), at(h, a), d);
-    pl_cross3(e, d, f.normal);
-    const double length = pl_norm3(f.normal);
-    for (int k = 0; k < 3; ++k) {
-        f.normal[k] = length > 0 ? f.normal[k] / length : 0;
-    }
-    f.offset = pl_dot3(f.normal, at(h, a));
-    h->facet[h->facet_count++] = f;
-    return true;
-}
-
-// Is the edge from a to b also, reversed, an edge of another facet the point sees?
-static bool edge_inside(const hull_build *h, int32_t a, int32_t b)
-{
-    for (int32_t s = 0; s < h->seen_count; ++s) {
-        const int32_t *v = h->facet[h->seen[s]].v;
-        for (int k = 0; k < 3; ++k) {
-            if (v[k] == b && v[(k + 1) % 3] == a) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static bool hull_add(hull_build *h, int32_t p)
-{
-    h->seen_count = 0;
-    for (int32_t f = 0; f < h->facet_count; ++f) {
-        if (h->facet[f].alive && pl_dot3(h->facet[f].normal, at(h, p)) > h->facet[f].offset + h->slack) {
-            if (!pl_grow((void **)&h->seen, &h->seen_capacity, h->seen_count + 1, sizeof *h->seen)) {
-                return false;
-            }
-            h->seen[h->seen_count++] = f;
-        }
-    }
-    for (int32_t s = 0; s < h->seen_count; ++s) {
-        const int32_t v[3] = {h->facet[h->seen[s]].v[0], h->facet[h->seen[s]].v[1],
-                              h->facet[h->seen[s]].v[2]};
-        for (int k = 0; k < 3; ++k) {
-            if (!edge_inside(h, v[k], v[(k + 1) % 3]) && !facet_add(h, v[k], v[(k + 1) % 3], p)) {
-                return false;
-            }
-        }
-    }
-    for (int32_t s = 0; s < h->seen_count; ++s) {
-        h->facet[h->seen[s]].alive = false;
-    }
-    // the dead leave when they are the most
-    int32_t alive = 0;
-    for (int32_t f = 0; f < h->facet_count; ++f) {
-        alive += h->facet[f].alive;
-    }
-    if (h->facet_count > 2 * alive) {
-        int32_t next = 0;
-        for (int32_t f = 0; f < h->facet_count; ++f) {
-            if (h->facet[f].alive) {
-                h->facet[next++] = h->facet[f];
-            }
-        }
-        h->facet_count = next;
-    }
-    return true;
-}
+#define HULL_FLAT 1e-6    // of the cloud's length: thinner counts as flat
+#define HULL_FAR 1e40     // mm: squares of products of three lengths are still numbers
+#define HULL_GRID 0x1p+40 // steps of the grid along the cloud's length
 
 // Four points as far apart as a few passes find; how many dimensions they span.
 static int hull_simplex(const double *point, int count, int32_t v[4], double *length)
@@ -220,16 +130,143 @@ static pl_status hull_flat(const double *point, int count, const int32_t v[3], p
 
 // ---- bodies
 
-static void hull_sum(const hull_build *h, int count, bool *used, pl_hull *hull)
+__extension__ typedef __int128 wide;
+
+typedef struct facet {
+    int32_t v[3];    // turns left seen from outside
+    int32_t near[3]; // the facet beyond the edge from v[k] to v[k + 1]
+    wide normal[3];
+    double slope[3], doubt; // the normal rounded; a height below `doubt` may have the other sign
+    bool seen, alive;
+} facet;
+
+typedef struct rim_edge {
+    int32_t from, to, beyond; // vertices, and the facet that stays
+    int side;                 // its edge from `to` to `from`
+    int32_t facet;            // the new one
+} rim_edge;
+
+typedef struct hull_build {
+    const double *point;
+    int64_t *grid; // 3 per point: its place in steps
+    facet *facet;  // a hull of n points has at most 2 n - 4
+    int32_t facet_count;
+    int32_t *spare, spare_count; // places of facets that went
+    rim_edge *rim;
+    int32_t rim_count;
+    int32_t *leaving, *arriving; // per vertex of the rim: its edge there and its edge back
+    bool *used;
+} hull_build;
+
+// The edge is at most twice the cloud's length: 2^41 steps.
+static void grid_edge(const hull_build *h, int32_t from, int32_t to, int64_t e[3])
 {
+    for (int k = 0; k < 3; ++k) {
+        e[k] = h->grid[3 * (int64_t)to + k] - h->grid[3 * (int64_t)from + k];
+    }
+}
+
+// normal = e x d, below 2^82 steps^2; a height normal . t is below 2^123 and fits.
+static int32_t facet_add(hull_build *h, int32_t a, int32_t b, int32_t c)
+{
+    facet f = {.v = {a, b, c}, .alive = true};
+    int64_t e[3], d[3];
+    grid_edge(h, a, b, e);
+    grid_edge(h, a, c, d);
+    for (int k = 0; k < 3; ++k) {
+        const int i = (k + 1) % 3, j = (k + 2) % 3;
+        f.normal[k] = (wide)e[i] * d[j] - (wide)e[j] * d[i];
+        f.slope[k] = (double)f.normal[k];
+        f.doubt += 1e-15 * 2 * HULL_GRID * fabs(f.slope[k]);
+    }
+    const int32_t place = h->spare_count > 0 ? h->spare[--h->spare_count] : h->facet_count++;
+    h->facet[place] = f;
+    return place;
+}
+
+// Is p strictly outside: normal . (p - a) > 0?
+static bool facet_sees(const hull_build *h, const facet *f, int32_t p)
+{
+    int64_t t[3];
+    grid_edge(h, f->v[0], p, t);
+    const double height =
+        f->slope[0] * (double)t[0] + f->slope[1] * (double)t[1] + f->slope[2] * (double)t[2];
+    if (fabs(height) > f->doubt) {
+        return height > 0;
+    }
+    return f->normal[0] * t[0] + f->normal[1] * t[1] + f->normal[2] * t[2] > 0;
+}
+
+static int facet_side(const facet *f, int32_t from)
+{
+    return f->v[0] == from ? 0 : f->v[1] == from ? 1 : 2;
+}
+
+// Marks the facets p sees; false when there are none.
+static bool hull_look(hull_build *h, int32_t p)
+{
+    bool any = false;
     for (int32_t f = 0; f < h->facet_count; ++f) {
-        if (!h->facet[f].alive) {
+        h->facet[f].seen = h->facet[f].alive && facet_sees(h, &h->facet[f], p);
+        any = any || h->facet[f].seen;
+    }
+    return any;
+}
+
+// The edges between what is seen and what stays; what is seen goes.
+static void hull_open(hull_build *h)
+{
+    h->rim_count = 0;
+    for (int32_t s = 0; s < h->facet_count; ++s) {
+        facet *f = &h->facet[s];
+        for (int k = 0; f->seen && k < 3; ++k) {
+            const facet *beyond = &h->facet[f->near[k]];
+            const int32_t to = f->v[(k + 1) % 3];
+            if (!beyond->seen) {
+                h->rim[h->rim_count++] = (rim_edge){
+                    .from = f->v[k], .to = to, .beyond = f->near[k], .side = facet_side(beyond, to)};
+            }
+        }
+        if (f->seen) {
+            f->alive = false;
+            h->spare[h->spare_count++] = s;
+        }
+    }
+}
+
+static void hull_add(hull_build *h, int32_t p)
+{
+    if (!hull_look(h, p)) {
+        return;
+    }
+    hull_open(h);
+    for (int32_t i = 0; i < h->rim_count; ++i) {
+        rim_edge *r = &h->rim[i];
+        r->facet = facet_add(h, r->from, r->to, p);
+        h->leaving[r->from] = h->arriving[r->to] = r->facet;
+    }
+    for (int32_t i = 0; i < h->rim_count; ++i) {
+        const rim_edge *r = &h->rim[i];
+        facet *f = &h->facet[r->facet];
+        f->near[0] = r->beyond;
+        f->near[1] = h->leaving[r->to];
+        f->near[2] = h->arriving[r->from];
+        h->facet[r->beyond].near[r->side] = r->facet;
+    }
+}
+
+static void hull_sum(const hull_build *h, int count, pl_hull *hull)
+{
+    const double *origin = h->point + 3 * (int64_t)h->facet[0].v[0];
+    for (int32_t s = 0; s < h->facet_count; ++s) {
+        const facet *f = &h->facet[s];
+        if (!f->alive) {
             continue;
         }
         double a[3], b[3], c[3], n[3];
-        pl_sub3(at(h, h->facet[f].v[0]), h->inside, a);
-        pl_sub3(at(h, h->facet[f].v[1]), h->inside, b);
-        pl_sub3(at(h, h->facet[f].v[2]), h->inside, c);
+        pl_sub3(h->point + 3 * (int64_t)f->v[0], origin, a);
+        pl_sub3(h->point + 3 * (int64_t)f->v[1], origin, b);
+        pl_sub3(h->point + 3 * (int64_t)f->v[2], origin, c);
         pl_cross3(b, c, n);
         hull->volume += pl_dot3(a, n) / 6;
         pl_sub3(b, a, b);
@@ -238,41 +275,62 @@ static void hull_sum(const hull_build *h, int count, bool *used, pl_hull *hull)
         hull->area += 0.5 * pl_norm3(n);
         ++hull->facet_count;
         for (int k = 0; k < 3; ++k) {
-            used[h->facet[f].v[k]] = true;
+            h->used[f->v[k]] = true;
         }
     }
     for (int i = 0; i < count; ++i) {
-        hull->vertex_count += used[i];
+        hull->vertex_count += h->used[i];
     }
 }
 
+// The tetrahedron of the four points v.
+static void hull_begin(hull_build *h, const int32_t v[4])
+{
+    // opposite[k]: the facet without corner k, and beyond its edges those without its other corners
+    static const int opposite[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
+    int32_t corner[4] = {v[0], v[1], v[2], v[3]};
+    facet_add(h, v[1], v[2], v[3]);
+    if (facet_sees(h, &h->facet[0], v[0])) {
+        corner[1] = v[2];
+        corner[2] = v[1];
+    }
+    h->facet_count = 0;
+    for (int k = 0; k < 4; ++k) {
+        const int *o = opposite[k];
+        const int32_t f = facet_add(h, corner[o[0]], corner[o[1]], corner[o[2]]);
+        for (int i = 0; i < 3; ++i) {
+            h->facet[f].near[i] = o[(i + 2) % 3];
+        }
+    }
+}
+
+// `length` is the largest distance from v[0].
 static pl_status hull_body(const double *point, int count, const int32_t v[4], double length, pl_hull *hull,
                            pl_error *err)
 {
-    hull_build h = {.point = point, .slack = 1e-11 * length};
-    bool *used = PL_NEW_ARRAY(bool, count);
-    double e[3], d[3], n[3], t[3];
-    pl_sub3(at(&h, v[1]), at(&h, v[0]), e);
-    pl_sub3(at(&h, v[2]), at(&h, v[0]), d);
-    pl_sub3(at(&h, v[3]), at(&h, v[0]), t);
-    pl_cross3(e, d, n);
-    // facets turn left seen from outside
-    const bool above = pl_dot3(n, t) > 0;
-    const int32_t a = v[0], b = above ? v[2] : v[1], c = above ? v[1] : v[2], top = v[3];
-    for (int k = 0; k < 3; ++k) {
-        h.inside[k] = (at(&h, a)[k] + at(&h, b)[k] + at(&h, c)[k] + at(&h, top)[k]) / 4;
-    }
-    bool ok = used && facet_add(&h, a, b, c) && facet_add(&h, b, a, top) && facet_add(&h, c, b, top) &&
-              facet_add(&h, a, c, top);
-    for (int32_t i = 0; ok && i < count; ++i) {
-        ok = hull_add(&h, i);
-    }
+    hull_build h = {.point = point,
+                    .grid = PL_NEW_ARRAY(int64_t, 3 * (int64_t)count),
+                    .facet = PL_NEW_ARRAY(facet, 2 * (int64_t)count),
+                    .spare = PL_NEW_ARRAY(int32_t, 2 * (int64_t)count),
+                    .rim = PL_NEW_ARRAY(rim_edge, count),
+                    .leaving = PL_NEW_ARRAY(int32_t, count),
+                    .arriving = PL_NEW_ARRAY(int32_t, count),
+                    .used = PL_NEW_ARRAY(bool, count)};
+    const bool ok = h.grid && h.facet && h.spare && h.rim && h.leaving && h.arriving && h.used;
     if (ok) {
-        hull_sum(&h, count, used, hull);
+        for (int64_t i = 0; i < 3 * (int64_t)count; ++i) {
+            h.grid[i] = llround((point[i] - point[3 * (int64_t)v[0] + i % 3]) / length * HULL_GRID);
+        }
+        hull_begin(&h, v);
+        for (int32_t i = 0; i < count; ++i) {
+            hull_add(&h, i);
+        }
+        hull_sum(&h, count, hull);
     }
-    pl_free(used);
-    pl_free(h.facet);
-    pl_free(h.seen);
+    void *const block[] = {h.grid, h.facet, h.spare, h.rim, h.leaving, h.arriving, h.used};
+    for (int i = 0; i < PL_COUNT(block); ++i) {
+        pl_free(block[i]);
+    }
     return ok ? PL_OK : pl_fail_memory(err, "hull");
 }
 
@@ -283,8 +341,9 @@ pl_status pl_hull_measure(const double *point, int count, pl_hull *hull, pl_erro
         return pl_fail(err, PL_BAD_INPUT, "hull: no points");
     }
     for (int64_t i = 0; i < 3 * (int64_t)count; ++i) {
-        if (!isfinite(point[i])) {
-            return pl_fail(err, PL_BAD_INPUT, "hull: point %d is not finite", (int)(i / 3));
+        if (!(fabs(point[i]) <= HULL_FAR)) {
+            return pl_fail(err, PL_BAD_INPUT, "hull: point %d is at %g mm, must be within %g", (int)(i / 3),
+                           point[i], HULL_FAR);
         }
     }
     int32_t v[4] = {0};

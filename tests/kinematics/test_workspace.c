@@ -189,6 +189,84 @@ static void test_hull_sphere(void **state)
     PL_CHECK_NEAR(hull.volume, 8 * volume, 1e-9);
 }
 
+static void check_near_hull(const double *point, int count, double volume, double area, double part)
+{
+    pl_hull hull;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_hull_measure(point, count, &hull, &err));
+    assert_int_equal(hull.dimension, 3);
+    assert_int_equal(hull.facet_count, 2 * hull.vertex_count - 4);
+    PL_CHECK_NEAR(hull.volume, volume, part * volume);
+    PL_CHECK_NEAR(hull.area, area, part * area);
+}
+
+// Points that are nearly in the faces of a box, or nearly the same, move its volume by no more than they are
+// off, however small that is against the rounding.
+static void test_hull_nearly(void **state)
+{
+    (void)state;
+    static double point[3 * 480];
+    const double w[3] = {1.3, -0.7, 0.4};
+    double R[9];
+    pl_random random;
+    pl_random_seed(&random, 9);
+    pl_rotation_exp(w, R);
+    for (double noise = 1e-16; noise < 2e-6; noise *= 10) {
+        for (int n = 4; n <= 6; ++n) {
+            for (int i = 0; i < n * n * n; ++i) {
+                const double p[3] = {i % n, i / n % n, i / (n * n)};
+                pl_mulv3(R, p, point + 3 * i);
+                for (int k = 0; k < 3; ++k) {
+                    point[3 * i + k] += 20 + noise * pl_random_uniform(&random, -3, 3);
+                }
+            }
+            const double side = n - 1;
+            check_near_hull(point, n * n * n, side * side * side, 6 * side * side, 1e-5);
+        }
+        // sixty places of a sphere, each met eight times
+        pl_hull once;
+        pl_error err = {0};
+        for (int i = 0; i < 480; ++i) {
+            double *p = point + 3 * i;
+            for (int k = 0; k < 3; ++k) {
+                p[k] = i < 60 ? pl_random_uniform(&random, -1, 1) : point[3 * (i % 60) + k];
+            }
+            const double scale = 50 / pl_norm3(p);
+            for (int k = 0; k < 3; ++k) {
+                p[k] = p[k] * scale + (i < 60 ? 0 : noise * pl_random_uniform(&random, -1, 1));
+            }
+        }
+        PL_CHECK_OK(pl_hull_measure(point, 60, &once, &err));
+        check_near_hull(point, 480, once.volume, once.area, 1e-6);
+    }
+}
+
+// A planar arm's cloud with a little of the third dimension: twice the polygon, and hardly any volume.
+static void test_hull_thin(void **state)
+{
+    (void)state;
+    static double point[3 * 400], plane[3 * 400];
+    pl_random random;
+    pl_random_seed(&random, 4);
+    for (int i = 0; i < 400; ++i) {
+        const double angle = -1 + 2.0 * (i / 20) / 19, R = 60 + 2 * (i % 20);
+        plane[3 * i] = point[3 * i] = R * sin(angle) + 1e-9 * pl_random_uniform(&random, -1, 1);
+        plane[3 * i + 1] = point[3 * i + 1] = R * cos(angle) + 1e-9 * pl_random_uniform(&random, -1, 1);
+        plane[3 * i + 2] = 0;
+        point[3 * i + 2] = 1e-3 * pl_random_uniform(&random, -1, 1);
+    }
+    pl_hull flat, thin;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_hull_measure(plane, 400, &flat, &err));
+    PL_CHECK_OK(pl_hull_measure(point, 400, &thin, &err));
+    assert_int_equal(flat.dimension, 2);
+    assert_int_equal(thin.dimension, 3);
+    assert_int_equal(thin.facet_count, 2 * thin.vertex_count - 4);
+    PL_CHECK_NEAR(thin.area, 2 * flat.area, 1e-4 * flat.area);
+    PL_CHECK_BELOW(thin.volume, 2e-3 * flat.area);
+    assert_true(thin.volume > 0.5e-3 * flat.area);
+}
+
 static void test_hull_flat(void **state)
 {
     (void)state;
@@ -218,13 +296,18 @@ static void test_hull_flat(void **state)
     assert_int_equal(pl_hull_measure(point, 0, &hull, &err), PL_BAD_INPUT);
     point[4] = NAN;
     assert_int_equal(pl_hull_measure(point, 100, &hull, &err), PL_BAD_INPUT);
+    point[4] = 1e41;
+    assert_int_equal(pl_hull_measure(point, 100, &hull, &err), PL_BAD_INPUT);
+    assert_non_null(strstr(err.text, "point 1 is at 1e+41 mm"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grid),     cmocka_unit_test(test_halton),      cmocka_unit_test(test_resume),
-        cmocka_unit_test(test_hull_box), cmocka_unit_test(test_hull_sphere), cmocka_unit_test(test_hull_flat),
+        cmocka_unit_test(test_grid),        cmocka_unit_test(test_halton),
+        cmocka_unit_test(test_resume),      cmocka_unit_test(test_hull_box),
+        cmocka_unit_test(test_hull_sphere), cmocka_unit_test(test_hull_flat),
+        cmocka_unit_test(test_hull_nearly), cmocka_unit_test(test_hull_thin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
