@@ -51,6 +51,17 @@ static void law_unit(const pl_geometric *g, geo_law *law)
     law->w = 1;
 }
 
+// Rigid regions have no cells: they cost no energy.
+static bool region_is_rigid(const pl_geometric *g, int32_t region)
+{
+    for (int b = 0; b < g->robot->rigid_count; ++b) {
+        if (strcmp(g->robot->rigid[b].name, g->mesh.region_name[region]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static pl_status law_of_region(pl_geometric *g, int32_t region, geo_law *law, pl_error *err)
 {
     const pl_material *m = &g->robot->material[g->robot->region_material[region]];
@@ -100,6 +111,9 @@ static pl_status cells_laws(pl_geometric *g, pl_error *err)
     }
     double sum = 0, volume = 0;
     for (int32_t r = 0; r < regions; ++r) {
+        if (region_is_rigid(g, r)) {
+            continue;
+        }
         const pl_status status = law_of_region(g, r, &g->law[r], err);
         if (status != PL_OK) {
             return status;
@@ -216,6 +230,9 @@ static bool cells_collect(pl_geometric *g, const int *owner, const double *norma
 {
     const pl_mesh_view *v = &g->mesh;
     for (int32_t e = 0; e < v->element_count; ++e) {
+        if (region_is_rigid(g, v->region[e])) {
+            continue;
+        }
         const int law = owner[e] >= 0 ? v->region_count + owner[e] : v->region[e];
         cell *one = cells_add(c, (int)(v->node_start[e + 1] - v->node_start[e]), v->node + v->node_start[e],
                               e, law, owner[e]);
@@ -477,10 +494,19 @@ static pl_status cells_blocks(pl_geometric *g, const cells *c, pl_error *err)
     return ok ? PL_OK : pl_fail_memory(err, "local_global: blocks");
 }
 
-// Mean area of the two triangles of a prism at rest over its volume.
+static double lane_volume(const pl_geometric *g, const geo_block *block, int lane)
+{
+    double x[3 * PL_ELEMENT_NODES_MAX];
+    for (int a = 0; a < block->node_count; ++a) {
+        memcpy(x + 3 * a, g->X + 3 * (size_t)block->node[a][lane], 3 * sizeof *x);
+    }
+    return pl_element_volume(block->node_count == 4 ? PL_TET4 : PL_PRISM6, x);
+}
+
+// Mean area of the two triangles of a prism at rest.
 static double film_area(const pl_geometric *g, const geo_block *block, int lane)
 {
-    double area = 0, volume = 0;
+    double area = 0;
     for (int side = 0; side < 2; ++side) {
         const double *x[3];
         double p[3], q[3], n[3];
@@ -492,20 +518,41 @@ static double film_area(const pl_geometric *g, const geo_block *block, int lane)
         pl_cross3(p, q, n);
         area += 0.25 * pl_norm3(n);
     }
-    for (int q = 0; q < block->point_count; ++q) {
-        volume += block->weight[q * GEO_LANES + lane];
-    }
-    return volume > 0 ? area / volume : 0;
+    return area;
 }
 
-// Growth points: their rest measure (volume; films: area) and room for ratios.
+// The rest measures of a lane's growth points (volume; films: area), shared out by their weights; and their
+// softness, 3 u / (weight tr V): 1 in the gradient metric.
+static void points_lane(pl_geometric *g, const geo_block *block, int lane)
+{
+    const bool film = g->law[block->law].target == GEO_FILM;
+    const double whole = film ? film_area(g, block, lane) : lane_volume(g, block, lane);
+    double sum = 0, trace = block->arm ? 0 : 3;
+    for (int q = 0; q < block->point_count; ++q) {
+        sum += block->weight[q * GEO_LANES + lane];
+    }
+    for (int i = 0; block->arm && i < 3 * block->node_count; ++i) {
+        const double arm = block->arm[i * GEO_LANES + lane];
+        trace += arm * arm;
+    }
+    for (int q = 0; q < block->point_count; ++q) {
+        const double weight = block->weight[q * GEO_LANES + lane];
+        const int64_t k = block->growth_start + q * GEO_LANES + lane;
+        g->share[k] = whole * weight / sum;
+        if (g->joint.soft) {
+            g->joint.soft[k] = 3 * g->share[k] / (weight * trace);
+        }
+    }
+}
+
 static pl_status cells_points(pl_geometric *g, pl_error *err)
 {
     g->ratio = PL_NEW_ARRAY(double, g->point_count);
     g->measure = PL_NEW_ARRAY(double, g->point_count);
     g->stretch = PL_NEW_ARRAY(double, g->point_count);
     g->share = PL_NEW_ARRAY(double, g->point_count);
-    double **joint[] = {&g->joint.value, &g->joint.slope, &g->joint.bend, &g->joint.step, &g->joint.ratio};
+    double **joint[] = {&g->joint.value, &g->joint.slope, &g->joint.bend,
+                        &g->joint.step,  &g->joint.ratio, &g->joint.soft};
     bool ok = g->ratio && g->measure && g->stretch && g->share;
     for (int i = 0; g->options.distribution == PL_RATIOS_JOINT && i < PL_COUNT(joint); ++i) {
         *joint[i] = PL_NEW_ARRAY(double, g->point_count);
@@ -516,10 +563,8 @@ static pl_status cells_points(pl_geometric *g, pl_error *err)
     }
     for (int b = 0; b < g->block_count; ++b) {
         const geo_block *block = &g->block[b];
-        const bool film = g->law[block->law].target == GEO_FILM;
-        for (int k = 0; block->growth_start >= 0 && k < block->point_count * GEO_LANES; ++k) {
-            const double per_volume = film ? film_area(g, block, k % GEO_LANES) : 1;
-            g->share[block->growth_start + k] = block->weight[k] * per_volume;
+        for (int l = 0; block->growth_start >= 0 && l < block->lane_count; ++l) {
+            points_lane(g, block, l);
         }
     }
     return PL_OK;

@@ -282,6 +282,7 @@ void pl_geometric_destroy(pl_geometric *g)
                      g->joint.bend,
                      g->joint.step,
                      g->joint.ratio,
+                     g->joint.soft,
                      g->triangle,
                      g->f,
                      g->r,

@@ -116,6 +116,7 @@ struct pl_geometric {
                                                // rest measure
     struct {
         double *value, *slope, *bend, *step, *ratio; // films whose ratios are minimised, per growth point
+        double *soft;                                // rest measure over weight
     } joint;
     geo_triangle *triangle;
     int triangle_count;

@@ -2,8 +2,9 @@
 // rotation, weighed by its volume v_i; minimise sum_i v_i e_i(r_i) under sum_i u_i r_i = goal (u_i the rest
 // measures), so that v_i e_i' = p u_i with one multiplier p for all.
 //
-// - chamber tets, G = g I, g = cbrt(r), t = tr(R^T F) / 3, u = v:  g - t + m / 2 g^2 = 0 with m = -p,
-//   g = 2 t / (1 + sqrt(1 + 2 m t)): a root in m, from which all g follow
+// - chamber tets, G = g I, g = cbrt(r), t = tr(R^T F) / 3:  g - t + m / 2 g^2 = 0 with m = -p u / v,
+//   g = 2 t / (1 + sqrt(1 + 2 m t)): a root in p, from which all g follow. In the vertex metric, with V the
+//   covariance of a tet's vertices, v tr V / 3 stands for v and tr(R^T F V) / tr V for t
 // - film points, G = sqrt(r) (I - n n^T) + n n^T / r: Newton's method for all r and p at once, downhill on
 //   the plane sum u r = goal
 // - cable triangles, G = diag(r, 1): a root in p, and for each p a root in r
@@ -52,20 +53,20 @@ static double chamber_at(void *of, double m)
     double sum = 0;
     for (int64_t k = c->d->first_point; k < c->d->first_point + c->d->point_count; ++k) {
         const double t = fmax(g->stretch[k], 1e-3);
-        const double root = 1 + sqrt(fmax(0, 1 + 2 * m * t)), s = 2 * t / root;
+        const double root = 1 + sqrt(fmax(0, 1 + 2 * m * g->joint.soft[k] * t)), s = 2 * t / root;
         g->ratio[k] = fmax(s * s * s, 1e-9);
         sum += g->share[k] * g->ratio[k];
     }
     return sum - c->goal;
 }
 
-// The sum falls as m grows; the least m allowed is -1 / (2 max t), where the largest g is 2 t.
+// The sum falls as m grows; the least m allowed is -1 / (2 max soft t), where the largest g is 2 t.
 void geo_joint_chamber(pl_geometric *g, const geo_drive *d, double goal)
 {
     joint_chamber c = {g, d, goal};
-    double most = 1e-3;
+    double most = 1e-9;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-        most = g->share[k] > 0 ? fmax(most, g->stretch[k]) : most;
+        most = g->share[k] > 0 ? fmax(most, g->joint.soft[k] * g->stretch[k]) : most;
     }
     double low = -0.5 / most, high = 1;
     const double highest = chamber_at(&c, low);

@@ -79,9 +79,36 @@ static inline void geo_check_exact(rig *r, const double *command, const char *wh
     rig_clear(r);
 }
 
+// The mesh with its inner vertices moved by up to `far` mm, so that no two elements are alike.
+static inline pl_mesh *geo_shaken(pl_mesh *mesh, double far)
+{
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    double low[3], high[3], *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
+    pl_mesh_bounds(mesh, low, high);
+    for (int32_t i = 0; i < 3 * v.vertex_count; ++i) {
+        const bool inner = v.position[i] > low[i % 3] && v.position[i] < high[i % 3];
+        x[i] = v.position[i] + (inner ? far * sin(7.3 * i) : 0);
+    }
+    const pl_mesh_def def = {.vertex_count = v.vertex_count,
+                             .position = x,
+                             .element_count = v.element_count,
+                             .kind = v.kind,
+                             .node_start = v.node_start,
+                             .node = v.node,
+                             .region = v.region,
+                             .region_count = v.region_count,
+                             .region_name = v.region_name};
+    pl_error err = {0};
+    pl_mesh *out = NULL;
+    PL_CHECK_OK(pl_mesh_create(&def, &out, NULL, &err));
+    free(x);
+    pl_mesh_destroy(mesh);
+    return out;
+}
+
 // A hollow box clamped at x = 0: 5 x 3 x 3 cells of 4 mm, the middle three along x hollow; with `fill` those
-// cells are meshed as chamber elements.
-static inline rig geo_hollow(pl_material material, pl_drive drive, int order, bool fill)
+// cells are meshed as chamber elements. Inner vertices are moved by up to `shake`.
+static inline rig geo_hollow_shaken(pl_material material, pl_drive drive, int order, bool fill, double shake)
 {
     static plan p;
     bool hole[45] = {false};
@@ -94,6 +121,7 @@ static inline rig geo_hollow(pl_material material, pl_drive drive, int order, bo
     pl_mesh *linear = NULL, *mesh = NULL;
     const double size[3] = {20, 12, 12};
     PL_CHECK_OK(box_mesh(5, 3, 3, size, fill ? NULL : hole, fill ? region : NULL, &linear, &err));
+    linear = shake > 0 ? geo_shaken(linear, shake) : linear;
     if (order == 2) {
         PL_CHECK_OK(pl_mesh_raise(linear, &mesh, &err));
         pl_mesh_destroy(linear);
@@ -116,6 +144,11 @@ static inline rig geo_hollow(pl_material material, pl_drive drive, int order, bo
     rig r = plan_build(&p, &options);
     pl_mesh_destroy(mesh);
     return r;
+}
+
+static inline rig geo_hollow(pl_material material, pl_drive drive, int order, bool fill)
+{
+    return geo_hollow_shaken(material, drive, order, fill, 0);
 }
 
 // A bar along x on rollers, its end driven by `pull` mm or by a force on the tip marker: uniaxial stress.
