@@ -110,6 +110,7 @@ const char *cli_nearest(const char *word, const char *const *known, int count);
 void cli_error(const cli_args *args, const char *format, ...) PL_PRINTF(2, 3);
 void cli_advice(const char *format, ...) PL_PRINTF(1, 2);
 void cli_say(const cli_args *args, const char *format, ...) PL_PRINTF(2, 3);
+void cli_finding(const pl_finding *finding);
 void cli_findings(const pl_findings *findings);
 // Says what `err` says, as a problem of reading (status 2) or of writing (status 3), and returns the exit
 // status.
@@ -201,6 +202,7 @@ typedef struct cli_run {
     double *command;
     pl_statics_report report;
     const char *state_path; // where the state is kept at the end, or NULL
+    bool vacuum_told;       // a chamber below vacuum is told of once
 } cli_run;
 int cli_run_open(const cli_args *args, const char *given, cli_run *run);
 void cli_run_close(cli_run *run);

@@ -271,12 +271,36 @@ void cli_run_close(cli_run *run)
     *run = (cli_run){0};
 }
 
+#define ATMOSPHERE 0.101325 // MPa
+
+// What fills a chamber can pull at its walls down to vacuum, no further: a liquid boils, a gas is gone.
+static void run_warn_vacuum(cli_run *run)
+{
+    for (int i = 0; i < pl_robot_actuator_count(run->r.robot); ++i) {
+        const pl_actuator_info a = pl_robot_actuator(run->r.robot, i);
+        const double p = pl_statics_actuator(run->statics, run->state, i).effort;
+        if (a.kind != PL_CHAMBER || !(p < -ATMOSPHERE)) {
+            continue;
+        }
+        pl_findings_add(
+            run->r.findings, PL_WARNING, run->r.path, 0,
+            "chamber '%s' pulls at its walls with %.4g kPa; at sea level vacuum is reached at %.4g "
+            "kPa",
+            a.name, -1e3 * p, 1e3 * ATMOSPHERE);
+        cli_finding(pl_findings_at(run->r.findings, pl_findings_count(run->r.findings) - 1));
+        run->vacuum_told = true;
+    }
+}
+
 int cli_run_solve(const cli_args *args, cli_run *run)
 {
     pl_error err = {0};
     const pl_status status =
         run->geometric ? pl_geometric_solve(run->geometric, run->state, run->command, &run->report, &err)
                        : pl_statics_solve(run->statics, run->state, run->command, &run->report, &err);
+    if (status == PL_OK && run->report.outcome == PL_SOLVED && !run->vacuum_told) {
+        run_warn_vacuum(run);
+    }
     if (status == PL_OK || status == PL_INTERRUPTED) {
         return CLI_DONE;
     }

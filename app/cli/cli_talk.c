@@ -40,7 +40,7 @@ void cli_say(const cli_args *args, const char *format, ...)
     va_end(list);
 }
 
-static void talk_finding(const pl_finding *f)
+void cli_finding(const pl_finding *f)
 {
     static const char *const word[] = {"note", "warning", "error"};
     if (f->file) {
@@ -59,7 +59,7 @@ void cli_findings(const pl_findings *findings)
 {
     cli_progress_done();
     for (int i = 0; i < pl_findings_count(findings); ++i) {
-        talk_finding(pl_findings_at(findings, i));
+        cli_finding(pl_findings_at(findings, i));
     }
 }
 

@@ -11,6 +11,12 @@ pl_status robot_guides(robot_build *b, const char *what, const char *name, const
         return robot_memory(b);
     }
     *length = 0;
+    if (radius > b->size) {
+        ROBOT_DEFECT(b, count > 0 ? guide[0].line : 0,
+                     "%s '%s': a radius of %g mm is larger than the body (%.4g mm)", what, name, radius,
+                     b->size);
+        return PL_OK;
+    }
     for (int g = 0; g < count; ++g) {
         const int line = guide[g].line;
         double distance = 0;

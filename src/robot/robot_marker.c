@@ -107,6 +107,11 @@ static bool marker_spans(const pl_mesh *mesh, const pl_point *patch)
 
 static pl_status marker_at(robot_build *b, const pl_marker_def *def, pl_marker *m)
 {
+    if (def->radius > b->size) {
+        ROBOT_DEFECT(b, def->line, "marker '%s': a radius of %g mm is larger than the body (%.4g mm)",
+                     def->name, def->radius, b->size);
+        return PL_OK;
+    }
     // a point off the body rides on the nearest point of it
     pl_status status = pl_point_create(b->robot->mesh, def->at, 0, &m->point, &m->distance, b->err);
     if (status != PL_OK) {

@@ -75,6 +75,15 @@ status=0
 wait "$child" || status=$?
 if [ "$status" -eq 1 ]; then pass "exit 1 when interrupted"; else fail "exit $status when interrupted"; fi
 expect_words err.txt "interrupted"
+# a liquid that is pulled at cannot pull harder than vacuum
+expect_status 0 new segment segment
+sed -e 's/{model: neo_hookean.*}/{model: linear, young: 200 MPa, poisson: 0.4}/' \
+    -e 's/drive: pressure, range: .*]/drive: syringe, fluid: liquid, range: [-1 mL, 1 mL]/' segment/robot.yaml >segment/liquid.yaml
+expect_status 0 fk segment/liquid.yaml --size 12 --order 1 --set chamber1=-0.001mL
+expect_no_words err.txt "vacuum"
+expect_status 0 fk segment/liquid.yaml --size 12 --order 1 --set chamber1=-0.1mL --json vacuum.json
+expect_words err.txt "warning: chamber 'chamber1' pulls at its walls" "vacuum is reached at 101.3 kPa"
+expect_words vacuum.json "pulls at its walls"
 expect_clean
 # how a picture looks is judged before the solve
 for look in "--view 0,0,0" "--cut q" "--color qq" "--surface nope"; do
