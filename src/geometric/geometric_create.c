@@ -123,36 +123,6 @@ static pl_status create_corners(pl_geometric *g, pl_error *err)
     return PL_OK;
 }
 
-// A rigid region that touches a clamp is clamped with it; a loose one cannot be kept by this method.
-static pl_status create_rigid(pl_geometric *g, pl_error *err)
-{
-    for (int b = 0; b < g->robot->rigid_count; ++b) {
-        const pl_rigid *rigid = &g->robot->rigid[b];
-        int32_t support = -1;
-        for (int32_t j = 0; j < rigid->node_count && support < 0; ++j) {
-            const int32_t c = g->corner_of[rigid->node[j]];
-            if (c >= 0 && g->support_of[3 * (size_t)c] >= 0 && g->support_of[3 * (size_t)c + 1] >= 0 &&
-                g->support_of[3 * (size_t)c + 2] >= 0) {
-                support = g->support_of[3 * (size_t)c];
-            }
-        }
-        if (support < 0) {
-            return pl_fail(
-                err, PL_BAD_INPUT,
-                "local_global: region '%s' is rigid and loose, which this method cannot keep; give it "
-                "a stiff material instead, or use method: exact",
-                rigid->name);
-        }
-        for (int32_t j = 0; j < rigid->node_count; ++j) {
-            const int32_t c = g->corner_of[rigid->node[j]];
-            for (int i = 0; c >= 0 && i < 3; ++i) {
-                g->support_of[3 * (size_t)c + (size_t)i] = support;
-            }
-        }
-    }
-    return PL_OK;
-}
-
 // Work vertices: corners, then the inner vertices of chambers that are filled and grow.
 static pl_status create_vertices(pl_geometric *g, pl_error *err)
 {
@@ -189,7 +159,7 @@ static pl_status create_vertices(pl_geometric *g, pl_error *err)
             }
         }
     }
-    return create_rigid(g, err);
+    return geo_rigid_create(g, err);
 }
 
 static pl_status create_work(pl_geometric *g, pl_error *err)
@@ -230,7 +200,7 @@ pl_status pl_geometric_create(const pl_robot *robot, const pl_geometric_options 
     g->size = pl_distance3(low, high);
     pl_status (*const stage[])(pl_geometric *, pl_error *) = {
         create_corners,    create_vertices,   geo_drives_create, geo_cells_create,
-        geo_cables_create, geo_matrix_create, create_work,
+        geo_cables_create, geo_matrix_create, geo_rigid_fields,  create_work,
     };
     for (int i = 0; status == PL_OK && i < PL_COUNT(stage); ++i) {
         status = stage[i](g, err);
@@ -250,6 +220,7 @@ void pl_geometric_destroy(pl_geometric *g)
         return;
     }
     geo_matrix_destroy(g);
+    geo_rigid_destroy(g);
     geo_drives_destroy(g);
     geo_loads_destroy(g);
     pl_mesh_destroy(g->corner);

@@ -307,6 +307,7 @@ double geo_drives_force(pl_geometric *g, const double *x, double *f)
             d->yielding = d->mode == GEO_GAS ? d->yielding : 0;
             memset(d->row, 0, 3 * (size_t)g->vertex_count * sizeof *d->row);
             pl_functional_gradient(&d->h, x, 1, d->row);
+            geo_rigid_project(g, d->row);
         }
     }
     return energy;

@@ -21,6 +21,7 @@
 
 #define GEO_SMALLEST_RATIO 0.05 // no element is asked to shrink below, when not by the least energy
 #define GEO_ROWS 32             // most constraints
+#define GEO_RIGIDS 8            // most rigid regions that are loose
 #define GEO_WINDOW 20           // largest memory of an acceleration
 
 typedef enum geo_mode {
@@ -74,6 +75,14 @@ typedef struct geo_load {
     double factor;   // N mm, MPa
     bool open;       // a pressure whose force has no potential
 } geo_load;
+
+// A rigid region that is not clamped.
+typedef struct geo_rigid {
+    int32_t count, *node;         // work vertices
+    double *arm;                  // 3 per vertex, from the centre at rest
+    double centre[3], inverse[9]; // at rest; of sum |r|^2 I - r r^T
+    double R[9];                  // at the shape last set
+} geo_rigid;
 
 typedef struct geo_system {
     pl_sparse L;
@@ -129,6 +138,11 @@ struct pl_geometric {
     int load_count;
     bool potential; // everything derives from an energy
 
+    geo_rigid *rigid;
+    int rigid_count;
+    int32_t *rigid_of;   // per work vertex, -1
+    double *rigid_field; // per system and field of a region, one per work vertex
+    double rigid_schur[3][16 * GEO_RIGIDS * GEO_RIGIDS];
     geo_system system[3];
     int system_of[3]; // per axis
     int system_count;
@@ -166,6 +180,13 @@ void geo_loads_destroy(pl_geometric *g);
 bool geo_loads_derive(const pl_geometric *g); // from a potential
 double geo_loads_force(pl_geometric *g, const double *x,
                        double *f); // adds to f, if given; returns the energy
+// ---- geometric_rigid.c
+pl_status geo_rigid_create(pl_geometric *g, pl_error *err); // clamps those that touch a clamp
+pl_status geo_rigid_fields(pl_geometric *g, pl_error *err); // once the matrix is factored
+void geo_rigid_destroy(pl_geometric *g);
+void geo_rigid_solve(const pl_geometric *g, const double *b, double *y); // adds the rigid part to y = L^-1 b
+void geo_rigid_set(pl_geometric *g, double *x);                          // onto rigid motions
+void geo_rigid_project(const pl_geometric *g, double *f);                // forces to their sums and moments
 // ---- geometric_film.c
 // The area ratio a free film of `material` takes at a voltage; NAN beyond the highest it can bear, `highest`.
 double geo_film_ratio(const pl_material *material, double thickness, double permittivity, double voltage,
@@ -189,7 +210,8 @@ void geo_count_inverted(pl_geometric *g, const double *x);
 // ---- geometric_matrix.c
 pl_status geo_matrix_create(pl_geometric *g, pl_error *err);
 void geo_matrix_destroy(pl_geometric *g);
-void geo_solve(pl_geometric *g, const double *b, double *y); // y = L^-1 b, 0 where held
+void geo_solve(pl_geometric *g, const double *b, double *y); // y = L^-1 b, 0 where held, rigid where rigid
+void geo_matrix_apply(const pl_geometric *g, const double *x, double *y); // y = L x, one per work vertex
 // The same with the rows that yield in the matrix, L + sum a a^T / yielding, as geo_global left them.
 void geo_precondition(pl_geometric *g, const double *b, double *y);
 // d = -L^-1 (f + sum mu a) with a . d = gap: the global step; leaves efforts in the drives and r = f + sum mu

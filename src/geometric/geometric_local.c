@@ -118,6 +118,9 @@ double geo_local(pl_geometric *g, const double *x, double *f)
     }
     g->energy = energy + geo_triangles_force(g, x, f);
     const double loads = geo_loads_force(g, x, f) + geo_drives_force(g, x, f);
+    if (f) {
+        geo_rigid_project(g, f);
+    }
     g->local_seconds += pl_seconds() - started;
     return g->energy + loads;
 }

@@ -148,6 +148,12 @@ static double block_entry(const geo_block *block, const geo_law *law, int lane, 
     return sum;
 }
 
+static double triangle_entry(const geo_triangle *t, int a, int b)
+{
+    return 2 * t->weight_factor * t->area *
+           (t->out[a][0] * t->gradient[b][0] + t->out[a][1] * t->gradient[b][1]);
+}
+
 static void matrix_values(const pl_geometric *g, geo_system *s)
 {
     for (int b = 0; b < g->block_count; ++b) {
@@ -165,13 +171,42 @@ static void matrix_values(const pl_geometric *g, geo_system *s)
         const geo_triangle *t = &g->triangle[k];
         for (int a = 0; a < 3; ++a) {
             for (int b = 0; b < 3; ++b) {
-                const double value = 2 * t->weight_factor * t->area *
-                                     (t->out[a][0] * t->gradient[b][0] + t->out[a][1] * t->gradient[b][1]);
+                const double value = triangle_entry(t, a, b);
                 for (int32_t i = 0; i < t->count[a]; ++i) {
                     for (int32_t j = 0; j < t->count[b]; ++j) {
                         matrix_add(s, t->node[a][i], t->node[b][j],
                                    value * t->weight[a][i] * t->weight[b][j]);
                     }
+                }
+            }
+        }
+    }
+}
+
+void geo_matrix_apply(const pl_geometric *g, const double *x, double *y)
+{
+    memset(y, 0, (size_t)g->vertex_count * sizeof *y);
+    for (int b = 0; b < g->block_count; ++b) {
+        const geo_block *block = &g->block[b];
+        for (int l = 0; l < block->lane_count; ++l) {
+            for (int a = 0; a < block->node_count; ++a) {
+                for (int c = 0; c < block->node_count; ++c) {
+                    y[block->node[a][l]] +=
+                        block_entry(block, &g->law[block->law], l, a, c) * x[block->node[c][l]];
+                }
+            }
+        }
+    }
+    for (int k = 0; k < g->triangle_count; ++k) {
+        const geo_triangle *t = &g->triangle[k];
+        for (int a = 0; a < 3; ++a) {
+            for (int b = 0; b < 3; ++b) {
+                double value = 0;
+                for (int32_t j = 0; j < t->count[b]; ++j) {
+                    value += triangle_entry(t, a, b) * t->weight[b][j] * x[t->node[b][j]];
+                }
+                for (int32_t i = 0; i < t->count[a]; ++i) {
+                    y[t->node[a][i]] += t->weight[a][i] * value;
                 }
             }
         }
@@ -220,7 +255,8 @@ pl_status geo_matrix_create(pl_geometric *g, pl_error *err)
         }
         s->n = 0;
         for (int32_t v = 0; v < g->vertex_count; ++v) {
-            s->unknown[v] = g->support_of[3 * (size_t)v + axis] < 0 ? s->n++ : -1;
+            const bool held = g->support_of[3 * (size_t)v + axis] >= 0 || g->rigid_of[v] >= 0;
+            s->unknown[v] = held ? -1 : s->n++;
         }
         int same = -1;
         for (int k = 0; k < g->system_count; ++k) {
@@ -289,6 +325,7 @@ void geo_solve(pl_geometric *g, const double *b, double *y)
             }
         }
     }
+    geo_rigid_solve(g, b, y);
     ++g->solves;
 }
 

@@ -201,6 +201,7 @@ static bool solve_next(pl_geometric *g, solve *s, bool first)
             s->x[i] = g->x_old[i] + d[i];
         }
     }
+    geo_rigid_set(g, s->x);
     g->acceleration_seconds += pl_seconds() - started;
     return accelerated;
 }
@@ -211,6 +212,7 @@ static void solve_take_back(pl_geometric *g, solve *s)
     for (int64_t i = 0; i < 3 * (int64_t)g->vertex_count; ++i) {
         s->x[i] = g->x_old[i] + g->d_old[i];
     }
+    geo_rigid_set(g, s->x);
     ++g->rejected;
     // what was seen stays in memory: the plain step brings news; only a memory that keeps failing is dropped
     if (++s->refused >= REFUSALS) {
@@ -281,6 +283,7 @@ static void solve_begin(pl_geometric *g, const pl_state *state)
     if (state->load == 0) {
         memcpy(g->x + inside, g->X + inside, (3 * (size_t)g->vertex_count - inside) * sizeof *g->x);
     }
+    geo_rigid_set(g, g->x);
 }
 
 // F of a corner element at its middle.
@@ -411,6 +414,7 @@ static void solve_carry(pl_geometric *g, double from)
             for (int64_t i = 0; i < 3 * (int64_t)g->vertex_count; ++i) {
                 g->x[i] += g->plain[i];
             }
+            geo_rigid_set(g, g->x);
             ++g->iterations;
         }
     }
