@@ -29,7 +29,8 @@ typedef enum pl_acceleration {
 // less than a length in the last iteration (which is not convergence, and is reported so).
 typedef enum pl_geometric_stop { PL_STOP_RESIDUAL, PL_STOP_TIP_MOTION } pl_geometric_stop;
 // How a geometric drive acts. Growth: the rest shapes of actuation elements change (chamber tets, the prisms
-// under a film, triangles between a cable and the body). Constraint: the measure itself is kept in every
+// under a film, triangles between a cable and the body); the pieces of cable without a triangle keep their
+// rest length, and a voltage asks a film for the ratio its Maxwell stress gives it when free. Constraint: the measure itself is kept in every
 // global step by one more row. Auto: growth where there are actuation elements, else a constraint.
 typedef enum pl_actuation { PL_ACTUATE_AUTO, PL_ACTUATE_GROWTH, PL_ACTUATE_CONSTRAINT } pl_actuation;
 
@@ -61,9 +62,10 @@ PL_API pl_status pl_geometric_preset(const char *name, pl_geometric_options *opt
 typedef struct pl_geometric pl_geometric;
 
 // Builds the blocks, orders, analyses and factors the matrix: all that is needed later. Keeps a reference to
-// `robot`, which must outlive the result. Refused with a sentence: free rigid regions, surface pressures,
-// moments, films and chambers without actuation elements where growth is asked for, loads in the vertex
-// metric.
+// `robot`, which must outlive the result. Loads are those of the robot: weight, forces, moments, pressures on
+// surfaces; rigid regions that are not clamped move with six unknowns each. Refused with a sentence: films
+// and chambers without actuation elements where growth is asked for, loads in the vertex metric, more than
+// eight loose rigid regions.
 PL_API pl_status pl_geometric_create(const pl_robot *robot, const pl_geometric_options *options,
                                      pl_geometric **out, pl_error *err);
 PL_API void pl_geometric_destroy(pl_geometric *geometric);
