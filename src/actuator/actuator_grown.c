@@ -13,7 +13,7 @@
 // at every point: each loses e_Fr (x) e_Fr / e_rr of its tangent, and all share one row, d(sum u r)/dx.
 #include "actuator/actuator_impl.h"
 
-enum { AT_WEIGHT, AT_SHARE, AT_RATIO, AT_NORMAL, AT_FIXED = 6, AT_GRADIENT = 15 };
+enum { AT_WEIGHT, AT_SHARE, AT_RATIO, AT_NORMAL, AT_FIXED = 6, AT_BY_R = 15, AT_BY_RR, AT_GRADIENT };
 
 #define MEET_ROUNDS 60
 
@@ -289,28 +289,42 @@ void pl_grown_set(pl_functional *h, double ratio)
     }
 }
 
+// e_r and e_rr of a term's points at their ratios, left in its data. Beyond the largest ratio with e_rr > 0
+// no energy holds a point: it steps back.
+static void meet_rates(pl_functional *h, const pl_term *term, const double *x)
+{
+    for (int q = 0; q < term->point_count; ++q) {
+        double *data = grown_data(h, term, q), *r = &data[AT_RATIO];
+        grown_point p;
+        grown_at(h, term, data, x, *r, &p);
+        for (; p.by_rr <= 0.02 * p.w / (p.r * p.r) && *r > 1e-3; *r *= 0.8) {
+            grown_at(h, term, data, x, 0.8 * *r, &p);
+        }
+        data[AT_BY_R] = p.by_r;
+        data[AT_BY_RR] = p.by_rr;
+    }
+}
+
 // One round of Newton's method for all ratios and the pull together: e_r + e_rr dr = pull u and
-// sum u (r + dr) = target give the pull, then every dr. Beyond the largest ratio with e_rr > 0 no energy
-// holds a point: it steps back first. Returns the largest relative change.
+// sum u (r + dr) = target give the pull, then every dr. Returns the largest relative change.
 static double meet_round(pl_functional *h, const double *x, double target)
 {
+#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
+    for (int t = 0; t < h->term_count; ++t) {
+        meet_rates(h, &h->term[t], x);
+    }
     double need = target, slope = 0, largest = 0;
     for (int pass = 0; pass < 2; ++pass) {
         for (int t = 0; t < h->term_count; ++t) {
-            const pl_term *term = &h->term[t];
-            for (int q = 0; q < term->point_count; ++q) {
-                double *data = grown_data(h, term, q), *r = &data[AT_RATIO];
-                grown_point p;
-                grown_at(h, term, data, x, *r, &p);
-                for (; pass == 0 && p.by_rr <= 0.02 * p.w / (p.r * p.r) && *r > 1e-3; *r *= 0.8) {
-                    grown_at(h, term, data, x, 0.8 * *r, &p);
-                }
+            for (int q = 0; q < h->term[t].point_count; ++q) {
+                double *data = grown_data(h, &h->term[t], q), *r = &data[AT_RATIO];
+                const double u = data[AT_SHARE], by_r = data[AT_BY_R], by_rr = data[AT_BY_RR];
                 if (pass == 0) {
-                    need += p.u * (p.by_r / p.by_rr - *r);
-                    slope += p.u * p.u / p.by_rr;
+                    need += u * (by_r / by_rr - *r);
+                    slope += u * u / by_rr;
                     continue;
                 }
-                const double change = (h->pull * p.u - p.by_r) / p.by_rr;
+                const double change = (h->pull * u - by_r) / by_rr;
                 largest = fmax(largest, fabs(change) / *r);
                 *r += fmax(-0.3 * *r, fmin(0.3 * *r, change));
             }
