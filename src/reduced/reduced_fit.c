@@ -5,6 +5,8 @@
 #include "reduced/reduced_impl.h"
 #include "robot/robot.h"
 
+#define FIT_TAUT 1e-4 // of a cable's length: drawn in as little, it is taut
+
 struct pl_reduction {
     pl_reduced_def def;
     pl_section_def section;
@@ -39,9 +41,8 @@ typedef struct fit {
     pl_reduction *r;
     pl_reduce_report *report;
     int marker;
-    double L, C[36];          // tip compliance in the base frame: (F, M) to (position, rotation)
-    double *command, *target; // target: 12 per actuator, position and rotation at its share
-    double scale[REDUCED_ACTUATORS_MAX];
+    double L, C[36];         // tip compliance in the base frame: (F, M) to (position, rotation)
+    double *command, effort; // of the actuator at its share
 } fit;
 
 static pl_status fit_solve(fit *f, const double *command, bool *solved, pl_error *err)
@@ -230,7 +231,7 @@ static pl_status fit_section(fit *f, pl_error *err)
 }
 
 // ---- actuators
-// Tip twist per unit of effort at rest, in the base frame: per MPa or per N.
+// Tip twist per unit of effort, in the base frame: per MPa or per N.
 static void fit_column(const fit *f, const pl_model_derivative *d, int a, double twist[6])
 {
     const int n = f->info.command_count;
@@ -265,20 +266,43 @@ static void fit_actuator(fit *f, const double twist[6], double measure, pl_line_
     a->effectiveness[1] = 1;
 }
 
-static pl_status fit_actuators(fit *f, pl_error *err)
+// The value at which an actuator does nothing.
+static double fit_rest(const pl_actuator_info *a)
 {
+    return a->drive == PL_DRIVE_LENGTH ? a->rest : a->drive == PL_DRIVE_LENGTH_RATIO ? 1 : 0;
+}
+
+// Actuator i alone at `value`. Those driven by efforts have none; lengths that are not commanded are free.
+static pl_status fit_alone(fit *f, int i, double value, bool *solved, pl_error *err)
+{
+    for (int k = 0; k < f->info.command_count; ++k) {
+        f->command[k] = pl_drive_is_geometric(f->info.command[k].drive) ? NAN : 0;
+    }
+    f->command[i] = value;
+    return fit_solve(f, f->command, solved, err);
+}
+
+// The tip's answer to actuator i: at no effort, or where a cable driven by its length is just taut, for the
+// body may sag.
+static pl_status fit_answer(fit *f, int i, double twist[6], pl_error *err)
+{
+    const pl_actuator_info a = pl_robot_actuator(pl_model_robot(f->full), i);
+    bool solved;
+    pl_model_reset(f->full);
+    pl_status status = fit_alone(f, i, pl_drive_is_geometric(a.drive) ? NAN : 0, &solved, err);
+    if (status == PL_OK && pl_drive_is_geometric(a.drive)) {
+        const double length = (1 - FIT_TAUT) * pl_model_get_answer(f->full).measure[i];
+        const double value = a.drive == PL_DRIVE_SHORTENING     ? fmax(a.rest - length, 0)
+                             : a.drive == PL_DRIVE_LENGTH_RATIO ? length / a.rest
+                                                                : length;
+        status = fit_alone(f, i, value, &solved, err);
+    }
+    if (status == PL_OK && !solved) {
+        return pl_fail(err, PL_FAILED, "reduce: the full model finds no equilibrium with actuator '%s' alone",
+                       a.name);
+    }
     pl_model_derivative d;
     pl_jacobian_report report;
-    // a value for every command, so that every column exists: nothing pulled, nothing blown
-    for (int i = 0; i < f->info.command_count; ++i) {
-        const pl_drive drive = f->info.command[i].drive;
-        const double rest = pl_model_get_answer(f->full).measure[i];
-        f->command[i] = drive == PL_DRIVE_LENGTH_RATIO || drive == PL_DRIVE_VOLUME_RATIO ? 1
-                        : drive == PL_DRIVE_LENGTH || drive == PL_DRIVE_VOLUME           ? rest
-                                                                                         : 0;
-    }
-    bool solved;
-    pl_status status = fit_solve(f, f->command, &solved, err);
     if (status == PL_OK) {
         status = pl_model_differentiate(f->full, PL_PART_MARKER | PL_PART_ROTATION | PL_PART_EFFORT, 0, &d,
                                         &report, err);
@@ -286,8 +310,17 @@ static pl_status fit_actuators(fit *f, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
+    fit_column(f, &d, i, twist);
+    return isfinite(twist[0] + twist[1] + twist[2])
+               ? PL_OK
+               : pl_fail(err, PL_BAD_INPUT, "reduce: the tip does not answer to actuator '%s'", a.name);
+}
+
+static pl_status fit_actuators(fit *f, pl_error *err)
+{
     const pl_robot *robot = pl_model_robot(f->full);
-    for (int i = 0; i < f->info.actuator_count; ++i) {
+    pl_status status = PL_OK;
+    for (int i = 0; status == PL_OK && i < f->info.actuator_count; ++i) {
         pl_line_actuator_def *a = &f->r->actuator[i];
         const pl_actuator_info info = pl_robot_actuator(robot, i);
         *a = (pl_line_actuator_def){.name = a->name,
@@ -299,13 +332,12 @@ static pl_status fit_actuators(fit *f, pl_error *err)
                                     .hardware = info.hardware};
         memcpy(a->range, info.range, sizeof a->range);
         double twist[6];
-        fit_column(f, &d, i, twist);
-        if (!isfinite(twist[0] + twist[1] + twist[2])) {
-            return pl_fail(err, PL_BAD_INPUT, "reduce: the tip does not answer to actuator '%s'", a->name);
+        status = fit_answer(f, i, twist, err);
+        if (status == PL_OK) {
+            fit_actuator(f, twist, info.rest, a);
         }
-        fit_actuator(f, twist, info.rest, a);
     }
-    return PL_OK;
+    return status;
 }
 
 // ---- at a share of the range
@@ -327,7 +359,9 @@ static double fit_misfit(const fit *f, pl_model *reduced, const double target[12
     return sqrt(off);
 }
 
-// The residual of the reduced model with push and radius of one actuator scaled.
+// The residual of the reduced model with push and radius of one actuator scaled, at the effort that the full
+// one has: by its length the bend of a line hardly tells the radius (d turn/d radius = 0 at radius^2 =
+// EI/EA).
 static pl_status fit_try(fit *f, int i, const double x[2], const double target[12], double residual[6],
                          double *misfit, pl_error *err)
 {
@@ -336,19 +370,22 @@ static pl_status fit_try(fit *f, int i, const double x[2], const double target[1
     a->effectiveness[0] *= x[0];
     a->path.radius[0] *= x[1];
     a->path.radius[1] *= x[1];
+    a->drive = a->kind == PL_CABLE ? PL_DRIVE_TENSION : PL_DRIVE_PRESSURE;
+    a->has_range = false;
     pl_model *reduced = NULL;
     pl_statics_report report;
     double command[REDUCED_ACTUATORS_MAX];
     for (int k = 0; k < f->info.command_count; ++k) {
-        command[k] = NAN;
+        command[k] = pl_drive_is_geometric(f->info.command[k].drive) ? NAN : 0;
     }
-    command[i] = f->scale[i];
+    command[i] = f->effort;
     pl_status status = pl_reduced_create(&f->r->def, &reduced, NULL, err);
     if (status == PL_OK) {
         status = pl_model_fk(reduced, command, &report, err);
     }
     if (status == PL_OK) {
         *misfit = fit_misfit(f, reduced, target, residual);
+        *misfit = report.outcome == PL_SOLVED ? *misfit : INFINITY;
     }
     pl_model_destroy(reduced);
     *a = kept;
@@ -362,10 +399,10 @@ static pl_status fit_refine(fit *f, int i, const double target[12], pl_error *er
     pl_line_actuator_def *a = &f->r->actuator[i];
     const int unknowns = a->kind == PL_CHAMBER ? 2 : 1;
     pl_status status = fit_try(f, i, x, target, r, &misfit, err);
-    for (int iteration = 0; status == PL_OK && iteration < 15; ++iteration) {
+    for (int iteration = 0; status == PL_OK && isfinite(misfit) && iteration < 15; ++iteration) {
         double J[2][6], g[2] = {0}, H[3] = {0};
         for (int u = 0; u < 2 && status == PL_OK; ++u) {
-            double y[2] = {x[0], x[1]}, moved[6], other;
+            double y[2] = {x[0], x[1]}, moved[6], other = INFINITY;
             y[u] += 1e-4;
             status = fit_try(f, i, y, target, moved, &other, err);
             for (int k = 0; k < 6; ++k) {
@@ -402,25 +439,26 @@ static pl_status fit_refine(fit *f, int i, const double target[12], pl_error *er
     return status == PL_BAD_INPUT ? PL_OK : status;
 }
 
+// `share` of the way from rest to the end of the range that does more; a cable does so as it gets shorter.
 static double fit_share(const pl_model_command *c, double share, double rest)
 {
-    return c->has_range ? rest + share * (c->range[1] - rest) : rest;
+    const bool shorter = c->drive == PL_DRIVE_LENGTH || c->drive == PL_DRIVE_LENGTH_RATIO;
+    const bool low = shorter || fabs(c->range[0] - rest) > fabs(c->range[1] - rest);
+    return c->has_range ? rest + share * (c->range[low ? 0 : 1] - rest) : rest;
 }
 
 static pl_status fit_at_share(fit *f, pl_error *err)
 {
-    double rest[REDUCED_ACTUATORS_MAX];
-    memcpy(rest, f->command, (size_t)f->info.command_count * sizeof *rest);
+    const pl_robot *robot = pl_model_robot(f->full);
     for (int i = 0; f->options->load_share > 0 && i < f->info.command_count; ++i) {
+        const pl_actuator_info info = pl_robot_actuator(robot, i);
         bool solved;
-        for (int k = 0; k < f->info.command_count; ++k) {
-            f->command[k] = NAN;
-        }
-        f->command[i] = f->scale[i] = fit_share(&f->info.command[i], f->options->load_share, rest[i]);
+        const double value = fit_share(&f->info.command[i], f->options->load_share, fit_rest(&info));
         pl_model_reset(f->full);
-        pl_status status = fit_solve(f, f->command, &solved, err);
-        if (status == PL_OK && solved && f->scale[i] != rest[i]) {
-            const pl_model_answer a = pl_model_get_answer(f->full);
+        pl_status status = fit_alone(f, i, value, &solved, err);
+        const pl_model_answer a = pl_model_get_answer(f->full);
+        f->effort = a.effort[i];
+        if (status == PL_OK && solved && a.effort[i] != 0) {
             double target[12];
             memcpy(target, a.marker + 3 * f->marker, 3 * sizeof *target);
             memcpy(target + 3, a.rotation + 9 * f->marker, 9 * sizeof *target);
@@ -505,11 +543,18 @@ static pl_status fit_begin(fit *f, pl_error *err)
     for (int i = 0; i < f->info.actuator_count; ++i) {
         const pl_actuator_info a = pl_robot_actuator(robot, i);
         if (a.kind == PL_FILM || a.drive == PL_DRIVE_SYRINGE || a.command != i || a.factor != 1 ||
-            a.one_sided) {
+            a.one_sided || a.growth) {
             return pl_fail(err, PL_BAD_INPUT,
-                           "reduce: actuator '%s' (%s by %s) has no reduced twin; cables and chambers with a "
-                           "command of their own have",
-                           a.name, pl_actuator_kind_name(a.kind), pl_drive_name(a.drive));
+                           "reduce: actuator '%s' (%s by %s%s) has no reduced twin; cables and chambers with "
+                           "a command of their own have",
+                           a.name, pl_actuator_kind_name(a.kind), pl_drive_name(a.drive),
+                           a.growth ? ", growing" : "");
+        }
+        if (a.drive == PL_DRIVE_VOLUME || a.drive == PL_DRIVE_VOLUME_RATIO) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "reduce: chamber '%s' is driven by %s, and a line does not know how its walls "
+                           "bulge; drive it by pressure",
+                           a.name, pl_drive_name(a.drive));
         }
     }
     if (pl_robot_force_count(robot) < 4) {

@@ -121,25 +121,30 @@ static void test_no_memory_is_a_status(void **state)
     }
 }
 
-// A bar along x, held at x = 0, with a cable above its axis and the loads of a probe at its tip.
-static pl_model *bar(rig *r, pl_mesh **mesh)
+// A bar along x of `across` squared times ten cells, held at x = 0, with the loads of a probe at its tip and
+// `count` cables: above its axis, and beside it.
+static pl_model *bar(rig *r, pl_mesh **mesh, int across, int count, double off, pl_drive drive,
+                     const double range[2])
 {
     static plan p;
-    // guides so dense that the cable follows the bent bar
-    static pl_guide_def guide[21];
+    // guides so dense that the cables follow the bent bar
+    static pl_guide_def guide[2][21];
     for (int i = 0; i < 21; ++i) {
-        guide[i] = (pl_guide_def){.point = {2 * i, 2, 3}};
+        guide[0][i] = (pl_guide_def){.point = {2 * i, 2, 2 + off}};
+        guide[1][i] = (pl_guide_def){.point = {2 * i, 2 + off, 2}};
     }
-    *mesh = tet_box(10, 2, 2, 40, 4, 4, 2, NULL);
+    *mesh = tet_box(10, across, across, 40, 4, 4, 2, NULL);
     plan_init(&p, *mesh, (pl_material){.model = PL_LINEAR, .young = 2, .poisson = 0.3});
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 40);
     plan_hold(&p, "base", "xyz");
     plan_marker(&p, "tip", "tip");
-    pl_actuator_def *a = plan_cable(&p, "tendon", guide, 21, PL_DRIVE_TENSION);
-    a->radius = 1;
-    a->has_range = true;
-    a->range[1] = 0.5;
+    for (int k = 0; k < count; ++k) {
+        pl_actuator_def *a = plan_cable(&p, k ? "beside" : "above", guide[k], 21, drive);
+        a->radius = 1;
+        a->has_range = true;
+        memcpy(a->range, range, sizeof a->range);
+    }
     for (int i = -1; i < 3; ++i) {
         pl_force_def *f = &p.force[p.def.force_count++];
         *f = (pl_force_def){.marker = "tip"};
@@ -160,7 +165,7 @@ static void test_fit_finds_the_section(void **state)
     (void)state;
     rig r = {0};
     pl_mesh *mesh = NULL;
-    pl_model *full = bar(&r, &mesh);
+    pl_model *full = bar(&r, &mesh, 2, 1, 1, PL_DRIVE_TENSION, (const double[2]){0, 0.5});
     pl_reduce_options options = pl_reduce_options_default();
     options.sample_count = 4;
     pl_reduction *reduction = NULL;
@@ -185,6 +190,53 @@ static void test_fit_finds_the_section(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// Where a cable lies does not depend on how it is driven, nor on the other cable: at rest and at a share.
+static void test_fit_by_every_drive(void **state)
+{
+    (void)state;
+    static const struct {
+        pl_drive drive;
+        double range[2], share;
+    } by[] = {{PL_DRIVE_TENSION, {0, 0.4}, 0.75},
+              {PL_DRIVE_SHORTENING, {0, 1.5}, 0.75},
+              {PL_DRIVE_LENGTH_RATIO, {0.96, 1}, 0},
+              {PL_DRIVE_LENGTH, {38.5, 41}, 0.75}};
+    for (int k = 0; k < PL_COUNT(by); ++k) {
+        rig r = {0};
+        pl_mesh *mesh = NULL;
+        pl_model *full = bar(&r, &mesh, 1, 2, 1.2, by[k].drive, by[k].range);
+        pl_reduce_options options = pl_reduce_options_default();
+        options.sample_count = 2;
+        options.load_share = by[k].share;
+        pl_reduction *reduction = NULL;
+        pl_reduce_report report;
+        pl_error err = {0};
+        PL_CHECK_OK(pl_reduce(full, &options, &reduction, &report, &err));
+        const pl_reduced_def *def = pl_reduction_def(reduction);
+        print_message("%s: off by %.3f of %.3f mm; cables at", pl_drive_name(by[k].drive),
+                      report.position_rms, report.motion);
+        for (int i = 0; i < 2; ++i) {
+            // its place across the bar, in the world
+            const pl_line_path_def *path = &def->actuator[i].path;
+            const double x = path->radius[0] * cos(path->angle), y = path->radius[0] * sin(path->angle);
+            double at[3];
+            for (int j = 0; j < 3; ++j) {
+                at[j] = x * def->frame[3 * j] + y * def->frame[3 * j + 1];
+            }
+            print_message(" %.3f %.3f", at[1], at[2]);
+            PL_CHECK_NEAR(at[1], i ? 1.2 : 0, 0.06);
+            PL_CHECK_NEAR(at[2], i ? 0 : 1.2, 0.06);
+        }
+        print_message(", %d solves\n", report.solves);
+        assert_int_equal(report.sample_count, 2);
+        PL_CHECK_BELOW(report.position_rms, 0.05 * report.motion);
+        pl_reduction_destroy(reduction);
+        pl_model_destroy(full);
+        rig_clear(&r);
+        pl_mesh_destroy(mesh);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +244,7 @@ int main(void)
         cmocka_unit_test(test_tube_follows_the_line),
         cmocka_unit_test(test_no_memory_is_a_status),
         cmocka_unit_test(test_fit_finds_the_section),
+        cmocka_unit_test(test_fit_by_every_drive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
