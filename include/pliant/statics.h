@@ -120,6 +120,9 @@ PL_API double pl_statics_sensor(pl_statics *statics, const pl_state *state, int 
 // Elastic energy (mJ) of the shape and, if `gradient` is given (3 per vertex), its derivative by the
 // positions, N.
 PL_API double pl_statics_elastic(pl_statics *statics, const pl_state *state, double *gradient);
+// Its derivative by a command with the positions held, mJ per internal unit: not 0 where a command makes
+// stress-free shapes grow.
+PL_API double pl_statics_elastic_rate(pl_statics *statics, const pl_state *state, int command);
 PL_API pl_status pl_statics_reactions(pl_statics *statics, const pl_state *state,
                                       pl_reaction *reaction); // per support
 // Polyline of a cable's guide points in the current shape; returns their number, writes at most `room`

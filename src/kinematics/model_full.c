@@ -107,12 +107,14 @@ static bool full_point_room(full_model *m)
     return m->d_point && m->force;
 }
 
-// dE/dc = (dE/dx) . (dx/dc), E the elastic energy.
+// dE/dc = (dE/dx) . (dx/dc) + dE/dc at held x, E the elastic energy.
 static void full_energy_row(full_model *m)
 {
     const int columns = m->info.command_count;
     pl_statics_elastic(m->statics, m->state, m->force);
-    memset(m->d_energy, 0, (size_t)columns * sizeof *m->d_energy);
+    for (int j = 0; j < columns; ++j) {
+        m->d_energy[j] = pl_statics_elastic_rate(m->statics, m->state, j);
+    }
     for (int64_t i = 0; i < 3 * (int64_t)m->info.point_count; ++i) {
         for (int j = 0; j < columns; ++j) {
             m->d_energy[j] += m->force[i] * m->d_point[i * columns + j];

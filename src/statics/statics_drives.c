@@ -220,7 +220,7 @@ static double gas_pushed(const pl_actuator *a, double volume, double pressure)
 }
 
 // d(value)/d(command). At 0 the derivative holds for a rising command.
-static double drive_slope(const pl_actuator *a, double value)
+double drive_slope(const pl_actuator *a, double value)
 {
     return a->one_sided && (value < 0 || (value == 0 && a->factor < 0)) ? 0 : a->factor;
 }

@@ -170,6 +170,12 @@ static double grown_per_ratio(const pl_statics *s, int i)
     return a->kind == PL_CABLE ? a->rest : s->drive[i].grown_whole;
 }
 
+double statics_grown_rate(pl_statics *s, int i, const double *x)
+{
+    const double sign = s->robot->actuator[i].kind == PL_CABLE ? -1 : 1;
+    return sign * grown_per_ratio(s, i) * statics_grown_effort(s, i, x, NULL, 0, NULL);
+}
+
 double statics_grown_least(const pl_statics *s, int i)
 {
     return 1 - s->drive[i].grown_whole / grown_per_ratio(s, i);

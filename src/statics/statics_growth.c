@@ -113,6 +113,13 @@ double statics_growth_effort(pl_statics *s, int i, const double *x, double load,
     return own * rate[0] / a->rest;
 }
 
+double statics_growth_rate(pl_statics *s, int i, const double *x, double load)
+{
+    return statics_is_grown(s, i)
+               ? statics_grown_rate(s, i, x)
+               : s->robot->actuator[i].rest * statics_growth_effort(s, i, x, load, NULL, 0, NULL);
+}
+
 void statics_growth_force(pl_statics *s, int i, const double *x, double load, double scale, double *full)
 {
     if (statics_is_grown(s, i)) {

@@ -214,6 +214,7 @@ void statics_pressure_correct(pl_statics *s, const double *x, double load, doubl
 // What a value of the drive means for the functional: target measure, effort, volume pushed, voltage; for
 // growth the ratio.
 double drive_goal(const pl_actuator *a, double value);
+double drive_slope(const pl_actuator *a, double value); // d(value)/d(command)
 // d(ratio)/d(value of the drive), for growth
 double drive_growth_slope(const drive *d, const pl_actuator *a);
 
@@ -226,6 +227,7 @@ pl_growth_kind statics_growth_kind(const pl_actuator *a);
 // NULL); scale times that by x is added to by_position (3 per vertex, may be NULL).
 double statics_growth_effort(pl_statics *s, int i, const double *x, double load, double *by_ratio,
                              double scale, double *by_position);
+double statics_growth_rate(pl_statics *s, int i, const double *x, double load); // dE/d(ratio) at fixed x
 // full += scale dG/d(ratio)
 void statics_growth_force(pl_statics *s, int i, const double *x, double load, double scale, double *full);
 
@@ -241,9 +243,10 @@ double statics_grown_energy(pl_statics *s, const double *x, double *full);
 // That and the energy of all other elements, `full` set to the forces of both.
 double statics_elastic(pl_statics *s, const double *x, double *full, double *min_J);
 void statics_grown_row(pl_statics *s, int i, const double *x); // row and curvature of joint ratios
-// As statics_growth_effort and statics_growth_force.
+// As statics_growth_effort, statics_growth_rate and statics_growth_force.
 double statics_grown_effort(pl_statics *s, int i, const double *x, double *by_ratio, double scale,
                             double *full);
+double statics_grown_rate(pl_statics *s, int i, const double *x);
 void statics_grown_force(pl_statics *s, int i, const double *x, double scale, double *full);
 
 // ---- statics_pattern.c, statics_assemble.c

@@ -132,6 +132,26 @@ double pl_statics_elastic(pl_statics *s, const pl_state *state, double *gradient
     return statics_elastic(s, state->x, gradient, NULL);
 }
 
+double pl_statics_elastic_rate(pl_statics *s, const pl_state *state, int command)
+{
+    double sum = 0;
+    statics_grow_to(s, state);
+    statics_elastic(s, state->x, NULL, NULL); // pressures, local ratios
+    for (int i = 0; i < s->drive_count; ++i) {
+        const pl_actuator *a = &s->robot->actuator[i];
+        if (!a->growth || a->command != command || isnan(state->command[command])) {
+            continue;
+        }
+        double per_value = 1;
+        if (a->table.count > 0) {
+            pl_monotone_value(&a->table, pl_actuator_value(a, state->command[command]), &per_value);
+        }
+        sum += statics_growth_rate(s, i, state->x, state->load) * per_value *
+               drive_slope(a, a->factor * state->command[command]);
+    }
+    return sum;
+}
+
 int pl_statics_cable_points(pl_statics *s, const pl_state *state, int actuator, double *point, int room)
 {
     const pl_actuator *a = &s->robot->actuator[actuator];

@@ -119,6 +119,80 @@ static void test_derivatives(void **state)
     bar_clear(&b);
 }
 
+static void check_energy(plan *p, pl_distribution distribution, double at, double h)
+{
+    pl_statics_options options = tight_options();
+    options.distribution = distribution;
+    pl_robot *robot = plan_robot(p);
+    pl_model *model = NULL;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_model_from_robot(robot, &options, &model, &err));
+    double energy[3], by_command = 0;
+    for (int k = 0; k < 3; ++k) {
+        const double command = at + (k - 1) * h;
+        pl_statics_report report;
+        PL_CHECK_OK(pl_model_fk(model, &command, &report, &err));
+        assert_int_equal(report.outcome, PL_SOLVED);
+        energy[k] = pl_model_get_answer(model).energy;
+        if (k == 1) {
+            pl_model_derivative d;
+            pl_jacobian_report jacobian;
+            PL_CHECK_OK(pl_model_differentiate(model, PL_PART_ENERGY, 0, &d, &jacobian, &err));
+            by_command = d.energy[0];
+        }
+    }
+    const double wanted = (energy[2] - energy[0]) / (2 * h);
+    print_message("energy %.6g mJ, by the command %.6g, by differences %.6g\n", energy[1], by_command,
+                  wanted);
+    assert_true(fabs(wanted) * at > 1e-3);
+    PL_CHECK_NEAR(by_command, wanted, 2e-5 * fabs(wanted));
+    pl_model_destroy(model);
+    pl_robot_destroy(robot);
+}
+
+// Where a command makes stress-free shapes grow, the energy changes even in a body that does not move.
+static void test_energy_of_growth(void **state)
+{
+    (void)state;
+    // a film between its ends, with a stress-free area of its own; then the same by a table
+    static plan p;
+    pl_mesh *mesh = prism_box(3, 2, 1, 6, 4, 0.5, 2);
+    plan_init(&p, mesh, (pl_material){.model = PL_NEO_HOOKEAN, .c10 = 0.2, .poisson = 0.45});
+    p.region[0].rest_area = 0.9;
+    plan_plane(&p, "left", 0, 0);
+    plan_plane(&p, "right", 0, 6);
+    plan_hold(&p, "left", "xyz");
+    plan_hold(&p, "right", "x");
+    pl_actuator_def *a = plan_film(&p, "film", NULL, PL_DRIVE_AREA_RATIO);
+    a->region = "body";
+    a->growth = true;
+    a->thickness = 0.5;
+    plan_marker(&p, "right", "right");
+    check_energy(&p, PL_RATIOS_UNIFORM, 1.05, 1e-4);
+    static const double table[] = {0, 1, 100, 1.1, 300, 1.2};
+    a->drive = PL_DRIVE_VOLTAGE;
+    a->table = table;
+    a->table_count = 3;
+    a->permittivity = 3;
+    check_energy(&p, PL_RATIOS_UNIFORM, 80, 0.05);
+    pl_mesh_destroy(mesh);
+    // a beam with a cable that shortens its triangles, by one ratio or by those of least energy
+    static const pl_guide_def guide[] = {{.point = {0, 1, 2}}, {.point = {8, 1, 2}}, {.point = {16, 1, 2}}};
+    mesh = tet_box(4, 1, 1, 16, 2, 2, 1, NULL);
+    plan_init(&p, mesh, (pl_material){.model = PL_LINEAR, .young = 1, .poisson = 0.3});
+    plan_plane(&p, "root", 0, 0);
+    plan_plane(&p, "tip", 0, 16);
+    plan_hold(&p, "root", "xyz");
+    a = plan_cable(&p, "tendon", guide, 3, PL_DRIVE_LENGTH_RATIO);
+    a->growth = true;
+    a->modulus = 4;
+    a->radius = 1;
+    plan_marker(&p, "tip", "tip");
+    check_energy(&p, PL_RATIOS_UNIFORM, 0.9, 1e-4);
+    check_energy(&p, PL_RATIOS_JOINT, 0.9, 1e-4);
+    pl_mesh_destroy(mesh);
+}
+
 // A slot brings positions and commands back to the bit, at no cost.
 static void test_slots(void **state)
 {
@@ -195,6 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_derivatives),
+        cmocka_unit_test(test_energy_of_growth),
         cmocka_unit_test(test_slots),
         cmocka_unit_test(test_reach),
     };
