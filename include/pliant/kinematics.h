@@ -198,7 +198,8 @@ PL_API pl_ik_method pl_ik_method_find(const char *name);   // PL_IK_METHOD_COUNT
     X(PL_IK_NEAREST, "nearest")        /* stationary: no nearer point within the bounds, to first order */   \
     X(PL_IK_LIMIT, "limit")            /* of iterations or time */                                           \
     X(PL_IK_STALLED, "stalled")        /* no step makes it better, yet not stationary */                     \
-    X(PL_IK_INFEASIBLE, "infeasible")  /* no command found that keeps the efforts within their bounds */     \
+    X(PL_IK_INFEASIBLE, "infeasible")  /* no command found that keeps the efforts within their bounds, or    \
+                                          the limit came before */                                           \
     X(PL_IK_FORWARD, "forward failed") /* the start cannot be computed */                                    \
     X(PL_IK_STOPPED, "interrupted")
 typedef enum pl_ik_outcome {
@@ -295,8 +296,8 @@ PL_API int pl_ik_nearest_sample(pl_ik *ik, int k);
 
 // Solves from where the model stands (idle commands start at their rest value), or from `start` (one per
 // command) when given. Rates count from where the model stands. The model is left at the command reported,
-// which keeps all bounds: every outcome but PL_IK_INFEASIBLE and PL_IK_FORWARD promises it. Not reaching is
-// an outcome.
+// which keeps all bounds: every outcome but PL_IK_INFEASIBLE, PL_IK_FORWARD and PL_IK_STOPPED promises it.
+// Not reaching is an outcome.
 PL_API pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_error *err);
 // Deviation |d| of objective i at the solution, in its own unit; NAN when there is no such objective.
 PL_API double pl_ik_deviation(const pl_ik *ik, int i);

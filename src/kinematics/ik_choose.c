@@ -60,18 +60,7 @@ static double choose_solve(pl_ik *ik, const ik_place *from, double radius, int r
         ik->step_low[a] = fmin(fmax(ik->box_low[a] - from->z[a], -radius), 0);
         ik->step_high[a] = fmax(fmin(ik->box_high[a] - from->z[a], radius), 0);
     }
-    const ik_quadratic_problem problem = {.n = n,
-                                          .rows = rows,
-                                          .H = ik->H,
-                                          .g = ik->g,
-                                          .low = ik->step_low,
-                                          .high = ik->step_high,
-                                          .a = ik->row_a,
-                                          .b = ik->row_b,
-                                          .p = ik->p,
-                                          .box = ik->box_multiplier,
-                                          .multiplier = ik->row_multiplier};
-    if (!ik_quadratic_solve(ik->quadratic, &problem)) {
+    if (!ik_quadratic_step(ik, ik->H, ik->g, rows)) {
         return 0;
     }
     for (int a = 0; a < n; ++a) {

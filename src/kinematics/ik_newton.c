@@ -5,6 +5,7 @@
 // less than it should. Far from reach, where |r| stays large, J is made at every point, and S gathers the
 // second derivatives J^T J leaves out from its differences (SR1). A trial that breaks a bound on an effort is
 // not taken: the bound is moved in by what was missed and the step computed again.
+#include <stdio.h>
 #include "kinematics/kinematics_impl.h"
 #include "solver/solver.h"
 
@@ -51,6 +52,22 @@ int ik_effort_rows(pl_ik *ik, double *a, double *b, bool with_margin)
     return count;
 }
 
+bool ik_quadratic_step(pl_ik *ik, const double *H, const double *g, int rows)
+{
+    const ik_quadratic_problem problem = {.n = ik->n,
+                                          .rows = rows,
+                                          .H = H,
+                                          .g = g,
+                                          .low = ik->step_low,
+                                          .high = ik->step_high,
+                                          .a = ik->row_a,
+                                          .b = ik->row_b,
+                                          .p = ik->p,
+                                          .box = ik->box_multiplier,
+                                          .multiplier = ik->row_multiplier};
+    return ik_quadratic_solve(ik->quadratic, &problem);
+}
+
 // H = J^T J + S, made positive definite by a multiple of the identity.
 static void newton_matrix(pl_ik *ik)
 {
@@ -91,18 +108,7 @@ static double newton_step(pl_ik *ik)
         ik->step_high[j] = fmax(fmin(ik->box_high[j] - ik->here.z[j], ik->radius), 0);
     }
     const int rows = ik_effort_rows(ik, ik->row_a, ik->row_b, true);
-    const ik_quadratic_problem problem = {.n = n,
-                                          .rows = rows,
-                                          .H = ik->H,
-                                          .g = ik->g,
-                                          .low = ik->step_low,
-                                          .high = ik->step_high,
-                                          .a = ik->row_a,
-                                          .b = ik->row_b,
-                                          .p = ik->p,
-                                          .box = ik->box_multiplier,
-                                          .multiplier = ik->row_multiplier};
-    if (!ik_quadratic_solve(ik->quadratic, &problem)) {
+    if (!ik_quadratic_step(ik, ik->H, ik->g, rows)) {
         return -1;
     }
     double promised = 0;
@@ -135,18 +141,7 @@ static double newton_stationarity(pl_ik *ik)
         ik->step_high[j] = fmax(ik->box_high[j] - ik->here.z[j], 0);
     }
     const int rows = ik_effort_rows(ik, ik->row_a, ik->row_b, false);
-    const ik_quadratic_problem problem = {.n = n,
-                                          .rows = rows,
-                                          .H = ik->work,
-                                          .g = ik->step,
-                                          .low = ik->step_low,
-                                          .high = ik->step_high,
-                                          .a = ik->row_a,
-                                          .b = ik->row_b,
-                                          .p = ik->p,
-                                          .box = ik->box_multiplier,
-                                          .multiplier = ik->row_multiplier};
-    if (!ik_quadratic_solve(ik->quadratic, &problem)) {
+    if (!ik_quadratic_step(ik, ik->work, ik->step, rows)) {
         return NAN;
     }
     double length = 0;
@@ -217,60 +212,71 @@ static void newton_curvature(pl_ik *ik, const double *s)
 
 // ---- efforts outside their bounds at the start
 
-// Gauss-Newton on the violations alone, until they are gone.
-static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
+// H and g of the violations v, each a little more than it is so that its effort ends inside:
+// 1/2 sum (v + E p)^2 and a little of |p|^2.
+static void restore_matrix(pl_ik *ik)
 {
     const int n = ik->n;
+    memset(ik->H, 0, (size_t)(n * n) * sizeof *ik->H);
+    memset(ik->g, 0, (size_t)n * sizeof *ik->g);
+    for (int j = 0; j < n; ++j) {
+        ik->H[j * n + j] = 1e-8;
+    }
+    for (int i = 0; i < ik->bound_count; ++i) {
+        const ik_bound *b = &ik->bound[i];
+        const double *E = ik->E + (int64_t)i * n, e = ik->here.y[b->row];
+        const double over = e > b->high ? e - b->high : e < b->low ? e - b->low : 0;
+        const double v = over != 0 ? over / b->scale + copysign(1e-3, over) : 0;
+        for (int j = 0; v != 0 && j < n; ++j) {
+            ik->g[j] += E[j] / b->scale * v;
+            for (int k = 0; k < n; ++k) {
+                ik->H[j * n + k] += E[j] * E[k] / (b->scale * b->scale);
+            }
+        }
+    }
+}
+
+// A step towards the bounds into `trial`; false when there is none.
+static bool restore_step(pl_ik *ik, double radius)
+{
+    restore_matrix(ik);
+    for (int j = 0; j < ik->n; ++j) {
+        ik->step_low[j] = fmin(fmax(ik->box_low[j] - ik->here.z[j], -radius), 0);
+        ik->step_high[j] = fmax(fmin(ik->box_high[j] - ik->here.z[j], radius), 0);
+    }
+    if (radius < 1e-6 || !ik_quadratic_step(ik, ik->H, ik->g, 0) || !(largest_of(ik->p, ik->n) > 1e-9)) {
+        return false;
+    }
+    for (int j = 0; j < ik->n; ++j) {
+        ik->trial.z[j] = ik->here.z[j] + ik->p[j];
+    }
+    return true;
+}
+
+// Gauss-Newton on the violations alone, until they are gone. A limit that comes before is no verdict on the
+// goals: what stands then breaks its bounds.
+static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
+{
     double radius = 0.25;
     pl_status status = PL_OK;
     while (status == PL_OK && ik->here.excess > IK_HOLDS) {
         if (!ik_go_on(ik, outcome)) {
-            return PL_OK;
-        }
-        if (radius < 1e-6) {
-            *outcome = PL_IK_INFEASIBLE;
+            if (*outcome == PL_IK_LIMIT) {
+                *outcome = PL_IK_INFEASIBLE;
+                snprintf(ik->message, sizeof ik->message,
+                         "the limit of iterations or time came before the efforts were within their bounds");
+            }
             return PL_OK;
         }
         status = ik_linearise(ik, true, err);
         if (status != PL_OK) {
             return status;
         }
-        memset(ik->H, 0, (size_t)(n * n) * sizeof *ik->H);
-        memset(ik->g, 0, (size_t)n * sizeof *ik->g);
-        for (int j = 0; j < n; ++j) {
-            ik->H[j * n + j] = 1e-8;
-            ik->step_low[j] = fmin(fmax(ik->box_low[j] - ik->here.z[j], -radius), 0);
-            ik->step_high[j] = fmax(fmin(ik->box_high[j] - ik->here.z[j], radius), 0);
-        }
-        for (int i = 0; i < ik->bound_count; ++i) {
-            const ik_bound *b = &ik->bound[i];
-            const double e = ik->here.y[b->row];
-            const double v = e > b->high ? e - b->high : e < b->low ? e - b->low : 0;
-            const double over = v != 0 ? v / b->scale + copysign(1e-3, v) : 0;
-            for (int j = 0; v != 0 && j < n; ++j) {
-                const double Ej = ik->E[(int64_t)i * n + j] / b->scale;
-                ik->g[j] += Ej * over;
-                for (int k = 0; k < n; ++k) {
-                    ik->H[j * n + k] += Ej * ik->E[(int64_t)i * n + k] / b->scale;
-                }
-            }
-        }
-        const ik_quadratic_problem problem = {.n = n,
-                                              .H = ik->H,
-                                              .g = ik->g,
-                                              .low = ik->step_low,
-                                              .high = ik->step_high,
-                                              .p = ik->p,
-                                              .box = ik->box_multiplier,
-                                              .multiplier = ik->row_multiplier};
-        bool solved = ik_quadratic_solve(ik->quadratic, &problem) && largest_of(ik->p, n) > 1e-9;
-        if (!solved) {
+        if (!restore_step(ik, radius)) {
             *outcome = PL_IK_INFEASIBLE;
             return PL_OK;
         }
-        for (int j = 0; j < n; ++j) {
-            ik->trial.z[j] = ik->here.z[j] + ik->p[j];
-        }
+        bool solved;
         ++ik->steps;
         status = ik_go(ik, &ik->trial, &solved, err);
         if (status == PL_OK && solved && ik->trial.excess < ik->here.excess) {
@@ -279,7 +285,7 @@ static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err
             status = pl_model_keep(ik->model, 0);
         } else if (status == PL_OK) {
             status = pl_model_recall(ik->model, 0);
-            radius = 0.25 * fmin(radius, largest_of(ik->p, n));
+            radius = 0.25 * fmin(radius, largest_of(ik->p, ik->n));
         }
     }
     return status;
@@ -483,11 +489,9 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
     return PL_OK;
 }
 
-// One trial: a step, the forward solve, the verdict. `*ended` when no step is left.
-static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error *err)
+// The step p and what it promises; false when no step is left.
+static bool newton_propose(pl_ik *ik, newton_state *n)
 {
-    bool solved;
-    *no_step = false;
     newton_matrix(ik);
     n->promised = newton_step(ik);
     if (ik->second_order && n->promised > ik->here.value) {
@@ -496,35 +500,18 @@ static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error 
         newton_matrix(ik);
         n->promised = newton_step(ik);
     }
-    const bool first = ik->iterations == 0 && ik->steps == 0;
     if (ik->bent) {
         ik_outputs_bend(ik, -1); // for one step only: the updates go on from what was seen
     }
-    const double length = largest_of(ik->p, ik->n);
     const bool spent = ik->radius < 1e-9 || ik->failures > FAILURES;
-    if (!(n->promised > 1e-14 * ik->here.value) || length < 1e-10 || spent) {
-        *no_step = true;
-        return PL_OK;
-    }
-    for (int j = 0; j < ik->n; ++j) {
-        const double z = ik->here.z[j] + ik->p[j];
-        ik->trial.z[j] = fmin(fmax(z, ik->box_low[j]), ik->box_high[j]);
-    }
-    ++ik->steps;
-    ik->was_fresh = ik->fresh;
-    pl_status status = ik_go(ik, &ik->trial, &solved, err);
-    if (status != PL_OK || ik->interrupted) {
-        return status == PL_OK ? pl_model_recall(ik->model, 0) : status;
-    }
-    if (!solved) {
-        // forward solves that fail are the dearest: no longer steps from now on
-        ik->failures++;
-        ik->reach = 0.5 * length;
-        status = newton_reject(ik, false, err);
-        ik->radius = fmin(ik->radius, ik->reach);
-        return status;
-    }
-    const double gained = ik->here.value - ik->trial.value, ratio = gained / n->promised;
+    return n->promised > 1e-14 * ik->here.value && largest_of(ik->p, ik->n) >= 1e-10 && !spent;
+}
+
+// A trial whose shape is known: taken, or what follows from it.
+static pl_status newton_weigh(pl_ik *ik, newton_state *n, bool first, pl_error *err)
+{
+    const double gained = ik->here.value - ik->trial.value, ratio = gained / n->promised,
+                 length = largest_of(ik->p, ik->n);
     pl_log(2, "  ik: value %.6e -> %.6e, promised %.2e, ratio %.3f, step %.2e, radius %.2e%s%s",
            ik->here.value, ik->trial.value, n->promised, ratio, length, ik->radius,
            ik->was_fresh ? ", fresh" : "", ik->second_order ? ", second order" : "");
@@ -543,12 +530,41 @@ static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error 
     }
     ik_outputs_update(ik, &ik->here, &ik->trial);
     const bool slow = ik->trial.value > 0.25 * ik->here.value;
-    const bool poor = ik->trial.value > 0.02 * ik->here.value;
     if (slow && ik->was_fresh && length < 0.99 * ik->radius) {
         newton_go_second_order(ik); // a full step with an exact Jacobian gained little: |r| will stay large
     }
-    ik->renew = poor;
+    ik->renew = ik->trial.value > 0.02 * ik->here.value;
     return newton_accept(ik, ratio, err);
+}
+
+// One trial: a step, the forward solve, the verdict. `*no_step` when no step is left.
+static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error *err)
+{
+    const bool first = ik->iterations == 0 && ik->steps == 0;
+    *no_step = !newton_propose(ik, n);
+    if (*no_step) {
+        return PL_OK;
+    }
+    for (int j = 0; j < ik->n; ++j) {
+        const double z = ik->here.z[j] + ik->p[j];
+        ik->trial.z[j] = fmin(fmax(z, ik->box_low[j]), ik->box_high[j]);
+    }
+    bool solved;
+    ++ik->steps;
+    ik->was_fresh = ik->fresh;
+    pl_status status = ik_go(ik, &ik->trial, &solved, err);
+    if (status != PL_OK || ik->interrupted) {
+        return status == PL_OK ? pl_model_recall(ik->model, 0) : status;
+    }
+    if (solved) {
+        return newton_weigh(ik, n, first, err);
+    }
+    // forward solves that fail are the dearest: no longer steps from now on
+    ik->failures++;
+    ik->reach = 0.5 * largest_of(ik->p, ik->n);
+    status = newton_reject(ik, false, err);
+    ik->radius = fmin(ik->radius, ik->reach);
+    return status;
 }
 
 pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)

@@ -175,7 +175,9 @@ int pl_ik_nearest_sample(pl_ik *ik, int k)
 // Solves from the nearest samples in turn; keeps the best of all, at which model and `here` are left.
 static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, pl_error *err)
 {
-    double best = ik->here.value;
+    // what breaks a bound is worse than all that does not
+    const bool broken = *outcome == PL_IK_FORWARD || *outcome == PL_IK_INFEASIBLE;
+    double best = broken || ik->here.excess > IK_HOLDS ? INFINITY : ik->here.value;
     pl_status status = pl_model_keep(ik->model, 2);
     memcpy(ik->best_z, ik->here.z, (size_t)ik->n * sizeof *ik->best_z);
     bool moved = false;
@@ -196,8 +198,9 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
             ++*starts;
             status = solve_run(ik, &now, err);
         }
-        const bool bounded = now != PL_IK_FORWARD && now != PL_IK_INFEASIBLE;
-        if (status == PL_OK && solved && bounded && ik->here.value < best) {
+        const bool bounded = now != PL_IK_FORWARD && now != PL_IK_INFEASIBLE && ik->here.excess <= IK_HOLDS;
+        const bool better = now == PL_IK_REACHED || ik->here.value < best; // the value has least motion in it
+        if (status == PL_OK && solved && bounded && better) {
             best = ik->here.value;
             *outcome = now;
             memcpy(ik->best_z, ik->here.z, (size_t)ik->n * sizeof *ik->best_z);

@@ -152,6 +152,9 @@ pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err);
 pl_status ik_gradient_search(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err);
 // With the goals met: moves on to commands that the other objectives like best, keeping them met.
 pl_status ik_choose(pl_ik *ik, pl_error *err);
+// The quadratic problem of H and g in the step p, between step_low and step_high and under the first `rows`
+// of row_a and row_b; false when it is not solved.
+bool ik_quadratic_step(pl_ik *ik, const double *H, const double *g, int rows);
 // Both sides of every bounded effort as rows a . p <= b at `here`, over its scale. Returns their number.
 int ik_effort_rows(pl_ik *ik, double *a, double *b, bool with_margin);
 // J, E and g at `here`, from an exact Jacobian of the outputs when `exact`.

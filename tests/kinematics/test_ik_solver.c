@@ -320,6 +320,88 @@ static void test_effort_bounds(void **state)
     pl_model_destroy(model);
 }
 
+// A start outside the efforts' bounds and too few iterations: no outcome that promises the bounds is given
+// where they are broken, and a further start that keeps them is better than one that does not.
+static void test_limit_outside_bounds(void **state)
+{
+    (void)state;
+    arm a;
+    pl_model *model = arm_create(&a, 3, -1.2, 1.2);
+    const pl_effort_bound bound = {0, -0.1, 0.1};
+    pl_ik_options options = pl_ik_options_default();
+    options.effort = &bound;
+    options.effort_count = 1;
+    options.iteration_limit = 2;
+    pl_random random;
+    pl_random_seed(&random, 3);
+    const double straight[3] = {0};
+    double marker[6];
+    arm_go(model, straight);
+    memcpy(marker, a.marker, sizeof marker);
+    const pl_samples samples = {.count = 1, .command = straight, .marker = marker};
+    int outside[2] = {0};
+    for (int i = 0; i < 100; ++i) {
+        const double c = pl_random_uniform(&random, -1, 1), d = pl_random_uniform(&random, -1, 1);
+        arm_go(model, (const double[3]){0.6, c, d});
+        const pl_objective o = tip_at(a.marker[0], a.marker[1]);
+        pl_ik *ik = make(model, &o, 1, &options);
+        for (int with = 0; with < 2; ++with) {
+            pl_ik_set_samples(ik, with ? &samples : NULL);
+            arm_go(model, (const double[3]){1.15, c, d});
+            const pl_ik_report r = solve(ik, NULL);
+            const bool broken = fabs(a.effort[0]) > 0.1 * (1 + 1e-8);
+            outside[with] += broken;
+            assert_true((r.outcome == PL_IK_INFEASIBLE) == broken);
+            assert_true(!broken || strstr(r.message, "came before the efforts were within") != NULL);
+        }
+        pl_ik_destroy(ik);
+    }
+    print_message("outside the bound: %d of 100, %d with a sample inside it\n", outside[0], outside[1]);
+    assert_true(outside[0] > 50);
+    assert_int_equal(outside[1], 0);
+    pl_model_destroy(model);
+}
+
+// A further start that reaches is taken, though it moved far and least motion is in the value.
+static void test_reached_is_best(void **state)
+{
+    (void)state;
+    arm a;
+    pl_model *model = arm_create(&a, 2, -1.5, 1.5);
+    // two ways to a point on the axis: bent as an S, and its mirror image
+    const double start[2] = {0.4, -1.2};
+    arm_go(model, start);
+    const pl_objective o = tip_at(a.marker[0], 0);
+    pl_ik_options options = pl_ik_options_default();
+    pl_ik *ik = make(model, &o, 1, &options);
+    pl_ik_report r = solve(ik, start);
+    assert_int_equal(r.outcome, PL_IK_REACHED);
+    const double bent[2] = {r.command[0], r.command[1]}, mirrored[2] = {-bent[0], -bent[1]};
+    pl_ik_destroy(ik);
+    double marker[6];
+    arm_go(model, mirrored);
+    memcpy(marker, a.marker, sizeof marker);
+    const pl_samples samples = {.count = 1, .command = mirrored, .marker = marker};
+    options.least_motion = 1;
+    options.iteration_limit = 1;
+    ik = make(model, &o, 1, &options);
+    const double near[2] = {bent[0] + 0.05, bent[1] + 0.02};
+    arm_go(model, near);
+    r = solve(ik, NULL);
+    print_message("%s: %.4f mm, value %.2e\n", r.message, r.distance, r.objective);
+    assert_int_equal(r.outcome, PL_IK_LIMIT);
+    const double value = r.objective;
+    pl_ik_set_samples(ik, &samples);
+    arm_go(model, near);
+    r = solve(ik, NULL);
+    print_message("%s: %.4f mm, value %.2e\n", r.message, r.distance, r.objective);
+    assert_int_equal(r.outcome, PL_IK_REACHED);
+    assert_true(r.objective > value);
+    PL_CHECK_NEAR(r.command[0], mirrored[0], 1e-3);
+    pl_ik_destroy(ik);
+    pl_model_destroy(model);
+}
+
 // Rates bind each solve to the command the model stands at.
 static void test_rates(void **state)
 {
@@ -537,7 +619,8 @@ int main(void)
         cmocka_unit_test(test_random_targets),   cmocka_unit_test(test_nearest_point),
         cmocka_unit_test(test_multiplier),       cmocka_unit_test(test_least_motion),
         cmocka_unit_test(test_singular_posture), cmocka_unit_test(test_target_on_a_bound),
-        cmocka_unit_test(test_effort_bounds),    cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_effort_bounds),    cmocka_unit_test(test_limit_outside_bounds),
+        cmocka_unit_test(test_reached_is_best),  cmocka_unit_test(test_rates),
         cmocka_unit_test(test_combined),         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_gradient_methods), cmocka_unit_test(test_nearest_samples),
         cmocka_unit_test(test_no_allocation),
