@@ -368,6 +368,7 @@ static void solve_report(const pl_geometric *g, const solve *s, bool done, pl_ou
         report->outcome = PL_ITERATION_LIMIT;
         snprintf(text, sizeof report->message, "the iteration left the numbers of a computer");
     } else if (g->options.stop == PL_STOP_TIP_MOTION && g->iterations < g->options.iteration_limit) {
+        report->outcome = PL_NOT_CONVERGED;
         snprintf(
             text, sizeof report->message,
             "stopped because the tip moved less than %.2g mm, which is not convergence: the next plain step "
