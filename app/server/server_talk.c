@@ -132,6 +132,11 @@ static void talk_follow(server_net *net, server_viewer *v, const json_t *root)
         free(job.point);
         return;
     }
+    if (count % 3 != 0) {
+        server_refuse(net->desk, v->id, "'points' has %d numbers, expected three per point", count);
+        free(job.point);
+        return;
+    }
     job.count = count / 3;
     talk_start(net, v, &job);
 }

@@ -104,6 +104,7 @@ static void test_senseless_messages(void **state)
         "{\"type\":\"target\",\"robot\":1,\"serial\":1,\"marker\":99,\"target\":[0,0,0]}",
         "{\"type\":\"target\",\"robot\":1,\"serial\":1,\"marker\":0,\"target\":[0,0]}",
         "{\"type\":\"follow\",\"robot\":1,\"marker\":0,\"points\":[1,2,3]}",
+        "{\"type\":\"follow\",\"robot\":1,\"marker\":0,\"points\":[1,2,3,4,5,6,7]}",
         "{\"type\":\"follow\",\"robot\":1,\"marker\":55,\"points\":[1,2,3,4,5,6]}",
         "{\"type\":\"cloud\",\"robot\":1,\"marker\":0,\"count\":1e9}",
         "{\"type\":\"export\",\"robot\":1,\"format\":\"exe\"}",
@@ -127,6 +128,23 @@ static void test_senseless_messages(void **state)
         free(answer);
     }
     close(fd);
+}
+
+// A table of shapes that were set, not sought: it has no distances, and the server is there afterwards.
+static void test_table_of_shapes(void **state)
+{
+    (void)state;
+    const int fd = ws_connect(server.port, NULL, "pliant");
+    size_t bytes;
+    unsigned char *ready = ws_await(fd, "\"state\":\"ready\"", &bytes, 60);
+    assert_non_null(ready);
+    free(ready);
+    assert_true(ws_say(fd, "{\"type\":\"export\",\"robot\":1,\"format\":\"csv\",\"shapes\":[1]}"));
+    unsigned char *file = ws_await(fd, "time [s]", &bytes, 20);
+    assert_non_null(file);
+    free(file);
+    close(fd);
+    expect_alive();
 }
 
 // More than the limit closes the connection with code 1009, in one piece or in many.
@@ -232,6 +250,7 @@ int main(int argc, char **argv)
             cmocka_unit_test(test_origins),
             cmocka_unit_test(test_broken_frames),
             cmocka_unit_test(test_senseless_messages),
+            cmocka_unit_test(test_table_of_shapes),
             cmocka_unit_test(test_oversized),
             cmocka_unit_test(test_a_thousand_viewers),
             cmocka_unit_test(test_ends_when_asked),
