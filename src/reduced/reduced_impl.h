@@ -67,7 +67,8 @@ typedef struct reduced pl_reduced_model;
 // One kind of model.
 typedef struct reduced_ops {
     pl_status (*create)(pl_reduced_model *m, pl_error *err);
-    // From m->value (actuators, NAN: idle) to stations, efforts, measures, sensors, energy.
+    // From m->value (actuators, NAN: idle) to stations, efforts, measures, sensors, energy. When it cannot,
+    // m->value is changed to what it stands at.
     void (*solve)(pl_reduced_model *m, pl_statics_report *report);
     // Fills point and point_R from the stations.
     void (*shape)(pl_reduced_model *m);
@@ -157,6 +158,7 @@ bool reduced_path_is_straight(const reduced_path *path);
 // The measure a geometric drive asks for.
 double reduced_target(const reduced_actuator *a, double value);
 double reduced_target_slope(const reduced_actuator *a);
+double reduced_value(const reduced_actuator *a, double target); // and back
 
 // ---- functions of s = x^2 that stay exact at 0:
 //   S1 = sin x / x, C1 = (1 - cos x)/x^2, S2 = (x - sin x)/x^3, C2 = (x^2/2 - 1 + cos x)/x^4

@@ -95,3 +95,8 @@ double reduced_target_slope(const reduced_actuator *a)
     const bool ratio = a->drive == PL_DRIVE_LENGTH_RATIO || a->drive == PL_DRIVE_VOLUME_RATIO;
     return ratio ? a->rest : a->drive == PL_DRIVE_SHORTENING ? -1 : 1;
 }
+
+double reduced_value(const reduced_actuator *a, double target)
+{
+    return (target - reduced_target(a, 0)) / reduced_target_slope(a);
+}

@@ -48,6 +48,17 @@ static void model_markers(pl_reduced_model *m)
     m->point_stale = true;
 }
 
+// A solve that fell short left the values it stands at: the commands that belong to them.
+static void model_fall_back(pl_reduced_model *m)
+{
+    for (int i = 0; i < m->actuator_count; ++i) {
+        const reduced_actuator *a = &m->actuator[i];
+        if (a->command >= 0 && !(a->one_sided && m->value[i] <= 0)) {
+            m->command[a->command] = m->value[i] / a->factor;
+        }
+    }
+}
+
 static pl_status model_fk(void *self, const double *command, pl_statics_report *report, pl_error *err)
 {
     pl_reduced_model *m = self;
@@ -73,6 +84,9 @@ static pl_status model_fk(void *self, const double *command, pl_statics_report *
     }
     *report = (pl_statics_report){.load_reached = 1, .min_J = 1, .max_stretch = 1, .negative_count = -1};
     m->ops->solve(m, report);
+    if (report->outcome != PL_SOLVED) {
+        model_fall_back(m);
+    }
     report->energy = *m->energy;
     model_markers(m);
     return PL_OK;

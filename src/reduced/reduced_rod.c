@@ -341,6 +341,19 @@ static void rod_report(pl_reduced_model *m, rod_data *r, double reached, int par
     }
 }
 
+// Short of the goal: the values at which it stands. Idle is what pulls no more.
+static void rod_values(pl_reduced_model *m, const rod_data *r)
+{
+    for (int a = 0; a < m->actuator_count; ++a) {
+        const reduced_actuator *act = &m->actuator[a];
+        const rod_drive *d = &r->drive[a];
+        if (!isnan(m->value[a]) || d->geometric || d->force != 0) {
+            const double target = d->geometric ? d->target : m->measure[a];
+            m->value[a] = pl_drive_is_geometric(act->drive) ? reduced_value(act, target) : d->force;
+        }
+    }
+}
+
 static void rod_solve(pl_reduced_model *m, pl_statics_report *report)
 {
     rod_data *r = m->kind_data;
@@ -384,6 +397,9 @@ static void rod_solve(pl_reduced_model *m, pl_statics_report *report)
     }
     rod_answers(m, r);
     rod_report(m, r, reached, parts, report);
+    if (reached < 1) {
+        rod_values(m, r);
+    }
 }
 
 static void rod_shape(pl_reduced_model *m)

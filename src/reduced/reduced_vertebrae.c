@@ -3,37 +3,41 @@
 // new axis, which lets the upper plate neither shear nor twist:
 //   R = Rx(a) Ry(b),  p = q R e_z.
 // Three limbs between universal joints below and spherical ones above have the lengths
-//   q_n = | p + R A_n - B_n |,  A_n, B_n on circles of the plates' radii,
+//   q_n = | p + R A_n - B_n |,  A_n, B_n where their paths meet the plates,
 // and each is a given share of its actuator's length. Forward: three equations for (a, b, q) in every gap, by
 // Newton; derivatives by the implicit function theorem. Inverse of a gap: the formula above.
 #include "reduced/reduced_impl.h"
 #include "solver/solver.h"
 
+// x and y of B_n on the plate below and A_n on the one above
+typedef struct gap_ends {
+    double low[3][2], high[3][2];
+} gap_ends;
+
 typedef struct gap_data {
     int section;
     double share;
-    double low, high; // radii of the circles below and above
-    double rest;      // mm, length at rest
+    gap_ends ends;
+    double rest; // mm, length at rest
     double limb_rest[3];
 } gap_data;
 
 typedef struct vertebrae_data {
     gap_data *gap;
-    int (*limb)[3];     // per section: the actuator of each limb
-    double (*angle)[3]; // per section: where the limbs stand
+    pl_gap *found;  // of a solve under way
+    int (*limb)[3]; // per section: the actuator of each limb
 } vertebrae_data;
 
-// Limb lengths and their derivatives by (roll, pitch, length); `angle` per limb.
-static void gap_limbs(const pl_gap *g, double low, double high, const double angle[3], double limb[3],
-                      double J[9])
+// Limb lengths and their derivatives by (roll, pitch, length).
+static void gap_limbs(const pl_gap *g, const gap_ends *ends, double limb[3], double J[9])
 {
     const double ca = cos(g->roll), sa = sin(g->roll), cb = cos(g->pitch), sb = sin(g->pitch);
     for (int n = 0; n < 3; ++n) {
-        const double c = cos(angle[n]), s = sin(angle[n]);
-        const double x = high * c, y = high * s, q = g->length;
+        const double x = ends->high[n][0], y = ends->high[n][1], q = g->length;
         // u = Ry(b) (x, y, q), v = Rx(a) u - B
         const double u[3] = {cb * x + sb * q, y, -sb * x + cb * q};
-        const double v[3] = {u[0] - low * c, ca * u[1] - sa * u[2] - low * s, sa * u[1] + ca * u[2]};
+        const double v[3] = {u[0] - ends->low[n][0], ca * u[1] - sa * u[2] - ends->low[n][1],
+                             sa * u[1] + ca * u[2]};
         limb[n] = pl_norm3(v);
         if (J) {
             const double by_roll[3] = {0, -sa * u[1] - ca * u[2], ca * u[1] - sa * u[2]};
@@ -47,12 +51,16 @@ static void gap_limbs(const pl_gap *g, double low, double high, const double ang
     }
 }
 
-static bool gap_solve(const double limb[3], double low, double high, const double angle[3], pl_gap *gap)
+static bool gap_solve(const double limb[3], const gap_ends *ends, pl_gap *gap)
 {
-    const double size = low + high + gap->length;
+    double size = gap->length;
+    for (int n = 0; n < 3; ++n) {
+        size = fmax(size, gap->length + hypot(ends->low[n][0], ends->low[n][1]) +
+                              hypot(ends->high[n][0], ends->high[n][1]));
+    }
     for (int iteration = 0; iteration < 50; ++iteration) {
         double now[3], J[9], step[3];
-        gap_limbs(gap, low, high, angle, now, J);
+        gap_limbs(gap, ends, now, J);
         for (int n = 0; n < 3; ++n) {
             step[n] = limb[n] - now[n];
         }
@@ -78,25 +86,29 @@ static bool gap_solve(const double limb[3], double low, double high, const doubl
     return false;
 }
 
-static void gap_angles(double first, double angle[3])
+static gap_ends gap_circles(double low, double high, double first)
 {
+    gap_ends ends;
     for (int n = 0; n < 3; ++n) {
-        angle[n] = first + 2 * PL_PI * n / 3;
+        const double c = cos(first + 2 * PL_PI * n / 3), s = sin(first + 2 * PL_PI * n / 3);
+        ends.low[n][0] = low * c;
+        ends.low[n][1] = low * s;
+        ends.high[n][0] = high * c;
+        ends.high[n][1] = high * s;
     }
+    return ends;
 }
 
 void pl_gap_limbs(const pl_gap *gap, double low, double high, double angle, double limb[3])
 {
-    double at[3];
-    gap_angles(angle, at);
-    gap_limbs(gap, low, high, at, limb, NULL);
+    const gap_ends ends = gap_circles(low, high, angle);
+    gap_limbs(gap, &ends, limb, NULL);
 }
 
 bool pl_gap_solve(const double limb[3], double low, double high, double angle, pl_gap *gap)
 {
-    double at[3];
-    gap_angles(angle, at);
-    return gap_solve(limb, low, high, at, gap);
+    const gap_ends ends = gap_circles(low, high, angle);
+    return gap_solve(limb, &ends, gap);
 }
 
 static void gap_rotation(const pl_gap *g, double R[9])
@@ -118,7 +130,6 @@ static pl_status vertebrae_limbs(pl_reduced_model *m, vertebrae_data *v, pl_erro
                               fabs(p->span[1] - s->start - s->length) < 1e-6 * m->length;
             if (here && count < 3) {
                 v->limb[k][count] = a;
-                v->angle[k][count] = p->angle;
             }
             count += here;
         }
@@ -134,10 +145,13 @@ static pl_status vertebrae_limbs(pl_reduced_model *m, vertebrae_data *v, pl_erro
                          m->actuator_count, m->section_count);
 }
 
-static double vertebrae_radius(const pl_reduced_model *m, const reduced_actuator *a, double s)
+// Where an actuator's path meets the plate at s; paths run along all of their section, to rounding.
+static void vertebrae_end(const reduced_actuator *a, double s, double end[2])
 {
     double d[3], slope[3];
-    return reduced_path_at(&a->path, s, d, slope) ? hypot(d[0], d[1]) : 0.5 * reduced_diameter(m, s);
+    reduced_path_at(&a->path, fmin(fmax(s, a->path.span[0]), a->path.span[1]), d, slope);
+    end[0] = d[0];
+    end[1] = d[1];
 }
 
 // Gaps share a section's length at rest as they share its actuators, so that it is straight at rest.
@@ -150,12 +164,13 @@ static void vertebrae_gaps(pl_reduced_model *m, vertebrae_data *v)
         for (int j = 0; j < s->pieces; ++j, ++at) {
             gap_data *g = &v->gap[at];
             const double end = j + 1 == s->pieces ? s->start + s->length : start + s->share[j] * s->length;
-            const reduced_actuator *first = &m->actuator[v->limb[k][0]];
             *g = (gap_data){.section = k, .share = s->share[j], .rest = end - start};
-            g->low = vertebrae_radius(m, first, start);
-            g->high = vertebrae_radius(m, first, end);
+            for (int n = 0; n < 3; ++n) {
+                vertebrae_end(&m->actuator[v->limb[k][n]], start, g->ends.low[n]);
+                vertebrae_end(&m->actuator[v->limb[k][n]], end, g->ends.high[n]);
+            }
             const pl_gap rest = {.length = g->rest};
-            gap_limbs(&rest, g->low, g->high, v->angle[k], g->limb_rest, NULL);
+            gap_limbs(&rest, &g->ends, g->limb_rest, NULL);
             for (int n = 0; n < 3; ++n) {
                 total[n] += g->limb_rest[n];
             }
@@ -182,8 +197,8 @@ static pl_status vertebrae_create(pl_reduced_model *m, pl_error *err)
     }
     v->gap = REDUCED_TAKE(m, gap_data, gaps);
     v->limb = reduced_take(m, (size_t)m->section_count, sizeof *v->limb);
-    v->angle = reduced_take(m, (size_t)m->section_count, sizeof *v->angle);
-    if (!v->gap || !v->limb || !v->angle) {
+    v->found = REDUCED_TAKE(m, pl_gap, gaps);
+    if (!v->gap || !v->limb || !v->found) {
         return pl_fail_memory(err, "the vertebrae");
     }
     for (int i = 0; i < m->sensor_count; ++i) {
@@ -235,29 +250,48 @@ static void vertebrae_targets(const pl_reduced_model *m, const gap_data *g, doub
     }
 }
 
+// The gaps that have the limbs asked for, each from where it is or from rest; false when one has none.
+static bool vertebrae_find(pl_reduced_model *m)
+{
+    const vertebrae_data *v = m->kind_data;
+    const pl_gap *gap = (const pl_gap *)m->own;
+    bool all = true;
+    for (int i = 0; all && i + 1 < m->station_count; ++i) {
+        const gap_data *g = &v->gap[i];
+        double limb[3];
+        vertebrae_targets(m, g, limb);
+        v->found[i] = gap[i];
+        if (!gap_solve(limb, &g->ends, &v->found[i])) {
+            v->found[i] = (pl_gap){.length = g->rest};
+            all = gap_solve(limb, &g->ends, &v->found[i]);
+        }
+    }
+    return all;
+}
+
+// Where a gap has no such limbs the whole spine stays where it was, with the values it had.
 static void vertebrae_solve(pl_reduced_model *m, pl_statics_report *report)
 {
     const vertebrae_data *v = m->kind_data;
     pl_gap *gap = (pl_gap *)m->own;
-    for (int i = 0; i + 1 < m->station_count; ++i) {
-        const gap_data *g = &v->gap[i];
-        double limb[3], R[9];
-        vertebrae_targets(m, g, limb);
-        pl_gap found = gap[i];
-        if (!gap_solve(limb, g->low, g->high, v->angle[g->section], &found)) {
-            found = (pl_gap){.length = g->rest};
-            if (!gap_solve(limb, g->low, g->high, v->angle[g->section], &found)) {
-                report->outcome = PL_INFEASIBLE;
-                found = gap[i];
-            }
+    if (!vertebrae_find(m)) {
+        report->outcome = PL_INFEASIBLE;
+        for (int a = 0; a < m->actuator_count; ++a) {
+            const reduced_actuator *act = &m->actuator[a];
+            const bool rests = fabs(m->measure[a] - act->rest) < 1e-12 * act->rest;
+            m->value[a] = rests && isnan(m->value[a]) ? NAN : reduced_value(act, m->measure[a]);
         }
-        gap[i] = found;
-        gap_rotation(&found, R);
+        return;
+    }
+    for (int i = 0; i + 1 < m->station_count; ++i) {
+        double R[9];
+        gap[i] = v->found[i];
+        gap_rotation(&gap[i], R);
         const reduced_frame *from = &m->frame[i];
         reduced_frame *to = &m->frame[i + 1];
         pl_mul33(from->R, R, to->R);
         for (int k = 0; k < 3; ++k) {
-            to->r[k] = from->r[k] + found.length * to->R[3 * k + 2];
+            to->r[k] = from->r[k] + gap[i].length * to->R[3 * k + 2];
         }
     }
     for (int a = 0; a < m->actuator_count; ++a) {
@@ -282,7 +316,7 @@ static void vertebrae_gap_columns(const pl_reduced_model *m, int i, double x[9])
     const gap_data *g = &v->gap[i];
     const pl_gap *gap = (const pl_gap *)m->own + i;
     double limb[3], J[9];
-    gap_limbs(gap, g->low, g->high, v->angle[g->section], limb, J);
+    gap_limbs(gap, &g->ends, limb, J);
     for (int n = 0; n < 9; ++n) {
         x[n] = n % 4 == 0;
     }

@@ -356,6 +356,28 @@ static void test_recall_goes_back(void **state)
     pl_model_destroy(model);
 }
 
+// A command that has no equilibrium: the answer gives the command at which the rod stands.
+static void test_answer_short_of_the_goal(void **state)
+{
+    (void)state;
+    line_plan p;
+    line_init(&p, PL_ROD);
+    line_section(&p, "s", 100, 4, 1, 0.33, 20);
+    line_actuator(&p, "tendon", PL_CABLE, PL_DRIVE_TENSION, 0, 100, 1.5, 0);
+    line_marker(&p, "tip", 100);
+    pl_model *model = line_build(&p);
+    const double low = 0.01, high = 1e9;
+    line_solve(model, &low);
+    pl_statics_report report;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_model_fk(model, &high, &report, &err));
+    assert_int_equal(report.outcome, PL_STEP_LIMIT);
+    const pl_model_answer a = pl_model_get_answer(model);
+    PL_CHECK_NEAR(a.command[0], a.effort[0], 1e-12 * a.effort[0]);
+    PL_CHECK_BELOW(a.command[0], 0.1 * high);
+    pl_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +394,7 @@ int main(void)
         cmocka_unit_test(test_follower_force),
         cmocka_unit_test(test_derivatives),
         cmocka_unit_test(test_recall_goes_back),
+        cmocka_unit_test(test_answer_short_of_the_goal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,6 +79,83 @@ static void test_thin_gaps_become_an_arc(void **state)
     PL_CHECK_BELOW(error[1], 0.3 * error[0]);
 }
 
+// One gap, its limbs at three radii, one of them slanted: the lengths asked for are those between the plates
+// where the model puts them, and a limb by points is the same limb.
+static void test_every_limb_has_its_place(void **state)
+{
+    (void)state;
+    static const double low[3] = {45, 30, 38}, high[3] = {40, 30, 44};
+    static const double command[3] = {0.9, 1.05, 1.02};
+    double tip[2][3];
+    for (int k = 0; k < 2; ++k) {
+        line_plan p;
+        double way[6];
+        spine(&p, 90, 90, 1);
+        p.def.section_count = 1;
+        p.def.actuator_count = 3;
+        p.marker[0].at = 103;
+        for (int n = 0; n < 3; ++n) {
+            p.actuator[n].path.radius[0] = low[n];
+            p.actuator[n].path.radius[1] = high[n];
+        }
+        if (k == 1) {
+            pl_line_path_def *path = &p.actuator[2].path;
+            for (int end = 0; end < 2; ++end) {
+                way[3 * end] = 103 * end;
+                way[3 * end + 1] = path->radius[end] * cos(path->angle);
+                way[3 * end + 2] = path->radius[end] * sin(path->angle);
+            }
+            *path = (pl_line_path_def){.span = {0, 103}, .way = way, .way_count = 2};
+        }
+        pl_model *model = line_build(&p);
+        line_solve(model, command);
+        const pl_model_answer a = pl_model_get_answer(model);
+        for (int n = 0; n < 3; ++n) {
+            const double angle = 2 * PL_PI * n / 3, c = cos(angle), s = sin(angle);
+            double limb = 0;
+            for (int j = 0; j < 3; ++j) {
+                const double up = a.marker[j] + high[n] * (a.rotation[3 * j] * c + a.rotation[3 * j + 1] * s);
+                const double down = j == 0 ? low[n] * c : j == 1 ? low[n] * s : 0;
+                limb += (up - down) * (up - down);
+            }
+            const double rest = hypot(103, high[n] - low[n]);
+            PL_CHECK_NEAR(sqrt(limb), command[n] * rest, 1e-9);
+            PL_CHECK_NEAR(a.measure[n], command[n] * rest, 1e-9);
+        }
+        memcpy(tip[k], a.marker, sizeof tip[k]);
+        PL_CHECK_BELOW(line_jacobian_error(model, command, 1e-5), 1e-7);
+        pl_model_destroy(model);
+    }
+    for (int j = 0; j < 3; ++j) {
+        PL_CHECK_NEAR(tip[1][j], tip[0][j], 1e-9);
+    }
+}
+
+// Lengths that no joint has: the spine stays, and answers with the command and the lengths it has.
+static void test_impossible_limbs(void **state)
+{
+    (void)state;
+    line_plan p;
+    spine(&p, 90, 90, 4);
+    pl_model *model = line_build(&p);
+    const double good[6] = {0.95, 1.04, 1.01, 1.02, 0.97, NAN}, bad[6] = {0.95, 1.04, 1.01, 9, 0.01, 0.01};
+    double tip[3];
+    memcpy(tip, line_tip(model, good), sizeof tip);
+    pl_statics_report report;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_model_fk(model, bad, &report, &err));
+    assert_int_equal(report.outcome, PL_INFEASIBLE);
+    const pl_model_answer a = pl_model_get_answer(model);
+    for (int i = 0; i < 6; ++i) {
+        PL_CHECK_NEAR(a.command[i], isnan(good[i]) ? 1 : good[i], 1e-12);
+        PL_CHECK_NEAR(a.measure[i], 103 * (isnan(good[i]) ? 1 : good[i]), 1e-9);
+    }
+    for (int j = 0; j < 3; ++j) {
+        PL_CHECK_NEAR(a.marker[j], tip[j], 0);
+    }
+    pl_model_destroy(model);
+}
+
 static void test_shares_must_add_up(void **state)
 {
     (void)state;
@@ -111,6 +188,8 @@ int main(void)
         cmocka_unit_test(test_gap_there_and_back),
         cmocka_unit_test(test_rest_is_straight_also_in_a_cone),
         cmocka_unit_test(test_thin_gaps_become_an_arc),
+        cmocka_unit_test(test_every_limb_has_its_place),
+        cmocka_unit_test(test_impossible_limbs),
         cmocka_unit_test(test_shares_must_add_up),
         cmocka_unit_test(test_derivatives),
     };
