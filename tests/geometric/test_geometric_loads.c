@@ -211,6 +211,53 @@ static void test_film_laws(void **state)
     }
 }
 
+// An eighth of a hollow cube on its three planes of symmetry: the open cavity is closed by the planes, its
+// volume is all of the hollow, and pressure gives the exact core's shape; that volume asked for gives it
+// again.
+static void test_symmetric_eighth(void **state)
+{
+    (void)state;
+    static plan p;
+    bool hole[64] = {false};
+    for (int c = 0; c < 64; ++c) {
+        hole[c] = c % 4 < 2 && c / 4 % 4 < 2 && c / 16 < 2;
+    }
+    pl_mesh *mesh = tet_box(4, 4, 4, 8, 8, 8, 1, hole);
+    plan_init(&p, mesh, soft);
+    for (int axis = 0; axis < 3; ++axis) {
+        static const char *const name[3] = {"sx", "sy", "sz"}, *const held[3] = {"x", "y", "z"};
+        plan_plane(&p, name[axis], axis, 0);
+        plan_hold(&p, name[axis], held[axis]);
+    }
+    p.surface[p.def.surface_count++] = (pl_surface_def){
+        .name = "cavity", .pick = {.kind = PL_PICK_BOX, .low = {-0.1, -0.1, -0.1}, .high = {4.1, 4.1, 4.1}}};
+    plan_chamber(&p, "air", "cavity", PL_DRIVE_PRESSURE);
+    rig r = plain_rig(&p);
+    pl_mesh_destroy(mesh);
+    const double pressure = 0.2;
+    rig_solve(&r, &pressure);
+    pl_error err = {0};
+    pl_state *other = NULL;
+    PL_CHECK_OK(pl_state_create(r.robot, &other, &err));
+    pl_geometric_options o = geo_tight();
+    o.form = PL_FORM_MU_LAMBDA;
+    pl_geometric *g = geo_make(r.robot, &o);
+    geo_run(g, other, &pressure);
+    const pl_geometric_actuator_result air = pl_geometric_actuator(g, 0);
+    print_message("eighth: %.1e mm apart, volume %.6f times %.6f mm^3\n", state_distance(r.state, other),
+                  air.ratio, air.measure / air.ratio);
+    PL_CHECK_BELOW(state_distance(r.state, other), 1e-7);
+    PL_CHECK_NEAR(air.measure / air.ratio, 64, 1e-9);
+    pl_geometric_ask(g, 0, air.ratio);
+    pl_state_reset(other, r.robot);
+    geo_run(g, other, &pressure);
+    PL_CHECK_BELOW(state_distance(r.state, other), 1e-7);
+    PL_CHECK_NEAR(pl_geometric_actuator(g, 0).effort, pressure, 1e-7);
+    pl_geometric_destroy(g);
+    pl_state_destroy(other);
+    rig_clear(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +269,7 @@ int main(void)
         cmocka_unit_test(test_voltage),
         cmocka_unit_test(test_voltage_growth),
         cmocka_unit_test(test_film_laws),
+        cmocka_unit_test(test_symmetric_eighth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
