@@ -293,8 +293,53 @@ static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err
 
 // ---- leaving points that are stationary without being least
 
+// Both ways along eigenvector k of J^T J; `*left` when one leads to a lower point, where model and `here` are
+// then.
+static pl_status escape_along(pl_ik *ik, int k, int *probes, bool *left, pl_error *err)
+{
+    const int n = ik->n;
+    pl_status status = PL_OK;
+    for (int sign = -1; status == PL_OK && !*left && sign <= 1; sign += 2) {
+        double way = 0;
+        for (int j = 0; j < n; ++j) {
+            const double free = ik->box_multiplier[j] != 0 ? 0 : ik->eigenvector[j * n + k];
+            const double z = ik->here.z[j] + 0.05 * sign * free;
+            ik->trial.z[j] = fmin(fmax(z, ik->box_low[j]), ik->box_high[j]);
+            way = fmax(way, fabs(ik->trial.z[j] - ik->here.z[j]));
+        }
+        if (way < 0.005) {
+            continue;
+        }
+        bool solved;
+        ++*probes;
+        status = ik_go(ik, &ik->trial, &solved, err);
+        if (status == PL_OK && solved && ik->trial.excess <= IK_HOLDS &&
+            ik->trial.value < ik->here.value * (1 - 1e-6)) {
+            *left = true;
+            ik_swap(&ik->here, &ik->trial);
+            ik->fresh = ik->has_jacobian = false;
+            status = pl_model_keep(ik->model, 0);
+        } else if (status == PL_OK) {
+            status = pl_model_recall(ik->model, 0);
+        }
+    }
+    return status;
+}
+
+// Is an axis more than a right angle off? Exactly opposite is the farthest it can be, and stationary.
+static bool escape_turned_away(const pl_ik *ik)
+{
+    for (int i = 0; i < ik->objective_count; ++i) {
+        if (ik->objective[i].kind == PL_OBJECTIVE_DIRECTION && ik_deviation(ik, &ik->here, i) > 1.41) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // At a stationary point short of the goal, looks along the directions in which J says little (a straight arm,
-// a slack cable) for a lower point. `*left`: found, the model and `here` are there.
+// a slack cable) for a lower point, and where an axis points away along those in which it says most. `*left`:
+// found, the model and `here` are there.
 static pl_status newton_escape(pl_ik *ik, bool *left, pl_error *err)
 {
     const int n = ik->n;
@@ -310,36 +355,18 @@ static pl_status newton_escape(pl_ik *ik, bool *left, pl_error *err)
         }
     }
     pl_dense_eigen(n, ik->H, ik->eigen, ik->eigenvector);
+    const bool away = escape_turned_away(ik);
     pl_status status = PL_OK;
     int probes = 0;
+    for (int k = n - 1; away && status == PL_OK && !*left && k >= 0 && probes < 4; --k) {
+        status = escape_along(ik, k, &probes, left, err);
+    }
+    probes = 0;
     for (int k = 0; status == PL_OK && !*left && k < n && probes < 6; ++k) {
         if (ik->eigen[k] > 1e-3 * ik->eigen[n - 1]) {
             break;
         }
-        for (int sign = -1; status == PL_OK && !*left && sign <= 1; sign += 2) {
-            double way = 0;
-            for (int j = 0; j < n; ++j) {
-                const double free = ik->box_multiplier[j] != 0 ? 0 : ik->eigenvector[j * n + k];
-                const double z = ik->here.z[j] + 0.05 * sign * free;
-                ik->trial.z[j] = fmin(fmax(z, ik->box_low[j]), ik->box_high[j]);
-                way = fmax(way, fabs(ik->trial.z[j] - ik->here.z[j]));
-            }
-            if (way < 0.005) {
-                continue;
-            }
-            bool solved;
-            ++probes;
-            status = ik_go(ik, &ik->trial, &solved, err);
-            if (status == PL_OK && solved && ik->trial.excess <= IK_HOLDS &&
-                ik->trial.value < ik->here.value * (1 - 1e-6)) {
-                *left = true;
-                ik_swap(&ik->here, &ik->trial);
-                ik->fresh = ik->has_jacobian = false;
-                status = pl_model_keep(ik->model, 0);
-            } else if (status == PL_OK) {
-                status = pl_model_recall(ik->model, 0);
-            }
-        }
+        status = escape_along(ik, k, &probes, left, err);
     }
     return status;
 }

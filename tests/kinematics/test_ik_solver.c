@@ -265,6 +265,30 @@ static void test_singular_posture(void **state)
     pl_model_destroy(model);
 }
 
+// An axis that points away from where it should is at its farthest: stationary, and left all the same, also
+// a hair off.
+static void test_opposite_direction(void **state)
+{
+    (void)state;
+    arm a;
+    pl_model *model = arm_create(&a, 3, -2, 2);
+    pl_objective o = pl_objective_default(PL_OBJECTIVE_DIRECTION);
+    o.axis[0] = 1;
+    o.target[0] = -1;
+    for (int i = 0; i < 2; ++i) {
+        const pl_ik_options options = pl_ik_options_default();
+        const double start[3] = {i ? 1e-7 : 0, 0, 0};
+        arm_go(model, start);
+        pl_ik *ik = make(model, &o, 1, &options);
+        const pl_ik_report r = solve(ik, NULL);
+        print_message("%s, %d forward solves\n", r.message, (int)r.costs.fk_calls);
+        assert_int_equal(r.outcome, PL_IK_REACHED);
+        PL_CHECK_NEAR(fabs(r.command[0] + r.command[1] + r.command[2]), PL_PI, 2e-3);
+        pl_ik_destroy(ik);
+    }
+    pl_model_destroy(model);
+}
+
 // A target whose only solution has a command exactly at its bound is reached, and the bound is named.
 static void test_target_on_a_bound(void **state)
 {
@@ -616,13 +640,21 @@ static void test_no_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_targets),   cmocka_unit_test(test_nearest_point),
-        cmocka_unit_test(test_multiplier),       cmocka_unit_test(test_least_motion),
-        cmocka_unit_test(test_singular_posture), cmocka_unit_test(test_target_on_a_bound),
-        cmocka_unit_test(test_effort_bounds),    cmocka_unit_test(test_limit_outside_bounds),
-        cmocka_unit_test(test_reached_is_best),  cmocka_unit_test(test_rates),
-        cmocka_unit_test(test_combined),         cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_gradient_methods), cmocka_unit_test(test_nearest_samples),
+        cmocka_unit_test(test_random_targets),
+        cmocka_unit_test(test_nearest_point),
+        cmocka_unit_test(test_multiplier),
+        cmocka_unit_test(test_least_motion),
+        cmocka_unit_test(test_singular_posture),
+        cmocka_unit_test(test_opposite_direction),
+        cmocka_unit_test(test_target_on_a_bound),
+        cmocka_unit_test(test_effort_bounds),
+        cmocka_unit_test(test_limit_outside_bounds),
+        cmocka_unit_test(test_reached_is_best),
+        cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_combined),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_gradient_methods),
+        cmocka_unit_test(test_nearest_samples),
         cmocka_unit_test(test_no_allocation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
