@@ -8,9 +8,9 @@ typedef struct cell {
     int node_count;
     int32_t element; // of the corner mesh; -1: of a filled chamber
     int law;
-    int growth;       // the actuator whose rest shape this is; -1
-    double normal[3]; // of a film; 0 0 0: the prism's own at every point
-    double G[9];      // the stress-free shape against the drawn one; the identity for most
+    int growth;          // the actuator whose rest shape this is; -1
+    double normal[3];    // of a film; 0 0 0: the prism's own at every point
+    double volume, area; // of the stress-free shape over the drawn one; 1 for most
 } cell;
 
 typedef struct cells {
@@ -139,25 +139,9 @@ static cell *cells_add(cells *c, int node_count, const int32_t *node, int32_t el
     }
     cell *one = &c->list[c->count++];
     *one = (cell){.node_count = node_count, .element = element, .law = law, .growth = growth};
-    one->G[0] = one->G[4] = one->G[8] = 1;
+    one->volume = one->area = 1;
     memcpy(one->node, node, (size_t)node_count * sizeof *node);
     return one;
-}
-
-// The normal of a prism's middle triangle at rest.
-static void prism_normal(const pl_geometric *g, int32_t e, double n[3])
-{
-    double x[3 * PL_ELEMENT_NODES_MAX], p[3], q[3];
-    pl_mesh_gather(g->corner, e, x);
-    for (int i = 0; i < 3; ++i) {
-        p[i] = x[3 + i] - x[i] + x[12 + i] - x[9 + i];
-        q[i] = x[6 + i] - x[i] + x[15 + i] - x[9 + i];
-    }
-    pl_cross3(p, q, n);
-    const double length = pl_norm3(n);
-    for (int i = 0; i < 3; ++i) {
-        n[i] /= length;
-    }
 }
 
 // The elements of a region that stays in the mesh and grows.
@@ -211,21 +195,6 @@ static pl_status cells_owners(pl_geometric *g, int *owner, double *normal, pl_er
     return PL_OK;
 }
 
-// Regions whose stress-free shape is not the drawn one: G = cbrt(volume) times sqrt(area) in the plane of a
-// prism and 1 / area across.
-static void cell_rest(const pl_geometric *g, cell *c)
-{
-    const double *rest = g->robot->region_rest + 2 * (size_t)g->mesh.region[c->element];
-    const double along = cbrt(rest[0]) * sqrt(rest[1]), across = cbrt(rest[0]) / rest[1];
-    double n[3] = {0};
-    if (rest[1] != 1) {
-        prism_normal(g, c->element, n);
-    }
-    for (int i = 0; i < 9; ++i) {
-        c->G[i] = along * (i % 4 == 0) + (across - along) * n[i / 3] * n[i % 3];
-    }
-}
-
 static bool cells_collect(pl_geometric *g, const int *owner, const double *normal, cells *c)
 {
     const pl_mesh_view *v = &g->mesh;
@@ -240,7 +209,8 @@ static bool cells_collect(pl_geometric *g, const int *owner, const double *norma
             return false;
         }
         memcpy(one->normal, normal + 3 * (size_t)e, sizeof one->normal);
-        cell_rest(g, one);
+        one->volume = g->robot->region_rest[2 * (size_t)v->region[e]];
+        one->area = g->robot->region_rest[2 * (size_t)v->region[e] + 1];
     }
     return true;
 }
@@ -313,15 +283,10 @@ static double point_gradient(pl_element_kind kind, const double *xi, double weig
     return weight * det;
 }
 
-// The normal of the film a cell belongs to: that of the surface zeta = const of its prism at `xi` (NULL: in
-// the middle), or of the face the film was drawn on; 0 for tets.
-static void point_normal(const pl_geometric *g, const cell *c, const double *xi, double n[3])
+// The normal of the surface zeta = const of a prism, at `xi` (NULL: in the middle).
+static void prism_normal(const pl_geometric *g, const cell *c, const double *xi, double n[3])
 {
     static const double middle[3] = {1.0 / 3, 1.0 / 3, 0};
-    memcpy(n, c->normal, 3 * sizeof *n);
-    if (c->node_count != 6 || pl_norm3(n) > 0) {
-        return;
-    }
     double dN[3 * GEO_NODES], p[3] = {0}, q[3] = {0};
     pl_shape_eval(PL_PRISM6, xi ? xi : middle, NULL, dN);
     for (int a = 0; a < 6; ++a) {
@@ -334,6 +299,33 @@ static void point_normal(const pl_geometric *g, const cell *c, const double *xi,
     const double length = pl_norm3(n);
     for (int i = 0; i < 3; ++i) {
         n[i] /= length;
+    }
+}
+
+// The normal of the film a cell belongs to: the prism's, or that of the face the film was drawn on; 0 for
+// tets.
+static void point_normal(const pl_geometric *g, const cell *c, const double *xi, double n[3])
+{
+    memcpy(n, c->normal, 3 * sizeof *n);
+    if (c->node_count == 6 && pl_norm3(n) == 0) {
+        prism_normal(g, c, xi, n);
+    }
+}
+
+// From the drawn to the stress-free shape at a point, or a gradient back: G = cbrt(volume) times sqrt(area)
+// in the plane of a prism and 1 / area across.
+static void rest_map(const pl_geometric *g, const cell *c, const double *xi, bool inverse, const double *in,
+                     double *out)
+{
+    double n[3] = {0}, along = cbrt(c->volume) * sqrt(c->area), across = cbrt(c->volume) / c->area;
+    if (c->area != 1) {
+        prism_normal(g, c, xi, n);
+    }
+    along = inverse ? 1 / along : along;
+    across = inverse ? 1 / across : across;
+    const double normal = pl_dot3(in, n);
+    for (int i = 0; i < 3; ++i) {
+        out[i] = along * in[i] + (across - along) * normal * n[i];
     }
 }
 
@@ -374,24 +366,26 @@ static void block_lane(pl_geometric *g, geo_block *block, int lane, const cell *
             centre[i] += X[3 * a + i] / n;
         }
     }
-    // rest positions about the centre, stress-free
-    for (int a = 0; a < n; ++a) {
-        double drawn[3];
-        pl_sub3(X + 3 * a, centre, drawn);
-        pl_mulv3(c->G, drawn, arm + 3 * a);
-        memcpy(X + 3 * a, arm + 3 * a, 3 * sizeof *X);
-    }
     const pl_element_kind kind = n == 4 ? PL_TET4 : PL_PRISM6;
     if (block->arm) {
+        // rest positions about the centre, stress-free
+        for (int a = 0; a < n; ++a) {
+            double drawn[3];
+            pl_sub3(X + 3 * a, centre, drawn);
+            rest_map(g, c, NULL, false, drawn, arm + 3 * a);
+        }
         affine_gradient(arm, n, grad);
         block_store(block->gradient, 3 * n, lane, grad);
         block_store(block->arm, 3 * n, lane, arm);
-        block->weight[lane] = !used ? 0 : g->options.even_weights ? 1 : pl_element_volume(kind, X);
+        block->weight[lane] = !used ? 0 : g->options.even_weights ? 1 : pl_element_volume(kind, arm);
     }
     for (int q = 0; q < block->point_count; ++q) {
         if (!block->arm) {
-            const double volume = n == 4 ? point_gradient(kind, tet_point, 1.0 / 6, X, n, grad)
-                                         : point_gradient(kind, prism_point[q], 1.0 / 6, X, n, grad);
+            const double *xi = n == 4 ? tet_point : prism_point[q];
+            const double volume = c->volume * point_gradient(kind, xi, 1.0 / 6, X, n, grad);
+            for (int a = 0; a < n; ++a) {
+                rest_map(g, c, xi, true, grad + 3 * a, grad + 3 * a);
+            }
             block_store(block->gradient + (size_t)q * 3 * (size_t)n * GEO_LANES, 3 * n, lane, grad);
             block->weight[q * GEO_LANES + lane] = used ? volume : 0;
         }

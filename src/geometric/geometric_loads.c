@@ -5,6 +5,7 @@
 // - a pressure on a closed surface, or on one whose rim is held, has the potential -p h(x), h the volume
 //   before it; on an open surface that can move its rim it has none, and acts by its force alone,
 //   f_a = p int N_a n dA
+#include "element/element.h"
 #include "geometric/geometric_impl.h"
 
 // A weighted point of the robot's mesh on work vertices: mid nodes give half to each end of their edge.
@@ -21,7 +22,7 @@ static void load_spread(pl_geometric *g, const pl_point *point, const double for
     }
 }
 
-// Gravity by the share of every element's volume.
+// Gravity, by the integral of every node's shape function.
 static bool load_weight(pl_geometric *g)
 {
     const pl_robot *robot = g->robot;
@@ -30,13 +31,13 @@ static bool load_weight(pl_geometric *g)
     for (int32_t e = 0; e < v->element_count && pl_norm3(robot->gravity) > 0; ++e) {
         const double density = robot->material[robot->region_material[v->region[e]]].density;
         const int n = (int)(v->node_start[e + 1] - v->node_start[e]);
-        double x[3 * PL_ELEMENT_NODES_MAX];
-        pl_mesh_gather(g->corner, e, x);
-        const double mass = density * pl_element_volume((pl_element_kind)v->kind[e], x) / n;
-        any = any || mass > 0;
+        double share[PL_ELEMENT_NODES_MAX];
+        pl_element_shares(v, e, share);
+        any = any || density > 0;
         for (int a = 0; a < n; ++a) {
             for (int i = 0; i < 3; ++i) {
-                g->dead[3 * (size_t)v->node[v->node_start[e] + a] + (size_t)i] += mass * robot->gravity[i];
+                g->dead[3 * (size_t)v->node[v->node_start[e] + a] + (size_t)i] +=
+                    density * share[a] * robot->gravity[i];
             }
         }
     }

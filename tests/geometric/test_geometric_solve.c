@@ -54,19 +54,25 @@ static void test_agrees_loads(void **state)
 static void test_agrees_rest_shape(void **state)
 {
     (void)state;
-    for (int k = 0; k < 2; ++k) {
+    for (int k = 0; k < 3; ++k) {
         static plan p;
-        pl_mesh *mesh = k == 0 ? prism_box(8, 4, 1, 20, 10, 1, 1) : tet_box(4, 2, 2, 12, 5, 5, 1, NULL);
-        plan_init(&p, mesh, soft);
-        p.region[0].rest_area = k == 0 ? 0.7 : 0;
+        pl_mesh *mesh = k == 0   ? prism_box(8, 4, 1, 20, 10, 1, 1)
+                        : k == 1 ? tet_box(4, 2, 2, 12, 5, 5, 1, NULL)
+                                 : geo_shaken(prism_box(8, 4, 2, 20, 10, 4, 1), 0.3);
+        pl_material heavy = soft;
+        heavy.density = 1.1e-9;
+        plan_init(&p, mesh, heavy);
+        p.region[0].rest_area = k == 1 ? 0 : 0.7;
         p.region[0].rest_volume = k == 0 ? 0 : 1.4;
+        p.def.gravity[1] = k == 2 ? -98100 : 0;
         plan_plane(&p, "base", 0, 0);
         plan_hold(&p, "base", "xyz");
         pl_statics_options options = tight_options();
         options.displacement = true;
         rig r = plan_build(&p, &options);
         pl_mesh_destroy(mesh);
-        geo_check_exact(&r, NULL, k == 0 ? "shrunk prisms" : "swollen tets", 1);
+        static const char *const what[] = {"shrunk prisms", "swollen tets", "warped prisms, heavy"};
+        geo_check_exact(&r, NULL, what[k], 1);
     }
 }
 
