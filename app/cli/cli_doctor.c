@@ -106,6 +106,108 @@ static void doctor_parts(const pl_mesh *mesh, pl_findings *findings)
     pl_mesh_free_indices(part);
 }
 
+static double doctor_volume(const double *a, const double *b, const double *c, const double *d)
+{
+    const double u[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]},
+                 v[3] = {c[0] - a[0], c[1] - a[1], c[2] - a[2]},
+                 w[3] = {d[0] - a[0], d[1] - a[1], d[2] - a[2]};
+    return u[0] * (v[1] * w[2] - v[2] * w[1]) - u[1] * (v[0] * w[2] - v[2] * w[0]) +
+           u[2] * (v[0] * w[1] - v[1] * w[0]);
+}
+
+#define DOCTOR_DEEP 0.02 // of an element: touching is no overlap
+
+// Whether a point that lies in an element lies well inside: every share of its volume, of its triangle and of
+// its height is large enough. Curved tets are taken by their corners; prisms with curved edges are not
+// judged.
+static bool doctor_deep(const pl_mesh_view *view, const pl_embedding *in, const double p[3])
+{
+    const pl_element_kind kind = (pl_element_kind)view->kind[in->element];
+    const double *X = view->position;
+    double least = 1;
+    if (kind == PL_TET4 || kind == PL_TET10) {
+        const double *x[4];
+        for (int k = 0; k < 4; ++k) {
+            x[k] = X + 3 * (size_t)in->node[k];
+        }
+        const double whole = doctor_volume(x[0], x[1], x[2], x[3]);
+        for (int k = 0; k < 4; ++k) {
+            const double *y[4] = {x[0], x[1], x[2], x[3]};
+            y[k] = p;
+            least = fmin(least, doctor_volume(y[0], y[1], y[2], y[3]) / whole);
+        }
+        return least > DOCTOR_DEEP;
+    }
+    const double top = in->weight[3] + in->weight[4] + in->weight[5];
+    for (int k = 0; k < 3; ++k) {
+        least = fmin(least, in->weight[k] + in->weight[k + 3]);
+    }
+    return kind == PL_PRISM6 && fmin(least, fmin(top, 1 - top)) > DOCTOR_DEEP;
+}
+
+// The element that holds p well inside and has none of the `count` nodes; -1 when there is none. The search
+// takes the element that holds a point deepest.
+static int32_t doctor_stranger(const pl_mesh *mesh, const double p[3], const int32_t *node, int count)
+{
+    const pl_mesh_view view = pl_mesh_get(mesh);
+    pl_embedding in;
+    if (pl_mesh_embed(mesh, p, &in, NULL) != PL_OK || in.distance > 0 || !doctor_deep(&view, &in, p)) {
+        return -1;
+    }
+    for (int a = 0; a < in.node_count; ++a) {
+        for (int k = 0; k < count; ++k) {
+            if (in.node[a] == node[k]) {
+                return -1;
+            }
+        }
+    }
+    return in.element;
+}
+
+// Two parts share room where a corner of one lies inside an element of the other, or, when they lie in each
+// other corner by corner, the middle of an element in a second one. One finding for all, at the first.
+static int doctor_overlaps(const cli_args *args, const pl_mesh *mesh, pl_findings *findings)
+{
+    const pl_mesh_view view = pl_mesh_get(mesh);
+    int32_t *found = malloc((size_t)view.element_count * sizeof *found + 1), count = 0, other = -1;
+    bool *seen = calloc((size_t)view.vertex_count + 1, sizeof *seen);
+    double place[3] = {0};
+    for (int32_t e = 0; found && seen && e < view.element_count; ++e) {
+        const int corners = pl_element_corner_count((pl_element_kind)view.kind[e]);
+        const int32_t *node = view.node + view.node_start[e];
+        double at[3];
+        doctor_centre(mesh, e, at);
+        int32_t stranger = doctor_stranger(mesh, at, node, corners);
+        for (int k = 0; k < corners && stranger < 0; ++k) {
+            memcpy(at, view.position + 3 * (size_t)node[k], sizeof at);
+            stranger = seen[node[k]] ? -1 : doctor_stranger(mesh, at, node + k, 1);
+            seen[node[k]] = true;
+        }
+        if (stranger >= 0) {
+            if (count == 0) {
+                memcpy(place, at, sizeof place);
+            }
+            other = count == 0 ? stranger : other;
+            found[count++] = e;
+        }
+    }
+    const bool whole = found && seen;
+    if (whole && count > 0) {
+        pl_findings_add(findings, PL_WARNING, NULL, 0,
+                        "%d element%s with others; near (%.4g, %.4g, %.4g) regions '%s' and '%s' do", count,
+                        count == 1 ? " shares room" : "s share room", cli_tidy(place[0], 6),
+                        cli_tidy(place[1], 6), cli_tidy(place[2], 6),
+                        view.region_name[view.region[found[0] < other ? found[0] : other]],
+                        view.region_name[view.region[found[0] < other ? other : found[0]]]);
+        pl_findings_advise(findings, "nothing keeps them apart: move one of the bodies (`pose`), or cut one "
+                                     "part out of the other before meshing");
+        pl_findings_place(findings, place, found, count);
+    }
+    free(found);
+    free(seen);
+    return whole ? CLI_DONE : cli_no_memory(args);
+}
+
 static void doctor_walls(const pl_mesh *mesh, pl_findings *findings)
 {
     int32_t *element = NULL, count = 0;
@@ -371,7 +473,8 @@ static int doctor_examine(const cli_args *args, cli_robot *r)
     doctor_chambers(r->robot, r->findings);
     doctor_markers(r->robot, edge, r->findings);
     doctor_supports(r->robot, r->findings);
-    int status = doctor_cables(args, r->robot, edge, r->findings);
+    int status = doctor_overlaps(args, mesh, r->findings);
+    status = status ? status : doctor_cables(args, r->robot, edge, r->findings);
     cli_findings(r->findings);
     status = status ? status : doctor_write(args, mesh, r->findings);
     status = status

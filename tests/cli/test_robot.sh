@@ -188,5 +188,29 @@ markers: {tip: {at: [1 parsec, 0, 0]}}"
 expect_status 2 doctor parts/several.yaml
 expect_words err.txt "several.yaml:7: error:" "several.yaml:8: error:"
 expect_words out.txt "errors: 2"
+# two bodies in the same place: none, touching, half in each other, one in the other exactly
+twins() {
+    cat <<YAML
+pliant: 1
+materials: {m: {model: linear, young: 1, poisson: 0.4}}
+bodies:
+  - {name: a, mesh: {design: {kind: segment}, size: 12, order: $2}, regions: {body: m}, fixed: [{surface: base}]}
+  - {name: b, pose: {move: [$1, 0, 0]}, mesh: {design: {kind: segment}, size: 12, order: $2}, regions: {body: m}, fixed: [{surface: base}]}
+YAML
+}
+for order in 1 2; do
+    for apart in 40 25; do
+        twins "$apart" "$order" >twins.yaml
+        run doctor twins.yaml
+        expect_no_words err.txt "share room"
+    done
+    for apart in 20 0; do
+        twins "$apart" "$order" >twins.yaml
+        expect_status 1 doctor twins.yaml
+        expect_words err.txt "elements share room with others" "regions 'a.body' and 'b.body'"
+    done
+done
+rm -f twins.yaml
+
 expect_clean
 finish
