@@ -1,5 +1,6 @@
 // Objectives as weighted deviations r(y) of the model's outputs y, with their rows of the Jacobian
 // dr/dz = (dr/dy) (dy/dz).
+#include <stdio.h>
 #include "kinematics/kinematics_impl.h"
 #include "kinematics/rotation.h"
 
@@ -538,6 +539,11 @@ static double objective_tolerance(const pl_ik *ik, const pl_objective *o)
     }
 }
 
+static bool objective_is_length(pl_objective_kind kind)
+{
+    return kind == PL_OBJECTIVE_POSITION || kind == PL_OBJECTIVE_DISTANCE || kind == PL_OBJECTIVE_SHAPE;
+}
+
 double ik_error(const pl_ik *ik, const ik_place *place, double *distance)
 {
     double error = 0;
@@ -549,10 +555,51 @@ double ik_error(const pl_ik *ik, const ik_place *place, double *distance)
         }
         const double d = ik_deviation(ik, place, i);
         error = fmax(error, d / objective_tolerance(ik, o));
-        if (o->kind == PL_OBJECTIVE_POSITION || o->kind == PL_OBJECTIVE_DISTANCE ||
-            o->kind == PL_OBJECTIVE_SHAPE) {
-            *distance = fmax(*distance, d);
-        }
+        *distance = objective_is_length(o->kind) ? fmax(*distance, d) : *distance;
     }
     return error;
+}
+
+static const char *objective_unit(const pl_ik *ik, const pl_objective *o)
+{
+    static const char *const of_sensor[] = {
+        [PL_SENSOR_LENGTH] = " mm", [PL_SENSOR_VOLUME] = " mm^3", [PL_SENSOR_PRESSURE] = " MPa"};
+    switch (o->kind) {
+    case PL_OBJECTIVE_DIRECTION:
+    case PL_OBJECTIVE_ORIENTATION:
+        return " rad";
+    case PL_OBJECTIVE_CURVATURE:
+        return "/mm";
+    case PL_OBJECTIVE_SENSOR:
+        return of_sensor[ik->info.sensor_kind[o->index]];
+    case PL_OBJECTIVE_ORTHOGONAL:
+        return ""; // a cosine
+    default:
+        return " mm";
+    }
+}
+
+void ik_off_text(const pl_ik *ik, int digits, char *text, size_t room)
+{
+    int worst = -1;
+    double most = -1, distance;
+    for (int i = 0; i < ik->objective_count; ++i) {
+        const pl_objective *o = &ik->objective[i];
+        const double error = ik_deviation(ik, &ik->here, i) / objective_tolerance(ik, o);
+        if (pl_objective_is_goal(o->kind) && error > most) {
+            most = error;
+            worst = i;
+        }
+    }
+    if (worst < 0 || objective_is_length(ik->objective[worst].kind)) {
+        ik_error(ik, &ik->here, &distance);
+        snprintf(text, room, "%.*g mm off", digits, distance);
+        return;
+    }
+    const pl_objective *o = &ik->objective[worst];
+    const char *of = objective_has_marker(o->kind)    ? ik->info.marker_name[o->index]
+                     : o->kind == PL_OBJECTIVE_SENSOR ? ik->info.sensor_name[o->index]
+                                                      : NULL;
+    snprintf(text, room, "%s%s%.60s%s %.*g%s off", kind_name[o->kind], of ? " of `" : "", of ? of : "",
+             of ? "`" : "", digits, ik_deviation(ik, &ik->here, worst), objective_unit(ik, o));
 }

@@ -271,34 +271,34 @@ static void solve_message(pl_ik *ik, pl_ik_report *report)
         snprintf(bounds + at, sizeof bounds - at, "%s%s `%s` at its %s", i ? ", " : "; ",
                  kind[ik->active[i].kind], ik->active[i].name, ik->active[i].upper ? "upper" : "lower");
     }
+    char off[120], *text = report->message;
+    const size_t room = sizeof report->message;
+    ik_off_text(ik, report->outcome == PL_IK_REACHED ? 2 : 4, off, sizeof off);
     switch (report->outcome) {
     case PL_IK_REACHED:
-        snprintf(report->message, sizeof report->message, "all goals are met, %.2g mm off", report->distance);
+        snprintf(text, room, "all goals are met, %s", off);
         break;
     case PL_IK_NEAREST:
-        snprintf(report->message, sizeof report->message,
-                 "not within reach: %.4g mm off at the nearest point, projected gradient %.1e%s",
-                 report->distance, report->gradient, bounds);
-        break;
-    case PL_IK_LIMIT:
-        snprintf(report->message, sizeof report->message,
-                 "stopped at the limit of iterations or time, %.4g mm off", report->distance);
-        break;
-    case PL_IK_STALLED:
-        snprintf(report->message, sizeof report->message,
-                 "no step makes it better, %.4g mm off, projected gradient %.1e%s", report->distance,
+        snprintf(text, room, "not within reach: %s at the nearest point, projected gradient %.1e%s", off,
                  report->gradient, bounds);
         break;
+    case PL_IK_LIMIT:
+        snprintf(text, room, "stopped at the limit of iterations or time, %s", off);
+        break;
+    case PL_IK_STALLED:
+        snprintf(text, room, "no step makes it better, %s, projected gradient %.1e%s", off, report->gradient,
+                 bounds);
+        break;
     case PL_IK_INFEASIBLE:
-        snprintf(report->message, sizeof report->message, "%s",
+        snprintf(text, room, "%s",
                  ik->message[0] ? ik->message
                                 : "no command found that keeps the efforts within their bounds");
         break;
     case PL_IK_FORWARD:
-        snprintf(report->message, sizeof report->message, "the shape at the start cannot be computed");
+        snprintf(text, room, "the shape at the start cannot be computed");
         break;
     case PL_IK_STOPPED:
-        snprintf(report->message, sizeof report->message, "interrupted, %.4g mm off", report->distance);
+        snprintf(text, room, "interrupted, %s", off);
         break;
     }
 }

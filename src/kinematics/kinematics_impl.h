@@ -131,6 +131,8 @@ void ik_jacobian(pl_ik *ik, const ik_place *place, double *J, double *E);
 // Largest deviation of a goal over its tolerance; in mm for goals that are lengths.
 double ik_error(const pl_ik *ik, const ik_place *place, double *distance);
 double ik_deviation(const pl_ik *ik, const ik_place *place, int i);
+// "0.3 mm off", or what the goal farthest from its tolerance is and how far it is off at `here`.
+void ik_off_text(const pl_ik *ik, int digits, char *text, size_t room);
 
 // ---- ik_qp.c: min 1/2 p.H p + g.p under low <= p <= high and a_i . p <= b_i, H positive definite, p = 0
 // allowed. An active set method: exact up to rounding.

@@ -283,6 +283,8 @@ static void test_opposite_direction(void **state)
         const pl_ik_report r = solve(ik, NULL);
         print_message("%s, %d forward solves\n", r.message, (int)r.costs.fk_calls);
         assert_int_equal(r.outcome, PL_IK_REACHED);
+        assert_non_null(strstr(r.message, "direction of `tip`"));
+        assert_non_null(strstr(r.message, "rad off"));
         PL_CHECK_NEAR(fabs(r.command[0] + r.command[1] + r.command[2]), PL_PI, 2e-3);
         pl_ik_destroy(ik);
     }
@@ -383,6 +385,35 @@ static void test_limit_outside_bounds(void **state)
     print_message("outside the bound: %d of 100, %d with a sample inside it\n", outside[0], outside[1]);
     assert_true(outside[0] > 50);
     assert_int_equal(outside[1], 0);
+    pl_model_destroy(model);
+}
+
+// What is left is told of the goal that is farthest from its tolerance, in its own unit.
+static void test_messages(void **state)
+{
+    (void)state;
+    static const int32_t point[] = {2, 9, 14, 20};
+    static const char *const words[] = {"curvature 0.0", "/mm off", "sensor of `reach`",
+                                        " mm off",       "reach: ", " mm off"};
+    arm a;
+    pl_model *model = arm_create(&a, 3, -0.5, 0.5);
+    pl_objective o[3] = {pl_objective_default(PL_OBJECTIVE_CURVATURE),
+                         pl_objective_default(PL_OBJECTIVE_SENSOR), tip_at(300, 0)};
+    o[0].point = point;
+    o[0].point_count = 4;
+    o[0].axis[2] = 1;
+    o[0].value = 0.1;
+    o[1].value = 500;
+    for (int i = 0; i < 3; ++i) {
+        const pl_ik_options options = pl_ik_options_default();
+        pl_ik *ik = make(model, &o[i], 1, &options);
+        const pl_ik_report r = solve(ik, (const double[3]){0.1, 0.2, 0.1});
+        print_message("%s\n", r.message);
+        assert_int_equal(r.outcome, PL_IK_NEAREST);
+        assert_non_null(strstr(r.message, words[2 * i]));
+        assert_non_null(strstr(r.message, words[2 * i + 1]));
+        pl_ik_destroy(ik);
+    }
     pl_model_destroy(model);
 }
 
@@ -650,6 +681,7 @@ int main(void)
         cmocka_unit_test(test_effort_bounds),
         cmocka_unit_test(test_limit_outside_bounds),
         cmocka_unit_test(test_reached_is_best),
+        cmocka_unit_test(test_messages),
         cmocka_unit_test(test_rates),
         cmocka_unit_test(test_combined),
         cmocka_unit_test(test_failures),
