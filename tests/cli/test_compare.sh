@@ -40,6 +40,16 @@ sed 's/size: 9/size: 9, fill: true/; s/layer: layer}/layer: layer, cavity: skin}
 s/actuation: constraint/distribution: joint/' finger.yaml >joint.yaml
 expect_status 0 fk joint.yaml --order 1 --set air=1.1
 expect_words out.txt "asked for 1.1000 of rest" "by growth (local ratios"
+# cavities of mesh files, read by Gmsh and by the core, are filled where asked for; sheets have none
+expect_status 0 mesh finger.yaml --order 1 --out body.msh --out body.inp
+for f in msh inp; do
+    sed "s/^mesh: .*/mesh: {file: body.$f, order: 1, fill: true}/; s/actuation: constraint/actuation: growth/" finger.yaml >filled.yaml
+    expect_status 0 fk filled.yaml --set air=1.1
+    expect_words out.txt "asked for 1.1000 of rest" "by growth (local ratios"
+done
+sed 's/^mesh: .*/mesh: {fill: true, sheets: [{region: skin, heights: [0, 1], outline: [[0, 0], [9, 0], [9, 9]]}]}/' finger.yaml >sheet.yaml
+expect_status 2 fk sheet.yaml --set air=1.1
+expect_words err.txt "sheet.yaml:2" "fill meshes closed cavities, and sheets have none"
 
 # side by side
 expect_status 0 compare finger.yaml --set air=1.1 --json c.json --out d.vtu --histogram h.png
