@@ -120,6 +120,10 @@ static pl_status variables_choose(pl_ik *ik, pl_error *err)
 
 static pl_status bounds_take(pl_ik *ik, pl_error *err)
 {
+    if (ik->options.effort_count > 0 && ik->options.method != PL_IK_NEWTON) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: method %s cannot keep efforts within bounds, newton can",
+                       method_name[ik->options.method]);
+    }
     for (int i = 0; i < ik->options.effort_count; ++i) {
         const pl_effort_bound *b = &ik->options.effort[i];
         if (b->actuator < 0 || b->actuator >= ik->info.actuator_count) {
@@ -172,6 +176,11 @@ static pl_status objectives_take(pl_ik *ik, const pl_objective *objective, int c
         ik->widest =
             o->kind == PL_OBJECTIVE_CURVATURE && o->point_count > ik->widest ? o->point_count : ik->widest;
         ik->row[i + 1] = ik->row[i] + ik_objective_rows(ik, o);
+    }
+    if (ik->choosing && ik->options.method != PL_IK_NEWTON) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "ik: method %s knows goals only; effort, energy and command are chosen by newton",
+                       method_name[ik->options.method]);
     }
     ik->rows = ik->row[count] + ik->n;
     ik->least_motion = ik->choosing ? 0 : ik->options.least_motion; // not both
