@@ -179,7 +179,8 @@ PL_API pl_objective pl_objective_default(pl_objective_kind kind);
 // Curvature (1/mm) of the least-squares circle (Pratt's) through points (3 each). With `axis`: in the plane
 // orthogonal to it, positive when the line from the first to the last point turns left seen against the axis;
 // smooth through 0. Without: in the best plane of the points, never negative, with a kink where they lie on a
-// line. `gradient`, if given, is its derivative by each coordinate. At least 3 points.
+// line. `gradient`, if given, is its derivative by each coordinate. At least 3 points; where no three of
+// them differ the curvature is 0.
 PL_API double pl_fit_curvature(const double *point, int32_t count, const double *axis, double *gradient);
 
 // ---- inverse kinematics

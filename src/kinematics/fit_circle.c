@@ -8,6 +8,8 @@
 #include "kinematics/kinematics_impl.h"
 #include "solver/solver.h"
 
+#define SAME_PLACE 1e-9 // of the points' spread: nearer is the same place
+
 static const double form[16] = {0, 0, 0, -2, 0, 1, 0, 0, 0, 0, 1, 0, -2, 0, 0, 0};
 
 typedef struct circle_fit {
@@ -53,8 +55,8 @@ static void fit_shifted(const circle_fit *fit, double eta, double A[16])
 }
 
 // The smallest root of det(M - eta N) from 0 upwards. M is positive semidefinite and N has one negative
-// eigenvalue, so the determinant is a quartic with one root below or at 0 and three above; secant steps from
-// 0 stay below the smallest of these.
+// eigenvalue, so the determinant is a quartic with one root below or at 0 and three above; Newton's steps
+// from 0 stay below the smallest of these.
 static double fit_root(const circle_fit *fit)
 {
     double A[16], c[5];
@@ -141,6 +143,45 @@ static void fit_coordinates(const circle_fit *fit, const double *p, double *x, d
     *h = pl_dot3(fit->n, q);
 }
 
+// The points' spread in the plane becomes their scale; false when they are no more than two places there.
+static bool fit_scale(circle_fit *fit, const double *point, int32_t count)
+{
+    double place[2][2] = {{0}}, sum = 0;
+    int places = 0;
+    for (int32_t i = 0; i < count; ++i) {
+        double x, y, h;
+        fit_coordinates(fit, point + 3 * i, &x, &y, &h);
+        sum += x * x + y * y;
+        bool other = true;
+        for (int k = 0; k < places && k < 2; ++k) {
+            other = other && hypot(x - place[k][0], y - place[k][1]) > SAME_PLACE;
+        }
+        if (other && places < 2) {
+            place[places][0] = x;
+            place[places][1] = y;
+        }
+        places += other;
+    }
+    fit->scale *= sqrt(sum / count);
+    return places > 2;
+}
+
+// Does the gradient (2 A x + B, 2 A y + C) lie to the left of the way through the points? Along all of it:
+// the chord alone tells nothing of a way that nearly closes.
+static bool fit_lies_left(const circle_fit *fit, const double *point, int32_t count)
+{
+    double x0, y0, x1, y1, h, across = 0;
+    fit_coordinates(fit, point, &x0, &y0, &h);
+    for (int32_t i = 1; i < count; ++i) {
+        fit_coordinates(fit, point + 3 * i, &x1, &y1, &h);
+        across +=
+            (x1 - x0) * (fit->a[0] * (y0 + y1) + fit->a[2]) - (y1 - y0) * (fit->a[0] * (x0 + x1) + fit->a[1]);
+        x0 = x1;
+        y0 = y1;
+    }
+    return across > 0;
+}
+
 static void fit_solve(circle_fit *fit, const double *point, int32_t count)
 {
     memset(fit->M, 0, sizeof fit->M);
@@ -167,13 +208,10 @@ static void fit_solve(circle_fit *fit, const double *point, int32_t count)
     for (int k = 0; k < 4; ++k) {
         fit->a[k] /= sqrt(fmax(norm, 1e-300));
     }
-    // a circle to the left of the way from the first to the last point is positive
-    double x0, y0, x1, y1, h;
-    fit_coordinates(fit, point, &x0, &y0, &h);
-    fit_coordinates(fit, point + 3 * (count - 1), &x1, &y1, &h);
-    const double across = -fit->a[1] * (y1 - y0) + fit->a[2] * (x1 - x0);
-    for (int k = 0; across > 0 && k < 4; ++k) {
-        fit->a[k] = -fit->a[k];
+    if (fit_lies_left(fit, point, count)) {
+        for (int k = 0; k < 4; ++k) {
+            fit->a[k] = -fit->a[k];
+        }
     }
 }
 
@@ -242,11 +280,11 @@ double pl_fit_curvature(const double *point, int32_t count, const double *axis, 
 {
     circle_fit fit = {0};
     fit_plane(&fit, point, count, axis);
-    if (!(fit.scale > 0)) {
+    if (!(fit.scale > 0) || !fit_scale(&fit, point, count)) {
         if (gradient) {
             memset(gradient, 0, 3 * (size_t)count * sizeof *gradient);
         }
-        return 0; // all in one place
+        return 0; // one place or two: no more than a line
     }
     fit_solve(&fit, point, count);
     const double signed_curvature = 2 * fit.a[0] / fit.scale;

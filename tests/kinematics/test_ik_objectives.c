@@ -136,6 +136,39 @@ static void test_curvature_gradient(void **state)
     PL_CHECK_NEAR(pl_fit_curvature(p, 12, NULL, NULL), 0.05, 1e-12);
 }
 
+// Arcs of any length up to twice around have the sign of their turn; what is no more than a line has none.
+static void test_curvature_of_any_way(void **state)
+{
+    (void)state;
+    double p[60], g[60];
+    const double up[3] = {0, 0, 1};
+    for (double angle = 0.1; angle < 12.6; angle += 0.1) {
+        for (int turn = -1; turn <= 1; turn += 2) {
+            for (int i = 0; i < 20; ++i) {
+                const double t = 0.3 + turn * angle * i / 19;
+                p[3 * i] = 5 + 10 * cos(t);
+                p[3 * i + 1] = 10 * sin(t);
+                p[3 * i + 2] = 0.1 * i;
+            }
+            PL_CHECK_NEAR(pl_fit_curvature(p, 20, up, NULL), 0.1 * turn, 1e-8);
+        }
+    }
+    // along the axis; two places, ten times each; one place
+    for (int kind = 0; kind < 3; ++kind) {
+        for (int i = 0; i < 20; ++i) {
+            p[3 * i] = 100 + (kind == 1 ? i % 2 : 0);
+            p[3 * i + 1] = 30;
+            p[3 * i + 2] = kind == 0 ? i : 7;
+            g[3 * i] = g[3 * i + 1] = g[3 * i + 2] = NAN;
+        }
+        PL_CHECK_NEAR(pl_fit_curvature(p, 20, up, g), 0, 0);
+        for (int i = 0; i < 60; ++i) {
+            PL_CHECK_NEAR(g[i], 0, 0);
+        }
+        PL_CHECK_NEAR(pl_fit_curvature(p, 20, NULL, NULL), 0, 1e-9);
+    }
+}
+
 static void refuse(pl_model *model, const pl_objective *o, const pl_ik_options *options, const char *word)
 {
     pl_error err = {0};
@@ -217,9 +250,8 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradients),
-        cmocka_unit_test(test_curvature_of_arc),
-        cmocka_unit_test(test_curvature_gradient),
+        cmocka_unit_test(test_gradients),          cmocka_unit_test(test_curvature_of_arc),
+        cmocka_unit_test(test_curvature_gradient), cmocka_unit_test(test_curvature_of_any_way),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
