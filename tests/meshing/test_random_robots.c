@@ -1,11 +1,13 @@
 // Twenty random robots of all designs: none is refused, none is called solved with forces out of balance, an
-// inverted element or a target missed, and at least 19 are solved. `validation/random_robots` tries a
-// thousand.
+// inverted element or a target missed. Some are asked for more than their material can carry: those stop on
+// the way, in an equilibrium all the same. How many do changes with the mesher and with rounding, one at a
+// time; a solver that has lost its way loses many. `validation/random_robots` tries a thousand.
 #include "../../validation/random_robot.h"
 #include "meshing_tools.h"
 
 #define COUNT 20
 #define SEED 20261115
+#define LEAST 17 // solved; 19 on the day this was written
 
 static void test_random_robots_come_to_rest(void **state)
 {
@@ -22,10 +24,16 @@ static void test_random_robots_come_to_rest(void **state)
         assert_int_not_equal(result.verdict, RANDOM_REFUSED);
         assert_int_not_equal(result.verdict, RANDOM_WRONG);
         solved += result.verdict == RANDOM_GOOD;
+        if (result.verdict == RANDOM_NOT_SOLVED) {
+            PL_CHECK_BELOW(result.relative, 1e-5);
+            assert_true(result.report.load_reached > 0 && result.report.load_reached < 1);
+            assert_true(result.report.min_J > 0);
+            assert_true(result.words[0] != 0); // and it says why
+        }
         pl_robot_destroy(robot.robot);
     }
     print_message("%d of %d solved\n", solved, COUNT);
-    assert_true(solved >= COUNT - 1);
+    assert_true(solved >= LEAST);
 }
 
 int main(void)
