@@ -30,8 +30,9 @@ typedef enum pl_acceleration {
 typedef enum pl_geometric_stop { PL_STOP_RESIDUAL, PL_STOP_TIP_MOTION } pl_geometric_stop;
 // How a geometric drive acts. Growth: the rest shapes of actuation elements change (chamber tets, the prisms
 // under a film, triangles between a cable and the body); the pieces of cable without a triangle keep their
-// rest length, and a voltage asks a film for the ratio its Maxwell stress gives it when free. Constraint: the measure itself is kept in every
-// global step by one more row. Auto: growth where there are actuation elements, else a constraint.
+// rest length, and a voltage asks a film for the ratio its Maxwell stress gives it when free. Constraint: the
+// measure itself is kept in every global step by one more row. Auto: growth where there are actuation
+// elements, else a constraint.
 typedef enum pl_actuation { PL_ACTUATE_AUTO, PL_ACTUATE_GROWTH, PL_ACTUATE_CONSTRAINT } pl_actuation;
 
 typedef struct pl_geometric_options {
@@ -44,11 +45,12 @@ typedef struct pl_geometric_options {
     double tip_tolerance;    // mm, tip_motion
     int iteration_limit;
     double time_limit;       // s; 0: none
-    double actuation_weight; // of actuation elements, in mean weights of the body
-    double body_weight;      // factor on the weights of body elements
-    bool unit_weights;       // as published: body elements weigh the same whatever they are made of, their
-                             // stiffness is R_omega alone; 1 for the stiffest of materials that differ
-    bool even_weights;       // vertex metric: elements count without their volumes, as in the published code
+    double actuation_weight; // of actuation elements without a modulus (and, in the vertex metric or with
+                             // unit weights, of all), in mean weights of the body
+    double body_weight; // factor on the weights of body elements
+    bool unit_weights;  // as published: body elements weigh the same whatever they are made of, their
+                        // stiffness is R_omega alone; 1 for the stiffest of materials that differ
+    bool even_weights;  // vertex metric: elements count without their volumes, as in the published code
     pl_actuation actuation;
     pl_distribution distribution;
     double strain_high; // rubber laws: engineering strain up to which the uniaxial curve is matched

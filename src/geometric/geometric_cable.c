@@ -110,7 +110,7 @@ static pl_status cable_triangles(pl_geometric *g, int i, pl_error *err)
         geo_point_at(&d->guide[k + 1], g->X, p[1]);
         geo_triangle *t = &g->triangle[g->triangle_count++];
         *t = (geo_triangle){.actuator = i, .apex = apex, .one = 1, .ratio = NAN};
-        t->weight_factor = g->options.actuation_weight * g->mean_weight;
+        t->weight_factor = geo_actuation_weight(g, i);
         memcpy(p[2], g->X + 3 * (size_t)apex, sizeof p[2]);
         triangle_corner(t, 0, &d->guide[k]);
         triangle_corner(t, 1, &d->guide[k + 1]);

@@ -100,7 +100,14 @@ static pl_status law_of_region(pl_geometric *g, int32_t region, geo_law *law, pl
     return PL_OK;
 }
 
-// Laws of the regions and of the actuators; actuation elements weigh so many mean weights of the body.
+double geo_actuation_weight(const pl_geometric *g, int actuator)
+{
+    const double modulus = g->robot->actuator[actuator].modulus;
+    const bool own = modulus > 0 && g->options.metric == PL_METRIC_GRADIENT && !g->options.unit_weights;
+    return own ? 0.5 * modulus : g->options.actuation_weight * g->mean_weight;
+}
+
+// Laws of the regions and of the actuators.
 static pl_status cells_laws(pl_geometric *g, pl_error *err)
 {
     const int32_t regions = g->mesh.region_count;
@@ -126,7 +133,7 @@ static pl_status cells_laws(pl_geometric *g, pl_error *err)
     for (int a = 0; a < g->robot->actuator_count; ++a) {
         g->law[regions + a] =
             (geo_law){.target = g->robot->actuator[a].kind == PL_FILM ? GEO_FILM : GEO_SCALE,
-                      .w = g->options.actuation_weight * g->mean_weight};
+                      .w = geo_actuation_weight(g, a)};
     }
     return PL_OK;
 }

@@ -163,6 +163,9 @@ struct pl_geometric {
 
 // ---- geometric_cells.c
 pl_status geo_cells_create(pl_geometric *g, pl_error *err);
+// MPa, of actuation elements: half of their modulus, as in the exact core, where they are given one and the
+// body weighs what its materials say; otherwise so many mean weights of the body.
+double geo_actuation_weight(const pl_geometric *g, int actuator);
 // ---- geometric_cable.c
 pl_status geo_guides_create(pl_geometric *g, pl_error *err);             // guides on work vertices
 pl_status geo_cables_create(pl_geometric *g, pl_error *err);             // triangles

@@ -40,6 +40,13 @@ sed 's/size: 9/size: 9, fill: true/; s/layer: layer}/layer: layer, cavity: skin}
 s/actuation: constraint/distribution: joint/' finger.yaml >joint.yaml
 expect_status 0 fk joint.yaml --order 1 --set air=1.1
 expect_words out.txt "asked for 1.1000 of rest" "by growth (local ratios"
+# with a modulus of its own the air is that of the exact method
+sed 's/, cavity: skin}/}/; s/actuation: growth,/actuation: growth, modulus: 2 MPa,/' joint.yaml >modulus.yaml
+expect_status 0 fk modulus.yaml --order 1 --displacement --set air=1.3 --json own.json
+expect_status 0 fk modulus.yaml --order 1 --displacement --set air=1.3 --method exact --json exact.json
+for k in 1 2 3; do
+    expect_near "coordinate $k of the tip, growth by both" "$(json_tip own.json $k)" "$(json_tip exact.json $k)" 1e-3
+done
 # cavities of mesh files, read by Gmsh and by the core, are filled where asked for; sheets have none
 expect_status 0 mesh finger.yaml --order 1 --out body.msh --out body.inp
 for f in msh inp; do
