@@ -325,7 +325,7 @@ PL_API pl_path_kind pl_path_find(const char *name); // PL_PATH_KIND_COUNT: none
 
 typedef struct pl_path_def {
     pl_path_kind kind;
-    double centre[3];  // mm, of the bounding box in the path's axes
+    double centre[3];  // mm, of the bounding box in the path's axes; of a flower its own
     double size[3];    // mm; 0 in size[1], size[2]: as size[0]
     double x[3], y[3]; // the path's first two axes; made orthonormal
     int count;         // points, equally far apart along the path; closed paths do not repeat the first

@@ -28,7 +28,7 @@ bool pl_path_is_closed(pl_path_kind kind)
     return kind != PL_PATH_ELL && kind != PL_PATH_LINE;
 }
 
-// The outline of the flame in a unit square, the outer tongue up on the left, a smaller one on the right:
+// The outline of the flame, the outer tongue up on the left, a smaller one on the right:
 // knots of a closed curve of cubic pieces, corners (the two tips and the dip between them) where a knot is
 // given twice.
 static const double flame[][2] = {{0.00, -0.50},  {0.30, -0.42},  {0.46, -0.18}, {0.44, 0.08},  {0.30, 0.26},
@@ -36,7 +36,11 @@ static const double flame[][2] = {{0.00, -0.50},  {0.30, -0.42},  {0.46, -0.18},
                                   {0.04, 0.40},   {-0.10, 0.50},  {-0.10, 0.50}, {-0.10, 0.28}, {-0.30, 0.10},
                                   {-0.46, -0.10}, {-0.42, -0.32}, {-0.22, -0.46}};
 
-// A point of the closed cardinal spline through the flame's knots, t in [0, 1).
+// Low and high of the spline below in x and y: the largest and smallest of its cubic pieces, between knots.
+static const double flame_box[2][2] = {{-0.467846096908265, 0.471111111111111},
+                                       {-0.501459152996286, 0.520660178462745}};
+
+// A point of the closed cardinal spline through the flame's knots, moved into the unit square; t in [0, 1).
 static void flame_at(double t, double *x, double *y)
 {
     const int n = PL_COUNT(flame);
@@ -53,8 +57,8 @@ static void flame_at(double t, double *x, double *y)
         out[i] = (2 * f3 - 3 * f2 + 1) * p[1][i] + (f3 - 2 * f2 + f) * m0 + (3 * f2 - 2 * f3) * p[2][i] +
                  (f3 - f2) * m1;
     }
-    *x = out[0];
-    *y = out[1];
+    *x = (out[0] - flame_box[0][0]) / (flame_box[0][1] - flame_box[0][0]) - 0.5;
+    *y = (out[1] - flame_box[1][0]) / (flame_box[1][1] - flame_box[1][0]) - 0.5;
 }
 
 // Corners of the paths made of straight edges, in parts of the size; returns their number.

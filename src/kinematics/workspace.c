@@ -25,11 +25,9 @@ static pl_status workspace_range(const pl_model_info *info, const pl_workspace_d
     return PL_OK;
 }
 
-static int grid_steps(const pl_workspace_def *def, int commands, int i)
+// Values per command where they are not given: the most whose grid has no more than `count` points.
+static int grid_side(const pl_workspace_def *def, int commands)
 {
-    if (def->steps) {
-        return def->steps[i];
-    }
     int steps = 2;
     while (pow(steps + 1, commands) <= def->count) {
         ++steps;
@@ -39,10 +37,10 @@ static int grid_steps(const pl_workspace_def *def, int commands, int i)
 
 // Point k of a grid, back and forth: each digit runs up and down in turn, so neighbours differ in one
 // command.
-static void grid_point(const pl_workspace_def *def, int commands, int64_t k, double *z)
+static void grid_point(const int *given, int side, int commands, int64_t k, double *z)
 {
     for (int i = 0; i < commands; ++i) {
-        const int steps = grid_steps(def, commands, i);
+        const int steps = given ? given[i] : side;
         int64_t digit = k % steps;
         k /= steps;
         digit = k % 2 ? steps - 1 - digit : digit;
@@ -125,8 +123,9 @@ static pl_status workspace_count(const pl_workspace_def *def, int commands, int6
     *count = def->count;
     if (def->order == PL_WORKSPACE_GRID) {
         *count = 1;
+        const int side = grid_side(def, commands);
         for (int i = 0; i < commands; ++i) {
-            const int steps = grid_steps(def, commands, i);
+            const int steps = def->steps ? def->steps[i] : side;
             if (steps < 1) {
                 return pl_fail(err, PL_BAD_INPUT, "workspace: %d steps for command %d, at least 1 is needed",
                                steps, i);
@@ -167,13 +166,14 @@ pl_status pl_workspace_plan_init(const pl_model *model, const pl_workspace_def *
         return pl_fail_memory(err, "workspace");
     }
     plan->count = (int)count;
+    const int side = grid_side(def, n);
     for (int64_t k = 0; k < count; ++k) {
         double *z = plan->command + k * n;
         for (int i = 0; def->order == PL_WORKSPACE_HALTON && i < n; ++i) {
             z[i] = radical_inverse(prime(i), k + 1);
         }
         if (def->order == PL_WORKSPACE_GRID) {
-            grid_point(def, n, k, z);
+            grid_point(def->steps, side, n, k, z);
         }
     }
     if (def->order == PL_WORKSPACE_HALTON) {

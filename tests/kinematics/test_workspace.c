@@ -46,6 +46,15 @@ static void test_grid(void **state)
     PL_CHECK_OK(pl_workspace_plan_init(model, &def, &plan, &err));
     assert_int_equal(plan.count, 125);
     pl_workspace_plan_clear(&plan);
+    // a long grid costs no more than its points
+    arm b;
+    pl_model *single = arm_create(&b, 1, -1, 1);
+    def.count = 300000;
+    PL_CHECK_OK(pl_workspace_plan_init(single, &def, &plan, &err));
+    assert_int_equal(plan.count, 300000);
+    PL_CHECK_NEAR(plan.command[100000], -1 + 2.0 * 100000 / 299999, 1e-12);
+    pl_workspace_plan_clear(&plan);
+    pl_model_destroy(single);
     const int none[3] = {4, 0, 5};
     def.steps = none;
     assert_int_equal(pl_workspace_plan_init(model, &def, &plan, &err), PL_BAD_INPUT);
