@@ -5,38 +5,6 @@
 #define VACUUM_PERMITTIVITY 8.8541878128e-12 // N / V^2
 #define STEP_LIMIT 0.05 // of the rest measure: how far a constraint moves in one iteration
 
-// An open cavity whose rim slides in planes through one common point (a part cut along its symmetry planes)
-// is closed by those planes: the cap's apex is that point. False when the rim is not of this kind.
-static bool rim_apex(const pl_geometric *g, const int32_t *node, int32_t count, double apex[3])
-{
-    bool plane[3] = {false, false, false};
-    double mean[3] = {0};
-    for (int32_t j = 0; j < count; ++j) {
-        bool held = false;
-        for (int i = 0; i < 3; ++i) {
-            const size_t at = 3 * (size_t)node[j] + (size_t)i;
-            const pl_support *s = g->support_of[at] >= 0 ? &g->robot->support[g->support_of[at]] : NULL;
-            mean[i] += g->X[at] / count;
-            if (!s || s->move[i] != 0 || pl_norm3(s->rotate) > 0) {
-                continue;
-            }
-            if (plane[i] && fabs(apex[i] - g->X[at]) > 1e-9 * g->size) {
-                return false;
-            }
-            plane[i] = held = true;
-            apex[i] = g->X[at];
-        }
-        if (!held) {
-            return false;
-        }
-    }
-    // along an axis without a plane any point will do: the cap's sides stay in the planes
-    for (int i = 0; i < 3; ++i) {
-        apex[i] = plane[i] ? apex[i] : mean[i];
-    }
-    return true;
-}
-
 static pl_status chamber_functional(pl_geometric *g, const pl_actuator *a, pl_functional *h)
 {
     pl_status status = pl_functional_add_volume_faces(h, g->corner, a->face, a->face_count);
@@ -47,10 +15,7 @@ static pl_status chamber_functional(pl_geometric *g, const pl_actuator *a, pl_fu
         for (int32_t j = 0; node && j < count / step; ++j) {
             node[j] = g->corner_of[a->rim_node[first + j * step]];
         }
-        double apex[3];
-        const bool fixed = node && rim_apex(g, node, count / step, apex);
-        status =
-            node ? pl_functional_add_rim(h, node, count / step, false, fixed ? apex : NULL) : PL_NO_MEMORY;
+        status = node ? pl_functional_add_rim(h, node, count / step, false, pl_rim_apex(a, k)) : PL_NO_MEMORY;
         pl_free(node);
     }
     return status;

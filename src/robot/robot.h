@@ -2,6 +2,7 @@
 #ifndef PL_ROBOT_IMPL_H
 #define PL_ROBOT_IMPL_H
 
+#include "actuator/actuator.h"
 #include "base/base.h"
 #include "pliant/robot.h"
 
@@ -45,6 +46,7 @@ typedef struct pl_actuator {
     int rim_count;
     int32_t *rim_start; // rim_count + 1
     int32_t *rim_node;
+    double *rim_apex; // 3 per rim: where its cap has its apex; NAN: in the mean of the rim
     bool rim_quadratic;
     // chamber elements that were taken out of the mesh (its air): corners of tets, 4 each; numbers from the
     // mesh's vertex count on are vertices inside the chamber, at fill_position
@@ -82,6 +84,11 @@ typedef struct pl_cable_triangle {
 // Those of one cable, into room for guide_count; fails where there is none.
 pl_status pl_cable_triangles(const pl_robot *robot, const pl_actuator *cable, pl_cable_triangle *out,
                              int *count, pl_error *err);
+
+// The fixed apex of a rim's cap; NULL: the mean of the rim.
+const double *pl_rim_apex(const pl_actuator *chamber, int rim);
+// The volume of a chamber on the robot's mesh, caps included. PL_OK or PL_NO_MEMORY.
+pl_status pl_chamber_functional(const pl_mesh *mesh, const pl_actuator *chamber, pl_functional *h);
 
 // What a command's value makes of the actuator's own: NAN stays NAN (idle).
 static inline double pl_actuator_value(const pl_actuator *a, double command)

@@ -158,11 +158,19 @@ static pl_status actuator_faces(robot_build *b, const pl_actuator_def *def, int 
 
 static pl_status actuator_chamber(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
 {
-    const pl_status status = actuator_rims(b, a, def->line);
+    pl_functional volume = {0};
+    pl_status status = actuator_rims(b, a, def->line);
+    if (status == PL_OK) {
+        status = robot_rim_apexes(b, a);
+    }
+    if (status == PL_OK && pl_chamber_functional(b->robot->mesh, a, &volume) != PL_OK) {
+        status = robot_memory(b);
+    }
+    a->rest = status == PL_OK ? pl_functional_value(&volume, pl_mesh_get(b->robot->mesh).position) : 0;
+    pl_functional_clear(&volume);
     if (status != PL_OK) {
         return status;
     }
-    a->rest = pl_mesh_faces_enclosed(b->robot->mesh, a->face, a->face_count);
     if (!(a->rest > 1e-9 * b->size * b->size * b->size)) {
         ROBOT_DEFECT(b, def->line,
                      "chamber '%s': '%s' encloses %.6g mm^3, expected a cavity with a positive volume",

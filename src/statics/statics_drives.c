@@ -3,52 +3,6 @@
 
 #define VACUUM_PERMITTIVITY 8.8541878128e-12 // N / V^2
 
-// An open cavity whose rim slides in planes through one common point (a part cut along its symmetry planes)
-// is closed by those planes: the cap's apex is that point. Returns false when the rim is not of this kind.
-static bool rim_symmetry_apex(const pl_statics *s, const int32_t *node, int32_t count, double apex[3])
-{
-    bool plane[3] = {false, false, false};
-    double mean[3] = {0};
-    for (int32_t j = 0; j < count; ++j) {
-        bool held = false;
-        for (int i = 0; i < 3; ++i) {
-            const int32_t k = s->support_of[3 * node[j] + i];
-            if (s->dof[3 * node[j] + i] < 0 && k >= 0 && s->robot->support[k].move[i] == 0 &&
-                pl_norm3(s->robot->support[k].rotate) == 0) {
-                const double at = s->mesh.position[3 * (int64_t)node[j] + i];
-                if (plane[i] && fabs(apex[i] - at) > 1e-9 * s->size) {
-                    return false;
-                }
-                plane[i] = held = true;
-                apex[i] = at;
-            }
-        }
-        if (!held) {
-            return false;
-        }
-        for (int i = 0; i < 3; ++i) {
-            mean[i] += s->mesh.position[3 * (int64_t)node[j] + i] / count;
-        }
-    }
-    // along an axis without a plane any point will do: the cap's sides stay in the planes
-    for (int i = 0; i < 3; ++i) {
-        apex[i] = plane[i] ? apex[i] : mean[i];
-    }
-    return true;
-}
-
-static pl_status cavity_functional(const pl_statics *s, const pl_actuator *a, pl_functional *h)
-{
-    pl_status status = pl_functional_add_volume_faces(h, s->robot->mesh, a->face, a->face_count);
-    for (int k = 0; status == PL_OK && k < a->rim_count; ++k) {
-        const int32_t *node = a->rim_node + a->rim_start[k], count = a->rim_start[k + 1] - a->rim_start[k];
-        double apex[3];
-        const bool fixed = rim_symmetry_apex(s, node, count, apex);
-        status = pl_functional_add_rim(h, node, count, a->rim_quadratic, fixed ? apex : NULL);
-    }
-    return status;
-}
-
 static pl_status cable_functional(pl_functional *h, const pl_point *guide, int count)
 {
     pl_status status = PL_OK;
@@ -66,7 +20,7 @@ static pl_status actuator_functional(const pl_statics *s, const pl_actuator *a, 
     case PL_CABLE:
         return cable_functional(h, a->guide, a->guide_count);
     case PL_CHAMBER:
-        return cavity_functional(s, a, h);
+        return pl_chamber_functional(s->robot->mesh, a, h);
     default:
         return pl_functional_add_area_faces(h, s->robot->mesh, a->face, a->face_count);
     }
