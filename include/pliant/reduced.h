@@ -199,10 +199,6 @@ typedef struct pl_reduce_options {
 } pl_reduce_options;
 PL_API pl_reduce_options pl_reduce_options_default(void);
 
-typedef struct pl_reduce_sample {
-    double position_error;  // mm
-    double direction_error; // rad, of the marker's z axis
-} pl_reduce_sample;
 typedef struct pl_reduce_report {
     int solves;                          // of the full model
     double length, diameter;             // mm, of the body

@@ -4,7 +4,9 @@
 //   equation 13: the tip direction takes the compliance of rotation by force, L^2 / (2 E I) in metres, where
 //                rotation by moment, L / (E I), belongs;
 //   equation 14: the tip direction adds two rotation matrices instead of multiplying them;
-//   equation 17: z follows from a circle, x and y from the straight beam.
+//   equation 17: z follows from a circle, x and y from the straight beam. The paper has two curvatures in 16
+//                and one in 17, and took that of the x-z plane for its experiment; here it is that of both,
+//                sqrt(kx^2 + ky^2), which is the same where the beam bends in that plane.
 // External tip loads enter equations 8 to 10 and 16 by their vectors at rest.
 #include "reduced/reduced_impl.h"
 

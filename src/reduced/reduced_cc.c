@@ -140,34 +140,10 @@ static pl_status cc_memory(pl_reduced_model *m, cc_data *c, pl_error *err)
                : pl_fail_memory(err, "the constant-curvature model");
 }
 
-static pl_status cc_line(pl_reduced_model *m, pl_error *err)
-{
-    const int markers = m->station_count, most = markers + 2 * (m->actuator_count + m->sensor_count);
-    double *wanted = REDUCED_TAKE(m, double, most);
-    if (!wanted) {
-        return pl_fail_memory(err, "the constant-curvature model");
-    }
-    int count = 0;
-    for (int i = 0; i < markers; ++i) {
-        wanted[count++] = m->station_s[i];
-    }
-    for (int i = 0; i < m->actuator_count; ++i) {
-        wanted[count++] = m->actuator[i].path.span[0];
-        wanted[count++] = m->actuator[i].path.span[1];
-    }
-    for (int i = 0; i < m->sensor_count; ++i) {
-        if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
-            wanted[count++] = m->sensor[i].path.span[0];
-            wanted[count++] = m->sensor[i].path.span[1];
-        }
-    }
-    return reduced_stations(m, wanted, count, err);
-}
-
 static pl_status cc_create(pl_reduced_model *m, pl_error *err)
 {
     cc_data *c = REDUCED_TAKE(m, cc_data, 1);
-    pl_status status = c ? cc_line(m, err) : pl_fail_memory(err, "the constant-curvature model");
+    pl_status status = c ? reduced_line(m, err) : pl_fail_memory(err, "the constant-curvature model");
     if (status != PL_OK) {
         return status;
     }
@@ -500,7 +476,7 @@ bool pl_arc_reach(const double position[3], pl_arc *arc)
     const double turn = 2 * atan2(rho, position[2]);
     arc->length = chord / reduced_trig_of(0.25 * turn * turn).S1;
     // turn / rho is finite at rho = 0: 2 atan(x)/x / z
-    const double per = rho > 1e-8 * chord ? turn / rho : 2 / position[2];
+    const double per = rho > 1e-8 * chord || position[2] < 0 ? turn / rho : 2 / position[2];
     arc->turn[0] = -per * position[1];
     arc->turn[1] = per * position[0];
     return true;

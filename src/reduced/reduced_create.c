@@ -114,6 +114,30 @@ pl_status reduced_stations(pl_reduced_model *m, const double *wanted, int wanted
     return PL_OK;
 }
 
+pl_status reduced_line(pl_reduced_model *m, pl_error *err)
+{
+    const int markers = m->station_count, most = markers + 2 * (m->actuator_count + m->sensor_count);
+    double *wanted = REDUCED_TAKE(m, double, most);
+    if (!wanted) {
+        return pl_fail_memory(err, "the reduced model's stations");
+    }
+    int count = 0;
+    for (int i = 0; i < markers; ++i) {
+        wanted[count++] = m->station_s[i];
+    }
+    for (int i = 0; i < m->actuator_count; ++i) {
+        wanted[count++] = m->actuator[i].path.span[0];
+        wanted[count++] = m->actuator[i].path.span[1];
+    }
+    for (int i = 0; i < m->sensor_count; ++i) {
+        if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
+            wanted[count++] = m->sensor[i].path.span[0];
+            wanted[count++] = m->sensor[i].path.span[1];
+        }
+    }
+    return reduced_stations(m, wanted, count, err);
+}
+
 // ---- copies
 static bool create_path(pl_reduced_model *m, const pl_line_path_def *d, reduced_path *p)
 {

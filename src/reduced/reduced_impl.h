@@ -148,6 +148,8 @@ double reduced_actuator_slope(const reduced_actuator *a, const double *command);
 // Stations at 0, at the ends of sections, where markers, paths and forces need them, with pieces between no
 // longer than a section's length over its pieces.
 pl_status reduced_stations(pl_reduced_model *m, const double *wanted, int wanted_count, pl_error *err);
+// Stations for all markers, actuators and sensors by length.
+pl_status reduced_line(pl_reduced_model *m, pl_error *err);
 int reduced_section_at(const pl_reduced_model *m, double s); // of a piece that has s inside
 double reduced_diameter(const pl_reduced_model *m, double s);
 

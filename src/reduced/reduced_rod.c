@@ -12,35 +12,11 @@
 #define ROD_PARTS_MAX 400   // parts of the way tried in one solve
 #define ROD_TURN_MAX 1.0    // rad an element may turn in one step
 
-static pl_status rod_line(pl_reduced_model *m, pl_error *err)
-{
-    const int markers = m->station_count, most = markers + 2 * (m->actuator_count + m->sensor_count);
-    double *wanted = REDUCED_TAKE(m, double, most);
-    if (!wanted) {
-        return pl_fail_memory(err, "the rod");
-    }
-    int count = 0;
-    for (int i = 0; i < markers; ++i) {
-        wanted[count++] = m->station_s[i];
-    }
-    for (int i = 0; i < m->actuator_count; ++i) {
-        wanted[count++] = m->actuator[i].path.span[0];
-        wanted[count++] = m->actuator[i].path.span[1];
-    }
-    for (int i = 0; i < m->sensor_count; ++i) {
-        if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
-            wanted[count++] = m->sensor[i].path.span[0];
-            wanted[count++] = m->sensor[i].path.span[1];
-        }
-    }
-    return reduced_stations(m, wanted, count, err);
-}
-
 static pl_status rod_create(pl_reduced_model *m, pl_error *err)
 {
     rod_data *r = REDUCED_TAKE(m, rod_data, 1);
     m->kind_data = r;
-    pl_status status = r ? rod_line(m, err) : pl_fail_memory(err, "the rod");
+    pl_status status = r ? reduced_line(m, err) : pl_fail_memory(err, "the rod");
     status = status == PL_OK ? rod_build(m, r, err) : status;
     if (status == PL_OK) {
         m->own_count = 6 * (size_t)r->elements + 1;

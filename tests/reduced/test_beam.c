@@ -1,5 +1,6 @@
 // Paper 001 as published: its compliance, its equations at hand-computed numbers, exact derivatives.
 #include "reduced_robot.h"
+#include "base/vec.h"
 
 // The paper's segment: 25 mm wide, 45 mm long, chambers at 7 mm and 120 degrees, the first along y.
 static void segment(line_plan *p, bool as_published)
@@ -39,18 +40,26 @@ static void test_equations_of_the_paper(void **state)
     segment(&p, true);
     const double EI = p.section[0].EI[0], EA = p.section[0].EA, A = 10, P = 0.1, L = 45, d = 7;
     pl_model *model = line_build(&p);
-    const double command[3] = {P, 0, 0};
-    const double *tip = line_tip(model, command);
-    const double M = d * P * A;                     // 3, 4: about x
-    const double dL = L / EA * P * A / 3;           // 11, 12
-    const double aim = 1e-3 * L * L / (2 * EI) * M; // 13: the rotation about y, from the moment about x
-    const double size = sqrt(sin(aim) * sin(aim) + (1 + cos(aim)) * (1 + cos(aim))); // 14
-    const double kappa = M / EI, l = L + dL;
-    PL_CHECK_NEAR(tip[0], dL * sin(aim) / size, 1e-12);   // 15
-    PL_CHECK_NEAR(tip[1], -L * L / (2 * EI) * M, 1e-12);  // 9
-    PL_CHECK_NEAR(tip[2], sin(kappa * l) / kappa, 1e-12); // 17
-    const double *R = pl_model_get_answer(model).rotation;
-    PL_CHECK_NEAR(atan2(R[7], R[8]), L / EI * M, 1e-12); // 10
+    for (int i = 0; i < 3; ++i) {
+        const double command[3] = {i == 0 ? P : 0, i == 1 ? P : 0, i == 2 ? P : 0};
+        const double *tip = line_tip(model, command), angle = PL_PI / 2 + 2 * PL_PI * i / 3;
+        const double Mx = d * sin(angle) * P * A, My = -d * cos(angle) * P * A; // 3 to 6
+        const double dL = L / EA * P * A / 3;                                   // 11, 12
+        // 13: rotations of the direction, each from the moment about the other axis
+        const double ax = -1e-3 * L * L / (2 * EI) * My, ay = 1e-3 * L * L / (2 * EI) * Mx;
+        const double O[3] = {sin(ay), -sin(ax), cos(ax) + cos(ay)}; // 14
+        const double size = sqrt(O[0] * O[0] + O[1] * O[1] + O[2] * O[2]);
+        const double kappa = hypot(Mx, My) / EI, l = L + dL;                    // 16, both together
+        PL_CHECK_NEAR(tip[0], L * L / (2 * EI) * My + dL * O[0] / size, 1e-12); // 9, 15
+        PL_CHECK_NEAR(tip[1], -L * L / (2 * EI) * Mx + dL * O[1] / size, 1e-12);
+        PL_CHECK_NEAR(tip[2], sin(kappa * l) / kappa, 1e-12); // 17
+        const double *R = pl_model_get_answer(model).rotation;
+        double want[9];
+        pl_rotation_exp((const double[3]){L / EI * Mx, L / EI * My, 0}, want); // 10
+        for (int k = 0; k < 9; ++k) {
+            PL_CHECK_NEAR(R[k], want[k], 1e-12);
+        }
+    }
     pl_model_destroy(model);
 }
 

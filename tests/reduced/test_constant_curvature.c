@@ -60,6 +60,15 @@ static void test_arc_reaches_its_end(void **state)
         PL_CHECK_NEAR(back.turn[0], arc.turn[0], 1e-9);
         PL_CHECK_NEAR(back.turn[1], arc.turn[1], 1e-9);
     }
+    // nearly all the way round: the turn is 2 pi less a trace
+    const double behind[3] = {3e-10, 4e-10, -1};
+    pl_arc round;
+    double end[3];
+    assert_true(pl_arc_reach(behind, &round));
+    PL_CHECK_NEAR(hypot(round.turn[0], round.turn[1]), 2 * PL_PI, 1e-8);
+    pl_arc_end(&round, end, NULL);
+    PL_CHECK_NEAR(end[0] / round.length, behind[0] / round.length, 1e-15);
+    PL_CHECK_NEAR(end[1] / round.length, behind[1] / round.length, 1e-15);
     pl_arc none;
     assert_false(pl_arc_reach((const double[3]){0, 0, 0}, &none));
     assert_false(pl_arc_reach((const double[3]){0, 0, -3}, &none));
