@@ -73,7 +73,8 @@ static int reduce_load(const cli_args *args, reduce *r, const char *probe)
         return CLI_DONE;
     }
     cli_findings(r->findings);
-    if (pl_findings_defect_count(r->findings) > 0) {
+    // what `err` repeats has been printed with its line
+    if ((status == PL_BAD_INPUT || status == PL_BAD_FILE) && pl_findings_defect_count(r->findings) > 0) {
         return CLI_WRONG;
     }
     err.status = status;
@@ -217,7 +218,7 @@ static int reduce_work(const cli_args *args, reduce *r)
     cli_progress_done();
     if (reduced != PL_OK) {
         err.status = reduced;
-        return reduced == PL_INTERRUPTED ? CLI_BADLY : cli_fail(args, &err);
+        return cli_fail(args, &err);
     }
     status = reduce_write(args, r);
     if (status == CLI_DONE) {
