@@ -162,7 +162,7 @@ typedef struct pl_objective {
     double
         tolerance; // a goal is met when |d| (not weighted) is below it; 0: 0.005 mm for lengths, 1e-3 rad or
                    // cosine, 1e-3 of `value` (or of 1/size) for curvatures, 1e-3 of the value for sensors
-    bool axes[3];  // position, orientation: world axes that count; all false means all
+    bool axes[3];  // position, distance, orientation: world axes that count; all false means all
     double target[3];     // position; direction (any length); centre of a distance; point of an orthogonality
     double axis[3];       // direction, orthogonality: the marker's axis at rest (any length); curvature: the
                           // axis of pl_fit_curvature, 0 0 0 for none

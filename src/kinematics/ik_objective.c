@@ -314,7 +314,7 @@ static void deviation_orientation(const pl_ik *ik, const ik_place *at, const pl_
     }
 }
 
-// d = |p - t| - radius, or p - t when the radius is 0
+// d = |p - t| - radius on the axes that count, or p - t when the radius is 0
 static void deviation_distance(const pl_ik *ik, const ik_place *at, const pl_objective *o, double *d,
                                double *J)
 {
@@ -324,11 +324,15 @@ static void deviation_distance(const pl_ik *ik, const ik_place *at, const pl_obj
     }
     const int out = ik->outputs.marker[o->index];
     double e[3];
-    pl_sub3(at->y + out, o->target, e);
+    int first = 2;
+    for (int k = 2; k >= 0; --k) {
+        e[k] = objective_counts(o, k) ? at->y[out + k] - o->target[k] : 0;
+        first = objective_counts(o, k) ? k : first;
+    }
     const double length = pl_norm3(e);
     d[0] = length - o->value;
     for (int k = 0; k < 3; ++k) {
-        e[k] = length > 0 ? e[k] / length : k == 0; // at the centre any direction leads out
+        e[k] = length > 0 ? e[k] / length : k == first; // at the centre any direction leads out
     }
     if (J) {
         row_add3(ik, J, e, out);

@@ -31,13 +31,13 @@ static double command_rest(const pl_ik *ik, int i, double low, double high)
 }
 
 // z of the model's commands as they are; idle ones at their rest value.
-static void solve_read_entry(pl_ik *ik)
+static void solve_read_commands(const pl_ik *ik, double *z)
 {
     const pl_model_answer a = pl_model_get_answer(ik->model);
     for (int j = 0; j < ik->n; ++j) {
         const int i = ik->variable[j];
         const double c = isnan(a.command[i]) ? command_rest(ik, i, ik->low[j], ik->high[j]) : a.command[i];
-        ik->entry[j] = (c - ik->low[j]) / ik->span[j];
+        z[j] = (c - ik->low[j]) / ik->span[j];
     }
 }
 
@@ -341,7 +341,7 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     ik->interrupted = false;
     ik->gradient = NAN;
     ik->message[0] = 0;
-    solve_read_entry(ik);
+    solve_read_commands(ik, ik->entry);
     if (!solve_box(ik)) {
         memcpy(ik->here.z, ik->entry, (size_t)ik->n * sizeof *ik->entry);
         ik_outputs_read(ik, &ik->here);
@@ -387,10 +387,7 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
 pl_status pl_ik_residual(pl_ik *ik, double *residual, double *jacobian, pl_error *err)
 {
     const int rows = ik->row[ik->objective_count];
-    const pl_model_answer a = pl_model_get_answer(ik->model);
-    for (int j = 0; j < ik->n; ++j) {
-        ik->here.z[j] = (a.command[ik->variable[j]] - ik->low[j]) / ik->span[j];
-    }
+    solve_read_commands(ik, ik->here.z);
     ik_outputs_read(ik, &ik->here);
     ik_evaluate(ik, &ik->here);
     memcpy(residual, ik->here.r, (size_t)rows * sizeof *residual);

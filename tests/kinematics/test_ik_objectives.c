@@ -81,6 +81,33 @@ static void test_gradients(void **state)
     pl_model_destroy(model);
 }
 
+// A distance counts the axes it names: from a line, when one is left out.
+static void test_distance_on_axes(void **state)
+{
+    (void)state;
+    arm a;
+    pl_model *model = arm_create(&a, 3, -2, 2);
+    pl_objective o = pl_objective_default(PL_OBJECTIVE_DISTANCE);
+    const double target[3] = {40, 55, 70};
+    memcpy(o.target, target, sizeof target);
+    o.value = 12;
+    o.axes[0] = o.axes[1] = true;
+    PL_CHECK_BELOW(gradient_error(model, o, somewhere), 1e-6);
+    arm_go(model, somewhere);
+    const pl_ik_options options = pl_ik_options_default();
+    pl_error err = {0};
+    pl_ik *ik = NULL;
+    double r[3];
+    PL_CHECK_OK(pl_ik_create(model, &o, 1, &options, &ik, &err));
+    PL_CHECK_OK(pl_ik_residual(ik, r, NULL, &err));
+    PL_CHECK_NEAR(r[0], hypot(a.marker[0] - 40, a.marker[1] - 55) - 12, 1e-12);
+    pl_ik_report report;
+    PL_CHECK_OK(pl_ik_solve(ik, NULL, &report, &err));
+    assert_int_equal(report.outcome, PL_IK_REACHED);
+    pl_ik_destroy(ik);
+    pl_model_destroy(model);
+}
+
 // The last section alone is an arc: its curvature is angle over length, signed about the axis; the fit
 // through all of it is exact.
 static void test_curvature_of_arc(void **state)
@@ -250,8 +277,11 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradients),          cmocka_unit_test(test_curvature_of_arc),
-        cmocka_unit_test(test_curvature_gradient), cmocka_unit_test(test_curvature_of_any_way),
+        cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_distance_on_axes),
+        cmocka_unit_test(test_curvature_of_arc),
+        cmocka_unit_test(test_curvature_gradient),
+        cmocka_unit_test(test_curvature_of_any_way),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

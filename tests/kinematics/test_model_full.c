@@ -218,6 +218,26 @@ static void test_slots(void **state)
     bar_clear(&b);
 }
 
+// Before the first solve all commands are idle: they count at their rest.
+static void test_residual_of_idle(void **state)
+{
+    (void)state;
+    bar b = bar_create();
+    const double place[2] = {1, 2};
+    pl_objective o = pl_objective_default(PL_OBJECTIVE_COMMAND);
+    o.place = place;
+    const pl_ik_options options = pl_ik_options_default();
+    pl_ik *ik = NULL;
+    pl_error err = {0};
+    double r[2];
+    PL_CHECK_OK(pl_ik_create(b.model, &o, 1, &options, &ik, &err));
+    PL_CHECK_OK(pl_ik_residual(ik, r, NULL, &err));
+    PL_CHECK_NEAR(r[0], -1 / 4.0, 1e-15);
+    PL_CHECK_NEAR(r[1], -2 / 4.0, 1e-15);
+    pl_ik_destroy(ik);
+    bar_clear(&b);
+}
+
 // Two coordinates of the tip by two tendons; then the same with a bound on a tendon's tension.
 static void test_reach(void **state)
 {
@@ -268,9 +288,8 @@ static void test_reach(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_derivatives),
-        cmocka_unit_test(test_energy_of_growth),
-        cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_derivatives), cmocka_unit_test(test_energy_of_growth),
+        cmocka_unit_test(test_slots),       cmocka_unit_test(test_residual_of_idle),
         cmocka_unit_test(test_reach),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
