@@ -442,6 +442,99 @@ static void test_tasks(void **state)
     }
 }
 
+// ---- files as a hurried hand leaves them
+#define MUTATED 1500 // of each kind
+
+// One to three changes: a word or number replaced by an odd one, taken out, doubled or swapped for its
+// neighbour, a line doubled, the rest cut off, a byte put in.
+static void mutate(pl_random *random, const char *from, char *to, size_t room)
+{
+    static const char *const odd[] = {"0",      "-0",   "-1",   "1e308", "1e-308", "nan",
+                                      ".inf",   "\"\"", "[]",   "{}",    "null",   "[1,2,3]",
+                                      "{a: 1}", "é",    "true", "5 kPa", "9e99",   "x [mm]",
+                                      "x,x",    "2 cm", "'",    "\t",    "\r\n",   "\xef\xbb\xbf"};
+    snprintf(to, room, "%s", from);
+    for (int change = (int)pl_random_uniform(random, 1, 4); change > 0; --change) {
+        char copy[2000];
+        const size_t length = strlen(to);
+        size_t begin = length > 0 ? (size_t)pl_random_uniform(random, 0, (double)length - 0.001) : 0;
+        while (begin > 0 && !strchr(" ,:{}[]\n;", to[begin - 1])) {
+            --begin;
+        }
+        const size_t end = begin + strcspn(to + begin, " ,:{}[]\n;");
+        const int how = (int)pl_random_uniform(random, 0, 7.999);
+        const char *put = odd[(size_t)pl_random_uniform(random, 0, PL_COUNT(odd) - 0.001)];
+        const int word = (int)(end - begin);
+        snprintf(copy, sizeof copy, "%s", to);
+        if (how < 4) {
+            snprintf(to, room, "%.*s%s%s", (int)begin, copy, put, copy + end);
+        } else if (how == 4) {
+            snprintf(to, room, "%.*s%s", (int)begin, copy, copy + end);
+        } else if (how == 5) {
+            snprintf(to, room, "%.*s%.*s%s", (int)end, copy, word, copy + begin, copy + end);
+        } else if (how == 6) {
+            const size_t line = strcspn(copy + begin, "\n");
+            snprintf(to, room, "%.*s\n%.*s%s", (int)begin, copy, (int)line, copy + begin, copy + begin);
+        } else {
+            to[begin] = '\0';
+        }
+    }
+}
+
+// The sentence names the file; of YAML, and of a table with rows, with a line.
+static void expect_sentence(const pl_error *err, const char *name, bool line, const char *text)
+{
+    const char *at = strstr(err->text, name);
+    const bool good = at && (!line || (at[strlen(name)] == ':' && at[strlen(name) + 1] >= '1'));
+    if (!good) {
+        print_error("'%s' does not say where it is wrong:\n%s\n", err->text, text);
+        fail();
+    }
+}
+
+static void test_mutated_files(void **state)
+{
+    (void)state;
+    static const char task[] =
+        TASK_HEAD "stages:\n- {do: move, marker: tip, to: [1, 2, 3], axes: xy}\n"
+                  "- {do: reach, object: cup, name: near}\n- {do: grasp, object: cup}\n"
+                  "- {do: place, object: cup, to: [9, 8, 7], steps: 4}\n";
+    static const char path[] =
+        "# a path\nt [s];x [mm];y [cm];z;nx;ny;nz;rx [deg];ry;rz\n0;1;2;3;0;0;1;0;0;0\n"
+        "0.5;2;3;4;0;1;1;10;0;0\n1;3;4;5;0;1;0;20;0;0\n";
+    static const char target[] = "x0,y0,z0,x,y,z\n0,0,0,1,2,3\n10,0,0,4,5,6\n";
+    const double rest[9] = {0, 0, 0, 10, 0, 0, 20, 0, 0};
+    pl_random random;
+    pl_random_seed(&random, 4);
+    int right = 0;
+    for (int i = 0; i < 3 * MUTATED; ++i) {
+        char text[2000];
+        pl_error err = {0};
+        pl_status status;
+        mutate(&random, i % 3 == 0 ? task : i % 3 == 1 ? path : target, text, sizeof text);
+        if (i % 3 == 0) {
+            pl_task_file file;
+            status = pl_task_read(write_text("m.yaml", text), &file, NULL, &err);
+            pl_task_file_clear(&file);
+        } else if (i % 3 == 1) {
+            pl_path_file file;
+            status = pl_path_read(write_text("m.csv", text), &file, &err);
+            pl_path_clear(&file);
+        } else {
+            pl_shape_target file;
+            status = pl_shape_target_read(write_text("m.csv", text), rest, 3, 1, &file, &err);
+            pl_shape_target_clear(&file);
+        }
+        right += status == PL_OK;
+        assert_true(status == PL_OK || status == PL_BAD_INPUT);
+        if (status != PL_OK) {
+            expect_sentence(&err, i % 3 == 0 ? "m.yaml" : "m.csv", i % 3 == 0, text);
+        }
+    }
+    print_message("of %d mutated files %d were still right\n", 3 * MUTATED, right);
+    assert_true(right > MUTATED / 20 && right < 2 * MUTATED); // neither all noise nor no change
+}
+
 static int clean(void **state)
 {
     (void)state;
@@ -460,6 +553,7 @@ int main(void)
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_store),
         cmocka_unit_test(test_tasks),
+        cmocka_unit_test(test_mutated_files),
     };
     if (!mkdtemp(folder)) {
         return 1;
