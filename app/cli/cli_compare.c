@@ -309,6 +309,10 @@ static int compare_methods(const cli_args *args, compare *c)
             return status;
         }
     }
+    if (c->row_count == 0) {
+        cli_error(args, "--methods %s: expected exact, local_global or fang2020", list);
+        return CLI_WRONG;
+    }
     return CLI_DONE;
 }
 
@@ -632,7 +636,7 @@ const cli_verb cli_verb_compare = {
         "grow them. Several robots (the full one and reduced ones) are compared marker by marker instead.",
     .examples =
         "  pliant compare finger --set air=30kPa\n"
-                "  pliant compare segment segment/robot-rod.yaml --set chamber1=20kPa\n"
+        "  pliant compare segment segment/robot-rod.yaml --set chamber1=20kPa\n"
         "  pliant compare finger --set air=30kPa --out difference.vtu --histogram strain.png --json -\n",
     .option = options,
     .least = 1,

@@ -1,5 +1,6 @@
 // What every reduced model answers through pl_model: actuator values from commands, markers from stations,
 // derivatives by commands from those by actuators.
+#include <stdio.h>
 #include "reduced/reduced_impl.h"
 
 static void model_info(void *self, pl_model_info *out)
@@ -59,6 +60,21 @@ static void model_fall_back(pl_reduced_model *m)
     }
 }
 
+// Loads beyond all numbers leave no shape: back to rest.
+static void model_shapeless(pl_reduced_model *m, pl_statics_report *report)
+{
+    bool finite = true;
+    for (int i = 0; i < m->station_count; ++i) {
+        finite = finite && isfinite(m->frame[i].r[0] + m->frame[i].r[1] + m->frame[i].r[2]);
+    }
+    if (!finite) {
+        reduced_type.reset(m);
+        report->outcome = PL_INFEASIBLE;
+        report->load_reached = 0;
+        snprintf(report->message, sizeof report->message, "the shape at these commands leaves all numbers");
+    }
+}
+
 static pl_status model_fk(void *self, const double *command, pl_statics_report *report, pl_error *err)
 {
     pl_reduced_model *m = self;
@@ -67,13 +83,15 @@ static pl_status model_fk(void *self, const double *command, pl_statics_report *
             return pl_fail(err, PL_BAD_INPUT, "command '%s' is not finite", m->command_info[i].name);
         }
     }
-    // geometric drives ask for a measure above 0
+    // geometric drives ask for a measure above 0 that squares to a number
     for (int i = 0; i < m->actuator_count; ++i) {
         const reduced_actuator *a = &m->actuator[i];
         const double value = reduced_actuator_value(a, command);
-        if (pl_drive_is_geometric(a->drive) && reduced_target(a, value) <= 0) {
-            return pl_fail(err, PL_BAD_INPUT, "actuator '%s' is asked for %s %g, must stay above 0", a->name,
-                           a->kind == PL_CABLE ? "length" : "volume", reduced_target(a, value));
+        const double target = pl_drive_is_geometric(a->drive) ? reduced_target(a, value) : a->rest;
+        if (target <= 0 || target > 1e6 * a->rest) {
+            return pl_fail(err, PL_BAD_INPUT, "actuator '%s' is asked for %s %g, must stay above 0%s",
+                           a->name, a->kind == PL_CABLE ? "length" : "volume", target,
+                           target > 0 ? " and below a million times its rest" : "");
         }
     }
     for (int i = 0; i < m->actuator_count; ++i) {
@@ -89,6 +107,7 @@ static pl_status model_fk(void *self, const double *command, pl_statics_report *
     }
     report->energy = *m->energy;
     model_markers(m);
+    model_shapeless(m, report);
     return PL_OK;
 }
 
