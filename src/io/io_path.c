@@ -211,6 +211,13 @@ static pl_status target_fill(const io_table *t, const double *rest, int32_t poin
         status = pl_fail(err, PL_BAD_INPUT, "%s: the columns x, y, z (where the points shall be) are missing",
                          t->path);
     }
+    if (status == PL_OK) {
+        status = path_sizes(t, out->place, 1e9, "mm", err);
+    }
+    if (status == PL_OK && t->row_count > point_count) {
+        status = pl_fail(err, PL_BAD_INPUT, "%s:%d: more rows than the body has points (%d)", t->path,
+                         t->line[point_count], (int)point_count);
+    }
     if (status == PL_OK && column < 0) {
         status = path_triple(t, start, PL_DIM_LENGTH, &at, err);
         if (status == PL_OK && !at) {

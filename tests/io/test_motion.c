@@ -276,9 +276,13 @@ static void test_targets(void **state)
     PL_CHECK_OK(pl_shape_target_read(write_text("t.csv", "point,x,y,z\n1,1,2,3\n"), rest, 3, 1, &t, &err));
     assert_int_equal(t.point[0], 1);
     pl_shape_target_clear(&t);
-    static const char *const wrong[] = {"point,x,y,z\n3,1,2,3\n", "point,x,y,z\n1,1,2,3\n1,1,2,3\n",
-                                        "x,y,z\n1,2,3\n", "x0,y0,z0,x,y,z\n5,0,0,1,2,3\n",
-                                        "point,x,y\n1,2,3\n"};
+    static const char *const wrong[] = {"point,x,y,z\n3,1,2,3\n",
+                                        "point,x,y,z\n1,1,2,3\n1,1,2,3\n",
+                                        "x,y,z\n1,2,3\n",
+                                        "x0,y0,z0,x,y,z\n5,0,0,1,2,3\n",
+                                        "point,x,y\n1,2,3\n",
+                                        "point,x,y,z\n1,2,3,1e300\n",
+                                        "point,x,y,z\n0,1,2,3\n1,1,2,3\n2,1,2,3\n0,1,2,3\n"};
     for (int i = 0; i < PL_COUNT(wrong); ++i) {
         assert_int_equal(pl_shape_target_read(write_text("t.csv", wrong[i]), rest, 3, 1, &t, &err),
                          PL_BAD_INPUT);
