@@ -136,11 +136,11 @@ static bool counts(const body *of, double size, double ratio, double tolerance, 
                        (int)(r.info.elements - r.info.chamber_elements), (int)r.info.chamber_elements,
                        (int)r.info.vertices);
                 printf("%-9s %10s %9s %8s %8s %8s %8s %10s %8s %8s %s\n", "", "iterations", "rejected",
-                       "wall s", "local s", "global s", "accel s", "tip z mm", "turn deg", "V / V0",
+                       "CPU s", "local s", "global s", "accel s", "tip z mm", "turn deg", "V / V0",
                        "outcome");
             }
             printf("%-9s %10d %9d %8.2f %8.2f %8.2f %8.2f %10.4f %8.2f %8.4f %s\n", name[a],
-                   r.info.iterations, r.info.rejected, r.clock.wall, r.info.local_seconds,
+                   r.info.iterations, r.info.rejected, r.clock.cpu, r.info.local_seconds,
                    r.info.global_seconds, r.info.acceleration_seconds, tip[2], turn, reached,
                    pl_outcome_name(r.report.outcome));
             fflush(stdout);
