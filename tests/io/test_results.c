@@ -76,7 +76,9 @@ static pl_robot *make_robot(double young)
     const pl_body_def body = {.name = "body", .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
     const pl_material_def material = {.name = "soft",
                                       .material = {.model = PL_LINEAR, .young = young, .poisson = 0.4}};
-    const pl_region_def region[] = {{"skin", "soft", 0}, {"layer", "soft", 0}, {"plug", "soft", 0}};
+    const pl_region_def region[] = {{.region = "skin", .material = "soft"},
+                                    {.region = "layer", .material = "soft"},
+                                    {.region = "plug", .material = "soft"}};
     const pl_fixed_def fixed = {.name = "base", .surface = "base", .body = -1, .axis = {true, true, true}};
     const pl_robot_def def = {.name = "block",
                               .body = &body,
