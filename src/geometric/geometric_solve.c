@@ -120,13 +120,17 @@ static double solve_gap(const pl_geometric *g)
 }
 
 // Forces, energy, plain step at x. Returns what the safeguard compares: the energy where everything derives
-// from one, otherwise the size of the step.
+// from one, otherwise the size of the step: in the norm of the matrix, d . L d = -d . r, where no constraint
+// adds to the step (in the plain norm bending rules, and L-BFGS was taken back without end).
 static double solve_evaluate(pl_geometric *g, solve *s)
 {
     const double energy = geo_local(g, s->x, g->f);
     geo_global(g, g->f, g->plain, g->r);
     s->step = geo_largest(g, g->plain);
-    return g->potential && !s->constrained ? energy : sqrt(geo_dot(g, g->plain, g->plain));
+    if (g->potential && !s->constrained) {
+        return energy;
+    }
+    return sqrt(s->constrained ? geo_dot(g, g->plain, g->plain) : fmax(0, -geo_dot(g, g->plain, g->r)));
 }
 
 // Is an accelerated iterate as good as it must be? Energies may not rise; steps may for a while.
