@@ -581,10 +581,24 @@ static int compare_write(const cli_args *args, const compare *c)
     return cli_json_write(args, cli_value(args, "json") ? compare_json(c) : NULL);
 }
 
+// Before the work, not after it.
+static int compare_check_histogram(const cli_args *args)
+{
+    const char *path = cli_value(args, "histogram"), *end = path ? cli_extension(path) : NULL;
+    if (!path || strcasecmp(end, ".png") == 0 || strcasecmp(end, ".svg") == 0 ||
+        strcasecmp(end, ".csv") == 0) {
+        return CLI_DONE;
+    }
+    cli_error(args, "--histogram %s: the extension tells what to write, expected one of .png .svg .csv",
+              path);
+    return CLI_WRONG;
+}
+
 static int compare_work(const cli_args *args, compare *c)
 {
     int status = cli_setup(args);
     status = status ? status : cli_check_outputs(args, extensions, NULL, NULL);
+    status = status ? status : compare_check_histogram(args);
     if (!status && !cli_number(args, "time-limit", PL_DIM_TIME, 0, 1e9, &c->time_limit)) {
         status = CLI_WRONG;
     }
