@@ -7,6 +7,8 @@
 // L-BFGS: quasi-Newton directions from the forces r, the prefactored matrix as first guess of the tangent.
 #include "geometric/geometric_impl.h"
 
+#define NEARLY 1e-6
+
 void geo_memory_reset(pl_geometric *g)
 {
     g->memory_count = g->memory_next = 0;
@@ -37,7 +39,7 @@ void geo_anderson(pl_geometric *g, const double *x, const double *d, double *out
         for (int j = 0; j < m; ++j) {
             A[i * m + j] = -geo_dot(g, g->dr[i], g->dd[j]) / (size[i] * size[j]);
         }
-        A[i * m + i] += 1e-13; // nearly parallel differences stay harmless
+        A[i * m + i] += NEARLY; // nearly parallel differences stay harmless
     }
     const bool ok = m > 0 && pl_dense_solve(m, A, c, 1);
     for (int i = 0; i < m; ++i) {

@@ -69,6 +69,7 @@ static void solve_tip(const pl_geometric *g, const double *x, double tip[3])
 typedef struct solve {
     double *x;
     double merit; // at the last iterate taken
+    double best;  // the least since one was taken back
     double step;  // mm, of the plain step there
     double tip[3];
     bool accelerated; // x came from an acceleration
@@ -133,7 +134,8 @@ static double solve_evaluate(pl_geometric *g, solve *s)
     return sqrt(s->constrained ? geo_dot(g, g->plain, g->plain) : fmax(0, -geo_dot(g, g->plain, g->r)));
 }
 
-// Is an accelerated iterate as good as it must be? Energies may not rise; steps may for a while.
+// Is an accelerated iterate as good as it must be? Energies may not rise. Steps may for a while: those of
+// L-BFGS go up and down on their way, Anderson's drift away once they are let above the best one seen.
 static bool solve_accepts(const pl_geometric *g, const solve *s, double merit)
 {
     if (!isfinite(merit)) {
@@ -142,7 +144,7 @@ static bool solve_accepts(const pl_geometric *g, const solve *s, double merit)
     if (g->potential && !s->constrained) {
         return merit <= s->merit + 1e-12 * fabs(s->merit);
     }
-    return merit <= 2 * s->merit;
+    return g->options.acceleration == PL_ACCELERATE_ANDERSON ? merit <= 1.3 * s->best : merit <= 2 * s->merit;
 }
 
 static void solve_copy(const pl_geometric *g, double *to, const double *from)
@@ -224,7 +226,7 @@ static void solve_take_back(pl_geometric *g, solve *s)
         s->refused = 0;
     }
     s->accelerated = false;
-    s->merit = INFINITY;
+    s->merit = s->best = INFINITY;
     s->moved = geo_largest(g, g->d_old);
 }
 
@@ -259,6 +261,7 @@ static bool solve_iterate(pl_geometric *g, solve *s, double started, pl_outcome 
             continue;
         }
         s->merit = merit;
+        s->best = fmin(s->best, merit);
         // plain steps crawl along soft modes: an accelerated one must have come to rest too
         if (s->step <= g->options.length_tolerance && solve_gap(g) < 1e-6 &&
             (!s->accelerated || s->moved <= AHEAD * g->options.length_tolerance)) {
@@ -441,7 +444,7 @@ pl_status pl_geometric_solve(pl_geometric *g, pl_state *state, const double *com
     geo_memory_reset(g);
     solve_begin(g, state);
     solve_carry(g, state->load);
-    solve s = {.x = g->x, .merit = INFINITY, .constrained = solve_constrained(g)};
+    solve s = {.x = g->x, .merit = INFINITY, .best = INFINITY, .constrained = solve_constrained(g)};
     pl_outcome outcome = PL_ITERATION_LIMIT;
     const bool done = solve_iterate(g, &s, started, &outcome);
     geo_count_inverted(g, g->x);
