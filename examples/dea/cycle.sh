@@ -10,7 +10,8 @@ robot=${1:-$here/robot.yaml}
 highest=${2:-8kV}
 points=${3:-9}
 cycles=${4:-3}
-pliant=${PLIANT:-pliant}
+# $PLIANT, an installed one, or the one built here
+pliant=${PLIANT:-$(command -v pliant || echo "$here/../../build/pliant")}
 
 state=$(mktemp -u)
 trap 'rm -f "$state"' EXIT

@@ -23,7 +23,7 @@ static pl_status growth_region(robot_build *b, const pl_actuator_def *a)
     const int32_t r = robot_find_region(b, name, "growth", a->line);
     if (r < 0) {
         if (a->kind == PL_CHAMBER) {
-            pl_findings_advise(b->findings, "chambers of a design have elements with mesh: {fill: true}");
+            pl_findings_advise(b->findings, "mesh: {fill: true} gives chambers their elements");
         }
         return PL_OK;
     }
