@@ -495,6 +495,10 @@ int cli_guess_write(const cli_args *args, const char *part, const char *folder, 
     if (guess_is(part, ".stl", ".obj")) {
         return guess_surface(args, part, folder, name, path);
     }
+    if (cli_value(args, "unit") && guess_is(part, ".step", ".stp")) {
+        cli_error(args, "--unit %s: a STEP file tells its own unit", cli_value(args, "unit"));
+        return CLI_WRONG;
+    }
     pl_mesh *mesh = NULL;
     int status = guess_mesh(args, part, &mesh);
     if (status) {

@@ -319,6 +319,10 @@ static bool mesh_block(io_robot_file *f, const io_node *node, pl_mesh_source *so
     if (!mesh_source_kind(f, node, source)) {
         return false;
     }
+    if (unit && source->kind == PL_SOURCE_STEP) {
+        io_defect(f, unit->line, "mesh: unit: a STEP file tells its own unit, expected none here");
+        good = false;
+    }
     const io_node *fill = io_child(node, "fill");
     if (fill && source->fill && source->kind == PL_SOURCE_SHEETS) {
         io_defect(f, fill->line, "mesh: fill meshes closed cavities, and sheets have none");
