@@ -36,7 +36,7 @@ typedef struct cli_option {
     }
 #define CLI_MESHING                                                                                          \
     {"size", 0, "LENGTH", "target edge length, instead of the robot file's", NULL},                          \
-        {"order", 0, "1|2", "linear (1) or quadratic (2) elements, instead of the robot file's", "1 2"},     \
+        {"order", 0, "1|2", "linear (1: quick, far too stiff in bending) or quadratic (2) elements", "1 2"}, \
     {                                                                                                        \
         "no-cache", 0, NULL, "build the mesh anew and do not keep it", NULL                                  \
     }
@@ -241,7 +241,8 @@ int cli_model_commands_read(const cli_args *args, cli_model *m);
 void cli_model_commands_text(const cli_model *m, const double *command, char *buffer, size_t size);
 void cli_model_print(const cli_args *args, cli_model *m);
 json_t *cli_model_json(cli_model *m); // the record of `fk`, or what any model knows of it
-pl_status cli_model_write(const cli_args *args, cli_model *m, const char *path, pl_error *err); // by extension
+pl_status cli_model_write(const cli_args *args, cli_model *m, const char *path,
+                          pl_error *err); // by extension
 
 // ---- shapes and pictures
 extern const char *const cli_mesh_extensions[], *const cli_shape_extensions[];

@@ -402,6 +402,9 @@ static void test_warnings(void **state)
         {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1e8, poisson: "
          "0.4}\n" FIXED,
          4, "shear modulus"},
+        {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: neo_hookean, c10: 0.12 "
+         "GPa}\n" FIXED,
+         4, "a shear modulus of 240 MPa is implausible"},
         {GOOD_HEAD FIXED AIR ", range: [0, 5 MPa]}\n", 6, "implausible for a soft body"},
         {GOOD_HEAD FIXED "loads: {gravity: [0, 0, -9.81 m/s^2]}\n", 3, "no material has a density"},
         {GOOD_HEAD FIXED "markers: {far: {at: [500, 0, 0]}}\n", 5, "460 mm off the body"},
