@@ -79,6 +79,19 @@ static bool result_grows(const cli_run *run, int actuator)
     return run->geometric && pl_geometric_actuator(run->geometric, actuator).growth;
 }
 
+// What the exact method was asked for and got, of actuators that grow by a ratio.
+static void result_print_growth(const cli_args *args, cli_run *run)
+{
+    for (int i = 0; !run->geometric && i < pl_robot_actuator_count(run->r.robot); ++i) {
+        const pl_actuator_info info = pl_robot_actuator(run->r.robot, i);
+        if (info.growth && info.table_count == 0 && info.command >= 0 && !isnan(run->command[info.command])) {
+            cli_say(args, "  %s: asked for %.4f of rest, reached %.4f by growth\n", info.name,
+                    info.factor * run->command[info.command],
+                    pl_statics_actuator(run->statics, run->state, i).ratio);
+        }
+    }
+}
+
 static void result_print_actuators(const cli_args *args, cli_run *run)
 {
     const int count = pl_robot_actuator_count(run->r.robot);
@@ -97,6 +110,7 @@ static void result_print_actuators(const cli_args *args, cli_run *run)
         cli_say(args, "\n");
     }
     cli_table_print(count > 0 ? args : &(cli_args){.silent = true}, &table);
+    result_print_growth(args, run);
     for (int i = 0; run->geometric && i < count; ++i) {
         const pl_geometric_actuator_result a = pl_geometric_actuator(run->geometric, i);
         if (!isnan(a.asked)) {
