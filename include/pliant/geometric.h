@@ -47,10 +47,10 @@ typedef struct pl_geometric_options {
     double time_limit;       // s; 0: none
     double actuation_weight; // of actuation elements without a modulus (and, in the vertex metric or with
                              // unit weights, of all), in mean weights of the body
-    double body_weight; // factor on the weights of body elements
-    bool unit_weights;  // as published: body elements weigh the same whatever they are made of, their
-                        // stiffness is R_omega alone; 1 for the stiffest of materials that differ
-    bool even_weights;  // vertex metric: elements count without their volumes, as in the published code
+    double body_weight;      // factor on the weights of body elements
+    bool unit_weights;       // as published: body elements weigh the same whatever they are made of, their
+                             // stiffness is R_omega alone; 1 for the stiffest of materials that differ
+    bool even_weights;       // vertex metric: elements count without their volumes, as in the published code
     pl_actuation actuation;
     pl_distribution distribution;
     double strain_high; // rubber laws: engineering strain up to which the uniaxial curve is matched
