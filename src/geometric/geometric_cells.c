@@ -495,40 +495,17 @@ static pl_status cells_blocks(pl_geometric *g, const cells *c, pl_error *err)
     return ok ? PL_OK : pl_fail_memory(err, "local_global: blocks");
 }
 
-static double lane_volume(const pl_geometric *g, const geo_block *block, int lane)
-{
-    double x[3 * PL_ELEMENT_NODES_MAX];
-    for (int a = 0; a < block->node_count; ++a) {
-        memcpy(x + 3 * a, g->X + 3 * (size_t)block->node[a][lane], 3 * sizeof *x);
-    }
-    return pl_element_volume(block->node_count == 4 ? PL_TET4 : PL_PRISM6, x);
-}
-
-// Mean area of the two triangles of a prism at rest.
-static double film_area(const pl_geometric *g, const geo_block *block, int lane)
-{
-    double area = 0;
-    for (int side = 0; side < 2; ++side) {
-        const double *x[3];
-        double p[3], q[3], n[3];
-        for (int a = 0; a < 3; ++a) {
-            x[a] = g->X + 3 * (size_t)block->node[3 * side + a][lane];
-        }
-        pl_sub3(x[1], x[0], p);
-        pl_sub3(x[2], x[0], q);
-        pl_cross3(p, q, n);
-        area += 0.25 * pl_norm3(n);
-    }
-    return area;
-}
-
 // The rest measures of a lane's growth points (volume; films: area), shared out by their weights; and their
 // softness, 3 u / (weight tr V): 1 in the gradient metric.
 static void points_lane(pl_geometric *g, const geo_block *block, int lane)
 {
     const bool film = g->law[block->law].target == GEO_FILM;
-    const double whole = film ? film_area(g, block, lane) : lane_volume(g, block, lane);
-    double sum = 0, trace = block->arm ? 0 : 3;
+    double x[3 * PL_ELEMENT_NODES_MAX], sum = 0, trace = block->arm ? 0 : 3;
+    for (int a = 0; a < block->node_count; ++a) {
+        memcpy(x + 3 * a, g->X + 3 * (size_t)block->node[a][lane], 3 * sizeof *x);
+    }
+    const double whole =
+        film ? pl_prism_area(x) : pl_element_volume(block->node_count == 4 ? PL_TET4 : PL_PRISM6, x);
     for (int q = 0; q < block->point_count; ++q) {
         sum += block->weight[q * GEO_LANES + lane];
     }

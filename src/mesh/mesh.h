@@ -30,6 +30,7 @@ double pl_jacobian_bound(pl_element_kind kind, const double *x);
 double pl_jacobian_at(pl_element_kind kind, const double *x, const double xi[3]);
 // The exact integral of the determinant: the signed volume.
 double pl_element_volume(pl_element_kind kind, const double *x);
+double pl_prism_area(const double x[18]); // mean of its two triangles, by their corners
 
 // Nodes of an element gathered into x; returns their number.
 int pl_mesh_gather(const pl_mesh *mesh, int32_t element, double x[3 * PL_ELEMENT_NODES_MAX]);

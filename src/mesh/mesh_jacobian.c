@@ -318,3 +318,17 @@ double pl_element_volume(pl_element_kind kind, const double *x)
     }
     return kind == PL_TET10 ? sum / 20 / 6 : sum / PRISM_COEFFICIENTS;
 }
+
+double pl_prism_area(const double x[18])
+{
+    double area = 0;
+    for (int side = 0; side < 2; ++side) {
+        const double *p = x + 9 * side;
+        double e[3], f[3], n[3];
+        pl_sub3(p + 3, p, e);
+        pl_sub3(p + 6, p, f);
+        pl_cross3(e, f, n);
+        area += 0.25 * pl_norm3(n);
+    }
+    return area;
+}

@@ -72,24 +72,6 @@ static pl_status grown_cable(pl_statics *s, const pl_actuator *a, pl_functional 
     return status;
 }
 
-// Area over volume of a prism: that of its two triangles' mean.
-static double grown_prism_area(const pl_statics *s, const pl_block *block, int lane)
-{
-    double sum = 0;
-    for (int side = 0; side < 2; ++side) {
-        const double *X[3];
-        double e[3], f[3], n[3];
-        for (int k = 0; k < 3; ++k) {
-            X[k] = s->mesh.position + 3 * (int64_t)block->node[3 * side + k][lane];
-        }
-        pl_sub3(X[1], X[0], e);
-        pl_sub3(X[2], X[0], f);
-        pl_cross3(e, f, n);
-        sum += 0.25 * pl_norm3(n);
-    }
-    return sum;
-}
-
 // An element of the region: its points, gradients and weights as drawn.
 static pl_status grown_element(pl_statics *s, const pl_actuator *a, const pl_block *block, int lane,
                                pl_functional *h)
@@ -98,11 +80,15 @@ static pl_status grown_element(pl_statics *s, const pl_actuator *a, const pl_blo
     const int n = block->node_count;
     int32_t node[PL_ELEMENT_NODES_MAX];
     double weight[PL_POINTS_MAX], share[PL_POINTS_MAX], normal[3 * PL_POINTS_MAX], volume = 0;
-    double gradient[3 * PL_POINTS_MAX * PL_ELEMENT_NODES_MAX];
+    double gradient[3 * PL_POINTS_MAX * PL_ELEMENT_NODES_MAX], X[3 * PL_ELEMENT_NODES_MAX];
     for (int q = 0; q < block->point_count; ++q) {
         volume += block->weight[q * PL_LANES + lane];
     }
-    const double per_volume = film ? grown_prism_area(s, block, lane) / volume : 1;
+    for (int k = 0; k < n; ++k) {
+        node[k] = block->node[k][lane];
+        memcpy(X + 3 * k, s->mesh.position + 3 * (int64_t)node[k], 3 * sizeof *X);
+    }
+    const double per_volume = film ? pl_prism_area(X) / volume : 1;
     for (int q = 0; q < block->point_count; ++q) {
         const double w = block->weight[q * PL_LANES + lane];
         weight[q] = 0.5 * a->modulus * w;
@@ -111,7 +97,6 @@ static pl_status grown_element(pl_statics *s, const pl_actuator *a, const pl_blo
             pl_block_normal(block, lane, q, &s->mesh, normal + 3 * q);
         }
         for (int k = 0; k < n; ++k) {
-            node[k] = block->node[k][lane];
             for (int i = 0; i < 3; ++i) {
                 gradient[3 * (q * n + k) + i] =
                     block->gradient[((int64_t)(q * n + k) * 3 + i) * PL_LANES + lane];
