@@ -2,7 +2,6 @@
 // those driven by effort and the rows of those that are constraints or stiffen.
 #include "geometric/geometric_impl.h"
 
-#define VACUUM_PERMITTIVITY 8.8541878128e-12 // N / V^2
 #define STEP_LIMIT 0.05 // of the rest measure: how far a constraint moves in one iteration
 
 static pl_status chamber_functional(pl_geometric *g, const pl_actuator *a, pl_functional *h)
@@ -147,28 +146,6 @@ static double drive_goal(const pl_actuator *a, double rest, double value)
     }
 }
 
-// Commands no body could follow.
-static pl_status drive_check(const pl_actuator *a, double value, pl_error *err)
-{
-    const pl_monotone *t = &a->table;
-    const double unit = pl_drive_scale(a->drive);
-    const double beyond = t->count > 0 ? 1e-9 * (t->x[t->count - 1] - t->x[0]) : 0;
-    if (t->count > 0 && !(value >= t->x[0] - beyond && value <= t->x[t->count - 1] + beyond)) {
-        return pl_fail(err, PL_BAD_INPUT, "actuator '%s': %g %s is outside of its table, %g to %g", a->name,
-                       value / unit, pl_drive_unit(a->drive), t->x[0] / unit, t->x[t->count - 1] / unit);
-    }
-    if (t->count == 0 && a->drive == PL_DRIVE_TENSION && value < 0) {
-        return pl_fail(err, PL_BAD_INPUT, "actuator '%s': tension is %g N, a cable cannot push", a->name,
-                       value);
-    }
-    if (t->count == 0 && a->drive == PL_DRIVE_SYRINGE && !a->liquid &&
-        a->rest + a->line_volume + value <= 0) {
-        return pl_fail(err, PL_BAD_INPUT, "actuator '%s': %g mm^3 drawn out, chamber and line hold only %g",
-                       a->name, -value, a->rest + a->line_volume);
-    }
-    return PL_OK;
-}
-
 // A drive by effort: tension, pressure, gas, voltage.
 static pl_status drive_push(pl_geometric *g, int i, double value, pl_error *err)
 {
@@ -187,7 +164,7 @@ static pl_status drive_push(pl_geometric *g, int i, double value, pl_error *err)
         d->value = a->ambient * (d->rest + a->line_volume + value);
     } else if (a->drive == PL_DRIVE_VOLTAGE) {
         d->mode = GEO_VOLTAGE;
-        d->value = VACUUM_PERMITTIVITY * a->permittivity * value * value / (d->rest * a->thickness);
+        d->value = PL_VACUUM_PERMITTIVITY * a->permittivity * value * value / (d->rest * a->thickness);
     } else {
         d->mode = GEO_FORCE;
         d->effort = value;
@@ -202,7 +179,7 @@ static pl_status drive_charge(pl_geometric *g, int i, double voltage, pl_error *
     const int32_t region = g->mesh.region[a->face[0] / 8];
     double highest;
     const double ratio = geo_film_ratio(&g->robot->material[g->robot->region_material[region]], a->thickness,
-                                        VACUUM_PERMITTIVITY * a->permittivity, voltage, &highest);
+                                        PL_VACUUM_PERMITTIVITY * a->permittivity, voltage, &highest);
     if (isnan(ratio)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "local_global: '%s' is asked for %g V, and from %.6g V on a free film of its material "
@@ -220,7 +197,7 @@ static pl_status drive_begin(pl_geometric *g, int i, double value, pl_error *err
     d->target = NAN;
     d->effort = 0;
     d->mode = GEO_IDLE;
-    pl_status status = isnan(value) || !isnan(d->asked) ? PL_OK : drive_check(a, value, err);
+    pl_status status = isnan(value) || !isnan(d->asked) ? PL_OK : pl_actuator_check(a, value, err);
     if (!isnan(d->asked)) {
         d->target = d->asked * d->rest;
     } else if (isnan(value)) {

@@ -90,12 +90,40 @@ const double *pl_rim_apex(const pl_actuator *chamber, int rim);
 // The volume of a chamber on the robot's mesh, caps included. PL_OK or PL_NO_MEMORY.
 pl_status pl_chamber_functional(const pl_mesh *mesh, const pl_actuator *chamber, pl_functional *h);
 
-// What a command's value makes of the actuator's own: NAN stays NAN (idle).
+// What a command's value makes of the actuator's own, factor * command, or max(0, that) of a one-sided
+// command; NAN stays NAN (idle). And its derivative, at 0 of a one-sided command that for a rising one.
+static inline double pl_command_apply(double factor, bool one_sided, double command)
+{
+    const double value = factor * command;
+    return one_sided && value < 0 ? 0 : value;
+}
+static inline double pl_command_slope(double factor, bool one_sided, double command)
+{
+    const double value = factor * command;
+    return one_sided && (value < 0 || (value == 0 && factor < 0)) ? 0 : factor;
+}
 static inline double pl_actuator_value(const pl_actuator *a, double command)
 {
-    const double value = a->factor * command;
-    return a->one_sided && value < 0 ? 0 : value;
+    return pl_command_apply(a->factor, a->one_sided, command);
 }
+
+// Refuses values no body could follow: beyond the table, infinite, negative tension, less gas than none.
+pl_status pl_actuator_check(const pl_actuator *a, double value, pl_error *err);
+
+#define PL_VACUUM_PERMITTIVITY 8.8541878128e-12 // N / V^2
+
+// Without a range of its own a command may go where all its actuators may; antagonists, whose ranges meet in
+// one point at most, share the whole of both. A one-sided command goes as far up as the actuators with
+// positive factors may, as far down as the others.
+typedef struct pl_command_reach {
+    double meet[2], whole[2], low, high;
+    double rate; // the smallest limit of all; 0: none
+    bool open;   // some actuator has no range
+} pl_command_reach;
+pl_command_reach pl_reach_begin(double own_rate);
+void pl_reach_add(pl_command_reach *reach, const double range[2], bool has_range, double factor, double rate);
+// False when there is no range to be had; `range` is not touched where an actuator has none.
+bool pl_reach_range(const pl_command_reach *reach, bool one_sided, double range[2]);
 
 typedef struct pl_command {
     char *name;

@@ -12,64 +12,6 @@ static int command_actuator(const pl_robot *robot, const char *name)
     return -1;
 }
 
-// Without a range of its own a command may go where all its actuators may; antagonists, whose ranges meet in
-// one point at most, share the whole of both.
-static void command_range(const pl_robot *robot, int index, pl_command *command)
-{
-    double meet[2] = {-INFINITY, INFINITY}, whole[2] = {INFINITY, -INFINITY};
-    for (int a = 0; a < robot->actuator_count; ++a) {
-        const pl_actuator *actuator = &robot->actuator[a];
-        if (actuator->command != index) {
-            continue;
-        }
-        if (!actuator->has_range) {
-            return;
-        }
-        const double p = actuator->range[0] / actuator->factor, q = actuator->range[1] / actuator->factor;
-        meet[0] = fmax(meet[0], fmin(p, q));
-        meet[1] = fmin(meet[1], fmax(p, q));
-        whole[0] = fmin(whole[0], fmin(p, q));
-        whole[1] = fmax(whole[1], fmax(p, q));
-    }
-    const bool narrow = !(meet[0] < meet[1]);
-    command->range[0] = (narrow ? whole[0] : meet[0]) + 0.0; // no -0
-    command->range[1] = (narrow ? whole[1] : meet[1]) + 0.0;
-    command->has_range = isfinite(command->range[0]) && isfinite(command->range[1]);
-}
-
-// The smallest limit of all: rate_a / |factor_a| for each actuator, and the command's own.
-static double command_rate(const pl_robot *robot, int index, double own)
-{
-    double least = own;
-    for (int a = 0; a < robot->actuator_count; ++a) {
-        const pl_actuator *actuator = &robot->actuator[a];
-        const double rate = actuator->rate / fabs(actuator->factor);
-        if (actuator->command == index && rate > 0) {
-            least = least > 0 ? fmin(least, rate) : rate;
-        }
-    }
-    return least;
-}
-
-// A one-sided command goes as far up as the actuators with positive factors may, as far down as the others.
-static void command_range_one_sided(const pl_robot *robot, int index, pl_command *command)
-{
-    double low = -INFINITY, high = INFINITY;
-    for (int a = 0; a < robot->actuator_count; ++a) {
-        const pl_actuator *actuator = &robot->actuator[a];
-        if (actuator->command == index && actuator->has_range) {
-            const double end = actuator->range[1] / actuator->factor;
-            high = actuator->factor > 0 ? fmin(high, end) : high;
-            low = actuator->factor < 0 ? fmax(low, end) : low;
-        } else if (actuator->command == index) {
-            return;
-        }
-    }
-    command->range[0] = isfinite(low) ? low + 0.0 : 0;
-    command->range[1] = isfinite(high) ? high + 0.0 : 0;
-    command->has_range = true;
-}
-
 static pl_status command_given(robot_build *b, int c)
 {
     const pl_command_def *def = &b->def->command[c];
@@ -88,14 +30,16 @@ static pl_status command_given(robot_build *b, int c)
             ++command->actuator_count;
         }
     }
-    command->has_range = def->has_range;
-    memcpy(command->range, def->range, sizeof command->range);
-    if (!def->has_range && def->one_sided) {
-        command_range_one_sided(b->robot, c, command);
-    } else if (!def->has_range) {
-        command_range(b->robot, c, command);
+    pl_command_reach reach = pl_reach_begin(def->rate);
+    for (int i = 0; i < b->robot->actuator_count; ++i) {
+        const pl_actuator *a = &b->robot->actuator[i];
+        if (a->command == c) {
+            pl_reach_add(&reach, a->range, a->has_range, a->factor, a->rate);
+        }
     }
-    command->rate = command_rate(b->robot, c, def->rate);
+    memcpy(command->range, def->range, sizeof command->range);
+    command->has_range = def->has_range || pl_reach_range(&reach, def->one_sided, command->range);
+    command->rate = reach.rate;
     return PL_OK;
 }
 

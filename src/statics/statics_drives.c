@@ -1,8 +1,6 @@
 // Actuators and functional loads in one solve: which mode, from where to where, what they weigh at a shape.
 #include "statics/statics_impl.h"
 
-#define VACUUM_PERMITTIVITY 8.8541878128e-12 // N / V^2
-
 static pl_status cable_functional(pl_functional *h, const pl_point *guide, int count)
 {
     pl_status status = PL_OK;
@@ -173,12 +171,6 @@ static double gas_pushed(const pl_actuator *a, double volume, double pressure)
     return (pressure + a->ambient) * (volume + a->line_volume) / a->ambient - a->rest - a->line_volume;
 }
 
-// d(value)/d(command). At 0 the derivative holds for a rising command.
-double drive_slope(const pl_actuator *a, double value)
-{
-    return a->one_sided && (value < 0 || (value == 0 && a->factor < 0)) ? 0 : a->factor;
-}
-
 void statics_drives_begin(pl_statics *s, const pl_state *state, const double *command)
 {
     for (int i = 0; i < s->drive_count; ++i) {
@@ -190,7 +182,7 @@ void statics_drives_begin(pl_statics *s, const pl_state *state, const double *co
         const double old = a->command >= 0 ? a->factor * state->command[a->command] : NAN;
         d->idle = isnan(value);
         d->one_sided = a->one_sided && !d->idle;
-        d->slope = drive_slope(a, value);
+        d->slope = d->idle ? a->factor : pl_command_slope(a->factor, a->one_sided, command[a->command]);
         d->input = a->command >= 0 ? pl_actuator_value(a, command[a->command]) : NAN;
         d->effort = state->multiplier[i];
         if (a->growth) {
@@ -263,7 +255,7 @@ static double gas_amount(const pl_actuator *a, double pushed)
 
 static double film_permittivity(const pl_actuator *a)
 {
-    return VACUUM_PERMITTIVITY * a->permittivity / (a->rest * a->thickness); // eps / Vol
+    return PL_VACUUM_PERMITTIVITY * a->permittivity / (a->rest * a->thickness); // eps / Vol
 }
 
 void drive_evaluate(drive *d, const pl_actuator *a, const double *x)
@@ -334,26 +326,13 @@ pl_status statics_drives_check(const pl_statics *s, const double *command, pl_er
         if (isnan(value)) {
             continue;
         }
-        const pl_monotone *t = &a->table;
-        const double beyond = t->count > 0 ? 1e-9 * (t->x[t->count - 1] - t->x[0]) : 0;
-        if (t->count > 0 && !(value >= t->x[0] - beyond && value <= t->x[t->count - 1] + beyond)) {
-            const double unit = pl_drive_scale(a->drive);
-            return pl_fail(err, PL_BAD_INPUT, "actuator '%s': %g %s is outside of its table, %g to %g",
-                           a->name, value / unit, pl_drive_unit(a->drive), t->x[0] / unit,
-                           t->x[t->count - 1] / unit);
+        const pl_status status = pl_actuator_check(a, value, err);
+        if (status != PL_OK) {
+            return status;
         }
         const double goal = drive_goal(a, value);
         if (!isfinite(goal)) {
             return pl_fail(err, PL_BAD_INPUT, "actuator '%s': the command is infinite", a->name);
-        }
-        if (a->drive == PL_DRIVE_TENSION && value < 0) {
-            return pl_fail(err, PL_BAD_INPUT, "actuator '%s': tension is %g N, a cable cannot push", a->name,
-                           value);
-        }
-        if (drive_mode_of(a) == MODE_GAS && gas_amount(a, value) <= 0) {
-            return pl_fail(err, PL_BAD_INPUT,
-                           "actuator '%s': %g mm^3 drawn out, chamber and line hold only %g", a->name, -value,
-                           a->rest + a->line_volume);
         }
         if (statics_is_grown(s, i) && !(goal > statics_grown_least(s, i))) {
             return pl_fail(

@@ -214,7 +214,6 @@ void statics_pressure_correct(pl_statics *s, const double *x, double load, doubl
 // What a value of the drive means for the functional: target measure, effort, volume pushed, voltage; for
 // growth the ratio.
 double drive_goal(const pl_actuator *a, double value);
-double drive_slope(const pl_actuator *a, double value); // d(value)/d(command)
 // d(ratio)/d(value of the drive), for growth
 double drive_growth_slope(const drive *d, const pl_actuator *a);
 

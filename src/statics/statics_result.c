@@ -147,7 +147,7 @@ double pl_statics_elastic_rate(pl_statics *s, const pl_state *state, int command
             pl_monotone_value(&a->table, pl_actuator_value(a, state->command[command]), &per_value);
         }
         sum += statics_growth_rate(s, i, state->x, state->load) * per_value *
-               drive_slope(a, a->factor * state->command[command]);
+               pl_command_slope(a->factor, a->one_sided, state->command[command]);
     }
     return sum;
 }
