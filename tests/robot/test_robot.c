@@ -538,6 +538,40 @@ static void test_no_memory(void **state)
     assert_true(failures > 30);
 }
 
+// Commands go where all their actuators may, antagonists where either may, one-sided ones as far up and down
+// as those of either sign; the slowest actuator sets the rate.
+static void test_reach(void **state)
+{
+    (void)state;
+    const double wide[2] = {-1, 10}, near[2] = {0, 4}, pull[2] = {0, 6};
+    double range[2] = {7, 7};
+    pl_command_reach r = pl_reach_begin(0);
+    pl_reach_add(&r, wide, true, 1, 3);
+    pl_reach_add(&r, near, true, 2, 4);
+    assert_true(pl_reach_range(&r, false, range));
+    PL_CHECK_NEAR(range[0], 0, 0);
+    PL_CHECK_NEAR(range[1], 2, 0);
+    PL_CHECK_NEAR(r.rate, 2, 0); // 4 / 2
+    r = pl_reach_begin(1.5);
+    pl_reach_add(&r, near, true, 1, 0);
+    pl_reach_add(&r, pull, true, -2, 8);
+    assert_true(pl_reach_range(&r, false, range));
+    PL_CHECK_NEAR(range[0], -3, 0);
+    PL_CHECK_NEAR(range[1], 4, 0);
+    PL_CHECK_NEAR(r.rate, 1.5, 0);
+    pl_reach_add(&r, near, true, -1, 0); // reaches -4 where the other one reaches -3
+    assert_true(pl_reach_range(&r, true, range));
+    PL_CHECK_NEAR(range[0], -3, 0);
+    PL_CHECK_NEAR(range[1], 4, 0);
+    pl_reach_add(&r, near, false, 1, 0);
+    assert_false(pl_reach_range(&r, true, range));
+    PL_CHECK_NEAR(pl_command_apply(-2, true, 3), 0, 0);
+    PL_CHECK_NEAR(pl_command_apply(-2, true, -3), 6, 0);
+    PL_CHECK_NEAR(pl_command_slope(-2, true, 0), 0, 0);
+    PL_CHECK_NEAR(pl_command_slope(2, true, 0), 2, 0);
+    PL_CHECK_NEAR(pl_command_slope(2, true, -1), 0, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -551,6 +585,7 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_commands),
         cmocka_unit_test(test_state),
+        cmocka_unit_test(test_reach),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
