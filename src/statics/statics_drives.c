@@ -334,6 +334,13 @@ pl_status statics_drives_check(const pl_statics *s, const double *command, pl_er
         if (!isfinite(goal)) {
             return pl_fail(err, PL_BAD_INPUT, "actuator '%s': the command is infinite", a->name);
         }
+        if (a->growth && a->kind == PL_CABLE && goal > 1) {
+            return pl_fail(
+                err, PL_BAD_INPUT,
+                "actuator '%s': the command asks for %g of the rest length, and a cable cannot push: "
+                "expected at most 1",
+                a->name, goal);
+        }
         if (statics_is_grown(s, i) && !(goal > statics_grown_least(s, i))) {
             return pl_fail(
                 err, PL_BAD_INPUT,

@@ -455,6 +455,38 @@ static pl_status adjoint_forward(pl_statics *s, const pl_state *state, const dou
     return status;
 }
 
+// What dJ/d(efforts) brings to the right side: per constraint, per effort, per ratio of growth.
+typedef struct adjoint_side {
+    double rho[STATICS_BORDERS], weight[STATICS_BORDERS], by_ratio[STATICS_BORDERS];
+} adjoint_side;
+
+static void adjoint_efforts(pl_statics *s, const pl_state *state, const double *by_effort, double *full,
+                            adjoint_side *side)
+{
+    for (int i = 0; by_effort && i < s->drive_count; ++i) {
+        const drive *d = &s->drive[i];
+        const pl_actuator *a = &s->robot->actuator[i];
+        const bool film = a->kind == PL_FILM && a->thickness > 0;
+        // reported effort = scale * e (+ its own change with the measure for films)
+        const double scale = film ? d->measure / (a->rest * a->thickness) : 1;
+        double effort = d->effort;
+        if (a->growth) {
+            effort = statics_growth_effort(s, i, state->x, state->load, &side->by_ratio[i],
+                                           by_effort[i] * scale, full);
+            side->by_ratio[i] *= by_effort[i] * scale;
+        }
+        side->weight[i] = by_effort[i] * scale * d->sign;
+        const double own = film ? by_effort[i] * effort / (a->rest * a->thickness) : 0;
+        // growth has a curvature of its own, along another row
+        pl_functional_gradient(&d->h, state->x, (a->growth ? 0 : side->weight[i] * d->curvature) + own, full);
+        for (int k = 0; k < s->border_count; ++k) {
+            if (s->border[k] == i && d->mode == MODE_CONSTRAINT) {
+                side->rho[k] = side->weight[i];
+            }
+        }
+    }
+}
+
 // dJ/dq = dJ/dx . dx/dq + dJ/de . de/dq. With [z; nu] solving the symmetric system for the right side
 // [dJ/dx (+ efforts of potentials); sign dJ/de of constraints], dJ/dq = z . (-dG/dq) + nu . dt/dq (+ direct
 // effort terms).
@@ -476,36 +508,14 @@ pl_status pl_statics_adjoint(pl_statics *s, const pl_state *state, const double 
         return status;
     }
     const int64_t n = 3 * (int64_t)s->mesh.vertex_count;
-    double rho[STATICS_BORDERS] = {0}, nu[STATICS_BORDERS], weight[STATICS_BORDERS] = {0},
-           by_ratio[STATICS_BORDERS] = {0};
-    double *full = s->x_trial;
+    double nu[STATICS_BORDERS], *full = s->x_trial;
+    adjoint_side side = {0};
     for (int64_t i = 0; i < n; ++i) {
         full[i] = by_position ? by_position[i] : 0;
     }
-    for (int i = 0; by_effort && i < s->drive_count; ++i) {
-        const drive *d = &s->drive[i];
-        const pl_actuator *a = &s->robot->actuator[i];
-        const bool film = a->kind == PL_FILM && a->thickness > 0;
-        // reported effort = scale * e (+ its own change with the measure for films)
-        const double scale = film ? d->measure / (a->rest * a->thickness) : 1;
-        double effort = d->effort;
-        if (a->growth) {
-            effort =
-                statics_growth_effort(s, i, state->x, state->load, &by_ratio[i], by_effort[i] * scale, full);
-            by_ratio[i] *= by_effort[i] * scale;
-        }
-        weight[i] = by_effort[i] * scale * d->sign;
-        const double own = film ? by_effort[i] * effort / (a->rest * a->thickness) : 0;
-        // growth has a curvature of its own, along another row
-        pl_functional_gradient(&d->h, state->x, (a->growth ? 0 : weight[i] * d->curvature) + own, full);
-        for (int k = 0; k < s->border_count; ++k) {
-            if (s->border[k] == i && d->mode == MODE_CONSTRAINT) {
-                rho[k] = weight[i];
-            }
-        }
-    }
+    adjoint_efforts(s, state, by_effort, full, &side);
     statics_gather(s, full, state->x, s->y);
-    if (!statics_solve_bordered(s, s->y, rho, s->d, nu)) {
+    if (!statics_solve_bordered(s, s->y, side.rho, s->d, nu)) {
         return pl_fail(err, PL_FAILED, SENSITIVITY_DEPENDENT);
     }
     report->residual = sensitivity_residual(s, s->y, s->d, nu);
@@ -525,9 +535,9 @@ pl_status pl_statics_adjoint(pl_statics *s, const pl_state *state, const double 
                 !s->drive[i].idle) {
                 drive_command_derivative(&s->drive[i], a, &unused, &force);
                 if (a->growth) {
-                    gradient[j] += by_ratio[i] * drive_growth_slope(&s->drive[i], a) * s->drive[i].slope;
+                    gradient[j] += side.by_ratio[i] * drive_growth_slope(&s->drive[i], a) * s->drive[i].slope;
                 }
-                gradient[j] += weight[i] * s->drive[i].slope * force;
+                gradient[j] += side.weight[i] * s->drive[i].slope * force;
             }
         }
     }

@@ -169,8 +169,11 @@ static void test_cable(void **state)
     rig r = plan_build(&p, &joint);
     pl_error err = {0};
     pl_statics_report report;
-    const double command = -0.1;
-    assert_int_equal(pl_statics_solve(r.statics, r.state, &command, &report, &err), PL_BAD_INPUT);
+    const double command[2] = {-0.1, 1.2}; // nothing left to shorten; a cable that would push
+    for (int k = 0; k < 2; ++k) {
+        assert_int_equal(pl_statics_solve(r.statics, r.state, &command[k], &report, &err), PL_BAD_INPUT);
+    }
+    assert_non_null(strstr(err.text, "cannot push"));
     rig_clear(&r);
     pl_mesh_destroy(mesh);
 }
