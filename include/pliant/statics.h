@@ -118,6 +118,18 @@ typedef struct pl_reaction {
 PL_API pl_actuator_result pl_statics_actuator(pl_statics *statics, const pl_state *state, int actuator);
 PL_API pl_marker_result pl_statics_marker(pl_statics *statics, const pl_state *state, int marker);
 PL_API double pl_statics_sensor(pl_statics *statics, const pl_state *state, int sensor); // mm, mm^3, MPa
+// Readings: further numbers that what acts on the body reports, each with a name and a unit, in the library's
+// units (the tension of a spring in N, its length in mm). They are numbered from 0; the texts live as long as
+// `statics`.
+typedef struct pl_reading_info {
+    const char *group;    // what reports it: "springs"
+    const char *name;     // which one: "s1"
+    const char *quantity; // "tension"
+    const char *unit;     // "N"
+} pl_reading_info;
+PL_API int pl_statics_reading_count(const pl_statics *statics);
+PL_API pl_reading_info pl_statics_reading_info(const pl_statics *statics, int i);
+PL_API double pl_statics_reading(pl_statics *statics, const pl_state *state, int i);
 // Elastic energy (mJ) of the shape and, if `gradient` is given (3 per vertex), its derivative by the
 // positions, N.
 PL_API double pl_statics_elastic(pl_statics *statics, const pl_state *state, double *gradient);
@@ -169,6 +181,7 @@ typedef struct pl_jacobian {
     double *sensor;   // sensor_count rows
     double *effort;   // actuator_count rows
     double *measure;  // actuator_count rows
+    double *reading;  // reading_count rows
 } pl_jacobian;
 typedef struct pl_jacobian_report {
     int factorizations, solves;

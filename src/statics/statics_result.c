@@ -126,6 +126,28 @@ double pl_statics_sensor(pl_statics *s, const pl_state *state, int i)
     }
 }
 
+// Nothing reports a reading so far.
+int pl_statics_reading_count(const pl_statics *s)
+{
+    (void)s;
+    return 0;
+}
+
+pl_reading_info pl_statics_reading_info(const pl_statics *s, int i)
+{
+    (void)s;
+    (void)i;
+    return (pl_reading_info){"", "", "", ""};
+}
+
+double pl_statics_reading(pl_statics *s, const pl_state *state, int i)
+{
+    (void)s;
+    (void)state;
+    (void)i;
+    return NAN;
+}
+
 double pl_statics_elastic(pl_statics *s, const pl_state *state, double *gradient)
 {
     statics_grow_to(s, state);
