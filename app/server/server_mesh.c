@@ -4,28 +4,6 @@
 #include <string.h>
 #include "server_impl.h"
 
-// Flat pieces of curved faces and elements, by local nodes.
-static const int tri3[1][3] = {{0, 1, 2}};
-static const int tri6[4][3] = {{0, 3, 5}, {3, 1, 4}, {5, 4, 2}, {3, 4, 5}};
-static const int quad4[2][3] = {{0, 1, 2}, {0, 2, 3}};
-static const int quad8[6][3] = {{0, 4, 7}, {4, 1, 5}, {5, 2, 6}, {6, 3, 7}, {4, 5, 6}, {4, 6, 7}};
-static const int tet4[1][4] = {{0, 1, 2, 3}};
-static const int tet10[8][4] = {{0, 4, 6, 7}, {4, 1, 5, 8}, {6, 5, 2, 9}, {7, 8, 9, 3},
-                                {4, 9, 5, 6}, {4, 9, 6, 7}, {4, 9, 7, 8}, {4, 9, 8, 5}};
-static const int prism6[3][4] = {{0, 1, 2, 5}, {0, 1, 5, 4}, {0, 4, 5, 3}}; // of curved prisms the corners
-
-static int model_face_split(int nodes, const int (**piece)[3])
-{
-    *piece = nodes == 3 ? tri3 : nodes == 6 ? tri6 : nodes == 4 ? quad4 : quad8;
-    return nodes == 3 ? 1 : nodes == 6 ? 4 : nodes == 4 ? 2 : 6;
-}
-
-static int model_cell_split(pl_element_kind kind, const int (**piece)[4])
-{
-    *piece = kind == PL_TET4 ? tet4 : kind == PL_TET10 ? tet10 : prism6;
-    return kind == PL_TET4 ? 1 : kind == PL_TET10 ? 8 : 3;
-}
-
 typedef struct model_surface {
     uint32_t *triangle, *edge;
     uint8_t *region;
@@ -63,8 +41,8 @@ static bool model_surface_init(const pl_mesh *mesh, const int64_t *face, int64_t
     for (int64_t f = 0; s->triangle && s->edge && s->region && f < count; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         const int nodes = pl_mesh_face_nodes(mesh, face[f], node);
-        const int(*piece)[3];
-        const int pieces = model_face_split(nodes, &piece);
+        const int8_t(*piece)[3];
+        const int pieces = pl_face_triangles(nodes, &piece);
         for (int p = 0; p < pieces; ++p) {
             for (int k = 0; k < 3; ++k) {
                 s->triangle[3 * s->triangles + (size_t)k] = (uint32_t)node[piece[p][k]];
@@ -90,8 +68,8 @@ static size_t model_cells(pl_mesh_view view, uint32_t **cell, uint8_t **region)
     *cell = malloc((size_t)view.element_count * 32 * sizeof **cell);
     *region = malloc((size_t)view.element_count * 8);
     for (int32_t e = 0; *cell && *region && e < view.element_count; ++e) {
-        const int(*piece)[4];
-        const int pieces = model_cell_split((pl_element_kind)view.kind[e], &piece);
+        const int8_t(*piece)[4];
+        const int pieces = pl_element_tets((pl_element_kind)view.kind[e], &piece);
         for (int p = 0; p < pieces; ++p, ++count) {
             for (int k = 0; k < 4; ++k) {
                 (*cell)[4 * count + (size_t)k] = (uint32_t)view.node[view.node_start[e] + piece[p][k]];

@@ -88,6 +88,14 @@ PL_API int32_t pl_mesh_find_surface(const pl_mesh *mesh, const char *name); // -
 PL_API int64_t pl_mesh_boundary(const pl_mesh *mesh, const int64_t **face);
 // Vertex indices of a face, corners first, outward; returns their number (3, 6, 4 or 8).
 PL_API int pl_mesh_face_nodes(const pl_mesh *mesh, int64_t face, int32_t node[PL_FACE_NODES_MAX]);
+// Flat triangles that approximate a face of 3, 6, 4 or 8 nodes, as local node numbers, outward like the face;
+// curved faces are split at their mid nodes. Returns their number, at most PL_FACE_TRIANGLES_MAX.
+#define PL_FACE_TRIANGLES_MAX 6
+PL_API int pl_face_triangles(int face_node_count, const int8_t (**triangle)[3]);
+// Flat tetrahedra that fill an element, as local node numbers: a tet10 is split at its mid nodes, a prism at
+// its corners. Returns their number, at most PL_ELEMENT_TETS_MAX.
+#define PL_ELEMENT_TETS_MAX 8
+PL_API int pl_element_tets(pl_element_kind kind, const int8_t (**tet)[4]);
 
 // A new mesh with every linear element raised to quadratic, mid-edge nodes shared; quadratic elements stay. A
 // mesh that is quadratic already is copied. Vertices keep their numbers, mid nodes follow.

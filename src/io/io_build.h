@@ -42,9 +42,6 @@ void pl_build_clear(pl_build *build);
 // name surfaces by nodes; looks at corners only. `marked` has one entry per vertex.
 pl_status pl_build_faces_of_nodes(pl_build *build, int32_t surface, const uint8_t *marked, pl_error *err);
 
-// Triangles that make up a face of 3, 6, 4 or 8 nodes, by its local nodes; returns their number (io_stl.c).
-int pl_io_face_split(int nodes, const int (**triangle)[3]);
-
 // Whole numbers and reals from text, for all text formats: true when a number stands at *at, which moves past
 // it.
 bool pl_scan_whole(const char **at, const char *end, int64_t *value);

@@ -33,8 +33,8 @@ static bool result_cavity(pl_statics *statics, const pl_robot *robot, const pl_s
     for (int64_t f = 0; f < a->face_count; ++f) {
         int32_t corner[PL_FACE_NODES_MAX];
         const int count = pl_mesh_face_nodes(robot->mesh, a->face[f], corner);
-        const int(*triangle)[3];
-        const int parts = pl_io_face_split(count, &triangle);
+        const int8_t(*triangle)[3];
+        const int parts = pl_face_triangles(count, &triangle);
         for (int t = 0; t < 3 * parts; ++t) {
             (*node)[3 * (int64_t)out->triangle_count + t] = out->point_count + triangle[t / 3][t % 3];
         }

@@ -3,29 +3,6 @@
 // quadrilaterals two.
 #include "io/io_build.h"
 
-// Triangles of a face by its local nodes: corners first, then mid nodes of the edges.
-int pl_io_face_split(int nodes, const int (**triangle)[3])
-{
-    static const int tri3[][3] = {{0, 1, 2}};
-    static const int tri6[][3] = {{0, 3, 5}, {3, 1, 4}, {5, 4, 2}, {3, 4, 5}};
-    static const int quad4[][3] = {{0, 1, 2}, {0, 2, 3}};
-    static const int quad8[][3] = {{0, 4, 7}, {1, 5, 4}, {2, 6, 5}, {3, 7, 6}, {4, 5, 7}, {5, 6, 7}};
-    switch (nodes) {
-    case 3:
-        *triangle = tri3;
-        return PL_COUNT(tri3);
-    case 6:
-        *triangle = tri6;
-        return PL_COUNT(tri6);
-    case 4:
-        *triangle = quad4;
-        return PL_COUNT(quad4);
-    default:
-        *triangle = quad8;
-        return PL_COUNT(quad8);
-    }
-}
-
 static void stl_put_float(unsigned char *to, double value)
 {
     const float f = (float)value;
@@ -78,8 +55,8 @@ pl_status pl_mesh_write_stl(const pl_mesh *mesh, const char *surface, const doub
     uint32_t triangles = 0;
     for (int64_t f = 0; f < count; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
-        const int(*triangle)[3];
-        const int parts = pl_io_face_split(pl_mesh_face_nodes(mesh, face[f], node), &triangle);
+        const int8_t(*triangle)[3];
+        const int parts = pl_face_triangles(pl_mesh_face_nodes(mesh, face[f], node), &triangle);
         for (int t = 0; t < parts; ++t, ++triangles) {
             stl_put_triangle(&text, x + 3 * (int64_t)node[triangle[t][0]],
                              x + 3 * (int64_t)node[triangle[t][1]], x + 3 * (int64_t)node[triangle[t][2]]);

@@ -162,7 +162,7 @@ static void cavity_middle(const cavity_work *w, int64_t f, double middle[3])
 {
     double x[3 * PL_FACE_NODES_MAX], u[3], v[3], *normal = w->normal + 3 * f;
     const int8_t(*split)[3];
-    const int parts = pl_face_split(pl_mesh_gather_face(w->mesh, w->mesh->boundary[f], x), &split);
+    const int parts = pl_face_triangles(pl_mesh_gather_face(w->mesh, w->mesh->boundary[f], x), &split);
     const double *a = x + 3 * split[parts - 1][0], *b = x + 3 * split[parts - 1][1],
                  *c = x + 3 * split[parts - 1][2];
     pl_sub3(b, a, u);

@@ -36,8 +36,6 @@ void pl_mesh_trees_destroy(pl_mesh_trees *trees);
 double pl_mesh_size(const pl_mesh *mesh); // diagonal of the bounding box
 const char *pl_element_kind_name(int kind);
 
-// Splits a face into straight triangles of its nodes (at most 6); returns their number.
-int pl_face_split(int face_node_count, const int8_t (**triangle)[3]);
 // Reference coordinates of a face's node.
 void pl_face_shape_node(int face_node_count, int node, double xi[2]);
 

@@ -277,7 +277,7 @@ void pl_shape_from_face(pl_element_kind kind, int face, const double face_xi[2],
     }
 }
 
-int pl_face_split(int face_node_count, const int8_t (**triangle)[3])
+int pl_face_triangles(int face_node_count, const int8_t (**triangle)[3])
 {
     static const int8_t tri3[1][3] = {{0, 1, 2}};
     static const int8_t tri6[4][3] = {{0, 3, 5}, {3, 1, 4}, {5, 4, 2}, {3, 4, 5}};
@@ -297,6 +297,16 @@ int pl_face_split(int face_node_count, const int8_t (**triangle)[3])
         *triangle = quad8;
         return 6;
     }
+}
+
+int pl_element_tets(pl_element_kind kind, const int8_t (**tet)[4])
+{
+    static const int8_t tet4[1][4] = {{0, 1, 2, 3}};
+    static const int8_t tet10[8][4] = {{0, 4, 6, 7}, {4, 1, 5, 8}, {6, 5, 2, 9}, {7, 8, 9, 3},
+                                       {4, 9, 5, 6}, {4, 9, 6, 7}, {4, 9, 7, 8}, {4, 9, 8, 5}};
+    static const int8_t prism[3][4] = {{0, 1, 2, 5}, {0, 1, 5, 4}, {0, 4, 5, 3}};
+    *tet = kind == PL_TET4 ? tet4 : kind == PL_TET10 ? tet10 : prism;
+    return kind == PL_TET4 ? 1 : kind == PL_TET10 ? 8 : 3;
 }
 
 // ---- quadrature on faces

@@ -83,7 +83,7 @@ static void trees_fill_triangles(const pl_mesh *mesh, pl_mesh_trees *trees, doub
     for (int64_t f = 0; f < mesh->boundary_count; ++f) {
         double x[3 * PL_FACE_NODES_MAX];
         const int8_t(*split)[3];
-        const int parts = pl_face_split(pl_mesh_gather_face(mesh, mesh->boundary[f], x), &split);
+        const int parts = pl_face_triangles(pl_mesh_gather_face(mesh, mesh->boundary[f], x), &split);
         for (int p = 0; p < parts; ++p, ++n) {
             trees->triangle_face[n] = (int32_t)f;
             box_empty(box + 6 * (size_t)n);
@@ -103,7 +103,7 @@ static bool trees_build_boundary(const pl_mesh *mesh, pl_mesh_trees *trees)
     for (int64_t f = 0; f < mesh->boundary_count; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         const int8_t(*split)[3];
-        count += pl_face_split(pl_mesh_face_nodes(mesh, mesh->boundary[f], node), &split);
+        count += pl_face_triangles(pl_mesh_face_nodes(mesh, mesh->boundary[f], node), &split);
     }
     if (count > INT32_MAX / 4) {
         return false;

@@ -9,7 +9,7 @@ static void walls_inward(const pl_mesh *mesh, int64_t face, double middle[3], do
 {
     double x[3 * PL_FACE_NODES_MAX], u[3], v[3];
     const int8_t(*split)[3];
-    const int parts = pl_face_split(pl_mesh_gather_face(mesh, face, x), &split);
+    const int parts = pl_face_triangles(pl_mesh_gather_face(mesh, face, x), &split);
     const double *a = x + 3 * split[parts - 1][0], *b = x + 3 * split[parts - 1][1],
                  *c = x + 3 * split[parts - 1][2];
     pl_sub3(b, a, u);

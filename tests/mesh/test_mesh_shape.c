@@ -200,11 +200,57 @@ static void test_jacobian_affine(void **state)
     }
 }
 
+// The flat pieces of an element fill it, and those of its faces have the area vector of the face, whatever
+// the order of the nodes: sums over the pieces of straight-sided elements are exact.
+static void test_flat_pieces(void **state)
+{
+    (void)state;
+    const double reference[PL_ELEMENT_KIND_COUNT] = {1.0 / 6, 1.0 / 6, 1, 1};
+    for (int kind = 0; kind < PL_ELEMENT_KIND_COUNT; ++kind) {
+        const int8_t(*tet)[4];
+        const int count = pl_element_tets((pl_element_kind)kind, &tet);
+        double sum = 0;
+        for (int t = 0; t < count; ++t) {
+            double x[4][3], edge[9];
+            for (int k = 0; k < 4; ++k) {
+                pl_shape_node((pl_element_kind)kind, tet[t][k], x[k]);
+            }
+            for (int k = 0; k < 3; ++k) {
+                pl_sub3(x[k + 1], x[0], edge + 3 * k);
+            }
+            const double volume = pl_det3(edge) / 6;
+            PL_CHECK_BELOW(0.0, volume);
+            sum += volume;
+        }
+        PL_CHECK_BELOW(count, PL_ELEMENT_TETS_MAX + 0.5);
+        PL_CHECK_NEAR(sum, reference[kind], 1e-14);
+    }
+    // corners of the unit square and of its half, mid nodes on the edges behind them
+    const double square[8][2] = {{0, 0}, {1, 0}, {1, 1}, {0, 1}, {0.5, 0}, {1, 0.5}, {0.5, 1}, {0, 0.5}};
+    const double half[6][2] = {{0, 0}, {1, 0}, {0, 1}, {0.5, 0}, {0.5, 0.5}, {0, 0.5}};
+    const int sizes[4] = {3, 6, 4, 8};
+    for (int i = 0; i < 4; ++i) {
+        const int8_t(*triangle)[3];
+        const int count = pl_face_triangles(sizes[i], &triangle);
+        double sum = 0;
+        for (int t = 0; t < count; ++t) {
+            const double(*x)[2] = i < 2 ? half : square;
+            const double *a = x[triangle[t][0]], *b = x[triangle[t][1]], *c = x[triangle[t][2]];
+            const double area = 0.5 * ((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]));
+            PL_CHECK_BELOW(0.0, area);
+            sum += area;
+        }
+        PL_CHECK_BELOW(count, PL_FACE_TRIANGLES_MAX + 0.5);
+        PL_CHECK_NEAR(sum, i < 2 ? 0.5 : 1.0, 1e-15);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unity_and_nodes),  cmocka_unit_test(test_derivatives),
         cmocka_unit_test(test_faces_are_traces), cmocka_unit_test(test_face_quadrature),
-        cmocka_unit_test(test_jacobian_bound),   cmocka_unit_test(test_jacobian_affine)};
+        cmocka_unit_test(test_jacobian_bound),   cmocka_unit_test(test_jacobian_affine),
+        cmocka_unit_test(test_flat_pieces)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
