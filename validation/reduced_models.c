@@ -1,5 +1,6 @@
-// What reduced models are worth: paper 001's two pressure sequences with the beam as published, the chain,
-// the rod and the full threaded segment; paper 003's comparison of geometric models on fifty random poses.
+// How accurate the reduced models are (docs/papers.md has the references): the two pressure sequences of
+// Lindenroth et al. 2016 with the beam as published, the chain, the rod and the full threaded segment; the
+// comparison of geometric models of Bieze et al. 2018 on fifty random poses.
 //   reduced_models [PICTURES]      plots go into the folder PICTURES
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +28,8 @@ static pl_model *build(const pl_reduced_def *def)
     return model;
 }
 
-// ---- the full segment of paper 001: the thread around a chamber as rings of cable that keep their length
+// ---- the full segment of Lindenroth et al. 2016: the thread around a chamber as rings of cable that keep
+// their length
 static pl_model *full_segment(double size)
 {
     pl_text t = {0};
@@ -191,9 +193,9 @@ static void plot(const sequence *s, const char *folder, int number)
                                   .count = s->count,
                                   .points = m == 3};
         }
-        snprintf(title, sizeof title, "paper 001, sequence %d: %s", number, value_name[k]);
+        snprintf(title, sizeof title, "Lindenroth et al. 2016, sequence %d: %s", number, value_name[k]);
         snprintf(label, sizeof label, "%s (%s)", value_name[k], k < 3 ? "mm" : "degrees");
-        snprintf(path, sizeof path, "%s/paper001_sequence%d_%s.png", folder, number, value_name[k]);
+        snprintf(path, sizeof path, "%s/lindenroth2016_sequence%d_%s.png", folder, number, value_name[k]);
         const pl_plot picture = {.title = title,
                                  .x_label = "time (s)",
                                  .y_label = label,
@@ -208,7 +210,7 @@ static void plot(const sequence *s, const char *folder, int number)
     }
 }
 
-static void paper_001(const char *folder)
+static void lindenroth_2016(const char *folder)
 {
     // E, I and the chambers' area are not in the paper: EI and EA from the full model at 10 kPa, then frozen
     pl_model *full = full_segment(6);
@@ -217,8 +219,9 @@ static void paper_001(const char *folder)
     solve(full, low, v);
     const double area = PL_PI * 3.5 * 3.5, turn = v[3] * degree;
     const double EI = 45 * area * 7 * low[0] / turn, EA = 45 * area * low[0] / (v[2] - 45 * sin(turn) / turn);
-    printf("paper 001: EI %.4g N mm^2, EA %.4g N from the full segment at 10 kPa (%.3f deg, %.4f mm)\n", EI,
-           EA, v[3], v[2] - 45);
+    printf("Lindenroth et al. 2016: EI %.4g N mm^2, EA %.4g N from the full segment at 10 kPa (%.3f deg, "
+           "%.4f mm)\n",
+           EI, EA, v[3], v[2] - 45);
     pl_model *model[MODELS] = {full, reduced_segment(PL_BEAM, true, 1, EI, EA),
                                reduced_segment(PL_BEAM, false, 4, EI, EA),
                                reduced_segment(PL_ROD, false, 20, EI, EA)};
@@ -244,7 +247,7 @@ static void paper_001(const char *folder)
     }
 }
 
-// ---- paper 003: a two-section trunk, lying horizontally under its weight
+// ---- Bieze et al. 2018: a two-section trunk, lying horizontally under its weight
 static const char *const bellow[] = {"b1", "b2", "b3", "b4", "b5", "b6"};
 
 // Truth: a rod whose sections taper in stiffness, bent by pressures, sagging; strings measure the bellows.
@@ -356,7 +359,7 @@ static pl_model *trunk_model(const trunk_kind *t)
     return build(&def);
 }
 
-static void paper_003(void)
+static void bieze_2018(void)
 {
     static const trunk_kind kind[] = {
         {"constant curvature, cylinders", PL_CONSTANT_CURVATURE, false, false, 1},
@@ -406,7 +409,8 @@ static void paper_003(void)
         }
         ++poses;
     }
-    printf("\npaper 003: %d random poses of a two-section trunk under its weight (truth: a tapered rod, seed "
+    printf("\nBieze et al. 2018: %d random poses of a two-section trunk under its weight (truth: a tapered "
+           "rod, seed "
            "2018);\n"
            "inputs are the six string lengths; the tip moves %.1f mm RMS\n",
            poses, sqrt(motion / poses));
@@ -421,7 +425,7 @@ static void paper_003(void)
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    paper_003();
-    paper_001(argc > 1 ? argv[1] : NULL);
+    bieze_2018();
+    lindenroth_2016(argc > 1 ? argv[1] : NULL);
     return 0;
 }

@@ -34,7 +34,7 @@ typedef struct pl_tensile_fit {
 PL_API pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model model, double strain_high,
                                       pl_tensile_fit *out, pl_error *err);
 
-// ---- two materials from an elongation test (equation 16 of the first geometric paper)
+// ---- two materials from an elongation test (Fang et al. 2020, equation 16)
 // A bar of `length` mm: material A from the clamped end to the interface, B beyond it. Pulled by `pull` mm,
 // its interface moves by `moved`.
 // By which method the bar is computed: the exact core with the (E, nu) that (w, R_omega) mean, the papers'

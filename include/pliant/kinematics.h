@@ -186,7 +186,7 @@ PL_API double pl_fit_curvature(const double *point, int32_t count, const double 
 // ---- inverse kinematics
 typedef enum pl_ik_method {
     PL_IK_NEWTON,   // damped Gauss-Newton with exact Jacobians, Broyden updates between, exact bounds
-    PL_IK_GRADIENT, // papers 000 and 002 as published: central differences, shrinking and expanding search;
+    PL_IK_GRADIENT, // Fang et al. 2020 as published: central differences, shrinking and expanding search;
                     // commands are cut off at their ranges; bounds on efforts and objectives that are no
                     // goals are refused
     PL_IK_DESCENT,  // the same search along exact gradients

@@ -1,10 +1,10 @@
 // Reduced models: robots described by a few numbers along a centre line instead of a mesh. Each answers the
 // same questions as the full body through pl_model, with exact derivatives, in microseconds.
 //
-//   beam                a chain of corotational Timoshenko elements; as published (paper 001): one linear one
+//   beam                a chain of corotational Timoshenko elements; as published: one linear element
 //   rod                 geometrically exact (Cosserat) rod: bends, twists, stretches, shears
-//   constant_curvature  circular arcs from actuator lengths or pressures (paper 003)
-//   vertebrae           plates joined by 3UPS-1UP parallel joints (paper 003's hybrid model)
+//   constant_curvature  circular arcs from actuator lengths or pressures
+//   vertebrae           plates joined by 3UPS-1UP parallel joints (the hybrid model of Bieze et al. 2018)
 //
 // The centre line is straight at rest: s runs from 0 at the base along the base frame's z axis. Offsets,
 // paths and bending axes are given in the frame of the cross-section, which is the base frame at rest.
@@ -107,7 +107,7 @@ typedef struct pl_reduced_def {
     const char *file; // for messages; NULL when made by a program
     const char *name;
     pl_reduced_kind kind;
-    bool as_published; // beam only: equations 1 to 17 of paper 001
+    bool as_published; // beam only: equations 1 to 17 of Lindenroth et al. 2016
     double base[3];    // mm, where s = 0 lies
     double frame[9];   // row-major, columns x, y, z of the base frame; all 0: the world's
     const pl_section_def *section;

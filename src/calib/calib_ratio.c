@@ -1,11 +1,11 @@
-// The shape parameters of two materials from an elongation test of a bar made of both (paper 000, section
-// IV-B): A from the clamped end to the interface at L1, B from there to L. Pulled by dL, the interface moves
-// by dL1, and
+// The shape parameters of two materials from an elongation test of a bar made of both (Fang et al. 2020,
+// section IV-B): A from the clamped end to the interface at L1, B from there to L. Pulled by dL, the
+// interface moves by dL1, and
 //   R_m = L1 (dL - dL1) / ((L - L1) dL1)
 // is the strain of B over that of A: the ratio of Young's moduli E_A / E_B. The stiffer material keeps its
-// R_omega; that of the softer one is found by bisection, so that the computed bar puts its interface where
-// the test found it. By default the bar is solved by the exact core with the (E, nu) that (w, R_omega) mean,
-// at one and the same w.
+// R_omega. That of the softer one is found by bisection, so that the computed interface lies where the test
+// found it. By default the bar is solved by the exact core with the (E, nu) that correspond to (w, R_omega),
+// with the same w for both materials.
 #include "base/base.h"
 #include "base/vec.h"
 #include "pliant/calib.h"

@@ -1,5 +1,5 @@
-// The volume a chamber takes under pressure, from a closed line of chamber, tube and syringe (paper 000,
-// equations 18 and 19): with the gas at ambient pressure p0 before,
+// The volume a chamber takes under pressure, from a closed line of chamber, tube and syringe (Fang et al.
+// 2020, equations 18 and 19): with the gas at ambient pressure p0 before,
 //   p0 (V0 + Vs + Vt) = p (V + Vs - dV + Vt)   gives   alpha = V / V0 = (p0 V0 + p dV - (p - p0)(Vs + Vt)) /
 //   (p V0).
 // Rows up to the highest pressure are loading, the rest unloading; each branch is made monotone by pooling

@@ -1,8 +1,8 @@
-// Gradient descent with the soft line search of Fang et al. (T-RO 2020, algorithm 2; thesis, algorithm 3):
-// shrink the step by tau from 1 until the objective O falls, then enlarge it by the same amount as long as it
-// keeps falling. `gradient` takes the gradient from central differences, as published; `descent` takes the
-// exact one. O = sum |w d|^2 as there; commands count in parts of their ranges and are cut off at their
-// bounds.
+// Gradient descent with the soft line search of Fang et al. 2020 (algorithm 2; algorithm 3 of the
+// thesis): shrink the step by tau from 1 until the objective O falls, then enlarge it by the same amount as
+// long as it keeps falling. `gradient` takes the gradient from central differences, as published; `descent`
+// takes the exact one. O = sum |w d|^2 as there; commands count in parts of their ranges and are cut off at
+// their bounds.
 #include "kinematics/kinematics_impl.h"
 
 #define SHRINKS 12    // a step of tau^12 is none

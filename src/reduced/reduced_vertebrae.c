@@ -1,4 +1,4 @@
-// The hybrid model of paper 003: plates (vertebrae), and between two of them a parallel joint. Its passive
+// The hybrid model of Bieze et al. 2018: plates (vertebrae), and between two of them a parallel joint. Its passive
 // leg is a universal and a prismatic joint, roll a about x, then pitch b about y, then the length q along the
 // new axis, which lets the upper plate neither shear nor twist:
 //   R = Rx(a) Ry(b),  p = q R e_z.

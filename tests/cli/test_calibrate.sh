@@ -2,7 +2,7 @@
 # calibrate ratio and syringe: answers, tables that a robot file takes, and refusals.
 . "$(dirname "$0")/lib.sh"
 
-# Table II of the first geometric paper: the interface is met to 0.1 % of the bar. Thin bars, (2 + R) / (3 R) = 3.75
+# Table II of Fang et al. 2020: the interface is met to 0.1 % of the bar. Thin bars, (2 + R) / (3 R) = 3.75
 # and 5.68, would give 5.125 and 8.02.
 expect_status 0 calibrate ratio --elasticity 3.75 --json ratio.json
 expect_words out.txt "R_m = 3.7500" "twist test" "r_omega"

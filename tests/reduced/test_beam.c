@@ -1,4 +1,5 @@
-// Paper 001 as published: its compliance, its equations at hand-computed numbers, exact derivatives.
+// Lindenroth et al. 2016 as published: its compliance, its equations at hand-computed numbers, exact
+// derivatives.
 #include "reduced_robot.h"
 #include "base/vec.h"
 
