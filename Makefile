@@ -5,8 +5,7 @@ TEST_THREADS = OMP_NUM_THREADS=1 GOMP_SPINCOUNT=1000
 .PHONY: all deps web demo test asan bench validate format tidy install clean
 
 all: deps web
-	@cmake --preset release >/dev/null
-	@cmake --build --preset release -j $(JOBS)
+	@tools/build release -j $(JOBS)
 
 deps:
 	@tools/install-deps
@@ -24,23 +23,23 @@ test: all
 	@cd build && $(TEST_THREADS) ctest --output-on-failure -j $(JOBS)
 
 asan: deps
-	@cmake --preset asan >/dev/null
-	@cmake --build --preset asan -j $(JOBS)
+	@tools/build asan -j $(JOBS)
 	@cd build-asan && ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/tools/leaks.txt \
 		$(TEST_THREADS) ctest --output-on-failure -j $(JOBS)
 
 bench: all
-	@cmake --build --preset release -j $(JOBS) --target bench_programs
+	@tools/build release -j $(JOBS) --target bench_programs
 	@tools/run-programs bench
 
 validate: all
-	@cmake --build --preset release -j $(JOBS) --target validation_programs
+	@tools/build release -j $(JOBS) --target validation_programs
 	@tools/run-programs validation
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 tidy: deps
+	@tools/install-deps lint
 	@cmake --preset dev >/dev/null
 	@git ls-files 'src/*.c' 'app/*.c' | xargs clang-tidy -p build-dev --quiet
 

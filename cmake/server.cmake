@@ -1,15 +1,14 @@
 # The browser view: app/server on libwebsockets, the page in web/. Without libwebsockets the command is built all the
 # same and `pliant serve` says what is missing; without three.js (tools/install-web) the page is.
-pkg_check_modules(LWS IMPORTED_TARGET libwebsockets)
-if(NOT LWS_FOUND)
+pl_parts(OPTIONAL server)
+if(NOT PL_PARTS_FOUND)
     message(STATUS "libwebsockets is not there: `pliant serve` will only say so")
     return()
 endif()
-find_package(Threads REQUIRED)
 
 file(GLOB PL_SERVER CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/app/server/*.c)
 add_library(pl_server STATIC ${PL_SERVER})
-target_link_libraries(pl_server PRIVATE pl_flags PkgConfig::LWS PkgConfig::JANSSON Threads::Threads m)
+target_link_libraries(pl_server PRIVATE pl_flags part::lws part::jansson part::libc)
 target_link_libraries(pl_server PUBLIC pliant_meshing_static)
 target_include_directories(pl_server PUBLIC app/server)
 target_compile_definitions(pl_server PRIVATE PLIANT_WEB_SOURCE="${CMAKE_CURRENT_SOURCE_DIR}/web")
@@ -27,13 +26,12 @@ foreach(file build/three.module.js build/three.core.js examples/jsm/controls/Orb
 endforeach()
 
 if(PLIANT_TESTS)
-    find_library(CMOCKA_LIBRARY cmocka REQUIRED)
     file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tests/web/test_*.c)
     foreach(test ${tests})
         get_filename_component(name ${test} NAME_WE)
         add_executable(${name} ${test})
         target_include_directories(${name} PRIVATE tests)
-        target_link_libraries(${name} PRIVATE pl_flags pl_server PkgConfig::JANSSON ${CMOCKA_LIBRARY} m)
+        target_link_libraries(${name} PRIVATE pl_flags pl_server part::jansson part::cmocka part::libc)
         add_test(NAME web.${name} COMMAND ${name} $<TARGET_FILE:pliant_command>)
     endforeach()
     # the page in a browser; skipped, saying so, where node, Chromium or the npm packages are not there
