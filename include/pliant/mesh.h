@@ -157,6 +157,9 @@ PL_API int32_t pl_mesh_components(const pl_mesh *mesh, int32_t **of_element);
 // there is none; `thinnest_mm` (may be NULL) is the least wall thickness met, infinite when no wall was.
 PL_API pl_status pl_mesh_thin_walls(const pl_mesh *mesh, int32_t **element, int32_t *count,
                                     double *thinnest_mm, pl_error *err);
+// What is wrong with a mesh: inverted and flat elements, disconnected parts, walls one element thick, elements
+// that overlap. Each kind becomes a finding with its elements and the place of the worst or first one.
+PL_API pl_status pl_mesh_examine(const pl_mesh *mesh, pl_findings *findings, pl_error *err);
 
 // Where a point lies in the mesh at rest. Inside: the element and its shape-function weights. Outside: the
 // nearest boundary point, its weights, and the distance (mm).

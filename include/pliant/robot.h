@@ -214,6 +214,11 @@ PL_API pl_status pl_robot_create(const pl_robot_def *def, const pl_mesh *const *
                                  pl_findings *findings, pl_error *err);
 PL_API void pl_robot_destroy(pl_robot *robot);
 
+// What looks wrong with a robot although it can be built, as findings with places and elements: what
+// pl_mesh_examine finds, chambers that are open or turned inside out, markers and cables off the body.
+// What is already among `findings` (from loading) is not repeated.
+PL_API pl_status pl_robot_examine(const pl_robot *robot, pl_findings *findings, pl_error *err);
+
 // What is in it.
 PL_API const char *pl_robot_name(const pl_robot *robot);
 PL_API uint64_t pl_robot_hash(const pl_robot *robot);       // of everything that decides its behaviour

@@ -41,6 +41,12 @@ void pl_log(int level, const char *format, ...) PL_PRINTF(2, 3);
 // ---- progress: true means go on; a NULL progress always goes on
 bool pl_progress_step(const pl_progress *progress, double fraction, const char *what);
 
+// A coordinate for a message: what is below the digits shown reads 0, not -1e-17.
+static inline double pl_tidy(double value)
+{
+    return fabs(value) < 5e-7 ? 0 : value;
+}
+
 // ---- seconds of wall clock, of CPU time of the process
 double pl_seconds(void);
 double pl_cpu_seconds(void);

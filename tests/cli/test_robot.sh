@@ -202,12 +202,12 @@ for order in 1 2; do
     for apart in 40 25; do
         twins "$apart" "$order" >twins.yaml
         run doctor twins.yaml
-        expect_no_words err.txt "share room"
+        expect_no_words err.txt "overlap"
     done
     for apart in 20 0; do
         twins "$apart" "$order" >twins.yaml
         expect_status 1 doctor twins.yaml
-        expect_words err.txt "elements share room with others" "regions 'a.body' and 'b.body'"
+        expect_words err.txt "elements overlap others" "regions 'a.body' and 'b.body'"
     done
 done
 rm -f twins.yaml

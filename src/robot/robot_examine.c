@@ -1,0 +1,161 @@
+// What looks wrong with a robot although it can be built: on its mesh, of chambers, markers and cables.
+#include <stdio.h>
+#include "robot/robot_impl.h"
+
+#define EXAMINE_SAMPLES 40 // points looked at between two guides of a cable
+
+static void examine_chambers(const pl_robot *robot, pl_findings *findings)
+{
+    for (int i = 0; i < robot->actuator_count; ++i) {
+        const pl_actuator *a = &robot->actuator[i];
+        if (a->kind == PL_CHAMBER && a->rim_count > 0) {
+            pl_findings_add(findings, PL_NOTE, NULL, 0,
+                            "chamber '%s' is open at %d rim%s, capped flat; its volume is %.4g mL", a->name,
+                            a->rim_count, a->rim_count == 1 ? "" : "s", a->rest / 1000);
+            pl_findings_advise(findings, "right for an air inlet; otherwise look at the surface with `pliant "
+                                         "mesh --out cavity.stl --surface ...`");
+        }
+        if (a->kind == PL_CHAMBER && !(a->rest > 0)) {
+            pl_findings_add(findings, PL_DEFECT, NULL, 0,
+                            "chamber '%s' encloses %.3g mm^3, expected a positive volume", a->name, a->rest);
+            pl_findings_advise(findings,
+                               "its faces must see the inside of the cavity: use `seen_from` with a "
+                               "point in it");
+        }
+    }
+}
+
+// Whether loading has reported it already: a finding that names 'name' and contains `words`.
+static bool examine_reported(const pl_findings *findings, const char *name, const char *words)
+{
+    char quoted[200];
+    snprintf(quoted, sizeof quoted, "'%s'", name);
+    for (int i = 0; i < pl_findings_count(findings); ++i) {
+        const char *text = pl_findings_at(findings, i)->text;
+        if (strstr(text, quoted) && strstr(text, words)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void examine_markers(const pl_robot *robot, double edge, pl_findings *findings)
+{
+    if (robot->marker_count == 0) {
+        pl_findings_add(findings, PL_NOTE, NULL, 0, "no marker: `fk` will report no position");
+        pl_findings_advise(findings, "add `markers: {tip: {surface: tip}}` or a point `{at: [x, y, z]}`");
+    }
+    for (int i = 0; i < robot->marker_count; ++i) {
+        double place[3], distance = 0;
+        pl_robot_marker_rest(robot, i, place, &distance);
+        const char *name = robot->marker[i].name;
+        if (distance > 1e-3 * edge && !examine_reported(findings, name, "off the body")) {
+            pl_findings_add(findings, distance > 5 * edge ? PL_WARNING : PL_NOTE, NULL, 0,
+                            "marker '%s' stands %.3g mm off the body at (%.4g, %.4g, %.4g)", name, distance,
+                            pl_tidy(place[0]), pl_tidy(place[1]), pl_tidy(place[2]));
+            pl_findings_advise(findings,
+                               "it moves with the nearest face; if it should lie on the body, move its `at`");
+            pl_findings_place(findings, place, NULL, 0);
+        }
+    }
+}
+
+// ---- cables
+// How far outside of the body the straight line from a to b runs: the largest distance, where, and the length
+// outside (mm).
+static void examine_segment(const pl_mesh *mesh, const double a[3], const double b[3], double *distance,
+                            double place[3], double *outside)
+{
+    int out = 0;
+    for (int k = 1; k < EXAMINE_SAMPLES; ++k) {
+        double p[3];
+        for (int i = 0; i < 3; ++i) {
+            p[i] = a[i] + (b[i] - a[i]) * k / EXAMINE_SAMPLES;
+        }
+        pl_embedding e;
+        if (pl_mesh_embed(mesh, p, &e, NULL) != PL_OK) {
+            return;
+        }
+        out += e.distance > 0;
+        if (e.distance > *distance) {
+            *distance = e.distance;
+            memcpy(place, p, sizeof p);
+        }
+    }
+    *outside = pl_distance3(a, b) * out / EXAMINE_SAMPLES;
+}
+
+static void examine_guide(const pl_robot *robot, const char *name, int k, const double point[3], double edge,
+                          pl_findings *findings)
+{
+    pl_embedding e;
+    if (pl_mesh_embed(robot->mesh, point, &e, NULL) == PL_OK && e.distance > 0.01 * edge) {
+        pl_findings_add(findings, PL_WARNING, NULL, 0,
+                        "cable '%s': guide point %d at (%.4g, %.4g, %.4g) lies %.3g mm off the body", name,
+                        k + 1, point[0], point[1], point[2], e.distance);
+        pl_findings_advise(findings, "move the point into the body, or fix it in space if it is a pulley");
+        pl_findings_place(findings, point, NULL, 0);
+    }
+}
+
+static void examine_piece(const pl_robot *robot, const char *name, int k, const double a[3],
+                          const double b[3], double edge, pl_findings *findings)
+{
+    double distance = 0, place[3] = {0}, outside = 0;
+    examine_segment(robot->mesh, a, b, &distance, place, &outside);
+    if (distance > 0.01 * edge) {
+        pl_findings_add(findings, PL_NOTE, NULL, 0,
+                        "cable '%s' leaves the body between guide points %d and %d for %.3g mm, by %.3g mm "
+                        "at most, near (%.4g, %.4g, %.4g)",
+                        name, k + 1, k + 2, outside, distance, pl_tidy(place[0]), pl_tidy(place[1]),
+                        pl_tidy(place[2]));
+        pl_findings_advise(findings,
+                           "right where a tendon spans a notch; otherwise add guide points in between");
+        pl_findings_place(findings, place, NULL, 0);
+    }
+}
+
+// Where a guide point sits on the mesh as it is.
+static void examine_guide_place(const pl_robot *robot, const pl_point *guide, double at[3])
+{
+    const double *x = pl_mesh_get(robot->mesh).position;
+    memcpy(at, guide->rest, 3 * sizeof *at);
+    for (int32_t j = 0; j < guide->count; ++j) {
+        for (int i = 0; i < 3; ++i) {
+            at[i] = (j ? at[i] : 0) + guide->weight[j] * x[3 * (size_t)guide->node[j] + (size_t)i];
+        }
+    }
+}
+
+static void examine_cable(const pl_robot *robot, const pl_actuator *cable, double edge, pl_findings *findings)
+{
+    double point[3], before[3] = {0};
+    for (int k = 0; k < cable->guide_count; ++k) {
+        examine_guide_place(robot, &cable->guide[k], point);
+        examine_guide(robot, cable->name, k, point, edge, findings);
+    }
+    for (int k = 0; k < cable->guide_count; ++k) {
+        examine_guide_place(robot, &cable->guide[k], point);
+        if (k > 0) {
+            examine_piece(robot, cable->name, k - 1, before, point, edge, findings);
+        }
+        memcpy(before, point, sizeof before);
+    }
+}
+
+pl_status pl_robot_examine(const pl_robot *robot, pl_findings *findings, pl_error *err)
+{
+    const pl_status status = pl_mesh_examine(robot->mesh, findings, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    const double edge = pl_mesh_measure_quality(robot->mesh).mean_edge;
+    examine_chambers(robot, findings);
+    examine_markers(robot, edge, findings);
+    for (int i = 0; i < robot->actuator_count; ++i) {
+        if (robot->actuator[i].kind == PL_CABLE) {
+            examine_cable(robot, &robot->actuator[i], edge, findings);
+        }
+    }
+    return PL_OK;
+}

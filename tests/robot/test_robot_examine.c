@@ -1,0 +1,90 @@
+// What a robot is examined for: markers and cables off the body.
+#include "robot/robot_fixture.h"
+
+static pl_error err;
+static const pl_body_def body[] = {{.name = "body", .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}}};
+static const pl_material_def rubber[] = {
+    {.name = "rubber", .material = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.49}}};
+static const pl_fixed_def base[] = {{.name = "base", .surface = "base", .axis = {true, true, true}}};
+
+static pl_findings *examine(const pl_robot_def *def)
+{
+    pl_mesh *mesh = fix_mesh(false, 1);
+    pl_robot *robot = NULL;
+    pl_findings *findings = pl_findings_create();
+    PL_CHECK_OK(pl_robot_create(def, (const pl_mesh *const *)&mesh, &robot, NULL, &err));
+    PL_CHECK_OK(pl_robot_examine(robot, findings, &err));
+    for (int i = 0; i < pl_findings_count(findings); ++i) {
+        print_message("%s\n", pl_findings_at(findings, i)->text);
+    }
+    pl_robot_destroy(robot);
+    pl_mesh_destroy(mesh);
+    return findings;
+}
+
+static int count_saying(const pl_findings *findings, const char *words, pl_severity severity)
+{
+    int count = 0;
+    for (int i = 0; i < pl_findings_count(findings); ++i) {
+        const pl_finding *f = pl_findings_at(findings, i);
+        count += strstr(f->text, words) && f->severity == severity;
+    }
+    return count;
+}
+
+static void test_markers(void **state)
+{
+    (void)state;
+    pl_robot_def def = {.name = "test",
+                        .body = body,
+                        .body_count = 1,
+                        .material = rubber,
+                        .material_count = 1,
+                        .fixed = base,
+                        .fixed_count = 1};
+    pl_findings *findings = examine(&def);
+    assert_int_equal(count_saying(findings, "no marker", PL_NOTE), 1);
+    pl_findings_destroy(findings);
+
+    const pl_marker_def marker[] = {{.name = "tip", .at = {40, 15, 15}},
+                                    {.name = "near", .at = {43, 15, 15}}};
+    def.marker = marker;
+    def.marker_count = 2;
+    findings = examine(&def);
+    assert_int_equal(count_saying(findings, "marker 'near' stands 3 mm off the body", PL_NOTE), 1);
+    assert_int_equal(count_saying(findings, "marker 'tip'", PL_NOTE), 0);
+    pl_findings_destroy(findings);
+}
+
+// A cable through the cavity (x 10..30): it leaves the body there, for 20 of its 30 mm.
+static void test_cables(void **state)
+{
+    (void)state;
+    const pl_guide_def guide[] = {{.point = {5, 15, 15}}, {.point = {35, 15, 15}}};
+    const pl_actuator_def cable[] = {{.name = "tendon",
+                                      .kind = PL_CABLE,
+                                      .drive = PL_DRIVE_TENSION,
+                                      .guide = guide,
+                                      .guide_count = 2,
+                                      .radius = 1}};
+    const pl_robot_def def = {.name = "test",
+                              .body = body,
+                              .body_count = 1,
+                              .material = rubber,
+                              .material_count = 1,
+                              .fixed = base,
+                              .fixed_count = 1,
+                              .actuator = cable,
+                              .actuator_count = 1};
+    pl_findings *findings = examine(&def);
+    assert_int_equal(count_saying(findings, "leaves the body between guide points 1 and 2", PL_NOTE), 1);
+    assert_int_equal(count_saying(findings, "by 5 mm at most", PL_NOTE), 1);
+    assert_int_equal(count_saying(findings, "off the body", PL_WARNING), 0);
+    pl_findings_destroy(findings);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_markers), cmocka_unit_test(test_cables)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
