@@ -144,26 +144,6 @@ static void compare_take(const compare *c, compare_row *row, pl_statics *statics
     }
 }
 
-// What a command asks of an actuator as a ratio of its rest measure; NAN: idle, or driven by an effort.
-static double compare_asked(const compare *c, int i)
-{
-    const pl_actuator_info a = pl_robot_actuator(c->r.robot, i);
-    const double value = a.command >= 0 ? a.factor * c->command[a.command] : NAN;
-    switch (a.drive) {
-    case PL_DRIVE_LENGTH_RATIO:
-    case PL_DRIVE_VOLUME_RATIO:
-    case PL_DRIVE_AREA_RATIO:
-        return value;
-    case PL_DRIVE_SHORTENING:
-        return 1 - value / a.rest;
-    case PL_DRIVE_LENGTH:
-    case PL_DRIVE_VOLUME:
-        return value / a.rest;
-    default:
-        return NAN;
-    }
-}
-
 static int compare_exact_on(const cli_args *args, compare *c, const pl_robot *robot, compare_row *row,
                             bool displacement, const int32_t *of)
 {
@@ -187,7 +167,7 @@ static int compare_exact_on(const cli_args *args, compare *c, const pl_robot *ro
     if (status == PL_OK) {
         compare_take(c, row, statics, state, robot, of);
         for (int i = 0; i < pl_robot_actuator_count(robot); ++i) {
-            row->asked[i] = compare_asked(c, i);
+            row->asked[i] = pl_robot_actuator_asked(c->r.robot, i, c->command);
         }
     }
     pl_statics_destroy(statics);
@@ -222,7 +202,7 @@ static const compare_row *compare_reference(const compare *c, bool corners)
 }
 
 // The papers' growth knows volumes, not pressures: an actuator driven by effort is asked for the ratio that
-// the exact method reached. A table says the ratio itself.
+// the exact method reached.
 static void compare_ask(const compare *c, pl_geometric *g)
 {
     const compare_row *exact = compare_reference(c, true);
@@ -230,7 +210,7 @@ static void compare_ask(const compare *c, pl_geometric *g)
     for (int i = 0; exact && i < pl_robot_actuator_count(c->r.robot); ++i) {
         const pl_actuator_info a = pl_robot_actuator(c->r.robot, i);
         const bool commanded = a.command >= 0 && !isnan(c->command[a.command]);
-        if (commanded && a.table_count == 0 && isnan(compare_asked(c, i))) {
+        if (commanded && isnan(pl_robot_actuator_asked(c->r.robot, i, c->command))) {
             pl_geometric_ask(g, i, exact->ratio[i]);
         }
     }

@@ -5,75 +5,14 @@
 #include <string.h>
 #include "server_impl.h"
 
-// Where a drive stands when nothing is commanded, and how far it may go when the robot gives no range;
-// internal units. `rest` is the actuator's rest measure.
-static void robot_drive_span(pl_drive drive, double rest, double *idle, double *low, double *high)
-{
-    *idle = 0;
-    *low = 0;
-    switch (drive) {
-    case PL_DRIVE_LENGTH_RATIO:
-        *idle = *high = 1;
-        *low = 0.7;
-        return;
-    case PL_DRIVE_LENGTH:
-        *idle = *high = rest;
-        *low = 0.7 * rest;
-        return;
-    case PL_DRIVE_SHORTENING:
-        *high = 0.3 * rest;
-        return;
-    case PL_DRIVE_TENSION:
-        *high = 10;
-        return;
-    case PL_DRIVE_VOLUME_RATIO:
-        *idle = 1;
-        *low = 0.7;
-        *high = 2;
-        return;
-    case PL_DRIVE_VOLUME:
-        *idle = rest;
-        *low = 0.7 * rest;
-        *high = 2 * rest;
-        return;
-    case PL_DRIVE_PRESSURE:
-        *high = 0.03;
-        return;
-    case PL_DRIVE_SYRINGE:
-        *high = rest;
-        return;
-    case PL_DRIVE_AREA_RATIO:
-        *idle = *low = 1;
-        *high = 1.3;
-        return;
-    default:
-        *high = 3000;
-        return;
-    }
-}
-
 server_knob server_knob_of(const server_model *m, int command)
 {
     const pl_model_command *info = &m->info.command[command];
     server_knob knob = {.unit = pl_drive_unit(info->drive), .scale = pl_drive_scale(info->drive)};
-    double idle = 0, low = 0, high = 1, factor = 1;
-    for (int a = 0; a < m->info.actuator_count; ++a) {
-        const pl_actuator_info actuator = server_model_actuator(m, a);
-        if (actuator.command == command) {
-            factor = actuator.factor != 0 ? actuator.factor : 1;
-            robot_drive_span(actuator.drive, actuator.rest, &idle, &low, &high);
-            break;
-        }
-    }
     knob.assumed = !info->has_range;
-    if (info->has_range) {
-        low = info->range[0];
-        high = info->range[1];
-    }
-    idle /= factor;
-    knob.low = low / knob.scale;
-    knob.high = high / knob.scale;
-    knob.rest = fmin(fmax(idle, low), high) / knob.scale;
+    knob.low = info->span[0] / knob.scale;
+    knob.high = info->span[1] / knob.scale;
+    knob.rest = fmin(fmax(info->rest, info->span[0]), info->span[1]) / knob.scale;
     return knob;
 }
 

@@ -11,29 +11,11 @@ extern "C" {
 #endif
 
 // ---- numbers with units
-typedef enum pl_dimension {
-    PL_DIM_NUMBER,
-    PL_DIM_LENGTH,
-    PL_DIM_FORCE,
-    PL_DIM_PRESSURE,
-    PL_DIM_STRESS,
-    PL_DIM_VOLUME,
-    PL_DIM_ANGLE,
-    PL_DIM_TIME,
-    PL_DIM_DENSITY,
-    PL_DIM_ACCELERATION,
-    PL_DIM_VOLTAGE,
-    PL_DIM_MOMENT,
-    PL_DIM_TEMPERATURE,
-    PL_DIM_AREA,
-    PL_DIM_COUNT
-} pl_dimension;
 // Reads "30 kPa", "2.5bar", "1070 kg/m^3", "12 cm", "5 mL", "90 deg" into internal units (mm, N, MPa, t, s,
 // K, V, rad). A plain number is in mm, N, MPa, rad, s, V; PRESSURE (a pressure command), DENSITY and
 // ACCELERATION need a unit (STRESS does not: a modulus in MPa may stand plain). The error names what was
 // found and which units fit.
 PL_API pl_status pl_quantity_parse(const char *text, pl_dimension dimension, double *value, pl_error *err);
-PL_API pl_dimension pl_drive_dimension(pl_drive drive);
 // The same per second: "5 mm/s", "20 kPa/s", "0.5 /s"; a plain number is per second.
 PL_API pl_status pl_rate_parse(const char *text, pl_dimension dimension, double *value, pl_error *err);
 

@@ -12,13 +12,7 @@ extern "C" {
 
 // ---- what every model answers
 
-typedef struct pl_model_command {
-    const char *name;
-    pl_drive drive;  // gives the unit
-    double range[2]; // internal units
-    bool has_range;
-    double rate; // internal units per second, at most; 0: no limit
-} pl_model_command;
+typedef pl_command_info pl_model_command;
 
 // What the model's parts are called; borrowed from the model.
 typedef struct pl_model_info {
@@ -108,10 +102,6 @@ PL_API pl_model_info pl_model_get_info(const pl_model *model);
 // How actuator i is driven: by which command, how fast, by which axis of a machine. Of a model that does not
 // tell, or of an actuator that is not there, no more than the name and the kind is known: command is -1.
 PL_API pl_actuator_info pl_model_actuator(const pl_model *model, int i);
-// What the motor of an actuator has to do at `value` (of its drive; NAN: idle) where its measure is
-// `measure`: mm of cable pulled in, or mm^3 of syringe pushed. An idle cable is let out as far as the body
-// pulls it.
-PL_API double pl_actuator_travel(const pl_actuator_info *actuator, double value, double measure);
 PL_API int pl_model_find_command(const pl_model *model, const char *name); // -1 when there is none
 PL_API int pl_model_find_marker(const pl_model *model, const char *name);
 PL_API int pl_model_find_sensor(const pl_model *model, const char *name);

@@ -231,7 +231,9 @@ typedef struct pl_command_info {
     bool has_range;
     pl_drive drive; // of the first actuator driven: gives the unit
     int actuator_count;
-    double rate; // internal units per second, at most; 0: no limit
+    double rate;    // internal units per second, at most; 0: no limit
+    double rest;    // the value at which the first actuator driven is at rest
+    double span[2]; // the range, or where there is none, a usual one for its drives, factors included
 } pl_command_info;
 typedef struct pl_actuator_info {
     const char *name;
@@ -271,13 +273,58 @@ PL_API int pl_robot_material_count(const pl_robot *robot);
 PL_API const char *pl_robot_material_name(const pl_robot *robot, int i);
 PL_API pl_material pl_robot_material(const pl_robot *robot, int i);
 
-// The kind's name, the drive's name, and the unit a drive's values have inside the library and on a terminal.
+// ---- what a command means. A command c gives each actuator that it drives the value v = factor c; a
+// one-sided command gives max(0, factor c), so that antagonists take turns. The drive says what v asks of the
+// actuator: a measure m (the length of a cable, the volume of a chamber, the area of a film; m0 when
+// undeformed), or an effort. NAN is idle everywhere. Values are in internal units (mm, mm^3, N, MPa, V).
+typedef enum pl_dimension {
+    PL_DIM_NUMBER,
+    PL_DIM_LENGTH,
+    PL_DIM_FORCE,
+    PL_DIM_PRESSURE,
+    PL_DIM_STRESS,
+    PL_DIM_VOLUME,
+    PL_DIM_ANGLE,
+    PL_DIM_TIME,
+    PL_DIM_DENSITY,
+    PL_DIM_ACCELERATION,
+    PL_DIM_VOLTAGE,
+    PL_DIM_MOMENT,
+    PL_DIM_TEMPERATURE,
+    PL_DIM_AREA,
+    PL_DIM_COUNT
+} pl_dimension;
+
 PL_API const char *pl_actuator_kind_name(pl_actuator_kind kind);
 PL_API const char *pl_drive_name(pl_drive drive);
 PL_API pl_actuator_kind pl_drive_kind(pl_drive drive);
-PL_API bool pl_drive_is_geometric(pl_drive drive); // enters as a constraint
+PL_API bool pl_drive_is_geometric(pl_drive drive); // asks for a measure: enters as a constraint
 PL_API const char *pl_drive_unit(pl_drive drive);  // "1", "mm", "N", "kPa", "mL", "V": on the terminal
 PL_API double pl_drive_scale(pl_drive drive);      // internal value of one such unit (kPa: 1e-3, mL: 1000)
+PL_API pl_dimension pl_drive_dimension(pl_drive drive);
+// The measure m a value asks for, its derivative with respect to the value, and the value that asks for m,
+// given the rest measure m0. For a syringe, as if its fluid kept its volume. NAN (derivative: 0) for efforts.
+PL_API double pl_drive_target(pl_drive drive, double rest, double value);
+PL_API double pl_drive_slope(pl_drive drive, double rest);
+PL_API double pl_drive_value(pl_drive drive, double rest, double measure);
+PL_API double pl_drive_rest(pl_drive drive, double rest); // the value that leaves an actuator at rest
+// A usual range of values, where a robot names none.
+PL_API void pl_drive_span(pl_drive drive, double rest, double span[2]);
+PL_API pl_drive pl_drive_of_effort(pl_actuator_kind kind); // tension, pressure or voltage
+
+// An actuator's value v, and dv/dc; at 0 of a one-sided command, that of an increasing command.
+PL_API double pl_command_apply(double factor, bool one_sided, double command);
+PL_API double pl_command_slope(double factor, bool one_sided, double command);
+// The ratio m / m0 that the commands ask of actuator i, through its table if it has one; NAN: idle, or an
+// effort.
+PL_API double pl_robot_actuator_asked(const pl_robot *robot, int i, const double *command);
+
+// What the motor of an actuator has to do at `value` (NAN: idle) where its measure is `measure`: mm of cable
+// pulled in, or mm^3 of syringe pushed; NAN where no motor can follow the drive. An idle cable is let out as
+// far as the body pulls it. And the travel per second that belongs to a rate of the value; 0: it says nothing
+// of travel (N/s).
+PL_API double pl_actuator_travel(const pl_actuator_info *actuator, double value, double measure);
+PL_API double pl_actuator_travel_rate(const pl_actuator_info *actuator, double rate);
 
 // ---- state: all that changes
 typedef struct pl_state pl_state;

@@ -41,8 +41,8 @@ static pl_status drive_functional(pl_geometric *g, int i)
 
 static bool drive_is_measure(const pl_actuator *a)
 {
-    return a->growth || a->table.count > 0 || pl_drive_is_geometric(a->drive) ||
-           (a->drive == PL_DRIVE_SYRINGE && a->liquid);
+    const pl_drive_law law = pl_actuator_law(a);
+    return law == PL_LAW_MEASURE || law == PL_LAW_GROWTH;
 }
 
 // Elements that can grow for an actuator.
@@ -126,26 +126,6 @@ void geo_drives_destroy(pl_geometric *g)
     pl_free(g->drive);
 }
 
-// The measure a value of the drive asks for, on the corner mesh.
-static double drive_goal(const pl_actuator *a, double rest, double value)
-{
-    if (a->table.count > 0) {
-        return rest * pl_monotone_value(&a->table, value, NULL);
-    }
-    switch (a->drive) {
-    case PL_DRIVE_LENGTH_RATIO:
-    case PL_DRIVE_VOLUME_RATIO:
-    case PL_DRIVE_AREA_RATIO:
-        return value * rest;
-    case PL_DRIVE_SHORTENING:
-        return rest - value;
-    case PL_DRIVE_SYRINGE:
-        return rest + value;
-    default:
-        return value * rest / a->rest;
-    }
-}
-
 // A drive by effort: tension, pressure, gas, voltage.
 static pl_status drive_push(pl_geometric *g, int i, double value, pl_error *err)
 {
@@ -159,10 +139,10 @@ static pl_status drive_push(pl_geometric *g, int i, double value, pl_error *err)
                        d->has_elements ? "growth knows no effort" : "the vertex metric has no unit of force",
                        ratio[a->kind]);
     }
-    if (a->drive == PL_DRIVE_SYRINGE) {
+    if (pl_actuator_law(a) == PL_LAW_GAS) {
         d->mode = GEO_GAS;
         d->value = a->ambient * (d->rest + a->line_volume + value);
-    } else if (a->drive == PL_DRIVE_VOLTAGE) {
+    } else if (pl_actuator_law(a) == PL_LAW_VOLTAGE) {
         d->mode = GEO_VOLTAGE;
         d->value = PL_VACUUM_PERMITTIVITY * a->permittivity * value * value / (d->rest * a->thickness);
     } else {
@@ -203,8 +183,8 @@ static pl_status drive_begin(pl_geometric *g, int i, double value, pl_error *err
     } else if (isnan(value)) {
         d->target = a->idle_hold ? d->rest : NAN;
     } else if (drive_is_measure(a)) {
-        d->target = drive_goal(a, d->rest, value);
-    } else if (status == PL_OK && a->drive == PL_DRIVE_VOLTAGE && d->has_elements) {
+        d->target = pl_actuator_target(a, d->rest, value);
+    } else if (status == PL_OK && pl_actuator_law(a) == PL_LAW_VOLTAGE && d->has_elements) {
         status = drive_charge(g, i, value, err);
     } else if (status == PL_OK) {
         status = drive_push(g, i, value, err);

@@ -41,10 +41,7 @@ static double gcode_rate(const pl_model_info *info, const pl_actuator_info *a)
     if (a->command >= 0 && info->command[a->command].rate > 0) {
         rate = info->command[a->command].rate * fabs(a->factor);
     }
-    if (a->drive == PL_DRIVE_TENSION) {
-        return 0; // a limit in N/s says nothing of mm/s
-    }
-    return a->drive == PL_DRIVE_LENGTH_RATIO || a->drive == PL_DRIVE_VOLUME_RATIO ? rate * a->rest : rate;
+    return pl_actuator_travel_rate(a, rate);
 }
 
 static int gcode_collect(gcode *g)
@@ -118,8 +115,7 @@ static pl_status gcode_place(const gcode *g, int i, int64_t k, double *at, const
     const double command =
         x->info.command >= 0 ? m->command[k * m->info.command_count + x->info.command] : NAN;
     const double measure = m->measure[k * m->info.actuator_count + x->actuator];
-    const double driven = x->info.factor * command;
-    const double value = x->info.one_sided && driven < 0 ? 0 : driven; // NAN, idle, stays
+    const double value = pl_command_apply(x->info.factor, x->info.one_sided, command);
     const double travel = pl_actuator_travel(&x->info, value, measure);
     const double place = h->offset + (h->reverse ? -travel : travel) / h->per_unit;
     if (!(fabs(place) < 1e9)) {

@@ -359,23 +359,3 @@ const char *io_dimension_units(pl_dimension dimension)
 {
     return units_dimensions[dimension].units;
 }
-
-pl_dimension pl_drive_dimension(pl_drive drive)
-{
-    switch (drive) {
-    case PL_DRIVE_LENGTH:
-    case PL_DRIVE_SHORTENING:
-        return PL_DIM_LENGTH;
-    case PL_DRIVE_TENSION:
-        return PL_DIM_FORCE;
-    case PL_DRIVE_VOLUME:
-    case PL_DRIVE_SYRINGE:
-        return PL_DIM_VOLUME;
-    case PL_DRIVE_PRESSURE:
-        return PL_DIM_PRESSURE;
-    case PL_DRIVE_VOLTAGE:
-        return PL_DIM_VOLTAGE;
-    default:
-        return PL_DIM_NUMBER;
-    }
-}

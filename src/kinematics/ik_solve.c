@@ -2,41 +2,14 @@
 #include <stdio.h>
 #include "kinematics/kinematics_impl.h"
 
-// The value at which a command does nothing: no pull, no pressure, the measure that its actuator has.
-static double command_rest(const pl_ik *ik, int i, double low, double high)
-{
-    const pl_model_command *command = &ik->info.command[i];
-    const int actuator = pl_model_find_actuator(ik->model, command->name);
-    double rest = 0;
-    switch (command->drive) {
-    case PL_DRIVE_LENGTH_RATIO:
-    case PL_DRIVE_VOLUME_RATIO:
-    case PL_DRIVE_AREA_RATIO:
-        rest = 1;
-        break;
-    case PL_DRIVE_LENGTH:
-        rest = high; // cables pull from their longest
-        break;
-    case PL_DRIVE_VOLUME:
-        rest = low; // chambers swell from their smallest
-        break;
-    default:
-        break;
-    }
-    const bool measure = command->drive == PL_DRIVE_LENGTH || command->drive == PL_DRIVE_VOLUME;
-    if (measure && actuator >= 0) {
-        rest = pl_model_get_answer(ik->model).measure[actuator];
-    }
-    return fmin(fmax(rest, low), high);
-}
-
 // z of the model's commands as they are; idle ones at their rest value.
 static void solve_read_commands(const pl_ik *ik, double *z)
 {
     const pl_model_answer a = pl_model_get_answer(ik->model);
     for (int j = 0; j < ik->n; ++j) {
         const int i = ik->variable[j];
-        const double c = isnan(a.command[i]) ? command_rest(ik, i, ik->low[j], ik->high[j]) : a.command[i];
+        const double rest = fmin(fmax(ik->info.command[i].rest, ik->low[j]), ik->high[j]);
+        const double c = isnan(a.command[i]) ? rest : a.command[i];
         z[j] = (c - ik->low[j]) / ik->span[j];
     }
 }

@@ -53,31 +53,6 @@ pl_actuator_info pl_model_actuator(const pl_model *model, int i)
                               .command = -1};
 }
 
-double pl_actuator_travel(const pl_actuator_info *actuator, double value, double measure)
-{
-    const double rest = actuator->rest;
-    if (isnan(value)) {
-        return actuator->kind == PL_CABLE && !actuator->idle_hold ? fmin(0, rest - measure) : 0;
-    }
-    switch (actuator->drive) {
-    case PL_DRIVE_LENGTH_RATIO:
-        return rest * (1 - value);
-    case PL_DRIVE_LENGTH:
-        return rest - value;
-    case PL_DRIVE_TENSION:
-        return rest - measure;
-    case PL_DRIVE_VOLUME_RATIO:
-        return rest * (value - 1);
-    case PL_DRIVE_VOLUME:
-        return value - rest;
-    case PL_DRIVE_SHORTENING:
-    case PL_DRIVE_SYRINGE:
-        return value;
-    default:
-        return NAN;
-    }
-}
-
 static int model_find(const char *const *name, int count, const char *wanted)
 {
     for (int i = 0; i < count; ++i) {

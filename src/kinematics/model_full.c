@@ -232,12 +232,7 @@ static void full_name(full_model *m, const pl_statics_options *options)
     const pl_mesh_view mesh = pl_mesh_get(pl_robot_mesh(m->robot));
     double low[3], high[3];
     for (int i = 0; i < m->info.command_count; ++i) {
-        const pl_command_info c = pl_robot_command(m->robot, i);
-        m->command[i] = (pl_model_command){.name = c.name,
-                                           .drive = c.drive,
-                                           .range = {c.range[0], c.range[1]},
-                                           .has_range = c.has_range,
-                                           .rate = c.rate};
+        m->command[i] = pl_robot_command(m->robot, i);
         m->parameter[i] = (pl_parameter){.kind = PL_PARAMETER_COMMAND, .index = i};
     }
     for (int i = 0; i < m->info.actuator_count; ++i) {

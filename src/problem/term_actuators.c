@@ -117,51 +117,14 @@ void statics_drives_destroy(pl_statics *s)
     pl_free(s->dead_still);
 }
 
-double drive_goal(const pl_actuator *a, double value)
-{
-    if (a->growth || a->table.count > 0) {
-        const double ratio = a->table.count > 0 ? pl_monotone_value(&a->table, value, NULL) : value;
-        return a->growth ? ratio : ratio * a->rest;
-    }
-    switch (a->drive) {
-    case PL_DRIVE_LENGTH_RATIO:
-    case PL_DRIVE_VOLUME_RATIO:
-    case PL_DRIVE_AREA_RATIO:
-        return value * a->rest;
-    case PL_DRIVE_SHORTENING:
-        return a->rest - value;
-    case PL_DRIVE_SYRINGE:
-        return a->liquid ? a->rest + value : value;
-    default:
-        return value;
-    }
-}
-
-double drive_growth_slope(const drive *d, const pl_actuator *a)
-{
-    double slope = 1;
-    if (a->table.count > 0) {
-        pl_monotone_value(&a->table, d->input, &slope);
-    }
-    return slope;
-}
-
 static drive_mode drive_mode_of(const pl_actuator *a)
 {
-    if (a->growth || a->table.count > 0) {
-        return a->growth ? MODE_GROWTH : MODE_CONSTRAINT;
-    }
-    switch (a->drive) {
-    case PL_DRIVE_TENSION:
-    case PL_DRIVE_PRESSURE:
-        return MODE_EFFORT;
-    case PL_DRIVE_SYRINGE:
-        return a->liquid ? MODE_CONSTRAINT : MODE_GAS;
-    case PL_DRIVE_VOLTAGE:
-        return MODE_VOLTAGE;
-    default:
-        return MODE_CONSTRAINT;
-    }
+    static const drive_mode mode[] = {[PL_LAW_MEASURE] = MODE_CONSTRAINT,
+                                      [PL_LAW_EFFORT] = MODE_EFFORT,
+                                      [PL_LAW_GAS] = MODE_GAS,
+                                      [PL_LAW_VOLTAGE] = MODE_VOLTAGE,
+                                      [PL_LAW_GROWTH] = MODE_GROWTH};
+    return mode[pl_actuator_law(a)];
 }
 
 // The volume pushed at which a line closed now holds its present pressure: p = amb (V0 + VL + q) / (V + VL) -
@@ -187,8 +150,8 @@ void statics_drives_begin(pl_statics *s, const pl_state *state, const double *co
         d->effort = state->multiplier[i];
         if (a->growth) {
             d->mode = MODE_GROWTH;
-            d->from = isnan(old) ? 1 : drive_goal(a, old);
-            d->to = d->idle ? 1 : drive_goal(a, value);
+            d->from = isnan(old) ? 1 : pl_actuator_goal(a, old);
+            d->to = d->idle ? 1 : pl_actuator_goal(a, value);
         } else if (d->idle && a->idle_hold) {
             d->mode = MODE_CONSTRAINT;
             d->inequality = a->kind == PL_CABLE;
@@ -200,18 +163,18 @@ void statics_drives_begin(pl_statics *s, const pl_state *state, const double *co
             d->to = 0;
         } else {
             d->mode = drive_mode_of(a);
-            d->to = drive_goal(a, value);
+            d->to = pl_actuator_goal(a, value);
             d->inequality = a->kind == PL_CABLE;
             if (d->one_sided && !isnan(old)) {
-                d->from = drive_goal(a, old);
+                d->from = pl_actuator_goal(a, old);
             } else if (d->mode == MODE_CONSTRAINT) {
                 // a slack cable starts from where its target was, everything else from its measure
                 const bool was_slack = d->inequality && !isnan(old) && state->active[i] == 0;
-                d->from = was_slack ? drive_goal(a, old) : now;
+                d->from = was_slack ? pl_actuator_goal(a, old) : now;
             } else if (d->mode == MODE_EFFORT) {
                 d->from = state->multiplier[i];
             } else {
-                d->from = !isnan(old)           ? drive_goal(a, old)
+                d->from = !isnan(old)           ? pl_actuator_goal(a, old)
                           : d->mode == MODE_GAS ? gas_pushed(a, now, state->multiplier[i])
                                                 : 0;
             }
@@ -224,13 +187,6 @@ void statics_drives_begin(pl_statics *s, const pl_state *state, const double *co
     s->load_to = 1;
 }
 
-// Does the goal rise with the value of the drive?
-static bool drive_rises(const pl_actuator *a)
-{
-    return a->table.count > 0 ? a->table.y[a->table.count - 1] >= a->table.y[0]
-                              : drive_goal(a, 1) > drive_goal(a, 0);
-}
-
 void statics_drives_set(pl_statics *s, double at)
 {
     for (int i = 0; i < s->drive_count; ++i) {
@@ -239,8 +195,8 @@ void statics_drives_set(pl_statics *s, double at)
         d->way = d->value;
         if (d->one_sided) {
             const pl_actuator *a = &s->robot->actuator[i];
-            const double rest = drive_goal(a, 0);
-            d->value = drive_rises(a) ? fmax(d->value, rest) : fmin(d->value, rest);
+            const double rest = pl_actuator_goal(a, 0);
+            d->value = pl_actuator_goal_rises(a) ? fmax(d->value, rest) : fmin(d->value, rest);
         }
     }
     s->load = at >= 1 ? s->load_to : s->load_from + at * (s->load_to - s->load_from);
@@ -301,8 +257,7 @@ void drive_command_derivative(const drive *d, const pl_actuator *a, double *targ
     *target = *force = 0;
     switch (d->mode) {
     case MODE_CONSTRAINT:
-        *target =
-            a->table.count > 0 ? a->rest * drive_growth_slope(d, a) : drive_goal(a, 1) - drive_goal(a, 0);
+        *target = pl_actuator_goal_slope(a, d->input);
         break;
     case MODE_GROWTH:
         break;
@@ -330,7 +285,7 @@ pl_status statics_drives_check(const pl_statics *s, const double *command, pl_er
         if (status != PL_OK) {
             return status;
         }
-        const double goal = drive_goal(a, value);
+        const double goal = pl_actuator_goal(a, value);
         if (!isfinite(goal)) {
             return pl_fail(err, PL_BAD_INPUT, "actuator '%s': the command is infinite", a->name);
         }
@@ -359,9 +314,5 @@ pl_status statics_drives_check(const pl_statics *s, const double *command, pl_er
 double drive_command_value(const pl_statics *s, int i)
 {
     const pl_actuator *a = &s->robot->actuator[i];
-    if (a->table.count > 0) {
-        return pl_monotone_inverse(&a->table, s->drive[i].way / (a->growth ? 1 : a->rest)) / a->factor;
-    }
-    const double zero = drive_goal(a, 0), slope = drive_goal(a, 1) - zero;
-    return (s->drive[i].way - zero) / slope / a->factor;
+    return pl_actuator_goal_inverse(a, s->drive[i].way) / a->factor;
 }

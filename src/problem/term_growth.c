@@ -85,7 +85,7 @@ void statics_grow_to(pl_statics *s, const pl_state *state)
         const pl_actuator *a = &s->robot->actuator[i];
         const double value = a->command >= 0 ? pl_actuator_value(a, state->command[a->command]) : NAN;
         if (a->growth && !isnan(value)) {
-            growth_multiply(s, i, drive_goal(a, value));
+            growth_multiply(s, i, pl_actuator_goal(a, value));
         }
     }
     growth_apply(s);

@@ -101,8 +101,8 @@ static bool cc_map(pl_reduced_model *m, cc_data *c)
                 S[i * n + U + a] = sign * R[i];
                 S[(U + a) * n + i] = R[i];
             }
-            b[(U + a) * w + a] = idle ? 0 : reduced_target_slope(act);
-            b[(U + a) * w + A] = (idle ? act->rest : reduced_target(act, 0)) - act->rest;
+            b[(U + a) * w + a] = idle ? 0 : pl_drive_slope(act->drive, act->rest);
+            b[(U + a) * w + A] = (idle ? act->rest : pl_drive_target(act->drive, act->rest, 0)) - act->rest;
             continue;
         }
         S[(U + a) * n + U + a] = scale;

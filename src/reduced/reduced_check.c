@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "reduced/reduced_impl.h"
+#include "robot/robot.h"
 
 typedef struct check {
     const pl_reduced_def *def;
@@ -253,7 +254,7 @@ static void check_others(check *c)
 // A one-sided command leaves an actuator at 0 while it points the other way: 0 must mean rest.
 static void check_one_sided(check *c, const pl_command_def *m, const pl_line_actuator_def *a)
 {
-    if (a->drive != PL_DRIVE_SHORTENING && a->drive != PL_DRIVE_TENSION && a->drive != PL_DRIVE_PRESSURE) {
+    if (!pl_drive_rests_at_zero(a->drive)) {
         check_defect(c, m->line,
                      "command '%s' is one_sided: it leaves '%s' at 0, which is not rest for the drive %s "
                      "(expected shortening, tension or pressure)",
@@ -358,10 +359,10 @@ static void check_hardware(check *c, int index)
         check_defect(c, h->line, "hardware: '%s': the offset %g lies outside the axis's range of %g to %g",
                      a->name, h->offset, h->range[0], h->range[1]);
     }
-    if (a->drive == PL_DRIVE_PRESSURE) {
+    if (!pl_drive_has_motor(a->drive)) {
         check_defect(c, h->line,
-                     "hardware: '%s': an axis winds cable or pushes a syringe; the drive pressure has none",
-                     a->name);
+                     "hardware: '%s': an axis winds cable or pushes a syringe; the drive %s has none",
+                     a->name, pl_drive_name(a->drive));
     }
 }
 

@@ -25,6 +25,30 @@ static int command_actuator(const pl_reduced_model *m, const char *name)
     return -1;
 }
 
+// Rate, rest value, span and, where none is given, range of a command from the actuators it drives.
+static void command_limits(const pl_reduced_model *m, int index, bool one_sided, double own_rate,
+                           const reduced_actuator *first, pl_model_command *c)
+{
+    pl_command_reach reach = pl_reach_begin(own_rate);
+    for (int i = 0; i < m->actuator_count; ++i) {
+        const reduced_actuator *a = &m->actuator[i];
+        if (a->command == index) {
+            double usual[2];
+            pl_drive_span(a->drive, a->rest, usual);
+            pl_reach_add(&reach, a->has_range ? a->range : usual, a->has_range, a->factor, a->rate);
+            ++c->actuator_count;
+        }
+    }
+    c->drive = first->drive;
+    c->rest = pl_drive_rest(first->drive, first->rest) / first->factor + 0.0;
+    c->rate = reach.rate;
+    c->has_range = c->has_range || pl_reach_range(&reach, one_sided, c->range);
+    pl_reach_span(&reach, one_sided, c->span);
+    if (c->has_range) {
+        memcpy(c->span, c->range, sizeof c->span);
+    }
+}
+
 static void command_given(pl_reduced_model *m, int index, const pl_command_def *d, pl_model_command *c)
 {
     for (int k = 0; k < d->drive_count; ++k) {
@@ -32,18 +56,11 @@ static void command_given(pl_reduced_model *m, int index, const pl_command_def *
         a->command = index;
         a->factor = d->drive[k].factor;
         a->one_sided = d->one_sided;
-        c->drive = k == 0 ? a->drive : c->drive;
-    }
-    pl_command_reach reach = pl_reach_begin(d->rate);
-    for (int i = 0; i < m->actuator_count; ++i) {
-        const reduced_actuator *a = &m->actuator[i];
-        if (a->command == index) {
-            pl_reach_add(&reach, a->range, a->has_range, a->factor, a->rate);
-        }
     }
     memcpy(c->range, d->range, sizeof c->range);
-    c->has_range = d->has_range || pl_reach_range(&reach, d->one_sided, c->range);
-    c->rate = reach.rate;
+    c->has_range = d->has_range;
+    command_limits(m, index, d->one_sided, d->rate, &m->actuator[command_actuator(m, d->drive[0].actuator)],
+                   c);
 }
 
 bool reduced_create_commands(pl_reduced_model *m, const pl_reduced_def *d)
@@ -64,11 +81,9 @@ bool reduced_create_commands(pl_reduced_model *m, const pl_reduced_def *d)
         reduced_actuator *a = &m->actuator[i];
         if (a->command < 0) {
             a->command = m->command_count;
-            m->command_info[m->command_count++] = (pl_model_command){.name = a->name,
-                                                                     .drive = a->drive,
-                                                                     .has_range = a->has_range,
-                                                                     .range = {a->range[0], a->range[1]},
-                                                                     .rate = a->rate};
+            pl_model_command *c = &m->command_info[m->command_count++];
+            *c = (pl_model_command){.name = a->name};
+            command_limits(m, a->command, false, 0, a, c);
         }
     }
     return true;

@@ -266,12 +266,6 @@ static void fit_actuator(fit *f, const double twist[6], double measure, pl_line_
     a->effectiveness[1] = 1;
 }
 
-// The value at which an actuator does nothing.
-static double fit_rest(const pl_actuator_info *a)
-{
-    return a->drive == PL_DRIVE_LENGTH ? a->rest : a->drive == PL_DRIVE_LENGTH_RATIO ? 1 : 0;
-}
-
 // Actuator i alone at `value`. Those driven by efforts have none; lengths that are not commanded are free.
 static pl_status fit_alone(fit *f, int i, double value, bool *solved, pl_error *err)
 {
@@ -292,10 +286,7 @@ static pl_status fit_answer(fit *f, int i, double twist[6], pl_error *err)
     pl_status status = fit_alone(f, i, pl_drive_is_geometric(a.drive) ? NAN : 0, &solved, err);
     if (status == PL_OK && pl_drive_is_geometric(a.drive)) {
         const double length = (1 - FIT_TAUT) * pl_model_get_answer(f->full).measure[i];
-        const double value = a.drive == PL_DRIVE_SHORTENING     ? fmax(a.rest - length, 0)
-                             : a.drive == PL_DRIVE_LENGTH_RATIO ? length / a.rest
-                                                                : length;
-        status = fit_alone(f, i, value, &solved, err);
+        status = fit_alone(f, i, fmax(pl_drive_value(a.drive, a.rest, length), 0), &solved, err);
     }
     if (status == PL_OK && !solved) {
         return pl_fail(err, PL_FAILED, "reduce: the full model finds no equilibrium with actuator '%s' alone",
@@ -370,7 +361,7 @@ static pl_status fit_try(fit *f, int i, const double x[2], const double target[1
     a->effectiveness[0] *= x[0];
     a->path.radius[0] *= x[1];
     a->path.radius[1] *= x[1];
-    a->drive = a->kind == PL_CABLE ? PL_DRIVE_TENSION : PL_DRIVE_PRESSURE;
+    a->drive = pl_drive_of_effort(a->kind);
     a->has_range = false;
     pl_model *reduced = NULL;
     pl_statics_report report;
@@ -440,20 +431,18 @@ static pl_status fit_refine(fit *f, int i, const double target[12], pl_error *er
 }
 
 // `share` of the way from rest to the end of the range that does more; a cable does so as it gets shorter.
-static double fit_share(const pl_model_command *c, double share, double rest)
+static double fit_share(const pl_model_command *c, double share)
 {
-    const bool shorter = c->drive == PL_DRIVE_LENGTH || c->drive == PL_DRIVE_LENGTH_RATIO;
-    const bool low = shorter || fabs(c->range[0] - rest) > fabs(c->range[1] - rest);
-    return c->has_range ? rest + share * (c->range[low ? 0 : 1] - rest) : rest;
+    const bool shorter = pl_drive_kind(c->drive) == PL_CABLE && pl_drive_slope(c->drive, 1) > 0;
+    const bool low = shorter || fabs(c->range[0] - c->rest) > fabs(c->range[1] - c->rest);
+    return c->has_range ? c->rest + share * (c->range[low ? 0 : 1] - c->rest) : c->rest;
 }
 
 static pl_status fit_at_share(fit *f, pl_error *err)
 {
-    const pl_robot *robot = pl_model_robot(f->full);
     for (int i = 0; f->options->load_share > 0 && i < f->info.command_count; ++i) {
-        const pl_actuator_info info = pl_robot_actuator(robot, i);
         bool solved;
-        const double value = fit_share(&f->info.command[i], f->options->load_share, fit_rest(&info));
+        const double value = fit_share(&f->info.command[i], f->options->load_share);
         pl_model_reset(f->full);
         pl_status status = fit_alone(f, i, value, &solved, err);
         const pl_model_answer a = pl_model_get_answer(f->full);

@@ -157,11 +157,6 @@ double reduced_diameter(const pl_reduced_model *m, double s);
 bool reduced_path_at(const reduced_path *path, double s, double d[3], double slope[3]);
 bool reduced_path_is_straight(const reduced_path *path);
 
-// The measure a geometric drive asks for.
-double reduced_target(const reduced_actuator *a, double value);
-double reduced_target_slope(const reduced_actuator *a);
-double reduced_value(const reduced_actuator *a, double target); // and back
-
 // ---- functions of s = x^2 that stay exact at 0:
 //   S1 = sin x / x, C1 = (1 - cos x)/x^2, S2 = (x - sin x)/x^3, C2 = (x^2/2 - 1 + cos x)/x^4
 typedef struct reduced_trig {

@@ -76,27 +76,3 @@ bool reduced_path_is_straight(const reduced_path *path)
 {
     return path->way_count == 0 && path->turns == 0 && path->radius[0] == path->radius[1];
 }
-
-double reduced_target(const reduced_actuator *a, double value)
-{
-    switch (a->drive) {
-    case PL_DRIVE_LENGTH_RATIO:
-    case PL_DRIVE_VOLUME_RATIO:
-        return a->rest * value;
-    case PL_DRIVE_SHORTENING:
-        return a->rest - value;
-    default:
-        return value;
-    }
-}
-
-double reduced_target_slope(const reduced_actuator *a)
-{
-    const bool ratio = a->drive == PL_DRIVE_LENGTH_RATIO || a->drive == PL_DRIVE_VOLUME_RATIO;
-    return ratio ? a->rest : a->drive == PL_DRIVE_SHORTENING ? -1 : 1;
-}
-
-double reduced_value(const reduced_actuator *a, double target)
-{
-    return (target - reduced_target(a, 0)) / reduced_target_slope(a);
-}

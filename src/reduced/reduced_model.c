@@ -87,7 +87,8 @@ static pl_status model_fk(void *self, const double *command, pl_statics_report *
     for (int i = 0; i < m->actuator_count; ++i) {
         const reduced_actuator *a = &m->actuator[i];
         const double value = reduced_actuator_value(a, command);
-        const double target = pl_drive_is_geometric(a->drive) ? reduced_target(a, value) : a->rest;
+        const double target =
+            pl_drive_is_geometric(a->drive) ? pl_drive_target(a->drive, a->rest, value) : a->rest;
         if (target <= 0 || target > 1e6 * a->rest) {
             return pl_fail(err, PL_BAD_INPUT, "actuator '%s' is asked for %s %g, must stay above 0%s",
                            a->name, a->kind == PL_CABLE ? "length" : "volume", target,

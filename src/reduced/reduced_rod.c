@@ -216,7 +216,7 @@ static void rod_way(const pl_reduced_model *m, rod_data *r)
         d->geometric = rod_is_geometric(act, m->value[a]);
         d->force = m->effort[a];
         if (d->geometric) {
-            d->to = isnan(m->value[a]) ? act->rest : reduced_target(act, m->value[a]);
+            d->to = isnan(m->value[a]) ? act->rest : pl_drive_target(act->drive, act->rest, m->value[a]);
             d->active = act->kind == PL_CHAMBER || d->force > 0 || d->to < m->measure[a];
             d->target = m->measure[a];
         } else {
@@ -325,7 +325,8 @@ static void rod_values(pl_reduced_model *m, const rod_data *r)
         const rod_drive *d = &r->drive[a];
         if (!isnan(m->value[a]) || d->geometric || d->force != 0) {
             const double target = d->geometric ? d->target : m->measure[a];
-            m->value[a] = pl_drive_is_geometric(act->drive) ? reduced_value(act, target) : d->force;
+            m->value[a] =
+                pl_drive_is_geometric(act->drive) ? pl_drive_value(act->drive, act->rest, target) : d->force;
         }
     }
 }
@@ -424,7 +425,7 @@ static void rod_force_slopes(pl_reduced_model *m, rod_data *r)
             }
         }
         const int a = active[i];
-        b[i * A + a] -= isnan(m->value[a]) ? 0 : reduced_target_slope(&m->actuator[a]);
+        b[i * A + a] -= isnan(m->value[a]) ? 0 : pl_drive_slope(m->actuator[a].drive, m->actuator[a].rest);
     }
     if (pl_dense_solve(count, S, b, A)) {
         for (int i = 0; i < count; ++i) {
@@ -476,7 +477,9 @@ static void rod_ready(pl_reduced_model *m, rod_data *r)
         d->force = m->effort[a];
         d->active = d->geometric && (m->actuator[a].kind == PL_CHAMBER || d->force > 0);
         if (d->geometric) {
-            d->to = isnan(m->value[a]) ? m->actuator[a].rest : reduced_target(&m->actuator[a], m->value[a]);
+            d->to = isnan(m->value[a])
+                        ? m->actuator[a].rest
+                        : pl_drive_target(m->actuator[a].drive, m->actuator[a].rest, m->value[a]);
         }
     }
 }

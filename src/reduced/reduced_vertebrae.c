@@ -237,7 +237,8 @@ static void vertebrae_reset(pl_reduced_model *m)
 // The length of an actuator; idle ones keep their rest length, because a joint needs three.
 static double vertebrae_length(const pl_reduced_model *m, int a)
 {
-    return isnan(m->value[a]) ? m->actuator[a].rest : reduced_target(&m->actuator[a], m->value[a]);
+    return isnan(m->value[a]) ? m->actuator[a].rest
+                              : pl_drive_target(m->actuator[a].drive, m->actuator[a].rest, m->value[a]);
 }
 
 // Shares refer to lengths over the rest length: at rest every limb has its rest length, also in a cone.
@@ -279,7 +280,8 @@ static void vertebrae_solve(pl_reduced_model *m, pl_statics_report *report)
         for (int a = 0; a < m->actuator_count; ++a) {
             const reduced_actuator *act = &m->actuator[a];
             const bool rests = fabs(m->measure[a] - act->rest) < 1e-12 * act->rest;
-            m->value[a] = rests && isnan(m->value[a]) ? NAN : reduced_value(act, m->measure[a]);
+            m->value[a] =
+                rests && isnan(m->value[a]) ? NAN : pl_drive_value(act->drive, act->rest, m->measure[a]);
         }
         return;
     }
@@ -354,7 +356,8 @@ static void vertebrae_differentiate(pl_reduced_model *m, bool points, pl_jacobia
         }
         for (int n = 0; n < 3; ++n) {
             const int a = v->limb[g->section][n];
-            const double f = isnan(m->value[a]) ? 0 : g->share * reduced_target_slope(&m->actuator[a]);
+            const double f =
+                isnan(m->value[a]) ? 0 : g->share * pl_drive_slope(m->actuator[a].drive, m->actuator[a].rest);
             double w[3], lever[3];
             for (int k = 0; k < 3; ++k) {
                 w[k] = f * (x[n] * ex[k] + x[3 + n] * ey[k]);
@@ -372,7 +375,8 @@ static void vertebrae_differentiate(pl_reduced_model *m, bool points, pl_jacobia
     for (int a = 0; a < A * A; ++a) {
         const int i = a / A;
         m->by.effort[a] = NAN;
-        m->by.measure[a] = i == a % A && !isnan(m->value[i]) ? reduced_target_slope(&m->actuator[i]) : 0;
+        m->by.measure[a] =
+            i == a % A && !isnan(m->value[i]) ? pl_drive_slope(m->actuator[i].drive, m->actuator[i].rest) : 0;
     }
     memset(m->by.energy, 0, (size_t)A * sizeof *m->by.energy);
 }

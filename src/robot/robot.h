@@ -90,40 +90,59 @@ const double *pl_rim_apex(const pl_actuator *chamber, int rim);
 // The volume of a chamber on the robot's mesh, caps included. PL_OK or PL_NO_MEMORY.
 pl_status pl_chamber_functional(const pl_mesh *mesh, const pl_actuator *chamber, pl_functional *h);
 
-// What a command's value makes of the actuator's own, factor * command, or max(0, that) of a one-sided
-// command; NAN stays NAN (idle). And its derivative, at 0 of a one-sided command that for a rising one.
-static inline double pl_command_apply(double factor, bool one_sided, double command)
-{
-    const double value = factor * command;
-    return one_sided && value < 0 ? 0 : value;
-}
-static inline double pl_command_slope(double factor, bool one_sided, double command)
-{
-    const double value = factor * command;
-    return one_sided && (value < 0 || (value == 0 && factor < 0)) ? 0 : factor;
-}
 static inline double pl_actuator_value(const pl_actuator *a, double command)
 {
     return pl_command_apply(a->factor, a->one_sided, command);
 }
+
+// How a value acts. Growth: as the stress-free measure of its elements.
+typedef enum pl_drive_law {
+    PL_LAW_MEASURE,
+    PL_LAW_EFFORT,
+    PL_LAW_GAS,
+    PL_LAW_VOLTAGE,
+    PL_LAW_GROWTH
+} pl_drive_law;
+pl_drive_law pl_actuator_law(const pl_actuator *a);
+// The measure a value asks for, of laws measure and growth, on a mesh where the rest measure is `rest`.
+double pl_actuator_target(const pl_actuator *a, double rest, double value);
+// The same on the robot's own mesh, in the unit of the law: a measure; of growth, the ratio m / m0; of the
+// others, the value itself. Its derivative, its inverse, and whether it rises with the value.
+double pl_actuator_goal(const pl_actuator *a, double value);
+double pl_actuator_goal_slope(const pl_actuator *a, double value);
+double pl_actuator_goal_inverse(const pl_actuator *a, double goal);
+bool pl_actuator_goal_rises(const pl_actuator *a);
+
+// For checks of defs: whether 0 means rest, as one-sided commands need; whether a motor can follow the drive;
+// where its values can lie at all, and where they are plausible for a soft body.
+bool pl_drive_rests_at_zero(pl_drive drive);
+bool pl_drive_has_motor(pl_drive drive);
+bool pl_drive_is_possible(pl_drive drive, double value);
+bool pl_drive_is_plausible(pl_drive drive, const double range[2]);
 
 // Refuses values no body could follow: beyond the table, infinite, negative tension, less gas than none.
 pl_status pl_actuator_check(const pl_actuator *a, double value, pl_error *err);
 
 #define PL_VACUUM_PERMITTIVITY 8.8541878128e-12 // N / V^2
 
-// Without a range of its own a command may go where all its actuators may; antagonists, whose ranges meet in
-// one point at most, share the whole of both. A one-sided command goes as far up as the actuators with
-// positive factors may, as far down as the others.
-typedef struct pl_command_reach {
+// How far and how fast a command may go. Without a range of its own it may go where all its actuators may;
+// antagonists, whose ranges meet in one point at most, share the whole of both. A one-sided command goes as
+// far up as the actuators with positive factors may, as far down as the others.
+typedef struct pl_reach_limits {
     double meet[2], whole[2], low, high;
-    double rate; // the smallest limit of all; 0: none
-    bool open;   // some actuator has no range
+} pl_reach_limits;
+typedef struct pl_command_reach {
+    pl_reach_limits range, span; // of the ranges given; with usual ones where none is given
+    double rate;                 // the smallest limit of all; 0: none
+    bool open;                   // some actuator has no range
 } pl_command_reach;
 pl_command_reach pl_reach_begin(double own_rate);
+// `range` is the actuator's, or, when it has none, a usual one.
 void pl_reach_add(pl_command_reach *reach, const double range[2], bool has_range, double factor, double rate);
 // False when there is no range to be had; `range` is not touched where an actuator has none.
 bool pl_reach_range(const pl_command_reach *reach, bool one_sided, double range[2]);
+// The same with usual ranges where none is given; 0 to 1 where even these do not meet.
+void pl_reach_span(const pl_command_reach *reach, bool one_sided, double span[2]);
 
 typedef struct pl_command {
     char *name;
@@ -131,6 +150,7 @@ typedef struct pl_command {
     bool has_range;
     int first_actuator, actuator_count;
     double rate; // 0: no limit
+    double rest, span[2];
 } pl_command;
 
 // A marker: position as a weighted point, orientation from the same vertices (rotation that best maps their

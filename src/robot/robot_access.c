@@ -1,4 +1,4 @@
-// Looking into a robot; names of kinds and drives; and taking a robot apart.
+// Looking into a robot, and taking it apart.
 #include "robot/robot_impl.h"
 
 static void access_points_destroy(pl_point *point, int count)
@@ -107,7 +107,9 @@ pl_command_info pl_robot_command(const pl_robot *robot, int i)
                              .has_range = c->has_range,
                              .drive = robot->actuator[c->first_actuator].drive,
                              .actuator_count = c->actuator_count,
-                             .rate = c->rate};
+                             .rate = c->rate,
+                             .rest = c->rest,
+                             .span = {c->span[0], c->span[1]}};
 }
 
 int pl_robot_find_command(const pl_robot *robot, const char *name)
@@ -219,59 +221,4 @@ const char *pl_robot_material_name(const pl_robot *robot, int i)
 pl_material pl_robot_material(const pl_robot *robot, int i)
 {
     return i < 0 || i >= robot->material_count ? (pl_material){0} : robot->material[i];
-}
-
-// ---- kinds and drives
-static const struct {
-    const char *name, *unit;
-    pl_actuator_kind kind;
-    bool geometric;
-    double scale; // internal value of one unit
-} access_drives[PL_DRIVE_COUNT] = {
-    [PL_DRIVE_LENGTH_RATIO] = {"length_ratio", "1", PL_CABLE, true, 1},
-    [PL_DRIVE_LENGTH] = {"length", "mm", PL_CABLE, true, 1},
-    [PL_DRIVE_SHORTENING] = {"shortening", "mm", PL_CABLE, true, 1},
-    [PL_DRIVE_TENSION] = {"tension", "N", PL_CABLE, false, 1},
-    [PL_DRIVE_VOLUME_RATIO] = {"volume_ratio", "1", PL_CHAMBER, true, 1},
-    [PL_DRIVE_VOLUME] = {"volume", "mL", PL_CHAMBER, true, 1000},
-    [PL_DRIVE_PRESSURE] = {"pressure", "kPa", PL_CHAMBER, false, 1e-3},
-    [PL_DRIVE_SYRINGE] = {"syringe", "mL", PL_CHAMBER, false, 1000},
-    [PL_DRIVE_AREA_RATIO] = {"area_ratio", "1", PL_FILM, true, 1},
-    [PL_DRIVE_VOLTAGE] = {"voltage", "V", PL_FILM, false, 1},
-};
-
-const char *pl_actuator_kind_name(pl_actuator_kind kind)
-{
-    static const char *const names[] = {"cable", "chamber", "film"};
-    return (unsigned)kind < 3 ? names[kind] : "unknown";
-}
-
-static bool access_known(pl_drive drive)
-{
-    return (unsigned)drive < PL_DRIVE_COUNT;
-}
-
-const char *pl_drive_name(pl_drive drive)
-{
-    return access_known(drive) ? access_drives[drive].name : "unknown";
-}
-
-pl_actuator_kind pl_drive_kind(pl_drive drive)
-{
-    return access_known(drive) ? access_drives[drive].kind : PL_CABLE;
-}
-
-bool pl_drive_is_geometric(pl_drive drive)
-{
-    return access_known(drive) && access_drives[drive].geometric;
-}
-
-const char *pl_drive_unit(pl_drive drive)
-{
-    return access_known(drive) ? access_drives[drive].unit : "1";
-}
-
-double pl_drive_scale(pl_drive drive)
-{
-    return access_known(drive) ? access_drives[drive].scale : 1;
 }

@@ -202,25 +202,16 @@ static void check_range(check *c, const pl_actuator_def *a)
                      a->range[0], a->range[1]);
         return;
     }
-    const bool positive = a->drive == PL_DRIVE_LENGTH_RATIO || a->drive == PL_DRIVE_LENGTH ||
-                          a->drive == PL_DRIVE_VOLUME_RATIO || a->drive == PL_DRIVE_VOLUME ||
-                          a->drive == PL_DRIVE_AREA_RATIO;
-    const bool not_negative =
-        a->drive == PL_DRIVE_SHORTENING || a->drive == PL_DRIVE_TENSION || a->drive == PL_DRIVE_VOLTAGE;
-    if (positive && !(a->range[0] > 0)) {
-        CHECK_DEFECT(c, a->line, "actuator '%s': a range of %s starts above 0, not at %g", a->name,
-                     pl_drive_name(a->drive), a->range[0]);
+    if (!pl_drive_is_possible(a->drive, a->range[0])) {
+        CHECK_DEFECT(c, a->line, "actuator '%s': a range of %s cannot start %s 0 (%g)", a->name,
+                     pl_drive_name(a->drive), pl_drive_is_possible(a->drive, 0) ? "below" : "at or below",
+                     a->range[0]);
     }
-    if (not_negative && !(a->range[0] >= 0)) {
-        CHECK_DEFECT(c, a->line, "actuator '%s': a range of %s cannot start below 0 (%g)", a->name,
-                     pl_drive_name(a->drive), a->range[0]);
-    }
-    if (a->drive == PL_DRIVE_PRESSURE && (a->range[1] > 1 || a->range[0] < -0.11)) {
-        CHECK_WARN(c, a->line, "actuator '%s': a pressure from %g to %g kPa is implausible for a soft body",
-                   a->name, 1e3 * a->range[0], 1e3 * a->range[1]);
-    }
-    if (a->drive == PL_DRIVE_VOLTAGE && a->range[1] > 1e5) {
-        CHECK_WARN(c, a->line, "actuator '%s': a voltage of %g V is implausible", a->name, a->range[1]);
+    if (!pl_drive_is_plausible(a->drive, a->range)) {
+        const double scale = pl_drive_scale(a->drive);
+        CHECK_WARN(c, a->line, "actuator '%s': a %s from %g to %g %s is implausible for a soft body", a->name,
+                   pl_drive_name(a->drive), a->range[0] / scale, a->range[1] / scale,
+                   pl_drive_unit(a->drive));
     }
 }
 
@@ -250,9 +241,7 @@ static void check_guides(check *c, const char *what, const char *name, const pl_
 // A table turns what drives the actuator into the ratio its measure takes.
 static void check_table(check *c, const pl_actuator_def *a)
 {
-    const bool effort = a->drive == PL_DRIVE_TENSION || a->drive == PL_DRIVE_PRESSURE ||
-                        a->drive == PL_DRIVE_SYRINGE || a->drive == PL_DRIVE_VOLTAGE;
-    if (!effort) {
+    if (pl_drive_is_geometric(a->drive)) {
         CHECK_DEFECT(
             c, a->line,
             "actuator '%s': a table turns tension, pressure, syringe or voltage into a ratio; the drive %s "
@@ -308,8 +297,7 @@ static void check_growth(check *c, const pl_actuator_def *a)
         }
         return;
     }
-    const bool ratio = a->drive == PL_DRIVE_VOLUME_RATIO || a->drive == PL_DRIVE_AREA_RATIO ||
-                       a->drive == PL_DRIVE_LENGTH_RATIO;
+    const bool ratio = pl_drive_dimension(a->drive) == PL_DIM_NUMBER;
     if (a->kind == PL_CABLE && !(a->modulus > 0)) {
         CHECK_DEFECT(c, a->line,
                      "actuator '%s': expected 'modulus' (of the triangles between cable and body that grow)",
@@ -373,14 +361,7 @@ static void check_actuators(check *c)
 // A one-sided command leaves an actuator at 0 while it points the other way: 0 must mean rest.
 static void check_one_sided(check *c, const pl_command_def *command, const pl_actuator_def *a)
 {
-    switch (a->drive) {
-    case PL_DRIVE_SHORTENING:
-    case PL_DRIVE_TENSION:
-    case PL_DRIVE_PRESSURE:
-    case PL_DRIVE_SYRINGE:
-    case PL_DRIVE_VOLTAGE:
-        break;
-    default:
+    if (!pl_drive_rests_at_zero(a->drive)) {
         CHECK_DEFECT(c, command->line,
                      "command '%s' is one_sided: it leaves '%s' at 0, which is not rest for the drive %s "
                      "(expected shortening, tension, pressure, syringe or voltage)",

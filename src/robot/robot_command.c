@@ -12,6 +12,42 @@ static int command_actuator(const pl_robot *robot, const char *name)
     return -1;
 }
 
+// The range an actuator offers: its own; or that of its table; or a usual one.
+static void command_offer(const pl_actuator *a, double range[2])
+{
+    pl_drive_span(a->drive, a->rest, range);
+    if (a->table.count > 0) {
+        range[0] = a->table.x[0];
+        range[1] = a->table.x[a->table.count - 1];
+    }
+    if (a->has_range) {
+        memcpy(range, a->range, sizeof a->range);
+    }
+}
+
+// Rate, rest value, span and, where none is given, range of command c from the actuators it drives.
+static void command_limits(pl_robot *robot, int c, bool one_sided, double own_rate)
+{
+    pl_command *command = &robot->command[c];
+    pl_command_reach reach = pl_reach_begin(own_rate);
+    for (int i = 0; i < robot->actuator_count; ++i) {
+        const pl_actuator *a = &robot->actuator[i];
+        if (a->command == c) {
+            double range[2];
+            command_offer(a, range);
+            pl_reach_add(&reach, range, a->has_range, a->factor, a->rate);
+        }
+    }
+    command->has_range = command->has_range || pl_reach_range(&reach, one_sided, command->range);
+    pl_reach_span(&reach, one_sided, command->span);
+    if (command->has_range) {
+        memcpy(command->span, command->range, sizeof command->span);
+    }
+    command->rate = reach.rate;
+    const pl_actuator *first = command->actuator_count > 0 ? &robot->actuator[command->first_actuator] : NULL;
+    command->rest = first ? pl_drive_rest(first->drive, first->rest) / first->factor + 0.0 : 0;
+}
+
 static pl_status command_given(robot_build *b, int c)
 {
     const pl_command_def *def = &b->def->command[c];
@@ -30,16 +66,9 @@ static pl_status command_given(robot_build *b, int c)
             ++command->actuator_count;
         }
     }
-    pl_command_reach reach = pl_reach_begin(def->rate);
-    for (int i = 0; i < b->robot->actuator_count; ++i) {
-        const pl_actuator *a = &b->robot->actuator[i];
-        if (a->command == c) {
-            pl_reach_add(&reach, a->range, a->has_range, a->factor, a->rate);
-        }
-    }
     memcpy(command->range, def->range, sizeof command->range);
-    command->has_range = def->has_range || pl_reach_range(&reach, def->one_sided, command->range);
-    command->rate = reach.rate;
+    command->has_range = def->has_range;
+    command_limits(b->robot, c, def->one_sided, def->rate);
     return PL_OK;
 }
 
@@ -59,12 +88,8 @@ pl_status robot_commands(robot_build *b)
         actuator->command = robot->command_count;
         actuator->factor = 1;
         pl_command *command = &robot->command[robot->command_count++];
-        *command = (pl_command){.name = pl_strdup(actuator->name),
-                                .range = {actuator->range[0], actuator->range[1]},
-                                .has_range = actuator->has_range,
-                                .first_actuator = a,
-                                .actuator_count = 1,
-                                .rate = actuator->rate};
+        *command = (pl_command){.name = pl_strdup(actuator->name), .first_actuator = a, .actuator_count = 1};
+        command_limits(robot, actuator->command, false, 0);
         status = command->name ? PL_OK : robot_memory(b);
     }
     return status;

@@ -6,13 +6,6 @@
 #define HARDWARE_DEFECT(def, findings, line, ...)                                                            \
     pl_findings_add(findings, PL_DEFECT, (def)->file, line, __VA_ARGS__)
 
-// A motor winds cable or pushes a syringe; air at a pressure and voltages come from elsewhere.
-static bool hardware_fits(pl_drive drive)
-{
-    return pl_drive_kind(drive) == PL_CABLE || drive == PL_DRIVE_SYRINGE || drive == PL_DRIVE_VOLUME ||
-           drive == PL_DRIVE_VOLUME_RATIO;
-}
-
 static void hardware_check_axis(const pl_robot_def *def, int index, pl_findings *findings)
 {
     const pl_actuator_def *a = &def->actuator[index];
@@ -41,7 +34,7 @@ static void hardware_check_axis(const pl_robot_def *def, int index, pl_findings 
                         "hardware: '%s': the offset %g lies outside the axis's range of %g to %g", a->name,
                         h->offset, h->range[0], h->range[1]);
     }
-    if (!hardware_fits(a->drive)) {
+    if (!pl_drive_has_motor(a->drive)) {
         HARDWARE_DEFECT(def, findings, h->line,
                         "hardware: '%s': an axis winds cable or pushes a syringe; the drive %s has none",
                         a->name, pl_drive_name(a->drive));

@@ -5,24 +5,13 @@
 
 pl_command_reach pl_reach_begin(double own_rate)
 {
-    return (pl_command_reach){.meet = {-INFINITY, INFINITY},
-                              .whole = {INFINITY, -INFINITY},
-                              .low = -INFINITY,
-                              .high = INFINITY,
-                              .rate = own_rate};
+    static const pl_reach_limits none = {
+        .meet = {-INFINITY, INFINITY}, .whole = {INFINITY, -INFINITY}, .low = -INFINITY, .high = INFINITY};
+    return (pl_command_reach){.range = none, .span = none, .rate = own_rate};
 }
 
-void pl_reach_add(pl_command_reach *r, const double range[2], bool has_range, double factor, double rate)
+static void reach_limit(pl_reach_limits *r, const double range[2], double factor)
 {
-    // the smallest limit of all: rate_a / |factor_a| for each actuator, and the command's own
-    const double limit = rate / fabs(factor);
-    if (limit > 0) {
-        r->rate = r->rate > 0 ? fmin(r->rate, limit) : limit;
-    }
-    if (!has_range) {
-        r->open = true;
-        return;
-    }
     const double p = range[0] / factor, q = range[1] / factor;
     r->meet[0] = fmax(r->meet[0], fmin(p, q));
     r->meet[1] = fmin(r->meet[1], fmax(p, q));
@@ -32,11 +21,22 @@ void pl_reach_add(pl_command_reach *r, const double range[2], bool has_range, do
     r->low = factor < 0 ? fmax(r->low, q) : r->low;
 }
 
-bool pl_reach_range(const pl_command_reach *r, bool one_sided, double range[2])
+void pl_reach_add(pl_command_reach *r, const double range[2], bool has_range, double factor, double rate)
 {
-    if (r->open) {
-        return false;
+    // the smallest limit of all: rate_a / |factor_a| for each actuator, and the command's own
+    const double limit = rate / fabs(factor);
+    if (limit > 0) {
+        r->rate = r->rate > 0 ? fmin(r->rate, limit) : limit;
     }
+    r->open = r->open || !has_range;
+    if (has_range) {
+        reach_limit(&r->range, range, factor);
+    }
+    reach_limit(&r->span, range, factor);
+}
+
+static bool reach_read(const pl_reach_limits *r, bool one_sided, double range[2])
+{
     // + 0.0: no -0
     if (one_sided) {
         range[0] = isfinite(r->low) ? r->low + 0.0 : 0;
@@ -49,9 +49,23 @@ bool pl_reach_range(const pl_command_reach *r, bool one_sided, double range[2])
     return isfinite(range[0]) && isfinite(range[1]);
 }
 
+bool pl_reach_range(const pl_command_reach *r, bool one_sided, double range[2])
+{
+    return !r->open && reach_read(&r->range, one_sided, range);
+}
+
+void pl_reach_span(const pl_command_reach *r, bool one_sided, double span[2])
+{
+    if (!reach_read(&r->span, one_sided, span)) {
+        span[0] = 0;
+        span[1] = 1;
+    }
+}
+
 pl_status pl_actuator_check(const pl_actuator *a, double value, pl_error *err)
 {
     const pl_monotone *t = &a->table;
+    const pl_drive_law law = pl_actuator_law(a);
     const double beyond = t->count > 0 ? 1e-9 * (t->x[t->count - 1] - t->x[0]) : 0;
     if (t->count > 0 && !(value >= t->x[0] - beyond && value <= t->x[t->count - 1] + beyond)) {
         const double unit = pl_drive_scale(a->drive);
@@ -61,12 +75,11 @@ pl_status pl_actuator_check(const pl_actuator *a, double value, pl_error *err)
     if (!isfinite(value)) {
         return pl_fail(err, PL_BAD_INPUT, "actuator '%s': the command is infinite", a->name);
     }
-    if (a->drive == PL_DRIVE_TENSION && value < 0) {
+    if (a->kind == PL_CABLE && law == PL_LAW_EFFORT && value < 0) {
         return pl_fail(err, PL_BAD_INPUT, "actuator '%s': tension is %g N, a cable cannot push", a->name,
                        value);
     }
-    const bool gas = a->drive == PL_DRIVE_SYRINGE && !a->liquid && !a->growth && t->count == 0;
-    if (gas && a->rest + a->line_volume + value <= 0) {
+    if (law == PL_LAW_GAS && a->rest + a->line_volume + value <= 0) {
         return pl_fail(err, PL_BAD_INPUT, "actuator '%s': %g mm^3 drawn out, chamber and line hold only %g",
                        a->name, -value, a->rest + a->line_volume);
     }

@@ -211,12 +211,6 @@ void statics_follow_change(pl_statics *s, const double *x, const double *dx,
 // Puts the force itself of every surface pressure into a gradient that has their potentials.
 void statics_pressure_correct(pl_statics *s, const double *x, double load, double *gradient);
 
-// What a value of the drive means for the functional: target measure, effort, volume pushed, voltage; for
-// growth the ratio.
-double drive_goal(const pl_actuator *a, double value);
-// d(ratio)/d(value of the drive), for growth
-double drive_growth_slope(const drive *d, const pl_actuator *a);
-
 // ---- statics_growth.c
 pl_status statics_growth_create(pl_statics *s, pl_error *err);
 void statics_grow(pl_statics *s);                           // to the load and the drives' values under way

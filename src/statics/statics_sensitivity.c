@@ -73,7 +73,7 @@ static pl_status sensitivity_rhs(pl_statics *s, const pl_state *state, const pl_
                 continue;
             }
             if (a->growth) {
-                const double rate = s->drive[i].slope * drive_growth_slope(&s->drive[i], a);
+                const double rate = s->drive[i].slope * pl_actuator_goal_slope(a, s->drive[i].input);
                 statics_growth_force(s, i, state->x, state->load, -rate, full);
                 continue;
             }
@@ -317,7 +317,7 @@ static void jacobian_column(pl_statics *s, const pl_state *state, const pl_param
         double target, force = 0, measure, effort;
         if (p->kind == PL_PARAMETER_COMMAND && a->command == p->index && !s->drive[i].idle) {
             drive_command_derivative(&s->drive[i], a, &target, &force);
-            force = a->growth ? drive_growth_slope(&s->drive[i], a) : force;
+            force = a->growth ? pl_actuator_goal_slope(a, s->drive[i].input) : force;
             force *= s->drive[i].slope;
         }
         actuator_change(s, state, i, dx, mu, force, &measure, &effort);
@@ -535,7 +535,8 @@ pl_status pl_statics_adjoint(pl_statics *s, const pl_state *state, const double 
                 !s->drive[i].idle) {
                 drive_command_derivative(&s->drive[i], a, &unused, &force);
                 if (a->growth) {
-                    gradient[j] += side.by_ratio[i] * drive_growth_slope(&s->drive[i], a) * s->drive[i].slope;
+                    gradient[j] +=
+                        side.by_ratio[i] * pl_actuator_goal_slope(a, s->drive[i].input) * s->drive[i].slope;
                 }
                 gradient[j] += side.weight[i] * s->drive[i].slope * force;
             }
