@@ -147,6 +147,17 @@ PL_API pl_mesh_quality pl_mesh_measure_quality(const pl_mesh *mesh);
 // Quality of one element (tets: 3 r/R; prisms: the worst of their six corner tets, normalised).
 PL_API double pl_mesh_element_quality(const pl_mesh *mesh, int32_t element);
 
+// How a mesh compares with the part it was made from, as the mesher measured it. Distances are taken between
+// the two boundaries, both ways, on samples of every face: `distance` is the largest one met.
+typedef struct pl_mesh_fit {
+    double part_volume, mesh_volume; // mm^3
+    double part_area, mesh_area;     // mm^2, of the boundary
+    double distance;                 // mm
+    double wall;                     // mm, the wall thickness that 2 % of the boundary stay below; 0: none
+    int64_t samples;                 // 0: not measured (read from a file, flat sheets)
+} pl_mesh_fit;
+PL_API pl_mesh_fit pl_mesh_get_fit(const pl_mesh *mesh);
+
 // Connected parts (elements that share a vertex). Returns their number, 0 when out of memory; `of_element`
 // (may be NULL) gets the part of every element, counted from 0 in element order, and is freed with
 // pl_mesh_free_indices.

@@ -1,5 +1,7 @@
 // pliant::meshing: from CAD, closed surfaces, parametric designs or foreign mesh files to volume meshes,
-// through Gmsh. A library of its own; its calls are serialised by a lock because Gmsh has global state.
+// through Gmsh. A library of its own. Gmsh runs in a child process (a fork), so that a failing assertion or a
+// wild pointer in it or in the CAD kernel becomes an error sentence, and a false from the progress callback
+// ends any stage within a fraction of a second. Calls may come from several threads.
 #ifndef PLIANT_MESHING_H
 #define PLIANT_MESHING_H
 

@@ -55,6 +55,14 @@ typedef struct pl_rims {
 pl_status pl_mesh_rims(const pl_mesh *mesh, const int64_t *face, int64_t count, pl_rims *out, pl_error *err);
 void pl_rims_clear(pl_rims *rims);
 
+// ---- a mesh as bytes, with a checksum (see mesh_pack.c). `key` says what the mesh belongs to: a block
+// packed under another key is refused. Packing appends; false when out of memory.
+bool pl_mesh_pack(const pl_mesh *mesh, uint64_t key, pl_text *out);
+pl_status pl_mesh_unpack(const void *data, size_t bytes, uint64_t key, pl_mesh **out, pl_error *err);
+
+// Notes how the mesh compares with its part, before anyone else sees it.
+void pl_mesh_set_fit(pl_mesh *mesh, const pl_mesh_fit *fit);
+
 // ---- hashed tuples of indices: the n-th different key gets the index n
 typedef struct pl_table {
     int width;

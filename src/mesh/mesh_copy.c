@@ -25,6 +25,17 @@ static const int64_t *copy_faces(const int64_t *face)
     return face ? face : copy_no_faces;
 }
 
+// The new mesh compares with the part as the old one did.
+static pl_status copy_build(const pl_mesh *mesh, const pl_mesh_def *def, const int64_t *face, pl_mesh **out,
+                            pl_error *err)
+{
+    const pl_status status = pl_mesh_build(def, face, out, NULL, err);
+    if (status == PL_OK) {
+        (*out)->fit = mesh->fit;
+    }
+    return status;
+}
+
 static pl_element_kind copy_raised(pl_element_kind kind)
 {
     return kind == PL_TET4 ? PL_TET10 : kind == PL_PRISM6 ? PL_PRISM15 : kind;
@@ -157,7 +168,7 @@ pl_status pl_mesh_raise(const pl_mesh *mesh, pl_mesh **out, pl_error *err)
     def.kind = w.kind;
     def.node_start = w.node_start;
     def.node = w.node;
-    const pl_status status = pl_mesh_build(&def, copy_faces(v->surface_face), out, NULL, err);
+    const pl_status status = copy_build(mesh, &def, copy_faces(v->surface_face), out, err);
     copy_clear(&w);
     return status;
 }
@@ -213,7 +224,7 @@ pl_status pl_mesh_corners(const pl_mesh *mesh, pl_mesh **out, int32_t **vertex_o
         def.kind = w.kind;
         def.node_start = w.node_start;
         def.node = w.node;
-        status = pl_mesh_build(&def, copy_faces(v->surface_face), out, NULL, err);
+        status = copy_build(mesh, &def, copy_faces(v->surface_face), out, err);
     }
     if (status == PL_OK && vertex_of) {
         *vertex_of = old_of;
@@ -300,7 +311,7 @@ pl_status pl_mesh_with_surfaces(const pl_mesh *mesh, int32_t count, const char *
         def.surface_count = list.count;
         def.surface_name = list.name;
         def.surface_start = list.start;
-        status = pl_mesh_build(&def, list.face, out, NULL, err);
+        status = copy_build(mesh, &def, list.face, out, err);
     }
     pl_free(list.name);
     pl_free(list.start);

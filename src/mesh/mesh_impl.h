@@ -20,6 +20,7 @@ struct pl_mesh {
     int64_t *boundary;
     int64_t boundary_count;
     double low[3], high[3];
+    pl_mesh_fit fit;                // all zero where the mesh is the part
     _Atomic(pl_mesh_trees *) trees; // built when first needed
 };
 

@@ -90,3 +90,13 @@ void pl_mesh_free_faces(int64_t *face)
 {
     pl_free(face);
 }
+
+pl_mesh_fit pl_mesh_get_fit(const pl_mesh *mesh)
+{
+    return mesh->fit;
+}
+
+void pl_mesh_set_fit(pl_mesh *mesh, const pl_mesh_fit *fit)
+{
+    mesh->fit = *fit;
+}

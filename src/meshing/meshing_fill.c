@@ -2,6 +2,7 @@
 // the surface's own faces, as a region of the surface's name. The triangles go to Gmsh as they are; what
 // comes back is joined to the mesh at their vertices, and on a quadratic mesh at their mid nodes.
 #include "mesh/mesh.h"
+#include "meshing/meshing_child.h"
 #include "meshing/meshing_cells.h"
 
 typedef struct fill_piece {
@@ -416,22 +417,37 @@ static pl_status fill_join(const fill *f, pl_mesh **out, pl_error *err)
     return status;
 }
 
-pl_status pl_meshing_fill(pl_mesh **mesh, double size, const pl_progress *progress, pl_findings *findings,
-                          pl_error *err)
+typedef struct fill_job {
+    pl_mesh *mesh;
+    double size;
+} fill_job;
+
+static pl_status fill_work(void *user, const pl_progress *progress, pl_mesh **out, pl_findings *findings,
+                           pl_error *err)
 {
-    fill f = {.mesh = *mesh, .v = pl_mesh_get(*mesh)};
+    const fill_job *job = user;
+    fill f = {.mesh = job->mesh, .v = pl_mesh_get(job->mesh)};
     pl_status status = fill_find(&f, err);
-    pl_mesh *whole = NULL;
     if (status == PL_OK && f.piece_count == 0) {
         pl_findings_add(findings, PL_WARNING, NULL, 0,
                         "mesh: fill found no closed cavity with a name, and meshed none");
         pl_findings_advise(findings, "name the wall of the cavity in the mesh itself; an open one cannot be "
                                      "filled");
     } else if (status == PL_OK) {
-        status = fill_mesh(&f, size, progress, findings, err);
-        status = status == PL_OK ? fill_join(&f, &whole, err) : status;
+        status = fill_mesh(&f, job->size, progress, findings, err);
+        status = status == PL_OK ? fill_join(&f, out, err) : status;
     }
     fill_clear(&f);
+    return status;
+}
+
+pl_status pl_meshing_fill(pl_mesh **mesh, double size, const pl_progress *progress, pl_findings *findings,
+                          pl_error *err)
+{
+    fill_job work = {*mesh, size};
+    const child_job job = {"the cavities of the mesh", fill_work, &work};
+    pl_mesh *whole = NULL;
+    const pl_status status = meshing_isolate(&job, progress, &whole, findings, err);
     if (status == PL_OK && whole) {
         pl_mesh_destroy(*mesh);
         *mesh = whole;

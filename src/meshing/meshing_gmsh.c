@@ -1,22 +1,12 @@
-// The Gmsh session: one lock, quiet, without configuration files, the same result every time.
-#include <pthread.h>
-#include <signal.h>
+// The Gmsh session: quiet, without configuration files, the same result every time. It lives in the mesher's
+// own process (see meshing_child.c), so Gmsh's global state is nobody else's.
 #include "meshing/meshing_impl.h"
-
-static pthread_mutex_t gmsh_lock = PTHREAD_MUTEX_INITIALIZER;
 
 pl_status meshing_begin(gmsh_session *g, pl_error *err)
 {
     *g = (gmsh_session){0};
-    pthread_mutex_lock(&gmsh_lock);
-
-    // the host's way of handling Ctrl-C is not Gmsh's business
-    struct sigaction keep;
-    sigaction(SIGINT, NULL, &keep);
     gmshInitialize(0, NULL, 0, &g->ierr);
-    sigaction(SIGINT, &keep, NULL);
     if (g->ierr) {
-        pthread_mutex_unlock(&gmsh_lock);
         return pl_fail(err, PL_FAILED, "meshing: Gmsh does not start");
     }
 
@@ -58,7 +48,6 @@ pl_status meshing_begin(gmsh_session *g, pl_error *err)
 void meshing_end(gmsh_session *g)
 {
     gmshFinalize(&g->ierr);
-    pthread_mutex_unlock(&gmsh_lock);
 }
 
 pl_status meshing_fail(gmsh_session *g, const char *what, pl_error *err)

@@ -7,8 +7,9 @@
 #include "base/base.h"
 #include "pliant/meshing.h"
 
-// ---- the session. Gmsh has one global state, so one thread at a time is between begin and end. `failed` is
-// sticky: after the first failed call the following ones are skipped, and meshing_fail tells why.
+// ---- the session, one at a time in the mesher's process (see meshing_child.h): nothing here may run outside
+// of meshing_isolate. `failed` is sticky: after the first failed call the following ones are skipped, and
+// meshing_fail tells why.
 typedef struct gmsh_session {
     int ierr;
     bool failed;
@@ -107,6 +108,7 @@ typedef struct volume_options {
     int order;
     bool keep_surface; // the surface mesh is there already and stays
     bool follow;
+    double expected; // elements; meshing_volume counts them
 } volume_options;
 pl_status meshing_volume(gmsh_session *g, const volume_options *options, const pl_progress *progress,
                          pl_mesh **out, pl_findings *findings, pl_error *err);

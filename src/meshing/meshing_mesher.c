@@ -1,4 +1,5 @@
 // The mesher handed to pl_robot_load: sends each kind of source to the file that knows it.
+#include "meshing/meshing_child.h"
 #include "meshing/meshing_impl.h"
 
 // A mesh file, raised to the order asked for. A file that is quadratic already stays so.
@@ -53,10 +54,11 @@ static pl_status mesher_make(const pl_mesh_source *source, const pl_progress *pr
     }
 }
 
-static pl_status mesher_build(void *user, const pl_mesh_source *source, const pl_progress *progress,
-                              pl_mesh **out, pl_findings *findings, pl_error *err)
+// In the mesher's process.
+static pl_status mesher_work(void *user, const pl_progress *progress, pl_mesh **out, pl_findings *findings,
+                             pl_error *err)
 {
-    (void)user;
+    const pl_mesh_source *source = user;
     pl_status status = mesher_make(source, progress, out, findings, err);
     if (status == PL_OK && source->fill && source->kind != PL_SOURCE_DESIGN &&
         source->kind != PL_SOURCE_SHEETS) {
@@ -67,6 +69,20 @@ static pl_status mesher_build(void *user, const pl_mesh_source *source, const pl
         }
     }
     return status;
+}
+
+static pl_status mesher_build(void *user, const pl_mesh_source *source, const pl_progress *progress,
+                              pl_mesh **out, pl_findings *findings, pl_error *err)
+{
+    (void)user;
+    pl_mesh_source work = *source;
+    const child_job job = {.source = source->path             ? source->path
+                                     : source->part_count > 0 ? source->part[0].path
+                                     : source->design         ? source->design
+                                                              : "mesh",
+                           .work = mesher_work,
+                           .user = &work};
+    return meshing_isolate(&job, progress, out, findings, err);
 }
 
 const pl_mesher *pl_meshing_mesher(void)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include "mesh/mesh.h"
 #include "meshing/meshing_cells.h"
+#include "meshing/meshing_child.h"
 
 #define PARTS_ANGLE (40 * PL_PI / 180) // edges sharper than this stay edges when a surface is remeshed
 
@@ -419,11 +420,20 @@ static bool parts_any_filled(const cells *c)
     return false;
 }
 
-pl_status pl_meshing_from_parts(const pl_meshing_part *part, int part_count, double size, int order,
-                                const pl_progress *progress, pl_mesh **out, pl_findings *findings,
-                                pl_error *err)
+typedef struct parts_job {
+    const pl_meshing_part *part;
+    int part_count;
+    double size;
+    int order;
+} parts_job;
+
+static pl_status parts_work(void *user, const pl_progress *progress, pl_mesh **out, pl_findings *findings,
+                            pl_error *err)
 {
-    *out = NULL;
+    const parts_job *job = user;
+    const pl_meshing_part *part = job->part;
+    const int part_count = job->part_count, order = job->order;
+    const double size = job->size;
     if (part_count < 1 || !(size >= 0) || isinf(size) || (order != 1 && order != 2)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "parts: %d parts, size %g mm, order %d; expected at least one part, a size "
@@ -457,6 +467,15 @@ pl_status pl_meshing_from_parts(const pl_meshing_part *part, int part_count, dou
     }
     pl_free(copy);
     return status;
+}
+
+pl_status pl_meshing_from_parts(const pl_meshing_part *part, int part_count, double size, int order,
+                                const pl_progress *progress, pl_mesh **out, pl_findings *findings,
+                                pl_error *err)
+{
+    parts_job work = {part, part_count, size, order};
+    const child_job job = {"parts", parts_work, &work};
+    return meshing_isolate(&job, progress, out, findings, err);
 }
 
 pl_status meshing_from_part_files(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,

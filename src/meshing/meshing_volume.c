@@ -1,5 +1,18 @@
 // The last stages, common to all sources: sizes, surface mesh, volume mesh, order, extraction.
+#include "meshing/meshing_child.h"
 #include "meshing/meshing_impl.h"
+
+// CPU time a stage may take before it counts as endless: Gmsh makes about 20000 tetrahedra per second, and
+// walls may ask for more of them than the size does.
+#define VOLUME_SECONDS 60
+#define VOLUME_SECONDS_EACH 2e-3
+
+// What is changed after an attempt that ended the mesher: the way it starts with (see volume_way) and the
+// size.
+static const struct {
+    int way;
+    double size;
+} volume_attempt[MESHING_ATTEMPTS] = {{0, 1}, {2, 1}, {0, 0.8}, {2, 1.25}};
 
 // Quadratic with mid-edge nodes on the curved boundary; *out stays NULL when some element would turn inside
 // out.
@@ -73,6 +86,7 @@ static pl_status volume_generate(gmsh_session *g, const volume_options *options,
     static const char *const what[4] = {"", "meshing the edges", "meshing the surfaces",
                                         "meshing the volume"};
     for (int dim = options->keep_surface ? 3 : 1; dim <= 3; ++dim) {
+        meshing_allow(VOLUME_SECONDS + VOLUME_SECONDS_EACH * options->expected);
         const pl_status status = meshing_stage(progress, from + (to - from) * (dim - 1) / 3, what[dim], err);
         if (status != PL_OK) {
             return status;
@@ -127,7 +141,8 @@ static pl_status volume_try(gmsh_session *g, const volume_options *options, int 
     GMSH(g, gmshModelMeshSetOrder(1, &g->ierr));
     GMSH(g, gmshOptionSetNumber("Mesh.OptimizeThreshold", volume_way[way].threshold, &g->ierr));
     GMSH(g, gmshOptionSetNumber("Mesh.Algorithm", volume_way[way].algorithm, &g->ierr));
-    pl_status status = volume_generate(g, options, way ? 0.85 : 0.3, 0.9, progress, err);
+    pl_status status = volume_generate(g, options, way > volume_attempt[meshing_attempt()].way ? 0.85 : 0.3,
+                                       0.9, progress, err);
     if (status == PL_OK) {
         status = volume_extract(g, options, out, findings, err);
     }
@@ -160,14 +175,15 @@ static pl_status volume_best(gmsh_session *g, const volume_options *options, con
 {
     attempt best = {.status = PL_FAILED};
     bool stop = false;
-    for (int way = 0; way < PL_COUNT(volume_way) && !stop; ++way) {
+    const int first = volume_attempt[meshing_attempt()].way;
+    for (int way = first; way < PL_COUNT(volume_way) && !stop; ++way) {
         attempt a = {.notes = findings ? pl_findings_create() : NULL};
         a.status = volume_try(g, options, way, progress, &a.mesh, a.notes, &a.why);
         g->failed = false;
         a.quality = a.mesh ? pl_mesh_measure_quality(a.mesh) : a.quality;
         stop =
             a.status == PL_INTERRUPTED || a.status == PL_NO_MEMORY || (a.mesh && a.quality.sliver_count == 0);
-        if (attempt_beats(&a, &best) || (!best.mesh && (way == 0 || stop))) {
+        if (attempt_beats(&a, &best) || (!best.mesh && (way == first || stop))) {
             attempt_clear(&best);
             best = a;
         } else {
@@ -215,29 +231,33 @@ static double volume_of_model(gmsh_session *g)
 }
 
 // Regular tetrahedra of edge s fill a volume V with 6 sqrt(2) V / s^3 of them.
-static pl_status volume_check_size(gmsh_session *g, const volume_options *options, pl_error *err)
+static pl_status volume_check_size(gmsh_session *g, volume_options *options, pl_error *err)
 {
     const double volume = volume_of_model(g), s = options->size;
     if (g->failed) {
         return meshing_fail(g, options->source, err);
     }
     const double count = 6 * sqrt(2) * volume / (s * s * s);
-    if (count > VOLUME_ELEMENTS_MAX) {
+    if (count > VOLUME_ELEMENTS_MAX && !options->keep_surface) {
         return pl_fail(err, PL_BAD_INPUT,
                        "%s: a size of %g mm makes about %.2g elements, at most %.2g are possible; "
                        "%.2g mm is the smallest size",
                        options->source, s, count, VOLUME_ELEMENTS_MAX,
                        cbrt(6 * sqrt(2) * volume / VOLUME_ELEMENTS_MAX));
     }
+    options->expected = count;
     return PL_OK;
 }
 
-pl_status meshing_volume(gmsh_session *g, const volume_options *options, const pl_progress *progress,
+pl_status meshing_volume(gmsh_session *g, const volume_options *wanted, const pl_progress *progress,
                          pl_mesh **out, pl_findings *findings, pl_error *err)
 {
     *out = NULL;
+    volume_options changed = *wanted;
+    changed.size *= volume_attempt[meshing_attempt()].size;
+    const volume_options *options = &changed;
     size_field field = {0};
-    pl_status status = options->keep_surface ? PL_OK : volume_check_size(g, options, err);
+    pl_status status = volume_check_size(g, &changed, err);
     if (status != PL_OK) {
         return status;
     }
