@@ -1,4 +1,4 @@
-// What every room shares: status codes, error sentences, findings, hooks for log, memory and progress.
+// Shared by all modules: status codes, error messages, findings, and hooks for log, memory and progress.
 #ifndef PLIANT_BASE_H
 #define PLIANT_BASE_H
 
@@ -21,7 +21,7 @@ extern "C" {
 #define PL_VERSION "0.1.0"
 PL_API const char *pl_version(void);
 
-// Whether a call did its work. Not converging is no status: see pl_outcome in statics.h.
+// Whether a call succeeded. A solve that does not converge is not an error: see pl_outcome in statics.h.
 #define PL_STATUS_LIST(X)                                                                                    \
     X(PL_OK, "done")                                                                                         \
     X(PL_BAD_INPUT, "wrong input")                                                                           \
@@ -38,24 +38,24 @@ typedef enum pl_status {
 
 PL_API const char *pl_status_text(pl_status status);
 
-// A status and one sentence, on the caller's stack. Every function that judges input takes a pl_error *,
+// A status and one message, on the caller's stack. Every function that checks input takes a pl_error *,
 // which may be NULL.
 typedef struct pl_error {
     pl_status status;
     char text[1000];
 } pl_error;
 
-// Findings: several defects reported in one go, each with its place in a file and what to do about it.
+// Findings: several defects reported together, each with its location in a file and advice.
 typedef enum pl_severity { PL_NOTE, PL_WARNING, PL_DEFECT } pl_severity;
 
 typedef struct pl_finding {
     pl_severity severity;
-    const char *file;   // NULL when not about a file
+    const char *file;   // NULL if not about a file
     int line;           // 1-based; 0 when unknown
     const char *text;   // what was found and what was expected
-    const char *advice; // how to mend it; "" when there is nothing to say
+    const char *advice; // how to fix it; "" if there is none
     bool has_place;
-    double place[3];         // mm, where in the mesh
+    double place[3];         // mm, position in the mesh
     const int32_t *elements; // the elements concerned
     int32_t element_count;
 } pl_finding;
@@ -66,29 +66,30 @@ PL_API void pl_findings_destroy(pl_findings *findings);
 PL_API int pl_findings_count(const pl_findings *findings);
 PL_API int pl_findings_defect_count(const pl_findings *findings);
 PL_API const pl_finding *pl_findings_at(const pl_findings *findings, int i); // borrowed until the next add
-// Adds one finding; `findings` may be NULL. Returns the index, or -1 when nothing could be stored.
+// Adds a finding; `findings` may be NULL. Returns its index, or -1 if it could not be stored.
 PL_API int pl_findings_add(pl_findings *findings, pl_severity severity, const char *file, int line,
                            const char *format, ...) PL_PRINTF(5, 6);
-// Amend the finding last added.
+// Add advice, or a position and elements, to the last finding.
 PL_API void pl_findings_advise(pl_findings *findings, const char *format, ...) PL_PRINTF(2, 3);
 PL_API void pl_findings_place(pl_findings *findings, const double place[3], const int32_t *elements,
                               int32_t element_count);
 
-// Progress of long work. `step` is called with a fraction in [0, 1] (negative: unknown) and a few words; it
-// returns false to ask the work to stop, which then ends with PL_INTERRUPTED or outcome "interrupted".
+// Progress of long computations. `step` is called with a fraction in [0, 1] (negative: unknown) and a short
+// text. It returns false to stop the computation, which then ends with PL_INTERRUPTED or the outcome
+// "interrupted".
 typedef struct pl_progress {
     bool (*step)(void *user, double fraction, const char *what);
     void *user;
 } pl_progress;
 
-// Hooks, set once at start and before any other call. The library never prints by itself.
+// Hooks, to be set once, before any other call. The library itself never prints.
 typedef void (*pl_log_hook)(void *user, int level, const char *text); // level 0 note, 1 detail, 2 trace
 PL_API void pl_log_set(pl_log_hook hook, void *user, int level);
 typedef void *(*pl_realloc_hook)(void *user, void *block, size_t bytes); // bytes 0 frees
 PL_API void pl_memory_set(pl_realloc_hook hook, void *user);
 
-// Threads used by element loops and factorisations; results do not depend on it. 0 asks for as many as OpenMP
-// gives (all cores, or OMP_NUM_THREADS).
+// Number of threads used by element loops and factorisations; results do not depend on it. 0: the default of
+// OpenMP (all cores, or OMP_NUM_THREADS).
 PL_API void pl_threads_set(int count);
 PL_API int pl_threads_get(void);
 

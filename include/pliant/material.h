@@ -1,4 +1,4 @@
-// Materials: what a region is made of. Constants follow the conventions of Abaqus and CalculiX.
+// Material laws and their constants, in the conventions of Abaqus and CalculiX.
 //
 //   linear         corotated: P = 2 mu (F - R) + lambda tr(R^T F - I) R
 //   stvk           P = F (2 mu E + lambda tr(E) I), E = (F^T F - I) / 2
@@ -26,24 +26,23 @@ typedef enum pl_material_model {
     PL_MATERIAL_MODEL_COUNT
 } pl_material_model;
 
-// The locking-free formulation averages the dilatation on the corners of the elements (docs/elements.md);
-// `displacement` is the plain element other codes have.
+// The locking-free formulation projects the dilatation on linear functions of the element corners
+// (docs/elements.md); `displacement` is the standard displacement element.
 typedef enum pl_formulation { PL_LOCKING_FREE, PL_DISPLACEMENT } pl_formulation;
 
 typedef struct pl_material {
     pl_material_model model;
     pl_formulation formulation;
     double young;   // MPa; linear and stvk
-    double poisson; // linear and stvk; rubber laws: gives the bulk modulus when `bulk` is 0, so set it (0
-                    // means 0; robot files put in 0.49)
+    double poisson; // linear and stvk; rubber laws: determines the bulk modulus if `bulk` is 0, so set it
+                    // (0 means 0; the default in robot files is 0.49)
     double c10, c01, c20, c30; // MPa; rubber laws
     double bulk;               // MPa; 0: from poisson
     double density;            // t/mm^3; 0: weightless
 } pl_material;
 
 PL_API const char *pl_material_model_name(pl_material_model model);
-// Names of the constants a model takes, in the spelling of the robot file, and where they live in
-// pl_material.
+// The constants of the models, their names in the robot file, and their fields in pl_material.
 typedef enum pl_material_constant {
     PL_YOUNG,
     PL_POISSON,
@@ -59,54 +58,55 @@ PL_API const char *pl_material_constant_name(pl_material_constant constant);
 PL_API bool pl_material_has(pl_material_model model, pl_material_constant constant);
 PL_API double *pl_material_at(pl_material *material, pl_material_constant constant);
 
-// Refuses what cannot be a material (poisson outside (-1, 0.5), no stiffness...), naming the constant.
+// Refuses inadmissible constants (poisson outside (-1, 0.5), no stiffness...) and names the constant.
 PL_API pl_status pl_material_check(const pl_material *material, const char *name, pl_error *err);
 // Lame's mu and the coefficient kappa of the dilatation term (lambda for linear and stvk, K for rubber laws).
 PL_API void pl_material_moduli(const pl_material *material, double *mu, double *kappa);
-// Engineering stress (MPa) of an incompressible uniaxial test at a stretch; rubber laws. Linear laws: young *
-// strain.
+// Engineering stress (MPa) of an incompressible uniaxial test at a stretch, for rubber laws; young * strain
+// for linear and stvk.
 PL_API double pl_material_uniaxial(const pl_material *material, double stretch);
 
-// ---- the shape parameter of the geometric papers
-// An element of weight w (MPa) and shape parameter 0 < R <= 1 is drawn with the energy w Vol |F - T|^2
-// towards T = R Rot + (1 - R) J^(-1/3) F: its rigidly turned rest shape, blended with its own shape at the
-// rest volume. At small strains that is an elastic solid with mu = w R and lambda = 2 w (1 - R) / 3, so
+// ---- the shape parameter of Fang et al. 2020 (docs/papers.md)
+// An element of weight w (MPa) and shape parameter 0 < R <= 1 has the energy w Vol |F - T|^2 with the target
+// T = R Rot + (1 - R) J^(-1/3) F: its rotated rest shape, blended with its current shape at the rest volume.
+// At small strains this is an elastic solid with mu = w R and lambda = 2 w (1 - R) / 3, so
 //   nu = (1 - R) / (2 + R),   E = 6 w R / (2 + R),   and back   R = mu / w,   w = mu + 3 lambda / 2.
 PL_API void pl_shape_to_elastic(double weight, double r_omega, double *young, double *poisson);
 PL_API void pl_shape_from_elastic(double young, double poisson, double *weight, double *r_omega);
 
-// For rubber laws the target is T = (det B)^(-1/3) B, B = (1 - R) F + R Rot, with R a function of the strain.
-// Under uniaxial stretch l that element has, with u = l - P / 2w and P its engineering stress, the lateral
-// stretch u^(-1/2) and needs
+// For rubber laws (Fang et al. 2022) the target is T = (det B)^(-1/3) B, B = (1 - R) F + R Rot, with R a
+// function of the strain. Under uniaxial stretch l that element has, with u = l - P / 2w and P its
+// engineering stress, the lateral stretch u^(-1/2) and needs
 //   R(l) = (l - u) / (l - u + u^(3/2) - 1),
-// so the table below gives it the law's own P(l). At small strains mu = w R, bulk = 2 w / 3. R is held
-// against I1bar = J^(-2/3) tr(F^T F), by which a general strain finds the uniaxial one as stretched.
+// so the table below reproduces P(l) of the law. At small strains mu = w R, bulk = 2 w / 3. R is tabulated
+// over I1bar = J^(-2/3) tr(F^T F): a general strain is assigned the R of the uniaxial strain with the same
+// I1bar.
 #define PL_SHAPE_POINTS 129
 typedef struct pl_shape_curve {
     double weight;      // MPa, w
-    double strain_high; // engineering strain up to which the curve is matched
+    double strain_high; // engineering strain up to which the curve is fitted
     double reach;       // sqrt(I1bar - 3) there: entries are evenly spaced in sqrt(I1bar - 3) up to it
     double r_omega[PL_SHAPE_POINTS];
 } pl_shape_curve;
-// Refused for a law that has no such curve: R must stay between 0 and 1 over the strains.
+// Refused if the law has no such curve: R must be between 0 and 1 over the strains.
 PL_API pl_status pl_shape_curve_fit(const pl_material *material, double strain_high, pl_shape_curve *out,
                                     pl_error *err);
 PL_API double pl_shape_curve_at(const pl_shape_curve *curve,
                                 double I1bar); // beyond the reach: its last entry
 
-// The library of measured materials.
+// The material library.
 typedef struct pl_material_entry {
     const char *name;  // as in `use: dragon_skin_20`
-    const char *title; // as sold
+    const char *title; // product name
     pl_material material;
     double strain_low,
-        strain_high;    // engineering strain over which the constants were fitted; high 0: not stated
-    double fit_error;   // root mean square over largest stress; negative: not stated by the source
+        strain_high;    // engineering strain over which the constants were fitted; high 0: not given
+    double fit_error;   // root mean square over largest stress; negative: not given by the source
     const char *source; // paper or data set, with its licence
 } pl_material_entry;
 PL_API int pl_material_library_count(void);
 PL_API const pl_material_entry *pl_material_library_at(int i);
-PL_API const pl_material_entry *pl_material_library_find(const char *name); // NULL when unknown
+PL_API const pl_material_entry *pl_material_library_find(const char *name); // NULL if unknown
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
-// Volume meshes: vertices, elements in named regions, named surfaces. A mesh is checked when created and does
-// not change afterwards.
+// Volume meshes: vertices, elements in named regions, named surfaces. A mesh is checked when it is created
+// and is immutable afterwards.
 #ifndef PLIANT_MESH_H
 #define PLIANT_MESH_H
 
@@ -9,12 +9,12 @@
 extern "C" {
 #endif
 
-// Node order inside an element: corners first, as in Gmsh and VTK up to the mid nodes, which follow
+// Node order of an element: corners first, as in Gmsh and VTK, then the mid nodes:
 //   TET10   mid nodes of edges 01 12 02 03 13 23            (VTK order; Gmsh swaps the last two)
 //   PRISM15 mid nodes of edges 01 12 20 34 45 53 03 14 25   (VTK order, corners 0 1 2 bottom, 3 4 5 top)
 //   TRI6    mid nodes of edges 01 12 20
-// A tet is positive when det(x1-x0, x2-x0, x3-x0) > 0; a prism when its top lies on the side of
-// (x1-x0) x (x2-x0) that its bottom normal points to (Gmsh and VTK-wedge corner sets are repaired to this).
+// A tet is positive if det(x1-x0, x2-x0, x3-x0) > 0, a prism if its top lies on the side that
+// (x1-x0) x (x2-x0) points to (corners in the order of Gmsh or of a VTK wedge are reordered accordingly).
 typedef enum pl_element_kind {
     PL_TET4,
     PL_TET10,
@@ -28,13 +28,12 @@ typedef enum pl_element_kind {
 PL_API int pl_element_node_count(pl_element_kind kind);
 PL_API int pl_element_corner_count(pl_element_kind kind);
 PL_API int pl_element_face_count(pl_element_kind kind);
-// Local nodes of a face, corners first then mid nodes, so that the normal points out of the element. Returns
-// the node count: 3 or 6 for a triangle, 4 or 8 for a quadrilateral.
+// Local nodes of a face, corners first, then mid nodes, ordered so that the normal points out of the element.
+// Returns the number of nodes: 3 or 6 for a triangle, 4 or 8 for a quadrilateral.
 PL_API int pl_element_face_nodes(pl_element_kind kind, int face, int node[PL_FACE_NODES_MAX]);
 
-// What a mesh is made from. Arrays are copied. Surfaces are triangles and quadrilaterals named by their
-// corner nodes, which are looked up. A face between two elements is taken from the one of the lower region
-// (then of the lower number).
+// Definition of a mesh. Arrays are copied. Surfaces are triangles and quadrilaterals given by their corner
+// nodes. A face between two elements belongs to the element with the lower region (then the lower number).
 typedef struct pl_mesh_def {
     int32_t vertex_count;
     const double *position; // 3 per vertex, mm
@@ -53,7 +52,7 @@ typedef struct pl_mesh_def {
 
 typedef struct pl_mesh_report {
     int32_t flipped_elements;   // orientation repaired
-    int32_t duplicate_vertices; // vertices at the same place (within 1e-9 of the size), kept apart
+    int32_t duplicate_vertices; // coincident vertices (within 1e-9 of the size), not merged
     int32_t unused_vertices;    // removed
     int32_t unmatched_faces;    // surface faces that belong to no element, dropped
 } pl_mesh_report;
@@ -61,8 +60,8 @@ typedef struct pl_mesh_report {
 typedef struct pl_mesh pl_mesh;
 
 // Checks and copies `def`. Refused: indices out of range, non-finite coordinates, elements of zero volume,
-// repeated elements, names given twice, no element at all. `report` may be NULL. Elements are negative after
-// repair only if curved: those are refused with their numbers.
+// repeated elements, duplicate names, a mesh without elements. `report` may be NULL. After the repair of
+// orientations only curved elements can be inverted; these are refused with their numbers.
 PL_API pl_status pl_mesh_create(const pl_mesh_def *def, pl_mesh **out, pl_mesh_report *report, pl_error *err);
 PL_API void pl_mesh_destroy(pl_mesh *mesh);
 
@@ -81,12 +80,12 @@ typedef struct pl_mesh_view {
 } pl_mesh_view;
 
 PL_API pl_mesh_view pl_mesh_get(const pl_mesh *mesh);                       // borrowed from the mesh
-PL_API int32_t pl_mesh_find_region(const pl_mesh *mesh, const char *name);  // -1 when there is none
-PL_API int32_t pl_mesh_find_surface(const pl_mesh *mesh, const char *name); // -1 when there is none
+PL_API int32_t pl_mesh_find_region(const pl_mesh *mesh, const char *name);  // -1 if there is none
+PL_API int32_t pl_mesh_find_surface(const pl_mesh *mesh, const char *name); // -1 if there is none
 
-// All faces that belong to exactly one element, in element order. The array is the mesh's.
+// All faces that belong to exactly one element, in element order. The array belongs to the mesh.
 PL_API int64_t pl_mesh_boundary(const pl_mesh *mesh, const int64_t **face);
-// Vertex indices of a face, corners first, outward; returns their number (3, 6, 4 or 8).
+// Vertex indices of a face, corners first, normal outward; returns their number (3, 6, 4 or 8).
 PL_API int pl_mesh_face_nodes(const pl_mesh *mesh, int64_t face, int32_t node[PL_FACE_NODES_MAX]);
 // Flat triangles that approximate a face of 3, 6, 4 or 8 nodes, as local node numbers, outward like the face;
 // curved faces are split at their mid nodes. Returns their number, at most PL_FACE_TRIANGLES_MAX.
@@ -97,47 +96,48 @@ PL_API int pl_face_triangles(int face_node_count, const int8_t (**triangle)[3]);
 #define PL_ELEMENT_TETS_MAX 8
 PL_API int pl_element_tets(pl_element_kind kind, const int8_t (**tet)[4]);
 
-// A new mesh with every linear element raised to quadratic, mid-edge nodes shared; quadratic elements stay. A
-// mesh that is quadratic already is copied. Vertices keep their numbers, mid nodes follow.
+// A new mesh in which every linear element is converted to a quadratic one, with shared mid nodes; quadratic
+// elements are copied. Vertices keep their numbers; the mid nodes follow.
 PL_API pl_status pl_mesh_raise(const pl_mesh *mesh, pl_mesh **out, pl_error *err);
-// A new mesh of the corner nodes only (what linear methods run on); `vertex_of` (if given, owned by the
-// caller, freed with pl_mesh_free_indices) maps its vertices to those of `mesh`.
+// A new linear mesh with the corner nodes only. `vertex_of` (may be NULL; freed with pl_mesh_free_indices)
+// maps its vertices to those of `mesh`.
 PL_API pl_status pl_mesh_corners(const pl_mesh *mesh, pl_mesh **out, int32_t **vertex_of, pl_error *err);
 PL_API void pl_mesh_free_indices(int32_t *indices);
-// A new mesh with surfaces added (same arrays as in the def, given as faces); a name that exists is replaced.
+// A new mesh with surfaces added (same arrays as in the def, given as faces); an existing surface of the same
+// name is replaced.
 PL_API pl_status pl_mesh_with_surfaces(const pl_mesh *mesh, int32_t count, const char *const *name,
                                        const int64_t *start, const int64_t *face, pl_mesh **out,
                                        pl_error *err);
 
-// How a surface is chosen on the boundary of a mesh.
+// How to select a surface on the boundary of a mesh.
 typedef enum pl_pick_kind { PL_PICK_SEEN_FROM, PL_PICK_BOX, PL_PICK_PLANE } pl_pick_kind;
 typedef struct pl_pick {
     pl_pick_kind kind;
-    double point[3];        // seen_from: the eye; plane: a point on it
+    double point[3];        // seen_from: the viewpoint; plane: a point on it
     double normal[3];       // plane
     double low[3], high[3]; // box
-    double tolerance;       // plane: mm, 0 for 1e-6 of the mesh's size
+    double tolerance;       // plane: mm; 0: 1e-6 of the size of the mesh
 } pl_pick;
-// SEEN_FROM: the connected piece of boundary around the eye, bounded by sharp rims where the cavity opens to
-// the outside (see mesh_cavity.c for how the opening is found). BOX: boundary faces whose corners all lie
+// SEEN_FROM: the connected part of the boundary around the viewpoint, which ends at the sharp rim where a
+// cavity is open (mesh_cavity.c explains how the opening is found). BOX: boundary faces whose corners all lie
 // inside. PLANE: boundary faces whose corners all lie on the plane. *face is freed with pl_mesh_free_faces.
 PL_API pl_status pl_mesh_pick(const pl_mesh *mesh, const pl_pick *pick, int64_t **face, int64_t *face_count,
                               pl_error *err);
 PL_API void pl_mesh_free_faces(int64_t *face);
 
-// Measures. Volumes and areas are integrals over the (possibly curved) elements and faces.
+// Measures. Volumes and areas are integrals over the elements and faces, which may be curved.
 PL_API double pl_mesh_region_volume(const pl_mesh *mesh, int32_t region); // -1 for the whole mesh
 PL_API double pl_mesh_faces_area(const pl_mesh *mesh, const int64_t *face, int64_t count);
-// True when every edge of the faces is shared by exactly two of them. `rim_count` (may be NULL) is the number
+// True if every edge of the faces is shared by exactly two of them. `rim_count` (may be NULL) is the number
 // of closed loops of edges that belong to one face only.
 PL_API bool pl_mesh_faces_closed(const pl_mesh *mesh, const int64_t *face, int64_t count, int *rim_count);
-// Volume enclosed by faces that see the inside of a cavity (their outward normals point into the cavity, so
-// the result is positive for a cavity); open rims are capped flat.
+// Volume of a cavity enclosed by faces whose outward normals point into the cavity (positive for a cavity);
+// open rims are capped flat.
 PL_API double pl_mesh_faces_enclosed(const pl_mesh *mesh, const int64_t *face, int64_t count);
 PL_API void pl_mesh_bounds(const pl_mesh *mesh, double low[3], double high[3]);
 
 typedef struct pl_mesh_quality {
-    int32_t inverted_count; // elements whose Jacobian has no positive lower bound
+    int32_t inverted_count; // elements whose Jacobian determinant has no positive lower bound
     int32_t sliver_count;   // quality below 0.1
     double worst, mean;     // inscribed over circumscribed radius, times 3: 1 is regular
     int32_t worst_element;
@@ -147,8 +147,8 @@ PL_API pl_mesh_quality pl_mesh_measure_quality(const pl_mesh *mesh);
 // Quality of one element (tets: 3 r/R; prisms: the worst of their six corner tets, normalised).
 PL_API double pl_mesh_element_quality(const pl_mesh *mesh, int32_t element);
 
-// How a mesh compares with the part it was made from, as the mesher measured it. Distances are taken between
-// the two boundaries, both ways, on samples of every face: `distance` is the largest one met.
+// How a mesh compares with the part it was generated from, as measured by the mesher. `distance` is the
+// largest distance between the two boundaries, in both directions, over samples of every face.
 typedef struct pl_mesh_fit {
     double part_volume, mesh_volume; // mm^3
     double part_area, mesh_area;     // mm^2, of the boundary
@@ -158,22 +158,24 @@ typedef struct pl_mesh_fit {
 } pl_mesh_fit;
 PL_API pl_mesh_fit pl_mesh_get_fit(const pl_mesh *mesh);
 
-// Connected parts (elements that share a vertex). Returns their number, 0 when out of memory; `of_element`
-// (may be NULL) gets the part of every element, counted from 0 in element order, and is freed with
-// pl_mesh_free_indices.
+// Connected parts (elements that share a vertex). Returns their number, 0 if out of memory. `of_element` (may
+// be NULL; freed with pl_mesh_free_indices) receives the part of every element, numbered from 0 in element
+// order.
 PL_API int32_t pl_mesh_components(const pl_mesh *mesh, int32_t **of_element);
-// Elements at the boundary whose wall has fewer than two elements across: going straight in from the face's
-// middle one leaves the body through a face whose corners are joined to the first one's by an edge, so no
-// layer of vertices lies between them. `element` is sorted, freed with pl_mesh_free_indices, and NULL when
-// there is none; `thinnest_mm` (may be NULL) is the least wall thickness met, infinite when no wall was.
+// Boundary elements in walls with fewer than two elements through the thickness: the straight line inwards
+// from the centre of their face leaves the body through a face whose corners are connected to those of the
+// first face by edges, so there is no layer of vertices between them. `element` is sorted, freed with
+// pl_mesh_free_indices, and NULL if there is none; `thinnest_mm` (may be NULL) is the smallest wall thickness
+// found, infinite if no wall was found.
 PL_API pl_status pl_mesh_thin_walls(const pl_mesh *mesh, int32_t **element, int32_t *count,
                                     double *thinnest_mm, pl_error *err);
-// What is wrong with a mesh: inverted and flat elements, disconnected parts, walls one element thick, elements
-// that overlap. Each kind becomes a finding with its elements and the place of the worst or first one.
+// Reports the defects of a mesh: inverted and flat elements, disconnected parts, walls one element thick,
+// overlapping elements. Each kind becomes one finding with its elements and the position of the worst or
+// first one.
 PL_API pl_status pl_mesh_examine(const pl_mesh *mesh, pl_findings *findings, pl_error *err);
 
-// Where a point lies in the mesh at rest. Inside: the element and its shape-function weights. Outside: the
-// nearest boundary point, its weights, and the distance (mm).
+// Position of a point in the undeformed mesh. Inside: the element and its shape-function weights. Outside:
+// the nearest boundary point, its weights, and the distance (mm).
 typedef struct pl_embedding {
     int32_t element;
     int node_count;
@@ -190,14 +192,14 @@ typedef struct pl_trisurf {
     int32_t *corner;  // 3 per triangle
 } pl_trisurf;
 PL_API void pl_trisurf_clear(pl_trisurf *surface);
-// Joins vertices closer than `tolerance` (0: 1e-7 of the size), drops triangles that become degenerate.
+// Merges vertices closer than `tolerance` (0: 1e-7 of the size) and removes triangles that become degenerate.
 PL_API pl_status pl_trisurf_weld(pl_trisurf *surface, double tolerance, pl_error *err);
-// Checks that the surface is closed, consistently oriented, without duplicate or degenerate or intersecting
-// triangles; every defect becomes a finding with triangle numbers (0-based) and coordinates. Near-linear
+// Checks that the surface is closed, consistently oriented, and without duplicate, degenerate or intersecting
+// triangles. Every defect becomes a finding with triangle numbers (0-based) and coordinates. Nearly linear
 // time.
 PL_API pl_status pl_trisurf_check(const pl_trisurf *surface, const char *name, pl_findings *findings,
                                   pl_error *err);
-// Checks that two surfaces do not cross each other (touching along shared triangles is fine).
+// Checks that two surfaces do not intersect (shared triangles are allowed).
 PL_API pl_status pl_trisurf_check_crossing(const pl_trisurf *a, const char *name_a, const pl_trisurf *b,
                                            const char *name_b, pl_findings *findings, pl_error *err);
 PL_API double pl_trisurf_volume(const pl_trisurf *surface); // signed, mm^3
@@ -213,7 +215,7 @@ typedef enum pl_source_kind {
 } pl_source_kind;
 
 typedef struct pl_source_part {
-    const char *path;   // STL or OBJ, ready to open
+    const char *path;   // STL or OBJ; a path that can be opened
     const char *region; // region name
     bool cavity;        // true: hollow, its surface becomes the surface `region`
     int line;           // in the robot file, for messages
@@ -225,9 +227,9 @@ typedef struct pl_source_parameter {
     int line;
 } pl_source_parameter;
 
-// A planar outline between two heights: a shell of prisms. Where sheets overlap the later one counts.
+// A planar outline between two heights, meshed with prisms. Where sheets overlap, the later one counts.
 typedef struct pl_source_sheet {
-    const char *region; // NULL: what it covers stays empty
+    const char *region; // NULL: the area it covers is left empty
     const double *xy;   // corners, 2 each, mm
     int corner_count;
     double from, to; // mm, along z
@@ -236,7 +238,7 @@ typedef struct pl_source_sheet {
 
 typedef struct pl_mesh_source {
     pl_source_kind kind;
-    const char *path; // FILE and STEP, ready to open
+    const char *path; // FILE and STEP; a path that can be opened
     const pl_source_part *part;
     int part_count;
     const char *design;
@@ -244,21 +246,21 @@ typedef struct pl_mesh_source {
     int parameter_count;
     const pl_source_sheet *sheet;
     int sheet_count;
-    double unit;      // mm per unit of the file; 0 when not given
+    double unit;      // mm per unit of the file; 0 if not given
     double size;      // target edge length in mm; 0: chosen from wall thickness
     int order;        // 1 or 2
-    bool fill;        // mesh closed cavities too, as regions named like their surfaces
+    bool fill;        // mesh closed cavities too, as regions with the names of their surfaces
     const char *file; // the robot file and line of the block, for messages
     int line;
 } pl_mesh_source;
 
-// Builds a mesh from a source. pliant::meshing provides one that knows all kinds (pl_meshing_mesher); without
-// it only the formats read by the core are available.
+// Generates a mesh from a source. pliant::meshing provides one for all kinds (pl_meshing_mesher). Without it,
+// only the formats read by the core are available.
 typedef struct pl_mesher {
     pl_status (*build)(void *user, const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                        pl_findings *findings, pl_error *err);
     void *user;
-    // Meshes the closed cavities of a mesh that was read by others (`fill` of a source); may be NULL.
+    // Meshes the closed cavities of a mesh read from a file (`fill` of a source); may be NULL.
     pl_status (*fill)(void *user, pl_mesh **mesh, double size, const pl_progress *progress,
                       pl_findings *findings, pl_error *err);
 } pl_mesher;

@@ -1,7 +1,7 @@
-// pliant::meshing: from CAD, closed surfaces, parametric designs or foreign mesh files to volume meshes,
-// through Gmsh. A library of its own. Gmsh runs in a child process (a fork), so that a failing assertion or a
-// wild pointer in it or in the CAD kernel becomes an error sentence, and a false from the progress callback
-// ends any stage within a fraction of a second. Calls may come from several threads.
+// pliant::meshing: volume meshes from CAD, closed surfaces, parametric designs or mesh files of other
+// programs, using Gmsh. A separate library. Gmsh runs in a child process, so that a failed assertion or an
+// invalid memory access in Gmsh or in its CAD kernel becomes an error message, and returning false from the
+// progress callback ends any stage within a fraction of a second. Calls may come from several threads.
 #ifndef PLIANT_MESHING_H
 #define PLIANT_MESHING_H
 
@@ -11,23 +11,25 @@
 extern "C" {
 #endif
 
-// The mesher to hand to pl_robot_load. Its memory is static.
+// The mesher to pass to pl_robot_load. Its memory is static.
 PL_API const pl_mesher *pl_meshing_mesher(void);
 
 // Reads a volume mesh: MSH 2.2 and 4.1 (ASCII, binary) and UNV through Gmsh, legacy VTK (ASCII, binary).
-// Regions and surfaces come from physical groups, in VTK from cell data named region, material or
-// CellEntityIds
-// (`region7`); without any, one region `body`. `unit` is mm per unit of the file.
+// Regions and surfaces come from physical groups, in VTK files from cell data named region, material or
+// CellEntityIds (`region7`); without any of these there is one region, `body`. `unit` is mm per unit of the
+// file.
 PL_API pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findings *findings,
                                  pl_error *err);
-// Writes MSH 4.1 (ASCII, or binary) with physical groups for regions and surfaces; beside and renamed.
+// Writes MSH 4.1 (ASCII or binary) with physical groups for regions and surfaces. The file is written under a
+// temporary name and then renamed.
 PL_API pl_status pl_meshing_write_msh(const pl_mesh *mesh, const char *path, bool binary, pl_error *err);
 
 // Reads a triangle surface: STL (ASCII, binary) or OBJ, welded. `unit` is mm per unit of the file and must be
 // given.
 PL_API pl_status pl_meshing_read_surface(const char *path, double unit, pl_trisurf *out, pl_error *err);
 
-// From closed surfaces already read. `size` and `order` as in pl_mesh_source. Regions are named by the parts.
+// Meshes closed surfaces that have been read before. `size` and `order` as in pl_mesh_source. Regions are
+// named by the parts.
 typedef struct pl_meshing_part {
     pl_trisurf surface;
     const char *region;
@@ -37,18 +39,18 @@ PL_API pl_status pl_meshing_from_parts(const pl_meshing_part *part, int part_cou
                                        const pl_progress *progress, pl_mesh **out, pl_findings *findings,
                                        pl_error *err);
 
-// Meshes the closed cavities that named surfaces bound, each as a region of the surface's name, of tetrahedra
-// that share the surface's faces, and replaces *mesh; other surfaces are left alone. `size` as in
-// pl_mesh_source. Fails where a cavity has faces with four sides, or quadratic elements on a strongly curved
-// wall would turn inside out; *mesh is then what it was.
+// Meshes the closed cavities bounded by named surfaces with tetrahedra that share the faces of the surface,
+// each cavity as a region with the name of the surface, and replaces *mesh. Other surfaces are not changed.
+// `size` as in pl_mesh_source. Fails if a cavity has quadrilateral faces, or if quadratic elements on a
+// strongly curved wall would be inverted; *mesh is then unchanged.
 PL_API pl_status pl_meshing_fill(pl_mesh **mesh, double size, const pl_progress *progress,
                                  pl_findings *findings, pl_error *err);
 
-// A first robot file for a surface of one's own (STL or OBJ): finds voids by nesting, or a cavity open to the
-// outside by looking around; base and tip by the flat ends of the longest axis; the size by the walls. What
-// was guessed stands in comments. `unit` is mm per unit of the file, 0 when unknown (mm is then assumed, and
-// said); `reference` is the file's path as the robot file shall spell it (NULL: its name). Freed with
-// pl_meshing_free_text.
+// A first robot file for your own surface (STL or OBJ). Finds closed voids by nesting and an open cavity by
+// its visibility from inside; base and tip from the flat ends of the longest axis; the element size from the
+// walls. Comments in the file say what was guessed. `unit` is mm per unit of the file, 0 if unknown (mm is
+// then assumed and a finding says so). `reference` is the path of the file as written in the robot file
+// (NULL: its name). Freed with pl_meshing_free_text.
 PL_API pl_status pl_meshing_guess(const char *path, double unit, const char *reference, char **robot_yaml,
                                   pl_findings *findings, pl_error *err);
 PL_API void pl_meshing_free_text(char *text);
@@ -56,7 +58,7 @@ PL_API void pl_meshing_free_text(char *text);
 // ---- parametric designs
 typedef struct pl_design_parameter {
     const char *name, *unit, *help;
-    double value, low, high; // default and sane limits
+    double value, low, high; // default and limits
     bool whole;              // a count
 } pl_design_parameter;
 
@@ -69,9 +71,9 @@ typedef struct pl_design {
 
 PL_API int pl_design_count(void);
 PL_API const pl_design *pl_design_at(int i);
-PL_API const pl_design *pl_design_find(const char *kind); // NULL when unknown
+PL_API const pl_design *pl_design_find(const char *kind); // NULL if unknown
 // Closed-form volume (mm^3) of a region, or of the cavity bounded by a surface, for given parameters;
-// negative when the design has no such name.
+// negative if the design has no such name.
 PL_API double pl_design_volume(const char *kind, const pl_source_parameter *parameter, int parameter_count,
                                const char *name);
 
