@@ -1,9 +1,9 @@
-// The method of the geometric papers: every element is drawn towards a target shape of its own (the local
-// step), and one prefactored sparse matrix stitches the targets together (the global step), until nothing
-// moves:
-//   minimise over x   sum_e w_e Vol_e |F_e - T_e|^2,   T_e the target that belongs to F_e.
-// Runs on the corner mesh of a robot: linear tets and prisms, cables as triangles; a quadratic mesh's mid
-// nodes follow their edges. A pl_geometric belongs to one thread at a time; many may share one robot.
+// The geometric method (Fang et al. 2020, Fang et al. 2022; docs/papers.md, docs/geometric.md). Every element
+// has a target shape (local step), and one prefactored sparse matrix fits the positions to all targets
+// (global step); both are repeated to a fixed point:
+//   minimise over x   sum_e w_e Vol_e |F_e - T_e|^2,   T_e(F_e) the target.
+// Works on the corner mesh of a robot: linear tets and prisms, cables as triangles. Mid nodes of a quadratic
+// mesh follow their edges. A pl_geometric belongs to one thread at a time; many may share one robot.
 #ifndef PLIANT_GEOMETRIC_H
 #define PLIANT_GEOMETRIC_H
 
@@ -13,26 +13,26 @@
 extern "C" {
 #endif
 
-// How far a shape is from its target: by deformation gradients, Vol |F - T|^2, or as published by the
-// vertices of the centred element, Vol |N Vd - N Vt|^2, which weighs an element by its size squared.
+// The distance of a shape from its target: by deformation gradients, Vol |F - T|^2, or as published by the
+// vertices of the centred element, Vol |N Vd - N Vt|^2, which weights an element by its size squared.
 typedef enum pl_metric { PL_METRIC_GRADIENT, PL_METRIC_VERTEX } pl_metric;
-// What pulls a body element: the papers' target (see pl_shape_to_elastic; rubber laws: pl_shape_curve), which
-// derives from no energy at finite strain; or the energy mu |F - R|^2 + lambda / 2 (tr(R^T F) - 3)^2 of the
-// law `linear` with the same moduli.
+// The target of body elements: as published (see pl_shape_to_elastic; rubber laws: pl_shape_curve), which
+// does not derive from an energy at finite strain; or the energy mu |F - R|^2 + lambda / 2 (tr(R^T F) - 3)^2
+// of the law `linear` with the same moduli.
 typedef enum pl_shape_form { PL_FORM_BLENDED, PL_FORM_MU_LAMBDA } pl_shape_form;
 typedef enum pl_acceleration {
     PL_ACCELERATE_NONE,
     PL_ACCELERATE_ANDERSON,
     PL_ACCELERATE_LBFGS
 } pl_acceleration;
-// When it is over: the plain step would move no vertex by more than a length; or as published, the tip moved
-// less than a length in the last iteration (which is not convergence, and is reported so).
+// Stopping rule: an unaccelerated step would move no vertex by more than a length; or as published, the tip
+// moved less than a length in the last iteration (which is not convergence, and is reported as such).
 typedef enum pl_geometric_stop { PL_STOP_RESIDUAL, PL_STOP_TIP_MOTION } pl_geometric_stop;
 // How a geometric drive acts. Growth: the rest shapes of actuation elements change (chamber tets, the prisms
-// under a film, triangles between a cable and the body); the pieces of cable without a triangle keep their
-// rest length, and a voltage asks a film for the ratio its Maxwell stress gives it when free. Constraint: the
-// measure itself is kept in every global step by one more row. Auto: growth where there are actuation
-// elements, else a constraint.
+// under a film, triangles between a cable and the body). Pieces of cable without a triangle keep their rest
+// length; a voltage prescribes the ratio that the Maxwell stress gives a free film. Constraint: one
+// additional row in every global step prescribes the measure itself. Auto: growth where there are actuation
+// elements, otherwise a constraint.
 typedef enum pl_actuation { PL_ACTUATE_AUTO, PL_ACTUATE_GROWTH, PL_ACTUATE_CONSTRAINT } pl_actuation;
 
 typedef struct pl_geometric_options {
@@ -41,54 +41,53 @@ typedef struct pl_geometric_options {
     pl_acceleration acceleration;
     int window; // of the acceleration: 1 .. 20
     pl_geometric_stop stop;
-    double length_tolerance; // mm, residual: the largest motion of a vertex in a plain step
+    double length_tolerance; // mm, residual: largest displacement of a vertex in an unaccelerated step
     double tip_tolerance;    // mm, tip_motion
     int iteration_limit;
     double time_limit;       // s; 0: none
-    double actuation_weight; // of actuation elements without a modulus (and, in the vertex metric or with
-                             // unit weights, of all), in mean weights of the body
+    double actuation_weight; // of actuation elements without a modulus (in the vertex metric or with unit
+                             // weights: of all), relative to the mean weight of the body
     double body_weight;      // factor on the weights of body elements
-    bool unit_weights;       // as published: body elements weigh the same whatever they are made of, their
-                             // stiffness is R_omega alone; 1 for the stiffest of materials that differ
-    bool even_weights;       // vertex metric: elements count without their volumes, as in the published code
+    bool unit_weights; // as published: all body elements have the same weight, their stiffness is given by
+                       // R_omega only; R_omega = 1 for the stiffest material
+    bool even_weights; // vertex metric: weights without element volumes, as in the published code
     pl_actuation actuation;
     pl_distribution distribution;
-    double strain_high; // rubber laws: engineering strain up to which the uniaxial curve is matched
+    double strain_high; // rubber laws: engineering strain up to which the uniaxial curve is fitted
     pl_progress progress;
 } pl_geometric_options;
 PL_API pl_geometric_options pl_geometric_options_default(void);
-// `fang2020`: everything as published (vertex metric, blended targets, unit weights 5 and 1, least-norm
+// `fang2020`: all settings as published (vertex metric, blended targets, unit weights 5 and 1, least-norm
 // growth, no acceleration, stop when the tip moves less than 0.0316 mm). PL_BAD_INPUT for another name.
 PL_API pl_status pl_geometric_preset(const char *name, pl_geometric_options *options, pl_error *err);
 
 typedef struct pl_geometric pl_geometric;
 
-// Builds the blocks, orders, analyses and factors the matrix: all that is needed later. Keeps a reference to
-// `robot`, which must outlive the result. Loads are those of the robot: weight, forces, moments, pressures on
-// surfaces; rigid regions that are not clamped move with six unknowns each. Refused with a sentence: films
-// and chambers without actuation elements where growth is asked for, loads in the vertex metric, more than
-// eight loose rigid regions.
+// Builds the element blocks and orders, analyses and factors the matrix. Keeps a reference to `robot`, which
+// must outlive the result. Loads are those of the robot: weight, forces, moments, pressures on surfaces.
+// Rigid regions that are not clamped have six unknowns each. Refused: growth of films and chambers without
+// actuation elements, loads in the vertex metric, more than eight unclamped rigid regions.
 PL_API pl_status pl_geometric_create(const pl_robot *robot, const pl_geometric_options *options,
                                      pl_geometric **out, pl_error *err);
 PL_API void pl_geometric_destroy(pl_geometric *geometric);
 
 // From `state` to the fixed point at `command` (as pl_statics_solve). The report has the same meaning:
-// solved only when the residual is below its tolerance and no body element is inverted; `step` is the
-// residual (mm), `residual` the largest nodal force out of balance (N; vertex metric: in its own unit).
+// solved only if the residual is below its tolerance and no body element is inverted. `step` is the residual
+// (mm), `residual` the largest nodal residual force (N; in the vertex metric in its own unit).
 PL_API pl_status pl_geometric_solve(pl_geometric *geometric, pl_state *state, const double *command,
                                     pl_statics_report *report, pl_error *err);
 
-// Asks an actuator for a ratio to its rest measure from now on, whatever its drive and command say (NAN: its
-// command again): the way to give a pressure-driven chamber its volume.
+// Prescribes the ratio of an actuator's measure to its rest value from now on, regardless of its drive and
+// command (NAN: use its command again), for example to give a pressure-driven chamber its volume.
 PL_API void pl_geometric_ask(pl_geometric *geometric, int actuator, double ratio);
 
-// What the actuators reached at the last solve.
+// Results of an actuator at the last solve.
 typedef struct pl_geometric_actuator_result {
-    double asked;   // ratio to the rest measure that was asked for; NAN: idle or driven by force
-    double ratio;   // reached, on the corner mesh
-    double measure; // mm, mm^3 or mm^2, on the corner mesh
-    double effort;  // N or MPa; NAN for growth, which knows none
-    bool growth;    // by actuation elements
+    double asked;                 // prescribed ratio to the rest measure; NAN: idle or driven by effort
+    double ratio;                 // reached, on the corner mesh
+    double measure;               // mm, mm^3 or mm^2, on the corner mesh
+    double effort;                // N or MPa; NAN for growth, which has none
+    bool growth;                  // acts by actuation elements
     double local_low, local_high; // range of the local ratios (growth)
 } pl_geometric_actuator_result;
 PL_API pl_geometric_actuator_result pl_geometric_actuator(const pl_geometric *geometric, int actuator);
@@ -97,23 +96,23 @@ typedef struct pl_geometric_info {
     int32_t vertices, elements, chamber_elements, film_elements, cable_triangles;
     int64_t matrix_entries;
     size_t factor_bytes;
-    int factors;    // 1, or up to 3 where supports hold single axes
+    int factors;    // 1, or up to 3 if supports fix single axes
     double prepare; // s, of create
     // of the last solve
-    int iterations, accelerated, rejected; // iterations; those accelerated; accelerated ones taken back
+    int iterations, accelerated, rejected; // total; accelerated; accelerated but rejected
     double local_seconds, global_seconds, acceleration_seconds;
     int32_t inverted, inverted_chamber; // elements
     const char *instruction_set;
 } pl_geometric_info;
 PL_API pl_geometric_info pl_geometric_get_info(const pl_geometric *geometric);
 
-// Energy and plain step at a state without moving it: the largest motion of a vertex (mm). For tests and
-// comparisons.
+// Energy, and the largest displacement of a vertex (mm) in an unaccelerated step, at a state that is not
+// changed. For tests and comparisons.
 PL_API pl_status pl_geometric_residual(pl_geometric *geometric, const pl_state *state, const double *command,
                                        double *energy, double *step, pl_error *err);
 
-// The largest principal engineering strain of every element of `mesh` (by its corners, at its middle) at
-// `position`, and the elements' rest volumes: what histograms of strain are made of.
+// The largest principal engineering strain of every element of `mesh` (from its corners, at its centre) at
+// `position`, and the rest volumes of the elements: the data for a histogram of strains.
 PL_API void pl_mesh_strain(const pl_mesh *mesh, const double *position, double *strain, double *volume);
 
 #ifdef __cplusplus
