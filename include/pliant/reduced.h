@@ -1,13 +1,14 @@
-// Reduced models: robots described by a few numbers along a centre line instead of a mesh. Each answers the
-// same questions as the full body through pl_model, with exact derivatives, in microseconds.
+// Reduced models: robots described by a few numbers along a centre line instead of a mesh. Each implements
+// pl_model like the full body, with exact derivatives, in microseconds per solve.
 //
 //   beam                a chain of corotational Timoshenko elements; as published: one linear element
 //   rod                 geometrically exact (Cosserat) rod: bends, twists, stretches, shears
 //   constant_curvature  circular arcs from actuator lengths or pressures
-//   vertebrae           plates joined by 3UPS-1UP parallel joints (the hybrid model of Bieze et al. 2018)
+//   vertebrae           plates connected by 3UPS-1UP parallel joints (the hybrid model of Bieze et al. 2018)
 //
-// The centre line is straight at rest: s runs from 0 at the base along the base frame's z axis. Offsets,
-// paths and bending axes are given in the frame of the cross-section, which is the base frame at rest.
+// The undeformed centre line is straight: s starts with 0 at the base and runs along the z axis of the base
+// frame. Offsets, paths and bending axes are given in the frame of the cross-section, which is parallel to
+// the base frame in the undeformed configuration.
 #ifndef PLIANT_REDUCED_H
 #define PLIANT_REDUCED_H
 
@@ -26,19 +27,19 @@ typedef enum pl_reduced_kind {
 } pl_reduced_kind;
 PL_API const char *pl_reduced_kind_name(pl_reduced_kind kind); // "beam", "rod", ...
 
-// A piece of the centre line with one cross-section. Stiffness is needed by beam and rod, and by constant
-// curvature where an actuator is driven by a force or a pressure or where fewer than three lengths decide.
+// A part of the centre line with one cross-section. Stiffness is required for beam and rod, and for constant
+// curvature if an actuator is driven by a force or a pressure or if fewer than three lengths are given.
 typedef struct pl_section_def {
     const char *name;
     double length;       // mm
-    double diameter[2];  // mm, at its start and end: the tube drawn, and where actuators run by default
-    double EA;           // N, stretching
+    double diameter[2];  // mm, at its start and end: for drawing, and the default path of actuators
+    double EA;           // N, axial
     double EI[2];        // N mm^2, bending about x and about y
     double GJ;           // N mm^2, torsion
-    double GA[2];        // N, shear along x and along y, with the shear coefficient in it
+    double GA[2];        // N, shear along x and along y, including the shear coefficient
     double mass;         // t/mm
     int pieces;          // elements, arcs or gaps; 0: 20 elements, 1 arc (8 for a cone), 8 gaps
-    const double *share; // vertebrae: part of an actuator's length in each gap (adds up to 1); NULL: equal
+    const double *share; // vertebrae: fraction of the actuator length in each gap (sum 1); NULL: equal
     int share_count;
     int line;
 } pl_section_def;
@@ -47,9 +48,10 @@ typedef struct pl_section_def {
 PL_API void pl_section_stiffness(pl_section_def *section, double E, double G, double area, double Ix,
                                  double Iy, double J, double shear);
 
-// A path beside the centre line, d(s) = radius(s) (cos angle(s), sin angle(s)) for s in `span`: radius runs
-// from radius[0] to radius[1], the angle (rad, from x towards y) by `turns` full turns. Straight, tapered and
-// helical paths are special cases. Or points (s, x, y) joined by straight lines.
+// A path parallel to the centre line, d(s) = radius(s) (cos angle(s), sin angle(s)) for s in `span`: the
+// radius varies linearly from radius[0] to radius[1], the angle (rad, from x towards y) by `turns` full
+// turns. Straight, tapered and helical paths are special cases. Or points (s, x, y) connected by straight
+// lines.
 typedef struct pl_line_path_def {
     double span[2];   // mm along the centre line
     double radius[2]; // mm
@@ -58,9 +60,9 @@ typedef struct pl_line_path_def {
     int way_count;
 } pl_line_path_def;
 
-// An actuator along a path. A cable has the length int |v + u x d + d'| ds of its path and cannot push in a
-// rod or a chain; a chamber has the volume area int (v_z + (u x d)_z) ds: its walls do not widen. Drives: all
-// of cables; of chambers pressure, volume and volume_ratio.
+// An actuator along a path. The length of a cable is int |v + u x d + d'| ds along its path; in a rod or
+// chain it cannot push. The volume of a chamber is area int (v_z + (u x d)_z) ds: its cross-section does not
+// expand. Drives: all drives of cables; pressure, volume and volume_ratio of chambers.
 typedef struct pl_line_actuator_def {
     const char *name;
     pl_actuator_kind kind; // PL_CABLE or PL_CHAMBER
@@ -69,8 +71,8 @@ typedef struct pl_line_actuator_def {
     bool has_range, idle_hold;
     pl_line_path_def path;
     double area;             // mm^2, chambers
-    double effectiveness[2]; // chambers: part of the pressure that stretches, that bends; 1 when ideal
-    double rate;             // internal units per second, at most; 0: no limit
+    double effectiveness[2]; // chambers: fraction of the pressure that stretches, that bends; ideally 1
+    double rate;             // largest change, internal units per second; 0: no limit
     pl_hardware hardware;
     int line;
 } pl_line_actuator_def;
@@ -78,7 +80,7 @@ typedef struct pl_line_actuator_def {
 typedef struct pl_line_marker_def {
     const char *name;
     double at;        // mm along the centre line
-    double offset[3]; // mm, in the frame there
+    double offset[3]; // mm, in the frame of the cross-section
     int line;
 } pl_line_marker_def;
 
@@ -92,29 +94,29 @@ typedef struct pl_line_sensor_def {
 
 typedef struct pl_line_force_def {
     const char *marker;
-    double force[3], moment[3]; // N, N mm, in the world; a moment turns about its own axis, fixed in space
-    bool follower;              // given in the marker's frame and turning with it
+    double force[3], moment[3]; // N, N mm, fixed in space
+    bool follower;              // given in the frame of the marker and rotating with it
     int line;
 } pl_line_force_def;
 
 typedef struct pl_line_load_def {
     const char *section; // NULL: all
-    double force[3];     // N/mm of the centre line at rest, in the world
+    double force[3];     // N per mm of the undeformed centre line, in the world frame
     int line;
 } pl_line_load_def;
 
 typedef struct pl_reduced_def {
-    const char *file; // for messages; NULL when made by a program
+    const char *file; // for messages; NULL if created by a program
     const char *name;
     pl_reduced_kind kind;
     bool as_published; // beam only: equations 1 to 17 of Lindenroth et al. 2016
-    double base[3];    // mm, where s = 0 lies
-    double frame[9];   // row-major, columns x, y, z of the base frame; all 0: the world's
+    double base[3];    // mm, position of s = 0
+    double frame[9];   // row-major, columns x, y, z of the base frame; all 0: the world frame
     const pl_section_def *section;
     int section_count;
     const pl_line_actuator_def *actuator;
     int actuator_count;
-    const pl_command_def *command; // an actuator that none of them drives has one of its own, under its name
+    const pl_command_def *command; // an actuator driven by none of them has its own command, with its name
     int command_count;
     const pl_line_marker_def *marker;
     int marker_count;
@@ -128,27 +130,27 @@ typedef struct pl_reduced_def {
     int line;
 } pl_reduced_def;
 
-// Checks `def` and builds the model. Every defect becomes a finding with its line; any refuses the model with
-// PL_BAD_INPUT and `err` repeats the first. Nothing of `def` is referenced afterwards. Calls of the model
-// take no memory.
+// Checks `def` and builds the model. Every defect becomes a finding with its line; if there is one, the model
+// is refused with PL_BAD_INPUT and `err` repeats the first one. `def` is not referenced afterwards. Calls of
+// the model allocate no memory.
 PL_API pl_status pl_reduced_create(const pl_reduced_def *def, pl_model **out, pl_findings *findings,
                                    pl_error *err);
-// The checks alone.
+// Only the checks.
 PL_API pl_status pl_reduced_check(const pl_reduced_def *def, pl_findings *findings, pl_error *err);
 
-// ---- what a reduced model knows beyond pl_model
+// ---- specific to reduced models
 PL_API bool pl_model_is_reduced(const pl_model *model);
-PL_API double pl_reduced_length(const pl_model *model); // mm at rest
+PL_API double pl_reduced_length(const pl_model *model); // mm, undeformed
 PL_API pl_actuator_info pl_reduced_actuator(const pl_model *model, int i);
 PL_API bool pl_reduced_slack(const pl_model *model, int i); // a cable without tension
-// The body as a solid tube of wedges, for files and pictures: the mesh at rest, and where its vertices are
-// now (3 per vertex). PL_BAD_INPUT for models of other kinds.
+// The body as a solid tube of prisms, for files and pictures: the undeformed mesh, and the current positions
+// of its vertices (3 per vertex). PL_BAD_INPUT for models of other kinds.
 PL_API pl_status pl_reduced_tube(const pl_model *model, pl_mesh **out, pl_error *err);
 PL_API pl_status pl_reduced_tube_place(pl_model *model, const pl_mesh *tube, double *position, pl_error *err);
-// An actuator's path in the shape last solved; returns the number of points, writes at most `room`.
+// Path of an actuator in the last solution; returns the number of points, writes at most `room`.
 PL_API int pl_reduced_path_points(pl_model *model, int actuator, double *point, int room);
 
-// ---- ready robots without a mesh, beside the designs of meshing.h
+// ---- designs without a mesh, in addition to those of meshing.h
 typedef struct pl_reduced_design {
     const char *kind, *summary;
     const char *robot_yaml; // the commented robot file that `pliant new` writes
@@ -156,45 +158,46 @@ typedef struct pl_reduced_design {
 PL_API int pl_reduced_design_count(void);
 PL_API const pl_reduced_design *pl_reduced_design_at(int i);
 
-// ---- constant curvature by itself
-// One arc: length, and the rotation vector (x, y) of its end; its curvature is |turn| / length in the plane
-// through z and (turn[1], -turn[0]).
+// ---- single arcs of constant curvature
+// An arc: its length, and the rotation vector (x, y) of its end. Its curvature is |turn| / length, in the
+// plane of z and (turn[1], -turn[0]).
 typedef struct pl_arc {
     double length, turn[2];
 } pl_arc;
-// From three lengths at 120 degrees (the first at `angle` from x) on a circle of the given diameter, exact
-// also for a straight section, and back.
+// The arc of three lengths at 120 degrees (the first at `angle` from x) on a circle of the given diameter,
+// accurate also for a straight section; and the inverse.
 PL_API pl_arc pl_arc_from_lengths(const double length[3], double diameter, double angle);
 PL_API void pl_arc_to_lengths(const pl_arc *arc, double diameter, double angle, double length[3]);
 PL_API void pl_arc_end(const pl_arc *arc, double position[3], double rotation[9]); // rotation may be NULL
-// The one arc from the origin along z to `position`, in closed form. False at the origin and on the negative
-// z axis.
+// The arc that starts at the origin along z and ends at `position`, in closed form. False at the origin and
+// on the negative z axis.
 PL_API bool pl_arc_reach(const double position[3], pl_arc *arc);
 
-// ---- one gap of the vertebrae by itself: pitch about y after roll about x, then `length` along the new z
+// ---- a single gap of the vertebrae: roll about x, then pitch about y, then `length` along the new z
 typedef struct pl_gap {
     double roll, pitch, length;
 } pl_gap;
 // Lengths of the three limbs between circles of radius low and high, the first at `angle`.
 PL_API void pl_gap_limbs(const pl_gap *gap, double low, double high, double angle, double limb[3]);
-// The gap that has these limbs, by Newton from `gap`. False when there is none near.
+// The gap with these limb lengths, by Newton's method starting at `gap`. False if it does not converge.
 PL_API bool pl_gap_solve(const double limb[3], double low, double high, double angle, pl_gap *gap);
 
-// ---- inverse by least squares, for any model: commands within their ranges that bring a marker to `target`,
-// from the model's present command (idle: the middle of the range, or 0). Leaves the model there. `reached`
-// says how far it stays off (mm). Takes no memory; at most 32 commands.
+// ---- inverse kinematics by least squares, for any model: commands within their ranges that bring a marker
+// to `target`, starting from the current commands of the model (idle: the middle of the range, or 0). Leaves
+// the model at the result. `reached` is the remaining distance (mm). Allocates no memory; at most 32
+// commands.
 PL_API pl_status pl_reduced_reach(pl_model *model, int marker, const double target[3], double tolerance,
                                   double *command, double *reached, pl_error *err);
 
-// ---- from the full model, which was loaded with a probe (pl_load_options of io.h): its last four loads are
-// a force of zero and moments of PL_PROBE_MOMENT about x, y and z at the marker
+// ---- fitting to a full model. It must be loaded with a probe (pl_load_options of io.h): its last four loads
+// are a force of zero and moments of PL_PROBE_MOMENT about x, y and z at the marker
 #define PL_PROBE_MOMENT 1e-6 // N mm
 typedef struct pl_reduce_options {
     pl_reduced_kind kind; // beam, rod or constant_curvature
-    const char *marker;   // whose motion is followed; NULL: the first
+    const char *marker;   // the marker whose motion is fitted; NULL: the first
     int sample_count;     // random commands for the table of errors
     uint64_t seed;
-    double load_share; // of the ranges, for the solves that are fitted to
+    double load_share; // fraction of the ranges at which the model is fitted
     pl_progress progress;
 } pl_reduce_options;
 PL_API pl_reduce_options pl_reduce_options_default(void);
@@ -204,11 +207,11 @@ typedef struct pl_reduce_report {
     double length, diameter;             // mm, of the body
     double position_rms, position_max;   // mm, over the samples
     double direction_rms, direction_max; // rad
-    double motion;                       // mm, RMS of how far the marker moves over the samples
-    int sample_count;                    // those the full model solved
+    double motion;                       // mm, RMS displacement of the marker over the samples
+    int sample_count;                    // samples solved by the full model
 } pl_reduce_report;
 
-// A model fitted to a full one, with all its def refers to.
+// A fitted model, with everything its definition refers to.
 typedef struct pl_reduction pl_reduction;
 PL_API pl_status pl_reduce(pl_model *full, const pl_reduce_options *options, pl_reduction **out,
                            pl_reduce_report *report, pl_error *err);
