@@ -1,4 +1,4 @@
-// Parameters from measurements.
+// Calibration: parameters from measurements.
 #ifndef PLIANT_CALIB_H
 #define PLIANT_CALIB_H
 
@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-// A tensile test: engineering strain (1 = 100 %) against engineering stress (MPa), ascending in strain.
+// A tensile test: engineering stress (MPa) over engineering strain (1 = 100 %), in ascending order of strain.
 typedef struct pl_tensile {
     char title[80], source[160];
     double *strain, *stress;
@@ -25,20 +25,20 @@ typedef struct pl_tensile_fit {
     pl_material material;
     double error; // root mean square of the stress error over the largest stress in the range
     double strain_low, strain_high;
-    bool stable; // stress grows with stretch: in tension over the range and in compression to 0.5; in pure
-                 // shear and equal biaxial stretch up to the same I1
+    bool stable; // stress increases with stretch: in tension over the range and in compression to 0.5; in
+                 // pure shear and equibiaxial stretch up to the same I1
 } pl_tensile_fit;
 // Least squares of the incompressible uniaxial law over strains up to `strain_high` (0: the whole test), for
-// linear and the rubber laws. Where free constants give an unstable law, constants >= 0 are fitted instead.
-// The material comes with poisson 0.49 and no density.
+// linear and the rubber laws. If the unconstrained fit is unstable, constants >= 0 are fitted instead.
+// The resulting material has poisson 0.49 and no density.
 PL_API pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model model, double strain_high,
                                       pl_tensile_fit *out, pl_error *err);
 
 // ---- two materials from an elongation test (Fang et al. 2020, equation 16)
-// A bar of `length` mm: material A from the clamped end to the interface, B beyond it. Pulled by `pull` mm,
-// its interface moves by `moved`.
-// By which method the bar is computed: the exact core with the (E, nu) that (w, R_omega) mean, the papers'
-// method run to its fixed point, or as published.
+// A bar of `length` mm: material A from the clamped end to the interface, B beyond it. Elongated by `pull`
+// mm, its interface moves by `moved`. The method that computes the bar: the exact solver with the (E, nu)
+// that correspond to (w, R_omega), the geometric method iterated to its fixed point, or the geometric method
+// as published.
 typedef enum pl_ratio_method { PL_RATIO_EXACT, PL_RATIO_LOCAL_GLOBAL, PL_RATIO_FANG2020 } pl_ratio_method;
 typedef struct pl_ratio_test {
     double length, interface, pull, moved;
@@ -46,12 +46,12 @@ typedef struct pl_ratio_test {
     pl_ratio_method method;
 } pl_ratio_test;
 typedef struct pl_ratio_fit {
-    double elasticity;           // R_m = E_A / E_B by the strains
+    double elasticity;           // R_m = E_A / E_B, from the strains
     double r_omega[2], ratio;    // of A and B, and A over B
-    double young[2], poisson[2]; // what they mean, per MPa of the common weight
-    double moved;                // mm, of the computed interface
-    double twist, twisted;       // rad: the tip turned by `twist` turns the computed interface by this
-    double twisted_thin;         // the same by the law of thin bars, L / (w R_omega)
+    double young[2], poisson[2]; // equivalent constants, per MPa of the common weight
+    double moved;                // mm, displacement of the computed interface
+    double twist, twisted; // rad: rotating the tip by `twist` rotates the computed interface by `twisted`
+    double twisted_thin;   // the same for a thin bar, in proportion to L / (w R_omega)
     int solves;
 } pl_ratio_fit;
 PL_API double pl_ratio_elasticity(double length, double interface, double pull, double moved);
@@ -60,13 +60,13 @@ PL_API double pl_ratio_elasticity(double length, double interface, double pull, 
 PL_API pl_status pl_ratio_calibrate(const pl_mesh *specimen, const pl_ratio_test *test, pl_ratio_fit *out,
                                     pl_error *err);
 
-// ---- volume of a chamber by pressure, from a syringe on a closed line (equation 19)
+// ---- volume of a chamber over pressure, from a syringe on a closed line (Fang et al. 2020, equation 19)
 typedef struct pl_syringe {
     double *pressure; // MPa
     double *pushed;   // mm^3 pushed out of the syringe
     int count;
 } pl_syringe;
-// A CSV with columns P and dV, units in brackets (kPa and mL without), in the order they were measured.
+// A CSV with columns P and dV, units in brackets (default kPa and mL), in the order of measurement.
 PL_API pl_status pl_syringe_parse(const char *text, size_t length, const char *name, pl_syringe *out,
                                   pl_error *err);
 PL_API void pl_syringe_clear(pl_syringe *test);
@@ -74,7 +74,7 @@ PL_API void pl_syringe_clear(pl_syringe *test);
 typedef struct pl_syringe_line {
     double chamber, tube, syringe; // mm^3 at rest
     double ambient;                // MPa, absolute
-    bool gauge;                    // pressures are above ambient; false: absolute, as published
+    bool gauge;                    // true: gauge pressures; false: absolute, as published
 } pl_syringe_line;
 PL_API double pl_syringe_ratio(const pl_syringe_line *line, double pressure,
                                double pushed); // absolute pressure
@@ -84,10 +84,10 @@ PL_API double pl_syringe_ratio(const pl_syringe_line *line, double pressure,
 typedef struct pl_syringe_branch {
     double pressure[PL_SYRINGE_POINTS], ratio[PL_SYRINGE_POINTS];
     int count, measured;
-    double error; // root mean square of the ratio about the table's monotone cubic
+    double error; // root mean square deviation of the ratio from the monotone cubic of the table
 } pl_syringe_branch;
 typedef struct pl_syringe_result {
-    pl_syringe_branch loading, unloading; // count 0: there is none
+    pl_syringe_branch loading, unloading; // count 0: none
 } pl_syringe_result;
 PL_API pl_status pl_syringe_fit(const pl_syringe *test, const pl_syringe_line *line, pl_syringe_result *out,
                                 pl_error *err);
