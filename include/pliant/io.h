@@ -1,5 +1,5 @@
-// Files: robot files, meshes, results, pictures. The only room of the core that opens files. Everything
-// written goes to a temporary file beside the target first and is then renamed.
+// Files: robot files, meshes, results, pictures. The only module of the core that opens files. Every file is
+// written under a temporary name next to the target and then renamed.
 #ifndef PLIANT_IO_H
 #define PLIANT_IO_H
 
@@ -13,8 +13,8 @@ extern "C" {
 // ---- numbers with units
 // Reads "30 kPa", "2.5bar", "1070 kg/m^3", "12 cm", "5 mL", "90 deg" into internal units (mm, N, MPa, t, s,
 // K, V, rad). A plain number is in mm, N, MPa, rad, s, V; PRESSURE (a pressure command), DENSITY and
-// ACCELERATION need a unit (STRESS does not: a modulus in MPa may stand plain). The error names what was
-// found and which units fit.
+// ACCELERATION need a unit (STRESS does not: a modulus without a unit is in MPa). The error message says what
+// was found and which units are allowed.
 PL_API pl_status pl_quantity_parse(const char *text, pl_dimension dimension, double *value, pl_error *err);
 // The same per second: "5 mm/s", "20 kPa/s", "0.5 /s"; a plain number is per second.
 PL_API pl_status pl_rate_parse(const char *text, pl_dimension dimension, double *value, pl_error *err);
@@ -26,41 +26,41 @@ typedef struct pl_load_options {
     double size;                 // overrides mesh.size when > 0
     int order;                   // overrides mesh.order when > 0
     bool no_cache;               // do not read or write the mesh cache
-    const char *probe;           // a marker that gets the loads pl_reduce asks for, or NULL
-    bool fill;                   // mesh the cavities of designs too, whatever mesh.fill says
+    const char *probe;           // a marker that gets the loads needed by pl_reduce, or NULL
+    bool fill;                   // mesh the cavities of designs too, regardless of mesh.fill
 } pl_load_options;
-// Reads, checks and builds. All defects of the file are reported as findings in one go; with any of them the
-// status is PL_BAD_INPUT (PL_BAD_FILE when a file cannot be opened) and `err` repeats the first.
+// Reads, checks and builds a robot. All defects of the file are reported as findings. If there are any, the
+// status is PL_BAD_INPUT (PL_BAD_FILE if a file cannot be opened) and `err` repeats the first one.
 PL_API pl_status pl_robot_load(const char *path, const pl_load_options *options, pl_robot **out,
                                pl_findings *findings, pl_error *err);
-// The same from text in memory; `path` names it in messages and anchors relative paths.
+// The same from text in memory. `path` is used in messages; relative paths are relative to its folder.
 PL_API pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
                                     const pl_load_options *options, pl_robot **out, pl_findings *findings,
                                     pl_error *err);
-// Only the syntax and the checks that need no mesh; for editors and fuzzing.
+// Checks only the syntax and what needs no mesh; for editors and fuzzing.
 PL_API pl_status pl_robot_check_text(const char *text, size_t length, const char *path, pl_findings *findings,
                                      pl_error *err);
-// What the file says about solving (`solver:`), put over the defaults.
+// The `solver:` block of the file, applied to the defaults.
 PL_API pl_statics_options pl_robot_file_options(const char *path, pl_error *err);
-// The method it asks for, and the options of local_global put over the defaults.
+// The method given in the file, and its options of local_global applied to the defaults.
 typedef enum pl_method { PL_METHOD_EXACT, PL_METHOD_LOCAL_GLOBAL } pl_method;
 PL_API pl_method pl_robot_file_method(const char *path, pl_geometric_options *options, pl_error *err);
 
 // ---- models: robot files of either kind, a mesh (`mesh:`) or a reduced model (`model:`)
-PL_API bool pl_robot_file_is_reduced(const char *path); // false also when it cannot be read
-// Opens either kind; the model owns what it needs. `statics` is for the full body (NULL: what the file says),
-// `options` for its mesh. Findings as pl_robot_load.
+PL_API bool pl_robot_file_is_reduced(const char *path); // false also if it cannot be read
+// Opens either kind; the model owns everything it needs. `statics` is for the full body (NULL: as in the
+// file), `options` for its mesh. Findings as for pl_robot_load.
 PL_API pl_status pl_model_load(const char *path, const pl_load_options *options,
                                const pl_statics_options *statics, pl_model **out, pl_findings *findings,
                                pl_error *err);
-// A reduced robot from text in memory; `path` names it in messages.
+// A reduced robot from text in memory; `path` is used in messages.
 PL_API pl_status pl_reduced_load_text(const char *text, size_t length, const char *path, pl_model **out,
                                       pl_findings *findings, pl_error *err);
-// Writes a description as a robot file; `comment` (lines that begin with #) comes first, may be NULL.
+// Writes a definition as a robot file, preceded by `comment` (lines that begin with #; may be NULL).
 PL_API pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const char *path,
                                   pl_error *err);
 
-// ---- volume meshes by extension: .vtu .node/.ele .inp here; .msh .vtk .unv through the mesher
+// ---- volume meshes by extension: .vtu, .node/.ele and .inp directly; .msh, .vtk and .unv through the mesher
 PL_API pl_status pl_mesh_load(const char *path, double unit, const pl_mesher *mesher, pl_mesh **out,
                               pl_findings *findings, pl_error *err);
 PL_API pl_status pl_mesh_read_vtu(const char *path, double unit, pl_mesh **out, pl_findings *findings,
@@ -70,13 +70,13 @@ PL_API pl_status pl_mesh_read_tetgen(const char *path, double unit, pl_mesh **ou
 PL_API pl_status pl_mesh_read_inp(const char *path, double unit, pl_mesh **out, pl_findings *findings,
                                   pl_error *err);
 typedef enum pl_vtu_encoding { PL_VTU_ASCII, PL_VTU_BASE64, PL_VTU_RAW } pl_vtu_encoding;
-// Regions are cell data `region` with their names in field data; surfaces are written as triangles and
-// quadrilaterals with cell data `surface`, so that reading the file back keeps them.
+// Regions are cell data `region` with their names in field data. Surfaces are written as triangles and
+// quadrilaterals with cell data `surface`, so that they are preserved when the file is read back.
 PL_API pl_status pl_mesh_write_vtu(const pl_mesh *mesh, const char *path, pl_vtu_encoding encoding,
                                    pl_error *err);
 PL_API pl_status pl_mesh_write_tetgen(const pl_mesh *mesh, const char *path, pl_error *err);
 PL_API pl_status pl_mesh_write_inp(const pl_mesh *mesh, const char *path, pl_error *err);
-// A surface (or the whole boundary with NULL) as binary STL; `position` NULL for the rest shape.
+// A surface (NULL: the whole boundary) as binary STL; `position` NULL: undeformed.
 PL_API pl_status pl_mesh_write_stl(const pl_mesh *mesh, const char *surface, const double *position,
                                    const char *path, pl_error *err);
 
@@ -87,12 +87,12 @@ typedef struct pl_data_array {
     int components;
     bool on_elements;
 } pl_data_array;
-// A polyline or a set of triangles that goes into the same file as the body: cables with tension, cavities
-// with pressure.
+// A polyline or a set of triangles written into the same file as the body: cables with tension, cavities with
+// pressure.
 typedef struct pl_extra_cells {
     const double *point; // 3 per point
     int32_t point_count;
-    const int32_t *node; // triangles: 3 each; polylines: point_count in a row when node is NULL
+    const int32_t *node; // triangles: 3 each; NULL: a polyline of all points in order
     int32_t triangle_count;
     double tension, pressure_kpa;
 } pl_extra_cells;
@@ -102,33 +102,33 @@ PL_API pl_status pl_shape_write_vtu(const pl_mesh *mesh, const double *position,
 // All fields of a state: displacement, strain, von Mises stress, stretch, J, region, cable lines, cavities.
 PL_API pl_status pl_state_write_vtu(pl_statics *statics, const pl_robot *robot, const pl_state *state,
                                     const char *path, pl_error *err);
-// A ParaView series: names of VTU files beside it and their times.
+// A ParaView series: names of VTU files in the same folder and their times.
 PL_API pl_status pl_series_write_pvd(const char *path, const char *const *file, const double *time, int count,
                                      pl_error *err);
-// One more file at the end of a series that pl_series_write_pvd began; a run that dies leaves a whole series.
+// Appends a file to a series begun by pl_series_write_pvd; the series is valid after every call.
 PL_API pl_status pl_series_add_pvd(const char *path, const char *file, double time, pl_error *err);
-// State files: version, robot hash, block of doubles. Reading refuses another robot's file.
+// State files: version, robot hash, block of doubles. The state of another robot is refused.
 PL_API pl_status pl_state_save(const pl_state *state, const pl_robot *robot, const char *path, pl_error *err);
 PL_API pl_status pl_state_load(pl_state *state, const pl_robot *robot, const char *path, pl_error *err);
-// Writes text or bytes to a temporary file beside `path`, then renames it.
+// Writes text or bytes to a temporary file next to `path`, then renames it.
 PL_API pl_status pl_file_write(const char *path, const void *data, size_t bytes, pl_error *err);
 PL_API pl_status pl_file_read(const char *path, char **data, size_t *bytes,
                               pl_error *err); // free with pl_file_free
 PL_API void pl_file_free(char *data);
 
-// ---- pictures (PNG, or SVG by extension: the shaded image with text as vectors around it)
+// ---- pictures (by extension: PNG, or SVG with the shaded image embedded and text as vectors)
 typedef struct pl_picture {
     const pl_mesh *mesh;
-    const double *position;       // NULL: rest
-    const double *ghost;          // a second shape drawn as an outline behind, or NULL
-    const double *vertex_value;   // colours by value instead of by region, or NULL
+    const double *position;       // NULL: undeformed
+    const double *ghost;          // a second shape drawn in grey behind the first, or NULL
+    const double *vertex_value;   // colour by value instead of by region, or NULL
     double value_low, value_high; // both 0: from the data
     const char *value_name;       // legend
     const char *title;            // or NULL
-    double view[3];               // direction from the body to the eye; 0: a pleasant default
+    double view[3];               // direction from the body to the viewer; 0: a default
     int width, height;            // pixels; 0: 1200 x 800
     bool wireframe;               // draw element edges
-    bool clip;                    // cut by the plane through `clip_point` with `clip_normal`, show the inside
+    bool clip;                    // cut by the plane through `clip_point` with `clip_normal`
     double clip_point[3], clip_normal[3];
     const double *line;        // polylines (cables, paths): 3 per point
     const int32_t *line_start; // line_count + 1
