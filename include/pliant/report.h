@@ -1,5 +1,6 @@
-// Files about motions: paths and target shapes in; tables, reports, G-code and pressure tables out; the
-// stored workspace; task files. Everything written goes beside the target first and is then renamed.
+// Files for motions. Input: paths, target shapes, task files. Output: tables, reports, G-code and pressure
+// tables. Stored workspaces. Every file is written under a temporary name next to the target and then
+// renamed.
 #ifndef PLIANT_REPORT_H
 #define PLIANT_REPORT_H
 
@@ -11,9 +12,10 @@ extern "C" {
 #endif
 
 // ---- paths: one waypoint per row
-// Columns x, y, z by name (with a unit: "x [mm]", "y [cm]"), or the first three of a file without a heading.
-// Further columns where named: t (time), nx ny nz (direction of the marker's axis), rx ry rz (rotation vector
-// of the marker from rest). Commas, semicolons, tabs or blanks between; `#` begins a comment.
+// Columns x, y, z by name (with a unit: "x [mm]", "y [cm]"), or the first three of a file without a header
+// line. Optional columns: t (time), nx ny nz (direction of the marker's axis), rx ry rz (rotation vector of
+// the marker from the undeformed configuration). Separated by commas, semicolons, tabs or blanks; `#` begins
+// a comment.
 typedef struct pl_path_file {
     int count;
     double *point;     // 3 per waypoint, mm
@@ -24,29 +26,29 @@ typedef struct pl_path_file {
 PL_API pl_status pl_path_read(const char *path, pl_path_file *out, pl_error *err);
 PL_API void pl_path_clear(pl_path_file *file);
 
-// ---- target shapes: where body points shall be
+// ---- target shapes: target positions of body points
 typedef struct pl_shape_target {
     int32_t count;
     int32_t *point; // body points
     double *place;  // 3 each, mm
 } pl_shape_target;
-// A table with columns x, y, z and either `point` (index of a body point) or x0, y0, z0 (the place of one at
-// rest; the nearest body point within `reach` mm is taken).
+// A table with columns x, y, z and either `point` (index of a body point) or x0, y0, z0 (its undeformed
+// position; the nearest body point within `reach` mm is taken).
 PL_API pl_status pl_shape_target_read(const char *path, const double *rest, int32_t point_count, double reach,
                                       pl_shape_target *out, pl_error *err);
 PL_API void pl_shape_target_clear(pl_shape_target *target);
-// The nearest point of a triangle surface to each of `count` points; returns the root mean square distance,
-// or a negative number when out of memory.
+// The nearest point on a triangle surface for each of `count` points; returns the root mean square distance,
+// or a negative number if out of memory.
 PL_API double pl_surface_nearest(const pl_trisurf *surface, const double *point, int32_t count,
                                  double *nearest);
 
-// ---- a motion: what was computed along a path, waypoint by waypoint
+// ---- a motion: the results along a path, waypoint by waypoint
 typedef struct pl_motion {
     pl_model_info info; // borrowed from the model, which must outlive the motion
-    int marker;         // the one that follows
+    int marker;         // the marker that follows the path
     int count, capacity;
     double *time;     // s
-    double *target;   // 3 each, mm; NAN where there is none
+    double *target;   // 3 each, mm; NAN if there is none
     double *position; // 3 each, of the marker
     double *distance; // mm, to the target
     double *command, *effort, *measure;
@@ -55,24 +57,25 @@ typedef struct pl_motion {
     int64_t *factorizations, *solves;
 } pl_motion;
 PL_API void pl_motion_init(pl_motion *motion, const pl_model *model, int marker);
-// `target` is NULL where there is none, `ik` where commands were set instead of sought.
+// `target` is NULL if there is none; `ik` is NULL if the commands were given instead of computed.
 PL_API pl_status pl_motion_add(pl_motion *motion, double time, const double *target,
                                const pl_model_answer *answer, const pl_ik_report *ik, pl_error *err);
 PL_API void pl_motion_clear(pl_motion *motion);
-// Times such that no command exceeds its rate (per command, internal units per second; NAN or 0: no limit):
-// each waypoint comes `least` seconds after the one before, or later where a command needs longer. The first
-// is at 0.
+// Assigns times such that no command exceeds its rate (per command, internal units per second; NAN or 0: no
+// limit): each waypoint follows the previous one after `least` seconds, or later if a command needs longer.
+// The first is at 0.
 PL_API void pl_motion_schedule(pl_motion *motion, const double *rate, double least);
 PL_API pl_status pl_motion_write_csv(const pl_motion *motion, const char *path, pl_error *err);
 // Time (s) and gauge pressure (kPa) of every chamber, for a valve terminal.
 PL_API pl_status pl_motion_write_pressures(const pl_motion *motion, const char *path, pl_error *err);
-// G-code for Marlin: one synchronised move per waypoint, one axis per actuator as the robot's `hardware`
-// says, with a feed that keeps every axis within its feed, its actuator's rate and the motion's times.
+// G-code for Marlin: one synchronised move per waypoint, one axis per actuator as given in the robot's
+// `hardware` block, with a feed rate that respects the feed limit of every axis, the rate of every actuator
+// and the times of the motion.
 PL_API pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_model *model, const char *path,
                                        pl_error *err);
 
-// A report of the motion as one HTML file that needs no network: the path in three views, errors, commands,
-// efforts, a table. `fact` are pairs of a name and a text.
+// A report of the motion as one self-contained HTML file: the path in three views, errors, commands, efforts,
+// a table. `fact` are pairs of a name and a text.
 typedef struct pl_report_def {
     const char *title;
     const char *const (*fact)[2];
@@ -81,25 +84,24 @@ typedef struct pl_report_def {
 PL_API pl_status pl_motion_write_html(const pl_motion *motion, const pl_report_def *def, const char *path,
                                       pl_error *err);
 
-// ---- stored workspaces (SQLite): commands and where they brought the markers, kept sample by sample, so
-// that a killed run loses nothing. A file belongs to one robot and one kind of model; it may hold several
-// samplings.
+// ---- stored workspaces (SQLite): commands and the resulting marker positions, saved sample by sample, so
+// that an aborted run loses nothing. A file belongs to one robot and one kind of model; it may contain
+// several samplings.
 typedef struct pl_store pl_store;
-// Opens or makes the file. `settings` names a sampling (the same text finds the same samples again); NULL
-// opens an existing file for reading. Another robot's file is refused.
+// Opens or creates the file. `settings` identifies a sampling (the same text continues the same samples);
+// NULL opens an existing file for reading. The file of another robot is refused.
 PL_API pl_status pl_store_open(const char *path, const pl_model *model, const char *settings, pl_store **out,
                                pl_error *err);
 PL_API void pl_store_close(pl_store *store);
-PL_API int
-pl_store_next(const pl_store *store); // index of the first sample of this sampling that is not there
+PL_API int pl_store_next(const pl_store *store); // index of the first missing sample of this sampling
 PL_API pl_status pl_store_put(pl_store *store, const pl_workspace_sample *sample, pl_error *err);
 typedef struct pl_store_samples {
-    int count; // all that were solved, of every sampling (of this one when opened with settings)
+    int count; // all solved samples, of every sampling (if opened with settings: of this one)
     double *command, *marker, *effort;
 } pl_store_samples;
 PL_API pl_status pl_store_read(pl_store *store, pl_store_samples *out, pl_error *err);
 PL_API void pl_store_samples_clear(pl_store_samples *samples);
-// The samples as a table, or as points with the commands as data for ParaView.
+// The samples as a table, or for ParaView as points with the commands as data.
 PL_API pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_model *model,
                                       const char *path, pl_error *err);
 PL_API pl_status pl_samples_write_vtu(const pl_store_samples *samples, const pl_model *model, int marker,
@@ -114,26 +116,26 @@ typedef struct pl_task_object {
 } pl_task_object;
 typedef struct pl_task_item {
     pl_task_do what;
-    const char *name;   // for the table; by default what it does
-    const char *marker; // move; NULL: the file's
+    const char *name;   // used in the table; default: the name of the action
+    const char *marker; // move; NULL: that of the file
     int object;         // reach, grasp, place: index
     bool has_to, has_direction, has_axis;
-    double to[3];        // move: the marker's target; place: the object's new centre
-    double direction[3]; // move: where the marker's axis shall point
-    double axis[3];      // the marker's axis at rest
+    double to[3];        // move: target of the marker; place: new centre of the object
+    double direction[3]; // move: target direction of the marker's axis
+    double axis[3];      // axis of the marker, undeformed
     bool axes[3];        // move: coordinates that count; all false: all
     int steps;
     int line;
 } pl_task_item;
 typedef struct pl_task_file {
-    const char *name, *marker; // NULL when not given
-    // what grasps: the end segment
+    const char *name, *marker; // NULL if not given
+    // the gripper: the end segment
     bool has_gripper;
     const char *gripper_marker;
     double normal[3], clearance, weight;
-    double curl_axis[3], curl;       // the segment bends about this axis, to +1/R or -1/R; 0 0 0: either way
-    const char *segment;             // a surface or region of the body, or NULL and
-    double line_from[3], line_to[3]; // a line at rest
+    double curl_axis[3], curl; // the segment bends about this axis, to +1/R or -1/R; 0 0 0: in either sense
+    const char *segment;       // a surface or region of the body, or NULL and
+    double line_from[3], line_to[3]; // a line in the undeformed configuration
     const char *const *command;
     int command_count;
     int gripper_line;
@@ -143,7 +145,7 @@ typedef struct pl_task_file {
     int item_count;
     void *memory;
 } pl_task_file;
-// All defects are reported as findings with their lines; `err` repeats the first.
+// All defects are reported as findings with their lines; `err` repeats the first one.
 PL_API pl_status pl_task_read(const char *path, pl_task_file *out, pl_findings *findings, pl_error *err);
 PL_API void pl_task_file_clear(pl_task_file *file);
 
