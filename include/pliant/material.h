@@ -5,9 +5,12 @@
 //   neo_hookean    W = C10 (I1bar - 3) + K/2 (J - 1)^2
 //   mooney_rivlin  W = C10 (I1bar - 3) + C01 (I2bar - 3) + K/2 (J - 1)^2
 //   yeoh           W = sum_i Ci0 (I1bar - 3)^i + K/2 (J - 1)^2
+//   gent           W = -mu Jm / 2 ln(1 - (I1bar - 3) / Jm) + K/2 (J - 1)^2
+//   ogden          W = sum_i 2 mu_i / alpha_i^2 (l1^alpha_i + l2^alpha_i + l3^alpha_i - 3) + K/2 (J - 1)^2
 //
-// with I1bar = J^(-2/3) tr(F^T F) and I2bar = J^(-4/3) I2. Small strains: mu = 2 (C10 + C01) for the rubber
-// laws.
+// with I1bar = J^(-2/3) tr(F^T F), I2bar = J^(-4/3) I2 and l the principal stretches times J^(-1/3). At small
+// strains the shear modulus of the rubber laws is 2 (C10 + C01), mu, or the sum of the mu_i. A gent material
+// cannot be stretched beyond I1bar = 3 + Jm.
 #ifndef PLIANT_MATERIAL_H
 #define PLIANT_MATERIAL_H
 
@@ -23,6 +26,8 @@ typedef enum pl_material_model {
     PL_NEO_HOOKEAN,
     PL_MOONEY_RIVLIN,
     PL_YEOH,
+    PL_GENT,
+    PL_OGDEN,
     PL_MATERIAL_MODEL_COUNT
 } pl_material_model;
 
@@ -30,15 +35,19 @@ typedef enum pl_material_model {
 // (docs/elements.md); `displacement` is the standard displacement element.
 typedef enum pl_formulation { PL_LOCKING_FREE, PL_DISPLACEMENT } pl_formulation;
 
+#define PL_OGDEN_TERMS 3
+
 typedef struct pl_material {
     pl_material_model model;
     pl_formulation formulation;
     double young;   // MPa; linear and stvk
     double poisson; // linear and stvk; rubber laws: determines the bulk modulus if `bulk` is 0, so set it
                     // (0 means 0; the default in robot files is 0.49)
-    double c10, c01, c20, c30; // MPa; rubber laws
-    double bulk;               // MPa; 0: from poisson
-    double density;            // t/mm^3; 0: weightless
+    double c10, c01, c20, c30;                                    // MPa; neo_hookean, mooney_rivlin, yeoh
+    double mu, jm;                                                // MPa, 1; gent
+    double ogden_mu[PL_OGDEN_TERMS], ogden_alpha[PL_OGDEN_TERMS]; // MPa, 1; a term with mu 0 is absent
+    double bulk;                                                  // MPa; 0: from poisson
+    double density;                                               // t/mm^3; 0: weightless
 } pl_material;
 
 PL_API const char *pl_material_model_name(pl_material_model model);
@@ -50,6 +59,14 @@ typedef enum pl_material_constant {
     PL_C01,
     PL_C20,
     PL_C30,
+    PL_MU,
+    PL_JM,
+    PL_MU1,
+    PL_ALPHA1,
+    PL_MU2,
+    PL_ALPHA2,
+    PL_MU3,
+    PL_ALPHA3,
     PL_BULK,
     PL_DENSITY,
     PL_MATERIAL_CONSTANT_COUNT
@@ -58,6 +75,8 @@ PL_API const char *pl_material_constant_name(pl_material_constant constant);
 PL_API bool pl_material_has(pl_material_model model, pl_material_constant constant);
 PL_API double *pl_material_at(pl_material *material, pl_material_constant constant);
 
+PL_API bool pl_material_is_rubber(pl_material_model model); // a law with a bulk modulus of its own
+
 // Refuses inadmissible constants (poisson outside (-1, 0.5), no stiffness...) and names the constant.
 PL_API pl_status pl_material_check(const pl_material *material, const char *name, pl_error *err);
 // Lame's mu and the coefficient kappa of the dilatation term (lambda for linear and stvk, K for rubber laws).
@@ -65,6 +84,9 @@ PL_API void pl_material_moduli(const pl_material *material, double *mu, double *
 // Engineering stress (MPa) of an incompressible uniaxial test at a stretch, for rubber laws; young * strain
 // for linear and stvk.
 PL_API double pl_material_uniaxial(const pl_material *material, double stretch);
+// Engineering stress (MPa) along the first axis of an incompressible sheet with the stretches l1 and l2 in
+// its plane, free of stress across. Rubber laws; infinite where a gent material cannot be stretched so far.
+PL_API double pl_material_sheet(const pl_material *material, double l1, double l2);
 
 // ---- the shape parameter of Fang et al. 2020 (docs/papers.md)
 // An element of weight w (MPa) and shape parameter 0 < R <= 1 has the energy w Vol |F - T|^2 with the target

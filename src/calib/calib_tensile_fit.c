@@ -142,17 +142,12 @@ static double mode_I1(mode m, double s)
     }
 }
 
-// Engineering stress:  uniaxial as in the material;  shear 2 (s - s^-3) (W1 + W2);  biaxial 2 (s - s^-5) (W1
-// + s^2 W2).
 static double mode_stress(const pl_material *material, mode m, double s)
 {
     if (m == MODE_UNIAXIAL || material->model == PL_LINEAR) {
         return pl_material_uniaxial(material, s);
     }
-    const double e = mode_I1(m, s) - 3, s2 = s * s;
-    const double W1 = material->c10 + e * (2 * material->c20 + 3 * material->c30 * e), W2 = material->c01;
-    return m == MODE_SHEAR ? 2 * (s - 1 / (s2 * s)) * (W1 + W2)
-                           : 2 * (s - 1 / (s2 * s2 * s)) * (W1 + s2 * W2);
+    return pl_material_sheet(material, s, m == MODE_SHEAR ? 1 : s);
 }
 
 // The largest stretch of a mode whose I1 does not pass `limit`, by bisection.

@@ -145,10 +145,7 @@ static void law_init(pl_law *law, double *corner_kappa, const pl_material *m, bo
     law->mixed = m->formulation == PL_LOCKING_FREE && !displacement && law->kappa > share;
     *corner_kappa = law->mixed ? law->kappa - share : 0;
     law->kappa -= *corner_kappa;
-    law->c10 = m->c10;
-    law->c01 = m->model == PL_MOONEY_RIVLIN ? m->c01 : 0;
-    law->c20 = m->model == PL_YEOH ? m->c20 : 0;
-    law->c30 = m->model == PL_YEOH ? m->c30 : 0;
+    pl_law_constants(law, m);
 }
 
 // Counting sort by kind, then region; mesh order is kept inside a group, which keeps neighbours together.

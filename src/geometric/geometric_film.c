@@ -23,8 +23,7 @@ static double film_stress(const pl_material *m, double r)
         const double plane = (r - 1) / 2, across = (1 / r2 - 1) / 2;
         return 2 * mu * (plane - across / r3) + kappa * (2 * plane + across) * (1 - 1 / r3);
     }
-    const double e = 2 * r + 1 / r2 - 3;
-    return 2 * (m->c10 + 2 * m->c20 * e + 3 * m->c30 * e * e) * (1 - 1 / r3) + 2 * m->c01 * (r - 1 / r2);
+    return pl_material_sheet(m, s, s) / s;
 }
 
 double geo_film_ratio(const pl_material *material, double thickness, double permittivity, double voltage,

@@ -79,10 +79,26 @@ static bool material_from_model(io_robot_file *f, const io_node *node, const io_
     }
     // the rubber laws are nearly incompressible unless the file says otherwise
     *material = (pl_material){.model = (pl_material_model)i};
-    if (pl_material_has(material->model, PL_C10) && !io_child(node, "bulk")) {
+    if (pl_material_is_rubber(material->model) && !io_child(node, "bulk")) {
         material->poisson = 0.49;
     }
     return true;
+}
+
+static pl_dimension material_dimension(pl_material_constant constant)
+{
+    switch (constant) {
+    case PL_DENSITY:
+        return PL_DIM_DENSITY;
+    case PL_POISSON:
+    case PL_JM:
+    case PL_ALPHA1:
+    case PL_ALPHA2:
+    case PL_ALPHA3:
+        return PL_DIM_NUMBER;
+    default:
+        return PL_DIM_STRESS;
+    }
 }
 
 // constants given in the file, over those of the library
@@ -103,14 +119,13 @@ static bool material_constants(io_robot_file *f, const io_node *node, pl_materia
                 good = false;
                 continue;
             }
-            const pl_dimension dimension = constant == PL_DENSITY   ? PL_DIM_DENSITY
-                                           : constant == PL_POISSON ? PL_DIM_NUMBER
-                                                                    : PL_DIM_STRESS;
-            good = io_read_quantity(f, n, what, dimension, pl_material_at(material, constant)) && good;
+            good = io_read_quantity(f, n, what, material_dimension(constant),
+                                    pl_material_at(material, constant)) &&
+                   good;
         }
     }
     // one of the two decides how compressible a rubber is: what the file says goes over the library
-    if (io_child(node, "poisson") && !io_child(node, "bulk") && pl_material_has(material->model, PL_BULK)) {
+    if (io_child(node, "poisson") && !io_child(node, "bulk") && pl_material_is_rubber(material->model)) {
         material->bulk = 0;
     }
     return good;

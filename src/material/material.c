@@ -5,21 +5,27 @@
 #include "base/base.h"
 #include "pliant/material.h"
 
-static const char *const model_names[PL_MATERIAL_MODEL_COUNT] = {"linear", "stvk", "neo_hookean",
-                                                                 "mooney_rivlin", "yeoh"};
+static const char *const model_names[PL_MATERIAL_MODEL_COUNT] = {
+    "linear", "stvk", "neo_hookean", "mooney_rivlin", "yeoh", "gent", "ogden"};
 
-static const char *const constant_names[PL_MATERIAL_CONSTANT_COUNT] = {"young", "poisson", "c10",  "c01",
-                                                                       "c20",   "c30",     "bulk", "density"};
+static const char *const constant_names[PL_MATERIAL_CONSTANT_COUNT] = {
+    "young", "poisson", "c10", "c01",    "c20", "c30",    "mu",   "jm",
+    "mu1",   "alpha1",  "mu2", "alpha2", "mu3", "alpha3", "bulk", "density"};
 
 // The constants each law takes, one bit each.
 #define HOOKE (1u << PL_YOUNG | 1u << PL_POISSON | 1u << PL_DENSITY)
-#define RUBBER (1u << PL_C10 | 1u << PL_POISSON | 1u << PL_BULK | 1u << PL_DENSITY)
+#define BULKY (1u << PL_POISSON | 1u << PL_BULK | 1u << PL_DENSITY)
+#define RUBBER (1u << PL_C10 | BULKY)
+#define OGDEN                                                                                                \
+    (1u << PL_MU1 | 1u << PL_ALPHA1 | 1u << PL_MU2 | 1u << PL_ALPHA2 | 1u << PL_MU3 | 1u << PL_ALPHA3 | BULKY)
 static const unsigned model_takes[PL_MATERIAL_MODEL_COUNT] = {
     [PL_LINEAR] = HOOKE,
     [PL_STVK] = HOOKE,
     [PL_NEO_HOOKEAN] = RUBBER,
     [PL_MOONEY_RIVLIN] = RUBBER | 1u << PL_C01,
     [PL_YEOH] = RUBBER | 1u << PL_C20 | 1u << PL_C30,
+    [PL_GENT] = 1u << PL_MU | 1u << PL_JM | BULKY,
+    [PL_OGDEN] = OGDEN,
 };
 
 static bool model_known(pl_material_model model)
@@ -43,6 +49,11 @@ bool pl_material_has(pl_material_model model, pl_material_constant constant)
            (model_takes[model] >> constant & 1u);
 }
 
+bool pl_material_is_rubber(pl_material_model model)
+{
+    return pl_material_has(model, PL_BULK);
+}
+
 double *pl_material_at(pl_material *material, pl_material_constant constant)
 {
     switch (constant) {
@@ -58,6 +69,18 @@ double *pl_material_at(pl_material *material, pl_material_constant constant)
         return &material->c20;
     case PL_C30:
         return &material->c30;
+    case PL_MU:
+        return &material->mu;
+    case PL_JM:
+        return &material->jm;
+    case PL_MU1:
+    case PL_MU2:
+    case PL_MU3:
+        return &material->ogden_mu[(constant - PL_MU1) / 2];
+    case PL_ALPHA1:
+    case PL_ALPHA2:
+    case PL_ALPHA3:
+        return &material->ogden_alpha[(constant - PL_ALPHA1) / 2];
     case PL_BULK:
         return &material->bulk;
     case PL_DENSITY:
@@ -91,11 +114,54 @@ static pl_status check_constants(const pl_material *material, const char *name, 
     return PL_OK;
 }
 
-// Stiffness at rest: young > 0, or mu = 2 (C10 + C01) > 0; the rubber laws need a bulk modulus that is not
+static double ogden_shear_modulus(const pl_material *material)
+{
+    double mu = 0;
+    for (int k = 0; k < PL_OGDEN_TERMS; ++k) {
+        mu += material->ogden_mu[k];
+    }
+    return mu;
+}
+
+static pl_status check_gent(const pl_material *material, const char *name, pl_error *err)
+{
+    if (!(material->mu > 0)) {
+        return pl_fail(err, PL_BAD_INPUT, "material '%s': mu is %g MPa, must be > 0", name, material->mu);
+    }
+    if (!(material->jm > 0)) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "material '%s': jm is %g, must be > 0 (the limit of I1 - 3, about 30 to 100 for "
+                       "rubber)",
+                       name, material->jm);
+    }
+    return PL_OK;
+}
+
+static pl_status check_ogden(const pl_material *material, const char *name, pl_error *err)
+{
+    for (int k = 0; k < PL_OGDEN_TERMS; ++k) {
+        const double mu = material->ogden_mu[k], alpha = material->ogden_alpha[k];
+        if ((mu != 0) != (alpha != 0)) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "material '%s': mu%d is %g and alpha%d is %g, expected both or neither", name,
+                           k + 1, mu, k + 1, alpha);
+        }
+    }
+    const double mu = ogden_shear_modulus(material);
+    if (!(mu > 0)) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "material '%s': mu1 + mu2 + mu3 is %g MPa, must be > 0 (it is the shear modulus)",
+                       name, mu);
+    }
+    return PL_OK;
+}
+
+// Stiffness at rest: young > 0, or a shear modulus > 0; the rubber laws need a bulk modulus that is not
 // negative.
 static pl_status check_stiffness(const pl_material *material, const char *name, pl_error *err)
 {
     const double c = material->c10 + material->c01;
+    pl_status status = PL_OK;
     switch (material->model) {
     case PL_LINEAR:
     case PL_STVK:
@@ -112,6 +178,12 @@ static pl_status check_stiffness(const pl_material *material, const char *name, 
                 c);
         }
         break;
+    case PL_GENT:
+        status = check_gent(material, name, err);
+        break;
+    case PL_OGDEN:
+        status = check_ogden(material, name, err);
+        break;
     default:
         if (!(material->c10 > 0)) {
             return pl_fail(err, PL_BAD_INPUT,
@@ -120,12 +192,12 @@ static pl_status check_stiffness(const pl_material *material, const char *name, 
         }
         break;
     }
-    if (material->bulk < 0) {
+    if (status == PL_OK && material->bulk < 0) {
         return pl_fail(err, PL_BAD_INPUT,
                        "material '%s': bulk is %g MPa, must be > 0 (or 0, to take it from poisson)", name,
                        material->bulk);
     }
-    return PL_OK;
+    return status;
 }
 
 pl_status pl_material_check(const pl_material *material, const char *name, pl_error *err)
@@ -167,7 +239,8 @@ pl_status pl_material_check(const pl_material *material, const char *name, pl_er
 }
 
 // linear, stvk:  mu = E / (2 (1 + nu)),  lambda = E nu / ((1 + nu) (1 - 2 nu))
-// rubber laws:   mu = 2 (C10 + C01),     K = bulk, or 2 mu (1 + nu) / (3 (1 - 2 nu)) where bulk is 0
+// rubber laws:   mu = 2 (C10 + C01), mu or the sum of the mu_i;  K = bulk, or 2 mu (1 + nu) / (3 (1 - 2 nu))
+// where bulk is 0
 void pl_material_moduli(const pl_material *material, double *mu, double *kappa)
 {
     const double nu = material->poisson;
@@ -176,26 +249,55 @@ void pl_material_moduli(const pl_material *material, double *mu, double *kappa)
         *kappa = material->young * nu / ((1 + nu) * (1 - 2 * nu));
         return;
     }
-    *mu = 2 * (material->c10 + (material->model == PL_MOONEY_RIVLIN ? material->c01 : 0));
+    *mu = material->model == PL_GENT ? material->mu
+          : material->model == PL_OGDEN
+              ? ogden_shear_modulus(material)
+              : 2 * (material->c10 + (material->model == PL_MOONEY_RIVLIN ? material->c01 : 0));
     *kappa = material->bulk > 0 ? material->bulk : 2 * *mu * (1 + nu) / (3 * (1 - 2 * nu));
 }
 
-// With J = 1 and stretches (s, s^-1/2, s^-1/2):  I1 = s^2 + 2/s,  I2 = 2 s + 1/s^2, and the engineering
-// stress dW/ds is
-//   2 (s - s^-2) (W1 + W2 / s),   W1 = C10 + 2 C20 (I1 - 3) + 3 C30 (I1 - 3)^2,   W2 = C01.
+// dW/dI1 at J = 1, of the laws that depend on the first invariant: g'(I1 - 3).
+static double first_invariant_slope(const pl_material *material, double e)
+{
+    if (material->model == PL_GENT) {
+        return e < material->jm ? 0.5 * material->mu * material->jm / (material->jm - e) : INFINITY;
+    }
+    return material->c10 + (material->model == PL_YEOH ? e * (2 * material->c20 + 3 * material->c30 * e) : 0);
+}
+
+// The stress across is 0: P1 = W_1 - (l3 / l1) W_3 with W_i = dW/dl_i and l3 = 1 / (l1 l2).
+//   invariants:  W_i = 2 W1 l_i + 2 W2 (I1 - l_i^2) l_i,  so  P1 = 2 (l1 - l3^2 / l1) (W1 + W2 l2^2)
+//   ogden:       l_i W_i = sum_k (2 mu_k / alpha_k) l_i^alpha_k
+double pl_material_sheet(const pl_material *material, double l1, double l2)
+{
+    const double l3 = 1 / (l1 * l2);
+    if (material->model == PL_OGDEN) {
+        double stress = 0;
+        for (int k = 0; k < PL_OGDEN_TERMS; ++k) {
+            const double alpha = material->ogden_alpha[k];
+            if (alpha != 0) {
+                stress += 2 * material->ogden_mu[k] / alpha * (pow(l1, alpha) - pow(l3, alpha)) / l1;
+            }
+        }
+        return stress;
+    }
+    const double W1 = first_invariant_slope(material, l1 * l1 + l2 * l2 + l3 * l3 - 3);
+    const double W2 = material->model == PL_MOONEY_RIVLIN ? material->c01 : 0;
+    return 2 * (l1 - l3 * l3 / l1) * (W1 + W2 * l2 * l2);
+}
+
+// Uniaxial: the two stretches across are s^-1/2. For the laws in invariants that is
+//   2 (s - s^-2) (W1 + W2 / s),   I1 = s^2 + 2/s,   I2 = 2 s + 1/s^2.
 double pl_material_uniaxial(const pl_material *material, double stretch)
 {
     const double s = stretch;
     if (material->model == PL_LINEAR || material->model == PL_STVK) {
         return material->young * (s - 1);
     }
-    double W1 = material->c10, W2 = 0;
-    if (material->model == PL_MOONEY_RIVLIN) {
-        W2 = material->c01;
+    if (material->model == PL_OGDEN) {
+        return pl_material_sheet(material, s, 1 / sqrt(s));
     }
-    if (material->model == PL_YEOH) {
-        const double e = s * s + 2 / s - 3;
-        W1 += e * (2 * material->c20 + 3 * material->c30 * e);
-    }
+    const double W1 = first_invariant_slope(material, s * s + 2 / s - 3);
+    const double W2 = material->model == PL_MOONEY_RIVLIN ? material->c01 : 0;
     return 2 * (s - 1 / (s * s)) * (W1 + W2 / s);
 }

@@ -5,6 +5,7 @@
 //   linear   Wdev = mu |F - R|^2              d = tr(R^T F) - 3    dd/dF = R
 //   stvk     Wdev = mu E : E                  d = tr E             dd/dF = F
 //   rubber   Wdev = g(I1bar) + C01 (I2bar-3)  d = J - 1            dd/dF = cof F
+//   ogden    Wdev = sum 2 mu / alpha^2 (...)  d = J - 1            dd/dF = cof F
 // so that the element may use its own kappa d (plain) and a pressure p handed in (locking-free):
 //   P = dWdev/dF + (p + kappa d) dd/dF,   A = d2Wdev/dF2 + (p + kappa d) d2d/dF2 + kappa dd/dF (x) dd/dF.
 #ifndef PL_MATERIAL_KERNEL_H
@@ -21,7 +22,18 @@ typedef struct pl_law {
     bool mixed;       // a pressure is handed in
     double mu, kappa; // kappa: the plain part, the element's own
     double c10, c01, c20, c30;
+    double jm; // gent: the limit of I1bar - 3, c10 being mu / 2; 0: no such limit
+    // gent: weight of dg/d(jm), to which derivatives with respect to the constant are reduced
+    double jm_slope;
+    // ogden: coefficients 2 mu / alpha of the terms, their exponents, and the weights of the derivative with
+    // respect to the exponents
+    double ogden[PL_OGDEN_TERMS], alpha[PL_OGDEN_TERMS], alpha_slope[PL_OGDEN_TERMS];
 } pl_law;
+
+// Fills the constants of the deviatoric part.
+void pl_law_constants(pl_law *law, const pl_material *material);
+// The law whose stress is the derivative of the stress of the deviatoric part with respect to a constant.
+void pl_law_constant_derivative(pl_law *law, const pl_material *material, pl_material_constant constant);
 
 #ifdef PL_VW
 typedef double vd __attribute__((vector_size(PL_VW * 8)));
@@ -148,23 +160,43 @@ static inline void v_polar(const vd F[9], vd R[9])
 }
 
 // The rubber laws' partial derivatives by the invariants I1, I2 and J:
-//   W = g(a I1) + C01 (b I2 - 3),  a = J^(-2/3),  b = J^(-4/3),  g(s) = C10 (s-3) + C20 (s-3)^2 + C30
-//   (s-3)^3.
+//   W = g(a I1 - 3) + C01 (b I2 - 3),  a = J^(-2/3),  b = J^(-4/3),
+//   g(s) = C10 s + C20 s^2 + C30 s^3,  or  g(s) = -C10 Jm ln(1 - s / Jm)  (gent, no number beyond Jm).
 typedef struct rubber_parts {
     vd W, w1, w2, wJ;
     vd w11, w1J, w2J, wJJ;
 } rubber_parts;
 
+// Gent: g = -C10 Jm ln(1 - s / Jm),  g' = C10 Jm / (Jm - s),  g'' = C10 Jm / (Jm - s)^2, and with the weight
+// w of the derivative with respect to Jm:  w dg'/dJm = -w s / (Jm - s)^2  (C10 = 1).
+static inline void gent_potential(const pl_law *law, vd s, vd *g, vd *g1, vd *g2)
+{
+    const double jm = law->jm;
+    for (int l = 0; l < PL_VW; ++l) {
+        const double left = jm - s[l];
+        const double r = left > 0 ? 1 / left : __builtin_nan("");
+        (*g)[l] = -law->c10 * jm * __builtin_log(left / jm);
+        (*g1)[l] = r * (law->c10 * jm - law->jm_slope * s[l] * r);
+        (*g2)[l] = r * r * (law->c10 * jm - law->jm_slope * (jm + s[l]) * r);
+    }
+}
+
 static inline rubber_parts rubber_invariants(const pl_law *law, vd I1, vd I2, vd J)
 {
     const vd j = 1 / J, r = v_cbrt(j), a = r * r, b = a * a;
     const vd s = a * I1 - 3;
-    const vd g1 = law->c10 + s * (2 * law->c20 + s * (3 * law->c30));
-    const vd g2 = 2 * law->c20 + s * (6 * law->c30);
+    vd g, g1, g2;
+    if (law->jm > 0) {
+        gent_potential(law, s, &g, &g1, &g2);
+    } else {
+        g = s * (law->c10 + s * (law->c20 + s * law->c30));
+        g1 = law->c10 + s * (2 * law->c20 + s * (3 * law->c30));
+        g2 = 2 * law->c20 + s * (6 * law->c30);
+    }
     const vd aJ = (-2.0 / 3) * a * j, aJJ = (10.0 / 9) * a * j * j;
     const vd bJ = (-4.0 / 3) * b * j, bJJ = (28.0 / 9) * b * j * j;
     rubber_parts p;
-    p.W = s * (law->c10 + s * (law->c20 + s * law->c30)) + law->c01 * (b * I2 - 3);
+    p.W = g + law->c01 * (b * I2 - 3);
     p.w1 = g1 * a;
     p.w2 = law->c01 * b;
     p.wJ = g1 * aJ * I1 + law->c01 * bJ * I2;
@@ -192,6 +224,190 @@ static inline vd law_dilatation(const pl_law *law, const vd F[9], vd D[9])
     return F[0] * D[0] + F[1] * D[1] + F[2] * D[2] - 1;
 }
 
+// ---- ogden, in the principal axes F = U diag(l) V^T
+// With t_i = (J^(-1/3) l_i)^alpha, S = sum t_i and c = 2 mu / alpha per term,
+//   W = sum c / alpha (S - 3),   W_i = dW/dl_i = sum c (t_i - S/3) / l_i,
+//   W_ij = sum c alpha (d_ij t_i - t_i/3 - t_j/3 + S/9) / (l_i l_j) - d_ij W_i / l_i,
+// and with the weight w of the derivative with respect to alpha at c = 2 mu / alpha:
+//   w (ln(lbar_i) t_i - sum_j ln(lbar_j) t_j / 3) / l_i.
+typedef struct ogden_axes {
+    double l[3], U[9], V[9]; // columns of U and V are the axes
+    double W, W1[3], W2[9];
+} ogden_axes;
+
+// Eigenvectors of the symmetric C by Jacobi rotations: C = V diag(e) V^T.
+static inline void ogden_eigen(double C[9], double V[9])
+{
+    for (int i = 0; i < 9; ++i) {
+        V[i] = i % 4 == 0;
+    }
+    const double scale = C[0] + C[4] + C[8];
+    for (int sweep = 0; sweep < 12; ++sweep) {
+        const double off = fabs(C[1]) + fabs(C[2]) + fabs(C[5]);
+        if (!(off > 1e-17 * scale)) {
+            break;
+        }
+        for (int p = 0; p < 2; ++p) {
+            for (int q = p + 1; q < 3; ++q) {
+                const double a = C[3 * p + q];
+                if (a == 0) {
+                    continue;
+                }
+                const double theta = (C[4 * q] - C[4 * p]) / (2 * a);
+                const double t = (theta < 0 ? -1 : 1) / (fabs(theta) + __builtin_sqrt(theta * theta + 1));
+                const double c = 1 / __builtin_sqrt(t * t + 1), s = t * c;
+                const int r = 3 - p - q;
+                const double rp = C[3 * r + p], rq = C[3 * r + q];
+                C[4 * p] -= t * a;
+                C[4 * q] += t * a;
+                C[3 * p + q] = C[3 * q + p] = 0;
+                C[3 * r + p] = C[3 * p + r] = c * rp - s * rq;
+                C[3 * r + q] = C[3 * q + r] = s * rp + c * rq;
+                for (int k = 0; k < 3; ++k) {
+                    const double vp = V[3 * k + p], vq = V[3 * k + q];
+                    V[3 * k + p] = c * vp - s * vq;
+                    V[3 * k + q] = s * vp + c * vq;
+                }
+            }
+        }
+    }
+}
+
+static inline void ogden_potential(const pl_law *law, double J, ogden_axes *a)
+{
+    const double r = 1 / __builtin_cbrt(J);
+    a->W = 0;
+    for (int i = 0; i < 9; ++i) {
+        a->W2[i] = 0;
+    }
+    a->W1[0] = a->W1[1] = a->W1[2] = 0;
+    for (int k = 0; k < PL_OGDEN_TERMS; ++k) {
+        const double alpha = law->alpha[k], c = law->ogden[k], w = law->alpha_slope[k];
+        if (alpha == 0) {
+            continue;
+        }
+        double t[3], n[3], S = 0, N = 0;
+        for (int i = 0; i < 3; ++i) {
+            n[i] = __builtin_log(r * a->l[i]);
+            t[i] = __builtin_exp(alpha * n[i]);
+            S += t[i];
+            N += n[i] * t[i];
+        }
+        a->W += c / alpha * (S - 3);
+        for (int i = 0; i < 3; ++i) {
+            a->W1[i] += (c * (t[i] - S / 3) + w * (n[i] * t[i] - N / 3)) / a->l[i];
+            for (int j = 0; j < 3; ++j) {
+                a->W2[3 * i + j] +=
+                    c * alpha * ((i == j ? t[i] : 0) - (t[i] + t[j]) / 3 + S / 9) / (a->l[i] * a->l[j]);
+            }
+        }
+    }
+    for (int i = 0; i < 3; ++i) {
+        a->W2[4 * i] -= a->W1[i] / a->l[i];
+    }
+}
+
+static inline void ogden_decompose(const pl_law *law, const vd F[9], vd J, int lane, ogden_axes *a)
+{
+    double f[9], C[9];
+    for (int i = 0; i < 9; ++i) {
+        f[i] = F[i][lane];
+    }
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            C[3 * i + j] = f[i] * f[j] + f[3 + i] * f[3 + j] + f[6 + i] * f[6 + j];
+        }
+    }
+    ogden_eigen(C, a->V);
+    for (int i = 0; i < 3; ++i) {
+        a->l[i] = __builtin_sqrt(C[4 * i]);
+        for (int k = 0; k < 3; ++k) {
+            a->U[3 * k + i] =
+                (f[3 * k] * a->V[i] + f[3 * k + 1] * a->V[3 + i] + f[3 * k + 2] * a->V[6 + i]) / a->l[i];
+        }
+    }
+    ogden_potential(law, J[lane], a);
+}
+
+// P = U diag(W_i) V^T + p cof F
+static inline vd ogden_stress(const pl_law *law, const vd F[9], const vd D[9], vd J, vd p, vd P[9])
+{
+    vd W;
+    for (int i = 0; i < 9; ++i) {
+        P[i] = p * D[i];
+    }
+    for (int lane = 0; lane < PL_VW; ++lane) {
+        ogden_axes a;
+        ogden_decompose(law, F, J, lane, &a);
+        W[lane] = a.W;
+        for (int i = 0; i < 3; ++i) {
+            for (int j = 0; j < 3; ++j) {
+                for (int m = 0; m < 3; ++m) {
+                    P[3 * i + j][lane] += a.U[3 * i + m] * a.W1[m] * a.V[3 * j + m];
+                }
+            }
+        }
+    }
+    return W;
+}
+
+// A = sum_mn W_mn N_mm (x) N_nn + sum_m<n [a/2 S_mn (x) S_mn + b/2 T_mn (x) T_mn] with N_mn = u_m v_n^T,
+// S = N_mn + N_nm, T = N_mn - N_nm, a = (W_m - W_n) / (l_m - l_n), b = (W_m + W_n) / (l_m + l_n). Where two
+// stretches meet a is the mean of W_mm and W_nn less W_mn, off by the square of their distance.
+static inline void ogden_tangent_lane(const ogden_axes *x, double A[81])
+{
+    double N[9][9];
+    for (int m = 0; m < 3; ++m) {
+        for (int n = 0; n < 3; ++n) {
+            for (int i = 0; i < 3; ++i) {
+                for (int j = 0; j < 3; ++j) {
+                    N[3 * m + n][3 * i + j] = x->U[3 * i + m] * x->V[3 * j + n];
+                }
+            }
+        }
+    }
+    for (int r = 0; r < 9; ++r) {
+        double row[3] = {0, 0, 0};
+        for (int m = 0; m < 3; ++m) {
+            for (int n = 0; n < 3; ++n) {
+                row[n] += x->W2[3 * m + n] * N[4 * m][r];
+            }
+        }
+        for (int c = 0; c < 9; ++c) {
+            A[9 * r + c] = row[0] * N[0][c] + row[1] * N[4][c] + row[2] * N[8][c];
+        }
+    }
+    for (int m = 0; m < 2; ++m) {
+        for (int n = m + 1; n < 3; ++n) {
+            const double apart = x->l[m] - x->l[n], sum = x->l[m] + x->l[n];
+            const double a = fabs(apart) > 1e-5 * sum
+                                 ? (x->W1[m] - x->W1[n]) / apart
+                                 : 0.5 * (x->W2[4 * m] + x->W2[4 * n]) - x->W2[3 * m + n];
+            const double b = (x->W1[m] + x->W1[n]) / sum;
+            const double *f = N[3 * m + n], *g = N[3 * n + m];
+            for (int r = 0; r < 9; ++r) {
+                const double s = 0.5 * a * (f[r] + g[r]), t = 0.5 * b * (f[r] - g[r]);
+                for (int c = 0; c < 9; ++c) {
+                    A[9 * r + c] += s * (f[c] + g[c]) + t * (f[c] - g[c]);
+                }
+            }
+        }
+    }
+}
+
+static inline void ogden_tangent(const pl_law *law, const vd F[9], vd J, vd A[81])
+{
+    for (int lane = 0; lane < PL_VW; ++lane) {
+        ogden_axes x;
+        double a[81];
+        ogden_decompose(law, F, J, lane, &x);
+        ogden_tangent_lane(&x, a);
+        for (int i = 0; i < 81; ++i) {
+            A[i][lane] = a[i];
+        }
+    }
+}
+
 // Energy density and first Piola-Kirchhoff stress. `p` is the pressure handed in (0 when the law is not
 // mixed), whose energy is not part of W.
 static inline void law_stress(const pl_law *law, const vd F[9], vd p, vd *W, vd P[9])
@@ -217,6 +433,8 @@ static inline void law_stress(const pl_law *law, const vd F[9], vd p, vd *W, vd 
         for (int i = 0; i < 9; ++i) {
             P[i] = 2 * law->mu * FE[i] + p * F[i];
         }
+    } else if (law->model == PL_OGDEN) {
+        energy += ogden_stress(law, F, D, d + 1, p, P);
     } else {
         vd C[9], FC[9];
         v_right_cauchy(F, C);
@@ -381,6 +599,9 @@ static inline void law_tangent(const pl_law *law, const vd F[9], vd p, vd A[81],
         linear_tangent(law, F, D, p, A);
     } else if (law->model == PL_STVK) {
         stvk_tangent(law, F, p, A);
+    } else if (law->model == PL_OGDEN) {
+        ogden_tangent(law, F, d + 1, A);
+        v_add_hessian_J(A, F, p);
     } else {
         rubber_tangent(law, F, D, d, p, A);
     }

@@ -21,6 +21,9 @@ static void moduli_derivative(const pl_material *m, pl_material_constant constan
     } else if (constant == PL_C10 || constant == PL_C01) {
         out[0] = 2;
         out[1] = m->bulk > 0 ? 0 : 4 * a / (3 * b);
+    } else if (constant == PL_MU || constant == PL_MU1 || constant == PL_MU2 || constant == PL_MU3) {
+        out[0] = 1;
+        out[1] = m->bulk > 0 ? 0 : 2 * a / (3 * b);
     } else if (constant == PL_POISSON) {
         out[1] = m->bulk > 0 ? 0 : 2 * mu / (b * b);
     } else if (constant == PL_BULK) {
@@ -37,10 +40,7 @@ static double law_derivative(const pl_material *material, pl_material_constant c
     const bool rubber = law->model != PL_LINEAR && law->model != PL_STVK;
     law->mu = rubber ? 0 : moduli[0];
     law->kappa = law->mixed ? PL_PLAIN_SHARE * moduli[0] : moduli[1];
-    law->c10 = constant == PL_C10;
-    law->c01 = constant == PL_C01;
-    law->c20 = constant == PL_C20;
-    law->c30 = constant == PL_C30;
+    pl_law_constant_derivative(law, material, constant);
     return law->mixed ? moduli[1] - law->kappa : 0;
 }
 
@@ -77,8 +77,7 @@ pl_status statics_material_derivative(pl_statics *s, const pl_state *state, int 
         return pl_fail_memory(err, "jacobian");
     }
     for (int r = 0; r < E->law_count; ++r) {
-        law[r] = E->law[r];
-        law[r].mu = law[r].kappa = law[r].c10 = law[r].c01 = law[r].c20 = law[r].c30 = 0;
+        law[r] = (pl_law){.model = E->law[r].model, .mixed = E->law[r].mixed};
         if (s->robot->region_material[r] == material) {
             corner[r] = law_derivative(m, (pl_material_constant)constant, &law[r]);
         }

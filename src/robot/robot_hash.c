@@ -55,7 +55,13 @@ static uint64_t hash_material(uint64_t h, const pl_material *m)
 {
     const double constants[] = {m->young, m->poisson, m->c10, m->c01, m->c20, m->c30, m->bulk, m->density};
     h = hash_whole(hash_whole(h, m->model), m->formulation);
-    return hash_real(h, constants, PL_COUNT(constants));
+    h = hash_real(h, constants, PL_COUNT(constants));
+    if (m->model == PL_GENT) {
+        h = hash_real(h, (const double[]){m->mu, m->jm}, 2);
+    } else if (m->model == PL_OGDEN) {
+        h = hash_real(hash_real(h, m->ogden_mu, PL_OGDEN_TERMS), m->ogden_alpha, PL_OGDEN_TERMS);
+    }
+    return h;
 }
 
 static uint64_t hash_actuator(uint64_t h, const pl_actuator *a)

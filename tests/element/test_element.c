@@ -73,6 +73,8 @@ static const pl_material materials[PL_MATERIAL_MODEL_COUNT] = {
     {.model = PL_NEO_HOOKEAN, .c10 = 0.2, .poisson = 0.49},
     {.model = PL_MOONEY_RIVLIN, .c10 = 0.2, .c01 = 0.07, .poisson = 0.49},
     {.model = PL_YEOH, .c10 = 0.11, .c20 = 0.02, .c30 = 0.005, .poisson = 0.48},
+    {.model = PL_GENT, .mu = 0.3, .jm = 12, .poisson = 0.49},
+    {.model = PL_OGDEN, .ogden_mu = {0.3, 0.02, -0.05}, .ogden_alpha = {1.7, 5, -2}, .poisson = 0.49},
 };
 
 static pl_elements *make_elements(const pl_mesh *mesh, pl_material_model model, bool displacement)

@@ -8,12 +8,26 @@
 static const pl_material steelish = {.model = PL_LINEAR, .young = 200, .poisson = 0.3};
 static const pl_material neo = {.model = PL_NEO_HOOKEAN, .c10 = 0.05, .poisson = 0.49};
 static const pl_material mooney = {.model = PL_MOONEY_RIVLIN, .c10 = 0.0418, .c01 = 0.0106, .poisson = 0.49};
+static const pl_material gent = {.model = PL_GENT, .mu = 0.1, .jm = 40, .poisson = 0.49};
+static const pl_material ogden = {
+    .model = PL_OGDEN, .ogden_mu = {0.08, 0.002, -0.01}, .ogden_alpha = {1.3, 5, -2}, .poisson = 0.49};
 static const pl_material yeoh = {.model = PL_YEOH, .c10 = 0.11, .c20 = 0.02, .c30 = -1e-4, .bulk = 30};
 
 // W of the header along (s, s^-1/2, s^-1/2), with invariants taken from the stretches themselves.
 static double energy_uniaxial(const pl_material *m, double s)
 {
     const double a = s * s, b = 1 / s, I1 = a + 2 * b, I2 = 2 * a * b + b * b, e = I1 - 3;
+    if (m->model == PL_GENT) {
+        return -0.5 * m->mu * m->jm * log(1 - e / m->jm);
+    }
+    if (m->model == PL_OGDEN) {
+        double W = 0;
+        for (int k = 0; k < PL_OGDEN_TERMS; ++k) {
+            const double alpha = m->ogden_alpha[k];
+            W += 2 * m->ogden_mu[k] / (alpha * alpha) * (pow(s, alpha) + 2 * pow(s, -alpha / 2) - 3);
+        }
+        return W;
+    }
     return m->c10 * e + m->c01 * (I2 - 3) + m->c20 * e * e + m->c30 * e * e * e;
 }
 
@@ -21,7 +35,7 @@ static double energy_uniaxial(const pl_material *m, double s)
 static void test_uniaxial_is_the_derivative_of_the_energy(void **state)
 {
     (void)state;
-    const pl_material *laws[] = {&neo, &mooney, &yeoh};
+    const pl_material *laws[] = {&neo, &mooney, &yeoh, &gent, &ogden};
     for (int i = 0; i < PL_COUNT(laws); ++i) {
         for (double s = 0.5; s < 4; s += 0.1) {
             double error[2];
@@ -41,7 +55,7 @@ static void test_uniaxial_is_the_derivative_of_the_energy(void **state)
 static void test_slope_at_rest_is_three_mu(void **state)
 {
     (void)state;
-    const pl_material *laws[] = {&neo, &mooney, &yeoh};
+    const pl_material *laws[] = {&neo, &mooney, &yeoh, &gent, &ogden};
     for (int i = 0; i < PL_COUNT(laws); ++i) {
         double mu, kappa;
         pl_material_moduli(laws[i], &mu, &kappa);
@@ -51,6 +65,28 @@ static void test_slope_at_rest_is_three_mu(void **state)
         PL_CHECK_NEAR(pl_material_uniaxial(laws[i], 1), 0, 1e-15);
         PL_CHECK_NEAR(slope, 3 * mu, 1e-8);
     }
+}
+
+// ogden with the exponents 2 and -2 is mooney_rivlin, and gent without a limit is neo_hookean: in tension,
+// pure shear and equal biaxial stretch. A gent sheet cannot be stretched beyond its limit.
+static void test_special_cases_of_gent_and_ogden(void **state)
+{
+    (void)state;
+    const pl_material as_mooney = {
+        .model = PL_OGDEN, .ogden_mu = {2 * 0.0418, 2 * 0.0106}, .ogden_alpha = {2, -2}, .poisson = 0.49};
+    const pl_material as_neo = {.model = PL_GENT, .mu = 0.1, .jm = 1e9, .poisson = 0.49};
+    for (double s = 0.5; s < 4; s += 0.25) {
+        const double across[3] = {1 / sqrt(s), 1, s};
+        for (int k = 0; k < 3; ++k) {
+            PL_CHECK_NEAR(pl_material_sheet(&as_mooney, s, across[k]),
+                          pl_material_sheet(&mooney, s, across[k]), 1e-12);
+            PL_CHECK_NEAR(pl_material_sheet(&as_neo, s, across[k]), pl_material_sheet(&neo, s, across[k]),
+                          1e-6);
+        }
+        PL_CHECK_NEAR(pl_material_uniaxial(&mooney, s), pl_material_sheet(&mooney, s, across[0]), 1e-14);
+    }
+    assert_true(isinf(pl_material_sheet(&gent, 7, 1)));
+    assert_true(isfinite(pl_material_sheet(&gent, 6, 1)));
 }
 
 // Young's modulus and Poisson's ratio come back from the moduli: E = 9 K mu / (3 K + mu), K = lambda + 2 mu
@@ -95,7 +131,7 @@ static void test_constants_have_names_and_places(void **state)
     assert_null(pl_material_at(&m, PL_MATERIAL_CONSTANT_COUNT));
     for (int k = 0; k < PL_MATERIAL_MODEL_COUNT; ++k) {
         const pl_material_model model = (pl_material_model)k;
-        assert_true(pl_material_has(model, PL_YOUNG) != pl_material_has(model, PL_C10));
+        assert_true(pl_material_has(model, PL_YOUNG) != pl_material_is_rubber(model));
         assert_true(pl_material_has(model, PL_POISSON) && pl_material_has(model, PL_DENSITY));
     }
     assert_true(pl_material_has(PL_YEOH, PL_C30) && !pl_material_has(PL_YEOH, PL_C01));
@@ -114,6 +150,11 @@ static void test_check_names_what_is_wrong(void **state)
     } wrong[] = {
         {{.model = PL_LINEAR, .poisson = 0.3}, "young is 0 MPa"},
         {{.model = PL_STVK, .young = -2, .poisson = 0.3}, "young is -2 MPa"},
+        {{.model = PL_GENT, .jm = 30, .poisson = 0.49}, "mu is 0 MPa"},
+        {{.model = PL_GENT, .mu = 1, .jm = -3, .poisson = 0.49}, "jm is -3"},
+        {{.model = PL_OGDEN, .ogden_mu = {0.1, 0.2}, .ogden_alpha = {2}, .poisson = 0.49}, "alpha2 is 0"},
+        {{.model = PL_OGDEN, .ogden_mu = {0.1, -0.2}, .ogden_alpha = {2, 3}, .poisson = 0.49},
+         "mu1 + mu2 + mu3 is -0.1 MPa"},
         {{.model = PL_LINEAR, .young = 1, .poisson = 0.5}, "poisson is 0.5"},
         {{.model = PL_LINEAR, .young = 1, .poisson = -1}, "poisson is -1"},
         {{.model = PL_LINEAR, .young = 1, .poisson = NAN}, "poisson is nan"},
@@ -197,6 +238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_uniaxial_is_the_derivative_of_the_energy),
+        cmocka_unit_test(test_special_cases_of_gent_and_ogden),
         cmocka_unit_test(test_slope_at_rest_is_three_mu),
         cmocka_unit_test(test_moduli_agree_with_young_and_poisson),
         cmocka_unit_test(test_constants_have_names_and_places),

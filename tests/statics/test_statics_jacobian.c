@@ -376,6 +376,17 @@ static void test_materials(void **state)
         {{.model = PL_MOONEY_RIVLIN, .c10 = 0.08, .c01 = 0.02, .poisson = 0.48}, PL_C01, 1e-5},
         {{.model = PL_YEOH, .c10 = 0.1, .c20 = 0.02, .c30 = 0.002, .poisson = 0.48}, PL_C20, 1e-5},
         {{.model = PL_YEOH, .c10 = 0.1, .c20 = 0.02, .c30 = 0.002, .poisson = 0.48}, PL_C30, 1e-3},
+        {{.model = PL_GENT, .mu = 0.2, .jm = 20, .poisson = 0.48}, PL_MU, 1e-5},
+        {{.model = PL_GENT, .mu = 0.2, .jm = 20, .poisson = 0.48}, PL_JM, 1e-2},
+        {{.model = PL_OGDEN, .ogden_mu = {0.15, 0.03}, .ogden_alpha = {1.6, 4}, .poisson = 0.48},
+         PL_MU1,
+         1e-5},
+        {{.model = PL_OGDEN, .ogden_mu = {0.15, 0.03}, .ogden_alpha = {1.6, 4}, .poisson = 0.48},
+         PL_ALPHA1,
+         1e-4},
+        {{.model = PL_OGDEN, .ogden_mu = {0.15, 0.03}, .ogden_alpha = {1.6, 4}, .poisson = 0.48},
+         PL_ALPHA2,
+         1e-4},
     };
     const double command[4] = {1.2, 2, NAN, NAN};
     for (int i = 0; i < (int)(sizeof cases / sizeof *cases); ++i) {
