@@ -7,6 +7,8 @@ import { Move } from "./move.js";
 import { Reach } from "./reach.js";
 import { Look } from "./look.js";
 import { Save } from "./save.js";
+import { Predict } from "./predict.js";
+import { Truth } from "./truth.js";
 import { brief, format } from "./colours.js";
 
 const $ = (id) => document.getElementById(id);
@@ -15,11 +17,13 @@ class App {
     constructor() {
         this.robot = null;
         this.shape = null; // the newest
-        this.shown = null; // it, or a frame of a playback
+        this.shown = null; // it, a prediction from it, or a frame of a playback
         this.waiting = new Map(); // by number of the wish
         this.stage = new Stage($("canvas"));
         this.body = new Body(this.stage.scene);
         this.parts = new Parts(this.stage.scene);
+        this.predict = new Predict();
+        this.truth = new Truth(this);
         this.move = new Move(this);
         this.look = new Look(this);
         this.reach = new Reach(this);
@@ -52,6 +56,7 @@ class App {
             this.reach.refused();
             this.refreshControl();
         }
+        this.truth.say();
     }
 
     hear(message) {
@@ -63,6 +68,8 @@ class App {
             refused: () => this.refused(message),
             mesh: () => this.addMesh(message),
             shape: () => this.hearShape(message),
+            tangent: () => this.hearTangent(message),
+            tick: () => this.truth.tick(message),
             path: () => message.robot === this.robot?.robot && this.reach.hearPath(message),
             cloud: () => message.head.robot === this.robot?.robot && this.reach.hearCloud(message),
             file: () => this.save.hear(message),
@@ -72,6 +79,7 @@ class App {
 
     hello(message) {
         this.viewer = message.viewer;
+        this.viewerVersion = message.pliant;
         this.gallery = message.gallery;
         $("gallery-button").hidden = message.gallery.length === 0;
         if (!message.robot) {
@@ -138,6 +146,8 @@ class App {
         if (!before?.ok || before.file !== robot.file) {
             this.stage.fit([0.75, -1, 0.55]);
         }
+        this.predict.reset(robot);
+        this.truth.reset();
         this.look.reset(robot);
         this.reach.reset(robot);
         const mine = this.owner === this.viewer && keep && robot.commands.some((c) => keep[c.name] !== null && keep[c.name] !== undefined);
@@ -205,13 +215,14 @@ class App {
         const head = message.head;
         this.shape = message;
         this.bytes = message.bytes;
-        if (!this.move.playing) {
-            this.show(message, true);
-        }
         const mine = this.owner === this.viewer;
         if (!mine || head.waypoint !== undefined) {
             this.move.adopt(head.commands);
         }
+        if (head.waypoint !== undefined || !mine) {
+            this.truth.asked = null;
+        }
+        this.truth.decide();
         this.reach.hear(head);
         this.reach.refresh();
         if (head.waypoint !== undefined && this.reach.frames) {
@@ -226,6 +237,13 @@ class App {
             }
         }
         this.shapeStatus(head);
+    }
+
+    hearTangent(message) {
+        if (message.head.robot === this.robot?.robot) {
+            this.predict.hear(message);
+            this.truth.schedule();
+        }
     }
 
     // Puts a shape on the stage.
@@ -244,6 +262,7 @@ class App {
         this.move.showEfforts(head);
         this.readout(head);
         this.look.legend();
+        this.save.refresh();
         this.stage.times.update.push(performance.now() - start);
         this.stage.invalidate();
     }
@@ -279,6 +298,10 @@ class App {
 
     // ---- status in words
     status(tone, text, fraction) {
+        this.said = [tone, text, fraction];
+        if (this.truth?.silent) {
+            return;
+        }
         $("dot").className = `dot ${tone}`;
         if ($("status-text").textContent !== text) {
             $("status-text").textContent = text;
@@ -292,7 +315,7 @@ class App {
         if (message.state === "loading") {
             this.status("busy", `Opening the robot${message.text ? `: ${message.text}` : ""}`, message.fraction ?? 0);
         } else if (message.state === "solving") {
-            const shown = this.shape?.head.level === "coarse" ? this.coarseText(this.shape.head) : this.shape ? "Solving" : "The robot is shown as drawn while its shape is solved";
+            const shown = this.shape?.head.level === "coarse" ? coarseText : this.shape ? "Solving" : "The robot is shown as drawn while its shape is solved";
             const done = message.fraction > 0 ? ` ${Math.floor(100 * message.fraction)} %` : "…";
             this.status("busy", `${shown}${message.text && message.text !== "solving" ? `: ${message.text}` : ""}${done}`, message.fraction ?? 0);
         } else if (message.state === "ready" && this.shape) {
@@ -302,17 +325,14 @@ class App {
         }
     }
 
-    coarseText(head) {
-        return head.stiff ? "A coarse mesh that bends too little is shown while the fine one is solving" : "The coarse mesh is shown while the fine one is solving";
-    }
-
     shapeStatus(head) {
         const coarse = head.level === "coarse";
         $("level").hidden = false;
-        $("level").textContent = this.robot.model !== "full" ? this.robot.model.replaceAll("_", " ") : coarse ? (head.stiff ? "coarse, stiff" : "coarse mesh") : "fine mesh";
-        $("level").title = head.stiff ? "Linear elements, which bend too little; the fine mesh follows." : "";
-        if (coarse && head.waypoint === undefined) {
-            this.status("busy", this.coarseText(head));
+        $("level").textContent = this.robot.model !== "full" ? this.robot.model.replaceAll("_", " ") : `${head.level} mesh`;
+        if (!this.truth.answers(head)) {
+            this.status("busy", "Solving…");
+        } else if (coarse && head.waypoint === undefined) {
+            this.status("busy", coarseText);
         } else if (head.solved) {
             const unstable = head.unstable ? " Past a limit point: this balance is unstable." : "";
             this.status(head.unstable ? "warn" : "good", `Solved in ${duration(head.seconds)}: ${head.iterations} iteration${head.iterations === 1 ? "" : "s"}${residualText(head.residual)}.${unstable}`);
@@ -491,6 +511,8 @@ class App {
         });
     }
 }
+
+const coarseText = "The coarse mesh is shown while the fine one is solving";
 
 // After inverse kinematics of a reduced model there is none.
 function residualText(residual) {

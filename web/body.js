@@ -85,6 +85,7 @@ export class Body {
         this.ghostMaterial = new THREE.MeshLambertMaterial({ color: 0x8f9aa5, transparent: true, opacity: 0.16, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 8, polygonOffsetUnits: 8 });
         this.meshes = new Map(); // by number
         this.least = 0.5; // mm that count as moved
+        this.dim = false;
     }
 
     dispose() {
@@ -237,10 +238,18 @@ export class Body {
         this.cut();
     }
 
+    // What is shown is not what was asked for.
+    setDim(on) {
+        if (on !== this.dim) {
+            this.dim = on;
+            this.update();
+        }
+    }
+
     update() {
         const { ghost, edges, inside, section } = this.look;
-        this.material.transparent = inside;
-        this.material.opacity = inside ? 0.32 : 1;
+        this.material.transparent = inside || this.dim;
+        this.material.opacity = (inside ? 0.32 : 1) * (this.dim ? 0.55 : 1);
         this.material.depthWrite = !inside;
         const clipping = section ? [this.plane] : [];
         if (section) {

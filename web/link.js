@@ -1,7 +1,7 @@
 // The connection to the server: decodes what docs/protocol.md describes, connects again when it is lost.
 
 const widths = { 1: Float32Array, 2: Uint32Array, 3: Uint16Array, 4: Uint8Array };
-const kinds = { 1: "mesh", 2: "shape", 3: "cloud", 4: "file" };
+const kinds = { 1: "mesh", 2: "shape", 3: "cloud", 4: "file", 5: "tangent" };
 
 // A binary message: { type, head, arrays }. Throws when it is not one.
 export function decode(buffer) {
@@ -40,6 +40,7 @@ export class Link {
         this.change = change;
         this.wait = 300;
         this.serial = 0;
+        this.heard = performance.now(); // ms, when the server said anything
         this.connect();
     }
 
@@ -51,9 +52,11 @@ export class Link {
         this.socket.binaryType = "arraybuffer";
         this.socket.onopen = () => {
             this.wait = 300;
+            this.heard = performance.now();
             this.change(true);
         };
         this.socket.onmessage = (event) => {
+            this.heard = performance.now();
             const message = typeof event.data === "string" ? JSON.parse(event.data) : decode(event.data);
             this.hear(message);
         };

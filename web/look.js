@@ -1,4 +1,5 @@
 // How it looks: colours by field with their range, what is shown, the section plane, the legend.
+import { readNumber } from "./fields.js";
 import { fields, format, regionColours } from "./colours.js";
 
 const $ = (id) => document.getElementById(id);
@@ -94,13 +95,11 @@ export class Look {
     }
 
     readRange() {
-        const low = Number($("range-low").value);
-        const high = Number($("range-high").value);
-        if (low < high) {
+        const low = readNumber($("range-low"), { name: "Low" });
+        const high = low === null ? null : readNumber($("range-high"), { name: "High", low: low + 1e-12 * Math.abs(low) });
+        if (low !== null && high !== null) {
             this.range = [low, high];
             this.repaint();
-        } else {
-            this.app.toast("The low end of the range must lie below the high end.");
         }
     }
 
@@ -175,7 +174,9 @@ export class Look {
                 return li;
             }));
         } else if (this.span) {
-            $("legend-title").textContent = field.title;
+            // stress and strain of a predicted shape are not known
+            const old = shown.head.predicted && field.key !== "displacement";
+            $("legend-title").textContent = `${field.title}${old ? " (of the shape solved last)" : ""}`;
             $("legend-bar").style.background = field.scale.css;
             const [low, high] = this.span;
             $("legend-ticks").replaceChildren(...[low, 0.5 * (low + high), high].map((v) => {

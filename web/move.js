@@ -1,6 +1,7 @@
 // Moving the robot by its commands: sliders, number fields, efforts, presets, undo, sweeps and playback.
 import { brief } from "./colours.js";
 import { plotSvg } from "./plot.js";
+import { complain, readNumber } from "./fields.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -65,20 +66,18 @@ export class Move {
         root.className = "knob";
         const step = (c.high - c.low) / 500;
         root.innerHTML = `<div class="knob-line"><label for="knob-${i}"></label>
-            <input id="number-${i}" type="number" step="any"><span class="unit"></span></div>
+            <input id="number-${i}" type="text" inputmode="decimal"><span class="unit"></span></div>
             <input id="knob-${i}" type="range">
             <div class="efforts"><span></span><button type="button">idle</button></div>`;
         root.querySelector("label").textContent = c.name;
         root.querySelector(".unit").textContent = c.unit;
-        const number = root.querySelector("input[type=number]");
+        const number = root.querySelector("input[type=text]");
         const slider = root.querySelector("input[type=range]");
         const idle = root.querySelector("button");
         number.setAttribute("aria-label", `${c.name}${c.unit ? ` in ${c.unit}` : ""}`);
         idle.title = c.drive.includes("ratio") || c.drive === "length" || c.drive === "shortening" ? "Let it go slack" : "Vent it";
         idle.setAttribute("aria-label", `Leave ${c.name} idle`);
         Object.assign(slider, { min: c.low, max: c.high, step, value: c.rest });
-        number.min = c.low;
-        number.max = c.high;
         const set = (value, done) => {
             const v = Math.min(c.high, Math.max(c.low, value));
             if (!this.before) {
@@ -91,13 +90,15 @@ export class Move {
                 this.keep();
             }
         };
-        slider.addEventListener("input", () => set(Number(slider.value), false));
+        slider.addEventListener("input", () => {
+            complain(number, "");
+            set(Number(slider.value), false);
+        });
         slider.addEventListener("change", () => this.keep());
         number.addEventListener("change", () => {
-            if (number.value !== "" && Number.isFinite(Number(number.value))) {
-                set(Number(number.value), true);
-            } else {
-                this.refresh();
+            const value = readNumber(number, { name: c.name, low: c.low, high: c.high, unit: c.unit });
+            if (value !== null) {
+                set(value, true);
             }
         });
         idle.addEventListener("click", () => this.go(this.commands.map((v, k) => (k === i ? null : v))));
@@ -109,6 +110,8 @@ export class Move {
     send() {
         this.backToLive();
         this.serial = this.app.link.wish({ type: "set", robot: this.robot.robot, commands: this.commands });
+        this.app.truth.ask(this.serial ? { serial: this.serial, commands: [...this.commands] } : null);
+        this.app.save.wholeRun(false);
         return this.serial;
     }
 
@@ -161,7 +164,7 @@ export class Move {
             const zero = Math.min(c.high, Math.max(c.low, c.rest));
             k.slider.style.setProperty("--fill", `${(100 * (shown - c.low)) / (c.high - c.low || 1)}%`);
             k.slider.setAttribute("aria-valuetext", value === null ? `idle, at ${brief(zero)}` : `${brief(value)} ${c.unit}`);
-            if (document.activeElement !== k.number) {
+            if (document.activeElement !== k.number && !k.number.hasAttribute("aria-invalid")) {
                 k.number.value = value === null ? "" : String(Number(shown.toPrecision(4)));
                 k.number.placeholder = value === null ? "idle" : "";
             }
@@ -259,11 +262,11 @@ export class Move {
         }
         const i = Number($("sweep-command").value);
         const c = this.robot.commands[i];
-        const steps = Math.round(Number($("sweep-steps").value));
-        const from = Number($("sweep-from").value);
-        const to = Number($("sweep-to").value);
-        if (!(steps >= 2 && steps <= 200) || ![from, to].every((v) => v >= c.low - 1e-9 && v <= c.high + 1e-9)) {
-            this.app.toast(`A sweep of ${c.name} needs 2 to 200 steps between ${brief(c.low)} and ${brief(c.high)} ${c.unit}.`);
+        const range = { low: c.low, high: c.high, unit: c.unit };
+        const from = readNumber($("sweep-from"), { name: "From", ...range });
+        const to = readNumber($("sweep-to"), { name: "To", ...range });
+        const steps = readNumber($("sweep-steps"), { name: "Steps", low: 2, high: 200, whole: true });
+        if (from === null || to === null || steps === null) {
             return;
         }
         this.running = true;
@@ -286,7 +289,7 @@ export class Move {
         this.history.push(start);
         this.refresh();
         if (frames.length > 1) {
-            this.setFrames(frames, { command: i });
+            this.setFrames(frames, { command: i, name: `sweep of ${c.name}` });
         }
     }
 
@@ -300,6 +303,7 @@ export class Move {
         this.showFrame(frames.length - 1);
         this.backToLive();
         $("player").hidden = false;
+        this.app.save.wholeRun(true);
     }
 
     showFrame(k) {
@@ -310,6 +314,8 @@ export class Move {
         this.app.show(this.frames[k], false);
         this.played = this.frames[k].head.commands;
         this.refresh();
+        this.app.truth.say();
+        this.app.save.refresh();
         this.plotSweep();
     }
 
@@ -324,7 +330,7 @@ export class Move {
         const y = this.frames.map((f) => Math.hypot(...f.head.markers[0].displacement));
         $("sweep-plot").innerHTML = plotSvg({
             curves: [{ x, y }], mark: x[this.at],
-            xLabel: `${c.name}${c.unit ? `, ${c.unit}` : ""}`, yLabel: `way of ${this.robot.markers[0].name}, mm`,
+            xLabel: `${c.name}${c.unit ? `, ${c.unit}` : ""}`, yLabel: `displacement of ${this.robot.markers[0].name}, mm`,
         });
         $("sweep-plot").hidden = false;
     }
@@ -344,9 +350,9 @@ export class Move {
             this.played = null;
             this.refresh();
         }
-        if (this.app.shown !== this.app.shape && this.app.shape) {
-            this.app.show(this.app.shape, false);
-        }
+        $("frame-text").textContent = "live";
+        this.app.truth.decide();
+        this.app.save.refresh();
     }
 }
 

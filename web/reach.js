@@ -2,6 +2,8 @@
 import * as THREE from "three";
 import { brief, format } from "./colours.js";
 import { plotSvg } from "./plot.js";
+import { readNumber } from "./fields.js";
+import { point } from "./truth.js";
 
 const $ = (id) => document.getElementById(id);
 const axes = ["x", "y", "z"];
@@ -26,9 +28,10 @@ export class Reach {
             this.refresh();
         });
         axes.forEach((a, i) => $(`target-${a}`).addEventListener("change", (e) => {
-            if (e.target.value !== "" && Number.isFinite(Number(e.target.value))) {
+            const value = readNumber(e.target, { name: a });
+            if (value !== null) {
                 const goal = this.goal().clone();
-                goal.setComponent(i, Number(e.target.value));
+                goal.setComponent(i, value);
                 this.aim(goal);
             }
         }));
@@ -89,7 +92,7 @@ export class Reach {
         const goal = this.goal();
         parts.handle.position.copy(goal);
         axes.forEach((a, i) => {
-            if (document.activeElement !== $(`target-${a}`)) {
+            if (document.activeElement !== $(`target-${a}`) && !$(`target-${a}`).hasAttribute("aria-invalid")) {
                 $(`target-${a}`).value = format(goal.getComponent(i), 2).replace("−", "-");
             }
         });
@@ -229,6 +232,8 @@ export class Reach {
         this.target = goal.clone();
         this.app.move.backToLive();
         this.serial = this.app.link.wish({ type: "target", robot: this.robot.robot, marker: this.marker, target: goal.toArray() });
+        this.app.truth.ask(this.serial ? { serial: this.serial, marker: this.marker, target: goal.toArray() } : null);
+        this.tell("", `${point(goal.toArray())}: solving…`);
         this.refresh();
     }
 
@@ -253,14 +258,16 @@ export class Reach {
             this.settle = false;
             this.app.move.keep();
         }
-        const { outcome, distance, bounds } = head.ik;
+        const { outcome, distance, bounds, target } = head.ik;
+        // the verdict names its target, and says when another has been asked for since
+        const about = `${this.app.truth.answers(head) ? "" : "Earlier target "}${point(target)} on the ${head.level} mesh:`;
         if (outcome === "reached") {
-            this.tell("good", `Reached: ${brief(distance)} mm off.`);
+            this.tell("good", `${about} reached, ${brief(distance)} mm off.`);
         } else if (outcome === "nearest") {
-            const which = bounds.length ? ` At its limit: ${bounds.map((b) => `${b.name} (${b.upper ? "most" : "least"})`).join(", ")}.` : "";
-            this.tell("warn", `Out of reach. This is the nearest point, ${brief(distance)} mm away.${which}`);
+            const which = bounds.length ? ` At its limit: ${bounds.map((b) => `${b.name} (${b.upper ? "upper" : "lower"})`).join(", ")}.` : "";
+            this.tell("warn", `${about} out of reach. This is the nearest point, ${brief(distance)} mm away.${which}`);
         } else {
-            this.tell("bad", `${head.ik.message || outcome} (${brief(distance)} mm away)`);
+            this.tell("bad", `${about} ${head.ik.message || outcome} (${brief(distance)} mm away).`);
         }
     }
 
@@ -295,12 +302,12 @@ export class Reach {
     // A closed curve that begins where the marker is; `curve` is of size 2.
     shape(curve) {
         const [u, v] = this.basis();
-        const half = 0.5 * Number($("path-size").value);
-        const count = Math.round(Number($("path-count").value));
-        if (!(half > 0) || !(count >= 2 && count <= 400)) {
-            this.app.toast("A path needs a size above 0 and 2 to 400 points.");
+        const size = readNumber($("path-size"), { name: "Size", low: 0.001, high: 1e5, unit: "mm" });
+        const count = readNumber($("path-count"), { name: "Points", low: 2, high: 400, whole: true });
+        if (size === null || count === null) {
             return;
         }
+        const half = 0.5 * size;
         const origin = this.place();
         const points = [];
         for (let k = 0; k < count; ++k) {
@@ -400,7 +407,7 @@ export class Reach {
             this.following = false;
             $("path-follow").textContent = "Follow";
             if (this.frames?.length > 1) {
-                this.app.move.setFrames(this.frames, {});
+                this.app.move.setFrames(this.frames, { record: message, name: `path of ${this.robot.markers[message.marker].name}` });
             }
             this.frames = [];
         }

@@ -17,12 +17,13 @@ export class Save {
     constructor(app) {
         this.app = app;
         $("save-png").addEventListener("click", () => this.png());
-        $("save-gltf").addEventListener("click", () => this.gltf());
-        $("save-csv").addEventListener("click", () => download(`${this.name}.csv`, this.csv(), "text/csv"));
+        $("save-gltf").addEventListener("click", () => this.solved() && this.gltf());
+        $("save-csv").addEventListener("click", () => this.solved() && download(`${this.name}.csv`, this.csv(), "text/csv"));
         for (const format of ["vtu", "stl"]) {
-            $(`save-${format}`).addEventListener("click", () => this.ask({ format }));
+            $(`save-${format}`).addEventListener("click", () => this.solved() && this.ask({ format, shapes: [this.app.shown.head.shape] }));
         }
-        $("save-gcode").addEventListener("click", () => this.ask({ format: "gcode", shapes: this.poses().map((p) => p.shape) }));
+        $("save-gcode").addEventListener("click", () => this.solved() && this.ask({ format: "gcode", shapes: this.poses().map((p) => p.shape) }));
+        $("save-run").addEventListener("change", () => this.refresh());
     }
 
     get name() {
@@ -33,46 +34,91 @@ export class Save {
         this.app.link.send({ type: "export", robot: this.app.robot.robot, ...what });
     }
 
+    // A predicted shape is no result: nothing is written of it.
+    solved() {
+        const head = this.app.shown?.head;
+        if (!head || head.predicted) {
+            this.app.toast(head ? "The shape shown is predicted. Files are written of solved shapes: wait a moment." : "Nothing is solved yet.");
+        }
+        return Boolean(head && !head.predicted);
+    }
+
+    // ---- what is written
+    // After a sweep or a path every step of it; after the next move the pose shown.
+    wholeRun(on) {
+        $("save-run").checked = on;
+        this.refresh();
+    }
+
+    refresh() {
+        const { move, shown } = this.app;
+        const run = move.frames.length > 0;
+        $("save-run").disabled = !run;
+        $("save-run-text").textContent = run ? `Every step of the ${move.about.name} (${this.run().length} steps)` : "Every step of a run";
+        $("save-hint").textContent = shown ? `Files hold the pose shown: ${this.title(shown.head)}.` : "Nothing is shown yet.";
+    }
+
+    // A shape in one line: commands and mesh.
+    title(head) {
+        const commands = this.app.robot.commands.map((c, i) => `${c.name} ${head.commands[i] === null ? "idle" : `${Number(head.commands[i].toPrecision(6))}${c.unit ? ` ${c.unit}` : ""}`}`);
+        const mesh = this.app.robot.model === "full" ? `${head.level} mesh` : this.app.robot.model;
+        return `${[...commands, mesh].join(", ")}${head.solved ? "" : `, not solved (${head.outcome})`}`;
+    }
+
     png() {
         this.app.stage.picture().toBlob((blob) => download(`${this.name}.png`, blob, "image/png"), "image/png");
     }
 
     // The surface shown, with its colours; glTF counts in metres and has y up.
     gltf() {
-        const current = this.app.body.current;
+        const { body, robot, shown, viewerVersion } = this.app;
         const scene = new THREE.Scene();
-        const mesh = new THREE.Mesh(current.surface.geometry.clone(), new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.6, metalness: 0 }));
+        const mesh = new THREE.Mesh(body.current.surface.geometry.clone(), new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.6, metalness: 0 }));
         mesh.name = this.name;
+        mesh.userData = { robot: robot.name, hash: robot.hash, shape: this.title(shown.head), pliant: viewerVersion, written: new Date().toISOString() };
         mesh.scale.setScalar(1e-3);
         mesh.rotation.x = -Math.PI / 2;
         scene.add(mesh);
         new GLTFExporter().parse(scene, (data) => download(`${this.name}.glb`, data, "model/gltf-binary"), (e) => this.app.toast(`glTF: ${e.message}`), { binary: true });
     }
 
-    // What is saved: every step of the last sweep or path, or the pose shown.
+    // The steps of the last sweep or path.
+    run() {
+        const { frames, about } = this.app.move;
+        return about?.record ? about.record.waypoints : frames.map((f) => pose(f.head));
+    }
+
     poses() {
-        const { move, reach, shown } = this.app;
-        if (reach.record?.waypoints.length) {
-            return reach.record.waypoints.map((w) => ({ shape: w.shape, commands: w.commands, markers: w.markers, efforts: w.efforts }));
-        }
-        const heads = move.frames.length ? move.frames.map((f) => f.head) : [shown.head];
-        return heads.map((h) => ({ shape: h.shape, commands: h.commands, markers: h.markers.map((m) => m.position), efforts: h.actuators.map((a) => a.effort) }));
+        return $("save-run").checked ? this.run() : [pose(this.app.shown.head)];
     }
 
     csv() {
-        const { robot } = this.app;
+        const { robot, move, fine, shown, viewerVersion } = this.app;
         const quote = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
         const head = [
             ...robot.commands.map((c) => `${c.name}${c.unit ? ` (${c.unit})` : ""}`),
             ...robot.markers.flatMap((m) => ["x", "y", "z"].map((a) => `${m.name} ${a} (mm)`)),
             ...robot.actuators.map((a) => `${a.name} ${a.effort} (${a.unit})`),
+            ...robot.sensors.map((s) => `${s.name} (${s.unit})`),
+            "outcome",
         ];
-        const rows = this.poses().map((p) => [...p.commands, ...p.markers.flat(), ...p.efforts].map((v) => (v === null ? "" : Number(v.toPrecision(9)))));
-        return [head.map(quote), ...rows].map((r) => r.join(",")).join("\n") + "\n";
+        const number = (v) => (v === null ? "" : Number(v.toPrecision(9)));
+        const rows = this.poses().map((p) => [...[...p.commands, ...p.markers.flat(), ...p.efforts, ...p.sensors].map(number), quote(p.outcome)]);
+        const what = $("save-run").checked ? `every step of the ${move.about.name}` : `the pose shown, ${this.title(shown.head)}`;
+        const about = [
+            `pliant ${viewerVersion}, robot ${robot.name} (${robot.hash}), ${robot.file}`,
+            what,
+            `${shown.head.level} mesh${shown.head.level === "fine" && fine ? ` of ${fine.elements} elements` : ""}, written ${new Date().toISOString()}`,
+        ];
+        return [...about.map((line) => `# ${line}`), ...[head.map(quote), ...rows].map((r) => r.join(","))].join("\n") + "\n";
     }
 
     // A file message.
     hear(message) {
         download(message.head.name, message.arrays.bytes, "application/octet-stream");
     }
+}
+
+function pose(h) {
+    return { shape: h.shape, commands: h.commands, markers: h.markers.map((m) => m.position), efforts: h.actuators.map((a) => a.effort), sensors: h.sensors, outcome: h.outcome };
 }

@@ -31,8 +31,10 @@ typedef enum server_channel {
     SERVER_MESH_COARSE,
     SERVER_STATUS,
     SERVER_SHAPE,
+    SERVER_TANGENT,
     SERVER_PATH,
     SERVER_CLOUD,
+    SERVER_TICK,
     SERVER_CHANNEL_COUNT
 } server_channel;
 
@@ -81,7 +83,11 @@ typedef struct server_desk {
     char *load; // the robot file to open, on the heap
     bool has_pose, has_load, has_job;
     atomic_uint poses, loads;
+    _Atomic double posed; // s, when the newest pose was wished for
     atomic_bool cancel, stop;
+    // of the worker: whether it works, and when it gave its last sign of life (s)
+    atomic_bool busy;
+    _Atomic double alive;
     // for the viewers
     server_message *channel[SERVER_CHANNEL_COUNT];
     uint64_t version[SERVER_CHANNEL_COUNT];
@@ -112,9 +118,9 @@ typedef struct server_model {
     const pl_mesh *body; // what is drawn
     uint32_t mesh;       // number of the mesh message
     bool coarse;
-    bool stiff;     // coarse by linear elements, which bend too little
     pl_state *home; // full models: the equilibrium without commands, once it was found
-    double seconds; // of the last solve
+    double seconds; // of the last solve that finished
+    uint32_t shape; // number of the shape published last, while the model still stands there; 0: it moved
     pl_statics_report report;
     // inverse kinematics, made when first asked for
     pl_ik *ik;
@@ -134,12 +140,17 @@ void server_model_close(server_model *m);
 server_message *server_model_mesh(const server_model *m);
 // The shape as it stands. `extra` (released here) is merged into the header.
 server_message *server_model_shape(server_model *m, json_t *extra);
+// The derivative of the shape with respect to the commands, in the units of the page, and that of markers,
+// efforts, ratios and sensors in the header; NULL when out of memory.
+server_message *server_model_tangent(const server_model *m, const pl_model_derivative *d, uint32_t robot);
 // To where loads and stress-free shapes bring it without commands: at once when that was solved before,
 // otherwise to the shape as drawn. What was solved there is kept by the second.
 void server_model_go_home(server_model *m);
 void server_model_keep_home(server_model *m);
 // Positions of the vertices drawn, 3 each; borrowed until the next call.
 const double *server_model_positions(server_model *m);
+// Sensors in the units of the robot message.
+json_t *server_model_sensors(const server_model *m, const pl_model_answer *answer);
 pl_actuator_info server_model_actuator(const server_model *m, int i);
 // Inverse kinematics for a marker, with the commands in `hold` kept; the model's until the next call.
 pl_status server_model_ik(server_model *m, int marker, const bool *hold, const pl_progress *progress,

@@ -46,6 +46,7 @@ static json_t *job_waypoint(const server_model *m, const pl_waypoint *at, int ma
     json_object_set_new(one, "commands", commands);
     json_object_set_new(one, "markers", markers);
     json_object_set_new(one, "efforts", efforts);
+    json_object_set_new(one, "sensors", server_model_sensors(m, &at->answer));
     json_object_set_new(one, "shape", json_integer(shape));
     return one;
 }
@@ -165,13 +166,6 @@ static bool job_sample(void *user, const pl_workspace_sample *sample)
     return true;
 }
 
-// On the coarse mesh when it bends as the fine one does, that is when it is quadratic.
-static server_model *job_cloud_model(server_worker *w)
-{
-    const bool bends = w->has_coarse && pl_mesh_get(w->coarse.body).kind[0] == PL_TET10;
-    return bends ? &w->coarse : &w->fine;
-}
-
 static pl_status job_cloud_run(job_cloud_work *c, pl_error *err)
 {
     double low[SERVER_COMMANDS], high[SERVER_COMMANDS];
@@ -197,7 +191,7 @@ static pl_status job_cloud_run(job_cloud_work *c, pl_error *err)
 
 static void job_cloud(server_worker *w, const server_job *job)
 {
-    job_cloud_work c = {.w = w, .job = job, .m = job_cloud_model(w)};
+    job_cloud_work c = {.w = w, .job = job, .m = w->has_coarse ? &w->coarse : &w->fine};
     pl_error err = {0};
     if (job->marker >= c.m->info.marker_count || c.m->info.command_count == 0) {
         server_refuse(w->desk, job->viewer, "a workspace needs a marker and a command");
@@ -220,6 +214,12 @@ static void job_cloud(server_worker *w, const server_job *job)
 }
 
 // ---- files
+static pl_status job_forgotten(uint32_t shape, pl_error *err)
+{
+    return server_fail(err, PL_BAD_INPUT, "shape %u is not remembered any more: move the robot there again",
+                       shape);
+}
+
 // A motion through remembered shapes, at no less than a tenth of a second each.
 static pl_status job_motion(server_worker *w, const server_job *job, pl_motion *motion, pl_error *err)
 {
@@ -231,10 +231,13 @@ static pl_status job_motion(server_worker *w, const server_job *job, pl_motion *
     }
     for (int i = 0; i < job->count && status == PL_OK; ++i) {
         pl_model_answer answer;
-        if (!worker_remember(w, job->shape[i], &answer)) {
+        const worker_entry *entry = worker_remember(w, job->shape[i], &answer);
+        if (!entry) {
+            return job_forgotten(job->shape[i], err);
+        }
+        if (entry->coarse) {
             return server_fail(err, PL_BAD_INPUT,
-                               "shape %u is not remembered any more: move the robot there again",
-                               job->shape[i]);
+                               "a shape of the coarse mesh drives no machine: wait for the fine one");
         }
         status = pl_motion_add(motion, 0.1 * i, target, &answer, NULL, err);
     }
@@ -259,36 +262,161 @@ static pl_status job_write_motion(server_worker *w, const server_job *job, const
     return status;
 }
 
-// Writes the file into a folder of its own and reads it back.
+// A shape in one line: robot, commands, mesh. Written into every file.
+static void job_title(const server_worker *w, const worker_entry *entry, char *text, size_t room)
+{
+    const server_model *m = entry->coarse ? &w->coarse : &w->fine;
+    size_t n = (size_t)snprintf(text, room, "%.60s, shape %u, %s mesh", m->info.name ? m->info.name : "robot",
+                                entry->shape, entry->coarse ? "coarse" : "fine");
+    for (int i = 0; i < m->info.command_count && n < room; ++i) {
+        const server_knob knob = server_knob_of(m, i);
+        const double value = entry->value[i] / knob.scale;
+        n += isnan(value) ? (size_t)snprintf(text + n, room - n, ", %.40s idle", m->info.command[i].name)
+                          : (size_t)snprintf(text + n, room - n, ", %.40s %.6g%s%s", m->info.command[i].name,
+                                             value, strcmp(knob.unit, "1") ? " " : "",
+                                             strcmp(knob.unit, "1") ? knob.unit : "");
+    }
+}
+
+// Brings the model to a remembered shape: the equilibrium is found again from its commands, and must be the
+// same one.
+static pl_status job_revisit(server_model *m, const worker_entry *entry, const pl_model_answer *then,
+                             pl_error *err)
+{
+    pl_statics_report report;
+    m->shape = 0;
+    const pl_status status = pl_model_fk(m->model, then->command, &report, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    const double *marker = pl_model_get_answer(m->model).marker;
+    double off = 0;
+    for (int i = 0; i < 3 * m->info.marker_count; ++i) {
+        off = fmax(off, fabs(marker[i] - then->marker[i]));
+    }
+    if (report.outcome != PL_SOLVED || off > 1e-3 * m->info.size) {
+        return server_fail(
+            err, PL_BAD_INPUT,
+            "shape %u cannot be found again from its commands (%s, %.3g mm off): move the robot "
+            "there again",
+            entry->shape, pl_outcome_name(report.outcome), off);
+    }
+    return PL_OK;
+}
+
+static pl_status job_write_shape(server_model *m, const char *format, const char *path, pl_error *err)
+{
+    if (strcmp(format, "stl") == 0) {
+        return pl_mesh_write_stl(m->body, NULL, server_model_positions(m), path, err);
+    }
+    return m->robot
+               ? pl_state_write_vtu(pl_model_statics(m->model), m->robot, pl_model_state(m->model), path, err)
+               : pl_shape_write_vtu(m->body, server_model_positions(m), NULL, 0, NULL, 0, path, err);
+}
+
+// The shape that the viewer sees, which need not be where the model stands.
+static pl_status job_write_seen(server_worker *w, const server_job *job, const char *path, pl_error *err)
+{
+    pl_model_answer then;
+    const worker_entry *entry = job->count == 1 ? worker_remember(w, job->shape[0], &then) : NULL;
+    if (!entry) {
+        return job->count == 1 ? job_forgotten(job->shape[0], err)
+                               : server_fail(err, PL_BAD_INPUT, "'shapes' must name the one shape to write");
+    }
+    server_model *m = entry->coarse ? &w->coarse : &w->fine;
+    if (m->shape == entry->shape) {
+        return job_write_shape(m, job->format, path, err);
+    }
+    const uint32_t stands = m->shape;
+    pl_status status = pl_model_keep(m->model, 3);
+    if (status == PL_OK) {
+        status = job_revisit(m, entry, &then, err);
+        if (status == PL_OK) {
+            status = job_write_shape(m, job->format, path, err);
+        }
+        pl_model_recall(m->model, 3);
+        m->shape = stands;
+    }
+    return status;
+}
+
+// Says in the file what it holds: in the header of an STL, in a comment of the others. Takes `data` over.
+static char *job_label(char *data, size_t *bytes, const char *format, const char *title)
+{
+    char line[1200];
+    int n = 0;
+    size_t at = 0;
+    if (strcmp(format, "stl") == 0) {
+        memset(data, ' ', 80);
+        memcpy(data, title, strlen(title) < 80 ? strlen(title) : 80);
+        return data;
+    }
+    if (strcmp(format, "vtu") == 0) {
+        const char *second = memchr(data, '\n', *bytes); // behind the XML declaration
+        at = second ? (size_t)(second - data) + 1 : 0;
+        n = snprintf(line, sizeof line, "<!-- pliant %s: %s -->\n", pl_version(), title);
+        for (char *two = strstr(line + 4, "--"); two && two < line + n - 4; two = strstr(two, "--")) {
+            two[1] = '_'; // a comment may not hold two hyphens
+        }
+    } else {
+        n = snprintf(line, sizeof line, "%s pliant %s: %s\n", strcmp(format, "csv") == 0 ? "#" : ";",
+                     pl_version(), title);
+    }
+    char *grown = realloc(data, *bytes + (size_t)n);
+    if (!grown) {
+        free(data);
+        return NULL;
+    }
+    memmove(grown + at + n, grown + at, *bytes - at);
+    memcpy(grown + at, line, (size_t)n);
+    *bytes += (size_t)n;
+    return grown;
+}
+
+static pl_status job_write(server_worker *w, const server_job *job, const char *path, pl_error *err)
+{
+    if (strcmp(job->format, "vtu") == 0 || strcmp(job->format, "stl") == 0) {
+        return job_write_seen(w, job, path, err);
+    }
+    if (strcmp(job->format, "gcode") == 0 || strcmp(job->format, "csv") == 0) {
+        return job_write_motion(w, job, path, err);
+    }
+    return server_fail(err, PL_BAD_INPUT, "the server writes vtu, stl, csv and gcode, not '%s'", job->format);
+}
+
+// Writes the file into a folder of its own and reads it back; `data` is on the heap.
 static pl_status job_file(server_worker *w, const server_job *job, char **data, size_t *bytes, pl_error *err)
 {
     const char *root = getenv("TMPDIR");
-    char folder[400], path[500];
+    char folder[400], path[500], title[1000];
     snprintf(folder, sizeof folder, "%.300s/pliant-XXXXXX", root && root[0] ? root : "/tmp");
     if (!mkdtemp(folder)) {
         return server_fail(err, PL_BAD_FILE, "no folder for the file can be made in %.300s",
                            root && root[0] ? root : "/tmp");
     }
     snprintf(path, sizeof path, "%s/shape.%s", folder, job->format);
-    server_model *m = &w->fine;
-    pl_status status = PL_BAD_INPUT;
-    if (strcmp(job->format, "vtu") == 0) {
-        status = m->robot
-                     ? pl_state_write_vtu(pl_model_statics(m->model), m->robot, pl_model_state(m->model),
-                                          path, err)
-                     : pl_shape_write_vtu(m->body, server_model_positions(m), NULL, 0, NULL, 0, path, err);
-    } else if (strcmp(job->format, "stl") == 0) {
-        status = pl_mesh_write_stl(m->body, NULL, server_model_positions(m), path, err);
-    } else if (strcmp(job->format, "gcode") == 0 || strcmp(job->format, "csv") == 0) {
-        status = job_write_motion(w, job, path, err);
-    } else {
-        server_fail(err, PL_BAD_INPUT, "the server writes vtu, stl, csv and gcode, not '%s'", job->format);
-    }
+    char *read = NULL;
+    pl_status status = job_write(w, job, path, err);
     if (status == PL_OK) {
-        status = pl_file_read(path, data, bytes, err);
+        status = pl_file_read(path, &read, bytes, err);
     }
     unlink(path);
     rmdir(folder);
+    if (status == PL_OK) {
+        pl_model_answer then;
+        job_title(w, worker_remember(w, job->shape[0], &then), title, sizeof title);
+        if (job->count > 1) {
+            const size_t n = strlen(title);
+            snprintf(title + n, sizeof title - n, " and %d more", job->count - 1);
+        }
+        *data = malloc(*bytes + 1);
+        if (*data) {
+            memcpy(*data, read, *bytes);
+            *data = job_label(*data, bytes, job->format, title);
+        }
+        status = *data ? PL_OK : server_fail(err, PL_NO_MEMORY, "no memory for the file");
+    }
+    pl_file_free(read);
     return status;
 }
 
@@ -311,7 +439,7 @@ static void job_export(server_worker *w, const server_job *job)
     }
     free(json);
     json_decref(head);
-    pl_file_free(data);
+    free(data);
 }
 
 void worker_job(server_worker *w, const server_job *job)

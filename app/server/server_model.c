@@ -219,7 +219,7 @@ static json_t *model_markers(const server_model *m, const pl_model_answer *answe
     return list;
 }
 
-static json_t *model_sensors(const server_model *m, const pl_model_answer *answer)
+json_t *server_model_sensors(const server_model *m, const pl_model_answer *answer)
 {
     static const double scale[] = {1, 1e-3, 1e3}; // mm, mL, kPa
     json_t *list = json_array();
@@ -295,12 +295,11 @@ server_message *server_model_shape(server_model *m, json_t *extra)
     }
     json_object_set_new(head, "mesh", json_integer(m->mesh));
     json_object_set_new(head, "level", json_string(m->coarse ? "coarse" : "fine"));
-    json_object_set_new(head, "stiff", json_boolean(m->stiff));
     json_object_set_new(head, "commands", commands);
     model_report(m, head);
     json_object_set_new(head, "actuators", model_actuators(m, &answer));
     json_object_set_new(head, "markers", model_markers(m, &answer));
-    json_object_set_new(head, "sensors", model_sensors(m, &answer));
+    json_object_set_new(head, "sensors", server_model_sensors(m, &answer));
     model_fields(m, head);
     size_t points = 0;
     float *line = model_lines(m, &points, lines);

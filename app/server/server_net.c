@@ -12,8 +12,9 @@ _Static_assert(SERVER_FRONT >= LWS_PRE, "room in front of a payload");
 // of the import map in web/index.html, to the letter
 #define NET_IMPORT_MAP_HASH "sha256-qPIeESgLBEn11LziDGthPeK9ZvGhU0lZcS7T1myhRTA="
 
-#define NET_TICK (200 * LWS_US_PER_MS)
+#define NET_TICK (100 * LWS_US_PER_MS)
 #define NET_LOOK 0.4 // s between two looks at the robot's files
+#define NET_BEAT 0.5 // s between two signs of life
 
 // ---- viewers
 static void net_want_write_all(server_net *net)
@@ -319,6 +320,20 @@ static void net_look(server_net *net)
     }
 }
 
+// A sign of life for every viewer, and of the worker: seconds since its own last one.
+static void net_beat(server_net *net)
+{
+    server_desk *desk = net->desk;
+    if (net->viewer_count == 0 || server_now() - net->beaten < NET_BEAT) {
+        return;
+    }
+    net->beaten = server_now();
+    const bool busy = atomic_load(&desk->busy);
+    const double age = busy ? server_now() - atomic_load(&desk->alive) : 0;
+    server_publish_json(desk, SERVER_TICK,
+                        json_pack("{s:s,s:b,s:f}", "type", "tick", "busy", busy, "age", age));
+}
+
 typedef struct net_clock {
     lws_sorted_usec_list_t list; // first, so that the callback finds the rest
     server_net *net;
@@ -328,6 +343,7 @@ static void net_tick(lws_sorted_usec_list_t *list)
 {
     server_net *net = ((net_clock *)list)->net;
     net_look(net);
+    net_beat(net);
     if (net->asking && server_now() - net->asked > NET_ASK_PATIENCE) {
         net_hand_over(net, net->asking);
     }

@@ -29,8 +29,8 @@ typedef struct server_net {
     double asked;           // s, when
     char *path;             // the robot shown, to watch its files
     uint64_t stamp;
-    double looked;
-    double seen; // s, when somebody was looking last
+    double looked, beaten; // s, when the files were looked at, when the viewers got a sign of life
+    double seen;           // s, when somebody was looking last
     bool stopping;
 } server_net;
 

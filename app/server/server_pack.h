@@ -27,7 +27,8 @@ typedef enum server_kind {
     SERVER_KIND_MESH = 1,
     SERVER_KIND_SHAPE = 2,
     SERVER_KIND_CLOUD = 3,
-    SERVER_KIND_FILE = 4
+    SERVER_KIND_FILE = 4,
+    SERVER_KIND_TANGENT = 5
 } server_kind;
 typedef enum server_type { SERVER_F32 = 1, SERVER_U32 = 2, SERVER_U16 = 3, SERVER_U8 = 4 } server_type;
 

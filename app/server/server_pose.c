@@ -1,5 +1,6 @@
 // Going where the owner of the controls wishes: first the coarse mesh, when the fine one is slow, then the
-// fine one. Both are published; each says which it is.
+// fine one. Both are published; each says which it is. While a hand drags, wishes come faster than solves:
+// the preview in hand finishes, then the newest wish is taken; the page predicts what lies between.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +43,7 @@ static bool pose_is_idle(const double *command, int count)
     return true;
 }
 
-// Solves for the commands; false when overtaken.
+// Solves for the commands; false when a newer wish stopped it.
 static bool pose_forward(server_worker *w, server_model *m, const double *command)
 {
     const double start = server_now();
@@ -52,14 +53,15 @@ static bool pose_forward(server_worker *w, server_model *m, const double *comman
         server_model_go_home(m);
     }
     w->fraction = 0;
+    m->shape = 0;
     const pl_status status = pl_model_fk(m->model, command, &m->report, &err);
-    m->seconds = server_now() - start;
     if (idle && status == PL_OK && m->report.outcome == PL_SOLVED) {
         server_model_keep_home(m);
     }
     if (status == PL_INTERRUPTED || (status == PL_OK && m->report.outcome == PL_STOPPED)) {
-        return !worker_overtaken(w);
+        return false;
     }
+    m->seconds = server_now() - start; // a solve that was stopped says nothing about the next one
     if (status != PL_OK) {
         m->report = (pl_statics_report){.outcome = PL_ITERATION_LIMIT, .residual = NAN};
         snprintf(m->report.message, sizeof m->report.message, "%.239s", err.text);
@@ -74,14 +76,17 @@ static void pose_to_commands(server_worker *w, const server_pose *pose)
         return;
     }
     // nobody knows yet how long the first solve takes
-    const bool first = w->in_load && w->has_coarse && !w->coarse.stiff;
-    if (first || (w->has_coarse && w->fine.seconds > POSE_QUICK)) {
+    const bool preview = w->has_coarse && (w->in_load || w->fine.seconds > POSE_QUICK);
+    if (preview) {
+        w->yield = WORKER_NEVER;
         if (!pose_forward(w, &w->coarse, command)) {
             return;
         }
         worker_publish_shape(w, &w->coarse, json_object());
+        worker_tangent(w, &w->coarse, false);
     }
-    if (!worker_overtaken(w) && pose_forward(w, &w->fine, command)) {
+    w->yield = preview ? WORKER_AT_ONCE : WORKER_WHEN_RESTED;
+    if ((!preview || !worker_overtaken(w)) && pose_forward(w, &w->fine, command)) {
         worker_publish_shape(w, &w->fine, json_object());
     }
 }
@@ -108,7 +113,7 @@ static json_t *pose_ik_json(const server_pose *pose, const pl_ik_report *report)
     return ik;
 }
 
-// Goes to the target, from where the model stands; false when overtaken or refused.
+// Goes to the target, from where the model stands; false when a newer wish stopped it or it was refused.
 static bool pose_reach(server_worker *w, server_model *m, const server_pose *pose)
 {
     const pl_progress progress = worker_progress(w);
@@ -119,10 +124,11 @@ static bool pose_reach(server_worker *w, server_model *m, const server_pose *pos
     if (status == PL_OK) {
         status = pl_ik_set_target(ik, 0, pose->target, &err);
     }
+    m->shape = 0;
     if (status == PL_OK) {
         status = pl_ik_solve(ik, NULL, &report, &err);
     }
-    if (worker_overtaken(w)) {
+    if (worker_must_stop(w)) {
         return false;
     }
     if (status != PL_OK) {
@@ -136,10 +142,16 @@ static bool pose_reach(server_worker *w, server_model *m, const server_pose *pos
 
 static void pose_to_target(server_worker *w, const server_pose *pose)
 {
-    if (w->has_coarse && w->fine.seconds > POSE_QUICK && !pose_reach(w, &w->coarse, pose)) {
-        return;
+    const bool preview = w->has_coarse && w->fine.seconds > POSE_QUICK;
+    if (preview) {
+        w->yield = WORKER_NEVER;
+        if (!pose_reach(w, &w->coarse, pose)) {
+            return;
+        }
+        worker_tangent(w, &w->coarse, false);
     }
-    if (!worker_overtaken(w)) {
+    w->yield = preview ? WORKER_AT_ONCE : WORKER_WHEN_RESTED;
+    if (!preview || !worker_overtaken(w)) {
         pose_reach(w, &w->fine, pose);
     }
 }

@@ -7,7 +7,8 @@
 #include <string.h>
 #include "server_worker.h"
 
-#define WORKER_SMALL 600 // vertices below which no coarse mesh is needed
+#define WORKER_SMALL 600  // vertices below which no coarse mesh is needed
+#define WORKER_RESTED 0.3 // s without a newer wish: the hand rests
 
 // ---- being watched
 bool worker_overtaken(const server_worker *w)
@@ -16,6 +17,17 @@ bool worker_overtaken(const server_worker *w)
     return atomic_load(&desk->stop) || atomic_load(&desk->loads) != w->loads ||
            (!w->in_load && atomic_load(&desk->poses) != w->poses) ||
            (w->in_job && atomic_load(&desk->cancel));
+}
+
+bool worker_must_stop(const server_worker *w)
+{
+    const server_desk *desk = w->desk;
+    if (w->in_job || w->yield == WORKER_AT_ONCE) {
+        return worker_overtaken(w);
+    }
+    const bool gone = atomic_load(&desk->stop) || atomic_load(&desk->loads) != w->loads;
+    return gone || (w->yield == WORKER_WHEN_RESTED && worker_overtaken(w) &&
+                    server_now() - atomic_load(&desk->posed) > WORKER_RESTED);
 }
 
 void worker_tell(server_worker *w, const char *state, const char *text, double fraction)
@@ -32,13 +44,14 @@ static bool worker_step(void *user, double fraction, const char *what)
 {
     server_worker *w = user;
     const double now = server_now();
+    atomic_store(&w->desk->alive, now);
     w->fraction = fraction >= 0 ? fraction : w->fraction;
     // quick work is not worth a message
-    if (now - w->begun > 0.25 && now - w->told > 0.15) {
+    if (!w->quiet && now - w->begun > 0.25 && now - w->told > 0.15) {
         w->told = now;
         worker_tell(w, w->has_fine ? "solving" : "loading", what ? what : "", w->fraction);
     }
-    return !worker_overtaken(w);
+    return !worker_must_stop(w);
 }
 
 pl_progress worker_progress(server_worker *w)
@@ -58,31 +71,31 @@ static void worker_log(server_worker *w, const server_model *m)
     if (!value) {
         return;
     }
-    *entry = (worker_entry){.shape = w->shape, .value = value};
+    *entry = (worker_entry){.shape = w->shape, .coarse = m->coarse, .value = value};
     memcpy(value, answer.command, c * sizeof *value);
     memcpy(value + c, answer.effort, a * sizeof *value);
     memcpy(value + c + a, answer.measure, a * sizeof *value);
     memcpy(value + c + 2 * a, answer.marker, k * sizeof *value);
 }
 
-bool worker_remember(const server_worker *w, uint32_t shape, pl_model_answer *answer)
+const worker_entry *worker_remember(const server_worker *w, uint32_t shape, pl_model_answer *answer)
 {
     const worker_entry *entry = &w->log[shape % WORKER_LOG];
     const pl_model_info *info = &w->fine.info;
     *answer = (pl_model_answer){0};
     if (!entry->value || entry->shape != shape) {
-        return false;
+        return NULL;
     }
     answer->command = entry->value;
     answer->effort = answer->command + info->command_count;
     answer->measure = answer->effort + info->actuator_count;
     answer->marker = answer->measure + info->actuator_count;
-    return true;
+    return entry;
 }
 
 void worker_publish_shape(server_worker *w, server_model *m, json_t *extra)
 {
-    ++w->shape;
+    m->shape = ++w->shape;
     json_object_set_new(extra, "robot", json_integer(w->robot));
     json_object_set_new(extra, "shape", json_integer(w->shape));
     json_object_set_new(extra, "serial", json_real(w->serial));
@@ -90,9 +103,7 @@ void worker_publish_shape(server_worker *w, server_model *m, json_t *extra)
     if (message) {
         server_publish(w->desk, SERVER_SHAPE, message);
     }
-    if (!m->coarse) {
-        worker_log(w, m);
-    }
+    worker_log(w, m);
 }
 
 void worker_check(server_model *m, const pl_ik_report *ik)
@@ -175,9 +186,9 @@ static bool worker_has_prisms(const pl_mesh *mesh)
     return false;
 }
 
-// A mesh of twice the edge length when that has less than half of the vertices; otherwise, where walls decide
-// the mesh, linear elements. Shells get longer edges instead: linear prisms hardly bend, and the mean edge is
-// short because many run across.
+// A mesh of twice the edge length, of the same elements, when that has less than half of the vertices. Where
+// walls decide the mesh there is none: linear elements would bend half as far. Shells get longer edges, for
+// their mean edge is short because many run across.
 static pl_robot *worker_coarse_robot(server_worker *w)
 {
     const pl_mesh_quality quality = pl_mesh_measure_quality(w->fine.body);
@@ -189,7 +200,7 @@ static pl_robot *worker_coarse_robot(server_worker *w)
                                .order = w->options->order,
                                .no_cache = w->options->no_cache};
     const bool shell = worker_has_prisms(w->fine.body);
-    for (int attempt = 0; attempt < (shell ? 3 : 2); ++attempt) {
+    for (int attempt = 0; attempt < (shell ? 3 : 1); ++attempt) {
         pl_robot *robot = NULL;
         pl_error err = {0};
         const pl_status status = pl_robot_load(w->path, &options, &robot, NULL, &err);
@@ -197,8 +208,7 @@ static pl_robot *worker_coarse_robot(server_worker *w)
             return robot;
         }
         pl_robot_destroy(robot);
-        options.order = shell ? options.order : 1;
-        options.size += shell ? quality.mean_edge : 0;
+        options.size += quality.mean_edge;
     }
     return NULL;
 }
@@ -211,8 +221,6 @@ static void worker_load_coarse(server_worker *w, const pl_statics_options *stati
     pl_robot *robot = worker_coarse_robot(w);
     pl_error err = {0};
     w->has_coarse = robot && worker_open(w, &w->coarse, robot, true, statics, &err) == PL_OK;
-    w->coarse.stiff =
-        w->has_coarse && pl_mesh_get(w->coarse.body).kind[0] != pl_mesh_get(w->fine.body).kind[0];
     if (w->has_coarse) {
         server_publish(w->desk, SERVER_MESH_COARSE, server_model_mesh(&w->coarse));
     }
@@ -328,6 +336,8 @@ static bool worker_wait(server_worker *w, worker_wish *wish)
         desk->job.point = NULL; // ours now; the desk stays taken until the job is done
     }
     const bool go_on = !atomic_load(&desk->stop);
+    atomic_store(&desk->alive, server_now());
+    atomic_store(&desk->busy, true);
     pthread_mutex_unlock(&desk->lock);
     return go_on;
 }
@@ -361,9 +371,14 @@ static void *worker_main(void *user)
         } else if (wish.job) {
             worker_run_job(w, &wish.the_job);
         }
+        w->yield = WORKER_AT_ONCE;
         if (!worker_overtaken(w) && w->has_fine) {
             worker_tell(w, "ready", "", -1);
         }
+        if (w->has_fine && (wish.load || wish.pose)) {
+            worker_tangent(w, &w->fine, !worker_overtaken(w));
+        }
+        atomic_store(&w->desk->busy, false);
     }
     free(wish.path);
     free(wish.the_job.point);

@@ -4,11 +4,19 @@
 
 #include "server_impl.h"
 
-#define WORKER_LOG 1024 // fine shapes remembered for files of commands
+#define WORKER_LOG 1024 // shapes remembered for files
 
-// What a fine shape said: commands, efforts, measures and markers behind each other.
+// When a newer wish stops the solve in hand. A preview always finishes: it is superseded, never cancelled.
+typedef enum worker_yield {
+    WORKER_AT_ONCE,     // a preview was shown before
+    WORKER_WHEN_RESTED, // once the newer wish has stood unchanged for a while: the hand rests elsewhere
+    WORKER_NEVER
+} worker_yield;
+
+// What a shape said: commands, efforts, measures and markers behind each other.
 typedef struct worker_entry {
     uint32_t shape;
+    bool coarse;
     double *value;
 } worker_entry;
 
@@ -24,6 +32,8 @@ struct server_worker {
     // what the work in hand watches, to stop when it is overtaken
     unsigned poses, loads;
     bool in_job, in_load;
+    bool quiet; // work nobody asked for: no word about its progress
+    worker_yield yield;
     double begun, told; // s
     double fraction;    // of the solve in hand, as far as it has told
     double serial;      // of the pose in hand
@@ -31,21 +41,26 @@ struct server_worker {
     worker_entry log[WORKER_LOG];
 };
 
-// A progress hook that tells the viewers and stops work that was overtaken.
+// A progress hook that tells the viewers and stops work as `yield` says.
 pl_progress worker_progress(server_worker *w);
+bool worker_must_stop(const server_worker *w);
+// Whether a newer wish waits.
 bool worker_overtaken(const server_worker *w);
 void worker_tell(server_worker *w, const char *state, const char *text, double fraction);
 
-// Gives the shape of a model to the viewers; `extra` goes into its header. Fine ones are remembered.
+// Gives the shape of a model to the viewers; `extra` goes into its header. What it said is remembered.
 void worker_publish_shape(server_worker *w, server_model *m, json_t *extra);
-// The fine shape of that number as a model's answer; false when it is not remembered.
-bool worker_remember(const server_worker *w, uint32_t shape, pl_model_answer *answer);
+// The shape of that number as a model's answer; NULL when it is not remembered.
+const worker_entry *worker_remember(const server_worker *w, uint32_t shape, pl_model_answer *answer);
 // After inverse kinematics: a report made from an independent check of the shape.
 void worker_check(server_model *m, const pl_ik_report *ik);
 
 // Opens the robot at w->path in place of the one before.
 void worker_load(server_worker *w);
 void worker_pose(server_worker *w, const server_pose *pose);
+// Gives the derivative of the model's shape to the viewers, who predict the shapes between two solves from
+// it. With `all` idle commands are differentiated too, at their rest values.
+void worker_tangent(server_worker *w, server_model *m, bool all);
 void worker_job(server_worker *w, const server_job *job);
 
 #endif

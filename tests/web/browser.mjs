@@ -85,6 +85,42 @@ async function open(width, height, colorScheme = "light") {
     await page.goto(server.address);
     return page;
 }
+// In the page: drags the first slider over 40 % of its range and counts what is drawn meanwhile.
+async function dragSlider([rate, time]) {
+    const { pliant } = window;
+    const seen = { solved: 0, predicted: 0, events: 0, said: "", badge: false, dim: false, vertices: pliant.fine.vertices };
+    const show = pliant.body.show;
+    let last = null;
+    pliant.body.show = function (number, x, values) {
+        if (x !== last) {
+            last = x;
+            ++seen[pliant.shown.head.predicted ? "predicted" : "solved"];
+        }
+        return show.call(this, number, x, values);
+    };
+    const slider = document.getElementById("knob-0");
+    const start = performance.now();
+    await new Promise((give) => {
+        const timer = setInterval(() => {
+            const t = Math.min(1, (performance.now() - start) / time);
+            slider.value = Number(slider.min) + 0.4 * t * (slider.max - slider.min);
+            slider.dispatchEvent(new Event("input", { bubbles: true }));
+            ++seen.events;
+            if (!document.getElementById("predicted").hidden) {
+                seen.badge = true;
+                seen.dim ||= pliant.body.dim;
+                seen.said = document.getElementById("truth").textContent;
+            }
+            if (t >= 1) {
+                clearInterval(timer);
+                slider.dispatchEvent(new Event("change", { bubbles: true }));
+                give();
+            }
+        }, 1000 / rate);
+    });
+    pliant.body.show = show;
+    return seen;
+}
 const shot = (page, name) => page.screenshot({ path: join(screens, `${name}.png`) });
 
 try {
@@ -112,6 +148,16 @@ try {
     await page.click("#undo");
     await settled(page, await lastSerial(page));
     check("undo goes back", distance(await tip(page), rest) < 0.02);
+
+    // ---- numbers that make no sense are refused beside their field
+    for (const [text, why] of [["999", /outside 0 to 40 kPa/], ["12,5", /decimal point: 12\.5/], ["lots", /not a number/]]) {
+        const serial = await lastSerial(page);
+        await page.fill("#number-1", text);
+        await page.press("#number-1", "Enter");
+        const said = await page.textContent("#number-1-complaint");
+        check(`${text} in a field is refused in words`, why.test(said) && (await lastSerial(page)) === serial && (await page.inputValue("#number-1")) === text, said);
+    }
+    await shot(page, "refused");
 
     // ---- colours and what is shown
     await page.fill("#number-1", "35");
@@ -185,7 +231,7 @@ try {
     await page.press("#target-x", "Enter");
     await settled(page, await lastSerial(page));
     const far = await page.textContent("#reach-result");
-    check("out of reach: the nearest point and its bounds", /nearest point/.test(far) && /limit/.test(far), far);
+    check("out of reach: the nearest point, its bounds and its target", /^\(5\.00, .* mm on the fine mesh: .*nearest point/.test(far) && /limit/.test(far), far);
     await shot(page, "reach");
 
     // ---- a path, the workspace, a sweep
@@ -210,9 +256,39 @@ try {
     check("a sweep can be played back", /^1 of 3/.test(await page.textContent("#frame-text")) && (await page.isVisible("#sweep-plot svg")));
     await page.click("#live");
 
+    // ---- files are of what is shown: the sweep's table, then the pose scrubbed to, then the live one
+    await page.click("#tab-save");
+    const saved = async (button) => {
+        const [download] = await Promise.all([page.waitForEvent("download", patience), page.click(`#save-${button}`)]);
+        const path = join(work, `seen-${download.suggestedFilename()}`);
+        await download.saveAs(path);
+        return readFileSync(path);
+    };
+    const rowsOf = (csv) => csv.toString().split("\n").filter((l) => l && !l.startsWith("#"));
+    check("after a sweep the table has its steps", rowsOf(await saved("csv")).length === 4, await page.textContent("#save-run-text"));
+    await page.locator("#frame").fill("0");
+    const firstStep = await page.evaluate(() => window.pliant.shown.head);
+    const stl = await saved("stl");
+    const written = [];
+    for (let i = 0; i < stl.readUInt32LE(80); ++i) {
+        for (let k = 0; k < 9; ++k) {
+            written.push(stl.readFloatLE(84 + 50 * i + 12 + 4 * k));
+        }
+    }
+    const highest = (list, k) => list.reduce((m, v, i) => (i % 3 === k ? Math.max(m, v) : m), -Infinity);
+    const reach = await page.evaluate(() => [0, 1, 2].map((k) => window.pliant.shown.arrays.x.reduce((m, v, i) => (i % 3 === k ? Math.max(m, v) : m), -Infinity)));
+    const off = Math.max(...reach.map((v, k) => Math.abs(v - highest(written, k))));
+    check("scrubbed, then STL: the shape scrubbed to", off < 0.01 && stl.subarray(0, 80).toString("latin1").includes(`shape ${firstStep.shape}, fine mesh, chamber1`), `${off.toFixed(5)} mm beside, "${stl.subarray(0, 60).toString("latin1")}"`);
+    check("and VTU says which", (await saved("vtu")).subarray(0, 400).toString().includes(`shape ${firstStep.shape}, fine mesh`));
+    await page.uncheck("#save-run");
+    const one = (await saved("csv")).toString();
+    check("one pose is one row, with commands and mesh", rowsOf(one).length === 2 && /# the pose shown, chamber1 .*fine mesh/.test(one), one.split("\n")[1]);
+    await page.click("#tab-move");
+    await page.click("#live");
+
     // ---- files
     await page.click("#tab-save");
-    for (const [button, least, begins] of [["csv", 60, "chamber1 (kPa)"], ["vtu", 10000, "<?xml"], ["stl", 5000, ""], ["gltf", 5000, "glTF"], ["png", 2000, "\x89PNG"]]) {
+    for (const [button, least, begins] of [["csv", 60, "# pliant "], ["vtu", 10000, "<?xml"], ["stl", 5000, "segment, shape "], ["gltf", 5000, "glTF"], ["png", 2000, "\x89PNG"]]) {
         const [download] = await Promise.all([page.waitForEvent("download", patience), page.click(`#save-${button}`)]);
         const path = join(work, download.suggestedFilename());
         await download.saveAs(path);
@@ -237,6 +313,17 @@ try {
     const wide = await second.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth);
     check("nothing overflows on a small screen", wide);
     await second.close();
+
+    // ---- a server that hangs
+    server.child.kill("SIGSTOP");
+    const stopped = Date.now();
+    await page.waitForFunction(() => /No answer from the server for \d+ s/.test(document.getElementById("status-text").textContent), null, patience);
+    console.log(`  a stopped server is noticed after ${((Date.now() - stopped) / 1000).toFixed(1)} s`);
+    check("a hung server is said, and the shape dims", await page.evaluate(() => window.pliant.body.dim), await page.textContent("#status-text"));
+    await shot(page, "hung");
+    server.child.kill("SIGCONT");
+    await page.waitForFunction(() => /^Solved/.test(document.getElementById("status-text").textContent) && !window.pliant.body.dim, null, patience);
+    check("when it goes on, the page does too", true);
 
     // ---- the server dies and comes back
     await kill(server, "SIGKILL");
@@ -281,10 +368,10 @@ try {
     console.log(`  a frame takes ${times[4].toFixed(1)} ms with a software renderer, a new shape ${updates[updates.length >> 1].toFixed(1)} ms (medians)`);
     check("no errors in the console", errors.length === 0, errors.slice(0, 3).join(" | "));
 
-    // ---- a wall that needs quadratic elements: the coarse mesh is linear, and called stiff
-    const levels = async (kind, change) => {
+    // ---- a full body: dragged at 60 Hz, predicted between its solves
+    const levels = async (kind, change, ...parameters) => {
         const folder = join(work, kind);
-        execFileSync(pliant, ["new", kind, folder]);
+        execFileSync(pliant, ["new", kind, folder, ...parameters.flatMap((p) => ["--param", p])]);
         const yaml = join(folder, "robot.yaml");
         writeFileSync(yaml, change(readFileSync(yaml, "utf8")));
         await kill(server, "SIGTERM");
@@ -298,13 +385,30 @@ try {
         await settled(view, 0);
         return view;
     };
-    const finger = await levels("bending_finger", (t) => t.replace(/^ {2}size: .*$/m, "  size: 5"));
-    await finger.evaluate(() => window.pliant.move.go([15]));
+    const finger = await levels("bending_finger", (t) => t.replace(/^ {2}size: .*$/m, "  size: 7"), "modules=4", "length=50");
+    await finger.waitForFunction(() => window.pliant.predict.meshes.has(window.pliant.shape.head.mesh), null, patience);
+    const dragged60 = await finger.evaluate(dragSlider, [60, 3000]);
+    console.log(`  60 Hz drag for 3 s on ${dragged60.vertices} vertices: ${dragged60.events} events, ${dragged60.solved} solved and ${dragged60.predicted} predicted shapes shown, ${((dragged60.solved + dragged60.predicted) / 3).toFixed(1)} a second`);
+    check("shapes appear while a slider is dragged", dragged60.solved + dragged60.predicted > 3, dragged60.solved + dragged60.predicted);
+    check("predicted ones say so, with both commands", /^Predicted: .* kPa, from the solved shape at /.test(dragged60.said) && dragged60.badge && dragged60.dim, dragged60.said);
     await settled(finger, await lastSerial(finger));
-    await finger.evaluate(() => window.pliant.move.go([18]));
+    check("at rest the solved shape is shown", await finger.evaluate(() => window.pliant.shown === window.pliant.shape && document.getElementById("truth").hidden && document.getElementById("predicted").hidden && !window.pliant.body.dim));
+    // what the prediction of a step is worth: against the solve of the same step
+    await finger.waitForFunction(() => window.pliant.predict.meshes.has(window.pliant.shape.head.mesh), null, patience);
+    const guess = await finger.evaluate(() => {
+        const { predict, shape, body, move } = window.pliant;
+        const to = [shape.head.commands[0] * 1.15];
+        const p = predict.forward(shape, body.meshes.get(shape.head.mesh), to);
+        move.go(to);
+        return { from: shape.head.markers[0].position, to: p.head.markers[0].position };
+    });
     await settled(finger, await lastSerial(finger));
-    const said1 = await finger.evaluate(() => window.seen);
-    check("a coarse mesh of linear elements is called stiff", said1.some((s) => s[0] === "coarse, stiff" && /bends too little/.test(s[1])) && (await finger.textContent("#level")) === "fine mesh", [...new Set(said1.map((s) => s[0]))].join(", "));
+    const truly = await finger.evaluate(() => window.pliant.shape.head.markers[0].position);
+    const missed = distance(guess.to, truly) / distance(guess.from, truly);
+    check("a predicted step of 15 % is near the solved one", missed < 0.5, `${distance(guess.from, truly).toFixed(2)} mm, missed by ${distance(guess.to, truly).toFixed(2)} mm`);
+    const levelsSeen = new Set(await finger.evaluate(() => window.seen.map((s) => s[0])));
+    check("no shape of stiffer elements is shown", ![...levelsSeen].some((l) => /stiff/.test(l)), [...levelsSeen].join(", "));
+    await shot(finger, "finger");
     await finger.close();
 
     // ---- a robot that is not at rest as drawn: how far the solve is (of the coarse mesh, or of the fine one when the page
@@ -314,7 +418,6 @@ try {
     const foot = (await tip(crawler))[0];
     check("the way to a shape that is not at rest is told", said2.some((s) => /(as drawn|is solving).* \d+ %/.test(s)), [...new Set(said2)].slice(0, 4).join(" | "));
     check("the crawler has arched", foot < 62, `front foot at ${foot} mm`);
-    check("its coarse mesh bends too", said2.every((s) => !/bends too little/.test(s)));
     await crawler.evaluate(() => window.pliant.move.go([window.pliant.robot.commands[0].high * 0.6]));
     await settled(crawler, await lastSerial(crawler));
     check("60 % of the voltage lets it down", (await tip(crawler))[0] > foot + 0.8 && (await crawler.evaluate(() => window.pliant.shape.head.load_reached)) === 1, `front foot at ${(await tip(crawler))[0]} mm`);

@@ -1,0 +1,233 @@
+// Shapes between two solves, predicted from the derivative dx/dc that the server sends: while a hand drags, wishes come
+// faster than solves. A prediction is marked as one everywhere it is shown.
+
+// A straight step dx = dx/dc (c - c0) would swell what it turns. A point of a bending body turns along: with the body's
+// spin w at the point, the velocity turns at 2/3 w (exact to second order for a beam of growing curvature), so the step is
+//   dx + (1 - cos t)/t^2 u x dx + (t - sin t)/t^3 u x (u x dx),   u = 2/3 w, t = |u|.
+const turnShare = 2 / 3;
+const farthest = 0.9; // rad that half of the most turning points may be predicted to turn; beyond, the step is shortened
+
+// The spin, half the curl, of a displacement field: the mean over the cells around each vertex.
+function spinOf(x, dx, cell) {
+    const n = x.length / 3;
+    const spin = new Float32Array(3 * n);
+    const weight = new Float32Array(n);
+    for (let c = 0; c < cell.length; c += 4) {
+        const o = 3 * cell[c];
+        const e = [];
+        const d = [];
+        for (let k = 1; k < 4; ++k) {
+            const p = 3 * cell[c + k];
+            e.push(x[p] - x[o], x[p + 1] - x[o + 1], x[p + 2] - x[o + 2]);
+            d.push(dx[p] - dx[o], dx[p + 1] - dx[o + 1], dx[p + 2] - dx[o + 2]);
+        }
+        // rows of the inverse of (e0 e1 e2) are the gradients of the linear shape functions, times the volume 6 V
+        const g = [
+            e[4] * e[8] - e[5] * e[7], e[5] * e[6] - e[3] * e[8], e[3] * e[7] - e[4] * e[6],
+            e[7] * e[2] - e[8] * e[1], e[8] * e[0] - e[6] * e[2], e[6] * e[1] - e[7] * e[0],
+            e[1] * e[5] - e[2] * e[4], e[2] * e[3] - e[0] * e[5], e[0] * e[4] - e[1] * e[3],
+        ];
+        const volume = e[0] * g[0] + e[1] * g[1] + e[2] * g[2];
+        const sign = Math.sign(volume);
+        // curl_i = sum_k (grad N_k x d_k)_i
+        let sx = 0;
+        let sy = 0;
+        let sz = 0;
+        for (let k = 0; k < 9; k += 3) {
+            sx += g[k + 1] * d[k + 2] - g[k + 2] * d[k + 1];
+            sy += g[k + 2] * d[k] - g[k] * d[k + 2];
+            sz += g[k] * d[k + 1] - g[k + 1] * d[k];
+        }
+        for (let k = 0; k < 4; ++k) {
+            const v = cell[c + k];
+            spin[3 * v] += 0.5 * sign * sx;
+            spin[3 * v + 1] += 0.5 * sign * sy;
+            spin[3 * v + 2] += 0.5 * sign * sz;
+            weight[v] += Math.abs(volume);
+        }
+    }
+    for (let v = 0; v < n; ++v) {
+        const s = weight[v] > 0 ? 1 / weight[v] : 0;
+        spin[3 * v] *= s;
+        spin[3 * v + 1] *= s;
+        spin[3 * v + 2] *= s;
+    }
+    return spin;
+}
+
+// Least-squares step of a marker, min |M y - r|^2 + |damping y|^2 with y in parts of the ranges, low <= y <= high: the
+// normal equations, commands at a bound taken out one round after the other.
+function boundedStep(columns, r, low, high) {
+    const n = columns.length;
+    const y = new Array(n).fill(0);
+    const fixed = new Array(n).fill(false);
+    const most = Math.max(...columns.map((c) => Math.hypot(...c)), 1e-12);
+    for (let round = 0; round <= n; ++round) {
+        const free = columns.map((_, i) => i).filter((i) => !fixed[i]);
+        const left = r.map((v, k) => v - columns.reduce((sum, c, i) => sum + (fixed[i] ? c[k] * y[i] : 0), 0));
+        // (M Mt + damping) z = left, y = Mt z
+        const a = [0, 1, 2].map((i) => [0, 1, 2].map((j) => free.reduce((s, f) => s + columns[f][i] * columns[f][j], i === j ? 1e-4 * most * most : 0)));
+        const z = solve3(a, left);
+        let worst = -1;
+        let excess = 1e-9;
+        for (const i of free) {
+            y[i] = columns[i][0] * z[0] + columns[i][1] * z[1] + columns[i][2] * z[2];
+            const over = Math.max(y[i] - high[i], low[i] - y[i]);
+            if (over > excess) {
+                excess = over;
+                worst = i;
+            }
+        }
+        if (worst < 0) {
+            break;
+        }
+        fixed[worst] = true;
+        y[worst] = Math.min(high[worst], Math.max(low[worst], y[worst]));
+    }
+    return y;
+}
+
+// Cramer's rule.
+function solve3(a, b) {
+    const det = (m) => m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
+    const d = det(a);
+    return [0, 1, 2].map((k) => det(a.map((row, i) => row.map((v, j) => (j === k ? b[i] : v)))) / d);
+}
+
+export class Predict {
+    reset(robot) {
+        this.robot = robot;
+        this.meshes = new Map(); // number -> { columns: by command }
+    }
+
+    // A tangent message. Columns of commands that were idle are not in it: older ones stay.
+    hear(message) {
+        const { mesh, columns } = message.head;
+        const known = this.meshes.get(mesh) ?? { columns: [] };
+        this.meshes.clear(); // one mesh at a time is predicted on
+        this.meshes.set(mesh, known);
+        for (const c of columns) {
+            known.columns[c.command] = { ...c, dx: message.arrays[`dx${c.command}`], spin: null };
+        }
+    }
+
+    // The value an idle command stands at.
+    value(commands, i) {
+        return commands[i] ?? this.robot.commands[i].rest;
+    }
+
+    columnsFor(base) {
+        const known = this.meshes.get(base.head.mesh);
+        return known && known.columns[this.robot.commands.findIndex((_, i) => known.columns[i])]?.dx.length === base.arrays.x.length ? known.columns : null;
+    }
+
+    // The shape at `commands`, from the solved shape `base` on `mesh`; null when no derivative is known for a command that
+    // moves. A step too long to be believed is shortened: the head tells the commands it is for.
+    forward(base, mesh, commands) {
+        const columns = this.columnsFor(base);
+        const step = this.robot.commands.map((_, i) => this.value(commands, i) - this.value(base.head.commands, i));
+        const moving = step.map((s, i) => i).filter((i) => step[i] !== 0);
+        if (!columns || moving.length === 0 || moving.some((i) => !columns[i])) {
+            return null;
+        }
+        const x0 = base.arrays.x;
+        const dx = new Float32Array(x0.length);
+        const spin = new Float32Array(x0.length);
+        for (const i of moving) {
+            const c = columns[i];
+            c.spin ??= spinOf(x0, c.dx, mesh.cell);
+            for (let k = 0; k < dx.length; ++k) {
+                dx[k] += step[i] * c.dx[k];
+                spin[k] += step[i] * c.spin[k];
+            }
+        }
+        const share = Math.min(1, farthest / Math.max(1e-12, mostTurned(spin)));
+        return this.shape(base, mesh, { columns, step, moving, share, commands, dx, spin });
+    }
+
+    shape(base, mesh, p) {
+        const { head, arrays } = base;
+        const x = new Float32Array(arrays.x.length);
+        for (let k = 0; k < x.length; k += 3) {
+            turned(arrays.x, p.dx, p.spin, p.share, k, x);
+        }
+        const sum = (from, pick) => p.moving.reduce((v, i) => v + p.share * p.step[i] * (pick(p.columns[i]) ?? 0), from);
+        const at = this.robot.commands.map((_, i) => (p.step[i] === 0 ? head.commands[i] : this.value(head.commands, i) + p.share * p.step[i]));
+        return {
+            head: {
+                ...head,
+                predicted: true,
+                commands: p.share < 1 ? at : p.commands,
+                from: head.commands,
+                markers: head.markers.map((m, k) => {
+                    const position = m.position.map((v, i) => sum(v, (c) => c.markers[3 * k + i]));
+                    return { ...m, position, displacement: position.map((v, i) => v - this.robot.markers[k].rest[i]) };
+                }),
+                actuators: head.actuators.map((a, k) => ({ ...a, effort: sum(a.effort, (c) => c.efforts[k]), ratio: sum(a.ratio, (c) => c.ratios[k]) })),
+            },
+            arrays: { ...arrays, x, cable: this.cables(base, x) },
+        };
+    }
+
+    // Points of cables move with the vertex of the body nearest to them.
+    cables(base, x) {
+        const { x: x0, cable } = base.arrays;
+        if (base !== this.cableBase) {
+            this.cableBase = base;
+            this.nearest = new Uint32Array(cable.length / 3);
+            for (let p = 0; p < this.nearest.length; ++p) {
+                let least = Infinity;
+                for (let v = 0; v < x0.length; v += 3) {
+                    const d = (x0[v] - cable[3 * p]) ** 2 + (x0[v + 1] - cable[3 * p + 1]) ** 2 + (x0[v + 2] - cable[3 * p + 2]) ** 2;
+                    if (d < least) {
+                        least = d;
+                        this.nearest[p] = v;
+                    }
+                }
+            }
+        }
+        return cable.map((value, i) => value + x[this.nearest[Math.floor(i / 3)] + (i % 3)] - x0[this.nearest[Math.floor(i / 3)] + (i % 3)]);
+    }
+
+    // The commands that bring a marker towards a target, to first order, within their ranges; null when unknown.
+    inverse(base, marker, target) {
+        const columns = this.columnsFor(base);
+        if (!columns) {
+            return null;
+        }
+        const known = this.robot.commands.map((_, i) => i).filter((i) => columns[i]);
+        const span = known.map((i) => this.robot.commands[i].high - this.robot.commands[i].low || 1);
+        const m = known.map((i, n) => [0, 1, 2].map((k) => span[n] * columns[i].markers[3 * marker + k]));
+        const here = known.map((i) => this.value(base.head.commands, i));
+        const low = known.map((i, n) => (this.robot.commands[i].low - here[n]) / span[n]);
+        const high = known.map((i, n) => (this.robot.commands[i].high - here[n]) / span[n]);
+        const y = boundedStep(m, target.map((v, k) => v - base.head.markers[marker].position[k]), low, high);
+        const commands = [...base.head.commands];
+        known.forEach((i, n) => (commands[i] = Math.abs(y[n]) > 1e-6 ? here[n] + span[n] * y[n] : base.head.commands[i]));
+        return commands;
+    }
+}
+
+// The angle (rad) of the vertices that turn much: half of the largest, robust against single bad cells.
+function mostTurned(spin) {
+    const angle = new Float32Array(spin.length / 3);
+    for (let v = 0; v < angle.length; ++v) {
+        angle[v] = Math.hypot(spin[3 * v], spin[3 * v + 1], spin[3 * v + 2]);
+    }
+    angle.sort();
+    return angle[Math.floor(0.95 * (angle.length - 1))];
+}
+
+function turned(x0, dx, spin, share, k, out) {
+    const [a, b, c] = [share * dx[k], share * dx[k + 1], share * dx[k + 2]];
+    const s = turnShare * share;
+    const [u, v, w] = [s * spin[k], s * spin[k + 1], s * spin[k + 2]];
+    const t2 = u * u + v * v + w * w;
+    const t = Math.sqrt(t2);
+    const p = t > 1e-3 ? (1 - Math.cos(t)) / t2 : 0.5 - t2 / 24;
+    const q = t > 1e-3 ? (t - Math.sin(t)) / (t2 * t) : 1 / 6 - t2 / 120;
+    const [ux, uy, uz] = [v * c - w * b, w * a - u * c, u * b - v * a];
+    out[k] = x0[k] + a + p * ux + q * (v * uz - w * uy);
+    out[k + 1] = x0[k + 1] + b + p * uy + q * (w * ux - u * uz);
+    out[k + 2] = x0[k + 2] + c + p * uz + q * (u * uy - v * ux);
+}

@@ -1,0 +1,147 @@
+// One rule: whenever the shape shown is not the solved shape that was asked for, the page says both and dims it; and when
+// the server falls silent, it says so within two seconds.
+import { brief } from "./colours.js";
+
+const $ = (id) => document.getElementById(id);
+const silence = 1500; // ms without a word; the server gives a sign of life every 500
+
+export class Truth {
+    // app: link, robot, shape, shown, show(message, live), predict, body, move, status()
+    constructor(app) {
+        this.app = app;
+        this.asked = null;
+        this.solverAge = 0;
+        this.silent = false;
+        setInterval(() => this.listen(), 250);
+    }
+
+    reset() {
+        this.asked = null;
+        this.say();
+    }
+
+    // What the owner of the controls wished for last: { serial, commands } or { serial, marker, target }. Null: nothing.
+    ask(wish) {
+        this.asked = wish;
+        this.schedule();
+    }
+
+    // Whether a shape answers the last wish.
+    answers(head) {
+        return !this.asked || head.waypoint !== undefined || head.serial >= this.asked.serial;
+    }
+
+    schedule() {
+        this.frame ??= requestAnimationFrame(() => {
+            this.frame = null;
+            this.decide();
+        });
+    }
+
+    // Shows the solved shape when it is the one asked for, a prediction from it otherwise.
+    decide() {
+        const { app } = this;
+        if (!app.shape || app.move.played) {
+            this.say();
+            return;
+        }
+        const predicted = this.answers(app.shape.head) ? null : this.predicted();
+        app.show(predicted ?? app.shape, !predicted);
+        app.reach.refresh();
+        this.say();
+    }
+
+    predicted() {
+        const { app, asked } = this;
+        const mesh = app.body.meshes.get(app.shape.head.mesh);
+        const commands = asked.commands ?? app.predict.inverse(app.shape, asked.marker, asked.target);
+        return mesh && commands ? app.predict.forward(app.shape, mesh, commands) : null;
+    }
+
+    // ---- in words
+    // Commands that differ between two lists, as [name and first value, second value] texts.
+    differences(a, b) {
+        const text = (v, c) => (v === null ? "idle" : `${brief(v)}${c.unit ? ` ${c.unit}` : ""}`);
+        return this.app.robot.commands.flatMap((c, i) => {
+            const same = a[i] === b[i] || (a[i] !== null && b[i] !== null && Math.abs(a[i] - b[i]) <= 1e-6 * (c.high - c.low));
+            return same ? [] : [[`${c.name} ${text(a[i], c)}`, text(b[i], c)]];
+        });
+    }
+
+    pairs(list, join) {
+        const more = list.length > 2 ? ` and ${list.length - 2} more` : "";
+        return list.slice(0, 2).map(([shown, asked]) => `${shown}${join}${asked}`).join("; ") + more;
+    }
+
+    text() {
+        const { app, asked } = this;
+        const head = app.shown?.head;
+        if (!head || !app.robot?.ok) {
+            return "";
+        }
+        const mesh = app.robot.model === "full" ? `${head.level} mesh` : app.robot.model.replaceAll("_", " ");
+        if (app.move.played) {
+            const far = this.differences(head.commands, app.shape.head.commands);
+            return `Showing step ${app.move.at + 1} of ${app.move.frames.length} (${mesh})${far.length ? `: ${this.pairs(far, ", the robot stands at ")}` : ""}.`;
+        }
+        if (head.predicted) {
+            const far = this.differences(head.commands, head.from);
+            const short = asked.commands ? this.differences(head.commands, asked.commands) : [];
+            const aim = asked.target ? `, asked ${point(asked.target)}` : short.length ? `, asked ${short.map((s) => s[1]).join(", ")}` : "";
+            return `Predicted: ${this.pairs(far, ", from the solved shape at ")}${aim} (${mesh}).`;
+        }
+        if (asked?.commands) {
+            const far = this.differences(head.commands, asked.commands);
+            return far.length ? `Showing ${this.pairs(far, ", asked ")} (${mesh}).` : "";
+        }
+        if (asked?.target && !this.answers(head)) {
+            const name = app.robot.markers[asked.marker].name;
+            return `Showing ${name} at ${point(head.markers[asked.marker].position)}, asked ${point(asked.target)} (${mesh}).`;
+        }
+        return "";
+    }
+
+    say() {
+        const { app } = this;
+        const text = this.text();
+        const stuck = this.solverAge > 2 && app.online ? ` The solver has given no sign for ${Math.round(this.solverAge)} s.` : "";
+        const shown = `${text}${stuck}`.trim();
+        if ($("truth").textContent !== shown) {
+            $("truth").textContent = shown;
+        }
+        $("truth").hidden = shown === "";
+        const predicted = Boolean(app.shown?.head.predicted);
+        $("level").classList.toggle("warn", predicted);
+        $("predicted").hidden = !predicted;
+        app.body.setDim(Boolean((text && !app.move.played) || this.silent || !app.online));
+        app.stage.invalidate();
+    }
+
+    // ---- signs of life
+    tick(message) {
+        this.solverAge = message.busy ? message.age : 0;
+        this.say();
+    }
+
+    listen() {
+        const { app } = this;
+        const quiet = performance.now() - app.link.heard;
+        const silent = app.online && quiet > silence;
+        const changed = silent !== this.silent;
+        this.silent = silent;
+        if (silent) {
+            $("dot").className = "dot bad";
+            $("status-text").textContent = `No answer from the server for ${Math.floor(quiet / 1000)} s.`;
+            $("progress").classList.remove("on");
+        } else if (changed) {
+            app.status(...app.said); // it is back
+        }
+        if (changed) {
+            this.say();
+        }
+    }
+}
+
+export function point(p) {
+    return `(${p.map((v) => brief(v)).join(", ")}) mm`;
+}
