@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "pliant/io.h"
-#include "pliant/kinematics.h"
+#include "pliant/motion.h"
 #include "pliant/meshing.h"
 
 typedef struct path_robot {

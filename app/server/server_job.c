@@ -198,10 +198,10 @@ static void job_cloud(server_worker *w, const server_job *job)
         return;
     }
     // the robot goes back to where it was
-    const bool kept = pl_model_keep(c.m->model, 3) == PL_OK;
+    const bool kept = pl_model_keep(c.m->model, 3, NULL) == PL_OK;
     const pl_status status = job_cloud_run(&c, &err);
     if (kept) {
-        pl_model_recall(c.m->model, 3);
+        pl_model_recall(c.m->model, 3, NULL);
     }
     if (status != PL_OK && !worker_overtaken(w)) {
         server_refuse(w->desk, job->viewer, "%s", err.text);

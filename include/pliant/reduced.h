@@ -12,7 +12,7 @@
 #ifndef PLIANT_REDUCED_H
 #define PLIANT_REDUCED_H
 
-#include "pliant/kinematics.h"
+#include "pliant/model.h"
 
 #ifdef __cplusplus
 extern "C" {

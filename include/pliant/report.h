@@ -5,7 +5,7 @@
 #define PLIANT_REPORT_H
 
 #include "pliant/io.h"
-#include "pliant/kinematics.h"
+#include "pliant/motion.h"
 
 #ifdef __cplusplus
 extern "C" {

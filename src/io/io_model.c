@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include "io/io_robot.h"
 #include "io/io_robot_model.h"
-#include "kinematics/model.h"
+#include "model/model.h"
 
 static pl_status model_read_text(const char *text, size_t length, const char *path, pl_model **out,
                                  pl_findings *findings, pl_error *err)

@@ -59,7 +59,7 @@ static double report_largest_step(const pl_motion *m)
     double most = 0;
     for (int64_t k = 1; k < m->count; ++k) {
         for (int c = 0; c < m->info.command_count; ++c) {
-            const pl_model_command *command = &m->info.command[c];
+            const pl_command_info *command = &m->info.command[c];
             const double d =
                 m->command[k * m->info.command_count + c] - m->command[(k - 1) * m->info.command_count + c];
             const double span = command->range[1] - command->range[0];

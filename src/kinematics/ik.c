@@ -85,7 +85,7 @@ static pl_status variables_choose(pl_ik *ik, pl_error *err)
 {
     const pl_ik_options *o = &ik->options;
     for (int i = 0; i < ik->info.command_count; ++i) {
-        const pl_model_command *c = &ik->info.command[i];
+        const pl_command_info *c = &ik->info.command[i];
         ik->fixed[i] = NAN;
         if (o->hold && o->hold[i]) {
             continue;
@@ -133,11 +133,11 @@ static pl_status bounds_take(pl_ik *ik, pl_error *err)
         if (isnan(pl_model_get_answer(ik->model).effort[b->actuator])) {
             return pl_fail(err, PL_BAD_INPUT,
                            "ik: the effort of `%s` cannot be bounded: a model of kind %s does not know it",
-                           ik->info.actuator_name[b->actuator], ik->info.kind);
+                           ik->info.actuator[b->actuator].name, ik->info.kind);
         }
         if (!(b->low < b->high)) {
             return pl_fail(err, PL_BAD_INPUT, "ik: effort of `%s` is bounded by %g and %g",
-                           ik->info.actuator_name[b->actuator], b->low, b->high);
+                           ik->info.actuator[b->actuator].name, b->low, b->high);
         }
         const double low = isfinite(b->low) ? fabs(b->low) : 0, high = isfinite(b->high) ? fabs(b->high) : 0;
         const double scale = fmax(low, high);

@@ -157,10 +157,10 @@ pl_status ik_choose(pl_ik *ik, pl_error *err)
             ik_swap(&ik->here, &ik->trial);
             ik->fresh = false;
             ++ik->iterations;
-            status = pl_model_keep(ik->model, 0);
+            status = pl_model_keep(ik->model, 0, err);
         } else if (status == PL_OK) {
             radius = 0.25 * fmin(radius, length);
-            status = pl_model_recall(ik->model, 0);
+            status = pl_model_recall(ik->model, 0, err);
         }
     }
     return status;

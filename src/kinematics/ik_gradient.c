@@ -23,7 +23,7 @@ static pl_status search_value(pl_ik *ik, double h, double *value, pl_error *err)
     search_point(ik, ik->here.z, h, ik->trial.z);
     const pl_status status = ik_go(ik, &ik->trial, &solved, err);
     *value = solved ? 2 * ik->trial.value : INFINITY;
-    return status == PL_OK && !solved ? pl_model_recall(ik->model, 0) : status;
+    return status == PL_OK && !solved ? pl_model_recall(ik->model, 0, err) : status;
 }
 
 // dO/dz_j = (O(z + dz e_j) - O(z - dz e_j)) / (2 dz), one-sided at the ends of the range
@@ -41,7 +41,7 @@ static pl_status search_difference(pl_ik *ik, pl_error *err)
             value[side] = solved ? 2 * ik->trial.value : 2 * ik->here.value;
             at[side] = solved ? at[side] : ik->here.z[j];
             if (status == PL_OK && !solved) {
-                status = pl_model_recall(ik->model, 0);
+                status = pl_model_recall(ik->model, 0, err);
             }
         }
         ik->g[j] = at[1] > at[0] ? (value[1] - value[0]) / (at[1] - at[0]) : 0;
@@ -122,10 +122,10 @@ pl_status ik_gradient_search(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
             ik_swap(&ik->here, &ik->trial);
             ik->fresh = ik->has_jacobian = false;
             ++ik->iterations;
-            status = pl_model_keep(ik->model, 0);
+            status = pl_model_keep(ik->model, 0, err);
         } else if (status == PL_OK) {
             *outcome = PL_IK_STALLED;
-            return pl_model_recall(ik->model, 0);
+            return pl_model_recall(ik->model, 0, err);
         }
         if (status != PL_OK) {
             return status;

@@ -282,9 +282,9 @@ static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err
         if (status == PL_OK && solved && ik->trial.excess < ik->here.excess) {
             ik_swap(&ik->here, &ik->trial);
             ik->fresh = false;
-            status = pl_model_keep(ik->model, 0);
+            status = pl_model_keep(ik->model, 0, err);
         } else if (status == PL_OK) {
-            status = pl_model_recall(ik->model, 0);
+            status = pl_model_recall(ik->model, 0, err);
             radius = 0.25 * fmin(radius, largest_of(ik->p, ik->n));
         }
     }
@@ -318,9 +318,9 @@ static pl_status escape_along(pl_ik *ik, int k, int *probes, bool *left, pl_erro
             *left = true;
             ik_swap(&ik->here, &ik->trial);
             ik->fresh = ik->has_jacobian = false;
-            status = pl_model_keep(ik->model, 0);
+            status = pl_model_keep(ik->model, 0, err);
         } else if (status == PL_OK) {
-            status = pl_model_recall(ik->model, 0);
+            status = pl_model_recall(ik->model, 0, err);
         }
     }
     return status;
@@ -429,7 +429,7 @@ static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
         ik->radius = 0.5 * length;
     }
     ik->radius = fmin(ik->radius, ik->reach);
-    pl_status status = pl_model_keep(ik->model, 0);
+    pl_status status = pl_model_keep(ik->model, 0, err);
     if (ik->here.value < 0.02 * before) {
         ik->second_order = false; // |r| falls fast: J^T J says enough
     }
@@ -453,7 +453,7 @@ static pl_status newton_reject(pl_ik *ik, bool bounds_only, pl_error *err)
 {
     const double length = largest_of(ik->p, ik->n);
     const bool was_fresh = ik->was_fresh;
-    pl_status status = pl_model_recall(ik->model, 0);
+    pl_status status = pl_model_recall(ik->model, 0, err);
     if (status != PL_OK) {
         return status;
     }
@@ -581,7 +581,7 @@ static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error 
     ik->was_fresh = ik->fresh;
     pl_status status = ik_go(ik, &ik->trial, &solved, err);
     if (status != PL_OK || ik->interrupted) {
-        return status == PL_OK ? pl_model_recall(ik->model, 0) : status;
+        return status == PL_OK ? pl_model_recall(ik->model, 0, err) : status;
     }
     if (solved) {
         return newton_weigh(ik, n, first, err);

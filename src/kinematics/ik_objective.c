@@ -2,7 +2,7 @@
 // dr/dz = (dr/dy) (dy/dz).
 #include <stdio.h>
 #include "kinematics/kinematics_impl.h"
-#include "kinematics/rotation.h"
+#include "base/rotation.h"
 
 static const char *const kind_name[PL_OBJECTIVE_KIND_COUNT] = {
     "position",  "direction", "orientation", "distance", "orthogonal", "shape",
@@ -125,7 +125,7 @@ static pl_status objective_check_points(const pl_ik *ik, const pl_objective *o, 
 static bool is_rotation(const double R[9])
 {
     double I[9], worst = 0;
-    rotation_mul_transposed(R, R, I);
+    pl_rotation_mul_transposed(R, R, I);
     for (int k = 0; k < 9; ++k) {
         worst = fmax(worst, fabs(I[k] - (k % 4 == 0)));
     }
@@ -302,9 +302,9 @@ static void deviation_orientation(const pl_ik *ik, const ik_place *at, const pl_
 {
     const int out = ik->outputs.rotation[o->index];
     double D[9], w[3], M[9];
-    rotation_mul_transposed(at->R + 9 * o->index, o->rotation, D);
-    rotation_log(D, w);
-    rotation_log_derivative(w, M);
+    pl_rotation_mul_transposed(at->R + 9 * o->index, o->rotation, D);
+    pl_rotation_log(D, w);
+    pl_rotation_log_derivative(w, M);
     for (int k = 0; k < 3; ++k) {
         const bool counts = objective_counts(o, k);
         d[k] = counts ? w[k] : 0;

@@ -2,7 +2,7 @@
 // when asked for, carried along by Broyden's updates in between. Rotations have three rows, whose changes are
 // spatial rotation vectors.
 #include "kinematics/kinematics_impl.h"
-#include "kinematics/rotation.h"
+#include "base/rotation.h"
 
 static int *outputs_list(int count)
 {
@@ -194,8 +194,8 @@ static double outputs_miss(const pl_ik *ik, const ik_place *from, const ik_place
     for (int m = 0; m < ik->info.marker_count; ++m) {
         if (o->rotation[m] >= 0) {
             double D[9];
-            rotation_mul_transposed(to->R + 9 * m, from->R + 9 * m, D);
-            rotation_log(D, miss + o->rotation[m]);
+            pl_rotation_mul_transposed(to->R + 9 * m, from->R + 9 * m, D);
+            pl_rotation_log(D, miss + o->rotation[m]);
         }
     }
     for (int i = 0; i < o->count; ++i) {

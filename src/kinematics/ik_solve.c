@@ -69,7 +69,7 @@ static pl_status solve_begin(pl_ik *ik, const double *start, bool *solved, pl_er
     } else {
         status = ik_go(ik, &ik->here, solved, err);
     }
-    return status == PL_OK && *solved ? pl_model_keep(ik->model, 0) : status;
+    return status == PL_OK && *solved ? pl_model_keep(ik->model, 0, err) : status;
 }
 
 static pl_status solve_run(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
@@ -151,7 +151,7 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
     // what breaks a bound is worse than all that does not
     const bool broken = *outcome == PL_IK_FORWARD || *outcome == PL_IK_INFEASIBLE;
     double best = broken || ik->here.excess > IK_HOLDS ? INFINITY : ik->here.value;
-    pl_status status = pl_model_keep(ik->model, 2);
+    pl_status status = pl_model_keep(ik->model, 2, err);
     memcpy(ik->best_z, ik->here.z, (size_t)ik->n * sizeof *ik->best_z);
     bool moved = false;
     for (int k = 0; status == PL_OK && k < ik->options.start_limit && *outcome != PL_IK_REACHED; ++k) {
@@ -177,12 +177,12 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
             best = ik->here.value;
             *outcome = now;
             memcpy(ik->best_z, ik->here.z, (size_t)ik->n * sizeof *ik->best_z);
-            status = pl_model_keep(ik->model, 2);
+            status = pl_model_keep(ik->model, 2, err);
             moved = false;
         }
     }
     if (status == PL_OK && moved) {
-        status = pl_model_recall(ik->model, 2);
+        status = pl_model_recall(ik->model, 2, err);
         memcpy(ik->here.z, ik->best_z, (size_t)ik->n * sizeof *ik->best_z);
         ik_outputs_read(ik, &ik->here);
         ik_evaluate(ik, &ik->here);
@@ -228,7 +228,7 @@ static void solve_list_active(pl_ik *ik, bool certified)
         active_add(
             ik, (pl_ik_active){.kind = PL_BOUND_EFFORT,
                                .index = b->actuator,
-                               .name = ik->info.actuator_name[b->actuator],
+                               .name = ik->info.actuator[b->actuator].name,
                                .upper = upper,
                                .value = upper ? b->high : b->low,
                                .multiplier = certified ? ik->row_multiplier[2 * i + upper] / b->scale : 0});
@@ -322,13 +322,14 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
         solve_report(ik, PL_IK_INFEASIBLE, 0, report);
         return PL_OK;
     }
-    pl_status status = pl_model_keep(ik->model, 1);
+    pl_status status = pl_model_keep(ik->model, 1, err);
     bool solved = false;
     if (status == PL_OK) {
         status = solve_begin(ik, start, &solved, err);
     }
     if (status == PL_OK && !solved && start) {
-        status = pl_model_recall(ik->model, 1); // a start that cannot be computed: from where the model stood
+        status =
+            pl_model_recall(ik->model, 1, err); // a start that cannot be computed: from where the model stood
         if (status == PL_OK) {
             status = solve_begin(ik, NULL, &solved, err);
         }
@@ -336,7 +337,7 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     if (status == PL_OK && solved) {
         status = solve_run(ik, &outcome, err);
     } else if (status == PL_OK) {
-        status = pl_model_recall(ik->model, 1);
+        status = pl_model_recall(ik->model, 1, err);
         outcome = ik->interrupted ? PL_IK_STOPPED : PL_IK_FORWARD;
         memcpy(ik->here.z, ik->entry, (size_t)ik->n * sizeof *ik->entry);
         ik_outputs_read(ik, &ik->here);

@@ -4,16 +4,7 @@
 
 #include "base/base.h"
 #include "base/vec.h"
-#include "kinematics/model.h"
-
-struct pl_model {
-    const pl_model_type *type;
-    void *self;
-    pl_model_info info;
-    pl_model_costs costs;
-    void *owned;
-    void (*release)(void *owned);
-};
+#include "pliant/motion.h"
 
 // ---- what an inverse problem reads of the model: rows side by side (ik_outputs.c)
 typedef struct ik_outputs {

@@ -8,7 +8,7 @@
 static pl_status workspace_range(const pl_model_info *info, const pl_workspace_def *def, int i,
                                  double range[2], pl_error *err)
 {
-    const pl_model_command *c = &info->command[i];
+    const pl_command_info *c = &info->command[i];
     const double given[2] = {def->low ? def->low[i] : NAN, def->high ? def->high[i] : NAN};
     for (int side = 0; side < 2; ++side) {
         if (isnan(given[side]) && !c->has_range) {

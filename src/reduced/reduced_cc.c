@@ -368,10 +368,6 @@ static void cc_by_values(const pl_reduced_model *m, const cc_data *c, const doub
 
 static void cc_point_twists(pl_reduced_model *m, cc_data *c)
 {
-    if (m->point_stale) {
-        cc_shape(m);
-        m->point_stale = false;
-    }
     double *twist = c->work;
     for (int n = 0; n < m->point_count; ++n) {
         const int piece = n / c->sub, full = n % c->sub ? piece : piece - 1;

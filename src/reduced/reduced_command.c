@@ -27,7 +27,7 @@ static int command_actuator(const pl_reduced_model *m, const char *name)
 
 // Rate, rest value, span and, where none is given, range of a command from the actuators it drives.
 static void command_limits(const pl_reduced_model *m, int index, bool one_sided, double own_rate,
-                           const reduced_actuator *first, pl_model_command *c)
+                           const reduced_actuator *first, pl_command_info *c)
 {
     pl_command_reach reach = pl_reach_begin(own_rate);
     for (int i = 0; i < m->actuator_count; ++i) {
@@ -49,7 +49,7 @@ static void command_limits(const pl_reduced_model *m, int index, bool one_sided,
     }
 }
 
-static void command_given(pl_reduced_model *m, int index, const pl_command_def *d, pl_model_command *c)
+static void command_given(pl_reduced_model *m, int index, const pl_command_def *d, pl_command_info *c)
 {
     for (int k = 0; k < d->drive_count; ++k) {
         reduced_actuator *a = &m->actuator[command_actuator(m, d->drive[k].actuator)];
@@ -65,13 +65,13 @@ static void command_given(pl_reduced_model *m, int index, const pl_command_def *
 
 bool reduced_create_commands(pl_reduced_model *m, const pl_reduced_def *d)
 {
-    m->command_info = REDUCED_TAKE(m, pl_model_command, d->command_count + m->actuator_count);
+    m->command_info = REDUCED_TAKE(m, pl_command_info, d->command_count + m->actuator_count);
     if (!m->command_info) {
         return false;
     }
     for (int i = 0; i < d->command_count; ++i) {
-        pl_model_command *c = &m->command_info[m->command_count++];
-        *c = (pl_model_command){.name = reduced_text(m, d->command[i].name)};
+        pl_command_info *c = &m->command_info[m->command_count++];
+        *c = (pl_command_info){.name = reduced_text(m, d->command[i].name)};
         if (!c->name) {
             return false;
         }
@@ -81,8 +81,8 @@ bool reduced_create_commands(pl_reduced_model *m, const pl_reduced_def *d)
         reduced_actuator *a = &m->actuator[i];
         if (a->command < 0) {
             a->command = m->command_count;
-            pl_model_command *c = &m->command_info[m->command_count++];
-            *c = (pl_model_command){.name = a->name};
+            pl_command_info *c = &m->command_info[m->command_count++];
+            *c = (pl_command_info){.name = a->name};
             command_limits(m, a->command, false, 0, a, c);
         }
     }

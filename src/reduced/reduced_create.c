@@ -30,6 +30,7 @@ void reduced_destroy(void *self)
         pl_free(b);
         b = next;
     }
+    pl_mesh_destroy(m->tube);
     pl_free(m);
 }
 
@@ -334,11 +335,8 @@ static bool create_now(pl_reduced_model *m)
     m->now_count =
         frame + (size_t)m->command_count + 3 * a + 12 * k + (size_t)m->sensor_count + 1 + m->own_count;
     m->now = REDUCED_TAKE(m, double, m->now_count);
-    for (int i = 0; i < PL_MODEL_SLOTS; ++i) {
-        m->slot[i] = REDUCED_TAKE(m, double, m->now_count);
-        if (!m->slot[i] || !m->now) {
-            return false;
-        }
+    if (!m->now) {
+        return false;
     }
     double *at = m->now;
     m->frame = (reduced_frame *)at, at += frame;
@@ -447,6 +445,29 @@ static void create_hash(pl_reduced_model *m, const pl_reduced_def *d)
     m->hash = h;
 }
 
+// After the commands, which say what drives an actuator.
+static bool create_actuator_info(pl_reduced_model *m)
+{
+    m->actuator_info = REDUCED_TAKE(m, pl_actuator_info, m->actuator_count);
+    m->actuator_state = REDUCED_TAKE(m, pl_actuator_state, m->actuator_count);
+    for (int i = 0; m->actuator_info && i < m->actuator_count; ++i) {
+        const reduced_actuator *a = &m->actuator[i];
+        m->actuator_info[i] = (pl_actuator_info){.name = a->name,
+                                                 .kind = a->kind,
+                                                 .drive = a->drive,
+                                                 .range = {a->range[0], a->range[1]},
+                                                 .has_range = a->has_range,
+                                                 .idle_hold = a->idle_hold,
+                                                 .rest = a->rest,
+                                                 .command = a->command,
+                                                 .factor = a->factor,
+                                                 .one_sided = a->one_sided,
+                                                 .rate = a->rate,
+                                                 .hardware = a->hardware};
+    }
+    return m->actuator_info && m->actuator_state;
+}
+
 static const reduced_ops *create_ops(const pl_reduced_def *d)
 {
     return d->kind == PL_CONSTANT_CURVATURE        ? &reduced_cc_ops
@@ -501,7 +522,7 @@ pl_status pl_reduced_create(const pl_reduced_def *def, pl_model **out, pl_findin
               reduced_create_commands(m, def) && create_sensors(m, def);
     status = ok ? create_kind(m, def, err) : PL_OK;
     ok = ok && status == PL_OK && create_points(m) && create_markers(m, def) && create_now(m) &&
-         create_derivatives(m);
+         create_derivatives(m) && create_actuator_info(m);
     if (!ok) {
         reduced_destroy(m);
         return status != PL_OK ? status : pl_fail_memory(err, "the reduced model");

@@ -431,7 +431,7 @@ static pl_status fit_refine(fit *f, int i, const double target[12], pl_error *er
 }
 
 // `share` of the way from rest to the end of the range that does more; a cable does so as it gets shorter.
-static double fit_share(const pl_model_command *c, double share)
+static double fit_share(const pl_command_info *c, double share)
 {
     const bool shorter = pl_drive_kind(c->drive) == PL_CABLE && pl_drive_slope(c->drive, 1) > 0;
     const bool low = shorter || fabs(c->range[0] - c->rest) > fabs(c->range[1] - c->rest);
@@ -490,7 +490,7 @@ static pl_status fit_samples(fit *f, pl_error *err)
     for (int s = 0; status == PL_OK && s < f->options->sample_count; ++s) {
         bool solved;
         for (int i = 0; i < f->info.command_count; ++i) {
-            const pl_model_command *c = &f->info.command[i];
+            const pl_command_info *c = &f->info.command[i];
             f->command[i] = c->has_range ? pl_random_uniform(&random, c->range[0], c->range[1]) : NAN;
         }
         status = fit_solve(f, f->command, &solved, err);

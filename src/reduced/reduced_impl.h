@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "base/vec.h"
-#include "kinematics/model.h"
+#include "model/model.h"
 #include "pliant/reduced.h"
 
 #define REDUCED_ACTUATORS_MAX 32
@@ -101,7 +101,9 @@ struct reduced {
     reduced_force *force;
     int section_count, actuator_count, command_count, marker_count, sensor_count, force_count;
     // what pl_model_info borrows
-    pl_model_command *command_info;
+    pl_command_info *command_info;
+    pl_actuator_info *actuator_info;
+    pl_actuator_state *actuator_state;
     const char **actuator_name, **marker_name, **sensor_name;
     pl_actuator_kind *actuator_kind;
     pl_sensor_kind *sensor_kind;
@@ -113,14 +115,13 @@ struct reduced {
     // all that changes is in one block, so that keeping it is one copy
     double *now;
     size_t now_count;
-    double *slot[PL_MODEL_SLOTS];
     reduced_frame *frame; // per station
     double *command, *value, *answer_marker, *rotation, *answer_sensor, *effort, *measure, *energy;
     double *own; // the kind's part
     size_t own_count;
-    // derived from it when asked for
+    // derived from it by model_answer
     double *point, *point_R;
-    bool point_stale;
+    pl_mesh *tube; // made when first asked for
     bool placed;   // the kind's scratch belongs to the present state
     bool prepared; // and holds the factor at it
     reduced_by by;
@@ -152,6 +153,11 @@ pl_status reduced_stations(pl_reduced_model *m, const double *wanted, int wanted
 pl_status reduced_line(pl_reduced_model *m, pl_error *err);
 int reduced_section_at(const pl_reduced_model *m, double s); // of a piece that has s inside
 double reduced_diameter(const pl_reduced_model *m, double s);
+
+// ---- the tube that is drawn, and actuators' paths in the current shape (reduced_tube.c)
+pl_status reduced_tube_create(const pl_reduced_model *m, pl_mesh **out, pl_error *err);
+void reduced_tube_place(const pl_reduced_model *m, double *position);
+int reduced_path_points(const pl_reduced_model *m, int actuator, double *point, int room);
 
 // ---- paths: offset and its derivative by s; false outside the span
 bool reduced_path_at(const reduced_path *path, double s, double d[3], double slope[3]);

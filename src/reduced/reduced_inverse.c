@@ -56,7 +56,7 @@ static double reach_step(const reach *r, const double *J, double mu, double *ste
             }
             const double d = r->scale[c] * r->scale[c];
             step[c] = d * (J[c] * y[0] + J[C + c] * y[1] + J[2 * C + c] * y[2]);
-            const pl_model_command *k = &r->info.command[c];
+            const pl_command_info *k = &r->info.command[c];
             const double to = r->c[c] + step[c];
             worst = k->has_range && (to < k->range[0] || to > k->range[1]) ? c : worst;
             size = fmax(size, fabs(step[c]) / r->scale[c]);
@@ -65,7 +65,7 @@ static double reach_step(const reach *r, const double *J, double mu, double *ste
             break;
         }
         // hold it at the bound and let the others do the rest
-        const pl_model_command *k = &r->info.command[worst];
+        const pl_command_info *k = &r->info.command[worst];
         const double bound = step[worst] > 0 ? k->range[1] : k->range[0];
         step[worst] = bound - r->c[worst];
         held[worst] = true;
@@ -81,7 +81,7 @@ static double reach_step(const reach *r, const double *J, double mu, double *ste
 static bool reach_improve(reach *r, const double *J, double *mu, pl_error *err, pl_status *status)
 {
     const int C = r->info.command_count, slot = PL_MODEL_SLOTS - 1;
-    *status = pl_model_keep(r->model, slot);
+    *status = pl_model_keep(r->model, slot, err);
     for (int attempt = 0; attempt < 12 && *status == PL_OK; ++attempt) {
         double step[REACH_COMMANDS_MAX], trial[REACH_COMMANDS_MAX];
         const double size = reach_step(r, J, *mu, step), f = size > 0.5 ? 0.5 / size : 1;
@@ -102,7 +102,7 @@ static bool reach_improve(reach *r, const double *J, double *mu, pl_error *err, 
             }
         }
         if (*status == PL_OK) {
-            *status = pl_model_recall(r->model, slot);
+            *status = pl_model_recall(r->model, slot, err);
         }
         reach_error(r);
         *mu = fmax(*mu, 1e-8) * 10;
@@ -114,7 +114,7 @@ static pl_status reach_begin(reach *r, pl_error *err)
 {
     const pl_model_answer a = pl_model_get_answer(r->model);
     for (int c = 0; c < r->info.command_count; ++c) {
-        const pl_model_command *k = &r->info.command[c];
+        const pl_command_info *k = &r->info.command[c];
         r->c[c] = !isnan(a.command[c]) ? a.command[c] : k->has_range ? 0.5 * (k->range[0] + k->range[1]) : 0;
         r->scale[c] = k->has_range ? k->range[1] - k->range[0] : 1;
         if (k->has_range) {

@@ -8,12 +8,15 @@ static void model_info(void *self, pl_model_info *out)
     const pl_reduced_model *m = self;
     *out = (pl_model_info){.name = m->name,
                            .kind = pl_reduced_kind_name(m->kind),
+                           .method = pl_reduced_kind_name(m->kind),
                            .hash = m->hash,
+                           .robot_hash = m->hash,
                            .command_count = m->command_count,
                            .actuator_count = m->actuator_count,
                            .marker_count = m->marker_count,
                            .sensor_count = m->sensor_count,
                            .command = m->command_info,
+                           .actuator = m->actuator_info,
                            .actuator_name = m->actuator_name,
                            .actuator_kind = m->actuator_kind,
                            .marker_name = m->marker_name,
@@ -22,6 +25,9 @@ static void model_info(void *self, pl_model_info *out)
                            .point_count = m->point_count,
                            .rest = m->rest,
                            .marker_at = m->marker_rest,
+                           .vertex_count = m->point_count,
+                           .element_count = m->point_count - 1,
+                           .fields = 1u << PL_FIELD_DISPLACEMENT,
                            .size = m->length};
 }
 
@@ -46,7 +52,6 @@ static void model_markers(pl_reduced_model *m)
                 s->kind == PL_SENSOR_VOLUME ? m->measure[s->actuator] : m->effort[s->actuator];
         }
     }
-    m->point_stale = true;
 }
 
 // A solve that fell short left the values it stands at: the commands that belong to them.
@@ -112,12 +117,32 @@ static pl_status model_fk(void *self, const double *command, pl_statics_report *
     return PL_OK;
 }
 
+// Only a rod knows the forces that tell whether a cable pulls.
+static bool reduced_is_slack(const pl_reduced_model *m, int i)
+{
+    return m->ops == &reduced_rod_ops && m->actuator[i].kind == PL_CABLE && !(m->effort[i] > 0);
+}
+
+// The ratio a geometric drive asks for; NAN: idle, or driven by an effort.
+static double reduced_asked(const reduced_actuator *a, const double *command)
+{
+    const double value = reduced_actuator_value(a, command);
+    return pl_drive_is_geometric(a->drive) ? pl_drive_target(a->drive, a->rest, value) / a->rest : NAN;
+}
+
 static void model_answer(void *self, pl_model_answer *out)
 {
     pl_reduced_model *m = self;
-    if (m->point_stale) {
-        m->ops->shape(m);
-        m->point_stale = false;
+    m->ops->shape(m);
+    for (int i = 0; i < m->actuator_count; ++i) {
+        const reduced_actuator *a = &m->actuator[i];
+        const double ratio = m->measure[i] / a->rest;
+        m->actuator_state[i] = (pl_actuator_state){.ratio = ratio,
+                                                   .asked = reduced_asked(a, m->command),
+                                                   .reached = ratio,
+                                                   .local_low = NAN,
+                                                   .local_high = NAN,
+                                                   .slack = reduced_is_slack(m, i)};
     }
     *out = (pl_model_answer){.command = m->command,
                              .marker = m->answer_marker,
@@ -125,6 +150,7 @@ static void model_answer(void *self, pl_model_answer *out)
                              .sensor = m->answer_sensor,
                              .effort = m->effort,
                              .measure = m->measure,
+                             .actuator = m->actuator_state,
                              .point = m->point,
                              .energy = *m->energy};
 }
@@ -226,18 +252,29 @@ static pl_status model_derivative(void *self, unsigned parts, double tolerance, 
     return PL_OK;
 }
 
-static pl_status model_keep(void *self, int slot)
+// ---- the state: all that changes is in one block
+static size_t model_pack(void *self, double *block, size_t room)
 {
-    pl_reduced_model *m = self;
-    memcpy(m->slot[slot], m->now, m->now_count * sizeof *m->now);
-    return PL_OK;
+    const pl_reduced_model *m = self;
+    if (block && room >= m->now_count) {
+        memcpy(block, m->now, m->now_count * sizeof *m->now);
+    }
+    return m->now_count;
 }
 
-static pl_status model_recall(void *self, int slot)
+static pl_status model_unpack(void *self, const double *block, size_t count, pl_error *err)
 {
     pl_reduced_model *m = self;
-    memcpy(m->now, m->slot[slot], m->now_count * sizeof *m->now);
-    m->point_stale = true;
+    if (count != m->now_count) {
+        return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, expected %zu", count, m->now_count);
+    }
+    const size_t frames = (size_t)m->station_count * sizeof(reduced_frame) / sizeof *block;
+    for (size_t i = 0; i < frames; ++i) {
+        if (!isfinite(block[i])) {
+            return pl_fail(err, PL_BAD_INPUT, "state: number %zu is not finite", i);
+        }
+    }
+    memcpy(m->now, block, m->now_count * sizeof *m->now);
     m->prepared = m->placed = false;
     return PL_OK;
 }
@@ -263,33 +300,54 @@ static void model_reset(void *self)
     model_markers(m);
 }
 
-static pl_actuator_info model_actuator(void *self, int i)
+static pl_status model_body(void *self, const pl_mesh **out, pl_error *err)
 {
-    const reduced_actuator *a = &((pl_reduced_model *)self)->actuator[i];
-    return (pl_actuator_info){.name = a->name,
-                              .kind = a->kind,
-                              .drive = a->drive,
-                              .range = {a->range[0], a->range[1]},
-                              .has_range = a->has_range,
-                              .idle_hold = a->idle_hold,
-                              .rest = a->rest,
-                              .command = a->command,
-                              .factor = a->factor,
-                              .one_sided = a->one_sided,
-                              .rate = a->rate,
-                              .hardware = a->hardware};
+    pl_reduced_model *m = self;
+    const pl_status status = m->tube ? PL_OK : reduced_tube_create(m, &m->tube, err);
+    *out = m->tube;
+    return status;
+}
+
+static void model_shape(void *self, double *position)
+{
+    reduced_tube_place(self, position);
+}
+
+static int model_line(void *self, int actuator, double *point, int room)
+{
+    return reduced_path_points(self, actuator, point, room);
+}
+
+// Displacements, the one field a tube has.
+static pl_status model_field(void *self, pl_field field, double *out, pl_error *err)
+{
+    const pl_mesh *tube;
+    (void)field;
+    const pl_status status = model_body(self, &tube, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    const pl_mesh_view v = pl_mesh_get(tube);
+    reduced_tube_place(self, out);
+    for (int64_t i = 0; i < 3 * (int64_t)v.vertex_count; ++i) {
+        out[i] -= v.position[i];
+    }
+    return PL_OK;
 }
 
 const pl_model_type reduced_type = {
-    .destroy = reduced_destroy,
     .info = model_info,
-    .actuator = model_actuator,
     .fk = model_fk,
     .answer = model_answer,
+    .destroy = reduced_destroy,
     .derivative = model_derivative,
-    .keep = model_keep,
-    .recall = model_recall,
+    .pack = model_pack,
+    .unpack = model_unpack,
     .reset = model_reset,
+    .body = model_body,
+    .shape = model_shape,
+    .line = model_line,
+    .field = model_field,
 };
 
 // ---- beyond pl_model
@@ -306,13 +364,10 @@ double pl_reduced_length(const pl_model *model)
 
 pl_actuator_info pl_reduced_actuator(const pl_model *model, int i)
 {
-    PL_ASSERT(pl_model_is_reduced(model));
     return pl_model_actuator(model, i);
 }
 
 bool pl_reduced_slack(const pl_model *model, int i)
 {
-    const pl_reduced_model *m = pl_model_self(model, &reduced_type);
-    PL_ASSERT(m && i >= 0 && i < m->actuator_count);
-    return m->ops == &reduced_rod_ops && m->actuator[i].kind == PL_CABLE && !(m->effort[i] > 0);
+    return pl_model_get_answer(model).actuator[i].slack;
 }

@@ -61,13 +61,9 @@ static void tube_fill(const pl_reduced_model *m, tube_arrays *t)
     }
 }
 
-pl_status pl_reduced_tube(const pl_model *model, pl_mesh **out, pl_error *err)
+pl_status reduced_tube_create(const pl_reduced_model *m, pl_mesh **out, pl_error *err)
 {
     *out = NULL;
-    const pl_reduced_model *m = pl_model_self(model, &reduced_type);
-    if (!m) {
-        return pl_fail(err, PL_BAD_INPUT, "tube: the model is not a reduced one");
-    }
     const int rings = m->point_count, elements = (rings - 1) * TUBE_SECTORS;
     const int vertices = rings * (TUBE_SECTORS + 1);
     static const char *const surface[] = {"base", "tip"};
@@ -109,27 +105,16 @@ pl_status pl_reduced_tube(const pl_model *model, pl_mesh **out, pl_error *err)
     return status;
 }
 
-pl_status pl_reduced_tube_place(pl_model *model, const pl_mesh *tube, double *position, pl_error *err)
+void reduced_tube_place(const pl_reduced_model *m, double *position)
 {
-    pl_reduced_model *m = pl_model_self(model, &reduced_type);
-    if (!m || pl_mesh_get(tube).vertex_count != m->point_count * (TUBE_SECTORS + 1)) {
-        return pl_fail(err, PL_BAD_INPUT, "tube: the mesh was not made from this model");
-    }
-    pl_model_get_answer(model); // brings the points up to date
     for (int i = 0; i < m->point_count; ++i) {
         tube_ring(m, m->point_s[i], m->point + 3 * i, m->point_R + 9 * i,
                   position + 3 * i * (TUBE_SECTORS + 1));
     }
-    return PL_OK;
 }
 
-int pl_reduced_path_points(pl_model *model, int actuator, double *point, int room)
+int reduced_path_points(const pl_reduced_model *m, int actuator, double *point, int room)
 {
-    pl_reduced_model *m = pl_model_self(model, &reduced_type);
-    if (!m || actuator < 0 || actuator >= m->actuator_count) {
-        return 0;
-    }
-    pl_model_get_answer(model);
     int count = 0;
     for (int i = 0; i < m->point_count; ++i) {
         double d[3], slope[3];
@@ -143,4 +128,28 @@ int pl_reduced_path_points(pl_model *model, int actuator, double *point, int roo
         ++count;
     }
     return count;
+}
+
+// ---- by pl_model, until its callers ask pl_model_body, _shape and _line
+pl_status pl_reduced_tube(const pl_model *model, pl_mesh **out, pl_error *err)
+{
+    *out = NULL;
+    const pl_reduced_model *m = pl_model_self(model, &reduced_type);
+    return m ? reduced_tube_create(m, out, err)
+             : pl_fail(err, PL_BAD_INPUT, "tube: the model is not a reduced one");
+}
+
+pl_status pl_reduced_tube_place(pl_model *model, const pl_mesh *tube, double *position, pl_error *err)
+{
+    pl_reduced_model *m = pl_model_self(model, &reduced_type);
+    if (!m || pl_mesh_get(tube).vertex_count != m->point_count * (TUBE_SECTORS + 1)) {
+        return pl_fail(err, PL_BAD_INPUT, "tube: the mesh was not made from this model");
+    }
+    reduced_tube_place(m, position);
+    return PL_OK;
+}
+
+int pl_reduced_path_points(pl_model *model, int actuator, double *point, int room)
+{
+    return pl_model_line(model, actuator, point, room);
 }

@@ -7,7 +7,7 @@
 #include "base/base.h"
 #include "robot/robot.h"
 #include "pliant/io.h"
-#include "pliant/kinematics.h"
+#include "pliant/motion.h"
 
 static const pl_mesher mesher = {.build = fix_build};
 static const pl_load_options options = {.mesher = &mesher};

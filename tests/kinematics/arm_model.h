@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
-#include "pliant/kinematics.h"
+#include "pliant/motion.h"
 
 #define ARM_SECTIONS 4
 #define ARM_POINTS 8 // per section
@@ -17,16 +17,15 @@
 typedef struct arm {
     int count;
     double length, stiffness;
-    double command[ARM_SECTIONS], kept[PL_MODEL_SLOTS][ARM_SECTIONS];
+    double command[ARM_SECTIONS];
     double point[3 * ARM_POINTS * ARM_SECTIONS], marker[6], rotation[18], sensor[1];
     double effort[ARM_SECTIONS], measure[ARM_SECTIONS], energy;
     double rest[3 * ARM_POINTS * ARM_SECTIONS], marker_rest[6];
     double d_point[3 * ARM_POINTS * ARM_SECTIONS * ARM_SECTIONS], d_marker[6 * ARM_SECTIONS];
     double d_rotation[6 * ARM_SECTIONS], d_sensor[ARM_SECTIONS], d_effort[ARM_SECTIONS * ARM_SECTIONS];
     double d_energy[ARM_SECTIONS];
-    pl_model_command info[ARM_SECTIONS];
-    const char *name[ARM_SECTIONS];
-    pl_actuator_kind kind[ARM_SECTIONS];
+    pl_command_info info[ARM_SECTIONS];
+    pl_actuator_info actuator[ARM_SECTIONS];
     double refuse_beyond; // fk fails when |angle| is larger
 } arm;
 
@@ -136,8 +135,7 @@ static inline void arm_info(void *self, pl_model_info *out)
                            .marker_count = a->count > 1 ? 2 : 1,
                            .sensor_count = 1,
                            .command = a->info,
-                           .actuator_name = a->name,
-                           .actuator_kind = a->kind,
+                           .actuator = a->actuator,
                            .marker_name = marker,
                            .sensor_name = sensor,
                            .sensor_kind = kind,
@@ -195,17 +193,21 @@ static inline pl_status arm_derivative(void *self, unsigned parts, double tolera
     return PL_OK;
 }
 
-static inline pl_status arm_keep(void *self, int slot)
+static inline size_t arm_pack(void *self, double *block, size_t room)
 {
-    arm *a = self;
-    memcpy(a->kept[slot], a->command, sizeof a->command);
-    return PL_OK;
+    const arm *a = self;
+    if (room >= ARM_SECTIONS) {
+        memcpy(block, a->command, sizeof a->command);
+    }
+    return ARM_SECTIONS;
 }
 
-static inline pl_status arm_recall(void *self, int slot)
+static inline pl_status arm_unpack(void *self, const double *block, size_t count, pl_error *err)
 {
     arm *a = self;
-    memcpy(a->command, a->kept[slot], sizeof a->command);
+    (void)count;
+    (void)err;
+    memcpy(a->command, block, sizeof a->command);
     arm_compute(a);
     return PL_OK;
 }
@@ -225,8 +227,8 @@ static inline pl_model *arm_create(arm *a, int count, double low, double high)
                                        .fk = arm_fk,
                                        .answer = arm_answer,
                                        .derivative = arm_derivative,
-                                       .keep = arm_keep,
-                                       .recall = arm_recall,
+                                       .pack = arm_pack,
+                                       .unpack = arm_unpack,
                                        .reset = arm_reset};
     static const char *const name[ARM_SECTIONS] = {"a", "b", "c", "d"};
     memset(a, 0, sizeof *a);
@@ -235,10 +237,9 @@ static inline pl_model *arm_create(arm *a, int count, double low, double high)
     a->stiffness = 2;
     a->refuse_beyond = INFINITY;
     for (int k = 0; k < count; ++k) {
-        a->info[k] = (pl_model_command){
+        a->info[k] = (pl_command_info){
             .name = name[k], .drive = PL_DRIVE_PRESSURE, .range = {low, high}, .has_range = true};
-        a->name[k] = name[k];
-        a->kind[k] = PL_CHAMBER;
+        a->actuator[k] = (pl_actuator_info){.name = name[k], .kind = PL_CHAMBER, .command = k, .factor = 1};
     }
     arm_compute(a);
     memcpy(a->rest, a->point, sizeof a->rest);

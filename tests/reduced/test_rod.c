@@ -343,9 +343,9 @@ static void test_recall_goes_back(void **state)
     memcpy(tip, line_tip(model, &one), sizeof tip);
     PL_CHECK_OK(pl_model_differentiate(model, PL_PART_MARKER, 0, &d, &report, &err));
     memcpy(J, d.marker, sizeof J);
-    PL_CHECK_OK(pl_model_keep(model, 1));
+    PL_CHECK_OK(pl_model_keep(model, 1, NULL));
     line_solve(model, &two);
-    PL_CHECK_OK(pl_model_recall(model, 1));
+    PL_CHECK_OK(pl_model_recall(model, 1, NULL));
     PL_CHECK_OK(pl_model_differentiate(model, PL_PART_MARKER, 0, &d, &report, &err));
     for (int i = 0; i < 3; ++i) {
         PL_CHECK_NEAR(pl_model_get_answer(model).marker[i], tip[i], 0);

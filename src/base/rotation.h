@@ -1,13 +1,13 @@
-// Rotations and rotation vectors, for objectives and differences of frames.
-#ifndef PL_KINEMATICS_ROTATION_H
-#define PL_KINEMATICS_ROTATION_H
+// Rotations and rotation vectors, for differences of frames.
+#ifndef PL_BASE_ROTATION_H
+#define PL_BASE_ROTATION_H
 
 #include <string.h>
 #include "base/base.h"
 #include "base/vec.h"
 
 // C = A B^T
-static inline void rotation_mul_transposed(const double A[9], const double B[9], double C[9])
+static inline void pl_rotation_mul_transposed(const double A[9], const double B[9], double C[9])
 {
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
@@ -18,7 +18,7 @@ static inline void rotation_mul_transposed(const double A[9], const double B[9],
 
 // The vector w with exp(w) = R and |w| <= pi: through the quaternion with the largest component, so it is
 // good to rounding at every angle.
-static inline void rotation_log(const double R[9], double w[3])
+static inline void pl_rotation_log(const double R[9], double w[3])
 {
     const double four[4] = {1 + R[0] + R[4] + R[8], 1 + R[0] - R[4] - R[8], 1 - R[0] + R[4] - R[8],
                             1 - R[0] - R[4] + R[8]};
@@ -51,7 +51,7 @@ static inline void rotation_log(const double R[9], double w[3])
 }
 
 // d log(exp(dw) R) = M dw at w = log R: M = I - [w]/2 + k [w]^2, k = 1/t^2 - (1 + cos t) / (2 t sin t).
-static inline void rotation_log_derivative(const double w[3], double M[9])
+static inline void pl_rotation_log_derivative(const double w[3], double M[9])
 {
     const double t2 = pl_dot3(w, w), t = sqrt(t2);
     const double k = t < 1e-3 ? 1.0 / 12 + t2 / 720 : 1 / t2 - (1 + cos(t)) / (2 * t * fmax(sin(t), 1e-12));

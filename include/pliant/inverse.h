@@ -1,0 +1,193 @@
+// Inverse kinematics: which commands bring a model where it should be. Objectives say what is asked for, a
+// pl_ik is a reusable problem, a report says what was found and what stands in the way.
+#ifndef PLIANT_INVERSE_H
+#define PLIANT_INVERSE_H
+
+#include "pliant/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- objectives: what inverse kinematics asks for
+// An objective is a vector of deviations d(c) in its own unit; inverse kinematics makes 1/2 sum |weight d|^2
+// of the goals least. Goals are to be met to their tolerance. The others (effort, energy, command) choose
+// among the commands that meet the goals: then their own 1/2 sum |weight d|^2 is made least, with the goals
+// kept.
+typedef enum pl_objective_kind {
+    PL_OBJECTIVE_POSITION,    // marker at `target`, mm, on the axes of `axes`
+    PL_OBJECTIVE_DIRECTION,   // the marker's `axis` (as it was at rest) points along `target`; |d| about rad
+    PL_OBJECTIVE_ORIENTATION, // the marker's rotation from rest is `rotation`; rad, components by `axes`
+    PL_OBJECTIVE_DISTANCE,    // |marker - target| is `value`, mm; 0 is the same as a position
+    PL_OBJECTIVE_ORTHOGONAL,  // the marker's `axis` is orthogonal to the line from marker to target: the
+                              // cosine
+    PL_OBJECTIVE_SHAPE,       // body points `point` at `place`, mm, root mean square over the weights
+    PL_OBJECTIVE_CURVATURE,   // least-squares circle of body points `point` has curvature `value`, 1/mm
+    PL_OBJECTIVE_SENSOR,      // sensor `index` reads `value`: mm, mm^3, MPa
+    PL_OBJECTIVE_EFFORT,      // effort of actuator `index` near `value`: N, MPa; no goal
+    PL_OBJECTIVE_ENERGY,      // elastic energy E small, d = sqrt(2 E), E in mJ; no goal
+    PL_OBJECTIVE_COMMAND,     // commands near `place` (command_count values; NULL: where a solve starts),
+                              // in parts of their ranges; no goal
+    PL_OBJECTIVE_KIND_COUNT
+} pl_objective_kind;
+PL_API const char *pl_objective_kind_name(pl_objective_kind kind); // "position", "direction", ...
+PL_API pl_objective_kind pl_objective_kind_find(const char *name); // PL_OBJECTIVE_KIND_COUNT: none
+PL_API bool pl_objective_is_goal(pl_objective_kind kind);
+
+typedef struct pl_objective {
+    pl_objective_kind kind;
+    int index;     // marker, sensor or actuator
+    double weight; // per unit of the deviation, > 0
+    double
+        tolerance; // a goal is met when |d| (not weighted) is below it; 0: 0.005 mm for lengths, 1e-3 rad or
+                   // cosine, 1e-3 of `value` (or of 1/size) for curvatures, 1e-3 of the value for sensors
+    bool axes[3];  // position, distance, orientation: world axes that count; all false means all
+    double target[3];     // position; direction (any length); centre of a distance; point of an orthogonality
+    double axis[3];       // direction, orthogonality: the marker's axis at rest (any length); curvature: the
+                          // axis of pl_fit_curvature, 0 0 0 for none
+    double rotation[9];   // orientation, row-major
+    double value;         // distance, curvature, sensor, effort
+    const int32_t *point; // shape, curvature: body points
+    int32_t point_count;  //   curvature: at least 3
+    const double *place;  // shape: 3 per point; command: one per command
+    const double *share;  // shape: weight per point; NULL: all 1
+} pl_objective;
+// weight 1, no tolerance of its own, all axes, rotation = identity.
+PL_API pl_objective pl_objective_default(pl_objective_kind kind);
+
+// Curvature (1/mm) of the least-squares circle (Pratt's) through points (3 each). With `axis`: in the plane
+// orthogonal to it, positive when the line from the first to the last point turns left seen against the axis;
+// smooth through 0. Without: in the best plane of the points, never negative, with a kink where they lie on a
+// line. `gradient`, if given, is its derivative by each coordinate. At least 3 points; where no three of
+// them differ the curvature is 0.
+PL_API double pl_fit_curvature(const double *point, int32_t count, const double *axis, double *gradient);
+
+// ---- inverse kinematics
+typedef enum pl_ik_method {
+    PL_IK_NEWTON,   // damped Gauss-Newton with exact Jacobians, Broyden updates between, exact bounds
+    PL_IK_GRADIENT, // Fang et al. 2020 as published: central differences, shrinking and expanding search;
+                    // commands are cut off at their ranges; bounds on efforts and objectives that are no
+                    // goals are refused
+    PL_IK_DESCENT,  // the same search along exact gradients
+    PL_IK_METHOD_COUNT
+} pl_ik_method;
+PL_API const char *pl_ik_method_name(pl_ik_method method); // "newton", "gradient", "descent"
+PL_API pl_ik_method pl_ik_method_find(const char *name);   // PL_IK_METHOD_COUNT: none
+
+#define PL_IK_OUTCOME_LIST(X)                                                                                \
+    X(PL_IK_REACHED, "reached")                                                                              \
+    X(PL_IK_NEAREST, "nearest")        /* stationary: no nearer point within the bounds, to first order */   \
+    X(PL_IK_LIMIT, "limit")            /* of iterations or time */                                           \
+    X(PL_IK_STALLED, "stalled")        /* no step makes it better, yet not stationary */                     \
+    X(PL_IK_INFEASIBLE, "infeasible")  /* no command found that keeps the efforts within their bounds, or    \
+                                          the limit came before */                                           \
+    X(PL_IK_FORWARD, "forward failed") /* the start cannot be computed */                                    \
+    X(PL_IK_STOPPED, "interrupted")
+typedef enum pl_ik_outcome {
+#define X(code, text) code,
+    PL_IK_OUTCOME_LIST(X)
+#undef X
+} pl_ik_outcome;
+PL_API const char *pl_ik_outcome_name(pl_ik_outcome outcome);
+
+typedef struct pl_effort_bound {
+    int actuator;
+    double low, high; // N, MPa; -INFINITY and INFINITY: none
+} pl_effort_bound;
+
+typedef struct pl_ik_options {
+    pl_ik_method method;
+    // Per command, each may be NULL; copied. NAN in `low` or `high`: the robot's range.
+    const double *low, *high;
+    const bool *hold;   // true: not a variable, stays where it is (idle ones idle)
+    const double *rate; // largest change per second; NAN or 0: none. Holds between calls of pl_ik_solve
+    double period;      // s between two calls of pl_ik_solve; used with `rate`
+    const pl_effort_bound *effort;
+    int effort_count;
+    double least_motion; // mm (goal's unit) per range: resolves redundancy by staying near the start; >= 0.
+                         // Not used beside objectives that are no goals
+    int iteration_limit;
+    double time_limit;         // s; 0: none
+    double stationary;         // relative projected gradient below which a point counts as nearest
+    double jacobian_tolerance; // relative residual of the linear systems of a Jacobian used for steps
+    int start_limit;           // further starts from samples or seeds when a solve does not reach; 0: none
+    double shrink;             // gradient, descent: tau of the papers
+    double difference;         // gradient: step of the central differences, in parts of the range
+    pl_progress progress;      // may ask to stop
+} pl_ik_options;
+PL_API pl_ik_options pl_ik_options_default(void);
+
+typedef enum pl_ik_bound_kind { PL_BOUND_COMMAND, PL_BOUND_RATE, PL_BOUND_EFFORT } pl_ik_bound_kind;
+typedef struct pl_ik_active {
+    pl_ik_bound_kind kind;
+    int index;         // command or actuator
+    const char *name;  // its name
+    bool upper;        // side
+    double value;      // of the bound, internal units
+    double multiplier; // >= 0: how much 1/2 sum |weight d|^2 would fall per unit the bound gives way
+} pl_ik_active;
+
+// Borrowed until the next solve.
+typedef struct pl_ik_report {
+    pl_ik_outcome outcome;
+    char message[240];
+    const double *command; // one per command, internal units; NAN: idle
+    double distance;       // mm: largest deviation of the goals that are lengths (position, distance, shape)
+    double error;          // largest deviation of a goal over its tolerance; <= 1: all met
+    double objective;      // 1/2 sum |weight d|^2, least motion included
+    double gradient;       // certificate: |projected gradient| / (|J| |r|), of the exact Jacobian; NAN when
+                           // no exact Jacobian was made (reached before one was needed)
+    const pl_ik_active *active; // bounds at which the point stands
+    int active_count;
+    int iterations; // accepted steps
+    int starts;     // solves, 1 + further starts
+    double seconds;
+    pl_model_costs costs; // of this solve
+} pl_ik_report;
+
+// A reusable problem: all memory is taken here. Keeps references to `model` and to the arrays of `objective`
+// (point, share); targets and places are copied. A command that is neither held nor has a range or bounds is
+// refused. Uses the model's slots 0 to 2.
+typedef struct pl_ik pl_ik;
+PL_API pl_status pl_ik_create(pl_model *model, const pl_objective *objective, int objective_count,
+                              const pl_ik_options *options, pl_ik **out, pl_error *err);
+PL_API void pl_ik_destroy(pl_ik *ik);
+PL_API pl_model *pl_ik_model(const pl_ik *ik);
+
+// New targets for objective i: `target` has 3 values (position, direction, distance, orthogonality), 9
+// (orientation), 3 per point (shape), 1 (curvature, sensor, effort) or one per command (command).
+PL_API pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err);
+// Radius of a distance; curvature, sensor, effort.
+PL_API pl_status pl_ik_set_value(pl_ik *ik, int i, double value, pl_error *err);
+PL_API pl_status pl_ik_set_weight(pl_ik *ik, int i, double weight, pl_error *err); // > 0
+PL_API void pl_ik_set_period(pl_ik *ik, double period); // s, for the rates; not > 0: no change
+PL_API void pl_ik_set_start_limit(pl_ik *ik, int starts);
+
+// Commands and where they brought the markers: a stored workspace. Borrowed.
+typedef struct pl_samples {
+    int count;
+    const double *command; // command_count per sample, internal units
+    const double *marker;  // 3 marker_count per sample, mm
+} pl_samples;
+// Further starts of a solve that did not reach come from the samples whose markers are nearest to the goals.
+PL_API void pl_ik_set_samples(pl_ik *ik, const pl_samples *samples); // NULL: none; must outlive the solves
+// The k-th nearest sample to the goals as they are (k = 0 nearest); -1 when there is none, or no goal is a
+// position or distance.
+PL_API int pl_ik_nearest_sample(pl_ik *ik, int k);
+
+// Solves from where the model stands (idle commands start at their rest value), or from `start` (one per
+// command) when given. Rates count from where the model stands. The model is left at the command reported,
+// which keeps all bounds: every outcome but PL_IK_INFEASIBLE, PL_IK_FORWARD and PL_IK_STOPPED promises it.
+// Not reaching is an outcome.
+PL_API pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_error *err);
+// Deviation |d| of objective i at the solution, in its own unit; NAN when there is no such objective.
+PL_API double pl_ik_deviation(const pl_ik *ik, int i);
+// Number of weighted deviations and, where the model stands, their values and exact Jacobian (row-major, one
+// column per command; held and idle ones 0), for tests and other solvers. Least motion is not among them.
+PL_API int pl_ik_residual_count(const pl_ik *ik);
+PL_API pl_status pl_ik_residual(pl_ik *ik, double *residual, double *jacobian, pl_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

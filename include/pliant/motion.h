@@ -1,0 +1,175 @@
+// Motions: paths and the way along them, workspaces, tasks, sweeps and comparisons, on any model.
+#ifndef PLIANT_MOTION_H
+#define PLIANT_MOTION_H
+
+#include "pliant/inverse.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- paths
+typedef enum pl_path_kind {
+    PL_PATH_CIRCLE, // diameter size[0]
+    PL_PATH_EIGHT,  // lemniscate, width size[0], height size[1]
+    PL_PATH_FLOWER, // five petals, outer diameter size[0]
+    PL_PATH_SQUARE, // rectangle size[0] by size[1]
+    PL_PATH_ELL,    // the letter L: down size[1], right size[0]; open
+    PL_PATH_FLAME,  // a flame: width size[0], height size[1]; closed
+    PL_PATH_LINE,   // along the first axis, length size[0]; open
+    PL_PATH_BOX,    // edges of a box size[0] x size[1] x size[2]: bottom, up, top, down; closed
+    PL_PATH_KIND_COUNT
+} pl_path_kind;
+PL_API const char *pl_path_name(pl_path_kind kind);
+PL_API pl_path_kind pl_path_find(const char *name); // PL_PATH_KIND_COUNT: none
+
+typedef struct pl_path_def {
+    pl_path_kind kind;
+    double centre[3];  // mm, of the bounding box in the path's axes; of a flower its own
+    double size[3];    // mm; 0 in size[1], size[2]: as size[0]
+    double x[3], y[3]; // the path's first two axes; made orthonormal
+    int count;         // points, equally far apart along the path; closed paths do not repeat the first
+} pl_path_def;
+PL_API pl_path_def pl_path_default(pl_path_kind kind); // in the xy plane about the origin, size 20, 60 points
+PL_API bool pl_path_is_closed(pl_path_kind kind);
+// 3 count numbers.
+PL_API pl_status pl_path_points(const pl_path_def *def, double *point, pl_error *err);
+// `out_count` points equally far apart along the polyline, ends kept (closed: from the first point around).
+PL_API pl_status pl_path_resample(const double *point, int count, bool closed, int out_count, double *out,
+                                  pl_error *err);
+
+// One waypoint of a motion; borrowed during the callback.
+typedef struct pl_waypoint {
+    int index;
+    double time;          // s
+    const double *target; // 3, when the path is made of points; else NULL
+    const double *command;
+    double command_step;    // largest change of a command since the waypoint before, in parts of its range
+    pl_model_answer answer; // the model at the waypoint
+    const pl_ik_report *ik;
+} pl_waypoint;
+
+typedef struct pl_follow_options {
+    int objective; // gets the points as targets (position or distance)
+    // Sets the targets of waypoint i instead; NULL: the points.
+    pl_status (*set)(void *user, pl_ik *ik, int i, pl_error *err);
+    bool (*record)(void *user, const pl_waypoint *waypoint); // false: stop; NULL: none
+    void *user;
+    bool extrapolate; // start from the line through the two commands before
+    bool free_start;  // rates do not bind the way to the first waypoint
+    const pl_samples
+        *samples;  // the first waypoint starts from the nearest; NULL: from where the model stands
+    double period; // s between waypoints
+} pl_follow_options;
+PL_API pl_follow_options pl_follow_options_default(void);
+
+typedef struct pl_follow_report {
+    int count, reached; // waypoints computed, those with all goals met
+    bool stopped;
+    double largest_distance; // mm, over all waypoints
+    double largest_reached;  // mm, over those reached
+    double largest_step;     // largest change of a command between waypoints, in parts of its range
+    int largest_step_at, largest_step_command;
+    pl_model_costs costs;
+    double seconds;
+} pl_follow_report;
+// Goes through `count` waypoints, each from the one before, keeping all bounds and rates. A waypoint that
+// cannot be reached gives the nearest point. `point`: 3 per waypoint; NULL with `set`.
+PL_API pl_status pl_follow(pl_ik *ik, const double *point, int count, const pl_follow_options *options,
+                           pl_follow_report *report, pl_error *err);
+
+// ---- workspace
+typedef enum pl_workspace_order { PL_WORKSPACE_GRID, PL_WORKSPACE_HALTON } pl_workspace_order;
+typedef struct pl_workspace_def {
+    pl_workspace_order order;
+    int count;        // halton: samples
+    const int *steps; // grid: values per command, at least 1 (1: the middle); NULL: `count` to the power
+                      // 1/commands, at least 2
+    const double *low, *high; // per command; NULL or NAN: the robot's range
+} pl_workspace_def;
+// The commands to visit, in an order that keeps steps small: grids back and forth, low-discrepancy points
+// along a short walk. The same def gives the same plan, so a run can go on at any sample.
+typedef struct pl_workspace_plan {
+    int count, command_count;
+    double *command;
+} pl_workspace_plan;
+PL_API pl_status pl_workspace_plan_init(const pl_model *model, const pl_workspace_def *def,
+                                        pl_workspace_plan *plan, pl_error *err);
+PL_API void pl_workspace_plan_clear(pl_workspace_plan *plan);
+typedef struct pl_workspace_sample {
+    int index;
+    const double *command;
+    pl_model_answer answer;
+    const pl_statics_report *fk; // outcome PL_SOLVED: the sample counts
+} pl_workspace_sample;
+// Visits samples first .. count-1; `record` gets each and may end the run by returning false. A sample whose
+// equilibrium is not found from its neighbour is tried from rest.
+PL_API pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int first,
+                                  bool (*record)(void *user, const pl_workspace_sample *sample), void *user,
+                                  pl_error *err);
+
+// Convex hull of points (3 each). dimension 3: volume and area of its surface; 2: all points in a plane, area
+// of the polygon; 1: on a line, length; 0: one point.
+typedef struct pl_hull {
+    int dimension;
+    double volume, area, length; // mm^3, mm^2, mm
+    int facet_count, vertex_count;
+} pl_hull;
+PL_API pl_status pl_hull_measure(const double *point, int count, pl_hull *hull, pl_error *err);
+// Index of the point nearest to `at`; -1 without points. `stride` doubles from point to point.
+PL_API int pl_nearest_point(const double *point, int count, int stride, const double at[3]);
+
+// ---- tasks: stages, each an inverse kinematics problem that continues the one before
+typedef struct pl_task_stage {
+    const char *name;
+    const pl_objective *objective;
+    int objective_count;
+    const bool *hold; // per command: not moved in this stage; NULL: all move
+    int steps;        // on the way from the stage before, at least 1
+    // When `moves`, the target of objective 0 goes from `from` to its target in `steps` equal parts.
+    bool moves;
+    double from[3];
+} pl_task_stage;
+typedef struct pl_task_step {
+    int stage, step;
+    const char *name;
+    const double *command;
+    pl_model_answer answer;
+    const pl_ik_report *ik;
+} pl_task_step;
+// Runs all stages. `record` sees every step and may end the task by returning false. `report`, one per stage,
+// may be NULL: its pointers are not kept (NULL).
+PL_API pl_status pl_task_run(pl_model *model, const pl_task_stage *stage, int stage_count,
+                             const pl_ik_options *options,
+                             bool (*record)(void *user, const pl_task_step *step), void *user,
+                             pl_ik_report *report, pl_error *err);
+
+// Pick, grasp and place of a round object by a planar arm (thesis of Fang, section 4.4): reach the circle of
+// radius R + d about the object with the marker's normal orthogonal to the line to its centre (4.5), bend the
+// end segment to the object's curvature 1/R (4.7), take it along to the new place.
+typedef struct pl_grasp_def {
+    int marker;             // P0, at the root of the end segment
+    double normal[3];       // the marker's normal at rest
+    double object[3];       // P1, mm
+    double radius;          // R, mm
+    double clearance;       // d, mm: half the width of the segment
+    double orthogonality;   // weight of the cosine beside mm
+    const int32_t *segment; // body points along the end segment
+    int32_t segment_count;
+    double curl_axis[3];     // signed curvature about this axis, see pl_fit_curvature; 0 0 0: unsigned
+    double curl;             // 1: bend to +1/R about the axis, -1: the other way
+    const bool *end_command; // per command: bends the end segment
+    double place[3];         // where the object goes
+    int steps;               // on the way there
+} pl_grasp_def;
+#define PL_GRASP_STAGES 3
+#define PL_GRASP_OBJECTIVES 4
+// Fills three stages that refer to `objective` and `hold` (2 command_count entries), which the caller keeps.
+PL_API pl_status pl_task_grasp(const pl_model *model, const pl_grasp_def *def,
+                               pl_objective objective[PL_GRASP_OBJECTIVES], bool *hold,
+                               pl_task_stage stage[PL_GRASP_STAGES], pl_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,437 @@
+// pl_model: questions are passed on to the kind that stands behind it, what the kind leaves open is
+// completed, and costs are counted.
+#include "model/model_impl.h"
+
+// ---- making one
+static pl_status check_array(const char *what, int count, const void *array, pl_error *err)
+{
+    if (count < 0 || (count > 0 && !array)) {
+        return pl_fail(err, PL_BAD_INPUT, "model: info has %d %s%s", count, what,
+                       count > 0 ? " but no array of them" : "");
+    }
+    return PL_OK;
+}
+
+// What a kind says of itself is input: a user may have written it.
+static pl_status model_check(const pl_model_info *i, pl_error *err)
+{
+    const struct {
+        const char *what;
+        int count;
+        const void *array;
+    } list[] = {
+        {"commands", i->command_count, i->command},      {"actuators", i->actuator_count, i->actuator},
+        {"markers", i->marker_count, i->marker_name},    {"markers", i->marker_count, i->marker_at},
+        {"sensors", i->sensor_count, i->sensor_name},    {"sensors", i->sensor_count, i->sensor_kind},
+        {"supports", i->support_count, i->support_name}, {"readings", i->reading_count, i->reading},
+        {"body points", i->point_count, i->rest}};
+    pl_status status = PL_OK;
+    for (int k = 0; status == PL_OK && k < PL_COUNT(list); ++k) {
+        status = check_array(list[k].what, list[k].count, list[k].array, err);
+    }
+    return status;
+}
+
+static int64_t model_longest(const pl_model_info *i)
+{
+    int64_t n = 9 * (int64_t)i->marker_count;
+    n = n > i->actuator_count ? n : i->actuator_count;
+    n = n > i->sensor_count ? n : i->sensor_count;
+    return n > i->reading_count ? n : i->reading_count;
+}
+
+static pl_status model_room(pl_model *m, pl_error *err)
+{
+    const pl_model_info *i = &m->info;
+    const int64_t longest = model_longest(i);
+    m->state_size = m->type->pack ? m->type->pack(m->self, NULL, 0) : (size_t)i->command_count;
+    m->asked = PL_NEW_ARRAY(double, i->command_count);
+    m->nothing = PL_NEW_ARRAY(double, longest);
+    m->actuator = PL_NEW_ARRAY(pl_actuator_state, i->actuator_count);
+    m->base.state = m->type->derivative ? NULL : PL_NEW_ARRAY(double, m->state_size);
+    bool enough = m->asked && m->nothing && m->actuator && (m->type->derivative || m->base.state);
+    for (int k = 0; enough && k < PL_MODEL_SLOTS; ++k) {
+        m->slot[k].state = PL_NEW_ARRAY(double, m->state_size);
+        enough = m->slot[k].state;
+    }
+    if (!enough) {
+        return pl_fail_memory(err, "the model");
+    }
+    for (int64_t k = 0; k < longest; ++k) {
+        m->nothing[k] = NAN;
+    }
+    return m->type->derivative ? PL_OK : model_differences_create(m, err);
+}
+
+static void model_idle(double *command, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        command[i] = NAN;
+    }
+}
+
+pl_status pl_model_create(const pl_model_type *type, void *self, pl_model **out, pl_error *err)
+{
+    *out = NULL;
+    if (!type || !type->info || !type->fk || !type->answer || !type->reset) {
+        if (type && type->destroy) {
+            type->destroy(self);
+        }
+        return pl_fail(err, PL_BAD_INPUT, "model: a type needs info, fk, answer and reset");
+    }
+    pl_model *m = PL_NEW(pl_model);
+    if (!m) {
+        if (type->destroy) {
+            type->destroy(self);
+        }
+        return pl_fail_memory(err, "the model");
+    }
+    *m = (pl_model){.type = type, .self = self, .report = {.outcome = PL_SOLVED, .negative_count = -1}};
+    type->info(self, &m->info);
+    pl_model_info *i = &m->info;
+    i->name = i->name ? i->name : "robot";
+    i->kind = i->kind ? i->kind : "own";
+    i->method = i->method ? i->method : i->kind;
+    i->robot_hash = i->robot_hash ? i->robot_hash : i->hash;
+    i->difference_step = i->difference_step > 0 ? i->difference_step : MODEL_DIFFERENCE_STEP;
+    i->approximate_derivative = i->approximate_derivative || !type->derivative;
+    pl_status status = model_check(i, err);
+    if (status == PL_OK) {
+        status = model_room(m, err);
+    }
+    if (status != PL_OK) {
+        pl_model_destroy(m);
+        return status;
+    }
+    model_idle(m->asked, i->command_count);
+    model_refresh(m, NULL);
+    *out = m;
+    return PL_OK;
+}
+
+void pl_model_destroy(pl_model *model)
+{
+    if (!model) {
+        return;
+    }
+    if (model->type->destroy) {
+        model->type->destroy(model->self);
+    }
+    if (model->release) {
+        model->release(model->owned);
+    }
+    for (int k = 0; k < PL_MODEL_SLOTS; ++k) {
+        pl_free(model->slot[k].state);
+    }
+    pl_free(model->base.state);
+    pl_free(model->asked);
+    pl_free(model->nothing);
+    pl_free(model->actuator);
+    model_differences_destroy(model->differences);
+    model_record_destroy(model->record);
+    pl_free(model);
+}
+
+void *pl_model_self(const pl_model *model, const pl_model_type *type)
+{
+    return model && model->type == type ? model->self : NULL;
+}
+
+void pl_model_own(pl_model *model, void *owned, void (*release)(void *owned))
+{
+    model->owned = owned;
+    model->release = release;
+}
+
+// ---- what it consists of
+pl_model_info pl_model_get_info(const pl_model *model)
+{
+    return model->info;
+}
+
+pl_actuator_info pl_model_actuator(const pl_model *model, int i)
+{
+    if (i < 0 || i >= model->info.actuator_count) {
+        return (pl_actuator_info){.name = "", .command = -1};
+    }
+    return model->info.actuator[i];
+}
+
+static int model_find(const char *const *name, int count, const char *wanted)
+{
+    for (int i = 0; i < count; ++i) {
+        if (strcmp(name[i], wanted) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int pl_model_find_command(const pl_model *model, const char *name)
+{
+    for (int i = 0; i < model->info.command_count; ++i) {
+        if (strcmp(model->info.command[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int pl_model_find_marker(const pl_model *model, const char *name)
+{
+    return model_find(model->info.marker_name, model->info.marker_count, name);
+}
+
+int pl_model_find_sensor(const pl_model *model, const char *name)
+{
+    return model_find(model->info.sensor_name, model->info.sensor_count, name);
+}
+
+int pl_model_find_actuator(const pl_model *model, const char *name)
+{
+    for (int i = 0; i < model->info.actuator_count; ++i) {
+        if (strcmp(model->info.actuator[i].name, name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// ---- moving it
+static void refresh_actuators(pl_model *m)
+{
+    for (int i = 0; i < m->info.actuator_count; ++i) {
+        const double ratio = m->answer.measure[i] / m->info.actuator[i].rest;
+        m->actuator[i] = (pl_actuator_state){
+            .ratio = ratio, .asked = NAN, .reached = ratio, .local_low = NAN, .local_high = NAN};
+    }
+    m->answer.actuator = m->actuator;
+}
+
+void model_refresh(pl_model *m, const double *moved_to)
+{
+    const size_t commands = (size_t)m->info.command_count * sizeof *m->asked;
+    if (moved_to) {
+        memmove(m->asked, moved_to, commands); // may be the array itself
+    }
+    pl_model_answer *a = &m->answer;
+    *a = (pl_model_answer){.energy = NAN};
+    m->type->answer(m->self, a);
+    a->command = a->command ? a->command : m->asked;
+    const double **const open[] = {&a->marker, &a->rotation, &a->sensor,
+                                   &a->effort, &a->measure,  &a->reading};
+    for (int k = 0; k < PL_COUNT(open); ++k) {
+        *open[k] = *open[k] ? *open[k] : m->nothing;
+    }
+    a->point = a->point ? a->point : m->info.rest;
+    if (!a->actuator) {
+        refresh_actuators(m);
+    }
+}
+
+pl_status pl_model_fk(pl_model *model, const double *command, pl_statics_report *report, pl_error *err)
+{
+    *report = (pl_statics_report){.negative_count = -1};
+    const pl_status status = model->type->fk(model->self, command, report, err);
+    ++model->costs.fk_calls;
+    model->costs.iterations += report->iterations;
+    model->costs.factorizations += report->factorizations;
+    model->costs.solves += report->solves;
+    if (status == PL_OK) {
+        model->report = *report;
+    }
+    // also after a failure, which may have moved it; only then the commands in force are not the ones asked
+    // for
+    model_refresh(model, status == PL_OK ? command : NULL);
+    return status;
+}
+
+pl_status model_keep(pl_model *model, model_slot *slot, pl_error *err)
+{
+    if (model->type->pack) {
+        const size_t size = model->type->pack(model->self, slot->state, model->state_size);
+        if (size != model->state_size) {
+            return pl_fail(err, PL_FAILED, "model: its state has %zu numbers now and had %zu before", size,
+                           model->state_size);
+        }
+    } else {
+        memcpy(slot->state, model->answer.command, model->state_size * sizeof *slot->state);
+    }
+    slot->report = model->report;
+    slot->used = true;
+    return PL_OK;
+}
+
+// Without a packed state the commands are the state: one more forward solve leads back.
+static pl_status model_return(pl_model *model, const double *command, pl_error *err)
+{
+    pl_statics_report report;
+    const pl_status status = pl_model_fk(model, command, &report, err);
+    if (status == PL_OK && report.outcome != PL_SOLVED) {
+        return pl_fail(err, PL_FAILED, "model: no way back to the commands kept: %s",
+                       report.message[0] ? report.message : pl_outcome_name(report.outcome));
+    }
+    return status;
+}
+
+pl_status model_recall(pl_model *model, const model_slot *slot, pl_error *err)
+{
+    if (!slot->used) {
+        return pl_fail(err, PL_BAD_INPUT, "model: nothing was kept to go back to");
+    }
+    const pl_status status = pl_model_unpack(model, slot->state, model->state_size, err);
+    if (status == PL_OK) {
+        model->report = slot->report;
+    }
+    return status;
+}
+
+pl_status pl_model_keep(pl_model *model, int slot, pl_error *err)
+{
+    if (slot < 0 || slot >= PL_MODEL_SLOTS) {
+        return pl_fail(err, PL_BAD_INPUT, "model: slot %d, must lie between 0 and %d", slot,
+                       PL_MODEL_SLOTS - 1);
+    }
+    return model_keep(model, &model->slot[slot], err);
+}
+
+pl_status pl_model_recall(pl_model *model, int slot, pl_error *err)
+{
+    if (slot < 0 || slot >= PL_MODEL_SLOTS) {
+        return pl_fail(err, PL_BAD_INPUT, "model: slot %d, must lie between 0 and %d", slot,
+                       PL_MODEL_SLOTS - 1);
+    }
+    return model_recall(model, &model->slot[slot], err);
+}
+
+void pl_model_reset(pl_model *model)
+{
+    model->type->reset(model->self);
+    model_idle(model->asked, model->info.command_count);
+    model->report = (pl_statics_report){.outcome = PL_SOLVED, .negative_count = -1};
+    model_refresh(model, NULL);
+}
+
+size_t pl_model_state_size(const pl_model *model)
+{
+    return model->state_size;
+}
+
+void pl_model_pack(const pl_model *model, double *block)
+{
+    if (model->type->pack) {
+        model->type->pack(model->self, block, model->state_size);
+    } else {
+        memcpy(block, model->answer.command, model->state_size * sizeof *block);
+    }
+}
+
+pl_status pl_model_unpack(pl_model *model, const double *block, size_t count, pl_error *err)
+{
+    if (!model->type->unpack) {
+        return count == model->state_size
+                   ? model_return(model, block, err)
+                   : pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, expected %zu", count,
+                             model->state_size);
+    }
+    const pl_status status = model->type->unpack(model->self, block, count, err);
+    if (status == PL_OK) {
+        model_refresh(model, NULL);
+        model->report = (pl_statics_report){
+            .outcome = PL_SOLVED, .load_reached = 1, .energy = model->answer.energy, .negative_count = -1};
+        memcpy(model->asked, model->answer.command, (size_t)model->info.command_count * sizeof *model->asked);
+    }
+    return status;
+}
+
+// ---- asking it
+pl_model_answer pl_model_get_answer(const pl_model *model)
+{
+    if (model->shared) {
+        model_refresh((pl_model *)model, NULL);
+    }
+    return model->answer;
+}
+
+pl_statics_report pl_model_get_report(const pl_model *model)
+{
+    return model->report;
+}
+
+pl_status pl_model_differentiate(pl_model *model, unsigned parts, double tolerance, pl_model_derivative *out,
+                                 pl_jacobian_report *report, pl_error *err)
+{
+    *out = (pl_model_derivative){0};
+    *report = (pl_jacobian_report){.negative_count = -1};
+    ++model->costs.derivative_calls;
+    if (!model->type->derivative) {
+        return model_differentiate(model, parts, out, report, err); // counts its forward solves itself
+    }
+    const pl_status status = model->type->derivative(model->self, parts, tolerance, out, report, err);
+    model->costs.factorizations += report->factorizations;
+    model->costs.solves += report->solves;
+    return status;
+}
+
+static pl_status model_cannot(const pl_model *model, const char *what, pl_error *err)
+{
+    return pl_fail(err, PL_BAD_INPUT, "a model of kind %s (method %s) knows no %s", model->info.kind,
+                   model->info.method, what);
+}
+
+pl_status pl_model_sensitivity(pl_model *model, const pl_parameter *parameter, int count,
+                               const pl_jacobian *out, pl_jacobian_report *report, pl_error *err)
+{
+    *report = (pl_jacobian_report){.negative_count = -1};
+    if (!model->type->sensitivity) {
+        return model_cannot(model, "derivatives with respect to loads or materials", err);
+    }
+    const pl_status status = model->type->sensitivity(model->self, parameter, count, out, report, err);
+    model->costs.factorizations += report->factorizations;
+    model->costs.solves += report->solves;
+    return status;
+}
+
+pl_status pl_model_body(pl_model *model, const pl_mesh **out, pl_error *err)
+{
+    *out = NULL;
+    return model->type->body && model->type->shape ? model->type->body(model->self, out, err) : PL_OK;
+}
+
+void pl_model_shape(const pl_model *model, double *position)
+{
+    if (model->type->shape) {
+        model->type->shape(model->self, position);
+    }
+}
+
+int pl_model_line(const pl_model *model, int actuator, double *point, int room)
+{
+    const bool there = actuator >= 0 && actuator < model->info.actuator_count;
+    return there && model->type->line ? model->type->line(model->self, actuator, point, room) : 0;
+}
+
+pl_status pl_model_field(pl_model *model, pl_field field, double *out, pl_error *err)
+{
+    if (!model->type->field || field >= PL_FIELD_COUNT || !(model->info.fields & (1u << field))) {
+        return model_cannot(model, field < PL_FIELD_COUNT ? pl_field_name(field) : "such field", err);
+    }
+    return model->type->field(model->self, field, out, err);
+}
+
+pl_status pl_model_reactions(pl_model *model, pl_reaction *reaction, pl_error *err)
+{
+    return model->type->reactions ? model->type->reactions(model->self, reaction, err)
+                                  : model_cannot(model, "reactions at its supports", err);
+}
+
+pl_status pl_model_judge(pl_model *model, pl_model_check *out, pl_error *err)
+{
+    *out = (pl_model_check){.residual = NAN, .largest_force = NAN};
+    return model->type->check ? model->type->check(model->self, out, err) : PL_OK;
+}
+
+pl_model_costs pl_model_get_costs(const pl_model *model)
+{
+    return model->costs;
+}

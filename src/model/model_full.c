@@ -1,0 +1,220 @@
+// The full body by the exact method: statics solves, its sensitivities are the derivatives.
+#include "model/model_body.h"
+
+typedef struct full_model {
+    model_body body; // first: see model_body.h
+    pl_parameter *parameter;
+    double *d_marker, *d_rotation, *d_sensor, *d_effort, *d_measure, *d_reading, *d_energy;
+    double *d_point, *force; // taken when first asked for; 3 per vertex
+} full_model;
+
+static void full_destroy(void *self)
+{
+    full_model *m = self;
+    model_body_clear(&m->body);
+    void *const block[] = {m->parameter, m->d_marker,  m->d_rotation, m->d_sensor, m->d_effort,
+                           m->d_measure, m->d_reading, m->d_energy,   m->d_point,  m->force};
+    for (int i = 0; i < PL_COUNT(block); ++i) {
+        pl_free(block[i]);
+    }
+    pl_free(m);
+}
+
+static pl_status full_fk(void *self, const double *command, pl_statics_report *report, pl_error *err)
+{
+    full_model *m = self;
+    return pl_statics_solve(m->body.statics, m->body.state, command, report, err);
+}
+
+static void full_answer(void *self, pl_model_answer *out)
+{
+    full_model *m = self;
+    model_body_answer(&m->body, out);
+}
+
+// ---- derivatives
+// Room for the derivatives of all body points, which most questions do not need.
+static bool full_point_room(full_model *m)
+{
+    const int64_t rows = 3 * (int64_t)m->body.info.point_count;
+    if (!m->d_point) {
+        m->d_point = PL_NEW_ARRAY(double, rows * m->body.info.command_count);
+    }
+    if (!m->force) {
+        m->force = PL_NEW_ARRAY(double, rows);
+    }
+    return m->d_point && m->force;
+}
+
+// dE/dc = (dE/dx) . (dx/dc) + dE/dc at held x, E the elastic energy.
+static void full_energy_row(full_model *m)
+{
+    const int columns = m->body.info.command_count;
+    pl_statics_elastic(m->body.statics, m->body.state, m->force);
+    for (int j = 0; j < columns; ++j) {
+        m->d_energy[j] = pl_statics_elastic_rate(m->body.statics, m->body.state, j);
+    }
+    for (int64_t i = 0; i < 3 * (int64_t)m->body.info.point_count; ++i) {
+        for (int j = 0; j < columns; ++j) {
+            m->d_energy[j] += m->force[i] * m->d_point[i * columns + j];
+        }
+    }
+}
+
+static pl_status full_derivative(void *self, unsigned parts, double tolerance, pl_model_derivative *out,
+                                 pl_jacobian_report *report, pl_error *err)
+{
+    full_model *m = self;
+    const bool points = (parts & (PL_PART_POINT | PL_PART_ENERGY)) != 0;
+    (void)tolerance; // a factor at the solution costs less than an iteration per command, and serves the next
+                     // fk
+    if (points && !full_point_room(m)) {
+        return pl_fail_memory(err, "derivatives of the body points");
+    }
+    const pl_jacobian wanted = {.position = points ? m->d_point : NULL,
+                                .marker = parts & PL_PART_MARKER ? m->d_marker : NULL,
+                                .rotation = parts & PL_PART_ROTATION ? m->d_rotation : NULL,
+                                .sensor = parts & PL_PART_SENSOR ? m->d_sensor : NULL,
+                                .effort = parts & PL_PART_EFFORT ? m->d_effort : NULL,
+                                .measure = parts & PL_PART_MEASURE ? m->d_measure : NULL,
+                                .reading = parts & PL_PART_READING ? m->d_reading : NULL};
+    const pl_status status = pl_statics_jacobian(m->body.statics, m->body.state, m->parameter,
+                                                 m->body.info.command_count, &wanted, report, err);
+    if (status == PL_OK && (parts & PL_PART_ENERGY)) {
+        full_energy_row(m);
+    }
+    *out = (pl_model_derivative){.marker = wanted.marker,
+                                 .rotation = wanted.rotation,
+                                 .sensor = wanted.sensor,
+                                 .effort = wanted.effort,
+                                 .measure = wanted.measure,
+                                 .reading = wanted.reading,
+                                 .point = parts & PL_PART_POINT ? m->d_point : NULL,
+                                 .energy = parts & PL_PART_ENERGY ? m->d_energy : NULL};
+    return status;
+}
+
+static pl_status full_sensitivity(void *self, const pl_parameter *parameter, int count,
+                                  const pl_jacobian *out, pl_jacobian_report *report, pl_error *err)
+{
+    full_model *m = self;
+    return pl_statics_jacobian(m->body.statics, m->body.state, parameter, count, out, report, err);
+}
+
+// ---- the state
+static size_t full_pack(void *self, double *block, size_t room)
+{
+    return pl_state_pack(((full_model *)self)->body.state, block, room);
+}
+
+// A state of the geometric method ends with numbers of its own, which say nothing here.
+static pl_status full_unpack(void *self, const double *block, size_t count, pl_error *err)
+{
+    full_model *m = self;
+    const size_t own = pl_state_pack(m->body.state, NULL, 0);
+    return pl_state_unpack(m->body.state, block, count > own ? own : count, err);
+}
+
+static void full_reset(void *self)
+{
+    full_model *m = self;
+    pl_state_reset(m->body.state, m->body.robot);
+}
+
+static pl_status full_reactions(void *self, pl_reaction *reaction, pl_error *err)
+{
+    full_model *m = self;
+    const pl_status status = pl_statics_reactions(m->body.statics, m->body.state, reaction);
+    return status == PL_OK ? PL_OK : pl_fail(err, status, "the reactions cannot be computed");
+}
+
+static pl_status full_check(void *self, pl_model_check *out, pl_error *err)
+{
+    full_model *m = self;
+    return pl_statics_check(m->body.statics, m->body.state, &out->residual, &out->largest_force,
+                            &out->inverted, err);
+}
+
+static const pl_model_type full_type = {.info = model_body_info,
+                                        .fk = full_fk,
+                                        .answer = full_answer,
+                                        .destroy = full_destroy,
+                                        .derivative = full_derivative,
+                                        .sensitivity = full_sensitivity,
+                                        .pack = full_pack,
+                                        .unpack = full_unpack,
+                                        .reset = full_reset,
+                                        .body = model_body_mesh,
+                                        .shape = model_body_shape,
+                                        .line = model_body_line,
+                                        .field = model_body_field,
+                                        .reactions = full_reactions,
+                                        .check = full_check};
+
+// ---- making one
+static bool full_room(full_model *m)
+{
+    const pl_model_info *i = &m->body.info;
+    const int commands = i->command_count;
+    m->parameter = PL_NEW_ARRAY(pl_parameter, commands);
+    m->d_marker = PL_NEW_ARRAY(double, 3 * i->marker_count * commands);
+    m->d_rotation = PL_NEW_ARRAY(double, 3 * i->marker_count * commands);
+    m->d_sensor = PL_NEW_ARRAY(double, i->sensor_count *commands);
+    m->d_effort = PL_NEW_ARRAY(double, i->actuator_count *commands);
+    m->d_measure = PL_NEW_ARRAY(double, i->actuator_count *commands);
+    m->d_reading = PL_NEW_ARRAY(double, i->reading_count *commands);
+    m->d_energy = PL_NEW_ARRAY(double, commands);
+    return m->parameter && m->d_marker && m->d_rotation && m->d_sensor && m->d_effort && m->d_measure &&
+           m->d_reading && m->d_energy;
+}
+
+pl_status pl_model_from_robot(const pl_robot *robot, const pl_statics_options *options, pl_model **out,
+                              pl_error *err)
+{
+    *out = NULL;
+    full_model *m = PL_NEW(full_model);
+    if (!m) {
+        return pl_fail_memory(err, "the model");
+    }
+    pl_status status = model_body_init(&m->body, robot, options, err);
+    if (status == PL_OK && !full_room(m)) {
+        status = pl_fail_memory(err, "the derivatives of the model");
+    }
+    if (status != PL_OK) {
+        full_destroy(m);
+        return status;
+    }
+    pl_model_info *info = &m->body.info;
+    info->method = "exact";
+    // other elements give other answers, so a stored workspace of the one is none of the other
+    if (options->displacement) {
+        info->hash = pl_hash_bytes(info->hash, "displacement", sizeof "displacement");
+    }
+    for (int i = 0; i < info->command_count; ++i) {
+        m->parameter[i] = (pl_parameter){.kind = PL_PARAMETER_COMMAND, .index = i};
+    }
+    return pl_model_create(&full_type, m, out, err);
+}
+
+// ---- the insides
+static model_body *full_body(const pl_model *model)
+{
+    const bool full = model->type->info == model_body_info;
+    return full ? model->self : NULL;
+}
+
+pl_statics *pl_model_statics(pl_model *model)
+{
+    return full_body(model) ? full_body(model)->statics : NULL;
+}
+
+pl_state *pl_model_state(pl_model *model)
+{
+    model->shared = true;
+    return full_body(model) ? full_body(model)->state : NULL;
+}
+
+const pl_robot *pl_model_robot(const pl_model *model)
+{
+    return full_body(model) ? full_body(model)->robot : NULL;
+}

@@ -1,0 +1,60 @@
+// The inside of model, for this folder.
+#ifndef PL_MODEL_IMPL_H
+#define PL_MODEL_IMPL_H
+
+#include "base/base.h"
+#include "base/vec.h"
+#include "model/model.h"
+
+typedef struct model_slot {
+    double *state; // state_size doubles
+    pl_statics_report report;
+    bool used;
+} model_slot;
+
+// Derivatives by differences (model_difference.c); sizes are fixed when made.
+typedef struct model_differences model_differences;
+// Arrays of a record (model_record.c).
+typedef struct model_record model_record;
+
+struct pl_model {
+    const pl_model_type *type;
+    void *self;
+    void *owned; // released after `self`
+    void (*release)(void *owned);
+    pl_model_info info;
+    pl_model_costs costs;
+
+    // where it stands: written by model_refresh after every move
+    pl_model_answer answer;
+    bool shared; // others hold the state and may move it
+    pl_statics_report report;
+    double *asked;               // commands of the last forward solve
+    double *nothing;             // NAN, as many as the longest array of an answer but points
+    pl_actuator_state *actuator; // where the kind gives none
+
+    size_t state_size;
+    model_slot slot[PL_MODEL_SLOTS];
+    model_slot base; // of derivatives by differences: where the model stood before
+    model_differences *differences;
+    model_record *record;
+};
+
+// Reads the answer anew and completes it; `moved_to` (may be NULL) are the commands now in force.
+void model_refresh(pl_model *model, const double *moved_to);
+pl_status model_keep(pl_model *model, model_slot *slot, pl_error *err);
+pl_status model_recall(pl_model *model, const model_slot *slot, pl_error *err);
+
+// ---- model_difference.c
+// In parts of the span: for functions smooth to rounding, the error of central differences, h^2 + 1e-16 / h,
+// is smallest near 1e-5; ten times that leaves room for solves to 1e-10.
+#define MODEL_DIFFERENCE_STEP 1e-4
+pl_status model_differences_create(pl_model *model, pl_error *err);
+void model_differences_destroy(model_differences *differences);
+pl_status model_differentiate(pl_model *model, unsigned parts, pl_model_derivative *out,
+                              pl_jacobian_report *report, pl_error *err);
+
+// ---- model_record.c
+void model_record_destroy(model_record *record);
+
+#endif

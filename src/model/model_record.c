@@ -1,0 +1,216 @@
+// The record of a result: everything a model answers where it stands, with names, in display units.
+#include "model/model_impl.h"
+
+struct model_record {
+    pl_record record;
+    pl_record_command *command;
+    pl_record_actuator *actuator;
+    pl_record_marker *marker;
+    pl_record_sensor *sensor;
+    pl_record_reaction *reaction;
+    pl_record_reading *reading;
+    pl_reaction *force; // per support
+};
+
+// ---- units
+const char *pl_effort_unit(pl_actuator_kind kind)
+{
+    return kind == PL_CABLE ? "N" : "kPa";
+}
+
+double pl_effort_scale(pl_actuator_kind kind)
+{
+    return kind == PL_CABLE ? 1 : 1e-3;
+}
+
+const char *pl_measure_name(pl_actuator_kind kind)
+{
+    return kind == PL_CABLE ? "length" : kind == PL_CHAMBER ? "volume" : "area";
+}
+
+const char *pl_measure_unit(pl_actuator_kind kind)
+{
+    return kind == PL_CABLE ? "mm" : kind == PL_CHAMBER ? "mm^3" : "mm^2";
+}
+
+const char *pl_sensor_kind_name(pl_sensor_kind kind)
+{
+    return kind == PL_SENSOR_LENGTH ? "length" : kind == PL_SENSOR_VOLUME ? "volume" : "pressure";
+}
+
+const char *pl_sensor_unit(pl_sensor_kind kind)
+{
+    return kind == PL_SENSOR_LENGTH ? "mm" : kind == PL_SENSOR_VOLUME ? "mm^3" : "kPa";
+}
+
+double pl_sensor_scale(pl_sensor_kind kind)
+{
+    return kind == PL_SENSOR_PRESSURE ? 1e-3 : 1;
+}
+
+// ---- its parts
+static void record_commands(const pl_model *m, pl_record_command *out)
+{
+    for (int i = 0; i < m->info.command_count; ++i) {
+        const pl_command_info *c = &m->info.command[i];
+        out[i] = (pl_record_command){.name = c->name,
+                                     .unit = pl_drive_unit(c->drive),
+                                     .value = m->answer.command[i] / pl_drive_scale(c->drive)};
+    }
+}
+
+static void record_actuators(const pl_model *m, pl_record_actuator *out)
+{
+    static const char *const effort[] = {"tension", "pressure_kpa", "maxwell_stress_kpa"};
+    for (int i = 0; i < m->info.actuator_count; ++i) {
+        const pl_actuator_info *a = &m->info.actuator[i];
+        const pl_actuator_state *s = &m->answer.actuator[i];
+        out[i] = (pl_record_actuator){.name = a->name,
+                                      .kind = pl_actuator_kind_name(a->kind),
+                                      .drive = pl_drive_name(a->drive),
+                                      .idle = a->command < 0 || isnan(m->answer.command[a->command]),
+                                      .cable = a->kind == PL_CABLE,
+                                      .slack = s->slack,
+                                      .growth = s->growth,
+                                      .measure_name = pl_measure_name(a->kind),
+                                      .measure_unit = pl_measure_unit(a->kind),
+                                      .measure = m->answer.measure[i],
+                                      .ratio = s->ratio,
+                                      .effort_name = effort[a->kind],
+                                      .effort_unit = pl_effort_unit(a->kind),
+                                      .effort = m->answer.effort[i] / pl_effort_scale(a->kind),
+                                      .asked = s->asked,
+                                      .reached = s->reached,
+                                      .local_low = s->local_low,
+                                      .local_high = s->local_high};
+    }
+}
+
+// The angle of a rotation matrix in degrees: tr R = 1 + 2 cos(angle), and the skew part gives the sine, which
+// is the more exact of the two for small angles.
+static double record_angle(const double R[9])
+{
+    const double s[3] = {R[7] - R[5], R[2] - R[6], R[3] - R[1]};
+    return atan2(pl_norm3(s), R[0] + R[4] + R[8] - 1) * 180 / PL_PI;
+}
+
+static void record_markers(const pl_model *m, pl_record_marker *out)
+{
+    for (int i = 0; i < m->info.marker_count; ++i) {
+        const double *R = m->answer.rotation + 9 * i;
+        out[i] = (pl_record_marker){.name = m->info.marker_name[i], .has_rotation = !isnan(R[0])};
+        memcpy(out[i].position, m->answer.marker + 3 * i, sizeof out[i].position);
+        pl_sub3(out[i].position, m->info.marker_at + 3 * i, out[i].displacement);
+        memcpy(out[i].rotation, R, sizeof out[i].rotation);
+        out[i].turned = out[i].has_rotation ? record_angle(R) : NAN;
+    }
+}
+
+static void record_sensors(const pl_model *m, pl_record_sensor *out)
+{
+    for (int i = 0; i < m->info.sensor_count; ++i) {
+        const pl_sensor_kind kind = m->info.sensor_kind[i];
+        out[i] = (pl_record_sensor){.name = m->info.sensor_name[i],
+                                    .unit = pl_sensor_unit(kind),
+                                    .value = m->answer.sensor[i] / pl_sensor_scale(kind)};
+    }
+}
+
+static pl_status record_reactions(pl_model *m, model_record *r, pl_error *err)
+{
+    r->record.reaction_count = 0;
+    if (m->info.support_count == 0 || !m->type->reactions) {
+        return PL_OK;
+    }
+    const pl_status status = pl_model_reactions(m, r->force, err);
+    for (int i = 0; status == PL_OK && i < m->info.support_count; ++i) {
+        r->reaction[i] = (pl_record_reaction){.name = m->info.support_name[i]};
+        memcpy(r->reaction[i].force, r->force[i].force, sizeof r->force[i].force);
+        memcpy(r->reaction[i].moment, r->force[i].moment, sizeof r->force[i].moment);
+        r->record.reaction_count = i + 1;
+    }
+    return status;
+}
+
+static void record_readings(const pl_model *m, pl_record_reading *out)
+{
+    for (int i = 0; i < m->info.reading_count; ++i) {
+        const pl_reading_info *r = &m->info.reading[i];
+        out[i] = (pl_record_reading){.group = r->group,
+                                     .name = r->name,
+                                     .quantity = r->quantity,
+                                     .unit = r->unit,
+                                     .value = m->answer.reading[i]};
+    }
+}
+
+// ---- the whole
+void model_record_destroy(model_record *r)
+{
+    if (r) {
+        void *const block[] = {r->command,  r->actuator, r->marker, r->sensor,
+                               r->reaction, r->reading,  r->force};
+        for (int i = 0; i < PL_COUNT(block); ++i) {
+            pl_free(block[i]);
+        }
+        pl_free(r);
+    }
+}
+
+static model_record *record_create(const pl_model_info *i)
+{
+    model_record *r = PL_NEW(model_record);
+    if (!r) {
+        return NULL;
+    }
+    r->command = PL_NEW_ARRAY(pl_record_command, i->command_count);
+    r->actuator = PL_NEW_ARRAY(pl_record_actuator, i->actuator_count);
+    r->marker = PL_NEW_ARRAY(pl_record_marker, i->marker_count);
+    r->sensor = PL_NEW_ARRAY(pl_record_sensor, i->sensor_count);
+    r->reaction = PL_NEW_ARRAY(pl_record_reaction, i->support_count);
+    r->reading = PL_NEW_ARRAY(pl_record_reading, i->reading_count);
+    r->force = PL_NEW_ARRAY(pl_reaction, i->support_count);
+    if (!r->command || !r->actuator || !r->marker || !r->sensor || !r->reaction || !r->reading || !r->force) {
+        model_record_destroy(r);
+        return NULL;
+    }
+    r->record = (pl_record){.robot = i->name,
+                            .kind = i->kind,
+                            .method = i->method,
+                            .hash = i->robot_hash,
+                            .vertex_count = i->vertex_count,
+                            .element_count = i->element_count,
+                            .command_count = i->command_count,
+                            .actuator_count = i->actuator_count,
+                            .marker_count = i->marker_count,
+                            .sensor_count = i->sensor_count,
+                            .reading_count = i->reading_count,
+                            .command = r->command,
+                            .actuator = r->actuator,
+                            .marker = r->marker,
+                            .sensor = r->sensor,
+                            .reaction = r->reaction,
+                            .reading = r->reading};
+    return r;
+}
+
+pl_status pl_model_record(pl_model *model, const pl_statics_report *report, const pl_record **out,
+                          pl_error *err)
+{
+    *out = NULL;
+    if (!model->record && !(model->record = record_create(&model->info))) {
+        return pl_fail_memory(err, "the record of a result");
+    }
+    model_record *r = model->record;
+    r->record.report = report ? *report : model->report;
+    record_commands(model, r->command);
+    record_actuators(model, r->actuator);
+    record_markers(model, r->marker);
+    record_sensors(model, r->sensor);
+    record_readings(model, r->reading);
+    const pl_status status = record_reactions(model, r, err);
+    if (status == PL_OK) {
+        *out = &r->record;
+    }
+    return status;
+}
