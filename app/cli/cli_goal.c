@@ -49,8 +49,10 @@ int cli_goals_init(const cli_args *args, const cli_model *m, cli_goals *g)
 
 void cli_goals_clear(cli_goals *g)
 {
-    for (int i = 0; i < g->block_count; ++i) {
-        free(g->block[i]);
+    for (int i = 0; i < g->count; ++i) {
+        pl_mesh_free_indices(g->point[i]);
+        free(g->place[i]);
+        pl_shape_target_clear(&g->table[i]);
     }
     free(g->hold);
     free(g->rate);
@@ -101,101 +103,30 @@ static int goal_needs_marker(const cli_args *args, const cli_model *m, const cli
 }
 
 // ---- body points
-static bool points_mark_faces(const pl_mesh *mesh, int32_t surface, bool *mark)
-{
-    const pl_mesh_view v = pl_mesh_get(mesh);
-    for (int64_t f = v.surface_start[surface]; f < v.surface_start[surface + 1]; ++f) {
-        int32_t node[PL_FACE_NODES_MAX];
-        const int count = pl_mesh_face_nodes(mesh, v.surface_face[f], node);
-        for (int a = 0; a < count; ++a) {
-            mark[node[a]] = true;
-        }
-    }
-    return true;
-}
-
-// Marks the points of a surface or region of the body. False when there is none of that name.
-static bool points_mark_named(const cli_model *m, const char *name, bool *mark)
-{
-    if (!m->run.r.robot) {
-        return false;
-    }
-    const pl_mesh *mesh = pl_robot_mesh(m->run.r.robot);
-    const int32_t surface = pl_mesh_find_surface(mesh, name), region = pl_mesh_find_region(mesh, name);
-    if (surface >= 0) {
-        return points_mark_faces(mesh, surface, mark);
-    }
-    const pl_mesh_view v = pl_mesh_get(mesh);
-    for (int32_t e = 0; region >= 0 && e < v.element_count; ++e) {
-        for (int64_t i = v.node_start[e]; v.region[e] == region && i < v.node_start[e + 1]; ++i) {
-            mark[v.node[i]] = true;
-        }
-    }
-    return region >= 0;
-}
-
-#define POINTS_ON_LINE 41
-
-// Points nearest to places along a line at rest, in its order, each once.
-static int32_t points_on_line(const cli_model *m, const double from[3], const double to[3], int32_t *point)
-{
-    int32_t count = 0;
-    for (int k = 0; k < POINTS_ON_LINE; ++k) {
-        double at[3];
-        for (int i = 0; i < 3; ++i) {
-            at[i] = from[i] + (to[i] - from[i]) * k / (POINTS_ON_LINE - 1);
-        }
-        const int near = pl_nearest_point(m->info.rest, m->info.point_count, 3, at);
-        bool seen = near < 0;
-        for (int32_t j = 0; j < count; ++j) {
-            seen = seen || point[j] == near;
-        }
-        if (!seen) {
-            point[count++] = near;
-        }
-    }
-    return count;
-}
-
 int cli_body_points(const cli_args *args, const cli_model *m, const char *option, const char *text,
                     int32_t **point, int32_t *count)
 {
     const char *colon = strchr(text, ':');
-    const int32_t n = m->info.point_count;
-    *point = calloc((size_t)n + POINTS_ON_LINE, sizeof **point);
-    bool *mark = calloc((size_t)n + 1, sizeof *mark);
-    int status = *point && mark ? CLI_DONE : cli_no_memory(args);
-    *count = 0;
-    if (!status && colon) {
+    pl_error err = {0};
+    pl_status status;
+    if (colon) {
         double from[3], to[3];
         char first[200];
         snprintf(first, sizeof first, "%.*s", (int)(colon - text), text);
-        if (cli_triple(args, option, first, PL_DIM_LENGTH, from) &&
-            cli_triple(args, option, colon + 1, PL_DIM_LENGTH, to)) {
-            *count = points_on_line(m, from, to, *point);
-        } else {
-            status = CLI_WRONG;
+        if (!cli_triple(args, option, first, PL_DIM_LENGTH, from) ||
+            !cli_triple(args, option, colon + 1, PL_DIM_LENGTH, to)) {
+            return CLI_WRONG;
         }
-    } else if (!status && !points_mark_named(m, text, mark)) {
-        cli_error(args, "--%s %s: the body has no surface or region of that name", option, text);
-        cli_advice("or give a line at rest: --%s 0,0,5:100,0,5", option);
-        status = CLI_WRONG;
+        status = pl_model_points_on_line(m->model, from, to, point, count, &err);
+    } else {
+        status = pl_model_points(m->model, text, point, count, &err);
     }
-    for (int32_t i = 0; !status && !colon && i < n; ++i) {
-        if (mark[i]) {
-            (*point)[(*count)++] = i;
-        }
+    if (status == PL_BAD_INPUT) {
+        cli_error(args, "--%s %s: %s", option, text, err.text);
+        cli_advice("or give a line in the undeformed configuration: --%s 0,0,5:100,0,5", option);
+        return CLI_WRONG;
     }
-    free(mark);
-    if (!status && *count == 0) {
-        cli_error(args, "--%s %s: there is no body point", option, text);
-        status = CLI_WRONG;
-    }
-    if (status) {
-        free(*point);
-        *point = NULL;
-    }
-    return status;
+    return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
 // ---- one reader per option; `value` is its text
@@ -342,7 +273,8 @@ static int goal_along(const cli_args *args, const cli_model *m, cli_goals *g, co
     if (status) {
         return status;
     }
-    g->block[g->block_count++] = point;
+    pl_mesh_free_indices(g->point[g->count - 1]); // --along given twice
+    g->point[g->count - 1] = point;
     o->point = point;
     return CLI_DONE;
 }
@@ -375,40 +307,15 @@ static int goal_sensor(const cli_args *args, const cli_model *m, cli_goals *g, c
 }
 
 // ---- shapes
-// Points of --of (or all of the boundary) as they stand at rest.
+// Points of --of, or of the whole boundary.
 static int shape_points(const cli_args *args, const cli_model *m, int32_t **point, int32_t *count)
 {
     const char *name = cli_value(args, "of");
+    pl_error err = {0};
     if (name) {
         return cli_body_points(args, m, "of", name, point, count);
     }
-    *count = 0;
-    *point = calloc((size_t)m->info.point_count + 1, sizeof **point);
-    bool *mark = calloc((size_t)m->info.point_count + 1, sizeof *mark);
-    if (!*point || !mark) {
-        free(*point);
-        free(mark);
-        return cli_no_memory(args);
-    }
-    if (m->run.r.robot) {
-        const pl_mesh *mesh = pl_robot_mesh(m->run.r.robot);
-        const int64_t *face = NULL;
-        const int64_t faces = pl_mesh_boundary(mesh, &face);
-        for (int64_t f = 0; f < faces; ++f) {
-            int32_t node[PL_FACE_NODES_MAX];
-            const int nodes = pl_mesh_face_nodes(mesh, face[f], node);
-            for (int a = 0; a < nodes; ++a) {
-                mark[node[a]] = true;
-            }
-        }
-    }
-    for (int32_t i = 0; i < m->info.point_count; ++i) {
-        if (mark[i] || !m->run.r.robot) {
-            (*point)[(*count)++] = i;
-        }
-    }
-    free(mark);
-    return CLI_DONE;
+    return pl_model_points(m->model, NULL, point, count, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
 // A shape written by fk: the same mesh, deformed.
@@ -450,41 +357,26 @@ static int shape_from_surface(const cli_args *args, const cli_model *m, cli_goal
     if (pl_meshing_read_surface(path, unit, &g->surface, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
-    double *now = calloc(3 * (size_t)count + 1, sizeof *now);
-    if (!now) {
-        return cli_no_memory(args);
-    }
     for (int32_t i = 0; i < count; ++i) {
-        memcpy(now + 3 * i, m->info.rest + 3 * (size_t)point[i], 3 * sizeof *now);
+        memcpy(place + 3 * (size_t)i, m->info.rest + 3 * (size_t)point[i], 3 * sizeof *place);
     }
     g->surface_goal = g->count - 1;
-    const double off = pl_surface_nearest(&g->surface, now, count, place);
-    free(now);
-    return off < 0 ? cli_no_memory(args) : CLI_DONE;
+    return CLI_DONE;
 }
 
 static int shape_from_table(const cli_args *args, const cli_model *m, cli_goals *g, const char *path,
                             pl_objective *o)
 {
     pl_error err = {0};
-    pl_shape_target target;
-    if (pl_shape_target_read(path, m->info.rest, m->info.point_count, 0.02 * m->info.size, &target, &err) !=
+    pl_shape_target *target = &g->table[g->count - 1];
+    if (pl_shape_target_read(path, m->info.rest, m->info.point_count, 0.02 * m->info.size, target, &err) !=
         PL_OK) {
         return cli_fail(args, &err);
     }
-    int32_t *point = calloc((size_t)target.count + 1, sizeof *point);
-    double *place = calloc(3 * (size_t)target.count + 1, sizeof *place);
-    if (point && place) {
-        memcpy(point, target.point, (size_t)target.count * sizeof *point);
-        memcpy(place, target.place, 3 * (size_t)target.count * sizeof *place);
-        o->point_count = target.count;
-        o->point = point;
-        o->place = place;
-    }
-    g->block[g->block_count++] = point;
-    g->block[g->block_count++] = place;
-    pl_shape_target_clear(&target);
-    return point && place ? CLI_DONE : cli_no_memory(args);
+    o->point_count = target->count;
+    o->point = target->point;
+    o->place = target->place;
+    return CLI_DONE;
 }
 
 static int goal_shape(const cli_args *args, const cli_model *m, cli_goals *g, const char *path)
@@ -505,8 +397,8 @@ static int goal_shape(const cli_args *args, const cli_model *m, cli_goals *g, co
     int32_t *point = NULL, count = 0;
     int status = shape_points(args, m, &point, &count);
     double *place = status ? NULL : calloc(3 * (size_t)count + 1, sizeof *place);
-    g->block[g->block_count++] = point;
-    g->block[g->block_count++] = place;
+    g->point[g->count - 1] = point;
+    g->place[g->count - 1] = place;
     if (status || !place) {
         return status ? status : cli_no_memory(args);
     }

@@ -10,8 +10,10 @@ typedef struct cli_goals {
     pl_objective objective[CLI_GOALS];
     int count;
     int marker; // the one last named; -1 when the model has none
-    void *block[2 * CLI_GOALS];
-    int block_count;
+    // what the objectives refer to, per objective
+    int32_t *point[CLI_GOALS];
+    double *place[CLI_GOALS];
+    pl_shape_target table[CLI_GOALS];
     // a surface to come near to, without knowing which point goes where
     pl_trisurf surface;
     int surface_goal; // its objective; -1: none

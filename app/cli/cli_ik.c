@@ -46,38 +46,6 @@ typedef struct ik_verb {
     pl_ik_report report;
 } ik_verb;
 
-// A surface says nothing of which point goes where: solve for the nearest points of the shape as it is, again
-// and again, until they no longer move (the way of iterated closest points).
-#define IK_SURFACE_ROUNDS 30
-
-static int ik_surface(const cli_args *args, ik_verb *v)
-{
-    const pl_objective *o = &v->g.objective[v->g.surface_goal];
-    double *now = calloc(6 * (size_t)o->point_count + 1, sizeof *now),
-           *near = now + 3 * (size_t)o->point_count;
-    double before = INFINITY;
-    int status = now ? CLI_DONE : cli_no_memory(args);
-    for (int round = 0; !status && round < IK_SURFACE_ROUNDS && !cli_interrupted(); ++round) {
-        pl_error err = {0};
-        const pl_model_answer answer = pl_model_get_answer(v->m.model);
-        for (int32_t i = 0; i < o->point_count; ++i) {
-            memcpy(now + 3 * (size_t)i, answer.point + 3 * (size_t)o->point[i], 3 * sizeof *now);
-        }
-        const double off = pl_surface_nearest(&v->g.surface, now, o->point_count, near);
-        if (off < 0) {
-            status = cli_no_memory(args);
-        } else if (off > before * (1 - 1e-3) || off < 1e-3) {
-            break;
-        } else if (pl_ik_set_target(v->ik, v->g.surface_goal, near, &err) != PL_OK ||
-                   pl_ik_solve(v->ik, NULL, &v->report, &err) != PL_OK) {
-            status = cli_fail(args, &err);
-        }
-        before = off;
-    }
-    free(now);
-    return status;
-}
-
 static int ik_solve(const cli_args *args, ik_verb *v)
 {
     pl_error err = {0};
@@ -94,14 +62,11 @@ static int ik_solve(const cli_args *args, ik_verb *v)
         return cli_fail(args, &err);
     }
     pl_ik_set_samples(v->ik, v->g.samples.count > 0 ? &v->g.samples : NULL);
-    if (pl_ik_solve(v->ik, NULL, &v->report, &err) != PL_OK) {
+    const pl_status solved =
+        v->g.surface_goal < 0 ? pl_ik_solve(v->ik, NULL, &v->report, &err)
+                              : pl_ik_fit_surface(v->ik, v->g.surface_goal, &v->g.surface, &v->report, &err);
+    if (solved != PL_OK) {
         return cli_fail(args, &err);
-    }
-    if (v->g.surface_goal >= 0) {
-        const int status = ik_surface(args, v);
-        if (status) {
-            return status;
-        }
     }
     // what the solver says of the shape it ended at
     if (v->report.outcome != PL_IK_FORWARD && v->report.outcome != PL_IK_STOPPED) {

@@ -361,7 +361,7 @@ static int task_run(cli_args *args)
     }
     free(t.vtu);
     free(t.stage_of);
-    free(t.segment);
+    pl_mesh_free_indices(t.segment);
     free(t.end);
     free(t.hold);
     free(t.center);

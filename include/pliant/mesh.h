@@ -204,6 +204,10 @@ PL_API pl_status pl_trisurf_check_crossing(const pl_trisurf *a, const char *name
                                            const char *name_b, pl_findings *findings, pl_error *err);
 PL_API double pl_trisurf_volume(const pl_trisurf *surface); // signed, mm^3
 PL_API bool pl_trisurf_contains(const pl_trisurf *surface, const double point[3]);
+// The points of the surface nearest to each of `count` points (3 numbers each); `rms` (may be NULL) is the root
+// mean square of the distances, mm.
+PL_API pl_status pl_trisurf_nearest(const pl_trisurf *surface, const double *point, int32_t count,
+                                    double *nearest, double *rms, pl_error *err);
 
 // ---- where meshes come from (the robot file's `mesh:` block)
 typedef enum pl_source_kind {

@@ -46,12 +46,26 @@ PL_API pl_status pl_meshing_from_parts(const pl_meshing_part *part, int part_cou
 PL_API pl_status pl_meshing_fill(pl_mesh **mesh, double size, const pl_progress *progress,
                                  pl_findings *findings, pl_error *err);
 
-// A first robot file for your own surface (STL or OBJ). Finds closed voids by nesting and an open cavity by
-// its visibility from inside; base and tip from the flat ends of the longest axis; the element size from the
-// walls. Comments in the file say what was guessed. `unit` is mm per unit of the file, 0 if unknown (mm is
-// then assumed and a finding says so). `reference` is the path of the file as written in the robot file
-// (NULL: its name). Freed with pl_meshing_free_text.
-PL_API pl_status pl_meshing_guess(const char *path, double unit, const char *reference, char **robot_yaml,
+// A first robot file for a part of the user's own, a surface (STL, OBJ) or a volume mesh that was read or
+// meshed from it: base and tip by the flat ends of the longest axis; cavities by nesting, or as places from
+// which nearly every ray meets a wall; the mesh size by the walls. What was guessed stands in comments. Freed
+// with pl_meshing_free_text.
+typedef struct pl_guess_source {
+    const char *path;
+    const pl_mesh *mesh;   // of the part; NULL: `path` is a surface, which is read here
+    double unit;           // mm per unit of the file; 0: unknown (mm is then assumed, and said)
+    const char *reference; // the path as the robot file shall spell it; NULL: the file's name
+} pl_guess_source;
+#define PL_GUESS_CAVITIES 12
+typedef struct pl_guess {
+    double low[3], high[3];     // mm
+    double axis[3];             // from base to tip
+    double base_area, tip_area; // mm^2, of flat ends; 0: the end is not flat
+    int cavity_count;
+    double volume[PL_GUESS_CAVITIES]; // mm^3; NAN: not known
+    bool open[PL_GUESS_CAVITIES];     // to the outside
+} pl_guess;
+PL_API pl_status pl_meshing_guess(const pl_guess_source *source, char **robot_yaml, pl_guess *summary,
                                   pl_findings *findings, pl_error *err);
 PL_API void pl_meshing_free_text(char *text);
 

@@ -16,6 +16,7 @@
 #include "pliant/reduced.h"
 #include "pliant/calib.h"
 #include "pliant/io.h"
+#include "pliant/target.h"
 #include "pliant/report.h"
 
 #endif

@@ -37,10 +37,6 @@ typedef struct pl_shape_target {
 PL_API pl_status pl_shape_target_read(const char *path, const double *rest, int32_t point_count, double reach,
                                       pl_shape_target *out, pl_error *err);
 PL_API void pl_shape_target_clear(pl_shape_target *target);
-// The nearest point on a triangle surface for each of `count` points; returns the root mean square distance,
-// or a negative number if out of memory.
-PL_API double pl_surface_nearest(const pl_trisurf *surface, const double *point, int32_t count,
-                                 double *nearest);
 
 // ---- a motion: the results along a path, waypoint by waypoint
 typedef struct pl_motion {

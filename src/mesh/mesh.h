@@ -125,6 +125,19 @@ bool pl_mesh_blocks(const pl_mesh *mesh, const double origin[3], const double di
 // The trees are built at the first call that needs them; this builds them now and reports a lack of memory.
 pl_status pl_mesh_prepare_trees(const pl_mesh *mesh, pl_error *err);
 
+// ---- nearest points and rays on a triangle surface, which must outlive the tree
+typedef struct pl_trisurf_tree {
+    const pl_trisurf *surface;
+    pl_bvh bvh;
+} pl_trisurf_tree;
+pl_status pl_trisurf_tree_init(pl_trisurf_tree *tree, const pl_trisurf *surface, pl_error *err);
+void pl_trisurf_tree_clear(pl_trisurf_tree *tree);
+// The point of the surface nearest to `point`; returns the distance.
+double pl_trisurf_tree_nearest(const pl_trisurf_tree *tree, const double point[3], double nearest[3]);
+// The first triangle met after t > start, and its t; -1 when there is none.
+int32_t pl_trisurf_tree_cast(const pl_trisurf_tree *tree, const double origin[3], const double direction[3],
+                             double start, double *t);
+
 // Point and squared distance on a triangle nearest to p; b holds barycentric weights.
 double pl_triangle_nearest(const double p[3], const double a[3], const double b[3], const double c[3],
                            double weight[3]);

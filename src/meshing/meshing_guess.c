@@ -1,74 +1,19 @@
-// A first robot file for someone's own surface: cavity, base, tip and mesh size are guessed from the shape,
-// and the text says how.
-#include <stdio.h>
+// What is found out about a part of the user's own, from its surface: the longest axis, the flat ends on it,
+// cavities (closed ones by nesting, open ones as places from which nearly every ray meets a wall), the
+// thickness of the walls. A surface file is taken as it is, a volume mesh by its boundary.
 #include <stdlib.h>
-#include "mesh/mesh.h"
 #include "meshing/meshing_cells.h"
+#include "meshing/meshing_guess.h"
 
-#define GUESS_RAYS 42       // directions a point looks into
+#define GUESS_EYES 800      // triangles in front of which a point is tried
+#define GUESS_RAYS 96       // directions a point looks into
 #define GUESS_ENCLOSED 0.85 // part of them that must end on a wall for a point to lie in a cavity
-#define GUESS_GRID 5000     // points tried
+#define GUESS_OPENING 0.03  // an inlet covers at most this part of a cavity; slots between bellows open wider
 #define GUESS_PROBES 4000   // triangles whose wall is measured
-
-// ---- rays on a surface
-typedef struct caster {
-    const pl_trisurf *surface;
-    pl_bvh tree;
-    const double *origin, *direction;
-    double start;
-    int32_t hit;
-} caster;
 
 static const double *guess_corner(const pl_trisurf *s, int32_t t, int k)
 {
     return s->position + 3 * (int64_t)s->corner[3 * (int64_t)t + k];
-}
-
-static pl_status caster_init(caster *c, const pl_trisurf *surface, pl_error *err)
-{
-    *c = (caster){.surface = surface};
-    double *box = PL_NEW_ARRAY(double, 6 * (int64_t)surface->triangle_count);
-    for (int32_t t = 0; box && t < surface->triangle_count; ++t) {
-        for (int i = 0; i < 3; ++i) {
-            const double a = guess_corner(surface, t, 0)[i], b = guess_corner(surface, t, 1)[i],
-                         d = guess_corner(surface, t, 2)[i];
-            box[6 * (int64_t)t + i] = fmin(a, fmin(b, d));
-            box[6 * (int64_t)t + 3 + i] = fmax(a, fmax(b, d));
-        }
-    }
-    const bool room = box && pl_bvh_init(&c->tree, surface->triangle_count, box);
-    pl_free(box);
-    return room ? PL_OK : pl_fail_memory(err, "the tree of a surface");
-}
-
-static double caster_visit(void *user, int32_t item, double limit)
-{
-    caster *c = user;
-    const pl_trisurf *s = c->surface;
-    const double t = pl_triangle_ray(c->origin, c->direction, guess_corner(s, item, 0),
-                                     guess_corner(s, item, 1), guess_corner(s, item, 2));
-    if (t > c->start && t < limit) {
-        c->hit = item;
-        return t;
-    }
-    return limit;
-}
-
-// The first triangle met behind `start`, and how far it is; -1 when there is none.
-static int32_t caster_cast(caster *c, const double origin[3], const double direction[3], double start,
-                           double *t)
-{
-    c->origin = origin;
-    c->direction = direction;
-    c->start = start;
-    c->hit = -1;
-    pl_bvh_ray(&c->tree, origin, direction, 1e30, caster_visit, c);
-    if (c->hit >= 0) {
-        const pl_trisurf *s = c->surface;
-        *t = pl_triangle_ray(origin, direction, guess_corner(s, c->hit, 0), guess_corner(s, c->hit, 1),
-                             guess_corner(s, c->hit, 2));
-    }
-    return c->hit;
 }
 
 // Normal times twice the area.
@@ -80,22 +25,7 @@ static void guess_normal(const pl_trisurf *s, int32_t t, double n[3])
     pl_cross3(u, v, n);
 }
 
-// ---- what is guessed
-typedef struct guess {
-    const pl_trisurf *surface;
-    double low[3], high[3], length;
-    double axis[3];             // the longest one, from base to tip
-    double base[3], tip[3];     // points on the end faces
-    double base_area, tip_area; // mm^2; 0: no flat end there
-    int void_count;             // closed cavities
-    double void_volume;         // mm^3, of the largest
-    bool open_cavity;
-    double eye[3];
-    double enclosed; // part of the directions in which the eye sees a wall
-    double wall;     // mm, typical thin wall; 0: none found
-    double size;     // mm
-} guess;
-
+// ---- axis and ends
 static void guess_bounds(guess *g)
 {
     for (int i = 0; i < 3; ++i) {
@@ -191,17 +121,19 @@ static void guess_ends(guess *g)
     g->base_area = guess_end(g, -1, g->base);
     g->tip_area = guess_end(g, 1, g->tip);
     if (g->tip_area > 1.05 * g->base_area) {
-        const guess old = *g;
-        memcpy(g->base, old.tip, sizeof g->base);
-        memcpy(g->tip, old.base, sizeof g->tip);
-        g->base_area = old.tip_area;
-        g->tip_area = old.base_area;
+        const double area = g->base_area;
+        g->base_area = g->tip_area;
+        g->tip_area = area;
         for (int i = 0; i < 3; ++i) {
-            g->axis[i] = -old.axis[i];
+            const double x = g->base[i];
+            g->base[i] = g->tip[i];
+            g->tip[i] = x;
+            g->axis[i] = -g->axis[i];
         }
     }
 }
 
+// ---- cavities
 // The k-th of n directions spread evenly over the sphere (Fibonacci).
 static void guess_direction(int k, int n, double d[3])
 {
@@ -214,16 +146,16 @@ static void guess_direction(int k, int n, double d[3])
 // How enclosed a point is: the part of directions that end on a wall seen from outside of the material; 0
 // when the point lies in the material.
 // *clearance is the distance to the nearest of them.
-static double guess_enclosed(caster *c, const double p[3], double *clearance)
+static double guess_enclosed(const guess *g, const double p[3], double *clearance)
 {
     int walls = 0, inside = 0;
     *clearance = INFINITY;
     for (int k = 0; k < GUESS_RAYS; ++k) {
         double d[3], n[3], t;
         guess_direction(k, GUESS_RAYS, d);
-        const int32_t hit = caster_cast(c, p, d, 0, &t);
+        const int32_t hit = pl_trisurf_tree_cast(&g->tree, p, d, 0, &t);
         if (hit >= 0) {
-            guess_normal(c->surface, hit, n);
+            guess_normal(g->surface, hit, n);
             *(pl_dot3(n, d) < 0 ? &walls : &inside) += 1;
             *clearance = fmin(*clearance, t);
         }
@@ -231,36 +163,152 @@ static double guess_enclosed(caster *c, const double p[3], double *clearance)
     return inside > walls ? 0 : (double)walls / GUESS_RAYS;
 }
 
-// A cavity that opens to the outside through an inlet: of the enclosed points outside of the material, the
-// one farthest from the walls.
-static void guess_eye(guess *g, caster *c)
+typedef struct guess_eye {
+    double point[3], enclosed;
+    double clearance; // mm, to the nearest wall seen
+} guess_eye;
+
+static int guess_by_clearance(const void *a, const void *b)
 {
-    double volume = 1, best = 0;
-    for (int i = 0; i < 3; ++i) {
-        volume *= fmax(g->high[i] - g->low[i], 1e-6 * g->length);
-    }
-    const double step = cbrt(volume / GUESS_GRID);
-    int count[3];
-    for (int i = 0; i < 3; ++i) {
-        count[i] = 1 + (int)fmin((g->high[i] - g->low[i]) / step, 200);
-    }
-    for (int64_t k = 0; k < (int64_t)count[0] * count[1] * count[2]; ++k) {
-        const int64_t at[3] = {k % count[0], k / count[0] % count[1], k / count[0] / count[1]};
-        double p[3];
-        for (int i = 0; i < 3; ++i) {
-            p[i] = g->low[i] + (g->high[i] - g->low[i]) * ((double)at[i] + 0.5) / count[i];
-        }
-        double clearance;
-        const double enclosed = guess_enclosed(c, p, &clearance);
-        if (enclosed >= GUESS_ENCLOSED && clearance > best) {
-            best = clearance;
-            g->open_cavity = true;
-            g->enclosed = enclosed;
-            memcpy(g->eye, p, sizeof p);
-        }
-    }
+    const guess_eye *p = a, *q = b;
+    return (p->clearance < q->clearance) - (p->clearance > q->clearance);
 }
 
+static int guess_by_face(const void *a, const void *b)
+{
+    const int64_t i = *(const int64_t *)a, j = *(const int64_t *)b;
+    return (i > j) - (i < j);
+}
+
+// Points half-way between a triangle and the wall in front of it that are enclosed, roomiest first.
+static int guess_eyes(const guess *g, guess_eye *eye)
+{
+    const pl_trisurf *s = g->surface;
+    const int32_t stride = s->triangle_count / GUESS_EYES + 1;
+    int count = 0;
+    for (int32_t t = 0; t < s->triangle_count; t += stride) {
+        double n[3], middle[3], far;
+        guess_normal(s, t, n);
+        const double length = pl_norm3(n);
+        for (int i = 0; i < 3; ++i) {
+            n[i] /= length > 0 ? length : 1;
+            middle[i] = (guess_corner(s, t, 0)[i] + guess_corner(s, t, 1)[i] + guess_corner(s, t, 2)[i]) / 3;
+        }
+        if (!(length > 0) || pl_trisurf_tree_cast(&g->tree, middle, n, 1e-6 * g->length, &far) < 0) {
+            continue;
+        }
+        guess_eye *e = &eye[count];
+        for (int i = 0; i < 3; ++i) {
+            e->point[i] = middle[i] + 0.5 * far * n[i];
+        }
+        e->enclosed = guess_enclosed(g, e->point, &e->clearance);
+        count += e->enclosed >= GUESS_ENCLOSED;
+    }
+    qsort(eye, (size_t)count, sizeof *eye, guess_by_clearance);
+    return count;
+}
+
+// The size of the opening of a set of faces over their area: the area vectors of a closed surface cancel, so
+// what is left is the cap.
+static double guess_opening(const pl_mesh *mesh, const int64_t *face, int64_t count)
+{
+    double sum[3] = {0}, total = 0;
+    for (int64_t k = 0; k < count; ++k) {
+        double x[3 * PL_FACE_NODES_MAX];
+        const int8_t(*triangle)[3];
+        const int parts = pl_face_triangles(pl_mesh_gather_face(mesh, face[k], x), &triangle);
+        for (int t = 0; t < parts; ++t) {
+            double u[3], v[3], n[3];
+            pl_sub3(x + 3 * triangle[t][1], x + 3 * triangle[t][0], u);
+            pl_sub3(x + 3 * triangle[t][2], x + 3 * triangle[t][0], v);
+            pl_cross3(u, v, n);
+            total += pl_norm3(n);
+            for (int i = 0; i < 3; ++i) {
+                sum[i] += n[i];
+            }
+        }
+    }
+    return total > 0 ? pl_norm3(sum) / total : 1;
+}
+
+static void guess_keep(guess *g, const guess_eye *eye, double volume, int rims, bool open)
+{
+    guess_cavity *c = &g->cavity[g->cavity_count++];
+    *c = (guess_cavity){.volume = volume, .rims = rims, .open = open, .enclosed = eye->enclosed};
+    memcpy(c->eye, eye->point, sizeof c->eye);
+}
+
+// A volume mesh tells which faces are seen from an eye. Kept when none of them belongs to a cavity found
+// before, they enclose a volume and open little.
+static void guess_try_eye(guess *g, const guess_eye *eye, bool *taken)
+{
+    const pl_mesh *mesh = g->source->mesh;
+    const pl_pick pick = {.kind = PL_PICK_SEEN_FROM, .point = {eye->point[0], eye->point[1], eye->point[2]}};
+    const int64_t *boundary = NULL;
+    const size_t all = (size_t)pl_mesh_boundary(mesh, &boundary);
+    int64_t *face = NULL, count = 0;
+    pl_error ignored = {0};
+    if (pl_mesh_pick(mesh, &pick, &face, &count, &ignored) != PL_OK) {
+        return;
+    }
+    bool fresh = count > 0;
+    for (int64_t k = 0; k < count && fresh; ++k) {
+        const int64_t *at = bsearch(&face[k], boundary, all, sizeof *at, guess_by_face);
+        fresh = !at || !taken[at - boundary];
+    }
+    for (int64_t k = 0; k < count; ++k) {
+        const int64_t *at = bsearch(&face[k], boundary, all, sizeof *at, guess_by_face);
+        if (at) {
+            taken[at - boundary] = true; // whether it is a cavity or not: judged once
+        }
+    }
+    const double volume = fresh ? pl_mesh_faces_enclosed(mesh, face, count) : 0;
+    if (volume > 0 && guess_opening(mesh, face, count) < GUESS_OPENING) {
+        int rims = 0;
+        pl_mesh_faces_closed(mesh, face, count, &rims);
+        guess_keep(g, eye, volume, rims, rims > 0);
+    }
+    pl_mesh_free_faces(face);
+}
+
+static pl_status guess_cavities(guess *g, pl_error *err)
+{
+    guess_eye *eye = PL_NEW_ARRAY(guess_eye, GUESS_EYES + 1);
+    const int64_t *boundary = NULL;
+    bool *taken = PL_NEW_ARRAY(bool, g->source->mesh ? pl_mesh_boundary(g->source->mesh, &boundary) : 1);
+    const bool room = eye && taken;
+    const int count = room ? guess_eyes(g, eye) : 0;
+    if (count > 0 && !g->source->mesh) {
+        // of a surface alone only the roomiest is known to be a cavity of its own
+        guess_keep(g, &eye[0], NAN, 0, true);
+    }
+    for (int k = 0; g->source->mesh && k < count && g->cavity_count < PL_GUESS_CAVITIES; ++k) {
+        guess_try_eye(g, &eye[k], taken);
+    }
+    pl_free(eye);
+    pl_free(taken);
+    return room ? PL_OK : pl_fail_memory(err, "the cavities of a part");
+}
+
+static pl_status guess_voids(guess *g, pl_error *err)
+{
+    const pl_meshing_part part = {.surface = *g->surface, .region = "body"};
+    cells c;
+    const pl_status status = cells_init(&part, 1, &c, err);
+    for (int32_t i = 0; status == PL_OK && i < c.cell_count; ++i) {
+        if (c.cell[i].hollow && g->cavity_count < PL_GUESS_CAVITIES) {
+            const guess_eye eye = {.enclosed = 1};
+            guess_keep(g, &eye, c.cell[i].volume, 0, false);
+        }
+        g->void_count += c.cell[i].hollow;
+    }
+    if (status == PL_OK) {
+        cells_clear(&c);
+    }
+    return status;
+}
+
+// ---- walls
 typedef struct probe {
     double wall, area;
 } probe;
@@ -272,7 +320,7 @@ static int guess_compare_probe(const void *a, const void *b)
 }
 
 // The wall thickness that a tenth of the surface stays below, from rays inwards.
-static pl_status guess_walls(guess *g, caster *c, pl_error *err)
+static pl_status guess_walls(guess *g, pl_error *err)
 {
     const pl_trisurf *s = g->surface;
     const int32_t stride = 1 + s->triangle_count / GUESS_PROBES;
@@ -291,7 +339,7 @@ static pl_status guess_walls(guess *g, caster *c, pl_error *err)
                    0.32 * guess_corner(s, t, 2)[i];
             d[i] = -n[i] / twice;
         }
-        const int32_t hit = twice > 0 ? caster_cast(c, o, d, 1e-7 * g->length, &far) : -1;
+        const int32_t hit = twice > 0 ? pl_trisurf_tree_cast(&g->tree, o, d, 1e-7 * g->length, &far) : -1;
         total += twice;
         if (hit >= 0) {
             guess_normal(s, hit, m);
@@ -315,22 +363,7 @@ static pl_status guess_walls(guess *g, caster *c, pl_error *err)
     return PL_OK;
 }
 
-static pl_status guess_voids(guess *g, pl_error *err)
-{
-    const pl_meshing_part part = {.surface = *g->surface, .region = "body"};
-    cells c;
-    const pl_status status = cells_init(&part, 1, &c, err);
-    for (int32_t i = 0; status == PL_OK && i < c.cell_count; ++i) {
-        g->void_count += c.cell[i].hollow;
-        g->void_volume = c.cell[i].hollow ? fmax(g->void_volume, c.cell[i].volume) : g->void_volume;
-    }
-    if (status == PL_OK) {
-        cells_clear(&c);
-    }
-    return status;
-}
-
-// ---- the text
+// ---- all together
 // Coordinates to a millionth of the length, and no negative zero.
 static void guess_round(const guess *g, double x[3])
 {
@@ -340,158 +373,53 @@ static void guess_round(const guess *g, double x[3])
     }
 }
 
-static const char *guess_unit(double unit)
-{
-    return unit == 10 ? "cm" : unit == 1000 ? "m" : unit == 1 ? "mm" : NULL;
-}
-
-static void guess_write_mesh(pl_text *text, const guess *g, double unit, bool unit_known,
-                             const char *reference)
-{
-    pl_text_add(text, "mesh:\n  parts:\n    - {surface: \"%s\", region: body}\n", reference);
-    char word[32];
-    if (guess_unit(unit)) {
-        snprintf(word, sizeof word, "%s", guess_unit(unit));
-    } else {
-        snprintf(word, sizeof word, "%.9g mm", unit);
-    }
-    pl_text_add(text, "  unit: %-14s # %sthe part is then %.4g x %.4g x %.4g mm\n", word,
-                unit_known ? "" : "assumed: the file does not say; ", g->high[0] - g->low[0],
-                g->high[1] - g->low[1], g->high[2] - g->low[2]);
-    if (g->length < 1 || g->length > 2000) {
-        pl_text_add(text, "  #                      which is an odd size for a robot: check the unit\n");
-    }
-    if (g->wall > 0) {
-        pl_text_add(text, "  size: %-14.3g # guessed from walls of about %.3g mm\n", g->size, g->wall);
-    } else {
-        pl_text_add(text, "  size: %-14.3g # guessed: a tenth of the length\n", g->size);
-    }
-    pl_text_add(text,
-                "  order: 2              # quadratic tetrahedra bend; linear ones are far too stiff\n\n");
-}
-
-static void guess_write_surfaces(pl_text *text, const guess *g)
-{
-    const double *b = g->base, *t = g->tip, *n = g->axis, m[3] = {0 - n[0], 0 - n[1], 0 - n[2]};
-    pl_text_add(
-        text, "# Surfaces, by their place. The longest axis was found along [%.3g, %.3g, %.3g].\nsurfaces:\n",
-        n[0], n[1], n[2]);
-    if (g->base_area > 0) {
-        pl_text_add(text,
-                    "  # guessed: the flat end of %.4g mm^2\n"
-                    "  base: {plane: {point: [%.6g, %.6g, %.6g], normal: [%.6g, %.6g, %.6g]}}\n",
-                    g->base_area, b[0], b[1], b[2], m[0], m[1], m[2]);
-    } else {
-        // no flat end: everything within a twentieth of the length
-        double low[3], high[3];
-        for (int i = 0; i < 3; ++i) {
-            const double reach = fabs(n[i]) > 0.5 ? 0.05 * g->length : g->length;
-            low[i] = b[i] - reach;
-            high[i] = b[i] + reach;
-        }
-        pl_text_add(text,
-                    "  # guessed: no flat end was found, so this is a slice at the end; check it\n"
-                    "  base: {box: [[%.6g, %.6g, %.6g], [%.6g, %.6g, %.6g]]}\n",
-                    low[0], low[1], low[2], high[0], high[1], high[2]);
-    }
-    if (g->tip_area > 0) {
-        pl_text_add(text,
-                    "  # guessed: the opposite flat end, of %.4g mm^2\n"
-                    "  tip: {plane: {point: [%.6g, %.6g, %.6g], normal: [%.6g, %.6g, %.6g]}}\n",
-                    g->tip_area, t[0], t[1], t[2], n[0], n[1], n[2]);
-    }
-    if (g->void_count > 0) {
-        pl_text_add(text, "  # found: %d closed void%s inside the skin; the mesher names %s\n", g->void_count,
-                    g->void_count > 1 ? "s" : "",
-                    g->void_count > 1 ? "them cavity, cavity2..." : "it cavity");
-        pl_text_add(text, "  # (the largest holds %.4g mm^3)\n", g->void_volume);
-    } else if (g->open_cavity) {
-        pl_text_add(text,
-                    "  # guessed: a cavity open to the outside; from this point %.0f %% of all directions "
-                    "end on a wall\n"
-                    "  cavity: {seen_from: [%.6g, %.6g, %.6g]}\n",
-                    100 * g->enclosed, g->eye[0], g->eye[1], g->eye[2]);
-    } else {
-        pl_text_add(text, "  # no cavity was found. If there is one, name a point in it:\n"
-                          "  # cavity: {seen_from: [x, y, z]}\n");
-    }
-}
-
-static void guess_write_actuators(pl_text *text, const guess *g)
-{
-    if (g->void_count > 0 || g->open_cavity) {
-        pl_text_add(text, "\n# Air under gauge pressure. Start low: the range depends on walls and "
-                          "material.\nactuators:\n");
-        for (int i = 0; i < (g->void_count > 0 ? g->void_count : 1); ++i) {
-            char number[16] = "";
-            if (i > 0) {
-                snprintf(number, sizeof number, "%d", i + 1);
-            }
-            pl_text_add(text,
-                        "  - {name: air%s, kind: chamber, surface: cavity%s, drive: pressure, range: [0 kPa, "
-                        "20 kPa]}\n",
-                        number, number);
-        }
-    } else {
-        pl_text_add(text, "\n# No actuator yet. A tendon, for example, runs straight from guide to guide:\n"
-                          "# actuators:\n"
-                          "#   - {name: tendon, kind: cable, through: [[0, 0, 0], [50, 0, 0]], radius: 1,\n"
-                          "#      drive: shortening, range: [0, 10]}\n");
-    }
-    pl_text_add(text, "\n# Points whose motion is reported.\nmarkers:\n");
-    if (g->tip_area > 0) {
-        pl_text_add(text, "  tip: {surface: tip}\n");
-    } else {
-        pl_text_add(text, "  tip: {at: [%.6g, %.6g, %.6g]}   # guessed: the point farthest from the base\n",
-                    g->tip[0], g->tip[1], g->tip[2]);
-    }
-}
-
-static void guess_write(pl_text *text, const guess *g, double unit, bool unit_known, const char *reference)
-{
-    const char *slash = strrchr(reference, '/');
-    char name[64];
-    snprintf(name, sizeof name, "%s", slash ? slash + 1 : reference);
-    char *dot = strrchr(name, '.');
-    if (dot && dot != name) {
-        *dot = 0;
-    }
-    pl_text_add(text,
-                "# A first guess from %s. Lines marked \"guessed\" are worth a look; `pliant doctor` checks "
-                "the rest.\n"
-                "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
-                "pliant: 1\nname: \"%s\"\n\n",
-                reference, name);
-    guess_write_mesh(text, g, unit, unit_known, reference);
-    guess_write_surfaces(text, g);
-    pl_text_add(text, "\n# guessed: a soft silicone. `pliant materials` lists measured ones.\n"
-                      "materials:\n  silicone: {model: neo_hookean, c10: 0.12 MPa, poisson: 0.49}\n"
-                      "regions: {body: silicone}\n\nfixed:\n  - {surface: base}\n");
-    guess_write_actuators(text, g);
-}
-
-// ---- all together
 static pl_status guess_shape(guess *g, pl_error *err)
 {
     guess_bounds(g);
     guess_axis(g);
     guess_ends(g);
-    caster c;
-    pl_status status = caster_init(&c, g->surface, err);
-    if (status == PL_OK) {
+    pl_status status = pl_trisurf_tree_init(&g->tree, g->surface, err);
+    if (status == PL_OK && !g->source->mesh) {
         status = guess_voids(g, err);
     }
     if (status == PL_OK && g->void_count == 0) {
-        guess_eye(g, &c);
+        status = guess_cavities(g, err);
     }
     if (status == PL_OK) {
-        status = guess_walls(g, &c, err);
+        status = guess_walls(g, err);
     }
-    pl_bvh_clear(&c.tree);
+    pl_trisurf_tree_clear(&g->tree);
     guess_round(g, g->base);
     guess_round(g, g->tip);
-    guess_round(g, g->eye);
+    for (int k = 0; k < g->cavity_count; ++k) {
+        guess_round(g, g->cavity[k].eye);
+    }
     return status;
+}
+
+// The boundary of a mesh as flat triangles.
+static pl_status guess_boundary(const pl_mesh *mesh, pl_trisurf *out, pl_error *err)
+{
+    const pl_mesh_view view = pl_mesh_get(mesh);
+    const int64_t *face = NULL;
+    const int64_t count = pl_mesh_boundary(mesh, &face);
+    *out = (pl_trisurf){.vertex_count = view.vertex_count,
+                        .position = PL_NEW_ARRAY(double, 3 * (int64_t)view.vertex_count),
+                        .corner = PL_NEW_ARRAY(int32_t, 3 * PL_FACE_TRIANGLES_MAX * count)};
+    if (!out->position || !out->corner) {
+        return pl_fail_memory(err, "the boundary of a mesh");
+    }
+    memcpy(out->position, view.position, 3 * (size_t)view.vertex_count * sizeof *out->position);
+    for (int64_t f = 0; f < count; ++f) {
+        int32_t node[PL_FACE_NODES_MAX];
+        const int8_t(*triangle)[3];
+        const int parts = pl_face_triangles(pl_mesh_face_nodes(mesh, face[f], node), &triangle);
+        for (int k = 0; k < 3 * parts; ++k) {
+            out->corner[3 * (int64_t)out->triangle_count + k] = node[triangle[k / 3][k % 3]];
+        }
+        out->triangle_count += parts;
+    }
+    return PL_OK;
 }
 
 static pl_status guess_check(const pl_trisurf *surface, const char *path, pl_findings *findings,
@@ -506,38 +434,52 @@ static pl_status guess_check(const pl_trisurf *surface, const char *path, pl_fin
     return status;
 }
 
-pl_status pl_meshing_guess(const char *path, double unit, const char *reference, char **robot_yaml,
+static pl_status guess_read(const pl_guess_source *source, pl_trisurf *surface, pl_findings *findings,
+                            pl_error *err)
+{
+    if (source->mesh) {
+        return guess_boundary(source->mesh, surface, err);
+    }
+    pl_status status =
+        pl_meshing_read_surface(source->path, source->unit > 0 ? source->unit : 1, surface, err);
+    if (status == PL_OK) {
+        status = guess_check(surface, source->path, findings, err);
+    }
+    return status == PL_OK ? cells_orient(surface, err) : status;
+}
+
+static void guess_summary(const guess *g, pl_guess *out)
+{
+    *out = (pl_guess){.base_area = g->base_area, .tip_area = g->tip_area, .cavity_count = g->cavity_count};
+    memcpy(out->low, g->low, sizeof out->low);
+    memcpy(out->high, g->high, sizeof out->high);
+    memcpy(out->axis, g->axis, sizeof out->axis);
+    for (int k = 0; k < g->cavity_count; ++k) {
+        out->volume[k] = g->cavity[k].volume;
+        out->open[k] = g->cavity[k].open;
+    }
+}
+
+pl_status pl_meshing_guess(const pl_guess_source *source, char **robot_yaml, pl_guess *summary,
                            pl_findings *findings, pl_error *err)
 {
     *robot_yaml = NULL;
-    const bool unit_known = unit > 0;
-    const double scale = unit_known ? unit : 1;
-    pl_trisurf surface;
-    pl_status status = pl_meshing_read_surface(path, scale, &surface, err);
-    if (status == PL_OK) {
-        status = guess_check(&surface, path, findings, err);
-    }
-    if (status == PL_OK) {
-        status = cells_orient(&surface, err);
-    }
-    guess g = {.surface = &surface};
+    pl_trisurf surface = {0};
+    pl_status status = guess_read(source, &surface, findings, err);
+    guess g = {.source = source, .surface = &surface};
     if (status == PL_OK) {
         status = guess_shape(&g, err);
     }
+    if (status == PL_OK && (g.length < 1 || g.length > 2000)) {
+        pl_findings_add(findings, PL_WARNING, NULL, 0, "%s is %.4g mm long: an odd size for a robot",
+                        source->path, g.length);
+        pl_findings_advise(findings, "check the unit of the file");
+    }
     if (status == PL_OK) {
-        if (g.length < 1 || g.length > 2000) {
-            pl_findings_add(findings, PL_WARNING, NULL, 0, "%s is %.4g mm long: an odd size for a robot",
-                            path, g.length);
-            pl_findings_advise(findings, "check the unit of the file");
-        }
-        const char *slash = strrchr(path, '/');
-        pl_text text = {0};
-        guess_write(&text, &g, scale, unit_known, reference ? reference : slash ? slash + 1 : path);
-        *robot_yaml = text.failed ? NULL : text.data;
-        if (text.failed) {
-            pl_text_clear(&text);
-            status = pl_fail_memory(err, "a robot file");
-        }
+        status = guess_write(&g, robot_yaml, err);
+    }
+    if (status == PL_OK && summary) {
+        guess_summary(&g, summary);
     }
     pl_trisurf_clear(&surface);
     return status;

@@ -287,17 +287,6 @@ static void test_targets(void **state)
         assert_int_equal(pl_shape_target_read(write_text("t.csv", wrong[i]), rest, 3, 1, &t, &err),
                          PL_BAD_INPUT);
     }
-    // nearest points of a triangle: inside, on an edge, at a corner
-    double position[9] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
-    int32_t corner[3] = {0, 1, 2};
-    const pl_trisurf surface = {3, 1, position, corner};
-    const double point[9] = {1, 1, 5, 3, 3, 0, -1, -2, 0};
-    const double want[9] = {1, 1, 0, 2, 2, 0, 0, 0, 0};
-    double got[9];
-    PL_CHECK_NEAR(pl_surface_nearest(&surface, point, 3, got), sqrt((25 + 2 + 5) / 3.0), 1e-12);
-    for (int i = 0; i < 9; ++i) {
-        PL_CHECK_NEAR(got[i], want[i], 1e-12);
-    }
 }
 
 // A sample that is missing is made again, whatever comes behind it; numbers that are none are no seeds.

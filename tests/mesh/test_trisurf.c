@@ -209,6 +209,24 @@ static void test_wrong_arrays(void **state)
     pl_trisurf_clear(NULL);
 }
 
+// Nearest points of a triangle: inside, on an edge, at a corner.
+static void test_nearest(void **state)
+{
+    (void)state;
+    double position[9] = {0, 0, 0, 4, 0, 0, 0, 4, 0};
+    int32_t corner[3] = {0, 1, 2};
+    const pl_trisurf surface = {3, 1, position, corner};
+    const double point[9] = {1, 1, 5, 3, 3, 0, -1, -2, 0};
+    const double want[9] = {1, 1, 0, 2, 2, 0, 0, 0, 0};
+    double got[9], rms = 0;
+    pl_error none;
+    PL_CHECK_OK(pl_trisurf_nearest(&surface, point, 3, got, &rms, &none));
+    PL_CHECK_NEAR(rms, sqrt((25 + 2 + 5) / 3.0), 1e-12);
+    for (int i = 0; i < 9; ++i) {
+        PL_CHECK_NEAR(got[i], want[i], 1e-12);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_clean_cube),
@@ -216,6 +234,7 @@ int main(void)
                                        cmocka_unit_test(test_open_turned_duplicate),
                                        cmocka_unit_test(test_intersections),
                                        cmocka_unit_test(test_shared_corners),
+                                       cmocka_unit_test(test_nearest),
                                        cmocka_unit_test(test_wrong_arrays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

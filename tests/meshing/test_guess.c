@@ -28,7 +28,8 @@ static char *guess_text(const char *path, double unit)
 {
     pl_error err = {0};
     char *text = NULL;
-    PL_CHECK_OK(pl_meshing_guess(path, unit, NULL, &text, NULL, &err));
+    const pl_guess_source source = {.path = path, .unit = unit};
+    PL_CHECK_OK(pl_meshing_guess(&source, &text, NULL, NULL, &err));
     print_message("%s\n", text);
     return text;
 }
@@ -105,6 +106,39 @@ static void test_guess_three_chambers(void **state)
     pl_meshing_free_text(text);
 }
 
+// The same designs as volume meshes: their cavities are seen from inside, and a slot is none.
+static void test_guess_meshes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kind;
+        double size;
+        int cavities;
+        double volume; // mm^3, of the first
+    } part[] = {{"bending_finger", 5, 1, 11565}, {"three_chamber", 10, 3, 0}, {"cable_finger", 8, 0, 0}};
+    for (int i = 0; i < 3; ++i) {
+        pl_error err = {0};
+        pl_mesh *mesh = NULL;
+        const pl_mesh_source build = {
+            .kind = PL_SOURCE_DESIGN, .design = part[i].kind, .size = part[i].size, .order = 1};
+        PL_CHECK_OK(tools_build(&build, &mesh, NULL, &err));
+        const pl_guess_source source = {.path = "part.vtu", .mesh = mesh};
+        pl_guess summary;
+        char *text = NULL;
+        PL_CHECK_OK(pl_meshing_guess(&source, &text, &summary, NULL, &err));
+        print_message("%s\n", text);
+        expect(text, "file: \"part.vtu\"");
+        assert_int_equal(summary.cavity_count, part[i].cavities);
+        for (int k = 0; k < summary.cavity_count && part[i].volume > 0; ++k) {
+            PL_CHECK_NEAR(summary.volume[k], part[i].volume, 1);
+            assert_false(summary.open[k]);
+        }
+        assert_true(summary.base_area > 0);
+        pl_meshing_free_text(text);
+        pl_mesh_destroy(mesh);
+    }
+}
+
 // A cup with a narrow mouth: the skin is one shell, the cavity is open to the outside.
 static void test_guess_open_cavity(void **state)
 {
@@ -157,7 +191,8 @@ static void test_guess_says_what_it_misses(void **state)
     static const char open[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\n";
     tools_write(tools_path("open.obj"), open, sizeof open - 1);
     pl_error err = {0};
-    assert_int_equal(pl_meshing_guess(tools_path("open.obj"), 1, NULL, &text, NULL, &err), PL_BAD_INPUT);
+    const pl_guess_source source = {.path = tools_path("open.obj"), .unit = 1};
+    assert_int_equal(pl_meshing_guess(&source, &text, NULL, NULL, &err), PL_BAD_INPUT);
     assert_null(text);
     assert_non_null(strstr(err.text, "open.obj"));
 }
@@ -167,6 +202,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_guess_bending_finger),
         cmocka_unit_test(test_guess_three_chambers),
+        cmocka_unit_test(test_guess_meshes),
         cmocka_unit_test(test_guess_open_cavity),
         cmocka_unit_test(test_guess_says_what_it_misses),
     };

@@ -1,0 +1,207 @@
+// The robot file of a guess: every line that was guessed says so in a comment.
+#include <stdio.h>
+#include <strings.h>
+#include "meshing/meshing_guess.h"
+
+static const char *guess_name(const guess *g)
+{
+    const char *path = g->source->path, *slash = strrchr(path, '/');
+    return g->source->reference ? g->source->reference : slash ? slash + 1 : path;
+}
+
+// "", "2", "3": the mesher names voids so.
+static void guess_number(int i, char number[16])
+{
+    number[0] = 0;
+    if (i > 0) {
+        snprintf(number, 16, "%d", i + 1);
+    }
+}
+
+static void guess_write_unit(pl_text *text, const guess *g)
+{
+    const double unit = g->source->unit > 0 ? g->source->unit : 1;
+    const char *known = unit == 10 ? "cm" : unit == 1000 ? "m" : unit == 1 ? "mm" : NULL;
+    char word[32];
+    if (known) {
+        snprintf(word, sizeof word, "%s", known);
+    } else {
+        snprintf(word, sizeof word, "%.9g mm", unit);
+    }
+    pl_text_add(text, "  unit: %-14s # %sthe part is then %.4g x %.4g x %.4g mm\n", word,
+                g->source->unit > 0 ? "" : "assumed: the file does not say; ", g->high[0] - g->low[0],
+                g->high[1] - g->low[1], g->high[2] - g->low[2]);
+    if (g->length < 1 || g->length > 2000) {
+        pl_text_add(text, "  #                      which is an odd size for a robot: check the unit\n");
+    }
+}
+
+static void guess_write_mesh(pl_text *text, const guess *g)
+{
+    const char *name = guess_name(g), *dot = strrchr(name, '.');
+    const bool cad = dot && (strcasecmp(dot, ".step") == 0 || strcasecmp(dot, ".stp") == 0);
+    if (cad) {
+        pl_text_add(
+            text,
+            "mesh:\n  step: \"%s\"\n"
+            "  # size: 3            # target edge length; without it, chosen from the wall thickness\n",
+            name);
+    } else if (g->source->mesh) {
+        pl_text_add(text, "mesh:\n  file: \"%s\"\n", name);
+        if (g->source->unit > 0) {
+            guess_write_unit(text, g);
+        }
+    } else {
+        pl_text_add(text, "mesh:\n  parts:\n    - {surface: \"%s\", region: body}\n", name);
+        guess_write_unit(text, g);
+        pl_text_add(text, "  size: %-14.3g # guessed", g->size);
+        pl_text_add(text, g->wall > 0 ? " from walls of about %.3g mm\n" : ": a tenth of the length\n",
+                    g->wall);
+    }
+    pl_text_add(text,
+                "  order: 2              # quadratic tetrahedra bend; linear ones are far too stiff\n\n");
+}
+
+static void guess_write_cavities(pl_text *text, const guess *g)
+{
+    if (g->void_count > 0) {
+        double largest = 0;
+        for (int k = 0; k < g->cavity_count; ++k) {
+            largest = fmax(largest, g->cavity[k].volume);
+        }
+        pl_text_add(text, "  # found: %d closed void%s inside the skin; the mesher names %s\n", g->void_count,
+                    g->void_count > 1 ? "s" : "",
+                    g->void_count > 1 ? "them cavity, cavity2..." : "it cavity");
+        pl_text_add(text, "  # (the largest holds %.4g mm^3)\n", largest);
+        return;
+    }
+    for (int k = 0; k < g->cavity_count; ++k) {
+        const guess_cavity *c = &g->cavity[k];
+        char number[16];
+        guess_number(k, number);
+        if (isnan(c->volume)) {
+            pl_text_add(
+                text,
+                "  # guessed: a cavity open to the outside; from this point %.0f %% of all directions "
+                "end on a wall\n",
+                100 * c->enclosed);
+        } else if (c->open) {
+            pl_text_add(text, "  # found: %.4g mL with %d opening%s, capped flat\n", c->volume / 1000,
+                        c->rims, c->rims == 1 ? "" : "s");
+        } else {
+            pl_text_add(text, "  # found: closed, %.4g mL\n", c->volume / 1000);
+        }
+        pl_text_add(text, "  cavity%s: {seen_from: [%.6g, %.6g, %.6g]}\n", number, c->eye[0], c->eye[1],
+                    c->eye[2]);
+    }
+    if (g->cavity_count == 0) {
+        pl_text_add(text, "  # no cavity was found. If there is one, name a point in it:\n"
+                          "  # cavity: {seen_from: [x, y, z]}\n");
+    }
+}
+
+static void guess_write_surfaces(pl_text *text, const guess *g)
+{
+    const double *b = g->base, *t = g->tip, *n = g->axis, m[3] = {0 - n[0], 0 - n[1], 0 - n[2]};
+    pl_text_add(
+        text, "# Surfaces, by their place. The longest axis was found along [%.3g, %.3g, %.3g].\nsurfaces:\n",
+        n[0], n[1], n[2]);
+    if (g->base_area > 0) {
+        pl_text_add(text,
+                    "  # guessed: the flat end of %.4g mm^2\n"
+                    "  base: {plane: {point: [%.6g, %.6g, %.6g], normal: [%.6g, %.6g, %.6g]}}\n",
+                    g->base_area, b[0], b[1], b[2], m[0], m[1], m[2]);
+    } else {
+        // no flat end: everything within a twentieth of the length
+        double low[3], high[3];
+        for (int i = 0; i < 3; ++i) {
+            const double reach = fabs(n[i]) > 0.5 ? 0.05 * g->length : g->length;
+            low[i] = b[i] - reach;
+            high[i] = b[i] + reach;
+        }
+        pl_text_add(text,
+                    "  # guessed: no flat end was found, so this is a slice at the end; check it\n"
+                    "  base: {box: [[%.6g, %.6g, %.6g], [%.6g, %.6g, %.6g]]}\n",
+                    low[0], low[1], low[2], high[0], high[1], high[2]);
+    }
+    if (g->tip_area > 0) {
+        pl_text_add(text,
+                    "  # guessed: the opposite flat end, of %.4g mm^2\n"
+                    "  tip: {plane: {point: [%.6g, %.6g, %.6g], normal: [%.6g, %.6g, %.6g]}}\n",
+                    g->tip_area, t[0], t[1], t[2], n[0], n[1], n[2]);
+    }
+}
+
+static void guess_write_actuators(pl_text *text, const guess *g)
+{
+    if (g->cavity_count > 0) {
+        pl_text_add(text, "\n# Air under gauge pressure. Start low: the range depends on walls and "
+                          "material.\nactuators:\n");
+        const int count = g->void_count > 0 ? g->void_count : g->cavity_count;
+        for (int i = 0; i < count; ++i) {
+            char number[16];
+            guess_number(i, number);
+            pl_text_add(text,
+                        "  - {name: air%s, kind: chamber, surface: cavity%s, drive: pressure, range: [0 kPa, "
+                        "20 kPa]}\n",
+                        number, number);
+        }
+    } else {
+        pl_text_add(text, "\n# No actuator yet. A tendon, for example, runs straight from guide to guide:\n"
+                          "# actuators:\n"
+                          "#   - {name: tendon, kind: cable, through: [[0, 0, 0], [50, 0, 0]], radius: 1,\n"
+                          "#      drive: shortening, range: [0, 10]}\n");
+    }
+    pl_text_add(text, "\n# Points whose motion is reported.\nmarkers:\n");
+    if (g->tip_area > 0) {
+        pl_text_add(text, "  tip: {surface: tip}\n");
+    } else {
+        pl_text_add(text, "  tip: {at: [%.6g, %.6g, %.6g]}   # guessed: the point farthest from the base\n",
+                    g->tip[0], g->tip[1], g->tip[2]);
+    }
+}
+
+static void guess_write_regions(pl_text *text, const guess *g)
+{
+    pl_text_add(text, "\n# guessed: a soft silicone. `pliant materials` lists measured ones.\n"
+                      "materials:\n  silicone: {use: dragon_skin_20}\n");
+    if (!g->source->mesh) {
+        pl_text_add(text, "regions: {body: silicone}\n");
+        return;
+    }
+    const pl_mesh_view view = pl_mesh_get(g->source->mesh);
+    pl_text_add(text, "regions:\n");
+    for (int32_t r = 0; r < view.region_count; ++r) {
+        pl_text_add(text, "  \"%s\": silicone\n", view.region_name[r]);
+    }
+}
+
+pl_status guess_write(const guess *g, char **robot_yaml, pl_error *err)
+{
+    const char *reference = guess_name(g), *slash = strrchr(reference, '/');
+    char name[64];
+    snprintf(name, sizeof name, "%s", slash ? slash + 1 : reference);
+    char *dot = strrchr(name, '.');
+    if (dot && dot != name) {
+        *dot = 0;
+    }
+    pl_text text = {0};
+    pl_text_add(&text,
+                "# A first guess from %s. Lines marked \"guessed\" are worth a look; `pliant doctor` checks "
+                "the rest.\n"
+                "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
+                "pliant: 1\nname: \"%s\"\n\n",
+                reference, name);
+    guess_write_mesh(&text, g);
+    guess_write_surfaces(&text, g);
+    guess_write_cavities(&text, g);
+    guess_write_regions(&text, g);
+    pl_text_add(&text, "\nfixed:\n  - {surface: base}\n");
+    guess_write_actuators(&text, g);
+    if (text.failed) {
+        pl_text_clear(&text);
+        return pl_fail_memory(err, "a robot file");
+    }
+    *robot_yaml = text.data;
+    return PL_OK;
+}
