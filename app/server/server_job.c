@@ -328,13 +328,13 @@ static pl_status job_write_seen(server_worker *w, const server_job *job, const c
         return job_write_shape(m, job->format, path, err);
     }
     const uint32_t stands = m->shape;
-    pl_status status = pl_model_keep(m->model, 3);
+    pl_status status = pl_model_keep(m->model, 3, err);
     if (status == PL_OK) {
         status = job_revisit(m, entry, &then, err);
         if (status == PL_OK) {
             status = job_write_shape(m, job->format, path, err);
         }
-        pl_model_recall(m->model, 3);
+        pl_model_recall(m->model, 3, NULL);
         m->shape = stands;
     }
     return status;

@@ -112,11 +112,11 @@ void worker_tangent(server_worker *w, server_model *m, bool all)
     // an aside: the model comes back to where it stands
     pl_statics_report report;
     w->quiet = true;
-    if (pl_model_keep(m->model, 3) == PL_OK) {
+    if (pl_model_keep(m->model, 3, NULL) == PL_OK) {
         if (pl_model_fk(m->model, command, &report, NULL) == PL_OK && report.outcome == PL_SOLVED) {
             tangent_publish(w, m);
         }
-        pl_model_recall(m->model, 3);
+        pl_model_recall(m->model, 3, NULL);
     }
     w->quiet = false;
 }
