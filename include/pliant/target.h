@@ -2,7 +2,7 @@
 #ifndef PLIANT_TARGET_H
 #define PLIANT_TARGET_H
 
-#include "pliant/kinematics.h"
+#include "pliant/inverse.h"
 
 #ifdef __cplusplus
 extern "C" {
