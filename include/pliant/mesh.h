@@ -185,6 +185,17 @@ typedef struct pl_embedding {
 } pl_embedding;
 PL_API pl_status pl_mesh_embed(const pl_mesh *mesh, const double point[3], pl_embedding *out, pl_error *err);
 
+// ---- bodies that pass through themselves or through each other
+typedef struct pl_crossings {
+    int32_t count;   // pairs of boundary triangles that cross (curved faces are split); 0: none
+    double at[3];    // mm: a point of the first pair
+    int64_t face[2]; // its faces; -1 without any
+} pl_crossings;
+// Of the mesh with its vertices at `position` (NULL: as drawn). Nearly linear time. Surfaces that only touch
+// do not cross.
+PL_API pl_status pl_mesh_crossings(const pl_mesh *mesh, const double *position, pl_crossings *out,
+                                   pl_error *err);
+
 // ---- closed triangle surfaces, as read from STL or OBJ, before they are meshed
 typedef struct pl_trisurf {
     int32_t vertex_count, triangle_count;
@@ -204,8 +215,8 @@ PL_API pl_status pl_trisurf_check_crossing(const pl_trisurf *a, const char *name
                                            const char *name_b, pl_findings *findings, pl_error *err);
 PL_API double pl_trisurf_volume(const pl_trisurf *surface); // signed, mm^3
 PL_API bool pl_trisurf_contains(const pl_trisurf *surface, const double point[3]);
-// The points of the surface nearest to each of `count` points (3 numbers each); `rms` (may be NULL) is the root
-// mean square of the distances, mm.
+// The points of the surface nearest to each of `count` points (3 numbers each); `rms` (may be NULL) is the
+// root mean square of the distances, mm.
 PL_API pl_status pl_trisurf_nearest(const pl_trisurf *surface, const double *point, int32_t count,
                                     double *nearest, double *rms, pl_error *err);
 

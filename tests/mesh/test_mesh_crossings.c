@@ -1,0 +1,145 @@
+// A body that passes through itself is recognised, one that comes close or touches is not, and the count
+// agrees with a search through all pairs.
+#include <math.h>
+#include <stdlib.h>
+#include "box_mesh.h"
+#include "check.h"
+#include "mesh/mesh.h"
+
+#define PI 3.14159265358979323846
+
+static pl_mesh *make_bar(bool quadratic)
+{
+    pl_mesh *bar = NULL, *raised = NULL;
+    pl_error err = {0};
+    PL_CHECK_OK(box_mesh(60, 2, 2, (double[]){300, 4, 4}, NULL, NULL, &bar, &err));
+    if (!quadratic) {
+        return bar;
+    }
+    PL_CHECK_OK(pl_mesh_raise(bar, &raised, &err));
+    pl_mesh_destroy(bar);
+    return raised;
+}
+
+// Bends the bar along y round a circle by `angle` over its length, climbing by `pitch` per turn along z, and
+// widening a little, so that no edge lies exactly on another.
+static double *make_coil(const pl_mesh *bar, double angle, double pitch)
+{
+    const pl_mesh_view v = pl_mesh_get(bar);
+    double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
+    const double radius = 300 / angle;
+    for (int32_t i = 0; i < v.vertex_count; ++i) {
+        const double *p = v.position + 3 * (size_t)i, a = p[0] / radius;
+        x[3 * i] = (radius + 0.0531 * a + p[1] - 2) * cos(a);
+        x[3 * i + 1] = (radius + 0.0531 * a + p[1] - 2) * sin(a);
+        x[3 * i + 2] = p[2] + pitch * a / (2 * PI);
+    }
+    return x;
+}
+
+static pl_crossings crossings_of(const pl_mesh *mesh, const double *x)
+{
+    pl_crossings found;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_mesh_crossings(mesh, x, &found, &err));
+    return found;
+}
+
+static void test_coils(void **state)
+{
+    (void)state;
+    for (int order = 0; order < 2; ++order) {
+        pl_mesh *bar = make_bar(order == 1);
+        const struct {
+            double turns, pitch;
+            bool crosses;
+        } coil[] = {{0.5, 0, false},   {0.97, 0, false},  {1.1, 0.3, true}, {1.1, 3.7, true},
+                    {1.1, 4.3, false}, {2.5, 4.3, false}, {2.5, 3.9, true}};
+        PL_CHECK_NEAR(crossings_of(bar, NULL).count, 0, 0);
+        for (int i = 0; i < PL_COUNT(coil); ++i) {
+            double *x = make_coil(bar, 2 * PI * coil[i].turns, coil[i].pitch);
+            const pl_crossings found = crossings_of(bar, x);
+            printf("order %d, %.2f turns, pitch %.1f mm in a bar of 4 mm: %d pairs cross\n", order + 1,
+                   coil[i].turns, coil[i].pitch, found.count);
+            assert_true((found.count > 0) == coil[i].crosses);
+            assert_true((found.face[0] >= 0) == coil[i].crosses);
+            free(x);
+        }
+        pl_mesh_destroy(bar);
+    }
+}
+
+// ---- the same by all pairs, with another test of a segment against a triangle
+static bool segment_hits(const double *p, const double *q, const double *a, const double *b, const double *c)
+{
+    double d[3];
+    pl_sub3(q, p, d);
+    const double t = pl_triangle_ray(p, d, a, b, c);
+    return t > 0 && t < 1;
+}
+
+static int all_pairs(const pl_mesh *mesh, const double *x)
+{
+    const int64_t *face;
+    const int64_t count = pl_mesh_boundary(mesh, &face);
+    int pairs = 0;
+    for (int64_t f = 0; f < count; ++f) {
+        for (int64_t g = f + 1; g < count; ++g) {
+            int32_t a[PL_FACE_NODES_MAX], b[PL_FACE_NODES_MAX];
+            pl_mesh_face_nodes(mesh, face[f], a);
+            pl_mesh_face_nodes(mesh, face[g], b);
+            bool neighbours = false, hit = false;
+            for (int i = 0; i < 9; ++i) {
+                neighbours = neighbours || a[i / 3] == b[i % 3];
+            }
+            for (int e = 0; e < 3 && !neighbours; ++e) {
+                const int n = (e + 1) % 3;
+                hit = hit ||
+                      segment_hits(x + 3 * a[e], x + 3 * a[n], x + 3 * b[0], x + 3 * b[1], x + 3 * b[2]) ||
+                      segment_hits(x + 3 * b[e], x + 3 * b[n], x + 3 * a[0], x + 3 * a[1], x + 3 * a[2]);
+            }
+            pairs += hit;
+        }
+    }
+    return pairs;
+}
+
+static void test_count_agrees_with_all_pairs(void **state)
+{
+    (void)state;
+    pl_mesh *bar = make_bar(false);
+    for (int i = 0; i < 4; ++i) {
+        double *x = make_coil(bar, 2 * PI * (1.05 + 0.13 * i), 1.3 + 0.7 * i);
+        const int expected = all_pairs(bar, x), got = crossings_of(bar, x).count;
+        printf("%d pairs by the tree, %d by all pairs\n", got, expected);
+        assert_int_equal(got, expected);
+        assert_true(expected > 0);
+        free(x);
+    }
+    pl_mesh_destroy(bar);
+}
+
+// The point reported lies on the bar where it overlaps: near the start of the bar.
+static void test_place(void **state)
+{
+    (void)state;
+    pl_mesh *bar = make_bar(true);
+    double *x = make_coil(bar, 2 * PI * 1.02, 0.5);
+    const pl_crossings found = crossings_of(bar, x);
+    const double radius = 300 / (2 * PI * 1.02), around = atan2(found.at[1], found.at[0]) * radius;
+    assert_true(found.count > 0);
+    assert_true(around > -5 && around < 11);
+    PL_CHECK_NEAR(hypot(found.at[0], found.at[1]), radius, 3);
+    free(x);
+    pl_mesh_destroy(bar);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_coils),
+        cmocka_unit_test(test_count_agrees_with_all_pairs),
+        cmocka_unit_test(test_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
