@@ -30,6 +30,24 @@ char *pl_strdup(const char *text);
 // Makes room for `need` entries in a growing array; false when out of memory (the array stays valid).
 bool pl_grow(void **block, int32_t *capacity, int64_t need, size_t size);
 
+// ---- scratch memory inside a workspace. The size is summed with pl_arena_bytes when the workspace is made;
+// between begin and end pieces are taken (not zeroed, aligned to 64 bytes), and `end` gives back all that was
+// taken since its `begin`. Under AddressSanitizer what is not taken is poisoned, with a red zone after each
+// piece. To take more than there is is a mistake of ours: an assertion.
+typedef struct pl_arena {
+    void *block;
+    char *first; // aligned
+    size_t size, used;
+    size_t most; // used at one time so far
+} pl_arena;
+size_t pl_arena_bytes(size_t count, size_t size);  // what a piece takes; SIZE_MAX when too large
+bool pl_arena_init(pl_arena *arena, size_t bytes); // false: out of memory
+void pl_arena_clear(pl_arena *arena);              // a zeroed arena is fine
+size_t pl_arena_begin(const pl_arena *arena);      // the mark for `end`
+void *pl_arena_take(pl_arena *arena, size_t count, size_t size);
+void pl_arena_end(pl_arena *arena, size_t mark);
+#define PL_TAKE(arena, type, count) ((type *)pl_arena_take(arena, (size_t)(count), sizeof(type)))
+
 // ---- failing with a sentence: fills err (if given) and returns the status
 pl_status pl_fail(pl_error *err, pl_status status, const char *format, ...) PL_PRINTF(3, 4);
 pl_status pl_fail_memory(pl_error *err, const char *what);
