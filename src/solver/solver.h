@@ -50,6 +50,12 @@ typedef struct pl_factor pl_factor;
 pl_status pl_factor_create(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group,
                            int32_t group_count, pl_factor **out, pl_error *err);
 void pl_factor_destroy(pl_factor *factor);
+// Analyses a pattern that gained or lost entries (the same unknowns in the same groups) with the order found
+// at creation: no new nested dissection. The factor must be updated before it solves again. After a failure
+// the factor cannot be used any more, only destroyed or analysed again.
+pl_status pl_factor_reanalyse(pl_factor *factor, const pl_sparse *matrix, pl_error *err);
+int pl_factor_order_count(const pl_factor *factor);    // nested dissections so far
+int pl_factor_analysis_count(const pl_factor *factor); // symbolic analyses so far
 // Factors new values on the same pattern. PL_OK also when singular: the report says so.
 pl_status pl_factor_update(pl_factor *factor, const pl_sparse *matrix, pl_factor_report *report,
                            pl_error *err);

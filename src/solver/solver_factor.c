@@ -6,7 +6,12 @@ struct pl_factor {
     int32_t n;
     int64_t entry_count;
     bool usable;
-    void *self;
+    void *self; // NULL: no pattern analysed
+    // the nodal order, kept for patterns that change
+    int32_t group_count;
+    int32_t *group; // n: the group of each unknown
+    int32_t *order; // order[q] is the group eliminated q-th
+    int order_count, analysis_count;
 };
 
 // OpenBLAS' own calls; its headers differ between distributions
@@ -87,20 +92,22 @@ static const solver_kind *factor_kind(pl_factor_kind kind)
     return NULL;
 }
 
-static pl_status factor_analyse(pl_factor *f, const pl_sparse *matrix, const int32_t *group,
-                                int32_t group_count, pl_error *err)
+// Symbolic analysis of the pattern with the order at hand; orders first when there is none.
+static pl_status factor_analyse(pl_factor *f, const pl_sparse *matrix, pl_error *err)
 {
     solver_groups groups;
-    pl_status status = solver_groups_create(matrix, group, group_count, &groups, err);
+    pl_status status = solver_groups_create(matrix, f->group, f->group_count, &groups, err);
     if (status != PL_OK) {
         return status;
     }
-    int32_t *order = PL_NEW_ARRAY(int32_t, group_count);
-    status = order ? solver_groups_order(&groups, order, err) : pl_fail_memory(err, "solver: ordering");
-    if (status == PL_OK) {
-        status = f->kind->create(matrix, &groups, order, &f->self, err);
+    if (f->order_count == 0) {
+        status = solver_groups_order(&groups, f->order, err);
+        f->order_count += status == PL_OK;
     }
-    pl_free(order);
+    if (status == PL_OK) {
+        status = f->kind->create(matrix, &groups, f->order, &f->self, err);
+        f->analysis_count += status == PL_OK;
+    }
     solver_groups_clear(&groups);
     return status;
 }
@@ -125,14 +132,53 @@ pl_status pl_factor_create(pl_factor_kind kind, const pl_sparse *matrix, const i
     if (!f) {
         return pl_fail_memory(err, "solver: factor");
     }
-    *f = (pl_factor){.kind = table, .n = matrix->n, .entry_count = matrix->start[matrix->n]};
-    status = factor_analyse(f, matrix, group, group_count, err);
+    *f = (pl_factor){.kind = table,
+                     .n = matrix->n,
+                     .entry_count = matrix->start[matrix->n],
+                     .group_count = group_count,
+                     .group = PL_NEW_ARRAY(int32_t, matrix->n),
+                     .order = PL_NEW_ARRAY(int32_t, group_count)};
+    if (f->group && f->order) {
+        memcpy(f->group, group, (size_t)matrix->n * sizeof *group);
+        status = factor_analyse(f, matrix, err);
+    } else {
+        status = pl_fail_memory(err, "solver: ordering");
+    }
     if (status != PL_OK) {
         pl_factor_destroy(f);
         return status;
     }
     *out = f;
     return PL_OK;
+}
+
+pl_status pl_factor_reanalyse(pl_factor *factor, const pl_sparse *matrix, pl_error *err)
+{
+    pl_status status = factor_check_pattern(matrix, err);
+    if (status == PL_OK && matrix->n != factor->n) {
+        status = pl_fail(err, PL_BAD_INPUT, "solver: the matrix has %d unknowns, the factor was made for %d",
+                         (int)matrix->n, (int)factor->n);
+    }
+    if (status != PL_OK) {
+        return status;
+    }
+    factor->usable = false;
+    if (factor->self) {
+        factor->kind->destroy(factor->self);
+        factor->self = NULL;
+    }
+    factor->entry_count = matrix->start[matrix->n];
+    return factor_analyse(factor, matrix, err);
+}
+
+int pl_factor_order_count(const pl_factor *factor)
+{
+    return factor->order_count;
+}
+
+int pl_factor_analysis_count(const pl_factor *factor)
+{
+    return factor->analysis_count;
 }
 
 void pl_factor_destroy(pl_factor *factor)
@@ -143,6 +189,8 @@ void pl_factor_destroy(pl_factor *factor)
     if (factor->self) {
         factor->kind->destroy(factor->self);
     }
+    pl_free(factor->group);
+    pl_free(factor->order);
     pl_free(factor);
 }
 
@@ -174,6 +222,9 @@ pl_status pl_factor_update(pl_factor *factor, const pl_sparse *matrix, pl_factor
     pl_factor_report *r = report ? report : &unread;
     *r = (pl_factor_report){.singular = true};
     factor->usable = false;
+    if (!factor->self) {
+        return pl_fail(err, PL_FAILED, "solver: no pattern is analysed: the last analysis failed");
+    }
     if (matrix->n != factor->n || matrix->start[matrix->n] != factor->entry_count) {
         return pl_fail(
             err, PL_BAD_INPUT,
@@ -200,10 +251,10 @@ void pl_factor_solve(pl_factor *factor, double *b, int count)
 
 size_t pl_factor_bytes(const pl_factor *factor)
 {
-    return factor->kind->bytes(factor->self);
+    return factor->self ? factor->kind->bytes(factor->self) : 0;
 }
 
 double pl_factor_flops(const pl_factor *factor)
 {
-    return factor->kind->flops(factor->self);
+    return factor->self ? factor->kind->flops(factor->self) : 0;
 }
