@@ -77,14 +77,15 @@ static void factor_times(pl_statics *s, int threads, double *factor, double *sol
     *factor = *solve = INFINITY;
     for (int run = 0; run <= REPEATS; ++run) {
         const double start = pl_seconds();
-        if (pl_factor_update(s->factor, &s->K, &report, NULL) != PL_OK || report.singular) {
+        if (pl_factor_update(s->problem->linear.factor, &s->problem->tangent.K, &report, NULL) != PL_OK ||
+            report.singular) {
             return;
         }
         const double middle = pl_seconds();
-        for (int32_t i = 0; i < s->n; ++i) {
-            s->work[i] = 1;
+        for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
+            s->work.g[i] = 1;
         }
-        pl_factor_solve(s->factor, s->work, 1);
+        pl_factor_solve(s->problem->linear.factor, s->work.g, 1);
         // the first run touches memory for the first time and is not counted
         *factor = run > 0 ? fmin(*factor, middle - start) : INFINITY;
         *solve = run > 0 ? fmin(*solve, pl_seconds() - middle) : INFINITY;

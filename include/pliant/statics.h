@@ -5,7 +5,7 @@
 #ifndef PLIANT_STATICS_H
 #define PLIANT_STATICS_H
 
-#include "pliant/robot.h"
+#include "pliant/problem.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,18 +26,6 @@ typedef enum pl_outcome {
 #undef X
 } pl_outcome;
 PL_API const char *pl_outcome_name(pl_outcome outcome);
-
-typedef enum pl_linear_solver {
-    PL_SOLVER_AUTO,
-    PL_SOLVER_CHOLMOD,
-    PL_SOLVER_MUMPS,
-    PL_SOLVER_MULTIFRONTAL
-} pl_linear_solver;
-
-// Which local ratios of actuation elements that grow make up the global one: the least change of the current
-// ones (as published; of the method local_global alone, it derives from no energy), those that leave the
-// least energy, or the same for all.
-typedef enum pl_distribution { PL_RATIOS_LEAST_NORM, PL_RATIOS_JOINT, PL_RATIOS_UNIFORM } pl_distribution;
 
 typedef struct pl_statics_options {
     double force_tolerance;  // largest nodal residual over the largest nodal load or internal force
@@ -118,15 +106,7 @@ typedef struct pl_reaction {
 PL_API pl_actuator_result pl_statics_actuator(pl_statics *statics, const pl_state *state, int actuator);
 PL_API pl_marker_result pl_statics_marker(pl_statics *statics, const pl_state *state, int marker);
 PL_API double pl_statics_sensor(pl_statics *statics, const pl_state *state, int sensor); // mm, mm^3, MPa
-// Readings: further numbers that what acts on the body reports, each with a name and a unit, in the library's
-// units (the tension of a spring in N, its length in mm). They are numbered from 0; the texts live as long as
-// `statics`.
-typedef struct pl_reading_info {
-    const char *group;    // what reports it: "springs"
-    const char *name;     // which one: "s1"
-    const char *quantity; // "tension"
-    const char *unit;     // "N"
-} pl_reading_info;
+// Readings, numbered from 0 (pl_reading_info in pliant/problem.h).
 PL_API int pl_statics_reading_count(const pl_statics *statics);
 PL_API pl_reading_info pl_statics_reading_info(const pl_statics *statics, int i);
 PL_API double pl_statics_reading(pl_statics *statics, const pl_state *state, int i);
@@ -160,19 +140,6 @@ PL_API pl_status pl_statics_field(pl_statics *statics, const pl_state *state, pl
                                   pl_error *err);
 
 // ---- sensitivities: exact, from the tangent at the solution together with the constraint rows
-typedef enum pl_parameter_kind {
-    PL_PARAMETER_COMMAND,  // index: command
-    PL_PARAMETER_FORCE,    // index: force, part: axis; per N
-    PL_PARAMETER_MOMENT,   // index: force; per unit of the moment's factor
-    PL_PARAMETER_GRAVITY,  // part: axis; per mm/s^2
-    PL_PARAMETER_PRESSURE, // index: surface pressure; per MPa
-    PL_PARAMETER_MATERIAL  // index: material, part: pl_material_constant
-} pl_parameter_kind;
-typedef struct pl_parameter {
-    pl_parameter_kind kind;
-    int index, part;
-} pl_parameter;
-
 // Derivatives by parameter j = 0 .. count-1; each array may be NULL. Row-major with `count` columns.
 typedef struct pl_jacobian {
     double *position; // 3 vertex_count rows

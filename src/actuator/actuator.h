@@ -1,6 +1,6 @@
 // Scalar functionals h(x) of a shape: the length of a cable, the volume of a cavity, the area of a film, the
-// angle of a patch; with gradient and second derivative. A functional is a sum of terms, each on a handful of
-// vertices.
+// angle of a patch; with gradient and second derivative. A functional is a sum of pieces, each on a handful
+// of vertices.
 //
 //   face of a cavity or film, rim of a cavity (its cap), segment of a cable, angle about an axis
 //
@@ -11,21 +11,21 @@
 #include "base/base.h"
 #include "mesh/mesh.h"
 
-typedef enum pl_term_kind {
-    PL_TERM_VOLUME,
-    PL_TERM_RIM,
-    PL_TERM_AREA,
-    PL_TERM_SEGMENT,
-    PL_TERM_ANGLE,
-    PL_TERM_GROWN
-} pl_term_kind;
+typedef enum pl_piece_kind {
+    PL_PIECE_VOLUME,
+    PL_PIECE_RIM,
+    PL_PIECE_AREA,
+    PL_PIECE_SEGMENT,
+    PL_PIECE_ANGLE,
+    PL_PIECE_GROWN
+} pl_piece_kind;
 
 // What growing does to an element: scales it; stretches it normal to `normal` and thins it; shortens a
 // triangle along its first axis.
 typedef enum pl_grown_kind { PL_GROWN_SCALED, PL_GROWN_FILM, PL_GROWN_TRIANGLE } pl_grown_kind;
 
-typedef struct pl_term {
-    pl_term_kind kind;
+typedef struct pl_piece {
+    pl_piece_kind kind;
     int32_t node_count;
     int64_t node_start;         // into node
     int64_t data_start;         // into data: SEGMENT 1 weight per node, ANGLE 6 per node (a_j, b_j), GROWN
@@ -34,11 +34,11 @@ typedef struct pl_term {
     bool fixed_apex, quadratic; // RIM
     pl_grown_kind grown;        // GROWN
     int point_count;
-} pl_term;
+} pl_piece;
 
 typedef struct pl_functional {
-    int term_count, term_capacity;
-    pl_term *term;
+    int piece_count, piece_capacity;
+    pl_piece *piece;
     int32_t *node;
     int32_t node_count, node_capacity;
     double *data;
@@ -96,7 +96,7 @@ void pl_functional_gradient(const pl_functional *h, const double *x, double scal
 // out += scale int N_a n dA over the faces of a volume, n out of the body: the force of a pressure -scale on
 // them, which is not dh/dx where the surface is open
 void pl_functional_press(const pl_functional *h, const double *x, double scale, double *out);
-// H (3m x 3m, row-major, m = node_count of the term) = scale d2h/dx2 of one term
-void pl_functional_hessian(const pl_functional *h, int term, const double *x, double scale, double *H);
+// H (3m x 3m, row-major, m = node_count of the piece) = scale d2h/dx2 of one piece
+void pl_functional_hessian(const pl_functional *h, int piece, const double *x, double scale, double *H);
 
 #endif

@@ -29,9 +29,9 @@ static int32_t grown_size(int32_t nodes)
     return AT_GRADIENT + 3 * nodes;
 }
 
-static double *grown_data(const pl_functional *h, const pl_term *term, int q)
+static double *grown_data(const pl_functional *h, const pl_piece *piece, int q)
 {
-    return h->data + term->data_start + (int64_t)q * grown_size(term->node_count);
+    return h->data + piece->data_start + (int64_t)q * grown_size(piece->node_count);
 }
 
 static double mat_dot(const double A[9], const double B[9])
@@ -116,12 +116,12 @@ static void grown_inverse_spin(const double R[9], const double A[9], double Y[9]
     }
 }
 
-static void grown_gradient_at(const pl_functional *h, const pl_term *term, const double *data,
+static void grown_gradient_at(const pl_functional *h, const pl_piece *piece, const double *data,
                               const double *x, double F[9])
 {
     memcpy(F, data + AT_FIXED, 9 * sizeof *F);
-    for (int a = 0; a < term->node_count; ++a) {
-        const double *g = data + AT_GRADIENT + 3 * a, *v = term_vertex(h, term, a, x);
+    for (int a = 0; a < piece->node_count; ++a) {
+        const double *g = data + AT_GRADIENT + 3 * a, *v = piece_vertex(h, piece, a, x);
         for (int i = 0; i < 9; ++i) {
             F[i] += v[i / 3] * g[i % 3];
         }
@@ -129,17 +129,17 @@ static void grown_gradient_at(const pl_functional *h, const pl_term *term, const
 }
 
 // Everything at one point for its ratio r.
-static void grown_at(const pl_functional *h, const pl_term *term, const double *data, const double *x,
+static void grown_at(const pl_functional *h, const pl_piece *piece, const double *data, const double *x,
                      double r, grown_point *p)
 {
     double dG[9], ddG[9], A[9], B[9], C[9], DB[9], turned[9];
     *p = (grown_point){.w = data[AT_WEIGHT], .u = data[AT_SHARE], .r = r};
-    grown_gradient_at(h, term, data, x, p->F);
-    grown_shape(term->grown, data + AT_NORMAL, r, p->G, dG, ddG);
+    grown_gradient_at(h, piece, data, x, p->F);
+    grown_shape(piece->grown, data + AT_NORMAL, r, p->G, dG, ddG);
     pl_mul33(p->F, p->G, A);
     pl_mul33(p->F, dG, B);
     pl_mul33(p->F, ddG, C);
-    grown_rotation(term->grown, A, p->R);
+    grown_rotation(piece->grown, A, p->R);
     grown_inverse_spin(p->R, A, p->Y);
     grown_spin(p, B, DB);
     pl_mul33(p->R, p->G, p->T);
@@ -153,46 +153,47 @@ static void grown_at(const pl_functional *h, const pl_term *term, const double *
     p->by_rr = 2 * p->w * (mat_dot(dG, dG) + mat_dot(p->G, ddG) - mat_dot(p->R, C) - mat_dot(B, DB));
 }
 
-static void grown_point_now(const pl_functional *h, const pl_term *term, int q, const double *x,
+static void grown_point_now(const pl_functional *h, const pl_piece *piece, int q, const double *x,
                             grown_point *p)
 {
-    const double *data = grown_data(h, term, q);
-    grown_at(h, term, data, x, data[AT_RATIO], p);
+    const double *data = grown_data(h, piece, q);
+    grown_at(h, piece, data, x, data[AT_RATIO], p);
 }
 
 // g += scale sum_a P . grad N_a
-static void grown_spread(const pl_functional *h, const pl_term *term, const double *data, const double P[9],
+static void grown_spread(const pl_functional *h, const pl_piece *piece, const double *data, const double P[9],
                          double scale, double *g)
 {
-    for (int a = 0; a < term->node_count; ++a) {
+    for (int a = 0; a < piece->node_count; ++a) {
         const double *grad = data + AT_GRADIENT + 3 * a;
         for (int i = 0; i < 3; ++i) {
-            term_slot(h, term, a, g)[i] += scale * pl_dot3(P + 3 * i, grad);
+            piece_slot(h, piece, a, g)[i] += scale * pl_dot3(P + 3 * i, grad);
         }
     }
 }
 
-double pl_grown_value(const pl_functional *h, const pl_term *term, const double *x)
+double pl_grown_value(const pl_functional *h, const pl_piece *piece, const double *x)
 {
     double sum = 0;
-    for (int q = 0; q < term->point_count; ++q) {
+    for (int q = 0; q < piece->point_count; ++q) {
         grown_point p;
-        grown_point_now(h, term, q, x, &p);
+        grown_point_now(h, piece, q, x, &p);
         sum += p.energy;
     }
     return sum;
 }
 
-void pl_grown_gradient(const pl_functional *h, const pl_term *term, const double *x, double scale, double *g)
+void pl_grown_gradient(const pl_functional *h, const pl_piece *piece, const double *x, double scale,
+                       double *g)
 {
-    for (int q = 0; q < term->point_count; ++q) {
+    for (int q = 0; q < piece->point_count; ++q) {
         grown_point p;
         double P[9];
-        grown_point_now(h, term, q, x, &p);
+        grown_point_now(h, piece, q, x, &p);
         for (int i = 0; i < 9; ++i) {
             P[i] = 2 * p.w * (p.F[i] - p.T[i]);
         }
-        grown_spread(h, term, grown_data(h, term, q), P, scale, g);
+        grown_spread(h, piece, grown_data(h, piece, q), P, scale, g);
     }
 }
 
@@ -216,14 +217,14 @@ static void grown_tangent(const pl_functional *h, const grown_point *p, double A
     }
 }
 
-void pl_grown_hessian(const pl_functional *h, const pl_term *term, const double *x, double scale, double *H)
+void pl_grown_hessian(const pl_functional *h, const pl_piece *piece, const double *x, double scale, double *H)
 {
-    const int n = term->node_count;
-    for (int q = 0; q < term->point_count; ++q) {
-        const double *grad = grown_data(h, term, q) + AT_GRADIENT;
+    const int n = piece->node_count;
+    for (int q = 0; q < piece->point_count; ++q) {
+        const double *grad = grown_data(h, piece, q) + AT_GRADIENT;
         grown_point p;
         double A[81];
-        grown_point_now(h, term, q, x, &p);
+        grown_point_now(h, piece, q, x, &p);
         grown_tangent(h, &p, A);
         for (int r = 0; r < 3 * n; ++r) {
             // row of A for the motion of one node along one axis
@@ -245,15 +246,15 @@ pl_status pl_functional_add_grown(pl_functional *h, pl_grown_kind kind, int32_t 
                                   const double *fixed, const double *gradient)
 {
     const int32_t size = grown_size(nodes);
-    pl_term *term = pl_functional_new_term(h, PL_TERM_GROWN, nodes, points * size);
-    if (!term) {
+    pl_piece *piece = pl_functional_new_piece(h, PL_PIECE_GROWN, nodes, points * size);
+    if (!piece) {
         return PL_NO_MEMORY;
     }
-    term->grown = kind;
-    term->point_count = points;
-    memcpy(h->node + term->node_start, node, (size_t)nodes * sizeof *node);
+    piece->grown = kind;
+    piece->point_count = points;
+    memcpy(h->node + piece->node_start, node, (size_t)nodes * sizeof *node);
     for (int q = 0; q < points; ++q) {
-        double *data = h->data + term->data_start + (int64_t)q * size;
+        double *data = h->data + piece->data_start + (int64_t)q * size;
         memset(data, 0, (size_t)size * sizeof *data);
         data[AT_WEIGHT] = weight[q];
         data[AT_SHARE] = share[q];
@@ -272,9 +273,9 @@ pl_status pl_functional_add_grown(pl_functional *h, pl_grown_kind kind, int32_t 
 double pl_grown_whole(const pl_functional *h)
 {
     double sum = 0;
-    for (int t = 0; t < h->term_count; ++t) {
-        for (int q = 0; q < h->term[t].point_count; ++q) {
-            sum += grown_data(h, &h->term[t], q)[AT_SHARE];
+    for (int t = 0; t < h->piece_count; ++t) {
+        for (int q = 0; q < h->piece[t].point_count; ++q) {
+            sum += grown_data(h, &h->piece[t], q)[AT_SHARE];
         }
     }
     return sum;
@@ -282,23 +283,23 @@ double pl_grown_whole(const pl_functional *h)
 
 void pl_grown_set(pl_functional *h, double ratio)
 {
-    for (int t = 0; t < h->term_count; ++t) {
-        for (int q = 0; q < h->term[t].point_count; ++q) {
-            grown_data(h, &h->term[t], q)[AT_RATIO] = ratio;
+    for (int t = 0; t < h->piece_count; ++t) {
+        for (int q = 0; q < h->piece[t].point_count; ++q) {
+            grown_data(h, &h->piece[t], q)[AT_RATIO] = ratio;
         }
     }
 }
 
-// e_r and e_rr of a term's points at their ratios, left in its data. Beyond the largest ratio with e_rr > 0
+// e_r and e_rr of a piece's points at their ratios, left in its data. Beyond the largest ratio with e_rr > 0
 // no energy holds a point: it steps back.
-static void meet_rates(pl_functional *h, const pl_term *term, const double *x)
+static void meet_rates(pl_functional *h, const pl_piece *piece, const double *x)
 {
-    for (int q = 0; q < term->point_count; ++q) {
-        double *data = grown_data(h, term, q), *r = &data[AT_RATIO];
+    for (int q = 0; q < piece->point_count; ++q) {
+        double *data = grown_data(h, piece, q), *r = &data[AT_RATIO];
         grown_point p;
-        grown_at(h, term, data, x, *r, &p);
+        grown_at(h, piece, data, x, *r, &p);
         for (; p.by_rr <= 0.02 * p.w / (p.r * p.r) && *r > 1e-3; *r *= 0.8) {
-            grown_at(h, term, data, x, 0.8 * *r, &p);
+            grown_at(h, piece, data, x, 0.8 * *r, &p);
         }
         data[AT_BY_R] = p.by_r;
         data[AT_BY_RR] = p.by_rr;
@@ -310,14 +311,14 @@ static void meet_rates(pl_functional *h, const pl_term *term, const double *x)
 static double meet_round(pl_functional *h, const double *x, double target)
 {
 #pragma omp parallel for schedule(static) num_threads(pl_threads_get())
-    for (int t = 0; t < h->term_count; ++t) {
-        meet_rates(h, &h->term[t], x);
+    for (int t = 0; t < h->piece_count; ++t) {
+        meet_rates(h, &h->piece[t], x);
     }
     double need = target, slope = 0, largest = 0;
     for (int pass = 0; pass < 2; ++pass) {
-        for (int t = 0; t < h->term_count; ++t) {
-            for (int q = 0; q < h->term[t].point_count; ++q) {
-                double *data = grown_data(h, &h->term[t], q), *r = &data[AT_RATIO];
+        for (int t = 0; t < h->piece_count; ++t) {
+            for (int q = 0; q < h->piece[t].point_count; ++q) {
+                double *data = grown_data(h, &h->piece[t], q), *r = &data[AT_RATIO];
                 const double u = data[AT_SHARE], by_r = data[AT_BY_R], by_rr = data[AT_BY_RR];
                 if (pass == 0) {
                     need += u * (by_r / by_rr - *r);
@@ -357,13 +358,13 @@ bool pl_grown_meet(pl_functional *h, const double *x, double target)
 double pl_grown_row(const pl_functional *h, const double *x, double scale, double *g)
 {
     double by_pull = 0;
-    for (int t = 0; t < h->term_count; ++t) {
-        const pl_term *term = &h->term[t];
-        for (int q = 0; q < term->point_count; ++q) {
+    for (int t = 0; t < h->piece_count; ++t) {
+        const pl_piece *piece = &h->piece[t];
+        for (int q = 0; q < piece->point_count; ++q) {
             grown_point p;
-            grown_point_now(h, term, q, x, &p);
+            grown_point_now(h, piece, q, x, &p);
             by_pull += p.u * p.u / p.by_rr;
-            grown_spread(h, term, grown_data(h, term, q), p.by_Fr, -scale * p.u / p.by_rr, g);
+            grown_spread(h, piece, grown_data(h, piece, q), p.by_Fr, -scale * p.u / p.by_rr, g);
         }
     }
     return by_pull;
@@ -372,15 +373,15 @@ double pl_grown_row(const pl_functional *h, const double *x, double scale, doubl
 void pl_grown_rate(const pl_functional *h, const double *x, double rate[2], double scale, double *g)
 {
     rate[0] = rate[1] = 0;
-    for (int t = 0; t < h->term_count; ++t) {
-        const pl_term *term = &h->term[t];
-        for (int q = 0; q < term->point_count; ++q) {
+    for (int t = 0; t < h->piece_count; ++t) {
+        const pl_piece *piece = &h->piece[t];
+        for (int q = 0; q < piece->point_count; ++q) {
             grown_point p;
-            grown_point_now(h, term, q, x, &p);
+            grown_point_now(h, piece, q, x, &p);
             rate[0] += p.by_r;
             rate[1] += p.by_rr;
             if (g) {
-                grown_spread(h, term, grown_data(h, term, q), p.by_Fr, scale, g);
+                grown_spread(h, piece, grown_data(h, piece, q), p.by_Fr, scale, g);
             }
         }
     }

@@ -1,35 +1,36 @@
-// The kinds of terms, for this folder: value, gradient (adds scale dh/dx to g), second derivative (adds to
+// The kinds of pieces, for this folder: value, gradient (adds scale dh/dx to g), second derivative (adds to
 // H).
 #ifndef PL_ACTUATOR_IMPL_H
 #define PL_ACTUATOR_IMPL_H
 
 #include "actuator/actuator.h"
 
-#define PL_TERM_FUNCTIONS(kind)                                                                              \
-    double pl_##kind##_value(const pl_functional *h, const pl_term *term, const double *x);                  \
-    void pl_##kind##_gradient(const pl_functional *h, const pl_term *term, const double *x, double scale,    \
+#define PL_PIECE_FUNCTIONS(kind)                                                                             \
+    double pl_##kind##_value(const pl_functional *h, const pl_piece *piece, const double *x);                \
+    void pl_##kind##_gradient(const pl_functional *h, const pl_piece *piece, const double *x, double scale,  \
                               double *g);                                                                    \
-    void pl_##kind##_hessian(const pl_functional *h, const pl_term *term, const double *x, double scale,     \
+    void pl_##kind##_hessian(const pl_functional *h, const pl_piece *piece, const double *x, double scale,   \
                              double *H);
 
-PL_TERM_FUNCTIONS(volume)
-PL_TERM_FUNCTIONS(rim)
-PL_TERM_FUNCTIONS(area)
-PL_TERM_FUNCTIONS(segment)
-PL_TERM_FUNCTIONS(angle)
-PL_TERM_FUNCTIONS(grown)
+PL_PIECE_FUNCTIONS(volume)
+PL_PIECE_FUNCTIONS(rim)
+PL_PIECE_FUNCTIONS(area)
+PL_PIECE_FUNCTIONS(segment)
+PL_PIECE_FUNCTIONS(angle)
+PL_PIECE_FUNCTIONS(grown)
 
-// A new term with room for its vertices and data; NULL when out of memory.
-pl_term *pl_functional_new_term(pl_functional *h, pl_term_kind kind, int32_t nodes, int32_t data);
+// A new piece with room for its vertices and data; NULL when out of memory.
+pl_piece *pl_functional_new_piece(pl_functional *h, pl_piece_kind kind, int32_t nodes, int32_t data);
 
-static inline const double *term_vertex(const pl_functional *h, const pl_term *term, int j, const double *x)
+static inline const double *piece_vertex(const pl_functional *h, const pl_piece *piece, int j,
+                                         const double *x)
 {
-    return x + 3 * (int64_t)h->node[term->node_start + j];
+    return x + 3 * (int64_t)h->node[piece->node_start + j];
 }
 
-static inline double *term_slot(const pl_functional *h, const pl_term *term, int j, double *g)
+static inline double *piece_slot(const pl_functional *h, const pl_piece *piece, int j, double *g)
 {
-    return g + 3 * (int64_t)h->node[term->node_start + j];
+    return g + 3 * (int64_t)h->node[piece->node_start + j];
 }
 
 // H_ab += s [c]x, the matrix with [c]x v = c x v

@@ -57,27 +57,29 @@ static const volume_table *volume_table_of(int nodes)
     return &table[k];
 }
 
-double pl_volume_value(const pl_functional *h, const pl_term *term, const double *x)
+double pl_volume_value(const pl_functional *h, const pl_piece *piece, const double *x)
 {
-    const volume_table *table = volume_table_of(term->node_count);
+    const volume_table *table = volume_table_of(piece->node_count);
     double V = 0;
     for (int t = 0; t < table->count; ++t) {
         const int *i = table->triple[t];
         double n[3];
-        pl_cross3(term_vertex(h, term, i[1], x), term_vertex(h, term, i[2], x), n);
-        V -= table->tau[t] * pl_dot3(term_vertex(h, term, i[0], x), n);
+        pl_cross3(piece_vertex(h, piece, i[1], x), piece_vertex(h, piece, i[2], x), n);
+        V -= table->tau[t] * pl_dot3(piece_vertex(h, piece, i[0], x), n);
     }
     return V;
 }
 
-void pl_volume_gradient(const pl_functional *h, const pl_term *term, const double *x, double scale, double *g)
+void pl_volume_gradient(const pl_functional *h, const pl_piece *piece, const double *x, double scale,
+                        double *g)
 {
-    const volume_table *table = volume_table_of(term->node_count);
+    const volume_table *table = volume_table_of(piece->node_count);
     for (int t = 0; t < table->count; ++t) {
         for (int k = 0; k < 3; ++k) {
             const int *i = table->triple[t];
-            double n[3], *slot = term_slot(h, term, i[k], g);
-            pl_cross3(term_vertex(h, term, i[(k + 1) % 3], x), term_vertex(h, term, i[(k + 2) % 3], x), n);
+            double n[3], *slot = piece_slot(h, piece, i[k], g);
+            pl_cross3(piece_vertex(h, piece, i[(k + 1) % 3], x), piece_vertex(h, piece, i[(k + 2) % 3], x),
+                      n);
             for (int c = 0; c < 3; ++c) {
                 slot[c] -= scale * table->tau[t] * n[c];
             }
@@ -86,17 +88,18 @@ void pl_volume_gradient(const pl_functional *h, const pl_term *term, const doubl
 }
 
 // d2 det(a, b, c) / da db: a . (b x c) = b . (c x a), so d/da = b x c and d2/da db = -[c]x
-void pl_volume_hessian(const pl_functional *h, const pl_term *term, const double *x, double scale, double *H)
+void pl_volume_hessian(const pl_functional *h, const pl_piece *piece, const double *x, double scale,
+                       double *H)
 {
-    const volume_table *table = volume_table_of(term->node_count);
+    const volume_table *table = volume_table_of(piece->node_count);
     for (int t = 0; t < table->count; ++t) {
         const int *i = table->triple[t];
         const double s = -scale * table->tau[t];
         for (int k = 0; k < 3; ++k) {
             const int a = i[k], b = i[(k + 1) % 3], c = i[(k + 2) % 3];
-            const double *vc = term_vertex(h, term, c, x);
-            hessian_add_cross(H, term->node_count, a, b, vc, -s);
-            hessian_add_cross(H, term->node_count, b, a, vc, s);
+            const double *vc = piece_vertex(h, piece, c, x);
+            hessian_add_cross(H, piece->node_count, a, b, vc, -s);
+            hessian_add_cross(H, piece->node_count, b, a, vc, s);
         }
     }
 }
@@ -109,10 +112,10 @@ typedef struct rim_pair {
     double s; // A += s r_i x r_j
 } rim_pair;
 
-static int rim_pairs(const pl_term *term, int edge, rim_pair pair[3])
+static int rim_pairs(const pl_piece *piece, int edge, rim_pair pair[3])
 {
-    const int n = term->node_count;
-    if (!term->quadratic) {
+    const int n = piece->node_count;
+    if (!piece->quadratic) {
         pair[0] = (rim_pair){edge, (edge + 1) % n, 1};
         return 1;
     }
@@ -123,33 +126,33 @@ static int rim_pairs(const pl_term *term, int edge, rim_pair pair[3])
     return 3;
 }
 
-static int rim_edges(const pl_term *term)
+static int rim_edges(const pl_piece *piece)
 {
-    return term->quadratic ? term->node_count / 2 : term->node_count;
+    return piece->quadratic ? piece->node_count / 2 : piece->node_count;
 }
 
-static void rim_apex(const pl_functional *h, const pl_term *term, const double *x, double c[3])
+static void rim_apex(const pl_functional *h, const pl_piece *piece, const double *x, double c[3])
 {
-    memcpy(c, term->constant, 3 * sizeof *c);
-    if (term->fixed_apex) {
+    memcpy(c, piece->constant, 3 * sizeof *c);
+    if (piece->fixed_apex) {
         return;
     }
     c[0] = c[1] = c[2] = 0;
-    for (int j = 0; j < term->node_count; ++j) {
+    for (int j = 0; j < piece->node_count; ++j) {
         for (int i = 0; i < 3; ++i) {
-            c[i] += term_vertex(h, term, j, x)[i] / term->node_count;
+            c[i] += piece_vertex(h, piece, j, x)[i] / piece->node_count;
         }
     }
 }
 
-static void rim_area(const pl_functional *h, const pl_term *term, const double *x, double A[3])
+static void rim_area(const pl_functional *h, const pl_piece *piece, const double *x, double A[3])
 {
     A[0] = A[1] = A[2] = 0;
-    for (int e = 0; e < rim_edges(term); ++e) {
+    for (int e = 0; e < rim_edges(piece); ++e) {
         rim_pair pair[3];
-        for (int k = 0, count = rim_pairs(term, e, pair); k < count; ++k) {
+        for (int k = 0, count = rim_pairs(piece, e, pair); k < count; ++k) {
             double n[3];
-            pl_cross3(term_vertex(h, term, pair[k].i, x), term_vertex(h, term, pair[k].j, x), n);
+            pl_cross3(piece_vertex(h, piece, pair[k].i, x), piece_vertex(h, piece, pair[k].j, x), n);
             for (int i = 0; i < 3; ++i) {
                 A[i] += pair[k].s * n[i];
             }
@@ -157,54 +160,54 @@ static void rim_area(const pl_functional *h, const pl_term *term, const double *
     }
 }
 
-double pl_rim_value(const pl_functional *h, const pl_term *term, const double *x)
+double pl_rim_value(const pl_functional *h, const pl_piece *piece, const double *x)
 {
     double c[3], A[3];
-    rim_apex(h, term, x, c);
-    rim_area(h, term, x, A);
+    rim_apex(h, piece, x, c);
+    rim_area(h, piece, x, A);
     return -pl_dot3(c, A) / 6;
 }
 
-void pl_rim_gradient(const pl_functional *h, const pl_term *term, const double *x, double scale, double *g)
+void pl_rim_gradient(const pl_functional *h, const pl_piece *piece, const double *x, double scale, double *g)
 {
     double c[3], A[3];
-    rim_apex(h, term, x, c);
-    rim_area(h, term, x, A);
-    for (int j = 0; !term->fixed_apex && j < term->node_count; ++j) {
+    rim_apex(h, piece, x, c);
+    rim_area(h, piece, x, A);
+    for (int j = 0; !piece->fixed_apex && j < piece->node_count; ++j) {
         for (int i = 0; i < 3; ++i) {
-            term_slot(h, term, j, g)[i] -= scale / 6 * A[i] / term->node_count;
+            piece_slot(h, piece, j, g)[i] -= scale / 6 * A[i] / piece->node_count;
         }
     }
     // c . (p x q): d/dp = q x c, d/dq = c x p
-    for (int e = 0; e < rim_edges(term); ++e) {
+    for (int e = 0; e < rim_edges(piece); ++e) {
         rim_pair pair[3];
-        for (int k = 0, count = rim_pairs(term, e, pair); k < count; ++k) {
+        for (int k = 0, count = rim_pairs(piece, e, pair); k < count; ++k) {
             double dp[3], dq[3];
-            pl_cross3(term_vertex(h, term, pair[k].j, x), c, dp);
-            pl_cross3(c, term_vertex(h, term, pair[k].i, x), dq);
+            pl_cross3(piece_vertex(h, piece, pair[k].j, x), c, dp);
+            pl_cross3(c, piece_vertex(h, piece, pair[k].i, x), dq);
             for (int i = 0; i < 3; ++i) {
-                term_slot(h, term, pair[k].i, g)[i] -= scale / 6 * pair[k].s * dp[i];
-                term_slot(h, term, pair[k].j, g)[i] -= scale / 6 * pair[k].s * dq[i];
+                piece_slot(h, piece, pair[k].i, g)[i] -= scale / 6 * pair[k].s * dp[i];
+                piece_slot(h, piece, pair[k].j, g)[i] -= scale / 6 * pair[k].s * dq[i];
             }
         }
     }
 }
 
-void pl_rim_hessian(const pl_functional *h, const pl_term *term, const double *x, double scale, double *H)
+void pl_rim_hessian(const pl_functional *h, const pl_piece *piece, const double *x, double scale, double *H)
 {
-    const int n = term->node_count;
+    const int n = piece->node_count;
     double c[3];
-    rim_apex(h, term, x, c);
-    for (int e = 0; e < rim_edges(term); ++e) {
+    rim_apex(h, piece, x, c);
+    for (int e = 0; e < rim_edges(piece); ++e) {
         rim_pair pair[3];
-        for (int k = 0, count = rim_pairs(term, e, pair); k < count; ++k) {
+        for (int k = 0, count = rim_pairs(piece, e, pair); k < count; ++k) {
             const int p = pair[k].i, q = pair[k].j;
-            const double s = -scale / 6 * pair[k].s, *xp = term_vertex(h, term, p, x),
-                         *xq = term_vertex(h, term, q, x);
+            const double s = -scale / 6 * pair[k].s, *xp = piece_vertex(h, piece, p, x),
+                         *xq = piece_vertex(h, piece, q, x);
             // d2/dp dq of det(c, p, q) = -[c]x
             hessian_add_cross(H, n, p, q, c, -s);
             hessian_add_cross(H, n, q, p, c, s);
-            for (int j = 0; !term->fixed_apex && j < n; ++j) {
+            for (int j = 0; !piece->fixed_apex && j < n; ++j) {
                 // d2/dc dp = -[q]x, d2/dq dc = -[p]x, c = mean
                 hessian_add_cross(H, n, j, p, xq, -s / n);
                 hessian_add_cross(H, n, p, j, xq, s / n);
@@ -217,27 +220,27 @@ void pl_rim_hessian(const pl_functional *h, const pl_term *term, const double *x
 
 void pl_functional_press(const pl_functional *h, const double *x, double scale, double *out)
 {
-    for (int t = 0; t < h->term_count; ++t) {
-        const pl_term *term = &h->term[t];
-        if (term->kind != PL_TERM_VOLUME) {
+    for (int t = 0; t < h->piece_count; ++t) {
+        const pl_piece *piece = &h->piece[t];
+        if (piece->kind != PL_PIECE_VOLUME) {
             continue;
         }
         double xi[PL_FACE_POINTS_MAX][2], weight[PL_FACE_POINTS_MAX];
         int points;
-        pl_face_quadrature(term->node_count, &points, xi, weight);
+        pl_face_quadrature(piece->node_count, &points, xi, weight);
         for (int q = 0; q < points; ++q) {
             double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX], t1[3] = {0}, t2[3] = {0}, n[3];
-            pl_face_shape_eval(term->node_count, xi[q], N, dN);
-            for (int a = 0; a < term->node_count; ++a) {
+            pl_face_shape_eval(piece->node_count, xi[q], N, dN);
+            for (int a = 0; a < piece->node_count; ++a) {
                 for (int i = 0; i < 3; ++i) {
-                    t1[i] += dN[2 * a] * term_vertex(h, term, a, x)[i];
-                    t2[i] += dN[2 * a + 1] * term_vertex(h, term, a, x)[i];
+                    t1[i] += dN[2 * a] * piece_vertex(h, piece, a, x)[i];
+                    t2[i] += dN[2 * a + 1] * piece_vertex(h, piece, a, x)[i];
                 }
             }
             pl_cross3(t1, t2, n);
-            for (int a = 0; a < term->node_count; ++a) {
+            for (int a = 0; a < piece->node_count; ++a) {
                 for (int i = 0; i < 3; ++i) {
-                    term_slot(h, term, a, out)[i] += scale * weight[q] * N[a] * n[i];
+                    piece_slot(h, piece, a, out)[i] += scale * weight[q] * N[a] * n[i];
                 }
             }
         }

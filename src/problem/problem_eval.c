@@ -1,154 +1,295 @@
-// Total energy and its gradient at positions x, multipliers, residual.
+// Everything at positions x: the terms' energy and gradient, multipliers of constraints and the residual.
 #include <float.h>
-#include "statics/statics_impl.h"
+#include "problem/problem_impl.h"
 
-double statics_evaluate(pl_statics *s, const double *x, double *g)
+#define TAKE_HOLD 1e-10 // of the unit: a slack inequality is active when stretched beyond its target by more
+#define LET_GO 1e-8     // of the unit: an active one that pushes is let go only where it meets its target
+#define RESIDUAL_FLOOR 1e-7 // strain whose force is the scale of a body without any load
+#define RESIDUAL_NOISE 8    // multiples of the rounding error of nodal forces that count as balance
+
+// ---- load path
+pl_status pl_problem_check(const pl_problem *p, const double *command, pl_error *err)
 {
-    double energy = statics_elastic(s, x, g ? s->g_full : NULL, NULL);
-    if (isinf(energy) || s->growth_failed) {
-        return INFINITY;
-    }
-    for (int i = 0; i < s->drive_count; ++i) {
-        drive *d = &s->drive[i];
-        drive_evaluate(d, &s->robot->actuator[i], x);
-        energy += drive_energy(d, &s->robot->actuator[i]);
-    }
-    const int64_t n = 3 * (int64_t)s->mesh.vertex_count;
-    double work = 0;
-    for (int64_t i = 0; i < n; ++i) {
-        work += s->dead[i] * (x[i] - s->mesh.position[i]);
-    }
-    energy -= s->load * work;
-    for (int i = 0; i < s->load_term_count; ++i) {
-        energy -= s->load * s->load_term[i].factor * pl_functional_value(&s->load_term[i].h, x);
-    }
-    if (!g) {
-        return energy;
-    }
-    for (int64_t i = 0; i < n; ++i) {
-        s->g_full[i] -= s->load * s->dead[i];
-    }
-    for (int i = 0; i < s->load_term_count; ++i) {
-        pl_functional_gradient(&s->load_term[i].h, x, -s->load * s->load_term[i].factor, s->g_full);
-    }
-    // potentials act through the gradient, constraints and curved potentials also need their row
-    for (int i = 0; i < s->drive_count; ++i) {
-        drive *d = &s->drive[i];
-        if (d->grown.joint) {
-            statics_grown_row(s, i, x);
-            continue;
-        }
-        const bool row = d->mode == MODE_CONSTRAINT || d->curvature != 0;
-        if (row) {
-            memset(s->g_trial, 0, (size_t)n * sizeof *s->g_trial);
-            pl_functional_gradient(&d->h, x, 1, s->g_trial);
-            statics_gather(s, s->g_trial, x, d->row);
-        }
-        if (d->mode != MODE_CONSTRAINT && d->effort != 0) {
-            if (row) {
-                for (int64_t k = 0; k < n; ++k) {
-                    s->g_full[k] += d->sign * d->effort * s->g_trial[k];
-                }
-            } else {
-                pl_functional_gradient(&d->h, x, d->sign * d->effort, s->g_full);
-            }
+    PROBLEM_EACH (p, t, check) {
+        const pl_status status = t->kind->check(t->self, p, command, err);
+        if (status != PL_OK) {
+            return status;
         }
     }
-    statics_gather(s, s->g_full, x, g);
+    return PL_OK;
+}
+
+// Lays out the pattern anew where a term's has changed; the order of the unknowns stays.
+static pl_status problem_refresh(pl_problem *p, pl_error *err)
+{
+    bool changed = false;
+    PROBLEM_EACH (p, t, changed) {
+        changed = changed || t->kind->changed(t->self);
+    }
+    if (!changed) {
+        return PL_OK;
+    }
+    p->linear.has_factor = p->linear.exact = false;
+    p->linear.border_count = 0;
+    const pl_status status = pl_problem_layout(p, err);
+    return status == PL_OK ? pl_factor_reanalyse(p->linear.factor, &p->tangent.K, err) : status;
+}
+
+pl_status pl_problem_begin(pl_problem *p, const pl_state *state, const double *command, pl_error *err)
+{
+    PROBLEM_EACH (p, t, begin) {
+        t->kind->begin(t->self, p, state, command);
+    }
+    p->load_from = state->load;
+    p->load_to = 1;
+    return problem_refresh(p, err);
+}
+
+void pl_problem_set(pl_problem *p, double at)
+{
+    p->load = at >= 1 ? p->load_to : p->load_from + at * (p->load_to - p->load_from);
+    PROBLEM_EACH (p, t, set) {
+        t->kind->set(t->self, p, at);
+    }
+}
+
+void pl_problem_recall(pl_problem *p, const pl_state *state)
+{
+    p->load_kept = p->load;
+    p->load = state->load;
+    PROBLEM_EACH (p, t, recall) {
+        t->kind->recall(t->self, p, state);
+    }
+}
+
+void pl_problem_resume(pl_problem *p)
+{
+    p->load = p->load_kept;
+    PROBLEM_EACH (p, t, resume) {
+        t->kind->resume(t->self, p);
+    }
+}
+
+// ---- energy, gradient, residual
+double pl_problem_evaluate(pl_problem *p, const double *x, double *g)
+{
+    double energy = 0;
+    PROBLEM_EACH (p, t, evaluate) {
+        t->kind->evaluate(t->self, p, x, &energy, g ? p->gradient : NULL);
+        if (isinf(energy)) {
+            return INFINITY;
+        }
+    }
+    if (g) {
+        pl_problem_gather(p, p->gradient, x, g);
+    }
+    return energy;
+}
+
+double pl_problem_elastic(pl_problem *p, const double *x, double *full)
+{
+    double energy = 0;
+    for (int i = 0; i < p->term_count && !isinf(energy); ++i) {
+        const pl_problem_term *t = &p->term[i];
+        if (t->kind->elastic) {
+            t->kind->evaluate(t->self, p, x, &energy, full);
+        }
+    }
     return energy;
 }
 
 // The multipliers p solve Y^T A^T p = Y^T g in the metric of the factor (a stale basis Y is fine, it only has
 // to be the same on both sides); the residual r = g - A^T p is what remains.
-double statics_residual(pl_statics *s, const double *g, double *r)
+double pl_problem_residual(pl_problem *p, const double *g, double *r)
 {
-    memcpy(r, g, (size_t)s->n * sizeof *r);
-    int active[STATICS_BORDERS], m = 0;
-    for (int k = 0; k < s->border_count; ++k) {
-        const drive *d = &s->drive[s->border[k]];
-        if (d->mode == MODE_CONSTRAINT && d->active) {
+    const pl_linear *l = &p->linear;
+    const int32_t n = p->unknowns.n;
+    memcpy(r, g, (size_t)n * sizeof *r);
+    int active[PL_ROWS_MAX], m = 0;
+    for (int k = 0; k < l->border_count; ++k) {
+        const pl_row *row = &p->row[l->border[k]];
+        if (row->wanted && row->constraint && row->active) {
             active[m++] = k;
         }
     }
     if (m > 0) {
-        double S[STATICS_BORDERS * STATICS_BORDERS], p[STATICS_BORDERS];
+        double S[PL_ROWS_MAX * PL_ROWS_MAX], q[PL_ROWS_MAX];
         for (int a = 0; a < m; ++a) {
-            const double *Y = s->border_solution + (int64_t)active[a] * s->n;
-            p[a] = 0;
-            for (int32_t i = 0; i < s->n; ++i) {
-                p[a] += Y[i] * g[i];
+            const double *Y = l->solution + (int64_t)active[a] * n;
+            q[a] = 0;
+            for (int32_t i = 0; i < n; ++i) {
+                q[a] += Y[i] * g[i];
             }
             for (int b = 0; b < m; ++b) {
-                const double *row = s->drive[s->border[active[b]]].row;
+                const double *row = p->row[l->border[active[b]]].a;
                 double sum = 0;
-                for (int32_t i = 0; i < s->n; ++i) {
+                for (int32_t i = 0; i < n; ++i) {
                     sum += Y[i] * row[i];
                 }
                 S[a * m + b] = sum;
             }
         }
-        if (pl_dense_solve(m, S, p, 1)) {
+        if (pl_dense_solve(m, S, q, 1)) {
             for (int a = 0; a < m; ++a) {
-                drive *d = &s->drive[s->border[active[a]]];
-                d->effort = -d->sign * p[a];
-                for (int32_t i = 0; i < s->n; ++i) {
-                    r[i] -= p[a] * d->row[i];
+                pl_row *row = &p->row[l->border[active[a]]];
+                row->multiplier = -q[a];
+                for (int32_t i = 0; i < n; ++i) {
+                    r[i] -= q[a] * row->a[i];
                 }
             }
         }
     }
-    for (int i = 0; i < s->drive_count; ++i) {
-        drive *d = &s->drive[i];
-        if (d->mode == MODE_CONSTRAINT && !d->active) {
-            d->effort = 0;
+    for (int i = 0; i < p->row_count; ++i) {
+        if (p->row[i].constraint && !p->row[i].active) {
+            p->row[i].multiplier = 0;
         }
     }
-    return statics_largest(s, r, true);
+    return pl_problem_largest(p, r, true);
 }
 
-// The largest nodal force of the elements, held vertices included: what the residual is measured against.
-double statics_force_scale(pl_statics *s)
+// What the residual is measured against: the largest nodal force of the elements, held vertices included. The
+// element room keeps the element forces of the last evaluation; at equilibrium their largest nodal sum is
+// that of loads and reactions.
+double pl_problem_force_scale(const pl_problem *p)
 {
-    // the element room keeps the element forces of the last evaluation; the largest nodal sum of the loads
-    // and reactions is the same as that of the elastic forces at equilibrium
+    const pl_elements *E = p->elements;
     double largest = 0;
-    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
+    for (int32_t v = 0; v < p->mesh.vertex_count; ++v) {
         double f[3] = {0};
-        for (int64_t i = s->elements->vertex_start[v]; i < s->elements->vertex_start[v + 1]; ++i) {
-            const double *entry = s->elements->force + s->elements->vertex_code[i];
+        for (int64_t i = E->vertex_start[v]; i < E->vertex_start[v + 1]; ++i) {
+            const double *entry = E->force + E->vertex_code[i];
             for (int k = 0; k < 3; ++k) {
                 f[k] += entry[k * PL_LANES];
             }
         }
         largest = fmax(largest, pl_dot3(f, f));
     }
-    // without any load the scale is the force of a strain of 1e-7 on one element
-    const double h = s->size / cbrt((double)s->mesh.element_count);
-    const double floor = 1e-7 * s->stiffness * h * h;
+    const double h = p->size / cbrt((double)p->mesh.element_count);
+    const double floor = RESIDUAL_FLOOR * p->stiffness * h * h;
     // what rounding alone leaves of a balance: positions of a body of `size` are good to eps size, strains of
     // an element of edge h to eps size / h, its forces to eps size h times the modulus
-    const double noise = 8 * DBL_EPSILON * s->modulus * s->size * h;
-    return fmax(fmax(sqrt(largest), floor), noise / s->options.force_tolerance);
+    const double noise = RESIDUAL_NOISE * DBL_EPSILON * p->modulus * p->size * h;
+    return fmax(fmax(sqrt(largest), floor), noise / p->options.force_tolerance);
 }
 
-bool statics_go_on(pl_statics *s)
+// ---- constraints
+void pl_problem_gaps(const pl_problem *p, double *rho)
 {
-    if (s->finishing) {
-        return true;
+    for (int k = 0; k < p->linear.border_count; ++k) {
+        const pl_row *row = &p->row[p->linear.border[k]];
+        rho[k] = row->wanted && row->constraint ? row->target - row->measure : 0;
     }
-    if (s->options.time_limit > 0 && pl_seconds() - s->started > s->options.time_limit) {
-        return false;
-    }
-    if (!s->stopped && !pl_progress_step(&s->options.progress, -1, "solving")) {
-        s->stopped = true;
-    }
-    return !s->stopped;
 }
 
-void statics_gaps(pl_statics *s, double *rho)
+bool pl_problem_activate(pl_problem *p, bool let_go)
 {
-    for (int k = 0; k < s->border_count; ++k) {
-        const drive *d = &s->drive[s->border[k]];
-        rho[k] = d->mode == MODE_CONSTRAINT ? d->value - d->measure : 0;
+    bool changed = false;
+    for (int i = 0; i < p->row_count; ++i) {
+        pl_row *row = &p->row[i];
+        if (!row->wanted || !row->constraint || !row->inequality) {
+            continue;
+        }
+        if (!row->active && row->measure > row->target + TAKE_HOLD * row->unit) {
+            row->active = changed = true;
+        } else if (let_go && row->active && row->multiplier < 0 &&
+                   row->measure < row->target + LET_GO * row->unit) {
+            row->active = false;
+            row->multiplier = 0;
+            changed = true;
+        }
     }
+    return changed;
+}
+
+double pl_problem_constraint_error(pl_problem *p, const double *x)
+{
+    double largest = 0;
+    for (int i = 0; i < p->row_count; ++i) {
+        const pl_row *row = &p->row[i];
+        if (row->wanted && row->constraint && row->active) {
+            const pl_problem_term *t = &p->term[row->term];
+            t->kind->constrain(t->self, p, x, i);
+            largest = fmax(largest, fabs(row->measure - row->target) / row->unit);
+        }
+    }
+    return largest;
+}
+
+// ---- steps and increments
+double pl_problem_step_limit(const pl_problem *p, const double *x, const double *to)
+{
+    double limit = 1;
+    PROBLEM_EACH (p, t, step_limit) {
+        limit = fmin(limit, t->kind->step_limit(t->self, p, x, to));
+    }
+    return limit;
+}
+
+bool pl_problem_admissible(pl_problem *p, const double *x)
+{
+    PROBLEM_EACH (p, t, admissible) {
+        if (!t->kind->admissible(t->self, p, x)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+pl_status pl_problem_advance(pl_problem *p, const double *x, pl_error *err)
+{
+    PROBLEM_EACH (p, t, advance) {
+        t->kind->advance(t->self, p, x);
+    }
+    return problem_refresh(p, err);
+}
+
+bool pl_problem_lags(pl_problem *p)
+{
+    bool lags = false;
+    PROBLEM_EACH (p, t, lag) {
+        lags = lags || t->kind->lag(t->self, p, NULL, NULL, NULL);
+    }
+    return lags;
+}
+
+// ---- states
+void pl_problem_store(const pl_problem *p, const double *command, double at, const double *x, pl_state *state)
+{
+    memcpy(state->x, x, pl_problem_full_bytes(p));
+    state->load = p->load;
+    for (int c = 0; at >= 1 && c < state->command_count; ++c) {
+        state->command[c] = command[c];
+    }
+    PROBLEM_EACH (p, t, store) {
+        t->kind->store(t->self, p, command, at, state);
+    }
+}
+
+void pl_problem_forces(pl_problem *p, const pl_state *state, bool anew, double *full, double *largest_elastic)
+{
+    memset(full, 0, pl_problem_full_bytes(p));
+    for (int elastic = 1; elastic >= 0; --elastic) {
+        PROBLEM_EACH (p, t, forces) {
+            if (t->kind->elastic == elastic) {
+                (anew && t->kind->forces_anew ? t->kind->forces_anew : t->kind->forces)(t->self, p, state,
+                                                                                        full);
+            }
+        }
+        for (int32_t v = 0; elastic && largest_elastic && v < p->mesh.vertex_count; ++v) {
+            const double force = pl_norm3(full + 3 * (int64_t)v);
+            *largest_elastic = v == 0 ? force : fmax(*largest_elastic, force);
+        }
+    }
+}
+
+double pl_problem_rate(pl_problem *p, const pl_state *state, int command)
+{
+    double sum = 0;
+    pl_problem_recall(p, state);
+    pl_problem_elastic(p, state->x, NULL); // pressures, local ratios
+    PROBLEM_EACH (p, t, rate) {
+        sum += t->kind->rate(t->self, p, state, command);
+    }
+    pl_problem_resume(p);
+    return sum;
 }

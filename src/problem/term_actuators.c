@@ -1,130 +1,77 @@
-// Actuators and functional loads in one solve: which mode, from where to where, what they weigh at a shape.
-#include "statics/statics_impl.h"
+// Actuators that act through what they measure, h(x): the length of a cable, the volume of a chamber, the
+// area of a film. Those that grow are a term of their own (term_growth.c).
+//
+// The energy of a functional h is Phi(h), or h is constrained; sign * effort = dPhi/dh with sign +1 for
+// cables and -1 for chambers and films.
+#include "problem/term_drive.h"
 
-static pl_status cable_functional(pl_functional *h, const pl_point *guide, int count)
+typedef enum drive_mode {
+    MODE_EFFORT,     // Phi = sign * effort * h
+    MODE_CONSTRAINT, // h = target, the effort is the multiplier
+    MODE_GAS,        // Phi = -nRT ln(h + V_line) + p_amb h
+    MODE_VOLTAGE     // Phi = -eps U^2 h^2 / (2 Vol)
+} drive_mode;
+
+typedef struct drive {
+    const pl_actuator *a;
+    int actuator; // its number
+    pl_functional h;
+    pl_slots slots;
+    int row;
+    double sign;
+    drive_mode mode; // on the present path
+    drive_path path;
+    double effort;  // of potentials: at the x evaluated last
+    double measure; // h(x) there
+} drive;
+
+typedef struct actuators_term {
+    drive *drive;
+    int count;
+} actuators_term;
+
+static void actuators_destroy(void *object)
 {
+    actuators_term *t = object;
+    for (int i = 0; t->drive && i < t->count; ++i) {
+        pl_functional_clear(&t->drive[i].h);
+        pl_slots_clear(&t->drive[i].slots);
+    }
+    pl_free(t->drive);
+    pl_free(t);
+}
+
+static void actuators_pattern(const void *self, const pl_problem *p, pl_pattern *out)
+{
+    const actuators_term *t = self;
+    for (int i = 0; i < t->count; ++i) {
+        pl_pattern_functional(out, p, &t->drive[i].h);
+    }
+}
+
+static pl_status actuators_bind(void *self, pl_problem *p, pl_error *err)
+{
+    actuators_term *t = self;
     pl_status status = PL_OK;
-    for (int k = 0; status == PL_OK && k + 1 < count; ++k) {
-        const pl_point *a = &guide[k], *b = &guide[k + 1];
-        status = pl_functional_add_segment(h, a->count, a->node, a->weight, a->rest, b->count, b->node,
-                                           b->weight, b->rest);
+    for (int i = 0; status == PL_OK && i < t->count; ++i) {
+        status = pl_slots_bind(p, &t->drive[i].h, &t->drive[i].slots, err);
     }
     return status;
 }
 
-static pl_status actuator_functional(const pl_statics *s, const pl_actuator *a, pl_functional *h)
-{
-    switch (a->kind) {
-    case PL_CABLE:
-        return cable_functional(h, a->guide, a->guide_count);
-    case PL_CHAMBER:
-        return pl_chamber_functional(s->robot->mesh, a, h);
-    default:
-        return pl_functional_add_area_faces(h, s->robot->mesh, a->face, a->face_count);
-    }
-}
-
-static pl_status loads_create(pl_statics *s, pl_error *err)
-{
-    const pl_robot *robot = s->robot;
-    s->load_term = PL_NEW_ARRAY(load_term, robot->force_count + robot->pressure_count);
-    s->dead = PL_NEW_ARRAY(double, 3 * (int64_t)s->mesh.vertex_count);
-    if (!s->load_term || !s->dead) {
-        return pl_fail_memory(err, "statics: loads");
-    }
-    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
-        for (int i = 0; i < 3; ++i) {
-            s->dead[3 * (int64_t)v + i] = s->elements->vertex_mass[v] * robot->gravity[i];
-        }
-    }
-    pl_status status = PL_OK;
-    for (int k = 0; status == PL_OK && k < robot->force_count; ++k) {
-        const pl_force *force = &robot->force[k];
-        // forces act on the marker's own point, so that they do work exactly on its motion; moments on its
-        // patch
-        const pl_point *point = &robot->marker[force->marker].point,
-                       *patch = &robot->marker[force->marker].patch;
-        for (int32_t j = 0; j < point->count; ++j) {
-            for (int i = 0; i < 3; ++i) {
-                s->dead[3 * (int64_t)point->node[j] + i] += point->weight[j] * force->force[i];
-            }
-        }
-        const double moment = pl_norm3(force->moment);
-        if (moment > 0) {
-            const double axis[3] = {force->moment[0] / moment, force->moment[1] / moment,
-                                    force->moment[2] / moment};
-            load_term *term = &s->load_term[s->load_term_count++];
-            *term = (load_term){.factor = moment, .force = k, .pressure = -1};
-            status = pl_functional_add_angle(&term->h, patch->count, patch->node, patch->weight,
-                                             s->mesh.position, axis);
-        }
-    }
-    for (int k = 0; status == PL_OK && k < robot->pressure_count; ++k) {
-        load_term *term = &s->load_term[s->load_term_count++];
-        *term = (load_term){.factor = robot->pressure[k].pressure, .force = -1, .pressure = k};
-        status = statics_pressure_create(s, term, err);
-    }
-    if (status == PL_OK && s->has_open) {
-        const int64_t n = 3 * (int64_t)s->mesh.vertex_count;
-        s->dead_still = PL_NEW_ARRAY(double, n);
-        if (!s->dead_still) {
-            return pl_fail_memory(err, "statics: loads");
-        }
-        memcpy(s->dead_still, s->dead, (size_t)n * sizeof *s->dead);
-    }
-    return status;
-}
-
-pl_status statics_drives_create(pl_statics *s, pl_error *err)
-{
-    s->drive_count = s->robot->actuator_count;
-    s->drive = PL_NEW_ARRAY(drive, s->drive_count);
-    if (!s->drive) {
-        return pl_fail_memory(err, "statics: actuators");
-    }
-    if (s->drive_count > STATICS_BORDERS) {
-        return pl_fail(err, PL_BAD_INPUT, "statics: %d actuators, at most %d are possible", s->drive_count,
-                       STATICS_BORDERS);
-    }
-    pl_status status = PL_OK;
-    for (int i = 0; status == PL_OK && i < s->drive_count; ++i) {
-        drive *d = &s->drive[i];
-        const pl_actuator *a = &s->robot->actuator[i];
-        d->sign = a->kind == PL_CABLE ? 1 : -1;
-        d->inequality = a->kind == PL_CABLE;
-        d->row = PL_NEW_ARRAY(double, s->n);
-        status = d->row ? actuator_functional(s, a, &d->h) : PL_NO_MEMORY;
-    }
-    if (status == PL_OK) {
-        status = loads_create(s, err);
-    }
-    return status == PL_NO_MEMORY ? pl_fail_memory(err, "statics: actuators") : status;
-}
-
-void statics_drives_destroy(pl_statics *s)
-{
-    for (int i = 0; s->drive && i < s->drive_count; ++i) {
-        pl_functional_clear(&s->drive[i].h);
-        pl_functional_clear(&s->drive[i].grown);
-        pl_free(s->drive[i].row);
-    }
-    for (int i = 0; s->load_term && i < s->load_term_count; ++i) {
-        pl_functional_clear(&s->load_term[i].h);
-    }
-    pl_free(s->drive);
-    pl_free(s->load_term);
-    pl_free(s->dead);
-    pl_free(s->dead_still);
-}
-
+// ---- load path
 static drive_mode drive_mode_of(const pl_actuator *a)
 {
-    static const drive_mode mode[] = {[PL_LAW_MEASURE] = MODE_CONSTRAINT,
-                                      [PL_LAW_EFFORT] = MODE_EFFORT,
-                                      [PL_LAW_GAS] = MODE_GAS,
-                                      [PL_LAW_VOLTAGE] = MODE_VOLTAGE,
-                                      [PL_LAW_GROWTH] = MODE_GROWTH};
-    return mode[pl_actuator_law(a)];
+    switch (pl_actuator_law(a)) {
+    case PL_LAW_EFFORT:
+        return MODE_EFFORT;
+    case PL_LAW_GAS:
+        return MODE_GAS;
+    case PL_LAW_VOLTAGE:
+        return MODE_VOLTAGE;
+    default:
+        return MODE_CONSTRAINT;
+    }
 }
 
 // The volume pushed at which a line closed now holds its present pressure: p = amb (V0 + VL + q) / (V + VL) -
@@ -134,149 +81,78 @@ static double gas_pushed(const pl_actuator *a, double volume, double pressure)
     return (pressure + a->ambient) * (volume + a->line_volume) / a->ambient - a->rest - a->line_volume;
 }
 
-void statics_drives_begin(pl_statics *s, const pl_state *state, const double *command)
+// Mode and both ends of the path of one drive; `now` is its measure at the state.
+static void drive_begin(drive *d, const pl_state *state, const double *command, double now)
 {
-    for (int i = 0; i < s->drive_count; ++i) {
-        drive *d = &s->drive[i];
-        const pl_actuator *a = &s->robot->actuator[i];
-        const double now = pl_functional_value(&d->h, state->x);
-        // not yet clamped: on the way, all actuators of one command stand where the command stands
-        const double value = a->command >= 0 ? a->factor * command[a->command] : NAN;
-        const double old = a->command >= 0 ? a->factor * state->command[a->command] : NAN;
-        d->idle = isnan(value);
-        d->one_sided = a->one_sided && !d->idle;
-        d->slope = d->idle ? a->factor : pl_command_slope(a->factor, a->one_sided, command[a->command]);
-        d->input = a->command >= 0 ? pl_actuator_value(a, command[a->command]) : NAN;
-        d->effort = state->multiplier[i];
-        if (a->growth) {
-            d->mode = MODE_GROWTH;
-            d->from = isnan(old) ? 1 : pl_actuator_goal(a, old);
-            d->to = d->idle ? 1 : pl_actuator_goal(a, value);
-        } else if (d->idle && a->idle_hold) {
-            d->mode = MODE_CONSTRAINT;
-            d->inequality = a->kind == PL_CABLE;
-            d->from = d->inequality && state->active[i] == 0 ? a->rest : now;
-            d->to = a->rest;
-        } else if (d->idle) {
-            d->mode = MODE_EFFORT; // let go: the effort it had fades
-            d->from = state->multiplier[i];
-            d->to = 0;
-        } else {
-            d->mode = drive_mode_of(a);
-            d->to = pl_actuator_goal(a, value);
-            d->inequality = a->kind == PL_CABLE;
-            if (d->one_sided && !isnan(old)) {
-                d->from = pl_actuator_goal(a, old);
-            } else if (d->mode == MODE_CONSTRAINT) {
-                // a slack cable starts from where its target was, everything else from its measure
-                const bool was_slack = d->inequality && !isnan(old) && state->active[i] == 0;
-                d->from = was_slack ? pl_actuator_goal(a, old) : now;
-            } else if (d->mode == MODE_EFFORT) {
-                d->from = state->multiplier[i];
-            } else {
-                d->from = !isnan(old)           ? pl_actuator_goal(a, old)
-                          : d->mode == MODE_GAS ? gas_pushed(a, now, state->multiplier[i])
-                                                : 0;
-            }
-        }
-        // a taut cable that is being shortened takes hold at once; another one when it is stretched
-        const bool taut = d->from <= now * (1 + 1e-9) && d->to < now * (1 - 1e-12);
-        d->active = d->mode == MODE_CONSTRAINT && (!d->inequality || state->active[i] != 0 || taut);
+    const pl_actuator *a = d->a;
+    drive_path *path = &d->path;
+    const drive_ends ends = drive_path_begin(path, a, state, command);
+    const double effort = state->multiplier[d->actuator];
+    const bool slack = a->kind == PL_CABLE && state->active[d->actuator] == 0;
+    if (path->idle && a->idle_hold) {
+        d->mode = MODE_CONSTRAINT;
+        path->from = slack ? a->rest : now;
+        path->to = a->rest;
+        return;
     }
-    s->load_from = state->load;
-    s->load_to = 1;
-}
-
-void statics_drives_set(pl_statics *s, double at)
-{
-    for (int i = 0; i < s->drive_count; ++i) {
-        drive *d = &s->drive[i];
-        d->value = at >= 1 ? d->to : d->from + at * (d->to - d->from);
-        d->way = d->value;
-        if (d->one_sided) {
-            const pl_actuator *a = &s->robot->actuator[i];
-            const double rest = pl_actuator_goal(a, 0);
-            d->value = pl_actuator_goal_rises(a) ? fmax(d->value, rest) : fmin(d->value, rest);
-        }
+    if (path->idle) {
+        d->mode = MODE_EFFORT; // let go: the effort it had fades
+        path->from = effort;
+        path->to = 0;
+        return;
     }
-    s->load = at >= 1 ? s->load_to : s->load_from + at * (s->load_to - s->load_from);
-    statics_grow(s);
-}
-
-// n R T of the gas in chamber and line: what filled them at ambient pressure, and what was pushed in
-static double gas_amount(const pl_actuator *a, double pushed)
-{
-    return a->ambient * (a->rest + a->line_volume + pushed);
-}
-
-static double film_permittivity(const pl_actuator *a)
-{
-    return PL_VACUUM_PERMITTIVITY * a->permittivity / (a->rest * a->thickness); // eps / Vol
-}
-
-void drive_evaluate(drive *d, const pl_actuator *a, const double *x)
-{
-    d->measure = pl_functional_value(&d->h, x);
-    d->curvature = d->grown.joint ? d->curvature : 0;
-    if (d->mode == MODE_GROWTH) {
-        d->effort = 0; // acts through its elements
+    d->mode = drive_mode_of(a);
+    path->to = pl_actuator_goal(a, ends.value);
+    if (path->one_sided && !isnan(ends.old)) {
+        path->from = pl_actuator_goal(a, ends.old);
+    } else if (d->mode == MODE_CONSTRAINT) {
+        // a slack cable starts from where its target was, everything else from its measure
+        path->from = slack && !isnan(ends.old) ? pl_actuator_goal(a, ends.old) : now;
     } else if (d->mode == MODE_EFFORT) {
-        d->effort = d->value;
-    } else if (d->mode == MODE_GAS) {
-        const double V = d->measure + a->line_volume, nRT = gas_amount(a, d->value);
-        d->effort = nRT / V - a->ambient; // -dPhi/dV
-        d->curvature = nRT / (V * V);
-    } else if (d->mode == MODE_VOLTAGE) {
-        const double k = film_permittivity(a) * d->value * d->value;
-        d->effort = k * d->measure; // -dPhi/dA
-        d->curvature = -k;
+        path->from = effort;
+    } else if (!isnan(ends.old)) {
+        path->from = pl_actuator_goal(a, ends.old);
+    } else {
+        path->from = d->mode == MODE_GAS ? gas_pushed(a, now, effort) : 0;
     }
 }
 
-double drive_energy(const drive *d, const pl_actuator *a)
+static void actuators_begin(void *self, pl_problem *p, const pl_state *state, const double *command)
 {
-    switch (d->mode) {
-    case MODE_EFFORT:
-        return d->sign * d->value * d->measure;
-    case MODE_GAS: {
-        const double V = d->measure + a->line_volume;
-        return V > 0
-                   ? -gas_amount(a, d->value) * log(V / (a->rest + a->line_volume)) + a->ambient * d->measure
-                   : INFINITY;
-    }
-    case MODE_VOLTAGE:
-        return -0.5 * film_permittivity(a) * d->value * d->value * d->measure * d->measure;
-    default:
-        return 0;
-    }
-}
-
-// By the actuator's own command value c: d(target)/dc for constraints, d(dPhi/dh)/dc for potentials.
-void drive_command_derivative(const drive *d, const pl_actuator *a, double *target, double *force)
-{
-    *target = *force = 0;
-    switch (d->mode) {
-    case MODE_CONSTRAINT:
-        *target = pl_actuator_goal_slope(a, d->input);
-        break;
-    case MODE_GROWTH:
-        break;
-    case MODE_EFFORT:
-        *force = d->sign;
-        break;
-    case MODE_GAS:
-        *force = -a->ambient / (d->measure + a->line_volume);
-        break;
-    case MODE_VOLTAGE:
-        *force = -2 * film_permittivity(a) * d->value * d->measure;
-        break;
+    actuators_term *t = self;
+    for (int i = 0; i < t->count; ++i) {
+        drive *d = &t->drive[i];
+        pl_row *row = &p->row[d->row];
+        const double now = pl_functional_value(&d->h, state->x);
+        drive_begin(d, state, command, now);
+        d->effort = state->multiplier[d->actuator];
+        row->wanted = d->mode != MODE_EFFORT;
+        row->constraint = d->mode == MODE_CONSTRAINT;
+        row->curvature = 0;
+        row->multiplier = row->constraint ? d->sign * d->effort : 0;
+        row->was_active = state->active[d->actuator] != 0;
+        // a taut cable that is being shortened takes hold at once; another one when it is stretched
+        const bool taut = d->path.from <= now * (1 + 1e-9) && d->path.to < now * (1 - 1e-12);
+        row->active = row->constraint && (!row->inequality || row->was_active || taut);
     }
 }
 
-pl_status statics_drives_check(const pl_statics *s, const double *command, pl_error *err)
+static void actuators_set(void *self, pl_problem *p, double at)
 {
-    for (int i = 0; i < s->drive_count; ++i) {
-        const pl_actuator *a = &s->robot->actuator[i];
+    actuators_term *t = self;
+    for (int i = 0; i < t->count; ++i) {
+        drive *d = &t->drive[i];
+        drive_path_set(&d->path, d->a, at);
+        p->row[d->row].target = d->path.value;
+    }
+}
+
+static pl_status actuators_check(const void *self, const pl_problem *p, const double *command, pl_error *err)
+{
+    (void)p;
+    const actuators_term *t = self;
+    for (int i = 0; i < t->count; ++i) {
+        const pl_actuator *a = t->drive[i].a;
         const double value = a->command >= 0 ? pl_actuator_value(a, command[a->command]) : NAN;
         if (isnan(value)) {
             continue;
@@ -289,20 +165,7 @@ pl_status statics_drives_check(const pl_statics *s, const double *command, pl_er
         if (!isfinite(goal)) {
             return pl_fail(err, PL_BAD_INPUT, "actuator '%s': the command is infinite", a->name);
         }
-        if (a->growth && a->kind == PL_CABLE && goal > 1) {
-            return pl_fail(
-                err, PL_BAD_INPUT,
-                "actuator '%s': the command asks for %g of the rest length, and a cable cannot push: "
-                "expected at most 1",
-                a->name, goal);
-        }
-        if (statics_is_grown(s, i) && !(goal > statics_grown_least(s, i))) {
-            return pl_fail(
-                err, PL_BAD_INPUT,
-                "actuator '%s': the command asks for a ratio of %g; its elements can grow above %g only",
-                a->name, goal, statics_grown_least(s, i));
-        }
-        if ((drive_mode_of(a) == MODE_CONSTRAINT || a->growth) && goal <= 0) {
+        if (drive_mode_of(a) == MODE_CONSTRAINT && goal <= 0) {
             return pl_fail(err, PL_BAD_INPUT,
                            "actuator '%s': the command asks for a measure of %g, must be > 0 (at rest %g)",
                            a->name, goal, a->rest);
@@ -311,8 +174,333 @@ pl_status statics_drives_check(const pl_statics *s, const double *command, pl_er
     return PL_OK;
 }
 
-double drive_command_value(const pl_statics *s, int i)
+static bool actuators_one_sided(const void *self, const pl_problem *p, const pl_state *state)
 {
-    const pl_actuator *a = &s->robot->actuator[i];
-    return pl_actuator_goal_inverse(a, s->drive[i].way) / a->factor;
+    (void)p;
+    const actuators_term *t = self;
+    for (int i = 0; i < t->count; ++i) {
+        if (drive_path_one_sided(&t->drive[i].path, t->drive[i].a, state)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// ---- at positions x
+// n R T of the gas in chamber and line: what filled them at ambient pressure, and what was pushed in
+static double gas_amount(const pl_actuator *a, double pushed)
+{
+    return a->ambient * (a->rest + a->line_volume + pushed);
+}
+
+static double film_permittivity(const pl_actuator *a)
+{
+    return PL_VACUUM_PERMITTIVITY * a->permittivity / (a->rest * a->thickness); // eps / Vol
+}
+
+static double drive_effort(const drive *d, const pl_problem *p)
+{
+    return d->mode == MODE_CONSTRAINT ? d->sign * p->row[d->row].multiplier : d->effort;
+}
+
+// Measure, effort and curvature at x; returns Phi.
+static double drive_evaluate(drive *d, pl_row *row, const double *x)
+{
+    const pl_actuator *a = d->a;
+    const double value = d->path.value, h = pl_functional_value(&d->h, x);
+    d->measure = row->measure = h;
+    row->curvature = 0;
+    switch (d->mode) {
+    case MODE_EFFORT:
+        d->effort = value;
+        return d->sign * value * h;
+    case MODE_GAS: {
+        const double V = h + a->line_volume, nRT = gas_amount(a, value);
+        d->effort = nRT / V - a->ambient; // -dPhi/dV
+        row->curvature = nRT / (V * V);
+        return V > 0 ? -nRT * log(V / (a->rest + a->line_volume)) + a->ambient * h : INFINITY;
+    }
+    case MODE_VOLTAGE: {
+        const double k = film_permittivity(a) * value * value;
+        d->effort = k * h; // -dPhi/dA
+        row->curvature = -k;
+        return -0.5 * k * h * h;
+    }
+    default:
+        return 0;
+    }
+}
+
+// dh/dx in full into `gradient`, and gathered into the row
+static void drive_row(const drive *d, pl_problem *p, const double *x, double *gradient)
+{
+    memset(gradient, 0, pl_problem_full_bytes(p));
+    pl_functional_gradient(&d->h, x, 1, gradient);
+    pl_problem_gather(p, gradient, x, p->row[d->row].a);
+}
+
+// Potentials act through the gradient, constraints and curved potentials also need their row.
+static void drive_gradient(const drive *d, pl_problem *p, const double *x, double *full)
+{
+    const pl_row *row = &p->row[d->row];
+    const bool acts = d->mode != MODE_CONSTRAINT && d->effort != 0;
+    if (!row->constraint && row->curvature == 0) {
+        if (acts) {
+            pl_functional_gradient(&d->h, x, d->sign * d->effort, full);
+        }
+        return;
+    }
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *gradient = pl_problem_take_full(p);
+    drive_row(d, p, x, gradient);
+    for (int64_t k = 0; acts && k < 3 * (int64_t)p->mesh.vertex_count; ++k) {
+        full[k] += d->sign * d->effort * gradient[k];
+    }
+    pl_arena_end(&p->scratch, mark);
+}
+
+static void actuators_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
+{
+    actuators_term *t = self;
+    for (int i = 0; i < t->count; ++i) {
+        *energy += drive_evaluate(&t->drive[i], &p->row[t->drive[i].row], x);
+    }
+    for (int i = 0; full && i < t->count; ++i) {
+        drive_gradient(&t->drive[i], p, x, full);
+    }
+}
+
+static drive *drive_of_row(actuators_term *t, int row)
+{
+    int i = 0;
+    while (t->drive[i].row != row) {
+        ++i;
+    }
+    return &t->drive[i];
+}
+
+static void actuators_constrain(void *self, pl_problem *p, const double *x, int row)
+{
+    drive *d = drive_of_row(self, row);
+    d->measure = p->row[row].measure = pl_functional_value(&d->h, x);
+    const size_t mark = pl_arena_begin(&p->scratch);
+    drive_row(d, p, x, pl_problem_take_full(p));
+    pl_arena_end(&p->scratch, mark);
+}
+
+static void actuators_multiply(const void *self, const pl_problem *p, const double *x, double *full)
+{
+    const actuators_term *t = self;
+    for (int i = 0; i < t->count; ++i) {
+        const pl_row *row = &p->row[t->drive[i].row];
+        if (row->constraint && row->active) {
+            pl_functional_gradient(&t->drive[i].h, x, row->multiplier, full);
+        }
+    }
+}
+
+static void actuators_tangent(void *self, pl_problem *p, const double *x, bool positive)
+{
+    const actuators_term *t = self;
+    for (int i = 0; !positive && i < t->count; ++i) {
+        // second derivatives of functionals have no sign; the rank-one part of curved potentials is a row
+        const drive *d = &t->drive[i];
+        const double effort = drive_effort(d, p);
+        if (effort != 0 && (d->mode != MODE_CONSTRAINT || p->row[d->row].active)) {
+            pl_problem_add_functional(p, &d->h, &d->slots, x, d->sign * effort);
+        }
+    }
+}
+
+static uint64_t actuators_fingerprint(const void *self, const pl_problem *p, uint64_t hash)
+{
+    (void)p;
+    const actuators_term *t = self;
+    for (int i = 0; i < t->count; ++i) {
+        const double number[2] = {t->drive[i].mode, drive_effort(&t->drive[i], p) + 0.0};
+        hash = pl_hash_bytes(hash, number, sizeof number);
+    }
+    return hash;
+}
+
+// ---- states
+static void actuators_store(const void *self, const pl_problem *p, const double *command, double at,
+                            pl_state *state)
+{
+    (void)command;
+    const actuators_term *t = self;
+    for (int i = 0; i < t->count; ++i) {
+        const drive *d = &t->drive[i];
+        if (at < 1 && !d->path.idle) {
+            state->command[d->a->command] = drive_path_command(&d->path, d->a);
+        }
+        state->multiplier[d->actuator] = drive_effort(d, p);
+        state->active[d->actuator] = d->mode != MODE_CONSTRAINT || p->row[d->row].active;
+    }
+}
+
+static void actuators_forces(void *self, pl_problem *p, const pl_state *state, double *full)
+{
+    (void)p;
+    const actuators_term *t = self;
+    for (int i = 0; i < t->count; ++i) {
+        const drive *d = &t->drive[i];
+        pl_functional_gradient(&d->h, state->x, d->sign * state->multiplier[d->actuator], full);
+    }
+}
+
+// ---- derivatives
+// By the actuator's own value: d(target) of constraints, d(dPhi/dh) of potentials.
+static void drive_value_derivative(const drive *d, double *target, double *force)
+{
+    const pl_actuator *a = d->a;
+    *target = *force = 0;
+    switch (d->mode) {
+    case MODE_CONSTRAINT:
+        *target = pl_actuator_goal_slope(a, d->path.input);
+        break;
+    case MODE_EFFORT:
+        *force = d->sign;
+        break;
+    case MODE_GAS:
+        *force = -a->ambient / (d->measure + a->line_volume);
+        break;
+    case MODE_VOLTAGE:
+        *force = -2 * film_permittivity(a) * d->path.value * d->measure;
+        break;
+    }
+}
+
+static bool drive_follows(const drive *d, const pl_parameter *q)
+{
+    return q && q->kind == PL_PARAMETER_COMMAND && d->a->command == q->index && !d->path.idle;
+}
+
+static pl_status actuators_derivative(void *self, pl_problem *p, const pl_state *state, const pl_parameter *q,
+                                      double *full, double *target, pl_error *err)
+{
+    (void)p;
+    (void)err;
+    const actuators_term *t = self;
+    for (int i = 0; i < t->count; ++i) {
+        const drive *d = &t->drive[i];
+        double goal, force;
+        if (!drive_follows(d, q)) {
+            continue;
+        }
+        drive_value_derivative(d, &goal, &force);
+        if (force != 0) {
+            pl_functional_gradient(&d->h, state->x, -d->path.slope * force, full);
+        }
+        target[d->row] += d->path.slope * goal;
+    }
+    return PL_OK;
+}
+
+// Two outputs per actuator: measure, effort.
+static int actuators_output_count(const void *self)
+{
+    return 2 * ((const actuators_term *)self)->count;
+}
+
+static pl_output actuators_output(const void *self, int k)
+{
+    const actuators_term *t = self;
+    return (pl_output){.kind = k % 2 == 0 ? PL_OUTPUT_MEASURE : PL_OUTPUT_EFFORT,
+                       .actuator = t->drive[k / 2].actuator};
+}
+
+static double actuators_value(void *self, pl_problem *p, const pl_state *state, int k)
+{
+    (void)p;
+    const drive *d = &((const actuators_term *)self)->drive[k / 2];
+    const double measure = pl_functional_value(&d->h, state->x);
+    return k % 2 == 0 ? measure : drive_reported(d->a, state->multiplier[d->actuator], measure);
+}
+
+static double actuators_change(void *self, pl_problem *p, const pl_state *state, int k, const double *dx,
+                               const double *mu, const pl_parameter *q)
+{
+    const drive *d = &((const actuators_term *)self)->drive[k / 2];
+    const pl_row *row = &p->row[d->row];
+    const double measure = dx ? drive_measure_change(p, &d->h, state->x, dx) : 0;
+    if (k % 2 == 0) {
+        return measure;
+    }
+    double target, force = 0;
+    if (drive_follows(d, q)) {
+        drive_value_derivative(d, &target, &force);
+        force *= d->path.slope;
+    }
+    const double effort =
+        d->sign * (row->constraint ? (mu ? mu[d->row] : 0) : force + row->curvature * measure);
+    return drive_reported_change(d->a, drive_effort(d, p), d->measure, effort, measure);
+}
+
+static void actuators_pull_back(void *self, pl_problem *p, const pl_state *state, int k, double weight,
+                                double *full, double *rho)
+{
+    const drive *d = &((const actuators_term *)self)->drive[k / 2];
+    const pl_actuator *a = d->a;
+    const pl_row *row = &p->row[d->row];
+    if (k % 2 == 0) {
+        pl_functional_gradient(&d->h, state->x, weight, full);
+        return;
+    }
+    const double w = drive_reported(a, weight, d->measure) * d->sign;
+    const double own = drive_reports_stress(a) ? weight * drive_effort(d, p) / (a->rest * a->thickness) : 0;
+    pl_functional_gradient(&d->h, state->x, w * row->curvature + own, full);
+    if (row->constraint) {
+        rho[d->row] += w;
+    }
+}
+
+static const pl_term actuators_kind = {.name = "actuators",
+                                       .destroy = actuators_destroy,
+                                       .pattern = actuators_pattern,
+                                       .bind = actuators_bind,
+                                       .check = actuators_check,
+                                       .begin = actuators_begin,
+                                       .set = actuators_set,
+                                       .one_sided = actuators_one_sided,
+                                       .evaluate = actuators_evaluate,
+                                       .constrain = actuators_constrain,
+                                       .multiply = actuators_multiply,
+                                       .tangent = actuators_tangent,
+                                       .fingerprint = actuators_fingerprint,
+                                       .store = actuators_store,
+                                       .forces = actuators_forces,
+                                       .derivative = actuators_derivative,
+                                       .output_count = actuators_output_count,
+                                       .output = actuators_output,
+                                       .value = actuators_value,
+                                       .change = actuators_change,
+                                       .pull_back = actuators_pull_back};
+
+pl_status term_actuators_create(pl_problem *p, pl_problem_term *out, pl_error *err)
+{
+    const pl_robot *robot = p->robot;
+    actuators_term *t = PL_NEW(actuators_term);
+    if (!t) {
+        return pl_fail_memory(err, "problem: actuators");
+    }
+    *out = (pl_problem_term){&actuators_kind, t};
+    t->drive = PL_NEW_ARRAY(drive, robot->actuator_count);
+    pl_status status = t->drive ? PL_OK : pl_fail_memory(err, "problem: actuators");
+    for (int i = 0; status == PL_OK && i < robot->actuator_count; ++i) {
+        const pl_actuator *a = &robot->actuator[i];
+        if (a->growth) {
+            continue;
+        }
+        drive *d = &t->drive[t->count++];
+        *d = (drive){.a = a, .actuator = i, .sign = a->kind == PL_CABLE ? 1 : -1};
+        status = pl_problem_new_row(p, &d->row, err);
+        if (status == PL_OK) {
+            p->row[d->row].inequality = a->kind == PL_CABLE;
+            p->row[d->row].unit = a->rest;
+            status =
+                drive_functional(p, a, &d->h) == PL_OK ? PL_OK : pl_fail_memory(err, "problem: actuators");
+        }
+    }
+    return status;
 }

@@ -5,51 +5,57 @@
 // is added to the dead loads and brought up to date when an equilibrium is found, until it no longer changes:
 // each round solves a problem with a potential, and the end is the equilibrium with the force itself. r is
 // quadratic in x, so its change along dx is C dx = (r(x + dx) - r(x - dx)) / 2 exactly.
-#include "statics/statics_impl.h"
+#include "problem/term_loads.h"
 
-void statics_follower_add(const load_term *term, const double *x, double scale, double *out)
+void follower_add(const surface_load *load, const double *x, double scale, double *out)
 {
-    pl_functional_press(&term->h, x, -scale, out);
-    pl_functional_gradient(&term->h, x, -scale, out);
+    pl_functional_press(&load->h, x, -scale, out);
+    pl_functional_gradient(&load->h, x, -scale, out);
 }
 
-void statics_follow(pl_statics *s, const double *x)
+void follower_update(loads_term *l, const pl_problem *p, const double *x)
 {
-    if (!s->has_open) {
+    if (!l->has_open) {
         return;
     }
-    memcpy(s->dead, s->dead_still, 3 * (size_t)s->mesh.vertex_count * sizeof *s->dead);
-    for (int i = 0; i < s->load_term_count; ++i) {
-        if (s->load_term[i].open) {
-            statics_follower_add(&s->load_term[i], x, s->load_term[i].factor, s->dead);
+    memcpy(l->dead, l->dead_still, pl_problem_full_bytes(p));
+    for (int i = 0; i < l->count; ++i) {
+        if (l->load[i].open) {
+            follower_add(&l->load[i], x, l->load[i].factor, l->dead);
         }
     }
 }
 
-// The step is made of the robot's size first: the formula is exact for any, and rounding is least for that.
-void statics_follow_change(pl_statics *s, const double *x, const double *dx, double *out)
+// full += load C dx. The step is made of the robot's size first: the formula is exact for any, and rounding
+// is least for that.
+bool follower_lag(const void *self, pl_problem *p, const double *x, const double *dx, double *full)
 {
-    const int64_t n = 3 * (int64_t)s->mesh.vertex_count;
-    double largest = 0;
+    const loads_term *l = self;
+    if (!l->has_open || !full) {
+        return l->has_open;
+    }
+    const int64_t n = 3 * (int64_t)p->mesh.vertex_count;
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *moved = pl_problem_take_full(p), largest = 0;
     for (int64_t i = 0; i < n; ++i) {
         largest = fmax(largest, fabs(dx[i]));
     }
-    memset(out, 0, (size_t)n * sizeof *out);
-    const double t = largest > 0 ? s->size / largest : 0;
+    const double t = largest > 0 ? p->size / largest : 0;
     for (int side = -1; side <= 1 && t > 0; side += 2) {
         for (int64_t i = 0; i < n; ++i) {
-            s->x_best[i] = x[i] + side * t * dx[i];
+            moved[i] = x[i] + side * t * dx[i];
         }
-        for (int i = 0; i < s->load_term_count; ++i) {
-            if (s->load_term[i].open) {
-                statics_follower_add(&s->load_term[i], s->x_best, 0.5 * side / t * s->load_term[i].factor,
-                                     out);
+        for (int i = 0; i < l->count; ++i) {
+            if (l->load[i].open) {
+                follower_add(&l->load[i], moved, 0.5 * side / t * l->load[i].factor * p->load, full);
             }
         }
     }
+    pl_arena_end(&p->scratch, mark);
+    return true;
 }
 
-// Closes the surface of `term` when its rim can move: caps over the rims, in the order of the faces.
+// Closes the surface of `load` when its rim can move: caps over the rims, in the order of the faces.
 static pl_status follower_caps(pl_functional *h, const pl_rims *rims)
 {
     pl_status status = PL_OK;
@@ -77,34 +83,26 @@ static pl_status follower_caps(pl_functional *h, const pl_rims *rims)
     return status;
 }
 
-pl_status statics_pressure_create(pl_statics *s, load_term *term, pl_error *err)
+pl_status follower_create(loads_term *l, const pl_problem *p, surface_load *load, pl_error *err)
 {
-    const pl_surface_pressure *p = &s->robot->pressure[term->pressure];
-    pl_status status = pl_functional_add_volume_faces(&term->h, s->robot->mesh, p->face, p->face_count);
+    const pl_surface_pressure *given = &p->robot->pressure[load->pressure];
+    const pl_unknowns *u = &p->unknowns;
+    pl_status status =
+        pl_functional_add_volume_faces(&load->h, p->robot->mesh, given->face, given->face_count);
     pl_rims rims = {0};
     if (status == PL_OK) {
-        status = pl_mesh_rims(s->robot->mesh, p->face, p->face_count, &rims, err);
+        status = pl_mesh_rims(p->robot->mesh, given->face, given->face_count, &rims, err);
     }
     for (int32_t j = 0; status == PL_OK && rims.count > 0 && j < rims.start[rims.count]; ++j) {
         for (int k = 0; k < 6; ++k) {
             const int32_t v = k < 3 ? rims.corner[j] : rims.mid[j];
-            term->open = term->open || (v >= 0 && (s->dof[3 * v + k % 3] >= 0 || s->rigid_of[v] >= 0));
+            load->open = load->open || (v >= 0 && (u->dof[3 * v + k % 3] >= 0 || u->rigid_of[v] >= 0));
         }
     }
-    if (status == PL_OK && term->open) {
-        s->has_open = true;
-        status = follower_caps(&term->h, &rims);
+    if (status == PL_OK && load->open) {
+        l->has_open = true;
+        status = follower_caps(&load->h, &rims);
     }
     pl_rims_clear(&rims);
-    return status == PL_NO_MEMORY ? pl_fail_memory(err, "statics: pressures") : status;
-}
-
-// Reactions feel the force itself: the potential of an open surface, capped or held, has more along the rim.
-void statics_pressure_correct(pl_statics *s, const double *x, double load, double *gradient)
-{
-    for (int i = 0; i < s->load_term_count; ++i) {
-        if (s->load_term[i].pressure >= 0) {
-            statics_follower_add(&s->load_term[i], x, -load * s->load_term[i].factor, gradient);
-        }
-    }
+    return status == PL_NO_MEMORY ? pl_fail_memory(err, "problem: pressures") : status;
 }

@@ -1,34 +1,33 @@
 // Actuation elements that are drawn to their own grown shape (actuator_grown.c): the triangles of cables,
 // and, where local ratios are minimised jointly, the elements of chambers and films. Chamber and film
 // elements with the same ratio everywhere are ordinary elements with another stress-free shape
-// (statics_growth.c).
+// (term_growth.c).
 //
 // With sum u r = target, target = U + (ratio - 1) M: U the elements' measure, M that of the whole actuator (a
 // cable's pieces without a triangle keep their rest length). Eliminating the ratios leaves an energy of
 // positions alone; its tangent has one dense row a = d(sum u r)/dx with curvature 1 / (d(sum u r)/dpull).
-#include "statics/statics_impl.h"
+#include "problem/term_growth.h"
 
-static bool grown_joint(const pl_statics *s, const pl_actuator *a)
+static bool grown_joint(const pl_problem *p, const pl_actuator *a)
 {
-    return a->growth && s->options.distribution == PL_RATIOS_JOINT;
+    return a->growth && p->options.distribution == PL_RATIOS_JOINT;
 }
 
-bool statics_is_grown(const pl_statics *s, int i)
+bool grown_is_drawn(const pl_problem *p, const pl_actuator *a)
 {
-    const pl_actuator *a = &s->robot->actuator[i];
-    return a->growth && (a->kind == PL_CABLE || grown_joint(s, a));
+    return a->growth && (a->kind == PL_CABLE || grown_joint(p, a));
 }
 
 // The corners of a triangle by vertices: gradients of its three points, shared out by their weights.
-static pl_status grown_triangle(pl_statics *s, const pl_actuator *a, const pl_cable_triangle *t,
+static pl_status grown_triangle(const pl_problem *p, const pl_actuator *a, const pl_cable_triangle *t,
                                 pl_functional *h, pl_error *err)
 {
     const pl_point *guide[2] = {&a->guide[t->piece], &a->guide[t->piece + 1]};
-    double p[3][3], g[3][2], area, fixed[9] = {0};
-    memcpy(p[0], guide[0]->rest, sizeof p[0]);
-    memcpy(p[1], guide[1]->rest, sizeof p[1]);
-    memcpy(p[2], s->mesh.position + 3 * (int64_t)t->apex, sizeof p[2]);
-    const double length = pl_triangle_gradient((const double(*)[3])p, g, &area);
+    double corner[3][3], g[3][2], area, fixed[9] = {0};
+    memcpy(corner[0], guide[0]->rest, sizeof corner[0]);
+    memcpy(corner[1], guide[1]->rest, sizeof corner[1]);
+    memcpy(corner[2], p->mesh.position + 3 * (int64_t)t->apex, sizeof corner[2]);
+    const double length = pl_triangle_gradient((const double(*)[3])corner, g, &area);
     const double weight = 0.5 * a->modulus * area; // 1 mm thick
     const int32_t count = guide[0]->count + guide[1]->count + 1;
     int32_t *node = PL_NEW_ARRAY(int32_t, count);
@@ -43,8 +42,8 @@ static pl_status grown_triangle(pl_statics *s, const pl_actuator *a, const pl_ca
         }
         // a guide fixed in space moves no vertex
         for (int i = 0; guide[c]->count == 0 && i < 3; ++i) {
-            fixed[3 * i] += p[c][i] * g[c][0];
-            fixed[3 * i + 1] += p[c][i] * g[c][1];
+            fixed[3 * i] += corner[c][i] * g[c][0];
+            fixed[3 * i + 1] += corner[c][i] * g[c][1];
         }
     }
     if (status == PL_OK) {
@@ -56,24 +55,24 @@ static pl_status grown_triangle(pl_statics *s, const pl_actuator *a, const pl_ca
     }
     pl_free(node);
     pl_free(gradient);
-    return status == PL_OK ? PL_OK : pl_fail_memory(err, "statics: cables");
+    return status == PL_OK ? PL_OK : pl_fail_memory(err, "problem: cables");
 }
 
-static pl_status grown_cable(pl_statics *s, const pl_actuator *a, pl_functional *h, pl_error *err)
+static pl_status grown_cable(const pl_problem *p, const pl_actuator *a, pl_functional *h, pl_error *err)
 {
     pl_cable_triangle *t = PL_NEW_ARRAY(pl_cable_triangle, a->guide_count);
     int count = 0;
     pl_status status =
-        t ? pl_cable_triangles(s->robot, a, t, &count, err) : pl_fail_memory(err, "statics: cables");
+        t ? pl_cable_triangles(p->robot, a, t, &count, err) : pl_fail_memory(err, "problem: cables");
     for (int k = 0; status == PL_OK && k < count; ++k) {
-        status = grown_triangle(s, a, &t[k], h, err);
+        status = grown_triangle(p, a, &t[k], h, err);
     }
     pl_free(t);
     return status;
 }
 
 // An element of the region: its points, gradients and weights as drawn.
-static pl_status grown_element(pl_statics *s, const pl_actuator *a, const pl_block *block, int lane,
+static pl_status grown_element(const pl_problem *p, const pl_actuator *a, const pl_block *block, int lane,
                                pl_functional *h)
 {
     const bool film = a->kind == PL_FILM;
@@ -86,7 +85,7 @@ static pl_status grown_element(pl_statics *s, const pl_actuator *a, const pl_blo
     }
     for (int k = 0; k < n; ++k) {
         node[k] = block->node[k][lane];
-        memcpy(X + 3 * k, s->mesh.position + 3 * (int64_t)node[k], 3 * sizeof *X);
+        memcpy(X + 3 * k, p->mesh.position + 3 * (int64_t)node[k], 3 * sizeof *X);
     }
     const double per_volume = film ? pl_prism_area(X) / volume : 1;
     for (int q = 0; q < block->point_count; ++q) {
@@ -94,7 +93,7 @@ static pl_status grown_element(pl_statics *s, const pl_actuator *a, const pl_blo
         weight[q] = 0.5 * a->modulus * w;
         share[q] = per_volume * w;
         if (film) {
-            pl_block_normal(block, lane, q, &s->mesh, normal + 3 * q);
+            pl_block_normal(block, lane, q, &p->mesh, normal + 3 * q);
         }
         for (int k = 0; k < n; ++k) {
             for (int i = 0; i < 3; ++i) {
@@ -109,140 +108,125 @@ static pl_status grown_element(pl_statics *s, const pl_actuator *a, const pl_blo
 
 // The elements of the region leave their stiffness to the functional and stay for what they are else: they
 // must not invert.
-static pl_status grown_region(pl_statics *s, const pl_actuator *a, pl_functional *h, pl_error *err)
+static pl_status grown_region(const pl_problem *p, const pl_actuator *a, pl_functional *h, pl_error *err)
 {
-    const double *rest = s->robot->region_rest + 2 * a->region;
+    const double *rest = p->robot->region_rest + 2 * a->region;
     if (!(a->modulus > 0) || rest[0] != 1 || rest[1] != 1) {
         return pl_fail(
             err, PL_BAD_INPUT,
             "actuator '%s': ratios are minimised jointly (distribution: joint) for elements given by a "
             "modulus alone; region '%s' has %s",
-            a->name, s->mesh.region_name[a->region],
+            a->name, p->mesh.region_name[a->region],
             a->modulus > 0 ? "a stress-free shape of its own" : "a material");
     }
     pl_status status = PL_OK;
-    for (int b = 0; b < s->elements->block_count; ++b) {
-        const pl_block *block = &s->elements->block[b];
+    for (int b = 0; b < p->elements->block_count; ++b) {
+        const pl_block *block = &p->elements->block[b];
         for (int l = 0; block->law == a->region && status == PL_OK && l < block->lane_count; ++l) {
-            status = grown_element(s, a, block, l, h);
+            status = grown_element(p, a, block, l, h);
         }
     }
-    s->elements->law[a->region].mu = s->elements->law[a->region].kappa = 0;
-    return status == PL_OK ? PL_OK : pl_fail_memory(err, "statics: actuation elements");
+    p->elements->law[a->region].mu = p->elements->law[a->region].kappa = 0;
+    return status == PL_OK ? PL_OK : pl_fail_memory(err, "problem: actuation elements");
 }
 
-pl_status statics_grown_create(pl_statics *s, pl_error *err)
+pl_status grown_create(pl_problem *p, growing *g, pl_error *err)
 {
-    pl_status status = PL_OK;
-    for (int i = 0; status == PL_OK && i < s->drive_count; ++i) {
-        const pl_actuator *a = &s->robot->actuator[i];
-        drive *d = &s->drive[i];
-        if (statics_is_grown(s, i)) {
-            status =
-                a->kind == PL_CABLE ? grown_cable(s, a, &d->grown, err) : grown_region(s, a, &d->grown, err);
-            d->grown.joint = grown_joint(s, a);
-            d->grown_whole = pl_grown_whole(&d->grown);
-            d->grown_target = d->grown_whole;
-        }
+    const pl_actuator *a = g->a;
+    pl_status status =
+        a->kind == PL_CABLE ? grown_cable(p, a, &g->grown, err) : grown_region(p, a, &g->grown, err);
+    if (status == PL_OK && grown_joint(p, a)) {
+        g->grown.joint = true;
+        status = pl_problem_new_row(p, &g->row, err);
     }
+    if (status == PL_OK && g->row >= 0) {
+        p->row[g->row].wanted = true;
+        p->row[g->row].unit = a->rest;
+    }
+    g->whole = pl_grown_whole(&g->grown);
+    g->target = g->whole;
     return status;
 }
 
 // M of the target
-static double grown_per_ratio(const pl_statics *s, int i)
+static double grown_per_ratio(const growing *g)
 {
-    const pl_actuator *a = &s->robot->actuator[i];
-    return a->kind == PL_CABLE ? a->rest : s->drive[i].grown_whole;
+    return g->a->kind == PL_CABLE ? g->a->rest : g->whole;
 }
 
-double statics_grown_rate(pl_statics *s, int i, const double *x)
+double grown_least(const growing *g)
 {
-    const double sign = s->robot->actuator[i].kind == PL_CABLE ? -1 : 1;
-    return sign * grown_per_ratio(s, i) * statics_grown_effort(s, i, x, NULL, 0, NULL);
+    return 1 - g->whole / grown_per_ratio(g);
 }
 
-double statics_grown_least(const pl_statics *s, int i)
+void grown_ask(growing *g, double ratio)
 {
-    return 1 - s->drive[i].grown_whole / grown_per_ratio(s, i);
-}
-
-bool statics_grown_ask(pl_statics *s, int i, double ratio)
-{
-    drive *d = &s->drive[i];
-    const double target = d->grown_whole + (ratio - 1) * grown_per_ratio(s, i);
-    const bool changed = target != d->grown_target;
-    d->grown_target = target;
-    if (changed && !d->grown.joint) {
-        pl_grown_set(&d->grown, target / d->grown_whole);
+    const double target = g->whole + (ratio - 1) * grown_per_ratio(g);
+    if (target != g->target && !g->grown.joint) {
+        pl_grown_set(&g->grown, target / g->whole);
     }
-    return changed;
+    g->target = target;
 }
 
-double statics_grown_energy(pl_statics *s, const double *x, double *full)
+double grown_energy(pl_problem *p, growing *g, const double *x, double *full)
 {
-    double energy = 0;
-    for (int i = 0; i < s->drive_count; ++i) {
-        drive *d = &s->drive[i];
-        if (d->grown.term_count == 0) {
-            continue;
-        }
-        if (d->grown.joint && !pl_grown_meet(&d->grown, x, d->grown_target)) {
-            return INFINITY;
-        }
-        energy += pl_functional_value(&d->grown, x);
-        if (full) {
-            pl_functional_gradient(&d->grown, x, 1, full);
-        }
+    if (g->grown.piece_count == 0) {
+        return 0;
     }
-    return energy;
+    if (g->grown.joint && !pl_grown_meet(&g->grown, x, g->target)) {
+        return INFINITY;
+    }
+    if (full) {
+        pl_functional_gradient(&g->grown, x, 1, full);
+    }
+    if (full && g->row >= 0) {
+        const size_t mark = pl_arena_begin(&p->scratch);
+        double *gradient = pl_problem_take_full(p);
+        memset(gradient, 0, pl_problem_full_bytes(p));
+        p->row[g->row].curvature = 1 / pl_grown_row(&g->grown, x, 1, gradient);
+        pl_problem_gather(p, gradient, x, p->row[g->row].a);
+        pl_arena_end(&p->scratch, mark);
+    }
+    return pl_functional_value(&g->grown, x);
 }
 
-double statics_elastic(pl_statics *s, const double *x, double *full, double *min_J)
+double grown_rate(const pl_problem *p, const growing *g, const double *x)
 {
-    const double energy = pl_elements_energy(s->elements, x, full, min_J);
-    return isinf(energy) ? energy : energy + statics_grown_energy(s, x, full);
-}
-
-void statics_grown_row(pl_statics *s, int i, const double *x)
-{
-    drive *d = &s->drive[i];
-    memset(s->g_trial, 0, 3 * (size_t)s->mesh.vertex_count * sizeof *s->g_trial);
-    d->curvature = 1 / pl_grown_row(&d->grown, x, 1, s->g_trial);
-    statics_gather(s, s->g_trial, x, d->row);
+    const double sign = g->a->kind == PL_CABLE ? -1 : 1;
+    return sign * grown_per_ratio(g) * grown_effort(p, g, x, NULL, 0, NULL);
 }
 
 // dE/d(target), by the ratio and by positions; a tension falls as its target grows.
-double statics_grown_effort(pl_statics *s, int i, const double *x, double *by_ratio, double scale,
-                            double *full)
+double grown_effort(const pl_problem *p, const growing *g, const double *x, double *by_ratio, double scale,
+                    double *full)
 {
-    const drive *d = &s->drive[i];
-    const double sign = s->robot->actuator[i].kind == PL_CABLE ? -1 : 1, M = grown_per_ratio(s, i);
+    const double sign = g->a->kind == PL_CABLE ? -1 : 1, M = grown_per_ratio(g);
     double rate[2];
-    if (!d->grown.joint) {
-        pl_grown_rate(&d->grown, x, rate, sign * scale / d->grown_whole, full);
+    if (!g->grown.joint) {
+        pl_grown_rate(&g->grown, x, rate, sign * scale / g->whole, full);
         if (by_ratio) {
-            *by_ratio = sign * rate[1] * M / (d->grown_whole * d->grown_whole);
+            *by_ratio = sign * rate[1] * M / (g->whole * g->whole);
         }
-        return sign * rate[0] / d->grown_whole;
+        return sign * rate[0] / g->whole;
     }
+    const double curvature = p->row[g->row].curvature;
     if (by_ratio) {
-        *by_ratio = sign * M * d->curvature;
+        *by_ratio = sign * M * curvature;
     }
     if (full) {
-        pl_grown_row(&d->grown, x, -sign * scale * d->curvature, full);
+        pl_grown_row(&g->grown, x, -sign * scale * curvature, full);
     }
-    return sign * d->grown.pull;
+    return sign * g->grown.pull;
 }
 
 // By the ratio: uniform, the points' own ratio moves by M / U; jointly, dG/dratio = -a curvature M.
-void statics_grown_force(pl_statics *s, int i, const double *x, double scale, double *full)
+void grown_force(const pl_problem *p, const growing *g, const double *x, double scale, double *full)
 {
-    const drive *d = &s->drive[i];
-    const double M = grown_per_ratio(s, i);
+    const double M = grown_per_ratio(g);
     double rate[2];
-    if (d->grown.joint) {
-        pl_grown_row(&d->grown, x, -scale * M * d->curvature, full);
+    if (g->grown.joint) {
+        pl_grown_row(&g->grown, x, -scale * M * p->row[g->row].curvature, full);
     } else {
-        pl_grown_rate(&d->grown, x, rate, scale * M / d->grown_whole, full);
+        pl_grown_rate(&g->grown, x, rate, scale * M / g->whole, full);
     }
 }

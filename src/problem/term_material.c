@@ -1,7 +1,7 @@
 // Change of the gradient by a material constant. Every law is linear in its moduli, so the derivative of the
 // forces is the force of a law that has only that modulus; constants that set two moduli (young, poisson) use
 // both.
-#include "statics/statics_impl.h"
+#include "problem/term_material.h"
 
 // d(mu)/d(constant) and d(kappa)/d(constant). linear, stvk: mu = E / 2(1+nu), kappa = E nu / (1+nu)(1-2nu);
 // rubber: mu = 2 (C10 + C01), kappa = bulk, or 2 mu (1+nu) / 3(1-2nu).
@@ -44,30 +44,11 @@ static double law_derivative(const pl_material *material, pl_material_constant c
     return law->mixed ? moduli[1] - law->kappa : 0;
 }
 
-// full = -dG/d(constant)
-pl_status statics_material_derivative(pl_statics *s, const pl_state *state, int material, int constant,
-                                      double *full, pl_error *err)
+pl_status term_material_derivative(pl_problem *p, const pl_state *state, int material, int constant,
+                                   double *full, pl_error *err)
 {
-    const pl_material *m = &s->robot->material[material];
-    if (constant < 0 || constant >= PL_MATERIAL_CONSTANT_COUNT ||
-        !(constant == PL_DENSITY || pl_material_has(m->model, (pl_material_constant)constant))) {
-        return pl_fail(err, PL_BAD_INPUT, "jacobian: material '%s' has no constant number %d",
-                       s->robot->material_name[material], constant);
-    }
-    pl_elements *E = s->elements;
-    for (int i = 0; i < s->drive_count; ++i) {
-        const pl_actuator *a = &s->robot->actuator[i];
-        if (statics_is_grown(s, i) && a->region >= 0 && s->robot->region_material[a->region] == material) {
-            return pl_fail(
-                err, PL_BAD_INPUT,
-                "jacobian: no derivative by the material of elements whose ratios are minimised jointly "
-                "('%s')",
-                s->robot->material_name[material]);
-        }
-    }
-    if (constant == PL_DENSITY) {
-        return statics_density_derivative(s, state, material, full, err);
-    }
+    const pl_material *m = &p->robot->material[material];
+    pl_elements *E = p->elements;
     pl_law *law = PL_NEW_ARRAY(pl_law, E->law_count);
     double *pressure = PL_NEW_ARRAY(double, E->pressure_count), *corner = PL_NEW_ARRAY(double, E->law_count);
     if (!law || !pressure || !corner) {
@@ -78,7 +59,7 @@ pl_status statics_material_derivative(pl_statics *s, const pl_state *state, int 
     }
     for (int r = 0; r < E->law_count; ++r) {
         law[r] = (pl_law){.model = E->law[r].model, .mixed = E->law[r].mixed};
-        if (s->robot->region_material[r] == material) {
+        if (p->robot->region_material[r] == material) {
             corner[r] = law_derivative(m, (pl_material_constant)constant, &law[r]);
         }
     }
@@ -87,13 +68,13 @@ pl_status statics_material_derivative(pl_statics *s, const pl_state *state, int 
         const pl_block *block = &E->block[b];
         for (int c = 0; E->law[block->law].mixed && c < block->corner_count; ++c) {
             for (int l = 0; l < block->lane_count; ++l) {
-                const int32_t p = block->pressure[c][l];
-                pressure[p] = corner[block->law] * E->dilatation[p];
+                const int32_t k = block->pressure[c][l];
+                pressure[k] = corner[block->law] * E->dilatation[k];
             }
         }
     }
     pl_elements_force_of(E, state->x, law, pressure, full);
-    for (int64_t i = 0; i < 3 * (int64_t)s->mesh.vertex_count; ++i) {
+    for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
         full[i] = -full[i];
     }
     pl_free(corner);
@@ -103,13 +84,11 @@ pl_status statics_material_derivative(pl_statics *s, const pl_state *state, int 
 }
 
 // Weight per unit of density: int N_a dV g over the regions of the material.
-pl_status statics_density_derivative(pl_statics *s, const pl_state *state, int material, double *full,
-                                     pl_error *err)
+void term_density_derivative(const pl_problem *p, const pl_state *state, int material, double *full)
 {
-    (void)err;
-    const pl_mesh_view *mesh = &s->mesh;
+    const pl_mesh_view *mesh = &p->mesh;
     for (int32_t e = 0; e < mesh->element_count; ++e) {
-        if (s->robot->region_material[mesh->region[e]] != material) {
+        if (p->robot->region_material[mesh->region[e]] != material) {
             continue;
         }
         double share[PL_ELEMENT_NODES_MAX];
@@ -117,9 +96,8 @@ pl_status statics_density_derivative(pl_statics *s, const pl_state *state, int m
         for (int64_t a = mesh->node_start[e]; a < mesh->node_start[e + 1]; ++a) {
             for (int i = 0; i < 3; ++i) {
                 full[3 * (int64_t)mesh->node[a] + i] +=
-                    state->load * share[a - mesh->node_start[e]] * s->robot->gravity[i];
+                    state->load * share[a - mesh->node_start[e]] * p->robot->gravity[i];
             }
         }
     }
-    return PL_OK;
 }

@@ -50,53 +50,30 @@ static pl_status options_check(const pl_statics_options *o, pl_error *err)
     return PL_OK;
 }
 
-static pl_status create_elements(pl_statics *s, pl_error *err)
+static bool new_array(double **out, int64_t count)
 {
-    const pl_robot *robot = s->robot;
-    const int32_t regions = s->mesh.region_count;
-    const pl_material **material = PL_NEW_ARRAY(const pl_material *, regions);
-    bool *skip = PL_NEW_ARRAY(bool, regions);
-    pl_status status = material && skip ? PL_OK : pl_fail_memory(err, "statics");
-    for (int32_t r = 0; status == PL_OK && r < regions; ++r) {
-        material[r] = &robot->material[robot->region_material[r]];
-        double mu, kappa;
-        pl_material_moduli(material[r], &mu, &kappa);
-        s->stiffness = fmax(s->stiffness, mu);
-        for (int k = 0; k < robot->rigid_count; ++k) {
-            skip[r] = skip[r] || strcmp(robot->rigid[k].name, s->mesh.region_name[r]) == 0;
-        }
-        s->modulus = skip[r] ? s->modulus : fmax(s->modulus, mu + kappa);
-    }
-    if (status == PL_OK) {
-        status = pl_elements_create(robot->mesh, material, skip, s->options.displacement, &s->elements, err);
-    }
-    pl_free(material);
-    pl_free(skip);
-    return status;
+    *out = PL_NEW_ARRAY(double, count);
+    return *out != NULL;
 }
 
 static pl_status create_work(pl_statics *s, pl_error *err)
 {
-    double **full[] = {&s->g_full,  &s->x_work,  &s->x_trial,  &s->x_best,
-                       &s->x_start, &s->g_trial, &s->x_old[0], &s->x_old[1]};
-    double **unknown[] = {&s->g, &s->r, &s->d, &s->y, &s->work, &s->g_new};
-    bool ok = true;
-    for (int i = 0; i < PL_COUNT(full); ++i) {
-        *full[i] = PL_NEW_ARRAY(double, 3 * (int64_t)s->mesh.vertex_count);
-        ok = ok && *full[i];
+    const int64_t full = 3 * (int64_t)s->problem->mesh.vertex_count, n = s->problem->unknowns.n;
+    statics_work *w = &s->work;
+    double **fulls[] = {&w->x, &w->x_start, &w->x_best, &w->x_trial, &s->history.x[0], &s->history.x[1]};
+    double **unknowns[] = {&w->g, &w->r, &w->d, &w->y, &w->g_new};
+    bool ok = new_array(&w->pressure_ahead, s->problem->elements->pressure_count);
+    for (int i = 0; i < PL_COUNT(fulls); ++i) {
+        ok = new_array(fulls[i], full) && ok;
     }
-    for (int i = 0; i < PL_COUNT(unknown); ++i) {
-        *unknown[i] = PL_NEW_ARRAY(double, s->n);
-        ok = ok && *unknown[i];
+    for (int i = 0; i < PL_COUNT(unknowns); ++i) {
+        ok = new_array(unknowns[i], n) && ok;
     }
     for (int i = 0; i < STATICS_MEMORY; ++i) {
-        s->memory_s[i] = PL_NEW_ARRAY(double, s->n);
-        s->memory_y[i] = PL_NEW_ARRAY(double, s->n);
-        ok = ok && s->memory_s[i] && s->memory_y[i];
+        ok = new_array(&s->memory.s[i], n) && new_array(&s->memory.y[i], n) && ok;
     }
     for (int i = 0; i < 2; ++i) {
-        s->command_old[i] = PL_NEW_ARRAY(double, s->robot->command_count);
-        ok = ok && s->command_old[i];
+        ok = new_array(&s->history.command[i], s->robot->command_count) && ok;
     }
     return ok ? PL_OK : pl_fail_memory(err, "statics: work space");
 }
@@ -115,17 +92,16 @@ pl_status pl_statics_create(const pl_robot *robot, const pl_statics_options *opt
     }
     s->robot = robot;
     s->options = *options;
-    s->mesh = pl_mesh_get(robot->mesh);
-    double low[3], high[3];
-    pl_mesh_bounds(robot->mesh, low, high);
-    s->size = pl_distance3(low, high);
-    pl_status (*const stage[])(pl_statics *, pl_error *) = {
-        create_elements,       statics_growth_create, statics_number,
-        statics_drives_create, statics_grown_create,  statics_pattern,
-        create_work,           statics_linear_create, statics_warp_create,
-    };
-    for (int i = 0; status == PL_OK && i < PL_COUNT(stage); ++i) {
-        status = stage[i](s, err);
+    const pl_problem_options problem = {.displacement = options->displacement,
+                                        .distribution = options->distribution,
+                                        .linear_solver = options->linear_solver,
+                                        .force_tolerance = options->force_tolerance};
+    status = pl_problem_create(robot, &problem, NULL, &s->problem, err);
+    if (status == PL_OK) {
+        status = create_work(s, err);
+    }
+    if (status == PL_OK) {
+        status = statics_warp_create(s, err);
     }
     if (status != PL_OK) {
         pl_statics_destroy(s);
@@ -140,50 +116,27 @@ void pl_statics_destroy(pl_statics *s)
     if (!s) {
         return;
     }
-    statics_pattern_destroy(s);
-    statics_drives_destroy(s);
-    pl_elements_destroy(s->elements);
-    pl_factor_destroy(s->factor);
-    pl_factor_destroy(s->laplace);
-    pl_sparse_clear(&s->L);
-    pl_sparse_clear(&s->warp_edge);
+    pl_problem_destroy(s->problem);
+    statics_warp_destroy(s);
     for (int i = 0; i < STATICS_MEMORY; ++i) {
-        pl_free(s->memory_s[i]);
-        pl_free(s->memory_y[i]);
+        pl_free(s->memory.s[i]);
+        pl_free(s->memory.y[i]);
     }
-    void *owned[] = {s->growth,
-                     s->dof,
-                     s->rigid_of,
-                     s->rigid,
-                     s->pressure_dof,
-                     s->turns,
-                     s->support_of,
-                     s->x_factor,
-                     s->rotation,
-                     s->border_row,
-                     s->border_plain,
-                     s->border_solution,
-                     s->warp_dof,
-                     s->warp_rhs,
-                     s->g_full,
-                     s->x_trial,
-                     s->x_best,
-                     s->x_start,
-                     s->g_trial,
-                     s->x_old[0],
-                     s->x_old[1],
-                     s->command_old[0],
-                     s->command_old[1],
-                     s->g,
-                     s->r,
-                     s->d,
-                     s->y,
-                     s->work,
-                     s->g_new,
-                     s->x_work,
-                     s->border_pressure,
-                     s->pressure_step,
-                     s->pressure_ahead};
+    statics_work *w = &s->work;
+    void *owned[] = {w->x,
+                     w->x_start,
+                     w->x_best,
+                     w->x_trial,
+                     w->g,
+                     w->r,
+                     w->d,
+                     w->y,
+                     w->g_new,
+                     w->pressure_ahead,
+                     s->history.x[0],
+                     s->history.x[1],
+                     s->history.command[0],
+                     s->history.command[1]};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }
@@ -195,14 +148,15 @@ pl_statics_sizes pl_statics_get_sizes(const pl_statics *s)
     static const char *const name[] = {[PL_FACTOR_CHOLESKY] = "cholmod",
                                        [PL_FACTOR_INDEFINITE] = "mumps",
                                        [PL_FACTOR_MULTIFRONTAL] = "multifrontal"};
+    const pl_problem *p = s->problem;
     return (pl_statics_sizes){
-        .vertices = s->mesh.vertex_count,
-        .elements = s->mesh.element_count,
-        .unknowns = s->n,
-        .pressure_unknowns = s->elements->pressure_count,
-        .matrix_entries = s->K.start[s->n],
-        .factor_bytes = pl_factor_bytes(s->factor),
-        .linear_solver = name[s->factor_kind],
+        .vertices = p->mesh.vertex_count,
+        .elements = p->mesh.element_count,
+        .unknowns = p->unknowns.n,
+        .pressure_unknowns = p->elements->pressure_count,
+        .matrix_entries = p->tangent.K.start[p->unknowns.n],
+        .factor_bytes = pl_factor_bytes(p->linear.factor),
+        .linear_solver = name[p->linear.kind],
         .instruction_set = pl_kernels_choose()->name,
     };
 }

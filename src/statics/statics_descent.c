@@ -3,8 +3,6 @@
 #include <float.h>
 #include "statics/statics_impl.h"
 
-#define DESCENT_FACTORS 12 // most factorisations in one descent
-
 static double dot(const double *a, const double *b, int32_t n)
 {
     double sum = 0;
@@ -17,31 +15,32 @@ static double dot(const double *a, const double *b, int32_t n)
 
 static void memory_clear(pl_statics *s)
 {
-    s->memory_count = s->memory_first = 0;
+    s->memory.count = s->memory.first = 0;
 }
 
 // Keeps the pair (step, change of residual) when it has positive curvature.
 static void memory_add(pl_statics *s, const double *step, double scale, const double *r_new,
                        const double *r_old)
 {
-    int at = (s->memory_first + s->memory_count) % STATICS_MEMORY;
-    if (s->memory_count == STATICS_MEMORY) {
-        at = s->memory_first;
+    int at = (s->memory.first + s->memory.count) % STATICS_MEMORY;
+    if (s->memory.count == STATICS_MEMORY) {
+        at = s->memory.first;
     }
-    double *sk = s->memory_s[at], *yk = s->memory_y[at];
-    for (int32_t i = 0; i < s->n; ++i) {
+    double *sk = s->memory.s[at], *yk = s->memory.y[at];
+    for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
         sk[i] = scale * step[i];
         yk[i] = r_new[i] - r_old[i];
     }
-    const double sy = dot(sk, yk, s->n), yy = dot(yk, yk, s->n), ss = dot(sk, sk, s->n);
-    if (!(sy > 1e-12 * sqrt(ss * yy))) {
+    const double sy = dot(sk, yk, s->problem->unknowns.n), yy = dot(yk, yk, s->problem->unknowns.n),
+                 ss = dot(sk, sk, s->problem->unknowns.n);
+    if (!(sy > TUNE_CURVATURE * sqrt(ss * yy))) {
         return;
     }
-    s->memory_rho[at] = 1 / sy;
-    if (s->memory_count == STATICS_MEMORY) {
-        s->memory_first = (s->memory_first + 1) % STATICS_MEMORY;
+    s->memory.rho[at] = 1 / sy;
+    if (s->memory.count == STATICS_MEMORY) {
+        s->memory.first = (s->memory.first + 1) % STATICS_MEMORY;
     } else {
-        s->memory_count++;
+        s->memory.count++;
     }
 }
 
@@ -49,57 +48,36 @@ static void memory_add(pl_statics *s, const double *step, double scale, const do
 // gaps.
 static void descent_direction(pl_statics *s, const double *r, const double *gap, double *d)
 {
-    double alpha[STATICS_MEMORY], mu[STATICS_BORDERS];
-    for (int32_t i = 0; i < s->n; ++i) {
-        s->y[i] = -r[i];
+    double alpha[STATICS_MEMORY], mu[PL_ROWS_MAX];
+    for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
+        s->work.y[i] = -r[i];
     }
-    for (int k = s->memory_count - 1; k >= 0; --k) {
-        const int at = (s->memory_first + k) % STATICS_MEMORY;
-        alpha[at] = s->memory_rho[at] * dot(s->memory_s[at], s->y, s->n);
-        for (int32_t i = 0; i < s->n; ++i) {
-            s->y[i] -= alpha[at] * s->memory_y[at][i];
+    for (int k = s->memory.count - 1; k >= 0; --k) {
+        const int at = (s->memory.first + k) % STATICS_MEMORY;
+        alpha[at] = s->memory.rho[at] * dot(s->memory.s[at], s->work.y, s->problem->unknowns.n);
+        for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
+            s->work.y[i] -= alpha[at] * s->memory.y[at][i];
         }
     }
-    statics_solve_bordered(s, s->y, gap, d, mu);
-    for (int k = 0; k < s->memory_count; ++k) {
-        const int at = (s->memory_first + k) % STATICS_MEMORY;
-        const double beta = s->memory_rho[at] * dot(s->memory_y[at], d, s->n);
-        for (int32_t i = 0; i < s->n; ++i) {
-            d[i] += (alpha[at] - beta) * s->memory_s[at][i];
+    pl_problem_solve_bordered(s->problem, s->work.y, gap, d, mu);
+    for (int k = 0; k < s->memory.count; ++k) {
+        const int at = (s->memory.first + k) % STATICS_MEMORY;
+        const double beta = s->memory.rho[at] * dot(s->memory.y[at], d, s->problem->unknowns.n);
+        for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
+            d[i] += (alpha[at] - beta) * s->memory.s[at][i];
         }
     }
 }
 
-// Cables take hold when stretched beyond their target and let go when they would push. True when the set
-// changed.
-static bool descent_active_set(pl_statics *s, bool let_go)
-{
-    bool changed = false;
-    for (int i = 0; i < s->drive_count; ++i) {
-        drive *d = &s->drive[i];
-        if (d->mode != MODE_CONSTRAINT || !d->inequality) {
-            continue;
-        }
-        if (!d->active && d->measure > d->value + 1e-10 * s->robot->actuator[i].rest) {
-            d->active = changed = true;
-        } else if (let_go && d->active && d->effort < 0 &&
-                   d->measure < d->value + 1e-8 * s->robot->actuator[i].rest) {
-            d->active = false;
-            d->effort = 0;
-            changed = true;
-        }
-    }
-    return changed;
-}
-
-static double descent_gap(pl_statics *s, double *gap)
+// The largest relative violation of an active constraint; the gaps of all borders.
+static double descent_gap(const pl_problem *p, double *gap)
 {
     double largest = 0;
-    statics_gaps(s, gap);
-    for (int k = 0; k < s->border_count; ++k) {
-        const drive *d = &s->drive[s->border[k]];
-        if (d->mode == MODE_CONSTRAINT && d->active) {
-            largest = fmax(largest, fabs(gap[k]) / s->robot->actuator[s->border[k]].rest);
+    pl_problem_gaps(p, gap);
+    for (int k = 0; k < p->linear.border_count; ++k) {
+        const pl_row *row = &p->row[p->linear.border[k]];
+        if (row->wanted && row->constraint && row->active) {
+            largest = fmax(largest, fabs(gap[k]) / row->unit);
         }
     }
     return largest;
@@ -111,19 +89,23 @@ static double descent_trial(pl_statics *s, const double *x, const double *d, dou
                             descent *D)
 {
     if (warp) {
-        for (int32_t i = 0; i < s->n; ++i) {
-            s->y[i] = scale * d[i];
+        for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
+            s->work.y[i] = scale * d[i];
         }
-        statics_warp(s, x, s->y, s->x_best);
+        statics_warp(s, x, s->work.y, s->work.x_best);
     } else {
-        statics_move(s, x, d, scale, s->x_best);
+        pl_problem_move(s->problem, x, d, scale, s->work.x_best);
     }
     D->inverted = false;
-    D->infeasible = !statics_restore(s, s->x_best, 1e-11);
+    const double limit = pl_problem_step_limit(s->problem, x, s->work.x_best);
+    if (limit < 1) {
+        return INFINITY;
+    }
+    D->infeasible = !pl_problem_restore(s->problem, s->work.x_best, TUNE_GAP_RESTORED);
     if (D->infeasible) {
         return INFINITY;
     }
-    const double energy = statics_evaluate(s, s->x_best, s->g_new);
+    const double energy = pl_problem_evaluate(s->problem, s->work.x_best, s->work.g_new);
     D->inverted = !isfinite(energy);
     return D->inverted ? INFINITY : energy;
 }
@@ -131,8 +113,9 @@ static double descent_trial(pl_statics *s, const double *x, const double *d, dou
 // Cost of a factorisation in solves, from counts alone so that the path does not depend on the clock.
 static double descent_factor_cost(const pl_statics *s)
 {
-    const double ratio = pl_factor_flops(s->factor) / (0.5 * (double)pl_factor_bytes(s->factor)) / 10;
-    return ratio < 5 ? 5 : ratio > 60 ? 60 : ratio;
+    const double ratio = pl_factor_flops(s->problem->linear.factor) /
+                         (0.5 * (double)pl_factor_bytes(s->problem->linear.factor)) / TUNE_FLOPS_PER_BYTE;
+    return fmin(fmax(ratio, TUNE_COST_LEAST), TUNE_COST_MOST);
 }
 
 typedef struct descent_pace {
@@ -143,24 +126,24 @@ typedef struct descent_pace {
 // Would a new factor get there sooner? Extrapolates the decrease of the last three steps.
 static bool pace_too_slow(const pl_statics *s, const descent_pace *pace, const descent *D)
 {
-    // a warm start is near its end: L-BFGS gets time to learn the little that changed
-    if (pace->since_factor < (D->predict ? 4 : 12) || pace->decrement[3] <= 0) {
+    if (pace->since_factor < (D->predict ? TUNE_PACE_FROM : TUNE_PACE_FROM_WARM) || pace->decrement[3] <= 0) {
         return false;
     }
     const double rate = cbrt(pace->decrement[0] / pace->decrement[3]);
-    if (rate >= 0.98) {
+    if (rate >= TUNE_PACE_STALLED) {
         return true;
     }
     const double wanted = pow(fmin(1, D->length_tolerance / D->step), 2);
     const double remaining = log(wanted) / log(rate);
-    return remaining > 1.6 * descent_factor_cost(s) + 4;
+    return remaining > TUNE_PACE_BIAS * descent_factor_cost(s) + TUNE_PACE_EXTRA;
 }
 
 // What rounding leaves of an energy: near rest that of the strains, which are small differences of numbers
 // near 1.
 static double descent_noise(const pl_statics *s, double energy)
 {
-    return 1e-10 * fabs(energy) + 4 * DBL_EPSILON * s->modulus * s->elements->volume;
+    return TUNE_ENERGY_NOISE * fabs(energy) +
+           4 * DBL_EPSILON * s->problem->modulus * s->problem->elements->volume;
 }
 
 static bool descent_accepts(double before, double after, double slope, double slope_after, double scale,
@@ -171,9 +154,9 @@ static bool descent_accepts(double before, double after, double slope, double sl
     }
     if (fabs(after - before) <= noise || -slope * scale <= noise) {
         // below the noise of the energy: the slope must have shrunk (approximate Wolfe)
-        return fabs(slope_after) <= 0.9 * fabs(slope) || -slope * scale <= 1e-6 * noise;
+        return fabs(slope_after) <= TUNE_WOLFE * fabs(slope) || -slope * scale <= TUNE_SLOPE_NOISE * noise;
     }
-    return after <= before + 1e-4 * scale * slope;
+    return after <= before + TUNE_ARMIJO * scale * slope;
 }
 
 static void pace_note(descent_pace *pace, double decrement)
@@ -187,31 +170,32 @@ static void pace_note(descent_pace *pace, double decrement)
 static bool descent_look(pl_statics *s, descent *D, int *changes)
 {
     for (;;) {
-        D->residual = statics_residual(s, s->g, s->r);
-        if (!descent_active_set(s, D->residual < 0.05 * statics_force_scale(s))) {
+        D->residual = pl_problem_residual(s->problem, s->work.g, s->work.r);
+        if (!pl_problem_activate(s->problem,
+                                 D->residual < TUNE_LET_GO * pl_problem_force_scale(s->problem))) {
             break;
         }
         memory_clear(s);
-        if (++*changes > 40) {
+        if (++*changes > TUNE_ACTIVE_CHANGES) {
             return false;
         }
     }
-    D->relative = D->residual / statics_force_scale(s);
+    D->relative = D->residual / pl_problem_force_scale(s->problem);
     return true;
 }
 
 // The pressures after the step d (scaled), as the linear solve saw them.
 static void descent_look_ahead(pl_statics *s, double scale)
 {
-    for (int32_t p = 0; p < s->elements->pressure_count; ++p) {
-        s->pressure_ahead[p] += scale * s->pressure_step[p];
+    for (int32_t p = 0; p < s->problem->elements->pressure_count; ++p) {
+        s->work.pressure_ahead[p] += scale * s->problem->linear.pressure_step[p];
     }
 }
 
 typedef struct descent_run {
     descent_pace pace;
     bool at_factor; // the factor was made at x
-    double gap[STATICS_BORDERS], opening;
+    double gap[PL_ROWS_MAX], opening;
     double slope;
     double blend; // of the next factor
     int changes;
@@ -224,43 +208,43 @@ static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *
                              pl_error *err)
 {
     // an increment that needs so many is too long: shorter ones are cheaper
-    if (++run->factors > DESCENT_FACTORS) {
+    if (++run->factors > TUNE_FACTORS) {
         return false;
     }
     // a tangent that is barely indefinite often still points downhill: the search will tell
-    if (statics_refactor(s, x, run->blend, pressure != NULL, pressure, err) != PL_OK) {
+    if (pl_problem_refactor(s->problem, x, run->blend, pressure != NULL, pressure, err) != PL_OK) {
         return false;
     }
     memory_clear(s);
     run->pace = (descent_pace){{0}, 0};
     run->at_factor = true;
-    D->energy = statics_evaluate(s, x, s->g);
+    D->energy = pl_problem_evaluate(s->problem, x, s->work.g);
     return true;
 }
 
-// Tries the direction s->d: turned first when that helps, then straight and shorter. A new target may cost
-// energy: then only inversion counts, and a long step is the caller's business.
+// Tries the direction s->work.d: turned first when that helps, then straight and shorter. A new target may
+// cost energy: then only inversion counts, and a long step is the caller's business.
 static bool descent_search(pl_statics *s, const double *x, descent *D, descent_run *run, bool predict,
                            double *energy)
 {
     double strain;
-    const bool moves = run->opening > 1e-8;
+    const bool moves = run->opening > TUNE_GAP_MOVES;
     const double noise = descent_noise(s, D->energy);
-    const bool warp = (run->at_factor || predict) && s->laplace && s->options.warp &&
-                      statics_step_rotation(s, x, s->d, &strain) > 0.02;
+    const bool warp = (run->at_factor || predict) && s->options.warp && statics_can_warp(s) &&
+                      statics_step_rotation(s, x, s->work.d, &strain) > TUNE_WARP_TURN;
     run->scale = 1;
-    for (int attempt = 0; attempt < (moves ? 2 : 12); ++attempt) {
-        run->warped = warp && attempt < 3;
-        *energy = descent_trial(s, x, s->d, run->scale, run->warped, D);
+    for (int attempt = 0; attempt < (moves ? TUNE_TRIALS_MOVING : TUNE_TRIALS); ++attempt) {
+        run->warped = warp && attempt < TUNE_TRIALS_WARPED;
+        *energy = descent_trial(s, x, s->work.d, run->scale, run->warped, D);
         if (!isinf(*energy)) {
             // on the constraints the slope is that of the residual: g also has the part along their rows
-            statics_residual(s, s->g_new, s->y);
-            const double after = dot(s->y, s->d, s->n);
+            pl_problem_residual(s->problem, s->work.g_new, s->work.y);
+            const double after = dot(s->work.y, s->work.d, s->problem->unknowns.n);
             if (moves || descent_accepts(D->energy, *energy, run->slope, after, run->scale, noise)) {
                 return true;
             }
         }
-        run->scale *= attempt == 2 && warp ? 2 : 0.5;
+        run->scale *= attempt == TUNE_TRIALS_WARPED - 1 && warp ? 2 : 0.5;
     }
     return false;
 }
@@ -269,43 +253,42 @@ static bool descent_search(pl_statics *s, const double *x, descent *D, descent_r
 static bool descent_take(pl_statics *s, double *x, double energy, descent *D, descent_run *run, bool predict,
                          pl_error *err)
 {
-    memcpy(x, s->x_best, 3 * (size_t)s->mesh.vertex_count * sizeof *x);
-    memcpy(s->y, s->r, (size_t)s->n * sizeof *s->r);
-    memcpy(s->g, s->g_new, (size_t)s->n * sizeof *s->g);
+    memcpy(x, s->work.x_best, pl_problem_full_bytes(s->problem));
+    memcpy(s->work.y, s->work.r, (size_t)s->problem->unknowns.n * sizeof *s->work.r);
+    memcpy(s->work.g, s->work.g_new, (size_t)s->problem->unknowns.n * sizeof *s->work.g);
     D->energy = energy;
     run->blend = 0;
-    D->relative = statics_residual(s, s->g, s->r) / statics_force_scale(s);
+    D->relative = pl_problem_residual(s->problem, s->work.g, s->work.r) / pl_problem_force_scale(s->problem);
     if (!predict && !run->warped) {
-        memory_add(s, s->d, run->scale, s->r, s->y);
+        memory_add(s, s->work.d, run->scale, s->work.r, s->work.y);
         run->at_factor = false;
         return true;
     }
-    if (predict && D->relative > 0.05) {
+    if (predict && D->relative > TUNE_PREDICTED) {
         descent_look_ahead(s, run->scale);
-        return descent_refactor(s, x, D, run, s->pressure_ahead, err);
+        return descent_refactor(s, x, D, run, s->work.pressure_ahead, err);
     }
     memory_clear(s);
     run->pace = (descent_pace){{0}, 0};
     run->at_factor = false;
-    statics_turn(s, x);
+    pl_problem_turn(s->problem, x);
     return true;
 }
 
 descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
 {
-    descent_run run = {.at_factor =
-                           s->has_factor &&
-                           memcmp(s->x_factor, x, 3 * (size_t)s->mesh.vertex_count * sizeof *x) == 0};
+    descent_run run = {.at_factor = s->problem->linear.has_factor &&
+                                    memcmp(s->problem->linear.x, x, pl_problem_full_bytes(s->problem)) == 0};
     memory_clear(s);
     D->inverted = D->infeasible = false;
-    if (!s->has_factor) {
+    if (!s->problem->linear.has_factor) {
         if (!descent_refactor(s, x, D, &run, NULL, err)) {
             return DESCENT_STUCK;
         }
     } else if (!run.at_factor) {
-        statics_turn(s, x);
+        pl_problem_turn(s->problem, x);
     }
-    D->energy = statics_evaluate(s, x, s->g);
+    D->energy = pl_problem_evaluate(s->problem, x, s->work.g);
     if (!isfinite(D->energy)) {
         D->inverted = true;
         return DESCENT_STUCK;
@@ -317,21 +300,22 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         if (!descent_look(s, D, &run.changes)) {
             return DESCENT_STUCK;
         }
-        run.opening = descent_gap(s, run.gap);
-        memcpy(s->pressure_ahead, s->elements->pressure,
-               (size_t)s->elements->pressure_count * sizeof(double));
-        descent_direction(s, s->r, run.gap, s->d);
-        D->step = statics_largest(s, s->d, false);
-        run.slope = dot(s->r, s->d, s->n);
+        run.opening = descent_gap(s->problem, run.gap);
+        memcpy(s->work.pressure_ahead, s->problem->elements->pressure,
+               (size_t)s->problem->elements->pressure_count * sizeof(double));
+        descent_direction(s, s->work.r, run.gap, s->work.d);
+        D->step = pl_problem_largest(s->problem, s->work.d, false);
+        run.slope = dot(s->work.r, s->work.d, s->problem->unknowns.n);
         pl_log(2, "    %3d  residual %.2e  step %.2e mm  energy %.8e  gap %.1e%s", iteration, D->relative,
                D->step, D->energy, run.opening, run.at_factor ? "  newton" : "");
-        if (D->relative < D->force_tolerance && D->step < D->length_tolerance && run.opening < 1e-9) {
+        if (D->relative < D->force_tolerance && D->step < D->length_tolerance &&
+            run.opening < TUNE_GAP_DONE) {
             return DESCENT_DONE;
         }
         s->iterations++;
         pace_note(&run.pace, -run.slope);
         const bool predict = D->predict && iteration == 0;
-        const bool uphill = run.slope > 0 && run.opening < 1e-8;
+        const bool uphill = run.slope > 0 && run.opening < TUNE_GAP_MOVES;
         double energy = INFINITY;
         if (!uphill && (run.at_factor || !pace_too_slow(s, &run.pace, D)) &&
             descent_search(s, x, D, &run, predict, &energy)) {
@@ -341,14 +325,28 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             continue;
         }
         // no way along this direction: a new factor, its positive part when the true one was just tried
-        if (run.at_factor && (s->blend >= 1 || run.opening > 1e-8)) {
+        if (run.at_factor && (s->problem->linear.blend >= 1 || run.opening > TUNE_GAP_MOVES)) {
             return DESCENT_STUCK;
         }
         run.blend = run.at_factor ? 1 : 0;
         descent_look_ahead(s, 1);
-        if (!descent_refactor(s, x, D, &run, run.blend > 0 ? NULL : s->pressure_ahead, err)) {
+        if (!descent_refactor(s, x, D, &run, run.blend > 0 ? NULL : s->work.pressure_ahead, err)) {
             return DESCENT_STUCK;
         }
     }
     return DESCENT_LIMIT;
+}
+
+bool statics_go_on(pl_statics *s)
+{
+    if (s->finishing) {
+        return true;
+    }
+    if (s->options.time_limit > 0 && pl_seconds() - s->started > s->options.time_limit) {
+        return false;
+    }
+    if (!s->stopped && !pl_progress_step(&s->options.progress, -1, "solving")) {
+        s->stopped = true;
+    }
+    return !s->stopped;
 }

@@ -51,7 +51,7 @@ static void field_point(const pl_statics *s, const pl_block *block, int lane, in
                         pl_field field, double out[6])
 {
     double F[9], P[9], C[9], value[3];
-    pl_elements_stress(s->elements, block, lane, q, x, F, P);
+    pl_elements_stress(s->problem->elements, block, lane, q, x, F, P);
     switch (field) {
     case PL_FIELD_STRAIN:
         field_strain(F, out);
@@ -72,33 +72,15 @@ static void field_point(const pl_statics *s, const pl_block *block, int lane, in
     }
 }
 
-pl_status pl_statics_field(pl_statics *s, const pl_state *state, pl_field field, double *out, pl_error *err)
+// Values averaged over each element, or over the elements around each vertex, at the stress-free shapes set.
+static void field_average(const pl_statics *s, const pl_state *state, pl_field field, double *total,
+                          double *out)
 {
-    const int32_t vertices = s->mesh.vertex_count;
+    const pl_elements *E = s->problem->elements;
     const int parts = pl_field_components(field);
-    if (field == PL_FIELD_DISPLACEMENT) {
-        for (int64_t i = 0; i < 3 * (int64_t)vertices; ++i) {
-            out[i] = state->x[i] - s->mesh.position[i];
-        }
-        return PL_OK;
-    }
-    statics_grow_to(s, state);
     const bool on_elements = pl_field_on_elements(field);
-    const int64_t count = on_elements ? s->mesh.element_count : vertices;
-    for (int64_t i = 0; i < count * parts; ++i) {
-        out[i] = on_elements ? 1 : 0; // rigid elements keep J = 1
-    }
-    if (field == PL_FIELD_MIN_J) {
-        pl_elements_bound(s->elements, state->x, out, NULL);
-        return PL_OK;
-    }
-    double *total = PL_NEW_ARRAY(double, vertices);
-    if (!total) {
-        return pl_fail_memory(err, "statics: field");
-    }
-    pl_elements_energy(s->elements, state->x, NULL, NULL); // pressures
-    for (int b = 0; b < s->elements->block_count; ++b) {
-        const pl_block *block = &s->elements->block[b];
+    for (int b = 0; b < E->block_count; ++b) {
+        const pl_block *block = &E->block[b];
         for (int l = 0; l < block->lane_count; ++l) {
             double mean = 0, volume = 0;
             for (int q = 0; q < block->point_count; ++q) {
@@ -120,13 +102,43 @@ pl_status pl_statics_field(pl_statics *s, const pl_state *state, pl_field field,
             }
         }
     }
-    for (int32_t v = 0; !on_elements && v < vertices; ++v) {
+    for (int32_t v = 0; !on_elements && v < s->problem->mesh.vertex_count; ++v) {
         for (int k = 0; k < parts; ++k) {
             out[(int64_t)v * parts + k] = total[v] > 0                ? out[(int64_t)v * parts + k] / total[v]
                                           : field == PL_FIELD_STRETCH ? 1
                                                                       : 0; // inside rigid bodies
         }
     }
+}
+
+pl_status pl_statics_field(pl_statics *s, const pl_state *state, pl_field field, double *out, pl_error *err)
+{
+    pl_problem *p = s->problem;
+    const int32_t vertices = p->mesh.vertex_count;
+    const int parts = pl_field_components(field);
+    if (field == PL_FIELD_DISPLACEMENT) {
+        for (int64_t i = 0; i < 3 * (int64_t)vertices; ++i) {
+            out[i] = state->x[i] - p->mesh.position[i];
+        }
+        return PL_OK;
+    }
+    const bool on_elements = pl_field_on_elements(field);
+    const int64_t count = on_elements ? p->mesh.element_count : vertices;
+    for (int64_t i = 0; i < count * parts; ++i) {
+        out[i] = on_elements ? 1 : 0; // rigid elements keep J = 1
+    }
+    double *total = PL_NEW_ARRAY(double, vertices);
+    if (!total) {
+        return pl_fail_memory(err, "statics: field");
+    }
+    pl_problem_recall(p, state);
+    if (field == PL_FIELD_MIN_J) {
+        pl_elements_bound(p->elements, state->x, out, NULL);
+    } else {
+        pl_elements_energy(p->elements, state->x, NULL, NULL); // pressures
+        field_average(s, state, field, total, out);
+    }
+    pl_problem_resume(p);
     pl_free(total);
     return PL_OK;
 }

@@ -2,26 +2,17 @@
 // residual.
 #include "statics/statics_impl.h"
 
-static double result_effort(pl_statics *s, const pl_state *state, int i)
+static double result_output(pl_statics *s, const pl_state *state, pl_output_kind kind, int index)
 {
-    if (!s->robot->actuator[i].growth) {
-        return state->multiplier[i];
-    }
-    statics_grow_to(s, state);
-    statics_elastic(s, state->x, NULL, NULL); // pressures, local ratios
-    return statics_growth_effort(s, i, state->x, state->load, NULL, 0, NULL);
+    return pl_problem_value(s->problem, state, pl_problem_find_output(s->problem, kind, index));
 }
 
 pl_actuator_result pl_statics_actuator(pl_statics *s, const pl_state *state, int i)
 {
     const pl_actuator *a = &s->robot->actuator[i];
-    pl_actuator_result out = {.measure = pl_functional_value(&s->drive[i].h, state->x)};
+    pl_actuator_result out = {.measure = result_output(s, state, PL_OUTPUT_MEASURE, i),
+                              .effort = result_output(s, state, PL_OUTPUT_EFFORT, i)};
     out.ratio = out.measure / a->rest;
-    out.effort = result_effort(s, state, i);
-    if (a->kind == PL_FILM && a->thickness > 0) {
-        out.effort *=
-            out.measure / (a->rest * a->thickness); // -dPhi/dA to a stress over the current thickness
-    }
     out.slack = a->kind == PL_CABLE && !a->growth && state->multiplier[i] <= 0;
     return out;
 }
@@ -48,7 +39,7 @@ void statics_marker_moment(const pl_statics *s, const pl_marker *marker, const d
     for (int32_t j = 0; j < patch->count; ++j) {
         total += patch->weight[j];
         for (int i = 0; i < 3; ++i) {
-            c0[i] += patch->weight[j] * s->mesh.position[3 * (int64_t)patch->node[j] + i];
+            c0[i] += patch->weight[j] * s->problem->mesh.position[3 * (int64_t)patch->node[j] + i];
             c1[i] += patch->weight[j] * x[3 * (int64_t)patch->node[j] + i];
         }
     }
@@ -57,7 +48,7 @@ void statics_marker_moment(const pl_statics *s, const pl_marker *marker, const d
         const int64_t v = 3 * (int64_t)patch->node[j];
         for (int i = 0; i < 9; ++i) {
             A[i] += patch->weight[j] * (x[v + i / 3] - c1[i / 3] / total) *
-                    (s->mesh.position[v + i % 3] - c0[i % 3] / total);
+                    (s->problem->mesh.position[v + i % 3] - c0[i % 3] / total);
         }
     }
 }
@@ -88,7 +79,7 @@ pl_marker_result pl_statics_marker(pl_statics *s, const pl_state *state, int i)
     double rest[3], offset[3];
     memcpy(offset, marker->offset, sizeof offset);
     statics_point(&marker->point, state->x, out.position);
-    statics_point(&marker->point, s->mesh.position, rest);
+    statics_point(&marker->point, s->problem->mesh.position, rest);
     if (marker->frame) {
         double A[9];
         statics_marker_moment(s, marker, state->x, A);
@@ -120,58 +111,42 @@ double pl_statics_sensor(pl_statics *s, const pl_state *state, int i)
     case PL_SENSOR_LENGTH:
         return statics_string(sensor->guide, sensor->guide_count, state->x);
     case PL_SENSOR_VOLUME:
-        return pl_functional_value(&s->drive[sensor->actuator].h, state->x);
+        return result_output(s, state, PL_OUTPUT_MEASURE, sensor->actuator);
     default:
-        return result_effort(s, state, sensor->actuator);
+        return result_output(s, state, PL_OUTPUT_EFFORT, sensor->actuator);
     }
 }
 
-// Nothing reports a reading so far.
 int pl_statics_reading_count(const pl_statics *s)
 {
-    (void)s;
-    return 0;
+    int readings = 0;
+    for (int k = 0; k < pl_problem_output_count(s->problem); ++k) {
+        readings += pl_problem_output(s->problem, k).kind == PL_OUTPUT_READING;
+    }
+    return readings;
 }
 
 pl_reading_info pl_statics_reading_info(const pl_statics *s, int i)
 {
-    (void)s;
-    (void)i;
-    return (pl_reading_info){"", "", "", ""};
+    return pl_problem_output(s->problem, pl_problem_find_output(s->problem, PL_OUTPUT_READING, i)).info;
 }
 
 double pl_statics_reading(pl_statics *s, const pl_state *state, int i)
 {
-    (void)s;
-    (void)state;
-    (void)i;
-    return NAN;
+    return result_output(s, state, PL_OUTPUT_READING, i);
 }
 
 double pl_statics_elastic(pl_statics *s, const pl_state *state, double *gradient)
 {
-    statics_grow_to(s, state);
-    return statics_elastic(s, state->x, gradient, NULL);
+    pl_problem_recall(s->problem, state);
+    const double energy = pl_problem_elastic(s->problem, state->x, gradient);
+    pl_problem_resume(s->problem);
+    return energy;
 }
 
 double pl_statics_elastic_rate(pl_statics *s, const pl_state *state, int command)
 {
-    double sum = 0;
-    statics_grow_to(s, state);
-    statics_elastic(s, state->x, NULL, NULL); // pressures, local ratios
-    for (int i = 0; i < s->drive_count; ++i) {
-        const pl_actuator *a = &s->robot->actuator[i];
-        if (!a->growth || a->command != command || isnan(state->command[command])) {
-            continue;
-        }
-        double per_value = 1;
-        if (a->table.count > 0) {
-            pl_monotone_value(&a->table, pl_actuator_value(a, state->command[command]), &per_value);
-        }
-        sum += statics_growth_rate(s, i, state->x, state->load) * per_value *
-               pl_command_slope(a->factor, a->one_sided, state->command[command]);
-    }
-    return sum;
+    return pl_problem_rate(s->problem, state, command);
 }
 
 int pl_statics_cable_points(pl_statics *s, const pl_state *state, int actuator, double *point, int room)
@@ -183,37 +158,23 @@ int pl_statics_cable_points(pl_statics *s, const pl_state *state, int actuator, 
     return a->guide_count;
 }
 
-// Adds what loads and actuators do at a state, with its own multipliers, to the elements' forces in
-// s->g_full.
-static void result_add_loads(pl_statics *s, const pl_state *state)
-{
-    for (int64_t i = 0; i < 3 * (int64_t)s->mesh.vertex_count; ++i) {
-        s->g_full[i] -= state->load * (s->has_open ? s->dead_still : s->dead)[i];
-    }
-    for (int i = 0; i < s->load_term_count; ++i) {
-        pl_functional_gradient(&s->load_term[i].h, state->x, -state->load * s->load_term[i].factor,
-                               s->g_full);
-    }
-    for (int i = 0; i < s->drive_count; ++i) {
-        pl_functional_gradient(&s->drive[i].h, state->x, s->drive[i].sign * state->multiplier[i], s->g_full);
-    }
-}
-
 pl_status pl_statics_reactions(pl_statics *s, const pl_state *state, pl_reaction *reaction)
 {
-    statics_grow_to(s, state);
-    statics_elastic(s, state->x, s->g_full, NULL);
-    result_add_loads(s, state);
-    statics_pressure_correct(s, state->x, state->load, s->g_full);
+    pl_problem *p = s->problem;
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *force = pl_problem_take_full(p);
+    pl_problem_recall(p, state);
+    pl_problem_forces(p, state, false, force, NULL);
+    pl_problem_resume(p);
     memset(reaction, 0, (size_t)s->robot->support_count * sizeof *reaction);
-    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
+    for (int32_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
         for (int axis = 0; axis < 3; ++axis) {
-            const int32_t k = s->support_of[3 * (int64_t)v + axis];
+            const int32_t k = p->unknowns.support_of[3 * (int64_t)v + axis];
             if (k < 0) {
                 continue;
             }
             double f[3] = {0}, m[3];
-            f[axis] = s->g_full[3 * (int64_t)v + axis];
+            f[axis] = force[3 * (int64_t)v + axis];
             pl_cross3(state->x + 3 * (int64_t)v, f, m);
             for (int i = 0; i < 3; ++i) {
                 reaction[k].force[i] += f[i];
@@ -221,54 +182,25 @@ pl_status pl_statics_reactions(pl_statics *s, const pl_state *state, pl_reaction
             }
         }
     }
+    pl_arena_end(&p->scratch, mark);
     return PL_OK;
-}
-
-// Forces from the stresses point by point, in another order than the kernels and without their buffers: what
-// the check stands on. The formulas of the laws are shared.
-static void check_forces(pl_statics *s, const double *x, double *f)
-{
-    pl_elements_energy(s->elements, x, NULL, NULL); // pressures
-    memset(f, 0, 3 * (size_t)s->mesh.vertex_count * sizeof *f);
-    for (int b = 0; b < s->elements->block_count; ++b) {
-        const pl_block *block = &s->elements->block[b];
-        for (int l = 0; l < block->lane_count; ++l) {
-            for (int q = 0; q < block->point_count; ++q) {
-                double F[9], P[9];
-                pl_elements_stress(s->elements, block, l, q, x, F, P);
-                const double w = block->weight[q * PL_LANES + l];
-                for (int a = 0; a < block->node_count; ++a) {
-                    const double *g =
-                        block->gradient + (int64_t)(q * block->node_count + a) * 3 * PL_LANES + l;
-                    for (int i = 0; i < 3; ++i) {
-                        f[3 * (int64_t)block->node[a][l] + i] +=
-                            w *
-                            (P[3 * i] * g[0] + P[3 * i + 1] * g[PL_LANES] + P[3 * i + 2] * g[2 * PL_LANES]);
-                    }
-                }
-            }
-        }
-    }
 }
 
 pl_status pl_statics_check(pl_statics *s, const pl_state *state, double *residual, double *largest_force,
                            bool *inverted, pl_error *err)
 {
-    if (state->vertex_count != s->mesh.vertex_count) {
+    pl_problem *p = s->problem;
+    if (state->vertex_count != p->mesh.vertex_count) {
         return pl_fail(err, PL_BAD_INPUT, "statics: the state belongs to another robot");
     }
-    statics_grow_to(s, state);
-    check_forces(s, state->x, s->g_full);
-    statics_grown_energy(s, state->x, s->g_full);
-    double largest = 0;
-    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
-        largest = fmax(largest, pl_norm3(s->g_full + 3 * (int64_t)v));
-    }
-    result_add_loads(s, state);
-    statics_pressure_correct(s, state->x, state->load, s->g_full);
-    statics_gather(s, s->g_full, state->x, s->work);
-    *residual = statics_largest(s, s->work, true);
-    *largest_force = largest;
-    *inverted = pl_elements_bound(s->elements, state->x, NULL, NULL) <= 0;
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *force = pl_problem_take_full(p), *r = pl_problem_take_unknown(p);
+    pl_problem_recall(p, state);
+    pl_problem_forces(p, state, true, force, largest_force);
+    *inverted = !pl_problem_admissible(p, state->x);
+    pl_problem_resume(p);
+    pl_problem_gather(p, force, state->x, r);
+    *residual = pl_problem_largest(p, r, true);
+    pl_arena_end(&p->scratch, mark);
     return PL_OK;
 }

@@ -4,10 +4,6 @@
 #include <stdio.h>
 #include "statics/statics_impl.h"
 
-#define TURN_FIRST 0.5    // rad: rotation in the first increment; grows and shrinks with success
-#define STRAIN_LIMIT 0.25 // largest strain in one increment
-#define SMALLEST_INCREMENT 2e-4
-
 typedef struct way {
     double at;     // how far along, 0 to 1
     double length; // of the next increment
@@ -15,22 +11,23 @@ typedef struct way {
     double tangent,
         tangent_first; // size of dx/d(load) now and at the start: grows without bound at a limit point
     bool inverted, infeasible, unstable, failed;
-    double min_J;
 } way;
 
 static size_t solve_bytes(const pl_statics *s)
 {
-    return 3 * (size_t)s->mesh.vertex_count * sizeof(double);
+    return pl_problem_full_bytes(s->problem);
 }
 
 static descent solve_tolerance(const pl_statics *s, bool last)
 {
-    const double size = s->size;
-    const int limit = last ? 200 : 40, left = s->options.iteration_limit - s->iterations;
+    const double size = s->problem->size;
+    const int limit = last ? TUNE_ITERATIONS_LAST : TUNE_ITERATIONS_ON_THE_WAY,
+              left = s->options.iteration_limit - s->iterations;
     return (descent){
-        .force_tolerance = last ? s->options.force_tolerance : fmax(s->options.force_tolerance, 3e-3),
-        .length_tolerance =
-            last ? s->options.length_tolerance : fmax(s->options.length_tolerance, 1e-4 * size),
+        .force_tolerance =
+            last ? s->options.force_tolerance : fmax(s->options.force_tolerance, TUNE_FORCE_ON_THE_WAY),
+        .length_tolerance = last ? s->options.length_tolerance
+                                 : fmax(s->options.length_tolerance, TUNE_LENGTH_ON_THE_WAY * size),
         .limit = s->finishing || left > limit ? limit : left,
     };
 }
@@ -38,8 +35,8 @@ static descent solve_tolerance(const pl_statics *s, bool last)
 // Sets loads to `at` and moves driven clamps there.
 static void solve_set(pl_statics *s, double at, double *x)
 {
-    statics_drives_set(s, at);
-    statics_extend(s, s->load, x);
+    pl_problem_set(s->problem, at);
+    statics_extend(s, s->problem->load, x);
 }
 
 static double solve_clamp_turn(const pl_statics *s)
@@ -48,38 +45,38 @@ static double solve_clamp_turn(const pl_statics *s)
     for (int k = 0; k < s->robot->support_count; ++k) {
         turn = fmax(turn, pl_norm3(s->robot->support[k].rotate));
     }
-    return turn * fabs(s->load_to - s->load_from);
+    return turn * fabs(s->problem->load_to - s->problem->load_from);
 }
 
 // Chooses the length of the next increment from the tangent step towards the full load.
 static void solve_choose(pl_statics *s, way *w, const double *x)
 {
-    double gap[STATICS_BORDERS], here[STATICS_BORDERS], mu[STATICS_BORDERS], strain = 0;
+    double gap[PL_ROWS_MAX], here[PL_ROWS_MAX], mu[PL_ROWS_MAX], strain = 0;
     const double rest = 1 - w->at;
     // the change of loads and targets alone: what is left of the residual here is not the way's business
-    statics_evaluate(s, x, s->g);
-    statics_gaps(s, here);
-    statics_drives_set(s, 1);
-    statics_evaluate(s, x, s->g_new);
-    statics_gaps(s, gap);
-    for (int32_t i = 0; i < s->n; ++i) {
-        s->y[i] = s->g[i] - s->g_new[i];
+    pl_problem_evaluate(s->problem, x, s->work.g);
+    pl_problem_gaps(s->problem, here);
+    pl_problem_set(s->problem, 1);
+    pl_problem_evaluate(s->problem, x, s->work.g_new);
+    pl_problem_gaps(s->problem, gap);
+    for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
+        s->work.y[i] = s->work.g[i] - s->work.g_new[i];
     }
-    for (int k = 0; k < s->border_count; ++k) {
+    for (int k = 0; k < s->problem->linear.border_count; ++k) {
         gap[k] -= here[k];
     }
-    statics_solve_bordered(s, s->y, gap, s->d, mu);
-    const double turn = statics_step_rotation(s, x, s->d, &strain) + solve_clamp_turn(s) * rest;
-    w->tangent = statics_largest(s, s->d, false) / rest;
+    pl_problem_solve_bordered(s->problem, s->work.y, gap, s->work.d, mu);
+    const double turn = statics_step_rotation(s, x, s->work.d, &strain) + solve_clamp_turn(s) * rest;
+    w->tangent = pl_problem_largest(s->problem, s->work.d, false) / rest;
     w->tangent_first = w->tangent_first > 0 ? w->tangent_first : w->tangent;
     double length = rest;
     if (turn > w->turn) {
         length = rest * w->turn / turn;
     }
-    if (strain > STRAIN_LIMIT && length > rest * STRAIN_LIMIT / strain) {
-        length = rest * STRAIN_LIMIT / strain;
+    if (strain > TUNE_STRAIN && length > rest * TUNE_STRAIN / strain) {
+        length = rest * TUNE_STRAIN / strain;
     }
-    length = length > 0.8 * rest ? rest : length;
+    length = length > TUNE_REST_AT_ONCE * rest ? rest : length;
     // an increment that just failed is not asked for again
     w->length = w->length > 0 && w->length < length ? w->length : length;
     pl_log(1, "  at %.4f: tangent turns %.2f rad, strains %.2f to the end; increment %.4f", w->at, turn,
@@ -100,26 +97,9 @@ static bool solve_increment(pl_statics *s, way *w, double *x, descent *D, descen
         w->infeasible = D->infeasible;
         return false;
     }
-    w->min_J = pl_elements_bound(s->elements, x, NULL, NULL);
-    if (!(w->min_J > 0)) {
+    if (!pl_problem_admissible(s->problem, x)) {
         w->inverted = true;
-        pl_log(1, "  increment rejected: lower bound of J is %.3g", w->min_J);
         return false;
-    }
-    return true;
-}
-
-// Has every constraint and gas its row in the factor at hand? One made for other drives would leave them out.
-static bool solve_has_rows(const pl_statics *s)
-{
-    for (int i = 0; i < s->drive_count; ++i) {
-        bool found = s->drive[i].mode == MODE_EFFORT;
-        for (int k = 0; k < s->border_count; ++k) {
-            found = found || s->border[k] == i;
-        }
-        if (!found) {
-            return false;
-        }
     }
     return true;
 }
@@ -129,51 +109,51 @@ static bool solve_has_rows(const pl_statics *s)
 static bool solve_warm(pl_statics *s, const pl_state *state, const double *command, double *x, descent *D,
                        descent_end *end, pl_error *err)
 {
-    if (!s->has_factor || s->blend > 0 || !solve_has_rows(s)) {
+    if (!pl_problem_factor_serves(s->problem)) {
         return false;
     }
     double strain = 0;
     solve_set(s, 1, x);
     // two solved states on a line of commands point to the next
-    if (s->options.extrapolate && s->laplace && s->old_count == 2 &&
-        memcmp(s->x_old[0], state->x, solve_bytes(s)) == 0) {
+    if (s->options.extrapolate && s->history.count == 2 && statics_can_warp(s) &&
+        memcmp(s->history.x[0], state->x, solve_bytes(s)) == 0) {
         double along = 0, old = 0, now = 0;
         for (int c = 0; c < s->robot->command_count; ++c) {
-            const double a = s->command_old[0][c] - s->command_old[1][c],
-                         b = command[c] - s->command_old[0][c];
+            const double a = s->history.command[0][c] - s->history.command[1][c],
+                         b = command[c] - s->history.command[0][c];
             along += isnan(a * b) ? 0 : a * b;
             old += isnan(a) ? 0 : a * a;
             now += isnan(b) ? 0 : b * b;
         }
-        if (along > 0.95 * sqrt(old * now) && now < 4 * old && old > 0) {
+        if (along > TUNE_ALONG * sqrt(old * now) && now < TUNE_ALONG_LENGTH * old && old > 0) {
             const double ratio = along / old;
-            statics_extrapolate(s, s->x_old[0], s->x_old[1], ratio, s->x_best);
-            statics_clamp(s, s->load, s->x_best);
-            if (!isinf(statics_evaluate(s, s->x_best, NULL))) {
-                memcpy(x, s->x_best, solve_bytes(s));
+            statics_extrapolate(s, s->history.x[0], s->history.x[1], ratio, s->work.x_best);
+            pl_problem_clamp(s->problem, s->problem->load, s->work.x_best);
+            if (!isinf(pl_problem_evaluate(s->problem, s->work.x_best, NULL))) {
+                memcpy(x, s->work.x_best, solve_bytes(s));
             }
         }
     }
-    statics_turn(s, x);
-    double gap[STATICS_BORDERS], mu[STATICS_BORDERS];
-    if (isinf(statics_evaluate(s, x, s->g))) {
+    pl_problem_turn(s->problem, x);
+    double gap[PL_ROWS_MAX], mu[PL_ROWS_MAX];
+    if (isinf(pl_problem_evaluate(s->problem, x, s->work.g))) {
         return false;
     }
-    statics_residual(s, s->g, s->r);
-    statics_gaps(s, gap);
-    for (int32_t i = 0; i < s->n; ++i) {
-        s->y[i] = -s->r[i];
+    pl_problem_residual(s->problem, s->work.g, s->work.r);
+    pl_problem_gaps(s->problem, gap);
+    for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
+        s->work.y[i] = -s->work.r[i];
     }
-    statics_solve_bordered(s, s->y, gap, s->d, mu);
-    const double turn = statics_step_rotation(s, x, s->d, &strain);
+    pl_problem_solve_bordered(s->problem, s->work.y, gap, s->work.d, mu);
+    const double turn = statics_step_rotation(s, x, s->work.d, &strain);
     pl_log(1, "  warm: turns %.3f rad, strains %.3f", turn, strain);
-    if (turn > 0.15 || strain > 0.1) {
+    if (turn > TUNE_WARM_TURN || strain > TUNE_WARM_STRAIN) {
         return false;
     }
     *D = solve_tolerance(s, true);
     *end = statics_descend(s, x, D, err);
     s->increments++;
-    return *end == DESCENT_DONE && pl_elements_bound(s->elements, x, NULL, NULL) > 0;
+    return *end == DESCENT_DONE && pl_problem_admissible(s->problem, x);
 }
 
 static void say(pl_statics_report *report, pl_outcome outcome, const char *format, ...) PL_PRINTF(3, 4);
@@ -201,7 +181,7 @@ static void solve_explain(pl_statics *s, const way *w, descent_end end, pl_stati
     } else if (s->increments >= s->options.increment_limit) {
         say(report, PL_STEP_LIMIT, "%d load increments were not enough: %.1f %% of the way is done",
             s->increments, percent);
-    } else if (w->unstable || w->tangent > 10 * w->tangent_first) {
+    } else if (w->unstable || w->tangent > TUNE_LIMIT_TANGENT * w->tangent_first) {
         say(report, PL_LIMIT_POINT,
             "the body becomes unstable at %.1f %% of the way (a limit point: it would snap or balloon); "
             "drive it by volume or "
@@ -226,8 +206,8 @@ static double solve_max_stretch(pl_statics *s, const double *x)
 {
     double largest = 0;
 #pragma omp parallel for schedule(static) reduction(max : largest) num_threads(pl_threads_get())
-    for (int b = 0; b < s->elements->block_count; ++b) {
-        const pl_block *block = &s->elements->block[b];
+    for (int b = 0; b < s->problem->elements->block_count; ++b) {
+        const pl_block *block = &s->problem->elements->block[b];
         for (int l = 0; l < block->lane_count; ++l) {
             for (int q = 0; q < block->point_count; ++q) {
                 double F[9], C[9], value[3];
@@ -243,46 +223,16 @@ static double solve_max_stretch(pl_statics *s, const double *x)
     return sqrt(largest);
 }
 
-static void solve_store(pl_statics *s, pl_state *state, const double *command, double at, const double *x)
-{
-    memcpy(state->x, x, solve_bytes(s));
-    for (int c = 0; c < state->command_count; ++c) {
-        if (at >= 1) {
-            state->command[c] = command[c];
-            continue;
-        }
-        // what the actuators of this command are at
-        for (int i = 0; i < s->drive_count; ++i) {
-            if (s->robot->actuator[i].command == c && !s->drive[i].idle) {
-                state->command[c] = drive_command_value(s, i);
-            }
-        }
-    }
-    for (int i = 0; i < s->drive_count; ++i) {
-        state->multiplier[i] = s->drive[i].effort;
-        state->active[i] = s->drive[i].mode != MODE_CONSTRAINT || s->drive[i].active;
-    }
-    state->load = s->load;
-}
-
 static void solve_remember(pl_statics *s, const pl_state *state)
 {
-    double *keep = s->x_old[1], *keep_command = s->command_old[1];
-    s->x_old[1] = s->x_old[0];
-    s->command_old[1] = s->command_old[0];
-    s->x_old[0] = keep;
-    s->command_old[0] = keep_command;
+    double *keep = s->history.x[1], *keep_command = s->history.command[1];
+    s->history.x[1] = s->history.x[0];
+    s->history.command[1] = s->history.command[0];
+    s->history.x[0] = keep;
+    s->history.command[0] = keep_command;
     memcpy(keep, state->x, solve_bytes(s));
     memcpy(keep_command, state->command, (size_t)state->command_count * sizeof *keep_command);
-    s->old_count = s->old_count < 2 ? s->old_count + 1 : 2;
-}
-
-// Angles of moments are counted on from the shape x, over full turns.
-static void solve_follow_angles(pl_statics *s, const double *x)
-{
-    for (int i = 0; i < s->load_term_count; ++i) {
-        s->load_term[i].h.near = pl_functional_value(&s->load_term[i].h, x);
-    }
+    s->history.count = s->history.count < 2 ? s->history.count + 1 : 2;
 }
 
 // Increments until the end of the way, or until they become too short.
@@ -290,41 +240,43 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
 {
     descent_end end = DESCENT_STUCK;
     while (w->at < 1) {
-        memcpy(s->x_start, x, solve_bytes(s));
+        memcpy(s->work.x_start, x, solve_bytes(s));
         if (s->iterations >= s->options.iteration_limit || s->increments >= s->options.increment_limit ||
             !statics_go_on(s)) {
             break;
         }
-        statics_drives_set(s, w->at);
+        pl_problem_set(s->problem, w->at);
         // the factor of the last increment, turned, points well enough; after a failure a new one is made
-        if (!s->has_factor || s->blend > 0 || w->failed || !solve_has_rows(s)) {
-            if (statics_refactor(s, x, 0, false, NULL, err) != PL_OK) {
+        if (w->failed || !pl_problem_factor_serves(s->problem)) {
+            if (pl_problem_refactor(s->problem, x, 0, false, NULL, err) != PL_OK) {
                 break;
             }
-            w->unstable = s->blend > 0;
+            w->unstable = s->problem->linear.blend > 0;
         } else {
-            statics_turn(s, x);
+            pl_problem_turn(s->problem, x);
         }
         solve_choose(s, w, x);
         if (solve_increment(s, w, x, D, &end, err)) {
             w->at = w->at + w->length >= 1 - 1e-12 ? 1 : w->at + w->length;
-            w->turn = fmin(0.7, w->turn * 1.1);
-            w->length = w->length * 3;
+            w->turn = fmin(TUNE_TURN_MOST, w->turn * TUNE_TURN_GROWTH);
+            w->length = w->length * TUNE_LENGTH_GROWTH;
             w->inverted = w->infeasible = w->failed = false;
-            solve_follow_angles(s, x);
-            statics_follow(s, x);
+            if (pl_problem_advance(s->problem, x, err) != PL_OK) {
+                break;
+            }
             pl_progress_step(&s->options.progress, w->at, "solving");
             continue;
         }
-        memcpy(x, s->x_start, solve_bytes(s));
+        memcpy(x, s->work.x_start, solve_bytes(s));
         w->failed = true;
         // close to a limit point ever shorter increments only sharpen the number
-        const bool at_limit = (w->unstable || w->tangent > 10 * w->tangent_first) && w->length < 0.01;
-        if (end == DESCENT_STOPPED || at_limit || w->length * 0.4 < SMALLEST_INCREMENT) {
+        const bool at_limit = (w->unstable || w->tangent > TUNE_LIMIT_TANGENT * w->tangent_first) &&
+                              w->length < TUNE_LIMIT_LENGTH;
+        if (end == DESCENT_STOPPED || at_limit || w->length * TUNE_LENGTH_CUT < TUNE_LENGTH_LEAST) {
             break;
         }
-        w->length *= 0.4;
-        w->turn = fmax(0.05, w->turn * 0.6);
+        w->length *= TUNE_LENGTH_CUT;
+        w->turn = fmax(TUNE_TURN_LEAST, w->turn * TUNE_TURN_CUT);
         pl_log(1, "  increment failed (%s), trying %.4f",
                w->inverted     ? "inverted"
                : w->infeasible ? "infeasible"
@@ -336,14 +288,15 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
 
 // Pressures on open surfaces: equilibrium after equilibrium, each with the rims' forces of the one before,
 // until they agree.
-#define SETTLE_LIMIT 60
 static descent_end solve_settle(pl_statics *s, double *x, descent *D, pl_error *err)
 {
-    for (int round = 0; round < SETTLE_LIMIT; ++round) {
-        statics_follow(s, x);
-        statics_evaluate(s, x, s->g);
-        D->residual = statics_residual(s, s->g, s->r);
-        D->relative = D->residual / statics_force_scale(s);
+    for (int round = 0; round < TUNE_SETTLE_ROUNDS; ++round) {
+        if (pl_problem_advance(s->problem, x, err) != PL_OK) {
+            return DESCENT_STUCK;
+        }
+        pl_problem_evaluate(s->problem, x, s->work.g);
+        D->residual = pl_problem_residual(s->problem, s->work.g, s->work.r);
+        D->relative = D->residual / pl_problem_force_scale(s->problem);
         pl_log(1, "  open surfaces: round %d, residual %.2e", round, D->relative);
         if (D->relative <= s->options.force_tolerance) {
             return DESCENT_DONE;
@@ -361,65 +314,57 @@ static descent_end solve_settle(pl_statics *s, double *x, descent *D, pl_error *
 static void solve_measure(pl_statics *s, const double *x, const descent *D, pl_statics_report *report)
 {
     report->iterations = s->iterations;
-    report->factorizations = s->factorizations;
-    report->solves = s->solves;
+    report->factorizations = s->problem->linear.factorizations;
+    report->solves = s->problem->linear.solves;
     report->increments = s->increments;
     report->residual = D->residual;
     report->residual_relative = D->relative;
     report->step = D->step;
     // the sign comes from the proven bound, the value from the quadrature points (a curved rest shape has no
     // unit J)
-    const double bound = pl_elements_bound(s->elements, x, NULL, NULL);
-    report->energy = statics_elastic(s, x, NULL, &report->min_J);
-    report->min_J = bound > 0 ? report->min_J : bound;
+    const double bound = pl_elements_bound(s->problem->elements, x, NULL, NULL);
+    report->energy = pl_problem_elastic(s->problem, x, NULL);
+    report->min_J = bound > 0 ? s->problem->min_J : bound;
     report->max_stretch = solve_max_stretch(s, x);
-    report->constraint_error = 0;
-    for (int i = 0; i < s->drive_count; ++i) {
-        drive *d = &s->drive[i];
-        d->measure = pl_functional_value(&d->h, x);
-        if (d->mode == MODE_CONSTRAINT && d->active) {
-            report->constraint_error =
-                fmax(report->constraint_error, fabs(d->measure - d->value) / s->robot->actuator[i].rest);
-        }
-    }
-    solve_follow_angles(s, x);
+    report->constraint_error = pl_problem_constraint_error(s->problem, x);
     report->seconds = pl_seconds() - s->started;
 }
 
 pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command, pl_statics_report *report,
                            pl_error *err)
 {
-    if (state->robot_hash != s->robot->hash || state->vertex_count != s->mesh.vertex_count) {
+    if (state->robot_hash != s->robot->hash || state->vertex_count != s->problem->mesh.vertex_count) {
         return pl_fail(err, PL_BAD_INPUT, "statics: the state belongs to another robot");
     }
-    const pl_status possible = statics_drives_check(s, command, err);
+    const pl_status possible = pl_problem_check(s->problem, command, err);
     if (possible != PL_OK) {
         return possible;
     }
     *report = (pl_statics_report){.negative_count = -1};
     s->started = pl_seconds();
-    s->iterations = s->factorizations = s->solves = s->increments = 0;
+    s->iterations = s->increments = s->problem->linear.factorizations = s->problem->linear.solves = 0;
     s->stopped = false;
     pl_error local = {0};
     descent D = {0};
     descent_end end = DESCENT_STUCK;
-    way w = {.turn = TURN_FIRST};
-    double *x = s->x_work;
+    way w = {.turn = TUNE_TURN_FIRST};
+    double *x = s->work.x;
     memcpy(x, state->x, solve_bytes(s));
-    solve_follow_angles(s, x);
-    statics_follow(s, x);
-    statics_drives_begin(s, state, command);
+    const pl_status begun = pl_problem_begin(s->problem, state, command, err);
+    if (begun != PL_OK) {
+        return begun;
+    }
     if (solve_warm(s, state, command, x, &D, &end, &local)) {
         w.at = 1;
     } else {
         memcpy(x, state->x, solve_bytes(s));
-        statics_drives_begin(s, state, command);
+        pl_problem_begin(s->problem, state, command, &local);
         end = solve_walk(s, &w, x, &D, &local);
     }
     if (local.status == PL_NO_MEMORY) {
         return pl_fail(err, PL_NO_MEMORY, "%s", local.text);
     }
-    if (w.at >= 1 && s->has_open && solve_settle(s, x, &D, &local) != DESCENT_DONE) {
+    if (w.at >= 1 && pl_problem_lags(s->problem) && solve_settle(s, x, &D, &local) != DESCENT_DONE) {
         say(report, s->stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
             "the pressure on an open surface does not settle: its rim moves too easily under it");
     } else if (w.at >= 1) {
@@ -428,28 +373,27 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
         solve_explain(s, &w, end, report);
         // leave a true equilibrium at the load that was reached, whatever ended the way
         s->finishing = true;
-        statics_drives_set(s, w.at);
+        pl_problem_set(s->problem, w.at);
         D = solve_tolerance(s, true);
-        memcpy(s->x_start, x, solve_bytes(s));
-        if (statics_descend(s, x, &D, &local) != DESCENT_DONE ||
-            !(pl_elements_bound(s->elements, x, NULL, NULL) > 0)) {
-            memcpy(x, s->x_start, solve_bytes(s)); // the loosely converged state of the last increment
-            statics_evaluate(s, x, s->g);
-            D.residual = statics_residual(s, s->g, s->r);
-            D.relative = D.residual / statics_force_scale(s);
+        memcpy(s->work.x_start, x, solve_bytes(s));
+        if (statics_descend(s, x, &D, &local) != DESCENT_DONE || !pl_problem_admissible(s->problem, x)) {
+            memcpy(x, s->work.x_start, solve_bytes(s)); // the loosely converged state of the last increment
+            pl_problem_evaluate(s->problem, x, s->work.g);
+            D.residual = pl_problem_residual(s->problem, s->work.g, s->work.r);
+            D.relative = D.residual / pl_problem_force_scale(s->problem);
         }
         s->finishing = false;
     }
     report->load_reached = w.at;
     solve_measure(s, x, &D, report);
-    if (report->outcome == PL_SOLVED && !(report->constraint_error < 1e-8)) {
+    if (report->outcome == PL_SOLVED && !(report->constraint_error < TUNE_GAP_REPORTED)) {
         say(report, PL_INFEASIBLE, "a target length or volume is missed by %.1e of its rest measure",
             report->constraint_error);
     }
-    if (s->has_factor && s->blend == 0) {
-        report->negative_count = statics_unstable(s);
+    if (s->problem->linear.has_factor && s->problem->linear.blend == 0) {
+        report->negative_count = pl_problem_unstable(s->problem);
     }
-    solve_store(s, state, command, w.at, x);
+    pl_problem_store(s->problem, command, w.at, x, state);
     if (w.at >= 1) {
         solve_remember(s, state);
     }

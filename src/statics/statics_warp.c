@@ -67,11 +67,11 @@ static pl_status triplet_compress(triplet *t, int64_t count, int32_t n, pl_spars
     return PL_OK;
 }
 
-// Stiff parts weigh more, but not without bound: the ratio is cut at 100.
+// Stiff parts weigh more, but not without bound.
 static double warp_weight(const pl_statics *s, const pl_block *block)
 {
-    const double ratio = s->elements->law[block->law].mu / s->stiffness;
-    return ratio < 0.01 ? 0.01 : ratio;
+    const double ratio = s->problem->elements->law[block->law].mu / s->problem->stiffness;
+    return ratio < TUNE_WARP_STIFFNESS ? TUNE_WARP_STIFFNESS : ratio;
 }
 
 // int mu grad N_a . grad N_c of one element
@@ -92,14 +92,14 @@ static double warp_entry(const pl_statics *s, const pl_block *block, int lane, i
 static int64_t warp_triplets(const pl_statics *s, bool edge, triplet *out)
 {
     int64_t count = 0;
-    for (int b = 0; b < s->elements->block_count; ++b) {
-        const pl_block *block = &s->elements->block[b];
+    for (int b = 0; b < s->problem->elements->block_count; ++b) {
+        const pl_block *block = &s->problem->elements->block[b];
         const int n = block->node_count;
         for (int l = 0; l < block->lane_count; ++l) {
             for (int a = 0; a < n; ++a) {
-                const int32_t va = block->node[a][l], ra = s->warp_dof[va];
+                const int32_t va = block->node[a][l], ra = s->laplacian.dof[va];
                 for (int c = 0; ra >= 0 && c < n; ++c) {
-                    const int32_t vc = block->node[c][l], rc = s->warp_dof[vc];
+                    const int32_t vc = block->node[c][l], rc = s->laplacian.dof[vc];
                     if (edge ? rc >= 0 : rc < ra) {
                         continue;
                     }
@@ -123,7 +123,8 @@ static pl_status warp_matrix(pl_statics *s, bool edge, pl_sparse *out, pl_error 
         return pl_fail_memory(err, "statics: warp");
     }
     warp_triplets(s, edge, t);
-    const pl_status status = triplet_compress(t, count, edge ? s->mesh.vertex_count : s->warp_n, out, err);
+    const pl_status status =
+        triplet_compress(t, count, edge ? s->problem->mesh.vertex_count : s->laplacian.n, out, err);
     pl_free(t);
     return status;
 }
@@ -140,23 +141,22 @@ static int64_t warp_slot(const pl_sparse *A, int32_t row, int32_t column)
 }
 
 // The values anew on the same patterns, after the elements' stress-free shapes have changed.
-void statics_warp_update(pl_statics *s)
+static void warp_update(pl_statics *s)
 {
-    if (!s->laplace) {
-        return;
-    }
-    memset(s->L.value, 0, (size_t)s->L.start[s->L.n] * sizeof *s->L.value);
-    memset(s->warp_edge.value, 0, (size_t)s->warp_edge.start[s->warp_edge.n] * sizeof *s->warp_edge.value);
-    for (int b = 0; b < s->elements->block_count; ++b) {
-        const pl_block *block = &s->elements->block[b];
-        for (int l = 0; l < block->lane_count; ++l) {
+    statics_laplacian *l = &s->laplacian;
+    const pl_elements *E = s->problem->elements;
+    memset(l->L.value, 0, (size_t)l->L.start[l->L.n] * sizeof *l->L.value);
+    memset(l->edge.value, 0, (size_t)l->edge.start[l->edge.n] * sizeof *l->edge.value);
+    for (int b = 0; b < E->block_count; ++b) {
+        const pl_block *block = &E->block[b];
+        for (int lane = 0; lane < block->lane_count; ++lane) {
             for (int a = 0; a < block->node_count; ++a) {
-                const int32_t ra = s->warp_dof[block->node[a][l]];
+                const int32_t ra = l->dof[block->node[a][lane]];
                 for (int c = 0; ra >= 0 && c < block->node_count; ++c) {
-                    const int32_t vc = block->node[c][l], rc = s->warp_dof[vc];
-                    pl_sparse *A = rc < 0 ? &s->warp_edge : &s->L;
+                    const int32_t vc = block->node[c][lane], rc = l->dof[vc];
+                    pl_sparse *A = rc < 0 ? &l->edge : &l->L;
                     if (rc < 0 || rc >= ra) {
-                        A->value[warp_slot(A, ra, rc < 0 ? vc : rc)] += warp_entry(s, block, l, a, c);
+                        A->value[warp_slot(A, ra, rc < 0 ? vc : rc)] += warp_entry(s, block, lane, a, c);
                     }
                 }
             }
@@ -164,46 +164,67 @@ void statics_warp_update(pl_statics *s)
     }
     pl_factor_report report;
     pl_error err;
-    s->growth_failed = s->growth_failed || pl_factor_update(s->laplace, &s->L, &report, &err) != PL_OK;
+    l->failed = pl_factor_update(l->factor, &l->L, &report, &err) != PL_OK || report.singular;
+}
+
+bool statics_can_warp(pl_statics *s)
+{
+    statics_laplacian *l = &s->laplacian;
+    if (l->factor && l->shapes != s->problem->shapes) {
+        warp_update(s);
+        l->shapes = s->problem->shapes;
+    }
+    return l->factor && !l->failed;
+}
+
+void statics_warp_destroy(pl_statics *s)
+{
+    pl_factor_destroy(s->laplacian.factor);
+    pl_sparse_clear(&s->laplacian.L);
+    pl_sparse_clear(&s->laplacian.edge);
+    pl_free(s->laplacian.dof);
+    pl_free(s->laplacian.rhs);
 }
 
 pl_status statics_warp_create(pl_statics *s, pl_error *err)
 {
-    s->warp_dof = PL_NEW_ARRAY(int32_t, s->mesh.vertex_count);
-    if (!s->warp_dof) {
+    s->laplacian.shapes = s->problem->shapes;
+    s->laplacian.dof = PL_NEW_ARRAY(int32_t, s->problem->mesh.vertex_count);
+    if (!s->laplacian.dof) {
         return pl_fail_memory(err, "statics: warp");
     }
-    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
-        const bool used = s->elements->vertex_start[v + 1] > s->elements->vertex_start[v];
-        const bool moves =
-            s->dof[3 * v] >= 0 || s->dof[3 * v + 1] >= 0 || s->dof[3 * v + 2] >= 0 || s->rigid_of[v] >= 0;
-        s->warp_dof[v] = used && moves ? s->warp_n++ : -1;
+    for (int32_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
+        const bool used = s->problem->elements->vertex_start[v + 1] > s->problem->elements->vertex_start[v];
+        const bool moves = s->problem->unknowns.dof[3 * v] >= 0 || s->problem->unknowns.dof[3 * v + 1] >= 0 ||
+                           s->problem->unknowns.dof[3 * v + 2] >= 0 || s->problem->unknowns.rigid_of[v] >= 0;
+        s->laplacian.dof[v] = used && moves ? s->laplacian.n++ : -1;
     }
-    s->warp_rhs = PL_NEW_ARRAY(double, 3 * (int64_t)s->warp_n);
-    int32_t *group = PL_NEW_ARRAY(int32_t, s->warp_n);
-    if (!s->warp_rhs || !group) {
+    s->laplacian.rhs = PL_NEW_ARRAY(double, 3 * (int64_t)s->laplacian.n);
+    int32_t *group = PL_NEW_ARRAY(int32_t, s->laplacian.n);
+    if (!s->laplacian.rhs || !group) {
         pl_free(group);
         return pl_fail_memory(err, "statics: warp");
     }
-    for (int32_t i = 0; i < s->warp_n; ++i) {
+    for (int32_t i = 0; i < s->laplacian.n; ++i) {
         group[i] = i;
     }
-    pl_status status = warp_matrix(s, false, &s->L, err);
+    pl_status status = warp_matrix(s, false, &s->laplacian.L, err);
     if (status == PL_OK) {
-        status = warp_matrix(s, true, &s->warp_edge, err);
+        status = warp_matrix(s, true, &s->laplacian.edge, err);
     }
     if (status == PL_OK) {
-        status = pl_factor_create(PL_FACTOR_MULTIFRONTAL, &s->L, group, s->warp_n, &s->laplace, err);
+        status = pl_factor_create(PL_FACTOR_MULTIFRONTAL, &s->laplacian.L, group, s->laplacian.n,
+                                  &s->laplacian.factor, err);
     }
     pl_free(group);
     pl_factor_report report = {0};
     if (status == PL_OK) {
-        status = pl_factor_update(s->laplace, &s->L, &report, err);
+        status = pl_factor_update(s->laplacian.factor, &s->laplacian.L, &report, err);
     }
     if (status == PL_OK && (report.singular || report.perturbed_count > 0)) {
         // a body held by sliding supports only: its Laplacian has a null space; straight steps serve it
-        pl_factor_destroy(s->laplace);
-        s->laplace = NULL;
+        pl_factor_destroy(s->laplacian.factor);
+        s->laplacian.factor = NULL;
     }
     return status;
 }
@@ -211,46 +232,46 @@ pl_status statics_warp_create(pl_statics *s, pl_error *err)
 // Solves for the free vertices: warp_rhs <- L^-1 (warp_rhs - L_edge held), `held` 3 per vertex.
 static void warp_solve(pl_statics *s, const double *held)
 {
-    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
-        for (int64_t k = s->warp_edge.start[v]; k < s->warp_edge.start[v + 1]; ++k) {
+    for (int32_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
+        for (int64_t k = s->laplacian.edge.start[v]; k < s->laplacian.edge.start[v + 1]; ++k) {
             for (int i = 0; i < 3; ++i) {
-                s->warp_rhs[(int64_t)i * s->warp_n + s->warp_edge.row[k]] -=
-                    s->warp_edge.value[k] * held[3 * (int64_t)v + i];
+                s->laplacian.rhs[(int64_t)i * s->laplacian.n + s->laplacian.edge.row[k]] -=
+                    s->laplacian.edge.value[k] * held[3 * (int64_t)v + i];
             }
         }
     }
-    pl_factor_solve(s->laplace, s->warp_rhs, 3);
+    pl_factor_solve(s->laplacian.factor, s->laplacian.rhs, 3);
 }
 
 // Rigid bodies go along: the rigid motion nearest to where those of their vertices went that touch deformable
 // elements.
 static void warp_fit_rigid(pl_statics *s, double *out)
 {
-    for (int b = 0; b < s->rigid_count; ++b) {
-        const rigid_body *body = &s->rigid[b];
+    for (int b = 0; b < s->problem->unknowns.rigid_count; ++b) {
+        const pl_rigid_motion *body = &s->problem->unknowns.rigid[b];
         double c0[3] = {0}, c1[3] = {0}, A[9] = {0}, R[9];
         int32_t count = 0;
         for (int32_t j = 0; j < body->node_count; ++j) {
-            count += s->warp_dof[body->node[j]] >= 0;
+            count += s->laplacian.dof[body->node[j]] >= 0;
         }
         for (int32_t j = 0; j < body->node_count; ++j) {
             const int64_t v = 3 * (int64_t)body->node[j];
-            for (int i = 0; s->warp_dof[body->node[j]] >= 0 && i < 3; ++i) {
-                c0[i] += s->mesh.position[v + i] / count;
+            for (int i = 0; s->laplacian.dof[body->node[j]] >= 0 && i < 3; ++i) {
+                c0[i] += s->problem->mesh.position[v + i] / count;
                 c1[i] += out[v + i] / count;
             }
         }
         for (int32_t j = 0; j < body->node_count; ++j) {
             const int64_t v = 3 * (int64_t)body->node[j];
-            for (int i = 0; s->warp_dof[body->node[j]] >= 0 && i < 9; ++i) {
-                A[i] += (out[v + i / 3] - c1[i / 3]) * (s->mesh.position[v + i % 3] - c0[i % 3]);
+            for (int i = 0; s->laplacian.dof[body->node[j]] >= 0 && i < 9; ++i) {
+                A[i] += (out[v + i / 3] - c1[i / 3]) * (s->problem->mesh.position[v + i % 3] - c0[i % 3]);
             }
         }
         statics_rotation_of(A, R);
         for (int32_t j = 0; j < body->node_count; ++j) {
             const int64_t v = 3 * (int64_t)body->node[j];
             double arm[3], turned[3];
-            pl_sub3(s->mesh.position + v, c0, arm);
+            pl_sub3(s->problem->mesh.position + v, c0, arm);
             pl_mulv3(R, arm, turned);
             for (int i = 0; i < 3; ++i) {
                 out[v + i] = c1[i] + turned[i];
@@ -264,10 +285,10 @@ static void warp_fit_rigid(pl_statics *s, double *out)
 static void warp_stitch(pl_statics *s, double *out)
 {
     warp_solve(s, out);
-    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
-        for (int i = 0; s->warp_dof[v] >= 0 && i < 3; ++i) {
-            if (s->dof[3 * v + i] >= 0 || s->rigid_of[v] >= 0) {
-                out[3 * (int64_t)v + i] = s->warp_rhs[(int64_t)i * s->warp_n + s->warp_dof[v]];
+    for (int32_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
+        for (int i = 0; s->laplacian.dof[v] >= 0 && i < 3; ++i) {
+            if (s->problem->unknowns.dof[3 * v + i] >= 0 || s->problem->unknowns.rigid_of[v] >= 0) {
+                out[3 * (int64_t)v + i] = s->laplacian.rhs[(int64_t)i * s->laplacian.n + s->laplacian.dof[v]];
             }
         }
     }
@@ -313,13 +334,13 @@ static void point_step(const pl_block *block, int lane, int q, const double *x, 
 double statics_step_rotation(pl_statics *s, const double *x, const double *d, double *strain)
 {
     double turn = 0, stretch = 0;
-    statics_move(s, x, d, 1e-6, s->x_trial); // small, so that rigid bodies move linearly
+    pl_problem_move(s->problem, x, d, 1e-6, s->work.x_trial); // small, so that rigid bodies move linearly
 #pragma omp parallel for schedule(static) reduction(max : turn, stretch) num_threads(pl_threads_get())
-    for (int b = 0; b < s->elements->block_count; ++b) {
-        const pl_block *block = &s->elements->block[b];
+    for (int b = 0; b < s->problem->elements->block_count; ++b) {
+        const pl_block *block = &s->problem->elements->block[b];
         for (int l = 0; l < block->lane_count; ++l) {
             double F[9], w[3], e[9], norm = 0;
-            point_step(block, l, 0, x, s->x_trial, F, w, e);
+            point_step(block, l, 0, x, s->work.x_trial, F, w, e);
             for (int i = 0; i < 9; ++i) {
                 norm += e[i] * e[i];
             }
@@ -334,17 +355,17 @@ double statics_step_rotation(pl_statics *s, const double *x, const double *d, do
 // Gathers the element buffer (as nodal forces) into the columns of warp_rhs.
 static void warp_gather(pl_statics *s)
 {
-    const pl_elements *E = s->elements;
+    const pl_elements *E = s->problem->elements;
 #pragma omp parallel for schedule(static) num_threads(pl_threads_get())
-    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
+    for (int32_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
         double f[3] = {0};
         for (int64_t i = E->vertex_start[v]; i < E->vertex_start[v + 1]; ++i) {
             for (int k = 0; k < 3; ++k) {
                 f[k] += E->force[E->vertex_code[i] + k * PL_LANES];
             }
         }
-        for (int k = 0; s->warp_dof[v] >= 0 && k < 3; ++k) {
-            s->warp_rhs[(int64_t)k * s->warp_n + s->warp_dof[v]] = f[k];
+        for (int k = 0; s->laplacian.dof[v] >= 0 && k < 3; ++k) {
+            s->laplacian.rhs[(int64_t)k * s->laplacian.n + s->laplacian.dof[v]] = f[k];
         }
     }
 }
@@ -352,7 +373,7 @@ static void warp_gather(pl_statics *s)
 // f_a += w mu T dN_a for one point
 static void warp_add(pl_statics *s, const pl_block *block, int lane, int q, const double T[9])
 {
-    double *out = s->elements->force + block->force_start + lane;
+    double *out = s->problem->elements->force + block->force_start + lane;
     const double weight = block->weight[q * PL_LANES + lane] * warp_weight(s, block);
     for (int a = 0; a < block->node_count; ++a) {
         const double *g = block->gradient + (int64_t)(q * block->node_count + a) * 3 * PL_LANES + lane;
@@ -366,16 +387,16 @@ static void warp_add(pl_statics *s, const pl_block *block, int lane, int q, cons
 void statics_warp(pl_statics *s, const double *x, const double *d, double *out)
 {
     const double small = 1e-3;
-    statics_move(s, x, d, small, s->x_trial);
+    pl_problem_move(s->problem, x, d, small, s->work.x_trial);
 #pragma omp parallel for schedule(static) num_threads(pl_threads_get())
-    for (int b = 0; b < s->elements->block_count; ++b) {
-        const pl_block *block = &s->elements->block[b];
-        memset(s->elements->force + block->force_start, 0,
+    for (int b = 0; b < s->problem->elements->block_count; ++b) {
+        const pl_block *block = &s->problem->elements->block[b];
+        memset(s->problem->elements->force + block->force_start, 0,
                3 * (size_t)block->node_count * PL_LANES * sizeof(double));
         for (int l = 0; l < block->lane_count; ++l) {
             for (int q = 0; q < block->point_count; ++q) {
                 double F[9], w[3], e[9], R[9], T[9];
-                point_step(block, l, q, x, s->x_trial, F, w, e);
+                point_step(block, l, q, x, s->work.x_trial, F, w, e);
                 for (int i = 0; i < 9; ++i) {
                     e[i] = e[i] / small + (i % 4 == 0);
                 }
@@ -391,7 +412,7 @@ void statics_warp(pl_statics *s, const double *x, const double *d, double *out)
     }
     warp_gather(s);
     if (out != x) {
-        memcpy(out, x, 3 * (size_t)s->mesh.vertex_count * sizeof *out);
+        memcpy(out, x, 3 * (size_t)s->problem->mesh.vertex_count * sizeof *out);
     }
     warp_stitch(s, out);
 }
@@ -414,9 +435,9 @@ static void rotation_log(const double R[9], double w[3])
 void statics_extrapolate(pl_statics *s, const double *x, const double *x_old, double ratio, double *out)
 {
 #pragma omp parallel for schedule(static) num_threads(pl_threads_get())
-    for (int b = 0; b < s->elements->block_count; ++b) {
-        const pl_block *block = &s->elements->block[b];
-        memset(s->elements->force + block->force_start, 0,
+    for (int b = 0; b < s->problem->elements->block_count; ++b) {
+        const pl_block *block = &s->problem->elements->block[b];
+        memset(s->problem->elements->force + block->force_start, 0,
                3 * (size_t)block->node_count * PL_LANES * sizeof(double));
         for (int l = 0; l < block->lane_count; ++l) {
             for (int q = 0; q < block->point_count; ++q) {
@@ -443,7 +464,7 @@ void statics_extrapolate(pl_statics *s, const double *x, const double *x_old, do
         }
     }
     warp_gather(s);
-    memmove(out, x, 3 * (size_t)s->mesh.vertex_count * sizeof *out);
+    memmove(out, x, 3 * (size_t)s->problem->mesh.vertex_count * sizeof *out);
     warp_stitch(s, out);
 }
 
@@ -458,23 +479,25 @@ void statics_extend(pl_statics *s, double load, double *x)
         return;
     }
     // the smooth motion is the Laplacian's: L u_free = -L_edge u_held, u the motion from x
-    memcpy(s->x_trial, x, 3 * (size_t)s->mesh.vertex_count * sizeof *x);
-    statics_clamp(s, load, s->x_trial);
-    if (!s->laplace) {
-        memcpy(x, s->x_trial, 3 * (size_t)s->mesh.vertex_count * sizeof *x);
+    memcpy(s->work.x_trial, x, 3 * (size_t)s->problem->mesh.vertex_count * sizeof *x);
+    pl_problem_clamp(s->problem, load, s->work.x_trial);
+    if (!statics_can_warp(s)) {
+        memcpy(x, s->work.x_trial, 3 * (size_t)s->problem->mesh.vertex_count * sizeof *x);
         return;
     }
-    for (int64_t i = 0; i < 3 * (int64_t)s->mesh.vertex_count; ++i) {
-        s->x_trial[i] -= x[i];
+    for (int64_t i = 0; i < 3 * (int64_t)s->problem->mesh.vertex_count; ++i) {
+        s->work.x_trial[i] -= x[i];
     }
-    memset(s->warp_rhs, 0, 3 * (size_t)s->warp_n * sizeof *s->warp_rhs);
-    double *u = s->x_trial;
+    memset(s->laplacian.rhs, 0, 3 * (size_t)s->laplacian.n * sizeof *s->laplacian.rhs);
+    double *u = s->work.x_trial;
     warp_solve(s, u);
-    for (int32_t v = 0; v < s->mesh.vertex_count; ++v) {
+    for (int32_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
         for (int i = 0; i < 3; ++i) {
-            const bool free_axis = s->dof[3 * v + i] >= 0 || (s->rigid_of[v] >= 0 && s->warp_dof[v] >= 0);
-            x[3 * (int64_t)v + i] +=
-                free_axis ? s->warp_rhs[(int64_t)i * s->warp_n + s->warp_dof[v]] : u[3 * (int64_t)v + i];
+            const bool free_axis = s->problem->unknowns.dof[3 * v + i] >= 0 ||
+                                   (s->problem->unknowns.rigid_of[v] >= 0 && s->laplacian.dof[v] >= 0);
+            x[3 * (int64_t)v + i] += free_axis
+                                         ? s->laplacian.rhs[(int64_t)i * s->laplacian.n + s->laplacian.dof[v]]
+                                         : u[3 * (int64_t)v + i];
         }
     }
     warp_fit_rigid(s, x);

@@ -12,14 +12,14 @@ static void check_derivatives(const pl_functional *h, double *x, int vertices)
            *minus = calloc((size_t)n, sizeof *g);
     double *K = calloc((size_t)(n * n), sizeof *K), H[9 * 40 * 40];
     pl_functional_gradient(h, x, 1, g);
-    for (int t = 0; t < h->term_count; ++t) {
-        const pl_term *term = &h->term[t];
-        const int m = 3 * term->node_count;
+    for (int t = 0; t < h->piece_count; ++t) {
+        const pl_piece *piece = &h->piece[t];
+        const int m = 3 * piece->node_count;
         pl_functional_hessian(h, t, x, 1, H);
         for (int r = 0; r < m; ++r) {
             for (int c = 0; c < m; ++c) {
-                const int row = 3 * h->node[term->node_start + r / 3] + r % 3;
-                const int column = 3 * h->node[term->node_start + c / 3] + c % 3;
+                const int row = 3 * h->node[piece->node_start + r / 3] + r % 3;
+                const int column = 3 * h->node[piece->node_start + c / 3] + c % 3;
                 K[row * n + column] += H[r * m + c];
             }
         }

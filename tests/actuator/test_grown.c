@@ -78,15 +78,15 @@ static void moved(double *x)
 static void tangent(const pl_functional *h, const double *x, double K[UNKNOWNS][UNKNOWNS])
 {
     memset(K, 0, sizeof(double[UNKNOWNS][UNKNOWNS]));
-    for (int t = 0; t < h->term_count; ++t) {
-        const pl_term *term = &h->term[t];
-        const int m = 3 * term->node_count;
+    for (int t = 0; t < h->piece_count; ++t) {
+        const pl_piece *piece = &h->piece[t];
+        const int m = 3 * piece->node_count;
         double H[144];
         pl_functional_hessian(h, t, x, 1, H);
         for (int r = 0; r < m; ++r) {
             for (int c = 0; c < m; ++c) {
-                K[3 * h->node[term->node_start + r / 3] + r % 3]
-                 [3 * h->node[term->node_start + c / 3] + c % 3] += H[r * m + c];
+                K[3 * h->node[piece->node_start + r / 3] + r % 3]
+                 [3 * h->node[piece->node_start + c / 3] + c % 3] += H[r * m + c];
             }
         }
     }
@@ -174,7 +174,7 @@ static void test_ratios_of_least_energy(void **state)
         PL_CHECK_NEAR(h.pull, (high - low) / (2 * step), 1e-7);
         // moving measure from one element to the next costs energy
         const double least = pl_functional_value(&h, x), d = 1e-3;
-        const int size = (int)h.term[1].data_start;
+        const int size = (int)h.piece[1].data_start;
         const double *share = h.data + 1; // of the first element; the ratio is the third number
         double *first = h.data + 2, *second = h.data + size + 2;
         for (int sign = -1; sign < 2; sign += 2) {
@@ -216,7 +216,7 @@ static void test_scaled_closed_form(void **state)
     for (int k = 0; k < 2; ++k) {
         const double g = 2 * t[k] / (1 + sqrt(1 - 2 * h.pull * t[k] / w));
         sum += volume * g * g * g;
-        PL_CHECK_NEAR(h.data[h.term[k].data_start + 2], g * g * g, 1e-11);
+        PL_CHECK_NEAR(h.data[h.piece[k].data_start + 2], g * g * g, 1e-11);
     }
     PL_CHECK_NEAR(sum, target, 1e-11);
     assert_false(pl_grown_meet(&h, x, 40 * volume));

@@ -1,0 +1,52 @@
+// What acts on the body, for every method that looks for an equilibrium or a motion: the choices of the
+// formulation, the parameters a solution can be differentiated with respect to, and the readings that terms
+// report. The functions that use them belong to the methods (pliant/statics.h).
+#ifndef PLIANT_PROBLEM_H
+#define PLIANT_PROBLEM_H
+
+#include "pliant/robot.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pl_linear_solver {
+    PL_SOLVER_AUTO,
+    PL_SOLVER_CHOLMOD,
+    PL_SOLVER_MUMPS,
+    PL_SOLVER_MULTIFRONTAL
+} pl_linear_solver;
+
+// Which local ratios of actuation elements that grow make up the global one: the least change of the current
+// ones (as published; of the method local_global alone, it derives from no energy), those that leave the
+// least energy, or the same for all.
+typedef enum pl_distribution { PL_RATIOS_LEAST_NORM, PL_RATIOS_JOINT, PL_RATIOS_UNIFORM } pl_distribution;
+
+// Readings: numbers that the terms of the problem report beyond actuators, markers and sensors, each with a
+// name and a unit, in the library's units (the tension of a spring in N, its length in mm). The texts live as
+// long as the solver that handed them out.
+typedef struct pl_reading_info {
+    const char *group;    // what reports it: "springs"
+    const char *name;     // which one: "s1"
+    const char *quantity; // "tension"
+    const char *unit;     // "N"
+} pl_reading_info;
+
+// What a solution can be differentiated with respect to.
+typedef enum pl_parameter_kind {
+    PL_PARAMETER_COMMAND,  // index: command
+    PL_PARAMETER_FORCE,    // index: force, part: axis; per N
+    PL_PARAMETER_MOMENT,   // index: force; per unit of the moment's factor
+    PL_PARAMETER_GRAVITY,  // part: axis; per mm/s^2
+    PL_PARAMETER_PRESSURE, // index: surface pressure; per MPa
+    PL_PARAMETER_MATERIAL  // index: material, part: pl_material_constant
+} pl_parameter_kind;
+typedef struct pl_parameter {
+    pl_parameter_kind kind;
+    int index, part;
+} pl_parameter;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

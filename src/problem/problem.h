@@ -1,0 +1,369 @@
+// The problem: what pulls on the body, as a list of terms, and the unknowns, the tangent and the linear
+// system they share. For the rooms that look for an equilibrium (statics) or a motion on it; how they go
+// there, in which increments and by which descent, is their own affair.
+//
+//   G(x) = sum over terms dE/dx + A^T p = 0,   h(x) = target for the rows A = dh/dx of constraints
+//
+// Reading order: rows, terms, unknowns, tangent, linear system, then the functions in the order a solve calls
+// them. Vectors "full" have 3 entries per vertex; vectors of unknowns have one entry per displacement
+// unknown, six per rigid body and, interleaved, one per pressure (kept 0 outside of the linear solver).
+#ifndef PL_PROBLEM_ROOM_H
+#define PL_PROBLEM_ROOM_H
+
+#include "actuator/actuator.h"
+#include "base/base.h"
+#include "base/vec.h"
+#include "element/element.h"
+#include "pliant/problem.h"
+#include "robot/robot.h"
+#include "solver/solver.h"
+
+#define PL_ROWS_MAX 64 // most rows: the small systems of the bordered solve live on the stack
+#define PL_TERMS_MAX 16
+
+typedef struct pl_problem pl_problem;
+typedef struct pl_pattern pl_pattern;
+
+// ---- rows: the few dense rows that border the sparse tangent
+// A constraint h(x) = target (or h <= target, multiplier >= 0), or a potential Phi(h) whose curvature Phi''
+// would fill the tangent: the rank-one part Phi'' a a^T is kept as a row of compliance 1 / Phi''.
+typedef struct pl_row {
+    int term; // that owns it
+    // set by its term in begin and set
+    bool wanted;         // acts on the present load path
+    bool constraint;     // otherwise a potential
+    bool inequality;     // h <= target only
+    double target, unit; // of h; violations are judged relative to `unit`
+    // set by its term in evaluate (measure also by pl_problem_restore), valid at the x evaluated last
+    double measure;   // h(x)
+    double curvature; // Phi''(h); 0: none
+    double *a;        // n: dh/d(unknowns); only after an evaluation with gradient
+    // set by its term in begin, changed by the active-set strategy
+    bool active;     // constraints: holds
+    bool was_active; // in the state the path began with
+    // computed by pl_problem_residual for constraints: dPhi/dh, the force along the row
+    double multiplier;
+} pl_row;
+
+// ---- terms
+// Numbers a term can tell about a solution, with exact derivatives. Measures and efforts belong to actuators.
+typedef enum pl_output_kind { PL_OUTPUT_MEASURE, PL_OUTPUT_EFFORT, PL_OUTPUT_READING } pl_output_kind;
+typedef struct pl_output {
+    pl_output_kind kind;
+    int actuator;         // measures and efforts
+    pl_reading_info info; // readings
+} pl_output;
+
+// What a term answers. A function may be NULL where a term has nothing to say. `full` is added to, never set.
+typedef struct pl_term {
+    const char *name;
+    bool elastic; // its energy is the elastic energy of the body
+    void (*destroy)(void *self);
+
+    // Sparsity: announces which groups of unknowns it couples; `changed` tells whether that has changed since
+    // (asked between increments); `bind` looks up where its entries stand in the matrix just laid out.
+    void (*pattern)(const void *self, const pl_problem *p, pl_pattern *out);
+    bool (*changed)(const void *self);
+    pl_status (*bind)(void *self, pl_problem *p, pl_error *err);
+
+    // Load path: refuses commands that nothing can follow; takes both ends, from the state's commands to the
+    // new ones; goes to the fraction `at` between them; or stands where a state stands, without a path.
+    pl_status (*check)(const void *self, const pl_problem *p, const double *command, pl_error *err);
+    void (*begin)(void *self, pl_problem *p, const pl_state *state, const double *command);
+    void (*set)(void *self, pl_problem *p, double at);
+    void (*recall)(void *self, pl_problem *p, const pl_state *state);
+    void (*resume)(void *self, pl_problem *p); // back to where it stood before `recall`
+    // Does a command stand where its derivative is one-sided?
+    bool (*one_sided)(const void *self, const pl_problem *p, const pl_state *state);
+    // Is a factor made at other loads of no use, because the body itself changes along the path?
+    bool (*renews)(const void *self, const pl_problem *p);
+
+    // At positions x. `evaluate` adds its energy, INFINITY where x is not possible, and with `full` dE/dx,
+    // and leaves measures, curvatures and gradients in its rows; forces of constraints are not in it.
+    // `constrain` brings measure and gradient of one of its constraints to x. `multiply` adds multiplier *
+    // dh/dx of its active constraints. `tangent` adds d2E/dx2 and the multipliers' share to p->tangent.K, at
+    // the x of the last evaluation; with `positive` only what is positive semidefinite. `lag` answers whether
+    // some force of the term follows the shape only when advanced; with `full` it adds the change of that
+    // force for dx, the part of the tangent that is not symmetric and was left out.
+    void (*evaluate)(void *self, pl_problem *p, const double *x, double *energy, double *full);
+    void (*constrain)(void *self, pl_problem *p, const double *x, int row);
+    void (*multiply)(const void *self, const pl_problem *p, const double *x, double *full);
+    void (*tangent)(void *self, pl_problem *p, const double *x, bool positive);
+    bool (*lag)(const void *self, pl_problem *p, const double *x, const double *dx, double *full);
+    // Of everything besides x that its tangent depends on.
+    uint64_t (*fingerprint)(const void *self, const pl_problem *p, uint64_t hash);
+
+    // The largest fraction of the way from x to `to` that may be gone (an energy that becomes infinite needs
+    // none); whether an equilibrium x is admissible beyond doubt; what changes once an increment is accepted.
+    double (*step_limit)(const void *self, const pl_problem *p, const double *x, const double *to);
+    bool (*admissible)(void *self, pl_problem *p, const double *x);
+    void (*advance)(void *self, pl_problem *p, const double *x);
+
+    // Writes its share of a state found at `at`; adds dE/dx of a state with the state's own multipliers
+    // (after `recall`); the same sharing nothing with `evaluate`, where there is such a way.
+    void (*store)(const void *self, const pl_problem *p, const double *command, double at, pl_state *state);
+    void (*forces)(void *self, pl_problem *p, const pl_state *state, double *full);
+    void (*forces_anew)(void *self, pl_problem *p, const pl_state *state, double *full);
+
+    // Derivatives at a state (begun and evaluated there): adds -dG/dq to `full` and d(target)/dq to `target`
+    // (per row).
+    pl_status (*derivative)(void *self, pl_problem *p, const pl_state *state, const pl_parameter *q,
+                            double *full, double *target, pl_error *err);
+    // dE/d(command) at fixed positions, of elastic terms.
+    double (*rate)(void *self, pl_problem *p, const pl_state *state, int command);
+    // Outputs, 0 .. output_count - 1: the value at a state; its change for a motion dx (full; NULL: none),
+    // changes mu of the rows' multipliers and the direct effect of a parameter (NULL: none); and the
+    // transpose: full += weight d(output)/dx, rho[row] += weight d(output)/d(multiplier).
+    int (*output_count)(const void *self);
+    pl_output (*output)(const void *self, int k);
+    double (*value)(void *self, pl_problem *p, const pl_state *state, int k);
+    double (*change)(void *self, pl_problem *p, const pl_state *state, int k, const double *dx,
+                     const double *mu, const pl_parameter *q);
+    void (*pull_back)(void *self, pl_problem *p, const pl_state *state, int k, double weight, double *full,
+                      double *rho);
+} pl_term;
+
+typedef struct pl_problem_term {
+    const pl_term *kind;
+    void *self;
+} pl_problem_term;
+// Leaves out->kind NULL when the robot has nothing of the kind.
+typedef pl_status (*pl_term_create)(pl_problem *p, pl_problem_term *out, pl_error *err);
+
+// ---- unknowns
+typedef struct pl_rigid_motion {
+    int32_t unknown; // first of six: translation, rotation about the centre
+    int32_t node_count;
+    const int32_t *node;
+    double centre[3]; // where the tangent was assembled last
+    double radius;    // mm: the farthest vertex in the undeformed configuration
+} pl_rigid_motion;
+
+typedef struct pl_unknowns {
+    int32_t n;             // all, pressures included
+    int32_t *dof;          // 3 per vertex: unknown or -1
+    int32_t *rigid_of;     // per vertex: rigid body or -1
+    int32_t *pressure_dof; // per pressure number
+    int32_t *support_of;   // 3 per vertex: support that holds the axis (the last one), or -1
+    bool *turns;           // per vertex: all three axes free, may be rotated
+    pl_rigid_motion *rigid;
+    int rigid_count;
+} pl_unknowns;
+
+// ---- tangent
+typedef struct pl_tangent {
+    pl_sparse K;     // computed by pl_problem_assemble, holds until the next
+    double *dense;   // scratch: the second derivative of one piece of a functional
+    int32_t largest; // vertices of the largest such piece
+} pl_tangent;
+
+// ---- the factored tangent and its border
+typedef struct pl_linear {
+    pl_factor *factor;
+    pl_factor_kind kind;
+    pl_factor_report report;
+    bool has_factor; // usable: factored since the pattern was laid out, not singular
+    bool turned;     // by `rotation`, since pl_problem_turn
+    double blend;    // 0: the true tangent, 1: its positive part
+    bool exact;      // made at an equilibrium with its own multipliers and pressures
+    uint64_t exact_print;
+    double *x; // full: where the factor was made
+    int border_count;
+    int border[PL_ROWS_MAX]; // the rows it has
+    // per border, made with the factor: row a_k, K^-1 a_k, the same turned; pressures in K^-1 a_k
+    double *row, *plain, *solution, *pressure;
+    double *rotation;           // 9 per vertex: turned since the factor; by pl_problem_turn
+    double *pressure_step;      // per pressure number: its change in the last linear solve
+    int factorizations, solves; // counts; whoever solves resets them
+} pl_linear;
+
+typedef struct pl_problem_options {
+    bool displacement; // plain elements everywhere, whatever the materials say
+    pl_distribution distribution;
+    pl_linear_solver linear_solver;
+    double force_tolerance; // relative: below it rounding errors of a balance are not told apart
+} pl_problem_options;
+
+struct pl_problem {
+    const pl_robot *robot;
+    pl_problem_options options;
+    pl_mesh_view mesh;
+    pl_elements *elements; // the body; its buffers hold the last evaluation
+    int shapes;            // counts changes of the elements' stress-free shapes
+    double size;           // mm: diagonal of the bounding box
+    double stiffness;      // MPa: largest mu
+    double modulus;        // MPa: largest mu + kappa of the deformable regions
+
+    pl_problem_term term[PL_TERMS_MAX];
+    int term_count;
+    pl_row row[PL_ROWS_MAX];
+    int row_count;
+
+    double load_from, load_to, load; // dead loads and driven clamps, 0 .. 1: both ends of the path, and now
+    double load_kept;                // the load before pl_problem_recall
+
+    pl_unknowns unknowns;
+    pl_tangent tangent;
+    pl_linear linear;
+
+    double *gradient; // full: dE/dx of the last evaluation with gradient, held vertices included
+    double min_J;     // smallest over the quadrature points at the last evaluation
+    pl_arena scratch;
+};
+
+// ---- creation. `extra` (may be NULL) ends with NULL: constructors of further terms, after those of the
+// list.
+pl_status pl_problem_create(const pl_robot *robot, const pl_problem_options *options,
+                            const pl_term_create *extra, pl_problem **out, pl_error *err);
+void pl_problem_destroy(pl_problem *p);
+
+// A vector of 3 entries per vertex, or of one per unknown, from the scratch arena: not zeroed, held until
+// pl_arena_end.
+static inline double *pl_problem_take_full(pl_problem *p)
+{
+    return PL_TAKE(&p->scratch, double, 3 * (int64_t)p->mesh.vertex_count);
+}
+static inline double *pl_problem_take_unknown(pl_problem *p)
+{
+    return PL_TAKE(&p->scratch, double, p->unknowns.n);
+}
+static inline size_t pl_problem_full_bytes(const pl_problem *p)
+{
+    return 3 * (size_t)p->mesh.vertex_count * sizeof(double);
+}
+
+// ---- unknowns (problem_unknowns.c)
+void pl_problem_gather(const pl_problem *p, const double *full, const double *x,
+                       double *u); // full to unknowns
+void pl_problem_move(const pl_problem *p, const double *x, const double *u, double scale,
+                     double *out); // retraction: displacements add, rigid bodies turn
+// du to the motion of all vertices, to first order
+void pl_problem_expand(const pl_problem *p, const double *x, const double *d, double *full);
+void pl_problem_clamp(const pl_problem *p, double load, double *x); // puts held vertices where they belong
+// Largest nodal entry; INFINITY when any entry is not a number.
+double pl_problem_largest(const pl_problem *p, const double *u, bool force);
+
+// ---- load path
+pl_status pl_problem_check(const pl_problem *p, const double *command, pl_error *err);
+// From the state's shape, commands and load to `command` at full load; pl_problem_set goes to a fraction of
+// the way. Lays out a pattern that has changed, as pl_problem_advance does.
+pl_status pl_problem_begin(pl_problem *p, const pl_state *state, const double *command, pl_error *err);
+void pl_problem_set(pl_problem *p, double at);
+// Stands where the state stands, for what is asked about it, and goes back to where it stood before.
+void pl_problem_recall(pl_problem *p, const pl_state *state);
+void pl_problem_resume(pl_problem *p);
+
+// ---- at positions x (problem_eval.c)
+// Energy of everything except constraints; gradient by unknowns if `g` is given. INFINITY when not possible.
+double pl_problem_evaluate(pl_problem *p, const double *x, double *g);
+// The elastic part alone: elements and what grows; `full` (may be NULL) gets its gradient.
+double pl_problem_elastic(pl_problem *p, const double *x, double *full);
+// Multipliers of the active constraints from the gradient, and the residual r = g + A^T multiplier. Returns
+// the largest nodal residual.
+double pl_problem_residual(pl_problem *p, const double *g, double *r);
+double pl_problem_force_scale(const pl_problem *p);     // largest nodal force at the last evaluation
+void pl_problem_gaps(const pl_problem *p, double *rho); // target - measure per border, 0 for potentials
+// Lets go of or takes hold of inequalities, at the multipliers and measures of the last evaluation. True when
+// the set changed.
+bool pl_problem_activate(pl_problem *p, bool let_go);
+double pl_problem_step_limit(const pl_problem *p, const double *x, const double *to);
+bool pl_problem_admissible(pl_problem *p, const double *x);
+// After an accepted increment: terms follow the shape, and a pattern that has changed is laid out anew.
+pl_status pl_problem_advance(pl_problem *p, const double *x, pl_error *err);
+bool pl_problem_lags(pl_problem *p); // some force follows the shape only when advanced
+// Writes x, load, multipliers and commands of the fraction `at` of the way into a state.
+void pl_problem_store(const pl_problem *p, const double *command, double at, const double *x,
+                      pl_state *state);
+// The largest violation of an active constraint at x, over its unit.
+double pl_problem_constraint_error(pl_problem *p, const double *x);
+// dE/d(command) of the elastic energy at a state, positions held.
+double pl_problem_rate(pl_problem *p, const pl_state *state, int command);
+// After pl_problem_recall: dE/dx of everything at a state with its own multipliers; `anew`: sharing nothing
+// with evaluations. With `largest_elastic` the largest nodal elastic force.
+void pl_problem_forces(pl_problem *p, const pl_state *state, bool anew, double *full,
+                       double *largest_elastic);
+
+// ---- pattern and tangent (problem_pattern.c, problem_assemble.c)
+// First unknown of a vertex's displacements or of its rigid body; -1: held.
+int32_t pl_problem_group(const pl_problem *p, int32_t vertex);
+// Couples two groups (first unknowns); a group of -1 is left out.
+void pl_pattern_couple(pl_pattern *pattern, int32_t a, int32_t b);
+void pl_pattern_functional(pl_pattern *pattern, const pl_problem *p, const pl_functional *h);
+pl_status pl_problem_layout(pl_problem *p, pl_error *err); // lays out K anew and binds all terms
+
+// Where the second derivatives of a functional go.
+typedef struct pl_slots {
+    int64_t *start; // per piece; -1: touches a rigid body, searched for
+    int64_t *slot;  // of the upper triangle of each piece's dense matrix; -1: not an unknown
+} pl_slots;
+pl_status pl_slots_bind(pl_problem *p, const pl_functional *h, pl_slots *slots, pl_error *err);
+void pl_slots_clear(pl_slots *slots);
+// K += scale d2h/dx2
+void pl_problem_add_functional(pl_problem *p, const pl_functional *h, const pl_slots *slots, const double *x,
+                               double scale);
+// K += Ja^T B Jb for the 3 x 3 block (row-major with `stride`) of vertices a and b, upper triangle only: to
+// be called for (a, b) and, with the transpose, (b, a). Searches for its slots.
+void pl_problem_add_block(pl_problem *p, int32_t a, int32_t b, const double *B, int stride, const double *x);
+int pl_problem_vertex_unknowns(const pl_problem *p, int32_t v, const double *x, int32_t unknown[6],
+                               double J[18]);
+// The tangent at x, where everything was evaluated last. `blend`: 0 the true one, 1 its positive part.
+void pl_problem_assemble(pl_problem *p, const double *x, double blend);
+
+// ---- linear system (problem_linear.c, problem_turn.c)
+pl_status pl_problem_linear_create(pl_problem *p, pl_error *err);
+void pl_problem_linear_destroy(pl_problem *p);
+// Assembles and factors at x; takes the positive part when the constrained tangent is not positive, unless
+// `exact`. With `pressure` the tangent is made at those instead of the ones of the shape x: after a step, the
+// pressures it predicted are far smoother than those of a shape whose volumes are still off (the mixed Newton
+// method's choice).
+pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, bool exact,
+                              const double *pressure, pl_error *err);
+// The true tangent at x with the multipliers as they are in the rows; pressures and rows must be those of x.
+// Nothing is done when the factor at hand is that one.
+pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err);
+// Has the factor at hand all that acts on the present path, as a start for a new solve?
+bool pl_problem_factor_serves(const pl_problem *p);
+int pl_problem_unstable(
+    const pl_problem *p); // negative eigenvalues on the constraints' null space at the factor
+void pl_problem_turn(pl_problem *p, const double *x); // the factor turns with the body from where it was made
+// [K A^T; A -c][d; mu] = [b; rho] with the rows of the last evaluation and the turned factor; rho and mu per
+// border (rho NULL: 0). Constraints not active are left out. False when constraints depend on each other.
+bool pl_problem_solve_bordered(pl_problem *p, const double *b, const double *rho, double *d, double *mu);
+bool pl_problem_restore(pl_problem *p, double *x, double tolerance); // back onto the constraints
+
+// ---- derivatives (problem_sensitivity.c)
+typedef struct pl_sensitivity_report {
+    bool one_sided;
+    int negative_count;
+    double residual; // relative, the largest so far
+} pl_sensitivity_report;
+// Stands at the state with the true tangent factored there.
+pl_status pl_sensitivity_begin(pl_problem *p, const pl_state *state, pl_sensitivity_report *report,
+                               pl_error *err);
+pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_error *err);
+// The motion dx (full) of all vertices and the change mu of the multipliers (per row, PL_ROWS_MAX entries)
+// for one parameter.
+pl_status pl_sensitivity_column(pl_problem *p, const pl_state *state, const pl_parameter *q, double *dx,
+                                double *mu, pl_sensitivity_report *report, pl_error *err);
+// Gradient of sum by_position . x + sum by_output . output over all parameters with one solve.
+// `by_output` per output in the order of pl_problem_output.
+pl_status pl_sensitivity_adjoint(pl_problem *p, const pl_state *state, const double *by_position,
+                                 const double *by_output, const pl_parameter *parameter, int count,
+                                 double *gradient, pl_sensitivity_report *report, pl_error *err);
+
+// ---- outputs of all terms, numbered through (problem_outputs.c)
+int pl_problem_output_count(const pl_problem *p);
+pl_output pl_problem_output(const pl_problem *p, int k);
+// The value at a state; leaves nothing changed but scratch.
+double pl_problem_value(pl_problem *p, const pl_state *state, int k);
+// After pl_sensitivity_begin: mu per row.
+double pl_problem_change(pl_problem *p, const pl_state *state, int k, const double *dx, const double *mu,
+                         const pl_parameter *q);
+// The output of that kind of an actuator, or of the i-th reading; -1 when there is none.
+int pl_problem_find_output(const pl_problem *p, pl_output_kind kind, int index);
+
+// ---- for terms
+// A new row for the term under construction; refused when there are too many.
+pl_status pl_problem_new_row(pl_problem *p, int *row, pl_error *err);
+
+#endif

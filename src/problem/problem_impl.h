@@ -1,0 +1,46 @@
+// Inside the problem room: what its files share.
+#ifndef PL_PROBLEM_IMPL_H
+#define PL_PROBLEM_IMPL_H
+
+#include "problem/problem.h"
+#include "problem/problem_terms.h"
+
+// ---- problem_unknowns.c
+pl_status problem_number(pl_problem *p, pl_error *err);
+void problem_unknowns_clear(pl_unknowns *unknowns);
+void problem_rigid_centres(pl_problem *p, const double *x);
+
+// ---- problem_pattern.c: pairs of groups of unknowns, by their first unknowns, row <= column
+typedef struct pattern_entry {
+    int32_t row, column;
+    int64_t code; // what its owner wants to remember: 2 * code + swapped; -1
+} pattern_entry;
+struct pl_pattern {
+    pattern_entry *entry;
+    int64_t count, capacity;
+    bool failed; // out of memory
+};
+void pattern_add(pl_pattern *pattern, int32_t a, int32_t b, int64_t code);
+pl_status pattern_sort(pl_pattern *pattern, int32_t n, pl_error *err); // by column, then row, stable
+void pattern_clear(pl_pattern *pattern);
+
+// Axes of the unknowns in the group that starts at each unknown; pressures have one part, rigid bodies six.
+typedef struct pattern_group {
+    uint8_t count, part[3];
+    bool pressure;
+} pattern_group;
+pattern_group *pattern_groups(const pl_problem *p); // per unknown; NULL: no memory
+
+// ---- problem_turn.c
+void problem_rotate(const pl_problem *p, double *y, bool transpose); // y <- R y or R^T y, vertex by vertex
+
+// ---- problem_outputs.c
+// full += weight d(output k)/dx, rho[row] += weight d(output k)/d(multiplier)
+void problem_pull_back(pl_problem *p, const pl_state *state, int k, double weight, double *full, double *rho);
+
+// Each term that has something to say about `function`.
+#define PROBLEM_EACH(p, t, function)                                                                         \
+    for (const pl_problem_term *t = (p)->term; t < (p)->term + (p)->term_count; ++t)                         \
+        if (t->kind->function)
+
+#endif

@@ -1,0 +1,300 @@
+// Exact derivatives of a solution with respect to parameters, forward and adjoint.
+//
+// At equilibrium G(x, q) = g(x, q) + sum_k p_k a_k = 0 and h_k(x) = t_k(q). A change of the parameter q gives
+//   [K A^T; A -c][dx; mu] = [-dG/dq; dt/dq],
+// K the true tangent with the multipliers' second derivatives, mu the change of the multipliers p_k (for
+// curved potentials with compliance c = 1/Phi'' it is the change of Phi' caused by dx). The matrix is
+// symmetric, so the adjoint uses it too.
+#include "problem/problem_impl.h"
+
+#define SENSITIVITY_ROUNDS 200   // of the fixed point for forces that lag behind the shape
+#define SENSITIVITY_CHANGE 1e-10 // relative: its end
+#define TOUCHES 1e-9 // of the unit: a slack inequality this near its target holds when pulled further
+#define SENSITIVITY_DEPENDENT                                                                                \
+    "jacobian: two actuators ask for the same thing, their targets depend on each other"
+
+static bool sensitivity_one_sided(pl_problem *p, const pl_state *state)
+{
+    bool one_sided = false;
+    PROBLEM_EACH (p, t, one_sided) {
+        one_sided = one_sided || t->kind->one_sided(t->self, p, state);
+    }
+    for (int i = 0; i < p->row_count; ++i) {
+        pl_row *row = &p->row[i];
+        if (!row->wanted || !row->constraint) {
+            continue;
+        }
+        // a cable without tension that stands at its target takes hold when it is pulled further
+        const bool touches = row->inequality && row->measure >= row->target - TOUCHES * row->unit;
+        row->active = row->was_active || touches;
+        one_sided = one_sided || (row->inequality && row->active && row->multiplier <= 0);
+    }
+    return one_sided;
+}
+
+pl_status pl_sensitivity_begin(pl_problem *p, const pl_state *state, pl_sensitivity_report *report,
+                               pl_error *err)
+{
+    *report = (pl_sensitivity_report){.negative_count = -1};
+    pl_status status = pl_problem_begin(p, state, state->command, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    p->load_to = state->load;
+    pl_problem_set(p, 1);
+    const size_t mark = pl_arena_begin(&p->scratch);
+    pl_problem_evaluate(p, state->x, pl_problem_take_unknown(p));
+    pl_arena_end(&p->scratch, mark);
+    report->one_sided = sensitivity_one_sided(p, state);
+    status = pl_problem_factor_exact(p, state->x, err);
+    if (status == PL_OK) {
+        report->negative_count = pl_problem_unstable(p);
+    }
+    return status;
+}
+
+pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_error *err)
+{
+    const pl_robot *robot = p->robot;
+    const int limit[] = {
+        [PL_PARAMETER_COMMAND] = robot->command_count,   [PL_PARAMETER_FORCE] = robot->force_count,
+        [PL_PARAMETER_MOMENT] = robot->force_count,      [PL_PARAMETER_GRAVITY] = 1,
+        [PL_PARAMETER_PRESSURE] = robot->pressure_count, [PL_PARAMETER_MATERIAL] = robot->material_count};
+    if ((int)q->kind < 0 || (int)q->kind >= PL_COUNT(limit)) {
+        return pl_fail(err, PL_BAD_INPUT, "jacobian: parameter kind %d does not exist", (int)q->kind);
+    }
+    if (q->index < 0 || q->index >= limit[q->kind]) {
+        return pl_fail(err, PL_BAD_INPUT, "jacobian: parameter index %d, there are %d", q->index,
+                       limit[q->kind]);
+    }
+    const bool axis = q->kind == PL_PARAMETER_FORCE || q->kind == PL_PARAMETER_GRAVITY;
+    if (axis && (q->part < 0 || q->part > 2)) {
+        return pl_fail(err, PL_BAD_INPUT, "jacobian: axis %d, expected 0, 1 or 2", q->part);
+    }
+    if (q->kind == PL_PARAMETER_MATERIAL &&
+        (q->part < 0 || q->part >= PL_MATERIAL_CONSTANT_COUNT ||
+         !(q->part == PL_DENSITY ||
+           pl_material_has(robot->material[q->index].model, (pl_material_constant)q->part)))) {
+        return pl_fail(err, PL_BAD_INPUT, "jacobian: material '%s' has no constant number %d",
+                       robot->material_name[q->index], q->part);
+    }
+    return PL_OK;
+}
+
+// -dG/dq into b (unknowns) and dt/dq into target (per row).
+static pl_status sensitivity_side(pl_problem *p, const pl_state *state, const pl_parameter *q, double *b,
+                                  double *target, pl_error *err)
+{
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *full = pl_problem_take_full(p);
+    memset(full, 0, pl_problem_full_bytes(p));
+    memset(target, 0, PL_ROWS_MAX * sizeof *target);
+    pl_status status = PL_OK;
+    PROBLEM_EACH (p, t, derivative) {
+        status = status == PL_OK ? t->kind->derivative(t->self, p, state, q, full, target, err) : status;
+    }
+    pl_problem_gather(p, full, state->x, b);
+    pl_arena_end(&p->scratch, mark);
+    return status;
+}
+
+// Solves with right sides and multipliers per row instead of per border.
+static bool sensitivity_solve(pl_problem *p, const double *b, const double *target, double *d, double *mu)
+{
+    const pl_linear *l = &p->linear;
+    double rho[PL_ROWS_MAX], border[PL_ROWS_MAX];
+    for (int k = 0; k < l->border_count; ++k) {
+        rho[k] = target[l->border[k]];
+    }
+    if (!pl_problem_solve_bordered(p, b, rho, d, border)) {
+        return false;
+    }
+    memset(mu, 0, PL_ROWS_MAX * sizeof *mu);
+    for (int k = 0; k < l->border_count; ++k) {
+        mu[l->border[k]] = border[k];
+    }
+    return true;
+}
+
+// Relative residual of the plain part of the linear system: |K d + A^T mu - b| / |b|. The pressures that
+// belong to d were eliminated: they are computed anew from B^T d - M/kappa dp = 0.
+static double sensitivity_residual(pl_problem *p, const double *b, const double *d, const double *mu)
+{
+    const int32_t n = p->unknowns.n, *pressure = p->unknowns.pressure_dof;
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *v = pl_problem_take_unknown(p), *Kv = pl_problem_take_unknown(p), *step = p->linear.pressure_step,
+           error = 0, scale = 0;
+    memcpy(v, d, (size_t)n * sizeof *v);
+    pl_sparse_multiply(&p->tangent.K, v, Kv);
+    for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
+        step[k] = Kv[pressure[k]];
+    }
+    pl_elements_mass_solve(p->elements, step);
+    for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
+        v[pressure[k]] = p->elements->pressure_kappa[k] * step[k];
+    }
+    pl_sparse_multiply(&p->tangent.K, v, Kv);
+    for (int32_t i = 0; i < n; ++i) {
+        double r = Kv[i] - b[i];
+        scale = fmax(scale, fabs(b[i]));
+        for (int k = 0; k < p->row_count; ++k) {
+            if (mu[k] != 0) {
+                r += mu[k] * p->row[k].a[i];
+                scale = fmax(scale, fabs(mu[k] * p->row[k].a[i]));
+            }
+        }
+        error = fmax(error, fabs(r));
+    }
+    pl_arena_end(&p->scratch, mark);
+    return scale > 0 ? error / scale : 0;
+}
+
+// b = side + what lags behind for the motion dx
+static void sensitivity_lag(pl_problem *p, const double *x, const double *dx, const double *side, double *b)
+{
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *full = pl_problem_take_full(p);
+    memset(full, 0, pl_problem_full_bytes(p));
+    PROBLEM_EACH (p, t, lag) {
+        t->kind->lag(t->self, p, x, dx, full);
+    }
+    pl_problem_gather(p, full, x, b);
+    for (int32_t i = 0; i < p->unknowns.n; ++i) {
+        b[i] += side[i];
+    }
+    pl_arena_end(&p->scratch, mark);
+}
+
+// The change of the unknowns d and the right side b it belongs to. Forces that lag behind the shape add their
+// change for d to the right side, again and again until that no longer changes.
+static pl_status sensitivity_solve_lagging(pl_problem *p, const double *x, const double *side,
+                                           const double *target, double *b, double *d, double *dx, double *mu,
+                                           pl_error *err)
+{
+    const int32_t n = p->unknowns.n;
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *before = pl_problem_take_unknown(p), change = pl_problem_lags(p) ? 1 : 0;
+    pl_status status = PL_OK;
+    memcpy(b, side, (size_t)n * sizeof *b);
+    if (!sensitivity_solve(p, b, target, d, mu)) {
+        status = pl_fail(err, PL_FAILED, SENSITIVITY_DEPENDENT);
+    }
+    pl_problem_expand(p, x, d, dx);
+    for (int round = 0; status == PL_OK && change > SENSITIVITY_CHANGE; ++round) {
+        if (round == SENSITIVITY_ROUNDS) {
+            status = pl_fail(err, PL_FAILED,
+                             "jacobian: the pressure on an open surface leaves no derivative to be found");
+            break;
+        }
+        sensitivity_lag(p, x, dx, side, b);
+        memcpy(before, d, (size_t)n * sizeof *before);
+        sensitivity_solve(p, b, target, d, mu);
+        pl_problem_expand(p, x, d, dx);
+        double largest = 0;
+        change = 0;
+        for (int32_t i = 0; i < n; ++i) {
+            largest = fmax(largest, fabs(d[i]));
+            change = fmax(change, fabs(d[i] - before[i]));
+        }
+        change = largest > 0 ? change / largest : 0;
+    }
+    pl_arena_end(&p->scratch, mark);
+    return status;
+}
+
+pl_status pl_sensitivity_column(pl_problem *p, const pl_state *state, const pl_parameter *q, double *dx,
+                                double *mu, pl_sensitivity_report *report, pl_error *err)
+{
+    double target[PL_ROWS_MAX];
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *side = pl_problem_take_unknown(p), *b = pl_problem_take_unknown(p),
+           *d = pl_problem_take_unknown(p);
+    pl_status status = sensitivity_side(p, state, q, side, target, err);
+    if (status == PL_OK) {
+        status = sensitivity_solve_lagging(p, state->x, side, target, b, d, dx, mu, err);
+    }
+    if (status == PL_OK) {
+        report->residual = fmax(report->residual, sensitivity_residual(p, b, d, mu));
+    }
+    pl_arena_end(&p->scratch, mark);
+    return status;
+}
+
+// The gradient parameter by parameter, where the system is not symmetric.
+static pl_status adjoint_forward(pl_problem *p, const pl_state *state, const double *by_position,
+                                 const double *by_output, const pl_parameter *parameter, int count,
+                                 double *gradient, pl_sensitivity_report *report, pl_error *err)
+{
+    pl_status status = PL_OK;
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *dx = pl_problem_take_full(p), mu[PL_ROWS_MAX];
+    for (int j = 0; status == PL_OK && j < count; ++j) {
+        status = pl_sensitivity_column(p, state, &parameter[j], dx, mu, report, err);
+        gradient[j] = 0;
+        for (int64_t i = 0; by_position && i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
+            gradient[j] += by_position[i] * dx[i];
+        }
+        for (int k = 0; by_output && k < pl_problem_output_count(p); ++k) {
+            if (by_output[k] != 0) {
+                gradient[j] += by_output[k] * pl_problem_change(p, state, k, dx, mu, &parameter[j]);
+            }
+        }
+    }
+    pl_arena_end(&p->scratch, mark);
+    return status;
+}
+
+// dJ/dq = dJ/dx . dx/dq + dJ/do . do/dq over outputs o. With [z; nu] solving the symmetric system for the
+// right side [dJ/dx + dJ/do do/dx; dJ/do do/dp], dJ/dq = z . (-dG/dq) + nu . dt/dq + dJ/do . (do/dq
+// directly).
+static pl_status adjoint_symmetric(pl_problem *p, const pl_state *state, const double *by_position,
+                                   const double *by_output, const pl_parameter *parameter, int count,
+                                   double *gradient, pl_sensitivity_report *report, pl_error *err)
+{
+    const int outputs = by_output ? pl_problem_output_count(p) : 0;
+    double *full = pl_problem_take_full(p), *b = pl_problem_take_unknown(p), *z = pl_problem_take_unknown(p),
+           *side = pl_problem_take_unknown(p), rho[PL_ROWS_MAX] = {0}, nu[PL_ROWS_MAX];
+    memset(full, 0, pl_problem_full_bytes(p));
+    if (by_position) {
+        memcpy(full, by_position, pl_problem_full_bytes(p));
+    }
+    for (int k = 0; k < outputs; ++k) {
+        if (by_output[k] != 0) {
+            problem_pull_back(p, state, k, by_output[k], full, rho);
+        }
+    }
+    pl_problem_gather(p, full, state->x, b);
+    if (!sensitivity_solve(p, b, rho, z, nu)) {
+        return pl_fail(err, PL_FAILED, SENSITIVITY_DEPENDENT);
+    }
+    report->residual = sensitivity_residual(p, b, z, nu);
+    pl_status status = PL_OK;
+    for (int j = 0; status == PL_OK && j < count; ++j) {
+        double target[PL_ROWS_MAX];
+        status = sensitivity_side(p, state, &parameter[j], side, target, err);
+        gradient[j] = 0;
+        for (int32_t i = 0; i < p->unknowns.n; ++i) {
+            gradient[j] += z[i] * side[i];
+        }
+        for (int k = 0; k < p->row_count; ++k) {
+            gradient[j] += nu[k] * target[k];
+        }
+        for (int k = 0; k < outputs; ++k) {
+            if (by_output[k] != 0) {
+                gradient[j] += by_output[k] * pl_problem_change(p, state, k, NULL, NULL, &parameter[j]);
+            }
+        }
+    }
+    return status;
+}
+
+pl_status pl_sensitivity_adjoint(pl_problem *p, const pl_state *state, const double *by_position,
+                                 const double *by_output, const pl_parameter *parameter, int count,
+                                 double *gradient, pl_sensitivity_report *report, pl_error *err)
+{
+    const size_t mark = pl_arena_begin(&p->scratch);
+    const pl_status status = (pl_problem_lags(p) ? adjoint_forward : adjoint_symmetric)(
+        p, state, by_position, by_output, parameter, count, gradient, report, err);
+    pl_arena_end(&p->scratch, mark);
+    return status;
+}

@@ -1,0 +1,15 @@
+// The list: everything that pulls on the body. A new term is a new file with its constructor, and a line here.
+#ifndef PL_PROBLEM_TERMS_H
+#define PL_PROBLEM_TERMS_H
+
+#define PROBLEM_TERMS(X)                                                                                     \
+    X(term_elements_create)  /* the body; sets energy and gradient, so it comes first */                     \
+    X(term_growth_create)    /* stress-free shapes, and actuators that change them */                        \
+    X(term_loads_create)     /* gravity, forces, moments, pressures on surfaces */                           \
+    X(term_actuators_create) /* cables, chambers, films: constraints, efforts, gases, voltages */
+
+#define X(create) pl_status create(pl_problem *p, pl_problem_term *out, pl_error *err);
+PROBLEM_TERMS(X)
+#undef X
+
+#endif

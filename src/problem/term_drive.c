@@ -1,0 +1,94 @@
+// Paths of drives, and what actuators measure and report.
+#include "problem/term_drive.h"
+
+drive_ends drive_path_begin(drive_path *path, const pl_actuator *a, const pl_state *state,
+                            const double *command)
+{
+    const drive_ends ends = {.old = a->command >= 0 ? a->factor * state->command[a->command] : NAN,
+                             .value = a->command >= 0 ? a->factor * command[a->command] : NAN};
+    path->idle = isnan(ends.value);
+    path->one_sided = a->one_sided && !path->idle;
+    path->slope = path->idle ? a->factor : pl_command_slope(a->factor, a->one_sided, command[a->command]);
+    path->input = a->command >= 0 ? pl_actuator_value(a, command[a->command]) : NAN;
+    return ends;
+}
+
+void drive_path_set(drive_path *path, const pl_actuator *a, double at)
+{
+    path->value = at >= 1 ? path->to : path->from + at * (path->to - path->from);
+    path->way = path->value;
+    if (path->one_sided) {
+        const double rest = pl_actuator_goal(a, 0);
+        path->value = pl_actuator_goal_rises(a) ? fmax(path->value, rest) : fmin(path->value, rest);
+    }
+}
+
+double drive_path_command(const drive_path *path, const pl_actuator *a)
+{
+    return pl_actuator_goal_inverse(a, path->way) / a->factor;
+}
+
+bool drive_path_one_sided(const drive_path *path, const pl_actuator *a, const pl_state *state)
+{
+    return path->one_sided && state->command[a->command] == 0;
+}
+
+double drive_state_value(const pl_actuator *a, const pl_state *state)
+{
+    return a->command >= 0 ? pl_actuator_value(a, state->command[a->command]) : NAN;
+}
+
+static pl_status drive_cable(pl_functional *h, const pl_point *guide, int count)
+{
+    pl_status status = PL_OK;
+    for (int k = 0; status == PL_OK && k + 1 < count; ++k) {
+        const pl_point *a = &guide[k], *b = &guide[k + 1];
+        status = pl_functional_add_segment(h, a->count, a->node, a->weight, a->rest, b->count, b->node,
+                                           b->weight, b->rest);
+    }
+    return status;
+}
+
+pl_status drive_functional(const pl_problem *p, const pl_actuator *a, pl_functional *h)
+{
+    switch (a->kind) {
+    case PL_CABLE:
+        return drive_cable(h, a->guide, a->guide_count);
+    case PL_CHAMBER:
+        return pl_chamber_functional(p->robot->mesh, a, h);
+    default:
+        return pl_functional_add_area_faces(h, p->robot->mesh, a->face, a->face_count);
+    }
+}
+
+double drive_measure_change(pl_problem *p, const pl_functional *h, const double *x, const double *dx)
+{
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *gradient = pl_problem_take_full(p), sum = 0;
+    memset(gradient, 0, pl_problem_full_bytes(p));
+    pl_functional_gradient(h, x, 1, gradient);
+    for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
+        sum += gradient[i] * dx[i];
+    }
+    pl_arena_end(&p->scratch, mark);
+    return sum;
+}
+
+bool drive_reports_stress(const pl_actuator *a)
+{
+    return a->kind == PL_FILM && a->thickness > 0;
+}
+
+double drive_reported(const pl_actuator *a, double effort, double measure)
+{
+    return drive_reports_stress(a) ? effort * (measure / (a->rest * a->thickness)) : effort;
+}
+
+double drive_reported_change(const pl_actuator *a, double effort, double measure, double effort_change,
+                             double measure_change)
+{
+    if (!drive_reports_stress(a)) {
+        return effort_change;
+    }
+    return 1 / (a->rest * a->thickness) * (effort_change * measure + effort * measure_change);
+}

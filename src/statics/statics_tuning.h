@@ -1,0 +1,70 @@
+// The thresholds of the solver in one place, each with its reason or the bench it was tuned against. Counts
+// are those of bench_statics and bench_warm (docs/bench.md); none of them changes an equilibrium, only how it
+// is found.
+#ifndef PL_STATICS_TUNING_H
+#define PL_STATICS_TUNING_H
+
+// ---- load increments (statics_solve.c)
+// rad: rotation in the first increment, and the bounds between which it grows and shrinks with success. A
+// bellows finger to 90 degrees takes 6 to 11 factorisations; too long increments fail and cost more.
+#define TUNE_TURN_FIRST 0.5
+#define TUNE_TURN_MOST 0.7
+#define TUNE_TURN_LEAST 0.05
+#define TUNE_TURN_GROWTH 1.1
+#define TUNE_TURN_CUT 0.6
+#define TUNE_STRAIN 0.25       // largest strain in one increment: beyond it warped steps invert elements
+#define TUNE_LENGTH_GROWTH 3.0 // an increment may be this much longer than the last one
+#define TUNE_LENGTH_CUT 0.4    // and is cut to this after a failure
+#define TUNE_LENGTH_LEAST 2e-4 // of the way: shorter ones only sharpen the number in the message
+#define TUNE_REST_AT_ONCE 0.8  // an increment that reaches this much of the rest takes all of it
+#define TUNE_LIMIT_TANGENT 10  // dx/d(load) has grown this much: a limit point is near
+#define TUNE_LIMIT_LENGTH 0.01 // of the way: there, increments are not cut below this
+
+// Tolerances of increments before the last: their equilibria only have to lead on.
+#define TUNE_FORCE_ON_THE_WAY 3e-3  // relative residual
+#define TUNE_LENGTH_ON_THE_WAY 1e-4 // of the robot's size
+#define TUNE_ITERATIONS_ON_THE_WAY 40
+#define TUNE_ITERATIONS_LAST 200
+#define TUNE_SETTLE_ROUNDS 60 // of forces that lag behind the shape
+
+// ---- warm starts: straight to the full load with the factor at hand, turned (bench_warm: 0.3 to 0.5
+// factorisations per 2 % step)
+#define TUNE_WARM_TURN 0.15 // rad
+#define TUNE_WARM_STRAIN 0.1
+#define TUNE_ALONG 0.95       // cosine between two changes of command that count as one line
+#define TUNE_ALONG_LENGTH 4.0 // square of the ratio of their lengths
+
+// ---- descent (statics_descent.c)
+#define TUNE_FACTORS 12         // most in one descent: an increment that needs more is too long
+#define TUNE_WARP_TURN 0.02     // rad: steps that turn less are as good straight
+#define TUNE_GAP_MOVES 1e-8     // of the rest measure: targets this far off may cost energy to meet
+#define TUNE_GAP_DONE 1e-9      // and this near are met: a taut cable meets its length to 1e-9
+#define TUNE_GAP_RESTORED 1e-11 // where a trial is put back on the constraints: below TUNE_GAP_DONE
+#define TUNE_GAP_REPORTED 1e-8  // a solution that misses a target by more is not one
+#define TUNE_LET_GO 0.05 // relative residual below which multipliers are good enough to let go of cables
+#define TUNE_ACTIVE_CHANGES 40 // of the active set in one descent
+#define TUNE_PREDICTED 0.05    // relative residual after a predictor step above which a new factor pays
+#define TUNE_CURVATURE 1e-12   // of |s| |y|: pairs of L-BFGS with less curvature are noise
+// Armijo stalls at the noise floor of the energy: below it the approximate Wolfe test decides.
+#define TUNE_ARMIJO 1e-4
+#define TUNE_WOLFE 0.9
+#define TUNE_ENERGY_NOISE 1e-10 // of |E|
+#define TUNE_SLOPE_NOISE 1e-6   // of the noise: a slope that small is accepted as it is
+#define TUNE_TRIALS 12          // halvings of a step
+#define TUNE_TRIALS_MOVING 2    // when targets have to be met: shorter increments are cheaper
+#define TUNE_TRIALS_WARPED 3    // the first ones turn, then straight
+// When a new factor is sooner at the end than going on: its cost in solves from counts alone, so that the
+// path does not depend on the clock (7.5k quadratic tets: factor 330 to 415 ms, solve 17 ms).
+#define TUNE_COST_LEAST 5.0
+#define TUNE_COST_MOST 60.0
+#define TUNE_FLOPS_PER_BYTE 10.0 // a factor runs this many flops in the time a solve moves a byte
+#define TUNE_PACE_FROM 4         // iterations with a factor before its pace is judged
+#define TUNE_PACE_FROM_WARM 12   // near the end already: L-BFGS gets time to learn the little that changed
+#define TUNE_PACE_STALLED 0.98   // decrease per iteration that leads nowhere
+#define TUNE_PACE_BIAS 1.6       // going on is cheaper per iteration than its count says (no new evaluation)
+#define TUNE_PACE_EXTRA 4        // iterations a new factor takes to the end
+
+// ---- warped steps (statics_warp.c)
+#define TUNE_WARP_STIFFNESS 0.01 // stiff parts weigh more in stitching, but not without bound
+
+#endif
