@@ -68,7 +68,9 @@ static int reduce_load(const cli_args *args, reduce *r, const char *probe)
         !cli_whole(args, "order", 1, 2, &load.order)) {
         return CLI_WRONG;
     }
-    const pl_status status = pl_model_load(r->path, &load, NULL, &r->full, r->findings, &err);
+    // the fit needs derivatives with respect to loads, which only the exact method has
+    const pl_model_load_options how = {.load = load, .method = "exact"};
+    const pl_status status = pl_model_load(r->path, &how, &r->full, r->findings, &err);
     if (status == PL_OK) {
         return CLI_DONE;
     }

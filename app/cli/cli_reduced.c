@@ -21,7 +21,7 @@ int cli_reduced_open(const cli_args *args, const char *given, cli_model *m)
         return cli_no_memory(args);
     }
     pl_error err = {0};
-    const pl_status status = pl_model_load(m->run.r.path, NULL, NULL, &m->model, m->run.r.findings, &err);
+    const pl_status status = pl_model_load(m->run.r.path, NULL, &m->model, m->run.r.findings, &err);
     cli_findings(m->run.r.findings);
     if (status == PL_OK) {
         return CLI_DONE;

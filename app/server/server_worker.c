@@ -238,7 +238,7 @@ static pl_status worker_load_fine(server_worker *w, pl_statics_options *statics,
     pl_status status = PL_OK;
     if (pl_robot_file_is_reduced(w->path)) {
         pl_model *model = NULL;
-        status = pl_model_load(w->path, &options, NULL, &model, findings, err);
+        status = pl_model_load(w->path, &(pl_model_load_options){.load = options}, &model, findings, err);
         if (status == PL_OK) {
             status = server_model_open(&w->fine, NULL, model, false, ++w->mesh, err);
         }

@@ -48,11 +48,17 @@ PL_API pl_method pl_robot_file_method(const char *path, pl_geometric_options *op
 
 // ---- models: robot files of either kind, a mesh (`mesh:`) or a reduced model (`model:`)
 PL_API bool pl_robot_file_is_reduced(const char *path); // false also if it cannot be read
-// Opens either kind; the model owns everything it needs. `statics` is for the full body (NULL: as in the
-// file), `options` for its mesh. Findings as for pl_robot_load.
-PL_API pl_status pl_model_load(const char *path, const pl_load_options *options,
-                               const pl_statics_options *statics, pl_model **out, pl_findings *findings,
-                               pl_error *err);
+typedef struct pl_model_load_options {
+    pl_load_options load; // of the mesh; `fill` is set as the method needs it
+    const char *method;   // "exact", "local_global", "fang2020"; NULL: as in the file. Full bodies only
+    bool displacement; // exact method: plain displacement elements, also where the file does not ask for them
+    double time_limit; // s per solve; 0: as in the file
+    pl_progress progress; // of solves
+} pl_model_load_options;
+// Opens a robot file of any kind as a model that owns everything it needs: a full body by the method asked
+// for, or a reduced model. `options` may be NULL. Findings as for pl_robot_load.
+PL_API pl_status pl_model_load(const char *path, const pl_model_load_options *options, pl_model **out,
+                               pl_findings *findings, pl_error *err);
 // A reduced robot from text in memory; `path` is used in messages.
 PL_API pl_status pl_reduced_load_text(const char *text, size_t length, const char *path, pl_model **out,
                                       pl_findings *findings, pl_error *err);

@@ -11,6 +11,14 @@
 extern "C" {
 #endif
 
+// ---- the record of a result as text; NULL: no memory. Free with pl_file_free
+// JSON object with the keys of `pliant fk --json`; numbers that do not exist are null. Readings come by group:
+// "springs": {"s1": {"tension": 1.2, "length": 20}}. `findings` (may be NULL) become "warnings".
+PL_API char *pl_record_json(const pl_record *record, const pl_findings *findings);
+// Columns with units, and one row; both end with a newline. Empty cells: no number.
+PL_API char *pl_record_csv_head(const pl_record *record);
+PL_API char *pl_record_csv_row(const pl_record *record);
+
 // ---- paths: one waypoint per row
 // Columns x, y, z by name (with a unit: "x [mm]", "y [cm]"), or the first three of a file without a header
 // line. Optional columns: t (time), nx ny nz (direction of the marker's axis), rx ry rz (rotation vector of

@@ -1,5 +1,5 @@
-// Models from robot files of either kind: a mesh gives the full body, a `model:` block a reduced one; and a
-// reduced robot written as a file.
+// Models from robot files: a mesh gives the full body by the method that the file or the caller names, a
+// `model:` block a reduced one; and a reduced robot written as a file.
 #include <ctype.h>
 #include <stdio.h>
 #include "io/io_robot.h"
@@ -70,16 +70,58 @@ static void model_release(void *robot)
     pl_robot_destroy(robot);
 }
 
-static pl_status model_full(const char *text, size_t length, const char *path, const pl_load_options *options,
-                            const pl_statics_options *statics, pl_model **out, pl_findings *findings,
+// How a full body is solved: by the file's `solver:` block, with what the caller sets over it.
+typedef struct model_method {
+    bool exact;
+    pl_statics_options statics;
+    pl_geometric_options geometric;
+} model_method;
+
+static pl_status model_method_read(const char *path, const pl_model_load_options *o, model_method *m,
+                                   pl_error *err)
+{
+    pl_error own = {0};
+    m->statics = pl_robot_file_options(path, &own);
+    m->exact = pl_robot_file_method(path, &m->geometric, &own) == PL_METHOD_EXACT;
+    if (o->method && strcmp(o->method, "exact") == 0) {
+        m->exact = true;
+    } else if (o->method) {
+        m->exact = false; // local_global with the file's own options, when it has any
+        if (strcmp(o->method, "local_global") != 0 &&
+            pl_geometric_preset(o->method, &m->geometric, NULL) != PL_OK) {
+            return pl_fail(err, PL_BAD_INPUT, "method '%s': expected exact, local_global or fang2020",
+                           o->method);
+        }
+    }
+    if (!m->exact && o->displacement) {
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "displacement elements belong to the method exact; this robot is solved by local_global");
+    }
+    m->statics.displacement = m->statics.displacement || o->displacement;
+    m->statics.time_limit = o->time_limit > 0 ? o->time_limit : m->statics.time_limit;
+    m->geometric.time_limit = o->time_limit > 0 ? o->time_limit : m->geometric.time_limit;
+    m->statics.progress = m->geometric.progress = o->progress;
+    return PL_OK;
+}
+
+static pl_status model_full(const char *text, size_t length, const char *path,
+                            const pl_model_load_options *options, pl_model **out, pl_findings *findings,
                             pl_error *err)
 {
     pl_robot *robot = NULL;
-    pl_error own = {0};
-    const pl_statics_options from_file = statics ? *statics : pl_robot_file_options(path, &own);
-    pl_status status = pl_robot_load_text(text, length, path, options, &robot, findings, err);
+    model_method method;
+    pl_status status = model_method_read(path, options, &method, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    // only growth needs the air meshed: other meshes stay those of the exact method
+    pl_load_options load = options->load;
+    load.fill = load.fill || (!method.exact && method.geometric.actuation != PL_ACTUATE_CONSTRAINT);
+    status = pl_robot_load_text(text, length, path, &load, &robot, findings, err);
     if (status == PL_OK) {
-        status = pl_model_from_robot(robot, &from_file, out, err);
+        status = method.exact ? pl_model_from_robot(robot, &method.statics, out, err)
+                              : pl_model_from_robot_geometric(robot, &method.geometric, out, err);
     }
     if (status == PL_OK) {
         pl_model_own(*out, robot, model_release);
@@ -89,13 +131,15 @@ static pl_status model_full(const char *text, size_t length, const char *path, c
     return status;
 }
 
-pl_status pl_model_load(const char *path, const pl_load_options *options, const pl_statics_options *statics,
-                        pl_model **out, pl_findings *findings, pl_error *err)
+pl_status pl_model_load(const char *path, const pl_model_load_options *options, pl_model **out,
+                        pl_findings *findings, pl_error *err)
 {
+    static const pl_model_load_options none = {0};
     if (!path || !out) {
         return pl_fail(err, PL_BAD_INPUT, "robot file: a path and a place for the model are needed");
     }
     *out = NULL;
+    options = options ? options : &none;
     char *text = NULL;
     size_t length = 0;
     pl_error own = {0};
@@ -104,9 +148,13 @@ pl_status pl_model_load(const char *path, const pl_load_options *options, const 
         pl_findings_add(findings, PL_DEFECT, path, 0, "%s", own.text);
         return pl_fail(err, status, "%s", own.text);
     }
-    status = model_is_reduced(text, length)
-                 ? model_read_text(text, length, path, out, findings, err)
-                 : model_full(text, length, path, options, statics, out, findings, err);
+    if (!model_is_reduced(text, length)) {
+        status = model_full(text, length, path, options, out, findings, err);
+    } else if (options->method || options->displacement) {
+        status = pl_fail(err, PL_BAD_INPUT, "%s: a reduced model has no choice of method or elements", path);
+    } else {
+        status = model_read_text(text, length, path, out, findings, err);
+    }
     pl_file_free(text);
     return status;
 }

@@ -106,7 +106,7 @@ static pl_status model_fk(void *self, const double *command, pl_statics_report *
     for (int i = 0; i < m->command_count; ++i) {
         m->command[i] = command[i];
     }
-    *report = (pl_statics_report){.load_reached = 1, .min_J = 1, .max_stretch = 1, .negative_count = -1};
+    *report = (pl_statics_report){.load_reached = 1, .min_J = NAN, .max_stretch = 1, .negative_count = -1};
     m->ops->solve(m, report);
     if (report->outcome != PL_SOLVED) {
         model_fall_back(m);

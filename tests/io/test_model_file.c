@@ -93,7 +93,7 @@ static void test_written_reads_back(void **state)
     PL_CHECK_OK(pl_reduced_write(&def, "# written by a test\n", path, &err));
     assert_true(pl_robot_file_is_reduced(path));
     PL_CHECK_OK(pl_reduced_create(&def, &one, NULL, &err));
-    PL_CHECK_OK(pl_model_load(path, NULL, NULL, &two, NULL, &err));
+    PL_CHECK_OK(pl_model_load(path, NULL, &two, NULL, &err));
     const double command[3] = {0.1, 4, 0.5}; // push, t1, t2
     pl_statics_report report;
     PL_CHECK_OK(pl_model_fk(one, command, &report, &err));
