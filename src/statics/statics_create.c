@@ -78,8 +78,8 @@ static pl_status create_work(pl_statics *s, pl_error *err)
     return ok ? PL_OK : pl_fail_memory(err, "statics: work space");
 }
 
-pl_status pl_statics_create(const pl_robot *robot, const pl_statics_options *options, pl_statics **out,
-                            pl_error *err)
+pl_status statics_create(const pl_robot *robot, const pl_statics_options *options,
+                         const pl_term_create *extra, pl_statics **out, pl_error *err)
 {
     *out = NULL;
     pl_status status = options_check(options, err);
@@ -96,7 +96,7 @@ pl_status pl_statics_create(const pl_robot *robot, const pl_statics_options *opt
                                         .distribution = options->distribution,
                                         .linear_solver = options->linear_solver,
                                         .force_tolerance = options->force_tolerance};
-    status = pl_problem_create(robot, &problem, NULL, &s->problem, err);
+    status = pl_problem_create(robot, &problem, extra, &s->problem, err);
     if (status == PL_OK) {
         status = create_work(s, err);
     }
@@ -109,6 +109,12 @@ pl_status pl_statics_create(const pl_robot *robot, const pl_statics_options *opt
     }
     *out = s;
     return PL_OK;
+}
+
+pl_status pl_statics_create(const pl_robot *robot, const pl_statics_options *options, pl_statics **out,
+                            pl_error *err)
+{
+    return statics_create(robot, options, NULL, out, err);
 }
 
 void pl_statics_destroy(pl_statics *s)

@@ -84,9 +84,9 @@ static double descent_gap(const pl_problem *p, double *gap)
 }
 
 // One trial: x_trial from x along d, back onto the constraints, energy and gradient there. INFINITY when it
-// cannot be.
+// cannot be; `limit` is the part of the way that may be gone.
 static double descent_trial(pl_statics *s, const double *x, const double *d, double scale, bool warp,
-                            descent *D)
+                            descent *D, double *limit)
 {
     if (warp) {
         for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
@@ -97,8 +97,8 @@ static double descent_trial(pl_statics *s, const double *x, const double *d, dou
         pl_problem_move(s->problem, x, d, scale, s->work.x_best);
     }
     D->inverted = false;
-    const double limit = pl_problem_step_limit(s->problem, x, s->work.x_best);
-    if (limit < 1) {
+    *limit = pl_problem_step_limit(s->problem, x, s->work.x_best);
+    if (*limit < 1) {
         return INFINITY;
     }
     D->infeasible = !pl_problem_restore(s->problem, s->work.x_best, TUNE_GAP_RESTORED);
@@ -232,10 +232,11 @@ static bool descent_search(pl_statics *s, const double *x, descent *D, descent_r
     const double noise = descent_noise(s, D->energy);
     const bool warp = (run->at_factor || predict) && s->options.warp && statics_can_warp(s) &&
                       statics_step_rotation(s, x, s->work.d, &strain) > TUNE_WARP_TURN;
+    double limit = 1;
     run->scale = 1;
     for (int attempt = 0; attempt < (moves ? TUNE_TRIALS_MOVING : TUNE_TRIALS); ++attempt) {
         run->warped = warp && attempt < TUNE_TRIALS_WARPED;
-        *energy = descent_trial(s, x, s->work.d, run->scale, run->warped, D);
+        *energy = descent_trial(s, x, s->work.d, run->scale, run->warped, D, &limit);
         if (!isinf(*energy)) {
             // on the constraints the slope is that of the residual: g also has the part along their rows
             pl_problem_residual(s->problem, s->work.g_new, s->work.y);
@@ -244,7 +245,11 @@ static bool descent_search(pl_statics *s, const double *x, descent *D, descent_r
                 return true;
             }
         }
-        run->scale *= attempt == TUNE_TRIALS_WARPED - 1 && warp ? 2 : 0.5;
+        if (limit < 1) {
+            run->scale *= fmax(TUNE_LIMIT_LEAST, TUNE_LIMIT_KEPT * limit);
+        } else {
+            run->scale *= attempt == TUNE_TRIALS_WARPED - 1 && warp ? 2 : 0.5;
+        }
     }
     return false;
 }

@@ -70,6 +70,11 @@ struct pl_statics {
     bool finishing; // the way has ended: limits and requests to stop no longer count
 };
 
+// ---- statics_create.c
+// As pl_statics_create, with further terms (pl_problem_create): how terms are tested.
+pl_status statics_create(const pl_robot *robot, const pl_statics_options *options,
+                         const pl_term_create *extra, pl_statics **out, pl_error *err);
+
 // ---- statics_warp.c
 pl_status statics_warp_create(pl_statics *s, pl_error *err);
 void statics_warp_destroy(pl_statics *s);

@@ -266,12 +266,39 @@ static void test_hooks(void **state)
     assert_true(pl_threads_get() >= 1);
 }
 
+// Pieces are aligned, do not overlap, and come back in reverse order; a second round gets the same memory.
+static void test_arena(void **state)
+{
+    (void)state;
+    pl_arena arena;
+    assert_true(pl_arena_init(&arena, 2 * pl_arena_bytes(7, sizeof(double)) + pl_arena_bytes(3, 1)));
+    const size_t outer = pl_arena_begin(&arena);
+    double *a = PL_TAKE(&arena, double, 7);
+    const size_t inner = pl_arena_begin(&arena);
+    char *b = PL_TAKE(&arena, char, 3);
+    double *c = PL_TAKE(&arena, double, 7);
+    assert_int_equal((uintptr_t)a % 64 + (uintptr_t)b % 64 + (uintptr_t)c % 64, 0);
+    assert_true((char *)(a + 7) <= b && b + 3 <= (char *)c);
+    a[6] = c[0] = c[6] = b[2] = 1;
+    pl_arena_end(&arena, inner);
+    assert_ptr_equal(PL_TAKE(&arena, char, 3), b);
+    PL_CHECK_NEAR(a[6], 1, 0);
+    pl_arena_end(&arena, outer);
+    assert_int_equal(arena.used, 0);
+    assert_int_equal(arena.most, arena.size);
+    pl_arena_clear(&arena);
+    pl_arena_clear(&arena); // a zeroed one is fine
+    assert_false(pl_arena_init(&arena, SIZE_MAX));
+    assert_true(pl_arena_bytes(SIZE_MAX / 4, 8) == SIZE_MAX);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_status),    cmocka_unit_test(test_findings),
-                                       cmocka_unit_test(test_text),      cmocka_unit_test(test_nearest_word),
-                                       cmocka_unit_test(test_random),    cmocka_unit_test(test_hash),
-                                       cmocka_unit_test(test_memory),    cmocka_unit_test(test_growth),
-                                       cmocka_unit_test(test_no_memory), cmocka_unit_test(test_hooks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_arena),        cmocka_unit_test(test_status),
+                                       cmocka_unit_test(test_findings),     cmocka_unit_test(test_text),
+                                       cmocka_unit_test(test_nearest_word), cmocka_unit_test(test_random),
+                                       cmocka_unit_test(test_hash),         cmocka_unit_test(test_memory),
+                                       cmocka_unit_test(test_growth),       cmocka_unit_test(test_no_memory),
+                                       cmocka_unit_test(test_hooks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -303,15 +303,85 @@ static void test_wrong_values(void **state)
     case_clear(&c);
 }
 
+// The grid again with one more pair of nodes coupled, the first and the last.
+static solver_case case_with_link(const solver_case *c)
+{
+    const pl_sparse *A = &c->matrix;
+    const int32_t j = A->n - 1;
+    const int64_t entries = A->start[A->n];
+    solver_case out = {.group_count = c->group_count, .group = malloc((size_t)A->n * sizeof *c->group)};
+    memcpy(out.group, c->group, (size_t)A->n * sizeof *c->group);
+    pl_error err;
+    PL_CHECK_OK(pl_sparse_create(A->n, entries + 1, &out.matrix, &err));
+    memcpy(out.matrix.start, A->start, ((size_t)A->n + 1) * sizeof *A->start);
+    out.matrix.start[A->n]++;
+    memcpy(out.matrix.row, A->row, (size_t)A->start[j] * sizeof *A->row);
+    memcpy(out.matrix.value, A->value, (size_t)A->start[j] * sizeof *A->value);
+    const int64_t at = A->start[j];
+    out.matrix.row[at] = 0;
+    out.matrix.value[at] = 0.5;
+    memcpy(out.matrix.row + at + 1, A->row + at, (size_t)(entries - at) * sizeof *A->row);
+    memcpy(out.matrix.value + at + 1, A->value + at, (size_t)(entries - at) * sizeof *A->value);
+    return out;
+}
+
+// A pattern that gains an entry, and loses it again, keeps its order and solves like one analysed from
+// scratch.
+static void test_reanalyse(void **state)
+{
+    (void)state;
+    solver_case c = case_grid((grid_spec){.nx = 9, .ny = 7, .nz = 6, .seed = 5}), linked = case_with_link(&c);
+    for (int k = 0; k < PL_COUNT(all_kinds); ++k) {
+        pl_error err;
+        pl_factor *factor, *fresh;
+        pl_factor_report report;
+        PL_CHECK_OK(pl_factor_create(all_kinds[k], &c.matrix, c.group, c.group_count, &factor, &err));
+        PL_CHECK_OK(pl_factor_update(factor, &c.matrix, &report, &err));
+        assert_int_equal(pl_factor_update(factor, &linked.matrix, &report, &err), PL_BAD_INPUT);
+        PL_CHECK_OK(pl_factor_reanalyse(factor, &linked.matrix, &err));
+        PL_CHECK_OK(pl_factor_update(factor, &linked.matrix, &report, &err));
+        assert_false(report.singular);
+        PL_CHECK_BELOW(solve_residual(factor, &linked.matrix, 3), 1e-14);
+        PL_CHECK_OK(
+            pl_factor_create(all_kinds[k], &linked.matrix, linked.group, linked.group_count, &fresh, &err));
+        PL_CHECK_OK(pl_factor_update(fresh, &linked.matrix, &report, &err));
+        double *x = case_right_sides(c.matrix.n, 1), *y = case_right_sides(c.matrix.n, 1), apart = 0;
+        pl_factor_solve(factor, x, 1);
+        pl_factor_solve(fresh, y, 1);
+        for (int32_t i = 0; i < c.matrix.n; ++i) {
+            apart = fmax(apart, fabs(x[i] - y[i]));
+        }
+        PL_CHECK_BELOW(apart, 1e-14);
+        PL_CHECK_OK(pl_factor_reanalyse(factor, &c.matrix, &err));
+        PL_CHECK_OK(pl_factor_update(factor, &c.matrix, &report, &err));
+        PL_CHECK_BELOW(solve_residual(factor, &c.matrix, 3), 1e-14);
+        assert_int_equal(pl_factor_order_count(factor), 1);
+        assert_int_equal(pl_factor_analysis_count(factor), 3);
+        free(x);
+        free(y);
+        pl_factor_destroy(factor);
+        pl_factor_destroy(fresh);
+    }
+    case_clear(&linked);
+    case_clear(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_positive_definite),     cmocka_unit_test(test_quasi_definite),
-        cmocka_unit_test(test_small_pivots),          cmocka_unit_test(test_indefinite),
-        cmocka_unit_test(test_indefinite_large),      cmocka_unit_test(test_zero_diagonal),
-        cmocka_unit_test(test_agrees_with_dense),     cmocka_unit_test(test_singular),
-        cmocka_unit_test(test_not_positive_definite), cmocka_unit_test(test_pivot_range),
-        cmocka_unit_test(test_wrong_input),           cmocka_unit_test(test_wrong_values),
+        cmocka_unit_test(test_positive_definite),
+        cmocka_unit_test(test_quasi_definite),
+        cmocka_unit_test(test_small_pivots),
+        cmocka_unit_test(test_indefinite),
+        cmocka_unit_test(test_indefinite_large),
+        cmocka_unit_test(test_zero_diagonal),
+        cmocka_unit_test(test_agrees_with_dense),
+        cmocka_unit_test(test_singular),
+        cmocka_unit_test(test_not_positive_definite),
+        cmocka_unit_test(test_pivot_range),
+        cmocka_unit_test(test_wrong_input),
+        cmocka_unit_test(test_wrong_values),
+        cmocka_unit_test(test_reanalyse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
