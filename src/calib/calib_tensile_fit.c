@@ -1,12 +1,13 @@
-// Fitting a law to a tensile test. The incompressible uniaxial stress is linear in the constants of every
-// law,
+// Fitting a law to a tensile test. The incompressible uniaxial stress is linear in the constants of a law but
+// for the limit of gent and the exponents of ogden,
 //   sigma(s) = sum_j c_j b_j(s),   s = 1 + strain,
-// so a fit is one linear least-squares problem of at most three unknowns:
+// so a fit is one linear least-squares problem of at most three unknowns, inside a search over the others:
 //   min sum_i w_i (sum_j c_j b_j(s_i) - sigma_i)^2,   w_i = h_i / max(|sigma_i|, sigma_max / 10)^2,
 // with h_i the length of strain a sample stands for. The weight makes errors relative above a tenth of the
 // largest stress, so that the small strains in which most of a robot works are not drowned, and absolute
 // below it, where load cells drift; h_i takes out the sampling rate.
 #include "base/base.h"
+#include "calib/calib_search.h"
 #include "pliant/calib.h"
 
 #define UNKNOWNS 3
@@ -14,26 +15,39 @@
 #define STABLE_STEPS 500 // of the check, in each mode of deformation
 #define POISSON 0.49     // what a rubber law gets where nothing is said, as in robot files
 
-// The constants of a law in the order of its basis.
+// The constants of a law in the order of its basis, and the others as they are at the moment.
 typedef struct basis {
     int count;
     pl_material_constant constant[UNKNOWNS];
+    int other_count;
+    pl_material_constant other[UNKNOWNS];
+    double value[UNKNOWNS]; // of the others
 } basis;
 
-static bool basis_of(pl_material_model model, basis *out)
+// `terms`: of ogden.
+static bool basis_of(pl_material_model model, int terms, basis *out)
 {
     switch (model) {
     case PL_LINEAR:
-        *out = (basis){1, {PL_YOUNG}};
+        *out = (basis){.count = 1, .constant = {PL_YOUNG}};
         return true;
     case PL_NEO_HOOKEAN:
-        *out = (basis){1, {PL_C10}};
+        *out = (basis){.count = 1, .constant = {PL_C10}};
         return true;
     case PL_MOONEY_RIVLIN:
-        *out = (basis){2, {PL_C10, PL_C01}};
+        *out = (basis){.count = 2, .constant = {PL_C10, PL_C01}};
         return true;
     case PL_YEOH:
-        *out = (basis){3, {PL_C10, PL_C20, PL_C30}};
+        *out = (basis){.count = 3, .constant = {PL_C10, PL_C20, PL_C30}};
+        return true;
+    case PL_GENT:
+        *out = (basis){.count = 1, .constant = {PL_MU}, .other_count = 1, .other = {PL_JM}};
+        return true;
+    case PL_OGDEN:
+        *out = (basis){.count = terms,
+                       .constant = {PL_MU1, PL_MU2, PL_MU3},
+                       .other_count = terms,
+                       .other = {PL_ALPHA1, PL_ALPHA2, PL_ALPHA3}};
         return true;
     default:
         return false;
@@ -194,6 +208,9 @@ static pl_material fit_material(pl_material_model model, const basis *b, const d
     for (int j = 0; j < b->count; ++j) {
         *pl_material_at(&material, b->constant[j]) = c[j];
     }
+    for (int j = 0; j < b->other_count; ++j) {
+        *pl_material_at(&material, b->other[j]) = b->value[j];
+    }
     return material;
 }
 
@@ -282,46 +299,153 @@ static pl_status fit_range(const pl_tensile *test, double strain_high, int *coun
     return PL_OK;
 }
 
+// The part of a test that is fitted, by one law.
+typedef struct fit_job {
+    const pl_tensile *test;
+    int count;
+    double largest, stretch_high;
+    pl_material_model model;
+    basis b;
+} fit_job;
+
+// Least squares over the linear constants with the others as they are; where the free ones give an unstable
+// law, none below 0. Returns the weighted squared error; INFINITY when nothing fits.
+static double fit_linear(const fit_job *job, pl_material *material)
+{
+    triangle t;
+    double c[UNKNOWNS] = {0};
+    fit_gather(job->test, job->count, job->largest, job->model, &job->b, &t);
+    bool solved = triangle_solve(&t, job->b.count, c);
+    *material = fit_material(job->model, &job->b, c);
+    if (!solved || !fit_stable(material, job->stretch_high)) {
+        solved = triangle_solve_positive(&t, job->b.count, c);
+        *material = fit_material(job->model, &job->b, c);
+    }
+    if (!solved || pl_material_check(material, "fit", NULL) != PL_OK) {
+        return INFINITY;
+    }
+    double sum = 0;
+    for (int i = 0; i < job->count; ++i) {
+        const double stress = job->test->stress[i];
+        const double e = pl_material_uniaxial(material, 1 + job->test->strain[i]) - stress;
+        const double w = fmax(fabs(stress), 0.1 * job->largest);
+        sum += fit_spacing(job->test, job->count, i) * e * e / (w * w);
+    }
+    return isfinite(sum) ? sum : INFINITY;
+}
+
+// ---- constants in which the stress is not linear
+
+// Gent: Jm = (I1 - 3 at the largest strain) (1 + e^x).
+static double fit_gent_at(void *user, const double *x)
+{
+    fit_job *job = user;
+    const double reached = mode_I1(MODE_UNIAXIAL, job->stretch_high) - 3;
+    pl_material material;
+    if (x[0] > 20) {
+        return INFINITY; // without any influence
+    }
+    job->b.value[0] = reached * (1 + exp(x[0]));
+    return fit_linear(job, &material);
+}
+
+// Ogden: exponents that differ and are neither 0 nor beyond what rubber shows.
+static double fit_ogden_at(void *user, const double *x)
+{
+    fit_job *job = user;
+    pl_material material;
+    for (int k = 0; k < job->b.other_count; ++k) {
+        if (!(fabs(x[k]) > 0.2 && fabs(x[k]) < 30)) {
+            return INFINITY;
+        }
+        for (int j = 0; j < k; ++j) {
+            if (fabs(x[k] - x[j]) < 0.5) {
+                return INFINITY;
+            }
+        }
+        job->b.value[k] = x[k];
+    }
+    return fit_linear(job, &material);
+}
+
+#define OGDEN_STARTS 5
+static const double ogden_start[UNKNOWNS][OGDEN_STARTS][UNKNOWNS] = {
+    {{2}, {-2}, {1}, {4}, {8}},
+    {{2, -2}, {1.5, 5}, {1, 10}, {-1, 4}, {2, 16}},
+    {{1.3, 5, -2}, {2, -2, 8}, {1, 4, 12}, {-1, 3, 8}, {2, 6, 18}}};
+
+// The best of several starts; leaves its constants in the job.
+static double fit_search(fit_job *job)
+{
+    double best = INFINITY, value[UNKNOWNS] = {0};
+    const bool gent = job->model == PL_GENT;
+    for (int k = 0; k < OGDEN_STARTS; ++k) {
+        double x[UNKNOWNS];
+        memcpy(x, ogden_start[job->b.other_count - 1][k], sizeof x);
+        x[0] = gent ? 2.0 * k - 2 : x[0];
+        const double error =
+            calib_search(gent ? fit_gent_at : fit_ogden_at, job, job->b.other_count, x, 0.4, 1e-13);
+        if (error < best) {
+            best = error;
+            gent ? fit_gent_at(job, x) : fit_ogden_at(job, x);
+            memcpy(value, job->b.value, sizeof value);
+        }
+    }
+    memcpy(job->b.value, value, sizeof value);
+    return best;
+}
+
+#define OGDEN_WORTH 0.5 // a further term must at least halve the squared error
+
+static double fit_law(fit_job *job, pl_material *material)
+{
+    if (job->model == PL_OGDEN) {
+        double best = INFINITY;
+        basis chosen = job->b;
+        for (int terms = 1; terms <= PL_OGDEN_TERMS; ++terms) {
+            basis_of(PL_OGDEN, terms, &job->b);
+            const double error = fit_search(job);
+            if (error < OGDEN_WORTH * best) {
+                best = error;
+                chosen = job->b;
+            }
+        }
+        job->b = chosen;
+    } else if (job->model == PL_GENT) {
+        fit_search(job);
+    }
+    return fit_linear(job, material);
+}
+
 pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model model, double strain_high,
                                pl_tensile_fit *out, pl_error *err)
 {
     *out = (pl_tensile_fit){0};
-    basis b;
-    if (!basis_of(model, &b)) {
+    fit_job job = {.test = test, .model = model};
+    if (!basis_of(model, 1, &job.b)) {
         return pl_fail(
             err, PL_BAD_INPUT,
-            "tensile fit: no fit of the law %s; expected linear, neo_hookean, mooney_rivlin or yeoh",
+            "tensile fit: no fit of the law %s; expected linear, neo_hookean, mooney_rivlin, yeoh, "
+            "gent or ogden",
             pl_material_model_name(model));
     }
-    int count = 0;
-    double largest = 0;
-    const pl_status status = fit_range(test, strain_high, &count, &largest, err);
+    const pl_status status = fit_range(test, strain_high, &job.count, &job.largest, err);
     if (status != PL_OK) {
         return status;
     }
-
-    // free constants first; where they give an unstable law, none below 0
-    triangle t;
-    double c[UNKNOWNS] = {0};
-    fit_gather(test, count, largest, model, &b, &t);
-    const double stretch_high = 1 + test->strain[count - 1];
-    bool solved = triangle_solve(&t, b.count, c);
-    pl_material material = fit_material(model, &b, c);
-    if (!solved || !fit_stable(&material, stretch_high)) {
-        solved = triangle_solve_positive(&t, b.count, c);
-        material = fit_material(model, &b, c);
-    }
-    if (!solved || pl_material_check(&material, "fit", NULL) != PL_OK) {
+    job.stretch_high = 1 + test->strain[job.count - 1];
+    pl_material material;
+    if (!isfinite(fit_law(&job, &material))) {
         return pl_fail(
             err, PL_BAD_INPUT,
             "tensile fit: no stable %s law fits; expected stress that grows with strain (largest |stress| "
             "%g MPa up to strain %g)",
-            pl_material_model_name(model), largest, stretch_high - 1);
+            pl_material_model_name(model), job.largest, job.stretch_high - 1);
     }
     *out = (pl_tensile_fit){.material = material,
-                            .error = fit_error(test, count, largest, &material),
+                            .error = fit_error(test, job.count, job.largest, &material),
                             .strain_low = test->strain[0],
-                            .strain_high = test->strain[count - 1],
-                            .stable = fit_stable(&material, stretch_high)};
+                            .strain_high = test->strain[job.count - 1],
+                            .stable = fit_stable(&material, job.stretch_high)};
     return PL_OK;
 }

@@ -51,6 +51,34 @@ static void test_fit_recovers_constants(void **state)
     }
 }
 
+// The constants in which the stress is not linear come back too: the limit of gent, and the curve of an ogden
+// law of two terms to a hundred-thousandth (its constants are not unique to that accuracy).
+static void test_fit_recovers_gent_and_ogden(void **state)
+{
+    (void)state;
+    const pl_material gent = {.model = PL_GENT, .mu = 0.08, .jm = 35, .poisson = 0.49};
+    const pl_material single = {.model = PL_OGDEN, .ogden_mu = {0.05}, .ogden_alpha = {3.2}, .poisson = 0.49};
+    const pl_material twofold = {
+        .model = PL_OGDEN, .ogden_mu = {0.05, 0.002}, .ogden_alpha = {1.6, 7}, .poisson = 0.49};
+    pl_tensile_fit fit;
+    pl_error err = {0};
+    pl_tensile test = curve(&gent, 3, 0);
+    PL_CHECK_OK(pl_tensile_fit_model(&test, PL_GENT, 0, &fit, &err));
+    PL_CHECK_NEAR(fit.material.mu, 0.08, 1e-7);
+    PL_CHECK_NEAR(fit.material.jm, 35, 1e-4);
+    test = curve(&single, 3, 0);
+    PL_CHECK_OK(pl_tensile_fit_model(&test, PL_OGDEN, 0, &fit, &err));
+    PL_CHECK_NEAR(fit.material.ogden_mu[0], 0.05, 1e-6);
+    PL_CHECK_NEAR(fit.material.ogden_alpha[0], 3.2, 1e-4);
+    PL_CHECK_NEAR(fit.material.ogden_alpha[1], 0, 0);
+    test = curve(&twofold, 3, 0);
+    PL_CHECK_OK(pl_tensile_fit_model(&test, PL_OGDEN, 0, &fit, &err));
+    printf("two terms: error %.2g, mu %g %g, alpha %g %g\n", fit.error, fit.material.ogden_mu[0],
+           fit.material.ogden_mu[1], fit.material.ogden_alpha[0], fit.material.ogden_alpha[1]);
+    PL_CHECK_BELOW(fit.error, 1e-5);
+    assert_true(fit.stable);
+}
+
 // Only samples up to strain_high count: a curve that leaves the law beyond it does not disturb the fit.
 static void test_range_is_kept(void **state)
 {
@@ -171,8 +199,11 @@ static void test_wrong_fits_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fit_recovers_constants), cmocka_unit_test(test_range_is_kept),
-        cmocka_unit_test(test_fit_is_optimal),         cmocka_unit_test(test_unstable_fit_is_replaced),
+        cmocka_unit_test(test_fit_recovers_constants),
+        cmocka_unit_test(test_fit_recovers_gent_and_ogden),
+        cmocka_unit_test(test_range_is_kept),
+        cmocka_unit_test(test_fit_is_optimal),
+        cmocka_unit_test(test_unstable_fit_is_replaced),
         cmocka_unit_test(test_wrong_fits_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
