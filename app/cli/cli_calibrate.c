@@ -5,8 +5,8 @@
 #include "cli.h"
 
 static const cli_option options[] = {
-    {"model", 0, "NAME", "fit this law only: neo_hookean, mooney_rivlin or yeoh (default: all)",
-     "neo_hookean mooney_rivlin yeoh"},
+    {"model", 0, "NAME", "fit this law only: neo_hookean, mooney_rivlin, yeoh, gent or ogden (default: all)",
+     "neo_hookean mooney_rivlin yeoh gent ogden"},
     {"max-strain", 0, "STRAIN", "use the test up to this engineering strain (1 = 100 %)", NULL},
     {"length", 0, "MM", "ratio: of the whole bar (default 80)", NULL},
     {"interface", 0, "MM", "ratio: from the clamped end to the interface (default: the middle)", NULL},
@@ -27,9 +27,10 @@ static const cli_option options[] = {
     {0},
 };
 
-#define CALIBRATE_MODELS 3
+#define CALIBRATE_MODELS 5
 #define CALIBRATE_POINTS 120
-static const pl_material_model models[CALIBRATE_MODELS] = {PL_NEO_HOOKEAN, PL_MOONEY_RIVLIN, PL_YEOH};
+static const pl_material_model models[CALIBRATE_MODELS] = {PL_NEO_HOOKEAN, PL_MOONEY_RIVLIN, PL_YEOH, PL_GENT,
+                                                           PL_OGDEN};
 
 typedef struct calibration {
     pl_tensile test;
@@ -37,16 +38,27 @@ typedef struct calibration {
     bool has[CALIBRATE_MODELS];
 } calibration;
 
-static void calibrate_constants(const pl_material *material, const char *format, char *buffer, size_t size)
+// A constant that the fit has found: not the compressibility, and no ogden term that is absent.
+static bool calibrate_fitted(const pl_material *material, int c, double *value)
 {
     pl_material copy = *material;
+    *value = *pl_material_at(&copy, (pl_material_constant)c);
+    const bool stiffness = c != PL_YOUNG && c != PL_POISSON && c != PL_BULK && c != PL_DENSITY;
+    return stiffness && pl_material_has(material->model, (pl_material_constant)c) &&
+           (*value != 0 || material->model != PL_OGDEN);
+}
+
+// "c10 0.058, c20 0.0095", or as in a robot file: "mu: 0.08 MPa, jm: 35".
+static void calibrate_constants(const pl_material *material, bool file, char *buffer, size_t size)
+{
     buffer[0] = 0;
-    for (int c = PL_C10; c <= PL_C30; ++c) {
-        if (pl_material_has(material->model, (pl_material_constant)c)) {
+    for (int c = 0; c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
+        double value;
+        if (calibrate_fitted(material, c, &value)) {
+            const bool number = c == PL_JM || c == PL_ALPHA1 || c == PL_ALPHA2 || c == PL_ALPHA3;
             const size_t at = strlen(buffer);
-            snprintf(buffer + at, size - at, format, at ? ", " : "",
-                     pl_material_constant_name((pl_material_constant)c),
-                     *pl_material_at(&copy, (pl_material_constant)c));
+            snprintf(buffer + at, size - at, file ? "%s%s: %.6g%s" : "%s%s %.5g", at ? ", " : "",
+                     pl_material_constant_name((pl_material_constant)c), value, number ? "" : " MPa");
         }
     }
 }
@@ -77,7 +89,7 @@ static int calibrate_fit(const cli_args *args, calibration *c)
         }
     }
     if (!known) {
-        cli_error(args, "--model %s: expected neo_hookean, mooney_rivlin or yeoh", only);
+        cli_error(args, "--model %s: expected neo_hookean, mooney_rivlin, yeoh, gent or ogden", only);
         return CLI_WRONG;
     }
     return fits ? CLI_DONE : CLI_BADLY;
@@ -96,7 +108,7 @@ static void calibrate_print(const cli_args *args, const calibration *c)
     for (int k = 0; k < CALIBRATE_MODELS; ++k) {
         if (c->has[k]) {
             char text[200];
-            calibrate_constants(&c->fit[k].material, "%s%s %.5g", text, sizeof text);
+            calibrate_constants(&c->fit[k].material, false, text, sizeof text);
             cli_row(&table, "%s\t%s\t%.2f %%\t%.2f to %.2f\t%s", pl_material_model_name(models[k]), text,
                     100 * c->fit[k].error, c->fit[k].strain_low, c->fit[k].strain_high,
                     c->fit[k].stable ? "yes" : "NO: stress falls somewhere between stretch 0.5 and the end");
@@ -107,7 +119,7 @@ static void calibrate_print(const cli_args *args, const calibration *c)
     for (int k = 0; k < CALIBRATE_MODELS; ++k) {
         if (c->has[k]) {
             char text[200];
-            calibrate_constants(&c->fit[k].material, "%s%s: %.6g MPa", text, sizeof text);
+            calibrate_constants(&c->fit[k].material, true, text, sizeof text);
             cli_say(args, "  silicone: {model: %s, %s}\n", pl_material_model_name(models[k]), text);
         }
     }
@@ -123,12 +135,12 @@ static json_t *calibrate_json(const calibration *c)
         if (!c->has[k]) {
             continue;
         }
-        pl_material copy = c->fit[k].material;
         json_t *one = json_object();
-        for (int m = PL_C10; m <= PL_C30; ++m) {
-            if (pl_material_has(models[k], (pl_material_constant)m)) {
+        for (int m = 0; m < PL_MATERIAL_CONSTANT_COUNT; ++m) {
+            double value;
+            if (calibrate_fitted(&c->fit[k].material, m, &value)) {
                 json_object_set_new(one, pl_material_constant_name((pl_material_constant)m),
-                                    cli_json_number(*pl_material_at(&copy, (pl_material_constant)m)));
+                                    cli_json_number(value));
             }
         }
         json_object_set_new(one, "error", cli_json_number(c->fit[k].error));
