@@ -169,6 +169,88 @@ PL_API pl_status pl_task_grasp(const pl_model *model, const pl_grasp_def *def,
                                pl_objective objective[PL_GRASP_OBJECTIVES], bool *hold,
                                pl_task_stage stage[PL_GRASP_STAGES], pl_error *err);
 
+// ---- sweeps: commands varied from one value to another
+#define PL_SWEEP_AXES 8
+#define PL_SWEEP_POINTS 1000000
+typedef struct pl_sweep_axis {
+    int command;
+    double from, to; // internal units
+    int count;       // points, at least 1
+} pl_sweep_axis;
+typedef struct pl_sweep_def {
+    const pl_sweep_axis *axis;
+    int axis_count;
+    bool grid;             // all combinations, the last axis varying fastest; false: all axes together
+    const double *command; // of the commands that are not varied, one per command (NAN: idle); NULL: all idle
+} pl_sweep_def;
+typedef struct pl_sweep_point {
+    int index, count;      // of all points
+    const double *command; // as asked for
+    pl_model_answer answer;
+    const pl_statics_report *fk;
+} pl_sweep_point;
+typedef struct pl_sweep_report {
+    int count, solved; // points recorded, those solved
+    bool stopped;      // before the last point
+} pl_sweep_report;
+// Checks the axes and counts the points.
+PL_API pl_status pl_sweep_count(const pl_model *model, const pl_sweep_def *def, int *count, pl_error *err);
+// Solves every point from its nearest solved neighbour: the point before, or in a grid the beginning of the
+// line before. `begin` (may be NULL) is called before a point, `record` after it; either ends the sweep by
+// returning false. A point interrupted by the model's progress is no result and ends the sweep too.
+PL_API pl_status pl_sweep_run(pl_model *model, const pl_sweep_def *def,
+                              bool (*begin)(void *user, int index, int count),
+                              bool (*record)(void *user, const pl_sweep_point *point), void *user,
+                              pl_sweep_report *report, pl_error *err);
+
+// ---- comparisons: one pose of a full body by several methods, side by side
+#define PL_COMPARE_ROWS 8
+typedef struct pl_compare_def {
+    const pl_robot *linear; // the same robot with linear elements, for the exact method on the corner mesh;
+                            // NULL: none (a robot whose own elements are linear needs none)
+    const char *const *method; // of "exact" (two rows where `linear` is given), "local_global", "fang2020"
+    int method_count;
+    const double *command;                         // one per command; NAN: idle
+    pl_statics_options statics;                    // of exact
+    pl_geometric_options geometric;                // of local_global
+    double time_limit;                             // s per method; 0: as in the options
+    void (*begin)(void *user, const char *method); // called before each; may be NULL
+    void *user;
+} pl_compare_def;
+typedef struct pl_compare_row {
+    const char *name;   // "exact, quadratic", "exact, corners", "local_global", "fang2020"
+    const char *method; // as asked for
+    bool corners;       // solved on the corner mesh
+    pl_statics_report report;
+    double tip[3];         // mm, of the first marker; NAN: there is none
+    double *ratio, *asked; // per actuator: reached, and asked for (NAN: idle, or driven by an effort)
+    double *x;             // 3 per vertex of the corner mesh
+    double from_corners;   // mm, farthest vertex from the exact shape on the corner mesh; NAN: there is none
+    double mean_corners;   // mm, mean distance from it
+    double from_quadratic; // mm, farthest vertex from the exact shape on the robot's own quadratic mesh
+} pl_compare_row;
+typedef struct pl_comparison {
+    pl_mesh *corner; // the robot's mesh without mid nodes
+    bool quadratic;  // the robot has mid nodes
+    bool alike; // `linear` has the vertices of the corner mesh; otherwise only its markers could be compared,
+                // and it is left out
+    pl_compare_row row[PL_COMPARE_ROWS];
+    int row_count;
+} pl_comparison;
+// Solves the pose by each method. Methods that know volumes but no pressures are asked for the volume that
+// the exact method reached, when it comes before them.
+PL_API pl_status pl_compare_methods(const pl_robot *robot, const pl_compare_def *def, pl_comparison *out,
+                                    pl_error *err);
+PL_API void pl_comparison_clear(pl_comparison *comparison); // also after a failure
+// Shares of the body's volume (%) by the largest principal strain of its elements: `bins` of equal width up
+// to the strain that all but 0.5 % of the volume stay below in every row; the last one has the rest.
+// `middle`: bins numbers; `share`: bins per row.
+PL_API pl_status pl_comparison_strains(const pl_comparison *comparison, int bins, double *middle,
+                                       double *share, pl_error *err);
+// Distance (mm) between a marker of one model and the marker of the same name of another, where both stand;
+// NAN: the other has none.
+PL_API double pl_compare_marker(const pl_model *model, int marker, const pl_model *other);
+
 #ifdef __cplusplus
 }
 #endif
