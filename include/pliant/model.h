@@ -244,6 +244,7 @@ typedef struct pl_record {
     uint64_t hash; // of the robot
     pl_statics_report report;
     int32_t vertex_count, element_count;
+    pl_crossings crossings; // of a full body; count -1: not examined
     int command_count, actuator_count, marker_count, sensor_count, reaction_count, reading_count;
     const pl_record_command *command;
     const pl_record_actuator *actuator;
@@ -256,6 +257,8 @@ typedef struct pl_record {
 // here. Borrowed until the next record; memory is taken by the first one only.
 PL_API pl_status pl_model_record(pl_model *model, const pl_statics_report *report, const pl_record **out,
                                  pl_error *err);
+// A sentence about a body that passes through itself; false when it does not.
+PL_API bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size);
 // Unit on the terminal of an actuator's effort and measure and of a sensor, and the internal value of one.
 PL_API const char *pl_effort_unit(pl_actuator_kind kind);
 PL_API double pl_effort_scale(pl_actuator_kind kind);

@@ -35,9 +35,13 @@ static json_t *record_numbers(const double *value, int count)
     return array;
 }
 
-static json_t *record_warnings(const pl_findings *findings)
+static json_t *record_warnings(const pl_record *r, const pl_findings *findings)
 {
     json_t *array = json_array();
+    char text[300];
+    if (pl_record_crossing_text(r, text, sizeof text)) {
+        json_array_append_new(array, json_string(text));
+    }
     for (int i = 0; findings && i < pl_findings_count(findings); ++i) {
         const pl_finding *f = pl_findings_at(findings, i);
         if (f->severity != PL_NOTE) {
@@ -134,6 +138,18 @@ static json_t *record_reactions(record_json *j, const pl_record *r)
     return all;
 }
 
+// How many pairs of surface triangles cross, and a point of the first pair; null where nobody has looked.
+static json_t *record_crossings(record_json *j, const pl_crossings *c)
+{
+    if (c->count < 0) {
+        return json_null();
+    }
+    json_t *one = json_object();
+    record_set(j, one, "pairs", json_integer(c->count));
+    record_set(j, one, "at", c->count > 0 ? record_numbers(c->at, 3) : json_null());
+    return one;
+}
+
 // The object under `key`, made when it is not there.
 static json_t *record_group(record_json *j, json_t *object, const char *key)
 {
@@ -164,7 +180,7 @@ char *pl_record_json(const pl_record *r, const pl_findings *findings)
     record_set(j, root, "format", json_integer(1));
     record_set(j, root, "pliant", json_string(pl_version()));
     record_set(j, root, "robot", json_string(hash));
-    record_set(j, root, "warnings", record_warnings(findings));
+    record_set(j, root, "warnings", record_warnings(r, findings));
     record_set(j, root, "model", json_string(r->kind));
     record_set(j, root, "method", json_string(r->method));
     record_report(j, root, p);
@@ -176,6 +192,7 @@ char *pl_record_json(const pl_record *r, const pl_findings *findings)
     record_sensors(j, root, r);
     record_set(j, root, "reactions", record_reactions(j, r));
     record_set(j, root, "contacts", json_object());
+    record_set(j, root, "crossings", record_crossings(j, &r->crossings));
     record_readings(j, root, r);
     record_set(j, root, "min_J", record_number(p->min_J));
     record_set(j, root, "max_stretch", record_number(p->max_stretch));

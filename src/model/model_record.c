@@ -1,4 +1,5 @@
 // The record of a result: everything a model answers where it stands, with names, in display units.
+#include <stdio.h>
 #include "model/model_impl.h"
 
 struct model_record {
@@ -144,6 +145,28 @@ static void record_readings(const pl_model *m, pl_record_reading *out)
     }
 }
 
+// Without contact nothing keeps a body from passing through itself; the record says so.
+static pl_status record_crossings(pl_model *m, pl_crossings *out, pl_error *err)
+{
+    const pl_robot *robot = pl_model_robot(m);
+    *out = (pl_crossings){.count = -1, .face = {-1, -1}};
+    return robot ? pl_mesh_crossings(pl_robot_mesh(robot), m->answer.point, out, err) : PL_OK;
+}
+
+bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size)
+{
+    const pl_crossings *c = &record->crossings;
+    if (c->count <= 0) {
+        return false;
+    }
+    snprintf(
+        buffer, size,
+        "the body passes through itself: %d pair%s of surface triangles cross, the first at (%.4g, %.4g, "
+        "%.4g) mm; contact is not computed",
+        (int)c->count, c->count == 1 ? "" : "s", c->at[0], c->at[1], c->at[2]);
+    return true;
+}
+
 // ---- the whole
 void model_record_destroy(model_record *r)
 {
@@ -208,7 +231,10 @@ pl_status pl_model_record(pl_model *model, const pl_statics_report *report, cons
     record_markers(model, r->marker);
     record_sensors(model, r->sensor);
     record_readings(model, r->reading);
-    const pl_status status = record_reactions(model, r, err);
+    pl_status status = record_reactions(model, r, err);
+    if (status == PL_OK) {
+        status = record_crossings(model, &r->record.crossings, err);
+    }
     if (status == PL_OK) {
         *out = &r->record;
     }
