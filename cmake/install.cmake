@@ -63,4 +63,8 @@ if(PLIANT_TESTS AND TARGET pliant_command AND NOT PLIANT_SANITIZE)
     add_test(NAME package.test_install
         COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/cmake/test_install.sh ${CMAKE_BINARY_DIR} ${CMAKE_CURRENT_SOURCE_DIR}
             ${CMAKE_INSTALL_LIBDIR})
+    if(CMAKE_BUILD_TYPE STREQUAL Release)
+        add_test(NAME package.test_hardening COMMAND bash ${CMAKE_CURRENT_SOURCE_DIR}/cmake/test_hardening.sh
+            $<TARGET_FILE:pliant_command> $<TARGET_FILE:pliant> $<TARGET_FILE:pliant_meshing>)
+    endif()
 endif()

@@ -83,9 +83,10 @@ function(pl_library name rooms links)
             list(TRANSFORM these REPLACE "^pliant$" "pliant_static")
         endif()
         if(PLIANT_SANITIZE)
-            target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+            target_link_options(${target} PUBLIC $<TARGET_PROPERTY:pl_hardened,INTERFACE_LINK_OPTIONS>)
         elseif(form STREQUAL shared)
-            target_link_options(${target} PRIVATE LINKER:--no-undefined)
+            target_link_options(${target} PRIVATE LINKER:--no-undefined
+                $<TARGET_PROPERTY:pl_hardened,INTERFACE_LINK_OPTIONS>)
         endif()
         target_link_libraries(${target} PUBLIC "$<BUILD_INTERFACE:${these}>")
         # the names an installed copy has, for those who use add_subdirectory
