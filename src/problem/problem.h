@@ -301,6 +301,9 @@ void pl_slots_clear(pl_slots *slots);
 // K += scale d2h/dx2
 void pl_problem_add_functional(pl_problem *p, const pl_functional *h, const pl_slots *slots, const double *x,
                                double scale);
+// K += the dense symmetric matrix of one piece of h, left in p->tangent.dense (3 m x 3 m, m vertices)
+void pl_problem_add_piece(pl_problem *p, const pl_functional *h, const pl_slots *slots, int piece,
+                          const double *x);
 // K += Ja^T B Jb for the 3 x 3 block (row-major with `stride`) of vertices a and b, upper triangle only: to
 // be called for (a, b) and, with the transpose, (b, a). Searches for its slots.
 void pl_problem_add_block(pl_problem *p, int32_t a, int32_t b, const double *B, int stride, const double *x);

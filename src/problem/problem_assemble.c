@@ -58,33 +58,40 @@ void pl_problem_add_block(pl_problem *p, int32_t va, int32_t vb, const double *B
     }
 }
 
+void pl_problem_add_piece(pl_problem *p, const pl_functional *h, const pl_slots *slots, int piece,
+                          const double *x)
+{
+    const int32_t *dof = p->unknowns.dof, count = h->piece[piece].node_count;
+    const int32_t *node = h->node + h->piece[piece].node_start;
+    const double *H = p->tangent.dense;
+    double *value = p->tangent.K.value;
+    const int m = 3 * count;
+    if (slots->start[piece] < 0) {
+        for (int32_t j = 0; j < count; ++j) {
+            for (int32_t k = 0; k < count; ++k) {
+                pl_problem_add_block(p, node[j], node[k], H + (int64_t)(3 * j) * m + 3 * k, m, x);
+            }
+        }
+        return;
+    }
+    // an entry on the diagonal of K may come from two different rows of the piece (a vertex named twice)
+    const int64_t *slot = slots->slot + slots->start[piece];
+    for (int r = 0; r < m; ++r) {
+        for (int c = r; c < m; ++c, ++slot) {
+            if (*slot >= 0) {
+                const bool twice = r != c && dof[3 * node[r / 3] + r % 3] == dof[3 * node[c / 3] + c % 3];
+                value[*slot] += (twice ? 2 : 1) * H[(int64_t)r * m + c];
+            }
+        }
+    }
+}
+
 void pl_problem_add_functional(pl_problem *p, const pl_functional *h, const pl_slots *slots, const double *x,
                                double scale)
 {
-    const int32_t *dof = p->unknowns.dof;
-    double *H = p->tangent.dense, *value = p->tangent.K.value;
     for (int t = 0; t < h->piece_count; ++t) {
-        const int m = 3 * h->piece[t].node_count;
-        const int32_t *node = h->node + h->piece[t].node_start;
-        pl_functional_hessian(h, t, x, scale, H);
-        if (slots->start[t] < 0) {
-            for (int32_t j = 0; j < h->piece[t].node_count; ++j) {
-                for (int32_t k = 0; k < h->piece[t].node_count; ++k) {
-                    pl_problem_add_block(p, node[j], node[k], H + (int64_t)(3 * j) * m + 3 * k, m, x);
-                }
-            }
-            continue;
-        }
-        // an entry on the diagonal of K may come from two different rows of the piece (a vertex named twice)
-        const int64_t *slot = slots->slot + slots->start[t];
-        for (int r = 0; r < m; ++r) {
-            for (int c = r; c < m; ++c, ++slot) {
-                if (*slot >= 0) {
-                    const bool twice = r != c && dof[3 * node[r / 3] + r % 3] == dof[3 * node[c / 3] + c % 3];
-                    value[*slot] += (twice ? 2 : 1) * H[(int64_t)r * m + c];
-                }
-            }
-        }
+        pl_functional_hessian(h, t, x, scale, p->tangent.dense);
+        pl_problem_add_piece(p, h, slots, t, x);
     }
 }
 

@@ -9,7 +9,7 @@ static const pl_term_create term_list[] = {
 #define X(create) create,
     PROBLEM_TERMS(X)
 #undef X
-    NULL};
+        NULL};
 
 static pl_status create_elements(pl_problem *p, pl_error *err)
 {

@@ -1,4 +1,5 @@
-// The list: everything that pulls on the body. A new term is a new file with its constructor, and a line here.
+// The list: everything that pulls on the body. A new term is a new file with its constructor, and a line
+// here.
 #ifndef PL_PROBLEM_TERMS_H
 #define PL_PROBLEM_TERMS_H
 
