@@ -25,6 +25,7 @@ typedef struct plan {
     pl_sensor_def sensor[4];
     pl_force_def force[4];
     pl_surface_pressure_def pressure[2];
+    pl_spring_def spring[4];
 } plan;
 
 typedef struct rig {
@@ -128,6 +129,7 @@ static inline pl_robot *plan_robot(plan *p)
     p->def.sensor = p->sensor;
     p->def.force = p->force;
     p->def.pressure = p->pressure;
+    p->def.spring = p->spring;
     PL_CHECK_OK(pl_robot_create(&p->def, p->mesh, &robot, findings, &err));
     pl_findings_destroy(findings);
     return robot;

@@ -174,6 +174,19 @@ typedef struct pl_surface_pressure_def {
     int line;
 } pl_surface_pressure_def;
 
+// A spring pulls along the straight line between its ends with stiffness * (length - rest length).
+typedef struct pl_spring_def {
+    const char *name;
+    const char *from;  // marker
+    const char *to;    // marker; NULL: `point`
+    double point[3];   // fixed in space
+    double stiffness;  // N/mm
+    double rest;       // mm: rest length, where has_rest
+    bool has_rest;     // otherwise the distance in the undeformed configuration
+    bool tension_only; // slack where it is shorter than its rest length
+    int line;
+} pl_spring_def;
+
 typedef struct pl_robot_def {
     const char *file; // for messages; NULL if created by a program
     const char *name;
@@ -202,6 +215,8 @@ typedef struct pl_robot_def {
     int force_count;
     const pl_surface_pressure_def *pressure;
     int pressure_count;
+    const pl_spring_def *spring;
+    int spring_count;
 } pl_robot_def;
 
 typedef struct pl_robot pl_robot;
@@ -291,6 +306,7 @@ typedef enum pl_dimension {
     PL_DIM_MOMENT,
     PL_DIM_TEMPERATURE,
     PL_DIM_AREA,
+    PL_DIM_STIFFNESS,
     PL_DIM_COUNT
 } pl_dimension;
 

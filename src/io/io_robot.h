@@ -65,7 +65,7 @@ typedef struct io_robot_file {
     bool has_path;      // the robot comes from a file: meshes are cached beside it
     pl_findings *findings;
     io_array body, surface, material, region, fixed, rigid, actuator, command, marker, sensor, force,
-        pressure;
+        pressure, spring;
     io_array broken; // lines of items that had a defect of their own
     pl_robot_def def;
     io_solver solver;
@@ -141,6 +141,7 @@ void io_read_commands(io_robot_file *f, const io_node *node);
 void io_read_markers(io_robot_file *f, const io_node *node, const io_scope *scope);
 void io_read_sensors(io_robot_file *f, const io_node *node, const io_scope *scope);
 void io_read_loads(io_robot_file *f, const io_node *node);
+void io_read_springs(io_robot_file *f, const io_node *node);
 void io_read_solver(io_robot_file *f, const io_node *node);
 void io_read_geometric(io_robot_file *f, const io_node *node); // io_robot_geometric.c
 void io_read_hardware(io_robot_file *f, const io_node *node);

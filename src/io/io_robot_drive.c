@@ -486,3 +486,53 @@ void io_read_loads(io_robot_file *f, const io_node *node)
         load_pressures(f, pressures);
     }
 }
+
+static bool spring_read(io_robot_file *f, const io_node *node, pl_spring_def *def)
+{
+    static const char *const modes[] = {"both", "tension_only"};
+    static const io_key keys[] = {
+        {"name", IO_NAME, 0, offsetof(pl_spring_def, name), IO_REQUIRED},
+        {"from", IO_TEXT, 0, offsetof(pl_spring_def, from), IO_REQUIRED},
+        {"to", IO_OTHER, 0, 0, IO_REQUIRED},
+        {"stiffness", IO_QUANTITY, PL_DIM_STIFFNESS, offsetof(pl_spring_def, stiffness),
+         IO_REQUIRED | IO_POSITIVE},
+        {"rest_length", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_spring_def, rest), IO_NOT_NEGATIVE},
+        {"mode", IO_OTHER, 0, 0, 0},
+    };
+    if (!io_read_map(f, node, "spring", keys, PL_COUNT(keys), def)) {
+        return false;
+    }
+    const io_node *to = io_child(node, "to"), *mode = io_child(node, "mode");
+    def->has_rest = io_child(node, "rest_length") != NULL;
+    if (to->kind == IO_LIST) {
+        if (!io_read_vector(f, to, "spring: to", PL_DIM_LENGTH, def->point)) {
+            return false;
+        }
+    } else if (!io_expect(f, to, IO_SCALAR, "spring: to (a marker, or a point in space)")) {
+        return false;
+    } else {
+        def->to = to->text;
+    }
+    const int choice = mode ? io_read_choice(f, mode, "spring: mode", modes, PL_COUNT(modes)) : 0;
+    def->tension_only = choice == 1;
+    return choice >= 0;
+}
+
+void io_read_springs(io_robot_file *f, const io_node *node)
+{
+    if (!io_expect(f, node, IO_LIST, "springs")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_spring_def def = {.line = n->line};
+        if (!spring_read(f, n, &def)) {
+            io_mark_broken(f, n->line);
+        }
+        def.name = def.name ? def.name : "";
+        def.from = def.from ? def.from : "";
+        pl_spring_def *slot = io_append(f, &f->spring, sizeof *slot);
+        if (slot) {
+            *slot = def;
+        }
+    }
+}

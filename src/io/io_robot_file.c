@@ -27,6 +27,7 @@ static const file_key file_keys[] = {
     {{"markers", IO_OTHER, 0, 0, 0}, true},
     {{"sensors", IO_OTHER, 0, 0, 0}, true},
     {{"loads", IO_OTHER, 0, 0, 0}, false},
+    {{"springs", IO_OTHER, 0, 0, 0}, false},
     {{"solver", IO_OTHER, 0, 0, 0}, false},
     {{"bodies", IO_OTHER, 0, 0, 0}, false},
     {{"contact", IO_RESERVED, 0, 0, 0}, false},
@@ -196,13 +197,17 @@ static void file_root(io_robot_file *f, const io_node *root)
         file_scope(f, root, &scope);
     }
     // these refer to what the bodies hold
-    const io_node *commands = io_child(root, "commands"), *loads = io_child(root, "loads");
+    const io_node *commands = io_child(root, "commands"), *loads = io_child(root, "loads"),
+                  *springs = io_child(root, "springs");
     const io_node *solver = io_child(root, "solver"), *hardware = io_child(root, "hardware");
     if (commands) {
         io_read_commands(f, commands);
     }
     if (loads) {
         io_read_loads(f, loads);
+    }
+    if (springs) {
+        io_read_springs(f, springs);
     }
     if (solver) {
         io_read_solver(f, solver);
@@ -229,6 +234,7 @@ static void file_fill_def(io_robot_file *f)
     FILL(sensor);
     FILL(force);
     FILL(pressure);
+    FILL(spring);
 #undef FILL
 }
 
@@ -305,7 +311,7 @@ void io_robot_file_clear(io_robot_file *f)
 {
     io_array *const arrays[] = {&f->body,  &f->surface,  &f->material, &f->region, &f->fixed,
                                 &f->rigid, &f->actuator, &f->command,  &f->marker, &f->sensor,
-                                &f->force, &f->pressure, &f->broken};
+                                &f->force, &f->pressure, &f->spring,   &f->broken};
     for (int i = 0; i < PL_COUNT(arrays); ++i) {
         pl_free(arrays[i]->item);
     }

@@ -529,7 +529,7 @@ static void model_block(io_robot_file *f, const io_node *node)
 static void model_strangers(io_robot_file *f, const io_node *root)
 {
     static const char *const mesh_only[] = {"mesh",  "bodies", "surfaces",  "materials", "regions",
-                                            "fixed", "rigid",  "actuators", "solver"};
+                                            "fixed", "rigid",  "actuators", "solver",    "springs"};
     for (int i = 0; i < PL_COUNT(mesh_only); ++i) {
         const io_node *n = io_child(root, mesh_only[i]);
         if (n) {

@@ -7,7 +7,8 @@
     X(term_elements_create)  /* the body; sets energy and gradient, so it comes first */                     \
     X(term_growth_create)    /* stress-free shapes, and actuators that change them */                        \
     X(term_loads_create)     /* gravity, forces, moments, pressures on surfaces */                           \
-    X(term_actuators_create) /* cables, chambers, films: constraints, efforts, gases, voltages */
+    X(term_actuators_create) /* cables, chambers, films: constraints, efforts, gases, voltages */            \
+    X(term_springs_create)   /* springs between markers, or to points in space */
 
 #define X(create) pl_status create(pl_problem *p, pl_problem_term *out, pl_error *err);
 PROBLEM_TERMS(X)

@@ -184,6 +184,16 @@ typedef struct pl_surface_pressure {
     double pressure;
 } pl_surface_pressure;
 
+typedef struct pl_spring {
+    char *name;
+    int from, to;     // markers; to -1: `point`
+    double point[3];  // fixed in space
+    double stiffness; // N/mm
+    double rest;      // mm: its length without force
+    double distance;  // mm: between its ends in the undeformed configuration
+    bool tension_only;
+} pl_spring;
+
 struct pl_robot {
     char *name;
     uint64_t hash;
@@ -211,6 +221,8 @@ struct pl_robot {
     int force_count;
     pl_surface_pressure *pressure;
     int pressure_count;
+    pl_spring *spring;
+    int spring_count;
 };
 
 #define PL_STATE_VERSION 1

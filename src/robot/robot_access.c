@@ -57,10 +57,13 @@ void pl_robot_destroy(pl_robot *robot)
     for (int i = 0; i < robot->pressure_count; ++i) {
         pl_free(robot->pressure[i].face);
     }
-    void *const blocks[] = {robot->name,       robot->material, robot->material_name, robot->region_material,
-                            robot->support,    robot->rigid,    robot->actuator,      robot->command,
-                            robot->marker,     robot->sensor,   robot->force,         robot->pressure,
-                            robot->region_rest};
+    for (int i = 0; i < robot->spring_count; ++i) {
+        pl_free(robot->spring[i].name);
+    }
+    void *const blocks[] = {robot->name,        robot->material, robot->material_name, robot->region_material,
+                            robot->support,     robot->rigid,    robot->actuator,      robot->command,
+                            robot->marker,      robot->sensor,   robot->force,         robot->pressure,
+                            robot->region_rest, robot->spring};
     for (int i = 0; i < PL_COUNT(blocks); ++i) {
         pl_free(blocks[i]);
     }

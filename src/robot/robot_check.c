@@ -84,6 +84,7 @@ static void check_all_names(check *c)
                 "commands");
     check_names(c, d->marker, sizeof *d->marker, d->marker_count, offsetof(pl_marker_def, line), "markers");
     check_names(c, d->sensor, sizeof *d->sensor, d->sensor_count, offsetof(pl_sensor_def, line), "sensors");
+    check_names(c, d->spring, sizeof *d->spring, d->spring_count, offsetof(pl_spring_def, line), "springs");
     check_names(c, d->rigid, sizeof *d->rigid, d->rigid_count, offsetof(pl_rigid_def, line), "rigid");
 }
 
@@ -484,6 +485,34 @@ static void check_loads(check *c)
     }
 }
 
+static void check_springs(check *c)
+{
+    const pl_robot_def *d = c->def;
+    for (int i = 0; i < d->spring_count; ++i) {
+        const pl_spring_def *s = &d->spring[i];
+        const char *name = s->name ? s->name : "";
+        const int from = check_reference(c, d->marker, sizeof *d->marker, d->marker_count, s->from, "springs",
+                                         "marker", s->line);
+        if (s->to) {
+            const int to = check_reference(c, d->marker, sizeof *d->marker, d->marker_count, s->to, "springs",
+                                           "marker", s->line);
+            if (from >= 0 && from == to) {
+                CHECK_DEFECT(c, s->line, "spring '%s' goes from marker '%s' to itself", name, s->to);
+            }
+        } else if (!check_finite(s->point, 3)) {
+            CHECK_DEFECT(c, s->line, "spring '%s': the point it is fixed to is not finite", name);
+        }
+        if (!(s->stiffness > 0) || !isfinite(s->stiffness)) {
+            CHECK_DEFECT(c, s->line, "spring '%s': the stiffness is %g N/mm, must be above 0", name,
+                         s->stiffness);
+        }
+        if (s->has_rest && (!(s->rest >= 0) || !isfinite(s->rest))) {
+            CHECK_DEFECT(c, s->line, "spring '%s': the rest length is %g mm, must be 0 or more", name,
+                         s->rest);
+        }
+    }
+}
+
 static bool check_counts(check *c)
 {
     const pl_robot_def *d = c->def;
@@ -494,7 +523,8 @@ static bool check_counts(check *c)
         {d->body, d->body_count},         {d->surface, d->surface_count}, {d->material, d->material_count},
         {d->region, d->region_count},     {d->fixed, d->fixed_count},     {d->rigid, d->rigid_count},
         {d->actuator, d->actuator_count}, {d->command, d->command_count}, {d->marker, d->marker_count},
-        {d->sensor, d->sensor_count},     {d->force, d->force_count},     {d->pressure, d->pressure_count}};
+        {d->sensor, d->sensor_count},     {d->force, d->force_count},     {d->pressure, d->pressure_count},
+        {d->spring, d->spring_count}};
     for (int i = 0; i < PL_COUNT(list); ++i) {
         if (list[i].count < 0 || (list[i].count > 0 && !list[i].item)) {
             CHECK_DEFECT(c, 0, "robot: a list of the def has a count of %d and %s", list[i].count,
@@ -533,6 +563,7 @@ pl_status pl_robot_def_check(const pl_robot_def *def, pl_findings *findings)
     check_commands(&c);
     robot_check_hardware(def, findings);
     check_readings(&c);
+    check_springs(&c);
     check_loads(&c);
     pl_free(c.word);
     pl_free(c.driver);

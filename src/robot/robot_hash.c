@@ -131,6 +131,12 @@ static uint64_t hash_readings(uint64_t h, const pl_robot *robot)
         h = hash_faces(h, robot->pressure[i].face, robot->pressure[i].face_count);
         h = hash_real(h, &robot->pressure[i].pressure, 1);
     }
+    for (int i = 0; i < robot->spring_count; ++i) {
+        const pl_spring *s = &robot->spring[i];
+        const double number[] = {s->point[0], s->point[1], s->point[2], s->stiffness, s->rest};
+        h = hash_whole(hash_whole(hash_whole(hash_text(h, s->name), s->from), s->to), s->tension_only);
+        h = hash_real(h, number, PL_COUNT(number));
+    }
     return h;
 }
 

@@ -45,6 +45,7 @@ pl_status robot_commands(robot_build *b);                                  // ro
 void robot_check_hardware(const pl_robot_def *def, pl_findings *findings); // robot_hardware.c
 pl_status robot_markers(robot_build *b);                                   // robot_marker.c
 pl_status robot_sensors(robot_build *b);
+pl_status robot_springs(robot_build *b);
 pl_status robot_loads(robot_build *b);
 uint64_t robot_hash(const pl_robot *robot); // robot_hash.c
 

@@ -186,6 +186,7 @@ static void test_two_bodies(void **state)
 #define GOOD_HEAD                                                                                            \
     "pliant: 1\nmesh: {design: {kind: block}, order: 1}\nmaterials: {m: {model: neo_hookean, c10: 0.1}}\n"
 #define FIXED "fixed: [{surface: base}]\n"
+#define SPRING "markers: {tip: {at: [10, 10, 10]}}\nsprings:\n- {name: s1"
 #define AIR "actuators:\n- {name: air, kind: chamber, surface: cavity, drive: pressure"
 
 static const struct {
@@ -357,6 +358,19 @@ static const struct {
     {GOOD_HEAD FIXED "solver: {method: local_global, metric: vertex, form: mu_lambda}\n", 5, "gradient"},
     {GOOD_HEAD FIXED "solver: {iteration_limit: 2.5}\n", 5, "expected a whole number"},
     {GOOD_HEAD FIXED "solver: {warp: maybe}\n", 5, "expected true or false"},
+    {GOOD_HEAD FIXED SPRING ", from: tipp, to: [0, 0, 9], stiffness: 1}\n", 7, "did you mean 'tip'"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: nose, stiffness: 1}\n", 7, "nose"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: tip, stiffness: 1}\n", 7, "to itself"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: [0, 0, 9], stiffness: -1}\n", 7, "stiffness"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: [0, 0, 9], stiffness: 3 N}\n", 7, "expected a stiffness (N/mm"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: [0, 0, 9]}\n", 7, "'stiffness' is missing"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, stiffness: 1}\n", 7, "'to' is missing"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: {x: 1}, stiffness: 1}\n", 7, "a marker, or a point in space"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: [1, 2], stiffness: 1}\n", 7, "to"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: [10, 10, 10], stiffness: 1}\n", 7, "lie in one point"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: [0, 0, 9], stiffness: 1, rest_length: -2}\n", 7, "rest_length"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: [0, 0, 9], stiffness: 1, mode: push}\n", 7, "tension_only"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: [0, 0, 9], stiffness: 1, lenght: 2}\n", 7, "lenght"},
     {"pliant: 1\nbodies: []\n", 2, "bodies is empty"},
     {"pliant: 1\nmesh: {design: {kind: block}}\nbodies: [{name: a}]\n", 2, "belongs inside a body"},
     {"pliant: 1\nbodies:\n- {name: a.b, mesh: {design: {kind: block}}}\n", 3, "no name for a body"},
@@ -364,6 +378,35 @@ static const struct {
      "block}}}\n",
      4, "given twice"},
 };
+
+// Springs to space and between markers, with units; the rest length defaults to the distance.
+static void test_springs(void **state)
+{
+    (void)state;
+    pl_findings *findings = pl_findings_create();
+    pl_robot *robot = NULL;
+    pl_error err = {0};
+    PL_CHECK_OK(
+        load(GOOD_HEAD FIXED
+             "markers: {tip: {at: [10, 10, 10]}, mid: {at: [5, 10, 10]}}\nsprings:\n"
+             "- {name: s1, from: tip, to: [3 cm, 10, 10], stiffness: 200 N/m}\n"
+             "- {name: s2, from: tip, to: mid, stiffness: 2, rest_length: 4 mm, mode: tension_only}\n",
+             &robot, findings, &err));
+    assert_int_equal(robot->spring_count, 2);
+    const pl_spring *a = &robot->spring[0], *b = &robot->spring[1];
+    PL_CHECK_NEAR(a->stiffness, 0.2, 1e-15);
+    PL_CHECK_NEAR(a->distance, 20, 1e-9);
+    PL_CHECK_NEAR(a->rest, a->distance, 0);
+    assert_int_equal(a->to, -1);
+    assert_false(a->tension_only);
+    assert_int_equal(b->from, 0);
+    assert_int_equal(b->to, 1);
+    PL_CHECK_NEAR(b->distance, 5, 1e-9);
+    PL_CHECK_NEAR(b->rest, 4, 0);
+    assert_true(b->tension_only);
+    pl_robot_destroy(robot);
+    pl_findings_destroy(findings);
+}
 
 static void test_wrong(void **state)
 {
@@ -644,10 +687,9 @@ static void test_mesh_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_everything), cmocka_unit_test(test_two_bodies),
-        cmocka_unit_test(test_wrong),      cmocka_unit_test(test_warnings),
-        cmocka_unit_test(test_several),    cmocka_unit_test(test_mutations),
-        cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_everything), cmocka_unit_test(test_two_bodies),  cmocka_unit_test(test_springs),
+        cmocka_unit_test(test_wrong),      cmocka_unit_test(test_warnings),    cmocka_unit_test(test_several),
+        cmocka_unit_test(test_mutations),  cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_cache),
         cmocka_unit_test(test_mesh_file),  cmocka_unit_test(test_failed_pick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
