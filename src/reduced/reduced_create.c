@@ -518,11 +518,11 @@ pl_status pl_reduced_create(const pl_reduced_def *def, pl_model **out, pl_findin
     m->ops = create_ops(def);
     m->name = reduced_text(m, def->name ? def->name : "robot");
     create_base(m, def);
-    bool ok = m->name && create_sections(m, def) && create_actuators(m, def) &&
-              reduced_create_commands(m, def) && create_sensors(m, def);
+    bool ok = m->name && create_sections(m, def) && create_actuators(m, def) && create_sensors(m, def);
     status = ok ? create_kind(m, def, err) : PL_OK;
-    ok = ok && status == PL_OK && create_points(m) && create_markers(m, def) && create_now(m) &&
-         create_derivatives(m) && create_actuator_info(m);
+    // the kind measures its actuators at rest, which the commands' own rest values need
+    ok = ok && status == PL_OK && reduced_create_commands(m, def) && create_points(m) &&
+         create_markers(m, def) && create_now(m) && create_derivatives(m) && create_actuator_info(m);
     if (!ok) {
         reduced_destroy(m);
         return status != PL_OK ? status : pl_fail_memory(err, "the reduced model");

@@ -203,6 +203,23 @@ static void test_contradicting_lengths_are_refused(void **state)
     assert_non_null(strstr(err.text, "contradict"));
 }
 
+// A command's rest value is the measure its actuator has undeformed, whatever its range.
+static void test_rest_of_lengths(void **state)
+{
+    (void)state;
+    line_plan p;
+    line_init(&p, PL_CONSTANT_CURVATURE);
+    line_section(&p, "only", 103, 40, 0.1, 0.03, 1);
+    pl_line_actuator_def *a = line_actuator(&p, "l1", PL_CABLE, PL_DRIVE_LENGTH, 0, 103, 20, 0);
+    a->has_range = true;
+    a->range[0] = 85;
+    a->range[1] = 135;
+    line_marker(&p, "tip", 103);
+    pl_model *model = line_build(&p);
+    PL_CHECK_NEAR(pl_model_get_info(model).command[0].rest, 103, 1e-9);
+    pl_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +232,7 @@ int main(void)
         cmocka_unit_test(test_pressure_bends_by_stiffness),
         cmocka_unit_test(test_idle_lengths_leave_least_energy),
         cmocka_unit_test(test_contradicting_lengths_are_refused),
+        cmocka_unit_test(test_rest_of_lengths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
