@@ -24,18 +24,19 @@ static pl_status ratio_check(const pl_ratio_test *t, pl_error *err)
 {
     if (!(t->length > 0) || !(t->interface > 0 && t->interface < t->length)) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "elongation test: the interface at %g mm must lie inside the bar of %g mm",
+                       "elongation test: the interface is at %g mm, must be inside the bar of %g mm",
                        t->interface, t->length);
     }
     if (!(t->pull > 0 && t->pull <= t->length)) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "elongation test: pulled by %g mm, must be > 0 and at most the length %g", t->pull,
-                       t->length);
+                       "elongation test: the elongation is %g mm, must be > 0 and at most the length %g",
+                       t->pull, t->length);
     }
     if (!(t->moved > 0 && t->moved < t->pull)) {
-        return pl_fail(err, PL_BAD_INPUT,
-                       "elongation test: the interface moved by %g mm, must be between 0 and the pull of %g",
-                       t->moved, t->pull);
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "elongation test: the interface moved by %g mm, must be between 0 and the elongation of %g",
+            t->moved, t->pull);
     }
     if (!(t->r_omega > 2 * RATIO_SMALLEST && t->r_omega <= 1)) {
         return pl_fail(err, PL_BAD_INPUT,

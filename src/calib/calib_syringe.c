@@ -134,7 +134,7 @@ static pl_status syringe_row(char *const *part, int count, const char *name, int
         out[k] = strtod(part[column[k]], &end) * (k ? c->volume_unit : c->pressure_unit);
         end += strspn(end, " \t\r");
         if (end == part[column[k]] || *end || !isfinite(out[k])) {
-            return pl_fail(err, PL_BAD_FILE, "%s:%d: '%s' is no number", name, line, part[column[k]]);
+            return pl_fail(err, PL_BAD_FILE, "%s:%d: '%s' is not a number", name, line, part[column[k]]);
         }
     }
     return PL_OK;
@@ -267,11 +267,10 @@ static pl_status syringe_branch(syringe_point *point, int count, double ambient,
     pl_isotonic(bins, y, weight, block);
     for (int i = 0; i < bins; ++i) {
         if (!(y[i] > 0)) {
-            return pl_fail(
-                err, PL_BAD_INPUT,
-                "syringe: at %g kPa the chamber would have %g of its volume; are the volumes of chamber, "
-                "tube and syringe right, and is the pressure absolute?",
-                1e3 * x[i], y[i]);
+            return pl_fail(err, PL_BAD_INPUT,
+                           "syringe: at %g kPa the chamber would have %g of its volume; check the volumes of "
+                           "chamber, tube and syringe, and whether the pressure is absolute",
+                           1e3 * x[i], y[i]);
         }
         out->pressure[out->count] = x[i] - ambient;
         out->ratio[out->count++] = y[i];

@@ -292,7 +292,7 @@ static bool header_take(reader *r, int i)
         return true;
     }
     if (*column >= 0 && is_true == *column_true) {
-        pl_fail(r->err, PL_BAD_INPUT, "%s:%d: columns %d and %d both hold %s%s; one is expected", r->name,
+        pl_fail(r->err, PL_BAD_INPUT, "%s:%d: columns %d and %d both contain %s%s, expected one", r->name,
                 r->line, *column + 1, i + 1, is_true ? "true " : "", stress ? "stress" : "strain");
         return false;
     }
@@ -336,7 +336,7 @@ static bool row_number(reader *r, int column, double *out)
     }
     char text[40];
     span_copy(part, text, sizeof text);
-    pl_fail(r->err, PL_BAD_INPUT, "%s:%d: column %d holds '%s', expected a number", r->name, r->line,
+    pl_fail(r->err, PL_BAD_INPUT, "%s:%d: column %d contains '%s', expected a number", r->name, r->line,
             column + 1, text);
     return false;
 }
@@ -378,7 +378,7 @@ static bool row_read(reader *r)
     }
     if (r->sample_count > 0 && s.strain < r->reached - TREMBLE) {
         pl_fail(r->err, PL_BAD_INPUT,
-                "%s:%d: strain falls from %g to %g; expected one pull, ascending: keep the loading part of "
+                "%s:%d: strain decreases from %g to %g; expected ascending strain: keep the loading part of "
                 "the test",
                 r->name, r->line, r->reached, s.strain);
         return false;
@@ -418,8 +418,8 @@ static bool database_read(reader *r, pl_tensile *out)
             return false;
         }
         if (done) {
-            pl_fail(r->err, PL_BAD_INPUT, "%s:%d: the text ends before a line that names the columns",
-                    r->name, r->line);
+            pl_fail(r->err, PL_BAD_INPUT,
+                    "%s:%d: the text ends before the line with the names of the columns", r->name, r->line);
             return false;
         }
         span words, unit;
@@ -456,8 +456,8 @@ static bool plain_read(reader *r)
     }
     if (r->part_count != 2) {
         pl_fail(r->err, PL_BAD_INPUT,
-                "%s:%d: %d columns without names; expected strain and stress, or a first line that names the "
-                "columns",
+                "%s:%d: %d columns without names; expected strain and stress, or a first line with the names "
+                "of the columns",
                 r->name, r->line, r->part_count);
         return false;
     }
@@ -510,7 +510,7 @@ pl_status pl_tensile_parse(const char *text, size_t length, const char *name, pl
 
     bool done, good = reader_next(&r, &done);
     if (good && done) {
-        pl_fail(r.err, PL_BAD_INPUT, "%s: the file holds no data", r.name);
+        pl_fail(r.err, PL_BAD_INPUT, "%s: the file has no data", r.name);
         good = false;
     }
     if (good) {

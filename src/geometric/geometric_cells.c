@@ -70,11 +70,10 @@ static pl_status law_of_region(pl_geometric *g, int32_t region, geo_law *law, pl
     law_moduli(m, &mu, &lambda);
     // Poisson ratios below 0 have no shape parameter: lambda >= 0 is what blending can express
     if (lambda < 0 && g->options.form == PL_FORM_BLENDED) {
-        return pl_fail(
-            err, PL_BAD_INPUT,
-            "local_global: the material of region '%s' has a negative Poisson ratio, which no shape "
-            "parameter expresses; use form: mu_lambda",
-            g->mesh.region_name[region]);
+        return pl_fail(err, PL_BAD_INPUT,
+                       "local_global: the material of region '%s' has a negative Poisson's ratio, which no "
+                       "shape parameter can represent; use form: mu_lambda",
+                       g->mesh.region_name[region]);
     }
     *law = (geo_law){.target = GEO_BLEND, .w = mu + 1.5 * fmax(lambda, 0), .mu = mu, .lambda = lambda};
     law->R = mu / law->w;
@@ -180,10 +179,10 @@ static pl_status cells_owners(pl_geometric *g, int *owner, double *normal, pl_er
             const int32_t e = (int32_t)(a->face[k] / 8);
             double x[3 * PL_FACE_NODES_MAX], p[3], q[3];
             if (owner[e] >= 0 && owner[e] != i) {
-                return pl_fail(
-                    err, PL_BAD_INPUT,
-                    "local_global: the films '%s' and '%s' share an element, which cannot grow for both",
-                    g->robot->actuator[owner[e]].name, a->name);
+                return pl_fail(err, PL_BAD_INPUT,
+                               "local_global: the films '%s' and '%s' share an element, which cannot grow "
+                               "for both of them",
+                               g->robot->actuator[owner[e]].name, a->name);
             }
             owner[e] = i;
             if (pl_mesh_gather_face(g->corner, a->face[k], x) == 3) {

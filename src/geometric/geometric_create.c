@@ -24,7 +24,7 @@ pl_geometric_options pl_geometric_options_default(void)
 pl_status pl_geometric_preset(const char *name, pl_geometric_options *options, pl_error *err)
 {
     if (strcmp(name, "fang2020") != 0) {
-        return pl_fail(err, PL_BAD_INPUT, "local_global: no preset is called '%s', expected fang2020", name);
+        return pl_fail(err, PL_BAD_INPUT, "local_global: there is no preset '%s', expected fang2020", name);
     }
     const pl_progress progress = options->progress;
     *options = pl_geometric_options_default();
@@ -65,15 +65,15 @@ static pl_status options_check(const pl_geometric_options *o, pl_error *err)
         return pl_fail(err, PL_BAD_INPUT, "local_global: time_limit is %g s, must be >= 0", o->time_limit);
     }
     if (o->even_weights && o->metric != PL_METRIC_VERTEX) {
-        return pl_fail(err, PL_BAD_INPUT,
-                       "local_global: elements can count without their volumes in the vertex metric only");
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "local_global: weights without element volumes are possible only in the vertex metric");
     }
     if (o->form == PL_FORM_MU_LAMBDA && (o->metric == PL_METRIC_VERTEX || o->unit_weights)) {
         return pl_fail(
             err, PL_BAD_INPUT,
-            "local_global: form mu_lambda is an energy of deformation gradients with the materials' own "
-            "moduli; %s",
-            o->metric == PL_METRIC_VERTEX ? "use metric: gradient" : "unit weights have none");
+            "local_global: form mu_lambda needs deformation gradients and the moduli of the materials; %s",
+            o->metric == PL_METRIC_VERTEX ? "use metric: gradient" : "unit weights have no moduli");
     }
     return PL_OK;
 }

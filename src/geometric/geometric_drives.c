@@ -75,7 +75,7 @@ static pl_status drive_choose(pl_geometric *g, int i, pl_error *err)
                        pl_actuator_kind_name(a->kind), a->name,
                        a->kind == PL_CHAMBER
                            ? "; mesh its cavity (mesh: {fill: true}) or use actuation: constraint"
-                           : ": its faces belong to tets, and a film grows as prisms");
+                           : ": its faces belong to tets, but growth of a film needs prisms");
     }
     // a cable is exact as a constraint, and no dearer: it grows where it is told to
     d->has_elements = can && g->options.actuation != PL_ACTUATE_CONSTRAINT &&
@@ -90,8 +90,8 @@ pl_status geo_drives_create(pl_geometric *g, pl_error *err)
     g->drive = PL_NEW_ARRAY(geo_drive, g->drive_count);
     pl_status status = g->drive ? geo_guides_create(g, err) : pl_fail_memory(err, "local_global: actuators");
     if (status == PL_OK && g->drive_count > GEO_ROWS) {
-        status = pl_fail(err, PL_BAD_INPUT, "local_global: %d actuators, at most %d are possible",
-                         g->drive_count, GEO_ROWS);
+        status = pl_fail(err, PL_BAD_INPUT, "local_global: %d actuators, the limit is %d", g->drive_count,
+                         GEO_ROWS);
     }
     for (int i = 0; status == PL_OK && i < g->drive_count; ++i) {
         geo_drive *d = &g->drive[i];
@@ -136,7 +136,7 @@ static pl_status drive_push(pl_geometric *g, int i, double value, pl_error *err)
             [PL_CABLE] = "length_ratio", [PL_CHAMBER] = "volume_ratio", [PL_FILM] = "area_ratio"};
         return pl_fail(err, PL_BAD_INPUT, "local_global: '%s' is driven by %s, and %s; drive it by its %s",
                        a->name, pl_drive_name(a->drive),
-                       d->has_elements ? "growth knows no effort" : "the vertex metric has no unit of force",
+                       d->has_elements ? "growth has no effort" : "the vertex metric has no unit of force",
                        ratio[a->kind]);
     }
     if (pl_actuator_law(a) == PL_LAW_GAS) {
@@ -162,8 +162,8 @@ static pl_status drive_charge(pl_geometric *g, int i, double voltage, pl_error *
                                         PL_VACUUM_PERMITTIVITY * a->permittivity, voltage, &highest);
     if (isnan(ratio)) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "local_global: '%s' is asked for %g V, and from %.6g V on a free film of its material "
-                       "thins without end",
+                       "local_global: '%s' is set to %g V, but from %.6g V a free film of its material thins "
+                       "without limit",
                        a->name, voltage, highest);
     }
     g->drive[i].target = ratio * g->drive[i].rest;
@@ -193,15 +193,15 @@ static pl_status drive_begin(pl_geometric *g, int i, double value, pl_error *err
         return status;
     }
     if (!(d->target > 0 && isfinite(d->target))) {
-        return pl_fail(err, PL_BAD_INPUT, "'%s': a measure of %g is asked for, must be above 0", a->name,
+        return pl_fail(err, PL_BAD_INPUT, "'%s': the prescribed measure is %g, must be above 0", a->name,
                        d->target);
     }
     d->mode = d->has_elements ? GEO_GROWTH : GEO_CONSTRAINT;
     const double rigid = d->mode == GEO_GROWTH && d->sign > 0 ? geo_cable_rigid(g, d) : 0;
     if (d->target <= rigid) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "local_global: '%s' is asked for a length of %g mm, and the pieces of it that no "
-                       "triangle shrinks are %g mm long; ask for more, or use actuation: constraint",
+                       "local_global: '%s' is set to a length of %g mm, but its pieces without a triangle "
+                       "are already %g mm long; use a larger length, or actuation: constraint",
                        a->name, d->target, rigid);
     }
     return PL_OK;

@@ -88,10 +88,9 @@ pl_status geo_loads_create(pl_geometric *g, pl_error *err)
     const bool any =
         status == PL_OK && (load_weight(g) || robot->force_count > 0 || robot->pressure_count > 0);
     if (any && g->options.metric == PL_METRIC_VERTEX) {
-        status = pl_fail(
-            err, PL_BAD_INPUT,
-            "local_global: the vertex metric has no unit of force, so gravity, forces and pressures mean "
-            "nothing in it; use metric: gradient");
+        status = pl_fail(err, PL_BAD_INPUT,
+                         "local_global: the vertex metric has no unit of force, so gravity, forces and "
+                         "pressures are not defined; use metric: gradient");
     }
     for (int k = 0; status == PL_OK && k < robot->force_count; ++k) {
         load_spread(g, &robot->marker[robot->force[k].marker].point, robot->force[k].force);

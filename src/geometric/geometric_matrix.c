@@ -230,7 +230,7 @@ static pl_status matrix_factor(const pl_geometric *g, geo_system *s, pl_error *e
     }
     if (status == PL_OK && (report.singular || report.negative_count > 0 || report.perturbed_count > 0)) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "local_global: the supports leave a part of '%s' loose; hold it in x, y and z",
+                       "local_global: the supports leave a part of '%s' free to move; fix it in x, y and z",
                        pl_robot_name(g->robot));
     }
     return status;

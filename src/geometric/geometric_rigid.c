@@ -78,7 +78,7 @@ pl_status geo_rigid_create(pl_geometric *g, pl_error *err)
             continue;
         }
         if (g->rigid_count == GEO_RIGIDS) {
-            return pl_fail(err, PL_BAD_INPUT, "local_global: at most %d rigid regions can be loose",
+            return pl_fail(err, PL_BAD_INPUT, "local_global: at most %d rigid regions can be free",
                            GEO_RIGIDS);
         }
         geo_rigid *rigid = &g->rigid[g->rigid_count++];

@@ -373,7 +373,7 @@ static void solve_report(const pl_geometric *g, const solve *s, bool done, pl_ou
         snprintf(text, sizeof report->message, "interrupted");
     } else if (!isfinite(s->step)) {
         report->outcome = PL_ITERATION_LIMIT;
-        snprintf(text, sizeof report->message, "the iteration left the numbers of a computer");
+        snprintf(text, sizeof report->message, "the iteration diverged (overflow)");
     } else if (g->options.stop == PL_STOP_TIP_MOTION && g->iterations < g->options.iteration_limit) {
         report->outcome = PL_NOT_CONVERGED;
         snprintf(
@@ -383,8 +383,8 @@ static void solve_report(const pl_geometric *g, const solve *s, bool done, pl_ou
             g->options.tip_tolerance, s->step);
     } else {
         snprintf(text, sizeof report->message,
-                 "the limit of %d iterations or the time limit came first; the plain step is %.2g mm, %.2g "
-                 "was wanted",
+                 "stopped by the limit of %d iterations or the time limit; the plain step is %.2g mm, the "
+                 "tolerance %.2g",
                  g->options.iteration_limit, s->step, g->options.length_tolerance);
     }
 }

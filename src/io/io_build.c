@@ -125,22 +125,23 @@ static void build_sort_faces(const pl_build *build, int64_t *start, int32_t *cor
 static void build_tell(const pl_mesh_report *report, const char *path, pl_findings *findings)
 {
     if (report->flipped_elements) {
-        pl_findings_add(findings, PL_NOTE, path, 0, "%d elements had the other orientation and were turned",
+        pl_findings_add(findings, PL_NOTE, path, 0, "%d elements were inverted and have been reoriented",
                         (int)report->flipped_elements);
     }
     if (report->duplicate_vertices) {
-        pl_findings_add(findings, PL_WARNING, path, 0, "%d vertices lie at the place of another one",
+        pl_findings_add(findings, PL_WARNING, path, 0, "%d vertices coincide with another vertex",
                         (int)report->duplicate_vertices);
-        pl_findings_advise(findings,
-                           "the body may be split there: merge coincident nodes where the mesh was made");
+        pl_findings_advise(
+            findings,
+            "the body may be disconnected there: merge coincident nodes in the program that wrote the mesh");
     }
     if (report->unused_vertices) {
-        pl_findings_add(findings, PL_NOTE, path, 0, "%d vertices belong to no element and were left out",
+        pl_findings_add(findings, PL_NOTE, path, 0, "%d vertices belong to no element and were removed",
                         (int)report->unused_vertices);
     }
     if (report->unmatched_faces) {
         pl_findings_add(findings, PL_WARNING, path, 0,
-                        "%d surface faces belong to no element and were left out",
+                        "%d surface faces belong to no element and were removed",
                         (int)report->unmatched_faces);
     }
 }
@@ -200,8 +201,8 @@ pl_status pl_build_finish(pl_build *build, const char *path, double unit, pl_mes
     } else if (!(unit >= 0) || !isfinite(unit)) {
         status = pl_fail(err, PL_BAD_INPUT, "%s: the unit is %g mm, must be positive", path, unit);
     } else if (build->element_count == 0) {
-        status = pl_fail(err, PL_BAD_INPUT, "%s: holds no tetrahedron and no prism; a volume mesh is needed",
-                         path);
+        status =
+            pl_fail(err, PL_BAD_INPUT, "%s: has no tetrahedra and no prisms; a volume mesh is needed", path);
     } else {
         for (int64_t i = 0; unit > 0 && unit != 1 && i < 3 * (int64_t)build->vertex_count; ++i) {
             build->position[i] *= unit;

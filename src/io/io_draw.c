@@ -43,8 +43,8 @@ pl_status pl_canvas_begin(pl_canvas *canvas, const char *what, const char *path,
         return pl_fail(err, PL_BAD_INPUT, "%s: the file %s must end in .png or .svg", what, path);
     }
     if (width < 64 || width > 10000 || height < 64 || height > 10000) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: the size is %d x %d pixels, 64 to 10000 each way is possible",
-                       what, width, height);
+        return pl_fail(err, PL_BAD_INPUT, "%s: the size is %d x %d pixels, expected 64 to 10000 each", what,
+                       width, height);
     }
     canvas->is_svg = svg;
     canvas->surface = svg ? cairo_svg_surface_create_for_stream(draw_append, &canvas->svg, width, height)

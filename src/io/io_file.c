@@ -56,7 +56,7 @@ pl_status pl_file_read(const char *path, char **data, size_t *bytes, pl_error *e
     if (fstat(fd, &info) != 0) {
         status = pl_fail(err, PL_BAD_FILE, "%s: cannot be examined: %s", path, strerror(errno));
     } else if (S_ISDIR(info.st_mode)) {
-        status = pl_fail(err, PL_BAD_FILE, "%s: is a folder, a file was expected", path);
+        status = pl_fail(err, PL_BAD_FILE, "%s: is a folder, expected a file", path);
     } else {
         status = file_drain(fd, S_ISREG(info.st_mode) ? (size_t)info.st_size : 0, path, data, bytes, err);
     }
@@ -118,7 +118,7 @@ pl_status pl_file_write(const char *path, const void *data, size_t bytes, pl_err
     struct stat info;
     const bool exists = stat(path, &info) == 0;
     if (exists && S_ISDIR(info.st_mode)) {
-        return pl_fail(err, PL_BAD_FILE, "%s: is a folder, a file name was expected", path);
+        return pl_fail(err, PL_BAD_FILE, "%s: is a folder, expected a file name", path);
     }
     if (exists && !S_ISREG(info.st_mode)) {
         return file_write_through(path, data, bytes, err);

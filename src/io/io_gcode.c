@@ -82,7 +82,7 @@ static void gcode_head(gcode *g)
         }
     }
     pl_text_add(&g->text,
-                "; This file homes nothing: home the machine and bring every axis to its place at rest");
+                "; This file does not home the machine: home it and bring every axis to its rest position");
     for (int i = 0; i < g->count; ++i) {
         pl_text_add(&g->text, " %c%.5f", g->axis[i].info.hardware.axis, g->axis[i].info.hardware.offset);
     }
@@ -119,14 +119,14 @@ static pl_status gcode_place(const gcode *g, int i, int64_t k, double *at, const
     const double travel = pl_actuator_travel(&x->info, value, measure);
     const double place = h->offset + (h->reverse ? -travel : travel) / h->per_unit;
     if (!(fabs(place) < 1e9)) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: waypoint %d: no place for axis %c (%s): %g", path, (int)k,
+        return pl_fail(err, PL_BAD_INPUT, "%s: waypoint %d: no position for axis %c (%s): %g", path, (int)k,
                        h->axis, x->info.name, place);
     }
     *at = GCODE_GRAIN * round(place / GCODE_GRAIN);
     if (h->has_range && !(*at >= h->range[0] - GCODE_GRAIN && *at <= h->range[1] + GCODE_GRAIN)) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "%s: waypoint %d: axis %c (%s) would stand at %.5f, outside its range of %g to %g",
-                       path, (int)k, h->axis, x->info.name, *at, h->range[0], h->range[1]);
+                       "%s: waypoint %d: axis %c (%s) would be at %.5f, outside its range of %g to %g", path,
+                       (int)k, h->axis, x->info.name, *at, h->range[0], h->range[1]);
     }
     return PL_OK;
 }
@@ -173,7 +173,7 @@ pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_model *model, 
     const pl_model_info info = pl_model_get_info(model);
     if (info.command_count != motion->info.command_count ||
         info.actuator_count != motion->info.actuator_count) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: the motion is of another robot", path);
+        return pl_fail(err, PL_BAD_INPUT, "%s: the motion belongs to another robot", path);
     }
     gcode_head(&g);
     pl_status status = PL_OK;
@@ -184,6 +184,6 @@ pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_model *model, 
         pl_text_clear(&g.text);
         return status;
     }
-    pl_text_add(&g.text, "M400 ; wait for the last move\n; end: the axes keep their places\n");
+    pl_text_add(&g.text, "M400 ; wait for the last move\n; end: the axes keep their positions\n");
     return io_text_write(&g.text, path, err);
 }

@@ -307,8 +307,8 @@ static pl_status inp_read_elements(pl_inp *inp, const inp_keyword *k)
     inp_type type;
     if (!inp_element_type(k->type, &type)) {
         return pl_fail(inp->err, PL_BAD_INPUT,
-                       "%s:%d: element type \"%s\" is not known; C3D4, C3D10, C3D6 and C3D15 are", inp->path,
-                       inp->line, k->type);
+                       "%s:%d: element type \"%s\" is not supported, expected C3D4, C3D10, C3D6 or C3D15",
+                       inp->path, inp->line, k->type);
     }
     int32_t set = -1;
     if (type.corners) {
@@ -391,7 +391,7 @@ static pl_status inp_read_set(pl_inp *inp, const inp_keyword *k, pl_inp_sets *se
                 good = pl_inp_set_add(sets->set + s, label);
             } else if (entry.p < entry.end) {
                 if (!inp_name(entry, word, sizeof word) || sets->word.count > INP_SETS_MAX) {
-                    return inp_fail(inp, "a set holds numbers or names of sets");
+                    return inp_fail(inp, "a set contains numbers or names of sets");
                 }
                 good = pl_inp_set_add_word(sets, s, word);
             }
@@ -407,7 +407,7 @@ static pl_status inp_read_set(pl_inp *inp, const inp_keyword *k, pl_inp_sets *se
 static pl_status inp_read_surface(pl_inp *inp, const inp_keyword *k)
 {
     if (k->type[0] && strcasecmp(k->type, "ELEMENT") != 0) {
-        return pl_fail(inp->err, PL_BAD_INPUT, "%s:%d: *SURFACE of type \"%s\", TYPE=ELEMENT was expected",
+        return pl_fail(inp->err, PL_BAD_INPUT, "%s:%d: *SURFACE of type \"%s\", expected TYPE=ELEMENT",
                        inp->path, inp->line, k->type);
     }
     if (!k->name[0]) {
@@ -452,7 +452,8 @@ static pl_status inp_read_instance(pl_inp *inp)
 {
     inp_span line;
     if (inp_data_line(inp, &line)) {
-        return inp_fail(inp, "*INSTANCE moves a part, which is not understood; write a flat file (no parts)");
+        return inp_fail(inp,
+                        "*INSTANCE moves a part, which is not supported; write a flat file (without parts)");
     }
     return PL_OK;
 }
@@ -482,7 +483,7 @@ static pl_status inp_block(pl_inp *inp, const inp_keyword *k)
         return inp_read_instance(inp);
     }
     if (strcasecmp(k->word, "include") == 0) {
-        return inp_fail(inp, "*INCLUDE is not followed; put the included text into this file");
+        return inp_fail(inp, "*INCLUDE is not supported; insert the included text into this file");
     }
     if (strcasecmp(k->word, "solid section") == 0 && k->elset[0]) {
         const int32_t set = pl_inp_set_need(&inp->elsets, k->elset);
@@ -504,7 +505,7 @@ static pl_status inp_parse(pl_inp *inp)
     pl_status status = PL_OK;
     while (status == PL_OK && inp_line(inp, &line, false)) {
         if (*line.p != '*') {
-            return inp_fail(inp, "a keyword (*NODE, *ELEMENT ...) was expected");
+            return inp_fail(inp, "expected a keyword (*NODE, *ELEMENT ...)");
         }
         inp_keyword k;
         inp_read_keyword(inp, line, &k);

@@ -140,9 +140,9 @@ static pl_status inp_mark(pl_inp *inp, const pl_inp_sets *sets, int32_t s, const
                 continue;
             }
             if (index < 0) {
-                return pl_fail(inp->err, PL_BAD_INPUT, "%s: the set %s names %s %lld, which does not exist",
-                               inp->path, set->name, map == &inp->nodes ? "node" : "element",
-                               (long long)entry);
+                return pl_fail(inp->err, PL_BAD_INPUT,
+                               "%s: the set %s refers to %s %lld, which does not exist", inp->path, set->name,
+                               map == &inp->nodes ? "node" : "element", (long long)entry);
             }
             mark[index] = value;
             continue;
@@ -150,7 +150,7 @@ static pl_status inp_mark(pl_inp *inp, const pl_inp_sets *sets, int32_t s, const
         const char *word = sets->word.name[-1 - entry];
         const int32_t inner = pl_inp_set_find(sets, word);
         if (inner < 0 || depth == 0) {
-            return pl_fail(inp->err, PL_BAD_INPUT, "%s: the set %s holds the set %s, which %s", inp->path,
+            return pl_fail(inp->err, PL_BAD_INPUT, "%s: the set %s contains the set %s, which %s", inp->path,
                            set->name, word, inner < 0 ? "does not exist" : "is nested too deep");
         }
         const pl_status status = inp_mark(inp, sets, inner, map, mark, value, depth - 1);
@@ -174,7 +174,7 @@ static pl_status inp_resolve_elements(pl_inp *inp)
             *node = pl_label_find(&inp->nodes, *label);
             if (*node < 0) {
                 return pl_fail(inp->err, PL_BAD_INPUT,
-                               "%s: an element names the node %lld, which does not exist", inp->path,
+                               "%s: an element refers to node %lld, which does not exist", inp->path,
                                (long long)*label);
             }
         }
@@ -320,7 +320,7 @@ static pl_status inp_resolve_shells(pl_inp *inp)
             corner[count] = pl_label_find(&inp->nodes, face[1 + a]);
             if (corner[count++] < 0) {
                 return pl_fail(inp->err, PL_BAD_INPUT,
-                               "%s: an element names the node %lld, which does not exist", inp->path,
+                               "%s: an element refers to node %lld, which does not exist", inp->path,
                                (long long)face[1 + a]);
             }
         }

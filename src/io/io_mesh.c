@@ -37,11 +37,10 @@ pl_status pl_mesh_load(const char *path, double unit, const pl_mesher *mesher, p
     }
     if (mesh_one_of(extension, foreign, PL_COUNT(foreign))) {
         if (!mesher || !mesher->build) {
-            return pl_fail(
-                err, PL_BAD_INPUT,
-                "%s: %s files are read by pliant::meshing, which is not at hand; without it .vtu, .inp and "
-                ".node/.ele are known",
-                path, extension);
+            return pl_fail(err, PL_BAD_INPUT,
+                           "%s: %s files are read by pliant::meshing, which is not available; without it "
+                           "only .vtu, .inp and .node/.ele are supported",
+                           path, extension);
         }
         const pl_mesh_source source = {.kind = PL_SOURCE_FILE, .path = path, .unit = unit, .order = 1};
         return mesher->build(mesher->user, &source, NULL, out, findings, err);
@@ -49,11 +48,11 @@ pl_status pl_mesh_load(const char *path, double unit, const pl_mesher *mesher, p
     if (mesh_one_of(extension, closed, PL_COUNT(closed))) {
         return pl_fail(
             err, PL_BAD_INPUT,
-            "%s: %s files hold surfaces, a volume mesh was expected; give them under mesh: parts or step",
+            "%s: %s files contain surfaces, expected a volume mesh; give them under mesh: parts or step",
             path, extension);
     }
     return pl_fail(
         err, PL_BAD_INPUT,
-        "%s: the extension \"%s\" is not known; volume meshes are .vtu, .inp, .node/.ele, .msh, .vtk, .unv",
+        "%s: the extension \"%s\" is unknown; volume meshes are .vtu, .inp, .node/.ele, .msh, .vtk, .unv",
         path, extension);
 }

@@ -35,7 +35,7 @@ pl_status pl_reduced_load_text(const char *text, size_t length, const char *path
                                pl_findings *findings, pl_error *err)
 {
     if (!text || !out) {
-        return pl_fail(err, PL_BAD_INPUT, "robot file: a text and a place for the model are needed");
+        return pl_fail(err, PL_BAD_INPUT, "robot file: text and the result pointer must not be NULL");
     }
     *out = NULL;
     return model_read_text(text, length, path, out, findings, err);
@@ -136,7 +136,7 @@ pl_status pl_model_load(const char *path, const pl_model_load_options *options, 
 {
     static const pl_model_load_options none = {0};
     if (!path || !out) {
-        return pl_fail(err, PL_BAD_INPUT, "robot file: a path and a place for the model are needed");
+        return pl_fail(err, PL_BAD_INPUT, "robot file: path and the result pointer must not be NULL");
     }
     *out = NULL;
     options = options ? options : &none;
@@ -352,7 +352,7 @@ pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const
     const double *Q = def->frame;
     if (def->sensor_count > 0 || def->force_count > 0 || def->load_count > 0) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "%s: models with sensors, forces or distributed loads are not written", path);
+                       "%s: models with sensors, forces or distributed loads cannot be written", path);
     }
     pl_text_add(&t, "%spliant: 1\nname: ", comment ? comment : "");
     write_name(&t, def->name);

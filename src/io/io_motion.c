@@ -195,7 +195,7 @@ pl_status pl_motion_write_pressures(const pl_motion *motion, const char *path, p
     }
     if (chambers == 0) {
         pl_text_clear(&text);
-        return pl_fail(err, PL_BAD_INPUT, "%s: the robot has no chamber, there are no pressures to write",
+        return pl_fail(err, PL_BAD_INPUT, "%s: the robot has no chamber, so there are no pressures to write",
                        path);
     }
     pl_text_add(&text, "\n");

@@ -20,8 +20,8 @@ static pl_status path_triple(const io_table *t, const char *const name[3], pl_di
         return PL_OK;
     }
     if (there < 3) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: the columns %s, %s, %s go together, found %d of them", t->path,
-                       name[0], name[1], name[2], there);
+        return pl_fail(err, PL_BAD_INPUT, "%s: the columns %s, %s, %s must occur together, found %d of them",
+                       t->path, name[0], name[1], name[2], there);
     }
     *out = PL_NEW_ARRAY(double, 3 * (int64_t)t->row_count);
     pl_status status = *out ? PL_OK : pl_fail_memory(err, t->path);
@@ -59,8 +59,8 @@ static pl_status path_sizes(const io_table *t, const double *value, double large
 {
     for (int i = 0; i < 3 * t->row_count; ++i) {
         if (!(fabs(value[i]) <= largest)) {
-            return pl_fail(err, PL_BAD_INPUT, "%s:%d: %g %s is out of all reach, expected at most %g",
-                           t->path, t->line[i / 3], value[i], unit, largest);
+            return pl_fail(err, PL_BAD_INPUT, "%s:%d: %g %s is implausible, expected at most %g", t->path,
+                           t->line[i / 3], value[i], unit, largest);
         }
     }
     return PL_OK;
@@ -78,8 +78,8 @@ static pl_status path_time(const io_table *t, double **out, pl_error *err)
         *out ? io_table_column(t, column, PL_DIM_TIME, *out, 1, err) : pl_fail_memory(err, t->path);
     for (int r = 1; r < t->row_count && status == PL_OK; ++r) {
         if (!((*out)[r] > (*out)[r - 1])) {
-            status = pl_fail(err, PL_BAD_INPUT, "%s:%d: the time %g does not come after %g", t->path,
-                             t->line[r], (*out)[r], (*out)[r - 1]);
+            status = pl_fail(err, PL_BAD_INPUT, "%s:%d: the time %g must come after %g", t->path, t->line[r],
+                             (*out)[r], (*out)[r - 1]);
         }
     }
     return status;
@@ -139,8 +139,8 @@ static pl_status target_by_index(const io_table *t, int column, int32_t point_co
     for (int r = 0; r < t->row_count; ++r) {
         const double index = t->value[(int64_t)r * t->column_count + column];
         if (!(index >= 0 && index < point_count) || index != floor(index)) {
-            return pl_fail(err, PL_BAD_INPUT, "%s:%d: point %g is no body point, expected 0 to %d", t->path,
-                           t->line[r], index, (int)point_count - 1);
+            return pl_fail(err, PL_BAD_INPUT, "%s:%d: point %g is not a body point, expected 0 to %d",
+                           t->path, t->line[r], index, (int)point_count - 1);
         }
         out->point[r] = (int32_t)index;
     }
@@ -170,10 +170,10 @@ static pl_status target_by_place(const io_table *t, const double *at, const doub
         double d[3];
         pl_sub3(rest + 3 * (near < 0 ? 0 : near), at + 3 * r, d);
         if (near < 0 || !(pl_norm3(d) <= reach)) {
-            return pl_fail(
-                err, PL_BAD_INPUT,
-                "%s:%d: no body point within %g mm of (%g, %g, %g) at rest; the nearest is %g mm off",
-                t->path, t->line[r], reach, at[3 * r], at[3 * r + 1], at[3 * r + 2], pl_norm3(d));
+            return pl_fail(err, PL_BAD_INPUT,
+                           "%s:%d: no body point within %g mm of (%g, %g, %g) in the undeformed "
+                           "configuration; the nearest is %g mm away",
+                           t->path, t->line[r], reach, at[3 * r], at[3 * r + 1], at[3 * r + 2], pl_norm3(d));
         }
         out->point[r] = near;
     }
@@ -191,7 +191,7 @@ static pl_status target_twice(const io_table *t, int32_t point_count, const pl_s
     for (int r = 0; r < t->row_count && status == PL_OK; ++r) {
         int *slot = &seen[out->point[r]];
         if (*slot) {
-            status = pl_fail(err, PL_BAD_INPUT, "%s:%d: stands for the same body point as line %d", t->path,
+            status = pl_fail(err, PL_BAD_INPUT, "%s:%d: refers to the same body point as line %d", t->path,
                              t->line[r], *slot);
         }
         *slot = t->line[r];
@@ -208,8 +208,8 @@ static pl_status target_fill(const io_table *t, const double *rest, int32_t poin
     double *at = NULL;
     pl_status status = path_triple(t, path_xyz, PL_DIM_LENGTH, &out->place, err);
     if (status == PL_OK && !out->place) {
-        status = pl_fail(err, PL_BAD_INPUT, "%s: the columns x, y, z (where the points shall be) are missing",
-                         t->path);
+        status =
+            pl_fail(err, PL_BAD_INPUT, "%s: the columns x, y, z (target positions) are missing", t->path);
     }
     if (status == PL_OK) {
         status = path_sizes(t, out->place, 1e9, "mm", err);
@@ -221,9 +221,10 @@ static pl_status target_fill(const io_table *t, const double *rest, int32_t poin
     if (status == PL_OK && column < 0) {
         status = path_triple(t, start, PL_DIM_LENGTH, &at, err);
         if (status == PL_OK && !at) {
-            status = pl_fail(
-                err, PL_BAD_INPUT,
-                "%s: which body points? expected a column 'point' or x0, y0, z0 (places at rest)", t->path);
+            status = pl_fail(err, PL_BAD_INPUT,
+                             "%s: the body points are not given: expected a column 'point' or x0, y0, z0 "
+                             "(undeformed positions)",
+                             t->path);
         }
     }
     if (status == PL_OK) {

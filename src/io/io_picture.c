@@ -125,9 +125,8 @@ static pl_status picture_check(const pl_picture *p, const char *path, pl_error *
         return pl_fail(err, PL_BAD_INPUT, "picture %s: clip_normal must not be zero", path);
     }
     if (p->width < 0 || p->width > 10000 || p->height < 0 || p->height > 10000) {
-        return pl_fail(err, PL_BAD_INPUT,
-                       "picture %s: the size is %d x %d pixels, 64 to 10000 each way is possible", path,
-                       p->width, p->height);
+        return pl_fail(err, PL_BAD_INPUT, "picture %s: the size is %d x %d pixels, expected 64 to 10000 each",
+                       path, p->width, p->height);
     }
     return PL_OK;
 }

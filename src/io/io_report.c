@@ -85,9 +85,10 @@ static void report_cards(pl_text *t, const pl_motion *m)
         t,
         "<div class=cards>\n<div class=card><b class=%s>%d of %d</b><span>waypoints reached</span></div>\n",
         reached == m->count ? "good" : "bad", reached, m->count);
-    report_card(t, "", "largest error where reached", "%.4g mm", worst_reached);
+    report_card(t, "", "largest error of reached waypoints", "%.4g mm", worst_reached);
     report_card(t, reached == m->count ? "" : "bad", "largest error of all", "%.4g mm", worst);
-    report_card(t, "", "largest step of a command, of its range", "%.2f %%", 100 * report_largest_step(m));
+    report_card(t, "", "largest step of a command, relative to its range", "%.2f %%",
+                100 * report_largest_step(m));
     report_card(t, "", "duration", "%.4g s", m->count ? m->time[m->count - 1] : 0);
     pl_text_add(t, "</div>\n");
 }
@@ -280,7 +281,7 @@ static void report_facts(pl_text *t, const pl_report_def *def)
     if (def->fact_count == 0) {
         return;
     }
-    pl_text_add(t, "<h2>How it was made</h2><dl>\n");
+    pl_text_add(t, "<h2>Settings</h2><dl>\n");
     for (int i = 0; i < def->fact_count; ++i) {
         pl_text_add(t, "<dt>");
         io_html_text(t, def->fact[i][0]);
@@ -321,11 +322,11 @@ pl_status pl_motion_write_html(const pl_motion *motion, const pl_report_def *def
         pl_text_add(&t, "</div>\n");
         report_facts(&t, def);
         report_table(&t, motion, &commands, &efforts);
-        pl_text_add(
-            &t,
-            "<footer>Circles mark waypoints that were not reached: the marker stands at the nearest point. "
-            "Written by pliant %s.</footer>\n</main></body></html>\n",
-            pl_version());
+        pl_text_add(&t,
+                    "<footer>Circles mark waypoints that were not reached: there the marker is at the "
+                    "nearest reachable point. "
+                    "Written by pliant %s.</footer>\n</main></body></html>\n",
+                    pl_version());
     }
     report_release(&commands);
     report_release(&efforts);

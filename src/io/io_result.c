@@ -106,7 +106,7 @@ static pl_status result_check(const pl_data_array *array, int array_count, const
                               int extra_count, const char *path, pl_error *err)
 {
     if (array_count < 0 || array_count > RESULT_ARRAYS_MAX) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: %d arrays, at most %d are possible", path, array_count,
+        return pl_fail(err, PL_BAD_INPUT, "%s: %d arrays, the limit is %d", path, array_count,
                        RESULT_ARRAYS_MAX);
     }
     for (int i = 0; i < array_count; ++i) {
@@ -123,7 +123,7 @@ static pl_status result_check(const pl_data_array *array, int array_count, const
         }
         for (int64_t a = 0; extra[i].node && a < 3 * (int64_t)extra[i].triangle_count; ++a) {
             if (extra[i].node[a] < 0 || extra[i].node[a] >= extra[i].point_count) {
-                return pl_fail(err, PL_BAD_INPUT, "%s: extra cells %d name the point %d of %d", path, i,
+                return pl_fail(err, PL_BAD_INPUT, "%s: extra cells %d refer to point %d of %d", path, i,
                                (int)extra[i].node[a], (int)extra[i].point_count);
             }
         }
@@ -238,7 +238,7 @@ pl_status pl_series_add_pvd(const char *path, const char *file, double time, pl_
         status = pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", path, strerror(errno));
     } else if (at < 0 || pread(fd, found, sizeof tail - 1, at) != (ssize_t)(sizeof tail - 1) ||
                strcmp(found, tail) != 0) {
-        status = pl_fail(err, PL_BAD_FILE, "%s: is not the series that was begun there", path);
+        status = pl_fail(err, PL_BAD_FILE, "%s: is not the series that was begun", path);
     } else if (pwrite(fd, text.data, text.length, at) != (ssize_t)text.length) {
         status = pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", path, strerror(errno));
         if (ftruncate(fd, at) == 0) {

@@ -96,17 +96,17 @@ static bool actuator_strangers(io_robot_file *f, const io_node *node, const pl_a
     for (int i = 0; i < PL_COUNT(owner); ++i) {
         const io_node *n = io_child(node, owner[i].key);
         if (n && (int)def->kind != owner[i].kind) {
-            io_defect(f, n->key_line, "actuator '%s': '%s' belongs to a %s, this is a %s", def->name, n->key,
+            io_defect(f, n->key_line, "actuator '%s': '%s' is only for a %s, this is a %s", def->name, n->key,
                       kind_names[owner[i].kind], kind_names[def->kind]);
             good = false;
         } else if (n && owner[i].drive >= 0 && (int)def->drive != owner[i].drive) {
-            io_defect(f, n->key_line, "actuator '%s': '%s' belongs to the drive %s, this is %s", def->name,
+            io_defect(f, n->key_line, "actuator '%s': '%s' is only for the drive %s, this is %s", def->name,
                       n->key, pl_drive_name((pl_drive)owner[i].drive), pl_drive_name(def->drive));
             good = false;
         }
     }
     if (def->kind == PL_CABLE && (def->surface || def->region)) {
-        io_defect(f, node->line, "actuator '%s': a cable runs through points, it takes no surface or region",
+        io_defect(f, node->line, "actuator '%s': a cable runs through points; it has no surface or region",
                   def->name);
         good = false;
     }
@@ -157,7 +157,7 @@ static bool actuator_table(io_robot_file *f, const io_node *node, pl_actuator_de
         good = io_read_quantity(f, n->child, what, pl_drive_dimension(def->drive), &pair[2 * i]) && good;
         good = io_read_quantity(f, n->child->next, what, PL_DIM_NUMBER, &pair[2 * i + 1]) && good;
         if (good && i > 0 && !(pair[2 * i] > pair[2 * i - 2])) {
-            io_defect(f, n->line, "%s: %s does not come after the point before it", what, n->child->text);
+            io_defect(f, n->line, "%s: %s must come after the previous point", what, n->child->text);
             good = false;
         }
     }
@@ -387,14 +387,14 @@ static bool sensor_read(io_robot_file *f, const io_node *node, const io_scope *s
     const io_node *through = io_child(node, "through");
     if (kind != PL_SENSOR_LENGTH) {
         if (!def->actuator || through) {
-            io_defect(f, node->line, "sensor '%s': a %s is read from a chamber: expected 'actuator'%s",
+            io_defect(f, node->line, "sensor '%s': a %s is measured in a chamber: expected 'actuator'%s",
                       def->name, kinds[kind], through ? " and no 'through'" : "");
             return false;
         }
         return true;
     }
     if (!through || def->actuator) {
-        io_defect(f, node->line, "sensor '%s': a length is read along points: expected 'through'%s",
+        io_defect(f, node->line, "sensor '%s': a length is measured along points: expected 'through'%s",
                   def->name, def->actuator ? " and no 'actuator'" : "");
         return false;
     }

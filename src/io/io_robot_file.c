@@ -90,7 +90,8 @@ static const char *file_body_name(io_robot_file *f, const io_node *node)
         return NULL;
     }
     if (strpbrk(name->text, ". \t=,:")) {
-        io_defect(f, name->line, "bodies: '%s' is no name for a body: use letters, digits, '_' and '-'",
+        io_defect(f, name->line,
+                  "bodies: '%s' is not a valid name for a body: use letters, digits, '_' and '-'",
                   name->text);
         return NULL;
     }
@@ -111,7 +112,7 @@ static void file_bodies(io_robot_file *f, const io_node *root, const io_node *no
     for (int i = 0; i < PL_COUNT(alone); ++i) {
         const io_node *n = io_child(root, alone[i]);
         if (n) {
-            io_defect(f, n->key_line, "'%s' belongs inside a body when 'bodies' is given", n->key);
+            io_defect(f, n->key_line, "'%s' must be inside a body if 'bodies' is given", n->key);
         }
     }
     if (!io_expect(f, node, IO_LIST, "bodies")) {

@@ -15,7 +15,7 @@ static void geometric_refuse(io_robot_file *f, const io_node *node, const char *
     for (int i = 0; i < count; ++i) {
         const io_node *n = io_child(node, key[i]);
         if (n) {
-            io_defect(f, n->key_line, "solver: %s belongs to the method %s", key[i], method);
+            io_defect(f, n->key_line, "solver: %s is only for the method %s", key[i], method);
         }
     }
 }
@@ -116,7 +116,6 @@ void io_read_geometric(io_robot_file *f, const io_node *node)
     geometric_numbers(f, node, o);
     geometric_shared(&f->solver, o);
     if (o->form == PL_FORM_MU_LAMBDA && (o->metric == PL_METRIC_VERTEX || o->unit_weights)) {
-        io_defect(f, node->line,
-                  "solver: form mu_lambda goes with metric: gradient and weights: material only");
+        io_defect(f, node->line, "solver: form mu_lambda needs metric: gradient and weights: material");
     }
 }

@@ -39,7 +39,7 @@ static void load_judge_size(io_robot_file *f, const pl_body_def *body, const pl_
                    body->source.size, diagonal);
     }
     if (diagonal < 0.05 || diagonal > 2e4) {
-        io_warning(f, body->source.line, "body '%s' is %.4g mm large, which is implausible", body->name,
+        io_warning(f, body->source.line, "the size of body '%s' is %.4g mm, which is implausible", body->name,
                    diagonal);
         io_advise(f, "check mesh: unit");
     }
@@ -83,7 +83,7 @@ static pl_status load_fill(const pl_mesh_source *source, const pl_load_options *
     const pl_status status =
         mesher && mesher->fill
             ? mesher->fill(mesher->user, mesh, source->size, options->progress, findings, err)
-            : pl_fail(err, PL_BAD_INPUT, "fill needs meshing, and this program was built without it");
+            : pl_fail(err, PL_BAD_INPUT, "fill needs meshing, but this program was built without it");
     if (status != PL_OK) {
         pl_mesh_destroy(*mesh);
         *mesh = NULL;
@@ -189,7 +189,7 @@ pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
 {
     static const pl_load_options none;
     if (!text || !out) {
-        return pl_fail(err, PL_BAD_INPUT, "robot file: a text and a place for the robot are needed");
+        return pl_fail(err, PL_BAD_INPUT, "robot file: text and the result pointer must not be NULL");
     }
     *out = NULL;
     options = options ? options : &none;
@@ -202,7 +202,7 @@ pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
     io_robot_file_read(&f, text, length, path);
     pl_status status = PL_OK;
     if (!f.no_memory && pl_findings_defect_count(f.findings) == 0 && f.model) {
-        io_defect(&f, f.model->def.line, "the robot is a reduced model, here one with a mesh is needed");
+        io_defect(&f, f.model->def.line, "the robot is a reduced model; a robot with a mesh is needed here");
     } else if (!f.no_memory && pl_findings_defect_count(f.findings) == 0) {
         if (options->probe) {
             load_probe(&f, options->probe);
@@ -223,7 +223,7 @@ pl_status pl_robot_load(const char *path, const pl_load_options *options, pl_rob
                         pl_findings *findings, pl_error *err)
 {
     if (!path || !out) {
-        return pl_fail(err, PL_BAD_INPUT, "robot file: a path and a place for the robot are needed");
+        return pl_fail(err, PL_BAD_INPUT, "robot file: path and the result pointer must not be NULL");
     }
     *out = NULL;
     char *text = NULL;

@@ -147,7 +147,7 @@ static bool outline_check(io_robot_file *f, int line, const double *xy, int n)
         const double *a = xy + 2 * i, *b = xy + 2 * ((i + 1) % n), *c = xy + 2 * ((i + 2) % n);
         const double back = (a[0] - b[0]) * (c[0] - b[0]) + (a[1] - b[1]) * (c[1] - b[1]);
         if ((a[0] == b[0] && a[1] == b[1]) || (outline_turn(a, b, c) == 0 && back > 0)) {
-            io_defect(f, line, "mesh: sheet: the outline goes back on itself at corner %d (%g, %g)",
+            io_defect(f, line, "mesh: sheet: the outline folds back on itself at corner %d (%g, %g)",
                       (i + 1) % n + 1, b[0], b[1]);
             return false;
         }
@@ -158,8 +158,8 @@ static bool outline_check(io_robot_file *f, int line, const double *xy, int n)
             const double *d = xy + 2 * k, *e = xy + 2 * ((k + 1) % n);
             if (outline_meet(a, b, d, e)) {
                 io_defect(f, line,
-                          "mesh: sheet: the outline crosses itself: its edge from (%g, %g) meets that from "
-                          "(%g, %g)",
+                          "mesh: sheet: the outline intersects itself: the edges from (%g, %g) and from (%g, "
+                          "%g) cross",
                           a[0], a[1], d[0], d[1]);
                 return false;
             }
@@ -229,7 +229,8 @@ static bool mesh_sheets(io_robot_file *f, const io_node *node, pl_mesh_source *s
             !mesh_outline(f, io_child(n, "outline"), s)) {
             good = false;
         } else if (!(s->to > s->from)) {
-            io_defect(f, n->line, "mesh: sheet: goes from %g to %g mm, expected upwards", s->from, s->to);
+            io_defect(f, n->line, "mesh: sheet: from %g to %g mm, expected 'from' below 'to'", s->from,
+                      s->to);
             good = false;
         }
     }
@@ -255,7 +256,7 @@ static bool mesh_source_kind(io_robot_file *f, const io_node *node, pl_mesh_sour
     for (int k = 0; k < PL_COUNT(kinds); ++k) {
         const io_node *n = io_child(node, kinds[k]);
         if (n && found) {
-            io_defect(f, n->key_line, "mesh: '%s' and '%s' are both given, exactly one source is expected",
+            io_defect(f, n->key_line, "mesh: '%s' and '%s' are both given, expected exactly one source",
                       found->key, n->key);
             return false;
         }
@@ -278,7 +279,7 @@ static bool mesh_source_path(io_robot_file *f, const io_node *node, pl_mesh_sour
     const bool is_mesh = source->kind == PL_SOURCE_FILE;
     if (is_mesh && (strcasecmp(mesh_extension(source->path), "stl") == 0 ||
                     strcasecmp(mesh_extension(source->path), "obj") == 0)) {
-        io_defect(f, node->line, "mesh: '%s' is a surface, no volume mesh", source->path);
+        io_defect(f, node->line, "mesh: '%s' is a surface, not a volume mesh", source->path);
         io_advise(f, "give it under parts: - {surface: %s, region: body}", source->path);
         return false;
     }
@@ -320,12 +321,12 @@ static bool mesh_block(io_robot_file *f, const io_node *node, pl_mesh_source *so
         return false;
     }
     if (unit && source->kind == PL_SOURCE_STEP) {
-        io_defect(f, unit->line, "mesh: unit: a STEP file tells its own unit, expected none here");
+        io_defect(f, unit->line, "mesh: unit: a STEP file contains its own unit, expected none here");
         good = false;
     }
     const io_node *fill = io_child(node, "fill");
     if (fill && source->fill && source->kind == PL_SOURCE_SHEETS) {
-        io_defect(f, fill->line, "mesh: fill meshes closed cavities, and sheets have none");
+        io_defect(f, fill->line, "mesh: fill meshes closed cavities, but sheets have none");
         good = false;
     }
     switch (source->kind) {

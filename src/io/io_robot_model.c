@@ -474,8 +474,8 @@ static bool model_base(io_robot_file *f, const io_node *node, pl_reduced_def *d)
     pl_cross3(b.axis, b.x, y);
     const double side = pl_norm3(y);
     if (!(length > 1e-12) || !(side > 1e-9 * length * pl_norm3(b.x))) {
-        io_defect(f, node->line, "model: base: axis [%g, %g, %g] and x [%g, %g, %g] span no frame", b.axis[0],
-                  b.axis[1], b.axis[2], b.x[0], b.x[1], b.x[2]);
+        io_defect(f, node->line, "model: base: axis [%g, %g, %g] and x [%g, %g, %g] do not define a frame",
+                  b.axis[0], b.axis[1], b.axis[2], b.x[0], b.x[1], b.x[2]);
         return false;
     }
     pl_cross3(y, b.axis, x);
@@ -533,7 +533,8 @@ static void model_strangers(io_robot_file *f, const io_node *root)
     for (int i = 0; i < PL_COUNT(mesh_only); ++i) {
         const io_node *n = io_child(root, mesh_only[i]);
         if (n) {
-            io_defect(f, n->key_line, "'%s' belongs to a robot with a mesh, this one has a model", n->key);
+            io_defect(f, n->key_line, "'%s' is only for a robot with a mesh, but this one has a model",
+                      n->key);
         }
     }
 }

@@ -27,7 +27,7 @@ static bool material_from_library(io_robot_file *f, const io_node *node, const i
     }
     io_defect(f, use->line, "material '%s': the library has no '%s'%s", node->key, use->text,
               io_did_you_mean(f, use->text, known, count));
-    io_advise(f, "`pliant materials` lists what there is");
+    io_advise(f, "`pliant materials` lists the library");
     return false;
 }
 
@@ -40,7 +40,7 @@ static bool material_shape(io_robot_file *f, const io_node *node, pl_material *m
     double w = 0, R = 0, E = 0;
     *material = (pl_material){.model = PL_LINEAR};
     if (!r || !weight == !young) {
-        io_defect(f, node->line, "material '%s': the model shape takes r_omega and one of weight and young",
+        io_defect(f, node->line, "material '%s': the model shape needs r_omega and one of weight and young",
                   node->key);
         return false;
     }
@@ -50,8 +50,7 @@ static bool material_shape(io_robot_file *f, const io_node *node, pl_material *m
         return false;
     }
     if (!(R > 0 && R <= 1)) {
-        io_defect(f, r->line, "material '%s': r_omega is %g, must lie above 0 and at most at 1", node->key,
-                  R);
+        io_defect(f, r->line, "material '%s': r_omega is %g, must be above 0 and at most 1", node->key, R);
         return false;
     }
     pl_shape_to_elastic(weight ? w : E * (2 + R) / (6 * R), R, &material->young, &material->poisson);
@@ -114,7 +113,7 @@ static bool material_constants(io_robot_file *f, const io_node *node, pl_materia
             char what[120];
             snprintf(what, sizeof what, "material '%.60s': %s", node->key, n->key);
             if (!pl_material_has(material->model, constant) || (shape && constant == PL_POISSON)) {
-                io_defect(f, n->key_line, "%s is no constant of the model %s", what,
+                io_defect(f, n->key_line, "%s is not a constant of the model %s", what,
                           shape ? "shape" : pl_material_model_name(material->model));
                 good = false;
                 continue;
@@ -157,7 +156,7 @@ static bool material_read(io_robot_file *f, const io_node *node, pl_material *ma
     const bool shape = !use && model && strcmp(model->text, "shape") == 0;
     for (const io_node *n = node->child; n && !shape; n = n->next) {
         if (strcmp(n->key, "weight") == 0 || strcmp(n->key, "r_omega") == 0) {
-            io_defect(f, n->key_line, "material '%s': %s belongs to the model shape", node->key, n->key);
+            io_defect(f, n->key_line, "material '%s': %s is only for the model shape", node->key, n->key);
             good = false;
         }
     }

@@ -15,7 +15,7 @@ static void read_report(io_robot_file *f, pl_severity severity, int line, const 
     vsnprintf(text, sizeof text, format, args);
     int index;
     if (count == IO_FINDINGS_MAX) {
-        index = pl_findings_add(f->findings, PL_DEFECT, f->path, line, "further findings are not listed");
+        index = pl_findings_add(f->findings, PL_DEFECT, f->path, line, "more findings are not listed");
     } else {
         index = pl_findings_add(f->findings, severity, f->path, line, "%s", text);
     }
@@ -135,8 +135,8 @@ bool io_read_range(io_robot_file *f, const io_node *node, const char *what, pl_d
         return false;
     }
     if (range[0] > range[1]) {
-        io_defect(f, node->line, "%s: the range goes the wrong way round, from %s to %s", what,
-                  node->child->text, node->child->next->text);
+        io_defect(f, node->line, "%s: the range is reversed, from %s to %s", what, node->child->text,
+                  node->child->next->text);
         io_advise(f, "write [%s, %s]", node->child->next->text, node->child->text);
         return false;
     }
@@ -157,8 +157,8 @@ bool io_read_box(io_robot_file *f, const io_node *node, const char *what, double
     }
     for (int i = 0; i < 3; ++i) {
         if (low[i] > high[i]) {
-            io_defect(f, node->line, "%s: the box goes the wrong way round along %c, from %g to %g", what,
-                      "xyz"[i], low[i], high[i]);
+            io_defect(f, node->line, "%s: the box is reversed along %c, from %g to %g", what, "xyz"[i],
+                      low[i], high[i]);
             return false;
         }
     }
@@ -181,7 +181,7 @@ int io_read_choice(io_robot_file *f, const io_node *node, const char *what, cons
             used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", choice[i]);
         }
     }
-    io_defect(f, node->line, "%s: '%s' is not known%s; expected one of %s", what, node->text,
+    io_defect(f, node->line, "%s: '%s' is unknown%s; expected one of %s", what, node->text,
               io_did_you_mean(f, node->text, choice, count), all);
     return -1;
 }
@@ -253,8 +253,8 @@ static bool read_word(io_robot_file *f, const io_node *node, const char *what, b
     }
     for (const char *c = node->text; is_name && *c; ++c) {
         if (!isalnum((unsigned char)*c) && !strchr("_-.", *c) && (unsigned char)*c < 0x80) {
-            io_defect(f, node->line, "%s: '%s' is no name: use letters, digits, '_', '-' and '.'", what,
-                      node->text);
+            io_defect(f, node->line, "%s: '%s' is not a valid name: use letters, digits, '_', '-' and '.'",
+                      what, node->text);
             return false;
         }
     }

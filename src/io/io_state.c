@@ -44,28 +44,27 @@ static pl_status state_check(const char *data, size_t bytes, const pl_robot *rob
 {
     state_head head;
     if (bytes < sizeof head || memcmp(data, STATE_MAGIC, sizeof head.magic) != 0) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: is no state file of pliant", path);
+        return pl_fail(err, PL_BAD_INPUT, "%s: is not a state file of pliant", path);
     }
     memcpy(&head, data, sizeof head);
     if (head.order != STATE_ORDER) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: was written on a machine with the other byte order", path);
+        return pl_fail(err, PL_BAD_INPUT, "%s: was written on a machine with a different byte order", path);
     }
     if (head.version != STATE_FILE_VERSION) {
         return pl_fail(err, PL_BAD_INPUT, "%s: has version %u, this program reads version %u", path,
                        head.version, STATE_FILE_VERSION);
     }
     if (head.robot != pl_robot_hash(robot)) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: belongs to another robot (or the robot has changed since)",
-                       path);
+        return pl_fail(err, PL_BAD_INPUT, "%s: belongs to another robot (or the robot has changed)", path);
     }
     uint64_t hash;
     if (head.count != expected || bytes != sizeof head + expected * sizeof(double) + sizeof hash) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: is cut short or too long: %zu bytes, %zu expected", path,
+        return pl_fail(err, PL_BAD_INPUT, "%s: is truncated or too long: %zu bytes, expected %zu", path,
                        bytes, sizeof head + expected * sizeof(double) + sizeof hash);
     }
     memcpy(&hash, data + bytes - sizeof hash, sizeof hash);
     if (hash != pl_hash_bytes(PL_HASH_SEED, data, bytes - sizeof hash)) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: is damaged: its check sum does not fit", path);
+        return pl_fail(err, PL_BAD_INPUT, "%s: is damaged: its checksum is wrong", path);
     }
     return PL_OK;
 }

@@ -131,8 +131,7 @@ static pl_status store_fact_meet(pl_store *s, const store_fact *fact, bool fresh
         } else if (!fresh && (!there || strcmp(there, mine) != 0)) {
             status =
                 pl_fail(err, PL_BAD_INPUT,
-                        "%s: belongs to another robot or another mesh of it: its %s is '%.200s', here it is "
-                        "'%.200s'",
+                        "%s: belongs to another robot or another mesh: its %s is '%.200s', expected '%.200s'",
                         s->path, fact->key, there ? there : "", mine);
         }
     }
@@ -181,7 +180,7 @@ static pl_status store_meet(pl_store *s, bool writing, pl_error *err)
     }
     const bool fresh = tables == 0;
     if (status == PL_OK && (fresh ? !writing : application != STORE_APPLICATION)) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: is no stored workspace", s->path);
+        return pl_fail(err, PL_BAD_INPUT, "%s: is not a stored workspace", s->path);
     }
     if (status == PL_OK && fresh) {
         char pragma[64];
@@ -305,7 +304,7 @@ int pl_store_next(const pl_store *store)
 pl_status pl_store_put(pl_store *store, const pl_workspace_sample *sample, pl_error *err)
 {
     if (!store->put) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: was opened for reading", store->path);
+        return pl_fail(err, PL_BAD_INPUT, "%s: was opened for reading only", store->path);
     }
     pl_text text[3] = {{0}};
     store_numbers(&text[0], sample->command, store->info.command_count);

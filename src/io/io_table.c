@@ -119,7 +119,7 @@ static pl_status table_row(io_table *t, int line, const table_cell *cell, int co
 static pl_status table_first(io_table *t, int line, const table_cell *cell, int count, pl_error *err)
 {
     if (count > IO_TABLE_COLUMNS) {
-        return pl_fail(err, PL_BAD_INPUT, "%s:%d: %d columns, at most %d can be read", t->path, line, count,
+        return pl_fail(err, PL_BAD_INPUT, "%s:%d: %d columns, the limit is %d", t->path, line, count,
                        IO_TABLE_COLUMNS);
     }
     t->column_count = count;
@@ -168,7 +168,7 @@ static pl_status table_parse(io_table *t, const char *text, size_t length, pl_er
         }
     }
     if (status == PL_OK && t->row_count == 0) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: holds no row of numbers", t->path);
+        return pl_fail(err, PL_BAD_INPUT, "%s: has no rows of numbers", t->path);
     }
     return status;
 }
@@ -228,7 +228,7 @@ pl_status io_table_column(const io_table *table, int column, pl_dimension dimens
         }
         out[(int64_t)r * stride] = factor * value;
         if (!isfinite(factor * value)) {
-            return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d%s%s: %g is too large a number", table->path,
+            return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d%s%s: %g is too large", table->path,
                            table->line[r], column + 1, name[0] ? " " : "", name, value);
         }
     }

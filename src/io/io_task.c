@@ -169,7 +169,7 @@ static void task_judge(task_reader *r, const io_node *node, const pl_task_item *
     if (item->has_direction &&
         !(item->has_axis && pl_norm3(item->axis) > 1e-12 && pl_norm3(item->direction) > 1e-12)) {
         io_defect(&r->f, node->line,
-                  "stage: 'direction' needs 'axis', the marker's axis at rest that shall point there");
+                  "stage: 'direction' needs 'axis', the axis of the marker in the undeformed configuration");
     }
     if (item->what != PL_TASK_MOVE && !r->out.has_gripper) {
         io_defect(&r->f, node->line, "stage: '%s' needs a 'gripper' block in the file",
@@ -206,7 +206,7 @@ static void task_stage(task_reader *r, const io_node *node)
     item.has_axis = io_child(node, "axis") != NULL;
     const io_node *object = io_child(node, "object"), *axes = io_child(node, "axes");
     if (item.steps > 100000) {
-        io_defect(&r->f, node->line, "stage: %d steps are too many, expected at most 100000", item.steps);
+        io_defect(&r->f, node->line, "stage: %d steps, the limit is 100000", item.steps);
     }
     if (object) {
         item.object = task_find_object(r, object);

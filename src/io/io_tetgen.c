@@ -114,8 +114,8 @@ static pl_status tetgen_head(tetgen_file *f, int64_t *number, int want, int need
     // a line holds at least one character per number, so the file bounds the count
     if (number[0] < 0 || number[0] > (int64_t)(f->end - f->at)) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "%s:%d: announces %lld lines, the file has only %lld characters left", f->path,
-                       f->line, (long long)number[0], (long long)(f->end - f->at));
+                       "%s:%d: the header says %lld lines, but the file has only %lld characters left",
+                       f->path, f->line, (long long)number[0], (long long)(f->end - f->at));
     }
     return PL_OK;
 }
@@ -129,7 +129,7 @@ static pl_status tetgen_read_nodes(tetgen_file *f, pl_build *build, int64_t *fir
         return status;
     }
     if (head[1] != 3 && head[1] != 0) {
-        return pl_fail(err, PL_BAD_INPUT, "%s:%d: the dimension is %lld, 3 expected", f->path, f->line,
+        return pl_fail(err, PL_BAD_INPUT, "%s:%d: the dimension is %lld, expected 3", f->path, f->line,
                        (long long)head[1]);
     }
     for (int64_t v = 0; v < head[0]; ++v) {
@@ -148,8 +148,8 @@ static pl_status tetgen_read_nodes(tetgen_file *f, pl_build *build, int64_t *fir
         }
         if (number != *first + v || *first < 0 || *first > 1) {
             return pl_fail(err, PL_BAD_INPUT,
-                           "%s:%d: node number %lld found, %lld expected (numbers run from 0 or 1)", f->path,
-                           f->line, (long long)number, v ? (long long)(*first + v) : 0LL);
+                           "%s:%d: found node number %lld, expected %lld (numbers start with 0 or 1)",
+                           f->path, f->line, (long long)number, v ? (long long)(*first + v) : 0LL);
         }
         pl_build_vertex(build, x);
     }
@@ -164,8 +164,8 @@ static pl_status tetgen_node(tetgen_file *f, const pl_build *build, int64_t firs
         return tetgen_fail(f, err, "a node number is missing");
     }
     if (number < first || number - first >= build->vertex_count) {
-        return pl_fail(err, PL_BAD_INPUT, "%s:%d: names the node %lld, nodes run from %lld to %lld", f->path,
-                       f->line, (long long)number, (long long)first,
+        return pl_fail(err, PL_BAD_INPUT, "%s:%d: refers to node %lld, nodes are numbered from %lld to %lld",
+                       f->path, f->line, (long long)number, (long long)first,
                        (long long)(first + build->vertex_count - 1));
     }
     *node = (int32_t)(number - first);
@@ -225,7 +225,7 @@ static pl_status tetgen_region(tetgen_file *f, pl_build *build, bool has_attribu
 {
     double attribute = 0;
     if (has_attribute && (!tetgen_real(f, &attribute) || !(fabs(attribute) < 1e15))) {
-        return tetgen_fail(f, err, "the attribute (a region number) is missing or no number");
+        return tetgen_fail(f, err, "the attribute (a region number) is missing or not a number");
     }
     *region = has_attribute ? tetgen_named(f, &build->regions, "region", (int64_t)attribute)
                             : pl_names_add(&build->regions, "body");
@@ -246,7 +246,7 @@ static pl_status tetgen_read_elements(tetgen_file *f, pl_build *build, int64_t f
     }
     const int nodes = head[1] == 10 ? 10 : 4;
     if (head[1] != 4 && head[1] != 10 && head[1] != 0) {
-        return pl_fail(err, PL_BAD_INPUT, "%s:%d: tetrahedra have %lld nodes, 4 or 10 expected", f->path,
+        return pl_fail(err, PL_BAD_INPUT, "%s:%d: tetrahedra have %lld nodes, expected 4 or 10", f->path,
                        f->line, (long long)head[1]);
     }
     *quadratic = nodes == 10;
@@ -301,7 +301,7 @@ static pl_status tetgen_read_faces(tetgen_file *f, pl_build *build, int64_t firs
         for (int a = 0; a < 3; ++a) {
             const int64_t v = number[1 + a] - first;
             if (v < 0 || v >= build->vertex_count) {
-                return pl_fail(err, PL_BAD_INPUT, "%s:%d: names the node %lld, which does not exist", f->path,
+                return pl_fail(err, PL_BAD_INPUT, "%s:%d: refers to node %lld, which does not exist", f->path,
                                f->line, (long long)number[1 + a]);
             }
             corner[a] = (int32_t)v;
@@ -436,9 +436,10 @@ pl_status pl_mesh_write_tetgen(const pl_mesh *mesh, const char *path, pl_error *
     const pl_mesh_view v = pl_mesh_get(mesh);
     for (int32_t e = 0; e < v.element_count; ++e) {
         if ((v.kind[e] != PL_TET4 && v.kind[e] != PL_TET10) || v.kind[e] != v.kind[0]) {
-            return pl_fail(err, PL_BAD_INPUT,
-                           "%s: TetGen files hold tetrahedra of one order only; element %d is another kind",
-                           path, (int)e);
+            return pl_fail(
+                err, PL_BAD_INPUT,
+                "%s: TetGen files contain tetrahedra of one order only; element %d is of another kind", path,
+                (int)e);
         }
     }
     pl_text text = {0};

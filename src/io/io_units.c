@@ -292,7 +292,7 @@ pl_status pl_quantity_parse(const char *text, pl_dimension dimension, double *va
 {
     if (!text || !value || (int)dimension < 0 || dimension >= PL_DIM_COUNT) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "quantity: a text, a place for the value and a dimension are needed");
+                       "quantity: text, the result pointer and a valid dimension are needed");
     }
     int exponent[EXPONENTS] = {0};
     bool has_unit = false;
@@ -328,7 +328,7 @@ pl_status pl_quantity_parse(const char *text, pl_dimension dimension, double *va
 pl_status pl_rate_parse(const char *text, pl_dimension dimension, double *value, pl_error *err)
 {
     if (!text || !value || (int)dimension < 0 || dimension >= PL_DIM_COUNT) {
-        return pl_fail(err, PL_BAD_INPUT, "rate: a text, a place for the value and a dimension are needed");
+        return pl_fail(err, PL_BAD_INPUT, "rate: text, the result pointer and a valid dimension are needed");
     }
     int exponent[EXPONENTS] = {0};
     bool has_unit = false;

@@ -146,11 +146,11 @@ static pl_status vtu_stream_open(const pl_vtu_coding *coding, const pl_vtu_array
         return PL_OK;
     }
     if (!coding->appended) {
-        return vtu_fail(coding, array, err, "is said to be appended, but the file has no AppendedData");
+        return vtu_fail(coding, array, err, "is declared as appended, but the file has no AppendedData");
     }
     if (array->offset < 0 || (uint64_t)array->offset > coding->appended_bytes) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "%s:%d: the array %s has offset %lld, the appended data ends at %zu", coding->path,
+                       "%s:%d: the array %s has offset %lld, but the appended data ends at %zu", coding->path,
                        array->line, array->name, (long long)array->offset, coding->appended_bytes);
     }
     const unsigned char *data = (const unsigned char *)coding->appended;
@@ -164,7 +164,7 @@ static pl_status vtu_stream_open(const pl_vtu_coding *coding, const pl_vtu_array
 static pl_status vtu_size_fail(const pl_vtu_coding *coding, const pl_vtu_array *array, uint64_t got,
                                int64_t want, pl_error *err)
 {
-    return pl_fail(err, PL_BAD_INPUT, "%s:%d: the array %s holds %llu bytes, %lld expected", coding->path,
+    return pl_fail(err, PL_BAD_INPUT, "%s:%d: the array %s has %llu bytes, expected %lld", coding->path,
                    array->line, array->name, (unsigned long long)got, (long long)want);
 }
 
@@ -184,7 +184,7 @@ static pl_status vtu_inflate(const pl_vtu_coding *coding, const pl_vtu_array *ar
         } else if (!vtu_stream_take(s, packed, size[b])) {
             status = vtu_fail(coding, array, err, "ends too early");
         } else if (uncompress(out + done, &got, packed, (uLong)size[b]) != Z_OK || got != want) {
-            status = vtu_fail(coding, array, err, "holds compressed data that zlib cannot open");
+            status = vtu_fail(coding, array, err, "has compressed data that zlib cannot read");
         }
         pl_free(packed);
         done += want;
@@ -207,7 +207,7 @@ static pl_status vtu_read_compressed(const pl_vtu_coding *coding, const pl_vtu_a
     }
     const uint64_t most = UINT64_C(1) << 40;
     if (count > vtu_stream_left(s) / (uint64_t)coding->header_bytes || block > most || last > block) {
-        return vtu_fail(coding, array, err, "has a head of compressed blocks that cannot be true");
+        return vtu_fail(coding, array, err, "has an invalid header of compressed blocks");
     }
     const uint64_t total = count == 0 ? 0 : last ? (count - 1) * block + last : count * block;
     if (expected >= 0 && total != (uint64_t)expected) {
@@ -266,7 +266,7 @@ static pl_status vtu_read_bytes(const pl_vtu_coding *coding, const pl_vtu_array 
     }
     if (!vtu_stream_take(&s, data, total)) {
         pl_free(data);
-        return vtu_fail(coding, array, err, "holds characters that are not base64, or ends too early");
+        return vtu_fail(coding, array, err, "has characters that are not base64, or ends too early");
     }
     *out = data;
     *bytes = total;
@@ -306,7 +306,7 @@ static void vtu_number(pl_vtu_type type, const unsigned char *data, int64_t i, d
         VTU_CASE(PL_VTU_FLOAT32, float)
         VTU_CASE(PL_VTU_FLOAT64, double)
     default:
-        PL_ASSERT(!"a string is no number");
+        PL_ASSERT(!"a string is not a number");
     }
 #undef VTU_CASE
 }
@@ -328,13 +328,13 @@ static pl_status vtu_read_ascii(const pl_vtu_coding *coding, const pl_vtu_array 
         const bool good = real ? pl_scan_real(&p, end, real + i) : pl_scan_whole(&p, end, whole + i);
         if (!good || (p < end && vtu_skip_space(p, end) == p)) {
             return pl_fail(err, PL_BAD_INPUT,
-                           "%s:%d: the array %s: number %lld of %lld is missing or no %s number",
+                           "%s:%d: the array %s: number %lld of %lld is missing or not a %s number",
                            coding->path, array->line, array->name, (long long)i + 1, (long long)count,
                            real ? "real" : "whole");
         }
     }
     if (vtu_skip_space(p, end) != end) {
-        return pl_fail(err, PL_BAD_INPUT, "%s:%d: the array %s holds more than the %lld numbers expected",
+        return pl_fail(err, PL_BAD_INPUT, "%s:%d: the array %s has more than the expected %lld numbers",
                        coding->path, array->line, array->name, (long long)count);
     }
     return PL_OK;
@@ -345,7 +345,7 @@ static pl_status vtu_decode(const pl_vtu_coding *coding, const pl_vtu_array *arr
 {
     *out = NULL;
     if (array->type == PL_VTU_STRING || (!reals && vtu_is_real(array->type))) {
-        return pl_fail(err, PL_BAD_INPUT, "%s:%d: the array %s has type %s, numbers of type %s were expected",
+        return pl_fail(err, PL_BAD_INPUT, "%s:%d: the array %s has type %s, expected numbers of type %s",
                        coding->path, array->line, array->name, vtu_types[array->type].name,
                        reals ? "Float64" : "Int64");
     }
@@ -422,7 +422,7 @@ static pl_status vtu_read_codes(const pl_vtu_coding *coding, const pl_vtu_array 
         int64_t code;
         if (!pl_scan_whole(&p, end, &code) || code < -128 || code > 255) {
             pl_free(data);
-            return vtu_fail(coding, array, err, "of type String must hold character codes from 0 to 255");
+            return vtu_fail(coding, array, err, "of type String must contain character codes from 0 to 255");
         }
         data[n++] = (unsigned char)code;
     }
@@ -447,9 +447,10 @@ pl_status pl_vtu_decode_names(const pl_vtu_coding *coding, const pl_vtu_array *a
         const char *name = (const char *)data + i;
         const size_t length = strlen(name);
         if (length == 0 || length > 200 || names->count >= 10000) {
-            status = vtu_fail(coding, array, err, "holds an empty or endless name, or more than 10000 names");
+            status =
+                vtu_fail(coding, array, err, "has an empty or unterminated name, or more than 10000 names");
         } else if (pl_names_find(names, name) >= 0) {
-            status = pl_fail(err, PL_BAD_INPUT, "%s:%d: the array %s holds the name %s twice", coding->path,
+            status = pl_fail(err, PL_BAD_INPUT, "%s:%d: the array %s has the name %s twice", coding->path,
                              array->line, array->name, name);
         } else if (pl_names_add(names, name) < 0) {
             status = pl_fail_memory(err, coding->path);

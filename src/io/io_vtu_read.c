@@ -59,8 +59,8 @@ static int64_t vtu_count(vtu_reader *r, const char **attribute, const char *name
     const char *p = text, *end = text + strlen(text);
     int64_t value;
     if (!pl_scan_whole(&p, end, &value) || p != end || value < 0) {
-        vtu_stop(r, pl_fail(r->err, PL_BAD_INPUT, "%s:%d: %s is \"%.60s\", a count was expected",
-                            r->coding.path, vtu_line(r), name, text));
+        vtu_stop(r, pl_fail(r->err, PL_BAD_INPUT, "%s:%d: %s is \"%.60s\", expected a count", r->coding.path,
+                            vtu_line(r), name, text));
         return -1;
     }
     return value;
@@ -80,19 +80,19 @@ static void vtu_start_file(vtu_reader *r, const char **attribute)
     const char *path = r->coding.path;
     if (!type || strcmp(type, "UnstructuredGrid") != 0) {
         vtu_stop(r, pl_fail(r->err, PL_BAD_INPUT,
-                            "%s:%d: the VTK file is of type %.60s, UnstructuredGrid was expected", path,
+                            "%s:%d: the VTK file is of type %.60s, expected UnstructuredGrid", path,
                             vtu_line(r), type ? type : "(none)"));
     } else if (order && strcmp(order, "LittleEndian") != 0 && strcmp(order, "BigEndian") != 0) {
         vtu_stop(r, pl_fail(r->err, PL_BAD_INPUT,
-                            "%s:%d: byte_order is \"%.60s\", LittleEndian or BigEndian expected", path,
+                            "%s:%d: byte_order is \"%.60s\", expected LittleEndian or BigEndian", path,
                             vtu_line(r), order));
     } else if (header && strcmp(header, "UInt64") != 0 && strcmp(header, "UInt32") != 0) {
         vtu_stop(r,
-                 pl_fail(r->err, PL_BAD_INPUT, "%s:%d: header_type is \"%.60s\", UInt32 or UInt64 expected",
+                 pl_fail(r->err, PL_BAD_INPUT, "%s:%d: header_type is \"%.60s\", expected UInt32 or UInt64",
                          path, vtu_line(r), header));
     } else if (packer && *packer && strcmp(packer, "vtkZLibDataCompressor") != 0) {
         vtu_stop(r, pl_fail(r->err, PL_BAD_INPUT,
-                            "%s:%d: compressor is \"%.60s\", only vtkZLibDataCompressor is known", path,
+                            "%s:%d: compressor is \"%.60s\", expected vtkZLibDataCompressor", path,
                             vtu_line(r), packer));
     }
 }
@@ -146,7 +146,7 @@ static void vtu_start_array(vtu_reader *r, const char **attribute)
         ++a.type;
     }
     if (a.type == PL_VTU_TYPE_COUNT) {
-        vtu_stop(r, pl_fail(r->err, PL_BAD_INPUT, "%s:%d: the array %s has type %.60s, which is not known",
+        vtu_stop(r, pl_fail(r->err, PL_BAD_INPUT, "%s:%d: the array %s has type %.60s, which is unknown",
                             r->coding.path, a.line, a.name, type ? type : "(none)"));
         return;
     }
@@ -154,7 +154,7 @@ static void vtu_start_array(vtu_reader *r, const char **attribute)
                binary = format && strcmp(format, "binary") == 0;
     if (!ascii && !binary && strcmp(format, "appended") != 0) {
         vtu_stop(r, pl_fail(r->err, PL_BAD_INPUT,
-                            "%s:%d: the array %s has format %.60s, ascii, binary or appended expected",
+                            "%s:%d: the array %s has format %.60s, expected ascii, binary or appended",
                             r->coding.path, a.line, a.name, format));
         return;
     }
@@ -185,7 +185,7 @@ static void XMLCALL vtu_start(void *user, const char *name, const char **attribu
     } else if (strcmp(name, "VTKFile") == 0) {
         vtu_start_file(r, attribute);
     } else if (!r->seen_file) {
-        vtu_stop(r, pl_fail(r->err, PL_BAD_INPUT, "%s:%d: begins with <%.60s>, <VTKFile> was expected",
+        vtu_stop(r, pl_fail(r->err, PL_BAD_INPUT, "%s:%d: begins with <%.60s>, expected <VTKFile>",
                             r->coding.path, vtu_line(r), name));
     } else if (strcmp(name, "Piece") == 0) {
         vtu_start_piece(r, attribute);
@@ -236,7 +236,7 @@ static void XMLCALL vtu_doctype(void *user, const char *name, const char *system
 {
     (void)name, (void)system, (void)public, (void)internal;
     vtu_reader *r = user;
-    vtu_stop(r, pl_fail(r->err, PL_BAD_INPUT, "%s:%d: holds a DOCTYPE, which a VTU file must not",
+    vtu_stop(r, pl_fail(r->err, PL_BAD_INPUT, "%s:%d: has a DOCTYPE, which is not allowed in a VTU file",
                         r->coding.path, vtu_line(r)));
 }
 
@@ -354,7 +354,7 @@ static pl_status vtu_id_index(const vtu_reader *r, vtu_ids *ids, pl_names *names
     if (!(fabs(id) < 1e15) || id != floor(id) || (ids->named && (id < 0 || id >= names->count))) {
         return pl_fail(r->err, PL_BAD_INPUT, "%s: cell %lld has the %s number %g, %s", r->coding.path,
                        (long long)cell, ids->stem, id,
-                       ids->named ? "for which there is no name" : "a whole number was expected");
+                       ids->named ? "for which there is no name" : "expected a whole number");
     }
     if (ids->named) {
         *index = (int32_t)id;
@@ -411,9 +411,9 @@ static pl_status vtu_decode_cells(const vtu_reader *r, int piece, vtu_cells *c)
     }
     for (int64_t i = 0; status == PL_OK && i < count; ++i) {
         if (c->end[i] < (i ? c->end[i - 1] : 0) || c->end[i] - (i ? c->end[i - 1] : 0) > INT32_MAX) {
-            status =
-                pl_fail(r->err, PL_BAD_INPUT, "%s:%d: offsets of cell %lld is %lld, less than the one before",
-                        r->coding.path, end->line, (long long)i, (long long)c->end[i]);
+            status = pl_fail(r->err, PL_BAD_INPUT,
+                             "%s:%d: the offset of cell %lld is %lld, less than the previous one",
+                             r->coding.path, end->line, (long long)i, (long long)c->end[i]);
         }
     }
     if (status == PL_OK) {
@@ -496,7 +496,7 @@ static pl_status vtu_add_cell(vtu_reader *r, pl_build *build, vtu_names *names, 
     if (!kind) {
         return pl_fail(
             r->err, PL_BAD_INPUT,
-            "%s: cell %lld has VTK type %lld; known are tetrahedra (10, 24), wedges (13, 26), triangles "
+            "%s: cell %lld has VTK type %lld; expected tetrahedra (10, 24), wedges (13, 26), triangles "
             "(5, 22) and quadrilaterals (9, 23)",
             path, (long long)cell, (long long)c->type[cell]);
     }
@@ -504,14 +504,14 @@ static pl_status vtu_add_cell(vtu_reader *r, pl_build *build, vtu_names *names, 
         return PL_OK; // points and lines carry no volume
     }
     if (count != kind->nodes) {
-        return pl_fail(r->err, PL_BAD_INPUT, "%s: cell %lld of VTK type %d has %lld nodes, %d expected", path,
+        return pl_fail(r->err, PL_BAD_INPUT, "%s: cell %lld of VTK type %d has %lld nodes, expected %d", path,
                        (long long)cell, kind->type, (long long)count, kind->nodes);
     }
     int32_t node[PL_ELEMENT_NODES_MAX];
     for (int a = 0; a < kind->nodes; ++a) {
         const int64_t v = c->node[start + a];
         if (v < 0 || v >= r->piece[piece].point_count) {
-            return pl_fail(r->err, PL_BAD_INPUT, "%s: cell %lld names the point %lld, there are %lld", path,
+            return pl_fail(r->err, PL_BAD_INPUT, "%s: cell %lld refers to point %lld of %lld", path,
                            (long long)cell, (long long)v, (long long)r->piece[piece].point_count);
         }
         node[a] = first_vertex + (int32_t)v;
@@ -545,13 +545,13 @@ static pl_status vtu_add_piece(vtu_reader *r, pl_build *build, vtu_names *names,
     }
     if (p->point_count > INT32_MAX / 3 - first_vertex || p->cell_count > INT32_MAX / 2) {
         return pl_fail(r->err, PL_BAD_INPUT,
-                       "%s: piece %d says it has %lld points and %lld cells; that is too many",
-                       r->coding.path, piece + 1, (long long)p->point_count, (long long)p->cell_count);
+                       "%s: piece %d declares %lld points and %lld cells, which is too many", r->coding.path,
+                       piece + 1, (long long)p->point_count, (long long)p->cell_count);
     }
     const pl_vtu_array *points;
     pl_status status = vtu_need_array(r, PL_VTU_POINTS, piece, NULL, &points);
     if (status == PL_OK && points->components != 3) {
-        status = pl_fail(r->err, PL_BAD_INPUT, "%s:%d: points have %lld components, 3 expected",
+        status = pl_fail(r->err, PL_BAD_INPUT, "%s:%d: points have %lld components, expected 3",
                          r->coding.path, points->line, (long long)points->components);
     }
     double *x = NULL;

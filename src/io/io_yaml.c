@@ -143,7 +143,8 @@ static void yaml_attach(yaml_builder *b, io_node *node)
     if (up->key) {
         const io_node *twin = io_child(up->node, up->key);
         if (twin) {
-            io_defect(b->f, up->key_line, "key '%s' stands twice, first on line %d", up->key, twin->key_line);
+            io_defect(b->f, up->key_line, "key '%s' is given twice, first on line %d", up->key,
+                      twin->key_line);
         }
     }
     up->key = NULL;
@@ -179,11 +180,12 @@ static void yaml_scalar(yaml_builder *b, const yaml_event_t *event)
     const char *text = (const char *)event->data.scalar.value;
     const size_t length = event->data.scalar.length;
     if (event->data.scalar.anchor || event->data.scalar.tag) {
-        yaml_stop(b, event, "anchors (&) and tags (!) are not used in robot files: write the value out");
+        yaml_stop(b, event,
+                  "anchors (&) and tags (!) are not supported in robot files: write the value itself");
         return;
     }
     if (memchr(text, '\0', length)) {
-        yaml_stop(b, event, "a text holds a zero byte");
+        yaml_stop(b, event, "a text contains a zero byte");
         return;
     }
     if (yaml_wants_key(b)) {
@@ -211,11 +213,12 @@ static void yaml_open(yaml_builder *b, const yaml_event_t *event)
     const void *anchor = map ? event->data.mapping_start.anchor : event->data.sequence_start.anchor;
     const void *tag = map ? event->data.mapping_start.tag : event->data.sequence_start.tag;
     if (anchor || tag) {
-        yaml_stop(b, event, "anchors (&) and tags (!) are not used in robot files: write the block out");
+        yaml_stop(b, event,
+                  "anchors (&) and tags (!) are not supported in robot files: write the block itself");
         return;
     }
     if (yaml_wants_key(b)) {
-        yaml_stop(b, event, "expected a key, found a list or block (a brace or bracket too many?)");
+        yaml_stop(b, event, "expected a key, found a list or block (one brace or bracket too many?)");
         return;
     }
     if (b->depth == IO_YAML_DEPTH_MAX) {
@@ -234,11 +237,11 @@ static void yaml_event(yaml_builder *b, const yaml_event_t *event)
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         if (b->root) {
-            yaml_stop(b, event, "a second document ('---') starts here; a robot file holds one");
+            yaml_stop(b, event, "a second document ('---') starts here; a robot file has one");
         }
         break;
     case YAML_ALIAS_EVENT:
-        yaml_stop(b, event, "aliases (*) are not used in robot files: write the block out");
+        yaml_stop(b, event, "aliases (*) are not supported in robot files: write the block itself");
         break;
     case YAML_SCALAR_EVENT:
         yaml_scalar(b, event);
@@ -270,7 +273,7 @@ static void yaml_complain(io_robot_file *f, const yaml_parser_t *parser, const c
         }
         io_defect(f, at, "not a text file: %s at byte %zu", problem, parser->problem_offset);
     } else if (strstr(problem, "cannot start any token")) {
-        io_defect(f, line, "YAML: a tab or a character that cannot start a value stands in column %d",
+        io_defect(f, line, "YAML: a tab or a character that cannot start a value is in column %d",
                   (int)parser->problem_mark.column + 1);
         io_advise(f, "indent with spaces; quote texts that start with @, ` or %%");
     } else {

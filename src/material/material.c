@@ -203,7 +203,7 @@ static pl_status check_stiffness(const pl_material *material, const char *name, 
 pl_status pl_material_check(const pl_material *material, const char *name, pl_error *err)
 {
     if (!model_known(material->model)) {
-        return pl_fail(err, PL_BAD_INPUT, "material '%s': model is %d, which is no known law", name,
+        return pl_fail(err, PL_BAD_INPUT, "material '%s': model is %d, which is not a known law", name,
                        (int)material->model);
     }
     if (material->formulation != PL_LOCKING_FREE && material->formulation != PL_DISPLACEMENT) {

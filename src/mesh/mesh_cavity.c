@@ -305,11 +305,10 @@ static pl_status cavity_open(cavity_work *w, int32_t skin, int met, int64_t **fa
 {
     const double *eye = w->eye;
     if (2 * met <= CAVITY_EYE_RAYS) {
-        return pl_fail(
-            err, PL_BAD_INPUT,
-            "pick: the point (%g, %g, %g) is not inside a cavity: the mesh blocks only %d %% of the "
-            "directions around it, expected more than half",
-            eye[0], eye[1], eye[2], 100 * met / CAVITY_EYE_RAYS);
+        return pl_fail(err, PL_BAD_INPUT,
+                       "pick: the point (%g, %g, %g) is not inside a cavity: the mesh covers only %d %% of "
+                       "the directions around it, expected more than half",
+                       eye[0], eye[1], eye[2], 100 * met / CAVITY_EYE_RAYS);
     }
     cavity_shares(w, skin);
     cavity_vote(w, skin);
@@ -340,11 +339,10 @@ pl_status pl_mesh_pick_cavity(const pl_mesh *mesh, const double eye[3], int64_t 
         return status;
     }
     if (at.distance == 0) {
-        return pl_fail(
-            err, PL_BAD_INPUT,
-            "pick: the point (%g, %g, %g) lies inside the material (element %d), expected a point in the "
-            "hollow of a cavity",
-            eye[0], eye[1], eye[2], (int)at.element);
+        return pl_fail(err, PL_BAD_INPUT,
+                       "pick: the point (%g, %g, %g) lies inside the material (element %d), expected a point "
+                       "inside a cavity",
+                       eye[0], eye[1], eye[2], (int)at.element);
     }
     cavity_work w = {.mesh = mesh, .eye = eye, .count = mesh->boundary_count};
     if (!cavity_init(&w)) {

@@ -13,11 +13,11 @@ static pl_status check_arrays(const pl_mesh_def *def, pl_error *err)
                        (int)def->vertex_count);
     }
     if (def->element_count < 1) {
-        return pl_fail(err, PL_BAD_INPUT, "mesh: there is no element at all (element_count is %d)",
+        return pl_fail(err, PL_BAD_INPUT, "mesh: there are no elements (element_count is %d)",
                        (int)def->element_count);
     }
     if (def->element_count > MESH_ELEMENTS_MAX) {
-        return pl_fail(err, PL_BAD_INPUT, "mesh: element_count is %d, at most %d can be handled",
+        return pl_fail(err, PL_BAD_INPUT, "mesh: element_count is %d, the limit is %d",
                        (int)def->element_count, MESH_ELEMENTS_MAX);
     }
     if (!def->kind || !def->node_start || !def->node || !def->region) {
@@ -101,7 +101,7 @@ static pl_status check_element(const pl_mesh_def *def, int32_t e, pl_error *err)
         }
         for (int b = 0; b < a; ++b) {
             if (node[a] == node[b]) {
-                return pl_fail(err, PL_BAD_INPUT, "mesh: element %d (%s) names vertex %d twice", (int)e,
+                return pl_fail(err, PL_BAD_INPUT, "mesh: element %d (%s) contains vertex %d twice", (int)e,
                                pl_element_kind_name(kind), (int)node[a]);
             }
         }

@@ -216,11 +216,11 @@ static pl_status create_check_jacobians(mesh_work *w, pl_error *err)
         }
     }
     if (bad > 0) {
-        return pl_fail(
-            err, PL_BAD_INPUT,
-            "mesh: %d element%s inside out somewhere along the curved shape (Jacobian not positive): "
-            "element%s%s%s",
-            (int)bad, bad == 1 ? " is" : "s are", bad == 1 ? "" : "s", list, bad > 10 ? " ..." : "");
+        return pl_fail(err, PL_BAD_INPUT,
+                       "mesh: %d element%s inverted somewhere in their curved shape (Jacobian not positive): "
+                       "element%s%s%s",
+                       (int)bad, bad == 1 ? " is" : "s are", bad == 1 ? "" : "s", list,
+                       bad > 10 ? " ..." : "");
     }
     return PL_OK;
 }
@@ -429,7 +429,7 @@ static pl_status create_surfaces(mesh_work *w, pl_error *err)
         face[f] = w->surface_face[f];
         if (pl_mesh_face_nodes(w->mesh, face[f], node) == 0) {
             return pl_fail(err, PL_BAD_INPUT,
-                           "mesh: surface face %lld is no face of the mesh (element %lld, side %lld)",
+                           "mesh: surface face %lld is not a face of the mesh (element %lld, side %lld)",
                            (long long)f, (long long)(face[f] / 8), (long long)(face[f] % 8));
         }
     }
@@ -474,11 +474,11 @@ pl_status pl_mesh_build(const pl_mesh_def *def, const int64_t *surface_face, pl_
 pl_status pl_mesh_create(const pl_mesh_def *def, pl_mesh **out, pl_mesh_report *report, pl_error *err)
 {
     if (!out) {
-        return pl_fail(err, PL_BAD_INPUT, "mesh: no place for the result was given");
+        return pl_fail(err, PL_BAD_INPUT, "mesh: the result pointer is NULL");
     }
     *out = NULL;
     if (!def) {
-        return pl_fail(err, PL_BAD_INPUT, "mesh: no description was given");
+        return pl_fail(err, PL_BAD_INPUT, "mesh: the definition is NULL");
     }
     return pl_mesh_build(def, NULL, out, report, err);
 }

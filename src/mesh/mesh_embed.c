@@ -195,8 +195,8 @@ pl_status pl_mesh_embed(const pl_mesh *mesh, const double point[3], pl_embedding
 {
     *out = (pl_embedding){0};
     if (!(fabs(point[0]) <= 1e12 && fabs(point[1]) <= 1e12 && fabs(point[2]) <= 1e12)) {
-        return pl_fail(err, PL_BAD_INPUT, "mesh: the point (%g, %g, %g) is not a place, expected finite mm",
-                       point[0], point[1], point[2]);
+        return pl_fail(err, PL_BAD_INPUT, "mesh: the point (%g, %g, %g) is not finite, expected mm", point[0],
+                       point[1], point[2]);
     }
     const pl_mesh_trees *trees = pl_mesh_trees_get(mesh);
     if (!trees) {

@@ -105,14 +105,16 @@ static pl_status examine_walls(const pl_mesh *mesh, pl_findings *findings, pl_er
         double place[3];
         examine_centre(mesh, element[0], place);
         // one quadratic element across a wall bends well; one linear element does not
-        pl_findings_add(findings, quadratic ? PL_NOTE : PL_WARNING, NULL, 0,
-                        "%d elements span a wall alone; the thinnest such wall is %.3g mm", count, thinnest);
-        pl_findings_advise(
-            findings,
-            quadratic ? "quadratic elements represent bending all the same; for stresses, --size %.2g puts "
-                        "two across"
-                      : "linear elements are far too stiff here: use --order 2, or --size %.2g",
-            0.5 * thinnest);
+        pl_findings_add(
+            findings, quadratic ? PL_NOTE : PL_WARNING, NULL, 0,
+            "%d elements span the full thickness of a wall; the thinnest of these walls is %.3g mm", count,
+            thinnest);
+        pl_findings_advise(findings,
+                           quadratic
+                               ? "quadratic elements still represent bending; for accurate stresses, --size "
+                                 "%.2g gives two elements through the thickness"
+                               : "linear elements are far too stiff here: use --order 2, or --size %.2g",
+                           0.5 * thinnest);
         pl_findings_place(findings, place, element, count);
     }
     pl_mesh_free_indices(element);
@@ -191,8 +193,8 @@ static void examine_tell_overlaps(const pl_mesh *mesh, const int32_t *found, int
                     count == 1 ? " overlaps" : "s overlap", pl_tidy(place[0]), pl_tidy(place[1]),
                     pl_tidy(place[2]), view->region_name[view->region[low]],
                     view->region_name[view->region[high]]);
-    pl_findings_advise(findings, "nothing keeps them apart: move one of the bodies (`pose`), or cut one part "
-                                 "out of the other before meshing");
+    pl_findings_advise(findings, "overlapping bodies do not push each other apart: move one of the bodies "
+                                 "(`pose`), or cut one part out of the other before meshing");
     pl_findings_place(findings, place, found, count);
 }
 

@@ -229,8 +229,7 @@ static void surface_check_triangles(surface_work *w)
             w->list[n++] = t;
         }
     }
-    surface_note(w, n, "without area (degenerate)",
-                 "remove needles and slivers in the program that drew the part");
+    surface_note(w, n, "without area (degenerate)", "remove needles and slivers in the CAD program");
     n = 0;
     for (int32_t t = 0; t < s->triangle_count; ++t) {
         int32_t key[3];
@@ -241,8 +240,7 @@ static void surface_check_triangles(surface_work *w)
             w->list[n++] = t;
         }
     }
-    surface_note(w, n, "given twice (duplicate)",
-                 "keep one copy of each triangle; two shells may lie on each other");
+    surface_note(w, n, "given twice (duplicate)", "keep one copy of each triangle; two shells may coincide");
 }
 
 static void surface_collect_edges(surface_work *w)
@@ -275,21 +273,21 @@ static void surface_check_edges(surface_work *w)
         }
     }
     surface_note(w, open, "edges belong to one triangle only (the surface is open)",
-                 "close the holes in the program that drew the part; weld vertices that should be one");
+                 "close the holes in the CAD program; weld vertices that should be one");
     for (int32_t i = 0; i < w->table.count; ++i) {
         if (w->edge[i].forward + w->edge[i].backward > 2) {
             w->list[crowded++] = w->edge[i].last;
         }
     }
     surface_note(w, crowded, "edges belong to more than two triangles",
-                 "separate the shells that meet there, or remove walls inside the part");
+                 "separate the shells that meet there, or remove internal walls");
     for (int32_t i = 0; i < w->table.count; ++i) {
         const surface_edge *e = &w->edge[i];
         if (e->forward + e->backward == 2 && e->forward != 1) {
             w->list[turned++] = e->last;
         }
     }
-    surface_note(w, turned, "edges join triangles that face opposite ways (not consistently oriented)",
+    surface_note(w, turned, "edges connect triangles of opposite orientation",
                  "make all normals point outwards");
 }
 
@@ -300,7 +298,7 @@ pl_status pl_trisurf_check(const pl_trisurf *surface, const char *name, pl_findi
         return status;
     }
     if (surface->triangle_count == 0) {
-        pl_findings_add(findings, PL_DEFECT, NULL, 0, "surface %s: there is no triangle in it", name);
+        pl_findings_add(findings, PL_DEFECT, NULL, 0, "surface %s: it has no triangles", name);
         return PL_OK;
     }
     surface_work w = {.surface = surface, .name = name, .findings = findings};

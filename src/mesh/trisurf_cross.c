@@ -243,14 +243,14 @@ pl_status pl_trisurf_check_crossing(const pl_trisurf *a, const char *name_a, con
     pl_bvh_clear(&tree_b);
     if (search.count > 0 && !search.failed) {
         char sentence[300];
-        snprintf(sentence, sizeof sentence, "surfaces %s and %s cross each other (triangle %d of %s), in %s",
-                 name_a, name_b, (int)search.found[1], name_b, name_a);
+        snprintf(sentence, sizeof sentence, "surfaces %s and %s intersect (triangle %d of %s), in %s", name_a,
+                 name_b, (int)search.found[1], name_b, name_a);
         for (int32_t i = 0; i < search.count; ++i) {
             search.found[i] = search.found[2 * (size_t)i];
         }
         const int32_t count = cross_unique(search.found, search.count);
         pl_trisurf_report(a, findings, search.found, count, sentence,
-                          "keep a gap between the parts, let them share their triangles, or unite them");
+                          "leave a gap between the parts, let them share triangles, or merge them");
     }
     pl_free(search.found);
     return !ok || search.failed ? pl_fail_memory(err, "surface check") : PL_OK;

@@ -188,8 +188,7 @@ static pl_status cells_gather(const pl_meshing_part *part, int part_count, cells
         triangles += part[p].surface.triangle_count;
     }
     if (vertices > INT32_MAX / 4 || triangles > INT32_MAX / 8) {
-        return pl_fail(err, PL_BAD_INPUT, "parts: %lld triangles are more than this program can take",
-                       (long long)triangles);
+        return pl_fail(err, PL_BAD_INPUT, "parts: %lld triangles exceed the limit", (long long)triangles);
     }
     c->position = PL_NEW_ARRAY(double, 3 * vertices);
     c->corner = PL_NEW_ARRAY(int32_t, 3 * triangles);

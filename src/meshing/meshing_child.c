@@ -258,7 +258,7 @@ static bool watch_start(watch *w, int attempt, pl_error *err)
 {
     int end[2];
     if (pipe(end) != 0) {
-        pl_fail(err, PL_FAILED, "meshing: no pipe to the mesher: %s", strerror(errno));
+        pl_fail(err, PL_FAILED, "meshing: cannot create a pipe to the mesher: %s", strerror(errno));
         return false;
     }
     w->words = memfd_create("pliant mesher", MFD_CLOEXEC);
@@ -282,7 +282,7 @@ static bool watch_start(watch *w, int attempt, pl_error *err)
     w->seconds = CHILD_STAGE_SECONDS;
     if (w->pid < 0) {
         close(end[0]);
-        pl_fail(err, why == ENOMEM ? PL_NO_MEMORY : PL_FAILED, "meshing: the mesher does not start: %s",
+        pl_fail(err, why == ENOMEM ? PL_NO_MEMORY : PL_FAILED, "meshing: cannot start the mesher: %s",
                 strerror(why));
     }
     return w->pid > 0;
@@ -393,16 +393,16 @@ static const char *watch_signal(int number)
 {
     switch (number) {
     case SIGABRT:
-        return "stopped at a check of its own";
+        return "failed an internal check";
     case SIGSEGV:
     case SIGBUS:
         return "failed with a memory error";
     case SIGFPE:
-        return "failed in its arithmetic";
+        return "failed with an arithmetic error";
     case SIGKILL:
-        return "was ended by the system, which happens when memory runs out";
+        return "was killed by the system, probably for lack of memory";
     default:
-        return "was ended from outside";
+        return "was terminated by a signal";
     }
 }
 
@@ -416,8 +416,8 @@ static pl_status watch_explain(const watch *w, int ended, pl_error *err)
         return pl_fail(err, PL_INTERRUPTED, "meshing: interrupted while %s", stage);
     }
     if (w->stuck) {
-        return pl_fail(err, PL_FAILED, "%s: the mesher did not come to an end within %.0f s while %s",
-                       w->job->source, w->seconds, stage);
+        return pl_fail(err, PL_FAILED, "%s: the mesher did not finish within %.0f s while %s", w->job->source,
+                       w->seconds, stage);
     }
     if (w->bytes.failed || w->answer.failed || strstr(words, "bad_alloc") ||
         (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL)) {
@@ -430,7 +430,7 @@ static pl_status watch_explain(const watch *w, int ended, pl_error *err)
                        watch_signal(WTERMSIG(ended)), stage, words[0] ? " (" : "", words,
                        words[0] ? ")" : "");
     }
-    return pl_fail(err, PL_FAILED, "%s: the mesher ended without an answer while %s", w->job->source, stage);
+    return pl_fail(err, PL_FAILED, "%s: the mesher ended without a result while %s", w->job->source, stage);
 }
 
 // ---- the answer
@@ -489,7 +489,7 @@ static pl_status watch_answer(const watch *w, pl_mesh **out, pl_findings *findin
         good = answer_finding(&at, end, findings);
     }
     if (!good || (uint64_t)(end - at) != answer.mesh_bytes) {
-        return pl_fail(err, PL_FAILED, "%s: the mesher's answer is damaged", w->job->source);
+        return pl_fail(err, PL_FAILED, "%s: the result of the mesher is damaged", w->job->source);
     }
     if (answer.status != PL_OK) {
         return pl_fail(err, answer.status, "%s", answer.text);
@@ -549,8 +549,8 @@ pl_status meshing_isolate(const child_job *job, const pl_progress *progress, pl_
     // what is worth telling: an interruption or lack of memory now, otherwise why it failed at first
     const pl_error *tell = why.status == PL_INTERRUPTED || why.status == PL_NO_MEMORY ? &why : &first;
     return pl_fail(err, tell->status, "%s%s", tell->text,
-                   again ? "; other algorithms and sizes failed too: try a size of your own, or repair the "
-                           "part and export it again"
+                   again ? "; other algorithms and sizes failed too: try another size, or repair the part "
+                           "and export it again"
                    : status == PL_FAILED ? "; the file may be damaged: export it again"
                                          : "");
 }

@@ -12,7 +12,7 @@ static const pl_design_parameter parameter[] = {
     [SECTION] = {"section", "mm", "length of one bending section", 48, 5, 1000, false},
     [PLATE] = {"plate", "mm", "thickness of the rigid plates at the base, between sections and at the tip", 6,
                0.5, 200, false},
-    [WIDTH] = {"width", "mm", "across, along y: the direction it bends to", 36, 4, 500, false},
+    [WIDTH] = {"width", "mm", "across, along y: the bending direction", 36, 4, 500, false},
     [HEIGHT] = {"height", "mm", "along z", 32, 2, 500, false},
     [CELLS] = {"cells", "", "of each chamber, in a row along the section", 3, 1, 12, true},
     [RIB] = {"rib", "mm", "stiff plate across the section, between two cells", 4, 0.2, 100, false},
@@ -44,13 +44,13 @@ static double arm_depth(const double *p)
 static const char *arm_check(const double *p)
 {
     if (arm_cell(p) < 0.2 * p[RIB]) {
-        return "cells leave no room between ribs: use fewer cells, a thinner rib or a longer section";
+        return "cells leave no space between ribs: use fewer cells, a thinner rib or a longer section";
     }
     if (p[HEIGHT] - 2 * p[WALL] < 0.2 * p[WALL]) {
-        return "wall leaves no room inside height";
+        return "wall leaves no space inside height";
     }
     if (arm_depth(p) < 0.2 * p[WALL]) {
-        return "spine and wall leave no room inside width";
+        return "spine and wall leave no space inside width";
     }
     return NULL;
 }
@@ -124,13 +124,13 @@ static double arm_volume(const double *p, const char *name)
 }
 
 static const char yaml[] =
-    "# A planar arm: three bending sections joined by rigid plates, two chambers each, one signed command "
+    "# A planar arm: three bending sections connected by rigid plates, two chambers each, one signed command "
     "each.\n"
-    "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
+    "# Lengths in mm, forces in N, stresses in MPa; any number may have a unit.\n"
     "pliant: 1\n"
     "name: planar-arm\n"
     "\n"
-    "# The shape is drawn from parameters. x runs along the arm from the base at 0; it bends in the xy "
+    "# The shape is generated from parameters. x runs along the arm from the base at 0; it bends in the xy "
     "plane.\n"
     "mesh:\n"
     "  design:\n"
@@ -146,7 +146,7 @@ static const char yaml[] =
     "  size: 10                 # target edge length of the elements; thin walls get smaller ones\n"
     "  order: 2                 # quadratic tetrahedra\n"
     "\n"
-    "# What it is made of (`pliant materials` lists measured ones).\n"
+    "# Materials (`pliant materials` lists measured ones).\n"
     "materials:\n"
     "  silicone: {model: neo_hookean, c10: 0.02 MPa, poisson: 0.49}\n"
     "  fabric: {model: linear, young: 4 MPa, poisson: 0.4}\n"
@@ -175,20 +175,20 @@ static const char yaml[] =
     "\n"
     "# One signed number per section: positive inflates the right side and bends to the left (+y), negative "
     "the\n"
-    "# other way. One-sided: the side not meant stays vented, it is never sucked empty.\n"
+    "# other way. One-sided: the other side stays vented, without vacuum.\n"
     "commands:\n"
     "  bend1: {drives: {right1: 1, left1: -1}, one_sided: true}\n"
     "  bend2: {drives: {right2: 1, left2: -1}, one_sided: true}\n"
     "  bend3: {drives: {right3: 1, left3: -1}, one_sided: true}\n"
     "\n"
-    "# Points whose motion is reported: the ends of the sections, and the tip.\n"
+    "# Points whose displacement is reported: the ends of the sections, and the tip.\n"
     "markers:\n"
     "  tip: {surface: tip}\n"
     "  section1: {surface: end1}\n"
     "  section2: {surface: end2}\n"
     "  section3: {surface: end3}\n"
     "\n"
-    "# Strings along both edges of each section's upper side, such as drawn-wire sensors read.\n"
+    "# Strings along both edges of each section's upper side, as measured by draw-wire sensors.\n"
     "sensors:\n"
     "  - {name: left_string1, kind: length, through: [[6, 18, 16], [54, 18, 16]]}\n"
     "  - {name: right_string1, kind: length, through: [[6, -18, 16], [54, -18, 16]]}\n"

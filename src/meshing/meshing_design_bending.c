@@ -16,7 +16,8 @@ static const pl_design_parameter parameter[] = {
               false},
     [SIDE] = {"side_wall", "mm", "walls along the finger", 2.5, 0.2, 50, false},
     [TOP] = {"top_wall", "mm", "roof of the modules", 2.5, 0.2, 50, false},
-    [CHANNEL_HEIGHT] = {"channel_height", "mm", "of the channel that joins the modules", 3, 0.2, 100, false},
+    [CHANNEL_HEIGHT] = {"channel_height", "mm", "of the channel that connects the modules", 3, 0.2, 100,
+                        false},
     [CHANNEL_WIDTH] = {"channel_width", "mm", "of that channel", 5, 0.2, 200, false},
     [LAYER] = {"layer", "mm", "thickness of the stiff bottom layer", 2, 0.1, 100, false},
 };
@@ -29,17 +30,17 @@ static double bending_module(const double *p)
 static const char *bending_check(const double *p)
 {
     if (bending_module(p) - 2 * p[WALL] < 0.2 * p[WALL]) {
-        return "modules leave no room for hollow chambers: use fewer modules, a smaller slot or wall, or "
+        return "modules leave no space for chambers: use fewer modules, a smaller slot or wall, or "
                "more length";
     }
     if (p[WIDTH] - 2 * p[SIDE] < 0.2 * p[SIDE]) {
-        return "side_wall leaves no room inside width";
+        return "side_wall leaves no space inside width";
     }
     if (p[CHANNEL_WIDTH] >= p[WIDTH] - 2 * p[SIDE]) {
         return "channel_width is not smaller than the chambers (width minus two side_wall)";
     }
     if (p[HEIGHT] - p[LAYER] - p[TOP] <= p[CHANNEL_HEIGHT]) {
-        return "height leaves no room for chambers above channel_height, between layer and top_wall";
+        return "height leaves no space for chambers above channel_height, between layer and top_wall";
     }
     if (p[LAYER] + p[CHANNEL_HEIGHT] + p[WALL] >= p[HEIGHT]) {
         return "height leaves no slot above the channel's roof (layer + channel_height + wall)";
@@ -107,12 +108,12 @@ static double bending_volume(const double *p, const char *name)
 }
 
 static const char yaml[] =
-    "# A pneumatic bellows finger: air in, and it bends down towards its stiff layer.\n"
-    "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
+    "# A pneumatic bellows finger: when inflated it bends down towards its stiff layer.\n"
+    "# Lengths in mm, forces in N, stresses in MPa; any number may have a unit.\n"
     "pliant: 1\n"
     "name: bending-finger\n"
     "\n"
-    "# The shape is drawn from parameters. x runs along the finger from the base at 0, z points up.\n"
+    "# The shape is generated from parameters. x runs along the finger from the base at 0, z points up.\n"
     "mesh:\n"
     "  design:\n"
     "    kind: bending_finger\n"
@@ -124,13 +125,13 @@ static const char yaml[] =
     "    wall: 2              # module ends, roof of the channel\n"
     "    side_wall: 2.5       # walls along the finger\n"
     "    top_wall: 2.5        # roof of the modules\n"
-    "    channel_height: 3    # the channel that joins the modules\n"
+    "    channel_height: 3    # the channel that connects the modules\n"
     "    channel_width: 5\n"
     "    layer: 2             # the stiff layer at the bottom\n"
     "  size: 3.2              # target edge length of the elements\n"
-    "  order: 2               # quadratic tetrahedra bend; linear ones are far too stiff\n"
+    "  order: 2               # quadratic tetrahedra; linear ones are far too stiff in bending\n"
     "\n"
-    "# What it is made of, and which region is made of what (`pliant materials` lists measured ones).\n"
+    "# Materials, and the material of each region (`pliant materials` lists measured ones).\n"
     "materials:\n"
     "  silicone: {model: neo_hookean, c10: 0.12 MPa, poisson: 0.49}\n"
     "  fabric: {model: linear, young: 30 MPa, poisson: 0.4}\n"
@@ -144,7 +145,7 @@ static const char yaml[] =
     "actuators:\n"
     "  - {name: air, kind: chamber, surface: cavity, drive: pressure, range: [0 kPa, 60 kPa]}\n"
     "\n"
-    "# Points whose motion is reported.\n"
+    "# Points whose displacement is reported.\n"
     "markers:\n"
     "  tip: {surface: tip}\n";
 

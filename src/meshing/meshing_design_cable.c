@@ -11,14 +11,14 @@ static const pl_design_parameter parameter[] = {
     [KNUCKLES] = {"knuckles", "", "V notches, evenly spaced", 3, 1, 12, true},
     [NOTCH_WIDTH] = {"notch_width", "mm", "opening of a notch", 16, 0.5, 200, false},
     [NOTCH_DEPTH] = {"notch_depth", "mm", "from the underside up", 17, 0.5, 400, false},
-    [NOTCH_FLAT] = {"notch_flat", "mm", "flat end of a notch, so that no crack starts there", 2, 0.1, 50,
-                    false},
+    [NOTCH_FLAT] = {"notch_flat", "mm", "flat end of a notch, which avoids a stress concentration", 2, 0.1,
+                    50, false},
 };
 
 static const char *cable_check(const double *p)
 {
     if (p[NOTCH_DEPTH] > 0.95 * p[HEIGHT]) {
-        return "notch_depth leaves less than 5 % of height: the finger would fall apart";
+        return "notch_depth leaves less than 5 % of height: the finger would be cut through";
     }
     if (p[NOTCH_FLAT] >= p[NOTCH_WIDTH]) {
         return "notch_flat is not smaller than notch_width";
@@ -64,11 +64,11 @@ static double cable_volume(const double *p, const char *name)
 
 static const char yaml[] =
     "# A finger with three knuckles, pulled by three tendons: one on the notched side, two along the back.\n"
-    "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
+    "# Lengths in mm, forces in N, stresses in MPa; any number may have a unit.\n"
     "pliant: 1\n"
     "name: cable-finger\n"
     "\n"
-    "# The shape is drawn from parameters. x runs along the finger from the base at 0, z points up, the "
+    "# The shape is generated from parameters. x runs along the finger from the base at 0, z points up, the "
     "notches are\n"
     "# cut from below.\n"
     "mesh:\n"
@@ -79,12 +79,12 @@ static const char yaml[] =
     "    height: 25\n"
     "    knuckles: 3         # V notches, evenly spaced\n"
     "    notch_width: 16     # opening of a notch\n"
-    "    notch_depth: 17     # what stays above it is the hinge\n"
+    "    notch_depth: 17     # the material above it is the hinge\n"
     "    notch_flat: 2       # flat end of a notch\n"
     "  size: 5               # target edge length of the elements\n"
     "  order: 2              # quadratic tetrahedra\n"
     "\n"
-    "# What it is made of (`pliant materials` lists measured ones).\n"
+    "# Materials (`pliant materials` lists measured ones).\n"
     "materials:\n"
     "  silicone: {model: neo_hookean, c10: 0.2 MPa, poisson: 0.49}\n"
     "regions: {body: silicone}\n"
@@ -93,9 +93,10 @@ static const char yaml[] =
     "fixed:\n"
     "  - {surface: base}\n"
     "\n"
-    "# Tendons run straight from guide point to guide point, without friction, and are fastened at the last "
+    "# Tendons run straight from guide point to guide point, without friction, and are attached at the last "
     "one;\n"
-    "# `radius` is how far a guide spreads its force. The command is how many mm a tendon is drawn in.\n"
+    "# `radius`: a guide distributes its force over this radius. The command is the shortening of a tendon "
+    "in mm.\n"
     "actuators:\n"
     "  - name: flexor\n"
     "    kind: cable\n"
@@ -119,7 +120,7 @@ static const char yaml[] =
     "    drive: shortening\n"
     "    range: [0, 8]\n"
     "\n"
-    "# Points whose motion is reported.\n"
+    "# Points whose displacement is reported.\n"
     "markers:\n"
     "  tip: {surface: tip}\n";
 

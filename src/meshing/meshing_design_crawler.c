@@ -11,7 +11,7 @@ static const pl_design_parameter parameter[] = {
     [WIDTH] = {"width", "mm", "along y", 40, 3, 500, false},
     [FOOT] = {"foot", "mm", "of the frame's strips at both ends", 8, 0.5, 200, false},
     [RAIL] = {"rail", "mm", "width of the frame's strips along both sides", 6, 0.3, 100, false},
-    [FILM] = {"film", "mm", "thickness of the elastomer, stretched as it is bonded", 0.5, 0.005, 10, false},
+    [FILM] = {"film", "mm", "thickness of the elastomer, as bonded (stretched)", 0.5, 0.005, 10, false},
     [FRAME] = {"frame", "mm", "thickness of the frame", 1, 0.005, 10, false},
 };
 
@@ -58,13 +58,13 @@ static double crawler_volume(const double *p, const char *name)
 }
 
 static const char yaml[] =
-    "# A crawler driven by a dielectric elastomer: a stretched film arches a thin frame, a voltage lets it "
-    "down.\n"
-    "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
+    "# A crawler driven by a dielectric elastomer: a stretched film arches a thin frame, a voltage flattens "
+    "it.\n"
+    "# Lengths in mm, forces in N, stresses in MPa; any number may have a unit.\n"
     "pliant: 1\n"
     "name: dea-crawler\n"
     "\n"
-    "# The shape is drawn from parameters, flat: x from foot to foot, z up, the film below the frame.\n"
+    "# The shape is generated from parameters, flat: x from foot to foot, z up, the film below the frame.\n"
     "mesh:\n"
     "  design:\n"
     "    kind: dea_crawler\n"
@@ -72,16 +72,16 @@ static const char yaml[] =
     "    width: 40\n"
     "    foot: 8             # the frame's strips at both ends\n"
     "    rail: 6             # the frame's strips along both sides\n"
-    "    film: 0.5           # thickness of the elastomer, stretched as it is bonded\n"
+    "    film: 0.5           # thickness of the elastomer, as bonded (stretched)\n"
     "    frame: 1            # thickness of the frame\n"
     "  size: 5               # target edge length of the triangles\n"
-    "  order: 2              # prisms of 15 nodes; linear ones do not bend\n"
+    "  order: 2              # prisms of 15 nodes; linear ones are far too stiff in bending\n"
     "\n"
     "materials:\n"
     "  elastomer: {model: neo_hookean, c10: 0.03 MPa, poisson: 0.49}\n"
     "  plastic: {model: linear, young: 60 MPa, poisson: 0.4}\n"
     "\n"
-    "# The elastomer was bonded while stretched: free of stress it has 0.7 of the area it is drawn with. "
+    "# The elastomer was bonded while stretched: its stress-free area is 0.7 of that of the mesh. "
     "film is\n"
     "# the part in the window, rim the part under the frame.\n"
     "regions:\n"
@@ -91,7 +91,7 @@ static const char yaml[] =
     "\n"
     "# The feet stay on the ground (their lower edges at z = 0): the rear one is the origin, the front one "
     "slides.\n"
-    "# One point keeps the robot from sliding sideways.\n"
+    "# One point prevents the robot from sliding sideways.\n"
     "fixed:\n"
     "  - {name: rear_foot, box: [[-0.01, -500, -0.001], [0.01, 500, 0.001]], axes: [x, z]}\n"
     "  - {name: front_foot, box: [[69.99, -500, -0.001], [70.01, 500, 0.001]], axes: [z]}\n"
@@ -102,10 +102,9 @@ static const char yaml[] =
     "# of voltage and area instead, see docs/dea.md.\n"
     "actuators:\n"
     "  - {name: voltage, kind: film, region: film, drive: voltage, thickness: 0.5, permittivity: 4.7, range: "
-    "[0, "
-    "8 kV]}\n"
+    "[0, 8 kV]}\n"
     "\n"
-    "# Points whose motion is reported: the front foot, and the top of the arch (both rails).\n"
+    "# Points whose displacement is reported: the front foot, and the top of the arch (both rails).\n"
     "surfaces:\n"
     "  front: {plane: {point: [70, 0, 0], normal: [1, 0, 0]}}\n"
     "markers:\n"
@@ -114,7 +113,7 @@ static const char yaml[] =
     "  top_right: {at: [35, -18, 1.5]}\n";
 
 const design design_dea_crawler = {
-    .open = {"dea_crawler", "frame arched by a stretched elastomer film; a voltage lets it down", parameter,
+    .open = {"dea_crawler", "frame arched by a stretched elastomer film; a voltage flattens it", parameter,
              PL_COUNT(parameter), yaml},
     .check = crawler_check,
     .sheets = crawler_sheets,

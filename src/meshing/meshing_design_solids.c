@@ -29,11 +29,12 @@ static double beam_volume(const double *p, const char *name)
 
 static const char beam_yaml[] =
     "# A silicone beam, clamped at one end, that sags under its own weight; a tendon lifts it.\n"
-    "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
+    "# Lengths in mm, forces in N, stresses in MPa; any number may have a unit.\n"
     "pliant: 1\n"
     "name: beam\n"
     "\n"
-    "# The shape is drawn from parameters. x runs along the beam from the base at 0, the axis is y = z = 0.\n"
+    "# The shape is generated from parameters. x runs along the beam from the base at 0, the axis is y = z = "
+    "0.\n"
     "mesh:\n"
     "  design:\n"
     "    kind: beam\n"
@@ -52,7 +53,7 @@ static const char beam_yaml[] =
     "fixed:\n"
     "  - {surface: base}\n"
     "\n"
-    "# A tendon along the top; the command is how many mm it is drawn in.\n"
+    "# A tendon along the top; the command is its shortening in mm.\n"
     "actuators:\n"
     "  - name: tendon\n"
     "    kind: cable\n"
@@ -61,7 +62,7 @@ static const char beam_yaml[] =
     "    drive: shortening\n"
     "    range: [0, 12]\n"
     "\n"
-    "# Points whose motion is reported.\n"
+    "# Points whose displacement is reported.\n"
     "markers:\n"
     "  tip: {surface: tip}\n"
     "\n"
@@ -108,11 +109,12 @@ static double specimen_volume(const double *p, const char *name)
 
 static const char specimen_yaml[] =
     "# A bar of two materials, soft at the base and stiff at the tip, pulled by its tip.\n"
-    "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
+    "# Lengths in mm, forces in N, stresses in MPa; any number may have a unit.\n"
     "pliant: 1\n"
     "name: specimen\n"
     "\n"
-    "# The shape is drawn from parameters. x runs along the bar from the base at 0, the axis is y = z = 0.\n"
+    "# The shape is generated from parameters. x runs along the bar from the base at 0, the axis is y = z = "
+    "0.\n"
     "mesh:\n"
     "  design:\n"
     "    kind: specimen\n"
@@ -123,7 +125,7 @@ static const char specimen_yaml[] =
     "  size: 6               # target edge length of the elements\n"
     "  order: 2              # quadratic tetrahedra\n"
     "\n"
-    "# Two materials; the halves share their interface.\n"
+    "# Two materials; the meshes of the halves conform at the interface.\n"
     "materials:\n"
     "  silicone: {model: neo_hookean, c10: 0.1 MPa, poisson: 0.49}\n"
     "  rubber: {model: neo_hookean, c10: 0.5 MPa, poisson: 0.49}\n"
@@ -135,7 +137,7 @@ static const char specimen_yaml[] =
     "  - {surface: base}\n"
     "  - {surface: tip, move: [8, 0, 0]}\n"
     "\n"
-    "# The interface shows how the two halves share the stretch.\n"
+    "# The interface shows how the elongation is divided between the two halves.\n"
     "markers:\n"
     "  interface: {surface: interface}\n"
     "  tip: {surface: tip}\n";
@@ -205,12 +207,12 @@ static double sphere_volume(const double *p, const char *name)
 }
 
 static const char sphere_yaml[] =
-    "# A hollow sphere under inner pressure: the textbook case for large strains.\n"
-    "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
+    "# A hollow sphere under internal pressure: the textbook case for large strains.\n"
+    "# Lengths in mm, forces in N, stresses in MPa; any number may have a unit.\n"
     "pliant: 1\n"
     "name: sphere-shell\n"
     "\n"
-    "# The shape is drawn from parameters, centred at the origin.\n"
+    "# The shape is generated from parameters, centred at the origin.\n"
     "mesh:\n"
     "  design:\n"
     "    kind: sphere_shell\n"
@@ -224,7 +226,8 @@ static const char sphere_yaml[] =
     "  rubber: {model: neo_hookean, c10: 0.2 MPa, poisson: 0.49}\n"
     "regions: {shell: rubber}\n"
     "\n"
-    "# The planes of symmetry (sx is x = 0, and so on) may slide in themselves only: this holds the sphere "
+    "# The planes of symmetry (sx is x = 0, and so on) may only slide in themselves: this supports the "
+    "sphere "
     "in place\n"
     "# without disturbing it.\n"
     "fixed:\n"
@@ -232,7 +235,7 @@ static const char sphere_yaml[] =
     "  - {surface: sy, axes: [y]}\n"
     "  - {surface: sz, axes: [z]}\n"
     "\n"
-    "# The pressure has a maximum; beyond it only a volume drive goes on.\n"
+    "# The pressure has a maximum; only a volume drive can pass it.\n"
     "actuators:\n"
     "  - {name: air, kind: chamber, surface: cavity, drive: volume_ratio, range: [1, 8]}\n"
     "\n"
@@ -240,7 +243,7 @@ static const char sphere_yaml[] =
     "  outside: {at: [15, 0, 0]}\n";
 
 const design design_sphere_shell = {
-    .open = {"sphere_shell", "hollow sphere under inner pressure", sphere_parameter,
+    .open = {"sphere_shell", "hollow sphere under internal pressure", sphere_parameter,
              PL_COUNT(sphere_parameter), sphere_yaml},
     .draw = sphere_draw,
     .volume = sphere_volume,
@@ -288,12 +291,13 @@ static double tube_volume(const double *p, const char *name)
 }
 
 static const char tube_yaml[] =
-    "# A slice of a long thick tube under inner pressure (plane strain): the textbook case for cylinders.\n"
-    "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
+    "# A slice of a long thick tube under internal pressure (plane strain): the textbook case for "
+    "cylinders.\n"
+    "# Lengths in mm, forces in N, stresses in MPa; any number may have a unit.\n"
     "pliant: 1\n"
     "name: tube\n"
     "\n"
-    "# The shape is drawn from parameters. z is the axis; the slice lies between z = 0 and z = length.\n"
+    "# The shape is generated from parameters. z is the axis; the slice lies between z = 0 and z = length.\n"
     "mesh:\n"
     "  design:\n"
     "    kind: tube\n"
@@ -308,9 +312,9 @@ static const char tube_yaml[] =
     "  rubber: {model: neo_hookean, c10: 0.2 MPa, poisson: 0.49}\n"
     "regions: {tube: rubber}\n"
     "\n"
-    "# The ends may not move along the axis (a long tube does not grow longer); the planes of symmetry sx (x "
+    "# The ends may not move along the axis (plane strain); the planes of symmetry sx (x "
     "= 0) and\n"
-    "# sy (y = 0) hold the ring in place without disturbing it.\n"
+    "# sy (y = 0) support the ring without disturbing it.\n"
     "fixed:\n"
     "  - {surface: bottom, axes: [z]}\n"
     "  - {surface: top, axes: [z]}\n"
@@ -325,8 +329,8 @@ static const char tube_yaml[] =
     "  outside: {at: [15, 0, 3]}\n";
 
 const design design_tube = {
-    .open = {"tube", "slice of a thick tube under inner pressure", tube_parameter, PL_COUNT(tube_parameter),
-             tube_yaml},
+    .open = {"tube", "slice of a thick tube under internal pressure", tube_parameter,
+             PL_COUNT(tube_parameter), tube_yaml},
     .draw = tube_draw,
     .volume = tube_volume,
 };

@@ -14,7 +14,7 @@ typedef struct trunk {
 static const char *trunk_check(const trunk *t)
 {
     if (t->height - 2 * t->cap < t->cap / 5) {
-        return "cap leaves no room for chambers inside height";
+        return "cap leaves no space for chambers inside height";
     }
     if (t->radius >= 0.98 * t->clearance) {
         return "chamber_diameter reaches the outside: make it smaller, or chamber_offset";
@@ -97,12 +97,13 @@ static double block_volume(const double *p, const char *name)
 }
 
 static const char block_yaml[] =
-    "# A square block with three chambers, 120 degrees apart: a trunk that leans to every side.\n"
-    "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
+    "# A square block with three chambers, 120 degrees apart: a trunk that bends in all directions.\n"
+    "# Lengths in mm, forces in N, stresses in MPa; any number may have a unit.\n"
     "pliant: 1\n"
     "name: three-chamber\n"
     "\n"
-    "# The shape is drawn from parameters. z runs along the body from the base at 0; chamber1 lies towards "
+    "# The shape is generated from parameters. z runs along the body from the base at 0; chamber1 lies "
+    "towards "
     "+y, the\n"
     "# others follow counter-clockwise.\n"
     "mesh:\n"
@@ -116,7 +117,7 @@ static const char block_yaml[] =
     "  size: 8                   # target edge length of the elements; thin walls get smaller ones\n"
     "  order: 2                  # quadratic tetrahedra\n"
     "\n"
-    "# What it is made of (`pliant materials` lists measured ones).\n"
+    "# Materials (`pliant materials` lists measured ones).\n"
     "materials:\n"
     "  silicone: {model: neo_hookean, c10: 0.12 MPa, poisson: 0.49}\n"
     "regions: {body: silicone}\n"
@@ -133,12 +134,12 @@ static const char block_yaml[] =
     "  - {name: chamber2, kind: chamber, surface: chamber2, drive: volume_ratio, range: [1, 2]}\n"
     "  - {name: chamber3, kind: chamber, surface: chamber3, drive: volume_ratio, range: [1, 2]}\n"
     "\n"
-    "# Points whose motion is reported.\n"
+    "# Points whose displacement is reported.\n"
     "markers:\n"
     "  tip: {surface: tip}\n";
 
 const design design_three_chamber = {
-    .open = {"three_chamber", "square trunk with three chambers; leans to every side", block_parameter,
+    .open = {"three_chamber", "square trunk with three chambers; bends in all directions", block_parameter,
              PL_COUNT(block_parameter), block_yaml},
     .check = block_check,
     .draw = block_draw,
@@ -184,13 +185,14 @@ static double round_volume(const double *p, const char *name)
 }
 
 static const char round_yaml[] =
-    "# A round segment with three chambers, as in surgical manipulators; it leans away from the inflated "
+    "# A round segment with three chambers, as in surgical manipulators; it bends away from the inflated "
     "one.\n"
-    "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
+    "# Lengths in mm, forces in N, stresses in MPa; any number may have a unit.\n"
     "pliant: 1\n"
     "name: segment\n"
     "\n"
-    "# The shape is drawn from parameters. z runs along the body from the base at 0; chamber1 lies towards "
+    "# The shape is generated from parameters. z runs along the body from the base at 0; chamber1 lies "
+    "towards "
     "+y, the\n"
     "# others follow counter-clockwise.\n"
     "mesh:\n"
@@ -204,7 +206,7 @@ static const char round_yaml[] =
     "  size: 4.5                 # target edge length of the elements; thin walls get smaller ones\n"
     "  order: 2                  # quadratic tetrahedra, curved along the walls\n"
     "\n"
-    "# What it is made of (`pliant materials` lists measured ones).\n"
+    "# Materials (`pliant materials` lists measured ones).\n"
     "materials:\n"
     "  silicone: {model: neo_hookean, c10: 0.05 MPa, poisson: 0.49}\n"
     "regions: {body: silicone}\n"
@@ -219,7 +221,7 @@ static const char round_yaml[] =
     "  - {name: chamber2, kind: chamber, surface: chamber2, drive: pressure, range: [0 kPa, 40 kPa]}\n"
     "  - {name: chamber3, kind: chamber, surface: chamber3, drive: pressure, range: [0 kPa, 40 kPa]}\n"
     "\n"
-    "# Points whose motion is reported.\n"
+    "# Points whose displacement is reported.\n"
     "markers:\n"
     "  tip: {surface: tip}\n";
 

@@ -85,7 +85,7 @@ static pl_status extract_nodes(extraction *x, pl_error *err)
     gmshFree(parameter);
     if (x->node_count == 0 || x->node_count > INT32_MAX || coord_n != 3 * x->node_count) {
         gmshFree(coord);
-        return pl_fail(err, PL_BAD_INPUT, "%s: holds %zu vertices, expected between 4 and 2 billion",
+        return pl_fail(err, PL_BAD_INPUT, "%s: has %zu vertices, expected between 4 and 2 billion",
                        x->options->source, x->node_count);
     }
     x->position = PL_NEW_ARRAY(double, coord_n);
@@ -176,7 +176,7 @@ static pl_status extract_element(extraction *x, int type, size_t element, const 
         const size_t tag = node[volume_type[type].from[a]];
         const int32_t v = extract_node(x, tag);
         if (v < 0) {
-            return pl_fail(err, PL_BAD_INPUT, "%s: element %zu names vertex %zu, which is not there",
+            return pl_fail(err, PL_BAD_INPUT, "%s: element %zu refers to vertex %zu, which does not exist",
                            x->options->source, element, tag);
         }
         x->node[x->node_total + a] = v;
@@ -202,7 +202,7 @@ static pl_status extract_volume(extraction *x, int tag, int32_t region, pl_error
         if (type == PL_COUNT(volume_type)) {
             status = pl_fail(
                 err, PL_BAD_INPUT,
-                "%s: holds %zu volume elements of Gmsh type %d (element %zu first); expected tetrahedra "
+                "%s: has %zu volume elements of Gmsh type %d (element %zu first); expected tetrahedra "
                 "of 4 or 10 nodes and prisms of 6 or 15",
                 x->options->source, list.tag_n[t], list.type[t], list.tag_n[t] ? list.tag[t][0] : 0);
         }
@@ -239,8 +239,9 @@ static pl_status extract_faces(extraction *x, int tag, pl_error *err)
                 const size_t node = list.node[t][i * (size_t)face_type[type].count + (size_t)a];
                 corner[a] = extract_node(x, node);
                 if (corner[a] < 0) {
-                    status = pl_fail(err, PL_BAD_INPUT, "%s: face %zu names vertex %zu, which is not there",
-                                     x->options->source, list.tag[t][i], node);
+                    status =
+                        pl_fail(err, PL_BAD_INPUT, "%s: face %zu refers to vertex %zu, which does not exist",
+                                x->options->source, list.tag[t][i], node);
                 }
             }
         }
@@ -409,7 +410,7 @@ static pl_status extract_all(extraction *x, pl_mesh **out, pl_mesh_report *repor
         status = extract_regions(x, err);
     }
     if (status == PL_OK && x->element_count == 0) {
-        status = pl_fail(err, PL_BAD_INPUT, "%s: holds no volume element (tetrahedron or prism)",
+        status = pl_fail(err, PL_BAD_INPUT, "%s: has no volume elements (tetrahedron or prism)",
                          x->options->source);
     }
     if (status == PL_OK) {
@@ -452,22 +453,21 @@ pl_status meshing_extract(gmsh_session *g, const extract_options *options, pl_me
 void meshing_report_findings(const pl_mesh_report *report, const char *source, pl_findings *findings)
 {
     if (report->flipped_elements) {
-        pl_findings_add(findings, PL_NOTE, source, 0,
-                        "%d elements were inside out; their nodes were reordered", report->flipped_elements);
+        pl_findings_add(findings, PL_NOTE, source, 0, "%d elements were inverted; their nodes were reordered",
+                        report->flipped_elements);
     }
     if (report->duplicate_vertices) {
-        pl_findings_add(findings, PL_WARNING, source, 0, "%d vertices lie on top of another one",
+        pl_findings_add(findings, PL_WARNING, source, 0, "%d vertices coincide with another vertex",
                         report->duplicate_vertices);
-        pl_findings_advise(findings,
-                           "parts that should be joined come apart there; merge the vertices in the program "
-                           "that wrote the mesh");
+        pl_findings_advise(findings, "parts that should be connected separate there; merge the vertices in "
+                                     "the program that wrote the mesh");
     }
     if (report->unused_vertices) {
-        pl_findings_add(findings, PL_NOTE, source, 0, "%d vertices belong to no element and were left out",
+        pl_findings_add(findings, PL_NOTE, source, 0, "%d vertices belong to no element and were removed",
                         report->unused_vertices);
     }
     if (report->unmatched_faces) {
-        pl_findings_add(findings, PL_WARNING, source, 0,
-                        "%d faces of named surfaces are no side of any element", report->unmatched_faces);
+        pl_findings_add(findings, PL_WARNING, source, 0, "%d faces of named surfaces belong to no element",
+                        report->unmatched_faces);
     }
 }

@@ -79,7 +79,7 @@ static pl_status files_check_msh(const char *path, const file_bytes *bytes, pl_e
     static const char *const section[] = {"$Nodes", "$EndNodes", "$Elements", "$EndElements"};
     for (int i = 0; i < PL_COUNT(section); ++i) {
         if (!files_line(bytes, section[i])) {
-            return pl_fail(err, PL_BAD_INPUT, "%s: has no line %s; the file is cut off or holds no mesh",
+            return pl_fail(err, PL_BAD_INPUT, "%s: has no line %s; the file is truncated or contains no mesh",
                            path, section[i]);
         }
     }

@@ -93,9 +93,9 @@ static pl_status fill_find(fill *f, pl_error *err)
     for (int64_t k = 0; room && k < f->face_count; ++k) {
         int32_t node[PL_FACE_NODES_MAX];
         if (pl_mesh_face_nodes(f->mesh, f->face[k], node) % 4 == 0) {
-            return pl_fail(err, PL_BAD_INPUT,
-                           "mesh: fill stands tetrahedra on the triangles of a cavity, and this one has "
-                           "faces with four sides");
+            return pl_fail(
+                err, PL_BAD_INPUT,
+                "mesh: fill needs a cavity with triangular faces, but this one has quadrilaterals");
         }
         memcpy(f->corner + 3 * k, node, 3 * sizeof *node);
         for (int i = 0; i < 3; ++i) {
@@ -391,7 +391,7 @@ static pl_status fill_join(const fill *f, pl_mesh **out, pl_error *err)
     pl_status status = room ? PL_OK : pl_fail_memory(err, "the cavities of a mesh");
     if (room && (met < 0 || pl_mesh_boundary(f->air, &boundary) != f->face_count)) {
         status = pl_fail(err, PL_FAILED,
-                         "mesh: fill: the mesher put vertices of its own on the wall of a cavity; another "
+                         "mesh: fill: the mesher added vertices on the wall of a cavity; another "
                          "size may help");
     }
     if (status == PL_OK) {
@@ -430,7 +430,7 @@ static pl_status fill_work(void *user, const pl_progress *progress, pl_mesh **ou
     pl_status status = fill_find(&f, err);
     if (status == PL_OK && f.piece_count == 0) {
         pl_findings_add(findings, PL_WARNING, NULL, 0,
-                        "mesh: fill found no closed cavity with a name, and meshed none");
+                        "mesh: fill found no named closed cavity, so none was meshed");
         pl_findings_advise(findings, "name the wall of the cavity in the mesh itself; an open one cannot be "
                                      "filled");
     } else if (status == PL_OK) {

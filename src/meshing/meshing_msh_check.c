@@ -523,7 +523,7 @@ static pl_status unv_other(cursor *c, pl_error *err)
     while (!ended && unv_next(c, line)) {
         ended = unv_is_end(line);
     }
-    return ended ? PL_OK : cursor_fail(c, "-1 at the end of a dataset; the file is cut off", err);
+    return ended ? PL_OK : cursor_fail(c, "-1 at the end of a dataset; the file is truncated", err);
 }
 
 static pl_status unv_datasets(cursor *c, unv_labels *known, unv_labels *element, pl_error *err)

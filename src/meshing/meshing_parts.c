@@ -61,7 +61,7 @@ static pl_status parts_copy(const pl_meshing_part *part, int count, pl_meshing_p
             return pl_fail(err, PL_BAD_INPUT, "parts: part %d has no region name", p + 1);
         }
         if (from->triangle_count < 4 || from->vertex_count < 4) {
-            return pl_fail(err, PL_BAD_INPUT, "%s: holds %d triangles, expected a closed surface",
+            return pl_fail(err, PL_BAD_INPUT, "%s: has %d triangles, expected a closed surface",
                            part[p].region, from->triangle_count);
         }
         pl_trisurf *to = &copy[p].surface;
@@ -364,7 +364,7 @@ static pl_status parts_mesh(const cells *c, bool keep, volume_options options, c
     if (status == PL_OK && g.failed) {
         status = meshing_fail(&g, options.source, err);
     } else if (status == PL_OK && !fits) {
-        status = pl_fail(err, PL_BAD_INPUT, "%s: the surfaces cannot be meshed anew", options.source);
+        status = pl_fail(err, PL_BAD_INPUT, "%s: the surfaces cannot be remeshed", options.source);
     }
     if (status == PL_OK) {
         status = walls_volumes(&w, err);
@@ -400,11 +400,9 @@ static pl_status parts_fill(const cells *c, double size, int order, const pl_pro
     if (status == PL_BAD_INPUT) {
         pl_log(1, "%s", why.text);
         pl_findings_add(findings, PL_NOTE, NULL, 0,
-                        "the surfaces could not be meshed anew (%s); the triangles are used "
-                        "as they are",
+                        "the surfaces could not be remeshed (%s); the triangles are used as they are",
                         why.text);
-        pl_findings_advise(findings,
-                           "export the parts with finer, more even triangles, or give STEP instead");
+        pl_findings_advise(findings, "export the parts with finer, more uniform triangles, or use STEP");
         return parts_mesh(c, true, options, progress, out, findings, err);
     }
     return status == PL_OK ? PL_OK : pl_fail(err, status, "%s", why.text);
@@ -456,7 +454,8 @@ static pl_status parts_work(void *user, const pl_progress *progress, pl_mesh **o
         status = cells_init(copy, part_count, &c, err);
     }
     if (status == PL_OK && !parts_any_filled(&c)) {
-        status = pl_fail(err, PL_BAD_INPUT, "parts: every part is a cavity; expected one that is filled");
+        status =
+            pl_fail(err, PL_BAD_INPUT, "parts: every part is a cavity; expected at least one solid part");
     }
     if (status == PL_OK) {
         status = parts_fill(&c, size, order, progress, out, findings, err);

@@ -278,9 +278,8 @@ pl_status meshing_shell(gmsh_session *g, const sheet *list, int count, const pl_
     const double size = source->size > 0 ? source->size : longest / 12;
     const double triangles = 2.3 * (high[0] - low[0]) * (high[1] - low[1]) / (size * size);
     if (triangles > 5e6) {
-        return pl_fail(err, PL_BAD_INPUT,
-                       "%s: a size of %g mm makes about %.2g triangles, at most 5e6 are possible", name, size,
-                       triangles);
+        return pl_fail(err, PL_BAD_INPUT, "%s: a size of %g mm gives about %.2g triangles; the limit is 5e6",
+                       name, size, triangles);
     }
     return meshing_sheets(g, list, count, size, source->order, out, err);
 }
@@ -306,8 +305,8 @@ static pl_status sheets_check(const pl_mesh_source *source, pl_error *err)
         }
         if (!finite) {
             return pl_fail(err, PL_BAD_INPUT,
-                           "%s:%d: sheet %d: corners and heights must be finite, and go upwards", file,
-                           s->line, i + 1);
+                           "%s:%d: sheet %d: corners and heights must be finite, with 'from' below 'to'",
+                           file, s->line, i + 1);
         }
         any = any || s->region;
     }

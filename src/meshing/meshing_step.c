@@ -68,8 +68,8 @@ static pl_status step_import(gmsh_session *g, const char *path, step_solids *sol
     GMSH(g, gmshModelGetEntities(&entity, &entity_n, 3, &g->ierr));
     pl_status status = g->failed ? meshing_fail(g, path, err) : PL_OK;
     if (status == PL_OK && entity_n < 2) {
-        status =
-            pl_fail(err, PL_BAD_INPUT, "%s: holds no solid; export solids, not loose faces or curves", path);
+        status = pl_fail(err, PL_BAD_INPUT,
+                         "%s: contains no solid; export solids, not separate faces or curves", path);
     }
     solids->count = (int32_t)(entity_n / 2);
     solids->tag = PL_NEW_ARRAY(int, solids->count);
@@ -107,9 +107,9 @@ static pl_status step_check(const char *path, pl_error *err)
         return status;
     }
     if (strncmp(bytes.data, "ISO-10303-21", 12) != 0) {
-        status = pl_fail(err, PL_BAD_INPUT, "%s:1: is no STEP file; expected ISO-10303-21", path);
+        status = pl_fail(err, PL_BAD_INPUT, "%s:1: is not a STEP file; expected ISO-10303-21", path);
     } else if (!strstr(bytes.data, "END-ISO-10303-21")) {
-        status = pl_fail(err, PL_BAD_INPUT, "%s: ends without END-ISO-10303-21; the file is cut off", path);
+        status = pl_fail(err, PL_BAD_INPUT, "%s: ends without END-ISO-10303-21; the file is truncated", path);
     }
     pl_free(bytes.data);
     return status;

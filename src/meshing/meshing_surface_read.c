@@ -48,8 +48,8 @@ static pl_status surface_binary_stl(const char *path, const file_bytes *bytes, g
 {
     const uint32_t count = surface_count_field(bytes);
     if (bytes->size < 84 || (bytes->size - 84) / 50 < count) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: binary STL announces %u triangles, but holds %zu", path, count,
-                       bytes->size < 84 ? 0 : (bytes->size - 84) / 50);
+        return pl_fail(err, PL_BAD_INPUT, "%s: the binary STL header says %u triangles, but the file has %zu",
+                       path, count, bytes->size < 84 ? 0 : (bytes->size - 84) / 50);
     }
     for (uint32_t t = 0; t < count; ++t) {
         float value[12];
@@ -58,7 +58,8 @@ static pl_status surface_binary_stl(const char *path, const file_bytes *bytes, g
         for (int c = 0; c < 3; ++c) {
             const double x[3] = {value[3 + 3 * c], value[4 + 3 * c], value[5 + 3 * c]};
             if (!isfinite(x[0] + x[1] + x[2])) {
-                return pl_fail(err, PL_BAD_INPUT, "%s: triangle %u has a corner that is no number", path, t);
+                return pl_fail(err, PL_BAD_INPUT, "%s: triangle %u has a coordinate that is not a number",
+                               path, t);
             }
             if (!growing_vertex(g, x)) {
                 return pl_fail_memory(err, path);
@@ -137,7 +138,7 @@ static pl_status surface_ascii_stl(const char *path, const file_bytes *bytes, gr
         ended = ended || strncasecmp(line, "endsolid", 8) == 0;
     }
     if (!ended || corners) {
-        return pl_fail(err, PL_BAD_INPUT, "%s:%d: ends without \"endsolid\"; the file is cut off", path,
+        return pl_fail(err, PL_BAD_INPUT, "%s:%d: ends without \"endsolid\"; the file is truncated", path,
                        lines.number);
     }
     return PL_OK;
@@ -166,7 +167,7 @@ static pl_status surface_obj(const char *path, const file_bytes *bytes, growing 
                 const long index = v < 0 ? g->surface.vertex_count + v : v - 1;
                 if (end == p || index < 0 || index >= g->surface.vertex_count) {
                     return pl_fail(err, PL_BAD_INPUT,
-                                   "%s:%d: face names \"%.20s\", expected vertices 1 to %d", path,
+                                   "%s:%d: face refers to \"%.20s\", expected vertices 1 to %d", path,
                                    lines.number, p, g->surface.vertex_count);
                 }
                 p += strcspn(p, " \t\r");
@@ -194,7 +195,7 @@ static pl_status surface_parse(const char *path, const file_bytes *bytes, growin
         return surface_obj(path, bytes, g, err);
     }
     if (strcasecmp(extension, "stl") != 0) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: is no surface file; expected .stl or .obj", path);
+        return pl_fail(err, PL_BAD_INPUT, "%s: is not a surface file; expected .stl or .obj", path);
     }
     // binary files may begin with "solid" too, but then their size fits the count
     const bool fits = bytes->size >= 84 && bytes->size == 84 + 50 * (size_t)surface_count_field(bytes);
@@ -207,9 +208,8 @@ pl_status pl_meshing_read_surface(const char *path, double unit, pl_trisurf *out
 {
     *out = (pl_trisurf){0};
     if (!(unit > 0) || isinf(unit)) {
-        return pl_fail(
-            err, PL_BAD_INPUT,
-            "%s: an STL or OBJ file does not say its unit; give `unit: mm` (or cm, m, inch) beside it", path);
+        return pl_fail(err, PL_BAD_INPUT,
+                       "%s: STL and OBJ files do not contain a unit; give `unit: mm` (or cm, m, inch)", path);
     }
     file_bytes bytes;
     pl_status status = meshing_load(path, &bytes, err);
@@ -219,7 +219,7 @@ pl_status pl_meshing_read_surface(const char *path, double unit, pl_trisurf *out
         pl_free(bytes.data);
     }
     if (status == PL_OK && g.surface.triangle_count == 0) {
-        status = pl_fail(err, PL_BAD_INPUT, "%s: holds no triangle", path);
+        status = pl_fail(err, PL_BAD_INPUT, "%s: has no triangles", path);
     }
     for (int64_t i = 0; i < 3 * (int64_t)g.surface.vertex_count; ++i) {
         g.surface.position[i] *= unit;

@@ -66,8 +66,8 @@ static pl_status volume_extract(gmsh_session *g, const volume_options *options, 
             return PL_OK;
         }
         pl_findings_add(findings, PL_NOTE, NULL, 0,
-                        "%s: edges are straight, because some quadratic elements would "
-                        "turn inside out on the curved boundary",
+                        "%s: edges are straight, because some quadratic elements would be inverted on the "
+                        "curved boundary",
                         options->source);
         pl_findings_advise(findings, "a smaller mesh size lets the elements follow the boundary");
         GMSH(g, gmshModelMeshSetOrder(1, &g->ierr));
@@ -240,7 +240,7 @@ static pl_status volume_check_size(gmsh_session *g, volume_options *options, pl_
     const double count = 6 * sqrt(2) * volume / (s * s * s);
     if (count > VOLUME_ELEMENTS_MAX && !options->keep_surface) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "%s: a size of %g mm makes about %.2g elements, at most %.2g are possible; "
+                       "%s: a size of %g mm gives about %.2g elements; the limit is %.2g; "
                        "%.2g mm is the smallest size",
                        options->source, s, count, VOLUME_ELEMENTS_MAX,
                        cbrt(6 * sqrt(2) * volume / VOLUME_ELEMENTS_MAX));

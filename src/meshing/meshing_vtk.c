@@ -201,7 +201,7 @@ static pl_status vtk_cells5(vtk_reader *r, int64_t offsets, int64_t size, pl_err
     for (int64_t c = 0; status == PL_OK && c < r->cell_count; ++c) {
         const int64_t n = offset[c + 1] - offset[c];
         if (offset[c] != at - c || n < 1 || n > size - offset[c]) {
-            status = vtk_fail(r, "offsets that grow and end with the connectivity", err);
+            status = vtk_fail(r, "offsets that increase and end with the connectivity", err);
             break;
         }
         r->cell[at++] = n;
@@ -412,7 +412,7 @@ static pl_status vtk_collect(const vtk_reader *r, vtk_mesh *m, pl_error *err)
         for (int a = 0; a < n; ++a) {
             const int64_t v = r->cell[at + 1 + a];
             if (v < 0 || v >= r->point_count) {
-                return pl_fail(err, PL_BAD_INPUT, "%s: cell %lld names point %lld, expected 0 to %lld",
+                return pl_fail(err, PL_BAD_INPUT, "%s: cell %lld refers to point %lld, expected 0 to %lld",
                                r->path, (long long)c, (long long)v, (long long)r->point_count - 1);
             }
             m->node[total + a] = (int32_t)v;
@@ -428,7 +428,7 @@ static pl_status vtk_collect(const vtk_reader *r, vtk_mesh *m, pl_error *err)
     }
     return m->element_count
                ? PL_OK
-               : pl_fail(err, PL_BAD_INPUT, "%s: holds no volume element (tetrahedron or prism)", r->path);
+               : pl_fail(err, PL_BAD_INPUT, "%s: has no volume elements (tetrahedron or prism)", r->path);
 }
 
 static pl_status vtk_create(const vtk_reader *r, vtk_mesh *m, double unit, pl_mesh **out,

@@ -178,8 +178,8 @@ static pl_status cc_create(pl_reduced_model *m, pl_error *err)
     m->own_count = (size_t)c->unknowns;
     if (!cc_map(m, c)) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "model: the lengths of the actuators contradict each other; at most three in a "
-                       "section, not in one plane with its axis, can be asked for");
+                       "model: the prescribed lengths of the actuators are inconsistent; at most three can "
+                       "be prescribed in a section, not in one plane with its axis");
     }
     c->mapped = true;
     return PL_OK;

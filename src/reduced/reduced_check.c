@@ -118,7 +118,7 @@ static void check_section(check *c, const pl_section_def *s)
         check_defect(c, s->line, "%s: pieces is %d, must be 1 to 1000", what, s->pieces);
     }
     if (s->share_count > 0 && d->kind != PL_VERTEBRAE) {
-        check_defect(c, s->line, "%s: shares belong to a model of kind vertebrae", what);
+        check_defect(c, s->line, "%s: 'shares' needs a model of kind vertebrae", what);
     } else if (s->share_count > 0) {
         check_shares(c, s, what);
     }
@@ -128,7 +128,7 @@ static void check_path(check *c, const pl_line_path_def *p, int line, const char
 {
     if (!check_finite(p->span, 2) || p->span[0] < -1e-9 * c->length || p->span[1] > c->length * (1 + 1e-9) ||
         !(p->span[1] > p->span[0])) {
-        check_defect(c, line, "%s: runs from %g to %g mm, expected a piece of 0 to %g", what, p->span[0],
+        check_defect(c, line, "%s: extends from %g to %g mm, expected a part of 0 to %g", what, p->span[0],
                      p->span[1], c->length);
         return;
     }
@@ -142,13 +142,14 @@ static void check_path(check *c, const pl_line_path_def *p, int line, const char
     }
     for (int i = 0; i < p->way_count; ++i) {
         if (!check_finite(p->way + 3 * i, 3) || (i > 0 && !(p->way[3 * i] > p->way[3 * i - 3]))) {
-            check_defect(c, line, "%s: point %d of the path is not beyond the one before", what, i + 1);
+            check_defect(c, line, "%s: point %d of the path does not come after the previous one", what,
+                         i + 1);
             return;
         }
     }
     if (p->way_count > 1 && (fabs(p->way[0] - p->span[0]) > 1e-9 * c->length ||
                              fabs(p->way[3 * p->way_count - 3] - p->span[1]) > 1e-9 * c->length)) {
-        check_defect(c, line, "%s: the path's points and its span differ", what);
+        check_defect(c, line, "%s: the points and the span of the path differ", what);
     }
 }
 
@@ -156,18 +157,18 @@ static void check_actuator_kind(check *c, const pl_line_actuator_def *a, const c
 {
     const pl_reduced_def *d = c->def;
     if (d->kind == PL_VERTEBRAE && a->kind != PL_CABLE) {
-        check_defect(c, a->line, "%s: a model of vertebrae is moved by lengths, not by chambers", what);
+        check_defect(c, a->line, "%s: a model of vertebrae is driven by lengths, not by chambers", what);
     }
     if (d->kind == PL_VERTEBRAE && !pl_drive_is_geometric(a->drive)) {
-        check_defect(c, a->line, "%s: drive is %s, vertebrae know length, length_ratio and shortening", what,
-                     pl_drive_name(a->drive));
+        check_defect(c, a->line, "%s: drive is %s, but vertebrae accept length, length_ratio and shortening",
+                     what, pl_drive_name(a->drive));
     }
     if ((d->kind == PL_VERTEBRAE || d->kind == PL_CONSTANT_CURVATURE) && (a->path.turns != 0)) {
-        check_defect(c, a->line, "%s: turns is %g; only beam and rod know helical paths", what,
+        check_defect(c, a->line, "%s: turns is %g; only beam and rod accept helical paths", what,
                      a->path.turns);
     }
     if (d->as_published && (a->kind != PL_CHAMBER || a->drive != PL_DRIVE_PRESSURE)) {
-        check_defect(c, a->line, "%s: as_published knows chambers driven by pressure only", what);
+        check_defect(c, a->line, "%s: as_published accepts only chambers driven by pressure", what);
     }
 }
 
@@ -176,7 +177,7 @@ static void check_actuator(check *c, const pl_line_actuator_def *a)
     char what[140];
     snprintf(what, sizeof what, "actuator '%.80s'", a->name ? a->name : "");
     if (a->kind != PL_CABLE && a->kind != PL_CHAMBER) {
-        check_defect(c, a->line, "%s: kind is %s, reduced models know cable and chamber", what,
+        check_defect(c, a->line, "%s: kind is %s, but reduced models accept cable and chamber", what,
                      pl_actuator_kind_name(a->kind));
         return;
     }
@@ -187,8 +188,7 @@ static void check_actuator(check *c, const pl_line_actuator_def *a)
                                          : "pressure, volume or volume_ratio");
     }
     if (a->has_range && !(a->range[0] < a->range[1] && check_finite(a->range, 2))) {
-        check_defect(c, a->line, "%s: range runs from %g to %g, the wrong way round", what, a->range[0],
-                     a->range[1]);
+        check_defect(c, a->line, "%s: the range is reversed, from %g to %g", what, a->range[0], a->range[1]);
     }
     if (a->kind == PL_CHAMBER && check_positive(c, a->line, what, "area", a->area) &&
         !check_finite(a->effectiveness, 2)) {
@@ -208,7 +208,7 @@ static void check_others(check *c)
                          m->at, c->length);
         }
         if (d->as_published && m->at < c->length * (1 - 1e-9)) {
-            check_defect(c, m->line, "marker '%s': as_published knows the tip only, at %g mm",
+            check_defect(c, m->line, "marker '%s': as_published has only the tip, at %g mm",
                          m->name ? m->name : "", c->length);
         }
     }
@@ -255,12 +255,13 @@ static void check_others(check *c)
 static void check_one_sided(check *c, const pl_command_def *m, const pl_line_actuator_def *a)
 {
     if (!pl_drive_rests_at_zero(a->drive)) {
-        check_defect(c, m->line,
-                     "command '%s' is one_sided: it leaves '%s' at 0, which is not rest for the drive %s "
-                     "(expected shortening, tension or pressure)",
-                     m->name, a->name, pl_drive_name(a->drive));
+        check_defect(
+            c, m->line,
+            "command '%s' is one_sided: it sets '%s' to 0, which is not the rest value of the drive %s "
+            "(expected shortening, tension or pressure)",
+            m->name, a->name, pl_drive_name(a->drive));
     } else if (a->has_range && a->range[0] > 0) {
-        check_defect(c, m->line, "command '%s' is one_sided: it leaves '%s' at 0, but its range starts at %g",
+        check_defect(c, m->line, "command '%s' is one_sided: it sets '%s' to 0, but its range starts at %g",
                      m->name, a->name, a->range[0] / pl_drive_scale(a->drive));
     }
 }
@@ -312,7 +313,7 @@ static void check_commands(check *c)
             check_defect(c, m->line, "command '%s' drives nothing", m->name);
         }
         if (m->has_range && !(check_finite(m->range, 2) && m->range[0] <= m->range[1])) {
-            check_defect(c, m->line, "command '%s': range runs from %g to %g, the wrong way round", m->name,
+            check_defect(c, m->line, "command '%s': the range is reversed, from %g to %g", m->name,
                          m->range[0], m->range[1]);
         }
         if (!(m->rate >= 0) || !isfinite(m->rate)) {
@@ -356,12 +357,12 @@ static void check_hardware(check *c, int index)
                      a->name, h->axis, h->per_unit, h->offset, h->feed);
     }
     if (h->has_range && !(h->range[0] <= h->offset && h->offset <= h->range[1])) {
-        check_defect(c, h->line, "hardware: '%s': the offset %g lies outside the axis's range of %g to %g",
+        check_defect(c, h->line, "hardware: '%s': the offset %g is outside the range of the axis, %g to %g",
                      a->name, h->offset, h->range[0], h->range[1]);
     }
     if (!pl_drive_has_motor(a->drive)) {
         check_defect(c, h->line,
-                     "hardware: '%s': an axis winds cable or pushes a syringe; the drive %s has none",
+                     "hardware: '%s': an axis winds a cable or pushes a syringe; the drive %s has no axis",
                      a->name, pl_drive_name(a->drive));
     }
 }
@@ -377,22 +378,21 @@ static void check_kind(check *c)
         check_defect(c, d->line, "gravity is not finite");
     }
     if (geometric && (heavy || d->force_count > 0 || d->load_count > 0)) {
-        check_defect(c, d->line, "a model of kind %s knows no loads; use beam or rod", kind);
+        check_defect(c, d->line, "a model of kind %s accepts no loads; use beam or rod", kind);
     }
     if (d->as_published && d->kind != PL_BEAM) {
-        check_defect(c, d->line, "as_published belongs to kind beam, not to %s", kind);
+        check_defect(c, d->line, "as_published needs kind beam, not %s", kind);
     }
     if (d->as_published && (heavy || d->load_count > 0 || d->section_count != 1 || d->sensor_count > 0)) {
-        check_defect(c, d->line, "as_published is one section with chambers and tip loads, nothing else");
+        check_defect(c, d->line, "as_published allows only one section with chambers and tip loads");
     }
     for (int i = 0; d->as_published && i < d->force_count; ++i) {
         if (d->force[i].follower) {
-            check_defect(c, d->force[i].line, "as_published knows no follower loads");
+            check_defect(c, d->force[i].line, "as_published accepts no follower loads");
         }
     }
     if (d->actuator_count > REDUCED_ACTUATORS_MAX) {
-        check_defect(c, d->line, "%d actuators, at most %d are possible", d->actuator_count,
-                     REDUCED_ACTUATORS_MAX);
+        check_defect(c, d->line, "%d actuators, the limit is %d", d->actuator_count, REDUCED_ACTUATORS_MAX);
     }
 }
 
@@ -410,7 +410,7 @@ static void check_frame(check *c)
     }
     if (!check_finite(Q, 9) || !check_finite(c->def->base, 3) ||
         (zero > 0 && !(off < 1e-9 && pl_det3(Q) > 0))) {
-        check_defect(c, c->def->line, "the base frame is no rotation");
+        check_defect(c, c->def->line, "the base frame is not a rotation");
     }
 }
 

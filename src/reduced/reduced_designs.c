@@ -2,9 +2,9 @@
 #include "reduced/reduced_impl.h"
 
 static const char trunk_yaml[] =
-    "# A trunk of two sections moved by six lengths, as the compact bionic handling assistant: circular "
+    "# A trunk of two sections driven by six lengths, as the compact bionic handling assistant: circular "
     "arcs.\n"
-    "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
+    "# Lengths are mm, forces N, stresses MPa; any number may have a unit.\n"
     "pliant: 1\n"
     "name: trunk\n"
     "\n"
@@ -31,9 +31,9 @@ static const char trunk_yaml[] =
     "  tip: {at: 206}\n";
 
 static const char segment_yaml[] =
-    "# A round segment with three chambers as a chain of beam elements: the reduced twin of the design\n"
+    "# A round segment with three chambers as a chain of beam elements: the reduced version of the design\n"
     "# `segment`. `pliant reduce` fits such a file to a full robot.\n"
-    "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
+    "# Lengths are mm, forces N, stresses MPa; any number may have a unit.\n"
     "pliant: 1\n"
     "name: segment-beam\n"
     "\n"
@@ -57,7 +57,7 @@ static const char segment_yaml[] =
     "#   forces: [{marker: tip, force: [0.1, 0, 0]}]\n";
 
 static const pl_reduced_design designs[] = {
-    {"trunk_cc", "trunk of two sections moved by six lengths, circular arcs (reduced model)", trunk_yaml},
+    {"trunk_cc", "trunk of two sections driven by six lengths, circular arcs (reduced model)", trunk_yaml},
     {"segment_beam", "round segment with three chambers as a chain of beams (reduced model)", segment_yaml},
 };
 

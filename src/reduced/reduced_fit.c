@@ -122,7 +122,8 @@ static pl_status fit_axis(fit *f, pl_error *err)
     }
     f->L = pl_distance3(tip, d->base);
     if (!(f->L > 1e-3 * f->info.size)) {
-        return pl_fail(err, PL_BAD_INPUT, "reduce: marker '%s' lies at the base, there is no line to it",
+        return pl_fail(err, PL_BAD_INPUT,
+                       "reduce: marker '%s' lies at the base, so there is no centre line to it",
                        f->info.marker_name[f->marker]);
     }
     double z[3], x[3] = {0}, y[3];
@@ -214,7 +215,7 @@ static pl_status fit_section(fit *f, pl_error *err)
     }
     if (!(s->EA > 0 && s->EI[0] > 0 && s->EI[1] > 0)) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "reduce: the body gives way against a force at its tip (EA %g, EI %g)", s->EA,
+                       "reduce: the stiffness of the body at its tip is not positive (EA %g, EI %g)", s->EA,
                        s->EI[0]);
     }
     const pl_robot *robot = pl_model_robot(f->full);
@@ -304,7 +305,7 @@ static pl_status fit_answer(fit *f, int i, double twist[6], pl_error *err)
     fit_column(f, &d, i, twist);
     return isfinite(twist[0] + twist[1] + twist[2])
                ? PL_OK
-               : pl_fail(err, PL_BAD_INPUT, "reduce: the tip does not answer to actuator '%s'", a.name);
+               : pl_fail(err, PL_BAD_INPUT, "reduce: actuator '%s' does not move the tip", a.name);
 }
 
 static pl_status fit_actuators(fit *f, pl_error *err)
@@ -518,7 +519,7 @@ static pl_status fit_begin(fit *f, pl_error *err)
 {
     const pl_robot *robot = pl_model_robot(f->full);
     if (!robot) {
-        return pl_fail(err, PL_BAD_INPUT, "reduce: the model is already a reduced one");
+        return pl_fail(err, PL_BAD_INPUT, "reduce: the model is already reduced");
     }
     if (f->options->kind == PL_VERTEBRAE || (int)f->options->kind < 0 || f->options->kind > PL_VERTEBRAE) {
         return pl_fail(err, PL_BAD_INPUT, "reduce: kind is %s, expected beam, rod or constant_curvature",
@@ -534,14 +535,14 @@ static pl_status fit_begin(fit *f, pl_error *err)
         if (a.kind == PL_FILM || a.drive == PL_DRIVE_SYRINGE || a.command != i || a.factor != 1 ||
             a.one_sided || a.growth) {
             return pl_fail(err, PL_BAD_INPUT,
-                           "reduce: actuator '%s' (%s by %s%s) has no reduced twin; cables and chambers with "
-                           "a command of their own have",
+                           "reduce: actuator '%s' (%s by %s%s) has no reduced equivalent; only cables and "
+                           "chambers with their own command have",
                            a.name, pl_actuator_kind_name(a.kind), pl_drive_name(a.drive),
                            a.growth ? ", growing" : "");
         }
         if (a.drive == PL_DRIVE_VOLUME || a.drive == PL_DRIVE_VOLUME_RATIO) {
             return pl_fail(err, PL_BAD_INPUT,
-                           "reduce: chamber '%s' is driven by %s, and a line does not know how its walls "
+                           "reduce: chamber '%s' is driven by %s, but the chambers of a reduced model do not "
                            "bulge; drive it by pressure",
                            a.name, pl_drive_name(a.drive));
         }

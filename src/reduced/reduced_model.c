@@ -76,7 +76,7 @@ static void model_shapeless(pl_reduced_model *m, pl_statics_report *report)
         reduced_type.reset(m);
         report->outcome = PL_INFEASIBLE;
         report->load_reached = 0;
-        snprintf(report->message, sizeof report->message, "the shape at these commands leaves all numbers");
+        snprintf(report->message, sizeof report->message, "the shape at these commands is not finite");
     }
 }
 
@@ -95,9 +95,9 @@ static pl_status model_fk(void *self, const double *command, pl_statics_report *
         const double target =
             pl_drive_is_geometric(a->drive) ? pl_drive_target(a->drive, a->rest, value) : a->rest;
         if (target <= 0 || target > 1e6 * a->rest) {
-            return pl_fail(err, PL_BAD_INPUT, "actuator '%s' is asked for %s %g, must stay above 0%s",
-                           a->name, a->kind == PL_CABLE ? "length" : "volume", target,
-                           target > 0 ? " and below a million times its rest" : "");
+            return pl_fail(err, PL_BAD_INPUT, "actuator '%s' is set to %s %g, must be above 0%s", a->name,
+                           a->kind == PL_CABLE ? "length" : "volume", target,
+                           target > 0 ? " and below a million times its rest value" : "");
         }
     }
     for (int i = 0; i < m->actuator_count; ++i) {

@@ -305,7 +305,7 @@ static void rod_report(pl_reduced_model *m, rod_data *r, double reached, int par
     report->outcome = reached >= 1 ? PL_SOLVED : PL_STEP_LIMIT;
     if (reached < 1) {
         snprintf(report->message, sizeof report->message,
-                 "the rod reached %.3g %% of the way; no equilibrium was found beyond", 100 * reached);
+                 "the rod reached %.3g %% of the load; no equilibrium was found beyond", 100 * reached);
     }
     for (int a = 0; a < m->actuator_count; ++a) {
         const rod_drive *d = &r->drive[a];

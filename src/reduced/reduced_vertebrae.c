@@ -1,6 +1,6 @@
-// The hybrid model of Bieze et al. 2018: plates (vertebrae), and between two of them a parallel joint. Its passive
-// leg is a universal and a prismatic joint, roll a about x, then pitch b about y, then the length q along the
-// new axis, which lets the upper plate neither shear nor twist:
+// The hybrid model of Bieze et al. 2018: plates (vertebrae), and between two of them a parallel joint. Its
+// passive leg is a universal and a prismatic joint, roll a about x, then pitch b about y, then the length q
+// along the new axis, which lets the upper plate neither shear nor twist:
 //   R = Rx(a) Ry(b),  p = q R e_z.
 // Three limbs between universal joints below and spherical ones above have the lengths
 //   q_n = | p + R A_n - B_n |,  A_n, B_n where their paths meet the plates,
@@ -203,7 +203,7 @@ static pl_status vertebrae_create(pl_reduced_model *m, pl_error *err)
     }
     for (int i = 0; i < m->sensor_count; ++i) {
         if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
-            return pl_fail(err, PL_BAD_INPUT, "sensor '%s': vertebrae measure the actuators' lengths only",
+            return pl_fail(err, PL_BAD_INPUT, "sensor '%s': vertebrae measure only the lengths of actuators",
                            m->sensor_name[i]);
         }
     }

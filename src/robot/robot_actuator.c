@@ -32,7 +32,7 @@ pl_status robot_guides(robot_build *b, const char *what, const char *name, const
         if (distance > radius + 1e-3 * b->size) {
             const double *p = guide[g].point;
             pl_embedding near;
-            ROBOT_DEFECT(b, line, "%s '%s': guide %d at (%g, %g, %g) is %.3g mm off the body", what, name,
+            ROBOT_DEFECT(b, line, "%s '%s': guide %d at (%g, %g, %g) is %.3g mm outside the body", what, name,
                          g + 1, p[0], p[1], p[2], distance);
             if (pl_mesh_embed(b->robot->mesh, p, &near, NULL) == PL_OK) {
                 const double *X = pl_mesh_get(b->robot->mesh).position;
@@ -133,10 +133,11 @@ static pl_status actuator_region_faces(robot_build *b, const pl_actuator_def *de
     const pl_status status = robot_interface(b->robot->mesh, inside, &a->face, &a->face_count, b->err);
     pl_free(inside);
     if (status == PL_OK && !def->growth) {
-        ROBOT_FIND(b, PL_WARNING, def->line,
-                   "chamber '%s': region '%s' has a material, so its elements stay and stiffen the chamber",
-                   def->name, name);
-        pl_findings_advise(b->findings, "take '%s' out of regions: to make it air", name);
+        ROBOT_FIND(
+            b, PL_WARNING, def->line,
+            "chamber '%s': region '%s' has a material, so its elements are kept and stiffen the chamber",
+            def->name, name);
+        pl_findings_advise(b->findings, "take '%s' out of regions: to make it a cavity", name);
     }
     return status;
 }
@@ -211,7 +212,7 @@ static pl_status actuator_read(robot_build *b, int index)
         a->guide_count = def->guide_count;
         if (def->radius == 0) {
             ROBOT_FIND(b, PL_NOTE, def->line,
-                       "cable '%s' has no radius: forces at points sharpen as the mesh is refined",
+                       "cable '%s' has no radius: point forces become singular as the mesh is refined",
                        def->name);
             pl_findings_advise(b->findings, "give it the radius of the guide, e.g. radius: 1");
         }

@@ -60,10 +60,9 @@ pl_status pl_cable_triangles(const pl_robot *robot, const pl_actuator *a, pl_cab
         }
     }
     pl_free(corner);
-    return *count > 0
-               ? PL_OK
-               : pl_fail(err, PL_BAD_INPUT,
-                         "cable '%s' runs where no vertex of the body stands beside it, so no triangle can "
-                         "shrink; use actuation: constraint",
-                         a->name);
+    return *count > 0 ? PL_OK
+                      : pl_fail(err, PL_BAD_INPUT,
+                                "cable '%s' has no vertex of the body beside it, so there is no triangle to "
+                                "shrink; use actuation: constraint",
+                                a->name);
 }

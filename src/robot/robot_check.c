@@ -110,7 +110,7 @@ static void check_bodies(check *c)
             }
         }
         if (!(worst < 1e-9) || !(pl_det3(body->rotation) > 0) || !check_finite(body->translation, 3)) {
-            CHECK_DEFECT(c, body->line, "body '%s': its pose is no rotation with a translation",
+            CHECK_DEFECT(c, body->line, "body '%s': its pose is not a rotation and a translation",
                          body->name ? body->name : "");
         }
     }
@@ -147,11 +147,10 @@ static void check_materials(check *c)
                        m->name, mu);
         }
         if (kappa > 1e7 * mu) {
-            CHECK_WARN(
-                c, m->line,
-                "material '%s': it is %.2g times stiffer against a change of volume than of shape; digits "
-                "are lost (rubber: about 1e4, poisson 0.49995)",
-                m->name, kappa / mu);
+            CHECK_WARN(c, m->line,
+                       "material '%s': the bulk modulus is %.2g times the shear modulus, which loses "
+                       "accuracy (rubber: about 1e4, poisson 0.49995)",
+                       m->name, kappa / mu);
         }
         const double density = m->material.density;
         if (density > 3e-8 || (density > 0 && density < 1e-12)) {
@@ -166,16 +165,15 @@ static void check_materials(check *c)
                         "regions", "material", r->line);
         if (!(r->rest_area >= 0 && r->rest_area <= 10) || !(r->rest_volume >= 0 && r->rest_volume <= 10) ||
             (r->rest_area > 0 && r->rest_area < 0.1) || (r->rest_volume > 0 && r->rest_volume < 0.1)) {
-            CHECK_DEFECT(
-                c, r->line,
-                "region '%s': rest_area %g and rest_volume %g, expected ratios between 0.1 and 10 (0: as "
-                "drawn)",
-                r->region, r->rest_area, r->rest_volume);
+            CHECK_DEFECT(c, r->line,
+                         "region '%s': rest_area %g and rest_volume %g, expected ratios between 0.1 and 10 "
+                         "(0: the mesh is stress-free)",
+                         r->region, r->rest_area, r->rest_volume);
         }
     }
     if (c->def->material_count == 0) {
         CHECK_DEFECT(c, c->def->body_count ? c->def->body[0].line : 0,
-                     "'materials' is missing: no region has a law");
+                     "'materials' is missing: no region has a material law");
     }
 }
 
@@ -187,7 +185,7 @@ static void check_fixed(check *c)
             CHECK_DEFECT(c, f->line, "fixed: expected exactly one of surface, region, box");
         }
         if (!f->axis[0] && !f->axis[1] && !f->axis[2]) {
-            CHECK_DEFECT(c, f->line, "fixed: no axis is held");
+            CHECK_DEFECT(c, f->line, "fixed: no axis is fixed");
         }
         if (!check_finite(f->move, 3) || !check_finite(f->rotate, 3) || !check_finite(f->about, 3)) {
             CHECK_DEFECT(c, f->line, "fixed: move, rotate and about must be finite");
@@ -199,12 +197,12 @@ static void check_fixed(check *c)
 static void check_range(check *c, const pl_actuator_def *a)
 {
     if (!check_finite(a->range, 2) || a->range[0] > a->range[1]) {
-        CHECK_DEFECT(c, a->line, "actuator '%s': the range goes the wrong way round, from %g to %g", a->name,
-                     a->range[0], a->range[1]);
+        CHECK_DEFECT(c, a->line, "actuator '%s': the range is reversed, from %g to %g", a->name, a->range[0],
+                     a->range[1]);
         return;
     }
     if (!pl_drive_is_possible(a->drive, a->range[0])) {
-        CHECK_DEFECT(c, a->line, "actuator '%s': a range of %s cannot start %s 0 (%g)", a->name,
+        CHECK_DEFECT(c, a->line, "actuator '%s': a range of %s cannot start %s 0 (it starts at %g)", a->name,
                      pl_drive_name(a->drive), pl_drive_is_possible(a->drive, 0) ? "below" : "at or below",
                      a->range[0]);
     }
@@ -235,7 +233,8 @@ static void check_guides(check *c, const char *what, const char *name, const pl_
         }
     }
     if (space == count) {
-        CHECK_DEFECT(c, line, "%s '%s': all its points are fixed in space, so it never changes", what, name);
+        CHECK_DEFECT(c, line, "%s '%s': all its points are fixed in space, so its length never changes", what,
+                     name);
     }
 }
 
@@ -243,11 +242,10 @@ static void check_guides(check *c, const char *what, const char *name, const pl_
 static void check_table(check *c, const pl_actuator_def *a)
 {
     if (pl_drive_is_geometric(a->drive)) {
-        CHECK_DEFECT(
-            c, a->line,
-            "actuator '%s': a table turns tension, pressure, syringe or voltage into a ratio; the drive %s "
-            "is geometric already",
-            a->name, pl_drive_name(a->drive));
+        CHECK_DEFECT(c, a->line,
+                     "actuator '%s': a table converts tension, pressure, syringe or voltage to a ratio; the "
+                     "drive %s is already geometric",
+                     a->name, pl_drive_name(a->drive));
         return;
     }
     if (a->table_count < 2 || !a->table) {
@@ -266,22 +264,21 @@ static void check_table(check *c, const pl_actuator_def *a)
             return;
         }
         if (i > 0 && !(p[0] > p[-2])) {
-            CHECK_DEFECT(c, a->line, "actuator '%s': table point %d at %g %s does not come after %g", a->name,
+            CHECK_DEFECT(c, a->line, "actuator '%s': table point %d at %g %s must come after %g", a->name,
                          i + 1, p[0] / scale, pl_drive_unit(a->drive), p[-2] / scale);
             return;
         }
         if (i > 0 && (p[1] - p[-1]) * rise < 0) {
-            CHECK_DEFECT(
-                c, a->line,
-                "actuator '%s': the table is not monotone, %g follows %g at point %d (`pliant calibrate` "
-                "makes measured ones monotone)",
-                a->name, p[1], p[-1], i + 1);
+            CHECK_DEFECT(c, a->line,
+                         "actuator '%s': the table is not monotone, %g follows %g at point %d (`pliant "
+                         "calibrate` makes measured tables monotone)",
+                         a->name, p[1], p[-1], i + 1);
             return;
         }
     }
     const double *first = t, *last = t + 2 * (a->table_count - 1);
     if (a->has_range && (a->range[0] < first[0] || a->range[1] > last[0])) {
-        CHECK_DEFECT(c, a->line, "actuator '%s': the range of %g to %g %s goes beyond its table, %g to %g",
+        CHECK_DEFECT(c, a->line, "actuator '%s': the range of %g to %g %s exceeds its table, %g to %g",
                      a->name, a->range[0] / scale, a->range[1] / scale, pl_drive_unit(a->drive),
                      first[0] / scale, last[0] / scale);
     }
@@ -294,14 +291,14 @@ static void check_growth(check *c, const pl_actuator_def *a)
     }
     if (!a->growth) {
         if (a->modulus != 0) {
-            CHECK_DEFECT(c, a->line, "actuator '%s': modulus belongs to actuation: growth", a->name);
+            CHECK_DEFECT(c, a->line, "actuator '%s': 'modulus' needs actuation: growth", a->name);
         }
         return;
     }
     const bool ratio = pl_drive_dimension(a->drive) == PL_DIM_NUMBER;
     if (a->kind == PL_CABLE && !(a->modulus > 0)) {
         CHECK_DEFECT(c, a->line,
-                     "actuator '%s': expected 'modulus' (of the triangles between cable and body that grow)",
+                     "actuator '%s': expected 'modulus' (of the growing triangles between cable and body)",
                      a->name);
     }
     if (!ratio && a->table_count == 0) {
@@ -312,8 +309,8 @@ static void check_growth(check *c, const pl_actuator_def *a)
                      a->name, pl_drive_name(a->drive));
     }
     if (a->kind == PL_FILM && !a->region) {
-        CHECK_DEFECT(c, a->line, "actuator '%s': a film grows as a region of prisms, expected 'region'",
-                     a->name);
+        CHECK_DEFECT(c, a->line,
+                     "actuator '%s': growth of a film needs a region of prisms, expected 'region'", a->name);
     }
     if (!(a->modulus >= 0) || !isfinite(a->modulus)) {
         CHECK_DEFECT(c, a->line, "actuator '%s': the modulus is %g MPa, must be > 0", a->name, a->modulus);
@@ -328,7 +325,7 @@ static void check_actuators(check *c)
             continue; // reported with the names
         }
         if ((unsigned)a->drive >= PL_DRIVE_COUNT || pl_drive_kind(a->drive) != a->kind) {
-            CHECK_DEFECT(c, a->line, "actuator '%s': the drive %s does not belong to a %s", a->name,
+            CHECK_DEFECT(c, a->line, "actuator '%s': the drive %s is not available for a %s", a->name,
                          pl_drive_name(a->drive), pl_actuator_kind_name(a->kind));
             continue;
         }
@@ -364,14 +361,14 @@ static void check_one_sided(check *c, const pl_command_def *command, const pl_ac
 {
     if (!pl_drive_rests_at_zero(a->drive)) {
         CHECK_DEFECT(c, command->line,
-                     "command '%s' is one_sided: it leaves '%s' at 0, which is not rest for the drive %s "
-                     "(expected shortening, tension, pressure, syringe or voltage)",
+                     "command '%s' is one_sided: it sets '%s' to 0, which is not the rest value of the drive "
+                     "%s (expected shortening, tension, pressure, syringe or voltage)",
                      command->name, a->name, pl_drive_name(a->drive));
         return;
     }
     if (a->has_range && a->range[0] > 0) {
         CHECK_DEFECT(c, command->line,
-                     "command '%s' is one_sided: it leaves '%s' at 0, but its range starts at %g",
+                     "command '%s' is one_sided: it sets '%s' to 0, but its range starts at %g",
                      command->name, a->name, a->range[0] / pl_drive_scale(a->drive));
     }
 }
@@ -387,7 +384,7 @@ static void check_commands(check *c)
         }
         if (command->has_range &&
             (!check_finite(command->range, 2) || command->range[0] > command->range[1])) {
-            CHECK_DEFECT(c, command->line, "command '%s': the range goes the wrong way round", name);
+            CHECK_DEFECT(c, command->line, "command '%s': the range is reversed", name);
         }
         for (int k = 0; k < command->drive_count; ++k) {
             const pl_command_drive *drive = &command->drive[k];
@@ -428,7 +425,7 @@ static void check_readings(check *c)
     for (int i = 0; i < d->marker_count; ++i) {
         const pl_marker_def *m = &d->marker[i];
         if (!m->surface && !check_finite(m->at, 3)) {
-            CHECK_DEFECT(c, m->line, "marker '%s': its place is not finite", m->name ? m->name : "");
+            CHECK_DEFECT(c, m->line, "marker '%s': its position is not finite", m->name ? m->name : "");
         }
         if (!(m->radius >= 0) || !isfinite(m->radius)) {
             CHECK_DEFECT(c, m->line, "marker '%s': the radius is %g mm", m->name ? m->name : "", m->radius);
@@ -444,7 +441,7 @@ static void check_readings(check *c)
         const int a = check_reference(c, d->actuator, sizeof *d->actuator, d->actuator_count, s->actuator,
                                       "sensors", "actuator", s->line);
         if (a >= 0 && d->actuator[a].kind != PL_CHAMBER) {
-            CHECK_DEFECT(c, s->line, "sensor '%s' reads a chamber, '%s' is a %s", name, s->actuator,
+            CHECK_DEFECT(c, s->line, "sensor '%s' measures a chamber, but '%s' is a %s", name, s->actuator,
                          pl_actuator_kind_name(d->actuator[a].kind));
         }
     }
@@ -474,7 +471,7 @@ static void check_loads(check *c)
     if (!isfinite(g)) {
         CHECK_DEFECT(c, 0, "loads: gravity must be finite");
     } else if (g > 1e5) {
-        CHECK_WARN(c, 0, "loads: gravity of %g m/s^2 is implausible (the earth's is 9.81)", 1e-3 * g);
+        CHECK_WARN(c, 0, "loads: gravity of %g m/s^2 is implausible (on earth: 9.81)", 1e-3 * g);
     }
     bool heavy = g == 0 || d->material_count == 0;
     for (int i = 0; i < d->material_count; ++i) {
@@ -533,7 +530,7 @@ static bool check_counts(check *c)
         }
     }
     if (d->body_count == 0) {
-        CHECK_DEFECT(c, 0, "robot: it has no body");
+        CHECK_DEFECT(c, 0, "robot: there is no body");
         return false;
     }
     return true;

@@ -267,7 +267,7 @@ pl_status pl_robot_create(const pl_robot_def *def, const pl_mesh *const *mesh, p
                           pl_findings *findings, pl_error *err)
 {
     if (!out || !def || !mesh) {
-        return pl_fail(err, PL_BAD_INPUT, "robot: a def, its meshes and a place for the result are needed");
+        return pl_fail(err, PL_BAD_INPUT, "robot: def, meshes and the result pointer must not be NULL");
     }
     *out = NULL;
     pl_findings *own = findings ? NULL : pl_findings_create();

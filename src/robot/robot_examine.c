@@ -12,15 +12,14 @@ static void examine_chambers(const pl_robot *robot, pl_findings *findings)
             pl_findings_add(findings, PL_NOTE, NULL, 0,
                             "chamber '%s' is open at %d rim%s, capped flat; its volume is %.4g mL", a->name,
                             a->rim_count, a->rim_count == 1 ? "" : "s", a->rest / 1000);
-            pl_findings_advise(findings, "right for an air inlet; otherwise look at the surface with `pliant "
+            pl_findings_advise(findings, "correct for an air inlet; otherwise check the surface with `pliant "
                                          "mesh --out cavity.stl --surface ...`");
         }
         if (a->kind == PL_CHAMBER && !(a->rest > 0)) {
             pl_findings_add(findings, PL_DEFECT, NULL, 0,
                             "chamber '%s' encloses %.3g mm^3, expected a positive volume", a->name, a->rest);
-            pl_findings_advise(findings,
-                               "its faces must see the inside of the cavity: use `seen_from` with a "
-                               "point in it");
+            pl_findings_advise(
+                findings, "its faces must point into the cavity: use `seen_from` with a point inside it");
         }
     }
 }
@@ -49,12 +48,12 @@ static void examine_markers(const pl_robot *robot, double edge, pl_findings *fin
         double place[3], distance = 0;
         pl_robot_marker_rest(robot, i, place, &distance);
         const char *name = robot->marker[i].name;
-        if (distance > 1e-3 * edge && !examine_reported(findings, name, "off the body")) {
+        if (distance > 1e-3 * edge && !examine_reported(findings, name, "outside the body")) {
             pl_findings_add(findings, distance > 5 * edge ? PL_WARNING : PL_NOTE, NULL, 0,
-                            "marker '%s' stands %.3g mm off the body at (%.4g, %.4g, %.4g)", name, distance,
+                            "marker '%s' is %.3g mm outside the body at (%.4g, %.4g, %.4g)", name, distance,
                             pl_tidy(place[0]), pl_tidy(place[1]), pl_tidy(place[2]));
             pl_findings_advise(findings,
-                               "it moves with the nearest face; if it should lie on the body, move its `at`");
+                               "it moves with the nearest face; to place it on the body, change its `at`");
             pl_findings_place(findings, place, NULL, 0);
         }
     }
@@ -91,7 +90,7 @@ static void examine_guide(const pl_robot *robot, const char *name, int k, const 
     pl_embedding e;
     if (pl_mesh_embed(robot->mesh, point, &e, NULL) == PL_OK && e.distance > 0.01 * edge) {
         pl_findings_add(findings, PL_WARNING, NULL, 0,
-                        "cable '%s': guide point %d at (%.4g, %.4g, %.4g) lies %.3g mm off the body", name,
+                        "cable '%s': guide point %d at (%.4g, %.4g, %.4g) is %.3g mm outside the body", name,
                         k + 1, point[0], point[1], point[2], e.distance);
         pl_findings_advise(findings, "move the point into the body, or fix it in space if it is a pulley");
         pl_findings_place(findings, point, NULL, 0);
@@ -105,12 +104,12 @@ static void examine_piece(const pl_robot *robot, const char *name, int k, const 
     examine_segment(robot->mesh, a, b, &distance, place, &outside);
     if (distance > 0.01 * edge) {
         pl_findings_add(findings, PL_NOTE, NULL, 0,
-                        "cable '%s' leaves the body between guide points %d and %d for %.3g mm, by %.3g mm "
-                        "at most, near (%.4g, %.4g, %.4g)",
+                        "cable '%s' leaves the body between guide points %d and %d over %.3g mm, by up to "
+                        "%.3g mm, near (%.4g, %.4g, %.4g)",
                         name, k + 1, k + 2, outside, distance, pl_tidy(place[0]), pl_tidy(place[1]),
                         pl_tidy(place[2]));
         pl_findings_advise(findings,
-                           "right where a tendon spans a notch; otherwise add guide points in between");
+                           "correct where a tendon spans a notch; otherwise add guide points between them");
         pl_findings_place(findings, place, NULL, 0);
     }
 }

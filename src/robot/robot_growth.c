@@ -23,19 +23,20 @@ static pl_status growth_region(robot_build *b, const pl_actuator_def *a)
     const int32_t r = robot_find_region(b, name, "growth", a->line);
     if (r < 0) {
         if (a->kind == PL_CHAMBER) {
-            pl_findings_advise(b->findings, "mesh: {fill: true} gives chambers their elements");
+            pl_findings_advise(b->findings, "mesh: {fill: true} meshes the chambers");
         }
         return PL_OK;
     }
     int32_t *material = &b->robot->region_material[r];
     if (*material >= 0 && a->modulus > 0) {
-        ROBOT_DEFECT(b, a->line, "actuator '%s': region '%s' has a material already, expected no modulus",
+        ROBOT_DEFECT(b, a->line,
+                     "actuator '%s': region '%s' already has a material, so 'modulus' is not allowed",
                      a->name, name);
     } else if (*material < 0 && !(a->modulus > 0)) {
-        ROBOT_DEFECT(b, a->line,
-                     "actuator '%s': expected 'modulus' (of the elements that grow), or a material for "
-                     "region '%s'",
-                     a->name, name);
+        ROBOT_DEFECT(
+            b, a->line,
+            "actuator '%s': expected 'modulus' (of the growing elements), or a material for region '%s'",
+            a->name, name);
     } else if (*material < 0) {
         *material = growth_material(b, a);
         return *material < 0 ? robot_memory(b) : PL_OK;
@@ -49,7 +50,7 @@ static bool growth_is_shell(robot_build *b, int32_t region, const char *what, in
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
     for (int32_t e = 0; e < v.element_count; ++e) {
         if (v.region[e] == region && v.kind[e] != PL_PRISM6 && v.kind[e] != PL_PRISM15) {
-            ROBOT_DEFECT(b, line, "%s: region '%s' has tetrahedra, an area needs prisms", what,
+            ROBOT_DEFECT(b, line, "%s: region '%s' has tetrahedra, but an area ratio needs prisms", what,
                          v.region_name[region]);
             return false;
         }
@@ -126,7 +127,7 @@ pl_status robot_growth(robot_build *b, int actuator)
         }
         for (int k = 0; k < actuator; ++k) {
             if (b->robot->actuator[k].growth && b->robot->actuator[k].region == a->region && a->region >= 0) {
-                ROBOT_DEFECT(b, def->line, "actuators '%s' and '%s' grow the same region",
+                ROBOT_DEFECT(b, def->line, "actuators '%s' and '%s' both grow the same region",
                              b->robot->actuator[k].name, a->name);
             }
         }

@@ -22,8 +22,8 @@ static void hardware_check_axis(const pl_robot_def *def, int index, pl_findings 
     }
     if (!(h->per_unit > 0) || !isfinite(h->per_unit)) {
         HARDWARE_DEFECT(def, findings, h->line,
-                        "hardware: '%s': per_unit is %g, must be the mm or mL of one unit of the axis",
-                        a->name, h->per_unit);
+                        "hardware: '%s': per_unit is %g, must be the mm or mL per unit of the axis", a->name,
+                        h->per_unit);
     }
     if (!isfinite(h->offset) || !(h->feed >= 0) || !isfinite(h->feed)) {
         HARDWARE_DEFECT(def, findings, h->line, "hardware: '%s': offset %g and feed %g are impossible",
@@ -31,17 +31,16 @@ static void hardware_check_axis(const pl_robot_def *def, int index, pl_findings 
     }
     if (h->has_range && !(h->range[0] <= h->offset && h->offset <= h->range[1])) {
         HARDWARE_DEFECT(def, findings, h->line,
-                        "hardware: '%s': the offset %g lies outside the axis's range of %g to %g", a->name,
+                        "hardware: '%s': the offset %g is outside the range of the axis, %g to %g", a->name,
                         h->offset, h->range[0], h->range[1]);
     }
     if (!pl_drive_has_motor(a->drive)) {
         HARDWARE_DEFECT(def, findings, h->line,
-                        "hardware: '%s': an axis winds cable or pushes a syringe; the drive %s has none",
+                        "hardware: '%s': an axis winds a cable or pushes a syringe; the drive %s has no axis",
                         a->name, pl_drive_name(a->drive));
         if (a->drive == PL_DRIVE_PRESSURE) {
-            pl_findings_advise(findings,
-                               "take it out: `follow --export pressures` writes a table for valves; "
-                               "or drive the chamber by syringe or volume");
+            pl_findings_advise(findings, "remove it: `follow --export pressures` writes a table for valves; "
+                                         "or drive the chamber by syringe or volume");
         }
     }
 }

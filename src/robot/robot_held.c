@@ -89,15 +89,18 @@ static void held_report(robot_build *b, int rank, int pieces, const double place
 {
     const int line = b->def->fixed_count > 0 ? b->def->fixed[0].line : b->def->body[0].line;
     if (rank == 0 && pieces == 1) {
-        ROBOT_DEFECT(b, line, "nothing holds the body: without 'fixed' it has no unique equilibrium");
+        ROBOT_DEFECT(b, line, "the body has no support: without 'fixed' it has no unique equilibrium");
         pl_findings_advise(b->findings, "add fixed: [{surface: ...}]");
     } else if (rank == 0) {
-        ROBOT_DEFECT(b, line, "nothing holds the piece of the mesh at (%g, %g, %g): the mesh has %d pieces",
-                     place[0], place[1], place[2], pieces);
-        pl_findings_advise(b->findings, "hold it, or join it to the rest where the two touch");
+        ROBOT_DEFECT(
+            b, line,
+            "the part of the mesh at (%g, %g, %g) has no support: the mesh has %d disconnected parts",
+            place[0], place[1], place[2], pieces);
+        pl_findings_advise(b->findings, "fix it, or merge it with the rest where they touch");
     } else {
-        ROBOT_DEFECT(b, line, "the supports leave %d rigid motion%s free", 6 - rank, rank == 5 ? "" : "s");
-        pl_findings_advise(b->findings, "hold more axes, or vertices that do not lie on one line");
+        ROBOT_DEFECT(b, line, "the supports leave %d rigid-body motion%s free", 6 - rank,
+                     rank == 5 ? "" : "s");
+        pl_findings_advise(b->findings, "fix more axes, or vertices that do not lie on one line");
     }
     pl_findings_place(b->findings, place, NULL, 0);
 }

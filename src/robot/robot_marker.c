@@ -135,9 +135,8 @@ static pl_status marker_at(robot_build *b, const pl_marker_def *def, pl_marker *
         }
     }
     if (status == PL_OK && m->distance > 0.5 * b->size) {
-        ROBOT_FIND(b, PL_WARNING, def->line,
-                   "marker '%s' stands %.4g mm off the body, which is %.4g mm large", def->name, m->distance,
-                   b->size);
+        ROBOT_FIND(b, PL_WARNING, def->line, "marker '%s' is %.4g mm outside the body, whose size is %.4g mm",
+                   def->name, m->distance, b->size);
         pl_findings_place(b->findings, def->at, NULL, 0);
     }
     return status;
@@ -214,16 +213,15 @@ pl_status robot_loads(robot_build *b)
         memcpy(f->force, def->force, sizeof f->force);
         memcpy(f->moment, def->moment, sizeof f->moment);
         if (robot->marker_count > 0 && pl_norm3(def->force) > 0 && robot->marker[f->marker].distance > 0.5) {
-            pl_findings_add(
-                b->findings, PL_WARNING, b->def->file, def->line,
-                "loads: marker '%s' stands %.3g mm off the body; the force acts at the nearest body point, "
-                "without the moment of that arm",
-                def->marker, robot->marker[f->marker].distance);
-            pl_findings_advise(b->findings, "move the marker onto the body, or add the moment force x arm");
+            pl_findings_add(b->findings, PL_WARNING, b->def->file, def->line,
+                            "loads: marker '%s' is %.3g mm outside the body; the force acts at the nearest "
+                            "point of the body, without the moment of that lever arm",
+                            def->marker, robot->marker[f->marker].distance);
+            pl_findings_advise(b->findings, "move the marker onto the body, or add the moment of the force");
         }
         if (pl_norm3(def->moment) > 0 && robot->marker_count > 0 && !robot->marker[f->marker].frame) {
             ROBOT_DEFECT(b, def->line,
-                         "loads: a moment cannot be put on marker '%s', its vertices lie on one line",
+                         "loads: a moment cannot act on marker '%s': its vertices lie on one line",
                          def->marker);
             pl_findings_advise(b->findings, "give the marker a radius, or a surface");
         }

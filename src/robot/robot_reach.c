@@ -69,7 +69,7 @@ pl_status pl_actuator_check(const pl_actuator *a, double value, pl_error *err)
     const double beyond = t->count > 0 ? 1e-9 * (t->x[t->count - 1] - t->x[0]) : 0;
     if (t->count > 0 && !(value >= t->x[0] - beyond && value <= t->x[t->count - 1] + beyond)) {
         const double unit = pl_drive_scale(a->drive);
-        return pl_fail(err, PL_BAD_INPUT, "actuator '%s': %g %s is outside of its table, %g to %g", a->name,
+        return pl_fail(err, PL_BAD_INPUT, "actuator '%s': %g %s is outside its table, %g to %g", a->name,
                        value / unit, pl_drive_unit(a->drive), t->x[0] / unit, t->x[t->count - 1] / unit);
     }
     if (!isfinite(value)) {
@@ -80,8 +80,9 @@ pl_status pl_actuator_check(const pl_actuator *a, double value, pl_error *err)
                        value);
     }
     if (law == PL_LAW_GAS && a->rest + a->line_volume + value <= 0) {
-        return pl_fail(err, PL_BAD_INPUT, "actuator '%s': %g mm^3 drawn out, chamber and line hold only %g",
-                       a->name, -value, a->rest + a->line_volume);
+        return pl_fail(err, PL_BAD_INPUT,
+                       "actuator '%s': %g mm^3 withdrawn, but chamber and line contain only %g", a->name,
+                       -value, a->rest + a->line_volume);
     }
     return PL_OK;
 }

@@ -8,7 +8,7 @@
 pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err)
 {
     if (!robot || !out) {
-        return pl_fail(err, PL_BAD_INPUT, "state: a robot and a place for the result are needed");
+        return pl_fail(err, PL_BAD_INPUT, "state: robot and the result pointer must not be NULL");
     }
     *out = NULL;
     pl_state *s = PL_NEW(pl_state);
@@ -134,8 +134,7 @@ static pl_status state_check_header(const pl_state *s, const double *block, size
                        PL_STATE_VERSION);
     }
     if (block[1] != (double)(s->robot_hash >> 32) || block[2] != (double)(s->robot_hash & UINT32_MAX)) {
-        return pl_fail(err, PL_BAD_INPUT,
-                       "state: it belongs to another robot (or the robot has changed since)");
+        return pl_fail(err, PL_BAD_INPUT, "state: it belongs to another robot (or the robot has changed)");
     }
     if (block[3] != s->vertex_count || block[4] != s->command_count || block[5] != s->actuator_count) {
         return pl_fail(err, PL_BAD_INPUT,
@@ -154,7 +153,7 @@ static pl_status state_check_header(const pl_state *s, const double *block, size
 pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_error *err)
 {
     if (!state || !block) {
-        return pl_fail(err, PL_BAD_INPUT, "state: a state and a block are needed");
+        return pl_fail(err, PL_BAD_INPUT, "state: state and block must not be NULL");
     }
     const pl_status status = state_check_header(state, block, size, err);
     if (status != PL_OK) {

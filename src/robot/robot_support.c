@@ -75,11 +75,11 @@ static pl_status support_read(robot_build *b, const pl_fixed_def *def, pl_suppor
     }
     const pl_status status = robot_take_marks(b, &s->node, &s->node_count);
     if (status == PL_OK && found && s->node_count == 0) {
-        ROBOT_DEFECT(b, def->line, "fixed: '%s' holds no vertex", s->name);
+        ROBOT_DEFECT(b, def->line, "fixed: '%s' contains no vertex", s->name);
         if (def->has_box) {
             double low[3], high[3];
             pl_mesh_bounds(b->robot->mesh, low, high);
-            pl_findings_advise(b->findings, "the mesh reaches from (%g, %g, %g) to (%g, %g, %g) mm", low[0],
+            pl_findings_advise(b->findings, "the mesh extends from (%g, %g, %g) to (%g, %g, %g) mm", low[0],
                                low[1], low[2], high[0], high[1], high[2]);
         }
     }
@@ -121,7 +121,7 @@ static void support_claim(robot_build *b, int s, int32_t *owner)
                 if (fabs(u[i] - w[i]) > 1e-9 * b->size) {
                     ROBOT_DEFECT(
                         b, b->def->fixed[s].line,
-                        "fixed: '%s' moves a vertex by %g mm along %c that '%s' (line %d) moves by %g mm",
+                        "fixed: '%s' moves a vertex by %g mm along %c, but '%s' (line %d) moves it by %g mm",
                         mine->name, u[i], "xyz"[i], other -> name, b -> def -> fixed[*slot].line, w[i]);
                     pl_findings_place(b->findings, X + 3 * (size_t)v, NULL, 0);
                     reported = true;
@@ -153,7 +153,7 @@ pl_status robot_supports(robot_build *b)
         held = owner[i] >= 0;
     }
     if (held) {
-        ROBOT_DEFECT(b, b->def->fixed[0].line, "fixed: every vertex is held, nothing can move");
+        ROBOT_DEFECT(b, b->def->fixed[0].line, "fixed: every vertex is fixed, nothing can move");
     }
     pl_free(owner);
     return status;
@@ -168,9 +168,10 @@ static void rigid_check(robot_build *b, int r, int32_t *owner)
     for (int32_t k = 0; k < rigid->node_count; ++k) {
         const int32_t other = owner[rigid->node[k]];
         if (other >= 0) {
-            ROBOT_DEFECT(b, line, "rigid: '%s' shares vertices with '%s', they would move as one",
+            ROBOT_DEFECT(b, line, "rigid: '%s' shares vertices with '%s', so they would move as one",
                          rigid->name, b->robot->rigid[other].name);
-            pl_findings_advise(b->findings, "give the two one region name, or part them by a soft one");
+            pl_findings_advise(b->findings,
+                               "give both the same region name, or separate them by a soft region");
             return;
         }
     }
@@ -191,7 +192,7 @@ static void rigid_check(robot_build *b, int r, int32_t *owner)
         }
         if (first && (memcmp(first->move, support->move, sizeof first->move) != 0 ||
                       memcmp(first->rotate, support->rotate, sizeof first->rotate) != 0)) {
-            ROBOT_DEFECT(b, line, "rigid: '%s' is held by '%s' and by '%s', which move differently",
+            ROBOT_DEFECT(b, line, "rigid: '%s' is fixed by '%s' and by '%s', which move differently",
                          rigid->name, first->name, support->name);
             break;
         }
@@ -200,10 +201,9 @@ static void rigid_check(robot_build *b, int r, int32_t *owner)
     }
     if (first && !clamped) {
         ROBOT_DEFECT(b, line,
-                     "rigid: '%s' slides on '%s'; a rigid region can be clamped in all axes or be free",
+                     "rigid: '%s' slides on '%s'; a rigid region must be clamped along all axes or be free",
                      rigid->name, first->name);
-        pl_findings_advise(b->findings,
-                           "let the support hold deformable vertices, or give it all three axes");
+        pl_findings_advise(b->findings, "let the support fix deformable vertices, or fix all three axes");
     }
     for (int32_t k = 0; k < rigid->node_count; ++k) {
         b->mark[rigid->node[k]] = false;

@@ -323,9 +323,9 @@ static pl_status world_picks(world *w)
         if (status != PL_OK || count == 0) {
             double low[3], high[3];
             pl_mesh_bounds(body->mesh, low, high);
-            ROBOT_DEFECT(b, def->line, "surface '%s' finds no face%s%s", def->name,
+            ROBOT_DEFECT(b, def->line, "surface '%s' selects no face%s%s", def->name,
                          status != PL_OK ? ": " : "", status != PL_OK ? err.text : "");
-            pl_findings_advise(b->findings, "the body reaches from (%g, %g, %g) to (%g, %g, %g) mm", low[0],
+            pl_findings_advise(b->findings, "the body extends from (%g, %g, %g) to (%g, %g, %g) mm", low[0],
                                low[1], low[2], high[0], high[1], high[2]);
             pl_mesh_free_faces(picked);
             continue;
@@ -398,8 +398,7 @@ static pl_status world_merge(world *w, pl_mesh **out)
         regions += v.region_count;
     }
     if (vertices > INT32_MAX || elements > INT32_MAX) {
-        return pl_fail(b->err, PL_BAD_INPUT,
-                       "the bodies have %lld vertices together, more than can be numbered",
+        return pl_fail(b->err, PL_BAD_INPUT, "the bodies have %lld vertices together, more than the limit",
                        (long long)vertices);
     }
     double *position = PL_NEW_ARRAY(double, 3 * vertices);

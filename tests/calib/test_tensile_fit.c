@@ -190,7 +190,7 @@ static void test_wrong_fits_are_refused(void **state)
         stress[i] = -stress[i];
     }
     assert_int_equal(pl_tensile_fit_model(&test, PL_YEOH, 0, &fit, &err), PL_BAD_INPUT);
-    assert_non_null(strstr(err.text, "grows with strain"));
+    assert_non_null(strstr(err.text, "increases with strain"));
     memset(stress, 0, sizeof stress);
     assert_int_equal(pl_tensile_fit_model(&test, PL_YEOH, 0, &fit, &err), PL_BAD_INPUT);
     assert_non_null(strstr(err.text, "every stress"));

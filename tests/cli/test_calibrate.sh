@@ -19,7 +19,7 @@ expect_near "twist" "$(json_number fang.json twisted)" 0.1128 0.01
 expect_status 2 calibrate ratio
 expect_words err.txt "--moved" "--elasticity"
 expect_status 2 calibrate ratio --moved 5 --pull 4
-expect_words err.txt "between 0 and the pull"
+expect_words err.txt "between 0 and the elongation"
 expect_status 2 calibrate ratio some.csv
 expect_status 2 calibrate pressure some.csv
 expect_words err.txt "tensile, ratio or syringe"
@@ -44,5 +44,5 @@ expect_status 0 fk sphere --size 8 --set air=20kPa --json fk.json
 expect_near "volume ratio" "$(json_number fk.json ratio)" 1.2 1e-5
 expect_status 2 fk sphere --size 8 --set air=40kPa
 expect_status 2 fk sphere --size 8 --set air=40kPa --beyond-range
-expect_words err.txt "outside of its table"
+expect_words err.txt "outside its table"
 finish

@@ -57,7 +57,7 @@ for f in msh inp; do
 done
 sed 's/^mesh: .*/mesh: {fill: true, sheets: [{region: skin, heights: [0, 1], outline: [[0, 0], [9, 0], [9, 9]]}]}/' finger.yaml >sheet.yaml
 expect_status 2 fk sheet.yaml --set air=1.1
-expect_words err.txt "sheet.yaml:2" "fill meshes closed cavities, and sheets have none"
+expect_words err.txt "sheet.yaml:2" "fill meshes closed cavities, but sheets have none"
 
 # side by side
 expect_status 2 compare finger.yaml --set air=1.1 --histogram h.xyz

@@ -36,7 +36,7 @@ if awk -F, 'NR == FNR { if (FNR > 1) { f[FNR - 2] = $12; l[FNR - 2] = $13; r[FNR
 else
     fail "G-code differs from the table"
 fi
-expect_words c.gcode "G21" "G90" "homes nothing" "M400"
+expect_words c.gcode "G21" "G90" "does not home" "M400"
 
 # rates with a time step bound every step of the commands
 expect_status 0 follow claw $coarse --path circle $place --count 12 --dt 1s --rate flexor=4mm/s --rate left=4mm/s --rate right=4mm/s

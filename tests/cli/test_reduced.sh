@@ -33,13 +33,13 @@ expect_status 0 doctor beam
 expect_words out.txt "nothing wrong"
 expect_status 0 ik trunk --marker tip --target 40,20,210
 
-# what leaves all numbers has no shape
+# what is not finite has no shape
 expect_status 2 fk trunk --set l1=1e308 --beyond-range
 expect_words err.txt "below a million times its rest"
 sed -e 's/drive: length, range: \[85, 135\]/drive: tension/' -e 's/arcs: 8}/arcs: 8, young: 1}/' trunk/robot.yaml >pulled.yaml
 expect_status 0 fk pulled.yaml --set l1=0.1
 expect_status 1 fk pulled.yaml --set l1=1e308
-expect_words err.txt "leaves all numbers"
+expect_words err.txt "is not finite"
 # the other key of a file in one line, and the other actuators of a file with commands
 printf '{pliant: 1, "model": {kind: rod, sections: [{length: 50, diameter: 9, young: 1}], tendons: [{name: a, radius: 3}, {name: b, radius: 3, angle: 180 deg}]}, markers: {tip: {}}, commands: {lean: {drives: {a: 1}}}}' >flow.yaml
 expect_status 0 fk flow.yaml --set lean=0.01 --set b=0.02
@@ -59,7 +59,7 @@ expect_status 2 info bad.yaml
 expect_words err.txt "bad.yaml:12" "EA is 0, must be positive"
 printf 'pliant: 1\nmodel: {kind: rod, sections: [{length: 10, diameter: 2, young: 1}]}\nmesh: {file: x.msh}\n' >bad.yaml
 expect_status 2 info bad.yaml
-expect_words err.txt "bad.yaml:3" "'mesh' belongs to a robot with a mesh"
+expect_words err.txt "bad.yaml:3" "'mesh' is only for a robot with a mesh"
 
 # from the full model: the file it writes is a robot that answers
 expect_status 0 new segment full

@@ -77,7 +77,7 @@ expect_words out.txt "nothing wrong"
 expect_keys doctor.json findings severity advice place elements
 expect_words defects.vtu 'Name="defect"'
 expect_status 1 doctor finger --size 6 --order 1
-expect_words err.txt "warning:" "span a wall alone" "--order 2"
+expect_words err.txt "warning:" "span the full thickness of a wall" "--order 2"
 cat >parts/off.yaml <<'END'
 pliant: 1
 name: off
@@ -90,11 +90,11 @@ actuators:
 markers: {far: {at: [100, 0, 90]}}
 END
 expect_status 1 doctor parts/off.yaml
-expect_words err.txt "marker 'far' stands 72 mm off the body" "cable 'tendon' leaves the body between guide points 1 and 2"
+expect_words err.txt "marker 'far' is 72 mm outside the body" "cable 'tendon' leaves the body between guide points 1 and 2"
 expect_near "a marker is named once" "$(grep -c "marker 'far'" err.txt)" 1 0
 sed 's/94, 0, 17/94, 0, 40/' parts/off.yaml >parts/outside.yaml
 expect_status 2 doctor parts/outside.yaml
-expect_words err.txt "parts/outside.yaml:8: error:" "22 mm off the body"
+expect_words err.txt "parts/outside.yaml:8: error:" "22 mm outside the body"
 
 # wrong robot files: status 2, the line, the words
 wrong() { # NAME LINE WORDS; the file comes from standard input
@@ -159,7 +159,7 @@ regions: {skin: rubber, layer: rubber}
 fixed: [{region: skin}, {region: layer}]"
 wrong bad_design_unit 2 "'50 kPa' is a pressure" <<<"pliant: 1
 mesh: {design: {kind: beam, length: 50 kPa}, size: 20}"
-wrong far_too_fine 4 "elements, at most" <<<"pliant: 1
+wrong far_too_fine 4 "elements; the limit" <<<"pliant: 1
 materials: {s: {model: neo_hookean, c10: 0.1, poisson: 0.4}}
 regions: {body: s}
 mesh: {design: {kind: beam}, size: 1e-9}

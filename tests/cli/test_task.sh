@@ -41,7 +41,7 @@ expect_status 2 task claw w.yaml $coarse
 expect_words err.txt "w.yaml:3" "no marker 'tpi'"
 printf 'task: 1\nstages:\n- {do: fly}\n- {do: move, hight: 3}\n' >w.yaml
 expect_status 2 task claw w.yaml $coarse
-expect_words err.txt "w.yaml:3: error" "'fly' is not known" "w.yaml:4: error" "unknown key 'hight'"
+expect_words err.txt "w.yaml:3: error" "'fly' is unknown" "w.yaml:4: error" "unknown key 'hight'"
 sed 's/left, right/lift/' grasp.yaml >w.yaml
 expect_status 2 task claw w.yaml $coarse
 expect_words err.txt "w.yaml:2" "no command 'lift'"

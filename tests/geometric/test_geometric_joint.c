@@ -434,7 +434,7 @@ static void test_cable_too_short(void **state)
     pl_statics_report report;
     PL_CHECK_NEAR(geo_cable_rigid(g, &g->drive[0]), 2.5, 1e-12);
     assert_int_equal(pl_geometric_solve(g, r.state, &(double){2.4 / 30}, &report, &err), PL_BAD_INPUT);
-    assert_non_null(strstr(err.text, "no triangle shrinks are 2.5 mm"));
+    assert_non_null(strstr(err.text, "without a triangle are already 2.5 mm"));
     pl_geometric_destroy(g);
     rig_clear(&r);
 }

@@ -175,7 +175,7 @@ static void test_voltage_growth(void **state)
     pl_error err = {0};
     pl_statics_report report;
     assert_int_equal(pl_geometric_solve(g, r.state, &(double){1.01 * highest}, &report, &err), PL_BAD_INPUT);
-    assert_non_null(strstr(err.text, "thins without end"));
+    assert_non_null(strstr(err.text, "thins without limit"));
     pl_geometric_destroy(g);
     rig_clear(&r);
 }

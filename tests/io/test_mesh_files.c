@@ -256,7 +256,7 @@ static void test_vtu_pieces(void **state)
     assert_string_equal(v.region_name[0], "body");
     assert_string_equal(v.surface_name[0], "surface");
     assert_int_equal(v.surface_start[1], 1);
-    assert_non_null(strstr(pl_findings_at(findings, 0)->text, "orientation"));
+    assert_non_null(strstr(pl_findings_at(findings, 0)->text, "reoriented"));
     pl_findings_destroy(findings);
     pl_mesh_destroy(mesh);
 }

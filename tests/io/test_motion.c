@@ -113,7 +113,7 @@ static void test_gcode_round_trip(void **state)
     char *text = NULL;
     size_t bytes = 0;
     PL_CHECK_OK(pl_file_read(path, &text, &bytes, &err));
-    assert_true(strstr(text, "G21") && strstr(text, "G90") && strstr(text, "homes nothing"));
+    assert_true(strstr(text, "G21") && strstr(text, "G90") && strstr(text, "does not home"));
     double x = 3, e = 0, seconds = 0;
     int k = 0;
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
@@ -159,7 +159,7 @@ static void test_gcode_refused(void **state)
     pl_motion motion;
     fill_motion(&motion, model, 4, far_away);
     assert_int_equal(pl_motion_write_gcode(&motion, model, file_name("b.gcode"), &err), PL_BAD_INPUT);
-    assert_non_null(strstr(err.text, "waypoint 3: axis X (tendon) would stand at -33"));
+    assert_non_null(strstr(err.text, "waypoint 3: axis X (tendon) would be at -33"));
     assert_int_not_equal(access(file_name("b.gcode"), F_OK), 0);
     // without axes there is nothing to write
     char plain[sizeof robot_text];
@@ -236,21 +236,21 @@ static void test_paths(void **state)
     static const struct {
         const char *text, *words;
     } wrong[] = {
-        {"", "holds no row"},
-        {"x,y\n1,2\n", "go together, found 2"},
+        {"", "has no rows"},
+        {"x,y\n1,2\n", "must occur together, found 2"},
         {"a,b,c\n1,2,3\n", "expected columns x, y, z"},
         {"1,2\n", "expected columns x, y, z"},
         {"x,y,z\n1,2,3\n1,2\n", "a.csv:3: 2 columns found, expected 3"},
         {"x,y,z\n1,2,3\n1,oops,3\n", "a.csv:3: column 2 y: expected a number"},
         {"x,y,z\n1,2,nan\n", "expected a number"},
         {"x [kPa],y,z\n1,2,3\n", "is a pressure, expected a length"},
-        {"x,y,z,t\n1,2,3,1\n1,2,3,1\n", "a.csv:3: the time 1 does not come after 1"},
+        {"x,y,z,t\n1,2,3,1\n1,2,3,1\n", "a.csv:3: the time 1 must come after 1"},
         {"x,y,z,nx,ny,nz\n1,2,3,0,0,0\n", "no direction"},
         {"x;y;z\n1,5;2;3\n", "expected a number"},
         {"x,y,x,z\n1,2,3,4\n", "a.csv:1: columns 1 and 3 are both called 'x'"},
-        {"x,y,z\n1,2,3\n1,2,1e300\n", "a.csv:3: 1e+300 mm is out of all reach"},
+        {"x,y,z\n1,2,3\n1,2,1e300\n", "a.csv:3: 1e+300 mm is implausible"},
         {"x [m],y,z\n1e308,2,3\n", "a.csv:2: column 1 x: 1e+308 is too large"},
-        {"x,y,z,rx,ry,rz\n1,2,3,0,0,1e9\n", "a.csv:2: 1e+09 rad is out of all reach"},
+        {"x,y,z,rx,ry,rz\n1,2,3,0,0,1e9\n", "a.csv:2: 1e+09 rad is implausible"},
     };
     for (int i = 0; i < PL_COUNT(wrong); ++i) {
         assert_int_equal(pl_path_read(write_text("a.csv", wrong[i].text), &p, &err), PL_BAD_INPUT);
@@ -404,7 +404,7 @@ static void test_tasks(void **state)
         {"pliant: 1\n", "is this a task file?"},
         {"task: 1\n", "'stages' is missing"},
         {"task: 1\nstages: []\n", "stages is empty"},
-        {TASK_HEAD "stages:\n- {do: dance}\n", "t.yaml:6: stage: do: 'dance' is not known"},
+        {TASK_HEAD "stages:\n- {do: dance}\n", "t.yaml:6: stage: do: 'dance' is unknown"},
         {TASK_HEAD "stages:\n- {do: reach, object: cap}\n", "did you mean 'cup'"},
         {TASK_HEAD "stages:\n- {do: reach}\n", "'reach' needs 'object'"},
         {TASK_HEAD "stages:\n- {do: place, object: cup}\n", "'place' needs 'to'"},

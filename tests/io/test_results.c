@@ -131,15 +131,15 @@ static void test_state_file(void **state)
     PL_CHECK_OK(pl_file_read(sample_path("a.state"), &data, &length, &err));
     expect_refused(foreign, other, "a.state", "another robot");
     sample_write("short.state", data, length - 9);
-    expect_refused(t, robot, "short.state", "cut short");
+    expect_refused(t, robot, "short.state", "truncated");
     data[length / 2] ^= 1;
     sample_write("damaged.state", data, length);
-    expect_refused(t, robot, "damaged.state", "check sum");
+    expect_refused(t, robot, "damaged.state", "checksum");
     data[8] = 77;
     sample_write("version.state", data, length);
     expect_refused(t, robot, "version.state", "version 77");
     sample_write_text("text.state", "a letter, not a state file");
-    expect_refused(t, robot, "text.state", "no state file");
+    expect_refused(t, robot, "text.state", "not a state file");
     assert_memory_equal(s->x, t->x, 3 * (size_t)s->vertex_count * sizeof(double));
     pl_file_free(data);
     pl_state_destroy(s);

@@ -74,7 +74,7 @@ static void test_walls(void **state)
     PL_CHECK_OK(pl_mesh_raise(mesh, &raised, &err));
     for (int i = 0; i < 2; ++i) {
         pl_findings *findings = examine(i ? raised : mesh);
-        const pl_finding *f = find(findings, "the thinnest such wall is 1.5 mm");
+        const pl_finding *f = find(findings, "the thinnest of these walls is 1.5 mm");
         assert_int_equal(f->severity, i ? PL_NOTE : PL_WARNING);
         assert_true(f->has_place && f->element_count > 60);
         pl_findings_destroy(findings);

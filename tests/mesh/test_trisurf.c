@@ -113,7 +113,7 @@ static void test_open_turned_duplicate(void **state)
     const int32_t first = s.corner[0];
     s.corner[0] = s.corner[1];
     s.corner[1] = first;
-    check_found(&s, "opposite ways");
+    check_found(&s, "opposite orientation");
     memcpy(s.corner, s.corner + 3, 3 * sizeof *s.corner);
     check_found(&s, "duplicate");
     check_found(&s, "open");

@@ -92,8 +92,8 @@ static void test_child_ends_badly(void **state)
         {{9, "reading STEP", happens_segv},
          PL_FAILED,
          {"memory error while reading STEP", "export it again"}},
-        {{9, "reading STEP", happens_loop}, PL_FAILED, {"did not come to an end", "reading STEP"}},
-        {{9, "meshing the volume", happens_exit}, PL_FAILED, {"without an answer", "meshing the volume"}},
+        {{9, "reading STEP", happens_loop}, PL_FAILED, {"did not finish", "reading STEP"}},
+        {{9, "meshing the volume", happens_exit}, PL_FAILED, {"without a result", "meshing the volume"}},
     };
     for (size_t i = 0; i < sizeof way / sizeof way[0]; ++i) {
         pl_error err;

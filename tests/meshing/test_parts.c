@@ -239,8 +239,8 @@ static void test_parts_wrong_files(void **state)
         {"d.obj", "# nothing\n", "no triangle"},
         {"e.stl", "solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 x\n", ":5:"},
         {"f.stl", "solid x\nfacet\nvertex 0 0 0\nvertex 1 0 0\nendfacet\nendsolid\n", "expected 3"},
-        {"g.stl", "solid x\nfacet\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendfacet\n", "cut off"},
-        {"h.stl", "some text that is neither\n", "announces"},
+        {"g.stl", "solid x\nfacet\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendfacet\n", "truncated"},
+        {"h.stl", "some text that is neither\n", "header says"},
         {"i.ply", "ply\n", ".stl or .obj"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
@@ -453,7 +453,7 @@ static void test_fill_sources(void **state)
     PL_CHECK_OK(pl_meshing_from_parts(&part, 1, 5, 1, NULL, &mesh, NULL, &err));
     PL_CHECK_OK(pl_meshing_fill(&mesh, 5, NULL, findings, &err));
     assert_int_equal(pl_findings_count(findings), 1);
-    assert_non_null(strstr(pl_findings_at(findings, 0)->text, "no closed cavity"));
+    assert_non_null(strstr(pl_findings_at(findings, 0)->text, "no named closed cavity"));
     pl_findings_destroy(findings);
     surface_free(&part.surface);
     pl_mesh_destroy(mesh);

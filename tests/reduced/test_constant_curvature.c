@@ -200,7 +200,7 @@ static void test_contradicting_lengths_are_refused(void **state)
     pl_error err = {0};
     pl_model *model;
     assert_int_equal(pl_reduced_create(&p.def, &model, NULL, &err), PL_BAD_INPUT);
-    assert_non_null(strstr(err.text, "contradict"));
+    assert_non_null(strstr(err.text, "are inconsistent"));
 }
 
 // A command's rest value is the measure its actuator has undeformed, whatever its range.

@@ -346,13 +346,13 @@ static void test_refused(void **state)
     pl_robot_def def = def_start();
     def.fixed_count = 0;
     assert_null(build(&def, false, false, findings));
-    assert_true(fix_has_finding(findings, PL_DEFECT, -1, "nothing holds the body"));
+    assert_true(fix_has_finding(findings, PL_DEFECT, -1, "the body has no support"));
 
     const pl_fixed_def slider = {.name = "s", .surface = "base", .axis = {false, false, true}};
     def.fixed = &slider;
     def.fixed_count = 1;
     assert_null(build(&def, false, false, findings));
-    assert_true(fix_has_finding(findings, PL_DEFECT, -1, "leave 4 rigid motions free"));
+    assert_true(fix_has_finding(findings, PL_DEFECT, -1, "leave 4 rigid-body motions free"));
 
     // a held clamp and a driven one on shared vertices
     const pl_fixed_def torn[] = {
@@ -378,7 +378,7 @@ static void test_refused(void **state)
         .name = "c", .kind = PL_CABLE, .drive = PL_DRIVE_TENSION, .guide = off, .guide_count = 2};
     def.actuator = &cable;
     assert_null(build(&def, false, true, findings));
-    assert_true(fix_has_finding(findings, PL_DEFECT, 7, "is 10 mm off the body"));
+    assert_true(fix_has_finding(findings, PL_DEFECT, 7, "is 10 mm outside the body"));
     assert_true(fix_has_finding(findings, PL_DEFECT, 7, "(20, 15, 30)"));
     pl_findings_destroy(findings);
 

@@ -51,7 +51,7 @@ static void test_markers(void **state)
     def.marker = marker;
     def.marker_count = 2;
     findings = examine(&def);
-    assert_int_equal(count_saying(findings, "marker 'near' stands 3 mm off the body", PL_NOTE), 1);
+    assert_int_equal(count_saying(findings, "marker 'near' is 3 mm outside the body", PL_NOTE), 1);
     assert_int_equal(count_saying(findings, "marker 'tip'", PL_NOTE), 0);
     pl_findings_destroy(findings);
 }
@@ -78,8 +78,8 @@ static void test_cables(void **state)
                               .actuator_count = 1};
     pl_findings *findings = examine(&def);
     assert_int_equal(count_saying(findings, "leaves the body between guide points 1 and 2", PL_NOTE), 1);
-    assert_int_equal(count_saying(findings, "by 5 mm at most", PL_NOTE), 1);
-    assert_int_equal(count_saying(findings, "off the body", PL_WARNING), 0);
+    assert_int_equal(count_saying(findings, "by up to 5 mm", PL_NOTE), 1);
+    assert_int_equal(count_saying(findings, "outside the body", PL_WARNING), 0);
     pl_findings_destroy(findings);
 }
 
