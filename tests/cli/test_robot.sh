@@ -151,7 +151,7 @@ mesh: {file: body.vtu}
 materials: {rubber: {model: neo_hookean, c10: 1e-300, poisson: 0.4}}
 regions: {skin: rubber, layer: rubber}
 fixed: [{surface: base}]"
-wrong all_held 6 "every vertex is held" <<<"pliant: 1
+wrong all_held 6 "every vertex is fixed" <<<"pliant: 1
 name: wrong
 mesh: {file: body.vtu}
 materials: {rubber: {model: neo_hookean, c10: 0.1 MPa, poisson: 0.4}}
