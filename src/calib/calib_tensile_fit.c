@@ -290,7 +290,7 @@ static pl_status fit_range(const pl_tensile *test, double strain_high, int *coun
     if (inside < UNKNOWNS) {
         return pl_fail(
             err, PL_BAD_INPUT,
-            "tensile fit: %d samples with a strain up to %g, expected at least %d; the test holds %d", inside,
+            "tensile fit: %d samples with a strain up to %g, expected at least %d; the test has %d", inside,
             strain_high, UNKNOWNS, test->count);
     }
     if (!(*largest > 0)) {
@@ -436,11 +436,11 @@ pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model model, 
     job.stretch_high = 1 + test->strain[job.count - 1];
     pl_material material;
     if (!isfinite(fit_law(&job, &material))) {
-        return pl_fail(
-            err, PL_BAD_INPUT,
-            "tensile fit: no stable %s law fits; expected stress that grows with strain (largest |stress| "
-            "%g MPa up to strain %g)",
-            pl_material_model_name(model), job.largest, job.stretch_high - 1);
+        return pl_fail(err, PL_BAD_INPUT,
+                       "tensile fit: no stable %s law fits; expected stress that increases with strain "
+                       "(largest |stress| "
+                       "%g MPa up to strain %g)",
+                       pl_material_model_name(model), job.largest, job.stretch_high - 1);
     }
     *out = (pl_tensile_fit){.material = material,
                             .error = fit_error(test, job.count, job.largest, &material),

@@ -471,7 +471,7 @@ pl_status pl_meshing_guess(const pl_guess_source *source, char **robot_yaml, pl_
         status = guess_shape(&g, err);
     }
     if (status == PL_OK && (g.length < 1 || g.length > 2000)) {
-        pl_findings_add(findings, PL_WARNING, NULL, 0, "%s is %.4g mm long: an odd size for a robot",
+        pl_findings_add(findings, PL_WARNING, NULL, 0, "%s is %.4g mm long: an unusual size for a robot",
                         source->path, g.length);
         pl_findings_advise(findings, "check the unit of the file");
     }

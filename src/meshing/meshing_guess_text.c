@@ -32,7 +32,7 @@ static void guess_write_unit(pl_text *text, const guess *g)
                 g->source->unit > 0 ? "" : "assumed: the file does not say; ", g->high[0] - g->low[0],
                 g->high[1] - g->low[1], g->high[2] - g->low[2]);
     if (g->length < 1 || g->length > 2000) {
-        pl_text_add(text, "  #                      which is an odd size for a robot: check the unit\n");
+        pl_text_add(text, "  #                      which is an unusual size for a robot: check the unit\n");
     }
 }
 
@@ -58,8 +58,8 @@ static void guess_write_mesh(pl_text *text, const guess *g)
         pl_text_add(text, g->wall > 0 ? " from walls of about %.3g mm\n" : ": a tenth of the length\n",
                     g->wall);
     }
-    pl_text_add(text,
-                "  order: 2              # quadratic tetrahedra bend; linear ones are far too stiff\n\n");
+    pl_text_add(
+        text, "  order: 2              # quadratic tetrahedra; linear ones are far too stiff in bending\n\n");
 }
 
 static void guess_write_cavities(pl_text *text, const guess *g)
@@ -69,10 +69,10 @@ static void guess_write_cavities(pl_text *text, const guess *g)
         for (int k = 0; k < g->cavity_count; ++k) {
             largest = fmax(largest, g->cavity[k].volume);
         }
-        pl_text_add(text, "  # found: %d closed void%s inside the skin; the mesher names %s\n", g->void_count,
+        pl_text_add(text, "  # found: %d closed void%s inside the body; the mesher names %s\n", g->void_count,
                     g->void_count > 1 ? "s" : "",
                     g->void_count > 1 ? "them cavity, cavity2..." : "it cavity");
-        pl_text_add(text, "  # (the largest holds %.4g mm^3)\n", largest);
+        pl_text_add(text, "  # (the volume of the largest is %.4g mm^3)\n", largest);
         return;
     }
     for (int k = 0; k < g->cavity_count; ++k) {
@@ -80,11 +80,10 @@ static void guess_write_cavities(pl_text *text, const guess *g)
         char number[16];
         guess_number(k, number);
         if (isnan(c->volume)) {
-            pl_text_add(
-                text,
-                "  # guessed: a cavity open to the outside; from this point %.0f %% of all directions "
-                "end on a wall\n",
-                100 * c->enclosed);
+            pl_text_add(text,
+                        "  # guessed: a cavity open to the outside; seen from this point, %.0f %% of all "
+                        "directions end on a wall\n",
+                        100 * c->enclosed);
         } else if (c->open) {
             pl_text_add(text, "  # found: %.4g mL with %d opening%s, capped flat\n", c->volume / 1000,
                         c->rims, c->rims == 1 ? "" : "s");
@@ -95,7 +94,7 @@ static void guess_write_cavities(pl_text *text, const guess *g)
                     c->eye[2]);
     }
     if (g->cavity_count == 0) {
-        pl_text_add(text, "  # no cavity was found. If there is one, name a point in it:\n"
+        pl_text_add(text, "  # no cavity was found. If there is one, give a point inside it:\n"
                           "  # cavity: {seen_from: [x, y, z]}\n");
     }
 }
@@ -104,7 +103,8 @@ static void guess_write_surfaces(pl_text *text, const guess *g)
 {
     const double *b = g->base, *t = g->tip, *n = g->axis, m[3] = {0 - n[0], 0 - n[1], 0 - n[2]};
     pl_text_add(
-        text, "# Surfaces, by their place. The longest axis was found along [%.3g, %.3g, %.3g].\nsurfaces:\n",
+        text,
+        "# Surfaces, selected by position. The longest axis was found along [%.3g, %.3g, %.3g].\nsurfaces:\n",
         n[0], n[1], n[2]);
     if (g->base_area > 0) {
         pl_text_add(text,
@@ -152,7 +152,7 @@ static void guess_write_actuators(pl_text *text, const guess *g)
                           "#   - {name: tendon, kind: cable, through: [[0, 0, 0], [50, 0, 0]], radius: 1,\n"
                           "#      drive: shortening, range: [0, 10]}\n");
     }
-    pl_text_add(text, "\n# Points whose motion is reported.\nmarkers:\n");
+    pl_text_add(text, "\n# Points whose displacement is reported.\nmarkers:\n");
     if (g->tip_area > 0) {
         pl_text_add(text, "  tip: {surface: tip}\n");
     } else {
@@ -163,7 +163,7 @@ static void guess_write_actuators(pl_text *text, const guess *g)
 
 static void guess_write_regions(pl_text *text, const guess *g)
 {
-    pl_text_add(text, "\n# guessed: a soft silicone. `pliant materials` lists measured ones.\n"
+    pl_text_add(text, "\n# guessed: a soft silicone. `pliant materials` lists the measured materials.\n"
                       "materials:\n  silicone: {use: dragon_skin_20}\n");
     if (!g->source->mesh) {
         pl_text_add(text, "regions: {body: silicone}\n");
@@ -187,10 +187,9 @@ pl_status guess_write(const guess *g, char **robot_yaml, pl_error *err)
     }
     pl_text text = {0};
     pl_text_add(&text,
-                "# A first guess from %s. Lines marked \"guessed\" are worth a look; `pliant doctor` checks "
-                "the rest.\n"
-                "# Lengths are mm, forces N, stresses MPa; any number may carry a unit.\n"
-                "pliant: 1\nname: \"%s\"\n\n",
+                "# A first version for %s. Check the lines marked \"guessed\"; `pliant doctor` checks the "
+                "rest.\n# Lengths in mm, forces in N, stresses in MPa; any number may have a unit.\npliant: "
+                "1\nname: \"%s\"\n\n",
                 reference, name);
     guess_write_mesh(&text, g);
     guess_write_surfaces(&text, g);

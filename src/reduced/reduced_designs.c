@@ -4,7 +4,7 @@
 static const char trunk_yaml[] =
     "# A trunk of two sections driven by six lengths, as the compact bionic handling assistant: circular "
     "arcs.\n"
-    "# Lengths are mm, forces N, stresses MPa; any number may have a unit.\n"
+    "# Lengths in mm, forces in N, stresses in MPa; any number may have a unit.\n"
     "pliant: 1\n"
     "name: trunk\n"
     "\n"
@@ -25,7 +25,7 @@ static const char trunk_yaml[] =
     "    - {name: l5, section: upper, angle: 120 deg, drive: length, range: [85, 135]}\n"
     "    - {name: l6, section: upper, angle: 240 deg, drive: length, range: [85, 135]}\n"
     "\n"
-    "# Points whose motion is reported, by their place along the centre line.\n"
+    "# Points whose displacement is reported, by their position along the centre line.\n"
     "markers:\n"
     "  middle: {at: 103}\n"
     "  tip: {at: 206}\n";
@@ -33,7 +33,7 @@ static const char trunk_yaml[] =
 static const char segment_yaml[] =
     "# A round segment with three chambers as a chain of beam elements: the reduced version of the design\n"
     "# `segment`. `pliant reduce` fits such a file to a full robot.\n"
-    "# Lengths are mm, forces N, stresses MPa; any number may have a unit.\n"
+    "# Lengths in mm, forces in N, stresses in MPa; any number may have a unit.\n"
     "pliant: 1\n"
     "name: segment-beam\n"
     "\n"
