@@ -1,6 +1,6 @@
-// What acts on the body, for every method that looks for an equilibrium or a motion: the choices of the
-// formulation, the parameters a solution can be differentiated with respect to, and the readings that terms
-// report. The functions that use them belong to the methods (pliant/statics.h).
+// The mechanical problem, shared by all methods that compute an equilibrium or a motion: options of the
+// formulation, the parameters that a solution can be differentiated with respect to, and the readings that
+// the terms report. The functions that use them belong to the methods (pliant/statics.h).
 #ifndef PLIANT_PROBLEM_H
 #define PLIANT_PROBLEM_H
 
@@ -17,14 +17,14 @@ typedef enum pl_linear_solver {
     PL_SOLVER_MULTIFRONTAL
 } pl_linear_solver;
 
-// Which local ratios of actuation elements that grow make up the global one: the least change of the current
-// ones (as published; of the method local_global alone, it derives from no energy), those that leave the
-// least energy, or the same for all.
+// How the growth ratio of an actuator is distributed over its elements: the smallest change of the current
+// local ratios (as published; only for the method local_global, it does not derive from an energy), the local
+// ratios of least energy, or the same ratio for all.
 typedef enum pl_distribution { PL_RATIOS_LEAST_NORM, PL_RATIOS_JOINT, PL_RATIOS_UNIFORM } pl_distribution;
 
-// Readings: numbers that the terms of the problem report beyond actuators, markers and sensors, each with a
-// name and a unit, in the library's units (the tension of a spring in N, its length in mm). The texts live as
-// long as the solver that handed them out.
+// Readings: values that the terms of the problem report in addition to actuators, markers and sensors, each
+// with a name and a unit, in internal units (the tension of a spring in N, its length in mm). The texts are
+// valid as long as the solver that returned them.
 typedef struct pl_reading_info {
     const char *group;    // what reports it: "springs"
     const char *name;     // which one: "s1"

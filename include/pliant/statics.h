@@ -1,4 +1,4 @@
-// Quasi-static equilibrium: find x that makes the total energy stationary,
+// Quasi-static equilibrium: finds the positions x at which the total energy is stationary,
 //   E(x, c) = sum_e int W(F) dV + sum_a Phi_a(h_a(x); c_a) - loads,   under h_a(x) = target_a for geometric
 //   drives.
 // A pl_statics belongs to one thread at a time; many may share one robot.
@@ -28,47 +28,47 @@ typedef enum pl_outcome {
 PL_API const char *pl_outcome_name(pl_outcome outcome);
 
 typedef struct pl_statics_options {
-    double force_tolerance;  // largest nodal residual over the largest nodal load or internal force
-    double length_tolerance; // mm: the next preconditioned step must be below it
+    double force_tolerance;  // largest nodal residual force over the largest nodal load or internal force
+    double length_tolerance; // mm, largest displacement of the next preconditioned step
     int iteration_limit;     // descent iterations in one solve
     int increment_limit;     // load increments in one solve
     double time_limit;       // s; 0: none
     pl_linear_solver linear_solver;
-    bool displacement;            // plain elements everywhere, whatever the materials say
+    bool displacement;            // displacement elements everywhere, regardless of the materials
     bool warp;                    // rotation-warped predictor steps
-    bool extrapolate;             // start from the line through the two states solved before
+    bool extrapolate;             // start by linear extrapolation of the two previous solutions
     pl_distribution distribution; // uniform, or joint for elements given by a modulus
-    pl_progress progress;         // may ask to stop
+    pl_progress progress;         // may stop the solve
 } pl_statics_options;
 PL_API pl_statics_options pl_statics_options_default(void);
 
 typedef struct pl_statics_report {
     pl_outcome outcome;
-    char message[240]; // a sentence for humans
+    char message[240]; // for people
     int iterations, factorizations, solves, increments;
-    double residual;          // N, largest nodal residual at the state returned
+    double residual;          // N, largest nodal residual force at the returned state
     double residual_relative; // over the largest nodal force
-    double step;              // mm, the next step
+    double step;              // mm, largest displacement of the next step
     double seconds;
     double energy;           // mJ (N mm), elastic
-    double load_reached;     // 1 when the commands asked for are applied in full
+    double load_reached;     // fraction of the load path; 1: the given commands are fully applied
     double constraint_error; // largest relative violation of a geometric drive
     double min_J, max_stretch;
-    int negative_count; // negative eigenvalues of the tangent on the constraint's null space; 0: stable. -1:
-                        // unknown
+    int negative_count; // negative eigenvalues of the tangent on the null space of the constraints; 0:
+                        // stable, -1: unknown
 } pl_statics_report;
 
 typedef struct pl_statics pl_statics;
 
-// Builds the sparsity pattern, orders and analyses it, and takes all memory needed later. Keeps a reference
-// to `robot`, which must outlive the result.
+// Builds the sparsity pattern, orders and analyses it, and allocates all memory needed later. Keeps a
+// reference to `robot`, which must outlive the result.
 PL_API pl_status pl_statics_create(const pl_robot *robot, const pl_statics_options *options, pl_statics **out,
                                    pl_error *err);
 PL_API void pl_statics_destroy(pl_statics *statics);
 
-// Goes from `state` (an equilibrium, or rest) to the equilibrium at `command` (one value per command in
-// internal units; NAN: idle), in as many load increments as it takes. Leaves the best iterate in `state`
-// whatever the outcome: unless solved, that is the equilibrium at report->load_reached of the way.
+// Solves for the equilibrium at `command` (one value per command in internal units; NAN: idle), starting from
+// `state` (an equilibrium, or the undeformed configuration), in as many load increments as necessary. Unless
+// solved, `state` is the last equilibrium on the load path, at the fraction report->load_reached.
 PL_API pl_status pl_statics_solve(pl_statics *statics, pl_state *state, const double *command,
                                   pl_statics_report *report, pl_error *err);
 
@@ -81,12 +81,12 @@ typedef struct pl_statics_sizes {
 } pl_statics_sizes;
 PL_API pl_statics_sizes pl_statics_get_sizes(const pl_statics *statics);
 
-// Residual of `state` from scratch, sharing no intermediate with the solve: largest nodal force out of
-// balance (N) with the state's own multipliers, and whether any element is inverted. The independent check.
+// An independent check, which shares no intermediate results with the solve: the largest nodal residual force
+// (N) of `state` with its own multipliers, and whether any element is inverted.
 PL_API pl_status pl_statics_check(pl_statics *statics, const pl_state *state, double *residual,
                                   double *largest_force, bool *inverted, pl_error *err);
 
-// ---- what the state means
+// ---- results at a state
 typedef struct pl_actuator_result {
     double measure; // mm, mm^3 or mm^2
     double ratio;   // over the rest measure
@@ -96,10 +96,10 @@ typedef struct pl_actuator_result {
 typedef struct pl_marker_result {
     double position[3], displacement[3];
     bool has_rotation;
-    double rotation[9]; // row-major, from rest
+    double rotation[9]; // row-major, from the undeformed configuration
 } pl_marker_result;
 typedef struct pl_reaction {
-    double force[3];  // N, what the support exerts on the body
+    double force[3];  // N, exerted by the support on the body
     double moment[3]; // N mm, about the origin
 } pl_reaction;
 
@@ -110,20 +110,20 @@ PL_API double pl_statics_sensor(pl_statics *statics, const pl_state *state, int 
 PL_API int pl_statics_reading_count(const pl_statics *statics);
 PL_API pl_reading_info pl_statics_reading_info(const pl_statics *statics, int i);
 PL_API double pl_statics_reading(pl_statics *statics, const pl_state *state, int i);
-// Elastic energy (mJ) of the shape and, if `gradient` is given (3 per vertex), its derivative by the
-// positions, N.
+// Elastic energy (mJ) of the shape and, if `gradient` is given (3 per vertex), its derivative with respect to
+// the positions, N.
 PL_API double pl_statics_elastic(pl_statics *statics, const pl_state *state, double *gradient);
-// Its derivative by a command with the positions held, mJ per internal unit: not 0 where a command makes
-// stress-free shapes grow.
+// Its derivative with respect to a command at constant positions, mJ per internal unit; not 0 if the command
+// changes stress-free shapes (growth).
 PL_API double pl_statics_elastic_rate(pl_statics *statics, const pl_state *state, int command);
 PL_API pl_status pl_statics_reactions(pl_statics *statics, const pl_state *state,
                                       pl_reaction *reaction); // per support
-// Polyline of a cable's guide points in the current shape; returns their number, writes at most `room`
+// Polyline of the guide points of a cable in the current shape; returns their number, writes at most `room`
 // points.
 PL_API int pl_statics_cable_points(pl_statics *statics, const pl_state *state, int actuator, double *point,
                                    int room);
 
-// Fields for pictures and files. Vertex fields are volume-weighted averages of the elements around.
+// Fields for pictures and files. Vertex fields are volume-weighted averages over the adjacent elements.
 typedef enum pl_field {
     PL_FIELD_DISPLACEMENT, // vertex, 3: mm
     PL_FIELD_STRAIN,       // vertex, 6: logarithmic strain xx yy zz xy yz zx
@@ -139,8 +139,8 @@ PL_API bool pl_field_on_elements(pl_field field);
 PL_API pl_status pl_statics_field(pl_statics *statics, const pl_state *state, pl_field field, double *out,
                                   pl_error *err);
 
-// ---- sensitivities: exact, from the tangent at the solution together with the constraint rows
-// Derivatives by parameter j = 0 .. count-1; each array may be NULL. Row-major with `count` columns.
+// ---- exact sensitivities, from the tangent at the solution and the constraint rows
+// Derivatives with respect to parameter j = 0 .. count-1; each array may be NULL. Row-major, `count` columns.
 typedef struct pl_jacobian {
     double *position; // 3 vertex_count rows
     double *marker;   // 3 marker_count rows, mm per unit of the parameter
@@ -152,17 +152,17 @@ typedef struct pl_jacobian {
 } pl_jacobian;
 typedef struct pl_jacobian_report {
     int factorizations, solves;
-    double residual;    // relative residual of the linear systems solved
-    bool one_sided;     // a cable stands at tension 0: derivative holds for pulling further; or a one-sided
-                        // command stands at 0: derivative holds for raising it
+    double residual;    // relative residual of the linear systems
+    bool one_sided;     // a cable has tension 0: the derivative is for further shortening; or a one-sided
+                        // command is 0: the derivative is for an increasing command
     int negative_count; // as in pl_statics_report
 } pl_jacobian_report;
 PL_API pl_status pl_statics_jacobian(pl_statics *statics, const pl_state *state,
                                      const pl_parameter *parameter, int count, const pl_jacobian *out,
                                      pl_jacobian_report *report, pl_error *err);
 
-// Gradient of an objective J(x, effort) by all parameters with one solve: `by_position` is dJ/dx (3 per
-// vertex, may be NULL), `by_effort` dJ/d(effort) (per actuator, may be NULL).
+// Gradient of an objective J(x, effort) with respect to all parameters, with one solve: `by_position` is
+// dJ/dx (3 per vertex, may be NULL), `by_effort` dJ/d(effort) (per actuator, may be NULL).
 PL_API pl_status pl_statics_adjoint(pl_statics *statics, const pl_state *state, const double *by_position,
                                     const double *by_effort, const pl_parameter *parameter, int count,
                                     double *gradient, pl_jacobian_report *report, pl_error *err);
