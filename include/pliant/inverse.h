@@ -1,5 +1,5 @@
-// Inverse kinematics: which commands bring a model where it should be. Objectives say what is asked for, a
-// pl_ik is a reusable problem, a report says what was found and what stands in the way.
+// Inverse kinematics: commands that bring a model to given targets. Objectives describe the targets, a pl_ik
+// is a reusable problem, and a report describes the result and the active bounds.
 #ifndef PLIANT_INVERSE_H
 #define PLIANT_INVERSE_H
 
@@ -9,25 +9,27 @@
 extern "C" {
 #endif
 
-// ---- objectives: what inverse kinematics asks for
-// An objective is a vector of deviations d(c) in its own unit; inverse kinematics makes 1/2 sum |weight d|^2
-// of the goals least. Goals are to be met to their tolerance. The others (effort, energy, command) choose
-// among the commands that meet the goals: then their own 1/2 sum |weight d|^2 is made least, with the goals
-// kept.
+// ---- objectives
+// An objective is a vector of deviations d(c) in its own unit. Inverse kinematics minimises 1/2 sum |weight
+// d|^2 over the goals, which are to be met within their tolerance. The other objectives (effort, energy,
+// command) choose among the commands that meet the goals: their own 1/2 sum |weight d|^2 is minimised with
+// the goals as constraints.
 typedef enum pl_objective_kind {
     PL_OBJECTIVE_POSITION,    // marker at `target`, mm, on the axes of `axes`
-    PL_OBJECTIVE_DIRECTION,   // the marker's `axis` (as it was at rest) points along `target`; |d| about rad
-    PL_OBJECTIVE_ORIENTATION, // the marker's rotation from rest is `rotation`; rad, components by `axes`
+    PL_OBJECTIVE_DIRECTION,   // the marker's `axis` (undeformed) points along `target`; |d| approximately in
+                              // rad
+    PL_OBJECTIVE_ORIENTATION, // the rotation of the marker from the undeformed configuration is `rotation`;
+                              // rad
     PL_OBJECTIVE_DISTANCE,    // |marker - target| is `value`, mm; 0 is the same as a position
     PL_OBJECTIVE_ORTHOGONAL,  // the marker's `axis` is orthogonal to the line from marker to target: the
                               // cosine
     PL_OBJECTIVE_SHAPE,       // body points `point` at `place`, mm, root mean square over the weights
-    PL_OBJECTIVE_CURVATURE,   // least-squares circle of body points `point` has curvature `value`, 1/mm
-    PL_OBJECTIVE_SENSOR,      // sensor `index` reads `value`: mm, mm^3, MPa
-    PL_OBJECTIVE_EFFORT,      // effort of actuator `index` near `value`: N, MPa; no goal
-    PL_OBJECTIVE_ENERGY,      // elastic energy E small, d = sqrt(2 E), E in mJ; no goal
-    PL_OBJECTIVE_COMMAND,     // commands near `place` (command_count values; NULL: where a solve starts),
-                              // in parts of their ranges; no goal
+    PL_OBJECTIVE_CURVATURE, // least-squares circle of the body points `point` has the curvature `value`, 1/mm
+    PL_OBJECTIVE_SENSOR,    // sensor `index` has the value `value`: mm, mm^3, MPa
+    PL_OBJECTIVE_EFFORT,    // effort of actuator `index` close to `value`: N, MPa; not a goal
+    PL_OBJECTIVE_ENERGY,    // elastic energy E small, d = sqrt(2 E), E in mJ; not a goal
+    PL_OBJECTIVE_COMMAND,   // commands close to `place` (command_count values; NULL: the start of a solve),
+                            // relative to their ranges; not a goal
     PL_OBJECTIVE_KIND_COUNT
 } pl_objective_kind;
 PL_API const char *pl_objective_kind_name(pl_objective_kind kind); // "position", "direction", ...
@@ -41,10 +43,10 @@ typedef struct pl_objective {
     double
         tolerance; // a goal is met when |d| (not weighted) is below it; 0: 0.005 mm for lengths, 1e-3 rad or
                    // cosine, 1e-3 of `value` (or of 1/size) for curvatures, 1e-3 of the value for sensors
-    bool axes[3];  // position, distance, orientation: world axes that count; all false means all
-    double target[3];     // position; direction (any length); centre of a distance; point of an orthogonality
-    double axis[3];       // direction, orthogonality: the marker's axis at rest (any length); curvature: the
-                          // axis of pl_fit_curvature, 0 0 0 for none
+    bool axes[3];  // position, distance, orientation: world axes used; all false means all
+    double target[3]; // position; direction (any length); centre of a distance; point of an orthogonality
+    double axis[3];   // direction, orthogonality: axis of the marker, undeformed (any length); curvature: the
+                      // axis of pl_fit_curvature, 0 0 0 for none
     double rotation[9];   // orientation, row-major
     double value;         // distance, curvature, sensor, effort
     const int32_t *point; // shape, curvature: body points
@@ -52,21 +54,21 @@ typedef struct pl_objective {
     const double *place;  // shape: 3 per point; command: one per command
     const double *share;  // shape: weight per point; NULL: all 1
 } pl_objective;
-// weight 1, no tolerance of its own, all axes, rotation = identity.
+// weight 1, default tolerance, all axes, rotation = identity.
 PL_API pl_objective pl_objective_default(pl_objective_kind kind);
 
-// Curvature (1/mm) of the least-squares circle (Pratt's) through points (3 each). With `axis`: in the plane
-// orthogonal to it, positive when the line from the first to the last point turns left seen against the axis;
-// smooth through 0. Without: in the best plane of the points, never negative, with a kink where they lie on a
-// line. `gradient`, if given, is its derivative by each coordinate. At least 3 points; where no three of
-// them differ the curvature is 0.
+// Curvature (1/mm) of Pratt's least-squares circle through points (3 each). With `axis`: in the plane
+// orthogonal to it, positive if the curve from the first to the last point turns left when seen against the
+// axis; smooth through 0. Without: in the best-fit plane of the points, never negative, not differentiable
+// where they are collinear. `gradient`, if given, is its derivative with respect to each coordinate. At least
+// 3 points; if fewer than three of them are distinct, the curvature is 0.
 PL_API double pl_fit_curvature(const double *point, int32_t count, const double *axis, double *gradient);
 
 // ---- inverse kinematics
 typedef enum pl_ik_method {
-    PL_IK_NEWTON,   // damped Gauss-Newton with exact Jacobians, Broyden updates between, exact bounds
+    PL_IK_NEWTON,   // damped Gauss-Newton with exact Jacobians, Broyden updates in between, exact bounds
     PL_IK_GRADIENT, // Fang et al. 2020 as published: central differences, shrinking and expanding search;
-                    // commands are cut off at their ranges; bounds on efforts and objectives that are no
+                    // commands are clipped to their ranges; bounds on efforts and objectives that are not
                     // goals are refused
     PL_IK_DESCENT,  // the same search along exact gradients
     PL_IK_METHOD_COUNT
@@ -76,12 +78,12 @@ PL_API pl_ik_method pl_ik_method_find(const char *name);   // PL_IK_METHOD_COUNT
 
 #define PL_IK_OUTCOME_LIST(X)                                                                                \
     X(PL_IK_REACHED, "reached")                                                                              \
-    X(PL_IK_NEAREST, "nearest")        /* stationary: no nearer point within the bounds, to first order */   \
-    X(PL_IK_LIMIT, "limit")            /* of iterations or time */                                           \
-    X(PL_IK_STALLED, "stalled")        /* no step makes it better, yet not stationary */                     \
+    X(PL_IK_NEAREST, "nearest")        /* stationary: to first order no nearer point within the bounds */    \
+    X(PL_IK_LIMIT, "limit")            /* iterations or time */                                              \
+    X(PL_IK_STALLED, "stalled")        /* no step improves it, but not stationary */                         \
     X(PL_IK_INFEASIBLE, "infeasible")  /* no command found that keeps the efforts within their bounds, or    \
                                           the limit came before */                                           \
-    X(PL_IK_FORWARD, "forward failed") /* the start cannot be computed */                                    \
+    X(PL_IK_FORWARD, "forward failed") /* no forward solution at start */                                    \
     X(PL_IK_STOPPED, "interrupted")
 typedef enum pl_ik_outcome {
 #define X(code, text) code,
@@ -99,21 +101,21 @@ typedef struct pl_ik_options {
     pl_ik_method method;
     // Per command, each may be NULL; copied. NAN in `low` or `high`: the robot's range.
     const double *low, *high;
-    const bool *hold;   // true: not a variable, stays where it is (idle ones idle)
-    const double *rate; // largest change per second; NAN or 0: none. Holds between calls of pl_ik_solve
+    const bool *hold;   // true: constant (idle commands stay idle)
+    const double *rate; // largest change per second between calls of pl_ik_solve; NAN or 0: no limit
     double period;      // s between two calls of pl_ik_solve; used with `rate`
     const pl_effort_bound *effort;
     int effort_count;
-    double least_motion; // mm (goal's unit) per range: resolves redundancy by staying near the start; >= 0.
-                         // Not used beside objectives that are no goals
+    double least_motion; // mm (unit of the goal) per range: resolves redundancy by staying near the start;
+                         // >= 0. Not used together with objectives that are not goals
     int iteration_limit;
     double time_limit;         // s; 0: none
-    double stationary;         // relative projected gradient below which a point counts as nearest
+    double stationary;         // relative projected gradient below which a point is considered nearest
     double jacobian_tolerance; // relative residual of the linear systems of a Jacobian used for steps
-    int start_limit;           // further starts from samples or seeds when a solve does not reach; 0: none
-    double shrink;             // gradient, descent: tau of the papers
-    double difference;         // gradient: step of the central differences, in parts of the range
-    pl_progress progress;      // may ask to stop
+    int start_limit;      // further starts from samples or seeds if a solve does not reach its goals; 0: none
+    double shrink;        // gradient, descent: tau of Fang et al. 2020
+    double difference;    // gradient: step of the central differences, as a fraction of the range
+    pl_progress progress; // may stop the solve
 } pl_ik_options;
 PL_API pl_ik_options pl_ik_options_default(void);
 
@@ -124,7 +126,7 @@ typedef struct pl_ik_active {
     const char *name;  // its name
     bool upper;        // side
     double value;      // of the bound, internal units
-    double multiplier; // >= 0: how much 1/2 sum |weight d|^2 would fall per unit the bound gives way
+    double multiplier; // >= 0: decrease of 1/2 sum |weight d|^2 per unit by which the bound is relaxed
 } pl_ik_active;
 
 // Borrowed until the next solve.
@@ -135,9 +137,9 @@ typedef struct pl_ik_report {
     double distance;       // mm: largest deviation of the goals that are lengths (position, distance, shape)
     double error;          // largest deviation of a goal over its tolerance; <= 1: all met
     double objective;      // 1/2 sum |weight d|^2, least motion included
-    double gradient;       // certificate: |projected gradient| / (|J| |r|), of the exact Jacobian; NAN when
-                           // no exact Jacobian was made (reached before one was needed)
-    const pl_ik_active *active; // bounds at which the point stands
+    double gradient;       // certificate: |projected gradient| / (|J| |r|), with the exact Jacobian; NAN if
+                           // none was computed (reached before one was needed)
+    const pl_ik_active *active; // active bounds
     int active_count;
     int iterations; // accepted steps
     int starts;     // solves, 1 + further starts
@@ -145,9 +147,9 @@ typedef struct pl_ik_report {
     pl_model_costs costs; // of this solve
 } pl_ik_report;
 
-// A reusable problem: all memory is taken here. Keeps references to `model` and to the arrays of `objective`
-// (point, share); targets and places are copied. A command that is neither held nor has a range or bounds is
-// refused. Uses the model's slots 0 to 2.
+// A reusable problem: all memory is allocated here. Keeps references to `model` and to the arrays of
+// `objective` (point, share); targets and places are copied. A command that is neither held nor has a range
+// or bounds is refused. Uses slots 0 to 2 of the model.
 typedef struct pl_ik pl_ik;
 PL_API pl_status pl_ik_create(pl_model *model, const pl_objective *objective, int objective_count,
                               const pl_ik_options *options, pl_ik **out, pl_error *err);
@@ -160,30 +162,30 @@ PL_API pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_err
 // Radius of a distance; curvature, sensor, effort.
 PL_API pl_status pl_ik_set_value(pl_ik *ik, int i, double value, pl_error *err);
 PL_API pl_status pl_ik_set_weight(pl_ik *ik, int i, double weight, pl_error *err); // > 0
-PL_API void pl_ik_set_period(pl_ik *ik, double period); // s, for the rates; not > 0: no change
+PL_API void pl_ik_set_period(pl_ik *ik, double period); // s, for the rates; ignored unless > 0
 PL_API void pl_ik_set_start_limit(pl_ik *ik, int starts);
 
-// Commands and where they brought the markers: a stored workspace. Borrowed.
+// Commands and the resulting marker positions: a stored workspace. Borrowed.
 typedef struct pl_samples {
     int count;
     const double *command; // command_count per sample, internal units
     const double *marker;  // 3 marker_count per sample, mm
 } pl_samples;
-// Further starts of a solve that did not reach come from the samples whose markers are nearest to the goals.
+// A solve that did not reach its goals starts again from the samples whose markers are nearest to the goals.
 PL_API void pl_ik_set_samples(pl_ik *ik, const pl_samples *samples); // NULL: none; must outlive the solves
-// The k-th nearest sample to the goals as they are (k = 0 nearest); -1 when there is none, or no goal is a
+// The k-th nearest sample to the current goals (k = 0: nearest); -1 if there is none, or if no goal is a
 // position or distance.
 PL_API int pl_ik_nearest_sample(pl_ik *ik, int k);
 
-// Solves from where the model stands (idle commands start at their rest value), or from `start` (one per
-// command) when given. Rates count from where the model stands. The model is left at the command reported,
-// which keeps all bounds: every outcome but PL_IK_INFEASIBLE, PL_IK_FORWARD and PL_IK_STOPPED promises it.
-// Not reaching is an outcome.
+// Solves from the current state of the model (idle commands start at their rest value), or from `start` (one
+// per command) if given. Rates apply from the current state. The model is left at the reported commands,
+// which satisfy all bounds for every outcome except PL_IK_INFEASIBLE, PL_IK_FORWARD and PL_IK_STOPPED. Not
+// reaching the goals is an outcome, not an error.
 PL_API pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_error *err);
-// Deviation |d| of objective i at the solution, in its own unit; NAN when there is no such objective.
+// Deviation |d| of objective i at the solution, in its own unit; NAN if there is no such objective.
 PL_API double pl_ik_deviation(const pl_ik *ik, int i);
-// Number of weighted deviations and, where the model stands, their values and exact Jacobian (row-major, one
-// column per command; held and idle ones 0), for tests and other solvers. Least motion is not among them.
+// Number of weighted deviations, and their values and exact Jacobian at the current state (row-major, one
+// column per command; 0 for held and idle ones), for tests and other solvers. Least motion is not included.
 PL_API int pl_ik_residual_count(const pl_ik *ik);
 PL_API pl_status pl_ik_residual(pl_ik *ik, double *residual, double *jacobian, pl_error *err);
 

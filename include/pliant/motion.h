@@ -1,4 +1,4 @@
-// Motions: paths and the way along them, workspaces, tasks, sweeps and comparisons, on any model.
+// Motions of any model: paths and path following, workspaces, tasks, sweeps and comparisons.
 #ifndef PLIANT_MOTION_H
 #define PLIANT_MOTION_H
 
@@ -25,16 +25,17 @@ PL_API pl_path_kind pl_path_find(const char *name); // PL_PATH_KIND_COUNT: none
 
 typedef struct pl_path_def {
     pl_path_kind kind;
-    double centre[3];  // mm, of the bounding box in the path's axes; of a flower its own
-    double size[3];    // mm; 0 in size[1], size[2]: as size[0]
-    double x[3], y[3]; // the path's first two axes; made orthonormal
-    int count;         // points, equally far apart along the path; closed paths do not repeat the first
+    double centre[3];  // mm, centre of the bounding box in the axes of the path; of a flower its own centre
+    double size[3];    // mm; 0 in size[1], size[2]: same as size[0]
+    double x[3], y[3]; // first two axes of the path; orthonormalised
+    int count;         // equally spaced points along the path; closed paths do not repeat the first
 } pl_path_def;
 PL_API pl_path_def pl_path_default(pl_path_kind kind); // in the xy plane about the origin, size 20, 60 points
 PL_API bool pl_path_is_closed(pl_path_kind kind);
 // 3 count numbers.
 PL_API pl_status pl_path_points(const pl_path_def *def, double *point, pl_error *err);
-// `out_count` points equally far apart along the polyline, ends kept (closed: from the first point around).
+// `out_count` equally spaced points along the polyline, including its ends (closed: starting at the first
+// point).
 PL_API pl_status pl_path_resample(const double *point, int count, bool closed, int out_count, double *out,
                                   pl_error *err);
 
@@ -42,9 +43,9 @@ PL_API pl_status pl_path_resample(const double *point, int count, bool closed, i
 typedef struct pl_waypoint {
     int index;
     double time;          // s
-    const double *target; // 3, when the path is made of points; else NULL
+    const double *target; // 3, if the path is given by points; otherwise NULL
     const double *command;
-    double command_step;    // largest change of a command since the waypoint before, in parts of its range
+    double command_step;    // largest change of a command since the previous waypoint, relative to its range
     pl_model_answer answer; // the model at the waypoint
     const pl_ik_report *ik;
 } pl_waypoint;
@@ -55,10 +56,10 @@ typedef struct pl_follow_options {
     pl_status (*set)(void *user, pl_ik *ik, int i, pl_error *err);
     bool (*record)(void *user, const pl_waypoint *waypoint); // false: stop; NULL: none
     void *user;
-    bool extrapolate; // start from the line through the two commands before
-    bool free_start;  // rates do not bind the way to the first waypoint
+    bool extrapolate; // start by linear extrapolation of the two previous commands
+    bool free_start;  // rates do not limit the motion to the first waypoint
     const pl_samples
-        *samples;  // the first waypoint starts from the nearest; NULL: from where the model stands
+        *samples;  // the first waypoint starts from the nearest sample; NULL: from the current state
     double period; // s between waypoints
 } pl_follow_options;
 PL_API pl_follow_options pl_follow_options_default(void);
@@ -68,13 +69,13 @@ typedef struct pl_follow_report {
     bool stopped;
     double largest_distance; // mm, over all waypoints
     double largest_reached;  // mm, over those reached
-    double largest_step;     // largest change of a command between waypoints, in parts of its range
+    double largest_step;     // largest change of a command between waypoints, relative to its range
     int largest_step_at, largest_step_command;
     pl_model_costs costs;
     double seconds;
 } pl_follow_report;
-// Goes through `count` waypoints, each from the one before, keeping all bounds and rates. A waypoint that
-// cannot be reached gives the nearest point. `point`: 3 per waypoint; NULL with `set`.
+// Solves `count` waypoints, each starting from the previous one, within all bounds and rates. For a waypoint
+// that cannot be reached, the nearest reachable point is used. `point`: 3 per waypoint; NULL with `set`.
 PL_API pl_status pl_follow(pl_ik *ik, const double *point, int count, const pl_follow_options *options,
                            pl_follow_report *report, pl_error *err);
 
@@ -87,8 +88,8 @@ typedef struct pl_workspace_def {
                       // 1/commands, at least 2
     const double *low, *high; // per command; NULL or NAN: the robot's range
 } pl_workspace_def;
-// The commands to visit, in an order that keeps steps small: grids back and forth, low-discrepancy points
-// along a short walk. The same def gives the same plan, so a run can go on at any sample.
+// The commands of all samples, in an order with small steps: grids back and forth, low-discrepancy points
+// along a short walk. The same def gives the same plan, so a run can be resumed at any sample.
 typedef struct pl_workspace_plan {
     int count, command_count;
     double *command;
@@ -100,10 +101,10 @@ typedef struct pl_workspace_sample {
     int index;
     const double *command;
     pl_model_answer answer;
-    const pl_statics_report *fk; // outcome PL_SOLVED: the sample counts
+    const pl_statics_report *fk; // the sample is valid if the outcome is PL_SOLVED
 } pl_workspace_sample;
-// Visits samples first .. count-1; `record` gets each and may end the run by returning false. A sample whose
-// equilibrium is not found from its neighbour is tried from rest.
+// Solves samples first .. count-1; `record` is called for each and may end the run by returning false. A
+// sample that cannot be solved from its neighbour is tried from the undeformed configuration.
 PL_API pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int first,
                                   bool (*record)(void *user, const pl_workspace_sample *sample), void *user,
                                   pl_error *err);
@@ -119,14 +120,14 @@ PL_API pl_status pl_hull_measure(const double *point, int count, pl_hull *hull, 
 // Index of the point nearest to `at`; -1 without points. `stride` doubles from point to point.
 PL_API int pl_nearest_point(const double *point, int count, int stride, const double at[3]);
 
-// ---- tasks: stages, each an inverse kinematics problem that continues the one before
+// ---- tasks: stages, each an inverse kinematics problem that starts where the previous one ended
 typedef struct pl_task_stage {
     const char *name;
     const pl_objective *objective;
     int objective_count;
-    const bool *hold; // per command: not moved in this stage; NULL: all move
-    int steps;        // on the way from the stage before, at least 1
-    // When `moves`, the target of objective 0 goes from `from` to its target in `steps` equal parts.
+    const bool *hold; // per command: constant in this stage; NULL: none
+    int steps;        // from the previous stage, at least 1
+    // If `moves`, the target of objective 0 moves from `from` to its target in `steps` equal parts.
     bool moves;
     double from[3];
 } pl_task_stage;
@@ -137,34 +138,34 @@ typedef struct pl_task_step {
     pl_model_answer answer;
     const pl_ik_report *ik;
 } pl_task_step;
-// Runs all stages. `record` sees every step and may end the task by returning false. `report`, one per stage,
-// may be NULL: its pointers are not kept (NULL).
+// Runs all stages. `record` is called for every step and may end the task by returning false. `report` (one
+// per stage) may be NULL; its pointers are set to NULL.
 PL_API pl_status pl_task_run(pl_model *model, const pl_task_stage *stage, int stage_count,
                              const pl_ik_options *options,
                              bool (*record)(void *user, const pl_task_step *step), void *user,
                              pl_ik_report *report, pl_error *err);
 
-// Pick, grasp and place of a round object by a planar arm (thesis of Fang, section 4.4): reach the circle of
-// radius R + d about the object with the marker's normal orthogonal to the line to its centre (4.5), bend the
-// end segment to the object's curvature 1/R (4.7), take it along to the new place.
+// Pick, grasp and place of a round object by a planar arm (Fang 2022, thesis, section 4.4): reach the circle
+// of radius R + d around the object with the normal of the marker orthogonal to the line to the centre (4.5),
+// bend the end segment to the curvature 1/R of the object (4.7), carry it to the new position.
 typedef struct pl_grasp_def {
     int marker;             // P0, at the root of the end segment
-    double normal[3];       // the marker's normal at rest
+    double normal[3];       // normal of the marker, undeformed
     double object[3];       // P1, mm
     double radius;          // R, mm
     double clearance;       // d, mm: half the width of the segment
-    double orthogonality;   // weight of the cosine beside mm
+    double orthogonality;   // weight of the cosine, mm
     const int32_t *segment; // body points along the end segment
     int32_t segment_count;
     double curl_axis[3];     // signed curvature about this axis, see pl_fit_curvature; 0 0 0: unsigned
-    double curl;             // 1: bend to +1/R about the axis, -1: the other way
+    double curl;             // 1: bend to +1/R about the axis, -1: to -1/R
     const bool *end_command; // per command: bends the end segment
-    double place[3];         // where the object goes
-    int steps;               // on the way there
+    double place[3];         // new centre of the object
+    int steps;               // from the old to the new centre
 } pl_grasp_def;
 #define PL_GRASP_STAGES 3
 #define PL_GRASP_OBJECTIVES 4
-// Fills three stages that refer to `objective` and `hold` (2 command_count entries), which the caller keeps.
+// Fills three stages that refer to `objective` and `hold` (2 command_count entries), which the caller owns.
 PL_API pl_status pl_task_grasp(const pl_model *model, const pl_grasp_def *def,
                                pl_objective objective[PL_GRASP_OBJECTIVES], bool *hold,
                                pl_task_stage stage[PL_GRASP_STAGES], pl_error *err);
@@ -180,12 +181,13 @@ typedef struct pl_sweep_axis {
 typedef struct pl_sweep_def {
     const pl_sweep_axis *axis;
     int axis_count;
-    bool grid;             // all combinations, the last axis varying fastest; false: all axes together
-    const double *command; // of the commands that are not varied, one per command (NAN: idle); NULL: all idle
+    bool grid; // all combinations, the last axis varying fastest; false: all axes together
+    const double
+        *command; // values of the commands that are not varied, one per command (NAN: idle); NULL: idle
 } pl_sweep_def;
 typedef struct pl_sweep_point {
     int index, count;      // of all points
-    const double *command; // as asked for
+    const double *command; // as given
     pl_model_answer answer;
     const pl_statics_report *fk;
 } pl_sweep_point;
@@ -195,19 +197,20 @@ typedef struct pl_sweep_report {
 } pl_sweep_report;
 // Checks the axes and counts the points.
 PL_API pl_status pl_sweep_count(const pl_model *model, const pl_sweep_def *def, int *count, pl_error *err);
-// Solves every point from its nearest solved neighbour: the point before, or in a grid the beginning of the
-// line before. `begin` (may be NULL) is called before a point, `record` after it; either ends the sweep by
-// returning false. A point interrupted by the model's progress is no result and ends the sweep too.
+// Solves every point starting from its nearest solved neighbour: the previous point, or in a grid the
+// beginning of the previous line. `begin` (may be NULL) is called before a point, `record` after it; either
+// ends the sweep by returning false. A point interrupted by the progress callback of the model gives no
+// result and ends the sweep.
 PL_API pl_status pl_sweep_run(pl_model *model, const pl_sweep_def *def,
                               bool (*begin)(void *user, int index, int count),
                               bool (*record)(void *user, const pl_sweep_point *point), void *user,
                               pl_sweep_report *report, pl_error *err);
 
-// ---- comparisons: one pose of a full body by several methods, side by side
+// ---- comparisons: several methods for a full body at the same commands
 #define PL_COMPARE_ROWS 8
 typedef struct pl_compare_def {
     const pl_robot *linear; // the same robot with linear elements, for the exact method on the corner mesh;
-                            // NULL: none (a robot whose own elements are linear needs none)
+                            // NULL: none (not needed if the robot has linear elements)
     const char *const *method; // of "exact" (two rows where `linear` is given), "local_global", "fang2020"
     int method_count;
     const double *command;                         // one per command; NAN: idle
@@ -219,36 +222,36 @@ typedef struct pl_compare_def {
 } pl_compare_def;
 typedef struct pl_compare_row {
     const char *name;   // "exact, quadratic", "exact, corners", "local_global", "fang2020"
-    const char *method; // as asked for
+    const char *method; // as given
     bool corners;       // solved on the corner mesh
     pl_statics_report report;
     double tip[3];         // mm, of the first marker; NAN: there is none
-    double *ratio, *asked; // per actuator: reached, and asked for (NAN: idle, or driven by an effort)
+    double *ratio, *asked; // per actuator: reached, and prescribed (NAN: idle, or driven by an effort)
     double *x;             // 3 per vertex of the corner mesh
-    double from_corners;   // mm, farthest vertex from the exact shape on the corner mesh; NAN: there is none
+    double from_corners;   // mm, largest vertex distance from the exact shape on the corner mesh; NAN: none
     double mean_corners;   // mm, mean distance from it
-    double from_quadratic; // mm, farthest vertex from the exact shape on the robot's own quadratic mesh
+    double from_quadratic; // mm, largest vertex distance from the exact shape on the quadratic mesh
 } pl_compare_row;
 typedef struct pl_comparison {
-    pl_mesh *corner; // the robot's mesh without mid nodes
+    pl_mesh *corner; // the mesh of the robot without mid nodes
     bool quadratic;  // the robot has mid nodes
-    bool alike; // `linear` has the vertices of the corner mesh; otherwise only its markers could be compared,
-                // and it is left out
+    bool alike; // `linear` has the vertices of the corner mesh; otherwise only markers could be compared, and
+                // it is omitted
     pl_compare_row row[PL_COMPARE_ROWS];
     int row_count;
 } pl_comparison;
-// Solves the pose by each method. Methods that know volumes but no pressures are asked for the volume that
-// the exact method reached, when it comes before them.
+// Solves with each method. Methods that accept volumes but not pressures are given the volume reached by the
+// exact method, if it comes before them.
 PL_API pl_status pl_compare_methods(const pl_robot *robot, const pl_compare_def *def, pl_comparison *out,
                                     pl_error *err);
 PL_API void pl_comparison_clear(pl_comparison *comparison); // also after a failure
-// Shares of the body's volume (%) by the largest principal strain of its elements: `bins` of equal width up
-// to the strain that all but 0.5 % of the volume stay below in every row; the last one has the rest.
+// Histogram of the largest principal strain of the elements, in % of the volume of the body: `bins` of equal
+// width up to the strain that 99.5 % of the volume do not exceed in any row; the last bin contains the rest.
 // `middle`: bins numbers; `share`: bins per row.
 PL_API pl_status pl_comparison_strains(const pl_comparison *comparison, int bins, double *middle,
                                        double *share, pl_error *err);
-// Distance (mm) between a marker of one model and the marker of the same name of another, where both stand;
-// NAN: the other has none.
+// Distance (mm) between a marker of one model and the marker of the same name of another, at their current
+// states; NAN if the other has none.
 PL_API double pl_compare_marker(const pl_model *model, int marker, const pl_model *other);
 
 #ifdef __cplusplus
