@@ -28,6 +28,7 @@ struct model_differences {
     double *y[3];                        // at c, and at the two places beside it
     double *J;                           // rows x commands
     double *R;                           // 9 per marker, at c
+    char reason[240];                    // why the last forward solve beside c is no equilibrium
     double *command;
 };
 
@@ -137,6 +138,8 @@ static pl_status difference_go(pl_model *m, int j, double step, double *y, bool 
     *solved = status == PL_OK && forward.outcome == PL_SOLVED;
     if (*solved) {
         difference_read(m, y);
+    } else {
+        snprintf(d->reason, sizeof d->reason, "%.239s", status == PL_OK ? forward.message : own.text);
     }
     return PL_OK;
 }
@@ -192,11 +195,10 @@ static pl_status difference_column(pl_model *m, int j, pl_jacobian_report *repor
     report->one_sided = true;
     status = difference_beside(m, j, up ? h : -h, &solved, report, err);
     if (status == PL_OK && !solved) {
-        status =
-            pl_fail(err, PL_FAILED,
-                    "no derivative with respect to command '%s': there is no equilibrium beside it to take "
-                    "differences from",
-                    command->name);
+        status = pl_fail(err, PL_FAILED,
+                         "no derivative with respect to command '%s': no equilibrium was found beside its "
+                         "present value (%s)",
+                         command->name, d->reason);
     }
     return status;
 }
