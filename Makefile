@@ -1,7 +1,7 @@
 # For people. CMake does the work; tools/install-deps installs what is missing.
 JOBS ?= $(shell nproc)
 # tests run side by side, so each gets one thread; those about threads ask for more
-TEST_THREADS = OMP_NUM_THREADS=1 GOMP_SPINCOUNT=1000
+TEST_THREADS = PLIANT_THREADS=1
 .PHONY: all deps web demo test asan bench validate format tidy install clean
 
 all: deps web

@@ -1,41 +1,7 @@
 // The program `pliant`: finds the verb, hands over, and makes sure that what was printed has arrived.
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "cli.h"
-
-// Idle OpenMP threads spin for milliseconds by default, which costs a core for nothing when the machine is
-// shared: a solve of many short loops became 20 times slower. The OpenMP library reads its settings when it
-// is loaded, from the environment the program was given. So the program starts itself once more with the
-// setting added, before the libraries begin their own work; that takes 0.1 s, so only the verbs that solve
-// do it.
-#if defined(__linux__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__)
-#define MAIN_VARIABLES 2000
-
-static void main_settle_threads(int argc, char **argv, char **envp)
-{
-    static const char *const solving[] = {"fk", "sweep",  "jacobian",  "compare", "reduce",
-                                          "ik", "follow", "workspace", "task",    "serve"};
-    static char setting[] = "GOMP_SPINCOUNT=5000", *given[MAIN_VARIABLES + 2];
-    int n = 0;
-    bool solves = false;
-    for (int i = 0; argc > 1 && i < (int)(sizeof solving / sizeof solving[0]); ++i) {
-        solves = solves || strcmp(argv[1], solving[i]) == 0;
-    }
-    for (; envp[n] && n < MAIN_VARIABLES; ++n) {
-        given[n] = envp[n];
-        if (strncmp(envp[n], "GOMP_SPINCOUNT=", 15) == 0 || strncmp(envp[n], "OMP_WAIT_POLICY=", 16) == 0) {
-            return;
-        }
-    }
-    given[n] = setting;
-    if (solves && !envp[n]) {
-        execve("/proc/self/exe", argv, given); // returns only when it fails: then as it is
-    }
-}
-__attribute__((section(".preinit_array"),
-               used)) static void (*const main_early)(int, char **, char **) = main_settle_threads;
-#endif
 
 const cli_verb *const cli_verbs[] = {
     &cli_verb_new,     &cli_verb_info,       &cli_verb_doctor,

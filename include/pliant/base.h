@@ -88,8 +88,11 @@ PL_API void pl_log_set(pl_log_hook hook, void *user, int level);
 typedef void *(*pl_realloc_hook)(void *user, void *block, size_t bytes); // bytes 0 frees
 PL_API void pl_memory_set(pl_realloc_hook hook, void *user);
 
-// Number of threads used by element loops and factorisations; results do not depend on it. 0: the default of
-// OpenMP (all cores, or OMP_NUM_THREADS).
+// How many threads element loops, assembly and factorisations may use; results do not depend on it, bit by
+// bit. 0, as at the start: the environment variable PLIANT_THREADS, or as many as there are processors this
+// process may run on; 128 at most. The threads belong to the library: they sleep while there is nothing to do
+// and end with the last solver. Several solvers may work in several threads of a program at once; they share
+// these threads.
 PL_API void pl_threads_set(int count);
 PL_API int pl_threads_get(void);
 

@@ -11,6 +11,7 @@
 // Ratios are the same for all points, or those of least energy with sum u r = target. The latter makes
 //   e_r = pull u,   dr = (u dpull - e_Fr : dF) / e_rr
 // at every point: each loses e_Fr (x) e_Fr / e_rr of its tangent, and all share one row, d(sum u r)/dx.
+#include "base/threads.h"
 #include "actuator/actuator_impl.h"
 
 enum { AT_WEIGHT, AT_SHARE, AT_RATIO, AT_NORMAL, AT_FIXED = 6, AT_BY_R = 15, AT_BY_RR, AT_GRADIENT };
@@ -306,14 +307,25 @@ static void meet_rates(pl_functional *h, const pl_piece *piece, const double *x)
     }
 }
 
+typedef struct meet_loop {
+    pl_functional *h;
+    const double *x;
+} meet_loop;
+
+static void meet_all_rates(void *context, int64_t from, int64_t to)
+{
+    const meet_loop *w = context;
+    for (int64_t t = from; t < to; ++t) {
+        meet_rates(w->h, &w->h->piece[t], w->x);
+    }
+}
+
 // One round of Newton's method for all ratios and the pull together: e_r + e_rr dr = pull u and
 // sum u (r + dr) = target give the pull, then every dr. Returns the largest relative change.
 static double meet_round(pl_functional *h, const double *x, double target)
 {
-#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
-    for (int t = 0; t < h->piece_count; ++t) {
-        meet_rates(h, &h->piece[t], x);
-    }
+    meet_loop w = {.h = h, .x = x};
+    pl_loop(h->piece_count, 16, meet_all_rates, &w);
     double need = target, slope = 0, largest = 0;
     for (int pass = 0; pass < 2; ++pass) {
         for (int t = 0; t < h->piece_count; ++t) {

@@ -1,8 +1,7 @@
-// Log, progress, clocks, random numbers, hashing, growing text, the nearest word, thread count.
+// Log, progress, clocks, random numbers, hashing, growing text, the nearest word.
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
-#include <omp.h>
 #include "base/base.h"
 
 static struct {
@@ -183,16 +182,4 @@ const char *pl_nearest_word(const char *word, const char *const *known, int coun
         }
     }
     return nearest;
-}
-
-static int thread_count;
-
-void pl_threads_set(int count)
-{
-    thread_count = count;
-}
-
-int pl_threads_get(void)
-{
-    return thread_count > 0 ? thread_count : omp_get_max_threads();
 }

@@ -1,5 +1,6 @@
 // Gathers the elements of a mesh into blocks, integrates their reference gradients, numbers the pressures,
 // and records which element results add up where.
+#include "base/threads.h"
 #include "element/element.h"
 
 // Quadrature points of the volume elements, and their number.
@@ -416,6 +417,7 @@ pl_status pl_elements_create(const pl_mesh *mesh, const pl_material *const *mate
     if (!E) {
         return pl_fail_memory(err, "elements");
     }
+    pl_threads_hold();
     E->vertex_count = view.vertex_count;
     E->element_count = view.element_count;
     element_plan plan = {0};
@@ -448,4 +450,5 @@ void pl_elements_destroy(pl_elements *E)
     pl_sparse_clear(&E->mass);
     pl_factor_destroy(E->mass_factor);
     pl_free(E);
+    pl_threads_release();
 }

@@ -1,4 +1,5 @@
 // Loops over the blocks: energy and forces, tangents, the bound of J; chooses the kernels at run time.
+#include "base/threads.h"
 #include "element/element.h"
 
 extern const pl_kernels pl_kernels_table_generic;
@@ -22,32 +23,90 @@ const pl_kernels *pl_kernels_choose(void)
     return &pl_kernels_table_generic;
 }
 
+#define BLOCK_GRAIN 4    // blocks, some 10 us
+#define VERTEX_GRAIN 512 // vertices or corner pressures to sum at, some 5 us
+
+typedef struct eval_loop {
+    pl_elements *E;
+    const pl_kernels *kernels;
+    const double *x;
+    const pl_law *law;
+    const double *pressure;
+    double *out; // forces at the vertices, tangents, or bounds per element
+    double blend;
+} eval_loop;
+
+static void eval_dilatation(void *context, int64_t from, int64_t to)
+{
+    const eval_loop *w = context;
+    pl_elements *E = w->E;
+    for (int64_t b = from; b < to; ++b) {
+        const pl_block *block = &E->block[b];
+        if (E->law[block->law].mixed) {
+            w->kernels->dilatation(block, &E->law[block->law], w->x, E->corner + block->corner_start);
+        }
+    }
+}
+
+static void eval_moments(void *context, int64_t from, int64_t to)
+{
+    pl_elements *E = ((const eval_loop *)context)->E;
+    for (int64_t p = from; p < to; ++p) {
+        double sum = 0;
+        for (int64_t i = E->pressure_start[p]; i < E->pressure_start[p + 1]; ++i) {
+            sum += E->corner[E->pressure_code[i]];
+        }
+        E->moment[p] = sum;
+        E->dilatation[p] = sum;
+    }
+}
+
 // b_c = int N_c d dV, dbar = M^-1 b, p = kappa dbar
 static void elements_dilatation(pl_elements *E, const double *x)
 {
-    const pl_kernels *kernels = pl_kernels_choose();
-#pragma omp parallel num_threads(pl_threads_get())
-    {
-#pragma omp for schedule(static)
-        for (int b = 0; b < E->block_count; ++b) {
-            const pl_block *block = &E->block[b];
-            if (E->law[block->law].mixed) {
-                kernels->dilatation(block, &E->law[block->law], x, E->corner + block->corner_start);
-            }
-        }
-#pragma omp for schedule(static)
-        for (int32_t p = 0; p < E->pressure_count; ++p) {
-            double sum = 0;
-            for (int64_t i = E->pressure_start[p]; i < E->pressure_start[p + 1]; ++i) {
-                sum += E->corner[E->pressure_code[i]];
-            }
-            E->moment[p] = sum;
-            E->dilatation[p] = sum;
-        }
+    if (E->pressure_count == 0) {
+        return;
     }
+    eval_loop w = {.E = E, .kernels = pl_kernels_choose(), .x = x};
+    pl_loop(E->block_count, BLOCK_GRAIN, eval_dilatation, &w);
+    pl_loop(E->pressure_count, VERTEX_GRAIN, eval_moments, &w);
     pl_elements_mass_solve(E, E->dilatation);
     for (int32_t p = 0; p < E->pressure_count; ++p) {
         E->pressure[p] = E->pressure_kappa[p] * E->dilatation[p];
+    }
+}
+
+static void eval_forces(void *context, int64_t from, int64_t to)
+{
+    const eval_loop *w = context;
+    pl_elements *E = w->E;
+    for (int64_t b = from; b < to; ++b) {
+        const pl_block *block = &E->block[b];
+        double energy[PL_LANES], min_J[PL_LANES], sum = 0, smallest = INFINITY;
+        w->kernels->force(block, &w->law[block->law], w->x, w->pressure, energy, min_J,
+                          w->out ? E->force + block->force_start : NULL);
+        for (int l = 0; l < block->lane_count; ++l) {
+            sum += energy[l];
+            smallest = min_J[l] < smallest ? min_J[l] : smallest;
+        }
+        E->block_energy[b] = sum;
+        E->block_min[b] = smallest;
+    }
+}
+
+static void eval_gather(void *context, int64_t from, int64_t to)
+{
+    const eval_loop *w = context;
+    const pl_elements *E = w->E;
+    for (int64_t v = from; v < to; ++v) {
+        double f[3] = {0};
+        for (int64_t i = E->vertex_start[v]; i < E->vertex_start[v + 1]; ++i) {
+            const double *entry = E->force + E->vertex_code[i];
+            f[0] += entry[0];
+            f[1] += entry[PL_LANES];
+            f[2] += entry[2 * PL_LANES];
+        }
+        memcpy(w->out + 3 * v, f, sizeof f);
     }
 }
 
@@ -55,35 +114,11 @@ static void elements_dilatation(pl_elements *E, const double *x)
 static void elements_forces(pl_elements *E, const double *x, const pl_law *law, const double *pressure,
                             double *force)
 {
-    const pl_kernels *kernels = pl_kernels_choose();
-#pragma omp parallel num_threads(pl_threads_get())
-    {
-#pragma omp for schedule(static)
-        for (int b = 0; b < E->block_count; ++b) {
-            const pl_block *block = &E->block[b];
-            double energy[PL_LANES], min_J[PL_LANES], sum = 0, smallest = INFINITY;
-            kernels->force(block, &law[block->law], x, pressure, energy, min_J,
-                           force ? E->force + block->force_start : NULL);
-            for (int l = 0; l < block->lane_count; ++l) {
-                sum += energy[l];
-                smallest = min_J[l] < smallest ? min_J[l] : smallest;
-            }
-            E->block_energy[b] = sum;
-            E->block_min[b] = smallest;
-        }
-        if (force) {
-#pragma omp for schedule(static)
-            for (int32_t v = 0; v < E->vertex_count; ++v) {
-                double f[3] = {0};
-                for (int64_t i = E->vertex_start[v]; i < E->vertex_start[v + 1]; ++i) {
-                    const double *entry = E->force + E->vertex_code[i];
-                    f[0] += entry[0];
-                    f[1] += entry[PL_LANES];
-                    f[2] += entry[2 * PL_LANES];
-                }
-                memcpy(force + 3 * (int64_t)v, f, sizeof f);
-            }
-        }
+    eval_loop w = {
+        .E = E, .kernels = pl_kernels_choose(), .x = x, .law = law, .pressure = pressure, .out = force};
+    pl_loop(E->block_count, BLOCK_GRAIN, eval_forces, &w);
+    if (force) {
+        pl_loop(E->vertex_count, VERTEX_GRAIN, eval_gather, &w);
     }
 }
 
@@ -111,14 +146,21 @@ void pl_elements_force_of(pl_elements *E, const double *x, const pl_law *law, co
     elements_forces(E, x, law, pressure, force);
 }
 
+static void eval_tangent(void *context, int64_t from, int64_t to)
+{
+    const eval_loop *w = context;
+    const pl_elements *E = w->E;
+    for (int64_t b = from; b < to; ++b) {
+        const pl_block *block = &E->block[b];
+        w->kernels->tangent(block, &E->law[block->law], w->x, E->pressure, w->blend,
+                            w->out + block->tangent_start);
+    }
+}
+
 void pl_elements_tangent(pl_elements *E, const double *x, double blend, double *buffer)
 {
-    const pl_kernels *kernels = pl_kernels_choose();
-#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
-    for (int b = 0; b < E->block_count; ++b) {
-        const pl_block *block = &E->block[b];
-        kernels->tangent(block, &E->law[block->law], x, E->pressure, blend, buffer + block->tangent_start);
-    }
+    eval_loop w = {.E = E, .kernels = pl_kernels_choose(), .x = x, .blend = blend, .out = buffer};
+    pl_loop(E->block_count, BLOCK_GRAIN, eval_tangent, &w);
 }
 
 // Bound of one lane relative to the rest Jacobian (mean over the element).
@@ -140,23 +182,28 @@ static double lane_bound(const pl_block *block, int lane, const double *x, doubl
     return bound * (prism ? 1.0 : 1.0 / 6) / volume;
 }
 
-double pl_elements_bound(pl_elements *E, const double *x, double *per_element, int32_t *worst)
+static void eval_bound(void *context, int64_t from, int64_t to)
 {
-    const pl_kernels *kernels = pl_kernels_choose();
-#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
-    for (int b = 0; b < E->block_count; ++b) {
-        const pl_block *block = &E->block[b];
+    const eval_loop *w = context;
+    for (int64_t b = from; b < to; ++b) {
+        const pl_block *block = &w->E->block[b];
         double bound[PL_LANES], smallest = INFINITY;
-        kernels->bound(block, x, bound);
+        w->kernels->bound(block, w->x, bound);
         for (int l = 0; l < block->lane_count; ++l) {
-            const double J = lane_bound(block, l, x, bound[l]);
-            if (per_element) {
-                per_element[block->element[l]] = J;
+            const double J = lane_bound(block, l, w->x, bound[l]);
+            if (w->out) {
+                w->out[block->element[l]] = J;
             }
             smallest = J < smallest ? J : smallest;
         }
-        E->block_min[b] = smallest;
+        w->E->block_min[b] = smallest;
     }
+}
+
+double pl_elements_bound(pl_elements *E, const double *x, double *per_element, int32_t *worst)
+{
+    eval_loop w = {.E = E, .kernels = pl_kernels_choose(), .x = x, .out = per_element};
+    pl_loop(E->block_count, BLOCK_GRAIN, eval_bound, &w);
     double smallest = INFINITY;
     int at = -1;
     for (int b = 0; b < E->block_count; ++b) {

@@ -6,6 +6,7 @@
 #include "pliant/material.h"
 
 #define GEO_LANES 8
+#define GEO_GRAIN 8 // blocks handed to a thread together, some 5 us
 #define GEO_NODES 6
 #define GEO_POINTS 6
 

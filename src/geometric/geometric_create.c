@@ -1,5 +1,6 @@
 // Building and freeing a pl_geometric: options, the corner mesh, work vertices, supports; all memory is taken
 // here.
+#include "base/threads.h"
 #include "geometric/geometric_impl.h"
 
 pl_geometric_options pl_geometric_options_default(void)
@@ -197,6 +198,7 @@ pl_status pl_geometric_create(const pl_robot *robot, const pl_geometric_options 
     if (!g) {
         return pl_fail_memory(err, "local_global");
     }
+    pl_threads_hold();
     g->robot = robot;
     g->options = *options;
     double low[3], high[3];
@@ -271,6 +273,7 @@ void pl_geometric_destroy(pl_geometric *g)
         pl_free(owned[i]);
     }
     pl_free(g);
+    pl_threads_release();
 }
 
 // ---- what was reached

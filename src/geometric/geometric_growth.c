@@ -5,6 +5,7 @@
 //     ratio_i = r_i + u_i (target - sum r_j u_j) / sum u_j^2
 // - joint: those that leave the least energy (geometric_joint.c)
 // - uniform: the global ratio for all
+#include "base/threads.h"
 #include "geometric/geometric_impl.h"
 
 static void growth_range(geo_drive *d, double ratio, bool first)
@@ -112,18 +113,30 @@ void geo_growth_reset(pl_geometric *g)
     }
 }
 
+typedef struct growth_loop {
+    pl_geometric *g;
+    const geo_kernels *kernels;
+    const double *x;
+} growth_loop;
+
+static void growth_measure(void *context, int64_t from, int64_t to)
+{
+    const growth_loop *w = context;
+    pl_geometric *g = w->g;
+    for (int64_t b = from; b < to; ++b) {
+        const geo_block *block = &g->block[b];
+        if (block->growth_start >= 0) {
+            w->kernels->measure(block, &g->law[block->law], w->x, g->measure + block->growth_start,
+                                g->stretch + block->growth_start);
+        }
+    }
+}
+
 void geo_growth(pl_geometric *g, const double *x)
 {
-    const geo_kernels *kernels = geo_kernels_choose();
+    growth_loop w = {.g = g, .kernels = geo_kernels_choose(), .x = x};
     if (g->point_count > 0) {
-#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
-        for (int b = 0; b < g->block_count; ++b) {
-            const geo_block *block = &g->block[b];
-            if (block->growth_start >= 0) {
-                kernels->measure(block, &g->law[block->law], x, g->measure + block->growth_start,
-                                 g->stretch + block->growth_start);
-            }
-        }
+        pl_loop(g->block_count, GEO_GRAIN, growth_measure, &w);
     }
     for (int i = 0; i < g->drive_count; ++i) {
         geo_drive *d = &g->drive[i];

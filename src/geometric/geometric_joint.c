@@ -8,6 +8,7 @@
 // - film points, G = sqrt(r) (I - n n^T) + n n^T / r: Newton's method for all r and p at once, downhill on
 //   the plane sum u r = goal
 // - cable triangles, G = diag(r, 1): a root in p, and for each p a root in r
+#include "base/threads.h"
 #include "geometric/geometric_impl.h"
 
 // ---- a root in between: f falls from low to high; about ten evaluations
@@ -85,18 +86,31 @@ void geo_joint_chamber(pl_geometric *g, const geo_drive *d, double goal)
 }
 
 // ---- films
+typedef struct film_loop {
+    pl_geometric *g;
+    const geo_drive *d;
+    const geo_kernels *kernels;
+    const double *x, *ratio;
+} film_loop;
+
+static void film_blocks(void *context, int64_t from, int64_t to)
+{
+    const film_loop *w = context;
+    pl_geometric *g = w->g;
+    for (int64_t b = from; b < to; ++b) {
+        const int64_t at = g->block[b].growth_start;
+        if (at >= w->d->first_point && at < w->d->first_point + w->d->point_count) {
+            w->kernels->film(&g->block[b], w->x, w->ratio + at, g->joint.value + at, g->joint.slope + at,
+                             g->joint.bend + at);
+        }
+    }
+}
+
 // Energy of the drive's points at `ratio`, and derivatives per point.
 static double film_energy(pl_geometric *g, const geo_drive *d, const double *x, const double *ratio)
 {
-    const geo_kernels *kernels = geo_kernels_choose();
-#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
-    for (int b = 0; b < g->block_count; ++b) {
-        const int64_t at = g->block[b].growth_start;
-        if (at >= d->first_point && at < d->first_point + d->point_count) {
-            kernels->film(&g->block[b], x, ratio + at, g->joint.value + at, g->joint.slope + at,
-                          g->joint.bend + at);
-        }
-    }
+    film_loop w = {.g = g, .d = d, .kernels = geo_kernels_choose(), .x = x, .ratio = ratio};
+    pl_loop(g->block_count, GEO_GRAIN, film_blocks, &w);
     double sum = 0;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
         sum += g->joint.value[k];

@@ -1,5 +1,6 @@
 // The local step: ratios of actuation elements, then the targets of all cells, their forces summed at the
 // vertices and their energy; kernels chosen at run time.
+#include "base/threads.h"
 #include "geometric/geometric_impl.h"
 
 extern const geo_kernels geo_kernels_table_generic;
@@ -69,37 +70,53 @@ void geo_rotation_slow(const double F[9], double R[9])
     }
 }
 
+typedef struct local_loop {
+    pl_geometric *g;
+    const geo_kernels *kernels;
+    const double *x;
+    double *f;
+} local_loop;
+
+static void local_energies(void *context, int64_t from, int64_t to)
+{
+    const local_loop *w = context;
+    pl_geometric *g = w->g;
+    for (int64_t b = from; b < to; ++b) {
+        const geo_block *block = &g->block[b];
+        double energy[GEO_LANES], min_J[GEO_LANES], sum = 0, smallest = INFINITY;
+        w->kernels->local(block, &g->law[block->law], w->x, g->ratio, energy, min_J,
+                          w->f ? g->force + block->force_start : NULL);
+        for (int l = 0; l < block->lane_count; ++l) {
+            sum += energy[l];
+            smallest = min_J[l] < smallest ? min_J[l] : smallest;
+        }
+        g->block_energy[b] = sum;
+        g->block_min[b] = smallest;
+    }
+}
+
+static void local_gather(void *context, int64_t from, int64_t to)
+{
+    const local_loop *w = context;
+    const pl_geometric *g = w->g;
+    for (int64_t v = from; v < to; ++v) {
+        double sum[3] = {0};
+        for (int64_t i = g->gather_start[v]; i < g->gather_start[v + 1]; ++i) {
+            const double *entry = g->force + g->gather_code[i];
+            sum[0] += entry[0];
+            sum[1] += entry[GEO_LANES];
+            sum[2] += entry[2 * GEO_LANES];
+        }
+        memcpy(w->f + 3 * v, sum, sizeof sum);
+    }
+}
+
 static void local_blocks(pl_geometric *g, const double *x, double *f)
 {
-    const geo_kernels *kernels = geo_kernels_choose();
-#pragma omp parallel num_threads(pl_threads_get())
-    {
-#pragma omp for schedule(static)
-        for (int b = 0; b < g->block_count; ++b) {
-            const geo_block *block = &g->block[b];
-            double energy[GEO_LANES], min_J[GEO_LANES], sum = 0, smallest = INFINITY;
-            kernels->local(block, &g->law[block->law], x, g->ratio, energy, min_J,
-                           f ? g->force + block->force_start : NULL);
-            for (int l = 0; l < block->lane_count; ++l) {
-                sum += energy[l];
-                smallest = min_J[l] < smallest ? min_J[l] : smallest;
-            }
-            g->block_energy[b] = sum;
-            g->block_min[b] = smallest;
-        }
-        if (f) {
-#pragma omp for schedule(static)
-            for (int32_t v = 0; v < g->vertex_count; ++v) {
-                double sum[3] = {0};
-                for (int64_t i = g->gather_start[v]; i < g->gather_start[v + 1]; ++i) {
-                    const double *entry = g->force + g->gather_code[i];
-                    sum[0] += entry[0];
-                    sum[1] += entry[GEO_LANES];
-                    sum[2] += entry[2 * GEO_LANES];
-                }
-                memcpy(f + 3 * (size_t)v, sum, sizeof sum);
-            }
-        }
+    local_loop w = {.g = g, .kernels = geo_kernels_choose(), .x = x, .f = f};
+    pl_loop(g->block_count, GEO_GRAIN, local_energies, &w);
+    if (f) {
+        pl_loop(g->vertex_count, 512, local_gather, &w);
     }
 }
 

@@ -3,6 +3,7 @@
 // sum w Vol N_ab) is the same for the three coordinates. Held vertices are left out of it, so they stay where
 // they are to the last bit. Where supports hold single axes there is one matrix per set of held vertices.
 #include <stdlib.h>
+#include "base/threads.h"
 #include "geometric/geometric_impl.h"
 
 // The cells around every vertex, and the cable triangles as cells of many vertices.
@@ -297,33 +298,50 @@ void geo_matrix_destroy(pl_geometric *g)
     pl_free(g->right);
 }
 
+typedef struct solve_loop {
+    const geo_system *s;
+    const double *b;
+    double *y, *right;
+    int axis[3], count;
+} solve_loop;
+
+static void solve_collect(void *context, int64_t from, int64_t to)
+{
+    const solve_loop *w = context;
+    for (int64_t v = from; v < to; ++v) {
+        const int32_t unknown = w->s->unknown[v];
+        for (int c = 0; c < w->count && unknown >= 0; ++c) {
+            w->right[(int64_t)c * w->s->n + unknown] = w->b[3 * v + w->axis[c]];
+        }
+    }
+}
+
+static void solve_spread(void *context, int64_t from, int64_t to)
+{
+    const solve_loop *w = context;
+    for (int64_t v = from; v < to; ++v) {
+        const int32_t unknown = w->s->unknown[v];
+        for (int c = 0; c < w->count; ++c) {
+            w->y[3 * v + w->axis[c]] = unknown >= 0 ? w->right[(int64_t)c * w->s->n + unknown] : 0;
+        }
+    }
+}
+
 void geo_solve(pl_geometric *g, const double *b, double *y)
 {
     for (int k = 0; k < g->system_count; ++k) {
         const geo_system *s = &g->system[k];
-        int axis[3], count = 0;
+        solve_loop w = {.s = s, .b = b, .y = y, .right = g->right};
         for (int i = 0; i < 3; ++i) {
             if (g->system_of[i] == k) {
-                axis[count++] = i;
+                w.axis[w.count++] = i;
             }
         }
-#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
-        for (int32_t v = 0; v < g->vertex_count; ++v) {
-            for (int c = 0; c < count && s->unknown[v] >= 0; ++c) {
-                g->right[(size_t)c * (size_t)s->n + (size_t)s->unknown[v]] =
-                    b[3 * (size_t)v + (size_t)axis[c]];
-            }
-        }
+        pl_loop(g->vertex_count, 2048, solve_collect, &w);
         if (s->n > 0) {
-            pl_factor_solve(s->factor, g->right, count);
+            pl_factor_solve(s->factor, g->right, w.count);
         }
-#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
-        for (int32_t v = 0; v < g->vertex_count; ++v) {
-            for (int c = 0; c < count; ++c) {
-                y[3 * (size_t)v + (size_t)axis[c]] =
-                    s->unknown[v] >= 0 ? g->right[(size_t)c * (size_t)s->n + (size_t)s->unknown[v]] : 0;
-            }
-        }
+        pl_loop(g->vertex_count, 2048, solve_spread, &w);
     }
     geo_rigid_solve(g, b, y);
     ++g->solves;

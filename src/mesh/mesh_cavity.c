@@ -4,6 +4,7 @@
 // share is smoothed along the surface but not over sharp edges, so that the rim settles on one, and the
 // cavity is what the faces seen from the point reach through faces that are mostly enclosed. Inlet walls
 // count to the cavity up to the mouth.
+#include "base/threads.h"
 #include "mesh/mesh_impl.h"
 
 #define CAVITY_EYE_RAYS 512
@@ -199,14 +200,25 @@ static bool cavity_smooth_edge(const cavity_work *w, int64_t f, int32_t g)
     return g >= 0 && pl_dot3(w->normal + 3 * f, w->normal + 3 * (size_t)g) > CAVITY_SHARP;
 }
 
-static void cavity_shares(cavity_work *w, int32_t skin)
+typedef struct cavity_loop {
+    cavity_work *work;
+    int32_t skin;
+} cavity_loop;
+
+static void cavity_share_loop(void *context, int64_t from, int64_t to)
 {
-#pragma omp parallel for schedule(dynamic, 64) num_threads(pl_threads_get())
-    for (int64_t f = 0; f < w->count; ++f) {
-        if (w->piece[f] == skin) {
-            cavity_share(w, f);
+    const cavity_loop *l = context;
+    for (int64_t f = from; f < to; ++f) {
+        if (l->work->piece[f] == l->skin) {
+            cavity_share(l->work, f);
         }
     }
+}
+
+static void cavity_shares(cavity_work *w, int32_t skin)
+{
+    cavity_loop l = {.work = w, .skin = skin};
+    pl_loop(w->count, 64, cavity_share_loop, &l);
     for (int pass = 0; pass < CAVITY_SMOOTHINGS; ++pass) {
         for (int64_t f = 0; f < w->count; ++f) {
             double sum = 2 * w->area[f] * w->share[f], weight = 2 * w->area[f];

@@ -1,5 +1,6 @@
 // The factor turns with the body: each vertex carries the rotation of the elements around it since the factor
 // was made, so that R K^-1 R^T stays a good preconditioner while the body bends.
+#include "base/threads.h"
 #include "problem/problem_impl.h"
 
 // y <- R y or R^T y, vertex by vertex
@@ -11,6 +12,19 @@ void problem_rotate(const pl_problem *p, double *y, bool transpose)
             (transpose ? pl_mulTv3 : pl_mulv3)(p->linear.rotation + 9 * (int64_t)v, u, t);
             memcpy(u, t, sizeof t);
         }
+    }
+}
+
+// Replaces sums of weighted gradients by their rotations.
+static void turn_polar(void *rotation, int64_t from, int64_t to)
+{
+    for (int64_t v = from; v < to; ++v) {
+        double R[9], *slot = (double *)rotation + 9 * v;
+        const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+        if (pl_det3(slot) > 0) {
+            pl_polar3(slot, R);
+        }
+        memcpy(slot, pl_det3(slot) > 0 ? R : identity, sizeof R);
     }
 }
 
@@ -43,15 +57,7 @@ void pl_problem_turn(pl_problem *p, const double *x)
             }
         }
     }
-#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
-    for (int32_t v = 0; v < vertices; ++v) {
-        double R[9], *slot = p->linear.rotation + 9 * (int64_t)v;
-        const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-        if (pl_det3(slot) > 0) {
-            pl_polar3(slot, R);
-        }
-        memcpy(slot, pl_det3(slot) > 0 ? R : identity, sizeof R);
-    }
+    pl_loop(vertices, 64, turn_polar, p->linear.rotation);
     // the solutions of the dense rows turn along
     p->linear.turned = true;
     memcpy(p->linear.solution, p->linear.plain,

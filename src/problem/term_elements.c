@@ -3,6 +3,7 @@
 //
 // The tangent is added up block by block: for every pair of groups of unknowns the list of element results
 // that belong to it, so that pairs can be summed in parallel, each in the order of the elements.
+#include "base/threads.h"
 #include "problem/problem_impl.h"
 #include "problem/term_material.h"
 
@@ -259,16 +260,27 @@ static void rigid_element(const elements_term *e, pl_problem *p, const pl_block 
     }
 }
 
+typedef struct pair_loop {
+    elements_term *e;
+    double *value;
+} pair_loop;
+
+static void pairs_assemble(void *context, int64_t from, int64_t to)
+{
+    const pair_loop *w = context;
+    for (int64_t k = from; k < to; ++k) {
+        pair_assemble(w->e, &w->e->pair[k], w->value);
+    }
+}
+
 static void elements_tangent(void *self, pl_problem *p, const double *x, bool positive)
 {
     elements_term *e = self;
     double *value = p->tangent.K.value;
     pl_elements_tangent(p->elements, x, positive ? 1 : 0, e->tangent);
     // the first term writes into zeros, and every pair has entries of its own
-#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
-    for (int64_t k = 0; k < e->pair_count; ++k) {
-        pair_assemble(e, &e->pair[k], value);
-    }
+    pair_loop w = {.e = e, .value = value};
+    pl_loop(e->pair_count, 512, pairs_assemble, &w);
     const pl_sparse *M = &p->elements->mass;
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
         for (int64_t i = M->start[k]; i < M->start[k + 1]; ++i) {

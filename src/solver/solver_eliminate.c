@@ -1,7 +1,6 @@
 // The numeric factorisation: the work on one front cut into phases and pieces, and the threads that walk the
 // tree. Pieces depend on sizes alone, each entry is written by one piece, and sums have a fixed order: the
 // factor has the same bits for any number of threads.
-#include <omp.h>
 #include "solver/solver_front.h"
 
 // Pivots below this share of the largest entry are too small; they are replaced by the second share.
@@ -275,52 +274,57 @@ static void front_whole(multifrontal *f, int32_t s, const front_worker *w)
 }
 
 // ---- threads. No task ever waits: whoever finishes the last piece of a phase starts the next, and whoever
-// finishes the last child starts the parent, so idle threads always find the work there is.
+// finishes the last child starts the parent, so idle threads always find the work there is. The item of a
+// task is a front: a whole branch below its root, or the pieces of the phase under way.
 
-static void front_advance(multifrontal *f, int32_t s, int32_t phase);
-
-static void front_piece_task(multifrontal *f, int32_t s, int32_t phase, int32_t piece)
+static bool front_is_branch(const front_tree *t, int32_t s)
 {
-    front_run(f, s, phase, piece, &f->worker[omp_get_thread_num()]);
-    if (atomic_fetch_sub(&f->note[s].pieces, 1) == 1) {
-        front_advance(f, s, phase + 1);
-    }
+    return t->low[s] >= 0 && t->low[s] <= s;
 }
 
-static void front_done(multifrontal *f, int32_t s)
+static void front_advance(multifrontal *f, int32_t s, int32_t phase, const front_worker *w);
+
+static void front_done(multifrontal *f, int32_t s, const front_worker *w)
 {
     const int32_t parent = f->tree.parent[s];
     if (parent >= 0 && atomic_fetch_sub(&f->note[parent].waiting, 1) == 1) {
-        front_advance(f, parent, 0);
+        front_advance(f, parent, 0, w);
     }
 }
 
-static void front_advance(multifrontal *f, int32_t s, int32_t phase)
+static void front_advance(multifrontal *f, int32_t s, int32_t phase, const front_worker *w)
 {
-    const front_worker *w = &f->worker[omp_get_thread_num()];
     for (; phase < front_phases(&f->tree, s); ++phase) {
         const int32_t pieces = front_pieces(&f->tree, s, phase);
         if (pieces > 1) {
+            f->note[s].phase = phase;
             atomic_store(&f->note[s].pieces, pieces);
-            for (int32_t piece = 0; piece < pieces; ++piece) {
-#pragma omp task firstprivate(f, s, phase, piece)
-                front_piece_task(f, s, phase, piece);
-            }
+            pl_tasks_add(&f->tasks, s, pieces);
             return;
         }
         if (pieces == 1) {
             front_run(f, s, phase, 0, w);
         }
     }
-    front_done(f, s);
+    front_done(f, s, w);
 }
 
-static void front_branch(multifrontal *f, int32_t root)
+static void front_task(void *context, int32_t s, int32_t piece, int worker)
 {
-    for (int32_t s = f->tree.low[root]; s <= root; ++s) {
-        front_whole(f, s, &f->worker[omp_get_thread_num()]);
+    multifrontal *f = context;
+    const front_worker *w = &f->worker[worker];
+    if (front_is_branch(&f->tree, s)) {
+        for (int32_t i = f->tree.low[s]; i <= s; ++i) {
+            front_whole(f, i, w);
+        }
+        front_done(f, s, w);
+        return;
     }
-    front_done(f, root);
+    const int32_t phase = f->note[s].phase;
+    front_run(f, s, phase, piece, w);
+    if (atomic_fetch_sub(&f->note[s].pieces, 1) == 1) {
+        front_advance(f, s, phase + 1, w);
+    }
 }
 
 void multifrontal_factor(multifrontal *f, int threads)
@@ -340,12 +344,11 @@ void multifrontal_factor(multifrontal *f, int threads)
         }
         return;
     }
-#pragma omp parallel num_threads(threads)
-#pragma omp single
-    for (int32_t s = 0; s < t->count; ++s) {
-        if (t->low[s] >= 0 && t->low[s] <= s) {
-#pragma omp task firstprivate(s)
-            front_branch(f, s);
+    // the newest item comes first: begin with the first branch
+    for (int32_t s = t->count - 1; s >= 0; --s) {
+        if (front_is_branch(t, s)) {
+            pl_tasks_add(&f->tasks, s, 1);
         }
     }
+    pl_tasks_run(&f->tasks, threads, front_task, f);
 }

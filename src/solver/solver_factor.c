@@ -1,4 +1,5 @@
 // The public face of the factors: checks the pattern, orders, and hands over to the kind.
+#include <pthread.h>
 #include "solver/solver_impl.h"
 
 struct pl_factor {
@@ -18,27 +19,26 @@ struct pl_factor {
 extern void openblas_set_num_threads(int count);
 extern int openblas_get_num_threads(void);
 
+static pthread_mutex_t blas_lock = PTHREAD_MUTEX_INITIALIZER;
 static int blas_users, blas_threads_before;
 
 void solver_blas_begin(void)
 {
-#pragma omp critical(pl_blas)
-    {
-        if (blas_users++ == 0) {
-            blas_threads_before = openblas_get_num_threads();
-            openblas_set_num_threads(1);
-        }
+    pthread_mutex_lock(&blas_lock);
+    if (blas_users++ == 0) {
+        blas_threads_before = openblas_get_num_threads();
+        openblas_set_num_threads(1);
     }
+    pthread_mutex_unlock(&blas_lock);
 }
 
 void solver_blas_end(void)
 {
-#pragma omp critical(pl_blas)
-    {
-        if (--blas_users == 0) {
-            openblas_set_num_threads(blas_threads_before);
-        }
+    pthread_mutex_lock(&blas_lock);
+    if (--blas_users == 0) {
+        openblas_set_num_threads(blas_threads_before);
     }
+    pthread_mutex_unlock(&blas_lock);
 }
 
 static pl_status factor_check_pattern(const pl_sparse *m, pl_error *err)

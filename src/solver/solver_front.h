@@ -14,7 +14,7 @@
 #ifndef PL_SOLVER_FRONT_H
 #define PL_SOLVER_FRONT_H
 
-#include <stdatomic.h>
+#include "base/threads.h"
 #include "solver/solver_impl.h"
 
 typedef struct front_tree {
@@ -105,7 +105,8 @@ typedef struct front_note {
     double largest, smallest; // pivots
     atomic_bool rough;        // entries grew: refine solves
     atomic_bool suspicious;   // met a tiny pivot or entries grew too much: factor it again with pivoting
-    atomic_int pieces;        // of the phase under way, not yet done
+    int32_t phase;            // under way
+    atomic_int pieces;        // of it, not yet done
     atomic_int waiting;       // children not yet done
 } front_note;
 
@@ -124,6 +125,7 @@ typedef struct multifrontal {
     int64_t arena_size;
     front_worker *worker;
     int worker_count;
+    pl_tasks tasks;      // items are fronts
     double *x;           // right sides in eliminated order
     double largest;      // largest entry of the matrix
     const double *value; // the matrix being factored

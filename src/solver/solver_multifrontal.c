@@ -9,6 +9,7 @@ static void multifrontal_destroy(void *object)
         pl_free(f->worker[i].stack);
         pl_free(f->worker[i].pack);
     }
+    pl_tasks_clear(&f->tasks);
     front_tree_clear(&f->tree);
     pl_sparse_clear(&f->copy);
     pl_free(f->factor);
@@ -22,6 +23,7 @@ static void multifrontal_destroy(void *object)
     pl_free(f->x);
     pl_free(f->residual);
     pl_free(f);
+    pl_threads_release();
 }
 
 static size_t multifrontal_pack_size(const front_tree *t)
@@ -70,7 +72,8 @@ static bool multifrontal_allocate(multifrontal *f, const pl_sparse *matrix)
     f->x = PL_NEW_ARRAY(double, n *MULTIFRONTAL_SIDES);
     f->residual = PL_NEW_ARRAY(double, 3 * n);
     if (!f->factor || !f->arena || !f->d || !f->e || !f->swaps || !f->negative || !f->note || !f->x ||
-        !f->residual || pl_sparse_create(matrix->n, matrix->start[n], &f->copy, NULL) != PL_OK) {
+        !f->residual || !pl_tasks_init(&f->tasks, t->count) ||
+        pl_sparse_create(matrix->n, matrix->start[n], &f->copy, NULL) != PL_OK) {
         return false;
     }
     memcpy(f->copy.start, matrix->start, (n + 1) * sizeof *f->copy.start);
@@ -86,6 +89,7 @@ static pl_status multifrontal_create(const pl_sparse *matrix, const solver_group
     if (!f) {
         return pl_fail_memory(err, "solver: multifrontal factor");
     }
+    pl_threads_hold();
     pl_status status = front_tree_create(matrix, groups, order, &f->tree, err);
     if (status == PL_OK && !multifrontal_allocate(f, matrix)) {
         status = pl_fail_memory(err, "solver: multifrontal factor");

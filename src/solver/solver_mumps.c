@@ -1,6 +1,7 @@
 // MUMPS with our order: L D L^T with threshold pivoting for any symmetric matrix, and its inertia. The only
 // file that includes dmumps_c.h. MUMPS keeps global state, so calls from several threads take turns.
 #include <dmumps_c.h>
+#include <pthread.h>
 #include "solver/solver_impl.h"
 
 #define MUMPS_COMM_WORLD (-987654)
@@ -22,9 +23,11 @@ static MUMPS_INT *mumps_control(mumps_self *s, int i)
 
 static void mumps_run(mumps_self *s, int job)
 {
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&turn);
     s->id.job = job;
-#pragma omp critical(pl_mumps)
     dmumps_c(&s->id);
+    pthread_mutex_unlock(&turn);
 }
 
 static void mumps_self_destroy(void *object)

@@ -1,5 +1,6 @@
 // Fill-reducing order: the graph of unknowns is compressed to groups (the nodes of a mesh), the graph of
 // groups is ordered by nested dissection, and the order is expanded again.
+#include <pthread.h>
 #include <stdlib.h>
 #include <metis.h>
 #include "solver/solver_impl.h"
@@ -133,9 +134,10 @@ static int order_metis(idx_t count, idx_t *start, idx_t *neighbour, idx_t *perm,
     options[METIS_OPTION_NUMBERING] = 0;
     options[METIS_OPTION_SEED] = 1;
     options[METIS_OPTION_NSEPS] = 2;
-    int result;
-#pragma omp critical(pl_metis)
-    result = METIS_NodeND(&count, start, neighbour, NULL, options, perm, inverse);
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&turn);
+    const int result = METIS_NodeND(&count, start, neighbour, NULL, options, perm, inverse);
+    pthread_mutex_unlock(&turn);
     return result;
 }
 

@@ -2,7 +2,6 @@
 // on to its ancestors travels from child to parent as the update matrices did, so sums have a fixed order for
 // any number of threads.
 #include <cblas.h>
-#include <omp.h>
 #include "solver/solver_front.h"
 
 typedef struct substitution {
@@ -148,21 +147,27 @@ static bool substitute_is_branch(const front_tree *t, int32_t s)
     return t->low[s] >= 0 && t->low[s] <= s;
 }
 
-static void substitute_up(const substitution *u, int32_t s)
+static void substitute_up(void *context, int32_t s, int32_t part, int worker)
 {
+    const substitution *u = context;
     const front_tree *t = &u->f->tree;
+    (void)part;
+    (void)worker;
     for (int32_t i = substitute_is_branch(t, s) ? t->low[s] : s; i <= s; ++i) {
         substitute_forward(u, i);
     }
-    const int32_t parent = t->parent[s];
-    if (parent >= 0 && atomic_fetch_sub(&u->f->note[parent].waiting, 1) == 1) {
-        substitute_up(u, parent);
+    // whoever finishes the last child goes on with the parent
+    for (s = t->parent[s]; s >= 0 && atomic_fetch_sub(&u->f->note[s].waiting, 1) == 1; s = t->parent[s]) {
+        substitute_forward(u, s);
     }
 }
 
-static void substitute_down(const substitution *u, int32_t s)
+static void substitute_down(void *context, int32_t s, int32_t part, int worker)
 {
+    const substitution *u = context;
     const front_tree *t = &u->f->tree;
+    (void)part;
+    (void)worker;
     if (substitute_is_branch(t, s)) {
         for (int32_t i = s; i >= t->low[s]; --i) {
             substitute_backward(u, i);
@@ -171,35 +176,26 @@ static void substitute_down(const substitution *u, int32_t s)
     }
     substitute_backward(u, s);
     for (int32_t c = t->child_start[s]; c < t->child_start[s + 1]; ++c) {
-        const int32_t child = t->child[c];
-#pragma omp task firstprivate(u, child)
-        substitute_down(u, child);
+        pl_tasks_add(&u->f->tasks, t->child[c], 1);
     }
 }
 
-static void substitute_parallel(const substitution *u, int threads)
+static void substitute_parallel(substitution *u, int threads)
 {
     const front_tree *t = &u->f->tree;
-    for (int32_t s = 0; s < t->count; ++s) {
+    for (int32_t s = t->count - 1; s >= 0; --s) {
         atomic_store(&u->f->note[s].waiting, t->child_start[s + 1] - t->child_start[s]);
-    }
-#pragma omp parallel num_threads(threads)
-    {
-#pragma omp single
-        for (int32_t s = 0; s < t->count; ++s) {
-            if (substitute_is_branch(t, s)) {
-#pragma omp task firstprivate(s)
-                substitute_up(u, s);
-            }
-        }
-#pragma omp single
-        for (int32_t s = 0; s < t->count; ++s) {
-            if (t->parent[s] < 0) {
-#pragma omp task firstprivate(s)
-                substitute_down(u, s);
-            }
+        if (substitute_is_branch(t, s)) {
+            pl_tasks_add(&u->f->tasks, s, 1);
         }
     }
+    pl_tasks_run(&u->f->tasks, threads, substitute_up, u);
+    for (int32_t s = 0; s < t->count; ++s) {
+        if (t->parent[s] < 0) {
+            pl_tasks_add(&u->f->tasks, s, 1);
+        }
+    }
+    pl_tasks_run(&u->f->tasks, threads, substitute_down, u);
 }
 
 static void substitute_serial(const substitution *u)
@@ -216,7 +212,7 @@ static void substitute_serial(const substitution *u)
 static void substitute_block(multifrontal *f, double *b, int sides, int threads)
 {
     const int32_t n = f->tree.n;
-    const substitution u = {.f = f, .sides = sides};
+    substitution u = {.f = f, .sides = sides};
     for (int side = 0; side < sides; ++side) {
         for (int32_t p = 0; p < n; ++p) {
             f->x[(int64_t)side * n + p] = b[(int64_t)side * n + f->tree.order[p]];

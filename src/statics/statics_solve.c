@@ -2,6 +2,7 @@
 // to say when the way ends before.
 #include <stdarg.h>
 #include <stdio.h>
+#include "base/threads.h"
 #include "statics/statics_impl.h"
 
 typedef struct way {
@@ -201,17 +202,22 @@ static void solve_explain(pl_statics *s, const way *w, descent_end end, pl_stati
     }
 }
 
-// Largest principal stretch over all quadrature points.
-static double solve_max_stretch(pl_statics *s, const double *x)
+typedef struct stretch_loop {
+    const pl_elements *elements;
+    const double *x;
+    _Atomic double largest;
+} stretch_loop;
+
+static void solve_stretches(void *context, int64_t from, int64_t to)
 {
+    stretch_loop *w = context;
     double largest = 0;
-#pragma omp parallel for schedule(static) reduction(max : largest) num_threads(pl_threads_get())
-    for (int b = 0; b < s->problem->elements->block_count; ++b) {
-        const pl_block *block = &s->problem->elements->block[b];
+    for (int64_t b = from; b < to; ++b) {
+        const pl_block *block = &w->elements->block[b];
         for (int l = 0; l < block->lane_count; ++l) {
             for (int q = 0; q < block->point_count; ++q) {
                 double F[9], C[9], value[3];
-                pl_block_gradient(block, l, q, x, F);
+                pl_block_gradient(block, l, q, w->x, F);
                 for (int i = 0; i < 9; ++i) {
                     C[i] = F[i / 3] * F[i % 3] + F[3 + i / 3] * F[3 + i % 3] + F[6 + i / 3] * F[6 + i % 3];
                 }
@@ -220,7 +226,15 @@ static double solve_max_stretch(pl_statics *s, const double *x)
             }
         }
     }
-    return sqrt(largest);
+    pl_atomic_max(&w->largest, largest);
+}
+
+// Largest principal stretch over all quadrature points.
+static double solve_max_stretch(pl_statics *s, const double *x)
+{
+    stretch_loop w = {.elements = s->problem->elements, .x = x};
+    pl_loop(w.elements->block_count, 8, solve_stretches, &w);
+    return sqrt(w.largest);
 }
 
 static void solve_remember(pl_statics *s, const pl_state *state)

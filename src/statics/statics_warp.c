@@ -3,6 +3,7 @@
 // out in full,
 //   F' = exp(w) (I + e) F,
 // and the pieces are stitched by the positions x' that minimise int mu |grad x' - F'|^2: one Laplacian solve.
+#include "base/threads.h"
 #include "statics/statics_impl.h"
 
 // ---- the Laplacian
@@ -331,16 +332,25 @@ static void point_step(const pl_block *block, int lane, int q, const double *x, 
     }
 }
 
-double statics_step_rotation(pl_statics *s, const double *x, const double *d, double *strain)
+#define WARP_BLOCKS 8     // of elements, some 10 us
+#define WARP_VERTICES 512 // some 5 us
+
+typedef struct warp_loop {
+    pl_statics *s;
+    const double *x, *old; // shapes
+    double small, ratio;
+    _Atomic double turn, stretch;
+} warp_loop;
+
+static void warp_steps(void *context, int64_t from, int64_t to)
 {
+    warp_loop *loop = context;
     double turn = 0, stretch = 0;
-    pl_problem_move(s->problem, x, d, 1e-6, s->work.x_trial); // small, so that rigid bodies move linearly
-#pragma omp parallel for schedule(static) reduction(max : turn, stretch) num_threads(pl_threads_get())
-    for (int b = 0; b < s->problem->elements->block_count; ++b) {
-        const pl_block *block = &s->problem->elements->block[b];
+    for (int64_t b = from; b < to; ++b) {
+        const pl_block *block = &loop->s->problem->elements->block[b];
         for (int l = 0; l < block->lane_count; ++l) {
             double F[9], w[3], e[9], norm = 0;
-            point_step(block, l, 0, x, s->work.x_trial, F, w, e);
+            point_step(block, l, 0, loop->x, loop->s->work.x_trial, F, w, e);
             for (int i = 0; i < 9; ++i) {
                 norm += e[i] * e[i];
             }
@@ -348,16 +358,25 @@ double statics_step_rotation(pl_statics *s, const double *x, const double *d, do
             stretch = fmax(stretch, sqrt(norm));
         }
     }
-    *strain = stretch * 1e6;
-    return turn * 1e6;
+    pl_atomic_max(&loop->turn, turn);
+    pl_atomic_max(&loop->stretch, stretch);
+}
+
+double statics_step_rotation(pl_statics *s, const double *x, const double *d, double *strain)
+{
+    pl_problem_move(s->problem, x, d, 1e-6, s->work.x_trial); // small, so that rigid bodies move linearly
+    warp_loop w = {.s = s, .x = x};
+    pl_loop(s->problem->elements->block_count, WARP_BLOCKS, warp_steps, &w);
+    *strain = w.stretch * 1e6;
+    return w.turn * 1e6;
 }
 
 // Gathers the element buffer (as nodal forces) into the columns of warp_rhs.
-static void warp_gather(pl_statics *s)
+static void warp_gather(void *context, int64_t from, int64_t to)
 {
+    pl_statics *s = ((warp_loop *)context)->s;
     const pl_elements *E = s->problem->elements;
-#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
-    for (int32_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
+    for (int64_t v = from; v < to; ++v) {
         double f[3] = {0};
         for (int64_t i = E->vertex_start[v]; i < E->vertex_start[v + 1]; ++i) {
             for (int k = 0; k < 3; ++k) {
@@ -384,24 +403,23 @@ static void warp_add(pl_statics *s, const pl_block *block, int lane, int q, cons
     }
 }
 
-void statics_warp(pl_statics *s, const double *x, const double *d, double *out)
+static void warp_turn(void *context, int64_t from, int64_t to)
 {
-    const double small = 1e-3;
-    pl_problem_move(s->problem, x, d, small, s->work.x_trial);
-#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
-    for (int b = 0; b < s->problem->elements->block_count; ++b) {
+    const warp_loop *loop = context;
+    pl_statics *s = loop->s;
+    for (int64_t b = from; b < to; ++b) {
         const pl_block *block = &s->problem->elements->block[b];
         memset(s->problem->elements->force + block->force_start, 0,
                3 * (size_t)block->node_count * PL_LANES * sizeof(double));
         for (int l = 0; l < block->lane_count; ++l) {
             for (int q = 0; q < block->point_count; ++q) {
                 double F[9], w[3], e[9], R[9], T[9];
-                point_step(block, l, q, x, s->work.x_trial, F, w, e);
+                point_step(block, l, q, loop->x, s->work.x_trial, F, w, e);
                 for (int i = 0; i < 9; ++i) {
-                    e[i] = e[i] / small + (i % 4 == 0);
+                    e[i] = e[i] / loop->small + (i % 4 == 0);
                 }
                 for (int i = 0; i < 3; ++i) {
-                    w[i] /= small;
+                    w[i] /= loop->small;
                 }
                 pl_rotation_exp(w, R);
                 pl_mul33(R, e, T);
@@ -410,7 +428,14 @@ void statics_warp(pl_statics *s, const double *x, const double *d, double *out)
             }
         }
     }
-    warp_gather(s);
+}
+
+void statics_warp(pl_statics *s, const double *x, const double *d, double *out)
+{
+    warp_loop w = {.s = s, .x = x, .small = 1e-3};
+    pl_problem_move(s->problem, x, d, w.small, s->work.x_trial);
+    pl_loop(s->problem->elements->block_count, WARP_BLOCKS, warp_turn, &w);
+    pl_loop(s->problem->mesh.vertex_count, WARP_VERTICES, warp_gather, &w);
     if (out != x) {
         memcpy(out, x, 3 * (size_t)s->problem->mesh.vertex_count * sizeof *out);
     }
@@ -432,38 +457,45 @@ static void rotation_log(const double R[9], double w[3])
 
 // F' = exp(ratio w) (I + ratio (U - I)) F for F F_old^-1 = exp(w) U: the last motion once more, piece by
 // piece.
-void statics_extrapolate(pl_statics *s, const double *x, const double *x_old, double ratio, double *out)
+static void warp_repeat(void *context, int64_t from, int64_t to)
 {
-#pragma omp parallel for schedule(static) num_threads(pl_threads_get())
-    for (int b = 0; b < s->problem->elements->block_count; ++b) {
+    const warp_loop *loop = context;
+    pl_statics *s = loop->s;
+    for (int64_t b = from; b < to; ++b) {
         const pl_block *block = &s->problem->elements->block[b];
         memset(s->problem->elements->force + block->force_start, 0,
                3 * (size_t)block->node_count * PL_LANES * sizeof(double));
         for (int l = 0; l < block->lane_count; ++l) {
             for (int q = 0; q < block->point_count; ++q) {
                 double F[9], w[3], G[9], R[9], U[9], T[9];
-                point_change(block, l, q, x_old, x, F, G);
+                point_change(block, l, q, loop->old, loop->x, F, G);
                 for (int i = 0; i < 3; ++i) {
                     G[4 * i] += 1;
                 }
                 pl_polar3(G, R);
                 rotation_log(R, w);
                 for (int i = 0; i < 3; ++i) {
-                    w[i] *= ratio;
+                    w[i] *= loop->ratio;
                     for (int j = 0; j < 3; ++j) {
                         const double u = R[i] * G[j] + R[3 + i] * G[3 + j] + R[6 + i] * G[6 + j];
-                        U[3 * i + j] = (i == j) + ratio * (u - (i == j));
+                        U[3 * i + j] = (i == j) + loop->ratio * (u - (i == j));
                     }
                 }
                 pl_rotation_exp(w, R);
                 pl_mul33(R, U, T);
-                pl_block_gradient(block, l, q, x, F);
+                pl_block_gradient(block, l, q, loop->x, F);
                 pl_mul33(T, F, T);
                 warp_add(s, block, l, q, T);
             }
         }
     }
-    warp_gather(s);
+}
+
+void statics_extrapolate(pl_statics *s, const double *x, const double *x_old, double ratio, double *out)
+{
+    warp_loop w = {.s = s, .x = x, .old = x_old, .ratio = ratio};
+    pl_loop(s->problem->elements->block_count, WARP_BLOCKS, warp_repeat, &w);
+    pl_loop(s->problem->mesh.vertex_count, WARP_VERTICES, warp_gather, &w);
     memmove(out, x, 3 * (size_t)s->problem->mesh.vertex_count * sizeof *out);
     warp_stitch(s, out);
 }

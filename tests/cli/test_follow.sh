@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # follow: paths are met, limits hold, what goes to the machine gives the same motion; a kill leaves no half file.
 . "$(dirname "$0")/lib.sh"
-export OMP_NUM_THREADS=1
+export PLIANT_THREADS=1
 
 expect_status 0 new cable_finger claw
 cat >>claw/robot.yaml <<'YAML'

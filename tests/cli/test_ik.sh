@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # ik: what fk reached is found again; bounds hold; what is out of reach is said; wrong usage is refused.
 . "$(dirname "$0")/lib.sh"
-export OMP_NUM_THREADS=1
+export PLIANT_THREADS=1
 
 expect_status 0 new cable_finger claw
 coarse="--size 12 --order 1" # fast, and far too stiff: words and laws are tested here, not accuracy

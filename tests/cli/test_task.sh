@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # task: stages run in order, each from the one before; wrong task files are refused with line and words.
 . "$(dirname "$0")/lib.sh"
-export OMP_NUM_THREADS=1
+export PLIANT_THREADS=1
 
 expect_status 0 new cable_finger claw
 coarse="--size 12 --order 1"

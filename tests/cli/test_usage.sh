@@ -38,13 +38,6 @@ expect_words err.txt "expected one of .vtu"
 expect_status 2 info nowhere.yaml
 expect_words err.txt "nowhere.yaml"
 
-# idle threads of verbs that solve do not spin; a setting of the user's own is kept (not with sanitizers, which start first)
-if ! grep -q __asan_init "$pliant" && OMP_DISPLAY_ENV=VERBOSE "$pliant" --version 2>&1 | grep -q GOMP_SPINCOUNT; then
-    spin() { env "$@" OMP_DISPLAY_ENV=VERBOSE "$pliant" fk --help 2>&1 | sed -n "s/.*GOMP_SPINCOUNT = '\(.*\)'/\1/p"; }
-    if [ "$(spin -u GOMP_SPINCOUNT -u OMP_WAIT_POLICY)" = 5000 ]; then pass "threads spin shortly"; else fail "threads spin"; fi
-    if [ "$(spin GOMP_SPINCOUNT=70)" = 70 ]; then pass "as the user says"; else fail "the user's spin count is lost"; fi
-fi
-
 # the completion script is valid and completes
 expect_status 0 completion bash
 cp out.txt completion.sh

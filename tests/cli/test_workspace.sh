@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # workspace: samples, hull, a store that survives a kill and refuses strangers, starts for ik and follow.
 . "$(dirname "$0")/lib.sh"
-export OMP_NUM_THREADS=1
+export PLIANT_THREADS=1
 
 expect_status 0 new cable_finger claw
 coarse="--size 12 --order 1"

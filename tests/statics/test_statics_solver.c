@@ -1,6 +1,7 @@
 // The solver as a machine: same bits for any thread count, no memory taken while solving, every outcome with
 // a true state behind it, warm starts, wrong options, failing memory, two solvers on one robot.
 #include <pthread.h>
+#include "base/base.h"
 #include "statics_robot.h"
 
 static const pl_material rubber = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.47};
@@ -58,24 +59,35 @@ static void check_equilibrium(rig *r, const pl_statics_report *report)
 
 static const double far[2] = {0.02, 3}; // MPa, mm
 
+// Shape and derivatives have the same bits for any number of threads.
 static void test_threads(void **state)
 {
     (void)state;
-    double *x[2];
-    for (int i = 0; i < 2; ++i) {
-        pl_threads_set(i + 1);
+    const int threads[] = {1, 2, 3, 8};
+    const pl_parameter commands[] = {{.kind = PL_PARAMETER_COMMAND, .index = 0},
+                                     {.kind = PL_PARAMETER_COMMAND, .index = 1}};
+    uint64_t first = 0;
+    for (int i = 0; i < PL_COUNT(threads); ++i) {
+        pl_threads_set(threads[i]);
         rig r = bar_rig(PL_DRIVE_PRESSURE, NULL);
         const pl_statics_report report = rig_try(&r, far);
         assert_int_equal(report.outcome, PL_SOLVED);
-        x[i] = shape_copy(&r);
-        if (i == 1) {
-            assert_memory_equal(x[0], x[1], 3 * (size_t)pl_state_vertex_count(r.state) * sizeof(double));
-        }
+        const size_t n = 3 * (size_t)pl_state_vertex_count(r.state);
+        pl_error err = {0};
+        pl_jacobian_report jacobian_report;
+        double *d = malloc(2 * n * sizeof *d);
+        assert_non_null(d);
+        const pl_jacobian out = {.position = d};
+        PL_CHECK_OK(pl_statics_jacobian(r.statics, r.state, commands, 2, &out, &jacobian_report, &err));
+        uint64_t hash = pl_hash_bytes(PL_HASH_SEED, pl_state_positions(r.state), n * sizeof *d);
+        hash = pl_hash_bytes(hash, d, 2 * n * sizeof *d);
+        print_message("%d threads: %016llx\n", threads[i], (unsigned long long)hash);
+        first = i == 0 ? hash : first;
+        assert_true(hash == first);
+        free(d);
         rig_clear(&r);
     }
     pl_threads_set(1);
-    free(x[0]);
-    free(x[1]);
 }
 
 // ---- memory
@@ -362,12 +374,14 @@ static void test_two_threads(void **state)
     task both[2] = {{robot, {0.02, 2}, NULL, false}, {robot, {NAN, 3}, NULL, false}}, alone[2];
     memcpy(alone, both, sizeof both);
     pthread_t thread[2];
+    pl_threads_set(2); // shared by both
     for (int i = 0; i < 2; ++i) {
         assert_int_equal(pthread_create(&thread[i], NULL, task_run, &both[i]), 0);
     }
     for (int i = 0; i < 2; ++i) {
         pthread_join(thread[i], NULL);
     }
+    pl_threads_set(1);
     for (int i = 0; i < 2; ++i) {
         task_run(&alone[i]);
         assert_true(both[i].solved && alone[i].solved);
