@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 # tests run side by side, so each gets one thread; those about threads ask for more
 TEST_THREADS = PLIANT_THREADS=1
-.PHONY: all deps web demo test asan bench validate format tidy install clean
+.PHONY: all deps web demo test asan tsan fuzz bench validate format tidy install clean
 
 all: deps web
 	@tools/build release -j $(JOBS)
@@ -27,6 +27,16 @@ asan: deps
 	@cd build-asan && ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions=$(CURDIR)/tools/leaks.txt \
 		$(TEST_THREADS) ctest --output-on-failure -j $(JOBS)
 
+tsan: deps
+	@tools/build tsan -j $(JOBS)
+	@cd build-tsan && TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1 $(TEST_THREADS) ctest --output-on-failure -j $(JOBS)
+
+# FUZZ_SECONDS=N per target (default 60), FUZZ_TARGETS="robot vtu" for some of them
+fuzz: deps
+	@CC=clang tools/install-deps build core meshing server tests fuzz
+	@tools/build fuzz -j $(JOBS) --target fuzz_programs
+	@tools/fuzz build-fuzz $(FUZZ_TARGETS)
+
 bench: all
 	@tools/build release -j $(JOBS) --target bench_programs
 	@tools/run-programs bench
@@ -49,4 +59,4 @@ install: all
 	@if [ -z "$(PREFIX)$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ]; then ldconfig; fi
 
 clean:
-	@rm -rf build build-dev build-asan
+	@rm -rf build build-dev build-asan build-tsan build-fuzz
