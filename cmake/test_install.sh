@@ -46,6 +46,15 @@ check "find_package, static" "$work/cmake/fk_static"
 check "pkg-config, shared" "$work/pc_shared"
 check "pkg-config, static" "$work/pc_static"
 
+# the other examples: inverse kinematics at a fixed rate on a reduced robot, and on a model of one's own
+"$pliant" new segment_beam "$work/beam" >/dev/null
+path=$("$work/cmake/ik_path" "$work/beam/robot.yaml" 100 50) || failed=1
+say "ik_path" "$(head -n 1 <<<"$path")"
+grep -q '^50 of 50 targets reached' <<<"$path" || failed=1
+own=$("$work/cmake/own_model" 80 45 | tail -n 1) || failed=1
+say "own_model" "$own"
+[[ $own == "tip at 80.000 45.000 mm"* ]] || failed=1
+
 # the static ones must not fall back on the shared library
 for program in "$work/cmake/fk_static" "$work/pc_static"; do
     if readelf -d "$program" | grep -q 'NEEDED.*libpliant'; then

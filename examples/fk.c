@@ -1,4 +1,5 @@
-// The library in one page: load a robot, ask for its shape at one command, and how its markers move by it.
+// The library in one page: open a robot file as a model, ask for its shape at one command, and how its
+// markers move with it. Full bodies, by the method the file names, and reduced models answer alike.
 //   ./fk finger/robot.yaml air 20kPa
 #include <math.h>
 #include <pliant/meshing.h>
@@ -12,78 +13,59 @@ static int fail(const pl_error *err)
     return err->status == PL_BAD_INPUT || err->status == PL_BAD_FILE ? 2 : 3;
 }
 
-// Every marker, and its exact derivative by command `c`. The library speaks mm, N and MPa; the drive knows
-// what a terminal speaks (kPa, mL) and the factor between them.
-static int print_markers(pl_statics *statics, const pl_robot *robot, const pl_state *state, int c)
+// Every marker, and its derivative with respect to command `c`. The library computes in mm, N and MPa; a
+// drive knows the unit people use (kPa, mL) and the factor between them.
+static int print_markers(pl_model *model, int c)
 {
-    const int count = pl_robot_marker_count(robot);
-    double *slope = calloc((size_t)(3 * count) + 1, sizeof *slope);
-    if (!slope) {
-        return 3;
-    }
+    const pl_model_info info = pl_model_get_info(model);
+    const pl_model_answer answer = pl_model_get_answer(model);
     pl_error err;
+    pl_model_derivative derivative;
     pl_jacobian_report report;
-    const pl_parameter by = {.kind = PL_PARAMETER_COMMAND, .index = c};
-    const pl_jacobian jacobian = {.marker = slope};
-    int status = 0;
-    if (pl_statics_jacobian(statics, state, &by, 1, &jacobian, &report, &err) != PL_OK) {
-        status = fail(&err);
-    }
-    const pl_drive drive = pl_robot_command(robot, c).drive;
-    const double unit = pl_drive_scale(drive);
-    for (int i = 0; status == 0 && i < count; ++i) {
-        const pl_marker_result m = pl_statics_marker(statics, state, i);
-        const double *x = m.position, *d = slope + 3 * i;
-        printf("%s is at %.3f %.3f %.3f mm and moves %.4f %.4f %.4f mm per %s\n",
-               pl_robot_marker_name(robot, i), x[0], x[1], x[2], d[0] * unit, d[1] * unit, d[2] * unit,
-               pl_drive_unit(drive));
-    }
-    free(slope);
-    return status;
-}
-
-static int solve(pl_statics *statics, const pl_robot *robot, pl_state *state, const double *command, int c)
-{
-    pl_error err;
-    pl_statics_report report;
-    if (pl_statics_solve(statics, state, command, &report, &err) != PL_OK) {
+    if (pl_model_differentiate(model, PL_PART_MARKER, 0, &derivative, &report, &err) != PL_OK) {
         return fail(&err);
     }
-    printf("%s: %s\n", pl_outcome_name(report.outcome), report.message);
-    // unless solved, `state` holds the equilibrium at report.load_reached of the way
-    return report.outcome == PL_SOLVED ? print_markers(statics, robot, state, c) : 1;
+    const pl_drive drive = info.command[c].drive;
+    const double unit = pl_drive_scale(drive);
+    for (int i = 0; i < info.marker_count; ++i) {
+        const double *x = answer.marker + 3 * i;
+        double d[3]; // rows are coordinates, columns are commands
+        for (int k = 0; k < 3; ++k) {
+            d[k] = unit * derivative.marker[(3 * i + k) * info.command_count + c];
+        }
+        printf("%s is at %.3f %.3f %.3f mm and moves %.4f %.4f %.4f mm per %s\n", info.marker_name[i], x[0],
+               x[1], x[2], d[0], d[1], d[2], pl_drive_unit(drive));
+    }
+    return 0;
 }
 
-static int run(const pl_robot *robot, const char *name, const char *value)
+static int run(pl_model *model, const char *name, const char *value)
 {
-    const int c = pl_robot_find_command(robot, name);
+    const pl_model_info info = pl_model_get_info(model);
+    const int c = pl_model_find_command(model, name);
     if (c < 0) {
         fprintf(stderr, "fk: the robot has no command '%s'\n", name);
         return 2;
     }
     // commands that are not set are NAN: their actuators are idle
-    double *command = calloc((size_t)pl_robot_command_count(robot), sizeof *command);
+    double *command = malloc((size_t)info.command_count * sizeof *command);
     if (!command) {
         return 3;
     }
-    for (int i = 0; i < pl_robot_command_count(robot); ++i) {
+    for (int i = 0; i < info.command_count; ++i) {
         command[i] = NAN;
     }
     pl_error err = {0};
-    pl_statics *statics = NULL;
-    pl_state *state = NULL;
-    const pl_statics_options options = pl_statics_options_default();
-    const pl_dimension dimension = pl_drive_dimension(pl_robot_command(robot, c).drive);
-    int status;
-    if (pl_quantity_parse(value, dimension, &command[c], &err) != PL_OK ||
-        pl_statics_create(robot, &options, &statics, &err) != PL_OK ||
-        pl_state_create(robot, &state, &err) != PL_OK) {
+    pl_statics_report report;
+    int status = 1;
+    if (pl_quantity_parse(value, pl_drive_dimension(info.command[c].drive), &command[c], &err) != PL_OK ||
+        pl_model_fk(model, command, &report, &err) != PL_OK) {
         status = fail(&err);
     } else {
-        status = solve(statics, robot, state, command, c);
+        printf("%s: %s\n", pl_outcome_name(report.outcome), report.message);
+        // unless solved, the model stands at the equilibrium at report.load_reached of the way
+        status = report.outcome == PL_SOLVED ? print_markers(model, c) : 1;
     }
-    pl_state_destroy(state);
-    pl_statics_destroy(statics);
     free(command);
     return status;
 }
@@ -95,13 +77,13 @@ int main(int argc, char **argv)
         return 2;
     }
     // without a mesher (pliant::pliant alone) robots whose mesh is a .vtu, .node or .inp file still load
-    const pl_load_options options = {.mesher = pl_meshing_mesher()};
+    const pl_model_load_options options = {.load = {.mesher = pl_meshing_mesher()}};
     pl_error err = {0};
-    pl_robot *robot = NULL;
-    if (pl_robot_load(argv[1], &options, &robot, NULL, &err) != PL_OK) {
+    pl_model *model = NULL;
+    if (pl_model_load(argv[1], &options, &model, NULL, &err) != PL_OK) {
         return fail(&err);
     }
-    const int status = run(robot, argv[2], argv[3]);
-    pl_robot_destroy(robot);
+    const int status = run(model, argv[2], argv[3]);
+    pl_model_destroy(model);
     return status;
 }
