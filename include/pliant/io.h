@@ -59,6 +59,11 @@ typedef struct pl_model_load_options {
 // for, or a reduced model. `options` may be NULL. Findings as for pl_robot_load.
 PL_API pl_status pl_model_load(const char *path, const pl_model_load_options *options, pl_model **out,
                                pl_findings *findings, pl_error *err);
+// A model of the same robot on a coarser mesh of the same elements, for previews: twice the edge length
+// (shells: up to four times) when that has less than half the vertices. *out is NULL where none pays: small
+// meshes, walls that decide the mesh, models without a mesh.
+PL_API pl_status pl_model_load_coarse(const char *path, const pl_model_load_options *options,
+                                      const pl_model *fine, pl_model **out, pl_error *err);
 // A reduced robot from text in memory; `path` is used in messages.
 PL_API pl_status pl_reduced_load_text(const char *text, size_t length, const char *path, pl_model **out,
                                       pl_findings *findings, pl_error *err);
@@ -108,6 +113,8 @@ PL_API pl_status pl_shape_write_vtu(const pl_mesh *mesh, const double *position,
 // All fields of a state: displacement, strain, von Mises stress, stretch, J, region, cable lines, cavities.
 PL_API pl_status pl_state_write_vtu(pl_statics *statics, const pl_robot *robot, const pl_state *state,
                                     const char *path, pl_error *err);
+// A model of any kind where it stands: all fields it knows, lines of cables and paths, cavities.
+PL_API pl_status pl_model_write_vtu(pl_model *model, const char *path, pl_error *err);
 // A ParaView series: names of VTU files in the same folder and their times.
 PL_API pl_status pl_series_write_pvd(const char *path, const char *const *file, const double *time, int count,
                                      pl_error *err);
