@@ -19,6 +19,13 @@ static double number_of(const unsigned char *message, const char *key)
     return at ? strtod(at + strlen(key), NULL) : NAN;
 }
 
+static bool says(const unsigned char *message, const char *words)
+{
+    uint32_t arrays;
+    memcpy(&arrays, message + 12, sizeof arrays);
+    return strstr((const char *)message + 16 + 16 * (size_t)arrays, words) != NULL;
+}
+
 static int by_size(const void *a, const void *b)
 {
     const double d = *(const double *)a - *(const double *)b;
@@ -56,7 +63,7 @@ static bool serve_move(int fd, int serial, double pressure, serve_result *r)
             return false;
         }
         const bool shape = memcmp(message, "PLV1", 4) == 0;
-        const bool fine = shape && !isnan(number_of(message, "\"level\":\"fine\",\"commands\":["));
+        const bool fine = shape && says(message, "\"level\":\"fine\"");
         const double ms = 1e3 * (ws_now() - start);
         if (r && shape && !fine) {
             r->coarse[r->coarse_count++] = ms;

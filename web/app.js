@@ -73,6 +73,7 @@ class App {
             path: () => message.robot === this.robot?.robot && this.reach.hearPath(message),
             cloud: () => message.head.robot === this.robot?.robot && this.reach.hearCloud(message),
             file: () => this.save.hear(message),
+            points: () => this.reach.setPoints(message.points),
         }[message.type];
         act?.();
     }
@@ -154,8 +155,7 @@ class App {
         this.move.reset(robot, mine ? keep : null);
         this.refreshControl();
         $("level").hidden = true;
-        $("method").hidden = !robot.asks;
-        $("method").title = robot.asks ? `The file asks for the method ${robot.asks}; the view answers by the exact one. pliant fk uses the method of the file.` : "";
+        $("method").hidden = !robot.method.includes("local_global");
         $("readout").replaceChildren();
     }
 
@@ -213,6 +213,7 @@ class App {
             return;
         }
         const head = message.head;
+        unpack(head, this.robot);
         this.shape = message;
         this.bytes = message.bytes;
         const mine = this.owner === this.viewer;
@@ -510,6 +511,20 @@ class App {
             set(!this.dark);
         });
     }
+}
+
+// The record of a shape, as `pliant fk --json` writes it, goes by name; the page counts as the robot message does.
+function unpack(head, robot) {
+    const { commands, actuators, markers, sensors, ...report } = head.record;
+    const { outcome, message, iterations, residual, load_reached, negative_count } = report;
+    Object.assign(head, {
+        solved: report.converged, outcome, message, iterations, residual, load_reached,
+        unstable: negative_count > 0,
+        commands: robot.commands.map((c) => commands[c.name].value),
+        actuators: robot.actuators.map((a) => ({ ...actuators[a.name], effort: actuators[a.name][a.effort] })),
+        markers: robot.markers.map((m) => markers[m.name]),
+        sensors: robot.sensors.map((s) => sensors[s.name]),
+    });
 }
 
 const coarseText = "The coarse mesh is shown while the fine one is solving";

@@ -74,3 +74,8 @@ export function brief(value) {
     }
     return format(value, size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3);
 }
+
+// "maxwell_stress_kpa" -> "Maxwell stress"
+export function effortWord(name) {
+    return name.replace(/_kpa$/, "").replaceAll("_", " ").replace("maxwell", "Maxwell");
+}

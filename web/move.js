@@ -1,5 +1,5 @@
 // Moving the robot by its commands: sliders, number fields, efforts, presets, undo, sweeps and playback.
-import { brief } from "./colours.js";
+import { brief, effortWord } from "./colours.js";
 import { plotSvg } from "./plot.js";
 import { complain, readNumber } from "./fields.js";
 
@@ -187,7 +187,7 @@ export class Move {
                 .filter(({ a }) => a.command === i)
                 .map(({ a, r }) => {
                     const name = this.robot.actuators.filter((b) => b.command === i).length > 1 ? `${a.name} ` : "";
-                    const state = r.slack ? "slack" : `${a.effort} <b>${brief(r.effort)} ${a.unit}</b>`;
+                    const state = r.slack ? "slack" : `${effortWord(a.effort)} <b>${brief(r.effort)} ${a.unit}</b>`;
                     return `${name}${state} · ×${brief(r.ratio)}`;
                 });
             k.effort.innerHTML = parts.slice(0, 3).join("<br>");

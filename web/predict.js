@@ -97,15 +97,15 @@ function solve3(a, b) {
 export class Predict {
     reset(robot) {
         this.robot = robot;
-        this.meshes = new Map(); // number -> { columns: by command }
+        this.meshes = new Map(); // number -> { columns: by command, at: commands }
     }
 
     // A tangent message. Columns of commands that were idle are not in it: older ones stay.
     hear(message) {
-        const { mesh, columns } = message.head;
+        const { mesh, columns, commands } = message.head;
         const known = this.meshes.get(mesh) ?? { columns: [] };
-        this.meshes.clear(); // one mesh at a time is predicted on
         this.meshes.set(mesh, known);
+        known.at = commands; // where it was taken
         for (const c of columns) {
             known.columns[c.command] = { ...c, dx: message.arrays[`dx${c.command}`], spin: null };
         }

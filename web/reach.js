@@ -372,12 +372,12 @@ export class Reach {
         if (!file) {
             return;
         }
-        const rows = (await file.text()).split(/\r?\n/).map((row) => row.split(/[,;\s]+/).filter(Boolean).map(Number)).filter((r) => r.length >= 3 && r.slice(0, 3).every(Number.isFinite));
-        if (rows.length < 2 || rows.length > 4000) {
-            this.app.toast(`${file.name}: expected 2 to 4000 lines of x, y, z in mm; found ${rows.length}.`);
+        const text = await file.text();
+        if (text.length > 200000) {
+            this.app.toast(`${file.name}: ${Math.round(text.length / 1000)} kB are too much for a path of at most 4000 points.`);
             return;
         }
-        this.setPoints(rows.flatMap((r) => r.slice(0, 3)));
+        this.app.link.send({ type: "read", name: file.name, text }); // headers and units as in `pliant follow`
     }
 
     follow() {

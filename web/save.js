@@ -18,11 +18,11 @@ export class Save {
         this.app = app;
         $("save-png").addEventListener("click", () => this.png());
         $("save-gltf").addEventListener("click", () => this.solved() && this.gltf());
-        $("save-csv").addEventListener("click", () => this.solved() && download(`${this.name}.csv`, this.csv(), "text/csv"));
+        $("save-csv").addEventListener("click", () => this.solved() && this.ask({ format: "csv", shapes: this.shapes() }));
         for (const format of ["vtu", "stl"]) {
             $(`save-${format}`).addEventListener("click", () => this.solved() && this.ask({ format, shapes: [this.app.shown.head.shape] }));
         }
-        $("save-gcode").addEventListener("click", () => this.solved() && this.ask({ format: "gcode", shapes: this.poses().map((p) => p.shape) }));
+        $("save-gcode").addEventListener("click", () => this.solved() && this.ask({ format: "gcode", shapes: this.shapes() }));
         $("save-run").addEventListener("change", () => this.refresh());
     }
 
@@ -82,43 +82,18 @@ export class Save {
         new GLTFExporter().parse(scene, (data) => download(`${this.name}.glb`, data, "model/gltf-binary"), (e) => this.app.toast(`glTF: ${e.message}`), { binary: true });
     }
 
-    // The steps of the last sweep or path.
+    // Numbers of the shapes of the last sweep or path.
     run() {
         const { frames, about } = this.app.move;
-        return about?.record ? about.record.waypoints : frames.map((f) => pose(f.head));
+        return about?.record ? about.record.waypoints.map((w) => w.shape) : frames.map((f) => f.head.shape);
     }
 
-    poses() {
-        return $("save-run").checked ? this.run() : [pose(this.app.shown.head)];
-    }
-
-    csv() {
-        const { robot, move, fine, shown, viewerVersion } = this.app;
-        const quote = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-        const head = [
-            ...robot.commands.map((c) => `${c.name}${c.unit ? ` (${c.unit})` : ""}`),
-            ...robot.markers.flatMap((m) => ["x", "y", "z"].map((a) => `${m.name} ${a} (mm)`)),
-            ...robot.actuators.map((a) => `${a.name} ${a.effort} (${a.unit})`),
-            ...robot.sensors.map((s) => `${s.name} (${s.unit})`),
-            "outcome",
-        ];
-        const number = (v) => (v === null ? "" : Number(v.toPrecision(9)));
-        const rows = this.poses().map((p) => [...[...p.commands, ...p.markers.flat(), ...p.efforts, ...p.sensors].map(number), quote(p.outcome)]);
-        const what = $("save-run").checked ? `every step of the ${move.about.name}` : `the pose shown, ${this.title(shown.head)}`;
-        const about = [
-            `pliant ${viewerVersion}, robot ${robot.name} (${robot.hash}), ${robot.file}`,
-            what,
-            `${shown.head.level} mesh${shown.head.level === "fine" && fine ? ` of ${fine.elements} elements` : ""}, written ${new Date().toISOString()}`,
-        ];
-        return [...about.map((line) => `# ${line}`), ...[head.map(quote), ...rows].map((r) => r.join(","))].join("\n") + "\n";
+    shapes() {
+        return $("save-run").checked ? this.run() : [this.app.shown.head.shape];
     }
 
     // A file message.
     hear(message) {
         download(message.head.name, message.arrays.bytes, "application/octet-stream");
     }
-}
-
-function pose(h) {
-    return { shape: h.shape, commands: h.commands, markers: h.markers.map((m) => m.position), efforts: h.actuators.map((a) => a.effort), sensors: h.sensors, outcome: h.outcome };
 }

@@ -219,3 +219,40 @@ json_t *server_gallery_json(const char *gallery)
     }
     return list;
 }
+
+// ---- files written and read back at once
+pl_status server_temporary(char *folder, size_t room, pl_error *err)
+{
+    const char *root = getenv("TMPDIR");
+    root = root && root[0] ? root : "/tmp";
+    snprintf(folder, room, "%.300s/pliant-XXXXXX", root);
+    return mkdtemp(folder)
+               ? PL_OK
+               : server_fail(err, PL_BAD_FILE, "no folder for a file can be made in %.300s", root);
+}
+
+pl_status server_path_read(const char *text, const char *name, pl_path_file *out, pl_error *err)
+{
+    char folder[400], path[420];
+    pl_error own = {0};
+    pl_status status = server_temporary(folder, sizeof folder, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    snprintf(path, sizeof path, "%s/path.csv", folder);
+    FILE *file = fopen(path, "w");
+    const bool written = file && fputs(text, file) >= 0;
+    if (file && fclose(file) == 0 && written) {
+        status = pl_path_read(path, out, &own);
+    } else {
+        status = server_fail(&own, PL_BAD_FILE, "the path cannot be kept for reading");
+    }
+    unlink(path);
+    rmdir(folder);
+    if (status != PL_OK) {
+        // the viewer knows the file by its own name
+        const char *rest = strncmp(own.text, path, strlen(path)) == 0 ? own.text + strlen(path) : own.text;
+        server_fail(err, status, "%.100s%s%.300s", name, rest == own.text ? ": " : "", rest);
+    }
+    return status;
+}

@@ -109,16 +109,14 @@ bool server_wish_load(server_desk *desk, const char *path);
 // Takes the points of the job over; false when another job waits or runs.
 bool server_wish_job(server_desk *desk, server_job *job);
 
-// ---- a model, with the mesh that shows it: the robot's own, or a tube around a centre line
+// ---- a model of any kind, with what the view keeps of it
 typedef struct server_model {
-    pl_robot *robot; // NULL for reduced models
     pl_model *model;
     pl_model_info info;
-    pl_mesh *tube;       // reduced models: owned
     const pl_mesh *body; // what is drawn
     uint32_t mesh;       // number of the mesh message
     bool coarse;
-    pl_state *home; // full models: the equilibrium without commands, once it was found
+    double *home;   // the state without commands, once its equilibrium was found
     double seconds; // of the last solve that finished
     uint32_t shape; // number of the shape published last, while the model still stands there; 0: it moved
     pl_statics_report report;
@@ -132,9 +130,8 @@ typedef struct server_model {
     uint16_t *value;
 } server_model;
 
-// Takes the robot (may be NULL) and the model over, also on failure.
-pl_status server_model_open(server_model *m, pl_robot *robot, pl_model *model, bool coarse, uint32_t mesh,
-                            pl_error *err);
+// Takes the model over, also on failure.
+pl_status server_model_open(server_model *m, pl_model *model, bool coarse, uint32_t mesh, pl_error *err);
 void server_model_close(server_model *m);
 // The unchanging part: rest shape, surface, cells, chambers.
 server_message *server_model_mesh(const server_model *m);
@@ -149,9 +146,6 @@ void server_model_go_home(server_model *m);
 void server_model_keep_home(server_model *m);
 // Positions of the vertices drawn, 3 each; borrowed until the next call.
 const double *server_model_positions(server_model *m);
-// Sensors in the units of the robot message.
-json_t *server_model_sensors(const server_model *m, const pl_model_answer *answer);
-pl_actuator_info server_model_actuator(const server_model *m, int i);
 // Inverse kinematics for a marker, with the commands in `hold` kept; the model's until the next call.
 pl_status server_model_ik(server_model *m, int marker, const bool *hold, const pl_progress *progress,
                           pl_ik **out, pl_error *err);
@@ -165,8 +159,7 @@ typedef struct server_knob {
     double rest;      // in units: the value at which an idle actuator stands
 } server_knob;
 server_knob server_knob_of(const server_model *m, int command);
-json_t *server_robot_json(const server_model *m, const pl_findings *findings, const char *path,
-                          uint32_t number);
+json_t *server_robot_json(server_model *m, const pl_findings *findings, const char *path, uint32_t number);
 json_t *server_problem_json(const pl_findings *findings, const pl_error *err, const char *path,
                             uint32_t number);
 
@@ -177,6 +170,10 @@ pl_status server_worker_start(server_desk *desk, const server_options *options, 
 void server_worker_stop(server_worker *worker); // asks, waits, frees
 
 // ---- files on disk
+// A new folder for a file that is written and read back at once; the caller removes it.
+pl_status server_temporary(char *folder, size_t room, pl_error *err);
+// Reads a path as `pliant follow --path` does; messages name it `name`.
+pl_status server_path_read(const char *text, const char *name, pl_path_file *out, pl_error *err);
 // What a robot is made from, so that a change can be seen: names, sizes and times of the robot file and of
 // the files beside it that it mentions.
 uint64_t server_files_stamp(const char *robot_path);

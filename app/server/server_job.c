@@ -26,27 +26,13 @@ static void job_publish_path(job_path *p, bool done)
     server_publish_json(p->w->desk, SERVER_PATH, root);
 }
 
-static json_t *job_waypoint(const server_model *m, const pl_waypoint *at, int marker, uint32_t shape)
+static json_t *job_waypoint(const pl_waypoint *at, int marker, uint32_t shape)
 {
-    json_t *one = json_object(), *commands = json_array(), *markers = json_array(), *efforts = json_array();
-    for (int i = 0; i < m->info.command_count; ++i) {
-        json_array_append_new(commands, server_number(at->command[i] / server_knob_of(m, i).scale));
-    }
-    for (int k = 0; k < m->info.marker_count; ++k) {
-        json_array_append_new(markers, server_numbers(at->answer.marker + 3 * k, 3));
-    }
-    for (int a = 0; a < m->info.actuator_count; ++a) {
-        const double scale = m->info.actuator_kind[a] == PL_CABLE ? 1 : 1e3;
-        json_array_append_new(efforts, server_number(scale * at->answer.effort[a]));
-    }
+    json_t *one = json_object();
     json_object_set_new(one, "target", server_numbers(at->target, 3));
     json_object_set_new(one, "position", server_numbers(at->answer.marker + 3 * marker, 3));
     json_object_set_new(one, "distance", server_number(at->ik->distance));
     json_object_set_new(one, "outcome", json_string(pl_ik_outcome_name(at->ik->outcome)));
-    json_object_set_new(one, "commands", commands);
-    json_object_set_new(one, "markers", markers);
-    json_object_set_new(one, "efforts", efforts);
-    json_object_set_new(one, "sensors", server_model_sensors(m, &at->answer));
     json_object_set_new(one, "shape", json_integer(shape));
     return one;
 }
@@ -70,7 +56,7 @@ static bool job_record(void *user, const pl_waypoint *at)
     }
     worker_check(m, at->ik);
     worker_publish_shape(p->w, m, json_pack("{s:i}", "waypoint", at->index));
-    json_array_append_new(p->waypoints, job_waypoint(m, at, p->job->marker, p->w->shape));
+    json_array_append_new(p->waypoints, job_waypoint(at, p->job->marker, p->w->shape));
     if (server_now() - p->told > JOB_PERIOD) {
         p->told = server_now();
         job_publish_path(p, false);
@@ -226,9 +212,6 @@ static pl_status job_motion(server_worker *w, const server_job *job, pl_motion *
     const double target[3] = {NAN, NAN, NAN};
     double rate[SERVER_COMMANDS];
     pl_status status = PL_OK;
-    if (job->count == 0) {
-        return server_fail(err, PL_BAD_INPUT, "there is nothing to write: 'shapes' is empty");
-    }
     for (int i = 0; i < job->count && status == PL_OK; ++i) {
         pl_model_answer answer;
         const worker_entry *entry = worker_remember(w, job->shape[i], &answer);
@@ -248,18 +231,35 @@ static pl_status job_motion(server_worker *w, const server_job *job, pl_motion *
     return status;
 }
 
-static pl_status job_write_motion(server_worker *w, const server_job *job, const char *path, pl_error *err)
+static pl_status job_write_gcode(server_worker *w, const server_job *job, const char *path, pl_error *err)
 {
     pl_motion motion;
     pl_motion_init(&motion, w->fine.model, 0);
     pl_status status = job_motion(w, job, &motion, err);
-    if (status == PL_OK && strcmp(job->format, "gcode") == 0) {
+    if (status == PL_OK) {
         status = pl_motion_write_gcode(&motion, w->fine.model, path, err);
-    } else if (status == PL_OK) {
-        status = pl_motion_write_csv(&motion, path, err);
     }
     pl_motion_clear(&motion);
     return status;
+}
+
+// The rows of remembered shapes, as `pliant sweep` writes them.
+static pl_status job_write_table(server_worker *w, const server_job *job, const char *path, pl_error *err)
+{
+    const pl_record *record = NULL;
+    pl_model_answer answer;
+    pl_status status = pl_model_record(w->fine.model, NULL, &record, err);
+    char *head = status == PL_OK ? pl_record_csv_head(record) : NULL;
+    FILE *file = head ? fopen(path, "w") : NULL;
+    bool good = file && fputs(head, file) >= 0;
+    for (int i = 0; good && status == PL_OK && i < job->count; ++i) {
+        const worker_entry *entry = worker_remember(w, job->shape[i], &answer);
+        good = entry && entry->row && fputs(entry->row, file) >= 0;
+        status = entry ? PL_OK : job_forgotten(job->shape[i], err);
+    }
+    good = (!file || fclose(file) == 0) && good;
+    pl_file_free(head);
+    return status != PL_OK || good ? status : server_fail(err, PL_BAD_FILE, "the table cannot be written");
 }
 
 // A shape in one line: robot, commands, mesh. Written into every file.
@@ -309,9 +309,7 @@ static pl_status job_write_shape(server_model *m, const char *format, const char
     if (strcmp(format, "stl") == 0) {
         return pl_mesh_write_stl(m->body, NULL, server_model_positions(m), path, err);
     }
-    return m->robot
-               ? pl_state_write_vtu(pl_model_statics(m->model), m->robot, pl_model_state(m->model), path, err)
-               : pl_shape_write_vtu(m->body, server_model_positions(m), NULL, 0, NULL, 0, path, err);
+    return pl_model_write_vtu(m->model, path, err);
 }
 
 // The shape that the viewer sees, which need not be where the model stands.
@@ -343,9 +341,12 @@ static pl_status job_write_seen(server_worker *w, const server_job *job, const c
 // Says in the file what it holds: in the header of an STL, in a comment of the others. Takes `data` over.
 static char *job_label(char *data, size_t *bytes, const char *format, const char *title)
 {
-    char line[1200];
+    char line[1200], date[40];
     int n = 0;
     size_t at = 0;
+    const time_t now = time(NULL);
+    struct tm utc;
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     if (strcmp(format, "stl") == 0) {
         memset(data, ' ', 80);
         memcpy(data, title, strlen(title) < 80 ? strlen(title) : 80);
@@ -354,13 +355,13 @@ static char *job_label(char *data, size_t *bytes, const char *format, const char
     if (strcmp(format, "vtu") == 0) {
         const char *second = memchr(data, '\n', *bytes); // behind the XML declaration
         at = second ? (size_t)(second - data) + 1 : 0;
-        n = snprintf(line, sizeof line, "<!-- pliant %s: %s -->\n", pl_version(), title);
+        n = snprintf(line, sizeof line, "<!-- pliant %s, %s: %s -->\n", pl_version(), date, title);
         for (char *two = strstr(line + 4, "--"); two && two < line + n - 4; two = strstr(two, "--")) {
             two[1] = '_'; // a comment may not hold two hyphens
         }
     } else {
-        n = snprintf(line, sizeof line, "%s pliant %s: %s\n", strcmp(format, "csv") == 0 ? "#" : ";",
-                     pl_version(), title);
+        n = snprintf(line, sizeof line, "%s pliant %s, %s: %s\n", strcmp(format, "csv") == 0 ? "#" : ";",
+                     pl_version(), date, title);
     }
     char *grown = realloc(data, *bytes + (size_t)n);
     if (!grown) {
@@ -378,8 +379,14 @@ static pl_status job_write(server_worker *w, const server_job *job, const char *
     if (strcmp(job->format, "vtu") == 0 || strcmp(job->format, "stl") == 0) {
         return job_write_seen(w, job, path, err);
     }
-    if (strcmp(job->format, "gcode") == 0 || strcmp(job->format, "csv") == 0) {
-        return job_write_motion(w, job, path, err);
+    if (job->count == 0) {
+        return server_fail(err, PL_BAD_INPUT, "there is nothing to write: 'shapes' is empty");
+    }
+    if (strcmp(job->format, "gcode") == 0) {
+        return job_write_gcode(w, job, path, err);
+    }
+    if (strcmp(job->format, "csv") == 0) {
+        return job_write_table(w, job, path, err);
     }
     return server_fail(err, PL_BAD_INPUT, "the server writes vtu, stl, csv and gcode, not '%s'", job->format);
 }
@@ -387,16 +394,14 @@ static pl_status job_write(server_worker *w, const server_job *job, const char *
 // Writes the file into a folder of its own and reads it back; `data` is on the heap.
 static pl_status job_file(server_worker *w, const server_job *job, char **data, size_t *bytes, pl_error *err)
 {
-    const char *root = getenv("TMPDIR");
     char folder[400], path[500], title[1000];
-    snprintf(folder, sizeof folder, "%.300s/pliant-XXXXXX", root && root[0] ? root : "/tmp");
-    if (!mkdtemp(folder)) {
-        return server_fail(err, PL_BAD_FILE, "no folder for the file can be made in %.300s",
-                           root && root[0] ? root : "/tmp");
+    pl_status status = server_temporary(folder, sizeof folder, err);
+    if (status != PL_OK) {
+        return status;
     }
     snprintf(path, sizeof path, "%s/shape.%s", folder, job->format);
     char *read = NULL;
-    pl_status status = job_write(w, job, path, err);
+    status = job_write(w, job, path, err);
     if (status == PL_OK) {
         status = pl_file_read(path, &read, bytes, err);
     }

@@ -125,7 +125,7 @@ server_message *server_model_mesh(const server_model *m)
     float *rest = malloc(3 * n * sizeof *rest);
     const size_t cells = model_cells(view, &cell, &cell_region);
     bool good = rest && cell && cell_region && model_surface_init(mesh, face, faces, &s) &&
-                model_chambers(m->robot, &chamber, &chambers, list);
+                model_chambers(pl_model_robot(m->model), &chamber, &chambers, list);
     for (size_t i = 0; rest && i < 3 * n; ++i) {
         rest[i] = (float)view.position[i];
     }

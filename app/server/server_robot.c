@@ -30,17 +30,15 @@ static json_t *robot_commands(const server_model *m)
     return list;
 }
 
-static json_t *robot_actuators(const server_model *m)
+static json_t *robot_actuators(const server_model *m, const pl_record *record)
 {
-    static const char *const effort[] = {"tension", "pressure", "Maxwell stress"};
     json_t *list = json_array();
-    for (int a = 0; a < m->info.actuator_count; ++a) {
-        const pl_actuator_info info = server_model_actuator(m, a);
-        json_array_append_new(
-            list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:f}", "name", m->info.actuator_name[a], "kind",
-                            pl_actuator_kind_name(info.kind), "drive", pl_drive_name(info.drive), "effort",
-                            effort[info.kind], "unit", info.kind == PL_CABLE ? "N" : "kPa", "command",
-                            info.command, "rest", info.rest));
+    for (int a = 0; a < record->actuator_count; ++a) {
+        const pl_record_actuator *r = &record->actuator[a];
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:s,s:s,s:i,s:f}", "name", r->name, "kind",
+                                              r->kind, "drive", r->drive, "effort", r->effort_name, "unit",
+                                              r->effort_unit, "command", m->info.actuator[a].command, "rest",
+                                              m->info.actuator[a].rest));
     }
     return list;
 }
@@ -48,9 +46,10 @@ static json_t *robot_actuators(const server_model *m)
 static json_t *robot_regions(const server_model *m)
 {
     const pl_mesh_view view = pl_mesh_get(m->body);
+    const pl_robot *robot = pl_model_robot(m->model);
     json_t *list = json_array();
     for (int32_t r = 0; r < view.region_count; ++r) {
-        const char *material = m->robot ? pl_robot_region_material(m->robot, r) : NULL;
+        const char *material = robot ? pl_robot_region_material(robot, r) : NULL;
         json_array_append_new(list, json_pack("{s:s,s:s,s:f}", "name", view.region_name[r], "material",
                                               material ? material : "", "volume",
                                               pl_mesh_region_volume(m->body, r)));
@@ -75,20 +74,22 @@ static json_t *robot_findings(const pl_findings *findings)
     return list;
 }
 
-static json_t *robot_sensors(const server_model *m)
+static json_t *robot_sensors(const pl_record *record)
 {
-    static const char *const unit[] = {"mm", "mL", "kPa"};
     json_t *list = json_array();
-    for (int k = 0; k < m->info.sensor_count; ++k) {
-        json_array_append_new(list, json_pack("{s:s,s:s}", "name", m->info.sensor_name[k], "unit",
-                                              unit[m->info.sensor_kind[k]]));
+    for (int k = 0; k < record->sensor_count; ++k) {
+        json_array_append_new(
+            list, json_pack("{s:s,s:s}", "name", record->sensor[k].name, "unit", record->sensor[k].unit));
     }
     return list;
 }
 
-json_t *server_robot_json(const server_model *m, const pl_findings *findings, const char *path,
-                          uint32_t number)
+json_t *server_robot_json(server_model *m, const pl_findings *findings, const char *path, uint32_t number)
 {
+    const pl_record *record = NULL;
+    if (pl_model_record(m->model, NULL, &record, NULL) != PL_OK) {
+        return NULL;
+    }
     json_t *root = json_object(), *markers = json_array();
     double low[3], high[3];
     pl_mesh_bounds(m->body, low, high);
@@ -103,18 +104,15 @@ json_t *server_robot_json(const server_model *m, const pl_findings *findings, co
     json_object_set_new(root, "ok", json_true());
     json_object_set_new(root, "name", json_string(m->info.name ? m->info.name : "robot"));
     json_object_set_new(root, "model", json_string(m->info.kind));
-    // the view always solves by the exact method; the page says so when the file asks for another
-    pl_geometric_options options;
-    const bool other = m->robot && pl_robot_file_method(path, &options, NULL) != PL_METHOD_EXACT;
-    json_object_set_new(root, "asks", json_string(other ? "local_global" : ""));
+    json_object_set_new(root, "method", json_string(m->info.method));
     json_object_set_new(root, "file", server_text(path));
     json_object_set_new(root, "hash", json_string(hash));
     json_object_set_new(root, "low", server_numbers(low, 3));
     json_object_set_new(root, "high", server_numbers(high, 3));
     json_object_set_new(root, "commands", robot_commands(m));
-    json_object_set_new(root, "actuators", robot_actuators(m));
+    json_object_set_new(root, "actuators", robot_actuators(m, record));
     json_object_set_new(root, "markers", markers);
-    json_object_set_new(root, "sensors", robot_sensors(m));
+    json_object_set_new(root, "sensors", robot_sensors(record));
     json_object_set_new(root, "regions", robot_regions(m));
     json_object_set_new(root, "findings", robot_findings(findings));
     return root;

@@ -141,6 +141,31 @@ static void talk_follow(server_net *net, server_viewer *v, const json_t *root)
     talk_start(net, v, &job);
 }
 
+// A path as text, read as the command reads it; the points go back to the viewer.
+static void talk_read(server_net *net, server_viewer *v, const json_t *root)
+{
+    const char *text = json_string_value(json_object_get(root, "text"));
+    const char *name = json_string_value(json_object_get(root, "name"));
+    pl_path_file file = {0};
+    pl_error err = {0};
+    if (!text || !name) {
+        server_refuse(net->desk, v->id, "'text' and 'name' must be texts");
+    } else if (server_path_read(text, name, &file, &err) != PL_OK) {
+        server_refuse(net->desk, v->id, "%s", err.text);
+    } else if (file.count < 2 || file.count > SERVER_POINTS) {
+        server_refuse(net->desk, v->id, "%.100s: %d points, expected 2 to %d", name, file.count,
+                      SERVER_POINTS);
+    } else {
+        json_t *answer =
+            json_pack("{s:s,s:o}", "type", "points", "points", server_numbers(file.point, 3 * file.count));
+        char *line = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
+        server_write_letter(net->desk, v->id, line ? server_pack_text(line) : NULL);
+        free(line);
+        json_decref(answer);
+    }
+    pl_path_clear(&file);
+}
+
 static void talk_cloud(server_net *net, server_viewer *v, const json_t *root)
 {
     server_job job = {.kind = SERVER_JOB_CLOUD, .viewer = v->id};
@@ -267,7 +292,7 @@ static const struct {
     {"set", true, talk_set},        {"target", true, talk_target}, {"follow", true, talk_follow},
     {"cloud", true, talk_cloud},    {"open", true, talk_open},     {"reload", true, talk_reload},
     {"cancel", true, talk_cancel},  {"give", true, talk_give},     {"ask", false, talk_ask},
-    {"export", false, talk_export},
+    {"export", false, talk_export}, {"read", false, talk_read},
 };
 
 void net_hear(server_net *net, server_viewer *viewer, const char *text, size_t bytes)

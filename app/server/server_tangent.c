@@ -18,17 +18,16 @@ static json_t *tangent_column(const double *d, int rows, int columns, int j, dou
     return list;
 }
 
-// The header's part of command j. Efforts and sensors are in internal units times the factors given by the
-// robot message's units, as in a shape.
+// The header's part of command j, in the units of the robot message.
 static json_t *tangent_head(const server_model *m, const pl_model_derivative *d, int j, double scale)
 {
     const int columns = m->info.command_count;
     json_t *one = json_object(), *efforts = json_array(), *ratios = json_array();
     for (int a = 0; a < m->info.actuator_count; ++a) {
-        const pl_actuator_info info = server_model_actuator(m, a);
-        const double unit = info.kind == PL_CABLE ? 1 : 1e3;
-        json_array_append_new(efforts, server_number(scale * unit * d->effort[a * columns + j]));
-        json_array_append_new(ratios, server_number(scale * d->measure[a * columns + j] / info.rest));
+        const pl_actuator_info *info = &m->info.actuator[a];
+        const double unit = pl_effort_scale(info->kind);
+        json_array_append_new(efforts, server_number(scale / unit * d->effort[a * columns + j]));
+        json_array_append_new(ratios, server_number(scale * d->measure[a * columns + j] / info->rest));
     }
     json_object_set_new(one, "command", json_integer(j));
     json_object_set_new(one, "markers",
@@ -46,7 +45,10 @@ server_message *server_model_tangent(const server_model *m, const pl_model_deriv
     server_array array[SERVER_COMMANDS];
     int count = 0;
     float *value = malloc(rows * columns * sizeof *value + 1);
-    json_t *list = json_array();
+    json_t *list = json_array(), *commands = json_array();
+    for (int j = 0; j < (int)columns; ++j) {
+        json_array_append_new(commands, server_number(answer.command[j] / server_knob_of(m, j).scale));
+    }
     for (int j = 0; value && j < (int)columns; ++j) {
         if (isnan(answer.command[j])) {
             continue; // idle: it moves nothing
@@ -61,8 +63,8 @@ server_message *server_model_tangent(const server_model *m, const pl_model_deriv
         json_array_append_new(list, tangent_head(m, d, j, scale));
         ++count;
     }
-    json_t *head =
-        json_pack("{s:I,s:I,s:o}", "robot", (json_int_t)robot, "mesh", (json_int_t)m->mesh, "columns", list);
+    json_t *head = json_pack("{s:I,s:I,s:o,s:o}", "robot", (json_int_t)robot, "mesh", (json_int_t)m->mesh,
+                             "commands", commands, "columns", list);
     char *json = head && value ? json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     server_message *message = json && count > 0 ? server_pack(SERVER_KIND_TANGENT, json, array, count) : NULL;
     free(json);
@@ -100,9 +102,14 @@ static bool tangent_waken(const server_model *m, double *command)
 void worker_tangent(server_worker *w, server_model *m, bool all)
 {
     double command[SERVER_COMMANDS];
-    const bool same_points = m->robot != NULL; // of other models the body drawn has points of its own
+    // a tube around a centre line has points of its own
+    const bool same_points = m->info.point_count == pl_mesh_get(m->body).vertex_count;
     if (!same_points || m->info.command_count == 0 || m->seconds < TANGENT_SLOW || m->shape == 0 ||
         m->report.outcome != PL_SOLVED) {
+        return;
+    }
+    // differences cost solves of their own: only while nothing waits
+    if (!all && m->info.approximate_derivative) {
         return;
     }
     if (!all || !tangent_waken(m, command)) {

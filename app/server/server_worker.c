@@ -7,7 +7,6 @@
 #include <string.h>
 #include "server_worker.h"
 
-#define WORKER_SMALL 600  // vertices below which no coarse mesh is needed
 #define WORKER_RESTED 0.3 // s without a newer wish: the hand rests
 
 // ---- being watched
@@ -60,7 +59,7 @@ pl_progress worker_progress(server_worker *w)
 }
 
 // ---- shapes
-static void worker_log(server_worker *w, const server_model *m)
+static void worker_log(server_worker *w, server_model *m)
 {
     const pl_model_info *info = &m->info;
     const pl_model_answer answer = pl_model_get_answer(m->model);
@@ -71,7 +70,12 @@ static void worker_log(server_worker *w, const server_model *m)
     if (!value) {
         return;
     }
+    const pl_record *record = NULL;
+    pl_file_free(entry->row);
     *entry = (worker_entry){.shape = w->shape, .coarse = m->coarse, .value = value};
+    if (pl_model_record(m->model, &m->report, &record, NULL) == PL_OK) {
+        entry->row = pl_record_csv_row(record);
+    }
     memcpy(value, answer.command, c * sizeof *value);
     memcpy(value + c, answer.effort, a * sizeof *value);
     memcpy(value + c + a, answer.measure, a * sizeof *value);
@@ -108,21 +112,18 @@ void worker_publish_shape(server_worker *w, server_model *m, json_t *extra)
 
 void worker_check(server_model *m, const pl_ik_report *ik)
 {
-    pl_statics *statics = pl_model_statics(m->model);
-    double residual = NAN, largest = NAN;
-    bool inverted = false;
-    if (statics) {
-        pl_statics_check(statics, pl_model_state(m->model), &residual, &largest, &inverted, NULL);
-    }
-    const bool balanced = !statics || (residual <= 1e-4 * largest && !inverted);
-    m->report = (pl_statics_report){.outcome = inverted   ? PL_INVERTED
-                                               : balanced ? PL_SOLVED
-                                                          : PL_ITERATION_LIMIT,
+    pl_model_check check = {.residual = NAN};
+    const bool known = pl_model_judge(m->model, &check, NULL) == PL_OK && isfinite(check.residual);
+    const bool balanced = !known || check.residual <= 1e-4 * check.largest_force;
+    m->report = (pl_statics_report){.outcome = check.inverted ? PL_INVERTED
+                                               : balanced     ? PL_SOLVED
+                                                              : PL_ITERATION_LIMIT,
                                     .iterations = ik->iterations,
                                     .factorizations = (int)ik->costs.factorizations,
                                     .solves = (int)ik->costs.solves,
-                                    .residual = residual,
-                                    .residual_relative = residual / largest,
+                                    .residual = check.residual,
+                                    .residual_relative = check.residual / check.largest_force,
+                                    .seconds = ik->seconds,
                                     .load_reached = 1,
                                     .energy = pl_model_get_answer(m->model).energy,
                                     .min_J = NAN,
@@ -142,6 +143,7 @@ static void worker_close(server_worker *w)
     w->has_fine = w->has_coarse = false;
     for (int i = 0; i < WORKER_LOG; ++i) {
         free(w->log[i].value);
+        pl_file_free(w->log[i].row);
         w->log[i] = (worker_entry){0};
     }
 }
@@ -155,115 +157,29 @@ static void worker_empty_channels(server_worker *w)
     }
 }
 
-static pl_status worker_statics_options(server_worker *w, pl_statics_options *options, pl_error *err)
-{
-    *options = pl_robot_file_options(w->path, err);
-    options->progress = worker_progress(w);
-    return err->status;
-}
-
-// Takes the robot over.
-static pl_status worker_open(server_worker *w, server_model *m, pl_robot *robot, bool coarse,
-                             const pl_statics_options *statics, pl_error *err)
+// The model, by the method its file asks for.
+static pl_status worker_load_fine(server_worker *w, const pl_model_load_options *options,
+                                  pl_findings *findings, pl_error *err)
 {
     pl_model *model = NULL;
-    const pl_status status = pl_model_from_robot(robot, statics, &model, err);
-    if (status != PL_OK) {
-        pl_robot_destroy(robot);
-        return status;
-    }
-    return server_model_open(m, robot, model, coarse, ++w->mesh, err);
-}
-
-static bool worker_has_prisms(const pl_mesh *mesh)
-{
-    const pl_mesh_view view = pl_mesh_get(mesh);
-    for (int32_t e = 0; e < view.element_count; ++e) {
-        if (view.kind[e] == PL_PRISM6 || view.kind[e] == PL_PRISM15) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// A mesh of twice the edge length, of the same elements, when that has less than half of the vertices. Where
-// walls decide the mesh there is none: linear elements would bend half as far. Shells get longer edges, for
-// their mean edge is short because many run across.
-static pl_robot *worker_coarse_robot(server_worker *w)
-{
-    const pl_mesh_quality quality = pl_mesh_measure_quality(w->fine.body);
-    const double fine = pl_mesh_get(w->fine.body).vertex_count;
-    const pl_progress progress = worker_progress(w);
-    pl_load_options options = {.mesher = pl_meshing_mesher(),
-                               .progress = &progress,
-                               .size = 2 * quality.mean_edge,
-                               .order = w->options->order,
-                               .no_cache = w->options->no_cache};
-    const bool shell = worker_has_prisms(w->fine.body);
-    for (int attempt = 0; attempt < (shell ? 3 : 1); ++attempt) {
-        pl_robot *robot = NULL;
-        pl_error err = {0};
-        const pl_status status = pl_robot_load(w->path, &options, &robot, NULL, &err);
-        if (status == PL_OK && pl_mesh_get(pl_robot_mesh(robot)).vertex_count < 0.5 * fine) {
-            return robot;
-        }
-        pl_robot_destroy(robot);
-        options.size += quality.mean_edge;
-    }
-    return NULL;
-}
-
-static void worker_load_coarse(server_worker *w, const pl_statics_options *statics)
-{
-    if (!w->fine.robot || pl_mesh_get(w->fine.body).vertex_count < WORKER_SMALL) {
-        return;
-    }
-    pl_robot *robot = worker_coarse_robot(w);
-    pl_error err = {0};
-    w->has_coarse = robot && worker_open(w, &w->coarse, robot, true, statics, &err) == PL_OK;
-    if (w->has_coarse) {
-        server_publish(w->desk, SERVER_MESH_COARSE, server_model_mesh(&w->coarse));
-    }
-}
-
-static pl_status worker_load_fine(server_worker *w, pl_statics_options *statics, pl_findings *findings,
-                                  pl_error *err)
-{
-    const pl_progress progress = worker_progress(w);
-    const pl_load_options options = {.mesher = pl_meshing_mesher(),
-                                     .progress = &progress,
-                                     .size = w->options->size,
-                                     .order = w->options->order,
-                                     .no_cache = w->options->no_cache};
-    pl_status status = PL_OK;
-    if (pl_robot_file_is_reduced(w->path)) {
-        pl_model *model = NULL;
-        status = pl_model_load(w->path, &(pl_model_load_options){.load = options}, &model, findings, err);
-        if (status == PL_OK) {
-            status = server_model_open(&w->fine, NULL, model, false, ++w->mesh, err);
-        }
-    } else {
-        pl_robot *robot = NULL;
-        status = pl_robot_load(w->path, &options, &robot, findings, err);
-        pl_geometric_options geometric;
-        pl_error ignored;
-        if (status == PL_OK &&
-            pl_robot_file_method(w->path, &geometric, &ignored) == PL_METHOD_LOCAL_GLOBAL) {
-            pl_findings_add(findings, PL_NOTE, w->path, 0,
-                            "solver: the file asks for local_global; the exact method answers here");
-        }
-        if (status == PL_OK) {
-            status = worker_statics_options(w, statics, err);
-            if (status != PL_OK) {
-                pl_robot_destroy(robot);
-            }
-        }
-        if (status == PL_OK) {
-            status = worker_open(w, &w->fine, robot, false, statics, err);
-        }
+    pl_status status = pl_model_load(w->path, options, &model, findings, err);
+    if (status == PL_OK) {
+        status = server_model_open(&w->fine, model, false, ++w->mesh, err);
     }
     w->has_fine = status == PL_OK;
     return status;
+}
+
+// For previews, where a coarse mesh pays.
+static void worker_load_coarse(server_worker *w, const pl_model_load_options *options)
+{
+    pl_model *model = NULL;
+    pl_error err = {0};
+    w->has_coarse = pl_model_load_coarse(w->path, options, w->fine.model, &model, &err) == PL_OK && model &&
+                    server_model_open(&w->coarse, model, true, ++w->mesh, &err) == PL_OK;
+    if (w->has_coarse) {
+        server_publish(w->desk, SERVER_MESH_COARSE, server_model_mesh(&w->coarse));
+    }
 }
 
 void worker_load(server_worker *w)
@@ -276,9 +192,15 @@ void worker_load(server_worker *w)
     ++w->robot;
     worker_tell(w, "loading", "opening the robot", -1);
     pl_findings *findings = pl_findings_create();
-    pl_statics_options statics;
     pl_error err = {0};
-    const pl_status status = worker_load_fine(w, &statics, findings, &err);
+    const pl_progress progress = worker_progress(w);
+    const pl_model_load_options options = {.load = {.mesher = pl_meshing_mesher(),
+                                                    .progress = &progress,
+                                                    .size = w->options->size,
+                                                    .order = w->options->order,
+                                                    .no_cache = w->options->no_cache},
+                                           .progress = progress};
+    const pl_status status = worker_load_fine(w, &options, findings, &err);
     if (status != PL_OK) {
         if (!worker_overtaken(w)) {
             server_publish_json(w->desk, SERVER_ROBOT,
@@ -291,7 +213,7 @@ void worker_load(server_worker *w)
     server_publish_json(w->desk, SERVER_ROBOT, server_robot_json(&w->fine, findings, w->path, w->robot));
     server_publish(w->desk, SERVER_MESH_FINE, server_model_mesh(&w->fine));
     pl_findings_destroy(findings);
-    worker_load_coarse(w, &statics);
+    worker_load_coarse(w, &options);
 
     // where loads bring it without any command
     server_pose rest = {.robot = w->robot, .command_count = w->fine.info.command_count};

@@ -13,11 +13,12 @@ typedef enum worker_yield {
     WORKER_NEVER
 } worker_yield;
 
-// What a shape said: commands, efforts, measures and markers behind each other.
+// What a shape said: commands, efforts, measures and markers behind each other, and its row of a table.
 typedef struct worker_entry {
     uint32_t shape;
     bool coarse;
     double *value;
+    char *row;
 } worker_entry;
 
 struct server_worker {

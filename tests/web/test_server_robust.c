@@ -99,6 +99,8 @@ static void test_senseless_messages(void **state)
         "{\"type\":\"set\",\"robot\":1,\"serial\":1,\"commands\":[1,2,\"x\"]}",
         "{\"type\":\"set\",\"robot\":1,\"serial\":1,\"commands\":[1e400]}",
         "{\"type\":\"set\",\"robot\":-1,\"serial\":1,\"commands\":[]}",
+        "{\"type\":\"read\",\"text\":5,\"name\":\"a\"}",
+        "{\"type\":\"read\",\"text\":\"x,y\\n1,2\",\"name\":\"a\"}",
         "{\"type\":\"set\",\"robot\":1,\"serial\":1,\"commands\":[0,0]}",
         "{\"type\":\"set\",\"robot\":1,\"serial\":1,\"commands\":[1e9,0,0]}",
         "{\"type\":\"target\",\"robot\":1,\"serial\":1,\"marker\":99,\"target\":[0,0,0]}",
@@ -140,7 +142,7 @@ static void test_table_of_shapes(void **state)
     assert_non_null(ready);
     free(ready);
     assert_true(ws_say(fd, "{\"type\":\"export\",\"robot\":1,\"format\":\"csv\",\"shapes\":[1]}"));
-    unsigned char *file = ws_await(fd, "time [s]", &bytes, 20);
+    unsigned char *file = ws_await(fd, "min_J [1]", &bytes, 20);
     assert_non_null(file);
     free(file);
     close(fd);
