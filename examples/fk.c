@@ -63,7 +63,7 @@ static int run(pl_model *model, const char *name, const char *value)
         status = fail(&err);
     } else {
         printf("%s: %s\n", pl_outcome_name(report.outcome), report.message);
-        // unless solved, the model stands at the equilibrium at report.load_reached of the way
+        // unless solved, the model is at the equilibrium at the fraction report.load_reached of the load
         status = report.outcome == PL_SOLVED ? print_markers(model, c) : 1;
     }
     free(command);

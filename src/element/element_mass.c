@@ -124,7 +124,7 @@ pl_status pl_elements_mass_update(pl_elements *E, pl_error *err)
     pl_factor_report report;
     const pl_status status = pl_factor_update(E->mass_factor, &E->mass, &report, err);
     if (status == PL_OK && (report.singular || report.negative_count > 0)) {
-        return pl_fail(err, PL_FAILED, "elements: the pressure mass is not positive");
+        return pl_fail(err, PL_FAILED, "elements: the pressure mass matrix is not positive definite");
     }
     return status;
 }

@@ -201,7 +201,7 @@ pl_status pl_compare_methods(const pl_robot *robot, const pl_compare_def *def, p
     *out = (pl_comparison){0};
     if (def->method_count < 1) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "compare: no method is named, expected exact, local_global or fang2020");
+                       "compare: no method is given, expected exact, local_global or fang2020");
     }
     const pl_mesh *mesh = pl_robot_mesh(robot);
     pl_status status = pl_mesh_corners(mesh, &out->corner, &c.vertex_of, err);

@@ -36,7 +36,7 @@ static pl_status follow_check(const pl_ik *ik, const double *point, int count, c
     const pl_objective_kind kind = ik->objective[o->objective].kind;
     if (kind != PL_OBJECTIVE_POSITION && kind != PL_OBJECTIVE_DISTANCE && kind != PL_OBJECTIVE_DIRECTION) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "follow: objective %d is a %s, points go to positions, distances or directions",
+                       "follow: objective %d is a %s, but points need a position, distance or direction",
                        o->objective, pl_objective_kind_name(kind));
     }
     return PL_OK;

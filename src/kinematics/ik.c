@@ -75,7 +75,7 @@ static pl_status options_check(const pl_ik_options *o, pl_error *err)
                        o->difference);
     }
     if (o->rate && !(o->period > 0 && isfinite(o->period))) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: period is %g s, must be > 0 where rates are given", o->period);
+        return pl_fail(err, PL_BAD_INPUT, "ik: period is %g s, must be > 0 if rates are given", o->period);
     }
     return PL_OK;
 }
@@ -113,7 +113,7 @@ static pl_status variables_choose(pl_ik *ik, pl_error *err)
         ++ik->n;
     }
     if (ik->n == 0) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: no command may move: all are held, or there are none");
+        return pl_fail(err, PL_BAD_INPUT, "ik: no command is free: all are held, or there are none");
     }
     return PL_OK;
 }
@@ -121,7 +121,7 @@ static pl_status variables_choose(pl_ik *ik, pl_error *err)
 static pl_status bounds_take(pl_ik *ik, pl_error *err)
 {
     if (ik->options.effort_count > 0 && ik->options.method != PL_IK_NEWTON) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: method %s cannot keep efforts within bounds, newton can",
+        return pl_fail(err, PL_BAD_INPUT, "ik: method %s cannot keep efforts within bounds; use newton",
                        method_name[ik->options.method]);
     }
     for (int i = 0; i < ik->options.effort_count; ++i) {
@@ -132,7 +132,7 @@ static pl_status bounds_take(pl_ik *ik, pl_error *err)
         }
         if (isnan(pl_model_get_answer(ik->model).effort[b->actuator])) {
             return pl_fail(err, PL_BAD_INPUT,
-                           "ik: the effort of `%s` cannot be bounded: a model of kind %s does not know it",
+                           "ik: the effort of `%s` cannot be bounded: a model of kind %s has no efforts",
                            ik->info.actuator[b->actuator].name, ik->info.kind);
         }
         if (!(b->low < b->high)) {
@@ -179,7 +179,7 @@ static pl_status objectives_take(pl_ik *ik, const pl_objective *objective, int c
     }
     if (ik->choosing && ik->options.method != PL_IK_NEWTON) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "ik: method %s knows goals only; effort, energy and command are chosen by newton",
+                       "ik: method %s accepts goals only; for effort, energy and command use newton",
                        method_name[ik->options.method]);
     }
     ik->rows = ik->row[count] + ik->n;
@@ -397,7 +397,7 @@ pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err
                            : o.kind == PL_OBJECTIVE_COMMAND ? ik->info.command_count
                                                             : 0;
     if (places > 0 && !ik->place[i]) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (command) was made without a place", i);
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (command) was created without a place", i);
     }
     for (int64_t k = 0; k < places; ++k) {
         ik->place[i][k] = target[k];

@@ -263,8 +263,9 @@ static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err
         if (!ik_go_on(ik, outcome)) {
             if (*outcome == PL_IK_LIMIT) {
                 *outcome = PL_IK_INFEASIBLE;
-                snprintf(ik->message, sizeof ik->message,
-                         "the limit of iterations or time came before the efforts were within their bounds");
+                snprintf(
+                    ik->message, sizeof ik->message,
+                    "the iteration or time limit was reached before the efforts were within their bounds");
             }
             return PL_OK;
         }

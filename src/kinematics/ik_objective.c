@@ -76,7 +76,7 @@ static pl_status objective_check_index(const pl_ik *ik, const pl_objective *o, i
     const bool unknown = (o->kind == PL_OBJECTIVE_EFFORT && isnan(a.effort[o->index])) ||
                          (o->kind == PL_OBJECTIVE_ENERGY && isnan(a.energy));
     if (unknown) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): a model of kind %s knows none here", i,
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (%s): not available for a model of kind %s", i,
                        kind_name[o->kind], info->kind);
     }
     if (objective_has_frame(o->kind)) {
@@ -165,7 +165,7 @@ pl_status ik_objective_check(const pl_ik *ik, const pl_objective *o, int i, pl_e
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (direction): target is 0 0 0", i);
     }
     if (o->kind == PL_OBJECTIVE_ORIENTATION && !is_rotation(o->rotation)) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (orientation): rotation is no rotation matrix",
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (orientation): rotation is not a rotation matrix",
                        i);
     }
     for (int j = 0; o->kind == PL_OBJECTIVE_COMMAND && o->place && j < ik->n; ++j) {

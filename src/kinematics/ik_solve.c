@@ -25,7 +25,7 @@ static bool solve_box(pl_ik *ik)
         ik->box_high[j] = ik->rate_high[j] ? ik->entry[j] + way : 1;
         if (ik->box_low[j] > ik->box_high[j]) {
             snprintf(ik->message, sizeof ik->message,
-                     "command `%s` stands outside its bounds, farther than its rate allows to come back",
+                     "command `%s` is outside its bounds by more than its rate allows to correct",
                      ik->info.command[ik->variable[j]].name);
             return false;
         }
@@ -252,20 +252,20 @@ static void solve_message(pl_ik *ik, pl_ik_report *report)
         snprintf(text, room, "all goals are met, %s", off);
         break;
     case PL_IK_NEAREST:
-        snprintf(text, room, "not within reach: %s at the nearest point, projected gradient %.1e%s", off,
-                 report->gradient, bounds);
+        snprintf(text, room, "out of reach: %s at the nearest reachable point, projected gradient %.1e%s",
+                 off, report->gradient, bounds);
         break;
     case PL_IK_LIMIT:
-        snprintf(text, room, "stopped at the limit of iterations or time, %s", off);
+        snprintf(text, room, "stopped at the iteration or time limit, %s", off);
         break;
     case PL_IK_STALLED:
-        snprintf(text, room, "no step makes it better, %s, projected gradient %.1e%s", off, report->gradient,
-                 bounds);
+        snprintf(text, room, "no step improves the result, %s, projected gradient %.1e%s", off,
+                 report->gradient, bounds);
         break;
     case PL_IK_INFEASIBLE:
         snprintf(text, room, "%s",
                  ik->message[0] ? ik->message
-                                : "no command found that keeps the efforts within their bounds");
+                                : "no command was found that keeps the efforts within their bounds");
         break;
     case PL_IK_FORWARD:
         snprintf(text, room, "the shape at the start cannot be computed");

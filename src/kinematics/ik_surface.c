@@ -55,10 +55,10 @@ pl_status pl_ik_fit_surface(pl_ik *ik, int objective, const pl_trisurf *surface,
 {
     if (objective < 0 || objective >= ik->objective_count ||
         ik->objective[objective].kind != PL_OBJECTIVE_SHAPE) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d is no shape", objective);
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d is not a shape", objective);
     }
     if (surface->triangle_count < 1) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: the surface has no triangle");
+        return pl_fail(err, PL_BAD_INPUT, "ik: the surface has no triangles");
     }
     const int64_t n = 3 * (int64_t)ik->objective[objective].point_count;
     double *now = PL_NEW_ARRAY(double, 2 * n);

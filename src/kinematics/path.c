@@ -116,7 +116,7 @@ static pl_status path_check(const pl_path_def *def, pl_error *err)
     }
     for (int k = 0; k < 3; ++k) {
         if (!isfinite(def->centre[k]) || !isfinite(def->x[k]) || !isfinite(def->y[k])) {
-            return pl_fail(err, PL_BAD_INPUT, "path: place or axes are not finite");
+            return pl_fail(err, PL_BAD_INPUT, "path: centre or axes are not finite");
         }
         if (!(def->size[k] >= 0) || !isfinite(def->size[k]) || (k == 0 && def->size[k] == 0)) {
             return pl_fail(err, PL_BAD_INPUT, "path: size[%d] is %g mm, must be > 0", k, def->size[k]);
@@ -125,8 +125,8 @@ static pl_status path_check(const pl_path_def *def, pl_error *err)
     double across[3];
     pl_cross3(def->x, def->y, across);
     if (!(pl_norm3(across) > 1e-9 * pl_norm3(def->x) * pl_norm3(def->y))) {
-        return pl_fail(err, PL_BAD_INPUT, "path: the axes (%g %g %g) and (%g %g %g) span no plane", def->x[0],
-                       def->x[1], def->x[2], def->y[0], def->y[1], def->y[2]);
+        return pl_fail(err, PL_BAD_INPUT, "path: the axes (%g %g %g) and (%g %g %g) do not define a plane",
+                       def->x[0], def->x[1], def->x[2], def->y[0], def->y[1], def->y[2]);
     }
     return PL_OK;
 }

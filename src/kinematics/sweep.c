@@ -45,8 +45,7 @@ pl_status pl_sweep_count(const pl_model *model, const pl_sweep_def *def, int *co
         points = def->grid ? points * def->axis[a].count : def->axis[a].count;
     }
     if (points > PL_SWEEP_POINTS) {
-        return pl_fail(err, PL_BAD_INPUT, "%.0f points are too many, expected at most %d", points,
-                       PL_SWEEP_POINTS);
+        return pl_fail(err, PL_BAD_INPUT, "%.0f points, the limit is %d", points, PL_SWEEP_POINTS);
     }
     *count = (int)points;
     return PL_OK;

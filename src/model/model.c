@@ -251,7 +251,7 @@ pl_status model_keep(pl_model *model, model_slot *slot, pl_error *err)
     if (model->type->pack) {
         const size_t size = model->type->pack(model->self, slot->state, model->state_size);
         if (size != model->state_size) {
-            return pl_fail(err, PL_FAILED, "model: its state has %zu numbers now and had %zu before", size,
+            return pl_fail(err, PL_FAILED, "model: its state has %zu numbers, previously %zu", size,
                            model->state_size);
         }
     } else {
@@ -268,7 +268,7 @@ static pl_status model_return(pl_model *model, const double *command, pl_error *
     pl_statics_report report;
     const pl_status status = pl_model_fk(model, command, &report, err);
     if (status == PL_OK && report.outcome != PL_SOLVED) {
-        return pl_fail(err, PL_FAILED, "model: no way back to the commands kept: %s",
+        return pl_fail(err, PL_FAILED, "model: cannot return to the saved commands: %s",
                        report.message[0] ? report.message : pl_outcome_name(report.outcome));
     }
     return status;
@@ -277,7 +277,7 @@ static pl_status model_return(pl_model *model, const double *command, pl_error *
 pl_status model_recall(pl_model *model, const model_slot *slot, pl_error *err)
 {
     if (!slot->used) {
-        return pl_fail(err, PL_BAD_INPUT, "model: nothing was kept to go back to");
+        return pl_fail(err, PL_BAD_INPUT, "model: nothing was saved in this slot");
     }
     const pl_status status = pl_model_unpack(model, slot->state, model->state_size, err);
     if (status == PL_OK) {
@@ -375,7 +375,7 @@ pl_status pl_model_differentiate(pl_model *model, unsigned parts, double toleran
 
 static pl_status model_cannot(const pl_model *model, const char *what, pl_error *err)
 {
-    return pl_fail(err, PL_BAD_INPUT, "a model of kind %s (method %s) knows no %s", model->info.kind,
+    return pl_fail(err, PL_BAD_INPUT, "a model of kind %s (method %s) has no %s", model->info.kind,
                    model->info.method, what);
 }
 

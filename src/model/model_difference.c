@@ -196,8 +196,8 @@ static pl_status difference_column(pl_model *m, int j, pl_jacobian_report *repor
     status = difference_beside(m, j, up ? h : -h, &solved, report, err);
     if (status == PL_OK && !solved) {
         status = pl_fail(err, PL_FAILED,
-                         "no derivative with respect to command '%s': no equilibrium was found beside its "
-                         "present value (%s)",
+                         "no derivative with respect to command '%s': no equilibrium was found next to its "
+                         "current value (%s)",
                          command->name, d->reason);
     }
     return status;

@@ -161,7 +161,7 @@ bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size)
     }
     snprintf(
         buffer, size,
-        "the body passes through itself: %d pair%s of surface triangles cross, the first at (%.4g, %.4g, "
+        "the body penetrates itself: %d pair%s of surface triangles intersect, the first at (%.4g, %.4g, "
         "%.4g) mm; contact is not computed",
         (int)c->count, c->count == 1 ? "" : "s", c->at[0], c->at[1], c->at[2]);
     return true;

@@ -54,11 +54,9 @@ static pl_status create_terms(pl_problem *p, const pl_term_create *list, pl_erro
 pl_status pl_problem_new_row(pl_problem *p, int *row, pl_error *err)
 {
     if (p->row_count == PL_ROWS_MAX) {
-        return pl_fail(
-            err, PL_BAD_INPUT,
-            "problem: the actuators need more than %d constraint rows, which is the most there can "
-            "be",
-            PL_ROWS_MAX);
+        return pl_fail(err, PL_BAD_INPUT,
+                       "problem: the actuators need more than %d constraint rows, which is the limit",
+                       PL_ROWS_MAX);
     }
     *row = p->row_count++;
     p->row[*row] = (pl_row){.term = p->term_count, .unit = 1, .a = PL_NEW_ARRAY(double, p->unknowns.n)};

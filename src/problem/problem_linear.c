@@ -314,7 +314,7 @@ pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, bool
         status = linear_factor_once(p, x, 1, err);
     }
     if (status == PL_OK && !l->has_factor) {
-        return pl_fail(err, PL_FAILED, "statics: the tangent is singular: is some part not held?");
+        return pl_fail(err, PL_FAILED, "statics: the tangent is singular: a part may have no support");
     }
     return status;
 }

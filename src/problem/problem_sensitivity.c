@@ -10,8 +10,7 @@
 #define SENSITIVITY_ROUNDS 200   // of the fixed point for forces that lag behind the shape
 #define SENSITIVITY_CHANGE 1e-10 // relative: its end
 #define TOUCHES 1e-9 // of the unit: a slack inequality this near its target holds when pulled further
-#define SENSITIVITY_DEPENDENT                                                                                \
-    "jacobian: two actuators ask for the same thing, their targets depend on each other"
+#define SENSITIVITY_DEPENDENT "jacobian: the prescribed values of two actuators are not independent"
 
 static bool sensitivity_one_sided(pl_problem *p, const pl_state *state)
 {
@@ -183,7 +182,7 @@ static pl_status sensitivity_solve_lagging(pl_problem *p, const double *x, const
     for (int round = 0; status == PL_OK && change > SENSITIVITY_CHANGE; ++round) {
         if (round == SENSITIVITY_ROUNDS) {
             status = pl_fail(err, PL_FAILED,
-                             "jacobian: the pressure on an open surface leaves no derivative to be found");
+                             "jacobian: there is no derivative with the pressure on an open surface");
             break;
         }
         sensitivity_lag(p, x, dx, side, b);

@@ -118,7 +118,7 @@ pl_status problem_number(pl_problem *p, pl_error *err)
     pl_free(start);
     pl_free(order);
     return p->unknowns.n > 0 ? PL_OK
-                             : pl_fail(err, PL_BAD_INPUT, "problem: nothing can move: every vertex is held");
+                             : pl_fail(err, PL_BAD_INPUT, "problem: nothing can move: every vertex is fixed");
 }
 
 void pl_problem_gather(const pl_problem *p, const double *full, const double *x, double *u)

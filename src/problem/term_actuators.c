@@ -167,7 +167,7 @@ static pl_status actuators_check(const void *self, const pl_problem *p, const do
         }
         if (drive_mode_of(a) == MODE_CONSTRAINT && goal <= 0) {
             return pl_fail(err, PL_BAD_INPUT,
-                           "actuator '%s': the command asks for a measure of %g, must be > 0 (at rest %g)",
+                           "actuator '%s': the command prescribes a measure of %g, must be > 0 (at rest %g)",
                            a->name, goal, a->rest);
         }
     }

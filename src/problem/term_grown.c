@@ -112,12 +112,11 @@ static pl_status grown_region(const pl_problem *p, const pl_actuator *a, pl_func
 {
     const double *rest = p->robot->region_rest + 2 * a->region;
     if (!(a->modulus > 0) || rest[0] != 1 || rest[1] != 1) {
-        return pl_fail(
-            err, PL_BAD_INPUT,
-            "actuator '%s': ratios are minimised jointly (distribution: joint) for elements given by a "
-            "modulus alone; region '%s' has %s",
-            a->name, p->mesh.region_name[a->region],
-            a->modulus > 0 ? "a stress-free shape of its own" : "a material");
+        return pl_fail(err, PL_BAD_INPUT,
+                       "actuator '%s': ratios are minimised jointly (distribution: joint) only for elements "
+                       "given by a modulus; region '%s' has %s",
+                       a->name, p->mesh.region_name[a->region],
+                       a->modulus > 0 ? "a stress-free shape of its own" : "a material");
     }
     pl_status status = PL_OK;
     for (int b = 0; b < p->elements->block_count; ++b) {

@@ -152,21 +152,20 @@ static pl_status growth_check(const void *self, const pl_problem *p, const doubl
             return pl_fail(err, PL_BAD_INPUT, "actuator '%s': the command is infinite", a->name);
         }
         if (a->kind == PL_CABLE && goal > 1) {
-            return pl_fail(
-                err, PL_BAD_INPUT,
-                "actuator '%s': the command asks for %g of the rest length, and a cable cannot push: "
-                "expected at most 1",
-                a->name, goal);
+            return pl_fail(err, PL_BAD_INPUT,
+                           "actuator '%s': the command prescribes %g of the rest length, but a cable cannot "
+                           "push: expected at most 1",
+                           a->name, goal);
         }
         if (g->drawn && !(goal > grown_least(g))) {
             return pl_fail(
                 err, PL_BAD_INPUT,
-                "actuator '%s': the command asks for a ratio of %g; its elements can grow above %g only",
+                "actuator '%s': the command prescribes a ratio of %g; for its elements it must be above %g",
                 a->name, goal, grown_least(g));
         }
         if (goal <= 0) {
             return pl_fail(err, PL_BAD_INPUT,
-                           "actuator '%s': the command asks for a measure of %g, must be > 0 (at rest %g)",
+                           "actuator '%s': the command prescribes a measure of %g, must be > 0 (at rest %g)",
                            a->name, goal, a->rest);
         }
     }
@@ -307,11 +306,11 @@ static pl_status growth_derivative(void *self, pl_problem *p, const pl_state *st
         const bool material = q->kind == PL_PARAMETER_MATERIAL && g->a->region >= 0 &&
                               p->robot->region_material[g->a->region] == q->index;
         if (g->drawn && material) {
-            return pl_fail(
-                err, PL_BAD_INPUT,
-                "jacobian: no derivative by the material of elements whose ratios are minimised jointly "
-                "('%s')",
-                p->robot->material_name[q->index]);
+            return pl_fail(err, PL_BAD_INPUT,
+                           "jacobian: no derivative with respect to the material of elements whose ratios "
+                           "are minimised jointly "
+                           "('%s')",
+                           p->robot->material_name[q->index]);
         }
         const double slope = growth_slope(g, q);
         if (slope != 0) {

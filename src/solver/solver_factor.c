@@ -156,7 +156,8 @@ pl_status pl_factor_reanalyse(pl_factor *factor, const pl_sparse *matrix, pl_err
 {
     pl_status status = factor_check_pattern(matrix, err);
     if (status == PL_OK && matrix->n != factor->n) {
-        status = pl_fail(err, PL_BAD_INPUT, "solver: the matrix has %d unknowns, the factor was made for %d",
+        status = pl_fail(err, PL_BAD_INPUT,
+                         "solver: the matrix has %d unknowns, but the factor was created for %d",
                          (int)matrix->n, (int)factor->n);
     }
     if (status != PL_OK) {

@@ -145,8 +145,7 @@ pl_status solver_groups_order(const solver_groups *groups, int32_t *order, pl_er
 {
     const int64_t edges = groups->start[groups->count];
     if (edges > INT32_MAX) {
-        return pl_fail(err, PL_BAD_INPUT,
-                       "solver: the graph of groups has %lld edges, at most %d can be ordered",
+        return pl_fail(err, PL_BAD_INPUT, "solver: the graph of groups has %lld edges, the limit is %d",
                        (long long)edges, INT32_MAX);
     }
     if (groups->count < 3 || edges == 0) {

@@ -101,7 +101,7 @@ static pl_status plan_scatter(const pl_sparse *matrix, front_tree *t, pl_error *
 {
     const int64_t entries = matrix->start[matrix->n];
     if (entries > INT32_MAX) {
-        return pl_fail(err, PL_BAD_INPUT, "solver: %lld entries, at most %d are handled", (long long)entries,
+        return pl_fail(err, PL_BAD_INPUT, "solver: %lld entries, the limit is %d", (long long)entries,
                        INT32_MAX);
     }
     const size_t n = (size_t)t->n;

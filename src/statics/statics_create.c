@@ -41,8 +41,9 @@ static pl_status options_check(const pl_statics_options *o, pl_error *err)
                        o->iteration_limit, o->increment_limit);
     }
     if (o->distribution != PL_RATIOS_UNIFORM && o->distribution != PL_RATIOS_JOINT) {
-        return pl_fail(err, PL_BAD_INPUT,
-                       "statics: distribution must be uniform or joint (least_norm derives from no energy)");
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "statics: distribution must be uniform or joint (least_norm does not derive from an energy)");
     }
     if (!(o->time_limit >= 0)) {
         return pl_fail(err, PL_BAD_INPUT, "statics: time_limit is %g s, must be >= 0", o->time_limit);

@@ -171,34 +171,33 @@ static void solve_explain(pl_statics *s, const way *w, descent_end end, pl_stati
 {
     const double percent = 100 * w->at;
     if (s->stopped) {
-        say(report, PL_STOPPED,
-            "interrupted at %.1f %% of the way; the state holds the last equilibrium found", percent);
+        say(report, PL_STOPPED, "interrupted at %.1f %% of the load; the state is the last equilibrium found",
+            percent);
     } else if (s->options.time_limit > 0 && pl_seconds() - s->started > s->options.time_limit) {
-        say(report, PL_ITERATION_LIMIT, "the time limit of %g s was reached at %.1f %% of the way",
+        say(report, PL_ITERATION_LIMIT, "the time limit of %g s was reached at %.1f %% of the load",
             s->options.time_limit, percent);
     } else if (s->iterations >= s->options.iteration_limit) {
-        say(report, PL_ITERATION_LIMIT, "%d iterations were not enough: %.1f %% of the way is done",
+        say(report, PL_ITERATION_LIMIT, "the iteration limit of %d was reached at %.1f %% of the load",
             s->iterations, percent);
     } else if (s->increments >= s->options.increment_limit) {
-        say(report, PL_STEP_LIMIT, "%d load increments were not enough: %.1f %% of the way is done",
+        say(report, PL_STEP_LIMIT, "the limit of %d load increments was reached at %.1f %% of the load",
             s->increments, percent);
     } else if (w->unstable || w->tangent > TUNE_LIMIT_TANGENT * w->tangent_first) {
         say(report, PL_LIMIT_POINT,
-            "the body becomes unstable at %.1f %% of the way (a limit point: it would snap or balloon); "
-            "drive it by volume or "
-            "length to go through",
+            "the body becomes unstable at %.1f %% of the load (a limit point: it would snap or balloon); "
+            "drive it by volume or length to pass it",
             percent);
     } else if (w->infeasible) {
-        say(report, PL_INFEASIBLE, "a target length or volume cannot be met beyond %.1f %% of the way",
+        say(report, PL_INFEASIBLE, "a prescribed length or volume cannot be met beyond %.1f %% of the load",
             percent);
     } else if (w->inverted) {
         say(report, PL_INVERTED,
-            "elements turn inside out beyond %.1f %% of the way: the mesh is too coarse there, or the load "
-            "is beyond what the material can carry",
+            "elements are inverted beyond %.1f %% of the load: the mesh is too coarse there, or the load "
+            "exceeds what the material can carry",
             percent);
     } else {
         say(report, end == DESCENT_LIMIT ? PL_ITERATION_LIMIT : PL_STEP_LIMIT,
-            "no equilibrium was found beyond %.1f %% of the way, however small the step", percent);
+            "no equilibrium was found beyond %.1f %% of the load, even with the smallest increment", percent);
     }
 }
 
@@ -380,7 +379,7 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
     }
     if (w.at >= 1 && pl_problem_lags(s->problem) && solve_settle(s, x, &D, &local) != DESCENT_DONE) {
         say(report, s->stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
-            "the pressure on an open surface does not settle: its rim moves too easily under it");
+            "the pressure on an open surface does not converge: its rim is too compliant");
     } else if (w.at >= 1) {
         say(report, PL_SOLVED, "equilibrium found");
     } else {
@@ -401,7 +400,7 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
     report->load_reached = w.at;
     solve_measure(s, x, &D, report);
     if (report->outcome == PL_SOLVED && !(report->constraint_error < TUNE_GAP_REPORTED)) {
-        say(report, PL_INFEASIBLE, "a target length or volume is missed by %.1e of its rest measure",
+        say(report, PL_INFEASIBLE, "the error of a prescribed length or volume is %.1e of its rest value",
             report->constraint_error);
     }
     if (s->problem->linear.has_factor && s->problem->linear.blend == 0) {

@@ -99,7 +99,7 @@ expect_words err.txt "far.csv:2: no body point within"
 run ik reduced --target 0,0,200 --iterations 1 --time-limit 0.000001ms
 expect_words err.txt "the nearest point found is 0.000,0.000,206.000"
 expect_status 2 ik reduced --target 0,0,200 --max-tension 3N
-expect_words err.txt "does not know it"
+expect_words err.txt "has no efforts"
 expect_status 2 ik reduced --target 0,0,200 --least effort
 expect_status 2 ik reduced --target 1e200,0,0
 expect_words err.txt "1e+200"

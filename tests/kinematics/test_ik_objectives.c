@@ -247,15 +247,15 @@ static void test_refusals(void **state)
     const pl_effort_bound unknown = {.actuator = 1, .low = 0, .high = 1};
     options.effort = &unknown;
     a.effort[1] = NAN;
-    refuse(model, &o, &options, "does not know it");
+    refuse(model, &o, &options, "has no efforts");
     options = pl_ik_options_default();
     pl_objective least = pl_objective_default(PL_OBJECTIVE_EFFORT);
     least.index = 1;
-    refuse(model, &least, &options, "knows none here");
+    refuse(model, &least, &options, "not available for a model");
     options = pl_ik_options_default();
     const bool hold[3] = {true, true, true};
     options.hold = hold;
-    refuse(model, &o, &options, "no command may move");
+    refuse(model, &o, &options, "no command is free");
     pl_model_destroy(model);
 
     // a command without a range is refused by name unless bounds are given
