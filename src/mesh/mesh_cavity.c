@@ -3,7 +3,8 @@
 // blocked by the body: nearly all inside a cavity, half at the mouth of an inlet, little on the skin. The
 // share is smoothed along the surface but not over sharp edges, so that the rim settles on one, and the
 // cavity is what the faces seen from the point reach through faces that are mostly enclosed. Inlet walls
-// count to the cavity up to the mouth.
+// count to the cavity up to the mouth. The shares are the slow part (64 rays per face) and do not depend on
+// the point: they are computed once per mesh and kept with it.
 #include "base/threads.h"
 #include "mesh/mesh_impl.h"
 
@@ -23,15 +24,13 @@ typedef struct cavity_work {
     int32_t piece_count;
     uint8_t *seen; // from the eye
     uint8_t *inside;
-    double *normal; // 3 per face, unit length
-    double *area, *share, *share_new;
     int32_t *queue;
+    const double *sky; // the mesh's own: unit normal, area and smoothed share of blocked sky of each face
 } cavity_work;
 
 static void cavity_clear(cavity_work *w)
 {
-    void *const block[] = {w->neighbour, w->piece, w->seen,      w->inside, w->normal,
-                           w->area,      w->share, w->share_new, w->queue};
+    void *const block[] = {w->neighbour, w->piece, w->seen, w->inside, w->queue};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
@@ -44,13 +43,8 @@ static bool cavity_init(cavity_work *w)
     w->piece = PL_NEW_ARRAY(int32_t, n);
     w->seen = PL_NEW_ARRAY(uint8_t, n);
     w->inside = PL_NEW_ARRAY(uint8_t, n);
-    w->normal = PL_NEW_ARRAY(double, 3 * n);
-    w->area = PL_NEW_ARRAY(double, n);
-    w->share = PL_NEW_ARRAY(double, n);
-    w->share_new = PL_NEW_ARRAY(double, n);
     w->queue = PL_NEW_ARRAY(int32_t, n);
-    return w->neighbour && w->piece && w->seen && w->inside && w->normal && w->area && w->share &&
-           w->share_new && w->queue;
+    return w->neighbour && w->piece && w->seen && w->inside && w->queue;
 }
 
 // Directions spread evenly over the sphere (Fibonacci lattice), turned off the axes of typical meshes.
@@ -158,10 +152,14 @@ static pl_status cavity_closed(const cavity_work *w, int64_t **face, int64_t *co
 
 // ---- a cavity with openings
 
-// The middle of a face (of its middle triangle, if curved) and its unit normal.
-static void cavity_middle(const cavity_work *w, int64_t f, double middle[3])
+// What is known of a boundary face, 5 numbers: unit normal, area, share of blocked sky.
+#define SKY_AREA 3
+#define SKY_SHARE 4
+
+// The middle of a face (of its middle triangle, if curved), just above it, and its unit normal.
+static void cavity_middle(const cavity_work *w, int64_t f, double normal[3], double middle[3])
 {
-    double x[3 * PL_FACE_NODES_MAX], u[3], v[3], *normal = w->normal + 3 * f;
+    double x[3 * PL_FACE_NODES_MAX], u[3], v[3];
     const int8_t(*split)[3];
     const int parts = pl_face_triangles(pl_mesh_gather_face(w->mesh, w->mesh->boundary[f], x), &split);
     const double *a = x + 3 * split[parts - 1][0], *b = x + 3 * split[parts - 1][1],
@@ -172,76 +170,120 @@ static void cavity_middle(const cavity_work *w, int64_t f, double middle[3])
     const double length = pl_norm3(normal);
     for (int i = 0; i < 3; ++i) {
         normal[i] = length > 0 ? normal[i] / length : 0;
-        // just above the face, by a part of its size
         middle[i] = (a[i] + b[i] + c[i]) / 3 + 1e-4 * sqrt(length) * normal[i];
     }
 }
 
 // The share of the sky above a face, weighted by the cosine, that the body blocks.
-static void cavity_share(cavity_work *w, int64_t f)
+static void cavity_share(const cavity_work *w, int64_t f, double *face)
 {
     double middle[3], blocked = 0, all = 0;
-    cavity_middle(w, f, middle);
+    cavity_middle(w, f, face, middle);
     for (int i = 0; i < CAVITY_FACE_RAYS; ++i) {
         double d[3];
         cavity_direction(i, CAVITY_FACE_RAYS, d);
-        const double cosine = pl_dot3(d, w->normal + 3 * f);
+        const double cosine = pl_dot3(d, face);
         if (cosine > 0.02) {
             all += cosine;
             blocked += pl_mesh_blocks(w->mesh, middle, d, 0) ? cosine : 0;
         }
     }
-    w->share[f] = all > 0 ? blocked / all : 0;
-    w->area[f] = pl_mesh_faces_area(w->mesh, w->mesh->boundary + f, 1);
+    face[SKY_SHARE] = all > 0 ? blocked / all : 0;
+    face[SKY_AREA] = pl_mesh_faces_area(w->mesh, w->mesh->boundary + f, 1);
 }
 
-static bool cavity_smooth_edge(const cavity_work *w, int64_t f, int32_t g)
+static bool cavity_smooth_edge(const double *sky, int64_t f, int32_t g)
 {
-    return g >= 0 && pl_dot3(w->normal + 3 * f, w->normal + 3 * (size_t)g) > CAVITY_SHARP;
+    return g >= 0 && pl_dot3(sky + 5 * f, sky + 5 * (int64_t)g) > CAVITY_SHARP;
+}
+
+// Averages the shares along the surface, not over sharp edges. `next` is scratch.
+static void cavity_smooth(const cavity_work *w, double *sky, double *next)
+{
+    for (int pass = 0; pass < CAVITY_SMOOTHINGS; ++pass) {
+        for (int64_t f = 0; f < w->count; ++f) {
+            const double *face = sky + 5 * f;
+            double sum = 2 * face[SKY_AREA] * face[SKY_SHARE], weight = 2 * face[SKY_AREA];
+            for (int a = 0; a < 4; ++a) {
+                const int32_t g = w->neighbour[4 * f + a];
+                if (cavity_smooth_edge(sky, f, g)) {
+                    sum += sky[5 * (int64_t)g + SKY_AREA] * sky[5 * (int64_t)g + SKY_SHARE];
+                    weight += sky[5 * (int64_t)g + SKY_AREA];
+                }
+            }
+            next[f] = weight > 0 ? sum / weight : 0;
+        }
+        for (int64_t f = 0; f < w->count; ++f) {
+            sky[5 * f + SKY_SHARE] = next[f];
+        }
+    }
+}
+
+// Which pieces enclose space rather than material, by their signed volume: those are cavities as they stand.
+static bool *cavity_hollow(const cavity_work *w, pl_error *err)
+{
+    bool *hollow = PL_NEW_ARRAY(bool, w->piece_count);
+    for (int32_t p = 0; hollow && p < w->piece_count; ++p) {
+        int64_t *face = NULL, count = 0;
+        if (cavity_gather(w, w->piece, p, &face, &count, err) != PL_OK) {
+            pl_free(hollow);
+            return NULL;
+        }
+        hollow[p] = pl_mesh_faces_enclosed(w->mesh, face, count) > 0;
+        pl_free(face);
+    }
+    return hollow;
 }
 
 typedef struct cavity_loop {
-    cavity_work *work;
-    int32_t skin;
+    const cavity_work *work;
+    const bool *hollow; // per piece
+    double *sky;
 } cavity_loop;
 
 static void cavity_share_loop(void *context, int64_t from, int64_t to)
 {
     const cavity_loop *l = context;
     for (int64_t f = from; f < to; ++f) {
-        if (l->work->piece[f] == l->skin) {
-            cavity_share(l->work, f);
+        if (!l->hollow[l->work->piece[f]]) {
+            cavity_share(l->work, f, l->sky + 5 * f);
         }
     }
 }
 
-static void cavity_shares(cavity_work *w, int32_t skin)
+// The shares of all faces that are not in a closed cavity; the mesh keeps them.
+static pl_status cavity_sky(cavity_work *w, pl_error *err)
 {
-    cavity_loop l = {.work = w, .skin = skin};
-    pl_loop(w->count, 64, cavity_share_loop, &l);
-    for (int pass = 0; pass < CAVITY_SMOOTHINGS; ++pass) {
-        for (int64_t f = 0; f < w->count; ++f) {
-            double sum = 2 * w->area[f] * w->share[f], weight = 2 * w->area[f];
-            for (int a = 0; a < 4; ++a) {
-                const int32_t g = w->neighbour[4 * f + a];
-                if (cavity_smooth_edge(w, f, g)) {
-                    sum += w->area[g] * w->share[g];
-                    weight += w->area[g];
-                }
-            }
-            w->share_new[f] = weight > 0 ? sum / weight : 0;
-        }
-        double *const swap = w->share;
-        w->share = w->share_new;
-        w->share_new = swap;
+    w->sky = w->mesh->sky;
+    if (w->sky) {
+        return PL_OK;
     }
+    bool *hollow = cavity_hollow(w, err);
+    double *sky = PL_NEW_ARRAY(double, 5 * w->count), *next = PL_NEW_ARRAY(double, w->count), *none = NULL;
+    const bool room = hollow && sky && next;
+    if (room) {
+        cavity_loop loop = {w, hollow, sky};
+        pl_loop(w->count, 64, cavity_share_loop, &loop);
+        cavity_smooth(w, sky, next);
+        // another thread may have been faster: its numbers are the same
+        if (!atomic_compare_exchange_strong(&((pl_mesh *)w->mesh)->sky, &none, sky)) {
+            pl_free(sky);
+            sky = none;
+        }
+        w->sky = sky;
+    } else {
+        pl_free(sky);
+    }
+    pl_free(hollow);
+    pl_free(next);
+    return room ? PL_OK : pl_fail_memory(err, "mesh: picking a cavity");
 }
 
 // A face most of whose smooth neighbours think otherwise joins them: teeth along the rim go.
 static void cavity_vote(cavity_work *w, int32_t skin)
 {
     for (int64_t f = 0; f < w->count; ++f) {
-        w->inside[f] = w->piece[f] == skin && w->share[f] >= CAVITY_ENCLOSED;
+        w->inside[f] = w->piece[f] == skin && w->sky[5 * f + SKY_SHARE] >= CAVITY_ENCLOSED;
     }
     for (int pass = 0, changed = 1; pass < CAVITY_VOTES && changed; ++pass) {
         changed = 0;
@@ -250,7 +292,7 @@ static void cavity_vote(cavity_work *w, int32_t skin)
             int against = 0;
             for (int a = 0; a < corners; ++a) {
                 const int32_t g = w->neighbour[4 * f + a];
-                against += cavity_smooth_edge(w, f, g) && w->inside[g] != w->inside[f];
+                against += cavity_smooth_edge(w->sky, f, g) && w->inside[g] != w->inside[f];
             }
             if (2 * against > corners && w->piece[f] == skin) {
                 w->inside[f] = !w->inside[f];
@@ -297,7 +339,7 @@ static void cavity_fill_spots(cavity_work *w)
         const int32_t faces = cavity_flood(w, (int32_t)f, label, CAVITY_NO, spot);
         double area = 0;
         for (int32_t i = 0; i < faces; ++i) {
-            area += w->area[w->queue[i]];
+            area += w->sky[5 * (int64_t)w->queue[i] + SKY_AREA];
         }
         if (area > most) {
             most = area;
@@ -322,13 +364,16 @@ static pl_status cavity_open(cavity_work *w, int32_t skin, int met, int64_t **fa
                        "the directions around it, expected more than half",
                        eye[0], eye[1], eye[2], 100 * met / CAVITY_EYE_RAYS);
     }
-    cavity_shares(w, skin);
+    pl_status status = cavity_sky(w, err);
+    if (status != PL_OK) {
+        return status;
+    }
     cavity_vote(w, skin);
     const int64_t reached = cavity_reach(w, skin);
     if (reached > 0) {
         cavity_fill_spots(w);
     }
-    pl_status status = cavity_gather(w, w->piece, CAVITY_YES, face, count, err);
+    status = cavity_gather(w, w->piece, CAVITY_YES, face, count, err);
     if (status == PL_OK && (*count == 0 || !(pl_mesh_faces_enclosed(w->mesh, *face, *count) > 0))) {
         pl_free(*face);
         *face = NULL;

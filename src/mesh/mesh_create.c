@@ -35,6 +35,7 @@ void pl_mesh_destroy(pl_mesh *mesh)
         pl_free(block[i]);
     }
     pl_mesh_trees_destroy(mesh->trees);
+    pl_free(mesh->sky);
     pl_free(mesh);
 }
 

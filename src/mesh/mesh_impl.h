@@ -22,6 +22,7 @@ struct pl_mesh {
     double low[3], high[3];
     pl_mesh_fit fit;                // all zero where the mesh is the part
     _Atomic(pl_mesh_trees *) trees; // built when first needed
+    _Atomic(double *) sky;          // 5 per boundary face, when first needed (see mesh_cavity.c)
 };
 
 // A face's key in a table of width 4: sorted corners, -1 in front for triangles.
