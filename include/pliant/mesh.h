@@ -264,6 +264,7 @@ typedef struct pl_mesh_source {
     double unit;      // mm per unit of the file; 0 if not given
     double size;      // target edge length in mm; 0: chosen from wall thickness
     int order;        // 1 or 2
+    bool accept;      // take the mesh even when it differs from its part beyond the limits
     bool fill;        // mesh closed cavities too, as regions with the names of their surfaces
     const char *file; // the robot file and line of the block, for messages
     int line;

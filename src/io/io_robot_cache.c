@@ -1,9 +1,14 @@
-// Meshes made here are kept beside the robot file, in `.pliant/<hash>.vtu`, under a hash of what they were
-// made from: the source, the bytes of its files, the program's version. A cache that cannot be read or
-// written is no cache.
+// Meshes made here are kept beside the robot file, in `.pliant/<hash>.mesh`, under a hash of what they were
+// made from: the source, the bytes of its files, the program's version. The file carries that hash and a
+// checksum (see mesh_pack.c), so that a damaged file, or one of another mesh under this name, is not believed
+// but made anew. A cache that cannot be read or written is no cache.
 #include <stdio.h>
 #include <sys/stat.h>
+#include "base/base.h"
 #include "io/io_robot.h"
+#include "mesh/mesh.h"
+
+#define CACHE_REVISION "/3" // raised when the mesher makes other meshes from the same source
 
 static uint64_t cache_text(uint64_t h, const char *text)
 {
@@ -26,7 +31,7 @@ static bool cache_file(uint64_t *h, const char *path)
 
 static bool cache_hash(const pl_mesh_source *s, uint64_t *out)
 {
-    uint64_t h = cache_text(PL_HASH_SEED, PL_VERSION);
+    uint64_t h = cache_text(PL_HASH_SEED, PL_VERSION CACHE_REVISION);
     const int64_t whole[] = {s->kind, s->part_count, s->parameter_count, s->order + 16 * s->fill};
     const double real[] = {s->unit, s->size};
     h = pl_hash_bytes(h, whole, sizeof whole);
@@ -54,22 +59,46 @@ static bool cache_hash(const pl_mesh_source *s, uint64_t *out)
     return s->kind != PL_SOURCE_STEP || cache_file(out, s->path);
 }
 
+static bool cache_read(const char *path, uint64_t key, pl_mesh **out)
+{
+    char *data = NULL;
+    size_t bytes = 0;
+    if (pl_file_read(path, &data, &bytes, NULL) != PL_OK) {
+        return false;
+    }
+    const bool good = pl_mesh_unpack(data, bytes, key, out, NULL) == PL_OK;
+    if (!good) {
+        pl_log(1, "%s is damaged or of another mesh; the mesh is made anew", path);
+    }
+    pl_file_free(data);
+    return good;
+}
+
+static void cache_write(const char *folder, const char *path, uint64_t key, const pl_mesh *mesh)
+{
+    pl_text bytes = {0};
+    if (pl_mesh_pack(mesh, key, &bytes)) {
+        mkdir(folder, 0777);
+        pl_file_write(path, bytes.data, bytes.length, NULL);
+    }
+    pl_text_clear(&bytes);
+}
+
 pl_status io_cache_build(io_robot_file *f, const pl_mesh_source *source, const pl_load_options *options,
                          pl_mesh **out, pl_findings *findings, pl_error *err)
 {
     uint64_t hash = 0;
     const char *path = NULL, *folder = io_arena_format(&f->arena, "%s.pliant", f->folder);
     if (!options->no_cache && f->has_path && folder && cache_hash(source, &hash)) {
-        path = io_arena_format(&f->arena, "%s/%016llx.vtu", folder, (unsigned long long)hash);
+        path = io_arena_format(&f->arena, "%s/%016llx.mesh", folder, (unsigned long long)hash);
     }
-    if (path && pl_mesh_read_vtu(path, 1, out, NULL, NULL) == PL_OK) {
+    if (path && cache_read(path, hash, out)) {
         return PL_OK;
     }
     const pl_mesher *mesher = options->mesher;
     const pl_status status = mesher->build(mesher->user, source, options->progress, out, findings, err);
     if (status == PL_OK && path) {
-        mkdir(folder, 0777);
-        pl_mesh_write_vtu(*out, path, PL_VTU_RAW, NULL);
+        cache_write(folder, path, hash, *out);
     }
     return status;
 }

@@ -60,6 +60,9 @@ void pl_rims_clear(pl_rims *rims);
 bool pl_mesh_pack(const pl_mesh *mesh, uint64_t key, pl_text *out);
 pl_status pl_mesh_unpack(const void *data, size_t bytes, uint64_t key, pl_mesh **out, pl_error *err);
 
+// The same mesh with its vertices elsewhere; refused when an element would be inverted.
+pl_status pl_mesh_moved(const pl_mesh *mesh, const double *position, pl_mesh **out, pl_error *err);
+
 // Notes how the mesh compares with its part, before anyone else sees it.
 void pl_mesh_set_fit(pl_mesh *mesh, const pl_mesh_fit *fit);
 

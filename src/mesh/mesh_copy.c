@@ -173,6 +173,13 @@ pl_status pl_mesh_raise(const pl_mesh *mesh, pl_mesh **out, pl_error *err)
     return status;
 }
 
+pl_status pl_mesh_moved(const pl_mesh *mesh, const double *position, pl_mesh **out, pl_error *err)
+{
+    pl_mesh_def def = copy_def(&mesh->view);
+    def.position = position;
+    return copy_build(mesh, &def, copy_faces(mesh->view.surface_face), out, err);
+}
+
 // Numbers the corner vertices in their old order: new_of[old] or -1, vertex_of[new]. Returns their count.
 static int32_t corners_number(const pl_mesh_view *v, int32_t *new_of, int32_t *vertex_of)
 {

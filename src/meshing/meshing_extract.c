@@ -369,18 +369,19 @@ static pl_status extract_surfaces(extraction *x, pl_error *err)
 // A wall followed closely by a coarse quadratic tet leaves it nearly folded at one end, and a robot that
 // deforms then folds it for good. Such an element gives up half of its edges' bulge, again and again until it
 // is sound; the wall is followed a little less there.
-static void extract_relax(extraction *x)
+void meshing_relax(int32_t element_count, const uint8_t *kind, const int64_t *node_start,
+                   const int32_t *nodes, double *position)
 {
     for (int pass = 0; pass < 10; ++pass) {
         int32_t bent = 0;
-        for (int32_t e = 0; e < x->element_count; ++e) {
-            const int32_t *node = x->node + x->node_start[e];
+        for (int32_t e = 0; e < element_count; ++e) {
+            const int32_t *node = nodes + node_start[e];
             double X[3 * PL_ELEMENT_NODES_MAX];
-            if (x->kind[e] != PL_TET10) {
+            if (kind[e] != PL_TET10) {
                 continue;
             }
             for (int a = 0; a < 10; ++a) {
-                memcpy(X + 3 * a, x->position + 3 * (int64_t)node[a], 3 * sizeof *X);
+                memcpy(X + 3 * a, position + 3 * (int64_t)node[a], 3 * sizeof *X);
             }
             const double corners = 6 * pl_element_volume(PL_TET4, X);
             if (corners <= 0 || pl_jacobian_bound(PL_TET10, X) >= RELAX_BOUND * corners) {
@@ -392,7 +393,7 @@ static void extract_relax(extraction *x)
                 pl_element_edge_nodes(PL_TET10, k, edge);
                 for (int i = 0; i < 3; ++i) {
                     const double chord = 0.5 * (X[3 * edge[0] + i] + X[3 * edge[1] + i]);
-                    double *mid = &x->position[3 * (int64_t)node[edge[2]] + i];
+                    double *mid = &position[3 * (int64_t)node[edge[2]] + i];
                     *mid = pass < 8 ? 0.5 * (*mid + chord) : chord;
                 }
             }
@@ -420,7 +421,7 @@ static pl_status extract_all(extraction *x, pl_mesh **out, pl_mesh_report *repor
         return status;
     }
     if (x->options->relax) {
-        extract_relax(x);
+        meshing_relax(x->element_count, x->kind, x->node_start, x->node, x->position);
     }
     const pl_mesh_def def = {
         .vertex_count = (int32_t)x->node_count,

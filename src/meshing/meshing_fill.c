@@ -449,6 +449,8 @@ pl_status pl_meshing_fill(pl_mesh **mesh, double size, const pl_progress *progre
     pl_mesh *whole = NULL;
     const pl_status status = meshing_isolate(&job, progress, &whole, findings, err);
     if (status == PL_OK && whole) {
+        const pl_mesh_fit fit = pl_mesh_get_fit(*mesh);
+        pl_mesh_set_fit(whole, &fit);
         pl_mesh_destroy(*mesh);
         *mesh = whole;
     }

@@ -44,6 +44,9 @@ typedef struct extract_options {
 } extract_options;
 pl_status meshing_extract(gmsh_session *g, const extract_options *options, pl_mesh **out,
                           pl_mesh_report *report, pl_error *err);
+// Draws mid-edge nodes back towards their chords where quadratic tets are badly bent.
+void meshing_relax(int32_t element_count, const uint8_t *kind, const int64_t *node_start, const int32_t *node,
+                   double *position);
 // Copies what pl_mesh_create repaired into the findings.
 void meshing_report_findings(const pl_mesh_report *report, const char *source, pl_findings *findings);
 
@@ -95,6 +98,11 @@ typedef struct size_field {
 // shape. *thinnest is the thickness that 2 % of the boundary stay below (infinite for a body without walls).
 pl_status size_field_init(const pl_mesh *mesh, double size, double factor, size_field *f, double *thinnest,
                           pl_error *err);
+// The same by hand: the whole size everywhere, lowered at points (to `finest` at least), then graded.
+pl_status size_field_begin(size_field *f, const double low[3], const double high[3], double size,
+                           double finest, pl_error *err);
+void size_field_lower(size_field *f, const double x[3], double s);
+void size_field_end(size_field *f);
 double size_field_at(const size_field *f, const double x[3]);
 void size_field_clear(size_field *f);
 
@@ -103,8 +111,9 @@ void size_field_clear(size_field *f);
 // are straight.
 typedef struct volume_options {
     const char *source;
-    double size;  // mm, the largest edge wanted
-    double walls; // largest edge in a wall, in wall thicknesses; 0: walls are not looked for
+    double size;             // mm, the largest edge wanted
+    double walls;            // largest edge in a wall, in wall thicknesses; 0: walls are not looked for
+    const size_field *field; // sizes known already; walls are then not looked for
     int order;
     bool keep_surface; // the surface mesh is there already and stays
     bool follow;

@@ -1,12 +1,11 @@
 // From closed surfaces to a volume mesh. The parts are checked first, because Gmsh names no triangle when it
 // fails; then the cells between them are found and named, and their walls are handed to Gmsh: remeshed to the
-// size asked for, or as they are when they are good already.
+// size asked for (by Gmsh or by ourselves), or as they are when they are good already.
 #include <stdio.h>
 #include "mesh/mesh.h"
 #include "meshing/meshing_cells.h"
 #include "meshing/meshing_child.h"
-
-#define PARTS_ANGLE (40 * PL_PI / 180) // edges sharper than this stay edges when a surface is remeshed
+#include "meshing/meshing_part.h"
 
 // ---- checks
 pl_status meshing_refuse(const pl_findings *found, pl_findings *findings, pl_error *err)
@@ -238,7 +237,7 @@ static bool walls_remesh(walls *w, bool *fits)
     if (!walls_add_nodes(w) || !walls_add(w, 1, -1)) {
         return false;
     }
-    GMSH(w->g, gmshModelMeshClassifySurfaces(PARTS_ANGLE, 1, 1, PL_PI, 1, &w->g->ierr));
+    GMSH(w->g, gmshModelMeshClassifySurfaces(PART_ANGLE, 1, 1, PL_PI, 1, &w->g->ierr));
     int *surface = NULL;
     size_t surface_n = 0;
     GMSH(w->g, gmshModelGetEntities(&surface, &surface_n, 2, &w->g->ierr));
@@ -311,41 +310,31 @@ static pl_status walls_volumes(walls *w, pl_error *err)
     return status;
 }
 
-// ---- size and quality of the triangles as given
-typedef struct triangles {
-    double length;    // largest dimension, mm
-    double mean_edge; // mm
-    bool good;        // hardly any triangle is thin
-} triangles;
-
-// Quality 4 sqrt(3) A / (a^2 + b^2 + c^2): 1 for the regular triangle.
-static triangles parts_measure(const cells *c)
+// ---- quality of the triangles as given
+// Whether triangles can stay as they are: hardly one is thin, and their edges fit the sizes wanted. Quality
+// is 4 sqrt(3) A / (a^2 + b^2 + c^2): 1 for the regular triangle.
+static bool parts_good(const cells *c, const size_field *f)
 {
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, sum = 0;
     int32_t thin = 0;
+    double ratio = 0;
     for (int32_t t = 0; t < c->triangle_count; ++t) {
         const double *x[3];
         double u[3], v[3], n[3], squares = 0;
         for (int k = 0; k < 3; ++k) {
             x[k] = c->position + 3 * (int64_t)c->corner[3 * (int64_t)t + k];
-            for (int i = 0; i < 3; ++i) {
-                low[i] = fmin(low[i], x[k][i]);
-                high[i] = fmax(high[i], x[k][i]);
-            }
         }
         for (int k = 0; k < 3; ++k) {
             const double edge = pl_distance3(x[k], x[(k + 1) % 3]);
-            sum += edge;
             squares += edge * edge;
+            ratio += edge / size_field_at(f, x[k]);
         }
         pl_sub3(x[1], x[0], u);
         pl_sub3(x[2], x[0], v);
         pl_cross3(u, v, n);
         thin += 2 * sqrt(3) * pl_norm3(n) < 0.3 * squares;
     }
-    return (triangles){.length = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2])),
-                       .mean_edge = sum / (3.0 * c->triangle_count),
-                       .good = thin * 100 < c->triangle_count};
+    ratio /= 3.0 * c->triangle_count;
+    return thin * 100 < c->triangle_count && ratio > 0.6 && ratio < 1.4;
 }
 
 static pl_status parts_mesh(const cells *c, bool keep, volume_options options, const pl_progress *progress,
@@ -378,34 +367,87 @@ static pl_status parts_mesh(const cells *c, bool keep, volume_options options, c
     return status;
 }
 
-// Remeshed to size, or as the triangles are: when they are good and of the size wanted, or when Gmsh cannot.
+// A mesh on one of three surfaces, drawn onto the part and compared with it.
+typedef enum parts_way { PARTS_AS_GIVEN, PARTS_GMSH, PARTS_OURS } parts_way;
+
+static pl_status parts_make(const cells *c, const part_shape *part, parts_way way, volume_options options,
+                            const pl_progress *progress, pl_mesh **out, pl_findings *findings, pl_error *err)
+{
+    cells own = {0};
+    pl_status status = PL_OK;
+    if (way == PARTS_OURS) {
+        status = meshing_stage(progress, 0.2, "meshing the surfaces anew", err);
+        status = status == PL_OK ? part_remesh(part, c, options.field, &own, err) : status;
+    }
+    if (status == PL_OK) {
+        status = parts_mesh(way == PARTS_OURS ? &own : c, way != PARTS_GMSH, options, progress, out, findings,
+                            err);
+    }
+    cells_clear(&own);
+    if (status == PL_OK && options.order == 2) {
+        status = part_follow(part, out, err);
+    }
+    if (status == PL_OK) {
+        status = part_measure(part, *out, err);
+    }
+    if (status != PL_OK) {
+        pl_mesh_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+// How bad a mesh is: 1 is the limit in volume (5 %), distance (half a wall or size) or mean quality (0.3).
+static double parts_badness(const pl_mesh *mesh, double size)
+{
+    const pl_mesh_fit fit = pl_mesh_get_fit(mesh);
+    const pl_mesh_quality quality = pl_mesh_measure_quality(mesh);
+    const double near = 0.5 * (fit.wall > 0 ? fmin(fit.wall, size) : size);
+    return fmax(fabs(fit.mesh_volume / fit.part_volume - 1) / 0.05,
+                fmax(fit.distance / near, 0.3 / fmax(quality.mean, 1e-3)));
+}
+
+// The triangles as given where they are good and of the size wanted; otherwise remeshed by Gmsh and, where
+// that fails, stops the mesher, or gives a mesh that is not the part, by our own remesher.
 static pl_status parts_fill(const cells *c, double size, int order, const pl_progress *progress,
                             pl_mesh **out, pl_findings *findings, pl_error *err)
 {
-    const triangles t = parts_measure(c);
+    part_shape part;
+    pl_status status = part_init(&part, c, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    size_field field = {0};
     volume_options options = {
-        .source = "parts",
-        .size = size > 0 ? size : t.length / 10,
-        .walls = size > 0 ? 2 : 1.3,
-        .order = order,
-    };
-    const bool fine = size > 0 ? t.mean_edge > 0.6 * size && t.mean_edge < 1.4 * size
-                               : t.mean_edge > t.length / 60 && t.mean_edge < 0.14 * t.length;
-    if (t.good && fine) {
-        options.size = fmax(options.size, t.mean_edge);
-        return parts_mesh(c, true, options, progress, out, findings, err);
+        .source = "parts", .size = size > 0 ? size : part.length / 10, .order = order, .field = &field};
+    status = part_size_field(&part, options.size, size > 0 ? 2 : 1.3, &field, err);
+    if (status == PL_OK && parts_good(c, &field)) {
+        status = parts_make(c, &part, PARTS_AS_GIVEN, options, progress, out, findings, err);
+    } else if (status == PL_OK) {
+        pl_mesh *first = NULL;
+        pl_error why = {0};
+        status = meshing_attempt() > 0
+                     ? PL_FAILED
+                     : parts_make(c, &part, PARTS_GMSH, options, progress, &first, NULL, &why);
+        const double bad = first ? parts_badness(first, options.size) : INFINITY;
+        if (status == PL_INTERRUPTED || status == PL_NO_MEMORY) {
+            pl_fail(err, status, "%s", why.text);
+        } else if (bad > 0.5) {
+            pl_log(1, "parts: Gmsh's surface is %.2g of the limit off (%s)", bad, why.text);
+            status = parts_make(c, &part, PARTS_OURS, options, progress, out, findings, err);
+        }
+        // whichever is better
+        if (first && (!*out || parts_badness(*out, options.size) > bad)) {
+            pl_mesh_destroy(*out);
+            *out = first;
+            first = NULL;
+            status = PL_OK;
+        }
+        pl_mesh_destroy(first);
     }
-    pl_error why = {0};
-    pl_status status = parts_mesh(c, false, options, progress, out, findings, &why);
-    if (status == PL_BAD_INPUT) {
-        pl_log(1, "%s", why.text);
-        pl_findings_add(findings, PL_NOTE, NULL, 0,
-                        "the surfaces could not be remeshed (%s); the triangles are used as they are",
-                        why.text);
-        pl_findings_advise(findings, "export the parts with finer, more uniform triangles, or use STEP");
-        return parts_mesh(c, true, options, progress, out, findings, err);
-    }
-    return status == PL_OK ? PL_OK : pl_fail(err, status, "%s", why.text);
+    size_field_clear(&field);
+    part_clear(&part);
+    return status;
 }
 
 static bool parts_any_filled(const cells *c)

@@ -40,15 +40,16 @@ void size_field_clear(size_field *f)
     *f = (size_field){0};
 }
 
-static pl_status size_grid(const pl_mesh *mesh, double size, size_field *f, pl_error *err)
+pl_status size_field_begin(size_field *f, const double low[3], const double high[3], double size,
+                           double finest, pl_error *err)
 {
-    double high[3], volume = 1;
-    pl_mesh_bounds(mesh, f->low, high);
+    double volume = 1;
+    *f = (size_field){0};
     for (int a = 0; a < 3; ++a) {
-        f->low[a] -= size / 2;
+        f->low[a] = low[a] - size / 2;
         volume *= high[a] - f->low[a] + size / 2;
     }
-    f->spacing = fmax(size / 3, cbrt(volume / SIZE_CELLS_MAX));
+    f->spacing = fmax(fmin(size / 3, finest), cbrt(volume / SIZE_CELLS_MAX));
     int64_t total = 1;
     for (int a = 0; a < 3; ++a) {
         f->count[a] = 2 + (int)((high[a] + size / 2 - f->low[a]) / f->spacing);
@@ -62,7 +63,7 @@ static pl_status size_grid(const pl_mesh *mesh, double size, size_field *f, pl_e
 }
 
 // Lowers the grid points around x to s, more with distance.
-static void size_lower(size_field *f, const double x[3], double s)
+void size_field_lower(size_field *f, const double x[3], double s)
 {
     int base[3];
     for (int a = 0; a < 3; ++a) {
@@ -77,7 +78,7 @@ static void size_lower(size_field *f, const double x[3], double s)
 }
 
 // Limits the slope: forward and backward passes along each axis, twice.
-static void size_sweep(size_field *f)
+void size_field_end(size_field *f)
 {
     const double step = SIZE_SLOPE * f->spacing;
     for (int pass = 0; pass < 2; ++pass) {
@@ -146,28 +147,28 @@ pl_status size_field_init(const pl_mesh *mesh, double size, double factor, size_
                           pl_error *err)
 {
     *f = (size_field){0};
+    double low[3], high[3];
+    pl_mesh_bounds(mesh, low, high);
     const int64_t *face = NULL;
     const int64_t count = pl_mesh_boundary(mesh, &face);
     double *wall = PL_NEW_ARRAY(double, count);
     pl_status status = wall ? pl_mesh_prepare_trees(mesh, err) : pl_fail_memory(err, "the size field");
     if (status == PL_OK) {
-        status = size_grid(mesh, size, f, err);
+        status = size_field_begin(f, low, high, size, size / 3, err);
     }
     if (status != PL_OK) {
         pl_free(wall);
         return status;
     }
-    double low[3], high[3];
-    pl_mesh_bounds(mesh, low, high);
     const double reach = pl_distance3(low, high);
     for (int64_t i = 0; i < count; ++i) {
         double centre[3];
         wall[i] = size_thickness(mesh, face[i], reach, centre);
         if (factor * wall[i] < size) {
-            size_lower(f, centre, fmax(factor * wall[i], size / 5));
+            size_field_lower(f, centre, fmax(factor * wall[i], size / 5));
         }
     }
-    size_sweep(f);
+    size_field_end(f);
     // one face in fifty may be an odd corner
     qsort(wall, (size_t)count, sizeof *wall, size_compare);
     *thinnest = wall[count / 50];

@@ -1,4 +1,6 @@
 // The last stages, common to all sources: sizes, surface mesh, volume mesh, order, extraction.
+#include <stdlib.h>
+#include "mesh/mesh.h"
 #include "meshing/meshing_child.h"
 #include "meshing/meshing_impl.h"
 
@@ -249,6 +251,89 @@ static pl_status volume_check_size(gmsh_session *g, volume_options *options, pl_
     return PL_OK;
 }
 
+// ---- round walls
+#define VOLUME_ROUND 14         // elements around a full turn: a quadratic element follows 25 degrees well
+#define VOLUME_ROUND_LEAST 6    // and 60 degrees acceptably, where holes are many and thin
+#define VOLUME_TRIANGLES 6000.0 // triangles round walls may cost before they get fewer around
+
+// Triangles of the model's surfaces when round ones get n edges of length 2 pi R / n around; areas come from
+// the CAD kernel, R from the largest curvature in the middle of each surface.
+static double volume_triangles(gmsh_session *g, double size, int n, double *flat)
+{
+    int *face = NULL, ierr = 0;
+    size_t face_n = 0;
+    double sum = 0;
+    *flat = 0;
+    gmshModelOccGetEntities(&face, &face_n, 2, &ierr);
+    for (size_t i = 0; !ierr && i + 1 < face_n; i += 2) {
+        double area = 0, *low = NULL, *high = NULL, *curvature = NULL, s = size;
+        size_t low_n = 0, high_n = 0, curvature_n = 0;
+        gmshModelOccGetMass(2, face[i + 1], &area, &ierr);
+        gmshModelGetParametrizationBounds(2, face[i + 1], &low, &low_n, &high, &high_n, &ierr);
+        if (!ierr && low_n == 2 && high_n == 2) {
+            double uv[2] = {0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1])};
+            gmshModelGetCurvature(2, face[i + 1], uv, 2, &curvature, &curvature_n, &ierr);
+            s = !ierr && curvature_n == 1 && curvature[0] > 0 ? fmin(s, 2 * PL_PI / (curvature[0] * n)) : s;
+        }
+        // equilateral triangles of edge s have the area sqrt(3)/4 s^2
+        sum += area / (0.433 * s * s);
+        *flat += area / (0.433 * size * size);
+        gmshFree(low);
+        gmshFree(high);
+        gmshFree(curvature);
+    }
+    gmshFree(face);
+    (void)g;
+    return ierr ? 0 : sum;
+}
+
+// Elements around a full turn. Tendon holes a hundred times longer than wide would cost more triangles than
+// the rest of the body, so they get fewer, down to six.
+static int volume_round(gmsh_session *g, double size)
+{
+    int n = VOLUME_ROUND;
+    for (double flat; n > VOLUME_ROUND_LEAST; --n) {
+        const double count = volume_triangles(g, size, n, &flat);
+        if (count <= VOLUME_TRIANGLES + 4 * flat) {
+            break;
+        }
+    }
+    return n;
+}
+
+// Compares a mesh of CAD with its solids. Vertices lie on them, so volume and area tell the difference;
+// distances are not measured.
+static void volume_compare(const pl_mesh *mesh, pl_mesh_fit *fit)
+{
+    int *solid = NULL, *face = NULL, ierr = 0;
+    size_t solid_n = 0, face_n = 0;
+    const int64_t *boundary = NULL;
+    const int64_t count = pl_mesh_boundary(mesh, &boundary);
+    *fit = (pl_mesh_fit){.mesh_volume = pl_mesh_region_volume(mesh, -1),
+                         .mesh_area = pl_mesh_faces_area(mesh, boundary, count),
+                         .distance = -1,
+                         .samples = count};
+    gmshModelGetEntities(&solid, &solid_n, 3, &ierr);
+    if (!ierr) {
+        gmshModelGetBoundary(solid, solid_n, &face, &face_n, 1, 0, 0, &ierr);
+    }
+    for (size_t i = 0; !ierr && i + 1 < solid_n; i += 2) {
+        double volume = 0;
+        gmshModelOccGetMass(3, solid[i + 1], &volume, &ierr);
+        fit->part_volume += volume;
+    }
+    for (size_t i = 0; !ierr && i + 1 < face_n; i += 2) {
+        double area = 0;
+        gmshModelOccGetMass(2, abs(face[i + 1]), &area, &ierr);
+        fit->part_area += area;
+    }
+    if (ierr) {
+        *fit = (pl_mesh_fit){0};
+    }
+    gmshFree(solid);
+    gmshFree(face);
+}
+
 pl_status meshing_volume(gmsh_session *g, const volume_options *wanted, const pl_progress *progress,
                          pl_mesh **out, pl_findings *findings, pl_error *err)
 {
@@ -263,16 +348,24 @@ pl_status meshing_volume(gmsh_session *g, const volume_options *wanted, const pl
     }
     GMSH(g, gmshOptionSetNumber("Mesh.MeshSizeMax", options->size, &g->ierr));
     if (options->follow) {
-        // a quadratic element follows 25 degrees of a round wall without bending badly
-        GMSH(g, gmshOptionSetNumber("Mesh.MeshSizeFromCurvature", 14, &g->ierr));
+        const int round = volume_round(g, options->size);
+        pl_log(1, "%s: %d elements around a full turn", options->source, round);
+        GMSH(g, gmshOptionSetNumber("Mesh.MeshSizeFromCurvature", round, &g->ierr));
     }
-    if (options->walls > 0 && !options->keep_surface) {
+    if (options->field) {
+        GMSH(g, gmshModelMeshSetSizeCallback(volume_size, (void *)options->field, &g->ierr));
+    } else if (options->walls > 0 && !options->keep_surface) {
         status = volume_find_walls(g, options, &field, progress, err);
     }
     if (status == PL_OK) {
         status = volume_best(g, options, progress, out, findings, err);
     }
-    if (field.value) {
+    if (status == PL_OK && options->follow) {
+        pl_mesh_fit fit;
+        volume_compare(*out, &fit);
+        pl_mesh_set_fit(*out, &fit);
+    }
+    if (field.value || options->field) {
         GMSH(g, gmshModelMeshRemoveSizeCallback(&g->ierr));
     }
     size_field_clear(&field);

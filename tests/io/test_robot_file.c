@@ -622,7 +622,7 @@ static void test_cache(void **state)
     for (int i = 0; i < 3; ++i) {
         pl_robot *robot = NULL;
         if (i == 2) {
-            snprintf(command, sizeof command, "for f in %s/.pliant/*.vtu; do echo broken > $f; done", folder);
+            snprintf(command, sizeof command, "for f in %s/.pliant/*.mesh; do echo broken > $f; done", folder);
             assert_int_equal(system(command), 0);
         }
         PL_CHECK_OK(pl_robot_load(path, &counted, &robot, NULL, &err));

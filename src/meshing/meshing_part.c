@@ -1,0 +1,531 @@
+// The part as triangles: samples with wall thickness and curvature, feature edges, mid-edge nodes drawn onto
+// it, and the comparison of a mesh with it: volume, area, and the distance of the two boundaries both ways.
+#include <stdlib.h>
+#include "meshing/meshing_part.h"
+
+#define PART_SAMPLES 8000
+#define PART_ROUND 14          // edges around a full turn
+#define PART_ROUND_LEAST 6     // where round walls would cost too many triangles
+#define PART_TRIANGLES 6000.0  // that round walls may cost before they get fewer around
+#define PART_FINEST (1.0 / 20) // of the size: no curvature asks for less
+#define PART_MID_REACH 0.3     // of an edge: how far its mid node may move
+
+void part_clear(part_shape *p)
+{
+    pl_trisurf_tree_clear(&p->walls_tree);
+    pl_trisurf_tree_clear(&p->skin_tree);
+    pl_trisurf_clear(&p->walls);
+    pl_trisurf_clear(&p->skin);
+    pl_bvh_clear(&p->features);
+    pl_free(p->feature);
+    pl_free(p->sample);
+    *p = (part_shape){0};
+}
+
+static const double *part_corner(const pl_trisurf *s, int32_t t, int k)
+{
+    return s->position + 3 * (int64_t)s->corner[3 * (int64_t)t + k % 3];
+}
+
+// Unit normal; returns the area.
+static double part_normal(const pl_trisurf *s, int32_t t, double n[3])
+{
+    double u[3], v[3];
+    pl_sub3(part_corner(s, t, 1), part_corner(s, t, 0), u);
+    pl_sub3(part_corner(s, t, 2), part_corner(s, t, 0), v);
+    pl_cross3(u, v, n);
+    const double twice = pl_norm3(n);
+    for (int i = 0; i < 3; ++i) {
+        n[i] /= twice > 0 ? twice : 1;
+    }
+    return 0.5 * twice;
+}
+
+// ---- triangles
+static bool part_filled(const cells *c, int32_t side)
+{
+    return c->side_cell[side] >= 0 && !c->cell[c->side_cell[side]].hollow;
+}
+
+static bool part_take(const cells *c, bool skin, pl_trisurf *out)
+{
+    out->position = PL_NEW_ARRAY(double, 3 * (int64_t)c->vertex_count);
+    out->corner = PL_NEW_ARRAY(int32_t, 3 * (int64_t)c->triangle_count);
+    if (!out->position || !out->corner) {
+        return false;
+    }
+    out->vertex_count = c->vertex_count;
+    memcpy(out->position, c->position, 3 * (size_t)c->vertex_count * sizeof *out->position);
+    for (int32_t t = 0; t < c->triangle_count; ++t) {
+        const bool front = part_filled(c, 2 * t), back = part_filled(c, 2 * t + 1);
+        if (skin ? front == back : !front && !back) {
+            continue;
+        }
+        // material in front: the triangle looks into it
+        const bool turn = skin && front;
+        int32_t *to = out->corner + 3 * (int64_t)out->triangle_count++;
+        for (int k = 0; k < 3; ++k) {
+            to[k] = c->corner[3 * (int64_t)t + (turn ? 2 - k : k)];
+        }
+    }
+    return out->triangle_count > 0;
+}
+
+// ---- edges: features, and curvature across the others
+typedef struct part_edges {
+    pl_table table;
+    int32_t *first, *second; // triangles on the edge, 3 t + k; -1
+    int32_t *count;
+} part_edges;
+
+static void part_edges_clear(part_edges *e)
+{
+    pl_table_clear(&e->table);
+    pl_free(e->first);
+    pl_free(e->second);
+    pl_free(e->count);
+}
+
+static bool part_edges_init(part_edges *e, const pl_trisurf *s)
+{
+    const int64_t most = 3 * (int64_t)s->triangle_count;
+    e->first = PL_NEW_ARRAY(int32_t, most);
+    e->second = PL_NEW_ARRAY(int32_t, most);
+    e->count = PL_NEW_ARRAY(int32_t, most);
+    if (!e->first || !e->second || !e->count || !pl_table_init(&e->table, 2, most)) {
+        return false;
+    }
+    for (int32_t u = 0; u < most; ++u) {
+        int32_t key[2] = {s->corner[u], s->corner[u / 3 * 3 + (u + 1) % 3]};
+        pl_sort_small(key, 2);
+        const int32_t at = pl_table_add(&e->table, key);
+        *(e->count[at]++ == 0 ? &e->first[at] : &e->second[at]) = u;
+    }
+    return true;
+}
+
+// Angle between the normals across an edge; more than two triangles meet sharply.
+static double part_edge_angle(const pl_trisurf *s, const part_edges *e, int32_t at)
+{
+    double n[3], m[3];
+    if (e->count[at] != 2) {
+        return PL_PI;
+    }
+    part_normal(s, e->first[at] / 3, n);
+    part_normal(s, e->second[at] / 3, m);
+    return acos(fmax(-1, fmin(1, pl_dot3(n, m))));
+}
+
+static double part_altitude(const pl_trisurf *s, int32_t use)
+{
+    double n[3];
+    const int32_t t = use / 3, k = use % 3;
+    return 2 * part_normal(s, t, n) /
+           fmax(pl_distance3(part_corner(s, t, k), part_corner(s, t, k + 1)), 1e-300);
+}
+
+static bool part_features(part_shape *p, const part_edges *e)
+{
+    const pl_trisurf *s = &p->walls;
+    p->feature = PL_NEW_ARRAY(double, 6 * (int64_t)e->table.count);
+    double *box = PL_NEW_ARRAY(double, 6 * (int64_t)e->table.count);
+    for (int32_t at = 0; p->feature && box && at < e->table.count; ++at) {
+        if (part_edge_angle(s, e, at) > PART_ANGLE) {
+            double *to = p->feature + 6 * (int64_t)p->feature_count;
+            for (int i = 0; i < 3; ++i) {
+                const double a = s->position[3 * (int64_t)e->table.key[2 * (int64_t)at] + i],
+                             b = s->position[3 * (int64_t)e->table.key[2 * (int64_t)at + 1] + i];
+                to[i] = a;
+                to[3 + i] = b;
+                box[6 * (int64_t)p->feature_count + i] = fmin(a, b);
+                box[6 * (int64_t)p->feature_count + 3 + i] = fmax(a, b);
+            }
+            ++p->feature_count;
+        }
+    }
+    const bool room =
+        p->feature && box && (p->feature_count == 0 || pl_bvh_init(&p->features, p->feature_count, box));
+    pl_free(box);
+    return room;
+}
+
+// Radius of curvature of each triangle of the walls: the least across its smooth edges. Across an edge whose
+// triangles have the altitudes h1 and h2 and meet at the angle theta, R is between (h1 + h2) / (3 theta), for
+// even triangles, and (h1 + h2) / (2 theta), for the strips of a cylinder.
+static void part_radii(const pl_trisurf *s, const part_edges *e, double *radius)
+{
+    for (int32_t t = 0; t < s->triangle_count; ++t) {
+        radius[t] = INFINITY;
+    }
+    for (int32_t at = 0; at < e->table.count; ++at) {
+        const double angle = part_edge_angle(s, e, at);
+        if (angle > 1e-3 && angle <= PART_ANGLE) {
+            const double h = part_altitude(s, e->first[at]) + part_altitude(s, e->second[at]);
+            for (int k = 0; k < 2; ++k) {
+                double *r = &radius[(k ? e->second : e->first)[at] / 3];
+                *r = fmin(*r, h / (2.4 * angle));
+            }
+        }
+    }
+}
+
+// ---- samples
+// Points in a triangle by the R2 sequence, mirrored into it: even without a pattern that meets the mesh's.
+static void part_point(const pl_trisurf *s, int32_t t, int32_t k, double x[3])
+{
+    double u = 0.5 + 0.7548776662466927 * (k + 1), v = 0.5 + 0.5698402909980532 * (k + 1);
+    u -= floor(u);
+    v -= floor(v);
+    if (u + v > 1) {
+        u = 1 - u;
+        v = 1 - v;
+    }
+    for (int i = 0; i < 3; ++i) {
+        x[i] =
+            part_corner(s, t, 0)[i] * (1 - u - v) + part_corner(s, t, 1)[i] * u + part_corner(s, t, 2)[i] * v;
+    }
+}
+
+// From x inwards to a face that looks the other way (within 60 degrees).
+static double part_wall(const part_shape *p, const double x[3], const double n[3])
+{
+    const double inward[3] = {-n[0], -n[1], -n[2]};
+    double t, m[3];
+    const int32_t hit = pl_trisurf_tree_cast(&p->skin_tree, x, inward, 1e-6 * p->length, &t);
+    if (hit < 0) {
+        return INFINITY;
+    }
+    part_normal(&p->skin, hit, m);
+    return pl_dot3(n, m) < -0.5 ? t : INFINITY;
+}
+
+static bool part_samples(part_shape *p)
+{
+    const pl_trisurf *s = &p->skin;
+    part_edges e = {0};
+    double *radius = PL_NEW_ARRAY(double, s->triangle_count), total = 0;
+    bool room = radius && part_edges_init(&e, s);
+    if (room) {
+        part_radii(s, &e, radius);
+    }
+    double n[3];
+    for (int32_t t = 0; t < s->triangle_count; ++t) {
+        total += part_normal(s, t, n);
+    }
+    p->sample = PL_NEW_ARRAY(part_sample, (int64_t)PART_SAMPLES + s->triangle_count);
+    room = room && p->sample;
+    for (int32_t t = 0; room && t < s->triangle_count; ++t) {
+        const double area = part_normal(s, t, n);
+        const int32_t count = 1 + (int32_t)(PART_SAMPLES * area / total);
+        for (int32_t k = 0; k < count && p->sample_count < PART_SAMPLES + s->triangle_count; ++k) {
+            part_sample *at = &p->sample[p->sample_count++];
+            part_point(s, t, k, at->x);
+            at->area = area / count;
+            at->radius = radius[t];
+            at->wall = area > 0 ? part_wall(p, at->x, n) : INFINITY;
+        }
+    }
+    part_edges_clear(&e);
+    pl_free(radius);
+    return room;
+}
+
+pl_status part_init(part_shape *p, const cells *c, pl_error *err)
+{
+    *p = (part_shape){0};
+    part_edges e = {0};
+    bool room = part_take(c, false, &p->walls) && part_take(c, true, &p->skin) &&
+                part_edges_init(&e, &p->walls) && part_features(p, &e);
+    part_edges_clear(&e);
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t k = 0; room && k < 3 * (int64_t)p->walls.vertex_count; ++k) {
+        low[k % 3] = fmin(low[k % 3], p->walls.position[k]);
+        high[k % 3] = fmax(high[k % 3], p->walls.position[k]);
+    }
+    p->length = fmax(high[0] - low[0], fmax(high[1] - low[1], high[2] - low[2]));
+    room = room && pl_trisurf_tree_init(&p->walls_tree, &p->walls, err) == PL_OK &&
+           pl_trisurf_tree_init(&p->skin_tree, &p->skin, err) == PL_OK && part_samples(p);
+    if (!room) {
+        part_clear(p);
+        return pl_fail_memory(err, "the surface of the parts");
+    }
+    return PL_OK;
+}
+
+static int part_compare(const void *a, const void *b)
+{
+    const double x = ((const part_sample *)a)->wall, y = ((const part_sample *)b)->wall;
+    return (x > y) - (x < y);
+}
+
+double part_thinnest(const part_shape *p)
+{
+    part_sample *sorted = PL_NEW_ARRAY(part_sample, p->sample_count);
+    double total = 0, below = 0, wall = INFINITY;
+    if (!sorted) {
+        return INFINITY;
+    }
+    memcpy(sorted, p->sample, (size_t)p->sample_count * sizeof *sorted);
+    qsort(sorted, (size_t)p->sample_count, sizeof *sorted, part_compare);
+    for (int32_t i = 0; i < p->sample_count; ++i) {
+        total += sorted[i].area;
+    }
+    for (int32_t i = 0; i < p->sample_count && below <= 0.02 * total; ++i) {
+        below += sorted[i].area;
+        wall = sorted[i].wall;
+    }
+    pl_free(sorted);
+    return wall;
+}
+
+// ---- nearest feature
+typedef struct feature_search {
+    const part_shape *p;
+    const double *x;
+    double best[3];
+} feature_search;
+
+static double feature_visit(void *user, int32_t item, double best)
+{
+    feature_search *s = user;
+    const double *a = s->p->feature + 6 * (int64_t)item, *b = a + 3;
+    double d[3], r[3], at[3];
+    pl_sub3(b, a, d);
+    pl_sub3(s->x, a, r);
+    const double t = fmax(0, fmin(1, pl_dot3(r, d) / fmax(pl_dot3(d, d), 1e-300)));
+    for (int i = 0; i < 3; ++i) {
+        at[i] = a[i] + t * d[i];
+    }
+    const double away = pl_distance3(at, s->x);
+    if (away * away < best) {
+        memcpy(s->best, at, sizeof at);
+        return away * away;
+    }
+    return best;
+}
+
+double part_nearest_feature(const part_shape *p, const double x[3], double nearest[3])
+{
+    if (p->feature_count == 0) {
+        return INFINITY;
+    }
+    feature_search s = {.p = p, .x = x};
+    pl_bvh_nearest(&p->features, x, INFINITY, feature_visit, &s);
+    memcpy(nearest, s.best, sizeof s.best);
+    return pl_distance3(nearest, x);
+}
+
+// ---- sizes
+static double part_sample_size(const part_sample *s, double size, double factor, int round)
+{
+    const double wall = fmax(factor * s->wall, size / 5), turn = 2 * PL_PI * s->radius / round;
+    return fmin(size, fmin(wall, fmax(turn, PART_FINEST * size)));
+}
+
+// Edges around a full turn: fewer where round walls would cost more triangles than the rest of the part.
+static int part_round(const part_shape *p, double size, double factor)
+{
+    int round = PART_ROUND;
+    for (; round > PART_ROUND_LEAST; --round) {
+        double count = 0, plain = 0;
+        for (int32_t i = 0; i < p->sample_count; ++i) {
+            const part_sample *s = &p->sample[i];
+            const double edge = part_sample_size(s, size, factor, round);
+            count += s->area / (0.433 * edge * edge);
+            plain += s->area / (0.433 * size * size);
+        }
+        if (count <= PART_TRIANGLES + 4 * plain) {
+            break;
+        }
+    }
+    return round;
+}
+
+pl_status part_size_field(const part_shape *p, double size, double factor, size_field *f, pl_error *err)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (int64_t k = 0; k < 3 * (int64_t)p->skin.vertex_count; ++k) {
+        low[k % 3] = fmin(low[k % 3], p->skin.position[k]);
+        high[k % 3] = fmax(high[k % 3], p->skin.position[k]);
+    }
+    const int round = part_round(p, size, factor);
+    double finest = size;
+    for (int32_t i = 0; i < p->sample_count; ++i) {
+        finest = fmin(finest, part_sample_size(&p->sample[i], size, factor, round));
+    }
+    const pl_status status = size_field_begin(f, low, high, size, finest, err);
+    for (int32_t i = 0; status == PL_OK && i < p->sample_count; ++i) {
+        const double s = part_sample_size(&p->sample[i], size, factor, round);
+        if (s < size) {
+            size_field_lower(f, p->sample[i].x, s);
+        }
+    }
+    if (status == PL_OK) {
+        size_field_end(f);
+    }
+    return status;
+}
+
+// ---- mid-edge nodes
+typedef struct follow {
+    pl_mesh_view v;
+    double *position;
+    pl_table edge;
+    double *normal; // of the first face on each edge
+    uint8_t *sharp; // the two faces on it meet in a feature
+    int32_t *mid;
+} follow;
+
+static bool follow_init(follow *w, const pl_mesh *mesh)
+{
+    const int64_t *face = NULL;
+    const int64_t count = pl_mesh_boundary(mesh, &face);
+    w->v = pl_mesh_get(mesh);
+    w->position = PL_NEW_ARRAY(double, 3 * (int64_t)w->v.vertex_count);
+    w->normal = PL_NEW_ARRAY(double, 9 * count);
+    w->sharp = PL_NEW_ARRAY(uint8_t, 3 * count);
+    w->mid = PL_NEW_ARRAY(int32_t, 3 * count);
+    if (!w->position || !w->normal || !w->sharp || !w->mid || !pl_table_init(&w->edge, 2, 3 * count)) {
+        return false;
+    }
+    memcpy(w->position, w->v.position, 3 * (size_t)w->v.vertex_count * sizeof *w->position);
+    for (int64_t f = 0; f < count; ++f) {
+        int32_t node[PL_FACE_NODES_MAX];
+        double u[3], v[3], n[3];
+        if (pl_mesh_face_nodes(mesh, face[f], node) != 6) {
+            continue;
+        }
+        pl_sub3(w->position + 3 * (int64_t)node[1], w->position + 3 * (int64_t)node[0], u);
+        pl_sub3(w->position + 3 * (int64_t)node[2], w->position + 3 * (int64_t)node[0], v);
+        pl_cross3(u, v, n);
+        const double length = fmax(pl_norm3(n), 1e-300);
+        for (int k = 0; k < 3; ++k) {
+            int32_t key[2] = {node[k], node[(k + 1) % 3]};
+            pl_sort_small(key, 2);
+            const int32_t before = w->edge.count, at = pl_table_add(&w->edge, key);
+            if (at == before) {
+                for (int i = 0; i < 3; ++i) {
+                    w->normal[3 * (int64_t)at + i] = n[i] / length;
+                }
+                w->mid[at] = node[3 + k];
+            } else {
+                w->sharp[at] = pl_dot3(w->normal + 3 * (int64_t)at, n) < cos(PART_ANGLE) * length;
+            }
+        }
+    }
+    return true;
+}
+
+static void follow_clear(follow *w)
+{
+    pl_free(w->position);
+    pl_free(w->normal);
+    pl_free(w->sharp);
+    pl_free(w->mid);
+    pl_table_clear(&w->edge);
+}
+
+static void follow_move(follow *w, const part_shape *p)
+{
+    for (int32_t at = 0; at < w->edge.count; ++at) {
+        const double *a = w->v.position + 3 * (int64_t)w->edge.key[2 * (int64_t)at],
+                     *b = w->v.position + 3 * (int64_t)w->edge.key[2 * (int64_t)at + 1];
+        double middle[3], to[3];
+        for (int i = 0; i < 3; ++i) {
+            middle[i] = 0.5 * (a[i] + b[i]);
+        }
+        const double away = w->sharp[at] ? part_nearest_feature(p, middle, to)
+                                         : pl_trisurf_tree_nearest(&p->skin_tree, middle, to);
+        if (away < PART_MID_REACH * pl_distance3(a, b)) {
+            memcpy(w->position + 3 * (int64_t)w->mid[at], to, sizeof to);
+        }
+    }
+}
+
+pl_status part_follow(const part_shape *p, pl_mesh **mesh, pl_error *err)
+{
+    follow w = {0};
+    pl_status status = follow_init(&w, *mesh) ? PL_OK : pl_fail_memory(err, "mid-edge nodes");
+    if (status == PL_OK) {
+        follow_move(&w, p);
+        meshing_relax(w.v.element_count, w.v.kind, w.v.node_start, w.v.node, w.position);
+        pl_mesh *moved = NULL;
+        // elements that would still be inverted leave the straight mesh as it is
+        if (pl_mesh_moved(*mesh, w.position, &moved, NULL) == PL_OK) {
+            pl_mesh_destroy(*mesh);
+            *mesh = moved;
+        }
+    }
+    follow_clear(&w);
+    return status;
+}
+
+// ---- comparison
+// The mesh's boundary as flat triangles, every one with vertices of its own.
+static bool part_boundary(const pl_mesh *mesh, pl_trisurf *out)
+{
+    const int64_t *face = NULL;
+    const int64_t count = pl_mesh_boundary(mesh, &face);
+    out->position = PL_NEW_ARRAY(double, 9 * PL_FACE_TRIANGLES_MAX * count);
+    out->corner = PL_NEW_ARRAY(int32_t, 3 * PL_FACE_TRIANGLES_MAX * count);
+    for (int64_t f = 0; out->position && out->corner && f < count; ++f) {
+        double x[3 * PL_FACE_NODES_MAX];
+        const int8_t(*split)[3];
+        const int pieces = pl_face_triangles(pl_mesh_gather_face(mesh, face[f], x), &split);
+        for (int k = 0; k < 3 * pieces; ++k) {
+            const int32_t v = out->vertex_count++;
+            memcpy(out->position + 3 * (int64_t)v, x + 3 * split[k / 3][k % 3], 3 * sizeof *x);
+            out->corner[v] = v;
+        }
+        out->triangle_count += pieces;
+    }
+    return out->position && out->corner;
+}
+
+// The largest distance from samples of the mesh's boundary triangles to the part.
+static double part_from_mesh(const part_shape *p, const pl_trisurf *boundary, int64_t *samples)
+{
+    double most = 0;
+    for (int32_t t = 0; t < boundary->triangle_count; ++t) {
+        double x[3], nearest[3];
+        for (int i = 0; i < 3; ++i) {
+            x[i] = (part_corner(boundary, t, 0)[i] + part_corner(boundary, t, 1)[i] +
+                    part_corner(boundary, t, 2)[i]) /
+                   3;
+        }
+        most = fmax(most, pl_trisurf_tree_nearest(&p->skin_tree, x, nearest));
+        most = fmax(most, pl_trisurf_tree_nearest(&p->skin_tree, part_corner(boundary, t, 0), nearest));
+        *samples += 2;
+    }
+    return most;
+}
+
+pl_status part_measure(const part_shape *p, pl_mesh *mesh, pl_error *err)
+{
+    pl_trisurf boundary = {0};
+    pl_trisurf_tree tree = {0};
+    pl_status status = part_boundary(mesh, &boundary) ? PL_OK : pl_fail_memory(err, "the mesh's boundary");
+    if (status == PL_OK) {
+        status = pl_trisurf_tree_init(&tree, &boundary, err);
+    }
+    if (status == PL_OK) {
+        const int64_t *face = NULL;
+        const int64_t count = pl_mesh_boundary(mesh, &face);
+        pl_mesh_fit fit = {.part_volume = pl_trisurf_volume(&p->skin),
+                           .mesh_volume = pl_mesh_region_volume(mesh, -1),
+                           .mesh_area = pl_mesh_faces_area(mesh, face, count),
+                           .samples = p->sample_count};
+        fit.distance = part_from_mesh(p, &boundary, &fit.samples);
+        for (int32_t i = 0; i < p->sample_count; ++i) {
+            double nearest[3];
+            fit.part_area += p->sample[i].area;
+            fit.distance = fmax(fit.distance, pl_trisurf_tree_nearest(&tree, p->sample[i].x, nearest));
+        }
+        const double wall = part_thinnest(p);
+        fit.wall = isfinite(wall) ? wall : 0;
+        pl_mesh_set_fit(mesh, &fit);
+    }
+    pl_trisurf_tree_clear(&tree);
+    pl_trisurf_clear(&boundary);
+    return status;
+}

@@ -1,0 +1,580 @@
+// Even triangles on the part's surface. Gmsh meshes a surface through a parametrisation, which fails on the
+// long thin triangles of extruded and turned bodies; here the triangles themselves are changed, step by step,
+// and every new point is put back onto the surface as it was given:
+//   edges longer than 4/3 of the size are split, those shorter than 4/5 collapsed, edges are flipped towards
+//   Delaunay, and vertices move to the middle of their neighbours.
+// (Botsch and Kobbelt, A remeshing approach to multiresolution modeling, 2004.) Feature edges (sharp, or
+// between different cells) stay: they are split and collapsed along themselves only, and their ends are
+// fixed. Each round walks over a list of edges made at its start and leaves alone what the round has touched
+// already.
+#include <stdlib.h>
+#include "meshing/meshing_part.h"
+
+#define REMESH_ROUNDS_MAX 40 // an edge is halved once in a round
+#define REMESH_POLISH 6      // rounds after the last one that split much
+#define REMESH_TRIANGLES_MAX 4000000
+#define REMESH_TURN 0.7 // least cosine between normals before and after a flip
+
+typedef enum vertex_kind { VERTEX_FREE, VERTEX_FEATURE, VERTEX_CORNER } vertex_kind;
+
+typedef struct remesh_tri {
+    int32_t v[3];   // v[0] < 0: gone
+    bool sharp[3];  // edge k, from v[k] to v[k + 1], is a feature
+    int32_t origin; // triangle of the cells that says what lies on its sides
+} remesh_tri;
+
+typedef struct remesh_edge {
+    int32_t a, b;
+    int32_t first; // uses of the edge, 3 t + k, chained by next[]
+    double ratio;  // length over size
+} remesh_edge;
+
+typedef struct remesh {
+    const part_shape *part;
+    const cells *c;
+    const size_field *field;
+    double *x;
+    uint8_t *kind;
+    int32_t vertex_count, x_room, kind_room;
+    remesh_tri *tri;
+    int32_t tri_count, tri_room;
+    // of a round
+    pl_table table;
+    remesh_edge *edge;
+    int32_t *next;           // per use
+    int32_t *start, *around; // triangles around each vertex
+    uint8_t *touched;        // per triangle
+} remesh;
+
+static const double *remesh_at(const remesh *r, int32_t v)
+{
+    return r->x + 3 * (int64_t)v;
+}
+
+static void remesh_normal(const double *a, const double *b, const double *c, double n[3])
+{
+    double u[3], v[3];
+    pl_sub3(b, a, u);
+    pl_sub3(c, a, v);
+    pl_cross3(u, v, n);
+}
+
+static void remesh_round_clear(remesh *r)
+{
+    pl_table_clear(&r->table);
+    void **block[] = {(void **)&r->edge, (void **)&r->next, (void **)&r->start, (void **)&r->around,
+                      (void **)&r->touched};
+    for (int i = 0; i < PL_COUNT(block); ++i) {
+        pl_free(*block[i]);
+        *block[i] = NULL;
+    }
+}
+
+static void remesh_clear(remesh *r)
+{
+    remesh_round_clear(r);
+    pl_free(r->x);
+    pl_free(r->kind);
+    pl_free(r->tri);
+}
+
+static int remesh_compare(const void *a, const void *b)
+{
+    const remesh_edge *p = a, *q = b;
+    if (p->ratio != q->ratio) {
+        return p->ratio < q->ratio ? 1 : -1;
+    }
+    return p->a != q->a ? (p->a > q->a) - (p->a < q->a) : (p->b > q->b) - (p->b < q->b);
+}
+
+// Takes gone triangles out and lists edges, longest first, and the triangles around vertices.
+static bool remesh_round(remesh *r)
+{
+    remesh_round_clear(r);
+    int32_t kept = 0;
+    for (int32_t t = 0; t < r->tri_count; ++t) {
+        if (r->tri[t].v[0] >= 0) {
+            r->tri[kept++] = r->tri[t];
+        }
+    }
+    r->tri_count = kept;
+    const int64_t uses = 3 * (int64_t)kept;
+    r->edge = PL_NEW_ARRAY(remesh_edge, uses);
+    r->next = PL_NEW_ARRAY(int32_t, uses);
+    r->start = PL_NEW_ARRAY(int32_t, r->vertex_count + 2);
+    r->around = PL_NEW_ARRAY(int32_t, uses);
+    r->touched = PL_NEW_ARRAY(uint8_t, 2 * uses);
+    if (!r->edge || !r->next || !r->start || !r->around || !r->touched ||
+        !pl_table_init(&r->table, 2, uses)) {
+        return false;
+    }
+    for (int32_t u = 0; u < uses; ++u) {
+        const remesh_tri *t = &r->tri[u / 3];
+        int32_t key[2] = {t->v[u % 3], t->v[(u + 1) % 3]};
+        ++r->start[t->v[u % 3] + 2];
+        pl_sort_small(key, 2);
+        const int32_t before = r->table.count, at = pl_table_add(&r->table, key);
+        r->next[u] = at == before ? -1 : r->edge[at].first;
+        r->edge[at].first = u;
+        if (at == before) {
+            double middle[3];
+            r->edge[at].a = key[0];
+            r->edge[at].b = key[1];
+            for (int i = 0; i < 3; ++i) {
+                middle[i] = 0.5 * (remesh_at(r, key[0])[i] + remesh_at(r, key[1])[i]);
+            }
+            r->edge[at].ratio =
+                pl_distance3(remesh_at(r, key[0]), remesh_at(r, key[1])) / size_field_at(r->field, middle);
+        }
+    }
+    for (int32_t v = 0; v < r->vertex_count; ++v) {
+        r->start[v + 2] += r->start[v + 1];
+    }
+    for (int32_t u = 0; u < uses; ++u) {
+        r->around[r->start[r->tri[u / 3].v[u % 3] + 1]++] = u / 3;
+    }
+    qsort(r->edge, (size_t)r->table.count, sizeof *r->edge, remesh_compare);
+    return true;
+}
+
+// Puts a point onto the features or the surface; false when that is far away.
+static bool remesh_project(const remesh *r, bool feature, double reach, double x[3])
+{
+    double to[3];
+    const double away =
+        feature ? part_nearest_feature(r->part, x, to) : pl_trisurf_tree_nearest(&r->part->walls_tree, x, to);
+    if (away > reach) {
+        return false;
+    }
+    memcpy(x, to, sizeof to);
+    return true;
+}
+
+// ---- start: the walls, their vertices and features
+static bool remesh_filled(const cells *c, int32_t side)
+{
+    return c->side_cell[side] >= 0 && !c->cell[c->side_cell[side]].hollow;
+}
+
+// Whether the triangles on an edge make it a feature.
+static bool remesh_is_sharp(const remesh *r, const remesh_edge *e)
+{
+    const int32_t u = e->first, w = r->next[u];
+    if (w < 0 || r->next[w] >= 0) {
+        return true;
+    }
+    const remesh_tri *s = &r->tri[u / 3], *t = &r->tri[w / 3];
+    const int32_t *shell = r->c->side_shell;
+    double n[3], m[3];
+    remesh_normal(remesh_at(r, s->v[0]), remesh_at(r, s->v[1]), remesh_at(r, s->v[2]), n);
+    remesh_normal(remesh_at(r, t->v[0]), remesh_at(r, t->v[1]), remesh_at(r, t->v[2]), m);
+    return s->v[u % 3] == t->v[w % 3] || shell[2 * s->origin] != shell[2 * t->origin] ||
+           shell[2 * s->origin + 1] != shell[2 * t->origin + 1] ||
+           pl_dot3(n, m) < cos(PART_ANGLE) * pl_norm3(n) * pl_norm3(m);
+}
+
+static bool remesh_begin(remesh *r)
+{
+    const cells *c = r->c;
+    r->vertex_count = c->vertex_count;
+    if (!pl_grow((void **)&r->x, &r->x_room, 3 * (int64_t)c->vertex_count, sizeof *r->x) ||
+        !pl_grow((void **)&r->kind, &r->kind_room, c->vertex_count, 1) ||
+        !pl_grow((void **)&r->tri, &r->tri_room, c->triangle_count, sizeof *r->tri)) {
+        return false;
+    }
+    memcpy(r->x, c->position, 3 * (size_t)c->vertex_count * sizeof *r->x);
+    memset(r->kind, VERTEX_FREE, (size_t)c->vertex_count);
+    for (int32_t t = 0; t < c->triangle_count; ++t) {
+        if (remesh_filled(c, 2 * t) || remesh_filled(c, 2 * t + 1)) {
+            remesh_tri *to = &r->tri[r->tri_count++];
+            *to = (remesh_tri){.origin = t};
+            memcpy(to->v, c->corner + 3 * (int64_t)t, sizeof to->v);
+        }
+    }
+    if (!remesh_round(r)) {
+        return false;
+    }
+    int32_t *features = PL_NEW_ARRAY(int32_t, r->vertex_count);
+    for (int32_t i = 0; features && i < r->table.count; ++i) {
+        const remesh_edge *e = &r->edge[i];
+        if (remesh_is_sharp(r, e)) {
+            ++features[e->a];
+            ++features[e->b];
+            for (int32_t u = e->first; u >= 0; u = r->next[u]) {
+                r->tri[u / 3].sharp[u % 3] = true;
+            }
+        }
+    }
+    for (int32_t v = 0; features && v < r->vertex_count; ++v) {
+        r->kind[v] = features[v] == 0 ? VERTEX_FREE : features[v] == 2 ? VERTEX_FEATURE : VERTEX_CORNER;
+    }
+    // a bend in a feature line is a corner
+    for (int32_t v = 0; features && v < r->vertex_count; ++v) {
+        int32_t end[2] = {-1, -1};
+        for (int32_t i = r->start[v]; r->kind[v] == VERTEX_FEATURE && i < r->start[v + 1]; ++i) {
+            const remesh_tri *t = &r->tri[r->around[i]];
+            for (int k = 0; k < 3; ++k) {
+                const int32_t other = t->v[k] == v             ? t->v[(k + 1) % 3]
+                                      : t->v[(k + 1) % 3] == v ? t->v[k]
+                                                               : -1;
+                if (t->sharp[k] && other >= 0 && other != end[0]) {
+                    end[end[0] < 0 ? 0 : 1] = other;
+                }
+            }
+        }
+        if (end[1] >= 0) {
+            double p[3], q[3];
+            pl_sub3(remesh_at(r, v), remesh_at(r, end[0]), p);
+            pl_sub3(remesh_at(r, end[1]), remesh_at(r, v), q);
+            r->kind[v] =
+                pl_dot3(p, q) < cos(PART_ANGLE) * pl_norm3(p) * pl_norm3(q) ? VERTEX_CORNER : VERTEX_FEATURE;
+        }
+    }
+    const bool room = features != NULL;
+    pl_free(features);
+    return room;
+}
+
+// ---- splitting
+static bool remesh_split(remesh *r, int64_t *count)
+{
+    const int32_t edges = r->table.count;
+    *count = 0;
+    for (int32_t i = 0; i < edges && r->edge[i].ratio > 4.0 / 3; ++i) {
+        const remesh_edge e = r->edge[i];
+        bool free_to = true;
+        int32_t uses = 0;
+        for (int32_t u = e.first; u >= 0; u = r->next[u], ++uses) {
+            free_to = free_to && !r->touched[u / 3];
+        }
+        if (!free_to) {
+            continue;
+        }
+        if (!pl_grow((void **)&r->x, &r->x_room, 3 * ((int64_t)r->vertex_count + 1), sizeof *r->x) ||
+            !pl_grow((void **)&r->kind, &r->kind_room, r->vertex_count + 1, 1) ||
+            !pl_grow((void **)&r->tri, &r->tri_room, (int64_t)r->tri_count + uses, sizeof *r->tri)) {
+            return false;
+        }
+        const bool sharp = r->tri[e.first / 3].sharp[e.first % 3];
+        const int32_t m = r->vertex_count++;
+        double *x = r->x + 3 * (int64_t)m;
+        for (int k = 0; k < 3; ++k) {
+            x[k] = 0.5 * (remesh_at(r, e.a)[k] + remesh_at(r, e.b)[k]);
+        }
+        remesh_project(r, sharp, 0.3 * pl_distance3(remesh_at(r, e.a), remesh_at(r, e.b)), x);
+        r->kind[m] = sharp ? VERTEX_FEATURE : VERTEX_FREE;
+        for (int32_t u = e.first; u >= 0; u = r->next[u]) {
+            const int k = u % 3;
+            remesh_tri *t = &r->tri[u / 3], *n = &r->tri[r->tri_count++];
+            // (a b c) becomes (a m c) and (m b c)
+            *n = *t;
+            n->v[k] = m;
+            n->sharp[(k + 2) % 3] = false;
+            t->v[(k + 1) % 3] = m;
+            t->sharp[(k + 1) % 3] = false;
+            r->touched[u / 3] = 1;
+        }
+        ++*count;
+    }
+    return true;
+}
+
+// ---- collapsing
+// Whether vertex `gone` may move onto `kept`: its triangles keep their sides and none gets an edge much
+// longer than the size.
+static bool remesh_may_move(const remesh *r, int32_t gone, int32_t kept, const double to[3])
+{
+    for (int32_t i = r->start[gone]; i < r->start[gone + 1]; ++i) {
+        const remesh_tri *t = &r->tri[r->around[i]];
+        const double *old[3], *new[3];
+        bool dies = false;
+        for (int k = 0; k < 3; ++k) {
+            dies = dies || t->v[k] == kept;
+            old[k] = remesh_at(r, t->v[k]);
+            new[k] = t->v[k] == gone ? to : old[k];
+        }
+        double n[3], m[3];
+        remesh_normal(old[0], old[1], old[2], n);
+        remesh_normal(new[0], new[1], new[2], m);
+        if (dies) {
+            continue;
+        }
+        double longest = 0;
+        for (int k = 0; k < 3; ++k) {
+            longest = fmax(longest, pl_distance3(new[k], new[(k + 1) % 3]));
+        }
+        if (pl_dot3(n, m) < REMESH_TURN * pl_norm3(n) * pl_norm3(m) ||
+            pl_norm3(m) < 0.05 * longest * longest ||
+            (kept >= 0 && longest > 4.0 / 3 * size_field_at(r->field, to))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Vertices joined to both ends of an edge must be just those of the triangles on it.
+static bool remesh_link(const remesh *r, int32_t a, int32_t b, int32_t uses)
+{
+    int32_t common = 0, seen[64], seen_count = 0;
+    for (int32_t i = r->start[a]; i < r->start[a + 1]; ++i) {
+        for (int k = 0; k < 3; ++k) {
+            const int32_t v = r->tri[r->around[i]].v[k];
+            bool known = v == a || v == b;
+            for (int32_t s = 0; s < seen_count && !known; ++s) {
+                known = seen[s] == v;
+            }
+            if (!known && seen_count < PL_COUNT(seen)) {
+                seen[seen_count++] = v;
+            }
+        }
+    }
+    for (int32_t s = 0; s < seen_count; ++s) {
+        bool joined = false;
+        for (int32_t i = r->start[b]; i < r->start[b + 1] && !joined; ++i) {
+            const int32_t *v = r->tri[r->around[i]].v;
+            joined = v[0] == seen[s] || v[1] == seen[s] || v[2] == seen[s];
+        }
+        common += joined;
+    }
+    return common == uses && seen_count < PL_COUNT(seen);
+}
+
+static bool remesh_untouched(const remesh *r, int32_t v)
+{
+    for (int32_t i = r->start[v]; i < r->start[v + 1]; ++i) {
+        if (r->touched[r->around[i]]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void remesh_touch(remesh *r, int32_t v)
+{
+    for (int32_t i = r->start[v]; i < r->start[v + 1]; ++i) {
+        r->touched[r->around[i]] = 1;
+    }
+}
+
+// Whether one of the triangles that would vanish has a feature beside the edge itself, at the vertex that
+// goes.
+static bool remesh_feature_beside(const remesh *r, const remesh_edge *e, int32_t gone)
+{
+    bool beside = false;
+    for (int32_t u = e->first; u >= 0; u = r->next[u]) {
+        const remesh_tri *t = &r->tri[u / 3];
+        for (int k = 0; k < 3; ++k) {
+            beside = beside || (k != u % 3 && t->sharp[k] && (t->v[k] == gone || t->v[(k + 1) % 3] == gone));
+        }
+    }
+    return beside;
+}
+
+static void remesh_collapse(remesh *r)
+{
+    for (int32_t i = r->table.count - 1; i >= 0 && r->edge[i].ratio < 0.8; --i) {
+        const remesh_edge *e = &r->edge[i];
+        int32_t gone = e->b, kept = e->a, uses = 0;
+        if (r->kind[gone] > r->kind[kept]) {
+            gone = e->a;
+            kept = e->b;
+        }
+        for (int32_t u = e->first; u >= 0; u = r->next[u]) {
+            ++uses;
+        }
+        const bool sharp = r->tri[e->first / 3].sharp[e->first % 3];
+        if (r->kind[gone] == VERTEX_CORNER || (r->kind[gone] == VERTEX_FEATURE && !sharp) ||
+            !remesh_untouched(r, gone) || !remesh_untouched(r, kept) || remesh_feature_beside(r, e, gone) ||
+            !remesh_link(r, gone, kept, uses) || !remesh_may_move(r, gone, kept, remesh_at(r, kept))) {
+            continue;
+        }
+        remesh_touch(r, gone);
+        remesh_touch(r, kept);
+        // the feature on the far side of a vanishing triangle passes to the edge it falls onto
+        for (int32_t j = r->start[gone]; j < r->start[gone + 1]; ++j) {
+            remesh_tri *t = &r->tri[r->around[j]];
+            const bool dies = t->v[0] == kept || t->v[1] == kept || t->v[2] == kept;
+            for (int k = 0; k < 3 && !dies; ++k) {
+                t->v[k] = t->v[k] == gone ? kept : t->v[k];
+            }
+            t->v[0] = dies ? -1 : t->v[0];
+        }
+    }
+}
+
+// After collapses: an edge that one of its triangles calls a feature is one for all of them.
+static void remesh_agree(remesh *r)
+{
+    for (int32_t i = 0; i < r->table.count; ++i) {
+        bool sharp = false;
+        for (int32_t u = r->edge[i].first; u >= 0; u = r->next[u]) {
+            sharp = sharp || r->tri[u / 3].sharp[u % 3];
+        }
+        for (int32_t u = r->edge[i].first; u >= 0; u = r->next[u]) {
+            r->tri[u / 3].sharp[u % 3] = sharp;
+        }
+    }
+}
+
+// ---- flipping
+static double remesh_angle(const double *apex, const double *a, const double *b)
+{
+    double u[3], v[3], n[3];
+    pl_sub3(a, apex, u);
+    pl_sub3(b, apex, v);
+    pl_cross3(u, v, n);
+    return atan2(pl_norm3(n), pl_dot3(u, v));
+}
+
+static void remesh_flip(remesh *r)
+{
+    for (int32_t i = 0; i < r->table.count; ++i) {
+        const remesh_edge *e = &r->edge[i];
+        const int32_t u = e->first, w = r->next[u];
+        if (w < 0 || r->next[w] >= 0 || r->tri[u / 3].sharp[u % 3] || r->touched[u / 3] ||
+            r->touched[w / 3]) {
+            continue;
+        }
+        remesh_tri *s = &r->tri[u / 3], *t = &r->tri[w / 3];
+        const int j = u % 3, k = w % 3;
+        const int32_t a = s->v[j], b = s->v[(j + 1) % 3], c = s->v[(j + 2) % 3], d = t->v[(k + 2) % 3];
+        int32_t key[2] = {c, d};
+        pl_sort_small(key, 2);
+        if (c == d || t->v[k] != b || pl_table_find(&r->table, key) >= 0) {
+            continue;
+        }
+        const double *A = remesh_at(r, a), *B = remesh_at(r, b), *C = remesh_at(r, c), *D = remesh_at(r, d);
+        if (remesh_angle(C, A, B) + remesh_angle(D, A, B) < PL_PI + 1e-6) {
+            continue; // Delaunay already
+        }
+        double n[2][3], m[2][3];
+        remesh_normal(A, B, C, n[0]);
+        remesh_normal(B, A, D, n[1]);
+        remesh_normal(A, D, C, m[0]);
+        remesh_normal(D, B, C, m[1]);
+        bool turned = false;
+        for (int p = 0; p < 4; ++p) {
+            turned = turned || pl_dot3(n[p / 2], m[p % 2]) < 0.9 * pl_norm3(n[p / 2]) * pl_norm3(m[p % 2]) ||
+                     pl_norm3(m[p % 2]) < 1e-12 * pl_dot3(A, A);
+        }
+        if (turned) {
+            continue;
+        }
+        // (a b c) + (b a d) become (a d c) + (d b c)
+        const bool bc = s->sharp[(j + 1) % 3], ca = s->sharp[(j + 2) % 3], ad = t->sharp[(k + 1) % 3],
+                   db = t->sharp[(k + 2) % 3];
+        r->touched[u / 3] = r->touched[w / 3] = 1;
+        *s = (remesh_tri){{a, d, c}, {ad, false, ca}, s->origin};
+        *t = (remesh_tri){{d, b, c}, {db, bc, false}, s->origin};
+    }
+}
+
+// ---- smoothing
+static void remesh_smooth(remesh *r)
+{
+    for (int32_t v = 0; v < r->vertex_count; ++v) {
+        if (r->kind[v] == VERTEX_CORNER || r->start[v] == r->start[v + 1]) {
+            continue;
+        }
+        // free vertices: the area-weighted mean of the triangles around; feature ones: between their two
+        double sum[3] = {0}, weight = 0, reach = 0;
+        for (int32_t i = r->start[v]; i < r->start[v + 1]; ++i) {
+            const remesh_tri *t = &r->tri[r->around[i]];
+            double n[3];
+            remesh_normal(remesh_at(r, t->v[0]), remesh_at(r, t->v[1]), remesh_at(r, t->v[2]), n);
+            const double area = pl_norm3(n);
+            for (int k = 0; k < 3; ++k) {
+                const int32_t a = t->v[k], b = t->v[(k + 1) % 3];
+                const double w = r->kind[v] == VERTEX_FREE ? area : t->sharp[k] && (a == v || b == v) ? 1 : 0;
+                for (int q = 0; q < 3 && w > 0; ++q) {
+                    sum[q] += r->kind[v] == VERTEX_FREE ? w * remesh_at(r, a)[q]
+                                                        : w * remesh_at(r, a == v ? b : a)[q];
+                }
+                weight += w;
+            }
+            reach = fmax(reach, sqrt(area));
+        }
+        double x[3];
+        for (int i = 0; i < 3; ++i) {
+            x[i] = weight > 0 ? 0.5 * (sum[i] / weight + remesh_at(r, v)[i]) : remesh_at(r, v)[i];
+        }
+        if (remesh_project(r, r->kind[v] == VERTEX_FEATURE, 0.3 * reach, x) && remesh_may_move(r, v, -1, x)) {
+            memcpy(r->x + 3 * (int64_t)v, x, sizeof x);
+        }
+    }
+}
+
+// ---- the result as cells
+static bool remesh_end(const remesh *r, cells *out)
+{
+    const cells *c = r->c;
+    int32_t *number = PL_NEW_ARRAY(int32_t, r->vertex_count);
+    *out = (cells){.shell_count = c->shell_count, .cell_count = c->cell_count};
+    out->position = PL_NEW_ARRAY(double, 3 * (int64_t)r->vertex_count);
+    out->corner = PL_NEW_ARRAY(int32_t, 3 * (int64_t)r->tri_count);
+    out->side_shell = PL_NEW_ARRAY(int32_t, 2 * (int64_t)r->tri_count);
+    out->side_cell = PL_NEW_ARRAY(int32_t, 2 * (int64_t)r->tri_count);
+    out->cell = PL_NEW_ARRAY(cell, c->cell_count);
+    const bool room =
+        number && out->position && out->corner && out->side_shell && out->side_cell && out->cell;
+    if (room) {
+        memcpy(out->cell, c->cell, (size_t)c->cell_count * sizeof *out->cell);
+    }
+    for (int32_t t = 0; room && t < r->tri_count; ++t) {
+        const remesh_tri *from = &r->tri[t];
+        for (int k = 0; k < 3; ++k) {
+            int32_t *n = &number[from->v[k]];
+            if (*n == 0) {
+                memcpy(out->position + 3 * (int64_t)out->vertex_count, remesh_at(r, from->v[k]),
+                       3 * sizeof(double));
+                *n = ++out->vertex_count;
+            }
+            out->corner[3 * (int64_t)t + k] = *n - 1;
+        }
+        for (int k = 0; k < 2; ++k) {
+            out->side_shell[2 * (int64_t)t + k] = c->side_shell[2 * (int64_t)from->origin + k];
+            out->side_cell[2 * (int64_t)t + k] = c->side_cell[2 * (int64_t)from->origin + k];
+        }
+        ++out->triangle_count;
+    }
+    pl_free(number);
+    return room;
+}
+
+pl_status part_remesh(const part_shape *p, const cells *c, const size_field *f, cells *out, pl_error *err)
+{
+    remesh r = {.part = p, .c = c, .field = f};
+    bool room = remesh_begin(&r);
+    int polish = 0, rounds = 0;
+    for (; room && polish < REMESH_POLISH && rounds < REMESH_ROUNDS_MAX && r.tri_count < REMESH_TRIANGLES_MAX;
+         ++rounds) {
+        int64_t split = 0;
+        room = remesh_round(&r) && remesh_split(&r, &split) && remesh_round(&r);
+        if (room) {
+            remesh_flip(&r);
+            room = remesh_round(&r);
+        }
+        polish += split * 50 < r.tri_count;
+        if (room && polish > 0) {
+            remesh_collapse(&r);
+            room = remesh_round(&r);
+            if (room) {
+                remesh_agree(&r);
+                remesh_flip(&r);
+                room = remesh_round(&r);
+            }
+        }
+        if (room && polish > 0) {
+            remesh_smooth(&r);
+        }
+    }
+    *out = (cells){0};
+    room = room && remesh_round(&r) && remesh_end(&r, out);
+    pl_log(1, "parts: %d triangles remeshed to %d in %d rounds", c->triangle_count, r.tri_count, rounds);
+    remesh_clear(&r);
+    if (!room) {
+        cells_clear(out);
+        return pl_fail_memory(err, "the surface of the parts");
+    }
+    return PL_OK;
+}
