@@ -1,5 +1,6 @@
 // From a robot file to a robot: read, build or fetch the meshes, check everything against them.
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
 #include "base/vec.h"
@@ -43,6 +44,42 @@ static void load_judge_size(io_robot_file *f, const pl_body_def *body, const pl_
                    diagonal);
         io_advise(f, "check mesh: unit");
     }
+}
+
+// Limits of what a mesh may differ from its part: the first draws a warning, the second a refusal.
+#define LOAD_VOLUME_WARN 0.01
+#define LOAD_VOLUME_LIMIT 0.05
+#define LOAD_AREA_WARN 0.03
+#define LOAD_DISTANCE_WARN 0.25 // of the thinnest wall
+#define LOAD_DISTANCE_LIMIT 0.5
+#define LOAD_FIT "mesh: the mesh differs from the part: volume %+.2g %%, area %+.2g %%%s"
+
+// Compares mesh and part, made just now or taken from the cache.
+static pl_status load_judge_fit(io_robot_file *f, const pl_body_def *body, const pl_mesh *mesh)
+{
+    const pl_mesh_fit fit = pl_mesh_get_fit(mesh);
+    if (fit.samples == 0 || !(fit.part_volume > 0) || !(fit.part_area > 0)) {
+        return PL_OK;
+    }
+    const double volume = fit.mesh_volume / fit.part_volume - 1, area = fit.mesh_area / fit.part_area - 1;
+    const double distance = fit.wall > 0 ? fit.distance / fit.wall : 0;
+    const bool refused = fabs(volume) > LOAD_VOLUME_LIMIT || distance > LOAD_DISTANCE_LIMIT;
+    if (!refused && fabs(volume) <= LOAD_VOLUME_WARN && fabs(area) <= LOAD_AREA_WARN &&
+        distance <= LOAD_DISTANCE_WARN) {
+        return PL_OK;
+    }
+    char away[64] = "";
+    if (fit.distance >= 0) {
+        snprintf(away, sizeof away, ", surface up to %.3g mm away", fit.distance);
+    }
+    if (refused && !body->source.accept) {
+        io_defect(f, body->source.line, LOAD_FIT, 100 * volume, 100 * area, away);
+        io_advise(f, "choose a smaller size; mesh: accept: true computes with this mesh all the same");
+        return PL_BAD_INPUT;
+    }
+    io_warning(f, body->source.line, LOAD_FIT, 100 * volume, 100 * area, away);
+    io_advise(f, "a smaller size follows the part better");
+    return PL_OK;
 }
 
 // Formats read here; the others go to the mesher with all the file says about them.
@@ -104,6 +141,11 @@ static pl_status load_body(io_robot_file *f, const pl_body_def *body, const pl_l
         f->no_memory = true;
         return PL_NO_MEMORY;
     }
+    if (source.kind == PL_SOURCE_FILE && options->size > 0 && !source.fill) {
+        io_warning(f, body->source.line,
+                   "the size of %g mm asked for is not used: '%s' is a finished mesh and stays as it is",
+                   options->size, source.path);
+    }
     pl_error err = {0};
     pl_status status;
     if (source.kind == PL_SOURCE_FILE && (!options->mesher || load_is_own_format(source.path))) {
@@ -134,6 +176,7 @@ static pl_status load_body(io_robot_file *f, const pl_body_def *body, const pl_l
     pl_findings_destroy(findings);
     if (status == PL_OK) {
         load_judge_size(f, body, *out);
+        status = load_judge_fit(f, body, *out);
     }
     return status;
 }

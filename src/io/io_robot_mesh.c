@@ -304,6 +304,7 @@ static bool mesh_block(io_robot_file *f, const io_node *node, pl_mesh_source *so
         {"size", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_mesh_source, size), IO_POSITIVE},
         {"order", IO_WHOLE, 0, offsetof(pl_mesh_source, order), 0},
         {"fill", IO_BOOL, 0, offsetof(pl_mesh_source, fill), 0},
+        {"accept", IO_BOOL, 0, offsetof(pl_mesh_source, accept), 0},
     };
     source->order = 2;
     bool good = io_read_map(f, node, "mesh", keys, PL_COUNT(keys), source);
@@ -323,6 +324,12 @@ static bool mesh_block(io_robot_file *f, const io_node *node, pl_mesh_source *so
     if (unit && source->kind == PL_SOURCE_STEP) {
         io_defect(f, unit->line, "mesh: unit: a STEP file contains its own unit, expected none here");
         good = false;
+    }
+    const io_node *size = io_child(node, "size");
+    if (size && source->kind == PL_SOURCE_FILE && !source->fill) {
+        io_warning(f, size->line, "mesh: size is not used: '%s' is a finished mesh and stays as it is",
+                   source->path ? source->path : "");
+        io_advise(f, "remove size, or give the part itself (parts, step) to have it meshed");
     }
     const io_node *fill = io_child(node, "fill");
     if (fill && source->fill && source->kind == PL_SOURCE_SHEETS) {
