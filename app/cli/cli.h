@@ -133,7 +133,8 @@ void cli_table_print(const cli_args *args, cli_table *table);            // and 
 json_t *cli_json_number(double value);
 json_t *cli_json_numbers(const double *value, int count);
 json_t *cli_json_findings(const pl_findings *findings); // of warnings and defects: their sentences
-json_t *cli_json_head(const pl_robot *robot, const pl_findings *findings); // format, pliant, robot, warnings
+json_t *cli_json_head(uint64_t hash,
+                      const pl_findings *findings); // format, pliant, robot (0: null), warnings
 // Writes to the place --json names (if given) and releases `root`.
 int cli_json_write(const cli_args *args, json_t *root);
 
@@ -144,9 +145,8 @@ bool cli_exists(const char *path);
 char *cli_join(const char *folder, const char *name);
 // The folder part of a path, on the heap.
 char *cli_folder(const char *path);
-// Enters the file `vtu` into the series at `pvd`, which begins with it when `first`, so that a run that dies
-// leaves a whole series; `vtu` loses its folder, for the series lies beside it. Returns an exit status.
-int cli_series_add(const cli_args *args, const char *pvd, char *vtu, double time, bool first);
+// The last --out with this extension, or NULL.
+const char *cli_out(const cli_args *args, const char *extension);
 // Judges every --out, --json and --save-state before the work: known extension, a folder that can be written,
 // and no file the run reads (robot, what its text names, `input`) unless --force. Returns an exit status.
 int cli_check_outputs(const cli_args *args, const char *const *extensions, const char *robot_path,
@@ -168,81 +168,70 @@ typedef struct cli_robot {
 } cli_robot;
 // mm per unit that --unit names (1 when absent). False after complaining.
 bool cli_unit(const cli_args *args, double *unit);
-// Reads --size, --order, --no-cache, --threads, -v. Prints findings. Returns an exit status.
+// Reads --threads, -v. Returns an exit status.
 int cli_setup(const cli_args *args);
 char *cli_robot_path(const char *given); // a folder stands for the robot.yaml in it; on the heap
-int cli_robot_open(const cli_args *args, const char *given, cli_robot *r);
-// The same, but leaves the findings to the caller.
-pl_status cli_robot_load(const cli_args *args, const char *path, pl_robot **robot, pl_findings *findings,
-                         pl_error *err);
+bool cli_is_reduced(const char *path);   // the robot file has a `model:` block
+// Reads --size, --order, --no-cache; prints findings. `fill`: the cavities of designs are meshed too. Returns
+// an exit status.
+int cli_robot_open(const cli_args *args, const char *given, bool fill, cli_robot *r);
+// The exit status for a robot that could not be loaded, after saying why where the findings do not.
+int cli_robot_refused(const cli_args *args, pl_status status, const pl_findings *findings, pl_error *err);
+// The same as cli_robot_open, but leaves the findings to the caller.
+pl_status cli_robot_load(const cli_args *args, const char *path, bool fill, pl_robot **robot,
+                         pl_findings *findings, pl_error *err);
 void cli_robot_close(cli_robot *r);
 
-// ---- commands on the command line
-// The index of the command that `text` (up to `length` characters) names, or -1 after complaining.
-int cli_command_find(const cli_args *args, const pl_robot *robot, const char *text, size_t length);
-// Reads every --set NAME=VALUE into `command` (NAN: idle), checks ranges. Returns an exit status.
-int cli_commands_read(const cli_args *args, const pl_robot *robot, double *command);
-int cli_command_check(const cli_args *args, const pl_robot *robot, int i, double value);
-// "air = 30 kPa, tendon = 4 mm"
-void cli_commands_text(const pl_robot *robot, const double *command, char *buffer, size_t size);
-
-// ---- the method: --method (exact, local_global, fang2020), else what the robot file says
-// *exact tells whether statics solves; otherwise *options are those of local_global. Returns an exit status.
-// A verb that only the exact method can answer says so, also as a finding, where the file asks for another.
-int cli_method_read(const cli_args *args, const cli_robot *r, bool *exact, pl_geometric_options *options);
-// Does it want cavities meshed?
-bool cli_method_fills(const cli_args *args, const char *path);
-
-// ---- a run: a robot with its solver and a state
-typedef struct cli_run {
-    cli_robot r;
-    pl_statics *statics;
-    pl_geometric *geometric; // solves instead of statics, which then only tells what a state means; or NULL
-    pl_state *state;
-    double *command;
+// ---- a model: what every verb asks, whatever kind of robot and method stands behind it
+typedef struct cli_model {
+    char *path;
+    pl_findings *findings;
+    pl_model *model;
+    pl_model_info info;
+    double *command; // what was asked for; NAN: idle
     pl_statics_report report;
     const char *state_path; // where the state is kept at the end, or NULL
     bool vacuum_told;       // a chamber below vacuum is told of once
-} cli_run;
-int cli_run_open(const cli_args *args, const char *given, cli_run *run);
-void cli_run_close(cli_run *run);
-// Solves for run->command. CLI_DONE also when not converged (see the report); otherwise the exit status.
-int cli_run_solve(const cli_args *args, cli_run *run);
-int cli_run_save_state(const cli_args *args, const cli_run *run);
-void cli_result_print(const cli_args *args, cli_run *run);
-json_t *cli_result_json(cli_run *run); // the record of `fk`
-// The columns of a table of results, and one row of it, comma-separated; on the heap.
-char *cli_result_csv_head(const cli_run *run);
-char *cli_result_csv_row(cli_run *run);
-const char *cli_effort_unit(pl_actuator_kind kind); // on the terminal
-double cli_effort_scale(pl_actuator_kind kind);     // internal value of one such unit
-const char *cli_sensor_unit(pl_sensor_kind kind);
-double cli_sensor_scale(pl_sensor_kind kind);
-
-// ---- a model: what ik, follow, workspace and task see, whatever kind of robot stands behind it
-typedef struct cli_model {
-    cli_run run; // a full body: its robot, solver and state, which belong to the model; else statics is NULL
-    pl_model *model;
-    pl_model_info info;
-    double *command; // where the model stands; NAN: idle
 } cli_model;
+// Opens the robot by --method (exact, local_global, fang2020) where the verb has it, else by what its file
+// says; goes on from --state. Returns an exit status.
 int cli_model_open(const cli_args *args, const char *given, cli_model *m);
 void cli_model_close(cli_model *m);
-// Fills the mesh, place and ghost of a picture; what was made for it (or NULL) is the caller's to release:
-// pl_mesh_destroy(own), free(place).
-pl_status cli_model_body(cli_model *m, pl_mesh **own, double **place, pl_picture *picture, pl_error *err);
+// Solves for m->command. CLI_DONE also when not converged (see the report); otherwise the exit status.
+int cli_model_solve(const cli_args *args, cli_model *m);
+// Warns once of a chamber below vacuum at the solution.
+void cli_model_warn(cli_model *m);
+int cli_model_save_state(const cli_args *args, const cli_model *m);
+// "not converged: ..." and CLI_BADLY unless the last solve did.
+int cli_model_verdict(const cli_args *args, const cli_model *m);
 // The index of a name, or -1 after complaining about --option.
 int cli_model_marker(const cli_args *args, const cli_model *m, const char *option, const char *name);
 int cli_model_sensor(const cli_args *args, const cli_model *m, const char *option, const char *name);
 int cli_model_actuator(const cli_args *args, const cli_model *m, const char *option, const char *name);
 int cli_model_command(const cli_args *args, const cli_model *m, const char *option, const char *name);
-// Reads every --set NAME=VALUE into m->command, checks ranges. Returns an exit status.
-int cli_model_commands_read(const cli_args *args, cli_model *m);
-void cli_model_commands_text(const cli_model *m, const double *command, char *buffer, size_t size);
-void cli_model_print(const cli_args *args, cli_model *m);
-json_t *cli_model_json(cli_model *m); // the record of `fk`, or what any model knows of it
-pl_status cli_model_write(const cli_args *args, cli_model *m, const char *path,
-                          pl_error *err); // by extension
+
+// ---- commands on the command line
+typedef struct cli_commands {
+    const pl_command_info *info;
+    int count;
+} cli_commands;
+cli_commands cli_model_commands(const cli_model *m);
+// Splits NAME=VALUE and finds the command; -1 after complaining about --option. *value is what follows.
+int cli_command_split(const cli_args *args, cli_commands commands, const char *option, const char *text,
+                      const char **value);
+// Checks the range. Returns an exit status.
+int cli_command_check(const cli_args *args, const pl_command_info *command, double value);
+// Reads every --set NAME=VALUE into `command` (NAN: idle), checks ranges. Returns an exit status.
+int cli_commands_read(const cli_args *args, cli_commands commands, double *command);
+// "air = 30 kPa, tendon = 4 mm"
+void cli_commands_text(cli_commands commands, const double *command, char *buffer, size_t size);
+
+// ---- the record of a result, as people, machines and spreadsheets read it
+void cli_record_print(const cli_args *args, cli_model *m);
+json_t *cli_record_json(cli_model *m); // the record of `fk`
+// The columns of a table of results, and one row of it, comma-separated; freed with pl_file_free.
+char *cli_record_csv_head(cli_model *m);
+char *cli_record_csv_row(cli_model *m);
 
 // ---- shapes and pictures
 extern const char *const cli_mesh_extensions[], *const cli_shape_extensions[];
@@ -250,7 +239,23 @@ extern const char *const cli_mesh_extensions[], *const cli_shape_extensions[];
 pl_status cli_mesh_read(const char *path, double unit, pl_mesh **mesh, pl_findings *findings, pl_error *err);
 pl_status cli_mesh_write(const cli_args *args, const pl_mesh *mesh, const char *path, pl_error *err);
 // Judges --surface, --view, --cut and --color before the work begins.
-int cli_shape_check(const cli_args *args, const pl_mesh *mesh);
-pl_status cli_shape_write(const cli_args *args, cli_run *run, const char *path, pl_error *err);
+int cli_shape_check(const cli_args *args, cli_model *m);
+// Where the model stands, by extension: .vtu .pvd .stl .csv .png .svg
+pl_status cli_shape_write(const cli_args *args, cli_model *m, const char *path, pl_error *err);
+// A series of shapes for --out NAME.pvd: NAME_0000.vtu and so on beside it. The series is written anew with
+// every frame, so that a run that dies leaves a whole one.
+typedef struct cli_series {
+    char **name; // without folder
+    int count, capacity;
+} cli_series;
+// Adds where the model stands at time count; nothing without such an --out. Returns an exit status.
+int cli_series_frame(const cli_args *args, cli_series *series, cli_model *m);
+// Writes the series with its final times.
+pl_status cli_series_write(const cli_series *series, const char *pvd, const double *time, pl_error *err);
+void cli_series_clear(cli_series *series);
+// Writes every --out, and says so. Returns an exit status.
+int cli_shape_outputs(const cli_args *args, cli_model *m);
+// Fills the mesh, place and ghost of a picture; *place is the caller's to free.
+pl_status cli_shape_body(cli_model *m, double **place, pl_picture *picture, pl_error *err);
 
 #endif

@@ -127,7 +127,7 @@ static void calibrate_print(const cli_args *args, const calibration *c)
 
 static json_t *calibrate_json(const calibration *c)
 {
-    json_t *root = cli_json_head(NULL, NULL), *fits = json_object();
+    json_t *root = cli_json_head(0, NULL), *fits = json_object();
     json_object_set_new(root, "title", json_string(c->test.title));
     json_object_set_new(root, "source", json_string(c->test.source));
     json_object_set_new(root, "points", json_integer(c->test.count));

@@ -95,7 +95,7 @@ static void ratio_print(const cli_args *args, const pl_ratio_test *t, const pl_r
 
 static json_t *ratio_json(const pl_ratio_test *t, const pl_ratio_fit *f)
 {
-    json_t *root = cli_json_head(NULL, NULL);
+    json_t *root = cli_json_head(0, NULL);
     json_object_set_new(root, "elasticity", cli_json_number(f->elasticity));
     json_object_set_new(root, "r_omega", cli_json_numbers(f->r_omega, 2));
     json_object_set_new(root, "ratio", cli_json_number(f->ratio));

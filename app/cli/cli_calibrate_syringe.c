@@ -112,7 +112,7 @@ static int syringe_report(const cli_args *args, const pl_syringe *test, const pl
         status = syringe_plot(args, test, line, &result, out);
     }
     if (status == CLI_DONE && cli_value(args, "json")) {
-        json_t *root = cli_json_head(NULL, NULL);
+        json_t *root = cli_json_head(0, NULL);
         json_object_set_new(root, "loading", syringe_json_branch(&result.loading));
         json_object_set_new(root, "unloading", syringe_json_branch(&result.unloading));
         status = cli_json_write(args, root);

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include "cli.h"
-#include "cli_reduced.h"
+#include "cli_compare.h"
 
 static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
@@ -22,51 +21,46 @@ static const cli_option options[] = {
 };
 static const char *const extensions[] = {".vtu", NULL};
 
-#define COMPARE_ROWS 8
 #define COMPARE_BINS 40
-
-// One method at the pose.
-typedef struct compare_row {
-    const char *name;   // as printed
-    const char *method; // as asked for
-    bool corners;       // of the corner mesh: `x` fits `corner`
-    pl_statics_report report;
-    pl_marker_result tip;
-    bool has_tip;
-    double *ratio, *asked;                // per actuator
-    double *x;                            // 3 per corner vertex
-    double apart_corner, apart_quadratic; // mm, farthest vertex from the exact shapes; NAN: none
-    double mean_corner;
-} compare_row;
+#define COMPARE_METHODS 4 // exact has two rows
 
 typedef struct compare {
-    cli_robot r;      // as the file says
-    pl_robot *linear; // the same with order 1
-    pl_mesh *corner;  // corner mesh of r
-    int32_t *vertex_of;
-    int32_t corner_count;
-    bool quadratic, same; // r has mid nodes; `linear` has the vertices of `corner`
+    cli_robot r;           // as the file says
+    pl_robot *linear;      // the same with order 1
+    pl_command_info *info; // of the commands
     double *command;
-    compare_row row[COMPARE_ROWS];
-    int row_count;
-    double time_limit;
+    char list[200]; // of --methods, split
+    const char *method[COMPARE_METHODS];
+    pl_compare_def def;
+    pl_comparison result;
 } compare;
 
 static void compare_close(compare *c)
 {
-    for (int i = 0; i < c->row_count; ++i) {
-        free(c->row[i].ratio);
-        free(c->row[i].asked);
-        free(c->row[i].x);
-    }
+    pl_comparison_clear(&c->result);
     pl_robot_destroy(c->linear);
-    pl_mesh_destroy(c->corner);
-    pl_mesh_free_indices(c->vertex_of);
     free(c->command);
+    free(c->info);
     cli_robot_close(&c->r);
 }
 
+static cli_commands compare_commands(const compare *c)
+{
+    return (cli_commands){c->info, pl_robot_command_count(c->r.robot)};
+}
+
 // ---- loading
+static bool compare_is_quadratic(const pl_robot *robot)
+{
+    const pl_mesh_view view = pl_mesh_get(pl_robot_mesh(robot));
+    for (int32_t e = 0; e < view.element_count; ++e) {
+        if (view.kind[e] == PL_TET10 || view.kind[e] == PL_PRISM15) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int compare_linear(const cli_args *args, compare *c)
 {
     pl_load_options load = {
@@ -76,256 +70,87 @@ static int compare_linear(const cli_args *args, compare *c)
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &load.size)) {
         return CLI_WRONG;
     }
-    if (pl_robot_load(c->r.path, &load, &c->linear, NULL, &err) != PL_OK) {
-        return cli_fail(args, &err);
-    }
-    const pl_mesh_view a = pl_mesh_get(pl_robot_mesh(c->linear)), b = pl_mesh_get(c->corner);
-    double apart = a.vertex_count == b.vertex_count ? 0 : INFINITY;
-    for (int32_t i = 0; apart < 1e-9 && i < 3 * a.vertex_count; ++i) {
-        apart = fmax(apart, fabs(a.position[i] - b.position[i]));
-    }
-    c->same = apart < 1e-6;
-    if (!c->same) {
-        fprintf(stderr,
-                "%s: note: the mesh of order 1 has other vertices, so shapes on it are compared by markers "
-                "only\n",
-                c->r.path);
-    }
-    return CLI_DONE;
+    return pl_robot_load(c->r.path, &load, &c->linear, NULL, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
 static int compare_open(const cli_args *args, compare *c)
 {
-    pl_error err = {0};
-    int status = cli_robot_open(args, args->plain[0], &c->r);
+    const int status = cli_robot_open(args, args->plain[0], true, &c->r);
     if (status) {
         return status;
     }
-    const pl_mesh *mesh = pl_robot_mesh(c->r.robot);
-    if (pl_mesh_corners(mesh, &c->corner, &c->vertex_of, &err) != PL_OK) {
-        return cli_fail(args, &err);
-    }
-    c->corner_count = pl_mesh_get(c->corner).vertex_count;
-    c->quadratic = c->corner_count < pl_mesh_get(mesh).vertex_count;
-    c->command = calloc((size_t)pl_robot_command_count(c->r.robot) + 1, sizeof *c->command);
-    if (!c->command) {
+    const int commands = pl_robot_command_count(c->r.robot);
+    c->command = calloc((size_t)commands + 1, sizeof *c->command);
+    c->info = calloc((size_t)commands + 1, sizeof *c->info);
+    if (!c->command || !c->info) {
         return cli_no_memory(args);
     }
-    return c->quadratic ? compare_linear(args, c) : CLI_DONE;
+    for (int i = 0; i < commands; ++i) {
+        c->info[i] = pl_robot_command(c->r.robot, i);
+    }
+    return compare_is_quadratic(c->r.robot) ? compare_linear(args, c) : CLI_DONE;
 }
 
-// ---- one method
-static compare_row *compare_add(compare *c, const char *name, const char *method, bool corners)
+// ---- the methods
+static int compare_list(const cli_args *args, compare *c)
 {
-    const size_t n = (size_t)pl_robot_actuator_count(c->r.robot) + 1;
-    compare_row *row = &c->row[c->row_count++];
-    *row = (compare_row){.name = name, .method = method, .corners = corners};
-    row->ratio = calloc(n, sizeof *row->ratio);
-    row->asked = calloc(n, sizeof *row->asked);
-    row->x = malloc(3 * (size_t)c->corner_count * sizeof *row->x + 1);
-    row->apart_corner = row->apart_quadratic = row->mean_corner = NAN;
-    return row->ratio && row->asked && row->x ? row : NULL;
-}
-
-// Takes the shape and what the solver tells of it; `of` gives the robot vertex of a corner, NULL: the same.
-static void compare_take(const compare *c, compare_row *row, pl_statics *statics, const pl_state *state,
-                         const pl_robot *robot, const int32_t *of)
-{
-    for (int32_t v = 0; v < c->corner_count; ++v) {
-        memcpy(row->x + 3 * v, pl_state_positions(state) + 3 * (size_t)(of ? of[v] : v), 3 * sizeof *row->x);
-    }
-    row->has_tip = pl_robot_marker_count(robot) > 0;
-    if (row->has_tip) {
-        row->tip = pl_statics_marker(statics, state, 0);
-    }
-    for (int i = 0; i < pl_robot_actuator_count(robot); ++i) {
-        row->ratio[i] = pl_statics_actuator(statics, state, i).ratio;
-        row->asked[i] = NAN;
-    }
-}
-
-static int compare_exact_on(const cli_args *args, compare *c, const pl_robot *robot, compare_row *row,
-                            bool displacement, const int32_t *of)
-{
-    pl_error err = {0};
-    pl_statics_options o = pl_robot_file_options(c->r.path, &err);
-    o.progress = cli_progress;
-    o.displacement = o.displacement || displacement;
-    o.time_limit = c->time_limit > 0 ? c->time_limit : o.time_limit;
-    pl_statics *statics = NULL;
-    pl_state *state = NULL;
-    pl_status status = err.status;
-    if (status == PL_OK) {
-        status = pl_statics_create(robot, &o, &statics, &err);
-    }
-    if (status == PL_OK) {
-        status = pl_state_create(robot, &state, &err);
-    }
-    if (status == PL_OK) {
-        status = pl_statics_solve(statics, state, c->command, &row->report, &err);
-    }
-    if (status == PL_OK) {
-        compare_take(c, row, statics, state, robot, of);
-        for (int i = 0; i < pl_robot_actuator_count(robot); ++i) {
-            row->asked[i] = pl_robot_actuator_asked(c->r.robot, i, c->command);
-        }
-    }
-    pl_statics_destroy(statics);
-    pl_state_destroy(state);
-    return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
-}
-
-static int compare_exact(const cli_args *args, compare *c)
-{
-    int status = CLI_DONE;
-    if (c->quadratic) {
-        compare_row *row = compare_add(c, "exact, quadratic", "exact", false);
-        status = row ? compare_exact_on(args, c, c->r.robot, row, false, c->vertex_of) : cli_no_memory(args);
-    }
-    if (status == CLI_DONE && (!c->quadratic || c->same)) {
-        compare_row *row = compare_add(c, "exact, corners", "exact", true);
-        const pl_robot *robot = c->quadratic ? c->linear : c->r.robot;
-        status = row ? compare_exact_on(args, c, robot, row, true, NULL) : cli_no_memory(args);
-    }
-    return status;
-}
-
-// The row of the exact method on the corner mesh, or on the quadratic one; NULL when there is none.
-static const compare_row *compare_reference(const compare *c, bool corners)
-{
-    for (int i = 0; i < c->row_count; ++i) {
-        if (strcmp(c->row[i].method, "exact") == 0 && c->row[i].corners == corners) {
-            return &c->row[i];
-        }
-    }
-    return NULL;
-}
-
-// The papers' growth knows volumes, not pressures: an actuator driven by effort is asked for the ratio that
-// the exact method reached.
-static void compare_ask(const compare *c, pl_geometric *g)
-{
-    const compare_row *exact = compare_reference(c, true);
-    exact = exact ? exact : compare_reference(c, false);
-    for (int i = 0; exact && i < pl_robot_actuator_count(c->r.robot); ++i) {
-        const pl_actuator_info a = pl_robot_actuator(c->r.robot, i);
-        const bool commanded = a.command >= 0 && !isnan(c->command[a.command]);
-        if (commanded && isnan(pl_robot_actuator_asked(c->r.robot, i, c->command))) {
-            pl_geometric_ask(g, i, exact->ratio[i]);
-        }
-    }
-}
-
-static int compare_geometric(const cli_args *args, compare *c, const char *method)
-{
-    const bool published = strcmp(method, "fang2020") == 0;
-    compare_row *row = compare_add(c, method, method, true);
-    if (!row) {
-        return cli_no_memory(args);
-    }
-    pl_error err = {0};
-    pl_geometric_options o;
-    pl_robot_file_method(c->r.path, &o, &err);
-    if (published) {
-        pl_geometric_preset(method, &o, &err);
-    }
-    o.progress = cli_progress;
-    o.time_limit = c->time_limit > 0 ? c->time_limit : o.time_limit;
-    const pl_statics_options so = pl_statics_options_default();
-    pl_geometric *g = NULL;
-    pl_statics *statics = NULL;
-    pl_state *state = NULL;
-    pl_status status = pl_geometric_create(c->r.robot, &o, &g, &err);
-    if (status == PL_OK) {
-        status = pl_statics_create(c->r.robot, &so, &statics, &err);
-    }
-    if (status == PL_OK) {
-        status = pl_state_create(c->r.robot, &state, &err);
-    }
-    if (status == PL_OK) {
-        if (published || o.actuation == PL_ACTUATE_GROWTH || o.metric == PL_METRIC_VERTEX) {
-            compare_ask(c, g);
-        }
-        status = pl_geometric_solve(g, state, c->command, &row->report, &err);
-        row->report.factorizations = pl_geometric_get_info(g).factors;
-    }
-    if (status == PL_OK) {
-        compare_take(c, row, statics, state, c->r.robot, c->vertex_of);
-        for (int i = 0; i < pl_robot_actuator_count(c->r.robot); ++i) {
-            const pl_geometric_actuator_result a = pl_geometric_actuator(g, i);
-            row->ratio[i] = a.ratio;
-            row->asked[i] = a.asked;
-        }
-    }
-    pl_geometric_destroy(g);
-    pl_statics_destroy(statics);
-    pl_state_destroy(state);
-    return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
-}
-
-static int compare_methods(const cli_args *args, compare *c)
-{
+    static const char *const known[] = {"exact", "local_global", "fang2020"};
     const char *list = cli_value(args, "methods");
-    char text[200];
-    snprintf(text, sizeof text, "%s", list ? list : "exact,local_global,fang2020");
-    char *rest = text;
+    snprintf(c->list, sizeof c->list, "%s", list ? list : "exact,local_global,fang2020");
+    char *rest = c->list;
     for (char *word; (word = strtok_r(rest, ",", &rest));) {
-        int status = CLI_WRONG;
-        cli_progress_prefix(word);
-        if (c->row_count + 2 > COMPARE_ROWS) {
-            cli_error(args, "--methods %s: at most %d methods", list, COMPARE_ROWS / 2);
-        } else if (strcmp(word, "exact") == 0) {
-            status = compare_exact(args, c);
-        } else if (strcmp(word, "local_global") == 0) {
-            status = compare_geometric(args, c, "local_global");
-        } else if (strcmp(word, "fang2020") == 0) {
-            status = compare_geometric(args, c, "fang2020");
-        } else {
+        bool good = false;
+        for (int k = 0; k < 3; ++k) {
+            good = good || strcmp(word, known[k]) == 0;
+        }
+        if (!good) {
             cli_error(args, "--methods: there is no method '%s'; expected exact, local_global or fang2020",
                       word);
+            return CLI_WRONG;
         }
-        cli_progress_prefix(NULL);
-        if (status) {
-            return status;
+        if (c->def.method_count == COMPARE_METHODS) {
+            cli_error(args, "--methods %s: at most %d methods", list, COMPARE_METHODS);
+            return CLI_WRONG;
         }
+        c->method[c->def.method_count++] = word;
     }
-    if (c->row_count == 0) {
+    if (c->def.method_count == 0) {
         cli_error(args, "--methods %s: expected exact, local_global or fang2020", list);
         return CLI_WRONG;
     }
     return CLI_DONE;
 }
 
-// ---- distances
-static double compare_apart(const compare *c, const double *a, const double *b, double *mean)
+static void compare_begin(void *user, const char *method)
 {
-    double largest = 0, sum = 0;
-    for (int32_t v = 0; v < c->corner_count; ++v) {
-        double square = 0;
-        for (int i = 0; i < 3; ++i) {
-            const double d = a[3 * v + i] - b[3 * v + i];
-            square += d * d;
-        }
-        largest = fmax(largest, sqrt(square));
-        sum += sqrt(square) / c->corner_count;
-    }
-    *mean = sum;
-    return largest;
+    (void)user;
+    cli_progress_prefix(method);
 }
 
-static void compare_distances(compare *c)
+static int compare_solve(const cli_args *args, compare *c)
 {
-    const compare_row *corner = compare_reference(c, true), *quadratic = compare_reference(c, false);
-    for (int i = 0; i < c->row_count; ++i) {
-        compare_row *row = &c->row[i];
-        double ignored;
-        if (corner) {
-            row->apart_corner = compare_apart(c, row->x, corner->x, &row->mean_corner);
-        }
-        if (quadratic) {
-            row->apart_quadratic = compare_apart(c, row->x, quadratic->x, &ignored);
-        }
+    pl_error err = {0};
+    c->def.statics = pl_robot_file_options(c->r.path, &err);
+    if (err.status == PL_OK) {
+        pl_robot_file_method(c->r.path, &c->def.geometric, &err);
     }
+    if (err.status != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    c->def.statics.progress = c->def.geometric.progress = cli_progress;
+    c->def.linear = c->linear;
+    c->def.method = c->method;
+    c->def.command = c->command;
+    c->def.begin = compare_begin;
+    const pl_status status = pl_compare_methods(c->r.robot, &c->def, &c->result, &err);
+    cli_progress_prefix(NULL);
+    if (status == PL_OK && c->linear && !c->result.alike) {
+        fprintf(stderr,
+                "%s: note: the mesh of order 1 has other vertices, so shapes on it are compared by markers "
+                "only\n",
+                c->r.path);
+    }
+    return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
 // ---- for people
@@ -341,21 +166,22 @@ static void compare_number(char *text, size_t size, const char *format, double v
 static void compare_print(const cli_args *args, const compare *c)
 {
     char set[300];
-    cli_commands_text(c->r.robot, c->command, set, sizeof set);
+    cli_commands_text(compare_commands(c), c->command, set, sizeof set);
     cli_say(args, "%s at %s: %d elements, %d corner vertices\n\n", pl_robot_name(c->r.robot), set,
-            (int)pl_mesh_get(c->corner).element_count, (int)c->corner_count);
+            (int)pl_mesh_get(c->result.corner).element_count,
+            (int)pl_mesh_get(c->result.corner).vertex_count);
     cli_table table = {0};
     cli_row(&table,
             "method\t%s x\ty\tz mm\tenergy mJ\titerations\tsolves\tfactors\ts\tfrom corners mm\tmean "
             "mm\tfrom quadratic mm\toutcome",
             pl_robot_marker_count(c->r.robot) > 0 ? pl_robot_marker_name(c->r.robot, 0) : "tip");
-    for (int i = 0; i < c->row_count; ++i) {
-        const compare_row *row = &c->row[i];
+    for (int i = 0; i < c->result.row_count; ++i) {
+        const pl_compare_row *row = &c->result.row[i];
         char text[3][32];
-        compare_number(text[0], sizeof text[0], "%.4g", row->apart_corner);
-        compare_number(text[1], sizeof text[1], "%.4g", row->mean_corner);
-        compare_number(text[2], sizeof text[2], "%.4g", row->apart_quadratic);
-        const double *p = row->tip.position;
+        compare_number(text[0], sizeof text[0], "%.4g", row->from_corners);
+        compare_number(text[1], sizeof text[1], "%.4g", row->mean_corners);
+        compare_number(text[2], sizeof text[2], "%.4g", row->from_quadratic);
+        const double *p = row->tip;
         cli_row(&table, "%s\t%.3f\t%.3f\t%.3f\t%.4g\t%d\t%d\t%d\t%.2f\t%s\t%s\t%s\t%s", row->name, p[0], p[1],
                 p[2], row->report.energy, row->report.iterations, row->report.solves,
                 row->report.factorizations, row->report.seconds, text[0], text[1], text[2],
@@ -366,12 +192,12 @@ static void compare_print(const cli_args *args, const compare *c)
     cli_table ratios = {0};
     cli_row(&ratios, "actuator\tmethod\tasked\treached");
     for (int a = 0; a < actuators; ++a) {
-        for (int i = 0; i < c->row_count; ++i) {
+        for (int i = 0; i < c->result.row_count; ++i) {
             char text[2][32];
-            compare_number(text[0], sizeof text[0], "%.4f", c->row[i].asked[a]);
-            compare_number(text[1], sizeof text[1], "%.4f", c->row[i].ratio[a]);
-            cli_row(&ratios, "%s\t%s\t%s\t%s", pl_robot_actuator(c->r.robot, a).name, c->row[i].name, text[0],
-                    text[1]);
+            compare_number(text[0], sizeof text[0], "%.4f", c->result.row[i].asked[a]);
+            compare_number(text[1], sizeof text[1], "%.4f", c->result.row[i].ratio[a]);
+            cli_row(&ratios, "%s\t%s\t%s\t%s", pl_robot_actuator(c->r.robot, a).name, c->result.row[i].name,
+                    text[0], text[1]);
         }
     }
     cli_say(args, "\n");
@@ -381,9 +207,9 @@ static void compare_print(const cli_args *args, const compare *c)
 // ---- for machines
 static json_t *compare_json(const compare *c)
 {
-    json_t *root = cli_json_head(c->r.robot, c->r.findings), *all = json_array();
-    for (int i = 0; i < c->row_count; ++i) {
-        const compare_row *row = &c->row[i];
+    json_t *root = cli_json_head(pl_robot_hash(c->r.robot), c->r.findings), *all = json_array();
+    for (int i = 0; i < c->result.row_count; ++i) {
+        const pl_compare_row *row = &c->result.row[i];
         json_t *one = json_object(), *actuators = json_object();
         json_object_set_new(one, "name", json_string(row->name));
         json_object_set_new(one, "method", json_string(row->method));
@@ -396,10 +222,10 @@ static json_t *compare_json(const compare *c)
         json_object_set_new(one, "energy", cli_json_number(row->report.energy));
         json_object_set_new(one, "step", cli_json_number(row->report.step));
         json_object_set_new(one, "min_J", cli_json_number(row->report.min_J));
-        json_object_set_new(one, "tip", row->has_tip ? cli_json_numbers(row->tip.position, 3) : json_null());
-        json_object_set_new(one, "from_corners", cli_json_number(row->apart_corner));
-        json_object_set_new(one, "mean_from_corners", cli_json_number(row->mean_corner));
-        json_object_set_new(one, "from_quadratic", cli_json_number(row->apart_quadratic));
+        json_object_set_new(one, "tip", isnan(row->tip[0]) ? json_null() : cli_json_numbers(row->tip, 3));
+        json_object_set_new(one, "from_corners", cli_json_number(row->from_corners));
+        json_object_set_new(one, "mean_from_corners", cli_json_number(row->mean_corners));
+        json_object_set_new(one, "from_quadratic", cli_json_number(row->from_quadratic));
         for (int a = 0; a < pl_robot_actuator_count(c->r.robot); ++a) {
             json_t *ratio = json_object();
             json_object_set_new(ratio, "asked", cli_json_number(row->asked[a]));
@@ -414,47 +240,34 @@ static json_t *compare_json(const compare *c)
 }
 
 // ---- files
-// The exact shape on the corner mesh (or the first one there is), with the way from it to every other
-// method's.
+// The exact shape on the corner mesh (or the first one there is), with the displacement from it to every
+// other method's.
 static pl_status compare_vtu(const compare *c, const char *path, pl_error *err)
 {
-    const compare_row *from = compare_reference(c, true);
-    from = from ? from : &c->row[0];
-    pl_data_array array[COMPARE_ROWS];
-    char name[COMPARE_ROWS][80];
-    double *value = malloc(3 * (size_t)c->corner_count * (size_t)c->row_count * sizeof *value + 1);
+    const pl_comparison *r = &c->result;
+    const size_t n = 3 * (size_t)pl_mesh_get(r->corner).vertex_count;
+    const pl_compare_row *from = &r->row[0];
+    for (int i = r->row_count - 1; i >= 0; --i) {
+        from = strcmp(r->row[i].method, "exact") == 0 && r->row[i].corners ? &r->row[i] : from;
+    }
+    pl_data_array array[PL_COMPARE_ROWS];
+    char name[PL_COMPARE_ROWS][80];
+    double *value = malloc(n * (size_t)r->row_count * sizeof *value + 1);
     int count = 0;
-    for (int i = 0; value && i < c->row_count; ++i) {
-        double *d = value + 3 * (size_t)c->corner_count * (size_t)i;
-        for (int32_t k = 0; k < 3 * c->corner_count; ++k) {
-            d[k] = c->row[i].x[k] - from->x[k];
+    for (int i = 0; value && i < r->row_count; ++i) {
+        double *d = value + n * (size_t)i;
+        for (size_t k = 0; k < n; ++k) {
+            d[k] = r->row[i].x[k] - from->x[k];
         }
-        snprintf(name[i], sizeof name[i], "to %s", c->row[i].name);
-        if (&c->row[i] != from) {
+        snprintf(name[i], sizeof name[i], "to %s", r->row[i].name);
+        if (&r->row[i] != from) {
             array[count++] = (pl_data_array){.name = name[i], .value = d, .components = 3};
         }
     }
     const pl_status status =
-        value ? pl_shape_write_vtu(c->corner, from->x, array, count, NULL, 0, path, err) : PL_NO_MEMORY;
+        value ? pl_shape_write_vtu(r->corner, from->x, array, count, NULL, 0, path, err) : PL_NO_MEMORY;
     free(value);
     return status;
-}
-
-// Share of the body's volume by the largest principal strain of its elements; the last bin has the rest.
-static void compare_bins(const compare *c, const compare_row *row, double width, double *strain,
-                         double *volume, double *share)
-{
-    const int32_t n = pl_mesh_get(c->corner).element_count;
-    double whole = 0;
-    memset(share, 0, COMPARE_BINS * sizeof *share);
-    pl_mesh_strain(c->corner, row->x, strain, volume);
-    for (int32_t e = 0; e < n; ++e) {
-        whole += volume[e];
-    }
-    for (int32_t e = 0; e < n; ++e) {
-        const int bin = (int)fmin(COMPARE_BINS - 1, fmax(0, strain[e] / width));
-        share[bin] += 100 * volume[e] / whole;
-    }
 }
 
 static pl_status compare_histogram_csv(const compare *c, const char *path, const double *middle,
@@ -467,12 +280,12 @@ static pl_status compare_histogram_csv(const compare *c, const char *path, const
         return PL_NO_MEMORY;
     }
     fprintf(t, "strain");
-    for (int i = 0; i < c->row_count; ++i) {
-        fprintf(t, ",\"%s %%\"", c->row[i].name);
+    for (int i = 0; i < c->result.row_count; ++i) {
+        fprintf(t, ",\"%s %%\"", c->result.row[i].name);
     }
     for (int b = 0; b < COMPARE_BINS; ++b) {
         fprintf(t, "\n%.6g", middle[b]);
-        for (int i = 0; i < c->row_count; ++i) {
+        for (int i = 0; i < c->result.row_count; ++i) {
             fprintf(t, ",%.6g", share[i * COMPARE_BINS + b]);
         }
     }
@@ -483,61 +296,26 @@ static pl_status compare_histogram_csv(const compare *c, const char *path, const
     return status;
 }
 
-// The strain that all but 0.5 % of the volume stay below: a few elements in corners would stretch the axis.
-static double compare_reach(int32_t n, const double *strain, const double *volume)
-{
-    enum { FINE = 2000 };
-    double share[FINE] = {0}, whole = 0, largest = 1e-6, sum = 0;
-    for (int32_t e = 0; e < n; ++e) {
-        largest = fmax(largest, strain[e]);
-        whole += volume[e];
-    }
-    for (int32_t e = 0; e < n; ++e) {
-        share[(int)fmin(FINE - 1, fmax(0, strain[e] / largest * FINE))] += volume[e];
-    }
-    int k = 0;
-    while (k < FINE && (sum += share[k]) < 0.995 * whole) {
-        ++k;
-    }
-    return largest * (k + 1) / FINE;
-}
-
 static pl_status compare_histogram(const compare *c, const char *path, pl_error *err)
 {
-    const int32_t n = pl_mesh_get(c->corner).element_count;
-    double *strain = malloc((size_t)n * sizeof *strain + 1), *volume = malloc((size_t)n * sizeof *volume + 1);
-    double share[COMPARE_ROWS * COMPARE_BINS], middle[COMPARE_BINS], largest = 1e-6;
-    if (!strain || !volume) {
-        free(strain);
-        free(volume);
-        return PL_NO_MEMORY;
+    double share[PL_COMPARE_ROWS * COMPARE_BINS], middle[COMPARE_BINS];
+    const pl_status status = pl_comparison_strains(&c->result, COMPARE_BINS, middle, share, err);
+    if (status != PL_OK) {
+        return status;
     }
-    for (int i = 0; i < c->row_count; ++i) {
-        pl_mesh_strain(c->corner, c->row[i].x, strain, volume);
-        largest = fmax(largest, compare_reach(n, strain, volume));
-    }
-    const double width = largest / COMPARE_BINS;
-    for (int b = 0; b < COMPARE_BINS; ++b) {
-        middle[b] = (b + 0.5) * width;
-    }
-    for (int i = 0; i < c->row_count; ++i) {
-        compare_bins(c, &c->row[i], width, strain, volume, share + i * COMPARE_BINS);
-    }
-    free(strain);
-    free(volume);
     if (strcasecmp(cli_extension(path), ".csv") == 0) {
         return compare_histogram_csv(c, path, middle, share, err);
     }
-    pl_curve curve[COMPARE_ROWS];
-    for (int i = 0; i < c->row_count; ++i) {
+    pl_curve curve[PL_COMPARE_ROWS];
+    for (int i = 0; i < c->result.row_count; ++i) {
         curve[i] = (pl_curve){
-            .name = c->row[i].name, .x = middle, .y = share + i * COMPARE_BINS, .count = COMPARE_BINS};
+            .name = c->result.row[i].name, .x = middle, .y = share + i * COMPARE_BINS, .count = COMPARE_BINS};
     }
     const pl_plot plot = {.title = "Strain of the elements",
                           .x_label = "largest principal strain",
                           .y_label = "share of the volume, %",
                           .curve = curve,
-                          .curve_count = c->row_count};
+                          .curve_count = c->result.row_count};
     return pl_plot_write(&plot, path, err);
 }
 
@@ -579,21 +357,21 @@ static int compare_work(const cli_args *args, compare *c)
     int status = cli_setup(args);
     status = status ? status : cli_check_outputs(args, extensions, NULL, NULL);
     status = status ? status : compare_check_histogram(args);
-    if (!status && !cli_number(args, "time-limit", PL_DIM_TIME, 0, 1e9, &c->time_limit)) {
+    if (!status && !cli_number(args, "time-limit", PL_DIM_TIME, 0, 1e9, &c->def.time_limit)) {
         status = CLI_WRONG;
     }
+    status = status ? status : compare_list(args, c);
     status = status ? status : compare_open(args, c);
     status = status ? status : cli_check_outputs(args, NULL, c->r.path, NULL);
-    status = status ? status : cli_commands_read(args, c->r.robot, c->command);
-    status = status ? status : compare_methods(args, c);
+    status = status ? status : cli_commands_read(args, compare_commands(c), c->command);
+    status = status ? status : compare_solve(args, c);
     if (status) {
         return status;
     }
-    compare_distances(c);
     compare_print(args, c);
     status = compare_write(args, c);
-    for (int i = 0; status == CLI_DONE && i < c->row_count; ++i) {
-        const compare_row *row = &c->row[i];
+    for (int i = 0; status == CLI_DONE && i < c->result.row_count; ++i) {
+        const pl_compare_row *row = &c->result.row[i];
         // as published it stops before it has converged: that is part of the comparison
         if (row->report.outcome != PL_SOLVED && strcmp(row->method, "fang2020") != 0) {
             cli_error(args, "%s did not converge: %s", row->name, row->report.message);
@@ -606,7 +384,7 @@ static int compare_work(const cli_args *args, compare *c)
 static int compare_run(cli_args *args)
 {
     if (args->plain_count > 1 || cli_is_reduced(args->plain[0])) {
-        return cli_reduced_compare(args);
+        return cli_compare_robots(args);
     }
     compare c = {0};
     const int status = compare_work(args, &c);

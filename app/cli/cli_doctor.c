@@ -2,7 +2,6 @@
 // marks it.
 #include <stdlib.h>
 #include "cli.h"
-#include "cli_reduced.h"
 
 static const cli_option options[] = {
     {"out", 0, "FILE",
@@ -49,10 +48,10 @@ static int doctor_write(const cli_args *args, const pl_mesh *mesh, const pl_find
     return CLI_DONE;
 }
 
-static json_t *doctor_json(const pl_robot *robot, const pl_findings *findings)
+static json_t *doctor_json(uint64_t hash, const pl_findings *findings)
 {
     static const char *const word[] = {"note", "warning", "error"};
-    json_t *root = cli_json_head(robot, findings), *all = json_array();
+    json_t *root = cli_json_head(hash, findings), *all = json_array();
     for (int i = 0; i < pl_findings_count(findings); ++i) {
         const pl_finding *f = pl_findings_at(findings, i);
         json_t *one = json_object(), *elements = json_array();
@@ -88,16 +87,26 @@ static int doctor_verdict(const cli_args *args, const pl_findings *findings)
     return CLI_BADLY;
 }
 
-static int doctor_examine(const cli_args *args, cli_robot *r)
+// Loads the robot and examines it; findings are the caller's to print.
+static pl_status doctor_examine(const cli_args *args, cli_robot *r, uint64_t *hash, pl_error *err)
 {
-    pl_error err = {0};
-    int status = pl_robot_examine(r->robot, r->findings, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
-    cli_findings(r->findings);
-    status = status ? status : doctor_write(args, pl_robot_mesh(r->robot), r->findings);
-    status = status
-                 ? status
-                 : cli_json_write(args, cli_value(args, "json") ? doctor_json(r->robot, r->findings) : NULL);
-    return status ? status : doctor_verdict(args, r->findings);
+    pl_status status;
+    if (pl_robot_file_is_reduced(r->path)) {
+        pl_model *model = NULL;
+        status = pl_model_load(r->path, NULL, &model, r->findings, err);
+        if (status == PL_OK) {
+            *hash = pl_model_get_info(model).robot_hash;
+            status = pl_reduced_examine(model, r->findings, err);
+        }
+        pl_model_destroy(model);
+        return status;
+    }
+    status = cli_robot_load(args, r->path, false, &r->robot, r->findings, err);
+    if (status == PL_OK) {
+        *hash = pl_robot_hash(r->robot);
+        status = pl_robot_examine(r->robot, r->findings, err);
+    }
+    return status;
 }
 
 static int doctor_work(const cli_args *args, cli_robot *r)
@@ -113,30 +122,29 @@ static int doctor_work(const cli_args *args, cli_robot *r)
         return cli_no_memory(args);
     }
     status = cli_check_outputs(args, NULL, r->path, NULL);
+    if (!status && cli_value(args, "out") && pl_robot_file_is_reduced(r->path)) {
+        cli_error(args, "--out belongs to a robot with a mesh; this one is a reduced model");
+        status = CLI_WRONG;
+    }
     if (status) {
         return status;
     }
     pl_error err = {0};
-    const pl_status loaded = cli_robot_load(args, r->path, &r->robot, r->findings, &err);
-    if (loaded == PL_OK) {
-        return doctor_examine(args, r);
-    }
+    uint64_t hash = 0;
+    const pl_status examined = doctor_examine(args, r, &hash, &err);
     cli_findings(r->findings);
-    err.status = loaded;
-    status = CLI_WRONG;
-    if (err.text[0] && (loaded != PL_BAD_INPUT || pl_findings_defect_count(r->findings) == 0)) {
-        status = cli_fail(args, &err);
+    if (examined != PL_OK) {
+        status = cli_robot_refused(args, examined, r->findings, &err);
+    } else if (r->robot) {
+        status = doctor_write(args, pl_robot_mesh(r->robot), r->findings);
     }
-    const int written = cli_json_write(args, cli_value(args, "json") ? doctor_json(NULL, r->findings) : NULL);
-    doctor_verdict(args, r->findings);
-    return written ? written : status;
+    const int written = cli_json_write(args, cli_value(args, "json") ? doctor_json(hash, r->findings) : NULL);
+    const int verdict = doctor_verdict(args, r->findings);
+    return written ? written : status ? status : verdict;
 }
 
 static int doctor_run(cli_args *args)
 {
-    if (cli_is_reduced(args->plain[0])) {
-        return cli_reduced_doctor(args);
-    }
     cli_robot r = {0};
     const int status = doctor_work(args, &r);
     cli_robot_close(&r);

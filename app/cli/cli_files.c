@@ -49,16 +49,14 @@ char *cli_folder(const char *path)
     return folder;
 }
 
-int cli_series_add(const cli_args *args, const char *pvd, char *vtu, double time, bool first)
+const char *cli_out(const cli_args *args, const char *extension)
 {
-    const char *slash = strrchr(vtu, '/');
-    pl_error err = {0};
-    if (slash) {
-        memmove(vtu, slash + 1, strlen(slash + 1) + 1);
+    int cursor = 0;
+    const char *found = NULL;
+    for (const char *path; (path = cli_next(args, "out", &cursor));) {
+        found = strcasecmp(cli_extension(path), extension) == 0 ? path : found;
     }
-    const pl_status status = first ? pl_series_write_pvd(pvd, (const char *const *)&vtu, &time, 1, &err)
-                                   : pl_series_add_pvd(pvd, vtu, time, &err);
-    return status == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+    return found;
 }
 
 static bool files_same(const char *a, const char *b)

@@ -1,7 +1,5 @@
 // pliant fk: the shape, efforts and reactions at given commands.
-#include <string.h>
 #include "cli.h"
-#include "cli_reduced.h"
 
 static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
@@ -24,50 +22,30 @@ static const cli_option options[] = {
     {0},
 };
 
-static int fk_write(const cli_args *args, cli_run *run)
-{
-    int cursor = 0;
-    for (const char *path; (path = cli_next(args, "out", &cursor));) {
-        pl_error err = {0};
-        if (cli_shape_write(args, run, path, &err) != PL_OK) {
-            return cli_fail_writing(args, &err);
-        }
-        cli_say(args, "  wrote %s\n", path);
-    }
-    return cli_json_write(args, cli_value(args, "json") ? cli_result_json(run) : NULL);
-}
-
-static int fk_work(const cli_args *args, cli_run *run)
+static int fk_work(const cli_args *args, cli_model *m)
 {
     int status = cli_setup(args);
     status = status ? status : cli_check_outputs(args, cli_shape_extensions, NULL, cli_value(args, "state"));
-    status = status ? status : cli_run_open(args, args->plain[0], run);
-    status = status ? status : cli_check_outputs(args, NULL, run->r.path, NULL);
-    status = status ? status : cli_shape_check(args, pl_robot_mesh(run->r.robot));
-    status = status ? status : cli_commands_read(args, run->r.robot, run->command);
-    status = status ? status : cli_run_solve(args, run);
-    status = status ? status : cli_run_save_state(args, run);
+    status = status ? status : cli_model_open(args, args->plain[0], m);
+    status = status ? status : cli_check_outputs(args, NULL, m->path, NULL);
+    status = status ? status : cli_shape_check(args, m);
+    status = status ? status : cli_commands_read(args, cli_model_commands(m), m->command);
+    status = status ? status : cli_model_solve(args, m);
+    status = status ? status : cli_model_save_state(args, m);
     if (status) {
         return status;
     }
-    cli_result_print(args, run);
-    status = fk_write(args, run);
-    if (status == CLI_DONE && run->report.outcome != PL_SOLVED) {
-        cli_error(args, "not converged: %s",
-                  run->report.message[0] ? run->report.message : pl_outcome_name(run->report.outcome));
-        return CLI_BADLY;
-    }
-    return status;
+    cli_record_print(args, m);
+    status = cli_shape_outputs(args, m);
+    status = status ? status : cli_json_write(args, cli_value(args, "json") ? cli_record_json(m) : NULL);
+    return status ? status : cli_model_verdict(args, m);
 }
 
 static int fk_run(cli_args *args)
 {
-    if (cli_is_reduced(args->plain[0])) {
-        return cli_reduced_fk(args);
-    }
-    cli_run run = {0};
-    const int status = fk_work(args, &run);
-    cli_run_close(&run);
+    cli_model m = {0};
+    const int status = fk_work(args, &m);
+    cli_model_close(&m);
     return status;
 }
 

@@ -39,16 +39,6 @@ static const cli_option options[] = {
 };
 static const char *const extensions[] = {".csv", ".pvd", ".html", ".png", ".svg", NULL};
 
-static const char *follow_out(const cli_args *args, const char *extension)
-{
-    int cursor = 0;
-    const char *found = NULL;
-    for (const char *path; (path = cli_next(args, "out", &cursor));) {
-        found = strcasecmp(cli_extension(path), extension) == 0 ? path : found;
-    }
-    return found;
-}
-
 // ---- files for the machine, judged before the work
 static int follow_export_kind(const cli_args *args, const char *text, const char **file)
 {
@@ -80,12 +70,11 @@ static int follow_check_exports(const cli_args *args, const follow *f)
         cli_args own = *args;
         own.given = given;
         own.given_count = 1 + cli_flag(args, "force");
-        status =
-            cli_check_outputs(&own, NULL, f->m.run.r.path, args->plain_count > 1 ? args->plain[1] : NULL);
+        status = cli_check_outputs(&own, NULL, f->m.path, args->plain_count > 1 ? args->plain[1] : NULL);
         bool fits = false;
         for (int a = 0; a < f->m.info.actuator_count; ++a) {
-            const bool axis = pl_model_actuator(f->m.model, a).hardware.axis != 0;
-            fits = fits || (kind == 0 ? axis : f->m.info.actuator_kind[a] == PL_CHAMBER);
+            const bool axis = f->m.info.actuator[a].hardware.axis != 0;
+            fits = fits || (kind == 0 ? axis : f->m.info.actuator[a].kind == PL_CHAMBER);
         }
         if (!status && !fits) {
             cli_error(args, "--export %s: %s", text,
@@ -198,27 +187,6 @@ static pl_status follow_set(void *user, pl_ik *ik, int i, pl_error *err)
     return status;
 }
 
-static int follow_frame(follow *f, int index)
-{
-    const char *pvd = follow_out(f->args, ".pvd");
-    if (!pvd) {
-        return CLI_DONE;
-    }
-    pl_error err = {0};
-    char *path = malloc(strlen(pvd) + 32);
-    if (!path) {
-        return cli_no_memory(f->args);
-    }
-    sprintf(path, "%.*s_%04d.vtu", (int)(cli_extension(pvd) - pvd), pvd, index);
-    if (cli_model_write(f->args, &f->m, path, &err) != PL_OK) {
-        free(path);
-        return cli_fail_writing(f->args, &err);
-    }
-    f->vtu[index] = path;
-    // the times may still change: the series is written anew at the end
-    return cli_series_add(f->args, pvd, path, index, f->motion.count == 1);
-}
-
 static bool follow_record(void *user, const pl_waypoint *w)
 {
     follow *f = user;
@@ -232,12 +200,12 @@ static bool follow_record(void *user, const pl_waypoint *w)
         return false;
     }
     if (f->json) {
-        json_t *one = cli_model_json(&f->m);
+        json_t *one = cli_record_json(&f->m);
         cli_ik_json(one, &f->m, w->ik);
         json_object_set_new(one, "target", cli_json_numbers(target, 3));
         json_array_append_new(f->json, one);
     }
-    f->status = follow_frame(f, w->index);
+    f->status = cli_series_frame(f->args, &f->series, &f->m);
     static char text[80];
     snprintf(text, sizeof text, "waypoint %d of %d", w->index + 2 < f->count ? w->index + 2 : f->count,
              f->count);
@@ -291,14 +259,13 @@ static pl_status follow_picture(const cli_args *args, follow *f, const char *pat
     const int32_t start[3] = {0, n, 2 * n};
     const char *view = cli_value(args, "view");
     char title[200];
-    pl_mesh *own;
     double *place, *line = calloc(6 * (size_t)n + 1, sizeof *line);
     if (!line) {
         *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the picture"};
         return PL_NO_MEMORY;
     }
     pl_picture picture = pl_picture_default();
-    pl_status status = cli_model_body(&f->m, &own, &place, &picture, err);
+    pl_status status = cli_shape_body(&f->m, &place, &picture, err);
     if (status == PL_OK && view) {
         status = pl_picture_view(view, picture.view, err);
     }
@@ -313,7 +280,6 @@ static pl_status follow_picture(const cli_args *args, follow *f, const char *pat
         picture.line_count = 2;
         status = pl_picture_write(&picture, path, err);
     }
-    pl_mesh_destroy(own);
     free(place);
     free(line);
     return status;
@@ -330,7 +296,7 @@ static pl_status follow_report_html(follow *f, const char *path, pl_error *err)
     const char *kind = cli_value(f->args, "path");
     const char *source = kind ? kind : f->args->plain[1];
     snprintf(title, sizeof title, "%s follows %s", f->m.info.name, source);
-    const char *const fact[][2] = {{"robot file", f->m.run.r.path},
+    const char *const fact[][2] = {{"robot file", f->m.path},
                                    {"model", model},
                                    {"path", source},
                                    {"method", pl_ik_method_name(f->g.options.method)},
@@ -351,8 +317,7 @@ static int follow_write(const cli_args *args, follow *f)
         } else if (strcasecmp(extension, ".html") == 0) {
             status = follow_report_html(f, path, &err);
         } else if (strcasecmp(extension, ".pvd") == 0) {
-            status =
-                pl_series_write_pvd(path, (const char *const *)f->vtu, f->motion.time, f->motion.count, &err);
+            status = cli_series_write(&f->series, path, f->motion.time, &err);
         } else {
             status = follow_picture(args, f, path, &err);
         }
@@ -378,14 +343,9 @@ static int follow_write(const cli_args *args, follow *f)
 
 static int follow_json(const cli_args *args, follow *f)
 {
-    pl_error err = {0};
-    const char *state = cli_value(args, "save-state");
-    if (state && pl_model_state(f->m.model) &&
-        pl_state_save(pl_model_state(f->m.model), f->m.run.r.robot, state, &err) != PL_OK) {
-        return cli_fail_writing(args, &err);
-    }
-    if (!f->json) {
-        return CLI_DONE;
+    const int saved = cli_model_save_state(args, &f->m);
+    if (saved || !f->json) {
+        return saved;
     }
     json_t *root = json_object();
     json_object_set_new(root, "format", json_integer(1));
@@ -439,7 +399,7 @@ static int follow_prepare(const cli_args *args, follow *f)
     const char *file = args->plain_count > 1 ? args->plain[1] : NULL;
     status = status ? status : cli_check_outputs(args, extensions, NULL, file);
     status = status ? status : cli_model_open(args, args->plain[0], &f->m);
-    status = status ? status : cli_check_outputs(args, NULL, f->m.run.r.path, file);
+    status = status ? status : cli_check_outputs(args, NULL, f->m.path, file);
     status = status ? status : follow_check_exports(args, f);
     status = status ? status : cli_goals_init(args, &f->m, &f->g);
     status = status ? status : cli_goals_marker(args, &f->m, &f->g);
@@ -452,9 +412,8 @@ static int follow_prepare(const cli_args *args, follow *f)
         return status;
     }
     pl_motion_init(&f->motion, f->m.model, f->g.marker);
-    f->vtu = calloc((size_t)f->count + 1, sizeof *f->vtu);
     f->json = cli_value(args, "json") ? json_array() : NULL;
-    return f->vtu ? CLI_DONE : cli_no_memory(args);
+    return CLI_DONE;
 }
 
 static int follow_work(const cli_args *args, follow *f)
@@ -495,10 +454,7 @@ static int follow_run(cli_args *args)
     pl_ik_destroy(f.ik);
     pl_motion_clear(&f.motion);
     json_decref(f.json);
-    for (int i = 0; f.vtu && i < f.count; ++i) {
-        free(f.vtu[i]);
-    }
-    free(f.vtu);
+    cli_series_clear(&f.series);
     free(f.point);
     free(f.normal);
     free(f.turn);

@@ -17,7 +17,7 @@ typedef struct follow {
     double period;              // s; 0: none given
     pl_motion motion;
     json_t *json;
-    char **vtu; // names of the series, without folder
+    cli_series series;
     pl_follow_report report;
     int status;
 } follow;

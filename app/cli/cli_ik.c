@@ -72,7 +72,7 @@ static int ik_solve(const cli_args *args, ik_verb *v)
     if (v->report.outcome != PL_IK_FORWARD && v->report.outcome != PL_IK_STOPPED) {
         const pl_model_answer answer = pl_model_get_answer(v->m.model);
         memcpy(v->m.command, answer.command, (size_t)v->m.info.command_count * sizeof *v->m.command);
-        if (pl_model_fk(v->m.model, v->m.command, &v->m.run.report, &err) != PL_OK) {
+        if (pl_model_fk(v->m.model, v->m.command, &v->m.report, &err) != PL_OK) {
             return cli_fail(args, &err);
         }
     }
@@ -89,11 +89,11 @@ static const char *ik_unit(const cli_model *m, const pl_objective *o, double *sc
     case PL_OBJECTIVE_CURVATURE:
         return "1/mm";
     case PL_OBJECTIVE_SENSOR:
-        *scale = cli_sensor_scale(m->info.sensor_kind[o->index]);
-        return cli_sensor_unit(m->info.sensor_kind[o->index]);
+        *scale = pl_sensor_scale(m->info.sensor_kind[o->index]);
+        return pl_sensor_unit(m->info.sensor_kind[o->index]);
     case PL_OBJECTIVE_EFFORT:
-        *scale = cli_effort_scale(m->info.actuator_kind[o->index]);
-        return cli_effort_unit(m->info.actuator_kind[o->index]);
+        *scale = pl_effort_scale(m->info.actuator[o->index].kind);
+        return pl_effort_unit(m->info.actuator[o->index].kind);
     default:
         return "mm";
     }
@@ -117,7 +117,7 @@ static const char *ik_about(const cli_model *m, const pl_objective *o)
 static void ik_print(const cli_args *args, ik_verb *v)
 {
     const pl_ik_report *r = &v->report;
-    cli_model_print(args, &v->m);
+    cli_record_print(args, &v->m);
     cli_table table = {0};
     cli_row(&table, "goal\tof\toff by");
     for (int i = 0; i < v->g.count; ++i) {
@@ -173,23 +173,12 @@ static void ik_complain(const cli_args *args, const ik_verb *v)
 
 static int ik_write(const cli_args *args, ik_verb *v)
 {
-    int cursor = 0;
-    for (const char *path; (path = cli_next(args, "out", &cursor));) {
-        pl_error err = {0};
-        if (cli_model_write(args, &v->m, path, &err) != PL_OK) {
-            return cli_fail_writing(args, &err);
-        }
-        cli_say(args, "  wrote %s\n", path);
+    int status = cli_shape_outputs(args, &v->m);
+    status = status ? status : cli_model_save_state(args, &v->m);
+    if (status || !cli_value(args, "json")) {
+        return status;
     }
-    pl_error err = {0};
-    const char *state = cli_value(args, "save-state");
-    if (state && v->m.run.state && pl_state_save(v->m.run.state, v->m.run.r.robot, state, &err) != PL_OK) {
-        return cli_fail_writing(args, &err);
-    }
-    if (!cli_value(args, "json")) {
-        return CLI_DONE;
-    }
-    json_t *root = cli_model_json(&v->m);
+    json_t *root = cli_record_json(&v->m);
     cli_ik_json(root, &v->m, &v->report);
     return cli_json_write(args, root);
 }
@@ -199,10 +188,8 @@ static int ik_work(const cli_args *args, ik_verb *v)
     int status = cli_setup(args);
     status = status ? status : cli_check_outputs(args, cli_shape_extensions, NULL, cli_value(args, "shape"));
     status = status ? status : cli_model_open(args, args->plain[0], &v->m);
-    status = status ? status : cli_check_outputs(args, NULL, v->m.run.r.path, cli_value(args, "start"));
-    if (!status && v->m.run.r.robot) {
-        status = cli_shape_check(args, pl_robot_mesh(v->m.run.r.robot));
-    }
+    status = status ? status : cli_check_outputs(args, NULL, v->m.path, cli_value(args, "start"));
+    status = status ? status : cli_shape_check(args, &v->m);
     status = status ? status : cli_goals_init(args, &v->m, &v->g);
     status = status ? status : cli_goals_read(args, &v->m, &v->g);
     status = status ? status : cli_goals_limits(args, &v->m, &v->g);

@@ -1,8 +1,8 @@
-// pliant info: what is in a robot.
+// pliant info: what a robot consists of. Sizes come from the mesh or the centre line; commands, actuators,
+// markers and sensors are listed the same way for every kind.
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
-#include "cli_reduced.h"
 
 static const cli_option options[] = {CLI_JSON, CLI_MESHING, CLI_WORKING, CLI_FORCE, {0}};
 
@@ -84,79 +84,71 @@ static void info_print_mesh(const cli_args *args, const pl_robot *robot, const i
     cli_table_print(args, &table);
 }
 
-static void info_print_commands(const cli_args *args, const pl_robot *robot)
+static void info_print_commands(const cli_args *args, const pl_model_info *info)
 {
     cli_table table = {0};
-    const int count = pl_robot_command_count(robot);
-    if (count > 0) {
-        cli_say(args, "\n");
-        cli_row(&table, "command\tunit\tfrom\tto\tactuators driven");
-    }
-    for (int i = 0; i < count; ++i) {
-        const pl_command_info info = pl_robot_command(robot, i);
-        const double scale = pl_drive_scale(info.drive);
+    for (int i = 0; i < info->command_count; ++i) {
+        const pl_command_info *c = &info->command[i];
+        const double scale = pl_drive_scale(c->drive);
         char low[32] = "", high[32] = "";
-        if (info.has_range) {
-            snprintf(low, sizeof low, "%g", info.range[0] / scale);
-            snprintf(high, sizeof high, "%g", info.range[1] / scale);
+        if (c->has_range) {
+            snprintf(low, sizeof low, "%g", c->range[0] / scale);
+            snprintf(high, sizeof high, "%g", c->range[1] / scale);
         }
-        cli_row(&table, "%s\t%s\t%s\t%s\t%d", info.name, pl_drive_unit(info.drive), low, high,
-                info.actuator_count);
+        if (i == 0) {
+            cli_say(args, "\n");
+            cli_row(&table, "command\tunit\tfrom\tto\tactuators driven");
+        }
+        cli_row(&table, "%s\t%s\t%s\t%s\t%d", c->name, pl_drive_unit(c->drive), low, high, c->actuator_count);
     }
     cli_table_print(args, &table);
 }
 
-static void info_print_actuators(const cli_args *args, const pl_robot *robot)
+static void info_print_actuators(const cli_args *args, const pl_model_info *info)
 {
     static const char *const unit[] = {"mm long", "mm^3", "mm^2"};
     cli_table table = {0};
-    const int count = pl_robot_actuator_count(robot);
-    if (count > 0) {
-        cli_say(args, "\n");
-        cli_row(&table, "actuator\tkind\tdrive\tidle\tat rest");
-    }
-    for (int i = 0; i < count; ++i) {
-        const pl_actuator_info info = pl_robot_actuator(robot, i);
+    for (int i = 0; i < info->actuator_count; ++i) {
+        const pl_actuator_info *a = &info->actuator[i];
         char rims[60] = "";
-        if (info.rim_count > 0) {
-            snprintf(rims, sizeof rims, ", %d opening%s capped", info.rim_count,
-                     info.rim_count == 1 ? "" : "s");
+        if (a->rim_count > 0) {
+            snprintf(rims, sizeof rims, ", %d opening%s capped", a->rim_count, a->rim_count == 1 ? "" : "s");
         }
-        cli_row(&table, "%s\t%s\t%s\t%s\t%.2f\t%s%s", info.name, pl_actuator_kind_name(info.kind),
-                pl_drive_name(info.drive), info.idle_hold ? "hold" : "free", info.rest, unit[info.kind],
-                rims);
+        if (i == 0) {
+            cli_say(args, "\n");
+            cli_row(&table, "actuator\tkind\tdrive\tidle\tat rest");
+        }
+        cli_row(&table, "%s\t%s\t%s\t%s\t%.2f\t%s%s", a->name, pl_actuator_kind_name(a->kind),
+                pl_drive_name(a->drive), a->idle_hold ? "hold" : "free", a->rest, unit[a->kind], rims);
     }
     cli_table_print(args, &table);
 }
 
-static void info_print_points(const cli_args *args, const pl_robot *robot)
+static void info_print_points(const cli_args *args, const pl_model_info *info, const double *off)
 {
     cli_table table = {0};
-    for (int i = 0; i < pl_robot_marker_count(robot); ++i) {
+    for (int i = 0; i < info->marker_count; ++i) {
+        const double *x = info->marker_at + 3 * i;
         if (i == 0) {
             cli_say(args, "\n");
             cli_row(&table, "marker\tx\ty\tz mm\toff the body mm");
         }
-        double x[3], distance = 0;
-        pl_robot_marker_rest(robot, i, x, &distance);
-        cli_row(&table, "%s\t%.3f\t%.3f\t%.3f\t%.3g", pl_robot_marker_name(robot, i), x[0], x[1], x[2],
-                distance);
+        cli_row(&table, "%s\t%.3f\t%.3f\t%.3f\t%.3g", info->marker_name[i], x[0], x[1], x[2], off[i]);
     }
     cli_table_print(args, &table);
-    static const char *const kind[] = {"length", "volume", "pressure"};
-    for (int i = 0; i < pl_robot_sensor_count(robot); ++i) {
+    for (int i = 0; i < info->sensor_count; ++i) {
         if (i == 0) {
             cli_say(args, "\n");
             cli_row(&table, "sensor\treads\tin");
         }
-        const pl_sensor_kind k = pl_robot_sensor_kind(robot, i);
-        cli_row(&table, "%s\t%s\t%s", pl_robot_sensor_name(robot, i), kind[k], cli_sensor_unit(k));
+        cli_row(&table, "%s\t%s\t%s", info->sensor_name[i], pl_sensor_kind_name(info->sensor_kind[i]),
+                pl_sensor_unit(info->sensor_kind[i]));
     }
     cli_table_print(args, &table);
-    for (int i = 0; i < pl_robot_fixed_count(robot); ++i) {
-        cli_say(args, i ? ", %s" : "\n  held at %s", pl_robot_fixed_name(robot, i));
+    for (int i = 0; i < info->support_count; ++i) {
+        cli_say(args, i ? ", %s" : "\n  held at %s", info->support_name[i]);
     }
-    cli_say(args, pl_robot_fixed_count(robot) ? "\n" : "");
+    cli_say(args, info->support_count ? "\n" : "");
 }
 
 // ---- for machines
@@ -203,66 +195,56 @@ static void info_json_mesh(json_t *root, const pl_robot *robot, const int64_t *k
     json_object_set_new(root, "surfaces", surfaces);
 }
 
-static void info_json_actuators(json_t *root, const pl_robot *robot)
+static void info_json_actuators(json_t *root, const pl_model_info *info)
 {
-    static const char *const rest[] = {"length", "volume", "area"};
     json_t *commands = json_object(), *actuators = json_object();
-    for (int i = 0; i < pl_robot_command_count(robot); ++i) {
-        const pl_command_info info = pl_robot_command(robot, i);
+    for (int i = 0; i < info->command_count; ++i) {
+        const pl_command_info *c = &info->command[i];
         json_t *one = json_object();
-        json_object_set_new(one, "unit", json_string(pl_drive_unit(info.drive)));
-        json_object_set_new(one, "range",
-                            info_json_range(info.range, info.has_range, pl_drive_scale(info.drive)));
-        json_object_set_new(commands, info.name, one);
+        json_object_set_new(one, "unit", json_string(pl_drive_unit(c->drive)));
+        json_object_set_new(one, "range", info_json_range(c->range, c->has_range, pl_drive_scale(c->drive)));
+        json_object_set_new(commands, c->name, one);
     }
-    for (int i = 0; i < pl_robot_actuator_count(robot); ++i) {
-        const pl_actuator_info info = pl_robot_actuator(robot, i);
+    for (int i = 0; i < info->actuator_count; ++i) {
+        const pl_actuator_info *a = &info->actuator[i];
         json_t *one = json_object();
-        json_object_set_new(one, "kind", json_string(pl_actuator_kind_name(info.kind)));
-        json_object_set_new(one, "drive", json_string(pl_drive_name(info.drive)));
-        json_object_set_new(one, "unit", json_string(pl_drive_unit(info.drive)));
-        json_object_set_new(one, "range",
-                            info_json_range(info.range, info.has_range, pl_drive_scale(info.drive)));
-        json_object_set_new(one, "idle", json_string(info.idle_hold ? "hold" : "free"));
-        json_object_set_new(one, rest[info.kind], cli_json_number(info.rest));
-        json_object_set_new(one, "rims", json_integer(info.rim_count));
-        json_object_set_new(actuators, info.name, one);
+        json_object_set_new(one, "kind", json_string(pl_actuator_kind_name(a->kind)));
+        json_object_set_new(one, "drive", json_string(pl_drive_name(a->drive)));
+        json_object_set_new(one, "unit", json_string(pl_drive_unit(a->drive)));
+        json_object_set_new(one, "range", info_json_range(a->range, a->has_range, pl_drive_scale(a->drive)));
+        json_object_set_new(one, "idle", json_string(a->idle_hold ? "hold" : "free"));
+        json_object_set_new(one, pl_measure_name(a->kind), cli_json_number(a->rest));
+        json_object_set_new(one, "rims", json_integer(a->rim_count));
+        json_object_set_new(actuators, a->name, one);
     }
     json_object_set_new(root, "commands", commands);
     json_object_set_new(root, "actuators", actuators);
 }
 
-static void info_json_points(json_t *root, const pl_robot *robot)
+static void info_json_points(json_t *root, const pl_model_info *info, const double *off)
 {
-    static const char *const kind[] = {"length", "volume", "pressure"};
     json_t *markers = json_object(), *sensors = json_object();
-    for (int i = 0; i < pl_robot_marker_count(robot); ++i) {
-        double x[3], distance = 0;
-        pl_robot_marker_rest(robot, i, x, &distance);
+    for (int i = 0; i < info->marker_count; ++i) {
         json_t *one = json_object();
-        json_object_set_new(one, "position", cli_json_numbers(x, 3));
-        json_object_set_new(one, "distance", cli_json_number(distance));
-        json_object_set_new(markers, pl_robot_marker_name(robot, i), one);
+        json_object_set_new(one, "position", cli_json_numbers(info->marker_at + 3 * i, 3));
+        json_object_set_new(one, "distance", cli_json_number(off[i]));
+        json_object_set_new(markers, info->marker_name[i], one);
     }
-    for (int i = 0; i < pl_robot_sensor_count(robot); ++i) {
-        const pl_sensor_kind k = pl_robot_sensor_kind(robot, i);
+    for (int i = 0; i < info->sensor_count; ++i) {
         json_t *one = json_object();
-        json_object_set_new(one, "kind", json_string(kind[k]));
-        json_object_set_new(one, "unit", json_string(cli_sensor_unit(k)));
-        json_object_set_new(sensors, pl_robot_sensor_name(robot, i), one);
+        json_object_set_new(one, "kind", json_string(pl_sensor_kind_name(info->sensor_kind[i])));
+        json_object_set_new(one, "unit", json_string(pl_sensor_unit(info->sensor_kind[i])));
+        json_object_set_new(sensors, info->sensor_name[i], one);
     }
     json_object_set_new(root, "markers", markers);
     json_object_set_new(root, "sensors", sensors);
 }
 
-static json_t *info_json(const cli_robot *r, const int64_t *kinds, const int64_t *regions)
+static void info_json_quality(json_t *root, const pl_robot *robot)
 {
-    const pl_mesh *mesh = pl_robot_mesh(r->robot);
+    const pl_mesh *mesh = pl_robot_mesh(robot);
     const pl_mesh_quality q = pl_mesh_measure_quality(mesh);
-    json_t *root = cli_json_head(r->robot, r->findings), *quality = json_object();
-    info_json_mesh(root, r->robot, kinds, regions);
-    info_json_actuators(root, r->robot);
-    info_json_points(root, r->robot);
+    json_t *quality = json_object();
     json_object_set_new(quality, "worst", cli_json_number(q.worst));
     json_object_set_new(quality, "mean", cli_json_number(q.mean));
     json_object_set_new(quality, "slivers", json_integer(q.sliver_count));
@@ -270,36 +252,141 @@ static json_t *info_json(const cli_robot *r, const int64_t *kinds, const int64_t
     json_object_set_new(quality, "mean_edge", cli_json_number(q.mean_edge));
     json_object_set_new(root, "quality", quality);
     json_object_set_new(root, "volume", cli_json_number(pl_mesh_region_volume(mesh, -1)));
-    json_object_set_new(root, "mass_g", cli_json_number(info_mass(r->robot) * 1e6));
-    return root;
+    json_object_set_new(root, "mass_g", cli_json_number(info_mass(robot) * 1e6));
+}
+
+// What a model says of itself, taken from a robot without making its solver. Arrays on the heap.
+typedef struct info_parts {
+    pl_model_info info;
+    pl_command_info *command;
+    pl_actuator_info *actuator;
+    const char **name; // of markers, sensors, supports
+    pl_sensor_kind *sensor_kind;
+    double *marker_at, *off; // off: of the body, mm
+} info_parts;
+
+static void info_parts_clear(info_parts *p)
+{
+    free(p->command);
+    free(p->actuator);
+    free(p->name);
+    free(p->sensor_kind);
+    free(p->marker_at);
+    free(p->off);
+}
+
+static bool info_parts_of_robot(const pl_robot *robot, info_parts *p)
+{
+    pl_model_info *i = &p->info;
+    i->command_count = pl_robot_command_count(robot);
+    i->actuator_count = pl_robot_actuator_count(robot);
+    i->marker_count = pl_robot_marker_count(robot);
+    i->sensor_count = pl_robot_sensor_count(robot);
+    i->support_count = pl_robot_fixed_count(robot);
+    p->command = calloc((size_t)i->command_count + 1, sizeof *p->command);
+    p->actuator = calloc((size_t)i->actuator_count + 1, sizeof *p->actuator);
+    p->name = calloc((size_t)(i->marker_count + i->sensor_count + i->support_count) + 1, sizeof *p->name);
+    p->sensor_kind = calloc((size_t)i->sensor_count + 1, sizeof *p->sensor_kind);
+    p->marker_at = calloc(3 * (size_t)i->marker_count + 1, sizeof *p->marker_at);
+    p->off = calloc((size_t)i->marker_count + 1, sizeof *p->off);
+    if (!p->command || !p->actuator || !p->name || !p->sensor_kind || !p->marker_at || !p->off) {
+        return false;
+    }
+    for (int k = 0; k < i->command_count; ++k) {
+        p->command[k] = pl_robot_command(robot, k);
+    }
+    for (int k = 0; k < i->actuator_count; ++k) {
+        p->actuator[k] = pl_robot_actuator(robot, k);
+    }
+    const char **sensor = p->name + i->marker_count, **support = sensor + i->sensor_count;
+    for (int k = 0; k < i->marker_count; ++k) {
+        p->name[k] = pl_robot_marker_name(robot, k);
+        pl_robot_marker_rest(robot, k, p->marker_at + 3 * k, &p->off[k]);
+    }
+    for (int k = 0; k < i->sensor_count; ++k) {
+        sensor[k] = pl_robot_sensor_name(robot, k);
+        p->sensor_kind[k] = pl_robot_sensor_kind(robot, k);
+    }
+    for (int k = 0; k < i->support_count; ++k) {
+        support[k] = pl_robot_fixed_name(robot, k);
+    }
+    i->command = p->command;
+    i->actuator = p->actuator;
+    i->marker_name = p->name;
+    i->marker_at = p->marker_at;
+    i->sensor_name = sensor;
+    i->sensor_kind = p->sensor_kind;
+    i->support_name = support;
+    return true;
+}
+
+// Lists the parts, after what is particular to the kind was printed and put into `root`.
+static int info_tell(const cli_args *args, const pl_model_info *info, const double *off, json_t *root)
+{
+    info_print_commands(args, info);
+    info_print_actuators(args, info);
+    info_print_points(args, info, off);
+    info_json_actuators(root, info);
+    info_json_points(root, info, off);
+    return cli_json_write(args, root);
+}
+
+static int info_full(const cli_args *args, cli_robot *r)
+{
+    int status = cli_robot_open(args, args->plain[0], false, r);
+    status = status ? status : cli_check_outputs(args, NULL, r->path, NULL);
+    if (status) {
+        return status;
+    }
+    const pl_mesh_view view = pl_mesh_get(pl_robot_mesh(r->robot));
+    int64_t kinds[PL_ELEMENT_KIND_COUNT] = {0};
+    int64_t *regions = calloc((size_t)view.region_count + 1, sizeof *regions);
+    info_parts parts = {0};
+    if (regions && info_parts_of_robot(r->robot, &parts)) {
+        json_t *root = cli_json_head(pl_robot_hash(r->robot), r->findings);
+        info_counts(&view, kinds, regions);
+        info_print_mesh(args, r->robot, kinds, regions);
+        info_json_mesh(root, r->robot, kinds, regions);
+        info_json_quality(root, r->robot);
+        status = info_tell(args, &parts.info, parts.off, root);
+    } else {
+        status = cli_no_memory(args);
+    }
+    info_parts_clear(&parts);
+    free(regions);
+    return status;
+}
+
+static int info_reduced(const cli_args *args, cli_model *m)
+{
+    int status = cli_model_open(args, args->plain[0], m);
+    status = status ? status : cli_check_outputs(args, NULL, m->path, NULL);
+    double *off = status ? NULL : calloc((size_t)m->info.marker_count + 1, sizeof *off);
+    if (status || !off) {
+        return status ? status : cli_no_memory(args);
+    }
+    const double length = pl_reduced_length(m->model);
+    cli_say(args, "%s: a reduced model of kind %s, %.4g mm long, %d points along it\n", m->info.name,
+            m->info.kind, length, (int)m->info.point_count);
+    json_t *root = cli_json_head(m->info.robot_hash, m->findings);
+    json_object_set_new(root, "name", json_string(m->info.name));
+    json_object_set_new(root, "model", json_string(m->info.kind));
+    json_object_set_new(root, "length", cli_json_number(length));
+    json_object_set_new(root, "vertices", json_integer(m->info.vertex_count));
+    json_object_set_new(root, "elements", json_integer(m->info.element_count));
+    status = info_tell(args, &m->info, off, root);
+    free(off);
+    return status;
 }
 
 static int info_run(cli_args *args)
 {
-    if (cli_is_reduced(args->plain[0])) {
-        return cli_reduced_info(args);
-    }
     cli_robot r = {0};
+    cli_model m = {0};
     int status = cli_setup(args);
     status = status ? status : cli_check_outputs(args, NULL, NULL, NULL);
-    status = status ? status : cli_robot_open(args, args->plain[0], &r);
-    status = status ? status : cli_check_outputs(args, NULL, r.path, NULL);
-    if (status == CLI_DONE) {
-        const pl_mesh_view view = pl_mesh_get(pl_robot_mesh(r.robot));
-        int64_t kinds[PL_ELEMENT_KIND_COUNT] = {0};
-        int64_t *regions = calloc((size_t)view.region_count + 1, sizeof *regions);
-        if (regions) {
-            info_counts(&view, kinds, regions);
-            info_print_mesh(args, r.robot, kinds, regions);
-            info_print_commands(args, r.robot);
-            info_print_actuators(args, r.robot);
-            info_print_points(args, r.robot);
-            status = cli_json_write(args, cli_value(args, "json") ? info_json(&r, kinds, regions) : NULL);
-        } else {
-            status = cli_no_memory(args);
-        }
-        free(regions);
-    }
+    status = status ? status : cli_is_reduced(args->plain[0]) ? info_reduced(args, &m) : info_full(args, &r);
+    cli_model_close(&m);
     cli_robot_close(&r);
     return status;
 }

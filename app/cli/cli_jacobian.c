@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
-#include "cli_reduced.h"
 
 static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
@@ -14,7 +13,8 @@ static const cli_option options[] = {
     {"out", 0, "FILE", "write the matrix as .csv", NULL},
     {"state", 0, "FILE", "go on from this state if the file exists, and leave the new one there", NULL},
     {"save-state", 0, "FILE", "leave the new state here instead", NULL},
-    {"method", 0, "NAME", "the solver: exact", "exact"},
+    {"method", 0, "NAME", "exact, local_global or fang2020 (default: what the robot file says)",
+     "exact local_global fang2020"},
     {"displacement", 0, NULL, "plain displacement elements, as other codes have", NULL},
     {"time-limit", 0, "TIME", "stop after so many seconds", NULL},
     CLI_MESHING,
@@ -54,16 +54,16 @@ static column *jacobian_add(derivatives *d, pl_parameter_kind kind, int index, i
     return c;
 }
 
-static void jacobian_commands(derivatives *d, const cli_run *run)
+static void jacobian_commands(derivatives *d, const cli_model *m)
 {
-    for (int i = 0; i < pl_robot_command_count(run->r.robot); ++i) {
-        const pl_command_info info = pl_robot_command(run->r.robot, i);
-        column *c = isnan(run->command[i])
+    for (int i = 0; i < m->info.command_count; ++i) {
+        const pl_command_info *info = &m->info.command[i];
+        column *c = isnan(m->command[i])
                         ? NULL
-                        : jacobian_add(d, PL_PARAMETER_COMMAND, i, 0, pl_drive_unit(info.drive),
-                                       pl_drive_scale(info.drive));
+                        : jacobian_add(d, PL_PARAMETER_COMMAND, i, 0, pl_drive_unit(info->drive),
+                                       pl_drive_scale(info->drive));
         if (c) {
-            snprintf(c->name, sizeof c->name, "%s", info.name);
+            snprintf(c->name, sizeof c->name, "%s", info->name);
         }
     }
 }
@@ -106,22 +106,27 @@ static void jacobian_loads(derivatives *d, const pl_robot *robot)
     }
 }
 
-static int jacobian_columns(const cli_args *args, const cli_run *run, derivatives *d)
+static int jacobian_columns(const cli_args *args, const cli_model *m, derivatives *d)
 {
     int cursor = 0;
     if (!cli_flag(args, "by")) {
-        jacobian_commands(d, run);
+        jacobian_commands(d, m);
     }
     for (const char *by; (by = cli_next(args, "by", &cursor));) {
+        const bool material = strcmp(by, "material") == 0 || strcmp(by, "materials") == 0;
         if (strcmp(by, "commands") == 0) {
-            jacobian_commands(d, run);
-        } else if (strcmp(by, "material") == 0 || strcmp(by, "materials") == 0) {
-            jacobian_materials(d, run->r.robot);
-        } else if (strcmp(by, "loads") == 0) {
-            jacobian_loads(d, run->r.robot);
-        } else {
+            jacobian_commands(d, m);
+        } else if (!material && strcmp(by, "loads") != 0) {
             cli_error(args, "--by %s: expected commands, material or loads", by);
             return CLI_WRONG;
+        } else if (!pl_model_robot(m->model) || strcmp(m->info.method, "exact") != 0) {
+            cli_error(args, "--by %s: only the exact method on a robot with a mesh has these derivatives",
+                      by);
+            return CLI_WRONG;
+        } else if (material) {
+            jacobian_materials(d, pl_model_robot(m->model));
+        } else {
+            jacobian_loads(d, pl_model_robot(m->model));
         }
     }
     if (d->count == 0) {
@@ -131,12 +136,10 @@ static int jacobian_columns(const cli_args *args, const cli_run *run, derivative
     return CLI_DONE;
 }
 
-static bool jacobian_memory(derivatives *d, const pl_robot *robot)
+static bool jacobian_memory(derivatives *d, const pl_model_info *info)
 {
-    const size_t markers = 3 * (size_t)pl_robot_marker_count(robot);
-    const size_t sensors = (size_t)pl_robot_sensor_count(robot),
-                 actuators = (size_t)pl_robot_actuator_count(robot);
-    const size_t n = (size_t)d->count;
+    const size_t markers = 3 * (size_t)info->marker_count, sensors = (size_t)info->sensor_count,
+                 actuators = (size_t)info->actuator_count, n = (size_t)d->count;
     d->block = calloc((2 * markers + sensors + 2 * actuators) * n + 1, sizeof *d->block);
     if (!d->block) {
         return false;
@@ -153,30 +156,30 @@ static bool jacobian_memory(derivatives *d, const pl_robot *robot)
 typedef void (*jacobian_visit)(void *user, const char *group, const char *name, const char *part,
                                const char *unit, const double *row, double scale);
 
-static void jacobian_rows(const derivatives *d, const pl_robot *robot, jacobian_visit visit, void *user)
+static void jacobian_rows(const derivatives *d, const pl_model_info *info, jacobian_visit visit, void *user)
 {
     static const char *const axis[] = {"x", "y", "z"}, *const turn[] = {"rx", "ry", "rz"};
-    static const char *const measure[] = {"length", "volume", "area"}, *const unit[] = {"mm", "mm^3", "mm^2"};
     const int n = d->count;
-    for (int m = 0; m < pl_robot_marker_count(robot); ++m) {
-        const char *name = pl_robot_marker_name(robot, m);
+    for (int m = 0; m < info->marker_count; ++m) {
         for (int i = 0; i < 3; ++i) {
-            visit(user, "markers", name, axis[i], "mm", d->j.marker + (3 * m + i) * n, 1);
+            visit(user, "markers", info->marker_name[m], axis[i], "mm", d->j.marker + (3 * m + i) * n, 1);
         }
         for (int i = 0; i < 3; ++i) {
-            visit(user, "rotations", name, turn[i], "rad", d->j.rotation + (3 * m + i) * n, 1);
+            visit(user, "rotations", info->marker_name[m], turn[i], "rad", d->j.rotation + (3 * m + i) * n,
+                  1);
         }
     }
-    for (int s = 0; s < pl_robot_sensor_count(robot); ++s) {
-        const pl_sensor_kind kind = pl_robot_sensor_kind(robot, s);
-        visit(user, "sensors", pl_robot_sensor_name(robot, s), "", cli_sensor_unit(kind), d->j.sensor + s * n,
-              cli_sensor_scale(kind));
+    for (int s = 0; s < info->sensor_count; ++s) {
+        const pl_sensor_kind kind = info->sensor_kind[s];
+        visit(user, "sensors", info->sensor_name[s], "", pl_sensor_unit(kind), d->j.sensor + s * n,
+              pl_sensor_scale(kind));
     }
-    for (int a = 0; a < pl_robot_actuator_count(robot); ++a) {
-        const pl_actuator_info info = pl_robot_actuator(robot, a);
-        visit(user, "efforts", info.name, "effort", cli_effort_unit(info.kind), d->j.effort + a * n,
-              cli_effort_scale(info.kind));
-        visit(user, "measures", info.name, measure[info.kind], unit[info.kind], d->j.measure + a * n, 1);
+    for (int a = 0; a < info->actuator_count; ++a) {
+        const pl_actuator_info *actuator = &info->actuator[a];
+        visit(user, "efforts", actuator->name, "effort", pl_effort_unit(actuator->kind), d->j.effort + a * n,
+              pl_effort_scale(actuator->kind));
+        visit(user, "measures", actuator->name, pl_measure_name(actuator->kind),
+              pl_measure_unit(actuator->kind), d->j.measure + a * n, 1);
     }
 }
 
@@ -244,11 +247,11 @@ static void jacobian_visit_json(void *user, const char *group, const char *name,
     json_array_append_new(json_object_get(one, "d"), values);
 }
 
-static void jacobian_print(const cli_args *args, const cli_run *run, const derivatives *d)
+static void jacobian_print(const cli_args *args, const cli_model *m, const derivatives *d)
 {
     char text[900];
-    cli_commands_text(run->r.robot, run->command, text, sizeof text);
-    cli_say(args, "%s at %s: derivatives\n\n", pl_robot_name(run->r.robot), text);
+    cli_commands_text(cli_model_commands(m), m->command, text, sizeof text);
+    cli_say(args, "%s at %s: derivatives\n\n", m->info.name, text);
     cli_table table = {0};
     snprintf(text, sizeof text, "of\tin");
     for (int c = 0; c < d->count && strlen(text) < 760; ++c) {
@@ -256,10 +259,16 @@ static void jacobian_print(const cli_args *args, const cli_run *run, const deriv
         snprintf(text + at, sizeof text - at, "\tper %s of %s", d->column[c].unit, d->column[c].name);
     }
     cli_row(&table, "%s", text);
-    jacobian_rows(d, run->r.robot, jacobian_visit_table, &(jacobian_writer){.d = d, .table = &table});
+    jacobian_rows(d, &m->info, jacobian_visit_table, &(jacobian_writer){.d = d, .table = &table});
     cli_table_print(args, &table);
-    cli_say(args, "\n  exact: linear systems solved to %.1e; %d factorizations, %d solves\n",
-            d->report.residual, d->report.factorizations, d->report.solves);
+    if (m->info.approximate_derivative) {
+        cli_say(args,
+                "\n  approximate: central differences of forward solves; %d factorizations, %d solves\n",
+                d->report.factorizations, d->report.solves);
+    } else {
+        cli_say(args, "\n  exact: linear systems solved to %.1e; %d factorizations, %d solves\n",
+                d->report.residual, d->report.factorizations, d->report.solves);
+    }
     if (d->report.one_sided) {
         cli_say(args,
                 "  one-sided: a cable stands at tension 0 or a one-sided command at 0, the derivative holds "
@@ -270,9 +279,9 @@ static void jacobian_print(const cli_args *args, const cli_run *run, const deriv
     }
 }
 
-static json_t *jacobian_json(cli_run *run, const derivatives *d)
+static json_t *jacobian_json(cli_model *m, const derivatives *d)
 {
-    json_t *root = cli_result_json(run), *by = json_array(), *jacobian = json_object();
+    json_t *root = cli_record_json(m), *by = json_array(), *jacobian = json_object();
     for (int c = 0; c < d->count; ++c) {
         json_t *one = json_object();
         json_object_set_new(one, "name", json_string(d->column[c].name));
@@ -280,16 +289,17 @@ static json_t *jacobian_json(cli_run *run, const derivatives *d)
         json_array_append_new(by, one);
     }
     json_object_set_new(jacobian, "by", by);
-    jacobian_rows(d, run->r.robot, jacobian_visit_json, &(jacobian_writer){.d = d, .json = jacobian});
+    jacobian_rows(d, &m->info, jacobian_visit_json, &(jacobian_writer){.d = d, .json = jacobian});
     json_object_set_new(jacobian, "residual", cli_json_number(d->report.residual));
     json_object_set_new(jacobian, "factorizations", json_integer(d->report.factorizations));
     json_object_set_new(jacobian, "solves", json_integer(d->report.solves));
+    json_object_set_new(jacobian, "approximate", json_boolean(m->info.approximate_derivative));
     json_object_set_new(jacobian, "one_sided", json_boolean(d->report.one_sided));
     json_object_set_new(root, "jacobian", jacobian);
     return root;
 }
 
-static int jacobian_csv(const cli_args *args, const cli_run *run, const derivatives *d, const char *path)
+static int jacobian_csv(const cli_args *args, const cli_model *m, const derivatives *d, const char *path)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -302,7 +312,7 @@ static int jacobian_csv(const cli_args *args, const cli_run *run, const derivati
         fprintf(csv, ",per %s of %s", d->column[c].unit, d->column[c].name);
     }
     fputc('\n', csv);
-    jacobian_rows(d, run->r.robot, jacobian_visit_csv, &(jacobian_writer){.d = d, .csv = csv});
+    jacobian_rows(d, &m->info, jacobian_visit_csv, &(jacobian_writer){.d = d, .csv = csv});
     pl_error err = {.status = PL_NO_MEMORY};
     const bool failed = ferror(csv);
     const bool fine = fclose(csv) == 0 && !failed && pl_file_write(path, text, bytes, &err) == PL_OK;
@@ -313,61 +323,89 @@ static int jacobian_csv(const cli_args *args, const cli_run *run, const derivati
     return fine ? CLI_DONE : cli_fail_writing(args, &err);
 }
 
-static int jacobian_derive(const cli_args *args, cli_run *run, derivatives *d)
+// The columns of the commands asked for, out of the derivatives with respect to all commands.
+static void jacobian_pick(const derivatives *d, int commands, const double *from, int rows, double *to)
 {
-    pl_parameter parameter[JACOBIAN_COLUMNS];
-    for (int c = 0; c < d->count; ++c) {
-        parameter[c] = d->column[c].parameter;
+    for (int r = 0; from && r < rows; ++r) {
+        for (int c = 0; c < d->count; ++c) {
+            to[r * d->count + c] = from[r * commands + d->column[c].parameter.index];
+        }
     }
-    pl_error err = {0};
-    if (!jacobian_memory(d, run->r.robot)) {
-        return cli_no_memory(args);
-    }
-    if (pl_statics_jacobian(run->statics, run->state, parameter, d->count, &d->j, &d->report, &err) !=
-        PL_OK) {
-        return cli_fail(args, &err);
-    }
-    jacobian_print(args, run, d);
-    int status = CLI_DONE, cursor = 0;
-    for (const char *path; status == CLI_DONE && (path = cli_next(args, "out", &cursor));) {
-        status = jacobian_csv(args, run, d, path);
-    }
-    return status ? status : cli_json_write(args, cli_value(args, "json") ? jacobian_json(run, d) : NULL);
 }
 
-static int jacobian_work(const cli_args *args, cli_run *run, derivatives *d)
+static pl_status jacobian_commands_only(cli_model *m, derivatives *d, pl_error *err)
+{
+    const pl_model_info *info = &m->info;
+    const unsigned parts =
+        PL_PART_MARKER | PL_PART_ROTATION | PL_PART_SENSOR | PL_PART_EFFORT | PL_PART_MEASURE;
+    pl_model_derivative all;
+    const pl_status status = pl_model_differentiate(m->model, parts, 0, &all, &d->report, err);
+    if (status == PL_OK) {
+        jacobian_pick(d, info->command_count, all.marker, 3 * info->marker_count, d->j.marker);
+        jacobian_pick(d, info->command_count, all.rotation, 3 * info->marker_count, d->j.rotation);
+        jacobian_pick(d, info->command_count, all.sensor, info->sensor_count, d->j.sensor);
+        jacobian_pick(d, info->command_count, all.effort, info->actuator_count, d->j.effort);
+        jacobian_pick(d, info->command_count, all.measure, info->actuator_count, d->j.measure);
+    }
+    return status;
+}
+
+static int jacobian_derive(const cli_args *args, cli_model *m, derivatives *d)
+{
+    pl_parameter parameter[JACOBIAN_COLUMNS];
+    bool commands = true;
+    for (int c = 0; c < d->count; ++c) {
+        parameter[c] = d->column[c].parameter;
+        commands = commands && parameter[c].kind == PL_PARAMETER_COMMAND;
+    }
+    pl_error err = {0};
+    if (!jacobian_memory(d, &m->info)) {
+        return cli_no_memory(args);
+    }
+    const pl_status derived =
+        commands ? jacobian_commands_only(m, d, &err)
+                 : pl_model_sensitivity(m->model, parameter, d->count, &d->j, &d->report, &err);
+    if (derived != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    jacobian_print(args, m, d);
+    int status = CLI_DONE, cursor = 0;
+    for (const char *path; status == CLI_DONE && (path = cli_next(args, "out", &cursor));) {
+        status = jacobian_csv(args, m, d, path);
+    }
+    return status ? status : cli_json_write(args, cli_value(args, "json") ? jacobian_json(m, d) : NULL);
+}
+
+static int jacobian_work(const cli_args *args, cli_model *m, derivatives *d)
 {
     int status = cli_setup(args);
     status = status ? status : cli_check_outputs(args, extensions, NULL, cli_value(args, "state"));
-    status = status ? status : cli_run_open(args, args->plain[0], run);
-    status = status ? status : cli_check_outputs(args, NULL, run->r.path, NULL);
-    status = status ? status : cli_commands_read(args, run->r.robot, run->command);
-    status = status ? status : jacobian_columns(args, run, d);
-    status = status ? status : cli_run_solve(args, run);
-    status = status ? status : cli_run_save_state(args, run);
+    status = status ? status : cli_model_open(args, args->plain[0], m);
+    status = status ? status : cli_check_outputs(args, NULL, m->path, NULL);
+    status = status ? status : cli_commands_read(args, cli_model_commands(m), m->command);
+    status = status ? status : jacobian_columns(args, m, d);
+    status = status ? status : cli_model_solve(args, m);
+    status = status ? status : cli_model_save_state(args, m);
     if (status) {
         return status;
     }
-    if (run->report.outcome != PL_SOLVED) {
-        cli_error(args, "not converged, so there is nothing to derive: %s", run->report.message);
+    if (m->report.outcome != PL_SOLVED) {
+        cli_error(args, "not converged, so there is nothing to differentiate: %s", m->report.message);
         return CLI_BADLY;
     }
-    return jacobian_derive(args, run, d);
+    return jacobian_derive(args, m, d);
 }
 
 static int jacobian_run(cli_args *args)
 {
-    if (cli_is_reduced(args->plain[0])) {
-        return cli_reduced_jacobian(args);
-    }
-    cli_run run = {0};
+    cli_model m = {0};
     derivatives *d = calloc(1, sizeof *d);
-    const int status = d ? jacobian_work(args, &run, d) : cli_no_memory(args);
+    const int status = d ? jacobian_work(args, &m, d) : cli_no_memory(args);
     if (d) {
         free(d->block);
     }
     free(d);
-    cli_run_close(&run);
+    cli_model_close(&m);
     return status;
 }
 

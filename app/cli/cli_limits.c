@@ -21,7 +21,7 @@ static int limit_hold(const cli_args *args, const cli_model *m, cli_goals *g)
 static int limit_bound(const cli_args *args, const cli_model *m, cli_goals *g, const char *option,
                        int actuator, const char *text)
 {
-    const pl_actuator_kind kind = m->info.actuator_kind[actuator];
+    const pl_actuator_kind kind = m->info.actuator[actuator].kind;
     pl_error err = {0};
     double value = 0;
     if (pl_quantity_parse(text, kind == PL_CABLE ? PL_DIM_FORCE : PL_DIM_PRESSURE, &value, &err) != PL_OK ||
@@ -51,7 +51,7 @@ static int limit_of_kind(const cli_args *args, const cli_model *m, cli_goals *g,
     const char *text = cli_value(args, option);
     int found = 0;
     for (int i = 0; text && i < m->info.actuator_count; ++i) {
-        if (m->info.actuator_kind[i] == kind) {
+        if (m->info.actuator[i].kind == kind) {
             const int status = limit_bound(args, m, g, option, i, text);
             if (status) {
                 return status;
@@ -108,7 +108,7 @@ static int limit_least(const cli_args *args, const cli_model *m, cli_goals *g)
                     return CLI_WRONG;
                 }
                 o->index = i;
-                o->weight = weight / cli_effort_scale(m->info.actuator_kind[i]); // per N, per kPa
+                o->weight = weight / pl_effort_scale(m->info.actuator[i].kind); // per N, per kPa
             }
         } else if (length == 6 && strncmp(text, "energy", 6) == 0) {
             pl_objective *o = cli_goals_add(args, g, PL_OBJECTIVE_ENERGY);
@@ -188,15 +188,10 @@ int cli_goals_start(const cli_args *args, cli_model *m)
 {
     const char *path = cli_value(args, "start");
     pl_error err = {0};
-    pl_state *state = path ? pl_model_state(m->model) : NULL;
-    if (path && !state) {
-        cli_error(args, "--start: a model of kind %s has no state files; give --set", m->info.kind);
-        return CLI_WRONG;
-    }
-    if (path && pl_state_load(state, m->run.r.robot, path, &err) != PL_OK) {
+    if (path && pl_model_state_load(m->model, path, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
-    int status = cli_model_commands_read(args, m);
+    int status = cli_commands_read(args, cli_model_commands(m), m->command);
     bool any = false;
     const pl_model_answer answer = pl_model_get_answer(m->model);
     for (int i = 0; !status && i < m->info.command_count; ++i) {
@@ -206,11 +201,11 @@ int cli_goals_start(const cli_args *args, cli_model *m)
     if (status || !any) {
         return status;
     }
-    if (pl_model_fk(m->model, m->command, &m->run.report, &err) != PL_OK) {
+    if (pl_model_fk(m->model, m->command, &m->report, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
-    if (m->run.report.outcome != PL_SOLVED) {
-        cli_error(args, "the start is no equilibrium: %s", m->run.report.message);
+    if (m->report.outcome != PL_SOLVED) {
+        cli_error(args, "no equilibrium at the start: %s", m->report.message);
         return CLI_BADLY;
     }
     return CLI_DONE;
@@ -225,10 +220,10 @@ void cli_active_text(const cli_model *m, const pl_ik_report *report, char *buffe
         const size_t at = strlen(buffer);
         const char *comma = at ? ", " : "";
         if (a->kind == PL_BOUND_EFFORT) {
-            const pl_actuator_kind kind = m->info.actuator_kind[a->index];
+            const pl_actuator_kind kind = m->info.actuator[a->index].kind;
             snprintf(buffer + at, size - at, "%sthe largest %s of %s (%g %s)", comma,
-                     kind == PL_CABLE ? "tension" : "pressure", a->name, a->value / cli_effort_scale(kind),
-                     cli_effort_unit(kind));
+                     kind == PL_CABLE ? "tension" : "pressure", a->name, a->value / pl_effort_scale(kind),
+                     pl_effort_unit(kind));
         } else {
             const pl_drive drive = m->info.command[a->index].drive;
             const char *unit = pl_drive_unit(drive);
@@ -274,7 +269,7 @@ static json_t *limit_certificate(const cli_model *m, const pl_ik_report *report)
     json_t *root = json_object(), *all = json_array();
     for (int i = 0; i < report->active_count; ++i) {
         const pl_ik_active *a = &report->active[i];
-        const double scale = a->kind == PL_BOUND_EFFORT ? cli_effort_scale(m->info.actuator_kind[a->index])
+        const double scale = a->kind == PL_BOUND_EFFORT ? pl_effort_scale(m->info.actuator[a->index].kind)
                                                         : pl_drive_scale(m->info.command[a->index].drive);
         json_t *one = json_object();
         json_object_set_new(one, "name", json_string(a->name));

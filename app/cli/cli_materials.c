@@ -109,7 +109,7 @@ static int materials_run(cli_args *args)
     if (name && !entry) {
         return materials_unknown(args, name);
     }
-    json_t *root = cli_json_head(NULL, NULL), *all = json_object();
+    json_t *root = cli_json_head(0, NULL), *all = json_object();
     for (int i = 0; i < pl_material_library_count(); ++i) {
         const pl_material_entry *e = pl_material_library_at(i);
         if (!entry || e == entry) {

@@ -49,7 +49,7 @@ static bool mesh_is_file(const char *path)
 static json_t *mesh_json(const pl_mesh *mesh, const pl_mesh_quality *q, const pl_findings *findings)
 {
     const pl_mesh_view view = pl_mesh_get(mesh);
-    json_t *root = cli_json_head(NULL, findings), *regions = json_object(), *surfaces = json_object();
+    json_t *root = cli_json_head(0, findings), *regions = json_object(), *surfaces = json_object();
     json_object_set_new(root, "vertices", json_integer(view.vertex_count));
     json_object_set_new(root, "elements", json_integer(view.element_count));
     for (int32_t r = 0; r < view.region_count; ++r) {
@@ -165,7 +165,7 @@ static int mesh_run(cli_args *args)
         return mesh_from_file(args, args->plain[0]);
     }
     cli_robot r = {0};
-    status = cli_robot_open(args, args->plain[0], &r);
+    status = cli_robot_open(args, args->plain[0], false, &r);
     status = status ? status : cli_check_outputs(args, NULL, r.path, NULL);
     if (status == CLI_DONE) {
         status = mesh_finish(args, pl_robot_mesh(r.robot), r.findings);

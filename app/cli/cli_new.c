@@ -20,7 +20,7 @@ static const cli_option options[] = {
 
 static json_t *new_list_json(void)
 {
-    json_t *root = cli_json_head(NULL, NULL), *all = json_object();
+    json_t *root = cli_json_head(0, NULL), *all = json_object();
     for (int i = 0; i < pl_design_count(); ++i) {
         const pl_design *d = pl_design_at(i);
         json_t *one = json_object(), *parameters = json_object();
@@ -87,51 +87,6 @@ static int new_unknown(const cli_args *args, const char *kind)
     return CLI_WRONG;
 }
 
-// The line `    name: value   # comment` of the design block, or NULL.
-static char *new_find_line(char *yaml, const char *name)
-{
-    char *design = strstr(yaml, "\n  design:\n");
-    const size_t n = strlen(name);
-    for (char *line = design ? strchr(design + 1, '\n') : NULL; line; line = strchr(line + 1, '\n')) {
-        if (strncmp(line + 1, "    ", 4) != 0) {
-            return NULL; // the block ended
-        }
-        if (strncmp(line + 5, name, n) == 0 && line[5 + n] == ':') {
-            return line + 5;
-        }
-    }
-    return NULL;
-}
-
-// Puts the value of one parameter into its line; `*yaml` is on the heap and may move.
-static bool new_replace(char **yaml, const char *name, double value)
-{
-    char *line = new_find_line(*yaml, name);
-    char *anchor = line ? line : strstr(*yaml, "    kind: ");
-    char *grown = anchor ? malloc(strlen(*yaml) + strlen(name) + 60) : NULL;
-    if (!grown) {
-        return false;
-    }
-    if (line) {
-        // the comment behind keeps its column as far as it can
-        const char *begin = line + strlen(name) + 1, *end = begin + 1 + strcspn(begin + 1, " \n");
-        char number[40];
-        snprintf(number, sizeof number, " %.10g", value);
-        const size_t room = (size_t)(end - begin), used = strlen(number);
-        for (size_t k = room; k < used && end[0] == ' ' && end[1] == ' '; ++k) {
-            ++end;
-        }
-        const int pad = used < room && *end == ' ' ? (int)(room - used) : 0;
-        sprintf(grown, "%.*s%s%*s%s", (int)(begin - *yaml), *yaml, number, pad, "", end);
-    } else {
-        const char *end = anchor + strcspn(anchor, "\n");
-        sprintf(grown, "%.*s\n    %s: %.10g%s", (int)(end - *yaml), *yaml, name, value, end);
-    }
-    free(*yaml);
-    *yaml = grown;
-    return true;
-}
-
 static const pl_design_parameter *new_parameter(const cli_args *args, const pl_design *d, const char *text,
                                                 size_t length)
 {
@@ -176,7 +131,12 @@ static int new_apply(const cli_args *args, const pl_design *d, const char *text,
                   p->whole ? "a whole number" : "a value", p->low, p->high, p->unit);
         return CLI_WRONG;
     }
-    return new_replace(yaml, p->name, value) ? CLI_DONE : cli_no_memory(args);
+    char *changed = pl_design_set(*yaml, p->name, value);
+    if (changed) {
+        pl_meshing_free_text(*yaml);
+        *yaml = changed;
+    }
+    return changed ? CLI_DONE : cli_no_memory(args);
 }
 
 static int new_folder(const cli_args *args, const char *folder, char **robot_path)
@@ -204,7 +164,7 @@ static int new_folder(const cli_args *args, const char *folder, char **robot_pat
 
 static json_t *new_json(const char *path)
 {
-    json_t *root = cli_json_head(NULL, NULL);
+    json_t *root = cli_json_head(0, NULL);
     json_object_set_new(root, "file", json_string(path));
     return root;
 }
@@ -268,11 +228,8 @@ static int new_design(const cli_args *args, const char *kind, const char *folder
     if (!d) {
         return new_unknown(args, kind);
     }
-    char *yaml = malloc(strlen(d->robot_yaml) + 1), *path = NULL;
+    char *yaml = pl_design_set(d->robot_yaml, NULL, 0), *path = NULL;
     int status = yaml ? CLI_DONE : cli_no_memory(args);
-    if (yaml) {
-        strcpy(yaml, d->robot_yaml);
-    }
     int cursor = 0;
     bool changed = false;
     for (const char *text; status == CLI_DONE && (text = cli_next(args, "param", &cursor));) {
@@ -298,7 +255,7 @@ static int new_design(const cli_args *args, const char *kind, const char *folder
         new_next(args, folder, yaml);
         status = cli_json_write(args, cli_value(args, "json") ? new_json(path) : NULL);
     }
-    free(yaml);
+    pl_meshing_free_text(yaml);
     free(path);
     return status;
 }

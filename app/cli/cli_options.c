@@ -5,45 +5,9 @@
 #include <string.h>
 #include "cli.h"
 
-// Edit distance (insert, delete, replace, swap of neighbours), for words below 40 characters.
-static int options_distance(const char *a, const char *b)
-{
-    int d[41][41];
-    const int n = (int)strlen(a), m = (int)strlen(b);
-    if (n > 40 || m > 40) {
-        return 100;
-    }
-    for (int i = 0; i <= n; ++i) {
-        for (int j = 0; j <= m; ++j) {
-            if (i == 0 || j == 0) {
-                d[i][j] = i + j;
-                continue;
-            }
-            int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            best = d[i - 1][j] + 1 < best ? d[i - 1][j] + 1 : best;
-            best = d[i][j - 1] + 1 < best ? d[i][j - 1] + 1 : best;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                d[i - 2][j - 2] + 1 < best) {
-                best = d[i - 2][j - 2] + 1;
-            }
-            d[i][j] = best;
-        }
-    }
-    return d[n][m];
-}
-
 const char *cli_nearest(const char *word, const char *const *known, int count)
 {
-    const char *best = NULL;
-    int limit = (int)strlen(word) / 3 + 1;
-    limit = limit > 3 ? 3 : limit;
-    for (int i = 0; i < count; ++i) {
-        const int d = options_distance(word, known[i]);
-        if (d <= limit && d < (int)strlen(known[i])) {
-            best = known[i];
-            limit = d - 1;
-        }
-    }
+    const char *best = pl_nearest_word(word, known, count);
     // a word begun but not ended: `conv` for `converged`
     for (int i = 0; !best && i < count; ++i) {
         if (strlen(word) >= 2 && strncmp(word, known[i], strlen(word)) == 0) {

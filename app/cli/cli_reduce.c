@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
-#include "cli_reduced.h"
 
 static const cli_option options[] = {
     {"kind", 0, "KIND", "beam, rod (default) or constant_curvature", "beam rod constant_curvature"},
@@ -185,7 +184,7 @@ static json_t *reduce_json(const reduce *r)
 {
     const pl_reduce_report *p = &r->report;
     const pl_section_def *s = pl_reduction_def(r->reduction)->section;
-    json_t *root = cli_json_head(NULL, r->findings);
+    json_t *root = cli_json_head(0, r->findings);
     json_object_set_new(root, "file", json_string(r->out));
     json_object_set_new(root, "kind", json_string(pl_reduced_kind_name(r->options.kind)));
     json_object_set_new(root, "length", cli_json_number(p->length));

@@ -31,6 +31,12 @@ static pl_status shape_wrong(pl_error *err, const char *text)
     return PL_BAD_INPUT;
 }
 
+static pl_status shape_no_memory(pl_error *err)
+{
+    *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the shape"};
+    return PL_NO_MEMORY;
+}
+
 // The surface --surface names must exist; NULL (the whole boundary) when the option is absent.
 static pl_status shape_surface(const cli_args *args, const pl_mesh *mesh, const char **name, pl_error *err)
 {
@@ -130,27 +136,28 @@ static int shape_colour_asked(const cli_args *args)
 }
 
 // The vertex values --color asks for: *value stays NULL for regions.
-static pl_status shape_colour(const cli_args *args, cli_run *run, double **value, pl_picture *picture,
+static pl_status shape_colour(const cli_args *args, cli_model *m, double **value, pl_picture *picture,
                               pl_error *err)
 {
     const int k = shape_colour_asked(args);
     if (k < 0) {
         return shape_wrong(err, "--color takes displacement, von_mises, stretch or region");
     }
-    if (k == SHAPE_COLOURS) {
+    // a model that does not know the usual field is drawn by region
+    if (k == SHAPE_COLOURS ||
+        (!cli_value(args, "color") && !(m->info.fields & (1u << shape_colours[k].field)))) {
         return PL_OK;
     }
     const double scale = shape_colours[k].scale;
-    const int32_t n = pl_state_vertex_count(run->state);
+    const int32_t n = pl_mesh_get(picture->mesh).vertex_count;
     const int components = pl_field_components(shape_colours[k].field);
     double *field = calloc((size_t)n * (size_t)components + 1, sizeof *field);
     if (!field) {
-        *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the picture"};
-        return PL_NO_MEMORY;
+        return shape_no_memory(err);
     }
     *value = field;
     picture->value_name = shape_colours[k].legend;
-    const pl_status status = pl_statics_field(run->statics, run->state, shape_colours[k].field, field, err);
+    const pl_status status = pl_model_field(m->model, shape_colours[k].field, field, err);
     // vectors by their length, in place
     for (int32_t v = 0; v < n; ++v) {
         const double *f = field + (size_t)v * (size_t)components;
@@ -159,13 +166,17 @@ static pl_status shape_colour(const cli_args *args, cli_run *run, double **value
     return status;
 }
 
-int cli_shape_check(const cli_args *args, const pl_mesh *mesh)
+int cli_shape_check(const cli_args *args, cli_model *m)
 {
     pl_error err = {0};
     pl_picture picture = pl_picture_default();
     const char *surface;
-    pl_status status = shape_surface(args, mesh, &surface, &err);
-    if (status == PL_OK) {
+    const pl_mesh *mesh = NULL;
+    pl_status status = pl_model_body(m->model, &mesh, &err);
+    if (status == PL_OK && mesh) {
+        status = shape_surface(args, mesh, &surface, &err);
+    }
+    if (status == PL_OK && mesh) {
         status = shape_look(args, mesh, &picture, &err);
     }
     if (status == PL_OK && shape_colour_asked(args) < 0) {
@@ -174,16 +185,14 @@ int cli_shape_check(const cli_args *args, const pl_mesh *mesh)
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
-// All cables of the current shape as polylines; both arrays on the heap.
-static bool shape_cables(cli_run *run, double **line, int32_t **start, int *count)
+// The lines of all actuators in the current shape; both arrays on the heap.
+static bool shape_lines(cli_model *m, double **line, int32_t **start, int *count)
 {
-    const int actuators = pl_robot_actuator_count(run->r.robot);
+    const int actuators = m->info.actuator_count;
     int32_t points = 0;
     *count = 0;
     for (int i = 0; i < actuators; ++i) {
-        if (pl_robot_actuator(run->r.robot, i).kind == PL_CABLE) {
-            points += pl_statics_cable_points(run->statics, run->state, i, NULL, 0);
-        }
+        points += pl_model_line(m->model, i, NULL, 0);
     }
     *line = calloc(3 * (size_t)points + 1, sizeof **line);
     *start = calloc((size_t)actuators + 1, sizeof **start);
@@ -192,33 +201,53 @@ static bool shape_cables(cli_run *run, double **line, int32_t **start, int *coun
     }
     int32_t at = 0;
     for (int i = 0; i < actuators; ++i) {
-        if (pl_robot_actuator(run->r.robot, i).kind == PL_CABLE) {
-            at += pl_statics_cable_points(run->statics, run->state, i, *line + 3 * at, points - at);
+        const int n = pl_model_line(m->model, i, *line + 3 * at, points - at);
+        if (n > 0) {
+            at += n;
             (*start)[++*count] = at;
         }
     }
     return true;
 }
 
-static pl_status shape_picture(const cli_args *args, cli_run *run, const char *path, pl_error *err)
+pl_status cli_shape_body(cli_model *m, double **place, pl_picture *picture, pl_error *err)
 {
-    const pl_mesh *mesh = pl_robot_mesh(run->r.robot);
+    *place = NULL;
+    const pl_status status = pl_model_body(m->model, &picture->mesh, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    if (!picture->mesh) {
+        return shape_wrong(err, "the model has no body to draw");
+    }
+    const pl_mesh_view view = pl_mesh_get(picture->mesh);
+    *place = calloc(3 * (size_t)view.vertex_count + 1, sizeof **place);
+    if (!*place) {
+        return shape_no_memory(err);
+    }
+    pl_model_shape(m->model, *place);
+    picture->position = *place;
+    picture->ghost = view.position;
+    return PL_OK;
+}
+
+static pl_status shape_picture(const cli_args *args, cli_model *m, const char *path, pl_error *err)
+{
     pl_picture picture = pl_picture_default();
     char title[400];
-    cli_commands_text(run->r.robot, run->command, title, sizeof title);
-    picture.mesh = mesh;
-    picture.position = pl_state_positions(run->state);
-    picture.ghost = pl_mesh_get(mesh).position;
+    cli_commands_text(cli_model_commands(m), pl_model_get_answer(m->model).command, title, sizeof title);
     picture.title = title;
-    double *value = NULL, *line = NULL;
+    double *place = NULL, *value = NULL, *line = NULL;
     int32_t *start = NULL;
-    pl_status status = shape_look(args, mesh, &picture, err);
+    pl_status status = cli_shape_body(m, &place, &picture, err);
     if (status == PL_OK) {
-        status = shape_colour(args, run, &value, &picture, err);
+        status = shape_look(args, picture.mesh, &picture, err);
     }
-    if (status == PL_OK && !shape_cables(run, &line, &start, &picture.line_count)) {
-        *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the picture"};
-        status = PL_NO_MEMORY;
+    if (status == PL_OK) {
+        status = shape_colour(args, m, &value, &picture, err);
+    }
+    if (status == PL_OK && !shape_lines(m, &line, &start, &picture.line_count)) {
+        status = shape_no_memory(err);
     }
     if (status == PL_OK) {
         picture.vertex_value = value;
@@ -226,38 +255,53 @@ static pl_status shape_picture(const cli_args *args, cli_run *run, const char *p
         picture.line_start = start;
         status = pl_picture_write(&picture, path, err);
     }
+    free(place);
     free(value);
     free(line);
     free(start);
     return status;
 }
 
-static pl_status shape_csv(cli_run *run, const char *path, pl_error *err)
+static pl_status shape_csv(cli_model *m, const char *path, pl_error *err)
 {
-    char *head = cli_result_csv_head(run), *row = cli_result_csv_row(run);
-    char *text = head && row ? realloc(head, strlen(head) + strlen(row) + 1) : NULL;
-    pl_status status = PL_NO_MEMORY;
-    *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the table"};
+    char *head = cli_record_csv_head(m), *row = cli_record_csv_row(m);
+    char *text = head && row ? malloc(strlen(head) + strlen(row) + 1) : NULL;
+    pl_status status = text ? PL_OK : shape_no_memory(err);
     if (text) {
-        head = text;
-        strcat(text, row);
+        sprintf(text, "%s%s", head, row);
         status = pl_file_write(path, text, strlen(text), err);
     }
-    free(head);
-    free(row);
+    free(text);
+    pl_file_free(head);
+    pl_file_free(row);
+    return status;
+}
+
+static pl_status shape_stl(const cli_args *args, cli_model *m, const char *path, pl_error *err)
+{
+    pl_picture body = pl_picture_default();
+    double *place = NULL;
+    const char *surface = NULL;
+    pl_status status = cli_shape_body(m, &place, &body, err);
+    if (status == PL_OK) {
+        status = shape_surface(args, body.mesh, &surface, err);
+    }
+    if (status == PL_OK) {
+        status = pl_mesh_write_stl(body.mesh, surface, place, path, err);
+    }
+    free(place);
     return status;
 }
 
 // A series of one: the shape under the same name with .vtu, at time 1.
-static pl_status shape_series(cli_run *run, const char *path, pl_error *err)
+static pl_status shape_series(cli_model *m, const char *path, pl_error *err)
 {
     char *vtu = malloc(strlen(path) + 8);
     if (!vtu) {
-        *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for a file name"};
-        return PL_NO_MEMORY;
+        return shape_no_memory(err);
     }
     sprintf(vtu, "%.*s.vtu", (int)(cli_extension(path) - path), path);
-    pl_status status = pl_state_write_vtu(run->statics, run->r.robot, run->state, vtu, err);
+    pl_status status = pl_model_write_vtu(m->model, vtu, err);
     if (status == PL_OK) {
         const char *slash = strrchr(vtu, '/');
         const char *name = slash ? slash + 1 : vtu;
@@ -267,25 +311,81 @@ static pl_status shape_series(cli_run *run, const char *path, pl_error *err)
     return status;
 }
 
-pl_status cli_shape_write(const cli_args *args, cli_run *run, const char *path, pl_error *err)
+pl_status cli_shape_write(const cli_args *args, cli_model *m, const char *path, pl_error *err)
 {
-    const pl_mesh *mesh = pl_robot_mesh(run->r.robot);
-    const char *surface = NULL;
     *err = (pl_error){0};
-    if (shape_surface(args, mesh, &surface, err) != PL_OK) {
-        return err->status;
-    }
     if (shape_is(path, ".vtu")) {
-        return pl_state_write_vtu(run->statics, run->r.robot, run->state, path, err);
+        return pl_model_write_vtu(m->model, path, err);
     }
     if (shape_is(path, ".pvd")) {
-        return shape_series(run, path, err);
+        return shape_series(m, path, err);
     }
     if (shape_is(path, ".stl")) {
-        return pl_mesh_write_stl(mesh, surface, pl_state_positions(run->state), path, err);
+        return shape_stl(args, m, path, err);
     }
     if (shape_is(path, ".csv")) {
-        return shape_csv(run, path, err);
+        return shape_csv(m, path, err);
     }
-    return shape_picture(args, run, path, err);
+    return shape_picture(args, m, path, err);
+}
+
+// ---- series
+int cli_series_frame(const cli_args *args, cli_series *series, cli_model *m)
+{
+    const char *pvd = cli_out(args, ".pvd");
+    if (!pvd) {
+        return CLI_DONE;
+    }
+    if (series->count == series->capacity) {
+        const int capacity = 2 * series->capacity + 16;
+        char **name = realloc(series->name, (size_t)capacity * sizeof *name);
+        if (!name) {
+            return cli_no_memory(args);
+        }
+        series->name = name;
+        series->capacity = capacity;
+    }
+    char *path = malloc(strlen(pvd) + 32);
+    if (!path) {
+        return cli_no_memory(args);
+    }
+    pl_error err = {0};
+    sprintf(path, "%.*s_%04d.vtu", (int)(cli_extension(pvd) - pvd), pvd, series->count);
+    pl_status status = pl_model_write_vtu(m->model, path, &err);
+    const char *slash = strrchr(path, '/');
+    memmove(path, slash ? slash + 1 : path, strlen(slash ? slash + 1 : path) + 1);
+    series->name[series->count++] = path;
+    const double time = series->count - 1;
+    if (status == PL_OK) {
+        status = series->count == 1 ? pl_series_write_pvd(pvd, (const char *const *)&path, &time, 1, &err)
+                                    : pl_series_add_pvd(pvd, path, time, &err);
+    }
+    return status == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+}
+
+pl_status cli_series_write(const cli_series *series, const char *pvd, const double *time, pl_error *err)
+{
+    return pl_series_write_pvd(pvd, (const char *const *)series->name, time, series->count, err);
+}
+
+void cli_series_clear(cli_series *series)
+{
+    for (int i = 0; i < series->count; ++i) {
+        free(series->name[i]);
+    }
+    free(series->name);
+    *series = (cli_series){0};
+}
+
+int cli_shape_outputs(const cli_args *args, cli_model *m)
+{
+    int cursor = 0;
+    for (const char *path; (path = cli_next(args, "out", &cursor));) {
+        pl_error err = {0};
+        if (cli_shape_write(args, m, path, &err) != PL_OK) {
+            return cli_fail_writing(args, &err);
+        }
+        cli_say(args, "  wrote %s\n", path);
+    }
+    return CLI_DONE;
 }

@@ -2,9 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include "cli.h"
-#include "cli_reduced.h"
 
 static const cli_option options[] = {
     {"set", 0, "NAME=FROM:TO:N", "vary a command in N points, or hold it at NAME=VALUE; may be repeated",
@@ -26,31 +24,19 @@ static const cli_option options[] = {
 };
 static const char *const extensions[] = {".csv", ".pvd", NULL};
 
-#define SWEEP_AXES 8
-#define SWEEP_POINTS 1000000
-
-typedef struct sweep_axis {
-    int command;
-    double from, to; // internal units
-    int count;
-} sweep_axis;
-
 typedef struct sweep {
-    cli_run run;
-    sweep_axis axis[SWEEP_AXES];
-    int axis_count;
-    bool grid;
+    const cli_args *args;
+    cli_model m;
+    pl_sweep_axis axis[PL_SWEEP_AXES];
+    pl_sweep_def def;
     int point_count;
-    // start[d]: the solved state at the beginning of the current line of axis d; the last one is where the
-    // run is
-    pl_state *start[SWEEP_AXES];
     FILE *csv;
     char *csv_text;
     size_t csv_bytes;
     json_t *json;
-    char **vtu; // names of the files of the series, without folder
-    double *time;
+    cli_series series;
     int done, bad;
+    int status; // of recording
 } sweep;
 
 // ---- reading FROM:TO:N
@@ -91,70 +77,59 @@ static int sweep_axis_read(const cli_args *args, sweep *s, const char *set, int 
     }
     char *end = NULL;
     const long count = part[2] ? strtol(part[2], &end, 10) : 0;
-    if (!part[2] || end == part[2] || *end || count < 1 || count > SWEEP_POINTS) {
+    if (!part[2] || end == part[2] || *end || count < 1 || count > PL_SWEEP_POINTS) {
         cli_error(args, "--set %s: expected NAME=FROM:TO:N with N between 1 and %d, such as air=0:40kPa:9",
-                  set, SWEEP_POINTS);
+                  set, PL_SWEEP_POINTS);
         return CLI_WRONG;
     }
-    if (s->axis_count == SWEEP_AXES) {
-        cli_error(args, "--set %s: at most %d commands can be varied", set, SWEEP_AXES);
+    if (s->def.axis_count == PL_SWEEP_AXES) {
+        cli_error(args, "--set %s: at most %d commands can be varied", set, PL_SWEEP_AXES);
         return CLI_WRONG;
     }
-    sweep_axis *a = &s->axis[s->axis_count++];
-    const pl_robot *robot = s->run.r.robot;
-    const pl_dimension dimension = pl_drive_dimension(pl_robot_command(robot, command).drive);
-    *a = (sweep_axis){.command = command, .count = (int)count};
+    pl_sweep_axis *a = &s->axis[s->def.axis_count++];
+    const pl_command_info *c = &s->m.info.command[command];
+    const pl_dimension dimension = pl_drive_dimension(c->drive);
+    *a = (pl_sweep_axis){.command = command, .count = (int)count};
     int status = sweep_end(args, set, part[0], part[1], dimension, &a->from);
     status = status ? status : sweep_end(args, set, part[1], part[0], dimension, &a->to);
-    status = status ? status : cli_command_check(args, robot, command, a->from);
-    return status ? status : cli_command_check(args, robot, command, a->to);
+    status = status ? status : cli_command_check(args, c, a->from);
+    return status ? status : cli_command_check(args, c, a->to);
 }
 
 static int sweep_value_read(const cli_args *args, sweep *s, const char *set, int command, const char *value)
 {
     pl_error err = {0};
-    const pl_robot *robot = s->run.r.robot;
-    const pl_dimension dimension = pl_drive_dimension(pl_robot_command(robot, command).drive);
-    if (pl_quantity_parse(value, dimension, &s->run.command[command], &err) != PL_OK) {
+    const pl_command_info *c = &s->m.info.command[command];
+    if (pl_quantity_parse(value, pl_drive_dimension(c->drive), &s->m.command[command], &err) != PL_OK) {
         cli_error(args, "--set %s: %s", set, err.text);
         return CLI_WRONG;
     }
-    return cli_command_check(args, robot, command, s->run.command[command]);
+    return cli_command_check(args, c, s->m.command[command]);
 }
 
 static int sweep_read(const cli_args *args, sweep *s)
 {
-    const pl_robot *robot = s->run.r.robot;
-    for (int i = 0; i < pl_robot_command_count(robot); ++i) {
-        s->run.command[i] = NAN;
-    }
     int cursor = 0;
-    for (const char *set; (set = cli_next(args, "set", &cursor));) {
-        const size_t length = strcspn(set, "=");
-        if (!set[length] || length == 0 || !set[length + 1]) {
-            cli_error(args, "--set %s: expected NAME=FROM:TO:N, such as air=0:40kPa:9", set);
-            return CLI_WRONG;
-        }
-        const int command = cli_command_find(args, robot, set, length);
+    for (const char *set, *value; (set = cli_next(args, "set", &cursor));) {
+        const int command = cli_command_split(args, cli_model_commands(&s->m), "set", set, &value);
         if (command < 0) {
             return CLI_WRONG;
         }
-        bool twice = !isnan(s->run.command[command]);
-        for (int a = 0; a < s->axis_count; ++a) {
+        bool twice = !isnan(s->m.command[command]);
+        for (int a = 0; a < s->def.axis_count; ++a) {
             twice = twice || s->axis[a].command == command;
         }
         if (twice) {
             cli_error(args, "--set %s: the command is set twice", set);
             return CLI_WRONG;
         }
-        const char *value = set + length + 1;
         const int status = strchr(value, ':') ? sweep_axis_read(args, s, set, command, value)
                                               : sweep_value_read(args, s, set, command, value);
         if (status) {
             return status;
         }
     }
-    if (s->axis_count == 0) {
+    if (s->def.axis_count == 0) {
         cli_error(args, "nothing is varied: give --set NAME=FROM:TO:N");
         return CLI_WRONG;
     }
@@ -163,169 +138,83 @@ static int sweep_read(const cli_args *args, sweep *s)
 
 static int sweep_count(const cli_args *args, sweep *s)
 {
-    s->grid = cli_flag(args, "grid");
-    double points = 1;
-    for (int a = 0; a < s->axis_count; ++a) {
-        points = s->grid ? points * s->axis[a].count : s->axis[a].count;
-        if (!s->grid && s->axis[a].count != s->axis[0].count) {
+    s->def.axis = s->axis;
+    s->def.grid = cli_flag(args, "grid");
+    s->def.command = s->m.command;
+    for (int a = 1; a < s->def.axis_count && !s->def.grid; ++a) {
+        if (s->axis[a].count != s->axis[0].count) {
             cli_error(args, "commands varied together need the same number of points, found %d and %d",
                       s->axis[0].count, s->axis[a].count);
             cli_advice("add --grid for all combinations");
             return CLI_WRONG;
         }
     }
-    if (points > SWEEP_POINTS) {
-        cli_error(args, "%.0f points are too many, expected at most %d", points, SWEEP_POINTS);
-        return CLI_WRONG;
-    }
-    s->point_count = (int)points;
-    return CLI_DONE;
-}
-
-// ---- the points. In a grid the last command varies fastest.
-static int sweep_levels(const sweep *s)
-{
-    return s->grid ? s->axis_count : 1;
-}
-
-// The index of point p along level d.
-static int sweep_index(const sweep *s, int p, int d)
-{
-    if (!s->grid) {
-        return p;
-    }
-    for (int a = s->axis_count - 1; a > d; --a) {
-        p /= s->axis[a].count;
-    }
-    return p % s->axis[d].count;
-}
-
-static void sweep_commands(sweep *s, int p)
-{
-    for (int a = 0; a < s->axis_count; ++a) {
-        const sweep_axis *x = &s->axis[a];
-        const int i = sweep_index(s, p, a);
-        const double t = x->count > 1 ? (double)i / (x->count - 1) : 0;
-        s->run.command[x->command] = i == x->count - 1 && i > 0 ? x->to : x->from + t * (x->to - x->from);
-    }
-}
-
-// Goes back to the neighbour of point p: when level d advances and the deeper ones begin anew, that is the
-// first point of the line before.
-static void sweep_go_back(sweep *s, int p)
-{
-    const int levels = sweep_levels(s);
-    int d = levels - 1;
-    while (d > 0 && sweep_index(s, p, d) == 0) {
-        --d;
-    }
-    if (p > 0 && d < levels - 1) {
-        pl_state_copy(s->run.state, s->start[d]);
-    }
-}
-
-static void sweep_remember(sweep *s, int p)
-{
-    const int levels = sweep_levels(s);
-    for (int d = levels - 2; d >= 0 && sweep_index(s, p, d + 1) == 0; --d) {
-        pl_state_copy(s->start[d], s->run.state);
-    }
+    pl_error err = {0};
+    return pl_sweep_count(s->m.model, &s->def, &s->point_count, &err) == PL_OK ? CLI_DONE
+                                                                               : cli_fail(args, &err);
 }
 
 // ---- output
-// The file of point p: the series' name with a number behind.
-static char *sweep_vtu_path(const char *pvd, int p)
+static int sweep_record(const cli_args *args, sweep *s)
 {
-    const size_t room = strlen(pvd) + 24;
-    char *path = malloc(room);
-    if (path) {
-        snprintf(path, room, "%.*s_%04d.vtu", (int)(cli_extension(pvd) - pvd), pvd, p);
-    }
-    return path;
-}
-
-static const char *sweep_out(const cli_args *args, const char *extension)
-{
-    int cursor = 0;
-    for (const char *path; (path = cli_next(args, "out", &cursor));) {
-        if (strcasecmp(cli_extension(path), extension) == 0) {
-            return path;
-        }
-    }
-    return NULL;
-}
-
-static int sweep_record_vtu(const cli_args *args, sweep *s, int p)
-{
-    const char *pvd = sweep_out(args, ".pvd");
-    if (!pvd) {
-        return CLI_DONE;
-    }
-    char *path = sweep_vtu_path(pvd, p);
-    if (!path) {
-        return cli_no_memory(args);
-    }
-    pl_error err = {0};
-    if (pl_state_write_vtu(s->run.statics, s->run.r.robot, s->run.state, path, &err) != PL_OK) {
-        free(path);
-        return cli_fail_writing(args, &err);
-    }
-    s->vtu[s->done] = path;
-    s->time[s->done] = p;
-    return cli_series_add(args, pvd, path, p, s->done == 0);
-}
-
-static int sweep_record(const cli_args *args, sweep *s, int p)
-{
-    char *row = cli_result_csv_row(&s->run);
+    char *row = cli_record_csv_row(&s->m);
     if (!row) {
         return cli_no_memory(args);
     }
     fputs(row, s->csv);
     // without a file the table is printed as it grows
-    if (!sweep_out(args, ".csv")) {
+    if (!cli_out(args, ".csv")) {
         cli_say(args, "%s", row);
         fflush(stdout);
     }
-    free(row);
+    pl_file_free(row);
     if (cli_value(args, "json")) {
-        json_array_append_new(s->json, cli_result_json(&s->run));
+        json_array_append_new(s->json, cli_record_json(&s->m));
     }
-    const int status = sweep_record_vtu(args, s, p);
+    const int status = cli_series_frame(args, &s->series, &s->m);
     ++s->done;
-    s->bad += s->run.report.outcome != PL_SOLVED;
+    s->bad += s->m.report.outcome != PL_SOLVED;
     return status;
+}
+
+static bool sweep_begin(void *user, int index, int count)
+{
+    (void)user;
+    static char text[80];
+    snprintf(text, sizeof text, "point %d of %d", index + 1, count);
+    cli_progress_prefix(text);
+    return !cli_interrupted();
+}
+
+static bool sweep_take(void *user, const pl_sweep_point *point)
+{
+    sweep *s = user;
+    cli_progress_prefix(NULL);
+    s->m.report = *point->fk;
+    cli_model_warn(&s->m);
+    s->status = sweep_record(s->args, s);
+    return s->status == CLI_DONE;
 }
 
 static int sweep_points(const cli_args *args, sweep *s)
 {
-    for (int p = 0; p < s->point_count && !cli_interrupted(); ++p) {
-        char text[80];
-        snprintf(text, sizeof text, "point %d of %d", p + 1, s->point_count);
-        cli_progress_prefix(text);
-        sweep_commands(s, p);
-        sweep_go_back(s, p);
-        int status = cli_run_solve(args, &s->run);
-        cli_progress_prefix(NULL);
-        if (status) {
-            return status;
-        }
-        sweep_remember(s, p);
-        // an interrupted point is no result
-        if (s->run.report.outcome == PL_STOPPED && cli_interrupted()) {
-            break;
-        }
-        status = sweep_record(args, s, p);
-        if (status) {
-            return status;
-        }
+    pl_error err = {0};
+    pl_sweep_report report;
+    const pl_status status = pl_sweep_run(s->m.model, &s->def, sweep_begin, sweep_take, s, &report, &err);
+    cli_progress_prefix(NULL);
+    if (s->status) {
+        return s->status;
+    }
+    if (status != PL_OK && status != PL_INTERRUPTED) {
+        err.status = status;
+        return cli_fail(args, &err);
     }
     return CLI_DONE;
 }
 
 static int sweep_finish(const cli_args *args, sweep *s)
 {
-    const char *csv = sweep_out(args, ".csv"), *pvd = sweep_out(args, ".pvd");
+    const char *csv = cli_out(args, ".csv");
     pl_error err = {0};
     const bool failed = fflush(s->csv) != 0 || ferror(s->csv);
     if (failed) {
@@ -334,38 +223,26 @@ static int sweep_finish(const cli_args *args, sweep *s)
     if (csv && pl_file_write(csv, s->csv_text, s->csv_bytes, &err) != PL_OK) {
         return cli_fail_writing(args, &err);
     }
-    if (pvd && pl_series_write_pvd(pvd, (const char *const *)s->vtu, s->time, s->done, &err) != PL_OK) {
-        return cli_fail_writing(args, &err);
-    }
     json_t *root = s->json;
     s->json = NULL;
     const int status = cli_json_write(args, root);
-    return status ? status : cli_run_save_state(args, &s->run);
+    return status ? status : cli_model_save_state(args, &s->m);
 }
 
 static int sweep_prepare(const cli_args *args, sweep *s)
 {
-    pl_error err = {0};
-    for (int d = 0; d + 1 < sweep_levels(s); ++d) {
-        if (pl_state_create(s->run.r.robot, &s->start[d], &err) != PL_OK) {
-            return cli_fail(args, &err);
-        }
-        pl_state_copy(s->start[d], s->run.state);
-    }
     s->csv = open_memstream(&s->csv_text, &s->csv_bytes);
-    s->vtu = calloc((size_t)s->point_count, sizeof *s->vtu);
-    s->time = calloc((size_t)s->point_count, sizeof *s->time);
     s->json = json_array();
-    char *head = cli_result_csv_head(&s->run);
-    if (!s->csv || !s->vtu || !s->time || !s->json || !head) {
-        free(head);
+    char *head = cli_record_csv_head(&s->m);
+    if (!s->csv || !s->json || !head) {
+        pl_file_free(head);
         return cli_no_memory(args);
     }
     fputs(head, s->csv);
-    if (!sweep_out(args, ".csv")) {
+    if (!cli_out(args, ".csv")) {
         cli_say(args, "%s", head);
     }
-    free(head);
+    pl_file_free(head);
     return CLI_DONE;
 }
 
@@ -373,8 +250,8 @@ static int sweep_work(const cli_args *args, sweep *s)
 {
     int status = cli_setup(args);
     status = status ? status : cli_check_outputs(args, extensions, NULL, cli_value(args, "state"));
-    status = status ? status : cli_run_open(args, args->plain[0], &s->run);
-    status = status ? status : cli_check_outputs(args, NULL, s->run.r.path, NULL);
+    status = status ? status : cli_model_open(args, args->plain[0], &s->m);
+    status = status ? status : cli_check_outputs(args, NULL, s->m.path, NULL);
     status = status ? status : sweep_read(args, s);
     status = status ? status : sweep_count(args, s);
     status = status ? status : sweep_prepare(args, s);
@@ -387,8 +264,8 @@ static int sweep_work(const cli_args *args, sweep *s)
         cli_error(args, "interrupted after %d of %d points; those are kept", s->done, s->point_count);
         return CLI_BADLY;
     }
-    if (sweep_out(args, ".csv")) {
-        cli_say(args, "%d points, %d solved; wrote %s\n", s->done, s->done - s->bad, sweep_out(args, ".csv"));
+    if (cli_out(args, ".csv")) {
+        cli_say(args, "%d points, %d solved; wrote %s\n", s->done, s->done - s->bad, cli_out(args, ".csv"));
     }
     if (s->bad > 0) {
         cli_error(args, "%d of %d points did not converge; their rows say so", s->bad, s->done);
@@ -398,25 +275,15 @@ static int sweep_work(const cli_args *args, sweep *s)
 
 static int sweep_run(cli_args *args)
 {
-    if (cli_is_reduced(args->plain[0])) {
-        return cli_reduced_sweep(args);
-    }
-    sweep s = {0};
+    sweep s = {.args = args};
     const int status = sweep_work(args, &s);
     if (s.csv) {
         fclose(s.csv);
     }
     free(s.csv_text);
     json_decref(s.json);
-    for (int i = 0; s.vtu && i < s.point_count; ++i) {
-        free(s.vtu[i]);
-    }
-    free(s.vtu);
-    free(s.time);
-    for (int d = 0; d < SWEEP_AXES; ++d) {
-        pl_state_destroy(s.start[d]);
-    }
-    cli_run_close(&s.run);
+    cli_series_clear(&s.series);
+    cli_model_close(&s.m);
     return status;
 }
 

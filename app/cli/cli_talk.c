@@ -216,14 +216,14 @@ json_t *cli_json_findings(const pl_findings *findings)
     return array;
 }
 
-json_t *cli_json_head(const pl_robot *robot, const pl_findings *findings)
+json_t *cli_json_head(uint64_t robot, const pl_findings *findings)
 {
     json_t *root = json_object();
     json_object_set_new(root, "format", json_integer(1));
     json_object_set_new(root, "pliant", json_string(pl_version()));
     if (robot) {
         char hash[20];
-        snprintf(hash, sizeof hash, "%016" PRIx64, pl_robot_hash(robot));
+        snprintf(hash, sizeof hash, "%016" PRIx64, robot);
         json_object_set_new(root, "robot", json_string(hash));
     }
     json_object_set_new(root, "warnings", findings ? cli_json_findings(findings) : json_array());

@@ -35,8 +35,7 @@ typedef struct task_verb {
     double *center; // 3 per object: where it is now
     pl_motion motion;
     json_t *json;
-    char **vtu;
-    int vtu_count;
+    cli_series series;
     int reached, steps, status;
     int *stage_of; // per recorded step
     const pl_task_item *item;
@@ -89,9 +88,8 @@ static int task_resolve(task_verb *t)
                   (long long)steps, TASK_STEPS);
         return CLI_WRONG;
     }
-    t->vtu = calloc((size_t)steps + 1, sizeof *t->vtu);
     t->stage_of = calloc((size_t)steps + 1, sizeof *t->stage_of);
-    if (!t->end || !t->hold || !t->center || !t->vtu || !t->stage_of) {
+    if (!t->end || !t->hold || !t->center || !t->stage_of) {
         return cli_no_memory(t->args);
     }
     for (int i = 0; i < t->file.object_count; ++i) {
@@ -111,27 +109,6 @@ static int task_resolve(task_verb *t)
 }
 
 // ---- recording
-static int task_frame(task_verb *t)
-{
-    const char *pvd = NULL;
-    int cursor = 0;
-    for (const char *path; (path = cli_next(t->args, "out", &cursor));) {
-        pvd = strcasecmp(cli_extension(path), ".pvd") == 0 ? path : pvd;
-    }
-    char *path = pvd ? malloc(strlen(pvd) + 32) : NULL;
-    pl_error err = {0};
-    if (!pvd || !path) {
-        return pvd ? cli_no_memory(t->args) : CLI_DONE;
-    }
-    sprintf(path, "%.*s_%04d.vtu", (int)(cli_extension(pvd) - pvd), pvd, t->vtu_count);
-    if (cli_model_write(t->args, &t->m, path, &err) != PL_OK) {
-        free(path);
-        return cli_fail_writing(t->args, &err);
-    }
-    t->vtu[t->vtu_count++] = path;
-    return cli_series_add(t->args, pvd, path, t->vtu_count - 1, t->vtu_count == 1);
-}
-
 static bool task_record(void *user, const pl_task_step *step)
 {
     task_verb *t = user;
@@ -144,9 +121,9 @@ static bool task_record(void *user, const pl_task_step *step)
         t->status = cli_fail(t->args, &err);
         return false;
     }
-    t->status = task_frame(t);
+    t->status = cli_series_frame(t->args, &t->series, &t->m);
     if (t->json) {
-        json_t *one = cli_model_json(&t->m);
+        json_t *one = cli_record_json(&t->m);
         cli_ik_json(one, &t->m, step->ik);
         json_object_set_new(one, "stage", json_string(t->item->name));
         json_object_set_new(one, "step", json_integer(step->step));
@@ -265,26 +242,20 @@ static int task_write(task_verb *t)
     for (const char *path; (path = cli_next(t->args, "out", &cursor));) {
         pl_error err = {0};
         const char *extension = cli_extension(path), *title = t->file.name ? t->file.name : "task";
-        const char *const fact[][2] = {{"robot file", t->m.run.r.path}, {"task file", t->path}};
+        const char *const fact[][2] = {{"robot file", t->m.path}, {"task file", t->path}};
         const pl_report_def def = {.title = title, .fact = fact, .fact_count = 2};
         const pl_status status =
-            strcasecmp(extension, ".csv") == 0 ? pl_motion_write_csv(&t->motion, path, &err)
-            : strcasecmp(extension, ".html") == 0
-                ? pl_motion_write_html(&t->motion, &def, path, &err)
-                : pl_series_write_pvd(path, (const char *const *)t->vtu, t->motion.time, t->vtu_count, &err);
+            strcasecmp(extension, ".csv") == 0    ? pl_motion_write_csv(&t->motion, path, &err)
+            : strcasecmp(extension, ".html") == 0 ? pl_motion_write_html(&t->motion, &def, path, &err)
+                                                  : cli_series_write(&t->series, path, t->motion.time, &err);
         if (status != PL_OK) {
             return cli_fail_writing(t->args, &err);
         }
         cli_say(t->args, "  wrote %s\n", path);
     }
-    pl_error err = {0};
-    const char *state = cli_value(t->args, "save-state");
-    if (state && pl_model_state(t->m.model) &&
-        pl_state_save(pl_model_state(t->m.model), t->m.run.r.robot, state, &err) != PL_OK) {
-        return cli_fail_writing(t->args, &err);
-    }
-    if (!t->json) {
-        return CLI_DONE;
+    const int saved = cli_model_save_state(t->args, &t->m);
+    if (saved || !t->json) {
+        return saved;
     }
     json_t *root = json_object();
     json_object_set_new(root, "format", json_integer(1));
@@ -319,7 +290,7 @@ static int task_work(const cli_args *args, task_verb *t)
     status = status ? status : cli_check_outputs(args, extensions, NULL, t->path);
     status = status ? status : task_read(t);
     status = status ? status : cli_model_open(args, args->plain[0], &t->m);
-    status = status ? status : cli_check_outputs(args, NULL, t->m.run.r.path, NULL);
+    status = status ? status : cli_check_outputs(args, NULL, t->m.path, NULL);
     status = status ? status : cli_goals_init(args, &t->m, &t->g);
     status = status ? status : cli_goals_marker(args, &t->m, &t->g);
     status = status ? status : task_resolve(t);
@@ -356,10 +327,7 @@ static int task_run(cli_args *args)
 {
     task_verb t = {0};
     const int status = task_work(args, &t);
-    for (int i = 0; i < t.vtu_count; ++i) {
-        free(t.vtu[i]);
-    }
-    free(t.vtu);
+    cli_series_clear(&t.series);
     free(t.stage_of);
     pl_mesh_free_indices(t.segment);
     free(t.end);

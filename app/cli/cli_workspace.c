@@ -175,14 +175,13 @@ static pl_status workspace_picture(const cli_args *args, workspace *w, const dou
     const char *view = cli_value(args, "view");
     const double arm = 0.004 * w->m.info.size;
     char title[200];
-    pl_mesh *own = NULL;
     double *place = NULL, *line = calloc(18 * (size_t)n + 1, sizeof *line);
     int32_t *start = calloc(3 * (size_t)n + 1, sizeof *start);
     pl_picture picture = pl_picture_default();
     pl_status status = PL_NO_MEMORY;
     *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the picture"};
     if (line && start) {
-        status = cli_model_body(&w->m, &own, &place, &picture, err);
+        status = cli_shape_body(&w->m, &place, &picture, err);
     }
     if (status == PL_OK && view) {
         status = pl_picture_view(view, picture.view, err);
@@ -206,7 +205,6 @@ static pl_status workspace_picture(const cli_args *args, workspace *w, const dou
         picture.line_count = 3 * n;
         status = pl_picture_write(&picture, path, err);
     }
-    pl_mesh_destroy(own);
     free(place);
     free(line);
     free(start);
@@ -287,7 +285,7 @@ static int workspace_work(const cli_args *args, workspace *w)
     int status = cli_setup(args);
     status = status ? status : cli_check_outputs(args, extensions, NULL, cli_value(args, "store"));
     status = status ? status : cli_model_open(args, args->plain[0], &w->m);
-    status = status ? status : cli_check_outputs(args, NULL, w->m.run.r.path, NULL);
+    status = status ? status : cli_check_outputs(args, NULL, w->m.path, NULL);
     status = status ? status : workspace_marker(args, w);
     status = status ? status : workspace_plan(args, w);
     status = status ? status : workspace_go(args, w);

@@ -60,6 +60,10 @@ typedef struct pl_finding {
     int32_t element_count;
 } pl_finding;
 
+// The known word nearest to `word` (edit distance at most a third of its length and one), or NULL: what a
+// message asks after a typing error.
+PL_API const char *pl_nearest_word(const char *word, const char *const *known, int count);
+
 typedef struct pl_findings pl_findings;
 PL_API pl_findings *pl_findings_create(void); // NULL when out of memory
 PL_API void pl_findings_destroy(pl_findings *findings);

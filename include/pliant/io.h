@@ -110,10 +110,8 @@ typedef struct pl_extra_cells {
 PL_API pl_status pl_shape_write_vtu(const pl_mesh *mesh, const double *position, const pl_data_array *array,
                                     int array_count, const pl_extra_cells *extra, int extra_count,
                                     const char *path, pl_error *err);
-// All fields of a state: displacement, strain, von Mises stress, stretch, J, region, cable lines, cavities.
-PL_API pl_status pl_state_write_vtu(pl_statics *statics, const pl_robot *robot, const pl_state *state,
-                                    const char *path, pl_error *err);
-// A model of any kind where it stands: all fields it knows, lines of cables and paths, cavities.
+// The body of a model where it stands, with every field the model answers (displacement, strain, von Mises
+// stress, stretch, J), regions, the lines of its actuators and its cavities.
 PL_API pl_status pl_model_write_vtu(pl_model *model, const char *path, pl_error *err);
 // A ParaView series: names of VTU files in the same folder and their times.
 PL_API pl_status pl_series_write_pvd(const char *path, const char *const *file, const double *time, int count,
@@ -123,6 +121,9 @@ PL_API pl_status pl_series_add_pvd(const char *path, const char *file, double ti
 // State files: version, robot hash, block of doubles. The state of another robot is refused.
 PL_API pl_status pl_state_save(const pl_state *state, const pl_robot *robot, const char *path, pl_error *err);
 PL_API pl_status pl_state_load(pl_state *state, const pl_robot *robot, const char *path, pl_error *err);
+// The same for any model: where it stands, to go on from there later.
+PL_API pl_status pl_model_state_save(const pl_model *model, const char *path, pl_error *err);
+PL_API pl_status pl_model_state_load(pl_model *model, const char *path, pl_error *err);
 // Writes text or bytes to a temporary file next to `path`, then renames it.
 PL_API pl_status pl_file_write(const char *path, const void *data, size_t bytes, pl_error *err);
 PL_API pl_status pl_file_read(const char *path, char **data, size_t *bytes,

@@ -101,7 +101,4 @@ void pl_monotone_slopes(int count, const double *x, const double *y, double *slo
 double pl_monotone_value(const pl_monotone *curve, double x, double *derivative); // derivative may be NULL
 double pl_monotone_inverse(const pl_monotone *curve, double y); // some x of it where the curve is flat
 
-// The known word nearest to `word` (edit distance at most a third of its length), or NULL.
-const char *pl_nearest_word(const char *word, const char *const *known, int count);
-
 #endif

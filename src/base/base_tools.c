@@ -176,7 +176,7 @@ const char *pl_nearest_word(const char *word, const char *const *known, int coun
     int best = (int)strlen(word) / 3 + 2;
     for (int i = 0; i < count; ++i) {
         const int distance = tools_edit_distance(word, known[i]);
-        if (distance < best) {
+        if (distance < best && distance < (int)strlen(known[i])) {
             best = distance;
             nearest = known[i];
         }

@@ -55,7 +55,7 @@ static bool result_line(result_model *r, int actuator)
     }
     pl_model_line(r->model, actuator, point, count);
     const bool cable = r->info.actuator[actuator].kind == PL_CABLE;
-    const double effort = r->answer.effort[actuator];
+    const double effort = isfinite(r->answer.effort[actuator]) ? r->answer.effort[actuator] : 0;
     r->extra[r->extra_count++] = (pl_extra_cells){.point = point,
                                                   .point_count = count,
                                                   .tension = cable ? effort : 0,
@@ -74,7 +74,8 @@ static bool result_cavity(result_model *r, int actuator, const int64_t *face, in
         return false;
     }
     pl_extra_cells *out = &r->extra[r->extra_count++];
-    *out = (pl_extra_cells){.point = point, .node = node, .pressure_kpa = 1e3 * r->answer.effort[actuator]};
+    const double effort = isfinite(r->answer.effort[actuator]) ? r->answer.effort[actuator] : 0;
+    *out = (pl_extra_cells){.point = point, .node = node, .pressure_kpa = 1e3 * effort};
     for (int64_t f = 0; f < faces; ++f) {
         int32_t corner[PL_FACE_NODES_MAX];
         const int count = pl_mesh_face_nodes(r->body, face[f], corner);

@@ -31,10 +31,12 @@ expect_status 2 fk finger.yaml --set air=1.1 --method newton
 expect_words err.txt "expected exact, local_global or fang2020"
 expect_status 0 sweep finger.yaml --order 1 --set air=1:1.1:2 --method local_global
 expect_words out.txt "solved"
-# derivatives are the exact method's, and said so
+# its derivatives are differences, and said so
 expect_status 0 jacobian finger.yaml --order 1 --set air=1.1 --json j.json
-expect_words out.txt "the file asks for local_global" "the exact method answers here"
-expect_words j.json "the exact method answers here"
+expect_words out.txt "approximate: central differences of forward solves"
+expect_words j.json '"method": "local_global"' '"approximate": true'
+expect_status 2 jacobian finger.yaml --order 1 --set air=1.1 --by material
+expect_words err.txt "only the exact method"
 # ratios minimised jointly, the air a material of its own
 sed 's/size: 9/size: 9, fill: true/; s/layer: layer}/layer: layer, cavity: skin}/; s/surface: cavity,/&  actuation: growth,/
 s/actuation: constraint/distribution: joint/' finger.yaml >joint.yaml

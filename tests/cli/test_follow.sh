@@ -69,8 +69,9 @@ step=$(tail -n +2 r.csv | awk -F, 'NR > 1 { for (c = 12; c <= 17; c++) { s = $c 
     { t = $2; for (c = 12; c <= 17; c++) p[c] = $c } END { print m }')
 expect_near "fastest change, mm/s" "$step" 2 1e-3
 expect_words r.gcode "X moves l1" "no axis moves l2" "M400"
-expect_status 2 follow limited.yaml --path circle --save-state s.state
-expect_words err.txt "--save-state belongs to a robot with a mesh"
+expect_status 0 follow limited.yaml --path line --span 2 --count 3 --save-state s.state
+expect_status 0 ik limited.yaml --target 1,0,206 --axes x --start s.state
+expect_words out.txt "reached"
 
 # times of the file itself: its steps keep the rates
 printf 't,x,y,z\n0,0,0,206\n1,1,0,206\n3,40,0,200\n' >timed.csv

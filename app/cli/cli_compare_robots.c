@@ -1,16 +1,10 @@
-// Robots side by side at the same commands, whatever stands behind them: the full body and its reduced twins.
+// pliant compare of several robots: side by side at the same commands, whatever stands behind them.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "cli.h"
-#include "cli_reduced.h"
-
-static double side_distance(const double a[3], const double b[3])
-{
-    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
-                (a[2] - b[2]) * (a[2] - b[2]));
-}
+#include "cli_compare.h"
 
 static double side_seconds(void)
 {
@@ -24,25 +18,24 @@ static int side_one(const cli_args *args, int i, cli_model *m, cli_model *first,
                     json_t *all)
 {
     int status = cli_model_open(args, args->plain[i], m);
-    status = status ? status : cli_model_commands_read(args, m);
+    status = status ? status : cli_commands_read(args, cli_model_commands(m), m->command);
     const double start = side_seconds();
-    status = status ? status : cli_reduced_solve(args, m);
+    status = status ? status : cli_model_solve(args, m);
     if (status) {
         return status;
     }
     const double seconds = side_seconds() - start;
-    const pl_model_answer a = pl_model_get_answer(m->model), f = pl_model_get_answer(first->model);
+    const pl_model_answer a = pl_model_get_answer(m->model);
     json_t *one = json_object(), *markers = json_object();
     for (int k = 0; k < m->info.marker_count; ++k) {
         const double *p = a.marker + 3 * k;
-        const int twin = pl_model_find_marker(first->model, m->info.marker_name[k]);
-        const double off = twin >= 0 ? side_distance(p, f.marker + 3 * twin) : NAN;
+        const double off = pl_compare_marker(m->model, k, first->model);
         char apart[32] = "-";
         if (isfinite(off) && i > 0) {
             snprintf(apart, sizeof apart, "%.3f", off);
         }
         cli_row(table, "%s\t%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%s\t%.2g", k ? "" : args->plain[i], m->info.kind,
-                pl_outcome_name(m->run.report.outcome), m->info.marker_name[k], cli_tidy(p[0], 3),
+                pl_outcome_name(m->report.outcome), m->info.marker_name[k], cli_tidy(p[0], 3),
                 cli_tidy(p[1], 3), cli_tidy(p[2], 3), apart, seconds);
         json_t *marker = json_object();
         json_object_set_new(marker, "position", cli_json_numbers(p, 3));
@@ -51,14 +44,14 @@ static int side_one(const cli_args *args, int i, cli_model *m, cli_model *first,
     }
     json_object_set_new(one, "file", json_string(args->plain[i]));
     json_object_set_new(one, "model", json_string(m->info.kind));
-    json_object_set_new(one, "converged", json_boolean(m->run.report.outcome == PL_SOLVED));
+    json_object_set_new(one, "converged", json_boolean(m->report.outcome == PL_SOLVED));
     json_object_set_new(one, "seconds", cli_json_number(seconds));
     json_object_set_new(one, "markers", markers);
     json_array_append_new(all, one);
     return CLI_DONE;
 }
 
-int cli_reduced_compare(cli_args *args)
+int cli_compare_robots(cli_args *args)
 {
     static const char *const only_methods[] = {"methods", "out", "histogram", "time-limit"};
     int status = cli_setup(args), bad = 0;
@@ -75,12 +68,12 @@ int cli_reduced_compare(cli_args *args)
     cli_row(&table, "robot\tmodel\toutcome\tmarker\tx\ty\tz mm\tapart mm\tseconds");
     for (int i = 0; m && i < args->plain_count && !status; ++i) {
         status = side_one(args, i, &m[i], &m[0], &table, all);
-        bad += m[i].run.report.outcome != PL_SOLVED;
+        bad += m[i].report.outcome != PL_SOLVED;
     }
     status = m ? status : cli_no_memory(args);
     cli_table_print(status ? &(cli_args){.silent = true} : args, &table);
     if (status == CLI_DONE) {
-        json_t *root = cli_json_head(NULL, NULL);
+        json_t *root = cli_json_head(0, NULL);
         json_object_set(root, "robots", all);
         status = cli_json_write(args, root);
     }
