@@ -26,11 +26,11 @@ pl_status geo_point_convert(const pl_geometric *g, const pl_point *from, double 
 {
     memcpy(to->rest, from->rest, sizeof to->rest);
     for (int32_t j = 0; j < from->count; ++j) {
-        const int32_t c = g->corner_of[from->node[j]];
+        const int32_t c = g->map.corner_of[from->node[j]];
         if (c >= 0) {
             work[c] += from->weight[j];
         } else {
-            const geo_mid *mid = &g->mid[-1 - c];
+            const geo_mid *mid = &g->map.mid[-1 - c];
             work[mid->a] += 0.5 * from->weight[j];
             work[mid->b] += 0.5 * from->weight[j];
         }
@@ -97,18 +97,18 @@ static pl_status cable_triangles(pl_geometric *g, int i, pl_error *err)
 {
     const pl_actuator *a = &g->robot->actuator[i];
     geo_drive *d = &g->drive[i];
-    d->first_triangle = g->triangle_count;
+    d->first_triangle = g->growth.triangle_count;
     pl_cable_triangle *found = PL_NEW_ARRAY(pl_cable_triangle, a->guide_count);
     int count = 0;
     const pl_status status = found ? pl_cable_triangles(g->robot, a, found, &count, err)
                                    : pl_fail_memory(err, "local_global: cables");
     for (int n = 0; n < count; ++n) {
         const int k = found[n].piece;
-        const int32_t apex = g->corner_of[found[n].apex];
+        const int32_t apex = g->map.corner_of[found[n].apex];
         double p[3][3];
         geo_point_at(&d->guide[k], g->X, p[0]);
         geo_point_at(&d->guide[k + 1], g->X, p[1]);
-        geo_triangle *t = &g->triangle[g->triangle_count++];
+        geo_triangle *t = &g->growth.triangle[g->growth.triangle_count++];
         *t = (geo_triangle){.actuator = i, .apex = apex, .one = 1, .ratio = NAN};
         t->weight_factor = geo_actuation_weight(g, i);
         memcpy(p[2], g->X + 3 * (size_t)apex, sizeof p[2]);
@@ -119,7 +119,7 @@ static pl_status cable_triangles(pl_geometric *g, int i, pl_error *err)
         t->weight[2] = &t->one;
         triangle_init(t, (const double(*)[3])p, g->options.metric);
     }
-    d->triangle_count = g->triangle_count - d->first_triangle;
+    d->triangle_count = g->growth.triangle_count - d->first_triangle;
     pl_free(found);
     return status;
 }
@@ -130,8 +130,8 @@ pl_status geo_cables_create(pl_geometric *g, pl_error *err)
     for (int i = 0; i < g->drive_count; ++i) {
         pieces += g->robot->actuator[i].guide_count;
     }
-    g->triangle = PL_NEW_ARRAY(geo_triangle, pieces);
-    if (!g->triangle) {
+    g->growth.triangle = PL_NEW_ARRAY(geo_triangle, pieces);
+    if (!g->growth.triangle) {
         return pl_fail_memory(err, "local_global: cables");
     }
     pl_status status = PL_OK;
@@ -199,8 +199,8 @@ static void triangle_rotation(const geo_triangle *t, const double F[6], double R
 double geo_triangles_force(pl_geometric *g, const double *x, double *f)
 {
     double energy = 0;
-    for (int k = 0; k < g->triangle_count; ++k) {
-        const geo_triangle *t = &g->triangle[k];
+    for (int k = 0; k < g->growth.triangle_count; ++k) {
+        const geo_triangle *t = &g->growth.triangle[k];
         if (!(t->ratio > 0)) {
             continue;
         }

@@ -82,7 +82,7 @@ static pl_status law_of_region(pl_geometric *g, int32_t region, geo_law *law, pl
     } else if (g->options.form == PL_FORM_MU_LAMBDA) {
         law->target = GEO_MU_LAMBDA;
     } else if (rubber) {
-        pl_shape_curve *curve = &g->curve[region];
+        pl_shape_curve *curve = &g->cells.curve[region];
         const pl_status status = pl_shape_curve_fit(m, g->options.strain_high, curve, err);
         if (status != PL_OK) {
             return status;
@@ -103,16 +103,16 @@ double geo_actuation_weight(const pl_geometric *g, int actuator)
 {
     const double modulus = g->robot->actuator[actuator].modulus;
     const bool own = modulus > 0 && g->options.metric == PL_METRIC_GRADIENT && !g->options.unit_weights;
-    return own ? 0.5 * modulus : g->options.actuation_weight * g->mean_weight;
+    return own ? 0.5 * modulus : g->options.actuation_weight * g->cells.mean_weight;
 }
 
 // Laws of the regions and of the actuators.
 static pl_status cells_laws(pl_geometric *g, pl_error *err)
 {
     const int32_t regions = g->mesh.region_count;
-    g->law = PL_NEW_ARRAY(geo_law, regions + g->robot->actuator_count);
-    g->curve = PL_NEW_ARRAY(pl_shape_curve, regions);
-    if (!g->law || !g->curve) {
+    g->cells.law = PL_NEW_ARRAY(geo_law, regions + g->robot->actuator_count);
+    g->cells.curve = PL_NEW_ARRAY(pl_shape_curve, regions);
+    if (!g->cells.law || !g->cells.curve) {
         return pl_fail_memory(err, "local_global: laws");
     }
     double sum = 0, volume = 0;
@@ -120,17 +120,17 @@ static pl_status cells_laws(pl_geometric *g, pl_error *err)
         if (region_is_rigid(g, r)) {
             continue;
         }
-        const pl_status status = law_of_region(g, r, &g->law[r], err);
+        const pl_status status = law_of_region(g, r, &g->cells.law[r], err);
         if (status != PL_OK) {
             return status;
         }
         const double v = pl_mesh_region_volume(g->corner, r);
-        sum += v * g->law[r].w;
+        sum += v * g->cells.law[r].w;
         volume += v;
     }
-    g->mean_weight = sum / volume / g->options.body_weight;
+    g->cells.mean_weight = sum / volume / g->options.body_weight;
     for (int a = 0; a < g->robot->actuator_count; ++a) {
-        g->law[regions + a] =
+        g->cells.law[regions + a] =
             (geo_law){.target = g->robot->actuator[a].kind == PL_FILM ? GEO_FILM : GEO_SCALE,
                       .w = geo_actuation_weight(g, a)};
     }
@@ -232,7 +232,7 @@ static bool cells_fill(pl_geometric *g, cells *c)
             int32_t node[4];
             for (int k = 0; k < 4; ++k) {
                 const int32_t v = a->fill_tet[4 * (size_t)t + (size_t)k];
-                node[k] = v < vertices ? g->corner_of[v] : first + v - vertices;
+                node[k] = v < vertices ? g->map.corner_of[v] : first + v - vertices;
             }
             if (!cells_add(c, 4, node, -1, g->mesh.region_count + i, i)) {
                 return false;
@@ -449,15 +449,15 @@ static void block_fill(pl_geometric *g, geo_block *block, const cells *c, const 
         next += 3 * points * GEO_LANES;
     }
     *storage = next;
-    block->force_start = g->force_size;
-    g->force_size += 3 * n * GEO_LANES;
+    block->force_start = g->cells.force_size;
+    g->cells.force_size += 3 * n * GEO_LANES;
     block->growth_start = -1;
     if (first->growth >= 0) {
         geo_drive *d = &g->drive[first->growth];
-        block->growth_start = g->point_count;
-        d->first_point = d->point_count == 0 ? g->point_count : d->first_point;
+        block->growth_start = g->growth.point_count;
+        d->first_point = d->point_count == 0 ? g->growth.point_count : d->first_point;
         d->point_count += points * GEO_LANES;
-        g->point_count += points * GEO_LANES;
+        g->growth.point_count += points * GEO_LANES;
     }
     for (int lane = 0; lane < GEO_LANES; ++lane) {
         block_lane(g, block, lane, &c->list[order[i + lane < end ? i + lane : i]], i + lane < end);
@@ -474,19 +474,19 @@ static pl_status cells_blocks(pl_geometric *g, const cells *c, pl_error *err)
     int64_t size = 0;
     for (int32_t i = 0; i < c->count; i = block_end(c, order, i)) {
         size += block_size(g, &c->list[order[i]]);
-        ++g->block_count;
+        ++g->cells.block_count;
     }
-    g->block = PL_NEW_ARRAY(geo_block, g->block_count);
-    g->storage = PL_NEW_ARRAY(double, size);
-    g->block_energy = PL_NEW_ARRAY(double, g->block_count);
-    g->block_min = PL_NEW_ARRAY(double, g->block_count);
-    const bool ok = g->block && g->storage && g->block_energy && g->block_min;
+    g->cells.block = PL_NEW_ARRAY(geo_block, g->cells.block_count);
+    g->cells.storage = PL_NEW_ARRAY(double, size);
+    g->cells.energy = PL_NEW_ARRAY(double, g->cells.block_count);
+    g->cells.min_J = PL_NEW_ARRAY(double, g->cells.block_count);
+    const bool ok = g->cells.block && g->cells.storage && g->cells.energy && g->cells.min_J;
     if (ok) {
-        double *storage = g->storage;
+        double *storage = g->cells.storage;
         int b = 0;
         for (int32_t i = 0; i < c->count;) {
             const int32_t end = block_end(c, order, i);
-            block_fill(g, &g->block[b++], c, order, i, end, &storage);
+            block_fill(g, &g->cells.block[b++], c, order, i, end, &storage);
             i = end;
         }
     }
@@ -498,7 +498,7 @@ static pl_status cells_blocks(pl_geometric *g, const cells *c, pl_error *err)
 // softness, 3 u / (weight tr V): 1 in the gradient metric.
 static void points_lane(pl_geometric *g, const geo_block *block, int lane)
 {
-    const bool film = g->law[block->law].target == GEO_FILM;
+    const bool film = g->cells.law[block->law].target == GEO_FILM;
     double x[3 * PL_ELEMENT_NODES_MAX], sum = 0, trace = block->arm ? 0 : 3;
     for (int a = 0; a < block->node_count; ++a) {
         memcpy(x + 3 * a, g->X + 3 * (size_t)block->node[a][lane], 3 * sizeof *x);
@@ -515,31 +515,31 @@ static void points_lane(pl_geometric *g, const geo_block *block, int lane)
     for (int q = 0; q < block->point_count; ++q) {
         const double weight = block->weight[q * GEO_LANES + lane];
         const int64_t k = block->growth_start + q * GEO_LANES + lane;
-        g->share[k] = whole * weight / sum;
-        if (g->joint.soft) {
-            g->joint.soft[k] = 3 * g->share[k] / (weight * trace);
+        g->growth.share[k] = whole * weight / sum;
+        if (g->growth.joint.soft) {
+            g->growth.joint.soft[k] = 3 * g->growth.share[k] / (weight * trace);
         }
     }
 }
 
 static pl_status cells_points(pl_geometric *g, pl_error *err)
 {
-    g->ratio = PL_NEW_ARRAY(double, g->point_count);
-    g->measure = PL_NEW_ARRAY(double, g->point_count);
-    g->stretch = PL_NEW_ARRAY(double, g->point_count);
-    g->share = PL_NEW_ARRAY(double, g->point_count);
-    double **joint[] = {&g->joint.value, &g->joint.slope, &g->joint.bend,
-                        &g->joint.step,  &g->joint.ratio, &g->joint.soft};
-    bool ok = g->ratio && g->measure && g->stretch && g->share;
+    g->growth.ratio = PL_NEW_ARRAY(double, g->growth.point_count);
+    g->growth.measure = PL_NEW_ARRAY(double, g->growth.point_count);
+    g->growth.stretch = PL_NEW_ARRAY(double, g->growth.point_count);
+    g->growth.share = PL_NEW_ARRAY(double, g->growth.point_count);
+    double **joint[] = {&g->growth.joint.value, &g->growth.joint.slope, &g->growth.joint.bend,
+                        &g->growth.joint.step,  &g->growth.joint.ratio, &g->growth.joint.soft};
+    bool ok = g->growth.ratio && g->growth.measure && g->growth.stretch && g->growth.share;
     for (int i = 0; g->options.distribution == PL_RATIOS_JOINT && i < PL_COUNT(joint); ++i) {
-        *joint[i] = PL_NEW_ARRAY(double, g->point_count);
+        *joint[i] = PL_NEW_ARRAY(double, g->growth.point_count);
         ok = ok && *joint[i];
     }
     if (!ok) {
         return pl_fail_memory(err, "local_global: growth");
     }
-    for (int b = 0; b < g->block_count; ++b) {
-        const geo_block *block = &g->block[b];
+    for (int b = 0; b < g->cells.block_count; ++b) {
+        const geo_block *block = &g->cells.block[b];
         for (int l = 0; block->growth_start >= 0 && l < block->lane_count; ++l) {
             points_lane(g, block, l);
         }
@@ -552,8 +552,8 @@ static pl_status cells_gather(pl_geometric *g, pl_error *err)
 {
     int64_t *start = PL_NEW_ARRAY(int64_t, (int64_t)g->vertex_count + 2), *code = NULL;
     for (int pass = 0; start && pass < 2; ++pass) {
-        for (int b = 0; b < g->block_count; ++b) {
-            const geo_block *block = &g->block[b];
+        for (int b = 0; b < g->cells.block_count; ++b) {
+            const geo_block *block = &g->cells.block[b];
             for (int a = 0; a < block->node_count; ++a) {
                 for (int l = 0; l < block->lane_count; ++l) {
                     const int32_t v = block->node[a][l];
@@ -575,10 +575,10 @@ static pl_status cells_gather(pl_geometric *g, pl_error *err)
             }
         }
     }
-    g->gather_start = start;
-    g->gather_code = code;
-    g->force = PL_NEW_ARRAY(double, g->force_size);
-    return start && code && g->force ? PL_OK : pl_fail_memory(err, "local_global: forces");
+    g->cells.gather_start = start;
+    g->cells.gather_code = code;
+    g->cells.force = PL_NEW_ARRAY(double, g->cells.force_size);
+    return start && code && g->cells.force ? PL_OK : pl_fail_memory(err, "local_global: forces");
 }
 
 pl_status geo_cells_create(pl_geometric *g, pl_error *err)
@@ -604,7 +604,7 @@ pl_status geo_cells_create(pl_geometric *g, pl_error *err)
     }
     // vertices inside chambers that do not grow belong to no cell: they stay where they are
     for (int32_t v = g->corner_count; status == PL_OK && v < g->vertex_count; ++v) {
-        for (int i = 0; i < 3 && g->gather_start[v] == g->gather_start[v + 1]; ++i) {
+        for (int i = 0; i < 3 && g->cells.gather_start[v] == g->cells.gather_start[v + 1]; ++i) {
             g->support_of[3 * (size_t)v + (size_t)i] = INT32_MAX;
         }
     }

@@ -82,23 +82,23 @@ static pl_status options_check(const pl_geometric_options *o, pl_error *err)
 // The corner mesh, which corner a vertex of the robot's mesh is, and the edge a mid node rides on.
 static pl_status create_corners(pl_geometric *g, pl_error *err)
 {
-    const pl_status status = pl_mesh_corners(g->robot->mesh, &g->corner, &g->vertex_of, err);
+    const pl_status status = pl_mesh_corners(g->robot->mesh, &g->corner, &g->map.vertex_of, err);
     if (status != PL_OK) {
         return status;
     }
     const pl_mesh_view full = pl_mesh_get(g->robot->mesh);
     g->mesh = pl_mesh_get(g->corner);
     g->corner_count = g->mesh.vertex_count;
-    g->corner_of = PL_NEW_ARRAY(int32_t, full.vertex_count);
-    g->mid = PL_NEW_ARRAY(geo_mid, full.vertex_count - g->corner_count);
-    if (!g->corner_of || !g->mid) {
+    g->map.corner_of = PL_NEW_ARRAY(int32_t, full.vertex_count);
+    g->map.mid = PL_NEW_ARRAY(geo_mid, full.vertex_count - g->corner_count);
+    if (!g->map.corner_of || !g->map.mid) {
         return pl_fail_memory(err, "local_global: corners");
     }
     for (int32_t v = 0; v < full.vertex_count; ++v) {
-        g->corner_of[v] = INT32_MIN;
+        g->map.corner_of[v] = INT32_MIN;
     }
     for (int32_t c = 0; c < g->corner_count; ++c) {
-        g->corner_of[g->vertex_of[c]] = c;
+        g->map.corner_of[g->map.vertex_of[c]] = c;
     }
     for (int32_t e = 0; e < full.element_count; ++e) {
         const pl_element_kind kind = (pl_element_kind)full.kind[e];
@@ -106,11 +106,12 @@ static pl_status create_corners(pl_geometric *g, pl_error *err)
             int edge[3];
             pl_element_edge_nodes(kind, k, edge);
             const int32_t *node = full.node + full.node_start[e];
-            if (edge[2] < 0 || g->corner_of[node[edge[2]]] != INT32_MIN) {
+            if (edge[2] < 0 || g->map.corner_of[node[edge[2]]] != INT32_MIN) {
                 continue;
             }
-            geo_mid *m = &g->mid[g->mid_count];
-            *m = (geo_mid){node[edge[2]], g->corner_of[node[edge[0]]], g->corner_of[node[edge[1]]], e, {0}};
+            geo_mid *m = &g->map.mid[g->map.mid_count];
+            *m = (geo_mid){
+                node[edge[2]], g->map.corner_of[node[edge[0]]], g->map.corner_of[node[edge[1]]], e, {0}};
             const double *x = full.position, size = 1e-12 * g->size;
             for (int i = 0; i < 3; ++i) {
                 const double middle = 0.5 * (x[3 * (size_t)node[edge[0]] + (size_t)i] +
@@ -118,7 +119,7 @@ static pl_status create_corners(pl_geometric *g, pl_error *err)
                 const double off = x[3 * (size_t)m->vertex + (size_t)i] - middle;
                 m->offset[i] = fabs(off) > size ? off : 0;
             }
-            g->corner_of[m->vertex] = -1 - g->mid_count++;
+            g->map.corner_of[m->vertex] = -1 - g->map.mid_count++;
         }
     }
     return PL_OK;
@@ -152,7 +153,7 @@ static pl_status create_vertices(pl_geometric *g, pl_error *err)
     for (int k = 0; k < g->robot->support_count; ++k) {
         const pl_support *support = &g->robot->support[k];
         for (int32_t j = 0; j < support->node_count; ++j) {
-            const int32_t c = g->corner_of[support->node[j]];
+            const int32_t c = g->map.corner_of[support->node[j]];
             for (int i = 0; c >= 0 && i < 3; ++i) {
                 if (support->axis[i]) {
                     g->support_of[3 * (size_t)c + (size_t)i] = k;
@@ -165,7 +166,8 @@ static pl_status create_vertices(pl_geometric *g, pl_error *err)
 
 static pl_status create_work(pl_geometric *g, pl_error *err)
 {
-    double **full[] = {&g->f, &g->r, &g->d, &g->plain, &g->f_old, &g->r_old, &g->x_old, &g->d_old};
+    double **full[] = {&g->work.f,     &g->work.r,     &g->work.d,     &g->work.plain,
+                       &g->work.f_old, &g->work.r_old, &g->work.x_old, &g->work.d_old};
     const int64_t n3 = 3 * (int64_t)g->vertex_count;
     bool ok = true;
     for (int i = 0; i < PL_COUNT(full); ++i) {
@@ -173,10 +175,10 @@ static pl_status create_work(pl_geometric *g, pl_error *err)
         ok = ok && *full[i];
     }
     for (int i = 0; g->options.acceleration != PL_ACCELERATE_NONE && i < g->options.window; ++i) {
-        g->dx[i] = PL_NEW_ARRAY(double, n3);
-        g->dd[i] = PL_NEW_ARRAY(double, n3);
-        g->dr[i] = PL_NEW_ARRAY(double, n3);
-        ok = ok && g->dx[i] && g->dd[i] && g->dr[i];
+        g->memory.dx[i] = PL_NEW_ARRAY(double, n3);
+        g->memory.dd[i] = PL_NEW_ARRAY(double, n3);
+        g->memory.dr[i] = PL_NEW_ARRAY(double, n3);
+        ok = ok && g->memory.dx[i] && g->memory.dd[i] && g->memory.dr[i];
     }
     return ok ? PL_OK : pl_fail_memory(err, "local_global: work space");
 }
@@ -215,7 +217,7 @@ pl_status pl_geometric_create(const pl_robot *robot, const pl_geometric_options 
         pl_geometric_destroy(g);
         return status;
     }
-    g->prepare_seconds = pl_seconds() - started;
+    g->now.prepare_seconds = pl_seconds() - started;
     *out = g;
     return PL_OK;
 }
@@ -230,45 +232,45 @@ void pl_geometric_destroy(pl_geometric *g)
     geo_drives_destroy(g);
     geo_loads_destroy(g);
     pl_mesh_destroy(g->corner);
-    pl_mesh_free_indices(g->vertex_of);
+    pl_mesh_free_indices(g->map.vertex_of);
     for (int i = 0; i < GEO_WINDOW; ++i) {
-        pl_free(g->dx[i]);
-        pl_free(g->dd[i]);
-        pl_free(g->dr[i]);
+        pl_free(g->memory.dx[i]);
+        pl_free(g->memory.dd[i]);
+        pl_free(g->memory.dr[i]);
     }
-    void *owned[] = {g->corner_of,
-                     g->mid,
+    void *owned[] = {g->map.corner_of,
+                     g->map.mid,
                      g->X,
                      g->x,
                      g->support_of,
-                     g->block,
-                     g->law,
-                     g->curve,
-                     g->storage,
-                     g->force,
-                     g->gather_start,
-                     g->gather_code,
-                     g->block_min,
-                     g->block_energy,
-                     g->ratio,
-                     g->measure,
-                     g->stretch,
-                     g->share,
-                     g->joint.value,
-                     g->joint.slope,
-                     g->joint.bend,
-                     g->joint.step,
-                     g->joint.ratio,
-                     g->joint.soft,
-                     g->triangle,
-                     g->f,
-                     g->r,
-                     g->d,
-                     g->plain,
-                     g->f_old,
-                     g->r_old,
-                     g->x_old,
-                     g->d_old};
+                     g->cells.block,
+                     g->cells.law,
+                     g->cells.curve,
+                     g->cells.storage,
+                     g->cells.force,
+                     g->cells.gather_start,
+                     g->cells.gather_code,
+                     g->cells.min_J,
+                     g->cells.energy,
+                     g->growth.ratio,
+                     g->growth.measure,
+                     g->growth.stretch,
+                     g->growth.share,
+                     g->growth.joint.value,
+                     g->growth.joint.slope,
+                     g->growth.joint.bend,
+                     g->growth.joint.step,
+                     g->growth.joint.ratio,
+                     g->growth.joint.soft,
+                     g->growth.triangle,
+                     g->work.f,
+                     g->work.r,
+                     g->work.d,
+                     g->work.plain,
+                     g->work.f_old,
+                     g->work.r_old,
+                     g->work.x_old,
+                     g->work.d_old};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }
@@ -301,27 +303,28 @@ void pl_geometric_ask(pl_geometric *g, int actuator, double ratio)
 pl_geometric_info pl_geometric_get_info(const pl_geometric *g)
 {
     pl_geometric_info info = {.vertices = g->vertex_count,
-                              .cable_triangles = g->triangle_count,
-                              .factors = g->system_count,
-                              .prepare = g->prepare_seconds,
-                              .iterations = g->iterations,
-                              .accelerated = g->accelerated,
-                              .rejected = g->rejected,
-                              .local_seconds = g->local_seconds,
-                              .global_seconds = g->global_seconds,
-                              .acceleration_seconds = g->acceleration_seconds,
-                              .inverted = g->inverted,
-                              .inverted_chamber = g->inverted_chamber,
+                              .cable_triangles = g->growth.triangle_count,
+                              .factors = g->matrix.count,
+                              .prepare = g->now.prepare_seconds,
+                              .iterations = g->now.iterations,
+                              .accelerated = g->now.accelerated,
+                              .rejected = g->now.rejected,
+                              .local_seconds = g->now.local_seconds,
+                              .global_seconds = g->now.global_seconds,
+                              .acceleration_seconds = g->now.acceleration_seconds,
+                              .inverted = g->now.inverted,
+                              .inverted_chamber = g->now.inverted_chamber,
                               .instruction_set = geo_kernels_choose()->name};
-    for (int b = 0; b < g->block_count; ++b) {
-        const geo_target target = g->law[g->block[b].law].target;
-        info.elements += g->block[b].lane_count;
-        info.chamber_elements += target == GEO_SCALE ? g->block[b].lane_count : 0;
-        info.film_elements += target == GEO_FILM ? g->block[b].lane_count : 0;
+    for (int b = 0; b < g->cells.block_count; ++b) {
+        const geo_target target = g->cells.law[g->cells.block[b].law].target;
+        info.elements += g->cells.block[b].lane_count;
+        info.chamber_elements += target == GEO_SCALE ? g->cells.block[b].lane_count : 0;
+        info.film_elements += target == GEO_FILM ? g->cells.block[b].lane_count : 0;
     }
-    for (int k = 0; k < g->system_count; ++k) {
-        info.matrix_entries += g->system[k].n > 0 ? g->system[k].L.start[g->system[k].n] : 0;
-        info.factor_bytes += g->system[k].factor ? pl_factor_bytes(g->system[k].factor) : 0;
+    for (int k = 0; k < g->matrix.count; ++k) {
+        info.matrix_entries +=
+            g->matrix.system[k].n > 0 ? g->matrix.system[k].L.start[g->matrix.system[k].n] : 0;
+        info.factor_bytes += g->matrix.system[k].factor ? pl_factor_bytes(g->matrix.system[k].factor) : 0;
     }
     return info;
 }

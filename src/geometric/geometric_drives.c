@@ -12,7 +12,7 @@ static pl_status chamber_functional(pl_geometric *g, const pl_actuator *a, pl_fu
         const int step = a->rim_quadratic ? 2 : 1;
         int32_t *node = PL_NEW_ARRAY(int32_t, count / step);
         for (int32_t j = 0; node && j < count / step; ++j) {
-            node[j] = g->corner_of[a->rim_node[first + j * step]];
+            node[j] = g->map.corner_of[a->rim_node[first + j * step]];
         }
         status = node ? pl_functional_add_rim(h, node, count / step, false, pl_rim_apex(a, k)) : PL_NO_MEMORY;
         pl_free(node);

@@ -19,7 +19,7 @@ static double growth_whole(const pl_geometric *g, const geo_drive *d)
 {
     double sum = 0;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-        sum += g->share[k];
+        sum += g->growth.share[k];
     }
     return sum;
 }
@@ -28,12 +28,12 @@ static void growth_least_norm(pl_geometric *g, const geo_drive *d, double goal)
 {
     double sum = 0, square = 0;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-        sum += g->measure[k] * g->share[k];
-        square += g->share[k] * g->share[k];
+        sum += g->growth.measure[k] * g->growth.share[k];
+        square += g->growth.share[k] * g->growth.share[k];
     }
     const double rise = (goal - sum) / square;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-        g->ratio[k] = fmax(GEO_SMALLEST_RATIO, g->measure[k] + rise * g->share[k]);
+        g->growth.ratio[k] = fmax(GEO_SMALLEST_RATIO, g->growth.measure[k] + rise * g->growth.share[k]);
     }
 }
 
@@ -43,7 +43,7 @@ static void growth_cells(pl_geometric *g, geo_drive *d, const double *x)
     d->active = d->mode == GEO_GROWTH;
     if (!d->active) {
         for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-            g->ratio[k] = NAN;
+            g->growth.ratio[k] = NAN;
         }
         return;
     }
@@ -54,15 +54,15 @@ static void growth_cells(pl_geometric *g, geo_drive *d, const double *x)
         geo_joint_chamber(g, d, goal);
     } else if (g->options.distribution == PL_RATIOS_UNIFORM) {
         for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-            g->ratio[k] = d->target / d->rest;
+            g->growth.ratio[k] = d->target / d->rest;
         }
     } else {
         growth_least_norm(g, d, goal);
     }
     bool first = true;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-        if (g->share[k] > 0) {
-            growth_range(d, g->ratio[k], first);
+        if (g->growth.share[k] > 0) {
+            growth_range(d, g->growth.ratio[k], first);
             first = false;
         }
     }
@@ -72,7 +72,7 @@ static void growth_cells(pl_geometric *g, geo_drive *d, const double *x)
 // L the length asked for. A cable shorter than its target is slack and pulls nothing.
 static void growth_cable(pl_geometric *g, geo_drive *d, const double *x)
 {
-    geo_triangle *t = g->triangle + d->first_triangle;
+    geo_triangle *t = g->growth.triangle + d->first_triangle;
     const double goal = d->target - geo_cable_rigid(g, d);
     double sum = 0, square = 0, whole = 0;
     for (int k = 0; k < d->triangle_count; ++k) {
@@ -101,15 +101,15 @@ double geo_cable_rigid(const pl_geometric *g, const geo_drive *d)
 {
     double length = d->rest;
     for (int k = 0; k < d->triangle_count; ++k) {
-        length -= g->triangle[d->first_triangle + k].length;
+        length -= g->growth.triangle[d->first_triangle + k].length;
     }
     return length;
 }
 
 void geo_growth_reset(pl_geometric *g)
 {
-    for (int64_t k = 0; k < g->point_count; ++k) {
-        g->ratio[k] = 1;
+    for (int64_t k = 0; k < g->growth.point_count; ++k) {
+        g->growth.ratio[k] = 1;
     }
 }
 
@@ -124,10 +124,11 @@ static void growth_measure(void *context, int64_t from, int64_t to)
     const growth_loop *w = context;
     pl_geometric *g = w->g;
     for (int64_t b = from; b < to; ++b) {
-        const geo_block *block = &g->block[b];
+        const geo_block *block = &g->cells.block[b];
         if (block->growth_start >= 0) {
-            w->kernels->measure(block, &g->law[block->law], w->x, g->measure + block->growth_start,
-                                g->stretch + block->growth_start);
+            w->kernels->measure(block, &g->cells.law[block->law], w->x,
+                                g->growth.measure + block->growth_start,
+                                g->growth.stretch + block->growth_start);
         }
     }
 }
@@ -135,8 +136,8 @@ static void growth_measure(void *context, int64_t from, int64_t to)
 void geo_growth(pl_geometric *g, const double *x)
 {
     growth_loop w = {.g = g, .kernels = geo_kernels_choose(), .x = x};
-    if (g->point_count > 0) {
-        pl_loop(g->block_count, GEO_GRAIN, growth_measure, &w);
+    if (g->growth.point_count > 0) {
+        pl_loop(g->cells.block_count, GEO_GRAIN, growth_measure, &w);
     }
     for (int i = 0; i < g->drive_count; ++i) {
         geo_drive *d = &g->drive[i];

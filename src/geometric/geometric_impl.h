@@ -97,68 +97,104 @@ typedef struct geo_mid {
     double offset[3];              // from the middle at rest
 } geo_mid;
 
-struct pl_geometric {
-    const pl_robot *robot;
-    pl_geometric_options options;
-    pl_mesh *corner;
-    pl_mesh_view mesh; // of `corner`
-    double size;
+// From the corner vertices to the robot's mesh and back.
+typedef struct geo_map {
     int32_t *vertex_of; // corner vertex -> vertex of the robot's mesh
     int32_t *corner_of; // vertex of the robot's mesh -> corner vertex, -1 for mid nodes
     geo_mid *mid;
     int32_t mid_count;
-    int32_t corner_count, vertex_count; // work vertices
-    double *X;                          // rest, 3 per work vertex
-    double *x;                          // the current iterate
-    int32_t *support_of;                // 3 per work vertex, -1: free
+} geo_map;
 
+// All elements in blocks, with what geo_local leaves behind: forces, energies and smallest J of the last
+// shape.
+typedef struct geo_cells {
     geo_block *block;
     int block_count;
     geo_law *law; // per region, then per actuator
     pl_shape_curve *curve;
-    double *storage;
-    int64_t force_size, point_count; // growth points
-    double *force;
-    int64_t *gather_start, *gather_code;
-    double *block_energy, *block_min;
-    double *ratio, *measure, *stretch, *share; // per growth point: target, det F or area ratio, tr(R^T F)/3,
-                                               // rest measure
+    double *storage; // of the blocks
+    int64_t force_size;
+    double *force;                       // per block, node and lane
+    int64_t *gather_start, *gather_code; // per work vertex: which of them add up there
+    double *energy, *min_J;              // per block
+    double mean_weight;                  // MPa, of the body
+} geo_cells;
+
+// Actuation elements. Per growth point: target ratio (geo_growth), det F or area ratio and tr(R^T F) / 3
+// (geo_local), rest measure.
+typedef struct geo_growths {
+    int64_t point_count;
+    double *ratio, *measure, *stretch, *share;
     struct {
         double *value, *slope, *bend, *step, *ratio; // films whose ratios are minimised, per growth point
         double *soft;                                // rest measure over weight
     } joint;
     geo_triangle *triangle;
     int triangle_count;
-    double mean_weight;
+} geo_growths;
 
+// Rigid regions that are not clamped; field and schur once the matrix is factored.
+typedef struct geo_rigids {
+    geo_rigid *body;
+    int count;
+    int32_t *of;   // per work vertex, -1
+    double *field; // per system and field of a region, one per work vertex
+    double schur[3][16 * GEO_RIGIDS * GEO_RIGIDS];
+} geo_rigids;
+
+// The matrix of the global step: axes with the same held vertices share a system.
+typedef struct geo_matrix {
+    geo_system system[3];
+    int of[3]; // per axis
+    int count;
+    double *right; // 3 n, right sides of the solve under way
+} geo_matrix;
+
+// 3 per work vertex, of the iteration under way and of the one before it (_old): forces, residuals with the
+// rows' multipliers, steps, the plain step, positions.
+typedef struct geo_work {
+    double *f, *r, *d, *plain, *f_old, *r_old, *x_old, *d_old;
+} geo_work;
+
+// What an acceleration remembers: differences of x, of plain steps and of forces from step to step.
+typedef struct geo_memory {
+    double *dx[GEO_WINDOW], *dd[GEO_WINDOW], *dr[GEO_WINDOW];
+    double rho[GEO_WINDOW];
+    int count, next;
+} geo_memory;
+
+// The solve under way, for its report.
+typedef struct geo_progress {
+    double energy, min_J;
+    int iterations, accelerated, rejected, solves;
+    double local_seconds, global_seconds, acceleration_seconds, prepare_seconds;
+    int32_t inverted, inverted_chamber;
+} geo_progress;
+
+struct pl_geometric {
+    const pl_robot *robot;
+    pl_geometric_options options;
+    pl_mesh *corner;
+    pl_mesh_view mesh; // of `corner`
+    double size;
+    geo_map map;
+    int32_t corner_count, vertex_count; // work vertices
+    double *X;                          // rest, 3 per work vertex
+    double *x;                          // the current iterate
+    int32_t *support_of;                // 3 per work vertex, -1: free
+    geo_cells cells;
+    geo_growths growth;
     geo_drive *drive;
     int drive_count;
     double *dead; // 3 per work vertex
     geo_load *load;
     int load_count;
     bool potential; // everything derives from an energy
-
-    geo_rigid *rigid;
-    int rigid_count;
-    int32_t *rigid_of;   // per work vertex, -1
-    double *rigid_field; // per system and field of a region, one per work vertex
-    double rigid_schur[3][16 * GEO_RIGIDS * GEO_RIGIDS];
-    geo_system system[3];
-    int system_of[3]; // per axis
-    int system_count;
-    double *right; // 3 n, right sides
-
-    // work, 3 per work vertex
-    double *f, *r, *d, *plain, *f_old, *r_old, *x_old, *d_old;
-    double *dx[GEO_WINDOW], *dd[GEO_WINDOW], *dr[GEO_WINDOW]; // differences of x, plain steps, forces
-    double rho[GEO_WINDOW];
-    int memory_count, memory_next;
-
-    // the solve under way
-    double energy, min_J;
-    int iterations, accelerated, rejected, solves;
-    double local_seconds, global_seconds, acceleration_seconds, prepare_seconds;
-    int32_t inverted, inverted_chamber;
+    geo_rigids rigids;
+    geo_matrix matrix;
+    geo_work work;
+    geo_memory memory;
+    geo_progress now;
 };
 
 // ---- geometric_cells.c

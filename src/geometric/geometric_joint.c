@@ -53,10 +53,10 @@ static double chamber_at(void *of, double m)
     pl_geometric *g = c->g;
     double sum = 0;
     for (int64_t k = c->d->first_point; k < c->d->first_point + c->d->point_count; ++k) {
-        const double t = fmax(g->stretch[k], 1e-3);
-        const double root = 1 + sqrt(fmax(0, 1 + 2 * m * g->joint.soft[k] * t)), s = 2 * t / root;
-        g->ratio[k] = fmax(s * s * s, 1e-9);
-        sum += g->share[k] * g->ratio[k];
+        const double t = fmax(g->growth.stretch[k], 1e-3);
+        const double root = 1 + sqrt(fmax(0, 1 + 2 * m * g->growth.joint.soft[k] * t)), s = 2 * t / root;
+        g->growth.ratio[k] = fmax(s * s * s, 1e-9);
+        sum += g->growth.share[k] * g->growth.ratio[k];
     }
     return sum - c->goal;
 }
@@ -67,14 +67,14 @@ void geo_joint_chamber(pl_geometric *g, const geo_drive *d, double goal)
     joint_chamber c = {g, d, goal};
     double most = 1e-9;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-        most = g->share[k] > 0 ? fmax(most, g->joint.soft[k] * g->stretch[k]) : most;
+        most = g->growth.share[k] > 0 ? fmax(most, g->growth.joint.soft[k] * g->growth.stretch[k]) : most;
     }
     double low = -0.5 / most, high = 1;
     const double highest = chamber_at(&c, low);
     if (highest <= 0) {
         // not to be had from here: as far as the energy allows, the same factor for all on top
         for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-            g->ratio[k] *= goal / (highest + goal);
+            g->growth.ratio[k] *= goal / (highest + goal);
         }
         return;
     }
@@ -98,10 +98,10 @@ static void film_blocks(void *context, int64_t from, int64_t to)
     const film_loop *w = context;
     pl_geometric *g = w->g;
     for (int64_t b = from; b < to; ++b) {
-        const int64_t at = g->block[b].growth_start;
+        const int64_t at = g->cells.block[b].growth_start;
         if (at >= w->d->first_point && at < w->d->first_point + w->d->point_count) {
-            w->kernels->film(&g->block[b], w->x, w->ratio + at, g->joint.value + at, g->joint.slope + at,
-                             g->joint.bend + at);
+            w->kernels->film(&g->cells.block[b], w->x, w->ratio + at, g->growth.joint.value + at,
+                             g->growth.joint.slope + at, g->growth.joint.bend + at);
         }
     }
 }
@@ -110,10 +110,10 @@ static void film_blocks(void *context, int64_t from, int64_t to)
 static double film_energy(pl_geometric *g, const geo_drive *d, const double *x, const double *ratio)
 {
     film_loop w = {.g = g, .d = d, .kernels = geo_kernels_choose(), .x = x, .ratio = ratio};
-    pl_loop(g->block_count, GEO_GRAIN, film_blocks, &w);
+    pl_loop(g->cells.block_count, GEO_GRAIN, film_blocks, &w);
     double sum = 0;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-        sum += g->joint.value[k];
+        sum += g->growth.joint.value[k];
     }
     return sum;
 }
@@ -123,11 +123,11 @@ static void film_start(pl_geometric *g, const geo_drive *d, double goal)
 {
     double sum = 0;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-        g->ratio[k] = g->ratio[k] > 0 ? g->ratio[k] : 1;
-        sum += g->share[k] * g->ratio[k];
+        g->growth.ratio[k] = g->growth.ratio[k] > 0 ? g->growth.ratio[k] : 1;
+        sum += g->growth.share[k] * g->growth.ratio[k];
     }
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-        g->ratio[k] *= goal / sum;
+        g->growth.ratio[k] *= goal / sum;
     }
 }
 
@@ -138,21 +138,23 @@ static double film_step(pl_geometric *g, const geo_drive *d, double *fall)
     double mean = 0, up = 0, down = 0, largest = 0;
     int64_t count = 0;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-        mean += fabs(g->joint.bend[k]);
-        count += g->share[k] > 0;
+        mean += fabs(g->growth.joint.bend[k]);
+        count += g->growth.share[k] > 0;
     }
     const double least = 1e-3 * mean / (double)count;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-        g->joint.bend[k] = fmax(g->joint.bend[k], least);
-        up += g->share[k] * g->joint.slope[k] / g->joint.bend[k];
-        down += g->share[k] * g->share[k] / g->joint.bend[k];
+        g->growth.joint.bend[k] = fmax(g->growth.joint.bend[k], least);
+        up += g->growth.share[k] * g->growth.joint.slope[k] / g->growth.joint.bend[k];
+        down += g->growth.share[k] * g->growth.share[k] / g->growth.joint.bend[k];
     }
     *fall = 0;
     for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-        double *dr = &g->joint.step[k];
-        *dr = g->share[k] > 0 ? (up / down * g->share[k] - g->joint.slope[k]) / g->joint.bend[k] : 0;
-        *fall -= *dr * g->joint.slope[k];
-        largest = fmax(largest, fabs(*dr) / g->ratio[k]);
+        double *dr = &g->growth.joint.step[k];
+        *dr = g->growth.share[k] > 0
+                  ? (up / down * g->growth.share[k] - g->growth.joint.slope[k]) / g->growth.joint.bend[k]
+                  : 0;
+        *fall -= *dr * g->growth.joint.slope[k];
+        largest = fmax(largest, fabs(*dr) / g->growth.ratio[k]);
     }
     return largest;
 }
@@ -160,7 +162,7 @@ static double film_step(pl_geometric *g, const geo_drive *d, double *fall)
 void geo_joint_film(pl_geometric *g, const geo_drive *d, const double *x, double goal)
 {
     film_start(g, d, goal);
-    double energy = film_energy(g, d, x, g->ratio);
+    double energy = film_energy(g, d, x, g->growth.ratio);
     for (int i = 0; i < 60; ++i) {
         double fall;
         const double largest = film_step(g, d, &fall);
@@ -169,18 +171,18 @@ void geo_joint_film(pl_geometric *g, const geo_drive *d, const double *x, double
         double t = largest > 0.5 ? 0.5 / largest : 1, trial = energy;
         for (int back = 0; back < 30; ++back, t /= 2) {
             for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-                g->joint.ratio[k] = g->ratio[k] + t * g->joint.step[k];
+                g->growth.joint.ratio[k] = g->growth.ratio[k] + t * g->growth.joint.step[k];
             }
             if (last) {
                 break;
             }
-            trial = film_energy(g, d, x, g->joint.ratio);
+            trial = film_energy(g, d, x, g->growth.joint.ratio);
             if (trial <= energy - 1e-4 * t * fall + 1e-14 * fabs(energy)) {
                 break;
             }
         }
-        memcpy(g->ratio + d->first_point, g->joint.ratio + d->first_point,
-               (size_t)d->point_count * sizeof *g->ratio);
+        memcpy(g->growth.ratio + d->first_point, g->growth.joint.ratio + d->first_point,
+               (size_t)d->point_count * sizeof *g->growth.ratio);
         if (last) {
             return;
         }
@@ -264,7 +266,7 @@ static double cable_at(void *of, double p)
 
 void geo_joint_cable(pl_geometric *g, const geo_drive *d, const double *x, double goal)
 {
-    joint_cable c = {g->triangle + d->first_triangle, d->triangle_count, x, goal};
+    joint_cable c = {g->growth.triangle + d->first_triangle, d->triangle_count, x, goal};
     double low = -1, high = 1;
     for (int i = 0; i < 60 && cable_at(&c, low) < 0; ++i) {
         low *= 4;

@@ -12,8 +12,8 @@
 static void load_spread(pl_geometric *g, const pl_point *point, const double force[3])
 {
     for (int32_t j = 0; j < point->count; ++j) {
-        const int32_t c = g->corner_of[point->node[j]];
-        const int32_t a = c < 0 ? g->mid[-1 - c].a : c, b = c < 0 ? g->mid[-1 - c].b : c;
+        const int32_t c = g->map.corner_of[point->node[j]];
+        const int32_t a = c < 0 ? g->map.mid[-1 - c].a : c, b = c < 0 ? g->map.mid[-1 - c].b : c;
         for (int i = 0; i < 3; ++i) {
             const double f = 0.5 * point->weight[j] * force[i];
             g->dead[3 * (size_t)a + (size_t)i] += f;

@@ -82,16 +82,16 @@ static void local_energies(void *context, int64_t from, int64_t to)
     const local_loop *w = context;
     pl_geometric *g = w->g;
     for (int64_t b = from; b < to; ++b) {
-        const geo_block *block = &g->block[b];
+        const geo_block *block = &g->cells.block[b];
         double energy[GEO_LANES], min_J[GEO_LANES], sum = 0, smallest = INFINITY;
-        w->kernels->local(block, &g->law[block->law], w->x, g->ratio, energy, min_J,
-                          w->f ? g->force + block->force_start : NULL);
+        w->kernels->local(block, &g->cells.law[block->law], w->x, g->growth.ratio, energy, min_J,
+                          w->f ? g->cells.force + block->force_start : NULL);
         for (int l = 0; l < block->lane_count; ++l) {
             sum += energy[l];
             smallest = min_J[l] < smallest ? min_J[l] : smallest;
         }
-        g->block_energy[b] = sum;
-        g->block_min[b] = smallest;
+        g->cells.energy[b] = sum;
+        g->cells.min_J[b] = smallest;
     }
 }
 
@@ -101,8 +101,8 @@ static void local_gather(void *context, int64_t from, int64_t to)
     const pl_geometric *g = w->g;
     for (int64_t v = from; v < to; ++v) {
         double sum[3] = {0};
-        for (int64_t i = g->gather_start[v]; i < g->gather_start[v + 1]; ++i) {
-            const double *entry = g->force + g->gather_code[i];
+        for (int64_t i = g->cells.gather_start[v]; i < g->cells.gather_start[v + 1]; ++i) {
+            const double *entry = g->cells.force + g->cells.gather_code[i];
             sum[0] += entry[0];
             sum[1] += entry[GEO_LANES];
             sum[2] += entry[2 * GEO_LANES];
@@ -114,7 +114,7 @@ static void local_gather(void *context, int64_t from, int64_t to)
 static void local_blocks(pl_geometric *g, const double *x, double *f)
 {
     local_loop w = {.g = g, .kernels = geo_kernels_choose(), .x = x, .f = f};
-    pl_loop(g->block_count, GEO_GRAIN, local_energies, &w);
+    pl_loop(g->cells.block_count, GEO_GRAIN, local_energies, &w);
     if (f) {
         pl_loop(g->vertex_count, 512, local_gather, &w);
     }
@@ -126,27 +126,27 @@ double geo_local(pl_geometric *g, const double *x, double *f)
     geo_growth(g, x);
     local_blocks(g, x, f);
     double energy = 0;
-    g->min_J = INFINITY;
-    for (int b = 0; b < g->block_count; ++b) {
-        energy += g->block_energy[b];
-        if (g->block[b].growth_start < 0) {
-            g->min_J = fmin(g->min_J, g->block_min[b]);
+    g->now.min_J = INFINITY;
+    for (int b = 0; b < g->cells.block_count; ++b) {
+        energy += g->cells.energy[b];
+        if (g->cells.block[b].growth_start < 0) {
+            g->now.min_J = fmin(g->now.min_J, g->cells.min_J[b]);
         }
     }
-    g->energy = energy + geo_triangles_force(g, x, f);
+    g->now.energy = energy + geo_triangles_force(g, x, f);
     const double loads = geo_loads_force(g, x, f) + geo_drives_force(g, x, f);
     if (f) {
         geo_rigid_project(g, f);
     }
-    g->local_seconds += pl_seconds() - started;
-    return g->energy + loads;
+    g->now.local_seconds += pl_seconds() - started;
+    return g->now.energy + loads;
 }
 
 void geo_count_inverted(pl_geometric *g, const double *x)
 {
-    g->inverted = g->inverted_chamber = 0;
-    for (int b = 0; b < g->block_count; ++b) {
-        const geo_block *block = &g->block[b];
+    g->now.inverted = g->now.inverted_chamber = 0;
+    for (int b = 0; b < g->cells.block_count; ++b) {
+        const geo_block *block = &g->cells.block[b];
         for (int l = 0; l < block->lane_count; ++l) {
             double X[3 * GEO_NODES];
             for (int a = 0; a < block->node_count; ++a) {
@@ -154,9 +154,9 @@ void geo_count_inverted(pl_geometric *g, const double *x)
             }
             if (pl_jacobian_bound(block->node_count == 4 ? PL_TET4 : PL_PRISM6, X) <= 0) {
                 if (block->cell[l] < 0) {
-                    ++g->inverted_chamber;
+                    ++g->now.inverted_chamber;
                 } else {
-                    ++g->inverted;
+                    ++g->now.inverted;
                 }
             }
         }

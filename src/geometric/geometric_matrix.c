@@ -16,10 +16,10 @@ static pl_status cliques_create(const pl_geometric *g, cliques *c, pl_error *err
 {
     *c = (cliques){.start = PL_NEW_ARRAY(int64_t, (int64_t)g->vertex_count + 2)};
     for (int pass = 0; c->start && pass < 2; ++pass) {
-        for (int b = 0; b < g->block_count; ++b) {
-            for (int l = 0; l < g->block[b].lane_count; ++l) {
-                for (int a = 0; a < g->block[b].node_count; ++a) {
-                    const int32_t v = g->block[b].node[a][l];
+        for (int b = 0; b < g->cells.block_count; ++b) {
+            for (int l = 0; l < g->cells.block[b].lane_count; ++l) {
+                for (int a = 0; a < g->cells.block[b].node_count; ++a) {
+                    const int32_t v = g->cells.block[b].node[a][l];
                     if (pass == 0) {
                         c->start[v + 2]++;
                     } else {
@@ -28,10 +28,10 @@ static pl_status cliques_create(const pl_geometric *g, cliques *c, pl_error *err
                 }
             }
         }
-        for (int t = 0; t < g->triangle_count; ++t) {
+        for (int t = 0; t < g->growth.triangle_count; ++t) {
             for (int k = 0; k < 3; ++k) {
-                for (int32_t j = 0; j < g->triangle[t].count[k]; ++j) {
-                    const int32_t v = g->triangle[t].node[k][j];
+                for (int32_t j = 0; j < g->growth.triangle[t].count[k]; ++j) {
+                    const int32_t v = g->growth.triangle[t].node[k][j];
                     if (pass == 0) {
                         c->start[v + 2]++;
                     } else {
@@ -68,7 +68,7 @@ static int32_t matrix_column(const pl_geometric *g, const geo_system *s, const c
     for (int64_t k = c->start[v]; k < c->start[v + 1]; ++k) {
         const int32_t id = c->list[k];
         if (id >= 0) {
-            const geo_block *block = &g->block[id / GEO_LANES];
+            const geo_block *block = &g->cells.block[id / GEO_LANES];
             for (int a = 0; a < block->node_count; ++a) {
                 const int32_t i = s->unknown[block->node[a][id % GEO_LANES]];
                 if (i >= 0 && i <= j && mark[i] != j + 1) {
@@ -78,7 +78,7 @@ static int32_t matrix_column(const pl_geometric *g, const geo_system *s, const c
             }
             continue;
         }
-        const geo_triangle *t = &g->triangle[-1 - id];
+        const geo_triangle *t = &g->growth.triangle[-1 - id];
         for (int corner = 0; corner < 3; ++corner) {
             for (int32_t m = 0; m < t->count[corner]; ++m) {
                 const int32_t i = s->unknown[t->node[corner][m]];
@@ -157,19 +157,19 @@ static double triangle_entry(const geo_triangle *t, int a, int b)
 
 static void matrix_values(const pl_geometric *g, geo_system *s)
 {
-    for (int b = 0; b < g->block_count; ++b) {
-        const geo_block *block = &g->block[b];
+    for (int b = 0; b < g->cells.block_count; ++b) {
+        const geo_block *block = &g->cells.block[b];
         for (int l = 0; l < block->lane_count; ++l) {
             for (int a = 0; a < block->node_count; ++a) {
                 for (int c = 0; c < block->node_count; ++c) {
                     matrix_add(s, block->node[a][l], block->node[c][l],
-                               block_entry(block, &g->law[block->law], l, a, c));
+                               block_entry(block, &g->cells.law[block->law], l, a, c));
                 }
             }
         }
     }
-    for (int k = 0; k < g->triangle_count; ++k) {
-        const geo_triangle *t = &g->triangle[k];
+    for (int k = 0; k < g->growth.triangle_count; ++k) {
+        const geo_triangle *t = &g->growth.triangle[k];
         for (int a = 0; a < 3; ++a) {
             for (int b = 0; b < 3; ++b) {
                 const double value = triangle_entry(t, a, b);
@@ -187,19 +187,19 @@ static void matrix_values(const pl_geometric *g, geo_system *s)
 void geo_matrix_apply(const pl_geometric *g, const double *x, double *y)
 {
     memset(y, 0, (size_t)g->vertex_count * sizeof *y);
-    for (int b = 0; b < g->block_count; ++b) {
-        const geo_block *block = &g->block[b];
+    for (int b = 0; b < g->cells.block_count; ++b) {
+        const geo_block *block = &g->cells.block[b];
         for (int l = 0; l < block->lane_count; ++l) {
             for (int a = 0; a < block->node_count; ++a) {
                 for (int c = 0; c < block->node_count; ++c) {
                     y[block->node[a][l]] +=
-                        block_entry(block, &g->law[block->law], l, a, c) * x[block->node[c][l]];
+                        block_entry(block, &g->cells.law[block->law], l, a, c) * x[block->node[c][l]];
                 }
             }
         }
     }
-    for (int k = 0; k < g->triangle_count; ++k) {
-        const geo_triangle *t = &g->triangle[k];
+    for (int k = 0; k < g->growth.triangle_count; ++k) {
+        const geo_triangle *t = &g->growth.triangle[k];
         for (int a = 0; a < 3; ++a) {
             for (int b = 0; b < 3; ++b) {
                 double value = 0;
@@ -248,7 +248,7 @@ pl_status geo_matrix_create(pl_geometric *g, pl_error *err)
     cliques c = {0};
     pl_status status = cliques_create(g, &c, err);
     for (int axis = 0; status == PL_OK && axis < 3; ++axis) {
-        geo_system *s = &g->system[g->system_count];
+        geo_system *s = &g->matrix.system[g->matrix.count];
         s->unknown = PL_NEW_ARRAY(int32_t, g->vertex_count);
         if (!s->unknown) {
             status = pl_fail_memory(err, "local_global: matrix");
@@ -256,20 +256,20 @@ pl_status geo_matrix_create(pl_geometric *g, pl_error *err)
         }
         s->n = 0;
         for (int32_t v = 0; v < g->vertex_count; ++v) {
-            const bool held = g->support_of[3 * (size_t)v + axis] >= 0 || g->rigid_of[v] >= 0;
+            const bool held = g->support_of[3 * (size_t)v + axis] >= 0 || g->rigids.of[v] >= 0;
             s->unknown[v] = held ? -1 : s->n++;
         }
         int same = -1;
-        for (int k = 0; k < g->system_count; ++k) {
-            same = system_same(g, &g->system[k], s) ? k : same;
+        for (int k = 0; k < g->matrix.count; ++k) {
+            same = system_same(g, &g->matrix.system[k], s) ? k : same;
         }
         if (same >= 0) {
             pl_free(s->unknown);
             *s = (geo_system){0};
-            g->system_of[axis] = same;
+            g->matrix.of[axis] = same;
             continue;
         }
-        g->system_of[axis] = g->system_count++;
+        g->matrix.of[axis] = g->matrix.count++;
         if (s->n == 0) {
             continue;
         }
@@ -279,8 +279,8 @@ pl_status geo_matrix_create(pl_geometric *g, pl_error *err)
             status = matrix_factor(g, s, err);
         }
     }
-    g->right = PL_NEW_ARRAY(double, 3 * (int64_t)g->vertex_count);
-    if (status == PL_OK && !g->right) {
+    g->matrix.right = PL_NEW_ARRAY(double, 3 * (int64_t)g->vertex_count);
+    if (status == PL_OK && !g->matrix.right) {
         status = pl_fail_memory(err, "local_global: matrix");
     }
     pl_free(c.start);
@@ -291,11 +291,11 @@ pl_status geo_matrix_create(pl_geometric *g, pl_error *err)
 void geo_matrix_destroy(pl_geometric *g)
 {
     for (int k = 0; k < 3; ++k) {
-        pl_sparse_clear(&g->system[k].L);
-        pl_factor_destroy(g->system[k].factor);
-        pl_free(g->system[k].unknown);
+        pl_sparse_clear(&g->matrix.system[k].L);
+        pl_factor_destroy(g->matrix.system[k].factor);
+        pl_free(g->matrix.system[k].unknown);
     }
-    pl_free(g->right);
+    pl_free(g->matrix.right);
 }
 
 typedef struct solve_loop {
@@ -329,22 +329,22 @@ static void solve_spread(void *context, int64_t from, int64_t to)
 
 void geo_solve(pl_geometric *g, const double *b, double *y)
 {
-    for (int k = 0; k < g->system_count; ++k) {
-        const geo_system *s = &g->system[k];
-        solve_loop w = {.s = s, .b = b, .y = y, .right = g->right};
+    for (int k = 0; k < g->matrix.count; ++k) {
+        const geo_system *s = &g->matrix.system[k];
+        solve_loop w = {.s = s, .b = b, .y = y, .right = g->matrix.right};
         for (int i = 0; i < 3; ++i) {
-            if (g->system_of[i] == k) {
+            if (g->matrix.of[i] == k) {
                 w.axis[w.count++] = i;
             }
         }
         pl_loop(g->vertex_count, 2048, solve_collect, &w);
         if (s->n > 0) {
-            pl_factor_solve(s->factor, g->right, w.count);
+            pl_factor_solve(s->factor, g->matrix.right, w.count);
         }
         pl_loop(g->vertex_count, 2048, solve_spread, &w);
     }
     geo_rigid_solve(g, b, y);
-    ++g->solves;
+    ++g->now.solves;
 }
 
 double geo_dot(const pl_geometric *g, const double *a, const double *b)
@@ -481,5 +481,5 @@ void geo_global(pl_geometric *g, const double *f, double *d, double *r)
     for (int64_t i = 0; i < n3; ++i) {
         r[i] = g->support_of[i] < 0 ? r[i] : 0;
     }
-    g->global_seconds += pl_seconds() - started;
+    g->now.global_seconds += pl_seconds() - started;
 }

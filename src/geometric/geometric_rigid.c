@@ -19,8 +19,8 @@ static bool rigid_init(const pl_geometric *g, const pl_rigid *from, geo_rigid *t
         return false;
     }
     for (int32_t j = 0; j < from->node_count; ++j) {
-        if (g->corner_of[from->node[j]] >= 0) {
-            to->node[to->count++] = g->corner_of[from->node[j]];
+        if (g->map.corner_of[from->node[j]] >= 0) {
+            to->node[to->count++] = g->map.corner_of[from->node[j]];
         }
     }
     for (int32_t j = 0; j < to->count; ++j) {
@@ -50,12 +50,12 @@ static bool rigid_clamped(pl_geometric *g, const pl_rigid *rigid)
 {
     int32_t support = -1;
     for (int32_t j = 0; j < rigid->node_count && support < 0; ++j) {
-        const int32_t c = g->corner_of[rigid->node[j]];
+        const int32_t c = g->map.corner_of[rigid->node[j]];
         const int32_t *held = c >= 0 ? g->support_of + 3 * (size_t)c : NULL;
         support = held && held[0] >= 0 && held[1] >= 0 && held[2] >= 0 ? held[0] : -1;
     }
     for (int32_t j = 0; support >= 0 && j < rigid->node_count; ++j) {
-        const int32_t c = g->corner_of[rigid->node[j]];
+        const int32_t c = g->map.corner_of[rigid->node[j]];
         for (int i = 0; c >= 0 && i < 3; ++i) {
             g->support_of[3 * (size_t)c + (size_t)i] = support;
         }
@@ -65,28 +65,28 @@ static bool rigid_clamped(pl_geometric *g, const pl_rigid *rigid)
 
 pl_status geo_rigid_create(pl_geometric *g, pl_error *err)
 {
-    g->rigid_of = PL_NEW_ARRAY(int32_t, g->vertex_count);
-    g->rigid = PL_NEW_ARRAY(geo_rigid, g->robot->rigid_count);
-    if (!g->rigid_of || !g->rigid) {
+    g->rigids.of = PL_NEW_ARRAY(int32_t, g->vertex_count);
+    g->rigids.body = PL_NEW_ARRAY(geo_rigid, g->robot->rigid_count);
+    if (!g->rigids.of || !g->rigids.body) {
         return pl_fail_memory(err, "local_global: rigid regions");
     }
     for (int32_t v = 0; v < g->vertex_count; ++v) {
-        g->rigid_of[v] = -1;
+        g->rigids.of[v] = -1;
     }
     for (int b = 0; b < g->robot->rigid_count; ++b) {
         if (rigid_clamped(g, &g->robot->rigid[b])) {
             continue;
         }
-        if (g->rigid_count == GEO_RIGIDS) {
+        if (g->rigids.count == GEO_RIGIDS) {
             return pl_fail(err, PL_BAD_INPUT, "local_global: at most %d rigid regions can be free",
                            GEO_RIGIDS);
         }
-        geo_rigid *rigid = &g->rigid[g->rigid_count++];
+        geo_rigid *rigid = &g->rigids.body[g->rigids.count++];
         if (!rigid_init(g, &g->robot->rigid[b], rigid)) {
             return pl_fail_memory(err, "local_global: rigid regions");
         }
         for (int32_t j = 0; j < rigid->count; ++j) {
-            g->rigid_of[rigid->node[j]] = g->rigid_count - 1;
+            g->rigids.of[rigid->node[j]] = g->rigids.count - 1;
         }
     }
     return PL_OK;
@@ -94,26 +94,26 @@ pl_status geo_rigid_create(pl_geometric *g, pl_error *err)
 
 void geo_rigid_destroy(pl_geometric *g)
 {
-    for (int b = 0; g->rigid && b < g->rigid_count; ++b) {
-        pl_free(g->rigid[b].node);
-        pl_free(g->rigid[b].arm);
+    for (int b = 0; g->rigids.body && b < g->rigids.count; ++b) {
+        pl_free(g->rigids.body[b].node);
+        pl_free(g->rigids.body[b].arm);
     }
-    pl_free(g->rigid);
-    pl_free(g->rigid_of);
-    pl_free(g->rigid_field);
+    pl_free(g->rigids.body);
+    pl_free(g->rigids.of);
+    pl_free(g->rigids.field);
 }
 
 static double *rigid_field(const pl_geometric *g, int system, int k)
 {
-    return g->rigid_field +
-           ((size_t)system * FIELDS * (size_t)g->rigid_count + (size_t)k) * (size_t)g->vertex_count;
+    return g->rigids.field +
+           ((size_t)system * FIELDS * (size_t)g->rigids.count + (size_t)k) * (size_t)g->vertex_count;
 }
 
 // One field of one system: given on the region, continued on the free vertices. `work` has room for two.
 static void rigid_continue(pl_geometric *g, int system, int k, double *work)
 {
-    const geo_rigid *rigid = &g->rigid[k / FIELDS];
-    const geo_system *s = &g->system[system];
+    const geo_rigid *rigid = &g->rigids.body[k / FIELDS];
+    const geo_system *s = &g->matrix.system[system];
     double *E = rigid_field(g, system, k), *right = work + g->vertex_count;
     for (int32_t j = 0; j < rigid->count; ++j) {
         E[rigid->node[j]] = k % FIELDS == 0 ? 1 : rigid->arm[3 * (size_t)j + (size_t)(k % FIELDS) - 1];
@@ -134,30 +134,30 @@ static void rigid_continue(pl_geometric *g, int system, int k, double *work)
 
 pl_status geo_rigid_fields(pl_geometric *g, pl_error *err)
 {
-    if (g->rigid_count == 0) {
+    if (g->rigids.count == 0) {
         return PL_OK;
     }
-    const int fields = FIELDS * g->rigid_count;
-    g->rigid_field = PL_NEW_ARRAY(double, (int64_t)g->system_count *fields * g->vertex_count);
+    const int fields = FIELDS * g->rigids.count;
+    g->rigids.field = PL_NEW_ARRAY(double, (int64_t)g->matrix.count *fields * g->vertex_count);
     double *work = PL_NEW_ARRAY(double, 2 * (int64_t)g->vertex_count);
-    if (!g->rigid_field || !work) {
+    if (!g->rigids.field || !work) {
         pl_free(work);
         return pl_fail_memory(err, "local_global: rigid regions");
     }
-    for (int system = 0; system < g->system_count; ++system) {
+    for (int system = 0; system < g->matrix.count; ++system) {
         for (int k = 0; k < fields; ++k) {
             rigid_continue(g, system, k, work);
         }
         for (int k = 0; k < fields; ++k) {
             geo_matrix_apply(g, rigid_field(g, system, k), work);
             for (int m = 0; m < fields; ++m) {
-                const geo_rigid *rigid = &g->rigid[m / FIELDS];
+                const geo_rigid *rigid = &g->rigids.body[m / FIELDS];
                 double sum = 0;
                 // L E is nothing but on rigid vertices
                 for (int32_t j = 0; j < rigid->count; ++j) {
                     sum += rigid_field(g, system, m)[rigid->node[j]] * work[rigid->node[j]];
                 }
-                g->rigid_schur[system][m * fields + k] = sum;
+                g->rigids.schur[system][m * fields + k] = sum;
             }
         }
     }
@@ -182,12 +182,12 @@ static double rigid_entry(const geo_rigid *rigid, int p, int i, int k)
 // Coordinates a of the fields from the unknowns q: a[3 * field + axis].
 static void rigid_coordinates(const pl_geometric *g, const double *q, double *a)
 {
-    for (int b = 0; b < g->rigid_count; ++b) {
+    for (int b = 0; b < g->rigids.count; ++b) {
         for (int k = 0; k < FIELDS; ++k) {
             for (int i = 0; i < 3; ++i) {
                 double sum = 0;
                 for (int p = 0; p < 6; ++p) {
-                    sum += rigid_entry(&g->rigid[b], p, i, k) * q[6 * b + p];
+                    sum += rigid_entry(&g->rigids.body[b], p, i, k) * q[6 * b + p];
                 }
                 a[3 * (FIELDS * b + k) + i] = sum;
             }
@@ -198,11 +198,11 @@ static void rigid_coordinates(const pl_geometric *g, const double *q, double *a)
 // A^T S A and A^T E^T b
 static void rigid_equations(const pl_geometric *g, const double *b, double *M, double *q)
 {
-    const int n = 6 * g->rigid_count, fields = FIELDS * g->rigid_count;
+    const int n = 6 * g->rigids.count, fields = FIELDS * g->rigids.count;
     double A[3 * FIELDS * GEO_RIGIDS], image[3 * FIELDS * GEO_RIGIDS], load[3 * FIELDS * GEO_RIGIDS];
     for (int k = 0; k < fields; ++k) {
         for (int i = 0; i < 3; ++i) {
-            const double *E = rigid_field(g, g->system_of[i], k);
+            const double *E = rigid_field(g, g->matrix.of[i], k);
             double sum = 0;
             for (int32_t v = 0; v < g->vertex_count; ++v) {
                 sum += E[v] * b[3 * (size_t)v + (size_t)i];
@@ -217,7 +217,7 @@ static void rigid_equations(const pl_geometric *g, const double *b, double *M, d
         q[column] = 0;
         for (int k = 0; k < fields; ++k) {
             for (int i = 0; i < 3; ++i) {
-                const double *S = g->rigid_schur[g->system_of[i]] + k * fields;
+                const double *S = g->rigids.schur[g->matrix.of[i]] + k * fields;
                 double sum = 0;
                 for (int m = 0; m < fields; ++m) {
                     sum += S[m] * A[3 * m + i];
@@ -230,7 +230,7 @@ static void rigid_equations(const pl_geometric *g, const double *b, double *M, d
             const int first = FIELDS * (row / 6);
             double sum = 0;
             for (int k = 0; k < 3 * FIELDS; ++k) {
-                sum += rigid_entry(&g->rigid[row / 6], row % 6, k % 3, k / 3) * image[3 * first + k];
+                sum += rigid_entry(&g->rigids.body[row / 6], row % 6, k % 3, k / 3) * image[3 * first + k];
             }
             M[row * n + column] = sum;
         }
@@ -239,7 +239,7 @@ static void rigid_equations(const pl_geometric *g, const double *b, double *M, d
 
 void geo_rigid_solve(const pl_geometric *g, const double *b, double *y)
 {
-    const int n = 6 * g->rigid_count;
+    const int n = 6 * g->rigids.count;
     double M[36 * GEO_RIGIDS * GEO_RIGIDS], q[6 * GEO_RIGIDS], a[3 * FIELDS * GEO_RIGIDS];
     if (n == 0) {
         return;
@@ -249,9 +249,9 @@ void geo_rigid_solve(const pl_geometric *g, const double *b, double *y)
         return;
     }
     rigid_coordinates(g, q, a);
-    for (int k = 0; k < FIELDS * g->rigid_count; ++k) {
+    for (int k = 0; k < FIELDS * g->rigids.count; ++k) {
         for (int i = 0; i < 3; ++i) {
-            const double *E = rigid_field(g, g->system_of[i], k);
+            const double *E = rigid_field(g, g->matrix.of[i], k);
             for (int32_t v = 0; v < g->vertex_count; ++v) {
                 y[3 * (size_t)v + (size_t)i] += a[3 * k + i] * E[v];
             }
@@ -272,8 +272,8 @@ static void rigid_centre(const geo_rigid *rigid, const double *x, double c[3])
 
 void geo_rigid_set(pl_geometric *g, double *x)
 {
-    for (int b = 0; b < g->rigid_count; ++b) {
-        geo_rigid *rigid = &g->rigid[b];
+    for (int b = 0; b < g->rigids.count; ++b) {
+        geo_rigid *rigid = &g->rigids.body[b];
         double c[3], M[9] = {0};
         rigid_centre(rigid, x, c);
         for (int32_t j = 0; j < rigid->count; ++j) {
@@ -295,8 +295,8 @@ void geo_rigid_set(pl_geometric *g, double *x)
 
 void geo_rigid_project(const pl_geometric *g, double *f)
 {
-    for (int b = 0; b < g->rigid_count; ++b) {
-        const geo_rigid *rigid = &g->rigid[b];
+    for (int b = 0; b < g->rigids.count; ++b) {
+        const geo_rigid *rigid = &g->rigids.body[b];
         double sum[3] = {0}, moment[3] = {0}, own[3], spin[3];
         for (int32_t j = 0; j < rigid->count; ++j) {
             const double *force = f + 3 * (size_t)rigid->node[j];

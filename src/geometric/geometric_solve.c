@@ -47,8 +47,8 @@ static void solve_tip(const pl_geometric *g, const double *x, double tip[3])
     if (robot->marker_count > 0) {
         const pl_point *p = &robot->marker[0].point;
         for (int32_t j = 0; j < p->count; ++j) {
-            const int32_t c = g->corner_of[p->node[j]];
-            const int32_t a = c < 0 ? g->mid[-1 - c].a : c, b = c < 0 ? g->mid[-1 - c].b : c;
+            const int32_t c = g->map.corner_of[p->node[j]];
+            const int32_t a = c < 0 ? g->map.mid[-1 - c].a : c, b = c < 0 ? g->map.mid[-1 - c].b : c;
             for (int i = 0; i < 3; ++i) {
                 tip[i] += 0.5 * p->weight[j] * (x[3 * (size_t)a + (size_t)i] + x[3 * (size_t)b + (size_t)i]);
             }
@@ -125,13 +125,14 @@ static double solve_gap(const pl_geometric *g)
 // adds to the step (in the plain norm bending rules, and L-BFGS was taken back without end).
 static double solve_evaluate(pl_geometric *g, solve *s)
 {
-    const double energy = geo_local(g, s->x, g->f);
-    geo_global(g, g->f, g->plain, g->r);
-    s->step = geo_largest(g, g->plain);
+    const double energy = geo_local(g, s->x, g->work.f);
+    geo_global(g, g->work.f, g->work.plain, g->work.r);
+    s->step = geo_largest(g, g->work.plain);
     if (g->potential && !s->constrained) {
         return energy;
     }
-    return sqrt(s->constrained ? geo_dot(g, g->plain, g->plain) : fmax(0, -geo_dot(g, g->plain, g->r)));
+    return sqrt(s->constrained ? geo_dot(g, g->work.plain, g->work.plain)
+                               : fmax(0, -geo_dot(g, g->work.plain, g->work.r)));
 }
 
 // Is an accelerated iterate as good as it must be? Energies may not rise. Steps may for a while: those of
@@ -157,12 +158,12 @@ static void solve_remember(pl_geometric *g, const solve *s)
 {
     const int64_t n3 = 3 * (int64_t)g->vertex_count;
     const bool anderson = g->options.acceleration == PL_ACCELERATE_ANDERSON;
-    double *dx = g->d, *dy = g->r_old, *dd = g->d_old;
+    double *dx = g->work.d, *dy = g->work.r_old, *dd = g->work.d_old;
     for (int64_t i = 0; i < n3; ++i) {
-        dx[i] = s->x[i] - g->x_old[i];
-        dd[i] = g->plain[i] - g->d_old[i];
+        dx[i] = s->x[i] - g->work.x_old[i];
+        dd[i] = g->work.plain[i] - g->work.d_old[i];
         // with constraints the force is that of the Lagrangian with the newest multipliers at both places
-        dy[i] = g->r[i] - (g->support_of[i] < 0 ? g->f_old[i] : 0);
+        dy[i] = g->work.r[i] - (g->support_of[i] < 0 ? g->work.f_old[i] : 0);
     }
     for (int k = 0; k < g->drive_count; ++k) {
         const geo_drive *d = &g->drive[k];
@@ -176,7 +177,7 @@ static void solve_remember(pl_geometric *g, const solve *s)
     }
 }
 
-// The next iterate from the plain step at s->x, into g->d... returns whether it is an accelerated one.
+// The next iterate from the plain step at s->x, into g->work.d... returns whether it is an accelerated one.
 static bool solve_next(pl_geometric *g, solve *s, bool first)
 {
     const double started = pl_seconds();
@@ -185,30 +186,30 @@ static bool solve_next(pl_geometric *g, solve *s, bool first)
     if (how != PL_ACCELERATE_NONE && !first) {
         solve_remember(g, s);
     }
-    bool accelerated = how != PL_ACCELERATE_NONE && g->memory_count > 0;
+    bool accelerated = how != PL_ACCELERATE_NONE && g->memory.count > 0;
     if (how == PL_ACCELERATE_LBFGS && accelerated) {
-        geo_lbfgs(g, g->r, solve_has_rows(g) ? NULL : g->plain, g->d);
-        geo_restore(g, g->d);
-        accelerated = geo_dot(g, g->d, g->r) < 0;
+        geo_lbfgs(g, g->work.r, solve_has_rows(g) ? NULL : g->work.plain, g->work.d);
+        geo_restore(g, g->work.d);
+        accelerated = geo_dot(g, g->work.d, g->work.r) < 0;
     }
-    solve_copy(g, g->x_old, s->x);
-    solve_copy(g, g->d_old, g->plain);
-    solve_copy(g, g->f_old, g->f);
+    solve_copy(g, g->work.x_old, s->x);
+    solve_copy(g, g->work.d_old, g->work.plain);
+    solve_copy(g, g->work.f_old, g->work.f);
     for (int k = 0; how != PL_ACCELERATE_NONE && k < g->drive_count; ++k) {
         if (g->drive[k].mode == GEO_CONSTRAINT) {
             solve_copy(g, g->drive[k].row_old, g->drive[k].row);
         }
     }
     if (accelerated && how == PL_ACCELERATE_ANDERSON) {
-        geo_anderson(g, g->x_old, g->plain, s->x);
+        geo_anderson(g, g->work.x_old, g->work.plain, s->x);
     } else {
-        const double *d = accelerated ? g->d : g->plain;
+        const double *d = accelerated ? g->work.d : g->work.plain;
         for (int64_t i = 0; i < n3; ++i) {
-            s->x[i] = g->x_old[i] + d[i];
+            s->x[i] = g->work.x_old[i] + d[i];
         }
     }
     geo_rigid_set(g, s->x);
-    g->acceleration_seconds += pl_seconds() - started;
+    g->now.acceleration_seconds += pl_seconds() - started;
     return accelerated;
 }
 
@@ -216,10 +217,10 @@ static bool solve_next(pl_geometric *g, solve *s, bool first)
 static void solve_take_back(pl_geometric *g, solve *s)
 {
     for (int64_t i = 0; i < 3 * (int64_t)g->vertex_count; ++i) {
-        s->x[i] = g->x_old[i] + g->d_old[i];
+        s->x[i] = g->work.x_old[i] + g->work.d_old[i];
     }
     geo_rigid_set(g, s->x);
-    ++g->rejected;
+    ++g->now.rejected;
     // what was seen stays in memory: the plain step brings news; only a memory that keeps failing is dropped
     if (++s->refused >= REFUSALS) {
         geo_memory_reset(g);
@@ -227,7 +228,7 @@ static void solve_take_back(pl_geometric *g, solve *s)
     }
     s->accelerated = false;
     s->merit = s->best = INFINITY;
-    s->moved = geo_largest(g, g->d_old);
+    s->moved = geo_largest(g, g->work.d_old);
 }
 
 static bool solve_tip_still(const pl_geometric *g, solve *s)
@@ -236,17 +237,18 @@ static bool solve_tip_still(const pl_geometric *g, solve *s)
     solve_tip(g, s->x, tip);
     const double moved = pl_distance3(tip, s->tip);
     memcpy(s->tip, tip, sizeof tip);
-    return g->iterations > TIP_ITERATIONS && moved < g->options.tip_tolerance;
+    return g->now.iterations > TIP_ITERATIONS && moved < g->options.tip_tolerance;
 }
 
 static bool solve_go_on(const pl_geometric *g, double started, pl_outcome *outcome)
 {
-    const double fraction = (double)g->iterations / g->options.iteration_limit;
-    if (g->iterations % 16 == 0 && !pl_progress_step(&g->options.progress, fraction, "local/global steps")) {
+    const double fraction = (double)g->now.iterations / g->options.iteration_limit;
+    if (g->now.iterations % 16 == 0 &&
+        !pl_progress_step(&g->options.progress, fraction, "local/global steps")) {
         *outcome = PL_STOPPED;
         return false;
     }
-    return g->iterations < g->options.iteration_limit &&
+    return g->now.iterations < g->options.iteration_limit &&
            !(g->options.time_limit > 0 && pl_seconds() - started > g->options.time_limit);
 }
 
@@ -272,10 +274,10 @@ static bool solve_iterate(pl_geometric *g, solve *s, double started, pl_outcome 
             return false;
         }
         s->accelerated = solve_next(g, s, first);
-        s->moved = solve_moved(g, s->x, g->x_old);
-        g->accelerated += s->accelerated;
+        s->moved = solve_moved(g, s->x, g->work.x_old);
+        g->now.accelerated += s->accelerated;
         first = false;
-        ++g->iterations;
+        ++g->now.iterations;
     }
 }
 
@@ -283,7 +285,7 @@ static bool solve_iterate(pl_geometric *g, solve *s, double started, pl_outcome 
 static void solve_begin(pl_geometric *g, const pl_state *state)
 {
     for (int32_t v = 0; v < g->corner_count; ++v) {
-        memcpy(g->x + 3 * (size_t)v, state->x + 3 * (size_t)g->vertex_of[v], 3 * sizeof *g->x);
+        memcpy(g->x + 3 * (size_t)v, state->x + 3 * (size_t)g->map.vertex_of[v], 3 * sizeof *g->x);
     }
     // the insides of chambers are not part of a state: they go on from the last solve, or from rest
     const size_t inside = 3 * (size_t)g->corner_count;
@@ -323,10 +325,10 @@ static void element_gradient(const pl_geometric *g, int32_t e, double F[9])
 static void solve_end(pl_geometric *g, pl_state *state)
 {
     for (int32_t v = 0; v < g->corner_count; ++v) {
-        memcpy(state->x + 3 * (size_t)g->vertex_of[v], g->x + 3 * (size_t)v, 3 * sizeof *g->x);
+        memcpy(state->x + 3 * (size_t)g->map.vertex_of[v], g->x + 3 * (size_t)v, 3 * sizeof *g->x);
     }
-    for (int32_t k = 0; k < g->mid_count; ++k) {
-        const geo_mid *m = &g->mid[k];
+    for (int32_t k = 0; k < g->map.mid_count; ++k) {
+        const geo_mid *m = &g->map.mid[k];
         double F[9], offset[3] = {0};
         if (pl_norm3(m->offset) > 0) {
             element_gradient(g, m->element, F);
@@ -348,23 +350,23 @@ static void solve_report(const pl_geometric *g, const solve *s, bool done, pl_ou
                          pl_statics_report *report)
 {
     *report = (pl_statics_report){.outcome = outcome, .negative_count = -1, .increments = 1};
-    report->iterations = g->iterations;
-    report->solves = g->solves;
-    report->residual = geo_largest(g, g->r);
-    const double scale = geo_largest(g, g->f);
+    report->iterations = g->now.iterations;
+    report->solves = g->now.solves;
+    report->residual = geo_largest(g, g->work.r);
+    const double scale = geo_largest(g, g->work.f);
     report->residual_relative = scale > 0 ? report->residual / scale : 0;
     report->step = s->step;
     report->seconds = pl_seconds() - started;
-    report->energy = g->energy;
+    report->energy = g->now.energy;
     report->load_reached = 1;
     report->constraint_error = solve_gap(g);
-    report->min_J = g->min_J;
+    report->min_J = g->now.min_J;
     report->max_stretch = geo_largest_stretch(g);
     char *text = report->message;
-    if (g->inverted > 0) {
+    if (g->now.inverted > 0) {
         report->outcome = PL_INVERTED;
         snprintf(text, sizeof report->message, "%d elements are inverted (plain step %.2g mm)",
-                 (int)g->inverted, s->step);
+                 (int)g->now.inverted, s->step);
     } else if (done) {
         report->outcome = PL_SOLVED;
         snprintf(text, sizeof report->message, "solved on the corner mesh; the plain step is %.2g mm",
@@ -374,7 +376,7 @@ static void solve_report(const pl_geometric *g, const solve *s, bool done, pl_ou
     } else if (!isfinite(s->step)) {
         report->outcome = PL_ITERATION_LIMIT;
         snprintf(text, sizeof report->message, "the iteration diverged (overflow)");
-    } else if (g->options.stop == PL_STOP_TIP_MOTION && g->iterations < g->options.iteration_limit) {
+    } else if (g->options.stop == PL_STOP_TIP_MOTION && g->now.iterations < g->options.iteration_limit) {
         report->outcome = PL_NOT_CONVERGED;
         snprintf(
             text, sizeof report->message,
@@ -417,13 +419,13 @@ static void solve_carry(pl_geometric *g, double from)
     for (int k = 1; k <= steps; ++k) {
         geo_clamp(g, k == steps ? 1 : from + (1 - from) * k / steps, g->x);
         if (k < steps) {
-            geo_local(g, g->x, g->f);
-            geo_global(g, g->f, g->plain, g->r);
+            geo_local(g, g->x, g->work.f);
+            geo_global(g, g->work.f, g->work.plain, g->work.r);
             for (int64_t i = 0; i < 3 * (int64_t)g->vertex_count; ++i) {
-                g->x[i] += g->plain[i];
+                g->x[i] += g->work.plain[i];
             }
             geo_rigid_set(g, g->x);
-            ++g->iterations;
+            ++g->now.iterations;
         }
     }
 }
@@ -439,8 +441,8 @@ pl_status pl_geometric_solve(pl_geometric *g, pl_state *state, const double *com
     if (status != PL_OK) {
         return status;
     }
-    g->iterations = g->accelerated = g->rejected = g->solves = 0;
-    g->local_seconds = g->global_seconds = g->acceleration_seconds = 0;
+    g->now.iterations = g->now.accelerated = g->now.rejected = g->now.solves = 0;
+    g->now.local_seconds = g->now.global_seconds = g->now.acceleration_seconds = 0;
     geo_memory_reset(g);
     solve_begin(g, state);
     solve_carry(g, state->load);
@@ -465,9 +467,9 @@ pl_status pl_geometric_residual(pl_geometric *g, const pl_state *state, const do
     }
     if (status == PL_OK) {
         solve_begin(g, state);
-        *energy = geo_local(g, g->x, g->f);
-        geo_global(g, g->f, g->plain, g->r);
-        *step = geo_largest(g, g->plain);
+        *energy = geo_local(g, g->x, g->work.f);
+        geo_global(g, g->work.f, g->work.plain, g->work.r);
+        *step = geo_largest(g, g->work.plain);
     }
     return status;
 }

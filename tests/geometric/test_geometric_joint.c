@@ -141,10 +141,10 @@ static pl_geometric_options joint_options(void)
 static double energy_at_ratios(pl_geometric *g)
 {
     double sum = geo_triangles_force(g, g->x, NULL);
-    for (int b = 0; b < g->block_count; ++b) {
-        const geo_block *block = &g->block[b];
+    for (int b = 0; b < g->cells.block_count; ++b) {
+        const geo_block *block = &g->cells.block[b];
         double energy[GEO_LANES], min_J[GEO_LANES];
-        geo_kernels_choose()->local(block, &g->law[block->law], g->x, g->ratio, energy, min_J, NULL);
+        geo_kernels_choose()->local(block, &g->cells.law[block->law], g->x, g->growth.ratio, energy, min_J, NULL);
         for (int l = 0; l < block->lane_count; ++l) {
             sum += energy[l];
         }
@@ -155,9 +155,9 @@ static double energy_at_ratios(pl_geometric *g)
 // Ratio k of the drive's list of `n`, and what it weighs in the sum.
 static double *ratio_of(pl_geometric *g, const geo_drive *d, int64_t k, double *share)
 {
-    geo_triangle *t = g->triangle + d->first_triangle;
-    *share = d->triangle_count > 0 ? t[k].length : g->share[d->first_point + k];
-    return d->triangle_count > 0 ? &t[k].ratio : &g->ratio[d->first_point + k];
+    geo_triangle *t = g->growth.triangle + d->first_triangle;
+    *share = d->triangle_count > 0 ? t[k].length : g->growth.share[d->first_point + k];
+    return d->triangle_count > 0 ? &t[k].ratio : &g->growth.ratio[d->first_point + k];
 }
 
 // At a shape that is no equilibrium: ratios moved at random within the plane sum u r = goal raise the energy,
@@ -284,7 +284,7 @@ static void test_chamber_by_vertices(void **state)
         check_ratios(g, &r, 1.5, even ? "chamber by vertices, even" : "chamber by vertices");
         double volume = 0;
         for (int64_t k = 0; k < g->drive[0].point_count; ++k) {
-            volume += g->share[k];
+            volume += g->growth.share[k];
         }
         PL_CHECK_NEAR(volume / g->drive[0].rest, 1, 1e-12);
         pl_geometric_destroy(g);
