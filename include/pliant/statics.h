@@ -103,8 +103,10 @@ typedef struct pl_reaction {
     double moment[3]; // N mm, about the origin
 } pl_reaction;
 
+// Questions about any state of the robot. They use scratch memory of `statics` only: a later solve proceeds
+// as if nobody had asked.
 PL_API pl_actuator_result pl_statics_actuator(pl_statics *statics, const pl_state *state, int actuator);
-PL_API pl_marker_result pl_statics_marker(pl_statics *statics, const pl_state *state, int marker);
+PL_API pl_marker_result pl_statics_marker(const pl_statics *statics, const pl_state *state, int marker);
 PL_API double pl_statics_sensor(pl_statics *statics, const pl_state *state, int sensor); // mm, mm^3, MPa
 // Readings, numbered from 0 (pl_reading_info in pliant/problem.h).
 PL_API int pl_statics_reading_count(const pl_statics *statics);
@@ -120,8 +122,8 @@ PL_API pl_status pl_statics_reactions(pl_statics *statics, const pl_state *state
                                       pl_reaction *reaction); // per support
 // Polyline of the guide points of a cable in the current shape; returns their number, writes at most `room`
 // points.
-PL_API int pl_statics_cable_points(pl_statics *statics, const pl_state *state, int actuator, double *point,
-                                   int room);
+PL_API int pl_statics_cable_points(const pl_statics *statics, const pl_state *state, int actuator,
+                                   double *point, int room);
 
 // Fields for pictures and files. Vertex fields are volume-weighted averages over the adjacent elements.
 typedef enum pl_field {

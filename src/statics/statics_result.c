@@ -2,9 +2,11 @@
 // residual.
 #include "statics/statics_impl.h"
 
+// NAN when there is no such output.
 static double result_output(pl_statics *s, const pl_state *state, pl_output_kind kind, int index)
 {
-    return pl_problem_value(s->problem, state, pl_problem_find_output(s->problem, kind, index));
+    const int k = pl_problem_find_output(s->problem, kind, index);
+    return k >= 0 ? pl_problem_value(s->problem, state, k) : NAN;
 }
 
 pl_actuator_result pl_statics_actuator(pl_statics *s, const pl_state *state, int i)
@@ -72,7 +74,7 @@ void statics_rotation_of(const double A[9], double R[9])
     pl_polar3(M, R);
 }
 
-pl_marker_result pl_statics_marker(pl_statics *s, const pl_state *state, int i)
+pl_marker_result pl_statics_marker(const pl_statics *s, const pl_state *state, int i)
 {
     const pl_marker *marker = &s->robot->marker[i];
     pl_marker_result out = {.has_rotation = marker->frame};
@@ -128,7 +130,8 @@ int pl_statics_reading_count(const pl_statics *s)
 
 pl_reading_info pl_statics_reading_info(const pl_statics *s, int i)
 {
-    return pl_problem_output(s->problem, pl_problem_find_output(s->problem, PL_OUTPUT_READING, i)).info;
+    const int k = pl_problem_find_output(s->problem, PL_OUTPUT_READING, i);
+    return k >= 0 ? pl_problem_output(s->problem, k).info : (pl_reading_info){"", "", "", ""};
 }
 
 double pl_statics_reading(pl_statics *s, const pl_state *state, int i)
@@ -149,7 +152,7 @@ double pl_statics_elastic_rate(pl_statics *s, const pl_state *state, int command
     return pl_problem_rate(s->problem, state, command);
 }
 
-int pl_statics_cable_points(pl_statics *s, const pl_state *state, int actuator, double *point, int room)
+int pl_statics_cable_points(const pl_statics *s, const pl_state *state, int actuator, double *point, int room)
 {
     const pl_actuator *a = &s->robot->actuator[actuator];
     for (int k = 0; k < a->guide_count && k < room; ++k) {

@@ -73,6 +73,8 @@ static void test_shares_load(void **state)
     assert_string_equal(info.quantity, "tension");
     assert_string_equal(info.unit, "N");
     assert_string_equal(pl_statics_reading_info(with.statics, 1).quantity, "length");
+    assert_string_equal(pl_statics_reading_info(with.statics, 2).name, ""); // there is none
+    assert_true(isnan(pl_statics_reading(with.statics, with.state, -1)));
     PL_CHECK_NEAR(got, expected, 2e-4 * fabs(expected)); // the bar is not linear, its strain is 1e-4
     PL_CHECK_NEAR(tension, k * (length - 50), 1e-14);
     PL_CHECK_NEAR(length, 50 - got, 1e-9);
