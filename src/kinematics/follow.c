@@ -29,11 +29,11 @@ static pl_status follow_check(const pl_ik *ik, const double *point, int count, c
     if (!point) {
         return pl_fail(err, PL_BAD_INPUT, "follow: neither points nor a function that sets targets");
     }
-    if (o->objective < 0 || o->objective >= ik->objective_count) {
+    if (o->objective < 0 || o->objective >= ik->goal.objective_count) {
         return pl_fail(err, PL_BAD_INPUT, "follow: objective %d, there are %d", o->objective,
-                       ik->objective_count);
+                       ik->goal.objective_count);
     }
-    const pl_objective_kind kind = ik->objective[o->objective].kind;
+    const pl_objective_kind kind = ik->goal.objective[o->objective].kind;
     if (kind != PL_OBJECTIVE_POSITION && kind != PL_OBJECTIVE_DISTANCE && kind != PL_OBJECTIVE_DIRECTION) {
         return pl_fail(err, PL_BAD_INPUT,
                        "follow: objective %d is a %s, but points need a position, distance or direction",
@@ -50,7 +50,7 @@ static const double *follow_start(follow *f, int i)
         const int s = f->ik->samples.count > 0 ? pl_ik_nearest_sample(f->ik, 0) : -1;
         return s < 0 ? NULL : f->ik->samples.command + (int64_t)s * commands;
     }
-    if (!f->options->extrapolate || f->known < 2 || f->ik->has_jacobian) {
+    if (!f->options->extrapolate || f->known < 2 || f->ik->slope.known) {
         return NULL; // a Jacobian points to the new target at no cost
     }
     for (int k = 0; k < commands; ++k) {
@@ -65,7 +65,7 @@ static double follow_step(const follow *f, const double *command, int *which)
     *which = -1;
     for (int j = 0; f->known > 0 && j < f->ik->n; ++j) {
         const int k = f->ik->variable[j];
-        const double step = fabs(command[k] - f->before[0][k]) / f->ik->span[j];
+        const double step = fabs(command[k] - f->before[0][k]) / f->ik->range.span[j];
         if (step > largest) {
             largest = step;
             *which = k;
@@ -94,9 +94,9 @@ static pl_status follow_waypoint(follow *f, const double *point, int i, pl_follo
     if (status != PL_OK) {
         return status;
     }
-    ik->free_rate = i == 0 && o->free_start;
+    ik->search.free_rate = i == 0 && o->free_start;
     status = pl_ik_solve(ik, follow_start(f, i), &solved, err);
-    ik->free_rate = false;
+    ik->search.free_rate = false;
     if (status != PL_OK) {
         return status;
     }
@@ -121,7 +121,7 @@ static pl_status follow_waypoint(follow *f, const double *point, int i, pl_follo
         report->largest_reached = fmax(report->largest_reached, solved.distance);
     }
     // along the boundary a point that was least stays so: no probing around it again
-    ik->escape = solved.outcome == PL_IK_REACHED;
+    ik->search.escape = solved.outcome == PL_IK_REACHED;
     *go_on = solved.outcome != PL_IK_STOPPED && (!o->record || o->record(o->user, &waypoint));
     return PL_OK;
 }
@@ -150,7 +150,7 @@ pl_status pl_follow(pl_ik *ik, const double *point, int count, const pl_follow_o
         ik->samples = *options->samples;
     }
     ik->options.period = options->period;
-    ik->escape = true;
+    ik->search.escape = true;
     bool go_on = true;
     for (int i = 0; status == PL_OK && go_on && i < count; ++i) {
         status = follow_waypoint(&f, point, i, report, &go_on, err);
@@ -160,7 +160,7 @@ pl_status pl_follow(pl_ik *ik, const double *point, int count, const pl_follow_o
     ik->options.start_limit = starts;
     ik->options.period = period;
     ik->samples = samples;
-    ik->escape = true;
+    ik->search.escape = true;
     pl_free(room);
     const pl_model_costs now = pl_model_get_costs(ik->model);
     report->costs = (pl_model_costs){.fk_calls = now.fk_calls - old.fk_calls,

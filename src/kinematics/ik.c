@@ -86,7 +86,7 @@ static pl_status variables_choose(pl_ik *ik, pl_error *err)
     const pl_ik_options *o = &ik->options;
     for (int i = 0; i < ik->info.command_count; ++i) {
         const pl_command_info *c = &ik->info.command[i];
-        ik->fixed[i] = NAN;
+        ik->range.fixed[i] = NAN;
         if (o->hold && o->hold[i]) {
             continue;
         }
@@ -101,15 +101,15 @@ static pl_status variables_choose(pl_ik *ik, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "ik: command `%s` is bounded by %g and %g", c->name, low, high);
         }
         if (low == high) {
-            ik->fixed[i] = low;
+            ik->range.fixed[i] = low;
             continue;
         }
         const double rate = o->rate && o->rate[i] > 0 ? o->rate[i] : INFINITY;
         ik->variable[ik->n] = i;
-        ik->low[ik->n] = low;
-        ik->high[ik->n] = high;
-        ik->span[ik->n] = high - low;
-        ik->rate[ik->n] = rate / (high - low);
+        ik->range.low[ik->n] = low;
+        ik->range.high[ik->n] = high;
+        ik->range.span[ik->n] = high - low;
+        ik->range.rate[ik->n] = rate / (high - low);
         ++ik->n;
     }
     if (ik->n == 0) {
@@ -150,13 +150,13 @@ static pl_status bounds_take(pl_ik *ik, pl_error *err)
 
 static pl_status objectives_take(pl_ik *ik, const pl_objective *objective, int count, pl_error *err)
 {
-    ik->objective_count = count;
+    ik->goal.objective_count = count;
     for (int i = 0; i < count; ++i) {
         const pl_status status = ik_objective_check(ik, &objective[i], i, err);
         if (status != PL_OK) {
             return status;
         }
-        pl_objective *o = &ik->objective[i];
+        pl_objective *o = &ik->goal.objective[i];
         *o = objective[i];
         if (o->kind != PL_OBJECTIVE_SHAPE && o->kind != PL_OBJECTIVE_CURVATURE) {
             o->point_count = 0;
@@ -165,25 +165,26 @@ static pl_status objectives_take(pl_ik *ik, const pl_objective *objective, int c
                                : o->kind == PL_OBJECTIVE_COMMAND ? ik->info.command_count
                                                                  : 0;
         if (places > 0 && o->place) {
-            ik->place[i] = PL_NEW_ARRAY(double, places);
-            if (!ik->place[i]) {
+            ik->goal.place[i] = PL_NEW_ARRAY(double, places);
+            if (!ik->goal.place[i]) {
                 return pl_fail_memory(err, "ik: places of an objective");
             }
-            memcpy(ik->place[i], o->place, (size_t)places * sizeof(double));
+            memcpy(ik->goal.place[i], o->place, (size_t)places * sizeof(double));
         }
-        o->place = ik->place[i];
-        ik->choosing = ik->choosing || !pl_objective_is_goal(o->kind);
-        ik->widest =
-            o->kind == PL_OBJECTIVE_CURVATURE && o->point_count > ik->widest ? o->point_count : ik->widest;
-        ik->row[i + 1] = ik->row[i] + ik_objective_rows(ik, o);
+        o->place = ik->goal.place[i];
+        ik->goal.choosing = ik->goal.choosing || !pl_objective_is_goal(o->kind);
+        ik->goal.widest = o->kind == PL_OBJECTIVE_CURVATURE && o->point_count > ik->goal.widest
+                              ? o->point_count
+                              : ik->goal.widest;
+        ik->goal.row[i + 1] = ik->goal.row[i] + ik_objective_rows(ik, o);
     }
-    if (ik->choosing && ik->options.method != PL_IK_NEWTON) {
+    if (ik->goal.choosing && ik->options.method != PL_IK_NEWTON) {
         return pl_fail(err, PL_BAD_INPUT,
                        "ik: method %s accepts goals only; for effort, energy and command use newton",
                        method_name[ik->options.method]);
     }
-    ik->rows = ik->row[count] + ik->n;
-    ik->least_motion = ik->choosing ? 0 : ik->options.least_motion; // not both
+    ik->goal.rows = ik->goal.row[count] + ik->n;
+    ik->goal.least_motion = ik->goal.choosing ? 0 : ik->options.least_motion; // not both
     return PL_OK;
 }
 
@@ -192,7 +193,7 @@ static bool place_create(const pl_ik *ik, ik_place *place)
     place->z = PL_NEW_ARRAY(double, ik->n);
     place->y = PL_NEW_ARRAY(double, ik->outputs.count);
     place->R = PL_NEW_ARRAY(double, 9 * ik->info.marker_count);
-    place->r = PL_NEW_ARRAY(double, ik->rows);
+    place->r = PL_NEW_ARRAY(double, ik->goal.rows);
     return place->z && place->y && place->R && place->r;
 }
 
@@ -214,39 +215,41 @@ static bool take(double **where, int64_t count)
 static pl_status ik_room_first(pl_ik *ik, int objectives, pl_error *err)
 {
     const int commands = ik->info.command_count, efforts = ik->options.effort_count;
-    bool ok = take(&ik->low, commands) && take(&ik->high, commands) && take(&ik->span, commands) &&
-              take(&ik->rate, commands) && take(&ik->fixed, commands) && take(&ik->command, commands);
+    bool ok = take(&ik->range.low, commands) && take(&ik->range.high, commands) &&
+              take(&ik->range.span, commands) && take(&ik->range.rate, commands) &&
+              take(&ik->range.fixed, commands) && take(&ik->command, commands);
     ik->variable = PL_NEW_ARRAY(int, commands);
     ik->bound = PL_NEW_ARRAY(ik_bound, efforts);
-    ik->objective = PL_NEW_ARRAY(pl_objective, objectives);
-    ik->place = PL_NEW_ARRAY(double *, objectives);
-    ik->row = PL_NEW_ARRAY(int, objectives + 1);
-    ok = ok && ik->variable && ik->bound && ik->objective && ik->place && ik->row;
+    ik->goal.objective = PL_NEW_ARRAY(pl_objective, objectives);
+    ik->goal.place = PL_NEW_ARRAY(double *, objectives);
+    ik->goal.row = PL_NEW_ARRAY(int, objectives + 1);
+    ok = ok && ik->variable && ik->bound && ik->goal.objective && ik->goal.place && ik->goal.row;
     return ok ? PL_OK : pl_fail_memory(err, "ik");
 }
 
 static pl_status ik_room_second(pl_ik *ik, pl_error *err)
 {
-    const int64_t n = ik->n, rows = ik->rows, bounds = ik->bound_count, outputs = ik->outputs.count;
+    const int64_t n = ik->n, rows = ik->goal.rows, bounds = ik->bound_count, outputs = ik->outputs.count;
     const int64_t square = n * n;
-    bool ok = take(&ik->box_low, n) && take(&ik->box_high, n) && take(&ik->entry, n) &&
-              take(&ik->best_z, n) && take(&ik->bend_z, n) && take(&ik->bend_y, outputs) &&
-              take(&ik->Jy, outputs * n) && take(&ik->J, rows * n) && take(&ik->J_old, rows * n) &&
-              take(&ik->E, bounds * n) && take(&ik->E_old, bounds * n) && take(&ik->S, square) &&
-              take(&ik->H, square) && take(&ik->model_H, square) && take(&ik->g, n) && take(&ik->p, n) &&
-              take(&ik->step, n) && take(&ik->step_low, n) && take(&ik->step_high, n) &&
-              take(&ik->work, square + n + outputs) && take(&ik->eigen, n) &&
-              take(&ik->eigenvector, square) && take(&ik->row_a, 2 * bounds * n) &&
-              take(&ik->row_b, 2 * bounds) && take(&ik->box_multiplier, n) &&
-              take(&ik->row_multiplier, 2 * bounds) && take(&ik->mu_old, 2 * bounds) &&
-              take(&ik->fit, 3 * (int64_t)ik->widest) && take(&ik->fit_gradient, 3 * (int64_t)ik->widest) &&
-              take(&ik->deviation, rows);
-    ik->rate_low = PL_NEW_ARRAY(bool, n);
-    ik->rate_high = PL_NEW_ARRAY(bool, n);
-    ik->active = PL_NEW_ARRAY(pl_ik_active, n + bounds);
+    bool ok = take(&ik->range.now_low, n) && take(&ik->range.now_high, n) && take(&ik->entry, n) &&
+              take(&ik->best_z, n) && take(&ik->slope.bend_z, n) && take(&ik->slope.bend_y, outputs) &&
+              take(&ik->slope.Jy, outputs * n) && take(&ik->local.J, rows * n) &&
+              take(&ik->local.J_old, rows * n) && take(&ik->local.E, bounds * n) &&
+              take(&ik->local.E_old, bounds * n) && take(&ik->local.S, square) &&
+              take(&ik->local.H, square) && take(&ik->local.model_H, square) && take(&ik->local.g, n) &&
+              take(&ik->local.p, n) && take(&ik->local.step, n) && take(&ik->local.step_low, n) &&
+              take(&ik->local.step_high, n) && take(&ik->local.work, square + n + outputs) &&
+              take(&ik->local.eigen, n) && take(&ik->local.eigenvector, square) &&
+              take(&ik->local.row_a, 2 * bounds * n) && take(&ik->local.row_b, 2 * bounds) &&
+              take(&ik->local.box_multiplier, n) && take(&ik->local.row_multiplier, 2 * bounds) &&
+              take(&ik->local.mu_old, 2 * bounds) && take(&ik->goal.fit, 3 * (int64_t)ik->goal.widest) &&
+              take(&ik->goal.fit_gradient, 3 * (int64_t)ik->goal.widest) && take(&ik->goal.deviation, rows);
+    ik->range.by_rate_low = PL_NEW_ARRAY(bool, n);
+    ik->range.by_rate_high = PL_NEW_ARRAY(bool, n);
+    ik->told.active = PL_NEW_ARRAY(pl_ik_active, n + bounds);
     ik->quadratic = ik_quadratic_create((int)n, (int)(2 * bounds));
-    ok = ok && ik->rate_low && ik->rate_high && ik->active && ik->quadratic && place_create(ik, &ik->here) &&
-         place_create(ik, &ik->trial);
+    ok = ok && ik->range.by_rate_low && ik->range.by_rate_high && ik->told.active && ik->quadratic &&
+         place_create(ik, &ik->here) && place_create(ik, &ik->trial);
     return ok ? PL_OK : pl_fail_memory(err, "ik");
 }
 
@@ -268,7 +271,7 @@ pl_status pl_ik_create(pl_model *model, const pl_objective *objective, int objec
     ik->model = model;
     ik->info = pl_model_get_info(model);
     ik->options = *options;
-    ik->escape = true;
+    ik->search.escape = true;
     status = ik_room_first(ik, objective_count, err);
     if (status == PL_OK) {
         status = variables_choose(ik, err);
@@ -302,53 +305,53 @@ void pl_ik_destroy(pl_ik *ik)
     if (!ik) {
         return;
     }
-    for (int i = 0; ik->place && i < ik->objective_count; ++i) {
-        pl_free(ik->place[i]);
+    for (int i = 0; ik->goal.place && i < ik->goal.objective_count; ++i) {
+        pl_free(ik->goal.place[i]);
     }
-    void *const block[] = {ik->low,
-                           ik->high,
-                           ik->span,
-                           ik->rate,
-                           ik->fixed,
+    void *const block[] = {ik->range.low,
+                           ik->range.high,
+                           ik->range.span,
+                           ik->range.rate,
+                           ik->range.fixed,
                            ik->command,
                            ik->variable,
                            ik->bound,
-                           ik->objective,
-                           ik->place,
-                           ik->row,
-                           ik->box_low,
-                           ik->box_high,
+                           ik->goal.objective,
+                           ik->goal.place,
+                           ik->goal.row,
+                           ik->range.now_low,
+                           ik->range.now_high,
                            ik->entry,
                            ik->best_z,
-                           ik->bend_z,
-                           ik->bend_y,
-                           ik->Jy,
-                           ik->J,
-                           ik->J_old,
-                           ik->E,
-                           ik->E_old,
-                           ik->S,
-                           ik->H,
-                           ik->model_H,
-                           ik->g,
-                           ik->p,
-                           ik->step,
-                           ik->step_low,
-                           ik->step_high,
-                           ik->work,
-                           ik->eigen,
-                           ik->eigenvector,
-                           ik->row_a,
-                           ik->row_b,
-                           ik->box_multiplier,
-                           ik->row_multiplier,
-                           ik->mu_old,
-                           ik->fit,
-                           ik->fit_gradient,
-                           ik->deviation,
-                           ik->rate_low,
-                           ik->rate_high,
-                           ik->active};
+                           ik->slope.bend_z,
+                           ik->slope.bend_y,
+                           ik->slope.Jy,
+                           ik->local.J,
+                           ik->local.J_old,
+                           ik->local.E,
+                           ik->local.E_old,
+                           ik->local.S,
+                           ik->local.H,
+                           ik->local.model_H,
+                           ik->local.g,
+                           ik->local.p,
+                           ik->local.step,
+                           ik->local.step_low,
+                           ik->local.step_high,
+                           ik->local.work,
+                           ik->local.eigen,
+                           ik->local.eigenvector,
+                           ik->local.row_a,
+                           ik->local.row_b,
+                           ik->local.box_multiplier,
+                           ik->local.row_multiplier,
+                           ik->local.mu_old,
+                           ik->goal.fit,
+                           ik->goal.fit_gradient,
+                           ik->goal.deviation,
+                           ik->range.by_rate_low,
+                           ik->range.by_rate_high,
+                           ik->told.active};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
@@ -366,10 +369,10 @@ pl_model *pl_ik_model(const pl_ik *ik)
 
 pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err)
 {
-    if (i < 0 || i >= ik->objective_count) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d, there are %d", i, ik->objective_count);
+    if (i < 0 || i >= ik->goal.objective_count) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d, there are %d", i, ik->goal.objective_count);
     }
-    const pl_objective *old = &ik->objective[i];
+    const pl_objective *old = &ik->goal.objective[i];
     pl_objective o = *old;
     switch (o.kind) {
     case PL_OBJECTIVE_ORIENTATION:
@@ -396,41 +399,41 @@ pl_status pl_ik_set_target(pl_ik *ik, int i, const double *target, pl_error *err
     const int64_t places = o.kind == PL_OBJECTIVE_SHAPE     ? 3 * (int64_t)o.point_count
                            : o.kind == PL_OBJECTIVE_COMMAND ? ik->info.command_count
                                                             : 0;
-    if (places > 0 && !ik->place[i]) {
+    if (places > 0 && !ik->goal.place[i]) {
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d (command) was created without a place", i);
     }
     for (int64_t k = 0; k < places; ++k) {
-        ik->place[i][k] = target[k];
+        ik->goal.place[i][k] = target[k];
     }
-    o.place = ik->place[i];
-    ik->objective[i] = o;
+    o.place = ik->goal.place[i];
+    ik->goal.objective[i] = o;
     return PL_OK;
 }
 
 pl_status pl_ik_set_value(pl_ik *ik, int i, double value, pl_error *err)
 {
-    if (i < 0 || i >= ik->objective_count) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d, there are %d", i, ik->objective_count);
+    if (i < 0 || i >= ik->goal.objective_count) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d, there are %d", i, ik->goal.objective_count);
     }
-    pl_objective o = ik->objective[i];
+    pl_objective o = ik->goal.objective[i];
     o.value = value;
     const pl_status status = ik_objective_check(ik, &o, i, err);
     if (status == PL_OK) {
-        ik->objective[i].value = value;
+        ik->goal.objective[i].value = value;
     }
     return status;
 }
 
 pl_status pl_ik_set_weight(pl_ik *ik, int i, double weight, pl_error *err)
 {
-    if (i < 0 || i >= ik->objective_count) {
-        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d, there are %d", i, ik->objective_count);
+    if (i < 0 || i >= ik->goal.objective_count) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: objective %d, there are %d", i, ik->goal.objective_count);
     }
-    pl_objective o = ik->objective[i];
+    pl_objective o = ik->goal.objective[i];
     o.weight = weight;
     const pl_status status = ik_objective_check(ik, &o, i, err);
     if (status == PL_OK) {
-        ik->objective[i].weight = weight;
+        ik->goal.objective[i].weight = weight;
     }
     return status;
 }
@@ -452,10 +455,10 @@ void pl_ik_set_samples(pl_ik *ik, const pl_samples *samples)
 
 double pl_ik_deviation(const pl_ik *ik, int i)
 {
-    return i >= 0 && i < ik->objective_count ? ik_deviation(ik, &ik->here, i) : NAN;
+    return i >= 0 && i < ik->goal.objective_count ? ik_deviation(ik, &ik->here, i) : NAN;
 }
 
 int pl_ik_residual_count(const pl_ik *ik)
 {
-    return ik->row[ik->objective_count];
+    return ik->goal.row[ik->goal.objective_count];
 }

@@ -10,9 +10,9 @@
 
 static bool row_is_goal(const pl_ik *ik, int row)
 {
-    for (int i = 0; i < ik->objective_count; ++i) {
-        if (row < ik->row[i + 1]) {
-            return pl_objective_is_goal(ik->objective[i].kind);
+    for (int i = 0; i < ik->goal.objective_count; ++i) {
+        if (row < ik->goal.row[i + 1]) {
+            return pl_objective_is_goal(ik->goal.objective[i].kind);
         }
     }
     return false; // least motion is not in use here
@@ -22,15 +22,15 @@ static bool row_is_goal(const pl_ik *ik, int row)
 static void choose_add(pl_ik *ik, bool goals, double weight, const double *r)
 {
     const int n = ik->n;
-    for (int i = 0; i < ik->row[ik->objective_count]; ++i) {
+    for (int i = 0; i < ik->goal.row[ik->goal.objective_count]; ++i) {
         if (row_is_goal(ik, i) != goals) {
             continue;
         }
-        const double *row = ik->J + (int64_t)i * n;
+        const double *row = ik->local.J + (int64_t)i * n;
         for (int a = 0; a < n; ++a) {
-            ik->g[a] += weight * row[a] * r[i];
+            ik->local.g[a] += weight * row[a] * r[i];
             for (int b = 0; b < n; ++b) {
-                ik->H[a * n + b] += weight * row[a] * row[b];
+                ik->local.H[a * n + b] += weight * row[a] * row[b];
             }
         }
     }
@@ -39,9 +39,9 @@ static void choose_add(pl_ik *ik, bool goals, double weight, const double *r)
 static double choose_trace(const pl_ik *ik, bool goals)
 {
     double sum = 0;
-    for (int i = 0; i < ik->row[ik->objective_count]; ++i) {
+    for (int i = 0; i < ik->goal.row[ik->goal.objective_count]; ++i) {
         for (int j = 0; row_is_goal(ik, i) == goals && j < ik->n; ++j) {
-            sum += ik->J[(int64_t)i * ik->n + j] * ik->J[(int64_t)i * ik->n + j];
+            sum += ik->local.J[(int64_t)i * ik->n + j] * ik->local.J[(int64_t)i * ik->n + j];
         }
     }
     return sum;
@@ -53,26 +53,26 @@ static double choose_solve(pl_ik *ik, const ik_place *from, double radius, int r
     const int n = ik->n;
     double trace = 0, largest = 0;
     for (int a = 0; a < n; ++a) {
-        trace += ik->H[a * n + a];
+        trace += ik->local.H[a * n + a];
     }
     for (int a = 0; a < n; ++a) {
-        ik->H[a * n + a] += 1e-13 * trace + 1e-300;
-        ik->step_low[a] = fmin(fmax(ik->box_low[a] - from->z[a], -radius), 0);
-        ik->step_high[a] = fmax(fmin(ik->box_high[a] - from->z[a], radius), 0);
+        ik->local.H[a * n + a] += 1e-13 * trace + 1e-300;
+        ik->local.step_low[a] = fmin(fmax(ik->range.now_low[a] - from->z[a], -radius), 0);
+        ik->local.step_high[a] = fmax(fmin(ik->range.now_high[a] - from->z[a], radius), 0);
     }
-    if (!ik_quadratic_step(ik, ik->H, ik->g, rows)) {
+    if (!ik_quadratic_step(ik, ik->local.H, ik->local.g, rows)) {
         return 0;
     }
     for (int a = 0; a < n; ++a) {
-        largest = fmax(largest, fabs(ik->p[a]));
+        largest = fmax(largest, fabs(ik->local.p[a]));
     }
     return largest;
 }
 
 static void choose_clear(pl_ik *ik)
 {
-    memset(ik->H, 0, (size_t)(ik->n * ik->n) * sizeof *ik->H);
-    memset(ik->g, 0, (size_t)ik->n * sizeof *ik->g);
+    memset(ik->local.H, 0, (size_t)(ik->n * ik->n) * sizeof *ik->local.H);
+    memset(ik->local.g, 0, (size_t)ik->n * sizeof *ik->local.g);
 }
 
 // The step and the decrease of the choice it promises.
@@ -83,13 +83,13 @@ static double choose_step(pl_ik *ik, double radius, double *length)
     choose_clear(ik);
     choose_add(ik, true, goals > 0 ? 1e6 * others / goals : 0, ik->here.r);
     choose_add(ik, false, 1, ik->here.r);
-    const int rows = ik_effort_rows(ik, ik->row_a, ik->row_b, true);
+    const int rows = ik_effort_rows(ik, ik->local.row_a, ik->local.row_b, true);
     *length = choose_solve(ik, &ik->here, radius, rows);
     double promised = 0;
-    for (int i = 0; i < ik->row[ik->objective_count]; ++i) {
+    for (int i = 0; i < ik->goal.row[ik->goal.objective_count]; ++i) {
         double Jp = 0;
         for (int j = 0; j < n; ++j) {
-            Jp += ik->J[(int64_t)i * n + j] * ik->p[j];
+            Jp += ik->local.J[(int64_t)i * n + j] * ik->local.p[j];
         }
         promised -= row_is_goal(ik, i) ? 0 : Jp * (ik->here.r[i] + 0.5 * Jp);
     }
@@ -110,10 +110,10 @@ static pl_status choose_correct(pl_ik *ik, bool *solved, pl_error *err)
         choose_add(ik, true, 1, ik->trial.r);
         choose_solve(ik, &ik->trial, 0.25, 0);
         for (int j = 0; j < ik->n; ++j) {
-            const double z = ik->trial.z[j] + ik->p[j];
-            ik->trial.z[j] = fmin(fmax(z, ik->box_low[j]), ik->box_high[j]);
+            const double z = ik->trial.z[j] + ik->local.p[j];
+            ik->trial.z[j] = fmin(fmax(z, ik->range.now_low[j]), ik->range.now_high[j]);
         }
-        ++ik->steps;
+        ++ik->search.steps;
         const pl_status status = ik_go(ik, &ik->trial, solved, err);
         if (status != PL_OK || !*solved) {
             return status;
@@ -139,10 +139,10 @@ pl_status ik_choose(pl_ik *ik, pl_error *err)
             break;
         }
         for (int j = 0; j < ik->n; ++j) {
-            const double z = ik->here.z[j] + ik->p[j];
-            ik->trial.z[j] = fmin(fmax(z, ik->box_low[j]), ik->box_high[j]);
+            const double z = ik->here.z[j] + ik->local.p[j];
+            ik->trial.z[j] = fmin(fmax(z, ik->range.now_low[j]), ik->range.now_high[j]);
         }
-        ++ik->steps;
+        ++ik->search.steps;
         status = ik_go(ik, &ik->trial, &solved, err);
         if (status == PL_OK && solved) {
             status = choose_correct(ik, &solved, err);
@@ -155,8 +155,8 @@ pl_status ik_choose(pl_ik *ik, pl_error *err)
         if (status == PL_OK && good) {
             radius = gained > 0.75 * promised ? fmin(fmax(radius, 2 * length), 1) : radius;
             ik_swap(&ik->here, &ik->trial);
-            ik->fresh = false;
-            ++ik->iterations;
+            ik->slope.fresh = false;
+            ++ik->told.iterations;
             status = pl_model_keep(ik->model, 0, err);
         } else if (status == PL_OK) {
             radius = 0.25 * fmin(radius, length);

@@ -12,7 +12,7 @@
 static void search_point(const pl_ik *ik, const double *from, double h, double *z)
 {
     for (int j = 0; j < ik->n; ++j) {
-        z[j] = fmin(fmax(from[j] - h * ik->g[j], ik->box_low[j]), ik->box_high[j]);
+        z[j] = fmin(fmax(from[j] - h * ik->local.g[j], ik->range.now_low[j]), ik->range.now_high[j]);
     }
 }
 
@@ -36,7 +36,7 @@ static pl_status search_difference(pl_ik *ik, pl_error *err)
             bool solved;
             memcpy(ik->trial.z, ik->here.z, (size_t)ik->n * sizeof *ik->trial.z);
             const double z = ik->here.z[j] + (side ? 1 : -1) * ik->options.difference;
-            at[side] = ik->trial.z[j] = fmin(fmax(z, ik->box_low[j]), ik->box_high[j]);
+            at[side] = ik->trial.z[j] = fmin(fmax(z, ik->range.now_low[j]), ik->range.now_high[j]);
             status = ik_go(ik, &ik->trial, &solved, err);
             value[side] = solved ? 2 * ik->trial.value : 2 * ik->here.value;
             at[side] = solved ? at[side] : ik->here.z[j];
@@ -44,7 +44,7 @@ static pl_status search_difference(pl_ik *ik, pl_error *err)
                 status = pl_model_recall(ik->model, 0, err);
             }
         }
-        ik->g[j] = at[1] > at[0] ? (value[1] - value[0]) / (at[1] - at[0]) : 0;
+        ik->local.g[j] = at[1] > at[0] ? (value[1] - value[0]) / (at[1] - at[0]) : 0;
     }
     return status;
 }
@@ -55,11 +55,11 @@ static pl_status search_exact(pl_ik *ik, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
-    ik_jacobian(ik, &ik->here, ik->J, ik->E);
+    ik_jacobian(ik, &ik->here, ik->local.J, ik->local.E);
     for (int j = 0; j < ik->n; ++j) {
-        ik->g[j] = 0;
-        for (int i = 0; i < ik->rows; ++i) {
-            ik->g[j] += 2 * ik->J[(int64_t)i * ik->n + j] * ik->here.r[i];
+        ik->local.g[j] = 0;
+        for (int i = 0; i < ik->goal.rows; ++i) {
+            ik->local.g[j] += 2 * ik->local.J[(int64_t)i * ik->n + j] * ik->here.r[i];
         }
     }
     return PL_OK;
@@ -73,7 +73,7 @@ static pl_status search_line(pl_ik *ik, double *h, pl_error *err)
     *h = 0;
     pl_status status = search_value(ik, step, &value, err);
     for (int k = 0; status == PL_OK && !(value < start); ++k) {
-        if (k == SHRINKS || ik->interrupted) {
+        if (k == SHRINKS || ik->search.interrupted) {
             return PL_OK;
         }
         step *= ik->options.shrink;
@@ -81,7 +81,7 @@ static pl_status search_line(pl_ik *ik, double *h, pl_error *err)
     }
     best = value;
     *h = step;
-    for (int k = 0; status == PL_OK && k < EXPANSIONS && !ik->interrupted; ++k) {
+    for (int k = 0; status == PL_OK && k < EXPANSIONS && !ik->search.interrupted; ++k) {
         status = search_value(ik, *h + step, &value, err);
         if (!(value < best)) { // `<=` as published would walk on forever once all commands are cut off
             break;
@@ -104,7 +104,7 @@ pl_status ik_gradient_search(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
         if (!ik_go_on(ik, outcome)) {
             return status;
         }
-        ++ik->steps;
+        ++ik->search.steps;
         status = ik->options.method == PL_IK_GRADIENT ? search_difference(ik, err) : search_exact(ik, err);
         if (status == PL_OK) {
             status = search_line(ik, &h, err);
@@ -120,8 +120,8 @@ pl_status ik_gradient_search(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
         }
         if (status == PL_OK && solved) {
             ik_swap(&ik->here, &ik->trial);
-            ik->fresh = ik->has_jacobian = false;
-            ++ik->iterations;
+            ik->slope.fresh = ik->slope.known = false;
+            ++ik->told.iterations;
             status = pl_model_keep(ik->model, 0, err);
         } else if (status == PL_OK) {
             *outcome = PL_IK_STALLED;

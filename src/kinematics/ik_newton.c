@@ -25,7 +25,7 @@ static double largest_of(const double *v, int n)
 static void newton_gradient(const pl_ik *ik, const double *J, const double *r, double *g)
 {
     memset(g, 0, (size_t)ik->n * sizeof *g);
-    for (int i = 0; i < ik->rows; ++i) {
+    for (int i = 0; i < ik->goal.rows; ++i) {
         for (int j = 0; j < ik->n; ++j) {
             g[j] += J[(int64_t)i * ik->n + j] * r[i];
         }
@@ -44,7 +44,7 @@ int ik_effort_rows(pl_ik *ik, double *a, double *b, bool with_margin)
             const double kept = AIM_INSIDE + (with_margin ? bound->margin[side] : 0);
             b[count] = fmax(room - kept, 0); // INFINITY when there is no such bound
             for (int j = 0; j < ik->n; ++j) {
-                a[count * ik->n + j] = sign * ik->E[(int64_t)i * ik->n + j] / bound->scale;
+                a[count * ik->n + j] = sign * ik->local.E[(int64_t)i * ik->n + j] / bound->scale;
             }
             ++count;
         }
@@ -58,13 +58,13 @@ bool ik_quadratic_step(pl_ik *ik, const double *H, const double *g, int rows)
                                           .rows = rows,
                                           .H = H,
                                           .g = g,
-                                          .low = ik->step_low,
-                                          .high = ik->step_high,
-                                          .a = ik->row_a,
-                                          .b = ik->row_b,
-                                          .p = ik->p,
-                                          .box = ik->box_multiplier,
-                                          .multiplier = ik->row_multiplier};
+                                          .low = ik->local.step_low,
+                                          .high = ik->local.step_high,
+                                          .a = ik->local.row_a,
+                                          .b = ik->local.row_b,
+                                          .p = ik->local.p,
+                                          .box = ik->local.box_multiplier,
+                                          .multiplier = ik->local.row_multiplier};
     return ik_quadratic_solve(ik->quadratic, &problem);
 }
 
@@ -72,14 +72,14 @@ bool ik_quadratic_step(pl_ik *ik, const double *H, const double *g, int rows)
 static void newton_matrix(pl_ik *ik)
 {
     const int n = ik->n;
-    double *H = ik->H, trace = 0;
+    double *H = ik->local.H, trace = 0;
     for (int a = 0; a < n; ++a) {
         for (int b = 0; b < n; ++b) {
-            H[a * n + b] = ik->second_order ? ik->S[a * n + b] : 0;
+            H[a * n + b] = ik->local.second_order ? ik->local.S[a * n + b] : 0;
         }
     }
-    for (int i = 0; i < ik->rows; ++i) {
-        const double *row = ik->J + (int64_t)i * n;
+    for (int i = 0; i < ik->goal.rows; ++i) {
+        const double *row = ik->local.J + (int64_t)i * n;
         for (int a = 0; a < n; ++a) {
             for (int b = 0; b < n; ++b) {
                 H[a * n + b] += row[a] * row[b];
@@ -87,12 +87,12 @@ static void newton_matrix(pl_ik *ik)
             trace += row[a] * row[a];
         }
     }
-    memcpy(ik->model_H, H, (size_t)(n * n) * sizeof *H);
+    memcpy(ik->local.model_H, H, (size_t)(n * n) * sizeof *H);
     double shift = 1e-12 * trace + 1e-300;
-    if (ik->second_order) {
-        memcpy(ik->work, H, (size_t)(n * n) * sizeof *H);
-        pl_dense_eigen(n, ik->work, ik->eigen, NULL);
-        shift = fmax(shift, 1e-6 * trace - ik->eigen[0]);
+    if (ik->local.second_order) {
+        memcpy(ik->local.work, H, (size_t)(n * n) * sizeof *H);
+        pl_dense_eigen(n, ik->local.work, ik->local.eigen, NULL);
+        shift = fmax(shift, 1e-6 * trace - ik->local.eigen[0]);
     }
     for (int a = 0; a < n; ++a) {
         H[a * n + a] += shift;
@@ -104,20 +104,20 @@ static double newton_step(pl_ik *ik)
 {
     const int n = ik->n;
     for (int j = 0; j < n; ++j) {
-        ik->step_low[j] = fmin(fmax(ik->box_low[j] - ik->here.z[j], -ik->radius), 0);
-        ik->step_high[j] = fmax(fmin(ik->box_high[j] - ik->here.z[j], ik->radius), 0);
+        ik->local.step_low[j] = fmin(fmax(ik->range.now_low[j] - ik->here.z[j], -ik->search.radius), 0);
+        ik->local.step_high[j] = fmax(fmin(ik->range.now_high[j] - ik->here.z[j], ik->search.radius), 0);
     }
-    const int rows = ik_effort_rows(ik, ik->row_a, ik->row_b, true);
-    if (!ik_quadratic_step(ik, ik->H, ik->g, rows)) {
+    const int rows = ik_effort_rows(ik, ik->local.row_a, ik->local.row_b, true);
+    if (!ik_quadratic_step(ik, ik->local.H, ik->local.g, rows)) {
         return -1;
     }
     double promised = 0;
     for (int a = 0; a < n; ++a) {
         double Hp = 0;
         for (int b = 0; b < n; ++b) {
-            Hp += ik->model_H[a * n + b] * ik->p[b];
+            Hp += ik->local.model_H[a * n + b] * ik->local.p[b];
         }
-        promised -= ik->p[a] * (ik->g[a] + 0.5 * Hp);
+        promised -= ik->local.p[a] * (ik->local.g[a] + 0.5 * Hp);
     }
     return promised;
 }
@@ -129,28 +129,28 @@ static double newton_stationarity(pl_ik *ik)
 {
     const int n = ik->n;
     double norm_J = 0;
-    for (int64_t i = 0; i < (int64_t)ik->rows * n; ++i) {
-        norm_J += ik->J[i] * ik->J[i];
+    for (int64_t i = 0; i < (int64_t)ik->goal.rows * n; ++i) {
+        norm_J += ik->local.J[i] * ik->local.J[i];
     }
     const double scale = sqrt(norm_J) * sqrt(2 * ik->here.value);
-    memset(ik->work, 0, (size_t)(n * n) * sizeof *ik->work);
+    memset(ik->local.work, 0, (size_t)(n * n) * sizeof *ik->local.work);
     for (int j = 0; j < n; ++j) {
-        ik->work[j * n + j] = 1;
-        ik->step[j] = scale > 0 ? ik->g[j] / scale : 0;
-        ik->step_low[j] = fmin(ik->box_low[j] - ik->here.z[j], 0);
-        ik->step_high[j] = fmax(ik->box_high[j] - ik->here.z[j], 0);
+        ik->local.work[j * n + j] = 1;
+        ik->local.step[j] = scale > 0 ? ik->local.g[j] / scale : 0;
+        ik->local.step_low[j] = fmin(ik->range.now_low[j] - ik->here.z[j], 0);
+        ik->local.step_high[j] = fmax(ik->range.now_high[j] - ik->here.z[j], 0);
     }
-    const int rows = ik_effort_rows(ik, ik->row_a, ik->row_b, false);
-    if (!ik_quadratic_step(ik, ik->work, ik->step, rows)) {
+    const int rows = ik_effort_rows(ik, ik->local.row_a, ik->local.row_b, false);
+    if (!ik_quadratic_step(ik, ik->local.work, ik->local.step, rows)) {
         return NAN;
     }
     double length = 0;
     for (int j = 0; j < n; ++j) {
-        length += ik->p[j] * ik->p[j];
-        ik->box_multiplier[j] *= scale;
+        length += ik->local.p[j] * ik->local.p[j];
+        ik->local.box_multiplier[j] *= scale;
     }
     for (int i = 0; i < rows; ++i) {
-        ik->row_multiplier[i] *= scale;
+        ik->local.row_multiplier[i] *= scale;
     }
     return sqrt(length);
 }
@@ -158,22 +158,22 @@ static double newton_stationarity(pl_ik *ik)
 // J and E at `here`, from an exact Jacobian of the outputs when `exact`.
 pl_status ik_linearise(pl_ik *ik, bool exact, pl_error *err)
 {
-    if (exact && !ik->fresh) {
+    if (exact && !ik->slope.fresh) {
         const pl_status status =
-            ik_outputs_differentiate(ik, ik->second_order ? 0 : ik->options.jacobian_tolerance, err);
+            ik_outputs_differentiate(ik, ik->local.second_order ? 0 : ik->options.jacobian_tolerance, err);
         if (status != PL_OK) {
             return status;
         }
     }
-    ik_jacobian(ik, &ik->here, ik->J, ik->E);
-    newton_gradient(ik, ik->J, ik->here.r, ik->g);
+    ik_jacobian(ik, &ik->here, ik->local.J, ik->local.E);
+    newton_gradient(ik, ik->local.J, ik->here.r, ik->local.g);
     return PL_OK;
 }
 
 pl_status ik_certify(pl_ik *ik, pl_error *err)
 {
     const pl_status status = ik_linearise(ik, true, err);
-    ik->gradient = status == PL_OK ? newton_stationarity(ik) : NAN;
+    ik->told.gradient = status == PL_OK ? newton_stationarity(ik) : NAN;
     return status;
 }
 
@@ -181,18 +181,18 @@ pl_status ik_certify(pl_ik *ik, pl_error *err)
 static void newton_curvature(pl_ik *ik, const double *s)
 {
     const int n = ik->n;
-    double *v = ik->work, along = 0, size = 0, length = 0;
+    double *v = ik->local.work, along = 0, size = 0, length = 0;
     for (int j = 0; j < n; ++j) {
         v[j] = 0;
-        for (int i = 0; i < ik->rows; ++i) {
-            v[j] += (ik->J[(int64_t)i * n + j] - ik->J_old[(int64_t)i * n + j]) * ik->here.r[i];
+        for (int i = 0; i < ik->goal.rows; ++i) {
+            v[j] += (ik->local.J[(int64_t)i * n + j] - ik->local.J_old[(int64_t)i * n + j]) * ik->here.r[i];
         }
         for (int i = 0; i < ik->bound_count; ++i) {
-            const double mu = (ik->mu_old[2 * i + 1] - ik->mu_old[2 * i]) / ik->bound[i].scale;
-            v[j] += (ik->E[(int64_t)i * n + j] - ik->E_old[(int64_t)i * n + j]) * mu;
+            const double mu = (ik->local.mu_old[2 * i + 1] - ik->local.mu_old[2 * i]) / ik->bound[i].scale;
+            v[j] += (ik->local.E[(int64_t)i * n + j] - ik->local.E_old[(int64_t)i * n + j]) * mu;
         }
         for (int k = 0; k < n; ++k) {
-            v[j] -= ik->S[j * n + k] * s[k];
+            v[j] -= ik->local.S[j * n + k] * s[k];
         }
     }
     for (int j = 0; j < n; ++j) {
@@ -205,7 +205,7 @@ static void newton_curvature(pl_ik *ik, const double *s)
     }
     for (int a = 0; a < n; ++a) {
         for (int b = 0; b < n; ++b) {
-            ik->S[a * n + b] += v[a] * v[b] / along;
+            ik->local.S[a * n + b] += v[a] * v[b] / along;
         }
     }
 }
@@ -217,20 +217,20 @@ static void newton_curvature(pl_ik *ik, const double *s)
 static void restore_matrix(pl_ik *ik)
 {
     const int n = ik->n;
-    memset(ik->H, 0, (size_t)(n * n) * sizeof *ik->H);
-    memset(ik->g, 0, (size_t)n * sizeof *ik->g);
+    memset(ik->local.H, 0, (size_t)(n * n) * sizeof *ik->local.H);
+    memset(ik->local.g, 0, (size_t)n * sizeof *ik->local.g);
     for (int j = 0; j < n; ++j) {
-        ik->H[j * n + j] = 1e-8;
+        ik->local.H[j * n + j] = 1e-8;
     }
     for (int i = 0; i < ik->bound_count; ++i) {
         const ik_bound *b = &ik->bound[i];
-        const double *E = ik->E + (int64_t)i * n, e = ik->here.y[b->row];
+        const double *E = ik->local.E + (int64_t)i * n, e = ik->here.y[b->row];
         const double over = e > b->high ? e - b->high : e < b->low ? e - b->low : 0;
         const double v = over != 0 ? over / b->scale + copysign(1e-3, over) : 0;
         for (int j = 0; v != 0 && j < n; ++j) {
-            ik->g[j] += E[j] / b->scale * v;
+            ik->local.g[j] += E[j] / b->scale * v;
             for (int k = 0; k < n; ++k) {
-                ik->H[j * n + k] += E[j] * E[k] / (b->scale * b->scale);
+                ik->local.H[j * n + k] += E[j] * E[k] / (b->scale * b->scale);
             }
         }
     }
@@ -241,14 +241,15 @@ static bool restore_step(pl_ik *ik, double radius)
 {
     restore_matrix(ik);
     for (int j = 0; j < ik->n; ++j) {
-        ik->step_low[j] = fmin(fmax(ik->box_low[j] - ik->here.z[j], -radius), 0);
-        ik->step_high[j] = fmax(fmin(ik->box_high[j] - ik->here.z[j], radius), 0);
+        ik->local.step_low[j] = fmin(fmax(ik->range.now_low[j] - ik->here.z[j], -radius), 0);
+        ik->local.step_high[j] = fmax(fmin(ik->range.now_high[j] - ik->here.z[j], radius), 0);
     }
-    if (radius < 1e-6 || !ik_quadratic_step(ik, ik->H, ik->g, 0) || !(largest_of(ik->p, ik->n) > 1e-9)) {
+    if (radius < 1e-6 || !ik_quadratic_step(ik, ik->local.H, ik->local.g, 0) ||
+        !(largest_of(ik->local.p, ik->n) > 1e-9)) {
         return false;
     }
     for (int j = 0; j < ik->n; ++j) {
-        ik->trial.z[j] = ik->here.z[j] + ik->p[j];
+        ik->trial.z[j] = ik->here.z[j] + ik->local.p[j];
     }
     return true;
 }
@@ -264,7 +265,7 @@ static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err
             if (*outcome == PL_IK_LIMIT) {
                 *outcome = PL_IK_INFEASIBLE;
                 snprintf(
-                    ik->message, sizeof ik->message,
+                    ik->told.message, sizeof ik->told.message,
                     "the iteration or time limit was reached before the efforts were within their bounds");
             }
             return PL_OK;
@@ -278,15 +279,15 @@ static pl_status newton_restore(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err
             return PL_OK;
         }
         bool solved;
-        ++ik->steps;
+        ++ik->search.steps;
         status = ik_go(ik, &ik->trial, &solved, err);
         if (status == PL_OK && solved && ik->trial.excess < ik->here.excess) {
             ik_swap(&ik->here, &ik->trial);
-            ik->fresh = false;
+            ik->slope.fresh = false;
             status = pl_model_keep(ik->model, 0, err);
         } else if (status == PL_OK) {
             status = pl_model_recall(ik->model, 0, err);
-            radius = 0.25 * fmin(radius, largest_of(ik->p, ik->n));
+            radius = 0.25 * fmin(radius, largest_of(ik->local.p, ik->n));
         }
     }
     return status;
@@ -303,9 +304,9 @@ static pl_status escape_along(pl_ik *ik, int k, int *probes, bool *left, pl_erro
     for (int sign = -1; status == PL_OK && !*left && sign <= 1; sign += 2) {
         double way = 0;
         for (int j = 0; j < n; ++j) {
-            const double free = ik->box_multiplier[j] != 0 ? 0 : ik->eigenvector[j * n + k];
+            const double free = ik->local.box_multiplier[j] != 0 ? 0 : ik->local.eigenvector[j * n + k];
             const double z = ik->here.z[j] + 0.05 * sign * free;
-            ik->trial.z[j] = fmin(fmax(z, ik->box_low[j]), ik->box_high[j]);
+            ik->trial.z[j] = fmin(fmax(z, ik->range.now_low[j]), ik->range.now_high[j]);
             way = fmax(way, fabs(ik->trial.z[j] - ik->here.z[j]));
         }
         if (way < 0.005) {
@@ -318,7 +319,7 @@ static pl_status escape_along(pl_ik *ik, int k, int *probes, bool *left, pl_erro
             ik->trial.value < ik->here.value * (1 - 1e-6)) {
             *left = true;
             ik_swap(&ik->here, &ik->trial);
-            ik->fresh = ik->has_jacobian = false;
+            ik->slope.fresh = ik->slope.known = false;
             status = pl_model_keep(ik->model, 0, err);
         } else if (status == PL_OK) {
             status = pl_model_recall(ik->model, 0, err);
@@ -330,8 +331,8 @@ static pl_status escape_along(pl_ik *ik, int k, int *probes, bool *left, pl_erro
 // Is an axis more than a right angle off? Exactly opposite is the farthest it can be, and stationary.
 static bool escape_turned_away(const pl_ik *ik)
 {
-    for (int i = 0; i < ik->objective_count; ++i) {
-        if (ik->objective[i].kind == PL_OBJECTIVE_DIRECTION && ik_deviation(ik, &ik->here, i) > 1.41) {
+    for (int i = 0; i < ik->goal.objective_count; ++i) {
+        if (ik->goal.objective[i].kind == PL_OBJECTIVE_DIRECTION && ik_deviation(ik, &ik->here, i) > 1.41) {
             return true;
         }
     }
@@ -348,14 +349,14 @@ static pl_status newton_escape(pl_ik *ik, bool *left, pl_error *err)
     for (int a = 0; a < n; ++a) {
         for (int b = 0; b < n; ++b) {
             double sum = 0;
-            for (int i = 0; i < ik->row[ik->objective_count]; ++i) {
-                sum += ik->J[(int64_t)i * n + a] * ik->J[(int64_t)i * n + b];
+            for (int i = 0; i < ik->goal.row[ik->goal.objective_count]; ++i) {
+                sum += ik->local.J[(int64_t)i * n + a] * ik->local.J[(int64_t)i * n + b];
             }
-            const bool pinned = ik->box_multiplier[a] != 0 || ik->box_multiplier[b] != 0;
-            ik->H[a * n + b] = pinned ? 0 : sum;
+            const bool pinned = ik->local.box_multiplier[a] != 0 || ik->local.box_multiplier[b] != 0;
+            ik->local.H[a * n + b] = pinned ? 0 : sum;
         }
     }
-    pl_dense_eigen(n, ik->H, ik->eigen, ik->eigenvector);
+    pl_dense_eigen(n, ik->local.H, ik->local.eigen, ik->local.eigenvector);
     const bool away = escape_turned_away(ik);
     pl_status status = PL_OK;
     int probes = 0;
@@ -364,7 +365,7 @@ static pl_status newton_escape(pl_ik *ik, bool *left, pl_error *err)
     }
     probes = 0;
     for (int k = 0; status == PL_OK && !*left && k < n && probes < 6; ++k) {
-        if (ik->eigen[k] > 1e-3 * ik->eigen[n - 1]) {
+        if (ik->local.eigen[k] > 1e-3 * ik->local.eigen[n - 1]) {
             break;
         }
         status = escape_along(ik, k, &probes, left, err);
@@ -408,42 +409,43 @@ static void newton_forget_margins(pl_ik *ik)
 
 static void newton_remember(pl_ik *ik)
 {
-    memcpy(ik->J_old, ik->J, (size_t)ik->rows * (size_t)ik->n * sizeof *ik->J);
-    memcpy(ik->E_old, ik->E, (size_t)ik->bound_count * (size_t)ik->n * sizeof *ik->E);
-    memcpy(ik->mu_old, ik->row_multiplier, 2 * (size_t)ik->bound_count * sizeof *ik->mu_old);
+    memcpy(ik->local.J_old, ik->local.J, (size_t)ik->goal.rows * (size_t)ik->n * sizeof *ik->local.J);
+    memcpy(ik->local.E_old, ik->local.E, (size_t)ik->bound_count * (size_t)ik->n * sizeof *ik->local.E);
+    memcpy(ik->local.mu_old, ik->local.row_multiplier,
+           2 * (size_t)ik->bound_count * sizeof *ik->local.mu_old);
 }
 
 // Takes the trial as the new point. In the second-order mode J is made there and S learns from its change.
 static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
 {
-    const double length = largest_of(ik->p, ik->n), before = ik->here.value;
-    memcpy(ik->step, ik->p, (size_t)ik->n * sizeof *ik->p);
+    const double length = largest_of(ik->local.p, ik->n), before = ik->here.value;
+    memcpy(ik->local.step, ik->local.p, (size_t)ik->n * sizeof *ik->local.p);
     ik_swap(&ik->here, &ik->trial);
-    ++ik->iterations;
+    ++ik->told.iterations;
     newton_forget_margins(ik);
     if (ik->here.value < 0.25 * before) {
         // where |r| falls fast the next step is shorter; a longer one would only move idle commands about
-        ik->radius = fmin(ik->radius, length);
+        ik->search.radius = fmin(ik->search.radius, length);
     } else if (ratio > 0.75) {
-        ik->radius = fmin(fmax(ik->radius, 2.5 * length), 1);
+        ik->search.radius = fmin(fmax(ik->search.radius, 2.5 * length), 1);
     } else if (ratio < 0.25) {
-        ik->radius = 0.5 * length;
+        ik->search.radius = 0.5 * length;
     }
-    ik->radius = fmin(ik->radius, ik->reach);
+    ik->search.radius = fmin(ik->search.radius, ik->search.reach);
     pl_status status = pl_model_keep(ik->model, 0, err);
     if (ik->here.value < 0.02 * before) {
-        ik->second_order = false; // |r| falls fast: J^T J says enough
+        ik->local.second_order = false; // |r| falls fast: J^T J says enough
     }
-    if (status == PL_OK && ik->second_order) {
+    if (status == PL_OK && ik->local.second_order) {
         // S = sum r_i r_i'' shrinks with r
         const double size = fmin(1, sqrt(ik->here.value / before));
         for (int i = 0; i < ik->n * ik->n; ++i) {
-            ik->S[i] *= size;
+            ik->local.S[i] *= size;
         }
         newton_remember(ik);
         status = ik_linearise(ik, true, err);
         if (status == PL_OK) {
-            newton_curvature(ik, ik->step);
+            newton_curvature(ik, ik->local.step);
         }
     }
     return status;
@@ -452,28 +454,28 @@ static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
 // The trial did not do: back, and a better Jacobian or a shorter step.
 static pl_status newton_reject(pl_ik *ik, bool bounds_only, pl_error *err)
 {
-    const double length = largest_of(ik->p, ik->n);
-    const bool was_fresh = ik->was_fresh;
+    const double length = largest_of(ik->local.p, ik->n);
+    const bool was_fresh = ik->local.was_fresh;
     pl_status status = pl_model_recall(ik->model, 0, err);
     if (status != PL_OK) {
         return status;
     }
     if (!was_fresh) {
-        ik->fresh = false;
+        ik->slope.fresh = false;
         return ik_linearise(ik, true, err);
     }
-    if (!bounds_only || ++ik->held_back > 3) {
-        ik->radius = 0.25 * fmin(ik->radius, length);
-        ik->held_back = 0;
+    if (!bounds_only || ++ik->search.held_back > 3) {
+        ik->search.radius = 0.25 * fmin(ik->search.radius, length);
+        ik->search.held_back = 0;
     }
     return PL_OK;
 }
 
 static void newton_go_second_order(pl_ik *ik)
 {
-    if (!ik->second_order) {
-        ik->second_order = true;
-        memset(ik->S, 0, (size_t)(ik->n * ik->n) * sizeof *ik->S);
+    if (!ik->local.second_order) {
+        ik->local.second_order = true;
+        memset(ik->local.S, 0, (size_t)(ik->n * ik->n) * sizeof *ik->local.S);
     }
 }
 
@@ -483,10 +485,10 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
 {
     double distance;
     const double error = ik_error(ik, &ik->here, &distance);
-    ik->gradient = newton_stationarity(ik);
+    ik->told.gradient = newton_stationarity(ik);
     *ended = false;
     // below sqrt(noise) values no longer tell steps apart; gradients still do
-    const bool stationary = ik->gradient <= ik->options.stationary;
+    const bool stationary = ik->told.gradient <= ik->options.stationary;
     const bool stuck = no_step || n->flat > 3;
     if (!stationary && !stuck) {
         return PL_OK;
@@ -497,12 +499,12 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
         return PL_OK;
     }
     bool left = false;
-    if (ik->escape && n->escapes < 3) {
+    if (ik->search.escape && n->escapes < 3) {
         ++n->escapes;
         const pl_status status = newton_escape(ik, &left, err);
         if (status != PL_OK || left) {
             n->flat = 0;
-            ik->radius = fmax(ik->radius, 0.1);
+            ik->search.radius = fmax(ik->search.radius, 0.1);
             return status;
         }
         // the probes used the work arrays
@@ -510,10 +512,10 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
         if (again != PL_OK) {
             return again;
         }
-        ik->gradient = newton_stationarity(ik);
+        ik->told.gradient = newton_stationarity(ik);
     }
     *ended = true;
-    *outcome = ik->gradient <= 100 * ik->options.stationary ? PL_IK_NEAREST : PL_IK_STALLED;
+    *outcome = ik->told.gradient <= 100 * ik->options.stationary ? PL_IK_NEAREST : PL_IK_STALLED;
     return PL_OK;
 }
 
@@ -522,34 +524,34 @@ static bool newton_propose(pl_ik *ik, newton_state *n)
 {
     newton_matrix(ik);
     n->promised = newton_step(ik);
-    if (ik->second_order && n->promised > ik->here.value) {
+    if (ik->local.second_order && n->promised > ik->here.value) {
         // no sum of squares falls below 0: S is wrong
-        memset(ik->S, 0, (size_t)(ik->n * ik->n) * sizeof *ik->S);
+        memset(ik->local.S, 0, (size_t)(ik->n * ik->n) * sizeof *ik->local.S);
         newton_matrix(ik);
         n->promised = newton_step(ik);
     }
-    if (ik->bent) {
+    if (ik->slope.bent) {
         ik_outputs_bend(ik, -1); // for one step only: the updates go on from what was seen
     }
-    const bool spent = ik->radius < 1e-9 || ik->failures > FAILURES;
-    return n->promised > 1e-14 * ik->here.value && largest_of(ik->p, ik->n) >= 1e-10 && !spent;
+    const bool spent = ik->search.radius < 1e-9 || ik->search.failures > FAILURES;
+    return n->promised > 1e-14 * ik->here.value && largest_of(ik->local.p, ik->n) >= 1e-10 && !spent;
 }
 
 // A trial whose shape is known: taken, or what follows from it.
 static pl_status newton_weigh(pl_ik *ik, newton_state *n, bool first, pl_error *err)
 {
     const double gained = ik->here.value - ik->trial.value, ratio = gained / n->promised,
-                 length = largest_of(ik->p, ik->n);
+                 length = largest_of(ik->local.p, ik->n);
     pl_log(2, "  ik: value %.6e -> %.6e, promised %.2e, ratio %.3f, step %.2e, radius %.2e%s%s",
-           ik->here.value, ik->trial.value, n->promised, ratio, length, ik->radius,
-           ik->was_fresh ? ", fresh" : "", ik->second_order ? ", second order" : "");
+           ik->here.value, ik->trial.value, n->promised, ratio, length, ik->search.radius,
+           ik->local.was_fresh ? ", fresh" : "", ik->local.second_order ? ", second order" : "");
     if (newton_hold_back(ik)) {
         return newton_reject(ik, true, err);
     }
     const bool noise = n->promised < 1e-6 * ik->here.value && fabs(gained) < 1e-6 * ik->here.value;
     const bool good = ratio > 1e-4 && gained > 0;
     n->flat = noise ? n->flat + 1 : 0;
-    if (!good && !(noise && ik->second_order)) {
+    if (!good && !(noise && ik->local.second_order)) {
         newton_go_second_order(ik);
         return newton_reject(ik, false, err);
     }
@@ -558,51 +560,51 @@ static pl_status newton_weigh(pl_ik *ik, newton_state *n, bool first, pl_error *
     }
     ik_outputs_update(ik, &ik->here, &ik->trial);
     const bool slow = ik->trial.value > 0.25 * ik->here.value;
-    if (slow && ik->was_fresh && length < 0.99 * ik->radius) {
+    if (slow && ik->local.was_fresh && length < 0.99 * ik->search.radius) {
         newton_go_second_order(ik); // a full step with an exact Jacobian gained little: |r| will stay large
     }
-    ik->renew = ik->trial.value > 0.02 * ik->here.value;
+    ik->search.renew = ik->trial.value > 0.02 * ik->here.value;
     return newton_accept(ik, ratio, err);
 }
 
 // One trial: a step, the forward solve, the verdict. `*no_step` when no step is left.
 static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error *err)
 {
-    const bool first = ik->iterations == 0 && ik->steps == 0;
+    const bool first = ik->told.iterations == 0 && ik->search.steps == 0;
     *no_step = !newton_propose(ik, n);
     if (*no_step) {
         return PL_OK;
     }
     for (int j = 0; j < ik->n; ++j) {
-        const double z = ik->here.z[j] + ik->p[j];
-        ik->trial.z[j] = fmin(fmax(z, ik->box_low[j]), ik->box_high[j]);
+        const double z = ik->here.z[j] + ik->local.p[j];
+        ik->trial.z[j] = fmin(fmax(z, ik->range.now_low[j]), ik->range.now_high[j]);
     }
     bool solved;
-    ++ik->steps;
-    ik->was_fresh = ik->fresh;
+    ++ik->search.steps;
+    ik->local.was_fresh = ik->slope.fresh;
     pl_status status = ik_go(ik, &ik->trial, &solved, err);
-    if (status != PL_OK || ik->interrupted) {
+    if (status != PL_OK || ik->search.interrupted) {
         return status == PL_OK ? pl_model_recall(ik->model, 0, err) : status;
     }
     if (solved) {
         return newton_weigh(ik, n, first, err);
     }
     // forward solves that fail are the dearest: no longer steps from now on
-    ik->failures++;
-    ik->reach = 0.5 * largest_of(ik->p, ik->n);
+    ik->search.failures++;
+    ik->search.reach = 0.5 * largest_of(ik->local.p, ik->n);
     status = newton_reject(ik, false, err);
-    ik->radius = fmin(ik->radius, ik->reach);
+    ik->search.radius = fmin(ik->search.radius, ik->search.reach);
     return status;
 }
 
 pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
 {
     newton_state n = {0};
-    ik->radius = 0.5;
-    ik->reach = 1;
-    ik->failures = 0;
-    ik->second_order = ik->renew = false;
-    ik->held_back = 0;
+    ik->search.radius = 0.5;
+    ik->search.reach = 1;
+    ik->search.failures = 0;
+    ik->local.second_order = ik->search.renew = false;
+    ik->search.held_back = 0;
     newton_forget_margins(ik);
     *outcome = PL_IK_STALLED;
     pl_status status = PL_OK;
@@ -622,24 +624,25 @@ pl_status ik_newton(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
         if (!ik_go_on(ik, outcome)) {
             break;
         }
-        if (ik->has_jacobian && !ik->fresh && !ik->renew && ik->steps == 0 && ik->bend_scale > 0) {
+        if (ik->slope.known && !ik->slope.fresh && !ik->search.renew && ik->search.steps == 0 &&
+            ik->slope.bend_scale > 0) {
             ik_outputs_bend(ik, 1);
         }
-        status = ik_linearise(ik, !ik->has_jacobian || ik->renew, err);
-        ik->renew = false;
-        if (status == PL_OK && ik->fresh) {
+        status = ik_linearise(ik, !ik->slope.known || ik->search.renew, err);
+        ik->search.renew = false;
+        if (status == PL_OK && ik->slope.fresh) {
             status = newton_judge(ik, &n, false, &ended, outcome, err);
         }
         if (status != PL_OK || ended) {
             break;
         }
-        if (!ik->has_jacobian) {
+        if (!ik->slope.known) {
             continue; // left a stationary point
         }
         bool no_step = false;
         status = newton_try(ik, &n, &no_step, err);
-        if (status == PL_OK && no_step && !ik->fresh) {
-            ik->renew = true;
+        if (status == PL_OK && no_step && !ik->slope.fresh) {
+            ik->search.renew = true;
         } else if (status == PL_OK && no_step) {
             status = newton_judge(ik, &n, true, &ended, outcome, err);
         }

@@ -243,7 +243,7 @@ void ik_objective_reads(const pl_objective *o, ik_outputs *outputs)
 // J's row += factor * output's row
 static void row_add(const pl_ik *ik, double *row, double factor, int output)
 {
-    const double *from = ik->Jy + (int64_t)output * ik->n;
+    const double *from = ik->slope.Jy + (int64_t)output * ik->n;
     for (int j = 0; j < ik->n; ++j) {
         row[j] += factor * from[j];
     }
@@ -386,12 +386,13 @@ static void deviation_curvature(const pl_ik *ik, const ik_place *at, const pl_ob
                                 double *J)
 {
     for (int32_t k = 0; k < o->point_count; ++k) {
-        memcpy(ik->fit + 3 * (int64_t)k, at->y + ik->outputs.point[o->point[k]], 3 * sizeof *ik->fit);
+        memcpy(ik->goal.fit + 3 * (int64_t)k, at->y + ik->outputs.point[o->point[k]],
+               3 * sizeof *ik->goal.fit);
     }
     const double *axis = pl_norm3(o->axis) > 0 ? o->axis : NULL;
-    d[0] = pl_fit_curvature(ik->fit, o->point_count, axis, J ? ik->fit_gradient : NULL) - o->value;
+    d[0] = pl_fit_curvature(ik->goal.fit, o->point_count, axis, J ? ik->goal.fit_gradient : NULL) - o->value;
     for (int32_t k = 0; J && k < o->point_count; ++k) {
-        row_add3(ik, J, ik->fit_gradient + 3 * (int64_t)k, ik->outputs.point[o->point[k]]);
+        row_add3(ik, J, ik->goal.fit_gradient + 3 * (int64_t)k, ik->outputs.point[o->point[k]]);
     }
 }
 
@@ -408,7 +409,8 @@ static void deviation_energy(const pl_ik *ik, const ik_place *at, double *d, dou
 static void deviation_command(const pl_ik *ik, const ik_place *at, const double *place, double *d, double *J)
 {
     for (int j = 0; j < ik->n; ++j) {
-        const double to = place ? (place[ik->variable[j]] - ik->low[j]) / ik->span[j] : ik->entry[j];
+        const double to =
+            place ? (place[ik->variable[j]] - ik->range.low[j]) / ik->range.span[j] : ik->entry[j];
         d[j] = at->z[j] - to;
         if (J) {
             J[(int64_t)j * ik->n + j] = 1;
@@ -419,8 +421,8 @@ static void deviation_command(const pl_ik *ik, const ik_place *at, const double 
 // Deviations of objective i, not weighted; J's rows must be 0 before.
 static void objective_deviations(const pl_ik *ik, const ik_place *at, int i, double *d, double *J)
 {
-    const pl_objective *o = &ik->objective[i];
-    memset(d, 0, (size_t)(ik->row[i + 1] - ik->row[i]) * sizeof *d);
+    const pl_objective *o = &ik->goal.objective[i];
+    memset(d, 0, (size_t)(ik->goal.row[i + 1] - ik->goal.row[i]) * sizeof *d);
     switch (o->kind) {
     case PL_OBJECTIVE_POSITION:
         deviation_position(ik, at, o, d, J);
@@ -438,7 +440,7 @@ static void objective_deviations(const pl_ik *ik, const ik_place *at, int i, dou
         deviation_orthogonal(ik, at, o, d, J);
         break;
     case PL_OBJECTIVE_SHAPE:
-        deviation_shape(ik, at, o, ik->place[i], d, J);
+        deviation_shape(ik, at, o, ik->goal.place[i], d, J);
         break;
     case PL_OBJECTIVE_CURVATURE:
         deviation_curvature(ik, at, o, d, J);
@@ -447,7 +449,7 @@ static void objective_deviations(const pl_ik *ik, const ik_place *at, int i, dou
         deviation_energy(ik, at, d, J);
         break;
     case PL_OBJECTIVE_COMMAND:
-        deviation_command(ik, at, ik->place[i], d, J);
+        deviation_command(ik, at, ik->goal.place[i], d, J);
         break;
     default: {
         const bool sensor = o->kind == PL_OBJECTIVE_SENSOR;
@@ -469,21 +471,23 @@ static double bound_excess(const ik_bound *b, double effort)
 
 void ik_evaluate(pl_ik *ik, ik_place *place)
 {
-    for (int i = 0; i < ik->objective_count; ++i) {
-        double *d = place->r + ik->row[i];
+    for (int i = 0; i < ik->goal.objective_count; ++i) {
+        double *d = place->r + ik->goal.row[i];
         objective_deviations(ik, place, i, d, NULL);
-        for (int k = 0; k < ik->row[i + 1] - ik->row[i]; ++k) {
-            d[k] *= ik->objective[i].weight;
+        for (int k = 0; k < ik->goal.row[i + 1] - ik->goal.row[i]; ++k) {
+            d[k] *= ik->goal.objective[i].weight;
         }
     }
     for (int j = 0; j < ik->n; ++j) {
-        place->r[ik->row[ik->objective_count] + j] = ik->least_motion * (place->z[j] - ik->entry[j]);
+        place->r[ik->goal.row[ik->goal.objective_count] + j] =
+            ik->goal.least_motion * (place->z[j] - ik->entry[j]);
     }
     place->value = place->choice = 0;
-    for (int i = 0; i <= ik->objective_count; ++i) {
-        const bool goal = i == ik->objective_count || pl_objective_is_goal(ik->objective[i].kind);
+    for (int i = 0; i <= ik->goal.objective_count; ++i) {
+        const bool goal = i == ik->goal.objective_count || pl_objective_is_goal(ik->goal.objective[i].kind);
         double *sum = goal ? &place->value : &place->choice;
-        for (int k = ik->row[i]; k < (i < ik->objective_count ? ik->row[i + 1] : ik->rows); ++k) {
+        for (int k = ik->goal.row[i];
+             k < (i < ik->goal.objective_count ? ik->goal.row[i + 1] : ik->goal.rows); ++k) {
             *sum += 0.5 * place->r[k] * place->r[k];
         }
     }
@@ -495,33 +499,34 @@ void ik_evaluate(pl_ik *ik, ik_place *place)
 
 void ik_jacobian(pl_ik *ik, const ik_place *place, double *J, double *E)
 {
-    memset(J, 0, (size_t)ik->rows * (size_t)ik->n * sizeof *J);
-    for (int i = 0; i < ik->objective_count; ++i) {
-        double *rows = J + (int64_t)ik->row[i] * ik->n;
-        if (!ik->choose && !pl_objective_is_goal(ik->objective[i].kind)) {
+    memset(J, 0, (size_t)ik->goal.rows * (size_t)ik->n * sizeof *J);
+    for (int i = 0; i < ik->goal.objective_count; ++i) {
+        double *rows = J + (int64_t)ik->goal.row[i] * ik->n;
+        if (!ik->goal.choose && !pl_objective_is_goal(ik->goal.objective[i].kind)) {
             continue;
         }
-        const int64_t count = (int64_t)(ik->row[i + 1] - ik->row[i]) * ik->n;
-        objective_deviations(ik, place, i, ik->deviation, rows);
+        const int64_t count = (int64_t)(ik->goal.row[i + 1] - ik->goal.row[i]) * ik->n;
+        objective_deviations(ik, place, i, ik->goal.deviation, rows);
         for (int64_t k = 0; k < count; ++k) {
-            rows[k] *= ik->objective[i].weight;
+            rows[k] *= ik->goal.objective[i].weight;
         }
     }
     for (int j = 0; j < ik->n; ++j) {
-        J[(int64_t)(ik->row[ik->objective_count] + j) * ik->n + j] = ik->least_motion;
+        J[(int64_t)(ik->goal.row[ik->goal.objective_count] + j) * ik->n + j] = ik->goal.least_motion;
     }
     for (int i = 0; i < ik->bound_count; ++i) {
-        memcpy(E + (int64_t)i * ik->n, ik->Jy + (int64_t)ik->bound[i].row * ik->n, (size_t)ik->n * sizeof *E);
+        memcpy(E + (int64_t)i * ik->n, ik->slope.Jy + (int64_t)ik->bound[i].row * ik->n,
+               (size_t)ik->n * sizeof *E);
     }
 }
 
 double ik_deviation(const pl_ik *ik, const ik_place *place, int i)
 {
     double sum = 0;
-    for (int k = ik->row[i]; k < ik->row[i + 1]; ++k) {
+    for (int k = ik->goal.row[i]; k < ik->goal.row[i + 1]; ++k) {
         sum += place->r[k] * place->r[k];
     }
-    return sqrt(sum) / ik->objective[i].weight;
+    return sqrt(sum) / ik->goal.objective[i].weight;
 }
 
 static double objective_tolerance(const pl_ik *ik, const pl_objective *o)
@@ -552,8 +557,8 @@ double ik_error(const pl_ik *ik, const ik_place *place, double *distance)
 {
     double error = 0;
     *distance = 0;
-    for (int i = 0; i < ik->objective_count; ++i) {
-        const pl_objective *o = &ik->objective[i];
+    for (int i = 0; i < ik->goal.objective_count; ++i) {
+        const pl_objective *o = &ik->goal.objective[i];
         if (!pl_objective_is_goal(o->kind)) {
             continue;
         }
@@ -587,20 +592,20 @@ void ik_off_text(const pl_ik *ik, int digits, char *text, size_t room)
 {
     int worst = -1;
     double most = -1, distance;
-    for (int i = 0; i < ik->objective_count; ++i) {
-        const pl_objective *o = &ik->objective[i];
+    for (int i = 0; i < ik->goal.objective_count; ++i) {
+        const pl_objective *o = &ik->goal.objective[i];
         const double error = ik_deviation(ik, &ik->here, i) / objective_tolerance(ik, o);
         if (pl_objective_is_goal(o->kind) && error > most) {
             most = error;
             worst = i;
         }
     }
-    if (worst < 0 || objective_is_length(ik->objective[worst].kind)) {
+    if (worst < 0 || objective_is_length(ik->goal.objective[worst].kind)) {
         ik_error(ik, &ik->here, &distance);
         snprintf(text, room, "%.*g mm off", digits, distance);
         return;
     }
-    const pl_objective *o = &ik->objective[worst];
+    const pl_objective *o = &ik->goal.objective[worst];
     const char *of = objective_has_marker(o->kind)    ? ik->info.marker_name[o->index]
                      : o->kind == PL_OBJECTIVE_SENSOR ? ik->info.sensor_name[o->index]
                                                       : NULL;

@@ -34,8 +34,8 @@ pl_status ik_outputs_create(pl_ik *ik, pl_error *err)
     o->sensor = outputs_list(info->sensor_count);
     o->effort = outputs_list(info->actuator_count);
     bool points = false;
-    for (int i = 0; i < ik->objective_count; ++i) {
-        points = points || ik->objective[i].point_count > 0;
+    for (int i = 0; i < ik->goal.objective_count; ++i) {
+        points = points || ik->goal.objective[i].point_count > 0;
     }
     if (points) {
         o->point = PL_NEW_ARRAY(int32_t, info->point_count);
@@ -46,8 +46,8 @@ pl_status ik_outputs_create(pl_ik *ik, pl_error *err)
     if (!o->marker || !o->rotation || !o->sensor || !o->effort || (points && !o->point)) {
         return pl_fail_memory(err, "ik: outputs");
     }
-    for (int i = 0; i < ik->objective_count; ++i) {
-        ik_objective_reads(&ik->objective[i], o);
+    for (int i = 0; i < ik->goal.objective_count; ++i) {
+        ik_objective_reads(&ik->goal.objective[i], o);
     }
     for (int i = 0; i < ik->bound_count; ++i) {
         o->effort[ik->bound[i].actuator] = 0;
@@ -131,8 +131,8 @@ static void outputs_take(pl_ik *ik, int at, const double *from, int rows)
 {
     for (int i = 0; i < rows; ++i) {
         for (int j = 0; j < ik->n; ++j) {
-            ik->Jy[(at + i) * (int64_t)ik->n + j] =
-                from[(int64_t)i * ik->info.command_count + ik->variable[j]] * ik->span[j];
+            ik->slope.Jy[(at + i) * (int64_t)ik->n + j] =
+                from[(int64_t)i * ik->info.command_count + ik->variable[j]] * ik->range.span[j];
         }
     }
 }
@@ -174,7 +174,7 @@ pl_status ik_outputs_differentiate(pl_ik *ik, double tolerance, pl_error *err)
             outputs_take(ik, o->point[v], d.point + 3 * v * columns, 3);
         }
     }
-    ik->has_jacobian = ik->fresh = true;
+    ik->slope.known = ik->slope.fresh = true;
     return PL_OK;
 }
 
@@ -200,7 +200,7 @@ static double outputs_miss(const pl_ik *ik, const ik_place *from, const ik_place
     }
     for (int i = 0; i < o->count; ++i) {
         for (int j = 0; j < ik->n; ++j) {
-            miss[i] -= ik->Jy[(int64_t)i * ik->n + j] * dz[j];
+            miss[i] -= ik->slope.Jy[(int64_t)i * ik->n + j] * dz[j];
         }
     }
     return length;
@@ -211,7 +211,7 @@ static void outputs_add(pl_ik *ik, const double *miss, const double *dz, double 
 {
     for (int i = 0; i < ik->outputs.count; ++i) {
         for (int j = 0; j < ik->n; ++j) {
-            ik->Jy[(int64_t)i * ik->n + j] += factor * miss[i] * dz[j];
+            ik->slope.Jy[(int64_t)i * ik->n + j] += factor * miss[i] * dz[j];
         }
     }
 }
@@ -219,14 +219,14 @@ static void outputs_add(pl_ik *ik, const double *miss, const double *dz, double 
 // Jy += (dy - Jy dz) dz^T / |dz|^2
 void ik_outputs_update(pl_ik *ik, const ik_place *from, const ik_place *to)
 {
-    double *dz = ik->work, *miss = ik->work + ik->n;
-    if (!ik->has_jacobian) {
+    double *dz = ik->local.work, *miss = ik->local.work + ik->n;
+    if (!ik->slope.known) {
         return;
     }
     const double length = outputs_miss(ik, from, to, dz, miss);
     if (length > 0) {
         outputs_add(ik, miss, dz, 1 / length);
-        ik->fresh = false;
+        ik->slope.fresh = false;
     }
 }
 
@@ -235,12 +235,12 @@ void ik_outputs_update(pl_ik *ik, const ik_place *from, const ik_place *to)
 // was that at the start of the step).
 void ik_outputs_note_bend(pl_ik *ik, const ik_place *from, const ik_place *to)
 {
-    const double length = outputs_miss(ik, from, to, ik->bend_z, ik->bend_y);
-    ik->bend_scale = length > 0 && ik->has_jacobian ? (ik->was_fresh ? 2 : 1) / length : 0;
+    const double length = outputs_miss(ik, from, to, ik->slope.bend_z, ik->slope.bend_y);
+    ik->slope.bend_scale = length > 0 && ik->slope.known ? (ik->local.was_fresh ? 2 : 1) / length : 0;
 }
 
 void ik_outputs_bend(pl_ik *ik, double sign)
 {
-    outputs_add(ik, ik->bend_y, ik->bend_z, sign * ik->bend_scale);
-    ik->bent = sign > 0;
+    outputs_add(ik, ik->slope.bend_y, ik->slope.bend_z, sign * ik->slope.bend_scale);
+    ik->slope.bent = sign > 0;
 }

@@ -8,9 +8,9 @@ static void solve_read_commands(const pl_ik *ik, double *z)
     const pl_model_answer a = pl_model_get_answer(ik->model);
     for (int j = 0; j < ik->n; ++j) {
         const int i = ik->variable[j];
-        const double rest = fmin(fmax(ik->info.command[i].rest, ik->low[j]), ik->high[j]);
+        const double rest = fmin(fmax(ik->info.command[i].rest, ik->range.low[j]), ik->range.high[j]);
         const double c = isnan(a.command[i]) ? rest : a.command[i];
-        z[j] = (c - ik->low[j]) / ik->span[j];
+        z[j] = (c - ik->range.low[j]) / ik->range.span[j];
     }
 }
 
@@ -18,13 +18,13 @@ static void solve_read_commands(const pl_ik *ik, double *z)
 static bool solve_box(pl_ik *ik)
 {
     for (int j = 0; j < ik->n; ++j) {
-        const double way = ik->free_rate ? INFINITY : ik->rate[j] * ik->options.period;
-        ik->rate_low[j] = ik->entry[j] - way > 0;
-        ik->rate_high[j] = ik->entry[j] + way < 1;
-        ik->box_low[j] = ik->rate_low[j] ? ik->entry[j] - way : 0;
-        ik->box_high[j] = ik->rate_high[j] ? ik->entry[j] + way : 1;
-        if (ik->box_low[j] > ik->box_high[j]) {
-            snprintf(ik->message, sizeof ik->message,
+        const double way = ik->search.free_rate ? INFINITY : ik->range.rate[j] * ik->options.period;
+        ik->range.by_rate_low[j] = ik->entry[j] - way > 0;
+        ik->range.by_rate_high[j] = ik->entry[j] + way < 1;
+        ik->range.now_low[j] = ik->range.by_rate_low[j] ? ik->entry[j] - way : 0;
+        ik->range.now_high[j] = ik->range.by_rate_high[j] ? ik->entry[j] + way : 1;
+        if (ik->range.now_low[j] > ik->range.now_high[j]) {
+            snprintf(ik->told.message, sizeof ik->told.message,
                      "command `%s` is outside its bounds by more than its rate allows to correct",
                      ik->info.command[ik->variable[j]].name);
             return false;
@@ -50,16 +50,16 @@ static pl_status solve_begin(pl_ik *ik, const double *start, bool *solved, pl_er
     double far = 0;
     for (int j = 0; j < ik->n; ++j) {
         const double c = start ? start[ik->variable[j]] : NAN;
-        const double z = isnan(c) ? ik->entry[j] : (c - ik->low[j]) / ik->span[j];
-        const double cut = fmin(fmax(z, ik->box_low[j]), ik->box_high[j]);
+        const double z = isnan(c) ? ik->entry[j] : (c - ik->range.low[j]) / ik->range.span[j];
+        const double cut = fmin(fmax(z, ik->range.now_low[j]), ik->range.now_high[j]);
         far = fmax(far, fabs(cut - ik->here.z[j]));
         ik->here.z[j] = cut;
     }
     // a Jacobian of far away says nothing here
-    ik->has_jacobian = ik->has_jacobian && far < 0.2;
-    ik->bend_scale = ik->has_jacobian ? ik->bend_scale : 0;
-    ik->bent = false;
-    ik->fresh = false;
+    ik->slope.known = ik->slope.known && far < 0.2;
+    ik->slope.bend_scale = ik->slope.known ? ik->slope.bend_scale : 0;
+    ik->slope.bent = false;
+    ik->slope.fresh = false;
     ik_command(ik, ik->here.z, ik->command);
     pl_status status = PL_OK;
     if (solve_stands(ik, ik->command)) {
@@ -78,11 +78,11 @@ static pl_status solve_run(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
         return ik_gradient_search(ik, outcome, err);
     }
     pl_status status = ik_newton(ik, outcome, err);
-    if (status == PL_OK && *outcome == PL_IK_REACHED && ik->choosing) {
-        ik->choose = true;
+    if (status == PL_OK && *outcome == PL_IK_REACHED && ik->goal.choosing) {
+        ik->goal.choose = true;
         status = ik_choose(ik, err);
-        ik->choose = false;
-        *outcome = ik->interrupted ? PL_IK_STOPPED : *outcome;
+        ik->goal.choose = false;
+        *outcome = ik->search.interrupted ? PL_IK_STOPPED : *outcome;
     }
     return status;
 }
@@ -93,8 +93,8 @@ static double sample_distance(const pl_ik *ik, int sample, bool *known)
 {
     double sum = 0;
     *known = false;
-    for (int i = 0; i < ik->objective_count; ++i) {
-        const pl_objective *o = &ik->objective[i];
+    for (int i = 0; i < ik->goal.objective_count; ++i) {
+        const pl_objective *o = &ik->goal.objective[i];
         if (o->kind != PL_OBJECTIVE_POSITION && o->kind != PL_OBJECTIVE_DISTANCE) {
             continue;
         }
@@ -156,7 +156,7 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
     bool moved = false;
     for (int k = 0; status == PL_OK && k < ik->options.start_limit && *outcome != PL_IK_REACHED; ++k) {
         pl_ik_outcome limit, now = PL_IK_FORWARD;
-        ik->steps = 0;
+        ik->search.steps = 0;
         if (!ik_go_on(ik, &limit)) {
             break;
         }
@@ -186,7 +186,7 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
         memcpy(ik->here.z, ik->best_z, (size_t)ik->n * sizeof *ik->best_z);
         ik_outputs_read(ik, &ik->here);
         ik_evaluate(ik, &ik->here);
-        ik->fresh = ik->has_jacobian = false;
+        ik->slope.fresh = ik->slope.known = false;
     }
     return status;
 }
@@ -195,28 +195,30 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
 
 static void active_add(pl_ik *ik, pl_ik_active active)
 {
-    ik->active[ik->active_count++] = active;
+    ik->told.active[ik->told.active_count++] = active;
 }
 
 static void solve_list_active(pl_ik *ik, bool certified)
 {
-    ik->active_count = 0;
+    ik->told.active_count = 0;
     for (int j = 0; j < ik->n; ++j) {
-        const bool low = ik->here.z[j] <= ik->box_low[j] + 1e-9,
-                   high = ik->here.z[j] >= ik->box_high[j] - 1e-9;
+        const bool low = ik->here.z[j] <= ik->range.now_low[j] + 1e-9,
+                   high = ik->here.z[j] >= ik->range.now_high[j] - 1e-9;
         if (!low && !high) {
             continue;
         }
-        const double multiplier = certified ? ik->box_multiplier[j] : 0;
+        const double multiplier = certified ? ik->local.box_multiplier[j] : 0;
         const bool upper = high && !(low && multiplier < 0);
         active_add(
-            ik, (pl_ik_active){.kind = (upper ? ik->rate_high[j] : ik->rate_low[j]) ? PL_BOUND_RATE
-                                                                                    : PL_BOUND_COMMAND,
+            ik, (pl_ik_active){.kind = (upper ? ik->range.by_rate_high[j] : ik->range.by_rate_low[j])
+                                           ? PL_BOUND_RATE
+                                           : PL_BOUND_COMMAND,
                                .index = ik->variable[j],
                                .name = ik->info.command[ik->variable[j]].name,
                                .upper = upper,
-                               .value = ik->low[j] + ik->span[j] * (upper ? ik->box_high[j] : ik->box_low[j]),
-                               .multiplier = fmax(upper ? multiplier : -multiplier, 0) / ik->span[j]});
+                               .value = ik->range.low[j] + ik->range.span[j] * (upper ? ik->range.now_high[j]
+                                                                                      : ik->range.now_low[j]),
+                               .multiplier = fmax(upper ? multiplier : -multiplier, 0) / ik->range.span[j]});
     }
     for (int i = 0; i < ik->bound_count; ++i) {
         const ik_bound *b = &ik->bound[i];
@@ -225,24 +227,25 @@ static void solve_list_active(pl_ik *ik, bool certified)
         if (!upper && !lower) {
             continue;
         }
-        active_add(
-            ik, (pl_ik_active){.kind = PL_BOUND_EFFORT,
-                               .index = b->actuator,
-                               .name = ik->info.actuator[b->actuator].name,
-                               .upper = upper,
-                               .value = upper ? b->high : b->low,
-                               .multiplier = certified ? ik->row_multiplier[2 * i + upper] / b->scale : 0});
+        active_add(ik, (pl_ik_active){
+                           .kind = PL_BOUND_EFFORT,
+                           .index = b->actuator,
+                           .name = ik->info.actuator[b->actuator].name,
+                           .upper = upper,
+                           .value = upper ? b->high : b->low,
+                           .multiplier = certified ? ik->local.row_multiplier[2 * i + upper] / b->scale : 0});
     }
 }
 
 static void solve_message(pl_ik *ik, pl_ik_report *report)
 {
     char bounds[120] = "";
-    for (int i = 0; i < ik->active_count; ++i) {
+    for (int i = 0; i < ik->told.active_count; ++i) {
         static const char *const kind[] = {"command", "rate of", "effort of"};
         const size_t at = strlen(bounds);
         snprintf(bounds + at, sizeof bounds - at, "%s%s `%s` at its %s", i ? ", " : "; ",
-                 kind[ik->active[i].kind], ik->active[i].name, ik->active[i].upper ? "upper" : "lower");
+                 kind[ik->told.active[i].kind], ik->told.active[i].name,
+                 ik->told.active[i].upper ? "upper" : "lower");
     }
     char off[120], *text = report->message;
     const size_t room = sizeof report->message;
@@ -264,8 +267,8 @@ static void solve_message(pl_ik *ik, pl_ik_report *report)
         break;
     case PL_IK_INFEASIBLE:
         snprintf(text, room, "%s",
-                 ik->message[0] ? ik->message
-                                : "no command was found that keeps the efforts within their bounds");
+                 ik->told.message[0] ? ik->told.message
+                                     : "no command was found that keeps the efforts within their bounds");
         break;
     case PL_IK_FORWARD:
         snprintf(text, room, "the shape at the start cannot be computed");
@@ -278,29 +281,29 @@ static void solve_message(pl_ik *ik, pl_ik_report *report)
 
 static void solve_report(pl_ik *ik, pl_ik_outcome outcome, int starts, pl_ik_report *report)
 {
-    const bool certified = isfinite(ik->gradient);
-    const pl_model_costs now = pl_model_get_costs(ik->model), *old = &ik->costs_before;
+    const bool certified = isfinite(ik->told.gradient);
+    const pl_model_costs now = pl_model_get_costs(ik->model), *old = &ik->told.costs_before;
     const pl_model_answer a = pl_model_get_answer(ik->model);
     memcpy(ik->command, a.command, (size_t)ik->info.command_count * sizeof *ik->command);
     *report = (pl_ik_report){.outcome = outcome,
                              .command = ik->command,
                              .objective = ik->here.value,
-                             .gradient = ik->gradient,
-                             .iterations = ik->iterations,
+                             .gradient = ik->told.gradient,
+                             .iterations = ik->told.iterations,
                              .starts = starts,
-                             .seconds = pl_seconds() - ik->started,
+                             .seconds = pl_seconds() - ik->told.started,
                              .costs = {.fk_calls = now.fk_calls - old->fk_calls,
                                        .derivative_calls = now.derivative_calls - old->derivative_calls,
                                        .iterations = now.iterations - old->iterations,
                                        .factorizations = now.factorizations - old->factorizations,
                                        .solves = now.solves - old->solves}};
     report->error = ik_error(ik, &ik->here, &report->distance);
-    ik->active_count = 0;
+    ik->told.active_count = 0;
     if (outcome != PL_IK_FORWARD) {
         solve_list_active(ik, certified);
     }
-    report->active = ik->active;
-    report->active_count = ik->active_count;
+    report->active = ik->told.active;
+    report->active_count = ik->told.active_count;
     solve_message(ik, report);
 }
 
@@ -308,12 +311,12 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
 {
     pl_ik_outcome outcome = PL_IK_FORWARD;
     int starts = 1;
-    ik->started = pl_seconds();
-    ik->costs_before = pl_model_get_costs(ik->model);
-    ik->iterations = ik->steps = 0;
-    ik->interrupted = false;
-    ik->gradient = NAN;
-    ik->message[0] = 0;
+    ik->told.started = pl_seconds();
+    ik->told.costs_before = pl_model_get_costs(ik->model);
+    ik->told.iterations = ik->search.steps = 0;
+    ik->search.interrupted = false;
+    ik->told.gradient = NAN;
+    ik->told.message[0] = 0;
     solve_read_commands(ik, ik->entry);
     if (!solve_box(ik)) {
         memcpy(ik->here.z, ik->entry, (size_t)ik->n * sizeof *ik->entry);
@@ -338,7 +341,7 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
         status = solve_run(ik, &outcome, err);
     } else if (status == PL_OK) {
         status = pl_model_recall(ik->model, 1, err);
-        outcome = ik->interrupted ? PL_IK_STOPPED : PL_IK_FORWARD;
+        outcome = ik->search.interrupted ? PL_IK_STOPPED : PL_IK_FORWARD;
         memcpy(ik->here.z, ik->entry, (size_t)ik->n * sizeof *ik->entry);
         ik_outputs_read(ik, &ik->here);
         ik_evaluate(ik, &ik->here);
@@ -350,7 +353,7 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     if (status == PL_OK && judged && ik->options.method == PL_IK_NEWTON) {
         status = ik_certify(ik, err);
     } else {
-        ik->gradient = NAN;
+        ik->told.gradient = NAN;
     }
     if (status == PL_OK) {
         solve_report(ik, outcome, starts, report);
@@ -360,7 +363,7 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
 
 pl_status pl_ik_residual(pl_ik *ik, double *residual, double *jacobian, pl_error *err)
 {
-    const int rows = ik->row[ik->objective_count];
+    const int rows = ik->goal.row[ik->goal.objective_count];
     solve_read_commands(ik, ik->here.z);
     ik_outputs_read(ik, &ik->here);
     ik_evaluate(ik, &ik->here);
@@ -372,14 +375,14 @@ pl_status pl_ik_residual(pl_ik *ik, double *residual, double *jacobian, pl_error
     if (status != PL_OK) {
         return status;
     }
-    ik->choose = true;
-    ik_jacobian(ik, &ik->here, ik->J, ik->E);
-    ik->choose = false;
+    ik->goal.choose = true;
+    ik_jacobian(ik, &ik->here, ik->local.J, ik->local.E);
+    ik->goal.choose = false;
     memset(jacobian, 0, (size_t)rows * (size_t)ik->info.command_count * sizeof *jacobian);
     for (int i = 0; i < rows; ++i) {
         for (int j = 0; j < ik->n; ++j) {
             jacobian[(int64_t)i * ik->info.command_count + ik->variable[j]] =
-                ik->J[(int64_t)i * ik->n + j] / ik->span[j];
+                ik->local.J[(int64_t)i * ik->n + j] / ik->range.span[j];
         }
     }
     return PL_OK;

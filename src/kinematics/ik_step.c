@@ -6,13 +6,14 @@ void ik_command(const pl_ik *ik, const double *z, double *command)
 {
     const pl_model_answer a = pl_model_get_answer(ik->model);
     for (int i = 0; i < ik->info.command_count; ++i) {
-        command[i] = isnan(ik->fixed[i]) ? a.command[i] : ik->fixed[i];
+        command[i] = isnan(ik->range.fixed[i]) ? a.command[i] : ik->range.fixed[i];
     }
     for (int j = 0; j < ik->n; ++j) {
-        const double c = ik->low[j] + ik->span[j] * z[j];
-        const double low = ik->low[j] + ik->span[j] * ik->box_low[j];
-        const double high = z[j] >= 1 ? ik->high[j] : ik->low[j] + ik->span[j] * ik->box_high[j];
-        command[ik->variable[j]] = fmin(fmax(fmin(fmax(c, low), high), ik->low[j]), ik->high[j]);
+        const double c = ik->range.low[j] + ik->range.span[j] * z[j];
+        const double low = ik->range.low[j] + ik->range.span[j] * ik->range.now_low[j];
+        const double high =
+            z[j] >= 1 ? ik->range.high[j] : ik->range.low[j] + ik->range.span[j] * ik->range.now_high[j];
+        command[ik->variable[j]] = fmin(fmax(fmin(fmax(c, low), high), ik->range.low[j]), ik->range.high[j]);
     }
 }
 
@@ -23,7 +24,7 @@ pl_status ik_go(pl_ik *ik, ik_place *place, bool *solved, pl_error *err)
     const pl_status status = pl_model_fk(ik->model, ik->command, &report, err);
     *solved = status == PL_OK && report.outcome == PL_SOLVED;
     pl_log(2, "  ik: forward solve with %d factorisations, %d solves", report.factorizations, report.solves);
-    ik->interrupted = ik->interrupted || (status == PL_OK && report.outcome == PL_STOPPED);
+    ik->search.interrupted = ik->search.interrupted || (status == PL_OK && report.outcome == PL_STOPPED);
     if (*solved) {
         ik_outputs_read(ik, place);
         ik_evaluate(ik, place);
@@ -37,12 +38,13 @@ pl_status ik_go(pl_ik *ik, ik_place *place, bool *solved, pl_error *err)
 bool ik_go_on(pl_ik *ik, pl_ik_outcome *outcome)
 {
     const double limit = ik->options.time_limit;
-    if (ik->interrupted || !pl_progress_step(&ik->options.progress, -1, "inverse kinematics")) {
-        ik->interrupted = true;
+    if (ik->search.interrupted || !pl_progress_step(&ik->options.progress, -1, "inverse kinematics")) {
+        ik->search.interrupted = true;
         *outcome = PL_IK_STOPPED;
         return false;
     }
-    if (ik->steps >= ik->options.iteration_limit || (limit > 0 && pl_seconds() - ik->started > limit)) {
+    if (ik->search.steps >= ik->options.iteration_limit ||
+        (limit > 0 && pl_seconds() - ik->told.started > limit)) {
         *outcome = PL_IK_LIMIT;
         return false;
     }

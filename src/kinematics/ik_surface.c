@@ -28,7 +28,7 @@ static double surface_targets(const pl_trisurf_tree *tree, const double *now, in
 static pl_status surface_rounds(pl_ik *ik, int objective, const pl_trisurf_tree *tree, double *now,
                                 double *target, pl_ik_report *report, pl_error *err)
 {
-    const pl_objective *o = &ik->objective[objective];
+    const pl_objective *o = &ik->goal.objective[objective];
     // the first targets are those of the undeformed body, so that the answer does not depend on the start
     surface_gather(o, ik->info.rest, now);
     double before = INFINITY;
@@ -53,14 +53,14 @@ static pl_status surface_rounds(pl_ik *ik, int objective, const pl_trisurf_tree 
 pl_status pl_ik_fit_surface(pl_ik *ik, int objective, const pl_trisurf *surface, pl_ik_report *report,
                             pl_error *err)
 {
-    if (objective < 0 || objective >= ik->objective_count ||
-        ik->objective[objective].kind != PL_OBJECTIVE_SHAPE) {
+    if (objective < 0 || objective >= ik->goal.objective_count ||
+        ik->goal.objective[objective].kind != PL_OBJECTIVE_SHAPE) {
         return pl_fail(err, PL_BAD_INPUT, "ik: objective %d is not a shape", objective);
     }
     if (surface->triangle_count < 1) {
         return pl_fail(err, PL_BAD_INPUT, "ik: the surface has no triangles");
     }
-    const int64_t n = 3 * (int64_t)ik->objective[objective].point_count;
+    const int64_t n = 3 * (int64_t)ik->goal.objective[objective].point_count;
     double *now = PL_NEW_ARRAY(double, 2 * n);
     pl_trisurf_tree tree = {0};
     pl_status status = now ? pl_trisurf_tree_init(&tree, surface, err)

@@ -35,22 +35,17 @@ typedef struct ik_bound {
 #define IK_STARTS 16  // most further starts
 #define IK_HOLDS 1e-9 // a bound on an effort holds when it is broken by less than this, over its scale
 
-struct pl_ik {
-    pl_model *model;
-    pl_model_info info;
-    pl_ik_options options;
+// The commands that move: c = low + span z, z in parts of the span.
+typedef struct ik_range {
+    double *low, *high, *span;        // per variable
+    double *rate;                     // parts per second; INFINITY: none
+    double *fixed;                    // per command: value of those with one value only, else NAN
+    double *now_low, *now_high;       // z of this solve: bounds and rates
+    bool *by_rate_low, *by_rate_high; // the rate is the tighter one
+} ik_range;
 
-    // variables: commands that move
-    int n, *variable;           // index of the command
-    double *low, *high, *span;  // c = low + span z, per variable
-    double *rate;               // parts per second; INFINITY: none
-    double *fixed;              // per command: value of those with one value only, else NAN
-    double *box_low, *box_high; // of this solve: bounds and rates
-    bool *rate_low, *rate_high; // the rate is the tighter one
-    ik_bound *bound;
-    int bound_count;
-
-    // objectives
+// What is asked for.
+typedef struct ik_goal {
     pl_objective *objective;
     int objective_count;
     double **place;      // copies of `place`
@@ -61,35 +56,39 @@ struct pl_ik {
     double least_motion; // in use
     int widest;          // most points of a curvature
     double *fit, *fit_gradient, *deviation;
+} ik_goal;
 
-    // state of a solve
-    ik_outputs outputs;
-    ik_place here, trial;
-    double *entry, *best_z;   // z where the model stood at the start; of the best start
-    double *command;          // one per command
-    double *Jy;               // outputs x variables
-    bool has_jacobian, fresh; // fresh: exact at `here`
-    double *bend_z, *bend_y;  // a long step, and what the Jacobian missed of it; bend_scale 0: none
+// The Jacobian of the outputs, exact or carried along by updates.
+typedef struct ik_slope {
+    double *Jy;              // outputs x variables
+    bool known, fresh;       // fresh: exact at `here`
+    double *bend_z, *bend_y; // a long step, and what the Jacobian missed of it; bend_scale 0: none
     double bend_scale;
-    bool bent;         // the bend is in Jy now
+    bool bent; // the bend is in Jy now
+} ik_slope;
+
+// The quadratic problem at `here`.
+typedef struct ik_local {
     double *J, *J_old; // rows x variables
     double *E, *E_old; // bounds x variables: derivative of the efforts
     double *S;         // second derivatives not in J^T J, from differences of J
     double *H, *model_H, *g, *p, *step, *step_low, *step_high, *work, *eigen, *eigenvector;
     double *row_a, *row_b;                            // bounds on efforts as rows
     double *box_multiplier, *row_multiplier, *mu_old; // of the last quadratic problem
-    bool second_order, was_fresh, renew, escape, interrupted;
+    bool second_order, was_fresh;
+} ik_local;
+
+// How the search goes on.
+typedef struct ik_search {
+    bool renew, escape, interrupted;
     bool free_rate;       // rates do not bind this solve
     int steps, held_back; // forward solves tried; trials in a row that broke an effort's bound
     double radius, reach; // of trust, in parts of the spans; its limit next to shapes that cannot be computed
     int failures;         // forward solves that found none
-    struct ik_quadratic *quadratic;
+} ik_search;
 
-    // samples
-    pl_samples samples;
-    int tried[IK_STARTS + 1];
-
-    // report
+// What the report will say.
+typedef struct ik_told {
     pl_ik_active *active;
     int active_count;
     double gradient;
@@ -97,6 +96,28 @@ struct pl_ik {
     double started;
     pl_model_costs costs_before;
     char message[240];
+} ik_told;
+
+struct pl_ik {
+    pl_model *model;
+    pl_model_info info;
+    pl_ik_options options;
+    int n, *variable; // commands that move, and their indices
+    ik_range range;
+    ik_bound *bound;
+    int bound_count;
+    ik_goal goal;
+    ik_outputs outputs;
+    ik_place here, trial;
+    double *entry, *best_z; // z where the model stood at the start; of the best start
+    double *command;        // one per command
+    ik_slope slope;
+    ik_local local;
+    ik_search search;
+    struct ik_quadratic *quadratic;
+    pl_samples samples;
+    int tried[IK_STARTS + 1]; // samples
+    ik_told told;
 };
 
 // ---- ik_outputs.c
