@@ -176,17 +176,17 @@ static void beam_solve(pl_reduced_model *m, pl_statics_report *report)
     memcpy(m->own, x.delta, sizeof x.delta);
     memcpy(m->own + 3, x.theta, sizeof x.theta);
     m->own[6] = x.dL;
-    *m->energy = 0;
+    *m->answer.energy = 0;
     for (int i = 0; i < 2; ++i) {
-        *m->energy += 0.5 * m->length * x.M[i] * x.M[i] / m->section[0].EI[i];
+        *m->answer.energy += 0.5 * m->length * x.M[i] * x.M[i] / m->section[0].EI[i];
     }
-    *m->energy += 0.5 * m->section[0].EA / m->length * x.dL * x.dL;
+    *m->answer.energy += 0.5 * m->section[0].EA / m->length * x.dL * x.dL;
     for (int a = 0; a < m->actuator_count; ++a) {
         const reduced_actuator *act = &m->actuator[a];
         double M[3], F;
         beam_chamber(act, M, &F);
-        m->effort[a] = isnan(m->value[a]) ? 0 : m->value[a];
-        m->measure[a] = act->rest + F * x.dL + M[0] * x.theta[0] + M[1] * x.theta[1];
+        m->answer.effort[a] = isnan(m->value[a]) ? 0 : m->value[a];
+        m->answer.measure[a] = act->rest + F * x.dL + M[0] * x.theta[0] + M[1] * x.theta[1];
     }
 }
 
@@ -199,13 +199,13 @@ static void beam_shape(pl_reduced_model *m)
     for (int i = 0; i < m->point_count; ++i) {
         const double t = (double)i / (m->point_count - 1), u = 1 - t;
         for (int k = 0; k < 3; ++k) {
-            m->point[3 * i + k] = u * u * (1 + 2 * t) * a->r[k] + t * t * (3 - 2 * t) * b->r[k] +
-                                  L * t * u * (u * a->R[3 * k + 2] - t * b->R[3 * k + 2]);
+            m->answer.point[3 * i + k] = u * u * (1 + 2 * t) * a->r[k] + t * t * (3 - 2 * t) * b->r[k] +
+                                         L * t * u * (u * a->R[3 * k + 2] - t * b->R[3 * k + 2]);
             axis[k] = t * m->own[3 + k];
         }
         double R[9];
         pl_rotation_exp(axis, R);
-        pl_mul33(m->base.R, R, m->point_R + 9 * i);
+        pl_mul33(m->base.R, R, m->answer.point_R + 9 * i);
     }
 }
 

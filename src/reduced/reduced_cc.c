@@ -233,18 +233,18 @@ static void cc_answers(pl_reduced_model *m, const cc_data *c)
             f += c->idle[j] ? 0 : H[j] * m->value[j];
         }
         const bool known = c->has_stiffness || !pl_drive_is_geometric(m->actuator[a].drive);
-        m->effort[a] = known ? f : NAN;
-        m->measure[a] = cc_measure(c, m->own, a, m->actuator[a].rest);
+        m->answer.effort[a] = known ? f : NAN;
+        m->answer.measure[a] = cc_measure(c, m->own, a, m->actuator[a].rest);
     }
     for (int i = 0; i < m->sensor_count; ++i) {
         if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
             const double rest = m->sensor[i].path.span[1] - m->sensor[i].path.span[0];
-            m->answer_sensor[i] = cc_measure(c, m->own, A + i, rest);
+            m->answer.sensor[i] = cc_measure(c, m->own, A + i, rest);
         }
     }
-    *m->energy = c->has_stiffness ? 0 : NAN; // unknown without a stiffness
+    *m->answer.energy = c->has_stiffness ? 0 : NAN; // unknown without a stiffness
     for (int i = 0; i < U; ++i) {
-        *m->energy += 0.5 * c->K[i] * m->own[i] * m->own[i];
+        *m->answer.energy += 0.5 * c->K[i] * m->own[i] * m->own[i];
     }
 }
 
@@ -299,14 +299,14 @@ static void cc_shape(pl_reduced_model *m)
         cc_arc((e->h + e->share * q[0]) * part, e->weight * q[1] * part, e->weight * q[2] * part, p, R);
         reduced_frame f = m->frame[i];
         for (int k = 0; k < c->sub; ++k) {
-            memcpy(m->point + 3 * (i * c->sub + k), f.r, sizeof f.r);
-            memcpy(m->point_R + 9 * (i * c->sub + k), f.R, sizeof f.R);
+            memcpy(m->answer.point + 3 * (i * c->sub + k), f.r, sizeof f.r);
+            memcpy(m->answer.point_R + 9 * (i * c->sub + k), f.R, sizeof f.R);
             cc_compose(&f, p, R, &f);
         }
     }
     const reduced_frame *tip = &m->frame[m->station_count - 1];
-    memcpy(m->point + 3 * (m->point_count - 1), tip->r, sizeof tip->r);
-    memcpy(m->point_R + 9 * (m->point_count - 1), tip->R, sizeof tip->R);
+    memcpy(m->answer.point + 3 * (m->point_count - 1), tip->r, sizeof tip->r);
+    memcpy(m->answer.point_R + 9 * (m->point_count - 1), tip->R, sizeof tip->R);
 }
 
 // Derivatives of an arc's end by (length, T1, T2): dp in its start frame, w its spatial rotation there.
@@ -373,11 +373,11 @@ static void cc_point_twists(pl_reduced_model *m, cc_data *c)
         const int piece = n / c->sub, full = n % c->sub ? piece : piece - 1;
         memset(twist, 0, 6 * (size_t)c->unknowns * sizeof *twist);
         for (int i = 0; i < piece; ++i) {
-            cc_piece_twist(m, c, i, 1, m->frame[i + 1].r, m->point + 3 * n, twist);
+            cc_piece_twist(m, c, i, 1, m->frame[i + 1].r, m->answer.point + 3 * n, twist);
         }
         if (full == piece) {
-            cc_piece_twist(m, c, piece, (double)(n % c->sub) / c->sub, m->point + 3 * n, m->point + 3 * n,
-                           twist);
+            cc_piece_twist(m, c, piece, (double)(n % c->sub) / c->sub, m->answer.point + 3 * n,
+                           m->answer.point + 3 * n, twist);
         }
         cc_by_values(m, c, twist, 3, m->by.point + 3 * n * m->actuator_count);
     }
@@ -423,14 +423,14 @@ static void cc_reset(pl_reduced_model *m)
     const cc_data *c = m->kind_data; // straight, as every model at rest
     for (int a = 0; a < m->actuator_count; ++a) {
         const bool known = c->has_stiffness || !pl_drive_is_geometric(m->actuator[a].drive);
-        m->effort[a] = known ? 0 : NAN;
+        m->answer.effort[a] = known ? 0 : NAN;
     }
     for (int i = 0; i < m->sensor_count; ++i) {
         if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
-            m->answer_sensor[i] = m->sensor[i].path.span[1] - m->sensor[i].path.span[0];
+            m->answer.sensor[i] = m->sensor[i].path.span[1] - m->sensor[i].path.span[0];
         }
     }
-    *m->energy = c->has_stiffness ? 0 : NAN;
+    *m->answer.energy = c->has_stiffness ? 0 : NAN;
 }
 
 const reduced_ops reduced_cc_ops = {cc_create, cc_solve, cc_shape, cc_differentiate, cc_reset};

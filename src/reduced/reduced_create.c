@@ -209,9 +209,9 @@ static bool create_actuators(pl_reduced_model *m, const pl_reduced_def *d)
     const int count = d->actuator_count;
     m->actuator_count = count;
     m->actuator = REDUCED_TAKE(m, reduced_actuator, count);
-    m->actuator_name = REDUCED_TAKE(m, const char *, count);
-    m->actuator_kind = REDUCED_TAKE(m, pl_actuator_kind, count);
-    if (!m->actuator || !m->actuator_name || !m->actuator_kind) {
+    m->told.actuator_name = REDUCED_TAKE(m, const char *, count);
+    m->told.actuator_kind = REDUCED_TAKE(m, pl_actuator_kind, count);
+    if (!m->actuator || !m->told.actuator_name || !m->told.actuator_kind) {
         return false;
     }
     for (int i = 0; i < count; ++i) {
@@ -232,8 +232,8 @@ static bool create_actuators(pl_reduced_model *m, const pl_reduced_def *d)
         if (!a->name || !create_path(m, &s->path, &a->path)) {
             return false;
         }
-        m->actuator_name[i] = a->name;
-        m->actuator_kind[i] = a->kind;
+        m->told.actuator_name[i] = a->name;
+        m->told.actuator_kind[i] = a->kind;
     }
     return true;
 }
@@ -252,17 +252,17 @@ static bool create_sensors(pl_reduced_model *m, const pl_reduced_def *d)
 {
     m->sensor_count = d->sensor_count;
     m->sensor = REDUCED_TAKE(m, reduced_sensor, d->sensor_count);
-    m->sensor_name = REDUCED_TAKE(m, const char *, d->sensor_count);
-    m->sensor_kind = REDUCED_TAKE(m, pl_sensor_kind, d->sensor_count);
-    if (!m->sensor || !m->sensor_name || !m->sensor_kind) {
+    m->told.sensor_name = REDUCED_TAKE(m, const char *, d->sensor_count);
+    m->told.sensor_kind = REDUCED_TAKE(m, pl_sensor_kind, d->sensor_count);
+    if (!m->sensor || !m->told.sensor_name || !m->told.sensor_kind) {
         return false;
     }
     for (int i = 0; i < d->sensor_count; ++i) {
         const pl_line_sensor_def *s = &d->sensor[i];
         m->sensor[i] = (reduced_sensor){.kind = s->kind, .actuator = -1};
-        m->sensor_kind[i] = s->kind;
-        m->sensor_name[i] = reduced_text(m, s->name);
-        if (!m->sensor_name[i]) {
+        m->told.sensor_kind[i] = s->kind;
+        m->told.sensor_name[i] = reduced_text(m, s->name);
+        if (!m->told.sensor_name[i]) {
             return false;
         }
         if (s->kind == PL_SENSOR_LENGTH) {
@@ -270,7 +270,7 @@ static bool create_sensors(pl_reduced_model *m, const pl_reduced_def *d)
                 return false;
             }
         } else {
-            m->sensor[i].actuator = create_find(m->actuator_name, m->actuator_count, s->actuator);
+            m->sensor[i].actuator = create_find(m->told.actuator_name, m->actuator_count, s->actuator);
         }
     }
     return true;
@@ -295,29 +295,29 @@ static bool create_markers(pl_reduced_model *m, const pl_reduced_def *d)
 {
     m->station_used = REDUCED_TAKE(m, bool, m->station_count);
     m->marker = REDUCED_TAKE(m, reduced_marker, d->marker_count);
-    m->marker_name = REDUCED_TAKE(m, const char *, d->marker_count);
-    m->marker_rest = REDUCED_TAKE(m, double, 3 * d->marker_count);
+    m->told.marker_name = REDUCED_TAKE(m, const char *, d->marker_count);
+    m->told.marker_rest = REDUCED_TAKE(m, double, 3 * d->marker_count);
     m->force = REDUCED_TAKE(m, reduced_force, d->force_count);
-    if (!m->station_used || !m->marker || !m->marker_name || !m->marker_rest || !m->force) {
+    if (!m->station_used || !m->marker || !m->told.marker_name || !m->told.marker_rest || !m->force) {
         return false;
     }
     m->marker_count = d->marker_count;
     m->force_count = d->force_count;
     for (int i = 0; i < d->marker_count; ++i) {
         create_attach(m, d->marker[i].at, d->marker[i].offset, &m->marker[i]);
-        m->marker_name[i] = reduced_text(m, d->marker[i].name);
-        if (!m->marker_name[i]) {
+        m->told.marker_name[i] = reduced_text(m, d->marker[i].name);
+        if (!m->told.marker_name[i]) {
             return false;
         }
         const double local[3] = {m->marker[i].offset[0], m->marker[i].offset[1],
                                  m->marker[i].offset[2] + m->station_s[m->marker[i].station]};
-        pl_mulv3(m->base.R, local, m->marker_rest + 3 * i);
-        reduced_axpy3(1, m->base.r, m->marker_rest + 3 * i);
+        pl_mulv3(m->base.R, local, m->told.marker_rest + 3 * i);
+        reduced_axpy3(1, m->base.r, m->told.marker_rest + 3 * i);
     }
     for (int i = 0; i < d->force_count; ++i) {
         const pl_line_force_def *s = &d->force[i];
         reduced_force *f = &m->force[i];
-        const reduced_marker *at = &m->marker[create_find(m->marker_name, m->marker_count, s->marker)];
+        const reduced_marker *at = &m->marker[create_find(m->told.marker_name, m->marker_count, s->marker)];
         f->station = at->station;
         f->follower = s->follower;
         memcpy(f->offset, at->offset, sizeof f->offset);
@@ -342,12 +342,12 @@ static bool create_now(pl_reduced_model *m)
     m->frame = (reduced_frame *)at, at += frame;
     m->command = at, at += m->command_count;
     m->value = at, at += a;
-    m->effort = at, at += a;
-    m->measure = at, at += a;
-    m->answer_marker = at, at += 3 * k;
-    m->rotation = at, at += 9 * k;
-    m->answer_sensor = at, at += m->sensor_count;
-    m->energy = at, at += 1;
+    m->answer.effort = at, at += a;
+    m->answer.measure = at, at += a;
+    m->answer.marker = at, at += 3 * k;
+    m->answer.rotation = at, at += 9 * k;
+    m->answer.sensor = at, at += m->sensor_count;
+    m->answer.energy = at, at += 1;
     m->own = at;
     return true;
 }
@@ -357,8 +357,8 @@ static bool create_derivatives(pl_reduced_model *m)
     const int a = m->actuator_count, c = m->command_count, p = 3 * m->point_count;
     reduced_by *by = &m->by;
     double **const rows[] = {&by->twist,    &by->effort,  &by->measure,   &by->sensor,  &by->energy,
-                             &by->point,    &m->d_marker, &m->d_rotation, &m->d_sensor, &m->d_effort,
-                             &m->d_measure, &m->d_point,  &m->d_energy};
+                             &by->point,    &m->d.marker, &m->d.rotation, &m->d.sensor, &m->d.effort,
+                             &m->d.measure, &m->d.point,  &m->d.energy};
     const int count[] = {6 * m->station_count * a,
                          a * a,
                          a * a,
@@ -387,16 +387,16 @@ static bool create_points(pl_reduced_model *m)
         m->point_count = m->station_count;
         m->point_s = m->station_s;
     }
-    m->point = REDUCED_TAKE(m, double, 3 * m->point_count);
-    m->point_R = REDUCED_TAKE(m, double, 9 * m->point_count);
-    m->rest = REDUCED_TAKE(m, double, 3 * m->point_count);
-    if (!m->point || !m->point_R || !m->rest) {
+    m->answer.point = REDUCED_TAKE(m, double, 3 * m->point_count);
+    m->answer.point_R = REDUCED_TAKE(m, double, 9 * m->point_count);
+    m->told.rest = REDUCED_TAKE(m, double, 3 * m->point_count);
+    if (!m->answer.point || !m->answer.point_R || !m->told.rest) {
         return false;
     }
     for (int i = 0; i < m->point_count; ++i) {
         const double local[3] = {0, 0, m->point_s[i]};
-        pl_mulv3(m->base.R, local, m->rest + 3 * i);
-        reduced_axpy3(1, m->base.r, m->rest + 3 * i);
+        pl_mulv3(m->base.R, local, m->told.rest + 3 * i);
+        reduced_axpy3(1, m->base.r, m->told.rest + 3 * i);
     }
     return true;
 }
@@ -448,11 +448,11 @@ static void create_hash(pl_reduced_model *m, const pl_reduced_def *d)
 // After the commands, which say what drives an actuator.
 static bool create_actuator_info(pl_reduced_model *m)
 {
-    m->actuator_info = REDUCED_TAKE(m, pl_actuator_info, m->actuator_count);
-    m->actuator_state = REDUCED_TAKE(m, pl_actuator_state, m->actuator_count);
-    for (int i = 0; m->actuator_info && i < m->actuator_count; ++i) {
+    m->told.actuator = REDUCED_TAKE(m, pl_actuator_info, m->actuator_count);
+    m->told.state = REDUCED_TAKE(m, pl_actuator_state, m->actuator_count);
+    for (int i = 0; m->told.actuator && i < m->actuator_count; ++i) {
         const reduced_actuator *a = &m->actuator[i];
-        m->actuator_info[i] = (pl_actuator_info){.name = a->name,
+        m->told.actuator[i] = (pl_actuator_info){.name = a->name,
                                                  .kind = a->kind,
                                                  .drive = a->drive,
                                                  .range = {a->range[0], a->range[1]},
@@ -465,7 +465,7 @@ static bool create_actuator_info(pl_reduced_model *m)
                                                  .rate = a->rate,
                                                  .hardware = a->hardware};
     }
-    return m->actuator_info && m->actuator_state;
+    return m->told.actuator && m->told.state;
 }
 
 static const reduced_ops *create_ops(const pl_reduced_def *d)

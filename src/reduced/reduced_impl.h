@@ -85,6 +85,28 @@ typedef struct reduced_by {
     double *point;                     // 3 rows per point
 } reduced_by;
 
+// What pl_model_info borrows, and the states of the actuators.
+typedef struct reduced_told {
+    pl_command_info *command;
+    pl_actuator_info *actuator;
+    pl_actuator_state *state; // per actuator
+    const char **actuator_name, **marker_name, **sensor_name;
+    pl_actuator_kind *actuator_kind;
+    pl_sensor_kind *sensor_kind;
+    double *rest, *marker_rest;
+} reduced_told;
+
+// What pl_model_answer borrows.
+typedef struct reduced_answer {
+    double *marker, *rotation, *sensor, *effort, *measure, *energy;
+    double *point, *point_R; // derived from the rest by model_answer
+} reduced_answer;
+
+// Derivatives with respect to the commands; rows of command_count.
+typedef struct reduced_derivative {
+    double *marker, *rotation, *sensor, *effort, *measure, *point, *energy;
+} reduced_derivative;
+
 struct reduced {
     const reduced_ops *ops;
     struct reduced_block *block; // all memory
@@ -100,14 +122,7 @@ struct reduced {
     reduced_sensor *sensor;
     reduced_force *force;
     int section_count, actuator_count, command_count, marker_count, sensor_count, force_count;
-    // what pl_model_info borrows
-    pl_command_info *command_info;
-    pl_actuator_info *actuator_info;
-    pl_actuator_state *actuator_state;
-    const char **actuator_name, **marker_name, **sensor_name;
-    pl_actuator_kind *actuator_kind;
-    pl_sensor_kind *sensor_kind;
-    double *rest, *marker_rest;
+    reduced_told told;
     // stations and points along the centre line
     int station_count, point_count;
     double *station_s, *point_s;
@@ -116,16 +131,15 @@ struct reduced {
     double *now;
     size_t now_count;
     reduced_frame *frame; // per station
-    double *command, *value, *answer_marker, *rotation, *answer_sensor, *effort, *measure, *energy;
+    double *command, *value;
+    reduced_answer answer;
     double *own; // the kind's part
     size_t own_count;
-    // derived from it by model_answer
-    double *point, *point_R;
     pl_mesh *tube; // made when first asked for
     bool placed;   // the kind's scratch belongs to the present state
     bool prepared; // and holds the factor at it
     reduced_by by;
-    double *d_marker, *d_rotation, *d_sensor, *d_effort, *d_measure, *d_point, *d_energy;
+    reduced_derivative d;
     void *kind_data;
 };
 

@@ -15,16 +15,16 @@ static void model_info(void *self, pl_model_info *out)
                            .actuator_count = m->actuator_count,
                            .marker_count = m->marker_count,
                            .sensor_count = m->sensor_count,
-                           .command = m->command_info,
-                           .actuator = m->actuator_info,
-                           .actuator_name = m->actuator_name,
-                           .actuator_kind = m->actuator_kind,
-                           .marker_name = m->marker_name,
-                           .sensor_name = m->sensor_name,
-                           .sensor_kind = m->sensor_kind,
+                           .command = m->told.command,
+                           .actuator = m->told.actuator,
+                           .actuator_name = m->told.actuator_name,
+                           .actuator_kind = m->told.actuator_kind,
+                           .marker_name = m->told.marker_name,
+                           .sensor_name = m->told.sensor_name,
+                           .sensor_kind = m->told.sensor_kind,
                            .point_count = m->point_count,
-                           .rest = m->rest,
-                           .marker_at = m->marker_rest,
+                           .rest = m->told.rest,
+                           .marker_at = m->told.marker_rest,
                            .vertex_count = m->point_count,
                            .element_count = m->point_count - 1,
                            .fields = 1u << PL_FIELD_DISPLACEMENT,
@@ -36,7 +36,7 @@ static void model_markers(pl_reduced_model *m)
 {
     for (int i = 0; i < m->marker_count; ++i) {
         const reduced_frame *f = &m->frame[m->marker[i].station];
-        double *p = m->answer_marker + 3 * i, *Q = m->rotation + 9 * i;
+        double *p = m->answer.marker + 3 * i, *Q = m->answer.rotation + 9 * i;
         pl_mulv3(f->R, m->marker[i].offset, p);
         reduced_axpy3(1, f->r, p);
         for (int j = 0; j < 3; ++j) {
@@ -48,8 +48,8 @@ static void model_markers(pl_reduced_model *m)
     for (int i = 0; i < m->sensor_count; ++i) {
         const reduced_sensor *s = &m->sensor[i];
         if (s->actuator >= 0) {
-            m->answer_sensor[i] =
-                s->kind == PL_SENSOR_VOLUME ? m->measure[s->actuator] : m->effort[s->actuator];
+            m->answer.sensor[i] =
+                s->kind == PL_SENSOR_VOLUME ? m->answer.measure[s->actuator] : m->answer.effort[s->actuator];
         }
     }
 }
@@ -85,7 +85,7 @@ static pl_status model_fk(void *self, const double *command, pl_statics_report *
     pl_reduced_model *m = self;
     for (int i = 0; i < m->command_count; ++i) {
         if (isinf(command[i])) {
-            return pl_fail(err, PL_BAD_INPUT, "command '%s' is not finite", m->command_info[i].name);
+            return pl_fail(err, PL_BAD_INPUT, "command '%s' is not finite", m->told.command[i].name);
         }
     }
     // geometric drives ask for a measure above 0 that squares to a number
@@ -111,7 +111,7 @@ static pl_status model_fk(void *self, const double *command, pl_statics_report *
     if (report->outcome != PL_SOLVED) {
         model_fall_back(m);
     }
-    report->energy = *m->energy;
+    report->energy = *m->answer.energy;
     model_markers(m);
     model_shapeless(m, report);
     return PL_OK;
@@ -120,7 +120,7 @@ static pl_status model_fk(void *self, const double *command, pl_statics_report *
 // Only a rod knows the forces that tell whether a cable pulls.
 static bool reduced_is_slack(const pl_reduced_model *m, int i)
 {
-    return m->ops == &reduced_rod_ops && m->actuator[i].kind == PL_CABLE && !(m->effort[i] > 0);
+    return m->ops == &reduced_rod_ops && m->actuator[i].kind == PL_CABLE && !(m->answer.effort[i] > 0);
 }
 
 // The ratio a geometric drive asks for; NAN: idle, or driven by an effort.
@@ -136,23 +136,23 @@ static void model_answer(void *self, pl_model_answer *out)
     m->ops->shape(m);
     for (int i = 0; i < m->actuator_count; ++i) {
         const reduced_actuator *a = &m->actuator[i];
-        const double ratio = m->measure[i] / a->rest;
-        m->actuator_state[i] = (pl_actuator_state){.ratio = ratio,
-                                                   .asked = reduced_asked(a, m->command),
-                                                   .reached = ratio,
-                                                   .local_low = NAN,
-                                                   .local_high = NAN,
-                                                   .slack = reduced_is_slack(m, i)};
+        const double ratio = m->answer.measure[i] / a->rest;
+        m->told.state[i] = (pl_actuator_state){.ratio = ratio,
+                                               .asked = reduced_asked(a, m->command),
+                                               .reached = ratio,
+                                               .local_low = NAN,
+                                               .local_high = NAN,
+                                               .slack = reduced_is_slack(m, i)};
     }
     *out = (pl_model_answer){.command = m->command,
-                             .marker = m->answer_marker,
-                             .rotation = m->rotation,
-                             .sensor = m->answer_sensor,
-                             .effort = m->effort,
-                             .measure = m->measure,
-                             .actuator = m->actuator_state,
-                             .point = m->point,
-                             .energy = *m->energy};
+                             .marker = m->answer.marker,
+                             .rotation = m->answer.rotation,
+                             .sensor = m->answer.sensor,
+                             .effort = m->answer.effort,
+                             .measure = m->answer.measure,
+                             .actuator = m->told.state,
+                             .point = m->answer.point,
+                             .energy = *m->answer.energy};
 }
 
 // Columns by actuators into columns by commands.
@@ -174,8 +174,8 @@ static void model_marker_columns(pl_reduced_model *m)
 {
     const int A = m->actuator_count, C = m->command_count;
     const size_t bytes = 3 * (size_t)m->marker_count * (size_t)C * sizeof(double);
-    memset(m->d_marker, 0, bytes);
-    memset(m->d_rotation, 0, bytes);
+    memset(m->d.marker, 0, bytes);
+    memset(m->d.rotation, 0, bytes);
     for (int i = 0; i < m->marker_count; ++i) {
         const int at = m->marker[i].station;
         const double *T = m->by.twist + (size_t)6 * (size_t)at * (size_t)A;
@@ -191,8 +191,8 @@ static void model_marker_columns(pl_reduced_model *m)
             double lever[3];
             pl_cross3(w, o, lever);
             for (int k = 0; k < 3; ++k) {
-                m->d_marker[(3 * i + k) * C + c] += f * (T[k * A + a] + lever[k]);
-                m->d_rotation[(3 * i + k) * C + c] += f * w[k];
+                m->d.marker[(3 * i + k) * C + c] += f * (T[k * A + a] + lever[k]);
+                m->d.rotation[(3 * i + k) * C + c] += f * w[k];
             }
         }
     }
@@ -225,29 +225,29 @@ static pl_status model_derivative(void *self, unsigned parts, double tolerance, 
     *out = (pl_model_derivative){0};
     if (parts & (PL_PART_MARKER | PL_PART_ROTATION)) {
         model_marker_columns(m);
-        out->marker = parts & PL_PART_MARKER ? m->d_marker : NULL;
-        out->rotation = parts & PL_PART_ROTATION ? m->d_rotation : NULL;
+        out->marker = parts & PL_PART_MARKER ? m->d.marker : NULL;
+        out->rotation = parts & PL_PART_ROTATION ? m->d.rotation : NULL;
     }
     if (parts & PL_PART_SENSOR) {
         model_sensor_rows(m);
-        model_columns(m, m->by.sensor, m->sensor_count, m->d_sensor);
-        out->sensor = m->d_sensor;
+        model_columns(m, m->by.sensor, m->sensor_count, m->d.sensor);
+        out->sensor = m->d.sensor;
     }
     if (parts & PL_PART_EFFORT) {
-        model_columns(m, m->by.effort, m->actuator_count, m->d_effort);
-        out->effort = m->d_effort;
+        model_columns(m, m->by.effort, m->actuator_count, m->d.effort);
+        out->effort = m->d.effort;
     }
     if (parts & PL_PART_MEASURE) {
-        model_columns(m, m->by.measure, m->actuator_count, m->d_measure);
-        out->measure = m->d_measure;
+        model_columns(m, m->by.measure, m->actuator_count, m->d.measure);
+        out->measure = m->d.measure;
     }
     if (parts & PL_PART_POINT) {
-        model_columns(m, m->by.point, 3 * m->point_count, m->d_point);
-        out->point = m->d_point;
+        model_columns(m, m->by.point, 3 * m->point_count, m->d.point);
+        out->point = m->d.point;
     }
     if (parts & PL_PART_ENERGY) {
-        model_columns(m, m->by.energy, 1, m->d_energy);
-        out->energy = m->d_energy;
+        model_columns(m, m->by.energy, 1, m->d.energy);
+        out->energy = m->d.energy;
     }
     return PL_OK;
 }
@@ -288,7 +288,7 @@ static void model_reset(void *self)
     }
     for (int i = 0; i < m->actuator_count; ++i) {
         m->value[i] = NAN;
-        m->measure[i] = m->actuator[i].rest;
+        m->answer.measure[i] = m->actuator[i].rest;
     }
     for (int i = 0; i < m->station_count; ++i) {
         const double local[3] = {0, 0, m->station_s[i]};

@@ -38,7 +38,7 @@ static void rod_reset(pl_reduced_model *m)
     rod_place(m, r);
     for (int i = 0; i < m->sensor_count; ++i) {
         if (r->sensor_functional[i] >= 0) {
-            m->answer_sensor[i] = r->functional[r->sensor_functional[i]].rest;
+            m->answer.sensor[i] = r->functional[r->sensor_functional[i]].rest;
         }
     }
 }
@@ -214,11 +214,11 @@ static void rod_way(const pl_reduced_model *m, rod_data *r)
         const reduced_actuator *act = &m->actuator[a];
         rod_drive *d = &r->drive[a];
         d->geometric = rod_is_geometric(act, m->value[a]);
-        d->force = m->effort[a];
+        d->force = m->answer.effort[a];
         if (d->geometric) {
             d->to = isnan(m->value[a]) ? act->rest : pl_drive_target(act->drive, act->rest, m->value[a]);
-            d->active = act->kind == PL_CHAMBER || d->force > 0 || d->to < m->measure[a];
-            d->target = m->measure[a];
+            d->active = act->kind == PL_CHAMBER || d->force > 0 || d->to < m->answer.measure[a];
+            d->target = m->answer.measure[a];
         } else {
             d->active = false;
             d->to = isnan(m->value[a]) || pl_drive_is_geometric(act->drive) ? 0 : m->value[a];
@@ -279,15 +279,15 @@ static bool rod_equilibrium(pl_reduced_model *m, rod_data *r)
 static void rod_answers(pl_reduced_model *m, rod_data *r)
 {
     for (int a = 0; a < m->actuator_count; ++a) {
-        m->effort[a] = r->drive[a].force;
-        m->measure[a] = rod_measure_functional(r, &r->functional[a]);
+        m->answer.effort[a] = r->drive[a].force;
+        m->answer.measure[a] = rod_measure_functional(r, &r->functional[a]);
     }
     for (int i = 0; i < m->sensor_count; ++i) {
         if (r->sensor_functional[i] >= 0) {
-            m->answer_sensor[i] = rod_measure_functional(r, &r->functional[r->sensor_functional[i]]);
+            m->answer.sensor[i] = rod_measure_functional(r, &r->functional[r->sensor_functional[i]]);
         }
     }
-    *m->energy = rod_elastic(r, NULL);
+    *m->answer.energy = rod_elastic(r, NULL);
 }
 
 static void rod_report(pl_reduced_model *m, rod_data *r, double reached, int parts, pl_statics_report *report)
@@ -309,7 +309,7 @@ static void rod_report(pl_reduced_model *m, rod_data *r, double reached, int par
     }
     for (int a = 0; a < m->actuator_count; ++a) {
         const rod_drive *d = &r->drive[a];
-        const double off = d->active ? fabs(m->measure[a] - d->target) / m->actuator[a].rest : 0;
+        const double off = d->active ? fabs(m->answer.measure[a] - d->target) / m->actuator[a].rest : 0;
         report->constraint_error = fmax(report->constraint_error, off);
     }
     for (int e = 0; e < r->elements; ++e) {
@@ -324,7 +324,7 @@ static void rod_values(pl_reduced_model *m, const rod_data *r)
         const reduced_actuator *act = &m->actuator[a];
         const rod_drive *d = &r->drive[a];
         if (!isnan(m->value[a]) || d->geometric || d->force != 0) {
-            const double target = d->geometric ? d->target : m->measure[a];
+            const double target = d->geometric ? d->target : m->answer.measure[a];
             m->value[a] =
                 pl_drive_is_geometric(act->drive) ? pl_drive_value(act->drive, act->rest, target) : d->force;
         }
@@ -344,7 +344,7 @@ static void rod_solve(pl_reduced_model *m, pl_statics_report *report)
     rod_way(m, r);
     const double load = *r->load;
     for (int a = 0; a < m->actuator_count; ++a) {
-        start[a] = r->drive[a].geometric ? m->measure[a] : r->drive[a].force;
+        start[a] = r->drive[a].geometric ? m->answer.measure[a] : r->drive[a].force;
     }
     // the whole way at once; when that fails, half of what is left, growing again after success
     double reached = 0, stride = 1;
@@ -382,8 +382,8 @@ static void rod_solve(pl_reduced_model *m, pl_statics_report *report)
 static void rod_shape(pl_reduced_model *m)
 {
     for (int i = 0; i < m->point_count; ++i) {
-        memcpy(m->point + 3 * i, m->frame[i].r, sizeof m->frame[i].r);
-        memcpy(m->point_R + 9 * i, m->frame[i].R, sizeof m->frame[i].R);
+        memcpy(m->answer.point + 3 * i, m->frame[i].r, sizeof m->frame[i].r);
+        memcpy(m->answer.point_R + 9 * i, m->frame[i].R, sizeof m->frame[i].R);
     }
 }
 
@@ -474,7 +474,7 @@ static void rod_ready(pl_reduced_model *m, rod_data *r)
     for (int a = 0; a < m->actuator_count; ++a) {
         rod_drive *d = &r->drive[a];
         d->geometric = rod_is_geometric(&m->actuator[a], m->value[a]);
-        d->force = m->effort[a];
+        d->force = m->answer.effort[a];
         d->active = d->geometric && (m->actuator[a].kind == PL_CHAMBER || d->force > 0);
         if (d->geometric) {
             d->to = isnan(m->value[a])
@@ -496,7 +496,7 @@ static void rod_differentiate(pl_reduced_model *m, bool points, pl_jacobian_repo
     for (int a = 0; a < A; ++a) {
         rod_drive *d = &r->drive[a];
         const bool touches = d->geometric && !d->active && m->actuator[a].kind == PL_CABLE &&
-                             fabs(m->measure[a] - d->to) < 1e-9 * m->actuator[a].rest;
+                             fabs(m->answer.measure[a] - d->to) < 1e-9 * m->actuator[a].rest;
         d->active = d->active || touches;
         report->one_sided = report->one_sided || touches;
     }

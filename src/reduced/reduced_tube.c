@@ -37,7 +37,8 @@ static void tube_fill(const pl_reduced_model *m, tube_arrays *t)
 {
     const int rings = m->point_count;
     for (int i = 0; i < rings; ++i) {
-        tube_ring(m, m->point_s[i], m->rest + 3 * i, m->base.R, t->position + 3 * i * (TUBE_SECTORS + 1));
+        tube_ring(m, m->point_s[i], m->told.rest + 3 * i, m->base.R,
+                  t->position + 3 * i * (TUBE_SECTORS + 1));
     }
     for (int i = 0; i + 1 < rings; ++i) {
         for (int k = 0; k < TUBE_SECTORS; ++k) {
@@ -108,7 +109,7 @@ pl_status reduced_tube_create(const pl_reduced_model *m, pl_mesh **out, pl_error
 void reduced_tube_place(const pl_reduced_model *m, double *position)
 {
     for (int i = 0; i < m->point_count; ++i) {
-        tube_ring(m, m->point_s[i], m->point + 3 * i, m->point_R + 9 * i,
+        tube_ring(m, m->point_s[i], m->answer.point + 3 * i, m->answer.point_R + 9 * i,
                   position + 3 * i * (TUBE_SECTORS + 1));
     }
 }
@@ -122,8 +123,8 @@ int reduced_path_points(const pl_reduced_model *m, int actuator, double *point, 
             continue;
         }
         if (count < room) {
-            pl_mulv3(m->point_R + 9 * i, d, point + 3 * count);
-            reduced_axpy3(1, m->point + 3 * i, point + 3 * count);
+            pl_mulv3(m->answer.point_R + 9 * i, d, point + 3 * count);
+            reduced_axpy3(1, m->answer.point + 3 * i, point + 3 * count);
         }
         ++count;
     }

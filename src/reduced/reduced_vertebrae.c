@@ -204,7 +204,7 @@ static pl_status vertebrae_create(pl_reduced_model *m, pl_error *err)
     for (int i = 0; i < m->sensor_count; ++i) {
         if (m->sensor[i].kind == PL_SENSOR_LENGTH) {
             return pl_fail(err, PL_BAD_INPUT, "sensor '%s': vertebrae measure only the lengths of actuators",
-                           m->sensor_name[i]);
+                           m->told.sensor_name[i]);
         }
     }
     const pl_status status = vertebrae_limbs(m, v, err);
@@ -219,9 +219,9 @@ static pl_status vertebrae_create(pl_reduced_model *m, pl_error *err)
 static void vertebrae_unknown(pl_reduced_model *m)
 {
     for (int a = 0; a < m->actuator_count; ++a) {
-        m->effort[a] = NAN;
+        m->answer.effort[a] = NAN;
     }
-    *m->energy = NAN;
+    *m->answer.energy = NAN;
 }
 
 static void vertebrae_reset(pl_reduced_model *m)
@@ -279,9 +279,10 @@ static void vertebrae_solve(pl_reduced_model *m, pl_statics_report *report)
         report->outcome = PL_INFEASIBLE;
         for (int a = 0; a < m->actuator_count; ++a) {
             const reduced_actuator *act = &m->actuator[a];
-            const bool rests = fabs(m->measure[a] - act->rest) < 1e-12 * act->rest;
-            m->value[a] =
-                rests && isnan(m->value[a]) ? NAN : pl_drive_value(act->drive, act->rest, m->measure[a]);
+            const bool rests = fabs(m->answer.measure[a] - act->rest) < 1e-12 * act->rest;
+            m->value[a] = rests && isnan(m->value[a])
+                              ? NAN
+                              : pl_drive_value(act->drive, act->rest, m->answer.measure[a]);
         }
         return;
     }
@@ -297,7 +298,7 @@ static void vertebrae_solve(pl_reduced_model *m, pl_statics_report *report)
         }
     }
     for (int a = 0; a < m->actuator_count; ++a) {
-        m->measure[a] = vertebrae_length(m, a);
+        m->answer.measure[a] = vertebrae_length(m, a);
     }
     vertebrae_unknown(m);
 }
@@ -305,8 +306,8 @@ static void vertebrae_solve(pl_reduced_model *m, pl_statics_report *report)
 static void vertebrae_shape(pl_reduced_model *m)
 {
     for (int i = 0; i < m->point_count; ++i) {
-        memcpy(m->point + 3 * i, m->frame[i].r, sizeof m->frame[i].r);
-        memcpy(m->point_R + 9 * i, m->frame[i].R, sizeof m->frame[i].R);
+        memcpy(m->answer.point + 3 * i, m->frame[i].r, sizeof m->frame[i].r);
+        memcpy(m->answer.point_R + 9 * i, m->frame[i].R, sizeof m->frame[i].R);
     }
 }
 
