@@ -160,7 +160,8 @@ export class Predict {
                 commands: p.share < 1 ? at : p.commands,
                 from: head.commands,
                 markers: head.markers.map((m, k) => {
-                    const position = m.position.map((v, i) => sum(v, (c) => c.markers[3 * k + i]));
+                    const step = [0, 1, 2].map((i) => sum(0, (c) => c.markers[3 * k + i]));
+                    const position = turnedPoint(m.position, step, p.spin, p.share, this.nearestTo(base, k));
                     return { ...m, position, displacement: position.map((v, i) => v - this.robot.markers[k].rest[i]) };
                 }),
                 actuators: head.actuators.map((a, k) => ({ ...a, effort: sum(a.effort, (c) => c.efforts[k]), ratio: sum(a.ratio, (c) => c.ratios[k]) })),
@@ -169,22 +170,22 @@ export class Predict {
         };
     }
 
+    // The vertex nearest to a marker, which turns with it.
+    nearestTo(base, k) {
+        if (base !== this.markerBase) {
+            this.markerBase = base;
+            this.markerVertex = base.head.markers.map((m) => nearestVertex(base.arrays.x, m.position, 0));
+        }
+        return this.markerVertex[k];
+    }
+
     // Points of cables move with the vertex of the body nearest to them.
     cables(base, x) {
         const { x: x0, cable } = base.arrays;
         if (base !== this.cableBase) {
             this.cableBase = base;
             this.nearest = new Uint32Array(cable.length / 3);
-            for (let p = 0; p < this.nearest.length; ++p) {
-                let least = Infinity;
-                for (let v = 0; v < x0.length; v += 3) {
-                    const d = (x0[v] - cable[3 * p]) ** 2 + (x0[v + 1] - cable[3 * p + 1]) ** 2 + (x0[v + 2] - cable[3 * p + 2]) ** 2;
-                    if (d < least) {
-                        least = d;
-                        this.nearest[p] = v;
-                    }
-                }
-            }
+            this.nearest.forEach((_, p) => (this.nearest[p] = nearestVertex(x0, cable, 3 * p)));
         }
         return cable.map((value, i) => value + x[this.nearest[Math.floor(i / 3)] + (i % 3)] - x0[this.nearest[Math.floor(i / 3)] + (i % 3)]);
     }
@@ -216,6 +217,27 @@ function mostTurned(spin) {
     }
     angle.sort();
     return angle[Math.floor(0.95 * (angle.length - 1))];
+}
+
+// Where the vertex nearest to a point begins in x.
+function nearestVertex(x, point, at) {
+    let least = Infinity;
+    let found = 0;
+    for (let v = 0; v < x.length; v += 3) {
+        const d = (x[v] - point[at]) ** 2 + (x[v + 1] - point[at + 1]) ** 2 + (x[v + 2] - point[at + 2]) ** 2;
+        if (d < least) {
+            least = d;
+            found = v;
+        }
+    }
+    return found;
+}
+
+// A marker that turns with the vertex at v; its step is already shortened.
+function turnedPoint(position, step, spin, share, v) {
+    const out = [0, 0, 0];
+    turned(position, step, [share * spin[v], share * spin[v + 1], share * spin[v + 2]], 1, 0, out);
+    return out;
 }
 
 function turned(x0, dx, spin, share, k, out) {

@@ -104,7 +104,7 @@ export class Truth {
     say() {
         const { app } = this;
         const text = this.text();
-        const stuck = this.solverAge > 2 && app.online ? ` The solver has given no sign for ${Math.round(this.solverAge)} s.` : "";
+        const stuck = this.solverAge > 5 && app.online ? ` The solver has given no sign for ${Math.round(this.solverAge)} s.` : "";
         const shown = `${text}${stuck}`.trim();
         if ($("truth").textContent !== shown) {
             $("truth").textContent = shown;

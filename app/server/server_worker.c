@@ -298,6 +298,8 @@ static void *worker_main(void *user)
             worker_tell(w, "ready", "", -1);
         }
         if (w->has_fine && (wish.load || wish.pose)) {
+            // nobody waits for what is done while nothing else is
+            atomic_store(&w->desk->busy, worker_overtaken(w));
             worker_tangent(w, &w->fine, !worker_overtaken(w));
         }
         atomic_store(&w->desk->busy, false);
