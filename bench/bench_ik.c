@@ -4,6 +4,7 @@
 //
 //   bench_ik [WAYPOINTS [SIZE [FEW]]]     40 waypoints, 5.2 mm elements (about 7k), 3 waypoints for the
 //   descents
+#include "model/model.h"
 #include "../validation/path_robot.h"
 #include "bench.h"
 

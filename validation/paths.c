@@ -59,12 +59,10 @@ static bool check_waypoint(void *user, const pl_waypoint *w)
     for (int i = 0; i < c->r->info.command_count; ++i) {
         c->outside += !(w->command[i] >= c->low[i] && w->command[i] <= c->high[i]);
     }
-    double residual, largest;
-    bool inverted;
+    pl_model_check found;
     pl_error err = {0};
-    const bool looked = pl_statics_check(pl_model_statics(c->r->model), pl_model_state(c->r->model),
-                                         &residual, &largest, &inverted, &err) == PL_OK;
-    c->unsound += !looked || inverted || residual > 1e-5 * largest;
+    const bool looked = pl_model_judge(c->r->model, &found, &err) == PL_OK;
+    c->unsound += !looked || found.inverted || !(found.residual <= 1e-5 * found.largest_force);
     c->worst = fmax(c->worst, w->ik->distance);
     return true;
 }

@@ -173,7 +173,7 @@ int cli_goals_limits(const cli_args *args, const cli_model *m, cli_goals *g)
     }
     for (int i = 0; !status && i < m->info.command_count; ++i) {
         // without a range there is nothing to search in
-        const pl_model_command *c = &m->info.command[i];
+        const pl_command_info *c = &m->info.command[i];
         if (!c->has_range && !g->hold[i]) {
             cli_error(args, "command %s has no range to search in", c->name);
             cli_advice("give its actuator a range in the robot file, or add --hold %s", c->name);

@@ -7,7 +7,7 @@
 
 server_knob server_knob_of(const server_model *m, int command)
 {
-    const pl_model_command *info = &m->info.command[command];
+    const pl_command_info *info = &m->info.command[command];
     server_knob knob = {.unit = pl_drive_unit(info->drive), .scale = pl_drive_scale(info->drive)};
     knob.assumed = !info->has_range;
     knob.low = info->span[0] / knob.scale;
@@ -20,7 +20,7 @@ static json_t *robot_commands(const server_model *m)
 {
     json_t *list = json_array();
     for (int i = 0; i < m->info.command_count && i < SERVER_COMMANDS; ++i) {
-        const pl_model_command *info = &m->info.command[i];
+        const pl_command_info *info = &m->info.command[i];
         const server_knob knob = server_knob_of(m, i);
         json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:f,s:f,s:f,s:b}", "name", info->name, "drive",
                                               pl_drive_name(info->drive), "unit",

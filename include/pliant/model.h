@@ -40,11 +40,7 @@ typedef struct pl_model_info {
     bool approximate_derivative;         // derivatives by differences instead of exact
     double difference_step; // for derivatives by differences, as a fraction of the command's span; 0: 1e-4
     double size;            // mm, of the whole robot
-    // the same as in `actuator`
-    const char *const *actuator_name;
-    const pl_actuator_kind *actuator_kind;
 } pl_model_info;
-typedef pl_command_info pl_model_command;
 
 // Prescribed and computed state of an actuator.
 typedef struct pl_actuator_state {
@@ -201,10 +197,6 @@ typedef struct pl_model_costs {
     int64_t fk_calls, derivative_calls, iterations, factorizations, solves;
 } pl_model_costs;
 PL_API pl_model_costs pl_model_get_costs(const pl_model *model);
-
-// ---- leftovers, until the command and the server no longer look inside a full body; NULL for other kinds
-PL_API pl_statics *pl_model_statics(pl_model *model);
-PL_API pl_state *pl_model_state(pl_model *model);
 
 // ---- the record of a result: names, values and units, used for the terminal, files and the view. Values are
 // in display units; NAN if there is none.

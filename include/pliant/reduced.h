@@ -141,17 +141,9 @@ PL_API pl_status pl_reduced_check(const pl_reduced_def *def, pl_findings *findin
 // ---- specific to reduced models
 PL_API bool pl_model_is_reduced(const pl_model *model);
 PL_API double pl_reduced_length(const pl_model *model); // mm, undeformed
-// What looks wrong with it, as findings: no markers, commands without a range, no equilibrium at the middle of
-// the ranges (where it leaves the model).
+// What looks wrong with it, as findings: no markers, commands without a range, no equilibrium at the middle
+// of the ranges (where it leaves the model).
 PL_API pl_status pl_reduced_examine(pl_model *model, pl_findings *findings, pl_error *err);
-PL_API pl_actuator_info pl_reduced_actuator(const pl_model *model, int i);
-PL_API bool pl_reduced_slack(const pl_model *model, int i); // a cable without tension
-// The body as a solid tube of prisms, for files and pictures: the undeformed mesh, and the current positions
-// of its vertices (3 per vertex). PL_BAD_INPUT for models of other kinds.
-PL_API pl_status pl_reduced_tube(const pl_model *model, pl_mesh **out, pl_error *err);
-PL_API pl_status pl_reduced_tube_place(pl_model *model, const pl_mesh *tube, double *position, pl_error *err);
-// Path of an actuator in the last solution; returns the number of points, writes at most `room`.
-PL_API int pl_reduced_path_points(pl_model *model, int actuator, double *point, int room);
 
 // ---- designs without a mesh, in addition to those of meshing.h
 typedef struct pl_reduced_design {

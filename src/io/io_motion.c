@@ -141,10 +141,10 @@ static void motion_csv_head(const pl_motion *m, pl_text *text)
     }
     for (int a = 0; a < m->info.actuator_count; ++a) {
         pl_text_add(text, ",");
-        motion_name(text, m->info.actuator_name[a]);
-        pl_text_add(text, ".effort [%s],", io_effort_unit(m->info.actuator_kind[a]));
-        motion_name(text, m->info.actuator_name[a]);
-        pl_text_add(text, ".%s", measure[m->info.actuator_kind[a]]);
+        motion_name(text, m->info.actuator[a].name);
+        pl_text_add(text, ".effort [%s],", io_effort_unit(m->info.actuator[a].kind));
+        motion_name(text, m->info.actuator[a].name);
+        pl_text_add(text, ".%s", measure[m->info.actuator[a].kind]);
     }
     pl_text_add(text, ",factorizations,solves\n");
 }
@@ -172,7 +172,7 @@ pl_status pl_motion_write_csv(const pl_motion *motion, const char *path, pl_erro
         }
         for (int a = 0; a < m->info.actuator_count; ++a) {
             const int64_t at = k * m->info.actuator_count + a;
-            io_text_number(&text, ",", m->effort[at] / io_effort_scale(m->info.actuator_kind[a]));
+            io_text_number(&text, ",", m->effort[at] / io_effort_scale(m->info.actuator[a].kind));
             io_text_number(&text, ",", m->measure[at]);
         }
         pl_text_add(&text, ",%lld,%lld\n", (long long)m->factorizations[k], (long long)m->solves[k]);
@@ -186,9 +186,9 @@ pl_status pl_motion_write_pressures(const pl_motion *motion, const char *path, p
     int chambers = 0;
     pl_text_add(&text, "time [s]");
     for (int a = 0; a < motion->info.actuator_count; ++a) {
-        if (motion->info.actuator_kind[a] == PL_CHAMBER) {
+        if (motion->info.actuator[a].kind == PL_CHAMBER) {
             pl_text_add(&text, ",");
-            motion_name(&text, motion->info.actuator_name[a]);
+            motion_name(&text, motion->info.actuator[a].name);
             pl_text_add(&text, " [kPa]");
             ++chambers;
         }
@@ -202,7 +202,7 @@ pl_status pl_motion_write_pressures(const pl_motion *motion, const char *path, p
     for (int64_t k = 0; k < motion->count; ++k) {
         pl_text_add(&text, "%.6f", motion->time[k]);
         for (int a = 0; a < motion->info.actuator_count; ++a) {
-            if (motion->info.actuator_kind[a] == PL_CHAMBER) {
+            if (motion->info.actuator[a].kind == PL_CHAMBER) {
                 const double kpa = 1e3 * motion->effort[k * motion->info.actuator_count + a];
                 pl_text_add(&text, ",%.6f",
                             isfinite(kpa) ? kpa : 0.0); // a chamber without a command is vented

@@ -215,10 +215,10 @@ static bool report_take(const pl_motion *m, bool efforts, report_data *d)
     }
     for (int c = 0; c < d->width; ++c) {
         const double scale =
-            efforts ? io_effort_scale(m->info.actuator_kind[c]) : pl_drive_scale(m->info.command[c].drive);
-        d->name[c] = efforts ? m->info.actuator_name[c] : m->info.command[c].name;
+            efforts ? io_effort_scale(m->info.actuator[c].kind) : pl_drive_scale(m->info.command[c].drive);
+        d->name[c] = efforts ? m->info.actuator[c].name : m->info.command[c].name;
         d->unit[c] =
-            efforts ? io_effort_unit(m->info.actuator_kind[c]) : pl_drive_unit(m->info.command[c].drive);
+            efforts ? io_effort_unit(m->info.actuator[c].kind) : pl_drive_unit(m->info.command[c].drive);
         for (int64_t k = 0; k < m->count; ++k) {
             d->value[k * d->width + c] = (efforts ? m->effort : m->command)[k * d->width + c] / scale;
         }

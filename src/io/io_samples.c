@@ -17,7 +17,7 @@ pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_model *
         pl_text_add(&text, ",%s.x [mm],%s.y [mm],%s.z [mm]", name, name, name);
     }
     for (int a = 0; a < info.actuator_count; ++a) {
-        pl_text_add(&text, ",%s.effort [%s]", info.actuator_name[a], io_effort_unit(info.actuator_kind[a]));
+        pl_text_add(&text, ",%s.effort [%s]", info.actuator[a].name, io_effort_unit(info.actuator[a].kind));
     }
     pl_text_add(&text, "\n");
     for (int64_t k = 0; k < samples->count; ++k) {
@@ -32,7 +32,7 @@ pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_model *
         for (int a = 0; a < info.actuator_count; ++a) {
             io_text_number(&text, ",",
                            samples->effort[k * info.actuator_count + a] /
-                               io_effort_scale(info.actuator_kind[a]));
+                               io_effort_scale(info.actuator[a].kind));
         }
         pl_text_add(&text, "\n");
     }

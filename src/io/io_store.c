@@ -106,7 +106,10 @@ static void store_facts(const pl_store *s, store_fact fact[STORE_FACTS])
         pl_text_add(&fact[3].value, "%s%s", i ? "," : "", s->info.command[i].name);
     }
     store_names(&fact[4].value, s->info.marker_name, s->info.marker_count);
-    store_names(&fact[5].value, s->info.actuator_name, s->info.actuator_count);
+    for (int i = 0; i < s->info.actuator_count; ++i) {
+        pl_text_add(&fact[5].value, "%s%s", i ? "," : "", s->info.actuator[i].name);
+    }
+    pl_text_add(&fact[5].value, "%s", "");
 }
 
 // Writes a fact into a new file, or compares it with the one there.

@@ -347,9 +347,6 @@ pl_status pl_model_unpack(pl_model *model, const double *block, size_t count, pl
 // ---- asking it
 pl_model_answer pl_model_get_answer(const pl_model *model)
 {
-    if (model->shared) {
-        model_refresh((pl_model *)model, NULL);
-    }
     return model->answer;
 }
 

@@ -6,10 +6,10 @@ void model_body_clear(model_body *b)
 {
     pl_state_destroy(b->state);
     pl_statics_destroy(b->statics);
-    void *const block[] = {b->command,     b->actuator,      b->marker_name,  b->sensor_name, b->support_name,
-                           b->sensor_kind, b->reading_info,  b->marker_at,    b->now,         b->marker,
-                           b->rotation,    b->sensor,        b->effort,       b->measure,     b->reading,
-                           b->state_of,    b->actuator_name, b->actuator_kind};
+    void *const block[] = {b->command,      b->actuator,    b->marker_name,  b->sensor_name,
+                           b->support_name, b->sensor_kind, b->reading_info, b->marker_at,
+                           b->now,          b->marker,      b->rotation,     b->sensor,
+                           b->effort,       b->measure,     b->reading,      b->state_of};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
@@ -20,8 +20,6 @@ static bool body_room(model_body *b)
     const pl_model_info *i = &b->info;
     b->command = PL_NEW_ARRAY(pl_command_info, i->command_count);
     b->actuator = PL_NEW_ARRAY(pl_actuator_info, i->actuator_count);
-    b->actuator_name = PL_NEW_ARRAY(const char *, i->actuator_count);
-    b->actuator_kind = PL_NEW_ARRAY(pl_actuator_kind, i->actuator_count);
     b->marker_name = PL_NEW_ARRAY(const char *, i->marker_count);
     b->sensor_name = PL_NEW_ARRAY(const char *, i->sensor_count);
     b->support_name = PL_NEW_ARRAY(const char *, i->support_count);
@@ -36,9 +34,9 @@ static bool body_room(model_body *b)
     b->measure = PL_NEW_ARRAY(double, i->actuator_count);
     b->reading = PL_NEW_ARRAY(double, i->reading_count);
     b->state_of = PL_NEW_ARRAY(pl_actuator_state, i->actuator_count);
-    return b->command && b->actuator && b->actuator_name && b->actuator_kind && b->marker_name &&
-           b->sensor_name && b->support_name && b->sensor_kind && b->reading_info && b->marker_at && b->now &&
-           b->marker && b->rotation && b->sensor && b->effort && b->measure && b->reading && b->state_of;
+    return b->command && b->actuator && b->marker_name && b->sensor_name && b->support_name &&
+           b->sensor_kind && b->reading_info && b->marker_at && b->now && b->marker && b->rotation &&
+           b->sensor && b->effort && b->measure && b->reading && b->state_of;
 }
 
 static void body_names(model_body *b)
@@ -49,8 +47,6 @@ static void body_names(model_body *b)
     }
     for (int i = 0; i < b->info.actuator_count; ++i) {
         b->actuator[i] = pl_robot_actuator(robot, i);
-        b->actuator_name[i] = b->actuator[i].name;
-        b->actuator_kind[i] = b->actuator[i].kind;
     }
     for (int i = 0; i < b->info.marker_count; ++i) {
         double off;
@@ -93,8 +89,6 @@ static void body_describe(model_body *b)
     i->hash = i->robot_hash = pl_robot_hash(b->robot);
     i->command = b->command;
     i->actuator = b->actuator;
-    i->actuator_name = b->actuator_name;
-    i->actuator_kind = b->actuator_kind;
     i->marker_name = b->marker_name;
     i->marker_at = b->marker_at;
     i->sensor_name = b->sensor_name;

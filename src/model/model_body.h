@@ -19,8 +19,6 @@ typedef struct model_body {
     // the answer, written by model_body_answer
     double *now, *marker, *rotation, *sensor, *effort, *measure, *reading;
     pl_actuator_state *state_of; // per actuator
-    const char **actuator_name;
-    pl_actuator_kind *actuator_kind;
 } model_body;
 
 pl_status model_body_init(model_body *b, const pl_robot *robot, const pl_statics_options *options,

@@ -203,15 +203,9 @@ static model_body *full_body(const pl_model *model)
     return full ? model->self : NULL;
 }
 
-pl_statics *pl_model_statics(pl_model *model)
+pl_statics *pl_model_statics(const pl_model *model)
 {
     return full_body(model) ? full_body(model)->statics : NULL;
-}
-
-pl_state *pl_model_state(pl_model *model)
-{
-    model->shared = true;
-    return full_body(model) ? full_body(model)->state : NULL;
 }
 
 const pl_robot *pl_model_robot(const pl_model *model)

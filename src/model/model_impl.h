@@ -27,7 +27,6 @@ struct pl_model {
 
     // where it stands: written by model_refresh after every move
     pl_model_answer answer;
-    bool shared; // others hold the state and may move it
     pl_statics_report report;
     double *asked;               // commands of the last forward solve
     double *nothing;             // NAN, as many as the longest array of an answer but points

@@ -210,8 +210,7 @@ static bool create_actuators(pl_reduced_model *m, const pl_reduced_def *d)
     m->actuator_count = count;
     m->actuator = REDUCED_TAKE(m, reduced_actuator, count);
     m->told.actuator_name = REDUCED_TAKE(m, const char *, count);
-    m->told.actuator_kind = REDUCED_TAKE(m, pl_actuator_kind, count);
-    if (!m->actuator || !m->told.actuator_name || !m->told.actuator_kind) {
+    if (!m->actuator || !m->told.actuator_name) {
         return false;
     }
     for (int i = 0; i < count; ++i) {
@@ -233,7 +232,6 @@ static bool create_actuators(pl_reduced_model *m, const pl_reduced_def *d)
             return false;
         }
         m->told.actuator_name[i] = a->name;
-        m->told.actuator_kind[i] = a->kind;
     }
     return true;
 }

@@ -170,8 +170,7 @@ static pl_status fit_compliance(fit *f, pl_error *err)
     }
     const pl_jacobian out = {.marker = J, .rotation = J + 18 * M};
     pl_jacobian_report report;
-    const pl_status status = pl_statics_jacobian(pl_model_statics(f->full), pl_model_state(f->full),
-                                                 parameter, 6, &out, &report, err);
+    const pl_status status = pl_model_sensitivity(f->full, parameter, 6, &out, &report, err);
     // columns per N and N mm, rows and columns in the base frame
     const double *Q = f->r->def.frame;
     for (int half = 0; half < 2 && status == PL_OK; ++half) {
@@ -563,7 +562,7 @@ static pl_status fit_names(fit *f, pl_error *err)
     const int n = f->info.actuator_count;
     size_t bytes = strlen(f->info.name) + strlen(f->info.marker_name[f->marker]) + 20;
     for (int i = 0; i < n; ++i) {
-        bytes += strlen(f->info.actuator_name[i]) + 1;
+        bytes += strlen(f->info.actuator[i].name) + 1;
     }
     r->text = PL_NEW_ARRAY(char, bytes);
     r->actuator = PL_NEW_ARRAY(pl_line_actuator_def, n + 1);
@@ -577,7 +576,7 @@ static pl_status fit_names(fit *f, pl_error *err)
     at += sprintf(at, "%s", f->info.marker_name[f->marker]) + 1;
     for (int i = 0; i < n; ++i) {
         r->actuator[i].name = at;
-        at += sprintf(at, "%s", f->info.actuator_name[i]) + 1;
+        at += sprintf(at, "%s", f->info.actuator[i].name) + 1;
     }
     return PL_OK;
 }

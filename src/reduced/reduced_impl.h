@@ -91,7 +91,6 @@ typedef struct reduced_told {
     pl_actuator_info *actuator;
     pl_actuator_state *state; // per actuator
     const char **actuator_name, **marker_name, **sensor_name;
-    pl_actuator_kind *actuator_kind;
     pl_sensor_kind *sensor_kind;
     double *rest, *marker_rest;
 } reduced_told;

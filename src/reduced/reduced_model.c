@@ -17,8 +17,6 @@ static void model_info(void *self, pl_model_info *out)
                            .sensor_count = m->sensor_count,
                            .command = m->told.command,
                            .actuator = m->told.actuator,
-                           .actuator_name = m->told.actuator_name,
-                           .actuator_kind = m->told.actuator_kind,
                            .marker_name = m->told.marker_name,
                            .sensor_name = m->told.sensor_name,
                            .sensor_kind = m->told.sensor_kind,
@@ -360,14 +358,4 @@ double pl_reduced_length(const pl_model *model)
 {
     const pl_reduced_model *m = pl_model_self(model, &reduced_type);
     return m ? m->length : NAN;
-}
-
-pl_actuator_info pl_reduced_actuator(const pl_model *model, int i)
-{
-    return pl_model_actuator(model, i);
-}
-
-bool pl_reduced_slack(const pl_model *model, int i)
-{
-    return pl_model_get_answer(model).actuator[i].slack;
 }

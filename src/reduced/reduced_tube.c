@@ -130,27 +130,3 @@ int reduced_path_points(const pl_reduced_model *m, int actuator, double *point, 
     }
     return count;
 }
-
-// ---- by pl_model, until its callers ask pl_model_body, _shape and _line
-pl_status pl_reduced_tube(const pl_model *model, pl_mesh **out, pl_error *err)
-{
-    *out = NULL;
-    const pl_reduced_model *m = pl_model_self(model, &reduced_type);
-    return m ? reduced_tube_create(m, out, err)
-             : pl_fail(err, PL_BAD_INPUT, "tube: the model is not a reduced one");
-}
-
-pl_status pl_reduced_tube_place(pl_model *model, const pl_mesh *tube, double *position, pl_error *err)
-{
-    pl_reduced_model *m = pl_model_self(model, &reduced_type);
-    if (!m || pl_mesh_get(tube).vertex_count != m->point_count * (TUBE_SECTORS + 1)) {
-        return pl_fail(err, PL_BAD_INPUT, "tube: the mesh was not made from this model");
-    }
-    reduced_tube_place(m, position);
-    return PL_OK;
-}
-
-int pl_reduced_path_points(pl_model *model, int actuator, double *point, int room)
-{
-    return pl_model_line(model, actuator, point, room);
-}

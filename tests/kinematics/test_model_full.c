@@ -214,7 +214,6 @@ static void test_slots(void **state)
     assert_true(isnan(pl_model_get_answer(b.model).command[0]));
     PL_CHECK_NEAR(pl_model_get_answer(b.model).marker[0], 40, 1e-12);
     assert_ptr_equal(pl_model_robot(b.model), b.robot);
-    assert_non_null(pl_model_statics(b.model));
     bar_clear(&b);
 }
 

@@ -122,7 +122,7 @@ static void test_states(void **state)
     // a block of no length that fits, and a slot never kept
     assert_int_equal(pl_model_unpack(b.model, block, 17, &err), PL_BAD_INPUT);
     assert_int_equal(pl_model_recall(b.model, 3, &err), PL_BAD_INPUT);
-    assert_non_null(strstr(err.text, "kept"));
+    assert_non_null(strstr(err.text, "saved"));
     pl_model_destroy(e.model);
     bar_clear(&b);
 }

@@ -55,26 +55,25 @@ static void test_tube_follows_the_line(void **state)
     (void)state;
     // the volume of a tube at rest is that of its polygon; bent, its end faces stay where the frames are
     pl_model *model = trunk();
-    pl_mesh *tube = NULL;
+    const pl_mesh *tube = NULL;
     pl_error err = {0};
-    PL_CHECK_OK(pl_reduced_tube(model, &tube, &err));
+    PL_CHECK_OK(pl_model_body(model, &tube, &err));
     const double polygon = 24 * 0.5 * 45 * 45 * sin(2 * PL_PI / 24);
     PL_CHECK_NEAR(pl_mesh_region_volume(tube, -1), polygon * 206, 1e-6 * polygon * 206);
     const pl_mesh_view v = pl_mesh_get(tube);
     double *x = calloc(3 * (size_t)v.vertex_count, sizeof *x);
     const double command[6] = {95, 110, 104, 120, 99, 103};
     line_solve(model, command);
-    PL_CHECK_OK(pl_reduced_tube_place(model, tube, x, &err));
+    pl_model_shape(model, x);
     const double *tip = pl_model_get_answer(model).marker, *last = x + 3 * (v.vertex_count - 25);
     for (int i = 0; i < 3; ++i) {
         PL_CHECK_NEAR(last[i], tip[i], 1e-10);
     }
     // an actuator's path starts on the base circle
     double path[300];
-    assert_true(pl_reduced_path_points(model, 0, path, 100) > 2);
+    assert_true(pl_model_line(model, 0, path, 100) > 2);
     PL_CHECK_NEAR(path[0], 45, 1e-12);
     free(x);
-    pl_mesh_destroy(tube);
     pl_model_destroy(model);
 }
 
