@@ -220,6 +220,17 @@ PL_API bool pl_trisurf_contains(const pl_trisurf *surface, const double point[3]
 PL_API pl_status pl_trisurf_nearest(const pl_trisurf *surface, const double *point, int32_t count,
                                     double *nearest, double *rms, pl_error *err);
 
+// A tubular hole through a body, such as a tendon channel: its axis from mouth to mouth.
+#define PL_CHANNEL_POINTS 12
+typedef struct pl_channel {
+    double point[PL_CHANNEL_POINTS][3]; // mm
+    int point_count;
+    double radius, length; // mm
+} pl_channel;
+// Finds holes with two sharp-edged mouths in a closed, welded surface that looks outwards; at most `limit` of
+// them. Returns their number, -1 when out of memory.
+PL_API int pl_trisurf_channels(const pl_trisurf *surface, pl_channel *out, int limit, pl_error *err);
+
 // ---- where meshes come from (the robot file's `mesh:` block)
 typedef enum pl_source_kind {
     PL_SOURCE_FILE,

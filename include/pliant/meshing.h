@@ -64,6 +64,7 @@ typedef struct pl_guess {
     int cavity_count;
     double volume[PL_GUESS_CAVITIES]; // mm^3; NAN: not known
     bool open[PL_GUESS_CAVITIES];     // to the outside
+    int channel_count;                // holes through the body, which become cables
 } pl_guess;
 PL_API pl_status pl_meshing_guess(const pl_guess_source *source, char **robot_yaml, pl_guess *summary,
                                   pl_findings *findings, pl_error *err);

@@ -5,6 +5,7 @@
 #include "meshing/meshing_cells.h"
 #include "meshing/meshing_guess.h"
 
+#define GUESS_CHANNEL 0.04  // of the body's length: radius of the widest hole taken for a tendon's
 #define GUESS_EYES 800      // triangles in front of which a point is tried
 #define GUESS_RAYS 96       // directions a point looks into
 #define GUESS_ENCLOSED 0.85 // part of them that must end on a wall for a point to lie in a cavity
@@ -231,6 +232,51 @@ static double guess_opening(const pl_mesh *mesh, const int64_t *face, int64_t co
     return total > 0 ? pl_norm3(sum) / total : 1;
 }
 
+// Holes through the body, each turned to run from the base.
+static pl_status guess_channels(guess *g, pl_error *err)
+{
+    const int count = pl_trisurf_channels(g->surface, g->channel, PL_GUESS_CAVITIES, err);
+    // a wider one is a chamber without its lids
+    for (int c = 0; c < count; ++c) {
+        if (g->channel[c].radius < GUESS_CHANNEL * g->length) {
+            g->channel[g->channel_count++] = g->channel[c];
+        }
+    }
+    for (int c = 0; c < g->channel_count; ++c) {
+        pl_channel *h = &g->channel[c];
+        double d[3];
+        pl_sub3(h->point[h->point_count - 1], h->point[0], d);
+        for (int k = 0; pl_dot3(d, g->axis) < 0 && k < h->point_count / 2; ++k) {
+            double keep[3];
+            memcpy(keep, h->point[k], sizeof keep);
+            memcpy(h->point[k], h->point[h->point_count - 1 - k], sizeof keep);
+            memcpy(h->point[h->point_count - 1 - k], keep, sizeof keep);
+        }
+    }
+    return count < 0 ? PL_NO_MEMORY : PL_OK;
+}
+
+// Whether an eye looks around inside of a channel.
+static bool guess_in_channel(const guess *g, const double x[3])
+{
+    for (int c = 0; c < g->channel_count; ++c) {
+        const pl_channel *h = &g->channel[c];
+        for (int k = 0; k + 1 < h->point_count; ++k) {
+            double d[3], r[3], at[3];
+            pl_sub3(h->point[k + 1], h->point[k], d);
+            pl_sub3(x, h->point[k], r);
+            const double t = fmax(0, fmin(1, pl_dot3(r, d) / fmax(pl_dot3(d, d), 1e-300)));
+            for (int i = 0; i < 3; ++i) {
+                at[i] = h->point[k][i] + t * d[i];
+            }
+            if (pl_distance3(at, x) < 1.1 * h->radius) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void guess_keep(guess *g, const guess_eye *eye, double volume, int rims, bool open)
 {
     guess_cavity *c = &g->cavity[g->cavity_count++];
@@ -278,11 +324,18 @@ static pl_status guess_cavities(guess *g, pl_error *err)
     bool *taken = PL_NEW_ARRAY(bool, g->source->mesh ? pl_mesh_boundary(g->source->mesh, &boundary) : 1);
     const bool room = eye && taken;
     const int count = room ? guess_eyes(g, eye) : 0;
-    if (count > 0 && !g->source->mesh) {
+    // tendons run in channels, air does not
+    int roomy = 0;
+    for (int k = 0; k < count; ++k) {
+        if (!guess_in_channel(g, eye[k].point)) {
+            eye[roomy++] = eye[k];
+        }
+    }
+    if (roomy > 0 && !g->source->mesh) {
         // of a surface alone only the roomiest is known to be a cavity of its own
         guess_keep(g, &eye[0], NAN, 0, true);
     }
-    for (int k = 0; g->source->mesh && k < count && g->cavity_count < PL_GUESS_CAVITIES; ++k) {
+    for (int k = 0; g->source->mesh && k < roomy && g->cavity_count < PL_GUESS_CAVITIES; ++k) {
         guess_try_eye(g, &eye[k], taken);
     }
     pl_free(eye);
@@ -382,6 +435,9 @@ static pl_status guess_shape(guess *g, pl_error *err)
     if (status == PL_OK && !g->source->mesh) {
         status = guess_voids(g, err);
     }
+    if (status == PL_OK) {
+        status = guess_channels(g, err);
+    }
     if (status == PL_OK && g->void_count == 0) {
         status = guess_cavities(g, err);
     }
@@ -393,6 +449,9 @@ static pl_status guess_shape(guess *g, pl_error *err)
     guess_round(g, g->tip);
     for (int k = 0; k < g->cavity_count; ++k) {
         guess_round(g, g->cavity[k].eye);
+    }
+    for (int k = 0; k < g->channel_count * PL_CHANNEL_POINTS; ++k) {
+        guess_round(g, g->channel[k / PL_CHANNEL_POINTS].point[k % PL_CHANNEL_POINTS]);
     }
     return status;
 }
@@ -450,7 +509,10 @@ static pl_status guess_read(const pl_guess_source *source, pl_trisurf *surface, 
 
 static void guess_summary(const guess *g, pl_guess *out)
 {
-    *out = (pl_guess){.base_area = g->base_area, .tip_area = g->tip_area, .cavity_count = g->cavity_count};
+    *out = (pl_guess){.base_area = g->base_area,
+                      .tip_area = g->tip_area,
+                      .cavity_count = g->cavity_count,
+                      .channel_count = g->channel_count};
     memcpy(out->low, g->low, sizeof out->low);
     memcpy(out->high, g->high, sizeof out->high);
     memcpy(out->axis, g->axis, sizeof out->axis);

@@ -24,6 +24,8 @@ typedef struct guess {
     int void_count;             // closed cavities of a surface, which the mesher names
     guess_cavity cavity[PL_GUESS_CAVITIES];
     int cavity_count;
+    pl_channel channel[PL_GUESS_CAVITIES]; // holes for tendons, from base to tip
+    int channel_count;
     double wall; // mm, typical thin wall; 0: none found
     double size; // mm
 } guess;

@@ -132,11 +132,37 @@ static void guess_write_surfaces(pl_text *text, const guess *g)
     }
 }
 
+// Cables along the holes. Each guide acts on the material within its radius: one and a half times the hole's
+// reaches into the wall all around.
+static void guess_write_cables(pl_text *text, const guess *g)
+{
+    for (int c = 0; c < g->channel_count; ++c) {
+        const pl_channel *h = &g->channel[c];
+        char number[16];
+        guess_number(c, number);
+        pl_text_add(text,
+                    "  # found: a hole of radius %.3g mm through the body, %.4g mm long\n"
+                    "  - name: tendon%s\n    kind: cable\n    through:\n",
+                    h->radius, h->length, number);
+        for (int k = 0; k < h->point_count; ++k) {
+            pl_text_add(text, "      - [%.6g, %.6g, %.6g]\n", h->point[k][0], h->point[k][1], h->point[k][2]);
+        }
+        pl_text_add(text, "    radius: %.3g\n    drive: shortening\n    range: [0, %.2g]\n", 1.5 * h->radius,
+                    0.1 * h->length);
+    }
+}
+
 static void guess_write_actuators(pl_text *text, const guess *g)
 {
+    if (g->channel_count > 0) {
+        pl_text_add(text, "\n# Tendons in the holes that run through the body.\nactuators:\n");
+        guess_write_cables(text, g);
+    }
     if (g->cavity_count > 0) {
-        pl_text_add(text, "\n# Air under gauge pressure. Start low: the range depends on walls and "
-                          "material.\nactuators:\n");
+        pl_text_add(text, "%s",
+                    g->channel_count > 0 ? "  # Air under gauge pressure; start low.\n"
+                                         : "\n# Air under gauge pressure. Start low: the range "
+                                           "depends on walls and material.\nactuators:\n");
         const int count = g->void_count > 0 ? g->void_count : g->cavity_count;
         for (int i = 0; i < count; ++i) {
             char number[16];
@@ -146,7 +172,7 @@ static void guess_write_actuators(pl_text *text, const guess *g)
                         "20 kPa]}\n",
                         number, number);
         }
-    } else {
+    } else if (g->channel_count == 0) {
         pl_text_add(text, "\n# No actuator yet. A tendon, for example, runs straight from guide to guide:\n"
                           "# actuators:\n"
                           "#   - {name: tendon, kind: cable, through: [[0, 0, 0], [50, 0, 0]], radius: 1,\n"

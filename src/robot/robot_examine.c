@@ -84,11 +84,13 @@ static void examine_segment(const pl_mesh *mesh, const double a[3], const double
     *outside = pl_distance3(a, b) * out / EXAMINE_SAMPLES;
 }
 
-static void examine_guide(const pl_robot *robot, const char *name, int k, const double point[3], double edge,
-                          pl_findings *findings)
+// `reach`: how far from the point the material lies that the guide acts on. A guide on the axis of a hole is
+// as far from the body as the hole is wide, and held by the wall around it.
+static void examine_guide(const pl_robot *robot, const char *name, int k, const double point[3], double reach,
+                          double edge, pl_findings *findings)
 {
     pl_embedding e;
-    if (pl_mesh_embed(robot->mesh, point, &e, NULL) == PL_OK && e.distance > 0.01 * edge) {
+    if (pl_mesh_embed(robot->mesh, point, &e, NULL) == PL_OK && e.distance > reach + 0.01 * edge) {
         pl_findings_add(findings, PL_WARNING, NULL, 0,
                         "cable '%s': guide point %d at (%.4g, %.4g, %.4g) is %.3g mm outside the body", name,
                         k + 1, point[0], point[1], point[2], e.distance);
@@ -98,11 +100,11 @@ static void examine_guide(const pl_robot *robot, const char *name, int k, const 
 }
 
 static void examine_piece(const pl_robot *robot, const char *name, int k, const double a[3],
-                          const double b[3], double edge, pl_findings *findings)
+                          const double b[3], double reach, double edge, pl_findings *findings)
 {
     double distance = 0, place[3] = {0}, outside = 0;
     examine_segment(robot->mesh, a, b, &distance, place, &outside);
-    if (distance > 0.01 * edge) {
+    if (distance > reach + 0.01 * edge) {
         pl_findings_add(findings, PL_NOTE, NULL, 0,
                         "cable '%s' leaves the body between guide points %d and %d over %.3g mm, by up to "
                         "%.3g mm, near (%.4g, %.4g, %.4g)",
@@ -126,17 +128,36 @@ static void examine_guide_place(const pl_robot *robot, const pl_point *guide, do
     }
 }
 
+// The radius of the hole a guide sits in, to the nearest node it acts on; 0 for a guide in the material.
+static double examine_guide_reach(const pl_robot *robot, const pl_point *guide, const double at[3])
+{
+    const double *x = pl_mesh_get(robot->mesh).position;
+    pl_embedding e;
+    if (guide->count == 0 || pl_mesh_embed(robot->mesh, at, &e, NULL) != PL_OK || e.distance == 0) {
+        return 0;
+    }
+    double reach = INFINITY;
+    for (int32_t j = 0; j < guide->count; ++j) {
+        reach = fmin(reach, pl_distance3(x + 3 * (size_t)guide->node[j], at));
+    }
+    return reach;
+}
+
 static void examine_cable(const pl_robot *robot, const pl_actuator *cable, double edge, pl_findings *findings)
 {
-    double point[3], before[3] = {0};
+    double point[3], before[3] = {0}, reach = 0;
     for (int k = 0; k < cable->guide_count; ++k) {
         examine_guide_place(robot, &cable->guide[k], point);
-        examine_guide(robot, cable->name, k, point, edge, findings);
+        examine_guide(robot, cable->name, k, point, examine_guide_reach(robot, &cable->guide[k], point), edge,
+                      findings);
     }
     for (int k = 0; k < cable->guide_count; ++k) {
         examine_guide_place(robot, &cable->guide[k], point);
+        const double before_reach = reach;
+        reach = examine_guide_reach(robot, &cable->guide[k], point);
         if (k > 0) {
-            examine_piece(robot, cable->name, k - 1, before, point, edge, findings);
+            examine_piece(robot, cable->name, k - 1, before, point, fmax(reach, before_reach), edge,
+                          findings);
         }
         memcpy(before, point, sizeof before);
     }
