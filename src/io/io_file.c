@@ -88,7 +88,7 @@ static bool file_put(int fd, const char *data, size_t bytes)
 static int file_open_beside(const char *path, char *name, size_t room)
 {
     for (unsigned attempt = 0; attempt < 1000; ++attempt) {
-        const unsigned salt = (unsigned)(pl_seconds() * 1e6) * 2654435761u + attempt;
+        const unsigned salt = (unsigned)(uint64_t)(pl_seconds() * 1e6) * 2654435761u + attempt;
         if (snprintf(name, room, "%s.tmp%ld-%08x", path, (long)getpid(), salt) >= (int)room) {
             errno = ENAMETOOLONG;
             return -1;

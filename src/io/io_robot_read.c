@@ -278,7 +278,7 @@ static bool read_sign(io_robot_file *f, const io_node *node, const char *what, i
 // One key by its table row.
 static bool read_value(io_robot_file *f, const io_node *node, const char *what, const io_key *key, void *out)
 {
-    void *slot = (char *)out + key->offset;
+    void *slot = out ? (char *)out + key->offset : NULL; // keys that are only checked have no place
     switch (key->type) {
     case IO_NAME:
     case IO_TEXT:
