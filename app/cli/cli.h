@@ -28,17 +28,17 @@ typedef struct cli_option {
 
 #define CLI_JSON                                                                                             \
     {                                                                                                        \
-        "json", 0, "FILE", "write the machine's answer (JSON) to FILE; - for standard output", NULL          \
+        "json", 0, "FILE", "write machine-readable output (JSON) to FILE; - for standard output", NULL       \
     }
 #define CLI_FORCE                                                                                            \
     {                                                                                                        \
-        "force", 0, NULL, "let a result replace a file that the robot is made from", NULL                    \
+        "force", 0, NULL, "allow results to replace input files of the robot", NULL                          \
     }
 #define CLI_MESHING                                                                                          \
-    {"size", 0, "LENGTH", "target edge length, instead of the robot file's", NULL},                          \
-        {"order", 0, "1|2", "linear (1: quick, far too stiff in bending) or quadratic (2) elements", "1 2"}, \
+    {"size", 0, "LENGTH", "target edge length, instead of that in the robot file", NULL},                    \
+        {"order", 0, "1|2", "linear (1: fast, far too stiff in bending) or quadratic (2) elements", "1 2"},  \
     {                                                                                                        \
-        "no-cache", 0, NULL, "build the mesh anew and do not keep it", NULL                                  \
+        "no-cache", 0, NULL, "generate the mesh again, without the cache", NULL                              \
     }
 #define CLI_WORKING                                                                                          \
     {"threads", 0, "N", "threads to use (default: all cores); results do not depend on it", NULL},           \
@@ -48,8 +48,7 @@ typedef struct cli_option {
 #define CLI_PICTURE                                                                                          \
     {"view", 0, "VIEW", "for pictures: iso, front, back, left, right, top, bottom, or x,y,z",                \
      "iso front back left right top bottom"},                                                                \
-        {"cut", 0, "AXIS", "for pictures: cut through the middle across x, y or z and show the inside",      \
-         "x y z"},                                                                                           \
+        {"cut", 0, "AXIS", "for pictures: cut through the middle, normal to x, y or z", "x y z"},            \
     {                                                                                                        \
         "edges", 0, NULL, "for pictures: draw the element edges", NULL                                       \
     }

@@ -10,17 +10,17 @@ static const cli_option options[] = {
     {"max-strain", 0, "STRAIN", "use the test up to this engineering strain (1 = 100 %)", NULL},
     {"length", 0, "MM", "ratio: of the whole bar (default 80)", NULL},
     {"interface", 0, "MM", "ratio: from the clamped end to the interface (default: the middle)", NULL},
-    {"pull", 0, "MM", "ratio: how far the free end was pulled (default 4)", NULL},
-    {"moved", 0, "MM", "ratio: how far the interface moved; or", NULL},
+    {"pull", 0, "MM", "ratio: elongation of the bar (default 4)", NULL},
+    {"moved", 0, "MM", "ratio: displacement of the interface; or", NULL},
     {"elasticity", 0, "R_M", "ratio: the elasticity ratio itself", NULL},
     {"r-omega", 0, "R", "ratio: shape parameter of the stiffer material (default 1)", NULL},
     {"method", 0, "NAME", "ratio: exact (default), local_global or fang2020", "exact local_global fang2020"},
     {"size", 0, "MM", "ratio: edge length of the computed bar", NULL},
-    {"chamber", 0, "VOLUME", "syringe: of the chamber at rest (12mL)", NULL},
-    {"tube", 0, "VOLUME", "syringe: of the tube (default 0)", NULL},
-    {"syringe", 0, "VOLUME", "syringe: of the syringe when it starts (default 0)", NULL},
-    {"ambient", 0, "PRESSURE", "syringe: absolute pressure around (default 100kPa)", NULL},
-    {"gauge", 0, NULL, "syringe: the pressures are above ambient, not absolute", NULL},
+    {"chamber", 0, "VOLUME", "syringe: volume of the undeformed chamber (12mL)", NULL},
+    {"tube", 0, "VOLUME", "syringe: volume of the tube (default 0)", NULL},
+    {"syringe", 0, "VOLUME", "syringe: initial volume of the syringe (default 0)", NULL},
+    {"ambient", 0, "PRESSURE", "syringe: absolute ambient pressure (default 100kPa)", NULL},
+    {"gauge", 0, NULL, "syringe: the pressures are gauge pressures, not absolute", NULL},
     {"out", 0, "FILE", "plot test and fits: .png or .svg", NULL},
     CLI_JSON,
     CLI_FORCE,
@@ -111,7 +111,8 @@ static void calibrate_print(const cli_args *args, const calibration *c)
             calibrate_constants(&c->fit[k].material, false, text, sizeof text);
             cli_row(&table, "%s\t%s\t%.2f %%\t%.2f to %.2f\t%s", pl_material_model_name(models[k]), text,
                     100 * c->fit[k].error, c->fit[k].strain_low, c->fit[k].strain_high,
-                    c->fit[k].stable ? "yes" : "NO: stress falls somewhere between stretch 0.5 and the end");
+                    c->fit[k].stable ? "yes"
+                                     : "NO: stress decreases somewhere between stretch 0.5 and the end");
         }
     }
     cli_table_print(args, &table);
@@ -214,7 +215,7 @@ static int calibrate_run(cli_args *args)
     const char *kind = args->plain[0];
     const bool ratio = strcmp(kind, "ratio") == 0, syringe = strcmp(kind, "syringe") == 0;
     if (!ratio && !syringe && strcmp(kind, "tensile") != 0) {
-        cli_error(args, "'%s' is no kind of measurement, expected tensile, ratio or syringe", kind);
+        cli_error(args, "'%s' is not a kind of measurement, expected tensile, ratio or syringe", kind);
         return CLI_WRONG;
     }
     if ((args->plain_count == 1) != ratio) {
@@ -239,12 +240,12 @@ static int calibrate_run(cli_args *args)
 
 const cli_verb cli_verb_calibrate = {
     .name = "calibrate",
-    .summary = "parameters from measurements: material laws, two materials of a bar, volume by pressure",
+    .summary = "parameters from measurements: material laws, two materials of a bar, volume over pressure",
     .usage = "tensile FILE.csv | ratio | syringe FILE.csv [options]",
     .about =
         "Fits neo-Hookean, Mooney-Rivlin and Yeoh constants to a tensile test: a CSV of the Soft Robotics\n"
         "Materials Database, or two columns of engineering strain and stress (MPa). Prints the error, the\n"
-        "range and whether the law stays stable, and lines to paste into a robot file.\n"
+        "range and whether the law is stable, and lines to paste into a robot file.\n"
         "ratio: the shape parameters R_omega of two materials from how far the interface of a bar made of "
         "both\n"
         "moves when it is pulled, with a twist test as a check. syringe: a table of pressure and volume "

@@ -32,7 +32,7 @@ static int ratio_read(const cli_args *args, pl_ratio_test *t)
         return CLI_WRONG;
     }
     if ((elasticity > 0) == (t->moved > 0)) {
-        cli_error(args, "expected either --moved (how far the interface moved) or --elasticity (R_m)");
+        cli_error(args, "expected either --moved (displacement of the interface) or --elasticity (R_m)");
         cli_advice("the test: pliant calibrate ratio --length 80 --interface 40 --pull 4 --moved 0.84");
         return CLI_WRONG;
     }
@@ -71,9 +71,9 @@ static int ratio_mesh(const cli_args *args, const pl_ratio_test *t, pl_mesh **me
 
 static void ratio_print(const cli_args *args, const pl_ratio_test *t, const pl_ratio_fit *f)
 {
-    cli_say(args, "elongation test: bar of %g mm, interface at %g mm, pulled by %g mm\n", t->length,
+    cli_say(args, "elongation test: bar of %g mm, interface at %g mm, elongated by %g mm\n", t->length,
             t->interface, t->pull);
-    cli_say(args, "  R_m = %.4f (E of A over E of B by the strains, equation 16)\n\n", f->elasticity);
+    cli_say(args, "  R_m = %.4f (E of A over E of B, from the strains)\n\n", f->elasticity);
     cli_table table = {0};
     cli_row(&table, "material\tR_omega\tE / weight\tPoisson");
     for (int k = 0; k < 2; ++k) {
@@ -81,13 +81,15 @@ static void ratio_print(const cli_args *args, const pl_ratio_test *t, const pl_r
     }
     cli_table_print(args, &table);
     cli_say(args, "\n  R_omega of A over B: %.4f; of E: %.4f\n", f->ratio, f->young[0] / f->young[1]);
-    cli_say(args, "  interface moved by %.5f mm, measured %.5f: off by %.2e of the bar, %d solves\n",
-            f->moved, t->moved, fabs(f->moved - t->moved) / t->length, f->solves);
     cli_say(args,
-            "  twist test: the tip turned by %.0f deg turns the interface by %.3f deg (thin bars: %.3f)\n",
-            f->twist * 180 / 3.14159265358979323846, f->twisted * 180 / 3.14159265358979323846,
-            f->twisted_thin * 180 / 3.14159265358979323846);
-    cli_say(args, "\nin a robot file (weight to taste, the same for both):\n");
+            "  interface displacement %.5f mm, measured %.5f: error %.2e of the bar length, %d solves\n",
+            f->moved, t->moved, fabs(f->moved - t->moved) / t->length, f->solves);
+    cli_say(
+        args,
+        "  twist test: rotating the tip by %.0f deg rotates the interface by %.3f deg (thin bars: %.3f)\n",
+        f->twist * 180 / 3.14159265358979323846, f->twisted * 180 / 3.14159265358979323846,
+        f->twisted_thin * 180 / 3.14159265358979323846);
+    cli_say(args, "\nin a robot file (any weight, the same for both):\n");
     for (int k = 0; k < 2; ++k) {
         cli_say(args, "  %c: {model: shape, weight: 1 MPa, r_omega: %.6g}\n", 'a' + k, f->r_omega[k]);
     }

@@ -13,7 +13,7 @@ static int syringe_line(const cli_args *args, pl_syringe_line *line)
         return CLI_WRONG;
     }
     if (!(line->chamber > 0)) {
-        cli_error(args, "expected --chamber, the volume of the chamber at rest, such as --chamber 12mL");
+        cli_error(args, "expected --chamber, the volume of the undeformed chamber, such as --chamber 12mL");
         return CLI_WRONG;
     }
     return CLI_DONE;
@@ -78,7 +78,7 @@ static int syringe_plot(const cli_args *args, const pl_syringe *test, const pl_s
                                             branch[b]->count, false};
             }
         }
-        const pl_plot plot = {.title = "Volume of the chamber by pressure",
+        const pl_plot plot = {.title = "Volume of the chamber over pressure",
                               .x_label = "gauge pressure (kPa)",
                               .y_label = "volume over rest",
                               .curve = curve,
@@ -101,7 +101,7 @@ static int syringe_report(const cli_args *args, const pl_syringe *test, const pl
     if (pl_syringe_fit(test, line, &result, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
-    cli_say(args, "%d measurements of pressure and volume pushed (equation 19)\n", test->count);
+    cli_say(args, "%d measurements of pressure and pushed volume\n", test->count);
     syringe_print_branch(args, "loading", &result.loading);
     syringe_print_branch(args, "unloading", &result.unloading);
     cli_say(args, "\nin a robot file, for an actuator {kind: chamber, drive: pressure, ...}:\n");

@@ -8,12 +8,12 @@
 static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
     {"methods", 0, "LIST", "of exact, local_global, fang2020, comma-separated (default: all three)", NULL},
-    {"beyond-range", 0, NULL, "allow values outside the range the robot file gives", NULL},
+    {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
     {"out", 0, "FILE", "write the differences on the exact shape: .vtu; may be repeated", NULL},
     {"histogram", 0, "FILE",
-     "write the strains of the elements by method, weighted by volume: .png .svg .csv", NULL},
+     "write a histogram of the element strains for each method, weighted by volume: .png .svg .csv", NULL},
     CLI_JSON,
-    {"time-limit", 0, "TIME", "at most so many seconds per method", NULL},
+    {"time-limit", 0, "TIME", "time limit per method", NULL},
     CLI_MESHING,
     CLI_WORKING,
     CLI_FORCE,
@@ -145,10 +145,10 @@ static int compare_solve(const cli_args *args, compare *c)
     const pl_status status = pl_compare_methods(c->r.robot, &c->def, &c->result, &err);
     cli_progress_prefix(NULL);
     if (status == PL_OK && c->linear && !c->result.alike) {
-        fprintf(stderr,
-                "%s: note: the mesh of order 1 has other vertices, so shapes on it are compared by markers "
-                "only\n",
-                c->r.path);
+        fprintf(
+            stderr,
+            "%s: note: the mesh of order 1 has different vertices, so shapes are compared by markers only\n",
+            c->r.path);
     }
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
@@ -313,7 +313,7 @@ static pl_status compare_histogram(const compare *c, const char *path, pl_error 
     }
     const pl_plot plot = {.title = "Strain of the elements",
                           .x_label = "largest principal strain",
-                          .y_label = "share of the volume, %",
+                          .y_label = "fraction of the volume, %",
                           .curve = curve,
                           .curve_count = c->result.row_count};
     return pl_plot_write(&plot, path, err);
@@ -347,8 +347,7 @@ static int compare_check_histogram(const cli_args *args)
         strcasecmp(end, ".csv") == 0) {
         return CLI_DONE;
     }
-    cli_error(args, "--histogram %s: the extension tells what to write, expected one of .png .svg .csv",
-              path);
+    cli_error(args, "--histogram %s: unknown extension, expected one of .png .svg .csv", path);
     return CLI_WRONG;
 }
 
@@ -394,14 +393,14 @@ static int compare_run(cli_args *args)
 
 const cli_verb cli_verb_compare = {
     .name = "compare",
-    .summary = "one pose by several methods, side by side",
+    .summary = "compare several methods at the same commands",
     .usage = "ROBOT --set NAME=VALUE ... [--methods exact,local_global,fang2020] [options]",
     .about =
-        "Solves the robot at the commands set by each method: exact on the robot's own (quadratic) mesh and\n"
-        "on its corner mesh with plain linear elements, local_global with the options of the robot file, "
+        "Solves the robot at the given commands with each method: exact on its own (quadratic) mesh and\n"
+        "on its corner mesh with linear elements, local_global with the options of the robot file, "
         "and\n"
         "fang2020 as published. Distances to the exact shape on the corner mesh are the method's error, the\n"
-        "distance between the two exact shapes is the mesh's. Methods that know volumes but no pressures "
+        "distance between the two exact shapes is the mesh's. Methods that accept volumes but no pressures "
         "are\n"
         "asked for the volume that the exact one reached. Cavities of designs are meshed for the methods "
         "that\n"

@@ -57,7 +57,8 @@ int cli_compare_robots(cli_args *args)
     int status = cli_setup(args), bad = 0;
     for (int i = 0; i < 4 && !status; ++i) {
         if (cli_value(args, only_methods[i])) {
-            cli_error(args, "--%s compares methods on one robot with a mesh, not robots", only_methods[i]);
+            cli_error(args, "--%s is for comparing methods on one robot with a mesh, not robots",
+                      only_methods[i]);
             status = CLI_WRONG;
         }
     }

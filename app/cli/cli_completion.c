@@ -43,9 +43,12 @@ static int completion_run(cli_args *args)
         cli_error(args, "no completion for '%s', expected bash", args->plain[0]);
         return CLI_WRONG;
     }
-    printf("# bash completion for pliant %s; made by `pliant completion bash`\n_pliant() {\n", pl_version());
+    printf("# bash completion for pliant %s; written by `pliant completion bash`\n_pliant() {\n",
+           pl_version());
     printf("    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}\n"
-           "    local options= words=\n    COMPREPLY=()\n    if ((COMP_CWORD == 1)); then\n"
+           "    local options= words=\n"
+           "    COMPREPLY=()\n"
+           "    if ((COMP_CWORD == 1)); then\n"
            "        COMPREPLY=($(compgen -W \"");
     for (int i = 0; cli_verbs[i]; ++i) {
         printf("%s ", cli_verbs[i]->name);
@@ -56,9 +59,12 @@ static int completion_run(cli_args *args)
     }
     printf("    esac\n");
     completion_plain();
-    printf("    if [[ $cur == -* ]]; then\n        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
-           "    else\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\") $(compgen -f -- \"$cur\"))\n   "
-           " fi\n}\n"
+    printf("    if [[ $cur == -* ]]; then\n"
+           "        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
+           "    else\n"
+           "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
+           "    fi\n"
+           "}\n"
            "complete -o filenames -F _pliant pliant\n");
     return CLI_DONE;
 }
@@ -67,7 +73,7 @@ const cli_verb cli_verb_completion = {
     .name = "completion",
     .summary = "print the completion script for bash",
     .usage = "bash",
-    .about = "Prints a script that lets the Tab key complete verbs, options, designs and materials.",
+    .about = "Prints a script for Tab completion of verbs, options, designs and materials.",
     .examples = "  eval \"$(pliant completion bash)\"\n"
                 "  pliant completion bash | sudo tee /etc/bash_completion.d/pliant\n",
     .option = options,

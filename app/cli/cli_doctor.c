@@ -5,7 +5,8 @@
 
 static const cli_option options[] = {
     {"out", 0, "FILE",
-     "write the mesh as .vtu with cell data `defect` (0: fine, else the number of the finding)", NULL},
+     "write the mesh as .vtu with cell data `defect` (0: no defect, otherwise the number of the finding)",
+     NULL},
     CLI_JSON,
     CLI_MESHING,
     CLI_WORKING,
@@ -79,7 +80,7 @@ static int doctor_verdict(const cli_args *args, const pl_findings *findings)
         ++count[pl_findings_at(findings, i)->severity];
     }
     if (count[PL_DEFECT] + count[PL_WARNING] == 0) {
-        cli_say(args, count[PL_NOTE] ? "nothing wrong; notes: %d\n" : "nothing wrong\n", count[PL_NOTE]);
+        cli_say(args, count[PL_NOTE] ? "no defects; notes: %d\n" : "nothing wrong\n", count[PL_NOTE]);
         return CLI_DONE;
     }
     cli_say(args, "errors: %d, warnings: %d, notes: %d\n", count[PL_DEFECT], count[PL_WARNING],
@@ -123,7 +124,7 @@ static int doctor_work(const cli_args *args, cli_robot *r)
     }
     status = cli_check_outputs(args, NULL, r->path, NULL);
     if (!status && cli_value(args, "out") && pl_robot_file_is_reduced(r->path)) {
-        cli_error(args, "--out belongs to a robot with a mesh; this one is a reduced model");
+        cli_error(args, "--out is only for a robot with a mesh; this one is a reduced model");
         status = CLI_WRONG;
     }
     if (status) {
@@ -153,14 +154,15 @@ static int doctor_run(cli_args *args)
 
 const cli_verb cli_verb_doctor = {
     .name = "doctor",
-    .summary = "what is wrong with a robot, where, and how to mend it",
+    .summary = "report defects of a robot, where they are and how to fix them",
     .usage = "ROBOT [options]",
-    .about =
-        "Looks for inverted and flat elements, walls one element thick, parts that hang loose, open "
-        "cavities,\n"
-        "cables that leave the body, markers off it, and implausible units. Exit status: 0 when nothing is\n"
-        "worse than a note, 1 with warnings or errors, 2 when the robot cannot be loaded (all that is wrong\n"
-        "with the file is listed).",
+    .about = "Looks for inverted and flat elements, walls one element thick, disconnected and overlapping "
+             "parts, open\n"
+             "cavities, cables that leave the body, markers outside it, and implausible units. Exit status: "
+             "0 if there\n"
+             "are only notes, 1 with warnings or errors, 2 if the robot cannot be loaded (all defects of the "
+             "file are\n"
+             "listed).",
     .examples = "  pliant doctor finger\n"
                 "  pliant doctor finger --out defects.vtu --json report.json\n",
     .option = options,

@@ -105,7 +105,7 @@ static int files_check_extension(const cli_args *args, const char *path, const c
         }
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", extensions[i]);
     }
-    cli_error(args, "--out %s: the extension tells what to write, expected one of %s", path, list);
+    cli_error(args, "--out %s: unknown extension, expected one of %s", path, list);
     return CLI_WRONG;
 }
 
@@ -122,8 +122,7 @@ static int files_check_place(const cli_args *args, const char *option, const cha
     }
     int status = CLI_DONE;
     if (access(folder, W_OK) != 0) {
-        cli_error(args, "--%s %s: the folder %s cannot be written: %s", option, path, folder,
-                  strerror(errno));
+        cli_error(args, "--%s %s: the folder %s is not writable: %s", option, path, folder, strerror(errno));
         status = CLI_MACHINE;
     }
     free(folder);
@@ -140,9 +139,9 @@ static int files_check_input(const cli_args *args, const char *option, const cha
     if (robot_path && files_same(path, robot_path)) {
         what = "is the robot file itself";
     } else if (input && files_same(path, input)) {
-        what = "is what this run reads";
+        what = "is an input of this run";
     } else if (robot_path && files_named_in(robot_path, path)) {
-        what = "is a file the robot is made from";
+        what = "is an input file of the robot";
     }
     if (!what) {
         return CLI_DONE;

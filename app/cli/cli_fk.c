@@ -3,19 +3,19 @@
 
 static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
-    {"beyond-range", 0, NULL, "allow values outside the range the robot file gives", NULL},
+    {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
     {"out", 0, "FILE", "write the shape: .vtu .pvd .stl .csv .png .svg; may be repeated", NULL},
     CLI_JSON,
     {"color", 0, "FIELD", "for pictures: displacement, von_mises, stretch or region",
      "displacement von_mises stretch region"},
     CLI_PICTURE,
     {"surface", 0, "NAME", "for .stl: this surface only", NULL},
-    {"state", 0, "FILE", "go on from this state if the file exists, and leave the new one there", NULL},
-    {"save-state", 0, "FILE", "leave the new state here instead", NULL},
-    {"method", 0, "NAME", "exact, local_global or fang2020 (default: what the robot file says)",
+    {"state", 0, "FILE", "start from this state if the file exists, and save the new state there", NULL},
+    {"save-state", 0, "FILE", "save the new state here instead", NULL},
+    {"method", 0, "NAME", "exact, local_global or fang2020 (default: as in the robot file)",
      "exact local_global fang2020"},
-    {"displacement", 0, NULL, "plain displacement elements, as other codes have", NULL},
-    {"time-limit", 0, "TIME", "stop after so many seconds and keep what was reached", NULL},
+    {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
+    {"time-limit", 0, "TIME", "time limit; the last equilibrium is kept", NULL},
     CLI_MESHING,
     CLI_WORKING,
     CLI_FORCE,
@@ -51,17 +51,18 @@ static int fk_run(cli_args *args)
 
 const cli_verb cli_verb_fk = {
     .name = "fk",
-    .summary = "forward kinematics: the shape, forces and pressures at given commands",
+    .summary = "forward kinematics: shape, forces and pressures at given commands",
     .usage = "ROBOT --set NAME=VALUE ... [options]",
     .about =
-        "Finds the equilibrium of the robot (a robot file, or the folder that holds robot.yaml) at the\n"
-        "commands set. Commands that are not set leave their actuators idle (slack, vented). Exits with\n"
-        "status 1 when no equilibrium was reached; what was reached is printed and written all the same.",
+        "Finds the equilibrium of the robot (a robot file, or a folder with robot.yaml) at the given\n"
+        "commands. Commands that are not set leave their actuators idle (slack, vented). The exit status is "
+        "1\n"
+        "if no equilibrium was found; the last equilibrium on the load path is then printed and written.",
     .examples =
         "  pliant fk finger --set air=30kPa\n"
         "  pliant fk finger --set air=30kPa --out finger.vtu --out finger.png --color von_mises\n"
         "  pliant fk finger --set air=30kPa --json - | jq .markers.tip.position\n"
-        "  pliant fk finger --set air=40kPa --state finger.state     # goes on from there next time\n",
+        "  pliant fk finger --set air=40kPa --state finger.state     # continues from there next time\n",
     .option = options,
     .least = 1,
     .most = 1,

@@ -10,19 +10,20 @@ static const cli_option options[] = {
     {"marker", 0, "NAME", "the marker that follows (default: the only one, or tip)", NULL},
     {"path", 0, "KIND", "a built-in path: circle, eight, flower, square, ell, flame, line or box",
      "circle eight flower square ell flame line box"},
-    {"span", 0, "S[,S[,S]]", "its size, mm: width, height, depth (default 20)", NULL},
-    {"center", 0, "X,Y,Z", "its middle (default: where the marker is at rest)", NULL},
-    {"plane", 0, "AXES", "its plane: xy (default), yz, zx, or two vectors X,Y,Z:X,Y,Z", "xy yz zx"},
-    {"count", 0, "N", "its number of waypoints (default 60)", NULL},
-    {"relative", 0, NULL, "points of a file are counted from where the marker is at rest", NULL},
-    {"resample", 0, "N", "N waypoints equally far apart along the path instead of those given", NULL},
-    {"closed", 0, NULL, "with --resample: the path of a file comes back to its beginning", NULL},
-    {"axes", 0, "xyz", "coordinates that count, such as xy", "x y z xy xz yz"},
-    {"axis", 0, "X,Y,Z", "the marker's axis at rest that follows the columns nx, ny, nz of a file", NULL},
-    {"tolerance", 0, "LENGTH", "how near is reached (default 0.005 mm)", NULL},
+    {"span", 0, "S[,S[,S]]", "size of the path, mm: width, height, depth (default 20)", NULL},
+    {"center", 0, "X,Y,Z", "centre of the path (default: the undeformed position of the marker)", NULL},
+    {"plane", 0, "AXES", "plane of the path: xy (default), yz, zx, or two vectors X,Y,Z:X,Y,Z", "xy yz zx"},
+    {"count", 0, "N", "number of waypoints (default 60)", NULL},
+    {"relative", 0, NULL, "points of a file are relative to the undeformed position of the marker", NULL},
+    {"resample", 0, "N", "N equally spaced waypoints along the path instead of the given ones", NULL},
+    {"closed", 0, NULL, "with --resample: the path of a file is closed", NULL},
+    {"axes", 0, "xyz", "coordinates to use, such as xy", "x y z xy xz yz"},
+    {"axis", 0, "X,Y,Z", "axis of the marker (undeformed) that follows the columns nx, ny, nz of a file",
+     NULL},
+    {"tolerance", 0, "LENGTH", "tolerance (default 0.005 mm)", NULL},
     {"dt", 0, "TIME", "time between waypoints; rates then bound every step", NULL},
-    {"rate", 0, "NAME=VALUE", "how fast a command may change, such as air=5kPa/s; may be repeated", NULL},
-    {"from-rest", 0, NULL, "rates bind the way to the first waypoint too", NULL},
+    {"rate", 0, "NAME=VALUE", "largest rate of a command, such as air=5kPa/s; may be repeated", NULL},
+    {"from-rest", 0, NULL, "rates also limit the motion to the first waypoint", NULL},
     CLI_LIMITS,
     {"out", 0, "FILE",
      "write .csv, .pvd (with one .vtu per waypoint), .html (a report) or .png; may be repeated", NULL},
@@ -30,8 +31,8 @@ static const cli_option options[] = {
      "marlin= pressures="},
     CLI_JSON,
     CLI_PICTURE,
-    {"save-state", 0, "FILE", "leave the last state here", NULL},
-    {"displacement", 0, NULL, "plain displacement elements, as other codes have", NULL},
+    {"save-state", 0, "FILE", "save the last state here", NULL},
+    {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
     CLI_MESHING,
     CLI_WORKING,
     CLI_FORCE,
@@ -109,9 +110,7 @@ static int follow_goals(const cli_args *args, follow *f)
         o->index = f->g.marker;
         memcpy(o->target, f->normal, sizeof o->target);
         if (!axis) {
-            cli_error(
-                args,
-                "the file has columns nx, ny, nz: which axis of the marker shall point there? add --axis");
+            cli_error(args, "the file has columns nx, ny, nz: give the axis of the marker with --axis");
             return CLI_WRONG;
         }
         if (!cli_triple(args, "axis", axis, PL_DIM_NUMBER, o->axis)) {
@@ -156,7 +155,7 @@ static int follow_rates(const cli_args *args, follow *f)
         return CLI_WRONG;
     }
     if (f->period > 0 && f->time) {
-        cli_error(args, "--dt: the file has times of its own (column t), expected one of both");
+        cli_error(args, "--dt: the file already has times (column t), expected one of the two");
         return CLI_WRONG;
     }
     if (f->period > 0 || f->time) {
@@ -382,7 +381,7 @@ static void follow_print(const cli_args *args, const follow *f)
     cli_table_print(args, &table);
     const pl_follow_report *r = &f->report;
     const int n = m->count > 0 ? m->count : 1;
-    cli_say(args, "\n  %d of %d waypoints reached; largest error %.3g mm where reached, %.3g mm in all\n",
+    cli_say(args, "\n  %d of %d waypoints reached; largest error %.3g mm of those reached, %.3g mm of all\n",
             r->reached, m->count, r->largest_reached, r->largest_distance);
     if (r->largest_step_command >= 0 && r->largest_step_command < m->info.command_count && m->count > 1) {
         cli_say(args, "  largest step of a command: %.2f %% of its range (%s, waypoint %d)\n",
@@ -434,13 +433,13 @@ static int follow_work(const cli_args *args, follow *f)
         return status;
     }
     if (f->motion.count < f->count) {
-        cli_error(args, "interrupted after %d of %d waypoints; those are kept", f->motion.count, f->count);
+        cli_error(args, "interrupted after %d of %d waypoints, which are kept", f->motion.count, f->count);
         return CLI_BADLY;
     }
     if (f->report.reached < f->motion.count) {
         cli_error(args,
-                  "%d of %d waypoints were not reached; the motion keeps to the nearest points, at most %.4g "
-                  "mm off",
+                  "%d of %d waypoints were not reached; the motion continues through the nearest reachable "
+                  "points, at most %.4g mm away",
                   f->motion.count - f->report.reached, f->motion.count, f->report.largest_distance);
         return CLI_BADLY;
     }
@@ -466,14 +465,15 @@ static int follow_run(cli_args *args)
 
 const cli_verb cli_verb_follow = {
     .name = "follow",
-    .summary = "a marker along a path: commands, errors, a report, and files for the machine",
+    .summary = "move a marker along a path: commands, errors, a report, machine files",
     .usage = "ROBOT [PATH.csv | --path KIND] [options]",
-    .about = "Goes through the waypoints of a table (columns x, y, z; also t, nx ny nz, rx ry rz) or of a "
-             "built-in path, each\n"
-             "from the one before, within all ranges, efforts and rates. Waypoints out of reach give the "
-             "nearest point, so\n"
-             "the motion stays continuous; the exit status is then 1. Without --dt the times follow from the "
-             "rates.",
+    .about = "Solves the waypoints of a table (columns x, y, z; also t, nx ny nz, rx ry rz) or of a built-in "
+             "path, each\n"
+             "starting from the previous one, within all ranges, efforts and rates. For waypoints out of "
+             "reach the nearest\n"
+             "reachable point is used, so the motion stays continuous; the exit status is then 1. Without "
+             "--dt the times\n"
+             "follow from the rates.",
     .examples =
         "  pliant follow finger --path circle --span 10 --plane yz --out circle.html --out circle.csv\n"
         "  pliant follow finger points.csv --resample 100 --dt 0.1s --out motion.pvd\n"

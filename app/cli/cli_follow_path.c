@@ -112,7 +112,7 @@ static int follow_file(const cli_args *args, follow *f, const char *path)
         return cli_no_memory(args);
     }
     if (f->count > FOLLOW_COUNT) {
-        cli_error(args, "%s: %d waypoints are too many, expected at most %d", path, f->count, FOLLOW_COUNT);
+        cli_error(args, "%s: %d waypoints, the limit is %d", path, f->count, FOLLOW_COUNT);
         return CLI_WRONG;
     }
     f->closed = cli_flag(args, "closed");
@@ -132,7 +132,9 @@ static int follow_resample(const cli_args *args, follow *f)
         return CLI_DONE;
     }
     if (f->normal || f->turn || f->time) {
-        cli_error(args, "--resample: the file's directions, rotations or times belong to its own waypoints");
+        cli_error(
+            args,
+            "--resample: the directions, rotations or times of the file are only for its own waypoints");
         return CLI_WRONG;
     }
     pl_error err = {0};
@@ -155,11 +157,11 @@ int cli_follow_path(const cli_args *args, follow *f)
     const char *kind = cli_value(args, "path"), *file = args->plain_count > 1 ? args->plain[1] : NULL;
     if ((kind != NULL) == (file != NULL)) {
         cli_error(args, kind ? "a path file and --path are both given, expected one"
-                             : "which path? give a file of points (x,y,z) or --path KIND");
+                             : "no path is given: expected a file of points (x,y,z) or --path KIND");
         return CLI_WRONG;
     }
     if (f->g.marker < 0) {
-        cli_error(args, "which marker shall follow? give --marker NAME");
+        cli_error(args, "the marker is not given: add --marker NAME");
         return CLI_WRONG;
     }
     const int status = kind ? follow_built_in(args, f, kind) : follow_file(args, f, file);

@@ -87,7 +87,7 @@ static int goal_needs_marker(const cli_args *args, const cli_model *m, const cli
                              bool frame)
 {
     if (g->marker < 0) {
-        cli_error(args, "--%s: which marker? give --marker before it", option);
+        cli_error(args, "--%s: the marker is not given: add --marker before it", option);
         for (int i = 0; i < m->info.marker_count; ++i) {
             cli_advice("the robot has %s", m->info.marker_name[i]);
         }
@@ -150,7 +150,7 @@ static int goal_direction(const cli_args *args, const cli_model *m, cli_goals *g
     }
     o->index = g->marker;
     if (o->target[0] == 0 && o->target[1] == 0 && o->target[2] == 0) {
-        cli_error(args, "--direction %s: 0,0,0 is no direction", value);
+        cli_error(args, "--direction %s: 0,0,0 is not a direction", value);
         return CLI_WRONG;
     }
     return CLI_DONE;
@@ -189,7 +189,7 @@ static pl_objective *goal_last(const cli_args *args, cli_goals *g, const char *o
 {
     pl_objective *o = g->count > 0 ? &g->objective[g->count - 1] : NULL;
     if (!o || !(kinds >> o->kind & 1)) {
-        cli_error(args, "--%s belongs after %s", option, of);
+        cli_error(args, "--%s must come after %s", option, of);
         return NULL;
     }
     return o;
@@ -462,15 +462,11 @@ int cli_goals_read(const cli_args *args, const cli_model *m, cli_goals *g)
     for (int i = 0; i < g->count; ++i) {
         const pl_objective *o = &g->objective[i];
         if (o->kind == PL_OBJECTIVE_DIRECTION && o->axis[0] == 0 && o->axis[1] == 0 && o->axis[2] == 0) {
-            cli_error(
-                args,
-                "--direction: which axis of the marker shall point there? add --axis X,Y,Z (as it is at "
-                "rest)");
+            cli_error(args, "--direction: give the axis of the marker with --axis X,Y,Z (undeformed)");
             return CLI_WRONG;
         }
         if (o->kind == PL_OBJECTIVE_CURVATURE && o->point_count < 3) {
-            cli_error(args,
-                      "--curvature: of what? add --along SURFACE or --along X,Y,Z:X,Y,Z (a line at rest)");
+            cli_error(args, "--curvature: add --along SURFACE or --along X,Y,Z:X,Y,Z (a line, undeformed)");
             return CLI_WRONG;
         }
     }

@@ -28,19 +28,20 @@ typedef struct cli_goals {
 
 #define CLI_LIMITS                                                                                           \
     {"set", 0, "NAME=VALUE", "a command to start from, with a unit (air=20kPa); may be repeated", NULL},     \
-        {"hold", 0, "NAME", "keep this command where --set put it (or idle); may be repeated", NULL},        \
+        {"hold", 0, "NAME", "keep this command at its value of --set (or idle); may be repeated", NULL},     \
         {"max-effort", 0, "NAME=VALUE", "bound the tension or pressure of one actuator", NULL},              \
         {"max-pressure", 0, "VALUE", "bound the pressure of every chamber", NULL},                           \
         {"max-tension", 0, "VALUE", "bound the tension of every cable", NULL},                               \
-        {"least", 0, "WHAT", "of several ways choose that of least effort, energy or motion; WHAT=WEIGHT",   \
+        {"least", 0, "WHAT",                                                                                 \
+         "among several solutions choose that of least effort, energy or motion; WHAT=WEIGHT",               \
          "effort energy motion"},                                                                            \
-        {"method", 0, "NAME", "newton (default), gradient (the papers), descent",                            \
+        {"method", 0, "NAME", "newton (default), gradient (Fang et al. 2020), descent",                      \
          "newton gradient descent"},                                                                         \
-        {"iterations", 0, "N", "at most so many steps per target", NULL},                                    \
-        {"time-limit", 0, "TIME", "at most so many seconds per target", NULL},                               \
-        {"start", 0, "FILE", "begin at this state (written by --save-state)", NULL},                         \
+        {"iterations", 0, "N", "iteration limit per target", NULL},                                          \
+        {"time-limit", 0, "TIME", "time limit per target", NULL},                                            \
+        {"start", 0, "FILE", "start from this state (written by --save-state)", NULL},                       \
     {                                                                                                        \
-        "workspace", 0, "FILE", "take starts from a stored workspace (pliant workspace --store)", NULL       \
+        "workspace", 0, "FILE", "also start from a stored workspace (pliant workspace --store)", NULL        \
     }
 
 // Reads x,y,z with units. False after complaining.

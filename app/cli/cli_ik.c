@@ -5,34 +5,33 @@
 #include "cli_goal.h"
 
 static const cli_option options[] = {
-    {"marker", 0, "NAME", "the marker that the goals after it are about (default: the only one, or tip)",
-     NULL},
-    {"target", 0, "X,Y,Z", "where the marker shall be, mm or with units", NULL},
-    {"axes", 0, "xyz", "coordinates of the target or orientation that count, such as xy", "x y z xy xz yz"},
-    {"distance", 0, "LENGTH", "the marker shall be so far from the target", NULL},
-    {"direction", 0, "X,Y,Z", "where an axis of the marker shall point", NULL},
-    {"axis", 0, "X,Y,Z",
-     "that axis, as it is at rest; or the axis a curvature turns about, which gives it a sign", NULL},
-    {"orientation", 0, "X,Y,Z", "the marker's rotation from rest: axis times angle, rad or deg", NULL},
+    {"marker", 0, "NAME", "the marker of the goals that follow (default: the only one, or tip)", NULL},
+    {"target", 0, "X,Y,Z", "target position of the marker, mm or with units", NULL},
+    {"axes", 0, "xyz", "coordinates of the target or orientation to use, such as xy", "x y z xy xz yz"},
+    {"distance", 0, "LENGTH", "distance of the marker from the target", NULL},
+    {"direction", 0, "X,Y,Z", "target direction of an axis of the marker", NULL},
+    {"axis", 0, "X,Y,Z", "that axis, undeformed; or the axis of a curvature, which gives it a sign", NULL},
+    {"orientation", 0, "X,Y,Z",
+     "rotation of the marker from the undeformed configuration: axis times angle, rad or deg", NULL},
     {"shape", 0, "FILE", "a shape of the whole body: .vtu of this mesh, .stl or .obj surface, .csv of points",
      NULL},
     {"of", 0, "NAME", "for --shape: only this surface or region of the body", NULL},
     {"unit", 0, "UNIT", "for --shape: unit of an .stl or .obj (default mm)", "mm cm m in"},
-    {"curvature", 0, "NUMBER", "curvature of a circle through points of the body, 1/mm", NULL},
-    {"along", 0, "NAME", "for --curvature: a surface, a region, or a line at rest X,Y,Z:X,Y,Z", NULL},
-    {"sensor", 0, "NAME=VALUE", "what a sensor shall read", NULL},
+    {"curvature", 0, "NUMBER", "curvature of the circle fitted to points of the body, 1/mm", NULL},
+    {"along", 0, "NAME", "for --curvature: a surface, a region, or an undeformed line X,Y,Z:X,Y,Z", NULL},
+    {"sensor", 0, "NAME=VALUE", "target value of a sensor", NULL},
     {"weight", 0, "NUMBER", "of the goal before it (default 1 per mm and per rad)", NULL},
     {"tolerance", 0, "NUMBER", "of the goal before it, mm or rad (default 0.005 mm, 0.001 rad)", NULL},
     CLI_LIMITS,
-    {"beyond-range", 0, NULL, "let --set start outside the range the robot file gives", NULL},
+    {"beyond-range", 0, NULL, "allow --set outside the range in the robot file", NULL},
     {"out", 0, "FILE", "write the shape: .vtu .pvd .stl .csv .png .svg; may be repeated", NULL},
     CLI_JSON,
     {"color", 0, "FIELD", "for pictures: displacement, von_mises, stretch or region",
      "displacement von_mises stretch region"},
     CLI_PICTURE,
     {"surface", 0, "NAME", "for .stl: this surface only", NULL},
-    {"save-state", 0, "FILE", "leave the state here", NULL},
-    {"displacement", 0, NULL, "plain displacement elements, as other codes have", NULL},
+    {"save-state", 0, "FILE", "save the state here", NULL},
+    {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
     CLI_MESHING,
     CLI_WORKING,
     CLI_FORCE,
@@ -50,9 +49,8 @@ static int ik_solve(const cli_args *args, ik_verb *v)
 {
     pl_error err = {0};
     if (v->g.count == 0 || !pl_objective_is_goal(v->g.objective[0].kind)) {
-        cli_error(
-            args,
-            "nothing to reach: give --target, --direction, --orientation, --shape, --curvature or --sensor");
+        cli_error(args, "no goal is given: expected --target, --direction, --orientation, --shape, "
+                        "--curvature or --sensor");
         return CLI_WRONG;
     }
     if (v->g.samples.count > 0) {
@@ -155,8 +153,8 @@ static void ik_complain(const cli_args *args, const ik_verb *v)
     const pl_objective *o = &v->g.objective[0];
     if (o->kind == PL_OBJECTIVE_POSITION || o->kind == PL_OBJECTIVE_DISTANCE) {
         const double *p = pl_model_get_answer(v->m.model).marker + 3 * o->index;
-        snprintf(where, sizeof where, "; the nearest point found is %.3f,%.3f,%.3f", cli_tidy(p[0], 3),
-                 cli_tidy(p[1], 3), cli_tidy(p[2], 3));
+        snprintf(where, sizeof where, "; the nearest reachable point found is %.3f,%.3f,%.3f",
+                 cli_tidy(p[0], 3), cli_tidy(p[1], 3), cli_tidy(p[2], 3));
     }
     // lengths are told together, goals of another unit by the first
     double scale = 1, off = r->distance;
@@ -221,11 +219,11 @@ const cli_verb cli_verb_ik = {
     .name = "ik",
     .summary = "inverse kinematics: commands that bring a marker, or the whole shape, to a target",
     .usage = "ROBOT --target X,Y,Z [options]",
-    .about = "Finds commands within their ranges (and efforts within bounds, where given) that meet all "
-             "goals. Goals are\n"
-             "read in order: --marker names whom the goals after it are about. A target out of reach ends at "
-             "the nearest\n"
-             "point that can be reached, with exit status 1, the distance and the bounds that hold it.",
+    .about = "Finds commands within their ranges (and efforts within bounds, if given) that meet all goals. "
+             "--marker selects\n"
+             "the marker of the goals that follow it. For a target out of reach the result is the nearest "
+             "reachable point\n"
+             "found, with exit status 1, the distance and the active bounds.",
     .examples = "  pliant ik finger --target 80,0,-20\n"
                 "  pliant ik trunk --marker tip --target 10,5,95 --direction 0,0.3,1 --axis 0,0,1 --json -\n"
                 "  pliant ik trunk --target 10,5,95 --max-pressure 30kPa --least effort --out trunk.png\n"

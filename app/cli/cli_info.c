@@ -43,7 +43,7 @@ static void info_print_mesh(const cli_args *args, const pl_robot *robot, const i
     const double mass = info_mass(robot) * 1e6;
     cli_say(args, "%s: %.4g x %.4g x %.4g mm, %.4g mL", pl_robot_name(robot), high[0] - low[0],
             high[1] - low[1], high[2] - low[2], pl_mesh_region_volume(mesh, -1) / 1000);
-    cli_say(args, mass > 0 ? ", %.4g g\n" : ", weightless (no density given)\n", mass);
+    cli_say(args, mass > 0 ? ", %.4g g\n" : ", no mass (no density given)\n", mass);
     cli_say(args, "  %d vertices, %d elements (", view.vertex_count, view.element_count);
     const char *comma = "";
     for (int k = 0; k < PL_ELEMENT_KIND_COUNT; ++k) {
@@ -131,7 +131,7 @@ static void info_print_points(const cli_args *args, const pl_model_info *info, c
         const double *x = info->marker_at + 3 * i;
         if (i == 0) {
             cli_say(args, "\n");
-            cli_row(&table, "marker\tx\ty\tz mm\toff the body mm");
+            cli_row(&table, "marker\tx\ty\tz mm\toutside the body mm");
         }
         cli_row(&table, "%s\t%.3f\t%.3f\t%.3f\t%.3g", info->marker_name[i], x[0], x[1], x[2], off[i]);
     }
@@ -393,10 +393,10 @@ static int info_run(cli_args *args)
 
 const cli_verb cli_verb_info = {
     .name = "info",
-    .summary = "what is in a robot: sizes, regions, surfaces, commands, actuators, markers",
+    .summary = "show the contents of a robot: sizes, regions, surfaces, commands, actuators, markers",
     .usage = "ROBOT [options]",
-    .about = "Loads the robot (a robot file, or the folder that holds robot.yaml), building its mesh\n"
-             "when it is not cached, and tells what is in it.",
+    .about = "Loads the robot (a robot file, or a folder with robot.yaml), generating its mesh\nif it is not "
+             "cached, and shows its contents.",
     .examples = "  pliant info finger\n"
                 "  pliant info finger/robot.yaml --json - | jq .regions\n",
     .option = options,

@@ -6,17 +6,17 @@
 
 static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
-    {"by", 0, "WHAT", "derive by commands (default), material or loads; may be repeated",
+    {"by", 0, "WHAT", "differentiate with respect to commands (default), material or loads; may be repeated",
      "commands material loads"},
-    {"beyond-range", 0, NULL, "allow values outside the range the robot file gives", NULL},
+    {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
     CLI_JSON,
     {"out", 0, "FILE", "write the matrix as .csv", NULL},
-    {"state", 0, "FILE", "go on from this state if the file exists, and leave the new one there", NULL},
-    {"save-state", 0, "FILE", "leave the new state here instead", NULL},
-    {"method", 0, "NAME", "exact, local_global or fang2020 (default: what the robot file says)",
+    {"state", 0, "FILE", "start from this state if the file exists, and save the new state there", NULL},
+    {"save-state", 0, "FILE", "save the new state here instead", NULL},
+    {"method", 0, "NAME", "exact, local_global or fang2020 (default: as in the robot file)",
      "exact local_global fang2020"},
-    {"displacement", 0, NULL, "plain displacement elements, as other codes have", NULL},
-    {"time-limit", 0, "TIME", "stop after so many seconds", NULL},
+    {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
+    {"time-limit", 0, "TIME", "time limit", NULL},
     CLI_MESHING,
     CLI_WORKING,
     CLI_FORCE,
@@ -130,7 +130,8 @@ static int jacobian_columns(const cli_args *args, const cli_model *m, derivative
         }
     }
     if (d->count == 0) {
-        cli_error(args, "there is nothing to derive by: set at least one command with --set NAME=VALUE");
+        cli_error(args, "there is nothing to differentiate with respect to: set at least one command with "
+                        "--set NAME=VALUE");
         return CLI_WRONG;
     }
     return CLI_DONE;
@@ -270,9 +271,8 @@ static void jacobian_print(const cli_args *args, const cli_model *m, const deriv
                 d->report.residual, d->report.factorizations, d->report.solves);
     }
     if (d->report.one_sided) {
-        cli_say(args,
-                "  one-sided: a cable stands at tension 0 or a one-sided command at 0, the derivative holds "
-                "for pulling further\n");
+        cli_say(args, "  one-sided: a cable has tension 0 or a one-sided command is 0; the derivative is for "
+                      "an increasing command\n");
     }
     if (d->report.negative_count > 0) {
         cli_say(args, "  unstable: the tangent has %d negative eigenvalues\n", d->report.negative_count);
@@ -411,12 +411,13 @@ static int jacobian_run(cli_args *args)
 
 const cli_verb cli_verb_jacobian = {
     .name = "jacobian",
-    .summary = "exact derivatives of markers, sensors and efforts by the commands",
+    .summary = "exact derivatives of markers, sensors and efforts with respect to the commands",
     .usage = "ROBOT --set NAME=VALUE ... [options]",
     .about =
-        "Solves for the commands set, then derives marker positions (mm), their rotation vectors (rad),\n"
-        "sensors, efforts and measures by those commands, in terminal units (per kPa, per mm...), from the\n"
-        "true tangent. JSON is the record of `pliant fk` with a `jacobian` added.",
+        "Solves at the given commands, then differentiates marker positions (mm), rotation vectors (rad),\n"
+        "sensors, efforts and measures with respect to these commands, in display units (per kPa, per "
+        "mm...),\n"
+        "with the exact tangent. JSON is the record of `pliant fk` with a `jacobian` added.",
     .examples = "  pliant jacobian finger --set air=20kPa\n"
                 "  pliant jacobian finger --set air=20kPa --by commands --by material --json -\n",
     .option = options,

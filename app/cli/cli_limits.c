@@ -175,7 +175,7 @@ int cli_goals_limits(const cli_args *args, const cli_model *m, cli_goals *g)
         // without a range there is nothing to search in
         const pl_command_info *c = &m->info.command[i];
         if (!c->has_range && !g->hold[i]) {
-            cli_error(args, "command %s has no range to search in", c->name);
+            cli_error(args, "command %s has no range", c->name);
             cli_advice("give its actuator a range in the robot file, or add --hold %s", c->name);
             return CLI_WRONG;
         }

@@ -34,7 +34,7 @@ static void main_usage(FILE *to)
           "A first try:\n"
           "  pliant new bending_finger finger\n"
           "  pliant fk finger --set air=30kPa --out finger.png\n\n"
-          "Exit status: 0 done, 1 solved badly or defects found, 2 wrong input, 3 the machine failed.\n",
+          "Exit status: 0 success, 1 not solved or defects found, 2 wrong input, 3 system failure.\n",
           to);
 }
 

@@ -81,7 +81,7 @@ static void materials_print_all(const cli_args *args)
                 pl_material_model_name(entry->material.model), constants, entry->strain_high, error, mu);
     }
     cli_table_print(args, &table);
-    cli_say(args, "\n`pliant materials NAME` tells source and stresses; in a robot file: {use: NAME}\n");
+    cli_say(args, "\n`pliant materials NAME` shows source and stresses; in a robot file: {use: NAME}\n");
 }
 
 static int materials_unknown(const cli_args *args, const char *name)
@@ -127,7 +127,7 @@ static int materials_run(cli_args *args)
 
 const cli_verb cli_verb_materials = {
     .name = "materials",
-    .summary = "the library of measured materials",
+    .summary = "the material library",
     .usage = "[NAME] [options]",
     .about =
         "Without a name: the whole library. With one: its constants, the strains they were fitted over, the\n"

@@ -127,7 +127,7 @@ static int mesh_from_file(const cli_args *args, const char *path)
         return CLI_WRONG;
     }
     if (cli_flag(args, "size")) {
-        cli_error(args, "--size: %s is meshed already; give a robot file with a surface, CAD or a design",
+        cli_error(args, "--size: %s is already a mesh; give a robot file with a surface, CAD or a design",
                   path);
         return CLI_WRONG;
     }
@@ -176,10 +176,10 @@ static int mesh_run(cli_args *args)
 
 const cli_verb cli_verb_mesh = {
     .name = "mesh",
-    .summary = "build the mesh, judge its quality, write it; or convert a mesh file",
+    .summary = "generate the mesh, report its quality, write it; or convert a mesh file",
     .usage = "ROBOT|MESHFILE [options]",
     .about =
-        "Builds the robot's mesh (or takes it from the cache beside the robot file) and tells its quality.\n"
+        "Generates the mesh of the robot (or takes it from the cache) and reports its quality.\n"
         "A mesh file (.msh .vtk .vtu .unv .inp .node) in place of the robot is read, repaired and converted.",
     .examples = "  pliant mesh finger --size 4 --out finger.vtu\n"
                 "  pliant mesh finger --out inside.png --cut y --edges\n"

@@ -21,12 +21,13 @@ static int model_strangers(const cli_args *args)
     static const char *const mesh_only[] = {"displacement", "size", "order", "surface", "cut"};
     for (size_t i = 0; i < sizeof mesh_only / sizeof mesh_only[0]; ++i) {
         if (cli_value(args, mesh_only[i]) || cli_flag(args, mesh_only[i])) {
-            cli_error(args, "--%s belongs to a robot with a mesh; this one is a reduced model", mesh_only[i]);
+            cli_error(args, "--%s is only for a robot with a mesh; this one is a reduced model",
+                      mesh_only[i]);
             return CLI_WRONG;
         }
     }
     if (model_method(args)) {
-        cli_error(args, "--method belongs to a robot with a mesh; this one is a reduced model");
+        cli_error(args, "--method is only for a robot with a mesh; this one is a reduced model");
         return CLI_WRONG;
     }
     return CLI_DONE;
@@ -61,8 +62,8 @@ static int model_read_state(const cli_args *args, cli_model *m)
     const char *from = cli_value(args, "state"), *to = cli_value(args, "save-state");
     m->state_path = to ? to : from;
     if (from && !cli_exists(from)) {
-        fprintf(stderr, "%s: note: there is no such state yet, starting from the undeformed configuration\n",
-                from);
+        fprintf(stderr,
+                "%s: note: the state does not exist yet, starting from the undeformed configuration\n", from);
         return CLI_DONE;
     }
     pl_error err = {0};
@@ -125,7 +126,7 @@ void cli_model_warn(cli_model *m)
         }
         pl_findings_add(
             m->findings, PL_WARNING, m->path, 0,
-            "chamber '%s' pulls at its walls with %.4g kPa; at sea level vacuum is reached at %.4g kPa",
+            "chamber '%s' is %.4g kPa below ambient; at sea level a vacuum is reached at %.4g kPa",
             m->info.actuator[i].name, -1e3 * p, 1e3 * ATMOSPHERE);
         cli_finding(pl_findings_at(m->findings, pl_findings_count(m->findings) - 1));
         m->vacuum_told = true;
@@ -180,7 +181,7 @@ static void model_unknown(const cli_args *args, const char *option, const char *
     if (count > 0) {
         cli_advice("it has %s", list);
     } else {
-        cli_advice("it has none at all");
+        cli_advice("it has none");
     }
 }
 

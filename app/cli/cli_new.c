@@ -13,7 +13,7 @@ static const cli_option options[] = {
     {"from", 0, "FILE",
      "start from your own part: .stl .obj .step .stp, or a mesh .msh .vtu .vtk .unv .inp .node", NULL},
     {"unit", 0, "UNIT", "with --from: the unit of the file: mm (default), cm, m, in", "mm cm m in"},
-    {"force", 0, NULL, "replace a robot.yaml that is there already", NULL},
+    {"force", 0, NULL, "replace an existing robot.yaml", NULL},
     CLI_JSON,
     {0},
 };
@@ -83,7 +83,7 @@ static int new_unknown(const cli_args *args, const char *kind)
     const char *near = cli_nearest(kind, known, count);
     cli_error(args, "there is no design '%s'%s%s%s", kind, near ? "; did you mean '" : "", near ? near : "",
               near ? "'?" : "");
-    cli_advice("designs are %s; `pliant new --list` tells more", list);
+    cli_advice("designs are %s; `pliant new --list` shows them", list);
     return CLI_WRONG;
 }
 
@@ -142,12 +142,12 @@ static int new_apply(const cli_args *args, const pl_design *d, const char *text,
 static int new_folder(const cli_args *args, const char *folder, char **robot_path)
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        cli_error(args, "the folder %s cannot be made: %s", folder, strerror(errno));
+        cli_error(args, "the folder %s cannot be created: %s", folder, strerror(errno));
         return CLI_MACHINE;
     }
     struct stat s;
     if (stat(folder, &s) != 0 || !S_ISDIR(s.st_mode)) {
-        cli_error(args, "%s exists and is no folder", folder);
+        cli_error(args, "%s exists and is not a folder", folder);
         return CLI_WRONG;
     }
     *robot_path = cli_join(folder, "robot.yaml");
@@ -246,11 +246,11 @@ static int new_design(const cli_args *args, const char *kind, const char *folder
     if (status == CLI_DONE) {
         cli_say(args, "wrote %s: %s\n", path, d->summary);
         if (changed && (strstr(yaml, "through:") || strstr(yaml, "at: ["))) {
-            cli_say(
-                args,
-                "note: guide points and markers in it were placed for the default sizes; check them with\n"
-                "  pliant doctor %s\n",
-                folder);
+            cli_say(args,
+                    "note: guide points and markers in the file are placed for the default sizes; check them "
+                    "with\n"
+                    "  pliant doctor %s\n",
+                    folder);
         }
         new_next(args, folder, yaml);
         status = cli_json_write(args, cli_value(args, "json") ? new_json(path) : NULL);
@@ -265,7 +265,7 @@ static int new_from(const cli_args *args, const char *part, const char *folder)
     char *path = NULL;
     int status = cli_flag(args, "param") ? CLI_WRONG : CLI_DONE;
     if (status) {
-        cli_error(args, "--param belongs to a design, not to --from");
+        cli_error(args, "--param is only for a design, not for --from");
     }
     if (status == CLI_DONE && !cli_exists(part)) {
         cli_error(args, "--from %s: %s", part, strerror(ENOENT));
@@ -279,7 +279,8 @@ static int new_from(const cli_args *args, const char *part, const char *folder)
     }
     if (status == CLI_DONE) {
         cli_say(args,
-                "wrote %s\nnext: read it (what was guessed stands in comments), then\n  pliant doctor %s\n",
+                "wrote %s\nnext: check what was guessed (see the comments in the file), then\n  pliant "
+                "doctor %s\n",
                 path, folder);
         status = cli_json_write(args, cli_value(args, "json") ? new_json(path) : NULL);
     }
@@ -308,9 +309,9 @@ static int new_run(cli_args *args)
 
 const cli_verb cli_verb_new = {
     .name = "new",
-    .summary = "write a ready, commented robot: a design, or a first guess for your own part",
+    .summary = "write a commented robot file: a design, or a first version for your own part",
     .usage = "KIND DIR [--param NAME=VALUE ...] | --from FILE DIR | --list",
-    .about = "Makes the folder DIR and writes robot.yaml into it. With --from the part is copied\n"
+    .about = "Creates the folder DIR and writes robot.yaml into it. With --from the part is copied\n"
              "there; cavity, base and tip are guessed, and the file says so in comments. An existing\n"
              "robot.yaml is not replaced without --force.",
     .examples = "  pliant new --list\n"

@@ -19,7 +19,7 @@ static struct {
 static void progress_give_up(int signal_number)
 {
     (void)signal_number;
-    static const char text[] = "\npliant: error: interrupted in the middle of a long step\n";
+    static const char text[] = "\npliant: error: interrupted during a long step\n";
     const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
     _exit(written < 0 ? CLI_MACHINE : CLI_BADLY);
 }

@@ -57,7 +57,7 @@ static void record_print_ratios(const cli_args *args, const pl_record *r)
         if (isnan(a->asked) || (exact && !a->growth)) {
             continue;
         }
-        cli_say(args, "  %s: asked for %.4f of rest, reached %.4f%s", a->name, a->asked, a->reached,
+        cli_say(args, "  %s: prescribed %.4f of rest, reached %.4f%s", a->name, a->asked, a->reached,
                 a->growth ? " by growth" : " as a constraint");
         cli_say(args, a->growth && isfinite(a->local_low) ? " (local ratios %.3f to %.3f)\n" : "\n",
                 a->local_low, a->local_high);
@@ -154,7 +154,7 @@ static void record_print_solve(const cli_args *args, const pl_record *r)
             r->element_count, r->vertex_count, p->increments, p->iterations, p->factorizations, p->solves,
             p->seconds);
     if (isfinite(p->residual)) {
-        cli_say(args, "  out of balance by %.2g N at most, next step %.2g mm\n", p->residual, p->step);
+        cli_say(args, "  largest residual force %.2g N, next step %.2g mm\n", p->residual, p->step);
     }
     if (p->negative_count > 0) {
         cli_say(args, "  unstable: the tangent has %d negative eigenvalue%s\n", p->negative_count,

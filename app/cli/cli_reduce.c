@@ -6,11 +6,12 @@
 
 static const cli_option options[] = {
     {"kind", 0, "KIND", "beam, rod (default) or constant_curvature", "beam rod constant_curvature"},
-    {"marker", 0, "NAME", "the marker at the tip of the line (default: the first)", NULL},
-    {"samples", 0, "N", "random commands the error is measured at (default 20)", NULL},
-    {"seed", 0, "N", "of the random commands (default 1)", NULL},
-    {"share", 0, "SHARE", "part of each range the actuators are fitted at (default 0.75; 0: at rest)", NULL},
-    {"out", 0, "FILE", "the reduced robot file (.yaml; default: ROBOT-KIND.yaml beside the robot file)",
+    {"marker", 0, "NAME", "the marker at the tip (default: the first)", NULL},
+    {"samples", 0, "N", "number of random commands at which the error is measured (default 20)", NULL},
+    {"seed", 0, "N", "seed of the random commands (default 1)", NULL},
+    {"share", 0, "SHARE",
+     "fraction of each range at which the actuators are fitted (default 0.75; 0: at rest)", NULL},
+    {"out", 0, "FILE", "the reduced robot file (.yaml; default: ROBOT-KIND.yaml next to the robot file)",
      NULL},
     CLI_JSON,
     CLI_MESHING,
@@ -91,7 +92,7 @@ static int reduce_open(const cli_args *args, reduce *r)
         return cli_no_memory(args);
     }
     if (pl_robot_file_is_reduced(r->path)) {
-        cli_error(args, "%s is a reduced robot already", r->path);
+        cli_error(args, "%s is already a reduced robot", r->path);
         return CLI_WRONG;
     }
     static char name[200];
@@ -138,14 +139,14 @@ static int reduce_write(const cli_args *args, reduce *r)
 {
     const pl_reduce_report *p = &r->report;
     char comment[900];
-    snprintf(
-        comment, sizeof comment,
-        "# Fitted by `pliant reduce` to %s (%d solves of the full model).\n"
-        "# Over %d random commands (seed %llu) the tip moves %.3g mm (RMS); against the full model it is off "
-        "by\n# %.3g mm RMS, %.3g mm at most, and its direction by %.3g degrees RMS, %.3g at most.\n",
-        strrchr(r->path, '/') ? strrchr(r->path, '/') + 1 : r->path, p->solves, p->sample_count,
-        (unsigned long long)r->options.seed, p->motion, p->position_rms, p->position_max,
-        p->direction_rms / degree, p->direction_max / degree);
+    snprintf(comment, sizeof comment,
+             "# Fitted by `pliant reduce` to %s (%d solves of the full model).\n"
+             "# Over %d random commands (seed %llu) the RMS tip displacement is %.3g mm. Error with respect "
+             "to the full\n"
+             "# model: position %.3g mm RMS, %.3g mm at most; direction %.3g degrees RMS, %.3g at most.\n",
+             strrchr(r->path, '/') ? strrchr(r->path, '/') + 1 : r->path, p->solves, p->sample_count,
+             (unsigned long long)r->options.seed, p->motion, p->position_rms, p->position_max,
+             p->direction_rms / degree, p->direction_max / degree);
     pl_error err = {0};
     if (pl_reduced_write(pl_reduction_def(r->reduction), comment, r->out, &err) != PL_OK) {
         return cli_fail_writing(args, &err);
@@ -248,14 +249,14 @@ static int reduce_run(cli_args *args)
 
 const cli_verb cli_verb_reduce = {
     .name = "reduce",
-    .summary = "a small model (beam, rod, constant curvature) fitted to the full robot, with its error",
+    .summary = "fit a reduced model (beam, rod, constant curvature) to the full robot and measure its error",
     .usage = "ROBOT [--kind KIND] [options]",
     .about =
         "Takes section stiffness from the full model's compliance to forces and moments at the tip marker,\n"
-        "places and strengths of chambers and cables from how it moves with each of them, writes the "
+        "positions and strengths of chambers and cables from its displacement per actuator, writes the "
         "reduced\n"
         "robot file, and measures its error at random commands. The result works with every verb that takes\n"
-        "a robot, in microseconds.",
+        "a robot, in microseconds per solve.",
     .examples = "  pliant reduce segment --kind rod\n"
                 "  pliant reduce segment --kind constant_curvature --samples 50 --out small.yaml\n",
     .option = options,

@@ -117,8 +117,7 @@ int cli_command_split(const cli_args *args, cli_commands commands, const char *o
     const char *near = cli_nearest(name, known, kept);
     cli_error(args, "--%s: the robot has no command '%s'%s%s%s", option, name, near ? "; did you mean '" : "",
               near ? near : "", near ? "'?" : "");
-    cli_advice(commands.count ? "its commands are %s" : "it has no commands at all: give it actuators%s",
-               list);
+    cli_advice(commands.count ? "its commands are %s" : "it has no commands: give it actuators%s", list);
     return -1;
 }
 
@@ -134,7 +133,7 @@ int cli_command_check(const cli_args *args, const pl_command_info *c, double val
     const char *unit = pl_drive_unit(c->drive);
     cli_error(args, "%s is %g %s, outside its range of %g to %g %s", c->name, value / scale, unit,
               c->range[0] / scale, c->range[1] / scale, unit);
-    cli_advice("add --beyond-range to try it all the same");
+    cli_advice("add --beyond-range to try it anyway");
     return CLI_WRONG;
 }
 

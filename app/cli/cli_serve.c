@@ -12,10 +12,10 @@
 
 static const cli_option options[] = {
     {"demo", 0, NULL, "show the gallery of all built-in designs", NULL},
-    {"port", 0, "N", "port to listen on (default 8765; 0 picks a free one)", NULL},
+    {"port", 0, "N", "port to listen on (default 8765; 0: any free one)", NULL},
     {"host", 0, "ADDRESS", "listen on this address instead of this machine only; needs --token", NULL},
-    {"token", 0, "WORD", "a secret (8 characters or more) that the page's address must carry", NULL},
-    {"idle", 0, "TIME", "end when nobody has looked for so long (30 min)", NULL},
+    {"token", 0, "WORD", "a secret (8 characters or more) that the address of the page must contain", NULL},
+    {"idle", 0, "TIME", "end after this time without viewers (30 min)", NULL},
     CLI_MESHING,
     CLI_WORKING,
     {0},
@@ -38,8 +38,10 @@ static int serve_read(const cli_args *args, server_options *o)
     *o = (server_options){.host = cli_value(args, "host"), .token = cli_value(args, "token"), .port = 8765};
     o->no_cache = cli_flag(args, "no-cache");
     if (o->host && !o->token) {
-        cli_error(args, "--host %s lets others in: add --token WORD, a secret of 8 characters or more",
-                  o->host);
+        cli_error(
+            args,
+            "--host %s allows other machines to connect: add --token WORD, a secret of 8 characters or more",
+            o->host);
         return CLI_WRONG;
     }
     if (o->token && !serve_token_is_good(o->token)) {
@@ -119,7 +121,7 @@ static int serve_work(cli_args *args, server_options *o)
     if (cli_flag(args, "demo")) {
         gallery = serve_gallery();
         if (!gallery) {
-            cli_error(args, "no folder for the gallery can be made in the cache of the user or in /tmp");
+            cli_error(args, "cannot create a folder for the gallery in the user's cache or in /tmp");
             status = CLI_MACHINE;
         }
     }
@@ -171,17 +173,18 @@ static int serve_run(cli_args *args)
 
 const cli_verb cli_verb_serve = {
     .name = "serve",
-    .summary = "the browser view: see the robot, move it, point where it should go",
+    .summary = "the view in the browser: show the robot, move it, drag a marker",
     .usage = "ROBOT [options] | --demo",
     .about =
         "Serves a page on this machine and prints its address. Sliders set the commands, a marker can be\n"
-        "dragged to where it should go, and the page follows the robot file when it changes. Any number\n"
-        "of viewers may look; one at a time has the controls. Ctrl-C ends it.",
-    .examples =
-        "  pliant serve finger\n"
-        "  pliant serve --demo\n"
-        "  pliant serve finger --port 0\n"
-        "  pliant serve finger --host 0.0.0.0 --token blue-heron-27     # for others in the network\n",
+        "dragged to a target, and the page is updated when the robot file changes. Any number of viewers "
+        "may\n"
+        "connect; one at a time has the controls. Ctrl-C ends it.",
+    .examples = "  pliant serve finger\n"
+                "  pliant serve --demo\n"
+                "  pliant serve finger --port 0\n"
+                "  pliant serve finger --host 0.0.0.0 --token blue-heron-27     # for other machines in the "
+                "network\n",
     .option = options,
     .least = 0,
     .most = 1,

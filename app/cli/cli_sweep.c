@@ -8,15 +8,15 @@ static const cli_option options[] = {
     {"set", 0, "NAME=FROM:TO:N", "vary a command in N points, or hold it at NAME=VALUE; may be repeated",
      NULL},
     {"grid", 0, NULL, "all combinations of several varied commands (default: varied together)", NULL},
-    {"beyond-range", 0, NULL, "allow values outside the range the robot file gives", NULL},
+    {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
     {"out", 0, "FILE", "write .csv, or .pvd with one .vtu per point; without --out the CSV is printed", NULL},
     CLI_JSON,
-    {"state", 0, "FILE", "go on from this state if the file exists, and leave the last one there", NULL},
-    {"save-state", 0, "FILE", "leave the last state here instead", NULL},
-    {"method", 0, "NAME", "exact, local_global or fang2020 (default: what the robot file says)",
+    {"state", 0, "FILE", "start from this state if the file exists, and save the last state there", NULL},
+    {"save-state", 0, "FILE", "save the last state here instead", NULL},
+    {"method", 0, "NAME", "exact, local_global or fang2020 (default: as in the robot file)",
      "exact local_global fang2020"},
-    {"displacement", 0, NULL, "plain displacement elements, as other codes have", NULL},
-    {"time-limit", 0, "TIME", "at most so many seconds per point", NULL},
+    {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
+    {"time-limit", 0, "TIME", "time limit per point", NULL},
     CLI_MESHING,
     CLI_WORKING,
     CLI_FORCE,
@@ -261,7 +261,7 @@ static int sweep_work(const cli_args *args, sweep *s)
         return status;
     }
     if (cli_interrupted()) {
-        cli_error(args, "interrupted after %d of %d points; those are kept", s->done, s->point_count);
+        cli_error(args, "interrupted after %d of %d points, which are kept", s->done, s->point_count);
         return CLI_BADLY;
     }
     if (cli_out(args, ".csv")) {
@@ -289,11 +289,12 @@ static int sweep_run(cli_args *args)
 
 const cli_verb cli_verb_sweep = {
     .name = "sweep",
-    .summary = "a table of commands and results, warm-started",
+    .summary = "a table of commands and results",
     .usage = "ROBOT --set NAME=FROM:TO:N ... [options]",
     .about =
-        "Varies commands from one value to another in N points and solves each from its nearest neighbour.\n"
-        "A unit on either end counts for both. Rows that did not converge say so, and the exit status is\n"
+        "Varies commands from one value to another in N points and solves each starting from its nearest "
+        "neighbour.\n"
+        "A unit on either end applies to both. Rows that did not converge say so, and the exit status is\n"
         "then 1. JSON is an array of the records `pliant fk` writes.",
     .examples = "  pliant sweep finger --set air=0:40kPa:9\n"
                 "  pliant sweep finger --set air=0:40kPa:9 --out finger.csv --out finger.pvd\n"

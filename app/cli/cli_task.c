@@ -7,11 +7,11 @@
 
 static const cli_option options[] = {
     CLI_LIMITS,
-    {"marker", 0, "NAME", "the marker that the table is about (default: the gripper's)", NULL},
+    {"marker", 0, "NAME", "the marker shown in the table (default: that of the gripper)", NULL},
     {"out", 0, "FILE", "write .csv, .pvd (with one .vtu per step) or .html; may be repeated", NULL},
     CLI_JSON,
-    {"save-state", 0, "FILE", "leave the last state here", NULL},
-    {"displacement", 0, NULL, "plain displacement elements, as other codes have", NULL},
+    {"save-state", 0, "FILE", "save the last state here", NULL},
+    {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
     CLI_MESHING,
     CLI_WORKING,
     CLI_FORCE,
@@ -84,8 +84,8 @@ static int task_resolve(task_verb *t)
         steps += t->file.item[i].steps;
     }
     if (steps > TASK_STEPS) {
-        cli_error(t->args, "%s: %lld steps in all stages are too many, expected at most %d", t->path,
-                  (long long)steps, TASK_STEPS);
+        cli_error(t->args, "%s: %lld steps in all stages, the limit is %d", t->path, (long long)steps,
+                  TASK_STEPS);
         return CLI_WRONG;
     }
     t->stage_of = calloc((size_t)steps + 1, sizeof *t->stage_of);
@@ -102,7 +102,7 @@ static int task_resolve(task_verb *t)
             return task_wrong(t, item->line, "stage: the robot has no marker", marker, "");
         }
         if (item->what == PL_TASK_MOVE && !marker && t->g.marker < 0) {
-            return task_wrong(t, item->line, "stage", item->name, "which marker? add 'marker'");
+            return task_wrong(t, item->line, "stage", item->name, "the marker is not given: add 'marker'");
         }
     }
     return task_gripper(t);
@@ -313,7 +313,7 @@ static int task_work(const cli_args *args, task_verb *t)
     task_print(t);
     status = task_write(t);
     if (!status && cli_interrupted()) {
-        cli_error(args, "interrupted after %d steps; those are kept", t->motion.count);
+        cli_error(args, "interrupted after %d steps, which are kept", t->motion.count);
         return CLI_BADLY;
     }
     if (!status && t->reached < t->steps) {
@@ -343,12 +343,12 @@ static int task_run(cli_args *args)
 
 const cli_verb cli_verb_task = {
     .name = "task",
-    .summary = "stages one after the other (move, reach, grasp, place) from a task file",
+    .summary = "run the stages of a task file: move, reach, grasp, place",
     .usage = "ROBOT TASK.yaml [options]",
     .about =
-        "Runs the stages of a task file, each from where the one before ended. `reach` brings the gripper's "
-        "marker to\n"
-        "the circle around an object, `grasp` bends the end segment to the object's curvature, `place` takes "
+        "Runs the stages of a task file, each starting where the previous one ended. `reach` brings the "
+        "gripper's marker to\n"
+        "the circle around an object, `grasp` bends the end segment to the object's curvature, `place` moves "
         "it to a\n"
         "new centre, `move` brings any marker to a point. Exit status 1 when a step does not reach its goal.",
     .examples = "  pliant task arm pick.yaml\n"

@@ -8,14 +8,14 @@
 
 static const cli_option options[] = {
     {"grid", 0, "N", "N values of every command, all combinations", NULL},
-    {"samples", 0, "N", "N samples that fill the ranges evenly (default 200)", NULL},
-    {"marker", 0, "NAME", "the marker whose reach is measured and drawn (default: the only one, or tip)",
+    {"samples", 0, "N", "N samples of a low-discrepancy sequence (default 200)", NULL},
+    {"marker", 0, "NAME", "the marker whose workspace is measured and drawn (default: the only one, or tip)",
      NULL},
-    {"store", 0, "FILE", "keep the samples here (SQLite); go on where an earlier run ended", NULL},
+    {"store", 0, "FILE", "store the samples here (SQLite); continue an earlier run", NULL},
     {"out", 0, "FILE", "write .csv, .vtu (points with commands) or .png; may be repeated", NULL},
     CLI_JSON,
     CLI_PICTURE,
-    {"displacement", 0, NULL, "plain displacement elements, as other codes have", NULL},
+    {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
     CLI_MESHING,
     CLI_WORKING,
     CLI_FORCE,
@@ -51,8 +51,8 @@ static int workspace_plan(const cli_args *args, workspace *w)
         return CLI_WRONG;
     }
     if (grid > 0 && pow(grid, commands) > WORKSPACE_SAMPLES) {
-        cli_error(args, "--grid %d: %.0f samples are too many, expected at most %d", grid,
-                  pow(grid, commands), WORKSPACE_SAMPLES);
+        cli_error(args, "--grid %d: %.0f samples, the limit is %d", grid, pow(grid, commands),
+                  WORKSPACE_SAMPLES);
         return CLI_WRONG;
     }
     int *steps = calloc((size_t)commands + 1, sizeof *steps);
@@ -80,8 +80,8 @@ static int workspace_marker(const cli_args *args, workspace *w)
                 : w->m.info.marker_count == 1 ? 0
                                               : pl_model_find_marker(w->m.model, "tip");
     if (w->marker < 0 && !name) {
-        cli_error(args, w->m.info.marker_count ? "which marker? give --marker NAME"
-                                               : "the robot has no marker, so nothing can reach anything");
+        cli_error(args, w->m.info.marker_count ? "the marker is not given: add --marker NAME"
+                                               : "the robot has no marker, so there is no workspace");
     }
     return w->marker < 0 ? CLI_WRONG : CLI_DONE;
 }
@@ -141,7 +141,7 @@ static int workspace_go(const cli_args *args, workspace *w)
     w->before = w->store ? pl_store_next(w->store) : 0;
     w->before = w->before < w->plan.count ? w->before : w->plan.count;
     if (w->before > 0) {
-        cli_say(args, "%s: %d of %d samples are there already\n", path, w->before, w->plan.count);
+        cli_say(args, "%s: %d of %d samples are already stored\n", path, w->before, w->plan.count);
     }
     const pl_status status = pl_workspace_run(w->m.model, &w->plan, w->before, workspace_record, w, &err);
     cli_progress_prefix(NULL);
@@ -195,7 +195,7 @@ static pl_status workspace_picture(const cli_args *args, workspace *w, const dou
             }
             start[k + 1] = 2 * (k + 1);
         }
-        snprintf(title, sizeof title, "%s: %d places of %s", w->m.info.name, n,
+        snprintf(title, sizeof title, "%s: %d positions of %s", w->m.info.name, n,
                  w->m.info.marker_name[w->marker]);
         picture.position = picture.ghost = NULL;
         picture.wireframe = cli_flag(args, "edges");
@@ -270,9 +270,9 @@ static int workspace_tell(const cli_args *args, workspace *w, const double *poin
     if (hull.dimension == 3) {
         cli_say(args, "  convex hull: %.6g mm^3 (%d corners)\n", hull.volume, hull.vertex_count);
     } else if (hull.dimension == 2) {
-        cli_say(args, "  convex hull: all places lie in a plane, %.6g mm^2\n", hull.area);
+        cli_say(args, "  convex hull: all positions lie in a plane, %.6g mm^2\n", hull.area);
     } else {
-        cli_say(args, "  convex hull: all places lie on a line of %.6g mm\n", hull.length);
+        cli_say(args, "  convex hull: all positions lie on a line of %.6g mm\n", hull.length);
     }
     const int status = workspace_write(args, w, point);
     return status || !cli_value(args, "json") ? status
@@ -300,7 +300,7 @@ static int workspace_work(const cli_args *args, workspace *w)
     }
     if (!status && !whole) {
         cli_error(args, "interrupted after %d of %d samples%s", w->before + w->done, w->plan.count,
-                  w->store ? "; the same command goes on" : "");
+                  w->store ? "; the same command continues" : "");
         return CLI_BADLY;
     }
     if (!status && w->samples.count == 0) {
@@ -329,14 +329,15 @@ static int workspace_run(cli_args *args)
 
 const cli_verb cli_verb_workspace = {
     .name = "workspace",
-    .summary = "where the markers can go: samples of all commands, their hull, a store for ik and follow",
+    .summary =
+        "sample the reachable marker positions, measure their convex hull, store them for ik and follow",
     .usage = "ROBOT [--grid N | --samples N] [options]",
-    .about = "Solves the robot at commands spread over their ranges, in an order that keeps steps small, and "
+    .about = "Solves the robot at commands distributed over their ranges, in an order with small steps, and "
              "measures the\n"
-             "convex hull of a marker's places. With --store every sample is kept as soon as it is solved: "
-             "the same command\n"
-             "goes on after an interruption, and `ik --workspace` and `follow --workspace` start from the "
-             "samples.",
+             "convex hull of a marker's positions. With --store every sample is saved as soon as it is "
+             "solved: the same\n"
+             "command continues after an interruption, and `ik --workspace` and `follow --workspace` start "
+             "from the samples.",
     .examples = "  pliant workspace trunk --samples 500 --store trunk.sqlite --out trunk.vtu\n"
                 "  pliant workspace finger --grid 5 --out finger.csv --out finger.png\n"
                 "  pliant ik trunk --target 10,5,95 --workspace trunk.sqlite\n",

@@ -19,7 +19,7 @@ json_tip() { grep -m1 -A3 '"position"' "$1" | sed -n "$(($2 + 1))p" | tr -d ' ,'
 json_method() { sed -n "/\"name\": \"$2\"/,\$p" "$1" | grep -m1 "\"$3\"" | sed 's/.*: *//; s/,.*//'; }
 # the file's own method; growth by --method; the exact one
 expect_status 0 fk finger.yaml --order 1 --set air=1.1 --json own.json
-expect_words out.txt "asked for 1.1000 of rest, reached 1.1000 as a constraint"
+expect_words out.txt "prescribed 1.1000 of rest, reached 1.1000 as a constraint"
 expect_words own.json '"method": "local_global"' '"reached": 1.1'
 expect_status 1 fk finger.yaml --order 1 --set air=1.1 --method fang2020
 expect_words out.txt "by growth (local ratios"
@@ -41,12 +41,12 @@ expect_words err.txt "only the exact method"
 sed 's/size: 9/size: 9, fill: true/; s/layer: layer}/layer: layer, cavity: skin}/; s/surface: cavity,/&  actuation: growth,/
 s/actuation: constraint/distribution: joint/' finger.yaml >joint.yaml
 expect_status 0 fk joint.yaml --order 1 --set air=1.1
-expect_words out.txt "asked for 1.1000 of rest" "by growth (local ratios"
+expect_words out.txt "prescribed 1.1000 of rest" "by growth (local ratios"
 # with a modulus of its own the air is that of the exact method
 sed 's/, cavity: skin}/}/; s/actuation: growth,/actuation: growth, modulus: 2 MPa,/' joint.yaml >modulus.yaml
 expect_status 0 fk modulus.yaml --order 1 --set air=1.3 --json own.json
 expect_status 0 fk modulus.yaml --order 1 --displacement --set air=1.3 --method exact --json exact.json
-expect_words out.txt "air: asked for 1.3000 of rest, reached 1." "by growth"
+expect_words out.txt "air: prescribed 1.3000 of rest, reached 1." "by growth"
 for k in 1 2 3; do
     expect_near "coordinate $k of the tip, growth by both" "$(json_tip own.json $k)" "$(json_tip exact.json $k)" 1e-3
 done
@@ -55,7 +55,7 @@ expect_status 0 mesh finger.yaml --order 1 --out body.msh --out body.inp
 for f in msh inp; do
     sed "s/^mesh: .*/mesh: {file: body.$f, order: 1, fill: true}/; s/actuation: constraint/actuation: growth/" finger.yaml >filled.yaml
     expect_status 0 fk filled.yaml --set air=1.1
-    expect_words out.txt "asked for 1.1000 of rest" "by growth (local ratios"
+    expect_words out.txt "prescribed 1.1000 of rest" "by growth (local ratios"
 done
 sed 's/^mesh: .*/mesh: {fill: true, sheets: [{region: skin, heights: [0, 1], outline: [[0, 0], [9, 0], [9, 9]]}]}/' finger.yaml >sheet.yaml
 expect_status 2 fk sheet.yaml --set air=1.1

@@ -53,7 +53,7 @@ expect_status 0 follow claw $coarse line.csv --resample 5 --out line_out.csv
 expect_near "rows of the resampled line" "$(wc -l <line_out.csv)" 6 0
 printf '0,0,-18\n0,3,-30\n' >away.csv
 expect_status 1 follow claw $coarse away.csv --relative --resample 4 --out away_out.csv
-expect_words err.txt "were not reached" "nearest points"
+expect_words err.txt "were not reached" "nearest reachable points"
 expect_near "all waypoints are there" "$(wc -l <away_out.csv)" 5 0
 
 # a reduced robot follows too
@@ -81,14 +81,14 @@ step=$(tail -n +2 timed_out.csv | awk -F, 'NR > 1 { for (c = 12; c <= 17; c++) {
     { t = $2; for (c = 12; c <= 17; c++) p[c] = $c } END { print m }')
 expect_near "fastest change, mm/s" "$step" 2 1e-3
 expect_status 2 follow limited.yaml timed.csv --dt 1s
-expect_words err.txt "times of its own"
+expect_words err.txt "already has times"
 
 # wrong usage
 sed 's/radius: [0-9.]*/radius: 1e9/' claw/robot.yaml >claw/wide.yaml
 expect_status 2 follow claw/wide.yaml $coarse --path circle
 expect_words err.txt "claw/wide.yaml:" "a radius of 1e+09 mm is larger than the body (125.1 mm)"
 expect_status 2 follow claw $coarse
-expect_words err.txt "which path"
+expect_words err.txt "no path is given"
 expect_status 2 follow claw $coarse line.csv --path circle
 expect_status 2 follow claw $coarse --path heart
 expect_words err.txt "expected circle"
@@ -101,7 +101,7 @@ expect_status 2 follow claw $coarse --path circle --export pressures=p.csv
 expect_words err.txt "no chamber"
 expect_status 2 follow claw $coarse --path circle --export stone=p.csv
 expect_status 2 follow claw $coarse line.csv --export marlin=line.csv
-expect_words err.txt "is what this run reads"
+expect_words err.txt "is an input of this run"
 expect_status 2 follow claw $coarse line.csv --out line.csv
 expect_status 2 follow claw $coarse --path circle --out c.xyz
 printf 'x,y,z\n1,2,three\n' >wrong.csv

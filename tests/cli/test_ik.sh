@@ -29,7 +29,7 @@ expect_words g.json '"reached": true'
 
 # out of reach: nearest point, distance, bounds, certificate
 expect_status 1 ik claw $coarse --target 90,30,-40 --json far.json
-expect_words err.txt "not reached" "the nearest point found is" "held by" "the upper end of flexor's range (20 mm)"
+expect_words err.txt "not reached" "the nearest reachable point found is" "held by" "the upper end of flexor's range (20 mm)"
 expect_words far.json '"reached": false' '"flexor"'
 expect_near "certificate" "$(json_number far.json gradient)" 0 1e-4
 # a bound on efforts holds
@@ -64,7 +64,7 @@ expect_words err.txt "held by"
 
 # wrong usage
 expect_status 2 ik claw $coarse
-expect_words err.txt "nothing to reach"
+expect_words err.txt "no goal is given"
 expect_status 2 ik claw $coarse --target 1,2
 expect_words err.txt "three numbers X,Y,Z"
 expect_status 2 ik claw $coarse --target 1,2,3kPa
@@ -74,7 +74,7 @@ expect_words err.txt "no marker 'tpi'" "did you mean 'tip'"
 expect_status 2 ik claw $coarse --direction 1,0,0
 expect_words err.txt "--axis"
 expect_status 2 ik claw $coarse --axes xy
-expect_words err.txt "belongs after"
+expect_words err.txt "must come after"
 expect_status 2 ik claw $coarse --curvature 0.01
 expect_words err.txt "--along"
 expect_status 2 ik claw $coarse --curvature 0.01 --along nowhere
@@ -90,14 +90,14 @@ expect_status 2 ik claw $coarse --target 1,2,3 --start shape.csv
 expect_status 2 ik claw $coarse --shape shape.txt
 expect_status 2 ik claw $coarse --shape none.csv
 expect_status 2 ik claw $coarse --shape shape.csv --out shape.csv
-expect_words err.txt "is what this run reads"
+expect_words err.txt "is an input of this run"
 printf 'x0,y0,z0,x,y,z\n500,0,12,118,0,4\n' >far.csv
 expect_status 2 ik claw $coarse --shape far.csv
 expect_words err.txt "far.csv:2: no body point within"
 
 # a reduced robot starts from its rest, and what it cannot know it does not promise
 run ik reduced --target 0,0,200 --iterations 1 --time-limit 0.000001ms
-expect_words err.txt "the nearest point found is 0.000,0.000,206.000"
+expect_words err.txt "the nearest reachable point found is 0.000,0.000,206.000"
 expect_status 2 ik reduced --target 0,0,200 --max-tension 3N
 expect_words err.txt "has no efforts"
 expect_status 2 ik reduced --target 0,0,200 --least effort

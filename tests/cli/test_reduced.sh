@@ -76,7 +76,7 @@ expect_words err.txt "chamber 'chamber1' is driven by volume_ratio" "drive it by
 expect_status 2 reduce full --kind vertebrae
 expect_words err.txt "expected beam, rod or constant_curvature"
 expect_status 2 reduce trunk
-expect_words err.txt "reduced robot already"
+expect_words err.txt "already a reduced robot"
 expect_status 0 compare beam trunk --json c.json
 expect_status 0 compare beam full/robot-rod.yaml --set chamber1=20kPa
 expect_words out.txt "apart mm" "rod" "beam"

@@ -59,7 +59,7 @@ regions: {skin: rubber, layer: rubber}
 fixed: [{surface: base}]
 END
 expect_status 2 mesh parts --out parts/body.vtu
-expect_words err.txt "a file the robot is made from"
+expect_words err.txt "an input file of the robot"
 expect_status 2 info parts --json parts/robot.yaml
 expect_words err.txt "the robot file itself"
 

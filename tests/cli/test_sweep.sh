@@ -56,7 +56,7 @@ expect_near "d tip.z / d air, exact and by differences" "$exact" "$slope" "$(awk
 expect_status 0 jacobian finger $coarse --set air=4kPa --by material --by loads
 expect_words out.txt "silicone.c10" "gravity.z"
 expect_status 2 jacobian finger $coarse
-expect_words err.txt "nothing to derive by"
+expect_words err.txt "nothing to differentiate with respect to"
 expect_status 2 jacobian finger $coarse --set air=4kPa --by weather
 expect_clean
 finish

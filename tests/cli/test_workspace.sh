@@ -29,7 +29,7 @@ expect_words out.txt "40 of 40 samples"
 expect_status 0 workspace claw $coarse --samples 40 --store whole.sqlite --out whole.csv
 if cut -d, -f1-3 k.csv | cmp -s - <(cut -d, -f1-3 whole.csv); then pass "same samples as without the kill"; else fail "other samples"; fi
 expect_status 0 workspace claw $coarse --samples 40 --store k.sqlite
-expect_words out.txt "40 of 40 samples are there already"
+expect_words out.txt "40 of 40 samples are already stored"
 
 # another mesh is another robot; other files are refused
 expect_status 2 workspace claw --size 11 --order 1 --samples 40 --store k.sqlite
