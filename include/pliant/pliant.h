@@ -1,6 +1,22 @@
-// Pliant: the kinematics of soft robots. Read the headers in this order and you have seen the flow of data:
-//   a robot file (io) names meshes (mesh, meshing) and materials (material) and becomes a robot (robot);
-//   statics finds the shape for given commands, the efforts, and their exact derivatives.
+// Pliant: the kinematics of soft robots. The headers in reading order follow the flow of data:
+//
+//   base       status codes, error messages, findings, hooks
+//   mesh       volume meshes, triangle surfaces (meshing.h, a separate library, generates them with Gmsh)
+//   material   material laws and the material library
+//   robot      description of a robot, the meaning of a command, the state
+//   problem    what acts on the body: formulation, parameters, readings
+//   statics    equilibrium of the full body, exact derivatives
+//   geometric  the geometric method
+//   model      one interface to every kind of robot; the record of a result
+//   inverse    inverse kinematics                 (module kinematics)
+//   target     geometric targets                  (module kinematics)
+//   motion     paths, workspaces, tasks, sweeps   (module kinematics)
+//   reduced    reduced models
+//   calib      parameters from measurements
+//   io         robot files, meshes, results, pictures
+//   report     files for motions                  (module io)
+//
+// A first program needs pl_model_load (io.h), pl_model_fk and pl_model_get_answer (model.h).
 #ifndef PLIANT_PLIANT_H
 #define PLIANT_PLIANT_H
 
@@ -8,15 +24,16 @@
 #include "pliant/mesh.h"
 #include "pliant/material.h"
 #include "pliant/robot.h"
+#include "pliant/problem.h"
 #include "pliant/statics.h"
 #include "pliant/geometric.h"
 #include "pliant/model.h"
 #include "pliant/inverse.h"
+#include "pliant/target.h"
 #include "pliant/motion.h"
 #include "pliant/reduced.h"
 #include "pliant/calib.h"
 #include "pliant/io.h"
-#include "pliant/target.h"
 #include "pliant/report.h"
 
 #endif
