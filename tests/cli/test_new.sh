@@ -32,9 +32,9 @@ expect_no_file x
 expect_status 2 new bending_finger
 : >file
 expect_status 2 new beam file
-expect_words err.txt "no folder"
+expect_words err.txt "not a folder"
 expect_status 3 new beam no/such/folder
-expect_words err.txt "cannot be made"
+expect_words err.txt "cannot be created"
 
 # one's own part: a hollow block, as an STL written here. Outer 60 x 20 x 16 mm, cavity 40 x 10 x 8 mm.
 block() { # low x y z, high x y z, sign: 1 faces outward, -1 inward

@@ -48,7 +48,7 @@ expect_status 0 fk flow.yaml --set lean=0.01 --set b=0.02
 expect_status 2 fk trunk --set l1=20
 expect_words err.txt "outside its range"
 expect_status 2 fk trunk --size 3
-expect_words err.txt "--size belongs to a robot with a mesh"
+expect_words err.txt "--size is only for a robot with a mesh"
 expect_status 2 mesh trunk
 expect_words err.txt "reduced model"
 sed 's/length: 103/lenght: 103/' trunk/robot.yaml >bad.yaml
