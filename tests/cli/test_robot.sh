@@ -73,7 +73,7 @@ done
 
 # doctor
 expect_status 0 doctor finger --size 6 --out defects.vtu --json doctor.json
-expect_words out.txt "nothing wrong"
+expect_words out.txt "no defects"
 expect_keys doctor.json findings severity advice place elements
 expect_words defects.vtu 'Name="defect"'
 expect_status 1 doctor finger --size 6 --order 1

@@ -58,7 +58,7 @@ rm -f :memory: r.png
 expect_status 2 workspace claw $coarse --grid 2 --samples 3
 expect_status 2 workspace claw $coarse --grid 0
 expect_status 2 workspace claw $coarse --grid 500
-expect_words err.txt "too many"
+expect_words err.txt "the limit is"
 expect_status 2 workspace claw $coarse --grid 2 --marker elbow
 expect_status 2 workspace claw $coarse --grid 2 --out w.stl
 expect_status 3 workspace claw $coarse --grid 2 --out nowhere/w.csv
