@@ -4,10 +4,10 @@
 #include "box_mesh.h"
 #include "pliant/io.h"
 
-static const char *const block = "pliant: 1\nname: block\nmesh: {file: box.vtu}\nmaterials:\n  rubber: "
-                                 "{model: neo_hookean, young: 0.1, poisson: 0.45}\n"
-                                 "regions: {body: rubber}\nsurfaces:\n  base: {plane: {point: [0, 0, 0], "
-                                 "normal: [1, 0, 0]}}\nfixed: [base]\n";
+static const char *const block =
+    "pliant: 1\nname: block\nmesh: {file: box.vtu}\nmaterials:\n"
+    "  rubber: {model: neo_hookean, c10: 0.1 MPa, poisson: 0.45}\nregions: {body: rubber}\n"
+    "surfaces:\n  base: {plane: {point: [0, 0, 0], normal: [1, 0, 0]}}\nfixed:\n  - {surface: base}\n";
 static pl_robot *robot;
 static pl_state *state;
 static fuzz_template valid;
