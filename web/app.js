@@ -338,7 +338,7 @@ class App {
             const unstable = head.unstable ? " Past a limit point: this balance is unstable." : "";
             this.status(head.unstable ? "warn" : "good", `Solved in ${duration(head.seconds)}: ${head.iterations} iteration${head.iterations === 1 ? "" : "s"}${residualText(head.residual)}.${unstable}`);
         } else {
-            const way = head.load_reached < 1 ? ` Shown: ${Math.round(100 * head.load_reached)} % of the way.` : "";
+            const way = head.load_reached < 1 ? ` Shown: ${Math.round(100 * head.load_reached)} % of the load.` : "";
             this.status("warn", `Not solved (${head.outcome}): ${head.message}${way}`);
         }
     }

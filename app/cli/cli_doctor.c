@@ -80,7 +80,7 @@ static int doctor_verdict(const cli_args *args, const pl_findings *findings)
         ++count[pl_findings_at(findings, i)->severity];
     }
     if (count[PL_DEFECT] + count[PL_WARNING] == 0) {
-        cli_say(args, count[PL_NOTE] ? "no defects; notes: %d\n" : "nothing wrong\n", count[PL_NOTE]);
+        cli_say(args, count[PL_NOTE] ? "no defects; notes: %d\n" : "no defects\n", count[PL_NOTE]);
         return CLI_DONE;
     }
     cli_say(args, "errors: %d, warnings: %d, notes: %d\n", count[PL_DEFECT], count[PL_WARNING],
