@@ -60,8 +60,8 @@ typedef struct pl_finding {
     int32_t element_count;
 } pl_finding;
 
-// The known word nearest to `word` (edit distance at most a third of its length and one), or NULL: what a
-// message asks after a typing error.
+// The known word nearest to `word` (edit distance at most a third of its length plus one), or NULL; used for
+// suggestions in messages.
 PL_API const char *pl_nearest_word(const char *word, const char *const *known, int count);
 
 typedef struct pl_findings pl_findings;
@@ -92,11 +92,11 @@ PL_API void pl_log_set(pl_log_hook hook, void *user, int level);
 typedef void *(*pl_realloc_hook)(void *user, void *block, size_t bytes); // bytes 0 frees
 PL_API void pl_memory_set(pl_realloc_hook hook, void *user);
 
-// How many threads element loops, assembly and factorisations may use; results do not depend on it, bit by
-// bit. 0, as at the start: the environment variable PLIANT_THREADS, or as many as there are processors this
-// process may run on; 128 at most. The threads belong to the library: they sleep while there is nothing to do
-// and end with the last solver. Several solvers may work in several threads of a program at once; they share
-// these threads.
+// Number of threads for element loops, assembly and factorisations; results are bitwise independent of it. 0
+// (default): the environment variable PLIANT_THREADS, or the number of processors available to the process;
+// at most 128. The threads belong to the library: they sleep while there is nothing to do and end with the
+// last solver. Several solvers may run in several threads of a program at the same time; they share these
+// threads.
 PL_API void pl_threads_set(int count);
 PL_API int pl_threads_get(void);
 

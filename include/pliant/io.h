@@ -55,13 +55,13 @@ typedef struct pl_model_load_options {
     double time_limit; // s per solve; 0: as in the file
     pl_progress progress; // of solves
 } pl_model_load_options;
-// Opens a robot file of any kind as a model that owns everything it needs: a full body by the method asked
-// for, or a reduced model. `options` may be NULL. Findings as for pl_robot_load.
+// Opens a robot file of any kind as a model that owns everything it needs: a full body with the given method,
+// or a reduced model. `options` may be NULL. Findings as for pl_robot_load.
 PL_API pl_status pl_model_load(const char *path, const pl_model_load_options *options, pl_model **out,
                                pl_findings *findings, pl_error *err);
 // A model of the same robot on a coarser mesh of the same elements, for previews: twice the edge length
-// (shells: up to four times) when that has less than half the vertices. *out is NULL where none pays: small
-// meshes, walls that decide the mesh, models without a mesh.
+// (shells: up to four times) if that has less than half the vertices. *out is NULL if there is no benefit:
+// small meshes, meshes determined by thin walls, models without a mesh.
 PL_API pl_status pl_model_load_coarse(const char *path, const pl_model_load_options *options,
                                       const pl_model *fine, pl_model **out, pl_error *err);
 // A reduced robot from text in memory; `path` is used in messages.
@@ -110,7 +110,7 @@ typedef struct pl_extra_cells {
 PL_API pl_status pl_shape_write_vtu(const pl_mesh *mesh, const double *position, const pl_data_array *array,
                                     int array_count, const pl_extra_cells *extra, int extra_count,
                                     const char *path, pl_error *err);
-// The body of a model where it stands, with every field the model answers (displacement, strain, von Mises
+// The body of a model in its current state, with every available field (displacement, strain, von Mises
 // stress, stretch, J), regions, the lines of its actuators and its cavities.
 PL_API pl_status pl_model_write_vtu(pl_model *model, const char *path, pl_error *err);
 // A ParaView series: names of VTU files in the same folder and their times.
@@ -121,7 +121,7 @@ PL_API pl_status pl_series_add_pvd(const char *path, const char *file, double ti
 // State files: version, robot hash, block of doubles. The state of another robot is refused.
 PL_API pl_status pl_state_save(const pl_state *state, const pl_robot *robot, const char *path, pl_error *err);
 PL_API pl_status pl_state_load(pl_state *state, const pl_robot *robot, const char *path, pl_error *err);
-// The same for any model: where it stands, to go on from there later.
+// The same for the current state of any model.
 PL_API pl_status pl_model_state_save(const pl_model *model, const char *path, pl_error *err);
 PL_API pl_status pl_model_state_load(pl_model *model, const char *path, pl_error *err);
 // Writes text or bytes to a temporary file next to `path`, then renames it.
