@@ -395,16 +395,13 @@ const cli_verb cli_verb_compare = {
     .name = "compare",
     .summary = "compare several methods at the same commands",
     .usage = "ROBOT --set NAME=VALUE ... [--methods exact,local_global,fang2020] [options]",
-    .about =
-        "Solves the robot at the given commands with each method: exact on its own (quadratic) mesh and\n"
-        "on its corner mesh with linear elements, local_global with the options of the robot file, "
-        "and\n"
-        "fang2020 as published. Distances to the exact shape on the corner mesh are the method's error, the\n"
-        "distance between the two exact shapes is the mesh's. Methods that accept volumes but no pressures "
-        "are\n"
-        "asked for the volume that the exact one reached. Cavities of designs are meshed for the methods "
-        "that\n"
-        "grow them. Several robots (the full one and reduced ones) are compared marker by marker instead.",
+    .about = "Solves the robot at the given commands with each method: exact on its own (quadratic) mesh\n"
+             "and on its corner mesh with linear elements, local_global with the options of the robot\n"
+             "file, and fang2020 as published. The distance from the exact shape on the corner mesh is the\n"
+             "error of the method; the distance between the two exact shapes is that of the mesh. Methods\n"
+             "that accept volumes but no pressures are given the volume that the exact method reached.\n"
+             "Cavities of designs are meshed for growth. Several robots (the full one and reduced ones)\n"
+             "are compared marker by marker instead.",
     .examples =
         "  pliant compare finger --set air=30kPa\n"
         "  pliant compare segment segment/robot-rod.yaml --set chamber1=20kPa\n"

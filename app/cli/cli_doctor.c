@@ -156,13 +156,10 @@ const cli_verb cli_verb_doctor = {
     .name = "doctor",
     .summary = "report defects of a robot, where they are and how to fix them",
     .usage = "ROBOT [options]",
-    .about = "Looks for inverted and flat elements, walls one element thick, disconnected and overlapping "
-             "parts, open\n"
-             "cavities, cables that leave the body, markers outside it, and implausible units. Exit status: "
-             "0 if there\n"
-             "are only notes, 1 with warnings or errors, 2 if the robot cannot be loaded (all defects of the "
-             "file are\n"
-             "listed).",
+    .about = "Looks for inverted and flat elements, walls one element thick, disconnected and overlapping\n"
+             "parts, open cavities, cables that leave the body, markers outside it, and implausible units.\n"
+             "Exit status: 0 if there are only notes, 1 with warnings or errors, 2 if the robot cannot be\n"
+             "loaded (all defects of the file are listed).",
     .examples = "  pliant doctor finger\n"
                 "  pliant doctor finger --out defects.vtu --json report.json\n",
     .option = options,

@@ -53,11 +53,10 @@ const cli_verb cli_verb_fk = {
     .name = "fk",
     .summary = "forward kinematics: shape, forces and pressures at given commands",
     .usage = "ROBOT --set NAME=VALUE ... [options]",
-    .about =
-        "Finds the equilibrium of the robot (a robot file, or a folder with robot.yaml) at the given\n"
-        "commands. Commands that are not set leave their actuators idle (slack, vented). The exit status is "
-        "1\n"
-        "if no equilibrium was found; the last equilibrium on the load path is then printed and written.",
+    .about = "Finds the equilibrium of the robot (a robot file, or a folder with robot.yaml) at the given\n"
+             "commands. Commands that are not set leave their actuators idle (slack, vented). The exit\n"
+             "status is 1 if no equilibrium was found; the last equilibrium on the load path is then\n"
+             "printed and written.",
     .examples =
         "  pliant fk finger --set air=30kPa\n"
         "  pliant fk finger --set air=30kPa --out finger.vtu --out finger.png --color von_mises\n"

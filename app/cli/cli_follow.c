@@ -467,13 +467,10 @@ const cli_verb cli_verb_follow = {
     .name = "follow",
     .summary = "move a marker along a path: commands, errors, a report, machine files",
     .usage = "ROBOT [PATH.csv | --path KIND] [options]",
-    .about = "Solves the waypoints of a table (columns x, y, z; also t, nx ny nz, rx ry rz) or of a built-in "
-             "path, each\n"
-             "starting from the previous one, within all ranges, efforts and rates. For waypoints out of "
-             "reach the nearest\n"
-             "reachable point is used, so the motion stays continuous; the exit status is then 1. Without "
-             "--dt the times\n"
-             "follow from the rates.",
+    .about = "Solves the waypoints of a table (columns x, y, z; also t, nx ny nz, rx ry rz) or of a\n"
+             "built-in path, each starting from the previous one, within all ranges, efforts and rates.\n"
+             "For waypoints out of reach the nearest reachable point is used, so the motion stays\n"
+             "continuous; the exit status is then 1. Without --dt the times follow from the rates.",
     .examples =
         "  pliant follow finger --path circle --span 10 --plane yz --out circle.html --out circle.csv\n"
         "  pliant follow finger points.csv --resample 100 --dt 0.1s --out motion.pvd\n"

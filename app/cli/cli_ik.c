@@ -219,11 +219,10 @@ const cli_verb cli_verb_ik = {
     .name = "ik",
     .summary = "inverse kinematics: commands that bring a marker, or the whole shape, to a target",
     .usage = "ROBOT --target X,Y,Z [options]",
-    .about = "Finds commands within their ranges (and efforts within bounds, if given) that meet all goals. "
-             "--marker selects\n"
-             "the marker of the goals that follow it. For a target out of reach the result is the nearest "
-             "reachable point\n"
-             "found, with exit status 1, the distance and the active bounds.",
+    .about = "Finds commands within their ranges (and efforts within bounds, if given) that meet all\n"
+             "goals. --marker selects the marker of the goals that follow it. For a target out of reach\n"
+             "the result is the nearest reachable point found, with exit status 1, the distance and the\n"
+             "active bounds.",
     .examples = "  pliant ik finger --target 80,0,-20\n"
                 "  pliant ik trunk --marker tip --target 10,5,95 --direction 0,0.3,1 --axis 0,0,1 --json -\n"
                 "  pliant ik trunk --target 10,5,95 --max-pressure 30kPa --least effort --out trunk.png\n"

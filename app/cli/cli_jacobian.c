@@ -413,11 +413,10 @@ const cli_verb cli_verb_jacobian = {
     .name = "jacobian",
     .summary = "exact derivatives of markers, sensors and efforts with respect to the commands",
     .usage = "ROBOT --set NAME=VALUE ... [options]",
-    .about =
-        "Solves at the given commands, then differentiates marker positions (mm), rotation vectors (rad),\n"
-        "sensors, efforts and measures with respect to these commands, in display units (per kPa, per "
-        "mm...),\n"
-        "with the exact tangent. JSON is the record of `pliant fk` with a `jacobian` added.",
+    .about = "Solves at the given commands, then differentiates marker positions (mm), rotation vectors\n"
+             "(rad), sensors, efforts and measures with respect to these commands, in display units (per\n"
+             "kPa, per mm...), with the exact tangent (method local_global: by central differences). JSON\n"
+             "is the record of `pliant fk` with a `jacobian` added.",
     .examples = "  pliant jacobian finger --set air=20kPa\n"
                 "  pliant jacobian finger --set air=20kPa --by commands --by material --json -\n",
     .option = options,

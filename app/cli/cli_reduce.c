@@ -251,12 +251,10 @@ const cli_verb cli_verb_reduce = {
     .name = "reduce",
     .summary = "fit a reduced model (beam, rod, constant curvature) to the full robot and measure its error",
     .usage = "ROBOT [--kind KIND] [options]",
-    .about =
-        "Takes section stiffness from the full model's compliance to forces and moments at the tip marker,\n"
-        "positions and strengths of chambers and cables from its displacement per actuator, writes the "
-        "reduced\n"
-        "robot file, and measures its error at random commands. The result works with every verb that takes\n"
-        "a robot, in microseconds per solve.",
+    .about = "Takes section stiffness from the full model's compliance to forces and moments at the tip\n"
+             "marker, positions and strengths of chambers and cables from its displacement per actuator,\n"
+             "writes the reduced robot file, and measures its error at random commands. The result works\n"
+             "with every verb that takes a robot, in microseconds per solve.",
     .examples = "  pliant reduce segment --kind rod\n"
                 "  pliant reduce segment --kind constant_curvature --samples 50 --out small.yaml\n",
     .option = options,

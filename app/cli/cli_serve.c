@@ -175,11 +175,9 @@ const cli_verb cli_verb_serve = {
     .name = "serve",
     .summary = "the view in the browser: show the robot, move it, drag a marker",
     .usage = "ROBOT [options] | --demo",
-    .about =
-        "Serves a page on this machine and prints its address. Sliders set the commands, a marker can be\n"
-        "dragged to a target, and the page is updated when the robot file changes. Any number of viewers "
-        "may\n"
-        "connect; one at a time has the controls. Ctrl-C ends it.",
+    .about = "Serves a page on this machine and prints its address. Sliders set the commands, a marker can\n"
+             "be dragged to a target, and the page is updated when the robot file changes. Any number of\n"
+             "viewers may connect; one at a time has the controls. Ctrl-C ends it.",
     .examples = "  pliant serve finger\n"
                 "  pliant serve --demo\n"
                 "  pliant serve finger --port 0\n"

@@ -291,11 +291,9 @@ const cli_verb cli_verb_sweep = {
     .name = "sweep",
     .summary = "a table of commands and results",
     .usage = "ROBOT --set NAME=FROM:TO:N ... [options]",
-    .about =
-        "Varies commands from one value to another in N points and solves each starting from its nearest "
-        "neighbour.\n"
-        "A unit on either end applies to both. Rows that did not converge say so, and the exit status is\n"
-        "then 1. JSON is an array of the records `pliant fk` writes.",
+    .about = "Varies commands from one value to another in N points and solves each starting from its\n"
+             "nearest neighbour. A unit on either end applies to both. Rows that did not converge say so,\n"
+             "and the exit status is then 1. JSON is an array of the records `pliant fk` writes.",
     .examples = "  pliant sweep finger --set air=0:40kPa:9\n"
                 "  pliant sweep finger --set air=0:40kPa:9 --out finger.csv --out finger.pvd\n"
                 "  pliant sweep trunk --set left=0:5mm:6 --set right=0:5mm:6 --grid --out map.csv\n",

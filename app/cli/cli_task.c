@@ -345,12 +345,10 @@ const cli_verb cli_verb_task = {
     .name = "task",
     .summary = "run the stages of a task file: move, reach, grasp, place",
     .usage = "ROBOT TASK.yaml [options]",
-    .about =
-        "Runs the stages of a task file, each starting where the previous one ended. `reach` brings the "
-        "gripper's marker to\n"
-        "the circle around an object, `grasp` bends the end segment to the object's curvature, `place` moves "
-        "it to a\n"
-        "new centre, `move` brings any marker to a point. Exit status 1 when a step does not reach its goal.",
+    .about = "Runs the stages of a task file, each starting where the previous one ended. `reach` brings\n"
+             "the gripper's marker to the circle around an object, `grasp` bends the end segment to the\n"
+             "object's curvature, `place` moves it to a new centre, `move` brings any marker to a point.\n"
+             "Exit status 1 when a step does not reach its goal.",
     .examples = "  pliant task arm pick.yaml\n"
                 "  pliant task arm pick.yaml --out pick.pvd --out pick.html\n",
     .option = options,

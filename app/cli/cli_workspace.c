@@ -332,12 +332,10 @@ const cli_verb cli_verb_workspace = {
     .summary =
         "sample the reachable marker positions, measure their convex hull, store them for ik and follow",
     .usage = "ROBOT [--grid N | --samples N] [options]",
-    .about = "Solves the robot at commands distributed over their ranges, in an order with small steps, and "
-             "measures the\n"
-             "convex hull of a marker's positions. With --store every sample is saved as soon as it is "
-             "solved: the same\n"
-             "command continues after an interruption, and `ik --workspace` and `follow --workspace` start "
-             "from the samples.",
+    .about = "Solves the robot at commands distributed over their ranges, in an order with small steps,\n"
+             "and measures the convex hull of a marker's positions. With --store every sample is saved as\n"
+             "soon as it is solved: the same command continues after an interruption, and `ik --workspace`\n"
+             "and `follow --workspace` start from the samples.",
     .examples = "  pliant workspace trunk --samples 500 --store trunk.sqlite --out trunk.vtu\n"
                 "  pliant workspace finger --grid 5 --out finger.csv --out finger.png\n"
                 "  pliant ik trunk --target 10,5,95 --workspace trunk.sqlite\n",

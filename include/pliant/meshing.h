@@ -46,15 +46,15 @@ PL_API pl_status pl_meshing_from_parts(const pl_meshing_part *part, int part_cou
 PL_API pl_status pl_meshing_fill(pl_mesh **mesh, double size, const pl_progress *progress,
                                  pl_findings *findings, pl_error *err);
 
-// A first robot file for a part of the user's own, a surface (STL, OBJ) or a volume mesh that was read or
-// meshed from it: base and tip by the flat ends of the longest axis; cavities by nesting, or as places from
-// which nearly every ray meets a wall; the mesh size by the walls. What was guessed stands in comments. Freed
-// with pl_meshing_free_text.
+// A first robot file for the user's own part, a surface (STL, OBJ) or a volume mesh that was read or
+// generated from it. Base and tip are the flat ends along the longest axis; cavities are found by nesting, or
+// as points from which nearly every ray hits a wall; the mesh size follows from the walls. Comments in the
+// file say what was guessed. Freed with pl_meshing_free_text.
 typedef struct pl_guess_source {
     const char *path;
     const pl_mesh *mesh;   // of the part; NULL: `path` is a surface, which is read here
-    double unit;           // mm per unit of the file; 0: unknown (mm is then assumed, and said)
-    const char *reference; // the path as the robot file shall spell it; NULL: the file's name
+    double unit;           // mm per unit of the file; 0: unknown (mm is then assumed, and the file says so)
+    const char *reference; // the path to write into the robot file; NULL: the name of the file
 } pl_guess_source;
 #define PL_GUESS_CAVITIES 12
 typedef struct pl_guess {
