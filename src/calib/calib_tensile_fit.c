@@ -104,7 +104,7 @@ static bool triangle_solve(const triangle *t, int n, double c[UNKNOWNS])
 
 // The least squares with c >= 0: the answer is the free least squares over the constants it does not hold at
 // 0, so with at most 3 unknowns all 7 choices are tried. False when every choice has a negative constant.
-static bool triangle_solve_positive(const triangle *t, int n, double c[UNKNOWNS])
+static bool triangle_solve_positive(const triangle *t, int n, double c[UNKNOWNS], double *rest)
 {
     double best = INFINITY;
     for (unsigned choice = 1; choice < 1u << n; ++choice) {
@@ -134,6 +134,9 @@ static bool triangle_solve_positive(const triangle *t, int n, double c[UNKNOWNS]
                 c[column[j]] = try[j];
             }
         }
+    }
+    if (rest) {
+        *rest = best;
     }
     return best < INFINITY;
 }
@@ -236,11 +239,12 @@ static double fit_spacing(const pl_tensile *test, int count, int i)
     return 0.5 * (right - left);
 }
 
+// Every `stride`-th sample.
 static void fit_gather(const pl_tensile *test, int count, double largest, pl_material_model model,
-                       const basis *b, triangle *out)
+                       const basis *b, int stride, triangle *out)
 {
     *out = (triangle){0};
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < count; i += stride) {
         const double stress = test->stress[i];
         const double w = sqrt(fit_spacing(test, count, i)) / fmax(fabs(stress), 0.1 * largest);
         double row[UNKNOWNS];
@@ -306,54 +310,59 @@ typedef struct fit_job {
     double largest, stretch_high;
     pl_material_model model;
     basis b;
+    bool positive; // constants >= 0 only, which are stable
+    int stride;    // of the samples used in a search
 } fit_job;
 
 // Least squares over the linear constants with the others as they are; where the free ones give an unstable
-// law, none below 0. Returns the weighted squared error; INFINITY when nothing fits.
-static double fit_linear(const fit_job *job, pl_material *material)
+// law, none below 0. False when nothing fits.
+static bool fit_linear(const fit_job *job, pl_material *material)
 {
     triangle t;
     double c[UNKNOWNS] = {0};
-    fit_gather(job->test, job->count, job->largest, job->model, &job->b, &t);
+    fit_gather(job->test, job->count, job->largest, job->model, &job->b, 1, &t);
     bool solved = triangle_solve(&t, job->b.count, c);
     *material = fit_material(job->model, &job->b, c);
     if (!solved || !fit_stable(material, job->stretch_high)) {
-        solved = triangle_solve_positive(&t, job->b.count, c);
+        solved = triangle_solve_positive(&t, job->b.count, c, NULL);
         *material = fit_material(job->model, &job->b, c);
     }
-    if (!solved || pl_material_check(material, "fit", NULL) != PL_OK) {
-        return INFINITY;
-    }
-    double sum = 0;
-    for (int i = 0; i < job->count; ++i) {
-        const double stress = job->test->stress[i];
-        const double e = pl_material_uniaxial(material, 1 + job->test->strain[i]) - stress;
-        const double w = fmax(fabs(stress), 0.1 * job->largest);
-        sum += fit_spacing(job->test, job->count, i) * e * e / (w * w);
-    }
-    return isfinite(sum) ? sum : INFINITY;
+    return solved && pl_material_check(material, "fit", NULL) == PL_OK &&
+           isfinite(fit_error(job->test, job->count, job->largest, material));
 }
 
 // ---- constants in which the stress is not linear
+
+#define SEARCH_SAMPLES 100 // of the test, enough to tell exponents apart
+
+// The least weighted squared error with the other constants as they are.
+static double fit_rest(const fit_job *job)
+{
+    triangle t;
+    double c[UNKNOWNS] = {0}, rest;
+    fit_gather(job->test, job->count, job->largest, job->model, &job->b, job->stride, &t);
+    const bool solved = job->positive ? triangle_solve_positive(&t, job->b.count, c, &rest)
+                                      : triangle_solve(&t, job->b.count, c);
+    rest = job->positive ? rest : t.rest;
+    return solved && isfinite(rest) ? rest : INFINITY;
+}
 
 // Gent: Jm = (I1 - 3 at the largest strain) (1 + e^x).
 static double fit_gent_at(void *user, const double *x)
 {
     fit_job *job = user;
     const double reached = mode_I1(MODE_UNIAXIAL, job->stretch_high) - 3;
-    pl_material material;
     if (x[0] > 20) {
         return INFINITY; // without any influence
     }
     job->b.value[0] = reached * (1 + exp(x[0]));
-    return fit_linear(job, &material);
+    return fit_rest(job);
 }
 
 // Ogden: exponents that differ and are neither 0 nor beyond what rubber shows.
 static double fit_ogden_at(void *user, const double *x)
 {
     fit_job *job = user;
-    pl_material material;
     for (int k = 0; k < job->b.other_count; ++k) {
         if (!(fabs(x[k]) > 0.2 && fabs(x[k]) < 30)) {
             return INFINITY;
@@ -365,7 +374,7 @@ static double fit_ogden_at(void *user, const double *x)
         }
         job->b.value[k] = x[k];
     }
-    return fit_linear(job, &material);
+    return fit_rest(job);
 }
 
 #define OGDEN_STARTS 5
@@ -374,45 +383,67 @@ static const double ogden_start[UNKNOWNS][OGDEN_STARTS][UNKNOWNS] = {
     {{2, -2}, {1.5, 5}, {1, 10}, {-1, 4}, {2, 16}},
     {{1.3, 5, -2}, {2, -2, 8}, {1, 4, 12}, {-1, 3, 8}, {2, 6, 18}}};
 
-// The best of several starts; leaves its constants in the job.
+// The best of several starts on a part of the samples, then from there on all of them; leaves its constants
+// in the job.
 static double fit_search(fit_job *job)
 {
-    double best = INFINITY, value[UNKNOWNS] = {0};
     const bool gent = job->model == PL_GENT;
+    const calib_function f = gent ? fit_gent_at : fit_ogden_at;
+    const int n = job->b.other_count;
+    double best = INFINITY, at[UNKNOWNS] = {0};
+    job->stride = job->count > SEARCH_SAMPLES ? job->count / SEARCH_SAMPLES : 1;
     for (int k = 0; k < OGDEN_STARTS; ++k) {
         double x[UNKNOWNS];
-        memcpy(x, ogden_start[job->b.other_count - 1][k], sizeof x);
+        memcpy(x, ogden_start[n - 1][k], sizeof x);
         x[0] = gent ? 2.0 * k - 2 : x[0];
-        const double error =
-            calib_search(gent ? fit_gent_at : fit_ogden_at, job, job->b.other_count, x, 0.4, 1e-13);
+        const double error = calib_search(f, job, n, x, 0.4, 1e-10);
         if (error < best) {
             best = error;
-            gent ? fit_gent_at(job, x) : fit_ogden_at(job, x);
-            memcpy(value, job->b.value, sizeof value);
+            memcpy(at, x, sizeof at);
         }
     }
-    memcpy(job->b.value, value, sizeof value);
+    job->stride = 1;
+    best = isfinite(best) ? calib_search(f, job, n, at, 0.05, 1e-13) : best;
+    f(job, at);
     return best;
 }
 
-#define OGDEN_WORTH 0.5 // a further term must at least halve the squared error
+#define OGDEN_WORTH 0.5    // a further term must at least halve the squared error
+#define OGDEN_ENOUGH 1e-12 // relative squared error below which there is nothing left to explain
 
-static double fit_law(fit_job *job, pl_material *material)
+// Ogden with as many terms as are worth it; leaves its constants in the job.
+static void fit_ogden(fit_job *job)
 {
-    if (job->model == PL_OGDEN) {
-        double best = INFINITY;
-        basis chosen = job->b;
-        for (int terms = 1; terms <= PL_OGDEN_TERMS; ++terms) {
-            basis_of(PL_OGDEN, terms, &job->b);
-            const double error = fit_search(job);
-            if (error < OGDEN_WORTH * best) {
-                best = error;
-                chosen = job->b;
-            }
+    double best = INFINITY;
+    basis chosen = job->b;
+    for (int terms = 1; terms <= PL_OGDEN_TERMS && best > OGDEN_ENOUGH * job->stretch_high; ++terms) {
+        basis_of(PL_OGDEN, terms, &job->b);
+        const double error = fit_search(job);
+        if (error < OGDEN_WORTH * best) {
+            best = error;
+            chosen = job->b;
         }
-        job->b = chosen;
-    } else if (job->model == PL_GENT) {
+    }
+    job->b = chosen;
+}
+
+// False when nothing fits.
+static bool fit_law(fit_job *job, pl_material *material)
+{
+    if (job->model == PL_GENT) {
         fit_search(job);
+    } else if (job->model == PL_OGDEN) {
+        fit_ogden(job);
+        // where free constants give an unstable law, the search goes on among those that are stable
+        triangle all;
+        double c[UNKNOWNS] = {0};
+        fit_gather(job->test, job->count, job->largest, job->model, &job->b, 1, &all);
+        triangle_solve(&all, job->b.count, c);
+        *material = fit_material(job->model, &job->b, c);
+        if (!fit_stable(material, job->stretch_high)) {
+            job->positive = true;
+            fit_ogden(job);
+        }
     }
     return fit_linear(job, material);
 }
@@ -435,7 +466,7 @@ pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model model, 
     }
     job.stretch_high = 1 + test->strain[job.count - 1];
     pl_material material;
-    if (!isfinite(fit_law(&job, &material))) {
+    if (!fit_law(&job, &material)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "tensile fit: no stable %s law fits; expected stress that increases with strain "
                        "(largest |stress| "

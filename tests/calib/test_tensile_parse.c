@@ -196,7 +196,9 @@ static void test_mutations_do_not_crash(void **state)
             for (int k = 0; k < test.count; ++k) {
                 assert_true(test.strain[k] > -1 && fabs(test.stress[k]) <= 1e6);
             }
-            for (int m = 0; m < PL_MATERIAL_MODEL_COUNT; ++m) {
+            // the laws that need a search cost a hundred times as much: every fiftieth test
+            const int models = accepted % 50 == 0 ? PL_MATERIAL_MODEL_COUNT : PL_GENT;
+            for (int m = 0; m < models; ++m) {
                 pl_tensile_fit fit;
                 if (pl_tensile_fit_model(&test, (pl_material_model)m, 0, &fit, &err) == PL_OK) {
                     assert_true(isfinite(fit.error));
