@@ -72,7 +72,7 @@ pl_status server_find_page(char **page, char **three, pl_error *err)
     if (given && given[0]) {
         files_accept(files_join(given, "."), page, three);
         if (!*page) {
-            return server_fail(err, PL_BAD_FILE, "PLIANT_WEB is %s, but no index.html lies there", given);
+            return server_fail(err, PL_BAD_FILE, "PLIANT_WEB is %s, but it contains no index.html", given);
         }
     }
     files_accept(files_beside_program("../share/pliant/web"), page, three);
@@ -83,7 +83,7 @@ pl_status server_find_page(char **page, char **three, pl_error *err)
     if (!*page) {
         return server_fail(
             err, PL_BAD_FILE,
-            "the page is missing: no index.html in ../share/pliant/web beside the program; set "
+            "the page is missing: no index.html in ../share/pliant/web next to the program; set "
             "PLIANT_WEB to its folder");
     }
     if (!*three) {
@@ -183,7 +183,8 @@ static pl_status gallery_write_one(const char *gallery, const pl_reduced_design 
     if (!folder || !path) {
         status = server_fail(err, PL_NO_MEMORY, "no memory for the gallery");
     } else if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        status = server_fail(err, PL_BAD_FILE, "the folder %s cannot be made: %s", folder, strerror(errno));
+        status =
+            server_fail(err, PL_BAD_FILE, "the folder %s cannot be created: %s", folder, strerror(errno));
     } else {
         char *text = NULL;
         size_t bytes = 0;
@@ -228,7 +229,7 @@ pl_status server_temporary(char *folder, size_t room, pl_error *err)
     snprintf(folder, room, "%.300s/pliant-XXXXXX", root);
     return mkdtemp(folder)
                ? PL_OK
-               : server_fail(err, PL_BAD_FILE, "no folder for a file can be made in %.300s", root);
+               : server_fail(err, PL_BAD_FILE, "cannot create a folder for a file in %.300s", root);
 }
 
 pl_status server_path_read(const char *text, const char *name, pl_path_file *out, pl_error *err)

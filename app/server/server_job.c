@@ -202,8 +202,7 @@ static void job_cloud(server_worker *w, const server_job *job)
 // ---- files
 static pl_status job_forgotten(uint32_t shape, pl_error *err)
 {
-    return server_fail(err, PL_BAD_INPUT, "shape %u is not remembered any more: move the robot there again",
-                       shape);
+    return server_fail(err, PL_BAD_INPUT, "shape %u is no longer stored: move the robot there again", shape);
 }
 
 // A motion through remembered shapes, at no less than a tenth of a second each.
@@ -220,7 +219,7 @@ static pl_status job_motion(server_worker *w, const server_job *job, pl_motion *
         }
         if (entry->coarse) {
             return server_fail(err, PL_BAD_INPUT,
-                               "a shape of the coarse mesh drives no machine: wait for the fine one");
+                               "G-code is not written from the coarse mesh: wait for the fine shape");
         }
         status = pl_motion_add(motion, 0.1 * i, target, &answer, NULL, err);
     }
@@ -297,7 +296,7 @@ static pl_status job_revisit(server_model *m, const worker_entry *entry, const p
     if (report.outcome != PL_SOLVED || off > 1e-3 * m->info.size) {
         return server_fail(
             err, PL_BAD_INPUT,
-            "shape %u cannot be found again from its commands (%s, %.3g mm off): move the robot "
+            "shape %u cannot be reproduced from its commands (%s, difference %.3g mm): move the robot "
             "there again",
             entry->shape, pl_outcome_name(report.outcome), off);
     }
@@ -318,8 +317,9 @@ static pl_status job_write_seen(server_worker *w, const server_job *job, const c
     pl_model_answer then;
     const worker_entry *entry = job->count == 1 ? worker_remember(w, job->shape[0], &then) : NULL;
     if (!entry) {
-        return job->count == 1 ? job_forgotten(job->shape[0], err)
-                               : server_fail(err, PL_BAD_INPUT, "'shapes' must name the one shape to write");
+        return job->count == 1
+                   ? job_forgotten(job->shape[0], err)
+                   : server_fail(err, PL_BAD_INPUT, "'shapes' must contain the number of one shape");
     }
     server_model *m = entry->coarse ? &w->coarse : &w->fine;
     if (m->shape == entry->shape) {

@@ -425,9 +425,10 @@ static pl_status net_run(server_net *net, pl_error *err)
     server_worker *worker = NULL;
     net->context = net_listen(net);
     if (!net->context) {
-        return server_fail(err, PL_BAD_FILE,
-                           "cannot listen on %s port %d: is another server there? --port 0 picks a free port",
-                           net->options->host, net->options->port);
+        return server_fail(
+            err, PL_BAD_FILE,
+            "cannot listen on %s port %d: the port may be in use; --port 0 selects a free port",
+            net->options->host, net->options->port);
     }
     net->desk->wake = net_wake;
     net->desk->wake_user = net;

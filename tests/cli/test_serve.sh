@@ -36,7 +36,7 @@ done
 port=$(sed -n 's|.*http://127.0.0.1:\([0-9]*\)/.*|\1|p' serve.txt)
 [ -n "$port" ] && pass "prints the address" || fail "no address: $(cat serve.txt)"
 expect_status 3 serve --demo --port "$port"
-expect_words err.txt "another server"
+expect_words err.txt "may be in use"
 [ -e "$work/cache/pliant/gallery/bending_finger/robot.yaml" ] && pass "the gallery is written" || fail "no gallery"
 kill -INT "$server"
 status=0
