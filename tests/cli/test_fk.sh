@@ -26,6 +26,14 @@ expect_words err.txt "--color takes"
 expect_status 0 fk finger $coarse -v --set air=2kPa --threads 1
 if [ -s err.txt ]; then pass "-v logs"; else fail "-v logs nothing"; fi
 
+# without contact the modules of a strongly bent finger pass through each other: solved, but said so
+expect_words fk.json '"crossings"' '"pairs": 0'
+expect_no_words fk.json "penetrates itself"
+expect_status 0 fk finger $coarse --set air=60kPa --json crossing.json
+expect_words out.txt "the body penetrates itself" "contact is not computed"
+expect_no_words crossing.json '"pairs": 0'
+expect_words crossing.json "the body penetrates itself"
+
 # wrong commands
 expect_status 2 fk finger $coarse --set air=5
 expect_words err.txt "write 5 kPa"
