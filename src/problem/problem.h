@@ -193,6 +193,8 @@ struct pl_problem {
     double size;           // mm: diagonal of the bounding box
     double stiffness;      // MPa: largest mu
     double modulus;        // MPa: largest mu + kappa of the deformable regions
+    double reach;          // mm: largest distance of a vertex from the origin, plus `size` for its motion
+    double noise;          // N: what rounding leaves of a balance of nodal forces; terms may raise it
 
     pl_problem_term term[PL_TERMS_MAX];
     int term_count;

@@ -5,7 +5,6 @@
 #define TAKE_HOLD 1e-10 // of the unit: a slack inequality is active when stretched beyond its target by more
 #define LET_GO 1e-8     // of the unit: an active one that pushes is let go only where it meets its target
 #define RESIDUAL_FLOOR 1e-7 // strain whose force is the scale of a body without any load
-#define RESIDUAL_NOISE 8    // multiples of the rounding error of nodal forces that count as balance
 
 // ---- load path
 pl_status pl_problem_check(const pl_problem *p, const double *command, pl_error *err)
@@ -166,10 +165,7 @@ double pl_problem_force_scale(const pl_problem *p)
     }
     const double h = p->size / cbrt((double)p->mesh.element_count);
     const double floor = RESIDUAL_FLOOR * p->stiffness * h * h;
-    // what rounding alone leaves of a balance: positions of a body of `size` are good to eps size, strains of
-    // an element of edge h to eps size / h, its forces to eps size h times the modulus
-    const double noise = RESIDUAL_NOISE * DBL_EPSILON * p->modulus * p->size * h;
-    return fmax(fmax(sqrt(largest), floor), noise / p->options.force_tolerance);
+    return fmax(fmax(sqrt(largest), floor), p->noise / p->options.force_tolerance);
 }
 
 // ---- constraints
