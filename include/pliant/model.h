@@ -129,6 +129,8 @@ typedef struct pl_model_type {
     pl_status (*field)(void *self, pl_field field, double *out, pl_error *err);
     pl_status (*reactions)(void *self, pl_reaction *reaction, pl_error *err); // per support
     pl_status (*check)(void *self, pl_model_check *out, pl_error *err);
+    // Forces at the markers (3 per marker, N) that the next forward solves lead to. NULL: refused.
+    void (*set_forces)(void *self, const double *force);
 } pl_model_type;
 
 typedef struct pl_model pl_model;
@@ -158,6 +160,10 @@ PL_API pl_actuator_info pl_model_actuator(const pl_model *model, int i);
 // `command`: one per command, internal units; NAN: idle.
 PL_API pl_status pl_model_fk(pl_model *model, const double *command, pl_statics_report *report,
                              pl_error *err);
+// Forces at the markers, in addition to the loads of the robot (3 per marker, N; NULL: none): the forward
+// solves that follow lead to them, until they are set again. For payloads, estimated forces, a hand that
+// pulls. Refused by models without them unless all are 0.
+PL_API pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *err);
 // Saves the current state in a slot, and restores it. Restoring an empty slot is refused. Inverse kinematics
 // uses slots 0 to 2.
 #define PL_MODEL_SLOTS 4

@@ -72,6 +72,11 @@ PL_API void pl_statics_destroy(pl_statics *statics);
 PL_API pl_status pl_statics_solve(pl_statics *statics, pl_state *state, const double *command,
                                   pl_statics_report *report, pl_error *err);
 
+// Forces at the markers (3 per marker, N), in addition to the loads of the robot: the solves that follow lead
+// to them, along the same load path as to the commands. NULL: none, which is the default. They are part of
+// a state, as commands are.
+PL_API void pl_statics_set_forces(pl_statics *statics, const double *force);
+
 // Sizes, for reports.
 typedef struct pl_statics_sizes {
     int32_t vertices, elements, unknowns, pressure_unknowns;

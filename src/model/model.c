@@ -389,6 +389,24 @@ pl_status pl_model_sensitivity(pl_model *model, const pl_parameter *parameter, i
     return status;
 }
 
+pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *err)
+{
+    bool any = false;
+    for (int i = 0; force && i < 3 * model->info.marker_count; ++i) {
+        if (!isfinite(force[i])) {
+            return pl_fail(err, PL_BAD_INPUT, "the force at marker '%s' is not finite",
+                           model->info.marker_name[i / 3]);
+        }
+        any = any || force[i] != 0;
+    }
+    if (model->type->set_forces) {
+        model->type->set_forces(model->self, force);
+    } else if (any) {
+        return model_cannot(model, "forces at markers that can be set", err);
+    }
+    return PL_OK;
+}
+
 pl_status pl_model_body(pl_model *model, const pl_mesh **out, pl_error *err)
 {
     *out = NULL;

@@ -135,6 +135,12 @@ static pl_status full_check(void *self, pl_model_check *out, pl_error *err)
                             &out->inverted, err);
 }
 
+static void full_set_forces(void *self, const double *force)
+{
+    full_model *m = self;
+    pl_statics_set_forces(m->body.statics, force);
+}
+
 static const pl_model_type full_type = {.info = model_body_info,
                                         .fk = full_fk,
                                         .answer = full_answer,
@@ -149,7 +155,8 @@ static const pl_model_type full_type = {.info = model_body_info,
                                         .line = model_body_line,
                                         .field = model_body_field,
                                         .reactions = full_reactions,
-                                        .check = full_check};
+                                        .check = full_check,
+                                        .set_forces = full_set_forces};
 
 // ---- making one
 static bool full_room(full_model *m)

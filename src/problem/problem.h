@@ -177,6 +177,13 @@ typedef struct pl_linear {
     int factorizations, solves; // counts; whoever solves resets them
 } pl_linear;
 
+// ---- forces at markers, set at run time: a load path of their own beside that of the robot's loads
+typedef struct pl_marker_forces {
+    // 3 per marker, N: where the next path goes to; both ends of the present path, and now
+    double *asked, *from, *to, *now;
+    double *kept; // `now` before pl_problem_recall
+} pl_marker_forces;
+
 typedef struct pl_problem_options {
     bool displacement; // plain elements everywhere, whatever the materials say
     pl_distribution distribution;
@@ -203,6 +210,7 @@ struct pl_problem {
 
     double load_from, load_to, load; // dead loads and driven clamps, 0 .. 1: both ends of the path, and now
     double load_kept;                // the load before pl_problem_recall
+    pl_marker_forces forces;
 
     pl_unknowns unknowns;
     pl_tangent tangent;
@@ -218,6 +226,8 @@ struct pl_problem {
 pl_status pl_problem_create(const pl_robot *robot, const pl_problem_options *options,
                             const pl_term_create *extra, pl_problem **out, pl_error *err);
 void pl_problem_destroy(pl_problem *p);
+// Forces at the markers (3 per marker, N; NULL: none) that the load paths begun from now on lead to.
+void pl_problem_set_forces(pl_problem *p, const double *force);
 
 // A vector of 3 entries per vertex, or of one per unknown, from the scratch arena: not zeroed, held until
 // pl_arena_end.

@@ -16,6 +16,19 @@ static const pl_term_create term_list[] = {
 #undef X
         NULL};
 
+static pl_status create_forces(pl_problem *p, pl_error *err)
+{
+    double **const field[] = {&p->forces.asked, &p->forces.from, &p->forces.to, &p->forces.now,
+                              &p->forces.kept};
+    for (int i = 0; i < PL_COUNT(field); ++i) {
+        *field[i] = PL_NEW_ARRAY(double, 3 * (int64_t)p->robot->marker_count);
+        if (!*field[i]) {
+            return pl_fail_memory(err, "problem: forces at markers");
+        }
+    }
+    return PL_OK;
+}
+
 static pl_status create_elements(pl_problem *p, pl_error *err)
 {
     const pl_robot *robot = p->robot;
@@ -147,6 +160,9 @@ pl_status pl_problem_create(const pl_robot *robot, const pl_problem_options *opt
         status = problem_number(p, err);
     }
     if (status == PL_OK) {
+        status = create_forces(p, err);
+    }
+    if (status == PL_OK) {
         status = create_terms(p, term_list, err);
     }
     if (status == PL_OK) {
@@ -181,6 +197,10 @@ void pl_problem_destroy(pl_problem *p)
     pl_free(p->tangent.dense);
     problem_unknowns_clear(&p->unknowns);
     pl_elements_destroy(p->elements);
+    double *const force[] = {p->forces.asked, p->forces.from, p->forces.to, p->forces.now, p->forces.kept};
+    for (int i = 0; i < PL_COUNT(force); ++i) {
+        pl_free(force[i]);
+    }
     pl_free(p->gradient);
     pl_arena_clear(&p->scratch);
     pl_free(p);

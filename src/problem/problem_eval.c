@@ -34,6 +34,18 @@ static pl_status problem_refresh(pl_problem *p, pl_error *err)
     return status == PL_OK ? pl_factor_reanalyse(p->linear.factor, &p->tangent.K, err) : status;
 }
 
+void pl_problem_set_forces(pl_problem *p, const double *force)
+{
+    for (int i = 0; i < 3 * p->robot->marker_count; ++i) {
+        p->forces.asked[i] = force ? force[i] : 0;
+    }
+}
+
+static size_t problem_forces_bytes(const pl_problem *p)
+{
+    return 3 * (size_t)p->robot->marker_count * sizeof(double);
+}
+
 pl_status pl_problem_begin(pl_problem *p, const pl_state *state, const double *command, pl_error *err)
 {
     PROBLEM_EACH (p, t, begin) {
@@ -41,12 +53,18 @@ pl_status pl_problem_begin(pl_problem *p, const pl_state *state, const double *c
     }
     p->load_from = state->load;
     p->load_to = 1;
+    memcpy(p->forces.from, state->force, problem_forces_bytes(p));
+    memcpy(p->forces.to, p->forces.asked, problem_forces_bytes(p));
     return problem_refresh(p, err);
 }
 
 void pl_problem_set(pl_problem *p, double at)
 {
     p->load = at >= 1 ? p->load_to : p->load_from + at * (p->load_to - p->load_from);
+    const pl_marker_forces *f = &p->forces;
+    for (int i = 0; i < 3 * p->robot->marker_count; ++i) {
+        f->now[i] = at >= 1 ? f->to[i] : f->from[i] + at * (f->to[i] - f->from[i]);
+    }
     PROBLEM_EACH (p, t, set) {
         t->kind->set(t->self, p, at);
     }
@@ -56,6 +74,8 @@ void pl_problem_recall(pl_problem *p, const pl_state *state)
 {
     p->load_kept = p->load;
     p->load = state->load;
+    memcpy(p->forces.kept, p->forces.now, problem_forces_bytes(p));
+    memcpy(p->forces.now, state->force, problem_forces_bytes(p));
     PROBLEM_EACH (p, t, recall) {
         t->kind->recall(t->self, p, state);
     }
@@ -64,6 +84,7 @@ void pl_problem_recall(pl_problem *p, const pl_state *state)
 void pl_problem_resume(pl_problem *p)
 {
     p->load = p->load_kept;
+    memcpy(p->forces.now, p->forces.kept, problem_forces_bytes(p));
     PROBLEM_EACH (p, t, resume) {
         t->kind->resume(t->self, p);
     }
@@ -253,6 +274,7 @@ void pl_problem_store(const pl_problem *p, const double *command, double at, con
 {
     memcpy(state->x, x, pl_problem_full_bytes(p));
     state->load = p->load;
+    memcpy(state->force, p->forces.now, problem_forces_bytes(p));
     for (int c = 0; at >= 1 && c < state->command_count; ++c) {
         state->command[c] = command[c];
     }

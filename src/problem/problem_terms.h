@@ -7,6 +7,7 @@
     X(term_elements_create)  /* the body; sets energy and gradient, so it comes first */                     \
     X(term_growth_create)    /* stress-free shapes, and actuators that change them */                        \
     X(term_loads_create)     /* gravity, forces, moments, pressures on surfaces */                           \
+    X(term_forces_create)    /* forces at markers, set at run time */                                        \
     X(term_actuators_create) /* cables, chambers, films: constraints, efforts, gases, voltages */            \
     X(term_springs_create)   /* springs between markers, or to points in space */
 

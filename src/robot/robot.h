@@ -225,16 +225,17 @@ struct pl_robot {
     int spring_count;
 };
 
-#define PL_STATE_VERSION 1
+#define PL_STATE_VERSION 2
 
 struct pl_state {
     uint64_t robot_hash;
     int32_t vertex_count;
-    int command_count, actuator_count;
+    int command_count, actuator_count, marker_count;
     double *x;          // 3 per vertex
     double *command;    // value at which x is in equilibrium; NAN: idle
     double *multiplier; // per actuator: effort (tension N, gauge pressure MPa)
     double *active;     // per actuator: 1 when a cable is taut or a constraint holds, else 0
+    double *force;      // 3 per marker, N: applied at run time, besides the loads of the robot
     double load;        // how far dead loads and driven clamps are applied: 0 at rest, 1 full
 };
 

@@ -1,9 +1,9 @@
 // All that changes: positions, commands, efforts. For files a state is one block of doubles:
-//   version, robot hash (high and low 32 bits), vertex, command and actuator counts, load,
-//   x (3 per vertex), command, multiplier, active.
+//   version, robot hash (high and low 32 bits), vertex, command, actuator and marker counts, load,
+//   x (3 per vertex), command, multiplier, active, force (3 per marker).
 #include "robot/robot_impl.h"
 
-#define STATE_HEADER 7
+#define STATE_HEADER 8
 
 pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err)
 {
@@ -19,11 +19,13 @@ pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err)
     s->vertex_count = pl_mesh_get(robot->mesh).vertex_count;
     s->command_count = robot->command_count;
     s->actuator_count = robot->actuator_count;
+    s->marker_count = robot->marker_count;
     s->x = PL_NEW_ARRAY(double, 3 * (int64_t)s->vertex_count);
     s->command = PL_NEW_ARRAY(double, s->command_count);
     s->multiplier = PL_NEW_ARRAY(double, s->actuator_count);
     s->active = PL_NEW_ARRAY(double, s->actuator_count);
-    if (!s->x || !s->command || !s->multiplier || !s->active) {
+    s->force = PL_NEW_ARRAY(double, 3 * (int64_t)s->marker_count);
+    if (!s->x || !s->command || !s->multiplier || !s->active || !s->force) {
         pl_state_destroy(s);
         return pl_fail_memory(err, "the state");
     }
@@ -41,13 +43,15 @@ void pl_state_destroy(pl_state *state)
     pl_free(state->command);
     pl_free(state->multiplier);
     pl_free(state->active);
+    pl_free(state->force);
     pl_free(state);
 }
 
 static bool state_alike(const pl_state *a, const pl_state *b)
 {
     return a->robot_hash == b->robot_hash && a->vertex_count == b->vertex_count &&
-           a->command_count == b->command_count && a->actuator_count == b->actuator_count;
+           a->command_count == b->command_count && a->actuator_count == b->actuator_count &&
+           a->marker_count == b->marker_count;
 }
 
 pl_status pl_state_copy(pl_state *to, const pl_state *from)
@@ -62,6 +66,7 @@ pl_status pl_state_copy(pl_state *to, const pl_state *from)
     memcpy(to->command, from->command, (size_t)from->command_count * sizeof *to->command);
     memcpy(to->multiplier, from->multiplier, (size_t)from->actuator_count * sizeof *to->multiplier);
     memcpy(to->active, from->active, (size_t)from->actuator_count * sizeof *to->active);
+    memcpy(to->force, from->force, 3 * (size_t)from->marker_count * sizeof *to->force);
     to->load = from->load;
     return PL_OK;
 }
@@ -78,6 +83,7 @@ void pl_state_reset(pl_state *state, const pl_robot *robot)
     }
     memset(state->multiplier, 0, (size_t)state->actuator_count * sizeof *state->multiplier);
     memset(state->active, 0, (size_t)state->actuator_count * sizeof *state->active);
+    memset(state->force, 0, 3 * (size_t)state->marker_count * sizeof *state->force);
     state->load = 0;
 }
 
@@ -94,7 +100,7 @@ int32_t pl_state_vertex_count(const pl_state *state)
 static size_t state_size(const pl_state *s)
 {
     return STATE_HEADER + 3 * (size_t)s->vertex_count + (size_t)s->command_count +
-           2 * (size_t)s->actuator_count;
+           2 * (size_t)s->actuator_count + 3 * (size_t)s->marker_count;
 }
 
 // Writes when `block` has room for it; returns the size in any case.
@@ -110,6 +116,7 @@ size_t pl_state_pack(const pl_state *state, double *block, size_t size)
                                          state->vertex_count,
                                          state->command_count,
                                          state->actuator_count,
+                                         state->marker_count,
                                          state->load};
     memcpy(block, header, sizeof header);
     double *p = block + STATE_HEADER;
@@ -120,6 +127,8 @@ size_t pl_state_pack(const pl_state *state, double *block, size_t size)
     memcpy(p, state->multiplier, (size_t)state->actuator_count * sizeof *p);
     p += state->actuator_count;
     memcpy(p, state->active, (size_t)state->actuator_count * sizeof *p);
+    p += state->actuator_count;
+    memcpy(p, state->force, 3 * (size_t)state->marker_count * sizeof *p);
     return need;
 }
 
@@ -136,16 +145,19 @@ static pl_status state_check_header(const pl_state *s, const double *block, size
     if (block[1] != (double)(s->robot_hash >> 32) || block[2] != (double)(s->robot_hash & UINT32_MAX)) {
         return pl_fail(err, PL_BAD_INPUT, "state: it belongs to another robot (or the robot has changed)");
     }
-    if (block[3] != s->vertex_count || block[4] != s->command_count || block[5] != s->actuator_count) {
-        return pl_fail(err, PL_BAD_INPUT,
-                       "state: %g vertices, %g commands, %g actuators; the robot has %d, %d, %d", block[3],
-                       block[4], block[5], (int)s->vertex_count, s->command_count, s->actuator_count);
+    if (block[3] != s->vertex_count || block[4] != s->command_count || block[5] != s->actuator_count ||
+        block[6] != s->marker_count) {
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "state: %g vertices, %g commands, %g actuators, %g markers; the robot has %d, %d, %d, %d",
+            block[3], block[4], block[5], block[6], (int)s->vertex_count, s->command_count, s->actuator_count,
+            s->marker_count);
     }
     if (size != state_size(s)) {
         return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, expected %zu", size, state_size(s));
     }
-    if (!(block[6] >= 0 && block[6] <= 1)) {
-        return pl_fail(err, PL_BAD_INPUT, "state: load is %g, must lie between 0 and 1", block[6]);
+    if (!(block[7] >= 0 && block[7] <= 1)) {
+        return pl_fail(err, PL_BAD_INPUT, "state: load is %g, must lie between 0 and 1", block[7]);
     }
     return PL_OK;
 }
@@ -161,6 +173,7 @@ pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_
     }
     const double *x = block + STATE_HEADER, *command = x + 3 * (size_t)state->vertex_count;
     const double *multiplier = command + state->command_count, *active = multiplier + state->actuator_count;
+    const double *force = active + state->actuator_count;
     // an idle command is NAN, everything else is a number
     for (const double *p = x; p < block + size; ++p) {
         const bool idle = p >= command && p < multiplier && isnan(*p);
@@ -172,6 +185,7 @@ pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_
     memcpy(state->command, command, (size_t)state->command_count * sizeof *x);
     memcpy(state->multiplier, multiplier, (size_t)state->actuator_count * sizeof *x);
     memcpy(state->active, active, (size_t)state->actuator_count * sizeof *x);
-    state->load = block[6];
+    memcpy(state->force, force, 3 * (size_t)state->marker_count * sizeof *x);
+    state->load = block[7];
     return PL_OK;
 }

@@ -167,3 +167,8 @@ pl_statics_sizes pl_statics_get_sizes(const pl_statics *s)
         .instruction_set = pl_kernels_choose()->name,
     };
 }
+
+void pl_statics_set_forces(pl_statics *s, const double *force)
+{
+    pl_problem_set_forces(s->problem, force);
+}
