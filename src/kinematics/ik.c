@@ -1,5 +1,6 @@
 // The inverse problem as an object: checked and sized once, then solved as often as targets change.
 #include "kinematics/kinematics_impl.h"
+#include "solver/solver.h"
 
 static const char *const method_name[PL_IK_METHOD_COUNT] = {"newton", "gradient", "descent"};
 
@@ -247,7 +248,7 @@ static pl_status ik_room_second(pl_ik *ik, pl_error *err)
     ik->range.by_rate_low = PL_NEW_ARRAY(bool, n);
     ik->range.by_rate_high = PL_NEW_ARRAY(bool, n);
     ik->told.active = PL_NEW_ARRAY(pl_ik_active, n + bounds);
-    ik->quadratic = ik_quadratic_create((int)n, (int)(2 * bounds));
+    ik->quadratic = pl_quadratic_create((int)n, (int)(2 * bounds));
     ok = ok && ik->range.by_rate_low && ik->range.by_rate_high && ik->told.active && ik->quadratic &&
          place_create(ik, &ik->here) && place_create(ik, &ik->trial);
     return ok ? PL_OK : pl_fail_memory(err, "ik");
@@ -355,7 +356,7 @@ void pl_ik_destroy(pl_ik *ik)
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
-    ik_quadratic_destroy(ik->quadratic);
+    pl_quadratic_destroy(ik->quadratic);
     place_clear(&ik->here);
     place_clear(&ik->trial);
     ik_outputs_clear(ik);

@@ -54,7 +54,7 @@ int ik_effort_rows(pl_ik *ik, double *a, double *b, bool with_margin)
 
 bool ik_quadratic_step(pl_ik *ik, const double *H, const double *g, int rows)
 {
-    const ik_quadratic_problem problem = {.n = ik->n,
+    const pl_quadratic_problem problem = {.n = ik->n,
                                           .rows = rows,
                                           .H = H,
                                           .g = g,
@@ -65,7 +65,7 @@ bool ik_quadratic_step(pl_ik *ik, const double *H, const double *g, int rows)
                                           .p = ik->local.p,
                                           .box = ik->local.box_multiplier,
                                           .multiplier = ik->local.row_multiplier};
-    return ik_quadratic_solve(ik->quadratic, &problem);
+    return pl_quadratic_solve(ik->quadratic, &problem);
 }
 
 // H = J^T J + S, made positive definite by a multiple of the identity.

@@ -114,7 +114,7 @@ struct pl_ik {
     ik_slope slope;
     ik_local local;
     ik_search search;
-    struct ik_quadratic *quadratic;
+    struct pl_quadratic *quadratic;
     pl_samples samples;
     int tried[IK_STARTS + 1]; // samples
     ik_told told;
@@ -145,20 +145,6 @@ double ik_error(const pl_ik *ik, const ik_place *place, double *distance);
 double ik_deviation(const pl_ik *ik, const ik_place *place, int i);
 // "0.3 mm off", or what the goal farthest from its tolerance is and how far it is off at `here`.
 void ik_off_text(const pl_ik *ik, int digits, char *text, size_t room);
-
-// ---- ik_qp.c: min 1/2 p.H p + g.p under low <= p <= high and a_i . p <= b_i, H positive definite, p = 0
-// allowed. An active set method: exact up to rounding.
-typedef struct ik_quadratic ik_quadratic;
-ik_quadratic *ik_quadratic_create(int n, int rows);
-void ik_quadratic_destroy(ik_quadratic *quadratic);
-typedef struct ik_quadratic_problem {
-    int n, rows;
-    const double *H, *g, *low, *high, *a, *b;
-    double *p; // out
-    double *box,
-        *multiplier; // out: per variable (positive at the upper side, negative at the lower), per row
-} ik_quadratic_problem;
-bool ik_quadratic_solve(ik_quadratic *quadratic, const ik_quadratic_problem *problem);
 
 // ---- ik_newton.c, ik_gradient.c: from where the model stands, `here` evaluated; leaves the model and `here`
 // at the best point.

@@ -371,28 +371,42 @@ static void drive_value_derivative(const drive *d, double *target, double *force
     }
 }
 
-static bool drive_follows(const drive *d, const pl_parameter *q)
+// How target and dPhi/dh change with q. An actuator by itself is moved by its measure while a constraint
+// holds it, otherwise by a further effort.
+static bool drive_derivative(const drive *d, const pl_problem *p, const pl_parameter *q, double *target,
+                             double *force)
 {
-    return q && q->kind == PL_PARAMETER_COMMAND && d->a->command == q->index && !d->path.idle;
+    *target = *force = 0;
+    if (q && q->kind == PL_PARAMETER_COMMAND && d->a->command == q->index && !d->path.idle) {
+        drive_value_derivative(d, target, force);
+        *target *= d->path.slope;
+        *force *= d->path.slope;
+        return true;
+    }
+    if (q && q->kind == PL_PARAMETER_ACTUATOR && d->actuator == q->index) {
+        const bool held = p->row[d->row].constraint && p->row[d->row].active;
+        *target = held ? 1 : 0;
+        *force = held ? 0 : d->sign;
+        return true;
+    }
+    return false;
 }
 
 static pl_status actuators_derivative(void *self, pl_problem *p, const pl_state *state, const pl_parameter *q,
                                       double *full, double *target, pl_error *err)
 {
-    (void)p;
     (void)err;
     const actuators_term *t = self;
     for (int i = 0; i < t->count; ++i) {
         const drive *d = &t->drive[i];
         double goal, force;
-        if (!drive_follows(d, q)) {
+        if (!drive_derivative(d, p, q, &goal, &force)) {
             continue;
         }
-        drive_value_derivative(d, &goal, &force);
         if (force != 0) {
-            pl_functional_gradient(&d->h, state->x, -d->path.slope * force, full);
+            pl_functional_gradient(&d->h, state->x, -force, full);
         }
-        target[d->row] += d->path.slope * goal;
+        target[d->row] += goal;
     }
     return PL_OK;
 }
@@ -427,13 +441,10 @@ static double actuators_change(void *self, pl_problem *p, const pl_state *state,
     if (k % 2 == 0) {
         return measure;
     }
-    double target, force = 0;
-    if (drive_follows(d, q)) {
-        drive_value_derivative(d, &target, &force);
-        force *= d->path.slope;
-    }
-    const double effort =
-        d->sign * (row->constraint ? (mu ? mu[d->row] : 0) : force + row->curvature * measure);
+    double target, force;
+    drive_derivative(d, p, q, &target, &force);
+    const bool held = row->constraint && row->active;
+    const double effort = d->sign * (held ? (mu ? mu[d->row] : 0) : force + row->curvature * measure);
     return drive_reported_change(d->a, drive_effort(d, p), d->measure, effort, measure);
 }
 

@@ -74,4 +74,20 @@ bool pl_dense_solve(int n, double *A, double *b, int count);
 // Eigenvalues (ascending) of a symmetric matrix, and eigenvectors in the columns of V if given.
 void pl_dense_eigen(int n, double *A, double *value, double *V);
 
+// ---- small convex quadratic problems
+//   min 1/2 p.H p + g.p  under  low <= p <= high and a_i . p <= b_i,  H positive definite, p = 0 allowed.
+// An active set method: exact up to rounding. Takes its memory in create, none in solve, and ends after a
+// bounded number of passes. False: H is not positive definite.
+typedef struct pl_quadratic pl_quadratic;
+pl_quadratic *pl_quadratic_create(int n, int rows); // NULL: no memory
+void pl_quadratic_destroy(pl_quadratic *quadratic);
+typedef struct pl_quadratic_problem {
+    int n, rows;
+    const double *H, *g, *low, *high, *a, *b;
+    double *p; // out
+    double *box,
+        *multiplier; // out: per variable (positive at the upper side, negative at the lower), per row
+} pl_quadratic_problem;
+bool pl_quadratic_solve(pl_quadratic *quadratic, const pl_quadratic_problem *problem);
+
 #endif

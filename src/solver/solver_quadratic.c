@@ -1,10 +1,11 @@
 // A small convex quadratic problem with bounds, solved exactly by a primal active set method:
 //   min 1/2 p.H p + g.p,  low <= p <= high,  a_i . p <= b_i,  H positive definite, p = 0 allowed.
 // Constraint k < n is p_k <= high_k, n <= k < 2n is -p <= -low, the rest are the rows.
-#include "kinematics/kinematics_impl.h"
+#include <math.h>
+#include <string.h>
 #include "solver/solver.h"
 
-struct ik_quadratic {
+struct pl_quadratic {
     int n, rows;
     double *L;                       // Cholesky factor of H, lower
     double *gradient, *step, *image; // n
@@ -14,9 +15,9 @@ struct ik_quadratic {
     bool *in; // per constraint
 };
 
-ik_quadratic *ik_quadratic_create(int n, int rows)
+pl_quadratic *pl_quadratic_create(int n, int rows)
 {
-    ik_quadratic *q = PL_NEW(ik_quadratic);
+    pl_quadratic *q = PL_NEW(pl_quadratic);
     if (!q) {
         return NULL;
     }
@@ -33,13 +34,13 @@ ik_quadratic *ik_quadratic_create(int n, int rows)
     q->in = PL_NEW_ARRAY(bool, 2 * n + rows);
     if (!q->L || !q->gradient || !q->step || !q->image || !q->Y || !q->schur || !q->multiplier ||
         !q->working || !q->in) {
-        ik_quadratic_destroy(q);
+        pl_quadratic_destroy(q);
         return NULL;
     }
     return q;
 }
 
-void ik_quadratic_destroy(ik_quadratic *q)
+void pl_quadratic_destroy(pl_quadratic *q)
 {
     if (q) {
         pl_free(q->L);
@@ -56,7 +57,7 @@ void ik_quadratic_destroy(ik_quadratic *q)
 }
 
 // normal of constraint k times v
-static double constraint_dot(const ik_quadratic_problem *problem, int k, const double *v)
+static double constraint_dot(const pl_quadratic_problem *problem, int k, const double *v)
 {
     const int n = problem->n;
     if (k < 2 * n) {
@@ -69,14 +70,14 @@ static double constraint_dot(const ik_quadratic_problem *problem, int k, const d
     return sum;
 }
 
-static double constraint_limit(const ik_quadratic_problem *problem, int k)
+static double constraint_limit(const pl_quadratic_problem *problem, int k)
 {
     const int n = problem->n;
     return k < n ? problem->high[k] : k < 2 * n ? -problem->low[k - n] : problem->b[k - 2 * n];
 }
 
 // out += factor * normal of k
-static void constraint_add(const ik_quadratic_problem *problem, int k, double factor, double *out)
+static void constraint_add(const pl_quadratic_problem *problem, int k, double factor, double *out)
 {
     const int n = problem->n;
     if (k < 2 * n) {
@@ -99,7 +100,7 @@ static void multiply(int n, const double *A, const double *v, double *out)
 }
 
 // H = L L^T; an inverse would lose what H says about its weak directions.
-static bool quadratic_factor(ik_quadratic *q, const double *H)
+static bool quadratic_factor(pl_quadratic *q, const double *H)
 {
     const int n = q->n;
     for (int i = 0; i < n; ++i) {
@@ -117,7 +118,7 @@ static bool quadratic_factor(ik_quadratic *q, const double *H)
     return true;
 }
 
-static void quadratic_apply(const ik_quadratic *q, const double *b, double *x)
+static void quadratic_apply(const pl_quadratic *q, const double *b, double *x)
 {
     const int n = q->n;
     for (int i = 0; i < n; ++i) {
@@ -137,7 +138,7 @@ static void quadratic_apply(const ik_quadratic *q, const double *b, double *x)
 
 // The step to the minimum on the working constraints and their multipliers:
 //   S lambda = -A H^-1 grad,  S = A H^-1 A^T,  step = -H^-1 (grad + A^T lambda)
-static bool quadratic_step(ik_quadratic *q, const ik_quadratic_problem *problem)
+static bool quadratic_step(pl_quadratic *q, const pl_quadratic_problem *problem)
 {
     const int n = q->n, w = q->working_count;
     quadratic_apply(q, q->gradient, q->image);
@@ -165,7 +166,7 @@ static bool quadratic_step(ik_quadratic *q, const ik_quadratic_problem *problem)
 }
 
 // Takes the constraint with the most negative multiplier out; false when none is negative.
-static bool quadratic_drop(ik_quadratic *q, double tolerance)
+static bool quadratic_drop(pl_quadratic *q, double tolerance)
 {
     int worst = -1;
     for (int a = 0; a < q->working_count; ++a) {
@@ -185,7 +186,7 @@ static bool quadratic_drop(ik_quadratic *q, double tolerance)
     return true;
 }
 
-static int quadratic_blocking(const ik_quadratic *q, const ik_quadratic_problem *problem, double *length)
+static int quadratic_blocking(const pl_quadratic *q, const pl_quadratic_problem *problem, double *length)
 {
     int blocking = -1;
     *length = 1;
@@ -204,7 +205,7 @@ static int quadratic_blocking(const ik_quadratic *q, const ik_quadratic_problem 
     return blocking;
 }
 
-bool ik_quadratic_solve(ik_quadratic *q, const ik_quadratic_problem *problem)
+bool pl_quadratic_solve(pl_quadratic *q, const pl_quadratic_problem *problem)
 {
     const int n = problem->n, limit = 50 + 20 * (n + problem->rows);
     PL_ASSERT(n == q->n && problem->rows <= q->rows);
