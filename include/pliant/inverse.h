@@ -78,7 +78,9 @@ PL_API pl_ik_method pl_ik_method_find(const char *name);   // PL_IK_METHOD_COUNT
 
 #define PL_IK_OUTCOME_LIST(X)                                                                                \
     X(PL_IK_REACHED, "reached")                                                                              \
-    X(PL_IK_NEAREST, "nearest")        /* stationary: to first order no nearer point within the bounds */    \
+    X(PL_IK_NEAREST, "nearest")        /* stationary (to first order no nearer point within the bounds), and \
+                                          several starts ended there */                                      \
+    X(PL_IK_BEST, "best found")        /* stationary, but no other start ended there */                      \
     X(PL_IK_LIMIT, "limit")            /* iterations or time */                                              \
     X(PL_IK_STALLED, "stalled")        /* no step improves it, but not stationary */                         \
     X(PL_IK_INFEASIBLE, "infeasible")  /* no command found that keeps the efforts within their bounds, or    \
@@ -112,7 +114,9 @@ typedef struct pl_ik_options {
     double time_limit;         // s; 0: none
     double stationary;         // relative projected gradient below which a point is considered nearest
     double jacobian_tolerance; // relative residual of the linear systems of a Jacobian used for steps
-    int start_limit;      // further starts from samples or seeds if a solve does not reach its goals; 0: none
+    int start_limit; // further starts if a solve does not reach its goals, from samples or, without them,
+                     // from points spread over the ranges; 0: none, and the best outcome short of the goals
+                     // is PL_IK_BEST
     double shrink;        // gradient, descent: tau of Fang et al. 2020
     double difference;    // gradient: step of the central differences, as a fraction of the range
     pl_progress progress; // may stop the solve
@@ -143,6 +147,7 @@ typedef struct pl_ik_report {
     int active_count;
     int iterations; // accepted steps
     int starts;     // solves, 1 + further starts
+    int agreed;     // of them, how many ended at the reported point; 0 if it is not stationary
     double seconds;
     pl_model_costs costs; // of this solve
 } pl_ik_report;

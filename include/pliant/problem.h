@@ -34,15 +34,19 @@ typedef struct pl_reading_info {
 
 // What a solution can be differentiated with respect to.
 typedef enum pl_parameter_kind {
-    PL_PARAMETER_COMMAND,      // index: command
+    PL_PARAMETER_COMMAND,      // index: command; part -1: for a decreasing command (differs where a one-sided
+                               // command is 0), otherwise for an increasing one
     PL_PARAMETER_FORCE,        // index: force, part: axis; per N
     PL_PARAMETER_MOMENT,       // index: force; per unit of the moment's factor
     PL_PARAMETER_GRAVITY,      // part: axis; per mm/s^2
     PL_PARAMETER_PRESSURE,     // index: surface pressure; per MPa
     PL_PARAMETER_MATERIAL,     // index: material, part: pl_material_constant
     PL_PARAMETER_MARKER_FORCE, // index: marker, part: axis; per N, a further force at any marker
-    PL_PARAMETER_ACTUATOR // index: actuator by itself: per unit of its measure while a length or volume is
+    PL_PARAMETER_ACTUATOR, // index: actuator by itself: per unit of its measure while a length or volume is
                           // held, otherwise per N or MPa of further effort
+    PL_PARAMETER_EFFORT // index: actuator; an effort added to its own while all commands are constant, per N
+                        // or MPa: what a slack cable does the moment it becomes taut. Asked together with
+                        // others, cables without tension are free in all of them
 } pl_parameter_kind;
 typedef struct pl_parameter {
     pl_parameter_kind kind;

@@ -218,7 +218,7 @@ static pl_status ik_room_first(pl_ik *ik, int objectives, pl_error *err)
     const int commands = ik->info.command_count, efforts = ik->options.effort_count;
     bool ok = take(&ik->range.low, commands) && take(&ik->range.high, commands) &&
               take(&ik->range.span, commands) && take(&ik->range.rate, commands) &&
-              take(&ik->range.fixed, commands) && take(&ik->command, commands);
+              take(&ik->range.fixed, commands) && take(&ik->command, commands) && take(&ik->start, commands);
     ik->variable = PL_NEW_ARRAY(int, commands);
     ik->bound = PL_NEW_ARRAY(ik_bound, efforts);
     ik->goal.objective = PL_NEW_ARRAY(pl_objective, objectives);
@@ -241,14 +241,16 @@ static pl_status ik_room_second(pl_ik *ik, pl_error *err)
               take(&ik->local.p, n) && take(&ik->local.step, n) && take(&ik->local.step_low, n) &&
               take(&ik->local.step_high, n) && take(&ik->local.work, square + n + outputs) &&
               take(&ik->local.eigen, n) && take(&ik->local.eigenvector, square) &&
-              take(&ik->local.row_a, 2 * bounds * n) && take(&ik->local.row_b, 2 * bounds) &&
-              take(&ik->local.box_multiplier, n) && take(&ik->local.row_multiplier, 2 * bounds) &&
-              take(&ik->local.mu_old, 2 * bounds) && take(&ik->goal.fit, 3 * (int64_t)ik->goal.widest) &&
-              take(&ik->goal.fit_gradient, 3 * (int64_t)ik->goal.widest) && take(&ik->goal.deviation, rows);
+              take(&ik->local.row_a, (2 * bounds + 2 * n) * n) &&
+              take(&ik->local.row_b, 2 * bounds + 2 * n) && take(&ik->local.box_multiplier, n) &&
+              take(&ik->local.row_multiplier, 2 * bounds + 2 * n) && take(&ik->local.mu_old, 2 * bounds) &&
+              take(&ik->goal.fit, 3 * (int64_t)ik->goal.widest) &&
+              take(&ik->goal.fit_gradient, 3 * (int64_t)ik->goal.widest) && take(&ik->goal.deviation, rows) &&
+              take(&ik->ended, (IK_STARTS + 1) * rows);
     ik->range.by_rate_low = PL_NEW_ARRAY(bool, n);
     ik->range.by_rate_high = PL_NEW_ARRAY(bool, n);
     ik->told.active = PL_NEW_ARRAY(pl_ik_active, n + bounds);
-    ik->quadratic = pl_quadratic_create((int)n, (int)(2 * bounds));
+    ik->quadratic = pl_quadratic_create((int)n, (int)(2 * bounds + 2 * n));
     ok = ok && ik->range.by_rate_low && ik->range.by_rate_high && ik->told.active && ik->quadratic &&
          place_create(ik, &ik->here) && place_create(ik, &ik->trial);
     return ok ? PL_OK : pl_fail_memory(err, "ik");
@@ -284,7 +286,13 @@ pl_status pl_ik_create(pl_model *model, const pl_objective *objective, int objec
         status = objectives_take(ik, objective, objective_count, err);
     }
     if (status == PL_OK) {
+        status = ik_kinks_create(ik, err);
+    }
+    if (status == PL_OK) {
         status = ik_outputs_create(ik, err);
+    }
+    if (status == PL_OK) {
+        status = ik_kinks_room(ik, err);
     }
     if (status == PL_OK) {
         status = ik_room_second(ik, err);
@@ -315,6 +323,7 @@ void pl_ik_destroy(pl_ik *ik)
                            ik->range.rate,
                            ik->range.fixed,
                            ik->command,
+                           ik->start,
                            ik->variable,
                            ik->bound,
                            ik->goal.objective,
@@ -352,11 +361,13 @@ void pl_ik_destroy(pl_ik *ik)
                            ik->goal.deviation,
                            ik->range.by_rate_low,
                            ik->range.by_rate_high,
-                           ik->told.active};
+                           ik->told.active,
+                           ik->ended};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
     pl_quadratic_destroy(ik->quadratic);
+    ik_kinks_clear(ik);
     place_clear(&ik->here);
     place_clear(&ik->trial);
     ik_outputs_clear(ik);

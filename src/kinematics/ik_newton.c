@@ -103,11 +103,9 @@ static void newton_matrix(pl_ik *ik)
 static double newton_step(pl_ik *ik)
 {
     const int n = ik->n;
-    for (int j = 0; j < n; ++j) {
-        ik->local.step_low[j] = fmin(fmax(ik->range.now_low[j] - ik->here.z[j], -ik->search.radius), 0);
-        ik->local.step_high[j] = fmax(fmin(ik->range.now_high[j] - ik->here.z[j], ik->search.radius), 0);
-    }
-    const int rows = ik_effort_rows(ik, ik->local.row_a, ik->local.row_b, true);
+    ik_kinks_box(ik, ik->search.radius, ik->local.step_low, ik->local.step_high);
+    int rows = ik_effort_rows(ik, ik->local.row_a, ik->local.row_b, true);
+    rows += ik_kinks_rows(ik, ik->local.row_a + rows * n, ik->local.row_b + rows);
     if (!ik_quadratic_step(ik, ik->local.H, ik->local.g, rows)) {
         return -1;
     }
@@ -137,10 +135,10 @@ static double newton_stationarity(pl_ik *ik)
     for (int j = 0; j < n; ++j) {
         ik->local.work[j * n + j] = 1;
         ik->local.step[j] = scale > 0 ? ik->local.g[j] / scale : 0;
-        ik->local.step_low[j] = fmin(ik->range.now_low[j] - ik->here.z[j], 0);
-        ik->local.step_high[j] = fmax(ik->range.now_high[j] - ik->here.z[j], 0);
     }
-    const int rows = ik_effort_rows(ik, ik->local.row_a, ik->local.row_b, false);
+    ik_kinks_box(ik, INFINITY, ik->local.step_low, ik->local.step_high);
+    int rows = ik_effort_rows(ik, ik->local.row_a, ik->local.row_b, false);
+    rows += ik_kinks_rows(ik, ik->local.row_a + rows * n, ik->local.row_b + rows);
     if (!ik_quadratic_step(ik, ik->local.work, ik->local.step, rows)) {
         return NAN;
     }
@@ -155,6 +153,19 @@ static double newton_stationarity(pl_ik *ik)
     return sqrt(length);
 }
 
+// J, E and g at `here` from the Jacobian of the outputs.
+static void newton_linear(pl_ik *ik)
+{
+    const int first = ik->goal.row[ik->goal.objective_count];
+    ik_jacobian(ik, &ik->here, ik->local.J, ik->local.E);
+    for (int j = 0; ik->kink.on && ik->kink.active && j < ik->n; ++j) {
+        if (ik->kink.tension[j]) {
+            ik->local.J[(int64_t)(first + j) * ik->n + j] = 0; // least motion is of commands
+        }
+    }
+    newton_gradient(ik, ik->local.J, ik->here.r, ik->local.g);
+}
+
 // J and E at `here`, from an exact Jacobian of the outputs when `exact`.
 pl_status ik_linearise(pl_ik *ik, bool exact, pl_error *err)
 {
@@ -165,8 +176,8 @@ pl_status ik_linearise(pl_ik *ik, bool exact, pl_error *err)
             return status;
         }
     }
-    ik_jacobian(ik, &ik->here, ik->local.J, ik->local.E);
-    newton_gradient(ik, ik->local.J, ik->here.r, ik->local.g);
+    ik_kinks_choose_sides(ik);
+    newton_linear(ik);
     return PL_OK;
 }
 
@@ -240,17 +251,13 @@ static void restore_matrix(pl_ik *ik)
 static bool restore_step(pl_ik *ik, double radius)
 {
     restore_matrix(ik);
-    for (int j = 0; j < ik->n; ++j) {
-        ik->local.step_low[j] = fmin(fmax(ik->range.now_low[j] - ik->here.z[j], -radius), 0);
-        ik->local.step_high[j] = fmax(fmin(ik->range.now_high[j] - ik->here.z[j], radius), 0);
-    }
-    if (radius < 1e-6 || !ik_quadratic_step(ik, ik->local.H, ik->local.g, 0) ||
+    ik_kinks_box(ik, radius, ik->local.step_low, ik->local.step_high);
+    const int rows = ik_kinks_rows(ik, ik->local.row_a, ik->local.row_b);
+    if (radius < 1e-6 || !ik_quadratic_step(ik, ik->local.H, ik->local.g, rows) ||
         !(largest_of(ik->local.p, ik->n) > 1e-9)) {
         return false;
     }
-    for (int j = 0; j < ik->n; ++j) {
-        ik->trial.z[j] = ik->here.z[j] + ik->local.p[j];
-    }
+    ik_kinks_apply(ik, ik->local.p, ik->trial.z);
     return true;
 }
 
@@ -304,9 +311,11 @@ static pl_status escape_along(pl_ik *ik, int k, int *probes, bool *left, pl_erro
     for (int sign = -1; status == PL_OK && !*left && sign <= 1; sign += 2) {
         double way = 0;
         for (int j = 0; j < n; ++j) {
-            const double free = ik->local.box_multiplier[j] != 0 ? 0 : ik->local.eigenvector[j * n + k];
-            const double z = ik->here.z[j] + 0.05 * sign * free;
-            ik->trial.z[j] = fmin(fmax(z, ik->range.now_low[j]), ik->range.now_high[j]);
+            ik->local.p[j] =
+                ik->local.box_multiplier[j] != 0 ? 0 : 0.05 * sign * ik->local.eigenvector[j * n + k];
+        }
+        ik_kinks_apply(ik, ik->local.p, ik->trial.z);
+        for (int j = 0; j < n; ++j) {
             way = fmax(way, fabs(ik->trial.z[j] - ik->here.z[j]));
         }
         if (way < 0.005) {
@@ -413,6 +422,7 @@ static void newton_remember(pl_ik *ik)
     memcpy(ik->local.E_old, ik->local.E, (size_t)ik->bound_count * (size_t)ik->n * sizeof *ik->local.E);
     memcpy(ik->local.mu_old, ik->local.row_multiplier,
            2 * (size_t)ik->bound_count * sizeof *ik->local.mu_old);
+    ik->local.signature = ik_kinks_signature(ik);
 }
 
 // Takes the trial as the new point. In the second-order mode J is made there and S learns from its change.
@@ -433,6 +443,9 @@ static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
     }
     ik->search.radius = fmin(ik->search.radius, ik->search.reach);
     pl_status status = pl_model_keep(ik->model, 0, err);
+    if (ik_kinks_present(ik)) {
+        ik->slope.known = ik->slope.fresh = false;
+    }
     if (ik->here.value < 0.02 * before) {
         ik->local.second_order = false; // |r| falls fast: J^T J says enough
     }
@@ -444,7 +457,9 @@ static pl_status newton_accept(pl_ik *ik, double ratio, pl_error *err)
         }
         newton_remember(ik);
         status = ik_linearise(ik, true, err);
-        if (status == PL_OK) {
+        if (status == PL_OK && ik->local.signature != ik_kinks_signature(ik)) {
+            memset(ik->local.S, 0, (size_t)(ik->n * ik->n) * sizeof *ik->local.S); // of other coordinates
+        } else if (status == PL_OK) {
             newton_curvature(ik, ik->local.step);
         }
     }
@@ -485,6 +500,10 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
 {
     double distance;
     const double error = ik_error(ik, &ik->here, &distance);
+    if (ik->kink.on && ik->kink.active) {
+        ik_kinks_choose_sides(ik);
+        newton_linear(ik);
+    }
     ik->told.gradient = newton_stationarity(ik);
     *ended = false;
     // below sqrt(noise) values no longer tell steps apart; gradients still do
@@ -519,9 +538,32 @@ static pl_status newton_judge(pl_ik *ik, newton_state *n, bool no_step, bool *en
     return PL_OK;
 }
 
+// With commands at the kink of one-sided commands: the sides whose step promises most.
+static void newton_pick_sides(pl_ik *ik)
+{
+    const int sides = ik_kinks_side_count(ik);
+    double best = -INFINITY;
+    unsigned which = 0;
+    for (unsigned bits = 0; sides > 0 && bits < 1u << sides; ++bits) {
+        ik_kinks_set_sides(ik, bits);
+        newton_linear(ik);
+        newton_matrix(ik);
+        const double promised = newton_step(ik);
+        if (promised > best) {
+            best = promised;
+            which = bits;
+        }
+    }
+    if (sides > 0) {
+        ik_kinks_set_sides(ik, which);
+        newton_linear(ik);
+    }
+}
+
 // The step p and what it promises; false when no step is left.
 static bool newton_propose(pl_ik *ik, newton_state *n)
 {
+    newton_pick_sides(ik);
     newton_matrix(ik);
     n->promised = newton_step(ik);
     if (ik->local.second_order && n->promised > ik->here.value) {
@@ -555,7 +597,7 @@ static pl_status newton_weigh(pl_ik *ik, newton_state *n, bool first, pl_error *
         newton_go_second_order(ik);
         return newton_reject(ik, false, err);
     }
-    if (first) {
+    if (first && !(ik->kink.on && ik->kink.active)) {
         ik_outputs_note_bend(ik, &ik->here, &ik->trial);
     }
     ik_outputs_update(ik, &ik->here, &ik->trial);
@@ -575,10 +617,7 @@ static pl_status newton_try(pl_ik *ik, newton_state *n, bool *no_step, pl_error 
     if (*no_step) {
         return PL_OK;
     }
-    for (int j = 0; j < ik->n; ++j) {
-        const double z = ik->here.z[j] + ik->local.p[j];
-        ik->trial.z[j] = fmin(fmax(z, ik->range.now_low[j]), ik->range.now_high[j]);
-    }
+    ik_kinks_apply(ik, ik->local.p, ik->trial.z);
     bool solved;
     ++ik->search.steps;
     ik->local.was_fresh = ik->slope.fresh;

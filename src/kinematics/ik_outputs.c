@@ -52,6 +52,11 @@ pl_status ik_outputs_create(pl_ik *ik, pl_error *err)
     for (int i = 0; i < ik->bound_count; ++i) {
         o->effort[ik->bound[i].actuator] = 0;
     }
+    for (int j = 0; ik->kink.possible && j < ik->n; ++j) {
+        if (ik->kink.cable[j] >= 0) {
+            o->effort[ik->kink.cable[j]] = 0; // whether it is taut
+        }
+    }
     o->parts = 0;
     int next = outputs_number(o->marker, info->marker_count, 3, 0);
     o->parts |= next > 0 ? PL_PART_MARKER : 0;
@@ -141,6 +146,9 @@ pl_status ik_outputs_differentiate(pl_ik *ik, double tolerance, pl_error *err)
 {
     const ik_outputs *o = &ik->outputs;
     const pl_model_info *info = &ik->info;
+    if (ik->kink.on) {
+        return ik_kinks_differentiate(ik, err);
+    }
     const int64_t columns = info->command_count;
     pl_model_derivative d;
     pl_jacobian_report report;
@@ -220,6 +228,9 @@ static void outputs_add(pl_ik *ik, const double *miss, const double *dz, double 
 void ik_outputs_update(pl_ik *ik, const ik_place *from, const ik_place *to)
 {
     double *dz = ik->local.work, *miss = ik->local.work + ik->n;
+    if (ik->kink.on && ik->kink.active) {
+        ik->slope.known = ik->slope.fresh = false; // other coordinates at the next point
+    }
     if (!ik->slope.known) {
         return;
     }

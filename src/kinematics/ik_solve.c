@@ -2,6 +2,9 @@
 #include <stdio.h>
 #include "kinematics/kinematics_impl.h"
 
+#define START_SAME                                                                                           \
+    0.01 // starts ended at the same point when the deviations of the goals differ by less than this
+
 // z of the model's commands as they are; idle ones at their rest value.
 static void solve_read_commands(const pl_ik *ik, double *z)
 {
@@ -56,7 +59,7 @@ static pl_status solve_begin(pl_ik *ik, const double *start, bool *solved, pl_er
         ik->here.z[j] = cut;
     }
     // a Jacobian of far away says nothing here
-    ik->slope.known = ik->slope.known && far < 0.2;
+    ik->slope.known = ik->slope.known && far < 0.2 && !(ik->kink.on && ik->kink.active);
     ik->slope.bend_scale = ik->slope.known ? ik->slope.bend_scale : 0;
     ik->slope.bent = false;
     ik->slope.fresh = false;
@@ -72,14 +75,31 @@ static pl_status solve_begin(pl_ik *ik, const double *start, bool *solved, pl_er
     return status == PL_OK && *solved ? pl_model_keep(ik->model, 0, err) : status;
 }
 
+// Coordinates of the Jacobian: with kinks or the commands themselves. A Jacobian in other coordinates is
+// dropped.
+static void ik_use_kinks(pl_ik *ik, bool use)
+{
+    const bool on = use && ik->kink.possible;
+    if (on != ik->kink.on && ik->kink.active) {
+        ik->slope.known = ik->slope.fresh = false;
+    }
+    ik->kink.on = on;
+    ik->kink.active = on && ik->kink.active;
+}
+
 static pl_status solve_run(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
 {
+    ik_use_kinks(ik, ik->options.method == PL_IK_NEWTON);
     if (ik->options.method != PL_IK_NEWTON) {
         return ik_gradient_search(ik, outcome, err);
+    }
+    if (ik_kinks_present(ik)) {
+        ik->slope.known = ik->slope.fresh = false;
     }
     pl_status status = ik_newton(ik, outcome, err);
     if (status == PL_OK && *outcome == PL_IK_REACHED && ik->goal.choosing) {
         ik->goal.choose = true;
+        ik_use_kinks(ik, false);
         status = ik_choose(ik, err);
         ik->goal.choose = false;
         *outcome = ik->search.interrupted ? PL_IK_STOPPED : *outcome;
@@ -145,7 +165,82 @@ int pl_ik_nearest_sample(pl_ik *ik, int k)
     return found;
 }
 
-// Solves from the nearest samples in turn; keeps the best of all, at which model and `here` are left.
+// ---- further starts
+
+// Point k of a sequence spread over the ranges: one command alone, then all together, and so on.
+static void start_spread(const pl_ik *ik, int k, double *command)
+{
+    static const int prime[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
+    for (int i = 0; i < ik->info.command_count; ++i) {
+        command[i] = NAN;
+    }
+    for (int j = 0; j < ik->n; ++j) {
+        const int c = ik->variable[j];
+        const double rest = fmin(fmax(ik->info.command[c].rest, ik->range.low[j]), ik->range.high[j]);
+        double part = 0, unit = 1;
+        for (int h = k / 2 + 1, base = prime[j % PL_COUNT(prime)]; h > 0; h /= base) {
+            unit /= base;
+            part += unit * (h % base);
+        }
+        const bool alone = k % 2 == 1;
+        const bool mine = (k / 2) % ik->n == j;
+        const double far =
+            ik->range.high[j] - rest > rest - ik->range.low[j] ? ik->range.high[j] : ik->range.low[j];
+        command[c] = !alone ? ik->range.low[j] + part * ik->range.span[j]
+                     : mine ? rest + 0.6 * (far - rest)
+                            : rest;
+    }
+}
+
+static void start_ended(pl_ik *ik, int start, pl_ik_outcome outcome)
+{
+    memcpy(ik->ended + (int64_t)start * ik->goal.rows, ik->here.r, (size_t)ik->goal.rows * sizeof *ik->ended);
+    ik->settled[start] = outcome == PL_IK_NEAREST;
+}
+
+// How many starts ended where start `best` did, seen from the goals.
+static int start_agreed(const pl_ik *ik, int starts, int best)
+{
+    const int rows = ik->goal.row[ik->goal.objective_count];
+    const double *mine = ik->ended + (int64_t)best * ik->goal.rows;
+    int agreed = 0;
+    for (int s = 0; ik->settled[best] && s < starts; ++s) {
+        const double *r = ik->ended + (int64_t)s * ik->goal.rows;
+        double apart = 0, size = 0;
+        for (int i = 0; i < rows; ++i) {
+            apart += (r[i] - mine[i]) * (r[i] - mine[i]);
+            size += mine[i] * mine[i];
+        }
+        agreed += ik->settled[s] && apart <= START_SAME * START_SAME * size;
+    }
+    return agreed;
+}
+
+// Puts the model at start k. Where the way there breaks off, at the last shape on it.
+static pl_status start_begin(pl_ik *ik, int k, bool *there, bool *solved, pl_error *err)
+{
+    const int s = ik->samples.count > 0 ? pl_ik_nearest_sample(ik, k) : -1;
+    *there = ik->samples.count == 0 || s >= 0;
+    *solved = false;
+    if (!*there) {
+        return PL_OK;
+    }
+    if (s < 0) {
+        start_spread(ik, k, ik->start);
+    }
+    pl_status status = solve_begin(
+        ik, s < 0 ? ik->start : ik->samples.command + (int64_t)s * ik->info.command_count, solved, err);
+    if (status == PL_OK && !*solved && !ik->search.interrupted) {
+        solve_read_commands(ik, ik->here.z);
+        ik_outputs_read(ik, &ik->here);
+        ik_evaluate(ik, &ik->here);
+        *solved = isfinite(ik->here.value);
+        status = *solved ? pl_model_keep(ik->model, 0, err) : PL_OK;
+    }
+    return status;
+}
+
+// Solves from further starts; keeps the best of all, at which model and `here` are left.
 static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, pl_error *err)
 {
     // what breaks a bound is worse than all that does not
@@ -153,34 +248,37 @@ static pl_status solve_further(pl_ik *ik, pl_ik_outcome *outcome, int *starts, p
     double best = broken || ik->here.excess > IK_HOLDS ? INFINITY : ik->here.value;
     pl_status status = pl_model_keep(ik->model, 2, err);
     memcpy(ik->best_z, ik->here.z, (size_t)ik->n * sizeof *ik->best_z);
-    bool moved = false;
+    bool moved = false, there = true;
+    int which = 0;
+    start_ended(ik, 0, *outcome);
     for (int k = 0; status == PL_OK && k < ik->options.start_limit && *outcome != PL_IK_REACHED; ++k) {
         pl_ik_outcome limit, now = PL_IK_FORWARD;
         ik->search.steps = 0;
         if (!ik_go_on(ik, &limit)) {
             break;
         }
-        const int s = pl_ik_nearest_sample(ik, k);
-        if (s < 0) {
+        bool solved;
+        status = start_begin(ik, k, &there, &solved, err);
+        if (!there) {
             break;
         }
-        bool solved;
-        status = solve_begin(ik, ik->samples.command + (int64_t)s * ik->info.command_count, &solved, err);
         moved = true;
         if (status == PL_OK && solved) {
-            ++*starts;
             status = solve_run(ik, &now, err);
+            start_ended(ik, (*starts)++, now);
         }
         const bool bounded = now != PL_IK_FORWARD && now != PL_IK_INFEASIBLE && ik->here.excess <= IK_HOLDS;
         const bool better = now == PL_IK_REACHED || ik->here.value < best; // the value has least motion in it
         if (status == PL_OK && solved && bounded && better) {
             best = ik->here.value;
+            which = *starts - 1;
             *outcome = now;
             memcpy(ik->best_z, ik->here.z, (size_t)ik->n * sizeof *ik->best_z);
             status = pl_model_keep(ik->model, 2, err);
             moved = false;
         }
     }
+    ik->told.agreed = start_agreed(ik, *starts, which);
     if (status == PL_OK && moved) {
         status = pl_model_recall(ik->model, 2, err);
         memcpy(ik->here.z, ik->best_z, (size_t)ik->n * sizeof *ik->best_z);
@@ -255,8 +353,17 @@ static void solve_message(pl_ik *ik, pl_ik_report *report)
         snprintf(text, room, "all goals are met, %s", off);
         break;
     case PL_IK_NEAREST:
-        snprintf(text, room, "out of reach: %s at the nearest reachable point, projected gradient %.1e%s",
-                 off, report->gradient, bounds);
+        snprintf(
+            text, room,
+            "out of reach: %s at the nearest reachable point (%d of %d starts end there), projected gradient "
+            "%.1e%s",
+            off, report->agreed, report->starts, report->gradient, bounds);
+        break;
+    case PL_IK_BEST:
+        snprintf(text, room,
+                 "not reached: %s at the best point found from %d start%s, projected gradient %.1e%s", off,
+                 report->starts, report->starts == 1 ? "" : "s, which do not agree", report->gradient,
+                 bounds);
         break;
     case PL_IK_LIMIT:
         snprintf(text, room, "stopped at the iteration or time limit, %s", off);
@@ -291,6 +398,7 @@ static void solve_report(pl_ik *ik, pl_ik_outcome outcome, int starts, pl_ik_rep
                              .gradient = ik->told.gradient,
                              .iterations = ik->told.iterations,
                              .starts = starts,
+                             .agreed = ik->told.agreed,
                              .seconds = pl_seconds() - ik->told.started,
                              .costs = {.fk_calls = now.fk_calls - old->fk_calls,
                                        .derivative_calls = now.derivative_calls - old->derivative_calls,
@@ -313,7 +421,7 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     int starts = 1;
     ik->told.started = pl_seconds();
     ik->told.costs_before = pl_model_get_costs(ik->model);
-    ik->told.iterations = ik->search.steps = 0;
+    ik->told.iterations = ik->search.steps = ik->told.agreed = 0;
     ik->search.interrupted = false;
     ik->told.gradient = NAN;
     ik->told.message[0] = 0;
@@ -349,7 +457,9 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     if (status == PL_OK && outcome != PL_IK_REACHED && outcome != PL_IK_STOPPED) {
         status = solve_further(ik, &outcome, &starts, err);
     }
-    const bool judged = outcome == PL_IK_NEAREST || outcome == PL_IK_STALLED || outcome == PL_IK_LIMIT;
+    outcome = outcome == PL_IK_NEAREST && ik->told.agreed < 2 ? PL_IK_BEST : outcome;
+    const bool judged = outcome == PL_IK_NEAREST || outcome == PL_IK_BEST || outcome == PL_IK_STALLED ||
+                        outcome == PL_IK_LIMIT;
     if (status == PL_OK && judged && ik->options.method == PL_IK_NEWTON) {
         status = ik_certify(ik, err);
     } else {
@@ -371,6 +481,7 @@ pl_status pl_ik_residual(pl_ik *ik, double *residual, double *jacobian, pl_error
     if (!jacobian) {
         return PL_OK;
     }
+    ik_use_kinks(ik, false);
     const pl_status status = ik_outputs_differentiate(ik, 0, err);
     if (status != PL_OK) {
         return status;

@@ -13,7 +13,9 @@ void ik_command(const pl_ik *ik, const double *z, double *command)
         const double low = ik->range.low[j] + ik->range.span[j] * ik->range.now_low[j];
         const double high =
             z[j] >= 1 ? ik->range.high[j] : ik->range.low[j] + ik->range.span[j] * ik->range.now_high[j];
-        command[ik->variable[j]] = fmin(fmax(fmin(fmax(c, low), high), ik->range.low[j]), ik->range.high[j]);
+        const bool zero = ik->kink.one_sided[j] && fabs(c) < 1e-12 * ik->range.span[j]; // exactly at its kink
+        command[ik->variable[j]] =
+            zero ? 0 : fmin(fmax(fmin(fmax(c, low), high), ik->range.low[j]), ik->range.high[j]);
     }
 }
 

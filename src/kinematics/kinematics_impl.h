@@ -67,6 +67,23 @@ typedef struct ik_slope {
     bool bent; // the bend is in Jy now
 } ik_slope;
 
+// Commands with a kink (ik_kink.c).
+typedef struct ik_kinks {
+    bool possible;     // the model answers what is needed, and some command has a kink
+    bool on;           // in use
+    bool active;       // Jy is with respect to the coordinates below; otherwise with respect to the commands
+    int *cable;        // per variable: the cable it drives by its length, and nothing else; or -1
+    bool *one_sided;   // per variable
+    bool *tension;     // per variable: its coordinate is the tension of its cable, which is slack
+    int *side;         // per variable: 1 or -1 at the kink of a one-sided command: the side in Jy; else 0
+    double *way;       // per variable: mm of target length per part of the span
+    double *length;    // per variable: mm, of its cable at `here`
+    double *dL;        // variables x variables: change of these lengths
+    double *up, *down; // columns of Jy on both sides, where side is not 0
+    pl_parameter *parameter;
+    double *marker, *rotation, *sensor, *effort, *measure, *point; // up to 2 n columns
+} ik_kinks;
+
 // The quadratic problem at `here`.
 typedef struct ik_local {
     double *J, *J_old; // rows x variables
@@ -75,6 +92,7 @@ typedef struct ik_local {
     double *H, *model_H, *g, *p, *step, *step_low, *step_high, *work, *eigen, *eigenvector;
     double *row_a, *row_b;                            // bounds on efforts as rows
     double *box_multiplier, *row_multiplier, *mu_old; // of the last quadratic problem
+    uint64_t signature;                               // of the coordinates of J_old and S
     bool second_order, was_fresh;
 } ik_local;
 
@@ -92,7 +110,7 @@ typedef struct ik_told {
     pl_ik_active *active;
     int active_count;
     double gradient;
-    int iterations;
+    int iterations, agreed;
     double started;
     pl_model_costs costs_before;
     char message[240];
@@ -109,14 +127,17 @@ struct pl_ik {
     ik_goal goal;
     ik_outputs outputs;
     ik_place here, trial;
-    double *entry, *best_z; // z where the model stood at the start; of the best start
-    double *command;        // one per command
+    double *entry, *best_z;  // z where the model stood at the start; of the best start
+    double *command, *start; // one per command
     ik_slope slope;
+    ik_kinks kink;
     ik_local local;
     ik_search search;
     struct pl_quadratic *quadratic;
     pl_samples samples;
-    int tried[IK_STARTS + 1]; // samples
+    int tried[IK_STARTS + 1];    // samples
+    double *ended;               // deviations of the goals where each start ended
+    bool settled[IK_STARTS + 1]; // whether it is stationary there
     ik_told told;
 };
 
@@ -145,6 +166,23 @@ double ik_error(const pl_ik *ik, const ik_place *place, double *distance);
 double ik_deviation(const pl_ik *ik, const ik_place *place, int i);
 // "0.3 mm off", or what the goal farthest from its tolerance is and how far it is off at `here`.
 void ik_off_text(const pl_ik *ik, int digits, char *text, size_t room);
+
+// ---- ik_kink.c
+pl_status ik_kinks_create(pl_ik *ik, pl_error *err);
+pl_status ik_kinks_room(pl_ik *ik, pl_error *err); // once the outputs are known
+void ik_kinks_clear(pl_ik *ik);
+bool ik_kinks_present(const pl_ik *ik);       // at `here`, where the model stands
+uint64_t ik_kinks_signature(const pl_ik *ik); // of the coordinates of Jy
+pl_status ik_kinks_differentiate(pl_ik *ik, pl_error *err);
+// Commands at the kink of a one-sided command, 0 also if they are too many to try all; bit b sets the side of
+// the b-th of them.
+int ik_kinks_side_count(const pl_ik *ik);
+void ik_kinks_set_sides(pl_ik *ik, unsigned bits);
+void ik_kinks_choose_sides(pl_ik *ik);
+// Limits of a step, rows a . p <= b that hold besides (returns their number), and the z that p leads to.
+void ik_kinks_box(const pl_ik *ik, double radius, double *low, double *high);
+int ik_kinks_rows(pl_ik *ik, double *a, double *b);
+void ik_kinks_apply(const pl_ik *ik, const double *p, double *z);
 
 // ---- ik_newton.c, ik_gradient.c: from where the model stands, `here` evaluated; leaves the model and `here`
 // at the best point.

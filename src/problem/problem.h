@@ -352,9 +352,10 @@ typedef struct pl_sensitivity_report {
     int negative_count;
     double residual; // relative, the largest so far
 } pl_sensitivity_report;
-// Stands at the state with the true tangent factored there.
-pl_status pl_sensitivity_begin(pl_problem *p, const pl_state *state, pl_sensitivity_report *report,
-                               pl_error *err);
+// Stands at the state with the true tangent factored there. A cable without tension that stands at its target
+// takes hold when it is pulled further, unless `slack_free`.
+pl_status pl_sensitivity_begin(pl_problem *p, const pl_state *state, bool slack_free,
+                               pl_sensitivity_report *report, pl_error *err);
 pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_error *err);
 // The motion dx (full) of all vertices and the change mu of the multipliers (per row, PL_ROWS_MAX entries)
 // for one parameter.

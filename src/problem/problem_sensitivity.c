@@ -12,7 +12,7 @@
 #define TOUCHES 1e-9 // of the unit: a slack inequality this near its target holds when pulled further
 #define SENSITIVITY_DEPENDENT "jacobian: the prescribed values of two actuators are not independent"
 
-static bool sensitivity_one_sided(pl_problem *p, const pl_state *state)
+static bool sensitivity_one_sided(pl_problem *p, const pl_state *state, bool slack_free)
 {
     bool one_sided = false;
     PROBLEM_EACH (p, t, one_sided) {
@@ -23,6 +23,11 @@ static bool sensitivity_one_sided(pl_problem *p, const pl_state *state)
         if (!row->wanted || !row->constraint) {
             continue;
         }
+        if (row->inequality && slack_free) {
+            row->active = row->was_active && row->multiplier > 0;
+            one_sided = one_sided || !row->active;
+            continue;
+        }
         // a cable without tension that stands at its target takes hold when it is pulled further
         const bool touches = row->inequality && row->measure >= row->target - TOUCHES * row->unit;
         row->active = row->was_active || touches;
@@ -31,8 +36,8 @@ static bool sensitivity_one_sided(pl_problem *p, const pl_state *state)
     return one_sided;
 }
 
-pl_status pl_sensitivity_begin(pl_problem *p, const pl_state *state, pl_sensitivity_report *report,
-                               pl_error *err)
+pl_status pl_sensitivity_begin(pl_problem *p, const pl_state *state, bool slack_free,
+                               pl_sensitivity_report *report, pl_error *err)
 {
     *report = (pl_sensitivity_report){.negative_count = -1};
     pl_status status = pl_problem_begin(p, state, state->command, err);
@@ -45,7 +50,7 @@ pl_status pl_sensitivity_begin(pl_problem *p, const pl_state *state, pl_sensitiv
     const size_t mark = pl_arena_begin(&p->scratch);
     pl_problem_evaluate(p, state->x, pl_problem_take_unknown(p));
     pl_arena_end(&p->scratch, mark);
-    report->one_sided = sensitivity_one_sided(p, state);
+    report->one_sided = sensitivity_one_sided(p, state, slack_free);
     status = pl_problem_factor_exact(p, state->x, err);
     if (status == PL_OK) {
         report->negative_count = pl_problem_unstable(p);
@@ -60,7 +65,8 @@ pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_erro
         [PL_PARAMETER_COMMAND] = robot->command_count,     [PL_PARAMETER_FORCE] = robot->force_count,
         [PL_PARAMETER_MOMENT] = robot->force_count,        [PL_PARAMETER_GRAVITY] = 1,
         [PL_PARAMETER_PRESSURE] = robot->pressure_count,   [PL_PARAMETER_MATERIAL] = robot->material_count,
-        [PL_PARAMETER_MARKER_FORCE] = robot->marker_count, [PL_PARAMETER_ACTUATOR] = robot->actuator_count};
+        [PL_PARAMETER_MARKER_FORCE] = robot->marker_count, [PL_PARAMETER_ACTUATOR] = robot->actuator_count,
+        [PL_PARAMETER_EFFORT] = robot->actuator_count};
     if ((int)q->kind < 0 || (int)q->kind >= PL_COUNT(limit)) {
         return pl_fail(err, PL_BAD_INPUT, "jacobian: parameter kind %d does not exist", (int)q->kind);
     }

@@ -371,6 +371,12 @@ static void drive_value_derivative(const drive *d, double *target, double *force
     }
 }
 
+// Is q an effort added to that of this actuator?
+static bool drive_pulls(const drive *d, const pl_parameter *q)
+{
+    return q && q->kind == PL_PARAMETER_EFFORT && d->actuator == q->index;
+}
+
 // How target and dPhi/dh change with q. An actuator by itself is moved by its measure while a constraint
 // holds it, otherwise by a further effort.
 static bool drive_derivative(const drive *d, const pl_problem *p, const pl_parameter *q, double *target,
@@ -379,8 +385,12 @@ static bool drive_derivative(const drive *d, const pl_problem *p, const pl_param
     *target = *force = 0;
     if (q && q->kind == PL_PARAMETER_COMMAND && d->a->command == q->index && !d->path.idle) {
         drive_value_derivative(d, target, force);
-        *target *= d->path.slope;
-        *force *= d->path.slope;
+        *target *= drive_path_slope(&d->path, q);
+        *force *= drive_path_slope(&d->path, q);
+        return true;
+    }
+    if (drive_pulls(d, q)) {
+        *force = d->sign;
         return true;
     }
     if (q && q->kind == PL_PARAMETER_ACTUATOR && d->actuator == q->index) {
@@ -444,7 +454,8 @@ static double actuators_change(void *self, pl_problem *p, const pl_state *state,
     double target, force;
     drive_derivative(d, p, q, &target, &force);
     const bool held = row->constraint && row->active;
-    const double effort = d->sign * (held ? (mu ? mu[d->row] : 0) : force + row->curvature * measure);
+    const double effort = d->sign * (held ? (mu ? mu[d->row] : 0) : force + row->curvature * measure) +
+                          (held && drive_pulls(d, q) ? 1 : 0);
     return drive_reported_change(d->a, drive_effort(d, p), d->measure, effort, measure);
 }
 

@@ -9,6 +9,9 @@ drive_ends drive_path_begin(drive_path *path, const pl_actuator *a, const pl_sta
     path->idle = isnan(ends.value);
     path->one_sided = a->one_sided && !path->idle;
     path->slope = path->idle ? a->factor : pl_command_slope(a->factor, a->one_sided, command[a->command]);
+    // v(c) = max(0, f c): seen from below, -c rises and the factor is -f
+    path->slope_down =
+        path->idle ? a->factor : -pl_command_slope(-a->factor, a->one_sided, -command[a->command]);
     path->input = a->command >= 0 ? pl_actuator_value(a, command[a->command]) : NAN;
     return ends;
 }
@@ -26,6 +29,11 @@ void drive_path_set(drive_path *path, const pl_actuator *a, double at)
 double drive_path_command(const drive_path *path, const pl_actuator *a)
 {
     return pl_actuator_goal_inverse(a, path->way) / a->factor;
+}
+
+double drive_path_slope(const drive_path *path, const pl_parameter *q)
+{
+    return q->part < 0 ? path->slope_down : path->slope;
 }
 
 bool drive_path_one_sided(const drive_path *path, const pl_actuator *a, const pl_state *state)

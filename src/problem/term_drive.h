@@ -8,13 +8,14 @@
 // Where a drive stands between the commands of a state and new ones. Goals are targets, efforts, volumes
 // pushed, voltages or ratios (pl_actuator_goal).
 typedef struct drive_path {
-    double from, to; // goals at both ends
-    bool idle;       // not commanded at the end
-    bool one_sided;  // the path goes on beyond rest, the value stays there
-    double input;    // the actuator's own value at the end
-    double slope;    // d(actuator value)/d(command): its factor, or 0 while a one-sided command points away
-    double way;      // at the present load: between from and to
-    double value;    // the same, kept at rest where a one-sided command points away
+    double from, to;   // goals at both ends
+    bool idle;         // not commanded at the end
+    bool one_sided;    // the path goes on beyond rest, the value stays there
+    double input;      // the actuator's own value at the end
+    double slope;      // d(actuator value)/d(command): its factor, or 0 while a one-sided command points away
+    double slope_down; // the same for a decreasing command
+    double way;        // at the present load: between from and to
+    double value;      // the same, kept at rest where a one-sided command points away
 } drive_path;
 
 // The actuator's values at both ends, not yet clamped: on the way, all actuators of one command stand where
@@ -27,6 +28,8 @@ drive_ends drive_path_begin(drive_path *path, const pl_actuator *a, const pl_sta
 void drive_path_set(drive_path *path, const pl_actuator *a, double at);
 // The command that belongs to where the drive is now.
 double drive_path_command(const drive_path *path, const pl_actuator *a);
+// d(actuator value)/dq of a command.
+double drive_path_slope(const drive_path *path, const pl_parameter *q);
 bool drive_path_one_sided(const drive_path *path, const pl_actuator *a, const pl_state *state);
 // The actuator's own value at a state; NAN: idle.
 double drive_state_value(const pl_actuator *a, const pl_state *state);

@@ -293,7 +293,7 @@ static double growth_slope(const growing *g, const pl_parameter *q)
     if (!q || q->kind != PL_PARAMETER_COMMAND || g->a->command != q->index || g->path.idle) {
         return 0;
     }
-    return g->path.slope * pl_actuator_goal_slope(g->a, g->path.input);
+    return drive_path_slope(&g->path, q) * pl_actuator_goal_slope(g->a, g->path.input);
 }
 
 static pl_status growth_derivative(void *self, pl_problem *p, const pl_state *state, const pl_parameter *q,

@@ -142,11 +142,13 @@ static pl_status sensitivity_begin(pl_statics *s, const pl_state *state, const p
         return pl_fail(err, PL_BAD_INPUT, "statics: the state belongs to another robot");
     }
     pl_status status = PL_OK;
+    bool slack_free = false;
     for (int j = 0; status == PL_OK && j < count; ++j) {
         status = pl_parameter_check(p, &parameter[j], err);
+        slack_free = slack_free || parameter[j].kind == PL_PARAMETER_EFFORT;
     }
     p->linear.factorizations = p->linear.solves = 0;
-    return status == PL_OK ? pl_sensitivity_begin(p, state, report, err) : status;
+    return status == PL_OK ? pl_sensitivity_begin(p, state, slack_free, report, err) : status;
 }
 
 static pl_jacobian_report sensitivity_report(const pl_statics *s, const pl_sensitivity_report *report)

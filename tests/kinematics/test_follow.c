@@ -105,7 +105,7 @@ static bool trace_record(void *user, const pl_waypoint *w)
     if (t->count > 0) {
         t->jump = fmax(t->jump, hypot(w->answer.marker[0] - t->tip[0], w->answer.marker[1] - t->tip[1]));
     }
-    if (w->ik->outcome == PL_IK_NEAREST) {
+    if (w->ik->outcome == PL_IK_NEAREST || w->ik->outcome == PL_IK_BEST) {
         ++t->nearest;
         t->worst_gradient = fmax(t->worst_gradient, w->ik->gradient);
     }

@@ -28,6 +28,7 @@ static void test_limit_outside_bounds(void **state)
         const pl_objective o = tip_at(a.marker[0], a.marker[1]);
         pl_ik *ik = make(model, &o, 1, &options);
         for (int with = 0; with < 2; ++with) {
+            pl_ik_set_start_limit(ik, with);
             pl_ik_set_samples(ik, with ? &samples : NULL);
             arm_go(model, (const double[3]){1.15, c, d});
             const pl_ik_report r = solve(ik, NULL);
