@@ -13,6 +13,7 @@
 //   motion     paths, workspaces, tasks, sweeps   (module kinematics)
 //   reduced    reduced models
 //   calib      parameters from measurements
+//   control    compliance, estimation, controllers, simulated robots
 //   io         robot files, meshes, results, pictures
 //   report     files for motions                  (module io)
 //
@@ -33,6 +34,7 @@
 #include "pliant/motion.h"
 #include "pliant/reduced.h"
 #include "pliant/calib.h"
+#include "pliant/control.h"
 #include "pliant/io.h"
 #include "pliant/report.h"
 

@@ -1,0 +1,572 @@
+// State estimation: the commands and forces that really act, from measured numbers.
+//
+// Unknowns x: the difference between each uncertain command and the one sent, and the forces at markers.
+//   min over x  sum_i rho(r_i) + 1/2 (x - m) . L (x - m),   r_i = (z_i - y_i(x)) / sigma_i,
+// with the model's answers y, rho(r) = r^2 / 2 (Huber's beyond `outlier`), and what was known before: mean m
+// and information L. Gauss-Newton with the exact derivatives of the model, commands within their ranges. The
+// inverse of the final information J^T J + L is the covariance of the unknowns; with D = d(marker)/dx, D cov
+// D^T that of the markers. Recursive: the next L is (cov + drift^2)^-1. Commands are scaled by their span,
+// forces are in N.
+#include "control/control_estimate.h"
+
+#define ESTIMATE_SLOT 3       // of the model: the shape accepted last
+#define ESTIMATE_HALVINGS 6   // of a step that does not help
+#define ESTIMATE_UNSEEN 1e-10 // of the largest information: what rounding leaves
+
+pl_estimator_options pl_estimator_options_default(void)
+{
+    return (pl_estimator_options){
+        .force_sigma = INFINITY, .outlier = 4, .iteration_limit = 12, .tolerance = 1e-2};
+}
+
+static pl_status estimate_check(const pl_model_info *info, const pl_estimator_options *o, pl_error *err)
+{
+    const int limit[] = {[PL_MEASURED_SENSOR] = info->sensor_count,
+                         [PL_MEASURED_MARKER] = info->marker_count,
+                         [PL_MEASURED_EFFORT] = info->actuator_count,
+                         [PL_MEASURED_MEASURE] = info->actuator_count};
+    if (o->measured_count < 1) {
+        return pl_fail(err, PL_BAD_INPUT, "estimator: nothing is measured");
+    }
+    for (int i = 0; i < o->measured_count; ++i) {
+        const pl_measured *m = &o->measured[i];
+        if ((int)m->kind < 0 || (int)m->kind >= PL_COUNT(limit) || m->index < 0 ||
+            m->index >= limit[m->kind] || (m->kind == PL_MEASURED_MARKER && (m->axis < 0 || m->axis > 2))) {
+            return pl_fail(err, PL_BAD_INPUT, "estimator: measured number %d does not exist in the model",
+                           i + 1);
+        }
+        if (!(m->sigma > 0) || !isfinite(m->sigma)) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "estimator: sigma of measured number %d is %g, must be greater than 0", i + 1,
+                           m->sigma);
+        }
+    }
+    for (int i = 0; i < o->force_count; ++i) {
+        if (o->force_marker[i] < 0 || o->force_marker[i] >= info->marker_count) {
+            return pl_fail(err, PL_BAD_INPUT, "estimator: force at marker %d, there are %d",
+                           o->force_marker[i], info->marker_count);
+        }
+    }
+    if (o->force_count > 0 && !(o->force_sigma > 0)) {
+        return pl_fail(err, PL_BAD_INPUT, "estimator: force_sigma is %g, must be greater than 0",
+                       o->force_sigma);
+    }
+    for (int j = 0; o->command_sigma && j < info->command_count; ++j) {
+        if (!(o->command_sigma[j] >= 0)) {
+            return pl_fail(err, PL_BAD_INPUT, "estimator: sigma of command '%s' is %g, must be at least 0",
+                           info->command[j].name, o->command_sigma[j]);
+        }
+    }
+    if (!(o->outlier >= 0) || o->iteration_limit < 1 || !(o->tolerance > 0) || !(o->command_drift >= 0) ||
+        !(o->force_drift >= 0)) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "estimator: outlier, tolerance, drifts or iteration_limit out of range");
+    }
+    return PL_OK;
+}
+
+static pl_status estimate_room(pl_estimator *s, pl_error *err)
+{
+    const int n = s->n > 0 ? s->n : 1, m = s->options.measured_count, M = s->info.marker_count,
+              F = s->options.force_count;
+    struct {
+        double **field;
+        int count;
+    } const room[] = {{&s->mean, n},
+                      {&s->information, n * n},
+                      {&s->x, n},
+                      {&s->trial, n},
+                      {&s->J, m * n},
+                      {&s->D, 3 * M * n},
+                      {&s->H, n * n},
+                      {&s->g, n},
+                      {&s->low, n},
+                      {&s->high, n},
+                      {&s->step, n},
+                      {&s->box, n},
+                      {&s->covariance, n * n},
+                      {&s->square, n * n},
+                      {&s->vector, n * n},
+                      {&s->value, n},
+                      {&s->weakest, n},
+                      {&s->command, s->info.command_count},
+                      {&s->residual, m},
+                      {&s->residual_trial, m},
+                      {&s->all_force, 3 * M},
+                      {&s->force, 3 * F},
+                      {&s->force_sigma, 3 * F},
+                      {&s->command_sigma, s->info.command_count},
+                      {&s->marker_sigma, 3 * M},
+                      {&s->f_marker, 9 * M * F},
+                      {&s->f_sensor, 3 * s->info.sensor_count * F},
+                      {&s->f_effort, 3 * s->info.actuator_count * F},
+                      {&s->f_measure, 3 * s->info.actuator_count * F}};
+    for (int i = 0; i < PL_COUNT(room); ++i) {
+        *room[i].field = PL_NEW_ARRAY(double, room[i].count);
+        if (!*room[i].field) {
+            return pl_fail_memory(err, "the estimator");
+        }
+    }
+    s->parameter = PL_NEW_ARRAY(pl_parameter, 3 * F);
+    s->quadratic = pl_quadratic_create(n, 0);
+    return s->parameter && s->quadratic ? PL_OK : pl_fail_memory(err, "the estimator");
+}
+
+static pl_status estimate_copy_options(pl_estimator *s, const pl_estimator_options *o, pl_error *err)
+{
+    s->options = *o;
+    s->measured = PL_NEW_ARRAY(pl_measured, o->measured_count);
+    s->force_marker = PL_NEW_ARRAY(int, o->force_count);
+    s->uncertain = PL_NEW_ARRAY(int, s->info.command_count);
+    s->sent_sigma = PL_NEW_ARRAY(double, s->info.command_count);
+    if (!s->measured || !s->force_marker || !s->uncertain || !s->sent_sigma) {
+        return pl_fail_memory(err, "the estimator");
+    }
+    memcpy(s->measured, o->measured, (size_t)o->measured_count * sizeof *s->measured);
+    for (int i = 0; i < o->force_count; ++i) {
+        s->force_marker[i] = o->force_marker[i];
+    }
+    for (int j = 0; j < s->info.command_count; ++j) {
+        s->sent_sigma[j] = o->command_sigma ? o->command_sigma[j] : 0;
+        if (s->sent_sigma[j] > 0) {
+            s->uncertain[s->uncertain_count++] = j;
+        }
+    }
+    s->n = s->uncertain_count + 3 * o->force_count;
+    s->options.measured = s->measured;
+    s->options.force_marker = s->force_marker;
+    s->options.command_sigma = s->sent_sigma;
+    return PL_OK;
+}
+
+double estimate_scale(const pl_estimator *s, int j)
+{
+    if (j >= s->uncertain_count) {
+        return 1;
+    }
+    const pl_command_info *c = &s->info.command[s->uncertain[j]];
+    return c->span[1] - c->span[0];
+}
+
+void pl_estimator_reset(pl_estimator *s)
+{
+    memset(s->information, 0, (size_t)s->n * (size_t)s->n * sizeof *s->information);
+    for (int j = 0; j < s->n; ++j) {
+        const double sigma = j < s->uncertain_count ? s->sent_sigma[s->uncertain[j]] / estimate_scale(s, j)
+                                                    : s->options.force_sigma;
+        s->mean[j] = 0;
+        s->information[j * s->n + j] = isinf(sigma) ? 0 : 1 / (sigma * sigma);
+    }
+}
+
+pl_status pl_estimator_create(pl_model *model, const pl_estimator_options *options, pl_estimator **out,
+                              pl_error *err)
+{
+    *out = NULL;
+    const pl_model_info info = pl_model_get_info(model);
+    pl_status status = estimate_check(&info, options, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    pl_estimator *s = PL_NEW(pl_estimator);
+    if (!s) {
+        return pl_fail_memory(err, "the estimator");
+    }
+    s->model = model;
+    s->info = info;
+    status = estimate_copy_options(s, options, err);
+    if (status == PL_OK) {
+        status = estimate_room(s, err);
+    }
+    if (status != PL_OK) {
+        pl_estimator_destroy(s);
+        return status;
+    }
+    for (int j = 0; j < 3 * options->force_count; ++j) {
+        s->parameter[j] = (pl_parameter){PL_PARAMETER_MARKER_FORCE, s->force_marker[j / 3], j % 3};
+    }
+    pl_estimator_reset(s);
+    *out = s;
+    return PL_OK;
+}
+
+void pl_estimator_destroy(pl_estimator *s)
+{
+    if (!s) {
+        return;
+    }
+    void *const block[] = {s->measured,
+                           s->force_marker,
+                           s->uncertain,
+                           s->sent_sigma,
+                           s->mean,
+                           s->information,
+                           s->x,
+                           s->trial,
+                           s->J,
+                           s->D,
+                           s->H,
+                           s->g,
+                           s->low,
+                           s->high,
+                           s->step,
+                           s->box,
+                           s->covariance,
+                           s->square,
+                           s->vector,
+                           s->value,
+                           s->weakest,
+                           s->command,
+                           s->residual,
+                           s->residual_trial,
+                           s->all_force,
+                           s->force,
+                           s->force_sigma,
+                           s->command_sigma,
+                           s->marker_sigma,
+                           s->f_marker,
+                           s->f_sensor,
+                           s->f_effort,
+                           s->f_measure,
+                           s->parameter};
+    for (int i = 0; i < PL_COUNT(block); ++i) {
+        pl_free(block[i]);
+    }
+    pl_quadratic_destroy(s->quadratic);
+    pl_free(s);
+}
+
+// ---- the model at unknowns x
+static double estimate_told(const pl_model_answer *a, const pl_measured *m)
+{
+    switch (m->kind) {
+    case PL_MEASURED_SENSOR:
+        return a->sensor[m->index];
+    case PL_MEASURED_MARKER:
+        return a->marker[3 * m->index + m->axis];
+    case PL_MEASURED_EFFORT:
+        return a->effort[m->index];
+    default:
+        return a->measure[m->index];
+    }
+}
+
+// Solves at x. False in *solved: no equilibrium there.
+pl_status estimate_go(pl_estimator *s, const double *sent, const double *x, bool *solved, pl_error *err)
+{
+    memcpy(s->command, sent, (size_t)s->info.command_count * sizeof *s->command);
+    for (int j = 0; j < s->uncertain_count; ++j) {
+        s->command[s->uncertain[j]] += x[j] * estimate_scale(s, j); // idle stays idle
+    }
+    memset(s->all_force, 0, 3 * (size_t)s->info.marker_count * sizeof *s->all_force);
+    for (int j = s->uncertain_count; j < s->n; ++j) {
+        const int k = j - s->uncertain_count;
+        s->all_force[3 * s->force_marker[k / 3] + k % 3] += x[j];
+    }
+    pl_statics_report report = {0};
+    pl_status status = pl_model_set_forces(s->model, s->all_force, err);
+    if (status == PL_OK) {
+        status = pl_model_fk(s->model, s->command, &report, err);
+    }
+    *solved = status == PL_OK && report.outcome == PL_SOLVED;
+    return status;
+}
+
+// Residuals at the model's present answer, and the cost of x.
+static double estimate_cost(pl_estimator *s, const double *value, const double *x, double *residual)
+{
+    const pl_model_answer answer = pl_model_get_answer(s->model);
+    const double k = s->options.outlier;
+    double cost = 0;
+    for (int i = 0; i < s->options.measured_count; ++i) {
+        const double r = (value[i] - estimate_told(&answer, &s->measured[i])) / s->measured[i].sigma;
+        residual[i] = r;
+        if (!isnan(r)) {
+            cost += k > 0 && fabs(r) > k ? k * (fabs(r) - 0.5 * k) : 0.5 * r * r;
+        }
+    }
+    for (int i = 0; i < s->n; ++i) {
+        for (int j = 0; j < s->n; ++j) {
+            cost += 0.5 * (x[i] - s->mean[i]) * s->information[i * s->n + j] * (x[j] - s->mean[j]);
+        }
+    }
+    return cost;
+}
+
+// Derivatives of the measured numbers (over their sigmas) and of the markers with respect to the unknowns.
+pl_status estimate_derive(pl_estimator *s, pl_error *err)
+{
+    const int n = s->n, columns = s->info.command_count, F = 3 * s->options.force_count;
+    pl_model_derivative by = {0};
+    pl_jacobian_report report;
+    pl_status status = PL_OK;
+    if (s->uncertain_count > 0) {
+        status = pl_model_differentiate(s->model,
+                                        PL_PART_MARKER | PL_PART_SENSOR | PL_PART_EFFORT | PL_PART_MEASURE, 0,
+                                        &by, &report, err);
+    }
+    if (status == PL_OK && F > 0) {
+        const pl_jacobian out = {
+            .marker = s->f_marker, .sensor = s->f_sensor, .effort = s->f_effort, .measure = s->f_measure};
+        status = pl_model_sensitivity(s->model, s->parameter, F, &out, &report, err);
+    }
+    if (status != PL_OK) {
+        return status;
+    }
+    for (int i = 0; i < s->options.measured_count + 3 * s->info.marker_count; ++i) {
+        const bool marker = i >= s->options.measured_count;
+        const int d = i - s->options.measured_count;
+        const pl_measured of = marker ? (pl_measured){PL_MEASURED_MARKER, d / 3, d % 3, 1} : s->measured[i];
+        const double *const command_part[] = {by.sensor, by.marker, by.effort, by.measure};
+        const double *const force_part[] = {s->f_sensor, s->f_marker, s->f_effort, s->f_measure};
+        const int row = of.kind == PL_MEASURED_MARKER ? 3 * of.index + of.axis : of.index;
+        double *to = marker ? s->D + d * n : s->J + i * n;
+        for (int j = 0; j < s->uncertain_count; ++j) {
+            const int c = s->uncertain[j];
+            to[j] = isnan(s->command[c])
+                        ? 0
+                        : command_part[of.kind][row * columns + c] * estimate_scale(s, j) / of.sigma;
+        }
+        for (int j = 0; j < F; ++j) {
+            to[s->uncertain_count + j] = force_part[of.kind][row * F + j] / of.sigma;
+        }
+    }
+    return PL_OK;
+}
+
+// H = J^T w J + L, g = -J^T w r + L (x - m); Huber's weights w.
+static void estimate_normal(pl_estimator *s)
+{
+    const int n = s->n;
+    const double k = s->options.outlier;
+    double largest = 0;
+    memcpy(s->H, s->information, (size_t)n * (size_t)n * sizeof *s->H);
+    for (int i = 0; i < n; ++i) {
+        s->g[i] = 0;
+        for (int j = 0; j < n; ++j) {
+            s->g[i] += s->information[i * n + j] * (s->x[j] - s->mean[j]);
+        }
+    }
+    for (int i = 0; i < s->options.measured_count; ++i) {
+        const double r = s->residual[i], w = isnan(r) ? 0 : k > 0 && fabs(r) > k ? k / fabs(r) : 1;
+        for (int a = 0; w > 0 && a < n; ++a) {
+            s->g[a] -= w * s->J[i * n + a] * r;
+            for (int b = 0; b < n; ++b) {
+                s->H[a * n + b] += w * s->J[i * n + a] * s->J[i * n + b];
+            }
+        }
+    }
+    for (int i = 0; i < n; ++i) {
+        largest = fmax(largest, s->H[i * n + i]);
+    }
+    for (int i = 0; i < n; ++i) {
+        s->H[i * n + i] +=
+            1e-13 * largest + 1e-300; // directions that nothing is known about stay where they are
+    }
+}
+
+static bool estimate_step(pl_estimator *s)
+{
+    for (int j = 0; j < s->n; ++j) {
+        s->low[j] = -1e30;
+        s->high[j] = 1e30;
+        if (j < s->uncertain_count) {
+            const pl_command_info *c = &s->info.command[s->uncertain[j]];
+            const double now = s->command[s->uncertain[j]], scale = estimate_scale(s, j);
+            if (c->has_range && !isnan(now)) {
+                s->low[j] = fmin((c->range[0] - now) / scale, 0);
+                s->high[j] = fmax((c->range[1] - now) / scale, 0);
+            }
+        }
+    }
+    const pl_quadratic_problem problem = {
+        .n = s->n, .H = s->H, .g = s->g, .low = s->low, .high = s->high, .p = s->step, .box = s->box};
+    return pl_quadratic_solve(s->quadratic, &problem);
+}
+
+// The step over the error bars: sqrt(p . H p / n)
+static double estimate_length(const pl_estimator *s)
+{
+    double sum = 0;
+    for (int i = 0; i < s->n; ++i) {
+        for (int j = 0; j < s->n; ++j) {
+            sum += s->step[i] * s->H[i * s->n + j] * s->step[j];
+        }
+    }
+    return sqrt(fmax(sum, 0) / (s->n > 0 ? s->n : 1));
+}
+
+// From an accepted x: tries the step and its halves. False in *moved: none of them is better.
+static pl_status estimate_search(pl_estimator *s, const double *sent, const double *value, double *cost,
+                                 bool *moved, pl_error *err)
+{
+    pl_status status = pl_model_keep(s->model, ESTIMATE_SLOT, err);
+    double factor = 1;
+    *moved = false;
+    for (int k = 0; status == PL_OK && !*moved && k < ESTIMATE_HALVINGS; ++k, factor *= 0.5) {
+        bool solved;
+        for (int j = 0; j < s->n; ++j) {
+            s->trial[j] = s->x[j] + factor * s->step[j];
+        }
+        status = estimate_go(s, sent, s->trial, &solved, err);
+        const double found =
+            status == PL_OK && solved ? estimate_cost(s, value, s->trial, s->residual_trial) : INFINITY;
+        if (found <= *cost) {
+            *moved = true;
+            *cost = found;
+            memcpy(s->x, s->trial, (size_t)s->n * sizeof *s->x);
+            memcpy(s->residual, s->residual_trial, (size_t)s->options.measured_count * sizeof *s->residual);
+        } else if (status == PL_OK) {
+            status = pl_model_recall(s->model, ESTIMATE_SLOT, err);
+        }
+    }
+    return status;
+}
+
+// ---- what is told
+static void estimate_errors(pl_estimator *s, pl_estimate *out)
+{
+    const int n = s->n;
+    for (int i = 0; i < n * n; ++i) {
+        s->covariance[i] = i % (n + 1) == 0;
+    }
+    memcpy(s->square, s->H, (size_t)n * (size_t)n * sizeof *s->square);
+    if (n > 0) {
+        pl_dense_solve(n, s->square, s->covariance, n);
+    }
+    for (int j = 0; j < s->info.command_count; ++j) {
+        s->command_sigma[j] = 0;
+    }
+    for (int j = 0; j < n; ++j) {
+        const double sigma = sqrt(s->covariance[j * n + j]) * estimate_scale(s, j);
+        *(j < s->uncertain_count ? &s->command_sigma[s->uncertain[j]]
+                                 : &s->force_sigma[j - s->uncertain_count]) = sigma;
+    }
+    for (int i = 0; i < 3 * s->info.marker_count; ++i) {
+        double sum = 0;
+        for (int a = 0; a < n; ++a) {
+            for (int b = 0; b < n; ++b) {
+                sum += s->D[i * n + a] * s->covariance[a * n + b] * s->D[i * n + b];
+            }
+        }
+        s->marker_sigma[i] = sqrt(fmax(sum, 0));
+    }
+    // information of the readings alone, direction by direction, against what was known before
+    memcpy(s->square, s->H, (size_t)n * (size_t)n * sizeof *s->square);
+    for (int i = 0; i < n * n; ++i) {
+        s->square[i] -= s->information[i];
+    }
+    pl_dense_eigen(n, s->square, s->value, s->vector);
+    for (int k = 0; k < n; ++k) {
+        double before = 0;
+        for (int a = 0; a < n; ++a) {
+            for (int b = 0; b < n; ++b) {
+                before += s->vector[a * n + k] * s->information[a * n + b] * s->vector[b * n + k];
+            }
+        }
+        out->unseen_count += s->value[k] <= before + ESTIMATE_UNSEEN * s->value[n - 1];
+    }
+    memcpy(s->square, s->covariance, (size_t)n * (size_t)n * sizeof *s->square);
+    pl_dense_eigen(n, s->square, s->value, s->vector);
+    for (int a = 0; a < n; ++a) {
+        s->weakest[a] = s->vector[a * n + n - 1];
+    }
+    out->weakest_sigma = n > 0 ? sqrt(fmax(s->value[n - 1], 0)) : 0;
+}
+
+static void estimate_tell(pl_estimator *s, pl_estimate *out)
+{
+    double sum = 0;
+    for (int i = 0; i < s->options.measured_count; ++i) {
+        const double r = s->residual[i];
+        const bool off = s->options.outlier > 0 && fabs(r) > s->options.outlier;
+        out->missing += isnan(r);
+        out->outliers += off;
+        out->used += !isnan(r) && !off;
+        sum += isnan(r) || off ? 0 : r * r;
+    }
+    out->fit = out->used > 0 ? sqrt(sum / out->used) : NAN;
+    for (int k = 0; k < 3 * s->options.force_count; ++k) {
+        s->force[k] = s->x[s->uncertain_count + k];
+    }
+    out->command = s->command;
+    out->command_sigma = s->command_sigma;
+    out->force = s->force;
+    out->force_sigma = s->force_sigma;
+    out->marker = pl_model_get_answer(s->model).marker;
+    out->marker_sigma = s->marker_sigma;
+    out->residual = s->residual;
+    out->unknown_count = s->n;
+    out->weakest = s->weakest;
+}
+
+// What is known for the next update: (cov + drift^2)^-1 about the present estimate.
+static void estimate_carry(pl_estimator *s)
+{
+    const int n = s->n;
+    memcpy(s->square, s->covariance, (size_t)n * (size_t)n * sizeof *s->square);
+    for (int j = 0; j < n; ++j) {
+        const double drift = j < s->uncertain_count ? s->options.command_drift : s->options.force_drift;
+        s->square[j * n + j] += drift * drift;
+        s->mean[j] = s->x[j];
+    }
+    for (int i = 0; i < n * n; ++i) {
+        s->information[i] = i % (n + 1) == 0;
+    }
+    if (n > 0) {
+        pl_dense_solve(n, s->square, s->information, n);
+    }
+}
+
+pl_status pl_estimator_update(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,
+                              pl_error *err)
+{
+    *out = (pl_estimate){0};
+    bool solved = false;
+    memcpy(s->x, s->mean, (size_t)s->n * sizeof *s->x);
+    pl_status status = estimate_go(s, sent, s->x, &solved, err);
+    if (status == PL_OK && !solved) {
+        // what was learned may not be possible at the new commands: start from the commands as sent
+        memset(s->x, 0, (size_t)s->n * sizeof *s->x);
+        status = estimate_go(s, sent, s->x, &solved, err);
+    }
+    if (status != PL_OK) {
+        return status;
+    }
+    if (!solved) {
+        return pl_fail(err, PL_FAILED, "the model finds no equilibrium at the commands sent: %s",
+                       pl_model_get_report(s->model).message);
+    }
+    double cost = estimate_cost(s, value, s->x, s->residual);
+    for (out->iterations = 1; status == PL_OK; ++out->iterations) {
+        status = estimate_derive(s, err);
+        if (status != PL_OK) {
+            break;
+        }
+        estimate_normal(s);
+        if (!estimate_step(s)) {
+            return pl_fail(err, PL_FAILED, "the estimate has no unique solution");
+        }
+        const double length = estimate_length(s);
+        out->converged = length <= s->options.tolerance;
+        if (out->converged || out->iterations >= s->options.iteration_limit) {
+            break;
+        }
+        bool moved;
+        status = estimate_search(s, sent, value, &cost, &moved, err);
+        if (status == PL_OK && !moved) {
+            // no better point along the step: as near as rounding and the solver's tolerance allow
+            out->converged = length < 0.1;
+            break;
+        }
+    }
+    if (status != PL_OK) {
+        return status;
+    }
+    estimate_errors(s, out);
+    estimate_tell(s, out);
+    if (s->options.recursive) {
+        estimate_carry(s);
+    }
+    return PL_OK;
+}

@@ -1,0 +1,35 @@
+// The estimator, between its two files.
+#ifndef PL_CONTROL_ESTIMATE_H
+#define PL_CONTROL_ESTIMATE_H
+
+#include "control/control_impl.h"
+#include "solver/solver.h"
+
+struct pl_estimator {
+    pl_model *model;
+    pl_model_info info;
+    pl_estimator_options options; // pointers to the copies below
+    pl_measured *measured;
+    int *force_marker;
+    double *sent_sigma;
+    int *uncertain, uncertain_count; // commands among the unknowns
+    int n;                           // unknowns: uncertain commands, then forces
+    // known before an update: n, n x n
+    double *mean, *information;
+    // the iteration: unknowns (n), derivatives of measured numbers and markers, the quadratic problem
+    double *x, *trial, *J, *D, *H, *g, *low, *high, *step, *box;
+    double *residual, *residual_trial;                  // per measured number
+    double *command, *all_force;                        // what the model is solved at
+    double *f_marker, *f_sensor, *f_effort, *f_measure; // derivatives with respect to the forces
+    pl_parameter *parameter;                            // the forces
+    pl_quadratic *quadratic;
+    // told: n x n and per quantity
+    double *covariance, *square, *vector, *value, *weakest;
+    double *force, *force_sigma, *command_sigma, *marker_sigma;
+};
+
+double estimate_scale(const pl_estimator *s, int unknown);
+pl_status estimate_go(pl_estimator *s, const double *sent, const double *x, bool *solved, pl_error *err);
+pl_status estimate_derive(pl_estimator *s, pl_error *err);
+
+#endif
