@@ -45,6 +45,10 @@ PL_API pl_statics_options pl_robot_file_options(const char *path, pl_error *err)
 // The method given in the file, and its options of local_global applied to the defaults.
 typedef enum pl_method { PL_METHOD_EXACT, PL_METHOD_LOCAL_GLOBAL } pl_method;
 PL_API pl_method pl_robot_file_method(const char *path, pl_geometric_options *options, pl_error *err);
+// Both from text in memory; `path` is used in messages.
+PL_API pl_status pl_robot_text_options(const char *text, size_t length, const char *path,
+                                       pl_statics_options *statics, pl_method *method,
+                                       pl_geometric_options *geometric, pl_error *err);
 
 // ---- models: robot files of either kind, a mesh (`mesh:`) or a reduced model (`model:`)
 PL_API bool pl_robot_file_is_reduced(const char *path); // false also if it cannot be read
@@ -54,11 +58,19 @@ typedef struct pl_model_load_options {
     bool displacement; // exact method: plain displacement elements, also where the file does not ask for them
     double time_limit; // s per solve; 0: as in the file
     pl_progress progress; // of solves
+    // A full body: the robot of a model loaded before from the same file with the same options, which is
+    // shared instead of being built again and must outlive the new model (pl_model_robot); NULL: built and
+    // owned. For one model per thread.
+    const pl_robot *robot;
 } pl_model_load_options;
 // Opens a robot file of any kind as a model that owns everything it needs: a full body with the given method,
 // or a reduced model. `options` may be NULL. Findings as for pl_robot_load.
 PL_API pl_status pl_model_load(const char *path, const pl_model_load_options *options, pl_model **out,
                                pl_findings *findings, pl_error *err);
+// The same from text in memory. `path` is used in messages; relative paths are relative to its folder.
+PL_API pl_status pl_model_load_text(const char *text, size_t length, const char *path,
+                                    const pl_model_load_options *options, pl_model **out,
+                                    pl_findings *findings, pl_error *err);
 // A model of the same robot on a coarser mesh of the same elements, for previews: twice the edge length
 // (shells: up to four times) if that has less than half the vertices. *out is NULL if there is no benefit:
 // small meshes, meshes determined by thin walls, models without a mesh.

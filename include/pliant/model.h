@@ -89,6 +89,14 @@ typedef struct pl_model_derivative {
     const double *reading;
 } pl_model_derivative;
 
+// Derivatives of a scalar function f of the results with respect to these; each may be NULL.
+typedef struct pl_model_weights {
+    const double *marker;   // 3 per marker: of the positions
+    const double *rotation; // 3 per marker: of the spatial rotation vectors
+    const double *effort;   // per actuator
+    const double *point;    // 3 per body point
+} pl_model_weights;
+
 // Independent check of an equilibrium, which shares no intermediate results with the solve.
 typedef struct pl_model_check {
     double residual;      // N, largest nodal residual force; NAN: not available for this model
@@ -116,6 +124,9 @@ typedef struct pl_model_type {
     // Derivatives with respect to other parameters: loads, materials. NULL: refused.
     pl_status (*sensitivity)(void *self, const pl_parameter *parameter, int count, const pl_jacobian *out,
                              pl_jacobian_report *report, pl_error *err);
+    // As pl_model_adjoint. NULL: from `derivative`, for commands only.
+    pl_status (*adjoint)(void *self, const pl_model_weights *by, const pl_parameter *parameter, int count,
+                         double *gradient, pl_jacobian_report *report, pl_error *err);
     // The state as a block of doubles: written if `room` is sufficient; returns the size in any case. unpack
     // restores it without a solve. NULL: the state follows from the commands, by a forward solve.
     size_t (*pack)(void *self, double *block, size_t room);
@@ -184,6 +195,11 @@ PL_API pl_status pl_model_differentiate(pl_model *model, unsigned parts, double 
 // Derivatives with respect to loads and materials, as pl_statics_jacobian; refused by models without them.
 PL_API pl_status pl_model_sensitivity(pl_model *model, const pl_parameter *parameter, int count,
                                       const pl_jacobian *out, pl_jacobian_report *report, pl_error *err);
+// Gradient of a scalar function of the results, given its derivatives `by`, with respect to `count`
+// parameters: one adjoint solve, whatever their number. Idle commands get 0. Models without an adjoint of
+// their own use their derivatives and accept commands only.
+PL_API pl_status pl_model_adjoint(pl_model *model, const pl_model_weights *by, const pl_parameter *parameter,
+                                  int count, double *gradient, pl_jacobian_report *report, pl_error *err);
 // For drawing: the mesh of the robot, or a tube around a centre line, created on the first call and owned by
 // the model; *out is NULL if there is nothing to draw. pl_model_shape gives the current positions of its
 // vertices.

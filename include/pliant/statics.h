@@ -173,6 +173,10 @@ PL_API pl_status pl_statics_jacobian(pl_statics *statics, const pl_state *state,
 PL_API pl_status pl_statics_adjoint(pl_statics *statics, const pl_state *state, const double *by_position,
                                     const double *by_effort, const pl_parameter *parameter, int count,
                                     double *gradient, pl_jacobian_report *report, pl_error *err);
+// The part of dJ/dx that comes from a marker: adds to `by_position` (3 per vertex) the derivative of
+// by_marker . (its position) + by_rotation . (its spatial rotation vector). Each may be NULL.
+PL_API void pl_statics_pull_marker(const pl_statics *statics, const pl_state *state, int marker,
+                                   const double *by_marker, const double *by_rotation, double *by_position);
 
 #ifdef __cplusplus
 }

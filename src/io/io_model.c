@@ -77,12 +77,13 @@ typedef struct model_method {
     pl_geometric_options geometric;
 } model_method;
 
-static pl_status model_method_read(const char *path, const pl_model_load_options *o, model_method *m,
-                                   pl_error *err)
+static pl_status model_method_read(const char *text, size_t length, const char *path,
+                                   const pl_model_load_options *o, model_method *m, pl_error *err)
 {
-    pl_error own = {0};
-    m->statics = pl_robot_file_options(path, &own);
-    m->exact = pl_robot_file_method(path, &m->geometric, &own) == PL_METHOD_EXACT;
+    // a file with defects is reported when the robot is read
+    pl_method method;
+    pl_robot_text_options(text, length, path, &m->statics, &method, &m->geometric, NULL);
+    m->exact = method == PL_METHOD_EXACT;
     if (o->method && strcmp(o->method, "exact") == 0) {
         m->exact = true;
     } else if (o->method) {
@@ -111,9 +112,13 @@ static pl_status model_full(const char *text, size_t length, const char *path,
 {
     pl_robot *robot = NULL;
     model_method method;
-    pl_status status = model_method_read(path, options, &method, err);
+    pl_status status = model_method_read(text, length, path, options, &method, err);
     if (status != PL_OK) {
         return status;
+    }
+    if (options->robot) {
+        return method.exact ? pl_model_from_robot(options->robot, &method.statics, out, err)
+                            : pl_model_from_robot_geometric(options->robot, &method.geometric, out, err);
     }
     // only growth needs the air meshed: other meshes stay those of the exact method
     pl_load_options load = options->load;
@@ -131,15 +136,33 @@ static pl_status model_full(const char *text, size_t length, const char *path,
     return status;
 }
 
+pl_status pl_model_load_text(const char *text, size_t length, const char *path,
+                             const pl_model_load_options *options, pl_model **out, pl_findings *findings,
+                             pl_error *err)
+{
+    static const pl_model_load_options none = {0};
+    if (!text || !out) {
+        return pl_fail(err, PL_BAD_INPUT, "robot file: text and the result pointer must not be NULL");
+    }
+    *out = NULL;
+    options = options ? options : &none;
+    if (!model_is_reduced(text, length)) {
+        return model_full(text, length, path, options, out, findings, err);
+    }
+    if (options->method || options->displacement) {
+        return pl_fail(err, PL_BAD_INPUT, "%s: a reduced model has no choice of method or elements",
+                       path ? path : "robot");
+    }
+    return model_read_text(text, length, path, out, findings, err);
+}
+
 pl_status pl_model_load(const char *path, const pl_model_load_options *options, pl_model **out,
                         pl_findings *findings, pl_error *err)
 {
-    static const pl_model_load_options none = {0};
     if (!path || !out) {
         return pl_fail(err, PL_BAD_INPUT, "robot file: path and the result pointer must not be NULL");
     }
     *out = NULL;
-    options = options ? options : &none;
     char *text = NULL;
     size_t length = 0;
     pl_error own = {0};
@@ -148,13 +171,7 @@ pl_status pl_model_load(const char *path, const pl_model_load_options *options, 
         pl_findings_add(findings, PL_DEFECT, path, 0, "%s", own.text);
         return pl_fail(err, status, "%s", own.text);
     }
-    if (!model_is_reduced(text, length)) {
-        status = model_full(text, length, path, options, out, findings, err);
-    } else if (options->method || options->displacement) {
-        status = pl_fail(err, PL_BAD_INPUT, "%s: a reduced model has no choice of method or elements", path);
-    } else {
-        status = model_read_text(text, length, path, out, findings, err);
-    }
+    status = pl_model_load_text(text, length, path, options, out, findings, err);
     pl_file_free(text);
     return status;
 }

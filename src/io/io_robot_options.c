@@ -14,6 +14,25 @@ static void options_over(const io_solver *s, pl_statics_options *o)
     o->distribution = s->joint ? PL_RATIOS_JOINT : o->distribution;
 }
 
+pl_status pl_robot_text_options(const char *text, size_t length, const char *path,
+                                pl_statics_options *statics, pl_method *method,
+                                pl_geometric_options *geometric, pl_error *err)
+{
+    *statics = pl_statics_options_default();
+    *geometric = pl_geometric_options_default();
+    *method = PL_METHOD_EXACT;
+    io_robot_file f;
+    io_robot_file_read(&f, text, length, path);
+    const pl_status status = io_robot_file_report(&f, PL_OK, NULL, err);
+    if (status == PL_OK) {
+        options_over(&f.solver, statics);
+        *method = f.solver.method;
+        *geometric = *method == PL_METHOD_EXACT ? *geometric : f.solver.geometric;
+    }
+    io_robot_file_clear(&f);
+    return status;
+}
+
 // The `solver:` block of a file; false when there is none to be had, and `err` says why.
 static bool options_read(const char *path, io_solver *out, pl_error *err)
 {

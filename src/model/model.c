@@ -407,6 +407,67 @@ pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *er
     return PL_OK;
 }
 
+// gradient_j += by . J_j over the rows of one part.
+static void adjoint_add(const double *by, const double *J, int64_t rows, int commands,
+                        const pl_parameter *parameter, int count, double *gradient)
+{
+    for (int64_t i = 0; by && J && i < rows; ++i) {
+        for (int j = 0; by[i] != 0 && j < count; ++j) {
+            gradient[j] += by[i] * J[i * commands + parameter[j].index];
+        }
+    }
+}
+
+static pl_status adjoint_forward(pl_model *model, const pl_model_weights *by, const pl_parameter *parameter,
+                                 int count, double *gradient, pl_jacobian_report *report, pl_error *err)
+{
+    const pl_model_info *info = &model->info;
+    const unsigned parts =
+        (by->marker ? (unsigned)PL_PART_MARKER : 0) | (by->rotation ? (unsigned)PL_PART_ROTATION : 0) |
+        (by->effort ? (unsigned)PL_PART_EFFORT : 0) | (by->point ? (unsigned)PL_PART_POINT : 0);
+    for (int j = 0; j < count; ++j) {
+        if (parameter[j].kind != PL_PARAMETER_COMMAND) {
+            return model_cannot(model, "derivatives with respect to loads or materials", err);
+        }
+    }
+    pl_model_derivative d;
+    const pl_status status = pl_model_differentiate(model, parts, 0, &d, report, err);
+    if (status == PL_OK) {
+        const int n = info->command_count;
+        adjoint_add(by->marker, d.marker, 3 * info->marker_count, n, parameter, count, gradient);
+        adjoint_add(by->rotation, d.rotation, 3 * info->marker_count, n, parameter, count, gradient);
+        adjoint_add(by->effort, d.effort, info->actuator_count, n, parameter, count, gradient);
+        adjoint_add(by->point, d.point, 3 * (int64_t)info->point_count, n, parameter, count, gradient);
+    }
+    return status;
+}
+
+pl_status pl_model_adjoint(pl_model *model, const pl_model_weights *by, const pl_parameter *parameter,
+                           int count, double *gradient, pl_jacobian_report *report, pl_error *err)
+{
+    *report = (pl_jacobian_report){.negative_count = -1};
+    for (int j = 0; j < count; ++j) {
+        gradient[j] = 0;
+        if (parameter[j].kind == PL_PARAMETER_COMMAND &&
+            (parameter[j].index < 0 || parameter[j].index >= model->info.command_count)) {
+            return pl_fail(err, PL_BAD_INPUT, "adjoint: there is no command %d", parameter[j].index);
+        }
+    }
+    if (!model->type->adjoint) {
+        return adjoint_forward(model, by, parameter, count, gradient, report, err);
+    }
+    const pl_status status = model->type->adjoint(model->self, by, parameter, count, gradient, report, err);
+    ++model->costs.derivative_calls;
+    model->costs.factorizations += report->factorizations;
+    model->costs.solves += report->solves;
+    for (int j = 0; j < count; ++j) {
+        const bool idle =
+            parameter[j].kind == PL_PARAMETER_COMMAND && isnan(model->answer.command[parameter[j].index]);
+        gradient[j] = idle ? 0 : gradient[j];
+    }
+    return status;
+}
+
 pl_status pl_model_body(pl_model *model, const pl_mesh **out, pl_error *err)
 {
     *out = NULL;

@@ -101,6 +101,29 @@ static pl_status full_sensitivity(void *self, const pl_parameter *parameter, int
     return pl_statics_jacobian(m->body.statics, m->body.state, parameter, count, out, report, err);
 }
 
+static pl_status full_adjoint(void *self, const pl_model_weights *by, const pl_parameter *parameter,
+                              int count, double *gradient, pl_jacobian_report *report, pl_error *err)
+{
+    full_model *m = self;
+    const pl_model_info *info = &m->body.info;
+    const int64_t n = 3 * (int64_t)info->point_count;
+    double *by_position = PL_NEW_ARRAY(double, n);
+    if (!by_position) {
+        return pl_fail_memory(err, "the adjoint");
+    }
+    for (int64_t i = 0; by->point && i < n; ++i) {
+        by_position[i] = by->point[i];
+    }
+    for (int k = 0; k < info->marker_count; ++k) {
+        pl_statics_pull_marker(m->body.statics, m->body.state, k, by->marker ? by->marker + 3 * k : NULL,
+                               by->rotation ? by->rotation + 3 * k : NULL, by_position);
+    }
+    const pl_status status = pl_statics_adjoint(m->body.statics, m->body.state, by_position, by->effort,
+                                                parameter, count, gradient, report, err);
+    pl_free(by_position);
+    return status;
+}
+
 // ---- the state
 static size_t full_pack(void *self, double *block, size_t room)
 {
@@ -147,6 +170,7 @@ static const pl_model_type full_type = {.info = model_body_info,
                                         .destroy = full_destroy,
                                         .derivative = full_derivative,
                                         .sensitivity = full_sensitivity,
+                                        .adjoint = full_adjoint,
                                         .pack = full_pack,
                                         .unpack = full_unpack,
                                         .reset = full_reset,

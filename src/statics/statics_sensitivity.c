@@ -2,15 +2,11 @@
 // parameters. The linear systems are the problem's (problem/problem_sensitivity.c).
 #include "statics/statics_impl.h"
 
-// Spatial rotation vector of a marker's frame for the motion dx: R = polar(A), with A's change dA = sum w dd
-// r^T, R^T dR = [w]x where (tr(S) I - S) w' = axial(R^T dA - dA^T R), S = R^T A, w = R w'.
-static void marker_spin(const pl_statics *s, const pl_marker *marker, const double *x, const double *dx,
-                        double w[3])
+// Spatial rotation vector of R = polar(A) for a change dA: R^T dR = [w']x where (tr(S) I - S) w' =
+// axial(R^T dA - dA^T R), S = R^T A, w = R w'.
+static void spin_of(const double A[9], const double R[9], const double dA[9], double w[3])
 {
-    double A[9], dA[9], R[9], S[9], M[9], Y[9], C[9], r[3], body[3];
-    statics_marker_moment(s, marker, x, A);
-    statics_rotation_of(A, R);
-    statics_marker_moment(s, marker, dx, dA);
+    double S[9], M[9], Y[9], C[9], r[3], body[3];
     for (int i = 0; i < 3; ++i) {
         for (int j = 0; j < 3; ++j) {
             S[3 * i + j] = R[i] * A[j] + R[3 + i] * A[3 + j] + R[6 + i] * A[6 + j];
@@ -30,6 +26,17 @@ static void marker_spin(const pl_statics *s, const pl_marker *marker, const doub
         body[i] = (C[i] * r[0] + C[3 + i] * r[1] + C[6 + i] * r[2]) / det; // Y^-1 = cof(Y)^T / det
     }
     pl_mulv3(R, body, w);
+}
+
+// Of a marker's frame for the motion dx: A's change is dA = sum w dd r^T.
+static void marker_spin(const pl_statics *s, const pl_marker *marker, const double *x, const double *dx,
+                        double w[3])
+{
+    double A[9], dA[9], R[9];
+    statics_marker_moment(s, marker, x, A);
+    statics_rotation_of(A, R);
+    statics_marker_moment(s, marker, dx, dA);
+    spin_of(A, R, dA, w);
 }
 
 static void marker_change(const pl_statics *s, const pl_marker *marker, const double *x, const double *dx,
@@ -52,6 +59,57 @@ static void marker_change(const pl_statics *s, const pl_marker *marker, const do
     pl_cross3(spin, arm, turn);
     for (int i = 0; i < 3; ++i) {
         out[i] += turn[i];
+    }
+}
+
+// The transpose of marker_change. The marker moves by sum w_j dx_j + spin x arm, and spin is linear in dA =
+// sum w_j dx_j r_j^T, so its part is w_j G r_j with G_ab the change of by_marker . (spin x arm) + by_rotation
+// . spin per dA_ab.
+void pl_statics_pull_marker(const pl_statics *s, const pl_state *state, int m, const double *by_marker,
+                            const double *by_rotation, double *by_position)
+{
+    const pl_marker *marker = &s->robot->marker[m];
+    const pl_point *point = &marker->point, *patch = &marker->patch;
+    for (int32_t j = 0; by_marker && j < point->count; ++j) {
+        for (int i = 0; i < 3; ++i) {
+            by_position[3 * (int64_t)point->node[j] + i] += point->weight[j] * by_marker[i];
+        }
+    }
+    if (!marker->frame) {
+        return;
+    }
+    double A[9], R[9], arm[3], torque[3] = {0}, G[9];
+    statics_marker_moment(s, marker, state->x, A);
+    statics_rotation_of(A, R);
+    pl_mulv3(R, marker->offset, arm);
+    if (by_marker) {
+        pl_cross3(arm, by_marker, torque); // by . (spin x arm) = spin . (arm x by)
+    }
+    for (int i = 0; by_rotation && i < 3; ++i) {
+        torque[i] += by_rotation[i];
+    }
+    if (pl_norm3(torque) == 0) {
+        return;
+    }
+    for (int k = 0; k < 9; ++k) {
+        double dA[9] = {0}, spin[3];
+        dA[k] = 1;
+        spin_of(A, R, dA, spin);
+        G[k] = pl_dot3(torque, spin);
+    }
+    const double *X = s->problem->mesh.position;
+    double total = 0, c0[3] = {0};
+    for (int32_t j = 0; j < patch->count; ++j) {
+        total += patch->weight[j];
+        for (int i = 0; i < 3; ++i) {
+            c0[i] += patch->weight[j] * X[3 * (int64_t)patch->node[j] + i];
+        }
+    }
+    for (int32_t j = 0; j < patch->count; ++j) {
+        const int64_t v = 3 * (int64_t)patch->node[j];
+        for (int k = 0; k < 9; ++k) {
+            by_position[v + k / 3] += patch->weight[j] * G[k] * (X[v + k % 3] - c0[k % 3] / total);
+        }
     }
 }
 
