@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 # tests run side by side, so each gets one thread; those about threads ask for more
 TEST_THREADS = PLIANT_THREADS=1
-.PHONY: all deps web demo test asan tsan fuzz bench validate format tidy install clean
+.PHONY: all deps web python demo test deb asan tsan fuzz bench validate format tidy install clean
 
 all: deps web
 	@tools/build release -j $(JOBS)
@@ -14,13 +14,25 @@ deps:
 web:
 	@tools/install-web
 
+# the Python module, in build/python: PYTHONPATH=build/python python3 -c 'import pliant'
+python: deps web
+	@tools/install-deps python
+	@tools/build release -j $(JOBS) --target python_module
+
 demo: all
 	@tools/install-web --need || true
 	@tools/demo
 
-test: all
+test: deps web
+	@tools/install-deps python || echo "test: the Python module is not built, its tests are left out"
+	@tools/build release -j $(JOBS)
 	@tools/install-web --tests
 	@cd build && $(TEST_THREADS) ctest --output-on-failure -j $(JOBS)
+
+# the four Debian packages, in build-deb
+deb: deps web
+	@tools/install-deps python deb
+	@tools/make-deb
 
 asan: deps
 	@tools/build asan -j $(JOBS)
@@ -59,4 +71,4 @@ install: all
 	@if [ -z "$(PREFIX)$(DESTDIR)" ] && [ "$$(id -u)" -eq 0 ]; then ldconfig; fi
 
 clean:
-	@rm -rf build build-dev build-asan build-tsan build-fuzz
+	@rm -rf build build-dev build-asan build-tsan build-fuzz build-deb

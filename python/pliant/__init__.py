@@ -1,0 +1,83 @@
+"""Pliant: the kinematics of soft robots.
+
+    import pliant as pl
+    r = pl.design("bending_finger", length=100)     # or pl.load("finger.yaml"), or a dictionary
+    s = r.solve(air="30 kPa")                       # a text with a unit, or a number in the command's unit
+    s["tip"].position, s["air"].effort, s.converged
+    s.jacobian("tip", wrt="air")                    # exact, mm per kPa
+
+Robots are immutable and may be used by several threads; every solve gives a new State. Lengths are in mm, forces in N,
+pressures in kPa, stresses and moduli in MPa, volumes in mm^3, angles in rad unless a name says otherwise.
+"""
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence
+
+from . import _core, _goal as goal
+from ._calibrate import syringe, tensile
+from ._core import Error, FileError, InputError, NoMemoryError, SolverError, StoppedError
+from ._results import IK, Bound, Comparison, Path, Solutions, Task, Workspace
+from ._robot import Command, Finding, Reduced, Robot, design, guess, load
+from ._state import Actuator, Interrupted, Marker, Mesh, NotSolvedError, Picture, Reaction, Report, Sensor, State
+from ._table import Table, array as _array
+
+__version__: str = _core.version
+__all__ = [
+    "Actuator", "Bound", "Command", "Comparison", "Env", "Error", "FileError", "Finding", "IK", "InputError",
+    "Interrupted", "Marker", "Mesh", "NoMemoryError", "NotSolvedError", "Path", "Picture", "Reaction", "Reduced",
+    "Report", "Robot", "Sensor", "Solutions", "SolverError", "State", "StoppedError", "Table", "Task", "Workspace",
+    "design", "designs", "goal", "guess", "load", "materials", "path", "syringe", "tensile", "threads", "torch_solve",
+]  # fmt: skip
+
+
+def designs() -> Table:
+    """The designs and their parameters (defaults in mm)."""
+    rows = [
+        [kind, summary, ", ".join(f"{p[0]}={p[3]:g}" for p in parameters)]
+        for kind, summary, _, parameters in _core.designs()
+    ]
+    return Table(["design", "what it is", "parameters"], rows)
+
+
+def materials() -> Table:
+    """The material library: names for `use:` in a robot file, constants in MPa."""
+    rows = []
+    for name, title, material, _, strain, error, source in _core.materials():
+        constants = ", ".join(f"{k} {v:.4g}" for k, v in material.items() if k not in ("model", "poisson", "density"))
+        rows.append([name, title, material["model"], constants, strain, error if error >= 0 else float("nan"), source])
+    return Table(["name", "product", "model", "constants MPa", "fitted to strain", "fit error", "source"], rows)
+
+
+def path(
+    kind: str,
+    centre: Sequence[float] = (0, 0, 0),
+    size: Any = 20.0,
+    x: Sequence[float] = (1, 0, 0),
+    y: Sequence[float] = (0, 1, 0),
+    count: int = 60,
+) -> Any:
+    """Points of a named path, (count, 3) mm: circle, eight, flower, square, ell, flame, line, box.
+
+    size: diameter or width, or (width, height, depth); x, y: the axes of its plane.
+    """
+    three = tuple(float(v) for v in (size if hasattr(size, "__len__") else (size,)))
+    three = (three + (0.0, 0.0))[:3]
+    return _array(_core.path(kind, tuple(map(float, centre)), three, tuple(map(float, x)), tuple(map(float, y)), int(count)))
+
+
+def threads(count: Optional[int] = None) -> int:
+    """Number of threads of the library inside one solve (0: all processors); results do not depend on it."""
+    return _core.threads(count)
+
+
+def __getattr__(name: str) -> Any:
+    # what needs other packages is loaded when it is asked for
+    if name == "Env":
+        from ._env import Env
+
+        return Env
+    if name == "torch_solve":
+        from ._torch import torch_solve
+
+        return torch_solve
+    raise AttributeError(f"module 'pliant' has no attribute '{name}'")

@@ -1,0 +1,359 @@
+"""Results of many solves: sweeps, workspaces, inverse kinematics, paths, tasks, comparisons."""
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _core
+from ._state import OUTCOMES, State
+from ._table import Named, Table, array, number, unknown
+
+if TYPE_CHECKING:
+    from ._robot import Robot
+
+IK_OUTCOMES: list[str] = _core.names()["ik_outcomes"]
+
+
+class Solutions:
+    """Solutions at many commands. ``t["tip"]`` is (n, 3) mm, ``t["air"]`` (n,) in the command's unit; rows that were
+    not solved are nan."""
+
+    def __init__(self, robot: "Robot", asked: Any, values: Any, outcomes: Any) -> None:
+        self.robot = robot
+        self._asked = asked  # internal units
+        self._values = values
+        self._outcomes = outcomes
+        self._at: dict[str, tuple[int, int]] = {}
+        at = 0
+        info = robot._info
+        for name, width in (
+            ("command", len(info["commands"])), ("marker", 3 * len(info["markers"])),
+            ("rotation", 9 * len(info["markers"])), ("sensor", len(info["sensors"])),
+            ("effort", len(info["actuators"])), ("measure", len(info["actuators"])),
+            ("reading", len(info["readings"])), ("energy", 1),
+        ):  # fmt: skip
+            self._at[name] = (at, at + width)
+            at += width
+
+    def _part(self, name: str) -> Any:
+        start, stop = self._at[name]
+        out = self._values[:, start:stop].copy()
+        out[~self.converged] = np.nan
+        return out
+
+    def __len__(self) -> int:
+        return len(self._outcomes)
+
+    @property
+    def converged(self) -> Any:
+        """Whether each row is an equilibrium, (n,) booleans."""
+        return self._outcomes == 0
+
+    @property
+    def outcome(self) -> list[str]:
+        """Outcome of each row."""
+        return [OUTCOMES[k] for k in self._outcomes]
+
+    @property
+    def commands(self) -> dict[str, Any]:
+        """Commands as given, in their own units; nan: idle."""
+        return {c.name: self._asked[:, k] / c.scale for k, c in enumerate(self.robot.commands.values())}
+
+    @property
+    def markers(self) -> Named[Any]:
+        """Positions of the markers, (n, 3) mm each."""
+        part = self._part("marker")
+        return Named("marker", {m: part[:, 3 * k : 3 * k + 3] for k, m in enumerate(self.robot.markers)})
+
+    @property
+    def rotations(self) -> Named[Any]:
+        """Rotations of the markers from the undeformed configuration, (n, 3, 3) each; nan: no frame."""
+        part = self._part("rotation").reshape(len(self), -1, 3, 3)
+        return Named("marker", {m: part[:, k] for k, m in enumerate(self.robot.markers)})
+
+    @property
+    def efforts(self) -> Named[Any]:
+        """Efforts of the actuators, (n,) each: N, kPa."""
+        part = self._part("effort")
+        return Named(
+            "actuator", {a["name"]: part[:, k] / a["effort_scale"] for k, a in enumerate(self.robot._info["actuators"])}
+        )
+
+    @property
+    def measures(self) -> Named[Any]:
+        """Lengths (mm), volumes (mm^3), areas (mm^2) of the actuators, (n,) each."""
+        part = self._part("measure")
+        return Named("actuator", {a: part[:, k] for k, a in enumerate(self.robot.actuators)})
+
+    @property
+    def sensors(self) -> Named[Any]:
+        """Sensors, (n,) each: mm, mm^3, kPa."""
+        part = self._part("sensor")
+        return Named("sensor", {s["name"]: part[:, k] / s["scale"] for k, s in enumerate(self.robot._info["sensors"])})
+
+    @property
+    def readings(self) -> dict[str, Any]:
+        """Readings of springs, obstacles, ... by "group.name.quantity", (n,) each, internal units."""
+        part = self._part("reading")
+        return {".".join(r[:3]): part[:, k] for k, r in enumerate(self.robot._info["readings"])}
+
+    @property
+    def energy(self) -> Any:
+        """Elastic energy, mJ."""
+        return self._part("energy")[:, 0]
+
+    def __getitem__(self, name: str) -> Any:
+        """Marker positions (n, 3), commands (n,) or sensors (n,) by name."""
+        for things in (self.markers, self.commands, self.sensors):
+            if name in things:
+                return things[name]
+        raise unknown("marker, command or sensor", name, [*self.markers, *self.commands, *self.sensors])
+
+    def _columns(self) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        for name, values in self.commands.items():
+            out[f"{name} [{self.robot.commands[name].unit}]"] = values
+        for name, values in self.markers.items():
+            for k, axis in enumerate("xyz"):
+                out[f"{name}.{axis} [mm]"] = values[:, k]
+        for a in self.robot._info["actuators"]:
+            out[f"{a['name']}.effort [{a['effort_unit']}]"] = self.efforts[a["name"]]
+            out[f"{a['name']}.{a['measure']} [{a['measure_unit']}]"] = self.measures[a["name"]]
+        for s in self.robot._info["sensors"]:
+            out[f"{s['name']} [{s['unit']}]"] = self.sensors[s["name"]]
+        for r, values in zip(self.robot._info["readings"], self.readings.values()):
+            out[f"{r[0]}.{r[1]}.{r[2]} [{r[3]}]"] = values
+        out["outcome"] = self.outcome
+        return out
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame with units in the column names; needs pandas."""
+        import pandas
+
+        return pandas.DataFrame(self._columns())
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes a table (.csv)."""
+        path = os.fspath(path)
+        if not path.lower().endswith(".csv"):
+            raise _core.InputError(f"{path}: expected .csv")
+        columns = self._columns()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(",".join(columns) + "\n")
+            for row in zip(*columns.values()):
+                file.write(",".join(v if isinstance(v, str) else "" if np.isnan(v) else f"{v:.10g}" for v in row) + "\n")
+
+    def _table(self) -> Table:
+        columns = self._columns()
+        rows = list(zip(*columns.values()))
+        shown = rows if len(rows) <= 20 else rows[:10] + [tuple("..." for _ in columns)] + rows[-5:]
+        title = f"{self.robot.name}: {int(self.converged.sum())} of {len(self)} solved"
+        return Table(list(columns), shown, title)
+
+    def __repr__(self) -> str:
+        return repr(self._table())
+
+    def _repr_html_(self) -> str:
+        return self._table()._repr_html_()
+
+
+class Workspace(Solutions):
+    """Reachable points; can be handed to ``Robot.ik(workspace=...)`` and ``follow``."""
+
+    def hull(self, marker: Optional[str] = None) -> dict[str, float]:
+        """Convex hull of a marker's positions: dimension, volume mm^3, area mm^2, length mm."""
+        name = marker if marker is not None else next(iter(self.robot.markers))
+        points = np.ascontiguousarray(self.markers[name][self.converged])
+        dimension, volume, area, length, facets, vertices = _core.hull(points)
+        return {
+            "dimension": dimension, "volume": volume, "area": area, "length": length, "facets": facets,
+            "vertices": vertices,
+        }  # fmt: skip
+
+    def _samples(self) -> dict[str, Any]:
+        good = self.converged & np.isfinite(self._asked).all(1)
+        start, stop = self._at["marker"]
+        return {
+            "sample_command": np.ascontiguousarray(self._asked[good]),
+            "sample_marker": np.ascontiguousarray(self._values[good][:, start:stop]),
+        }
+
+
+class Bound:
+    """An active bound of inverse kinematics."""
+
+    def __init__(self, robot: "Robot", row: Sequence[Any]) -> None:
+        kind, index, name, upper, value, multiplier = row
+        self.kind = ("command", "rate", "effort")[kind]
+        self.name: str = name
+        self.upper: bool = upper
+        if kind == 2:
+            scale, self.unit = robot._info["actuators"][index]["effort_scale"], robot._info["actuators"][index]["effort_unit"]
+        else:
+            scale, self.unit = robot.commands[name].scale, robot.commands[name].unit
+        self.value: float = value / scale
+        self.multiplier: float = multiplier * scale
+
+    def __repr__(self) -> str:
+        return f"{self.kind} {self.name} at its {'upper' if self.upper else 'lower'} bound of {self.value:.6g} {self.unit}"
+
+
+class IK:
+    """The answer of inverse kinematics. ``state`` is the equilibrium at ``commands``; ``q["tip"]`` looks into it."""
+
+    def __init__(self, robot: "Robot", report: Sequence[Any], deviations: list[float], state: State) -> None:
+        self.robot = robot
+        self.state = state
+        self.outcome = IK_OUTCOMES[report[0]]
+        self.message: str = report[1]
+        #: largest deviation of the goals that are lengths, mm
+        self.error: float = report[2]
+        #: largest deviation of a goal over its tolerance; at most 1: all met
+        self.error_over_tolerance: float = report[3]
+        self.objective: float = report[4]
+        #: certificate: relative projected gradient with the exact Jacobian; nan: none was needed
+        self.gradient: float = report[5]
+        self.active_bounds = [Bound(robot, row) for row in report[6]]
+        self.iterations: int = report[7]
+        self.starts: int = report[8]
+        self.seconds: float = report[9]
+        #: deviation of each goal in its own unit
+        self.deviations = deviations
+
+    @property
+    def reached(self) -> bool:
+        """Whether all goals are met within their tolerances."""
+        return self.outcome == "reached"
+
+    @property
+    def commands(self) -> dict[str, Optional[float]]:
+        """The commands found, in their own units."""
+        return self.state.commands
+
+    def __getitem__(self, name: str) -> Any:
+        return self.state[name]
+
+    def __repr__(self) -> str:
+        commands = self.state._commands_text()
+        bounds = "".join(f"\n  {bound!r}" for bound in self.active_bounds)
+        return f"{self.robot.name}: {self.outcome} at {commands}, off by {self.error:.3g} mm{bounds}"
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<p>{html.escape(repr(self))}</p>" + self.state._repr_html_()
+
+
+class Path:
+    """Inverse kinematics along a path, one row per waypoint."""
+
+    def __init__(self, robot: "Robot", motion: _core.Motion, marker: str, state: State, report: Sequence[Any] = ()) -> None:
+        self.robot = robot
+        self.marker = marker
+        self.state = state  #: at the last waypoint
+        self._motion = motion
+        self._arrays = {k: array(v) for k, v in motion.arrays().items()}
+        self._report = report
+
+    def __len__(self) -> int:
+        return len(self._arrays["time"])
+
+    @property
+    def time(self) -> Any:
+        """s"""
+        return self._arrays["time"]
+
+    @property
+    def targets(self) -> Any:
+        """(n, 3) mm; nan: none."""
+        return self._arrays["target"]
+
+    @property
+    def positions(self) -> Any:
+        """Of the marker, (n, 3) mm."""
+        return self._arrays["position"]
+
+    @property
+    def errors(self) -> Any:
+        """Distances from the targets, (n,) mm."""
+        return self._arrays["distance"]
+
+    @property
+    def reached(self) -> Any:
+        """Whether each waypoint met its goals, (n,) booleans."""
+        return self._arrays["reached"].astype(bool)
+
+    @property
+    def outcome(self) -> list[str]:
+        """Outcome of each waypoint."""
+        return [IK_OUTCOMES[k] for k in self._arrays["outcome"]]
+
+    @property
+    def commands(self) -> dict[str, Any]:
+        """Commands at the waypoints, (n,) each, in their own units."""
+        rows = self._arrays["command"].reshape(len(self), -1)
+        return {c.name: rows[:, k] / c.scale for k, c in enumerate(self.robot.commands.values())}
+
+    @property
+    def efforts(self) -> dict[str, Any]:
+        """Efforts of the actuators, (n,) each: N, kPa."""
+        rows = self._arrays["effort"].reshape(len(self), -1)
+        return {a["name"]: rows[:, k] / a["effort_scale"] for k, a in enumerate(self.robot._info["actuators"])}
+
+    def save(self, path: Union[str, "os.PathLike[str]"], kind: Optional[str] = None) -> None:
+        """Writes a table (.csv), a report (.html), G-code (.gcode, .g) or, with kind="pressures", a pressure table."""
+        path = os.fspath(path)
+        known = {".csv": "csv", ".html": "html", ".gcode": "gcode", ".g": "gcode"}
+        kind = kind or known.get(os.path.splitext(path)[1].lower())
+        if kind not in ("csv", "html", "gcode", "pressures"):
+            raise _core.InputError(f"{path}: expected .csv, .html or .gcode")
+        self._motion.write(path, kind, f"{self.robot.name}: {self.marker}")
+
+    def _table(self) -> Table:
+        head = ["time s", "x", "y", "z mm", "error mm", *(f"{n} {self.robot.commands[n].unit}" for n in self.commands), ""]
+        rows: list[list[Any]] = [
+            [t, *p, e, *(c[k] for c in self.commands.values()), o]
+            for k, (t, p, e, o) in enumerate(zip(self.time, self.positions, self.errors, self.outcome))
+        ]
+        shown = rows if len(rows) <= 20 else rows[:10] + [["..."] * len(head)] + rows[-5:]
+        worst = number(float(np.max(self.errors))) if len(self) else ""
+        return Table(head, shown, f"{self.robot.name}: {int(self.reached.sum())} of {len(self)} reached, largest error {worst} mm")
+
+    def __repr__(self) -> str:
+        return repr(self._table())
+
+    def _repr_html_(self) -> str:
+        return self._table()._repr_html_()
+
+
+class Task(Path):
+    """The steps of a task file."""
+
+    def __init__(self, robot: "Robot", motion: _core.Motion, marker: str, state: State, stages: list[str], name: Optional[str]) -> None:
+        super().__init__(robot, motion, marker, state)
+        self.stages = stages  #: name of the stage of every step
+        self.name = name
+
+
+class Comparison(Table):
+    """Methods compared at the same commands; ``rows_by_name["exact, quadratic"]`` has all numbers."""
+
+    def __init__(self, robot: "Robot", rows: list[dict[str, Any]]) -> None:
+        for row in rows:
+            row["tip"] = np.array(row["tip"])
+            row["ratio"] = dict(zip(robot.actuators, array(row["ratio"])))
+            row["asked"] = dict(zip(robot.actuators, array(row["asked"])))
+        self.methods = rows
+        self.rows_by_name = {row["name"]: row for row in rows}
+        cells = [
+            [r["name"], *r["tip"], r["energy"], r["iterations"], r["factorizations"], r["seconds"], r["from_corners"],
+             r["from_quadratic"], r["outcome"]]
+            for r in rows
+        ]  # fmt: skip
+        super().__init__(
+            ["method", "x", "y", "z mm", "energy mJ", "iterations", "factors", "s", "from corners mm",
+             "from quadratic mm", "outcome"],
+            cells,
+        )  # fmt: skip

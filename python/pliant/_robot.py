@@ -1,0 +1,906 @@
+"""Robot: what does not change. Immutable, shared between threads; every solve gives a new State."""
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import os
+import tempfile
+import threading
+import weakref
+from dataclasses import dataclass
+from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _core, _goal
+from ._goal import Goal
+from ._progress import Progress, Shown
+from ._results import IK, Comparison, Path, Solutions, Task, Workspace
+from ._state import Interrupted, Mesh, NotSolvedError, State
+from ._table import Named, Table, array, unknown
+
+_DIM_FORCE, _DIM_PRESSURE, _DIM_TIME = 2, 3, 7
+_METHODS = ("newton", "gradient", "descent")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something found in a robot file or mesh."""
+
+    severity: str  #: note, warning, error
+    file: Optional[str]
+    line: int  #: 0: unknown
+    text: str
+    advice: str
+    place: Optional[tuple[float, float, float]]  #: mm
+    elements: tuple[int, ...]
+
+    def __str__(self) -> str:
+        where = "" if self.file is None else f"{self.file}:" + (f"{self.line}:" if self.line else "") + " "
+        return f"{where}{self.severity}: {self.text}" + (f"\n    {self.advice}" if self.advice else "")
+
+
+def findings(rows: Optional[list[Any]]) -> list[Finding]:
+    """Findings of the library."""
+    return [
+        Finding(("note", "warning", "error")[head[0]], head[1], head[2], head[3], head[4], place, elements)
+        for head, place, elements in rows or []
+    ]
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of a robot. Values are in `unit`."""
+
+    name: str
+    drive: str
+    unit: str  #: kPa, mm, N, mL, V, or 1
+    range: Optional[tuple[float, float]]  #: None: not limited
+    span: tuple[float, float]  #: the range, or a typical one
+    rest: float  #: the value at which its actuators are at rest
+    rate: float  #: largest change per second; 0: no limit
+    scale: float  #: internal value of one unit
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a robot comes from; all that is needed to load it again."""
+
+    text: str
+    path: Optional[str]
+    method: Optional[str] = None
+    size: float = 0.0
+    order: int = 0
+    displacement: bool = False
+    cache: bool = True
+    time_limit: float = 0.0
+    named: bool = True  #: the text is a file, so lines mean something
+
+
+_loaded: "weakref.WeakValueDictionary[Source, Robot]" = weakref.WeakValueDictionary()
+_loading = threading.Lock()
+
+
+def _again(source: Source) -> "Robot":
+    """A robot of this process with the same source, for unpickling."""
+    with _loading:
+        robot = _loaded.get(source)
+        if robot is None:
+            robot = Robot(source, None)
+            _loaded[source] = robot
+        return robot
+
+
+class Robot:
+    """A robot. Made by ``pliant.load`` and ``pliant.design``; may be used by several threads at once.
+
+    Commands are given by name: a text with a unit (``air="30 kPa"``), a number in the command's own unit
+    (``air=30``), or None (idle). Commands that are not given are idle.
+    """
+
+    def __init__(self, source: Source, progress: Progress) -> None:
+        self.source = source
+        self._idle: list[tuple[_core.Model, Optional[State]]] = []
+        self._lock = threading.Lock()
+        with Shown(progress) as callback:
+            self._first, found = self._load(None, None, callback)
+        #: notes and warnings of loading
+        self.findings = findings(found)
+        self._info: dict[str, Any] = self._first.info()
+        self.commands: Named[Command] = Named("command", {c["name"]: _command(c) for c in self._info["commands"]})
+        #: name, kind, drive, rest measure, ... by name
+        self.actuators: Named[dict[str, Any]] = Named("actuator", {a["name"]: a for a in self._info["actuators"]})
+        #: undeformed positions, mm
+        self.markers: Named[Any] = Named("marker", {m["name"]: np.array(m["rest"]) for m in self._info["markers"]})
+        self.sensors: Named[dict[str, Any]] = Named("sensor", {s["name"]: s for s in self._info["sensors"]})
+        self._layout = self._make_layout()
+        self._idle.append((self._first, None))
+
+    def _load(
+        self, share: Optional[_core.Model], probe: Optional[str], callback: Optional[Callable[[float, str], Any]], **other: Any
+    ) -> tuple[_core.Model, list[Any]]:
+        s = self.source
+        values = {"method": s.method, "order": s.order, **other}
+        try:
+            return _core.load(
+                s.text, s.path, values["method"], s.size, values["order"], s.displacement, s.cache, s.time_limit, probe,
+                share, callback,
+            )  # fmt: skip
+        except _core.Error as error:
+            if error.findings is not None:
+                error.findings = findings(error.findings)
+            raise
+        except KeyboardInterrupt:
+            raise Interrupted() from None
+
+    def _make_layout(self) -> dict[str, tuple[int, int]]:
+        i = self._info
+        out, at = {}, 0
+        for name, width in (
+            ("command", len(i["commands"])), ("marker", 3 * len(i["markers"])), ("rotation", 9 * len(i["markers"])),
+            ("sensor", len(i["sensors"])), ("effort", len(i["actuators"])), ("measure", len(i["actuators"])),
+            ("reading", len(i["readings"])), ("actuator", 7 * len(i["actuators"])), ("energy", 1),
+        ):  # fmt: skip
+            out[name] = (at, at + width)
+            at += width
+        return out
+
+    def __reduce__(self) -> Any:
+        return _again, (self.source,)
+
+    # ---- the pool of models: one per thread at work
+    def _take(self, state: Optional[State] = None) -> _core.Model:
+        """A model of one's own, at the given state (None: anywhere)."""
+        model = None
+        with self._lock:
+            for k in range(len(self._idle) - 1, -1, -1):
+                if state is None or self._idle[k][1] is state:
+                    model, where = self._idle.pop(k)
+                    if state is not None:
+                        return model
+                    break
+            else:
+                if self._idle:
+                    model, where = self._idle.pop()
+        if model is None:
+            model, _ = self._load(self._first, None, None)
+        if state is not None:
+            try:
+                model.move(np.asarray(state._block))
+            except BaseException:
+                self._give(model, None)
+                raise
+        return model
+
+    def _give(self, model: _core.Model, state: Optional[State]) -> None:
+        with self._lock:
+            self._idle.append((model, state))
+
+    # ---- what it is
+    @property
+    def name(self) -> str:
+        return str(self._info["name"])
+
+    @property
+    def kind(self) -> str:
+        """full, or the kind of a reduced model: rod, beam, constant_curvature, vertebrae."""
+        return str(self._info["kind"])
+
+    @property
+    def method(self) -> str:
+        """exact, local_global, or the kind of a reduced model."""
+        return str(self._info["method"])
+
+    @property
+    def hash(self) -> str:
+        """Of everything that determines the results."""
+        return f"{self._info['hash']:016x}"
+
+    @property
+    def size(self) -> float:
+        """mm, of the whole robot."""
+        return float(self._info["size"])
+
+    @property
+    def materials(self) -> dict[str, dict[str, Any]]:
+        """Materials of a full body by name: model and constants (MPa, t/mm^3)."""
+        return {m["name"]: {k: v for k, v in m.items() if k != "name"} for m in self._info["materials"]}
+
+    @property
+    def text(self) -> str:
+        """The robot file."""
+        return self.source.text
+
+    def _body(self) -> _core.Mesh:
+        body = self._first.body()
+        if body is None:
+            raise _core.InputError("the model has no body to draw")
+        return body
+
+    @property
+    def mesh(self) -> Mesh:
+        """The undeformed mesh; its arrays are the library's own memory."""
+        return Mesh(self._body())
+
+    def _index(self, what: str, name: str) -> int:
+        known: Mapping[str, Any] = {
+            "command": self.commands, "marker": self.markers, "sensor": self.sensors, "actuator": self.actuators
+        }[what]  # fmt: skip
+        known[name]
+        return list(known).index(name)
+
+    def examine(self) -> list[Finding]:
+        """What looks wrong with the robot, as `pliant doctor` reports."""
+        model = self._take()
+        try:
+            return findings(model.examine())
+        finally:
+            self._give(model, None)
+
+    def __repr__(self) -> str:
+        lines = [f"{self.name}: {self.kind} ({self.method}), {self._info['elements']} elements, {self._info['vertices']} vertices"]
+        for c in self.commands.values():
+            limits = f"{c.range[0]:g} to {c.range[1]:g}" if c.range else "no range"
+            lines.append(f"  command {c.name}: {c.drive}, {limits} {c.unit}")
+        if self.markers:
+            lines.append("  markers " + ", ".join(self.markers))
+        if self.sensors:
+            lines.append("  sensors " + ", ".join(self.sensors))
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = [[c.name, c.drive, c.range[0] if c.range else None, c.range[1] if c.range else None, c.unit, c.rest] for c in self.commands.values()]
+        title = f"{self.name}: {self.kind} ({self.method}), {self._info['elements']} elements; markers {', '.join(self.markers)}"
+        return Table(["command", "drive", "from", "to", "unit", "rest"], rows, title)._repr_html_()
+
+    # ---- solving
+    def _stopped(self, model: _core.Model, state: Optional[State], result: Any = None) -> None:
+        """Raises what stopped a call of the library, with the last equilibrium."""
+        pending = model.pending()
+        if pending is None:
+            return
+        if isinstance(pending, KeyboardInterrupt):
+            raise Interrupted(state, result) from None
+        raise pending
+
+    def solve(
+        self,
+        *named: Mapping[str, Any],
+        start: Optional[State] = None,
+        beyond_range: bool = False,
+        check: bool = False,
+        progress: Progress = None,
+        **commands: Any,
+    ) -> State:
+        """The equilibrium at the given commands.
+
+        start: a state to start from; commands that are not named then keep its values. Without it the solve starts
+        from the undeformed configuration, so the answer depends on the commands only. beyond_range: allow values
+        outside the ranges. check: raise NotSolvedError unless solved. Ctrl-C raises Interrupted, which has the last
+        equilibrium in `.state`. A dictionary may be given for names that are no Python words.
+        """
+        for one in named:
+            commands = {**one, **commands}
+        model = self._first
+        base = None if start is None else self._base(start)
+        values = model.commands(commands, base, beyond_range)
+        model = self._take(start)
+        state = None
+        try:
+            if start is None:
+                model.reset()
+            with Shown(progress) as callback:
+                state = State(self, model.fk(values, callback))
+            if state._report[0] == 6:  # interrupted
+                self._stopped(model, state)
+        finally:
+            self._give(model, state)
+        return state.require() if check else state
+
+    def _base(self, state: State) -> list[float]:
+        if state.robot is not self and state.robot._info["robot_hash"] != self._info["robot_hash"]:
+            raise _core.InputError(f"the state belongs to another robot, '{state.robot.name}'")
+        return [float(v) for v in state._part("command")]
+
+    @property
+    def rest(self) -> State:
+        """The undeformed configuration, with all commands idle (without loads applied)."""
+        model = self._take()
+        state = None
+        try:
+            model.reset()
+            state = State(self, model.at())
+        finally:
+            self._give(model, state)
+        return state
+
+    def load_state(self, path: Union[str, "os.PathLike[str]"]) -> State:
+        """Reads a state file written by ``State.save("x.state")`` or `pliant fk --state`."""
+        model = self._take()
+        state = None
+        try:
+            model.read_state(os.fspath(path))
+            state = State(self, model.at())
+        finally:
+            self._give(model, state)
+        return state
+
+    # ---- many solves
+    def _rows(self, named: Mapping[str, Any], grid: bool, beyond_range: bool) -> Any:
+        """Commands of a sweep, (n, commands), internal units."""
+        axes: dict[str, list[float]] = {}
+        fixed: dict[str, Any] = {}
+        for name, given in named.items():
+            index = self._index("command", name)
+            if given is None or isinstance(given, (str, int, float, np.number)) or np.ndim(given) == 0:
+                fixed[name] = given
+                continue
+            axes[name] = [self._first.commands({name: v}, None, beyond_range)[index] for v in given]
+        if not axes:
+            raise _core.InputError("nothing is varied: give a command a list of values")
+        counts = {name: len(values) for name, values in axes.items()}
+        if not grid and len(set(counts.values())) > 1:
+            found = list(counts.values())
+            other = next(c for c in found if c != found[0])
+            raise _core.InputError(
+                f"commands varied together need the same number of points, found {found[0]} and {other}\n"
+                "    add grid=True for all combinations"
+            )
+        base = self._first.commands(fixed, None, beyond_range)
+        if grid:
+            columns = dict(zip(axes, (m.ravel() for m in np.meshgrid(*axes.values(), indexing="ij"))))
+        else:
+            columns = {name: np.array(values) for name, values in axes.items()}
+        count = len(next(iter(columns.values())))
+        rows = np.tile(np.array(base, dtype=float), (count, 1))
+        for name, column in columns.items():
+            rows[:, self._index("command", name)] = column
+        return rows
+
+    def _run(self, rows: Any, jobs: int, progress: Progress, start: Optional[State], kind: type) -> Any:
+        """Solves at all rows, on `jobs` threads, each with a contiguous part."""
+        jobs = max(1, min(int(jobs), len(rows)))
+        parts = np.array_split(np.ascontiguousarray(rows, dtype=float), jobs)
+        models: list[_core.Model] = []
+        done = [0.0] * jobs
+        failure: Optional[BaseException] = None
+        with Shown(progress) as callback:
+
+            def tell(k: int) -> Optional[Callable[[float, str], Any]]:
+                if callback is None:
+                    return None
+                shown = callback
+
+                def step(fraction: float, text: str) -> Any:
+                    if text == "samples":
+                        done[k] = max(fraction, 0.0)
+                    return shown(sum(done) / jobs, "solving")
+
+                return step
+
+            try:
+                for _ in range(jobs):
+                    models.append(self._take(start))
+                for model in models:
+                    if start is None:
+                        model.reset()
+                if jobs == 1:
+                    answers = [models[0].run(parts[0], tell(0))]
+                else:
+                    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+                        calls = [pool.submit(m.run, p, tell(k)) for k, (m, p) in enumerate(zip(models, parts))]
+                        try:
+                            concurrent.futures.wait(calls, return_when=concurrent.futures.FIRST_EXCEPTION)
+                        except KeyboardInterrupt as stop:
+                            failure = stop
+                        if failure is not None or any(c.done() and c.exception() for c in calls):
+                            while not all(c.done() for c in calls):
+                                for model in models:
+                                    model.stop()
+                                concurrent.futures.wait(calls, timeout=0.05)
+                        answers = [c.result() for c in calls]
+                for model in models:
+                    pending = model.pending()
+                    failure = pending if failure is None else failure
+            finally:
+                for model in models:
+                    self._give(model, None)
+        values = np.concatenate([array(v)[:n] for n, v, _ in answers])
+        outcomes = np.concatenate([array(o)[:n] for n, _, o in answers])
+        asked = np.concatenate([p[:n] for p, (n, _, _) in zip(parts, answers)])
+        result = kind(self, asked, values, outcomes)
+        if isinstance(failure, KeyboardInterrupt):
+            raise Interrupted(None, result) from None
+        if failure is not None:
+            raise failure
+        return result
+
+    def sweep(
+        self,
+        *named: Mapping[str, Any],
+        grid: bool = False,
+        jobs: int = 1,
+        start: Optional[State] = None,
+        beyond_range: bool = False,
+        progress: Progress = None,
+        **commands: Any,
+    ) -> Solutions:
+        """Solutions at lists of values: ``r.sweep(air=np.linspace(0, 60, 61))``.
+
+        Commands with several values are varied together, or with grid=True in all combinations (the last one
+        fastest); the others are constant. Each solve starts from the previous one. jobs: threads. Ctrl-C raises
+        Interrupted with what was solved in `.result`.
+        """
+        for one in named:
+            commands = {**one, **commands}
+        rows = self._rows(commands, grid, beyond_range)
+        return self._run(rows, jobs, progress, start, Solutions)  # type: ignore[no-any-return]
+
+    def workspace(
+        self,
+        count: int = 500,
+        grid: bool = False,
+        steps: Optional[Mapping[str, int]] = None,
+        bounds: Optional[Mapping[str, Sequence[Any]]] = None,
+        jobs: int = 1,
+        progress: Progress = None,
+    ) -> Workspace:
+        """Samples the reachable points within the ranges of the commands.
+
+        count: samples, low-discrepancy (Halton) points; grid=True: a grid of about that many, or with `steps` values
+        per command. bounds: {command: (low, high)} instead of the ranges. jobs: threads.
+        """
+        low, high = self._bounds(bounds)
+        model = self._take()
+        try:
+            number = None
+            if steps is not None:
+                grid = True
+                number = np.ones(len(self.commands), dtype=np.int32)
+                for name, value in steps.items():
+                    number[self._index("command", name)] = value
+            rows = array(model.plan(0 if grid else 1, int(count), number, low, high))
+        finally:
+            self._give(model, None)
+        return self._run(rows, jobs, progress, None, Workspace)  # type: ignore[no-any-return]
+
+    # ---- inverse kinematics
+    def _bounds(self, bounds: Optional[Mapping[str, Sequence[Any]]]) -> tuple[Any, Any]:
+        low, high = np.full(len(self.commands), np.nan), np.full(len(self.commands), np.nan)
+        for name, pair in (bounds or {}).items():
+            i = self._index("command", name)
+            low[i] = self._first.commands({name: pair[0]}, None, True)[i]
+            high[i] = self._first.commands({name: pair[1]}, None, True)[i]
+        return low, high
+
+    def _marker(self, marker: Optional[str]) -> str:
+        if marker is not None:
+            self.markers[marker]
+            return marker
+        if len(self.markers) == 1 or "tip" in self.markers:
+            return "tip" if "tip" in self.markers else next(iter(self.markers))
+        raise _core.InputError("the marker is not given\n    the robot has " + (", ".join(self.markers) or "none"))
+
+    def _goal(self, goal: Goal) -> tuple[Any, ...]:
+        kind = _goal.KINDS.index(goal.kind)
+        index, value, weight = 0, goal.value, goal.weight
+        if goal.kind in ("position", "direction", "orientation", "distance", "orthogonal"):
+            index = self._index("marker", str(goal.name))
+        elif goal.kind == "sensor":
+            index = self._index("sensor", str(goal.name))
+            value *= self._info["sensors"][index]["scale"]
+        elif goal.kind == "effort":
+            index = self._index("actuator", str(goal.name))
+            scale = self._info["actuators"][index]["effort_scale"]
+            value, weight = value * scale, weight / scale
+        numbers = np.concatenate([np.ravel(goal.target), np.ravel(goal.axis), np.ravel(goal.rotation), [value]]).astype(float)
+        points = goal.points
+        if isinstance(points, str):
+            points = array(self._first.body_points(points, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
+        if points is not None:
+            points = np.ascontiguousarray(points, dtype=np.int32)
+        places = None if goal.places is None else np.ascontiguousarray(goal.places, dtype=float)
+        axes = sum(1 << "xyz".index(a) for a in goal.axes)
+        return kind, index, float(weight), float(goal.tolerance), axes, numbers, points, places, None
+
+    def _limits(
+        self, bounds: Any, hold: Any, max_effort: Any, least: Any, method: str, iterations: Any, time_limit: Any,
+        workspace: Any, starts: Any, rate: Any, period: Any,
+    ) -> dict[str, Any]:  # fmt: skip
+        if method not in _METHODS:
+            raise _core.InputError(f"method {method}: expected newton, gradient or descent")
+        low, high = self._bounds(bounds)
+        held = np.zeros(len(self.commands), dtype=np.uint8)
+        for name in [hold] if isinstance(hold, str) else hold or ():
+            held[self._index("command", name)] = 1
+        for c in self.commands.values():
+            i = self._index("command", c.name)
+            if c.range is None and not held[i] and (np.isnan(low[i]) or np.isnan(high[i])):
+                raise _core.InputError(
+                    f"command {c.name} has no range\n    give its actuator a range in the robot file, or hold=['{c.name}']"
+                )
+        efforts = []
+        for name, value in (max_effort or {}).items():
+            i = self._index("actuator", name)
+            a = self._info["actuators"][i]
+            if isinstance(value, str):
+                value = _core.quantity(value, _DIM_FORCE if a["kind"] == "cable" else _DIM_PRESSURE)
+            else:
+                value = value * a["effort_scale"]
+            efforts.append((i, -float("inf"), float(value)))
+        options: dict[str, Any] = {
+            "method": _METHODS.index(method), "low": low, "high": high, "hold": held, "efforts": efforts,
+            "least_motion": least, "iterations": iterations, "starts": starts, "period": period,
+            "time_limit": _core.quantity(time_limit, _DIM_TIME) if isinstance(time_limit, str) else time_limit,
+        }  # fmt: skip
+        if rate is not None:
+            options["rate"] = np.full(len(self.commands), np.nan)
+            for name, value in rate.items():
+                options["rate"][self._index("command", name)] = float(value) * self.commands[name].scale
+        if workspace is not None:
+            options.update(workspace._samples())
+        return options
+
+    def ik(
+        self,
+        target: Any = None,
+        *,
+        marker: Optional[str] = None,
+        goals: Iterable[Goal] = (),
+        start: Optional[State] = None,
+        bounds: Optional[Mapping[str, Sequence[Any]]] = None,
+        hold: Union[str, Sequence[str]] = (),
+        max_effort: Optional[Mapping[str, Any]] = None,
+        least_motion: Optional[float] = None,
+        method: str = "newton",
+        iterations: Optional[int] = None,
+        time_limit: Union[None, float, str] = None,
+        workspace: Optional[Workspace] = None,
+        starts: Optional[int] = None,
+        rate: Optional[Mapping[str, float]] = None,
+        period: Optional[float] = None,
+        progress: Progress = None,
+        **positions: Any,
+    ) -> IK:
+        """Commands that bring markers to targets: ``r.ik(tip=[80, 0, 40])`` (mm), within the ranges of the commands.
+
+        goals: further goals (pliant.goal). start: a state to start from. bounds: {command: (low, high)}; hold:
+        commands that stay constant; max_effort: {actuator: bound} in N or kPa; least_motion: mm per range, resolves
+        redundancy. workspace: starts from its samples too. If the target is out of reach, the answer is the nearest
+        point found and `active_bounds` names what stops it.
+        """
+        wanted = [*goals]
+        if target is not None:
+            wanted.append(_goal.position(self._marker(marker), target))
+        wanted += [_goal.position(name, place) for name, place in positions.items()]
+        if not wanted:
+            raise _core.InputError("nothing is asked for: give a target, such as tip=[80, 0, 40]")
+        rows = [self._goal(g) for g in wanted]
+        options = self._limits(
+            bounds, hold, max_effort, least_motion, method, iterations, time_limit, workspace, starts, rate, period
+        )
+        if start is not None:
+            self._base(start)
+        model = self._take(start)
+        state = None
+        try:
+            if start is None:
+                model.reset()
+            with Shown(progress) as callback:
+                report, deviations, standing = model.ik(rows, options, None, callback)
+            state = State(self, standing)
+            answer = IK(self, report, deviations, state)
+            self._stopped(model, state, answer)
+            return answer
+        finally:
+            self._give(model, state)
+
+    def follow(
+        self,
+        marker: Optional[str] = None,
+        path: Any = None,
+        *,
+        directions: Any = None,
+        rotations: Any = None,
+        start: Optional[State] = None,
+        period: float = 1.0,
+        extrapolate: bool = True,
+        bounds: Optional[Mapping[str, Sequence[Any]]] = None,
+        hold: Union[str, Sequence[str]] = (),
+        max_effort: Optional[Mapping[str, Any]] = None,
+        least_motion: Optional[float] = None,
+        method: str = "newton",
+        iterations: Optional[int] = None,
+        time_limit: Union[None, float, str] = None,
+        workspace: Optional[Workspace] = None,
+        starts: Optional[int] = None,
+        rate: Optional[Mapping[str, float]] = None,
+        free_start: bool = True,
+        progress: Progress = None,
+    ) -> Path:
+        """Moves a marker along a path: (n, 3) points in mm, or the name of a file as `pliant follow --path` reads it.
+
+        directions: (n, 3), of the marker's normal; rotations: (n, 3) rotation vectors, rad. period: s between
+        waypoints; rate: {command: largest change per second}. The other options are those of ik. Ctrl-C raises
+        Interrupted with the waypoints done in `.result`.
+        """
+        if isinstance(path, (str, os.PathLike)):
+            points, directions, rotations, times = (None if a is None else array(a) for a in _core.path_file(os.fspath(path)))
+            if times is not None and len(times) > 1:
+                period = float(np.mean(np.diff(times)))
+        else:
+            points = np.ascontiguousarray(path, dtype=float)
+        if points.ndim != 2 or points.shape[1] != 3 or len(points) == 0 or not np.isfinite(points).all():
+            raise _core.InputError(f"path: expected (n, 3) numbers, found an array of shape {points.shape}")
+        name = self._marker(marker)
+        goals = [_goal.position(name, points[0])]
+        targets = [(0, 3, points)]
+        if directions is not None:
+            rows = np.ascontiguousarray(directions, dtype=float)
+            targets.append((len(goals), 3, rows))
+            goals.append(_goal.direction(name, rows[0]))
+        if rotations is not None:
+            turns = np.ascontiguousarray([_goal.rotation_of(w) for w in rotations])
+            targets.append((len(goals), 9, turns.reshape(len(turns), 9)))
+            goals.append(_goal.orientation(name, turns[0]))
+        options = self._limits(
+            bounds, hold, max_effort, least_motion, method, iterations, time_limit, workspace, starts, rate, period
+        )
+        if start is not None:
+            self._base(start)
+        model = self._take(start)
+        state = None
+        try:
+            if start is None:
+                model.reset()
+            with Shown(progress) as callback:
+                motion, report, standing = model.follow(
+                    [self._goal(g) for g in goals], options, targets, self._index("marker", name), extrapolate,
+                    free_start, float(period), None, callback,
+                )  # fmt: skip
+            state = State(self, standing)
+            answer = Path(self, motion, name, state, report)
+            self._stopped(model, state, answer)
+            return answer
+        finally:
+            self._give(model, state)
+
+    def task(
+        self,
+        path: Union[str, "os.PathLike[str]"],
+        *,
+        marker: Optional[str] = None,
+        start: Optional[State] = None,
+        hold: Union[str, Sequence[str]] = (),
+        max_effort: Optional[Mapping[str, Any]] = None,
+        method: str = "newton",
+        iterations: Optional[int] = None,
+        time_limit: Union[None, float, str] = None,
+        progress: Progress = None,
+    ) -> Task:
+        """Runs a task file: move, reach, grasp, place (see `pliant task`)."""
+        name = self._marker(marker) if marker or len(self.markers) == 1 or "tip" in self.markers else next(iter(self.markers))
+        options = self._limits(None, hold, max_effort, None, method, iterations, time_limit, None, None, None, None)
+        model = self._take(start)
+        state = None
+        try:
+            if start is None:
+                model.reset()
+            with Shown(progress) as callback:
+                motion, stages, title, standing = model.task(os.fspath(path), options, self._index("marker", name), callback)
+            state = State(self, standing)
+            answer = Task(self, motion, name, state, stages, title)
+            self._stopped(model, state, answer)
+            return answer
+        finally:
+            self._give(model, state)
+
+    # ---- other models
+    def compare(
+        self,
+        *named: Mapping[str, Any],
+        methods: Sequence[str] = ("exact", "local_global", "fang2020"),
+        beyond_range: bool = False,
+        time_limit: float = 0.0,
+        progress: Progress = None,
+        **commands: Any,
+    ) -> Comparison:
+        """Solves with several methods at the same commands and compares the shapes (see `pliant compare`)."""
+        for one in named:
+            commands = {**one, **commands}
+        for method in methods:
+            if method not in ("exact", "local_global", "fang2020"):
+                raise _core.InputError(f"there is no method '{method}'; expected exact, local_global or fang2020")
+        with Shown(progress) as callback:
+            full, _ = self._load(None, None, callback, method="local_global" if "fang2020" in methods else "exact")
+            linear, _ = self._load(None, None, callback, method="exact", order=1)
+            values = full.commands(commands, None, beyond_range)
+            rows = full.compare(linear, self.source.text, self.source.path, tuple(methods), values, time_limit, callback)
+        return Comparison(self, rows)
+
+    def reduce(
+        self, kind: str = "rod", marker: Optional[str] = None, samples: int = 20, seed: int = 1, progress: Progress = None
+    ) -> "Reduced":
+        """Fits a reduced model (rod, beam, constant_curvature) and measures its error at random commands.
+
+        The result is a Robot; `fit` has the errors (mm, rad), `text` the robot file.
+        """
+        if self.kind != "full":
+            raise _core.InputError(f"{self.name} is already a reduced robot")
+        if not self.markers:
+            raise _core.InputError("the robot has no markers; give it one at its tip")
+        name = marker if marker is not None else next(iter(self.markers))
+        self.markers[name]
+        with Shown(progress) as callback, tempfile.TemporaryDirectory(prefix="pliant-") as folder:
+            full, _ = self._load(None, name, callback, method="exact")
+            path = os.path.join(folder, "reduced.yaml")
+            report = full.reduce(kind, name, int(samples), int(seed), path, None, callback)
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        return Reduced(Source(text, f"{self.name}-{kind}.yaml", cache=False), report)
+
+    def calibrate(self, *args: Any, **options: Any) -> Any:
+        """Fits materials to measured poses; see pliant.calibrate."""
+        from . import _calibrate
+
+        return _calibrate.poses(self, *args, **options)
+
+    # ---- the view
+    def serve(self, port: int = 0, width: str = "100%", height: int = 600) -> Any:
+        """Starts `pliant serve` for this robot and shows the live view: inline in a notebook, otherwise its address."""
+        from ._view import serve
+
+        return serve(self, port, width, height)
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the robot file."""
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(self.source.text)
+        except OSError as error:
+            raise _core.FileError(f"{os.fspath(path)}: {error.strerror}") from error
+
+
+class Reduced(Robot):
+    """A reduced model fitted to a full robot; `fit` has the errors over random commands (mm, rad)."""
+
+    def __init__(self, source: Source, fit: Mapping[str, Any]) -> None:
+        super().__init__(source, None)
+        self.fit = dict(fit)
+
+    def __reduce__(self) -> Any:
+        return Reduced, (self.source, self.fit)
+
+
+def _command(c: dict[str, Any]) -> Command:
+    span = (float(c["low"]), float(c["high"]))
+    return Command(c["name"], c["drive"], c["unit"], span if c["has_range"] else None, span, c["rest"], c["rate"], c["scale"])
+
+
+# ---- making robots
+def _plain(value: Any) -> Any:
+    """Numbers and arrays of numpy as what JSON knows."""
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    raise _core.InputError(f"a robot consists of texts, numbers, lists and dictionaries, found {type(value).__name__}")
+
+
+def load(
+    source: Union[str, "os.PathLike[str]", Mapping[str, Any]],
+    *,
+    method: Optional[str] = None,
+    size: float = 0.0,
+    order: int = 0,
+    displacement: bool = False,
+    cache: bool = True,
+    time_limit: float = 0.0,
+    folder: Union[None, str, "os.PathLike[str]"] = None,
+    progress: Progress = None,
+) -> Robot:
+    """A robot from a file (or a folder with robot.yaml), or from a dictionary with the keys of a robot file.
+
+    method: exact, local_global or fang2020 (default: as in the file); size: target edge length in mm; order: 1 or 2;
+    displacement: standard displacement elements; cache: keep meshes beside the file; time_limit: s per solve;
+    folder: what relative paths in a dictionary refer to (default: the working directory).
+
+    Raises InputError with all defects of the file, as the command prints them; `findings` lists them.
+    """
+    how = dict(method=method, size=float(size), order=int(order), displacement=displacement, time_limit=float(time_limit))
+    if isinstance(source, Mapping):
+        text = json.dumps(_plain(source), indent=1, ensure_ascii=False)
+        base = os.path.join(os.path.abspath(folder) if folder is not None else os.getcwd(), "robot")
+        try:
+            return Robot(Source(text, base, cache=False, named=False, **how), progress)  # type: ignore[arg-type]
+        except _core.Error as error:
+            raise _unnamed(error) from None
+    path = os.fspath(source)
+    if os.path.isdir(path):
+        path = os.path.join(path, "robot.yaml")
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            text = file.read()
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise _core.InputError(f"{path}: the file is not a text in UTF-8") from None
+    except OSError as error:
+        raise _core.FileError(f"{path}: {error.strerror}") from error
+    source_of = Source(text, path, cache=cache, **how)  # type: ignore[arg-type]
+    robot = Robot(source_of, progress)
+    with _loading:
+        _loaded.setdefault(source_of, robot)
+    return robot
+
+
+def _unnamed(error: _core.Error) -> _core.Error:
+    """Without lines of a file that does not exist."""
+    if not error.findings:
+        return error
+    lines = [f"{f.severity}: {f.text}" + (f"\n    {f.advice}" if f.advice else "") for f in error.findings if f.severity == "error"]
+    out = type(error)("\n".join(lines))
+    out.findings = error.findings
+    return out
+
+
+def _design(kind: str) -> Any:
+    known = {d[0]: d for d in _core.designs()}
+    if kind not in known:
+        near = _core.nearest(kind, list(known))
+        raise _core.InputError(
+            f"there is no design '{kind}'" + (f"; did you mean '{near}'?" if near else "") + "\n    there are " + ", ".join(known)
+        )
+    return known[kind]
+
+
+def design(
+    kind: str, *, method: Optional[str] = None, size: float = 0.0, order: int = 0, cache: bool = True,
+    progress: Progress = None, **parameters: Any,
+) -> Robot:  # fmt: skip
+    """A parametric design: ``pliant.design("bending_finger", length=100)``; ``pliant.designs()`` lists them.
+
+    Lengths in mm (or texts with units). Meshes are kept in the user's cache folder.
+    """
+    _, _, text, known = _design(kind)
+    names = {p[0]: p for p in known}
+    for name, value in parameters.items():
+        if name not in names:
+            near = _core.nearest(name, list(names))
+            raise _core.InputError(
+                f"{kind} has no parameter '{name}'" + (f"; did you mean '{near}'?" if near else "")
+                + "\n    it has " + (", ".join(names) or "none")
+            )  # fmt: skip
+        number = _core.quantity(value, 1 if names[name][1] == "mm" else 0) if isinstance(value, str) else float(value)
+        text = _core.design_set(text, name, number)
+    path = f"{kind}.yaml"
+    if cache:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        folder = os.path.join(base, "pliant")
+        try:
+            os.makedirs(folder, exist_ok=True)
+            path = os.path.join(folder, path)
+        except OSError:
+            cache = False
+    source = Source(text, path, method=method, size=float(size), order=int(order), cache=cache)
+    robot = Robot(source, progress)
+    with _loading:
+        _loaded.setdefault(source, robot)
+    return robot
+
+
+def guess(path: Union[str, "os.PathLike[str]"], unit: Union[str, float] = "mm") -> str:
+    """A first robot file for a closed surface (STL, OBJ), as `pliant new --from`: base, tip and cavities are guessed,
+    and comments say what was guessed. Returns the text; save it beside the part, then load it."""
+    scale = {"mm": 1.0, "cm": 10.0, "m": 1000.0, "in": 25.4, "inch": 25.4}.get(unit) if isinstance(unit, str) else float(unit)
+    if scale is None:
+        raise _core.InputError(f"unit {unit!r}: expected mm, cm, m or in")
+    path = os.fspath(path)
+    return _core.guess(path, os.path.basename(path), scale)

@@ -1,0 +1,776 @@
+"""State: one equilibrium of a robot, with its results by name."""
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _core
+from ._table import Named, Table, array, number, unknown
+
+if TYPE_CHECKING:
+    from ._robot import Robot
+
+_NAMES = _core.names()
+OUTCOMES: list[str] = _NAMES["outcomes"]
+FIELDS: list[str] = _NAMES["fields"]
+CONSTANTS: list[str] = _NAMES["constants"]
+# pl_model_part
+_MARKER, _ROTATION, _SENSOR, _EFFORT, _MEASURE, _POINT, _ENERGY, _READING = 1, 2, 4, 8, 16, 32, 64, 128
+# pl_parameter_kind
+_COMMAND, _FORCE, _GRAVITY, _MATERIAL = 0, 1, 3, 5
+
+
+class NotSolvedError(_core.Error):
+    """No equilibrium at the given commands. `state` is the last equilibrium on the load path."""
+
+    def __init__(self, text: str, state: "State") -> None:
+        super().__init__(text)
+        self.state = state
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a computation. `state` is the last equilibrium, `result` what was computed until then."""
+
+    def __init__(self, state: Optional["State"] = None, result: Any = None) -> None:
+        super().__init__("interrupted; the last equilibrium is in .state")
+        self.state = state
+        self.result = result
+
+
+@dataclass(frozen=True)
+class Marker:
+    """A marker in a state."""
+
+    name: str
+    position: Any  #: mm, shape (3,)
+    displacement: Any  #: mm, from the undeformed configuration
+    rotation: Any  #: 3 x 3, from the undeformed configuration; None: the marker has no frame
+
+    @property
+    def turned(self) -> Optional[float]:
+        """Rotation angle from the undeformed configuration, degrees."""
+        if self.rotation is None:
+            return None
+        cosine = 0.5 * (float(np.trace(self.rotation)) - 1)
+        return float(np.degrees(np.arccos(min(1.0, max(-1.0, cosine)))))
+
+
+@dataclass(frozen=True)
+class Actuator:
+    """An actuator in a state."""
+
+    name: str
+    kind: str  #: cable, chamber, film
+    effort: float  #: tension N, gauge pressure kPa, Maxwell stress kPa
+    effort_unit: str
+    measure: float  #: length mm, volume mm^3, area mm^2
+    measure_unit: str
+    ratio: float  #: measure over its undeformed value
+    asked: float  #: prescribed ratio; nan: idle, or driven by an effort
+    reached: float  #: ratio reached, on the mesh of the method
+    slack: bool  #: a cable without tension
+
+
+@dataclass(frozen=True)
+class Sensor:
+    """A sensor in a state."""
+
+    name: str
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """What a support exerts on the body."""
+
+    name: str
+    force: Any  #: N
+    moment: Any  #: N mm, about the origin
+
+
+class Readings(Mapping[str, float]):
+    """What one thing (a spring, an obstacle) reports: quantities by name, also as attributes."""
+
+    def __init__(self, name: str, values: dict[str, float], units: dict[str, str]) -> None:
+        self.name = name
+        self.units = units
+        self._values = values
+
+    def __getitem__(self, quantity: str) -> float:
+        return self._values[quantity]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getattr__(self, quantity: str) -> Any:
+        if quantity.startswith("__"):
+            raise AttributeError(quantity)
+        values = self.__dict__.get("_values", {})
+        if quantity in values:
+            return values[quantity]
+        axes = [quantity + "_" + axis for axis in "xyz"]
+        if all(axis in values for axis in axes):
+            return np.array([values[axis] for axis in axes])
+        raise AttributeError(f"'{self.__dict__.get('name')}' reports {', '.join(values)}, no '{quantity}'")
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f"{k}: {v:.6g} {self.units[k]}" for k, v in self._values.items()) + "}"
+
+
+class Report:
+    """What the solver did: outcome, message, counts, residual."""
+
+    _keys = (
+        "outcome", "message", "iterations", "factorizations", "solves", "increments", "residual",
+        "residual_relative", "step", "seconds", "energy", "load_reached", "constraint_error", "min_J",
+        "max_stretch", "negative_count",
+    )  # fmt: skip
+    outcome: str  #: solved, limit point, inverted, infeasible, iteration limit, step limit, interrupted ...
+    message: str
+    iterations: int
+    factorizations: int
+    solves: int
+    increments: int  #: of the load
+    residual: float  #: N, largest nodal residual force
+    residual_relative: float  #: over the largest nodal force
+    step: float  #: mm, largest displacement of the next step
+    seconds: float
+    energy: float  #: mJ, elastic
+    load_reached: float  #: fraction of the load path
+    constraint_error: float
+    min_J: float
+    max_stretch: float
+    negative_count: int  #: negative eigenvalues of the tangent; 0: stable, -1: unknown
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        for key, value in zip(self._keys, values):
+            setattr(self, key, OUTCOMES[value] if key == "outcome" else value)
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{key}: {number(getattr(self, key))}" for key in self._keys)
+
+
+class Mesh:
+    """A mesh as arrays that view the memory of the library; read-only, without copies.
+
+    points: (n, 3) mm; kind: per element; node_start, node: vertices of element e are
+    node[node_start[e]:node_start[e + 1]]; region: per element; region_names, surface_names.
+    """
+
+    KINDS = ("tetra", "tetra10", "wedge", "wedge15")
+
+    def __init__(self, core: _core.Mesh, points: Any = None) -> None:
+        self.core = core
+        arrays = core.arrays()
+        #: mm, undeformed
+        self.rest = array(arrays["points"])
+        self.points = self.rest if points is None else points
+        self.kind = array(arrays["kind"])
+        self.node_start = array(arrays["node_start"])
+        self.node = array(arrays["node"])
+        self.region = array(arrays["region"])
+        self.region_names: tuple[str, ...] = arrays["region_names"]
+        self.surface_names: tuple[str, ...] = arrays["surface_names"]
+
+    def _which(self, surface: Optional[str]) -> int:
+        if surface is None:
+            return -1
+        if surface not in self.surface_names:
+            raise unknown("surface", surface, self.surface_names)
+        return self.surface_names.index(surface)
+
+    def triangles(self, surface: Optional[str] = None) -> Any:
+        """Flat triangles of a surface (None: the boundary), (m, 3) vertex numbers; curved faces are split."""
+        return array(self.core.triangles(self._which(surface))[0])
+
+    def cells(self) -> dict[str, Any]:
+        """Elements by kind (tetra, tetra10, wedge, wedge15): vertex numbers, one row per element."""
+        counts = np.diff(self.node_start)
+        out = {}
+        for k, name in enumerate(self.KINDS):
+            which = np.flatnonzero(self.kind == k)
+            if len(which):
+                width = int(counts[which[0]])
+                out[name] = self.node[self.node_start[which][:, None] + np.arange(width)]
+        return out
+
+    def volume(self, region: Optional[str] = None) -> float:
+        """Volume of a region (None: all), undeformed, mm^3."""
+        if region is not None and region not in self.region_names:
+            raise unknown("region", region, self.region_names)
+        return self.core.volume(-1 if region is None else self.region_names.index(region))
+
+    def quality(self) -> dict[str, Any]:
+        """Quality of the elements; edges in mm."""
+        return self.core.quality()
+
+    def __repr__(self) -> str:
+        return f"<mesh of {len(self.kind)} elements, {len(self.rest)} vertices; regions {', '.join(self.region_names)}>"
+
+
+class Fields(Mapping[str, Any]):
+    """Fields of a state: displacement (mm), strain (logarithmic, xx yy zz xy yz zx), von_mises (MPa), stretch on
+    the vertices; J, min_J on the elements. Computed when asked for."""
+
+    def __init__(self, state: "State") -> None:
+        self._state = state
+        bits = state.robot._info["fields"]
+        self._names = [name for k, name in enumerate(FIELDS) if bits >> k & 1]
+        self._kept: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise unknown("field", name, self._names)
+        if name not in self._kept:
+            with self._state._model() as model:
+                self._kept[name] = array(model.field(FIELDS.index(name)))
+        return self._kept[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+class _Standing:
+    """A model of the pool, moved to a state, for the time of a `with`."""
+
+    def __init__(self, state: "State") -> None:
+        self.state = state
+
+    def __enter__(self) -> _core.Model:
+        self.model = self.state.robot._take(self.state)
+        return self.model
+
+    def __exit__(self, *unused: object) -> None:
+        self.state.robot._give(self.model, self.state)
+
+
+class State:
+    """One equilibrium of a robot. Made by ``Robot.solve``, ``Robot.ik`` and others; immutable, light, picklable."""
+
+    __slots__ = ("robot", "_report", "_answer", "_block", "_cache", "__weakref__")
+    robot: "Robot"
+
+    def __init__(self, robot: "Robot", standing: tuple[tuple[Any, ...], Any, Any]) -> None:
+        self.robot = robot
+        self._report, self._answer, self._block = standing
+        self._cache: dict[str, Any] = {}
+
+    def __reduce__(self) -> Any:
+        return _restore, (self.robot, self._report, np.asarray(self._answer), np.asarray(self._block))
+
+    def _model(self) -> _Standing:
+        return _Standing(self)
+
+    def _part(self, name: str) -> Any:
+        start, stop = self.robot._layout[name]
+        return np.asarray(self._answer)[start:stop]
+
+    # ---- outcome
+    @property
+    def converged(self) -> bool:
+        """Whether this is the equilibrium at the given commands."""
+        return bool(self._report[0] == 0)
+
+    @property
+    def outcome(self) -> str:
+        """solved, limit point, inverted, infeasible, iteration limit, step limit, interrupted, not converged."""
+        return OUTCOMES[self._report[0]]
+
+    @property
+    def message(self) -> str:
+        """Why the solve stopped, for people; empty when solved."""
+        return str(self._report[1])
+
+    @property
+    def report(self) -> Report:
+        """What the solver did."""
+        return Report(self._report)
+
+    def require(self) -> "State":
+        """Itself if it is solved; raises NotSolvedError otherwise."""
+        if not self.converged:
+            raise NotSolvedError(f"not converged: {self.message or self.outcome}", self)
+        return self
+
+    # ---- results by name
+    @property
+    def commands(self) -> dict[str, Optional[float]]:
+        """Commands of this state, in their own units; None: idle."""
+        values = self._part("command")
+        return {
+            c.name: None if np.isnan(v) else float(v) / c.scale for c, v in zip(self.robot.commands.values(), values)
+        }
+
+    @property
+    def markers(self) -> Named[Marker]:
+        """Markers by name."""
+        if "markers" not in self._cache:
+            place = self._part("marker").reshape(-1, 3)
+            turn = self._part("rotation").reshape(-1, 3, 3)
+            self._cache["markers"] = Named(
+                "marker",
+                {
+                    m["name"]: Marker(m["name"], p, p - np.array(m["rest"]), None if np.isnan(R[0, 0]) else R)
+                    for m, p, R in zip(self.robot._info["markers"], place, turn)
+                },
+            )
+        return self._cache["markers"]  # type: ignore[no-any-return]
+
+    @property
+    def actuators(self) -> Named[Actuator]:
+        """Actuators by name."""
+        effort, measure = self._part("effort"), self._part("measure")
+        rows = self._part("actuator").reshape(-1, 7)
+        return Named(
+            "actuator",
+            {
+                a["name"]: Actuator(
+                    a["name"], a["kind"], float(e) / a["effort_scale"], a["effort_unit"], float(m), a["measure_unit"],
+                    float(r[0]), float(r[1]), float(r[2]), bool(r[5]),
+                )
+                for a, e, m, r in zip(self.robot._info["actuators"], effort, measure, rows)
+            },
+        )  # fmt: skip
+
+    @property
+    def sensors(self) -> Named[Sensor]:
+        """Sensors by name: lengths mm, volumes mm^3, pressures kPa."""
+        values = self._part("sensor")
+        return Named(
+            "sensor",
+            {s["name"]: Sensor(s["name"], float(v) / s["scale"], s["unit"]) for s, v in zip(self.robot._info["sensors"], values)},
+        )
+
+    @property
+    def reactions(self) -> Named[Reaction]:
+        """What the supports exert on the body, by name: N, N mm."""
+        if "reactions" not in self._cache:
+            with self._model() as model:
+                rows = array(model.reactions())
+            names = self.robot._info["supports"]
+            self._cache["reactions"] = Named(
+                "support", {name: Reaction(name, row[:3], row[3:]) for name, row in zip(names, rows)}
+            )
+        return self._cache["reactions"]  # type: ignore[no-any-return]
+
+    @property
+    def readings(self) -> dict[str, dict[str, Readings]]:
+        """What springs, obstacles and other parts report: readings["springs"]["s1"]["tension"], internal units."""
+        out: dict[str, dict[str, tuple[dict[str, float], dict[str, str]]]] = {}
+        for (group, name, quantity, unit), value in zip(self.robot._info["readings"], self._part("reading")):
+            values, units = out.setdefault(group, {}).setdefault(name, ({}, {}))
+            values[quantity] = float(value)
+            units[quantity] = unit
+        return {g: {n: Readings(n, v, u) for n, (v, u) in names.items()} for g, names in out.items()}
+
+    @property
+    def contacts(self) -> Named[Readings]:
+        """Contacts by name of the obstacle, with force (N) and what else the robot reports of them."""
+        groups = self.readings
+        return Named("contact", groups.get("contacts", groups.get("contact", {})))
+
+    def __getitem__(self, name: str) -> Any:
+        """The marker, actuator or sensor of that name."""
+        for things in (self.markers, self.actuators, self.sensors):
+            if name in things:
+                return things[name]
+        raise unknown("marker, actuator or sensor", name, [*self.markers, *self.actuators, *self.sensors])
+
+    @property
+    def energy(self) -> float:
+        """Elastic energy, mJ."""
+        return float(self._part("energy")[0])
+
+    # ---- shape
+    @property
+    def mesh(self) -> Mesh:
+        """The mesh in this state: ``mesh.points`` are the deformed positions, ``mesh.rest`` the undeformed ones."""
+        if "mesh" not in self._cache:
+            core = self.robot._body()
+            with self._model() as model:
+                shape = model.shape()
+            self._cache["shape"] = shape
+            self._cache["mesh"] = Mesh(core, array(shape))
+        return self._cache["mesh"]  # type: ignore[no-any-return]
+
+    @property
+    def points(self) -> Any:
+        """Positions of the body points, (n, 3), mm: vertices of a full body, points of a centre line."""
+        if "points" not in self._cache:
+            with self._model() as model:
+                self._cache["points"] = array(model.points())
+        return self._cache["points"]
+
+    @property
+    def fields(self) -> Fields:
+        """Fields by name, computed when asked for."""
+        if "fields" not in self._cache:
+            self._cache["fields"] = Fields(self)
+        return self._cache["fields"]  # type: ignore[no-any-return]
+
+    def line(self, actuator: str) -> Any:
+        """Polyline of a cable in this shape, (n, 3), mm."""
+        with self._model() as model:
+            return array(model.line(self.robot._index("actuator", actuator)))
+
+    def check(self) -> dict[str, Any]:
+        """Independent check: largest nodal residual force (N), largest force (N), whether an element is inverted."""
+        with self._model() as model:
+            residual, largest, inverted = model.judge()
+        return {"residual": residual, "largest_force": largest, "inverted": inverted}
+
+    # ---- derivatives
+    def _outputs(self, of: str) -> tuple[str, int, int, float]:
+        """Part of the derivative, first row, rows, and the internal value of one display unit."""
+        robot = self.robot
+        info = robot._info
+        name, _, what = of.partition(".")
+        if of == "energy":
+            return "energy", 0, 1, 1.0
+        if name in robot.markers and what in ("", "position", "rotation"):
+            return ("rotation" if what == "rotation" else "marker"), 3 * robot._index("marker", name), 3, 1.0
+        if name in robot.actuators and what:
+            i = robot._index("actuator", name)
+            a = info["actuators"][i]
+            if what == "effort":
+                return "effort", i, 1, float(a["effort_scale"])
+            if what in (a["measure"], "measure"):
+                return "measure", i, 1, 1.0
+            raise _core.InputError(f"{of}: an actuator has effort and {a['measure']}")
+        if name in robot.sensors and not what:
+            i = robot._index("sensor", name)
+            return "sensor", i, 1, float(info["sensors"][i]["scale"])
+        for k, (group, thing, quantity, _unit) in enumerate(info["readings"]):
+            if of == f"{group}.{thing}.{quantity}":
+                return "reading", k, 1, 1.0
+        known = [*robot.markers, *robot.sensors, *(f"{a}.effort" for a in robot.actuators), "energy"]
+        raise unknown("result", of, known)
+
+    def _parameter(self, wrt: str) -> tuple[tuple[int, int, int], float]:
+        """A parameter, and the internal value of its unit."""
+        robot = self.robot
+        if wrt in robot.commands:
+            return (_COMMAND, robot._index("command", wrt), 0), robot.commands[wrt].scale
+        name, _, what = wrt.rpartition(".")
+        if name == "gravity" and what in ("x", "y", "z"):
+            return (_GRAVITY, 0, "xyz".index(what)), 1e3  # per m/s^2
+        for k, material in enumerate(robot._info["materials"]):
+            if material["name"] == name and what in material:
+                return (_MATERIAL, k, CONSTANTS.index(what)), 1.0
+        known = [*robot.commands, "gravity.z"]
+        known += [f"{m['name']}.{c}" for m in robot._info["materials"] for c in m if c not in ("name", "model")]
+        raise unknown("parameter", wrt, known)
+
+    def jacobian(self, of: Optional[str] = None, wrt: Union[None, str, Sequence[str]] = None) -> Any:
+        """Exact derivatives at this state.
+
+        of: a marker ("tip": position in mm, "tip.rotation": rotation vector in rad), "air.effort" (N or kPa),
+        "air.volume" / ".length" / ".area", a sensor, "energy" (mJ), a reading ("springs.s1.tension"); None: the
+        positions of all markers. wrt: a command (per its own unit), a material constant ("silicone.c10", per MPa),
+        "gravity.z" (per m/s^2), or a list of them; None: all commands.
+
+        Shape: (rows, columns); without the column axis if wrt is a name, without the row axis if `of` is a number.
+        """
+        single = isinstance(wrt, str)
+        names = [wrt] if isinstance(wrt, str) else list(self.robot.commands) if wrt is None else list(wrt)
+        params = [self._parameter(name) for name in names]
+        if of is None:
+            part, first, rows, unit = "marker", 0, 3 * len(self.robot.markers), 1.0
+        else:
+            part, first, rows, unit = self._outputs(of)
+        bits = {
+            "marker": _MARKER, "rotation": _ROTATION, "sensor": _SENSOR, "effort": _EFFORT, "measure": _MEASURE,
+            "energy": _ENERGY, "reading": _READING,
+        }  # fmt: skip
+        scale = np.array([s for _, s in params]) / unit
+        with self._model() as model:
+            if all(p[0] == _COMMAND for p, _ in params):
+                found, report = model.differentiate(bits[part], 0.0)
+                whole = np.zeros((rows, 0)) if part not in found else array(found[part])[first : first + rows]
+                out = whole[:, [p[1] for p, _ in params]] * scale
+            elif part == "energy":
+                raise _core.InputError("energy: derivatives with respect to commands only")
+            else:
+                found, report = model.sensitivity([p for p, _ in params])
+                out = array(found[part])[first : first + rows] * scale
+        self._cache["one_sided"] = bool(report[3])
+        if single:
+            out = out[:, 0]
+        if rows == 1 and of is not None:
+            out = out[0]
+        return out
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether the last jacobian is one-sided: a cable just taut, or a one-sided command at 0."""
+        return bool(self._cache.get("one_sided", False))
+
+    def grad(
+        self,
+        f: Callable[..., Any],
+        wrt: Union[None, str, Sequence[str]] = None,
+        derivative: Optional[Callable[..., Any]] = None,
+    ) -> Any:
+        """Gradient of a function of marker positions by one adjoint solve, whatever the number of parameters.
+
+        f: its arguments are names of markers and get their positions (mm), for example
+        ``lambda tip: (tip[0] - 80) ** 2``; names of actuators get their effort. derivative: returns the derivatives
+        of f with respect to each argument; without it they are computed by fourth-order differences of f alone,
+        which needs no solve. wrt: as in jacobian. Returns a number if wrt is a name, otherwise a dictionary.
+        """
+        names = list(inspect.signature(f).parameters)
+        values: list[Any] = []
+        for name in names:
+            if name in self.markers:
+                values.append(np.array(self.markers[name].position))
+            elif name in self.actuators:
+                values.append(np.array(self.actuators[name].effort))
+            else:
+                raise unknown("marker", name, self.markers)
+        if derivative is not None:
+            slopes = derivative(*values)
+            slopes = list(slopes) if isinstance(slopes, (tuple, list)) and len(names) > 1 else [slopes]
+        else:
+            slopes = [_difference(f, values, k, self.robot.size) for k in range(len(values))]
+        by_marker = np.zeros((len(self.markers), 3))
+        by_effort = np.zeros(len(self.actuators))
+        for name, slope in zip(names, slopes):
+            if name in self.markers:
+                by_marker[self.robot._index("marker", name)] += np.asarray(slope, dtype=float).reshape(3)
+            else:
+                i = self.robot._index("actuator", name)
+                by_effort[i] += float(slope) / self.robot._info["actuators"][i]["effort_scale"]
+        return self.vjp(by_marker, wrt, by_effort if by_effort.any() else None)
+
+    def vjp(self, by_marker: Any, wrt: Union[None, str, Sequence[str]] = None, by_effort: Any = None) -> Any:
+        """Vector-Jacobian product: the gradient, given the derivatives of a function with respect to the marker
+        positions, (markers, 3) per mm, and the efforts (internal units: N, MPa); by one adjoint solve."""
+        wanted = [wrt] if isinstance(wrt, str) else list(self.robot.commands) if wrt is None else list(wrt)
+        params = [self._parameter(name) for name in wanted]
+        rows = np.ascontiguousarray(by_marker, dtype=float).reshape(-1)
+        if rows.size != 3 * len(self.robot.markers):
+            raise _core.InputError(f"by_marker: expected ({len(self.robot.markers)}, 3) numbers, found {np.shape(by_marker)}")
+        if not np.isfinite(rows).all():
+            raise _core.InputError("by_marker: the derivative of the function is not finite")
+        with self._model() as model:
+            gradient, report = model.adjoint(rows, None, by_effort, None, [p for p, _ in params])
+        self._cache["one_sided"] = bool(report[3])
+        out = array(gradient) * np.array([s for _, s in params])
+        return float(out[0]) if isinstance(wrt, str) else dict(zip(wanted, map(float, out)))
+
+    # ---- going on from here
+    def solve(self, *named: Mapping[str, Any], **commands: Any) -> "State":
+        """As Robot.solve, starting from this state; commands that are not named keep their values."""
+        return self.robot.solve(*named, start=self, **commands)
+
+    # ---- files and tables
+    def _record(self) -> tuple[str, str, str, str]:
+        if "record" not in self._cache:
+            with self._model() as model:
+                self._cache["record"] = model.record()
+        return self._cache["record"]  # type: ignore[no-any-return]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record of the result, as `pliant fk --json` writes it."""
+        return json.loads(self._record()[0])  # type: ignore[no-any-return]
+
+    def to_pandas(self) -> Any:
+        """One row with the columns of `pliant sweep`; needs pandas."""
+        import io
+
+        import pandas
+
+        record = self._record()
+        return pandas.read_csv(io.StringIO(record[1] + record[2]))
+
+    def to_meshio(self) -> Any:
+        """A meshio.Mesh of the deformed body with its fields and regions; needs meshio."""
+        import meshio  # type: ignore[import]
+
+        mesh = self.mesh
+        cells = list(mesh.cells().items())
+        kinds = [mesh.KINDS.index(name) for name, _ in cells]
+        point_data = {n: self.fields[n] for n in self.fields if len(self.fields[n]) == len(mesh.points)}
+        cell_data = {
+            n: [self.fields[n][mesh.kind == k] for k in kinds] for n in self.fields if n not in point_data
+        }
+        cell_data["region"] = [mesh.region[mesh.kind == k] for k in kinds]
+        return meshio.Mesh(mesh.points, cells, point_data=point_data, cell_data=cell_data)
+
+    def save(self, path: Union[str, "os.PathLike[str]"], surface: Optional[str] = None, **picture: Any) -> None:
+        """Writes a file by its extension: .vtu (ParaView, all fields), .stl (mm; surface: this one only), .glb and
+        .gltf (metres), .png and .svg (options of plot), .html (the interactive view), .csv, .json (the record),
+        .state (for `pliant fk --state`)."""
+        path = os.fspath(path)
+        kind = os.path.splitext(path)[1].lower()
+        if kind in (".vtu", ".stl", ".state"):
+            with self._model() as model:
+                model.write(path, kind[1:], surface)
+        elif kind in (".png", ".svg"):
+            self._picture(path, **picture)
+        elif kind in (".glb", ".gltf"):
+            from ._gltf import write
+
+            write(self, path)
+        elif kind == ".html":
+            self.show().save(path)
+        elif kind == ".json":
+            _write(path, self._record()[0])
+        elif kind == ".csv":
+            _write(path, "".join(self._record()[1:3]))
+        else:
+            raise _core.InputError(f"{path}: expected .vtu .stl .glb .gltf .png .svg .html .csv .json or .state")
+
+    # ---- for the eye
+    def _picture(
+        self,
+        path: str,
+        color: Optional[str] = None,
+        view: Union[None, str, Sequence[float]] = None,
+        width: int = 1200,
+        height: int = 800,
+        edges: bool = False,
+        ghost: bool = True,
+        cut: Optional[str] = None,
+        title: Optional[str] = None,
+    ) -> None:
+        values = legend = None
+        if color not in (None, "region"):
+            assert color is not None
+            field = self.fields[color]
+            if len(field) != len(self.mesh.points):
+                raise _core.InputError(f"{color}: expected displacement, von_mises, stretch or region")
+            if color == "strain":
+                raise _core.InputError("strain: expected displacement, von_mises, stretch or region")
+            values = np.linalg.norm(field, axis=1) if field.ndim == 2 else field
+            values = 1e3 * values if color == "von_mises" else values
+            legend = {"displacement": "displacement, mm", "von_mises": "von Mises stress, kPa"}.get(color, color)
+        if view is not None and not isinstance(view, str):
+            view = ",".join(str(float(v)) for v in view)
+        if cut not in (None, "x", "y", "z"):
+            raise _core.InputError(f"cut: expected x, y or z, found {cut!r}")
+        normal = tuple(float(axis == cut) for axis in "xyz")
+        middle = tuple(0.5 * (self.mesh.rest.min(0) + self.mesh.rest.max(0)).astype(float)) if cut else (0.0, 0.0, 0.0)
+        values = None if values is None else np.ascontiguousarray(values, dtype=float)
+        with self._model() as model:
+            model.picture(
+                path, values, legend, title or self._commands_text(), view, width, height, edges, ghost, normal, middle
+            )
+
+    def plot(self, **options: Any) -> "Picture":
+        """A picture of the shape. color: displacement, von_mises, stretch or region; view: iso, front, left, ... or
+        (x, y, z), from the body to the viewer; cut: x, y or z; edges, ghost, width, height (pixels), title."""
+        folder = tempfile.mkdtemp(prefix="pliant-")
+        path = os.path.join(folder, "shape.png")
+        try:
+            self._picture(path, **options)
+            with open(path, "rb") as file:
+                return Picture(file.read())
+        finally:
+            if os.path.exists(path):
+                os.remove(path)
+            os.rmdir(folder)
+
+    def show(self, **options: Any) -> Any:
+        """The interactive view of this shape as a self-contained page: inline in a notebook, otherwise
+        ``show().open()`` opens it in a browser and ``show().save(path)`` writes it."""
+        from ._view import View
+
+        return View(self, **options)
+
+    def _commands_text(self) -> str:
+        parts = []
+        for name, value in self.commands.items():
+            if value is not None:
+                unit = self.robot.commands[name].unit
+                parts.append(f"{name} = {value:.6g}" + ("" if unit == "1" else f" {unit}"))
+        return ", ".join(parts) or "no command set"
+
+    def _tables(self) -> list[Table]:
+        markers = [
+            [m.name, *m.position, *m.displacement, float(np.linalg.norm(m.displacement)), m.turned]
+            for m in self.markers.values()
+        ]
+        tables = [Table(["marker", "x", "y", "z mm", "dx", "dy", "dz mm", "moved mm", "turned deg"], markers)]
+        if self.actuators:
+            rows = [
+                [a.name, a.kind, a.measure, a.measure_unit, a.ratio, a.effort, a.effort_unit]
+                for a in self.actuators.values()
+            ]
+            tables.append(Table(["actuator", "kind", "now", "", "of rest", "effort", ""], rows))
+        if self.sensors:
+            tables.append(Table(["sensor", "value", ""], [[s.name, s.value, s.unit] for s in self.sensors.values()]))
+        return tables
+
+    def _title(self) -> str:
+        return f"{self.robot.name} at {self._commands_text()}: {self.outcome}"
+
+    def __repr__(self) -> str:
+        return "\n\n".join([self._title() + (f"\n  {self.message}" if self.message else "")] + [repr(t) for t in self._tables()])
+
+    def _repr_html_(self) -> str:
+        import html
+
+        head = f"<p><b>{html.escape(self._title())}</b> {html.escape(self.message)}</p>"
+        return head + "".join(t._repr_html_() for t in self._tables())
+
+
+class Picture:
+    """A picture: shown in a notebook, or saved."""
+
+    def __init__(self, png: bytes) -> None:
+        self.png = png
+
+    def _repr_png_(self) -> bytes:
+        return self.png
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the PNG file."""
+        with open(path, "wb") as file:
+            file.write(self.png)
+
+    def __repr__(self) -> str:
+        return f"<picture of {len(self.png)} bytes; .save(path) writes it>"
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise _core.FileError(f"{path}: {error.strerror}") from error
+
+
+def _difference(f: Callable[..., Any], values: list[Any], k: int, size: float) -> Any:
+    """d f / d values[k] by fourth-order central differences; the step is 1e-3 of the size of the robot at most."""
+    x = values[k]
+    out = np.zeros(x.shape)
+    h = 1e-3 * max(1.0, float(np.max(np.abs(x)))) if x.ndim == 0 else min(0.01, 1e-4 * size)
+    for i in np.ndindex(x.shape):
+        samples = []
+        for step in (-2, -1, 1, 2):
+            moved = [np.array(v) for v in values]
+            moved[k][i] += step * h
+            y = np.asarray(f(*moved), dtype=float)
+            if y.shape != ():
+                raise _core.InputError(f"the function must return a number, found an array of shape {y.shape}")
+            samples.append(float(y))
+        out[i] = (samples[0] - 8 * samples[1] + 8 * samples[2] - samples[3]) / (12 * h)
+    return out
+
+
+def _restore(robot: "Robot", report: Any, answer: Any, block: Any) -> State:
+    return State(robot, (report, answer, block))

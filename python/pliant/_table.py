@@ -1,0 +1,98 @@
+"""Tables with a plain and a rich display, and small helpers for names."""
+from __future__ import annotations
+
+import html
+from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, TypeVar
+
+import numpy as np
+
+from . import _core
+
+V = TypeVar("V")
+
+
+def array(given: Any) -> Any:
+    """A view of an array of the library, without a copy."""
+    return np.asarray(given)
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> _core.InputError:
+    """The sentence of the command about a name that does not exist."""
+    names = list(known)
+    near = _core.nearest(name, names) if isinstance(name, str) else None
+    text = f"the robot has no {what} '{name}'" + (f"; did you mean '{near}'?" if near else "")
+    advice = "it has " + ", ".join(names) if names else "it has none"
+    return _core.InputError(f"{text}\n    {advice}")
+
+
+class Named(Mapping[str, V]):
+    """Values by name, in the order of the robot file."""
+
+    def __init__(self, what: str, values: Mapping[str, V]) -> None:
+        self._what = what
+        self._values = dict(values)
+
+    def __getitem__(self, name: str) -> V:
+        try:
+            return self._values[name]
+        except (KeyError, TypeError):
+            raise unknown(self._what, name, self._values) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f"{k}: {v!r}" for k, v in self._values.items()) + "}"
+
+
+def number(value: Any) -> str:
+    """A number as people read it."""
+    if value is None:
+        return ""
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (float, np.floating)):
+        return "" if np.isnan(value) else f"{value:.6g}"
+    return str(value)
+
+
+class Table:
+    """Rows of cells under headings."""
+
+    def __init__(self, head: Sequence[str], rows: Sequence[Sequence[Any]], title: Optional[str] = None) -> None:
+        self.head = list(head)
+        self.rows = [list(row) for row in rows]
+        self.title = title
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        cells = [self.head] + [[number(cell) for cell in row] for row in self.rows]
+        widths = [max(len(row[k]) for row in cells) for k in range(len(self.head))]
+        right = [all(not isinstance(row[k], str) for row in self.rows) for k in range(len(self.head))]
+        lines = ["  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right)).rstrip() for row in cells]
+        return "\n".join(([self.title, ""] if self.title else []) + lines)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(str(c))}</th>" for c in self.head)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(number(c))}</td>" for c in row) + "</tr>" for row in self.rows
+        )
+        title = f"<p>{html.escape(self.title)}</p>" if self.title else ""
+        return f"{title}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame; needs pandas."""
+        import pandas  # type: ignore[import]
+
+        return pandas.DataFrame(self.rows, columns=self.head)
