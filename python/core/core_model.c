@@ -516,6 +516,20 @@ static PyObject *model_fk(PyObject *self, PyObject *const *args, Py_ssize_t coun
     return core_standing(m, &report);
 }
 
+// set_forces(forces): 3 per marker, N, or None
+static PyObject *model_set_forces(PyObject *self, PyObject *given)
+{
+    core_model *m = (core_model *)self;
+    core_numbers force;
+    if (!core_numbers_get(given, 'd', 3 * pl_model_get_info(m->model).marker_count, "forces", &force)) {
+        return NULL;
+    }
+    pl_error err = {0};
+    const pl_status status = pl_model_set_forces(m->model, force.data, &err);
+    core_numbers_release(&force);
+    return status == PL_OK ? Py_NewRef(Py_None) : core_raise(status, &err, NULL);
+}
+
 static PyObject *model_at(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -1112,6 +1126,7 @@ static PyMethodDef model_methods[] = {
     {"info", model_info, METH_NOARGS, "What the model consists of."},
     {"commands", model_commands, METH_VARARGS, "Named commands as a list in internal units."},
     {"fk", (PyCFunction)(void (*)(void))model_fk, METH_FASTCALL, "Solves; returns (report, answer, state)."},
+    {"set_forces", model_set_forces, METH_O, "Forces at the markers of the solves that follow, N."},
     {"at", model_at, METH_NOARGS, "Where the model stands: (report, answer, state)."},
     {"reset", model_reset, METH_NOARGS, "Back to the undeformed configuration."},
     {"move", model_move, METH_O, "Takes a state as its own, without a solve."},

@@ -281,10 +281,10 @@ static PyObject *ik_report(const pl_ik_report *r)
                        Py_BuildValue("(iisOdd)", (int)a->kind, a->index, a->name,
                                      a->upper ? Py_True : Py_False, a->value, a->multiplier));
     }
-    return Py_BuildValue("(isddddNiidLLL)", (int)r->outcome, r->message, r->distance, r->error, r->objective,
+    return Py_BuildValue("(isddddNiidLLLi)", (int)r->outcome, r->message, r->distance, r->error, r->objective,
                          r->gradient, active, r->iterations, r->starts, r->seconds,
                          (long long)r->costs.fk_calls, (long long)r->costs.factorizations,
-                         (long long)r->costs.solves);
+                         (long long)r->costs.solves, r->agreed);
 }
 
 // ik(goals, options, start, callback): (report, deviations, standing)

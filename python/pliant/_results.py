@@ -219,6 +219,8 @@ class IK:
         self.iterations: int = report[7]
         self.starts: int = report[8]
         self.seconds: float = report[9]
+        #: how many of the starts ended at the reported point; 0 if it is not stationary
+        self.agreed: int = report[13]
         #: deviation of each goal in its own unit
         self.deviations = deviations
 

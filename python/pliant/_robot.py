@@ -269,6 +269,7 @@ class Robot:
         start: Optional[State] = None,
         beyond_range: bool = False,
         check: bool = False,
+        forces: Optional[Mapping[str, Any]] = None,
         progress: Progress = None,
         **commands: Any,
     ) -> State:
@@ -276,7 +277,8 @@ class Robot:
 
         start: a state to start from; commands that are not named then keep its values. Without it the solve starts
         from the undeformed configuration, so the answer depends on the commands only. beyond_range: allow values
-        outside the ranges. check: raise NotSolvedError unless solved. Ctrl-C raises Interrupted, which has the last
+        outside the ranges. check: raise NotSolvedError unless solved. forces: {marker: (fx, fy, fz)} in N, in addition
+        to the loads of the robot. Ctrl-C raises Interrupted, which has the last
         equilibrium in `.state`. A dictionary may be given for names that are no Python words.
         """
         for one in named:
@@ -284,13 +286,24 @@ class Robot:
         model = self._first
         base = None if start is None else self._base(start)
         values = model.commands(commands, base, beyond_range)
+        pull = None
+        if forces:
+            pull = np.zeros((len(self.markers), 3))
+            for name, force in forces.items():
+                pull[self._index("marker", name)] = _goal._three(force, name)
         model = self._take(start)
         state = None
         try:
             if start is None:
                 model.reset()
-            with Shown(progress) as callback:
-                state = State(self, model.fk(values, callback))
+            if pull is not None:
+                model.set_forces(pull)
+            try:
+                with Shown(progress) as callback:
+                    state = State(self, model.fk(values, callback))
+            finally:
+                if pull is not None:
+                    model.set_forces(None)
             if state._report[0] == 6:  # interrupted
                 self._stopped(model, state)
         finally:

@@ -23,7 +23,7 @@ CONSTANTS: list[str] = _NAMES["constants"]
 # pl_model_part
 _MARKER, _ROTATION, _SENSOR, _EFFORT, _MEASURE, _POINT, _ENERGY, _READING = 1, 2, 4, 8, 16, 32, 64, 128
 # pl_parameter_kind
-_COMMAND, _FORCE, _GRAVITY, _MATERIAL = 0, 1, 3, 5
+_COMMAND, _GRAVITY, _MATERIAL, _MARKER_FORCE = 0, 3, 5, 6
 
 
 class NotSolvedError(_core.Error):
@@ -467,10 +467,13 @@ class State:
         name, _, what = wrt.rpartition(".")
         if name == "gravity" and what in ("x", "y", "z"):
             return (_GRAVITY, 0, "xyz".index(what)), 1e3  # per m/s^2
+        marker, _, force = name.rpartition(".")
+        if marker in robot.markers and force == "force" and what in ("x", "y", "z"):
+            return (_MARKER_FORCE, robot._index("marker", marker), "xyz".index(what)), 1.0
         for k, material in enumerate(robot._info["materials"]):
             if material["name"] == name and what in material:
                 return (_MATERIAL, k, CONSTANTS.index(what)), 1.0
-        known = [*robot.commands, "gravity.z"]
+        known = [*robot.commands, *(f"{m}.force.z" for m in robot.markers), "gravity.z"]
         known += [f"{m['name']}.{c}" for m in robot._info["materials"] for c in m if c not in ("name", "model")]
         raise unknown("parameter", wrt, known)
 
@@ -480,7 +483,7 @@ class State:
         of: a marker ("tip": position in mm, "tip.rotation": rotation vector in rad), "air.effort" (N or kPa),
         "air.volume" / ".length" / ".area", a sensor, "energy" (mJ), a reading ("springs.s1.tension"); None: the
         positions of all markers. wrt: a command (per its own unit), a material constant ("silicone.c10", per MPa),
-        "gravity.z" (per m/s^2), or a list of them; None: all commands.
+        "tip.force.z" (per N), "gravity.z" (per m/s^2), or a list of them; None: all commands.
 
         Shape: (rows, columns); without the column axis if wrt is a name, without the row axis if `of` is a number.
         """

@@ -1,0 +1,430 @@
+"""The module pliant: the twenty lines people start with, results by name, derivatives against differences, sentences of
+the command, arrays without copies, threads, interruption, pickles, files."""
+import json
+import os
+import pickle
+import signal
+import subprocess
+import threading
+import time
+import unittest
+
+import numpy as np
+import pliant as pl
+
+COMMAND = os.environ["PLIANT_COMMAND"]
+
+
+# a reduced robot and a coarse full one
+BEAM = pl.design("segment_beam")
+FINGER = pl.design("bending_finger", size=6, order=1)
+
+
+class Shared(unittest.TestCase):
+    beam, finger = BEAM, FINGER
+
+
+class TwentyLines(Shared):
+    def test_they_run(self):
+        self.finger.save("finger.yaml")
+        r = pl.load("finger.yaml", size=6, order=1)
+        s = r.solve(air="20 kPa")
+        self.assertEqual(s["tip"].position.shape, (3,))
+        self.assertTrue(s.converged)
+        self.assertEqual(dict(s.contacts), {})
+        J = s.jacobian("tip", wrt="air")
+        self.assertEqual(J.shape, (3,))
+        T = r.sweep(air=np.linspace(0, 6, 4))
+        self.assertEqual(T["tip"].shape, (4, 3))
+        q = r.ik(tip=T["tip"][2])
+        self.assertTrue(q.reached)
+        self.assertLess(q.error, 0.005)
+        self.assertEqual(q.active_bounds, [])
+        p = r.follow("tip", T["tip"][[1, 2]])
+        self.assertTrue(p.reached.all())
+        self.assertLess(abs(p.commands["air"][1] - 4), 0.01)
+        self.assertAlmostEqual(s.grad(lambda tip: tip[2])["air"], J[2], places=6)
+        s.save("pose.vtu")
+        self.assertTrue(os.path.getsize("pose.vtu") > 1000)
+        self.assertEqual(s.mesh.points.shape, s.mesh.rest.shape)
+        self.assertIn("snapshot", s.show().html)
+
+
+class Results(Shared):
+    def test_same_as_the_command(self):
+        self.finger.save("f.yaml")
+        said = subprocess.run(
+            [COMMAND, "fk", "f.yaml", "--size", "6", "--order", "1", "--set", "air=10kPa", "--json", "-"],
+            capture_output=True, text=True, check=True,
+        )
+        want = json.loads(said.stdout)
+        s = self.finger.solve(air=10)
+        self.assertLess(np.abs(s["tip"].position - want["markers"]["tip"]["position"]).max(), 1e-6)
+        self.assertAlmostEqual(s["air"].effort, want["actuators"]["air"]["pressure_kpa"], places=9)
+        self.assertEqual(s.to_dict()["markers"].keys(), want["markers"].keys())
+        self.assertEqual(self.finger.hash, want["robot"])
+
+    def test_units(self):
+        a = self.beam.solve(chamber1="0.3 bar", chamber2=None)
+        b = self.beam.solve({"chamber1": 30.0})
+        self.assertTrue((a["tip"].position == b["tip"].position).all())
+        self.assertEqual(a.commands, {"chamber1": 30.0, "chamber2": None, "chamber3": None})
+        again = a.solve(chamber2="10 kPa")
+        self.assertEqual(again.commands["chamber1"], 30.0)
+
+    def test_answers_do_not_depend_on_history(self):
+        first = self.finger.solve(air=8)["tip"].position
+        self.finger.solve(air=15)
+        self.assertLess(np.abs(self.finger.solve(air=8)["tip"].position - first).max(), 2e-5)
+
+    def test_dictionary(self):
+        robot = {
+            "pliant": 1, "name": "block", "mesh": {"design": {"kind": "beam", "length": np.float64(40)}, "size": 8, "order": 1},
+            "materials": {"rubber": {"model": "neo_hookean", "c10": "0.1 MPa"}}, "regions": {"body": "rubber"},
+            "fixed": [{"surface": "base"}], "markers": {"tip": {"surface": "tip"}},
+            "loads": {"forces": [{"marker": "tip", "force": [0, 0, -0.001]}]},
+        }
+        r = pl.load(robot)
+        self.assertEqual(r.name, "block")
+        s = r.solve()
+        self.assertLess(s["tip"].displacement[2], 0)
+        self.assertAlmostEqual(s.reactions["base"].force[2], 0.001, places=8)
+        bad = {**robot, "markers": {"tip": {"surfac": "tip"}}, "regions": {"body": "ruber"}}
+        with self.assertRaises(pl.InputError) as caught:
+            pl.load(bad)
+        self.assertGreaterEqual(len(caught.exception.findings), 2)
+        self.assertIn("did you mean 'rubber'?", str(caught.exception))
+
+    def test_forces_of_markers(self):
+        s = self.finger.solve(air=5, forces={"tip": [0, 0, -0.05]})
+        free = self.finger.solve(air=5)
+        slope = free.jacobian("tip.position", wrt="tip.force.z")
+        moved = s["tip"].position - free["tip"].position
+        self.assertLess(np.abs(moved / -0.05 - slope).max(), 0.1 * np.abs(slope).max())
+        self.assertLess(np.abs(self.finger.solve(air=5)["tip"].position - free["tip"].position).max(), 2e-5)
+
+
+class Derivatives(Shared):
+    def difference(self, robot, of, name, value, h, **fixed):
+        def at(v):
+            return of(robot.solve({name: v}, **fixed))
+
+        return (at(value - 2 * h) - 8 * at(value - h) + 8 * at(value + h) - at(value + 2 * h)) / (12 * h)
+
+    def test_jacobian(self):
+        fixed = {"chamber2": 20.0, "chamber3": 5.0}
+        s = self.beam.solve(chamber1=40, **fixed)
+        for of, pick in (
+            ("tip", lambda s: s["tip"].position), ("chamber1.volume", lambda s: s["chamber1"].measure),
+            ("chamber1.effort", lambda s: s["chamber1"].effort), ("energy", lambda s: s.energy),
+        ):
+            want = self.difference(self.beam, pick, "chamber1", 40.0, 0.5, **fixed)
+            got = s.jacobian(of, wrt="chamber1")
+            error = np.abs(got - want).max() / np.abs(want).max()
+            print(f"d {of} / d chamber1: relative error {error:.1e}")
+            self.assertLess(error, 1e-6)
+        self.assertEqual(s.jacobian().shape, (3, 3))
+        self.assertEqual(s.jacobian("tip", wrt=["chamber2"]).shape, (3, 1))
+
+    def test_grad_is_the_adjoint(self):
+        for robot, commands in ((self.beam, {"chamber1": 40.0, "chamber2": 10.0}), (self.finger, {"air": 10.0})):
+            s = robot.solve(commands)
+            target = np.array([10.0, -5.0, 30.0])
+            got = s.grad(lambda tip: np.linalg.norm(tip - target) ** 2 + np.sin(tip[0]))
+            p = s["tip"].position
+            by = 2 * (p - target) + [np.cos(p[0]), 0, 0]
+            for name in commands:
+                want = by @ s.jacobian("tip", wrt=name)
+                print(f"{robot.name} d f / d {name}: {got[name]:.10g}, {want:.10g}")
+                self.assertLess(abs(got[name] - want), 1e-7 * abs(want))
+        by_c10 = self.finger.solve(air=10.0).grad(lambda tip: tip[2], wrt="silicone.c10")
+        want = self.finger.solve(air=10.0).jacobian("tip", wrt="silicone.c10")[2]
+        self.assertLess(abs(by_c10 - want), 1e-7 * abs(want))
+
+
+class Sentences(Shared):
+    """Wrong input: the sentences of the command, as exceptions of named classes."""
+
+    def said(self, *arguments):
+        out = subprocess.run([COMMAND, *arguments], capture_output=True, text=True)
+        self.assertEqual(out.returncode, 2)
+        return out.stderr
+
+    def test_commands(self):
+        self.beam.save("b.yaml")
+        cases = [
+            (["--set", "chamber1=20"], {"chamber1": "20"}), (["--set", "chambr1=20kPa"], {"chambr1": "20 kPa"}),
+            (["--set", "chamber1=500kPa"], {"chamber1": 500}), (["--set", "chamber1=2 mm"], {"chamber1": "2 mm"}),
+        ]
+        for options, commands in cases:
+            with self.assertRaises(pl.InputError) as caught:
+                self.beam.solve(commands)
+            sentence = str(caught.exception).split("\n")[0]
+            said = self.said("fk", "b.yaml", *options).split("\n")[0]
+            print(f"{sentence!r} in {said!r}")
+            self.assertIn(sentence.split(": ", 1)[-1] if "=" in sentence else sentence, said)
+            self.assertIsInstance(caught.exception, ValueError)
+
+    def test_files(self):
+        with self.assertRaises(pl.FileError):
+            pl.load("nowhere.yaml")
+        with open("bad.yaml", "w") as file:
+            file.write(self.finger.text.replace("order:", "ordr:").replace("c10: 0.12", "c10: -0.12"))
+        with self.assertRaises(pl.InputError) as caught:
+            pl.load("bad.yaml")
+        self.assertEqual(str(caught.exception).strip(), self.said("fk", "bad.yaml").strip())
+        self.assertGreaterEqual(caught.exception.findings[0].line, 1)
+
+    def test_names(self):
+        s = self.beam.solve()
+        for call, text in (
+            (lambda: s["tp"], "did you mean 'tip'?"), (lambda: s.jacobian("tp"), "no result 'tp'"),
+            (lambda: self.beam.ik(tp=[0, 0, 0]), "no marker 'tp'"), (lambda: self.beam.ik(), "nothing is asked for"),
+            (lambda: self.beam.ik(tip=[0, 0]), "expected three numbers"), (lambda: pl.design("bending_fingr"), "did you mean"),
+            (lambda: pl.design("bending_finger", lenght=3), "did you mean 'length'?"),
+            (lambda: self.beam.sweep(chamber1=3), "nothing is varied"), (lambda: s.save("x.abc"), "expected .vtu"),
+            (lambda: self.beam.sweep(chamber1=[1, 2], chamber2=[1, 2, 3]), "grid=True"),
+            (lambda: self.beam.solve(chamber1=float("nan")), "finite"), (lambda: self.beam.solve(chamber1=[1]), "expected a number"),
+            (lambda: pl.path("cirle"), "expected circle"), (lambda: self.finger.solve(start=s), "another robot"),
+        ):
+            with self.assertRaises(pl.InputError) as caught:
+                call()
+            self.assertIn(text, str(caught.exception))
+
+    def test_not_solved(self):
+        ball = pl.load({
+            "pliant": 1, "mesh": {"design": {"kind": "sphere_shell"}, "size": 8, "order": 1, "accept": True},
+            "materials": {"rubber": {"model": "neo_hookean", "c10": 0.05}}, "regions": {"shell": "rubber"}, "fixed": [{"box": [[-100, -100, -100], [100, 100, -10]]}],
+            "actuators": [{"name": "air", "kind": "chamber", "surface": "cavity", "drive": "pressure", "range": ["0 kPa", "5000 kPa"]}],
+        })
+        s = ball.solve(air=5000)
+        self.assertFalse(s.converged)
+        self.assertTrue(0 < s.report.load_reached < 1)
+        with self.assertRaises(pl.NotSolvedError) as caught:
+            ball.solve(air=5000, check=True)
+        self.assertTrue(0 < caught.exception.state.report.load_reached < 1)
+
+
+class Memory(Shared):
+    def test_no_copy(self):
+        mesh = self.finger.mesh
+        self.assertEqual(mesh.points.ctypes.data, mesh.core.address)
+        self.assertFalse(mesh.points.flags.owndata)
+        self.assertFalse(mesh.points.flags.writeable)
+        s = self.finger.solve(air=3)
+        self.assertEqual(s.mesh.points.ctypes.data, s._cache["shape"].address)
+        self.assertEqual(s.mesh.rest.ctypes.data, mesh.core.address)
+        field = s.fields["von_mises"]
+        self.assertFalse(field.flags.owndata)
+        points = mesh.points
+        del mesh, s
+        self.assertTrue(np.isfinite(points).all())
+
+    def test_overhead(self):
+        # the least of many calls: what Python adds to the library's own time
+        model = self.beam._idle[-1][0]
+        least = 1.0
+        for k in range(400):
+            value = 30 + 1e-3 * k
+            begin = time.perf_counter()
+            self.beam.solve(chamber1=value)
+            least = min(least, time.perf_counter() - begin - self.beam._idle[-1][0].spent)
+        print(f"overhead of a call: {1e6 * least:.1f} us")
+        self.assertLess(least, 20e-6)
+        self.assertIs(model, self.beam._idle[-1][0])
+
+    def test_pickle(self):
+        s = self.finger.solve(air=6)
+        data = pickle.dumps(s)
+        other = pickle.loads(data)
+        self.assertIs(other.robot, self.finger)
+        self.assertTrue((other["tip"].position == s["tip"].position).all())
+        self.assertLess(np.abs(other.jacobian("tip") - s.jacobian("tip")).max(), 1e-7)
+        print(f"{len(data)} bytes for {len(s.mesh.points)} vertices")
+
+
+class Threads(Shared):
+    def test_four_at_once(self):
+        wanted = [self.finger.solve(air=2.0 * k + 2)["tip"].position for k in range(4)]
+        found, inside, most = [None] * 4, 0, 0
+        lock = threading.Lock()
+
+        def work(k):
+            nonlocal inside, most
+            with lock:
+                inside += 1
+                most = max(most, inside)
+            found[k] = self.finger.solve(air=2.0 * k + 2)["tip"].position
+            with lock:
+                inside -= 1
+
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        print(f"{most} solves at once, {len(self.finger._idle)} models of one robot")
+        self.assertEqual(most, 4)
+        for a, b in zip(found, wanted):
+            self.assertLess(np.abs(a - b).max(), 2e-5)  # twice the length tolerance of a solve
+
+    def test_gil_is_released(self):
+        count, stop = 0, threading.Event()
+
+        def count_up():
+            nonlocal count
+            while not stop.is_set():
+                count += 1
+                time.sleep(0.001)
+
+        thread = threading.Thread(target=count_up)
+        thread.start()
+        begin = time.perf_counter()
+        self.finger.solve(air=12)
+        wall = time.perf_counter() - begin
+        stop.set()
+        thread.join()
+        print(f"another thread ran {count} times during a solve of {wall:.2f} s")
+        self.assertGreater(count, 5)
+
+    def test_jobs(self):
+        one = self.beam.sweep(chamber1=np.linspace(0, 50, 9), chamber2=10.0)
+        two = self.beam.sweep(chamber1=np.linspace(0, 50, 9), chamber2=10.0, jobs=3)
+        self.assertLess(np.abs(one["tip"] - two["tip"]).max(), 1e-8)
+        self.assertEqual(len(self.beam.sweep(chamber1=[0, 1], chamber2=[0, 1, 2], grid=True)), 6)
+        w = self.beam.workspace(60, jobs=2)
+        self.assertTrue(w.converged.all())
+        self.assertGreater(w.hull()["volume"], 1)
+        q = self.beam.ik(tip=w["tip"][7], workspace=w)
+        self.assertTrue(q.reached, q)
+
+    def test_interrupt(self):
+        robot = self.finger
+
+        def press():
+            time.sleep(0.4)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        thread = threading.Thread(target=press)
+        thread.start()
+        with self.assertRaises(pl.Interrupted) as caught:
+            robot.sweep(air=np.linspace(0, 40, 400))
+        thread.join()
+        self.assertGreater(len(caught.exception.result), 0)
+        thread = threading.Thread(target=press)
+        thread.start()
+        begin = time.perf_counter()
+        with self.assertRaises(pl.Interrupted) as caught:
+            while True:
+                robot.solve(air=45)
+        thread.join()
+        print(f"interrupted {time.perf_counter() - begin:.2f} s after the start")
+        if caught.exception.state is not None:
+            check = caught.exception.state.check()
+            self.assertLess(check["residual"], 1e-4 * max(1, check["largest_force"]))
+        # and everything goes on afterwards
+        self.assertTrue(robot.solve(air=2).converged)
+
+    def test_progress_may_stop(self):
+        calls = []
+
+        def step(fraction, text):
+            calls.append(fraction)
+            return len(calls) < 2
+
+        s = self.finger.solve(air=45, progress=step)
+        if calls:
+            self.assertIn(s.outcome, ("interrupted", "solved"))
+
+        def broken(fraction, text):
+            raise ZeroDivisionError("mine")
+
+        with self.assertRaises(ZeroDivisionError):
+            while True:
+                self.finger.solve(air=45, progress=broken)
+
+
+class Files(Shared):
+    def test_formats(self):
+        s = self.finger.solve(air=5)
+        for name in ("a.vtu", "a.stl", "a.glb", "a.gltf", "a.png", "a.svg", "a.csv", "a.json", "a.state", "a.html"):
+            s.save(name)
+            self.assertGreater(os.path.getsize(name), 100, name)
+        back = self.finger.load_state("a.state")
+        self.assertTrue((back["tip"].position == s["tip"].position).all())
+        with open("a.glb", "rb") as file:
+            head = np.frombuffer(file.read(20), "<u4")
+        self.assertEqual(head[2], os.path.getsize("a.glb"))
+        self.assertTrue(s.plot(color="von_mises", width=300, height=200).png.startswith(b"\x89PNG"))
+        with self.assertRaises(pl.FileError):
+            s.save("no/such/folder/a.vtu")
+
+    def test_meshio_and_pandas(self):
+        s = self.finger.solve(air=5)
+        try:
+            import meshio
+        except ImportError:
+            print("meshio is not there")
+        else:
+            m = s.to_meshio()
+            self.assertEqual(len(m.points), len(s.mesh.points))
+            m.write("m.vtu")
+            self.assertTrue((meshio.read("m.vtu").points == s.mesh.points).all())
+            self.assertEqual(sum(len(c.data) for c in m.cells), len(s.mesh.kind))
+        try:
+            import pandas
+        except ImportError:
+            print("pandas is not there")
+        else:
+            frame = self.beam.sweep(chamber1=[0, 10]).to_pandas()
+            self.assertIsInstance(frame, pandas.DataFrame)
+            self.assertEqual(list(frame["chamber1 [kPa]"]), [0.0, 10.0])
+            self.assertEqual(len(s.to_pandas()), 1)
+
+    def test_display(self):
+        s = self.beam.solve(chamber1=5)
+        for thing in (s, self.beam, self.beam.sweep(chamber1=[0, 5]), pl.designs(), pl.materials(), self.beam.ik(tip=s["tip"].position)):
+            self.assertIn("<t", thing._repr_html_())
+            self.assertTrue(repr(thing))
+
+    def test_path_files(self):
+        s = self.beam.solve(chamber1=30, chamber2=10, chamber3=5)
+        p = self.beam.follow("tip", [s["tip"].position, s["tip"].position], start=s)
+        self.assertTrue(p.reached.all())
+        p.save("p.csv")
+        p.save("p.html")
+        p.save("p.txt", kind="pressures")
+        with open("way.csv", "w") as file:
+            file.write("x [mm],y [mm],z [mm]\n" + "\n".join(",".join(map(str, s["tip"].position)) for _ in range(2)))
+        self.assertTrue(self.beam.follow("tip", "way.csv").reached.all())
+
+
+class Learning(Shared):
+    def test_environment(self):
+        env = pl.Env(self.beam, tolerance=0.05, limit=5)
+        first, info = env.reset(seed=3)
+        self.assertEqual(first.shape, env.observation_space.shape)
+        again, _ = env.reset(seed=3)
+        self.assertTrue((first == again).all())
+        total = 0
+        for _ in range(5):
+            observation, reward, terminated, truncated, info = env.step(env.action_space.sample())
+            total += reward
+            self.assertLessEqual(reward, 0)
+        self.assertTrue(truncated)
+        self.assertIn(observation[: len(self.beam.commands)].max() <= 1, (True,))
+        # the way there is known: the exact Jacobian leads to the target
+        env.reset(seed=1)
+        for _ in range(60):
+            J = env.state.jacobian("tip")
+            away = env.target - env.state["tip"].position
+            move = np.linalg.pinv(J) @ away / (env.step_size * 160)
+            _, _, terminated, _, info = env.step(np.clip(move, -1, 1))
+            if terminated:
+                break
+        print(f"environment: {info['distance']:.3g} mm from the target")
+        self.assertTrue(terminated)
+
+
+if __name__ == "__main__":
+    unittest.main()
