@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "pliant/pliant.h"
 #include "pliant/meshing.h"
 
@@ -116,6 +117,23 @@ void cli_findings(const pl_findings *findings);
 int cli_fail(const cli_args *args, const pl_error *err);
 int cli_fail_writing(const cli_args *args, const pl_error *err);
 int cli_no_memory(const cli_args *args);
+
+// Memory that was asked for in vain, by any verb or by the library: the program then ends with status 3.
+void cli_memory_install(void);
+void cli_memory_note(void);
+bool cli_memory_missed(void);
+static inline void *cli_noted(void *block)
+{
+    if (!block) {
+        cli_memory_note();
+    }
+    return block;
+}
+#define malloc(bytes) cli_noted(malloc(bytes))
+#define calloc(count, size) cli_noted(calloc(count, size))
+#define realloc(block, bytes) cli_noted(realloc(block, bytes))
+// Replaces what would steer a terminal (escape sequences in names) by question marks.
+void cli_text_tame(char *text);
 
 // For numbers printed with so many digits behind the point: nothing reads -0.000.
 double cli_tidy(double value, int digits);

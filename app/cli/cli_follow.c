@@ -100,7 +100,7 @@ static int follow_goals(const cli_args *args, follow *f)
         }
         o->axes[*c - 'x'] = true;
     }
-    if (!cli_number(args, "tolerance", PL_DIM_LENGTH, 1e-9, 1e6, &o->tolerance)) {
+    if (!cli_number(args, "tolerance", PL_DIM_LENGTH, 1e-9, 100, &o->tolerance)) {
         return CLI_WRONG;
     }
     f->direction = f->orientation = -1;

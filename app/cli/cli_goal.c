@@ -246,6 +246,10 @@ static int goal_number(const cli_args *args, cli_goals *g, const char *option, c
         cli_error(args, "--%s %s: %s", option, value, err.text[0] ? err.text : "must be greater than 0");
         return CLI_WRONG;
     }
+    if (option[0] == 't' && number > 100) {
+        cli_error(args, "--tolerance %s: expected at most 100: beyond it any shape meets the goal", value);
+        return CLI_WRONG;
+    }
     *(option[0] == 'w' ? &o->weight : &o->tolerance) = number;
     return CLI_DONE;
 }

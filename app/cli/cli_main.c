@@ -1,6 +1,8 @@
 // The program `pliant`: finds the verb, hands over, and makes sure that what was printed has arrived.
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include "cli.h"
 
 const cli_verb *const cli_verbs[] = {
@@ -88,12 +90,36 @@ static int main_run(const cli_verb *verb, int argc, char **argv)
     }
     cli_progress_done();
     cli_args_clear(&args);
+    if (cli_memory_missed() && verb != &cli_verb_serve) {
+        if (status == CLI_DONE) {
+            fprintf(stderr, "pliant %s: error: out of memory: the result is not complete\n", verb->name);
+        }
+        status = CLI_MACHINE;
+    }
     return status;
+}
+
+// OpenBLAS starts threads of its own while the program is loaded, each of which takes 128 MB of address space
+// and asks for it for ever where a limit forbids it; then the program cannot even end. With a limit the
+// program is started once more, without them: it has no use for them.
+static void main_meet_limits(char **argv)
+{
+    struct rlimit space, data;
+    if (getenv("OPENBLAS_NUM_THREADS") || getrlimit(RLIMIT_AS, &space) != 0 ||
+        getrlimit(RLIMIT_DATA, &data) != 0 ||
+        (space.rlim_cur == RLIM_INFINITY && data.rlim_cur == RLIM_INFINITY)) {
+        return;
+    }
+    if (setenv("OPENBLAS_NUM_THREADS", "1", 1) == 0) {
+        execv("/proc/self/exe", argv); // comes back only where it fails: go on as we are
+    }
 }
 
 int main(int argc, char **argv)
 {
+    main_meet_limits(argv);
     cli_interrupt_install();
+    cli_memory_install();
     int status = CLI_DONE;
     if (argc < 2) {
         main_usage(stderr);

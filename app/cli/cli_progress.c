@@ -42,6 +42,11 @@ void cli_interrupt_install(void)
     sigaction(SIGTERM, &action, NULL);
     action.sa_handler = progress_give_up;
     sigaction(SIGALRM, &action, NULL);
+    // a limit on the size of files (ulimit -f) is an error of writing, as a full disk is, and no reason to
+    // die
+    action.sa_handler = SIG_IGN;
+    action.sa_flags = 0;
+    sigaction(SIGXFSZ, &action, NULL);
 }
 
 bool cli_interrupted(void)

@@ -8,8 +8,11 @@
 static void robot_log(void *user, int level, const char *text)
 {
     (void)user;
+    char line[1100];
     cli_progress_done();
-    fprintf(stderr, "%*s%s\n", 2 * level, "", text);
+    snprintf(line, sizeof line, "%*s%s\n", 2 * level, "", text);
+    cli_text_tame(line);
+    fputs(line, stderr);
 }
 
 int cli_setup(const cli_args *args)

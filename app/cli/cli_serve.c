@@ -62,9 +62,11 @@ static int serve_read(const cli_args *args, server_options *o)
     return CLI_DONE;
 }
 
-// Makes a folder and those above it.
+// Makes a folder and those above it. It must be a folder of ours that nobody else may write into: in a shared
+// folder for temporary files somebody else may have made it, or a link, before.
 static bool serve_make_folders(char *path)
 {
+    struct stat s;
     for (char *c = path + 1; *c; ++c) {
         if (*c == '/') {
             *c = 0;
@@ -72,7 +74,8 @@ static bool serve_make_folders(char *path)
             *c = '/';
         }
     }
-    return (mkdir(path, 0777) == 0 || errno == EEXIST) && access(path, W_OK) == 0;
+    return (mkdir(path, 0700) == 0 || errno == EEXIST) && lstat(path, &s) == 0 && S_ISDIR(s.st_mode) &&
+           s.st_uid == geteuid() && (s.st_mode & S_IWOTH) == 0 && access(path, W_OK) == 0;
 }
 
 // Where the robots of the gallery are kept: the user's cache, or a folder for temporary files; on the heap.
@@ -121,7 +124,8 @@ static int serve_work(cli_args *args, server_options *o)
     if (cli_flag(args, "demo")) {
         gallery = serve_gallery();
         if (!gallery) {
-            cli_error(args, "cannot create a folder for the gallery in the user's cache or in /tmp");
+            cli_error(args, "cannot create a folder for the gallery in the user's cache or in the folder for "
+                            "temporary files; one that belongs to somebody else is not used");
             status = CLI_MACHINE;
         }
     }

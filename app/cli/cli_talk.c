@@ -2,10 +2,92 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <inttypes.h>
 #include "cli.h"
+
+// ---- memory. Whatever asks for memory in vain leaves a mark, so that no verb that went on without it can
+// end as if all were well.
+static atomic_bool talk_memory_failed;
+
+static void *talk_malloc(size_t bytes)
+{
+    return malloc(bytes);
+}
+
+static void *talk_realloc(void *user, void *block, size_t bytes)
+{
+    (void)user;
+    if (bytes == 0) {
+        free(block);
+        return NULL;
+    }
+    return realloc(block, bytes);
+}
+
+void cli_memory_install(void)
+{
+    json_set_alloc_funcs(talk_malloc, free);
+    pl_memory_set(talk_realloc, NULL);
+}
+
+void cli_memory_note(void)
+{
+    atomic_store(&talk_memory_failed, true);
+}
+
+bool cli_memory_missed(void)
+{
+    return atomic_load(&talk_memory_failed);
+}
+
+// ---- words. Names come from files and may hold anything: what would steer a terminal is shown as a question
+// mark.
+static void talk_print(FILE *to, const char *format, va_list list)
+{
+    char small[1024], *text = small;
+    va_list again;
+    va_copy(again, list);
+    const int length = vsnprintf(small, sizeof small, format, list);
+    if (length >= (int)sizeof small) {
+        text = malloc((size_t)length + 1);
+        if (text) {
+            vsnprintf(text, (size_t)length + 1, format, again);
+        } else {
+            text = small; // cut
+        }
+    }
+    va_end(again);
+    cli_text_tame(text);
+    fputs(text, to);
+    if (text != small) {
+        free(text);
+    }
+}
+
+void cli_text_tame(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c; ++c) {
+        const bool control = (*c < ' ' && *c != '\n' && *c != '\t') || *c == 127;
+        const bool c1 = *c == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f; // U+0080 to U+009F in UTF-8
+        if (control) {
+            *c = '?';
+        } else if (c1) {
+            c[0] = c[1] = '?';
+        }
+    }
+}
+
+static void talk_line(FILE *to, const char *format, ...) PL_PRINTF(2, 3);
+static void talk_line(FILE *to, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    talk_print(to, format, list);
+    va_end(list);
+}
 
 void cli_error(const cli_args *args, const char *format, ...)
 {
@@ -13,7 +95,7 @@ void cli_error(const cli_args *args, const char *format, ...)
     va_list list;
     va_start(list, format);
     fprintf(stderr, "pliant %s: error: ", args->verb->name);
-    vfprintf(stderr, format, list);
+    talk_print(stderr, format, list);
     fputc('\n', stderr);
     va_end(list);
 }
@@ -23,20 +105,21 @@ void cli_advice(const char *format, ...)
     va_list list;
     va_start(list, format);
     fputs("    ", stderr);
-    vfprintf(stderr, format, list);
+    talk_print(stderr, format, list);
     fputc('\n', stderr);
     va_end(list);
 }
 
 void cli_say(const cli_args *args, const char *format, ...)
 {
-    if (args->silent) {
+    // what is missing could be the word that matters: after memory ran out only the error is said
+    if (args->silent || cli_memory_missed()) {
         return;
     }
     cli_progress_done();
     va_list list;
     va_start(list, format);
-    vprintf(format, list);
+    talk_print(stdout, format, list);
     va_end(list);
 }
 
@@ -44,14 +127,14 @@ void cli_finding(const pl_finding *f)
 {
     static const char *const word[] = {"note", "warning", "error"};
     if (f->file) {
-        fprintf(stderr, "%s:", f->file);
+        talk_line(stderr, "%s:", f->file);
     }
     if (f->file && f->line > 0) {
         fprintf(stderr, "%d:", f->line);
     }
-    fprintf(stderr, "%s%s: %s\n", f->file ? " " : "", word[f->severity], f->text);
+    talk_line(stderr, "%s%s: %s\n", f->file ? " " : "", word[f->severity], f->text);
     if (f->advice && f->advice[0]) {
-        fprintf(stderr, "    %s\n", f->advice);
+        talk_line(stderr, "    %s\n", f->advice);
     }
 }
 
@@ -72,6 +155,7 @@ static int talk_status(const cli_args *args, const pl_error *err, int file_statu
         cli_error(args, "interrupted");
         return CLI_BADLY;
     case PL_NO_MEMORY:
+        cli_memory_note();
         cli_error(args, "%s", err->text[0] ? err->text : "out of memory");
         return CLI_MACHINE;
     case PL_FAILED:
@@ -98,6 +182,7 @@ int cli_fail_writing(const cli_args *args, const pl_error *err)
 
 int cli_no_memory(const cli_args *args)
 {
+    cli_memory_note();
     cli_error(args, "out of memory");
     return CLI_MACHINE;
 }
@@ -237,7 +322,9 @@ int cli_json_write(const cli_args *args, json_t *root)
         json_decref(root);
         return CLI_DONE;
     }
-    char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+    // a member that found no memory is missing from the object: such a record is not written
+    char *text =
+        root && !cli_memory_missed() ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(root);
     if (!text) {
         return cli_no_memory(args);

@@ -79,8 +79,10 @@ void server_desk_clear(server_desk *desk)
         desk->letter = next;
     }
     free(desk->load);
-    free(desk->job.point);
-    free(desk->job.shape);
+    for (int i = 0; i < SERVER_SLOTS; ++i) {
+        free(desk->job[i].point);
+        free(desk->job[i].shape);
+    }
     pthread_cond_destroy(&desk->changed);
     pthread_mutex_destroy(&desk->lock);
 }
@@ -181,12 +183,15 @@ bool server_wish_load(server_desk *desk, const char *path)
 
 bool server_wish_job(server_desk *desk, server_job *job)
 {
+    const int slot = job->kind == SERVER_JOB_EXPORT;
     pthread_mutex_lock(&desk->lock);
-    const bool taken = !desk->has_job;
+    const bool taken = !desk->has_job[slot];
     if (taken) {
-        desk->job = *job;
-        desk->has_job = true;
-        atomic_store(&desk->cancel, false);
+        desk->job[slot] = *job;
+        desk->has_job[slot] = true;
+        if (slot == 0) {
+            atomic_store(&desk->cancel, false);
+        }
         pthread_cond_signal(&desk->changed);
         *job = (server_job){0};
     }

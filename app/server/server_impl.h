@@ -8,10 +8,12 @@
 #include "server.h"
 #include "server_pack.h"
 
-#define SERVER_COMMANDS 64    // of one robot that the view can set
-#define SERVER_POINTS 4000    // of one path
-#define SERVER_RECEIVE 262144 // bytes of one message from a viewer
-#define SERVER_LETTERS 32     // that may wait for one viewer
+#define SERVER_COMMANDS 64                     // of one robot that the view can set
+#define SERVER_POINTS 4000                     // of one path
+#define SERVER_RECEIVE 262144                  // bytes of one message from a viewer
+#define SERVER_LETTERS 32                      // that may wait for one viewer
+#define SERVER_LETTER_BYTES ((size_t)64 << 20) // of them together; more than one is not kept beyond it
+#define SERVER_VIEWERS 64                      // at a time
 
 pl_status server_fail(pl_error *err, pl_status status, const char *format, ...) PL_PRINTF(3, 4);
 double server_now(void); // s, monotonic
@@ -57,6 +59,8 @@ typedef enum server_job_kind {
     SERVER_JOB_CLOUD,
     SERVER_JOB_EXPORT
 } server_job_kind;
+// Work of the one who has the controls, and files for anybody: neither takes the place of the other.
+#define SERVER_SLOTS 2
 typedef struct server_job {
     server_job_kind kind;
     uint32_t viewer, robot;
@@ -79,9 +83,9 @@ typedef struct server_desk {
     pthread_cond_t changed;
     // for the worker; the counters are read without the lock by work that may have to stop
     server_pose pose;
-    server_job job;
+    server_job job[SERVER_SLOTS];
     char *load; // the robot file to open, on the heap
-    bool has_pose, has_load, has_job;
+    bool has_pose, has_load, has_job[SERVER_SLOTS];
     atomic_uint poses, loads;
     _Atomic double posed; // s, when the newest pose was wished for
     atomic_bool cancel, stop;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include "server_net.h"
 
@@ -62,7 +64,10 @@ static void net_sort_letters(server_net *net)
     while (letter) {
         server_letter *next = letter->next;
         server_viewer *v = net_viewer(net, letter->viewer);
-        if (v && v->letter_count < SERVER_LETTERS) {
+        // one letter of any size is kept; those a viewer does not fetch do not pile up
+        if (v && v->letter_count < SERVER_LETTERS &&
+            (v->letter_count == 0 || v->letter_bytes + letter->message->bytes <= SERVER_LETTER_BYTES)) {
+            v->letter_bytes += letter->message->bytes;
             v->letter[(v->letter_first + v->letter_count++) % SERVER_LETTERS] = letter->message;
             lws_callback_on_writable(v->socket);
         } else {
@@ -86,7 +91,7 @@ static void net_greet(server_net *net, server_viewer *v)
 
 static int net_enter(server_net *net, struct lws *socket, server_viewer **slot)
 {
-    server_viewer *v = calloc(1, sizeof *v);
+    server_viewer *v = net->viewer_count < SERVER_VIEWERS ? calloc(1, sizeof *v) : NULL;
     if (!v) {
         return -1;
     }
@@ -149,6 +154,7 @@ static server_message *net_next(server_net *net, server_viewer *v)
         server_message *m = v->letter[v->letter_first];
         v->letter_first = (v->letter_first + 1) % SERVER_LETTERS;
         --v->letter_count;
+        v->letter_bytes -= m->bytes;
         return m;
     }
     server_message *found = NULL;
@@ -382,6 +388,31 @@ static bool net_is_any(const char *host)
     return strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0;
 }
 
+#define NET_OWN_FILES 32 // descriptors that files, pipes and the mesher may need at a time
+#define NET_CONNECTIONS 512
+
+// How many connections there may be: at this number listening pauses. Beyond the limit of descriptors it
+// would not pause but fail again and again, at full speed.
+static unsigned net_connections(void)
+{
+    struct rlimit limit;
+    long most = NET_CONNECTIONS, open = 0;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return (unsigned)most;
+    }
+    limit.rlim_cur = limit.rlim_max; // as many as the system allows
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        getrlimit(RLIMIT_NOFILE, &limit);
+    }
+    for (int fd = 0; fd < 256; ++fd) {
+        open += fcntl(fd, F_GETFD) >= 0;
+    }
+    if (limit.rlim_cur != RLIM_INFINITY && (long)limit.rlim_cur - open - NET_OWN_FILES < most) {
+        most = (long)limit.rlim_cur - open - NET_OWN_FILES;
+    }
+    return most < 8 ? 8 : (unsigned)most;
+}
+
 static struct lws_context *net_listen(server_net *net)
 {
     const server_options *o = net->options;
@@ -394,6 +425,7 @@ static struct lws_context *net_listen(server_net *net)
     info.server_string = "pliant";
     info.pt_serv_buf_size = 65536;
     info.timeout_secs = 10;
+    info.fd_limit_per_thread = net_connections();
     info.retry_and_idle_policy = &net_patience;
     info.options = LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND |
                    (strchr(o->host, ':') ? 0 : LWS_SERVER_OPTION_DISABLE_IPV6);

@@ -13,7 +13,8 @@ typedef struct server_viewer {
     uint64_t sent[SERVER_CHANNEL_COUNT];    // version last sent of each channel
     server_message *letter[SERVER_LETTERS]; // a ring
     int letter_first, letter_count;
-    char *received; // of a message that is not complete yet
+    size_t letter_bytes; // of those that wait
+    char *received;      // of a message that is not complete yet
     size_t received_bytes;
     struct server_viewer *next;
 } server_viewer;

@@ -237,7 +237,8 @@ static bool worker_wait(server_worker *w, worker_wish *wish)
     server_desk *desk = w->desk;
     *wish = (worker_wish){0};
     pthread_mutex_lock(&desk->lock);
-    while (!atomic_load(&desk->stop) && !desk->has_load && !desk->has_pose && !desk->has_job) {
+    while (!atomic_load(&desk->stop) && !desk->has_load && !desk->has_pose && !desk->has_job[0] &&
+           !desk->has_job[1]) {
         pthread_cond_wait(&desk->changed, &desk->lock);
     }
     w->loads = atomic_load(&desk->loads);
@@ -251,11 +252,12 @@ static bool worker_wait(server_worker *w, worker_wish *wish)
         wish->pose = true;
         wish->the_pose = desk->pose;
         desk->has_pose = false;
-    } else if (desk->has_job) {
+    } else if (desk->has_job[0] || desk->has_job[1]) {
+        const int slot = desk->has_job[0] ? 0 : 1;
         wish->job = true;
-        wish->the_job = desk->job;
-        desk->job.shape = NULL;
-        desk->job.point = NULL; // ours now; the desk stays taken until the job is done
+        wish->the_job = desk->job[slot];
+        desk->job[slot].shape = NULL;
+        desk->job[slot].point = NULL; // ours now; the desk stays taken until the job is done
     }
     const bool go_on = !atomic_load(&desk->stop);
     atomic_store(&desk->alive, server_now());
@@ -266,6 +268,10 @@ static bool worker_wait(server_worker *w, worker_wish *wish)
 
 static void worker_run_job(server_worker *w, server_job *job)
 {
+    const int slot = job->kind == SERVER_JOB_EXPORT;
+    if (slot == 1) {
+        atomic_store(&w->desk->cancel, false); // it was meant for the work before
+    }
     w->in_job = true;
     w->begun = server_now();
     worker_job(w, job);
@@ -273,7 +279,7 @@ static void worker_run_job(server_worker *w, server_job *job)
     free(job->point);
     free(job->shape);
     pthread_mutex_lock(&w->desk->lock);
-    w->desk->has_job = false;
+    w->desk->has_job[slot] = false;
     pthread_mutex_unlock(&w->desk->lock);
 }
 

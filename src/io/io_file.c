@@ -1,20 +1,42 @@
 // Files as blocks of bytes: reading whole, writing beside the target and renaming, so that nobody ever sees
 // half a file.
+#define _DEFAULT_SOURCE // getentropy is POSIX 2024; asked for beside C17
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/base.h"
 #include "pliant/io.h"
 
+#define FILE_SILENCE 10000              // ms a pipe may say nothing
+#define FILE_STREAM ((size_t)512 << 20) // bytes a pipe or a device may give
+
+// Whether there is more to read from a pipe, or its end; false: nothing came.
+static bool file_wait(int fd)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    int ready;
+    do {
+        ready = poll(&wait, 1, FILE_SILENCE);
+    } while (ready < 0 && errno == EINTR);
+    return ready > 0;
+}
+
 // Reads until the end of `fd`; `expected` is a first guess of the size (0 for pipes).
-static pl_status file_drain(int fd, size_t expected, const char *path, char **data, size_t *bytes,
-                            pl_error *err)
+static pl_status file_drain(int fd, size_t expected, bool stream, const char *path, char **data,
+                            size_t *bytes, pl_error *err)
 {
     size_t room = expected + 1, length = 0;
     char *block = pl_alloc_array(room + 1, 1);
     while (block) {
+        if (stream && length > FILE_STREAM) {
+            pl_free(block);
+            return pl_fail(err, PL_BAD_FILE, "%s: gives more than %zu MB and is not a file", path,
+                           FILE_STREAM >> 20);
+        }
         if (length == room) {
             char *larger = pl_resize_array(block, 2 * room + 4096 + 1, 1);
             if (!larger) {
@@ -26,6 +48,14 @@ static pl_status file_drain(int fd, size_t expected, const char *path, char **da
         const ssize_t got = read(fd, block + length, room - length);
         if (got < 0 && errno == EINTR) {
             continue;
+        }
+        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+            if (file_wait(fd)) {
+                continue;
+            }
+            pl_free(block);
+            return pl_fail(err, PL_BAD_FILE, "%s: is a pipe into which nobody has written for %d s", path,
+                           FILE_SILENCE / 1000);
         }
         if (got < 0) {
             pl_free(block);
@@ -47,18 +77,25 @@ pl_status pl_file_read(const char *path, char **data, size_t *bytes, pl_error *e
 {
     *data = NULL;
     *bytes = 0;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    // without O_NONBLOCK a named pipe that nobody writes into would be waited for, for ever
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         return pl_fail(err, PL_BAD_FILE, "%s: cannot be opened: %s", path, strerror(errno));
     }
     struct stat info;
     pl_status status;
+    // standard input and what a shell makes of <(...) may be pipes; files of a robot may not
+    const bool shell = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
     if (fstat(fd, &info) != 0) {
         status = pl_fail(err, PL_BAD_FILE, "%s: cannot be examined: %s", path, strerror(errno));
     } else if (S_ISDIR(info.st_mode)) {
         status = pl_fail(err, PL_BAD_FILE, "%s: is a folder, expected a file", path);
+    } else if (!S_ISREG(info.st_mode) && !shell) {
+        status = pl_fail(err, PL_BAD_FILE, "%s: is a %s, expected a file", path,
+                         S_ISFIFO(info.st_mode) ? "named pipe" : "device");
     } else {
-        status = file_drain(fd, S_ISREG(info.st_mode) ? (size_t)info.st_size : 0, path, data, bytes, err);
+        const bool stream = !S_ISREG(info.st_mode);
+        status = file_drain(fd, stream ? 0 : (size_t)info.st_size, stream, path, data, bytes, err);
     }
     close(fd);
     return status;
@@ -84,12 +121,18 @@ static bool file_put(int fd, const char *data, size_t bytes)
     return true;
 }
 
-// Opens a new file beside `path`; its name comes back in `name`. The mode obeys the umask.
+// Opens a new file beside `path` under a name that cannot be guessed; it comes back in `name`. O_EXCL follows
+// no link. The mode obeys the umask.
 static int file_open_beside(const char *path, char *name, size_t room)
 {
-    for (unsigned attempt = 0; attempt < 1000; ++attempt) {
-        const unsigned salt = (unsigned)(uint64_t)(pl_seconds() * 1e6) * 2654435761u + attempt;
-        if (snprintf(name, room, "%s.tmp%ld-%08x", path, (long)getpid(), salt) >= (int)room) {
+    for (int attempt = 0; attempt < 100; ++attempt) {
+        unsigned char salt[8];
+        if (getentropy(salt, sizeof salt) != 0) {
+            return -1;
+        }
+        uint64_t word;
+        memcpy(&word, salt, sizeof word);
+        if (snprintf(name, room, "%s.tmp%016" PRIx64, path, word) >= (int)room) {
             errno = ENAMETOOLONG;
             return -1;
         }
@@ -105,10 +148,11 @@ static int file_open_beside(const char *path, char *name, size_t room)
 static pl_status file_write_through(const char *path, const void *data, size_t bytes, pl_error *err)
 {
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    const bool good = fd >= 0 && file_put(fd, data, bytes);
-    const int why = errno;
-    if (fd >= 0) {
-        close(fd);
+    bool good = fd >= 0 && file_put(fd, data, bytes);
+    int why = errno;
+    if (fd >= 0 && close(fd) != 0 && good) {
+        good = false;
+        why = errno;
     }
     return good ? PL_OK : pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", path, strerror(why));
 }

@@ -48,6 +48,10 @@ static void geometric_numbers(io_robot_file *f, const io_node *node, pl_geometri
             io_defect(f, n->line, "%s is %g, must be above 0", what, *number[i].out);
         }
     }
+    const io_node *tip = io_child(node, "tip_tolerance");
+    if (tip && o->tip_tolerance > 10) {
+        io_defect(f, tip->line, "solver: tip_tolerance is %g mm, expected at most 10 mm", o->tip_tolerance);
+    }
     const io_node *window = io_child(node, "window");
     double value = o->window;
     if (window && io_read_quantity(f, window, "solver: window", PL_DIM_NUMBER, &value)) {

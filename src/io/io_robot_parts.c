@@ -124,6 +124,14 @@ static bool material_constants(io_robot_file *f, const io_node *node, pl_materia
         }
     }
     // one of the two decides how compressible a rubber is: what the file says goes over the library
+    const io_node *poisson = io_child(node, "poisson");
+    if (poisson && io_child(node, "bulk")) {
+        io_defect(f, poisson->line,
+                  "material '%.60s': both poisson and bulk are given, and each decides how compressible it "
+                  "is: keep one",
+                  node->key);
+        good = false;
+    }
     if (io_child(node, "poisson") && !io_child(node, "bulk") && pl_material_is_rubber(material->model)) {
         material->bulk = 0;
     }

@@ -1,6 +1,28 @@
 // The `solver:` block, read with the robot file and put over the defaults of statics.
 #include "io/io_robot.h"
 
+// Coarser than this a result is none: a residual of a hundredth of the forces, a step of a millimetre.
+#define SOLVER_FORCE_MOST 0.01
+#define SOLVER_LENGTH_MOST 1.0 // mm
+
+static void solver_check_tolerances(io_robot_file *f, const io_node *node, const io_solver *s)
+{
+    const io_node *force = io_child(node, "force_tolerance"), *length = io_child(node, "length_tolerance");
+    if (force && s->force_tolerance > SOLVER_FORCE_MOST) {
+        io_defect(f, force->line,
+                  "solver: force_tolerance is %g, expected at most %g: beyond it what is called solved is no "
+                  "equilibrium (default 1e-6)",
+                  s->force_tolerance, SOLVER_FORCE_MOST);
+    }
+    if (length && s->length_tolerance > SOLVER_LENGTH_MOST) {
+        io_defect(
+            f, length->line,
+            "solver: length_tolerance is %g mm, expected at most %g mm: beyond it what is called solved "
+            "is no equilibrium (default 1e-5 mm)",
+            s->length_tolerance, SOLVER_LENGTH_MOST);
+    }
+}
+
 void io_read_solver(io_robot_file *f, const io_node *node)
 {
     static const io_key keys[] = {
@@ -32,6 +54,7 @@ void io_read_solver(io_robot_file *f, const io_node *node)
     static const char *const formulation[] = {"locking_free", "displacement"};
     io_solver *s = &f->solver;
     io_read_map(f, node, "solver", keys, PL_COUNT(keys), s);
+    solver_check_tolerances(f, node, s);
     s->has_force_tolerance = io_child(node, "force_tolerance");
     s->has_length_tolerance = io_child(node, "length_tolerance");
     s->has_iteration_limit = io_child(node, "iteration_limit");

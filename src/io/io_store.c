@@ -172,6 +172,29 @@ static const char store_schema[] =
     "CREATE TABLE sample(sampling INTEGER NOT NULL, number INTEGER NOT NULL, solved INTEGER NOT NULL,"
     " command TEXT NOT NULL, marker TEXT NOT NULL, effort TEXT NOT NULL, PRIMARY KEY(sampling, number));";
 
+// The tables must be tables: a view or a virtual table of the same name computes its rows, perhaps for ever.
+static pl_status store_tables(pl_store *s, pl_error *err)
+{
+    int64_t tables = 0, others = 0;
+    bool found;
+    pl_status status = store_whole(s,
+                                   "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN"
+                                   " ('about', 'sampling', 'sample') AND sql LIKE 'CREATE TABLE %'",
+                                   NULL, &tables, &found, err);
+    if (status == PL_OK) {
+        status = store_whole(s, "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')",
+                             NULL, &others, &found, err);
+    }
+    if (status == PL_OK && (tables != 3 || others != 0)) {
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "%s: is not a stored workspace: expected the tables about, sampling and sample, and no "
+            "views or triggers",
+            s->path);
+    }
+    return status;
+}
+
 // Makes the tables of a new file or judges those of an old one.
 static pl_status store_meet(pl_store *s, bool writing, pl_error *err)
 {
@@ -184,6 +207,9 @@ static pl_status store_meet(pl_store *s, bool writing, pl_error *err)
     const bool fresh = tables == 0;
     if (status == PL_OK && (fresh ? !writing : application != STORE_APPLICATION)) {
         return pl_fail(err, PL_BAD_INPUT, "%s: is not a stored workspace", s->path);
+    }
+    if (status == PL_OK && !fresh) {
+        status = store_tables(s, err);
     }
     if (status == PL_OK && fresh) {
         char pragma[64];
@@ -240,6 +266,7 @@ static pl_status store_sampling(pl_store *s, const char *settings, pl_error *err
 static pl_status store_begin(pl_store *s, const char *settings, pl_error *err)
 {
     sqlite3_busy_timeout(s->db, STORE_PATIENCE);
+    sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     pl_status status = store_run(s, settings ? "BEGIN IMMEDIATE" : "BEGIN", "cannot be opened", err);
     if (status == PL_OK) {
         status = store_meet(s, settings != NULL, err);

@@ -168,6 +168,9 @@ static pl_status vtu_size_fail(const pl_vtu_coding *coding, const pl_vtu_array *
                    array->line, array->name, (unsigned long long)got, (long long)want);
 }
 
+#define VTU_GAIN 100
+#define VTU_FREE_BYTES (UINT64_C(64) << 20)
+
 // Inflates the blocks one after the other; `size` are their compressed sizes.
 static pl_status vtu_inflate(const pl_vtu_coding *coding, const pl_vtu_array *array, vtu_stream *s,
                              const uint64_t *size, uint64_t count, uint64_t block, unsigned char *out,
@@ -212,6 +215,10 @@ static pl_status vtu_read_compressed(const pl_vtu_coding *coding, const pl_vtu_a
     const uint64_t total = count == 0 ? 0 : last ? (count - 1) * block + last : count * block;
     if (expected >= 0 && total != (uint64_t)expected) {
         return vtu_size_fail(coding, array, total, expected, err);
+    }
+    // what describes a mesh becomes smaller by a factor of ten, only a file made to harm gains hundreds
+    if (total > VTU_FREE_BYTES && total / VTU_GAIN > vtu_stream_left(s)) {
+        return vtu_fail(coding, array, err, "unpacks to more than a hundred times its size; it is not read");
     }
     if (total / 1032 > vtu_stream_left(s)) {
         return vtu_fail(coding, array, err, "ends too early");

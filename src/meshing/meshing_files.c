@@ -2,9 +2,12 @@
 // recognise for a script and runs it, so headers and counts are checked before it sees a file.
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "meshing/meshing_child.h"
 #include "meshing/meshing_impl.h"
 
@@ -12,9 +15,21 @@
 pl_status meshing_load(const char *path, file_bytes *bytes, pl_error *err)
 {
     *bytes = (file_bytes){0};
-    FILE *file = fopen(path, "rb");
+    // a named pipe would be waited for, for ever
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat info;
+    if (fd >= 0 && fstat(fd, &info) == 0 && !S_ISREG(info.st_mode)) {
+        close(fd);
+        return pl_fail(err, PL_BAD_FILE, "%s: is a %s, expected a file", path,
+                       S_ISDIR(info.st_mode) ? "folder" : "pipe or a device");
+    }
+    FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;
     if (!file) {
-        return pl_fail(err, PL_BAD_FILE, "%s: cannot be opened: %s", path, strerror(errno));
+        pl_fail(err, PL_BAD_FILE, "%s: cannot be opened: %s", path, strerror(errno));
+        if (fd >= 0) {
+            close(fd);
+        }
+        return PL_BAD_FILE;
     }
     long size = -1;
     if (fseek(file, 0, SEEK_END) == 0) {

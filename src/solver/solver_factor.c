@@ -123,6 +123,9 @@ pl_status pl_factor_create(pl_factor_kind kind, const pl_sparse *matrix, const i
     }
     pl_status status = factor_check_pattern(matrix, err);
     if (status == PL_OK) {
+        status = solver_blas_reserve(err);
+    }
+    if (status == PL_OK) {
         status = factor_check_groups(group, matrix->n, group_count, err);
     }
     if (status != PL_OK) {

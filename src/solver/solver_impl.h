@@ -37,6 +37,8 @@ pl_status solver_groups_order(const solver_groups *groups, int32_t *order, pl_er
 // Expands an order of groups: unknowns[p] is the unknown eliminated p-th, those of a group side by side.
 void solver_groups_expand(const solver_groups *groups, const int32_t *order, int32_t *unknowns);
 
+// Makes sure that OpenBLAS has its work memory (see solver_blas.c).
+pl_status solver_blas_reserve(pl_error *err);
 // Between these calls OpenBLAS works with one thread, so that it neither competes with ours nor changes the
 // order of sums. The calls may nest and come from several threads.
 void solver_blas_begin(void);
