@@ -111,7 +111,7 @@ fi
 if command -v python3 >/dev/null; then
     python3 - <<'PY'
 import base64, struct, zlib
-block = 1 << 26
+block = 24 << 21
 packed = zlib.compress(bytes(block), 9)
 n = 20
 head = struct.pack("<%dQ" % (3 + n), n, block, 0, *[len(packed)] * n)

@@ -100,6 +100,11 @@ static void test_desk(void **state)
     // a second job has to wait for the first
     server_job job = {.kind = SERVER_JOB_CLOUD, .count = 5};
     assert_true(server_wish_job(&desk, &job));
+    job = (server_job){.kind = SERVER_JOB_FOLLOW};
+    assert_false(server_wish_job(&desk, &job));
+    // files, which anybody may ask for, have a place of their own and do not take that of the work
+    job = (server_job){.kind = SERVER_JOB_EXPORT};
+    assert_true(server_wish_job(&desk, &job));
     job = (server_job){.kind = SERVER_JOB_EXPORT};
     assert_false(server_wish_job(&desk, &job));
     // of poses the newest counts
