@@ -88,6 +88,7 @@ extern const cli_verb cli_verb_new, cli_verb_info, cli_verb_doctor, cli_verb_mes
 extern const cli_verb cli_verb_ik, cli_verb_follow, cli_verb_workspace, cli_verb_task;
 
 extern const cli_verb cli_verb_reduce, cli_verb_compare;
+extern const cli_verb cli_verb_estimate;
 
 // Sorts argv (after the verb's name) into `args`. Returns false after saying what is wrong.
 bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args);
@@ -221,6 +222,7 @@ void cli_model_warn(cli_model *m);
 int cli_model_save_state(const cli_args *args, const cli_model *m);
 // "not converged: ..." and CLI_BADLY unless the last solve did.
 int cli_model_verdict(const cli_args *args, const cli_model *m);
+int cli_compliance(const cli_args *args, cli_model *m); // `jacobian --compliance`, at a solution
 // The index of a name, or -1 after complaining about --option.
 int cli_model_marker(const cli_args *args, const cli_model *m, const char *option, const char *name);
 int cli_model_sensor(const cli_args *args, const cli_model *m, const char *option, const char *name);

@@ -6,6 +6,8 @@
 
 static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
+    {"compliance", 0, NULL, "instead: how efforts and forces at markers move actuators, markers and sensors",
+     NULL},
     {"by", 0, "WHAT", "differentiate with respect to commands (default), material or loads; may be repeated",
      "commands material loads"},
     {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
@@ -383,7 +385,7 @@ static int jacobian_work(const cli_args *args, cli_model *m, derivatives *d)
     status = status ? status : cli_model_open(args, args->plain[0], m);
     status = status ? status : cli_check_outputs(args, NULL, m->path, NULL);
     status = status ? status : cli_commands_read(args, cli_model_commands(m), m->command);
-    status = status ? status : jacobian_columns(args, m, d);
+    status = status || cli_flag(args, "compliance") ? status : jacobian_columns(args, m, d);
     status = status ? status : cli_model_solve(args, m);
     status = status ? status : cli_model_save_state(args, m);
     if (status) {
@@ -393,7 +395,7 @@ static int jacobian_work(const cli_args *args, cli_model *m, derivatives *d)
         cli_error(args, "not converged, so there is nothing to differentiate: %s", m->report.message);
         return CLI_BADLY;
     }
-    return jacobian_derive(args, m, d);
+    return cli_flag(args, "compliance") ? cli_compliance(args, m) : jacobian_derive(args, m, d);
 }
 
 static int jacobian_run(cli_args *args)
@@ -418,7 +420,8 @@ const cli_verb cli_verb_jacobian = {
              "kPa, per mm...), with the exact tangent (method local_global: by central differences). JSON\n"
              "is the record of `pliant fk` with a `jacobian` added.",
     .examples = "  pliant jacobian finger --set air=20kPa\n"
-                "  pliant jacobian finger --set air=20kPa --by commands --by material --json -\n",
+                "  pliant jacobian finger --set air=20kPa --by commands --by material --json -\n"
+                "  pliant jacobian finger --set air=20kPa --compliance\n",
     .option = options,
     .least = 1,
     .most = 1,

@@ -29,20 +29,20 @@ PL_API pl_status pl_compliance(pl_model *model, double *W, pl_jacobian_report *r
 
 // ---- state estimation
 // A measured number: which one, and its standard deviation in internal units.
-typedef enum pl_measured_kind {
-    PL_MEASURED_SENSOR, // index: sensor
-    PL_MEASURED_MARKER, // index: marker, axis
-    PL_MEASURED_EFFORT, // index: actuator: N, MPa
-    PL_MEASURED_MEASURE // index: actuator: mm, mm^3, mm^2
-} pl_measured_kind;
-typedef struct pl_measured {
-    pl_measured_kind kind;
+typedef enum pl_measurement_kind {
+    PL_MEASUREMENT_SENSOR, // index: sensor
+    PL_MEASUREMENT_MARKER, // index: marker, axis
+    PL_MEASUREMENT_EFFORT, // index: actuator: N, MPa
+    PL_MEASUREMENT_MEASURE // index: actuator: mm, mm^3, mm^2
+} pl_measurement_kind;
+typedef struct pl_measurement {
+    pl_measurement_kind kind;
     int index, axis;
     double sigma; // > 0
-} pl_measured;
+} pl_measurement;
 
 typedef struct pl_estimator_options {
-    const pl_measured *measured;
+    const pl_measurement *measured;
     int measured_count;
     const double *command_sigma; // per command: of (true - sent); 0: exactly as sent. NULL: 0 for all.
                                  // INFINITY: nothing is known about it

@@ -3,6 +3,7 @@
 #ifndef PLIANT_IO_H
 #define PLIANT_IO_H
 
+#include "pliant/control.h"
 #include "pliant/geometric.h"
 #include "pliant/reduced.h"
 
@@ -82,6 +83,35 @@ PL_API pl_status pl_reduced_load_text(const char *text, size_t length, const cha
 // Writes a definition as a robot file, preceded by `comment` (lines that begin with #; may be NULL).
 PL_API pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const char *path,
                                   pl_error *err);
+
+// ---- estimation and control: what the blocks `controller`, `estimator` and `plant` of a robot file and the
+// noise of its sensors say, as options for a model of that robot; defaults where they say nothing. The arrays
+// belong to the setup.
+typedef struct pl_control_setup {
+    pl_controller_options controller;
+    int marker; // whose position is controlled; -1: the sensors
+    pl_estimator_options estimator;
+    pl_plant_options plant;
+    double *noise, *resolution;                                       // per sensor; 0: not given
+    double *dead_zone, *backlash, *low, *high, *rate, *command_sigma; // per command
+    pl_measurement *measured;                                         // the sensors
+    int *force_marker;
+} pl_control_setup;
+PL_API pl_status pl_control_load(const char *path, const pl_model *model, pl_control_setup *out,
+                                 pl_findings *findings, pl_error *err);
+PL_API void pl_control_clear(pl_control_setup *setup);
+// A table of readings: one row per moment; columns by name: time (`t` or `time`), commands, sensors,
+// positions of markers (`tip.x`), each with its unit: `air [kPa]`. Empty cells are missing readings (NAN).
+typedef struct pl_readings {
+    int count;
+    double *time;                  // s; NAN: no such column
+    double *command;               // per row and command; NAN: idle
+    double *sensor, *marker;       // per row
+    bool *has_sensor, *has_marker; // per sensor, per marker: the table has its column (marker: any axis)
+    int *line;
+} pl_readings;
+PL_API pl_status pl_readings_read(const char *path, const pl_model *model, pl_readings *out, pl_error *err);
+PL_API void pl_readings_clear(pl_readings *readings);
 
 // ---- volume meshes by extension: .vtu, .node/.ele and .inp directly; .msh, .vtk and .unv through the mesher
 PL_API pl_status pl_mesh_load(const char *path, double unit, const pl_mesher *mesher, pl_mesh **out,

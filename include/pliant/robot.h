@@ -115,6 +115,8 @@ typedef struct pl_actuator_def {
     double thickness;    // mm
     double permittivity; // relative
     double rate;         // largest change of the drive value per second; 0: no limit
+    // for simulated robots: time before a command takes effect, s, and changes too small to be followed
+    double delay, dead_zone;
     pl_hardware hardware;
     // growth: the stress-free shape of the elements of the region (or of the region with the name of the
     // surface) changes instead of a constraint. `modulus` (MPa): a linear material without transverse
@@ -160,6 +162,9 @@ typedef struct pl_sensor_def {
     int guide_count;
     double radius;
     const char *actuator; // volume, pressure: of this chamber
+    // for estimation and simulated robots: standard deviation and smallest step in the unit of the sensor,
+    // readings per second; 0: not given
+    double noise, resolution, rate;
     int line;
 } pl_sensor_def;
 

@@ -21,17 +21,18 @@ pl_estimator_options pl_estimator_options_default(void)
 
 static pl_status estimate_check(const pl_model_info *info, const pl_estimator_options *o, pl_error *err)
 {
-    const int limit[] = {[PL_MEASURED_SENSOR] = info->sensor_count,
-                         [PL_MEASURED_MARKER] = info->marker_count,
-                         [PL_MEASURED_EFFORT] = info->actuator_count,
-                         [PL_MEASURED_MEASURE] = info->actuator_count};
+    const int limit[] = {[PL_MEASUREMENT_SENSOR] = info->sensor_count,
+                         [PL_MEASUREMENT_MARKER] = info->marker_count,
+                         [PL_MEASUREMENT_EFFORT] = info->actuator_count,
+                         [PL_MEASUREMENT_MEASURE] = info->actuator_count};
     if (o->measured_count < 1) {
         return pl_fail(err, PL_BAD_INPUT, "estimator: nothing is measured");
     }
     for (int i = 0; i < o->measured_count; ++i) {
-        const pl_measured *m = &o->measured[i];
+        const pl_measurement *m = &o->measured[i];
         if ((int)m->kind < 0 || (int)m->kind >= PL_COUNT(limit) || m->index < 0 ||
-            m->index >= limit[m->kind] || (m->kind == PL_MEASURED_MARKER && (m->axis < 0 || m->axis > 2))) {
+            m->index >= limit[m->kind] ||
+            (m->kind == PL_MEASUREMENT_MARKER && (m->axis < 0 || m->axis > 2))) {
             return pl_fail(err, PL_BAD_INPUT, "estimator: measured number %d does not exist in the model",
                            i + 1);
         }
@@ -115,7 +116,7 @@ static pl_status estimate_room(pl_estimator *s, pl_error *err)
 static pl_status estimate_copy_options(pl_estimator *s, const pl_estimator_options *o, pl_error *err)
 {
     s->options = *o;
-    s->measured = PL_NEW_ARRAY(pl_measured, o->measured_count);
+    s->measured = PL_NEW_ARRAY(pl_measurement, o->measured_count);
     s->force_marker = PL_NEW_ARRAY(int, o->force_count);
     s->uncertain = PL_NEW_ARRAY(int, s->info.command_count);
     s->sent_sigma = PL_NEW_ARRAY(double, s->info.command_count);
@@ -237,14 +238,14 @@ void pl_estimator_destroy(pl_estimator *s)
 }
 
 // ---- the model at unknowns x
-static double estimate_told(const pl_model_answer *a, const pl_measured *m)
+static double estimate_told(const pl_model_answer *a, const pl_measurement *m)
 {
     switch (m->kind) {
-    case PL_MEASURED_SENSOR:
+    case PL_MEASUREMENT_SENSOR:
         return a->sensor[m->index];
-    case PL_MEASURED_MARKER:
+    case PL_MEASUREMENT_MARKER:
         return a->marker[3 * m->index + m->axis];
-    case PL_MEASURED_EFFORT:
+    case PL_MEASUREMENT_EFFORT:
         return a->effort[m->index];
     default:
         return a->measure[m->index];
@@ -316,10 +317,11 @@ pl_status estimate_derive(pl_estimator *s, pl_error *err)
     for (int i = 0; i < s->options.measured_count + 3 * s->info.marker_count; ++i) {
         const bool marker = i >= s->options.measured_count;
         const int d = i - s->options.measured_count;
-        const pl_measured of = marker ? (pl_measured){PL_MEASURED_MARKER, d / 3, d % 3, 1} : s->measured[i];
+        const pl_measurement of =
+            marker ? (pl_measurement){PL_MEASUREMENT_MARKER, d / 3, d % 3, 1} : s->measured[i];
         const double *const command_part[] = {by.sensor, by.marker, by.effort, by.measure};
         const double *const force_part[] = {s->f_sensor, s->f_marker, s->f_effort, s->f_measure};
-        const int row = of.kind == PL_MEASURED_MARKER ? 3 * of.index + of.axis : of.index;
+        const int row = of.kind == PL_MEASUREMENT_MARKER ? 3 * of.index + of.axis : of.index;
         double *to = marker ? s->D + d * n : s->J + i * n;
         for (int j = 0; j < s->uncertain_count; ++j) {
             const int c = s->uncertain[j];
@@ -465,6 +467,16 @@ static void estimate_errors(pl_estimator *s, pl_estimate *out)
             }
         }
         out->unseen_count += s->value[k] <= before + ESTIMATE_UNSEEN * s->value[n - 1];
+    }
+    // a command that is idle is no unknown: nothing acts
+    for (int j = 0; j < s->uncertain_count; ++j) {
+        if (isnan(s->command[s->uncertain[j]])) {
+            --out->unseen_count;
+            s->command_sigma[s->uncertain[j]] = 0;
+            for (int a = 0; a < n; ++a) {
+                s->covariance[a * n + j] = s->covariance[j * n + a] = 0;
+            }
+        }
     }
     memcpy(s->square, s->covariance, (size_t)n * (size_t)n * sizeof *s->square);
     pl_dense_eigen(n, s->square, s->value, s->vector);

@@ -9,7 +9,7 @@ struct pl_estimator {
     pl_model *model;
     pl_model_info info;
     pl_estimator_options options; // pointers to the copies below
-    pl_measured *measured;
+    pl_measurement *measured;
     int *force_marker;
     double *sent_sigma;
     int *uncertain, uncertain_count; // commands among the unknowns

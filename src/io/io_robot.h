@@ -69,6 +69,7 @@ typedef struct io_robot_file {
     io_array broken; // lines of items that had a defect of their own
     pl_robot_def def;
     io_solver solver;
+    struct io_control *control; // blocks controller, estimator, plant, in the arena (io_control.h)
     struct io_model *model; // a reduced robot's, in the arena (io_robot_model.h); NULL: the robot has a mesh
     bool no_memory;
 } io_robot_file;
@@ -145,6 +146,7 @@ void io_read_springs(io_robot_file *f, const io_node *node);
 void io_read_solver(io_robot_file *f, const io_node *node);
 void io_read_geometric(io_robot_file *f, const io_node *node); // io_robot_geometric.c
 void io_read_hardware(io_robot_file *f, const io_node *node);
+void io_read_control(io_robot_file *f, const io_node *root); // io_robot_control.c
 // A limit per second of a value of that dimension.
 bool io_read_rate(io_robot_file *f, const io_node *node, const char *what, pl_dimension dimension,
                   double *rate);

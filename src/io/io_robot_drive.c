@@ -212,7 +212,8 @@ static bool actuator_read(io_robot_file *f, const io_node *node, const io_scope 
         {"thickness", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_actuator_def, thickness), IO_POSITIVE},
         {"permittivity", IO_QUANTITY, PL_DIM_NUMBER, offsetof(pl_actuator_def, permittivity), IO_POSITIVE},
         {"rate", IO_OTHER, 0, 0, 0},
-        {"delay", IO_RESERVED, 0, 0, 0},
+        {"delay", IO_QUANTITY, PL_DIM_TIME, offsetof(pl_actuator_def, delay), IO_NOT_NEGATIVE},
+        {"dead_zone", IO_OTHER, 0, 0, 0},
         {"table", IO_OTHER, 0, 0, 0},
         {"actuation", IO_OTHER, 0, 0, 0},
         {"modulus", IO_QUANTITY, PL_DIM_STRESS, offsetof(pl_actuator_def, modulus), IO_POSITIVE},
@@ -230,6 +231,17 @@ static bool actuator_read(io_robot_file *f, const io_node *node, const io_scope 
         snprintf(what, sizeof what, "actuator '%.60s': range", def->name);
         def->has_range = io_read_range(f, range, what, pl_drive_dimension(def->drive), def->range);
         good = good && def->has_range;
+    }
+    const io_node *dead_zone = io_child(node, "dead_zone");
+    if (dead_zone) {
+        good = io_read_quantity(f, dead_zone, "actuator: dead_zone", pl_drive_dimension(def->drive),
+                                &def->dead_zone) &&
+               good;
+        if (def->dead_zone < 0) {
+            io_defect(f, dead_zone->line, "actuator '%s': dead_zone: %s must be at least 0", def->name,
+                      dead_zone->text);
+            good = false;
+        }
     }
     const io_node *rate = io_child(node, "rate");
     if (rate) {
@@ -363,6 +375,29 @@ void io_read_markers(io_robot_file *f, const io_node *node, const io_scope *scop
     }
 }
 
+// Noise and resolution, in the unit of what the sensor reads.
+static bool sensor_quality(io_robot_file *f, const io_node *node, const char *key, const pl_sensor_def *def,
+                           double *value)
+{
+    static const pl_dimension dimension[] = {[PL_SENSOR_LENGTH] = PL_DIM_LENGTH,
+                                             [PL_SENSOR_VOLUME] = PL_DIM_VOLUME,
+                                             [PL_SENSOR_PRESSURE] = PL_DIM_PRESSURE};
+    const io_node *n = io_child(node, key);
+    char what[100];
+    snprintf(what, sizeof what, "sensor '%.60s': %s", def->name, key);
+    if (!n) {
+        return true;
+    }
+    if (!io_read_quantity(f, n, what, dimension[def->kind], value)) {
+        return false;
+    }
+    if (*value < 0) {
+        io_defect(f, n->line, "%s: %s must be at least 0", what, n->text);
+        return false;
+    }
+    return true;
+}
+
 static bool sensor_read(io_robot_file *f, const io_node *node, const io_scope *scope, pl_sensor_def *def)
 {
     static const char *const kinds[] = {"length", "volume", "pressure"};
@@ -372,9 +407,9 @@ static bool sensor_read(io_robot_file *f, const io_node *node, const io_scope *s
         {"through", IO_OTHER, 0, 0, 0},
         {"radius", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_sensor_def, radius), IO_NOT_NEGATIVE},
         {"actuator", IO_TEXT, 0, offsetof(pl_sensor_def, actuator), 0},
-        {"noise", IO_RESERVED, 0, 0, 0},
-        {"resolution", IO_RESERVED, 0, 0, 0},
-        {"rate", IO_RESERVED, 0, 0, 0},
+        {"noise", IO_OTHER, 0, 0, 0},
+        {"resolution", IO_OTHER, 0, 0, 0},
+        {"rate", IO_QUANTITY, PL_DIM_NUMBER, offsetof(pl_sensor_def, rate), IO_POSITIVE},
     };
     if (!io_read_map(f, node, "sensor", keys, PL_COUNT(keys), def)) {
         return false;
@@ -384,6 +419,10 @@ static bool sensor_read(io_robot_file *f, const io_node *node, const io_scope *s
         return false;
     }
     def->kind = (pl_sensor_kind)kind;
+    if (!sensor_quality(f, node, "noise", def, &def->noise) ||
+        !sensor_quality(f, node, "resolution", def, &def->resolution)) {
+        return false;
+    }
     const io_node *through = io_child(node, "through");
     if (kind != PL_SENSOR_LENGTH) {
         if (!def->actuator || through) {

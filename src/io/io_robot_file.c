@@ -32,8 +32,9 @@ static const file_key file_keys[] = {
     {{"bodies", IO_OTHER, 0, 0, 0}, false},
     {{"contact", IO_RESERVED, 0, 0, 0}, false},
     {{"hardware", IO_OTHER, 0, 0, 0}, false},
-    {{"estimator", IO_RESERVED, 0, 0, 0}, false},
-    {{"controller", IO_RESERVED, 0, 0, 0}, false},
+    {{"estimator", IO_OTHER, 0, 0, 0}, false},
+    {{"controller", IO_OTHER, 0, 0, 0}, false},
+    {{"plant", IO_OTHER, 0, 0, 0}, false},
     {{"joints", IO_RESERVED, 0, 0, 0}, false},
     {{"frames", IO_RESERVED, 0, 0, 0}, false},
 };
@@ -178,6 +179,7 @@ static void file_root(io_robot_file *f, const io_node *root)
     if (name && io_expect(f, name, IO_SCALAR, "name")) {
         f->def.name = name->text;
     }
+    io_read_control(f, root);
     const io_node *model = io_child(root, "model");
     if (model) {
         io_read_model(f, root, model);

@@ -121,7 +121,7 @@ actuators: [{name: air, kind: chamber, surface: cavity, drive: pressure, range: 
 wrong bad_drive 7 "drive" <<<"$head
 actuators: [{name: air, kind: chamber, surface: cavity, drive: shortening, range: [0, 9]}]"
 wrong reserved 7 "reserved" <<<"$head
-controller: {}"
+joints: {}"
 wrong two_names 8 "air" <<<"$head
 actuators: [{name: air, kind: chamber, surface: cavity, drive: pressure},
   {name: air, kind: chamber, surface: cavity, drive: pressure}]"

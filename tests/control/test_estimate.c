@@ -62,9 +62,9 @@ static void bench_solve(bench *b, double tension, const double force[3])
 static pl_estimator *bench_estimator(bench *b, double sigma, double command_sigma, bool recursive)
 {
     static const int marker[] = {0};
-    pl_measured measured[STRINGS];
+    pl_measurement measured[STRINGS];
     for (int i = 0; i < STRINGS; ++i) {
-        measured[i] = (pl_measured){PL_MEASURED_SENSOR, i, 0, sigma};
+        measured[i] = (pl_measurement){PL_MEASUREMENT_SENSOR, i, 0, sigma};
     }
     pl_estimator_options o = pl_estimator_options_default();
     o.measured = measured;
@@ -132,9 +132,9 @@ static void test_finds_command(void **state)
     bench_solve(&b, really, none);
     double value[STRINGS];
     memcpy(value, pl_model_get_answer(b.truth).sensor, sizeof value);
-    pl_measured measured[STRINGS];
+    pl_measurement measured[STRINGS];
     for (int i = 0; i < STRINGS; ++i) {
-        measured[i] = (pl_measured){PL_MEASURED_SENSOR, i, 0, 0.02};
+        measured[i] = (pl_measurement){PL_MEASUREMENT_SENSOR, i, 0, 0.02};
     }
     const double sigma = INFINITY;
     pl_estimator_options o = pl_estimator_options_default();

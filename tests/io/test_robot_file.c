@@ -284,7 +284,8 @@ static const struct {
     {GOOD_HEAD FIXED AIR ", range: 5 kPa}\n", 6, "expected a range"},
     {GOOD_HEAD FIXED AIR ", radius: 3}\n", 6, "is only for a cable"},
     {GOOD_HEAD FIXED AIR ", fluid: gas}\n", 6, "is only for the drive syringe"},
-    {GOOD_HEAD FIXED AIR ", delay: 3}\n", 6, "reserved"},
+    {GOOD_HEAD FIXED AIR ", delay: -3}\n", 6, "must not be negative"},
+    {GOOD_HEAD FIXED AIR ", dead_zone: 2 mm}\n", 6, "dead_zone"},
     {GOOD_HEAD FIXED AIR ", table: 3}\n", 6, "expected a list"},
     {GOOD_HEAD FIXED AIR ", table: [[0 kPa, 1]]}\n", 6, "at least 2"},
     {GOOD_HEAD FIXED AIR ", table: [[0 kPa, 1], [5, 2]]}\n", 6, "5 could be Pa, kPa or MPa"},
@@ -343,7 +344,10 @@ static const struct {
     {GOOD_HEAD FIXED "markers: {t: {}}\n", 5, "exactly one of surface, at"},
     {GOOD_HEAD FIXED "markers: {t: {at: [1, 2, nan]}}\n", 5, "expected a number, found 'nan'"},
     {GOOD_HEAD FIXED "sensors: [{name: s, kind: volume, actuator: q}]\n", 5, "no actuator 'q'"},
-    {GOOD_HEAD FIXED "sensors: [{name: s, kind: length, noise: 1}]\n", 5, "reserved"},
+    {GOOD_HEAD FIXED "sensors: [{name: s, kind: length, noise: 1 kPa}]\n", 5, "noise"},
+    {GOOD_HEAD FIXED "controller: {kind: pid}\n", 5, "expected one of open, pi, track, impedance"},
+    {GOOD_HEAD FIXED "estimator: {forces: tip}\n", 5, "expected a list"},
+    {GOOD_HEAD FIXED "plant: {lag: -1}\n", 5, "must not be negative"},
     {GOOD_HEAD FIXED "sensors: [{name: s, kind: light}]\n", 5, "expected one of length, volume, pressure"},
     {GOOD_HEAD FIXED "loads: {gravity: [0, 0, -9.81]}\n", 5, "write -9.81 m/s^2"},
     {GOOD_HEAD FIXED "loads: {gravity: -9.81 m/s^2}\n", 5,
@@ -622,7 +626,8 @@ static void test_cache(void **state)
     for (int i = 0; i < 3; ++i) {
         pl_robot *robot = NULL;
         if (i == 2) {
-            snprintf(command, sizeof command, "for f in %s/.pliant/*.mesh; do echo broken > $f; done", folder);
+            snprintf(command, sizeof command, "for f in %s/.pliant/*.mesh; do echo broken > $f; done",
+                     folder);
             assert_int_equal(system(command), 0);
         }
         PL_CHECK_OK(pl_robot_load(path, &counted, &robot, NULL, &err));

@@ -1,0 +1,32 @@
+// Inside io: the blocks of a robot file about estimation and control, as read.
+#ifndef PL_IO_CONTROL_H
+#define PL_IO_CONTROL_H
+
+#include "io/io_robot.h"
+
+typedef struct io_control_payload {
+    const char *marker;
+    double force[3], from, to;
+} io_control_payload;
+
+typedef struct io_control {
+    struct {
+        int kind;           // pl_control_kind
+        const char *marker; // whose position is controlled; NULL: the sensors
+        double period, kp, ki, gain, damping, energy, stiffness[3];
+    } controller;
+    struct {
+        const char **force; // markers
+        int force_count;
+        double force_sigma, command_sigma, command_drift, force_drift, outlier;
+        bool recursive;
+        int line;
+    } estimator;
+    struct {
+        double delay, lag, backlash;
+        io_control_payload payload;
+        int seed, payload_line;
+    } plant;
+} io_control;
+
+#endif

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# jacobian --compliance and estimate: words, files, wrong tables.
+. "$(dirname "$0")/lib.sh"
+
+expect_status 0 new cable_finger claw
+cat >>claw/robot.yaml <<'Y'
+sensors:
+  - {name: s1, kind: length, through: [[0, -8, 4], [50, -8, 4], [70, -8, 4], [116, -8, 4]], radius: 3, noise: 0.05}
+  - {name: s2, kind: length, through: [[0, 8, 4], [50, 8, 4], [70, 8, 4], [116, 8, 4]], radius: 3, noise: 0.05, resolution: 0.1}
+  - {name: s3, kind: length, through: [[0, 0, 21], [60, 0, 21], [116, 0, 21]], radius: 3}
+estimator: {command_sigma: 0.05}
+Y
+coarse="--size 12 --order 1"
+expect_status 0 jacobian claw $coarse --set flexor=4 --compliance --json w.json --out w.csv
+expect_words out.txt "per N of flexor" "flexor.shortening" "force at tip.z" "exact"
+expect_file w.csv
+expect_words w.json '"compliance"' '"inputs"'
+
+# readings made by the model itself: the command that acts is found from the strings
+expect_status 0 sweep claw $coarse --set flexor=3:5:3 --out truth.csv
+head -1 truth.csv | tr ',' '\n' | grep -n 's1' >/dev/null && pass "sensors are columns of a sweep" || fail "no sensor columns"
+awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) c[$i] = i; print "flexor [mm],s1 [mm],s2 [mm],s3 [mm]"; next }
+    { print $1 + 0.3 "," $c["s1 [mm]"] "," $c["s2 [mm]"] "," $c["s3 [mm]"] }' truth.csv >read.csv
+expect_status 0 estimate claw $coarse --read read.csv --command-sigma 1 --out found.csv --json found.json
+expect_words out.txt "estimates from 3 readings" "3 rows: 0 not converged"
+expect_near "flexor of row 1" "$(sed -n 2p found.csv | cut -d, -f3)" 3 0.01
+expect_near "flexor of row 3" "$(sed -n 4p found.csv | cut -d, -f3)" 5 0.01
+expect_words found.json '"estimates"' '"sigma"'
+expect_status 0 estimate claw $coarse --read read.csv --place tip
+expect_words out.txt "sensors in the order"
+expect_status 2 estimate claw $coarse
+expect_words err.txt "--read FILE is missing"
+expect_status 2 estimate claw $coarse --read read.csv --force-at tpi
+expect_words err.txt "tip"
+expect_status 2 estimate claw $coarse --read read.csv --noise s1=3kPa
+sed 's/s1 \[mm\]/s9 [mm]/' read.csv >wrong.csv
+expect_status 2 estimate claw $coarse --read wrong.csv
+expect_words err.txt "column 2 's9'" "did you mean"
+printf 't [s],flexor [mm]\n0,3\n' >none.csv
+expect_status 2 estimate claw $coarse --read none.csv
+expect_words err.txt "nothing to fit"
+finish
