@@ -1,0 +1,216 @@
+// Learning on plain arrays: feed-forward networks, recurrent networks for histories, Gaussian processes, and
+// their training. Nothing here depends on robots. All derivatives are analytic.
+//
+// Arrays are row-major: sample s of an array with n numbers per sample starts at s * n. A network belongs to
+// one thread at a time.
+#ifndef PLIANT_LEARN_H
+#define PLIANT_LEARN_H
+
+#include "pliant/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- feed-forward networks
+// a_0 = (x - in_mid) / in_width,  a_l = f(W_l a_(l-1) + b_l) for the hidden layers,
+// y = out_mid + out_width (W_L a_(L-1) + b_L + S a_0), with S only if `skip`.
+typedef enum pl_activation {
+    PL_TANSIG,   // 2 / (1 + e^-2x) - 1, which is tanh x
+    PL_LOGISTIC, // 1 / (1 + e^-x)
+    PL_SOFTPLUS, // ln(1 + e^x)
+    PL_SILU,     // x / (1 + e^-x)
+    PL_SINE,     // sin x
+    PL_LINEAR,   // x
+    PL_ACTIVATION_COUNT
+} pl_activation;
+PL_API const char *pl_activation_name(pl_activation activation); // "tansig", "logistic", ...
+PL_API pl_activation pl_activation_find(const char *name);       // PL_ACTIVATION_COUNT: none
+
+#define PL_NETWORK_LAYERS 8
+#define PL_NETWORK_WIDTH 4096
+typedef struct pl_network_def {
+    int input_count, output_count;
+    int layer_count; // hidden layers
+    int width[PL_NETWORK_LAYERS];
+    pl_activation activation;
+    bool skip;     // a linear part from the inputs directly to the outputs
+    uint64_t seed; // of the initial weights
+} pl_network_def;
+
+typedef struct pl_network pl_network;
+// Initial weights are uniform with the variance that preserves the size of signals (Glorot); S is 0, widths
+// are 1. All memory is allocated here.
+PL_API pl_status pl_network_create(const pl_network_def *def, pl_network **out, pl_error *err);
+PL_API void pl_network_destroy(pl_network *network);
+PL_API pl_network_def pl_network_get_def(const pl_network *network);
+// The weights, to be read or written: for each layer W_l (rows: neurons), then b_l; at the end S.
+PL_API int pl_network_weight_count(const pl_network *network);
+PL_API double *pl_network_weights(pl_network *network);
+typedef struct pl_network_scale {
+    double *in_mid, *in_width;   // input_count each
+    double *out_mid, *out_width; // output_count each; widths are not 0
+} pl_network_scale;
+PL_API pl_network_scale pl_network_get_scale(pl_network *network);
+// Value and derivative (output_count rows, input_count columns) at x; each may be NULL. No memory is
+// allocated, the time does not depend on the values.
+PL_API void pl_network_evaluate(pl_network *network, const double *x, double *y, double *jacobian);
+
+// ---- data
+typedef struct pl_learn_data {
+    int count;
+    const double *x;        // inputs
+    const double *y;        // outputs
+    const double *jacobian; // dy/dx per sample, output_count x input_count; NULL: not known
+    const int *group;       // per output: outputs with the same number share one scale; NULL: each its own
+} pl_learn_data;
+// Sets the scales of the network from data: inputs to [-1, 1], outputs to mean 0 and unit standard deviation
+// (of a group: that of its widest output). A constant output keeps a width of 1. Data that is not finite is
+// refused with the number of the sample.
+PL_API pl_status pl_network_fit_scale(pl_network *network, const pl_learn_data *data, pl_error *err);
+// Number of outputs that are constant over the data.
+PL_API int pl_learn_constant_outputs(const pl_learn_data *data, int output_count);
+
+// ---- training: minimises over the samples, in scaled units,
+//   1/2 mean |y - t|^2 + 1/2 w^2 mean |dy/dx - T|^2 + 1/2 decay |weights|^2
+typedef enum pl_trainer {
+    PL_LEVENBERG, // Levenberg-Marquardt on all samples
+    PL_ADAM,      // batches, with a decreasing rate
+    PL_LBFGS,     // all samples, limited-memory quasi-Newton
+    PL_TRAINER_COUNT
+} pl_trainer;
+PL_API const char *pl_trainer_name(pl_trainer trainer); // "lm", "adam", "lbfgs"
+PL_API pl_trainer pl_trainer_find(const char *name);    // PL_TRAINER_COUNT: none
+
+typedef struct pl_train_options {
+    pl_trainer trainer;
+    int epoch_limit;        // passes over the data
+    int batch;              // samples per step of Adam
+    double rate;            // of Adam, at the beginning
+    double jacobian_weight; // w above; 0: derivatives are not fitted
+    double decay;           // of the weights
+    double held_share;      // fraction of the samples held out: errors are measured on them; [0, 0.9]
+    int patience;           // stop after so many epochs without a smaller held-out error; 0: never
+    double goal;            // stop at this held-out error (RMS, scaled); 0: none
+    uint64_t seed;          // of the split and the batches
+    pl_progress progress;   // may stop the training: the best weights so far are kept
+    // Called after each epoch with the errors (RMS, scaled, of values): NULL: none.
+    void (*record)(void *user, int epoch, double train, double held);
+    void *user;
+} pl_train_options;
+PL_API pl_train_options pl_train_options_default(void);
+
+typedef enum pl_train_outcome {
+    PL_TRAIN_LIMIT,    // epochs
+    PL_TRAIN_PATIENCE, // held-out error no longer decreases
+    PL_TRAIN_GOAL,
+    PL_TRAIN_CONVERGED, // no step decreases the error
+    PL_TRAIN_STOPPED    // by the progress callback
+} pl_train_outcome;
+PL_API const char *pl_train_outcome_name(pl_train_outcome outcome);
+typedef struct pl_train_report {
+    pl_train_outcome outcome;
+    int epochs, best_epoch;
+    int train_count, held_count;
+    double train_rms, held_rms; // of the values at the weights returned, scaled; held_rms is NAN without
+                                // samples held out
+    double seconds;
+} pl_train_report;
+// Sets the scales, splits the data and trains from the present weights. Leaves the weights with the smallest
+// held-out error in the network. `held` (one per sample, may be NULL) receives which samples were held out.
+PL_API pl_status pl_network_train(pl_network *network, const pl_learn_data *data,
+                                  const pl_train_options *options, bool *held, pl_train_report *report,
+                                  pl_error *err);
+// The loss above over all samples and its gradient (weight_count numbers, may be NULL), for tests and other
+// minimisers.
+PL_API pl_status pl_network_loss(pl_network *network, const pl_learn_data *data, double jacobian_weight,
+                                 double decay, double *loss, double *gradient, pl_error *err);
+
+// ---- a general minimiser (L-BFGS with a line search for the weak Wolfe conditions)
+typedef struct pl_lbfgs_options {
+    int iteration_limit;
+    int memory;                                                             // pairs kept
+    double gradient_tolerance;                                              // largest component
+    bool (*step)(void *user, int iteration, const double *x, double value); // false: stop; may be NULL
+} pl_lbfgs_options;
+// `x` (count numbers) is the start and receives the result. Returns the number of iterations, or -1: no
+// memory. `evaluate` returns the value and fills in the gradient; a value that is not finite is a point to
+// avoid.
+PL_API int pl_lbfgs(int count, double *x, double (*evaluate)(void *user, const double *x, double *gradient),
+                    void *user, const pl_lbfgs_options *options);
+
+// ---- recurrent networks for histories: one layer of long short-term memory cells, then a linear layer
+//   i, f, o = logistic(W (x_t, h_(t-1)) + b),  g = tanh(...),  c_t = f c_(t-1) + i g,  h_t = o tanh c_t
+//   y_t = V h_t + S x_t + d
+typedef struct pl_lstm pl_lstm;
+typedef struct pl_lstm_def {
+    int input_count, output_count, cell_count;
+    uint64_t seed;
+} pl_lstm_def;
+PL_API pl_status pl_lstm_create(const pl_lstm_def *def, pl_lstm **out, pl_error *err);
+PL_API void pl_lstm_destroy(pl_lstm *lstm);
+PL_API int pl_lstm_weight_count(const pl_lstm *lstm);
+PL_API double *pl_lstm_weights(pl_lstm *lstm);
+PL_API pl_network_scale pl_lstm_get_scale(pl_lstm *lstm);
+// One step from the present state; `jacobian` (may be NULL): dy/dx of this step.
+PL_API void pl_lstm_reset(pl_lstm *lstm);
+PL_API void pl_lstm_step(pl_lstm *lstm, const double *x, double *y, double *jacobian);
+// Sequences: `start` has sequence_count + 1 entries, indices of samples. `burn`: the first steps of each
+// sequence do not count.
+typedef struct pl_history {
+    int sequence_count;
+    const int *start;
+    const double *x, *y;
+    int burn;
+} pl_history;
+// Loss 1/2 mean |y - t|^2 (scaled) + 1/2 decay |weights|^2 and its gradient, through time.
+PL_API pl_status pl_lstm_loss(pl_lstm *lstm, const pl_history *data, double decay, double *loss,
+                              double *gradient, pl_error *err);
+// Trains by Adam, one sequence per step (options: epoch_limit, rate, decay, held_share of the sequences,
+// patience, seed, progress, record).
+PL_API pl_status pl_lstm_train(pl_lstm *lstm, const pl_history *data, const pl_train_options *options,
+                               bool *held, pl_train_report *report, pl_error *err);
+
+// ---- Gaussian processes: a smooth function with error bars from few samples
+// Kernel v exp(-1/2 sum ((x_i - x'_i) / l_i)^2) + noise; lengths and noise are common to all outputs and
+// maximise the marginal likelihood; the variance v of each output follows in closed form.
+typedef struct pl_gp pl_gp;
+typedef struct pl_gp_options {
+    int iteration_limit;
+    double least_noise; // smallest noise, as a fraction of the standard deviation of the function
+    double trend;       // prior variance of a linear part, relative to that of the function; 0: none
+} pl_gp_options;
+PL_API pl_gp_options pl_gp_options_default(void);
+// Prior mean 0: subtract what is known. At least 2 samples.
+PL_API pl_status pl_gp_fit(const double *x, const double *y, int count, int input_count, int output_count,
+                           const pl_gp_options *options, pl_gp **out, pl_error *err);
+PL_API void pl_gp_destroy(pl_gp *gp);
+// Mean, its derivative (output_count x input_count) and standard deviations (of the function, without noise);
+// each may be NULL. No memory is allocated.
+PL_API void pl_gp_evaluate(pl_gp *gp, const double *x, double *mean, double *jacobian, double *deviation);
+// Everything needed to store one; arrays are borrowed.
+typedef struct pl_gp_view {
+    int count, input_count, output_count;
+    const double *x, *y;
+    const double *length; // input_count
+    double noise;         // variance of the noise over that of the function
+    double trend;
+    const double *variance; // output_count
+} pl_gp_view;
+PL_API pl_gp_view pl_gp_get_view(const pl_gp *gp);
+// From stored samples and hyperparameters.
+PL_API pl_status pl_gp_restore(const pl_gp_view *view, pl_gp **out, pl_error *err);
+// The profiled negative log marginal likelihood at log lengths and log noise (input_count + 1 numbers) and
+// its gradient, for tests.
+PL_API pl_status pl_gp_likelihood(const double *x, const double *y, int count, int input_count,
+                                  int output_count, double trend, const double *parameter, double *value,
+                                  double *gradient, pl_error *err);
+// Greedy choice of new samples: of `candidate_count` inputs, the `pick_count` (indices in `pick`) each of
+// which reduces the largest remaining variance, given the samples of the process and the earlier picks.
+PL_API pl_status pl_gp_propose(const pl_gp *gp, const double *candidate, int candidate_count, int pick_count,
+                               int *pick, pl_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,459 @@
+// Long short-term memory: one layer of cells and a linear output. Gates are ordered i, f, o, g. Weights: for
+// each gate and cell a row (inputs, then cells) and a bias; then V (outputs x cells), S (outputs x inputs)
+// and d (outputs). Gradients run back through time over a whole sequence.
+#include <stdio.h>
+#include "learn/learn_impl.h"
+
+struct pl_lstm {
+    pl_lstm_def def;
+    int count, V, S, d; // weights; where the output's begin
+    double *theta;
+    pl_network_scale scale;
+    double *state; // h, c
+    double *work;  // of a step
+};
+
+static double lstm_logistic(double z)
+{
+    return 1 / (1 + exp(-z));
+}
+
+pl_status pl_lstm_create(const pl_lstm_def *def, pl_lstm **out, pl_error *err)
+{
+    *out = NULL;
+    const int in = def->input_count, o = def->output_count, H = def->cell_count;
+    if (in < 1 || o < 1 || H < 1 || in > 1000 || o > 1000 || H > 1000) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "lstm: %d inputs, %d cells, %d outputs: each must lie between 1 and 1000", in, H, o);
+    }
+    pl_lstm *m = PL_NEW(pl_lstm);
+    if (!m) {
+        return pl_fail_memory(err, "the recurrent network");
+    }
+    m->def = *def;
+    m->V = 4 * H * (in + H + 1);
+    m->S = m->V + o * H;
+    m->d = m->S + o * in;
+    m->count = m->d + o;
+    m->theta = PL_NEW_ARRAY(double, m->count);
+    m->scale.in_mid = PL_NEW_ARRAY(double, 2 * (in + o));
+    m->state = PL_NEW_ARRAY(double, 2 * H);
+    m->work = PL_NEW_ARRAY(double, 4 * H + in + H * in);
+    if (!m->theta || !m->scale.in_mid || !m->state || !m->work) {
+        pl_lstm_destroy(m);
+        return pl_fail_memory(err, "the recurrent network");
+    }
+    m->scale.in_width = m->scale.in_mid + in;
+    m->scale.out_mid = m->scale.in_width + in;
+    m->scale.out_width = m->scale.out_mid + o;
+    for (int i = 0; i < in; ++i) {
+        m->scale.in_width[i] = 1;
+    }
+    for (int i = 0; i < o; ++i) {
+        m->scale.out_width[i] = 1;
+    }
+    pl_random random;
+    pl_random_seed(&random, def->seed);
+    for (int k = 0; k < m->S; ++k) {
+        const double bound = k < m->V ? 1 / sqrt(H + in) : 1 / sqrt(H);
+        m->theta[k] = pl_random_uniform(&random, -bound, bound);
+    }
+    for (int h = 0; h < H; ++h) { // remember at first
+        m->theta[(H + h) * (in + H + 1) + in + H] = 1;
+    }
+    *out = m;
+    return PL_OK;
+}
+
+void pl_lstm_destroy(pl_lstm *m)
+{
+    if (m) {
+        pl_free(m->theta);
+        pl_free(m->scale.in_mid);
+        pl_free(m->state);
+        pl_free(m->work);
+        pl_free(m);
+    }
+}
+
+int pl_lstm_weight_count(const pl_lstm *m)
+{
+    return m->count;
+}
+
+double *pl_lstm_weights(pl_lstm *m)
+{
+    return m->theta;
+}
+
+pl_network_scale pl_lstm_get_scale(pl_lstm *m)
+{
+    return m->scale;
+}
+
+void pl_lstm_reset(pl_lstm *m)
+{
+    memset(m->state, 0, 2 * (size_t)m->def.cell_count * sizeof *m->state);
+}
+
+// Gates at scaled input x and state h: values after their activation, 4 H.
+static void lstm_gates(const pl_lstm *m, const double *x, const double *h, double *gate)
+{
+    const int in = m->def.input_count, H = m->def.cell_count, width = in + H + 1;
+    for (int r = 0; r < 4 * H; ++r) {
+        const double *w = m->theta + (size_t)r * (size_t)width;
+        double z = w[in + H];
+        for (int i = 0; i < in; ++i) {
+            z += w[i] * x[i];
+        }
+        for (int k = 0; k < H; ++k) {
+            z += w[in + k] * h[k];
+        }
+        gate[r] = r < 3 * H ? lstm_logistic(z) : tanh(z);
+    }
+}
+
+void pl_lstm_step(pl_lstm *m, const double *x, double *y, double *jacobian)
+{
+    const int in = m->def.input_count, o = m->def.output_count, H = m->def.cell_count, width = in + H + 1;
+    double *h = m->state, *c = h + H, *gate = m->work, *u = gate + 4 * H, *dh = u + in;
+    for (int i = 0; i < in; ++i) {
+        u[i] = (x[i] - m->scale.in_mid[i]) / m->scale.in_width[i];
+    }
+    lstm_gates(m, u, h, gate);
+    for (int k = 0; k < H; ++k) {
+        const double I = gate[k], F = gate[H + k], O = gate[2 * H + k], G = gate[3 * H + k], old = c[k];
+        c[k] = F * old + I * G;
+        const double t = tanh(c[k]);
+        for (int i = 0; jacobian && i < in; ++i) {
+            const double dI = I * (1 - I) * m->theta[k * width + i];
+            const double dF = F * (1 - F) * m->theta[(H + k) * width + i];
+            const double dO = O * (1 - O) * m->theta[(2 * H + k) * width + i];
+            const double dG = (1 - G * G) * m->theta[(3 * H + k) * width + i];
+            dh[k * in + i] = dO * t + O * (1 - t * t) * (dF * old + dI * G + I * dG);
+        }
+        h[k] = O * t;
+    }
+    for (int r = 0; r < o; ++r) {
+        double v = m->theta[m->d + r];
+        for (int k = 0; k < H; ++k) {
+            v += m->theta[m->V + r * H + k] * h[k];
+        }
+        for (int i = 0; i < in; ++i) {
+            v += m->theta[m->S + r * in + i] * u[i];
+        }
+        y[r] = m->scale.out_mid[r] + m->scale.out_width[r] * v;
+        for (int i = 0; jacobian && i < in; ++i) {
+            double s = m->theta[m->S + r * in + i];
+            for (int k = 0; k < H; ++k) {
+                s += m->theta[m->V + r * H + k] * dh[k * in + i];
+            }
+            jacobian[r * in + i] = s * m->scale.out_width[r] / m->scale.in_width[i];
+        }
+    }
+}
+
+// ---- through time
+typedef struct lstm_tape {
+    int room;
+    double *u, *gate, *h, *c; // per step
+    double *y;                // deviations
+    double *bar;              // 6 H
+} lstm_tape;
+
+static void tape_clear(lstm_tape *t)
+{
+    pl_free(t->u);
+    *t = (lstm_tape){0};
+}
+
+static bool tape_init(lstm_tape *t, const pl_lstm *m, int room)
+{
+    const int64_t in = m->def.input_count, o = m->def.output_count, H = m->def.cell_count, T = room;
+    *t = (lstm_tape){.room = room};
+    t->u = PL_NEW_ARRAY(double, T *in + 4 * T * H + 2 * (T + 1) * H + T * o + 6 * H);
+    if (!t->u) {
+        return false;
+    }
+    t->gate = t->u + T * in;
+    t->h = t->gate + 4 * T * H;
+    t->c = t->h + (T + 1) * H;
+    t->y = t->c + (T + 1) * H;
+    t->bar = t->y + T * o;
+    return true;
+}
+
+// Sum of squares (scaled) over the steps from..to-1 after `burn`; adds the gradient of scale/2 times it.
+static double lstm_sequence(const pl_lstm *m, lstm_tape *t, const pl_history *data, int from, int to,
+                            double scale, double *gradient)
+{
+    const int in = m->def.input_count, o = m->def.output_count, H = m->def.cell_count, width = in + H + 1;
+    const int T = to - from;
+    double sum = 0;
+    memset(t->h, 0, (size_t)H * sizeof *t->h);
+    memset(t->c, 0, (size_t)H * sizeof *t->c);
+    for (int s = 0; s < T; ++s) {
+        double *u = t->u + s * in, *gate = t->gate + 4 * s * H, *h = t->h + s * H, *c = t->c + s * H;
+        for (int i = 0; i < in; ++i) {
+            u[i] = (data->x[(int64_t)(from + s) * in + i] - m->scale.in_mid[i]) / m->scale.in_width[i];
+        }
+        lstm_gates(m, u, h, gate);
+        for (int k = 0; k < H; ++k) {
+            c[H + k] = gate[H + k] * c[k] + gate[k] * gate[3 * H + k];
+            h[H + k] = gate[2 * H + k] * tanh(c[H + k]);
+        }
+        for (int r = 0; r < o; ++r) {
+            double v = m->theta[m->d + r];
+            for (int k = 0; k < H; ++k) {
+                v += m->theta[m->V + r * H + k] * h[H + k];
+            }
+            for (int i = 0; i < in; ++i) {
+                v += m->theta[m->S + r * in + i] * u[i];
+            }
+            v -= (data->y[(int64_t)(from + s) * o + r] - m->scale.out_mid[r]) / m->scale.out_width[r];
+            t->y[s * o + r] = s >= data->burn ? v : 0;
+            sum += t->y[s * o + r] * t->y[s * o + r];
+        }
+    }
+    if (!gradient) {
+        return sum;
+    }
+    double *hb = t->bar, *cb = hb + H, *zb = cb + H;
+    memset(hb, 0, 2 * (size_t)H * sizeof *hb);
+    for (int s = T - 1; s >= 0; --s) {
+        const double *u = t->u + s * in, *gate = t->gate + 4 * s * H, *h = t->h + s * H, *c = t->c + s * H;
+        for (int r = 0; r < o; ++r) {
+            const double e = scale * t->y[s * o + r];
+            gradient[m->d + r] += e;
+            for (int k = 0; k < H; ++k) {
+                gradient[m->V + r * H + k] += e * h[H + k];
+                hb[k] += e * m->theta[m->V + r * H + k];
+            }
+            for (int i = 0; i < in; ++i) {
+                gradient[m->S + r * in + i] += e * u[i];
+            }
+        }
+        for (int k = 0; k < H; ++k) {
+            const double I = gate[k], F = gate[H + k], O = gate[2 * H + k], G = gate[3 * H + k];
+            const double th = tanh(c[H + k]);
+            cb[k] += hb[k] * O * (1 - th * th);
+            zb[k] = cb[k] * G * I * (1 - I);
+            zb[H + k] = cb[k] * c[k] * F * (1 - F);
+            zb[2 * H + k] = hb[k] * th * O * (1 - O);
+            zb[3 * H + k] = cb[k] * I * (1 - G * G);
+            cb[k] *= F;
+            hb[k] = 0;
+        }
+        for (int r = 0; r < 4 * H; ++r) {
+            double *g = gradient + (size_t)r * (size_t)width;
+            const double *w = m->theta + (size_t)r * (size_t)width;
+            for (int i = 0; i < in; ++i) {
+                g[i] += zb[r] * u[i];
+            }
+            for (int k = 0; k < H; ++k) {
+                g[in + k] += zb[r] * h[k];
+                hb[k] += zb[r] * w[in + k];
+            }
+            g[in + H] += zb[r];
+        }
+    }
+    return sum;
+}
+
+static int history_longest(const pl_history *d)
+{
+    int longest = 1;
+    for (int q = 0; q < d->sequence_count; ++q) {
+        const int n = d->start[q + 1] - d->start[q];
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}
+
+static int history_counted(const pl_history *d, int q)
+{
+    const int n = d->start[q + 1] - d->start[q] - d->burn;
+    return n > 0 ? n : 0;
+}
+
+pl_status pl_lstm_loss(pl_lstm *m, const pl_history *data, double decay, double *loss, double *gradient,
+                       pl_error *err)
+{
+    lstm_tape tape;
+    if (!tape_init(&tape, m, history_longest(data))) {
+        return pl_fail_memory(err, "the recurrent network");
+    }
+    int total = 0;
+    for (int q = 0; q < data->sequence_count; ++q) {
+        total += history_counted(data, q);
+    }
+    const double scale = 1.0 / (total > 0 ? total : 1);
+    double sum = 0, square = 0;
+    if (gradient) {
+        memset(gradient, 0, (size_t)m->count * sizeof *gradient);
+    }
+    for (int q = 0; q < data->sequence_count; ++q) {
+        sum += lstm_sequence(m, &tape, data, data->start[q], data->start[q + 1], scale, gradient);
+    }
+    for (int k = 0; k < m->count; ++k) {
+        square += m->theta[k] * m->theta[k];
+        if (gradient) {
+            gradient[k] += decay * m->theta[k];
+        }
+    }
+    *loss = 0.5 * (scale * sum + decay * square);
+    tape_clear(&tape);
+    return PL_OK;
+}
+
+static pl_status lstm_scale(pl_lstm *m, const pl_history *d, pl_error *err)
+{
+    const int in = m->def.input_count, o = m->def.output_count;
+    const int64_t first = d->start[0], last = d->start[d->sequence_count], n = last - first;
+    for (int64_t s = first; s < last; ++s) {
+        for (int i = 0; i < in + o; ++i) {
+            if (!isfinite(i < in ? d->x[s * in + i] : d->y[s * o + i - in])) {
+                return pl_fail(err, PL_BAD_INPUT, "lstm: sample %lld has a number that is not finite",
+                               (long long)s + 1);
+            }
+        }
+    }
+    double widest = 0;
+    for (int i = 0; i < in + o; ++i) {
+        const double *v = i < in ? d->x + i : d->y + i - in;
+        const int stride = i < in ? in : o;
+        double sum = 0, square = 0;
+        for (int64_t s = first; s < last; ++s) {
+            sum += v[s * stride];
+            square += v[s * stride] * v[s * stride];
+        }
+        const double mean = sum / (double)n, spread = sqrt(fmax(square / (double)n - mean * mean, 0));
+        (i < in ? m->scale.in_mid + i : m->scale.out_mid + i - in)[0] = mean;
+        (i < in ? m->scale.in_width + i : m->scale.out_width + i - in)[0] = spread > 0 ? spread : 1;
+        widest = i >= in ? fmax(widest, spread) : widest;
+    }
+    for (int i = 0; i < o; ++i) { // one scale for all outputs: they are lengths
+        m->scale.out_width[i] = widest > 0 ? widest : 1;
+    }
+    return PL_OK;
+}
+
+static double lstm_error(pl_lstm *m, lstm_tape *tape, const pl_history *d, const bool *held, bool want)
+{
+    double sum = 0;
+    int total = 0;
+    for (int q = 0; q < d->sequence_count; ++q) {
+        if (held[q] == want) {
+            sum += lstm_sequence(m, tape, d, d->start[q], d->start[q + 1], 0, NULL);
+            total += history_counted(d, q);
+        }
+    }
+    return total > 0 ? sqrt(sum / ((double)total * m->def.output_count)) : NAN;
+}
+
+pl_status pl_lstm_train(pl_lstm *m, const pl_history *data, const pl_train_options *o, bool *held,
+                        pl_train_report *report, pl_error *err)
+{
+    *report = (pl_train_report){.held_rms = NAN};
+    const double start = pl_seconds();
+    const int Q = data->sequence_count, P = m->count;
+    if (Q < 2) {
+        return pl_fail(err, PL_BAD_INPUT, "lstm: %d sequences, at least 2 are needed", Q);
+    }
+    pl_status status = lstm_scale(m, data, err);
+    lstm_tape tape = {0};
+    double *g = PL_NEW_ARRAY(double, 4 * (int64_t)P), *mean = g + P, *var = mean + P, *best = var + P;
+    int *order = PL_NEW_ARRAY(int, Q);
+    bool *out = PL_NEW_ARRAY(bool, Q);
+    if (status == PL_OK && (!g || !order || !out || !tape_init(&tape, m, history_longest(data)))) {
+        status = pl_fail_memory(err, "the recurrent network");
+    }
+    if (status == PL_OK) {
+        pl_random random;
+        pl_random_seed(&random, o->seed);
+        for (int q = 0; q < Q; ++q) {
+            order[q] = q;
+        }
+        for (int q = Q - 1; q > 0; --q) {
+            const int j = (int)(pl_random_next(&random) % (uint64_t)(q + 1)), swap = order[q];
+            order[q] = order[j];
+            order[j] = swap;
+        }
+        const int away = (int)(o->held_share * Q + 0.5);
+        for (int q = 0; q < Q; ++q) {
+            out[order[q]] = q < away;
+        }
+        double least = INFINITY;
+        int waited = 0, epoch = 0;
+        int64_t step = 0;
+        report->outcome = PL_TRAIN_LIMIT;
+        while (epoch < o->epoch_limit) {
+            const double rate = o->rate * (0.01 + 0.99 * 0.5 * (1 + cos(PL_PI * epoch / o->epoch_limit)));
+            for (int q = 0; q < Q; ++q) {
+                const int j = q + (int)(pl_random_next(&random) % (uint64_t)(Q - q)), swap = order[q];
+                order[q] = order[j];
+                order[j] = swap;
+                const int at = order[q], counted = history_counted(data, at);
+                if (out[at] || counted == 0) {
+                    continue;
+                }
+                memset(g, 0, (size_t)P * sizeof *g);
+                lstm_sequence(m, &tape, data, data->start[at], data->start[at + 1], 1.0 / counted, g);
+                double square = 0;
+                ++step;
+                for (int k = 0; k < P; ++k) {
+                    g[k] += o->decay * m->theta[k];
+                    square += g[k] * g[k];
+                }
+                const double clip = square > 1 ? 1 / sqrt(square) : 1; // long products through time
+                const double c1 = 1 - pow(0.9, (double)step), c2 = 1 - pow(0.999, (double)step);
+                for (int k = 0; k < P; ++k) {
+                    mean[k] = 0.9 * mean[k] + 0.1 * clip * g[k];
+                    var[k] = 0.999 * var[k] + 0.001 * clip * clip * g[k] * g[k];
+                    m->theta[k] -= rate * (mean[k] / c1) / (sqrt(var[k] / c2) + 1e-9);
+                }
+            }
+            ++epoch;
+            ++waited;
+            const double train = lstm_error(m, &tape, data, out, false);
+            const double error = away > 0 ? lstm_error(m, &tape, data, out, true) : train;
+            if (error < least) {
+                waited = 0;
+                least = error;
+                report->best_epoch = epoch;
+                memcpy(best, m->theta, (size_t)P * sizeof *best);
+            }
+            if (o->record) {
+                o->record(o->user, epoch, train, away > 0 ? error : NAN);
+            }
+            char text[80];
+            snprintf(text, sizeof text, "training: epoch %d, error %.3g", epoch, least);
+            if (!pl_progress_step(&o->progress, (double)epoch / o->epoch_limit, text)) {
+                report->outcome = PL_TRAIN_STOPPED;
+                break;
+            }
+            if (away > 0 && o->patience > 0 && waited >= o->patience) {
+                report->outcome = PL_TRAIN_PATIENCE;
+                break;
+            }
+        }
+        if (isfinite(least)) {
+            memcpy(m->theta, best, (size_t)P * sizeof *best);
+        }
+        report->epochs = epoch;
+        for (int q = 0; q < Q; ++q) {
+            *(out[q] ? &report->held_count : &report->train_count) += history_counted(data, q);
+            if (held) {
+                held[q] = out[q];
+            }
+        }
+        report->train_rms = lstm_error(m, &tape, data, out, false);
+        report->held_rms = away > 0 ? lstm_error(m, &tape, data, out, true) : NAN;
+    }
+    tape_clear(&tape);
+    pl_free(g);
+    pl_free(order);
+    pl_free(out);
+    report->seconds = pl_seconds() - start;
+    return status;
+}

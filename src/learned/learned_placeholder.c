@@ -1,0 +1,1 @@
+typedef int pl_learned_placeholder;
