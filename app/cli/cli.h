@@ -89,6 +89,7 @@ extern const cli_verb cli_verb_ik, cli_verb_follow, cli_verb_workspace, cli_verb
 
 extern const cli_verb cli_verb_reduce, cli_verb_compare;
 extern const cli_verb cli_verb_estimate;
+extern const cli_verb cli_verb_sample, cli_verb_learn, cli_verb_adapt;
 
 // Sorts argv (after the verb's name) into `args`. Returns false after saying what is wrong.
 bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args);

@@ -40,6 +40,7 @@ static int model_options(const cli_args *args, pl_model_load_options *options)
                                        .displacement = cli_flag(args, "displacement"),
                                        .progress = cli_progress};
     options->load.no_cache = cli_flag(args, "no-cache");
+    options->fallback = cli_flag(args, "fallback");
     const char *method = options->method;
     pl_geometric_options preset;
     pl_error ignored;
@@ -76,7 +77,7 @@ int cli_model_open(const cli_args *args, const char *given, cli_model *m)
     m->path = cli_robot_path(given);
     m->findings = pl_findings_create();
     int status = m->path && m->findings ? CLI_DONE : cli_no_memory(args);
-    if (!status && pl_robot_file_is_reduced(m->path)) {
+    if (!status && (pl_robot_file_is_reduced(m->path) || pl_robot_file_is_learned(m->path))) {
         status = model_strangers(args);
     }
     status = status ? status : model_options(args, &options);

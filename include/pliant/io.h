@@ -63,6 +63,7 @@ typedef struct pl_model_load_options {
     // shared instead of being built again and must outlive the new model (pl_model_robot); NULL: built and
     // owned. For one model per thread.
     const pl_robot *robot;
+    bool fallback;        // learned models: answer by the full model outside of their samples
 } pl_model_load_options;
 // Opens a robot file of any kind as a model that owns everything it needs: a full body with the given method,
 // or a reduced model. `options` may be NULL. Findings as for pl_robot_load.

@@ -21,7 +21,7 @@ typedef enum pl_activation {
     PL_SOFTPLUS, // ln(1 + e^x)
     PL_SILU,     // x / (1 + e^-x)
     PL_SINE,     // sin x
-    PL_LINEAR,   // x
+    PL_IDENTITY, // x
     PL_ACTIVATION_COUNT
 } pl_activation;
 PL_API const char *pl_activation_name(pl_activation activation); // "tansig", "logistic", ...
@@ -138,6 +138,13 @@ typedef struct pl_lbfgs_options {
 // avoid.
 PL_API int pl_lbfgs(int count, double *x, double (*evaluate)(void *user, const double *x, double *gradient),
                     void *user, const pl_lbfgs_options *options);
+
+// ---- principal modes: the directions in which samples of `size` numbers vary most
+// `mean` (size numbers) and `mode` (mode_limit times size) are filled; modes are orthonormal, so many that
+// the fraction `share` of the variance is covered, at most mode_limit. `left`: RMS per number of what they
+// leave.
+PL_API pl_status pl_principal_modes(const double *x, int count, int64_t size, int mode_limit, double share,
+                                    double *mean, double *mode, int *mode_count, double *left, pl_error *err);
 
 // ---- recurrent networks for histories: one layer of long short-term memory cells, then a linear layer
 //   i, f, o = logistic(W (x_t, h_(t-1)) + b),  g = tanh(...),  c_t = f c_(t-1) + i g,  h_t = o tanh c_t

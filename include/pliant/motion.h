@@ -109,6 +109,29 @@ PL_API pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan
                                   bool (*record)(void *user, const pl_workspace_sample *sample), void *user,
                                   pl_error *err);
 
+// ---- data sets: samples with derivatives and shapes, in chains
+typedef struct pl_sample {
+    int index;
+    const double *command;
+    pl_model_answer answer;
+    const pl_statics_report *fk;           // the sample counts if the outcome is PL_SOLVED
+    const pl_model_derivative *derivative; // NULL: not computed
+    const double *shape;                   // positions of the vertices of the body that is drawn; NULL: none
+    int32_t shape_count;
+} pl_sample;
+typedef struct pl_sample_options {
+    bool jacobians, shapes;
+    const char *done; // one per sample of the plan: not 0: stored already; NULL: none is
+    bool (*record)(void *user, const pl_sample *sample); // false: stop
+    void *user;
+} pl_sample_options;
+// Solves the samples from .. to-1 of a plan, beginning at the undeformed configuration, each from the one
+// before: the result does not depend on what was solved earlier. Samples that are done are solved again only
+// if one behind them is missing, and are not recorded. A sample that cannot be solved from its neighbour is
+// tried from the undeformed configuration; failures are recorded with their outcome.
+PL_API pl_status pl_sample_chain(pl_model *model, const double *command, int from, int to,
+                                 const pl_sample_options *options, pl_error *err);
+
 // Convex hull of points (3 each). dimension 3: volume and area of its surface; 2: all points in a plane, area
 // of the polygon; 1: on a line, length; 0: one point.
 typedef struct pl_hull {

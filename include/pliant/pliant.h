@@ -14,8 +14,11 @@
 //   reduced    reduced models
 //   calib      parameters from measurements
 //   control    compliance, estimation, controllers, simulated robots
+//   learn      networks and Gaussian processes on plain arrays
+//   learned    learned models, data sets, adaptation to measurements
 //   io         robot files, meshes, results, pictures
 //   report     files for motions                  (module io)
+//   dataset    files of learning                  (module io)
 //
 // A first program needs pl_model_load (io.h), pl_model_fk and pl_model_get_answer (model.h).
 #ifndef PLIANT_PLIANT_H
@@ -35,7 +38,10 @@
 #include "pliant/reduced.h"
 #include "pliant/calib.h"
 #include "pliant/control.h"
+#include "pliant/learn.h"
+#include "pliant/learned.h"
 #include "pliant/io.h"
 #include "pliant/report.h"
+#include "pliant/dataset.h"
 
 #endif

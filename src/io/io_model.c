@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include "io/io_robot.h"
 #include "io/io_robot_model.h"
+#include "learned/learned.h"
 #include "model/model.h"
+#include "pliant/dataset.h"
 
 static pl_status model_read_text(const char *text, size_t length, const char *path, pl_model **out,
                                  pl_findings *findings, pl_error *err)
@@ -154,6 +156,82 @@ pl_status pl_model_load_text(const char *text, size_t length, const char *path,
                        path ? path : "robot");
     }
     return model_read_text(text, length, path, out, findings, err);
+// ---- learned models
+typedef struct learned_source {
+    char *path; // of the robot the samples were taken from
+    pl_model_load_options options;
+    uint64_t hash;
+} learned_source;
+
+static void learned_release(void *user)
+{
+    learned_source *s = user;
+    if (s) {
+        pl_free(s->path);
+        pl_free(s);
+    }
+}
+
+static pl_status learned_open(void *user, pl_model **full, pl_error *err)
+{
+    const learned_source *s = user;
+    if (!s->path) {
+        return pl_fail(err, PL_BAD_INPUT, "the learned model does not name the robot it was learned from");
+    }
+    pl_status status = pl_model_load(s->path, &s->options, full, NULL, err);
+    if (status == PL_OK && pl_model_get_info(*full).hash != s->hash) {
+        pl_model_destroy(*full);
+        *full = NULL;
+        status = pl_fail(err, PL_BAD_INPUT, "%s: the robot has changed since the model was learned", s->path);
+    }
+    return status;
+}
+
+static pl_status model_learned(const char *text, size_t length, const char *path,
+                               const pl_model_load_options *options, pl_model **out, pl_findings *findings,
+                               pl_error *err)
+{
+    pl_learned *l = NULL;
+    pl_status status = pl_learned_read_text(text, length, path, &l, findings, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    learned_source *s = PL_NEW(learned_source);
+    char *file = l->robot_file ? pl_strdup(l->robot_file) : NULL;
+    if (!s || (l->robot_file && !file)) {
+        pl_free(s);
+        pl_learned_destroy(l);
+        return pl_fail_memory(err, path);
+    }
+    *s = (learned_source){.path = file, .options = *options, .hash = l->about.info.hash};
+    s->options.load.size = l->mesh_size;
+    s->options.load.order = l->mesh_order;
+    const pl_learned_use use = {.outside = options->fallback ? PL_OUTSIDE_FALLBACK : PL_OUTSIDE_WARN,
+                                .open = learned_open,
+                                .user = s,
+                                .release = learned_release};
+    return pl_learned_model(l, &use, out, err);
+}
+
+// A line that begins with `learned:` near the beginning of the text.
+static bool model_is_learned(const char *text, size_t length)
+{
+    for (size_t i = 0; i + 8 <= length && i < 20000; ++i) {
+        if ((i == 0 || text[i - 1] == '\n') && strncmp(text + i, "learned:", 8) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pl_robot_file_is_learned(const char *path)
+{
+    char *text = NULL;
+    size_t length = 0;
+    const bool found =
+        path && pl_file_read(path, &text, &length, NULL) == PL_OK && model_is_learned(text, length);
+    pl_file_free(text);
+    return found;
 }
 
 pl_status pl_model_load(const char *path, const pl_model_load_options *options, pl_model **out,
@@ -172,6 +250,18 @@ pl_status pl_model_load(const char *path, const pl_model_load_options *options, 
         return pl_fail(err, status, "%s", own.text);
     }
     status = pl_model_load_text(text, length, path, options, out, findings, err);
+    if (model_is_learned(text, length)) {
+        status =
+            options->method || options->displacement
+                ? pl_fail(err, PL_BAD_INPUT, "%s: a learned model has no choice of method or elements", path)
+                : model_learned(text, length, path, options, out, findings, err);
+    } else if (!model_is_reduced(text, length)) {
+        status = model_full(text, length, path, options, out, findings, err);
+    } else if (options->method || options->displacement) {
+        status = pl_fail(err, PL_BAD_INPUT, "%s: a reduced model has no choice of method or elements", path);
+    } else {
+        status = model_read_text(text, length, path, out, findings, err);
+    }
     pl_file_free(text);
     return status;
 }

@@ -72,6 +72,7 @@ typedef struct io_robot_file {
     struct io_control *control; // blocks controller, estimator, plant, in the arena (io_control.h)
     struct io_model *model; // a reduced robot's, in the arena (io_robot_model.h); NULL: the robot has a mesh
     bool no_memory;
+    bool large; // a learned model: many numbers
 } io_robot_file;
 
 // Where a block stands: at the top of a file with one body, or inside one of several.

@@ -284,7 +284,7 @@ static void yaml_complain(io_robot_file *f, const yaml_parser_t *parser, const c
 
 const io_node *io_yaml_parse(io_robot_file *f, const char *text, size_t length)
 {
-    if (length > IO_YAML_BYTES_MAX) {
+    if (length > (f->large ? 16 : 1) * IO_YAML_BYTES_MAX) {
         io_defect(f, 0, "the file has %zu bytes, a robot file has at most %zu", length, IO_YAML_BYTES_MAX);
         return NULL;
     }

@@ -52,6 +52,7 @@ typedef struct learn_run {
     learn_batch batch;
     double *best;
     double best_error;
+    double last_sum; // of squares of the values, at the last evaluation
     int epoch, best_epoch, waited;
     pl_train_outcome outcome;
     bool no_memory;

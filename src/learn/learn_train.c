@@ -2,6 +2,9 @@
 #include <stdio.h>
 #include "learn/learn_impl.h"
 
+int openblas_get_num_threads(void);
+void openblas_set_num_threads(int count);
+
 #define TRAIN_CHUNK 128 // samples at a time: the layers of a chunk stay in the cache
 
 static const char *const trainer_names[PL_TRAINER_COUNT] = {"lm", "adam", "lbfgs"};
@@ -28,12 +31,12 @@ const char *pl_train_outcome_name(pl_train_outcome outcome)
 pl_train_options pl_train_options_default(void)
 {
     return (pl_train_options){.trainer = PL_LEVENBERG,
-                              .epoch_limit = 300,
+                              .epoch_limit = 100,
                               .batch = 200,
                               .rate = 0.005,
                               .jacobian_weight = 0.5,
                               .held_share = 0.3,
-                              .patience = 40,
+                              .patience = 20,
                               .seed = 1};
 }
 
@@ -124,8 +127,11 @@ pl_status pl_network_fit_scale(pl_network *n, const pl_learn_data *d, pl_error *
 static double run_error(learn_run *run, const learn_set *set)
 {
     const double none[2] = {0, 0};
+    const bool slopes = run->batch.slopes;
     double sum[2] = {0, 0};
+    run->batch.slopes = false; // values only
     learn_accumulate(run->network, &run->batch, set, NULL, 0, set->count, none, sum, NULL);
+    run->batch.slopes = slopes;
     return sqrt(sum[0] / ((double)set->count * set->outputs));
 }
 
@@ -227,6 +233,7 @@ static double quasi_evaluate(void *user, const double *x, double *gradient)
         gradient[k] += o->decay * x[k];
         value += 0.5 * o->decay * x[k] * x[k];
     }
+    run->last_sum = sum[0];
     return value + 0.5 * (scale[0] * sum[0] + scale[1] * sum[1]);
 }
 
@@ -236,7 +243,7 @@ static bool quasi_step(void *user, int iteration, const double *x, double value)
     (void)iteration;
     (void)value;
     memcpy(run->network->theta, x, (size_t)run->network->count * sizeof *x);
-    return learn_epoch(run, -1);
+    return learn_epoch(run, run->last_sum); // the step was the last point evaluated
 }
 
 void learn_quasi_newton(learn_run *run)
@@ -331,6 +338,8 @@ pl_status pl_network_train(pl_network *network, const pl_learn_data *data, const
     run.best = status == PL_OK ? PL_NEW_ARRAY(double, network->count) : NULL;
     if (status == PL_OK && run.best) {
         memcpy(run.best, network->theta, (size_t)network->count * sizeof *run.best);
+        const int threads = openblas_get_num_threads();
+        openblas_set_num_threads(1); // the matrices are small: threads would wait for each other
         (options->trainer == PL_ADAM    ? learn_adam
          : options->trainer == PL_LBFGS ? learn_quasi_newton
                                         : learn_levenberg)(&run);
@@ -342,6 +351,7 @@ pl_status pl_network_train(pl_network *network, const pl_learn_data *data, const
                                     .held_count = run.held.count,
                                     .train_rms = run_error(&run, &run.train),
                                     .held_rms = run.held.count ? run_error(&run, &run.held) : NAN};
+        openblas_set_num_threads(threads);
     }
     if (status == PL_OK && (!run.best || run.no_memory)) {
         status = pl_fail_memory(err, "the training");

@@ -91,6 +91,7 @@ static void test_lstm_remembers(void **state)
     PL_CHECK_OK(pl_network_create(&flat, &n, &err));
     const pl_learn_data memoryless = {.count = Q * T, .x = x, .y = y};
     o = pl_train_options_default();
+    o.epoch_limit = 100;
     PL_CHECK_OK(pl_network_train(n, &memoryless, &o, NULL, &plain, &err));
     print_message("hysteresis, held out, scaled: with memory %.3f, without %.3f\n", report.held_rms,
                   plain.held_rms);

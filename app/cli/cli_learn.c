@@ -1,0 +1,406 @@
+// pliant learn: a learned model from a data set.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "cli.h"
+
+static const cli_option options[] = {
+    {"out", 0, "FILE",
+     "the learned model (.yaml; required); .csv and .png: errors over epochs; .onnx: the network of\n"
+     "the marker positions; may be repeated",
+     NULL},
+    {"hidden", 0, "N,N", "neurons of the hidden layers (default 24,24)", NULL},
+    {"activation", 0, "NAME", "tansig (default), logistic, softplus, silu, sine",
+     "tansig logistic softplus silu sine"},
+    {"trainer", 0, "NAME", "lm (Levenberg-Marquardt, default), lbfgs or adam", "lm adam lbfgs"},
+    {"epochs", 0, "N", "largest number of passes over the data (default: lm 100, others 2000)", NULL},
+    {"patience", 0, "N",
+     "stop after N epochs without a smaller held-out error (default: lm 20, others 300; 0: never)", NULL},
+    {"batch", 0, "N", "samples per step of adam (default 200)", NULL},
+    {"rate", 0, "RATE", "learning rate of adam (default 0.005)", NULL},
+    {"jacobian-weight", 0, "W", "weight of the derivatives in the loss (default 0.5; 0: values only)", NULL},
+    {"decay", 0, "W", "weight decay (default 0)", NULL},
+    {"held", 0, "SHARE", "fraction of the samples held out (default 0.3)", NULL},
+    {"use", 0, "N", "use N of the samples only, evenly chosen", NULL},
+    {"seed", 0, "N", "seed of weights, split and batches (default 1)", NULL},
+    {"modes", 0, "N", "largest number of modes of the shape (default 24)", NULL},
+    {"no-skip", 0, NULL, "no linear part from inputs to outputs (as published)", NULL},
+    {"positions-only", 0, NULL, "learn the marker positions only", NULL},
+    {"separate-jacobian", 0, NULL, "also learn the derivatives by a network of their own (as published)",
+     NULL},
+    {"inverse", 0, NULL, "also learn the direct inverse from the first marker to the commands", NULL},
+    CLI_JSON,
+    CLI_FORCE,
+    {0},
+};
+static const char *const extensions[] = {".yaml", ".yml", ".csv", ".png", ".svg", ".onnx", NULL};
+static const double degree = 3.14159265358979323846 / 180;
+
+typedef struct curve {
+    double *epoch, *train, *held;
+    int count, room;
+} curve;
+
+typedef struct learning {
+    pl_dataset data;
+    pl_learned_options options;
+    pl_learned_report report;
+    pl_learned *learned;
+    curve curve[PL_LEARN_PART_COUNT];
+    pl_learned_part part;
+    bool no_memory;
+} learning;
+
+static void learn_begin(void *user, pl_learned_part part)
+{
+    learning *l = user;
+    l->part = part;
+    static char text[60];
+    snprintf(text, sizeof text, "%s", pl_learned_part_name(part));
+    cli_progress_prefix(text);
+}
+
+static void learn_record(void *user, int epoch, double train, double held)
+{
+    learning *l = user;
+    curve *c = &l->curve[l->part];
+    if (c->count == c->room) {
+        const int room = 2 * c->room + 64;
+        double *e = realloc(c->epoch, 3 * (size_t)room * sizeof *e);
+        if (!e) {
+            l->no_memory = true;
+            return;
+        }
+        // three arrays in one block: move the last two
+        memmove(e + 2 * room, e + 2 * c->room, (size_t)c->count * sizeof *e);
+        memmove(e + room, e + c->room, (size_t)c->count * sizeof *e);
+        c->epoch = e;
+        c->train = e + room;
+        c->held = e + 2 * room;
+        c->room = room;
+    }
+    c->epoch[c->count] = epoch;
+    c->train[c->count] = train;
+    c->held[c->count++] = held;
+}
+
+static bool learn_hidden(const cli_args *args, pl_network_def *def)
+{
+    const char *text = cli_value(args, "hidden");
+    if (!text) {
+        return true;
+    }
+    def->layer_count = 0;
+    for (const char *at = text; *at;) {
+        char *end;
+        const long width = strtol(at, &end, 10);
+        if (end == at || width < 1 || width > PL_NETWORK_WIDTH || def->layer_count == PL_NETWORK_LAYERS ||
+            (*end && *end != ',')) {
+            cli_error(args, "--hidden %s: expected 1 to %d numbers of neurons, such as 35,35", text,
+                      PL_NETWORK_LAYERS);
+            return false;
+        }
+        def->width[def->layer_count++] = (int)width;
+        at = *end ? end + 1 : end;
+    }
+    return true;
+}
+
+static int learn_read(const cli_args *args, learning *l)
+{
+    pl_learned_options *o = &l->options;
+    *o = pl_learned_options_default();
+    int seed = 1;
+    o->network.skip = !cli_flag(args, "no-skip");
+    if (!learn_hidden(args, &o->network) || !cli_whole(args, "epochs", 1, 10000000, &o->train.epoch_limit) ||
+        !cli_whole(args, "patience", 0, 10000000, &o->train.patience) ||
+        !cli_whole(args, "batch", 1, 10000000, &o->train.batch) ||
+        !cli_number(args, "rate", PL_DIM_NUMBER, 1e-9, 10, &o->train.rate) ||
+        !cli_number(args, "jacobian-weight", PL_DIM_NUMBER, 0, 1000, &o->train.jacobian_weight) ||
+        !cli_number(args, "decay", PL_DIM_NUMBER, 0, 1000, &o->train.decay) ||
+        !cli_number(args, "held", PL_DIM_NUMBER, 0, 0.9, &o->train.held_share) ||
+        !cli_whole(args, "modes", 1, 200, &o->mode_count) || !cli_whole(args, "seed", 0, 1 << 30, &seed)) {
+        return CLI_WRONG;
+    }
+    o->train.seed = o->network.seed = (uint64_t)seed;
+    const char *trainer = cli_value(args, "trainer"), *activation = cli_value(args, "activation");
+    if (trainer && (o->train.trainer = pl_trainer_find(trainer)) == PL_TRAINER_COUNT) {
+        cli_error(args, "--trainer %s: expected lm, adam or lbfgs", trainer);
+        return CLI_WRONG;
+    }
+    if (o->train.trainer != PL_LEVENBERG) { // many cheap steps instead of few good ones
+        o->train.epoch_limit = cli_value(args, "epochs") ? o->train.epoch_limit : 2000;
+        o->train.patience = cli_value(args, "patience") ? o->train.patience : 300;
+    }
+    if (activation && (o->network.activation = pl_activation_find(activation)) == PL_ACTIVATION_COUNT) {
+        cli_error(args, "--activation %s: expected tansig, logistic, softplus, silu or sine", activation);
+        return CLI_WRONG;
+    }
+    if (cli_flag(args, "positions-only")) {
+        o->parts = 1u << PL_LEARN_POSITION;
+    }
+    o->parts |= cli_flag(args, "separate-jacobian") ? 1u << PL_LEARN_JACOBIAN : 0;
+    o->parts |= cli_flag(args, "inverse") ? 1u << PL_LEARN_INVERSE : 0;
+    o->train.progress = cli_progress;
+    o->train.record = learn_record;
+    o->train.user = l;
+    o->begin = learn_begin;
+    int cursor = 0, models = 0;
+    for (const char *path; (path = cli_next(args, "out", &cursor));) {
+        models +=
+            strcasecmp(cli_extension(path), ".yaml") == 0 || strcasecmp(cli_extension(path), ".yml") == 0;
+    }
+    if (models != 1) {
+        cli_error(args, "expected one --out FILE.yaml for the learned model");
+        return CLI_WRONG;
+    }
+    return CLI_DONE;
+}
+
+// Keeps every so many samples in place.
+static int learn_thin(const cli_args *args, pl_dataset *d)
+{
+    int use = d->count;
+    if (!cli_whole(args, "use", 10, d->count > 10 ? d->count : 10, &use)) {
+        return CLI_WRONG;
+    }
+    const size_t C = (size_t)d->about.info.command_count, M = (size_t)d->about.info.marker_count,
+                 S = (size_t)d->about.info.sensor_count, A = (size_t)d->about.info.actuator_count;
+    const struct {
+        double *value;
+        size_t per;
+    } list[] = {{d->command, C},      {d->marker, 3 * M},       {d->rotation, 9 * M},
+                {d->sensor, S},       {d->effort, A},           {d->measure, A},
+                {d->energy, 1},       {d->d_marker, 3 * M * C}, {d->d_rotation, 3 * M * C},
+                {d->d_sensor, S * C}, {d->d_effort, A * C},     {d->d_measure, A * C},
+                {d->d_energy, C}};
+    for (int k = 0; k < use; ++k) {
+        const size_t from = (size_t)((long long)k * d->count / use);
+        for (size_t i = 0; i < sizeof list / sizeof list[0]; ++i) {
+            if (list[i].value) {
+                memmove(list[i].value + (size_t)k * list[i].per, list[i].value + from * list[i].per,
+                        list[i].per * sizeof(double));
+            }
+        }
+        if (d->point) {
+            const size_t n = 3 * (size_t)d->point_count;
+            memmove(d->point + (size_t)k * n, d->point + from * n, n * sizeof *d->point);
+        }
+    }
+    d->count = use;
+    return CLI_DONE;
+}
+
+static void learn_print(const cli_args *args, const learning *l)
+{
+    static const char *const unit[PL_LEARN_PART_COUNT] = {"mm", "deg", "mm, mm^3, MPa", "N, MPa, mm, mm^3",
+                                                          "mJ", "mm",  "mm per unit",   "command"};
+    const pl_learned_report *r = &l->report;
+    const pl_dataset *d = &l->data;
+    cli_table table = {0};
+    cli_say(args, "%s: %d samples%s, %d commands, %d markers; the first marker moves over %.4g mm\n\n",
+            d->about.info.name, d->count, d->d_marker ? " with derivatives" : "", d->about.info.command_count,
+            d->about.info.marker_count, r->width);
+    cli_row(&table, "network\toutputs\tweights\tepochs\tended by\theld-out rms\tlargest\tin");
+    for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
+        const pl_learned_fit_report *f = &r->part[p];
+        const double scale = p == PL_LEARN_ROTATION ? 1 / degree : 1;
+        if (f->fitted) {
+            cli_row(&table, "%s\t%d\t%d\t%d\t%s\t%.3g\t%.3g\t%s", pl_learned_part_name(p), f->output_count,
+                    f->weight_count, f->train.epochs, pl_train_outcome_name(f->train.outcome), scale * f->rms,
+                    scale * f->largest, unit[p]);
+        }
+    }
+    cli_table_print(args, &table);
+    cli_say(args, "\n  positions: %.3g %% of the width rms, %.3g %% at most, over %d samples held out\n",
+            100 * r->part[0].rms / r->width, 100 * r->part[0].largest / r->width,
+            r->part[0].train.held_count);
+    if (r->mode_count) {
+        cli_say(args, "  shape: %d modes leave %.3g mm rms\n", r->mode_count, r->mode_error);
+    }
+}
+
+static int learn_csv(const cli_args *args, const learning *l, const char *path)
+{
+    size_t bytes = 200;
+    for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
+        bytes += (size_t)l->curve[p].count * 100;
+    }
+    char *text = malloc(bytes), *at = text;
+    if (!text) {
+        return cli_no_memory(args);
+    }
+    at += sprintf(at, "network,epoch,train_rms,held_rms\n");
+    for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
+        for (int k = 0; k < l->curve[p].count; ++k) {
+            at += sprintf(at, "%s,%g,%.6g,%.6g\n", pl_learned_part_name(p), l->curve[p].epoch[k],
+                          l->curve[p].train[k], l->curve[p].held[k]);
+        }
+    }
+    pl_error err = {0};
+    const pl_status status = pl_file_write(path, text, (size_t)(at - text), &err);
+    free(text);
+    return status == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+}
+
+static int learn_plot(const cli_args *args, learning *l, const char *path)
+{
+    pl_curve list[2 * PL_LEARN_PART_COUNT];
+    static char name[2 * PL_LEARN_PART_COUNT][40];
+    int count = 0;
+    for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
+        curve *c = &l->curve[p];
+        for (int which = 0; which < 2 && c->count > 1; ++which) {
+            double *y = which ? c->held : c->train;
+            for (int k = 0; k < c->count; ++k) {
+                y[k] = log10(fmax(y[k], 1e-12));
+            }
+            if (which == 0 || isfinite(y[0])) {
+                snprintf(name[count], sizeof name[0], "%s, %s", pl_learned_part_name(p),
+                         which ? "held out" : "trained");
+                list[count] = (pl_curve){name[count], c->epoch, y, c->count, false};
+                ++count;
+            }
+        }
+    }
+    const pl_plot plot = {.title = "training",
+                          .x_label = "epoch",
+                          .y_label = "log10 of the error (RMS, relative to the spread)",
+                          .curve = list,
+                          .curve_count = count};
+    pl_error err = {0};
+    return pl_plot_write(&plot, path, &err) == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+}
+
+static int learn_write(const cli_args *args, learning *l)
+{
+    int cursor = 0, status = CLI_DONE;
+    const pl_learned_report *r = &l->report;
+    for (const char *path; !status && (path = cli_next(args, "out", &cursor));) {
+        const char *extension = cli_extension(path);
+        pl_error err = {0};
+        if (strcasecmp(extension, ".csv") == 0) {
+            status = learn_csv(args, l, path);
+        } else if (strcasecmp(extension, ".onnx") == 0) {
+            status = pl_network_write_onnx(pl_learned_network(l->learned, PL_LEARN_POSITION), "position",
+                                           path, &err) == PL_OK
+                         ? CLI_DONE
+                         : cli_fail_writing(args, &err);
+        } else if (extension[1] == 'y' || extension[1] == 'Y') {
+            char comment[400];
+            snprintf(comment, sizeof comment,
+                     "# Learned by `pliant learn` from %d samples. Error of the marker positions on %d "
+                     "samples held "
+                     "out:\n# %.3g mm rms, %.3g mm at most (%.2g %% of the workspace's width of %.4g mm).\n",
+                     l->data.count, r->part[0].train.held_count, r->part[0].rms, r->part[0].largest,
+                     100 * r->part[0].largest / r->width, r->width);
+            status = pl_learned_write(l->learned, comment, path, &err) == PL_OK
+                         ? CLI_DONE
+                         : cli_fail_writing(args, &err);
+        }
+        if (!status && strcasecmp(extension, ".png") != 0 && strcasecmp(extension, ".svg") != 0) {
+            cli_say(args, "  wrote %s\n", path);
+        }
+    }
+    cursor = 0; // pictures last: they take logarithms in place
+    for (const char *path; !status && (path = cli_next(args, "out", &cursor));) {
+        if (strcasecmp(cli_extension(path), ".png") == 0 || strcasecmp(cli_extension(path), ".svg") == 0) {
+            status = learn_plot(args, l, path);
+            cli_say(args, "  wrote %s\n", path);
+            break;
+        }
+    }
+    return status;
+}
+
+static json_t *learn_json(const learning *l)
+{
+    json_t *root = cli_json_head(l->data.about.info.hash, NULL), *parts = json_object();
+    json_object_set_new(root, "samples", json_integer(l->data.count));
+    json_object_set_new(root, "width", cli_json_number(l->report.width));
+    json_object_set_new(root, "interrupted", json_boolean(l->report.stopped));
+    for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
+        const pl_learned_fit_report *f = &l->report.part[p];
+        if (f->fitted) {
+            json_t *one = json_object();
+            json_object_set_new(one, "outputs", json_integer(f->output_count));
+            json_object_set_new(one, "weights", json_integer(f->weight_count));
+            json_object_set_new(one, "epochs", json_integer(f->train.epochs));
+            json_object_set_new(one, "ended", json_string(pl_train_outcome_name(f->train.outcome)));
+            json_object_set_new(one, "held_rms", cli_json_number(f->rms));
+            json_object_set_new(one, "held_largest", cli_json_number(f->largest));
+            json_object_set_new(one, "seconds", cli_json_number(f->train.seconds));
+            json_object_set_new(parts, pl_learned_part_name(p), one);
+        }
+    }
+    json_object_set_new(root, "networks", parts);
+    return root;
+}
+
+static int learn_work(const cli_args *args, learning *l)
+{
+    pl_error err = {0};
+    int status = learn_read(args, l);
+    status = status ? status : cli_check_outputs(args, extensions, NULL, args->plain[0]);
+    if (status) {
+        return status;
+    }
+    if (pl_dataset_read(args->plain[0], &l->data, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    status = learn_thin(args, &l->data);
+    if (status) {
+        return status;
+    }
+    const pl_status fitted = pl_learned_fit(&l->data, &l->options, &l->learned, &l->report, &err);
+    cli_progress_prefix(NULL);
+    cli_progress_done();
+    if (fitted != PL_OK || l->no_memory) {
+        if (fitted == PL_BAD_INPUT) {
+            cli_error(args, "%s: %s", args->plain[0], err.text);
+            return CLI_WRONG;
+        }
+        return fitted != PL_OK ? cli_fail(args, &err) : cli_no_memory(args);
+    }
+    learn_print(args, l);
+    status = cli_value(args, "json") ? cli_json_write(args, learn_json(l)) : CLI_DONE;
+    status = status ? status : learn_write(args, l);
+    if (!status && l->report.stopped) {
+        cli_error(args, "interrupted: the best networks so far were written");
+        return CLI_BADLY;
+    }
+    return status;
+}
+
+static int learn_run(cli_args *args)
+{
+    learning l = {0};
+    const int status = learn_work(args, &l);
+    pl_dataset_clear(&l.data);
+    pl_learned_destroy(l.learned);
+    for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
+        free(l.curve[p].epoch);
+    }
+    return status;
+}
+
+const cli_verb cli_verb_learn = {
+    .name = "learn",
+    .summary = "fit networks to a data set: a model that answers in microseconds",
+    .usage = "DATA.sqlite --out MODEL.yaml [options]",
+    .about =
+        "Fits networks to the samples of `pliant sample`: marker poses, sensors, efforts, energy, shape. "
+        "Where\n"
+        "the samples have derivatives, values and derivatives are fitted together. 30 % of the samples are\n"
+        "held out: training stops when their error no longer decreases, and the error of an answer is\n"
+        "estimated from them. All verbs take the model in place of a robot. Ctrl-C keeps the best so far.",
+    .examples =
+        "  pliant learn trunk.sqlite --out trunk-model.yaml --out training.png\n"
+        "  pliant learn trunk.sqlite --hidden 35,35 --jacobian-weight 0 --no-skip --out published.yaml\n"
+        "  pliant ik trunk-model.yaml --target 10,5,140\n",
+    .option = options,
+    .least = 1,
+    .most = 1,
+    .run = learn_run,
+};

@@ -1,0 +1,219 @@
+// Learned models: networks fitted to samples of a robot that answer its questions in microseconds. A learned
+// model is a pl_model like any other; its derivatives are those of its networks, and each answer carries an
+// estimate of its error.
+//
+//   pl_dataset          samples: commands, markers, sensors, efforts, their derivatives, shapes
+//   pl_learned_fit      networks from samples
+//   pl_learned_adapt    a layer that corrects the markers by measurements of a real robot
+//   pl_learned_model    the model
+//   pl_reach            inverse kinematics of a learned model at a fixed rate
+#ifndef PLIANT_LEARNED_H
+#define PLIANT_LEARNED_H
+
+#include "pliant/learn.h"
+#include "pliant/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- what is known of a robot without its mesh: the names, commands, actuators, markers and sensors of
+// `info`, copied; body points, supports and readings are left out
+typedef struct pl_about {
+    pl_model_info info;
+    void *memory;
+} pl_about;
+PL_API pl_status pl_about_copy(const pl_model_info *info, pl_about *out, pl_error *err);
+PL_API void pl_about_clear(pl_about *about);
+
+// ---- samples of a model; arrays hold the solved ones
+typedef struct pl_dataset {
+    pl_about about;
+    char *robot_file; // absolute; NULL: none
+    double mesh_size; // of the mesh the samples were taken on, where it was not that of the file; 0: it was
+    int mesh_order;   // likewise
+    int planned, count, failed;
+    double *command;  // per sample: command_count
+    double *marker;   // 3 marker_count
+    double *rotation; // 9 marker_count
+    double *sensor, *effort, *measure;
+    double *energy; // 1
+    // derivatives by the commands, rows as in pl_model_derivative; NULL: not sampled
+    double *d_marker, *d_rotation, *d_sensor, *d_effort, *d_measure, *d_energy;
+    // vertices of the body that is drawn; 0: shapes were not sampled
+    int32_t point_count;
+    double *point_rest; // 3 point_count
+    float *point;       // 3 point_count per sample
+} pl_dataset;
+PL_API void pl_dataset_clear(pl_dataset *data);
+// Numbers per sample of all derivatives together.
+PL_API int pl_dataset_slopes(const pl_model_info *info);
+
+// ---- fitting
+typedef enum pl_learned_part {
+    PL_LEARN_POSITION, // of the markers
+    PL_LEARN_ROTATION, // two columns of each marker's rotation, made orthonormal again: no singularity
+    PL_LEARN_SENSOR,
+    PL_LEARN_ACTUATOR, // efforts and measures that do not follow from the commands alone
+    PL_LEARN_ENERGY,
+    PL_LEARN_SHAPE,    // coefficients of principal modes of the displacement
+    PL_LEARN_JACOBIAN, // the derivatives of the marker positions, as a network of its own (as published)
+    PL_LEARN_INVERSE,  // from the position of the first marker to the commands: the direct inverse
+    PL_LEARN_PART_COUNT
+} pl_learned_part;
+PL_API const char *pl_learned_part_name(pl_learned_part part); // "position", "rotation", ...
+
+typedef struct pl_learned_options {
+    pl_network_def network; // hidden layers, activation, skip, seed; inputs and outputs are set by the part
+    pl_train_options train; // `record` is called with `part` set below
+    unsigned parts;         // bits 1u << pl_learned_part; those the samples lack are left out
+    int mode_count;         // largest number of modes of the shape
+    // Called before the training of a part; may be NULL.
+    void (*begin)(void *user, pl_learned_part part);
+} pl_learned_options;
+PL_API pl_learned_options pl_learned_options_default(void);
+
+typedef struct pl_learned_fit_report {
+    bool fitted;
+    int output_count, weight_count;
+    pl_train_report train;
+    // over the samples held out, in the unit of the part (mm, rad, ...): of the markers the distance, of
+    // rotations the angle, of shapes the distance of vertices
+    double rms, largest;
+} pl_learned_fit_report;
+typedef struct pl_learned_report {
+    pl_learned_fit_report part[PL_LEARN_PART_COUNT];
+    double width; // mm, largest extent of the first marker's positions
+    int mode_count;
+    double mode_error; // mm, RMS of what the modes leave of the sampled shapes
+    bool stopped;
+} pl_learned_report;
+
+typedef struct pl_learned pl_learned;
+PL_API pl_status pl_learned_fit(const pl_dataset *data, const pl_learned_options *options, pl_learned **out,
+                                pl_learned_report *report, pl_error *err);
+PL_API void pl_learned_destroy(pl_learned *learned);
+PL_API const pl_about *pl_learned_about(const pl_learned *learned);
+PL_API const pl_network *pl_learned_network(const pl_learned *learned, pl_learned_part part); // NULL: none
+
+// Commands for `count` further samples where two networks of different seeds fitted to the samples disagree
+// most, apart from each other and from the samples. `command` has count * command_count numbers.
+PL_API pl_status pl_learned_propose(const pl_dataset *data, int count, uint64_t seed, double *command,
+                                    pl_error *err);
+
+// ---- the error of an answer
+typedef struct pl_learned_estimate {
+    double outside;   // largest distance of a command from the sampled range, as a fraction of it; 0: inside
+    int command;      // which one
+    double distance;  // to the nearest sample over the usual distance of neighbours; above 2: a hole
+    double error;     // mm, largest error of a marker at the 8 nearest samples held out; NAN: none were
+    double deviation; // mm, one standard deviation of the adaptation at this point; NAN: none known
+} pl_learned_estimate;
+PL_API pl_learned_estimate pl_learned_judge(pl_learned *learned, const double *command);
+
+// ---- the model
+typedef enum pl_outside { PL_OUTSIDE_WARN, PL_OUTSIDE_FALLBACK } pl_outside;
+typedef struct pl_learned_use {
+    pl_outside outside; // of the sampled region: answer with a warning, or by the full model
+    // Opens the full model (once, when it is needed: for drawing, checks and fallback). NULL: not available.
+    pl_status (*open)(void *user, pl_model **full, pl_error *err);
+    void *user;
+    void (*release)(void *user); // may be NULL
+} pl_learned_use;
+// Takes ownership of `learned`, also on failure. Idle commands are at their rest value. The estimate is part
+// of the answer as readings (group "learned").
+PL_API pl_status pl_learned_model(pl_learned *learned, const pl_learned_use *use, pl_model **out,
+                                  pl_error *err);
+PL_API bool pl_model_is_learned(const pl_model *model);
+PL_API pl_learned *pl_model_learned(const pl_model *model); // NULL: it is not learned
+// The full model at the commands of the learned one: errors of its markers.
+typedef struct pl_learned_check {
+    pl_statics_report full; // of the full model
+    double largest;         // mm, largest distance of a marker
+    int marker;             // which one
+} pl_learned_check;
+PL_API pl_status pl_learned_check_full(pl_model *model, pl_learned_check *out, pl_error *err);
+
+// ---- measurements of a real robot: rows of commands and marker positions
+typedef struct pl_measured {
+    int count, command_count, marker_count, extra_count;
+    double *command; // internal units; NAN: idle
+    double *marker;  // 3 per marker; NAN: not measured
+    double *extra;   // further columns, for example load and speed
+    char (*extra_name)[32];
+    int *line; // of each row in the file
+} pl_measured;
+PL_API void pl_measured_clear(pl_measured *measured);
+
+typedef enum pl_adapt_kind {
+    PL_ADAPT_LAYER,   // as published: one hidden layer from simulated to real positions, a quarter as many
+                      // neurons as samples
+    PL_ADAPT_PROCESS, // p + affine(p) + Gaussian process of commands and extra inputs, with error bars
+    PL_ADAPT_KIND_COUNT
+} pl_adapt_kind;
+PL_API const char *pl_adapt_kind_name(pl_adapt_kind kind); // "layer", "process"
+PL_API pl_adapt_kind pl_adapt_kind_find(const char *name);
+
+typedef struct pl_adapt_options {
+    pl_adapt_kind kind;
+    double held_share; // of the measurements, to measure the error; all are used in the end
+    double neurons;    // layer: hidden neurons per sample
+    uint64_t seed;
+    pl_progress progress;
+} pl_adapt_options;
+PL_API pl_adapt_options pl_adapt_options_default(void);
+typedef struct pl_adapt_report {
+    int count, held_count, marker_count;
+    double before_rms, before_largest; // mm, of the markers without adaptation
+    double held_rms, held_largest;     // mm, on the measurements held out, by a model fitted to the others
+    double noise;                      // mm, standard deviation of the noise found; NAN: not known
+} pl_adapt_report;
+// Fits and attaches the correction; an earlier one is replaced. Markers that were not measured keep their
+// positions.
+PL_API pl_status pl_learned_adapt(pl_learned *learned, const pl_measured *measured,
+                                  const pl_adapt_options *options, pl_adapt_report *report, pl_error *err);
+PL_API bool pl_learned_is_adapted(const pl_learned *learned);
+// Values of the extra inputs at which the model answers from now on; default: the mean of the measured ones.
+PL_API int pl_learned_extra_count(const pl_learned *learned);
+PL_API const char *pl_learned_extra_name(const pl_learned *learned, int i);
+PL_API pl_status pl_learned_set_extra(pl_learned *learned, const double *extra, pl_error *err);
+// The commands (within the sampled region) whose measurement would lower the largest uncertainty most, one
+// after the other; for an adaptation by a process. `command` has count * command_count numbers.
+PL_API pl_status pl_learned_next_poses(pl_learned *learned, int count, double *command, pl_error *err);
+
+// ---- inverse kinematics of one marker at a fixed rate: no allocation, a bounded number of evaluations
+typedef enum pl_reach_method {
+    PL_REACH_NEWTON,    // damped Gauss-Newton within the ranges, with least motion
+    PL_REACH_PUBLISHED, // gradient with the Jacobian network (or the derivative) and the soft line search
+    PL_REACH_DIRECT,    // the direct-inverse network, clipped to the ranges
+    PL_REACH_METHOD_COUNT
+} pl_reach_method;
+typedef struct pl_reach_options {
+    pl_reach_method method;
+    int marker;
+    bool axes[3];         // world axes that count; all false: all
+    double tolerance;     // mm; 0: 0.1 % of the width of the workspace, as published (newton: a tenth of it)
+    int evaluation_limit; // of the networks; 0: 25 (newton), 400 (published)
+    double least_motion;  // mm per range: keeps redundant commands near the start
+    double shrink;        // published: factor of the line search
+} pl_reach_options;
+PL_API pl_reach_options pl_reach_options_default(void);
+typedef struct pl_reach_result {
+    bool reached;
+    double distance; // mm, of the learned model
+    int evaluations;
+} pl_reach_result;
+typedef struct pl_reach pl_reach;
+PL_API pl_status pl_reach_create(pl_learned *learned, const pl_reach_options *options, pl_reach **out,
+                                 pl_error *err);
+PL_API void pl_reach_destroy(pl_reach *reach);
+// `command` is the start (the last commands) and receives the result, within the ranges of the samples.
+PL_API pl_reach_result pl_reach_solve(pl_reach *reach, const double target[3], double *command);
+// The marker's position and its derivative (3 x command_count; may be NULL) by the networks, adaptation
+// included.
+PL_API void pl_reach_forward(pl_reach *reach, const double *command, double position[3], double *jacobian);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

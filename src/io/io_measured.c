@@ -1,0 +1,138 @@
+// Tables of measurements of a real robot: commands by name, marker positions, further inputs.
+#include <ctype.h>
+#include <stdio.h>
+#include "io/io_table.h"
+#include "pliant/dataset.h"
+
+// Column of a name, without regard to case; the table holds names in lower case, cut to 31 characters.
+static int measured_find(const io_table *t, const char *name)
+{
+    char lower[sizeof t->name[0]];
+    size_t i = 0;
+    for (; name[i] && i < sizeof lower - 1; ++i) {
+        lower[i] = (char)tolower((unsigned char)name[i]);
+    }
+    lower[i] = '\0';
+    return io_table_find(t, lower);
+}
+
+static pl_status measured_columns(const io_table *t, const pl_model_info *info, const char *const *extra,
+                                  int extra_count, pl_measured *m, bool *used, pl_error *err)
+{
+    pl_status status = PL_OK;
+    int commands = 0, markers = 0;
+    const int C = info->command_count, M = info->marker_count;
+    for (int c = 0; status == PL_OK && c < C; ++c) {
+        const int column = measured_find(t, info->command[c].name);
+        for (int64_t r = 0; r < t->row_count; ++r) {
+            m->command[r * C + c] = NAN;
+        }
+        if (column >= 0) {
+            const pl_dimension dimension = pl_drive_dimension(info->command[c].drive);
+            if (dimension == PL_DIM_PRESSURE && !t->unit[column][0]) {
+                return pl_fail(err, PL_BAD_INPUT,
+                               "%s: column %d '%s' is a pressure without a unit: write '%s [kPa]'", t->path,
+                               column + 1, info->command[c].name, info->command[c].name);
+            }
+            status = io_table_column(t, column, dimension, m->command + c, C, err);
+            used[column] = true;
+            ++commands;
+        }
+    }
+    for (int k = 0; status == PL_OK && k < 3 * M; ++k) {
+        char name[200];
+        snprintf(name, sizeof name, "%.180s.%c", info->marker_name[k / 3], "xyz"[k % 3]);
+        const int column = measured_find(t, name);
+        for (int64_t r = 0; r < t->row_count; ++r) {
+            m->marker[r * 3 * M + k] = NAN;
+        }
+        if (column >= 0) {
+            status = io_table_column(t, column, PL_DIM_LENGTH, m->marker + k, 3 * M, err);
+            used[column] = true;
+            ++markers;
+        }
+    }
+    for (int e = 0; status == PL_OK && e < extra_count; ++e) {
+        const int column = measured_find(t, extra[e]);
+        if (column < 0) {
+            return pl_fail(err, PL_BAD_INPUT, "%s: has no column '%s'", t->path, extra[e]);
+        }
+        snprintf(m->extra_name[e], sizeof m->extra_name[e], "%s", extra[e]);
+        for (int r = 0; r < t->row_count; ++r) {
+            m->extra[(int64_t)r * extra_count + e] = t->value[(int64_t)r * t->column_count + column];
+            if (!isfinite(t->value[(int64_t)r * t->column_count + column])) {
+                return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d %s: expected a number", t->path,
+                               t->line[r], column + 1, extra[e]);
+            }
+        }
+        used[column] = true;
+    }
+    if (status == PL_OK && commands == 0) {
+        return pl_fail(err, PL_BAD_INPUT, "%s: has no column of a command; expected for example '%s [%s]'",
+                       t->path, C ? info->command[0].name : "command",
+                       C ? pl_drive_unit(info->command[0].drive) : "mm");
+    }
+    if (status == PL_OK && markers == 0) {
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "%s: has no column of a marker; expected for example '%s.x [mm]', '%s.y [mm]', '%s.z [mm]'",
+            t->path, M ? info->marker_name[0] : "tip", M ? info->marker_name[0] : "tip",
+            M ? info->marker_name[0] : "tip");
+    }
+    return status;
+}
+
+pl_status pl_measured_read(const char *path, const pl_model_info *info, const char *const *extra,
+                           int extra_count, pl_measured *out, pl_error *err)
+{
+    *out = (pl_measured){
+        .command_count = info->command_count, .marker_count = info->marker_count, .extra_count = extra_count};
+    io_table t;
+    pl_status status = io_table_read(path, &t, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    if (!t.heading) {
+        io_table_clear(&t);
+        return pl_fail(err, PL_BAD_INPUT, "%s:1: expected a first row with the names of the columns", path);
+    }
+    bool used[IO_TABLE_COLUMNS] = {0};
+    const int64_t n = t.row_count;
+    out->count = t.row_count;
+    out->command = PL_NEW_ARRAY(double, n * info->command_count + 1);
+    out->marker = PL_NEW_ARRAY(double, 3 * n * info->marker_count + 1);
+    out->extra = PL_NEW_ARRAY(double, n *extra_count + 1);
+    out->extra_name = pl_alloc_array((size_t)extra_count + 1, sizeof *out->extra_name);
+    out->line = PL_NEW_ARRAY(int, n + 1);
+    if (!out->command || !out->marker || !out->extra || !out->extra_name || !out->line) {
+        status = pl_fail_memory(err, path);
+    } else {
+        memcpy(out->line, t.line, (size_t)n * sizeof *out->line);
+        status = measured_columns(&t, info, extra, extra_count, out, used, err);
+    }
+    // a name nobody knows is a mistake, not a remark
+    for (int c = 0; status == PL_OK && c < t.column_count; ++c) {
+        if (!used[c] && t.name[c][0]) {
+            const char *known[256];
+            char room[128][44];
+            int count = 0, names = 0;
+            for (int i = 0; i < info->command_count && count < 128; ++i) {
+                known[count++] = info->command[i].name;
+            }
+            for (int k = 0; k < 3 * info->marker_count && names < 128 && count < 256; ++k, ++names) {
+                snprintf(room[names], sizeof room[0], "%.40s.%c", info->marker_name[k / 3], "xyz"[k % 3]);
+                known[count++] = room[names];
+            }
+            const char *near = pl_nearest_word(t.name[c], known, count);
+            if (near) {
+                status = pl_fail(err, PL_BAD_INPUT, "%s: column %d '%s' is unknown; did you mean '%s'?", path,
+                                 c + 1, t.name[c], near);
+            }
+        }
+    }
+    io_table_clear(&t);
+    if (status != PL_OK) {
+        pl_measured_clear(out);
+    }
+    return status;
+}

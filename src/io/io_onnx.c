@@ -1,0 +1,181 @@
+// ONNX files: the protocol buffer of a network, written field by field (onnx.proto3, IR version 8, opset 13).
+//   y = out_mid + out_width (Gemm(... tanh(Gemm((x - in_mid) / in_width))) + S (x - in_mid) / in_width)
+#include <stdio.h>
+#include "base/base.h"
+#include "pliant/dataset.h"
+
+// ---- protocol buffers: a field is its number and wire type, then a number or a length and bytes
+static void pb_number(pl_text *t, uint64_t value)
+{
+    do {
+        const uint8_t byte = (uint8_t)((value & 127) | (value > 127 ? 128 : 0));
+        pl_text_add_bytes(t, &byte, 1);
+        value >>= 7;
+    } while (value);
+}
+
+static void pb_whole(pl_text *t, int field, uint64_t value)
+{
+    pb_number(t, (uint64_t)field << 3);
+    pb_number(t, value);
+}
+
+static void pb_bytes(pl_text *t, int field, const void *data, size_t bytes)
+{
+    pb_number(t, (uint64_t)field << 3 | 2);
+    pb_number(t, bytes);
+    if (bytes) {
+        pl_text_add_bytes(t, data, bytes);
+    }
+}
+
+static void pb_text(pl_text *t, int field, const char *text)
+{
+    pb_bytes(t, field, text, strlen(text));
+}
+
+static void pb_message(pl_text *t, int field, pl_text *message)
+{
+    pb_bytes(t, field, message->data, message->length);
+    t->failed = t->failed || message->failed;
+    pl_text_clear(message);
+}
+
+// TensorProto: dims 1, data_type 2 (11: double), name 8, raw_data 9 (little-endian)
+static void onnx_tensor(pl_text *graph, const char *name, const double *value, int rows, int columns)
+{
+    pl_text t = {0}, raw = {0};
+    pb_whole(&t, 1, (uint64_t)rows);
+    if (columns > 0) {
+        pb_whole(&t, 1, (uint64_t)columns);
+    }
+    pb_whole(&t, 2, 11);
+    pb_text(&t, 8, name);
+    for (int64_t i = 0; i < (int64_t)rows * (columns > 0 ? columns : 1); ++i) {
+        uint64_t bits;
+        uint8_t bytes[8];
+        memcpy(&bits, &value[i], sizeof bits);
+        for (int b = 0; b < 8; ++b) {
+            bytes[b] = (uint8_t)(bits >> (8 * b));
+        }
+        pl_text_add_bytes(&raw, bytes, sizeof bytes);
+    }
+    pb_bytes(&t, 9, raw.data, raw.length);
+    t.failed = t.failed || raw.failed;
+    pl_text_clear(&raw);
+    pb_message(graph, 5, &t);
+}
+
+// NodeProto: input 1, output 2, name 3, op_type 4, attribute 5 (AttributeProto: name 1, i 3, type 20 (2:
+// int))
+static void onnx_node(pl_text *graph, const char *op, const char *const *input, int inputs,
+                      const char *output, bool transposed)
+{
+    pl_text t = {0};
+    for (int i = 0; i < inputs; ++i) {
+        pb_text(&t, 1, input[i]);
+    }
+    pb_text(&t, 2, output);
+    pb_text(&t, 3, output);
+    pb_text(&t, 4, op);
+    if (transposed) {
+        pl_text a = {0};
+        pb_text(&a, 1, "transB");
+        pb_whole(&a, 3, 1);
+        pb_whole(&a, 20, 2);
+        pb_message(&t, 5, &a);
+    }
+    pb_message(graph, 1, &t);
+}
+
+// ValueInfoProto: name 1, type 2: TypeProto: tensor_type 1: elem_type 1, shape 2: dim 1: dim_value 1 or
+// dim_param 2
+static void onnx_value(pl_text *graph, int field, const char *name, int columns)
+{
+    pl_text rows = {0}, width = {0}, shape = {0}, tensor = {0}, type = {0}, t = {0};
+    pb_text(&rows, 2, "n");
+    pb_whole(&width, 1, (uint64_t)columns);
+    pb_message(&shape, 1, &rows);
+    pb_message(&shape, 1, &width);
+    pb_whole(&tensor, 1, 11);
+    pb_message(&tensor, 2, &shape);
+    pb_message(&type, 1, &tensor);
+    pb_text(&t, 1, name);
+    pb_message(&t, 2, &type);
+    pb_message(graph, field, &t);
+}
+
+static void onnx_activation(pl_text *graph, pl_activation f, const char *from, const char *to)
+{
+    static const char *const op[PL_ACTIVATION_COUNT] = {"Tanh",    "Sigmoid", "Softplus",
+                                                        "Sigmoid", "Sin",     "Identity"};
+    const char *const one[1] = {from};
+    if (f != PL_SILU) {
+        onnx_node(graph, op[f], one, 1, to, false);
+        return;
+    }
+    char gate[40];
+    snprintf(gate, sizeof gate, "%s_gate", to);
+    onnx_node(graph, "Sigmoid", one, 1, gate, false);
+    const char *const two[2] = {from, gate};
+    onnx_node(graph, "Mul", two, 2, to, false);
+}
+
+static void onnx_graph(pl_text *graph, pl_network *n, const char *name)
+{
+    const pl_network_def d = pl_network_get_def(n);
+    const pl_network_scale s = pl_network_get_scale(n);
+    const double *w = pl_network_weights(n);
+    const int in = d.input_count, o = d.output_count;
+    onnx_node(graph, "Sub", (const char *const[]){"x", "in_mid"}, 2, "x_centred", false);
+    onnx_node(graph, "Div", (const char *const[]){"x_centred", "in_width"}, 2, "a0", false);
+    char from[24] = "a0";
+    for (int l = 0, m = in; l <= d.layer_count; ++l) {
+        const int rows = l < d.layer_count ? d.width[l] : o;
+        char W[24], b[24], z[24], a[24];
+        snprintf(W, sizeof W, "W%d", l + 1);
+        snprintf(b, sizeof b, "b%d", l + 1);
+        snprintf(z, sizeof z, "z%d", l + 1);
+        snprintf(a, sizeof a, "a%d", l + 1);
+        onnx_node(graph, "Gemm", (const char *const[]){from, W, b}, 3, z, true);
+        onnx_tensor(graph, W, w, rows, m);
+        onnx_tensor(graph, b, w + (int64_t)rows * m, rows, 0);
+        w += (int64_t)rows * (m + 1);
+        m = rows;
+        if (l < d.layer_count) {
+            onnx_activation(graph, d.activation, z, a);
+        }
+        snprintf(from, sizeof from, "%s", l < d.layer_count ? a : z);
+    }
+    if (d.skip) {
+        onnx_tensor(graph, "S", w, o, in);
+        onnx_node(graph, "Gemm", (const char *const[]){"a0", "S"}, 2, "direct", true);
+        onnx_node(graph, "Add", (const char *const[]){from, "direct"}, 2, "scaled", false);
+    }
+    onnx_node(graph, "Mul", (const char *const[]){d.skip ? "scaled" : from, "out_width"}, 2, "spread", false);
+    onnx_node(graph, "Add", (const char *const[]){"spread", "out_mid"}, 2, "y", false);
+    onnx_tensor(graph, "in_mid", s.in_mid, in, 0);
+    onnx_tensor(graph, "in_width", s.in_width, in, 0);
+    onnx_tensor(graph, "out_mid", s.out_mid, o, 0);
+    onnx_tensor(graph, "out_width", s.out_width, o, 0);
+    pb_text(graph, 2, name);
+    onnx_value(graph, 11, "x", in);
+    onnx_value(graph, 12, "y", o);
+}
+
+pl_status pl_network_write_onnx(const pl_network *network, const char *name, const char *path, pl_error *err)
+{
+    pl_text model = {0}, graph = {0}, opset = {0};
+    onnx_graph(&graph, (pl_network *)network, name); // read only
+    pb_whole(&model, 1, 8);                          // ir_version
+    pb_text(&model, 2, "pliant");
+    pb_text(&model, 3, pl_version());
+    pb_message(&model, 7, &graph);
+    pb_text(&opset, 1, "");
+    pb_whole(&opset, 2, 13);
+    pb_message(&model, 8, &opset);
+    const pl_status status =
+        model.failed ? pl_fail_memory(err, path) : pl_file_write(path, model.data, model.length, err);
+    pl_text_clear(&model);
+    return status;
+}

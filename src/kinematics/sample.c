@@ -1,0 +1,95 @@
+// Chains of samples for data sets: each chain begins at the undeformed configuration, so that its results
+// depend on nothing else.
+#include "kinematics/kinematics_impl.h"
+
+static pl_status sample_solve(pl_model *model, const double *command, pl_statics_report *report,
+                              pl_error *err)
+{
+    pl_status status = pl_model_fk(model, command, report, err);
+    if (status == PL_FAILED ||
+        (status == PL_OK && report->outcome != PL_SOLVED && report->outcome != PL_STOPPED)) {
+        pl_model_reset(model);
+        status = pl_model_fk(model, command, report, err);
+    }
+    if (status == PL_FAILED) {
+        report->outcome = PL_STEP_LIMIT;
+        return PL_OK;
+    }
+    return status;
+}
+
+static pl_status sample_measure(pl_model *model, const pl_sample_options *o, double *shape,
+                                int32_t shape_count, const double *command, int index,
+                                const pl_statics_report *report, bool *go, pl_error *err)
+{
+    pl_sample sample = {
+        .index = index, .command = command, .answer = pl_model_get_answer(model), .fk = report};
+    pl_model_derivative derivative;
+    pl_statics_report own = *report;
+    if (report->outcome == PL_SOLVED && o->jacobians) {
+        pl_jacobian_report how;
+        const pl_status status = pl_model_differentiate(model,
+                                                        PL_PART_MARKER | PL_PART_ROTATION | PL_PART_SENSOR |
+                                                            PL_PART_EFFORT | PL_PART_MEASURE | PL_PART_ENERGY,
+                                                        0, &derivative, &how, err);
+        if (status == PL_INTERRUPTED || status == PL_NO_MEMORY) {
+            return status;
+        }
+        if (status == PL_OK) {
+            sample.derivative = &derivative;
+        } else {
+            own.outcome = PL_NOT_CONVERGED; // a sample without its derivative does not count
+            sample.fk = &own;
+        }
+    }
+    if (report->outcome == PL_SOLVED && shape) {
+        pl_model_shape(model, shape);
+        sample.shape = shape;
+        sample.shape_count = shape_count;
+    }
+    *go = o->record(o->user, &sample);
+    return PL_OK;
+}
+
+pl_status pl_sample_chain(pl_model *model, const double *command, int from, int to,
+                          const pl_sample_options *o, pl_error *err)
+{
+    const int C = pl_model_get_info(model).command_count;
+    int last = from - 1;
+    for (int i = from; i < to; ++i) {
+        last = !o->done || !o->done[i] ? i : last;
+    }
+    double *shape = NULL;
+    int32_t shape_count = 0;
+    if (o->shapes && last >= from) {
+        const pl_mesh *mesh = NULL;
+        const pl_status status = pl_model_body(model, &mesh, err);
+        if (status != PL_OK) {
+            return status;
+        }
+        shape_count = mesh ? pl_mesh_get(mesh).vertex_count : 0;
+        shape = shape_count ? PL_NEW_ARRAY(double, 3 * (int64_t)shape_count) : NULL;
+        if (shape_count && !shape) {
+            return pl_fail_memory(err, "the samples");
+        }
+    }
+    pl_model_reset(model);
+    pl_status status = PL_OK;
+    bool go = true;
+    for (int i = from; i <= last && go && status == PL_OK; ++i) {
+        pl_statics_report report;
+        status = sample_solve(model, command + (int64_t)i * C, &report, err);
+        if (status == PL_OK && report.outcome == PL_STOPPED) {
+            status = pl_fail(err, PL_INTERRUPTED, "sample: interrupted at sample %d", i);
+        }
+        if (status == PL_OK && !(o->done && o->done[i])) {
+            status =
+                sample_measure(model, o, shape, shape_count, command + (int64_t)i * C, i, &report, &go, err);
+        }
+        if (status == PL_OK && report.outcome != PL_SOLVED) {
+            pl_model_reset(model);
+        }
+    }
+    pl_free(shape);
+    return status;
+}

@@ -1,0 +1,57 @@
+// For the rooms right of learned: what a learned model consists of, for files.
+#ifndef PL_LEARNED_ROOM_H
+#define PL_LEARNED_ROOM_H
+
+#include "base/base.h"
+#include "pliant/learned.h"
+
+// The correction of marker positions by measurements.
+//   layer:    p_real = network(p), of the measured markers
+//   process:  p_real = p + gp(commands, extra)
+typedef struct pl_adaptation {
+    pl_adapt_kind kind;
+    int marker_count; // measured ones
+    int *marker;      // their indices
+    int extra_count;
+    char (*extra_name)[32];
+    double *extra; // values in use
+    pl_network *network;
+    pl_gp *gp;
+    double error_rms, error_largest; // mm, held out
+    int sample_count;
+} pl_adaptation;
+void pl_adaptation_destroy(pl_adaptation *adaptation);
+
+struct pl_learned {
+    pl_about about;
+    char *robot_file;
+    double mesh_size; // as in pl_dataset
+    int mesh_order;
+    pl_network *network[PL_LEARN_PART_COUNT];
+    double error_rms[PL_LEARN_PART_COUNT], error_largest[PL_LEARN_PART_COUNT]; // held out
+    // outputs of the actuator part: bit 1: its measure, bit 2: its effort was finite in the samples
+    uint8_t *known;
+    uint8_t *framed; // per marker: has a rotation
+    int mode_count;
+    int32_t point_count;
+    double *point_rest, *point_mean, *mode; // mode k: 3 point_count numbers
+    // the samples, for estimates
+    int sample_count;
+    double *sample;       // commands
+    double *sample_error; // mm; NAN: trained on
+    double *low, *high;   // per command
+    double spacing;       // usual distance of neighbours in scaled commands
+    double width;         // mm, of the first marker's positions
+    pl_adaptation *adaptation;
+    // scratch of an evaluation
+    double *scratch;
+};
+// Takes the scratch memory once everything else is in place.
+pl_status pl_learned_finish(pl_learned *learned, pl_error *err);
+
+// Marker positions (3 per marker) with the adaptation, and their derivatives (may be NULL), at commands
+// without NAN. `deviation` (may be NULL): one standard deviation of the adaptation.
+void pl_learned_markers(pl_learned *learned, const double *command, double *marker, double *jacobian,
+                        double *deviation);
+
+#endif

@@ -1,0 +1,187 @@
+// What is known of a robot without its mesh, and the memory of data sets and measurements.
+#include "learned/learned.h"
+
+typedef struct about_memory {
+    char **text;
+    int count;
+    void *array[8];
+} about_memory;
+
+void pl_about_clear(pl_about *about)
+{
+    about_memory *m = about->memory;
+    if (m) {
+        for (int i = 0; i < m->count; ++i) {
+            pl_free(m->text[i]);
+        }
+        for (int i = 0; i < PL_COUNT(m->array); ++i) {
+            pl_free(m->array[i]);
+        }
+        pl_free(m->text);
+        pl_free(m);
+    }
+    *about = (pl_about){0};
+}
+
+static const char *about_text(about_memory *m, const char *text, bool *failed)
+{
+    char *copy = pl_strdup(text ? text : "");
+    if (!copy) {
+        *failed = true;
+        return "";
+    }
+    m->text[m->count++] = copy;
+    return copy;
+}
+
+pl_status pl_about_copy(const pl_model_info *info, pl_about *out, pl_error *err)
+{
+    *out = (pl_about){.info = *info};
+    pl_model_info *o = &out->info;
+    const int texts =
+        3 + info->command_count + info->actuator_count + info->marker_count + info->sensor_count;
+    about_memory *m = out->memory = PL_NEW(about_memory);
+    bool failed = !m || !(m->text = PL_NEW_ARRAY(char *, texts));
+    pl_command_info *command = NULL;
+    pl_actuator_info *actuator = NULL;
+    const char **marker = NULL, **sensor = NULL;
+    double *at = NULL;
+    pl_sensor_kind *kind = NULL;
+    if (!failed) {
+        m->array[0] = command = PL_NEW_ARRAY(pl_command_info, info->command_count);
+        m->array[1] = actuator = PL_NEW_ARRAY(pl_actuator_info, info->actuator_count);
+        m->array[2] = marker = PL_NEW_ARRAY(const char *, info->marker_count);
+        m->array[3] = at = PL_NEW_ARRAY(double, 3 * info->marker_count);
+        m->array[4] = sensor = PL_NEW_ARRAY(const char *, info->sensor_count);
+        m->array[5] = kind = PL_NEW_ARRAY(pl_sensor_kind, info->sensor_count);
+        failed = !command || !actuator || !marker || !at || !sensor || !kind;
+    }
+    if (!failed) {
+        o->name = about_text(m, info->name, &failed);
+        o->kind = about_text(m, info->kind, &failed);
+        o->method = about_text(m, info->method, &failed);
+        for (int i = 0; i < info->command_count; ++i) {
+            command[i] = info->command[i];
+            command[i].name = about_text(m, info->command[i].name, &failed);
+        }
+        for (int i = 0; i < info->actuator_count; ++i) {
+            actuator[i] = info->actuator[i];
+            actuator[i].name = about_text(m, info->actuator[i].name, &failed);
+        }
+        for (int i = 0; i < info->marker_count; ++i) {
+            marker[i] = about_text(m, info->marker_name[i], &failed);
+            memcpy(at + 3 * i, info->marker_at + 3 * i, 3 * sizeof *at);
+        }
+        for (int i = 0; i < info->sensor_count; ++i) {
+            sensor[i] = about_text(m, info->sensor_name[i], &failed);
+            kind[i] = info->sensor_kind[i];
+        }
+    }
+    if (failed) {
+        pl_about_clear(out);
+        return pl_fail_memory(err, "the description of the robot");
+    }
+    o->command = command;
+    o->actuator = actuator;
+    o->marker_name = marker;
+    o->marker_at = at;
+    o->sensor_name = sensor;
+    o->sensor_kind = kind;
+    o->support_count = o->reading_count = 0;
+    o->support_name = NULL;
+    o->reading = NULL;
+    o->point_count = 0;
+    o->rest = NULL;
+    o->fields = 0;
+    o->approximate_derivative = false;
+    return PL_OK;
+}
+
+void pl_dataset_clear(pl_dataset *data)
+{
+    pl_about_clear(&data->about);
+    pl_free(data->robot_file);
+    double *const arrays[] = {data->command,    data->marker,    data->rotation, data->sensor,
+                              data->effort,     data->measure,   data->energy,   data->d_marker,
+                              data->d_rotation, data->d_sensor,  data->d_effort, data->d_measure,
+                              data->d_energy,   data->point_rest};
+    for (int i = 0; i < PL_COUNT(arrays); ++i) {
+        pl_free(arrays[i]);
+    }
+    pl_free(data->point);
+    *data = (pl_dataset){0};
+}
+
+int pl_dataset_slopes(const pl_model_info *info)
+{
+    return (6 * info->marker_count + info->sensor_count + 2 * info->actuator_count + 1) * info->command_count;
+}
+
+void pl_measured_clear(pl_measured *measured)
+{
+    pl_free(measured->command);
+    pl_free(measured->marker);
+    pl_free(measured->extra);
+    pl_free(measured->extra_name);
+    pl_free(measured->line);
+    *measured = (pl_measured){0};
+}
+
+void pl_adaptation_destroy(pl_adaptation *a)
+{
+    if (a) {
+        pl_free(a->marker);
+        pl_free(a->extra_name);
+        pl_free(a->extra);
+        pl_network_destroy(a->network);
+        pl_gp_destroy(a->gp);
+        pl_free(a);
+    }
+}
+
+void pl_learned_destroy(pl_learned *l)
+{
+    if (!l) {
+        return;
+    }
+    pl_about_clear(&l->about);
+    pl_free(l->robot_file);
+    for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
+        pl_network_destroy(l->network[p]);
+    }
+    void *const arrays[] = {l->known,  l->framed,       l->point_rest, l->point_mean, l->mode,
+                            l->sample, l->sample_error, l->low,        l->high,       l->scratch};
+    for (int i = 0; i < PL_COUNT(arrays); ++i) {
+        pl_free(arrays[i]);
+    }
+    pl_adaptation_destroy(l->adaptation);
+    pl_free(l);
+}
+
+const pl_about *pl_learned_about(const pl_learned *learned)
+{
+    return &learned->about;
+}
+
+const pl_network *pl_learned_network(const pl_learned *learned, pl_learned_part part)
+{
+    return part >= 0 && part < PL_LEARN_PART_COUNT ? learned->network[part] : NULL;
+}
+
+const char *pl_learned_part_name(pl_learned_part part)
+{
+    static const char *const names[PL_LEARN_PART_COUNT] = {"position", "rotation", "sensor",   "actuator",
+                                                           "energy",   "shape",    "jacobian", "inverse"};
+    return part >= 0 && part < PL_LEARN_PART_COUNT ? names[part] : "";
+}
+
+pl_status pl_learned_finish(pl_learned *l, pl_error *err)
+{
+    const pl_model_info *i = &l->about.info;
+    // values, derivatives and matrices of positions and their correction, each once
+    const int64_t C = i->command_count, M = 3 * (int64_t)i->marker_count + 6;
+    const int64_t extra = l->adaptation ? l->adaptation->extra_count : 0;
+    pl_free(l->scratch);
+    l->scratch = PL_NEW_ARRAY(double, 4 * M * (C + extra + 2) + 2 * M * M + 64 + 2 * (C + extra));
+    return l->scratch ? PL_OK : pl_fail_memory(err, "the learned model");
+}

@@ -1,0 +1,350 @@
+// From simulation to the real robot: a correction of the marker positions fitted to measurements.
+#include "learned/learned.h"
+
+static const char *const adapt_names[PL_ADAPT_KIND_COUNT] = {"layer", "process"};
+const char *pl_adapt_kind_name(pl_adapt_kind kind)
+{
+    return kind >= 0 && kind < PL_ADAPT_KIND_COUNT ? adapt_names[kind] : "";
+}
+
+pl_adapt_kind pl_adapt_kind_find(const char *name)
+{
+    pl_adapt_kind k = 0;
+    while (k < PL_ADAPT_KIND_COUNT && strcmp(name, adapt_names[k]) != 0) {
+        ++k;
+    }
+    return k;
+}
+
+pl_adapt_options pl_adapt_options_default(void)
+{
+    return (pl_adapt_options){.kind = PL_ADAPT_PROCESS, .held_share = 0.3, .neurons = 0.25, .seed = 1};
+}
+
+bool pl_learned_is_adapted(const pl_learned *learned)
+{
+    return learned->adaptation != NULL;
+}
+
+int pl_learned_extra_count(const pl_learned *learned)
+{
+    return learned->adaptation ? learned->adaptation->extra_count : 0;
+}
+
+const char *pl_learned_extra_name(const pl_learned *learned, int i)
+{
+    return i >= 0 && i < pl_learned_extra_count(learned) ? learned->adaptation->extra_name[i] : "";
+}
+
+pl_status pl_learned_set_extra(pl_learned *learned, const double *extra, pl_error *err)
+{
+    for (int i = 0; i < pl_learned_extra_count(learned); ++i) {
+        if (!isfinite(extra[i])) {
+            return pl_fail(err, PL_BAD_INPUT, "adapt: the value of '%s' is not finite",
+                           learned->adaptation->extra_name[i]);
+        }
+        learned->adaptation->extra[i] = extra[i];
+    }
+    return PL_OK;
+}
+
+// Measurements beside predictions.
+typedef struct adapt_data {
+    int count, markers, extras, C;
+    int *marker;
+    double *x;         // commands and extra inputs
+    double *predicted; // 3 markers
+    double *real;
+} adapt_data;
+
+static void data_clear(adapt_data *d)
+{
+    pl_free(d->marker);
+    pl_free(d->x);
+    pl_free(d->predicted);
+    pl_free(d->real);
+}
+
+static pl_status data_init(adapt_data *d, pl_learned *l, const pl_measured *m, pl_error *err)
+{
+    const pl_model_info *info = &l->about.info;
+    const int C = info->command_count, M = info->marker_count;
+    *d = (adapt_data){.count = m->count, .extras = m->extra_count, .C = C};
+    if (m->command_count != C || m->marker_count != M) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "adapt: the measurements have %d commands and %d markers, the model %d and %d",
+                       m->command_count, m->marker_count, C, M);
+    }
+    if (m->count < 5) {
+        return pl_fail(err, PL_BAD_INPUT, "adapt: %d measurements, at least 5 are needed", m->count);
+    }
+    d->marker = PL_NEW_ARRAY(int, M);
+    double *all = PL_NEW_ARRAY(double, 3 * M);
+    d->x = PL_NEW_ARRAY(double, (int64_t)m->count *(C + m->extra_count));
+    d->predicted = PL_NEW_ARRAY(double, 3 * (int64_t)m->count * M);
+    d->real = PL_NEW_ARRAY(double, 3 * (int64_t)m->count * M);
+    if (!d->marker || !all || !d->x || !d->predicted || !d->real) {
+        pl_free(all);
+        return pl_fail_memory(err, "the measurements");
+    }
+    for (int k = 0; k < M; ++k) {
+        int measured = 0;
+        for (int64_t s = 0; s < m->count; ++s) {
+            const double *p = m->marker + (s * M + k) * 3;
+            measured += isfinite(p[0] + p[1] + p[2]);
+        }
+        if (measured == m->count) {
+            d->marker[d->markers++] = k;
+        } else if (measured > 0) {
+            pl_free(all);
+            return pl_fail(err, PL_BAD_INPUT, "adapt: marker '%s' was measured in %d of %d rows only",
+                           info->marker_name[k], measured, m->count);
+        }
+    }
+    if (d->markers == 0) {
+        pl_free(all);
+        return pl_fail(err, PL_BAD_INPUT, "adapt: no marker was measured");
+    }
+    for (int64_t s = 0; s < m->count; ++s) {
+        double *x = d->x + s * (C + m->extra_count);
+        for (int c = 0; c < C; ++c) {
+            const double v = m->command[s * C + c];
+            x[c] = isnan(v) ? info->command[c].rest : v;
+        }
+        for (int e = 0; e < m->extra_count; ++e) {
+            x[C + e] = m->extra[s * m->extra_count + e];
+        }
+        pl_learned_markers(l, x, all, NULL, NULL);
+        for (int k = 0; k < d->markers; ++k) {
+            memcpy(d->predicted + (s * d->markers + k) * 3, all + 3 * d->marker[k], 3 * sizeof *all);
+            memcpy(d->real + (s * d->markers + k) * 3, m->marker + (s * M + d->marker[k]) * 3,
+                   3 * sizeof *all);
+        }
+    }
+    pl_free(all);
+    return PL_OK;
+}
+
+// Fits to the picked rows.
+static pl_status adapt_fit(pl_adaptation *a, const adapt_data *d, const int *pick, int count,
+                           const pl_adapt_options *o, pl_error *err)
+{
+    const int n = 3 * d->markers, in = d->C + d->extras;
+    double *x = PL_NEW_ARRAY(double, (int64_t)count *(a->kind == PL_ADAPT_LAYER ? n : in));
+    double *y = PL_NEW_ARRAY(double, (int64_t)count *n);
+    int *group = PL_NEW_ARRAY(int, n);
+    pl_status status = x && y && group ? PL_OK : pl_fail_memory(err, "the adaptation");
+    for (int64_t s = 0; status == PL_OK && s < count; ++s) {
+        const int64_t k = pick[s];
+        if (a->kind == PL_ADAPT_LAYER) {
+            memcpy(x + s * n, d->predicted + k * n, (size_t)n * sizeof *x);
+            memcpy(y + s * n, d->real + k * n, (size_t)n * sizeof *y);
+            continue;
+        }
+        memcpy(x + s * in, d->x + k * in, (size_t)in * sizeof *x);
+        for (int i = 0; i < n; ++i) {
+            y[s * n + i] = d->real[k * n + i] - d->predicted[k * n + i];
+        }
+    }
+    if (status == PL_OK && a->kind == PL_ADAPT_PROCESS) {
+        pl_gp_destroy(a->gp);
+        a->gp = NULL;
+        pl_gp_options options = pl_gp_options_default();
+        options.least_noise = 1e-3;
+        status = pl_gp_fit(x, y, count, in, n, &options, &a->gp, err);
+    }
+    if (status == PL_OK && a->kind == PL_ADAPT_LAYER) {
+        pl_network_destroy(a->network);
+        a->network = NULL;
+        int width = (int)(o->neurons * count + 0.5);
+        width = width < 1 ? 1 : width > 500 ? 500 : width;
+        const pl_network_def def = {.input_count = n,
+                                    .output_count = n,
+                                    .layer_count = 1,
+                                    .width = {width},
+                                    .activation = PL_TANSIG,
+                                    .seed = o->seed};
+        pl_train_options train = pl_train_options_default();
+        train.trainer = PL_LEVENBERG; // as published
+        train.epoch_limit = 100;
+        train.jacobian_weight = 0;
+        train.held_share = 0.3;
+        train.patience = 15;
+        train.seed = o->seed;
+        train.progress = o->progress;
+        pl_train_report report;
+        const pl_learn_data data = {.count = count, .x = x, .y = y, .group = group};
+        status = pl_network_create(&def, &a->network, err);
+        if (status == PL_OK) {
+            status = pl_network_train(a->network, &data, &train, NULL, &report, err);
+        }
+    }
+    pl_free(x);
+    pl_free(y);
+    pl_free(group);
+    return status;
+}
+
+static void adapt_apply(pl_adaptation *a, const adapt_data *d, int64_t s, double *out)
+{
+    const int n = 3 * d->markers;
+    if (a->kind == PL_ADAPT_LAYER) {
+        pl_network_evaluate(a->network, d->predicted + s * n, out, NULL);
+        return;
+    }
+    pl_gp_evaluate(a->gp, d->x + s * (d->C + d->extras), out, NULL, NULL);
+    for (int i = 0; i < n; ++i) {
+        out[i] += d->predicted[s * n + i];
+    }
+}
+
+static double adapt_gap(const double *a, const double *b)
+{
+    return sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) +
+                (a[2] - b[2]) * (a[2] - b[2]));
+}
+
+static pl_adaptation *adapt_room(const adapt_data *d, const pl_measured *m, pl_adapt_kind kind)
+{
+    pl_adaptation *a = PL_NEW(pl_adaptation);
+    if (!a) {
+        return NULL;
+    }
+    *a = (pl_adaptation){.kind = kind, .marker_count = d->markers, .sample_count = d->count};
+    a->extra_count = kind == PL_ADAPT_PROCESS ? d->extras : 0;
+    a->marker = PL_NEW_ARRAY(int, d->markers);
+    a->extra = PL_NEW_ARRAY(double, a->extra_count);
+    a->extra_name = pl_alloc_array((size_t)a->extra_count, sizeof *a->extra_name);
+    if (!a->marker || !a->extra || !a->extra_name) {
+        pl_adaptation_destroy(a);
+        return NULL;
+    }
+    memcpy(a->marker, d->marker, (size_t)d->markers * sizeof *a->marker);
+    for (int e = 0; e < a->extra_count; ++e) {
+        memcpy(a->extra_name[e], m->extra_name[e], sizeof a->extra_name[e]);
+        for (int64_t s = 0; s < m->count; ++s) {
+            a->extra[e] += m->extra[s * m->extra_count + e] / m->count;
+        }
+    }
+    return a;
+}
+
+pl_status pl_learned_adapt(pl_learned *l, const pl_measured *m, const pl_adapt_options *o,
+                           pl_adapt_report *report, pl_error *err)
+{
+    *report = (pl_adapt_report){.noise = NAN, .held_rms = NAN, .held_largest = NAN};
+    if (o->kind < 0 || o->kind >= PL_ADAPT_KIND_COUNT || !(o->held_share >= 0 && o->held_share <= 0.9) ||
+        !(o->neurons > 0)) {
+        return pl_fail(err, PL_BAD_INPUT, "adapt: kind, held_share or neurons is out of range");
+    }
+    // predictions without an earlier correction
+    pl_adaptation *earlier = l->adaptation;
+    l->adaptation = NULL;
+    adapt_data d;
+    pl_status status = data_init(&d, l, m, err);
+    pl_adaptation *a = status == PL_OK ? adapt_room(&d, m, o->kind) : NULL;
+    int *order = status == PL_OK ? PL_NEW_ARRAY(int, d.count) : NULL;
+    double *out = status == PL_OK ? PL_NEW_ARRAY(double, 3 * d.markers) : NULL;
+    if (status == PL_OK && (!a || !order || !out)) {
+        status = pl_fail_memory(err, "the adaptation");
+    }
+    if (status == PL_OK) {
+        pl_random random;
+        pl_random_seed(&random, o->seed);
+        for (int i = 0; i < d.count; ++i) {
+            order[i] = i;
+        }
+        for (int i = d.count - 1; i > 0; --i) {
+            const int j = (int)(pl_random_next(&random) % (uint64_t)(i + 1)), swap = order[i];
+            order[i] = order[j];
+            order[j] = swap;
+        }
+        const int held = (int)(o->held_share * d.count + 0.5);
+        double square = 0, before = 0;
+        *report = (pl_adapt_report){.count = d.count,
+                                    .held_count = held,
+                                    .marker_count = d.markers,
+                                    .noise = NAN,
+                                    .held_rms = NAN,
+                                    .held_largest = NAN};
+        for (int64_t s = 0; s < (int64_t)d.count * d.markers; ++s) {
+            const double gap = adapt_gap(d.real + 3 * s, d.predicted + 3 * s);
+            before += gap * gap / (d.count * d.markers);
+            report->before_largest = fmax(report->before_largest, gap);
+        }
+        report->before_rms = sqrt(before);
+        if (held > 0) {
+            status = adapt_fit(a, &d, order + held, d.count - held, o, err);
+            report->held_largest = 0;
+            for (int i = 0; status == PL_OK && i < held; ++i) {
+                adapt_apply(a, &d, order[i], out);
+                for (int k = 0; k < d.markers; ++k) {
+                    const double gap =
+                        adapt_gap(d.real + ((int64_t)order[i] * d.markers + k) * 3, out + 3 * k);
+                    square += gap * gap / (held * d.markers);
+                    report->held_largest = fmax(report->held_largest, gap);
+                }
+            }
+            report->held_rms = sqrt(square);
+        }
+        status = status == PL_OK ? adapt_fit(a, &d, order, d.count, o, err) : status;
+        if (status == PL_OK && a->gp) {
+            const pl_gp_view v = pl_gp_get_view(a->gp);
+            double sum = 0;
+            for (int i = 0; i < v.output_count; ++i) {
+                sum += v.noise * v.variance[i] / d.markers;
+            }
+            report->noise = sqrt(sum);
+        }
+    }
+    if (status == PL_OK) {
+        a->error_rms = report->held_rms;
+        a->error_largest = report->held_largest;
+        l->adaptation = a;
+        status = pl_learned_finish(l, err);
+    }
+    if (status == PL_OK) {
+        pl_adaptation_destroy(earlier);
+    } else {
+        pl_adaptation_destroy(a);
+        l->adaptation = earlier;
+    }
+    data_clear(&d);
+    pl_free(order);
+    pl_free(out);
+    return status;
+}
+
+pl_status pl_learned_next_poses(pl_learned *l, int count, double *command, pl_error *err)
+{
+    enum { CANDIDATES = 400 };
+    const pl_adaptation *a = l->adaptation;
+    const int64_t C = l->about.info.command_count;
+    if (!a || !a->gp) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "adapt: the next poses are proposed by an adaptation of the kind process");
+    }
+    if (count < 1 || count > 100) {
+        return pl_fail(err, PL_BAD_INPUT, "adapt: %d poses, must be 1 to 100", count);
+    }
+    const int64_t in = C + a->extra_count;
+    double *x = PL_NEW_ARRAY(double, CANDIDATES *in);
+    int pick[100];
+    if (!x) {
+        return pl_fail_memory(err, "the candidates");
+    }
+    pl_random random;
+    pl_random_seed(&random, 1);
+    for (int64_t k = 0; k < CANDIDATES; ++k) {
+        for (int64_t c = 0; c < C; ++c) {
+            x[k * in + c] = pl_random_uniform(&random, l->low[c], l->high[c]);
+        }
+        memcpy(x + k * in + C, a->extra, (size_t)a->extra_count * sizeof *x);
+    }
+    const pl_status status = pl_gp_propose(a->gp, x, CANDIDATES, count, pick, err);
+    for (int p = 0; status == PL_OK && p < count; ++p) {
+        memcpy(command + p * C, x + (int64_t)pick[p] * in, (size_t)C * sizeof *command);
+    }
+    pl_free(x);
+    return status;
+}

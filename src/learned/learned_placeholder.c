@@ -1,1 +1,0 @@
-typedef int pl_learned_placeholder;
