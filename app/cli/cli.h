@@ -46,6 +46,11 @@ typedef struct cli_option {
     {                                                                                                        \
         "verbose", 'v', NULL, "print what the solver does (-vv: more)", NULL                                 \
     }
+#define CLI_LEARNED                                                                                          \
+    {"fallback", 0, NULL, "learned models: solve the full model outside of the samples", NULL},              \
+    {                                                                                                        \
+        "check", 0, NULL, "learned models: solve the full model too and report the true error", NULL         \
+    }
 #define CLI_PICTURE                                                                                          \
     {"view", 0, "VIEW", "for pictures: iso, front, back, left, right, top, bottom, or x,y,z",                \
      "iso front back left right top bottom"},                                                                \
@@ -216,6 +221,8 @@ typedef struct cli_model {
 // says; goes on from --state. Returns an exit status.
 int cli_model_open(const cli_args *args, const char *given, cli_model *m);
 void cli_model_close(cli_model *m);
+// With --check: the true error of a learned model where it stands. Returns an exit status.
+int cli_learned_check(const cli_args *args, cli_model *m);
 // Solves for m->command. CLI_DONE also when not converged (see the report); otherwise the exit status.
 int cli_model_solve(const cli_args *args, cli_model *m);
 // Warns once of a chamber below vacuum at the solution.

@@ -18,6 +18,7 @@ static const cli_option options[] = {
     {"time-limit", 0, "TIME", "time limit; the last equilibrium is kept", NULL},
     CLI_MESHING,
     CLI_WORKING,
+    CLI_LEARNED,
     CLI_FORCE,
     {0},
 };
@@ -36,7 +37,8 @@ static int fk_work(const cli_args *args, cli_model *m)
         return status;
     }
     cli_record_print(args, m);
-    status = cli_shape_outputs(args, m);
+    status = cli_learned_check(args, m);
+    status = status ? status : cli_shape_outputs(args, m);
     status = status ? status : cli_json_write(args, cli_value(args, "json") ? cli_record_json(m) : NULL);
     return status ? status : cli_model_verdict(args, m);
 }

@@ -404,3 +404,28 @@ const cli_verb cli_verb_learn = {
     .most = 1,
     .run = learn_run,
 };
+
+int cli_learned_check(const cli_args *args, cli_model *m)
+{
+    if (!cli_flag(args, "check")) {
+        return CLI_DONE;
+    }
+    if (!pl_model_is_learned(m->model)) {
+        cli_error(args, "--check is for learned models; this one is the full model itself");
+        return CLI_WRONG;
+    }
+    pl_learned_check check;
+    pl_error err = {0};
+    if (pl_learned_check_full(m->model, &check, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    cli_progress_done();
+    if (check.full.outcome != PL_SOLVED) {
+        cli_say(args, "  checked: the full model gives no equilibrium here (%s)\n",
+                pl_outcome_name(check.full.outcome));
+        return CLI_BADLY;
+    }
+    cli_say(args, "  checked by the full model (%.3g s): largest error %.3g mm, marker '%s'\n",
+            check.full.seconds, check.largest, check.marker >= 0 ? m->info.marker_name[check.marker] : "");
+    return CLI_DONE;
+}

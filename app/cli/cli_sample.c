@@ -45,6 +45,7 @@ typedef struct sampling {
     bool adaptive;
     double *command; // the plan
     char *done;
+    double *fresh; // the model's state when it was loaded
     int planned;
     int before, computed, failed; // stored earlier; in this run
     struct timespec start;
@@ -144,6 +145,20 @@ static int sample_plan(sampling *s)
         return cli_fail(args, &err);
     }
     s->total = grid ? plan.count : s->total;
+    // the outermost points of the sequence are moved to the bounds, so that all of a range is inside
+    for (int c = 0; !grid && plan.count > 1 && c < plan.command_count; ++c) {
+        const double *range = s->m.info.command[c].range;
+        double low = INFINITY, high = -INFINITY;
+        for (int k = 0; k < plan.count; ++k) {
+            const double v = plan.command[(size_t)k * (size_t)plan.command_count + (size_t)c];
+            low = fmin(low, v);
+            high = fmax(high, v);
+        }
+        for (int k = 0; high > low && k < plan.count; ++k) {
+            double *v = plan.command + (size_t)k * (size_t)plan.command_count + (size_t)c;
+            *v = range[0] + (range[1] - range[0]) * ((*v - low) / (high - low));
+        }
+    }
     pl_status status = PL_OK;
     if (s->planned == 0) {
         status = pl_dataset_plan(s->set, 0, plan.command, plan.count, &err);
@@ -209,6 +224,7 @@ static int sample_chain(sampling *s, int from, int to)
     const pl_sample_options o = {.jacobians = !cli_flag(s->args, "no-jacobians"),
                                  .shapes = cli_flag(s->args, "shapes"),
                                  .done = s->done,
+                                 .fresh = s->fresh,
                                  .record = sample_record,
                                  .user = s};
     pl_error err = {0};
@@ -544,6 +560,13 @@ static int sample_work(const cli_args *args, sampling *s)
         pl_threads_set(1);
     }
     status = status ? status : cli_model_open(args, args->plain[0], &s->m);
+    if (!status) {
+        s->fresh = calloc(pl_model_state_size(s->m.model) + 1, sizeof *s->fresh);
+        status = s->fresh ? CLI_DONE : cli_no_memory(args);
+    }
+    if (!status) {
+        pl_model_pack(s->m.model, s->fresh);
+    }
     status = status ? status : sample_open(s);
     if (status || cli_flag(args, "worker")) {
         return status ? status : sample_worker(s);
@@ -590,6 +613,7 @@ static int sample_run(cli_args *args)
     pl_file_free(s.done);
     cli_model_close(&s.m);
     free(s.file);
+    free(s.fresh);
     free(s.out);
     return status;
 }

@@ -2,14 +2,21 @@
 // depend on nothing else.
 #include "kinematics/kinematics_impl.h"
 
-static pl_status sample_solve(pl_model *model, const double *command, pl_statics_report *report,
-                              pl_error *err)
+// Back to the undeformed configuration, without anything a solver may remember.
+static pl_status sample_begin(pl_model *model, const pl_sample_options *o, pl_error *err)
+{
+    pl_model_reset(model);
+    return o->fresh ? pl_model_unpack(model, o->fresh, pl_model_state_size(model), err) : PL_OK;
+}
+
+static pl_status sample_solve(pl_model *model, const double *command, const pl_sample_options *o,
+                              pl_statics_report *report, pl_error *err)
 {
     pl_status status = pl_model_fk(model, command, report, err);
     if (status == PL_FAILED ||
         (status == PL_OK && report->outcome != PL_SOLVED && report->outcome != PL_STOPPED)) {
-        pl_model_reset(model);
-        status = pl_model_fk(model, command, report, err);
+        status = sample_begin(model, o, err);
+        status = status == PL_OK ? pl_model_fk(model, command, report, err) : status;
     }
     if (status == PL_FAILED) {
         report->outcome = PL_STEP_LIMIT;
@@ -73,12 +80,11 @@ pl_status pl_sample_chain(pl_model *model, const double *command, int from, int 
             return pl_fail_memory(err, "the samples");
         }
     }
-    pl_model_reset(model);
-    pl_status status = PL_OK;
+    pl_status status = sample_begin(model, o, err);
     bool go = true;
     for (int i = from; i <= last && go && status == PL_OK; ++i) {
         pl_statics_report report;
-        status = sample_solve(model, command + (int64_t)i * C, &report, err);
+        status = sample_solve(model, command + (int64_t)i * C, o, &report, err);
         if (status == PL_OK && report.outcome == PL_STOPPED) {
             status = pl_fail(err, PL_INTERRUPTED, "sample: interrupted at sample %d", i);
         }
@@ -87,7 +93,7 @@ pl_status pl_sample_chain(pl_model *model, const double *command, int from, int 
                 sample_measure(model, o, shape, shape_count, command + (int64_t)i * C, i, &report, &go, err);
         }
         if (status == PL_OK && report.outcome != PL_SOLVED) {
-            pl_model_reset(model);
+            status = sample_begin(model, o, err);
         }
     }
     pl_free(shape);

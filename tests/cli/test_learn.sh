@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Learning: data sets that survive kill -9, MPI shards, learned models, adaptation, calibration, refusals.
+. "$(dirname "$0")/lib.sh"
+
+cat > rod.yaml <<'END'
+pliant: 1
+name: rod-trunk
+model:
+  kind: rod
+  sections:
+    - {name: body, length: 136, diameter: [30, 30], young: 0.4 MPa, poisson: 0.45, density: 1070 kg/m^3, elements: 10}
+  tendons:
+    - {name: t1, drive: shortening, radius: 12, angle: 90 deg, range: [0 mm, 30 mm]}
+    - {name: t2, drive: shortening, radius: 12, angle: 210 deg, range: [0 mm, 30 mm]}
+    - {name: t3, drive: shortening, radius: 12, angle: 330 deg, range: [0 mm, 30 mm]}
+markers:
+  tip: {at: 136}
+loads:
+  gravity: [0, 0, -9.81 m/s^2]
+END
+
+# the same samples from one process, from two, and from two ranks of a launcher joined
+expect_status 0 sample rod.yaml --samples 120 --shapes --jobs 1 --out one.sqlite --json sample.json
+expect_keys sample.json planned stored computed failed seconds
+expect_status 0 sample rod.yaml --samples 120 --shapes --jobs 2 --out two.sqlite
+export OMPI_COMM_WORLD_SIZE=2
+OMPI_COMM_WORLD_RANK=0 expect_status 0 sample rod.yaml --samples 120 --shapes --out ranks.sqlite
+OMPI_COMM_WORLD_RANK=1 expect_status 0 sample rod.yaml --samples 120 --shapes --out ranks.sqlite
+unset OMPI_COMM_WORLD_SIZE
+expect_status 0 sample --merge joined.sqlite ranks.0-of-2.sqlite ranks.1-of-2.sqlite
+expect_words out.txt "120 samples added"
+
+# killed at random, continued until whole
+for delay in 0.2 0.35 0.5 0.3 0.4; do
+    "$pliant" sample rod.yaml --samples 120 --shapes --jobs 2 --out killed.sqlite >/dev/null 2>&1 &
+    child=$!
+    sleep "$delay"
+    kill -9 "$child" 2>/dev/null || true
+    wait "$child" 2>/dev/null || true
+done
+expect_status 0 sample rod.yaml --samples 120 --shapes --jobs 2 --out killed.sqlite
+if command -v sqlite3 >/dev/null; then
+    dump() { sqlite3 "$1" "SELECT number, outcome, hex(command), hex(marker), hex(jacobian) FROM sample ORDER BY number"; }
+    dump one.sqlite > one.txt
+    for other in two joined killed; do
+        dump $other.sqlite > other.txt
+        if cmp -s one.txt other.txt; then pass "$other.sqlite holds the same samples"; else fail "$other.sqlite differs"; fi
+    done
+fi
+expect_status 2 sample rod.yaml --samples 50 --out one.sqlite
+expect_words err.txt "another sampling"
+expect_status 2 sample rod.yaml --samples 50
+expect_words err.txt "--out"
+
+# learning, and all that takes a model
+expect_status 0 learn one.sqlite --hidden 10,10 --epochs 20 --out model.yaml --out t.csv --out t.png --out t.onnx --json learn.json
+expect_words out.txt "position" "rotation" "shape" "held out"
+expect_keys learn.json networks held_rms held_largest weights
+for f in model.yaml t.csv t.png t.onnx; do expect_file "$f"; done
+expect_status 0 fk model.yaml --set t1=10 --set t2=2 --set t3=4 --check --out m.png --json fk.json
+expect_words out.txt "learned" "checked by the full model" "estimate"
+expect_file m.png
+expect_status 0 fk model.yaml --set t1=40 --set t2=2 --set t3=4 --beyond-range
+expect_words out.txt "outside of its samples: 't1'"
+expect_status 0 fk model.yaml --set t1=40 --set t2=2 --set t3=4 --beyond-range --fallback
+expect_no_words out.txt "outside of its samples"
+expect_status 0 ik model.yaml --target 20,10,120
+expect_words out.txt "reached"
+expect_status 0 jacobian model.yaml --set t1=10 --set t2=2 --set t3=4
+expect_status 0 sweep model.yaml --set t1=1:20:5 --set t2=2 --set t3=4 --out s.csv
+expect_status 0 follow model.yaml --path circle --center 0,0,125 --span 20 --count 8 --out f.csv
+
+# a "real" robot: the same with another length
+sed 's/length: 136/length: 130/; s/at: 136/at: 130/' rod.yaml > real.yaml
+expect_status 0 sweep real.yaml --set t1=1:25:5 --set t2=2:20:5 --set t3=3:20:3 --grid --out real.csv
+cut -d, -f1-3,6-8 real.csv > measured.csv
+expect_status 0 adapt model.yaml measured.csv --out adapted.yaml --next 2 --json adapt.json
+expect_words out.txt "held out" "worth measuring next"
+expect_keys adapt.json before_rms held_rms noise next
+expect_status 0 adapt model.yaml measured.csv --kind layer --out layer.yaml
+expect_status 0 ik adapted.yaml --target 20,10,115
+
+# refusals name file, line and column
+sed '3s/^[^,]*,/nan,/' measured.csv > nan.csv
+expect_status 2 adapt model.yaml nan.csv --out x.yaml
+expect_words err.txt "nan.csv:3"
+sed '1s/tip.x/tpp.x/' measured.csv > column.csv
+expect_status 2 adapt model.yaml column.csv --out x.yaml
+expect_words err.txt "did you mean 'tip.x'"
+head -3 measured.csv > few.csv
+expect_status 2 adapt model.yaml few.csv --out x.yaml
+expect_words err.txt "at least 5"
+: > empty.csv
+expect_status 2 adapt model.yaml empty.csv --out x.yaml
+expect_status 2 adapt rod.yaml measured.csv --out x.yaml
+expect_words err.txt "not a learned model"
+expect_status 2 learn measured.csv --out x.yaml
+expect_words err.txt "measured.csv"
+expect_status 2 learn one.sqlite
+expect_words err.txt "--out FILE.yaml"
+sed 's/weights: "/weights: "zero /' model.yaml > broken.yaml
+expect_status 2 fk broken.yaml --set t1=1
+expect_words err.txt "broken.yaml" "weights"
+finish
