@@ -138,24 +138,6 @@ static pl_status model_full(const char *text, size_t length, const char *path,
     return status;
 }
 
-pl_status pl_model_load_text(const char *text, size_t length, const char *path,
-                             const pl_model_load_options *options, pl_model **out, pl_findings *findings,
-                             pl_error *err)
-{
-    static const pl_model_load_options none = {0};
-    if (!text || !out) {
-        return pl_fail(err, PL_BAD_INPUT, "robot file: text and the result pointer must not be NULL");
-    }
-    *out = NULL;
-    options = options ? options : &none;
-    if (!model_is_reduced(text, length)) {
-        return model_full(text, length, path, options, out, findings, err);
-    }
-    if (options->method || options->displacement) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: a reduced model has no choice of method or elements",
-                       path ? path : "robot");
-    }
-    return model_read_text(text, length, path, out, findings, err);
 // ---- learned models
 typedef struct learned_source {
     char *path; // of the robot the samples were taken from
@@ -205,6 +187,7 @@ static pl_status model_learned(const char *text, size_t length, const char *path
     }
     *s = (learned_source){.path = file, .options = *options, .hash = l->about.info.hash};
     s->options.load.size = l->mesh_size;
+    s->options.robot = NULL; // of another file
     s->options.load.order = l->mesh_order;
     const pl_learned_use use = {.outside = options->fallback ? PL_OUTSIDE_FALLBACK : PL_OUTSIDE_WARN,
                                 .open = learned_open,
@@ -234,6 +217,32 @@ bool pl_robot_file_is_learned(const char *path)
     return found;
 }
 
+pl_status pl_model_load_text(const char *text, size_t length, const char *path,
+                             const pl_model_load_options *options, pl_model **out, pl_findings *findings,
+                             pl_error *err)
+{
+    static const pl_model_load_options none = {0};
+    if (!text || !out) {
+        return pl_fail(err, PL_BAD_INPUT, "robot file: text and the result pointer must not be NULL");
+    }
+    *out = NULL;
+    options = options ? options : &none;
+    if (model_is_learned(text, length)) {
+        return options->method || options->displacement
+                   ? pl_fail(err, PL_BAD_INPUT, "%s: a learned model has no choice of method or elements",
+                             path ? path : "robot")
+                   : model_learned(text, length, path ? path : "robot", options, out, findings, err);
+    }
+    if (!model_is_reduced(text, length)) {
+        return model_full(text, length, path, options, out, findings, err);
+    }
+    if (options->method || options->displacement) {
+        return pl_fail(err, PL_BAD_INPUT, "%s: a reduced model has no choice of method or elements",
+                       path ? path : "robot");
+    }
+    return model_read_text(text, length, path, out, findings, err);
+}
+
 pl_status pl_model_load(const char *path, const pl_model_load_options *options, pl_model **out,
                         pl_findings *findings, pl_error *err)
 {
@@ -250,18 +259,6 @@ pl_status pl_model_load(const char *path, const pl_model_load_options *options, 
         return pl_fail(err, status, "%s", own.text);
     }
     status = pl_model_load_text(text, length, path, options, out, findings, err);
-    if (model_is_learned(text, length)) {
-        status =
-            options->method || options->displacement
-                ? pl_fail(err, PL_BAD_INPUT, "%s: a learned model has no choice of method or elements", path)
-                : model_learned(text, length, path, options, out, findings, err);
-    } else if (!model_is_reduced(text, length)) {
-        status = model_full(text, length, path, options, out, findings, err);
-    } else if (options->method || options->displacement) {
-        status = pl_fail(err, PL_BAD_INPUT, "%s: a reduced model has no choice of method or elements", path);
-    } else {
-        status = model_read_text(text, length, path, out, findings, err);
-    }
     pl_file_free(text);
     return status;
 }
