@@ -5,8 +5,12 @@ include(CMakePackageConfigHelpers)
 install(DIRECTORY include/pliant DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(TARGETS pliant pliant_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES docs/pliant.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 if(TARGET pliant_meshing)
-    set_target_properties(pliant_meshing PROPERTIES INSTALL_RPATH "$ORIGIN")
+    # packages go to the system's folder, where no search path is wanted
+    if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+        set_target_properties(pliant_meshing PROPERTIES INSTALL_RPATH "$ORIGIN")
+    endif()
     install(TARGETS pliant_meshing pliant_meshing_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 
