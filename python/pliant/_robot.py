@@ -120,7 +120,7 @@ class Robot:
         self, share: Optional[_core.Model], probe: Optional[str], callback: Optional[Callable[[float, str], Any]], **other: Any
     ) -> tuple[_core.Model, list[Any]]:
         s = self.source
-        values = {"method": s.method, "order": s.order, **other}
+        values: dict[str, Any] = {"method": s.method, "order": s.order, **other}
         try:
             return _core.load(
                 s.text, s.path, values["method"], s.size, values["order"], s.displacement, s.cache, s.time_limit, probe,
@@ -638,7 +638,8 @@ class Robot:
         Interrupted with the waypoints done in `.result`.
         """
         if isinstance(path, (str, os.PathLike)):
-            points, directions, rotations, times = (None if a is None else array(a) for a in _core.path_file(os.fspath(path)))
+            read: list[Any] = [None if a is None else array(a) for a in _core.path_file(os.fspath(path))]
+            points, directions, rotations, times = read
             if times is not None and len(times) > 1:
                 period = float(np.mean(np.diff(times)))
         else:

@@ -185,7 +185,7 @@ class Mesh:
     def _which(self, surface: Optional[str]) -> int:
         if surface is None:
             return -1
-        if surface not in self.surface_names:
+        if not isinstance(surface, str) or surface not in self.surface_names:
             raise unknown("surface", surface, self.surface_names)
         return self.surface_names.index(surface)
 
@@ -229,7 +229,7 @@ class Fields(Mapping[str, Any]):
         self._kept: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._names:
+        if not isinstance(name, str) or name not in self._names:
             raise unknown("field", name, self._names)
         if name not in self._kept:
             with self._state._model() as model:
@@ -384,7 +384,8 @@ class State:
 
     def __getitem__(self, name: str) -> Any:
         """The marker, actuator or sensor of that name."""
-        for things in (self.markers, self.actuators, self.sensors):
+        groups: list[Named[Any]] = [self.markers, self.actuators, self.sensors]
+        for things in groups:
             if name in things:
                 return things[name]
         raise unknown("marker, actuator or sensor", name, [*self.markers, *self.actuators, *self.sensors])

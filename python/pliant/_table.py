@@ -39,7 +39,7 @@ class Named(Mapping[str, V]):
             raise unknown(self._what, name, self._values) from None
 
     def __contains__(self, name: object) -> bool:
-        return name in self._values
+        return isinstance(name, str) and name in self._values
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

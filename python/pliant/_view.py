@@ -278,10 +278,10 @@ def page(state: "State", tangent: bool = True) -> str:
         binary.append(predicted)
     hello = {"type": "hello", "protocol": 1, "viewer": 1, "pliant": _core.version, "gallery": [], "robot": True}
     # looking on until the shape is there, so that the sliders take its commands
-    guest = {"type": "control", "owner": 0, "asking": 0, "viewers": 1}
-    control = {**guest, "owner": 1}
-    ready = {"type": "status", "state": "ready", "text": "", "serial": 0}
-    words = [hello, guest, _clean(_robot_message(state, record))]
+    guest: dict[str, Any] = {"type": "control", "owner": 0, "asking": 0, "viewers": 1}
+    control: dict[str, Any] = {**guest, "owner": 1}
+    ready: dict[str, Any] = {"type": "status", "state": "ready", "text": "", "serial": 0}
+    words: list[Any] = [hello, guest, _clean(_robot_message(state, record))]
     messages: list[dict[str, str]] = [{"json": json.dumps(m)} for m in words]
     messages += [{"binary": _zip(m)} for m in binary] + [{"json": json.dumps(m)} for m in (control, ready)]
     snapshot = json.dumps({"messages": messages, "modules": _modules(web)}).replace("</", "<\\/")
