@@ -4,7 +4,7 @@
 # containing it (for packages).
 set(PLIANT_PYTHON_INCLUDE "" CACHE PATH "folder of Python.h; empty: that of Debian's python3")
 option(PLIANT_PYTHON_SHARED "link the Python module with the shared libpliant" OFF)
-set(PLIANT_PYTHON_INSTALL "" CACHE PATH "folder to install the Python package into; empty: not installed")
+set(PLIANT_PYTHON_INSTALL "" CACHE STRING "folder to install the Python package into; empty: not installed")
 set(PL_PYTHON /usr/bin/python3)
 
 if(NOT TARGET pliant_meshing_static OR PLIANT_SANITIZE STREQUAL "fuzzer" OR PLIANT_SANITIZE STREQUAL "thread")

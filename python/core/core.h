@@ -84,6 +84,9 @@ PyObject *core_model_run(PyObject *self, PyObject *args);
 PyObject *core_model_task(PyObject *self, PyObject *args);
 PyObject *core_model_compare(PyObject *self, PyObject *args);
 PyObject *core_model_reduce(PyObject *self, PyObject *args);
+// ---- compliance and estimation (core_control.c)
+PyObject *core_model_compliance(PyObject *self, PyObject *unused);
+PyObject *core_model_estimate(PyObject *self, PyObject *args);
 int core_motion_init(PyObject *module);
 extern PyMethodDef core_table_functions[];
 

@@ -1158,6 +1158,8 @@ static PyMethodDef model_methods[] = {
     {"task", core_model_task, METH_VARARGS, "Runs a task file."},
     {"compare", core_model_compare, METH_VARARGS, "Compares methods."},
     {"reduce", core_model_reduce, METH_VARARGS, "Fits a reduced model."},
+    {"compliance", core_model_compliance, METH_NOARGS, "How efforts and forces move the robot."},
+    {"estimate", core_model_estimate, METH_VARARGS, "The state that fits measured numbers."},
     {0}};
 static PyObject *model_spent(PyObject *self, void *unused)
 {

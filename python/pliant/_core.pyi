@@ -117,6 +117,20 @@ class Model:
         self, kind: str, marker: str, samples: int, seed: int, path: str, comment: Optional[str], callback: _Callback, /
     ) -> dict[str, Any]: ...
 
+    def compliance(self) -> Array: ...
+    def estimate(
+        self,
+        measured: list[Any],
+        sent: list[float],
+        values: Any,
+        command_sigma: Any,
+        force_markers: Any,
+        force_sigma: float,
+        outlier: float,
+        callback: _Callback,
+        /,
+    ) -> dict[str, Any]: ...
+
 def load(
     text: str,
     path: Optional[str],

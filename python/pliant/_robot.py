@@ -753,6 +753,72 @@ class Robot:
                 text = file.read()
         return Reduced(Source(text, f"{self.name}-{kind}.yaml", cache=False), report)
 
+    # ---- estimation
+    def estimate(
+        self,
+        sent: Mapping[str, Any],
+        measured: Mapping[str, Any],
+        *,
+        sigma: Union[float, Mapping[str, float]] = 0.1,
+        command_sigma: Optional[Mapping[str, float]] = None,
+        forces: Sequence[str] = (),
+        force_sigma: float = float("inf"),
+        outlier: float = 3.0,
+        start: Optional[State] = None,
+        progress: Progress = None,
+    ) -> "Estimate":
+        """The state that fits measurements: which commands and forces really act.
+
+        sent: commands as sent. measured: {sensor: value, marker: (x, y, z) mm, "air.effort": kPa, "air.volume": mm^3};
+        nan: missing. sigma: standard deviation of the measured numbers, in their units. command_sigma: of the
+        difference between true and sent commands, in their units (not named: exactly as sent; inf: unknown). forces:
+        markers where an unknown force acts, of expected size force_sigma (N). outlier: readings farther off than this
+        many sigmas count less.
+        """
+        rows: list[tuple[int, int, int, float]] = []
+        values: list[float] = []
+        for name, given in measured.items():
+            spread = float(sigma[name] if isinstance(sigma, Mapping) else sigma)
+            thing, _, what = name.partition(".")
+            if name in self.markers:
+                i = self._index("marker", name)
+                for axis, v in enumerate(np.asarray(given, dtype=float).reshape(3)):
+                    rows.append((1, i, axis, spread))
+                    values.append(float(v))
+            elif name in self.sensors:
+                i = self._index("sensor", name)
+                scale = self._info["sensors"][i]["scale"]
+                rows.append((0, i, 0, spread * scale))
+                values.append(float(given) * scale)
+            elif thing in self.actuators and what:
+                i = self._index("actuator", thing)
+                effort = what == "effort"
+                scale = self._info["actuators"][i]["effort_scale"] if effort else 1.0
+                rows.append((2 if effort else 3, i, 0, spread * scale))
+                values.append(float(given) * scale)
+            else:
+                raise unknown("sensor, marker or actuator", name, [*self.sensors, *self.markers, *(f"{a}.effort" for a in self.actuators)])
+        known = np.zeros(len(self.commands))
+        for name, value in (command_sigma or {}).items():
+            known[self._index("command", name)] = float(value) * self.commands[name].scale
+        pulled = np.array([self._index("marker", name) for name in forces], dtype=np.int32)
+        commands = self._first.commands(dict(sent), None, True)
+        model = self._take(start)
+        state = None
+        try:
+            if start is None:
+                model.reset()
+            with Shown(progress) as callback:
+                found = model.estimate(
+                    rows, commands, np.array(values), known, pulled if len(pulled) else None, float(force_sigma),
+                    float(outlier), callback,
+                )  # fmt: skip
+            state = State(self, found.pop("standing"))
+            return Estimate(self, state, list(forces), {k: array(v) if isinstance(v, _core.Array) else v for k, v in found.items()})
+        finally:
+            model.set_forces(None) if self.kind == "full" else None
+            self._give(model, None)
+
     def calibrate(self, *args: Any, **options: Any) -> Any:
         """Fits materials to measured poses; see pliant.calibrate."""
         from . import _calibrate
@@ -773,6 +839,36 @@ class Robot:
                 file.write(self.source.text)
         except OSError as error:
             raise _core.FileError(f"{os.fspath(path)}: {error.strerror}") from error
+
+
+class Estimate:
+    """A state that fits measurements, with error bars (one standard deviation)."""
+
+    def __init__(self, robot: Robot, state: State, forces: list[str], found: dict[str, Any]) -> None:
+        self.robot = robot
+        self.state = state
+        self.converged: bool = found["converged"]
+        scales = np.array([c.scale for c in robot.commands.values()])
+        #: commands that really act, and their standard deviations, in their units
+        self.commands = dict(zip(robot.commands, found["command"] / scales))
+        self.command_sigma = dict(zip(robot.commands, found["command_sigma"] / scales))
+        #: unknown forces, N
+        self.forces = dict(zip(forces, found["force"]))
+        self.force_sigma = dict(zip(forces, found["force_sigma"]))
+        #: marker positions, mm
+        self.markers = dict(zip(robot.markers, found["marker"]))
+        self.marker_sigma = dict(zip(robot.markers, found["marker_sigma"]))
+        self.residuals = found["residual"]  #: (measured - estimated) / sigma; nan: missing
+        self.fit: float = found["fit"]  #: root mean square of the residuals; about 1 when the sigmas are right
+        self.used: int = found["used"]
+        self.outliers: int = found["outliers"]
+        self.unseen: int = found["unseen"]  #: directions of the unknowns that the readings say little about
+
+    def __repr__(self) -> str:
+        lines = [f"{self.robot.name}: estimate from {self.used} readings, fit {self.fit:.3g}"]
+        lines += [f"  {n} = {v:.6g} +- {self.command_sigma[n]:.2g} {self.robot.commands[n].unit}" for n, v in self.commands.items()]
+        lines += [f"  force at {n}: {np.round(v, 6)} +- {np.round(self.force_sigma[n], 6)} N" for n, v in self.forces.items()]
+        return "\n".join(lines)
 
 
 class Reduced(Robot):

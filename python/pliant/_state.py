@@ -575,6 +575,19 @@ class State:
         out = array(gradient) * np.array([s for _, s in params])
         return float(out[0]) if isinstance(wrt, str) else dict(zip(wanted, map(float, out)))
 
+    def compliance(self) -> dict[str, Any]:
+        """How efforts and forces move the robot, exact. `matrix`: one column per effort (internal units: N, MPa) and
+        per force component of the markers (N), one row per actuator (shortening mm, volume mm^3), marker coordinate
+        (mm) and sensor; `rows`, `columns`: their names."""
+        with self._model() as model:
+            matrix = array(model.compliance())
+        places = [f"{m}.{axis}" for m in self.robot.markers for axis in "xyz"]
+        actuators = list(self.robot.actuators)
+        return {
+            "matrix": matrix, "rows": [*actuators, *places, *self.robot.sensors],
+            "columns": [*actuators, *(f"{m}.force.{axis}" for m in self.robot.markers for axis in "xyz")],
+        }  # fmt: skip
+
     # ---- going on from here
     def solve(self, *named: Mapping[str, Any], **commands: Any) -> "State":
         """As Robot.solve, starting from this state; commands that are not named keep their values."""
