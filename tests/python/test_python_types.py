@@ -1,0 +1,82 @@
+"""The stub of the C extension names what the extension has, and mypy finds nothing to complain about. The latter is left
+out where mypy is not installed."""
+import ast
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import pliant
+from pliant import _core
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FOLDER = os.path.dirname(pliant.__file__)
+PROGRAM = """
+import numpy as np
+import pliant as pl
+
+r: pl.Robot = pl.load("robot.yaml", order=1)
+s: pl.State = r.solve(air="30 kPa")
+ok: bool = s.converged
+angle = s.markers["tip"].turned
+q: pl.IK = r.ik(tip=[1.0, 2.0, 3.0])
+bounds: list[pl.Bound] = q.active_bounds
+t: pl.Solutions = r.sweep(air=np.linspace(0, 1, 3), jobs=2)
+"""
+WRONG = PROGRAM + "n: int = s.outcome\n"
+
+
+class Types(unittest.TestCase):
+    def test_stub_is_complete(self):
+        with open(os.path.join(FOLDER, "_core.pyi"), encoding="utf-8") as file:
+            tree = ast.parse(file.read())
+
+        def names(body):
+            out = {n.name for n in body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+            return out | {n.target.id for n in body if isinstance(n, ast.AnnAssign)}
+
+        def public(thing):
+            return {n for n in dir(thing) if not n.startswith("_")}
+
+        self.assertEqual({n for n in names(tree.body) if not n.startswith("_")}, public(_core))
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not issubclass(getattr(_core, node.name), Exception):
+                stub = {n for n in names(node.body) if not n.startswith("__")}
+                self.assertEqual(stub, public(getattr(_core, node.name)), node.name)
+
+    def test_docstrings(self):
+        bare = []
+        for name in pliant.__all__:
+            if name in ("Env", "torch_solve"):
+                continue
+            thing = getattr(pliant, name)
+            if not (thing.__doc__ or "").strip():
+                bare.append(name)
+            for part in vars(thing).values() if isinstance(thing, type) else ():
+                function = part.fget if isinstance(part, property) else part
+                if callable(function) and not getattr(function, "__name__", "_").startswith("_") and not function.__doc__:
+                    bare.append(f"{name}.{function.__name__}")
+        self.assertEqual([b for b in bare if b not in ("Robot.name",)], [])
+
+    @unittest.skipUnless(shutil.which("mypy", path="/usr/bin"), "mypy is not there")
+    def test_mypy(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text, good in (("right.py", PROGRAM, True), ("wrong.py", WRONG, False)):
+                path = os.path.join(folder, name)
+                with open(path, "w") as file:
+                    file.write(text)
+            command = ["/usr/bin/mypy", "--config-file", os.path.join(SOURCE, "pyproject.toml"), "--cache-dir", os.path.join(folder, "cache")]
+            env = {**os.environ, "MYPYPATH": os.path.dirname(FOLDER)}
+            env.pop("LD_PRELOAD", None)
+            right = subprocess.run([*command, "-p", "pliant"], capture_output=True, text=True, env=env, cwd=folder)
+            print(right.stdout.strip())
+            self.assertEqual(right.returncode, 0, right.stdout)
+            right = subprocess.run([*command, "right.py"], capture_output=True, text=True, env=env, cwd=folder)
+            self.assertEqual(right.returncode, 0, right.stdout)
+            wrong = subprocess.run([*command, "wrong.py"], capture_output=True, text=True, env=env, cwd=folder)
+            self.assertEqual(wrong.returncode, 1, wrong.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
