@@ -46,7 +46,10 @@ add_custom_target(pliant_python_files ALL
 add_custom_target(python_module DEPENDS pliant_python pliant_python_files)
 
 if(PLIANT_PYTHON_INSTALL)
-    install(DIRECTORY ${PL_PYTHON_DIR}/pliant DESTINATION ${PLIANT_PYTHON_INSTALL} PATTERN __pycache__ EXCLUDE)
+    # through cmake --install, which takes the search path of the build out
+    install(TARGETS pliant_python LIBRARY DESTINATION ${PLIANT_PYTHON_INSTALL}/pliant)
+    install(DIRECTORY ${PL_PYTHON_DIR}/pliant DESTINATION ${PLIANT_PYTHON_INSTALL} PATTERN __pycache__ EXCLUDE
+        PATTERN *.so EXCLUDE)
 endif()
 
 if(PLIANT_TESTS AND NOT PLIANT_PYTHON_INCLUDE)

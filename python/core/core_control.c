@@ -25,10 +25,10 @@ PyObject *core_model_compliance(PyObject *self, PyObject *unused)
     return out;
 }
 
-static pl_measured *control_measured(PyObject *list, int *count)
+static pl_measurement *control_measured(PyObject *list, int *count)
 {
     const Py_ssize_t n = PyList_Check(list) ? PyList_Size(list) : -1;
-    pl_measured *out = n >= 0 ? calloc((size_t)n + 1, sizeof *out) : NULL;
+    pl_measurement *out = n >= 0 ? calloc((size_t)n + 1, sizeof *out) : NULL;
     if (n < 0) {
         PyErr_SetString(PyExc_TypeError, "expected a list of measured numbers");
     } else if (!out) {
@@ -41,7 +41,7 @@ static pl_measured *control_measured(PyObject *list, int *count)
             free(out);
             return NULL;
         }
-        out[k].kind = (pl_measured_kind)kind;
+        out[k].kind = (pl_measurement_kind)kind;
     }
     *count = (int)n;
     return out;
@@ -77,7 +77,7 @@ PyObject *core_model_estimate(PyObject *self, PyObject *args)
     const pl_model_info i = pl_model_get_info(m->model);
     core_numbers value = {0}, sigma = {0}, marker = {0};
     double *sent = NULL;
-    pl_measured *measured = control_measured(list, &options.measured_count);
+    pl_measurement *measured = control_measured(list, &options.measured_count);
     if (measured && core_commands(m, sent_list, &sent) && sent &&
         core_numbers_get(given, 'd', options.measured_count, "values", &value) && value.data &&
         core_numbers_get(command_sigma, 'd', i.command_count, "command_sigma", &sigma) &&
