@@ -88,6 +88,10 @@ PyObject *core_model_reduce(PyObject *self, PyObject *args);
 PyObject *core_model_compliance(PyObject *self, PyObject *unused);
 PyObject *core_model_estimate(PyObject *self, PyObject *args);
 int core_motion_init(PyObject *module);
+// ---- learned models (core_learn.c)
+PyObject *core_model_sample(PyObject *self, PyObject *args);
+PyObject *core_learn(PyObject *module, PyObject *args);
+PyObject *core_adapt(PyObject *module, PyObject *args);
 extern PyMethodDef core_table_functions[];
 
 #endif

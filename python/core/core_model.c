@@ -1158,6 +1158,7 @@ static PyMethodDef model_methods[] = {
     {"task", core_model_task, METH_VARARGS, "Runs a task file."},
     {"compare", core_model_compare, METH_VARARGS, "Compares methods."},
     {"reduce", core_model_reduce, METH_VARARGS, "Fits a reduced model."},
+    {"sample", core_model_sample, METH_VARARGS, "Samples into a data set."},
     {"compliance", core_model_compliance, METH_NOARGS, "How efforts and forces move the robot."},
     {"estimate", core_model_estimate, METH_VARARGS, "The state that fits measured numbers."},
     {0}};

@@ -489,6 +489,8 @@ PyMethodDef core_table_functions[] = {
     {"hull", table_hull, METH_O, "Convex hull of points."},
     {"tensile", table_tensile, METH_VARARGS, "Fits a material to a tensile test."},
     {"syringe", table_syringe, METH_VARARGS, "Volume over pressure from a syringe test."},
+    {"learn", core_learn, METH_VARARGS, "Fits networks to a data set and writes the model."},
+    {"adapt", core_adapt, METH_VARARGS, "Corrects a learned model by measurements."},
     {"threads", table_threads, METH_O, "Sets (None: only tells) the number of threads of the library."},
     {"names", table_names, METH_NOARGS, "Names of outcomes, fields and material constants."},
     {0}};

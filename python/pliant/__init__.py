@@ -17,14 +17,14 @@ from . import _core, _goal as goal
 from ._calibrate import syringe, tensile
 from ._core import Error, FileError, InputError, NoMemoryError, SolverError, StoppedError
 from ._results import IK, Bound, Comparison, Path, Solutions, Task, Workspace
-from ._robot import Command, Estimate, Finding, Reduced, Robot, design, guess, load
+from ._robot import Command, Dataset, Estimate, Finding, Learned, Reduced, Robot, design, guess, load
 from ._state import Actuator, Interrupted, Marker, Mesh, NotSolvedError, Picture, Reaction, Report, Sensor, State
 from ._table import Table, array as _array
 
 __version__: str = _core.version
 __all__ = [
-    "Actuator", "Bound", "Command", "Comparison", "Env", "Error", "Estimate", "FileError", "Finding", "IK", "InputError",
-    "Interrupted", "Marker", "Mesh", "NoMemoryError", "NotSolvedError", "Path", "Picture", "Reaction", "Reduced",
+    "Actuator", "Bound", "Command", "Comparison", "Dataset", "Env", "Error", "Estimate", "FileError", "Finding", "IK", "InputError",
+    "Interrupted", "Learned", "Marker", "Mesh", "NoMemoryError", "NotSolvedError", "Path", "Picture", "Reaction", "Reduced",
     "Report", "Robot", "Sensor", "Solutions", "SolverError", "State", "StoppedError", "Table", "Task", "Workspace",
     "design", "designs", "goal", "guess", "load", "materials", "path", "syringe", "tensile", "threads", "torch_solve",
 ]  # fmt: skip

@@ -117,6 +117,22 @@ class Model:
         self, kind: str, marker: str, samples: int, seed: int, path: str, comment: Optional[str], callback: _Callback, /
     ) -> dict[str, Any]: ...
 
+    def sample(
+        self,
+        path: str,
+        settings: str,
+        robot_file: Optional[str],
+        jacobians: bool,
+        shapes: bool,
+        mesh_size: float,
+        mesh_order: int,
+        plan: Any,
+        fresh: Any,
+        part: int,
+        parts: int,
+        callback: _Callback,
+        /,
+    ) -> tuple[int, int]: ...
     def compliance(self) -> Array: ...
     def estimate(
         self,
@@ -158,5 +174,11 @@ def tensile(text: str, name: str, model: str, strain: float, /) -> dict[str, Any
 def syringe(
     text: str, name: str, chamber: float, tube: float, syringe: float, ambient: float, gauge: bool, /
 ) -> tuple[dict[str, Any], dict[str, Any]]: ...
+def learn(
+    dataset: str, out: str, hidden: tuple[int, ...], epochs: int, seed: int, inverse: bool, callback: _Callback, /
+) -> dict[str, Any]: ...
+def adapt(
+    text: str, path: Optional[str], measured: str, out: str, kind: str, seed: int, callback: _Callback, /
+) -> dict[str, Any]: ...
 def threads(count: Optional[int], /) -> int: ...
 def names() -> dict[str, list[str]]: ...

@@ -753,6 +753,110 @@ class Robot:
                 text = file.read()
         return Reduced(Source(text, f"{self.name}-{kind}.yaml", cache=False), report)
 
+    # ---- learning
+    def sample(
+        self,
+        samples: int = 500,
+        path: Union[None, str, "os.PathLike[str]"] = None,
+        *,
+        jobs: int = 1,
+        jacobians: bool = True,
+        shapes: bool = False,
+        progress: Progress = None,
+    ) -> "Dataset":
+        """A data set as `pliant sample` makes it: commands spread over the ranges, with exact Jacobians.
+
+        path: an SQLite file, which is continued if it exists (None: a temporary one). jobs: threads. Ctrl-C raises
+        Interrupted; the samples done are in the file.
+        """
+        for c in self.commands.values():
+            if c.range is None:
+                raise _core.InputError(f"command {c.name} has no range\n    give its actuator a range in the robot file")
+        folder = None
+        if path is None:
+            folder = tempfile.TemporaryDirectory(prefix="pliant-")
+            path = os.path.join(folder.name, "data.sqlite")
+        path = os.fspath(path)
+        # as the command: the outermost points are moved to the bounds
+        plan = np.array(array(self._first.plan(1, int(samples), None, None, None)))
+        scales = np.array([c.scale for c in self.commands.values()])
+        spans = np.array([c.span for c in self.commands.values()]) * scales[:, None]
+        low, high = plan.min(0), plan.max(0)
+        wide = high > low
+        plan[:, wide] = spans[wide, 0] + (spans[wide, 1] - spans[wide, 0]) * (plan[:, wide] - low[wide]) / (high - low)[wide]
+        rows = np.ascontiguousarray(plan)
+        s = self.source
+        file = os.path.abspath(s.path) if s.named and s.path and os.path.exists(s.path) else None
+        jobs = max(1, min(int(jobs), (len(rows) + 15) // 16))
+        # models of their own, fresh: chains agree to the last bit in any order
+        models = [self._load(self._first, None, None)[0] for _ in range(jobs)]
+        fresh = [np.array(array(model.at()[2])) for model in models]
+        failure: Optional[BaseException] = None
+        with Shown(progress) as callback:
+
+            def work(k: int) -> tuple[int, int]:
+                return models[k].sample(
+                    path, f"samples {len(rows)}", file, jacobians, shapes, s.size, s.order, rows, fresh[k], k, jobs,
+                    callback,
+                )  # fmt: skip
+
+            # the first one makes the file and its plan
+            if jobs == 1:
+                counts = [work(0)]
+            else:
+                models[0].sample(
+                    path, f"samples {len(rows)}", file, jacobians, shapes, s.size, s.order, rows, fresh[0], len(rows),
+                    len(rows) + 1, None,
+                )  # fmt: skip
+                with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+                    calls = [pool.submit(work, k) for k in range(jobs)]
+                    try:
+                        concurrent.futures.wait(calls, return_when=concurrent.futures.FIRST_EXCEPTION)
+                    except KeyboardInterrupt as stop:
+                        failure = stop
+                    if failure is not None or any(c.done() and c.exception() for c in calls):
+                        while not all(c.done() for c in calls):
+                            for model in models:
+                                model.stop()
+                            concurrent.futures.wait(calls, timeout=0.05)
+                    counts = [c.result() for c in calls]
+        for model in models:
+            pending = model.pending()
+            failure = pending if failure is None else failure
+        result = Dataset(self, path, len(rows), sum(c[0] for c in counts), sum(c[1] for c in counts), folder)
+        if isinstance(failure, KeyboardInterrupt):
+            raise Interrupted(None, result) from None
+        if failure is not None:
+            raise failure
+        return result
+
+    def learn(
+        self,
+        samples: Union[int, "Dataset"] = 500,
+        *,
+        jobs: int = 1,
+        hidden: Sequence[int] = (24, 24),
+        epochs: int = 0,
+        seed: int = 1,
+        inverse: bool = False,
+        progress: Progress = None,
+    ) -> "Learned":
+        """A learned model: networks fitted to samples and their Jacobians, a robot that answers in microseconds.
+
+        samples: their number, or a data set of ``sample``. hidden: neurons per layer; epochs: 0: as many as help.
+        The result is a Robot; `error` is its largest error (mm) on samples held out, `fit` the report.
+        """
+        data = samples if isinstance(samples, Dataset) else self.sample(samples, jobs=jobs, progress=progress)
+        with Shown(progress) as callback, tempfile.TemporaryDirectory(prefix="pliant-") as folder:
+            out = os.path.join(folder, "model.yaml")
+            try:
+                fit = _core.learn(data.path, out, tuple(int(h) for h in hidden), int(epochs), int(seed), inverse, callback)
+            except KeyboardInterrupt:
+                raise Interrupted(None, data) from None
+            with open(out, encoding="utf-8") as file:
+                text = file.read()
+        return Learned(Source(text, f"{self.name}-learned.yaml", cache=False), fit)
+
     # ---- estimation
     def estimate(
         self,
@@ -869,6 +973,59 @@ class Estimate:
         lines += [f"  {n} = {v:.6g} +- {self.command_sigma[n]:.2g} {self.robot.commands[n].unit}" for n, v in self.commands.items()]
         lines += [f"  force at {n}: {np.round(v, 6)} +- {np.round(self.force_sigma[n], 6)} N" for n, v in self.forces.items()]
         return "\n".join(lines)
+
+
+class Dataset:
+    """Samples of a robot in an SQLite file (docs/learn.md)."""
+
+    def __init__(self, robot: Robot, path: str, planned: int, solved: int, failed: int, folder: Any = None) -> None:
+        self.robot = robot
+        self.path = path
+        self.planned = planned
+        self.computed = solved  #: in this run
+        self.failed = failed
+        self._folder = folder  # a temporary folder lives as long as its data set
+
+    def __len__(self) -> int:
+        return self.planned
+
+    def __repr__(self) -> str:
+        return f"<{self.planned} samples of {self.robot.name} in {self.path}, {self.computed} computed now, {self.failed} failed>"
+
+
+class Learned(Robot):
+    """A learned model. Every answer says how far it is outside of its samples (``state.readings["learned"]``)."""
+
+    def __init__(self, source: Source, fit: Mapping[str, Any]) -> None:
+        super().__init__(source, None)
+        self.fit = dict(fit)
+
+    def __reduce__(self) -> Any:
+        return Learned, (self.source, self.fit)
+
+    @property
+    def error(self) -> float:
+        """Largest error of the marker positions on samples (after adapt: measurements) held out, mm."""
+        return float(self.fit["held_largest"] if "held_largest" in self.fit else self.fit["parts"]["position"]["largest"])
+
+    @property
+    def rms(self) -> float:
+        """Root mean square of that error, mm."""
+        return float(self.fit["held_rms"] if "held_rms" in self.fit else self.fit["parts"]["position"]["rms"])
+
+    def adapt(
+        self, measured: Union[str, "os.PathLike[str]"], *, kind: str = "process", seed: int = 1, progress: Progress = None
+    ) -> "Learned":
+        """Corrected by measurements of the real robot: a CSV with a column per command and three per marker.
+
+        kind: process (a Gaussian process with error bars) or layer (as published).
+        """
+        with Shown(progress) as callback, tempfile.TemporaryDirectory(prefix="pliant-") as folder:
+            out = os.path.join(folder, "model.yaml")
+            fit = _core.adapt(self.source.text, self.source.path, os.fspath(measured), out, kind, int(seed), callback)
+            with open(out, encoding="utf-8") as file:
+                text = file.read()
+        return Learned(Source(text, self.source.path, cache=False), fit)
 
 
 class Reduced(Robot):

@@ -399,7 +399,45 @@ class Files(Shared):
         self.assertTrue(self.beam.follow("tip", "way.csv").reached.all())
 
 
+class Estimation(Shared):
+    def test_force_and_command(self):
+        truth = self.finger.solve(air=6, forces={"tip": [0, 0, -0.03]})
+        found = self.finger.estimate({"air": 6}, {"tip": truth["tip"].position}, sigma=0.01, forces=["tip"], force_sigma=0.1)
+        print(found)
+        self.assertLess(abs(found.forces["tip"][2] + 0.03), 2 * found.force_sigma["tip"][2])
+        other = self.finger.estimate({"air": 5}, {"tip": self.finger.solve(air=6)["tip"].position}, sigma=0.01, command_sigma={"air": 10})
+        self.assertLess(abs(other.commands["air"] - 6), 4 * other.command_sigma["air"])
+        W = other.state.compliance()
+        square = W["matrix"][:4, :4]
+        self.assertEqual(W["columns"], ["air", "tip.force.x", "tip.force.y", "tip.force.z"])
+        self.assertLess(np.abs(square - square.T).max(), 1e-8 * np.abs(square).max())
+
+
 class Learning(Shared):
+    def test_learn_and_adapt(self):
+        data = self.beam.sample(48, "data.sqlite", jobs=2)
+        self.assertEqual((data.computed, data.failed), (48, 0))
+        self.assertEqual(self.beam.sample(48, "data.sqlite").computed, 0)  # continued: nothing is missing
+        m = self.beam.learn(data, hidden=[8], epochs=25)
+        s = m.solve(chamber1="30 kPa", chamber2=20, chamber3=10)
+        full = self.beam.solve(chamber1="30 kPa", chamber2=20, chamber3=10)
+        error = np.linalg.norm(s["tip"].position - full["tip"].position)
+        print(f"learned from 48 samples: {m.error:.2g} mm on those held out, {error:.2g} mm here")
+        self.assertLess(m.error, 0.05)
+        self.assertLess(error, 3 * m.error)
+        self.assertTrue(m.ik(tip=full["tip"].position).reached)
+        self.assertIn("learned", s.readings)
+        self.assertTrue((pickle.loads(pickle.dumps(s))["tip"].position == s["tip"].position).all())
+        T = self.beam.sweep(chamber1=np.linspace(5, 100, 20), chamber2=20, chamber3=np.linspace(30, 10, 20))
+        with open("measured.csv", "w") as file:
+            file.write("chamber1 [kPa],chamber2 [kPa],chamber3 [kPa],tip.x [mm],tip.y [mm],tip.z [mm]\n")
+            for row in zip(T["chamber1"], T["chamber2"], T["chamber3"], *(T["tip"] + [0.3, -0.2, 0.1]).T):
+                file.write(",".join(f"{v:.9g}" for v in row) + "\n")
+        real = m.adapt("measured.csv")
+        moved = real.solve(chamber1=50, chamber2=20, chamber3=20)["tip"].position - m.solve(chamber1=50, chamber2=20, chamber3=20)["tip"].position
+        self.assertLess(np.abs(moved - [0.3, -0.2, 0.1]).max(), 0.05)
+        self.assertLess(real.error, 0.02)
+
     def test_environment(self):
         env = pl.Env(self.beam, tolerance=0.05, limit=5)
         first, info = env.reset(seed=3)
