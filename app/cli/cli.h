@@ -93,7 +93,7 @@ extern const cli_verb cli_verb_new, cli_verb_info, cli_verb_doctor, cli_verb_mes
 extern const cli_verb cli_verb_ik, cli_verb_follow, cli_verb_workspace, cli_verb_task;
 
 extern const cli_verb cli_verb_reduce, cli_verb_compare;
-extern const cli_verb cli_verb_estimate;
+extern const cli_verb cli_verb_estimate, cli_verb_plant, cli_verb_run, cli_verb_control;
 extern const cli_verb cli_verb_sample, cli_verb_learn, cli_verb_adapt;
 
 // Sorts argv (after the verb's name) into `args`. Returns false after saying what is wrong.

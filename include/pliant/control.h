@@ -130,7 +130,9 @@ typedef struct pl_control_input {
     const double *velocity;             // track: of the set point, per s; NULL: 0
     const double *compliance;           // impedance: 3 x 3, mm/N, of the marker at its commands
     const double *force;                // impedance: external force on the marker, N
-    const double *energy_metric;        // commands x commands; NULL: none
+    const double *posture;       // per command: where commands go that the outputs do not see (slack tendons,
+                                 // redundancy), NULL: they stay
+    const double *energy_metric; // commands x commands; NULL: none
 } pl_control_input;
 typedef struct pl_control_report {
     bool held;        // the input could not be used: the last command was kept
@@ -148,6 +150,39 @@ PL_API void pl_controller_reset(pl_controller *controller); // the integral
 // `command` as it is and says so in the report.
 PL_API void pl_controller_tick(pl_controller *controller, const pl_control_input *input, double *command,
                                pl_control_report *report);
+
+// ---- the loop: goals become set points by inverse kinematics; each tick turns readings into the next
+// command. With an estimator the Jacobian is taken at the shape that fits the readings, and a marker can be
+// controlled that no sensor sees; without, at the shape of the commands sent.
+typedef struct pl_loop_options {
+    const pl_controller_options *controller; // output_count is set by the loop
+    const pl_estimator_options *estimator;   // NULL: none. Must measure all sensors, in their order
+    int marker;                              // of the goals
+    bool control_marker;                     // the outputs are its position instead of the sensors
+    int frozen_limit; // ticks a reading may stay the same while the model says it moves; 0: never judged
+} pl_loop_options;
+typedef struct pl_loop_report {
+    pl_control_report control;
+    bool estimated;                   // the readings could be fitted
+    int outliers;                     // of them
+    int frozen;                       // sensor that seems frozen; -1: none
+    const double *marker;             // 3 per marker: estimated, or of the model
+    const double *set_point, *output; // what was controlled, output_count numbers
+    double error;                     // largest |set point - output|
+} pl_loop_report;
+
+typedef struct pl_loop pl_loop;
+// Keeps a reference to `model`. The commands start where they are at rest.
+PL_API pl_status pl_loop_create(pl_model *model, const pl_loop_options *options, pl_loop **out,
+                                pl_error *err);
+PL_API void pl_loop_destroy(pl_loop *loop);
+PL_API int pl_loop_output_count(const pl_loop *loop);
+PL_API const double *pl_loop_command(const pl_loop *loop); // the last one
+// A new goal for the marker, mm. *distance: how far the nearest point that the model can reach is from it.
+PL_API pl_status pl_loop_goal(pl_loop *loop, const double target[3], double *distance, pl_error *err);
+// `sensor`: readings, NAN where missing. A tick that cannot be computed keeps the command and says so in the
+// report; PL_OK also then.
+PL_API pl_status pl_loop_tick(pl_loop *loop, const double *sensor, pl_loop_report *report, pl_error *err);
 
 // ---- a simulated robot: a model with what real machines add. Times in s.
 typedef struct pl_plant_options {

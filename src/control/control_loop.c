@@ -1,8 +1,9 @@
 // Controllers. Each tick turns what is wanted of the outputs into a change of the commands by one small
 // quadratic problem (the allocation):
-//   min over d  |(J d - u) / s|^2 + damping^2 |d / span|^2 + energy (c + d) . W (c + d),  low <= c + d <=
-//   high, |d| <= rate period,
-// with s the size of the outputs. The kinds differ in u, the wanted change of the outputs:
+//   min over d  |(J d - u) / s|^2 + damping^2 |(d - p) / span|^2 + energy (c + d) . W (c + d),  low <= c + d
+//   <= high, |d| <= rate period,
+// with s the size of the outputs and p the way to the posture, as much of it as of an error per tick. The
+// kinds differ in u, the wanted change of the outputs:
 //   PI         u = kp e + ki h,  h += e where the limits leave room (no wind-up)
 //   track      u = gain e + velocity period
 //   impedance  as track, about the set point moved by (K^-1 - C) f: the marker yields by K^-1 f in all, of
@@ -180,6 +181,9 @@ static const char *loop_refuse(const pl_controller *c, const pl_control_input *i
     if (!loop_finite(in->jacobian, m * n)) {
         return "the Jacobian is not a number";
     }
+    if (in->posture && !loop_finite(in->posture, n)) {
+        return "the posture is not a number";
+    }
     if (in->velocity && !loop_finite(in->velocity, m)) {
         return "the velocity of the set point is not a number";
     }
@@ -232,7 +236,11 @@ static bool loop_allocate(pl_controller *c, const pl_control_input *in, const do
                 c->g[j] += 0.5 * o->energy * both * command[k];
             }
         }
-        c->H[j * n + j] += o->damping * o->damping / (c->span[j] * c->span[j]);
+        const double stay = o->damping * o->damping / (c->span[j] * c->span[j]);
+        c->H[j * n + j] += stay;
+        if (in->posture) {
+            c->g[j] -= stay * (o->kind == PL_CONTROL_PI ? o->kp : o->gain) * (in->posture[j] - command[j]);
+        }
         c->step_low[j] = c->low[j] - command[j];
         c->step_high[j] = c->high[j] - command[j];
         if (c->rate[j] > 0) {
