@@ -16,7 +16,7 @@ web:
 
 # the Python module, in build/python: PYTHONPATH=build/python python3 -c 'import pliant'
 python: deps web
-	@tools/install-deps python
+	@tools/install-deps python numpy
 	@tools/build release -j $(JOBS) --target python_module
 
 demo: all
@@ -24,14 +24,14 @@ demo: all
 	@tools/demo
 
 test: deps web
-	@tools/install-deps python || echo "test: the Python module is not built, its tests are left out"
+	@tools/install-deps python numpy || echo "test: the Python module is not built, its tests are left out"
 	@tools/build release -j $(JOBS)
 	@tools/install-web --tests
 	@cd build && $(TEST_THREADS) ctest --output-on-failure -j $(JOBS)
 
 # the four Debian packages, in build-deb
 deb: deps web
-	@tools/install-deps python deb
+	@tools/install-deps python numpy deb
 	@tools/make-deb
 
 asan: deps

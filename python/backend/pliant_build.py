@@ -25,6 +25,8 @@ def _project() -> dict:
 def _build(settings: dict) -> str:
     """Builds the module; returns the folder that holds the package."""
     folder = os.path.join(_ROOT, settings.get("build-dir", "build-pip"))
+    # pip hides the packages of the system from its own Python; the build may look for them
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     if "build-dir" not in settings or not os.path.exists(os.path.join(folder, "CMakeCache.txt")):
         configure = [
             "cmake", "-S", _ROOT, "-B", folder, "-DPLIANT_TESTS=OFF", "-DCMAKE_BUILD_TYPE=Release",
@@ -32,9 +34,9 @@ def _build(settings: dict) -> str:
         ]  # fmt: skip
         if subprocess.run(["ninja", "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
             configure += ["-G", "Ninja"]
-        subprocess.run(configure, check=True)
+        subprocess.run(configure, check=True, env=env)
     jobs = settings.get("jobs", str(os.cpu_count() or 1))
-    subprocess.run(["cmake", "--build", folder, "--target", "python_module", "-j", jobs], check=True)
+    subprocess.run(["cmake", "--build", folder, "--target", "python_module", "-j", jobs], check=True, env=env)
     return os.path.join(folder, "python", "pliant")
 
 

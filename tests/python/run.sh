@@ -7,7 +7,7 @@ skip() {
     echo "skipped: $1"
     exit 77
 }
-/usr/bin/python3 -c 'import numpy' 2>/dev/null || skip "numpy is not there (tools/install-deps python)"
+/usr/bin/python3 -c 'import numpy' 2>/dev/null || skip "numpy is not there (tools/install-deps python numpy)"
 export PYTHONPATH=$module PLIANT_COMMAND=$pliant PYTHONDONTWRITEBYTECODE=1 PLIANT_SANITIZER=$sanitizer
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
