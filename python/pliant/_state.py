@@ -391,6 +391,11 @@ class State:
         raise unknown("marker, actuator or sensor", name, [*self.markers, *self.actuators, *self.sensors])
 
     @property
+    def crossing(self) -> str:
+        """Where the body penetrates itself, as the command says it; empty: it does not."""
+        return self._record()[3]
+
+    @property
     def energy(self) -> float:
         """Elastic energy, mJ."""
         return float(self._part("energy")[0])
