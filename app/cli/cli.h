@@ -92,7 +92,7 @@ extern const cli_verb cli_verb_new, cli_verb_info, cli_verb_doctor, cli_verb_mes
     cli_verb_calibrate, cli_verb_fk, cli_verb_sweep, cli_verb_jacobian, cli_verb_completion, cli_verb_serve;
 extern const cli_verb cli_verb_ik, cli_verb_follow, cli_verb_workspace, cli_verb_task;
 
-extern const cli_verb cli_verb_reduce, cli_verb_compare;
+extern const cli_verb cli_verb_reduce, cli_verb_compare, cli_verb_study;
 extern const cli_verb cli_verb_estimate, cli_verb_plant, cli_verb_run, cli_verb_control;
 extern const cli_verb cli_verb_sample, cli_verb_learn, cli_verb_adapt;
 

@@ -22,6 +22,7 @@ const cli_verb *const cli_verbs[] = {
     &cli_verb_follow,
     &cli_verb_workspace,
     &cli_verb_task,
+    &cli_verb_study,
     &cli_verb_estimate,
     &cli_verb_run,
     &cli_verb_plant,

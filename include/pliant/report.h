@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 // ---- the record of a result as text; NULL: no memory. Free with pl_file_free
-// JSON object with the keys of `pliant fk --json`; numbers that do not exist are null. Readings come by group:
-// "springs": {"s1": {"tension": 1.2, "length": 20}}. `findings` (may be NULL) become "warnings".
+// JSON object with the keys of `pliant fk --json`; numbers that do not exist are null. Readings come by
+// group: "springs": {"s1": {"tension": 1.2, "length": 20}}. `findings` (may be NULL) become "warnings".
 PL_API char *pl_record_json(const pl_record *record, const pl_findings *findings);
 // Columns with units, and one row; both end with a newline. Empty cells: no number.
 PL_API char *pl_record_csv_head(const pl_record *record);
@@ -110,6 +110,67 @@ PL_API pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_
                                       const char *path, pl_error *err);
 PL_API pl_status pl_samples_write_vtu(const pl_store_samples *samples, const pl_model *model, int marker,
                                       const char *path, pl_error *err);
+
+// ---- variants of a robot file, and studies over them
+// A value of a robot file by its path: "mesh.design.wall", "materials.silicone.c10", "actuators.air.idle"
+// (items of lists by their name or number), "loads.gravity.2". "design.wall" stands for "mesh.design.wall"; a
+// word in place of a whole material ("materials.silicone") is the name of one in the library. A path that
+// ends in +
+// ("springs+") adds items to a list. The value is YAML.
+typedef struct pl_variation {
+    const char *path, *value;
+} pl_variation;
+// The text of the robot file with these values, each entry on its old line. Free with pl_file_free.
+PL_API pl_status pl_robot_text_vary(const char *text, size_t length, const pl_variation *variation, int count,
+                                    char **out, size_t *out_length, pl_error *err);
+
+// One thing that is varied: a command of the robot, or a value of its file.
+typedef struct pl_study_axis {
+    char *name;
+    char **value; // with units
+    int count;
+} pl_study_axis;
+// Reads "NAME=FROM:TO:COUNT" (ends included) or "NAME=A,B,C".
+PL_API pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *err);
+PL_API void pl_study_axis_clear(pl_study_axis *axis);
+
+typedef struct pl_study_def {
+    const char *path;           // of the robot file
+    pl_model_load_options load; // `load.progress` and `progress` are the study's
+    const pl_study_axis *axis;  // all combinations are solved, the last axis varying fastest
+    int axis_count;
+    const pl_variation *set; // commands and values that stay the same
+    int set_count;
+    const char *marker; // of stiffness and blocked force; NULL: the first
+    bool stiffness;     // of the marker under a force on it, from the exact compliance
+    bool blocked;       // the force the marker exerts where it is held at its undeformed position
+    int worker_count;   // variants solved at the same time; 0: one per processor
+    const char *store; // a table that every row is added to at once, and read from at the next start; or NULL
+    pl_progress progress; // called from the caller's thread
+} pl_study_def;
+#define PL_STUDY_AXES 8
+#define PL_STUDY_POINTS 100000
+
+typedef struct pl_study {
+    int axis_count, count, quantity_count;
+    char **axis;      // names
+    char **setting;   // axis_count per point: the values, with units
+    char **quantity;  // "tip.x [mm]"
+    double *value;    // quantity_count per point; NAN: none
+    char **outcome;   // per point: "solved", why not, or NULL: not reached
+    int done, solved; // points with an outcome, those solved
+    int kept;         // points that were in the store
+} pl_study;
+// Solves all points that are not in the store. Points that cannot be solved, and variants that cannot be
+// built, have their reason in `outcome`. The status is PL_INTERRUPTED if the progress callback stopped it;
+// the study then holds what was solved so far.
+PL_API pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl_findings *findings, pl_error *err);
+PL_API void pl_study_clear(pl_study *study);
+PL_API pl_status pl_study_write_csv(const pl_study *study, const char *path, pl_error *err);
+// A quantity ("tip.x", with or without its unit) over the last axis, a curve for every combination of the
+// others.
+PL_API int pl_study_find(const pl_study *study, const char *quantity); // -1 if there is none
+PL_API pl_status pl_study_plot(const pl_study *study, int quantity, const char *path, pl_error *err);
 
 // ---- task files (YAML)
 typedef enum pl_task_do { PL_TASK_MOVE, PL_TASK_REACH, PL_TASK_GRASP, PL_TASK_PLACE } pl_task_do;

@@ -1,0 +1,304 @@
+// pliant study: tables and plots over parameters of the design, the materials and the loads.
+#include <math.h>
+#include <string.h>
+#include "cli.h"
+
+static const cli_option options[] = {
+    {"vary", 0, "NAME=...", "what is varied: NAME=FROM:TO:COUNT or NAME=A,B,C; may be repeated", NULL},
+    {"set", 0, "NAME=VALUE", "a command, or a value of the robot file, for all points; may be repeated",
+     NULL},
+    {"marker", 0, "NAME", "the marker of --stiffness and --blocked (default: the only one, or tip)", NULL},
+    {"stiffness", 0, NULL, "stiffness of the marker along x, y, z, from the exact compliance", NULL},
+    {"blocked", 0, NULL, "force of the marker where it is held at its undeformed position", NULL},
+    {"plot", 0, "QUANTITY", "what .png and .svg show, a column such as tip.z; may be repeated", NULL},
+    {"store", 0, "FILE", "keep every point here as soon as it is solved; continue an earlier run", NULL},
+    {"jobs", 0, "N", "variants solved at the same time (default: one per core)", NULL},
+    {"out", 0, "FILE", "write .csv, .png or .svg; may be repeated", NULL},
+    {"time-limit", 0, "TIME", "for each solve", NULL},
+    CLI_JSON,
+    {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
+    CLI_MESHING,
+    CLI_WORKING,
+    CLI_FORCE,
+    {0},
+};
+static const char *const study_extensions[] = {".csv", ".png", ".svg", NULL};
+
+typedef struct study_args {
+    pl_study_axis axis[PL_STUDY_AXES];
+    pl_variation set[48];
+    int axis_count, set_count;
+} study_args;
+
+static int study_read(const cli_args *args, study_args *s)
+{
+    pl_error err = {0};
+    int cursor = 0;
+    for (const char *text; (text = cli_next(args, "vary", &cursor));) {
+        if (s->axis_count == PL_STUDY_AXES) {
+            cli_error(args, "--vary: at most %d axes", PL_STUDY_AXES);
+            return CLI_WRONG;
+        }
+        if (pl_study_axis_parse(text, &s->axis[s->axis_count], &err) != PL_OK) {
+            return cli_fail(args, &err);
+        }
+        ++s->axis_count;
+    }
+    if (s->axis_count == 0) {
+        cli_error(args, "expected --vary NAME=FROM:TO:COUNT, such as --vary design.wall=1:2:5");
+        return CLI_WRONG;
+    }
+    cursor = 0;
+    for (const char *text; (text = cli_next(args, "set", &cursor));) {
+        const size_t n = strcspn(text, "=");
+        char *copy = malloc(strlen(text) + 1);
+        if (!copy) {
+            return cli_no_memory(args);
+        }
+        strcpy(copy, text);
+        if (n == 0 || !text[n] || !text[n + 1] || s->set_count == 48) {
+            cli_error(args, "--set %s: expected NAME=VALUE, such as air=20kPa", text);
+            free(copy);
+            return CLI_WRONG;
+        }
+        copy[n] = 0;
+        s->set[s->set_count++] = (pl_variation){copy, copy + n + 1};
+    }
+    return CLI_DONE;
+}
+
+static bool study_wants(const cli_args *args, const char *quantity)
+{
+    int cursor = 0;
+    for (const char *plot; (plot = cli_next(args, "plot", &cursor));) {
+        if (strncmp(quantity, plot, strlen(plot)) == 0) {
+            return true;
+        }
+    }
+    return strstr(quantity, ".stiffness_") || strstr(quantity, ".blocked");
+}
+
+// A table of what was varied and of what moves: constant columns are left to the files.
+static void study_print(const cli_args *args, const pl_study *s)
+{
+    cli_table table = {0};
+    char line[1000];
+    int column[12], columns = 0;
+    // first what was asked for, then what else changes
+    bool shown[2000] = {false};
+    for (int k = 0; k < 2 * s->quantity_count && columns < 10 - s->axis_count; ++k) {
+        const int q = k % s->quantity_count;
+        if (q >= 2000 || shown[q] || (k < s->quantity_count && !study_wants(args, s->quantity[q]))) {
+            continue;
+        }
+        double low = INFINITY, high = -INFINITY;
+        for (int p = 0; p < s->count; ++p) {
+            const double v = s->value[(size_t)p * (size_t)s->quantity_count + (size_t)q];
+            low = fmin(low, v);
+            high = fmax(high, v);
+        }
+        if (high - low > 1e-6 * fmax(fabs(high), 1e-3)) {
+            shown[q] = true;
+            column[columns++] = q;
+        }
+    }
+    size_t at = 0;
+    for (int i = 0; i < s->axis_count; ++i) {
+        at += (size_t)snprintf(line + at, sizeof line - at, "%s\t", s->axis[i]);
+    }
+    for (int c = 0; c < columns && at < sizeof line; ++c) {
+        at += (size_t)snprintf(line + at, sizeof line - at, "%s\t", s->quantity[column[c]]);
+    }
+    cli_row(&table, "%s", line);
+    for (int p = 0; p < s->count; ++p) {
+        at = 0;
+        for (int i = 0; i < s->axis_count; ++i) {
+            at += (size_t)snprintf(line + at, sizeof line - at, "%s\t",
+                                   s->setting[(size_t)p * (size_t)s->axis_count + (size_t)i]);
+        }
+        const bool solved = s->outcome[p] && strcmp(s->outcome[p], "solved") == 0;
+        for (int c = 0; solved && c < columns && at < sizeof line; ++c) {
+            const double v = s->value[(size_t)p * (size_t)s->quantity_count + (size_t)column[c]];
+            at += (size_t)snprintf(line + at, sizeof line - at, isfinite(v) ? "%.5g\t" : "-\t", v);
+        }
+        if (!solved) {
+            snprintf(line + at, sizeof line - at, "%.120s", s->outcome[p] ? s->outcome[p] : "not reached");
+        }
+        cli_row(&table, "%s", line);
+    }
+    cli_table_print(args, &table);
+}
+
+static int study_json(const cli_args *args, const pl_study *s, const pl_findings *findings)
+{
+    json_t *root = cli_json_head(0, findings), *rows = json_array(), *names = json_array();
+    for (int i = 0; i < s->quantity_count; ++i) {
+        json_array_append_new(names, json_string(s->quantity[i]));
+    }
+    for (int p = 0; p < s->count; ++p) {
+        json_t *row = json_object(), *given = json_object(), *values = json_object();
+        for (int i = 0; i < s->axis_count; ++i) {
+            json_object_set_new(given, s->axis[i],
+                                json_string(s->setting[(size_t)p * (size_t)s->axis_count + (size_t)i]));
+        }
+        for (int i = 0; i < s->quantity_count; ++i) {
+            json_object_set_new(values, s->quantity[i],
+                                cli_json_number(s->value[(size_t)p * (size_t)s->quantity_count + (size_t)i]));
+        }
+        json_object_set_new(row, "given", given);
+        json_object_set_new(row, "outcome", s->outcome[p] ? json_string(s->outcome[p]) : json_null());
+        json_object_set_new(row, "results", values);
+        json_array_append_new(rows, row);
+    }
+    json_object_set_new(root, "points", json_integer(s->count));
+    json_object_set_new(root, "solved", json_integer(s->solved));
+    json_object_set_new(root, "quantities", names);
+    json_object_set_new(root, "rows", rows);
+    return cli_json_write(args, root);
+}
+
+// NAME.svg for one quantity; NAME-QUANTITY.svg where several are asked for.
+static int study_plot(const cli_args *args, const pl_study *s, const char *path)
+{
+    int cursor = 0, count = 0;
+    while (cli_next(args, "plot", &cursor)) {
+        ++count;
+    }
+    cursor = 0;
+    for (int i = 0; i < (count ? count : 1); ++i) {
+        const char *wanted = count ? cli_next(args, "plot", &cursor) : NULL;
+        int q = wanted ? pl_study_find(s, wanted) : -1;
+        for (int k = 0; !wanted && q < 0 && k < s->quantity_count; ++k) {
+            q = strstr(s->quantity[k], ".moved") ? k : -1;
+        }
+        if (q < 0) {
+            cli_error(args, "--plot %s: the study has no such column", wanted ? wanted : "");
+            cli_advice("the first line of the .csv file names all columns");
+            return CLI_WRONG;
+        }
+        char name[1200], word[120];
+        const char *extension = cli_extension(path);
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(s->quantity[q], " "), s->quantity[q]);
+        snprintf(name, sizeof name, "%.*s%s%s%s", (int)(strlen(path) - strlen(extension)), path,
+                 count > 1 ? "-" : "", count > 1 ? word : "", extension);
+        pl_error err = {0};
+        if (pl_study_plot(s, q, name, &err) != PL_OK) {
+            return cli_fail_writing(args, &err);
+        }
+        cli_say(args, "  wrote %s\n", name);
+    }
+    return CLI_DONE;
+}
+
+static int study_write(const cli_args *args, const pl_study *s)
+{
+    int cursor = 0, status = CLI_DONE;
+    for (const char *path; !status && (path = cli_next(args, "out", &cursor));) {
+        if (strcmp(cli_extension(path), ".csv") == 0) {
+            pl_error err = {0};
+            status = pl_study_write_csv(s, path, &err) == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+            if (!status) {
+                cli_say(args, "  wrote %s\n", path);
+            }
+        } else {
+            status = study_plot(args, s, path);
+        }
+    }
+    return status;
+}
+
+static int study_solve(const cli_args *args, const char *path, const study_args *given, pl_findings *findings)
+{
+    pl_study_def def = {.path = path,
+                        .load = {.load = {.mesher = pl_meshing_mesher()}},
+                        .axis = given->axis,
+                        .axis_count = given->axis_count,
+                        .set = given->set,
+                        .set_count = given->set_count,
+                        .marker = cli_value(args, "marker"),
+                        .stiffness = cli_flag(args, "stiffness"),
+                        .blocked = cli_flag(args, "blocked"),
+                        .store = cli_value(args, "store"),
+                        .progress = cli_progress};
+    def.load.load.no_cache = cli_flag(args, "no-cache");
+    def.load.displacement = cli_flag(args, "displacement");
+    if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &def.load.load.size) ||
+        !cli_whole(args, "order", 1, 2, &def.load.load.order) ||
+        !cli_whole(args, "jobs", 1, 64, &def.worker_count) ||
+        !cli_number(args, "time-limit", PL_DIM_TIME, 0, 1e9, &def.load.time_limit)) {
+        return CLI_WRONG;
+    }
+    pl_study study;
+    pl_error err = {0};
+    const pl_status ran = pl_study_run(&def, &study, findings, &err);
+    cli_findings(findings);
+    if (ran != PL_OK && ran != PL_INTERRUPTED) {
+        return pl_findings_defect_count(findings) > 0 ? cli_robot_refused(args, ran, findings, &err)
+                                                      : cli_fail(args, &err);
+    }
+    study_print(args, &study);
+    cli_say(args, "  %d of %d points solved%s", study.solved, study.count, study.kept ? "" : "\n");
+    if (study.kept) {
+        cli_say(args, ", %d of them read from %s\n", study.kept, def.store);
+    }
+    int status = study_write(args, &study);
+    status = status ? status : study_json(args, &study, findings);
+    if (!status && ran == PL_INTERRUPTED) {
+        cli_error(args, "interrupted after %d of %d points", study.done, study.count);
+        if (def.store) {
+            cli_advice("the same command goes on from there");
+        }
+        status = CLI_BADLY;
+    } else if (!status && study.solved < study.count) {
+        cli_error(args, "%d of %d points could not be solved", study.count - study.solved, study.count);
+        status = CLI_BADLY;
+    }
+    pl_study_clear(&study);
+    return status;
+}
+
+static int study_run(cli_args *args)
+{
+    study_args given = {0};
+    char *path = cli_robot_path(args->plain[0]);
+    pl_findings *findings = pl_findings_create();
+    int status = cli_setup(args);
+    if (!status && (!path || !findings)) {
+        status = cli_no_memory(args);
+    }
+    status = status ? status : study_read(args, &given);
+    status = status ? status : cli_check_outputs(args, study_extensions, path, NULL);
+    status = status ? status : study_solve(args, path, &given, findings);
+    for (int i = 0; i < given.axis_count; ++i) {
+        pl_study_axis_clear(&given.axis[i]);
+    }
+    for (int i = 0; i < given.set_count; ++i) {
+        free((char *)given.set[i].path);
+    }
+    pl_findings_destroy(findings);
+    free(path);
+    return status;
+}
+
+const cli_verb cli_verb_study = {
+    .name = "study",
+    .summary = "tables and plots over parameters of the design, the materials and the loads",
+    .usage = "ROBOT --vary NAME=FROM:TO:COUNT [--vary ...] [options]",
+    .about =
+        "Solves every combination of what --vary names: commands of the robot (air=0kPa:30kPa:4) and values\n"
+        "of its file by their path (design.wall=1:2:5, materials.silicone.c10=0.1,0.2,\n"
+        "materials.silicone=ecoflex_0030,dragon_skin_20). Each variant is meshed and solved on a core of its "
+        "own.\n"
+        "Positions, efforts, and on request stiffness and blocked force of a marker come out as a table\n"
+        "and as plots over the last axis.",
+    .examples =
+        "  pliant study finger --vary design.wall=1:2:5 --set air=20kPa --out walls.csv --out walls.svg\n"
+        "  pliant study finger --vary materials.silicone.c10=0.08,0.12 --vary air=0kPa:30kPa:4 --blocked\n"
+        "  pliant study finger --vary design.wall=1.5:2.5:3 --set air=20kPa --stiffness --plot "
+        "tip.stiffness_z "
+        "--out k.png\n",
+    .option = options,
+    .least = 1,
+    .most = 1,
+    .run = study_run,
+};
