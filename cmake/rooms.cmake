@@ -26,6 +26,24 @@ macro(pl_room_outside name)
     set(PL_ROOMS_UPTO_${name} ${PL_ROOMS} ${name})
 endmacro()
 
+# Gmsh is loaded when it is needed (meshing_gmsh_load.c): its header and the name of its library, nothing to link.
+macro(pl_gmsh_lazy)
+    target_include_directories(pl_meshing SYSTEM PRIVATE
+        $<TARGET_PROPERTY:part::gmsh,INTERFACE_INCLUDE_DIRECTORIES>)
+    target_compile_options(pl_meshing PRIVATE $<TARGET_PROPERTY:part::gmsh,INTERFACE_COMPILE_OPTIONS>)
+    find_library(PL_GMSH_FILE gmsh)
+    get_filename_component(gmsh_name "${PL_GMSH_FILE}" REALPATH)
+    string(REGEX MATCH "libgmsh\\.so\\.[0-9]+\\.[0-9]+" gmsh_name "${gmsh_name}")
+    if(NOT gmsh_name)
+        set(gmsh_name libgmsh.so)
+    endif()
+    target_compile_definitions(pl_meshing PRIVATE PL_GMSH_LIBRARY="${gmsh_name}")
+    target_link_libraries(pl_meshing PRIVATE ${CMAKE_DL_LIBS})
+    set(PL_LINKS_meshing -ldl)
+    set(PL_PLAIN_meshing -ldl)
+    set(PL_CONFIG_meshing "")
+endmacro()
+
 # Hot kernels (*_kernel.c of element and geometric) are compiled once per instruction set, PL_ISA giving each copy
 # its own symbols; element_dispatch.c chooses at run time.
 function(pl_kernels)
@@ -126,7 +144,7 @@ function(pl_tests)
             target_compile_definitions(${name} PRIVATE PL_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
             target_link_libraries(${name} PRIVATE pl_flags pl_objects_${room} part::cmocka ${PL_CORE_LINKS})
             if(room STREQUAL meshing)
-                target_link_libraries(${name} PRIVATE part::gmsh)
+                target_link_libraries(${name} PRIVATE part::gmsh) # tests may call it themselves
             endif()
             add_test(NAME ${room}.${name} COMMAND ${name})
         endforeach()

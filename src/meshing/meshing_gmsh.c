@@ -5,6 +5,10 @@
 pl_status meshing_begin(gmsh_session *g, pl_error *err)
 {
     *g = (gmsh_session){0};
+    const pl_status loaded = meshing_gmsh_load(err);
+    if (loaded != PL_OK) {
+        return loaded;
+    }
     gmshInitialize(0, NULL, 0, &g->ierr);
     if (g->ierr) {
         return pl_fail(err, PL_FAILED, "meshing: Gmsh does not start");

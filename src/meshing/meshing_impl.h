@@ -3,8 +3,8 @@
 #ifndef PL_MESHING_IMPL_H
 #define PL_MESHING_IMPL_H
 
-#include <gmshc.h>
 #include "base/base.h"
+#include "meshing/meshing_gmsh_calls.h"
 #include "pliant/meshing.h"
 
 // ---- the session, one at a time in the mesher's process (see meshing_child.h): nothing here may run outside
@@ -15,6 +15,7 @@ typedef struct gmsh_session {
     bool failed;
 } gmsh_session;
 
+pl_status meshing_gmsh_load(pl_error *err); // by meshing_begin
 pl_status meshing_begin(gmsh_session *g, pl_error *err);
 void meshing_end(gmsh_session *g);
 // Turns Gmsh's last error into a sentence that starts with `what`.
