@@ -40,6 +40,7 @@ typedef struct pl_factor_report {
     int32_t negative_count;               // negative pivots (0 for CHOLESKY)
     int32_t perturbed_count;              // pivots replaced because they were too small
     double largest_pivot, smallest_pivot; // absolute values; 0 for INDEFINITE, which does not tell
+    bool single;                          // made in single precision
 } pl_factor_report;
 
 typedef struct pl_factor pl_factor;
@@ -59,6 +60,12 @@ int pl_factor_analysis_count(const pl_factor *factor); // symbolic analyses so f
 // Factors new values on the same pattern. PL_OK also when singular: the report says so.
 pl_status pl_factor_update(pl_factor *factor, const pl_sparse *matrix, pl_factor_report *report,
                            pl_error *err);
+// The same in single precision, for a factor that only preconditions: MULTIFRONTAL does it in half the memory
+// traffic, unless a pivot was too small or entries grew, in which case it factors again in double precision;
+// report->single says which. The other kinds have double precision only. Relative errors of solves are those
+// of single precision times the condition number: whoever uses it checks that it serves.
+pl_status pl_factor_update_single(pl_factor *factor, const pl_sparse *matrix, pl_factor_report *report,
+                                  pl_error *err);
 // Solves A x = b for `count` right sides (column-major, leading dimension n), in place. Needs a usable
 // factor. A factor belongs to one thread at a time. For MULTIFRONTAL factor and solution have the same bits
 // for any number of threads; the other kinds use as many BLAS threads as OpenBLAS is set to.

@@ -4,16 +4,26 @@
 #include "solver/solver_front.h"
 
 // Pivots below this share of the largest entry are too small; they are replaced by the second share.
+#ifdef FRONT_SINGLE
+#define PIVOT_TINY 1e-9
+#define PIVOT_REPLACEMENT 1e-5
+#else
 #define PIVOT_TINY 1e-14
 #define PIVOT_REPLACEMENT 1e-8
+#endif
 // Growth of entries, relative to the largest one, from which solves are refined, and from which the front is
 // factored again with pivoting.
 #define GROWTH_ROUGH 1e4
 #define GROWTH_SUSPICIOUS 1e7
 
-static double *front_update_matrix(const multifrontal *f, int32_t s, const front_worker *w)
+static front_real *front_update_matrix(const multifrontal *f, int32_t s, const front_worker *w)
 {
-    return (f->tree.low[s] < 0 ? w->stack : f->arena) + f->tree.update[s];
+    return (front_real *)(f->tree.low[s] < 0 ? w->stack : f->arena) + f->tree.update[s];
+}
+
+static front_real *front_panel(const multifrontal *f, int32_t s)
+{
+    return (front_real *)f->factor + f->tree.panel[s];
 }
 
 // first of the ascending places that is not below `place`
@@ -33,19 +43,19 @@ static int32_t front_lower_bound(const int32_t *list, int32_t count, int32_t pla
 
 // Adds the columns of a child's update matrix that fall on columns from .. to of the front. `target` is where
 // entry (0, from) of the front would lie, with leading dimension ld.
-static void front_extend_add(const multifrontal *f, int32_t child, const double *U, int32_t from, int32_t to,
-                             double *target, int64_t ld)
+static void front_extend_add(const multifrontal *f, int32_t child, const front_real *U, int32_t from,
+                             int32_t to, front_real *target, int64_t ld)
 {
     const front_tree *t = &f->tree;
     const int32_t *relative = t->relative + t->row_start[child], *run = t->run + t->row_start[child];
     const int32_t m = front_rows_below(t, child);
     for (int32_t j = front_lower_bound(relative, m, from); j < m && relative[j] < to; ++j) {
-        double *column = target + (relative[j] - from) * ld;
-        const double *u = U + (int64_t)j * m;
+        front_real *column = target + (relative[j] - from) * ld;
+        const front_real *u = U + (int64_t)j * m;
         for (int32_t i = j; i < m;) {
             const int32_t length = run[i];
-            double *restrict a = column + relative[i];
-            const double *restrict b = u + i;
+            front_real *restrict a = column + relative[i];
+            const front_real *restrict b = u + i;
             for (int32_t c = 0; c < length; ++c) {
                 a[c] += b[c];
             }
@@ -54,7 +64,7 @@ static void front_extend_add(const multifrontal *f, int32_t child, const double 
     }
 }
 
-static void front_add_children(const multifrontal *f, int32_t s, int32_t from, int32_t to, double *target,
+static void front_add_children(const multifrontal *f, int32_t s, int32_t from, int32_t to, front_real *target,
                                int64_t ld, const front_worker *w)
 {
     const front_tree *t = &f->tree;
@@ -69,7 +79,7 @@ static void front_add_children(const multifrontal *f, int32_t s, int32_t from, i
 static void front_assemble(multifrontal *f, int32_t s, int32_t from, int32_t to, const front_worker *w)
 {
     const int64_t rows = front_pivots(&f->tree, s) + front_rows_below(&f->tree, s);
-    double *columns = f->factor + f->tree.panel[s] + from * rows;
+    front_real *columns = front_panel(f, s) + from * rows;
     memset(columns, 0, (size_t)((to - from) * rows) * sizeof *columns);
     front_add_children(f, s, from, to, columns, rows, w);
 }
@@ -77,9 +87,9 @@ static void front_assemble(multifrontal *f, int32_t s, int32_t from, int32_t to,
 static void front_entries(multifrontal *f, int32_t s)
 {
     const front_tree *t = &f->tree;
-    double *panel = f->factor + t->panel[s];
+    front_real *panel = front_panel(f, s);
     for (int64_t e = t->entry_start[s]; e < t->entry_start[s + 1]; ++e) {
-        panel[t->entry_to[e]] += f->value[t->entry_from[e]];
+        panel[t->entry_to[e]] += (front_real)f->value[t->entry_from[e]];
     }
 }
 
@@ -89,7 +99,7 @@ static void front_catch_up(multifrontal *f, int32_t s, int32_t j, int32_t from, 
 {
     const int32_t k = front_pivots(&f->tree, s), rows = k + front_rows_below(&f->tree, s);
     const int32_t width = k - j < FRONT_BLOCK ? k - j : FRONT_BLOCK;
-    double *panel = f->factor + f->tree.panel[s];
+    front_real *panel = front_panel(f, s);
     const front_diagonal D = front_diagonal_of(f, s);
     front_update(panel + (int64_t)j * rows + from, rows, to - from, width, panel + from, panel + j, rows, j,
                  &D, 1, w->pack);
@@ -114,7 +124,7 @@ static void front_pivot_block(multifrontal *f, int32_t s, int32_t j, const front
                   rows = k + front_rows_below(&f->tree, s);
     const int32_t width = k - j < FRONT_BLOCK ? k - j : FRONT_BLOCK;
     front_note *note = &f->note[s];
-    double *block = f->factor + f->tree.panel[s] + (int64_t)j * rows + j;
+    front_real *block = front_panel(f, s) + (int64_t)j * rows + j;
     const int replaced = front_signed_cholesky(block, rows, width, PIVOT_TINY * f->largest,
                                                PIVOT_REPLACEMENT * f->largest, f->d + first + j, w->pack);
     for (int32_t i = j; i < j + width; ++i) {
@@ -137,7 +147,7 @@ static void front_rows(multifrontal *f, int32_t s, int32_t j, int32_t from, int3
 {
     const int32_t k = front_pivots(&f->tree, s), rows = k + front_rows_below(&f->tree, s);
     const int32_t width = k - j < FRONT_BLOCK ? k - j : FRONT_BLOCK;
-    double *columns = f->factor + f->tree.panel[s] + (int64_t)j * rows;
+    front_real *columns = front_panel(f, s) + (int64_t)j * rows;
     front_signed_rows(columns + from, to - from, columns + j, rows, width, f->d + f->tree.first[s] + j);
     if (f->note[s].negative_listed > 0) {
         front_judge(f, s, front_largest(columns + from, rows, to - from, width));
@@ -149,7 +159,8 @@ static void front_count(multifrontal *f, int32_t s)
 {
     const int32_t first = f->tree.first[s], k = front_pivots(&f->tree, s);
     const int64_t rows = k + front_rows_below(&f->tree, s);
-    const double *panel = f->factor + f->tree.panel[s], *d = f->d + first, *e = f->e + first;
+    const front_real *panel = front_panel(f, s);
+    const double *d = f->d + first, *e = f->e + first;
     front_note *note = &f->note[s];
     note->largest = 0;
     note->smallest = INFINITY;
@@ -175,6 +186,7 @@ static void front_count(multifrontal *f, int32_t s)
 // A front that met trouble is assembled again and factored with pivoting; rare, so one thread does it.
 static void front_finish_panel(multifrontal *f, int32_t s, const front_worker *w)
 {
+#ifndef FRONT_SINGLE
     const front_tree *t = &f->tree;
     const int32_t first = t->first[s], k = front_pivots(t, s), m = front_rows_below(t, s);
     front_note *note = &f->note[s];
@@ -182,10 +194,13 @@ static void front_finish_panel(multifrontal *f, int32_t s, const front_worker *w
         front_assemble(f, s, 0, k, w);
         front_entries(f, s);
         note->pivoted = true;
-        note->perturbed_count = front_pivoted(f->factor + t->panel[s], k, m, PIVOT_TINY * f->largest,
-                                              PIVOT_REPLACEMENT * f->largest, f->swaps + first, f->d + first,
-                                              f->e + first, w->pack);
+        note->perturbed_count =
+            front_pivoted(front_panel(f, s), k, m, PIVOT_TINY * f->largest, PIVOT_REPLACEMENT * f->largest,
+                          f->swaps + first, f->d + first, f->e + first, w->pack);
     }
+#else
+    (void)w;
+#endif
     front_count(f, s);
 }
 
@@ -193,8 +208,8 @@ static void front_pass_on(multifrontal *f, int32_t s, int32_t from, int32_t to, 
 {
     const front_tree *t = &f->tree;
     const int32_t k = front_pivots(t, s), m = front_rows_below(t, s), rows = k + m;
-    const double *below = f->factor + t->panel[s] + k;
-    double *U = front_update_matrix(f, s, w), *columns = U + (int64_t)from * m;
+    const front_real *below = front_panel(f, s) + k;
+    front_real *U = front_update_matrix(f, s, w), *columns = U + (int64_t)from * m;
     const front_diagonal D = front_diagonal_of(f, s);
     front_update_lower(columns + from, m, to - from, below + from, rows, k, &D, 0, w->pack);
     if (to < m) {
@@ -327,7 +342,7 @@ static void front_task(void *context, int32_t s, int32_t piece, int worker)
     }
 }
 
-void multifrontal_factor(multifrontal *f, int threads)
+void FRONT_NAME(multifrontal_factor)(multifrontal *f, int threads)
 {
     const front_tree *t = &f->tree;
     for (int32_t s = 0; s < t->count; ++s) {

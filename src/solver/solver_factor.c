@@ -219,8 +219,8 @@ static pl_status factor_check_values(const pl_sparse *m, pl_error *err)
     return PL_OK;
 }
 
-pl_status pl_factor_update(pl_factor *factor, const pl_sparse *matrix, pl_factor_report *report,
-                           pl_error *err)
+static pl_status factor_update(pl_factor *factor, const pl_sparse *matrix, bool single,
+                               pl_factor_report *report, pl_error *err)
 {
     pl_factor_report unread;
     pl_factor_report *r = report ? report : &unread;
@@ -239,10 +239,22 @@ pl_status pl_factor_update(pl_factor *factor, const pl_sparse *matrix, pl_factor
     pl_status status = factor_check_values(matrix, err);
     if (status == PL_OK) {
         r->singular = false;
-        status = factor->kind->update(factor->self, matrix, r, err);
+        status = factor->kind->update(factor->self, matrix, single, r, err);
     }
     factor->usable = status == PL_OK && !r->singular;
     return status;
+}
+
+pl_status pl_factor_update(pl_factor *factor, const pl_sparse *matrix, pl_factor_report *report,
+                           pl_error *err)
+{
+    return factor_update(factor, matrix, false, report, err);
+}
+
+pl_status pl_factor_update_single(pl_factor *factor, const pl_sparse *matrix, pl_factor_report *report,
+                                  pl_error *err)
+{
+    return factor_update(factor, matrix, true, report, err);
 }
 
 void pl_factor_solve(pl_factor *factor, double *b, int count)

@@ -17,6 +17,25 @@
 #include "base/threads.h"
 #include "solver/solver_impl.h"
 
+// The numbers of a factor are doubles, or floats where it only preconditions: solver_eliminate.c,
+// solver_pivot.c and solver_substitute.c are compiled once more with FRONT_SINGLE by solver_single.c. Both
+// work in the same memory. In single precision nothing is pivoted: a front that met trouble makes the whole
+// factor untrustworthy, and it is made again in double precision.
+#ifdef FRONT_SINGLE
+typedef float front_real;
+#define FRONT_NAME(name) name##_single
+#define FRONT_BLAS(name) cblas_s##name
+#else
+typedef double front_real;
+#define FRONT_NAME(name) name
+#define FRONT_BLAS(name) cblas_d##name
+#endif
+#define front_update FRONT_NAME(front_update)
+#define front_update_lower FRONT_NAME(front_update_lower)
+#define front_signed_cholesky FRONT_NAME(front_signed_cholesky)
+#define front_signed_rows FRONT_NAME(front_signed_rows)
+#define front_largest FRONT_NAME(front_largest)
+
 typedef struct front_tree {
     int32_t n, count;     // unknowns; fronts, children before parents
     int32_t *order;       // order[p] is the unknown eliminated p-th
@@ -74,19 +93,19 @@ typedef struct front_diagonal {
 } front_diagonal;
 
 // T = beta T - A D B^T with A m x k and B n x k inside one panel of leading dimension `lda`
-void front_update(double *T, int ldt, int m, int n, const double *A, const double *B, int lda, int k,
-                  const front_diagonal *D, double beta, double *pack);
+void front_update(front_real *T, int ldt, int m, int n, const front_real *A, const front_real *B, int lda,
+                  int k, const front_diagonal *D, front_real beta, front_real *pack);
 // the same with B = A, lower triangle
-void front_update_lower(double *T, int ldt, int n, const double *A, int lda, int k, const front_diagonal *D,
-                        double beta, double *pack);
+void front_update_lower(front_real *T, int ldt, int n, const front_real *A, int lda, int k,
+                        const front_diagonal *D, front_real beta, front_real *pack);
 
 // A = L S L^T without pivoting, S = diag(sign) with entries +-1, in place of the lower triangle. A pivot
 // smaller than `tiny` is replaced by one of size `replacement`; returns how many were.
-int front_signed_cholesky(double *A, int lda, int n, double tiny, double replacement, double *sign,
-                          double *pack);
+int front_signed_cholesky(front_real *A, int lda, int n, double tiny, double replacement, double *sign,
+                          front_real *pack);
 // X = A L^-T S for the m rows below
-void front_signed_rows(double *A, int m, const double *L, int lda, int n, const double *sign);
-double front_largest(const double *A, int lda, int m, int n);
+void front_signed_rows(front_real *A, int m, const front_real *L, int lda, int n, const double *sign);
+double front_largest(const front_real *A, int lda, int m, int n);
 
 // Bunch-Kaufman on the k pivots of a panel with m rows below: swaps[] in LAPACK's convention, D in d and e,
 // unit L11. Pivots smaller than `tiny` are replaced and counted. `pack` as above.
@@ -111,22 +130,23 @@ typedef struct front_note {
 } front_note;
 
 typedef struct front_worker {
-    double *stack, *pack;
+    void *stack, *pack; // front_real
 } front_worker;
 
 typedef struct multifrontal {
     front_tree tree;
-    double *factor;    // the panels
+    void *factor;      // the panels: front_real
+    bool single;       // made in single precision
     double *d, *e;     // D
     int *swaps;        // of pivoted fronts
     int32_t *negative; // of unpivoted fronts
     front_note *note;
-    double *arena; // update matrices; in a solve, what fronts pass up the tree
+    void *arena; // front_real: update matrices; in a solve, what fronts pass up the tree
     int64_t arena_size;
     front_worker *worker;
     int worker_count;
     pl_tasks tasks;      // items are fronts
-    double *x;           // right sides in eliminated order
+    void *x;             // front_real: right sides in eliminated order
     double largest;      // largest entry of the matrix
     const double *value; // the matrix being factored
     bool refine;         // entries grew or pivots were perturbed: solves are refined against `copy`
@@ -146,5 +166,7 @@ static inline front_diagonal front_diagonal_of(const multifrontal *f, int32_t s)
 
 void multifrontal_factor(multifrontal *f, int threads);
 void multifrontal_solve(multifrontal *f, double *b, int count, int threads);
+void multifrontal_factor_single(multifrontal *f, int threads);
+void multifrontal_solve_single(multifrontal *f, double *b, int count, int threads);
 
 #endif

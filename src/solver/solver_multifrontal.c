@@ -44,8 +44,8 @@ static int multifrontal_workers(multifrontal *f, int wanted)
     f->worker = larger;
     while (f->worker_count < wanted) {
         front_worker *w = &f->worker[f->worker_count];
-        w->stack = pl_resize_array(NULL, (size_t)f->tree.stack_size, sizeof *w->stack);
-        w->pack = pl_resize_array(NULL, multifrontal_pack_size(&f->tree), sizeof *w->pack);
+        w->stack = pl_resize_array(NULL, (size_t)f->tree.stack_size, sizeof(double));
+        w->pack = pl_resize_array(NULL, multifrontal_pack_size(&f->tree), sizeof(double));
         if (!w->stack || !w->pack) {
             pl_free(w->stack);
             pl_free(w->pack);
@@ -62,8 +62,8 @@ static bool multifrontal_allocate(multifrontal *f, const pl_sparse *matrix)
     const size_t n = (size_t)t->n;
     const int64_t passed_on = MULTIFRONTAL_SIDES * t->row_start[t->count];
     f->arena_size = t->arena_size > passed_on ? t->arena_size : passed_on;
-    f->factor = pl_resize_array(NULL, (size_t)t->panel[t->count], sizeof *f->factor);
-    f->arena = pl_resize_array(NULL, (size_t)f->arena_size, sizeof *f->arena);
+    f->factor = pl_resize_array(NULL, (size_t)t->panel[t->count], sizeof(double));
+    f->arena = pl_resize_array(NULL, (size_t)f->arena_size, sizeof(double));
     f->d = PL_NEW_ARRAY(double, n);
     f->e = PL_NEW_ARRAY(double, n);
     f->swaps = PL_NEW_ARRAY(int, n);
@@ -119,8 +119,20 @@ static void multifrontal_report(multifrontal *f, pl_factor_report *report)
     report->singular = !isfinite(report->largest_pivot) || !(report->smallest_pivot > 0);
 }
 
-static pl_status multifrontal_update(void *object, const pl_sparse *matrix, pl_factor_report *report,
-                                     pl_error *err)
+// In single precision only what needed no care is trusted: no tiny pivot, little growth of entries.
+static bool multifrontal_trusted(const multifrontal *f)
+{
+    for (int32_t s = 0; s < f->tree.count; ++s) {
+        if (atomic_load(&f->note[s].suspicious) || atomic_load(&f->note[s].rough) ||
+            !isfinite(f->note[s].largest)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static pl_status multifrontal_update(void *object, const pl_sparse *matrix, bool single,
+                                     pl_factor_report *report, pl_error *err)
 {
     (void)err;
     multifrontal *f = object;
@@ -136,7 +148,15 @@ static pl_status multifrontal_update(void *object, const pl_sparse *matrix, pl_f
         return PL_OK;
     }
     solver_blas_begin();
-    multifrontal_factor(f, multifrontal_workers(f, pl_threads_get()));
+    const int workers = multifrontal_workers(f, pl_threads_get());
+    f->single = single;
+    if (single) {
+        multifrontal_factor_single(f, workers);
+        f->single = report->single = multifrontal_trusted(f);
+    }
+    if (!f->single) {
+        multifrontal_factor(f, workers);
+    }
     solver_blas_end();
     f->value = NULL;
     multifrontal_report(f, report);
@@ -151,14 +171,15 @@ static void multifrontal_solve_for(void *object, double *b, int count)
     multifrontal *f = object;
     const int threads = pl_threads_get();
     solver_blas_begin();
-    multifrontal_solve(f, b, count, threads < f->worker_count ? threads : f->worker_count);
+    (f->single ? multifrontal_solve_single
+               : multifrontal_solve)(f, b, count, threads < f->worker_count ? threads : f->worker_count);
     solver_blas_end();
 }
 
 static size_t multifrontal_bytes(const void *object)
 {
     const multifrontal *f = object;
-    return (size_t)f->tree.panel[f->tree.count] * sizeof *f->factor;
+    return (size_t)f->tree.panel[f->tree.count] * (f->single ? sizeof(float) : sizeof(double));
 }
 
 static double multifrontal_flops(const void *object)

@@ -9,13 +9,15 @@ extern void dsyconv_(const char *uplo, const char *way, const int *n, double *A,
                      const int *swaps, double *e, int *info, size_t length, size_t way_length);
 
 // columns listed in `column`, side by side
-static void pivot_gather(const double *A, int lda, int m, const int32_t *column, int count, double *out)
+static void pivot_gather(const front_real *A, int lda, int m, const int32_t *column, int count,
+                         front_real *out)
 {
     for (int c = 0; c < count; ++c) {
         memcpy(out + (size_t)c * (size_t)m, A + (size_t)column[c] * (size_t)lda, (size_t)m * sizeof *out);
     }
 }
 
+#ifndef FRONT_SINGLE
 // W = A D for columns from .. to of A; a block of 2 is never cut
 static void pivot_scale(const double *A, int lda, int m, int from, int to, const front_diagonal *D, double *W)
 {
@@ -52,60 +54,68 @@ static void pivot_update_general(double *T, int ldt, int m, int n, const double 
         from = to;
     }
 }
+#endif
 
 // With S = I - 2 N, N the columns of negative sign:  A S B^T = A B^T - 2 A_N B_N^T. One large product without
 // copies and a thin correction.
-void front_update(double *T, int ldt, int m, int n, const double *A, const double *B, int lda, int k,
-                  const front_diagonal *D, double beta, double *pack)
+void front_update(front_real *T, int ldt, int m, int n, const front_real *A, const front_real *B, int lda,
+                  int k, const front_diagonal *D, front_real beta, front_real *pack)
 {
+#ifndef FRONT_SINGLE
     if (D->pivoted) {
         pivot_update_general(T, ldt, m, n, A, B, lda, k, D, beta, pack);
         return;
     }
-    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m, n, k, -1, A, lda, B, lda, beta, T, ldt);
+#endif
+    FRONT_BLAS(gemm)(CblasColMajor, CblasNoTrans, CblasTrans, m, n, k, -1, A, lda, B, lda, beta, T, ldt);
     for (int from = 0; from < D->negative_count; from += FRONT_SLAB) {
         const int rest = D->negative_count - from, count = rest < FRONT_SLAB ? rest : FRONT_SLAB;
-        double *left = pack, *right = pack + (size_t)m * (size_t)count;
+        front_real *left = pack, *right = pack + (size_t)m * (size_t)count;
         pivot_gather(A, lda, m, D->negative + from, count, left);
         pivot_gather(B, lda, n, D->negative + from, count, right);
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m, n, count, 2, left, m, right, n, 1, T, ldt);
+        FRONT_BLAS(gemm)
+        (CblasColMajor, CblasNoTrans, CblasTrans, m, n, count, 2, left, m, right, n, 1, T, ldt);
     }
 }
 
-void front_update_lower(double *T, int ldt, int n, const double *A, int lda, int k, const front_diagonal *D,
-                        double beta, double *pack)
+void front_update_lower(front_real *T, int ldt, int n, const front_real *A, int lda, int k,
+                        const front_diagonal *D, front_real beta, front_real *pack)
 {
+#ifndef FRONT_SINGLE
     if (D->pivoted) {
         pivot_update_general(T, ldt, n, n, A, A, lda, k, D, beta, pack);
         return;
     }
-    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, k, -1, A, lda, beta, T, ldt);
+#endif
+    FRONT_BLAS(syrk)(CblasColMajor, CblasLower, CblasNoTrans, n, k, -1, A, lda, beta, T, ldt);
     for (int from = 0; from < D->negative_count; from += FRONT_SLAB) {
         const int rest = D->negative_count - from, count = rest < FRONT_SLAB ? rest : FRONT_SLAB;
         pivot_gather(A, lda, n, D->negative + from, count, pack);
-        cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, count, 2, pack, n, 1, T, ldt);
+        FRONT_BLAS(syrk)(CblasColMajor, CblasLower, CblasNoTrans, n, count, 2, pack, n, 1, T, ldt);
     }
 }
 
 // Column by column: l = sqrt(|a_jj|), column / (s l), then the rank-one update of the rest.
-static int pivot_small(double *A, int lda, int n, double tiny, double replacement, double *sign)
+static int pivot_small(front_real *A, int lda, int n, double tiny, double replacement, double *sign)
 {
     int replaced = 0;
     for (int j = 0; j < n; ++j) {
-        double *a = A + (size_t)j * (size_t)lda, pivot = a[j];
+        front_real *a = A + (size_t)j * (size_t)lda;
+        double pivot = a[j];
         if (!(fabs(pivot) >= tiny)) {
             pivot = pivot < 0 ? -replacement : replacement;
             ++replaced;
         }
-        const double s = pivot < 0 ? -1 : 1, l = sqrt(fabs(pivot)), inverse = s / l;
+        const double s = pivot < 0 ? -1 : 1, l = sqrt(fabs(pivot));
+        const front_real inverse = (front_real)(s / l);
         sign[j] = s;
-        a[j] = l;
+        a[j] = (front_real)l;
         for (int i = j + 1; i < n; ++i) {
             a[i] *= inverse;
         }
         for (int c = j + 1; c < n; ++c) {
-            double *target = A + (size_t)c * (size_t)lda;
-            const double factor = s * a[c];
+            front_real *target = A + (size_t)c * (size_t)lda;
+            const front_real factor = (front_real)s * a[c];
 #pragma omp simd
             for (int i = c; i < n; ++i) {
                 target[i] -= factor * a[i];
@@ -115,11 +125,12 @@ static int pivot_small(double *A, int lda, int n, double tiny, double replacemen
     return replaced;
 }
 
-void front_signed_rows(double *A, int m, const double *L, int lda, int n, const double *sign)
+void front_signed_rows(front_real *A, int m, const front_real *L, int lda, int n, const double *sign)
 {
-    cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, m, n, 1, L, lda, A, lda);
+    FRONT_BLAS(trsm)
+    (CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, m, n, 1, L, lda, A, lda);
     for (int j = 0; j < n; ++j) {
-        double *a = A + (size_t)j * (size_t)lda;
+        front_real *a = A + (size_t)j * (size_t)lda;
         for (int i = 0; sign[j] < 0 && i < m; ++i) {
             a[i] = -a[i];
         }
@@ -127,15 +138,15 @@ void front_signed_rows(double *A, int m, const double *L, int lda, int n, const 
 }
 
 // Halves the block until it is small; n is at most FRONT_BLOCK.
-int front_signed_cholesky(double *A, int lda, int n, double tiny, double replacement, double *sign,
-                          double *pack)
+int front_signed_cholesky(front_real *A, int lda, int n, double tiny, double replacement, double *sign,
+                          front_real *pack)
 {
     if (n <= 24) {
         return pivot_small(A, lda, n, tiny, replacement, sign);
     }
     const int half = (n / 2 + 7) / 8 * 8, rest = n - half;
     int replaced = front_signed_cholesky(A, lda, half, tiny, replacement, sign, pack);
-    double *below = A + half, *corner = below + (size_t)half * (size_t)lda;
+    front_real *below = A + half, *corner = below + (size_t)half * (size_t)lda;
     front_signed_rows(below, rest, A, lda, half, sign);
     int32_t negative[FRONT_BLOCK];
     front_diagonal D = {.negative = negative};
@@ -148,20 +159,21 @@ int front_signed_cholesky(double *A, int lda, int n, double tiny, double replace
     return replaced + front_signed_cholesky(corner, lda, rest, tiny, replacement, sign + half, pack);
 }
 
-double front_largest(const double *A, int lda, int m, int n)
+double front_largest(const front_real *A, int lda, int m, int n)
 {
-    double largest = 0;
+    front_real largest = 0;
     for (int j = 0; j < n; ++j) {
-        const double *a = A + (size_t)j * (size_t)lda;
+        const front_real *a = A + (size_t)j * (size_t)lda;
 #pragma omp simd reduction(max : largest)
         for (int i = 0; i < m; ++i) {
-            const double size = fabs(a[i]);
+            const front_real size = a[i] < 0 ? -a[i] : a[i];
             largest = size > largest ? size : largest;
         }
     }
     return largest;
 }
 
+#ifndef FRONT_SINGLE
 // Both pivots of a block of 2 count as too small when its determinant is; they are then taken as two of
 // size 1.
 static int pivot_guard(int k, double tiny, double replacement, double *d, double *e)
@@ -245,3 +257,4 @@ int front_pivoted(double *panel, int k, int m, double tiny, double replacement, 
     pivot_divide(below, lda, m, k, d, e);
     return replaced;
 }
+#endif

@@ -9,37 +9,38 @@ typedef struct substitution {
     int sides;
 } substitution;
 
-static void substitute_lower(const double *L, int lda, int k, CBLAS_TRANSPOSE way, double *x, int ldx,
+static void substitute_lower(const front_real *L, int lda, int k, CBLAS_TRANSPOSE way, front_real *x, int ldx,
                              int sides)
 {
     if (sides == 1) {
-        cblas_dtrsv(CblasColMajor, CblasLower, way, CblasNonUnit, k, L, lda, x, 1);
+        FRONT_BLAS(trsv)(CblasColMajor, CblasLower, way, CblasNonUnit, k, L, lda, x, 1);
     } else {
-        cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, way, CblasNonUnit, k, sides, 1, L, lda, x, ldx);
+        FRONT_BLAS(trsm)
+        (CblasColMajor, CblasLeft, CblasLower, way, CblasNonUnit, k, sides, 1, L, lda, x, ldx);
     }
 }
 
 // y -= op(L) x
-static void substitute_product(const double *L, int lda, int m, int k, CBLAS_TRANSPOSE way, const double *x,
-                               int ldx, double *y, int ldy, int sides)
+static void substitute_product(const front_real *L, int lda, int m, int k, CBLAS_TRANSPOSE way,
+                               const front_real *x, int ldx, front_real *y, int ldy, int sides)
 {
     if (sides == 1) {
-        cblas_dgemv(CblasColMajor, way, m, k, -1, L, lda, x, 1, 1, y, 1);
+        FRONT_BLAS(gemv)(CblasColMajor, way, m, k, -1, L, lda, x, 1, 1, y, 1);
     } else if (way == CblasNoTrans) {
-        cblas_dgemm(CblasColMajor, way, CblasNoTrans, m, sides, k, -1, L, lda, x, ldx, 1, y, ldy);
+        FRONT_BLAS(gemm)(CblasColMajor, way, CblasNoTrans, m, sides, k, -1, L, lda, x, ldx, 1, y, ldy);
     } else {
-        cblas_dgemm(CblasColMajor, way, CblasNoTrans, k, sides, m, -1, L, lda, x, ldx, 1, y, ldy);
+        FRONT_BLAS(gemm)(CblasColMajor, way, CblasNoTrans, k, sides, m, -1, L, lda, x, ldx, 1, y, ldy);
     }
 }
 
-static void substitute_swap(double *x, int a, int b)
+static void substitute_swap(front_real *x, int a, int b)
 {
-    const double swap = x[a];
+    const front_real swap = x[a];
     x[a] = x[b];
     x[b] = swap;
 }
 
-static void substitute_swaps(const int *swaps, int k, double *x)
+static void substitute_swaps(const int *swaps, int k, front_real *x)
 {
     for (int j = 0; j < k; ++j) {
         if (swaps[j] > 0) {
@@ -51,7 +52,7 @@ static void substitute_swaps(const int *swaps, int k, double *x)
     }
 }
 
-static void substitute_swaps_back(const int *swaps, int k, double *x)
+static void substitute_swaps_back(const int *swaps, int k, front_real *x)
 {
     for (int j = k - 1; j >= 0; --j) {
         if (swaps[j] > 0) {
@@ -63,16 +64,16 @@ static void substitute_swaps_back(const int *swaps, int k, double *x)
     }
 }
 
-static void substitute_diagonal(const double *d, const double *e, int k, double *x)
+static void substitute_diagonal(const double *d, const double *e, int k, front_real *x)
 {
     for (int j = 0; j < k; ++j) {
         if (e[j] != 0) {
             const double det = d[j] * d[j + 1] - e[j] * e[j], a = x[j], b = x[j + 1];
-            x[j] = (d[j + 1] * a - e[j] * b) / det;
-            x[j + 1] = (d[j] * b - e[j] * a) / det;
+            x[j] = (front_real)((d[j + 1] * a - e[j] * b) / det);
+            x[j + 1] = (front_real)((d[j] * b - e[j] * a) / det);
             ++j;
         } else {
-            x[j] /= d[j];
+            x[j] /= (front_real)d[j];
         }
     }
 }
@@ -84,7 +85,7 @@ static void substitute_forward(const substitution *u, int32_t s)
     const front_tree *t = &f->tree;
     const int32_t first = t->first[s], k = front_pivots(t, s), m = front_rows_below(t, s);
     const int n = t->n, sides = u->sides;
-    double *x = f->x + first, *w = f->arena + t->row_start[s] * sides;
+    front_real *x = (front_real *)f->x + first, *w = (front_real *)f->arena + t->row_start[s] * sides;
     memset(w, 0, (size_t)m * (size_t)sides * sizeof *w);
     for (int32_t c = t->child_start[s]; c < t->child_start[s + 1]; ++c) {
         const int32_t child = t->child[c], rows = front_rows_below(t, child);
@@ -94,8 +95,9 @@ static void substitute_forward(const substitution *u, int32_t s)
             ++split;
         }
         for (int side = 0; side < sides; ++side) {
-            const double *from = f->arena + t->row_start[child] * sides + (int64_t)side * rows;
-            double *pivots = x + (int64_t)side * n, *below = w + (int64_t)side * m - k;
+            const front_real *from =
+                (const front_real *)f->arena + t->row_start[child] * sides + (int64_t)side * rows;
+            front_real *pivots = x + (int64_t)side * n, *below = w + (int64_t)side * m - k;
             for (int32_t i = 0; i < split; ++i) {
                 pivots[relative[i]] += from[i];
             }
@@ -104,7 +106,7 @@ static void substitute_forward(const substitution *u, int32_t s)
             }
         }
     }
-    const double *L = f->factor + t->panel[s];
+    const front_real *L = (const front_real *)f->factor + t->panel[s];
     for (int side = 0; f->note[s].pivoted && side < sides; ++side) {
         substitute_swaps(f->swaps + first, k, x + (int64_t)side * n);
     }
@@ -125,14 +127,14 @@ static void substitute_backward(const substitution *u, int32_t s)
     const int32_t first = t->first[s], k = front_pivots(t, s), m = front_rows_below(t, s);
     const int32_t *row = t->row + t->row_start[s];
     const int n = t->n, sides = u->sides;
-    double *x = f->x + first, *w = f->arena + t->row_start[s] * sides;
+    front_real *x = (front_real *)f->x + first, *w = (front_real *)f->arena + t->row_start[s] * sides;
     for (int side = 0; side < sides; ++side) {
-        const double *from = f->x + (int64_t)side * n;
+        const front_real *from = (const front_real *)f->x + (int64_t)side * n;
         for (int32_t i = 0; i < m; ++i) {
             w[(int64_t)side * m + i] = from[row[i]];
         }
     }
-    const double *L = f->factor + t->panel[s];
+    const front_real *L = (const front_real *)f->factor + t->panel[s];
     if (m > 0) {
         substitute_product(L + k, k + m, m, k, CblasTrans, w, m, x, n, sides);
     }
@@ -213,9 +215,10 @@ static void substitute_block(multifrontal *f, double *b, int sides, int threads)
 {
     const int32_t n = f->tree.n;
     substitution u = {.f = f, .sides = sides};
+    front_real *x = f->x;
     for (int side = 0; side < sides; ++side) {
         for (int32_t p = 0; p < n; ++p) {
-            f->x[(int64_t)side * n + p] = b[(int64_t)side * n + f->tree.order[p]];
+            x[(int64_t)side * n + p] = (front_real)b[(int64_t)side * n + f->tree.order[p]];
         }
     }
     if (threads > 1) {
@@ -225,7 +228,7 @@ static void substitute_block(multifrontal *f, double *b, int sides, int threads)
     }
     for (int side = 0; side < sides; ++side) {
         for (int32_t p = 0; p < n; ++p) {
-            b[(int64_t)side * n + f->tree.order[p]] = f->x[(int64_t)side * n + p];
+            b[(int64_t)side * n + f->tree.order[p]] = (double)x[(int64_t)side * n + p];
         }
     }
 }
@@ -261,7 +264,7 @@ static void substitute_refined(multifrontal *f, double *b, int threads)
     memcpy(b, x, (size_t)n * sizeof *b);
 }
 
-void multifrontal_solve(multifrontal *f, double *b, int count, int threads)
+void FRONT_NAME(multifrontal_solve)(multifrontal *f, double *b, int count, int threads)
 {
     const int32_t n = f->tree.n;
     for (int done = 0; done < count;) {
