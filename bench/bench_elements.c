@@ -20,12 +20,12 @@ static void loop_energy(body *b)
 
 static void loop_tangent(body *b)
 {
-    pl_elements_tangent(b->elements, b->x, 0, b->tangent);
+    pl_elements_tangent(b->elements, b->x, 0, NULL, b->tangent);
 }
 
 static void loop_positive(body *b)
 {
-    pl_elements_tangent(b->elements, b->x, 1, b->tangent);
+    pl_elements_tangent(b->elements, b->x, 1, NULL, b->tangent);
 }
 
 static void loop_bound(body *b)

@@ -109,10 +109,22 @@ double pl_elements_energy(pl_elements *elements, const double *x, double *force,
 void pl_elements_force_of(pl_elements *elements, const double *x, const pl_law *law, const double *pressure,
                           double *force);
 
+// A linear step taken from x by dx, which changed the pressures (per pressure number) by given amounts: what
+// a tangent after the step takes its stresses from. The stress that a linear step predicts,
+//   S~ = S(x) + dS/dE : sym(F^T dF),
+// is far smoother than that of the shape it leads to, where stiff directions are still out of balance; the
+// geometric part of the tangent uses S~ (mixed integration points: Magisano, Leonetti, Garcea 2017).
+typedef struct pl_ahead {
+    const double *x, *dx;
+    const double *pressure, *pressure_step;
+} pl_ahead;
+
 // Element tangents at x into `buffer` (tangent_size doubles) at the pressures of the last energy evaluation.
 // Per block: nodal pairs a <= b in row order, 9 entries each (row-major, rows of a), then couplings of
-// pressures [corner][node][3]. `blend` in [0, 1]: 0 the true tangent, 1 its positive semidefinite part.
-void pl_elements_tangent(pl_elements *elements, const double *x, double blend, double *buffer);
+// pressures [corner][node][3]. `blend` in [0, 1]: 0 the true tangent, 1 its positive semidefinite part. With
+// `ahead` (may be NULL) the stresses are those predicted by a step.
+void pl_elements_tangent(pl_elements *elements, const double *x, double blend, const pl_ahead *ahead,
+                         double *buffer);
 static inline int pl_pair_index(int node_count, int a, int b)
 {
     return a * node_count - a * (a - 1) / 2 + (b - a);
@@ -145,7 +157,7 @@ typedef struct pl_kernels {
     void (*force)(const pl_block *block, const pl_law *law, const double *x, const double *pressure,
                   double *energy, double *min_J, double *force);
     void (*tangent)(const pl_block *block, const pl_law *law, const double *x, const double *pressure,
-                    double blend, double *out);
+                    double blend, const pl_ahead *ahead, double *out);
     void (*bound)(const pl_block *block, const double *x, double *out);
 } pl_kernels;
 const pl_kernels *pl_kernels_choose(void);

@@ -34,6 +34,7 @@ typedef struct eval_loop {
     const double *pressure;
     double *out; // forces at the vertices, tangents, or bounds per element
     double blend;
+    const pl_ahead *ahead;
 } eval_loop;
 
 static void eval_dilatation(void *context, int64_t from, int64_t to)
@@ -152,14 +153,15 @@ static void eval_tangent(void *context, int64_t from, int64_t to)
     const pl_elements *E = w->E;
     for (int64_t b = from; b < to; ++b) {
         const pl_block *block = &E->block[b];
-        w->kernels->tangent(block, &E->law[block->law], w->x, E->pressure, w->blend,
+        w->kernels->tangent(block, &E->law[block->law], w->x, E->pressure, w->blend, w->ahead,
                             w->out + block->tangent_start);
     }
 }
 
-void pl_elements_tangent(pl_elements *E, const double *x, double blend, double *buffer)
+void pl_elements_tangent(pl_elements *E, const double *x, double blend, const pl_ahead *ahead, double *buffer)
 {
-    eval_loop w = {.E = E, .kernels = pl_kernels_choose(), .x = x, .blend = blend, .out = buffer};
+    eval_loop w = {
+        .E = E, .kernels = pl_kernels_choose(), .x = x, .blend = blend, .ahead = ahead, .out = buffer};
     pl_loop(E->block_count, BLOCK_GRAIN, eval_tangent, &w);
 }
 

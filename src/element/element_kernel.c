@@ -198,21 +198,80 @@ static void kernel_blend(vd A[81], double blend)
     }
 }
 
+// S = F^-1 P
+static inline void kernel_second_stress(const vd F[9], const vd P[9], vd S[9])
+{
+    vd C[9];
+    v_cofactor(F, C);
+    const vd inverse = 1 / (F[0] * C[0] + F[1] * C[1] + F[2] * C[2]);
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            S[3 * i + j] = inverse * (C[i] * P[j] + C[3 + i] * P[3 + j] + C[6 + i] * P[6 + j]);
+        }
+    }
+}
+
+// A += delta_ik (S~ - S)_JL: the stresses a linear step predicted in place of those of F (pl_ahead);
+// S~ = S0 + F0^-1 (dP - dF S0), dP = A0 : dF + dp D0.
+static void kernel_ahead(const pl_block *block, const pl_law *law, int h, int q, const pl_ahead *ahead,
+                         vd X0[][3], vd dX[][3], const vd F[9], vd p, vd A[81])
+{
+    vd F0[9], dF[9], A0[81], D0[9], P0[9], S0[9], dP[9], P[9], S[9], dS[9], W;
+    const vd p0 = law->mixed ? kernel_pressure(block, h, q, ahead->pressure) : v_set(0),
+             dp = law->mixed ? kernel_pressure(block, h, q, ahead->pressure_step) : v_set(0);
+    kernel_gradient(block, h, q, X0, F0);
+    kernel_gradient(block, h, q, dX, dF);
+    law_tangent(law, F0, p0, A0, D0);
+    law_stress(law, F0, p0, &W, P0);
+    kernel_second_stress(F0, P0, S0);
+    for (int r = 0; r < 9; ++r) {
+        dP[r] = law->mixed ? dp * D0[r] : v_set(0);
+        for (int c = 0; c < 9; ++c) {
+            dP[r] += A0[9 * r + c] * dF[c];
+        }
+    }
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            dP[3 * i + j] -= dF[3 * i] * S0[j] + dF[3 * i + 1] * S0[3 + j] + dF[3 * i + 2] * S0[6 + j];
+        }
+    }
+    kernel_second_stress(F0, dP, dS);
+    law_stress(law, F, p, &W, P);
+    kernel_second_stress(F, P, S);
+    for (int j = 0; j < 3; ++j) {
+        for (int l = 0; l < 3; ++l) {
+            const int a = 3 * j + l, b = 3 * l + j;
+            const vd change = 0.5 * (S0[a] + dS[a] - S[a] + S0[b] + dS[b] - S[b]);
+            for (int i = 0; i < 3; ++i) {
+                A[9 * (3 * i + j) + 3 * i + l] += change;
+            }
+        }
+    }
+}
+
 // K_ab = sum_q w dN_a . A . dN_b for a <= b, and B_c,a = sum_q w N_c dd/dF dN_a
 static void kernel_tangent(const pl_block *block, const pl_law *law, const double *x, const double *pressure,
-                           double blend, double *out)
+                           double blend, const pl_ahead *ahead, double *out)
 {
     const int n = block->node_count, pairs = n * (n + 1) / 2;
     double *coupling = out + (int64_t)pairs * 9 * PL_LANES;
     memset(out, 0,
            sizeof *out * PL_LANES * (size_t)(pairs * 9 + (law->mixed ? block->corner_count * n * 3 : 0)));
     for (int h = 0; h < PL_LANES; h += PL_VW) {
-        vd X[PL_ELEMENT_NODES_MAX][3];
+        vd X[PL_ELEMENT_NODES_MAX][3], X0[PL_ELEMENT_NODES_MAX][3], dX[PL_ELEMENT_NODES_MAX][3];
         kernel_gather(block, h, x, X);
+        if (ahead) {
+            kernel_gather(block, h, ahead->x, X0);
+            kernel_gather(block, h, ahead->dx, dX);
+        }
         for (int q = 0; q < block->point_count; ++q) {
             vd F[9], A[81], D[9];
+            const vd p = law->mixed ? kernel_pressure(block, h, q, pressure) : v_set(0);
             kernel_gradient(block, h, q, X, F);
-            law_tangent(law, F, law->mixed ? kernel_pressure(block, h, q, pressure) : v_set(0), A, D);
+            law_tangent(law, F, p, A, D);
+            if (ahead) {
+                kernel_ahead(block, law, h, q, ahead, X0, dX, F, p, A);
+            }
             if (blend > 0) {
                 kernel_blend(A, blend);
             }

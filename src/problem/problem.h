@@ -152,9 +152,10 @@ typedef struct pl_unknowns {
 
 // ---- tangent
 typedef struct pl_tangent {
-    pl_sparse K;     // computed by pl_problem_assemble, holds until the next
-    double *dense;   // scratch: the second derivative of one piece of a functional
-    int32_t largest; // vertices of the largest such piece
+    pl_sparse K;           // computed by pl_problem_assemble, holds until the next
+    double *dense;         // scratch: the second derivative of one piece of a functional
+    int32_t largest;       // vertices of the largest such piece
+    const pl_ahead *ahead; // of the assembly under way: take stresses from here; NULL: those of the shape
 } pl_tangent;
 
 // ---- the factored tangent and its border
@@ -175,6 +176,10 @@ typedef struct pl_linear {
     double *rotation;           // 9 per vertex: turned since the factor; by pl_problem_turn
     double *pressure_step;      // per pressure number: its change in the last linear solve
     int factorizations, solves; // counts; whoever solves resets them
+    int64_t version;            // of the factor: counts all that were made
+    // single precision (pl_factor_update_single) for factors that only precondition
+    bool single_refused;               // it did not serve: the following ones are made in double precision
+    int single_count, single_refusals; // counts, as factorizations
 } pl_linear;
 
 // ---- forces at markers, set at run time: a load path of their own beside that of the robot's loads
@@ -328,11 +333,10 @@ void pl_problem_assemble(pl_problem *p, const double *x, double blend);
 pl_status pl_problem_linear_create(pl_problem *p, pl_error *err);
 void pl_problem_linear_destroy(pl_problem *p);
 // Assembles and factors at x; takes the positive part when the constrained tangent is not positive, unless
-// `exact`. With `pressure` the tangent is made at those instead of the ones of the shape x: after a step, the
-// pressures it predicted are far smoother than those of a shape whose volumes are still off (the mixed Newton
-// method's choice).
-pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, bool exact,
-                              const double *pressure, pl_error *err);
+// `exact`. With `ahead` the tangent is made with the pressures and stresses that a step predicted instead of
+// those of the shape x, which are far from smooth where the shape is still out of balance.
+pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, bool exact, const pl_ahead *ahead,
+                              pl_error *err);
 // The true tangent at x with the multipliers as they are in the rows; pressures and rows must be those of x.
 // Nothing is done when the factor at hand is that one.
 pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err);
@@ -341,6 +345,8 @@ bool pl_problem_factor_serves(const pl_problem *p);
 int pl_problem_unstable(
     const pl_problem *p); // negative eigenvalues on the constraints' null space at the factor
 void pl_problem_turn(pl_problem *p, const double *x); // the factor turns with the body from where it was made
+// y <- R y (or R^T y), with the rotations of the vertices since the factor was made; unknowns.
+void pl_problem_rotate(const pl_problem *p, double *y, bool transpose);
 // [K A^T; A -c][d; mu] = [b; rho] with the rows of the last evaluation and the turned factor; rho and mu per
 // border (rho NULL: 0). Constraints not active are left out. False when constraints depend on each other.
 bool pl_problem_solve_bordered(pl_problem *p, const double *b, const double *rho, double *d, double *mu);

@@ -32,7 +32,6 @@ typedef struct pattern_group {
 pattern_group *pattern_groups(const pl_problem *p); // per unknown; NULL: no memory
 
 // ---- problem_turn.c
-void problem_rotate(const pl_problem *p, double *y, bool transpose); // y <- R y or R^T y, vertex by vertex
 
 // ---- problem_outputs.c
 // full += weight d(output k)/dx, rho[row] += weight d(output k)/d(multiplier)

@@ -4,6 +4,8 @@
 //   [K A^T; A -c][d; mu] = [b; rho],  d = y - Y mu,  (A Y + c) mu = A y - rho,  y = K^-1 b, Y = K^-1 A^T.
 #include "problem/problem_impl.h"
 
+#define SINGLE_CORRECTION                                                                                    \
+    0.3                   // of a solution: error of a single-precision factor that still preconditions well
 #define RESTORE_PASSES 12 // Newton steps back onto the constraints; they converge quadratically or not at all
 
 static pl_factor_kind linear_kind(pl_linear_solver solver)
@@ -140,12 +142,12 @@ static void linear_solve_plain(pl_problem *p, const double *b, double *y)
         memcpy(y, b, (size_t)p->unknowns.n * sizeof *y);
     }
     if (l->turned) {
-        problem_rotate(p, y, true);
+        pl_problem_rotate(p, y, true);
     }
     pl_factor_solve(l->factor, y, 1);
     linear_clear_pressures(p, y);
     if (l->turned) {
-        problem_rotate(p, y, false);
+        pl_problem_rotate(p, y, false);
     }
     l->solves++;
 }
@@ -275,13 +277,64 @@ int pl_problem_unstable(const pl_problem *p)
     return negative - expected;
 }
 
-static pl_status linear_factor_once(pl_problem *p, const double *x, double blend, pl_error *err)
+// Does a factor in single precision precondition well? For a right side b: y = P^-1 b, and the correction
+// P^-1 (b - K y) over y. Soft modes, where rounding errors weigh most, dominate both.
+static bool linear_single_serves(pl_problem *p)
+{
+    const int32_t n = p->unknowns.n;
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *b = pl_problem_take_unknown(p), *y = pl_problem_take_unknown(p), *r = pl_problem_take_unknown(p);
+    // signs without a pattern, so that every mode takes part
+    uint64_t draw = 88172645463325252u;
+    for (int32_t i = 0; i < n; ++i) {
+        draw ^= draw << 13;
+        draw ^= draw >> 7;
+        draw ^= draw << 17;
+        b[i] = y[i] = draw & 1 ? 1 : -1;
+    }
+    for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
+        b[p->unknowns.pressure_dof[k]] = y[p->unknowns.pressure_dof[k]] = 0;
+    }
+    pl_factor_solve(p->linear.factor, y, 1);
+    pl_sparse_multiply(&p->tangent.K, y, r);
+    for (int32_t i = 0; i < n; ++i) {
+        r[i] = b[i] - r[i];
+    }
+    pl_factor_solve(p->linear.factor, r, 1);
+    const double correction = pl_problem_largest(p, r, false), size = pl_problem_largest(p, y, false);
+    pl_arena_end(&p->scratch, mark);
+    pl_log(2, "    single precision: correction %.1e", correction / size);
+    return correction < SINGLE_CORRECTION * size;
+}
+
+// Factors p->tangent.K; `single`: single precision will do.
+static pl_status linear_update(pl_problem *p, bool single, pl_error *err)
+{
+    pl_linear *l = &p->linear;
+    l->factorizations++;
+    if (single && !l->single_refused && l->kind == PL_FACTOR_MULTIFRONTAL) {
+        l->single_count++;
+        const pl_status status = pl_factor_update_single(l->factor, &p->tangent.K, &l->report, err);
+        if (status != PL_OK || (!l->report.singular && l->report.single && linear_single_serves(p))) {
+            return status;
+        }
+        l->single_refused = true;
+        l->single_refusals++;
+        pl_log(2, "    single precision does not serve");
+        if (!l->report.single) {
+            return status; // in double precision already
+        }
+    }
+    return pl_factor_update(l->factor, &p->tangent.K, &l->report, err);
+}
+
+static pl_status linear_factor_once(pl_problem *p, const double *x, double blend, bool single, pl_error *err)
 {
     pl_linear *l = &p->linear;
     const double start = pl_seconds();
     pl_problem_assemble(p, x, blend);
-    const pl_status status = pl_factor_update(l->factor, &p->tangent.K, &l->report, err);
-    l->factorizations++;
+    const pl_status status = linear_update(p, single, err);
+    l->version++;
     pl_log(2, "    factor: %.0f ms, blend %.0f", 1e3 * (pl_seconds() - start), blend);
     l->blend = blend;
     l->turned = l->exact = false;
@@ -293,8 +346,8 @@ static pl_status linear_factor_once(pl_problem *p, const double *x, double blend
     return status;
 }
 
-pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, bool exact,
-                              const double *pressure, pl_error *err)
+pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, bool exact, const pl_ahead *ahead,
+                              pl_error *err)
 {
     pl_linear *l = &p->linear;
     const size_t mark = pl_arena_begin(&p->scratch);
@@ -304,15 +357,21 @@ pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, bool
         pl_problem_residual(p, g, r); // multipliers for the second derivatives of constraints
     }
     pl_arena_end(&p->scratch, mark);
-    if (pressure) {
-        memcpy(p->elements->pressure, pressure, (size_t)p->elements->pressure_count * sizeof *pressure);
+    for (int32_t k = 0; ahead && k < p->elements->pressure_count; ++k) {
+        p->elements->pressure[k] = ahead->pressure[k] + ahead->pressure_step[k];
     }
-    pl_status status = linear_factor_once(p, x, blend, err);
+    p->tangent.ahead = ahead;
+    pl_status status = linear_factor_once(p, x, blend, true, err);
+    if (status == PL_OK && l->report.single && (!l->has_factor || (!exact && pl_problem_unstable(p) > 0))) {
+        // inertia is judged in double precision
+        status = linear_factor_once(p, x, blend, false, err);
+    }
     if (status == PL_OK && blend < 1 && (!l->has_factor || (!exact && pl_problem_unstable(p) > 0))) {
         pl_log(2, "    tangent not positive (%d negative): positive part instead",
                l->has_factor ? pl_problem_unstable(p) : -1);
-        status = linear_factor_once(p, x, 1, err);
+        status = linear_factor_once(p, x, 1, true, err);
     }
+    p->tangent.ahead = NULL;
     if (status == PL_OK && !l->has_factor) {
         return pl_fail(err, PL_FAILED, "statics: the tangent is singular: a part may have no support");
     }
@@ -350,7 +409,7 @@ pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err)
         linear_unturn(p);
         return PL_OK;
     }
-    const pl_status status = linear_factor_once(p, x, 0, err);
+    const pl_status status = linear_factor_once(p, x, 0, false, err);
     if (status == PL_OK && !l->has_factor) {
         return pl_fail(err, PL_FAILED, "statics: the tangent at the solution is singular");
     }

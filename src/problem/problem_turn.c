@@ -4,7 +4,7 @@
 #include "problem/problem_impl.h"
 
 // y <- R y or R^T y, vertex by vertex
-void problem_rotate(const pl_problem *p, double *y, bool transpose)
+void pl_problem_rotate(const pl_problem *p, double *y, bool transpose)
 {
     for (int32_t v = 0; v < p->mesh.vertex_count; ++v) {
         if (p->unknowns.turns[v]) {
@@ -63,6 +63,6 @@ void pl_problem_turn(pl_problem *p, const double *x)
     memcpy(p->linear.solution, p->linear.plain,
            (size_t)p->unknowns.n * (size_t)p->linear.border_count * sizeof(double));
     for (int k = 0; k < p->linear.border_count; ++k) {
-        problem_rotate(p, p->linear.solution + (int64_t)k * p->unknowns.n, false);
+        pl_problem_rotate(p, p->linear.solution + (int64_t)k * p->unknowns.n, false);
     }
 }

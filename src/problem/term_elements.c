@@ -277,7 +277,7 @@ static void elements_tangent(void *self, pl_problem *p, const double *x, bool po
 {
     elements_term *e = self;
     double *value = p->tangent.K.value;
-    pl_elements_tangent(p->elements, x, positive ? 1 : 0, e->tangent);
+    pl_elements_tangent(p->elements, x, positive ? 1 : 0, p->tangent.ahead, e->tangent);
     // the first term writes into zeros, and every pair has entries of its own
     pair_loop w = {.e = e, .value = value};
     pl_loop(e->pair_count, 512, pairs_assemble, &w);

@@ -61,9 +61,10 @@ static pl_status create_work(pl_statics *s, pl_error *err)
 {
     const int64_t full = 3 * (int64_t)s->problem->mesh.vertex_count, n = s->problem->unknowns.n;
     statics_work *w = &s->work;
-    double **fulls[] = {&w->x, &w->x_start, &w->x_best, &w->x_trial, &s->history.x[0], &s->history.x[1]};
+    double **fulls[] = {&w->x, &w->x_start, &w->x_best, &w->x_trial, &w->x_before, &w->dx};
     double **unknowns[] = {&w->g, &w->r, &w->d, &w->y, &w->g_new};
-    bool ok = new_array(&w->pressure_ahead, s->problem->elements->pressure_count);
+    bool ok = new_array(&w->pressure_before, s->problem->elements->pressure_count);
+    ok = new_array(&w->pressure_step, s->problem->elements->pressure_count) && ok;
     for (int i = 0; i < PL_COUNT(fulls); ++i) {
         ok = new_array(fulls[i], full) && ok;
     }
@@ -73,9 +74,11 @@ static pl_status create_work(pl_statics *s, pl_error *err)
     for (int i = 0; i < STATICS_MEMORY; ++i) {
         ok = new_array(&s->memory.s[i], n) && new_array(&s->memory.y[i], n) && ok;
     }
-    for (int i = 0; i < 2; ++i) {
-        ok = new_array(&s->history.command[i], s->robot->command_count) && ok;
+    for (int i = 0; i < STATICS_HISTORY; ++i) {
+        ok = new_array(&s->history.x[i], full) &&
+             new_array(&s->history.command[i], s->robot->command_count) && ok;
     }
+    ok = new_array(&s->history.difference, (STATICS_HISTORY + 1) * (int64_t)s->robot->command_count) && ok;
     return ok ? PL_OK : pl_fail_memory(err, "statics: work space");
 }
 
@@ -129,6 +132,10 @@ void pl_statics_destroy(pl_statics *s)
         pl_free(s->memory.s[i]);
         pl_free(s->memory.y[i]);
     }
+    for (int i = 0; i < STATICS_HISTORY; ++i) {
+        pl_free(s->history.x[i]);
+        pl_free(s->history.command[i]);
+    }
     statics_work *w = &s->work;
     void *owned[] = {w->x,
                      w->x_start,
@@ -139,11 +146,11 @@ void pl_statics_destroy(pl_statics *s)
                      w->d,
                      w->y,
                      w->g_new,
-                     w->pressure_ahead,
-                     s->history.x[0],
-                     s->history.x[1],
-                     s->history.command[0],
-                     s->history.command[1]};
+                     w->x_before,
+                     w->dx,
+                     w->pressure_before,
+                     w->pressure_step,
+                     s->history.difference};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }

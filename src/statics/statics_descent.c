@@ -16,6 +16,34 @@ static double dot(const double *a, const double *b, int32_t n)
 static void memory_clear(pl_statics *s)
 {
     s->memory.count = s->memory.first = 0;
+    s->memory.version = s->problem->linear.version;
+}
+
+// Pairs of another factor say nothing about this one.
+static void memory_check(pl_statics *s)
+{
+    if (s->memory.version != s->problem->linear.version) {
+        memory_clear(s);
+    }
+}
+
+static void memory_rotate(pl_statics *s, bool transpose)
+{
+    for (int k = 0; k < s->memory.count; ++k) {
+        const int at = (s->memory.first + k) % STATICS_MEMORY;
+        pl_problem_rotate(s->problem, s->memory.s[at], transpose);
+        pl_problem_rotate(s->problem, s->memory.y[at], transpose);
+    }
+}
+
+void statics_turn(pl_statics *s, const double *x)
+{
+    memory_check(s);
+    if (s->problem->linear.turned) {
+        memory_rotate(s, true);
+    }
+    pl_problem_turn(s->problem, x);
+    memory_rotate(s, false);
 }
 
 // Keeps the pair (step, change of residual) when it has positive curvature.
@@ -46,9 +74,10 @@ static void memory_add(pl_statics *s, const double *step, double scale, const do
 
 // d = -H r by the two-loop recursion around the bordered solve, then tangential to the constraints up to the
 // gaps.
-static void descent_direction(pl_statics *s, const double *r, const double *gap, double *d)
+void statics_direction(pl_statics *s, const double *r, const double *gap, double *d)
 {
     double alpha[STATICS_MEMORY], mu[PL_ROWS_MAX];
+    memory_check(s);
     for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
         s->work.y[i] = -r[i];
     }
@@ -184,11 +213,16 @@ static bool descent_look(pl_statics *s, descent *D, int *changes)
     return true;
 }
 
-// The pressures after the step d (scaled), as the linear solve saw them.
-static void descent_look_ahead(pl_statics *s, double scale)
+// The step d (scaled) from x as the linear solve saw it: motion and change of pressures.
+static void descent_look_ahead(pl_statics *s, const double *x, double scale)
 {
+    memcpy(s->work.x_before, x, pl_problem_full_bytes(s->problem));
+    pl_problem_expand(s->problem, x, s->work.d, s->work.dx);
+    for (int64_t i = 0; i < 3 * (int64_t)s->problem->mesh.vertex_count; ++i) {
+        s->work.dx[i] *= scale;
+    }
     for (int32_t p = 0; p < s->problem->elements->pressure_count; ++p) {
-        s->work.pressure_ahead[p] += scale * s->problem->linear.pressure_step[p];
+        s->work.pressure_step[p] = scale * s->problem->linear.pressure_step[p];
     }
 }
 
@@ -199,12 +233,13 @@ typedef struct descent_run {
     double slope;
     double blend; // of the next factor
     int changes;
-    double scale; // of the step taken
-    int factors;  // made so far
+    double scale;    // of the step taken
+    double relative; // residual where the last factor was made
+    int factors;     // made so far
     bool warped;
 } descent_run;
 
-static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *run, const double *pressure,
+static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *run, bool look_ahead,
                              pl_error *err)
 {
     // an increment that needs so many is too long: shorter ones are cheaper
@@ -212,25 +247,28 @@ static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *
         return false;
     }
     // a tangent that is barely indefinite often still points downhill: the search will tell
-    if (pl_problem_refactor(s->problem, x, run->blend, pressure != NULL, pressure, err) != PL_OK) {
+    const pl_ahead ahead = {s->work.x_before, s->work.dx, s->work.pressure_before, s->work.pressure_step};
+    if (pl_problem_refactor(s->problem, x, run->blend, look_ahead, look_ahead ? &ahead : NULL, err) !=
+        PL_OK) {
         return false;
     }
     memory_clear(s);
     run->pace = (descent_pace){{0}, 0};
     run->at_factor = true;
+    run->relative = D->relative;
     D->energy = pl_problem_evaluate(s->problem, x, s->work.g);
     return true;
 }
 
 // Tries the direction s->work.d: turned first when that helps, then straight and shorter. A new target may
 // cost energy: then only inversion counts, and a long step is the caller's business.
-static bool descent_search(pl_statics *s, const double *x, descent *D, descent_run *run, bool predict,
+static bool descent_search(pl_statics *s, const double *x, descent *D, descent_run *run, bool turns,
                            double *energy)
 {
     double strain;
     const bool moves = run->opening > TUNE_GAP_MOVES;
     const double noise = descent_noise(s, D->energy);
-    const bool warp = (run->at_factor || predict) && s->options.warp && statics_can_warp(s) &&
+    const bool warp = (run->at_factor || turns) && s->options.warp && statics_can_warp(s) &&
                       statics_step_rotation(s, x, s->work.d, &strain) > TUNE_WARP_TURN;
     double limit = 1;
     run->scale = 1;
@@ -258,25 +296,30 @@ static bool descent_search(pl_statics *s, const double *x, descent *D, descent_r
 static bool descent_take(pl_statics *s, double *x, double energy, descent *D, descent_run *run, bool predict,
                          pl_error *err)
 {
+    if (predict || run->at_factor) {
+        descent_look_ahead(s, x, run->scale);
+    }
     memcpy(x, s->work.x_best, pl_problem_full_bytes(s->problem));
     memcpy(s->work.y, s->work.r, (size_t)s->problem->unknowns.n * sizeof *s->work.r);
     memcpy(s->work.g, s->work.g_new, (size_t)s->problem->unknowns.n * sizeof *s->work.g);
     D->energy = energy;
     run->blend = 0;
     D->relative = pl_problem_residual(s->problem, s->work.g, s->work.r) / pl_problem_force_scale(s->problem);
+    const bool fresh = run->at_factor && !predict;
+    if (fresh && D->relative > TUNE_NEWTON_AGAIN && D->relative < TUNE_NEWTON_GAIN * run->relative) {
+        return descent_refactor(s, x, D, run, true, err);
+    }
     if (!predict && !run->warped) {
         memory_add(s, s->work.d, run->scale, s->work.r, s->work.y);
         run->at_factor = false;
         return true;
     }
     if (predict && D->relative > TUNE_PREDICTED) {
-        descent_look_ahead(s, run->scale);
-        return descent_refactor(s, x, D, run, s->work.pressure_ahead, err);
+        return descent_refactor(s, x, D, run, true, err);
     }
-    memory_clear(s);
     run->pace = (descent_pace){{0}, 0};
     run->at_factor = false;
-    pl_problem_turn(s->problem, x);
+    statics_turn(s, x);
     return true;
 }
 
@@ -284,14 +327,14 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
 {
     descent_run run = {.at_factor = s->problem->linear.has_factor &&
                                     memcmp(s->problem->linear.x, x, pl_problem_full_bytes(s->problem)) == 0};
-    memory_clear(s);
+    memory_check(s);
     D->inverted = D->infeasible = false;
     if (!s->problem->linear.has_factor) {
-        if (!descent_refactor(s, x, D, &run, NULL, err)) {
+        if (!descent_refactor(s, x, D, &run, false, err)) {
             return DESCENT_STUCK;
         }
     } else if (!run.at_factor) {
-        pl_problem_turn(s->problem, x);
+        statics_turn(s, x);
     }
     D->energy = pl_problem_evaluate(s->problem, x, s->work.g);
     if (!isfinite(D->energy)) {
@@ -306,9 +349,9 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             return DESCENT_STUCK;
         }
         run.opening = descent_gap(s->problem, run.gap);
-        memcpy(s->work.pressure_ahead, s->problem->elements->pressure,
+        memcpy(s->work.pressure_before, s->problem->elements->pressure,
                (size_t)s->problem->elements->pressure_count * sizeof(double));
-        descent_direction(s, s->work.r, run.gap, s->work.d);
+        statics_direction(s, s->work.r, run.gap, s->work.d);
         D->step = pl_problem_largest(s->problem, s->work.d, false);
         run.slope = dot(s->work.r, s->work.d, s->problem->unknowns.n);
         pl_log(2, "    %3d  residual %.2e  step %.2e mm  energy %.8e  gap %.1e%s", iteration, D->relative,
@@ -319,11 +362,11 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         }
         s->iterations++;
         pace_note(&run.pace, -run.slope);
-        const bool predict = D->predict && iteration == 0;
+        const bool predict = D->predict && iteration == 0, turns = predict || (D->warm && iteration == 0);
         const bool uphill = run.slope > 0 && run.opening < TUNE_GAP_MOVES;
         double energy = INFINITY;
         if (!uphill && (run.at_factor || !pace_too_slow(s, &run.pace, D)) &&
-            descent_search(s, x, D, &run, predict, &energy)) {
+            descent_search(s, x, D, &run, turns, &energy)) {
             if (!descent_take(s, x, energy, D, &run, predict, err)) {
                 return DESCENT_STUCK;
             }
@@ -334,8 +377,8 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             return DESCENT_STUCK;
         }
         run.blend = run.at_factor ? 1 : 0;
-        descent_look_ahead(s, 1);
-        if (!descent_refactor(s, x, D, &run, run.blend > 0 ? NULL : s->work.pressure_ahead, err)) {
+        descent_look_ahead(s, x, 1);
+        if (!descent_refactor(s, x, D, &run, run.blend == 0, err)) {
             return DESCENT_STUCK;
         }
     }

@@ -3,6 +3,7 @@
 // - statics_solve: load increments, from the state's commands to the new ones
 // - statics_descent: equilibrium at one load: factor, warped Newton step, L-BFGS with the factor turned along
 // - statics_warp: steps that turn
+// - statics_predict: where the next solution will be, from those before
 // - statics_result, statics_field, statics_sensitivity: what a state means, and its derivatives
 #ifndef PL_STATICS_IMPL_H
 #define PL_STATICS_IMPL_H
@@ -11,7 +12,8 @@
 #include "problem/problem.h"
 #include "statics/statics_tuning.h"
 
-#define STATICS_MEMORY 10 // pairs of L-BFGS
+#define STATICS_MEMORY 16 // pairs of L-BFGS
+#define STATICS_HISTORY 5 // solved states remembered
 
 // The Laplacian that stitches the pieces of a warped step.
 typedef struct statics_laplacian {
@@ -38,21 +40,25 @@ typedef struct statics_work {
     double *d;     // direction: descent_direction, solve_choose, solve_warm
     double *y;     // right side of the direction; the old residual in descent_take
     double *g_new; // gradient at the last trial
-    double *
-        pressure_ahead; // per pressure: what the tangent is made with after a step, before it plus the change
+    // the step that a new tangent takes its stresses from (pl_ahead): where it began, its motion; per
+    // pressure: before it, its change
+    double *x_before, *dx, *pressure_before, *pressure_step;
 } statics_work;
 
-// Pairs of L-BFGS since the last factor, a ring.
+// Pairs of L-BFGS since the last factor, a ring. They turn with the factor and serve the next solves too:
+// what a stale factor has wrong is a few soft modes, and these change little from move to move.
 typedef struct statics_memory {
     double *s[STATICS_MEMORY], *y[STATICS_MEMORY]; // steps, changes of the residual
     double rho[STATICS_MEMORY];
     int count, first;
+    int64_t version; // the factor they belong to: pl_linear.version
 } statics_memory;
 
-// The last two states solved, newest first, for extrapolation.
+// The last states solved, newest first, for extrapolation.
 typedef struct statics_history {
-    double *x[2], *command[2];
+    double *x[STATICS_HISTORY], *command[STATICS_HISTORY];
     int count;
+    double *difference; // commands less the newest, and the change wanted: scratch of statics_predict
 } statics_history;
 
 struct pl_statics {
@@ -88,6 +94,12 @@ double statics_step_rotation(pl_statics *s, const double *x, const double *d, do
 // Moves held vertices to `load` and the others along smoothly.
 void statics_extend(pl_statics *s, double load, double *x);
 
+// ---- statics_predict.c
+// The shape at `command` as the last solutions let expect it, held vertices included; false: nothing to go
+// by.
+bool statics_predict(pl_statics *s, const double *command, double *out);
+void statics_remember(pl_statics *s, const pl_state *state);
+
 // ---- statics_result.c
 void statics_point(const pl_point *point, const double *x, double out[3]);
 void statics_marker_moment(const pl_statics *s, const pl_marker *marker, const double *x, double A[9]);
@@ -100,10 +112,15 @@ typedef struct descent {
     double force_tolerance, length_tolerance; // relative, mm
     int limit;
     bool predict; // the first step goes to new loads: it may turn, and a new factor follows it
+    bool warm;    // the first step goes to new loads with an old factor: it may turn
     double residual, relative, step, energy;
     bool inverted, infeasible; // why it got stuck
 } descent;
 descent_end statics_descend(pl_statics *s, double *x, descent *d, pl_error *err);
 bool statics_go_on(pl_statics *s);
+// The factor and the pairs of L-BFGS that belong to it turn with the body to x.
+void statics_turn(pl_statics *s, const double *x);
+// d = -H r: the bordered solve with the factor, corrected by the pairs of L-BFGS.
+void statics_direction(pl_statics *s, const double *r, const double *gap, double *d);
 
 #endif

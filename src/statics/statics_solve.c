@@ -52,7 +52,7 @@ static double solve_clamp_turn(const pl_statics *s)
 // Chooses the length of the next increment from the tangent step towards the full load.
 static void solve_choose(pl_statics *s, way *w, const double *x)
 {
-    double gap[PL_ROWS_MAX], here[PL_ROWS_MAX], mu[PL_ROWS_MAX], strain = 0;
+    double gap[PL_ROWS_MAX], here[PL_ROWS_MAX], strain = 0;
     const double rest = 1 - w->at;
     // the change of loads and targets alone: what is left of the residual here is not the way's business
     pl_problem_evaluate(s->problem, x, s->work.g);
@@ -61,12 +61,12 @@ static void solve_choose(pl_statics *s, way *w, const double *x)
     pl_problem_evaluate(s->problem, x, s->work.g_new);
     pl_problem_gaps(s->problem, gap);
     for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
-        s->work.y[i] = s->work.g[i] - s->work.g_new[i];
+        s->work.r[i] = s->work.g_new[i] - s->work.g[i];
     }
     for (int k = 0; k < s->problem->linear.border_count; ++k) {
         gap[k] -= here[k];
     }
-    pl_problem_solve_bordered(s->problem, s->work.y, gap, s->work.d, mu);
+    statics_direction(s, s->work.r, gap, s->work.d);
     const double turn = statics_step_rotation(s, x, s->work.d, &strain) + solve_clamp_turn(s) * rest;
     w->tangent = pl_problem_largest(s->problem, s->work.d, false) / rest;
     w->tangent_first = w->tangent_first > 0 ? w->tangent_first : w->tangent;
@@ -115,43 +115,30 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
     }
     double strain = 0;
     solve_set(s, 1, x);
-    // two solved states on a line of commands point to the next
-    if (s->options.extrapolate && s->history.count == 2 && statics_can_warp(s) &&
-        memcmp(s->history.x[0], state->x, solve_bytes(s)) == 0) {
-        double along = 0, old = 0, now = 0;
-        for (int c = 0; c < s->robot->command_count; ++c) {
-            const double a = s->history.command[0][c] - s->history.command[1][c],
-                         b = command[c] - s->history.command[0][c];
-            along += isnan(a * b) ? 0 : a * b;
-            old += isnan(a) ? 0 : a * a;
-            now += isnan(b) ? 0 : b * b;
-        }
-        if (along > TUNE_ALONG * sqrt(old * now) && now < TUNE_ALONG_LENGTH * old && old > 0) {
-            const double ratio = along / old;
-            statics_extrapolate(s, s->history.x[0], s->history.x[1], ratio, s->work.x_best);
-            pl_problem_clamp(s->problem, s->problem->load, s->work.x_best);
-            if (!isinf(pl_problem_evaluate(s->problem, s->work.x_best, NULL))) {
-                memcpy(x, s->work.x_best, solve_bytes(s));
-            }
+    // solved states before point to the next
+    if (s->options.extrapolate && s->history.count > 1 &&
+        memcmp(s->history.x[0], state->x, solve_bytes(s)) == 0 &&
+        statics_predict(s, command, s->work.x_best)) {
+        pl_problem_clamp(s->problem, s->problem->load, s->work.x_best);
+        if (!isinf(pl_problem_evaluate(s->problem, s->work.x_best, NULL))) {
+            memcpy(x, s->work.x_best, solve_bytes(s));
         }
     }
-    pl_problem_turn(s->problem, x);
-    double gap[PL_ROWS_MAX], mu[PL_ROWS_MAX];
+    statics_turn(s, x);
+    double gap[PL_ROWS_MAX];
     if (isinf(pl_problem_evaluate(s->problem, x, s->work.g))) {
         return false;
     }
     pl_problem_residual(s->problem, s->work.g, s->work.r);
     pl_problem_gaps(s->problem, gap);
-    for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
-        s->work.y[i] = -s->work.r[i];
-    }
-    pl_problem_solve_bordered(s->problem, s->work.y, gap, s->work.d, mu);
+    statics_direction(s, s->work.r, gap, s->work.d);
     const double turn = statics_step_rotation(s, x, s->work.d, &strain);
     pl_log(1, "  warm: turns %.3f rad, strains %.3f", turn, strain);
     if (turn > TUNE_WARM_TURN || strain > TUNE_WARM_STRAIN) {
         return false;
     }
     *D = solve_tolerance(s, true);
+    D->warm = true;
     *end = statics_descend(s, x, D, err);
     s->increments++;
     return *end == DESCENT_DONE && pl_problem_admissible(s->problem, x);
@@ -236,18 +223,6 @@ static double solve_max_stretch(pl_statics *s, const double *x)
     return sqrt(w.largest);
 }
 
-static void solve_remember(pl_statics *s, const pl_state *state)
-{
-    double *keep = s->history.x[1], *keep_command = s->history.command[1];
-    s->history.x[1] = s->history.x[0];
-    s->history.command[1] = s->history.command[0];
-    s->history.x[0] = keep;
-    s->history.command[0] = keep_command;
-    memcpy(keep, state->x, solve_bytes(s));
-    memcpy(keep_command, state->command, (size_t)state->command_count * sizeof *keep_command);
-    s->history.count = s->history.count < 2 ? s->history.count + 1 : 2;
-}
-
 // Increments until the end of the way, or until they become too short.
 static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_error *err)
 {
@@ -266,7 +241,7 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
             }
             w->unstable = s->problem->linear.blend > 0;
         } else {
-            pl_problem_turn(s->problem, x);
+            statics_turn(s, x);
         }
         solve_choose(s, w, x);
         if (solve_increment(s, w, x, D, &end, err)) {
@@ -408,7 +383,7 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
     }
     pl_problem_store(s->problem, command, w.at, x, state);
     if (w.at >= 1) {
-        solve_remember(s, state);
+        statics_remember(s, state);
     }
     return PL_OK;
 }

@@ -31,8 +31,13 @@
 // factorisations per 2 % step)
 #define TUNE_WARM_TURN 0.15 // rad
 #define TUNE_WARM_STRAIN 0.1
-#define TUNE_ALONG 0.95       // cosine between two changes of command that count as one line
-#define TUNE_ALONG_LENGTH 4.0 // square of the ratio of their lengths
+#define TUNE_ALONG 0.95        // cosine between two changes of command that count as one line
+#define TUNE_ALONG_LENGTH 8.0  // the last change over the next one: longer ones say little
+#define TUNE_LINE_REACH 12.0   // states on the line that are farther away than so many moves are left out
+#define TUNE_LINE_APART 0.1    // of the move: states closer to each other would amplify their errors
+#define TUNE_ORDER_GAIN 0.4    // the next order's correction over the last one's
+#define TUNE_AFFINE_MISFIT 0.4 // of the move: what a combination of earlier moves may leave unexplained
+#define TUNE_AFFINE_REACH 4.0  // sum of its coefficients
 
 // ---- descent (statics_descent.c)
 #define TUNE_FACTORS 12         // most in one descent: an increment that needs more is too long
@@ -44,6 +49,8 @@
 #define TUNE_LET_GO 0.05 // relative residual below which multipliers are good enough to let go of cables
 #define TUNE_ACTIVE_CHANGES 40 // of the active set in one descent
 #define TUNE_PREDICTED 0.05    // relative residual after a predictor step above which a new factor pays
+#define TUNE_NEWTON_AGAIN 0.02 // after a step with a new factor above which the next one is made at once
+#define TUNE_NEWTON_GAIN 0.5   // if that step has reduced it to this part at least
 #define TUNE_CURVATURE 1e-12   // of |s| |y|: pairs of L-BFGS with less curvature are noise
 // Armijo stalls at the noise floor of the energy: below it the approximate Wolfe test decides.
 #define TUNE_ARMIJO 1e-4

@@ -111,7 +111,7 @@ static void check_derivatives(pl_mesh *mesh, pl_material_model model, bool displ
            *projected = calloc((size_t)E->pressure_count + 1, sizeof(double));
     deform(mesh, x, 0.04);
     pl_elements_energy(E, x, f, NULL);
-    pl_elements_tangent(E, x, 0, buffer);
+    pl_elements_tangent(E, x, 0, NULL, buffer);
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
         const int nodes = block->node_count;

@@ -141,8 +141,9 @@ static double column_error(const rig *r, const column *a, const column *b, doubl
             error = fmax(error, fabs(a->value[i] - b->value[i]));
             size = fmax(size, fabs(b->value[i]));
         }
-        // rows that do not depend on the parameter: nothing but the rounding of measures of some 100 mm^3
-        const bool still = size <= 1e-11 / h;
+        // rows that do not depend on the parameter: nothing but rounding, and constraints met to 1e-11 of
+        // measures of some 100 mm^3
+        const bool still = size <= 1e-10 / h;
         if (!still && error / size > 1e-6) {
             print_error("rows %d to %d: %.10g against %.10g\n", at, next - 1, a->value[at], b->value[at]);
         }

@@ -1,0 +1,188 @@
+// Where the next solution will be, from those before: a polynomial in the command along a line of commands,
+// or the change that a combination of the last changes of command explains.
+#include "statics/statics_impl.h"
+
+// c - c0 per command; commands that are idle in both do not count. False when one is idle in one only.
+static bool predict_difference(int count, const double *c, const double *c0, double *out)
+{
+    for (int k = 0; k < count; ++k) {
+        if (isnan(c[k]) != isnan(c0[k])) {
+            return false;
+        }
+        out[k] = isnan(c[k]) ? 0 : c[k] - c0[k];
+    }
+    return true;
+}
+
+static double predict_dot(int count, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int k = 0; k < count; ++k) {
+        sum += a[k] * b[k];
+    }
+    return sum;
+}
+
+// Places t of the remembered states on the line from the newest (t = 0) to the new command (t = 1); how many
+// of them, newest first, lie on it and apart from each other.
+static int predict_line(const pl_statics *s, const double *difference, const double *wanted, double *t)
+{
+    const int commands = s->robot->command_count;
+    const double square = predict_dot(commands, wanted, wanted);
+    int count = 1;
+    t[0] = 0;
+    for (int i = 1; i < s->history.count; ++i) {
+        const double *d = difference + (int64_t)i * commands;
+        const double along = predict_dot(commands, d, wanted), size = predict_dot(commands, d, d);
+        t[i] = along / square;
+        bool apart = along * along > TUNE_ALONG * TUNE_ALONG * size * square &&
+                     fabs(t[i]) < TUNE_LINE_REACH && fabs(t[i] - 1) > TUNE_LINE_APART;
+        for (int j = 0; j < i; ++j) {
+            apart = apart && fabs(t[i] - t[j]) > TUNE_LINE_APART;
+        }
+        if (!apart) {
+            break;
+        }
+        count++;
+    }
+    return count;
+}
+
+// Weights at t = 1 of the polynomial through the first `count` places.
+static void predict_lagrange(int count, const double *t, double *weight)
+{
+    for (int i = 0; i < count; ++i) {
+        weight[i] = 1;
+        for (int j = 0; j < count; ++j) {
+            weight[i] *= j == i ? 1 : (1 - t[j]) / (t[i] - t[j]);
+        }
+    }
+}
+
+static void predict_combine(pl_statics *s, int count, const double *weight, double *out)
+{
+    for (int64_t i = 0; i < 3 * (int64_t)s->problem->mesh.vertex_count; ++i) {
+        double sum = 0;
+        for (int k = 0; k < count; ++k) {
+            sum += weight[k] * s->history.x[k][i];
+        }
+        out[i] = sum;
+    }
+}
+
+// Raises the order while each correction is well below the one before. Returns the order, 0: none.
+static int predict_polynomial(pl_statics *s, int count, const double *t, double *out)
+{
+    const int64_t n = 3 * (int64_t)s->problem->mesh.vertex_count;
+    double kept[STATICS_HISTORY] = {1}, before = INFINITY;
+    int order = 0;
+    for (int k = 1; k < count; ++k) {
+        double weight[STATICS_HISTORY] = {0}, largest = 0;
+        predict_lagrange(k + 1, t, weight);
+        for (int64_t i = 0; i < n; ++i) {
+            double sum = 0;
+            for (int j = 0; j <= k; ++j) {
+                sum += (weight[j] - kept[j]) * s->history.x[j][i];
+            }
+            largest = fmax(largest, fabs(sum));
+        }
+        if (!(largest < TUNE_ORDER_GAIN * before)) {
+            break;
+        }
+        before = largest;
+        order = k;
+        memcpy(kept, weight, sizeof kept);
+    }
+    predict_combine(s, order + 1, kept, out);
+    return order;
+}
+
+// The combination of the last changes that comes nearest to the wanted one: min |wanted - sum a_i d_i|^2 with
+// a little damping. Returns whether it comes near.
+static bool predict_affine(pl_statics *s, const double *difference, const double *wanted, double *out)
+{
+    const int commands = s->robot->command_count, m = s->history.count - 1;
+    double S[STATICS_HISTORY * STATICS_HISTORY], a[STATICS_HISTORY], weight[STATICS_HISTORY] = {1}, sum = 0;
+    if (m < 1) {
+        return false;
+    }
+    for (int i = 0; i < m; ++i) {
+        const double *d = difference + (int64_t)(i + 1) * commands;
+        a[i] = predict_dot(commands, d, wanted);
+        for (int j = 0; j < m; ++j) {
+            S[i * m + j] = predict_dot(commands, d, difference + (int64_t)(j + 1) * commands);
+        }
+    }
+    double trace = 0;
+    for (int i = 0; i < m; ++i) {
+        trace += S[i * m + i];
+    }
+    for (int i = 0; i < m; ++i) {
+        S[i * m + i] += 1e-4 * trace;
+    }
+    if (!(trace > 0) || !pl_dense_solve(m, S, a, 1)) {
+        return false;
+    }
+    double misfit = 0;
+    for (int k = 0; k < commands; ++k) {
+        double rest = wanted[k];
+        for (int i = 0; i < m; ++i) {
+            rest -= a[i] * difference[(int64_t)(i + 1) * commands + k];
+        }
+        misfit += rest * rest;
+    }
+    for (int i = 0; i < m; ++i) {
+        weight[i + 1] = a[i];
+        weight[0] -= a[i];
+        sum += fabs(a[i]);
+    }
+    if (misfit > TUNE_AFFINE_MISFIT * TUNE_AFFINE_MISFIT * predict_dot(commands, wanted, wanted) ||
+        sum > TUNE_AFFINE_REACH) {
+        return false;
+    }
+    predict_combine(s, m + 1, weight, out);
+    return true;
+}
+
+bool statics_predict(pl_statics *s, const double *command, double *out)
+{
+    const int commands = s->robot->command_count;
+    double *difference = s->history.difference, *wanted = difference + (int64_t)STATICS_HISTORY * commands;
+    double t[STATICS_HISTORY];
+    if (s->history.count < 2 || !predict_difference(commands, command, s->history.command[0], wanted) ||
+        !(predict_dot(commands, wanted, wanted) > 0)) {
+        return false;
+    }
+    for (int i = 0; i < s->history.count; ++i) {
+        if (!predict_difference(commands, s->history.command[i], s->history.command[0],
+                                difference + (int64_t)i * commands)) {
+            s->history.count = i; // drives have changed since
+            break;
+        }
+    }
+    const int line = predict_line(s, difference, wanted, t);
+    // a rotation is extrapolated better as one as long as there are only two states
+    if (line == 2 && t[1] < 0 && t[1] > -TUNE_ALONG_LENGTH && statics_can_warp(s)) {
+        statics_extrapolate(s, s->history.x[0], s->history.x[1], -1 / t[1], out);
+        return true;
+    }
+    if (line > 1) {
+        const int order = predict_polynomial(s, line, t, out);
+        pl_log(1, "  predicted by a polynomial of order %d", order);
+        return order > 0;
+    }
+    return predict_affine(s, difference, wanted, out);
+}
+
+void statics_remember(pl_statics *s, const pl_state *state)
+{
+    const int last = STATICS_HISTORY - 1;
+    double *x = s->history.x[last], *command = s->history.command[last];
+    memmove(s->history.x + 1, s->history.x, (size_t)last * sizeof *s->history.x);
+    memmove(s->history.command + 1, s->history.command, (size_t)last * sizeof *s->history.command);
+    s->history.x[0] = x;
+    s->history.command[0] = command;
+    memcpy(x, state->x, pl_problem_full_bytes(s->problem));
+    memcpy(command, state->command, (size_t)state->command_count * sizeof *command);
+    s->history.count = s->history.count < STATICS_HISTORY ? s->history.count + 1 : STATICS_HISTORY;
+}
