@@ -64,8 +64,10 @@ static inline void bench_ccx_material(FILE *file, const pl_robot *robot, int reg
     fprintf(file, "*SOLID SECTION, ELSET=%s, MATERIAL=%s\n", set, name);
 }
 
-// Base clamped, pressure (MPa) on the cavity, in increments from 0.1 of the load under default controls.
-static inline bool bench_ccx_write(const pl_robot *robot, double pressure, const char *directory)
+// Base clamped, pressures (MPa) on the named surfaces (the list ends with NULL), in increments from `first`
+// of the load under default controls.
+static inline bool bench_ccx_write(const pl_robot *robot, const char *const *surface, const double *pressure,
+                                   double first, const char *directory)
 {
     const pl_mesh *mesh = pl_robot_mesh(robot);
     const pl_mesh_view v = pl_mesh_get(mesh);
@@ -86,11 +88,13 @@ static inline bool bench_ccx_write(const pl_robot *robot, double pressure, const
     }
     bench_ccx_nodes(file, mesh, "base");
     bench_ccx_nodes(file, mesh, "tip");
-    fprintf(file, "*BOUNDARY\nNbase, 1, 3\n*STEP, NLGEOM, INC=1000\n*STATIC\n0.1, 1.\n*DLOAD\n");
-    const int32_t s = pl_mesh_find_surface(mesh, "cavity");
-    for (int64_t f = v.surface_start[s]; f < v.surface_start[s + 1]; ++f) {
-        const int64_t face = v.surface_face[f];
-        fprintf(file, "%d, P%d, %.12g\n", (int)(face / 8) + 1, bench_ccx_side(mesh, face), pressure);
+    fprintf(file, "*BOUNDARY\nNbase, 1, 3\n*STEP, NLGEOM, INC=1000\n*STATIC\n%g, 1.\n*DLOAD\n", first);
+    for (int k = 0; surface[k]; ++k) {
+        const int32_t s = pl_mesh_find_surface(mesh, surface[k]);
+        for (int64_t f = v.surface_start[s]; f < v.surface_start[s + 1]; ++f) {
+            const int64_t face = v.surface_face[f];
+            fprintf(file, "%d, P%d, %.12g\n", (int)(face / 8) + 1, bench_ccx_side(mesh, face), pressure[k]);
+        }
     }
     fprintf(file, "*NODE PRINT, NSET=Ntip, FREQUENCY=1000\nU\n*END STEP\n");
     return fclose(file) == 0;
@@ -178,12 +182,13 @@ static inline void bench_ccx_remove(const char *directory)
     rmdir(directory);
 }
 
-// Rest to `pressure`; false, with a sentence, when there is no CalculiX or it gave up.
-static inline bool bench_ccx_run(const pl_robot *robot, double pressure, bench_ccx *out)
+// From rest; false, with a sentence, when there is no CalculiX or it gave up.
+static inline bool bench_ccx_run_loads(const pl_robot *robot, const char *const *surface,
+                                       const double *pressure, double first, bench_ccx *out)
 {
     char directory[] = "/tmp/pliant-bench-XXXXXX";
     *out = (bench_ccx){0};
-    if (!mkdtemp(directory) || !bench_ccx_write(robot, pressure, directory)) {
+    if (!mkdtemp(directory) || !bench_ccx_write(robot, surface, pressure, first, directory)) {
         printf("no input for CalculiX could be written\n");
         return false;
     }
@@ -207,6 +212,12 @@ static inline bool bench_ccx_run(const pl_robot *robot, double pressure, bench_c
     }
     bench_ccx_remove(directory);
     return done;
+}
+
+static inline bool bench_ccx_run(const pl_robot *robot, double pressure, bench_ccx *out)
+{
+    static const char *const surface[] = {"cavity", NULL};
+    return bench_ccx_run_loads(robot, surface, &pressure, 0.1, out);
 }
 
 #endif
