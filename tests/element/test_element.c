@@ -254,9 +254,71 @@ static void test_kernels_agree(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// A tangent that takes its stresses from a step: without a step it is the plain one; after a step whose
+// stresses are those of the new shape to first order (a small one) it differs from the plain one at the new
+// shape by second order only, while the tangents before and after the step differ by first order.
+static void test_stresses_ahead(void **state)
+{
+    (void)state;
+    for (int displacement = 0; displacement < 2; ++displacement) {
+        pl_mesh *mesh = make_tets(true);
+        pl_elements *E = make_elements(mesh, PL_NEO_HOOKEAN, displacement);
+        const size_t n = 3 * (size_t)E->vertex_count, pressures = (size_t)E->pressure_count,
+                     size = (size_t)E->tangent_size;
+        double *x = malloc(n * sizeof *x), *moved = malloc(n * sizeof *x), *dx = calloc(n, sizeof *x),
+               *p = malloc((pressures + 1) * sizeof *p), *dp = calloc(pressures + 1, sizeof *dp),
+               *plain = malloc(size * sizeof *x), *ahead = malloc(size * sizeof *x);
+        deform(mesh, x, 0.03);
+        pl_elements_energy(E, x, NULL, NULL);
+        memcpy(p, E->pressure, pressures * sizeof *p);
+        pl_elements_tangent(E, x, 0, NULL, plain);
+        const pl_ahead step = {x, dx, p, dp};
+        pl_elements_tangent(E, x, 0, &step, ahead);
+        double still = 0, error[2], change = 0;
+        for (size_t i = 0; i < size; ++i) {
+            still = fmax(still, fabs(ahead[i] - plain[i]));
+        }
+        PL_CHECK_BELOW(still, 1e-12);
+        for (int k = 0; k < 2; ++k) {
+            const double h = k ? 5e-5 : 1e-4;
+            for (size_t i = 0; i < n; ++i) {
+                dx[i] = h * sin(1.7 * (double)i);
+                moved[i] = x[i] + dx[i];
+            }
+            pl_elements_energy(E, moved, NULL, NULL);
+            for (size_t i = 0; i < pressures; ++i) {
+                dp[i] = E->pressure[i] - p[i];
+            }
+            double *after = malloc(size * sizeof *after);
+            pl_elements_tangent(E, moved, 0, NULL, after);
+            pl_elements_tangent(E, moved, 0, &step, ahead);
+            error[k] = 0;
+            for (size_t i = 0; i < size; ++i) {
+                error[k] = fmax(error[k], fabs(ahead[i] - after[i]));
+                change = fmax(change, fabs(after[i] - plain[i]));
+            }
+            free(after);
+        }
+        print_message("ahead: off by %.1e and %.1e at half the step; the tangent changes by %.1e\n", error[0],
+                      error[1], change);
+        PL_CHECK_BELOW(error[0], 0.05 * change);
+        PL_CHECK_NEAR(error[0] / error[1], 4, 0.2);
+        free(x);
+        free(moved);
+        free(dx);
+        free(p);
+        free(dp);
+        free(plain);
+        free(ahead);
+        pl_elements_destroy(E);
+        pl_mesh_destroy(mesh);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stresses_ahead),
         cmocka_unit_test(test_derivatives),
         cmocka_unit_test(test_rigid_and_balance),
         cmocka_unit_test(test_kernels_agree),

@@ -255,6 +255,26 @@ static void test_warm_start(void **state)
     rig_clear(&warm);
 }
 
+// Moves on a line of commands are predicted from those before: the sixth starts where only few solves are
+// left.
+static void test_moves_on_a_line(void **state)
+{
+    (void)state;
+    int solves[2][7];
+    for (int extrapolate = 0; extrapolate < 2; ++extrapolate) {
+        pl_statics_options options = pl_statics_options_default();
+        options.extrapolate = extrapolate;
+        rig r = bar_rig(PL_DRIVE_PRESSURE, &options);
+        for (int i = 0; i < 7; ++i) {
+            const double at = 1 + 0.02 * i, command[2] = {0.01 * at, 2 * at};
+            solves[extrapolate][i] = rig_solve(&r, command).solves;
+        }
+        rig_clear(&r);
+    }
+    print_message("solves of the last move: %d, without extrapolation %d\n", solves[1][6], solves[0][6]);
+    assert_true(2 * solves[1][6] <= solves[0][6]);
+}
+
 // A state copied, or packed and unpacked, goes on as the first one would.
 static void test_state_travels(void **state)
 {
@@ -398,8 +418,9 @@ int main(void)
         cmocka_unit_test(test_threads),        cmocka_unit_test(test_no_memory_while_solving),
         cmocka_unit_test(test_failing_memory), cmocka_unit_test(test_interrupted),
         cmocka_unit_test(test_limits),         cmocka_unit_test(test_impossible),
-        cmocka_unit_test(test_warm_start),     cmocka_unit_test(test_state_travels),
-        cmocka_unit_test(test_wrong_options),  cmocka_unit_test(test_two_threads),
+        cmocka_unit_test(test_warm_start),     cmocka_unit_test(test_moves_on_a_line),
+        cmocka_unit_test(test_state_travels),  cmocka_unit_test(test_wrong_options),
+        cmocka_unit_test(test_two_threads),
     };
     pl_threads_set(1);
     return cmocka_run_group_tests(tests, NULL, NULL);
