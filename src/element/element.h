@@ -62,6 +62,7 @@ typedef struct pl_elements {
     int32_t *pressure_vertex;
     int64_t force_size, tangent_size, corner_size;
     double *force, *corner; // buffers of element results
+    double largest_force;   // N: largest nodal force of the last evaluation with forces
     double *moment;         // b per pressure number, at the positions last evaluated
     double *dilatation;     // dbar
     double *pressure;       // p per pressure number

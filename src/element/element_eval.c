@@ -35,6 +35,7 @@ typedef struct eval_loop {
     double *out; // forces at the vertices, tangents, or bounds per element
     double blend;
     const pl_ahead *ahead;
+    _Atomic double largest; // square of the largest nodal force
 } eval_loop;
 
 static void eval_dilatation(void *context, int64_t from, int64_t to)
@@ -97,8 +98,9 @@ static void eval_forces(void *context, int64_t from, int64_t to)
 
 static void eval_gather(void *context, int64_t from, int64_t to)
 {
-    const eval_loop *w = context;
+    eval_loop *w = context;
     const pl_elements *E = w->E;
+    double largest = 0;
     for (int64_t v = from; v < to; ++v) {
         double f[3] = {0};
         for (int64_t i = E->vertex_start[v]; i < E->vertex_start[v + 1]; ++i) {
@@ -108,7 +110,9 @@ static void eval_gather(void *context, int64_t from, int64_t to)
             f[2] += entry[2 * PL_LANES];
         }
         memcpy(w->out + 3 * v, f, sizeof f);
+        largest = fmax(largest, f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
     }
+    pl_atomic_max(&w->largest, largest);
 }
 
 // Forces of all blocks with the given laws and pressures, summed at the vertices.
@@ -120,6 +124,7 @@ static void elements_forces(pl_elements *E, const double *x, const pl_law *law, 
     pl_loop(E->block_count, BLOCK_GRAIN, eval_forces, &w);
     if (force) {
         pl_loop(E->vertex_count, VERTEX_GRAIN, eval_gather, &w);
+        E->largest_force = sqrt(w.largest);
     }
 }
 

@@ -174,6 +174,8 @@ typedef struct pl_linear {
     // per border, made with the factor: row a_k, K^-1 a_k, the same turned; pressures in K^-1 a_k
     double *row, *plain, *solution, *pressure;
     double *rotation;           // 9 per vertex: turned since the factor; by pl_problem_turn
+    double *turn;               // 9 per element of a block: scratch of pl_problem_turn
+    int32_t *turn_code;         // per entry of pl_elements.vertex_code: its element there
     double *pressure_step;      // per pressure number: its change in the last linear solve
     int factorizations, solves; // counts; whoever solves resets them
     int64_t version;            // of the factor: counts all that were made

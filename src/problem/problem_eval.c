@@ -167,26 +167,13 @@ double pl_problem_residual(pl_problem *p, const double *g, double *r)
     return pl_problem_largest(p, r, true);
 }
 
-// What the residual is measured against: the largest nodal force of the elements, held vertices included. The
-// element room keeps the element forces of the last evaluation; at equilibrium their largest nodal sum is
-// that of loads and reactions.
+// What the residual is measured against: the largest nodal force of the elements at the last evaluation with
+// gradient, held vertices included; at equilibrium it is that of loads and reactions.
 double pl_problem_force_scale(const pl_problem *p)
 {
-    const pl_elements *E = p->elements;
-    double largest = 0;
-    for (int32_t v = 0; v < p->mesh.vertex_count; ++v) {
-        double f[3] = {0};
-        for (int64_t i = E->vertex_start[v]; i < E->vertex_start[v + 1]; ++i) {
-            const double *entry = E->force + E->vertex_code[i];
-            for (int k = 0; k < 3; ++k) {
-                f[k] += entry[k * PL_LANES];
-            }
-        }
-        largest = fmax(largest, pl_dot3(f, f));
-    }
     const double h = p->size / cbrt((double)p->mesh.element_count);
     const double floor = RESIDUAL_FLOOR * p->stiffness * h * h;
-    return fmax(fmax(sqrt(largest), floor), p->noise / p->options.force_tolerance);
+    return fmax(fmax(p->elements->largest_force, floor), p->noise / p->options.force_tolerance);
 }
 
 // ---- constraints

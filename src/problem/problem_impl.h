@@ -42,4 +42,7 @@ void problem_pull_back(pl_problem *p, const pl_state *state, int k, double weigh
     for (const pl_problem_term *t = (p)->term; t < (p)->term + (p)->term_count; ++t)                         \
         if (t->kind->function)
 
+// ---- problem_turn.c
+pl_status problem_turn_create(pl_problem *p, pl_error *err);
+
 #endif

@@ -65,6 +65,9 @@ pl_status pl_problem_linear_create(pl_problem *p, pl_error *err)
         status = pl_fail_memory(err, "problem: factor");
     }
     if (status == PL_OK) {
+        status = problem_turn_create(p, err);
+    }
+    if (status == PL_OK) {
         linear_groups(p, group);
         status = pl_factor_create(l->kind, &p->tangent.K, group, vertices + p->unknowns.rigid_count,
                                   &l->factor, err);
@@ -77,7 +80,8 @@ void pl_problem_linear_destroy(pl_problem *p)
 {
     pl_linear *l = &p->linear;
     pl_factor_destroy(l->factor);
-    void *owned[] = {l->x, l->rotation, l->row, l->plain, l->solution, l->pressure, l->pressure_step};
+    void *owned[] = {l->x,        l->rotation,      l->row,  l->plain,    l->solution,
+                     l->pressure, l->pressure_step, l->turn, l->turn_code};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }

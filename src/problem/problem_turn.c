@@ -3,61 +3,113 @@
 #include "base/threads.h"
 #include "problem/problem_impl.h"
 
-// y <- R y or R^T y, vertex by vertex
-void pl_problem_rotate(const pl_problem *p, double *y, bool transpose)
+typedef struct turn_loop {
+    const pl_problem *p;
+    const double *x;
+    double *y;
+    bool transpose;
+} turn_loop;
+
+static void turn_rotate(void *context, int64_t from, int64_t to)
 {
-    for (int32_t v = 0; v < p->mesh.vertex_count; ++v) {
-        if (p->unknowns.turns[v]) {
-            double *u = y + p->unknowns.dof[3 * v], t[3];
-            (transpose ? pl_mulTv3 : pl_mulv3)(p->linear.rotation + 9 * (int64_t)v, u, t);
+    const turn_loop *w = context;
+    for (int64_t v = from; v < to; ++v) {
+        if (w->p->unknowns.turns[v]) {
+            double *u = w->y + w->p->unknowns.dof[3 * v], t[3];
+            (w->transpose ? pl_mulTv3 : pl_mulv3)(w->p->linear.rotation + 9 * v, u, t);
             memcpy(u, t, sizeof t);
         }
     }
 }
 
-// Replaces sums of weighted gradients by their rotations.
-static void turn_polar(void *rotation, int64_t from, int64_t to)
+void pl_problem_rotate(const pl_problem *p, double *y, bool transpose)
 {
-    for (int64_t v = from; v < to; ++v) {
-        double R[9], *slot = (double *)rotation + 9 * v;
-        const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-        if (pl_det3(slot) > 0) {
-            pl_polar3(slot, R);
+    turn_loop w = {.p = p, .y = y, .transpose = transpose};
+    pl_loop(p->mesh.vertex_count, 2048, turn_rotate, &w);
+}
+
+#define TURN_BLOCKS 16    // of elements, some 10 us
+#define TURN_VERTICES 128 // some 10 us
+
+// w F F0^-1 of each element, F0 where the factor was made, F now: 9 per element of a block
+static void turn_elements(void *context, int64_t from, int64_t to)
+{
+    const turn_loop *w = context;
+    const pl_problem *p = w->p;
+    for (int64_t b = from; b < to; ++b) {
+        const pl_block *block = &p->elements->block[b];
+        for (int l = 0; l < block->lane_count; ++l) {
+            double F[9], F0[9], C[9], *G = p->linear.turn + 9 * (b * PL_LANES + l);
+            pl_block_gradient(block, l, 0, w->x, F);
+            pl_block_gradient(block, l, 0, p->linear.x, F0);
+            // F F0^-1 = F cof(F0)^T / det F0
+            pl_cofactor3(F0, C);
+            const double scale = block->weight[l] / pl_dot3(F0, C);
+            for (int i = 0; i < 3; ++i) {
+                for (int j = 0; j < 3; ++j) {
+                    G[3 * i + j] = scale * (F[3 * i] * C[3 * j] + F[3 * i + 1] * C[3 * j + 1] +
+                                            F[3 * i + 2] * C[3 * j + 2]);
+                }
+            }
         }
-        memcpy(slot, pl_det3(slot) > 0 ? R : identity, sizeof R);
     }
+}
+
+// The rotation of the sum over the elements of each vertex.
+static void turn_vertices(void *context, int64_t from, int64_t to)
+{
+    const pl_problem *p = ((const turn_loop *)context)->p;
+    const pl_elements *E = p->elements;
+    for (int64_t v = from; v < to; ++v) {
+        double sum[9] = {0}, *R = p->linear.rotation + 9 * v;
+        for (int64_t k = E->vertex_start[v]; p->unknowns.turns[v] && k < E->vertex_start[v + 1]; ++k) {
+            const double *G = p->linear.turn + 9 * (int64_t)p->linear.turn_code[k];
+            for (int i = 0; i < 9; ++i) {
+                sum[i] += G[i];
+            }
+        }
+        if (pl_det3(sum) > 0) {
+            pl_polar3(sum, R);
+        } else {
+            memset(R, 0, 9 * sizeof *R);
+            R[0] = R[4] = R[8] = 1;
+        }
+    }
+}
+
+pl_status problem_turn_create(pl_problem *p, pl_error *err)
+{
+    const pl_elements *E = p->elements;
+    pl_linear *l = &p->linear;
+    const int64_t codes = E->vertex_start[p->mesh.vertex_count];
+    l->turn = PL_NEW_ARRAY(double, 9 * PL_LANES * (int64_t)E->block_count);
+    l->turn_code = PL_NEW_ARRAY(int32_t, codes);
+    if (!l->turn || !l->turn_code) {
+        return pl_fail_memory(err, "problem: rotations");
+    }
+    // which element an entry of the force buffer belongs to: blocks lie in it one after another
+    for (int64_t k = 0; k < codes; ++k) {
+        int low = 0, high = E->block_count - 1;
+        while (low < high) {
+            const int middle = (low + high + 1) / 2;
+            if (E->block[middle].force_start <= E->vertex_code[k]) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        l->turn_code[k] =
+            low * PL_LANES + (int32_t)((E->vertex_code[k] - E->block[low].force_start) % PL_LANES);
+    }
+    return PL_OK;
 }
 
 // The rotation of each vertex since the factor: that of sum_e vol F_e F_e(factor)^-1 over its elements.
 void pl_problem_turn(pl_problem *p, const double *x)
 {
-    const int32_t vertices = p->mesh.vertex_count;
-    memset(p->linear.rotation, 0, 9 * (size_t)vertices * sizeof *p->linear.rotation);
-    for (int b = 0; b < p->elements->block_count; ++b) {
-        const pl_block *block = &p->elements->block[b];
-        for (int l = 0; l < block->lane_count; ++l) {
-            double F[9], F0[9], C[9], G[9] = {0};
-            const int q = 0;
-            pl_block_gradient(block, l, q, x, F);
-            pl_block_gradient(block, l, q, p->linear.x, F0);
-            // F F0^-1 = F cof(F0)^T / det F0
-            pl_cofactor3(F0, C);
-            const double w = block->weight[q * PL_LANES + l] / pl_dot3(F0, C);
-            for (int i = 0; i < 3; ++i) {
-                for (int j = 0; j < 3; ++j) {
-                    G[3 * i + j] =
-                        w * (F[3 * i] * C[3 * j] + F[3 * i + 1] * C[3 * j + 1] + F[3 * i + 2] * C[3 * j + 2]);
-                }
-            }
-            for (int a = 0; a < block->node_count; ++a) {
-                double *R = p->linear.rotation + 9 * (int64_t)block->node[a][l];
-                for (int i = 0; i < 9; ++i) {
-                    R[i] += G[i];
-                }
-            }
-        }
-    }
-    pl_loop(vertices, 64, turn_polar, p->linear.rotation);
+    turn_loop w = {.p = p, .x = x};
+    pl_loop(p->elements->block_count, TURN_BLOCKS, turn_elements, &w);
+    pl_loop(p->mesh.vertex_count, TURN_VERTICES, turn_vertices, &w);
     // the solutions of the dense rows turn along
     p->linear.turned = true;
     memcpy(p->linear.solution, p->linear.plain,

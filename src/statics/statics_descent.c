@@ -1,16 +1,66 @@
 // Equilibrium at one load: L-BFGS preconditioned by a factored tangent that is turned with the body, on the
 // manifold of the constraints; Newton steps, warped when they turn, whenever the factor is new.
 #include <float.h>
+#include "base/threads.h"
 #include "statics/statics_impl.h"
+
+#define DESCENT_CHUNK 8192 // entries of a vector, some 2 us; sums depend on it, not on the threads
+#define DESCENT_CHUNKS 512 // most; longer vectors have longer chunks
+
+typedef struct vector_loop {
+    const double *a, *b;
+    double *y, factor;
+    int64_t n, chunk;
+    double part[DESCENT_CHUNKS];
+} vector_loop;
+
+static void vector_dot(void *context, int64_t from, int64_t to)
+{
+    vector_loop *w = context;
+    for (int64_t c = from; c < to; ++c) {
+        const int64_t end = (c + 1) * w->chunk < w->n ? (c + 1) * w->chunk : w->n;
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int64_t i = c * w->chunk; i < end; ++i) {
+            sum += w->a[i] * w->b[i];
+        }
+        w->part[c] = sum;
+    }
+}
+
+static void vector_add(void *context, int64_t from, int64_t to)
+{
+    const vector_loop *w = context;
+    const int64_t end = to * w->chunk < w->n ? to * w->chunk : w->n;
+#pragma omp simd
+    for (int64_t i = from * w->chunk; i < end; ++i) {
+        w->y[i] += w->factor * w->a[i];
+    }
+}
+
+static int64_t vector_chunks(vector_loop *w)
+{
+    w->chunk = DESCENT_CHUNK > w->n / DESCENT_CHUNKS + 1 ? DESCENT_CHUNK : w->n / DESCENT_CHUNKS + 1;
+    return (w->n + w->chunk - 1) / w->chunk;
+}
 
 static double dot(const double *a, const double *b, int32_t n)
 {
+    vector_loop w = {.a = a, .b = b, .n = n};
+    const int64_t chunks = vector_chunks(&w);
+    pl_loop(chunks, 1, vector_dot, &w);
     double sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int32_t i = 0; i < n; ++i) {
-        sum += a[i] * b[i];
+    for (int64_t c = 0; c < chunks; ++c) {
+        sum += w.part[c];
     }
     return sum;
+}
+
+// y += factor a
+static void add(double factor, const double *a, int32_t n, double *y)
+{
+    vector_loop w = {.a = a, .y = y, .factor = factor, .n = n};
+    pl_loop(vector_chunks(&w), 1, vector_add, &w);
 }
 
 static void memory_clear(pl_statics *s)
@@ -84,17 +134,13 @@ void statics_direction(pl_statics *s, const double *r, const double *gap, double
     for (int k = s->memory.count - 1; k >= 0; --k) {
         const int at = (s->memory.first + k) % STATICS_MEMORY;
         alpha[at] = s->memory.rho[at] * dot(s->memory.s[at], s->work.y, s->problem->unknowns.n);
-        for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
-            s->work.y[i] -= alpha[at] * s->memory.y[at][i];
-        }
+        add(-alpha[at], s->memory.y[at], s->problem->unknowns.n, s->work.y);
     }
     pl_problem_solve_bordered(s->problem, s->work.y, gap, d, mu);
     for (int k = 0; k < s->memory.count; ++k) {
         const int at = (s->memory.first + k) % STATICS_MEMORY;
         const double beta = s->memory.rho[at] * dot(s->memory.y[at], d, s->problem->unknowns.n);
-        for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
-            d[i] += (alpha[at] - beta) * s->memory.s[at][i];
-        }
+        add(alpha[at] - beta, s->memory.s[at], s->problem->unknowns.n, d);
     }
 }
 

@@ -207,8 +207,15 @@ static void solve_stretches(void *context, int64_t from, int64_t to)
                 for (int i = 0; i < 9; ++i) {
                     C[i] = F[i / 3] * F[i % 3] + F[3 + i / 3] * F[3 + i % 3] + F[6 + i / 3] * F[6 + i % 3];
                 }
-                pl_eigen3(C, value, NULL);
-                largest = fmax(largest, value[2]);
+                // the largest eigenvalue is at most the Frobenius norm
+                double norm = 0;
+                for (int i = 0; i < 9; ++i) {
+                    norm += C[i] * C[i];
+                }
+                if (norm > largest * largest) {
+                    pl_eigen3(C, value, NULL);
+                    largest = fmax(largest, value[2]);
+                }
             }
         }
     }
