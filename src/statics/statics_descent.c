@@ -369,6 +369,26 @@ static bool descent_take(pl_statics *s, double *x, double energy, descent *D, de
     return true;
 }
 
+// The last direction is at hand: takes it as well where it leads closer to balance.
+static void descent_polish(pl_statics *s, double *x, descent *D)
+{
+    double limit;
+    const double energy = descent_trial(s, x, s->work.d, 1, false, D, &limit);
+    const double residual =
+        isinf(energy) ? INFINITY : pl_problem_residual(s->problem, s->work.g_new, s->work.r);
+    if (residual < D->residual) {
+        memcpy(x, s->work.x_best, pl_problem_full_bytes(s->problem));
+        memcpy(s->work.g, s->work.g_new, (size_t)s->problem->unknowns.n * sizeof *s->work.g);
+        D->energy = energy;
+        D->residual = residual;
+        D->relative = residual / pl_problem_force_scale(s->problem);
+        return;
+    }
+    D->inverted = D->infeasible = false;
+    pl_problem_evaluate(s->problem, x, s->work.g);
+    pl_problem_residual(s->problem, s->work.g, s->work.r);
+}
+
 descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
 {
     descent_run run = {.at_factor = s->problem->linear.has_factor &&
@@ -404,6 +424,9 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
                D->step, D->energy, run.opening, run.at_factor ? "  newton" : "");
         if (D->relative < D->force_tolerance && D->step < D->length_tolerance &&
             run.opening < TUNE_GAP_DONE) {
+            if (D->polish) {
+                descent_polish(s, x, D);
+            }
             return DESCENT_DONE;
         }
         s->iterations++;

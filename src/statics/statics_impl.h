@@ -112,6 +112,7 @@ typedef struct descent {
     double force_tolerance, length_tolerance; // relative, mm
     int limit;
     bool predict; // the first step goes to new loads: it may turn, and a new factor follows it
+    bool polish;  // the step that was found short enough is taken as well
     bool warm;    // the first step goes to new loads with an old factor: it may turn
     double residual, relative, step, energy;
     bool inverted, infeasible; // why it got stuck

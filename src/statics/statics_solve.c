@@ -30,6 +30,7 @@ static descent solve_tolerance(const pl_statics *s, bool last)
         .length_tolerance = last ? s->options.length_tolerance
                                  : fmax(s->options.length_tolerance, TUNE_LENGTH_ON_THE_WAY * size),
         .limit = s->finishing || left > limit ? limit : left,
+        .polish = last,
     };
 }
 
