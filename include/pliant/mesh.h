@@ -290,6 +290,8 @@ typedef struct pl_mesher {
     // Meshes the closed cavities of a mesh read from a file (`fill` of a source); may be NULL.
     pl_status (*fill)(void *user, pl_mesh **mesh, double size, const pl_progress *progress,
                       pl_findings *findings, pl_error *err);
+    // Reads a triangle surface (STL, OBJ), in units of `unit` mm; may be NULL.
+    pl_status (*surface)(void *user, const char *path, double unit, pl_trisurf *out, pl_error *err);
 } pl_mesher;
 
 #ifdef __cplusplus

@@ -261,6 +261,7 @@ typedef struct pl_record {
     pl_statics_report report;
     int32_t vertex_count, element_count;
     pl_crossings crossings; // of a full body; count -1: not examined
+    bool contact;           // the robot keeps its bodies apart
     int command_count, actuator_count, marker_count, sensor_count, reaction_count, reading_count;
     const pl_record_command *command;
     const pl_record_actuator *actuator;

@@ -192,6 +192,43 @@ typedef struct pl_spring_def {
     int line;
 } pl_spring_def;
 
+// A rigid obstacle: plane (everything on the side away from its normal), sphere, cylinder, box, or the inside
+// of a closed triangle surface.
+typedef enum pl_obstacle_kind {
+    PL_OBSTACLE_PLANE,
+    PL_OBSTACLE_SPHERE,
+    PL_OBSTACLE_CYLINDER,
+    PL_OBSTACLE_BOX,
+    PL_OBSTACLE_SURFACE
+} pl_obstacle_kind;
+typedef struct pl_obstacle_def {
+    const char *name;
+    pl_obstacle_kind kind;
+    double point[3];           // on the plane; centre of the others; translation of a surface
+    double direction[3];       // normal of the plane, axis of the cylinder
+    double radius, length;     // sphere, cylinder; length 0: without end
+    double size[3];            // box: edges
+    double rotate[3];          // box and surface: rotation vector about `point` (surface: about the origin)
+    bool hollow;               // sphere, cylinder: the body is inside
+    const pl_trisurf *surface; // copied
+    bool moves;                // by a command with the obstacle's name: displacement = value * move
+    double move[3];
+    double range[2];
+    bool has_range;
+    double friction; // Coulomb's coefficient; negative: that of the robot
+    int line;
+} pl_obstacle_def;
+
+// Contact of the body with itself, of bodies with each other, and with obstacles.
+typedef struct pl_contact_def {
+    bool given;
+    bool self;
+    double friction; // with obstacles
+    const pl_obstacle_def *obstacle;
+    int obstacle_count;
+    int line;
+} pl_contact_def;
+
 typedef struct pl_robot_def {
     const char *file; // for messages; NULL if created by a program
     const char *name;
@@ -222,6 +259,7 @@ typedef struct pl_robot_def {
     int pressure_count;
     const pl_spring_def *spring;
     int spring_count;
+    pl_contact_def contact;
 } pl_robot_def;
 
 typedef struct pl_robot pl_robot;
@@ -291,6 +329,21 @@ PL_API int pl_robot_force_count(const pl_robot *robot);
 PL_API int pl_robot_material_count(const pl_robot *robot);
 PL_API const char *pl_robot_material_name(const pl_robot *robot, int i);
 PL_API pl_material pl_robot_material(const pl_robot *robot, int i);
+PL_API bool pl_robot_has_contact(const pl_robot *robot); // with itself, other bodies or obstacles
+PL_API bool pl_robot_has_self_contact(const pl_robot *robot);
+PL_API int pl_robot_obstacle_count(const pl_robot *robot);
+PL_API const char *pl_robot_obstacle_name(const pl_robot *robot, int i);
+PL_API const char *pl_robot_obstacle_kind(const pl_robot *robot, int i); // "plane", "sphere" ...
+PL_API double pl_robot_obstacle_friction(const pl_robot *robot, int i);
+// Where the commands (NULL: at rest) have moved an obstacle, mm.
+PL_API void pl_robot_obstacle_offset(const pl_robot *robot, int i, const double *command, double offset[3]);
+// Triangles that show an obstacle at rest, 9 numbers each; `out` NULL: only their number. Of what has no end
+// the part of `size` around `near` is shown.
+PL_API int pl_robot_obstacle_triangles(const pl_robot *robot, int i, const double near[3], double size,
+                                       double *out);
+// Signed distance of a point (negative inside) from an obstacle moved by the commands.
+PL_API double pl_robot_obstacle_distance(const pl_robot *robot, int i, const double *command,
+                                         const double point[3]);
 
 // ---- what a command means. A command c gives each actuator that it drives the value v = factor c; a
 // one-sided command gives max(0, factor c), for antagonists. The drive determines what v prescribes: a

@@ -28,11 +28,12 @@ typedef enum pl_outcome {
 PL_API const char *pl_outcome_name(pl_outcome outcome);
 
 typedef struct pl_statics_options {
-    double force_tolerance;  // largest nodal residual force over the largest nodal load or internal force
-    double length_tolerance; // mm, largest displacement of the next preconditioned step
-    int iteration_limit;     // descent iterations in one solve
-    int increment_limit;     // load increments in one solve
-    double time_limit;       // s; 0: none
+    double force_tolerance;   // largest nodal residual force over the largest nodal load or internal force
+    double length_tolerance;  // mm, largest displacement of the next preconditioned step
+    int iteration_limit;      // descent iterations in one solve
+    int increment_limit;      // load increments in one solve
+    double time_limit;        // s; 0: none
+    double contact_tolerance; // of the local edge length: gaps of contacts that press, when solved
     pl_linear_solver linear_solver;
     bool displacement;            // displacement elements everywhere, regardless of the materials
     bool warp;                    // rotation-warped predictor steps
@@ -41,6 +42,8 @@ typedef struct pl_statics_options {
     pl_progress progress;         // may stop the solve
 } pl_statics_options;
 PL_API pl_statics_options pl_statics_options_default(void);
+
+#define PL_CONTACT_HISTORY 8
 
 typedef struct pl_statics_report {
     pl_outcome outcome;
@@ -56,6 +59,10 @@ typedef struct pl_statics_report {
     double min_J, max_stretch;
     int negative_count; // negative eigenvalues of the tangent on the null space of the constraints; 0:
                         // stable, -1: unknown
+    // contact: updates of the multipliers at the last load, and the deepest penetration after each descent,
+    // over the local edge length; the first is before any update
+    int contact_updates;
+    double contact_penetration[PL_CONTACT_HISTORY];
 } pl_statics_report;
 
 typedef struct pl_statics pl_statics;

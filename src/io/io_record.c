@@ -65,6 +65,11 @@ static void record_report(record_json *j, json_t *root, const pl_statics_report 
     record_set(j, root, "seconds", record_number(p->seconds));
     record_set(j, root, "energy", record_number(p->energy));
     record_set(j, root, "load_reached", record_number(p->load_reached));
+    json_t *history = json_array();
+    for (int i = 0; i < PL_CONTACT_HISTORY && (i == 0 || i <= p->contact_updates); ++i) {
+        json_array_append_new(history, record_number(p->contact_penetration[i]));
+    }
+    record_set(j, root, "contact_penetration", history);
 }
 
 static json_t *record_commands(record_json *j, const pl_record *r)
@@ -165,8 +170,22 @@ static void record_readings(record_json *j, json_t *root, const pl_record *r)
 {
     for (int i = 0; i < r->reading_count; ++i) {
         const pl_record_reading *k = &r->reading[i];
-        json_t *group = record_group(j, root, k->group);
-        record_set(j, record_group(j, group, k->name), k->quantity, record_number(k->value));
+        json_t *object = record_group(j, record_group(j, root, k->group), k->name);
+        // x, y and z of a vector make one array
+        const size_t length = strlen(k->quantity);
+        char vector[64];
+        if (length > 2 && length < sizeof vector && strcmp(k->quantity + length - 2, "_x") == 0 &&
+            i + 2 < r->reading_count) {
+            snprintf(vector, sizeof vector, "%.*s", (int)length - 2, k->quantity);
+            json_t *array = json_array();
+            for (int a = 0; a < 3; ++a) {
+                json_array_append_new(array, record_number(k[a].value));
+            }
+            record_set(j, object, vector, array);
+            i += 2;
+            continue;
+        }
+        record_set(j, object, k->quantity, record_number(k->value));
     }
 }
 

@@ -58,6 +58,13 @@ typedef struct io_solver {
     pl_geometric_options geometric; // of local_global: preset and keys over the defaults
 } io_solver;
 
+// The triangle surface of an obstacle, beside its def.
+typedef struct io_obstacle_file {
+    const char *path;
+    double unit;
+    pl_trisurf surface;
+} io_obstacle_file;
+
 typedef struct io_robot_file {
     io_arena arena;
     const char *path;   // names the file in messages
@@ -65,7 +72,7 @@ typedef struct io_robot_file {
     bool has_path;      // the robot comes from a file: meshes are cached beside it
     pl_findings *findings;
     io_array body, surface, material, region, fixed, rigid, actuator, command, marker, sensor, force,
-        pressure, spring;
+        pressure, spring, obstacle, obstacle_file;
     io_array broken; // lines of items that had a defect of their own
     pl_robot_def def;
     io_solver solver;
@@ -144,6 +151,10 @@ void io_read_markers(io_robot_file *f, const io_node *node, const io_scope *scop
 void io_read_sensors(io_robot_file *f, const io_node *node, const io_scope *scope);
 void io_read_loads(io_robot_file *f, const io_node *node);
 void io_read_springs(io_robot_file *f, const io_node *node);
+void io_read_contact(io_robot_file *f, const io_node *node); // io_robot_contact.c
+// Reads the files of obstacles; what goes wrong becomes a finding.
+pl_status io_load_obstacles(io_robot_file *f, const pl_load_options *options);
+bool io_read_unit(io_robot_file *f, const io_node *node, const char *what, double *unit); // mm, cm ... in mm
 void io_read_solver(io_robot_file *f, const io_node *node);
 void io_read_geometric(io_robot_file *f, const io_node *node); // io_robot_geometric.c
 void io_read_hardware(io_robot_file *f, const io_node *node);

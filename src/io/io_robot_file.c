@@ -30,7 +30,7 @@ static const file_key file_keys[] = {
     {{"springs", IO_OTHER, 0, 0, 0}, false},
     {{"solver", IO_OTHER, 0, 0, 0}, false},
     {{"bodies", IO_OTHER, 0, 0, 0}, false},
-    {{"contact", IO_RESERVED, 0, 0, 0}, false},
+    {{"contact", IO_OTHER, 0, 0, 0}, false},
     {{"hardware", IO_OTHER, 0, 0, 0}, false},
     {{"estimator", IO_OTHER, 0, 0, 0}, false},
     {{"controller", IO_OTHER, 0, 0, 0}, false},
@@ -212,6 +212,10 @@ static void file_root(io_robot_file *f, const io_node *root)
     if (springs) {
         io_read_springs(f, springs);
     }
+    const io_node *contact = io_child(root, "contact");
+    if (contact) {
+        io_read_contact(f, contact);
+    }
     if (solver) {
         io_read_solver(f, solver);
     }
@@ -238,6 +242,8 @@ static void file_fill_def(io_robot_file *f)
     FILL(force);
     FILL(pressure);
     FILL(spring);
+    d->contact.obstacle = f->obstacle.item;
+    d->contact.obstacle_count = f->obstacle.count;
 #undef FILL
 }
 
@@ -312,9 +318,13 @@ void io_robot_file_read(io_robot_file *f, const char *text, size_t length, const
 
 void io_robot_file_clear(io_robot_file *f)
 {
-    io_array *const arrays[] = {&f->body,  &f->surface,  &f->material, &f->region, &f->fixed,
-                                &f->rigid, &f->actuator, &f->command,  &f->marker, &f->sensor,
-                                &f->force, &f->pressure, &f->spring,   &f->broken};
+    io_array *const arrays[] = {&f->body,   &f->surface,  &f->material,      &f->region,
+                                &f->fixed,  &f->rigid,    &f->actuator,      &f->command,
+                                &f->marker, &f->sensor,   &f->force,         &f->pressure,
+                                &f->spring, &f->obstacle, &f->obstacle_file, &f->broken};
+    for (int i = 0; i < f->obstacle_file.count; ++i) {
+        pl_trisurf_clear(&((io_obstacle_file *)f->obstacle_file.item)[i].surface);
+    }
     for (int i = 0; i < PL_COUNT(arrays); ++i) {
         pl_free(arrays[i]->item);
     }

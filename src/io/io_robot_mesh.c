@@ -237,11 +237,11 @@ static bool mesh_sheets(io_robot_file *f, const io_node *node, pl_mesh_source *s
     return good;
 }
 
-static bool mesh_unit(io_robot_file *f, const io_node *node, double *unit)
+bool io_read_unit(io_robot_file *f, const io_node *node, const char *what, double *unit)
 {
     static const char *const name[] = {"mm", "cm", "m", "um", "in"};
     static const double value[] = {1, 10, 1000, 1e-3, 25.4};
-    const int i = io_read_choice(f, node, "mesh: unit", name, PL_COUNT(name));
+    const int i = io_read_choice(f, node, what, name, PL_COUNT(name));
     if (i >= 0) {
         *unit = value[i];
     }
@@ -317,7 +317,7 @@ static bool mesh_block(io_robot_file *f, const io_node *node, pl_mesh_source *so
         good = false;
     }
     const io_node *unit = io_child(node, "unit");
-    good = (!unit || mesh_unit(f, unit, &source->unit)) && good;
+    good = (!unit || io_read_unit(f, unit, "mesh: unit", &source->unit)) && good;
     if (!mesh_source_kind(f, node, source)) {
         return false;
     }

@@ -95,6 +95,8 @@ typedef struct pl_bvh {
 // `box` holds low[3], high[3] per item.
 bool pl_bvh_init(pl_bvh *bvh, int32_t count, const double *box);
 void pl_bvh_clear(pl_bvh *bvh);
+// The same tree around items that have moved.
+void pl_bvh_refit(pl_bvh *bvh, const double *box);
 // Calls visit for every item whose box meets the given one; visit returns false to stop.
 typedef bool (*pl_bvh_visit)(void *user, int32_t item);
 void pl_bvh_query(const pl_bvh *bvh, const double low[3], const double high[3], pl_bvh_visit visit,

@@ -122,6 +122,23 @@ static void bvh_build(pl_bvh *bvh, const double *box)
     }
 }
 
+// Children follow their parents, so the boxes are made from the last node to the first.
+void pl_bvh_refit(pl_bvh *bvh, const double *box)
+{
+    for (int32_t n = bvh->node_count - 1; n >= 0; --n) {
+        double *out = bvh->box + 6 * (size_t)n;
+        if (bvh->child[n] < 0) {
+            bvh_bound(box, bvh->item + bvh->first[n], bvh->size[n], out);
+            continue;
+        }
+        const double *a = bvh->box + 6 * (size_t)bvh->child[n], *b = a + 6;
+        for (int i = 0; i < 3; ++i) {
+            out[i] = bvh_min(a[i], b[i]);
+            out[3 + i] = bvh_max(a[3 + i], b[3 + i]);
+        }
+    }
+}
+
 bool pl_bvh_init(pl_bvh *bvh, int32_t count, const double *box)
 {
     *bvh = (pl_bvh){.item_count = count};

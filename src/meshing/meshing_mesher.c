@@ -85,8 +85,14 @@ static pl_status mesher_build(void *user, const pl_mesh_source *source, const pl
     return meshing_isolate(&job, progress, out, findings, err);
 }
 
+static pl_status mesher_surface(void *user, const char *path, double unit, pl_trisurf *out, pl_error *err)
+{
+    (void)user;
+    return pl_meshing_read_surface(path, unit, out, err);
+}
+
 const pl_mesher *pl_meshing_mesher(void)
 {
-    static const pl_mesher mesher = {.build = mesher_build, .fill = mesher_fill};
+    static const pl_mesher mesher = {.build = mesher_build, .fill = mesher_fill, .surface = mesher_surface};
     return &mesher;
 }

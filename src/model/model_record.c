@@ -162,8 +162,9 @@ bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size)
     snprintf(
         buffer, size,
         "the body penetrates itself: %d pair%s of surface triangles intersect, the first at (%.4g, %.4g, "
-        "%.4g) mm; contact is not computed",
-        (int)c->count, c->count == 1 ? "" : "s", c->at[0], c->at[1], c->at[2]);
+        "%.4g) mm; %s",
+        (int)c->count, c->count == 1 ? "" : "s", c->at[0], c->at[1], c->at[2],
+        record->contact ? "contact has not kept them apart" : "contact is not computed");
     return true;
 }
 
@@ -235,6 +236,8 @@ pl_status pl_model_record(pl_model *model, const pl_statics_report *report, cons
     if (status == PL_OK) {
         status = record_crossings(model, &r->record.crossings, err);
     }
+    const pl_robot *robot = pl_model_robot(model);
+    r->record.contact = robot && pl_robot_has_self_contact(robot);
     if (status == PL_OK) {
         *out = &r->record;
     }

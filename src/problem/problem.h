@@ -98,6 +98,15 @@ typedef struct pl_term {
     double (*step_limit)(const void *self, const pl_problem *p, const double *x, const double *to);
     bool (*admissible)(void *self, pl_problem *p, const double *x);
     void (*advance)(void *self, pl_problem *p, const double *x);
+    // How far an equilibrium x still is from what advancing at the same load would bring (multipliers of
+    // contacts), over what is accepted: at most 1 is enough. The deepest penetration, over the local edge
+    // length, is added to `penetration` (the larger counts).
+    double (*unsettled)(void *self, pl_problem *p, const double *x, double *penetration);
+
+    // The largest fraction of the path, from where it stands at `at`, that may be gone in one increment;
+    // whether the factor at hand misses stiff contacts that act at x (evaluated last).
+    double (*stride)(void *self, pl_problem *p, const double *x, double at);
+    bool (*obsolete)(const void *self, const pl_problem *p, const double *x);
 
     // Writes its share of a state found at `at`; adds dE/dx of a state with the state's own multipliers
     // (after `recall`); the same sharing nothing with `evaluate`, where there is such a way.
@@ -109,6 +118,15 @@ typedef struct pl_term {
     // (per row).
     pl_status (*derivative)(void *self, pl_problem *p, const pl_state *state, const pl_parameter *q,
                             double *full, double *target, pl_error *err);
+    // Inequalities g >= 0 that hold and stay at their status in a derivative: how many numbers `y` they have
+    // (0: none holds; y is 0 for those that do not), with the weights w of their inner product; g's change
+    // for a motion dx, with `rate` also by the parameter itself; full += sum w y dg/dx; and the y in the end.
+    int64_t (*hold_count)(void *self, pl_problem *p, const double *x);
+    void (*hold_weight)(const void *self, const pl_problem *p, double *w);
+    void (*hold_gap)(const void *self, const pl_problem *p, const double *x, const double *dx, bool rate,
+                     double *y);
+    void (*hold_force)(const void *self, const pl_problem *p, const double *x, const double *y, double *full);
+    void (*hold_end)(void *self, const double *y);
     // dE/d(command) at fixed positions, of elastic terms.
     double (*rate)(void *self, pl_problem *p, const pl_state *state, int command);
     // Outputs, 0 .. output_count - 1: the value at a state; its change for a motion dx (full; NULL: none),
@@ -195,6 +213,8 @@ typedef struct pl_problem_options {
     bool displacement; // plain elements everywhere, whatever the materials say
     pl_distribution distribution;
     pl_linear_solver linear_solver;
+    double
+        contact_tolerance;  // of the edge length: gap, or multiplier over stiffness, that ends their updates
     double force_tolerance; // relative: below it rounding errors of a balance are not told apart
 } pl_problem_options;
 
@@ -218,6 +238,7 @@ struct pl_problem {
     double load_from, load_to, load; // dead loads and driven clamps, 0 .. 1: both ends of the path, and now
     double load_kept;                // the load before pl_problem_recall
     pl_marker_forces forces;
+    bool untouched;                  // contacts do not act: the length of an increment is being chosen
 
     pl_unknowns unknowns;
     pl_tangent tangent;
@@ -289,7 +310,12 @@ double pl_problem_step_limit(const pl_problem *p, const double *x, const double 
 bool pl_problem_admissible(pl_problem *p, const double *x);
 // After an accepted increment: terms follow the shape, and a pattern that has changed is laid out anew.
 pl_status pl_problem_advance(pl_problem *p, const double *x, pl_error *err);
-bool pl_problem_lags(pl_problem *p); // some force follows the shape only when advanced
+bool pl_problem_lags(pl_problem *p);          // some force follows the shape only when advanced
+bool pl_problem_touches(const pl_problem *p); // some term has multipliers to settle at fixed loads
+double pl_problem_unsettled(pl_problem *p, const double *x, double *penetration);
+double pl_problem_stride(pl_problem *p, const double *x, double at);
+bool pl_problem_obsolete(const pl_problem *p, const double *x);
+bool pl_problem_holds(pl_problem *p, const double *x); // some inequality that holds stays so in a derivative
 // Writes x, load, multipliers and commands of the fraction `at` of the way into a state.
 void pl_problem_store(const pl_problem *p, const double *command, double at, const double *x,
                       pl_state *state);

@@ -19,7 +19,7 @@ pl_status pl_problem_check(const pl_problem *p, const double *command, pl_error 
 }
 
 // Lays out the pattern anew where a term's has changed; the order of the unknowns stays.
-static pl_status problem_refresh(pl_problem *p, pl_error *err)
+pl_status problem_refresh(pl_problem *p, pl_error *err)
 {
     bool changed = false;
     PROBLEM_EACH (p, t, changed) {
@@ -254,6 +254,52 @@ bool pl_problem_lags(pl_problem *p)
         lags = lags || t->kind->lag(t->self, p, NULL, NULL, NULL);
     }
     return lags;
+}
+
+bool pl_problem_touches(const pl_problem *p)
+{
+    bool touches = false;
+    PROBLEM_EACH (p, t, unsettled) {
+        touches = true;
+    }
+    return touches;
+}
+
+double pl_problem_unsettled(pl_problem *p, const double *x, double *penetration)
+{
+    double worst = 0;
+    *penetration = 0;
+    PROBLEM_EACH (p, t, unsettled) {
+        worst = fmax(worst, t->kind->unsettled(t->self, p, x, penetration));
+    }
+    return worst;
+}
+
+double pl_problem_stride(pl_problem *p, const double *x, double at)
+{
+    double stride = 1;
+    PROBLEM_EACH (p, t, stride) {
+        stride = fmin(stride, t->kind->stride(t->self, p, x, at));
+    }
+    return stride;
+}
+
+bool pl_problem_obsolete(const pl_problem *p, const double *x)
+{
+    bool obsolete = false;
+    PROBLEM_EACH (p, t, obsolete) {
+        obsolete = obsolete || t->kind->obsolete(t->self, p, x);
+    }
+    return obsolete;
+}
+
+bool pl_problem_holds(pl_problem *p, const double *x)
+{
+    bool holds = false;
+    PROBLEM_EACH (p, t, hold_count) {
+        holds = t->kind->hold_count(t->self, p, x) > 0 || holds;
+    }
+    return holds;
 }
 
 // ---- states

@@ -31,6 +31,9 @@ typedef struct pattern_group {
 } pattern_group;
 pattern_group *pattern_groups(const pl_problem *p); // per unknown; NULL: no memory
 
+// ---- problem_eval.c: lays out a pattern that has changed
+pl_status problem_refresh(pl_problem *p, pl_error *err);
+
 // ---- problem_turn.c
 
 // ---- problem_outputs.c

@@ -361,6 +361,10 @@ pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, bool
         pl_problem_residual(p, g, r); // multipliers for the second derivatives of constraints
     }
     pl_arena_end(&p->scratch, mark);
+    const pl_status laid_out = problem_refresh(p, err);
+    if (laid_out != PL_OK) {
+        return laid_out;
+    }
     for (int32_t k = 0; ahead && k < p->elements->pressure_count; ++k) {
         p->elements->pressure[k] = ahead->pressure[k] + ahead->pressure_step[k];
     }
@@ -413,7 +417,10 @@ pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err)
         linear_unturn(p);
         return PL_OK;
     }
-    const pl_status status = linear_factor_once(p, x, 0, false, err);
+    pl_status status = problem_refresh(p, err);
+    if (status == PL_OK) {
+        status = linear_factor_once(p, x, 0, false, err);
+    }
     if (status == PL_OK && !l->has_factor) {
         return pl_fail(err, PL_FAILED, "statics: the tangent at the solution is singular");
     }

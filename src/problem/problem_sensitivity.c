@@ -9,6 +9,7 @@
 
 #define SENSITIVITY_ROUNDS 200   // of the fixed point for forces that lag behind the shape
 #define SENSITIVITY_CHANGE 1e-10 // relative: its end
+#define SENSITIVITY_HELD 1e-10   // relative: what is left of the change of gaps that hold
 #define TOUCHES 1e-9 // of the unit: a slack inequality this near its target holds when pulled further
 #define SENSITIVITY_DEPENDENT "jacobian: the prescribed values of two actuators are not independent"
 
@@ -210,6 +211,75 @@ static pl_status sensitivity_solve_lagging(pl_problem *p, const double *x, const
     return status;
 }
 
+// Inequalities that hold are constraints g(x, q) = 0 of the derivative. The tangent already has their
+// stiffness e (augmented Lagrangian), so with B = dg/dx, W = diag(w), w = e times the weight, and dx0 the
+// motion without multipliers,
+//   dx = dx0 + K^-1 B^T W y,   B dx + dg/dq = 0:   (B K^-1 B^T W) y = -(B dx0 + dg/dq),
+// an operator that is symmetric in the inner product of W, with eigenvalues between 0 and 1: conjugate
+// gradients.
+static pl_status sensitivity_hold(pl_problem *p, const pl_problem_term *t, const double *x, double *d,
+                                  double *dx, double *mu, pl_error *err)
+{
+    const int64_t m = t->kind->hold_count(t->self, p, x), n = p->unknowns.n;
+    double *w = PL_NEW_ARRAY(double, 5 * m), *y = w + m, *r = w + 2 * m, *v = w + 3 * m, *Sv = w + 4 * m;
+    if (!w) {
+        return pl_fail_memory(err, "jacobian: contacts");
+    }
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *full = pl_problem_take_full(p), *b = pl_problem_take_unknown(p), *z = pl_problem_take_unknown(p),
+           rr = 0, first = 0, none[PL_ROWS_MAX] = {0}, more[PL_ROWS_MAX];
+    pl_status status = PL_OK;
+    t->kind->hold_weight(t->self, p, w);
+    t->kind->hold_gap(t->self, p, x, dx, true, r);
+    for (int64_t k = 0; k < m; ++k) {
+        v[k] = r[k] = -r[k];
+        rr += w[k] * r[k] * r[k];
+    }
+    first = rr;
+    for (int round = 0; status == PL_OK && rr > SENSITIVITY_HELD * SENSITIVITY_HELD * first; ++round) {
+        if (round == SENSITIVITY_ROUNDS) {
+            break; // what is left are combinations that hardly press on the body
+        }
+        memset(full, 0, pl_problem_full_bytes(p));
+        t->kind->hold_force(t->self, p, x, v, full);
+        pl_problem_gather(p, full, x, b);
+        if (!sensitivity_solve(p, b, none, z, more)) {
+            status = pl_fail(err, PL_FAILED, SENSITIVITY_DEPENDENT);
+            break;
+        }
+        pl_problem_expand(p, x, z, full);
+        t->kind->hold_gap(t->self, p, x, full, false, Sv);
+        double vSv = 0, next = 0;
+        for (int64_t k = 0; k < m; ++k) {
+            vSv += w[k] * v[k] * Sv[k];
+        }
+        if (!(vSv > 0)) {
+            break;
+        }
+        const double step = rr / vSv;
+        for (int64_t k = 0; k < m; ++k) {
+            y[k] += step * v[k];
+            r[k] -= step * Sv[k];
+            next += w[k] * r[k] * r[k];
+        }
+        for (int64_t i = 0; i < n; ++i) {
+            d[i] += step * z[i];
+        }
+        for (int k = 0; k < PL_ROWS_MAX; ++k) {
+            mu[k] += step * more[k];
+        }
+        for (int64_t k = 0; k < m; ++k) {
+            v[k] = r[k] + next / rr * v[k];
+        }
+        rr = next;
+    }
+    pl_problem_expand(p, x, d, dx);
+    t->kind->hold_end(t->self, y);
+    pl_arena_end(&p->scratch, mark);
+    pl_free(w);
+    return status;
+}
+
 pl_status pl_sensitivity_column(pl_problem *p, const pl_state *state, const pl_parameter *q, double *dx,
                                 double *mu, pl_sensitivity_report *report, pl_error *err)
 {
@@ -223,6 +293,11 @@ pl_status pl_sensitivity_column(pl_problem *p, const pl_state *state, const pl_p
     }
     if (status == PL_OK) {
         report->residual = fmax(report->residual, sensitivity_residual(p, b, d, mu));
+    }
+    PROBLEM_EACH (p, t, hold_count) {
+        if (status == PL_OK && t->kind->hold_count(t->self, p, state->x) > 0) {
+            status = sensitivity_hold(p, t, state->x, d, dx, mu, err);
+        }
     }
     pl_arena_end(&p->scratch, mark);
     return status;
@@ -301,8 +376,9 @@ pl_status pl_sensitivity_adjoint(pl_problem *p, const pl_state *state, const dou
                                  double *gradient, pl_sensitivity_report *report, pl_error *err)
 {
     const size_t mark = pl_arena_begin(&p->scratch);
-    const pl_status status = (pl_problem_lags(p) ? adjoint_forward : adjoint_symmetric)(
-        p, state, by_position, by_output, parameter, count, gradient, report, err);
+    const pl_status status =
+        (pl_problem_lags(p) || pl_problem_holds(p, state->x) ? adjoint_forward : adjoint_symmetric)(
+            p, state, by_position, by_output, parameter, count, gradient, report, err);
     pl_arena_end(&p->scratch, mark);
     return status;
 }

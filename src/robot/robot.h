@@ -4,6 +4,7 @@
 
 #include "actuator/actuator.h"
 #include "base/base.h"
+#include "contact/contact.h"
 #include "pliant/robot.h"
 
 // A material point as a weighted sum of vertices: y = sum_j weight_j x_j. Weights sum to 1 and reproduce
@@ -194,6 +195,32 @@ typedef struct pl_spring {
     bool tension_only;
 } pl_spring;
 
+typedef struct pl_obstacle {
+    char *name;
+    pl_shape shape; // at rest
+    double move[3]; // displacement per unit of its command
+    double range[2];
+    bool moves, has_range;
+    int command; // -1: fixed
+    double friction;
+} pl_obstacle;
+
+// What the bodies may touch. Points of `surface` have multipliers (pressures, MPa of undeformed area) in the
+// state: per obstacle, then one set for contact within and between bodies; with friction, per obstacle and
+// point, the tangential traction and the place of the last update (3 numbers each).
+typedef struct pl_robot_contact {
+    bool given, self;
+    pl_contact_surface *surface; // NULL: no contact
+    pl_obstacle *obstacle;
+    int obstacle_count;
+    char **body_name;
+    int32_t *region_body; // per region of the mesh
+    int body_count;
+    bool pairs;    // within or between bodies
+    bool friction; // some obstacle has it
+} pl_robot_contact;
+int64_t pl_robot_contact_numbers(const pl_robot *robot); // in the state
+
 struct pl_robot {
     char *name;
     uint64_t hash;
@@ -223,9 +250,11 @@ struct pl_robot {
     int pressure_count;
     pl_spring *spring;
     int spring_count;
+    pl_robot_contact contact;
 };
 
-#define PL_STATE_VERSION 2
+#define PL_STATE_VERSION 2         // without contact
+#define PL_STATE_VERSION_CONTACT 3 // with the numbers of contact behind it
 
 struct pl_state {
     uint64_t robot_hash;
@@ -236,7 +265,9 @@ struct pl_state {
     double *multiplier; // per actuator: effort (tension N, gauge pressure MPa)
     double *active;     // per actuator: 1 when a cable is taut or a constraint holds, else 0
     double *force;      // 3 per marker, N: applied at run time, besides the loads of the robot
-    double load;        // how far dead loads and driven clamps are applied: 0 at rest, 1 full
+    int64_t contact_count;
+    double *contact; // see pl_robot_contact
+    double load;     // how far dead loads and driven clamps are applied: 0 at rest, 1 full
 };
 
 // Weights of a point spread over `radius` (see robot_point.c for the kernel); falls back to the element's own

@@ -67,6 +67,7 @@ void pl_robot_destroy(pl_robot *robot)
     for (int i = 0; i < PL_COUNT(blocks); ++i) {
         pl_free(blocks[i]);
     }
+    robot_contact_clear(&robot->contact);
     pl_mesh_destroy(robot->mesh);
     pl_free(robot);
 }
@@ -108,7 +109,8 @@ pl_command_info pl_robot_command(const pl_robot *robot, int i)
     return (pl_command_info){.name = c->name,
                              .range = {c->range[0], c->range[1]},
                              .has_range = c->has_range,
-                             .drive = robot->actuator[c->first_actuator].drive,
+                             .drive = c->actuator_count > 0 ? robot->actuator[c->first_actuator].drive
+                                                            : PL_DRIVE_LENGTH, // an obstacle: mm
                              .actuator_count = c->actuator_count,
                              .rate = c->rate,
                              .rest = c->rest,

@@ -510,18 +510,83 @@ static void check_springs(check *c)
     }
 }
 
+static void check_obstacle(check *c, const pl_obstacle_def *o)
+{
+    const char *name = o->name ? o->name : "";
+    const bool round = o->kind == PL_OBSTACLE_SPHERE || o->kind == PL_OBSTACLE_CYLINDER;
+    if (!check_finite(o->point, 3) || !check_finite(o->move, 3) || !check_finite(o->rotate, 3)) {
+        CHECK_DEFECT(c, o->line, "obstacle '%s': its place is not finite", name);
+    }
+    if ((o->kind == PL_OBSTACLE_PLANE || o->kind == PL_OBSTACLE_CYLINDER) &&
+        !(pl_norm3(o->direction) > 0 && check_finite(o->direction, 3))) {
+        CHECK_DEFECT(c, o->line, "obstacle '%s': its %s has no direction", name,
+                     o->kind == PL_OBSTACLE_PLANE ? "normal" : "axis");
+    }
+    if (round && !(o->radius > 0 && isfinite(o->radius))) {
+        CHECK_DEFECT(c, o->line, "obstacle '%s': the radius is %g mm, must be above 0", name, o->radius);
+    }
+    if (o->kind == PL_OBSTACLE_CYLINDER && !(o->length >= 0 && isfinite(o->length))) {
+        CHECK_DEFECT(c, o->line, "obstacle '%s': the length is %g mm, must be 0 (without end) or more", name,
+                     o->length);
+    }
+    for (int i = 0; o->kind == PL_OBSTACLE_BOX && i < 3; ++i) {
+        if (!(o->size[i] > 0 && isfinite(o->size[i]))) {
+            CHECK_DEFECT(c, o->line, "obstacle '%s': an edge of the box is %g mm, must be above 0", name,
+                         o->size[i]);
+            break;
+        }
+    }
+    if (o->moves && !(pl_norm3(o->move) > 0)) {
+        CHECK_DEFECT(c, o->line, "obstacle '%s': it is moved by a command, but `move` is 0", name);
+    }
+    if (o->has_range && !(o->range[0] < o->range[1])) {
+        CHECK_DEFECT(c, o->line, "obstacle '%s': the range is from %g to %g mm", name, o->range[0],
+                     o->range[1]);
+    }
+    for (int i = 0; o->moves && i < c->def->actuator_count; ++i) {
+        if (c->def->actuator[i].name && strcmp(c->def->actuator[i].name, name) == 0) {
+            CHECK_DEFECT(c, o->line, "obstacle '%s' has the name of an actuator", name);
+        }
+    }
+    for (int i = 0; o->moves && i < c->def->command_count; ++i) {
+        if (c->def->command[i].name && strcmp(c->def->command[i].name, name) == 0) {
+            CHECK_DEFECT(c, o->line, "obstacle '%s' has the name of a command", name);
+        }
+    }
+    if (name[0] && (strcmp(name, "self") == 0 || strchr(name, '/'))) {
+        CHECK_DEFECT(c, o->line, "obstacle '%s': the name stands for contact between bodies; choose another",
+                     name);
+    }
+}
+
+static void check_contact(check *c)
+{
+    const pl_contact_def *d = &c->def->contact;
+    check_names(c, d->obstacle, sizeof *d->obstacle, d->obstacle_count, offsetof(pl_obstacle_def, line),
+                "contact: obstacles");
+    if (!(d->friction >= 0 && isfinite(d->friction))) {
+        CHECK_DEFECT(c, d->line, "contact: friction is %g, must be 0 or more", d->friction);
+    } else if (d->friction > 3) {
+        CHECK_WARN(c, d->line, "contact: a friction coefficient of %g is implausible", d->friction);
+    }
+    for (int i = 0; i < d->obstacle_count; ++i) {
+        check_obstacle(c, &d->obstacle[i]);
+    }
+}
+
 static bool check_counts(check *c)
 {
     const pl_robot_def *d = c->def;
     const struct {
         const void *item;
         int count;
-    } list[] = {
-        {d->body, d->body_count},         {d->surface, d->surface_count}, {d->material, d->material_count},
-        {d->region, d->region_count},     {d->fixed, d->fixed_count},     {d->rigid, d->rigid_count},
-        {d->actuator, d->actuator_count}, {d->command, d->command_count}, {d->marker, d->marker_count},
-        {d->sensor, d->sensor_count},     {d->force, d->force_count},     {d->pressure, d->pressure_count},
-        {d->spring, d->spring_count}};
+    } list[] = {{d->body, d->body_count},         {d->surface, d->surface_count},
+                {d->material, d->material_count}, {d->region, d->region_count},
+                {d->fixed, d->fixed_count},       {d->rigid, d->rigid_count},
+                {d->actuator, d->actuator_count}, {d->command, d->command_count},
+                {d->marker, d->marker_count},     {d->sensor, d->sensor_count},
+                {d->force, d->force_count},       {d->pressure, d->pressure_count},
+                {d->spring, d->spring_count},     {d->contact.obstacle, d->contact.obstacle_count}};
     for (int i = 0; i < PL_COUNT(list); ++i) {
         if (list[i].count < 0 || (list[i].count > 0 && !list[i].item)) {
             CHECK_DEFECT(c, 0, "robot: a list of the def has a count of %d and %s", list[i].count,
@@ -561,6 +626,7 @@ pl_status pl_robot_def_check(const pl_robot_def *def, pl_findings *findings)
     robot_check_hardware(def, findings);
     check_readings(&c);
     check_springs(&c);
+    check_contact(&c);
     check_loads(&c);
     pl_free(c.word);
     pl_free(c.driver);

@@ -75,7 +75,8 @@ static pl_status command_given(robot_build *b, int c)
 pl_status robot_commands(robot_build *b)
 {
     pl_robot *robot = b->robot;
-    robot->command = PL_NEW_ARRAY(pl_command, (int64_t)b->def->command_count + robot->actuator_count);
+    robot->command = PL_NEW_ARRAY(pl_command, (int64_t)b->def->command_count + robot->actuator_count +
+                                                  robot->contact.obstacle_count);
     pl_status status = robot->command ? PL_OK : robot_memory(b);
     for (int c = 0; status == PL_OK && c < b->def->command_count; ++c) {
         status = command_given(b, c);
@@ -90,6 +91,24 @@ pl_status robot_commands(robot_build *b)
         pl_command *command = &robot->command[robot->command_count++];
         *command = (pl_command){.name = pl_strdup(actuator->name), .first_actuator = a, .actuator_count = 1};
         command_limits(robot, actuator->command, false, 0);
+        status = command->name ? PL_OK : robot_memory(b);
+    }
+    // an obstacle that moves has a command of its own
+    for (int o = 0; status == PL_OK && o < robot->contact.obstacle_count; ++o) {
+        pl_obstacle *obstacle = &robot->contact.obstacle[o];
+        if (!obstacle->moves) {
+            continue;
+        }
+        obstacle->command = robot->command_count;
+        pl_command *command = &robot->command[robot->command_count++];
+        *command = (pl_command){.name = pl_strdup(obstacle->name),
+                                .range = {obstacle->range[0], obstacle->range[1]},
+                                .has_range = obstacle->has_range,
+                                .first_actuator = -1,
+                                .span = {0, 0.1 * b->size}};
+        if (obstacle->has_range) {
+            memcpy(command->span, command->range, sizeof command->span);
+        }
         status = command->name ? PL_OK : robot_memory(b);
     }
     return status;

@@ -137,7 +137,7 @@ static uint64_t hash_readings(uint64_t h, const pl_robot *robot)
         h = hash_whole(hash_whole(hash_whole(hash_text(h, s->name), s->from), s->to), s->tension_only);
         h = hash_real(h, number, PL_COUNT(number));
     }
-    return h;
+    return robot_contact_hash(&robot->contact, h);
 }
 
 uint64_t robot_hash(const pl_robot *robot)

@@ -46,6 +46,9 @@ void robot_check_hardware(const pl_robot_def *def, pl_findings *findings); // ro
 pl_status robot_markers(robot_build *b);                                   // robot_marker.c
 pl_status robot_sensors(robot_build *b);
 pl_status robot_springs(robot_build *b);
+pl_status robot_contact(robot_build *b); // robot_contact.c
+void robot_contact_clear(pl_robot_contact *contact);
+uint64_t robot_contact_hash(const pl_robot_contact *contact, uint64_t hash);
 pl_status robot_loads(robot_build *b);
 uint64_t robot_hash(const pl_robot *robot); // robot_hash.c
 

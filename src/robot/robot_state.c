@@ -1,6 +1,7 @@
 // All that changes: positions, commands, efforts. For files a state is one block of doubles:
 //   version, robot hash (high and low 32 bits), vertex, command, actuator and marker counts, load,
-//   x (3 per vertex), command, multiplier, active, force (3 per marker).
+//   x (3 per vertex), command, multiplier, active, force (3 per marker), and with contact (version 3) what
+//   contact keeps.
 #include "robot/robot_impl.h"
 
 #define STATE_HEADER 8
@@ -25,7 +26,9 @@ pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err)
     s->multiplier = PL_NEW_ARRAY(double, s->actuator_count);
     s->active = PL_NEW_ARRAY(double, s->actuator_count);
     s->force = PL_NEW_ARRAY(double, 3 * (int64_t)s->marker_count);
-    if (!s->x || !s->command || !s->multiplier || !s->active || !s->force) {
+    s->contact_count = pl_robot_contact_numbers(robot);
+    s->contact = PL_NEW_ARRAY(double, s->contact_count);
+    if (!s->x || !s->command || !s->multiplier || !s->active || !s->force || !s->contact) {
         pl_state_destroy(s);
         return pl_fail_memory(err, "the state");
     }
@@ -44,6 +47,7 @@ void pl_state_destroy(pl_state *state)
     pl_free(state->multiplier);
     pl_free(state->active);
     pl_free(state->force);
+    pl_free(state->contact);
     pl_free(state);
 }
 
@@ -51,7 +55,7 @@ static bool state_alike(const pl_state *a, const pl_state *b)
 {
     return a->robot_hash == b->robot_hash && a->vertex_count == b->vertex_count &&
            a->command_count == b->command_count && a->actuator_count == b->actuator_count &&
-           a->marker_count == b->marker_count;
+           a->marker_count == b->marker_count && a->contact_count == b->contact_count;
 }
 
 pl_status pl_state_copy(pl_state *to, const pl_state *from)
@@ -67,6 +71,7 @@ pl_status pl_state_copy(pl_state *to, const pl_state *from)
     memcpy(to->multiplier, from->multiplier, (size_t)from->actuator_count * sizeof *to->multiplier);
     memcpy(to->active, from->active, (size_t)from->actuator_count * sizeof *to->active);
     memcpy(to->force, from->force, 3 * (size_t)from->marker_count * sizeof *to->force);
+    memcpy(to->contact, from->contact, (size_t)from->contact_count * sizeof *to->contact);
     to->load = from->load;
     return PL_OK;
 }
@@ -84,6 +89,7 @@ void pl_state_reset(pl_state *state, const pl_robot *robot)
     memset(state->multiplier, 0, (size_t)state->actuator_count * sizeof *state->multiplier);
     memset(state->active, 0, (size_t)state->actuator_count * sizeof *state->active);
     memset(state->force, 0, 3 * (size_t)state->marker_count * sizeof *state->force);
+    memset(state->contact, 0, (size_t)state->contact_count * sizeof *state->contact);
     state->load = 0;
 }
 
@@ -100,7 +106,12 @@ int32_t pl_state_vertex_count(const pl_state *state)
 static size_t state_size(const pl_state *s)
 {
     return STATE_HEADER + 3 * (size_t)s->vertex_count + (size_t)s->command_count +
-           2 * (size_t)s->actuator_count + 3 * (size_t)s->marker_count;
+           2 * (size_t)s->actuator_count + 3 * (size_t)s->marker_count + (size_t)s->contact_count;
+}
+
+static int state_version(const pl_state *s)
+{
+    return s->contact_count > 0 ? PL_STATE_VERSION_CONTACT : PL_STATE_VERSION;
 }
 
 // Writes when `block` has room for it; returns the size in any case.
@@ -110,7 +121,7 @@ size_t pl_state_pack(const pl_state *state, double *block, size_t size)
     if (!block || size < need) {
         return need;
     }
-    const double header[STATE_HEADER] = {PL_STATE_VERSION,
+    const double header[STATE_HEADER] = {state_version(state),
                                          (double)(state->robot_hash >> 32),
                                          (double)(state->robot_hash & UINT32_MAX),
                                          state->vertex_count,
@@ -129,6 +140,8 @@ size_t pl_state_pack(const pl_state *state, double *block, size_t size)
     memcpy(p, state->active, (size_t)state->actuator_count * sizeof *p);
     p += state->actuator_count;
     memcpy(p, state->force, 3 * (size_t)state->marker_count * sizeof *p);
+    p += 3 * (size_t)state->marker_count;
+    memcpy(p, state->contact, (size_t)state->contact_count * sizeof *p);
     return need;
 }
 
@@ -138,9 +151,15 @@ static pl_status state_check_header(const pl_state *s, const double *block, size
         return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, a state has at least %d", size,
                        STATE_HEADER);
     }
-    if (block[0] != PL_STATE_VERSION) {
-        return pl_fail(err, PL_BAD_INPUT, "state: version %g, this program reads version %d", block[0],
-                       PL_STATE_VERSION);
+    if (block[0] != PL_STATE_VERSION && block[0] != PL_STATE_VERSION_CONTACT) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "state: version %g, this program reads version %d (with contact: %d)", block[0],
+                       PL_STATE_VERSION, PL_STATE_VERSION_CONTACT);
+    }
+    if (block[0] != state_version(s)) {
+        return pl_fail(err, PL_BAD_INPUT, "state: version %g (%s contact), the robot is %s contact", block[0],
+                       block[0] == PL_STATE_VERSION ? "without" : "with",
+                       s->contact_count ? "with" : "without");
     }
     if (block[1] != (double)(s->robot_hash >> 32) || block[2] != (double)(s->robot_hash & UINT32_MAX)) {
         return pl_fail(err, PL_BAD_INPUT, "state: it belongs to another robot (or the robot has changed)");
@@ -186,6 +205,7 @@ pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_
     memcpy(state->multiplier, multiplier, (size_t)state->actuator_count * sizeof *x);
     memcpy(state->active, active, (size_t)state->actuator_count * sizeof *x);
     memcpy(state->force, force, 3 * (size_t)state->marker_count * sizeof *x);
+    memcpy(state->contact, force + 3 * (size_t)state->marker_count, (size_t)state->contact_count * sizeof *x);
     state->load = block[7];
     return PL_OK;
 }

@@ -5,6 +5,7 @@ pl_statics_options pl_statics_options_default(void)
 {
     return (pl_statics_options){
         .force_tolerance = 1e-6,
+        .contact_tolerance = 3e-4,
         .length_tolerance = 1e-5,
         .iteration_limit = 2000,
         .increment_limit = 200,
@@ -27,6 +28,10 @@ const char *pl_outcome_name(pl_outcome outcome)
 
 static pl_status options_check(const pl_statics_options *o, pl_error *err)
 {
+    if (!(o->contact_tolerance > 0 && o->contact_tolerance < 1)) {
+        return pl_fail(err, PL_BAD_INPUT, "statics: contact_tolerance is %g, must be between 0 and 1",
+                       o->contact_tolerance);
+    }
     if (!(o->force_tolerance > 0 && o->force_tolerance < 1)) {
         return pl_fail(err, PL_BAD_INPUT, "statics: force_tolerance is %g, must be between 0 and 1",
                        o->force_tolerance);
@@ -99,6 +104,7 @@ pl_status statics_create(const pl_robot *robot, const pl_statics_options *option
     const pl_problem_options problem = {.displacement = options->displacement,
                                         .distribution = options->distribution,
                                         .linear_solver = options->linear_solver,
+                                        .contact_tolerance = options->contact_tolerance,
                                         .force_tolerance = options->force_tolerance};
     status = pl_problem_create(robot, &problem, extra, &s->problem, err);
     if (status == PL_OK) {

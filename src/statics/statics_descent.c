@@ -407,6 +407,10 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         D->inverted = true;
         return DESCENT_STUCK;
     }
+    // contacts that the factor does not know are far stiffer than anything it has there
+    if (pl_problem_obsolete(s->problem, x) && !descent_refactor(s, x, D, &run, NULL, err)) {
+        return DESCENT_STUCK;
+    }
     for (int iteration = 0; iteration < D->limit; ++iteration) {
         if (!statics_go_on(s)) {
             return DESCENT_STOPPED;
@@ -428,6 +432,12 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
                 descent_polish(s, x, D);
             }
             return DESCENT_DONE;
+        }
+        if (!run.at_factor && pl_problem_obsolete(s->problem, x) && run.factors < TUNE_FACTORS) {
+            if (!descent_refactor(s, x, D, &run, NULL, err)) {
+                return DESCENT_STUCK;
+            }
+            continue;
         }
         s->iterations++;
         pace_note(&run.pace, -run.slope);

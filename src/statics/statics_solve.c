@@ -55,12 +55,15 @@ static void solve_choose(pl_statics *s, way *w, const double *x)
 {
     double gap[PL_ROWS_MAX], here[PL_ROWS_MAX], strain = 0;
     const double rest = 1 - w->at;
-    // the change of loads and targets alone: what is left of the residual here is not the way's business
+    // the change of loads and targets alone: what is left of the residual here is not the way's business, and
+    // contacts answer for themselves
+    s->problem->untouched = true;
     pl_problem_evaluate(s->problem, x, s->work.g);
     pl_problem_gaps(s->problem, here);
     pl_problem_set(s->problem, 1);
     pl_problem_evaluate(s->problem, x, s->work.g_new);
     pl_problem_gaps(s->problem, gap);
+    s->problem->untouched = false;
     for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
         s->work.r[i] = s->work.g_new[i] - s->work.g[i];
     }
@@ -79,6 +82,7 @@ static void solve_choose(pl_statics *s, way *w, const double *x)
         length = rest * TUNE_STRAIN / strain;
     }
     length = length > TUNE_REST_AT_ONCE * rest ? rest : length;
+    length = fmin(length, pl_problem_stride(s->problem, x, w->at));
     // an increment that just failed is not asked for again
     w->length = w->length > 0 && w->length < length ? w->length : length;
     pl_log(1, "  at %.4f: tangent turns %.2f rad, strains %.2f to the end; increment %.4f", w->at, turn,
@@ -257,7 +261,9 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
             w->turn = fmin(TUNE_TURN_MOST, w->turn * TUNE_TURN_GROWTH);
             w->length = w->length * TUNE_LENGTH_GROWTH;
             w->inverted = w->infeasible = w->failed = false;
-            if (pl_problem_advance(s->problem, x, err) != PL_OK) {
+            // at the end contacts are updated with a look at how far they are off: solve_touch
+            if ((w->at < 1 || !pl_problem_touches(s->problem)) &&
+                pl_problem_advance(s->problem, x, err) != PL_OK) {
                 break;
             }
             pl_progress_step(&s->options.progress, w->at, "solving");
@@ -301,6 +307,39 @@ static descent_end solve_settle(pl_statics *s, double *x, descent *D, pl_error *
         const descent_end end = statics_descend(s, x, D, err);
         if (end != DESCENT_DONE) {
             return end;
+        }
+    }
+    return DESCENT_LIMIT;
+}
+
+// Contacts: equilibrium after equilibrium at the same load, each with the pressures of the one before as
+// multipliers, until gaps and pressures are complementary.
+static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_report *report, pl_error *err)
+{
+    for (int round = 0; round < TUNE_TOUCH_ROUNDS; ++round) {
+        pl_problem_evaluate(s->problem, x, s->work.g);
+        D->residual = pl_problem_residual(s->problem, s->work.g, s->work.r);
+        D->relative = D->residual / pl_problem_force_scale(s->problem);
+        if (D->relative > s->options.force_tolerance) {
+            *D = solve_tolerance(s, true);
+            const descent_end end = statics_descend(s, x, D, err);
+            if (end != DESCENT_DONE) {
+                return end;
+            }
+        }
+        double penetration;
+        const double unsettled = pl_problem_unsettled(s->problem, x, &penetration);
+        pl_log(1, "  contact: update %d, penetration %.2e of the edge, complementarity %.2e of the aim",
+               round, penetration, unsettled);
+        report->contact_updates = round;
+        if (round < PL_CONTACT_HISTORY) {
+            report->contact_penetration[round] = penetration;
+        }
+        if (unsettled <= 1) {
+            return DESCENT_DONE;
+        }
+        if (pl_problem_advance(s->problem, x, err) != PL_OK) {
+            return DESCENT_STUCK;
         }
     }
     return DESCENT_LIMIT;
@@ -363,6 +402,10 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
     if (w.at >= 1 && pl_problem_lags(s->problem) && solve_settle(s, x, &D, &local) != DESCENT_DONE) {
         say(report, s->stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
             "the pressure on an open surface does not converge: its rim is too compliant");
+    } else if (w.at >= 1 && pl_problem_touches(s->problem) &&
+               solve_touch(s, x, &D, report, &local) != DESCENT_DONE) {
+        say(report, s->stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
+            "the contacts do not converge: gaps and pressures are not complementary");
     } else if (w.at >= 1) {
         say(report, PL_SOLVED, "equilibrium found");
     } else {

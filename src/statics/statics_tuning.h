@@ -26,6 +26,7 @@
 #define TUNE_ITERATIONS_ON_THE_WAY 40
 #define TUNE_ITERATIONS_LAST 200
 #define TUNE_SETTLE_ROUNDS 60 // of forces that lag behind the shape
+#define TUNE_TOUCH_ROUNDS 15  // of multipliers of contacts: two to four are usual
 
 // ---- warm starts: straight to the full load with the factor at hand, turned (bench_warm: 0.3 to 0.5
 // factorisations per 2 % step)

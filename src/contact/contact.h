@@ -1,0 +1,115 @@
+// Contact, for the rooms that may call it: signed distances to rigid obstacles, the points of a body's
+// surface where contact is judged, and which of them meet other faces of the surface. No forces here: a term
+// of the problem (problem/term_contact.c) makes them from gaps and their derivatives. docs/contact.md has the
+// formulas.
+#ifndef PL_CONTACT_ROOM_H
+#define PL_CONTACT_ROOM_H
+
+#include "base/base.h"
+#include "base/vec.h"
+#include "mesh/mesh.h"
+
+// ---- rigid obstacles
+typedef enum pl_shape_kind {
+    PL_SHAPE_PLANE, // everything below it
+    PL_SHAPE_SPHERE,
+    PL_SHAPE_CYLINDER, // of a finite length with flat ends, or without end
+    PL_SHAPE_BOX,
+    PL_SHAPE_MESH // a closed triangle surface
+} pl_shape_kind;
+
+// A rigid obstacle at rest. `frame` has the local axes as rows; plane: the normal is the third; cylinder: its
+// axis is the third. Hollow: the body is inside (spheres and cylinders).
+typedef struct pl_shape {
+    pl_shape_kind kind;
+    double centre[3], frame[9];
+    double radius;
+    double half[3]; // box: half the edges; cylinder: half its length in half[2], INFINITY without end
+    bool hollow;
+    // mesh
+    pl_trisurf surface;
+    pl_bvh tree;
+    double *vertex_normal; // 3 per vertex, weighted by angles: tell inside from outside
+    double *edge_normal;   // 3 per edge of each triangle (3 edges: corners 0 1, 1 2, 2 0)
+} pl_shape;
+
+// The tree and normals of a mesh, whose surface must be closed and oriented outwards; the shape owns it from
+// then on, whatever the answer.
+pl_status pl_shape_prepare(pl_shape *shape, pl_error *err);
+void pl_shape_clear(pl_shape *shape);
+// The signed distance of x (negative inside), its gradient n (a unit vector) and, if `H` is given, its second
+// derivative (row-major). Beyond `reach` only a lower bound of the distance is returned, and n and H are 0.
+double pl_shape_gap(const pl_shape *shape, const double x[3], double reach, double n[3], double *H);
+// Triangles for pictures: corners, 9 numbers each, into `out` (NULL: only count), planes as a square of edge
+// `size` around the foot of `near`, endless cylinders `size` long around it. Returns their number.
+int pl_shape_triangles(const pl_shape *shape, const double near[3], double size, double *out);
+
+// ---- the points of a surface where contact is judged
+// Vertices of the boundary and centres of its faces, with weights `area` of the undeformed surface that
+// integrate polynomials of degree 3 on triangles (2 on linear ones): uniform pressure gives the consistent
+// nodal forces exactly, and every vertex is judged.
+typedef struct pl_contact_surface {
+    int32_t face_count, point_count, vertex_count;
+    int64_t *face;   // of the mesh
+    int8_t *size;    // nodes per face
+    int32_t *node;   // PL_FACE_NODES_MAX per face
+    int32_t *group;  // per face: body (the caller's numbers)
+    double *edge;    // per face: mean length of its edges, mm
+    int32_t *vertex; // per point: vertex; -1: centre of a face
+    int32_t *home;   // per point: a face it belongs to
+    double *area;    // per point, mm^2
+    double *spacing; // per point: edge length around it
+    int32_t *around; // faces around each vertex: those from around_start[v] on
+    int32_t *around_start;
+    int32_t *point_of; // per vertex: its point, -1 inside the body
+} pl_contact_surface;
+
+// `group` gives the body of each region of the mesh (NULL: one body).
+pl_status pl_contact_surface_create(const pl_mesh *mesh, const int32_t *region_group,
+                                    pl_contact_surface **out, pl_error *err);
+void pl_contact_surface_destroy(pl_contact_surface *surface);
+// Nodes of a point and their weights; returns their number.
+int pl_contact_point_nodes(const pl_contact_surface *s, int32_t point, const int32_t **node, double *weight);
+void pl_contact_point_at(const pl_contact_surface *s, int32_t point, const double *x, double out[3]);
+// Shares of a face's deformed area: per node, then the centre, which get `share`; returns the area.
+double pl_contact_face_area(const pl_contact_surface *s, int32_t face, const double *x, double share[9]);
+
+// ---- points that meet faces
+typedef struct pl_contact_pair {
+    int32_t point, face;
+    double xi[2]; // of the nearest point of the face
+    double gap;   // signed distance, mm
+    double n[3];  // from the face to the point, outward of the face
+    bool inner;   // the nearest point is inside the face, not on its rim
+} pl_contact_pair;
+
+typedef struct pl_contact_finder pl_contact_finder;
+// Finds pairs on the surface, within a body (`self`) and between bodies. `rest` (3 per vertex) tells the two
+// sides of a thin wall from parts that fold onto each other; it and `surface` must outlive the finder.
+pl_status pl_contact_finder_create(const pl_contact_surface *surface, const double *rest, bool self,
+                                   pl_contact_finder **out, pl_error *err);
+void pl_contact_finder_destroy(pl_contact_finder *finder);
+// All points with a face nearer than reach * spacing at positions x, at most one face per point, by point.
+// False: out of memory. The list holds until the next call.
+bool pl_contact_find(pl_contact_finder *finder, const double *x, double reach, const pl_contact_pair **pair,
+                     int32_t *count);
+// Points keep to the face they have met first while that, continued a little beyond its edges, is still below
+// them, so that gaps stay smooth where a point slides from face to face. `pair` NULL: all are let go.
+void pl_contact_keep(pl_contact_finder *finder, const pl_contact_pair *pair);
+typedef struct pl_contact_counts {
+    int64_t refits, rebuilds, box_pairs, tests;
+} pl_contact_counts;
+pl_contact_counts pl_contact_finder_counts(const pl_contact_finder *finder);
+
+// Derivatives of a pair's gap by the positions of its nodes: nodes of the point, then of the face (at most
+// 2 * PL_FACE_NODES_MAX); `gradient` 3 per node; `hessian`, if given, (3 count)^2. Returns the number of
+// nodes; a node may appear twice only when point and face share it.
+#define PL_PAIR_NODES_MAX (2 * PL_FACE_NODES_MAX)
+int pl_contact_pair_nodes(const pl_contact_surface *s, const pl_contact_pair *pair,
+                          int32_t node[PL_PAIR_NODES_MAX]);
+int pl_contact_pair_derivatives(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
+                                double *gradient, double *hessian);
+// The gap of the same point to the same face at other positions.
+bool pl_contact_pair_gap(const pl_contact_surface *s, pl_contact_pair *pair, const double *x);
+
+#endif

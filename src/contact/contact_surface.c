@@ -1,0 +1,210 @@
+// The points of a surface where contact is judged: vertices and centres of faces. Weights of the reference
+// face, times the local area of the undeformed surface:
+//   6 nodes   corners 1/40, mid nodes 1/15, centre 9/40   (of 1/2; degree 3)
+//   3 nodes   corners 1/24, centre 3/8                    (of 1/2; degree 2)
+//   4 nodes   corners 1/3, centre 8/3                     (of 4; degree 3)
+//   8 nodes   corners 1/9, mid nodes 4/9, centre 16/9     (of 4; degree 3: Simpson's rule)
+// They integrate shape functions exactly on flat faces: under uniform pressure the corners of a quadratic
+// triangle carry no force, 1/40 + 9/40 * (-1/9) = 0.
+#include "contact/contact_impl.h"
+
+void contact_reference(int size, int k, double xi[2])
+{
+    static const double tri[7][2] = {{0, 0}, {1, 0}, {0, 1}, {0.5, 0}, {0.5, 0.5}, {0, 0.5}};
+    static const double quad[8][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}, {0, -1}, {1, 0}, {0, 1}, {-1, 0}};
+    const bool triangle = size == 3 || size == 6;
+    const double centre = triangle ? 1.0 / 3 : 0;
+    xi[0] = k == size ? centre : triangle ? tri[k][0] : quad[k][0];
+    xi[1] = k == size ? centre : triangle ? tri[k][1] : quad[k][1];
+}
+
+double contact_reference_weight(int size, int k)
+{
+    switch (size) {
+    case 3:
+        return k == 3 ? 3.0 / 8 : 1.0 / 24;
+    case 6:
+        return k == 6 ? 9.0 / 40 : k < 3 ? 1.0 / 40 : 1.0 / 15;
+    case 4:
+        return k == 4 ? 8.0 / 3 : 1.0 / 3;
+    default:
+        return k == 8 ? 16.0 / 9 : k < 4 ? 1.0 / 9 : 4.0 / 9;
+    }
+}
+
+void contact_face_at(const pl_contact_surface *s, int32_t face, const double *x, const double xi[2],
+                     double y[3], double a[6])
+{
+    double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX];
+    const int32_t *node = s->node + PL_FACE_NODES_MAX * (size_t)face;
+    const int size = pl_face_shape_eval(s->size[face], xi, N, dN);
+    memset(y, 0, 3 * sizeof *y);
+    memset(a, 0, 6 * sizeof *a);
+    for (int k = 0; k < size; ++k) {
+        const double *v = x + 3 * (size_t)node[k];
+        for (int i = 0; i < 3; ++i) {
+            y[i] += N[k] * v[i];
+            a[i] += dN[2 * k] * v[i];
+            a[3 + i] += dN[2 * k + 1] * v[i];
+        }
+    }
+}
+
+double pl_contact_face_area(const pl_contact_surface *s, int32_t face, const double *x, double share[9])
+{
+    const int size = s->size[face];
+    double sum = 0;
+    for (int k = 0; k <= size; ++k) {
+        double xi[2], y[3], a[6], n[3];
+        contact_reference(size, k, xi);
+        contact_face_at(s, face, x, xi, y, a);
+        pl_cross3(a, a + 3, n);
+        share[k] = contact_reference_weight(size, k) * pl_norm3(n);
+        sum += share[k];
+    }
+    return sum;
+}
+
+int pl_contact_point_nodes(const pl_contact_surface *s, int32_t point, const int32_t **node, double *weight)
+{
+    if (s->vertex[point] >= 0) {
+        *node = s->vertex + point;
+        weight[0] = 1;
+        return 1;
+    }
+    double xi[2];
+    const int32_t face = s->home[point];
+    contact_reference(s->size[face], s->size[face], xi);
+    *node = s->node + PL_FACE_NODES_MAX * (size_t)face;
+    return pl_face_shape_eval(s->size[face], xi, weight, NULL);
+}
+
+void pl_contact_point_at(const pl_contact_surface *s, int32_t point, const double *x, double out[3])
+{
+    const int32_t *node;
+    double weight[PL_FACE_NODES_MAX];
+    const int count = pl_contact_point_nodes(s, point, &node, weight);
+    memset(out, 0, 3 * sizeof *out);
+    for (int k = 0; k < count; ++k) {
+        for (int i = 0; i < 3; ++i) {
+            out[i] += weight[k] * x[3 * (size_t)node[k] + (size_t)i];
+        }
+    }
+}
+
+static double surface_edge(const pl_contact_surface *s, int32_t face, const double *x)
+{
+    const int corners = s->size[face] == 3 || s->size[face] == 6 ? 3 : 4;
+    const int32_t *node = s->node + PL_FACE_NODES_MAX * (size_t)face;
+    double sum = 0;
+    for (int c = 0; c < corners; ++c) {
+        sum += pl_distance3(x + 3 * (size_t)node[c], x + 3 * (size_t)node[(c + 1) % corners]);
+    }
+    return sum / corners;
+}
+
+static void surface_faces(pl_contact_surface *s, const pl_mesh *mesh, const int32_t *region_group)
+{
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    const int64_t *face;
+    pl_mesh_boundary(mesh, &face);
+    for (int32_t f = 0; f < s->face_count; ++f) {
+        s->face[f] = face[f];
+        s->size[f] = (int8_t)pl_mesh_face_nodes(mesh, face[f], s->node + PL_FACE_NODES_MAX * (size_t)f);
+        s->group[f] = region_group ? region_group[v.region[face[f] / 8]] : 0;
+        s->edge[f] = surface_edge(s, f, v.position);
+        for (int k = 0; k < s->size[f]; ++k) {
+            s->around_start[s->node[PL_FACE_NODES_MAX * (size_t)f + (size_t)k] + 1]++;
+        }
+    }
+    for (int32_t i = 0; i < v.vertex_count; ++i) {
+        s->around_start[i + 1] += s->around_start[i];
+        s->point_of[i] = -1;
+    }
+}
+
+// Points in the order of faces: each vertex at the first face that has it, then the centre.
+static void surface_points(pl_contact_surface *s, const double *x)
+{
+    for (int32_t f = 0; f < s->face_count; ++f) {
+        double share[9];
+        const int size = s->size[f];
+        pl_contact_face_area(s, f, x, share);
+        for (int k = 0; k <= size; ++k) {
+            const int32_t v = k < size ? s->node[PL_FACE_NODES_MAX * (size_t)f + (size_t)k] : -1;
+            int32_t p = v >= 0 ? s->point_of[v] : -1;
+            if (p < 0) {
+                p = s->point_count++;
+                s->vertex[p] = v;
+                s->home[p] = f;
+                s->spacing[p] = s->edge[f];
+                if (v >= 0) {
+                    s->point_of[v] = p;
+                }
+            }
+            s->area[p] += share[k];
+            s->spacing[p] = fmin(s->spacing[p], s->edge[f]);
+        }
+    }
+    // the lists of faces around vertices, filled from the back
+    for (int32_t f = s->face_count - 1; f >= 0; --f) {
+        for (int k = 0; k < s->size[f]; ++k) {
+            const int32_t v = s->node[PL_FACE_NODES_MAX * (size_t)f + (size_t)k];
+            s->around[--s->around_start[v + 1]] = f;
+        }
+    }
+    // filling moved each start to the one before it
+    for (int32_t v = 0; v < s->vertex_count; ++v) {
+        s->around_start[v] = s->around_start[v + 1];
+    }
+}
+
+pl_status pl_contact_surface_create(const pl_mesh *mesh, const int32_t *region_group,
+                                    pl_contact_surface **out, pl_error *err)
+{
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    const int64_t *face;
+    *out = NULL;
+    pl_contact_surface *s = PL_NEW(pl_contact_surface);
+    if (!s) {
+        return pl_fail_memory(err, "contact: the surface");
+    }
+    s->face_count = (int32_t)pl_mesh_boundary(mesh, &face);
+    s->vertex_count = v.vertex_count;
+    const size_t faces = (size_t)s->face_count, vertices = (size_t)v.vertex_count, points = faces + vertices;
+    s->face = PL_NEW_ARRAY(int64_t, faces);
+    s->size = PL_NEW_ARRAY(int8_t, faces);
+    s->node = PL_NEW_ARRAY(int32_t, PL_FACE_NODES_MAX * faces);
+    s->group = PL_NEW_ARRAY(int32_t, faces);
+    s->edge = PL_NEW_ARRAY(double, faces);
+    s->vertex = PL_NEW_ARRAY(int32_t, points);
+    s->home = PL_NEW_ARRAY(int32_t, points);
+    s->area = PL_NEW_ARRAY(double, points);
+    s->spacing = PL_NEW_ARRAY(double, points);
+    s->around = PL_NEW_ARRAY(int32_t, PL_FACE_NODES_MAX * faces);
+    s->around_start = PL_NEW_ARRAY(int32_t, vertices + 2);
+    s->point_of = PL_NEW_ARRAY(int32_t, vertices);
+    if (!s->face || !s->size || !s->node || !s->group || !s->edge || !s->vertex || !s->home || !s->area ||
+        !s->spacing || !s->around || !s->around_start || !s->point_of) {
+        pl_contact_surface_destroy(s);
+        return pl_fail_memory(err, "contact: the surface");
+    }
+    surface_faces(s, mesh, region_group);
+    const int32_t total = s->around_start[v.vertex_count];
+    surface_points(s, v.position);
+    s->around_start[v.vertex_count] = total;
+    *out = s;
+    return PL_OK;
+}
+
+void pl_contact_surface_destroy(pl_contact_surface *s)
+{
+    if (s) {
+        void *const block[] = {s->face, s->size, s->node,    s->group,  s->edge,         s->vertex,
+                               s->home, s->area, s->spacing, s->around, s->around_start, s->point_of};
+        for (int i = 0; i < PL_COUNT(block); ++i) {
+            pl_free(block[i]);
+        }
+        pl_free(s);
+    }
+}

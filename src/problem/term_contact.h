@@ -1,0 +1,89 @@
+// Inside the contact term: what its two files share.
+#ifndef PL_TERM_CONTACT_H
+#define PL_TERM_CONTACT_H
+
+#include "problem/problem_impl.h"
+
+#define CONTACT_QUANTITIES 10 // numbers told about each obstacle and pair
+
+// Multipliers and, with friction, tractions and places of the last update; see pl_robot_contact.
+typedef struct contact_memory {
+    double *lambda;   // channels x points, MPa
+    double *traction; // obstacles x points x 3
+    double *place;    // the same; relative to the obstacle
+} contact_memory;
+
+// What is told about one obstacle or pair of bodies.
+typedef struct contact_told {
+    double force[3], moment[3], normal_force, area, max_pressure, penetration;
+} contact_told;
+
+typedef struct contact_term {
+    const pl_robot_contact *c;
+    const pl_contact_surface *s;
+    int64_t points;
+    int obstacles, channels; // sets of multipliers: obstacles, then pairs
+    bool pairs;
+    contact_memory now;
+    double *block, *kept_block; // its numbers; those before pl_problem_recall
+    int64_t numbers;            // in the state
+    double *stiffness;          // per point: eps, MPa/mm
+    double *pair_stiffness;
+    double *from, *to; // per obstacle: value of its command at both ends of the path
+    double *offset;    // 3 per obstacle
+    double *kept_offset;
+    double reach; // mm: obstacles farther away are not felt
+    // contact within and between bodies, at the last evaluation
+    pl_contact_finder *finder;
+    pl_contact_pair *pair;
+    int32_t pair_count;
+    double *x;          // full: there
+    pl_table coupled;   // (point, face) that have entries in the tangent
+    bool coupled_ready; // the table is in use
+    bool stale;         // an active pair has none
+    bool *factored;     // channels x points: acts in the tangent assembled last
+    // the guard of steps
+    double *guard_x;
+    pl_contact_pair *guard;
+    int32_t guard_count;
+    // sensitivities: changes of the multipliers, and of the gaps by the parameter itself
+    bool *held;
+    double *mu, *rate;
+    // outputs
+    char (*name)[96];
+    int told_count; // obstacles, self, pairs of bodies
+    contact_told *told;
+    uint64_t told_print;
+    double *pressure; // per vertex: MPa of deformed area
+    double *open;     // per vertex: gap, mm
+    double *weight;   // per vertex: scratch
+} contact_term;
+
+// A point that touches an obstacle, at positions x.
+typedef struct contact_touch {
+    double gap, n[3], H[9];
+    double pressure; // lambda - eps gap, when positive
+} contact_touch;
+// False: the obstacle does not press on the point.
+bool contact_touch_at(const contact_term *t, int obstacle, int32_t point, const double *x, bool second,
+                      contact_touch *out);
+double contact_pair_pressure(const contact_term *t, const pl_contact_pair *pair);
+double contact_pair_offset(const contact_term *t, const pl_contact_pair *pair);
+// Tangential traction on the obstacle's side of a point; returns the potential per area. `stick`: no slip.
+// With `tangent`, d(traction)/dx (9).
+double contact_friction(const contact_term *t, int obstacle, int32_t point, const double *x,
+                        double traction[3], bool *stick, double *tangent);
+
+// ---- term_contact_told.c: readings and fields
+void contact_tell(contact_term *t, pl_problem *p, const double *x);
+void contact_tell_state(contact_term *t, pl_problem *p, const pl_state *state);
+void contact_names(contact_term *t);
+int contact_output_count(const void *self);
+pl_output contact_output(const void *self, int k);
+double contact_value(void *self, pl_problem *p, const pl_state *state, int k);
+double contact_change(void *self, pl_problem *p, const pl_state *state, int k, const double *dx,
+                      const double *mu, const pl_parameter *q);
+void contact_pull_back(void *self, pl_problem *p, const pl_state *state, int k, double weight, double *full,
+                       double *rho);
+
+#endif

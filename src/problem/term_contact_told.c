@@ -1,0 +1,371 @@
+// What contact tells: per obstacle and pair of bodies the force on the body, its moment about the origin, the
+// area in contact, the largest pressure and the deepest penetration; and pressure and gap as fields.
+//
+// Pressures of the points are smoothed: each vertex at a corner gets the force on the hat around it over the
+// deformed area of the hat, whatever point of the contact carries it, on either side.
+#include <stdio.h>
+#include "problem/term_contact.h"
+
+static const char *const told_quantity[CONTACT_QUANTITIES] = {
+    "force_x",  "force_y",      "force_z", "moment_x",         "moment_y",
+    "moment_z", "normal_force", "area",    "max_pressure_kpa", "penetration"};
+static const char *const told_unit[CONTACT_QUANTITIES] = {"N",    "N", "N",    "N mm", "N mm",
+                                                          "N mm", "N", "mm^2", "kPa",  "mm"};
+
+static int told_first_pair(const contact_term *t)
+{
+    return t->obstacles + (t->c->self ? 1 : 0);
+}
+
+void contact_names(contact_term *t)
+{
+    int next = told_first_pair(t);
+    for (int o = 0; o < t->obstacles; ++o) {
+        snprintf(t->name[o], sizeof t->name[o], "%s", t->c->obstacle[o].name);
+    }
+    if (t->c->self) {
+        snprintf(t->name[t->obstacles], sizeof t->name[0], "self");
+    }
+    for (int i = 0; t->pairs && i < t->c->body_count; ++i) {
+        for (int j = i + 1; j < t->c->body_count; ++j) {
+            snprintf(t->name[next++], sizeof t->name[0], "%.40s/%.40s", t->c->body_name[i],
+                     t->c->body_name[j]);
+        }
+    }
+}
+
+// The pair of bodies of a pair of points, and whether the point belongs to the second one.
+static int told_channel(const contact_term *t, const pl_contact_pair *pair, bool *second)
+{
+    const int a = t->s->group[t->s->home[pair->point]], b = t->s->group[pair->face];
+    *second = a > b;
+    if (a == b) {
+        return t->obstacles;
+    }
+    const int i = a < b ? a : b, j = a < b ? b : a;
+    return told_first_pair(t) + i * t->c->body_count - i * (i + 1) / 2 + j - i - 1;
+}
+
+static int told_corners(const contact_term *t, int32_t face)
+{
+    return t->s->size[face] == 3 || t->s->size[face] == 6 ? 3 : 4;
+}
+
+// weight += amount at the corners around the place xi of a face
+static void told_spread(contact_term *t, int32_t face, const double xi[2], double amount)
+{
+    double N[PL_FACE_NODES_MAX];
+    const int corners = pl_face_shape_eval(told_corners(t, face), xi, N, NULL);
+    for (int c = 0; c < corners; ++c) {
+        t->weight[t->s->node[PL_FACE_NODES_MAX * (size_t)face + (size_t)c]] += N[c] * amount;
+    }
+}
+
+static void told_spread_point(contact_term *t, int32_t k, double amount)
+{
+    const int32_t face = t->s->home[k];
+    const int32_t *node = t->s->node + PL_FACE_NODES_MAX * (size_t)face;
+    const int corners = told_corners(t, face);
+    int at = t->s->vertex[k] < 0 ? t->s->size[face] : 0;
+    while (at < t->s->size[face] && node[at] != t->s->vertex[k]) {
+        ++at;
+    }
+    if (at < corners) {
+        t->weight[node[at]] += amount;
+    } else if (at < t->s->size[face]) {
+        t->weight[node[at - corners]] += 0.5 * amount;
+        t->weight[node[(at - corners + 1) % corners]] += 0.5 * amount;
+    } else {
+        for (int c = 0; c < corners; ++c) {
+            t->weight[node[c]] += amount / corners;
+        }
+    }
+}
+
+static void told_add_force(contact_told *told, const double at[3], const double f[3], double sign)
+{
+    double m[3];
+    pl_cross3(at, f, m);
+    for (int i = 0; i < 3; ++i) {
+        told->force[i] += sign * f[i];
+        told->moment[i] += sign * m[i];
+    }
+}
+
+// Deformed area around a point, of the faces that look against n only: edges of a body belong to other sides
+// too.
+static double told_area(const contact_term *t, int32_t k, const double *x, const double n[3])
+{
+    const pl_contact_surface *s = t->s;
+    const int32_t v = s->vertex[k];
+    double sum = 0;
+    for (int32_t i = v >= 0 ? s->around_start[v] : 0, end = v >= 0 ? s->around_start[v + 1] : 1; i < end;
+         ++i) {
+        const int32_t f = v >= 0 ? s->around[i] : s->home[k], *node = s->node + PL_FACE_NODES_MAX * (size_t)f;
+        double part[9], u[3], w[3], m[3];
+        int at = v >= 0 ? 0 : s->size[f];
+        while (at < s->size[f] && node[at] != v) {
+            ++at;
+        }
+        pl_sub3(x + 3 * (size_t)node[1], x + 3 * (size_t)node[0], u);
+        pl_sub3(x + 3 * (size_t)node[2], x + 3 * (size_t)node[0], w);
+        pl_cross3(u, w, m);
+        if (pl_dot3(m, n) < -0.5 * pl_norm3(m)) {
+            pl_contact_face_area(s, f, x, part);
+            sum += part[at];
+        }
+    }
+    return sum;
+}
+
+static void told_obstacle(contact_term *t, int o, const double *x)
+{
+    contact_told *told = &t->told[o];
+    for (int32_t k = 0; k < t->points; ++k) {
+        contact_touch touch;
+        const double a = t->s->area[k];
+        const bool touches = contact_touch_at(t, o, k, x, false, &touch);
+        told->penetration = fmax(told->penetration, -touch.gap);
+        if (t->s->vertex[k] >= 0) {
+            t->open[t->s->vertex[k]] = fmin(t->open[t->s->vertex[k]], touch.gap);
+        }
+        double at[3], f[3] = {0}, traction[3] = {0};
+        bool stick;
+        if (t->c->obstacle[o].friction > 0) {
+            contact_friction(t, o, k, x, traction, &stick, NULL);
+        }
+        if (touches) {
+            told->normal_force += a * touch.pressure;
+            told->area += told_area(t, k, x, touch.n);
+            told_spread_point(t, k, a * touch.pressure);
+        }
+        for (int i = 0; i < 3; ++i) {
+            f[i] = a * ((touches ? touch.pressure * touch.n[i] : 0) - traction[i]);
+        }
+        pl_contact_point_at(t->s, k, x, at);
+        told_add_force(told, at, f, 1);
+    }
+}
+
+static void told_pairs(contact_term *t, int channel, const double *x)
+{
+    for (int32_t i = 0; i < t->pair_count; ++i) {
+        const pl_contact_pair *pair = &t->pair[i];
+        bool second;
+        if (told_channel(t, pair, &second) != channel) {
+            continue;
+        }
+        contact_told *told = &t->told[channel];
+        const int32_t vertex = t->s->vertex[pair->point];
+        const double p = contact_pair_pressure(t, pair), a = t->s->area[pair->point];
+        told->penetration = fmax(told->penetration, -pair->gap);
+        if (vertex >= 0) {
+            t->open[vertex] = fmin(t->open[vertex], pair->gap);
+        }
+        if (!(p > 0)) {
+            continue;
+        }
+        int32_t node[PL_PAIR_NODES_MAX];
+        double gradient[3 * PL_PAIR_NODES_MAX];
+        const int count = pl_contact_pair_nodes(t->s, pair, node), own = count - t->s->size[pair->face];
+        pl_contact_pair_derivatives(t->s, pair, x, gradient, NULL);
+        // on the first body of a pair; within a body the sum of both sides, which balance
+        for (int j = 0; j < count; ++j) {
+            const bool on_point = j < own;
+            const double f[3] = {a * p * gradient[3 * j], a * p * gradient[3 * j + 1],
+                                 a * p * gradient[3 * j + 2]};
+            if (channel < told_first_pair(t) || on_point != second) {
+                told_add_force(told, x + 3 * (size_t)node[j], f, 1);
+            }
+        }
+        told->normal_force += a * p;
+        told->area += 0.5 * told_area(t, pair->point, x, pair->n); // both sides are judged
+        told_spread_point(t, pair->point, a * p);
+        told_spread(t, pair->face, pair->xi, a * p);
+    }
+}
+
+// Largest smoothed pressure of a channel; the field gets the sum of all.
+static double told_smooth(contact_term *t, const double *area)
+{
+    double largest = 0;
+    for (int32_t v = 0; v < t->s->vertex_count; ++v) {
+        const double p = area[v] > 0 ? t->weight[v] / area[v] : 0;
+        largest = fmax(largest, p);
+        t->pressure[v] += p;
+    }
+    return largest;
+}
+
+void contact_tell(contact_term *t, pl_problem *p, const double *x)
+{
+    const pl_contact_surface *s = t->s;
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *area = PL_TAKE(&p->scratch, double, s->vertex_count);
+    memset(area, 0, (size_t)s->vertex_count * sizeof *area);
+    memset(t->pressure, 0, (size_t)s->vertex_count * sizeof *t->pressure);
+    memset(t->told, 0, (size_t)t->told_count * sizeof *t->told);
+    for (int32_t v = 0; v < s->vertex_count; ++v) {
+        t->open[v] = t->reach;
+    }
+    for (int32_t f = 0; f < s->face_count; ++f) {
+        double part[9];
+        const double whole = pl_contact_face_area(s, f, x, part);
+        for (int c = 0; c < told_corners(t, f); ++c) {
+            area[s->node[PL_FACE_NODES_MAX * (size_t)f + (size_t)c]] += whole / told_corners(t, f);
+        }
+    }
+    for (int c = 0; c < t->told_count; ++c) {
+        memset(t->weight, 0, (size_t)s->vertex_count * sizeof *t->weight);
+        if (c < t->obstacles) {
+            told_obstacle(t, c, x);
+        } else {
+            told_pairs(t, c, x);
+        }
+        t->told[c].max_pressure = told_smooth(t, area);
+    }
+    // mid nodes: the mean of their corners
+    for (int32_t f = 0; f < s->face_count; ++f) {
+        const int32_t *node = s->node + PL_FACE_NODES_MAX * (size_t)f;
+        const int corners = told_corners(t, f);
+        for (int k = corners; k < s->size[f]; ++k) {
+            t->pressure[node[k]] =
+                0.5 * (t->pressure[node[k - corners]] + t->pressure[node[(k - corners + 1) % corners]]);
+        }
+    }
+    pl_arena_end(&p->scratch, mark);
+}
+
+// ---- outputs
+int contact_output_count(const void *self)
+{
+    return ((const contact_term *)self)->told_count * CONTACT_QUANTITIES;
+}
+
+pl_output contact_output(const void *self, int k)
+{
+    const contact_term *t = self;
+    return (pl_output){.kind = PL_OUTPUT_READING,
+                       .actuator = -1,
+                       .info = {.group = "contacts",
+                                .name = t->name[k / CONTACT_QUANTITIES],
+                                .quantity = told_quantity[k % CONTACT_QUANTITIES],
+                                .unit = told_unit[k % CONTACT_QUANTITIES]}};
+}
+
+// Computed once per state: all numbers come from one look at the surface.
+void contact_tell_state(contact_term *t, pl_problem *p, const pl_state *state)
+{
+    uint64_t print = pl_hash_bytes(PL_HASH_SEED, state->x, pl_problem_full_bytes(p));
+    print = pl_hash_bytes(print, state->contact, (size_t)state->contact_count * sizeof *state->contact);
+    print = pl_hash_bytes(print, state->command, (size_t)state->command_count * sizeof *state->command);
+    if (print == t->told_print) {
+        return;
+    }
+    double energy = 0;
+    pl_problem_recall(p, state);
+    for (int i = 0; i < p->term_count; ++i) {
+        if (p->term[i].self == t) {
+            p->term[i].kind->evaluate(t, p, state->x, &energy, NULL); // pairs
+        }
+    }
+    contact_tell(t, p, state->x);
+    pl_problem_resume(p);
+    t->told_print = print;
+}
+
+double contact_value(void *self, pl_problem *p, const pl_state *state, int k)
+{
+    contact_term *t = self;
+    contact_tell_state(t, p, state);
+    const contact_told *told = &t->told[k / CONTACT_QUANTITIES];
+    switch (k % CONTACT_QUANTITIES) {
+    case 6:
+        return told->normal_force;
+    case 7:
+        return told->area;
+    case 8:
+        return 1e3 * told->max_pressure;
+    case 9:
+        return told->penetration;
+    default:
+        return k % CONTACT_QUANTITIES < 3 ? told->force[k % CONTACT_QUANTITIES]
+                                          : told->moment[k % CONTACT_QUANTITIES - 3];
+    }
+}
+
+// d(force), d(moment), d(normal force) on an obstacle's channel for a motion; what is not smooth has none.
+static void told_change(const contact_term *t, int o, const double *x, const double *dx, const double v[3],
+                        contact_told *out)
+{
+    for (int32_t k = 0; k < t->points; ++k) {
+        contact_touch touch;
+        const double a = t->s->area[k];
+        double at[3], motion[3] = {0}, relative[3], turn[3] = {0}, f[3] = {0}, df[3] = {0}, traction[3], T[9],
+                      m[3];
+        bool stick;
+        pl_contact_point_at(t->s, k, x, at);
+        if (dx) {
+            pl_contact_point_at(t->s, k, dx, motion);
+        }
+        pl_sub3(motion, v, relative);
+        if (contact_touch_at(t, o, k, x, true, &touch)) {
+            const double dp = t->mu[o * t->points + k] - t->stiffness[k] * pl_dot3(touch.n, relative);
+            pl_mulv3(touch.H, relative, turn);
+            out->normal_force += a * dp;
+            for (int i = 0; i < 3; ++i) {
+                f[i] = a * touch.pressure * touch.n[i];
+                df[i] = a * (dp * touch.n[i] + touch.pressure * turn[i]);
+            }
+        }
+        if (t->c->obstacle[o].friction > 0 && t->now.lambda[o * t->points + k] > 0) {
+            double drag[3];
+            contact_friction(t, o, k, x, traction, &stick, T);
+            pl_mulv3(T, relative, drag);
+            for (int i = 0; i < 3; ++i) {
+                f[i] -= a * traction[i];
+                df[i] -= a * drag[i];
+            }
+        }
+        told_add_force(out, at, df, 1);
+        pl_cross3(motion, f, m);
+        for (int i = 0; i < 3; ++i) {
+            out->moment[i] += m[i];
+        }
+    }
+}
+
+double contact_change(void *self, pl_problem *p, const pl_state *state, int k, const double *dx,
+                      const double *mu, const pl_parameter *q)
+{
+    contact_term *t = self;
+    const int channel = k / CONTACT_QUANTITIES, part = k % CONTACT_QUANTITIES;
+    contact_told change;
+    memset(&change, 0, sizeof change);
+    (void)p;
+    (void)mu;
+    if (part > 6) {
+        return NAN;
+    }
+    if (channel >= t->obstacles) {
+        return channel < told_first_pair(t) && part < 6 ? 0 : NAN;
+    }
+    const pl_obstacle *o = &t->c->obstacle[channel];
+    const bool moves = q && q->kind == PL_PARAMETER_COMMAND && q->index == o->command;
+    static const double still[3] = {0};
+    told_change(t, channel, state->x, dx, moves ? o->move : still, &change);
+    return part < 3 ? change.force[part] : part < 6 ? change.moment[part - 3] : change.normal_force;
+}
+
+// Asked only where nothing touches: then no force changes.
+void contact_pull_back(void *self, pl_problem *p, const pl_state *state, int k, double weight, double *full,
+                       double *rho)
+{
+    (void)self;
+    (void)p;
+    (void)state;
+    (void)k;
+    (void)weight;
+    (void)full;
+    (void)rho;
+}

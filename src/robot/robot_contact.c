@@ -1,0 +1,283 @@
+// Contact: obstacles, bodies that may touch, and the points of the surface where contact is judged.
+#include "base/rotation.h"
+#include "robot/robot_impl.h"
+
+static const char *const contact_kind_name[] = {"plane", "sphere", "cylinder", "box", "surface"};
+
+void robot_contact_clear(pl_robot_contact *c)
+{
+    for (int i = 0; c->obstacle && i < c->obstacle_count; ++i) {
+        pl_free(c->obstacle[i].name);
+        pl_shape_clear(&c->obstacle[i].shape);
+    }
+    for (int i = 0; c->body_name && i < c->body_count; ++i) {
+        pl_free(c->body_name[i]);
+    }
+    pl_free(c->obstacle);
+    pl_free(c->body_name);
+    pl_free(c->region_body);
+    pl_contact_surface_destroy(c->surface);
+    *c = (pl_robot_contact){0};
+}
+
+// Rows: two directions across, then `along`.
+static void contact_frame(const double along[3], double frame[9])
+{
+    double *z = frame + 6, *x = frame, *y = frame + 3;
+    const double length = pl_norm3(along);
+    for (int i = 0; i < 3; ++i) {
+        z[i] = along[i] / length;
+    }
+    const int least =
+        fabs(z[0]) < fabs(z[1]) ? (fabs(z[0]) < fabs(z[2]) ? 0 : 2) : (fabs(z[1]) < fabs(z[2]) ? 1 : 2);
+    const double e[3] = {least == 0, least == 1, least == 2};
+    pl_cross3(e, z, x);
+    const double across = pl_norm3(x);
+    for (int i = 0; i < 3; ++i) {
+        x[i] /= across;
+    }
+    pl_cross3(z, x, y);
+}
+
+// The surface, turned and moved, checked to be closed and turned outwards.
+static pl_status contact_surface(robot_build *b, const pl_obstacle_def *def, pl_shape *shape)
+{
+    const pl_trisurf *from = def->surface;
+    pl_trisurf *to = &shape->surface;
+    if (!from || from->triangle_count == 0) {
+        ROBOT_DEFECT(b, def->line, "obstacle '%s' has no surface", def->name);
+        return PL_OK;
+    }
+    *to = (pl_trisurf){.vertex_count = from->vertex_count,
+                       .triangle_count = from->triangle_count,
+                       .position = PL_NEW_ARRAY(double, 3 * (int64_t)from->vertex_count),
+                       .corner = PL_NEW_ARRAY(int32_t, 3 * (int64_t)from->triangle_count)};
+    if (!to->position || !to->corner) {
+        return robot_memory(b);
+    }
+    double R[9];
+    pl_rotation_exp(def->rotate, R);
+    for (int32_t v = 0; v < from->vertex_count; ++v) {
+        pl_mulv3(R, from->position + 3 * (size_t)v, to->position + 3 * (size_t)v);
+        for (int i = 0; i < 3; ++i) {
+            to->position[3 * (size_t)v + (size_t)i] += def->point[i];
+        }
+    }
+    memcpy(to->corner, from->corner, 3 * (size_t)from->triangle_count * sizeof *to->corner);
+    const int before = pl_findings_defect_count(b->findings);
+    const pl_status status = pl_trisurf_check(to, def->name, b->findings, b->err);
+    if (status != PL_OK || pl_findings_defect_count(b->findings) > before) {
+        return status;
+    }
+    if (pl_trisurf_volume(to) < 0) {
+        for (int32_t t = 0; t < to->triangle_count; ++t) {
+            const int32_t keep = to->corner[3 * (size_t)t + 1];
+            to->corner[3 * (size_t)t + 1] = to->corner[3 * (size_t)t + 2];
+            to->corner[3 * (size_t)t + 2] = keep;
+        }
+    }
+    return pl_shape_prepare(shape, b->err);
+}
+
+static pl_status contact_obstacle(robot_build *b, const pl_obstacle_def *def, pl_obstacle *o)
+{
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    *o = (pl_obstacle){
+        .name = pl_strdup(def->name),
+        .shape = {.kind = (pl_shape_kind)def->kind, .radius = def->radius, .hollow = def->hollow},
+        .moves = def->moves,
+        .has_range = def->has_range,
+        .command = -1,
+        .friction = def->friction >= 0 ? def->friction : b->def->contact.friction};
+    if (!o->name) {
+        return robot_memory(b);
+    }
+    memcpy(o->move, def->move, sizeof o->move);
+    memcpy(o->range, def->range, sizeof o->range);
+    memcpy(o->shape.centre, def->point, sizeof o->shape.centre);
+    memcpy(o->shape.frame, identity, sizeof identity);
+    if (def->kind == PL_OBSTACLE_PLANE || def->kind == PL_OBSTACLE_CYLINDER) {
+        contact_frame(def->direction, o->shape.frame);
+        o->shape.half[2] = def->length > 0 ? 0.5 * def->length : INFINITY;
+    } else if (def->kind == PL_OBSTACLE_BOX) {
+        double R[9];
+        pl_rotation_exp(def->rotate, R);
+        for (int i = 0; i < 9; ++i) {
+            o->shape.frame[i] = R[3 * (i % 3) + i / 3];
+        }
+        for (int i = 0; i < 3; ++i) {
+            o->shape.half[i] = 0.5 * def->size[i];
+        }
+    } else if (def->kind == PL_OBSTACLE_SURFACE) {
+        return contact_surface(b, def, &o->shape);
+    }
+    return PL_OK;
+}
+
+// Bodies by the first part of the names of their regions, `body.region`; one body: all.
+static pl_status contact_bodies(robot_build *b, pl_robot_contact *c)
+{
+    const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
+    c->region_body = PL_NEW_ARRAY(int32_t, v.region_count);
+    c->body_name = PL_NEW_ARRAY(char *, b->def->body_count);
+    if (!c->region_body || !c->body_name) {
+        return robot_memory(b);
+    }
+    for (int i = 0; i < b->def->body_count; ++i) {
+        c->body_name[c->body_count++] = pl_strdup(b->def->body[i].name ? b->def->body[i].name : "body");
+        if (!c->body_name[i]) {
+            return robot_memory(b);
+        }
+    }
+    for (int32_t r = 0; c->body_count > 1 && r < v.region_count; ++r) {
+        for (int i = 0; i < c->body_count; ++i) {
+            const size_t length = strlen(c->body_name[i]);
+            if (strncmp(v.region_name[r], c->body_name[i], length) == 0 && v.region_name[r][length] == '.') {
+                c->region_body[r] = i;
+            }
+        }
+    }
+    return PL_OK;
+}
+
+// Obstacles that the undeformed body crosses already.
+static void contact_warn_overlap(robot_build *b, const pl_robot_contact *c)
+{
+    const double *x = pl_mesh_get(b->robot->mesh).position;
+    for (int i = 0; i < c->obstacle_count; ++i) {
+        double deepest = 0, place[3] = {0};
+        for (int32_t p = 0; p < c->surface->point_count; ++p) {
+            double at[3], n[3];
+            pl_contact_point_at(c->surface, p, x, at);
+            const double g = pl_shape_gap(&c->obstacle[i].shape, at, 0.1 * b->size, n, NULL);
+            if (g < deepest) {
+                deepest = g;
+                memcpy(place, at, sizeof place);
+            }
+        }
+        if (deepest < -1e-6 * b->size) {
+            ROBOT_FIND(b, PL_WARNING, b->def->contact.obstacle[i].line,
+                       "obstacle '%s': the undeformed body is inside of it by %.3g mm at (%.4g, %.4g, %.4g)",
+                       c->obstacle[i].name, -deepest, place[0], place[1], place[2]);
+            pl_findings_advise(b->findings, "move the obstacle, or give it a command to approach with");
+        }
+    }
+}
+
+pl_status robot_contact(robot_build *b)
+{
+    const pl_contact_def *def = &b->def->contact;
+    pl_robot_contact *c = &b->robot->contact;
+    if (!def->given || robot_has_defects(b)) {
+        return PL_OK;
+    }
+    c->given = true;
+    c->self = def->self;
+    c->obstacle = PL_NEW_ARRAY(pl_obstacle, def->obstacle_count);
+    pl_status status = c->obstacle ? contact_bodies(b, c) : robot_memory(b);
+    for (int i = 0; status == PL_OK && i < def->obstacle_count; ++i) {
+        status = contact_obstacle(b, &def->obstacle[i], &c->obstacle[c->obstacle_count++]);
+        c->friction = c->friction || c->obstacle[i].friction > 0;
+    }
+    c->pairs = c->self || c->body_count > 1;
+    if (status != PL_OK || robot_has_defects(b) || (!c->pairs && c->obstacle_count == 0)) {
+        return status;
+    }
+    status = pl_contact_surface_create(b->robot->mesh, c->body_count > 1 ? c->region_body : NULL, &c->surface,
+                                       b->err);
+    if (status == PL_OK) {
+        contact_warn_overlap(b, c);
+    }
+    return status;
+}
+
+int64_t pl_robot_contact_numbers(const pl_robot *robot)
+{
+    const pl_robot_contact *c = &robot->contact;
+    const int64_t points = c->surface ? c->surface->point_count : 0;
+    return points * (c->obstacle_count * (c->friction ? 7 : 1) + c->pairs);
+}
+
+uint64_t robot_contact_hash(const pl_robot_contact *c, uint64_t h)
+{
+    for (int i = 0; i < c->obstacle_count; ++i) {
+        const pl_obstacle *o = &c->obstacle[i];
+        const double number[] = {o->shape.kind, o->shape.radius, o->shape.hollow, o->moves, o->friction};
+        h = pl_hash_bytes(h, o->name, strlen(o->name));
+        h = pl_hash_bytes(h, number, sizeof number);
+        h = pl_hash_bytes(h, o->shape.centre, sizeof o->shape.centre);
+        h = pl_hash_bytes(h, o->shape.frame, sizeof o->shape.frame);
+        h = pl_hash_bytes(h, o->shape.half, sizeof o->shape.half);
+        h = pl_hash_bytes(h, o->move, sizeof o->move);
+        h = pl_hash_bytes(h, o->shape.surface.position,
+                          3 * (size_t)o->shape.surface.vertex_count * sizeof(double));
+        h = pl_hash_bytes(h, o->shape.surface.corner,
+                          3 * (size_t)o->shape.surface.triangle_count * sizeof(int32_t));
+    }
+    const int flags[2] = {c->self, c->pairs};
+    return c->given ? pl_hash_bytes(h, flags, sizeof flags) : h;
+}
+
+// ---- looking at it
+bool pl_robot_has_contact(const pl_robot *robot)
+{
+    return robot->contact.surface != NULL;
+}
+
+bool pl_robot_has_self_contact(const pl_robot *robot)
+{
+    return robot->contact.surface != NULL && robot->contact.pairs;
+}
+
+int pl_robot_obstacle_count(const pl_robot *robot)
+{
+    return robot->contact.obstacle_count;
+}
+
+static const pl_obstacle *contact_get(const pl_robot *robot, int i)
+{
+    return i >= 0 && i < robot->contact.obstacle_count ? &robot->contact.obstacle[i] : NULL;
+}
+
+const char *pl_robot_obstacle_name(const pl_robot *robot, int i)
+{
+    const pl_obstacle *o = contact_get(robot, i);
+    return o ? o->name : NULL;
+}
+
+const char *pl_robot_obstacle_kind(const pl_robot *robot, int i)
+{
+    const pl_obstacle *o = contact_get(robot, i);
+    return o ? contact_kind_name[o->shape.kind] : NULL;
+}
+
+double pl_robot_obstacle_friction(const pl_robot *robot, int i)
+{
+    const pl_obstacle *o = contact_get(robot, i);
+    return o ? o->friction : 0;
+}
+
+void pl_robot_obstacle_offset(const pl_robot *robot, int i, const double *command, double offset[3])
+{
+    const pl_obstacle *o = contact_get(robot, i);
+    const double value =
+        o && o->command >= 0 && command && !isnan(command[o->command]) ? command[o->command] : 0;
+    for (int k = 0; k < 3; ++k) {
+        offset[k] = o ? value * o->move[k] : 0;
+    }
+}
+
+int pl_robot_obstacle_triangles(const pl_robot *robot, int i, const double near[3], double size, double *out)
+{
+    const pl_obstacle *o = contact_get(robot, i);
+    return o ? pl_shape_triangles(&o->shape, near, size, out) : 0;
+}
+
+double pl_robot_obstacle_distance(const pl_robot *robot, int i, const double *command, const double point[3])
+{
+    const pl_obstacle *o = contact_get(robot, i);
+    double offset[3], at[3], n[3];
+    pl_robot_obstacle_offset(robot, i, command, offset);
+    pl_sub3(point, offset, at);
+    return o ? pl_shape_gap(&o->shape, at, INFINITY, n, NULL) : INFINITY;
+}
