@@ -28,10 +28,6 @@ const char *pl_outcome_name(pl_outcome outcome)
 
 static pl_status options_check(const pl_statics_options *o, pl_error *err)
 {
-    if (!(o->contact_tolerance > 0 && o->contact_tolerance < 1)) {
-        return pl_fail(err, PL_BAD_INPUT, "statics: contact_tolerance is %g, must be between 0 and 1",
-                       o->contact_tolerance);
-    }
     if (!(o->force_tolerance > 0 && o->force_tolerance < 1)) {
         return pl_fail(err, PL_BAD_INPUT, "statics: force_tolerance is %g, must be between 0 and 1",
                        o->force_tolerance);
@@ -52,6 +48,10 @@ static pl_status options_check(const pl_statics_options *o, pl_error *err)
     }
     if (!(o->time_limit >= 0)) {
         return pl_fail(err, PL_BAD_INPUT, "statics: time_limit is %g s, must be >= 0", o->time_limit);
+    }
+    if (!(o->contact_tolerance > 0 && o->contact_tolerance < 1)) {
+        return pl_fail(err, PL_BAD_INPUT, "statics: contact_tolerance is %g, must be between 0 and 1",
+                       o->contact_tolerance);
     }
     return PL_OK;
 }
