@@ -408,7 +408,7 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         return DESCENT_STUCK;
     }
     // contacts that the factor does not know are far stiffer than anything it has there
-    if (pl_problem_obsolete(s->problem, x) && !descent_refactor(s, x, D, &run, NULL, err)) {
+    if (pl_problem_obsolete(s->problem, x) && !descent_refactor(s, x, D, &run, false, err)) {
         return DESCENT_STUCK;
     }
     for (int iteration = 0; iteration < D->limit; ++iteration) {
@@ -434,7 +434,7 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             return DESCENT_DONE;
         }
         if (!run.at_factor && pl_problem_obsolete(s->problem, x) && run.factors < TUNE_FACTORS) {
-            if (!descent_refactor(s, x, D, &run, NULL, err)) {
+            if (!descent_refactor(s, x, D, &run, false, err)) {
                 return DESCENT_STUCK;
             }
             continue;
