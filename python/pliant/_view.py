@@ -353,6 +353,8 @@ class Live:
         if self.process.poll() is None:
             self.process.terminate()
             self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
 
     __del__ = close
 
@@ -367,9 +369,10 @@ def serve(robot: "Robot", port: int, width: str, height: int) -> Live:
         folder = tempfile.mkdtemp(prefix="pliant-")
         path = os.path.join(folder, "robot.yaml")
         robot.save(path)
-    process = subprocess.Popen(
-        [command, "serve", path, "--port", str(port), "--no-browser"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
+    call = [command, "serve", path, "--port", str(port)]
+    call += ["--size", str(robot.source.size)] if robot.source.size > 0 else []
+    call += ["--order", str(robot.source.order)] if robot.source.order > 0 else []
+    process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     said = []
     assert process.stdout is not None
     for line in process.stdout:

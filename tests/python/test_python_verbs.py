@@ -1,0 +1,91 @@
+"""What the other verbs do, in Python: task, compare, reduce, calibrate, serve."""
+import os
+import unittest
+import urllib.request
+
+import numpy as np
+import pliant as pl
+
+CLAW = pl.design("cable_finger", size=12, order=1)
+
+
+class Verbs(unittest.TestCase):
+    def test_task(self):
+        with open("move.yaml", "w") as file:
+            file.write(
+                "task: 1\nname: two moves\nmarker: tip\nstages:\n  - {do: move, to: [114.5, 0, -5], steps: 2}\n"
+                "  - {do: move, name: sideways, to: [114.5, 1.5, -6]}\n"
+            )
+        t = CLAW.task("move.yaml")
+        print(t)
+        self.assertEqual(t.name, "two moves")
+        self.assertEqual(t.stages, ["move", "move", "sideways"])
+        self.assertTrue(t.reached.all())
+        self.assertLess(np.abs(t.state["tip"].position - [114.5, 1.5, -6]).max(), 0.01)
+        with open("grasp.yaml", "w") as file:
+            file.write(
+                "task: 1\ngripper: {marker: tip, normal: [1, 0, 0], clearance: 2, line: [[5, 0, 12], [115, 0, 12]], commands: [left, right]}\n"
+                "objects:\n  ball: {center: [116, 0, -15], radius: 8}\nstages:\n  - {do: reach, object: ball}\n"
+                "  - {do: place, object: ball, to: [114, 0, -18], steps: 2}\n"
+            )
+        self.assertEqual(len(CLAW.task("grasp.yaml")), 3)
+        with open("wrong.yaml", "w") as file:
+            file.write("task: 1\nstages:\n- {do: fly}\n- {do: move, hight: 3}\n")
+        with self.assertRaises(pl.InputError) as caught:
+            CLAW.task("wrong.yaml")
+        self.assertIn("wrong.yaml:3: error", str(caught.exception))
+        self.assertIn("'fly' is unknown", str(caught.exception))
+        with self.assertRaises(pl.FileError):
+            CLAW.task("nowhere.yaml")
+
+    def test_compare(self):
+        found = CLAW.compare(flexor=2, methods=("exact", "local_global"))
+        print(found)
+        self.assertEqual(found.methods[-1]["method"], "local_global")
+        self.assertLess(found.methods[-1]["from_corners"], 1)
+        with self.assertRaises(pl.InputError):
+            CLAW.compare(flexor=2, methods=("exakt",))
+
+    def test_reduce(self):
+        beam = CLAW.reduce("rod", samples=3)
+        print(beam, beam.fit)
+        self.assertEqual(beam.kind, "rod")
+        self.assertLess(beam.fit["position_rms"], beam.fit["motion_rms"])
+        s = beam.solve(flexor=2)
+        self.assertLess(np.linalg.norm(s["tip"].position - CLAW.solve(flexor=2)["tip"].position), 2)
+        with self.assertRaises(pl.InputError):
+            beam.reduce()
+
+    def test_calibrate(self):
+        strain = np.linspace(0.02, 1, 40)
+        stretch = 1 + strain
+        stress = 2 * 0.1 * (stretch - stretch**-2)  # neo-Hookean, c10 = 0.1 MPa
+        with open("test.csv", "w") as file:
+            file.write("strain,stress\n" + "\n".join(f"{a:.6f},{b:.8f}" for a, b in zip(strain, stress)))
+        fit = pl.tensile("test.csv", model="neo_hookean")
+        print(fit)
+        self.assertLess(abs(fit.material["c10"] - 0.1), 1e-5)
+        self.assertTrue(fit.stable)
+        with open("pv.csv", "w") as file:
+            file.write("P [kPa], dV [mL]\n")
+            for g in (0, 5, 10, 15, 20, 25, 30, 25, 20, 15, 10, 5, 0):
+                file.write(f"{g}, {33 - 33 * 101.325 / (101.325 + g) + 0.1 * g:.5f}\n")
+        tables = pl.syringe("pv.csv", chamber=10, tube=3, syringe=20)
+        ratios = [row[1] for row in tables["loading"]]
+        self.assertTrue(all(b >= a for a, b in zip(ratios, ratios[1:])))
+        with self.assertRaises(pl.InputError):
+            pl.tensile("pv.csv", model="rubber")
+
+    def test_serve(self):
+        live = pl.design("segment_beam").serve()
+        try:
+            page = urllib.request.urlopen(live.address, timeout=20).read()
+            self.assertIn(b"<canvas", page)
+            self.assertIn(live.address, live._repr_html_())
+        finally:
+            live.close()
+        self.assertIsNotNone(live.process.poll())
+
+
+if __name__ == "__main__":
+    unittest.main()
