@@ -2,13 +2,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import Any, Union
 
 from . import _core
 from ._table import Table, array
-
-if TYPE_CHECKING:
-    from ._robot import Robot
 
 
 def _read(path: Union[str, "os.PathLike[str]"]) -> tuple[str, str]:
@@ -54,8 +51,3 @@ def syringe(
         kind: Table(["pressure kPa", "ratio"], [[1e3 * p, r] for p, r in zip(array(b["pressure"]), array(b["ratio"]))])
         for kind, b in zip(("loading", "unloading"), branches)
     }
-
-
-def poses(robot: "Robot", *args: Any, **options: Any) -> Any:
-    """Fits material constants to measured poses."""
-    raise NotImplementedError

@@ -923,12 +923,6 @@ class Robot:
             model.set_forces(None) if self.kind == "full" else None
             self._give(model, None)
 
-    def calibrate(self, *args: Any, **options: Any) -> Any:
-        """Fits materials to measured poses; see pliant.calibrate."""
-        from . import _calibrate
-
-        return _calibrate.poses(self, *args, **options)
-
     # ---- the view
     def serve(self, port: int = 0, width: str = "100%", height: int = 600) -> Any:
         """Starts `pliant serve` for this robot and shows the live view: inline in a notebook, otherwise its address."""
