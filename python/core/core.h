@@ -25,6 +25,10 @@ PyObject *core_wrong(const char *advice, const char *format, ...) PL_PRINTF(2, 3
 PyObject *core_findings(const pl_findings *findings); // list of tuples
 int core_error_init(PyObject *module);
 
+// PyArg_ParseTuple for an item of a list, which may be anything.
+#define CORE_ITEM(item, ...) (core_is_tuple(item) && PyArg_ParseTuple(item, __VA_ARGS__))
+bool core_is_tuple(PyObject *item); // raises TypeError otherwise
+
 // ---- arrays (core_array.c)
 // A new array of zeroed numbers; `format` is d, f, i, q or B; columns 0: one dimension. *data is its memory.
 PyObject *core_array_new(char format, Py_ssize_t rows, Py_ssize_t columns, void **data);

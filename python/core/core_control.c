@@ -36,8 +36,7 @@ static pl_measurement *control_measured(PyObject *list, int *count)
     }
     for (Py_ssize_t k = 0; out && k < n; ++k) {
         int kind;
-        if (!PyArg_ParseTuple(PyList_GetItem(list, k), "iiid", &kind, &out[k].index, &out[k].axis,
-                              &out[k].sigma)) {
+        if (!CORE_ITEM(PyList_GetItem(list, k), "iiid", &kind, &out[k].index, &out[k].axis, &out[k].sigma)) {
             free(out);
             return NULL;
         }

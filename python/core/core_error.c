@@ -101,6 +101,17 @@ PyObject *core_wrong(const char *advice, const char *format, ...)
     return core_raise(PL_BAD_INPUT, &err, NULL);
 }
 
+bool core_is_tuple(PyObject *item)
+{
+    if (item && PyTuple_Check(item)) {
+        return true;
+    }
+    if (!PyErr_Occurred()) {
+        PyErr_SetString(PyExc_TypeError, "expected a tuple");
+    }
+    return false;
+}
+
 static PyObject *error_make(PyObject *module, const char *name, const char *doc, PyObject *base,
                             PyObject *other)
 {

@@ -635,7 +635,7 @@ static pl_parameter *model_parameters(PyObject *list, int *count)
     for (Py_ssize_t k = 0; out && k < n; ++k) {
         PyObject *item = PySequence_GetItem(list, k);
         int kind, index, part;
-        if (!item || !PyArg_ParseTuple(item, "iii", &kind, &index, &part)) {
+        if (!CORE_ITEM(item, "iii", &kind, &index, &part)) {
             Py_XDECREF(item);
             free(out);
             return NULL;

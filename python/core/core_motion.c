@@ -132,8 +132,8 @@ static bool goal_read(const pl_model_info *info, PyObject *item, motion_goals *g
         core_wrong("", "at most %d goals can be given", MOTION_GOALS);
         return false;
     }
-    if (!PyArg_ParseTuple(item, "iiddiOOOO", &kind, &index, &weight, &tolerance, &axes, &numbers, &point,
-                          &place, &share)) {
+    if (!CORE_ITEM(item, "iiddiOOOO", &kind, &index, &weight, &tolerance, &axes, &numbers, &point, &place,
+                   &share)) {
         return false;
     }
     if (kind < 0 || kind >= PL_OBJECTIVE_KIND_COUNT) {
@@ -226,7 +226,7 @@ static bool goals_options(core_model *m, const pl_model_info *info, PyObject *di
     for (Py_ssize_t i = 0; i < count && i < MOTION_GOALS; ++i) {
         PyObject *item = PySequence_GetItem(efforts, i);
         pl_effort_bound *b = &g->effort[i];
-        const bool good = item && PyArg_ParseTuple(item, "idd", &b->actuator, &b->low, &b->high);
+        const bool good = CORE_ITEM(item, "idd", &b->actuator, &b->low, &b->high);
         Py_XDECREF(item);
         if (!good) {
             return false;
@@ -371,7 +371,7 @@ static bool follow_targets(follow_run *f, PyObject *list)
     for (Py_ssize_t k = 0; k < n && k < MOTION_GOALS; ++k) {
         PyObject *item = PySequence_GetItem(list, k), *numbers;
         const int at = f->target_count;
-        const bool good = item && PyArg_ParseTuple(item, "iiO", &f->objective[at], &f->width[at], &numbers) &&
+        const bool good = CORE_ITEM(item, "iiO", &f->objective[at], &f->width[at], &numbers) &&
                           core_numbers_get(numbers, 'd', -1, "path", &f->target[at]);
         Py_XDECREF(item);
         if (!good) {
