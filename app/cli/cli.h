@@ -87,6 +87,7 @@ struct cli_args {
 
 extern const cli_verb *const cli_verbs[]; // ends with NULL
 int cli_calibrate_ratio(const cli_args *args);
+int cli_calibrate_poses(const cli_args *args);
 int cli_calibrate_syringe(const cli_args *args, const char *path);
 extern const cli_verb cli_verb_new, cli_verb_info, cli_verb_doctor, cli_verb_mesh, cli_verb_materials,
     cli_verb_calibrate, cli_verb_fk, cli_verb_sweep, cli_verb_jacobian, cli_verb_completion, cli_verb_serve;

@@ -21,7 +21,14 @@ static const cli_option options[] = {
     {"syringe", 0, "VOLUME", "syringe: initial volume of the syringe (default 0)", NULL},
     {"ambient", 0, "PRESSURE", "syringe: absolute ambient pressure (default 100kPa)", NULL},
     {"gauge", 0, NULL, "syringe: the pressures are gauge pressures, not absolute", NULL},
-    {"out", 0, "FILE", "plot test and fits: .png or .svg", NULL},
+    {"free", 0, "NAMES",
+     "poses: parameters to fit, separated by commas: MATERIAL.CONSTANT, COMMAND.factor, "
+     "COMMAND.offset, base.x .. base.rz, or the path of a number in the robot file",
+     NULL},
+    {"hold", 0, "ROWS", "poses: rows that are predicted, not fitted, such as 5-8", NULL},
+    {"folds", 0, "N", "poses: cross-validation, leaving out every N-th pose in turn", NULL},
+    {"out", 0, "FILE",
+     "plot test and fits: .png or .svg; poses also: .csv, .yaml (the robot with fitted numbers)", NULL},
     CLI_JSON,
     CLI_FORCE,
     {0},
@@ -213,12 +220,22 @@ static int calibrate_run(cli_args *args)
 {
     static const char *const extensions[] = {".png", ".svg", NULL};
     const char *kind = args->plain[0];
+    const bool poses = strcmp(kind, "poses") == 0;
+    static const char *const pose_extensions[] = {".png", ".svg", ".csv", ".yaml", NULL};
+    if (poses) {
+        if (args->plain_count != 3) {
+            cli_error(args, "poses: expected a robot and a table of measurements");
+            return CLI_WRONG;
+        }
+        const int wrong = cli_check_outputs(args, pose_extensions, args->plain[1], args->plain[2]);
+        return wrong ? wrong : cli_calibrate_poses(args);
+    }
     const bool ratio = strcmp(kind, "ratio") == 0, syringe = strcmp(kind, "syringe") == 0;
     if (!ratio && !syringe && strcmp(kind, "tensile") != 0) {
-        cli_error(args, "'%s' is not a kind of measurement, expected tensile, ratio or syringe", kind);
+        cli_error(args, "'%s' is not a kind of measurement, expected tensile, ratio, syringe or poses", kind);
         return CLI_WRONG;
     }
-    if ((args->plain_count == 1) != ratio) {
+    if ((args->plain_count == 1) != ratio || args->plain_count > 2) {
         cli_error(args, ratio ? "ratio takes no file" : "%s: expected a file of measurements", kind);
         return CLI_WRONG;
     }
@@ -241,7 +258,7 @@ static int calibrate_run(cli_args *args)
 const cli_verb cli_verb_calibrate = {
     .name = "calibrate",
     .summary = "parameters from measurements: material laws, two materials of a bar, volume over pressure",
-    .usage = "tensile FILE.csv | ratio | syringe FILE.csv [options]",
+    .usage = "tensile FILE.csv | ratio | syringe FILE.csv | poses ROBOT MEASURED.csv [options]",
     .about =
         "Fits neo-Hookean, Mooney-Rivlin and Yeoh constants to a tensile test: a CSV of the Soft Robotics\n"
         "Materials Database, or two columns of engineering strain and stress (MPa). Prints the error, the\n"
@@ -250,13 +267,16 @@ const cli_verb cli_verb_calibrate = {
         "both\n"
         "moves when it is pulled, with a twist test as a check. syringe: a table of pressure and volume "
         "ratio\n"
-        "from a CSV of pressure P and volume dV pushed into a closed line, for loading and unloading.",
-    .examples = "  pliant calibrate tensile Ecoflex_00-30.csv --max-strain 2 --out fit.png\n"
-                "  pliant calibrate tensile mine.csv --model yeoh --json fit.json\n"
-                "  pliant calibrate ratio --length 80 --interface 40 --pull 4 --moved 0.84\n"
-                "  pliant calibrate syringe pv.csv --chamber 12mL --tube 3mL --syringe 50mL --out pv.png\n",
+        "from a CSV of pressure P and volume dV pushed into a closed line, for loading and unloading.\n"
+        "poses: constants of a robot from measured marker positions, with confidence intervals.",
+    .examples =
+        "  pliant calibrate tensile Ecoflex_00-30.csv --max-strain 2 --out fit.png\n"
+        "  pliant calibrate tensile mine.csv --model yeoh --json fit.json\n"
+        "  pliant calibrate ratio --length 80 --interface 40 --pull 4 --moved 0.84\n"
+        "  pliant calibrate syringe pv.csv --chamber 12mL --tube 3mL --syringe 50mL --out pv.png\n"
+        "  pliant calibrate poses trunk measured.csv --free silicone.c10,silicone.density --hold 5-8\n",
     .option = options,
     .least = 1,
-    .most = 2,
+    .most = 3,
     .run = calibrate_run,
 };

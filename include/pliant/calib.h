@@ -4,6 +4,7 @@
 
 #include "pliant/material.h"
 #include "pliant/mesh.h"
+#include "pliant/model.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -94,6 +95,56 @@ PL_API pl_status pl_syringe_fit(const pl_syringe *test, const pl_syringe_line *l
 // Least-squares non-decreasing values (pool adjacent violators), in place; `weight` and `block` (count
 // entries) are overwritten.
 PL_API void pl_isotonic(int count, double *y, double *weight, int *block);
+
+// ---- parameters of a robot from measured poses (marker positions at known commands)
+// The deviations of the markers are minimised by Gauss-Newton steps with damping. Derivatives by material
+// constants and densities are exact sensitivities of the solution, those by command factors and offsets and
+// by the placement of the base follow from exact Jacobians; other numbers of the robot file are
+// differentiated by central differences of rebuilt models.
+typedef enum pl_pose_kind {
+    PL_POSE_NUMBER,   // any number of the robot
+    PL_POSE_MATERIAL, // index: material, part: pl_material_constant
+    PL_POSE_FACTOR,   // the commands of the table are multiplied by it; index: command
+    PL_POSE_OFFSET,   // added to the commands, in display units; index: command
+    PL_POSE_BASE // index 0-2: displacement of the measured frame along x, y, z (mm), 3-5: its rotation (rad)
+} pl_pose_kind;
+typedef struct pl_pose_parameter {
+    const char *name;
+    pl_pose_kind kind;
+    int index, part;
+    double unit;  // internal value of one unit of `value`
+    double value; // start
+    double scale; // typical size, for steps and identifiability; 0: the value
+} pl_pose_parameter;
+typedef struct pl_poses_def {
+    const pl_pose_parameter *parameter;
+    int parameter_count;
+    int row_count, command_count, marker_count;
+    const double *command; // internal units; NAN: idle
+    const double *marker;  // 3 per marker, mm; NAN: not measured
+    const bool *fit;       // rows used; the others are predicted only. NULL: all
+    // Builds the model with these values of the parameters (only kinds NUMBER and MATERIAL differ).
+    pl_status (*build)(void *user, const double *value, pl_model **out, pl_error *err);
+    void *user;
+    int iteration_limit; // 0: 12
+    pl_progress progress;
+} pl_poses_def;
+#define PL_POSE_PARAMETERS 16
+typedef struct pl_poses_report {
+    double value[PL_POSE_PARAMETERS];
+    double deviation[PL_POSE_PARAMETERS]; // one standard deviation, from the scatter of the fit
+    double quantile;                      // 95 % interval: value +- quantile * deviation (Student's t)
+    double rms_start, rms_fit, rms_held;  // mm per marker; NAN: no such rows
+    // directions in the space of relative changes, from the best known to the least: relative standard
+    // deviation along it, and its components
+    double direction_deviation[PL_POSE_PARAMETERS];
+    double direction[PL_POSE_PARAMETERS][PL_POSE_PARAMETERS];
+    int iterations, solves;
+    bool converged;
+} pl_poses_report;
+// `predicted` (3 marker_count per row) receives the positions at the result, in the measured frame.
+PL_API pl_status pl_poses_calibrate(const pl_poses_def *def, double *predicted, pl_poses_report *report,
+                                    pl_error *err);
 
 #ifdef __cplusplus
 }

@@ -114,6 +114,15 @@ typedef struct pl_readings {
 PL_API pl_status pl_readings_read(const char *path, const pl_model *model, pl_readings *out, pl_error *err);
 PL_API void pl_readings_clear(pl_readings *readings);
 
+// ---- numbers of a robot file, for calibration. A key is a path such as "materials.silicone.c10"; entries of
+// lists are found by their `name`, or by their number from 0: "actuators.t1.radius".
+// The number and its unit ("" if it has none).
+PL_API pl_status pl_robot_text_number(const char *text, size_t length, const char *path, const char *key,
+                                      double *value, char unit[16], pl_error *err);
+// The text with other numbers in their places, units kept. Free with pl_file_free.
+PL_API pl_status pl_robot_text_set(const char *text, size_t length, const char *path, const char *const *key,
+                                   const double *value, int count, char **out, pl_error *err);
+
 // ---- volume meshes by extension: .vtu, .node/.ele and .inp directly; .msh, .vtk and .unv through the mesher
 PL_API pl_status pl_mesh_load(const char *path, double unit, const pl_mesher *mesher, pl_mesh **out,
                               pl_findings *findings, pl_error *err);

@@ -1,0 +1,516 @@
+// pliant calibrate poses: material constants, densities, command factors and offsets, the placement of the
+// base and other numbers of a robot file from measured marker positions.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "cli.h"
+
+typedef struct posing {
+    const cli_args *args;
+    char *path, *text;
+    size_t length;
+    pl_findings *findings;
+    pl_model *model; // as the file describes it, for names
+    pl_model_info info;
+    pl_model_load_options options;
+    pl_measured measured;
+    pl_pose_parameter parameter[PL_POSE_PARAMETERS];
+    char name[PL_POSE_PARAMETERS][80], key[PL_POSE_PARAMETERS][100], unit[PL_POSE_PARAMETERS][16];
+    int count;
+    bool *fit;
+    double *predicted;
+    pl_poses_report report;
+    double cross; // mm, cross-validation; NAN: none
+    int folds;
+} posing;
+
+// ---- parameters
+static const char *const base_names[6] = {"base.x", "base.y", "base.z", "base.rx", "base.ry", "base.rz"};
+
+static pl_dimension constant_dimension(const char *name)
+{
+    if (strcmp(name, "density") == 0) {
+        return PL_DIM_DENSITY;
+    }
+    return strcmp(name, "poisson") == 0 || strncmp(name, "alpha", 5) == 0 || strcmp(name, "jm") == 0
+               ? PL_DIM_NUMBER
+               : PL_DIM_STRESS;
+}
+
+static bool pose_material(posing *p, int k, const char *name)
+{
+    const pl_robot *robot = pl_model_robot(p->model);
+    const char *dot = strrchr(name, '.');
+    for (int m = 0; robot && dot && m < pl_robot_material_count(robot); ++m) {
+        const char *material = pl_robot_material_name(robot, m);
+        for (int c = 0; c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
+            char full[160];
+            snprintf(full, sizeof full, "%s.%s", material, pl_material_constant_name(c));
+            if (strcmp(full, name) != 0) {
+                continue;
+            }
+            snprintf(p->key[k], sizeof p->key[k], "materials.%.80s", full);
+            char one[40];
+            double factor = 1;
+            pl_error ignored;
+            pl_robot_text_number(p->text, p->length, p->path, p->key[k], &p->parameter[k].value, p->unit[k],
+                                 &ignored);
+            snprintf(one, sizeof one, "1 %s", p->unit[k]);
+            pl_quantity_parse(one, constant_dimension(pl_material_constant_name(c)), &factor, &ignored);
+            p->parameter[k].unit = factor;
+            p->parameter[k].kind = PL_POSE_MATERIAL;
+            p->parameter[k].index = m;
+            p->parameter[k].part = c;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int pose_parameter(posing *p, const char *name)
+{
+    const cli_args *args = p->args;
+    if (p->count == PL_POSE_PARAMETERS) {
+        cli_error(args, "--free: more than %d parameters", PL_POSE_PARAMETERS);
+        return CLI_WRONG;
+    }
+    const int k = p->count++;
+    pl_pose_parameter *q = &p->parameter[k];
+    snprintf(p->name[k], sizeof p->name[k], "%.79s", name);
+    *q = (pl_pose_parameter){.name = p->name[k], .unit = 1};
+    for (int i = 0; i < 6; ++i) {
+        if (strcmp(name, base_names[i]) == 0) {
+            q->kind = PL_POSE_BASE;
+            q->index = i;
+            q->scale = i < 3 ? 1 : 0.01;
+            snprintf(p->unit[k], sizeof p->unit[k], "%s", i < 3 ? "mm" : "rad");
+            return CLI_DONE;
+        }
+    }
+    const char *dot = strrchr(name, '.');
+    for (int c = 0; dot && c < p->info.command_count; ++c) {
+        const size_t length = strlen(p->info.command[c].name);
+        if (length != (size_t)(dot - name) || strncmp(p->info.command[c].name, name, length) != 0) {
+            continue;
+        }
+        const bool factor = strcmp(dot, ".factor") == 0;
+        if (factor || strcmp(dot, ".offset") == 0) {
+            q->kind = factor ? PL_POSE_FACTOR : PL_POSE_OFFSET;
+            q->index = c;
+            q->value = factor ? 1 : 0;
+            q->unit = factor ? 1 : pl_drive_scale(p->info.command[c].drive);
+            q->scale =
+                factor ? 1 : 0.05 * (p->info.command[c].span[1] - p->info.command[c].span[0]) / q->unit;
+            snprintf(p->unit[k], sizeof p->unit[k], "%.15s",
+                     factor ? "" : pl_drive_unit(p->info.command[c].drive));
+            return CLI_DONE;
+        }
+    }
+    pl_error err = {0};
+    if (pose_material(p, k, name)) {
+        double value;
+        if (pl_robot_text_number(p->text, p->length, p->path, p->key[k], &value, p->unit[k], &err) != PL_OK) {
+            return cli_fail(args, &err);
+        }
+        return CLI_DONE;
+    }
+    snprintf(p->key[k], sizeof p->key[k], "%.99s", name);
+    q->kind = PL_POSE_NUMBER;
+    if (pl_robot_text_number(p->text, p->length, p->path, p->key[k], &q->value, p->unit[k], &err) != PL_OK) {
+        cli_error(
+            args,
+            "--free %s: expected MATERIAL.CONSTANT, COMMAND.factor, COMMAND.offset, base.x to base.rz, or "
+            "the path of a number in the robot file",
+            name);
+        return cli_fail(args, &err);
+    }
+    return CLI_DONE;
+}
+
+static int pose_parameters(posing *p)
+{
+    int cursor = 0, status = CLI_DONE;
+    for (const char *text; !status && (text = cli_next(p->args, "free", &cursor));) {
+        while (!status && *text) {
+            char one[100];
+            const size_t length = strcspn(text, ",");
+            snprintf(one, sizeof one, "%.*s", (int)(length < 99 ? length : 99), text);
+            status = pose_parameter(p, one);
+            text += length + (text[length] == ',');
+        }
+    }
+    if (!status && p->count == 0) {
+        cli_error(p->args, "expected --free NAME,NAME: what is to be fitted, such as silicone.c10");
+        return CLI_WRONG;
+    }
+    return status;
+}
+
+// "5-8,10": rows of the table, from 1
+static int pose_hold(posing *p)
+{
+    const char *text = cli_value(p->args, "hold");
+    p->fit = malloc((size_t)p->measured.count * sizeof *p->fit);
+    p->predicted = calloc(3 * (size_t)p->measured.count * (size_t)p->info.marker_count + 1, sizeof(double));
+    if (!p->fit || !p->predicted) {
+        return cli_no_memory(p->args);
+    }
+    for (int i = 0; i < p->measured.count; ++i) {
+        p->fit[i] = true;
+    }
+    while (text && *text) {
+        char *end;
+        const long from = strtol(text, &end, 10), to = *end == '-' ? strtol(end + 1, &end, 10) : from;
+        if (end == text || from < 1 || to < from || to > p->measured.count || (*end && *end != ',')) {
+            cli_error(p->args, "--hold %s: expected rows from 1 to %d, such as 5-8",
+                      cli_value(p->args, "hold"), p->measured.count);
+            return CLI_WRONG;
+        }
+        for (long i = from; i <= to; ++i) {
+            p->fit[i - 1] = false;
+        }
+        text = *end ? end + 1 : end;
+    }
+    return CLI_DONE;
+}
+
+// ---- models with other numbers
+static char *pose_text(posing *p, const double *value, pl_error *err)
+{
+    const char *key[PL_POSE_PARAMETERS];
+    double number[PL_POSE_PARAMETERS];
+    int count = 0;
+    for (int k = 0; k < p->count; ++k) {
+        if (p->key[k][0]) {
+            key[count] = p->key[k];
+            number[count++] = value[k];
+        }
+    }
+    char *text = NULL;
+    pl_robot_text_set(p->text, p->length, p->path, key, number, count, &text, err);
+    return text;
+}
+
+static pl_status pose_build(void *user, const double *value, pl_model **out, pl_error *err)
+{
+    posing *p = user;
+    char *text = pose_text(p, value, err);
+    if (!text) {
+        return err->status;
+    }
+    const pl_status status = pl_model_load_text(text, strlen(text), p->path, &p->options, out, NULL, err);
+    pl_file_free(text);
+    return status;
+}
+
+static int pose_open(posing *p)
+{
+    const cli_args *args = p->args;
+    pl_error err = {0};
+    p->path = cli_robot_path(args->plain[1]);
+    p->findings = pl_findings_create();
+    if (!p->path || !p->findings) {
+        return cli_no_memory(args);
+    }
+    p->options = (pl_model_load_options){.load = {.mesher = pl_meshing_mesher(), .progress = &cli_progress},
+                                         .progress = cli_progress};
+    if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &p->options.load.size)) {
+        return CLI_WRONG;
+    }
+    if (pl_file_read(p->path, &p->text, &p->length, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    const pl_status status =
+        pl_model_load_text(p->text, p->length, p->path, &p->options, &p->model, p->findings, &err);
+    cli_findings(p->findings);
+    if (status != PL_OK) {
+        return cli_robot_refused(args, status, p->findings, &err);
+    }
+    p->info = pl_model_get_info(p->model);
+    if (pl_measured_read(args->plain[2], &p->info, NULL, 0, &p->measured, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    return CLI_DONE;
+}
+
+// ---- results
+static void pose_marker_rms(const posing *p, int marker, bool fit, double *rms, int *count)
+{
+    double sum = 0;
+    *count = 0;
+    for (int r = 0; r < p->measured.count; ++r) {
+        const size_t at = 3 * ((size_t)r * (size_t)p->info.marker_count + (size_t)marker);
+        const double *a = p->predicted + at, *b = p->measured.marker + at;
+        if (p->fit[r] == fit && isfinite(a[0] + b[0] + b[1] + b[2])) {
+            sum += pow(a[0] - b[0], 2) + pow(a[1] - b[1], 2) + pow(a[2] - b[2], 2);
+            ++*count;
+        }
+    }
+    *rms = *count ? sqrt(sum / *count) : NAN;
+}
+
+static void pose_print(const posing *p)
+{
+    const cli_args *args = p->args;
+    const pl_poses_report *r = &p->report;
+    cli_table table = {0};
+    cli_say(args, "%s: %d poses, %d parameters; %s after %d steps (%d solves)\n\n", p->info.name,
+            p->measured.count, p->count, r->converged ? "converged" : "not converged", r->iterations,
+            r->solves);
+    cli_row(&table, "parameter\tstart\tfitted\t+- (95 %%)\tunit");
+    for (int k = 0; k < p->count; ++k) {
+        cli_row(&table, "%s\t%.5g\t%.5g\t%.2g\t%s", p->name[k], p->parameter[k].value, r->value[k],
+                r->quantile * r->deviation[k], p->unit[k][0] ? p->unit[k] : "1");
+    }
+    cli_table_print(args, &table);
+    cli_say(args, "\n");
+    cli_row(&table, "marker\tfitted poses mm rms\theld poses mm rms");
+    for (int m = 0; m < p->info.marker_count; ++m) {
+        double in, out;
+        int n_in, n_out;
+        pose_marker_rms(p, m, true, &in, &n_in);
+        pose_marker_rms(p, m, false, &out, &n_out);
+        if (n_in || n_out) {
+            cli_row(&table, n_out ? "%s\t%.2f\t%.2f" : "%s\t%.2f\t-", p->info.marker_name[m], in, out);
+        }
+    }
+    cli_table_print(args, &table);
+    cli_say(args, "\n  all markers: %.3g mm rms at the start, %.3g mm fitted", r->rms_start, r->rms_fit);
+    if (isfinite(r->rms_held)) {
+        cli_say(args, ", %.3g mm on the poses held", r->rms_held);
+    }
+    if (isfinite(p->cross)) {
+        cli_say(args, "; cross-validation over %d folds: %.3g mm", p->folds, p->cross);
+    }
+    cli_say(args, "\n");
+    for (int j = 0; j < p->count; ++j) {
+        if (r->direction_deviation[j] > 0.2) {
+            cli_say(args, "  not determined by these poses (+- %.0f %%):", 100 * r->direction_deviation[j]);
+            for (int k = 0; k < p->count; ++k) {
+                if (fabs(r->direction[j][k]) > 0.2) {
+                    cli_say(args, " %+.2f %s", r->direction[j][k], p->name[k]);
+                }
+            }
+            cli_say(args, "\n");
+        }
+    }
+}
+
+static json_t *pose_json(const posing *p)
+{
+    const pl_poses_report *r = &p->report;
+    json_t *root = cli_json_head(p->info.hash, p->findings), *list = json_object();
+    json_object_set_new(root, "converged", json_boolean(r->converged));
+    json_object_set_new(root, "iterations", json_integer(r->iterations));
+    json_object_set_new(root, "rms_start", cli_json_number(r->rms_start));
+    json_object_set_new(root, "rms_fit", cli_json_number(r->rms_fit));
+    json_object_set_new(root, "rms_held", cli_json_number(r->rms_held));
+    json_object_set_new(root, "rms_cross", cli_json_number(p->cross));
+    for (int k = 0; k < p->count; ++k) {
+        json_t *one = json_object();
+        json_object_set_new(one, "value", cli_json_number(r->value[k]));
+        json_object_set_new(one, "unit", json_string(p->unit[k]));
+        json_object_set_new(one, "start", cli_json_number(p->parameter[k].value));
+        json_object_set_new(one, "interval", cli_json_number(r->quantile * r->deviation[k]));
+        json_object_set_new(list, p->name[k], one);
+    }
+    json_object_set_new(root, "parameters", list);
+    json_object_set_new(root, "predicted",
+                        cli_json_numbers(p->predicted, 3 * p->measured.count * p->info.marker_count));
+    return root;
+}
+
+// Measured and predicted in the plane of the two widest coordinates.
+static int pose_plot(posing *p, const char *path)
+{
+    const int n = p->measured.count * p->info.marker_count;
+    double width[3] = {0, 0, 0};
+    for (int i = 0; i < 3; ++i) {
+        double low = INFINITY, high = -INFINITY;
+        for (int k = 0; k < n; ++k) {
+            const double v = p->measured.marker[3 * k + i];
+            low = isfinite(v) ? fmin(low, v) : low;
+            high = isfinite(v) ? fmax(high, v) : high;
+        }
+        width[i] = high - low;
+    }
+    const int drop = width[0] <= width[1] && width[0] <= width[2] ? 0 : width[1] <= width[2] ? 1 : 2;
+    const int a = drop == 0 ? 1 : 0, b = drop == 2 ? 1 : 2;
+    double *block = calloc(6 * (size_t)n + 6, sizeof *block);
+    if (!block) {
+        return cli_no_memory(p->args);
+    }
+    double *x[3] = {block, block + n, block + 2 * n}, *y[3] = {block + 3 * n, block + 4 * n, block + 5 * n};
+    int count[3] = {0, 0, 0};
+    for (int k = 0; k < n; ++k) {
+        const double *m = p->measured.marker + 3 * k, *q = p->predicted + 3 * k;
+        if (isfinite(q[0] + m[0] + m[1] + m[2])) {
+            const int which = p->fit[k / p->info.marker_count] ? 1 : 2;
+            x[0][count[0]] = m[a];
+            y[0][count[0]++] = m[b];
+            x[which][count[which]] = q[a];
+            y[which][count[which]++] = q[b];
+        }
+    }
+    const pl_curve curve[3] = {{"measured", x[0], y[0], count[0], true},
+                               {"predicted, fitted poses", x[1], y[1], count[1], true},
+                               {"predicted, poses held", x[2], y[2], count[2], true}};
+    const char *const axes[3] = {"x mm", "y mm", "z mm"};
+    const pl_plot plot = {.title = p->info.name,
+                          .x_label = axes[a],
+                          .y_label = axes[b],
+                          .curve = curve,
+                          .curve_count = count[2] ? 3 : 2};
+    pl_error err = {0};
+    const pl_status status = pl_plot_write(&plot, path, &err);
+    free(block);
+    return status == PL_OK ? CLI_DONE : cli_fail_writing(p->args, &err);
+}
+
+static int pose_table(posing *p, const char *path)
+{
+    const int M = p->info.marker_count;
+    char *text = malloc((size_t)p->measured.count * (size_t)M * 240 + 200), *at = text;
+    if (!text) {
+        return cli_no_memory(p->args);
+    }
+    at += sprintf(at, "line,fitted,marker,measured.x [mm],measured.y [mm],measured.z [mm],predicted.x "
+                      "[mm],predicted.y [mm],predicted.z [mm],distance [mm]\n");
+    for (int k = 0; k < p->measured.count * M; ++k) {
+        const double *m = p->measured.marker + 3 * k, *q = p->predicted + 3 * k;
+        if (isfinite(m[0] + m[1] + m[2])) {
+            at += sprintf(at, "%d,%d,%.60s,%.6g,%.6g,%.6g,%.6g,%.6g,%.6g,%.4g\n", p->measured.line[k / M],
+                          p->fit[k / M], p->info.marker_name[k % M], m[0], m[1], m[2], q[0], q[1], q[2],
+                          sqrt(pow(m[0] - q[0], 2) + pow(m[1] - q[1], 2) + pow(m[2] - q[2], 2)));
+        }
+    }
+    pl_error err = {0};
+    const pl_status status = pl_file_write(path, text, (size_t)(at - text), &err);
+    free(text);
+    return status == PL_OK ? CLI_DONE : cli_fail_writing(p->args, &err);
+}
+
+static int pose_write(posing *p)
+{
+    int cursor = 0, status = CLI_DONE;
+    for (const char *path; !status && (path = cli_next(p->args, "out", &cursor));) {
+        const char *extension = cli_extension(path);
+        if (strcasecmp(extension, ".csv") == 0) {
+            status = pose_table(p, path);
+        } else if (extension[1] == 'y') {
+            pl_error err = {0};
+            char *text = pose_text(p, p->report.value, &err);
+            status = text && pl_file_write(path, text, strlen(text), &err) == PL_OK
+                         ? CLI_DONE
+                         : cli_fail_writing(p->args, &err);
+            pl_file_free(text);
+        } else {
+            status = pose_plot(p, path);
+        }
+        if (!status) {
+            cli_say(p->args, "  wrote %s\n", path);
+        }
+    }
+    return status;
+}
+
+static pl_poses_def pose_def(posing *p)
+{
+    return (pl_poses_def){.parameter = p->parameter,
+                          .parameter_count = p->count,
+                          .row_count = p->measured.count,
+                          .command_count = p->info.command_count,
+                          .marker_count = p->info.marker_count,
+                          .command = p->measured.command,
+                          .marker = p->measured.marker,
+                          .fit = p->fit,
+                          .build = pose_build,
+                          .user = p,
+                          .progress = cli_progress};
+}
+
+// Refits without each fold, from the values found with all of them.
+static pl_status pose_cross(posing *p, pl_error *err)
+{
+    pl_poses_def def = pose_def(p);
+    const int n = p->measured.count, M = p->info.marker_count;
+    bool *fit = malloc((size_t)n * sizeof *fit);
+    double *predicted = calloc(3 * (size_t)n * (size_t)M + 1, sizeof *predicted), sum = 0;
+    pl_pose_parameter from[PL_POSE_PARAMETERS];
+    int count = 0;
+    pl_status status = fit && predicted ? PL_OK : PL_NO_MEMORY;
+    for (int f = 0; status == PL_OK && f < p->folds; ++f) {
+        for (int i = 0; i < n; ++i) {
+            fit[i] = p->fit[i] && i % p->folds != f;
+        }
+        for (int k = 0; k < p->count; ++k) {
+            from[k] = p->parameter[k];
+            from[k].value = p->report.value[k];
+        }
+        def.fit = fit;
+        def.parameter = from;
+        def.iteration_limit = 4;
+        pl_poses_report report;
+        status = pl_poses_calibrate(&def, predicted, &report, err);
+        for (int k = 0; status == PL_OK && k < n * M; ++k) {
+            const double *m = p->measured.marker + 3 * k, *q = predicted + 3 * k;
+            if (p->fit[k / M] && k / M % p->folds == f && isfinite(q[0] + m[0] + m[1] + m[2])) {
+                sum += pow(m[0] - q[0], 2) + pow(m[1] - q[1], 2) + pow(m[2] - q[2], 2);
+                ++count;
+            }
+        }
+    }
+    p->cross = count ? sqrt(sum / count) : NAN;
+    free(fit);
+    free(predicted);
+    return status;
+}
+
+static int pose_work(posing *p)
+{
+    const cli_args *args = p->args;
+    p->cross = NAN;
+    if (!cli_whole(args, "folds", 2, 1000, &p->folds)) {
+        return CLI_WRONG;
+    }
+    int status = pose_open(p);
+    status = status ? status : pose_parameters(p);
+    status = status ? status : pose_hold(p);
+    if (status) {
+        return status;
+    }
+    pl_error err = {0};
+    const pl_poses_def def = pose_def(p);
+    pl_status fitted = pl_poses_calibrate(&def, p->predicted, &p->report, &err);
+    if (fitted == PL_OK && p->folds) {
+        fitted = pose_cross(p, &err);
+    }
+    cli_progress_done();
+    if (fitted == PL_FAILED || fitted == PL_INTERRUPTED) {
+        cli_error(args, "%s", err.text);
+        return CLI_BADLY;
+    }
+    if (fitted != PL_OK) {
+        err.status = fitted;
+        return cli_fail(args, &err);
+    }
+    pose_print(p);
+    status = pose_write(p);
+    status = status ? status : cli_json_write(args, cli_value(args, "json") ? pose_json(p) : NULL);
+    return status ? status : p->report.converged ? CLI_DONE : CLI_BADLY;
+}
+
+int cli_calibrate_poses(const cli_args *args)
+{
+    posing p = {.args = args};
+    const int status = pose_work(&p);
+    pl_model_destroy(p.model);
+    pl_measured_clear(&p.measured);
+    pl_findings_destroy(p.findings);
+    pl_file_free(p.text);
+    free(p.path);
+    free(p.fit);
+    free(p.predicted);
+    return status;
+}

@@ -1,0 +1,445 @@
+// Parameters from measured poses: Gauss-Newton on the marker deviations with exact sensitivities.
+//   r = Q(w) (p(theta, c) ) + t - p_measured,   c = factor c_table + offset
+// where t and w are the placement of the measured frame.
+#include "base/base.h"
+#include "pliant/calib.h"
+#include "solver/solver.h"
+
+#define POSE_DIFFERENCE 1e-3 // relative step of numbers without an exact derivative
+
+typedef struct poses {
+    const pl_poses_def *d;
+    int P, N;          // parameters; residuals, also of rows not fitted
+    double *predicted; // 3 markers per row
+    double *J;         // N x P
+    double *work;
+    int solves;
+    pl_poses_report *report;
+} poses;
+
+static double pose_scale(const pl_pose_parameter *p)
+{
+    return p->scale > 0 ? p->scale : p->value != 0 ? fabs(p->value) : 1;
+}
+
+static void pose_command(const pl_poses_def *d, const double *value, int row, double *command)
+{
+    const int C = d->command_count;
+    memcpy(command, d->command + (int64_t)row * C, (size_t)C * sizeof *command);
+    for (int k = 0; k < d->parameter_count; ++k) {
+        const pl_pose_parameter *p = &d->parameter[k];
+        if (p->kind == PL_POSE_FACTOR) {
+            command[p->index] *= value[k];
+        }
+    }
+    for (int k = 0; k < d->parameter_count; ++k) {
+        const pl_pose_parameter *p = &d->parameter[k];
+        if (p->kind == PL_POSE_OFFSET) {
+            command[p->index] += value[k] * p->unit;
+        }
+    }
+}
+
+// Solves one row from where the model stands; a row without a solution is an error of this attempt.
+static pl_status pose_solve(poses *s, pl_model *model, const double *value, int row, pl_error *err)
+{
+    pl_statics_report report;
+    double *command = s->work;
+    pose_command(s->d, value, row, command);
+    pl_status status = pl_model_fk(model, command, &report, err);
+    ++s->solves;
+    if (status == PL_OK && report.outcome != PL_SOLVED && report.outcome != PL_STOPPED) {
+        pl_model_reset(model);
+        status = pl_model_fk(model, command, &report, err);
+        ++s->solves;
+    }
+    if (status == PL_OK && report.outcome != PL_SOLVED) {
+        return pl_fail(err, report.outcome == PL_STOPPED ? PL_INTERRUPTED : PL_FAILED,
+                       "pose %d cannot be solved: %s", row + 1, pl_outcome_name(report.outcome));
+    }
+    return status;
+}
+
+static void pose_base(const pl_poses_def *d, const double *value, double t[3], double Q[9])
+{
+    double w[3] = {0, 0, 0};
+    t[0] = t[1] = t[2] = 0;
+    for (int k = 0; k < d->parameter_count; ++k) {
+        if (d->parameter[k].kind == PL_POSE_BASE) {
+            (d->parameter[k].index < 3 ? t : w)[d->parameter[k].index % 3] = value[k];
+        }
+    }
+    const double a = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+    const double s = a > 1e-9 ? sin(a) / a : 1, c = a > 1e-9 ? (1 - cos(a)) / (a * a) : 0.5;
+    const double K[9] = {0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0};
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            double square = 0;
+            for (int k = 0; k < 3; ++k) {
+                square += K[3 * i + k] * K[3 * k + j];
+            }
+            Q[3 * i + j] = (i == j) + s * K[3 * i + j] + c * square;
+        }
+    }
+}
+
+static void pose_place(const double t[3], const double Q[9], const double *p, double *out)
+{
+    double q[3];
+    for (int i = 0; i < 3; ++i) {
+        q[i] = Q[3 * i] * p[0] + Q[3 * i + 1] * p[1] + Q[3 * i + 2] * p[2] + t[i];
+    }
+    memcpy(out, q, sizeof q);
+}
+
+// Columns of one row that come from the solution at hand.
+static pl_status pose_columns(poses *s, pl_model *model, const double *value, int row, pl_error *err)
+{
+    const pl_poses_def *d = s->d;
+    const int M = d->marker_count, C = d->command_count, P = s->P;
+    pl_parameter list[PL_POSE_PARAMETERS];
+    int column[PL_POSE_PARAMETERS], count = 0;
+    bool commands = false;
+    double t[3], Q[9];
+    pose_base(d, value, t, Q);
+    for (int k = 0; k < P; ++k) {
+        const pl_pose_parameter *p = &d->parameter[k];
+        if (p->kind == PL_POSE_MATERIAL) {
+            list[count] = (pl_parameter){PL_PARAMETER_MATERIAL, p->index, p->part};
+            column[count++] = k;
+        }
+        commands = commands || p->kind == PL_POSE_FACTOR || p->kind == PL_POSE_OFFSET;
+    }
+    pl_jacobian_report how;
+    double *by = s->work + C;
+    if (count > 0) {
+        const pl_jacobian out = {.marker = by};
+        const pl_status status = pl_model_sensitivity(model, list, count, &out, &how, err);
+        if (status != PL_OK) {
+            return status;
+        }
+        for (int m = 0; m < M; ++m) {
+            for (int j = 0; j < count; ++j) {
+                double v[3];
+                for (int i = 0; i < 3; ++i) {
+                    v[i] = by[(3 * m + i) * count + j] * d->parameter[column[j]].unit;
+                }
+                pose_place((double[3]){0, 0, 0}, Q, v, v);
+                for (int i = 0; i < 3; ++i) {
+                    s->J[((int64_t)row * M * 3 + 3 * m + i) * P + column[j]] = v[i];
+                }
+            }
+        }
+    }
+    if (commands) {
+        pl_model_derivative der;
+        const pl_status status = pl_model_differentiate(model, PL_PART_MARKER, 0, &der, &how, err);
+        if (status != PL_OK) {
+            return status;
+        }
+        for (int k = 0; k < P; ++k) {
+            const pl_pose_parameter *p = &d->parameter[k];
+            const double table =
+                p->kind == PL_POSE_FACTOR ? d->command[(int64_t)row * C + p->index] : p->unit;
+            if ((p->kind != PL_POSE_FACTOR && p->kind != PL_POSE_OFFSET) || isnan(table)) {
+                continue;
+            }
+            for (int m = 0; m < M; ++m) {
+                double v[3];
+                for (int i = 0; i < 3; ++i) {
+                    v[i] = der.marker[(3 * m + i) * C + p->index] * table;
+                }
+                pose_place((double[3]){0, 0, 0}, Q, v, v);
+                for (int i = 0; i < 3; ++i) {
+                    s->J[((int64_t)row * M * 3 + 3 * m + i) * P + k] = v[i];
+                }
+            }
+        }
+    }
+    const double *marker = pl_model_get_answer(model).marker;
+    for (int k = 0; k < P; ++k) {
+        const pl_pose_parameter *p = &d->parameter[k];
+        for (int m = 0; p->kind == PL_POSE_BASE && m < M; ++m) {
+            double v[3] = {p->index == 0, p->index == 1, p->index == 2};
+            if (p->index >= 3) { // by differences of the closed form
+                double high[PL_POSE_PARAMETERS], th[3], Qh[9], Ql[9], a[3], b[3];
+                memcpy(high, value, (size_t)P * sizeof *high);
+                high[k] += 1e-6;
+                pose_base(d, high, th, Qh);
+                high[k] -= 2e-6;
+                pose_base(d, high, th, Ql);
+                pose_place(t, Qh, marker + 3 * m, a);
+                pose_place(t, Ql, marker + 3 * m, b);
+                for (int i = 0; i < 3; ++i) {
+                    v[i] = (a[i] - b[i]) / 2e-6;
+                }
+            }
+            for (int i = 0; i < 3; ++i) {
+                s->J[((int64_t)row * M * 3 + 3 * m + i) * P + k] = v[i];
+            }
+        }
+    }
+    return PL_OK;
+}
+
+// Predictions of the fitted rows at `value`, with their derivatives if wanted; or of the others. A row that
+// is not fitted and cannot be solved is predicted as NAN.
+static pl_status pose_predict(poses *s, const double *value, bool slopes, bool others, double *predicted,
+                              pl_error *err)
+{
+    const pl_poses_def *d = s->d;
+    const int M = d->marker_count;
+    pl_model *model = NULL;
+    double t[3], Q[9];
+    pose_base(d, value, t, Q);
+    pl_status status = d->build(d->user, value, &model, err);
+    for (int row = 0; status == PL_OK && row < d->row_count; ++row) {
+        if ((d->fit && !d->fit[row]) != others) {
+            continue;
+        }
+        if (!pl_progress_step(&d->progress, -1, "solving the measured poses")) {
+            status = pl_fail(err, PL_INTERRUPTED, "interrupted");
+            break;
+        }
+        status = pose_solve(s, model, value, row, err);
+        if (status == PL_FAILED && others) {
+            for (int i = 0; i < 3 * M; ++i) {
+                predicted[(int64_t)row * M * 3 + i] = NAN;
+            }
+            pl_model_reset(model);
+            status = PL_OK;
+            continue;
+        }
+        if (status == PL_OK && slopes) {
+            status = pose_columns(s, model, value, row, err);
+        }
+        const double *marker = status == PL_OK ? pl_model_get_answer(model).marker : NULL;
+        for (int m = 0; marker && m < M; ++m) {
+            pose_place(t, Q, marker + 3 * m, predicted + ((int64_t)row * M + m) * 3);
+        }
+    }
+    pl_model_destroy(model);
+    return status;
+}
+
+// Columns of numbers without an exact derivative: central differences of rebuilt models.
+static pl_status pose_differences(poses *s, const double *value, double *low, double *high, pl_error *err)
+{
+    pl_status status = PL_OK;
+    for (int k = 0; status == PL_OK && k < s->P; ++k) {
+        if (s->d->parameter[k].kind != PL_POSE_NUMBER) {
+            continue;
+        }
+        double v[PL_POSE_PARAMETERS];
+        memcpy(v, value, (size_t)s->P * sizeof *v);
+        const double h = POSE_DIFFERENCE * pose_scale(&s->d->parameter[k]);
+        v[k] = value[k] + h;
+        status = pose_predict(s, v, false, false, high, err);
+        v[k] = value[k] - h;
+        status = status == PL_OK ? pose_predict(s, v, false, false, low, err) : status;
+        for (int64_t i = 0; status == PL_OK && i < s->N; ++i) {
+            s->J[i * s->P + k] = (high[i] - low[i]) / (2 * h);
+        }
+    }
+    return status;
+}
+
+// Mean square distance of the measured markers; rows as `fitted` says.
+static double pose_mean(const poses *s, const double *predicted, bool fitted, int *count)
+{
+    const pl_poses_def *d = s->d;
+    double sum = 0;
+    *count = 0;
+    for (int64_t k = 0; k < (int64_t)d->row_count * d->marker_count; ++k) {
+        const bool in = !d->fit || d->fit[k / d->marker_count];
+        const double *p = predicted + 3 * k, *q = d->marker + 3 * k;
+        if (in == fitted && isfinite(p[0] + q[0] + q[1] + q[2])) {
+            sum +=
+                (p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1]) + (p[2] - q[2]) * (p[2] - q[2]);
+            ++*count;
+        }
+    }
+    return *count ? sum / *count : NAN;
+}
+
+// A^T A and A^T r in relative parameters over the fitted, measured coordinates.
+static int pose_normal(const poses *s, double *H, double *g)
+{
+    const pl_poses_def *d = s->d;
+    const int P = s->P;
+    int count = 0;
+    memset(H, 0, sizeof(double) * (size_t)(P * P));
+    memset(g, 0, sizeof(double) * (size_t)P);
+    for (int64_t i = 0; i < s->N; ++i) {
+        if ((d->fit && !d->fit[i / (3 * d->marker_count)]) || !isfinite(d->marker[i])) {
+            continue;
+        }
+        const double r = s->predicted[i] - d->marker[i];
+        ++count;
+        for (int a = 0; a < P; ++a) {
+            const double ja = s->J[i * P + a] * pose_scale(&d->parameter[a]);
+            g[a] += ja * r;
+            for (int b = 0; b < P; ++b) {
+                H[a * P + b] += ja * s->J[i * P + b] * pose_scale(&d->parameter[b]);
+            }
+        }
+    }
+    return count;
+}
+
+// 97.5 % point of Student's t, by the expansion about the normal distribution (0.5 % at 3 degrees of
+// freedom).
+static double pose_quantile(int freedom)
+{
+    const double z = 1.959964, n = freedom > 0 ? freedom : 1, z3 = z * z * z, z5 = z3 * z * z;
+    return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) +
+           (3 * z5 * z * z + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
+}
+
+static void pose_statistics(poses *s, const double *H, int count)
+{
+    const int P = s->P;
+    pl_poses_report *r = s->report;
+    double A[PL_POSE_PARAMETERS * PL_POSE_PARAMETERS], w[PL_POSE_PARAMETERS],
+        V[PL_POSE_PARAMETERS * PL_POSE_PARAMETERS];
+    int markers;
+    const double sum = pose_mean(s, s->predicted, true, &markers) * markers;
+    const double variance = sum / (count > P ? count - P : 1);
+    memcpy(A, H, sizeof(double) * (size_t)(P * P));
+    pl_dense_eigen(P, A, w, V);
+    r->quantile = pose_quantile(count - P);
+    for (int k = 0; k < P; ++k) {
+        double v = 0;
+        for (int j = 0; j < P; ++j) {
+            v += V[k * P + j] * V[k * P + j] / fmax(w[j], 1e-300);
+        }
+        r->deviation[k] = sqrt(variance * v) * pose_scale(&s->d->parameter[k]);
+    }
+    for (int j = 0; j < P; ++j) { // eigenvalues ascend: the best known direction is the last
+        const int from = P - 1 - j;
+        r->direction_deviation[j] = sqrt(variance / fmax(w[from], 1e-300));
+        for (int k = 0; k < P; ++k) {
+            r->direction[j][k] = V[k * P + from];
+        }
+    }
+}
+
+static pl_status pose_search(poses *s, double *trial_prediction, double *other, pl_error *err)
+{
+    const pl_poses_def *d = s->d;
+    const int P = s->P, limit = d->iteration_limit > 0 ? d->iteration_limit : 12;
+    pl_poses_report *r = s->report;
+    double H[PL_POSE_PARAMETERS * PL_POSE_PARAMETERS], g[PL_POSE_PARAMETERS], mu = 1e-4;
+    int count = 0, markers;
+    for (int k = 0; k < P; ++k) {
+        r->value[k] = d->parameter[k].value;
+    }
+    pl_status status = pose_predict(s, r->value, true, false, s->predicted, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    double cost = pose_mean(s, s->predicted, true, &markers);
+    r->rms_start = sqrt(cost);
+    while (status == PL_OK) {
+        status = pose_differences(s, r->value, other, trial_prediction, err);
+        if (status != PL_OK) {
+            break;
+        }
+        count = pose_normal(s, H, g);
+        if (r->iterations >= limit || r->converged) {
+            break;
+        }
+        bool better = false;
+        for (int attempt = 0; attempt < 6 && !better && status == PL_OK; ++attempt) {
+            double A[PL_POSE_PARAMETERS * PL_POSE_PARAMETERS], step[PL_POSE_PARAMETERS],
+                trial[PL_POSE_PARAMETERS], size = 0;
+            memcpy(A, H, sizeof(double) * (size_t)(P * P));
+            for (int k = 0; k < P; ++k) {
+                A[k * P + k] += mu * (H[k * P + k] + 1e-12);
+                step[k] = -g[k];
+            }
+            if (!pl_dense_solve(P, A, step, 1)) {
+                mu = fmax(10 * mu, 1e-6);
+                continue;
+            }
+            for (int k = 0; k < P; ++k) {
+                const bool positive = d->parameter[k].kind == PL_POSE_MATERIAL ||
+                                      d->parameter[k].kind == PL_POSE_FACTOR ||
+                                      (d->parameter[k].kind == PL_POSE_NUMBER && r->value[k] > 0);
+                double v = r->value[k] + step[k] * pose_scale(&d->parameter[k]);
+                v = positive ? fmin(fmax(v, 0.6 * r->value[k]), 1.6 * r->value[k]) : v;
+                size = fmax(size, fabs(v - r->value[k]) / pose_scale(&d->parameter[k]));
+                trial[k] = v;
+            }
+            // derivatives come with the same solves; kept if the step is
+            const pl_status tried = pose_predict(s, trial, true, false, trial_prediction, err);
+            if (tried == PL_INTERRUPTED || tried == PL_NO_MEMORY) {
+                return tried;
+            }
+            const double fresh = tried == PL_OK ? pose_mean(s, trial_prediction, true, &markers) : INFINITY;
+            better = fresh < cost;
+            if (better || size < 1e-5) {
+                r->converged = size < 1e-4 || (better && cost - fresh < 1e-5 * cost);
+            }
+            if (better) {
+                memcpy(r->value, trial, (size_t)P * sizeof *trial);
+                memcpy(s->predicted, trial_prediction, (size_t)s->N * sizeof(double));
+                cost = fresh;
+                mu = fmax(0.2 * mu, 1e-10);
+                ++r->iterations;
+            } else {
+                mu = fmax(10 * mu, 1e-6);
+                if (size < 1e-5) {
+                    break;
+                }
+            }
+        }
+        if (!better) { // no step decreases it: derivatives at the point kept
+            r->converged = true;
+            status = pose_predict(s, r->value, true, false, s->predicted, err);
+        }
+    }
+    if (status == PL_OK) {
+        status = pose_predict(s, r->value, false, true, s->predicted, err);
+    }
+    if (status == PL_OK) {
+        r->rms_fit = sqrt(cost);
+        r->rms_held = sqrt(pose_mean(s, s->predicted, false, &markers));
+        pose_statistics(s, H, count);
+    }
+    return status;
+}
+
+pl_status pl_poses_calibrate(const pl_poses_def *d, double *predicted, pl_poses_report *report, pl_error *err)
+{
+    *report = (pl_poses_report){0};
+    if (d->parameter_count < 1 || d->parameter_count > PL_POSE_PARAMETERS) {
+        return pl_fail(err, PL_BAD_INPUT, "calibration: %d free parameters, must be 1 to %d",
+                       d->parameter_count, PL_POSE_PARAMETERS);
+    }
+    int numbers = 0;
+    for (int64_t k = 0; k < 3 * (int64_t)d->row_count * d->marker_count; ++k) {
+        numbers += isfinite(d->marker[k]) && (!d->fit || d->fit[k / (3 * d->marker_count)]);
+    }
+    if (numbers <= d->parameter_count) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "calibration: %d measured coordinates do not determine %d parameters", numbers,
+                       d->parameter_count);
+    }
+    poses s = {.d = d,
+               .P = d->parameter_count,
+               .N = 3 * d->row_count * d->marker_count,
+               .predicted = predicted,
+               .report = report};
+    s.J = PL_NEW_ARRAY(double, (int64_t)s.N *s.P + 2 * (int64_t)s.N);
+    s.work = PL_NEW_ARRAY(double, d->command_count + 3 * (int64_t)d->marker_count * PL_POSE_PARAMETERS);
+    pl_status status = s.J && s.work ? PL_OK : pl_fail_memory(err, "the calibration");
+    if (status == PL_OK) {
+        double *trial = s.J + (int64_t)s.N * s.P;
+        status = pose_search(&s, trial, trial + s.N, err);
+    }
+    report->solves = s.solves;
+    pl_free(s.J);
+    pl_free(s.work);
+    return status;
+}
