@@ -101,4 +101,18 @@ expect_words err.txt "--out FILE.yaml"
 sed 's/weights: "/weights: "zero /' model.yaml > broken.yaml
 expect_status 2 fk broken.yaml --set t1=1
 expect_words err.txt "broken.yaml" "weights"
+
+# constants from poses: the "real" rod again, with another modulus
+sed 's/young: 0.4 MPa/young: 0.3 MPa/; s/drive: shortening, radius: 12/drive: tension, radius: 12/; s/30 mm\]/6 N]/; s/0 mm,/0 N,/' rod.yaml > pulled.yaml
+expect_status 0 sweep pulled.yaml --set t1=0.5:3:3 --set t2=0.2:2:2 --set t3=0.3 --grid --out pulled.csv
+cut -d, -f1-3,6-8 pulled.csv > pulled_measured.csv
+sed 's/young: 0.3 MPa/young: 0.4 MPa/' pulled.yaml > guess.yaml
+expect_status 0 calibrate poses guess.yaml pulled_measured.csv --free model.sections.body.young,t1.factor --hold 2 --folds 3 --out fitted.yaml --out p.png --out p.csv --json p.json
+expect_words out.txt "model.sections.body.young    0.4     0.3" "held" "cross-validation"
+expect_keys p.json parameters rms_fit rms_held rms_cross interval
+for f in fitted.yaml p.png p.csv; do expect_file "$f"; done
+expect_status 2 calibrate poses guess.yaml pulled_measured.csv --free model.sections.body.yung
+expect_words err.txt "yung"
+expect_status 2 calibrate poses guess.yaml pulled_measured.csv
+expect_words err.txt "--free"
 finish
