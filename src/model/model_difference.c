@@ -99,8 +99,9 @@ static void difference_read(const pl_model *m, double *y)
     const double *const from[DIFFERENCE_PARTS] = {a->marker,  NULL,       a->sensor,  a->effort,
                                                   a->measure, &a->energy, a->reading, a->point};
     for (int p = 0; p < DIFFERENCE_PARTS && d->start[p + 1] <= d->rows; ++p) {
-        if (p != DIFFERENCE_ROTATION) {
-            memcpy(y + d->start[p], from[p], (size_t)(d->start[p + 1] - d->start[p]) * sizeof *y);
+        const size_t count = (size_t)(d->start[p + 1] - d->start[p]);
+        if (p != DIFFERENCE_ROTATION && count > 0) {
+            memcpy(y + d->start[p], from[p], count * sizeof *y);
         }
     }
     for (int i = 0; i < m->info.marker_count; ++i) {
