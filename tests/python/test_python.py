@@ -104,6 +104,26 @@ class Results(Shared):
         self.assertLess(np.abs(self.finger.solve(air=5)["tip"].position - free["tip"].position).max(), 2e-5)
 
 
+class Contact(Shared):
+    def test_floor(self):
+        robot = {
+            "pliant": 1, "name": "press", "mesh": {"design": {"kind": "beam", "length": 40}, "size": 10, "order": 1},
+            "materials": {"rubber": {"model": "neo_hookean", "c10": "0.1 MPa"}}, "regions": {"body": "rubber"},
+            "fixed": [{"surface": "base"}], "markers": {"tip": {"surface": "tip"}},
+            "loads": {"forces": [{"marker": "tip", "force": [0, 0, -1]}]},
+            "contact": {"obstacles": [{"name": "floor", "plane": {"point": [0, 0, -15.1], "normal": [0, 0, 1]}}]},
+        }
+        s = pl.load(robot).solve(check=True)
+        floor = s.contacts["floor"]
+        print(floor, s.reactions["base"].force)
+        self.assertGreater(floor.force[2], 0.05)
+        self.assertEqual(floor.force.shape, (3,))
+        self.assertLess(abs(s.reactions["base"].force[2] + floor.force[2] - 1), 1e-3)
+        self.assertGreater(floor.area, 0)
+        with self.assertRaises(pl.InputError):
+            s.contacts["ball"]
+
+
 class Derivatives(Shared):
     def difference(self, robot, of, name, value, h, **fixed):
         def at(v):
