@@ -96,6 +96,10 @@ int core_motion_init(PyObject *module);
 PyObject *core_model_sample(PyObject *self, PyObject *args);
 PyObject *core_learn(PyObject *module, PyObject *args);
 PyObject *core_adapt(PyObject *module, PyObject *args);
+// ---- parameters from measured poses (core_poses.c)
+PyObject *core_poses(PyObject *module, PyObject *args);
+PyObject *core_text_number(PyObject *module, PyObject *args);
+PyObject *core_measured(PyObject *module, PyObject *args);
 extern PyMethodDef core_table_functions[];
 
 #endif

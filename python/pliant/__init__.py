@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any, Optional, Sequence
 
 from . import _core, _goal as goal
-from ._calibrate import syringe, tensile
+from ._calibrate import Fit, Tensile, syringe, tensile
 from ._core import Error, FileError, InputError, NoMemoryError, SolverError, StoppedError
 from ._results import IK, Bound, Comparison, Path, Solutions, Task, Workspace
 from ._robot import Command, Dataset, Estimate, Finding, Learned, Reduced, Robot, design, guess, load
@@ -23,9 +23,9 @@ from ._table import Table, array as _array
 
 __version__: str = _core.version
 __all__ = [
-    "Actuator", "Bound", "Command", "Comparison", "Dataset", "Env", "Error", "Estimate", "FileError", "Finding", "IK", "InputError",
+    "Actuator", "Bound", "Command", "Comparison", "Dataset", "Env", "Error", "Estimate", "FileError", "Finding", "Fit", "IK", "InputError",
     "Interrupted", "Learned", "Marker", "Mesh", "NoMemoryError", "NotSolvedError", "Path", "Picture", "Reaction", "Reduced",
-    "Report", "Robot", "Sensor", "Solutions", "SolverError", "State", "StoppedError", "Table", "Task", "Workspace",
+    "Report", "Robot", "Sensor", "Solutions", "SolverError", "State", "StoppedError", "Table", "Task", "Tensile", "Workspace",
     "design", "designs", "goal", "guess", "load", "materials", "path", "syringe", "tensile", "threads", "torch_solve",
 ]  # fmt: skip
 

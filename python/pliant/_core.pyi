@@ -180,5 +180,22 @@ def learn(
 def adapt(
     text: str, path: Optional[str], measured: str, out: str, kind: str, seed: int, callback: _Callback, /
 ) -> dict[str, Any]: ...
+def poses(
+    text: str,
+    path: Optional[str],
+    method: Optional[str],
+    size: float,
+    order: int,
+    parameters: list[Any],
+    command_count: int,
+    marker_count: int,
+    commands: Any,
+    markers: Any,
+    fit: Any,
+    callback: _Callback,
+    /,
+) -> dict[str, Any]: ...
+def text_number(text: str, path: Optional[str], key: str, /) -> tuple[float, str]: ...
+def measured(path: str, model: Model, /) -> tuple[Array, Array]: ...
 def threads(count: Optional[int], /) -> int: ...
 def names() -> dict[str, list[str]]: ...

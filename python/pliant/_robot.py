@@ -4,11 +4,12 @@ from __future__ import annotations
 import concurrent.futures
 import json
 import os
+import shutil
 import tempfile
 import threading
 import weakref
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from ._progress import Progress, Shown
 from ._results import IK, Comparison, Path, Solutions, Task, Workspace
 from ._state import Interrupted, Mesh, NotSolvedError, State
 from ._table import Named, Table, array, unknown
+
+if TYPE_CHECKING:
+    from ._calibrate import Fit
 
 _DIM_FORCE, _DIM_PRESSURE, _DIM_TIME = 2, 3, 7
 _METHODS = ("newton", "gradient", "descent")
@@ -774,9 +778,9 @@ class Robot:
                 raise _core.InputError(f"command {c.name} has no range\n    give its actuator a range in the robot file")
         folder = None
         if path is None:
-            folder = tempfile.TemporaryDirectory(prefix="pliant-")
-            path = os.path.join(folder.name, "data.sqlite")
-        path = os.fspath(path)
+            folder = tempfile.mkdtemp(prefix="pliant-")
+            path = os.path.join(folder, "data.sqlite")
+        place = os.fspath(path)
         # as the command: the outermost points are moved to the bounds
         plan = np.array(array(self._first.plan(1, int(samples), None, None, None)))
         scales = np.array([c.scale for c in self.commands.values()])
@@ -796,7 +800,7 @@ class Robot:
 
             def work(k: int) -> tuple[int, int]:
                 return models[k].sample(
-                    path, f"samples {len(rows)}", file, jacobians, shapes, s.size, s.order, rows, fresh[k], k, jobs,
+                    place, f"samples {len(rows)}", file, jacobians, shapes, s.size, s.order, rows, fresh[k], k, jobs,
                     callback,
                 )  # fmt: skip
 
@@ -805,7 +809,7 @@ class Robot:
                 counts = [work(0)]
             else:
                 models[0].sample(
-                    path, f"samples {len(rows)}", file, jacobians, shapes, s.size, s.order, rows, fresh[0], len(rows),
+                    place, f"samples {len(rows)}", file, jacobians, shapes, s.size, s.order, rows, fresh[0], len(rows),
                     len(rows) + 1, None,
                 )  # fmt: skip
                 with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -823,7 +827,7 @@ class Robot:
         for model in models:
             pending = model.pending()
             failure = pending if failure is None else failure
-        result = Dataset(self, path, len(rows), sum(c[0] for c in counts), sum(c[1] for c in counts), folder)
+        result = Dataset(self, place, len(rows), sum(c[0] for c in counts), sum(c[1] for c in counts), folder)
         if isinstance(failure, KeyboardInterrupt):
             raise Interrupted(None, result) from None
         if failure is not None:
@@ -923,6 +927,25 @@ class Robot:
             model.set_forces(None) if self.kind == "full" else None
             self._give(model, None)
 
+    def calibrate(
+        self,
+        measured: Union[str, "os.PathLike[str]"],
+        free: Union[str, Sequence[str]],
+        *,
+        hold: Sequence[int] = (),
+        progress: Progress = None,
+    ) -> "Fit":
+        """Parameters from measured poses: ``r.calibrate("measured.csv", free=["silicone.c10"])``.
+
+        measured: a CSV with one column per command (unit in brackets) and three per marker ("tip.x [mm]", ...). free:
+        MATERIAL.CONSTANT, COMMAND.factor, COMMAND.offset, base.x to base.rz, or the path of a number in the robot file.
+        hold: rows (from 0) that are predicted but not used. The answer has values with standard deviations and the
+        calibrated robot.
+        """
+        from ._calibrate import poses
+
+        return poses(self, measured, free, hold, progress)
+
     # ---- the view
     def serve(self, port: int = 0, width: str = "100%", height: int = 600) -> Any:
         """Starts `pliant serve` for this robot and shows the live view: inline in a notebook, otherwise its address."""
@@ -972,13 +995,14 @@ class Estimate:
 class Dataset:
     """Samples of a robot in an SQLite file (docs/learn.md)."""
 
-    def __init__(self, robot: Robot, path: str, planned: int, solved: int, failed: int, folder: Any = None) -> None:
+    def __init__(self, robot: Robot, path: str, planned: int, solved: int, failed: int, folder: Optional[str] = None) -> None:
         self.robot = robot
         self.path = path
         self.planned = planned
         self.computed = solved  #: in this run
         self.failed = failed
-        self._folder = folder  # a temporary folder lives as long as its data set
+        if folder is not None:  # a temporary one lives as long as its data set
+            weakref.finalize(self, shutil.rmtree, folder, True)
 
     def __len__(self) -> int:
         return self.planned
@@ -1036,6 +1060,10 @@ class Reduced(Robot):
 def _command(c: dict[str, Any]) -> Command:
     span = (float(c["low"]), float(c["high"]))
     return Command(c["name"], c["drive"], c["unit"], span if c["has_range"] else None, span, c["rest"], c["rate"], c["scale"])
+
+
+def _robot_of(source: Source) -> Robot:
+    return Robot(source, None)
 
 
 # ---- making robots

@@ -26,28 +26,48 @@ class Shared(unittest.TestCase):
 
 class TwentyLines(Shared):
     def test_they_run(self):
-        self.finger.save("finger.yaml")
+        # a finger with a ball in its way, and measurements of a stiffer one
+        text = self.finger.text + "\ncontact:\n  obstacles: [{name: ball, sphere: {centre: [97, 0, -12], radius: 8}}]\n"
+        with open("finger.yaml", "w") as file:
+            file.write(text)
+        with open("stiff.yaml", "w") as file:
+            file.write(self.finger.text.replace("c10: 0.12", "c10: 0.14"))
+        truth = pl.load("stiff.yaml", size=6, order=1).sweep(air=[3, 6, 9])
+        with open("measured.csv", "w") as file:
+            file.write("air [kPa],tip.x [mm],tip.y [mm],tip.z [mm]\n")
+            for air, tip in zip(truth["air"], truth["tip"]):
+                file.write(",".join(f"{v:.9g}" for v in (air, *tip)) + "\n")
+
         r = pl.load("finger.yaml", size=6, order=1)
-        s = r.solve(air="20 kPa")
-        self.assertEqual(s["tip"].position.shape, (3,))
+        s = r.solve(air="10 kPa")
+        print(s["tip"].position, s.contacts["ball"].force, s.converged)
         self.assertTrue(s.converged)
-        self.assertEqual(dict(s.contacts), {})
+        self.assertEqual(s.contacts["ball"].force.shape, (3,))
         J = s.jacobian("tip", wrt="air")
         self.assertEqual(J.shape, (3,))
         T = r.sweep(air=np.linspace(0, 6, 4))
         self.assertEqual(T["tip"].shape, (4, 3))
         q = r.ik(tip=T["tip"][2])
+        print(q.reached, q.error, q.active_bounds)
         self.assertTrue(q.reached)
         self.assertLess(q.error, 0.005)
         self.assertEqual(q.active_bounds, [])
         p = r.follow("tip", T["tip"][[1, 2]])
         self.assertTrue(p.reached.all())
         self.assertLess(abs(p.commands["air"][1] - 4), 0.01)
+        fit = self.finger.calibrate("measured.csv", free=["silicone.c10"])
+        print(fit)
+        self.assertLess(abs(fit["silicone.c10"] - 0.14), 1e-5)
+        self.assertLess(np.abs(fit.robot.solve(air=6)["tip"].position - truth["tip"][1]).max(), 1e-3)
+        m = self.beam.learn(samples=32, jobs=2, hidden=[6], epochs=10)  # a full robot takes longer
+        m.solve(chamber1="30 kPa")
+        self.assertLess(m.error, 1)
         self.assertAlmostEqual(s.grad(lambda tip: tip[2])["air"], J[2], places=6)
         s.save("pose.vtu")
         self.assertTrue(os.path.getsize("pose.vtu") > 1000)
         self.assertEqual(s.mesh.points.shape, s.mesh.rest.shape)
-        self.assertIn("snapshot", s.show().html)
+        if os.path.exists(os.path.join(os.path.dirname(pl.__file__), "web", "three")):
+            self.assertIn("snapshot", s.show().html)
 
 
 class Results(Shared):
@@ -157,8 +177,8 @@ class Derivatives(Shared):
                 want = by @ s.jacobian("tip", wrt=name)
                 print(f"{robot.name} d f / d {name}: {got[name]:.10g}, {want:.10g}")
                 self.assertLess(abs(got[name] - want), 1e-7 * abs(want))
-        by_c10 = self.finger.solve(air=10.0).grad(lambda tip: tip[2], wrt="silicone.c10")
-        want = self.finger.solve(air=10.0).jacobian("tip", wrt="silicone.c10")[2]
+        by_c10 = s.grad(lambda tip: tip[2], wrt="silicone.c10")
+        want = s.jacobian("tip", wrt="silicone.c10")[2]
         self.assertLess(abs(by_c10 - want), 1e-7 * abs(want))
 
 
@@ -368,6 +388,8 @@ class Files(Shared):
     def test_formats(self):
         s = self.finger.solve(air=5)
         for name in ("a.vtu", "a.stl", "a.glb", "a.gltf", "a.png", "a.svg", "a.csv", "a.json", "a.state", "a.html"):
+            if name == "a.html" and not os.path.exists(os.path.join(os.path.dirname(pl.__file__), "web", "three")):
+                continue  # built without three.js
             s.save(name)
             self.assertGreater(os.path.getsize(name), 100, name)
         back = self.finger.load_state("a.state")

@@ -1,0 +1,208 @@
+// Parameters of a robot from measured poses.
+#include <stdio.h>
+#include "core.h"
+
+typedef struct poses_run {
+    const char *text, *path;
+    Py_ssize_t length;
+    pl_model_load_options load;
+    pl_pose_parameter parameter[PL_POSE_PARAMETERS];
+    const char *key[PL_POSE_PARAMETERS]; // NULL: not a number of the file
+    int count;
+    PyObject *callback, *pending;
+} poses_run;
+
+static bool poses_step(void *user, double fraction, const char *what)
+{
+    poses_run *p = user;
+    const PyGILState_STATE gil = PyGILState_Ensure();
+    bool go = !p->pending && PyErr_CheckSignals() == 0;
+    if (go && p->callback != Py_None) {
+        PyObject *answer = PyObject_CallFunction(p->callback, "ds", fraction, what ? what : "");
+        go = answer && answer != Py_False;
+        Py_XDECREF(answer);
+    }
+    if (PyErr_Occurred()) {
+        PyObject *type, *value, *trace;
+        PyErr_Fetch(&type, &value, &trace);
+        PyErr_NormalizeException(&type, &value, &trace);
+        p->pending = value ? value : Py_NewRef(type);
+        Py_XDECREF(type);
+        Py_XDECREF(trace);
+    }
+    PyGILState_Release(gil);
+    return go;
+}
+
+// The robot file with these values; freed with pl_file_free.
+static pl_status poses_text(const poses_run *p, const double *value, char **out, pl_error *err)
+{
+    const char *key[PL_POSE_PARAMETERS];
+    double number[PL_POSE_PARAMETERS];
+    int count = 0;
+    for (int k = 0; k < p->count; ++k) {
+        if (p->key[k]) {
+            key[count] = p->key[k];
+            number[count++] = value[k];
+        }
+    }
+    return pl_robot_text_set(p->text, (size_t)p->length, p->path, key, number, count, out, err);
+}
+
+static pl_status poses_build(void *user, const double *value, pl_model **out, pl_error *err)
+{
+    poses_run *p = user;
+    char *text = NULL;
+    pl_status status = poses_text(p, value, &text, err);
+    if (status == PL_OK) {
+        status = pl_model_load_text(text, strlen(text), p->path, &p->load, out, NULL, err);
+    }
+    pl_file_free(text);
+    return status;
+}
+
+static bool poses_parameters(poses_run *p, PyObject *list)
+{
+    p->count = PyList_Check(list) ? (int)PyList_Size(list) : 0;
+    if (p->count < 1 || p->count > PL_POSE_PARAMETERS) {
+        core_wrong("", "expected 1 to %d parameters, found %d", PL_POSE_PARAMETERS, p->count);
+        return false;
+    }
+    for (int k = 0; k < p->count; ++k) {
+        pl_pose_parameter *q = &p->parameter[k];
+        int kind;
+        if (!CORE_ITEM(PyList_GetItem(list, k), "sziiiddd", &q->name, &p->key[k], &kind, &q->index, &q->part,
+                       &q->unit, &q->value, &q->scale)) {
+            return false;
+        }
+        q->kind = (pl_pose_kind)kind;
+    }
+    return true;
+}
+
+static PyObject *poses_answer(const poses_run *p, const pl_poses_report *r, PyObject *predicted)
+{
+    char *text = NULL;
+    pl_error err = {0};
+    const pl_status status = poses_text(p, r->value, &text, &err);
+    PyObject *out =
+        status != PL_OK
+            ? core_raise(status, &err, NULL)
+            : Py_BuildValue("{s:N,s:N,s:d,s:d,s:d,s:d,s:i,s:i,s:O,s:O,s:s}", "value",
+                            core_array_copy(r->value, p->count, 0), "deviation",
+                            core_array_copy(r->deviation, p->count, 0), "quantile", r->quantile, "rms_start",
+                            r->rms_start, "rms_fit", r->rms_fit, "rms_held", r->rms_held, "iterations",
+                            r->iterations, "solves", r->solves, "converged",
+                            r->converged ? Py_True : Py_False, "predicted", predicted, "text", text);
+    pl_file_free(text);
+    return out;
+}
+
+// poses(text, path, method, size, order, parameters, command_count, marker_count, commands, markers, fit,
+// callback)
+PyObject *core_poses(PyObject *module, PyObject *args)
+{
+    (void)module;
+    poses_run p = {0};
+    PyObject *list, *given_commands, *given_markers, *given_fit, *out = NULL;
+    int order, command_count, marker_count;
+    double size;
+    const char *method;
+    if (!PyArg_ParseTuple(args, "s#zzdiOiiOOOO:poses", &p.text, &p.length, &p.path, &method, &size, &order,
+                          &list, &command_count, &marker_count, &given_commands, &given_markers, &given_fit,
+                          &p.callback) ||
+        !poses_parameters(&p, list)) {
+        return NULL;
+    }
+    const pl_progress progress = {.step = poses_step, .user = &p};
+    p.load = (pl_model_load_options){
+        .load = {.mesher = pl_meshing_mesher(), .progress = &progress, .size = size, .order = order},
+        .method = method,
+        .progress = progress};
+    core_numbers command = {0}, marker = {0}, fit = {0};
+    void *predicted = NULL;
+    PyObject *places = NULL;
+    if (core_numbers_get(given_commands, 'd', -1, "commands", &command) && command.data &&
+        command_count > 0 &&
+        core_numbers_get(given_markers, 'd', command.count / command_count * 3 * marker_count, "markers",
+                         &marker) &&
+        core_numbers_get(given_fit, 'B', command.count / command_count, "fit", &fit)) {
+        const int rows = (int)(command.count / command_count);
+        places = core_array_new('d', rows, 3 * marker_count, &predicted);
+        const pl_poses_def def = {.parameter = p.parameter,
+                                  .parameter_count = p.count,
+                                  .row_count = rows,
+                                  .command_count = command_count,
+                                  .marker_count = marker_count,
+                                  .command = command.data,
+                                  .marker = marker.data,
+                                  .fit = fit.data,
+                                  .build = poses_build,
+                                  .user = &p,
+                                  .progress = progress};
+        pl_poses_report report;
+        pl_error err = {0};
+        pl_status status = PL_NO_MEMORY;
+        if (places) {
+            CORE_RUN(NULL, status = pl_poses_calibrate(&def, predicted, &report, &err));
+        }
+        if (p.pending) {
+            PyErr_SetObject((PyObject *)Py_TYPE(p.pending), p.pending);
+            Py_CLEAR(p.pending);
+        } else if (status != PL_OK) {
+            core_raise(status, &err, NULL);
+        } else {
+            out = poses_answer(&p, &report, places);
+        }
+    } else if (!PyErr_Occurred()) {
+        core_wrong("", "expected commands and marker positions");
+    }
+    Py_XDECREF(p.pending);
+    Py_XDECREF(places);
+    core_numbers_release(&command);
+    core_numbers_release(&marker);
+    core_numbers_release(&fit);
+    return out;
+}
+
+// text_number(text, path, key): (value, unit)
+PyObject *core_text_number(PyObject *module, PyObject *args)
+{
+    (void)module;
+    const char *text, *path, *key;
+    Py_ssize_t length;
+    if (!PyArg_ParseTuple(args, "s#zs:text_number", &text, &length, &path, &key)) {
+        return NULL;
+    }
+    double value;
+    char unit[16] = "";
+    pl_error err = {0};
+    const pl_status status =
+        pl_robot_text_number(text, (size_t)length, path ? path : "robot", key, &value, unit, &err);
+    return status == PL_OK ? Py_BuildValue("(ds)", value, unit) : core_raise(status, &err, NULL);
+}
+
+// measured(path, model): (commands, markers) of a table
+PyObject *core_measured(PyObject *module, PyObject *args)
+{
+    (void)module;
+    const char *path;
+    PyObject *model;
+    if (!PyArg_ParseTuple(args, "sO:measured", &path, &model)) {
+        return NULL;
+    }
+    if (!PyObject_TypeCheck(model, (PyTypeObject *)core_model_type)) {
+        PyErr_SetString(PyExc_TypeError, "expected a Model");
+        return NULL;
+    }
+    const pl_model_info info = pl_model_get_info(((core_model *)model)->model);
+    pl_measured m = {0};
+    pl_error err = {0};
+    const pl_status status = pl_measured_read(path, &info, NULL, 0, &m, &err);
+    PyObject *out = status == PL_OK
+                        ? Py_BuildValue("(NN)", core_array_copy(m.command, m.count, info.command_count),
+                                        core_array_copy(m.marker, m.count, 3 * info.marker_count))
+                        : core_raise(status, &err, NULL);
+    pl_measured_clear(&m);
+    return out;
+}
