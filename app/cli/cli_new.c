@@ -34,6 +34,7 @@ static json_t *new_list_json(void)
             json_object_set_new(parameters, p->name, j);
         }
         json_object_set_new(one, "summary", json_string(d->summary));
+        json_object_set_new(one, "test_body", json_boolean(d->test_body));
         json_object_set_new(one, "parameters", parameters);
         json_object_set_new(all, d->kind, one);
     }
@@ -52,6 +53,9 @@ static int new_list(const cli_args *args)
 {
     for (int i = 0; i < pl_design_count(); ++i) {
         const pl_design *d = pl_design_at(i);
+        if (d->test_body && !pl_design_at(i - 1)->test_body) {
+            cli_say(args, "\nTest bodies, for measurements and closed forms:\n");
+        }
         cli_say(args, "%s%s: %s\n", i ? "\n" : "", d->kind, d->summary);
         cli_table table = {0};
         for (int k = 0; k < d->parameter_count; ++k) {

@@ -82,6 +82,7 @@ typedef struct pl_design {
     const pl_design_parameter *parameter;
     int parameter_count;
     const char *robot_yaml; // the commented robot file that `pliant new` writes
+    bool test_body;         // a beam, tube, sphere or specimen instead of a robot; these are listed last
 } pl_design;
 
 PL_API int pl_design_count(void);

@@ -106,7 +106,8 @@ typedef struct pl_actuator_def {
     const char *region;        // a region of chamber elements: its outer surface is the cavity
     const pl_guide_def *guide; // cable
     int guide_count;
-    double radius; // cable guides: force distributed over this radius, mm
+    double radius;       // cable guides: force distributed over this radius, mm
+    bool default_radius; // no radius is given: one that suits the body and its mesh is taken, and noted
     // syringe
     double line_volume; // mm^3 of dead volume
     bool liquid;        // incompressible; otherwise an ideal gas

@@ -222,6 +222,7 @@ static bool actuator_read(io_robot_file *f, const io_node *node, const io_scope 
     if (node->kind != IO_MAP || !def->name || !actuator_kind(f, node, def)) {
         return false;
     }
+    def->default_radius = def->kind == PL_CABLE && !def->growth && !io_child(node, "radius");
     good = actuator_strangers(f, node, def) && good;
     good = actuator_where(f, node, scope, def) && good;
     good = actuator_choices(f, node, def) && good;

@@ -112,6 +112,9 @@ static bool material_constants(io_robot_file *f, const io_node *node, pl_materia
             }
             char what[120];
             snprintf(what, sizeof what, "material '%.60s': %s", node->key, n->key);
+            if (constant == PL_YOUNG && material->model == PL_NEO_HOOKEAN) {
+                continue; // see material_young
+            }
             if (!pl_material_has(material->model, constant) || (shape && constant == PL_POISSON)) {
                 io_defect(f, n->key_line, "%s is not a constant of the model %s", what,
                           shape ? "shape" : pl_material_model_name(material->model));
@@ -136,6 +139,37 @@ static bool material_constants(io_robot_file *f, const io_node *node, pl_materia
         material->bulk = 0;
     }
     return good;
+}
+
+// Young's modulus of a neo-Hookean material: c10 = E / (4 (1 + poisson)); the bulk modulus follows from
+// poisson.
+static bool material_young(io_robot_file *f, const io_node *node, pl_material *material)
+{
+    const io_node *young = io_child(node, "young");
+    double E = 0;
+    char what[120];
+    if (!young || material->model != PL_NEO_HOOKEAN) {
+        return true;
+    }
+    snprintf(what, sizeof what, "material '%.60s': young", node->key);
+    if (io_child(node, "c10") || io_child(node, "bulk")) {
+        io_defect(f, young->key_line,
+                  "%s takes the place of c10 and bulk: give either these or young and poisson", what);
+        return false;
+    }
+    if (!io_read_quantity(f, young, what, PL_DIM_STRESS, &E)) {
+        return false;
+    }
+    if (!(E > 0)) {
+        io_defect(f, young->key_line, "%s is %g MPa, must be > 0", what, E);
+        return false;
+    }
+    if (!io_child(node, "poisson")) {
+        io_warning(f, young->key_line, "%s without poisson: %g is taken", what, material->poisson);
+    }
+    material->c10 = E / (4 * (1 + material->poisson));
+    material->bulk = 0;
+    return true;
 }
 
 static bool material_read(io_robot_file *f, const io_node *node, pl_material *material)
@@ -169,6 +203,7 @@ static bool material_read(io_robot_file *f, const io_node *node, pl_material *ma
         }
     }
     good = material_constants(f, node, material, shape) && good;
+    good = material_young(f, node, material) && good;
     const io_node *formulation = io_child(node, "formulation");
     if (formulation) {
         const int i = io_read_choice(f, formulation, "material: formulation", formulation_names,

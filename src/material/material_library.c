@@ -19,6 +19,20 @@
         .model = PL_LINEAR, .young = (YOUNG), .poisson = (POISSON), .density = (DENSITY)                     \
     }
 
+// of Young's modulus E and Poisson's ratio at small strain
+#define NEO(E, POISSON, DENSITY)                                                                             \
+    {                                                                                                        \
+        .model = PL_NEO_HOOKEAN, .poisson = (POISSON), .c10 = (E) / (4 * (1 + (POISSON))),                   \
+        .density = (DENSITY)                                                                                 \
+    }
+
+#define SHEET(MAKER)                                                                                         \
+    "Young's modulus and density: typical values of the data sheet of " MAKER                                \
+    ", small strain; Poisson's ratio assumed; printing changes them: test your own part"
+#define GENT(HARDNESS, MAKER)                                                                                \
+    "no modulus is published; E from Shore A " HARDNESS " (" MAKER                                           \
+    ") by the relation of Gent 1958, good to about 30 %; density: the same data sheet"
+
 #define TENSILE(FILE)                                                                                        \
     "fit of " FILE                                                                                           \
     ".csv, Soft Robotics Materials Database, Marechal et al. 2020, doi 10.1089/soro.2019.0115, "             \
@@ -57,6 +71,12 @@ static const pl_material_entry library[] = {
     {"ecoflex_00_30_fang", "Ecoflex 00-30 (Smooth-On), published constants", MOONEY(0.0418, 0.0106, 1.07e-09), 0.0, 0.0, -1.0, FANG},
     {"dragon_skin_20_fang", "Dragon Skin 20 (Smooth-On), published constants", MOONEY(0.119, 0.023, 1.08e-09), 0.0, 0.0, -1.0, FANG},
     {"elastosil_m4601", "Elastosil M 4601 (Wacker), published constants", YEOH(0.11, 0.02, 0.0, 1.13e-09), 0.0, 0.0, -1.0, PNEUNET},
+    {"tpu_95a", "TPU 95A, printed", NEO(26.0, 0.48, 1.22e-09), 0.0, 0.0, -1.0, SHEET("Ultimaker TPU 95A")},
+    {"ninjaflex", "NinjaFlex 85A (NinjaTek), printed", NEO(12.0, 0.48, 1.19e-09), 0.0, 0.0, -1.0, SHEET("NinjaTek NinjaFlex")},
+    {"agilus30", "Agilus30 (Stratasys), printed", NEO(1.15, 0.49, 1.14e-09), 0.0, 0.0, -1.0, GENT("30", "Stratasys Agilus30 FLX935")},
+    {"tango_plus", "TangoPlus (Stratasys), printed", NEO(1.01, 0.49, 1.12e-09), 0.0, 0.0, -1.0, GENT("27", "Stratasys TangoPlus FLX930")},
+    {"pla", "PLA, printed", LINEAR(2350.0, 0.35, 1.24e-09), 0.0, 0.0, -1.0, SHEET("Ultimaker PLA")},
+    {"polyamide_12", "Polyamide 12, laser sintered", LINEAR(1650.0, 0.4, 0.93e-09), 0.0, 0.0, -1.0, SHEET("EOS PA 2200")},
     {"paper", "Paper, the inextensible layer of a PneuNet", LINEAR(6500.0, 0.2, 0.75e-09), 0.0, 0.0, -1.0, PNEUNET},
 };
 // clang-format on

@@ -1,5 +1,7 @@
-// cable_finger: a block with V notches cut from below, so that three hinges stay near its back; three tendons
-// run along it. x runs along the finger (base at 0), y across (0 in the middle), z up from the notched side.
+// cable_finger and knuckle_finger: a block with V notches cut from below, so that three hinges stay near its
+// back. Three tendons: along the whole finger on both sides, or below it and ending behind the first, second
+// and third notch. x runs along the finger (base at 0), y across (0 in the middle), z up from the notched
+// side.
 #include "meshing/meshing_impl.h"
 
 enum { LENGTH, WIDTH, HEIGHT, KNUCKLES, NOTCH_WIDTH, NOTCH_DEPTH, NOTCH_FLAT };
@@ -127,6 +129,80 @@ static const char yaml[] =
 const design design_cable_finger = {
     .open = {"cable_finger", "finger with three knuckles and three tendons", parameter, PL_COUNT(parameter),
              yaml},
+    .check = cable_check,
+    .draw = cable_draw,
+    .volume = cable_volume,
+};
+
+// ---- knuckle_finger: the same shape with deeper notches
+static const pl_design_parameter knuckle_parameter[] = {
+    [LENGTH] = {"length", "mm", "from the base to the tip", 120, 20, 1000, false},
+    [WIDTH] = {"width", "mm", "across, along y", 25, 2, 500, false},
+    [HEIGHT] = {"height", "mm", "along z", 25, 2, 500, false},
+    [KNUCKLES] = {"knuckles", "", "V notches, evenly spaced", 3, 1, 12, true},
+    [NOTCH_WIDTH] = {"notch_width", "mm", "opening of a notch", 18, 0.5, 200, false},
+    [NOTCH_DEPTH] = {"notch_depth", "mm", "from the underside up", 18, 0.5, 400, false},
+    [NOTCH_FLAT] = {"notch_flat", "mm", "flat end of a notch, which avoids a stress concentration", 3, 0.1,
+                    50, false},
+};
+
+static const char knuckle_yaml[] =
+    "# A finger with three knuckles that moves in a plane: one tendon ends behind each knuckle (Fang et al. "
+    "2020,\n"
+    "# Figures 12 to 14). Lengths in mm, forces in N, stresses in MPa; any number may have a unit.\n"
+    "pliant: 1\n"
+    "name: knuckle-finger\n"
+    "\n"
+    "# The shape is generated from parameters. x runs along the finger from the base at 0, z points up, the "
+    "notches are\n"
+    "# cut from below.\n"
+    "mesh:\n"
+    "  design:\n"
+    "    kind: knuckle_finger\n"
+    "    length: 120         # from the base to the tip\n"
+    "    width: 25\n"
+    "    height: 25\n"
+    "    knuckles: 3         # V notches, evenly spaced\n"
+    "    notch_width: 18     # opening of a notch\n"
+    "    notch_depth: 18     # the material above it is the hinge\n"
+    "    notch_flat: 3       # flat end of a notch\n"
+    "  size: 8               # target edge length of the elements\n"
+    "  order: 2              # quadratic tetrahedra\n"
+    "\n"
+    "# Materials (`pliant materials` lists measured ones).\n"
+    "materials:\n"
+    "  silicone: {model: neo_hookean, c10: 0.2 MPa, poisson: 0.49}\n"
+    "regions: {body: silicone}\n"
+    "\n"
+    "# The base is clamped. The design names the surfaces base, tip and back.\n"
+    "fixed:\n"
+    "  - {surface: base}\n"
+    "\n"
+    "# Tendons run straight from guide point to guide point, without friction, and end at the last one. A "
+    "tendon that\n"
+    "# another one has made slack is reported as slack; inverse kinematics knows where it becomes taut. "
+    "`radius`: a\n"
+    "# guide distributes its force over this radius. The command is the shortening of a tendon.\n"
+    "actuators:\n"
+    "  - {name: tendon1, kind: cable, through: [[0, 0, 4], [20, 0, 4], [40, 0, 4]], radius: 2, drive: "
+    "shortening, "
+    "range: [0, 12]}\n"
+    "  - {name: tendon2, kind: cable, through: [[0, 0, 4], [20, 0, 4], [40, 0, 4], [50, 0, 4], [70, 0, 4]], "
+    "radius: 2, "
+    "drive: shortening, range: [0, 22]}\n"
+    "  - {name: tendon3, kind: cable, through: [[0, 0, 4], [20, 0, 4], [40, 0, 4], [50, 0, 4], [70, 0, 4], "
+    "[80, 0, 4], "
+    "[100, 0, 4]],\n"
+    "     radius: 2, drive: shortening, range: [0, 30]}\n"
+    "\n"
+    "# Points whose displacement is reported; corner is the point that was followed in the experiments.\n"
+    "markers:\n"
+    "  tip: {surface: tip}\n"
+    "  corner: {at: [120, 0, 25], radius: 3}\n";
+
+const design design_knuckle_finger = {
+    .open = {"knuckle_finger", "finger with three knuckles and a tendon to each of them; moves in a plane",
+             knuckle_parameter, PL_COUNT(knuckle_parameter), knuckle_yaml},
     .check = cable_check,
     .draw = cable_draw,
     .volume = cable_volume,

@@ -71,7 +71,7 @@ static const char beam_yaml[] =
 
 const design design_beam = {
     .open = {"beam", "clamped block under its own weight, with a tendon", beam_parameter,
-             PL_COUNT(beam_parameter), beam_yaml},
+             PL_COUNT(beam_parameter), beam_yaml, true},
     .draw = beam_draw,
     .volume = beam_volume,
 };
@@ -144,7 +144,7 @@ static const char specimen_yaml[] =
 
 const design design_specimen = {
     .open = {"specimen", "bar of two materials, pulled by its tip", specimen_parameter,
-             PL_COUNT(specimen_parameter), specimen_yaml},
+             PL_COUNT(specimen_parameter), specimen_yaml, true},
     .draw = specimen_draw,
     .volume = specimen_volume,
 };
@@ -244,7 +244,7 @@ static const char sphere_yaml[] =
 
 const design design_sphere_shell = {
     .open = {"sphere_shell", "hollow sphere under internal pressure", sphere_parameter,
-             PL_COUNT(sphere_parameter), sphere_yaml},
+             PL_COUNT(sphere_parameter), sphere_yaml, true},
     .draw = sphere_draw,
     .volume = sphere_volume,
 };
@@ -330,7 +330,7 @@ static const char tube_yaml[] =
 
 const design design_tube = {
     .open = {"tube", "slice of a thick tube under internal pressure", tube_parameter,
-             PL_COUNT(tube_parameter), tube_yaml},
+             PL_COUNT(tube_parameter), tube_yaml, true},
     .draw = tube_draw,
     .volume = tube_volume,
 };

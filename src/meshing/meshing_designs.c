@@ -5,9 +5,23 @@
 #define DESIGN_PARAMETERS_MAX 16
 
 static const design *const design_table[] = {
-    &design_bending_finger, &design_cable_finger, &design_three_chamber, &design_segment,
-    &design_specimen,       &design_beam,         &design_sphere_shell,  &design_tube,
-    &design_planar_arm,     &design_dea_crawler,
+    // robots
+    &design_bending_finger,
+    &design_cable_finger,
+    &design_knuckle_finger,
+    &design_gripper_finger,
+    &design_tentacle,
+    &design_parallel,
+    &design_three_chamber,
+    &design_bellows_trunk,
+    &design_segment,
+    &design_planar_arm,
+    &design_dea_crawler,
+    // test bodies
+    &design_specimen,
+    &design_beam,
+    &design_sphere_shell,
+    &design_tube,
 };
 
 int pl_design_count(void)

@@ -17,6 +17,71 @@ int drawing_cylinder(drawing *d, double x, double y, double z, double height, do
     return tag;
 }
 
+static void drawing_free_map(int **map, size_t *map_n, size_t map_nn)
+{
+    for (size_t i = 0; i < map_nn; ++i) {
+        gmshFree(map[i]);
+    }
+    gmshFree(map);
+    gmshFree(map_n);
+}
+
+int drawing_cone(drawing *d, double x, double length, double radius, double end_radius)
+{
+    int tag = 0;
+    GMSH(d->g,
+         tag = gmshModelOccAddCone(x, 0, 0, length, 0, 0, radius, end_radius, -1, 2 * PL_PI, &d->g->ierr));
+    return tag;
+}
+
+int drawing_hexagon(drawing *d, double x, double y, double z, double height, double radius, double phase)
+{
+    int point[6], line[6], wire = 0, face = 0, solid = 0, *out = NULL;
+    size_t out_n = 0;
+    for (int i = 0; i < 6; ++i) {
+        const double angle = phase + i * PL_PI / 3;
+        GMSH(d->g, point[i] = gmshModelOccAddPoint(x + radius * cos(angle), y + radius * sin(angle), z, 0, -1,
+                                                   &d->g->ierr));
+    }
+    for (int i = 0; i < 6; ++i) {
+        GMSH(d->g, line[i] = gmshModelOccAddLine(point[i], point[(i + 1) % 6], -1, &d->g->ierr));
+    }
+    GMSH(d->g, wire = gmshModelOccAddCurveLoop(line, 6, -1, &d->g->ierr));
+    GMSH(d->g, face = gmshModelOccAddPlaneSurface(&wire, 1, -1, &d->g->ierr));
+    int base[2] = {2, face};
+    GMSH(d->g, gmshModelOccExtrude(base, 2, 0, 0, height, &out, &out_n, NULL, 0, NULL, 0, 0, &d->g->ierr));
+    for (size_t i = 0; i + 1 < out_n; i += 2) {
+        solid = out[i] == 3 ? out[i + 1] : solid;
+    }
+    gmshFree(out);
+    return solid;
+}
+
+void drawing_turn(drawing *d, int tag, double angle)
+{
+    int object[2] = {3, tag};
+    GMSH(d->g, gmshModelOccRotate(object, 2, 0, 0, 0, 0, 0, 1, angle, &d->g->ierr));
+}
+
+int drawing_join(drawing *d, const int *solid, int count)
+{
+    int object[2] = {3, solid[0]}, tools[2 * DRAWING_SOLIDS_MAX], *out = NULL, **map = NULL, tag = solid[0];
+    size_t out_n = 0, *map_n = NULL, map_nn = 0;
+    PL_ASSERT(count - 1 <= DRAWING_SOLIDS_MAX);
+    for (int i = 1; i < count; ++i) {
+        tools[2 * i - 2] = 3;
+        tools[2 * i - 1] = solid[i];
+    }
+    if (count > 1 && GMSH(d->g, gmshModelOccFuse(object, 2, tools, 2 * (size_t)count - 2, &out, &out_n, &map,
+                                                 &map_n, &map_nn, -1, 1, 1, &d->g->ierr))) {
+        PL_ASSERT(out_n == 2);
+        tag = out[1];
+    }
+    gmshFree(out);
+    drawing_free_map(map, map_n, map_nn);
+    return tag;
+}
+
 int drawing_sweep(drawing *d, const double *xz, int corner_count, double y, double width)
 {
     enum { LIMIT = 64 };
@@ -39,15 +104,6 @@ int drawing_sweep(drawing *d, const double *xz, int corner_count, double y, doub
     }
     gmshFree(out);
     return solid;
-}
-
-static void drawing_free_map(int **map, size_t *map_n, size_t map_nn)
-{
-    for (size_t i = 0; i < map_nn; ++i) {
-        gmshFree(map[i]);
-    }
-    gmshFree(map);
-    gmshFree(map_n);
 }
 
 void drawing_cut(drawing *d, int *solid, int *tool, int tool_count)

@@ -80,6 +80,11 @@ typedef struct drawing {
 
 int drawing_box(drawing *d, double x, double y, double z, double dx, double dy, double dz);
 int drawing_cylinder(drawing *d, double x, double y, double z, double height, double radius); // along z
+int drawing_cone(drawing *d, double x, double length, double radius, double end_radius);      // along x
+// A hexagonal prism along z; `radius` to its corners, the first of which lies at the angle `phase`.
+int drawing_hexagon(drawing *d, double x, double y, double z, double height, double radius, double phase);
+void drawing_turn(drawing *d, int tag, double angle);      // about z
+int drawing_join(drawing *d, const int *solid, int count); // the union, in one piece; the parts are gone
 // A closed polygon in the xz plane at y, swept along y by `width`. `xz` holds 2 numbers per corner.
 int drawing_sweep(drawing *d, const double *xz, int corner_count, double y, double width);
 void drawing_cut(drawing *d, int *solid, int *tool, int tool_count); // *solid becomes the rest
@@ -171,7 +176,8 @@ typedef struct design {
     double (*volume)(const double *p, const char *name); // negative: no such name
 } design;
 extern const design design_bending_finger, design_cable_finger, design_three_chamber, design_segment,
-    design_specimen, design_beam, design_sphere_shell, design_tube, design_planar_arm, design_dea_crawler;
+    design_specimen, design_beam, design_sphere_shell, design_tube, design_planar_arm, design_dea_crawler,
+    design_knuckle_finger, design_gripper_finger, design_tentacle, design_parallel, design_bellows_trunk;
 
 pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                               pl_findings *findings, pl_error *err);

@@ -183,6 +183,15 @@ static pl_status actuator_chamber(robot_build *b, const pl_actuator_def *def, pl
     return PL_OK;
 }
 
+// Where a file gives none: 2 % of the body, so that a finer mesh changes nothing, but not less than half an
+// edge, below which a guide would act on one element.
+static double actuator_guide_radius(const robot_build *b)
+{
+    const pl_mesh_view mesh = pl_mesh_get(b->robot->mesh);
+    const double volume = pl_mesh_region_volume(b->robot->mesh, -1) / mesh.element_count;
+    return fmax(0.02 * b->size, 0.5 * cbrt(6 * sqrt(2) * volume)); // the edge of a regular tetrahedron
+}
+
 static pl_status actuator_read(robot_build *b, int index)
 {
     const pl_actuator_def *def = &b->def->actuator[index];
@@ -210,14 +219,22 @@ static pl_status actuator_read(robot_build *b, int index)
     }
     if (def->kind == PL_CABLE) {
         a->guide_count = def->guide_count;
-        if (def->radius == 0) {
+        double radius = def->radius;
+        if (def->default_radius && !def->growth) {
+            radius = actuator_guide_radius(b);
+            ROBOT_FIND(b, PL_NOTE, def->line,
+                       "cable '%s' has no radius: its guides spread their force over %.3g mm", def->name,
+                       radius);
+            pl_findings_advise(b->findings,
+                               "give it the radius of the guide, e.g. radius: 1; with radius: 0 the "
+                               "force acts on one element, and the result depends on the mesh");
+        } else if (def->radius == 0) {
             ROBOT_FIND(b, PL_NOTE, def->line,
                        "cable '%s' has no radius: point forces become singular as the mesh is refined",
                        def->name);
             pl_findings_advise(b->findings, "give it the radius of the guide, e.g. radius: 1");
         }
-        return robot_guides(b, "cable", def->name, def->guide, def->guide_count, def->radius, &a->guide,
-                            &a->rest);
+        return robot_guides(b, "cable", def->name, def->guide, def->guide_count, radius, &a->guide, &a->rest);
     }
     const pl_status status = actuator_faces(b, def, index, a);
     if (status != PL_OK || a->face_count == 0) {
