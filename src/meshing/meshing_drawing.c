@@ -63,25 +63,6 @@ void drawing_turn(drawing *d, int tag, double angle)
     GMSH(d->g, gmshModelOccRotate(object, 2, 0, 0, 0, 0, 0, 1, angle, &d->g->ierr));
 }
 
-int drawing_join(drawing *d, const int *solid, int count)
-{
-    int object[2] = {3, solid[0]}, tools[2 * DRAWING_SOLIDS_MAX], *out = NULL, **map = NULL, tag = solid[0];
-    size_t out_n = 0, *map_n = NULL, map_nn = 0;
-    PL_ASSERT(count - 1 <= DRAWING_SOLIDS_MAX);
-    for (int i = 1; i < count; ++i) {
-        tools[2 * i - 2] = 3;
-        tools[2 * i - 1] = solid[i];
-    }
-    if (count > 1 && GMSH(d->g, gmshModelOccFuse(object, 2, tools, 2 * (size_t)count - 2, &out, &out_n, &map,
-                                                 &map_n, &map_nn, -1, 1, 1, &d->g->ierr))) {
-        PL_ASSERT(out_n == 2);
-        tag = out[1];
-    }
-    gmshFree(out);
-    drawing_free_map(map, map_n, map_nn);
-    return tag;
-}
-
 int drawing_sweep(drawing *d, const double *xz, int corner_count, double y, double width)
 {
     enum { LIMIT = 64 };

@@ -42,11 +42,13 @@
     X(gmshModelOccAddBox) \
     X(gmshModelOccAddCurveLoop) \
     X(gmshModelOccAddCylinder) \
+    X(gmshModelOccAddCone) \
     X(gmshModelOccAddLine) \
     X(gmshModelOccAddPlaneSurface) \
     X(gmshModelOccAddPoint) \
     X(gmshModelOccAddSphere) \
     X(gmshModelOccCut) \
+    X(gmshModelOccRotate) \
     X(gmshModelOccExtrude) \
     X(gmshModelOccFragment) \
     X(gmshModelOccGetEntities) \
@@ -100,11 +102,13 @@ extern gmsh_calls meshing_gmsh;
 #define gmshModelOccAddBox (*meshing_gmsh.gmshModelOccAddBox_)
 #define gmshModelOccAddCurveLoop (*meshing_gmsh.gmshModelOccAddCurveLoop_)
 #define gmshModelOccAddCylinder (*meshing_gmsh.gmshModelOccAddCylinder_)
+#define gmshModelOccAddCone (*meshing_gmsh.gmshModelOccAddCone_)
 #define gmshModelOccAddLine (*meshing_gmsh.gmshModelOccAddLine_)
 #define gmshModelOccAddPlaneSurface (*meshing_gmsh.gmshModelOccAddPlaneSurface_)
 #define gmshModelOccAddPoint (*meshing_gmsh.gmshModelOccAddPoint_)
 #define gmshModelOccAddSphere (*meshing_gmsh.gmshModelOccAddSphere_)
 #define gmshModelOccCut (*meshing_gmsh.gmshModelOccCut_)
+#define gmshModelOccRotate (*meshing_gmsh.gmshModelOccRotate_)
 #define gmshModelOccExtrude (*meshing_gmsh.gmshModelOccExtrude_)
 #define gmshModelOccFragment (*meshing_gmsh.gmshModelOccFragment_)
 #define gmshModelOccGetEntities (*meshing_gmsh.gmshModelOccGetEntities_)
