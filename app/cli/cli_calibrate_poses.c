@@ -83,7 +83,7 @@ static int pose_parameter(posing *p, const char *name)
         if (strcmp(name, base_names[i]) == 0) {
             q->kind = PL_POSE_BASE;
             q->index = i;
-            q->scale = i < 3 ? 1 : 0.01;
+            q->scale = i < 3 ? 0.05 * p->info.size : 0.1; // a shift that would matter
             snprintf(p->unit[k], sizeof p->unit[k], "%s", i < 3 ? "mm" : "rad");
             return CLI_DONE;
         }
@@ -284,6 +284,13 @@ static void pose_print(const posing *p)
         cli_say(args, "; cross-validation over %d folds: %.3g mm", p->folds, p->cross);
     }
     cli_say(args, "\n");
+    for (int row = 0; row < p->measured.count; ++row) {
+        if (!p->fit[row] && !isfinite(p->predicted[3 * row * p->info.marker_count])) {
+            cli_say(args,
+                    "  held pose of line %d: no equilibrium with the fitted values; it is not counted\n",
+                    p->measured.line[row]);
+        }
+    }
     for (int j = 0; j < p->count; ++j) {
         if (r->direction_deviation[j] > 0.2) {
             cli_say(args, "  not determined by these poses (+- %.0f %%):", 100 * r->direction_deviation[j]);

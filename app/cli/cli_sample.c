@@ -219,6 +219,21 @@ static bool sample_record(void *user, const pl_sample *sample)
     return !cli_interrupted();
 }
 
+// A model for one chain. The solver of a full body remembers earlier solves (factors, extrapolation) in more
+// than its state: a new one per chain makes the samples independent of which chains came before.
+static pl_status chain_model(sampling *s, pl_model **out, pl_error *err)
+{
+    const pl_robot *body = pl_model_robot(s->m.model);
+    *out = s->m.model;
+    if (!body || strcmp(s->m.info.method, "exact") != 0) {
+        return PL_OK;
+    }
+    pl_error ignored = {0};
+    pl_statics_options o = pl_robot_file_options(s->m.path, &ignored);
+    o.progress = cli_progress;
+    return pl_model_from_robot(body, &o, out, err);
+}
+
 static int sample_chain(sampling *s, int from, int to)
 {
     const pl_sample_options o = {.jacobians = !cli_flag(s->args, "no-jacobians"),
@@ -228,7 +243,14 @@ static int sample_chain(sampling *s, int from, int to)
                                  .record = sample_record,
                                  .user = s};
     pl_error err = {0};
-    const pl_status status = pl_sample_chain(s->m.model, s->command, from, to, &o, &err);
+    pl_model *model = NULL;
+    pl_status status = chain_model(s, &model, &err);
+    if (status == PL_OK) {
+        status = pl_sample_chain(model, s->command, from, to, &o, &err);
+    }
+    if (model != s->m.model) {
+        pl_model_destroy(model);
+    }
     if (s->status) {
         return s->status;
     }
