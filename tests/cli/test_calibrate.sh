@@ -22,7 +22,7 @@ expect_status 2 calibrate ratio --moved 5 --pull 4
 expect_words err.txt "between 0 and the elongation"
 expect_status 2 calibrate ratio some.csv
 expect_status 2 calibrate pressure some.csv
-expect_words err.txt "tensile, ratio or syringe"
+expect_words err.txt "tensile, ratio, syringe or poses"
 
 # a syringe test up and down; its table drives a chamber
 {
