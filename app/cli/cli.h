@@ -46,8 +46,11 @@ typedef struct cli_option {
     {                                                                                                        \
         "verbose", 'v', NULL, "print what the solver does (-vv: more)", NULL                                 \
     }
-#define CLI_LEARNED                                                                                          \
-    {"fallback", 0, NULL, "learned models: solve the full model outside of the samples", NULL},              \
+#define CLI_FALLBACK                                                                                         \
+    {                                                                                                        \
+        "fallback", 0, NULL, "learned models: solve the full model outside of the samples", NULL             \
+    }
+#define CLI_CHECK                                                                                            \
     {                                                                                                        \
         "check", 0, NULL, "learned models: solve the full model too and report the true error", NULL         \
     }

@@ -18,7 +18,8 @@ static const cli_option options[] = {
     {"time-limit", 0, "TIME", "time limit; the last equilibrium is kept", NULL},
     CLI_MESHING,
     CLI_WORKING,
-    CLI_LEARNED,
+    CLI_FALLBACK,
+    CLI_CHECK,
     CLI_FORCE,
     {0},
 };

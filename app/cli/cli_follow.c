@@ -35,7 +35,7 @@ static const cli_option options[] = {
     {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
     CLI_MESHING,
     CLI_WORKING,
-    CLI_LEARNED,
+    CLI_FALLBACK,
     CLI_FORCE,
     {0},
 };

@@ -34,7 +34,8 @@ static const cli_option options[] = {
     {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
     CLI_MESHING,
     CLI_WORKING,
-    CLI_LEARNED,
+    CLI_FALLBACK,
+    CLI_CHECK,
     CLI_FORCE,
     {0},
 };
@@ -198,7 +199,8 @@ static int ik_work(const cli_args *args, ik_verb *v)
         return status;
     }
     ik_print(args, v);
-    status = ik_write(args, v);
+    status = cli_learned_check(args, &v->m);
+    status = status ? status : ik_write(args, v);
     if (!status && v->report.outcome != PL_IK_REACHED) {
         ik_complain(args, v);
         return CLI_BADLY;

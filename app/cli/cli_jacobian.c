@@ -21,7 +21,7 @@ static const cli_option options[] = {
     {"time-limit", 0, "TIME", "time limit", NULL},
     CLI_MESHING,
     CLI_WORKING,
-    CLI_LEARNED,
+    CLI_FALLBACK,
     CLI_FORCE,
     {0},
 };

@@ -19,7 +19,7 @@ static const cli_option options[] = {
     {"time-limit", 0, "TIME", "time limit per point", NULL},
     CLI_MESHING,
     CLI_WORKING,
-    CLI_LEARNED,
+    CLI_FALLBACK,
     CLI_FORCE,
     {0},
 };

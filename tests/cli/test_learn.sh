@@ -64,8 +64,8 @@ expect_status 0 fk model.yaml --set t1=40 --set t2=2 --set t3=4 --beyond-range
 expect_words out.txt "outside of its samples: 't1'"
 expect_status 0 fk model.yaml --set t1=40 --set t2=2 --set t3=4 --beyond-range --fallback
 expect_no_words out.txt "outside of its samples"
-expect_status 0 ik model.yaml --target 20,10,120
-expect_words out.txt "reached"
+expect_status 0 ik model.yaml --target 20,10,120 --check
+expect_words out.txt "reached" "checked by the full model"
 expect_status 0 jacobian model.yaml --set t1=10 --set t2=2 --set t3=4
 expect_status 0 sweep model.yaml --set t1=1:20:5 --set t2=2 --set t3=4 --out s.csv
 expect_status 0 follow model.yaml --path circle --center 0,0,125 --span 20 --count 8 --out f.csv
