@@ -92,12 +92,13 @@ static int doctor_verdict(const cli_args *args, const pl_findings *findings)
 static pl_status doctor_examine(const cli_args *args, cli_robot *r, uint64_t *hash, pl_error *err)
 {
     pl_status status;
-    if (pl_robot_file_is_reduced(r->path)) {
+    const bool learned = pl_robot_file_is_learned(r->path);
+    if (learned || pl_robot_file_is_reduced(r->path)) {
         pl_model *model = NULL;
         status = pl_model_load(r->path, NULL, &model, r->findings, err);
         if (status == PL_OK) {
             *hash = pl_model_get_info(model).robot_hash;
-            status = pl_reduced_examine(model, r->findings, err);
+            status = learned ? PL_OK : pl_reduced_examine(model, r->findings, err);
         }
         pl_model_destroy(model);
         return status;

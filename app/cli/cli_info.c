@@ -366,8 +366,13 @@ static int info_reduced(const cli_args *args, cli_model *m)
         return status ? status : cli_no_memory(args);
     }
     const double length = pl_reduced_length(m->model);
-    cli_say(args, "%s: a reduced model of kind %s, %.4g mm long, %d points along it\n", m->info.name,
-            m->info.kind, length, (int)m->info.point_count);
+    if (pl_model_is_learned(m->model)) {
+        const char *from = pl_learned_robot_file(pl_model_learned(m->model));
+        cli_say(args, "%s: a learned model%s%s\n", m->info.name, from ? " of " : "", from ? from : "");
+    } else {
+        cli_say(args, "%s: a reduced model of kind %s, %.4g mm long, %d points along it\n", m->info.name,
+                m->info.kind, length, (int)m->info.point_count);
+    }
     json_t *root = cli_json_head(m->info.robot_hash, m->findings);
     json_object_set_new(root, "name", json_string(m->info.name));
     json_object_set_new(root, "model", json_string(m->info.kind));

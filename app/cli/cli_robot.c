@@ -42,7 +42,7 @@ char *cli_robot_path(const char *given)
 bool cli_is_reduced(const char *given)
 {
     char *path = cli_robot_path(given);
-    const bool reduced = path && pl_robot_file_is_reduced(path);
+    const bool reduced = path && (pl_robot_file_is_reduced(path) || pl_robot_file_is_learned(path));
     free(path);
     return reduced;
 }

@@ -70,6 +70,12 @@ expect_status 0 jacobian model.yaml --set t1=10 --set t2=2 --set t3=4
 expect_status 0 sweep model.yaml --set t1=1:20:5 --set t2=2 --set t3=4 --out s.csv
 expect_status 0 follow model.yaml --path circle --center 0,0,125 --span 20 --count 8 --out f.csv
 
+expect_status 0 info model.yaml --json info.json
+expect_words out.txt "a learned model of" "t1" "tip"
+expect_status 0 doctor model.yaml
+expect_status 0 compare model.yaml rod.yaml --set t1=5 --set t2=3 --set t3=4
+expect_status 0 workspace model.yaml --samples 20
+
 # a "real" robot: the same with another length
 sed 's/length: 136/length: 130/; s/at: 136/at: 130/' rod.yaml > real.yaml
 expect_status 0 sweep real.yaml --set t1=1:25:5 --set t2=2:20:5 --set t3=3:20:3 --grid --out real.csv
