@@ -35,15 +35,16 @@ static void record_print_markers(const cli_args *args, const pl_record *r)
     for (int i = 0; i < r->marker_count; ++i) {
         const pl_record_marker *m = &r->marker[i];
         const double *p = m->position, *d = m->displacement;
-        char turned[32];
+        char turned[32], bend[32];
         record_number(turned, sizeof turned, "%.2f", m->turned);
+        record_number(bend, sizeof bend, "%+.2f", m->bend);
         if (i == 0) {
             cli_say(args, "\n");
-            cli_row(&table, "marker\tx\ty\tz mm\tdx\tdy\tdz mm\tmoved mm\tturned deg");
+            cli_row(&table, "marker\tx\ty\tz mm\tdx\tdy\tdz mm\tmoved mm\tturned deg\tbend deg");
         }
-        cli_row(&table, "%s\t%.3f\t%.3f\t%.3f\t%+.3f\t%+.3f\t%+.3f\t%.3f\t%s", m->name, cli_tidy(p[0], 3),
+        cli_row(&table, "%s\t%.3f\t%.3f\t%.3f\t%+.3f\t%+.3f\t%+.3f\t%.3f\t%s\t%s", m->name, cli_tidy(p[0], 3),
                 cli_tidy(p[1], 3), cli_tidy(p[2], 3), cli_tidy(d[0], 3), cli_tidy(d[1], 3), cli_tidy(d[2], 3),
-                sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), turned);
+                sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), turned, bend);
     }
     cli_table_print(args, &table);
 }

@@ -115,6 +115,9 @@ static json_t *record_markers(record_json *j, const pl_record *r)
         record_set(j, one, "position", record_numbers(m->position, 3));
         record_set(j, one, "displacement", record_numbers(m->displacement, 3));
         record_set(j, one, "rotation", m->has_rotation ? record_numbers(m->rotation, 9) : json_null());
+        record_set(j, one, "turned_deg", record_number(m->has_rotation ? m->turned : NAN));
+        record_set(j, one, "bend_deg", record_number(m->bend));
+        record_set(j, one, "bend_axis", isfinite(m->bend) ? record_numbers(m->bend_axis, 3) : json_null());
         record_set(j, all, m->name, one);
     }
     return all;
@@ -244,7 +247,8 @@ char *pl_record_csv_head(const pl_record *r)
     pl_text_add(&t, "converged,outcome");
     for (int i = 0; i < r->marker_count; ++i) {
         const char *name = r->marker[i].name;
-        pl_text_add(&t, ",%s.x [mm],%s.y [mm],%s.z [mm],%s.turned [deg]", name, name, name, name);
+        pl_text_add(&t, ",%s.x [mm],%s.y [mm],%s.z [mm],%s.turned [deg],%s.bend [deg]", name, name, name,
+                    name, name);
     }
     for (int i = 0; i < r->actuator_count; ++i) {
         const pl_record_actuator *a = &r->actuator[i];
@@ -286,6 +290,7 @@ char *pl_record_csv_row(const pl_record *r)
             record_cell(&t, r->marker[i].position[k]);
         }
         record_cell(&t, r->marker[i].turned);
+        record_cell(&t, r->marker[i].bend);
     }
     for (int i = 0; i < r->actuator_count; ++i) {
         record_cell(&t, r->actuator[i].measure);

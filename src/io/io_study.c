@@ -176,7 +176,7 @@ static bool study_name_quantities(const study_work *w, const pl_record *r)
         const char *name = r->marker[i].name;
         good = good && study_add(s, "%s.x [mm]", name) && study_add(s, "%s.y [mm]", name) &&
                study_add(s, "%s.z [mm]", name) && study_add(s, "%s.moved [mm]", name) &&
-               study_add(s, "%s.turned [deg]", name);
+               study_add(s, "%s.bend [deg]", name);
     }
     for (int i = 0; i < r->actuator_count; ++i) {
         const pl_record_actuator *a = &r->actuator[i];
@@ -205,7 +205,7 @@ static double *study_record(const pl_record *r, double *to)
         }
         *to++ = sqrt(m->displacement[0] * m->displacement[0] + m->displacement[1] * m->displacement[1] +
                      m->displacement[2] * m->displacement[2]);
-        *to++ = m->has_rotation ? m->turned : NAN;
+        *to++ = m->bend;
     }
     for (int i = 0; i < r->actuator_count; ++i) {
         *to++ = r->actuator[i].measure;

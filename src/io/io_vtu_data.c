@@ -429,7 +429,7 @@ static pl_status vtu_read_codes(const pl_vtu_coding *coding, const pl_vtu_array 
         int64_t code;
         if (!pl_scan_whole(&p, end, &code) || code < -128 || code > 255) {
             pl_free(data);
-            return vtu_fail(coding, array, err, "of type String must contain character codes from 0 to 255");
+            return vtu_fail(coding, array, err, "must contain character codes from 0 to 255");
         }
         data[n++] = (unsigned char)code;
     }
@@ -441,8 +441,8 @@ static pl_status vtu_read_codes(const pl_vtu_coding *coding, const pl_vtu_array 
 pl_status pl_vtu_decode_names(const pl_vtu_coding *coding, const pl_vtu_array *array, pl_names *names,
                               pl_error *err)
 {
-    if (array->type != PL_VTU_STRING) {
-        return vtu_fail(coding, array, err, "must be of type String");
+    if (array->type != PL_VTU_STRING && array->type != PL_VTU_UINT8) {
+        return vtu_fail(coding, array, err, "must be of type String or UInt8");
     }
     unsigned char *data = NULL;
     uint64_t bytes = 0;

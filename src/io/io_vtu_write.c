@@ -104,18 +104,23 @@ static void vtu_add_array(vtu_writer *w, const pl_vtu_field *field, int64_t tupl
     pl_text_add(&w->xml, "\n</DataArray>\n");
 }
 
-// Names are VTK strings: character codes, each name closed by a 0.
+// Names are character codes, each name closed by a 0. An array of bytes: VTK's own strings are refused by
+// other readers (meshio).
 static void vtu_add_names(vtu_writer *w, const pl_vtu_names *names)
 {
-    pl_text_add(&w->xml, "<Array type=\"String\" Name=\"%s\" NumberOfTuples=\"%d\" format=\"ascii\">\n",
-                names->name, (int)names->count);
+    size_t bytes = 0;
+    for (int32_t i = 0; i < names->count; ++i) {
+        bytes += strlen(names->text[i]) + 1;
+    }
+    pl_text_add(&w->xml, "<DataArray type=\"UInt8\" Name=\"%s\" NumberOfTuples=\"%zu\" format=\"ascii\">\n",
+                names->name, bytes);
     for (int32_t i = 0; i < names->count; ++i) {
         for (const unsigned char *c = (const unsigned char *)names->text[i]; *c; ++c) {
             pl_text_add(&w->xml, "%d ", *c);
         }
         pl_text_add(&w->xml, "0\n");
     }
-    pl_text_add(&w->xml, "</Array>\n");
+    pl_text_add(&w->xml, "</DataArray>\n");
 }
 
 static void vtu_add_section(vtu_writer *w, const char *name, const pl_vtu_field *field, int count,

@@ -17,6 +17,22 @@ typedef struct model_differences model_differences;
 // Arrays of a record (model_record.c).
 typedef struct model_record model_record;
 
+// Ways from the supports to the markers (model_bend.c): a node and the nodes of its elements, in pairs, from
+// the marker back.
+typedef struct bend_ring {
+    int32_t *ring;
+    int64_t count; // 0: no way
+} bend_ring;
+typedef struct model_bend {
+    bend_ring *way; // per marker
+    int count;      // 0: the model is a centre line
+} model_bend;
+model_bend *model_bend_create(const pl_model *model); // NULL: out of memory
+void model_bend_destroy(model_bend *bend);
+// Sets `bend` and `bend_axis` of a marker with rotation R.
+void model_bend_angle(const pl_model *model, const model_bend *bend, int marker, const double R[9],
+                      pl_record_marker *out);
+
 struct pl_model {
     const pl_model_type *type;
     void *self;

@@ -4,6 +4,7 @@
 
 struct model_record {
     pl_record record;
+    model_bend *bend;
     pl_record_command *command;
     pl_record_actuator *actuator;
     pl_record_marker *marker;
@@ -95,7 +96,7 @@ static double record_angle(const double R[9])
     return atan2(pl_norm3(s), R[0] + R[4] + R[8] - 1) * 180 / PL_PI;
 }
 
-static void record_markers(const pl_model *m, pl_record_marker *out)
+static void record_markers(const pl_model *m, const model_bend *bend, pl_record_marker *out)
 {
     for (int i = 0; i < m->info.marker_count; ++i) {
         const double *R = m->answer.rotation + 9 * i;
@@ -104,6 +105,7 @@ static void record_markers(const pl_model *m, pl_record_marker *out)
         pl_sub3(out[i].position, m->info.marker_at + 3 * i, out[i].displacement);
         memcpy(out[i].rotation, R, sizeof out[i].rotation);
         out[i].turned = out[i].has_rotation ? record_angle(R) : NAN;
+        model_bend_angle(m, bend, i, R, &out[i]);
     }
 }
 
@@ -172,6 +174,7 @@ bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size)
 void model_record_destroy(model_record *r)
 {
     if (r) {
+        model_bend_destroy(r->bend);
         void *const block[] = {r->command,  r->actuator, r->marker, r->sensor,
                                r->reaction, r->reading,  r->force};
         for (int i = 0; i < PL_COUNT(block); ++i) {
@@ -226,10 +229,13 @@ pl_status pl_model_record(pl_model *model, const pl_statics_report *report, cons
         return pl_fail_memory(err, "the record of a result");
     }
     model_record *r = model->record;
+    if (!r->bend && !(r->bend = model_bend_create(model))) {
+        return pl_fail_memory(err, "the record of a result");
+    }
     r->record.report = report ? *report : model->report;
     record_commands(model, r->command);
     record_actuators(model, r->actuator);
-    record_markers(model, r->marker);
+    record_markers(model, r->bend, r->marker);
     record_sensors(model, r->sensor);
     record_readings(model, r->reading);
     pl_status status = record_reactions(model, r, err);

@@ -80,4 +80,23 @@ expect_words err.txt "already a reduced robot"
 expect_status 0 compare beam trunk --json c.json
 expect_status 0 compare beam full/robot-rod.yaml --set chamber1=20kPa
 expect_words out.txt "apart mm" "rod" "beam"
+# bending beyond half a turn, signed: three lengths of a constant curvature in closed form
+cat >arc.yaml <<'YAML'
+pliant: 1
+name: arc
+model:
+  kind: constant_curvature
+  base: {at: [0, 0, 0], axis: [0, 0, 1]}
+  sections: [{name: s, length: 100, diameter: 10, arcs: 20}]
+  tendons:
+    - {name: l1, section: s, angle: 0 deg, drive: length, range: [20, 180]}
+    - {name: l2, section: s, angle: 120 deg, drive: length, range: [20, 180]}
+    - {name: l3, section: s, angle: 240 deg, drive: length, range: [20, 180]}
+markers: {tip: {at: 100}}
+YAML
+for bend in 204 -204 400; do
+    run fk arc.yaml $(awk -v t=$bend 'BEGIN { d = 5 * t * 3.14159265358979 / 180; printf "--set l1=%.9fmm --set l2=%.9fmm --set l3=%.9fmm", 100 - d, 100 + d / 2, 100 + d / 2 }') --json arc.json
+    expect_near "a bend of $bend degrees" "$(json_number arc.json bend_deg)" $bend 1e-5
+done
+
 finish
