@@ -181,5 +181,9 @@ const char *pl_nearest_word(const char *word, const char *const *known, int coun
             nearest = known[i];
         }
     }
+    // a part of a name: 'finger' for 'bending_finger'
+    for (int i = 0; !nearest && strlen(word) >= 4 && i < count; ++i) {
+        nearest = strstr(known[i], word) ? known[i] : NULL;
+    }
     return nearest;
 }

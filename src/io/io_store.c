@@ -132,10 +132,18 @@ static pl_status store_fact_meet(pl_store *s, const store_fact *fact, bool fresh
             status = pl_fail(err, PL_BAD_INPUT, "%s: a store of format '%.40s', expected '%s'", s->path,
                              there ? there : "", mine);
         } else if (!fresh && (!there || strcmp(there, mine) != 0)) {
-            status =
-                pl_fail(err, PL_BAD_INPUT,
-                        "%s: belongs to another robot or another mesh: its %s is '%.200s', expected '%.200s'",
-                        s->path, fact->key, there ? there : "", mine);
+            const bool changed = strcmp(fact->key, "robot") == 0;
+            status = changed
+                         ? pl_fail(err, PL_BAD_INPUT,
+                                   "%s: its samples are of another robot: the robot file or its mesh has "
+                                   "changed since (a range, a material, the size of elements), or it "
+                                   "belongs to another one; use another file, or delete this one to sample "
+                                   "anew",
+                                   s->path)
+                         : pl_fail(err, PL_BAD_INPUT,
+                                   "%s: its samples are of another robot: its %s '%.150s', here '%.150s'; "
+                                   "use another file",
+                                   s->path, fact->key, there ? there : "", mine);
         }
     }
     sqlite3_finalize(q);
