@@ -33,10 +33,10 @@ expect_words out.txt "40 of 40 samples are already stored"
 
 # another mesh is another robot; other files are refused
 expect_status 2 workspace claw --size 11 --order 1 --samples 40 --store k.sqlite
-expect_words err.txt "belongs to another robot"
+expect_words err.txt "its samples are of another robot"
 # so are other elements: their samples are others
 expect_status 2 workspace claw $coarse --samples 40 --store k.sqlite --displacement
-expect_words err.txt "belongs to another robot"
+expect_words err.txt "its samples are of another robot"
 echo "some text that is no database at all" >text.sqlite
 run workspace claw $coarse --samples 4 --store text.sqlite
 if [ "$status" -ne 0 ]; then pass "a text is no store"; else fail "a text is taken for a store"; fi
