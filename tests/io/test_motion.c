@@ -363,7 +363,7 @@ static void test_store(void **state)
     pl_robot *other = load_robot(other_text);
     pl_model *other_model = make_model(other);
     assert_int_equal(pl_store_open(path, other_model, "grid 3", &store, &err), PL_BAD_INPUT);
-    assert_non_null(strstr(err.text, "belongs to another robot"));
+    assert_non_null(strstr(err.text, "its samples are of another robot"));
     assert_int_not_equal(pl_store_open(write_text("x.sqlite", "this is no database, only words in a file\n"),
                                        model, "grid 3", &store, &err),
                          PL_OK);
