@@ -125,75 +125,82 @@ static void kernel_force(const pl_block *block, const pl_law *law, const double 
     }
 }
 
-// Replaces the symmetric 9 x 9 matrix by (1 - blend) A + blend A+, A+ its positive part, by cyclic Jacobi
-// rotations.
-static void kernel_project(double A[81], double blend)
+static inline bool v_all_below(vd a, vd b)
 {
-    double S[81], V[81] = {0};
-    memcpy(S, A, sizeof S);
-    for (int i = 0; i < 9; ++i) {
-        V[10 * i] = 1;
+    bool below = true;
+    for (int l = 0; l < PL_VW; ++l) {
+        below = below && a[l] <= b[l];
+    }
+    return below;
+}
+
+// t = tan of the angle that makes the entry (p, q) zero: o / (d + sign(d) sqrt(d^2 + o^2)), d = s_qq - s_pp,
+// o = 2 s_pq
+static inline vd kernel_jacobi_tangent(vd d, vd o)
+{
+    const vd root = v_sqrt(d * d + o * o);
+    vd denominator;
+    for (int l = 0; l < PL_VW; ++l) {
+        const double sum = d[l] >= 0 ? d[l] + root[l] : d[l] - root[l];
+        denominator[l] = sum != 0 ? sum : 1;
+    }
+    return o / denominator;
+}
+
+// Columns p and q of M: (a, b) <- (c a - s b, s a + c b).
+static inline void kernel_jacobi_turn(vd M[81], int p, int q, vd c, vd s)
+{
+    for (int k = 0; k < 9; ++k) {
+        const vd a = M[9 * k + p], b = M[9 * k + q];
+        M[9 * k + p] = c * a - s * b;
+        M[9 * k + q] = s * a + c * b;
+    }
+}
+
+// Replaces the symmetric 9 x 9 matrices by (1 - blend) A + blend A+, A+ the positive part, by cyclic Jacobi
+// rotations of all elements side by side.
+static void kernel_blend(vd A[81], double blend)
+{
+    vd S[81], V[81];
+    for (int i = 0; i < 81; ++i) {
+        S[i] = A[i];
+        V[i] = v_set(i % 10 == 0);
     }
     for (int sweep = 0; sweep < 12; ++sweep) {
-        double off = 0, diagonal = 0;
+        vd off = v_set(0), diagonal = v_set(0);
         for (int p = 0; p < 9; ++p) {
             diagonal += S[10 * p] * S[10 * p];
             for (int q = p + 1; q < 9; ++q) {
                 off += S[9 * p + q] * S[9 * p + q];
             }
         }
-        if (off <= 1e-24 * diagonal) {
+        if (v_all_below(off, 1e-20 * diagonal)) {
             break;
         }
         for (int p = 0; p < 8; ++p) {
             for (int q = p + 1; q < 9; ++q) {
-                if (S[9 * p + q] == 0) {
-                    continue;
-                }
-                const double theta = (S[10 * q] - S[10 * p]) / (2 * S[9 * p + q]);
-                const double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(theta * theta + 1));
-                const double c = 1 / sqrt(t * t + 1), s = t * c;
+                const vd t = kernel_jacobi_tangent(S[10 * q] - S[10 * p], 2 * S[9 * p + q]);
+                const vd c = 1 / v_sqrt(t * t + 1), s = t * c;
+                kernel_jacobi_turn(S, p, q, c, s);
                 for (int k = 0; k < 9; ++k) {
-                    const double a = S[9 * k + p], b = S[9 * k + q];
-                    S[9 * k + p] = c * a - s * b;
-                    S[9 * k + q] = s * a + c * b;
-                }
-                for (int k = 0; k < 9; ++k) {
-                    const double a = S[9 * p + k], b = S[9 * q + k];
+                    const vd a = S[9 * p + k], b = S[9 * q + k];
                     S[9 * p + k] = c * a - s * b;
                     S[9 * q + k] = s * a + c * b;
                 }
-                for (int k = 0; k < 9; ++k) {
-                    const double a = V[9 * k + p], b = V[9 * k + q];
-                    V[9 * k + p] = c * a - s * b;
-                    V[9 * k + q] = s * a + c * b;
-                }
+                kernel_jacobi_turn(V, p, q, c, s);
             }
         }
     }
     for (int e = 0; e < 9; ++e) {
-        if (S[10 * e] >= 0) {
+        const vd lift = -blend * v_min(S[10 * e], v_set(0));
+        if (v_all_below(lift, v_set(0))) {
             continue;
         }
-        const double lift = -blend * S[10 * e];
         for (int i = 0; i < 9; ++i) {
+            const vd scaled = lift * V[9 * i + e];
             for (int j = 0; j < 9; ++j) {
-                A[9 * i + j] += lift * V[9 * i + e] * V[9 * j + e];
+                A[9 * i + j] += scaled * V[9 * j + e];
             }
-        }
-    }
-}
-
-static void kernel_blend(vd A[81], double blend)
-{
-    for (int l = 0; l < PL_VW; ++l) {
-        double a[81];
-        for (int i = 0; i < 81; ++i) {
-            a[i] = A[i][l];
-        }
-        kernel_project(a, blend);
-        for (int i = 0; i < 81; ++i) {
-            A[i][l] = a[i];
         }
     }
 }

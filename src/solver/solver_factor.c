@@ -112,8 +112,8 @@ static pl_status factor_analyse(pl_factor *f, const pl_sparse *matrix, pl_error 
     return status;
 }
 
-pl_status pl_factor_create(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group,
-                           int32_t group_count, pl_factor **out, pl_error *err)
+static pl_status factor_create(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group,
+                               int32_t group_count, const int32_t *order, pl_factor **out, pl_error *err)
 {
     *out = NULL;
     const solver_kind *table = factor_kind(kind);
@@ -143,6 +143,10 @@ pl_status pl_factor_create(pl_factor_kind kind, const pl_sparse *matrix, const i
                      .order = PL_NEW_ARRAY(int32_t, group_count)};
     if (f->group && f->order) {
         memcpy(f->group, group, (size_t)matrix->n * sizeof *group);
+        if (order) {
+            memcpy(f->order, order, (size_t)group_count * sizeof *order);
+            f->order_count = 1;
+        }
         status = factor_analyse(f, matrix, err);
     } else {
         status = pl_fail_memory(err, "solver: ordering");
@@ -153,6 +157,18 @@ pl_status pl_factor_create(pl_factor_kind kind, const pl_sparse *matrix, const i
     }
     *out = f;
     return PL_OK;
+}
+
+pl_status pl_factor_create(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group,
+                           int32_t group_count, pl_factor **out, pl_error *err)
+{
+    return factor_create(kind, matrix, group, group_count, NULL, out, err);
+}
+
+pl_status pl_factor_create_like(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group,
+                                const pl_factor *like, pl_factor **out, pl_error *err)
+{
+    return factor_create(kind, matrix, group, like->group_count, like->order, out, err);
 }
 
 pl_status pl_factor_reanalyse(pl_factor *factor, const pl_sparse *matrix, pl_error *err)

@@ -206,16 +206,22 @@ pl_status statics_warp_create(pl_statics *s, pl_error *err)
         pl_free(group);
         return pl_fail_memory(err, "statics: warp");
     }
-    for (int32_t i = 0; i < s->laplacian.n; ++i) {
-        group[i] = i;
+    for (int32_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
+        if (s->laplacian.dof[v] >= 0) {
+            group[s->laplacian.dof[v]] = v;
+        }
     }
     pl_status status = warp_matrix(s, false, &s->laplacian.L, err);
     if (status == PL_OK) {
         status = warp_matrix(s, true, &s->laplacian.edge, err);
     }
     if (status == PL_OK) {
-        status = pl_factor_create(PL_FACTOR_MULTIFRONTAL, &s->laplacian.L, group, s->laplacian.n,
-                                  &s->laplacian.factor, err);
+        // its graph is that of the tangent's vertices, except inside rigid bodies
+        status = s->problem->unknowns.rigid_count > 0
+                     ? pl_factor_create(PL_FACTOR_MULTIFRONTAL, &s->laplacian.L, group,
+                                        s->problem->mesh.vertex_count, &s->laplacian.factor, err)
+                     : pl_factor_create_like(PL_FACTOR_MULTIFRONTAL, &s->laplacian.L, group,
+                                             s->problem->linear.factor, &s->laplacian.factor, err);
     }
     pl_free(group);
     pl_factor_report report = {0};

@@ -315,12 +315,76 @@ static void test_stresses_ahead(void **state)
     }
 }
 
+// One element's matrix from the buffer, and its extreme eigenvalues.
+static void element_spectrum(const pl_block *block, int lane, const double *buffer, double scale,
+                             const double *other, double *least, double *most)
+{
+    const int n = block->node_count, size = 3 * n;
+    double *K = calloc((size_t)(size * size), sizeof *K), *value = malloc((size_t)size * sizeof *value);
+    for (int a = 0; a < n; ++a) {
+        for (int c = a; c < n; ++c) {
+            for (int i = 0; i < 9; ++i) {
+                const int64_t at = block->tangent_start + (pl_pair_index(n, a, c) * 9 + i) * PL_LANES + lane;
+                const double k = buffer[at] + (other ? scale * other[at] : 0);
+                K[(3 * a + i / 3) * size + 3 * c + i % 3] = K[(3 * c + i % 3) * size + 3 * a + i / 3] = k;
+            }
+        }
+    }
+    pl_dense_eigen(size, K, value, NULL);
+    *least = value[0];
+    *most = value[size - 1];
+    free(K);
+    free(value);
+}
+
+// The positive part K+ of a tangent has no negative eigenvalue, is not below K, and is K where that is
+// positive.
+static void test_positive_part(void **state)
+{
+    (void)state;
+    pl_mesh *mesh = make_tets(true);
+    for (int model = 0; model < PL_MATERIAL_MODEL_COUNT; ++model) {
+        pl_elements *E = make_elements(mesh, (pl_material_model)model, true);
+        const size_t size = (size_t)E->tangent_size;
+        double *x = malloc(3 * (size_t)E->vertex_count * sizeof *x), *K = malloc(size * sizeof *K),
+               *positive = malloc(size * sizeof *K);
+        double lowest = 0, below = 0, under = 0;
+        deform(mesh, x, 0.02);
+        for (int i = 0; i < E->vertex_count; ++i) {
+            x[3 * i] *= 0.75; // compressed: the tangent is indefinite
+        }
+        pl_elements_energy(E, x, NULL, NULL);
+        pl_elements_tangent(E, x, 0, NULL, K);
+        pl_elements_tangent(E, x, 1, NULL, positive);
+        for (int b = 0; b < E->block_count; ++b) {
+            for (int l = 0; l < E->block[b].lane_count; ++l) {
+                double least, most;
+                element_spectrum(&E->block[b], l, K, 0, NULL, &least, &most);
+                lowest = fmin(lowest, least / most);
+                element_spectrum(&E->block[b], l, positive, 0, NULL, &least, &most);
+                below = fmin(below, least / most);
+                element_spectrum(&E->block[b], l, positive, -1, K, &least, &most);
+                under = fmin(under, least);
+            }
+        }
+        print_message("model %d: smallest eigenvalue %.1e of the largest, of the positive part %.1e\n", model,
+                      lowest, below);
+        assert_true(lowest < -1e-3);
+        PL_CHECK_BELOW(-below, 1e-8);
+        PL_CHECK_BELOW(-under, 1e-8);
+        free(x);
+        free(K);
+        free(positive);
+        pl_elements_destroy(E);
+    }
+    pl_mesh_destroy(mesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stresses_ahead),
-        cmocka_unit_test(test_derivatives),
-        cmocka_unit_test(test_rigid_and_balance),
+        cmocka_unit_test(test_stresses_ahead), cmocka_unit_test(test_positive_part),
+        cmocka_unit_test(test_derivatives),    cmocka_unit_test(test_rigid_and_balance),
         cmocka_unit_test(test_kernels_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
