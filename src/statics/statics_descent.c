@@ -259,13 +259,16 @@ static bool descent_look(pl_statics *s, descent *D, int *changes)
     return true;
 }
 
-// The step d (scaled) from x as the linear solve saw it: motion and change of pressures.
-static void descent_look_ahead(pl_statics *s, const double *x, double scale)
+// The step d (scaled) from x as the linear solve saw it: motion and change of pressures. Of a step that was
+// not taken only the pressures are of use: its direction was a bad one.
+static void descent_look_ahead(pl_statics *s, const double *x, double scale, bool taken)
 {
     memcpy(s->work.x_before, x, pl_problem_full_bytes(s->problem));
-    pl_problem_expand(s->problem, x, s->work.d, s->work.dx);
+    if (taken) {
+        pl_problem_expand(s->problem, x, s->work.d, s->work.dx);
+    }
     for (int64_t i = 0; i < 3 * (int64_t)s->problem->mesh.vertex_count; ++i) {
-        s->work.dx[i] *= scale;
+        s->work.dx[i] = taken ? scale * s->work.dx[i] : 0;
     }
     for (int32_t p = 0; p < s->problem->elements->pressure_count; ++p) {
         s->work.pressure_step[p] = scale * s->problem->linear.pressure_step[p];
@@ -343,7 +346,7 @@ static bool descent_take(pl_statics *s, double *x, double energy, descent *D, de
                          pl_error *err)
 {
     if (predict || run->at_factor) {
-        descent_look_ahead(s, x, run->scale);
+        descent_look_ahead(s, x, run->scale, true);
     }
     memcpy(x, s->work.x_best, pl_problem_full_bytes(s->problem));
     memcpy(s->work.y, s->work.r, (size_t)s->problem->unknowns.n * sizeof *s->work.r);
@@ -456,7 +459,7 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             return DESCENT_STUCK;
         }
         run.blend = run.at_factor ? 1 : 0;
-        descent_look_ahead(s, x, 1);
+        descent_look_ahead(s, x, 1, false);
         if (!descent_refactor(s, x, D, &run, run.blend == 0, err)) {
             return DESCENT_STUCK;
         }
