@@ -6,7 +6,7 @@ static const cli_option options[] = {
     {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
     {"out", 0, "FILE", "write the shape: .vtu .pvd .stl .csv .png .svg; may be repeated", NULL},
     CLI_JSON,
-    {"color", 0, "FIELD", "for pictures: displacement, von_mises, stretch or region",
+    {"color", 0, "FIELD", "for pictures: displacement, von_mises, stretch, contact_pressure or region",
      "displacement von_mises stretch region"},
     CLI_PICTURE,
     {"surface", 0, "NAME", "for .stl: this surface only", NULL},

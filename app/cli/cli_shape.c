@@ -121,6 +121,7 @@ static const struct {
     {"displacement", "displacement (mm)", PL_FIELD_DISPLACEMENT, 1},
     {"von_mises", "von Mises stress (kPa)", PL_FIELD_VON_MISES, 1000},
     {"stretch", "largest stretch", PL_FIELD_STRETCH, 1},
+    {"contact_pressure", "contact pressure (kPa)", PL_FIELD_PRESSURE, 1000},
 };
 #define SHAPE_COLOURS ((int)(sizeof shape_colours / sizeof shape_colours[0]))
 
@@ -141,7 +142,7 @@ static pl_status shape_colour(const cli_args *args, cli_model *m, double **value
 {
     const int k = shape_colour_asked(args);
     if (k < 0) {
-        return shape_wrong(err, "--color takes displacement, von_mises, stretch or region");
+        return shape_wrong(err, "--color takes displacement, von_mises, stretch, contact_pressure or region");
     }
     // a model that does not know the usual field is drawn by region
     if (k == SHAPE_COLOURS ||
@@ -180,7 +181,7 @@ int cli_shape_check(const cli_args *args, cli_model *m)
         status = shape_look(args, mesh, &picture, &err);
     }
     if (status == PL_OK && shape_colour_asked(args) < 0) {
-        status = shape_wrong(&err, "--color takes displacement, von_mises, stretch or region");
+        status = shape_wrong(&err, "--color takes displacement, von_mises, stretch, contact_pressure or region");
     }
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
@@ -231,13 +232,47 @@ pl_status cli_shape_body(cli_model *m, double **place, pl_picture *picture, pl_e
     return PL_OK;
 }
 
+// Obstacles where the commands have moved them; of what has no end, a part a little larger than the body.
+static bool shape_obstacles(cli_model *m, const pl_picture *picture, double **out, int *count)
+{
+    const pl_robot *robot = pl_model_robot(m->model);
+    const pl_mesh_view v = pl_mesh_get(picture->mesh);
+    const double *x = picture->position ? picture->position : v.position;
+    const int obstacles = robot ? pl_robot_obstacle_count(robot) : 0;
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, near[3],
+           size = 0;
+    *count = 0;
+    for (int64_t i = 0; i < 3 * (int64_t)v.vertex_count; ++i) {
+        low[i % 3] = fmin(low[i % 3], x[i]);
+        high[i % 3] = fmax(high[i % 3], x[i]);
+    }
+    for (int i = 0; i < 3; ++i) {
+        near[i] = 0.5 * (low[i] + high[i]);
+        size = fmax(size, 1.3 * (high[i] - low[i]));
+    }
+    for (int o = 0; o < obstacles; ++o) {
+        *count += pl_robot_obstacle_triangles(robot, o, near, size, NULL);
+    }
+    *out = calloc(9 * (size_t)*count + 1, sizeof **out);
+    for (int o = 0, at = 0; *out && o < obstacles; ++o) {
+        double offset[3];
+        const int more = pl_robot_obstacle_triangles(robot, o, near, size, *out + 9 * (size_t)at);
+        pl_robot_obstacle_offset(robot, o, pl_model_get_answer(m->model).command, offset);
+        for (int i = 9 * at; i < 9 * (at + more); ++i) {
+            (*out)[i] += offset[i % 3];
+        }
+        at += more;
+    }
+    return *out != NULL;
+}
+
 static pl_status shape_picture(const cli_args *args, cli_model *m, const char *path, pl_error *err)
 {
     pl_picture picture = pl_picture_default();
     char title[400];
     cli_commands_text(cli_model_commands(m), pl_model_get_answer(m->model).command, title, sizeof title);
     picture.title = title;
-    double *place = NULL, *value = NULL, *line = NULL;
+    double *place = NULL, *value = NULL, *line = NULL, *obstacle = NULL;
     int32_t *start = NULL;
     pl_status status = cli_shape_body(m, &place, &picture, err);
     if (status == PL_OK) {
@@ -249,7 +284,18 @@ static pl_status shape_picture(const cli_args *args, cli_model *m, const char *p
     if (status == PL_OK && !shape_lines(m, &line, &start, &picture.line_count)) {
         status = shape_no_memory(err);
     }
+    if (status == PL_OK && !shape_obstacles(m, &picture, &obstacle, &picture.triangle_count)) {
+        status = shape_no_memory(err);
+    }
+    const pl_record *record = NULL;
     if (status == PL_OK) {
+        status = pl_model_record(m->model, NULL, &record, err);
+    }
+    if (status == PL_OK) {
+        // the first place where the body penetrates itself
+        picture.mark = record->crossings.at;
+        picture.mark_count = record->crossings.count > 0;
+        picture.triangle = obstacle;
         picture.vertex_value = value;
         picture.line = line;
         picture.line_start = start;
@@ -258,6 +304,7 @@ static pl_status shape_picture(const cli_args *args, cli_model *m, const char *p
     free(place);
     free(value);
     free(line);
+    free(obstacle);
     free(start);
     return status;
 }

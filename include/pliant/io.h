@@ -63,7 +63,7 @@ typedef struct pl_model_load_options {
     // shared instead of being built again and must outlive the new model (pl_model_robot); NULL: built and
     // owned. For one model per thread.
     const pl_robot *robot;
-    bool fallback;        // learned models: answer by the full model outside of their samples
+    bool fallback; // learned models: answer by the full model outside of their samples
 } pl_model_load_options;
 // Opens a robot file of any kind as a model that owns everything it needs: a full body with the given method,
 // or a reduced model. `options` may be NULL. Findings as for pl_robot_load.
@@ -199,6 +199,10 @@ typedef struct pl_picture {
     const double *line;        // polylines (cables, paths): 3 per point
     const int32_t *line_start; // line_count + 1
     int line_count;
+    const double *triangle; // obstacles: 9 per triangle, drawn in grey
+    int triangle_count;
+    const double *mark; // places marked by a red dot, 3 each
+    int mark_count;
 } pl_picture;
 PL_API pl_picture pl_picture_default(void);
 PL_API pl_status pl_picture_write(const pl_picture *picture, const char *path, pl_error *err);

@@ -145,6 +145,8 @@ typedef enum pl_field {
     PL_FIELD_STRETCH,      // vertex, 1: largest principal stretch
     PL_FIELD_J,            // element, 1: mean volume ratio
     PL_FIELD_MIN_J,        // element, 1: lower bound of the volume ratio
+    PL_FIELD_PRESSURE,     // vertex, 1: contact pressure, MPa of deformed area; 0 inside the body
+    PL_FIELD_GAP,          // vertex, 1: mm to the nearest obstacle or face; no more than is looked for
     PL_FIELD_COUNT
 } pl_field;
 PL_API const char *pl_field_name(pl_field field);

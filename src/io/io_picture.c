@@ -145,6 +145,9 @@ static void picture_frame(const pl_picture *p, picture_layout *l, pl_camera *cam
     if (p->line_count > 0) {
         picture_widen(camera, p->line, p->line_start[p->line_count], low, high);
     }
+    if (p->triangle_count > 0) {
+        picture_widen(camera, p->triangle, 3 * p->triangle_count, low, high);
+    }
     const double room_x = l->width - l->left - l->right, room_y = l->height - l->top - l->bottom;
     const double size_x = fmax(high[0] - low[0], 1e-9), size_y = fmax(high[1] - low[1], 1e-9);
     camera->scale = fmin(room_x / size_x, room_y / size_y) * l->fine;
@@ -208,6 +211,44 @@ static void picture_draw_lines(const pl_picture *p, const pl_camera *camera, con
     }
 }
 
+// Obstacles: grey, lit from both sides.
+static void picture_draw_triangles(const pl_picture *p, const pl_camera *camera, pl_raster *raster)
+{
+    static const double grey[3] = {0.70, 0.72, 0.75};
+    pl_camera whole = *camera;
+    whole.clip = false;
+    for (int k = 0; k < p->triangle_count; ++k) {
+        const double *x = p->triangle + 9 * (size_t)k;
+        double u[3], v[3], n[3], seen[3];
+        pl_spot spot[3];
+        pl_sub3(x + 3, x, u);
+        pl_sub3(x + 6, x, v);
+        pl_cross3(u, v, n);
+        pl_mulv3(whole.axis, n, seen);
+        const double length = pl_norm3(seen), sign = seen[2] < 0 ? -1 : 1;
+        for (int c = 0; c < 3; ++c) {
+            spot[c] = pl_camera_spot(&whole, x + 3 * c);
+            for (int i = 0; i < 3; ++i) {
+                spot[c].normal[i] = length > 0 ? sign * seen[i] / length : i == 2;
+            }
+        }
+        pl_raster_triangle(raster, &spot[0], &spot[1], &spot[2], grey);
+    }
+}
+
+// Where something is wrong: a red dot in front of everything.
+static void picture_draw_marks(const pl_picture *p, const pl_camera *camera, const picture_layout *l,
+                               pl_raster *raster)
+{
+    static const double red[3] = {0.90, 0.05, 0.05};
+    pl_camera whole = *camera;
+    whole.clip = false;
+    for (int k = 0; k < p->mark_count; ++k) {
+        const pl_spot a = pl_camera_spot(&whole, p->mark + 3 * (size_t)k);
+        pl_raster_stroke(raster, &a, &a, 18 * l->unit * l->fine, l->extent, red, 1, false);
+    }
+}
+
 static pl_status picture_render(const pl_picture *p, const picture_layout *l, const pl_camera *camera,
                                 cairo_surface_t *image, pl_error *err)
 {
@@ -244,7 +285,9 @@ static pl_status picture_render(const pl_picture *p, const picture_layout *l, co
     }
     if (status == PL_OK) {
         pl_scene_draw(&scene, camera, &style, &raster);
+        picture_draw_triangles(p, camera, &raster);
         picture_draw_lines(p, camera, l, &raster);
+        picture_draw_marks(p, camera, l, &raster);
         cairo_surface_flush(image);
         pl_raster_resolve(&raster, camera->scale, 0.045 * l->extent, p->ghost ? &ghost : NULL,
                           cairo_image_surface_get_data(image), cairo_image_surface_get_stride(image));

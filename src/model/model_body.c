@@ -100,6 +100,9 @@ static void body_describe(model_body *b)
     i->vertex_count = sizes.vertices;
     i->element_count = sizes.elements;
     i->fields = (1u << PL_FIELD_COUNT) - 1;
+    if (!pl_robot_has_contact(b->robot)) {
+        i->fields &= ~(1u << PL_FIELD_PRESSURE | 1u << PL_FIELD_GAP);
+    }
     i->size = body_size(&mesh);
 }
 

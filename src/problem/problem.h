@@ -129,6 +129,8 @@ typedef struct pl_term {
     void (*hold_end)(void *self, const double *y);
     // dE/d(command) at fixed positions, of elastic terms.
     double (*rate)(void *self, pl_problem *p, const pl_state *state, int command);
+    // Per vertex at a state: pressure of contacts, MPa, or with `gap` their gaps, mm.
+    void (*contact_field)(void *self, pl_problem *p, const pl_state *state, bool gap, double *out);
     // Outputs, 0 .. output_count - 1: the value at a state; its change for a motion dx (full; NULL: none),
     // changes mu of the rows' multipliers and the direct effect of a parameter (NULL: none); and the
     // transpose: full += weight d(output)/dx, rho[row] += weight d(output)/d(multiplier).
@@ -238,7 +240,7 @@ struct pl_problem {
     double load_from, load_to, load; // dead loads and driven clamps, 0 .. 1: both ends of the path, and now
     double load_kept;                // the load before pl_problem_recall
     pl_marker_forces forces;
-    bool untouched;                  // contacts do not act: the length of an increment is being chosen
+    bool untouched; // contacts do not act: the length of an increment is being chosen
 
     pl_unknowns unknowns;
     pl_tangent tangent;
@@ -315,6 +317,7 @@ bool pl_problem_touches(const pl_problem *p); // some term has multipliers to se
 double pl_problem_unsettled(pl_problem *p, const double *x, double *penetration);
 double pl_problem_stride(pl_problem *p, const double *x, double at);
 bool pl_problem_obsolete(const pl_problem *p, const double *x);
+void pl_problem_contact_field(pl_problem *p, const pl_state *state, bool gap, double *out);
 bool pl_problem_holds(pl_problem *p, const double *x); // some inequality that holds stays so in a derivative
 // Writes x, load, multipliers and commands of the fraction `at` of the way into a state.
 void pl_problem_store(const pl_problem *p, const double *command, double at, const double *x,

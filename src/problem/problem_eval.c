@@ -293,6 +293,13 @@ bool pl_problem_obsolete(const pl_problem *p, const double *x)
     return obsolete;
 }
 
+void pl_problem_contact_field(pl_problem *p, const pl_state *state, bool gap, double *out)
+{
+    PROBLEM_EACH (p, t, contact_field) {
+        t->kind->contact_field(t->self, p, state, gap, out);
+    }
+}
+
 bool pl_problem_holds(pl_problem *p, const double *x)
 {
     bool holds = false;

@@ -78,6 +78,7 @@ double contact_friction(const contact_term *t, int obstacle, int32_t point, cons
 void contact_tell(contact_term *t, pl_problem *p, const double *x);
 void contact_tell_state(contact_term *t, pl_problem *p, const pl_state *state);
 void contact_names(contact_term *t);
+void contact_field(void *self, pl_problem *p, const pl_state *state, bool gap, double *out);
 int contact_output_count(const void *self);
 pl_output contact_output(const void *self, int k);
 double contact_value(void *self, pl_problem *p, const pl_state *state, int k);

@@ -274,6 +274,13 @@ void contact_tell_state(contact_term *t, pl_problem *p, const pl_state *state)
     t->told_print = print;
 }
 
+void contact_field(void *self, pl_problem *p, const pl_state *state, bool gap, double *out)
+{
+    contact_term *t = self;
+    contact_tell_state(t, p, state);
+    memcpy(out, gap ? t->open : t->pressure, (size_t)t->s->vertex_count * sizeof *out);
+}
+
 double contact_value(void *self, pl_problem *p, const pl_state *state, int k)
 {
     contact_term *t = self;

@@ -3,8 +3,8 @@
 
 const char *pl_field_name(pl_field field)
 {
-    static const char *const name[PL_FIELD_COUNT] = {"displacement", "strain", "von_mises",
-                                                     "stretch",      "J",      "min_J"};
+    static const char *const name[PL_FIELD_COUNT] = {
+        "displacement", "strain", "von_mises", "stretch", "J", "min_J", "contact_pressure", "contact_gap"};
     return field < PL_FIELD_COUNT ? name[field] : "unknown";
 }
 
@@ -120,6 +120,11 @@ pl_status pl_statics_field(pl_statics *s, const pl_state *state, pl_field field,
         for (int64_t i = 0; i < 3 * (int64_t)vertices; ++i) {
             out[i] = state->x[i] - p->mesh.position[i];
         }
+        return PL_OK;
+    }
+    if (field == PL_FIELD_PRESSURE || field == PL_FIELD_GAP) {
+        memset(out, 0, (size_t)vertices * sizeof *out);
+        pl_problem_contact_field(p, state, field == PL_FIELD_GAP, out);
         return PL_OK;
     }
     const bool on_elements = pl_field_on_elements(field);
