@@ -336,7 +336,8 @@ class App {
             this.status("busy", coarseText);
         } else if (head.solved) {
             const unstable = head.unstable ? " Past a limit point: this balance is unstable." : "";
-            this.status(head.unstable ? "warn" : "good", `Solved in ${duration(head.seconds)}: ${head.iterations} iteration${head.iterations === 1 ? "" : "s"}${residualText(head.residual)}.${unstable}`);
+            const mesh = head.mesh_error > 0.03 ? ` The mesh is coarse: the motion may be wrong by about ${brief(100 * head.mesh_error)} %.` : "";
+            this.status(head.unstable || mesh ? "warn" : "good", `Solved in ${duration(head.seconds)}: ${head.iterations} iteration${head.iterations === 1 ? "" : "s"}${residualText(head.residual)}.${unstable}${mesh}`);
         } else {
             const way = head.load_reached < 1 ? ` Shown: ${Math.round(100 * head.load_reached)} % of the load.` : "";
             this.status("warn", `Not solved (${head.outcome}): ${head.message}${way}`);
@@ -516,10 +517,11 @@ class App {
 // The record of a shape, as `pliant fk --json` writes it, goes by name; the page counts as the robot message does.
 function unpack(head, robot) {
     const { commands, actuators, markers, sensors, ...report } = head.record;
-    const { outcome, message, iterations, residual, load_reached, negative_count } = report;
+    const { outcome, message, iterations, residual, load_reached, negative_count, mesh_error } = report;
     Object.assign(head, {
         solved: report.converged, outcome, message, iterations, residual, load_reached,
         unstable: negative_count > 0,
+        mesh_error: mesh_error ?? 0,
         commands: robot.commands.map((c) => commands[c.name].value),
         actuators: robot.actuators.map((a) => ({ ...actuators[a.name], effort: actuators[a.name][a.effort] })),
         markers: robot.markers.map((m) => markers[m.name]),

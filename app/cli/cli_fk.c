@@ -37,6 +37,7 @@ static int fk_work(const cli_args *args, cli_model *m)
     if (status) {
         return status;
     }
+    cli_model_estimate(args, m);
     cli_record_print(args, m);
     status = cli_learned_check(args, m);
     status = status ? status : cli_shape_outputs(args, m);

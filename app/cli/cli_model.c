@@ -148,6 +148,17 @@ int cli_model_solve(const cli_args *args, cli_model *m)
     return cli_fail(args, &err);
 }
 
+// An estimate that cannot be made is no reason to fail: the result stands, its mesh error is not known.
+void cli_model_estimate(const cli_args *args, cli_model *m)
+{
+    pl_model_load_options options;
+    pl_mesh_error estimate;
+    pl_error ignored = {0};
+    if (m->report.outcome == PL_SOLVED && model_options(args, &options) == CLI_DONE) {
+        pl_model_estimate(m->model, m->path, &options, &estimate, &ignored);
+    }
+}
+
 int cli_model_verdict(const cli_args *args, const cli_model *m)
 {
     if (m->report.outcome == PL_SOLVED) {

@@ -157,6 +157,9 @@ static void record_print_solve(const cli_args *args, const pl_record *r)
     if (isfinite(p->residual)) {
         cli_say(args, "  largest residual force %.2g N, next step %.2g mm\n", p->residual, p->step);
     }
+    if (isfinite(r->mesh_error.relative)) {
+        cli_say(args, "  mesh error about %.2g %% of the motion (estimated)\n", 100 * r->mesh_error.relative);
+    }
     if (p->negative_count > 0) {
         cli_say(args, "  unstable: the tangent has %d negative eigenvalue%s\n", p->negative_count,
                 p->negative_count == 1 ? "" : "s");
@@ -178,6 +181,9 @@ void cli_record_print(const cli_args *args, cli_model *m)
         cli_say(args, "  %s\n", r->report.message);
     }
     if (pl_record_crossing_text(r, text, sizeof text)) {
+        cli_say(args, "  %s\n", text);
+    }
+    if (pl_record_mesh_error_text(r, text, sizeof text)) {
         cli_say(args, "  %s\n", text);
     }
     record_print_markers(args, r);

@@ -186,6 +186,10 @@ static float *model_lines(server_model *m, size_t *count, json_t *list)
 static json_t *model_record(server_model *m)
 {
     const pl_record *record = NULL;
+    pl_mesh_error ignored;
+    if (!m->coarse) {
+        pl_model_mesh_error(m->model, NULL, &ignored, NULL); // for the record: some milliseconds
+    }
     char *text =
         pl_model_record(m->model, &m->report, &record, NULL) == PL_OK ? pl_record_json(record, NULL) : NULL;
     json_t *root = text ? json_loads(text, 0, NULL) : NULL;

@@ -103,6 +103,10 @@ PL_API pl_status pl_mesh_raise(const pl_mesh *mesh, pl_mesh **out, pl_error *err
 // maps its vertices to those of `mesh`.
 PL_API pl_status pl_mesh_corners(const pl_mesh *mesh, pl_mesh **out, int32_t **vertex_of, pl_error *err);
 PL_API void pl_mesh_free_indices(int32_t *indices);
+// A new mesh of quadratic tetrahedra in which the marked ones (`marked` per element) are split into eight and
+// their neighbours as needed; curved edges keep their shape. Vertices keep their numbers, new ones follow;
+// regions and surfaces are kept. Refused for meshes with other elements.
+PL_API pl_status pl_mesh_refine(const pl_mesh *mesh, const uint8_t *marked, pl_mesh **out, pl_error *err);
 // A new mesh with surfaces added (same arrays as in the def, given as faces); an existing surface of the same
 // name is replaced.
 PL_API pl_status pl_mesh_with_surfaces(const pl_mesh *mesh, int32_t count, const char *const *name,

@@ -214,6 +214,30 @@ PL_API pl_status pl_model_field(pl_model *model, pl_field field, double *out, pl
 PL_API pl_status pl_model_reactions(pl_model *model, pl_reaction *reaction, pl_error *err);
 PL_API pl_status pl_model_judge(pl_model *model, pl_model_check *out, pl_error *err);
 
+// ---- discretisation: by how much the motion may be wrong because of the mesh
+typedef struct pl_mesh_error {
+    double relative;   // estimated error of the motion, as a share of it: 0 .. 1; NAN: not known
+    double jumps;      // share of the strains that jumps between elements (pl_statics_strain_jumps)
+    bool second_level; // `relative` comes from a comparison with a refined mesh, otherwise from the jumps
+} pl_mesh_error;
+#define PL_MESH_ERROR_LIMIT 0.03 // above it a result is said to depend on the mesh
+// The same robot on a refined mesh (pl_mesh_refine).
+typedef struct pl_refinement {
+    pl_model *model;
+    double share; // of the jumps in the elements that were split
+    int levels;   // times they were split, at least 1
+} pl_refinement;
+// Estimates the error of the current solution from the jumps of strain, or, if `refined` is given (may be
+// NULL), by comparing the linear responses of both meshes. Kept with the solution: pl_model_record repeats
+// it. Unknown for models other than full bodies with the exact method. pl_model_estimate in pliant/io.h makes
+// the refined model where it is needed.
+PL_API pl_status pl_model_mesh_error(pl_model *model, const pl_refinement *refined, pl_mesh_error *out,
+                                     pl_error *err);
+// Marks the elements with the largest jumps, so many that the mesh refined by them (pl_mesh_refine) has about
+// `element_limit` elements; `share` is their part of all jumps.
+PL_API pl_status pl_model_mesh_marks(pl_model *model, int32_t element_limit, uint8_t *marked, double *share,
+                                     pl_error *err);
+
 // Costs since the model was created.
 typedef struct pl_model_costs {
     int64_t fk_calls, derivative_calls, iterations, factorizations, solves;
@@ -263,8 +287,9 @@ typedef struct pl_record {
     uint64_t hash; // of the robot
     pl_statics_report report;
     int32_t vertex_count, element_count;
-    pl_crossings crossings; // of a full body; count -1: not examined
-    bool contact;           // the robot keeps its bodies apart
+    pl_crossings crossings;   // of a full body; count -1: not examined
+    bool contact;             // the robot keeps its bodies apart
+    pl_mesh_error mesh_error; // as estimated last at this solution; NAN: nobody asked, or not known
     int command_count, actuator_count, marker_count, sensor_count, reaction_count, reading_count;
     const pl_record_command *command;
     const pl_record_actuator *actuator;
@@ -279,6 +304,8 @@ PL_API pl_status pl_model_record(pl_model *model, const pl_statics_report *repor
                                  pl_error *err);
 // A message about a body that penetrates itself; false if it does not.
 PL_API bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size);
+// A message about an estimated error of the mesh above PL_MESH_ERROR_LIMIT; false if there is none.
+PL_API bool pl_record_mesh_error_text(const pl_record *record, char *buffer, size_t size);
 // Display units of the effort and measure of an actuator and of a sensor, and the internal value of one unit.
 PL_API const char *pl_effort_unit(pl_actuator_kind kind);
 PL_API double pl_effort_scale(pl_actuator_kind kind);

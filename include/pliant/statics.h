@@ -98,6 +98,17 @@ PL_API pl_statics_sizes pl_statics_get_sizes(const pl_statics *statics);
 PL_API pl_status pl_statics_check(pl_statics *statics, const pl_state *state, double *residual,
                                   double *largest_force, bool *inverted, pl_error *err);
 
+// ---- how far the discretisation lets a shape be wrong
+// The jumps of the strains between elements, as a share of the strains: 0 .. 1, in the mean square (the
+// indicator of Zienkiewicz and Zhu). `per_element` (may be NULL, one per element) gets the contributions, mJ.
+PL_API pl_status pl_statics_strain_jumps(pl_statics *statics, const pl_state *state, double *share,
+                                         double *per_element, pl_error *err);
+// The motion (3 per marker, mm) of the markers by the first small step from the undeformed configuration
+// towards `command` and the loads, as if all remained linear: the linear response, for comparison between
+// meshes.
+PL_API pl_status pl_statics_response(pl_statics *statics, const double *command, double *marker,
+                                     pl_error *err);
+
 // ---- results at a state
 typedef struct pl_actuator_result {
     double measure; // mm, mm^3 or mm^2

@@ -42,6 +42,9 @@ static json_t *record_warnings(const pl_record *r, const pl_findings *findings)
     if (pl_record_crossing_text(r, text, sizeof text)) {
         json_array_append_new(array, json_string(text));
     }
+    if (pl_record_mesh_error_text(r, text, sizeof text)) {
+        json_array_append_new(array, json_string(text));
+    }
     for (int i = 0; findings && i < pl_findings_count(findings); ++i) {
         const pl_finding *f = pl_findings_at(findings, i);
         if (f->severity != PL_NOTE) {
@@ -215,6 +218,7 @@ char *pl_record_json(const pl_record *r, const pl_findings *findings)
     record_set(j, root, "reactions", record_reactions(j, r));
     record_set(j, root, "contacts", json_object());
     record_set(j, root, "crossings", record_crossings(j, &r->crossings));
+    record_set(j, root, "mesh_error", record_number(r->mesh_error.relative));
     record_readings(j, root, r);
     record_set(j, root, "min_J", record_number(p->min_J));
     record_set(j, root, "max_stretch", record_number(p->max_stretch));

@@ -59,7 +59,7 @@ static bool cache_hash(const pl_mesh_source *s, uint64_t *out)
     return s->kind != PL_SOURCE_STEP || cache_file(out, s->path);
 }
 
-static bool cache_read(const char *path, uint64_t key, pl_mesh **out)
+static bool cache_read(io_robot_file *f, int line, const char *path, uint64_t key, pl_mesh **out)
 {
     char *data = NULL;
     size_t bytes = 0;
@@ -68,7 +68,8 @@ static bool cache_read(const char *path, uint64_t key, pl_mesh **out)
     }
     const bool good = pl_mesh_unpack(data, bytes, key, out, NULL) == PL_OK;
     if (!good) {
-        pl_log(1, "%s is damaged or of another mesh; the mesh is made anew", path);
+        io_warning(f, line, "mesh: the stored mesh %s is damaged or belongs to another part; it is made anew",
+                   path);
     }
     pl_file_free(data);
     return good;
@@ -92,7 +93,7 @@ pl_status io_cache_build(io_robot_file *f, const pl_mesh_source *source, const p
     if (!options->no_cache && f->has_path && folder && cache_hash(source, &hash)) {
         path = io_arena_format(&f->arena, "%s/%016llx.mesh", folder, (unsigned long long)hash);
     }
-    if (path && cache_read(path, hash, out)) {
+    if (path && cache_read(f, source->line, path, hash, out)) {
         return PL_OK;
     }
     const pl_mesher *mesher = options->mesher;

@@ -196,6 +196,15 @@ static pl_status load_robot(io_robot_file *f, const pl_load_options *options, pl
             status = load_body(f, &f->def.body[i], options, &mesh[i]);
         }
     }
+    if (status == PL_OK && options->adapt) {
+        pl_error err = {0};
+        status = f->def.body_count == 1
+                     ? options->adapt(options->adapt_user, &mesh[0], &err)
+                     : pl_fail(&err, PL_BAD_INPUT, "the mesh of a robot of several bodies cannot be adapted");
+        if (status != PL_OK) {
+            io_defect(f, 0, "%s", err.text);
+        }
+    }
     if (status == PL_OK) {
         status = io_load_obstacles(f, options);
     }

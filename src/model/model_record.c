@@ -170,6 +170,21 @@ bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size)
     return true;
 }
 
+bool pl_record_mesh_error_text(const pl_record *record, char *buffer, size_t size)
+{
+    const pl_mesh_error *e = &record->mesh_error;
+    if (!(e->relative > PL_MESH_ERROR_LIMIT)) {
+        return false;
+    }
+    snprintf(
+        buffer, size,
+        "the mesh is coarse: the motion may be wrong by about %.2g %% (estimated %s); a smaller size gives "
+        "a better answer",
+        100 * e->relative,
+        e->second_level ? "with finer elements" : "from the jumps of strain between elements");
+    return true;
+}
+
 // ---- the whole
 void model_record_destroy(model_record *r)
 {
@@ -233,6 +248,7 @@ pl_status pl_model_record(pl_model *model, const pl_statics_report *report, cons
         return pl_fail_memory(err, "the record of a result");
     }
     r->record.report = report ? *report : model->report;
+    r->record.mesh_error = model->mesh_error;
     record_commands(model, r->command);
     record_actuators(model, r->actuator);
     record_markers(model, r->bend, r->marker);

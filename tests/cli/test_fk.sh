@@ -34,6 +34,13 @@ expect_words out.txt "the body penetrates itself" "contact is not computed"
 expect_no_words crossing.json '"pairs": 0'
 expect_words crossing.json "the body penetrates itself"
 
+# a mesh far too coarse is said to be so, in words and in numbers; 14 degrees where a fine mesh has 47
+expect_status 0 fk finger --size 1000 --set air=20kPa --json coarse.json
+expect_words out.txt "the mesh is coarse: the motion may be wrong by about" "mesh error about"
+expect_words coarse.json "the mesh is coarse"
+awk -v e="$(json_number coarse.json mesh_error)" 'BEGIN { exit !(e > 0.25 && e < 0.9) }' && pass "mesh_error of a coarse mesh" ||
+    fail "mesh_error of a coarse mesh is $(json_number coarse.json mesh_error)"
+
 # wrong commands
 expect_status 2 fk finger $coarse --set air=5
 expect_words err.txt "write 5 kPa"

@@ -8,11 +8,11 @@
 #include "pliant/report.h"
 
 static const char *const keys[] = {
-    "format",       "pliant",    "robot",    "warnings",   "model",       "method",
-    "converged",    "outcome",   "message",  "iterations", "increments",  "factorizations",
-    "solves",       "residual",  "step",     "seconds",    "energy",      "load_reached",
-    "vertices",     "elements",  "commands", "actuators",  "markers",     "sensors",
-    "sensor_units", "reactions", "contacts", "min_J",      "max_stretch", "negative_count"};
+    "format",      "pliant",         "robot",      "warnings",     "model",          "method",   "converged",
+    "outcome",     "message",        "iterations", "increments",   "factorizations", "solves",   "residual",
+    "step",        "seconds",        "energy",     "load_reached", "vertices",       "elements", "commands",
+    "actuators",   "markers",        "sensors",    "sensor_units", "reactions",      "contacts", "min_J",
+    "max_stretch", "negative_count", "mesh_error"};
 
 static json_t *parse(const pl_record *record)
 {
