@@ -1,0 +1,175 @@
+#!/usr/bin/env bash
+# People's own parts, drawn in OpenSCAD, from file to first shape.
+#
+#   validation/parts.sh ten [FOLDER]              ten parts: new --from, fk at the default mesh, fk on a finer one
+#   validation/parts.sh random [COUNT] [FOLDER] [FIRST]   random parts: meshed, volumes compared, outcomes counted
+#
+# PLIANT names the command (default build/pliant), LIMIT the seconds of one command (default 600). Needs openscad.
+# Prints a table in Markdown. Exit status 1: a crash, or a mesh off its part by more than 2 % without a word.
+set -u
+pliant=$(realpath "${PLIANT:-build/pliant}")
+limit=${LIMIT:-600}
+what=${1:-ten}
+
+# The volume of an ASCII STL file, which shares nothing with the mesher: sum of a . (b x c) / 6.
+stl_volume() {
+    awk '$1 == "vertex" { x[n % 3] = $2; y[n % 3] = $3; z[n % 3] = $4; n++
+           if (n % 3 == 0) v += x[0] * (y[1] * z[2] - z[1] * y[2]) + y[0] * (z[1] * x[2] - x[1] * z[2]) + z[0] * (x[1] * y[2] - y[1] * x[2]) }
+         END { printf "%.9g", v / 6 }' "$1"
+}
+
+# number FILE KEY: the first number of that key in a JSON file
+number() {
+    grep -o "\"$2\": *[-0-9.e+]*" "$1" 2>/dev/null | head -n 1 | sed 's/.*: *//'
+}
+
+cpu_seconds() { # of a command: prints them, keeps its output in out.txt and err.txt
+    local before after me=$BASHPID
+    before=$(awk '{ print $16 + $17 }' /proc/$me/stat)
+    timeout "$limit" "$@" >out.txt 2>err.txt
+    local status=$?
+    after=$(awk '{ print $16 + $17 }' /proc/$me/stat)
+    awk -v t=$((after - before)) 'BEGIN { printf "%.1f", t / 100 }'
+    return $status
+}
+
+# ---- ten parts: name, what is set, finer size, the drawing
+ten_part() {
+    case $1 in
+    pneunet) # six modules on a channel, inlet open at the base
+        set_to="air=10kPa" fine=1.5
+        echo 'difference() { union() { cube([80, 16, 5]); for (i = [0:5]) translate([4 + 13 * i, 0, 0]) cube([10, 16, 18]); }
+              translate([-1, 6, 1.5]) cube([76, 4, 2]);
+              for (i = [0:5]) translate([6 + 13 * i, 2, 1.5]) cube([6, 12, 14.5]); }' ;;
+    bellows)
+        set_to="air=3kPa" fine=1.4
+        echo '$fn = 32; difference() { rotate_extrude() polygon([[0,0],[12,0],[12,4],[16,8],[12,12],[16,16],[12,20],[16,24],[12,28],[12,32],[0,32]]);
+              translate([0, 0, 3]) rotate_extrude() polygon([[0,0],[10,0],[10,1.4],[13.6,5],[10,9],[13.6,13],[10,17],[13.6,21],[10,25],[10,26],[0,26]]); }' ;;
+    cylinder) # of a fibre-reinforced actuator: the tube without its fibres
+        set_to="air=10kPa" fine=1.5
+        echo '$fn = 32; difference() { cylinder(d = 18, h = 80); translate([0, 0, 6]) cylinder(d = 12, h = 68); }' ;;
+    halfround) # half-round actuator with a flat back
+        set_to="air=10kPa" fine=1.5
+        echo '$fn = 48; intersection() { translate([-20, 0, 0]) cube([40, 20, 90]); difference() { union() { cylinder(d = 22, h = 90); translate([-11, 0, 0]) cube([22, 3, 90]); }
+              translate([0, 3, 5]) intersection() { translate([-20, 0, 0]) cube([40, 20, 80]); translate([0, -3, 0]) cylinder(d = 16, h = 80); } } }' ;;
+    trunk)
+        set_to="tendon=4mm" fine=2.5
+        echo '$fn = 32; difference() { cylinder(d1 = 36, d2 = 20, h = 100); translate([0, 0, -1]) for (a = [0:90:270]) rotate(a) translate([7, 0, 0]) cylinder(d = 2.4, h = 102, $fn = 12); }' ;;
+    jaw) # gripper jaw with a tendon hole and two notches
+        set_to="tendon=3mm" fine=1.4
+        echo 'difference() { cube([60, 14, 12]); for (x = [18, 38]) translate([x, -1, -1]) cube([3, 16, 9]);
+              translate([-1, 7, 3]) rotate([0, 90, 0]) cylinder(d = 2, h = 62, $fn = 12); }' ;;
+    pump) # membrane pump: a flat chamber under a thin membrane
+        set_to="air=4kPa" fine=1.5
+        echo '$fn = 40; difference() { cylinder(d = 40, h = 12); translate([0, 0, 4]) cylinder(d = 32, h = 6); }' ;;
+    block) # two chambers side by side
+        set_to="air=15kPa" fine=1.7
+        echo 'difference() { cube([60, 24, 14]); translate([4, 3, 4]) cube([52, 7, 7]); translate([4, 14, 4]) cube([52, 7, 7]); }' ;;
+    cone)
+        set_to="air=15kPa" fine=1.7
+        echo '$fn = 40; difference() { cylinder(d1 = 30, d2 = 16, h = 50); translate([0, 0, 4]) cylinder(d1 = 22, d2 = 10, h = 42); }' ;;
+    slats) # long thin triangles: a bar with 100 mm grooves
+        set_to="air=10kPa" fine=1.7
+        echo 'difference() { cube([110, 20, 14]); for (y = [4:4:16]) translate([5, y - 0.5, 12]) cube([100, 1, 3]); translate([4, 4, 3]) cube([102, 12, 6]); }' ;;
+    esac
+}
+
+run_ten() {
+    printf '| part | elements | CPU s: new, mesh and fk | warnings | moved mm | finer mesh | true error | mesh_error | verdict |\n'
+    printf '| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n'
+    local name bad=0
+    for name in ${PARTS:-pneunet bellows cylinder halfround trunk jaw pump block cone slats}; do
+        ten_part "$name" >"$name.scad"
+        openscad -o "$name.stl" "$name.scad" >/dev/null 2>&1 || { echo "| $name | not drawn |"; bad=1; continue; }
+        local new_s fk_s status
+        new_s=$(cpu_seconds "$pliant" new --from "$name.stl" "$name" --unit mm --force)
+        set_to=; ten_part "$name" >/dev/null
+        fk_s=$(cpu_seconds "$pliant" fk "$name" --set "$set_to" --json "$name.json")
+        status=$?
+        [ $status -ge 124 ] && bad=1
+        local warnings elements a b error
+        warnings=$(grep -c "warning:\|mesh is coarse\|penetrates" err.txt out.txt | awk -F: '{ s += $2 } END { print s }')
+        [ -s "$name.json" ] || { echo "| $name | | $new_s, $fk_s | exit $status: $(head -c 160 err.txt | tr '\n|' '  ') |"; continue; }
+        elements=$(number "$name.json" elements)
+        a=$(moved "$name.json") error=$(number "$name.json" mesh_error)
+        cpu_seconds "$pliant" fk "$name" --size "$fine" --set "$set_to" --json "$name.fine.json" >/dev/null
+        b=$(moved "$name.fine.json")
+        awk -v n="$name" -v e="$elements" -v s="$new_s, $fk_s" -v w="$warnings" -v a="$a" -v b="$b" -v m="$error" -v fe="$(number "$name.fine.json" elements)" 'BEGIN {
+            t = b > 0 ? 1 - a / b : 0
+            good = b <= 0 ? "no finer mesh" : (t < 0 ? -t : t) <= 0.03 ? "within 3 %" : m > 0.03 ? "warned" : "NOT WARNED"
+            printf "| %s | %d | %s | %d | %.3f | %.3f (%d) | %.1f %% | %.1f %% | %s |\n", n, e, s, w, a, b, fe, 100 * t, 100 * m, good }'
+    done
+    return $bad
+}
+
+# The length of the first displacement.
+moved() {
+    [ -s "$1" ] && tr -d '\n ' <"$1" | grep -o '"displacement":\[[^]]*' | head -n 1 | sed 's/.*\[//' |
+        awk -F, '{ printf "%.6g", sqrt($1 * $1 + $2 * $2 + $3 * $3) }'
+}
+
+# ---- random parts: holes, fillets, thin walls, long triangles, open inlets
+random_part() {
+    awk -v seed="$1" 'function r(a, b) { return a + (b - a) * rand() }
+    BEGIN { srand(seed); for (i = 0; i < 5; i++) rand()
+        kind = int(r(0, 5)); l = r(20, 120); w = r(8, 30); h = r(6, 25); wall = r(0.8, 3); fn = int(r(8, 40))
+        printf "$fn = %d;\ndifference() {\n", fn
+        if (kind == 0) printf "cube([%g, %g, %g]);\n", l, w, h
+        if (kind == 1) printf "rotate([0, 90, 0]) cylinder(d1 = %g, d2 = %g, h = %g);\n", w, r(0.3, 1) * w, l
+        if (kind == 2) printf "hull() for (x = [0, %g], y = [0, %g], z = [0, %g]) translate([x, y, z]) sphere(%g, $fn = 12);\n", l, w, h, r(1, 3)
+        if (kind == 3) printf "union() { cube([%g, %g, %g]); translate([%g, %g, %g]) sphere(d = %g); }\n", l, w, h, l, w / 2, h / 2, w
+        if (kind == 4) printf "union() { cube([%g, %g, %g]); for (i = [0:3]) translate([i * %g, 0, 0]) cube([%g, %g, %g]); }\n", l, w, h / 3, l / 4, l / 8, w, h
+        if (rand() < 0.7 && kind != 1 && w > 2.6 * wall && h > 2.6 * wall)
+            printf "translate([%g, %g, %g]) cube([%g, %g, %g]);\n", (rand() < 0.3 ? -1 : wall), wall, wall, l - 2 * wall, w - 2 * wall, (kind == 4 ? h / 3 : h) - 2 * wall
+        if (kind == 1 && rand() < 0.7) printf "translate([%g, 0, 0]) rotate([0, 90, 0]) cylinder(d = %g, h = %g);\n", wall, r(0.1, 0.25) * w, l - 2 * wall
+        n = int(r(0, 4))
+        for (i = 0; i < n; i++) printf "translate([%g, %g, -50]) cylinder(d = %g, h = 100);\n", r(0.15, 0.85) * l, (kind == 1 ? r(-0.2, 0.2) : r(0.2, 0.8)) * w, r(1, 4)
+        if (rand() < 0.3) printf "for (y = [%g:%g:%g]) translate([2, y, %g]) cube([%g, %g, 50]);\n", 2, 4, w - 2, (kind == 4 ? h / 3 : h) - 1, l - 4, r(0.3, 1)
+        printf "}\n" }'
+}
+
+run_random() {
+    local count=${1:-200} first=${2:-1} i bad=0
+    declare -A outcome
+    for ((i = first; i < first + count; i++)); do
+        random_part "$i" >r$i.scad
+        local word
+        if ! timeout "$limit" openscad -o r$i.stl r$i.scad >/dev/null 2>&1; then
+            word="not drawn"
+        else
+            rm -rf r$i
+            timeout "$limit" "$pliant" new --from r$i.stl r$i --unit mm >out.txt 2>err.txt
+            local status=$?
+            if [ $status -eq 0 ]; then
+                timeout "$limit" "$pliant" info r$i --size "${SIZE:-6}" --no-cache --json r$i.json >out.txt 2>err.txt
+                status=$?
+            fi
+            local part mesh
+            part=$(stl_volume r$i.stl) mesh=$(number r$i.json volume)
+            case $status in
+            0) word=$(awk -v p="$part" -v m="${mesh:-0}" -v w="$(grep -c 'warning' err.txt)" 'BEGIN {
+                   d = (m - p) / p; d = d < 0 ? -d : d
+                   print d <= 0.02 ? (w ? "meshed, with a warning" : "meshed") : (w ? "meshed off by more than 2 %, warned" : "SILENT BAD MESH") }') ;;
+            124) word="time limit" ;;
+            1 | 2 | 3) word="refused with a sentence" ;;
+            *) word="CRASH (status $status)" ;;
+            esac
+            [ "$word" = "refused with a sentence" ] && [ ! -s err.txt ] && word="REFUSED WITHOUT A WORD"
+            printf 'r%d: %s; part %s mm^3, mesh %s mm^3 %s\n' $i "$word" "$part" "${mesh:--}" "$([ $status -ne 0 ] && head -n 1 err.txt | head -c 150)" >&2
+        fi
+        case $word in *[A-Z][A-Z]*) bad=1 ;; esac
+        outcome[$word]=$((${outcome[$word]:-0} + 1))
+        rm -rf r$i r$i.json
+    done
+    printf '| outcome | parts |\n| --- | --- |\n'
+    for word in "${!outcome[@]}"; do printf '| %s | %d |\n' "$word" "${outcome[$word]}"; done | sort
+    return $bad
+}
+
+case $what in
+ten) folder=${2:-$(mktemp -d)} ;;
+random) folder=${3:-$(mktemp -d)} ;;
+*) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
+mkdir -p "$folder" && cd "$folder" || exit 3
+if [ "$what" = ten ]; then run_ten; else run_random "${2:-200}" "${4:-1}"; fi
