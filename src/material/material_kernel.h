@@ -32,6 +32,8 @@ typedef struct pl_law {
 
 // Fills the constants of the deviatoric part.
 void pl_law_constants(pl_law *law, const pl_material *material);
+// d(mu)/d(constant) and d(kappa)/d(constant).
+void pl_material_moduli_derivative(const pl_material *material, pl_material_constant constant, double out[2]);
 // The law whose stress is the derivative of the stress of the deviatoric part with respect to a constant.
 void pl_law_constant_derivative(pl_law *law, const pl_material *material, pl_material_constant constant);
 

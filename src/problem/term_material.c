@@ -3,40 +3,12 @@
 // both.
 #include "problem/term_material.h"
 
-// d(mu)/d(constant) and d(kappa)/d(constant). linear, stvk: mu = E / 2(1+nu), kappa = E nu / (1+nu)(1-2nu);
-// rubber: mu = 2 (C10 + C01), kappa = bulk, or 2 mu (1+nu) / 3(1-2nu).
-static void moduli_derivative(const pl_material *m, pl_material_constant constant, double out[2])
-{
-    const double nu = m->poisson, a = 1 + nu, b = 1 - 2 * nu;
-    const bool solid = m->model == PL_LINEAR || m->model == PL_STVK;
-    double mu, kappa;
-    pl_material_moduli(m, &mu, &kappa);
-    out[0] = out[1] = 0;
-    if (solid && constant == PL_YOUNG) {
-        out[0] = mu / m->young;
-        out[1] = kappa / m->young;
-    } else if (solid && constant == PL_POISSON) {
-        out[0] = -m->young / (2 * a * a);
-        out[1] = m->young * (1 + 2 * nu * nu) / (a * a * b * b);
-    } else if (constant == PL_C10 || constant == PL_C01) {
-        out[0] = 2;
-        out[1] = m->bulk > 0 ? 0 : 4 * a / (3 * b);
-    } else if (constant == PL_MU || constant == PL_MU1 || constant == PL_MU2 || constant == PL_MU3) {
-        out[0] = 1;
-        out[1] = m->bulk > 0 ? 0 : 2 * a / (3 * b);
-    } else if (constant == PL_POISSON) {
-        out[1] = m->bulk > 0 ? 0 : 2 * mu / (b * b);
-    } else if (constant == PL_BULK) {
-        out[1] = 1;
-    }
-}
-
 // The law of a region whose constants are all 0 except for the derivative wanted; returns that of the
 // corners' share of kappa, the plain share being PL_PLAIN_SHARE mu.
 static double law_derivative(const pl_material *material, pl_material_constant constant, pl_law *law)
 {
     double moduli[2];
-    moduli_derivative(material, constant, moduli);
+    pl_material_moduli_derivative(material, constant, moduli);
     const bool rubber = law->model != PL_LINEAR && law->model != PL_STVK;
     law->mu = rubber ? 0 : moduli[0];
     law->kappa = law->mixed ? PL_PLAIN_SHARE * moduli[0] : moduli[1];

@@ -1,0 +1,212 @@
+// Material laws in plane stress: the stretch across a thin sheet is the one that leaves its faces free.
+//
+//   linear  W = mu |U - I|^2 + lambda'/2 tr(U - I)^2,   stvk  W = mu E : E + lambda'/2 (tr E)^2,
+//
+// both with lambda' = 2 mu lambda / (lambda + 2 mu), exactly: their stress across is linear in the stretch
+// (the strain) across. Rubber laws: the stretch across by Newton's method on the three-dimensional law.
+#include "element/layer.h"
+
+#define SHEET_ROUNDS 40
+
+void pl_sheet_init(pl_sheet *s, const pl_material *m)
+{
+    double mu, kappa;
+    pl_material_moduli(m, &mu, &kappa);
+    *s = (pl_sheet){.law = {.model = m->model, .mu = mu, .kappa = kappa}, .mu = mu};
+    pl_law_constants(&s->law, m);
+    s->rubber = m->model != PL_LINEAR && m->model != PL_STVK;
+    const double lambda = s->rubber ? kappa - 2 * mu / 3 : kappa;
+    s->lambda = 2 * mu * lambda / (lambda + 2 * mu);
+    s->moduli[0] = s->moduli[4] = s->lambda + 2 * mu;
+    s->moduli[1] = s->moduli[3] = s->lambda;
+    s->moduli[8] = mu;
+}
+
+// With y = (C11, C22, C12): T = tr U = sqrt(tr C + 2 sqrt(det C)),
+//   W = mu (tr C - 2 T + 2) + lambda/2 (T - 2)^2.
+static bool sheet_linear(double mu, double lambda, const double e[3], double *W, double S[3], double C[9])
+{
+    const double c11 = 1 + 2 * e[0], c22 = 1 + 2 * e[1], g = e[2], det = c11 * c22 - g * g;
+    if (!(det > 0) || !(c11 > 0)) {
+        return false;
+    }
+    const double r = sqrt(det), T = sqrt(c11 + c22 + 2 * r), f = lambda * (T - 2) - 2 * mu;
+    const double dD[3] = {c22, c11, -2 * g}, factor[3] = {2, 2, 1};
+    double dT[3];
+    for (int i = 0; i < 3; ++i) {
+        dT[i] = ((i < 2) + dD[i] / r) / (2 * T);
+        S[i] = factor[i] * (mu * (i < 2) + f * dT[i]);
+    }
+    *W = mu * (c11 + c22 - 2 * T + 2) + 0.5 * lambda * (T - 2) * (T - 2);
+    for (int i = 0; C && i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            const double hD = i + j == 1 ? 1 : i == 2 && j == 2 ? -2 : 0;
+            const double hq = hD / r - dD[i] * dD[j] / (2 * r * det);
+            const double hT = hq / (2 * T) - dT[i] * dT[j] / T;
+            C[3 * i + j] = factor[i] * factor[j] * (f * hT + lambda * dT[i] * dT[j]);
+        }
+    }
+    return true;
+}
+
+static void sheet_stvk(double mu, double lambda, const double e[3], double *W, double S[3], double C[9])
+{
+    const double trace = e[0] + e[1];
+    *W = mu * (e[0] * e[0] + e[1] * e[1] + 0.5 * e[2] * e[2]) + 0.5 * lambda * trace * trace;
+    S[0] = lambda * trace + 2 * mu * e[0];
+    S[1] = lambda * trace + 2 * mu * e[1];
+    S[2] = mu * e[2];
+    for (int i = 0; C && i < 9; ++i) {
+        C[i] = i == 8 ? mu : i % 3 == 2 || i > 5 ? 0 : lambda + (i == 0 || i == 4 ? 2 * mu : 0);
+    }
+}
+
+// F = [a b 0; 0 d 0; 0 0 s] with F^T F in the plane as given and no stress across.
+static bool sheet_stretch(const pl_sheet *s, const double e[3], double F[9], double *W, double P[9])
+{
+    const double c11 = 1 + 2 * e[0], c22 = 1 + 2 * e[1], det = c11 * c22 - e[2] * e[2];
+    if (!(c11 > 0) || !(det > 0)) {
+        return false;
+    }
+    memset(F, 0, 9 * sizeof *F);
+    F[0] = sqrt(c11);
+    F[1] = e[2] / F[0];
+    F[4] = sqrt(det / c11);
+    F[8] = 1 / sqrt(det); // of an incompressible sheet
+    for (int round = 0; round < SHEET_ROUNDS; ++round) {
+        double A[81];
+        pl_law_stress(&s->law, F, 0, W, P);
+        if (!isfinite(P[8])) {
+            return false;
+        }
+        if (fabs(P[8]) <= 1e-15 * (s->mu + s->law.kappa)) {
+            return true;
+        }
+        pl_law_tangent(&s->law, F, 0, A);
+        const double step = A[80] > 0 ? -P[8] / A[80] : -copysign(0.1 * F[8], P[8]);
+        if (fabs(step) <= 1e-15 * F[8]) {
+            return true;
+        }
+        F[8] += fmax(fmin(step, F[8]), -0.5 * F[8]);
+    }
+    return true;
+}
+
+// F is upper triangular with a block of 2 x 2: its inverse.
+static void sheet_inverse(const double F[9], double I[9])
+{
+    memset(I, 0, 9 * sizeof *I);
+    I[0] = 1 / F[0];
+    I[4] = 1 / F[4];
+    I[1] = -F[1] / (F[0] * F[4]);
+    I[8] = 1 / F[8];
+}
+
+// Second Piola-Kirchhoff stress S = F^-1 P as 11, 22, 12, 33.
+static void sheet_second(const double I[9], const double P[9], double S[4])
+{
+    double full[9];
+    pl_mul33(I, P, full);
+    S[0] = full[0];
+    S[1] = full[4];
+    S[2] = 0.5 * (full[1] + full[3]);
+    S[3] = full[8];
+}
+
+// dS/dE by 11, 22, 12 (for 2 E12), 33: with dF = F^-T X the strain changes by X; dS = F^-1 (A : dF - dF S).
+static void sheet_moduli(const pl_sheet *s, const double F[9], const double P[9], double M[16])
+{
+    double A[81], I[9], S[9];
+    static const double X[4][9] = {{1}, {0, 0, 0, 0, 1}, {0, 0.5, 0, 0.5}, {0, 0, 0, 0, 0, 0, 0, 0, 1}};
+    pl_law_tangent(&s->law, F, 0, A);
+    sheet_inverse(F, I);
+    pl_mul33(I, P, S);
+    for (int k = 0; k < 4; ++k) {
+        double dF[9], dP[9], T[9], column[4];
+        for (int i = 0; i < 9; ++i) {
+            dF[i] = I[i / 3] * X[k][i % 3] + I[3 + i / 3] * X[k][3 + i % 3] + I[6 + i / 3] * X[k][6 + i % 3];
+        }
+        pl_mul33(dF, S, T);
+        for (int i = 0; i < 9; ++i) {
+            dP[i] = -T[i];
+            for (int j = 0; j < 9; ++j) {
+                dP[i] += A[9 * i + j] * dF[j];
+            }
+        }
+        sheet_second(I, dP, column);
+        for (int i = 0; i < 4; ++i) {
+            M[4 * i + k] = column[i];
+        }
+    }
+}
+
+bool pl_sheet_stress(const pl_sheet *s, const double e[3], double *W, double S[3], double C[9])
+{
+    if (s->law.model == PL_LINEAR) {
+        return sheet_linear(s->mu, s->lambda, e, W, S, C);
+    }
+    if (s->law.model == PL_STVK) {
+        sheet_stvk(s->mu, s->lambda, e, W, S, C);
+        return true;
+    }
+    double F[9], P[9], I[9], S4[4], M[16];
+    if (!sheet_stretch(s, e, F, W, P)) {
+        return false;
+    }
+    sheet_inverse(F, I);
+    sheet_second(I, P, S4);
+    memcpy(S, S4, 3 * sizeof *S);
+    if (C) {
+        sheet_moduli(s, F, P, M);
+        for (int i = 0; i < 3; ++i) {
+            for (int j = 0; j < 3; ++j) {
+                C[3 * i + j] = M[4 * i + j] - M[4 * i + 3] * M[12 + j] / M[15];
+            }
+        }
+    }
+    return true;
+}
+
+// lambda' = 2 mu lambda / (lambda + 2 mu); lambda = kappa, of rubber kappa - 2 mu / 3.
+static void sheet_moduli_derivative(const pl_sheet *s, double dmu, double dkappa, double out[9],
+                                    double *dlambda)
+{
+    const double lambda = s->rubber ? s->law.kappa - 2 * s->mu / 3 : s->law.kappa;
+    const double dl = s->rubber ? dkappa - 2 * dmu / 3 : dkappa, sum = lambda + 2 * s->mu;
+    *dlambda = (2 * lambda * lambda * dmu + 4 * s->mu * s->mu * dl) / (sum * sum);
+    memset(out, 0, 9 * sizeof *out);
+    out[0] = out[4] = *dlambda + 2 * dmu;
+    out[1] = out[3] = *dlambda;
+    out[8] = dmu;
+}
+
+void pl_sheet_derivative(const pl_sheet *s, const pl_material *material, pl_material_constant constant,
+                         const double e[3], double dS[3], double dmoduli[9])
+{
+    double moduli[2], dlambda, W;
+    pl_material_moduli_derivative(material, constant, moduli);
+    sheet_moduli_derivative(s, moduli[0], moduli[1], dmoduli, &dlambda);
+    memset(dS, 0, 3 * sizeof *dS);
+    if (s->law.model == PL_LINEAR) {
+        sheet_linear(moduli[0], dlambda, e, &W, dS, NULL); // the stress is linear in both
+    } else if (s->law.model == PL_STVK) {
+        sheet_stvk(moduli[0], dlambda, e, &W, dS, NULL);
+    } else {
+        // at fixed strain in the plane the stretch across follows: dS33 = 0
+        double F[9], P[9], I[9], S4[4], M[16];
+        pl_law rate = s->law;
+        rate.mu = 0;
+        rate.kappa = moduli[1];
+        pl_law_constant_derivative(&rate, material, constant);
+        if (!sheet_stretch(s, e, F, &W, P)) {
+            return;
+        }
+        sheet_moduli(s, F, P, M);
+        pl_law_stress(&rate, F, 0, &W, P);
+        sheet_inverse(F, I);
+        sheet_second(I, P, S4);
+        for (int i = 0; i < 3; ++i) {
+            dS[i] = S4[i] - M[4 * i + 3] * S4[3] / M[15];
+        }
+    }
+}
