@@ -208,7 +208,7 @@ static inline bool grid_solve(layer_grid *g, const pl_layer_law *law, int steps)
                     memcpy(x + 3 * a, g->x + 3 * face->node[a], 3 * sizeof *x);
                 }
                 pl_layer_energy(&g->table, law, face, x, f);
-                pl_layer_tangent(&g->table, law, face, x, false, H);
+                pl_layer_tangent(&g->table, law, face, x, false, NULL, H);
                 for (int i = 0; i < m; ++i) {
                     const int I = 3 * face->node[i / 3] + i % 3;
                     r[I] -= f[i];

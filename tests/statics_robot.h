@@ -26,6 +26,8 @@ typedef struct plan {
     pl_force_def force[4];
     pl_surface_pressure_def pressure[2];
     pl_spring_def spring[4];
+    pl_layer_def layer[4];
+    pl_fibre_def fibre[4];
 } plan;
 
 typedef struct rig {
@@ -130,6 +132,8 @@ static inline pl_robot *plan_robot(plan *p)
     p->def.force = p->force;
     p->def.pressure = p->pressure;
     p->def.spring = p->spring;
+    p->def.layer = p->layer;
+    p->def.fibre = p->fibre;
     PL_CHECK_OK(pl_robot_create(&p->def, p->mesh, &robot, findings, &err));
     pl_findings_destroy(findings);
     return robot;

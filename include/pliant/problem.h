@@ -43,10 +43,12 @@ typedef enum pl_parameter_kind {
     PL_PARAMETER_MATERIAL,     // index: material, part: pl_material_constant
     PL_PARAMETER_MARKER_FORCE, // index: marker, part: axis; per N, a further force at any marker
     PL_PARAMETER_ACTUATOR, // index: actuator by itself: per unit of its measure while a length or volume is
-                          // held, otherwise per N or MPa of further effort
-    PL_PARAMETER_EFFORT // index: actuator; an effort added to its own while all commands are constant, per N
-                        // or MPa: what a slack cable does the moment it becomes taut. Asked together with
-                        // others, cables without tension are free in all of them
+                           // held, otherwise per N or MPa of further effort
+    PL_PARAMETER_EFFORT, // index: actuator; an effort added to its own while all commands are constant, per N
+                         // or MPa: what a slack cable does the moment it becomes taut. Asked together with
+                         // others, cables without tension are free in all of them
+    PL_PARAMETER_LAYER,  // index: layer; its thickness, per mm (a layer outside or inside moves with it)
+    PL_PARAMETER_FIBRE   // index: fibre; its stiffness, per N
 } pl_parameter_kind;
 typedef struct pl_parameter {
     pl_parameter_kind kind;

@@ -230,6 +230,45 @@ typedef struct pl_contact_def {
     int line;
 } pl_contact_def;
 
+// A thin layer (paper, fabric, film) bonded to faces of the body, with membrane and bending stiffness,
+// without elements of its own. Exactly one of `surface` and `between`.
+typedef enum pl_layer_side { PL_SIDE_OUTSIDE, PL_SIDE_INSIDE, PL_SIDE_MIDDLE } pl_layer_side;
+typedef struct pl_layer_def {
+    const char *name;
+    const char *surface;
+    const char *between[2]; // two regions: the layer lies between them
+    const char *material;   // any law, in plane stress
+    double thickness;       // mm
+    bool membrane;          // no bending stiffness
+    // Where it lies: outside of the body on its face, inside (the body is drawn with it), or with its middle
+    // in the face.
+    pl_layer_side side;
+    int line;
+} pl_layer_def;
+
+// A fibre bonded to faces of the body along its whole length: a helix or rings about an axis, where rays from
+// the axis meet the surface, or a line through points, projected onto the surface.
+typedef enum pl_fibre_kind { PL_FIBRE_HELIX, PL_FIBRE_RINGS, PL_FIBRE_LINE } pl_fibre_kind;
+typedef enum pl_fibre_hand { PL_HAND_RIGHT, PL_HAND_LEFT, PL_HAND_BOTH } pl_fibre_hand;
+typedef struct pl_fibre_def {
+    const char *name;
+    pl_fibre_kind kind;
+    const char *surface; // exactly one of surface and between, as for layers
+    const char *between[2];
+    double axis[3], about[3]; // helix and rings: direction of the axis, a point on it
+    double pitch;             // helix: mm per turn; rings: distance. 0: from `angle`
+    double angle;             // helix: rad between fibre and axis; 0: from `pitch`
+    pl_fibre_hand hand;       // helix; both: two fibres that cross
+    int starts;               // helix: parallel fibres, evenly spaced; 0: one
+    double range[2];          // along the axis from `about`, mm
+    bool has_range;           // otherwise as far as the surface reaches
+    const double *point;      // line: 3 per point
+    int point_count;
+    double stiffness;  // N: force over strain (Young's modulus times area); 0: inextensible
+    bool tension_only; // slack where it is compressed
+    int line;
+} pl_fibre_def;
+
 typedef struct pl_robot_def {
     const char *file; // for messages; NULL if created by a program
     const char *name;
@@ -261,6 +300,10 @@ typedef struct pl_robot_def {
     const pl_spring_def *spring;
     int spring_count;
     pl_contact_def contact;
+    const pl_layer_def *layer;
+    int layer_count;
+    const pl_fibre_def *fibre;
+    int fibre_count;
 } pl_robot_def;
 
 typedef struct pl_robot pl_robot;
@@ -345,6 +388,29 @@ PL_API int pl_robot_obstacle_triangles(const pl_robot *robot, int i, const doubl
 // Signed distance of a point (negative inside) from an obstacle moved by the commands.
 PL_API double pl_robot_obstacle_distance(const pl_robot *robot, int i, const double *command,
                                          const double point[3]);
+typedef struct pl_layer_info {
+    const char *name;
+    const int64_t *face; // of the mesh; belongs to the robot
+    int64_t face_count;
+    double thickness, offset, area; // mm, mm from the face outwards to its middle, mm^2
+    int material;
+    bool bending;
+} pl_layer_info;
+typedef struct pl_fibre_info {
+    const char *name;
+    double length;    // mm, all its pieces together
+    double stiffness; // N
+    bool inextensible, tension_only;
+    int piece_count; // connected pieces, each a polyline
+} pl_fibre_info;
+PL_API int pl_robot_layer_count(const pl_robot *robot);
+PL_API pl_layer_info pl_robot_layer(const pl_robot *robot, int i);
+PL_API int pl_robot_fibre_count(const pl_robot *robot);
+PL_API pl_fibre_info pl_robot_fibre(const pl_robot *robot, int i);
+// The polyline of a piece of a fibre for vertices at `position` (3 each); returns its number of points,
+// writes at most `room`.
+PL_API int pl_robot_fibre_line(const pl_robot *robot, int i, int piece, const double *position, double *point,
+                               int room);
 
 // ---- what a command means. A command c gives each actuator that it drives the value v = factor c; a
 // one-sided command gives max(0, factor c), for antagonists. The drive determines what v prescribes: a

@@ -467,8 +467,56 @@ double pl_layer_energy(const pl_face_table *t, const pl_layer_law *law, const pl
     return energy;
 }
 
+// Rows ds/dx of all strains.
+static void layer_rows(const pl_face_table *t, const pl_layer_law *law, const pl_layer_face *f,
+                       const double *x, layer_strain *s, int m, double *J)
+{
+    pl_face_strains_rows(t, x, m, J);
+    for (int k = 0; layer_curves(law) && k < 3; ++k) {
+        double unit[3] = {0};
+        unit[k] = 1;
+        layer_pull_curvature(t, f, s, unit, 0, J + (int64_t)(PL_LAYER_STRAINS + k) * m);
+    }
+}
+
+void pl_layer_ahead(const pl_face_table *t, const pl_layer_law *law, const pl_layer_face *f, const double *x,
+                    const double *dx, double ahead[PL_LAYER_AHEAD])
+{
+    layer_strain s;
+    double Uss[LAYER_ALL * LAYER_ALL], J[LAYER_ALL * LAYER_DOFS] = {0}, ds[LAYER_ALL] = {0};
+    const int m = 3 * f->node_count;
+    memset(ahead, 0, PL_LAYER_AHEAD * sizeof *ahead);
+    layer_strains(t, law, f, x, &s);
+    if (!isfinite(layer_potential(t, law, f, &s, false, ahead, Uss))) {
+        memset(ahead, 0, PL_LAYER_AHEAD * sizeof *ahead);
+        return;
+    }
+    layer_rows(t, law, f, x, &s, m, J);
+    for (int k = 0; k < LAYER_ALL; ++k) {
+        for (int i = 0; i < m; ++i) {
+            ds[k] += J[(int64_t)k * m + i] * dx[i];
+        }
+    }
+    for (int r = 0; r < LAYER_ALL; ++r) {
+        for (int c = 0; c < LAYER_ALL; ++c) {
+            ahead[r] += Uss[LAYER_ALL * r + c] * ds[c];
+        }
+    }
+    const double penalty = layer_penalty(law);
+    for (int e = 0; layer_curves(law) && e < 3; ++e) {
+        for (int p = 0; f->edge[e].kind != PL_LAYER_FREE && p < 2; ++p) {
+            double row[LAYER_DOFS] = {0}, phi = s.kink[e][p].phi;
+            kink_pull(t, f, e, p, &s.kink[e][p], 1, row);
+            for (int i = 0; i < m; ++i) {
+                phi += row[i] * dx[i];
+            }
+            ahead[LAYER_ALL + 2 * e + p] = penalty * f->edge[e].penalty[p] * phi;
+        }
+    }
+}
+
 void pl_layer_tangent(const pl_face_table *t, const pl_layer_law *law, const pl_layer_face *f,
-                      const double *x, bool positive, double *H)
+                      const double *x, bool positive, const double *ahead, double *H)
 {
     layer_strain s;
     double Us[LAYER_ALL], Uss[LAYER_ALL * LAYER_ALL], J[LAYER_ALL * LAYER_DOFS] = {0}, T[LAYER_DOFS];
@@ -478,12 +526,10 @@ void pl_layer_tangent(const pl_face_table *t, const pl_layer_law *law, const pl_
     if (!isfinite(layer_potential(t, law, f, &s, positive, Us, Uss))) {
         return;
     }
-    pl_face_strains_rows(t, x, m, J);
-    for (int k = 0; layer_curves(law) && k < 3; ++k) {
-        double unit[3] = {0};
-        unit[k] = 1;
-        layer_pull_curvature(t, f, &s, unit, 0, J + (int64_t)(K + k) * m);
+    if (ahead) {
+        memcpy(Us, ahead, sizeof Us);
     }
+    layer_rows(t, law, f, x, &s, m, J);
     for (int r = 0; r < LAYER_ALL; ++r) {
         memset(T, 0, sizeof T);
         for (int c = 0; c < LAYER_ALL; ++c) {
@@ -520,7 +566,9 @@ void pl_layer_tangent(const pl_face_table *t, const pl_layer_law *law, const pl_
                 }
             }
             if (!positive) {
-                kink_curve(t, f, e, p, k, U[0] * lift[0] + U[1] * lift[1] + U[2] * lift[2] + stiff * k->phi,
+                kink_curve(t, f, e, p, k,
+                           U[0] * lift[0] + U[1] * lift[1] + U[2] * lift[2] +
+                               (ahead ? ahead[LAYER_ALL + 2 * e + p] : stiff * k->phi),
                            m, H);
             }
         }
@@ -620,6 +668,27 @@ void pl_layer_state(const pl_face_table *t, const pl_layer_law *law, const pl_la
     }
     if (curvature) {
         mul3(f->centre, s.K, false, curvature);
+    }
+}
+
+void pl_layer_strain_pull(const pl_face_table *t, const pl_layer_law *law, const pl_layer_face *f,
+                          const double *x, const double weight[3], double *g)
+{
+    layer_strain s;
+    const double centre[2] = {1.0 / 3, 1.0 / 3};
+    double M[3 * PL_LAYER_STRAINS], cov[3], U[PL_LAYER_STRAINS] = {0}, UK[3];
+    layer_strains(t, law, f, x, &s);
+    pl_face_field(t, centre, M);
+    mul3(f->centre, weight, true, cov);
+    for (int i = 0; i < 3; ++i) {
+        UK[i] = -law->offset * cov[i];
+        for (int k = 0; k < t->strains; ++k) {
+            U[k] += cov[i] * M[PL_LAYER_STRAINS * i + k];
+        }
+    }
+    pl_face_strains_pull(t, x, U, g);
+    if (layer_curves(law) && law->offset != 0) {
+        layer_pull_curvature(t, f, &s, UK, 0, g);
     }
 }
 

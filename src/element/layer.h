@@ -101,9 +101,15 @@ void pl_layer_face_init(const pl_face_table *table, pl_layer_face *face, const d
 // dU/dx added.
 double pl_layer_energy(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                        const double *x, double *g);
-// H = d2U/dx2, (3 node_count)^2, row-major.
+// The stresses dU/d(strains) that the linear step dx from x leads to. A step that turns a stiff layer strains
+// it to second order: the tangent after it is made with these stresses, not with those of its spurious
+// strain, which is Newton's method with stresses as unknowns of their own.
+#define PL_LAYER_AHEAD (PL_LAYER_STRAINS + 3 + 6)
+void pl_layer_ahead(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
+                    const double *x, const double *dx, double ahead[PL_LAYER_AHEAD]);
+// H = d2U/dx2, (3 node_count)^2, row-major; with `ahead` (may be NULL) at those stresses.
 void pl_layer_tangent(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
-                      const double *x, bool positive, double *H);
+                      const double *x, bool positive, const double *ahead, double *H);
 // What U depends on beside x: thickness (the offset follows), or a constant of the material. g += d2U/dx dq.
 void pl_layer_by_thickness(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                            const double *x, double *g);
@@ -111,8 +117,12 @@ void pl_layer_by_constant(const pl_face_table *table, const pl_layer_law *law, c
                           const pl_material *material, pl_material_constant constant, const double *x,
                           double *g);
 // Strain (e11, e22, 2 e12 in orthonormal axes) and tension (N/mm) of the middle of the layer at the centre of
-// the face, and its curvature change (1/mm); any may be NULL. With `rate` the changes for the motion dx.
+// the face, and its curvature change (1/mm); any may be NULL.
 void pl_layer_state(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                     const double *x, double strain[3], double tension[3], double curvature[3]);
+
+// g += sum_i weight_i d(strain_i)/dx of that strain.
+void pl_layer_strain_pull(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
+                          const double *x, const double weight[3], double *g);
 
 #endif

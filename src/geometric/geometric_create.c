@@ -189,6 +189,10 @@ pl_status pl_geometric_create(const pl_robot *robot, const pl_geometric_options 
     *out = NULL;
     const double started = pl_seconds();
     pl_status status = options_check(options, err);
+    if (status == PL_OK && robot->layer_count + robot->fibre_count > 0) {
+        status = pl_fail(err, PL_BAD_INPUT, "local_global: layers and fibres ('%s') need method: exact",
+                         robot->layer_count > 0 ? robot->layer[0].name : robot->fibre[0].name);
+    }
     if (status == PL_OK && robot->spring_count > 0) {
         status = pl_fail(err, PL_BAD_INPUT, "local_global: springs ('%s') are known to method: exact only",
                          robot->spring[0].name);

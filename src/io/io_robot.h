@@ -72,7 +72,7 @@ typedef struct io_robot_file {
     bool has_path;      // the robot comes from a file: meshes are cached beside it
     pl_findings *findings;
     io_array body, surface, material, region, fixed, rigid, actuator, command, marker, sensor, force,
-        pressure, spring, obstacle, obstacle_file;
+        pressure, spring, obstacle, obstacle_file, layer, fibre;
     io_array broken; // lines of items that had a defect of their own
     pl_robot_def def;
     io_solver solver;
@@ -155,6 +155,8 @@ void io_read_contact(io_robot_file *f, const io_node *node); // io_robot_contact
 // Reads the files of obstacles; what goes wrong becomes a finding.
 pl_status io_load_obstacles(io_robot_file *f, const pl_load_options *options);
 bool io_read_unit(io_robot_file *f, const io_node *node, const char *what, double *unit); // mm, cm ... in mm
+void io_read_layers(io_robot_file *f, const io_node *node, const io_scope *scope);        // io_robot_layers.c
+void io_read_fibres(io_robot_file *f, const io_node *node, const io_scope *scope);
 void io_read_solver(io_robot_file *f, const io_node *node);
 void io_read_geometric(io_robot_file *f, const io_node *node); // io_robot_geometric.c
 void io_read_hardware(io_robot_file *f, const io_node *node);

@@ -28,6 +28,8 @@ static const file_key file_keys[] = {
     {{"sensors", IO_OTHER, 0, 0, 0}, true},
     {{"loads", IO_OTHER, 0, 0, 0}, false},
     {{"springs", IO_OTHER, 0, 0, 0}, false},
+    {{"layers", IO_OTHER, 0, 0, 0}, true},
+    {{"fibres", IO_OTHER, 0, 0, 0}, true},
     {{"solver", IO_OTHER, 0, 0, 0}, false},
     {{"bodies", IO_OTHER, 0, 0, 0}, false},
     {{"contact", IO_OTHER, 0, 0, 0}, false},
@@ -50,7 +52,7 @@ static void file_scope(io_robot_file *f, const io_node *node, const io_scope *sc
     } block[] = {
         {"surfaces", io_read_surfaces}, {"regions", io_read_regions},     {"fixed", io_read_fixed},
         {"rigid", io_read_rigid},       {"actuators", io_read_actuators}, {"markers", io_read_markers},
-        {"sensors", io_read_sensors},
+        {"sensors", io_read_sensors},   {"layers", io_read_layers},       {"fibres", io_read_fibres},
     };
     for (int i = 0; i < PL_COUNT(block); ++i) {
         const io_node *n = io_child(node, block[i].key);
@@ -244,6 +246,8 @@ static void file_fill_def(io_robot_file *f)
     FILL(spring);
     d->contact.obstacle = f->obstacle.item;
     d->contact.obstacle_count = f->obstacle.count;
+    FILL(layer);
+    FILL(fibre);
 #undef FILL
 }
 
@@ -318,10 +322,10 @@ void io_robot_file_read(io_robot_file *f, const char *text, size_t length, const
 
 void io_robot_file_clear(io_robot_file *f)
 {
-    io_array *const arrays[] = {&f->body,   &f->surface,  &f->material,      &f->region,
-                                &f->fixed,  &f->rigid,    &f->actuator,      &f->command,
-                                &f->marker, &f->sensor,   &f->force,         &f->pressure,
-                                &f->spring, &f->obstacle, &f->obstacle_file, &f->broken};
+    io_array *const arrays[] = {&f->body,   &f->surface,  &f->material, &f->region,   &f->fixed,
+                                &f->rigid,  &f->actuator, &f->command,  &f->marker,   &f->sensor,
+                                &f->force,  &f->pressure, &f->spring,   &f->obstacle, &f->obstacle_file,
+                                &f->broken, &f->layer,    &f->fibre};
     for (int i = 0; i < f->obstacle_file.count; ++i) {
         pl_trisurf_clear(&((io_obstacle_file *)f->obstacle_file.item)[i].surface);
     }

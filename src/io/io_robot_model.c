@@ -528,8 +528,9 @@ static void model_block(io_robot_file *f, const io_node *node)
 // What belongs to a mesh has no meaning beside a model.
 static void model_strangers(io_robot_file *f, const io_node *root)
 {
-    static const char *const mesh_only[] = {"mesh",  "bodies", "surfaces",  "materials", "regions",
-                                            "fixed", "rigid",  "actuators", "solver",    "springs"};
+    static const char *const mesh_only[] = {"mesh",    "bodies",  "surfaces", "materials",
+                                            "regions", "fixed",   "rigid",    "actuators",
+                                            "solver",  "springs", "layers",   "fibres"};
     for (int i = 0; i < PL_COUNT(mesh_only); ++i) {
         const io_node *n = io_child(root, mesh_only[i]);
         if (n) {

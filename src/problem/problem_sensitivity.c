@@ -67,7 +67,8 @@ pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_erro
         [PL_PARAMETER_MOMENT] = robot->force_count,        [PL_PARAMETER_GRAVITY] = 1,
         [PL_PARAMETER_PRESSURE] = robot->pressure_count,   [PL_PARAMETER_MATERIAL] = robot->material_count,
         [PL_PARAMETER_MARKER_FORCE] = robot->marker_count, [PL_PARAMETER_ACTUATOR] = robot->actuator_count,
-        [PL_PARAMETER_EFFORT] = robot->actuator_count};
+        [PL_PARAMETER_EFFORT] = robot->actuator_count,     [PL_PARAMETER_LAYER] = robot->layer_count,
+        [PL_PARAMETER_FIBRE] = robot->fibre_count};
     if ((int)q->kind < 0 || (int)q->kind >= PL_COUNT(limit)) {
         return pl_fail(err, PL_BAD_INPUT, "jacobian: parameter kind %d does not exist", (int)q->kind);
     }

@@ -10,7 +10,9 @@
     X(term_forces_create)    /* forces at markers, set at run time */                                        \
     X(term_actuators_create) /* cables, chambers, films: constraints, efforts, gases, voltages */            \
     X(term_springs_create)   /* springs between markers, or to points in space */                            \
-    X(term_contact_create)   /* obstacles, self-contact, contact between bodies */
+    X(term_contact_create)   /* obstacles, self-contact, contact between bodies */                           \
+    X(term_layers_create)    /* thin layers bonded to faces: membrane and bending */                         \
+    X(term_fibres_create)    /* fibres bonded to faces */
 
 #define X(create) pl_status create(pl_problem *p, pl_problem_term *out, pl_error *err);
 PROBLEM_TERMS(X)

@@ -220,6 +220,37 @@ typedef struct pl_robot_contact {
     bool friction; // some obstacle has it
 } pl_robot_contact;
 int64_t pl_robot_contact_numbers(const pl_robot *robot); // in the state
+typedef struct pl_layer {
+    char *name;
+    int64_t *face; // triangles of the mesh
+    int64_t face_count;
+    int material;
+    double thickness, offset; // offset of its middle from the face, along the face's normal
+    bool bending;
+} pl_layer;
+
+// A short step of a fibre, and a point of its polyline: both lie on faces.
+typedef struct pl_fibre_step {
+    int64_t face;
+    double xi[2];
+    double direction[3]; // unit, in the undeformed face
+    double length;       // mm
+} pl_fibre_step;
+typedef struct pl_fibre_point {
+    int64_t face;
+    double xi[2];
+} pl_fibre_point;
+typedef struct pl_fibre {
+    char *name;
+    pl_fibre_step *step;
+    int step_count;
+    pl_fibre_point *point;
+    int point_count;
+    int *piece; // first point of each connected piece, piece_count + 1
+    int piece_count;
+    double length, stiffness;
+    bool inextensible, tension_only;
+} pl_fibre;
 
 struct pl_robot {
     char *name;
@@ -251,6 +282,10 @@ struct pl_robot {
     pl_spring *spring;
     int spring_count;
     pl_robot_contact contact;
+    pl_layer *layer;
+    int layer_count;
+    pl_fibre *fibre;
+    int fibre_count;
 };
 
 #define PL_STATE_VERSION 2         // without contact

@@ -85,6 +85,8 @@ static void check_all_names(check *c)
     check_names(c, d->marker, sizeof *d->marker, d->marker_count, offsetof(pl_marker_def, line), "markers");
     check_names(c, d->sensor, sizeof *d->sensor, d->sensor_count, offsetof(pl_sensor_def, line), "sensors");
     check_names(c, d->spring, sizeof *d->spring, d->spring_count, offsetof(pl_spring_def, line), "springs");
+    check_names(c, d->layer, sizeof *d->layer, d->layer_count, offsetof(pl_layer_def, line), "layers");
+    check_names(c, d->fibre, sizeof *d->fibre, d->fibre_count, offsetof(pl_fibre_def, line), "fibres");
     check_names(c, d->rigid, sizeof *d->rigid, d->rigid_count, offsetof(pl_rigid_def, line), "rigid");
 }
 
@@ -574,6 +576,84 @@ static void check_contact(check *c)
     }
 }
 
+// Where a layer or fibre lies: on a surface or between two regions.
+static void check_ground(check *c, const char *what, const char *name, const char *surface,
+                         const char *const between[2], int line)
+{
+    if ((surface != NULL) == (between[0] != NULL)) {
+        CHECK_DEFECT(c, line, "%s '%s' needs exactly one of 'surface' and 'between'", what, name);
+    } else if (between[0] && (!between[1] || strcmp(between[0], between[1]) == 0)) {
+        CHECK_DEFECT(c, line, "%s '%s': 'between' needs two different regions", what, name);
+    }
+}
+
+static void check_layers(check *c)
+{
+    const pl_robot_def *d = c->def;
+    for (int i = 0; i < d->layer_count; ++i) {
+        const pl_layer_def *l = &d->layer[i];
+        const char *name = l->name ? l->name : "";
+        check_ground(c, "layer", name, l->surface, l->between, l->line);
+        const int m = check_reference(c, d->material, sizeof *d->material, d->material_count,
+                                      l->material ? l->material : "", "layers", "material", l->line);
+        if (!(l->thickness > 0) || !isfinite(l->thickness)) {
+            CHECK_DEFECT(c, l->line, "layer '%s': the thickness is %g mm, must be above 0", name,
+                         l->thickness);
+        } else if (l->thickness > 5) {
+            CHECK_WARN(c, l->line, "layer '%s' is %g mm thick: draw it as a region of the mesh", name,
+                       l->thickness);
+        }
+        if (l->between[0] && l->side != PL_SIDE_MIDDLE) {
+            CHECK_DEFECT(c, l->line, "layer '%s' lies between two regions: its side is 'middle'", name);
+        }
+        if (m >= 0 && d->material[m].material.density > 0) {
+            CHECK_WARN(c, l->line, "layer '%s': layers are weightless, the density of '%s' is not used", name,
+                       l->material);
+        }
+    }
+}
+
+static void check_fibres(check *c)
+{
+    const pl_robot_def *d = c->def;
+    for (int i = 0; i < d->fibre_count; ++i) {
+        const pl_fibre_def *f = &d->fibre[i];
+        const char *name = f->name ? f->name : "";
+        check_ground(c, "fibre", name, f->surface, f->between, f->line);
+        if (!(f->stiffness >= 0) || !isfinite(f->stiffness)) {
+            CHECK_DEFECT(c, f->line, "fibre '%s': the stiffness is %g N, must be above 0", name,
+                         f->stiffness);
+        }
+        if (f->kind == PL_FIBRE_LINE) {
+            if (f->point_count < 2 || !check_finite(f->point, 3 * f->point_count)) {
+                CHECK_DEFECT(c, f->line, "fibre '%s' needs at least two points in 'through'", name);
+            }
+            continue;
+        }
+        if (!(pl_norm3(f->axis) > 0) || !check_finite(f->axis, 3) || !check_finite(f->about, 3)) {
+            CHECK_DEFECT(c, f->line, "fibre '%s' needs an axis, a direction that is not 0", name);
+        }
+        if (f->kind == PL_FIBRE_RINGS && !(f->pitch > 0)) {
+            CHECK_DEFECT(c, f->line, "fibre '%s': rings need a pitch above 0, their distance", name);
+        }
+        if (f->kind == PL_FIBRE_HELIX && (f->pitch > 0) == (f->angle != 0)) {
+            CHECK_DEFECT(c, f->line, "fibre '%s': a helix needs exactly one of 'pitch' and 'angle'", name);
+        }
+        if (f->kind == PL_FIBRE_HELIX && f->angle != 0 && !(f->angle > 0 && f->angle < 0.5 * PL_PI)) {
+            CHECK_DEFECT(c, f->line,
+                         "fibre '%s': the angle to the axis is %.4g deg, must lie between 0 and 90 deg, both "
+                         "excluded (for 90 deg use rings)",
+                         name, f->angle * 180 / PL_PI);
+        }
+        if (f->has_range && !(f->range[1] > f->range[0])) {
+            CHECK_DEFECT(c, f->line, "fibre '%s': the range along the axis is empty", name);
+        }
+        if (f->starts < 0 || f->starts > 1000) {
+            CHECK_DEFECT(c, f->line, "fibre '%s': %d starts, expected 1 to 1000", name, f->starts);
+        }
+    }
+}
+
 static bool check_counts(check *c)
 {
     const pl_robot_def *d = c->def;
@@ -586,7 +666,8 @@ static bool check_counts(check *c)
                 {d->actuator, d->actuator_count}, {d->command, d->command_count},
                 {d->marker, d->marker_count},     {d->sensor, d->sensor_count},
                 {d->force, d->force_count},       {d->pressure, d->pressure_count},
-                {d->spring, d->spring_count},     {d->contact.obstacle, d->contact.obstacle_count}};
+                {d->spring, d->spring_count},     {d->contact.obstacle, d->contact.obstacle_count},
+                {d->layer, d->layer_count},       {d->fibre, d->fibre_count}};
     for (int i = 0; i < PL_COUNT(list); ++i) {
         if (list[i].count < 0 || (list[i].count > 0 && !list[i].item)) {
             CHECK_DEFECT(c, 0, "robot: a list of the def has a count of %d and %s", list[i].count,
@@ -627,6 +708,8 @@ pl_status pl_robot_def_check(const pl_robot_def *def, pl_findings *findings)
     check_readings(&c);
     check_springs(&c);
     check_contact(&c);
+    check_layers(&c);
+    check_fibres(&c);
     check_loads(&c);
     pl_free(c.word);
     pl_free(c.driver);

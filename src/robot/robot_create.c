@@ -195,8 +195,9 @@ pl_status robot_regions(robot_build *b)
 static pl_status robot_steps(robot_build *b, const pl_mesh *const *mesh)
 {
     static pl_status (*const step[])(robot_build *) = {
-        robot_regions,  robot_supports, robot_rigids,  robot_check_held, robot_actuators, robot_contact,
-        robot_commands, robot_markers,  robot_sensors, robot_loads,      robot_springs,
+        robot_regions, robot_supports, robot_rigids,  robot_check_held, robot_actuators,
+        robot_contact, robot_commands, robot_markers, robot_sensors,    robot_loads,
+        robot_springs, robot_layers,   robot_fibres,
     };
     pl_status status = robot_world_mesh(b, mesh);
     if (status != PL_OK) {

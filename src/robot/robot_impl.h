@@ -49,6 +49,13 @@ pl_status robot_springs(robot_build *b);
 pl_status robot_contact(robot_build *b); // robot_contact.c
 void robot_contact_clear(pl_robot_contact *contact);
 uint64_t robot_contact_hash(const pl_robot_contact *contact, uint64_t hash);
+pl_status robot_layers(robot_build *b); // robot_layer.c
+pl_status robot_fibres(robot_build *b); // robot_fibre.c
+// The triangles of a layer or of a fibre's ground: of a surface, or between two regions. None after a
+// finding.
+pl_status robot_layer_faces(robot_build *b, const char *what, const char *surface,
+                            const char *const between[2], int line, int64_t **face, int64_t *count);
+void robot_fibre_clear(pl_fibre *fibre);
 pl_status robot_loads(robot_build *b);
 uint64_t robot_hash(const pl_robot *robot); // robot_hash.c
 

@@ -163,7 +163,7 @@ static void test_layer_derivatives(void **state)
         double g[45] = {0}, H[45 * 45], worst = 0, worst_H = 0, scale = 0, scale_H = 0, asymmetry = 0;
         PL_CHECK_NEAR(pl_layer_energy(&s.table, &law, &s.face, s.X, NULL), 0, 1e-14);
         pl_layer_energy(&s.table, &law, &s.face, s.x, g);
-        pl_layer_tangent(&s.table, &law, &s.face, s.x, false, H);
+        pl_layer_tangent(&s.table, &law, &s.face, s.x, false, NULL, H);
         for (int i = 0; i < m; ++i) {
             const double h = 1e-5, keep = s.x[i];
             double up[45] = {0}, down[45] = {0};
@@ -213,7 +213,7 @@ static void test_layer_derivatives(void **state)
         PL_CHECK_BELOW(asymmetry, 1e-12 * scale_H);
         PL_CHECK_BELOW(worst_q, 1e-6 * scale);
         // the positive part is positive: x^T H x >= 0 for random x
-        pl_layer_tangent(&s.table, &law, &s.face, s.x, true, H);
+        pl_layer_tangent(&s.table, &law, &s.face, s.x, true, NULL, H);
         uint32_t seed = 5;
         for (int round = 0; round < 200; ++round) {
             double v[45], sum = 0;

@@ -186,6 +186,8 @@ static void test_two_bodies(void **state)
 #define GOOD_HEAD                                                                                            \
     "pliant: 1\nmesh: {design: {kind: block}, order: 1}\nmaterials: {m: {model: neo_hookean, c10: 0.1}}\n"
 #define FIXED "fixed: [{surface: base}]\n"
+#define LAYER "layers:\n- {name: paper"
+#define FIBRE "fibres:\n- {name: thread"
 #define SPRING "markers: {tip: {at: [10, 10, 10]}}\nsprings:\n- {name: s1"
 #define AIR "actuators:\n- {name: air, kind: chamber, surface: cavity, drive: pressure"
 
@@ -389,6 +391,21 @@ static const struct {
     {GOOD_HEAD FIXED SPRING ", from: tip, to: [0, 0, 9], stiffness: 1, rest_length: -2}\n", 7, "rest_length"},
     {GOOD_HEAD FIXED SPRING ", from: tip, to: [0, 0, 9], stiffness: 1, mode: push}\n", 7, "tension_only"},
     {GOOD_HEAD FIXED SPRING ", from: tip, to: [0, 0, 9], stiffness: 1, lenght: 2}\n", 7, "lenght"},
+    {GOOD_HEAD FIXED LAYER ", surface: nose, material: m, thickness: 0.1}\n", 6, "nose"},
+    {GOOD_HEAD FIXED LAYER ", material: m, thickness: 0.1}\n", 6,
+     "exactly one of 'surface' and 'between'"},
+    {GOOD_HEAD FIXED LAYER ", surface: base, thickness: 0.1}\n", 6, "'material' is missing"},
+    {GOOD_HEAD FIXED LAYER ", surface: base, material: m, thickness: -1}\n", 6, "thickness"},
+    {GOOD_HEAD FIXED LAYER ", surface: base, material: m, thickness: 1, side: top}\n", 6, "outside"},
+    {GOOD_HEAD FIXED LAYER ", between: [a], material: m, thickness: 1}\n", 6, "two regions"},
+    {GOOD_HEAD FIXED FIBRE ", kind: spiral, surface: base}\n", 6, "helix"},
+    {GOOD_HEAD FIXED FIBRE ", kind: line, surface: base}\n", 6, "'through' is missing"},
+    {GOOD_HEAD FIXED FIBRE ", kind: rings, surface: base, axis: [0, 0, 1]}\n", 6, "pitch"},
+    {GOOD_HEAD FIXED FIBRE ", kind: helix, surface: base, axis: [0, 0, 1]}\n", 6, "'pitch' and 'angle'"},
+    {GOOD_HEAD FIXED FIBRE ", kind: line, surface: base, through: [[0, 0, 0], [1, 1, 0]], hand: left}\n", 6,
+     "does not belong to a line"},
+    {GOOD_HEAD FIXED FIBRE ", kind: line, surface: base, through: [[0, 0, 0], [1, 1, 0]], young: 1}\n", 6,
+     "'young' with 'diameter'"},
     {"pliant: 1\nbodies: []\n", 2, "bodies is empty"},
     {"pliant: 1\nmesh: {design: {kind: block}}\nbodies: [{name: a}]\n", 2, "must be inside a body"},
     {"pliant: 1\nbodies:\n- {name: a.b, mesh: {design: {kind: block}}}\n", 3, "not a valid name for a body"},

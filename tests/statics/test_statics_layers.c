@@ -1,5 +1,6 @@
-// Thin stiff layers. A layer meshed as a solid of flat elements converges at rest, loaded and back at rest:
-// the tolerance knows what rounding leaves of a balance.
+// Thin stiff layers and fibres: what they carry against closed forms, derivatives against finite differences.
+// A layer meshed as a solid of flat elements converges at rest, loaded and back at rest: the tolerance knows
+// what rounding leaves of a balance.
 #include "mesh/mesh.h"
 #include "statics_robot.h"
 
@@ -71,8 +72,224 @@ static void test_flat_elements_converge(void **state)
     }
 }
 
+// ---- layers without elements of their own
+static const pl_material soft = {.model = PL_LINEAR, .young = 1, .poisson = 0};
+static const pl_material stiff = {.model = PL_LINEAR, .young = 500, .poisson = 0};
+static const double idle = NAN;
+
+// A bar along x, clamped at x = 0, with the surfaces bottom (z = 0), top, tip.
+static void bar_plan(plan *p, const pl_mesh *mesh, double l, double height)
+{
+    plan_init(p, mesh, soft);
+    p->material[p->def.material_count++] = (pl_material_def){.name = "paper", .material = stiff};
+    plan_plane(p, "base", 0, 0);
+    plan_plane(p, "tip", 0, l);
+    plan_plane(p, "bottom", 2, 0);
+    plan_plane(p, "top", 2, height);
+    plan_hold(p, "base", "xyz");
+    plan_marker(p, "tip", "tip");
+}
+
+static pl_layer_def *plan_layer(plan *p, const char *surface, double thickness)
+{
+    pl_layer_def *l = &p->layer[p->def.layer_count++];
+    *l = (pl_layer_def){.name = surface, .surface = surface, .material = "paper", .thickness = thickness};
+    return l;
+}
+
+static void plan_force(plan *p, double x, double z)
+{
+    p->force[0] = (pl_force_def){.marker = "tip", .force = {x, 0, z}};
+    p->def.force_count = 1;
+}
+
+// Pulled: the layers' E h b adds to the bar's E A. Bent: a composite beam, whose neutral axis lies near the
+// layer; the layer's own bending counts, and where it lies (outside, inside, middle).
+static void test_composite_beam(void **state)
+{
+    (void)state;
+    const double L = 60, b = 4, H = 3, h = 0.1, Eb = 1, El = 500;
+    pl_mesh *mesh = tet_box(20, 2, 2, L, b, H, 2, NULL);
+    static plan p;
+    bar_plan(&p, mesh, L, H);
+    plan_layer(&p, "bottom", h)->side = PL_SIDE_MIDDLE;
+    plan_layer(&p, "top", h)->side = PL_SIDE_MIDDLE;
+    plan_force(&p, 1e-4, 0);
+    for (int k = 0; k < 2; ++k) { // away from the ends, where the force enters the layers
+        p.marker[p.def.marker_count++] =
+            (pl_marker_def){.name = k ? "b" : "a", .at = {25 + 10 * k, b / 2, H / 2}};
+    }
+    rig r = plan_build(&p, NULL);
+    rig_solve(&r, &idle);
+    const double u = pl_statics_marker(r.statics, r.state, 2).displacement[0] -
+                     pl_statics_marker(r.statics, r.state, 1).displacement[0],
+                 want = 1e-4 * 10 / (Eb * b * H + 2 * El * h * b);
+    print_message("pulled: %.6e mm, closed form %.6e mm\n", u, want);
+    PL_CHECK_NEAR(u / want, 1, 0.01);
+    rig_clear(&r);
+    static const pl_layer_side side[] = {PL_SIDE_OUTSIDE, PL_SIDE_INSIDE, PL_SIDE_MIDDLE};
+    for (int k = 0; k < 4; ++k) {
+        bar_plan(&p, mesh, L, H);
+        pl_layer_def *l = plan_layer(&p, "bottom", h);
+        l->side = side[k % 3];
+        l->membrane = k == 3;
+        plan_force(&p, 0, 1e-5);
+        rig bent = plan_build(&p, NULL);
+        rig_solve(&bent, &idle);
+        // about the bottom face: moments of stiffness of bar and layer
+        const double z = k == 0 ? -h / 2 : k == 1 ? h / 2 : 0;
+        const double A = Eb * b * H + El * b * h, S = Eb * b * H * H / 2 + El * b * h * z;
+        const double I = Eb * b * H * H * H / 3 + El * b * (h * z * z + (k == 3 ? 0 : h * h * h / 12));
+        const double EI = I - S * S / A, w = pl_statics_marker(bent.statics, bent.state, 0).displacement[2];
+        const double beam = 1e-5 * L * L * L / (3 * EI) + 1e-5 * L / (5.0 / 6 * 0.5 * Eb * b * H);
+        print_message("bent, layer %s: %.6e mm, composite beam %.6e mm (%+.2f %%)\n",
+                      k == 0   ? "outside"
+                      : k == 1 ? "inside"
+                      : k == 2 ? "in the face"
+                               : "as membrane",
+                      w, beam, 100 * (w / beam - 1));
+        PL_CHECK_NEAR(w / beam, 1, 0.02);
+        rig_clear(&bent);
+    }
+    pl_mesh_destroy(mesh);
+}
+
+// The bar bends far under a cable and pressure; derivatives of shape and readings with respect to the
+// command, the thickness, the layer's material and a fibre's stiffness.
+static void derivative_plan(plan *p, const pl_mesh *mesh, double thickness, double young, double stiffness)
+{
+    static const pl_guide_def guide[] = {{.point = {0, 2, 3}}, {.point = {15, 2, 3}}, {.point = {30, 2, 3}}};
+    static const double line[] = {2, 1, 0, 28, 3, 0};
+    bar_plan(p, mesh, 30, 3);
+    p->material[1].material.young = young;
+    p->material[1].material.poisson = 0.3;
+    plan_cable(p, "tendon", guide, 3, PL_DRIVE_TENSION)->radius = 2;
+    plan_layer(p, "bottom", thickness);
+    p->fibre[p->def.fibre_count++] = (pl_fibre_def){.name = "thread",
+                                                    .kind = PL_FIBRE_LINE,
+                                                    .surface = "bottom",
+                                                    .point = line,
+                                                    .point_count = 2,
+                                                    .stiffness = stiffness};
+}
+
+static void test_layer_sensitivity(void **state)
+{
+    (void)state;
+    pl_mesh *mesh = tet_box(8, 2, 2, 30, 4, 3, 2, NULL);
+    static plan p;
+    const double tension = 0.4, base[4] = {tension, 0.1, 200, 30};
+    derivative_plan(&p, mesh, base[1], base[2], base[3]);
+    rig r = plan_build(&p, NULL);
+    rig_solve(&r, &tension);
+    const pl_parameter q[4] = {{PL_PARAMETER_COMMAND, 0, 0},
+                               {PL_PARAMETER_LAYER, 0, 0},
+                               {PL_PARAMETER_MATERIAL, 1, PL_YOUNG},
+                               {PL_PARAMETER_FIBRE, 0, 0}};
+    const int readings = pl_statics_reading_count(r.statics);
+    assert_int_equal(readings, 5);
+    double marker[3 * 4], reading[5 * 4];
+    const pl_jacobian out = {.marker = marker, .reading = reading};
+    pl_jacobian_report report;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_statics_jacobian(r.statics, r.state, q, 4, &out, &report, &err));
+    const double turned = pl_statics_marker(r.statics, r.state, 0).displacement[2];
+    print_message("tip moved %.2f mm\n", turned);
+    rig_clear(&r);
+    for (int c = 0; c < 4; ++c) {
+        double tip[2][3], value[2][5];
+        const double h = 1e-4 * base[c];
+        for (int s = 0; s < 2; ++s) {
+            double v[4];
+            memcpy(v, base, sizeof v);
+            v[c] += s ? -h : h;
+            derivative_plan(&p, mesh, v[1], v[2], v[3]);
+            rig one = plan_build(&p, NULL);
+            rig_solve(&one, &v[0]);
+            memcpy(tip[s], pl_statics_marker(one.statics, one.state, 0).displacement, sizeof tip[s]);
+            for (int k = 0; k < readings; ++k) {
+                value[s][k] = pl_statics_reading(one.statics, one.state, k);
+            }
+            rig_clear(&one);
+        }
+        double worst = 0, scale = 0;
+        for (int i = 0; i < 3; ++i) {
+            const double d = (tip[0][i] - tip[1][i]) / (2 * h);
+            worst = fmax(worst, fabs(d - marker[4 * i + c]));
+            scale = fmax(scale, fabs(d));
+        }
+        print_message("parameter %d: tip off by %.1e of %.3g;", c, worst, scale);
+        PL_CHECK_BELOW(worst, 2e-6 * scale);
+        for (int k = 0; k < readings; ++k) {
+            const double d = (value[0][k] - value[1][k]) / (2 * h);
+            print_message(" %.6g (%.1e)", reading[4 * k + c], fabs(d - reading[4 * k + c]) / fabs(d));
+            PL_CHECK_NEAR(reading[4 * k + c], d, 2e-5 * fabs(d) + 1e-12);
+        }
+        print_message("\n");
+    }
+    pl_mesh_destroy(mesh);
+}
+
+// A bar with two threads along it, pulled: far from the ends the section stays plane, so the threads' EA adds
+// to the bar's. A thread that cannot push carries nothing where the bar is compressed; an inextensible one is
+// strained by less than 1e-4.
+static void test_threads(void **state)
+{
+    (void)state;
+    const double L = 60, b = 4, H = 3;
+    static const double line[2][6] = {{0, 2, 0, 60, 2, 0}, {0, 2, 3, 60, 2, 3}};
+    static const struct {
+        double stiffness, force;
+        bool tension_only;
+    } c[] = {{2, 1e-3, false}, {2, -1e-3, false}, {2, -1e-3, true}, {0, 0.5, false}};
+    pl_mesh *mesh = tet_box(20, 2, 2, L, b, H, 2, NULL);
+    for (int k = 0; k < 4; ++k) {
+        static plan p;
+        bar_plan(&p, mesh, L, H);
+        for (int i = 0; i < 2; ++i) {
+            p.fibre[p.def.fibre_count++] = (pl_fibre_def){.name = i ? "upper" : "lower",
+                                                          .kind = PL_FIBRE_LINE,
+                                                          .surface = i ? "top" : "bottom",
+                                                          .point = line[i],
+                                                          .point_count = 2,
+                                                          .stiffness = c[k].stiffness,
+                                                          .tension_only = c[k].tension_only};
+            p.marker[p.def.marker_count++] =
+                (pl_marker_def){.name = i ? "b" : "a", .at = {25 + 10 * i, b / 2, H / 2}};
+        }
+        plan_force(&p, c[k].force, 0);
+        const pl_statics_options options = pl_statics_options_default();
+        rig r = plan_build(&p, &options);
+        PL_CHECK_NEAR(pl_robot_fibre(r.robot, 0).length, L, 1e-6);
+        const pl_statics_report report = rig_try(&r, &idle);
+        assert_int_equal(report.outcome, PL_SOLVED);
+        const double u = pl_statics_marker(r.statics, r.state, 2).displacement[0] -
+                         pl_statics_marker(r.statics, r.state, 1).displacement[0],
+                     EA = c[k].tension_only ? 0 : pl_robot_fibre(r.robot, 0).stiffness,
+                     want = c[k].force * 10 / (b * H + 2 * EA),
+                     tension = pl_statics_reading(r.statics, r.state, 0),
+                     most = pl_statics_reading(r.statics, r.state, 1);
+        print_message(
+            "force %g N, EA %g N: %.6e mm, closed form %.6e mm; tension up to %.3g N, strain %.2e\n",
+            c[k].force, EA, u, want, tension, most);
+        if (c[k].stiffness > 0) {
+            PL_CHECK_NEAR(u / want, 1, 0.02);
+        } else {
+            PL_CHECK_BELOW(most, 1e-4);
+            assert_true(tension > 0.1);
+        }
+        rig_clear(&r);
+    }
+    pl_mesh_destroy(mesh);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_flat_elements_converge)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_flat_elements_converge),
+        cmocka_unit_test(test_composite_beam),
+        cmocka_unit_test(test_layer_sensitivity),
+        cmocka_unit_test(test_threads),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

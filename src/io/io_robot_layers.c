@@ -1,0 +1,193 @@
+// The blocks `layers` and `fibres`: what is bonded to the faces of the body.
+#include <stdio.h>
+#include "io/io_robot.h"
+
+// Two regions, as a list.
+static bool ground_between(io_robot_file *f, const io_node *node, const io_scope *scope, const char *what,
+                           const char *out[2])
+{
+    const io_node *list = io_child(node, "between");
+    if (!list) {
+        return true;
+    }
+    if (list->kind != IO_LIST || list->count != 2 || list->child->kind != IO_SCALAR ||
+        list->child->next->kind != IO_SCALAR) {
+        io_defect(f, list->line, "%s: between expects two regions, [first, second]", what);
+        return false;
+    }
+    out[0] = io_scoped(f, scope, list->child->text);
+    out[1] = io_scoped(f, scope, list->child->next->text);
+    return true;
+}
+
+static bool layer_read(io_robot_file *f, const io_node *node, const io_scope *scope, pl_layer_def *def)
+{
+    static const char *const sides[] = {"outside", "inside", "middle"};
+    static const io_key keys[] = {
+        {"name", IO_NAME, 0, offsetof(pl_layer_def, name), IO_REQUIRED},
+        {"surface", IO_TEXT, 0, offsetof(pl_layer_def, surface), 0},
+        {"between", IO_OTHER, 0, 0, 0},
+        {"material", IO_TEXT, 0, offsetof(pl_layer_def, material), IO_REQUIRED},
+        {"thickness", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_layer_def, thickness),
+         IO_REQUIRED | IO_POSITIVE},
+        {"bending", IO_BOOL, 0, offsetof(pl_layer_def, membrane), 0}, // turned round below
+        {"side", IO_OTHER, 0, 0, 0},
+    };
+    def->membrane = true; // bending: true
+    bool good = io_read_map(f, node, "layer", keys, PL_COUNT(keys), def);
+    def->membrane = !def->membrane;
+    if (node->kind != IO_MAP) {
+        return false;
+    }
+    def->surface = io_scoped(f, scope, def->surface);
+    good = ground_between(f, node, scope, "layer", def->between) && good;
+    const io_node *side = io_child(node, "side");
+    def->side = def->between[0] ? PL_SIDE_MIDDLE : PL_SIDE_OUTSIDE;
+    if (side) {
+        const int choice = io_read_choice(f, side, "layer: side", sides, PL_COUNT(sides));
+        good = good && choice >= 0;
+        def->side = choice >= 0 ? (pl_layer_side)choice : def->side;
+    }
+    return good;
+}
+
+void io_read_layers(io_robot_file *f, const io_node *node, const io_scope *scope)
+{
+    if (!io_expect(f, node, IO_LIST, "layers")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_layer_def def = {.line = n->line};
+        if (!layer_read(f, n, scope, &def)) {
+            io_mark_broken(f, n->line);
+        }
+        def.name = def.name ? io_scoped(f, scope, def.name) : "";
+        pl_layer_def *slot = io_append(f, &f->layer, sizeof *slot);
+        if (slot) {
+            *slot = def;
+        }
+    }
+}
+
+static bool fibre_points(io_robot_file *f, const io_node *node, const io_scope *scope, pl_fibre_def *def)
+{
+    if (!io_expect(f, node, IO_LIST, "fibre: through")) {
+        return false;
+    }
+    double *point = io_arena_take(&f->arena, (size_t)node->count * 3 * sizeof *point);
+    if (!point) {
+        return false;
+    }
+    def->point = point;
+    for (const io_node *n = node->child; n; n = n->next) {
+        if (!io_read_vector(f, n, "fibre: through", PL_DIM_LENGTH, point + 3 * def->point_count)) {
+            return false;
+        }
+        io_place_point(scope, point + 3 * def->point_count++);
+    }
+    return true;
+}
+
+// Keys that belong to the other kinds.
+static bool fibre_strangers(io_robot_file *f, const io_node *node, pl_fibre_kind kind)
+{
+    static const struct {
+        const char *key;
+        unsigned kinds;
+    } table[] = {{"axis", 3}, {"about", 3},  {"pitch", 3}, {"angle", 1},
+                 {"hand", 1}, {"starts", 1}, {"range", 3}, {"through", 4}};
+    static const char *const name[] = {"helix", "rings", "line"};
+    bool good = true;
+    for (int i = 0; i < PL_COUNT(table); ++i) {
+        const io_node *n = io_child(node, table[i].key);
+        if (n && !(table[i].kinds >> kind & 1)) {
+            io_defect(f, n->key_line, "fibre: '%s' does not belong to a %s", table[i].key, name[kind]);
+            good = false;
+        }
+    }
+    const char *needed = kind == PL_FIBRE_LINE ? "through" : "axis";
+    if (!io_child(node, needed)) {
+        io_defect(f, node->line, "fibre: '%s' is missing", needed);
+        good = false;
+    }
+    return good;
+}
+
+typedef struct fibre_read_def {
+    pl_fibre_def def;
+    double young, diameter;
+} fibre_read_def;
+
+static bool fibre_read(io_robot_file *f, const io_node *node, const io_scope *scope, pl_fibre_def *def)
+{
+    static const char *const kinds[] = {"helix", "rings", "line"}, *const hands[] = {"right", "left", "both"},
+                             *const modes[] = {"both", "tension_only"};
+    static const io_key keys[] = {
+        {"name", IO_NAME, 0, offsetof(fibre_read_def, def.name), IO_REQUIRED},
+        {"kind", IO_OTHER, 0, 0, IO_REQUIRED},
+        {"surface", IO_TEXT, 0, offsetof(fibre_read_def, def.surface), 0},
+        {"between", IO_OTHER, 0, 0, 0},
+        {"axis", IO_VECTOR, PL_DIM_NUMBER, offsetof(fibre_read_def, def.axis), 0},
+        {"about", IO_VECTOR, PL_DIM_LENGTH, offsetof(fibre_read_def, def.about), 0},
+        {"pitch", IO_QUANTITY, PL_DIM_LENGTH, offsetof(fibre_read_def, def.pitch), IO_POSITIVE},
+        {"angle", IO_QUANTITY, PL_DIM_ANGLE, offsetof(fibre_read_def, def.angle), IO_POSITIVE},
+        {"hand", IO_OTHER, 0, 0, 0},
+        {"starts", IO_WHOLE, 0, offsetof(fibre_read_def, def.starts), IO_POSITIVE},
+        {"range", IO_OTHER, 0, 0, 0},
+        {"through", IO_OTHER, 0, 0, 0},
+        {"stiffness", IO_QUANTITY, PL_DIM_FORCE, offsetof(fibre_read_def, def.stiffness), IO_POSITIVE},
+        {"young", IO_QUANTITY, PL_DIM_STRESS, offsetof(fibre_read_def, young), IO_POSITIVE},
+        {"diameter", IO_QUANTITY, PL_DIM_LENGTH, offsetof(fibre_read_def, diameter), IO_POSITIVE},
+        {"mode", IO_OTHER, 0, 0, 0},
+    };
+    fibre_read_def read = {.def = *def};
+    bool good = io_read_map(f, node, "fibre", keys, PL_COUNT(keys), &read);
+    *def = read.def;
+    const io_node *kind = io_child(node, "kind");
+    const int which = kind ? io_read_choice(f, kind, "fibre: kind", kinds, PL_COUNT(kinds)) : -1;
+    if (node->kind != IO_MAP || which < 0) {
+        return false;
+    }
+    def->kind = (pl_fibre_kind)which;
+    def->surface = io_scoped(f, scope, def->surface);
+    good = fibre_strangers(f, node, def->kind) && good;
+    good = ground_between(f, node, scope, "fibre", def->between) && good;
+    const io_node *hand = io_child(node, "hand"), *mode = io_child(node, "mode"),
+                  *range = io_child(node, "range"), *through = io_child(node, "through");
+    const int side = hand ? io_read_choice(f, hand, "fibre: hand", hands, PL_COUNT(hands)) : 0,
+              acts = mode ? io_read_choice(f, mode, "fibre: mode", modes, PL_COUNT(modes)) : 0;
+    def->hand = side >= 0 ? (pl_fibre_hand)side : PL_HAND_RIGHT;
+    def->tension_only = acts == 1;
+    def->has_range = range != NULL;
+    good = (!range || io_read_range(f, range, "fibre: range", PL_DIM_LENGTH, def->range)) && good;
+    good = (!through || fibre_points(f, through, scope, def)) && good;
+    io_place_vector(scope, def->axis);
+    io_place_point(scope, def->about);
+    if ((read.young > 0) != (read.diameter > 0) || (read.young > 0 && def->stiffness > 0)) {
+        io_defect(f, node->line,
+                  "fibre: expected 'stiffness', or 'young' with 'diameter', or none of them (inextensible)");
+        return false;
+    }
+    if (read.young > 0) {
+        def->stiffness = read.young * 0.25 * PL_PI * read.diameter * read.diameter;
+    }
+    return good && side >= 0 && acts >= 0;
+}
+
+void io_read_fibres(io_robot_file *f, const io_node *node, const io_scope *scope)
+{
+    if (!io_expect(f, node, IO_LIST, "fibres")) {
+        return;
+    }
+    for (const io_node *n = node->child; n; n = n->next) {
+        pl_fibre_def def = {.line = n->line};
+        if (!fibre_read(f, n, scope, &def)) {
+            io_mark_broken(f, n->line);
+        }
+        def.name = def.name ? io_scoped(f, scope, def.name) : "";
+        pl_fibre_def *slot = io_append(f, &f->fibre, sizeof *slot);
+        if (slot) {
+            *slot = def;
+        }
+    }
+}

@@ -1,0 +1,481 @@
+// Fibres bonded to faces: U = sum over short steps EA/2 (l - 1)^2 dl, l the stretch of the face along the
+// fibre, from the same interpolated strain as layers (element/layer.h), l^2 = 1 + 2 f^a f^b E_ab. An
+// inextensible fibre has a stiffness far above the body's (robot_fibre.c); the strain left is reported.
+#include <float.h>
+#include <stdlib.h>
+#include "problem/term_faces.h"
+
+#define FIBRE_NOISE 100.0 // rounding error of a nodal force over eps |x| EA length / edge^2 (as LAYER_NOISE)
+#define FIBRE_SLACK 1e-12 // strain: a fibre this near to being taut counts as taut
+
+// The steps of one fibre on one face.
+typedef struct fibre_unit {
+    int fibre, nodes;
+    int32_t node[6];
+    int64_t first, count; // steps
+    double rest[PL_LAYER_STRAINS];
+} fibre_unit;
+
+typedef struct fibre_bit {
+    double row[PL_LAYER_STRAINS]; // strain along the fibre = row . (d - rest)
+    double length;
+} fibre_bit;
+
+typedef struct fibres_term {
+    const pl_robot *robot;
+    faces_tables tables;
+    fibre_unit *unit;
+    int64_t unit_count;
+    fibre_bit *bit;
+    int64_t bit_count;
+    faces_pieces pieces;
+} fibres_term;
+
+static void fibres_destroy(void *object)
+{
+    fibres_term *t = object;
+    faces_pieces_clear(&t->pieces);
+    pl_free(t->unit);
+    pl_free(t->bit);
+    pl_free(t);
+}
+
+static void fibres_pattern(const void *self, const pl_problem *p, pl_pattern *out)
+{
+    pl_pattern_functional(out, p, &((const fibres_term *)self)->pieces.h);
+}
+
+static pl_status fibres_bind(void *self, pl_problem *p, pl_error *err)
+{
+    fibres_term *t = self;
+    return pl_slots_bind(p, &t->pieces.h, &t->pieces.slots, err);
+}
+
+static const pl_face_table *fibres_table(const fibres_term *t, const fibre_unit *u)
+{
+    return u->nodes == 6 ? &t->tables.quadratic : &t->tables.linear;
+}
+
+// Strain parameters of a unit at x, relative to rest; `here` gets the positions.
+static void unit_strains(const fibres_term *t, const fibre_unit *u, const double *x, double *here,
+                         double d[PL_LAYER_STRAINS])
+{
+    const pl_face_table *table = fibres_table(t, u);
+    faces_gather(x, u->node, u->nodes, here);
+    pl_face_strains(table, here, d);
+    for (int k = 0; k < table->strains; ++k) {
+        d[k] -= u->rest[k];
+    }
+}
+
+// Stretch along a bit; 0 where it cannot be.
+static double bit_stretch(const fibre_bit *b, int strains, const double *d)
+{
+    double e = 0;
+    for (int k = 0; k < strains; ++k) {
+        e += b->row[k] * d[k];
+    }
+    return 1 + 2 * e > 0 ? sqrt(1 + 2 * e) : 0;
+}
+
+static bool fibre_acts(const pl_fibre *f, double stretch)
+{
+    return !f->tension_only || stretch >= 1 - FIBRE_SLACK;
+}
+
+// Energy of a unit per unit of stiffness; U = dE/dd, and UU (may be NULL) the second derivatives.
+static double unit_potential(const fibres_term *t, const fibre_unit *u, const double *d, double *U,
+                             double *UU)
+{
+    const pl_fibre *f = &t->robot->fibre[u->fibre];
+    const int n = fibres_table(t, u)->strains;
+    double energy = 0;
+    memset(U, 0, PL_LAYER_STRAINS * sizeof *U);
+    if (UU) {
+        memset(UU, 0, PL_LAYER_STRAINS * PL_LAYER_STRAINS * sizeof *UU);
+    }
+    for (int64_t k = u->first; k < u->first + u->count; ++k) {
+        const fibre_bit *b = &t->bit[k];
+        const double l = bit_stretch(b, n, d);
+        if (l == 0) {
+            return INFINITY;
+        }
+        if (!fibre_acts(f, l)) {
+            continue;
+        }
+        energy += 0.5 * b->length * (l - 1) * (l - 1);
+        const double slope = b->length * (l - 1) / l, rate = b->length / (l * l * l);
+        for (int i = 0; i < n; ++i) {
+            U[i] += slope * b->row[i];
+            for (int j = 0; UU && j < n; ++j) {
+                UU[PL_LAYER_STRAINS * i + j] += rate * b->row[i] * b->row[j];
+            }
+        }
+    }
+    return energy;
+}
+
+static void unit_add(const fibre_unit *u, const double *g, double scale, double *full)
+{
+    for (int i = 0; i < 3 * u->nodes; ++i) {
+        full[3 * (int64_t)u->node[i / 3] + i % 3] += scale * g[i];
+    }
+}
+
+// With `only` >= 0 one fibre, per unit of stiffness.
+static double fibres_energy(const fibres_term *t, const double *x, int only, double scale, double *full)
+{
+    double energy = 0;
+    for (int64_t k = 0; k < t->unit_count; ++k) {
+        const fibre_unit *u = &t->unit[k];
+        if (only >= 0 && u->fibre != only) {
+            continue;
+        }
+        double here[18], d[PL_LAYER_STRAINS], U[PL_LAYER_STRAINS], g[18] = {0};
+        unit_strains(t, u, x, here, d);
+        const double stiffness = only >= 0 ? 1 : t->robot->fibre[u->fibre].stiffness;
+        energy += stiffness * unit_potential(t, u, d, U, NULL);
+        if (full && isfinite(energy)) {
+            pl_face_strains_pull(fibres_table(t, u), here, U, g);
+            unit_add(u, g, scale * stiffness, full);
+        }
+    }
+    return energy;
+}
+
+static void fibres_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
+{
+    (void)p;
+    *energy += fibres_energy(self, x, -1, 1, full);
+}
+
+static void fibres_forces(void *self, pl_problem *p, const pl_state *state, double *full)
+{
+    (void)p;
+    fibres_energy(self, state->x, -1, 1, full);
+}
+
+// dE/dd that the linear step of `step` leads to.
+static void unit_ahead(const fibres_term *t, const fibre_unit *u, const pl_ahead *step, double *ahead)
+{
+    const pl_face_table *table = fibres_table(t, u);
+    const double stiffness = t->robot->fibre[u->fibre].stiffness;
+    const int n = table->strains, m = 3 * u->nodes;
+    double here[18], dx[18], d[PL_LAYER_STRAINS], J[PL_LAYER_STRAINS * 18];
+    double UU[PL_LAYER_STRAINS * PL_LAYER_STRAINS];
+    unit_strains(t, u, step->x, here, d);
+    faces_gather(step->dx, u->node, u->nodes, dx);
+    unit_potential(t, u, d, ahead, UU);
+    pl_face_strains_rows(table, here, m, J);
+    for (int c = 0; c < n; ++c) {
+        double change = 0;
+        for (int i = 0; i < m; ++i) {
+            change += J[c * m + i] * dx[i];
+        }
+        for (int r = 0; r < n; ++r) {
+            ahead[r] += UU[PL_LAYER_STRAINS * r + c] * change;
+        }
+    }
+    for (int r = 0; r < n; ++r) {
+        ahead[r] *= stiffness;
+    }
+}
+
+static void fibres_tangent(void *self, pl_problem *p, const double *x, bool positive)
+{
+    const fibres_term *t = self;
+    for (int64_t k = 0; k < t->unit_count; ++k) {
+        const fibre_unit *u = &t->unit[k];
+        const pl_face_table *table = fibres_table(t, u);
+        const double stiffness = t->robot->fibre[u->fibre].stiffness;
+        const int n = table->strains, m = 3 * u->nodes;
+        double here[18], d[PL_LAYER_STRAINS], U[PL_LAYER_STRAINS], UU[PL_LAYER_STRAINS * PL_LAYER_STRAINS];
+        double J[PL_LAYER_STRAINS * 18], *H = p->tangent.dense;
+        unit_strains(t, u, x, here, d);
+        unit_potential(t, u, d, U, UU);
+        pl_face_strains_rows(table, here, m, J);
+        memset(H, 0, (size_t)m * m * sizeof *H);
+        for (int r = 0; r < n; ++r) {
+            double T[18] = {0};
+            U[r] *= stiffness;
+            for (int c = 0; c < n; ++c) {
+                for (int j = 0; j < m; ++j) {
+                    T[j] += stiffness * UU[PL_LAYER_STRAINS * r + c] * J[c * m + j];
+                }
+            }
+            for (int i = 0; i < m; ++i) {
+                for (int j = 0; j < m; ++j) {
+                    H[i * m + j] += J[r * m + i] * T[j];
+                }
+            }
+        }
+        if (p->tangent.ahead) {
+            unit_ahead(t, u, p->tangent.ahead, U);
+        }
+        pl_face_strains_curve(table, U, positive, m, H);
+        pl_problem_add_piece(p, &t->pieces.h, &t->pieces.slots, (int)k, x);
+    }
+}
+
+// Stresses looked ahead along a step are good for nothing when the step was made with an old factor: its
+// directions strain a stiff layer that has turned since.
+static bool fibres_renews(const void *self, const pl_problem *p)
+{
+    (void)self;
+    (void)p;
+    return true;
+}
+
+static pl_status fibres_derivative(void *self, pl_problem *p, const pl_state *state, const pl_parameter *q,
+                                   double *full, double *target, pl_error *err)
+{
+    (void)p;
+    (void)target;
+    (void)err;
+    if (q->kind == PL_PARAMETER_FIBRE) {
+        fibres_energy(self, state->x, q->index, -1, full);
+    }
+    return PL_OK;
+}
+
+static bool fibres_one_sided(const void *self, const pl_problem *p, const pl_state *state)
+{
+    (void)p;
+    const fibres_term *t = self;
+    for (int64_t k = 0; k < t->unit_count; ++k) {
+        const fibre_unit *u = &t->unit[k];
+        double here[18], d[PL_LAYER_STRAINS];
+        if (!t->robot->fibre[u->fibre].tension_only) {
+            continue;
+        }
+        unit_strains(t, u, state->x, here, d);
+        for (int64_t b = u->first; b < u->first + u->count; ++b) {
+            if (fabs(bit_stretch(&t->bit[b], fibres_table(t, u)->strains, d) - 1) <= FIBRE_SLACK) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// ---- readings: largest tension and strain along a fibre, and its length
+enum { FIBRE_TENSION, FIBRE_STRAIN, FIBRE_LENGTH, FIBRE_READINGS };
+
+static int fibres_output_count(const void *self)
+{
+    return FIBRE_READINGS * ((const fibres_term *)self)->robot->fibre_count;
+}
+
+static pl_output fibres_output(const void *self, int k)
+{
+    static const char *const quantity[] = {"tension", "strain", "length"}, *const unit[] = {"N", "1", "mm"};
+    const fibres_term *t = self;
+    return (pl_output){.kind = PL_OUTPUT_READING,
+                       .actuator = -1,
+                       .info = {.group = "fibres",
+                                .name = t->robot->fibre[k / FIBRE_READINGS].name,
+                                .quantity = quantity[k % FIBRE_READINGS],
+                                .unit = unit[k % FIBRE_READINGS]}};
+}
+
+// The value, and with `full` its gradient; `most` gets the largest stretch.
+static double fibres_reading(const fibres_term *t, const double *x, int k, double weight, double *full,
+                             double *most)
+{
+    const int fibre = k / FIBRE_READINGS, what = k % FIBRE_READINGS;
+    const pl_fibre *f = &t->robot->fibre[fibre];
+    double length = 0, largest = 0, here[18], d[PL_LAYER_STRAINS], U[PL_LAYER_STRAINS], g[18];
+    int64_t unit = -1, bit = -1;
+    for (int64_t i = 0; i < t->unit_count; ++i) {
+        const fibre_unit *u = &t->unit[i];
+        if (u->fibre != fibre) {
+            continue;
+        }
+        const int n = fibres_table(t, u)->strains;
+        unit_strains(t, u, x, here, d);
+        memset(U, 0, sizeof U);
+        for (int64_t b = u->first; b < u->first + u->count; ++b) {
+            const double l = bit_stretch(&t->bit[b], n, d);
+            length += l * t->bit[b].length;
+            for (int s = 0; s < n; ++s) {
+                U[s] += t->bit[b].length / l * t->bit[b].row[s];
+            }
+            if (l > largest) {
+                largest = l;
+                unit = i;
+                bit = b;
+            }
+        }
+        if (full && what == FIBRE_LENGTH) {
+            memset(g, 0, sizeof g);
+            pl_face_strains_pull(fibres_table(t, u), here, U, g);
+            unit_add(u, g, weight, full);
+        }
+    }
+    const bool acts = fibre_acts(f, largest);
+    if (full && what != FIBRE_LENGTH && unit >= 0 && (acts || what == FIBRE_STRAIN)) {
+        const fibre_unit *u = &t->unit[unit];
+        unit_strains(t, u, x, here, d);
+        memset(g, 0, sizeof g);
+        pl_face_strains_pull(fibres_table(t, u), here, t->bit[bit].row, g);
+        unit_add(u, g, weight * (what == FIBRE_TENSION ? f->stiffness : 1) / largest, full);
+    }
+    if (most) {
+        *most = acts ? largest : 1;
+    }
+    return what == FIBRE_LENGTH   ? length
+           : what == FIBRE_STRAIN ? largest - 1
+           : acts                 ? f->stiffness * (largest - 1)
+                                  : 0;
+}
+
+static double fibres_value(void *self, pl_problem *p, const pl_state *state, int k)
+{
+    (void)p;
+    return fibres_reading(self, state->x, k, 0, NULL, NULL);
+}
+
+static double fibres_change(void *self, pl_problem *p, const pl_state *state, int k, const double *dx,
+                            const double *mu, const pl_parameter *q)
+{
+    (void)mu;
+    double sum = 0;
+    if (q && q->kind == PL_PARAMETER_FIBRE && q->index == k / FIBRE_READINGS &&
+        k % FIBRE_READINGS == FIBRE_TENSION) {
+        double most;
+        fibres_reading(self, state->x, k, 0, NULL, &most);
+        sum = most - 1;
+    }
+    if (dx) {
+        const size_t mark = pl_arena_begin(&p->scratch);
+        double *gradient = pl_problem_take_full(p);
+        memset(gradient, 0, pl_problem_full_bytes(p));
+        fibres_reading(self, state->x, k, 1, gradient, NULL);
+        for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
+            sum += gradient[i] * dx[i];
+        }
+        pl_arena_end(&p->scratch, mark);
+    }
+    return sum;
+}
+
+static void fibres_pull_back(void *self, pl_problem *p, const pl_state *state, int k, double weight,
+                             double *full, double *rho)
+{
+    (void)p;
+    (void)rho;
+    fibres_reading(self, state->x, k, weight, full, NULL);
+}
+
+// ---- creation
+// The strain along a step as a row over d: f = f^a A_a, e = f^a f^b E_ab.
+static void bit_init(const pl_face_table *table, const double *X, const pl_fibre_step *s, fibre_bit *out)
+{
+    double a[2][3], M[3 * PL_LAYER_STRAINS];
+    pl_face_tangents(table, X, s->xi, a);
+    pl_face_field(table, s->xi, M);
+    const double g11 = pl_dot3(a[0], a[0]), g12 = pl_dot3(a[0], a[1]), g22 = pl_dot3(a[1], a[1]),
+                 det = g11 * g22 - g12 * g12;
+    const double c1 = pl_dot3(a[0], s->direction), c2 = pl_dot3(a[1], s->direction);
+    const double f1 = (g22 * c1 - g12 * c2) / det, f2 = (g11 * c2 - g12 * c1) / det;
+    for (int k = 0; k < table->strains; ++k) {
+        out->row[k] =
+            f1 * f1 * M[k] + f2 * f2 * M[PL_LAYER_STRAINS + k] + 2 * f1 * f2 * M[2 * PL_LAYER_STRAINS + k];
+    }
+    out->length = s->length;
+}
+
+typedef struct fibre_order {
+    int64_t face;
+    int step;
+} fibre_order;
+
+static int order_compare(const void *a, const void *b)
+{
+    const fibre_order *x = a, *y = b;
+    return x->face != y->face ? (x->face > y->face) - (x->face < y->face) : x->step - y->step;
+}
+
+static pl_status fibres_fill(fibres_term *t, pl_problem *p, int fibre, pl_error *err)
+{
+    const pl_fibre *f = &t->robot->fibre[fibre];
+    fibre_order *order = PL_NEW_ARRAY(fibre_order, f->step_count);
+    if (!order) {
+        return pl_fail_memory(err, "problem: fibres");
+    }
+    for (int k = 0; k < f->step_count; ++k) {
+        order[k] = (fibre_order){f->step[k].face, k};
+    }
+    qsort(order, (size_t)f->step_count, sizeof *order, order_compare);
+    for (int k = 0; k < f->step_count; ++k) {
+        double X[18];
+        if (k == 0 || order[k].face != order[k - 1].face) {
+            fibre_unit *u = &t->unit[t->unit_count++];
+            *u = (fibre_unit){.fibre = fibre, .first = t->bit_count};
+            int32_t node[PL_FACE_NODES_MAX];
+            u->nodes = pl_mesh_face_nodes(t->robot->mesh, order[k].face, node);
+            memcpy(u->node, node, (size_t)u->nodes * sizeof *node);
+            faces_gather(p->mesh.position, u->node, u->nodes, X);
+            pl_face_strains(fibres_table(t, u), X, u->rest);
+            faces_pieces_add(&t->pieces, u->node, u->nodes);
+        }
+        fibre_unit *u = &t->unit[t->unit_count - 1];
+        faces_gather(p->mesh.position, u->node, u->nodes, X);
+        bit_init(fibres_table(t, u), X, &f->step[order[k].step], &t->bit[t->bit_count++]);
+        u->count++;
+        double area = pl_mesh_faces_area(t->robot->mesh, &order[k].face, 1), length = 0;
+        for (int64_t b = u->first; b < u->first + u->count; ++b) {
+            length += t->bit[b].length;
+        }
+        p->noise =
+            fmax(p->noise, FIBRE_NOISE * DBL_EPSILON * p->reach * f->stiffness * length / (2.31 * area));
+    }
+    pl_free(order);
+    return PL_OK;
+}
+
+static const pl_term fibres_kind = {.name = "fibres",
+                                    .elastic = true,
+                                    .destroy = fibres_destroy,
+                                    .pattern = fibres_pattern,
+                                    .bind = fibres_bind,
+                                    .one_sided = fibres_one_sided,
+                                    .evaluate = fibres_evaluate,
+                                    .tangent = fibres_tangent,
+                                    .renews = fibres_renews,
+                                    .forces = fibres_forces,
+                                    .derivative = fibres_derivative,
+                                    .output_count = fibres_output_count,
+                                    .output = fibres_output,
+                                    .value = fibres_value,
+                                    .change = fibres_change,
+                                    .pull_back = fibres_pull_back};
+
+pl_status term_fibres_create(pl_problem *p, pl_problem_term *out, pl_error *err)
+{
+    const pl_robot *robot = p->robot;
+    if (robot->fibre_count == 0) {
+        return PL_OK;
+    }
+    fibres_term *t = PL_NEW(fibres_term);
+    if (!t) {
+        return pl_fail_memory(err, "problem: fibres");
+    }
+    *out = (pl_problem_term){&fibres_kind, t};
+    t->robot = robot;
+    faces_tables_init(&t->tables);
+    int64_t steps = 0;
+    for (int i = 0; i < robot->fibre_count; ++i) {
+        steps += robot->fibre[i].step_count;
+    }
+    t->unit = PL_NEW_ARRAY(fibre_unit, steps);
+    t->bit = PL_NEW_ARRAY(fibre_bit, steps);
+    if (!t->unit || !t->bit || faces_pieces_create(&t->pieces, steps, 6 * steps) != PL_OK) {
+        return pl_fail_memory(err, "problem: fibres");
+    }
+    pl_status status = PL_OK;
+    for (int i = 0; status == PL_OK && i < robot->fibre_count; ++i) {
+        status = fibres_fill(t, p, i, err);
+    }
+    return status;
+}

@@ -1,0 +1,524 @@
+// Fibres: where they run on the faces they are bonded to, in short steps.
+//
+// Helices and rings lie where rays from the axis meet the surface, lines where their points, joined by
+// straight pieces, are nearest to it. A fibre ends where its ray misses the surface and goes on where it
+// meets it again, as another piece.
+#include <stdio.h>
+#include "robot/robot_impl.h"
+
+#define FIBRE_STEP 0.35         // of the mean edge of the faces: steps of a fibre
+#define FIBRE_STEPS_MAX 2000000 // of one fibre
+#define FIBRE_INEXTENSIBLE 1e4  // stiffness over that of the body's cross-section (its modulus V / L)
+
+// Flat triangles of the faces in a tree.
+typedef struct fibre_ground {
+    const pl_mesh *mesh;
+    const double *position; // of the vertices
+    int64_t *face;
+    int64_t face_count;
+    int32_t *of;    // face of each triangle
+    int8_t *local;  // 3 local nodes
+    double *corner; // 9 coordinates
+    int32_t count;
+    pl_bvh bvh;
+    double edge; // mm: mean edge length
+    // of the search under way
+    const double *origin, *direction;
+    int32_t best;
+    double weight[3];
+} fibre_ground;
+
+static const double fibre_local[6][2] = {{0, 0}, {1, 0}, {0, 1}, {0.5, 0}, {0.5, 0.5}, {0, 0.5}};
+
+static void ground_clear(fibre_ground *g)
+{
+    pl_free(g->face);
+    pl_free(g->of);
+    pl_free(g->local);
+    pl_free(g->corner);
+    pl_bvh_clear(&g->bvh);
+}
+
+static pl_status ground_init(fibre_ground *g, robot_build *b)
+{
+    g->mesh = b->robot->mesh;
+    g->position = pl_mesh_get(g->mesh).position;
+    const int64_t most = g->face_count * PL_FACE_TRIANGLES_MAX;
+    g->of = PL_NEW_ARRAY(int32_t, most);
+    g->local = PL_NEW_ARRAY(int8_t, 3 * most);
+    g->corner = PL_NEW_ARRAY(double, 9 * most);
+    double *box = PL_NEW_ARRAY(double, 6 * most);
+    if (!g->of || !g->local || !g->corner || !box) {
+        pl_free(box);
+        return robot_memory(b);
+    }
+    for (int64_t f = 0; f < g->face_count; ++f) {
+        int32_t node[PL_FACE_NODES_MAX];
+        const int8_t(*triangle)[3];
+        const int nodes = pl_mesh_face_nodes(g->mesh, g->face[f], node),
+                  n = pl_face_triangles(nodes, &triangle);
+        for (int t = 0; t < n; ++t, ++g->count) {
+            g->of[g->count] = (int32_t)f;
+            double *low = box + 6 * (int64_t)g->count, *high = low + 3;
+            for (int k = 0; k < 3; ++k) {
+                const double *x = g->position + 3 * (int64_t)node[triangle[t][k]];
+                g->local[3 * g->count + k] = triangle[t][k];
+                memcpy(g->corner + 9 * (int64_t)g->count + 3 * k, x, 3 * sizeof *x);
+                for (int i = 0; i < 3; ++i) {
+                    low[i] = k == 0 ? x[i] : fmin(low[i], x[i]);
+                    high[i] = k == 0 ? x[i] : fmax(high[i], x[i]);
+                }
+            }
+        }
+    }
+    g->edge = sqrt(2.31 * pl_mesh_faces_area(g->mesh, g->face, g->face_count) / (double)g->face_count);
+    const bool good = pl_bvh_init(&g->bvh, g->count, box);
+    pl_free(box);
+    return good ? PL_OK : robot_memory(b);
+}
+
+static double ground_ray_visit(void *user, int32_t item, double limit)
+{
+    fibre_ground *g = user;
+    const double *c = g->corner + 9 * (int64_t)item;
+    const double t = pl_triangle_ray(g->origin, g->direction, c, c + 3, c + 6);
+    if (t >= 0 && t < limit) {
+        g->best = item;
+        return t;
+    }
+    return limit;
+}
+
+static double ground_near_visit(void *user, int32_t item, double best)
+{
+    fibre_ground *g = user;
+    const double *c = g->corner + 9 * (int64_t)item;
+    double w[3];
+    const double d = pl_triangle_nearest(g->origin, c, c + 3, c + 6, w);
+    if (d < best) {
+        g->best = item;
+        memcpy(g->weight, w, sizeof w);
+        return d;
+    }
+    return best;
+}
+
+// A point of the triangle with weights as a point of its face.
+static void ground_point(const fibre_ground *g, int32_t triangle, const double w[3], pl_fibre_point *out)
+{
+    *out = (pl_fibre_point){.face = g->face[g->of[triangle]]};
+    for (int k = 0; k < 3; ++k) {
+        const double *xi = fibre_local[g->local[3 * triangle + k]];
+        out->xi[0] += w[k] * xi[0];
+        out->xi[1] += w[k] * xi[1];
+    }
+}
+
+static bool ground_cast(fibre_ground *g, const double origin[3], const double direction[3],
+                        pl_fibre_point *out)
+{
+    g->origin = origin;
+    g->direction = direction;
+    g->best = -1;
+    pl_bvh_ray(&g->bvh, origin, direction, 1e30, ground_ray_visit, g);
+    if (g->best < 0) {
+        return false;
+    }
+    const double *c = g->corner + 9 * (int64_t)g->best;
+    const double t = pl_triangle_ray(origin, direction, c, c + 3, c + 6);
+    double at[3], w[3];
+    for (int i = 0; i < 3; ++i) {
+        at[i] = origin[i] + t * direction[i];
+    }
+    pl_triangle_nearest(at, c, c + 3, c + 6, w);
+    ground_point(g, g->best, w, out);
+    return true;
+}
+
+static double ground_nearest(fibre_ground *g, const double at[3], pl_fibre_point *out)
+{
+    g->origin = at;
+    g->best = -1;
+    pl_bvh_nearest(&g->bvh, at, INFINITY, ground_near_visit, g);
+    if (g->best < 0) {
+        return INFINITY;
+    }
+    ground_point(g, g->best, g->weight, out);
+    const double *c = g->corner + 9 * (int64_t)g->best;
+    double d = 0;
+    for (int i = 0; i < 3; ++i) {
+        const double p = g->weight[0] * c[i] + g->weight[1] * c[3 + i] + g->weight[2] * c[6 + i];
+        d += (p - at[i]) * (p - at[i]);
+    }
+    return sqrt(d);
+}
+
+static void fibre_place(const pl_mesh *mesh, const double *position, const pl_fibre_point *p, double x[3],
+                        double tangent[2][3])
+{
+    int32_t node[PL_FACE_NODES_MAX];
+    double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX];
+    const int n = pl_mesh_face_nodes(mesh, p->face, node);
+    pl_face_shape_eval(n, p->xi, N, dN);
+    for (int i = 0; i < 3; ++i) {
+        x[i] = 0;
+        for (int k = 0; tangent && k < 2; ++k) {
+            tangent[k][i] = 0;
+        }
+        for (int a = 0; a < n; ++a) {
+            const double value = position[3 * (int64_t)node[a] + i];
+            x[i] += N[a] * value;
+            for (int k = 0; tangent && k < 2; ++k) {
+                tangent[k][i] += dN[2 * a + k] * value;
+            }
+        }
+    }
+}
+
+// ---- the fibre under construction
+typedef struct fibre_path {
+    robot_build *b;
+    const pl_fibre_def *def;
+    pl_fibre *fibre;
+    fibre_ground *ground;
+    int step_room, point_room, piece_room;
+    bool open; // a piece is under way, its last point is `last`
+    pl_fibre_point last;
+    double farthest; // mm: of a line's points from the surface
+    bool failed, too_long;
+} fibre_path;
+
+static bool path_room(fibre_path *p, void **item, int *room, int count, size_t size)
+{
+    if (count < *room) {
+        return true;
+    }
+    const int wanted = *room + *room / 2 + 256;
+    void *larger = pl_resize_array(*item, (size_t)wanted, size);
+    p->failed = p->failed || !larger;
+    if (larger) {
+        *item = larger;
+        *room = wanted;
+    }
+    return larger != NULL;
+}
+
+static void path_point(fibre_path *p, const pl_fibre_point *point)
+{
+    pl_fibre *f = p->fibre;
+    if (path_room(p, (void **)&f->point, &p->point_room, f->point_count, sizeof *f->point)) {
+        f->point[f->point_count++] = *point;
+    }
+}
+
+static void path_break(fibre_path *p)
+{
+    p->open = false;
+}
+
+// The next point, and the point in the middle of the step that leads there.
+static void path_step(fibre_path *p, const pl_fibre_point *middle, const pl_fibre_point *next)
+{
+    pl_fibre *f = p->fibre;
+    if (!p->open) {
+        if (!path_room(p, (void **)&f->piece, &p->piece_room, f->piece_count + 1, sizeof *f->piece)) {
+            return;
+        }
+        f->piece[f->piece_count++] = f->point_count;
+        path_point(p, &p->last);
+        p->open = true;
+    }
+    double a[3], c[3], at[3], tangent[2][3], d[3], N[3];
+    fibre_place(p->ground->mesh, p->ground->position, &p->last, a, NULL);
+    fibre_place(p->ground->mesh, p->ground->position, next, c, NULL);
+    fibre_place(p->ground->mesh, p->ground->position, middle, at, tangent);
+    pl_sub3(c, a, d);
+    pl_cross3(tangent[0], tangent[1], N);
+    const double length = pl_norm3(d), normal = pl_dot3(d, N) / pl_dot3(N, N);
+    for (int i = 0; i < 3; ++i) {
+        d[i] -= normal * N[i];
+    }
+    const double flat = pl_norm3(d);
+    p->last = *next;
+    if (!(flat > 1e-9 * p->ground->edge)) {
+        return;
+    }
+    p->too_long = p->too_long || f->step_count >= FIBRE_STEPS_MAX;
+    if (p->too_long || !path_room(p, (void **)&f->step, &p->step_room, f->step_count, sizeof *f->step)) {
+        return;
+    }
+    pl_fibre_step *s = &f->step[f->step_count++];
+    *s = (pl_fibre_step){.face = middle->face, .xi = {middle->xi[0], middle->xi[1]}, .length = length};
+    for (int i = 0; i < 3; ++i) {
+        s->direction[i] = d[i] / flat;
+    }
+    f->length += length;
+    path_point(p, next);
+}
+
+// ---- about an axis
+typedef struct fibre_axis {
+    double e[3][3]; // two directions across, and the axis
+    double low, high;
+} fibre_axis;
+
+static void axis_init(fibre_axis *a, const fibre_path *p)
+{
+    const pl_fibre_def *def = p->def;
+    const double l = pl_norm3(def->axis);
+    int least = 0;
+    for (int i = 0; i < 3; ++i) {
+        a->e[2][i] = def->axis[i] / l;
+        least = fabs(def->axis[i]) < fabs(def->axis[least]) ? i : least;
+    }
+    double other[3] = {0};
+    other[least] = 1;
+    pl_cross3(other, a->e[2], a->e[0]);
+    const double n = pl_norm3(a->e[0]);
+    for (int i = 0; i < 3; ++i) {
+        a->e[0][i] /= n;
+    }
+    pl_cross3(a->e[2], a->e[0], a->e[1]);
+    a->low = INFINITY;
+    a->high = -INFINITY;
+    for (int32_t k = 0; k < 3 * p->ground->count; ++k) {
+        double d[3];
+        pl_sub3(p->ground->corner + 3 * (int64_t)k, def->about, d);
+        const double s = pl_dot3(d, a->e[2]);
+        a->low = fmin(a->low, s);
+        a->high = fmax(a->high, s);
+    }
+    // the very rim belongs to the surface, but a ray along it may miss
+    const double inset = 1e-6 * (a->high - a->low);
+    a->low = def->has_range ? fmax(def->range[0], a->low + inset) : a->low + inset;
+    a->high = def->has_range ? fmin(def->range[1], a->high - inset) : a->high - inset;
+}
+
+// Where the ray at height s and angle phi meets the surface, and how far from the axis.
+static bool axis_cast(const fibre_path *p, const fibre_axis *a, double s, double phi, pl_fibre_point *out,
+                      double *radius)
+{
+    double origin[3], direction[3], x[3];
+    for (int i = 0; i < 3; ++i) {
+        origin[i] = p->def->about[i] + s * a->e[2][i];
+        direction[i] = cos(phi) * a->e[0][i] + sin(phi) * a->e[1][i];
+    }
+    if (!ground_cast(p->ground, origin, direction, out)) {
+        return false;
+    }
+    fibre_place(p->ground->mesh, p->ground->position, out, x, NULL);
+    pl_sub3(x, origin, x);
+    *radius = pl_norm3(x);
+    return true;
+}
+
+static void path_axis_step(fibre_path *p, const fibre_axis *a, double s, double phi, double ds, double dphi)
+{
+    pl_fibre_point middle, next;
+    double r;
+    if (!p->open && !axis_cast(p, a, s, phi, &p->last, &r)) {
+        return;
+    }
+    if (axis_cast(p, a, s + 0.5 * ds, phi + 0.5 * dphi, &middle, &r) &&
+        axis_cast(p, a, s + ds, phi + dphi, &next, &r)) {
+        path_step(p, &middle, &next);
+    } else {
+        path_break(p);
+    }
+}
+
+static void path_helix(fibre_path *p, const fibre_axis *a, double start, double hand)
+{
+    const double step = FIBRE_STEP * p->ground->edge;
+    double s = a->low, phi = start, r = step;
+    path_break(p);
+    for (int k = 0; s < a->high - 1e-12 * fabs(a->high) && k < FIBRE_STEPS_MAX && !p->failed && !p->too_long;
+         ++k) {
+        pl_fibre_point here;
+        axis_cast(p, a, s, phi, &here, &r); // the last radius where it misses
+        const double slope = p->def->pitch > 0 ? 2 * PL_PI / p->def->pitch : tan(p->def->angle) / r;
+        const double ds = fmin(step / sqrt(1 + slope * slope * r * r), a->high - s);
+        path_axis_step(p, a, s, phi, ds, hand * slope * ds);
+        s += ds;
+        phi += hand * slope * ds;
+    }
+}
+
+static void path_rings(fibre_path *p, const fibre_axis *a)
+{
+    const int rings = (int)fmax(1, floor((a->high - a->low) / p->def->pitch + 0.5));
+    const double gap = 0.5 * (a->high - a->low - (rings - 1) * p->def->pitch);
+    for (int k = 0; k < rings; ++k) {
+        const double s = a->low + fmax(gap, 0) + k * p->def->pitch;
+        pl_fibre_point at;
+        double r = 0, largest = 0;
+        for (int i = 0; i < 12; ++i) {
+            largest = axis_cast(p, a, s, 2 * PL_PI * i / 12, &at, &r) ? fmax(largest, r) : largest;
+        }
+        const int n = (int)fmax(12, ceil(2 * PL_PI * largest / (FIBRE_STEP * p->ground->edge)));
+        path_break(p);
+        for (int i = 0; i < n && !p->failed; ++i) {
+            path_axis_step(p, a, s, 2 * PL_PI * i / n, 0, 2 * PL_PI / n);
+        }
+    }
+}
+
+static void path_line(fibre_path *p)
+{
+    path_break(p);
+    for (int k = 0; k + 1 < p->def->point_count; ++k) {
+        const double *a = p->def->point + 3 * k, *c = a + 3;
+        const int n = (int)fmin(FIBRE_STEPS_MAX, ceil(pl_distance3(a, c) / (FIBRE_STEP * p->ground->edge)));
+        for (int i = 0; i < n && !p->failed && !p->too_long; ++i) {
+            double at[3][3];
+            pl_fibre_point point[3];
+            for (int h = 0; h < 3; ++h) {
+                const double t = (i + 0.5 * h) / n;
+                for (int j = 0; j < 3; ++j) {
+                    at[h][j] = (1 - t) * a[j] + t * c[j];
+                }
+                p->farthest = fmax(p->farthest, ground_nearest(p->ground, at[h], &point[h]));
+            }
+            p->last = p->open ? p->last : point[0];
+            path_step(p, &point[1], &point[2]);
+        }
+    }
+}
+
+// Young's modulus of the body, its mean over the deformable regions by volume, times volume: N mm.
+static double fibre_body(const robot_build *b)
+{
+    const pl_robot *robot = b->robot;
+    const pl_mesh_view v = pl_mesh_get(robot->mesh);
+    double sum = 0;
+    for (int32_t r = 0; r < v.region_count; ++r) {
+        double mu = 0, kappa = 0;
+        bool rigid = robot->region_material[r] < 0;
+        for (int k = 0; k < robot->rigid_count; ++k) {
+            rigid = rigid || strcmp(robot->rigid[k].name, v.region_name[r]) == 0;
+        }
+        if (!rigid) {
+            pl_material_moduli(&robot->material[robot->region_material[r]], &mu, &kappa);
+            sum += 3 * mu * pl_mesh_region_volume(robot->mesh, r);
+        }
+    }
+    return sum;
+}
+
+void robot_fibre_clear(pl_fibre *f)
+{
+    pl_free(f->name);
+    pl_free(f->step);
+    pl_free(f->point);
+    pl_free(f->piece);
+}
+
+static pl_status fibre_build(robot_build *b, const pl_fibre_def *def, pl_fibre *f)
+{
+    char what[100];
+    snprintf(what, sizeof what, "fibre '%.60s'", def->name);
+    fibre_ground g = {0};
+    pl_status status =
+        robot_layer_faces(b, what, def->surface, def->between, def->line, &g.face, &g.face_count);
+    if (status != PL_OK || g.face_count == 0) {
+        pl_free(g.face);
+        return status;
+    }
+    status = ground_init(&g, b);
+    fibre_path p = {.b = b, .def = def, .fibre = f, .ground = &g};
+    if (status == PL_OK && def->kind == PL_FIBRE_LINE) {
+        path_line(&p);
+    } else if (status == PL_OK) {
+        fibre_axis axis;
+        axis_init(&axis, &p);
+        const int starts = def->starts > 0 ? def->starts : 1;
+        for (int k = 0; k < starts && def->kind == PL_FIBRE_HELIX; ++k) {
+            for (int h = 0; h < 2; ++h) {
+                if (def->hand == PL_HAND_BOTH || (int)def->hand == h) {
+                    path_helix(&p, &axis, 2 * PL_PI * k / starts, h == 0 ? 1 : -1);
+                }
+            }
+        }
+        if (def->kind == PL_FIBRE_RINGS) {
+            path_rings(&p, &axis);
+        }
+    }
+    if (status == PL_OK && !p.failed && f->piece) {
+        f->piece[f->piece_count] = f->point_count;
+    }
+    if (p.failed) {
+        status = robot_memory(b);
+    } else if (p.too_long) {
+        ROBOT_DEFECT(b, def->line, "%s has more than %d steps of %.3g mm: is the pitch right?", what,
+                     FIBRE_STEPS_MAX, FIBRE_STEP * g.edge);
+    } else if (status == PL_OK && !(f->length > 0)) {
+        ROBOT_DEFECT(b, def->line, "%s does not meet the %s", what,
+                     def->surface ? "surface" : "faces between its regions");
+        pl_findings_advise(b->findings,
+                           def->kind == PL_FIBRE_LINE
+                               ? "give points on the surface"
+                               : "the axis must lie inside: rays from it have to meet the surface");
+    } else if (status == PL_OK && p.farthest > 0.5 * g.edge) {
+        ROBOT_FIND(b, PL_WARNING, def->line,
+                   "%s: its points lie up to %.3g mm off the surface and were projected", what, p.farthest);
+    }
+    ground_clear(&g);
+    return status;
+}
+
+pl_status robot_fibres(robot_build *b)
+{
+    pl_robot *robot = b->robot;
+    robot->fibre = PL_NEW_ARRAY(pl_fibre, b->def->fibre_count);
+    if (!robot->fibre) {
+        return robot_memory(b);
+    }
+    for (int i = 0; i < b->def->fibre_count; ++i) {
+        const pl_fibre_def *def = &b->def->fibre[i];
+        pl_fibre *f = &robot->fibre[robot->fibre_count++];
+        *f = (pl_fibre){.name = pl_strdup(def->name),
+                        .tension_only = def->tension_only,
+                        .inextensible = def->stiffness == 0};
+        const pl_status status = f->name ? fibre_build(b, def, f) : robot_memory(b);
+        if (status != PL_OK) {
+            return status;
+        }
+        f->stiffness = f->inextensible && f->length > 0 ? FIBRE_INEXTENSIBLE * fibre_body(b) / f->length
+                                                        : def->stiffness;
+    }
+    return PL_OK;
+}
+
+// ---- contents
+int pl_robot_fibre_count(const pl_robot *robot)
+{
+    return robot->fibre_count;
+}
+
+pl_fibre_info pl_robot_fibre(const pl_robot *robot, int i)
+{
+    if (i < 0 || i >= robot->fibre_count) {
+        return (pl_fibre_info){0};
+    }
+    const pl_fibre *f = &robot->fibre[i];
+    return (pl_fibre_info){.name = f->name,
+                           .length = f->length,
+                           .stiffness = f->stiffness,
+                           .inextensible = f->inextensible,
+                           .tension_only = f->tension_only,
+                           .piece_count = f->piece_count};
+}
+
+int pl_robot_fibre_line(const pl_robot *robot, int i, int piece, const double *position, double *point,
+                        int room)
+{
+    if (i < 0 || i >= robot->fibre_count || piece < 0 || piece >= robot->fibre[i].piece_count) {
+        return 0;
+    }
+    const pl_fibre *f = &robot->fibre[i];
+    const int first = f->piece[piece], count = f->piece[piece + 1] - first;
+    for (int k = 0; k < count && k < room; ++k) {
+        fibre_place(robot->mesh, position, &f->point[first + k], point + 3 * k, NULL);
+    }
+    return count;
+}

@@ -1,0 +1,137 @@
+// Layers: the faces they are bonded to, and where their middle lies.
+#include <stdio.h>
+#include "robot/robot_impl.h"
+
+// Faces of elements of the second region that look at elements of the first.
+static pl_status layer_interface(robot_build *b, int32_t first, int32_t second, int64_t **face,
+                                 int64_t *count)
+{
+    const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
+    bool *inside = PL_NEW_ARRAY(bool, v.element_count);
+    if (!inside) {
+        return robot_memory(b);
+    }
+    for (int32_t e = 0; e < v.element_count; ++e) {
+        inside[e] = v.region[e] == first;
+    }
+    int64_t all = 0;
+    const pl_status status = robot_interface(b->robot->mesh, inside, face, &all, b->err);
+    pl_free(inside);
+    for (int64_t k = 0; status == PL_OK && k < all; ++k) {
+        if (v.region[(*face)[k] / 8] == second) {
+            (*face)[(*count)++] = (*face)[k];
+        }
+    }
+    return status;
+}
+
+pl_status robot_layer_faces(robot_build *b, const char *what, const char *surface,
+                            const char *const between[2], int line, int64_t **face, int64_t *count)
+{
+    pl_status status = PL_OK;
+    *face = NULL;
+    *count = 0;
+    if (surface) {
+        const int32_t s = robot_find_surface(b, surface, what, line);
+        if (s < 0) {
+            return PL_OK;
+        }
+        status = robot_copy_faces(b, s, face, count);
+    } else {
+        const int32_t first = robot_find_region(b, between[0], what, line),
+                      second = robot_find_region(b, between[1], what, line);
+        if (first < 0 || second < 0) {
+            return PL_OK;
+        }
+        status = layer_interface(b, first, second, face, count);
+        if (status == PL_OK && *count == 0) {
+            ROBOT_DEFECT(b, line, "%s: the regions '%s' and '%s' do not touch", what, between[0], between[1]);
+        }
+    }
+    for (int64_t k = 0; status == PL_OK && k < *count; ++k) {
+        int32_t node[PL_FACE_NODES_MAX];
+        const int n = pl_mesh_face_nodes(b->robot->mesh, (*face)[k], node);
+        if (n != 3 && n != 6) {
+            ROBOT_DEFECT(b, line, "%s: layers and fibres need triangles, but a face there has four corners",
+                         what);
+            *count = 0;
+        }
+    }
+    return status;
+}
+
+static void layer_warn_rigid(robot_build *b, const pl_layer_def *def, const pl_layer *l)
+{
+    const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
+    int64_t stiff = 0;
+    for (int64_t k = 0; k < l->face_count; ++k) {
+        const char *region = v.region_name[v.region[l->face[k] / 8]];
+        for (int r = 0; r < b->robot->rigid_count; ++r) {
+            stiff += strcmp(b->robot->rigid[r].name, region) == 0;
+        }
+    }
+    if (l->face_count > 0 && stiff == l->face_count) {
+        ROBOT_FIND(b, PL_WARNING, def->line, "layer '%s' lies on a rigid region, where it has no effect",
+                   def->name);
+    }
+}
+
+pl_status robot_layers(robot_build *b)
+{
+    pl_robot *robot = b->robot;
+    robot->layer = PL_NEW_ARRAY(pl_layer, b->def->layer_count);
+    if (!robot->layer) {
+        return robot_memory(b);
+    }
+    for (int i = 0; i < b->def->layer_count; ++i) {
+        const pl_layer_def *def = &b->def->layer[i];
+        pl_layer *l = &robot->layer[robot->layer_count++];
+        const double side = def->side == PL_SIDE_OUTSIDE ? 0.5 : def->side == PL_SIDE_INSIDE ? -0.5 : 0;
+        *l = (pl_layer){.name = pl_strdup(def->name),
+                        .thickness = def->thickness,
+                        .offset = def->membrane ? 0 : side * def->thickness,
+                        .bending = !def->membrane};
+        if (!l->name) {
+            return robot_memory(b);
+        }
+        for (int m = 0; m < robot->material_count; ++m) {
+            l->material = strcmp(robot->material_name[m], def->material) == 0 ? m : l->material;
+        }
+        char what[100];
+        snprintf(what, sizeof what, "layer '%.60s'", def->name);
+        const pl_status status =
+            robot_layer_faces(b, what, def->surface, def->between, def->line, &l->face, &l->face_count);
+        if (status != PL_OK) {
+            return status;
+        }
+        layer_warn_rigid(b, def, l);
+        const pl_mesh_view v = pl_mesh_get(robot->mesh);
+        if (l->bending && l->face_count > 0 && v.kind[l->face[0] / 8] == PL_TET4) {
+            ROBOT_FIND(b, PL_WARNING, def->line,
+                       "layer '%s': on linear elements its bending is inaccurate; use order: 2", def->name);
+        }
+    }
+    return PL_OK;
+}
+
+// ---- contents
+int pl_robot_layer_count(const pl_robot *robot)
+{
+    return robot->layer_count;
+}
+
+pl_layer_info pl_robot_layer(const pl_robot *robot, int i)
+{
+    if (i < 0 || i >= robot->layer_count) {
+        return (pl_layer_info){0};
+    }
+    const pl_layer *l = &robot->layer[i];
+    return (pl_layer_info){.name = l->name,
+                           .face = l->face,
+                           .face_count = l->face_count,
+                           .thickness = l->thickness,
+                           .offset = l->offset,
+                           .area = pl_mesh_faces_area(robot->mesh, l->face, l->face_count),
+                           .material = l->material,
+                           .bending = l->bending};
+}
