@@ -181,7 +181,8 @@ int cli_shape_check(const cli_args *args, cli_model *m)
         status = shape_look(args, mesh, &picture, &err);
     }
     if (status == PL_OK && shape_colour_asked(args) < 0) {
-        status = shape_wrong(&err, "--color takes displacement, von_mises, stretch, contact_pressure or region");
+        status =
+            shape_wrong(&err, "--color takes displacement, von_mises, stretch, contact_pressure or region");
     }
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }

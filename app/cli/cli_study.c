@@ -287,7 +287,7 @@ const cli_verb cli_verb_study = {
     .about =
         "Solves every combination of what --vary names: commands of the robot (air=0kPa:30kPa:4) and values\n"
         "of its file by their path (design.wall=1:2:5, materials.silicone.c10=0.1,0.2,\n"
-        "materials.silicone=ecoflex_0030,dragon_skin_20). Each variant is meshed and solved on a core of its "
+        "materials.silicone=ecoflex_00_30,dragon_skin_20). Each variant is meshed and solved on a core of its "
         "own.\n"
         "Positions, efforts, and on request stiffness and blocked force of a marker come out as a table\n"
         "and as plots over the last axis.",

@@ -114,11 +114,11 @@ typedef struct pl_ik_options {
     double time_limit;         // s; 0: none
     double stationary;         // relative projected gradient below which a point is considered nearest
     double jacobian_tolerance; // relative residual of the linear systems of a Jacobian used for steps
-    int start_limit; // further starts if a solve does not reach its goals, from samples or, without them,
-                     // from points spread over the ranges; 0: none, and the best outcome short of the goals
-                     // is PL_IK_BEST
-    double shrink;        // gradient, descent: tau of Fang et al. 2020
-    double difference;    // gradient: step of the central differences, as a fraction of the range
+    int start_limit;   // further starts if a solve does not reach its goals, from samples or, without them,
+                       // from points spread over the ranges; 0: none, and the best outcome short of the goals
+                       // is PL_IK_BEST
+    double shrink;     // gradient, descent: tau of Fang et al. 2020
+    double difference; // gradient: step of the central differences, as a fraction of the range
     pl_progress progress; // may stop the solve
 } pl_ik_options;
 PL_API pl_ik_options pl_ik_options_default(void);

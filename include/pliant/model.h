@@ -265,8 +265,8 @@ typedef struct pl_record_marker {
     double position[3], displacement[3]; // mm
     bool has_rotation;
     double rotation[9], turned; // row-major; degrees, 0 to 180
-    // Bending since rest, degrees, unwrapped (204, where `turned` is 156) and signed, about `bend_axis`, whose
-    // largest component is positive. NAN: not known
+    // Bending since rest, degrees, unwrapped (204, where `turned` is 156) and signed, about `bend_axis`,
+    // whose largest component is positive. NAN: not known
     double bend, bend_axis[3];
 } pl_record_marker;
 typedef struct pl_record_sensor {

@@ -121,7 +121,7 @@ typedef struct pl_sample {
 } pl_sample;
 typedef struct pl_sample_options {
     bool jacobians, shapes;
-    const char *done; // one per sample of the plan: not 0: stored already; NULL: none is
+    const char *done;    // one per sample of the plan: not 0: stored already; NULL: none is
     const double *fresh; // state of the model when it was created (pl_model_pack): chains then agree to the
                          // last bit in any order; NULL: reset
     bool (*record)(void *user, const pl_sample *sample); // false: stop

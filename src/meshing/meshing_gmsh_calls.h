@@ -1,63 +1,63 @@
 // The functions of Gmsh that this module calls, found in its library the first time one is needed
-// (meshing_gmsh_load): a program that does not mesh does not load Gmsh and its CAD kernel, some 80 libraries and
-// 0.13 s. A call of a function that is missing here fails at link time: add it to both lists.
+// (meshing_gmsh_load): a program that does not mesh does not load Gmsh and its CAD kernel, some 80 libraries
+// and 0.13 s. A call of a function that is missing here fails at link time: add it to both lists.
 #ifndef PL_MESHING_GMSH_CALLS_H
 #define PL_MESHING_GMSH_CALLS_H
 
 #include <gmshc.h>
 
 #define GMSH_CALLS(X)                                                                                        \
-    X(gmshFinalize) \
-    X(gmshFree) \
-    X(gmshInitialize) \
-    X(gmshLoggerGetLastError) \
-    X(gmshMerge) \
-    X(gmshModelAdd) \
-    X(gmshModelAddDiscreteEntity) \
-    X(gmshModelAddPhysicalGroup) \
-    X(gmshModelGeoAddSurfaceLoop) \
-    X(gmshModelGeoAddVolume) \
-    X(gmshModelGeoSynchronize) \
-    X(gmshModelGetBoundary) \
-    X(gmshModelGetBoundingBox) \
-    X(gmshModelGetCurvature) \
-    X(gmshModelGetEntities) \
-    X(gmshModelGetEntitiesForPhysicalGroup) \
-    X(gmshModelGetEntityName) \
-    X(gmshModelGetParametrizationBounds) \
-    X(gmshModelGetPhysicalGroups) \
-    X(gmshModelGetPhysicalName) \
-    X(gmshModelMeshAddElementsByType) \
-    X(gmshModelMeshAddNodes) \
-    X(gmshModelMeshClassifySurfaces) \
-    X(gmshModelMeshCreateGeometry) \
-    X(gmshModelMeshGenerate) \
-    X(gmshModelMeshGetElements) \
-    X(gmshModelMeshGetElementsByType) \
-    X(gmshModelMeshGetNodes) \
-    X(gmshModelMeshOptimize) \
-    X(gmshModelMeshRemoveSizeCallback) \
-    X(gmshModelMeshSetOrder) \
-    X(gmshModelMeshSetSizeCallback) \
-    X(gmshModelOccAddBox) \
-    X(gmshModelOccAddCurveLoop) \
-    X(gmshModelOccAddCylinder) \
-    X(gmshModelOccAddCone) \
-    X(gmshModelOccAddLine) \
-    X(gmshModelOccAddPlaneSurface) \
-    X(gmshModelOccAddPoint) \
-    X(gmshModelOccAddSphere) \
-    X(gmshModelOccCut) \
-    X(gmshModelOccRotate) \
-    X(gmshModelOccExtrude) \
-    X(gmshModelOccFragment) \
-    X(gmshModelOccGetEntities) \
-    X(gmshModelOccGetMass) \
-    X(gmshModelOccImportShapes) \
-    X(gmshModelOccSynchronize) \
-    X(gmshModelRemoveEntities) \
-    X(gmshModelSetPhysicalName) \
-    X(gmshOptionSetNumber) \
+    X(gmshFinalize)                                                                                          \
+    X(gmshFree)                                                                                              \
+    X(gmshInitialize)                                                                                        \
+    X(gmshLoggerGetLastError)                                                                                \
+    X(gmshMerge)                                                                                             \
+    X(gmshModelAdd)                                                                                          \
+    X(gmshModelAddDiscreteEntity)                                                                            \
+    X(gmshModelAddPhysicalGroup)                                                                             \
+    X(gmshModelGeoAddSurfaceLoop)                                                                            \
+    X(gmshModelGeoAddVolume)                                                                                 \
+    X(gmshModelGeoSynchronize)                                                                               \
+    X(gmshModelGetBoundary)                                                                                  \
+    X(gmshModelGetBoundingBox)                                                                               \
+    X(gmshModelGetCurvature)                                                                                 \
+    X(gmshModelGetEntities)                                                                                  \
+    X(gmshModelGetEntitiesForPhysicalGroup)                                                                  \
+    X(gmshModelGetEntityName)                                                                                \
+    X(gmshModelGetParametrizationBounds)                                                                     \
+    X(gmshModelGetPhysicalGroups)                                                                            \
+    X(gmshModelGetPhysicalName)                                                                              \
+    X(gmshModelMeshAddElementsByType)                                                                        \
+    X(gmshModelMeshAddNodes)                                                                                 \
+    X(gmshModelMeshClassifySurfaces)                                                                         \
+    X(gmshModelMeshCreateGeometry)                                                                           \
+    X(gmshModelMeshGenerate)                                                                                 \
+    X(gmshModelMeshGetElements)                                                                              \
+    X(gmshModelMeshGetElementsByType)                                                                        \
+    X(gmshModelMeshGetNodes)                                                                                 \
+    X(gmshModelMeshOptimize)                                                                                 \
+    X(gmshModelMeshRemoveSizeCallback)                                                                       \
+    X(gmshModelMeshSetOrder)                                                                                 \
+    X(gmshModelMeshSetSizeCallback)                                                                          \
+    X(gmshModelOccAddBox)                                                                                    \
+    X(gmshModelOccAddCurveLoop)                                                                              \
+    X(gmshModelOccAddCylinder)                                                                               \
+    X(gmshModelOccAddCone)                                                                                   \
+    X(gmshModelOccAddLine)                                                                                   \
+    X(gmshModelOccAddPlaneSurface)                                                                           \
+    X(gmshModelOccAddPoint)                                                                                  \
+    X(gmshModelOccAddSphere)                                                                                 \
+    X(gmshModelOccCut)                                                                                       \
+    X(gmshModelOccRotate)                                                                                    \
+    X(gmshModelOccExtrude)                                                                                   \
+    X(gmshModelOccFragment)                                                                                  \
+    X(gmshModelOccGetEntities)                                                                               \
+    X(gmshModelOccGetMass)                                                                                   \
+    X(gmshModelOccImportShapes)                                                                              \
+    X(gmshModelOccSynchronize)                                                                               \
+    X(gmshModelRemoveEntities)                                                                               \
+    X(gmshModelSetPhysicalName)                                                                              \
+    X(gmshOptionSetNumber)                                                                                   \
     X(gmshOptionSetString)
 
 typedef struct gmsh_calls {

@@ -83,7 +83,7 @@ int drawing_cylinder(drawing *d, double x, double y, double z, double height, do
 int drawing_cone(drawing *d, double x, double length, double radius, double end_radius);      // along x
 // A hexagonal prism along z; `radius` to its corners, the first of which lies at the angle `phase`.
 int drawing_hexagon(drawing *d, double x, double y, double z, double height, double radius, double phase);
-void drawing_turn(drawing *d, int tag, double angle);      // about z
+void drawing_turn(drawing *d, int tag, double angle); // about z
 // A closed polygon in the xz plane at y, swept along y by `width`. `xz` holds 2 numbers per corner.
 int drawing_sweep(drawing *d, const double *xz, int corner_count, double y, double width);
 void drawing_cut(drawing *d, int *solid, int *tool, int tool_count); // *solid becomes the rest

@@ -50,8 +50,8 @@ typedef struct pl_factor pl_factor;
 // order. Keeps no reference to `matrix` (pattern is copied as needed).
 pl_status pl_factor_create(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group,
                            int32_t group_count, pl_factor **out, pl_error *err);
-// The same with the order of `like`, a factor with the same groups (its matrix may couple them differently and
-// leave some of them empty): no nested dissection.
+// The same with the order of `like`, a factor with the same groups (its matrix may couple them differently
+// and leave some of them empty): no nested dissection.
 pl_status pl_factor_create_like(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group,
                                 const pl_factor *like, pl_factor **out, pl_error *err);
 void pl_factor_destroy(pl_factor *factor);
