@@ -193,6 +193,8 @@ static size_t child_step_file(const char *path, char *bytes, size_t room)
 {
     int ierr, object[2] = {3, 1}, tool[2] = {3, 2}, *out, **map;
     size_t out_n, *map_n, map_nn;
+    pl_error err = {0};
+    PL_CHECK_OK(meshing_gmsh_load(&err));
     gmshInitialize(0, NULL, 0, &ierr);
     gmshOptionSetNumber("General.Terminal", 0, &ierr);
     gmshModelOccAddBox(0, 0, 0, 20, 10, 10, 1, &ierr);

@@ -186,6 +186,7 @@ static void test_files_unv(void **state)
     PL_CHECK_OK(tools_build(&source, &mesh, NULL, &err));
     PL_CHECK_OK(pl_meshing_write_msh(mesh, tools_path("bar.msh"), false, &err));
     int ierr = 0;
+    PL_CHECK_OK(meshing_gmsh_load(&err));
     gmshInitialize(0, NULL, 0, &ierr);
     gmshOptionSetNumber("General.Terminal", 0, &ierr);
     gmshOpen(tools_path("bar.msh"), &ierr);
