@@ -319,7 +319,9 @@ try {
     await second.fill("#number-2", "30");
     await second.press("#number-2", "Enter");
     await settled(second, await lastSerial(second));
-    await page.waitForFunction(() => window.pliant.shape.head.commands[2] === 30 && window.pliant.shape.head.level === "fine", null, patience);
+    for (const viewer of [page, second]) {
+        await viewer.waitForFunction(() => window.pliant.shape.head.commands[2] === 30 && window.pliant.shape.head.level === "fine" && window.pliant.state === "ready", null, patience);
+    }
     check("handed over, it moves the robot for both", distance(await tip(second), await tip(page)) < 0.011);
     const wide = await second.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth);
     check("nothing overflows on a small screen", wide);
