@@ -330,9 +330,14 @@ static int follow_write(const cli_args *args, follow *f)
     for (const char *text; (text = cli_next(args, "export", &cursor));) {
         pl_error err = {0};
         const char *file;
+        pl_findings *changed = pl_findings_create();
         const pl_status status = follow_export_kind(args, text, &file) == 0
-                                     ? pl_motion_write_gcode(&f->motion, f->m.model, file, &err)
-                                     : pl_motion_write_pressures(&f->motion, file, &err);
+                                     ? pl_motion_write_gcode(&f->motion, f->m.model, file, changed, &err)
+                                     : pl_motion_write_pressures(&f->motion, file, changed, &err);
+        if (status == PL_OK) {
+            cli_findings(changed);
+        }
+        pl_findings_destroy(changed);
         if (status != PL_OK) {
             return cli_fail_writing(args, &err);
         }

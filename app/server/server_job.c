@@ -236,7 +236,7 @@ static pl_status job_write_gcode(server_worker *w, const server_job *job, const 
     pl_motion_init(&motion, w->fine.model, 0);
     pl_status status = job_motion(w, job, &motion, err);
     if (status == PL_OK) {
-        status = pl_motion_write_gcode(&motion, w->fine.model, path, err);
+        status = pl_motion_write_gcode(&motion, w->fine.model, path, NULL, err);
     }
     pl_motion_clear(&motion);
     return status;

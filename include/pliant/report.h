@@ -70,13 +70,20 @@ PL_API void pl_motion_clear(pl_motion *motion);
 // The first is at 0.
 PL_API void pl_motion_schedule(pl_motion *motion, const double *rate, double least);
 PL_API pl_status pl_motion_write_csv(const pl_motion *motion, const char *path, pl_error *err);
-// Time (s) and gauge pressure (kPa) of every chamber, for a valve terminal.
-PL_API pl_status pl_motion_write_pressures(const pl_motion *motion, const char *path, pl_error *err);
+// Time (s) and gauge pressure (kPa) of every chamber, for a valve terminal. Rows with a pressure below 0 are
+// treated as `hardware: below_zero` of the chamber says: refused with their numbers (also if it says
+// nothing), written as 0, or kept. `changed` (may be NULL) receives a warning per chamber that names the rows
+// changed. Row 0 is the first after the head. Between 0 and -1 Pa is taken as the solver's tolerance, and
+// written as 0.
+PL_API pl_status pl_motion_write_pressures(const pl_motion *motion, const char *path, pl_findings *changed,
+                                           pl_error *err);
 // G-code for Marlin: one synchronised move per waypoint, one axis per actuator as given in the robot's
 // `hardware` block, with a feed rate that respects the feed limit of every axis, the rate of every actuator
-// and the times of the motion.
+// and the times of the motion. A syringe may pull its chamber below 0 unless `below_zero` of its hardware
+// says otherwise: `refuse` refuses the motion, `clip` stops the axis at its rest position; `changed` (may be
+// NULL) and the head of the file name the waypoints changed.
 PL_API pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_model *model, const char *path,
-                                       pl_error *err);
+                                       pl_findings *changed, pl_error *err);
 
 // A report of the motion as one self-contained HTML file: the path in three views, errors, commands, efforts,
 // a table. `fact` are pairs of a name and a text.

@@ -82,6 +82,15 @@ typedef struct pl_guide_def {
     int line;
 } pl_guide_def;
 
+// What the machine does with a gauge pressure below 0 in a chamber. Unsaid: a table of pressures is refused
+// (a valve that vents to the room cannot pull), a syringe moved by an axis pulls.
+typedef enum pl_below_zero {
+    PL_BELOW_UNSAID,
+    PL_BELOW_REFUSE,
+    PL_BELOW_CLIP, // written as 0: vented; a syringe stops at its rest position
+    PL_BELOW_PULL  // the machine can pull: kept
+} pl_below_zero;
+
 // The machine axis (G-code) that moves an actuator. At travel t (mm of cable pulled in, or mm^3 pushed out of
 // a syringe) the axis position is offset + t / per_unit, or offset - t / per_unit if reversed.
 typedef struct pl_hardware {
@@ -92,6 +101,7 @@ typedef struct pl_hardware {
     double feed;     // largest speed, axis units per minute; 0: no limit
     double range[2]; // axis units
     bool has_range;
+    pl_below_zero below_zero; // chambers; needs no axis
     int line;
 } pl_hardware;
 

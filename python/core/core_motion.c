@@ -74,12 +74,21 @@ static PyObject *motion_write(PyObject *self, PyObject *args)
     }
     const pl_report_def def = {.title = title};
     pl_error err = {0};
+    pl_findings *changed = pl_findings_create(); // rows that the machine cannot follow as they are
     const pl_status status =
         strcmp(kind, "html") == 0 ? pl_motion_write_html(&m->motion, &def, path, &err)
         : strcmp(kind, "gcode") == 0
-            ? pl_motion_write_gcode(&m->motion, ((core_model *)m->model)->model, path, &err)
-        : strcmp(kind, "pressures") == 0 ? pl_motion_write_pressures(&m->motion, path, &err)
+            ? pl_motion_write_gcode(&m->motion, ((core_model *)m->model)->model, path, changed, &err)
+        : strcmp(kind, "pressures") == 0 ? pl_motion_write_pressures(&m->motion, path, changed, &err)
                                          : pl_motion_write_csv(&m->motion, path, &err);
+    int warned = 0;
+    for (int i = 0; changed && status == PL_OK && warned == 0 && i < pl_findings_count(changed); ++i) {
+        warned = PyErr_WarnFormat(PyExc_UserWarning, 1, "%s: %s", path, pl_findings_at(changed, i)->text);
+    }
+    pl_findings_destroy(changed);
+    if (warned != 0) {
+        return NULL; // warnings are errors to the caller
+    }
     return status == PL_OK ? Py_NewRef(Py_None) : core_raise(status, &err, NULL);
 }
 

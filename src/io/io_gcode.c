@@ -106,6 +106,36 @@ static double gcode_distance(const gcode *g, const double *d)
     return 0;
 }
 
+static bool gcode_clips(const gcode_axis *x)
+{
+    return x->info.kind == PL_CHAMBER && x->info.hardware.below_zero == PL_BELOW_CLIP;
+}
+
+// Chambers that the machine may not pull below zero: refused before anything is written, or said in the head.
+static pl_status gcode_check(gcode *g, const char *path, bool *row, pl_findings *changed, pl_error *err)
+{
+    for (int i = 0; i < g->count; ++i) {
+        const gcode_axis *x = &g->axis[i];
+        const pl_below_zero below = x->info.hardware.below_zero;
+        double lowest;
+        if (x->info.kind != PL_CHAMBER || below == PL_BELOW_UNSAID || below == PL_BELOW_PULL ||
+            io_rows_below(g->motion, x->actuator, row, &lowest) == 0) {
+            continue;
+        }
+        if (below == PL_BELOW_REFUSE) {
+            return io_rows_refuse(path, x->info.name, row, g->motion->count, lowest, err);
+        }
+        io_rows_changed(changed, path, x->info.name, "the axis stops at its rest position", row,
+                        g->motion->count, lowest);
+        pl_text_add(&g->text, "; changed: the syringe of ");
+        gcode_comment(&g->text, x->info.name);
+        pl_text_add(&g->text, " stops at its rest position instead of pulling, waypoints ");
+        io_rows_text(row, g->motion->count, &g->text);
+        pl_text_add(&g->text, "\n");
+    }
+    return PL_OK;
+}
+
 // Where axis i shall stand at waypoint k, on the grain of the file.
 static pl_status gcode_place(const gcode *g, int i, int64_t k, double *at, const char *path, pl_error *err)
 {
@@ -116,7 +146,11 @@ static pl_status gcode_place(const gcode *g, int i, int64_t k, double *at, const
         x->info.command >= 0 ? m->command[k * m->info.command_count + x->info.command] : NAN;
     const double measure = m->measure[k * m->info.actuator_count + x->actuator];
     const double value = pl_command_apply(x->info.factor, x->info.one_sided, command);
-    const double travel = pl_actuator_travel(&x->info, value, measure);
+    double travel = pl_actuator_travel(&x->info, value, measure);
+    if (travel < 0 && gcode_clips(x) &&
+        m->effort[k * m->info.actuator_count + x->actuator] < -IO_PRESSURE_NOISE) {
+        travel = 0;
+    }
     const double place = h->offset + (h->reverse ? -travel : travel) / h->per_unit;
     if (!(fabs(place) < 1e9)) {
         return pl_fail(err, PL_BAD_INPUT, "%s: waypoint %d: no position for axis %c (%s): %g", path, (int)k,
@@ -163,7 +197,7 @@ static pl_status gcode_move(gcode *g, int64_t k, const char *path, pl_error *err
 }
 
 pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_model *model, const char *path,
-                                pl_error *err)
+                                pl_findings *changed, pl_error *err)
 {
     gcode g = {.motion = motion, .model = model};
     if (gcode_collect(&g) == 0) {
@@ -176,7 +210,9 @@ pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_model *model, 
         return pl_fail(err, PL_BAD_INPUT, "%s: the motion belongs to another robot", path);
     }
     gcode_head(&g);
-    pl_status status = PL_OK;
+    bool *row = pl_alloc((size_t)motion->count + 1);
+    pl_status status = row ? gcode_check(&g, path, row, changed, err) : pl_fail_memory(err, path);
+    pl_free(row);
     for (int64_t k = 0; k < motion->count && status == PL_OK; ++k) {
         status = gcode_move(&g, k, path, err);
     }

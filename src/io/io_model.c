@@ -408,17 +408,24 @@ static void write_commands(pl_text *t, const pl_reduced_def *d)
 
 static void write_hardware(pl_text *t, const pl_reduced_def *d)
 {
+    static const char *const below[] = {"", "refuse", "clip", "pull"};
     bool any = false;
     for (int i = 0; i < d->actuator_count; ++i) {
         const pl_hardware *h = &d->actuator[i].hardware;
         const bool cable = d->actuator[i].kind == PL_CABLE;
-        if (!h->axis) {
+        if (!h->axis && !h->below_zero) {
             continue;
         }
         pl_text_add(t, any ? "  " : "hardware:\n  ");
         any = true;
         write_name(t, d->actuator[i].name);
-        pl_text_add(t, ": {axis: %c, per_unit: %.10g %s%s, offset: %.10g", h->axis,
+        pl_text_add(t, ": {%s%s", h->below_zero ? "below_zero: " : "", below[h->below_zero]);
+        if (!h->axis) {
+            pl_text_add(t, "}\n");
+            continue;
+        }
+        pl_text_add(t, h->below_zero ? ", " : "");
+        pl_text_add(t, "axis: %c, per_unit: %.10g %s%s, offset: %.10g", h->axis,
                     cable ? h->per_unit : h->per_unit / 1000, cable ? "mm" : "mL",
                     h->reverse ? ", reverse: true" : "", h->offset);
         if (h->feed > 0) {

@@ -180,32 +180,141 @@ pl_status pl_motion_write_csv(const pl_motion *motion, const char *path, pl_erro
     return io_text_write(&text, path, err);
 }
 
-pl_status pl_motion_write_pressures(const pl_motion *motion, const char *path, pl_error *err)
+// ---- pressures below zero
+void io_rows_text(const bool *row, int count, pl_text *text)
 {
-    pl_text text = {0};
+    int shown = 0, left = 0;
+    for (int k = 0; k < count; ++k) {
+        if (!row[k]) {
+            continue;
+        }
+        int last = k;
+        while (last + 1 < count && row[last + 1]) {
+            ++last;
+        }
+        if (++shown > IO_ROWS_SHOWN) {
+            left += last - k + 1;
+        } else if (last > k) {
+            pl_text_add(text, "%s%d-%d", shown > 1 ? ", " : "", k, last);
+        } else {
+            pl_text_add(text, "%s%d", shown > 1 ? ", " : "", k);
+        }
+        k = last;
+    }
+    if (left > 0) {
+        pl_text_add(text, " and %d more", left);
+    }
+}
+
+int io_rows_below(const pl_motion *motion, int actuator, bool *row, double *lowest)
+{
+    int count = 0;
+    *lowest = 0;
+    for (int64_t k = 0; k < motion->count; ++k) {
+        const double pressure = motion->effort[k * motion->info.actuator_count + actuator];
+        row[k] = pressure < -IO_PRESSURE_NOISE;
+        count += row[k];
+        *lowest = row[k] && pressure < *lowest ? pressure : *lowest;
+    }
+    return count;
+}
+
+pl_status io_rows_refuse(const char *path, const char *name, const bool *row, int count, double lowest,
+                         pl_error *err)
+{
+    pl_text rows = {0};
+    io_rows_text(row, count, &rows);
+    const pl_status status =
+        rows.failed
+            ? pl_fail_memory(err, path)
+            : pl_fail(err, PL_BAD_INPUT,
+                      "%s: the pressure of chamber '%s' is below 0 in rows %s (down to %.4g kPa): change "
+                      "the path or the ranges, or say in the hardware block what the machine does: "
+                      "below_zero: clip (written as 0) or pull (kept)",
+                      path, name, rows.data, 1e3 * lowest);
+    pl_text_clear(&rows);
+    return status;
+}
+
+void io_rows_changed(pl_findings *changed, const char *path, const char *name, const char *how,
+                     const bool *row, int count, double lowest)
+{
+    pl_text rows = {0};
+    io_rows_text(row, count, &rows);
+    if (changed && !rows.failed) {
+        pl_findings_add(changed, PL_WARNING, path, 0, "rows %s of '%s' were below 0 (down to %.4g kPa): %s",
+                        rows.data, name, 1e3 * lowest, how);
+    }
+    pl_text_clear(&rows);
+}
+
+// Judges every chamber before anything is written.
+static pl_status pressures_check(const pl_motion *m, const char *path, bool *row, pl_findings *changed,
+                                 pl_error *err)
+{
+    for (int a = 0; a < m->info.actuator_count; ++a) {
+        const pl_actuator_info *info = &m->info.actuator[a];
+        double lowest;
+        if (info->kind != PL_CHAMBER || info->hardware.below_zero == PL_BELOW_PULL ||
+            io_rows_below(m, a, row, &lowest) == 0) {
+            continue;
+        }
+        if (info->hardware.below_zero != PL_BELOW_CLIP) {
+            return io_rows_refuse(path, info->name, row, m->count, lowest, err);
+        }
+        io_rows_changed(changed, path, info->name, "written as 0", row, m->count, lowest);
+    }
+    return PL_OK;
+}
+
+// What the valve of a chamber is told, kPa: a chamber without a command is vented.
+static double pressures_cell(const pl_actuator_info *a, double pressure)
+{
+    const bool below =
+        pressure < 0 && (a->hardware.below_zero != PL_BELOW_PULL || pressure > -IO_PRESSURE_NOISE);
+    return isfinite(pressure) && !below ? 1e3 * pressure : 0.0;
+}
+
+static int pressures_head(const pl_motion *m, pl_text *text)
+{
     int chambers = 0;
-    pl_text_add(&text, "time [s]");
-    for (int a = 0; a < motion->info.actuator_count; ++a) {
-        if (motion->info.actuator[a].kind == PL_CHAMBER) {
-            pl_text_add(&text, ",");
-            motion_name(&text, motion->info.actuator[a].name);
-            pl_text_add(&text, " [kPa]");
+    pl_text_add(text, "time [s]");
+    for (int a = 0; a < m->info.actuator_count; ++a) {
+        if (m->info.actuator[a].kind == PL_CHAMBER) {
+            pl_text_add(text, ",");
+            motion_name(text, m->info.actuator[a].name);
+            pl_text_add(text, " [kPa]");
             ++chambers;
         }
     }
-    if (chambers == 0) {
+    pl_text_add(text, "\n");
+    return chambers;
+}
+
+pl_status pl_motion_write_pressures(const pl_motion *motion, const char *path, pl_findings *changed,
+                                    pl_error *err)
+{
+    pl_text text = {0};
+    if (pressures_head(motion, &text) == 0) {
         pl_text_clear(&text);
         return pl_fail(err, PL_BAD_INPUT, "%s: the robot has no chamber, so there are no pressures to write",
                        path);
     }
-    pl_text_add(&text, "\n");
+    bool *row = pl_alloc((size_t)motion->count + 1);
+    const pl_status status =
+        row ? pressures_check(motion, path, row, changed, err) : pl_fail_memory(err, path);
+    pl_free(row);
+    if (status != PL_OK) {
+        pl_text_clear(&text);
+        return status;
+    }
     for (int64_t k = 0; k < motion->count; ++k) {
         pl_text_add(&text, "%.6f", motion->time[k]);
         for (int a = 0; a < motion->info.actuator_count; ++a) {
-            if (motion->info.actuator[a].kind == PL_CHAMBER) {
-                const double kpa = 1e3 * motion->effort[k * motion->info.actuator_count + a];
+            const pl_actuator_info *info = &motion->info.actuator[a];
+            if (info->kind == PL_CHAMBER) {
                 pl_text_add(&text, ",%.6f",
-                            isfinite(kpa) ? kpa : 0.0); // a chamber without a command is vented
+                            pressures_cell(info, motion->effort[k * motion->info.actuator_count + a]));
             }
         }
         pl_text_add(&text, "\n");

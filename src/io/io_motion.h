@@ -12,4 +12,15 @@ pl_status io_text_write(pl_text *text, const char *path, pl_error *err);
 double io_effort_scale(pl_actuator_kind kind); // internal value of one unit on the terminal
 const char *io_effort_unit(pl_actuator_kind kind);
 
+#define IO_PRESSURE_NOISE 1e-5 // MPa, 10 Pa: what a solve leaves of zero, finer than any valve
+#define IO_ROWS_SHOWN 12       // groups of rows named in one sentence
+// "3-7, 12, 15": the rows that are true.
+void io_rows_text(const bool *row, int count, pl_text *text);
+// Marks the rows of a motion with a pressure below zero; returns how many. `lowest` in MPa.
+int io_rows_below(const pl_motion *motion, int actuator, bool *row, double *lowest);
+pl_status io_rows_refuse(const char *path, const char *name, const bool *row, int count, double lowest,
+                         pl_error *err);
+void io_rows_changed(pl_findings *changed, const char *path, const char *name, const char *how,
+                     const bool *row, int count, double lowest);
+
 #endif

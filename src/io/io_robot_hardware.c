@@ -1,5 +1,5 @@
 // The blocks about motors: rates of actuators and commands, and `hardware:`, the axis that moves each
-// actuator.
+// actuator and what the machine does with pressures below zero.
 #include <stdio.h>
 #include "io/io_robot.h"
 
@@ -65,15 +65,29 @@ static bool hardware_per_unit(io_robot_file *f, const io_node *node, const char 
     return true;
 }
 
+static bool hardware_below(io_robot_file *f, const io_node *node, const char *what,
+                           const pl_actuator_def *actuator, pl_hardware *h)
+{
+    static const char *const words[] = {"refuse", "clip", "pull"};
+    const int i = io_read_choice(f, node, what, words, PL_COUNT(words));
+    if (i >= 0 && actuator && actuator->kind != PL_CHAMBER) {
+        io_defect(f, node->line, "%s: only a chamber has a pressure", what);
+        return false;
+    }
+    h->below_zero = (pl_below_zero)(PL_BELOW_REFUSE + (i < 0 ? 0 : i));
+    return i >= 0;
+}
+
 static void hardware_read(io_robot_file *f, const io_node *node)
 {
     static const io_key keys[] = {
-        {"axis", IO_OTHER, 0, 0, IO_REQUIRED},
-        {"per_unit", IO_OTHER, 0, 0, IO_REQUIRED},
+        {"axis", IO_OTHER, 0, 0, 0},
+        {"per_unit", IO_OTHER, 0, 0, 0},
         {"reverse", IO_BOOL, 0, offsetof(pl_hardware, reverse), 0},
         {"offset", IO_QUANTITY, PL_DIM_NUMBER, offsetof(pl_hardware, offset), 0},
         {"feed", IO_QUANTITY, PL_DIM_NUMBER, offsetof(pl_hardware, feed), IO_POSITIVE},
         {"range", IO_OTHER, 0, 0, 0},
+        {"below_zero", IO_OTHER, 0, 0, 0},
     };
     char what[100], place[120];
     snprintf(what, sizeof what, "hardware: '%.60s'", node->key);
@@ -81,11 +95,20 @@ static void hardware_read(io_robot_file *f, const io_node *node)
     pl_actuator_def *actuator = hardware_actuator(f, node);
     bool good = io_read_map(f, node, what, keys, PL_COUNT(keys), &h) && actuator;
     const io_node *axis = io_child(node, "axis"), *per_unit = io_child(node, "per_unit");
-    const io_node *range = io_child(node, "range");
+    const io_node *range = io_child(node, "range"), *below = io_child(node, "below_zero");
+    snprintf(place, sizeof place, "%s: below_zero", what);
+    good = (!below || hardware_below(f, below, place, actuator, &h)) && good;
+    // a valve has no axis: what it does below zero is all there is to say about it
+    const bool moved = !below || axis || per_unit || range || io_child(node, "feed") ||
+                       io_child(node, "offset") || io_child(node, "reverse");
+    if (moved && (!axis || !per_unit)) {
+        io_defect(f, node->key_line, "%s: '%s' is missing", what, axis ? "per_unit" : "axis");
+        good = false;
+    }
     snprintf(place, sizeof place, "%s: axis", what);
-    good = axis && hardware_axis(f, axis, place, &h) && good;
+    good = (!axis || hardware_axis(f, axis, place, &h)) && good;
     snprintf(place, sizeof place, "%s: per_unit", what);
-    good = actuator && per_unit && hardware_per_unit(f, per_unit, place, actuator, &h) && good;
+    good = (!per_unit || (actuator && hardware_per_unit(f, per_unit, place, actuator, &h))) && good;
     snprintf(place, sizeof place, "%s: range", what);
     if (range) {
         h.has_range = io_read_range(f, range, place, PL_DIM_NUMBER, h.range);

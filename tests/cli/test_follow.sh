@@ -114,6 +114,19 @@ expect_status 0 new bending_finger finger
 run follow finger --size 9 --order 1 --path line --count 3 --axes z --plane zx --export pressures=p.csv
 expect_words p.csv "time [s],air [kPa]"
 expect_near "rows of the time table" "$(wc -l <p.csv)" 4 0
+# pressures below zero: refused with their rows, clipped or kept as the hardware block says
+pulls="--size 9 --order 1 --path line --span 2 --count 3 --axes z --plane zx --force --export pressures=v.csv"
+sed 's/range: \[0 kPa/range: [-20 kPa/' finger/robot.yaml >pull.yaml
+run follow pull.yaml $pulls
+expect_words err.txt "v.csv: the pressure of chamber 'air' is below 0 in rows "
+expect_no_file v.csv
+(cat pull.yaml; printf 'hardware: {air: {below_zero: clip}}\n') >clip.yaml
+run follow clip.yaml $pulls
+expect_words err.txt "of 'air' were below 0" "written as 0"
+expect_near "pressures below zero after clipping" "$(grep -c ',-' v.csv || true)" 0 0
+(cat pull.yaml; printf 'hardware: {air: {below_zero: pull}}\n') >keep.yaml
+run follow keep.yaml $pulls
+expect_near "pressures below zero kept" "$(grep -c ',-' v.csv || true)" 1 0
 
 # killed in the middle: what is there is whole, nothing else
 "$pliant" follow claw $coarse --path circle $place --count 5000 --out k.csv --out k.html \

@@ -202,7 +202,7 @@ static void test_axes_reach_the_machine(void **state)
     const int file = mkstemp(path);
     assert_true(file >= 0);
     close(file);
-    PL_CHECK_OK(pl_motion_write_gcode(&motion, model, path, &err));
+    PL_CHECK_OK(pl_motion_write_gcode(&motion, model, path, NULL, &err));
     char *text = NULL;
     size_t bytes = 0;
     PL_CHECK_OK(pl_file_read(path, &text, &bytes, &err));

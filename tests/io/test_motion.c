@@ -108,7 +108,7 @@ static void test_gcode_round_trip(void **state)
     const double rate[2] = {4, 500};
     pl_motion_schedule(&motion, rate, 0.25);
     const char *path = file_name("a.gcode");
-    PL_CHECK_OK(pl_motion_write_gcode(&motion, model, path, &err));
+    PL_CHECK_OK(pl_motion_write_gcode(&motion, model, path, NULL, &err));
 
     char *text = NULL;
     size_t bytes = 0;
@@ -158,7 +158,7 @@ static void test_gcode_refused(void **state)
     pl_model *model = make_model(robot);
     pl_motion motion;
     fill_motion(&motion, model, 4, far_away);
-    assert_int_equal(pl_motion_write_gcode(&motion, model, file_name("b.gcode"), &err), PL_BAD_INPUT);
+    assert_int_equal(pl_motion_write_gcode(&motion, model, file_name("b.gcode"), NULL, &err), PL_BAD_INPUT);
     assert_non_null(strstr(err.text, "waypoint 3: axis X (tendon) would be at -33"));
     assert_int_not_equal(access(file_name("b.gcode"), F_OK), 0);
     // without axes there is nothing to write
@@ -167,13 +167,88 @@ static void test_gcode_refused(void **state)
     *strstr(plain, "hardware:") = '\0';
     pl_robot *bare = load_robot(plain);
     pl_model *bare_model = make_model(bare);
-    assert_int_equal(pl_motion_write_gcode(&motion, bare_model, file_name("b.gcode"), &err), PL_BAD_INPUT);
+    assert_int_equal(pl_motion_write_gcode(&motion, bare_model, file_name("b.gcode"), NULL, &err),
+                     PL_BAD_INPUT);
     assert_non_null(strstr(err.text, "'hardware' block"));
     pl_model_destroy(bare_model);
     pl_robot_destroy(bare);
     pl_motion_clear(&motion);
     pl_model_destroy(model);
     pl_robot_destroy(robot);
+}
+
+// The robot with a word about pressures below zero, and a motion that pulls in the rows 1, 2, 3 and 6.
+static pl_model *pulling(const char *word, pl_robot **robot, pl_motion *motion)
+{
+    char text[2000];
+    snprintf(text, sizeof text, "%s", robot_text);
+    if (word) {
+        snprintf(strstr(text, "per_unit: 0.25 mL}"), 100, "per_unit: 0.25 mL, below_zero: %s}\n", word);
+    }
+    *robot = load_robot(text);
+    pl_model *model = make_model(*robot);
+    fill_motion(motion, model, 8, far_away);
+    for (int k = 0; k < 8; ++k) {
+        const bool low = (k >= 1 && k <= 3) || k == 6;
+        motion->command[2 * k] = 1;
+        motion->command[2 * k + 1] = low ? -500 : 250;
+        motion->effort[2 * k + 1] = low ? -2e-3 * k : 1e-3;
+    }
+    motion->effort[2 * 7 + 1] = -2e-7; // what a solve leaves of zero
+    return model;
+}
+
+// A pressure below zero leaves the program only when the machine was said to pull.
+static void test_below_zero(void **state)
+{
+    (void)state;
+    static const char *const words[] = {NULL, "refuse", "clip", "pull"};
+    static const struct {
+        bool table, code;
+        int changed;
+    } expected[] = {{false, true, 0}, {false, false, 0}, {true, true, 1}, {true, true, 0}};
+    for (int i = 0; i < 4; ++i) {
+        pl_error err = {0};
+        pl_robot *robot;
+        pl_motion motion;
+        pl_model *model = pulling(words[i], &robot, &motion);
+        pl_findings *changed = pl_findings_create();
+        char *text = NULL;
+        size_t bytes = 0;
+        remove(file_name("z.csv"));
+        remove(file_name("z.gcode"));
+        const pl_status table = pl_motion_write_pressures(&motion, file_name("z.csv"), changed, &err);
+        assert_int_equal(table == PL_OK, expected[i].table);
+        assert_int_equal(access(file_name("z.csv"), F_OK) == 0, expected[i].table);
+        assert_int_equal(pl_findings_count(changed), expected[i].changed);
+        if (!expected[i].table) {
+            assert_non_null(strstr(err.text, "rows 1-3, 6 (down to -12 kPa)"));
+            assert_non_null(strstr(err.text, "'pump'"));
+        } else {
+            PL_CHECK_OK(pl_file_read(file_name("z.csv"), &text, &bytes, &err));
+            assert_non_null(strstr(text, i == 2 ? "\n6.000000,0.000000\n" : "\n6.000000,-12.000000\n"));
+            assert_non_null(strstr(text, "\n7.000000,0.000000\n"));
+            assert_non_null(strstr(text, "\n4.000000,1.000000\n"));
+            pl_file_free(text);
+        }
+        if (expected[i].changed) {
+            assert_non_null(strstr(pl_findings_at(changed, 0)->text, "rows 1-3, 6 of 'pump'"));
+        }
+        const pl_status code = pl_motion_write_gcode(&motion, model, file_name("z.gcode"), changed, &err);
+        assert_int_equal(code == PL_OK, expected[i].code);
+        assert_int_equal(access(file_name("z.gcode"), F_OK) == 0, expected[i].code);
+        assert_int_equal(pl_findings_count(changed), 2 * expected[i].changed);
+        if (code == PL_OK) {
+            PL_CHECK_OK(pl_file_read(file_name("z.gcode"), &text, &bytes, &err));
+            assert_int_equal(strstr(text, " E-2.00000 ") == NULL, i == 2);
+            assert_int_equal(strstr(text, "instead of pulling, waypoints 1-3, 6\n") != NULL, i == 2);
+            pl_file_free(text);
+        }
+        pl_findings_destroy(changed);
+        pl_motion_clear(&motion);
+        pl_model_destroy(model);
+        pl_robot_destroy(robot);
+    }
 }
 
 static void test_tables(void **state)
@@ -184,7 +259,7 @@ static void test_tables(void **state)
     pl_model *model = make_model(robot);
     pl_motion motion;
     fill_motion(&motion, model, 5, wavy);
-    PL_CHECK_OK(pl_motion_write_pressures(&motion, file_name("p.csv"), &err));
+    PL_CHECK_OK(pl_motion_write_pressures(&motion, file_name("p.csv"), NULL, &err));
     PL_CHECK_OK(pl_motion_write_csv(&motion, file_name("m.csv"), &err));
     PL_CHECK_OK(pl_motion_write_html(&motion, &(pl_report_def){.title = "<script>alert('x')</script>"},
                                      file_name("m.html"), &err));
@@ -541,6 +616,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gcode_round_trip),
         cmocka_unit_test(test_gcode_refused),
+        cmocka_unit_test(test_below_zero),
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_paths),
         cmocka_unit_test(test_targets),

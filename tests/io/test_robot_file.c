@@ -54,7 +54,8 @@ static const char everything[] =
     "  bend: {drives: {tendon: 2}, range: [0, 4], rate: 5 mm/s}\n"
     "hardware:\n"
     "  tendon: {axis: Y, per_unit: 0.5 mm, reverse: true, offset: 3, feed: 1200, range: [-50, 50]}\n"
-    "  pump: {axis: E, per_unit: 0.25 mL}\n"
+    "  pump: {axis: E, per_unit: 0.25 mL, below_zero: clip}\n"
+    "  air: {below_zero: pull}\n"
     "markers:\n"
     "  tip: {surface: tip}\n"
     "  dot: {at: [20, 15, 3 cm], radius: 8}\n"
@@ -87,6 +88,8 @@ static void test_everything(void **state)
     // the command's own limit is 5, its actuator's 6 over the factor 2
     PL_CHECK_NEAR(pl_robot_command(robot, pl_robot_find_command(robot, "bend")).rate, 3, 1e-12);
     PL_CHECK_NEAR(pl_robot_command(robot, pl_robot_find_command(robot, "air")).rate, 0, 0);
+    assert_true(pl_robot_actuator(robot, 0).hardware.below_zero == PL_BELOW_PULL);
+    assert_true(pl_robot_actuator(robot, 1).hardware.below_zero == PL_BELOW_CLIP);
     const pl_hardware motor = pl_robot_actuator(robot, 2).hardware,
                       pump = pl_robot_actuator(robot, 1).hardware;
     assert_true(motor.axis == 'Y' && motor.reverse && motor.has_range && pump.axis == 'E' && !pump.reverse);
@@ -238,6 +241,8 @@ static const struct {
      "outside the range of the axis"},
     {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {axis: X, per_unit: 1 mL, speed: 5}\n", 8,
      "unknown key 'speed'"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {below_zero: suck}\n", 8, "expected one of refuse, clip, pull"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {below_zero: clip, axis: X}\n", 8, "'per_unit' is missing"},
     {GOOD_HEAD FIXED AIR "}\nhardware:\n  air: {axis: X, per_unit: 1 mL}\n", 8,
      "the drive pressure has no axis"},
     {GOOD_HEAD FIXED AIR ", rate: 5}\n", 6, "write 5 kPa/s"},
