@@ -142,6 +142,10 @@ typedef struct pl_model_type {
     pl_status (*check)(void *self, pl_model_check *out, pl_error *err);
     // Forces at the markers (3 per marker, N) that the next forward solves lead to. NULL: refused.
     void (*set_forces)(void *self, const double *force);
+    // A hand that pulls, as pl_model_grip and the two after it. All three or none; NULL: refused.
+    pl_status (*grip)(void *self, const double at[3], double radius, pl_error *err);
+    void (*pull)(void *self, const double force[3]);
+    bool (*grip_place)(void *self, double place[3]);
 } pl_model_type;
 
 typedef struct pl_model pl_model;
@@ -175,6 +179,14 @@ PL_API pl_status pl_model_fk(pl_model *model, const double *command, pl_statics_
 // solves that follow lead to them, until they are set again. For payloads, estimated forces, a hand that
 // pulls. Refused by models without them unless all are 0.
 PL_API pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *err);
+// A hand at any point of the body: grips the point `at` (mm, undeformed configuration; NULL: lets go), spread
+// over `radius`; the forward solves that follow lead to the force (N; NULL: none) with which it pulls.
+// Refused by models other than full bodies with the exact method. Saved states do not contain the hand: solve
+// without a force before gripping another point or restoring a state. The derivative with respect to the
+// force is that of PL_PARAMETER_GRIP.
+PL_API pl_status pl_model_grip(pl_model *model, const double at[3], double radius, pl_error *err);
+PL_API pl_status pl_model_pull(pl_model *model, const double force[3], pl_error *err);
+PL_API bool pl_model_grip_place(const pl_model *model, double place[3]); // mm, now; false: nothing is gripped
 // Saves the current state in a slot, and restores it. Restoring an empty slot is refused. Inverse kinematics
 // uses slots 0 to 2.
 #define PL_MODEL_SLOTS 4

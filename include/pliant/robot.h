@@ -379,7 +379,15 @@ PL_API const char *pl_robot_sensor_name(const pl_robot *robot, int i);
 PL_API pl_sensor_kind pl_robot_sensor_kind(const pl_robot *robot, int i);
 PL_API int pl_robot_fixed_count(const pl_robot *robot);
 PL_API const char *pl_robot_fixed_name(const pl_robot *robot, int i);
+// Vertices that a support holds and the axes it holds them in; the array belongs to the robot.
+PL_API int32_t pl_robot_fixed_vertices(const pl_robot *robot, int i, const int32_t **vertex, bool axis[3]);
+PL_API void pl_robot_gravity(const pl_robot *robot, double gravity[3]); // mm/s^2
 PL_API int pl_robot_force_count(const pl_robot *robot);
+// The marker at which force i acts, -1 if there is none; N, N mm.
+PL_API int pl_robot_force(const pl_robot *robot, int i, double force[3], double moment[3]);
+// Loads by pressure: the faces they act on (the array belongs to the robot), MPa.
+PL_API int pl_robot_pressure_count(const pl_robot *robot);
+PL_API int64_t pl_robot_pressure_faces(const pl_robot *robot, int i, const int64_t **face, double *pressure);
 PL_API int pl_robot_material_count(const pl_robot *robot);
 PL_API const char *pl_robot_material_name(const pl_robot *robot, int i);
 PL_API pl_material pl_robot_material(const pl_robot *robot, int i);

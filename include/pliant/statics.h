@@ -83,6 +83,13 @@ PL_API pl_status pl_statics_solve(pl_statics *statics, pl_state *state, const do
 // to them, along the same load path as to the commands. NULL: none, which is the default. They are part of
 // a state, as commands are.
 PL_API void pl_statics_set_forces(pl_statics *statics, const double *force);
+// A hand at a point of the undeformed body (mm; NULL: none), spread over `radius`, and the force (N; NULL:
+// none) with which it pulls in the solves that follow. Let go (solve without a force) before another point is
+// gripped. States in files do not contain it.
+PL_API pl_status pl_statics_grip(pl_statics *statics, const double at[3], double radius, pl_error *err);
+PL_API void pl_statics_pull(pl_statics *statics, const double force[3]);
+// Where the gripped point is; false: nothing is gripped.
+PL_API bool pl_statics_grip_place(const pl_statics *statics, const pl_state *state, double place[3]);
 
 // Sizes, for reports.
 typedef struct pl_statics_sizes {

@@ -408,6 +408,34 @@ pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *er
     return PL_OK;
 }
 
+pl_status pl_model_grip(pl_model *model, const double at[3], double radius, pl_error *err)
+{
+    if (!model->type->grip) {
+        return at ? model_cannot(model, "a point that can be pulled", err) : PL_OK;
+    }
+    if (at && (!isfinite(at[0] + at[1] + at[2]) || !(radius >= 0) || !isfinite(radius))) {
+        return pl_fail(err, PL_BAD_INPUT, "grip: the point and its radius must be finite");
+    }
+    return model->type->grip(model->self, at, radius, err);
+}
+
+pl_status pl_model_pull(pl_model *model, const double force[3], pl_error *err)
+{
+    if (!model->type->pull) {
+        return force ? model_cannot(model, "a point that can be pulled", err) : PL_OK;
+    }
+    if (force && !isfinite(force[0] + force[1] + force[2])) {
+        return pl_fail(err, PL_BAD_INPUT, "pull: the force is not finite");
+    }
+    model->type->pull(model->self, force);
+    return PL_OK;
+}
+
+bool pl_model_grip_place(const pl_model *model, double place[3])
+{
+    return model->type->grip_place && model->type->grip_place(model->self, place);
+}
+
 // gradient_j += by . J_j over the rows of one part.
 static void adjoint_add(const double *by, const double *J, int64_t rows, int commands,
                         const pl_parameter *parameter, int count, double *gradient)

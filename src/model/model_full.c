@@ -164,6 +164,22 @@ static void full_set_forces(void *self, const double *force)
     pl_statics_set_forces(m->body.statics, force);
 }
 
+static pl_status full_grip(void *self, const double at[3], double radius, pl_error *err)
+{
+    return pl_statics_grip(((full_model *)self)->body.statics, at, radius, err);
+}
+
+static void full_pull(void *self, const double force[3])
+{
+    pl_statics_pull(((full_model *)self)->body.statics, force);
+}
+
+static bool full_grip_place(void *self, double place[3])
+{
+    full_model *m = self;
+    return pl_statics_grip_place(m->body.statics, m->body.state, place);
+}
+
 static const pl_model_type full_type = {.info = model_body_info,
                                         .fk = full_fk,
                                         .answer = full_answer,
@@ -180,7 +196,10 @@ static const pl_model_type full_type = {.info = model_body_info,
                                         .field = model_body_field,
                                         .reactions = full_reactions,
                                         .check = full_check,
-                                        .set_forces = full_set_forces};
+                                        .set_forces = full_set_forces,
+                                        .grip = full_grip,
+                                        .pull = full_pull,
+                                        .grip_place = full_grip_place};
 
 // ---- making one
 static bool full_room(full_model *m)

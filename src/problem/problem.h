@@ -206,10 +206,16 @@ typedef struct pl_linear {
 
 // ---- forces at markers, set at run time: a load path of their own beside that of the robot's loads
 typedef struct pl_marker_forces {
-    // 3 per marker, N: where the next path goes to; both ends of the present path, and now
+    // 3 per marker and 3 for the grip, N: where the next path goes to; both ends of the present path, and now
     double *asked, *from, *to, *now;
-    double *kept; // `now` before pl_problem_recall
+    double *kept;  // `now` before pl_problem_recall
+    pl_point grip; // where a hand pulls; without vertices: nowhere
 } pl_marker_forces;
+// The point at which force k of pl_marker_forces acts.
+static inline const pl_point *pl_force_point(const pl_robot *robot, const pl_marker_forces *forces, int k)
+{
+    return k < robot->marker_count ? &robot->marker[k].point : &forces->grip;
+}
 
 typedef struct pl_problem_options {
     bool displacement; // plain elements everywhere, whatever the materials say
@@ -258,6 +264,10 @@ pl_status pl_problem_create(const pl_robot *robot, const pl_problem_options *opt
 void pl_problem_destroy(pl_problem *p);
 // Forces at the markers (3 per marker, N; NULL: none) that the load paths begun from now on lead to.
 void pl_problem_set_forces(pl_problem *p, const double *force);
+// The point (undeformed, mm; NULL: none) where a hand pulls, spread over `radius`; and its force (N),
+// likewise.
+pl_status pl_problem_grip(pl_problem *p, const double at[3], double radius, pl_error *err);
+void pl_problem_pull(pl_problem *p, const double force[3]);
 
 // A vector of 3 entries per vertex, or of one per unknown, from the scratch arena: not zeroed, held until
 // pl_arena_end.

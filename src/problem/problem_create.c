@@ -21,7 +21,7 @@ static pl_status create_forces(pl_problem *p, pl_error *err)
     double **const field[] = {&p->forces.asked, &p->forces.from, &p->forces.to, &p->forces.now,
                               &p->forces.kept};
     for (int i = 0; i < PL_COUNT(field); ++i) {
-        *field[i] = PL_NEW_ARRAY(double, 3 * (int64_t)p->robot->marker_count);
+        *field[i] = PL_NEW_ARRAY(double, 3 * ((int64_t)p->robot->marker_count + 1));
         if (!*field[i]) {
             return pl_fail_memory(err, "problem: forces at markers");
         }
@@ -201,6 +201,7 @@ void pl_problem_destroy(pl_problem *p)
     for (int i = 0; i < PL_COUNT(force); ++i) {
         pl_free(force[i]);
     }
+    pl_point_clear(&p->forces.grip);
     pl_free(p->gradient);
     pl_arena_clear(&p->scratch);
     pl_free(p);

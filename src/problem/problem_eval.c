@@ -41,9 +41,27 @@ void pl_problem_set_forces(pl_problem *p, const double *force)
     }
 }
 
+pl_status pl_problem_grip(pl_problem *p, const double at[3], double radius, pl_error *err)
+{
+    pl_point point = {0};
+    const pl_status status = at ? pl_point_create(p->robot->mesh, at, radius, &point, NULL, err) : PL_OK;
+    if (status == PL_OK) {
+        pl_point_clear(&p->forces.grip);
+        p->forces.grip = point;
+    }
+    return status;
+}
+
+void pl_problem_pull(pl_problem *p, const double force[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        p->forces.asked[3 * p->robot->marker_count + i] = force ? force[i] : 0;
+    }
+}
+
 static size_t problem_forces_bytes(const pl_problem *p)
 {
-    return 3 * (size_t)p->robot->marker_count * sizeof(double);
+    return 3 * ((size_t)p->robot->marker_count + 1) * sizeof(double);
 }
 
 pl_status pl_problem_begin(pl_problem *p, const pl_state *state, const double *command, pl_error *err)
@@ -62,7 +80,7 @@ void pl_problem_set(pl_problem *p, double at)
 {
     p->load = at >= 1 ? p->load_to : p->load_from + at * (p->load_to - p->load_from);
     const pl_marker_forces *f = &p->forces;
-    for (int i = 0; i < 3 * p->robot->marker_count; ++i) {
+    for (int i = 0; i < 3 * (p->robot->marker_count + 1); ++i) {
         f->now[i] = at >= 1 ? f->to[i] : f->from[i] + at * (f->to[i] - f->from[i]);
     }
     PROBLEM_EACH (p, t, set) {

@@ -46,7 +46,7 @@ pl_status pl_sensitivity_begin(pl_problem *p, const pl_state *state, bool slack_
         return status;
     }
     p->load_to = state->load;
-    memcpy(p->forces.to, state->force, 3 * (size_t)p->robot->marker_count * sizeof *p->forces.to);
+    memcpy(p->forces.to, state->force, 3 * ((size_t)p->robot->marker_count + 1) * sizeof *p->forces.to);
     pl_problem_set(p, 1);
     const size_t mark = pl_arena_begin(&p->scratch);
     pl_problem_evaluate(p, state->x, pl_problem_take_unknown(p));
@@ -68,7 +68,7 @@ pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_erro
         [PL_PARAMETER_PRESSURE] = robot->pressure_count,   [PL_PARAMETER_MATERIAL] = robot->material_count,
         [PL_PARAMETER_MARKER_FORCE] = robot->marker_count, [PL_PARAMETER_ACTUATOR] = robot->actuator_count,
         [PL_PARAMETER_EFFORT] = robot->actuator_count,     [PL_PARAMETER_LAYER] = robot->layer_count,
-        [PL_PARAMETER_FIBRE] = robot->fibre_count};
+        [PL_PARAMETER_FIBRE] = robot->fibre_count,         [PL_PARAMETER_GRIP] = 1};
     if ((int)q->kind < 0 || (int)q->kind >= PL_COUNT(limit)) {
         return pl_fail(err, PL_BAD_INPUT, "jacobian: parameter kind %d does not exist", (int)q->kind);
     }
@@ -77,7 +77,7 @@ pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_erro
                        limit[q->kind]);
     }
     const bool axis = q->kind == PL_PARAMETER_FORCE || q->kind == PL_PARAMETER_GRAVITY ||
-                      q->kind == PL_PARAMETER_MARKER_FORCE;
+                      q->kind == PL_PARAMETER_MARKER_FORCE || q->kind == PL_PARAMETER_GRIP;
     if (axis && (q->part < 0 || q->part > 2)) {
         return pl_fail(err, PL_BAD_INPUT, "jacobian: axis %d, expected 0, 1 or 2", q->part);
     }

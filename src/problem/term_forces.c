@@ -1,5 +1,5 @@
-// Forces at markers that are set at run time: an unknown payload, a hand that pulls. E = - sum f . (y(x) - Y)
-// with y the marker's point, a weighted mean of vertices, and Y its place in the undeformed configuration.
+// Forces at markers, and of a hand that pulls at any point, set at run time: E = - sum f . (y(x) - Y) with y
+// the point, a weighted mean of vertices, and Y its place in the undeformed configuration.
 // Linear in x: no tangent. The load path is the problem's (pl_marker_forces).
 #include "problem/problem_impl.h"
 
@@ -8,11 +8,11 @@ static void forces_destroy(void *object)
     (void)object; // nothing of its own
 }
 
-// full -= weights of the marker's point times its force
+// full -= weights of the points times their forces
 static void forces_add(const pl_problem *p, const double *force, double *full)
 {
-    for (int k = 0; k < p->robot->marker_count; ++k) {
-        const pl_point *point = &p->robot->marker[k].point;
+    for (int k = 0; k <= p->robot->marker_count; ++k) {
+        const pl_point *point = pl_force_point(p->robot, &p->forces, k);
         const double *f = force + 3 * k;
         if (f[0] == 0 && f[1] == 0 && f[2] == 0) {
             continue;
@@ -28,8 +28,8 @@ static void forces_add(const pl_problem *p, const double *force, double *full)
 static void forces_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
 {
     (void)self;
-    for (int k = 0; k < p->robot->marker_count; ++k) {
-        const pl_point *point = &p->robot->marker[k].point;
+    for (int k = 0; k <= p->robot->marker_count; ++k) {
+        const pl_point *point = pl_force_point(p->robot, &p->forces, k);
         const double *f = p->forces.now + 3 * k;
         for (int32_t j = 0; j < point->count; ++j) {
             const int64_t v = 3 * (int64_t)point->node[j];
@@ -56,7 +56,9 @@ static pl_status forces_derivative(void *self, pl_problem *p, const pl_state *st
     (void)state;
     (void)target;
     (void)err;
-    const pl_point *point = q->kind == PL_PARAMETER_MARKER_FORCE ? &p->robot->marker[q->index].point : NULL;
+    const pl_point *point = q->kind == PL_PARAMETER_MARKER_FORCE ? &p->robot->marker[q->index].point
+                            : q->kind == PL_PARAMETER_GRIP       ? &p->forces.grip
+                                                                 : NULL;
     for (int32_t j = 0; point && j < point->count; ++j) {
         full[3 * (int64_t)point->node[j] + q->part] += point->weight[j];
     }
@@ -72,8 +74,6 @@ static const pl_term forces_kind = {.name = "forces",
 pl_status term_forces_create(pl_problem *p, pl_problem_term *out, pl_error *err)
 {
     (void)err;
-    if (p->robot->marker_count > 0) {
-        *out = (pl_problem_term){&forces_kind, p};
-    }
+    *out = (pl_problem_term){&forces_kind, p};
     return PL_OK;
 }

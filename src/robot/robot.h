@@ -299,7 +299,9 @@ struct pl_state {
     double *command;    // value at which x is in equilibrium; NAN: idle
     double *multiplier; // per actuator: effort (tension N, gauge pressure MPa)
     double *active;     // per actuator: 1 when a cable is taut or a constraint holds, else 0
-    double *force;      // 3 per marker, N: applied at run time, besides the loads of the robot
+    // 3 per marker, N: applied at run time, besides the loads of the robot; then 3 of a hand that pulls
+    // (pl_model_grip), which no file keeps
+    double *force;
     int64_t contact_count;
     double *contact; // see pl_robot_contact
     double load;     // how far dead loads and driven clamps are applied: 0 at rest, 1 full

@@ -215,6 +215,45 @@ const char *pl_robot_fixed_name(const pl_robot *robot, int i)
     return i < 0 || i >= robot->support_count ? NULL : robot->support[i].name;
 }
 
+int32_t pl_robot_fixed_vertices(const pl_robot *robot, int i, const int32_t **vertex, bool axis[3])
+{
+    if (i < 0 || i >= robot->support_count) {
+        *vertex = NULL;
+        return 0;
+    }
+    memcpy(axis, robot->support[i].axis, sizeof robot->support[i].axis);
+    *vertex = robot->support[i].node;
+    return robot->support[i].node_count;
+}
+
+void pl_robot_gravity(const pl_robot *robot, double gravity[3])
+{
+    memcpy(gravity, robot->gravity, sizeof robot->gravity);
+}
+
+int pl_robot_force(const pl_robot *robot, int i, double force[3], double moment[3])
+{
+    const bool there = i >= 0 && i < robot->force_count;
+    for (int k = 0; k < 3; ++k) {
+        force[k] = there ? robot->force[i].force[k] : 0;
+        moment[k] = there ? robot->force[i].moment[k] : 0;
+    }
+    return there ? robot->force[i].marker : -1;
+}
+
+int pl_robot_pressure_count(const pl_robot *robot)
+{
+    return robot->pressure_count;
+}
+
+int64_t pl_robot_pressure_faces(const pl_robot *robot, int i, const int64_t **face, double *pressure)
+{
+    const bool there = i >= 0 && i < robot->pressure_count;
+    *face = there ? robot->pressure[i].face : NULL;
+    *pressure = there ? robot->pressure[i].pressure : 0;
+    return there ? robot->pressure[i].face_count : 0;
+}
+
 int pl_robot_force_count(const pl_robot *robot)
 {
     return robot->force_count;

@@ -25,7 +25,7 @@ pl_status pl_state_create(const pl_robot *robot, pl_state **out, pl_error *err)
     s->command = PL_NEW_ARRAY(double, s->command_count);
     s->multiplier = PL_NEW_ARRAY(double, s->actuator_count);
     s->active = PL_NEW_ARRAY(double, s->actuator_count);
-    s->force = PL_NEW_ARRAY(double, 3 * (int64_t)s->marker_count);
+    s->force = PL_NEW_ARRAY(double, 3 * ((int64_t)s->marker_count + 1));
     s->contact_count = pl_robot_contact_numbers(robot);
     s->contact = PL_NEW_ARRAY(double, s->contact_count);
     if (!s->x || !s->command || !s->multiplier || !s->active || !s->force || !s->contact) {
@@ -70,7 +70,7 @@ pl_status pl_state_copy(pl_state *to, const pl_state *from)
     memcpy(to->command, from->command, (size_t)from->command_count * sizeof *to->command);
     memcpy(to->multiplier, from->multiplier, (size_t)from->actuator_count * sizeof *to->multiplier);
     memcpy(to->active, from->active, (size_t)from->actuator_count * sizeof *to->active);
-    memcpy(to->force, from->force, 3 * (size_t)from->marker_count * sizeof *to->force);
+    memcpy(to->force, from->force, 3 * ((size_t)from->marker_count + 1) * sizeof *to->force);
     memcpy(to->contact, from->contact, (size_t)from->contact_count * sizeof *to->contact);
     to->load = from->load;
     return PL_OK;
@@ -88,7 +88,7 @@ void pl_state_reset(pl_state *state, const pl_robot *robot)
     }
     memset(state->multiplier, 0, (size_t)state->actuator_count * sizeof *state->multiplier);
     memset(state->active, 0, (size_t)state->actuator_count * sizeof *state->active);
-    memset(state->force, 0, 3 * (size_t)state->marker_count * sizeof *state->force);
+    memset(state->force, 0, 3 * ((size_t)state->marker_count + 1) * sizeof *state->force);
     memset(state->contact, 0, (size_t)state->contact_count * sizeof *state->contact);
     state->load = 0;
 }
@@ -205,6 +205,7 @@ pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_
     memcpy(state->multiplier, multiplier, (size_t)state->actuator_count * sizeof *x);
     memcpy(state->active, active, (size_t)state->actuator_count * sizeof *x);
     memcpy(state->force, force, 3 * (size_t)state->marker_count * sizeof *x);
+    memset(state->force + 3 * (size_t)state->marker_count, 0, 3 * sizeof *x); // no hand pulls
     memcpy(state->contact, force + 3 * (size_t)state->marker_count, (size_t)state->contact_count * sizeof *x);
     state->load = block[7];
     return PL_OK;

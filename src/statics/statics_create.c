@@ -185,3 +185,25 @@ void pl_statics_set_forces(pl_statics *s, const double *force)
 {
     pl_problem_set_forces(s->problem, force);
 }
+
+pl_status pl_statics_grip(pl_statics *s, const double at[3], double radius, pl_error *err)
+{
+    return pl_problem_grip(s->problem, at, radius, err);
+}
+
+void pl_statics_pull(pl_statics *s, const double force[3])
+{
+    pl_problem_pull(s->problem, force);
+}
+
+bool pl_statics_grip_place(const pl_statics *s, const pl_state *state, double place[3])
+{
+    const pl_point *point = &s->problem->forces.grip;
+    memset(place, 0, 3 * sizeof *place);
+    for (int32_t j = 0; j < point->count; ++j) {
+        for (int i = 0; i < 3; ++i) {
+            place[i] += point->weight[j] * state->x[3 * (size_t)point->node[j] + (size_t)i];
+        }
+    }
+    return point->count > 0;
+}

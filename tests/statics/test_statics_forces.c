@@ -142,9 +142,78 @@ static void test_compliance(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// A hand at the point of the marker `middle` does what a force at that marker does; at another point its
+// compliance is that of central differences; let go, the body goes back; a packed state has no hand.
+static void test_grip(void **state)
+{
+    (void)state;
+    static plan p;
+    pl_mesh *mesh = tet_box(6, 2, 2, 40, 6, 6, 2, NULL);
+    const double command = 1.5, h = 1e-4, at[3] = {20, 3, 0}, elsewhere[3] = {31, 6, 5};
+    const double two[6] = {0, 0, 0, pull[3], pull[4], pull[5]};
+    bar_plan(&p, mesh);
+    rig hand = plan_build(&p, NULL), marker = plan_build(&p, NULL);
+    pl_error err = {0};
+    PL_CHECK_OK(pl_statics_grip(hand.statics, at, 0, &err));
+    pl_statics_pull(hand.statics, pull + 3);
+    pl_statics_set_forces(marker.statics, two);
+    rig_solve(&hand, &command);
+    rig_solve(&marker, &command);
+    print_message("hand and marker: %.1e mm apart\n", apart(&hand, &marker));
+    PL_CHECK_NEAR(apart(&hand, &marker), 0, 1e-7);
+    double residual, largest_force, place[3], side[2][3], worst = 0, largest = 0;
+    bool inverted;
+    PL_CHECK_OK(pl_statics_check(hand.statics, hand.state, &residual, &largest_force, &inverted, &err));
+    PL_CHECK_NEAR(residual / largest_force, 0, 1e-8);
+
+    // let go, and at another point
+    pl_statics_pull(hand.statics, NULL);
+    pl_statics_set_forces(marker.statics, NULL);
+    rig_solve(&hand, &command);
+    rig_solve(&marker, &command);
+    PL_CHECK_NEAR(apart(&hand, &marker), 0, 1e-6);
+    PL_CHECK_OK(pl_statics_grip(hand.statics, elsewhere, 2, &err));
+    pl_statics_pull(hand.statics, pull);
+    rig_solve(&hand, &command);
+    const int64_t n = 3 * (int64_t)pl_state_vertex_count(hand.state);
+    double *position = malloc(3 * (size_t)n * sizeof *position);
+    const pl_parameter q[3] = {
+        {PL_PARAMETER_GRIP, 0, 0}, {PL_PARAMETER_GRIP, 0, 1}, {PL_PARAMETER_GRIP, 0, 2}};
+    const pl_jacobian out = {.position = position};
+    pl_jacobian_report report;
+    PL_CHECK_OK(pl_statics_jacobian(hand.statics, hand.state, q, 3, &out, &report, &err));
+    const double *x = rig_x(&hand);
+    double *low = malloc((size_t)n * sizeof *low);
+    for (int j = 0; j < 3; ++j) {
+        for (int k = 0; k < 2; ++k) {
+            double f[3] = {pull[0], pull[1], pull[2]};
+            f[j] += k == 0 ? -h : h;
+            pl_statics_pull(hand.statics, f);
+            rig_solve(&hand, &command);
+            assert_true(pl_statics_grip_place(hand.statics, hand.state, side[k]));
+            memcpy(low, k == 0 ? x : low, (size_t)n * sizeof *low);
+        }
+        for (int64_t i = 0; i < n; ++i) {
+            const double difference = (x[i] - low[i]) / (2 * h);
+            worst = fmax(worst, fabs(difference - position[3 * i + j]));
+            largest = fmax(largest, fabs(difference));
+        }
+        assert_true((side[1][j] - side[0][j]) / (2 * h) > 0); // it gives way
+    }
+    print_message("grip: compliance up to %.3g mm/N, %.1e from differences\n", largest, worst / largest);
+    PL_CHECK_NEAR(worst / largest, 0, 1e-6);
+    free(position);
+    free(low);
+    PL_CHECK_OK(pl_statics_grip(hand.statics, NULL, 0, &err));
+    assert_false(pl_statics_grip_place(hand.statics, hand.state, place));
+    rig_clear(&hand);
+    rig_clear(&marker);
+    pl_mesh_destroy(mesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_as_loads), cmocka_unit_test(test_in_state),
-                                       cmocka_unit_test(test_compliance)};
+                                       cmocka_unit_test(test_compliance), cmocka_unit_test(test_grip)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
