@@ -43,6 +43,8 @@ typedef struct cli_option {
     }
 #define CLI_WORKING                                                                                          \
     {"threads", 0, "N", "threads to use (default: all cores); results do not depend on it", NULL},           \
+        {"time-limit", 0, "TIME", "of the whole run, loading included; what is there by then is kept",       \
+         NULL},                                                                                              \
     {                                                                                                        \
         "verbose", 'v', NULL, "print what the solver does (-vv: more)", NULL                                 \
     }
@@ -72,6 +74,7 @@ typedef struct cli_verb {
     const cli_option *option;
     int least, most; // plain arguments
     int (*run)(cli_args *args);
+    const char *stopping; // what Ctrl-C is answered with; NULL: "stopping, keeping the last equilibrium"
 } cli_verb;
 
 typedef struct cli_given {
@@ -182,11 +185,24 @@ int cli_check_outputs(const cli_args *args, const char *const *extensions, const
 
 // ---- progress and interruption
 void cli_interrupt_install(void);
+// What Ctrl-C is answered with, at once: "pliant fk: stopping, keeping the last equilibrium".
+void cli_interrupt_words(const char *verb, const char *words);
+void cli_time_limit(double seconds); // of the whole run, from its start
+// Ctrl-C, or the time limit: the verb ends, keeping what it has.
 bool cli_interrupted(void);
-extern const pl_progress cli_progress; // draws the bar, asks to stop after Ctrl-C
-void cli_progress_prefix(
-    const char *text);        // put before what the library says ("point 3 of 20"); NULL: nothing
-void cli_progress_done(void); // wipes the bar
+const char *cli_stop_reason(void); // "interrupted", "the time limit of 5 s was reached"
+// Draws the bar, asks to stop. The fraction of cli_progress_search (of what consists of many solves) counts
+// more than that of the solves.
+extern const pl_progress cli_progress, cli_progress_search;
+// Part `index` (from 0) of `count` begins: fractions from now on are of this part. The text names it.
+void cli_progress_part(int index, int count, const char *format, ...) PL_PRINTF(3, 4);
+void cli_progress_prefix(const char *text); // put before what the library says; NULL: nothing
+void cli_progress_done(void);               // wipes the bar
+// A stage of the run begins, for the line that says what took how long; NULL: none. `expendable`: ending the
+// program here loses nothing, so it may be ended where the work cannot be asked to stop.
+void cli_stage(const char *what, bool expendable);
+void cli_stage_talk(void); // says the times also where standard error is no terminal
+void cli_stages_tell(const char *verb);
 
 // ---- a robot, loaded
 typedef struct cli_robot {

@@ -131,6 +131,7 @@ static int adapt_work(const cli_args *args, adapting *a)
     if (pl_measured_read(args->plain[1], &a->m.info, extra, count, &a->measured, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
+    cli_stage("adapting", false);
     if (pl_learned_adapt(l, &a->measured, &a->options, &a->report, &err) != PL_OK) {
         cli_error(args, "%s: %s", args->plain[1], err.text);
         return err.status == PL_BAD_INPUT ? CLI_WRONG : CLI_MACHINE;
@@ -187,4 +188,5 @@ const cli_verb cli_verb_adapt = {
     .least = 2,
     .most = 2,
     .run = adapt_run,
+    .stopping = "stopping, keeping the best correction so far",
 };

@@ -279,4 +279,5 @@ const cli_verb cli_verb_calibrate = {
     .least = 1,
     .most = 3,
     .run = calibrate_run,
+    .stopping = "stopping",
 };

@@ -214,7 +214,7 @@ static int pose_open(posing *p)
         return cli_no_memory(args);
     }
     p->options = (pl_model_load_options){.load = {.mesher = pl_meshing_mesher(), .progress = &cli_progress},
-                                         .progress = cli_progress};
+                                         .progress = cli_progress_search};
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &p->options.load.size)) {
         return CLI_WRONG;
     }
@@ -489,13 +489,14 @@ static int pose_work(posing *p)
     }
     pl_error err = {0};
     const pl_poses_def def = pose_def(p);
+    cli_stage("fitting", false);
     pl_status fitted = pl_poses_calibrate(&def, p->predicted, &p->report, &err);
     if (fitted == PL_OK && p->folds) {
         fitted = pose_cross(p, &err);
     }
-    cli_progress_done();
+    cli_stage(NULL, false);
     if (fitted == PL_FAILED || fitted == PL_INTERRUPTED) {
-        cli_error(args, "%s", err.text);
+        cli_error(args, "%s", fitted == PL_INTERRUPTED ? cli_stop_reason() : err.text);
         return CLI_BADLY;
     }
     if (fitted != PL_OK) {

@@ -13,7 +13,7 @@ static const cli_option options[] = {
     {"histogram", 0, "FILE",
      "write a histogram of the element strains for each method, weighted by volume: .png .svg .csv", NULL},
     CLI_JSON,
-    {"time-limit", 0, "TIME", "time limit per method", NULL},
+    {"limit-each", 0, "TIME", "time limit of each method", NULL},
     CLI_MESHING,
     CLI_WORKING,
     CLI_FORCE,
@@ -33,6 +33,7 @@ typedef struct compare {
     const char *method[COMPARE_METHODS];
     pl_compare_def def;
     pl_comparison result;
+    int begun; // methods so far
 } compare;
 
 static void compare_close(compare *c)
@@ -123,8 +124,10 @@ static int compare_list(const cli_args *args, compare *c)
 
 static void compare_begin(void *user, const char *method)
 {
-    (void)user;
-    cli_progress_prefix(method);
+    compare *c = user;
+    const int n = c->def.method_count;
+    cli_progress_part(c->begun < n ? c->begun : n - 1, n, "method %s", method);
+    ++c->begun;
 }
 
 static int compare_solve(const cli_args *args, compare *c)
@@ -142,8 +145,10 @@ static int compare_solve(const cli_args *args, compare *c)
     c->def.method = c->method;
     c->def.command = c->command;
     c->def.begin = compare_begin;
+    c->def.user = c;
+    cli_stage("solving", false);
     const pl_status status = pl_compare_methods(c->r.robot, &c->def, &c->result, &err);
-    cli_progress_prefix(NULL);
+    cli_stage(NULL, false);
     if (status == PL_OK && c->linear && !c->result.alike) {
         fprintf(
             stderr,
@@ -356,7 +361,7 @@ static int compare_work(const cli_args *args, compare *c)
     int status = cli_setup(args);
     status = status ? status : cli_check_outputs(args, extensions, NULL, NULL);
     status = status ? status : compare_check_histogram(args);
-    if (!status && !cli_number(args, "time-limit", PL_DIM_TIME, 0, 1e9, &c->def.time_limit)) {
+    if (!status && !cli_number(args, "limit-each", PL_DIM_TIME, 0, 1e9, &c->def.time_limit)) {
         status = CLI_WRONG;
     }
     status = status ? status : compare_list(args, c);

@@ -53,7 +53,7 @@ static int side_one(const cli_args *args, int i, cli_model *m, cli_model *first,
 
 int cli_compare_robots(cli_args *args)
 {
-    static const char *const only_methods[] = {"methods", "out", "histogram", "time-limit"};
+    static const char *const only_methods[] = {"methods", "out", "histogram", "limit-each"};
     int status = cli_setup(args), bad = 0;
     for (int i = 0; i < 4 && !status; ++i) {
         if (cli_value(args, only_methods[i])) {

@@ -80,4 +80,5 @@ const cli_verb cli_verb_completion = {
     .least = 1,
     .most = 1,
     .run = completion_run,
+    .stopping = "stopping",
 };

@@ -115,4 +115,5 @@ const cli_verb cli_verb_control = {
     .least = 1,
     .most = 2,
     .run = control_run,
+    .stopping = "stopping",
 };

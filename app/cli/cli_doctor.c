@@ -167,4 +167,5 @@ const cli_verb cli_verb_doctor = {
     .least = 1,
     .most = 1,
     .run = doctor_run,
+    .stopping = "stopping",
 };

@@ -298,10 +298,9 @@ static int estimate_rows(const cli_args *args, work *w)
     int status = CLI_DONE;
     const int shown = 40;
     pl_estimate e = {0};
+    cli_stage("estimating", false);
     for (int row = 0; !status && row < w->readings.count && !cli_interrupted(); ++row) {
-        char prefix[60];
-        snprintf(prefix, sizeof prefix, "row %d of %d", row + 1, w->readings.count);
-        cli_progress_prefix(prefix);
+        cli_progress_part(row, w->readings.count, "row %d of %d", row + 1, w->readings.count);
         estimate_gather(w, row);
         pl_error err = {0};
         if (pl_estimator_update(w->estimator, w->readings.command + row * w->m.info.command_count, w->value,
@@ -325,8 +324,7 @@ static int estimate_rows(const cli_args *args, work *w)
             json_array_append_new(w->json, estimate_json_row(w, row, &e));
         }
     }
-    cli_progress_done();
-    cli_progress_prefix(NULL);
+    cli_stage(NULL, false);
     cli_say(args, "%s: estimates from %d readings a row\n\n", w->m.info.name, w->options.measured_count);
     cli_table_print(args, &table);
     if (w->readings.count > shown) {

@@ -15,7 +15,6 @@ static const cli_option options[] = {
     {"method", 0, "NAME", "exact, local_global or fang2020 (default: as in the robot file)",
      "exact local_global fang2020"},
     {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
-    {"time-limit", 0, "TIME", "time limit; the last equilibrium is kept", NULL},
     CLI_MESHING,
     CLI_WORKING,
     CLI_FALLBACK,

@@ -187,6 +187,12 @@ static pl_status follow_set(void *user, pl_ik *ik, int i, pl_error *err)
     return status;
 }
 
+static void follow_part(const follow *f, int index)
+{
+    cli_progress_part(index, f->count, "waypoint %d of %d", index < f->count ? index + 1 : f->count,
+                      f->count);
+}
+
 static bool follow_record(void *user, const pl_waypoint *w)
 {
     follow *f = user;
@@ -206,10 +212,7 @@ static bool follow_record(void *user, const pl_waypoint *w)
         json_array_append_new(f->json, one);
     }
     f->status = cli_series_frame(f->args, &f->series, &f->m);
-    static char text[80];
-    snprintf(text, sizeof text, "waypoint %d of %d", w->index + 2 < f->count ? w->index + 2 : f->count,
-             f->count);
-    cli_progress_prefix(text);
+    follow_part(f, w->index + 1);
     return f->status == CLI_DONE && !cli_interrupted();
 }
 
@@ -228,8 +231,10 @@ static int follow_go(const cli_args *args, follow *f)
     how.samples = f->g.samples.count > 0 ? &f->g.samples : NULL;
     how.period = f->period > 0 ? f->period : 1;
     how.free_start = !cli_flag(args, "from-rest");
+    cli_stage("following", false);
+    follow_part(f, 0);
     const pl_status status = pl_follow(f->ik, NULL, f->count, &how, &f->report, &err);
-    cli_progress_prefix(NULL);
+    cli_stage(NULL, false);
     if (f->status) {
         return f->status;
     }
@@ -429,7 +434,7 @@ static int follow_work(const cli_args *args, follow *f)
         return status;
     }
     if (f->motion.count == 0) {
-        cli_error(args, "interrupted before the first waypoint");
+        cli_error(args, "%s before the first waypoint was reached", cli_stop_reason());
         return CLI_BADLY;
     }
     follow_print(args, f);
@@ -439,7 +444,8 @@ static int follow_work(const cli_args *args, follow *f)
         return status;
     }
     if (f->motion.count < f->count) {
-        cli_error(args, "interrupted after %d of %d waypoints, which are kept", f->motion.count, f->count);
+        cli_error(args, "%s after %d of %d waypoints, which are kept", cli_stop_reason(), f->motion.count,
+                  f->count);
         return CLI_BADLY;
     }
     if (f->report.reached < f->motion.count) {

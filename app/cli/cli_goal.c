@@ -43,7 +43,7 @@ int cli_goals_init(const cli_args *args, const cli_model *m, cli_goals *g)
         return cli_no_memory(args);
     }
     g->options.hold = g->hold;
-    g->options.progress = cli_progress;
+    g->options.progress = cli_progress_search;
     return CLI_DONE;
 }
 

@@ -38,7 +38,7 @@ typedef struct cli_goals {
         {"method", 0, "NAME", "newton (default), gradient (Fang et al. 2020), descent",                      \
          "newton gradient descent"},                                                                         \
         {"iterations", 0, "N", "iteration limit per target", NULL},                                          \
-        {"time-limit", 0, "TIME", "time limit per target", NULL},                                            \
+        {"limit-each", 0, "TIME", "time limit of each target", NULL},                                        \
         {"start", 0, "FILE", "start from this state (written by --save-state)", NULL},                       \
     {                                                                                                        \
         "workspace", 0, "FILE", "also start from a stored workspace (pliant workspace --store)", NULL        \

@@ -62,9 +62,11 @@ static int ik_solve(const cli_args *args, ik_verb *v)
         return cli_fail(args, &err);
     }
     pl_ik_set_samples(v->ik, v->g.samples.count > 0 ? &v->g.samples : NULL);
+    cli_stage("inverse kinematics", false);
     const pl_status solved =
         v->g.surface_goal < 0 ? pl_ik_solve(v->ik, NULL, &v->report, &err)
                               : pl_ik_fit_surface(v->ik, v->g.surface_goal, &v->g.surface, &v->report, &err);
+    cli_stage(NULL, false);
     if (solved != PL_OK) {
         return cli_fail(args, &err);
     }

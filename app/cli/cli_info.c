@@ -408,4 +408,5 @@ const cli_verb cli_verb_info = {
     .least = 1,
     .most = 1,
     .run = info_run,
+    .stopping = "stopping",
 };

@@ -18,7 +18,6 @@ static const cli_option options[] = {
     {"method", 0, "NAME", "exact, local_global or fang2020 (default: as in the robot file)",
      "exact local_global fang2020"},
     {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
-    {"time-limit", 0, "TIME", "time limit", NULL},
     CLI_MESHING,
     CLI_WORKING,
     CLI_FALLBACK,
@@ -365,10 +364,13 @@ static int jacobian_derive(const cli_args *args, cli_model *m, derivatives *d)
     if (!jacobian_memory(d, &m->info)) {
         return cli_no_memory(args);
     }
+    cli_stage("derivatives", false);
     const pl_status derived =
         commands ? jacobian_commands_only(m, d, &err)
                  : pl_model_sensitivity(m->model, parameter, d->count, &d->j, &d->report, &err);
+    cli_stage(NULL, false);
     if (derived != PL_OK) {
+        err.status = derived;
         return cli_fail(args, &err);
     }
     jacobian_print(args, m, d);

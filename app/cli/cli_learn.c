@@ -50,15 +50,16 @@ typedef struct learning {
     curve curve[PL_LEARN_PART_COUNT];
     pl_learned_part part;
     bool no_memory;
+    int begun;
 } learning;
 
 static void learn_begin(void *user, pl_learned_part part)
 {
     learning *l = user;
     l->part = part;
-    static char text[60];
-    snprintf(text, sizeof text, "%s", pl_learned_part_name(part));
-    cli_progress_prefix(text);
+    const int n = PL_LEARN_PART_COUNT;
+    cli_progress_part(l->begun < n ? l->begun : n - 1, n, "%s", pl_learned_part_name(part));
+    ++l->begun;
 }
 
 static void learn_record(void *user, int epoch, double train, double held)
@@ -353,9 +354,9 @@ static int learn_work(const cli_args *args, learning *l)
     if (status) {
         return status;
     }
+    cli_stage("training", false);
     const pl_status fitted = pl_learned_fit(&l->data, &l->options, &l->learned, &l->report, &err);
-    cli_progress_prefix(NULL);
-    cli_progress_done();
+    cli_stage(NULL, false);
     if (fitted != PL_OK || l->no_memory) {
         if (fitted == PL_BAD_INPUT) {
             cli_error(args, "%s: %s", args->plain[0], err.text);
@@ -367,7 +368,7 @@ static int learn_work(const cli_args *args, learning *l)
     status = cli_value(args, "json") ? cli_json_write(args, learn_json(l)) : CLI_DONE;
     status = status ? status : learn_write(args, l);
     if (!status && l->report.stopped) {
-        cli_error(args, "interrupted: the best networks so far were written");
+        cli_error(args, "%s: the best networks so far were written", cli_stop_reason());
         return CLI_BADLY;
     }
     return status;
@@ -403,6 +404,7 @@ const cli_verb cli_verb_learn = {
     .least = 1,
     .most = 1,
     .run = learn_run,
+    .stopping = "stopping, keeping the best weights so far",
 };
 
 int cli_learned_check(const cli_args *args, cli_model *m)

@@ -94,8 +94,11 @@ static int main_run(const cli_verb *verb, int argc, char **argv)
     }
     cli_args args = {0};
     int status = CLI_WRONG;
+    cli_interrupt_words(verb->name,
+                        verb->stopping ? verb->stopping : "stopping, keeping the last equilibrium");
     if (cli_parse(verb, argc - 2, argv + 2, &args)) {
         status = verb->run(&args);
+        cli_stages_tell(verb->name);
     }
     cli_progress_done();
     cli_args_clear(&args);
@@ -126,8 +129,8 @@ static void main_meet_limits(char **argv)
 
 int main(int argc, char **argv)
 {
-    main_meet_limits(argv);
     cli_interrupt_install();
+    main_meet_limits(argv);
     cli_memory_install();
     int status = CLI_DONE;
     if (argc < 2) {

@@ -139,4 +139,5 @@ const cli_verb cli_verb_materials = {
     .least = 0,
     .most = 1,
     .run = materials_run,
+    .stopping = "stopping",
 };

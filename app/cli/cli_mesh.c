@@ -189,4 +189,5 @@ const cli_verb cli_verb_mesh = {
     .least = 1,
     .most = 1,
     .run = mesh_run,
+    .stopping = "stopping",
 };

@@ -54,7 +54,7 @@ static int model_options(const cli_args *args, pl_model_load_options *options)
         args->verb == &cli_verb_ik || args->verb == &cli_verb_follow || args->verb == &cli_verb_task;
     const bool good = cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &options->load.size) &&
                       cli_whole(args, "order", 1, 2, &options->load.order) &&
-                      (search || cli_number(args, "time-limit", PL_DIM_TIME, 0, 1e9, &options->time_limit));
+                      (search || cli_number(args, "limit-each", PL_DIM_TIME, 0, 1e9, &options->time_limit));
     return good ? CLI_DONE : CLI_WRONG;
 }
 
@@ -85,7 +85,9 @@ int cli_model_open(const cli_args *args, const char *given, cli_model *m)
         return status;
     }
     pl_error err = {0};
+    cli_stage("loading", true);
     const pl_status loaded = pl_model_load(m->path, &options, &m->model, m->findings, &err);
+    cli_stage(NULL, false);
     cli_findings(m->findings);
     if (loaded != PL_OK) {
         return cli_robot_refused(args, loaded, m->findings, &err);
@@ -137,7 +139,9 @@ void cli_model_warn(cli_model *m)
 int cli_model_solve(const cli_args *args, cli_model *m)
 {
     pl_error err = {0};
+    cli_stage("solving", false);
     const pl_status status = pl_model_fk(m->model, m->command, &m->report, &err);
+    cli_stage(NULL, false);
     if (status == PL_OK) {
         cli_model_warn(m);
     }
@@ -154,8 +158,10 @@ void cli_model_estimate(const cli_args *args, cli_model *m)
     pl_model_load_options options;
     pl_mesh_error estimate;
     pl_error ignored = {0};
-    if (m->report.outcome == PL_SOLVED && model_options(args, &options) == CLI_DONE) {
+    if (m->report.outcome == PL_SOLVED && !cli_interrupted() && model_options(args, &options) == CLI_DONE) {
+        cli_stage("mesh error", false);
         pl_model_estimate(m->model, m->path, &options, &estimate, &ignored);
+        cli_stage(NULL, false);
     }
 }
 
@@ -164,7 +170,8 @@ int cli_model_verdict(const cli_args *args, const cli_model *m)
     if (m->report.outcome == PL_SOLVED) {
         return CLI_DONE;
     }
-    cli_error(args, "not converged: %s",
+    cli_error(args, "not converged: %s%s%s", cli_interrupted() ? cli_stop_reason() : "",
+              cli_interrupted() ? "; " : "",
               m->report.message[0] ? m->report.message : pl_outcome_name(m->report.outcome));
     return CLI_BADLY;
 }

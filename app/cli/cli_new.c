@@ -326,4 +326,5 @@ const cli_verb cli_verb_new = {
     .least = 0,
     .most = 2,
     .run = new_run,
+    .stopping = "stopping",
 };

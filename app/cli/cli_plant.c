@@ -208,4 +208,5 @@ const cli_verb cli_verb_plant = {
     .least = 1,
     .most = 1,
     .run = plant_run,
+    .stopping = "stopping",
 };

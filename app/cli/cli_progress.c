@@ -1,61 +1,48 @@
-// The progress bar (on standard error, only on a terminal, only after a second), Ctrl-C, and the solver's
-// log.
+// The progress bar (on standard error, only on a terminal, only after a moment), what took how long, Ctrl-C
+// and the time limit of a run.
 #include <signal.h>
+#include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 #include "cli.h"
 
-static volatile sig_atomic_t progress_stop;
+#define PROGRESS_QUIET 0.5 // s until the bar appears
+#define PROGRESS_TOLD 1.0  // s: runs of less are not worth a line
+// Work that cannot be asked: what loses nothing is ended after the first time, anything after the second.
+#define PROGRESS_ANSWER 0.8 // s
+#define PROGRESS_GRACE 60   // s
+// The limit of a run ends it early enough to print and write what was found.
+#define PROGRESS_MARGIN_SHARE 0.08
+#define PROGRESS_MARGIN_MOST 0.25 // s
+#define PROGRESS_LATE 1.1 // of the limit: work that did not answer by then is ended if it loses nothing
+
+#define PROGRESS_LOAD 0.5 // s: small robots are loaded by then, so the shape at rest is reported
+
+static volatile sig_atomic_t progress_stop, progress_late, progress_drawn;
+static volatile sig_atomic_t progress_expendable = 1; // nothing is lost when the program ends here
+static char stop_line[200] = "pliant: stopping\n",
+            late_line[200] = "pliant: error: the time limit was reached\n";
+
+#define STAGES_MOST 12
 static struct {
     const char *prefix;
-    double begin, last; // s
-    bool drawn;
-} bar;
-
-// Some stages, Gmsh's above all, cannot be asked: a run that has not answered by then is ended.
-#define PROGRESS_GRACE 60 // s
-
-static void progress_give_up(int signal_number)
-{
-    (void)signal_number;
-    static const char text[] = "\npliant: error: interrupted during a long step\n";
-    const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
-    _exit(written < 0 ? CLI_MACHINE : CLI_BADLY);
-}
-
-// Sets the flag that the library asks for through its progress calls. A second Ctrl-C ends the program at
-// once.
-static void progress_on_signal(int signal_number)
-{
-    (void)signal_number;
-    progress_stop = 1;
-    alarm(PROGRESS_GRACE);
-}
-
-void cli_interrupt_install(void)
-{
-    struct sigaction action = {.sa_handler = progress_on_signal};
-    action.sa_flags = (int)SA_RESETHAND;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    action.sa_handler = progress_give_up;
-    sigaction(SIGALRM, &action, NULL);
-    // a limit on the size of files (ulimit -f) is an error of writing, as a full disk is, and no reason to
-    // die
-    action.sa_handler = SIG_IGN;
-    action.sa_flags = 0;
-    sigaction(SIGXFSZ, &action, NULL);
-}
-
-bool cli_interrupted(void)
-{
-    if (progress_stop) {
-        alarm(0); // asked and answered
-    }
-    return progress_stop != 0;
-}
+    char part_text[80];
+    double begin, last;   // s: of the program; last drawn
+    double fraction;      // of the part under way; negative: not known
+    int level;            // of whoever told the fraction: progress_step
+    int part, part_count; // parts that the stage consists of
+    double deadline, limit;
+    struct {
+        const char *what;
+        double seconds;
+    } stage[STAGES_MOST];
+    int stage_count, stage_now;
+    double stage_begin;
+    bool talkative; // says times also where no terminal is
+} bar = {.fraction = -1, .stage_now = -1, .part_count = 1};
 
 static double progress_now(void)
 {
@@ -64,48 +51,236 @@ static double progress_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void progress_draw(double fraction, const char *what)
+// ---- signals
+// A line from a signal handler; what is on the line already (a bar, the ^C of the terminal) is wiped or left
+// behind.
+static void progress_write(const char *line)
 {
-    char line[41];
-    const int full = fraction < 0 ? 0 : (int)(40 * (fraction > 1 ? 1 : fraction));
-    memset(line, '.', 40);
-    memset(line, '#', (size_t)full);
-    line[40] = 0;
-    fprintf(stderr, "\r\033[K[%s] ", line);
-    if (fraction >= 0) {
-        fprintf(stderr, "%3d %% ", (int)(100 * (fraction > 1 ? 1 : fraction)));
-    }
-    fprintf(stderr, "%s%s%s", bar.prefix ? bar.prefix : "", bar.prefix ? ": " : "", what ? what : "");
-    fflush(stderr);
-    bar.drawn = true;
+    const char *before = progress_drawn ? "\r\033[K" : isatty(STDERR_FILENO) ? "\n" : "";
+    ssize_t written = write(STDERR_FILENO, before, strlen(before));
+    written = write(STDERR_FILENO, line, strlen(line));
+    (void)written;
 }
 
+static void progress_alarm_in(double seconds)
+{
+    struct itimerval timer = {0};
+    timer.it_value.tv_sec = (time_t)seconds;
+    timer.it_value.tv_usec = (suseconds_t)(1e6 * (seconds - (double)timer.it_value.tv_sec));
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+// Some work cannot be asked: reading and ordering, a library of others.
+static void progress_on_alarm(int signal_number)
+{
+    (void)signal_number;
+    static volatile sig_atomic_t again;
+    if (!progress_stop && !progress_late) {
+        progress_late = 1;
+        if (progress_expendable) {
+            progress_write(late_line);
+            _exit(CLI_BADLY);
+        }
+        progress_alarm_in(PROGRESS_GRACE);
+        return;
+    }
+    if (progress_expendable || again) {
+        progress_write(again ? "pliant: error: ended during a long step\n"
+                             : "pliant: error: interrupted before anything was computed\n");
+        _exit(CLI_BADLY);
+    }
+    again = 1;
+    progress_alarm_in(PROGRESS_GRACE);
+}
+
+// Sets the flag that the library asks for through its progress calls. A second Ctrl-C ends the program at
+// once.
+static void progress_on_signal(int signal_number)
+{
+    (void)signal_number;
+    progress_stop = 1;
+    progress_write(stop_line);
+    progress_alarm_in(PROGRESS_ANSWER);
+}
+
+void cli_interrupt_install(void)
+{
+    bar.begin = progress_now();
+    struct sigaction action = {.sa_handler = progress_on_signal};
+    action.sa_flags = (int)SA_RESETHAND;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    action.sa_handler = progress_on_alarm;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGALRM, &action, NULL);
+    // a limit on the size of files (ulimit -f) is an error of writing, as a full disk is, and no reason to
+    // die
+    action.sa_handler = SIG_IGN;
+    action.sa_flags = 0;
+    sigaction(SIGXFSZ, &action, NULL);
+}
+
+void cli_interrupt_words(const char *verb, const char *words)
+{
+    snprintf(stop_line, sizeof stop_line, "pliant %s: %s\n", verb, words);
+    snprintf(late_line, sizeof late_line,
+             "pliant %s: error: the time limit was reached before anything was solved\n", verb);
+}
+
+void cli_time_limit(double seconds)
+{
+    const double margin = PROGRESS_MARGIN_SHARE * seconds;
+    bar.limit = seconds;
+    bar.deadline = bar.begin + seconds - (margin < PROGRESS_MARGIN_MOST ? margin : PROGRESS_MARGIN_MOST);
+    const double last = PROGRESS_LATE * seconds > PROGRESS_LOAD ? PROGRESS_LATE * seconds : PROGRESS_LOAD;
+    const double left = bar.begin + last - progress_now();
+    if (left < 1e6) { // beyond that polling is enough
+        progress_alarm_in(left > 1e-3 ? left : 1e-3);
+    }
+}
+
+bool cli_interrupted(void)
+{
+    if (bar.deadline > 0 && !progress_stop && !progress_late && progress_now() > bar.deadline) {
+        progress_late = 1;
+    }
+    if (!progress_stop && !progress_late) {
+        return false;
+    }
+    if (!progress_expendable) {
+        progress_alarm_in(0); // asked and answered
+    }
+    return true;
+}
+
+const char *cli_stop_reason(void)
+{
+    static char text[80];
+    if (progress_stop || !progress_late) {
+        return "interrupted";
+    }
+    snprintf(text, sizeof text, "the time limit of %g s was reached", bar.limit);
+    return text;
+}
+
+// ---- the bar
+static void progress_draw(const char *what, double now)
+{
+    struct winsize window = {0};
+    const int width =
+        ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 20 ? window.ws_col : 80;
+    char line[25], text[300];
+    double all = bar.fraction < 0 ? 0 : bar.fraction > 1 ? 1 : bar.fraction;
+    all = (bar.part + all) / bar.part_count;
+    const bool known = bar.fraction >= 0 || bar.part_count > 1;
+    memset(line, '.', 24);
+    memset(line, '#', (size_t)(known ? 24 * all : 0));
+    line[24] = 0;
+    char share[16] = "";
+    if (known) {
+        snprintf(share, sizeof share, "%3d %% ", (int)(100 * all));
+    }
+    snprintf(text, sizeof text, "[%s] %s%.1f s %s%s%s%s%s", line, share, now - bar.begin, bar.part_text,
+             bar.part_text[0] ? ": " : "", bar.prefix ? bar.prefix : "", bar.prefix ? ": " : "",
+             what ? what : "");
+    cli_text_tame(text);
+    fprintf(stderr, "\r\033[K%.*s", width - 1, text);
+    fflush(stderr);
+    progress_drawn = 1;
+}
+
+// Fractions of the search that a solve is part of (user: not NULL) count more than those of the solve.
 static bool progress_step(void *user, double fraction, const char *what)
 {
-    (void)user;
     const double now = progress_now();
-    if (bar.begin == 0) {
-        bar.begin = now;
+    const int level = user ? 1 : 0;
+    if (fraction >= 0 && level >= bar.level) {
+        bar.fraction = fraction > bar.fraction || level > bar.level ? fraction : bar.fraction;
+        bar.level = level;
     }
-    if (now - bar.begin > 1 && now - bar.last > 0.1 && isatty(STDERR_FILENO)) {
-        progress_draw(fraction, what);
+    if (now - bar.begin > PROGRESS_QUIET && now - bar.last > 0.1 && isatty(STDERR_FILENO)) {
+        progress_draw(what, now);
         bar.last = now;
     }
     return !cli_interrupted();
 }
 
+static int progress_search;
 const pl_progress cli_progress = {progress_step, NULL};
+const pl_progress cli_progress_search = {progress_step, &progress_search};
 
 void cli_progress_prefix(const char *text)
 {
     bar.prefix = text;
 }
 
+void cli_progress_part(int index, int count, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(bar.part_text, sizeof bar.part_text, format, list);
+    va_end(list);
+    bar.part = index < count ? index : count - 1;
+    bar.part_count = count > 0 ? count : 1;
+    bar.fraction = count > 0 && index >= count ? 1 : -1;
+    bar.level = 0;
+}
+
 void cli_progress_done(void)
 {
-    if (bar.drawn) {
+    if (progress_drawn) {
         fputs("\r\033[K", stderr);
         fflush(stderr);
-        bar.drawn = false;
+        progress_drawn = 0;
     }
+}
+
+// ---- stages
+void cli_stage(const char *what, bool expendable)
+{
+    const double now = progress_now();
+    cli_progress_done();
+    if (bar.stage_now >= 0) {
+        bar.stage[bar.stage_now].seconds += now - bar.stage_begin;
+    }
+    bar.part = 0;
+    bar.part_count = 1;
+    bar.part_text[0] = 0;
+    bar.fraction = -1;
+    bar.level = 0;
+    bar.stage_now = -1;
+    bar.stage_begin = now;
+    progress_expendable = expendable;
+    for (int i = 0; what && i < bar.stage_count; ++i) {
+        bar.stage_now = strcmp(bar.stage[i].what, what) == 0 ? i : bar.stage_now;
+    }
+    if (what && bar.stage_now < 0 && bar.stage_count < STAGES_MOST) {
+        bar.stage[bar.stage_count].what = what;
+        bar.stage_now = bar.stage_count++;
+    }
+}
+
+void cli_stage_talk(void)
+{
+    bar.talkative = true;
+}
+
+void cli_stages_tell(const char *verb)
+{
+    cli_stage(NULL, false);
+    const double total = progress_now() - bar.begin;
+    if (!(bar.talkative || (isatty(STDERR_FILENO) && total > PROGRESS_TOLD))) {
+        return;
+    }
+    fflush(stdout);
+    fprintf(stderr, "pliant %s: %.1f s", verb, total);
+    const char *before = " (";
+    for (int i = 0; i < bar.stage_count; ++i) {
+        if (bar.stage[i].seconds >= 0.05) {
+            fprintf(stderr, "%s%s %.1f s", before, bar.stage[i].what, bar.stage[i].seconds);
+            before = ", ";
+        }
+    }
+    fputs(before[0] == ',' ? ")\n" : "\n", stderr);
 }

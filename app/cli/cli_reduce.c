@@ -55,7 +55,7 @@ static int reduce_read(const cli_args *args, reduce *r)
     r->options.seed = (uint64_t)seed;
     r->options.load_share = share;
     r->options.marker = cli_value(args, "marker");
-    r->options.progress = cli_progress;
+    r->options.progress = cli_progress_search;
     return CLI_DONE;
 }
 
@@ -216,8 +216,9 @@ static int reduce_work(const cli_args *args, reduce *r)
         return status;
     }
     pl_error err = {0};
+    cli_stage("fitting", false);
     const pl_status reduced = pl_reduce(r->full, &r->options, &r->reduction, &r->report, &err);
-    cli_progress_done();
+    cli_stage(NULL, false);
     if (reduced != PL_OK) {
         err.status = reduced;
         return cli_fail(args, &err);
@@ -261,4 +262,5 @@ const cli_verb cli_verb_reduce = {
     .least = 1,
     .most = 1,
     .run = reduce_run,
+    .stopping = "stopping",
 };

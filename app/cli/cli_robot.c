@@ -22,8 +22,16 @@ int cli_setup(const cli_args *args)
         return CLI_WRONG;
     }
     pl_threads_set(threads);
+    double limit = 0;
+    if (!cli_number(args, "time-limit", PL_DIM_TIME, 0, 1e9, &limit)) {
+        return CLI_WRONG;
+    }
+    if (limit > 0) {
+        cli_time_limit(limit);
+    }
     const int level = cli_flag_count(args, "verbose");
     if (level > 0) {
+        cli_stage_talk();
         pl_log_set(robot_log, NULL, level > 2 ? 2 : level);
     }
     return CLI_DONE;
@@ -58,7 +66,10 @@ pl_status cli_robot_load(const cli_args *args, const char *path, bool fill, pl_r
         !cli_whole(args, "order", 1, 2, &options.order)) {
         return PL_BAD_INPUT;
     }
-    return pl_robot_load(path, &options, robot, findings, err);
+    cli_stage("loading", true);
+    const pl_status status = pl_robot_load(path, &options, robot, findings, err);
+    cli_stage(NULL, false);
+    return status;
 }
 
 int cli_robot_refused(const cli_args *args, pl_status status, const pl_findings *findings, pl_error *err)

@@ -571,4 +571,5 @@ const cli_verb cli_verb_run = {
     .least = 1,
     .most = 1,
     .run = run_run,
+    .stopping = "stopping",
 };

@@ -272,7 +272,8 @@ static void sample_progress(sampling *s, int mine)
     const int left = mine - s->before - s->computed;
     snprintf(text, sizeof text, "sample %d of %d, %.3g per s, %.0f s left%s", s->before + s->computed, mine,
              rate, left > 0 && rate > 0 ? left / rate : 0.0, s->failed ? ", some failed" : "");
-    cli_progress.step(cli_progress.user, mine ? (double)(s->before + s->computed) / mine : 1, text);
+    cli_progress_search.step(cli_progress_search.user, mine ? (double)(s->before + s->computed) / mine : 1,
+                             text);
 }
 
 // ---- workers
@@ -563,7 +564,8 @@ static int sample_tell(sampling *s, double seconds)
         status = cli_json_write(args, root);
     }
     if (!status && stored < mine) {
-        cli_error(args, "interrupted after %d of %d samples; the same command continues", stored, mine);
+        cli_error(args, "%s after %d of %d samples; the same command continues", cli_stop_reason(), stored,
+                  mine);
         return CLI_BADLY;
     }
     return status;
@@ -600,8 +602,9 @@ static int sample_work(const cli_args *args, sampling *s)
     }
     struct timespec begin;
     clock_gettime(CLOCK_MONOTONIC, &begin);
+    cli_stage("solving", false);
     status = sample_rounds(s);
-    cli_progress_done();
+    cli_stage(NULL, false);
     s->start = begin;
     return status ? status : sample_tell(s, sample_seconds(s));
 }
@@ -659,4 +662,5 @@ const cli_verb cli_verb_sample = {
     .least = 1,
     .most = 1000,
     .run = sample_run,
+    .stopping = "stopping, keeping the samples stored so far",
 };

@@ -191,4 +191,5 @@ const cli_verb cli_verb_serve = {
     .least = 0,
     .most = 1,
     .run = serve_run,
+    .stopping = "stopping",
 };

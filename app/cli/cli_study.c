@@ -14,7 +14,7 @@ static const cli_option options[] = {
     {"store", 0, "FILE", "keep every point here as soon as it is solved; continue an earlier run", NULL},
     {"jobs", 0, "N", "variants solved at the same time (default: one per core)", NULL},
     {"out", 0, "FILE", "write .csv, .png or .svg; may be repeated", NULL},
-    {"time-limit", 0, "TIME", "for each solve", NULL},
+    {"limit-each", 0, "TIME", "time limit of each solve", NULL},
     CLI_JSON,
     {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
     CLI_MESHING,
@@ -219,18 +219,20 @@ static int study_solve(const cli_args *args, const char *path, const study_args 
                         .stiffness = cli_flag(args, "stiffness"),
                         .blocked = cli_flag(args, "blocked"),
                         .store = cli_value(args, "store"),
-                        .progress = cli_progress};
+                        .progress = cli_progress_search};
     def.load.load.no_cache = cli_flag(args, "no-cache");
     def.load.displacement = cli_flag(args, "displacement");
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &def.load.load.size) ||
         !cli_whole(args, "order", 1, 2, &def.load.load.order) ||
         !cli_whole(args, "jobs", 1, 64, &def.worker_count) ||
-        !cli_number(args, "time-limit", PL_DIM_TIME, 0, 1e9, &def.load.time_limit)) {
+        !cli_number(args, "limit-each", PL_DIM_TIME, 0, 1e9, &def.load.time_limit)) {
         return CLI_WRONG;
     }
     pl_study study;
     pl_error err = {0};
+    cli_stage("solving", false);
     const pl_status ran = pl_study_run(&def, &study, findings, &err);
+    cli_stage(NULL, false);
     cli_findings(findings);
     if (ran != PL_OK && ran != PL_INTERRUPTED) {
         return pl_findings_defect_count(findings) > 0 ? cli_robot_refused(args, ran, findings, &err)
@@ -244,7 +246,7 @@ static int study_solve(const cli_args *args, const char *path, const study_args 
     int status = study_write(args, &study);
     status = status ? status : study_json(args, &study, findings);
     if (!status && ran == PL_INTERRUPTED) {
-        cli_error(args, "interrupted after %d of %d points", study.done, study.count);
+        cli_error(args, "%s after %d of %d points", cli_stop_reason(), study.done, study.count);
         if (def.store) {
             cli_advice("the same command goes on from there");
         }
@@ -287,7 +289,8 @@ const cli_verb cli_verb_study = {
     .about =
         "Solves every combination of what --vary names: commands of the robot (air=0kPa:30kPa:4) and values\n"
         "of its file by their path (design.wall=1:2:5, materials.silicone.c10=0.1,0.2,\n"
-        "materials.silicone=ecoflex_00_30,dragon_skin_20). Each variant is meshed and solved on a core of its "
+        "materials.silicone=ecoflex_00_30,dragon_skin_20). Each variant is meshed and solved on a core of "
+        "its "
         "own.\n"
         "Positions, efforts, and on request stiffness and blocked force of a marker come out as a table\n"
         "and as plots over the last axis.",
@@ -301,4 +304,5 @@ const cli_verb cli_verb_study = {
     .least = 1,
     .most = 1,
     .run = study_run,
+    .stopping = "stopping, keeping the points solved so far",
 };

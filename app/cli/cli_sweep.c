@@ -16,7 +16,7 @@ static const cli_option options[] = {
     {"method", 0, "NAME", "exact, local_global or fang2020 (default: as in the robot file)",
      "exact local_global fang2020"},
     {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
-    {"time-limit", 0, "TIME", "time limit per point", NULL},
+    {"limit-each", 0, "TIME", "time limit of each point", NULL},
     CLI_MESHING,
     CLI_WORKING,
     CLI_FALLBACK,
@@ -181,16 +181,13 @@ static int sweep_record(const cli_args *args, sweep *s)
 static bool sweep_begin(void *user, int index, int count)
 {
     (void)user;
-    static char text[80];
-    snprintf(text, sizeof text, "point %d of %d", index + 1, count);
-    cli_progress_prefix(text);
+    cli_progress_part(index, count, "point %d of %d", index + 1, count);
     return !cli_interrupted();
 }
 
 static bool sweep_take(void *user, const pl_sweep_point *point)
 {
     sweep *s = user;
-    cli_progress_prefix(NULL);
     s->m.report = *point->fk;
     cli_model_warn(&s->m);
     s->status = sweep_record(s->args, s);
@@ -201,8 +198,9 @@ static int sweep_points(const cli_args *args, sweep *s)
 {
     pl_error err = {0};
     pl_sweep_report report;
+    cli_stage("solving", false);
     const pl_status status = pl_sweep_run(s->m.model, &s->def, sweep_begin, sweep_take, s, &report, &err);
-    cli_progress_prefix(NULL);
+    cli_stage(NULL, false);
     if (s->status) {
         return s->status;
     }
@@ -262,7 +260,8 @@ static int sweep_work(const cli_args *args, sweep *s)
         return status;
     }
     if (cli_interrupted()) {
-        cli_error(args, "interrupted after %d of %d points, which are kept", s->done, s->point_count);
+        cli_error(args, "%s after %d of %d points, which are kept", cli_stop_reason(), s->done,
+                  s->point_count);
         return CLI_BADLY;
     }
     if (cli_out(args, ".csv")) {

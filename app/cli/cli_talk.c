@@ -152,7 +152,7 @@ static int talk_status(const cli_args *args, const pl_error *err, int file_statu
     case PL_OK:
         return CLI_DONE;
     case PL_INTERRUPTED:
-        cli_error(args, "interrupted");
+        cli_error(args, "%s", cli_stop_reason());
         return CLI_BADLY;
     case PL_NO_MEMORY:
         cli_memory_note();

@@ -202,9 +202,9 @@ static int task_go(task_verb *t)
     for (int i = 0; i < t->file.item_count && !cli_interrupted(); ++i) {
         pl_error err = {0};
         t->item = &t->file.item[i];
-        cli_progress_prefix(t->item->name);
+        cli_progress_part(i, t->file.item_count, "stage %d of %d, %s", i + 1, t->file.item_count,
+                          t->item->name);
         const pl_status status = t->item->what == PL_TASK_MOVE ? task_move(t, &err) : task_handle(t, &err);
-        cli_progress_prefix(NULL);
         if (t->status) {
             return t->status;
         }
@@ -304,7 +304,7 @@ static int task_work(const cli_args *args, task_verb *t)
     t->json = cli_value(args, "json") ? json_array() : NULL;
     status = task_go(t);
     if (!status && t->motion.count == 0) {
-        cli_error(args, "interrupted before the first step");
+        cli_error(args, "%s before the first step was done", cli_stop_reason());
         status = CLI_BADLY;
     }
     if (status) {
@@ -313,7 +313,7 @@ static int task_work(const cli_args *args, task_verb *t)
     task_print(t);
     status = task_write(t);
     if (!status && cli_interrupted()) {
-        cli_error(args, "interrupted after %d steps, which are kept", t->motion.count);
+        cli_error(args, "%s after %d steps, which are kept", cli_stop_reason(), t->motion.count);
         return CLI_BADLY;
     }
     if (!status && t->reached < t->steps) {

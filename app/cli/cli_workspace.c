@@ -15,6 +15,7 @@ static const cli_option options[] = {
     {"out", 0, "FILE", "write .csv, .vtu (points with commands) or .png; may be repeated", NULL},
     CLI_JSON,
     CLI_PICTURE,
+    {"limit-each", 0, "TIME", "time limit of each sample", NULL},
     {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
     CLI_MESHING,
     CLI_WORKING,
@@ -98,6 +99,12 @@ static void workspace_keep(workspace *w, const pl_workspace_sample *s)
     ++w->samples.count;
 }
 
+static void workspace_part(const workspace *w, int index)
+{
+    const int n = w->plan.count;
+    cli_progress_part(index, n, "sample %d of %d", index < n ? index + 1 : n, n);
+}
+
 static bool workspace_record(void *user, const pl_workspace_sample *s)
 {
     workspace *w = user;
@@ -111,10 +118,7 @@ static bool workspace_record(void *user, const pl_workspace_sample *s)
     }
     ++w->done;
     w->bad += s->fk->outcome != PL_SOLVED;
-    static char text[80];
-    snprintf(text, sizeof text, "sample %d of %d",
-             s->index + 2 < w->plan.count ? s->index + 2 : w->plan.count, w->plan.count);
-    cli_progress_prefix(text);
+    workspace_part(w, s->index + 1);
     return !cli_interrupted();
 }
 
@@ -143,8 +147,10 @@ static int workspace_go(const cli_args *args, workspace *w)
     if (w->before > 0) {
         cli_say(args, "%s: %d of %d samples are already stored\n", path, w->before, w->plan.count);
     }
+    cli_stage("solving", false);
+    workspace_part(w, w->before);
     const pl_status status = pl_workspace_run(w->m.model, &w->plan, w->before, workspace_record, w, &err);
-    cli_progress_prefix(NULL);
+    cli_stage(NULL, false);
     if (w->status || (status != PL_OK && status != PL_INTERRUPTED)) {
         err.status = status;
         return w->status ? w->status : cli_fail(args, &err);
@@ -299,7 +305,7 @@ static int workspace_work(const cli_args *args, workspace *w)
         free(point);
     }
     if (!status && !whole) {
-        cli_error(args, "interrupted after %d of %d samples%s", w->before + w->done, w->plan.count,
+        cli_error(args, "%s after %d of %d samples%s", cli_stop_reason(), w->before + w->done, w->plan.count,
                   w->store ? "; the same command continues" : "");
         return CLI_BADLY;
     }

@@ -59,6 +59,21 @@ void pl_log(int level, const char *format, ...) PL_PRINTF(2, 3);
 // ---- progress: true means go on; a NULL progress always goes on
 bool pl_progress_step(const pl_progress *progress, double fraction, const char *what);
 
+// The same for kernels that cannot know what they are part of, a factorisation above all: asks the progress
+// and the clock, 25 times a second at most, on the thread that the computation belongs to. Once the answer is
+// no it stays no.
+typedef struct pl_watch {
+    pl_progress progress;
+    double fraction;  // of the whole, as far as known; negative: not
+    const char *what; // the computation, or NULL
+    double deadline;  // on the clock of pl_seconds; 0: none
+    double asked;     // when last
+    bool stopped;     // the progress said so
+    bool late;        // the clock did
+} pl_watch;
+// `part`: how far the kernel is, or negative; `what`: what it does.
+bool pl_watch_go_on(pl_watch *watch, double part, const char *what);
+
 // A coordinate for a message: what is below the digits shown reads 0, not -1e-17.
 static inline double pl_tidy(double value)
 {

@@ -40,6 +40,30 @@ bool pl_progress_step(const pl_progress *progress, double fraction, const char *
     return !progress || !progress->step || progress->step(progress->user, fraction, what);
 }
 
+#define WATCH_PAUSE 0.04 // s between two questions
+
+bool pl_watch_go_on(pl_watch *w, double part, const char *what)
+{
+    if (!w || w->stopped || w->late) {
+        return !w;
+    }
+    const double now = pl_seconds();
+    if (now - w->asked < WATCH_PAUSE) {
+        return true;
+    }
+    w->asked = now;
+    w->late = w->deadline > 0 && now > w->deadline;
+    char text[80];
+    if (part >= 0) {
+        snprintf(text, sizeof text, "%s%s%s %.0f %%", w->what ? w->what : "", w->what ? ": " : "", what,
+                 100 * (part < 1 ? part : 1));
+    } else {
+        snprintf(text, sizeof text, "%s%s%s", w->what ? w->what : "", w->what ? ": " : "", what);
+    }
+    w->stopped = !w->late && !pl_progress_step(&w->progress, w->fraction, text);
+    return !w->stopped && !w->late;
+}
+
 static double tools_clock(clockid_t id)
 {
     struct timespec t;

@@ -197,7 +197,10 @@ static pl_status pose_predict(poses *s, const double *value, bool slopes, bool o
         if ((d->fit && !d->fit[row]) != others) {
             continue;
         }
-        if (!pl_progress_step(&d->progress, -1, "solving the measured poses")) {
+        // at most so many steps, most fits need fewer; each visits all poses
+        const int limit = d->iteration_limit > 0 ? d->iteration_limit : 12;
+        const double fraction = (s->report->iterations + (double)row / d->row_count) / (limit + 1);
+        if (!pl_progress_step(&d->progress, fraction, "solving the measured poses")) {
             status = pl_fail(err, PL_INTERRUPTED, "interrupted");
             break;
         }

@@ -415,6 +415,21 @@ static void solve_report(pl_ik *ik, pl_ik_outcome outcome, int starts, pl_ik_rep
     solve_message(ik, report);
 }
 
+// A stop inside a derivative: back to the last place that was accepted, or to where the model stood.
+static pl_status solve_stop(pl_ik *ik, bool begun, pl_ik_outcome *outcome, pl_error *err)
+{
+    ik->search.interrupted = true;
+    *outcome = PL_IK_STOPPED;
+    const pl_status status = pl_model_recall(ik->model, begun ? 0 : 1, err);
+    if (status == PL_OK) {
+        ik_use_kinks(ik, false);
+        solve_read_commands(ik, ik->here.z);
+        ik_outputs_read(ik, &ik->here);
+        ik_evaluate(ik, &ik->here);
+    }
+    return status;
+}
+
 pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_error *err)
 {
     pl_ik_outcome outcome = PL_IK_FORWARD;
@@ -424,6 +439,7 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     ik->told.iterations = ik->search.steps = ik->told.agreed = 0;
     ik->search.interrupted = false;
     ik->told.gradient = NAN;
+    ik->told.first_error = 0;
     ik->told.message[0] = 0;
     solve_read_commands(ik, ik->entry);
     if (!solve_box(ik)) {
@@ -456,6 +472,9 @@ pl_status pl_ik_solve(pl_ik *ik, const double *start, pl_ik_report *report, pl_e
     }
     if (status == PL_OK && outcome != PL_IK_REACHED && outcome != PL_IK_STOPPED) {
         status = solve_further(ik, &outcome, &starts, err);
+    }
+    if (status == PL_INTERRUPTED) {
+        status = solve_stop(ik, solved, &outcome, err);
     }
     outcome = outcome == PL_IK_NEAREST && ik->told.agreed < 2 ? PL_IK_BEST : outcome;
     const bool judged = outcome == PL_IK_NEAREST || outcome == PL_IK_BEST || outcome == PL_IK_STALLED ||

@@ -37,10 +37,23 @@ pl_status ik_go(pl_ik *ik, ik_place *place, bool *solved, pl_error *err)
     return status == PL_FAILED ? PL_OK : status; // a shape that cannot be computed is a step not to take
 }
 
+// How far the error has come down from the first to the tolerance, in powers of ten.
+static double ik_progress(pl_ik *ik)
+{
+    double distance;
+    const double error = ik_error(ik, &ik->here, &distance);
+    if (!(error > 1) || !isfinite(error)) {
+        return error <= 1 ? 1 : 0;
+    }
+    ik->told.first_error = fmax(ik->told.first_error, error);
+    return ik->told.first_error > 1 ? 1 - log(error) / log(ik->told.first_error) : 0;
+}
+
 bool ik_go_on(pl_ik *ik, pl_ik_outcome *outcome)
 {
     const double limit = ik->options.time_limit;
-    if (ik->search.interrupted || !pl_progress_step(&ik->options.progress, -1, "inverse kinematics")) {
+    if (ik->search.interrupted ||
+        !pl_progress_step(&ik->options.progress, ik_progress(ik), "inverse kinematics")) {
         ik->search.interrupted = true;
         *outcome = PL_IK_STOPPED;
         return false;

@@ -112,6 +112,7 @@ typedef struct ik_told {
     double gradient;
     int iterations, agreed;
     double started;
+    double first_error; // over the tolerance: the largest so far
     pl_model_costs costs_before;
     char message[240];
 } ik_told;

@@ -252,6 +252,7 @@ struct pl_problem {
     pl_tangent tangent;
     pl_linear linear;
 
+    pl_watch *watch;  // asked during factorisations; NULL: none
     double *gradient; // full: dE/dx of the last evaluation with gradient, held vertices included
     double min_J;     // smallest over the quadrature points at the last evaluation
     pl_arena scratch;

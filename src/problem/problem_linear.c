@@ -316,6 +316,7 @@ static pl_status linear_update(pl_problem *p, bool single, pl_error *err)
 {
     pl_linear *l = &p->linear;
     l->factorizations++;
+    pl_factor_watch(l->factor, p->watch);
     if (single && !l->single_refused && l->kind == PL_FACTOR_MULTIFRONTAL) {
         l->single_count++;
         const pl_status status = pl_factor_update_single(l->factor, &p->tangent.K, &l->report, err);

@@ -49,7 +49,10 @@ static pl_status fit_solve(fit *f, const double *command, bool *solved, pl_error
 {
     pl_statics_report report;
     ++f->report->solves;
-    if (!pl_progress_step(&f->options->progress, -1, "solving the full model")) {
+    // rest, each actuator alone in two ways, and the samples
+    const double expected = 1 + 2 * f->info.command_count + f->options->sample_count;
+    if (!pl_progress_step(&f->options->progress, fmin((f->report->solves - 1) / expected, 1),
+                          "solving the full model")) {
         return pl_fail(err, PL_INTERRUPTED, "interrupted");
     }
     const pl_status status = pl_model_fk(f->full, command, &report, err);

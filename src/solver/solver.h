@@ -70,6 +70,9 @@ pl_status pl_factor_update(pl_factor *factor, const pl_sparse *matrix, pl_factor
 // of single precision times the condition number: whoever uses it checks that it serves.
 pl_status pl_factor_update_single(pl_factor *factor, const pl_sparse *matrix, pl_factor_report *report,
                                   pl_error *err);
+// While a watch is set (NULL: none), a MULTIFRONTAL update asks it on the thread that called and ends with
+// PL_INTERRUPTED, without a usable factor, when the answer is no; the other kinds ask before they begin.
+void pl_factor_watch(pl_factor *factor, pl_watch *watch);
 // Solves A x = b for `count` right sides (column-major, leading dimension n), in place. Needs a usable
 // factor. A factor belongs to one thread at a time. For MULTIFRONTAL factor and solution have the same bits
 // for any number of threads; the other kinds use as many BLAS threads as OpenBLAS is set to.

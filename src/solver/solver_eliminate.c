@@ -255,10 +255,34 @@ static int32_t front_pieces(const front_tree *t, int32_t s, int32_t phase)
     return (to - from + FRONT_CHUNK - 1) / FRONT_CHUNK;
 }
 
+// False when the watch has ended the factorisation: the pieces left do nothing, the tree is walked to its
+// end.
+static bool front_go_on(multifrontal *f, const front_worker *w)
+{
+    if (f->watch && w == &f->worker[0] &&
+        !pl_watch_go_on(f->watch,
+                        1e3 * (double)atomic_load_explicit(&f->done, memory_order_relaxed) / f->tree.flops,
+                        "factorisation")) {
+        atomic_store(&f->ended, true);
+    }
+    return !atomic_load_explicit(&f->ended, memory_order_relaxed);
+}
+
+static void front_note_work(multifrontal *f, double operations)
+{
+    if (f->watch) {
+        atomic_fetch_add_explicit(&f->done, (long long)(1e-3 * operations), memory_order_relaxed);
+    }
+}
+
 static void front_run(multifrontal *f, int32_t s, int32_t phase, int32_t piece, const front_worker *w)
 {
     const int32_t blocks = front_blocks(&f->tree, s), j = (phase - 1) / 3 * FRONT_BLOCK;
+    const double k = front_pivots(&f->tree, s), m = front_rows_below(&f->tree, s);
     int32_t from, to;
+    if (!front_go_on(f, w)) {
+        return;
+    }
     front_extent(&f->tree, s, phase, &from, &to);
     from += piece * FRONT_CHUNK;
     to = to - from < FRONT_CHUNK ? to : from + FRONT_CHUNK;
@@ -268,8 +292,10 @@ static void front_run(multifrontal *f, int32_t s, int32_t phase, int32_t piece, 
         front_entries(f, s);
     } else if (phase == 1 + 3 * blocks) {
         front_finish_panel(f, s, w);
+        front_note_work(f, k * k * (k / 3 + m));
     } else if (phase == 2 + 3 * blocks) {
         front_pass_on(f, s, from, to, w);
+        front_note_work(f, k * m * (to - from));
     } else if ((phase - 1) % 3 == 0) {
         front_catch_up(f, s, j, from, to, w);
     } else if ((phase - 1) % 3 == 1) {
@@ -345,6 +371,8 @@ static void front_task(void *context, int32_t s, int32_t piece, int worker)
 void FRONT_NAME(multifrontal_factor)(multifrontal *f, int threads)
 {
     const front_tree *t = &f->tree;
+    atomic_store(&f->ended, false);
+    atomic_store(&f->done, 0);
     for (int32_t s = 0; s < t->count; ++s) {
         front_note *note = &f->note[s];
         note->pivoted = false;

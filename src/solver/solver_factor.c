@@ -13,6 +13,7 @@ struct pl_factor {
     int32_t *group; // n: the group of each unknown
     int32_t *order; // order[q] is the group eliminated q-th
     int order_count, analysis_count;
+    pl_watch *watch;
 };
 
 // OpenBLAS' own calls; its headers differ between distributions
@@ -253,9 +254,12 @@ static pl_status factor_update(pl_factor *factor, const pl_sparse *matrix, bool 
             (long long)factor->entry_count);
     }
     pl_status status = factor_check_values(matrix, err);
+    if (status == PL_OK && factor->watch && (factor->watch->stopped || factor->watch->late)) {
+        status = pl_fail(err, PL_INTERRUPTED, "solver: stopped before the factorisation");
+    }
     if (status == PL_OK) {
         r->singular = false;
-        status = factor->kind->update(factor->self, matrix, single, r, err);
+        status = factor->kind->update(factor->self, matrix, single, factor->watch, r, err);
     }
     factor->usable = status == PL_OK && !r->singular;
     return status;
@@ -271,6 +275,11 @@ pl_status pl_factor_update_single(pl_factor *factor, const pl_sparse *matrix, pl
                                   pl_error *err)
 {
     return factor_update(factor, matrix, true, report, err);
+}
+
+void pl_factor_watch(pl_factor *factor, pl_watch *watch)
+{
+    factor->watch = watch;
 }
 
 void pl_factor_solve(pl_factor *factor, double *b, int count)

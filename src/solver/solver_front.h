@@ -152,6 +152,9 @@ typedef struct multifrontal {
     bool refine;         // entries grew or pivots were perturbed: solves are refined against `copy`
     pl_sparse copy;
     double *residual;
+    pl_watch *watch;   // of the factorisation under way, asked by worker 0; or NULL
+    atomic_bool ended; // the answer was no: what is left of the work is skipped
+    atomic_llong done; // thousands of operations so far, in about
 } multifrontal;
 
 static inline front_diagonal front_diagonal_of(const multifrontal *f, int32_t s)

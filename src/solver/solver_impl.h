@@ -21,9 +21,9 @@ typedef struct solver_kind {
     pl_status (*create)(const pl_sparse *matrix, const solver_groups *groups, const int32_t *order,
                         void **out, pl_error *err);
     void (*destroy)(void *self);
-    // `single`: single precision will do, where the kind has it
-    pl_status (*update)(void *self, const pl_sparse *matrix, bool single, pl_factor_report *report,
-                        pl_error *err);
+    // `single`: single precision will do, where the kind has it; `watch` may be NULL
+    pl_status (*update)(void *self, const pl_sparse *matrix, bool single, pl_watch *watch,
+                        pl_factor_report *report, pl_error *err);
     void (*solve)(void *self, double *b, int count);
     size_t (*bytes)(const void *self);
     double (*flops)(const void *self);

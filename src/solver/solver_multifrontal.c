@@ -131,10 +131,9 @@ static bool multifrontal_trusted(const multifrontal *f)
     return true;
 }
 
-static pl_status multifrontal_update(void *object, const pl_sparse *matrix, bool single,
+static pl_status multifrontal_update(void *object, const pl_sparse *matrix, bool single, pl_watch *watch,
                                      pl_factor_report *report, pl_error *err)
 {
-    (void)err;
     multifrontal *f = object;
     const size_t entries = (size_t)matrix->start[matrix->n];
     f->value = matrix->value;
@@ -150,15 +149,21 @@ static pl_status multifrontal_update(void *object, const pl_sparse *matrix, bool
     solver_blas_begin();
     const int workers = multifrontal_workers(f, pl_threads_get());
     f->single = single;
+    f->watch = watch;
     if (single) {
         multifrontal_factor_single(f, workers);
         f->single = report->single = multifrontal_trusted(f);
     }
-    if (!f->single) {
+    if (!f->single && !(single && atomic_load(&f->ended))) {
         multifrontal_factor(f, workers);
     }
     solver_blas_end();
     f->value = NULL;
+    f->watch = NULL;
+    if (atomic_load(&f->ended)) {
+        report->singular = true;
+        return pl_fail(err, PL_INTERRUPTED, "solver: stopped during the factorisation");
+    }
     multifrontal_report(f, report);
     if (f->refine) {
         memcpy(f->copy.value, matrix->value, entries * sizeof *f->copy.value);

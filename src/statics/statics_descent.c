@@ -467,16 +467,21 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
     return DESCENT_LIMIT;
 }
 
+void statics_watch(pl_statics *s, const char *what, double limit)
+{
+    s->watch = (pl_watch){.progress = s->options.progress,
+                          .what = what,
+                          .fraction = -1,
+                          .deadline = limit > 0 ? pl_seconds() + limit : 0};
+    s->problem->watch = &s->watch;
+}
+
 bool statics_go_on(pl_statics *s)
 {
-    if (s->finishing) {
-        return true;
-    }
-    if (s->options.time_limit > 0 && pl_seconds() - s->started > s->options.time_limit) {
-        return false;
-    }
-    if (!s->stopped && !pl_progress_step(&s->options.progress, -1, "solving")) {
-        s->stopped = true;
-    }
-    return !s->stopped;
+    pl_watch *w = &s->watch;
+    const double now = pl_seconds();
+    w->asked = now;
+    w->late = w->late || (w->deadline > 0 && now > w->deadline);
+    w->stopped = w->stopped || (!w->late && !pl_progress_step(&w->progress, w->fraction, w->what));
+    return !w->stopped && !w->late;
 }

@@ -203,6 +203,7 @@ pl_status pl_statics_response(pl_statics *s, const double *command, double *mark
 {
     pl_problem *p = s->problem;
     pl_state *rest = NULL;
+    statics_watch(s, "mesh error", 0);
     pl_status status = pl_state_create(s->robot, &rest, err);
     if (status == PL_OK) {
         status = pl_problem_begin(p, rest, command, err);

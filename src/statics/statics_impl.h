@@ -72,8 +72,8 @@ struct pl_statics {
     // of the solve under way
     int iterations, increments;
     double started;
-    bool stopped;
-    bool finishing; // the way has ended: limits and requests to stop no longer count
+    pl_watch watch; // who may stop it, and when; the problem's factorisations ask it too
+    bool finishing; // the way has ended: the limits of iterations no longer count
 };
 
 // ---- statics_create.c
@@ -118,6 +118,8 @@ typedef struct descent {
     bool inverted, infeasible; // why it got stuck
 } descent;
 descent_end statics_descend(pl_statics *s, double *x, descent *d, pl_error *err);
+// From now on the progress of the options may stop what is computed; `limit` in s, 0: none.
+void statics_watch(pl_statics *s, const char *what, double limit);
 bool statics_go_on(pl_statics *s);
 // The factor and the pairs of L-BFGS that belong to it turn with the body to x.
 void statics_turn(pl_statics *s, const double *x);

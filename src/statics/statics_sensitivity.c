@@ -206,6 +206,7 @@ static pl_status sensitivity_begin(pl_statics *s, const pl_state *state, const p
         slack_free = slack_free || parameter[j].kind == PL_PARAMETER_EFFORT;
     }
     p->linear.factorizations = p->linear.solves = 0;
+    statics_watch(s, "derivatives", 0);
     return status == PL_OK ? pl_sensitivity_begin(p, state, slack_free, report, err) : status;
 }
 
@@ -226,7 +227,10 @@ pl_status pl_statics_jacobian(pl_statics *s, const pl_state *state, const pl_par
     const size_t mark = pl_arena_begin(&s->problem->scratch);
     double *dx = pl_problem_take_full(s->problem), mu[PL_ROWS_MAX];
     for (int j = 0; status == PL_OK && j < count; ++j) {
-        status = pl_sensitivity_column(s->problem, state, &parameter[j], dx, mu, &found, err);
+        s->watch.fraction = (double)j / count;
+        status = statics_go_on(s)
+                     ? pl_sensitivity_column(s->problem, state, &parameter[j], dx, mu, &found, err)
+                     : pl_fail(err, PL_INTERRUPTED, "interrupted while taking derivatives");
         if (status == PL_OK) {
             jacobian_column(s, state, &parameter[j], j, count, dx, mu, out);
         }

@@ -162,10 +162,10 @@ static void say(pl_statics_report *report, pl_outcome outcome, const char *forma
 static void solve_explain(pl_statics *s, const way *w, descent_end end, pl_statics_report *report)
 {
     const double percent = 100 * w->at;
-    if (s->stopped) {
+    if (s->watch.stopped) {
         say(report, PL_STOPPED, "interrupted at %.1f %% of the load; the state is the last equilibrium found",
             percent);
-    } else if (s->options.time_limit > 0 && pl_seconds() - s->started > s->options.time_limit) {
+    } else if (s->watch.late) {
         say(report, PL_ITERATION_LIMIT, "the time limit of %g s was reached at %.1f %% of the load",
             s->options.time_limit, percent);
     } else if (s->iterations >= s->options.iteration_limit) {
@@ -266,7 +266,8 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
                 pl_problem_advance(s->problem, x, err) != PL_OK) {
                 break;
             }
-            pl_progress_step(&s->options.progress, w->at, "solving");
+            s->watch.fraction = w->at;
+            pl_progress_step(&s->watch.progress, w->at, s->watch.what);
             continue;
         }
         memcpy(x, s->work.x_start, solve_bytes(s));
@@ -345,6 +346,33 @@ static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_
     return DESCENT_LIMIT;
 }
 
+// Leaves a true equilibrium at the load that was reached, whatever ended the way; after a request to stop or
+// a time limit only where a moment is enough for it.
+static void solve_finish(pl_statics *s, double at, double *x, descent *D, pl_error *err)
+{
+    const double now = pl_seconds(), spent = now - s->started;
+    const bool hurried = s->watch.stopped || s->watch.late;
+    bool possible = true;
+    if (hurried) {
+        const double limit =
+            s->watch.stopped ? TUNE_FINISH_MOST : fmin(TUNE_FINISH_SHARE * spent, TUNE_FINISH_MOST);
+        possible =
+            s->problem->linear.has_factor || pl_factor_flops(s->problem->linear.factor) < TUNE_FINISH_FLOPS;
+        s->watch = (pl_watch){.deadline = now + fmax(limit, TUNE_FINISH_LEAST)};
+    }
+    s->finishing = true;
+    pl_problem_set(s->problem, at);
+    *D = solve_tolerance(s, true);
+    memcpy(s->work.x_start, x, solve_bytes(s));
+    if (!possible || statics_descend(s, x, D, err) != DESCENT_DONE || !pl_problem_admissible(s->problem, x)) {
+        memcpy(x, s->work.x_start, solve_bytes(s)); // the loosely converged state of the last increment
+        pl_problem_evaluate(s->problem, x, s->work.g);
+        D->residual = pl_problem_residual(s->problem, s->work.g, s->work.r);
+        D->relative = D->residual / pl_problem_force_scale(s->problem);
+    }
+    s->finishing = false;
+}
+
 // What the report says about the state x at the loads set.
 static void solve_measure(pl_statics *s, const double *x, const descent *D, pl_statics_report *report)
 {
@@ -378,7 +406,8 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
     *report = (pl_statics_report){.negative_count = -1};
     s->started = pl_seconds();
     s->iterations = s->increments = s->problem->linear.factorizations = s->problem->linear.solves = 0;
-    s->stopped = false;
+    statics_watch(s, "solving", s->options.time_limit);
+    s->watch.fraction = 0;
     pl_error local = {0};
     descent D = {0};
     descent_end end = DESCENT_STUCK;
@@ -400,28 +429,17 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
         return pl_fail(err, PL_NO_MEMORY, "%s", local.text);
     }
     if (w.at >= 1 && pl_problem_lags(s->problem) && solve_settle(s, x, &D, &local) != DESCENT_DONE) {
-        say(report, s->stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
+        say(report, s->watch.stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
             "the pressure on an open surface does not converge: its rim is too compliant");
     } else if (w.at >= 1 && pl_problem_touches(s->problem) &&
                solve_touch(s, x, &D, report, &local) != DESCENT_DONE) {
-        say(report, s->stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
+        say(report, s->watch.stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
             "the contacts do not converge: gaps and pressures are not complementary");
     } else if (w.at >= 1) {
         say(report, PL_SOLVED, "equilibrium found");
     } else {
         solve_explain(s, &w, end, report);
-        // leave a true equilibrium at the load that was reached, whatever ended the way
-        s->finishing = true;
-        pl_problem_set(s->problem, w.at);
-        D = solve_tolerance(s, true);
-        memcpy(s->work.x_start, x, solve_bytes(s));
-        if (statics_descend(s, x, &D, &local) != DESCENT_DONE || !pl_problem_admissible(s->problem, x)) {
-            memcpy(x, s->work.x_start, solve_bytes(s)); // the loosely converged state of the last increment
-            pl_problem_evaluate(s->problem, x, s->work.g);
-            D.residual = pl_problem_residual(s->problem, s->work.g, s->work.r);
-            D.relative = D.residual / pl_problem_force_scale(s->problem);
-        }
-        s->finishing = false;
+        solve_finish(s, w.at, x, &D, &local);
     }
     report->load_reached = w.at;
     solve_measure(s, x, &D, report);

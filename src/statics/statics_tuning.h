@@ -20,6 +20,13 @@
 #define TUNE_LIMIT_TANGENT 10  // dx/d(load) has grown this much: a limit point is near
 #define TUNE_LIMIT_LENGTH 0.01 // of the way: there, increments are not cut below this
 
+// After a request to stop, and after a time limit (a share of the time spent): what may go into a better
+// equilibrium; without a factor only where one costs little.
+#define TUNE_FINISH_MOST 0.25  // s
+#define TUNE_FINISH_LEAST 0.02 // s
+#define TUNE_FINISH_SHARE 0.1
+#define TUNE_FINISH_FLOPS 5e8
+
 // Tolerances of increments before the last: their equilibria only have to lead on.
 #define TUNE_FORCE_ON_THE_WAY 3e-3  // relative residual
 #define TUNE_LENGTH_ON_THE_WAY 1e-4 // of the robot's size

@@ -26,7 +26,7 @@ expect_status 2 sweep finger $coarse --set air=3kPa
 expect_words err.txt "nothing is varied"
 expect_status 2 sweep finger $coarse --set air=0:6kPa:3 --out t.png
 expect_status 3 sweep finger $coarse --set air=0:6kPa:3 --out nowhere/t.csv
-expect_status 1 sweep finger $coarse --set air=0:50kPa:2 --time-limit 0.001s --out bad.csv
+expect_status 1 sweep finger $coarse --set air=0:50kPa:2 --limit-each 0.001s --out bad.csv
 expect_words err.txt "did not converge"
 expect_file bad.csv
 
