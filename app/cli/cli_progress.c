@@ -12,7 +12,7 @@
 #define PROGRESS_QUIET 0.5 // s until the bar appears
 #define PROGRESS_TOLD 1.0  // s: runs of less are not worth a line
 // Work that cannot be asked: what loses nothing is ended after the first time, anything after the second.
-#define PROGRESS_ANSWER 0.8 // s
+#define PROGRESS_ANSWER 0.4 // s
 #define PROGRESS_GRACE 60   // s
 // The limit of a run ends it early enough to print and write what was found.
 #define PROGRESS_MARGIN_SHARE 0.08
@@ -142,7 +142,9 @@ void cli_time_limit(double seconds)
 
 bool cli_interrupted(void)
 {
-    if (bar.deadline > 0 && !progress_stop && !progress_late && progress_now() > bar.deadline) {
+    const double now = progress_now();
+    if (bar.deadline > 0 && !progress_stop && !progress_late && now > bar.deadline &&
+        !(progress_expendable && now < bar.begin + PROGRESS_LOAD)) {
         progress_late = 1;
     }
     if (!progress_stop && !progress_late) {

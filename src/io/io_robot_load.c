@@ -208,6 +208,10 @@ static pl_status load_robot(io_robot_file *f, const pl_load_options *options, pl
     if (status == PL_OK) {
         status = io_load_obstacles(f, options);
     }
+    if (status == PL_OK && !pl_progress_step(options->progress, -1, "building the robot")) {
+        status = PL_INTERRUPTED;
+        io_defect(f, 0, "interrupted");
+    }
     if (status == PL_OK) {
         pl_error err = {0};
         status = pl_robot_build(&f->def, (const pl_mesh *const *)mesh, out, f->findings, &err);

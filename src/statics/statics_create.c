@@ -87,6 +87,13 @@ static pl_status create_work(pl_statics *s, pl_error *err)
     return ok ? PL_OK : pl_fail_memory(err, "statics: work space");
 }
 
+static pl_status create_go_on(const pl_statics *s, pl_error *err)
+{
+    return pl_progress_step(&s->options.progress, -1, "preparing the solver")
+               ? PL_OK
+               : pl_fail(err, PL_INTERRUPTED, "interrupted");
+}
+
 pl_status statics_create(const pl_robot *robot, const pl_statics_options *options,
                          const pl_term_create *extra, pl_statics **out, pl_error *err)
 {
@@ -106,9 +113,15 @@ pl_status statics_create(const pl_robot *robot, const pl_statics_options *option
                                         .linear_solver = options->linear_solver,
                                         .contact_tolerance = options->contact_tolerance,
                                         .force_tolerance = options->force_tolerance};
-    status = pl_problem_create(robot, &problem, extra, &s->problem, err);
+    status = create_go_on(s, err);
+    if (status == PL_OK) {
+        status = pl_problem_create(robot, &problem, extra, &s->problem, err);
+    }
     if (status == PL_OK) {
         status = create_work(s, err);
+    }
+    if (status == PL_OK) {
+        status = create_go_on(s, err);
     }
     if (status == PL_OK) {
         status = statics_warp_create(s, err);

@@ -366,6 +366,48 @@ static void test_reanalyse(void **state)
     case_clear(&c);
 }
 
+// A watch ends a factorisation on the way; the factor is then unusable and can be made again.
+static bool watch_never(void *user, double fraction, const char *what)
+{
+    (void)fraction;
+    assert_non_null(strstr(what, "factorisation"));
+    ++*(int *)user;
+    return false;
+}
+
+static void test_watch(void **state)
+{
+    (void)state;
+    solver_case c = case_grid((grid_spec){.nx = 9, .ny = 8, .nz = 7, .pressure = true, .C = 1, .seed = 3});
+    for (int threads = 1; threads <= 2; ++threads) {
+        for (int single = 0; single < 2; ++single) {
+            pl_error err;
+            pl_factor *factor;
+            pl_factor_report report;
+            int asked = 0;
+            pl_watch watch = {.progress = {watch_never, &asked}};
+            pl_threads_set(threads);
+            PL_CHECK_OK(
+                pl_factor_create(PL_FACTOR_MULTIFRONTAL, &c.matrix, c.group, c.group_count, &factor, &err));
+            pl_factor_watch(factor, &watch);
+            assert_int_equal(
+                (single ? pl_factor_update_single : pl_factor_update)(factor, &c.matrix, &report, &err),
+                PL_INTERRUPTED);
+            assert_int_equal(asked, 1);
+            assert_true(watch.stopped);
+            // it stays stopped until another watch is set
+            assert_int_equal(pl_factor_update(factor, &c.matrix, &report, &err), PL_INTERRUPTED);
+            assert_int_equal(asked, 1);
+            pl_factor_watch(factor, NULL);
+            PL_CHECK_OK(pl_factor_update(factor, &c.matrix, &report, &err));
+            PL_CHECK_BELOW(solve_residual(factor, &c.matrix, 1), 1e-13);
+            pl_factor_destroy(factor);
+        }
+    }
+    pl_threads_set(0);
+    case_clear(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +424,7 @@ int main(void)
         cmocka_unit_test(test_wrong_input),
         cmocka_unit_test(test_wrong_values),
         cmocka_unit_test(test_reanalyse),
+        cmocka_unit_test(test_watch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -180,10 +180,11 @@ static void test_interrupted(void **state)
     (void)state;
     int stopped = 0;
     for (int calls = 1; calls <= 22; calls += 7) {
-        int left = calls;
+        int left = 1 << 30;
         pl_statics_options options = pl_statics_options_default();
         options.progress = (pl_progress){stop_after, &left};
         rig r = bar_rig(PL_DRIVE_PRESSURE, &options);
+        left = calls;
         const double very_far[2] = {0.04, 12};
         const pl_statics_report report = rig_try(&r, very_far);
         stopped += report.outcome == PL_STOPPED;
