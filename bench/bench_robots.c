@@ -64,7 +64,7 @@ static const drawn robots[] = {
      "  - {name: b, kind: chamber, surface: chamber2, drive: pressure, range: [0 kPa, 90 kPa]}\n"
      "  - {name: c, kind: chamber, surface: chamber3, drive: pressure, range: [0 kPa, 90 kPa]}\n"
      "markers: {tip: {surface: tip}}\n",
-     {0.05, 0.02, 0},
+     {0.035, 0.014, 0}, // it balloons at 48 kPa
      {"chamber1", "chamber2"}},
     {"trunk",
      "pliant: 1\nname: trunk\nmesh:\n  design: {kind: beam, length: 160, width: 20, height: 20}\n  size: "
@@ -229,7 +229,7 @@ int main(int argc, char **argv)
     char own[] = "/tmp/pliant-robots-XXXXXX";
     const bool with_ccx = argc > 1 && strcmp(argv[1], "all") == 0;
     const char *folder = argc > 2 ? argv[2] : mkdtemp(own);
-    bool done = folder != NULL;
+    bool done = folder != NULL, all = true;
     double worst = INFINITY;
     bench_title("untuned robots, default elements, one thread");
     printf("%-9s %6s %7s %5s %5s %6s %6s %8s %8s | %9s %10s %7s | %8s %5s %8s\n", "", "tet10", "degrees",
@@ -240,10 +240,10 @@ int main(int argc, char **argv)
         for (int k = 3; k < argc; ++k) {
             wanted = wanted || strcmp(argv[k], robots[i].name) == 0;
         }
-        done = !wanted || robot_run(&robots[i], folder, with_ccx, &worst);
+        all = (!wanted || robot_run(&robots[i], folder, with_ccx, &worst)) && all;
     }
     if (isfinite(worst)) {
         printf("CPU seconds of CalculiX over ours, worst: %.1f\n", worst);
     }
-    return done ? 0 : 1;
+    return done && all ? 0 : 1;
 }

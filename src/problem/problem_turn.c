@@ -31,20 +31,39 @@ void pl_problem_rotate(const pl_problem *p, double *y, bool transpose)
 #define TURN_BLOCKS 16    // of elements, some 10 us
 #define TURN_VERTICES 128 // some 10 us
 
-// w F F0^-1 of each element, F0 where the factor was made, F now: 9 per element of a block
+// The mean of F over an element, times its volume, which is handed back.
+static double turn_gradient(const pl_block *block, int lane, const double *x, double F[9])
+{
+    double volume = 0;
+    memset(F, 0, 9 * sizeof *F);
+    for (int q = 0; q < block->point_count; ++q) {
+        double A[9];
+        const double weight = block->weight[q * PL_LANES + lane];
+        pl_block_gradient(block, lane, q, x, A);
+        volume += weight;
+        for (int i = 0; i < 9; ++i) {
+            F[i] += weight * A[i];
+        }
+    }
+    return volume;
+}
+
+// mu vol F F0^-1 of each element, F0 where the factor was made, F now: 9 per element of a block. Vertices
+// between a soft skin and a stiff layer turn with the layer: a wrong turn of the layer costs the factor most.
 static void turn_elements(void *context, int64_t from, int64_t to)
 {
     const turn_loop *w = context;
     const pl_problem *p = w->p;
     for (int64_t b = from; b < to; ++b) {
         const pl_block *block = &p->elements->block[b];
+        const double mu = p->elements->law[block->law].mu;
         for (int l = 0; l < block->lane_count; ++l) {
             double F[9], F0[9], C[9], *G = p->linear.turn + 9 * (b * PL_LANES + l);
-            pl_block_gradient(block, l, 0, w->x, F);
-            pl_block_gradient(block, l, 0, p->linear.x, F0);
+            const double volume = turn_gradient(block, l, w->x, F);
+            turn_gradient(block, l, p->linear.x, F0);
             // F F0^-1 = F cof(F0)^T / det F0
             pl_cofactor3(F0, C);
-            const double scale = block->weight[l] / pl_dot3(F0, C);
+            const double scale = mu * volume / pl_dot3(F0, C);
             for (int i = 0; i < 3; ++i) {
                 for (int j = 0; j < 3; ++j) {
                     G[3 * i + j] = scale * (F[3 * i] * C[3 * j] + F[3 * i + 1] * C[3 * j + 1] +
@@ -104,7 +123,7 @@ pl_status problem_turn_create(pl_problem *p, pl_error *err)
     return PL_OK;
 }
 
-// The rotation of each vertex since the factor: that of sum_e vol F_e F_e(factor)^-1 over its elements.
+// The rotation of each vertex since the factor: that of sum_e mu vol F_e F_e(factor)^-1 over its elements.
 void pl_problem_turn(pl_problem *p, const double *x)
 {
     turn_loop w = {.p = p, .x = x};

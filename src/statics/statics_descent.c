@@ -63,7 +63,7 @@ static void add(double factor, const double *a, int32_t n, double *y)
     pl_loop(vector_chunks(&w), 1, vector_add, &w);
 }
 
-static void memory_clear(pl_statics *s)
+void statics_forget(pl_statics *s)
 {
     s->memory.count = s->memory.first = 0;
     s->memory.version = s->problem->linear.version;
@@ -73,7 +73,7 @@ static void memory_clear(pl_statics *s)
 static void memory_check(pl_statics *s)
 {
     if (s->memory.version != s->problem->linear.version) {
-        memory_clear(s);
+        statics_forget(s);
     }
 }
 
@@ -250,7 +250,7 @@ static bool descent_look(pl_statics *s, descent *D, int *changes)
                                  D->residual < TUNE_LET_GO * pl_problem_force_scale(s->problem))) {
             break;
         }
-        memory_clear(s);
+        statics_forget(s);
         if (++*changes > TUNE_ACTIVE_CHANGES) {
             return false;
         }
@@ -301,12 +301,32 @@ static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *
         PL_OK) {
         return false;
     }
-    memory_clear(s);
+    statics_forget(s);
     run->pace = (descent_pace){{0}, 0};
     run->at_factor = true;
     run->relative = D->relative;
     D->energy = pl_problem_evaluate(s->problem, x, s->work.g);
     return true;
+}
+
+// After an accepted straight step: the secant of the slopes says how much farther or shorter the least energy
+// along the direction is. With it the pairs of L-BFGS are those of conjugate gradients, and an evaluation
+// costs a fifth of the solve it saves.
+static void descent_secant(pl_statics *s, const double *x, descent *D, descent_run *run, double after,
+                           double noise, double *energy)
+{
+    const double factor = run->slope / (run->slope - after);
+    if (!(fabs(factor - 1) > TUNE_SECANT && factor > TUNE_SECANT_LEAST && factor < TUNE_SECANT_MOST)) {
+        return;
+    }
+    double limit;
+    const double there = descent_trial(s, x, s->work.d, run->scale * factor, false, D, &limit);
+    if (there <= *energy + noise) {
+        *energy = there;
+        run->scale *= factor;
+        return;
+    }
+    *energy = descent_trial(s, x, s->work.d, run->scale, false, D, &limit);
 }
 
 // Tries the direction s->work.d: turned first when that helps, then straight and shorter. A new target may
@@ -328,7 +348,13 @@ static bool descent_search(pl_statics *s, const double *x, descent *D, descent_r
             // on the constraints the slope is that of the residual: g also has the part along their rows
             pl_problem_residual(s->problem, s->work.g_new, s->work.y);
             const double after = dot(s->work.y, s->work.d, s->problem->unknowns.n);
-            if (moves || descent_accepts(D->energy, *energy, run->slope, after, run->scale, noise)) {
+            if (moves) {
+                return true;
+            }
+            if (descent_accepts(D->energy, *energy, run->slope, after, run->scale, noise)) {
+                if (!run->warped) {
+                    descent_secant(s, x, D, run, after, noise, energy);
+                }
                 return true;
             }
         }

@@ -123,6 +123,7 @@ void statics_watch(pl_statics *s, const char *what, double limit);
 bool statics_go_on(pl_statics *s);
 // The factor and the pairs of L-BFGS that belong to it turn with the body to x.
 void statics_turn(pl_statics *s, const double *x);
+void statics_forget(pl_statics *s); // the pairs of L-BFGS
 // d = -H r: the bordered solve with the factor, corrected by the pairs of L-BFGS.
 void statics_direction(pl_statics *s, const double *r, const double *gap, double *d);
 

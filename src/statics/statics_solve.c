@@ -424,6 +424,7 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
         memcpy(x, state->x, solve_bytes(s));
         pl_problem_begin(s->problem, state, command, &local);
         end = solve_walk(s, &w, x, &D, &local);
+        statics_forget(s); // pairs of long steps mislead the first small move
     }
     if (local.status == PL_NO_MEMORY) {
         return pl_fail(err, PL_NO_MEMORY, "%s", local.text);

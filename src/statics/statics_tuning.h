@@ -67,9 +67,12 @@
 #define TUNE_SLOPE_NOISE 1e-6   // of the noise: a slope that small is accepted as it is
 #define TUNE_TRIALS 12          // halvings of a step
 #define TUNE_TRIALS_MOVING 2    // when targets have to be met: shorter increments are cheaper
-#define TUNE_LIMIT_KEPT 0.9     // of the way to a term's step limit is gone
-#define TUNE_LIMIT_LEAST 0.1    // and a trial is not cut to less than this at once
-#define TUNE_TRIALS_WARPED 3    // the first ones turn, then straight
+#define TUNE_SECANT 0.1       // the least energy along a step is looked for when it is this far from its end
+#define TUNE_SECANT_LEAST 0.1 // and between these parts of it
+#define TUNE_SECANT_MOST 10.0
+#define TUNE_LIMIT_KEPT 0.9  // of the way to a term's step limit is gone
+#define TUNE_LIMIT_LEAST 0.1 // and a trial is not cut to less than this at once
+#define TUNE_TRIALS_WARPED 3 // the first ones turn, then straight
 // When a new factor is sooner at the end than going on: its cost in solves from counts alone, so that the
 // path does not depend on the clock (7.5k quadratic tets: factor 330 to 415 ms, solve 17 ms).
 #define TUNE_COST_LEAST 5.0
