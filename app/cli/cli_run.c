@@ -1,69 +1,39 @@
 // pliant run: closes the loop between a controller and a robot, simulated in a process of its own or behind a
 // socket. The loop itself is the library's (pl_loop).
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-#include "cli_wire.h"
+#include "cli_run.h"
+
+#define RUN_HELD_LIMIT 20 // ticks one after the other without a usable reading: the loop ends
 
 static const cli_option options[] = {
     {"goal", 0, "[TIME:]X,Y,Z", "where the marker should be, mm, from this time on; may be repeated", NULL},
     {"marker", 0, "NAME", "marker of the goals (default: the first)", NULL},
-    {"controller", 0, "KIND", "open, pi or track (default: as in the robot file, else pi)", "open pi track"},
+    {"controller", 0, "KIND", "open, pi, track or impedance (default: as in the robot file, else pi)",
+     "open pi track impedance"},
     {"control-marker", 0, NULL, "control the estimated position of the marker instead of the sensors", NULL},
     {"no-estimator", 0, NULL,
      "take the Jacobian at the commands sent, not at the shape that fits the sensors", NULL},
     {"plant", 0, "FILE|ADDRESS",
      "robot file simulated in a process of its own (default: the robot), or 127.0.0.1:PORT", NULL},
+    {"marlin", 0, "DEVICE[@BAUD]",
+     "send the commands to a Marlin machine on this serial line; its axes stand at rest", NULL},
     {"steps", 0, "N", "number of ticks (default 200)", NULL},
     {"period", 0, "TIME", "between ticks (default: as in the robot file, else 0.1 s)", NULL},
     {"real-time", 0, NULL, "keep the period by the clock", NULL},
     {"timeout", 0, "TIME", "stop when the plant does not answer for this long (default 30 s)", NULL},
-    {"out", 0, "FILE", "write the log as .csv, the error over time as .png or .svg", NULL},
+    {"out", 0, "FILE", "write the log as .csv or .sqlite, the error over time as .png or .svg", NULL},
     CLI_JSON,
     CLI_MESHING,
     CLI_WORKING,
     CLI_FORCE,
     {0},
 };
-static const char *const extensions[] = {".csv", ".png", ".svg", NULL};
+static const char *const extensions[] = {".csv", ".sqlite", ".db", ".png", ".svg", NULL};
 
-#define RUN_GOALS 64
-
-typedef struct goal {
-    double from, target[3], distance;
-    int first;          // tick it began at; -1: not yet
-    double overshoot;   // largest output beyond the set point, over the first error
-    int settled;        // ticks until the error stayed below 5 % of the first; -1: never
-    double first_error; // of the outputs
-    double final_error; // mean over the last tenth of its ticks
-} goal;
-
-typedef struct run {
-    cli_model m;
-    pl_control_setup setup;
-    pl_loop *loop;
-    wire w;
-    pid_t child;
-    goal goal[RUN_GOALS];
-    int goal_count, marker, steps, done;
-    double period, timeout;
-    bool real_time;
-    double *sensor, *true_marker;
-    double *time, *error, *distance, *busy; // per tick
-    int missed, held, saturated;
-    double jitter;
-    const char *stop; // why it ended before the last tick
-    FILE *csv;
-    char *csv_text;
-    size_t csv_bytes;
-} run;
-
-static double run_now(void)
+double run_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -120,15 +90,15 @@ static int run_options(const cli_args *args, run *r)
     const char *kind = cli_value(args, "controller");
     if (kind) {
         r->setup.controller.kind = pl_control_kind_find(kind);
-        if (r->setup.controller.kind >= PL_CONTROL_IMPEDANCE) {
-            cli_error(args, "--controller %s: expected open, pi or track", kind);
+        if (r->setup.controller.kind >= PL_CONTROL_KIND_COUNT) {
+            cli_error(args, "--controller %s: expected open, pi, track or impedance", kind);
             return CLI_WRONG;
         }
     }
-    if (r->setup.controller.kind == PL_CONTROL_IMPEDANCE) {
-        cli_error(
-            args,
-            "impedance needs measured forces: it is for programs (pl_controller), not for `pliant run`");
+    if (cli_value(args, "marlin") && !cli_value(args, "plant") &&
+        r->setup.controller.kind != PL_CONTROL_OPEN) {
+        cli_error(args, "--marlin: the machine has no sensors: give --plant ADDRESS of what reads them, or "
+                        "--controller open");
         return CLI_WRONG;
     }
     r->setup.controller.period = r->period;
@@ -148,154 +118,16 @@ static int run_options(const cli_args *args, run *r)
 static int run_loop_create(const cli_args *args, run *r)
 {
     const pl_loop_options o = {.controller = &r->setup.controller,
-                               .estimator = cli_flag(args, "no-estimator") || r->m.info.sensor_count == 0
+                               .estimator = cli_flag(args, "no-estimator") || r->m.info.sensor_count == 0 ||
+                                                    (cli_value(args, "marlin") && !cli_value(args, "plant"))
                                                 ? NULL
                                                 : &r->setup.estimator,
                                .marker = r->marker,
-                               .control_marker = cli_flag(args, "control-marker") || r->setup.marker >= 0,
+                               .control_marker = cli_flag(args, "control-marker") || r->setup.marker >= 0 ||
+                                                 r->setup.controller.kind == PL_CONTROL_IMPEDANCE,
                                .frozen_limit = 20};
     pl_error err = {0};
     return pl_loop_create(r->m.model, &o, &r->loop, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
-}
-
-// ---- the plant
-// A process of its own: this program again, on a pair of sockets.
-static int run_spawn(const cli_args *args, run *r, const char *robot)
-{
-    int pair[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) {
-        cli_error(args, "no socket for the plant");
-        return CLI_MACHINE;
-    }
-    char period[40];
-    snprintf(period, sizeof period, "%.9gs", r->period);
-    const char *argv[16] = {"pliant", "plant", robot, "--stdio", "--period", period};
-    int count = 6;
-    static const char *const passed[] = {"size", "order"};
-    char text[2][60];
-    for (int i = 0; i < 2; ++i) {
-        if (cli_value(args, passed[i])) {
-            snprintf(text[i], sizeof text[i], "--%s=%.40s", passed[i], cli_value(args, passed[i]));
-            argv[count++] = text[i];
-        }
-    }
-    r->child = fork();
-    if (r->child == 0) {
-        dup2(pair[1], STDIN_FILENO);
-        dup2(pair[1], STDOUT_FILENO);
-        close(pair[0]);
-        close(pair[1]);
-        execv("/proc/self/exe", (char *const *)argv);
-        _exit(CLI_MACHINE);
-    }
-    close(pair[1]);
-    wire_open(&r->w, pair[0], pair[0]);
-    if (r->child < 0) {
-        cli_error(args, "the plant cannot be started");
-        return CLI_MACHINE;
-    }
-    return CLI_DONE;
-}
-
-static int run_connect(const cli_args *args, run *r)
-{
-    const char *plant = cli_value(args, "plant");
-    signal(SIGPIPE, SIG_IGN);
-    int status = CLI_DONE;
-    if (plant && strchr(plant, ':')) {
-        const int fd = wire_connect(args, plant);
-        wire_open(&r->w, fd, fd);
-        status = fd >= 0 ? CLI_DONE : CLI_WRONG;
-    } else {
-        status = run_spawn(args, r, plant ? plant : r->m.path);
-    }
-    json_t *hello = NULL;
-    // the first answer may have to wait for a mesh
-    if (!status &&
-        (wire_receive(&r->w, r->timeout + 570, &hello) != WIRE_OK || !json_object_get(hello, "hello"))) {
-        cli_error(args, "the plant did not greet");
-        status = CLI_BADLY;
-    }
-    for (int i = 0; !status && i < r->m.info.sensor_count; ++i) {
-        if (!json_object_get(json_object_get(hello, "sensors"), r->m.info.sensor_name[i])) {
-            cli_error(args, "the plant has no sensor '%s'", r->m.info.sensor_name[i]);
-            status = CLI_WRONG;
-        }
-    }
-    json_decref(hello);
-    return status;
-}
-
-// One exchange: sends the command, fills the readings. NULL, or why the loop must stop.
-static const char *run_exchange(run *r)
-{
-    const pl_model_info *info = &r->m.info;
-    const double *command = pl_loop_command(r->loop);
-    json_t *message = json_object(), *set = json_object(), *answer = NULL;
-    for (int j = 0; j < info->command_count; ++j) {
-        json_object_set_new(set, info->command[j].name,
-                            cli_json_number(command[j] / pl_drive_scale(info->command[j].drive)));
-    }
-    json_object_set_new(message, "set", set);
-    wire_end end = wire_send(&r->w, message);
-    end = end == WIRE_OK ? wire_receive(&r->w, r->timeout, &answer) : end;
-    const char *why = end == WIRE_CLOSED  ? "the plant is gone"
-                      : end == WIRE_LATE  ? (cli_interrupted() ? "interrupted" : "the plant does not answer")
-                      : end == WIRE_WRONG ? "the plant sent something that is no JSON object"
-                                          : NULL;
-    if (!why && json_object_get(answer, "error")) {
-        why = "the plant refused the command";
-    }
-    for (int i = 0; !why && i < info->sensor_count; ++i) {
-        json_t *value = json_object_get(json_object_get(answer, "sensors"), info->sensor_name[i]);
-        r->sensor[i] =
-            json_is_number(value) ? json_number_value(value) * pl_sensor_scale(info->sensor_kind[i]) : NAN;
-    }
-    for (int k = 0; !why && k < 3 * info->marker_count; ++k) {
-        json_t *at = json_object_get(json_object_get(answer, "markers"), info->marker_name[k / 3]);
-        json_t *value = json_array_get(at, (size_t)(k % 3));
-        r->true_marker[k] = json_is_number(value) ? json_number_value(value) : NAN;
-    }
-    json_decref(answer);
-    return why;
-}
-
-// ---- the log
-static void run_csv_head(run *r)
-{
-    const pl_model_info *info = &r->m.info;
-    fprintf(r->csv, "t [s]");
-    for (int j = 0; j < info->command_count; ++j) {
-        fprintf(r->csv, ",%s [%s]", info->command[j].name, pl_drive_unit(info->command[j].drive));
-    }
-    for (int i = 0; i < pl_loop_output_count(r->loop); ++i) {
-        fprintf(r->csv, ",set point %d,output %d", i + 1, i + 1);
-    }
-    const char *name = info->marker_name[r->marker];
-    fprintf(r->csv, ",%s.x estimated [mm],%s.y estimated [mm],%s.z estimated [mm]", name, name, name);
-    fprintf(r->csv, ",%s.x [mm],%s.y [mm],%s.z [mm],error,held,saturated,outliers,busy [ms]\n", name, name,
-            name);
-}
-
-static void run_csv_row(run *r, double t, const pl_loop_report *p, double busy)
-{
-    const pl_model_info *info = &r->m.info;
-    const double *command = pl_loop_command(r->loop);
-    fprintf(r->csv, "%.6g", t);
-    for (int j = 0; j < info->command_count; ++j) {
-        fprintf(r->csv, ",%.9g", command[j] / pl_drive_scale(info->command[j].drive));
-    }
-    for (int i = 0; i < pl_loop_output_count(r->loop); ++i) {
-        fprintf(r->csv, ",%.9g,%.9g", p->set_point[i], p->output[i]);
-    }
-    for (int i = 0; i < 3; ++i) {
-        fprintf(r->csv, ",%.9g", p->marker[3 * r->marker + i]);
-    }
-    for (int i = 0; i < 3; ++i) {
-        fprintf(r->csv, ",%.9g", r->true_marker[3 * r->marker + i]);
-    }
-    fprintf(r->csv, ",%.6g,%d,%d,%d,%.3f\n", p->error, p->control.held, p->control.saturated, p->outliers,
-            1e3 * busy);
 }
 
 static double run_distance(const run *r, const goal *g)
@@ -306,6 +138,44 @@ static double run_distance(const run *r, const goal *g)
         sum += d * d;
     }
     return sqrt(sum);
+}
+
+// Held and lost readings, and how far an output goes beyond its set point.
+static void run_count(run *r, int tick, goal *g, const pl_loop_report *p)
+{
+    const int outputs = pl_loop_output_count(r->loop);
+    double largest = 0, beyond = 0;
+    if (p->control.held && r->held++ == 0) {
+        r->held_why = p->control.why;
+        r->held_at = tick * r->period;
+    }
+    r->held_now = p->control.held ? r->held_now + 1 : 0;
+    r->saturated += p->control.saturated > 0;
+    r->lost += p->missing > 0;
+    for (int i = 0; i < outputs; ++i) {
+        const double e = p->set_point[i] - p->output[i];
+        if (tick == g->first || !isfinite(r->first[i])) {
+            r->first[i] = e;
+        }
+        largest = fmax(largest, fabs(r->first[i]));
+        beyond = fmax(beyond, r->first[i] > 0 ? -e : e);
+    }
+    g->overshoot = largest > 0 ? fmax(g->overshoot, beyond / largest) : g->overshoot;
+}
+
+// What ends a run before its last tick.
+static void run_watch(run *r, const pl_loop_report *p)
+{
+    if (p->frozen >= 0) {
+        fprintf(stderr, "pliant run: sensor '%s' seems frozen; the command is held\n",
+                r->m.info.sensor_name[p->frozen]);
+        r->stop = "a sensor seems frozen";
+    } else if (r->held_now >= RUN_HELD_LIMIT) {
+        fprintf(stderr, "pliant run: %d ticks could not be computed: %s\n", r->held_now, p->control.why);
+        r->stop = "the readings are lost";
+    } else if (cli_interrupted()) {
+        r->stop = "interrupted";
+    }
 }
 
 static int run_ticks(const cli_args *args, run *r)
@@ -329,7 +199,8 @@ static int run_ticks(const cli_args *args, run *r)
             const struct timespec nap = {(time_t)left, (long)(1e9 * (left - floor(left)))};
             nanosleep(&nap, NULL);
         }
-        r->jitter = r->real_time ? fmax(r->jitter, fabs(run_now() - due)) : 0;
+        const double began_tick = run_now();
+        r->jitter = r->real_time ? fmax(r->jitter, fabs(began_tick - due)) : 0;
         r->stop = run_exchange(r);
         if (r->stop || current < 0) {
             continue;
@@ -340,26 +211,19 @@ static int run_ticks(const cli_args *args, run *r)
         if (pl_loop_tick(r->loop, r->sensor, &report, &err) != PL_OK) {
             return cli_fail(args, &err);
         }
-        const double busy = run_now() - began;
-        r->missed += busy > r->period;
-        r->held += report.control.held;
-        r->saturated += report.control.saturated > 0;
+        const double ended = run_now(), busy = ended - began;
+        r->missed += (r->real_time ? ended - began_tick : busy) > r->period;
+        run_count(r, tick, &r->goal[current], &report);
         r->time[tick] = t;
         r->error[tick] = report.error;
         r->distance[tick] = run_distance(r, &r->goal[current]);
         r->busy[tick] = busy;
         r->done = tick + 1;
-        if (r->csv) {
-            run_csv_row(r, t, &report, busy);
+        const int status = run_log_row(args, r, t, &report, busy);
+        if (status) {
+            return status;
         }
-        if (report.frozen >= 0) {
-            fprintf(stderr, "pliant run: sensor '%s' seems frozen; the command is held\n",
-                    r->m.info.sensor_name[report.frozen]);
-            r->stop = "a sensor seems frozen";
-        }
-        if (cli_interrupted()) {
-            r->stop = "interrupted";
-        }
+        run_watch(r, &report);
     }
     return CLI_DONE;
 }
@@ -406,9 +270,11 @@ static void run_print(const cli_args *args, run *r)
     cli_say(args, "%s: %d ticks of %g s, controller %s\n\n", r->m.info.name, r->done, r->period,
             pl_control_kind_name(r->setup.controller.kind));
     cli_table table = {0};
-    cli_row(&table,
-            "from s\tgoal mm\tmodel misses by mm\tfirst error\tfinal error\tsettled ticks\t%s misses by mm",
-            name);
+    cli_row(
+        &table,
+        "from s\tgoal mm\tmodel misses by mm\tfirst error\tfinal error\tovershoot\tsettled ticks\t%s misses "
+        "by mm",
+        name);
     for (int k = 0; k < r->goal_count; ++k) {
         const goal *g = &r->goal[k];
         const int end = k + 1 < r->goal_count && r->goal[k + 1].first >= 0 ? r->goal[k + 1].first : r->done;
@@ -417,14 +283,21 @@ static void run_print(const cli_args *args, run *r)
             snprintf(settled, sizeof settled, "%d", g->settled);
         }
         if (g->first >= 0 && end > 0) {
-            cli_row(&table, "%g\t%.1f, %.1f, %.1f\t%.3g\t%.3g\t%.3g\t%s\t%.3g", g->from, g->target[0],
-                    g->target[1], g->target[2], g->distance, g->first_error, g->final_error, settled,
-                    r->distance[end - 1]);
+            cli_row(&table, "%g\t%.1f, %.1f, %.1f\t%.3g\t%.3g\t%.3g\t%.1f %%\t%s\t%.3g", g->from,
+                    g->target[0], g->target[1], g->target[2], g->distance, g->first_error, g->final_error,
+                    100 * g->overshoot, settled, r->distance[end - 1]);
         }
     }
     cli_table_print(args, &table);
-    cli_say(args, "\n  errors are the largest of the outputs; %d ticks held, %d at a limit\n", r->held,
-            r->saturated);
+    cli_say(args,
+            "\n  errors are the largest of the outputs; %d ticks held, %d at a limit, %d without a reading\n",
+            r->held, r->saturated, r->lost);
+    if (r->held > 0) {
+        cli_say(args, "  the first tick held was at %g s: %s\n", r->held_at, r->held_why);
+    }
+    if (r->machine.resent > 0) {
+        cli_say(args, "  the machine asked for %d lines again\n", r->machine.resent);
+    }
     cli_say(args,
             "  computing a tick: mean %.2f ms, 99 %% below %.2f, worst %.2f; %d of %d longer than the period",
             1e3 * mean, r->done ? 1e3 * r->busy[(int)(0.99 * (r->done - 1))] : 0,
@@ -433,38 +306,6 @@ static void run_print(const cli_args *args, run *r)
     if (r->stop) {
         cli_say(args, "  stopped at tick %d: %s; the last command was kept\n", r->done, r->stop);
     }
-}
-
-static int run_write(const cli_args *args, run *r)
-{
-    int status = CLI_DONE, cursor = 0;
-    for (const char *path; !status && (path = cli_next(args, "out", &cursor));) {
-        pl_error err = {.status = PL_NO_MEMORY};
-        pl_status done;
-        if (strcmp(cli_extension(path), ".csv") == 0) {
-            fflush(r->csv);
-            done = ferror(r->csv) ? PL_NO_MEMORY : pl_file_write(path, r->csv_text, r->csv_bytes, &err);
-        } else {
-            const pl_curve curve[] = {
-                {.name = "error of the outputs", .x = r->time, .y = r->error, .count = r->done},
-                {.name = "distance of the marker from its goal, mm",
-                 .x = r->time,
-                 .y = r->distance,
-                 .count = r->done}};
-            const pl_plot plot = {.title = r->m.info.name,
-                                  .x_label = "t, s",
-                                  .y_label = "mm",
-                                  .curve = curve,
-                                  .curve_count = 2};
-            done = pl_plot_write(&plot, path, &err);
-        }
-        if (done != PL_OK) {
-            status = cli_fail_writing(args, &err);
-        } else {
-            cli_say(args, "  wrote %s\n", path);
-        }
-    }
-    return status;
 }
 
 static json_t *run_json(const run *r)
@@ -478,12 +319,18 @@ static json_t *run_json(const run *r)
         json_object_set_new(one, "model_distance", cli_json_number(g->distance));
         json_object_set_new(one, "first_error", cli_json_number(g->first_error));
         json_object_set_new(one, "final_error", cli_json_number(g->final_error));
+        json_object_set_new(one, "overshoot", cli_json_number(g->overshoot));
         json_object_set_new(one, "settled", g->settled >= 0 ? json_integer(g->settled) : json_null());
         json_array_append_new(goals, one);
     }
     json_object_set_new(root, "goals", goals);
     json_object_set_new(root, "ticks", json_integer(r->done));
     json_object_set_new(root, "held", json_integer(r->held));
+    json_object_set_new(root, "held_why", r->held_why ? json_string(r->held_why) : json_null());
+    json_object_set_new(root, "saturated", json_integer(r->saturated));
+    json_object_set_new(root, "without_reading", json_integer(r->lost));
+    json_object_set_new(root, "resent", json_integer(r->machine.resent));
+    json_object_set_new(root, "jitter_ms", cli_json_number(1e3 * r->jitter));
     json_object_set_new(root, "missed", json_integer(r->missed));
     json_object_set_new(root, "stopped", r->stop ? json_string(r->stop) : json_null());
     return root;
@@ -513,14 +360,12 @@ static int run_work(const cli_args *args, run *r)
     }
     r->sensor = calloc((size_t)r->m.info.sensor_count + 1, sizeof *r->sensor);
     r->true_marker = calloc(3 * (size_t)r->m.info.marker_count + 1, sizeof *r->true_marker);
-    r->csv = cli_out(args, ".csv") ? open_memstream(&r->csv_text, &r->csv_bytes) : NULL;
-    if (!whole || !r->sensor || !r->true_marker || (cli_out(args, ".csv") && !r->csv)) {
+    r->first = calloc((size_t)pl_loop_output_count(r->loop), sizeof *r->first);
+    if (!whole || !r->sensor || !r->true_marker || !r->first) {
         return cli_no_memory(args);
     }
-    if (r->csv) {
-        run_csv_head(r);
-    }
-    status = run_connect(args, r);
+    status = run_log_open(args, r);
+    status = status ? status : run_connect(args, r);
     status = status ? status : run_ticks(args, r);
     cli_progress_done();
     if (status) {
@@ -528,23 +373,20 @@ static int run_work(const cli_args *args, run *r)
     }
     run_judge(r);
     run_print(args, r);
-    status = run_write(args, r);
+    status = run_log_write(args, r);
     status = status ? status : cli_json_write(args, cli_value(args, "json") ? run_json(r) : NULL);
     return status ? status : r->stop || r->held > 0 ? CLI_BADLY : CLI_DONE;
 }
 
 static int run_run(cli_args *args)
 {
-    run r = {.w = {.in = -1, .out = -1}};
+    run r = {.w = {.in = -1, .out = -1}, .machine = {.fd = -1}};
     const int status = run_work(args, &r);
-    wire_close(&r.w); // the child ends when its input does
-    if (r.child > 0) {
-        waitpid(r.child, NULL, 0);
+    run_disconnect(&r);
+    for (int i = 0; i < r.log_count; ++i) {
+        pl_run_log_close(r.log[i], NULL); // what a failed run has logged is kept
     }
-    if (r.csv) {
-        fclose(r.csv);
-    }
-    void *const block[] = {r.csv_text, r.sensor, r.true_marker, r.time, r.error, r.distance, r.busy};
+    void *const block[] = {r.row, r.sensor, r.true_marker, r.first, r.time, r.error, r.distance, r.busy};
     for (size_t i = 0; i < sizeof block / sizeof block[0]; ++i) {
         free(block[i]);
     }
@@ -563,10 +405,12 @@ const cli_verb cli_verb_run = {
         "sensors, takes the exact Jacobian there and moves the commands by the controller, within their\n"
         "ranges and rates. The robot is simulated in a process of its own from --plant (another robot\n"
         "file: another material, a payload), or is anything that speaks the protocol on a socket. When\n"
-        "readings are missing, frozen or cannot be fitted, the last command is held.",
+        "readings are missing, frozen or cannot be fitted, the last command is held, and the run ends after\n"
+        "20 such ticks. With --marlin the commands also go to a machine on a serial line, move by move.",
     .examples =
         "  pliant run trunk --goal 20,0,130 --goal 10s:0,15,128 --steps 300 --out log.csv --out log.png\n"
-        "  pliant run trunk --goal 20,0,130 --plant softer.yaml --controller open\n",
+        "  pliant run trunk --goal 20,0,130 --plant softer.yaml --controller open\n"
+        "  pliant run finger --goal 100,0,-20 --controller open --marlin /dev/ttyUSB0@115200 --real-time\n",
     .option = options,
     .least = 1,
     .most = 1,

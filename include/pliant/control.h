@@ -152,8 +152,11 @@ PL_API void pl_controller_tick(pl_controller *controller, const pl_control_input
                                pl_control_report *report);
 
 // ---- the loop: goals become set points by inverse kinematics; each tick turns readings into the next
-// command. With an estimator the Jacobian is taken at the shape that fits the readings, and a marker can be
-// controlled that no sensor sees; without, at the shape of the commands sent.
+// command. With an estimator the Jacobian is taken at the shape that fits the readings, a marker can be
+// controlled that no sensor sees, and a sensor without a reading counts as estimated; without, the Jacobian
+// is taken at the shape of the commands sent. Impedance needs an estimator with a force at the marker, which
+// is then controlled. With `energy` of the controller, the allocation also lowers the work of the actuators
+// (the inverse of Duriez and of Bieze et al.: projected, with bounds).
 typedef struct pl_loop_options {
     const pl_controller_options *controller; // output_count is set by the loop
     const pl_estimator_options *estimator;   // NULL: none. Must measure all sensors, in their order
@@ -164,10 +167,11 @@ typedef struct pl_loop_options {
 typedef struct pl_loop_report {
     pl_control_report control;
     bool estimated;                   // the readings could be fitted
-    int outliers;                     // of them
+    int outliers, missing;            // of them
     int frozen;                       // sensor that seems frozen; -1: none
     const double *marker;             // 3 per marker: estimated, or of the model
     const double *set_point, *output; // what was controlled, output_count numbers
+    const double *force;              // 3 per marker of the estimator's forces, N; NULL: none
     double error;                     // largest |set point - output|
 } pl_loop_report;
 
@@ -185,14 +189,26 @@ PL_API pl_status pl_loop_goal(pl_loop *loop, const double target[3], double *dis
 PL_API pl_status pl_loop_tick(pl_loop *loop, const double *sensor, pl_loop_report *report, pl_error *err);
 
 // ---- a simulated robot: a model with what real machines add. Times in s.
+typedef enum pl_plant_fault_kind {
+    PL_FAULT_FROZEN, // the reading stays what it was
+    PL_FAULT_MISSING // no reading (NAN)
+} pl_plant_fault_kind;
+typedef struct pl_plant_fault {
+    pl_plant_fault_kind kind;
+    int sensor;
+    double from, to; // s
+} pl_plant_fault;
 typedef struct pl_plant_options {
-    double period;                   // s between two calls of pl_plant_step
-    const double *dead_zone;         // per command: changes up to this do not move the actuator; NULL: none
-    const double *backlash;          // per command: width of the hysteresis loop; NULL: none
-    double delay;                    // s before a command takes effect
-    double lag;                      // s: time constant of the valve or motor; 0: none
-    const double *noise;             // per sensor: standard deviation; NULL: none
-    const double *resolution;        // per sensor: smallest step; NULL: none
+    double period;               // s between two calls of pl_plant_step
+    const double *dead_zone;     // per command: changes up to this do not move the actuator; NULL: none
+    const double *backlash;      // per command: width of the hysteresis loop; NULL: none
+    double delay;                // s before a command takes effect
+    double lag;                  // s: time constant of the valve or motor; 0: none
+    const double *noise;         // per sensor: standard deviation; NULL: none
+    const double *resolution;    // per sensor: smallest step; NULL: none
+    const double *rate;          // per sensor: readings per s, NAN between them; 0 or NULL: at every step
+    const pl_plant_fault *fault; // of the sensors
+    int fault_count;
     int payload_marker;              // -1: none
     double payload[3];               // N
     double payload_from, payload_to; // s
@@ -202,7 +218,7 @@ PL_API pl_plant_options pl_plant_options_default(void);
 
 typedef struct pl_plant_reading {
     double time;           // s
-    const double *sensor;  // with noise and resolution
+    const double *sensor;  // with noise and resolution; NAN: no reading
     const double *truth;   // sensors without
     const double *marker;  // 3 per marker: true positions
     const double *command; // what acts after dead zone, delay and lag

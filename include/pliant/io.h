@@ -107,6 +107,8 @@ typedef struct pl_control_setup {
     double *dead_zone, *backlash, *low, *high, *rate, *command_sigma; // per command
     pl_measurement *measured;                                         // the sensors
     int *force_marker;
+    double *sensor_rate; // per sensor: readings per s; 0: not given
+    pl_plant_fault *fault;
 } pl_control_setup;
 PL_API pl_status pl_control_load(const char *path, const pl_model *model, pl_control_setup *out,
                                  pl_findings *findings, pl_error *err);

@@ -84,6 +84,23 @@ PL_API pl_status pl_motion_write_pressures(const pl_motion *motion, const char *
 // NULL) and the head of the file name the waypoints changed.
 PL_API pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_model *model, const char *path,
                                        pl_findings *changed, pl_error *err);
+// The same moves one by one, for a machine that is driven while the commands are computed. The axes are taken
+// to stand at their rest positions at first. *line (with its end of line) holds until the next call; `answer`
+// gives the lengths, volumes and pressures that go with `command`.
+typedef struct pl_gcode pl_gcode;
+PL_API pl_status pl_gcode_create(const pl_model *model, pl_gcode **out, pl_error *err);
+PL_API void pl_gcode_destroy(pl_gcode *gcode);
+PL_API const char *pl_gcode_setup(const pl_gcode *gcode); // lines to send first: units, absolute positions
+PL_API pl_status pl_gcode_move(pl_gcode *gcode, const double *command, const pl_model_answer *answer,
+                               double seconds, const char **line, pl_error *err);
+
+// ---- the log of a run, row by row, by the extension of its name: .csv, written whole when it is closed, or
+// .sqlite (.db), a table `ticks` with these columns that is committed at least once a second.
+typedef struct pl_run_log pl_run_log;
+PL_API pl_status pl_run_log_open(const char *path, const char *const *column, int column_count,
+                                 pl_run_log **out, pl_error *err);
+PL_API pl_status pl_run_log_add(pl_run_log *log, const double *value, pl_error *err); // NAN: an empty cell
+PL_API pl_status pl_run_log_close(pl_run_log *log, pl_error *err);                    // also after an error
 
 // A report of the motion as one self-contained HTML file: the path in three views, errors, commands, efforts,
 // a table. `fact` are pairs of a name and a text.

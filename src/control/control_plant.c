@@ -8,10 +8,11 @@ struct pl_plant {
     pl_model *model;
     pl_plant_options options;
     int commands, sensors, markers, delay_ticks, tick;
-    double *dead_zone, *backlash, *noise, *resolution; // copies
-    double *queue;                                     // delay_ticks + 1 commands, a ring
-    double *valve;                                     // per command: after dead zone and hysteresis
-    double *now;                                       // per command: after the lag, acts on the body
+    double *dead_zone, *backlash, *noise, *resolution, *rate; // copies
+    pl_plant_fault *fault;
+    double *queue; // delay_ticks + 1 commands, a ring
+    double *valve; // per command: after dead zone and hysteresis
+    double *now;   // per command: after the lag, acts on the body
     double *sensor, *truth, *force;
     uint64_t random;
 };
@@ -37,9 +38,15 @@ static pl_status plant_check(const pl_model_info *info, const pl_plant_options *
         return pl_fail(err, PL_BAD_INPUT, "plant: payload at marker %d, there are %d", o->payload_marker,
                        info->marker_count);
     }
-    const double *const list[] = {o->dead_zone, o->backlash, o->noise, o->resolution};
-    static const char *const name[] = {"dead_zone", "backlash", "noise", "resolution"};
-    for (int k = 0; k < 4; ++k) {
+    for (int i = 0; i < o->fault_count; ++i) {
+        if (o->fault[i].sensor < 0 || o->fault[i].sensor >= info->sensor_count) {
+            return pl_fail(err, PL_BAD_INPUT, "plant: fault of sensor %d, there are %d", o->fault[i].sensor,
+                           info->sensor_count);
+        }
+    }
+    const double *const list[] = {o->dead_zone, o->backlash, o->noise, o->resolution, o->rate};
+    static const char *const name[] = {"dead_zone", "backlash", "noise", "resolution", "rate"};
+    for (int k = 0; k < PL_COUNT(list); ++k) {
         const int count = k < 2 ? info->command_count : info->sensor_count;
         for (int i = 0; list[k] && i < count; ++i) {
             if (!(list[k][i] >= 0) || !isfinite(list[k][i])) {
@@ -82,6 +89,8 @@ pl_status pl_plant_create(pl_model *model, const pl_plant_options *options, pl_p
     p->backlash = plant_copy(options->backlash, p->commands);
     p->noise = plant_copy(options->noise, p->sensors);
     p->resolution = plant_copy(options->resolution, p->sensors);
+    p->rate = plant_copy(options->rate, p->sensors);
+    p->fault = PL_NEW_ARRAY(pl_plant_fault, options->fault_count);
     p->queue = PL_NEW_ARRAY(double, (p->delay_ticks + 1) * p->commands);
     p->valve = PL_NEW_ARRAY(double, p->commands);
     p->now = PL_NEW_ARRAY(double, p->commands);
@@ -89,10 +98,13 @@ pl_status pl_plant_create(pl_model *model, const pl_plant_options *options, pl_p
     p->truth = PL_NEW_ARRAY(double, p->sensors);
     p->force = PL_NEW_ARRAY(double, 3 * p->markers);
     p->random = options->seed;
-    if (!p->dead_zone || !p->backlash || !p->noise || !p->resolution || !p->queue || !p->valve || !p->now ||
-        !p->sensor || !p->truth || !p->force) {
+    if (!p->dead_zone || !p->backlash || !p->noise || !p->resolution || !p->rate || !p->fault || !p->queue ||
+        !p->valve || !p->now || !p->sensor || !p->truth || !p->force) {
         pl_plant_destroy(p);
         return pl_fail_memory(err, "the plant");
+    }
+    for (int i = 0; i < options->fault_count; ++i) {
+        p->fault[i] = options->fault[i];
     }
     for (int j = 0; j < p->commands; ++j) {
         p->valve[j] = p->now[j] = info.command[j].rest;
@@ -109,8 +121,8 @@ void pl_plant_destroy(pl_plant *p)
     if (!p) {
         return;
     }
-    double *const block[] = {p->dead_zone, p->backlash, p->noise,  p->resolution, p->queue,
-                             p->valve,     p->now,      p->sensor, p->truth,      p->force};
+    void *const block[] = {p->dead_zone, p->backlash, p->noise, p->resolution, p->rate,  p->fault,
+                           p->queue,     p->valve,    p->now,   p->sensor,     p->truth, p->force};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
@@ -135,11 +147,30 @@ static void plant_drive(pl_plant *p, const double *command)
     }
 }
 
-static void plant_read(pl_plant *p)
+// A sensor with a rate of its own has a reading in the step where its clock ticks.
+static bool plant_due(const pl_plant *p, int sensor, double time)
+{
+    const double rate = p->rate[sensor];
+    return !(rate > 0) || floor(time * rate + 1e-9) > floor((time - p->options.period) * rate + 1e-9);
+}
+
+static void plant_read(pl_plant *p, double time)
 {
     const pl_model_answer answer = pl_model_get_answer(p->model);
     for (int i = 0; i < p->sensors; ++i) {
         p->truth[i] = answer.sensor[i];
+        const pl_plant_fault *fault = NULL;
+        for (int k = 0; k < p->options.fault_count; ++k) {
+            const pl_plant_fault *f = &p->fault[k];
+            fault = f->sensor == i && time >= f->from && time < f->to ? f : fault;
+        }
+        if (fault && fault->kind == PL_FAULT_FROZEN) {
+            continue;
+        }
+        if (fault || !plant_due(p, i, time)) {
+            p->sensor[i] = NAN;
+            continue;
+        }
         double value = p->truth[i] + (p->noise[i] > 0 ? p->noise[i] * control_normal(&p->random) : 0);
         if (p->resolution[i] > 0) {
             value = p->resolution[i] * nearbyint(value / p->resolution[i]);
@@ -174,7 +205,7 @@ pl_status pl_plant_step(pl_plant *p, const double *command, pl_plant_reading *ou
         return status;
     }
     ++p->tick;
-    plant_read(p);
+    plant_read(p, time);
     *out = (pl_plant_reading){.time = time,
                               .sensor = p->sensor,
                               .truth = p->truth,

@@ -15,9 +15,13 @@ struct pl_loop {
     pl_ik *ik;
     int outputs;
     double *command, *planned, *set_point, *output, *jacobian, *last, *since;
-    int *still; // per sensor: ticks without a change of the reading
+    double *metric;     // commands x commands: work of the actuators
+    double *compliance; // 3 rows per marker, 3 columns: of the controlled marker by a force at it
+    int force;          // of the estimator's forces, that at the marker; -1: none
+    int *still;         // per sensor: ticks without a change of the reading
     pl_control_kind kind;
     double *rate, period;
+    bool energy; // the controller weighs the work of the actuators
 };
 
 int pl_loop_output_count(const pl_loop *loop)
@@ -38,8 +42,8 @@ void pl_loop_destroy(pl_loop *s)
     pl_controller_destroy(s->controller);
     pl_estimator_destroy(s->estimator);
     pl_ik_destroy(s->ik);
-    void *const block[] = {s->command, s->planned, s->set_point, s->output, s->jacobian,
-                           s->last,    s->since,   s->still,     s->rate};
+    void *const block[] = {s->command, s->planned, s->set_point, s->output, s->jacobian,  s->last,
+                           s->since,   s->still,   s->rate,      s->metric, s->compliance};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
@@ -54,6 +58,7 @@ static pl_status run_parts(pl_loop *s, const pl_loop_options *o, pl_error *err)
     controller.output_count = s->outputs;
     s->kind = controller.kind;
     s->period = controller.period;
+    s->energy = controller.energy > 0;
     for (int j = 0; j < n; ++j) {
         s->rate[j] = controller.rate ? controller.rate[j] : 0;
     }
@@ -88,6 +93,16 @@ pl_status pl_loop_create(pl_model *model, const pl_loop_options *o, pl_loop **ou
         return pl_fail(err, PL_BAD_INPUT, "loop: the estimator measures %d numbers, expected the %d sensors",
                        o->estimator->measured_count, info.sensor_count);
     }
+    int force = -1;
+    for (int i = 0; o->estimator && i < o->estimator->force_count; ++i) {
+        force = o->estimator->force_marker[i] == o->marker ? i : force;
+    }
+    if (o->controller->kind == PL_CONTROL_IMPEDANCE && (force < 0 || !o->control_marker)) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "loop: impedance controls a marker whose force is estimated: expected '%s' in "
+                       "`estimator: forces` and as `marker` of the controller",
+                       info.marker_name[o->marker]);
+    }
     pl_loop *s = PL_NEW(pl_loop);
     if (!s) {
         return pl_fail_memory(err, "the loop");
@@ -105,8 +120,11 @@ pl_status pl_loop_create(pl_model *model, const pl_loop_options *o, pl_loop **ou
     s->last = PL_NEW_ARRAY(double, info.sensor_count);
     s->since = PL_NEW_ARRAY(double, info.sensor_count);
     s->still = PL_NEW_ARRAY(int, info.sensor_count);
+    s->metric = PL_NEW_ARRAY(double, info.command_count *info.command_count);
+    s->compliance = PL_NEW_ARRAY(double, 9 * info.marker_count);
+    s->force = force;
     pl_status status = s->command && s->planned && s->rate && s->set_point && s->output && s->jacobian &&
-                               s->last && s->since && s->still
+                               s->last && s->since && s->still && s->metric && s->compliance
                            ? run_parts(s, o, err)
                            : pl_fail_memory(err, "the loop");
     if (status != PL_OK) {
@@ -178,6 +196,8 @@ static pl_status run_place(pl_loop *s, const double *sensor, pl_loop_report *rep
         }
         report->estimated = status == PL_OK && estimate.used > 0;
         report->outliers = status == PL_OK ? estimate.outliers : 0;
+        report->missing = status == PL_OK ? estimate.missing : s->info.sensor_count;
+        report->force = status == PL_OK && s->options.estimator->force_count > 0 ? estimate.force : NULL;
         *why = status != PL_OK      ? "no shape fits the readings"
                : estimate.used == 0 ? "no reading can be used"
                                     : NULL;
@@ -189,17 +209,45 @@ static pl_status run_place(pl_loop *s, const double *sensor, pl_loop_report *rep
     return status;
 }
 
+// The work of the actuators over a change d of the commands is d . M d / 2, M = sum over the actuators of
+// d(shortening or volume)/dc^T d(effort)/dc: W between pressures, W^-1 between lengths.
+static void run_metric(pl_loop *s, const pl_model_derivative *by)
+{
+    const int n = s->info.command_count;
+    memset(s->metric, 0, (size_t)(n * n) * sizeof *s->metric);
+    for (int a = 0; a < s->info.actuator_count; ++a) {
+        const double sign = s->info.actuator[a].kind == PL_CABLE ? -1 : 1; // its measure is the length
+        for (int i = 0; i < n; ++i) {
+            for (int j = 0; j < n; ++j) {
+                s->metric[i * n + j] += sign * by->measure[a * n + i] * by->effort[a * n + j];
+            }
+        }
+    }
+}
+
 static pl_status run_derive(pl_loop *s, pl_error *err)
 {
     pl_model_derivative by;
     pl_jacobian_report report;
-    const bool marker = s->options.control_marker;
-    const pl_status status =
-        pl_model_differentiate(s->model, marker ? PL_PART_MARKER : PL_PART_SENSOR, 0, &by, &report, err);
-    if (status == PL_OK) {
-        const int n = s->info.command_count;
-        const double *from = marker ? by.marker + 3 * s->options.marker * n : by.sensor;
-        memcpy(s->jacobian, from, (size_t)(s->outputs * n) * sizeof *from);
+    const bool marker = s->options.control_marker, energy = s->energy;
+    const int parts =
+        (marker ? PL_PART_MARKER : PL_PART_SENSOR) | (energy ? PL_PART_EFFORT | PL_PART_MEASURE : 0);
+    pl_status status = pl_model_differentiate(s->model, parts, 0, &by, &report, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    const int n = s->info.command_count, k = s->options.marker;
+    const double *from = marker ? by.marker + 3 * k * n : by.sensor;
+    memcpy(s->jacobian, from, (size_t)(s->outputs * n) * sizeof *from);
+    if (energy) {
+        run_metric(s, &by);
+    }
+    if (s->kind == PL_CONTROL_IMPEDANCE) {
+        const pl_parameter force[3] = {{PL_PARAMETER_MARKER_FORCE, k, 0},
+                                       {PL_PARAMETER_MARKER_FORCE, k, 1},
+                                       {PL_PARAMETER_MARKER_FORCE, k, 2}};
+        const pl_jacobian out = {.marker = s->compliance};
+        status = pl_model_sensitivity(s->model, force, 3, &out, &report, err);
     }
     return status;
 }
@@ -224,7 +272,11 @@ pl_status pl_loop_tick(pl_loop *s, const double *sensor, pl_loop_report *report,
     }
     const pl_model_answer answer = pl_model_get_answer(s->model);
     for (int i = 0; i < s->outputs; ++i) {
-        s->output[i] = s->options.control_marker ? answer.marker[3 * s->options.marker + i] : sensor[i];
+        // a sensor without a reading is where the estimate says
+        const bool known = !s->options.control_marker && (isfinite(sensor[i]) || !report->estimated);
+        s->output[i] = s->options.control_marker ? answer.marker[3 * s->options.marker + i]
+                       : known                   ? sensor[i]
+                                                 : answer.sensor[i];
     }
     report->frozen = run_frozen(s, sensor);
     if (report->frozen >= 0) {
@@ -246,8 +298,20 @@ pl_status pl_loop_tick(pl_loop *s, const double *sensor, pl_loop_report *report,
     }
     status = run_derive(s, err);
     if (status == PL_OK) {
-        const pl_control_input input = {
-            .set_point = s->set_point, .measured = s->output, .jacobian = s->jacobian, .posture = s->planned};
+        const double *C = s->compliance + 9 * s->options.marker;
+        const double *f = report->force && s->force >= 0 ? report->force + 3 * s->force : NULL;
+        const bool yields = s->kind == PL_CONTROL_IMPEDANCE && f;
+        double unloaded[3]; // where the marker would be without the force
+        for (int i = 0; yields && i < 3; ++i) {
+            unloaded[i] = s->output[i] - C[3 * i] * f[0] - C[3 * i + 1] * f[1] - C[3 * i + 2] * f[2];
+        }
+        const pl_control_input input = {.set_point = s->set_point,
+                                        .measured = yields ? unloaded : s->output,
+                                        .jacobian = s->jacobian,
+                                        .posture = s->planned,
+                                        .compliance = C,
+                                        .force = f,
+                                        .energy_metric = s->energy ? s->metric : NULL};
         pl_controller_tick(s->controller, &input, s->command, &report->control);
     }
     return status;

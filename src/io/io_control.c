@@ -12,16 +12,16 @@ static double control_usual_noise(pl_sensor_kind kind)
 
 void pl_control_clear(pl_control_setup *setup)
 {
-    void *const block[] = {setup->noise,    setup->resolution,  setup->dead_zone, setup->backlash,
-                           setup->low,      setup->high,        setup->rate,      setup->command_sigma,
-                           setup->measured, setup->force_marker};
+    void *const block[] = {setup->noise,    setup->resolution,   setup->dead_zone,   setup->backlash,
+                           setup->low,      setup->high,         setup->rate,        setup->command_sigma,
+                           setup->measured, setup->force_marker, setup->sensor_rate, setup->fault};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
     *setup = (pl_control_setup){0};
 }
 
-static bool control_room(pl_control_setup *s, const pl_model_info *info, int forces)
+static bool control_room(pl_control_setup *s, const pl_model_info *info, int forces, int faults)
 {
     const int n = info->command_count, sensors = info->sensor_count;
     s->noise = PL_NEW_ARRAY(double, sensors);
@@ -34,8 +34,10 @@ static bool control_room(pl_control_setup *s, const pl_model_info *info, int for
     s->command_sigma = PL_NEW_ARRAY(double, n);
     s->measured = PL_NEW_ARRAY(pl_measurement, sensors);
     s->force_marker = PL_NEW_ARRAY(int, forces);
+    s->sensor_rate = PL_NEW_ARRAY(double, sensors);
+    s->fault = PL_NEW_ARRAY(pl_plant_fault, faults);
     return s->noise && s->resolution && s->dead_zone && s->backlash && s->low && s->high && s->rate &&
-           s->command_sigma && s->measured && s->force_marker;
+           s->command_sigma && s->measured && s->force_marker && s->sensor_rate && s->fault;
 }
 
 static int control_marker(io_robot_file *f, const pl_model *model, const char *what, const char *name,
@@ -48,6 +50,18 @@ static int control_marker(io_robot_file *f, const pl_model *model, const char *w
                   io_did_you_mean(f, name, info.marker_name, info.marker_count));
     }
     return found;
+}
+
+static int control_find_sensor(io_robot_file *f, const pl_model_info *info, const io_control_fault *fault)
+{
+    for (int i = 0; i < info->sensor_count; ++i) {
+        if (strcmp(info->sensor_name[i], fault->sensor) == 0) {
+            return i;
+        }
+    }
+    io_defect(f, fault->line, "plant: faults: there is no sensor '%s'%s", fault->sensor,
+              io_did_you_mean(f, fault->sensor, info->sensor_name, info->sensor_count));
+    return -1;
 }
 
 static const pl_sensor_def *control_sensor(const io_robot_file *f, const char *name)
@@ -70,6 +84,7 @@ static void control_fill(io_robot_file *f, const pl_model *model, const pl_model
         const pl_sensor_def *def = control_sensor(f, info->sensor_name[i]);
         s->noise[i] = def ? def->noise : 0;
         s->resolution[i] = def ? def->resolution : 0;
+        s->sensor_rate[i] = def ? def->rate : 0;
         // a step of the reading is an error of a twelfth of its square
         const double sigma = sqrt(s->noise[i] * s->noise[i] + s->resolution[i] * s->resolution[i] / 12);
         s->measured[i] = (pl_measurement){PL_MEASUREMENT_SENSOR, i, 0,
@@ -137,6 +152,16 @@ static void control_fill(io_robot_file *f, const pl_model *model, const pl_model
     s->plant.backlash = s->backlash;
     s->plant.noise = s->noise;
     s->plant.resolution = s->resolution;
+    s->plant.rate = s->sensor_rate;
+    s->plant.fault = s->fault;
+    for (int i = 0; i < c->plant.fault_count; ++i) {
+        const io_control_fault *fault = &c->plant.fault[i];
+        const int sensor = control_find_sensor(f, info, fault);
+        if (sensor >= 0) {
+            s->fault[s->plant.fault_count++] =
+                (pl_plant_fault){(pl_plant_fault_kind)fault->kind, sensor, fault->from, fault->to};
+        }
+    }
     s->plant.seed = (uint64_t)c->plant.seed;
     if (c->plant.payload.marker) {
         s->plant.payload_marker =
@@ -160,7 +185,8 @@ pl_status pl_control_load(const char *path, const pl_model *model, pl_control_se
     const pl_model_info info = pl_model_get_info(model);
     io_robot_file f;
     io_robot_file_read(&f, text, length, path);
-    if (!f.no_memory && f.control && !control_room(out, &info, f.control->estimator.force_count)) {
+    if (!f.no_memory && f.control &&
+        !control_room(out, &info, f.control->estimator.force_count, f.control->plant.fault_count)) {
         f.no_memory = true;
     }
     if (!f.no_memory && f.control) {

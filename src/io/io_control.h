@@ -9,6 +9,13 @@ typedef struct io_control_payload {
     double force[3], from, to;
 } io_control_payload;
 
+typedef struct io_control_fault {
+    const char *sensor;
+    int kind; // pl_plant_fault_kind
+    double from, to;
+    int line;
+} io_control_fault;
+
 typedef struct io_control {
     struct {
         int kind;           // pl_control_kind
@@ -26,6 +33,8 @@ typedef struct io_control {
         double delay, lag, backlash;
         io_control_payload payload;
         int seed, payload_line;
+        io_control_fault *fault;
+        int fault_count;
     } plant;
 } io_control;
 

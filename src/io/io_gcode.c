@@ -18,13 +18,20 @@ typedef struct gcode_axis {
     double at;   // where it stands, rounded
 } gcode_axis;
 
-typedef struct gcode {
-    const pl_motion *motion;
+typedef struct pl_gcode {
+    const pl_motion *motion; // NULL: the moves come one by one
     const pl_model *model;
     gcode_axis axis[GCODE_AXES];
     int count;
     pl_text text;
 } gcode;
+
+// What one move leads to.
+typedef struct gcode_pose {
+    const double *command, *measure, *effort; // per command, per actuator
+    double seconds;                           // the least time it may take
+    int number;                               // for messages
+} gcode_pose;
 
 // Comments end with the line: nothing of a name may end it earlier.
 static void gcode_comment(pl_text *text, const char *name)
@@ -57,9 +64,22 @@ static int gcode_collect(gcode *g)
     return g->count;
 }
 
-static void gcode_head(gcode *g)
+static const char gcode_setup[] = "G21 ; millimetres\nG90 ; absolute positions\n";
+static const char gcode_setup_extruder[] =
+    "G21 ; millimetres\nG90 ; absolute positions\nM82 ; absolute positions of E too\nM302 P1 ; let E move "
+    "cold\n";
+
+static bool gcode_has_extruder(const gcode *g)
 {
     bool extruder = false;
+    for (int i = 0; i < g->count; ++i) {
+        extruder = extruder || g->axis[i].info.hardware.axis == 'E';
+    }
+    return extruder;
+}
+
+static void gcode_head(gcode *g)
+{
     pl_text_add(&g->text, "; ");
     gcode_comment(&g->text, g->motion->info.name);
     pl_text_add(&g->text, ": %d waypoints, written by pliant %s\n", g->motion->count, pl_version());
@@ -71,7 +91,6 @@ static void gcode_head(gcode *g)
         pl_text_add(&g->text, ": one unit is %g %s%s, at rest %c%.5f\n",
                     cable ? h->per_unit : h->per_unit / 1000, cable ? "mm of cable" : "mL of syringe",
                     h->reverse ? " (reversed)" : "", h->axis, h->offset);
-        extruder = extruder || h->axis == 'E';
     }
     for (int a = 0; a < g->motion->info.actuator_count; ++a) {
         const pl_actuator_info info = pl_model_actuator(g->model, a);
@@ -86,8 +105,7 @@ static void gcode_head(gcode *g)
     for (int i = 0; i < g->count; ++i) {
         pl_text_add(&g->text, " %c%.5f", g->axis[i].info.hardware.axis, g->axis[i].info.hardware.offset);
     }
-    pl_text_add(&g->text, "\nG21 ; millimetres\nG90 ; absolute positions\n%s",
-                extruder ? "M82 ; absolute positions of E too\nM302 P1 ; let E move cold\n" : "");
+    pl_text_add(&g->text, "\n%s", pl_gcode_setup(g));
 }
 
 // The distance that F counts along, of the moves `d` of the axes.
@@ -136,42 +154,37 @@ static pl_status gcode_check(gcode *g, const char *path, bool *row, pl_findings 
     return PL_OK;
 }
 
-// Where axis i shall stand at waypoint k, on the grain of the file.
-static pl_status gcode_place(const gcode *g, int i, int64_t k, double *at, const char *path, pl_error *err)
+// Where axis i shall stand, on the grain of the file.
+static pl_status gcode_place(const gcode_axis *x, const gcode_pose *pose, double *at, const char *path,
+                             pl_error *err)
 {
-    const gcode_axis *x = &g->axis[i];
     const pl_hardware *h = &x->info.hardware;
-    const pl_motion *m = g->motion;
-    const double command =
-        x->info.command >= 0 ? m->command[k * m->info.command_count + x->info.command] : NAN;
-    const double measure = m->measure[k * m->info.actuator_count + x->actuator];
+    const double command = x->info.command >= 0 ? pose->command[x->info.command] : NAN;
     const double value = pl_command_apply(x->info.factor, x->info.one_sided, command);
-    double travel = pl_actuator_travel(&x->info, value, measure);
-    if (travel < 0 && gcode_clips(x) &&
-        m->effort[k * m->info.actuator_count + x->actuator] < -IO_PRESSURE_NOISE) {
+    double travel = pl_actuator_travel(&x->info, value, pose->measure[x->actuator]);
+    if (travel < 0 && gcode_clips(x) && pose->effort[x->actuator] < -IO_PRESSURE_NOISE) {
         travel = 0;
     }
     const double place = h->offset + (h->reverse ? -travel : travel) / h->per_unit;
     if (!(fabs(place) < 1e9)) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: waypoint %d: no position for axis %c (%s): %g", path, (int)k,
-                       h->axis, x->info.name, place);
+        return pl_fail(err, PL_BAD_INPUT, "%s: waypoint %d: no position for axis %c (%s): %g", path,
+                       pose->number, h->axis, x->info.name, place);
     }
     *at = GCODE_GRAIN * round(place / GCODE_GRAIN);
     if (h->has_range && !(*at >= h->range[0] - GCODE_GRAIN && *at <= h->range[1] + GCODE_GRAIN)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "%s: waypoint %d: axis %c (%s) would be at %.5f, outside its range of %g to %g", path,
-                       (int)k, h->axis, x->info.name, *at, h->range[0], h->range[1]);
+                       pose->number, h->axis, x->info.name, *at, h->range[0], h->range[1]);
     }
     return PL_OK;
 }
 
-static pl_status gcode_move(gcode *g, int64_t k, const char *path, pl_error *err)
+static pl_status gcode_move(gcode *g, const gcode_pose *pose, const char *path, pl_error *err)
 {
-    double d[GCODE_AXES], seconds = k > 0 ? g->motion->time[k] - g->motion->time[k - 1] : 0;
-    double at[GCODE_AXES];
+    double d[GCODE_AXES], at[GCODE_AXES], seconds = pose->seconds;
     for (int i = 0; i < g->count; ++i) {
-        gcode_axis *x = &g->axis[i];
-        const pl_status status = gcode_place(g, i, k, &at[i], path, err);
+        const gcode_axis *x = &g->axis[i];
+        const pl_status status = gcode_place(x, pose, &at[i], path, err);
         if (status != PL_OK) {
             return status;
         }
@@ -184,7 +197,7 @@ static pl_status gcode_move(gcode *g, int64_t k, const char *path, pl_error *err
     const double distance = gcode_distance(g, d);
     const double feed = 1e-6 * floor(1e6 * 60 * distance / seconds * (1 - 1e-12));
     if (!(feed > 0)) {
-        pl_text_add(&g->text, "G4 P%.0f ; waypoint %d: wait\n", ceil(1000 * seconds), (int)k);
+        pl_text_add(&g->text, "G4 P%.0f ; waypoint %d: wait\n", ceil(1000 * seconds), pose->number);
         return PL_OK;
     }
     pl_text_add(&g->text, "G1");
@@ -214,7 +227,12 @@ pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_model *model, 
     pl_status status = row ? gcode_check(&g, path, row, changed, err) : pl_fail_memory(err, path);
     pl_free(row);
     for (int64_t k = 0; k < motion->count && status == PL_OK; ++k) {
-        status = gcode_move(&g, k, path, err);
+        const gcode_pose pose = {.command = motion->command + k * info.command_count,
+                                 .measure = motion->measure + k * info.actuator_count,
+                                 .effort = motion->effort + k * info.actuator_count,
+                                 .seconds = k > 0 ? motion->time[k] - motion->time[k - 1] : 0,
+                                 .number = (int)k};
+        status = gcode_move(&g, &pose, path, err);
     }
     if (status != PL_OK) {
         pl_text_clear(&g.text);
@@ -222,4 +240,57 @@ pl_status pl_motion_write_gcode(const pl_motion *motion, const pl_model *model, 
     }
     pl_text_add(&g.text, "M400 ; wait for the last move\n; end: the axes keep their positions\n");
     return io_text_write(&g.text, path, err);
+}
+
+// ---- move by move
+pl_status pl_gcode_create(const pl_model *model, pl_gcode **out, pl_error *err)
+{
+    *out = NULL;
+    pl_gcode *g = PL_NEW(pl_gcode);
+    if (!g) {
+        return pl_fail_memory(err, "the moves of the machine");
+    }
+    g->model = model;
+    if (gcode_collect(g) == 0) {
+        pl_free(g);
+        return pl_fail(err, PL_BAD_INPUT, "no actuator has an axis: the robot file needs a 'hardware' block");
+    }
+    *out = g;
+    return PL_OK;
+}
+
+void pl_gcode_destroy(pl_gcode *g)
+{
+    if (g) {
+        pl_text_clear(&g->text);
+        pl_free(g);
+    }
+}
+
+const char *pl_gcode_setup(const pl_gcode *g)
+{
+    return gcode_has_extruder(g) ? gcode_setup_extruder : gcode_setup;
+}
+
+pl_status pl_gcode_move(pl_gcode *g, const double *command, const pl_model_answer *answer, double seconds,
+                        const char **line, pl_error *err)
+{
+    const gcode_pose pose = {
+        .command = command, .measure = answer->measure, .effort = answer->effort, .seconds = seconds};
+    for (int i = 0; i < g->count; ++i) {
+        const gcode_axis *x = &g->axis[i];
+        if (x->info.kind == PL_CHAMBER && x->info.hardware.below_zero == PL_BELOW_REFUSE &&
+            pose.effort[x->actuator] < -IO_PRESSURE_NOISE) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "axis %c: %s would be at %.3g kPa, and its hardware refuses to pull",
+                           x->info.hardware.axis, x->info.name, 1e3 * pose.effort[x->actuator]);
+        }
+    }
+    g->text.length = 0; // its memory stays
+    const pl_status status = gcode_move(g, &pose, "machine", err);
+    if (status == PL_OK && g->text.failed) {
+        return pl_fail_memory(err, "the moves of the machine");
+    }
+    *line = g->text.data;
+    return status;
 }

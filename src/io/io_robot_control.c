@@ -65,6 +65,30 @@ static void control_estimator(io_robot_file *f, const io_node *node, io_control 
     }
 }
 
+// Sensors that fail: - {sensor: s1, kind: frozen, from: 2 s, to: 5 s}
+static void control_faults(io_robot_file *f, const io_node *list, io_control *c)
+{
+    static const io_key keys[] = {
+        {"sensor", IO_TEXT, 0, offsetof(io_control_fault, sensor), IO_REQUIRED},
+        {"kind", IO_OTHER, 0, 0, IO_REQUIRED},
+        {"from", IO_QUANTITY, PL_DIM_TIME, offsetof(io_control_fault, from), IO_NOT_NEGATIVE},
+        {"to", IO_QUANTITY, PL_DIM_TIME, offsetof(io_control_fault, to), IO_NOT_NEGATIVE},
+    };
+    static const char *const kinds[] = {"frozen", "missing"};
+    if (!io_expect(f, list, IO_LIST, "plant: faults")) {
+        return;
+    }
+    c->plant.fault = io_arena_take(&f->arena, ((size_t)list->count + 1) * sizeof *c->plant.fault);
+    for (const io_node *n = list->child; n && c->plant.fault; n = n->next) {
+        io_control_fault one = {.to = INFINITY, .line = n->line};
+        const io_node *kind = io_child(n, "kind");
+        if (io_read_map(f, n, "plant: faults", keys, PL_COUNT(keys), &one) && kind) {
+            one.kind = io_read_choice(f, kind, "plant: faults: kind", kinds, PL_COUNT(kinds));
+            c->plant.fault[c->plant.fault_count++] = one;
+        }
+    }
+}
+
 static void control_plant(io_robot_file *f, const io_node *node, io_control *c)
 {
     static const io_key keys[] = {
@@ -73,6 +97,7 @@ static void control_plant(io_robot_file *f, const io_node *node, io_control *c)
         {"backlash", IO_QUANTITY, PL_DIM_NUMBER, offsetof(io_control, plant.backlash), IO_NOT_NEGATIVE},
         {"seed", IO_WHOLE, 0, offsetof(io_control, plant.seed), IO_NOT_NEGATIVE},
         {"payload", IO_OTHER, 0, 0, 0},
+        {"faults", IO_OTHER, 0, 0, 0},
     };
     static const io_key payload[] = {
         {"marker", IO_TEXT, 0, offsetof(io_control_payload, marker), IO_REQUIRED},
@@ -87,6 +112,10 @@ static void control_plant(io_robot_file *f, const io_node *node, io_control *c)
     if (n) {
         c->plant.payload_line = n->line;
         io_read_map(f, n, "plant: payload", payload, PL_COUNT(payload), &c->plant.payload);
+    }
+    const io_node *faults = io_child(node, "faults");
+    if (faults) {
+        control_faults(f, faults, c);
     }
 }
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # run, plant and control check: the loop reaches its goals, and stops safely when the plant is lost, refuses or goes silent.
+here=$(cd "$(dirname "$0")" && pwd)
 . "$(dirname "$0")/lib.sh"
 
 expect_status 0 control check --json g.json
@@ -46,5 +47,79 @@ port=$(sed 's/.*://' listen.txt)
 expect_status 1 run claw $coarse --goal 114,0,-4 --steps 100000 --real-time --period 0.05s --plant "127.0.0.1:$port" --out lost.csv
 expect_words out.txt "the plant is gone" "the last command was kept"
 expect_near "columns of the last row" "$(tail -1 lost.csv | tr -cd , | wc -c)" "$(head -1 lost.csv | tr -cd , | wc -c)" 0
+
+# sensors that fail: a frozen one ends the run, a missing one is replaced by the estimate, all missing hold and end it
+fault() { sed "s/^plant: .*/plant: {delay: 0.1 s, faults: [$1]}/" claw/robot.yaml >claw/$2.yaml; }
+fault '{sensor: s3, kind: frozen, from: 0.5 s}' frozen
+expect_status 1 run claw $coarse --goal 112,0,-8 --steps 120 --plant claw/frozen.yaml --out frozen.csv
+expect_words err.txt "sensor 's3' seems frozen"
+expect_words out.txt "the last command was kept"
+fault '{sensor: s1, kind: missing, from: 1 s, to: 3 s}' missing
+expect_status 0 run claw $coarse --goal 114,0,-4 --steps 60 --plant claw/missing.yaml --out missing.csv --json m.json
+expect_words out.txt "20 without a reading" "0 ticks held"
+expect_near "final error with a missing sensor" "$(grep -o '"final_error": [0-9.e-]*' m.json | cut -d' ' -f2)" 0 0.3
+fault '{sensor: s1, kind: missing, from: 1 s}, {sensor: s2, kind: missing, from: 1 s}, {sensor: s3, kind: missing, from: 1 s}' blind
+expect_status 1 run claw $coarse --goal 114,0,-4 --steps 100 --plant claw/blind.yaml --out blind.sqlite
+expect_words out.txt "the readings are lost"
+expect_words err.txt "no reading can be used"
+expect_file blind.sqlite
+expect_status 3 run claw $coarse --goal 114,0,-4 --steps 3 --out blind.sqlite
+expect_words err.txt "exists already"
+fault '{sensor: s9, kind: missing}' wrong
+expect_status 1 run claw $coarse --goal 114,0,-4 --steps 3 --plant claw/wrong.yaml
+expect_words err.txt "there is no sensor 's9'" "did you mean"
+
+# a goal beyond what the range allows: the valve saturates, the command stays inside and the integral does not wind up
+expect_status 0 run claw $coarse --goal 60,0,-90 --goal 4s:114,0,-4 --steps 90 --out full.csv --json full.json
+expect_near "the command stays within its range" "$(awk -F, 'NR > 1 && $2 > m { m = $2 } END { print (m <= 30.0000001) }' full.csv)" 1 0
+expect_near "final error after saturation" "$(grep -o '"final_error": [0-9.e-]*' full.json | tail -1 | cut -d' ' -f2)" 0 0.3
+
+# impedance: the force at the marker is estimated, and the marker yields by force / stiffness (0.05 N / 0.05 N/mm)
+expect_status 2 run claw $coarse --goal 114,0,-4 --steps 5 --controller impedance
+expect_words err.txt "estimator: forces"
+sed -e 's/^plant: .*/plant: {payload: {marker: tip, force: [0, 0, -0.05], from: 3 s}}/' -e 's/noise: 0.02/noise: 0.002/' claw/robot.yaml >claw/soft.yaml
+cat >>claw/soft.yaml <<'Y'
+estimator: {forces: [tip], force_sigma: 0.1 N, command_sigma: 0}
+controller: {kind: impedance, marker: tip, stiffness: [0.05, 0.05, 0.05], gain: 0.3}
+Y
+expect_status 0 run claw/soft.yaml $coarse --goal 112,0,-8 --steps 80 --out soft.csv
+z=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "tip.z [mm]") c = i } END { print $c }' soft.csv)
+expect_near "tip below its goal by force / stiffness, mm" "$z" -8.95 0.15
+
+# a machine on a serial line: numbered lines, a damaged one sent again, busy, silence, an error
+if command -v cc >/dev/null && cc -o fake_marlin "$here/fake_marlin.c" 2>/dev/null; then
+    cat >>claw/robot.yaml <<'Y'
+hardware:
+  flexor: {axis: X, per_unit: 1 mm, feed: 6000}
+Y
+    board() {
+        rm -f board.txt
+        "$work/fake_marlin" "$@" >board.txt &
+        board=$!
+        for _ in $(seq 100); do [ -s board.txt ] && break; sleep 0.05; done
+        terminal=$(head -1 board.txt)
+    }
+    board
+    expect_status 0 run claw $coarse --goal 114,0,-4 --steps 5 --controller open --marlin "$terminal"
+    expect_words out.txt "asked for 1 lines again"
+    expect_words board.txt "G21" "G90" "G1 X" "M400"
+    expect_near "moves taken" "$(grep -c '^G[14] ' board.txt)" 5 0
+    kill $board
+    board mute 5
+    expect_status 1 run claw $coarse --goal 114,0,-4 --steps 9 --controller open --marlin "$terminal" --timeout 0.5s --out mute.csv
+    expect_words out.txt "the machine does not answer"
+    kill $board
+    board halt 5
+    expect_status 1 run claw $coarse --goal 114,0,-4 --steps 9 --controller open --marlin "$terminal" --timeout 1s
+    expect_words out.txt "Printer halted"
+    kill $board
+    expect_status 2 run claw $coarse --goal 114,0,-4 --marlin /dev/null --controller open
+    expect_words err.txt "not a serial line"
+    expect_status 2 run claw $coarse --goal 114,0,-4 --marlin x@12
+    expect_status 2 run claw $coarse --goal 114,0,-4 --marlin /dev/null
+    expect_words err.txt "has no sensors"
+else
+    echo "  skipped: no compiler for the machine on a serial line"
+fi
 expect_clean
 finish

@@ -1,0 +1,59 @@
+// Inside `pliant run`: the run, its machine side and its log.
+#ifndef PL_CLI_RUN_H
+#define PL_CLI_RUN_H
+
+#include <sys/types.h>
+#include "cli_marlin.h"
+#include "cli_wire.h"
+
+#define RUN_GOALS 64
+#define RUN_LOGS 4
+
+typedef struct goal {
+    double from, target[3], distance;
+    int first;          // tick it began at; -1: not yet
+    double overshoot;   // farthest that an output went beyond its set point, over the first error
+    int settled;        // ticks until the error stayed below 5 % of the first; -1: never
+    double first_error; // of the outputs
+    double final_error; // mean over the last tenth of its ticks
+} goal;
+
+typedef struct run {
+    cli_model m;
+    pl_control_setup setup;
+    pl_loop *loop;
+    wire w;      // to the plant; in < 0: none
+    pid_t child; // the plant, if it is a process of ours
+    marlin machine;
+    pl_gcode *gcode; // NULL: no machine
+    double due;      // the clock when the current tick began
+    goal goal[RUN_GOALS];
+    int goal_count, marker, steps, done;
+    double period, timeout;
+    bool real_time;
+    double *sensor, *true_marker;
+    double *first;                          // per output: error when the goal began
+    double *time, *error, *distance, *busy; // per tick
+    int missed, held, saturated, lost;      // ticks; lost: missing readings
+    const char *held_why;                   // of the first tick held
+    double held_at;                         // s
+    int held_now;                           // ticks held one after the other
+    double jitter;
+    const char *stop; // why it ended before the last tick
+    pl_run_log *log[RUN_LOGS];
+    int log_count;
+    double *row; // of the logs
+} run;
+
+double run_now(void); // s, a clock that never jumps
+// ---- the machine side (cli_run_link.c)
+int run_connect(const cli_args *args, run *r); // returns an exit status
+// Sends the command of the loop, fills the readings. NULL, or why the loop must stop.
+const char *run_exchange(run *r);
+void run_disconnect(run *r);
+// ---- the log (cli_run_log.c)
+int run_log_open(const cli_args *args, run *r);
+int run_log_row(const cli_args *args, run *r, double t, const pl_loop_report *p, double busy);
+int run_log_write(const cli_args *args, run *r); // and the pictures
+
+#endif
