@@ -165,9 +165,13 @@ typedef enum pl_field {
     PL_FIELD_MIN_J,        // element, 1: lower bound of the volume ratio
     PL_FIELD_PRESSURE,     // vertex, 1: contact pressure, MPa of deformed area; 0 inside the body
     PL_FIELD_GAP,          // vertex, 1: mm to the nearest obstacle or face; no more than is looked for
+    PL_FIELD_STRESS,       // vertex, 6: Cauchy stress, MPa, xx yy zz xy yz zx
     PL_FIELD_COUNT
 } pl_field;
 PL_API const char *pl_field_name(pl_field field);
+// The name in files, with the unit ("von_mises_kpa"), and what a value is multiplied by to be in that unit.
+PL_API const char *pl_field_label(pl_field field);
+PL_API double pl_field_scale(pl_field field);
 PL_API int pl_field_components(pl_field field);
 PL_API bool pl_field_on_elements(pl_field field);
 PL_API pl_status pl_statics_field(pl_statics *statics, const pl_state *state, pl_field field, double *out,

@@ -3,14 +3,34 @@
 
 const char *pl_field_name(pl_field field)
 {
-    static const char *const name[PL_FIELD_COUNT] = {
-        "displacement", "strain", "von_mises", "stretch", "J", "min_J", "contact_pressure", "contact_gap"};
+    static const char *const name[PL_FIELD_COUNT] = {"displacement",     "strain",      "von_mises",
+                                                     "stretch",          "J",           "min_J",
+                                                     "contact_pressure", "contact_gap", "stress"};
     return field < PL_FIELD_COUNT ? name[field] : "unknown";
+}
+
+const char *pl_field_label(pl_field field)
+{
+    static const char *const label[PL_FIELD_COUNT] = {[PL_FIELD_DISPLACEMENT] = "displacement_mm",
+                                                      [PL_FIELD_STRAIN] = "strain",
+                                                      [PL_FIELD_VON_MISES] = "von_mises_kpa",
+                                                      [PL_FIELD_STRETCH] = "stretch",
+                                                      [PL_FIELD_J] = "J",
+                                                      [PL_FIELD_MIN_J] = "min_J",
+                                                      [PL_FIELD_PRESSURE] = "contact_pressure_kpa",
+                                                      [PL_FIELD_GAP] = "contact_gap_mm",
+                                                      [PL_FIELD_STRESS] = "cauchy_stress_kpa"};
+    return field < PL_FIELD_COUNT ? label[field] : "unknown";
+}
+
+double pl_field_scale(pl_field field)
+{
+    return field == PL_FIELD_VON_MISES || field == PL_FIELD_PRESSURE || field == PL_FIELD_STRESS ? 1e3 : 1;
 }
 
 int pl_field_components(pl_field field)
 {
-    return field == PL_FIELD_DISPLACEMENT ? 3 : field == PL_FIELD_STRAIN ? 6 : 1;
+    return field == PL_FIELD_DISPLACEMENT ? 3 : field == PL_FIELD_STRAIN || field == PL_FIELD_STRESS ? 6 : 1;
 }
 
 bool pl_field_on_elements(pl_field field)
@@ -35,29 +55,37 @@ static void field_strain(const double F[9], double out[6])
     memcpy(out, strain, sizeof strain);
 }
 
-// Von Mises stress of the Cauchy stress P F^T / J.
-static double field_von_mises(const double F[9], const double P[9])
+// Cauchy stress P F^T / J, as xx yy zz xy yz zx: the order of symmetric tensors in VTK.
+static void field_stress(const double F[9], const double P[9], double T[6])
 {
-    double T[9];
+    static const int8_t row[6] = {0, 1, 2, 0, 1, 2}, column[6] = {0, 1, 2, 1, 2, 0};
     const double J = pl_det3(F);
-    for (int i = 0; i < 9; ++i) {
-        T[i] = pl_dot3(P + 3 * (i / 3), F + 3 * (i % 3)) / J;
+    for (int k = 0; k < 6; ++k) {
+        T[k] = pl_dot3(P + 3 * row[k], F + 3 * column[k]) / J;
     }
-    const double a = T[0] - T[4], b = T[4] - T[8], c = T[8] - T[0];
-    return sqrt(0.5 * (a * a + b * b + c * c) + 3 * (T[1] * T[3] + T[5] * T[7] + T[2] * T[6]));
+}
+
+static double field_von_mises(const double T[6])
+{
+    const double a = T[0] - T[1], b = T[1] - T[2], c = T[2] - T[0];
+    return sqrt(0.5 * (a * a + b * b + c * c) + 3 * (T[3] * T[3] + T[4] * T[4] + T[5] * T[5]));
 }
 
 static void field_point(const pl_statics *s, const pl_block *block, int lane, int q, const double *x,
                         pl_field field, double out[6])
 {
-    double F[9], P[9], C[9], value[3];
+    double F[9], P[9], C[9], T[6], value[3];
     pl_elements_stress(s->problem->elements, block, lane, q, x, F, P);
     switch (field) {
     case PL_FIELD_STRAIN:
         field_strain(F, out);
         break;
     case PL_FIELD_VON_MISES:
-        out[0] = field_von_mises(F, P);
+        field_stress(F, P, T);
+        out[0] = field_von_mises(T);
+        break;
+    case PL_FIELD_STRESS:
+        field_stress(F, P, out);
         break;
     case PL_FIELD_STRETCH:
         for (int i = 0; i < 9; ++i) {

@@ -82,6 +82,16 @@ static void check_stretch(pl_element_kind kind, pl_material material, double a)
     PL_CHECK_NEAR(reaction[1].force[0], -reaction[0].force[0], 1e-8 * fabs(along));
     PL_CHECK_NEAR(reaction[0].force[1], 0, 0);
     PL_CHECK_NEAR(reaction[2].force[1], 0, 1e-8 * fabs(along));
+    // the Cauchy stress is the force per deformed area, along x alone
+    const double want[6] = {along / (b * b)};
+    double *stress = malloc(6 * (size_t)pl_state_vertex_count(r.state) * sizeof *stress), off = 0;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_statics_field(r.statics, r.state, PL_FIELD_STRESS, stress, &err));
+    for (int32_t i = 0; i < 6 * pl_state_vertex_count(r.state); ++i) {
+        off = fmax(off, fabs(stress[i] - want[i % 6]) / fabs(want[0]));
+    }
+    free(stress);
+    PL_CHECK_BELOW(off, 1e-7);
     rig_clear(&r);
     pl_mesh_destroy(mesh);
 }
@@ -361,13 +371,122 @@ static void test_own_weight(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// ---- a thick tube under pressure
+
+// A quarter of a tube between the radii a and b: a box, bent. Its inner wall is the surface `inner`.
+static pl_mesh *quarter_tube(int across, int around, double a, double b, double length)
+{
+    pl_error err = {0};
+    pl_mesh *box = tet_box(across, around, 1, 1, 1, length, 2, NULL), *tube = NULL;
+    const pl_mesh_view v = pl_mesh_get(box);
+    double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
+    for (int32_t i = 0; i < v.vertex_count; ++i) {
+        const double r = a + (b - a) * v.position[3 * i], turn = acos(-1) / 2 * v.position[3 * i + 1];
+        const double place[3] = {r * cos(turn), r * sin(turn), v.position[3 * i + 2]};
+        memcpy(x + 3 * i, place, sizeof place);
+    }
+    const int64_t *face;
+    const int64_t faces = pl_mesh_boundary(box, &face);
+    int32_t *corner = malloc(4 * (size_t)faces * sizeof *corner);
+    int64_t start[2] = {0, 0};
+    for (int64_t f = 0; f < faces; ++f) {
+        int32_t node[PL_FACE_NODES_MAX];
+        pl_mesh_face_nodes(box, face[f], node);
+        if (v.position[3 * node[0]] + v.position[3 * node[1]] + v.position[3 * node[2]] < 1e-9) {
+            const int32_t one[4] = {node[0], node[1], node[2], -1};
+            memcpy(corner + 4 * start[1]++, one, sizeof one);
+        }
+    }
+    static const char *const inner = "inner";
+    const pl_mesh_def def = {.vertex_count = v.vertex_count,
+                             .position = x,
+                             .element_count = v.element_count,
+                             .kind = v.kind,
+                             .node_start = v.node_start,
+                             .node = v.node,
+                             .region = v.region,
+                             .region_count = v.region_count,
+                             .region_name = v.region_name,
+                             .surface_count = 1,
+                             .surface_name = &inner,
+                             .surface_start = start,
+                             .surface_corner = corner};
+    PL_CHECK_OK(pl_mesh_create(&def, &tube, NULL, &err));
+    pl_mesh_destroy(box);
+    free(x);
+    free(corner);
+    return tube;
+}
+
+// The stress tensor against Lame's: radial q (1 - b^2/r^2), hoop q (1 + b^2/r^2), along 2 nu q, with
+// q = p a^2 / (b^2 - a^2); no shear in these directions. Averages at the walls are one-sided, so the error
+// there falls with the first power of the size. Root mean square over the vertices, and the largest, in parts
+// of p.
+static void tube_error(int across, int around, double *mean, double *most)
+{
+    static plan p;
+    const double a = 10, b = 15, pressure = 1e-6, nu = 0.3;
+    pl_mesh *mesh = quarter_tube(across, around, a, b, 2);
+    plan_init(&p, mesh, (pl_material){.model = PL_LINEAR, .young = 1, .poisson = nu});
+    plan_plane(&p, "x0", 0, 0);
+    plan_plane(&p, "y0", 1, 0);
+    plan_plane(&p, "z0", 2, 0);
+    plan_plane(&p, "z1", 2, 2);
+    plan_hold(&p, "x0", "x");
+    plan_hold(&p, "y0", "y");
+    plan_hold(&p, "z0", "z");
+    plan_hold(&p, "z1", "z");
+    p.pressure[p.def.pressure_count++] = (pl_surface_pressure_def){.surface = "inner", .pressure = pressure};
+    rig r = plan_build(&p, NULL);
+    rig_solve(&r, NULL);
+    const int32_t n = pl_state_vertex_count(r.state);
+    const double *X = rig_rest(&r), q = pressure * a * a / (b * b - a * a);
+    double *T = malloc(6 * (size_t)n * sizeof *T), sum = 0;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_statics_field(r.statics, r.state, PL_FIELD_STRESS, T, &err));
+    *most = 0;
+    for (int32_t i = 0; i < n; ++i) {
+        const double x = X[3 * i], y = X[3 * i + 1], r2 = x * x + y * y, *t = T + 6 * i;
+        const double radial = q * (1 - b * b / r2), hoop = q * (1 + b * b / r2);
+        const double want[6] = {(radial * x * x + hoop * y * y) / r2,
+                                (radial * y * y + hoop * x * x) / r2,
+                                2 * nu * q,
+                                (radial - hoop) * x * y / r2,
+                                0,
+                                0};
+        for (int k = 0; k < 6; ++k) {
+            const double off = fabs(t[k] - want[k]) / pressure;
+            sum += off * off;
+            *most = fmax(*most, off);
+        }
+    }
+    *mean = sqrt(sum / (6.0 * n));
+    free(T);
+    rig_clear(&r);
+    pl_mesh_destroy(mesh);
+}
+
+static void test_tube_stress(void **state)
+{
+    (void)state;
+    double mean[2], most[2];
+    tube_error(3, 8, &mean[0], &most[0]);
+    tube_error(6, 16, &mean[1], &most[1]);
+    print_message(
+        "stress in a tube, parts of the pressure: %.4f rms, %.4f largest; half the size %.4f, %.4f\n",
+        mean[0], most[0], mean[1], most[1]);
+    PL_CHECK_BELOW(mean[1], 0.03);
+    PL_CHECK_BELOW(most[1], 0.3);
+    PL_CHECK_BELOW(mean[1] / mean[0], 0.65);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_stretch),      cmocka_unit_test(test_patch),
         cmocka_unit_test(test_rigid_motion), cmocka_unit_test(test_timoshenko),
         cmocka_unit_test(test_pure_bending), cmocka_unit_test(test_own_weight),
-        cmocka_unit_test(test_single_wall),
+        cmocka_unit_test(test_single_wall),  cmocka_unit_test(test_tube_stress),
     };
     pl_threads_set(1);
     return cmocka_run_group_tests(tests, NULL, NULL);
