@@ -291,16 +291,22 @@ pl_status cli_mesh_write(const cli_args *args, const pl_mesh *mesh, const char *
 int cli_shape_check(const cli_args *args, cli_model *m);
 // Where the model stands, by extension: .vtu .pvd .stl .csv .png .svg
 pl_status cli_shape_write(const cli_args *args, cli_model *m, const char *path, pl_error *err);
-// A series of shapes for --out NAME.pvd: NAME_0000.vtu and so on beside it. The series is written anew with
-// every frame, so that a run that dies leaves a whole one.
+// The field that --color names, for surfaces; PL_FIELD_COUNT: by region.
+pl_field cli_shape_color(const cli_args *args, const cli_model *m, const char *path);
+// Series of shapes for every --out that ends in .pvd, .xdmf or .glb. Zeroed at first.
+#define CLI_SERIES 8
+extern const char *const cli_series_extensions[];
 typedef struct cli_series {
-    char **name; // without folder
-    int count, capacity;
+    pl_series *series[CLI_SERIES];
+    int count;
+    bool begun;
 } cli_series;
-// Adds where the model stands at time count; nothing without such an --out. Returns an exit status.
+// Adds the current state of the model; nothing without such an --out. Returns an exit status.
 int cli_series_frame(const cli_args *args, cli_series *series, cli_model *m);
-// Writes the series with its final times.
-pl_status cli_series_write(const cli_series *series, const char *pvd, const double *time, pl_error *err);
+// Ends the series of all these --out; `time` has an entry per shape, NULL: 0, 1, 2 ... Returns an exit
+// status.
+int cli_series_finish(const cli_args *args, cli_series *series, const double *time);
+bool cli_series_is(const char *path); // a series by its extension
 void cli_series_clear(cli_series *series);
 // Writes every --out, and says so. Returns an exit status.
 int cli_shape_outputs(const cli_args *args, cli_model *m);

@@ -264,13 +264,13 @@ static pl_status compare_vtu(const compare *c, const char *path, pl_error *err)
         for (size_t k = 0; k < n; ++k) {
             d[k] = r->row[i].x[k] - from->x[k];
         }
-        snprintf(name[i], sizeof name[i], "to %s", r->row[i].name);
+        snprintf(name[i], sizeof name[i], "to_%s_mm", r->row[i].name);
         if (&r->row[i] != from) {
             array[count++] = (pl_data_array){.name = name[i], .value = d, .components = 3};
         }
     }
     const pl_status status =
-        value ? pl_shape_write_vtu(r->corner, from->x, array, count, NULL, 0, path, err) : PL_NO_MEMORY;
+        value ? pl_shape_write_vtu(r->corner, from->x, array, count, path, err) : PL_NO_MEMORY;
     free(value);
     return status;
 }

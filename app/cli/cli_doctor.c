@@ -39,8 +39,7 @@ static int doctor_write(const cli_args *args, const pl_mesh *mesh, const pl_find
     }
     const pl_data_array array = {.name = "defect", .value = mark, .components = 1, .on_elements = true};
     pl_error err = {0};
-    const pl_status status =
-        pl_shape_write_vtu(mesh, pl_mesh_get(mesh).position, &array, 1, NULL, 0, path, &err);
+    const pl_status status = pl_shape_write_vtu(mesh, pl_mesh_get(mesh).position, &array, 1, path, &err);
     free(mark);
     if (status != PL_OK) {
         return cli_fail_writing(args, &err);

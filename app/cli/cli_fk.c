@@ -4,7 +4,8 @@
 static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
     {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
-    {"out", 0, "FILE", "write the shape: .vtu .pvd .stl .csv .png .svg; may be repeated", NULL},
+    {"out", 0, "FILE",
+     "write the shape: .vtu .vtm .pvd .xdmf .glb .obj .ply .stl .csv .png .svg; may be repeated", NULL},
     CLI_JSON,
     {"color", 0, "FIELD", "for pictures: displacement, von_mises, stretch, contact_pressure or region",
      "displacement von_mises stretch region"},

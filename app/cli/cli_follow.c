@@ -26,7 +26,7 @@ static const cli_option options[] = {
     {"from-rest", 0, NULL, "rates also limit the motion to the first waypoint", NULL},
     CLI_LIMITS,
     {"out", 0, "FILE",
-     "write .csv, .pvd (with one .vtu per waypoint), .html (a report) or .png; may be repeated", NULL},
+     "write .csv, .html (a report), .png, or the shapes as .pvd, .xdmf or .glb; may be repeated", NULL},
     {"export", 0, "KIND=FILE", "write marlin=FILE (G-code) or pressures=FILE (time table); may be repeated",
      "marlin= pressures="},
     CLI_JSON,
@@ -39,7 +39,7 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
-static const char *const extensions[] = {".csv", ".pvd", ".html", ".png", ".svg", NULL};
+static const char *const extensions[] = {".csv", ".pvd", ".xdmf", ".glb", ".html", ".png", ".svg", NULL};
 
 // ---- files for the machine, judged before the work
 static int follow_export_kind(const cli_args *args, const char *text, const char **file)
@@ -313,6 +313,10 @@ static pl_status follow_report_html(follow *f, const char *path, pl_error *err)
 static int follow_write(const cli_args *args, follow *f)
 {
     int cursor = 0;
+    const int done = cli_series_finish(args, &f->series, f->motion.time);
+    if (done) {
+        return done;
+    }
     for (const char *path; (path = cli_next(args, "out", &cursor));) {
         pl_error err = {0};
         const char *extension = cli_extension(path);
@@ -321,8 +325,8 @@ static int follow_write(const cli_args *args, follow *f)
             status = pl_motion_write_csv(&f->motion, path, &err);
         } else if (strcasecmp(extension, ".html") == 0) {
             status = follow_report_html(f, path, &err);
-        } else if (strcasecmp(extension, ".pvd") == 0) {
-            status = cli_series_write(&f->series, path, f->motion.time, &err);
+        } else if (cli_series_is(path)) {
+            status = PL_OK;
         } else {
             status = follow_picture(args, f, path, &err);
         }

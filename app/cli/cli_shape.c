@@ -1,4 +1,4 @@
-// Writing meshes and shapes by extension: VTU, MSH, INP, STL, TetGen, and shaded pictures.
+// Writing meshes and shapes by extension: files of other programs, and shaded pictures.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,8 @@
 #include "cli.h"
 
 const char *const cli_mesh_extensions[] = {".vtu", ".msh", ".stl", ".inp", ".node", ".png", ".svg", NULL};
-const char *const cli_shape_extensions[] = {".vtu", ".pvd", ".stl", ".csv", ".png", ".svg", NULL};
+const char *const cli_shape_extensions[] = {".vtu", ".vtm", ".pvd", ".xdmf", ".glb", ".obj",
+                                            ".ply", ".stl", ".csv", ".png",  ".svg", NULL};
 
 static bool shape_is(const char *path, const char *extension)
 {
@@ -130,10 +131,23 @@ static int shape_colour_asked(const cli_args *args)
 {
     const char *colour = cli_value(args, "color");
     int k = 0;
-    while (colour && k < SHAPE_COLOURS && strcmp(colour, shape_colours[k].name) != 0) {
+    while (colour && k < SHAPE_COLOURS && strcmp(colour, shape_colours[k].name) != 0 &&
+           strcmp(colour, pl_field_label(shape_colours[k].field)) != 0) {
         ++k;
     }
     return k < SHAPE_COLOURS || strcmp(colour, "region") == 0 ? k : -1;
+}
+
+pl_field cli_shape_color(const cli_args *args, const cli_model *m, const char *path)
+{
+    const int k = shape_colour_asked(args);
+    const bool given = cli_value(args, "color") != NULL;
+    // readers of OBJ that do not know colours take them for coordinates
+    if (k < 0 || k == SHAPE_COLOURS || (!given && shape_is(path, ".obj"))) {
+        return PL_FIELD_COUNT;
+    }
+    const pl_field field = shape_colours[k].field;
+    return !given && !(m->info.fields & (1u << field)) ? PL_FIELD_COUNT : field;
 }
 
 // The vertex values --color asks for: *value stays NULL for regions.
@@ -341,21 +355,18 @@ static pl_status shape_stl(const cli_args *args, cli_model *m, const char *path,
     return status;
 }
 
-// A series of one: the shape under the same name with .vtu, at time 1.
+// A series of one shape.
 static pl_status shape_series(cli_model *m, const char *path, pl_error *err)
 {
-    char *vtu = malloc(strlen(path) + 8);
-    if (!vtu) {
-        return shape_no_memory(err);
-    }
-    sprintf(vtu, "%.*s.vtu", (int)(cli_extension(path) - path), path);
-    pl_status status = pl_model_write_vtu(m->model, vtu, err);
+    pl_series *series;
+    pl_status status = pl_series_create(m->model, path, PL_FIELD_COUNT, &series, err);
     if (status == PL_OK) {
-        const char *slash = strrchr(vtu, '/');
-        const char *name = slash ? slash + 1 : vtu;
-        status = pl_series_write_pvd(path, &name, &(double){1}, 1, err);
+        status = pl_series_add(series, err);
     }
-    free(vtu);
+    if (status == PL_OK) {
+        status = pl_series_finish(series, NULL, err);
+    }
+    pl_series_destroy(series);
     return status;
 }
 
@@ -365,8 +376,14 @@ pl_status cli_shape_write(const cli_args *args, cli_model *m, const char *path, 
     if (shape_is(path, ".vtu")) {
         return pl_model_write_vtu(m->model, path, err);
     }
-    if (shape_is(path, ".pvd")) {
+    if (shape_is(path, ".vtm")) {
+        return pl_model_write_vtm(m->model, path, err);
+    }
+    if (shape_is(path, ".pvd") || shape_is(path, ".xdmf")) {
         return shape_series(m, path, err);
+    }
+    if (shape_is(path, ".glb") || shape_is(path, ".ply") || shape_is(path, ".obj")) {
+        return pl_model_write_surface(m->model, cli_shape_color(args, m, path), path, err);
     }
     if (shape_is(path, ".stl")) {
         return shape_stl(args, m, path, err);
@@ -375,54 +392,6 @@ pl_status cli_shape_write(const cli_args *args, cli_model *m, const char *path, 
         return shape_csv(m, path, err);
     }
     return shape_picture(args, m, path, err);
-}
-
-// ---- series
-int cli_series_frame(const cli_args *args, cli_series *series, cli_model *m)
-{
-    const char *pvd = cli_out(args, ".pvd");
-    if (!pvd) {
-        return CLI_DONE;
-    }
-    if (series->count == series->capacity) {
-        const int capacity = 2 * series->capacity + 16;
-        char **name = realloc(series->name, (size_t)capacity * sizeof *name);
-        if (!name) {
-            return cli_no_memory(args);
-        }
-        series->name = name;
-        series->capacity = capacity;
-    }
-    char *path = malloc(strlen(pvd) + 32);
-    if (!path) {
-        return cli_no_memory(args);
-    }
-    pl_error err = {0};
-    sprintf(path, "%.*s_%04d.vtu", (int)(cli_extension(pvd) - pvd), pvd, series->count);
-    pl_status status = pl_model_write_vtu(m->model, path, &err);
-    const char *slash = strrchr(path, '/');
-    memmove(path, slash ? slash + 1 : path, strlen(slash ? slash + 1 : path) + 1);
-    series->name[series->count++] = path;
-    const double time = series->count - 1;
-    if (status == PL_OK) {
-        status = series->count == 1 ? pl_series_write_pvd(pvd, (const char *const *)&path, &time, 1, &err)
-                                    : pl_series_add_pvd(pvd, path, time, &err);
-    }
-    return status == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
-}
-
-pl_status cli_series_write(const cli_series *series, const char *pvd, const double *time, pl_error *err)
-{
-    return pl_series_write_pvd(pvd, (const char *const *)series->name, time, series->count, err);
-}
-
-void cli_series_clear(cli_series *series)
-{
-    for (int i = 0; i < series->count; ++i) {
-        free(series->name[i]);
-    }
-    free(series->name);
-    *series = (cli_series){0};
 }
 
 int cli_shape_outputs(const cli_args *args, cli_model *m)

@@ -8,8 +8,11 @@ static const cli_option options[] = {
     {"set", 0, "NAME=FROM:TO:N", "vary a command in N points, or hold it at NAME=VALUE; may be repeated",
      NULL},
     {"grid", 0, NULL, "all combinations of several varied commands (default: varied together)", NULL},
+    {"color", 0, "FIELD", "colours of a .glb: displacement, von_mises, stretch or region",
+     "displacement von_mises stretch contact_pressure region"},
     {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
-    {"out", 0, "FILE", "write .csv, or .pvd with one .vtu per point; without --out the CSV is printed", NULL},
+    {"out", 0, "FILE", "write .csv, or the shapes as .pvd, .xdmf or .glb; without --out the CSV is printed",
+     NULL},
     CLI_JSON,
     {"state", 0, "FILE", "start from this state if the file exists, and save the last state there", NULL},
     {"save-state", 0, "FILE", "save the last state here instead", NULL},
@@ -23,7 +26,7 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
-static const char *const extensions[] = {".csv", ".pvd", NULL};
+static const char *const extensions[] = {".csv", ".pvd", ".xdmf", ".glb", NULL};
 
 typedef struct sweep {
     const cli_args *args;
@@ -222,9 +225,13 @@ static int sweep_finish(const cli_args *args, sweep *s)
     if (csv && pl_file_write(csv, s->csv_text, s->csv_bytes, &err) != PL_OK) {
         return cli_fail_writing(args, &err);
     }
+    int status = cli_series_finish(args, &s->series, NULL);
+    if (status) {
+        return status;
+    }
     json_t *root = s->json;
     s->json = NULL;
-    const int status = cli_json_write(args, root);
+    status = cli_json_write(args, root);
     return status ? status : cli_model_save_state(args, &s->m);
 }
 
@@ -294,9 +301,10 @@ const cli_verb cli_verb_sweep = {
     .about = "Varies commands from one value to another in N points and solves each starting from its\n"
              "nearest neighbour. A unit on either end applies to both. Rows that did not converge say so,\n"
              "and the exit status is then 1. JSON is an array of the records `pliant fk` writes.",
-    .examples = "  pliant sweep finger --set air=0:40kPa:9\n"
-                "  pliant sweep finger --set air=0:40kPa:9 --out finger.csv --out finger.pvd\n"
-                "  pliant sweep trunk --set left=0:5mm:6 --set right=0:5mm:6 --grid --out map.csv\n",
+    .examples =
+        "  pliant sweep finger --set air=0:40kPa:9\n"
+        "  pliant sweep finger --set air=0:40kPa:9 --out finger.csv --out finger.pvd --out finger.glb\n"
+        "  pliant sweep trunk --set left=0:5mm:6 --set right=0:5mm:6 --grid --out map.csv\n",
     .option = options,
     .least = 1,
     .most = 1,

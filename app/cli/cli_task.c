@@ -8,7 +8,7 @@
 static const cli_option options[] = {
     CLI_LIMITS,
     {"marker", 0, "NAME", "the marker shown in the table (default: that of the gripper)", NULL},
-    {"out", 0, "FILE", "write .csv, .pvd (with one .vtu per step) or .html; may be repeated", NULL},
+    {"out", 0, "FILE", "write .csv, .html, or the shapes as .pvd, .xdmf or .glb; may be repeated", NULL},
     CLI_JSON,
     {"save-state", 0, "FILE", "save the last state here", NULL},
     {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
@@ -17,7 +17,7 @@ static const cli_option options[] = {
     CLI_FORCE,
     {0},
 };
-static const char *const extensions[] = {".csv", ".pvd", ".html", NULL};
+static const char *const extensions[] = {".csv", ".pvd", ".xdmf", ".glb", ".html", NULL};
 
 #define TASK_STEPS 1000000 // of all stages
 
@@ -239,6 +239,10 @@ static void task_print(const task_verb *t)
 static int task_write(task_verb *t)
 {
     int cursor = 0;
+    const int done = cli_series_finish(t->args, &t->series, t->motion.time);
+    if (done) {
+        return done;
+    }
     for (const char *path; (path = cli_next(t->args, "out", &cursor));) {
         pl_error err = {0};
         const char *extension = cli_extension(path), *title = t->file.name ? t->file.name : "task";
@@ -247,7 +251,7 @@ static int task_write(task_verb *t)
         const pl_status status =
             strcasecmp(extension, ".csv") == 0    ? pl_motion_write_csv(&t->motion, path, &err)
             : strcasecmp(extension, ".html") == 0 ? pl_motion_write_html(&t->motion, &def, path, &err)
-                                                  : cli_series_write(&t->series, path, t->motion.time, &err);
+                                                  : PL_OK;
         if (status != PL_OK) {
             return cli_fail_writing(t->args, &err);
         }

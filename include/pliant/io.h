@@ -162,26 +162,30 @@ typedef struct pl_data_array {
     int components;
     bool on_elements;
 } pl_data_array;
-// A polyline or a set of triangles written into the same file as the body: cables with tension, cavities with
-// pressure.
-typedef struct pl_extra_cells {
-    const double *point; // 3 per point
-    int32_t point_count;
-    const int32_t *node; // triangles: 3 each; NULL: a polyline of all points in order
-    int32_t triangle_count;
-    double tension, pressure_kpa;
-} pl_extra_cells;
 PL_API pl_status pl_shape_write_vtu(const pl_mesh *mesh, const double *position, const pl_data_array *array,
-                                    int array_count, const pl_extra_cells *extra, int extra_count,
-                                    const char *path, pl_error *err);
-// The body of a model in its current state, with every available field (displacement, strain, von Mises
-// stress, stretch, J), regions, the lines of its actuators and its cavities.
+                                    int array_count, const char *path, pl_error *err);
+// The body of a model in its current state, with its regions and every available field under the name
+// pl_field_label, which ends in the unit: displacement_mm, von_mises_kpa, cauchy_stress_kpa ...
 PL_API pl_status pl_model_write_vtu(pl_model *model, const char *path, pl_error *err);
-// A ParaView series: names of VTU files in the same folder and their times.
-PL_API pl_status pl_series_write_pvd(const char *path, const char *const *file, const double *time, int count,
-                                     pl_error *err);
-// Appends a file to a series begun by pl_series_write_pvd; the series is valid after every call.
-PL_API pl_status pl_series_add_pvd(const char *path, const char *file, double time, pl_error *err);
+// The same in blocks: an index (.vtm), and beside it a VTU file for the body and for each cavity (with
+// pressure_kpa), cable (tension_n), film, layer and fibre.
+PL_API pl_status pl_model_write_vtm(pl_model *model, const char *path, pl_error *err);
+// The deformed boundary for other programs, by extension: .obj and .ply (mm), .glb (glTF 2.0: metres, y up).
+// Coloured by a field of one number or one vector per vertex, or by region: PL_FIELD_COUNT. Parts are the
+// outside and the walls of each cavity; OBJ and GLB have cables and fibres too.
+PL_API pl_status pl_model_write_surface(pl_model *model, pl_field color, const char *path, pl_error *err);
+
+// Series of shapes, by extension: .pvd (for ParaView: an index of VTU files beside it, one per shape and
+// block; valid after every shape), .xdmf (long series: an index, and all numbers in one HDF5 file beside it),
+// .glb (an animation, coloured as by pl_model_write_surface). Borrows the model. Without pl_series_finish
+// nothing is left but a .pvd.
+typedef struct pl_series pl_series;
+PL_API pl_status pl_series_create(pl_model *model, const char *path, pl_field color, pl_series **out,
+                                  pl_error *err);
+PL_API pl_status pl_series_add(pl_series *series, pl_error *err); // the current state of the model
+// `time` has an entry per shape, in s; NULL: 0, 1, 2 ...
+PL_API pl_status pl_series_finish(pl_series *series, const double *time, pl_error *err);
+PL_API void pl_series_destroy(pl_series *series); // NULL is fine
 // State files: version, robot hash, block of doubles. The state of another robot is refused.
 PL_API pl_status pl_state_save(const pl_state *state, const pl_robot *robot, const char *path, pl_error *err);
 PL_API pl_status pl_state_load(pl_state *state, const pl_robot *robot, const char *path, pl_error *err);

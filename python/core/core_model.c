@@ -986,12 +986,29 @@ static PyObject *model_record(PyObject *self, PyObject *unused)
     return out;
 }
 
-// write(path, kind, surface): kind is vtu, stl or state.
+// A series of one shape.
+static pl_status core_write_series(pl_model *model, const char *path, pl_error *err)
+{
+    pl_series *series;
+    pl_status status = pl_series_create(model, path, PL_FIELD_COUNT, &series, err);
+    if (status == PL_OK) {
+        status = pl_series_add(series, err);
+    }
+    if (status == PL_OK) {
+        status = pl_series_finish(series, NULL, err);
+    }
+    pl_series_destroy(series);
+    return status;
+}
+
+// write(path, kind, surface, color): kind is vtu, vtm, xdmf, obj, ply, glb, stl or state; `color` is the number of
+// a field for surfaces, past the last: by region.
 static PyObject *model_write(PyObject *self, PyObject *args)
 {
     core_model *m = (core_model *)self;
     const char *path, *kind, *surface;
-    if (!PyArg_ParseTuple(args, "ssz:write", &path, &kind, &surface) || !core_enter(m, NULL)) {
+    int color;
+    if (!PyArg_ParseTuple(args, "sszi:write", &path, &kind, &surface, &color) || !core_enter(m, NULL)) {
         return NULL;
     }
     pl_error err = {0};
@@ -1000,6 +1017,13 @@ static PyObject *model_write(PyObject *self, PyObject *args)
     double *place = NULL;
     if (strcmp(kind, "vtu") == 0) {
         CORE_RUN(m, status = pl_model_write_vtu(m->model, path, &err));
+    } else if (strcmp(kind, "vtm") == 0) {
+        CORE_RUN(m, status = pl_model_write_vtm(m->model, path, &err));
+    } else if (strcmp(kind, "xdmf") == 0) {
+        CORE_RUN(m, status = core_write_series(m->model, path, &err));
+    } else if (strcmp(kind, "stl") != 0 && strcmp(kind, "state") != 0) {
+        const pl_field field = color >= 0 && color < PL_FIELD_COUNT ? (pl_field)color : PL_FIELD_COUNT;
+        CORE_RUN(m, status = pl_model_write_surface(m->model, field, path, &err));
     } else if (strcmp(kind, "state") == 0) {
         status = pl_model_state_save(m->model, path, &err);
     } else {

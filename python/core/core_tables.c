@@ -464,7 +464,8 @@ static PyObject *table_names(PyObject *module, PyObject *unused)
         Py_XDECREF(s);
     }
     for (int i = 0; fields && i < PL_FIELD_COUNT; ++i) {
-        PyObject *s = PyUnicode_FromString(pl_field_name((pl_field)i));
+        const pl_field f = (pl_field)i;
+        PyObject *s = Py_BuildValue("(ssd)", pl_field_name(f), pl_field_label(f), pl_field_scale(f));
         PyList_Append(fields, s);
         Py_XDECREF(s);
     }

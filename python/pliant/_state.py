@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Se
 import numpy as np
 
 from . import _core
+from ._gltf import write_gltf
 from ._table import Named, Table, array, number, unknown
 
 if TYPE_CHECKING:
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 _NAMES = _core.names()
 OUTCOMES: list[str] = _NAMES["outcomes"]
-FIELDS: list[str] = _NAMES["fields"]
+FIELDS: list[str] = [name for name, _, _ in _NAMES["fields"]]
+LABELS: dict[str, tuple[str, float]] = {name: (label, scale) for name, label, scale in _NAMES["fields"]}  # in files
 CONSTANTS: list[str] = _NAMES["constants"]
 # pl_model_part
 _MARKER, _ROTATION, _SENSOR, _EFFORT, _MEASURE, _POINT, _ENERGY, _READING = 1, 2, 4, 8, 16, 32, 64, 128
@@ -219,8 +221,9 @@ class Mesh:
 
 
 class Fields(Mapping[str, Any]):
-    """Fields of a state: displacement (mm), strain (logarithmic, xx yy zz xy yz zx), von_mises (MPa), stretch on
-    the vertices; J, min_J on the elements. Computed when asked for."""
+    """Fields of a state: displacement (mm), strain (logarithmic, xx yy zz xy yz zx), stress (Cauchy, MPa, in the same
+    order), von_mises (MPa), stretch on the vertices; J, min_J on the elements. Computed when asked for. The name of a
+    field in files ("von_mises_kpa") gives it in the unit of that name."""
 
     def __init__(self, state: "State") -> None:
         self._state = state
@@ -229,6 +232,9 @@ class Fields(Mapping[str, Any]):
         self._kept: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
+        for plain in self._names:
+            if name == LABELS[plain][0] != plain:
+                return self[plain] * LABELS[plain][1]
         if not isinstance(name, str) or name not in self._names:
             raise unknown("field", name, self._names)
         if name not in self._kept:
@@ -619,34 +625,44 @@ class State:
         return pandas.read_csv(io.StringIO(record[1] + record[2]))
 
     def to_meshio(self) -> Any:
-        """A meshio.Mesh of the deformed body with its fields and regions; needs meshio."""
+        """A meshio.Mesh of the deformed body with its regions and its fields, named as in files; needs meshio."""
         import meshio  # type: ignore[import]
 
         mesh = self.mesh
         cells = list(mesh.cells().items())
         kinds = [mesh.KINDS.index(name) for name, _ in cells]
-        point_data = {n: self.fields[n] for n in self.fields if len(self.fields[n]) == len(mesh.points)}
-        cell_data = {
-            n: [self.fields[n][mesh.kind == k] for k in kinds] for n in self.fields if n not in point_data
-        }
+        point_data, cell_data = {}, {}
+        for name in self.fields:
+            label = LABELS[name][0]
+            values = self.fields[label]
+            if len(values) == len(mesh.points):
+                point_data[label] = values
+            else:
+                cell_data[label] = [values[mesh.kind == k] for k in kinds]
         cell_data["region"] = [mesh.region[mesh.kind == k] for k in kinds]
         return meshio.Mesh(mesh.points, cells, point_data=point_data, cell_data=cell_data)
 
     def save(self, path: Union[str, "os.PathLike[str]"], surface: Optional[str] = None, **picture: Any) -> None:
-        """Writes a file by its extension: .vtu (ParaView, all fields), .stl (mm; surface: this one only), .glb and
-        .gltf (metres), .png and .svg (options of plot), .html (the interactive view), .csv, .json (the record),
-        .state (for `pliant fk --state`)."""
+        """Writes a file by its extension: .vtu and .xdmf (the body with all fields), .vtm (body, cavities and cables as
+        blocks), .stl (mm; surface: this one only), .obj and .ply (mm), .glb and .gltf (metres; color: displacement,
+        von_mises, stretch or region), .png and .svg (options of plot), .html (the interactive view), .csv, .json (the
+        record), .state (for `pliant fk --state`)."""
         path = os.fspath(path)
         kind = os.path.splitext(path)[1].lower()
-        if kind in (".vtu", ".stl", ".state"):
+        if kind in (".vtu", ".vtm", ".xdmf", ".stl", ".state"):
             with self._model() as model:
-                model.write(path, kind[1:], surface)
+                model.write(path, kind[1:], surface, 0)
         elif kind in (".png", ".svg"):
             self._picture(path, **picture)
-        elif kind in (".glb", ".gltf"):
-            from ._gltf import write
-
-            write(self, path)
+        elif kind in (".obj", ".ply", ".glb", ".gltf"):
+            color = self._surface_color(picture.pop("color", None if kind == ".obj" else "displacement"))
+            if picture:
+                raise TypeError(f"{kind} files have no {', '.join(picture)}")
+            with self._model() as model:
+                if kind == ".gltf":
+                    write_gltf(path, lambda glb: model.write(glb, "glb", None, color))
+                else:
+                    model.write(path, kind[1:], None, color)
         elif kind == ".html":
             self.show().save(path)
         elif kind == ".json":
@@ -654,7 +670,16 @@ class State:
         elif kind == ".csv":
             _write(path, "".join(self._record()[1:3]))
         else:
-            raise _core.InputError(f"{path}: expected .vtu .stl .glb .gltf .png .svg .html .csv .json or .state")
+            raise _core.InputError(f"{path}: expected .vtu .vtm .xdmf .stl .obj .ply .glb .gltf .png .svg .html .csv .json or .state")
+
+    def _surface_color(self, color: Optional[str]) -> int:
+        """The number of the field by which a surface is coloured; past the last: by region."""
+        for k, name in enumerate(FIELDS):
+            if color in (name, LABELS[name][0]) and name in self.fields and name not in ("strain", "stress", "J", "min_J"):
+                return k
+        if color in (None, "region", "displacement"):
+            return len(FIELDS)
+        raise _core.InputError(f"{color}: expected displacement, von_mises, stretch or region")
 
     # ---- for the eye
     def _picture(
@@ -675,8 +700,8 @@ class State:
             field = self.fields[color]
             if len(field) != len(self.mesh.points):
                 raise _core.InputError(f"{color}: expected displacement, von_mises, stretch or region")
-            if color == "strain":
-                raise _core.InputError("strain: expected displacement, von_mises, stretch or region")
+            if color in ("strain", "stress"):
+                raise _core.InputError(f"{color}: expected displacement, von_mises, stretch or region")
             values = np.linalg.norm(field, axis=1) if field.ndim == 2 else field
             values = 1e3 * values if color == "von_mises" else values
             legend = {"displacement": "displacement, mm", "von_mises": "von Mises stress, kPa"}.get(color, color)

@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/base.h"
-#include "pliant/io.h"
+#include "io/io_file.h"
 
 #define FILE_SILENCE 10000              // ms a pipe may say nothing
 #define FILE_STREAM ((size_t)512 << 20) // bytes a pipe or a device may give
@@ -155,6 +154,62 @@ static pl_status file_write_through(const char *path, const void *data, size_t b
         why = errno;
     }
     return good ? PL_OK : pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", path, strerror(why));
+}
+
+// ---- files written piece by piece
+pl_status io_stream_open(io_stream *s, const char *path, pl_error *err)
+{
+    struct stat info;
+    *s = (io_stream){.fd = -1, .path = pl_strdup(path)};
+    if (!s->path) {
+        return pl_fail_memory(err, path);
+    }
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        return pl_fail(err, PL_BAD_FILE, "%s: cannot be written: is not a file", path);
+    }
+    s->fd = file_open_beside(path, s->name, sizeof s->name);
+    return s->fd >= 0 ? PL_OK : pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", path, strerror(errno));
+}
+
+pl_status io_stream_put(io_stream *s, const void *data, size_t bytes, pl_error *err)
+{
+    if (s->fd < 0 || !file_put(s->fd, data, bytes)) {
+        return pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", s->path,
+                       s->fd < 0 ? "it was given up" : strerror(errno));
+    }
+    s->length += bytes;
+    return PL_OK;
+}
+
+pl_status io_stream_close(io_stream *s, const void *head, size_t bytes, pl_error *err)
+{
+    bool good = s->fd >= 0 && lseek(s->fd, 0, SEEK_SET) == 0 && file_put(s->fd, head, bytes);
+    int why = errno;
+    if (s->fd >= 0 && close(s->fd) != 0 && good) {
+        good = false;
+        why = errno;
+    }
+    s->fd = -1;
+    if (good && rename(s->name, s->path) != 0) {
+        good = false;
+        why = errno;
+    }
+    if (good) {
+        s->name[0] = 0;
+    }
+    return good ? PL_OK : pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", s->path, strerror(why));
+}
+
+void io_stream_clear(io_stream *s)
+{
+    if (s->fd >= 0 && s->path) {
+        close(s->fd);
+    }
+    if (s->name[0]) {
+        unlink(s->name);
+    }
+    pl_free(s->path);
+    *s = (io_stream){.fd = -1};
 }
 
 pl_status pl_file_write(const char *path, const void *data, size_t bytes, pl_error *err)

@@ -1,4 +1,5 @@
 // Samples of a workspace as a table, and as points for ParaView.
+#include <ctype.h>
 #include <stdio.h>
 #include "io/io_motion.h"
 #include "io/io_vtu.h"
@@ -47,6 +48,17 @@ typedef struct samples_cloud {
     char (*name)[96];
 } samples_cloud;
 
+// "air_kpa": the command and its unit.
+static void samples_name(char *name, size_t room, const pl_command_info *command)
+{
+    const char *unit = pl_drive_unit(command->drive);
+    snprintf(name, room, "%.70s%s%s", command->name, strcmp(unit, "1") ? "_" : "",
+             strcmp(unit, "1") ? unit : "");
+    for (char *c = name + strlen(name) - (strcmp(unit, "1") ? strlen(unit) : 0); *c; ++c) {
+        *c = (char)tolower((unsigned char)*c);
+    }
+}
+
 static void samples_fill(const pl_store_samples *s, const pl_model_info *info, int marker,
                          samples_cloud *cloud)
 {
@@ -61,8 +73,7 @@ static void samples_fill(const pl_store_samples *s, const pl_model_info *info, i
         }
     }
     for (int c = 0; c < info->command_count; ++c) {
-        snprintf(cloud->name[c], sizeof cloud->name[c], "%.70s [%s]", info->command[c].name,
-                 pl_drive_unit(info->command[c].drive));
+        samples_name(cloud->name[c], sizeof cloud->name[c], &info->command[c]);
         cloud->field[c] =
             (pl_vtu_field){cloud->name[c], PL_VTU_FLOAT64, 1, cloud->data + (int64_t)c * s->count};
     }

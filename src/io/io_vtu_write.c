@@ -81,8 +81,11 @@ static void vtu_add_array(vtu_writer *w, const pl_vtu_field *field, int64_t tupl
     const uint64_t bytes = (uint64_t)count * vtu_type_bytes(field->type);
     pl_text_add(&w->xml, "<DataArray type=\"%s\" Name=\"", pl_vtu_type_name(field->type));
     pl_vtu_add_escaped(&w->xml, field->name);
-    pl_text_add(&w->xml, "\" NumberOfComponents=\"%d\" format=\"%s\"", field->components,
-                format[w->encoding]);
+    // scalars without a count: meshio makes columns of them otherwise
+    if (field->components > 1) {
+        pl_text_add(&w->xml, "\" NumberOfComponents=\"%d", field->components);
+    }
+    pl_text_add(&w->xml, "\" format=\"%s\"", format[w->encoding]);
     if (w->encoding == PL_VTU_RAW) {
         pl_text_add(&w->xml, " offset=\"%zu\"/>\n", w->appended.length);
         pl_text_add_bytes(&w->appended, &bytes, sizeof bytes);

@@ -67,7 +67,7 @@ expect_words err.txt "--histogram h.xyz" ".png .svg .csv"
 expect_status 0 compare finger.yaml --set air=1.1 --json c.json --out d.vtu --histogram h.png
 expect_words out.txt "exact, quadratic" "exact, corners" "local_global" "fang2020" "reached"
 for f in c.json d.vtu h.png; do expect_file "$f"; done
-expect_words d.vtu "to local_global"
+expect_words d.vtu "to_local_global_mm"
 method=$(json_method c.json local_global from_corners)
 mesh=$(json_method c.json "exact, corners" from_quadratic)
 expect_near "method error of local_global" "$method" 0 0.01

@@ -1,4 +1,4 @@
-// Results in files: shapes with fields and extra cells, series, states.
+// Results in files: shapes with fields, states. Series and surfaces: tests/cli/test_files.sh.
 #include "mesh_samples.h"
 #include "robot/robot_fixture.h"
 #include "robot/robot.h"
@@ -18,15 +18,10 @@ static void test_shape_file(void **state)
     for (int32_t e = 0; e < v.element_count; ++e) {
         quality[e] = pl_mesh_element_quality(mesh, e);
     }
-    const double points[9] = {0, 0, 9, 1, 0, 9, 0, 1, 9};
-    const int32_t corner[3] = {0, 1, 2};
-    const pl_data_array array[] = {{"displacement", v.position, 3, false},
+    const pl_data_array array[] = {{"displacement_mm", v.position, 3, false},
                                    {"quality & more", quality, 1, true}};
-    const pl_extra_cells extra[] = {
-        {.point = points, .point_count = 3, .tension = 5},
-        {.point = points, .point_count = 3, .node = corner, .triangle_count = 1, .pressure_kpa = 30}};
     const char *path = sample_path("shape.vtu");
-    PL_CHECK_OK(pl_shape_write_vtu(mesh, x, array, 2, extra, 2, path, &err));
+    PL_CHECK_OK(pl_shape_write_vtu(mesh, x, array, 2, path, &err));
     PL_CHECK_OK(pl_mesh_load(path, 1, NULL, &back, NULL, &err));
     PL_CHECK_NEAR(pl_mesh_region_volume(back, -1), 8 * pl_mesh_region_volume(mesh, -1), 1e-10);
     assert_string_equal(pl_mesh_get(back).region_name[1], "spikes");
@@ -36,35 +31,16 @@ static void test_shape_file(void **state)
     char *text;
     size_t length;
     PL_CHECK_OK(pl_file_read(path, &text, &length, &err));
-    assert_non_null(strstr(text, "Name=\"tension\""));
-    assert_non_null(strstr(text, "Name=\"pressure_kpa\""));
+    assert_non_null(strstr(text, "Name=\"displacement_mm\""));
     assert_non_null(strstr(text, "Name=\"quality &amp; more\""));
     pl_file_free(text);
 
     // wrong requests
     const pl_data_array none = {"none", NULL, 1, false};
-    const int32_t outside[3] = {0, 1, 3};
-    const pl_extra_cells wrong = {.point = points, .point_count = 3, .node = outside, .triangle_count = 1};
-    assert_int_equal(pl_shape_write_vtu(mesh, x, &none, 1, NULL, 0, path, &err), PL_BAD_INPUT);
-    assert_int_equal(pl_shape_write_vtu(mesh, x, NULL, 0, &wrong, 1, path, &err), PL_BAD_INPUT);
-    assert_non_null(strstr(err.text, "point 3 of 3"));
+    assert_int_equal(pl_shape_write_vtu(mesh, x, &none, 1, path, &err), PL_BAD_INPUT);
     free(x);
     free(quality);
     pl_mesh_destroy(mesh);
-}
-
-static void test_series(void **state)
-{
-    (void)state;
-    pl_error err = {0};
-    const char *const file[] = {"a&b_0.vtu", "a&b_1.vtu"};
-    const double time[] = {0, 0.5};
-    PL_CHECK_OK(pl_series_write_pvd(sample_path("run.pvd"), file, time, 2, &err));
-    char *text;
-    size_t length;
-    PL_CHECK_OK(pl_file_read(sample_path("run.pvd"), &text, &length, &err));
-    assert_non_null(strstr(text, "timestep=\"0.5\" part=\"0\" file=\"a&amp;b_1.vtu\""));
-    pl_file_free(text);
 }
 
 // ---- states
@@ -153,7 +129,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shape_file),
-        cmocka_unit_test(test_series),
         cmocka_unit_test(test_state_file),
     };
     return cmocka_run_group_tests(tests, sample_begin, sample_end);

@@ -1,0 +1,67 @@
+// Series of shapes: every --out that ends in .pvd, .xdmf or .glb is filled while a verb works.
+#include <string.h>
+#include <strings.h>
+#include "cli.h"
+
+const char *const cli_series_extensions[] = {".pvd", ".xdmf", ".glb", NULL};
+
+bool cli_series_is(const char *path)
+{
+    for (int i = 0; cli_series_extensions[i]; ++i) {
+        if (strcasecmp(cli_extension(path), cli_series_extensions[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int series_begin(const cli_args *args, cli_series *series, cli_model *m)
+{
+    int cursor = 0;
+    series->begun = true;
+    for (const char *path; (path = cli_next(args, "out", &cursor));) {
+        pl_error err = {0};
+        if (!cli_series_is(path)) {
+            continue;
+        }
+        if (series->count == CLI_SERIES) {
+            cli_error(args, "--out %s: at most %d series", path, CLI_SERIES);
+            return CLI_WRONG;
+        }
+        if (pl_series_create(m->model, path, cli_shape_color(args, m, path), &series->series[series->count],
+                             &err) != PL_OK) {
+            return cli_fail_writing(args, &err);
+        }
+        ++series->count;
+    }
+    return CLI_DONE;
+}
+
+int cli_series_frame(const cli_args *args, cli_series *series, cli_model *m)
+{
+    int status = series->begun ? CLI_DONE : series_begin(args, series, m);
+    for (int i = 0; !status && i < series->count; ++i) {
+        pl_error err = {0};
+        status = pl_series_add(series->series[i], &err) == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+    }
+    return status;
+}
+
+int cli_series_finish(const cli_args *args, cli_series *series, const double *time)
+{
+    int status = CLI_DONE;
+    for (int i = 0; !status && i < series->count; ++i) {
+        pl_error err = {0};
+        status = pl_series_finish(series->series[i], time, &err) == PL_OK ? CLI_DONE
+                                                                          : cli_fail_writing(args, &err);
+    }
+    return status;
+}
+
+void cli_series_clear(cli_series *series)
+{
+    for (int i = 0; i < series->count; ++i) {
+        pl_series_destroy(series->series[i]);
+    }
+    *series = (cli_series){0};
+}

@@ -1,0 +1,22 @@
+// Inside io: files that are too long for memory, written piece by piece beside the target and renamed at the
+// end.
+#ifndef PL_IO_FILE_H
+#define PL_IO_FILE_H
+
+#include "base/base.h"
+#include "pliant/io.h"
+
+typedef struct io_stream {
+    int fd; // -1: closed
+    char *path;
+    char name[4096]; // of the temporary file; "" when there is none
+    size_t length;   // bytes so far
+} io_stream;
+// Clear it in any case: what was not closed is removed.
+pl_status io_stream_open(io_stream *stream, const char *path, pl_error *err);
+pl_status io_stream_put(io_stream *stream, const void *data, size_t bytes, pl_error *err);
+// Writes `head` over the first bytes and renames the file.
+pl_status io_stream_close(io_stream *stream, const void *head, size_t bytes, pl_error *err);
+void io_stream_clear(io_stream *stream);
+
+#endif
