@@ -130,6 +130,10 @@ bool pl_mesh_blocks(const pl_mesh *mesh, const double origin[3], const double di
 // The trees are built at the first call that needs them; this builds them now and reports a lack of memory.
 pl_status pl_mesh_prepare_trees(const pl_mesh *mesh, pl_error *err);
 
+// Triangles of a surface that intersect or touch others, in rising order; freed with pl_free. Returns their
+// number, -1 without memory. A crowd of them (20000 pairs) is not listed to its end.
+int32_t pl_trisurf_crossings(const pl_trisurf *surface, int32_t **triangle);
+
 // ---- nearest points and rays on a triangle surface, which must outlive the tree
 typedef struct pl_trisurf_tree {
     const pl_trisurf *surface;
@@ -139,6 +143,9 @@ pl_status pl_trisurf_tree_init(pl_trisurf_tree *tree, const pl_trisurf *surface,
 void pl_trisurf_tree_clear(pl_trisurf_tree *tree);
 // The point of the surface nearest to `point`; returns the distance.
 double pl_trisurf_tree_nearest(const pl_trisurf_tree *tree, const double point[3], double nearest[3]);
+// The same among the triangles whose label (one per triangle) is the wanted one; infinite without any.
+double pl_trisurf_tree_nearest_of(const pl_trisurf_tree *tree, const int32_t *label, int32_t wanted,
+                                  const double point[3], double nearest[3]);
 // The first triangle met after t > start, and its t; -1 when there is none.
 int32_t pl_trisurf_tree_cast(const pl_trisurf_tree *tree, const double origin[3], const double direction[3],
                              double start, double *t);

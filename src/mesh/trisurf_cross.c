@@ -201,17 +201,36 @@ static int32_t cross_unique(int32_t *list, int32_t count)
     return kept;
 }
 
+// The pairs of one surface's triangles that meet; the caller frees found.
+static bool cross_self(const pl_trisurf *surface, cross_search *search)
+{
+    pl_bvh bvh = {0};
+    *search = (cross_search){.a = surface, .b = surface, .tolerance = 1e-9 * pl_trisurf_size(surface)};
+    search->failed = !cross_tree(surface, search->tolerance, &bvh);
+    if (!search->failed) {
+        pl_bvh_pairs(&bvh, &bvh, cross_visit, search);
+    }
+    pl_bvh_clear(&bvh);
+    return !search->failed;
+}
+
+int32_t pl_trisurf_crossings(const pl_trisurf *surface, int32_t **triangle)
+{
+    cross_search search;
+    *triangle = NULL;
+    if (!cross_self(surface, &search)) {
+        pl_free(search.found);
+        return -1;
+    }
+    *triangle = search.found;
+    return cross_unique(search.found, 2 * search.count);
+}
+
 pl_status pl_trisurf_check_self(const pl_trisurf *surface, const char *name, pl_findings *findings,
                                 pl_error *err)
 {
-    pl_bvh bvh = {0};
-    cross_search search = {.a = surface, .b = surface, .tolerance = 1e-9 * pl_trisurf_size(surface)};
-    if (!cross_tree(surface, search.tolerance, &bvh)) {
-        return pl_fail_memory(err, "surface check");
-    }
-    pl_bvh_pairs(&bvh, &bvh, cross_visit, &search);
-    pl_bvh_clear(&bvh);
-    if (search.count > 0 && !search.failed) {
+    cross_search search;
+    if (cross_self(surface, &search) && search.count > 0) {
         const int32_t pairs = search.count, count = cross_unique(search.found, 2 * search.count);
         char sentence[300];
         snprintf(sentence, sizeof sentence, "surface %s: %s%d pair%s of triangles intersect or touch", name,

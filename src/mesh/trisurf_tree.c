@@ -32,6 +32,8 @@ void pl_trisurf_tree_clear(pl_trisurf_tree *tree)
 typedef struct near_search {
     const pl_trisurf *surface;
     const double *point;
+    const int32_t *label;
+    int32_t wanted;
     double best[3];
 } near_search;
 
@@ -40,6 +42,9 @@ static double near_visit(void *user, int32_t item, double best)
     near_search *s = user;
     const double *a = tree_corner(s->surface, item, 0), *b = tree_corner(s->surface, item, 1),
                  *c = tree_corner(s->surface, item, 2);
+    if (s->label && s->label[item] != s->wanted) {
+        return best;
+    }
     double weight[3];
     const double squared = pl_triangle_nearest(s->point, a, b, c, weight);
     if (!(squared < best)) {
@@ -54,6 +59,16 @@ static double near_visit(void *user, int32_t item, double best)
 double pl_trisurf_tree_nearest(const pl_trisurf_tree *tree, const double point[3], double nearest[3])
 {
     near_search search = {.surface = tree->surface, .point = point};
+    pl_bvh_nearest(&tree->bvh, point, INFINITY, near_visit, &search);
+    memcpy(nearest, search.best, sizeof search.best);
+    return pl_distance3(nearest, point);
+}
+
+double pl_trisurf_tree_nearest_of(const pl_trisurf_tree *tree, const int32_t *label, int32_t wanted,
+                                  const double point[3], double nearest[3])
+{
+    near_search search = {
+        .surface = tree->surface, .point = point, .label = label, .wanted = wanted, .best = {INFINITY}};
     pl_bvh_nearest(&tree->bvh, point, INFINITY, near_visit, &search);
     memcpy(nearest, search.best, sizeof search.best);
     return pl_distance3(nearest, point);

@@ -26,6 +26,7 @@
 #define CHILD_PIPE 3           // the child's end of the pipe
 #define CHILD_POLL_MS 100      // how often the caller's progress is asked whether to go on
 #define CHILD_STAGE_SECONDS 60 // CPU time a stage may take, unless it asks for more
+#define CHILD_TOTAL 4          // CPU time of all attempts, in times of the longest stage allowed
 #define CHILD_WALL 20          // wall time over CPU time after which a stage counts as stuck
 #define CHILD_MEMORY 0.9       // share of the available memory the child may take
 
@@ -43,6 +44,7 @@ typedef struct child_answer {
     pl_status status;
     int32_t finding_count;
     uint64_t mesh_bytes;
+    double badness;
     char text[sizeof((pl_error *)0)->text];
 } child_answer;
 
@@ -56,7 +58,7 @@ typedef struct child_finding {
 static struct {
     bool here; // this process is a child
     int attempt;
-    double seconds;
+    double seconds, badness;
 } child;
 
 int meshing_attempt(void)
@@ -67,6 +69,11 @@ int meshing_attempt(void)
 void meshing_allow(double seconds)
 {
     child.seconds = fmax(seconds, 1);
+}
+
+void meshing_doubt(double badness)
+{
+    child.badness = badness;
 }
 
 static bool child_send(const child_frame *frame, const void *data)
@@ -134,6 +141,7 @@ static void child_answer_and_exit(pl_status status, const pl_error *err, const p
     child_answer answer;
     memset(&answer, 0, sizeof answer);
     answer.status = status;
+    answer.badness = child.badness;
     answer.finding_count = pl_findings_count(findings);
     snprintf(answer.text, sizeof answer.text, "%s", err->text);
     bool good = !mesh || pl_mesh_pack(mesh, 0, &packed);
@@ -239,9 +247,11 @@ typedef struct watch {
     char stage[128];
     double fraction, seconds; // seconds: CPU time this stage may take
     double stage_cpu, stage_wall;
+    double spent, longest; // CPU time of earlier attempts, and the longest stage allowed so far
+    double badness;
     pl_text bytes; // received and not yet used
     pl_text answer;
-    bool answered, interrupted, stuck;
+    bool answered, interrupted, stuck, late; // late: all attempts together took too long
 } watch;
 
 static double watch_cpu(const watch *w)
@@ -342,12 +352,16 @@ static void watch_listen(watch *w)
             }
         }
         w->interrupted = !pl_progress_step(w->progress, w->fraction, w->stage[0] ? w->stage : "meshing");
-        w->stuck = watch_cpu(w) - w->stage_cpu > w->seconds ||
+        w->longest = fmax(w->longest, w->seconds);
+        const double cpu = watch_cpu(w);
+        w->late = w->spent + cpu > CHILD_TOTAL * w->longest;
+        w->stuck = w->late || cpu - w->stage_cpu > w->seconds ||
                    pl_seconds() - w->stage_wall > CHILD_WALL * w->seconds;
         if (w->interrupted || w->stuck) {
             break;
         }
     }
+    w->spent += watch_cpu(w);
     pl_free(block);
 }
 
@@ -417,7 +431,7 @@ static pl_status watch_explain(const watch *w, int ended, pl_error *err)
     }
     if (w->stuck) {
         return pl_fail(err, PL_FAILED, "%s: the mesher did not finish within %.0f s while %s", w->job->source,
-                       w->seconds, stage);
+                       w->late ? CHILD_TOTAL * w->longest : w->seconds, stage);
     }
     if (w->bytes.failed || w->answer.failed || strstr(words, "bad_alloc") ||
         (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL)) {
@@ -479,7 +493,7 @@ static bool answer_finding(const char **at, const char *end, pl_findings *findin
     return good;
 }
 
-static pl_status watch_answer(const watch *w, pl_mesh **out, pl_findings *findings, pl_error *err)
+static pl_status watch_answer(watch *w, pl_mesh **out, pl_findings *findings, pl_error *err)
 {
     const char *at = w->answer.data, *end = at + w->answer.length;
     child_answer answer;
@@ -491,37 +505,92 @@ static pl_status watch_answer(const watch *w, pl_mesh **out, pl_findings *findin
     if (!good || (uint64_t)(end - at) != answer.mesh_bytes) {
         return pl_fail(err, PL_FAILED, "%s: the result of the mesher is damaged", w->job->source);
     }
+    w->badness = answer.badness;
     if (answer.status != PL_OK) {
         return pl_fail(err, answer.status, "%s", answer.text);
     }
     return answer.mesh_bytes > 0 ? pl_mesh_unpack(at, (size_t)answer.mesh_bytes, 0, out, err) : PL_OK;
 }
 
-// One process. *again: another setting may do better.
-static pl_status child_try(const child_job *job, int attempt, const pl_progress *progress, pl_mesh **out,
-                           pl_findings *findings, bool *again, pl_error *err)
+// ---- attempts
+typedef struct attempt {
+    pl_status status;
+    pl_error why;
+    pl_mesh *mesh;
+    pl_findings *findings;
+    double badness;
+    bool again; // another setting may do better
+    int number;
+} attempt;
+
+static void attempt_clear(attempt *a)
 {
-    watch w = {.job = job, .progress = progress, .words = -1};
-    *again = false;
-    pl_status status = PL_OK;
-    if (!watch_start(&w, attempt, err)) {
-        status = err ? err->status : PL_FAILED;
+    pl_mesh_destroy(a->mesh);
+    pl_findings_destroy(a->findings);
+    *a = (attempt){.badness = INFINITY};
+}
+
+// One process. `spent` and `longest` are those of all attempts so far.
+static attempt attempt_run(const child_job *job, int number, const pl_progress *progress, double *spent,
+                           double *longest)
+{
+    watch w = {.job = job, .progress = progress, .words = -1, .spent = *spent, .longest = *longest};
+    attempt a = {.number = number, .findings = pl_findings_create(), .badness = INFINITY};
+    if (!a.findings) {
+        a.status = pl_fail_memory(&a.why, "the mesher's findings");
+    } else if (!watch_start(&w, number, &a.why)) {
+        a.status = a.why.status;
     } else {
         watch_listen(&w);
         const int ended = watch_end(&w);
         if (w.answered && !w.answer.failed && !w.interrupted) {
-            status = watch_answer(&w, out, findings, err);
+            a.status = watch_answer(&w, &a.mesh, a.findings, &a.why);
+            a.badness = w.badness;
+            a.again =
+                w.badness > 1 && (a.status == PL_OK || a.status == PL_FAILED || a.status == PL_BAD_INPUT);
         } else {
-            status = watch_explain(&w, ended, err);
-            *again = status == PL_FAILED && strncmp(w.stage, "meshing", 7) == 0;
+            a.status = watch_explain(&w, ended, &a.why);
+            a.again = a.status == PL_FAILED && strncmp(w.stage, "meshing", 7) == 0 && !w.late;
         }
+        *spent = w.spent;
+        *longest = w.longest;
     }
     if (w.words >= 0) {
         close(w.words);
     }
     pl_text_clear(&w.bytes);
     pl_text_clear(&w.answer);
-    return status;
+    return a;
+}
+
+static void attempt_copy_findings(const attempt *a, pl_findings *findings)
+{
+    for (int i = 0; findings && a->findings && i < pl_findings_count(a->findings); ++i) {
+        const pl_finding *f = pl_findings_at(a->findings, i);
+        if (pl_findings_add(findings, f->severity, f->file, f->line, "%s", f->text) >= 0) {
+            pl_findings_advise(findings, "%s", f->advice);
+            if (f->has_place) {
+                pl_findings_place(findings, f->place, f->elements, f->element_count);
+            }
+        }
+    }
+}
+
+static const char *attempt_words(const child_job *job, int number)
+{
+    const char *words = job->setting ? job->setting(number) : NULL;
+    return words ? words : "other settings";
+}
+
+// "other settings failed too" or, with words for them, which ones.
+static void attempt_list(const child_job *job, int tried, char *text, size_t size)
+{
+    size_t n = 0;
+    text[0] = 0;
+    for (int k = 1; k < tried && job->setting && n < size; ++k) {
+        const int put = snprintf(text + n, size - n, "%s%s", k > 1 ? "; " : "", attempt_words(job, k));
+        n += put > 0 ? (size_t)put : 0;
+    }
 }
 
 pl_status meshing_isolate(const child_job *job, const pl_progress *progress, pl_mesh **out,
@@ -531,26 +600,56 @@ pl_status meshing_isolate(const child_job *job, const pl_progress *progress, pl_
     if (child.here) {
         return job->work(job->user, progress, out, findings, err);
     }
-    pl_error first = {0}, why = {0};
-    bool again = true;
-    pl_status status = PL_FAILED;
-    for (int attempt = 0; again && attempt < MESHING_ATTEMPTS; ++attempt) {
-        status = child_try(job, attempt, progress, out, findings, &again, attempt ? &why : &first);
+    double spent = 0, longest = 0;
+    attempt first = {.badness = INFINITY}, best = {.badness = INFINITY}, last = {.again = true};
+    int tried = 0;
+    for (bool again = true; again && tried < MESHING_ATTEMPTS; ++tried) {
+        attempt_clear(&last);
+        last = attempt_run(job, tried, progress, &spent, &longest);
+        again = last.again;
         if (again) {
-            pl_log(1, "%s", attempt ? why.text : first.text);
+            pl_log(1, "%s: %s: %s", job->source, tried ? attempt_words(job, tried) : "first settings",
+                   last.mesh ? "a doubtful mesh" : last.why.text);
         }
-        if (status == PL_OK && attempt > 0) {
-            pl_findings_add(findings, PL_NOTE, NULL, 0, "%s; it was meshed with other settings", first.text);
+        if (tried == 0) {
+            first.status = last.status;
+            first.why = last.why;
+        }
+        if (last.mesh && (!best.mesh || last.badness < best.badness)) {
+            attempt_clear(&best);
+            best = last;
+            last = (attempt){.status = PL_OK, .badness = best.badness};
         }
     }
-    if (status == PL_OK) {
-        return PL_OK;
+    const bool stopped = last.why.status == PL_INTERRUPTED || last.why.status == PL_NO_MEMORY;
+    pl_status status = PL_OK;
+    if (best.mesh && !(stopped && last.why.status == PL_INTERRUPTED)) {
+        attempt_copy_findings(&best, findings);
+        if (best.number > 0) {
+            pl_findings_add(findings, PL_NOTE, NULL, 0, "%s; it was meshed with other settings: %s",
+                            first.status == PL_OK ? "the first mesh was not like the part" : first.why.text,
+                            attempt_words(job, best.number));
+        }
+        *out = best.mesh;
+        best.mesh = NULL;
+    } else if (tried == 1 && last.status == PL_OK) {
+        attempt_copy_findings(&last, findings); // nothing to hand back
+    } else {
+        // what is worth telling: an interruption or lack of memory now, otherwise why it failed at first
+        const attempt *tell = stopped ? &last : &first;
+        char list[400];
+        attempt_copy_findings(&last, findings);
+        attempt_list(job, tried, list, sizeof list);
+        status =
+            pl_fail(err, tell->why.status, "%s%s%s%s", tell->why.text,
+                    tried > 1 && !stopped
+                        ? "; other settings failed too: try another size, or repair the part and export "
+                          "it again"
+                    : tell->why.status == PL_FAILED ? "; the file may be damaged: export it again"
+                                                    : "",
+                    tried > 1 && !stopped && list[0] ? "; tried: " : "", tried > 1 && !stopped ? list : "");
     }
-    // what is worth telling: an interruption or lack of memory now, otherwise why it failed at first
-    const pl_error *tell = why.status == PL_INTERRUPTED || why.status == PL_NO_MEMORY ? &why : &first;
-    return pl_fail(err, tell->status, "%s%s", tell->text,
-                   again ? "; other algorithms and sizes failed too: try another size, or repair the part "
-                           "and export it again"
-                   : status == PL_FAILED ? "; the file may be damaged: export it again"
-                                         : "");
+    attempt_clear(&best);
+    attempt_clear(&last);
+    return status;
 }

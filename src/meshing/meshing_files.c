@@ -173,6 +173,6 @@ pl_status pl_meshing_read(const char *path, double unit, pl_mesh **out, pl_findi
         return status;
     }
     files_job work = {path, unit};
-    const child_job job = {path, files_read, &work};
+    const child_job job = {path, files_read, &work, NULL};
     return meshing_isolate(&job, NULL, out, findings, err);
 }

@@ -445,7 +445,7 @@ pl_status pl_meshing_fill(pl_mesh **mesh, double size, const pl_progress *progre
                           pl_error *err)
 {
     fill_job work = {*mesh, size};
-    const child_job job = {"the cavities of the mesh", fill_work, &work};
+    const child_job job = {"the cavities of the mesh", fill_work, &work, NULL};
     pl_mesh *whole = NULL;
     const pl_status status = meshing_isolate(&job, progress, &whole, findings, err);
     if (status == PL_OK && whole) {

@@ -124,6 +124,21 @@ typedef struct volume_options {
     bool follow;
     double expected; // elements; meshing_volume counts them
 } volume_options;
+// What is changed from attempt to attempt (see meshing_child.h), and the same in words, for triangles and
+// CAD.
+typedef enum parts_surface { PARTS_OURS, PARTS_SPLIT, PARTS_GMSH } parts_surface;
+typedef struct meshing_setting {
+    parts_surface surface; // who makes the surface of parts
+    int way;               // the way of meshing_volume.c to begin with
+    int algorithm;         // of volumes: 1 Delaunay, 10 HXT
+    double size;           // times the size asked for
+} meshing_setting;
+meshing_setting meshing_setting_now(void);
+const char *meshing_parts_setting(int attempt);
+const char *meshing_cad_setting(int attempt);
+// 1 is the limit in volume (5 %) or mean quality (0.3).
+double meshing_badness(const pl_mesh *mesh);
+
 pl_status meshing_volume(gmsh_session *g, const volume_options *options, const pl_progress *progress,
                          pl_mesh **out, pl_findings *findings, pl_error *err);
 

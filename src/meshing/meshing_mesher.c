@@ -81,7 +81,8 @@ static pl_status mesher_build(void *user, const pl_mesh_source *source, const pl
                                      : source->design         ? source->design
                                                               : "mesh",
                            .work = mesher_work,
-                           .user = &work};
+                           .user = &work,
+                           .setting = source->part_count > 0 ? meshing_parts_setting : meshing_cad_setting};
     return meshing_isolate(&job, progress, out, findings, err);
 }
 

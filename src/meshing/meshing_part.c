@@ -4,11 +4,9 @@
 #include "meshing/meshing_part.h"
 
 #define PART_SAMPLES 8000
-#define PART_ROUND 14          // edges around a full turn
-#define PART_ROUND_LEAST 6     // where round walls would cost too many triangles
-#define PART_TRIANGLES 6000.0  // that round walls may cost before they get fewer around
-#define PART_FINEST (1.0 / 20) // of the size: no curvature asks for less
-#define PART_MID_REACH 0.3     // of an edge: how far its mid node may move
+#define PART_TRIANGLES 4000.0 // that round walls may cost before they are followed less closely,
+#define PART_SHARE 1.5        // and in times of those for walls and size alone
+#define PART_MID_REACH 0.3    // of an edge: how far its mid node may move
 
 void part_clear(part_shape *p)
 {
@@ -17,7 +15,9 @@ void part_clear(part_shape *p)
     pl_trisurf_clear(&p->walls);
     pl_trisurf_clear(&p->skin);
     pl_bvh_clear(&p->features);
+    pl_free(p->patch);
     pl_free(p->feature);
+    pl_free(p->feature_side);
     pl_free(p->sample);
     *p = (part_shape){0};
 }
@@ -124,12 +124,41 @@ static double part_altitude(const pl_trisurf *s, int32_t use)
            fmax(pl_distance3(part_corner(s, t, k), part_corner(s, t, k + 1)), 1e-300);
 }
 
+static int32_t part_root(int32_t *parent, int32_t t)
+{
+    for (; parent[t] != t; t = parent[t]) {
+        parent[t] = parent[parent[t]];
+    }
+    return t;
+}
+
+// Patches: triangles joined across edges that are no features, named by their first triangle.
+static bool part_patches(part_shape *p, const part_edges *e)
+{
+    p->patch = PL_NEW_ARRAY(int32_t, p->walls.triangle_count);
+    for (int32_t t = 0; p->patch && t < p->walls.triangle_count; ++t) {
+        p->patch[t] = t;
+    }
+    for (int32_t at = 0; p->patch && at < e->table.count; ++at) {
+        if (part_edge_angle(&p->walls, e, at) <= PART_ANGLE) {
+            const int32_t a = part_root(p->patch, e->first[at] / 3),
+                          b = part_root(p->patch, e->second[at] / 3);
+            p->patch[a > b ? a : b] = a > b ? b : a;
+        }
+    }
+    for (int32_t t = 0; p->patch && t < p->walls.triangle_count; ++t) {
+        p->patch[t] = part_root(p->patch, t);
+    }
+    return p->patch != NULL;
+}
+
 static bool part_features(part_shape *p, const part_edges *e)
 {
     const pl_trisurf *s = &p->walls;
+    p->feature_side = PL_NEW_ARRAY(int32_t, 2 * (int64_t)e->table.count);
     p->feature = PL_NEW_ARRAY(double, 6 * (int64_t)e->table.count);
     double *box = PL_NEW_ARRAY(double, 6 * (int64_t)e->table.count);
-    for (int32_t at = 0; p->feature && box && at < e->table.count; ++at) {
+    for (int32_t at = 0; p->feature && p->feature_side && box && at < e->table.count; ++at) {
         if (part_edge_angle(s, e, at) > PART_ANGLE) {
             double *to = p->feature + 6 * (int64_t)p->feature_count;
             for (int i = 0; i < 3; ++i) {
@@ -140,11 +169,14 @@ static bool part_features(part_shape *p, const part_edges *e)
                 box[6 * (int64_t)p->feature_count + i] = fmin(a, b);
                 box[6 * (int64_t)p->feature_count + 3 + i] = fmax(a, b);
             }
-            ++p->feature_count;
+            int32_t *side = p->feature_side + 2 * (int64_t)p->feature_count++;
+            side[0] = e->count[at] == 2 ? p->patch[e->first[at] / 3] : -1;
+            side[1] = e->count[at] == 2 ? p->patch[e->second[at] / 3] : -1;
+            pl_sort_small(side, 2);
         }
     }
-    const bool room =
-        p->feature && box && (p->feature_count == 0 || pl_bvh_init(&p->features, p->feature_count, box));
+    const bool room = p->feature && p->feature_side && box &&
+                      (p->feature_count == 0 || pl_bvh_init(&p->features, p->feature_count, box));
     pl_free(box);
     return room;
 }
@@ -235,7 +267,7 @@ pl_status part_init(part_shape *p, const cells *c, pl_error *err)
     *p = (part_shape){0};
     part_edges e = {0};
     bool room = part_take(c, false, &p->walls) && part_take(c, true, &p->skin) &&
-                part_edges_init(&e, &p->walls) && part_features(p, &e);
+                part_edges_init(&e, &p->walls) && part_patches(p, &e) && part_features(p, &e);
     part_edges_clear(&e);
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int64_t k = 0; room && k < 3 * (int64_t)p->walls.vertex_count; ++k) {
@@ -281,6 +313,7 @@ double part_thinnest(const part_shape *p)
 // ---- nearest feature
 typedef struct feature_search {
     const part_shape *p;
+    const int32_t *side;
     const double *x;
     double best[3];
 } feature_search;
@@ -289,6 +322,10 @@ static double feature_visit(void *user, int32_t item, double best)
 {
     feature_search *s = user;
     const double *a = s->p->feature + 6 * (int64_t)item, *b = a + 3;
+    const int32_t *side = s->p->feature_side + 2 * (int64_t)item;
+    if (s->side && (side[0] != s->side[0] || side[1] != s->side[1])) {
+        return best;
+    }
     double d[3], r[3], at[3];
     pl_sub3(b, a, d);
     pl_sub3(s->x, a, r);
@@ -304,64 +341,87 @@ static double feature_visit(void *user, int32_t item, double best)
     return best;
 }
 
-double part_nearest_feature(const part_shape *p, const double x[3], double nearest[3])
+double part_nearest_feature(const part_shape *p, const int32_t *side, const double x[3], double nearest[3])
 {
     if (p->feature_count == 0) {
         return INFINITY;
     }
-    feature_search s = {.p = p, .x = x};
+    feature_search s = {.p = p, .side = side, .x = x, .best = {INFINITY}};
     pl_bvh_nearest(&p->features, x, INFINITY, feature_visit, &s);
     memcpy(nearest, s.best, sizeof s.best);
     return pl_distance3(nearest, x);
 }
 
 // ---- sizes
-static double part_sample_size(const part_sample *s, double size, double factor, int round)
+// How round walls are followed: edges around a full turn, and the least edge, as a share of the size.
+typedef struct part_turns {
+    int round; // 0: not at all
+    double least;
+} part_turns;
+
+static double part_sample_size(const part_sample *s, double size, double factor, part_turns turns)
 {
-    const double wall = fmax(factor * s->wall, size / 5), turn = 2 * PL_PI * s->radius / round;
-    return fmin(size, fmin(wall, fmax(turn, PART_FINEST * size)));
+    const double wall = fmax(factor * s->wall, size / 5),
+                 turn = turns.round > 0 ? 2 * PL_PI * s->radius / turns.round : size;
+    return fmin(size, fmin(wall, fmax(turn, turns.least * size)));
 }
 
-// Edges around a full turn: fewer where round walls would cost more triangles than the rest of the part.
-static int part_round(const part_shape *p, double size, double factor)
-{
-    int round = PART_ROUND;
-    for (; round > PART_ROUND_LEAST; --round) {
-        double count = 0, plain = 0;
-        for (int32_t i = 0; i < p->sample_count; ++i) {
-            const part_sample *s = &p->sample[i];
-            const double edge = part_sample_size(s, size, factor, round);
-            count += s->area / (0.433 * edge * edge);
-            plain += s->area / (0.433 * size * size);
-        }
-        if (count <= PART_TRIANGLES + 4 * plain) {
-            break;
-        }
-    }
-    return round;
-}
-
-pl_status part_size_field(const part_shape *p, double size, double factor, size_field *f, pl_error *err)
+static pl_status part_field(const part_shape *p, double size, double factor, part_turns turns, size_field *f,
+                            pl_error *err)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int64_t k = 0; k < 3 * (int64_t)p->skin.vertex_count; ++k) {
         low[k % 3] = fmin(low[k % 3], p->skin.position[k]);
         high[k % 3] = fmax(high[k % 3], p->skin.position[k]);
     }
-    const int round = part_round(p, size, factor);
     double finest = size;
     for (int32_t i = 0; i < p->sample_count; ++i) {
-        finest = fmin(finest, part_sample_size(&p->sample[i], size, factor, round));
+        finest = fmin(finest, part_sample_size(&p->sample[i], size, factor, turns));
     }
     const pl_status status = size_field_begin(f, low, high, size, finest, err);
     for (int32_t i = 0; status == PL_OK && i < p->sample_count; ++i) {
-        const double s = part_sample_size(&p->sample[i], size, factor, round);
+        const double s = part_sample_size(&p->sample[i], size, factor, turns);
         if (s < size) {
             size_field_lower(f, p->sample[i].x, s);
         }
     }
     if (status == PL_OK) {
         size_field_end(f);
+    }
+    return status;
+}
+
+// Triangles a field asks for: equilateral ones of edge s have the area sqrt(3)/4 s^2.
+static double part_triangles(const part_shape *p, const size_field *f)
+{
+    double count = 0;
+    for (int32_t i = 0; i < p->sample_count; ++i) {
+        const double s = size_field_at(f, p->sample[i].x);
+        count += p->sample[i].area / (0.433 * s * s);
+    }
+    return count;
+}
+
+// Round walls are followed as closely as their triangles are few beside those of the walls: thin holes and
+// small fillets would otherwise cost more than the rest of the part.
+pl_status part_size_field(const part_shape *p, double size, double factor, size_field *f, pl_error *err)
+{
+    static const part_turns turns[] = {{0, 1},         {14, 1 / 20.0}, {12, 1 / 20.0},
+                                       {10, 1 / 20.0}, {8, 1 / 20.0},  {6, 1 / 20.0},
+                                       {6, 1 / 12.0},  {6, 1 / 8.0},   {6, 1 / 6.0}};
+    double plain = 0;
+    pl_status status = PL_OK;
+    for (int k = 0; k < PL_COUNT(turns) && status == PL_OK; ++k) {
+        status = part_field(p, size, factor, turns[k], f, err);
+        const double count = status == PL_OK ? part_triangles(p, f) : 0;
+        plain = k == 0 ? count : plain;
+        if (k > 0 && count <= PART_TRIANGLES + PART_SHARE * plain) {
+            pl_log(1, "parts: %d edges around a full turn, about %.0f triangles", turns[k].round, count);
+            break;
+        }
+        if (k + 1 < PL_COUNT(turns)) {
+            size_field_clear(f);
+        }
     }
     return status;
 }
@@ -434,7 +494,7 @@ static void follow_move(follow *w, const part_shape *p)
         for (int i = 0; i < 3; ++i) {
             middle[i] = 0.5 * (a[i] + b[i]);
         }
-        const double away = w->sharp[at] ? part_nearest_feature(p, middle, to)
+        const double away = w->sharp[at] ? part_nearest_feature(p, NULL, middle, to)
                                          : pl_trisurf_tree_nearest(&p->skin_tree, middle, to);
         if (away < PART_MID_REACH * pl_distance3(a, b)) {
             memcpy(w->position + 3 * (int64_t)w->mid[at], to, sizeof to);

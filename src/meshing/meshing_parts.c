@@ -367,21 +367,28 @@ static pl_status parts_mesh(const cells *c, bool keep, volume_options options, c
     return status;
 }
 
-// A mesh on one of three surfaces, drawn onto the part and compared with it.
-typedef enum parts_way { PARTS_AS_GIVEN, PARTS_GMSH, PARTS_OURS } parts_way;
-
-static pl_status parts_make(const cells *c, const part_shape *part, parts_way way, volume_options options,
-                            const pl_progress *progress, pl_mesh **out, pl_findings *findings, pl_error *err)
+// A mesh on the surface as it is, or on a new one, drawn onto the part and compared with it.
+static pl_status parts_make(const cells *c, const part_shape *part, bool as_given, volume_options options,
+                            size_field *field, const pl_progress *progress, pl_mesh **out,
+                            pl_findings *findings, pl_error *err)
 {
+    const parts_surface surface = meshing_setting_now().surface;
     cells own = {0};
     pl_status status = PL_OK;
-    if (way == PARTS_OURS) {
+    if (!as_given && surface != PARTS_GMSH) {
         status = meshing_stage(progress, 0.2, "meshing the surfaces anew", err);
-        status = status == PL_OK ? part_remesh(part, c, options.field, &own, err) : status;
+        int32_t crossing = 0;
+        if (status == PL_OK && surface == PARTS_OURS) {
+            status = part_remesh_apart(part, c, field, &own, &crossing, err);
+        }
+        if (status == PL_OK && (surface == PARTS_SPLIT || crossing > 0)) {
+            cells_clear(&own);
+            status = part_remesh(part, c, field, true, &own, err);
+        }
     }
     if (status == PL_OK) {
-        status = parts_mesh(way == PARTS_OURS ? &own : c, way != PARTS_GMSH, options, progress, out, findings,
-                            err);
+        status = parts_mesh(own.cell ? &own : c, as_given || surface != PARTS_GMSH, options, progress, out,
+                            findings, err);
     }
     cells_clear(&own);
     if (status == PL_OK && options.order == 2) {
@@ -397,18 +404,15 @@ static pl_status parts_make(const cells *c, const part_shape *part, parts_way wa
     return status;
 }
 
-// How bad a mesh is: 1 is the limit in volume (5 %), distance (half a wall or size) or mean quality (0.3).
+// How bad a mesh is; 1 is also the limit in distance (half a wall or size).
 static double parts_badness(const pl_mesh *mesh, double size)
 {
     const pl_mesh_fit fit = pl_mesh_get_fit(mesh);
-    const pl_mesh_quality quality = pl_mesh_measure_quality(mesh);
     const double near = 0.5 * (fit.wall > 0 ? fmin(fit.wall, size) : size);
-    return fmax(fabs(fit.mesh_volume / fit.part_volume - 1) / 0.05,
-                fmax(fit.distance / near, 0.3 / fmax(quality.mean, 1e-3)));
+    return fmax(meshing_badness(mesh), fit.distance / near);
 }
 
-// The triangles as given where they are good and of the size wanted; otherwise remeshed by Gmsh and, where
-// that fails, stops the mesher, or gives a mesh that is not the part, by our own remesher.
+// The triangles as given where they are good and of the size wanted; otherwise new ones.
 static pl_status parts_fill(const cells *c, double size, int order, const pl_progress *progress,
                             pl_mesh **out, pl_findings *findings, pl_error *err)
 {
@@ -418,32 +422,17 @@ static pl_status parts_fill(const cells *c, double size, int order, const pl_pro
         return status;
     }
     size_field field = {0};
-    volume_options options = {
-        .source = "parts", .size = size > 0 ? size : part.length / 10, .order = order, .field = &field};
+    volume_options options = {.source = "parts",
+                              .size = (size > 0 ? size : part.length / 10) * meshing_setting_now().size,
+                              .order = order,
+                              .field = &field};
     status = part_size_field(&part, options.size, size > 0 ? 2 : 1.3, &field, err);
-    if (status == PL_OK && parts_good(c, &field)) {
-        status = parts_make(c, &part, PARTS_AS_GIVEN, options, progress, out, findings, err);
-    } else if (status == PL_OK) {
-        pl_mesh *first = NULL;
-        pl_error why = {0};
-        status = meshing_attempt() > 0
-                     ? PL_FAILED
-                     : parts_make(c, &part, PARTS_GMSH, options, progress, &first, NULL, &why);
-        const double bad = first ? parts_badness(first, options.size) : INFINITY;
-        if (status == PL_INTERRUPTED || status == PL_NO_MEMORY) {
-            pl_fail(err, status, "%s", why.text);
-        } else if (bad > 0.5) {
-            pl_log(1, "parts: Gmsh's surface is %.2g of the limit off (%s)", bad, why.text);
-            status = parts_make(c, &part, PARTS_OURS, options, progress, out, findings, err);
-        }
-        // whichever is better
-        if (first && (!*out || parts_badness(*out, options.size) > bad)) {
-            pl_mesh_destroy(*out);
-            *out = first;
-            first = NULL;
-            status = PL_OK;
-        }
-        pl_mesh_destroy(first);
+    if (status == PL_OK) {
+        const bool as_given = meshing_attempt() == 0 && parts_good(c, &field);
+        status = parts_make(c, &part, as_given, options, &field, progress, out, findings, err);
+    }
+    if (status == PL_OK) {
+        meshing_doubt(parts_badness(*out, options.size));
     }
     size_field_clear(&field);
     part_clear(&part);
@@ -515,7 +504,7 @@ pl_status pl_meshing_from_parts(const pl_meshing_part *part, int part_count, dou
                                 pl_error *err)
 {
     parts_job work = {part, part_count, size, order};
-    const child_job job = {"parts", parts_work, &work};
+    const child_job job = {"parts", parts_work, &work, meshing_parts_setting};
     return meshing_isolate(&job, progress, out, findings, err);
 }
 

@@ -6,15 +6,46 @@
 
 // CPU time a stage may take before it counts as endless: Gmsh makes about 20000 tetrahedra per second, and
 // walls may ask for more of them than the size does.
-#define VOLUME_SECONDS 60
+#define VOLUME_SECONDS 30
 #define VOLUME_SECONDS_EACH 2e-3
 
-// What is changed after an attempt that ended the mesher: the way it starts with (see volume_way) and the
-// size.
-static const struct {
-    int way;
-    double size;
-} volume_attempt[MESHING_ATTEMPTS] = {{0, 1}, {2, 1}, {0, 0.8}, {2, 1.25}};
+// ---- settings. Volumes are Gmsh's Delaunay (its HXT leaves fewer slivers, but its meshes change from call
+// to call); Debian's Gmsh has no frontal algorithm for volumes.
+static const meshing_setting volume_setting[MESHING_ATTEMPTS] = {
+    {PARTS_OURS, 0, 1, 1},  {PARTS_OURS, 2, 10, 1}, {PARTS_OURS, 0, 1, 0.75},
+    {PARTS_SPLIT, 2, 1, 1}, {PARTS_GMSH, 4, 1, 1},  {PARTS_OURS, 2, 1, 1.4},
+};
+
+meshing_setting meshing_setting_now(void)
+{
+    return volume_setting[meshing_attempt()];
+}
+
+const char *meshing_parts_setting(int attempt)
+{
+    static const char *const words[MESHING_ATTEMPTS] = {
+        "the first settings",        "the HXT algorithm",
+        "0.75 times the size",       "the triangles as they are given, split only",
+        "Gmsh's own surface mesher", "1.4 times the size"};
+    return words[attempt];
+}
+
+const char *meshing_cad_setting(int attempt)
+{
+    static const char *const words[MESHING_ATTEMPTS] = {
+        "the first settings",  "Delaunay surfaces and the HXT algorithm",
+        "0.75 times the size", "Delaunay surfaces",
+        "MeshAdapt surfaces",  "1.4 times the size"};
+    return words[attempt];
+}
+
+double meshing_badness(const pl_mesh *mesh)
+{
+    const pl_mesh_fit fit = pl_mesh_get_fit(mesh);
+    const double quality = pl_mesh_measure_quality(mesh).mean,
+                 volume = fit.part_volume > 0 ? fabs(fit.mesh_volume / fit.part_volume - 1) : 0;
+    return fmax(volume / 0.05, 0.3 / fmax(quality, 1e-3));
+}
 
 // Quadratic with mid-edge nodes on the curved boundary; *out stays NULL when some element would turn inside
 // out.
@@ -108,11 +139,21 @@ static double volume_size(int dim, int tag, double x, double y, double z, void *
     return size_field_at(data, point);
 }
 
+// Ways to mesh, tried in this order until no sliver is left; each gives the same mesh every time.
+static const struct {
+    double threshold; // Mesh.OptimizeThreshold
+    int algorithm;    // of surfaces: 6 frontal, 5 Delaunay, 1 MeshAdapt
+} volume_way[] = {{0.4, 6}, {0.6, 6}, {0.4, 5}, {0.6, 5}, {0.4, 1}};
+
 // A first mesh at full size shows where walls are thin.
 static pl_status volume_find_walls(gmsh_session *g, const volume_options *options, size_field *field,
                                    const pl_progress *progress, pl_error *err)
 {
+    GMSH(g, gmshOptionSetNumber("Mesh.Algorithm", volume_way[meshing_setting_now().way].algorithm, &g->ierr));
     pl_status status = volume_generate(g, options, 0.1, 0.3, progress, err);
+    if (status == PL_BAD_INPUT) {
+        meshing_doubt(INFINITY);
+    }
     pl_mesh *coarse = NULL;
     if (status == PL_OK) {
         const extract_options extract = {.scale = 1, .source = options->source, .body = "body"};
@@ -129,13 +170,6 @@ static pl_status volume_find_walls(gmsh_session *g, const volume_options *option
     return status;
 }
 
-// Ways to mesh, tried in this order until no sliver is left; each gives the same mesh every time (Gmsh's HXT
-// leaves fewer slivers, but its meshes change from call to call).
-static const struct {
-    double threshold; // Mesh.OptimizeThreshold
-    int algorithm;    // of surfaces: 6 frontal, 5 Delaunay
-} volume_way[] = {{0.4, 6}, {0.6, 6}, {0.4, 5}, {0.6, 5}};
-
 static pl_status volume_try(gmsh_session *g, const volume_options *options, int way,
                             const pl_progress *progress, pl_mesh **out, pl_findings *findings, pl_error *err)
 {
@@ -143,8 +177,9 @@ static pl_status volume_try(gmsh_session *g, const volume_options *options, int 
     GMSH(g, gmshModelMeshSetOrder(1, &g->ierr));
     GMSH(g, gmshOptionSetNumber("Mesh.OptimizeThreshold", volume_way[way].threshold, &g->ierr));
     GMSH(g, gmshOptionSetNumber("Mesh.Algorithm", volume_way[way].algorithm, &g->ierr));
-    pl_status status = volume_generate(g, options, way > volume_attempt[meshing_attempt()].way ? 0.85 : 0.3,
-                                       0.9, progress, err);
+    GMSH(g, gmshOptionSetNumber("Mesh.Algorithm3D", meshing_setting_now().algorithm, &g->ierr));
+    pl_status status =
+        volume_generate(g, options, way > meshing_setting_now().way ? 0.85 : 0.3, 0.9, progress, err);
     if (status == PL_OK) {
         status = volume_extract(g, options, out, findings, err);
     }
@@ -177,8 +212,10 @@ static pl_status volume_best(gmsh_session *g, const volume_options *options, con
 {
     attempt best = {.status = PL_FAILED};
     bool stop = false;
-    const int first = volume_attempt[meshing_attempt()].way;
-    for (int way = first; way < PL_COUNT(volume_way) && !stop; ++way) {
+    const int first = meshing_setting_now().way;
+    // a surface that stays knows no algorithm of surfaces
+    const int ways = first > 3 ? PL_COUNT(volume_way) : options->keep_surface && first < 2 ? 2 : 4;
+    for (int way = first; way < ways && !stop; ++way) {
         attempt a = {.notes = findings ? pl_findings_create() : NULL};
         a.status = volume_try(g, options, way, progress, &a.mesh, a.notes, &a.why);
         g->failed = false;
@@ -192,8 +229,10 @@ static pl_status volume_best(gmsh_session *g, const volume_options *options, con
             attempt_clear(&a);
         }
     }
+    meshing_doubt(0);
     if (!best.mesh) {
         pl_fail(err, best.status, "%s", best.why.text);
+        meshing_doubt(INFINITY);
     }
     for (int i = 0; best.notes && i < pl_findings_count(best.notes); ++i) {
         const pl_finding *f = pl_findings_at(best.notes, i);
@@ -339,7 +378,7 @@ pl_status meshing_volume(gmsh_session *g, const volume_options *wanted, const pl
 {
     *out = NULL;
     volume_options changed = *wanted;
-    changed.size *= volume_attempt[meshing_attempt()].size;
+    changed.size *= wanted->field ? 1 : meshing_setting_now().size; // parts have changed it already
     const volume_options *options = &changed;
     size_field field = {0};
     pl_status status = volume_check_size(g, &changed, err);
@@ -364,6 +403,7 @@ pl_status meshing_volume(gmsh_session *g, const volume_options *wanted, const pl
         pl_mesh_fit fit;
         volume_compare(*out, &fit);
         pl_mesh_set_fit(*out, &fit);
+        meshing_doubt(meshing_badness(*out));
     }
     if (field.value || options->field) {
         GMSH(g, gmshModelMeshRemoveSizeCallback(&g->ierr));

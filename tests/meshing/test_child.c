@@ -75,7 +75,7 @@ static pl_status trouble_run(const trouble *t, const pl_progress *progress, pl_m
                              pl_findings *findings, pl_error *err)
 {
     trouble copy = *t;
-    const child_job job = {"part", trouble_work, &copy};
+    const child_job job = {"part", trouble_work, &copy, meshing_parts_setting};
     *err = (pl_error){0};
     return meshing_isolate(&job, progress, mesh, findings, err);
 }

@@ -82,7 +82,7 @@ static void test_remesh_long_triangles(void **state)
         PL_CHECK_OK(cells_init(&part, 1, &c, &err));
         PL_CHECK_OK(part_init(&shape, &c, &err));
         PL_CHECK_OK(part_size_field(&shape, size[k], 2, &field, &err));
-        PL_CHECK_OK(part_remesh(&shape, &c, &field, &even, &err));
+        PL_CHECK_OK(part_remesh(&shape, &c, &field, false, &even, &err));
         const pl_trisurf got = {even.vertex_count, even.triangle_count, even.position, even.corner};
         pl_findings *findings = pl_findings_create();
         PL_CHECK_OK(pl_trisurf_check(&got, "remeshed", findings, &err));
