@@ -543,7 +543,8 @@ static bool part_boundary(const pl_mesh *mesh, pl_trisurf *out)
 }
 
 // The largest distance from samples of the mesh's boundary triangles to the part.
-static double part_from_mesh(const part_shape *p, const pl_trisurf *boundary, int64_t *samples)
+static double part_from_mesh(const part_shape *p, const pl_trisurf *boundary, int64_t *samples,
+                             double place[3])
 {
     double most = 0;
     for (int32_t t = 0; t < boundary->triangle_count; ++t) {
@@ -553,8 +554,14 @@ static double part_from_mesh(const part_shape *p, const pl_trisurf *boundary, in
                     part_corner(boundary, t, 2)[i]) /
                    3;
         }
-        most = fmax(most, pl_trisurf_tree_nearest(&p->skin_tree, x, nearest));
-        most = fmax(most, pl_trisurf_tree_nearest(&p->skin_tree, part_corner(boundary, t, 0), nearest));
+        const double *const at[2] = {x, part_corner(boundary, t, 0)};
+        for (int k = 0; k < 2; ++k) {
+            const double away = pl_trisurf_tree_nearest(&p->skin_tree, at[k], nearest);
+            if (away > most) {
+                most = away;
+                memcpy(place, at[k], sizeof x);
+            }
+        }
         *samples += 2;
     }
     return most;
@@ -575,12 +582,19 @@ pl_status part_measure(const part_shape *p, pl_mesh *mesh, pl_error *err)
                            .mesh_volume = pl_mesh_region_volume(mesh, -1),
                            .mesh_area = pl_mesh_faces_area(mesh, face, count),
                            .samples = p->sample_count};
-        fit.distance = part_from_mesh(p, &boundary, &fit.samples);
+        double place[3] = {0};
+        fit.distance = part_from_mesh(p, &boundary, &fit.samples, place);
         for (int32_t i = 0; i < p->sample_count; ++i) {
             double nearest[3];
             fit.part_area += p->sample[i].area;
-            fit.distance = fmax(fit.distance, pl_trisurf_tree_nearest(&tree, p->sample[i].x, nearest));
+            const double away = pl_trisurf_tree_nearest(&tree, p->sample[i].x, nearest);
+            if (away > fit.distance) {
+                fit.distance = away;
+                memcpy(place, p->sample[i].x, sizeof place);
+            }
         }
+        pl_log(1, "parts: mesh and part are %.3g mm apart at (%.4g, %.4g, %.4g)", fit.distance, place[0],
+               place[1], place[2]);
         const double wall = part_thinnest(p);
         fit.wall = isfinite(wall) ? wall : 0;
         pl_mesh_set_fit(mesh, &fit);

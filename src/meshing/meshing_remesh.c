@@ -15,6 +15,7 @@
 #define REMESH_TRIANGLES_MAX 4000000
 #define REMESH_NEEDLE 1e-5 // height of a triangle without a direction, of the part's length
 #define REMESH_GAP 0.1     // how far a flip may move the surface, of the size
+#define REMESH_OFF 0.2     // how far a triangle may be from the part, of the size
 #define REMESH_SHORT 0.01  // edges of a file that are merged, of the size
 #define REMESH_FLIPS 8     // passes
 #define REMESH_FLAT 1e-3   // least height of a triangle a flip may make, of the new edge
@@ -39,7 +40,8 @@ typedef struct remesh {
     const part_shape *part;
     const cells *c;
     const size_field *field;
-    bool exact; // splits and flips only, within the triangles given
+    bool polish; // most edges are of the right length already
+    bool exact;  // splits and flips only, within the triangles given
     double *x;
     uint8_t *kind;
     int32_t vertex_count, x_room, kind_room;
@@ -182,6 +184,17 @@ static void remesh_sides(const remesh *r, const remesh_edge *e, int32_t side[2])
     pl_sort_small(side, 2);
 }
 
+// Whether the middle of a triangle is far from its patch.
+static bool remesh_off(const remesh *r, const double *const x[3], int32_t patch)
+{
+    double middle[3], nearest[3];
+    for (int i = 0; i < 3; ++i) {
+        middle[i] = (x[0][i] + x[1][i] + x[2][i]) / 3;
+    }
+    return pl_trisurf_tree_nearest_of(&r->part->walls_tree, r->part->patch, patch, middle, nearest) >
+           REMESH_OFF * size_field_at(r->field, middle);
+}
+
 // ---- flipping
 static double remesh_angle(const double *apex, const double *a, const double *b)
 {
@@ -266,7 +279,13 @@ static int32_t remesh_flip(remesh *r)
             turned = turned || pl_dot3(n[p / 2], m[p % 2]) < turn * pl_norm3(n[p / 2]) * pl_norm3(m[p % 2]) ||
                      pl_norm3(m[p % 2]) < REMESH_FLAT * pow(pl_distance3(C, D), 2);
         }
-        if (!turned && remesh_gap(A, B, C, D) < REMESH_GAP * size_field_at(r->field, C)) {
+        const double gap = remesh_gap(A, B, C, D);
+        turned = turned || gap > REMESH_GAP * size_field_at(r->field, C);
+        if (!turned && gap > 1e-6 * pl_distance3(C, D)) {
+            turned = remesh_off(r, (const double *const[]){A, D, C}, q.s->patch) ||
+                     remesh_off(r, (const double *const[]){D, B, C}, q.s->patch);
+        }
+        if (!turned) {
             remesh_turn(r, &q, q.s);
             ++flipped;
         }
@@ -341,7 +360,8 @@ static bool remesh_may_move(const remesh *r, int32_t gone, int32_t kept, const d
         const double least = fmin(0.05, 0.9 * pl_norm3(n) / (before * before));
         if (pl_dot3(n, m) < REMESH_TURN * pl_norm3(n) * pl_norm3(m) ||
             pl_norm3(m) < least * longest * longest ||
-            (kept >= 0 && longest > fmax(before, 4.0 / 3 * size_field_at(r->field, to)))) {
+            (kept >= 0 && longest > fmax(r->polish ? 0 : before, 4.0 / 3 * size_field_at(r->field, to))) ||
+            (remesh_off(r, new, t->patch) && (kept >= 0 || !remesh_off(r, old, t->patch)))) {
             return false;
         }
     }
@@ -786,8 +806,9 @@ pl_status part_remesh(const part_shape *p, const cells *c, const size_field *f, 
         room = remesh_round(&r) && remesh_delaunay(&r) && remesh_split(&r, &split) && remesh_round(&r) &&
                remesh_delaunay(&r);
         polish += polish > 0 || split * 10 < r.tri_count;
+        r.polish = polish > 0;
         if (room && !exact) {
-            remesh_collapse(&r, polish > 0 ? 0.8 : 0.4);
+            remesh_collapse(&r, polish == 0 ? 0.4 : polish < REMESH_POLISH ? 0.8 : 0);
             room = remesh_round(&r);
             if (room) {
                 remesh_agree(&r);
