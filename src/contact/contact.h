@@ -97,7 +97,8 @@ bool pl_contact_find(pl_contact_finder *finder, const double *x, double reach, c
 // them, so that gaps stay smooth where a point slides from face to face. `pair` NULL: all are let go.
 void pl_contact_keep(pl_contact_finder *finder, const pl_contact_pair *pair);
 typedef struct pl_contact_counts {
-    int64_t refits, rebuilds, box_pairs, tests;
+    int64_t refits, rebuilds, listed; // searches through the tree; its rebuilds; searches in the list
+    int64_t box_pairs, tests;
 } pl_contact_counts;
 pl_contact_counts pl_contact_finder_counts(const pl_contact_finder *finder);
 

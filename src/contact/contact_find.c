@@ -5,16 +5,23 @@
 // normals must be opposed; a point is inside a face only to a part of the edge length; and where a point
 // appears to be inside, the undeformed shape tells whether it looks at the face through the body's own wall:
 // then the line between the two points runs through material and is not much longer than the depth found.
+//
+// A search through the tree also notes which points and faces may meet after small motions; as long as no
+// vertex has moved farther than FIND_MOVED of the edges around it since, only those are looked at.
 #include "contact/contact_impl.h"
 
 #define FIND_OPPOSED (-0.2) // cosine between the normals of point and face
-#define FIND_FACES 0.5      // cosine between the normals of two faces at which their points are not tested
+#define FIND_TURNED 0.3     // the same may change by this much while the list of candidates serves
 #define FIND_DEPTH 0.7      // of the edge: a point deeper inside is not seen
 #define FIND_WALL 6.0       // undeformed distance over depth up to which it is the point's own wall
 #define FIND_BESIDE 0.4     // sine of the angle below which a point is beside a face, not above it
 #define FIND_NEAR 0.05      // of the edge: nearer points slide off a face smoothly
 #define FIND_BEYOND 0.1     // of the reference coordinates: how far a face is continued
 #define FIND_LOOSE 1.6      // growth of the boxes' sizes at which the tree is rebuilt
+#define FIND_MOVED 0.1      // of the edge: motion that the list of candidates allows for
+#define FIND_CLOSE 0.08     // of the edge: largest reach for which the list serves
+#define FIND_WIDE (FIND_CLOSE + 2 * FIND_MOVED) // of the longer edge: candidates are nearer than this
+#define FIND_CANDIDATES 24                      // per point, on average; more: no list
 
 struct pl_contact_finder {
     const pl_contact_surface *s;
@@ -28,7 +35,13 @@ struct pl_contact_finder {
                     // from that plane
     double *point_normal; // 3 per point: mean of the faces around it, computed when asked for
     double *rest_normal;
-    int32_t *stamp;        // per point: the face tested last
+    double *at;            // 3 per point: its position
+    double *rest_at;       // the same, undeformed
+    double *rest_face;     // 6 per face: centre and normal, undeformed
+    int32_t *candidate;    // pairs (point, face)
+    int64_t candidates;    // their number; -1: no list
+    double *candidate_x;   // full: where they were found
+    int32_t point;         // asked about
     int32_t *kept;         // per point: the face it keeps to; -1
     pl_contact_pair *best; // per point; face -1: none
     pl_contact_pair *list;
@@ -40,8 +53,9 @@ struct pl_contact_finder {
 void pl_contact_finder_destroy(pl_contact_finder *f)
 {
     if (f) {
-        void *const block[] = {f->box,   f->normal, f->plane, f->point_normal, f->rest_normal,
-                               f->stamp, f->kept,   f->best,  f->list};
+        void *const block[] = {f->box,  f->normal,  f->plane,     f->point_normal, f->rest_normal,
+                               f->at,   f->rest_at, f->rest_face, f->candidate,    f->candidate_x,
+                               f->kept, f->best,    f->list};
         for (int i = 0; i < PL_COUNT(block); ++i) {
             pl_free(block[i]);
         }
@@ -51,8 +65,11 @@ void pl_contact_finder_destroy(pl_contact_finder *f)
 }
 
 static void find_normals(const pl_contact_surface *s, const double *x, double *normal, double *plane,
-                         double *point_normal)
+                         double *point_normal, double *at)
 {
+    for (int32_t p = 0; p < s->point_count; ++p) {
+        pl_contact_point_at(s, p, x, at + 3 * (size_t)p);
+    }
     memset(point_normal, 0, 3 * (size_t)s->point_count * sizeof *point_normal);
     for (int32_t k = 0; k < s->face_count; ++k) {
         double xi[2], y[3], a[6], n[3];
@@ -64,12 +81,13 @@ static void find_normals(const pl_contact_surface *s, const double *x, double *n
             n[i] = length > 0 ? n[i] / length : 0;
             normal[3 * (size_t)k + (size_t)i] = n[i];
         }
-        plane[2 * (size_t)k] = pl_dot3(n, y);
-        plane[2 * (size_t)k + 1] = 0;
+        double *flat = plane + 2 * (size_t)k;
+        flat[0] = pl_dot3(n, y);
+        flat[1] = 0;
         for (int c = 0; c < s->size[k]; ++c) {
             const double *v = x + 3 * (size_t)s->node[PL_FACE_NODES_MAX * (size_t)k + (size_t)c];
-            const double off = fabs(pl_dot3(n, v) - plane[2 * (size_t)k]);
-            plane[2 * (size_t)k + 1] = off > plane[2 * (size_t)k + 1] ? off : plane[2 * (size_t)k + 1];
+            const double off = fabs(pl_dot3(n, v) - flat[0]);
+            flat[1] = off > flat[1] ? off : flat[1];
         }
         for (int c = 0; c < s->size[k]; ++c) {
             const int32_t p = s->point_of[s->node[PL_FACE_NODES_MAX * (size_t)k + (size_t)c]];
@@ -105,17 +123,29 @@ pl_status pl_contact_finder_create(const pl_contact_surface *surface, const doub
         f->plane = PL_NEW_ARRAY(double, 2 * faces);
         f->point_normal = PL_NEW_ARRAY(double, 3 * points);
         f->rest_normal = PL_NEW_ARRAY(double, 3 * points);
-        f->stamp = PL_NEW_ARRAY(int32_t, points);
+        f->at = PL_NEW_ARRAY(double, 3 * points);
+        f->rest_at = PL_NEW_ARRAY(double, 3 * points);
+        f->rest_face = PL_NEW_ARRAY(double, 6 * faces);
+        f->candidate = PL_NEW_ARRAY(int32_t, 2 * FIND_CANDIDATES * points);
+        f->candidate_x = PL_NEW_ARRAY(double, 3 * (size_t)surface->vertex_count);
         f->kept = PL_NEW_ARRAY(int32_t, points);
         f->best = PL_NEW_ARRAY(pl_contact_pair, points);
         f->list = PL_NEW_ARRAY(pl_contact_pair, points);
     }
-    if (!f || !f->box || !f->normal || !f->plane || !f->point_normal || !f->rest_normal || !f->stamp ||
-        !f->kept || !f->best || !f->list) {
+    if (!f || !f->box || !f->normal || !f->plane || !f->point_normal || !f->rest_normal || !f->at ||
+        !f->rest_at || !f->rest_face || !f->candidate || !f->candidate_x || !f->kept || !f->best ||
+        !f->list) {
         pl_contact_finder_destroy(f);
         return pl_fail_memory(err, "contact: the search for pairs");
     }
-    find_normals(surface, rest, f->normal, f->plane, f->rest_normal);
+    find_normals(surface, rest, f->normal, f->plane, f->rest_normal, f->rest_at);
+    for (int32_t k = 0; k < surface->face_count; ++k) {
+        double xi[2], a[6];
+        contact_reference(surface->size[k], surface->size[k], xi);
+        contact_face_at(surface, k, rest, xi, f->rest_face + 6 * (size_t)k, a);
+        memcpy(f->rest_face + 6 * (size_t)k + 3, f->normal + 3 * (size_t)k, 3 * sizeof *f->normal);
+    }
+    f->candidates = -1;
     pl_contact_keep(f, NULL);
     *out = f;
     return PL_OK;
@@ -126,13 +156,13 @@ pl_contact_counts pl_contact_finder_counts(const pl_contact_finder *f)
     return f->counts;
 }
 
-// Boxes of the deformed faces, grown by half the reach; returns the sum of their sizes.
+// Boxes of the deformed faces, grown so that faces and points that may meet have boxes that do.
 static void find_boxes(pl_contact_finder *f)
 {
     const pl_contact_surface *s = f->s;
     for (int32_t k = 0; k < s->face_count; ++k) {
         const int32_t *node = s->node + PL_FACE_NODES_MAX * (size_t)k;
-        const double grow = 0.5 * fmax(f->reach, 0.02) * s->edge[k];
+        const double grow = fmax(0.5 * f->reach, FIND_WIDE) * s->edge[k];
         double *box = f->box + 6 * (size_t)k;
         for (int i = 0; i < 3; ++i) {
             double low = f->x[3 * (size_t)node[0] + (size_t)i], high = low;
@@ -179,11 +209,11 @@ static bool find_tree(pl_contact_finder *f)
 // Is this the point's own wall, seen from its other side?
 static bool find_own_wall(const pl_contact_finder *f, const pl_contact_pair *pair)
 {
-    double p[3], y[3], a[6], v[3], n[3];
+    double y[3], a[6], v[3], n[3];
+    const double *p = f->rest_at + 3 * (size_t)pair->point;
     if (pair->gap >= 0) {
         return false;
     }
-    pl_contact_point_at(f->s, pair->point, f->rest, p);
     contact_face_at(f->s, pair->face, f->rest, pair->xi, y, a);
     pl_cross3(a, a + 3, n);
     pl_sub3(y, p, v);
@@ -191,32 +221,30 @@ static bool find_own_wall(const pl_contact_finder *f, const pl_contact_pair *pai
     return through && pl_norm3(v) < FIND_WALL * -pair->gap;
 }
 
-static void find_test(pl_contact_finder *f, int32_t point, int32_t face)
+// The same from the face's centre, for points behind it by `depth` at least: tells most own walls cheaply.
+static bool find_own_wall_nearly(const pl_contact_finder *f, int32_t point, int32_t face, double depth)
+{
+    const double *c = f->rest_face + 6 * (size_t)face;
+    double v[3];
+    pl_sub3(c, f->rest_at + 3 * (size_t)point, v);
+    return pl_dot3(v, c + 3) > 0 && pl_dot3(v, f->rest_normal + 3 * (size_t)point) < 0 &&
+           pl_norm3(v) + f->s->edge[face] < FIND_WALL * depth;
+}
+
+static void find_meet(pl_contact_finder *f, int32_t point, int32_t face)
 {
     const pl_contact_surface *s = f->s;
-    if (f->stamp[point] == face) {
-        return;
-    }
-    f->stamp[point] = face;
-    if (pl_dot3(f->point_normal + 3 * (size_t)point, f->normal + 3 * (size_t)face) > FIND_OPPOSED) {
-        return;
-    }
-    double p[3];
-    pl_contact_pair pair = {.point = point, .face = face};
-    pl_contact_point_at(s, point, f->x, p);
+    const double *p = f->at + 3 * (size_t)point;
     const double edge = fmin(s->edge[face], s->spacing[point]), far = f->reach * edge,
                  bulge = f->plane[2 * (size_t)face + 1],
                  height = pl_dot3(f->normal + 3 * (size_t)face, p) - f->plane[2 * (size_t)face];
-    if (height > far + bulge || height < -FIND_DEPTH * edge - bulge) {
+    if (height > far + bulge || height < -FIND_DEPTH * edge - bulge ||
+        pl_dot3(f->point_normal + 3 * (size_t)point, f->normal + 3 * (size_t)face) > FIND_OPPOSED ||
+        (height < -bulge && find_own_wall_nearly(f, point, face, -height - bulge))) {
         return;
     }
-    const double *box = f->box + 6 * (size_t)face;
-    for (int i = 0; i < 3; ++i) {
-        if (p[i] < box[i] - far || p[i] > box[3 + i] + far) {
-            return;
-        }
-    }
     f->counts.tests++;
+    pl_contact_pair pair = {.point = point, .face = face};
     // the flat triangles tell what is too far, beside the face, or the point's own wall
     pair.gap = contact_flat(s, face, f->x, p, pair.xi);
     if (pair.gap > fmax(far, FIND_DEPTH * edge) + bulge ||
@@ -235,15 +263,8 @@ static void find_test(pl_contact_finder *f, int32_t point, int32_t face)
     }
 }
 
-static bool find_visit(void *user, int32_t i, int32_t j)
+static bool find_share(const pl_contact_surface *s, int32_t i, int32_t j)
 {
-    pl_contact_finder *f = user;
-    const pl_contact_surface *s = f->s;
-    f->counts.box_pairs++;
-    if ((!f->self && s->group[i] == s->group[j]) ||
-        pl_dot3(f->normal + 3 * (size_t)i, f->normal + 3 * (size_t)j) > FIND_FACES) {
-        return true;
-    }
     const int32_t *a = s->node + PL_FACE_NODES_MAX * (size_t)i, *b = s->node + PL_FACE_NODES_MAX * (size_t)j;
     for (int k = 0; k < s->size[i]; ++k) {
         for (int l = 0; l < s->size[j]; ++l) {
@@ -252,13 +273,49 @@ static bool find_visit(void *user, int32_t i, int32_t j)
             }
         }
     }
-    for (int side = 0; side < 2; ++side) {
-        const int32_t from = side ? j : i, to = side ? i : j;
-        for (int k = 0; k < s->size[from]; ++k) {
-            find_test(f, s->point_of[(side ? b : a)[k]], to);
-        }
-        find_test(f, f->list[from].point, to);
+    return false;
+}
+
+// Does every face around the point have a vertex in common with `face`?
+static bool find_neighbours(const pl_contact_surface *s, int32_t point, int32_t face)
+{
+    const int32_t v = s->vertex[point];
+    if (v < 0) {
+        return find_share(s, s->home[point], face);
     }
+    for (int32_t i = s->around_start[v]; i < s->around_start[v + 1]; ++i) {
+        if (!find_share(s, s->around[i], face)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// A face whose box is near the point f->point: notes them when they may meet now or after small motions.
+static bool find_visit(void *user, int32_t face)
+{
+    pl_contact_finder *f = user;
+    const pl_contact_surface *s = f->s;
+    const int32_t point = f->point;
+    const double *p = f->at + 3 * (size_t)point, *n = f->normal + 3 * (size_t)face;
+    const double edge = fmax(s->edge[face], s->spacing[point]), bulge = f->plane[2 * (size_t)face + 1],
+                 far = fmax(FIND_WIDE, f->reach) * edge, slack = 2 * FIND_MOVED * edge,
+                 height = pl_dot3(n, p) - f->plane[2 * (size_t)face];
+    f->counts.box_pairs++;
+    if (height > far + bulge || height < -(FIND_DEPTH * edge + slack + bulge) ||
+        pl_dot3(f->point_normal + 3 * (size_t)point, n) > FIND_OPPOSED + FIND_TURNED ||
+        (!f->self && s->group[s->home[point]] == s->group[face]) ||
+        (height < -bulge - slack && find_own_wall_nearly(f, point, face, -height - bulge - slack)) ||
+        find_neighbours(s, point, face)) {
+        return true;
+    }
+    if (f->candidates >= 0 && f->candidates < (int64_t)FIND_CANDIDATES * s->point_count) {
+        f->candidate[2 * f->candidates] = point;
+        f->candidate[2 * f->candidates++ + 1] = face;
+    } else {
+        f->candidates = -1;
+    }
+    find_meet(f, point, face);
     return true;
 }
 
@@ -293,25 +350,52 @@ static void find_keep(const pl_contact_finder *f, pl_contact_pair *best)
     }
 }
 
+// Has no vertex of the surface moved far since the candidates were noted?
+static bool find_serves(const pl_contact_finder *f, const double *x)
+{
+    const pl_contact_surface *s = f->s;
+    for (int32_t p = 0; p < s->point_count; ++p) {
+        const int32_t v = s->vertex[p];
+        const double most = FIND_MOVED * s->spacing[p];
+        if (v >= 0 && !(pl_distance3(x + 3 * (size_t)v, f->candidate_x + 3 * (size_t)v) <= most)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool pl_contact_find(pl_contact_finder *f, const double *x, double reach, const pl_contact_pair **pair,
                      int32_t *count)
 {
     const pl_contact_surface *s = f->s;
+    const bool listed = f->candidates >= 0 && reach <= FIND_CLOSE && find_serves(f, x);
+    f->counts.listed += listed;
     f->x = x;
     f->reach = reach;
     *count = 0;
     *pair = f->list;
-    if (!find_tree(f)) {
+    if (!listed && !find_tree(f)) {
         return false;
     }
-    find_normals(s, x, f->normal, f->plane, f->point_normal);
+    find_normals(s, x, f->normal, f->plane, f->point_normal, f->at);
     for (int32_t p = 0; p < s->point_count; ++p) {
-        f->best[p].face = f->stamp[p] = -1;
-        if (s->vertex[p] < 0) {
-            f->list[s->home[p]].point = p; // until the list is made: the centre of each face
+        f->best[p].face = -1;
+    }
+    if (listed) {
+        for (int64_t i = 0; i < f->candidates; ++i) {
+            find_meet(f, f->candidate[2 * i], f->candidate[2 * i + 1]);
+        }
+    } else {
+        f->candidates = 0;
+        memcpy(f->candidate_x, x, 3 * (size_t)s->vertex_count * sizeof *x);
+        for (f->point = 0; f->point < s->point_count; ++f->point) {
+            const double *at = f->at + 3 * (size_t)f->point,
+                         r = fmax(0.5 * reach, FIND_WIDE) * s->spacing[f->point];
+            const double low[3] = {at[0] - r, at[1] - r, at[2] - r},
+                         high[3] = {at[0] + r, at[1] + r, at[2] + r};
+            pl_bvh_query(&f->tree, low, high, find_visit, f);
         }
     }
-    pl_bvh_pairs(&f->tree, &f->tree, find_visit, f);
     for (int32_t p = 0; p < s->point_count; ++p) {
         if (f->best[p].face >= 0) {
             if (f->kept[p] >= 0 && f->kept[p] != f->best[p].face) {

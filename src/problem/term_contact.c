@@ -14,7 +14,9 @@
 
 #define CONTACT_STIFFNESS 30.0 // times Young's modulus over the edge: e_k
 #define CONTACT_OFFSET 2e-3 // of the edge: faces of bodies are kept this far apart, so that they do not cross
-#define CONTACT_REACH 0.6   // of the edge: pairs nearer than this are looked for; they limit steps
+#define CONTACT_REACH 0.6   // of the edge: pairs nearer than this limit steps
+#define CONTACT_NEAR 0.06   // of the edge: pairs nearer than this may press
+#define CONTACT_GUARD 0.1   // of the edge: motion after which they are looked for again
 #define CONTACT_PATTERN 0.05 // of the edge: these have entries in the tangent, whether they touch or not
 #define CONTACT_DEPTH 0.35   // of the edge: a step goes no deeper
 #define CONTACT_LIMIT 3e-3 // of the largest pressure: change of a pressure that friction takes its limit from
@@ -25,12 +27,23 @@
 static void contact_destroy(void *object)
 {
     contact_term *t = object;
-    void *const block[] = {
-        t->block,       t->kept_block, t->stiffness, t->pair_stiffness, t->from,     t->to,   t->offset,
-        t->kept_offset, t->pair,       t->x,         t->guard_x,        t->guard,    t->mu,   t->rate,
-        t->name,        t->factored,   t->held,      t->told,           t->pressure, t->open, t->weight};
+    void *const block[] = {t->block,    t->kept_block, t->stiffness, t->pair_stiffness,
+                           t->from,     t->to,         t->offset,    t->kept_offset,
+                           t->pair,     t->x,          t->guard_x,   t->guard_found,
+                           t->guard,    t->mu,         t->rate,      t->name,
+                           t->factored, t->held,       t->told,      t->pressure,
+                           t->open,     t->weight};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
+    }
+    if (t->finder) {
+        const pl_contact_counts n = pl_contact_finder_counts(t->finder);
+        pl_log(
+            1,
+            "contact: %lld searches through the tree (%lld rebuilt), %lld in the list, %lld pairs of boxes, "
+            "%lld tests",
+            (long long)(n.refits + n.rebuilds), (long long)n.rebuilds, (long long)n.listed,
+            (long long)n.box_pairs, (long long)n.tests);
     }
     pl_contact_finder_destroy(t->finder);
     pl_table_clear(&t->coupled);
@@ -118,7 +131,7 @@ static void contact_find_pairs(contact_term *t, const double *x)
 {
     const pl_contact_pair *found;
     t->pair_count = 0;
-    if (t->pairs && pl_contact_find(t->finder, x, CONTACT_REACH, &found, &t->pair_count)) {
+    if (t->pairs && pl_contact_find(t->finder, x, CONTACT_NEAR, &found, &t->pair_count)) {
         memcpy(t->pair, found, (size_t)t->pair_count * sizeof *found);
     }
 }
@@ -498,6 +511,40 @@ static double contact_way(const pl_shape *shape, const double a[3], const double
     return 1;
 }
 
+// Has the surface moved less than CONTACT_GUARD of the edge since the pairs that limit steps were found?
+static bool contact_guard_serves(const contact_term *t, const double *x)
+{
+    for (int32_t k = 0; k < t->points; ++k) {
+        const int32_t v = t->s->vertex[k];
+        if (v >= 0 && !(pl_distance3(x + 3 * (int64_t)v, t->guard_found + 3 * (int64_t)v) <=
+                        CONTACT_GUARD * t->s->spacing[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The pairs that limit steps from x: found anew when the body has moved since, else their gaps alone.
+static void contact_guard(contact_term *t, const pl_problem *p, const double *x)
+{
+    const pl_contact_pair *found;
+    if (memcmp(t->guard_x, x, pl_problem_full_bytes(p)) == 0) {
+        return;
+    }
+    if (!contact_guard_serves(t, x)) {
+        t->guard_count = 0;
+        if (pl_contact_find(t->finder, x, CONTACT_REACH, &found, &t->guard_count)) {
+            memcpy(t->guard, found, (size_t)t->guard_count * sizeof *found);
+        }
+        memcpy(t->guard_found, x, pl_problem_full_bytes(p));
+    } else {
+        for (int32_t i = 0; i < t->guard_count; ++i) {
+            pl_contact_pair_gap(t->s, &t->guard[i], x);
+        }
+    }
+    memcpy(t->guard_x, x, pl_problem_full_bytes(p));
+}
+
 static double contact_step_limit(const void *object, const pl_problem *p, const double *x, const double *to)
 {
     contact_term *t = (contact_term *)object; // keeps the list of near pairs
@@ -518,15 +565,7 @@ static double contact_step_limit(const void *object, const pl_problem *p, const 
     if (!t->pairs) {
         return limit;
     }
-    if (memcmp(t->guard_x, x, pl_problem_full_bytes(p)) != 0) {
-        if (memcmp(t->x, x, pl_problem_full_bytes(p)) != 0) {
-            memcpy(t->x, x, pl_problem_full_bytes(p));
-            contact_find_pairs(t, x);
-        }
-        memcpy(t->guard, t->pair, (size_t)t->pair_count * sizeof *t->pair);
-        t->guard_count = t->pair_count;
-        memcpy(t->guard_x, x, pl_problem_full_bytes(p));
-    }
+    contact_guard(t, p, x);
     for (int32_t i = 0; i < t->guard_count; ++i) {
         const pl_contact_pair *pair = &t->guard[i];
         int32_t node[PL_PAIR_NODES_MAX];
@@ -851,11 +890,13 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     t->weight = PL_NEW_ARRAY(double, p->mesh.vertex_count);
     t->x = PL_NEW_ARRAY(double, full);
     t->guard_x = PL_NEW_ARRAY(double, full);
+    t->guard_found = PL_NEW_ARRAY(double, full);
     t->pair = PL_NEW_ARRAY(pl_contact_pair, n);
     t->guard = PL_NEW_ARRAY(pl_contact_pair, n);
     if (!t->block || !t->kept_block || !t->stiffness || !t->pair_stiffness || !t->from || !t->to ||
         !t->offset || !t->kept_offset || !t->mu || !t->rate || !t->name || !t->factored || !t->held ||
-        !t->told || !t->pressure || !t->open || !t->weight || !t->x || !t->guard_x || !t->pair || !t->guard) {
+        !t->told || !t->pressure || !t->open || !t->weight || !t->x || !t->guard_x || !t->guard_found ||
+        !t->pair || !t->guard) {
         return pl_fail_memory(err, "problem: contact");
     }
     memcpy(t->x, p->mesh.position, (size_t)full * sizeof *t->x);

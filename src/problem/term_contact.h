@@ -43,7 +43,7 @@ typedef struct contact_term {
     bool stale;         // an active pair has none
     bool *factored;     // channels x points: acts in the tangent assembled last
     // the guard of steps
-    double *guard_x;
+    double *guard_x, *guard_found; // full: where their gaps are from; where they were found
     pl_contact_pair *guard;
     int32_t guard_count;
     // sensitivities: changes of the multipliers, and of the gaps by the parameter itself
