@@ -172,9 +172,11 @@ typedef struct pl_unknowns {
 
 // ---- tangent
 typedef struct pl_tangent {
-    pl_sparse K;           // computed by pl_problem_assemble, holds until the next
-    double *dense;         // scratch: the second derivative of one piece of a functional
-    int32_t largest;       // vertices of the largest such piece
+    pl_sparse K;     // computed by pl_problem_assemble, holds until the next
+    double *dense;   // scratch: the second derivative of one piece of a functional
+    int32_t largest; // vertices of the largest such piece
+    bool exact; // of the assembly under way: for derivatives, nothing may be left out that only steps can
+                // spare
     const pl_ahead *ahead; // of the assembly under way: take stresses from here; NULL: those of the shape
 } pl_tangent;
 
@@ -226,6 +228,11 @@ typedef struct pl_problem_options {
     double force_tolerance; // relative: below it rounding errors of a balance are not told apart
 } pl_problem_options;
 
+// What evaluations take contacts for: as they are; not there (the length of an increment is being chosen);
+// or, for the first step of an increment, those in the factor at hand, linear in the obstacles' motion since
+// the last equilibrium.
+typedef enum pl_contact_mode { PL_CONTACT_ACTS, PL_CONTACT_ABSENT, PL_CONTACT_LINEAR } pl_contact_mode;
+
 struct pl_problem {
     const pl_robot *robot;
     pl_problem_options options;
@@ -246,7 +253,8 @@ struct pl_problem {
     double load_from, load_to, load; // dead loads and driven clamps, 0 .. 1: both ends of the path, and now
     double load_kept;                // the load before pl_problem_recall
     pl_marker_forces forces;
-    bool untouched; // contacts do not act: the length of an increment is being chosen
+    pl_contact_mode contact_mode;
+    bool contact_moved; // the last evaluation with PL_CONTACT_LINEAR: an obstacle that presses has moved
 
     pl_unknowns unknowns;
     pl_tangent tangent;

@@ -420,7 +420,9 @@ pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err)
     }
     pl_status status = problem_refresh(p, err);
     if (status == PL_OK) {
+        p->tangent.exact = true;
         status = linear_factor_once(p, x, 0, false, err);
+        p->tangent.exact = false;
     }
     if (status == PL_OK && !l->has_factor) {
         return pl_fail(err, PL_FAILED, "statics: the tangent at the solution is singular");

@@ -418,6 +418,20 @@ static void descent_polish(pl_statics *s, double *x, descent *D)
     pl_problem_residual(s->problem, s->work.g, s->work.r);
 }
 
+// Obstacles that press have moved: the body follows them first as the factor at hand says, because points
+// that end up deep inside tell little about where to go. Leaves the gradient of that step in s->work.g.
+static bool descent_follows(pl_statics *s, const double *x)
+{
+    s->problem->contact_moved = false;
+    s->problem->contact_mode = PL_CONTACT_LINEAR;
+    pl_problem_evaluate(s->problem, x, s->work.g_new);
+    s->problem->contact_mode = PL_CONTACT_ACTS;
+    if (s->problem->contact_moved) {
+        memcpy(s->work.g, s->work.g_new, (size_t)s->problem->unknowns.n * sizeof *s->work.g);
+    }
+    return s->problem->contact_moved;
+}
+
 descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
 {
     descent_run run = {.at_factor = s->problem->linear.has_factor &&
@@ -437,7 +451,8 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         return DESCENT_STUCK;
     }
     // contacts that the factor does not know are far stiffer than anything it has there
-    if (pl_problem_obsolete(s->problem, x) && !descent_refactor(s, x, D, &run, false, err)) {
+    const bool follows = D->predict && descent_follows(s, x);
+    if (!follows && pl_problem_obsolete(s->problem, x) && !descent_refactor(s, x, D, &run, false, err)) {
         return DESCENT_STUCK;
     }
     for (int iteration = 0; iteration < D->limit; ++iteration) {
@@ -455,14 +470,15 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         run.slope = dot(s->work.r, s->work.d, s->problem->unknowns.n);
         pl_log(2, "    %3d  residual %.2e  step %.2e mm  energy %.8e  gap %.1e%s", iteration, D->relative,
                D->step, D->energy, run.opening, run.at_factor ? "  newton" : "");
-        if (D->relative < D->force_tolerance && D->step < D->length_tolerance &&
-            run.opening < TUNE_GAP_DONE) {
+        if (!(follows && iteration == 0) && D->relative < D->force_tolerance &&
+            D->step < D->length_tolerance && run.opening < TUNE_GAP_DONE) {
             if (D->polish) {
                 descent_polish(s, x, D);
             }
             return DESCENT_DONE;
         }
-        if (!run.at_factor && pl_problem_obsolete(s->problem, x) && run.factors < TUNE_FACTORS) {
+        if (!run.at_factor && !(follows && iteration == 0) && pl_problem_obsolete(s->problem, x) &&
+            run.factors < TUNE_FACTORS) {
             if (!descent_refactor(s, x, D, &run, false, err)) {
                 return DESCENT_STUCK;
             }

@@ -57,13 +57,13 @@ static void solve_choose(pl_statics *s, way *w, const double *x)
     const double rest = 1 - w->at;
     // the change of loads and targets alone: what is left of the residual here is not the way's business, and
     // contacts answer for themselves
-    s->problem->untouched = true;
+    s->problem->contact_mode = PL_CONTACT_ABSENT;
     pl_problem_evaluate(s->problem, x, s->work.g);
     pl_problem_gaps(s->problem, here);
     pl_problem_set(s->problem, 1);
     pl_problem_evaluate(s->problem, x, s->work.g_new);
     pl_problem_gaps(s->problem, gap);
-    s->problem->untouched = false;
+    s->problem->contact_mode = PL_CONTACT_ACTS;
     for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
         s->work.r[i] = s->work.g_new[i] - s->work.g[i];
     }
