@@ -8,6 +8,7 @@
 #include "server.h"
 #include "server_pack.h"
 
+#define SERVER_FIELDS 4                        // that a shape is coloured by
 #define SERVER_COMMANDS 64                     // of one robot that the view can set
 #define SERVER_POINTS 4000                     // of one path
 #define SERVER_RECEIVE 262144                  // bytes of one message from a viewer
@@ -41,7 +42,7 @@ typedef enum server_channel {
 } server_channel;
 
 // What the owner of the controls wishes for. The newest replaces one that waits.
-typedef enum server_pose_kind { SERVER_POSE_COMMANDS, SERVER_POSE_TARGET } server_pose_kind;
+typedef enum server_pose_kind { SERVER_POSE_COMMANDS, SERVER_POSE_TARGET, SERVER_POSE_PULL } server_pose_kind;
 typedef struct server_pose {
     server_pose_kind kind;
     uint32_t viewer, robot; // who asks; which robot, as numbered in the robot message
@@ -50,7 +51,8 @@ typedef struct server_pose {
     double command[SERVER_COMMANDS]; // in the units of the page; NAN: idle
     bool hold[SERVER_COMMANDS];      // target: commands that stay
     int marker;
-    double target[3]; // mm
+    double target[3];        // mm
+    double grip[3], hand[3]; // pull: the point gripped (undeformed) and where the hand is, mm
 } server_pose;
 
 typedef enum server_job_kind {
@@ -113,6 +115,16 @@ bool server_wish_load(server_desk *desk, const char *path);
 // Takes the points of the job over; false when another job waits or runs.
 bool server_wish_job(server_desk *desk, server_job *job);
 
+// A hand that pulls at the body (server_pull.c).
+typedef struct server_pull {
+    bool gripped, known;      // known: the derivatives are
+    double at[3];             // the point, undeformed
+    double from[3], place[3]; // where it was before the hand pulled, and is; mm
+    double force[3];          // N, of the shape as it stands
+    double C[9];              // mm / N
+    double *response;         // 3 columns: of body points, markers, efforts, measures
+} server_pull;
+
 // ---- a model of any kind, with what the view keeps of it
 typedef struct server_model {
     pl_model *model;
@@ -128,6 +140,7 @@ typedef struct server_model {
     pl_ik *ik;
     int ik_marker;
     bool ik_hold[SERVER_COMMANDS];
+    server_pull pull;
     // scratch for the snapshots
     double *place, *field, *weight;
     float *position;
@@ -153,6 +166,9 @@ const double *server_model_positions(server_model *m);
 // Inverse kinematics for a marker, with the commands in `hold` kept; the model's until the next call.
 pl_status server_model_ik(server_model *m, int marker, const bool *hold, const pl_progress *progress,
                           pl_ik **out, pl_error *err);
+
+// Lets the point go; the model must stand without a force.
+void server_pull_end(server_model *m);
 
 // The page's view of a command: unit, range, what stands for rest.
 typedef struct server_knob {

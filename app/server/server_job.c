@@ -75,6 +75,7 @@ static void job_follow(server_worker *w, const server_job *job)
     options.record = job_record;
     options.user = &path;
     w->serial = 0;
+    worker_let_go(w, &w->fine);
     pl_status status = server_model_ik(&w->fine, job->marker, job->hold, &progress, &ik, &err);
     if (status == PL_OK) {
         status = pl_follow(ik, job->point, job->count, &options, &report, &err);
@@ -183,6 +184,7 @@ static void job_cloud(server_worker *w, const server_job *job)
         server_refuse(w->desk, job->viewer, "a workspace needs a marker and a command");
         return;
     }
+    worker_let_go(w, c.m);
     // the robot goes back to where it was
     const bool kept = pl_model_keep(c.m->model, 3, NULL) == PL_OK;
     const pl_status status = job_cloud_run(&c, &err);
@@ -275,6 +277,9 @@ static void job_title(const server_worker *w, const worker_entry *entry, char *t
                                              value, strcmp(knob.unit, "1") ? " " : "",
                                              strcmp(knob.unit, "1") ? knob.unit : "");
     }
+    if (n < room) {
+        snprintf(text + n, room - n, "%s", entry->pull);
+    }
 }
 
 // Brings the model to a remembered shape: the equilibrium is found again from its commands, and must be the
@@ -283,6 +288,11 @@ static pl_status job_revisit(server_model *m, const worker_entry *entry, const p
                              pl_error *err)
 {
     pl_statics_report report;
+    if (m->pull.gripped || entry->pull[0]) {
+        return server_fail(err, PL_BAD_INPUT, "shape %u: %s", entry->shape,
+                           entry->pull[0] ? "a hand pulled the body there and has let go"
+                                          : "a hand pulls the body now; let it go first");
+    }
     m->shape = 0;
     const pl_status status = pl_model_fk(m->model, then->command, &report, err);
     if (status != PL_OK) {

@@ -110,6 +110,92 @@ static bool model_chambers(const pl_robot *robot, uint32_t **triangle, size_t *c
     return true;
 }
 
+// Vertices held by the supports, behind each other.
+static bool model_supports(const pl_robot *robot, uint32_t **vertex, size_t *count, json_t *list)
+{
+    static const char letter[] = "xyz";
+    for (int i = 0; robot && i < pl_robot_fixed_count(robot); ++i) {
+        const int32_t *node;
+        bool axis[3];
+        char axes[4] = "";
+        const size_t n = (size_t)pl_robot_fixed_vertices(robot, i, &node, axis);
+        uint32_t *grown = realloc(*vertex, (*count + n + 1) * sizeof *grown);
+        if (!grown) {
+            return false;
+        }
+        *vertex = grown;
+        for (size_t k = 0; k < n; ++k) {
+            grown[*count + k] = (uint32_t)node[k];
+        }
+        for (int k = 0, at = 0; k < 3; ++k) {
+            if (axis[k]) {
+                axes[at++] = letter[k];
+            }
+        }
+        json_array_append_new(list, json_pack("{s:s,s:I,s:I}", "axes", axes, "start", (json_int_t)*count,
+                                              "count", (json_int_t)n));
+        *count += n;
+    }
+    return true;
+}
+
+// Triangles on which pressures of the robot file act.
+static bool model_pressures(const pl_robot *robot, uint32_t **triangle, size_t *count, json_t *list)
+{
+    for (int i = 0; robot && i < pl_robot_pressure_count(robot); ++i) {
+        const int64_t *face;
+        double pressure;
+        const int64_t faces = pl_robot_pressure_faces(robot, i, &face, &pressure);
+        model_surface s = {0};
+        uint32_t *grown = NULL;
+        if (model_surface_init(pl_robot_mesh(robot), face, faces, &s)) {
+            grown = realloc(*triangle, (3 * (*count + s.triangles) + 1) * sizeof **triangle);
+        }
+        if (grown) {
+            *triangle = grown;
+            memcpy(grown + 3 * *count, s.triangle, 3 * s.triangles * sizeof *grown);
+            json_array_append_new(list, json_pack("{s:f,s:I,s:I}", "kpa", 1000 * pressure, "start",
+                                                  (json_int_t)*count, "count", (json_int_t)s.triangles));
+            *count += s.triangles;
+        }
+        model_surface_clear(&s);
+        if (!grown) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Triangles that show the obstacles at rest; of endless ones the part around the robot.
+static bool model_obstacles(const server_model *m, const pl_robot *robot, float **corner, size_t *count,
+                            json_t *list)
+{
+    double low[3], high[3], near[3];
+    pl_mesh_bounds(m->body, low, high);
+    for (int i = 0; i < 3; ++i) {
+        near[i] = 0.5 * (low[i] + high[i]);
+    }
+    for (int i = 0; robot && i < pl_robot_obstacle_count(robot); ++i) {
+        const size_t n = (size_t)pl_robot_obstacle_triangles(robot, i, near, 1.6 * m->info.size, NULL);
+        double *place = malloc((9 * n + 1) * sizeof *place);
+        float *grown = realloc(*corner, (9 * (*count + n) + 1) * sizeof *grown);
+        *corner = grown ? grown : *corner;
+        if (!place || !grown) {
+            free(place);
+            return false;
+        }
+        pl_robot_obstacle_triangles(robot, i, near, 1.6 * m->info.size, place);
+        for (size_t k = 0; k < 9 * n; ++k) {
+            grown[9 * *count + k] = (float)place[k];
+        }
+        free(place);
+        json_array_append_new(list,
+                              json_pack("{s:I,s:I}", "start", (json_int_t)*count, "count", (json_int_t)n));
+        *count += n;
+    }
+    return true;
+}
+
 server_message *server_model_mesh(const server_model *m)
 {
     const pl_mesh *mesh = m->body;
@@ -120,18 +206,25 @@ server_message *server_model_mesh(const server_model *m)
     model_surface s = {0};
     uint32_t *cell = NULL, *chamber = NULL;
     uint8_t *cell_region = NULL;
-    size_t chambers = 0;
-    json_t *list = json_array();
+    uint32_t *held = NULL, *pressed = NULL;
+    float *obstacle = NULL;
+    size_t chambers = 0, holds = 0, presses = 0, obstacles = 0;
+    const pl_robot *robot = pl_model_robot(m->model);
+    json_t *list = json_array(), *supports = json_array(), *pressures = json_array(), *things = json_array();
     float *rest = malloc(3 * n * sizeof *rest);
     const size_t cells = model_cells(view, &cell, &cell_region);
     bool good = rest && cell && cell_region && model_surface_init(mesh, face, faces, &s) &&
-                model_chambers(pl_model_robot(m->model), &chamber, &chambers, list);
+                model_chambers(robot, &chamber, &chambers, list) &&
+                model_supports(robot, &held, &holds, supports) &&
+                model_pressures(robot, &pressed, &presses, pressures) &&
+                model_obstacles(m, robot, &obstacle, &obstacles, things);
     for (size_t i = 0; rest && i < 3 * n; ++i) {
         rest[i] = (float)view.position[i];
     }
-    json_t *head = json_pack("{s:I,s:s,s:I,s:I,s:O}", "mesh", (json_int_t)m->mesh, "level",
+    json_t *head = json_pack("{s:I,s:s,s:I,s:I,s:O,s:o,s:o,s:o}", "mesh", (json_int_t)m->mesh, "level",
                              m->coarse ? "coarse" : "fine", "vertices", (json_int_t)n, "elements",
-                             (json_int_t)view.element_count, "chambers", list);
+                             (json_int_t)view.element_count, "chambers", list, "supports", supports,
+                             "pressures", pressures, "obstacles", things);
     char *json = head ? json_dumps(head, JSON_COMPACT) : NULL;
     const server_array array[] = {{"rest", SERVER_F32, rest, 3 * n},
                                   {"tri", SERVER_U32, s.triangle, 3 * s.triangles},
@@ -139,7 +232,10 @@ server_message *server_model_mesh(const server_model *m)
                                   {"edge", SERVER_U32, s.edge, 2 * s.edges},
                                   {"cell", SERVER_U32, cell, 4 * cells},
                                   {"cellreg", SERVER_U8, cell_region, cells},
-                                  {"chamber", SERVER_U32, chamber, 3 * chambers}};
+                                  {"chamber", SERVER_U32, chamber, 3 * chambers},
+                                  {"held", SERVER_U32, held, holds},
+                                  {"pressed", SERVER_U32, pressed, 3 * presses},
+                                  {"obstacle", SERVER_F32, obstacle, 9 * obstacles}};
     server_message *message =
         good && json ? server_pack(SERVER_KIND_MESH, json, array, sizeof array / sizeof *array) : NULL;
     free(json);
@@ -150,5 +246,8 @@ server_message *server_model_mesh(const server_model *m)
     free(cell);
     free(cell_region);
     free(chamber);
+    free(held);
+    free(pressed);
+    free(obstacle);
     return message;
 }

@@ -24,7 +24,7 @@ pl_status server_model_open(server_model *m, pl_model *model, bool coarse, uint3
         m->field = calloc(n > e ? n : e, sizeof *m->field);
         m->weight = calloc(2 * n, sizeof *m->weight);
         m->position = calloc(3 * n, sizeof *m->position);
-        m->value = calloc(3 * n, sizeof *m->value);
+        m->value = calloc(SERVER_FIELDS * n, sizeof *m->value);
         if (!m->place || !m->field || !m->weight || !m->position || !m->value) {
             status = server_fail(err, PL_NO_MEMORY, "no memory for the view of %zu vertices", n);
         }
@@ -38,6 +38,7 @@ pl_status server_model_open(server_model *m, pl_model *model, bool coarse, uint3
 void server_model_close(server_model *m)
 {
     pl_ik_destroy(m->ik);
+    free(m->pull.response);
     pl_model_destroy(m->model);
     free(m->home);
     free(m->place);
@@ -123,20 +124,22 @@ static void model_element_to_vertex(server_model *m, const double *element, doub
     }
 }
 
-// The three fields of the page, spread over 16 bits: largest strain in %, von Mises stress in kPa, J.
+// The fields of the page, spread over 16 bits: largest strain in %, von Mises stress in kPa, J, contact
+// pressure in kPa.
 // A field that the model does not know has no range and an empty array.
-static void model_fields(server_model *m, json_t *head, server_array array[3])
+static void model_fields(server_model *m, json_t *head, server_array array[SERVER_FIELDS])
 {
     static const struct {
         const char *name;
         pl_field field;
         double scale, shift;
-    } shown[3] = {{"strain", PL_FIELD_STRETCH, 100, -100},
-                  {"stress", PL_FIELD_VON_MISES, 1000, 0},
-                  {"J", PL_FIELD_J, 1, 0}};
+    } shown[SERVER_FIELDS] = {{"strain", PL_FIELD_STRETCH, 100, -100},
+                              {"stress", PL_FIELD_VON_MISES, 1000, 0},
+                              {"J", PL_FIELD_J, 1, 0},
+                              {"contact", PL_FIELD_PRESSURE, 1000, 0}};
     const size_t n = (size_t)pl_mesh_get(m->body).vertex_count;
     json_t *ranges = json_object();
-    for (int f = 0; f < 3; ++f) {
+    for (int f = 0; f < SERVER_FIELDS; ++f) {
         double low = 0, high = 0;
         array[f] = (server_array){shown[f].name, SERVER_U16, m->value + (size_t)f * n, 0};
         if (!(m->info.fields & (1u << shown[f].field)) ||
@@ -197,6 +200,20 @@ static json_t *model_record(server_model *m)
     return root;
 }
 
+// Where the commands have moved the obstacles.
+static void model_obstacles(server_model *m, json_t *head)
+{
+    const pl_robot *robot = pl_model_robot(m->model);
+    const int count = robot ? pl_robot_obstacle_count(robot) : 0;
+    json_t *list = json_array();
+    for (int i = 0; i < count; ++i) {
+        double offset[3];
+        pl_robot_obstacle_offset(robot, i, pl_model_get_answer(m->model).command, offset);
+        json_array_append_new(list, server_numbers(offset, 3));
+    }
+    json_object_set_new(head, "obstacles", list);
+}
+
 server_message *server_model_shape(server_model *m, json_t *extra)
 {
     const size_t n = (size_t)pl_mesh_get(m->body).vertex_count;
@@ -206,11 +223,12 @@ server_message *server_model_shape(server_model *m, json_t *extra)
     json_object_set_new(head, "level", json_string(m->coarse ? "coarse" : "fine"));
     json_object_set_new(head, "record", model_record(m));
     json_object_set_new(head, "seconds", server_number(m->seconds));
-    server_array array[5];
+    server_array array[2 + SERVER_FIELDS];
     model_fields(m, head, array + 1);
     size_t points = 0;
     float *line = model_lines(m, &points, lines);
     json_object_set_new(head, "cables", lines);
+    model_obstacles(m, head);
     json_object_update(head, extra);
     json_decref(extra);
     for (size_t i = 0; i < 3 * n; ++i) {
@@ -219,7 +237,7 @@ server_message *server_model_shape(server_model *m, json_t *extra)
     char *json = json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(9));
     json_decref(head);
     array[0] = (server_array){"x", SERVER_F32, m->position, 3 * n};
-    array[4] = (server_array){"cable", SERVER_F32, line, 3 * points};
+    array[1 + SERVER_FIELDS] = (server_array){"cable", SERVER_F32, line, 3 * points};
     server_message *message =
         json && line ? server_pack(SERVER_KIND_SHAPE, json, array, sizeof array / sizeof *array) : NULL;
     free(json);

@@ -49,6 +49,7 @@ static bool pose_forward(server_worker *w, server_model *m, const double *comman
     const double start = server_now();
     const bool idle = pose_is_idle(command, m->info.command_count);
     pl_error err = {0};
+    pl_model_pull(m->model, NULL, NULL); // a hand lets go
     if (idle) {
         server_model_go_home(m);
     }
@@ -60,6 +61,9 @@ static bool pose_forward(server_worker *w, server_model *m, const double *comman
     }
     if (status == PL_INTERRUPTED || (status == PL_OK && m->report.outcome == PL_STOPPED)) {
         return false;
+    }
+    if (m->pull.gripped) {
+        server_pull_end(m);
     }
     m->seconds = server_now() - start; // a solve that was stopped says nothing about the next one
     if (status != PL_OK) {
@@ -143,7 +147,9 @@ static bool pose_reach(server_worker *w, server_model *m, const server_pose *pos
 static void pose_to_target(server_worker *w, const server_pose *pose)
 {
     const bool preview = w->has_coarse && w->fine.seconds > POSE_QUICK;
+    worker_let_go(w, &w->fine);
     if (preview) {
+        worker_let_go(w, &w->coarse);
         w->yield = WORKER_NEVER;
         if (!pose_reach(w, &w->coarse, pose)) {
             return;
@@ -163,8 +169,13 @@ void worker_pose(server_worker *w, const server_pose *pose)
     }
     w->begun = server_now();
     w->serial = pose->serial;
+    double command[SERVER_COMMANDS];
     if (pose->kind == SERVER_POSE_COMMANDS) {
         pose_to_commands(w, pose);
+    } else if (pose->kind == SERVER_POSE_PULL) {
+        if (pose_commands(w, pose, command)) {
+            worker_pull(w, pose, command, w->has_coarse && w->fine.seconds > POSE_QUICK);
+        }
     } else {
         pose_to_target(w, pose);
     }

@@ -84,6 +84,40 @@ static json_t *robot_sensors(const pl_record *record)
     return list;
 }
 
+// What acts on the body besides its actuators: gravity, forces at markers, supports, obstacles.
+static void robot_surroundings(const server_model *m, json_t *root)
+{
+    const pl_robot *robot = pl_model_robot(m->model);
+    json_t *loads = json_array(), *supports = json_array(), *obstacles = json_array();
+    double gravity[3] = {0}, force[3], moment[3];
+    if (robot) {
+        pl_robot_gravity(robot, gravity);
+    }
+    for (int i = 0; i < 3; ++i) {
+        gravity[i] /= 1000; // m/s^2
+    }
+    for (int i = 0; robot && i < pl_robot_force_count(robot); ++i) {
+        const int marker = pl_robot_force(robot, i, force, moment);
+        json_array_append_new(loads,
+                              json_pack("{s:i,s:o,s:o}", "marker", marker, "force", server_numbers(force, 3),
+                                        "moment", server_numbers(moment, 3)));
+    }
+    for (int i = 0; robot && i < pl_robot_fixed_count(robot); ++i) {
+        json_array_append_new(supports, server_text(pl_robot_fixed_name(robot, i)));
+    }
+    for (int i = 0; robot && i < pl_robot_obstacle_count(robot); ++i) {
+        json_array_append_new(obstacles, json_pack("{s:o,s:s,s:f}", "name",
+                                                   server_text(pl_robot_obstacle_name(robot, i)), "kind",
+                                                   pl_robot_obstacle_kind(robot, i), "friction",
+                                                   pl_robot_obstacle_friction(robot, i)));
+    }
+    json_object_set_new(root, "gravity", server_numbers(gravity, 3));
+    json_object_set_new(root, "loads", loads);
+    json_object_set_new(root, "supports", supports);
+    json_object_set_new(root, "obstacles", obstacles);
+    json_object_set_new(root, "pulls", json_boolean(robot && strcmp(m->info.method, "exact") == 0));
+}
+
 json_t *server_robot_json(server_model *m, const pl_findings *findings, const char *path, uint32_t number)
 {
     const pl_record *record = NULL;
@@ -114,6 +148,7 @@ json_t *server_robot_json(server_model *m, const pl_findings *findings, const ch
     json_object_set_new(root, "markers", markers);
     json_object_set_new(root, "sensors", robot_sensors(record));
     json_object_set_new(root, "regions", robot_regions(m));
+    robot_surroundings(m, root);
     json_object_set_new(root, "findings", robot_findings(findings));
     return root;
 }

@@ -106,6 +106,18 @@ static void talk_target(server_net *net, server_viewer *v, const json_t *root)
     }
 }
 
+static void talk_pull(server_net *net, server_viewer *v, const json_t *root)
+{
+    server_pose pose = {.kind = SERVER_POSE_PULL, .viewer = v->id};
+    int count = 0;
+    if (talk_robot(net, v, root, &pose.robot) && talk_number(net, v, root, "serial", &pose.serial) &&
+        talk_numbers(net, v, root, "commands", 0, SERVER_COMMANDS, true, pose.command, &pose.command_count) &&
+        talk_numbers(net, v, root, "at", 3, 3, false, pose.grip, &count) &&
+        talk_numbers(net, v, root, "hand", 3, 3, false, pose.hand, &count)) {
+        server_wish_pose(net->desk, &pose);
+    }
+}
+
 // ---- jobs
 static void talk_start(server_net *net, server_viewer *v, server_job *job)
 {
@@ -292,7 +304,7 @@ static const struct {
     {"set", true, talk_set},        {"target", true, talk_target}, {"follow", true, talk_follow},
     {"cloud", true, talk_cloud},    {"open", true, talk_open},     {"reload", true, talk_reload},
     {"cancel", true, talk_cancel},  {"give", true, talk_give},     {"ask", false, talk_ask},
-    {"export", false, talk_export}, {"read", false, talk_read},
+    {"export", false, talk_export}, {"read", false, talk_read},    {"pull", true, talk_pull},
 };
 
 void net_hear(server_net *net, server_viewer *viewer, const char *text, size_t bytes)

@@ -105,7 +105,7 @@ void worker_tangent(server_worker *w, server_model *m, bool all)
     // a tube around a centre line has points of its own
     const bool same_points = m->info.point_count == pl_mesh_get(m->body).vertex_count;
     if (!same_points || m->info.command_count == 0 || m->seconds < TANGENT_SLOW || m->shape == 0 ||
-        m->report.outcome != PL_SOLVED) {
+        m->report.outcome != PL_SOLVED || m->pull.gripped) {
         return;
     }
     // differences cost solves of their own: only while nothing waits

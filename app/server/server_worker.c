@@ -73,6 +73,11 @@ static void worker_log(server_worker *w, server_model *m)
     const pl_record *record = NULL;
     pl_file_free(entry->row);
     *entry = (worker_entry){.shape = w->shape, .coarse = m->coarse, .value = value};
+    if (m->pull.gripped) {
+        const double *f = m->pull.force, *at = m->pull.at;
+        snprintf(entry->pull, sizeof entry->pull, ", pulled by (%.4g %.4g %.4g) N at (%.4g %.4g %.4g) mm",
+                 f[0], f[1], f[2], at[0], at[1], at[2]);
+    }
     if (pl_model_record(m->model, &m->report, &record, NULL) == PL_OK) {
         entry->row = pl_record_csv_row(record);
     }

@@ -19,6 +19,7 @@ typedef struct worker_entry {
     bool coarse;
     double *value;
     char *row;
+    char pull[120]; // the force of a hand, in words; empty: none
 } worker_entry;
 
 struct server_worker {
@@ -35,10 +36,11 @@ struct server_worker {
     bool in_job, in_load;
     bool quiet; // work nobody asked for: no word about its progress
     worker_yield yield;
-    double begun, told; // s
-    double fraction;    // of the solve in hand, as far as it has told
-    double serial;      // of the pose in hand
-    uint32_t shape;     // number of the last shape published
+    double begun, told;            // s
+    double fraction;               // of the solve in hand, as far as it has told
+    double serial;                 // of the pose in hand
+    uint32_t shape;                // number of the last shape published
+    double spring, spring_grip[3]; // N/mm between a hand and the point it grips; for which point
     worker_entry log[WORKER_LOG];
 };
 
@@ -59,6 +61,10 @@ void worker_check(server_model *m, const pl_ik_report *ik);
 // Opens the robot at w->path in place of the one before.
 void worker_load(server_worker *w);
 void worker_pose(server_worker *w, const server_pose *pose);
+// Pulls at the body with the commands as they are; `preview`: on the coarse mesh first.
+void worker_pull(server_worker *w, const server_pose *pose, const double *command, bool preview);
+// The model goes back to where it stands without a hand.
+bool worker_let_go(server_worker *w, server_model *m);
 // Gives the derivative of the model's shape to the viewers, who predict the shapes between two solves from
 // it. With `all` idle commands are differentiated too, at their rest values.
 void worker_tangent(server_worker *w, server_model *m, bool all);

@@ -145,7 +145,7 @@ typedef struct pl_model_type {
     // A hand that pulls, as pl_model_grip and the two after it. All three or none; NULL: refused.
     pl_status (*grip)(void *self, const double at[3], double radius, pl_error *err);
     void (*pull)(void *self, const double force[3]);
-    bool (*grip_place)(void *self, double place[3]);
+    bool (*grip_mean)(void *self, const double *vector, int stride, double mean[3]);
 } pl_model_type;
 
 typedef struct pl_model pl_model;
@@ -187,6 +187,8 @@ PL_API pl_status pl_model_set_forces(pl_model *model, const double *force, pl_er
 PL_API pl_status pl_model_grip(pl_model *model, const double at[3], double radius, pl_error *err);
 PL_API pl_status pl_model_pull(pl_model *model, const double force[3], pl_error *err);
 PL_API bool pl_model_grip_place(const pl_model *model, double place[3]); // mm, now; false: nothing is gripped
+// The mean, at the gripped point, of a vector given at the body points (3 entries each, `stride` apart).
+PL_API bool pl_model_grip_mean(const pl_model *model, const double *vector, int stride, double mean[3]);
 // Saves the current state in a slot, and restores it. Restoring an empty slot is refused. Inverse kinematics
 // uses slots 0 to 2.
 #define PL_MODEL_SLOTS 4

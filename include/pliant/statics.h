@@ -88,8 +88,9 @@ PL_API void pl_statics_set_forces(pl_statics *statics, const double *force);
 // gripped. States in files do not contain it.
 PL_API pl_status pl_statics_grip(pl_statics *statics, const double at[3], double radius, pl_error *err);
 PL_API void pl_statics_pull(pl_statics *statics, const double force[3]);
-// Where the gripped point is; false: nothing is gripped.
-PL_API bool pl_statics_grip_place(const pl_statics *statics, const pl_state *state, double place[3]);
+// The mean, at the gripped point, of a vector given at the vertices (3 entries each, `stride` apart): of the
+// positions, where it is; false: nothing is gripped.
+PL_API bool pl_statics_grip_mean(const pl_statics *statics, const double *vector, int stride, double mean[3]);
 
 // Sizes, for reports.
 typedef struct pl_statics_sizes {

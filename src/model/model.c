@@ -433,7 +433,12 @@ pl_status pl_model_pull(pl_model *model, const double force[3], pl_error *err)
 
 bool pl_model_grip_place(const pl_model *model, double place[3])
 {
-    return model->type->grip_place && model->type->grip_place(model->self, place);
+    return model->type->grip_mean && model->type->grip_mean(model->self, model->answer.point, 1, place);
+}
+
+bool pl_model_grip_mean(const pl_model *model, const double *vector, int stride, double mean[3])
+{
+    return model->type->grip_mean && model->type->grip_mean(model->self, vector, stride, mean);
 }
 
 // gradient_j += by . J_j over the rows of one part.

@@ -174,10 +174,9 @@ static void full_pull(void *self, const double force[3])
     pl_statics_pull(((full_model *)self)->body.statics, force);
 }
 
-static bool full_grip_place(void *self, double place[3])
+static bool full_grip_mean(void *self, const double *vector, int stride, double mean[3])
 {
-    full_model *m = self;
-    return pl_statics_grip_place(m->body.statics, m->body.state, place);
+    return pl_statics_grip_mean(((full_model *)self)->body.statics, vector, stride, mean);
 }
 
 static const pl_model_type full_type = {.info = model_body_info,
@@ -199,7 +198,7 @@ static const pl_model_type full_type = {.info = model_body_info,
                                         .set_forces = full_set_forces,
                                         .grip = full_grip,
                                         .pull = full_pull,
-                                        .grip_place = full_grip_place};
+                                        .grip_mean = full_grip_mean};
 
 // ---- making one
 static bool full_room(full_model *m)

@@ -209,13 +209,13 @@ void pl_statics_pull(pl_statics *s, const double force[3])
     pl_problem_pull(s->problem, force);
 }
 
-bool pl_statics_grip_place(const pl_statics *s, const pl_state *state, double place[3])
+bool pl_statics_grip_mean(const pl_statics *s, const double *vector, int stride, double mean[3])
 {
     const pl_point *point = &s->problem->forces.grip;
-    memset(place, 0, 3 * sizeof *place);
+    memset(mean, 0, 3 * sizeof *mean);
     for (int32_t j = 0; j < point->count; ++j) {
         for (int i = 0; i < 3; ++i) {
-            place[i] += point->weight[j] * state->x[3 * (size_t)point->node[j] + (size_t)i];
+            mean[i] += point->weight[j] * vector[(size_t)stride * (3 * (size_t)point->node[j] + (size_t)i)];
         }
     }
     return point->count > 0;

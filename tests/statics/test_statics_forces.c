@@ -190,7 +190,7 @@ static void test_grip(void **state)
             f[j] += k == 0 ? -h : h;
             pl_statics_pull(hand.statics, f);
             rig_solve(&hand, &command);
-            assert_true(pl_statics_grip_place(hand.statics, hand.state, side[k]));
+            assert_true(pl_statics_grip_mean(hand.statics, x, 1, side[k]));
             memcpy(low, k == 0 ? x : low, (size_t)n * sizeof *low);
         }
         for (int64_t i = 0; i < n; ++i) {
@@ -205,7 +205,7 @@ static void test_grip(void **state)
     free(position);
     free(low);
     PL_CHECK_OK(pl_statics_grip(hand.statics, NULL, 0, &err));
-    assert_false(pl_statics_grip_place(hand.statics, hand.state, place));
+    assert_false(pl_statics_grip_mean(hand.statics, x, 1, place));
     rig_clear(&hand);
     rig_clear(&marker);
     pl_mesh_destroy(mesh);
