@@ -8,6 +8,10 @@ import { Reach } from "./reach.js";
 import { Look } from "./look.js";
 import { Save } from "./save.js";
 import { Predict } from "./predict.js";
+import { Forces } from "./forces.js";
+import { Probe } from "./probe.js";
+import { Pull } from "./pull.js";
+import { Efforts } from "./efforts.js";
 import { Truth } from "./truth.js";
 import { brief, format } from "./colours.js";
 
@@ -22,12 +26,16 @@ class App {
         this.stage = new Stage($("canvas"));
         this.body = new Body(this.stage.scene);
         this.parts = new Parts(this.stage.scene);
+        this.forces = new Forces(this.stage);
+        this.efforts = new Efforts();
         this.predict = new Predict();
         this.truth = new Truth(this);
         this.move = new Move(this);
         this.look = new Look(this);
         this.reach = new Reach(this);
         this.save = new Save(this);
+        this.pull = new Pull(this);
+        this.probe = new Probe(this);
         this.wireTabs();
         this.wireKeys();
         this.wireTheme();
@@ -143,6 +151,9 @@ class App {
         this.body.least = 0.01 * this.size;
         this.parts.reset(robot, this.size);
         this.parts.setTheme(this.dark);
+        this.forces.reset(robot, this.size);
+        this.efforts.reset(robot);
+        this.probe.clear();
         this.stage.setBox(robot.low, robot.high);
         if (!before?.ok || before.file !== robot.file) {
             this.stage.fit([0.75, -1, 0.55]);
@@ -151,6 +162,7 @@ class App {
         this.truth.reset();
         this.look.reset(robot);
         this.reach.reset(robot);
+        this.pull.reset(robot);
         const mine = this.owner === this.viewer && keep && robot.commands.some((c) => keep[c.name] !== null && keep[c.name] !== undefined);
         this.move.reset(robot, mine ? keep : null);
         this.refreshControl();
@@ -170,6 +182,7 @@ class App {
             if (!this.shape) {
                 this.body.show(m.head.mesh, m.rest, null);
                 this.parts.useMesh(m);
+                this.stage.casts(m.surface.geometry);
                 this.stage.invalidate();
             }
         } else {
@@ -258,28 +271,19 @@ class App {
         this.shown = message;
         this.parts.useMesh(mesh);
         this.body.show(head.mesh, arrays.x, this.look.values(message, mesh));
-        this.parts.showActuators(head, arrays, (a) => this.effortShare(a, head));
+        this.stage.casts(this.body.current.surface.geometry);
+        this.parts.showActuators(head, arrays, (a) => this.efforts.share(a, head));
         this.parts.showMarkers(head, live);
+        this.forces.useMesh(mesh);
+        this.forces.show(message);
+        this.pull.draw();
+        this.probe.show();
         this.move.showEfforts(head);
         this.readout(head);
         this.look.legend();
         this.save.refresh();
         this.stage.times.update.push(performance.now() - start);
         this.stage.invalidate();
-    }
-
-    // An effort as a share of the most seen or expected.
-    effortShare(a, head) {
-        this.most ??= new Map();
-        const key = `${this.robot.hash}:${a}`;
-        const effort = Math.abs(head.actuators[a].effort ?? 0);
-        const info = this.robot.actuators[a];
-        const command = this.robot.commands[info.command];
-        const direct = command && (info.drive === "pressure" || info.drive === "tension");
-        const expected = direct ? Math.max(Math.abs(command.low), Math.abs(command.high)) : 1e-9;
-        const most = Math.max(this.most.get(key) ?? expected, effort);
-        this.most.set(key, most);
-        return effort / most;
     }
 
     readout(head) {
@@ -439,6 +443,7 @@ class App {
             e: ["Elements on or off", () => $("show-edges").click()],
             s: ["See through the body", () => $("show-inside").click()],
             c: ["Next colouring", () => this.look.next()],
+            p: ["Pull the body with the mouse", () => this.pull.setOn(!this.pull.on)],
             " ": ["Play or pause", () => this.move.frames.length && this.move.play(!this.move.playing)],
             "?": ["This list", () => this.showHelp()],
         };
@@ -486,6 +491,8 @@ class App {
 
     showHelp() {
         const rows = [
+            ["Click", "probe a point of the body"],
+            ["Shift + drag", "pull the body"],
             ["Drag", "turn; with the right button or two fingers move; wheel or pinch zoom"],
             ["Arrows", "turn the view; in Reach move the target (Shift: five times as far, Page keys: away and near)"],
             ["+ −", "zoom"],
@@ -502,6 +509,8 @@ class App {
             document.documentElement.dataset.theme = dark ? "dark" : "light";
             this.body.setTheme(dark);
             this.parts.setTheme(dark);
+            this.forces.setTheme(dark);
+            this.stage.shadow.setTheme(dark);
             this.stage.invalidate();
         };
         const stored = localStorage.getItem("pliant:theme");

@@ -231,7 +231,7 @@ export class Body {
         this.cut();
     }
 
-    // Sets what is shown: ghost, edges, inside (see-through), section ({ axis, at, flip } or null).
+    // Sets what is shown: ghost, edges, inside (see-through), section ({ normal, at, flip } or null).
     setLook(look) {
         Object.assign(this.look, look);
         this.update();
@@ -254,7 +254,7 @@ export class Body {
         const clipping = section ? [this.plane] : [];
         if (section) {
             const sign = section.flip ? 1 : -1;
-            this.plane.normal.set(0, 0, 0).setComponent(section.axis, sign);
+            this.plane.normal.fromArray(section.normal).multiplyScalar(sign);
             this.plane.constant = -sign * section.at;
         }
         for (const material of [this.material, this.edgeMaterial]) {
@@ -283,7 +283,7 @@ export class Body {
         const colourOf = values
             ? (v) => 3 * paletteIndex(values, v)
             : null;
-        const { position, colour } = cutCells(m.x, m.cell, m.cellreg, this.look.section.axis, this.look.section.at, {
+        const { position, colour } = cutCells(m.x, m.cell, m.cellreg, this.look.section.normal, this.look.section.at, {
             regions, table: values?.scale.table, colourOf,
         });
         const geometry = new THREE.BufferGeometry();
@@ -291,8 +291,8 @@ export class Body {
         geometry.setAttribute("color", new THREE.BufferAttribute(colour, 3));
         const normal = new Float32Array(position.length);
         const sign = this.look.section.flip ? -1 : 1;
-        for (let i = this.look.section.axis; i < normal.length; i += 3) {
-            normal[i] = sign;
+        for (let i = 0; i < normal.length; ++i) {
+            normal[i] = sign * this.look.section.normal[i % 3];
         }
         geometry.setAttribute("normal", new THREE.BufferAttribute(normal, 3));
         m.cut.geometry.dispose();

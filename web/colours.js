@@ -44,12 +44,16 @@ export const scales = {
 export const fields = [
     { key: "region", name: "Region" },
     { key: "displacement", name: "Move", title: "Displacement, mm", scale: scales.sequential, digits: 2 },
-    { key: "strain", name: "Strain", title: "Largest strain, %", scale: scales.sequential, digits: 1 },
-    { key: "stress", name: "Stress", title: "Von Mises stress, kPa", scale: scales.sequential, digits: 1 },
-    { key: "J", name: "J", title: "Volume ratio J", scale: scales.diverging, centre: 1, digits: 3 },
+    { key: "strain", name: "Strain", title: "Largest strain, %", long: "Largest strain", unit: "%", scale: scales.sequential, digits: 1 },
+    { key: "stress", name: "Stress", title: "Von Mises stress, kPa", long: "Von Mises stress", unit: "kPa", scale: scales.sequential, digits: 1 },
+    { key: "J", name: "J", title: "Volume ratio J", long: "Volume ratio J", unit: "", scale: scales.diverging, centre: 1, digits: 3 },
+    { key: "contact", name: "Contact", title: "Contact pressure, kPa", long: "Contact pressure", unit: "kPa", scale: scales.sequential, digits: 2 },
+    { key: "curvature", name: "Bend", title: "Curvature, 1/m", long: "Curvature", unit: "1/m", scale: scales.sequential, digits: 2 },
+    { key: "stretch", name: "Stretch", title: "Stretch of the centre line, %", long: "Stretch of the centre line", unit: "%", scale: scales.diverging, centre: 0, digits: 2 },
 ];
 
 const heatTable = table(heat);
+export const heatCss = `linear-gradient(90deg, ${heat.join(",")})`;
 
 // A CSS colour between calm and hot, for tension and pressure as a share of the most expected.
 export function heatColour(share, out) {

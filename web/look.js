@@ -1,6 +1,7 @@
 // How it looks: colours by field with their range, what is shown, the section plane, the legend.
 import { readNumber } from "./fields.js";
-import { fields, format, regionColours } from "./colours.js";
+import { brief, fields, format, heatCss, regionColours } from "./colours.js";
+import { SectionPlane } from "./plane.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -39,15 +40,16 @@ export class Look {
         this.app = app;
         this.field = 0;
         this.axis = -1;
+        this.plane = new SectionPlane(app.stage, (at) => this.moveSection(at));
         this.range = null; // fixed by hand, or null
         this.pickField = segments($("colours"), fields.map((f) => f.name), (i) => this.setField(i));
-        this.pickSection = segments($("section-axis"), ["Off", "x", "y", "z"], (i) => this.setSection(i - 1));
+        this.pickSection = segments($("section-axis"), ["Off", "x", "y", "z", "View"], (i) => this.setSection(i - 1));
         for (const [id, key] of [["show-ghost", "ghost"], ["show-edges", "edges"], ["show-inside", "inside"]]) {
             $(id).addEventListener("change", () => this.apply({ [key]: $(id).checked }));
         }
-        for (const [id, group] of [["show-actuators", "actuators"], ["show-markers", "markers"], ["show-trace", "traces"]]) {
+        for (const [id, group] of [["show-actuators", "actuators"], ["show-markers", "markers"], ["show-trace", "traces"], ["show-forces", "forces"]]) {
             $(id).addEventListener("change", () => {
-                app.parts[group].visible = $(id).checked;
+                (group === "forces" ? app.forces.group : app.parts[group]).visible = $(id).checked;
                 app.stage.invalidate();
             });
         }
@@ -55,6 +57,7 @@ export class Look {
         for (const id of ["range-low", "range-high"]) {
             $(id).addEventListener("change", () => this.readRange());
         }
+        $("legend-most").addEventListener("click", () => this.probeMost());
         $("section-at").addEventListener("input", () => this.applySection());
         $("section-flip").addEventListener("click", () => {
             this.flip = !this.flip;
@@ -66,23 +69,45 @@ export class Look {
 
     reset(robot) {
         this.robot = robot;
+        this.setFields(new Set(["region", "displacement", ...(robot.model === "full" ? ["strain", "stress", "J"] : []), ...(robot.obstacles.length || robot.contact ? ["contact"] : [])]));
         this.setAuto(true);
         this.applySection();
         this.legend();
     }
 
     apply(look) {
-        this.app.body.setLook(look);
-        this.app.stage.invalidate();
+        const { body, parts, forces, stage } = this.app;
+        body.setLook(look);
+        if ("section" in look) {
+            const planes = look.section ? [body.plane] : [];
+            parts.setClipping(planes);
+            forces.setClipping(planes);
+            this.plane.set(look.section, this.robot);
+        }
+        stage.invalidate();
     }
 
     next() {
-        this.pickField((this.field + 1) % fields.length);
+        const buttons = [...$("colours").children];
+        let k = this.field;
+        do {
+            k = (k + 1) % fields.length;
+        } while (buttons[k].hidden);
+        this.pickField(k);
     }
 
     // ---- colours
+    // Which fields the model knows; the others are not offered.
+    setFields(known) {
+        [...$("colours").children].forEach((b, i) => (b.hidden = !known.has(fields[i].key)));
+        if (!known.has(fields[this.field].key)) {
+            this.pickField(0);
+        }
+    }
+
     setField(i) {
         this.field = i;
+        this.app.parts.plain = i === 0;
         $("range-row").style.visibility = i === 0 ? "hidden" : "visible";
         this.setAuto(true);
     }
@@ -107,6 +132,7 @@ export class Look {
         const { body, shown } = this.app;
         if (shown && body.current) {
             body.paint(this.values(shown, body.current));
+            this.app.parts.showActuators(shown.head, shown.arrays, (a) => this.app.efforts.share(a, shown.head));
             this.app.stage.invalidate();
         }
         this.legend();
@@ -133,6 +159,7 @@ export class Look {
             const [low, high] = shape.head.ranges[field.key];
             values = { value: shape.arrays[field.key], unit: (high - low) / 65535, base: low, low, high };
         }
+        values.most = values.high;
         // strain and stress peak at a few corners: the scale ends where 99.5 % of the body does
         if (field.key === "strain" || field.key === "stress") {
             values.high = values.base + values.unit * quantile(values.value, 0.995);
@@ -153,6 +180,8 @@ export class Look {
             $("range-high").value = Number(values.high.toPrecision(4));
         }
         this.span = [values.low, values.high];
+        this.most = values.most;
+        this.least = field.key === "J" || field.key === "stretch" ? values.base : null;
         return { ...values, scale: field.scale };
     }
 
@@ -163,6 +192,8 @@ export class Look {
         const byRegion = field.key === "region";
         $("legend-bar").hidden = $("legend-ticks").hidden = $("legend-title").hidden = byRegion;
         $("legend-regions").hidden = !byRegion;
+        $("legend-most").hidden = byRegion;
+        this.efforts();
         if (byRegion) {
             $("legend-regions").replaceChildren(...(this.robot?.regions ?? []).map((r, i) => {
                 const li = document.createElement("li");
@@ -184,35 +215,81 @@ export class Look {
                 span.textContent = format(v, field.digits);
                 return span;
             }));
+            $("legend-most").textContent = `${this.least === null ? "" : `smallest ${format(this.least, field.digits)}, `}largest ${format(this.most, field.digits)}`;
         }
+    }
+
+    // Cables and chambers: one fixed scale per unit.
+    efforts() {
+        const scales = this.app.efforts?.scales() ?? [];
+        $("legend-efforts").replaceChildren(...scales.map(({ name, unit, most }) => {
+            const row = document.createElement("div");
+            const bar = document.createElement("i");
+            bar.style.background = heatCss;
+            const text = (value) => Object.assign(document.createElement("span"), { textContent: value });
+            const title = Object.assign(document.createElement("p"), { textContent: name });
+            row.append(text("0"), bar, text(`${brief(most)} ${unit}`));
+            const box = document.createElement("div");
+            box.append(title, row);
+            return box;
+        }));
+    }
+
+    // The point of the surface where the field is largest gets the probe.
+    probeMost() {
+        const { shown, body, probe } = this.app;
+        const field = fields[this.field];
+        const m = body.current;
+        const values = shown && m && this.values(shown, m);
+        if (values) {
+            let best = m.tri[0];
+            for (const v of m.tri) {
+                best = values.value[v] > values.value[best] ? v : best;
+            }
+            probe.set([0, 1, 2].map((k) => m.rest[3 * best + k]));
+        }
+        return field.key;
     }
 
     // ---- section
     setSection(axis) {
         this.axis = axis;
-        this.flip = axis === 1; // look into the half away from the usual eye
+        const eye = this.app.stage.camera.getWorldDirection(this.plane.normal.clone());
+        this.normal = axis < 0 ? [1, 0, 0] : axis < 3 ? [0, 1, 2].map((k) => Number(k === axis)) : eye.toArray();
+        this.flip = axis === 1 || axis === 3; // look into the half away from the usual eye
         $("section-at").disabled = $("section-flip").disabled = axis < 0;
         $("section-at").value = 0.5;
         this.applySection();
     }
 
+    // Distances along the normal: the middle of the robot, and as far as it may have moved.
+    sectionSpan() {
+        const { low, high } = this.robot;
+        const size = Math.hypot(...high.map((h, i) => h - low[i]));
+        const middle = this.normal.reduce((s, n, i) => s + 0.5 * n * (low[i] + high[i]), 0);
+        const half = this.normal.reduce((s, n, i) => s + 0.5 * Math.abs(n) * (high[i] - low[i]), 0) + 0.3 * size;
+        return { middle, half, size };
+    }
+
     applySection() {
-        const { low, high } = this.robot?.ok ? this.robot : {};
-        if (this.axis < 0 || !low) {
+        if (this.axis < 0 || !this.robot?.ok) {
             this.apply({ section: null });
             $("section-text").textContent = "";
             return;
         }
-        const size = Math.hypot(...high.map((h, i) => h - low[i]));
-        // the plane may also cut what has moved out of the rest box
-        const from = low[this.axis] - 0.3 * size;
-        const to = high[this.axis] + 0.3 * size;
-        const middle = 0.5 * (low[this.axis] + high[this.axis]);
+        const { middle, half, size } = this.sectionSpan();
         const s = Number($("section-at").value);
-        const at = s < 0.5 ? from + 2 * s * (middle - from) : middle + (2 * s - 1) * (to - middle);
+        const at = middle + (2 * s - 1) * half;
         $("section-at").style.setProperty("--fill", `${100 * s}%`);
-        $("section-text").textContent = `${"xyz"[this.axis]} = ${format(at, 1)} mm`;
-        this.apply({ section: { axis: this.axis, at: at + 1e-5 * size, flip: this.flip } });
+        $("section-text").textContent = this.axis < 3 ? `${"xyz"[this.axis]} = ${format(at, 1)} mm` : `${format(at - middle, 1)} mm from the middle`;
+        this.apply({ section: { normal: this.normal, at: at + 1e-5 * size, flip: this.flip } });
+    }
+
+    // The plane was dragged in the view.
+    moveSection(at) {
+        const { middle, half } = this.sectionSpan();
+        $("section-at").value = Math.min(1, Math.max(0, 0.5 + (0.5 * (at - middle)) / half));
+        this.applySection();
     }
 }
 

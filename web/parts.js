@@ -36,6 +36,8 @@ export class Parts {
         this.colour = new THREE.Color();
         this.accent = new THREE.Color("#0b7f73");
         this.size = 100;
+        this.clipping = [];
+        this.plain = true; // the body is coloured by region
         this.handle.visible = false;
     }
 
@@ -49,6 +51,15 @@ export class Parts {
         }
         this.ring?.material.color.copy(this.accent);
         this.cloud?.material.color.copy(this.accent);
+    }
+
+    // The section plane cuts cables and chambers too.
+    setClipping(planes) {
+        this.clipping = planes;
+        for (const object of this.actuators.children) {
+            object.material.clippingPlanes = planes;
+            object.material.needsUpdate = true;
+        }
     }
 
     clear(group) {
@@ -132,7 +143,7 @@ export class Parts {
             const place = new Map(used.map((v, i) => [v, i]));
             geometry.setIndex([...nodes].map((v) => place.get(v)));
             geometry.setAttribute("position", new THREE.BufferAttribute(new Float32Array(3 * used.length), 3));
-            const common = { transparent: true, depthWrite: false, side: THREE.DoubleSide };
+            const common = { transparent: true, depthWrite: false, side: THREE.DoubleSide, clippingPlanes: this.clipping };
             const inside = new THREE.Mesh(geometry, new THREE.MeshLambertMaterial({ ...common, opacity: 0.34 }));
             // a faint hint of the chamber even behind an opaque body
             const hint = new THREE.Mesh(geometry, new THREE.MeshBasicMaterial({ ...common, opacity: 0.05, depthTest: false }));
@@ -155,7 +166,8 @@ export class Parts {
             heatColour(share(a), this.colour);
             inside.material.color.copy(this.colour);
             hint.material.color.copy(this.colour);
-            hint.material.opacity = 0.22 * Math.min(1, Math.max(0, share(a)));
+            // over the colours of a field it would falsify them
+            hint.material.opacity = this.plain ? 0.22 * Math.min(1, Math.max(0, share(a))) : 0;
             hint.visible = hint.material.opacity > 0.01;
         }
         for (const c of head.cables) {
@@ -166,7 +178,7 @@ export class Parts {
     showCable(c, points, result, share) {
         let object = this.cableOf.get(c.actuator);
         if (!object) {
-            object = new THREE.Mesh(new THREE.BufferGeometry(), new THREE.MeshBasicMaterial({ depthTest: false, transparent: true }));
+            object = new THREE.Mesh(new THREE.BufferGeometry(), new THREE.MeshBasicMaterial({ depthTest: false, transparent: true, clippingPlanes: this.clipping }));
             object.renderOrder = 5;
             object.frustumCulled = false;
             this.actuators.add(object);

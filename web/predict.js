@@ -88,7 +88,7 @@ function boundedStep(columns, r, low, high) {
 }
 
 // Cramer's rule.
-function solve3(a, b) {
+export function solve3(a, b) {
     const det = (m) => m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) - m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
     const d = det(a);
     return [0, 1, 2].map((k) => det(a.map((row, i) => row.map((v, j) => (j === k ? b[i] : v)))) / d);
@@ -98,11 +98,16 @@ export class Predict {
     reset(robot) {
         this.robot = robot;
         this.meshes = new Map(); // number -> { columns: by command, at: commands }
+        this.pulled = null; // of the shape pulled last: { shape, compliance, columns: by axis of the force }
     }
 
     // A tangent message. Columns of commands that were idle are not in it: older ones stay.
     hear(message) {
-        const { mesh, columns, commands } = message.head;
+        const { mesh, columns, commands, pulls, shape, compliance } = message.head;
+        if (pulls) {
+            this.pulled = { shape, compliance, columns: pulls.map((c) => ({ ...c, dx: message.arrays[`df${c.force}`], spin: null })) };
+            return;
+        }
         const known = this.meshes.get(mesh) ?? { columns: [] };
         this.meshes.set(mesh, known);
         known.at = commands; // where it was taken
@@ -130,6 +135,23 @@ export class Predict {
         if (!columns || moving.length === 0 || moving.some((i) => !columns[i])) {
             return null;
         }
+        const at = (share) => (share < 1 ? this.robot.commands.map((_, i) => (step[i] === 0 ? base.head.commands[i] : this.value(base.head.commands, i) + share * step[i])) : commands);
+        return this.step(base, mesh, columns, step, moving, at);
+    }
+
+    // The shape when the force of a hand changes by `step`, N.
+    pull(base, mesh, step) {
+        const shape = this.step(base, mesh, this.pulled.columns, step, [0, 1, 2], () => base.head.commands);
+        const { pull } = base.head;
+        const C = this.pulled.compliance;
+        const share = shape.head.share;
+        const force = pull.force.map((f, i) => f + share * step[i]);
+        const place = pull.place.map((p, i) => p + share * (C[3 * i] * step[0] + C[3 * i + 1] * step[1] + C[3 * i + 2] * step[2]));
+        shape.head.pull = { ...pull, force, newton: Math.hypot(...force), place, deflection: Math.hypot(...place.map((v, i) => v - pull.from[i])) };
+        return shape;
+    }
+
+    step(base, mesh, columns, step, moving, at) {
         const x0 = base.arrays.x;
         const dx = new Float32Array(x0.length);
         const spin = new Float32Array(x0.length);
@@ -142,22 +164,22 @@ export class Predict {
             }
         }
         const share = Math.min(1, farthest / Math.max(1e-12, mostTurned(spin)));
-        return this.shape(base, mesh, { columns, step, moving, share, commands, dx, spin });
+        return this.shape(base, { columns, step, moving, share, commands: at(share), dx, spin });
     }
 
-    shape(base, mesh, p) {
+    shape(base, p) {
         const { head, arrays } = base;
         const x = new Float32Array(arrays.x.length);
         for (let k = 0; k < x.length; k += 3) {
             turned(arrays.x, p.dx, p.spin, p.share, k, x);
         }
         const sum = (from, pick) => p.moving.reduce((v, i) => v + p.share * p.step[i] * (pick(p.columns[i]) ?? 0), from);
-        const at = this.robot.commands.map((_, i) => (p.step[i] === 0 ? head.commands[i] : this.value(head.commands, i) + p.share * p.step[i]));
         return {
             head: {
                 ...head,
                 predicted: true,
-                commands: p.share < 1 ? at : p.commands,
+                commands: p.commands,
+                share: p.share,
                 from: head.commands,
                 markers: head.markers.map((m, k) => {
                     const step = [0, 1, 2].map((i) => sum(0, (c) => c.markers[3 * k + i]));

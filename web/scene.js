@@ -1,6 +1,7 @@
 // The stage: renderer, camera, light, grid, the axes in the corner and the scale bar.
 import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { Shadow } from "./shadow.js";
 
 const views = { x: [1, 0, 0], y: [0, 1, 0], z: [0, 0, 1], "-x": [-1, 0, 0], "-y": [0, -1, 0], "-z": [0, 0, -1] };
 const axisInk = { x: "#d2554b", y: "#4f9d5b", z: "#4678c8" };
@@ -19,9 +20,15 @@ export class Stage {
         this.controls.enableDamping = false;
         this.controls.zoomToCursor = true;
         this.controls.addEventListener("change", () => this.invalidate());
-        this.scene.add(new THREE.HemisphereLight(0xffffff, 0xb9c0c8, 1.7));
-        this.lamp = new THREE.DirectionalLight(0xffffff, 2.1);
-        this.scene.add(this.lamp, this.lamp.target);
+        // daylight from above, a lamp over the eye's left shoulder, a weak one from the right, an edge from behind
+        this.scene.add(new THREE.HemisphereLight(0xffffff, 0xa8b0b8, 1.25));
+        this.lamps = [
+            [new THREE.DirectionalLight(0xfff8ee, 2.0), [-0.55, 0.75, 0.85]],
+            [new THREE.DirectionalLight(0xe8f0ff, 0.55), [1, -0.15, 0.6]],
+            [new THREE.DirectionalLight(0xffffff, 0.8), [0.35, 0.8, -1]],
+        ];
+        this.scene.add(...this.lamps.flatMap(([lamp]) => [lamp, lamp.target]));
+        this.shadow = new Shadow(this);
         this.grid = null;
         this.low = new THREE.Vector3(-50, -50, -50);
         this.high = new THREE.Vector3(50, 50, 50);
@@ -55,10 +62,15 @@ export class Stage {
     draw() {
         this.waiting = false;
         const start = performance.now();
-        // the lamp stands above the eye's left shoulder
         const away = this.camera.position.distanceTo(this.controls.target);
-        this.lamp.position.set(-0.5, 0.7, 0.9).multiplyScalar(away).applyQuaternion(this.camera.quaternion).add(this.controls.target);
-        this.lamp.target.position.copy(this.controls.target);
+        for (const [lamp, place] of this.lamps) {
+            lamp.position.fromArray(place).multiplyScalar(away).applyQuaternion(this.camera.quaternion).add(this.controls.target);
+            lamp.target.position.copy(this.controls.target);
+        }
+        if (this.cast) {
+            this.shadow.update(this.cast);
+            this.cast = null;
+        }
         this.renderer.render(this.scene, this.camera);
         this.scaleBar();
         this.turnGizmo();
@@ -89,6 +101,12 @@ export class Stage {
         const middle = this.low.clone().add(this.high).multiplyScalar(0.5);
         this.grid.position.set(Math.round(middle.x / step) * step, Math.round(middle.y / step) * step, this.low.z - 0.25 * size);
         this.scene.add(this.grid);
+        this.shadow.place(middle, size, this.grid.position.z);
+    }
+
+    // The body has another shape: its shadow is drawn anew with the next picture.
+    casts(geometry) {
+        this.cast = geometry;
     }
 
     // Puts the whole robot into the view, seen from `direction` (or from where the eye is).

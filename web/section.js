@@ -17,8 +17,12 @@ for (let bits = 0; bits < 16; ++bits) {
     }
 }
 
-// Cuts `cell` (4 vertices each) by the plane x[axis] = at. Returns positions and colours of triangles.
-export function cutCells(x, cell, region, axis, at, paint) {
+// Cuts `cell` (4 vertices each) by the plane n . x = at. Returns positions and colours of triangles.
+export function cutCells(x, cell, region, n, at, paint) {
+    const height = new Float32Array(x.length / 3);
+    for (let v = 0; v < height.length; ++v) {
+        height[v] = n[0] * x[3 * v] + n[1] * x[3 * v + 1] + n[2] * x[3 * v + 2];
+    }
     const position = [];
     const colour = [];
     const point = [];
@@ -26,7 +30,7 @@ export function cutCells(x, cell, region, axis, at, paint) {
     for (let c = 0; c < cell.length; c += 4) {
         let bits = 0;
         for (let k = 0; k < 4; ++k) {
-            bits |= x[3 * cell[c + k] + axis] < at ? 1 << k : 0;
+            bits |= height[cell[c + k]] < at ? 1 << k : 0;
         }
         const edges = cases[bits];
         if (edges.length === 0) {
@@ -35,8 +39,7 @@ export function cutCells(x, cell, region, axis, at, paint) {
         for (let k = 0; k < edges.length; ++k) {
             const a = cell[c + edges[k][0]];
             const b = cell[c + edges[k][1]];
-            const xa = x[3 * a + axis];
-            const s = (at - xa) / (x[3 * b + axis] - xa);
+            const s = (at - height[a]) / (height[b] - height[a]);
             for (let i = 0; i < 3; ++i) {
                 point[3 * k + i] = x[3 * a + i] + s * (x[3 * b + i] - x[3 * a + i]);
             }

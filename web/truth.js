@@ -54,8 +54,23 @@ export class Truth {
     predicted() {
         const { app, asked } = this;
         const mesh = app.body.meshes.get(app.shape.head.mesh);
+        if (asked.hand) {
+            return this.pulled(mesh);
+        }
         const commands = asked.commands ?? app.predict.inverse(app.shape, asked.marker, asked.target);
         return mesh && commands ? app.predict.forward(app.shape, mesh, commands) : null;
+    }
+
+    // A shape pulled by the hand where it is now, from the last one that was solved.
+    pulled(mesh) {
+        const { app, asked } = this;
+        const { head } = app.shape;
+        const known = app.predict.pulled;
+        if (!mesh || !head.pull || head.pull.at.some((v, i) => Math.abs(v - asked.at[i]) > 1e-6 * app.size) || known?.shape !== head.shape) {
+            return null;
+        }
+        const step = app.pull.estimate(head.pull, known.compliance, asked.hand);
+        return app.predict.pull(app.shape, mesh, step);
     }
 
     // ---- in words
@@ -83,6 +98,13 @@ export class Truth {
         if (app.move.played) {
             const far = this.differences(head.commands, app.shape.head.commands);
             return `Showing step ${app.move.at + 1} of ${app.move.frames.length} (${mesh})${far.length ? `: ${this.pairs(far, ", the robot stands at ")}` : ""}.`;
+        }
+        if (head.pull) {
+            const pulled = app.pull.text(head.pull);
+            return head.predicted ? `Predicted (${mesh}): ${pulled}` : this.answers(head) ? "" : `Showing (${mesh}): ${pulled}`;
+        }
+        if (asked?.hand) {
+            return `The body is gripped; its shape is being solved (${mesh}).`;
         }
         if (head.predicted) {
             const far = this.differences(head.commands, head.from);
