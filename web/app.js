@@ -12,6 +12,7 @@ import { Forces } from "./forces.js";
 import { Probe } from "./probe.js";
 import { Pull } from "./pull.js";
 import { Efforts } from "./efforts.js";
+import { Timeline } from "./timeline.js";
 import { Truth } from "./truth.js";
 import { brief, format } from "./colours.js";
 
@@ -29,6 +30,7 @@ class App {
         this.forces = new Forces(this.stage);
         this.efforts = new Efforts();
         this.predict = new Predict();
+        this.timeline = new Timeline(this);
         this.truth = new Truth(this);
         this.move = new Move(this);
         this.look = new Look(this);
@@ -163,6 +165,7 @@ class App {
         this.look.reset(robot);
         this.reach.reset(robot);
         this.pull.reset(robot);
+        this.timeline.reset(robot);
         const mine = this.owner === this.viewer && keep && robot.commands.some((c) => keep[c.name] !== null && keep[c.name] !== undefined);
         this.move.reset(robot, mine ? keep : null);
         this.refreshControl();
@@ -237,6 +240,9 @@ class App {
             this.truth.asked = null;
         }
         this.truth.decide();
+        if (head.level === "fine") {
+            this.timeline.hear(message);
+        }
         this.reach.hear(head);
         this.reach.refresh();
         if (head.waypoint !== undefined && this.reach.frames) {
@@ -419,6 +425,9 @@ class App {
                 $(t.getAttribute("aria-controls")).hidden = !on;
             }
             this.reach.setActive(tab.id === "tab-reach");
+            if (tab.id === "tab-time") {
+                this.timeline.plot();
+            }
             if (focus) {
                 tab.focus();
             }
@@ -444,7 +453,7 @@ class App {
             s: ["See through the body", () => $("show-inside").click()],
             c: ["Next colouring", () => this.look.next()],
             p: ["Pull the body with the mouse", () => this.pull.setOn(!this.pull.on)],
-            " ": ["Play or pause", () => this.move.frames.length && this.move.play(!this.move.playing)],
+            " ": ["Play or pause", () => this.timeline.run && this.timeline.play(!this.timeline.playing)],
             "?": ["This list", () => this.showHelp()],
         };
         this.keys = keys;

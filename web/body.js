@@ -94,6 +94,7 @@ export class Body {
         }
         this.meshes.clear();
         this.current = null;
+        this.setOverlay(0, null);
     }
 
     drop(m) {
@@ -297,6 +298,27 @@ export class Body {
         geometry.setAttribute("normal", new THREE.BufferAttribute(normal, 3));
         m.cut.geometry.dispose();
         m.cut.geometry = geometry;
+    }
+
+    // A second shape, laid over the one shown as a pale body; without positions: none.
+    setOverlay(number, x) {
+        const m = this.meshes.get(number);
+        this.over ??= new THREE.Mesh(new THREE.BufferGeometry(), new THREE.MeshLambertMaterial({ color: 0xd9a441, transparent: true, opacity: 0.4, depthWrite: false, side: THREE.DoubleSide }));
+        this.over.visible = Boolean(m && x);
+        if (!this.over.visible) {
+            return;
+        }
+        const geometry = new THREE.BufferGeometry();
+        geometry.setIndex(new THREE.BufferAttribute(m.corner, 1));
+        for (const name of ["position", "normal"]) {
+            geometry.setAttribute(name, new THREE.BufferAttribute(new Float32Array(3 * m.source.length), 3));
+        }
+        this.place(m, x, geometry);
+        this.over.geometry.dispose();
+        this.over.geometry = geometry;
+        this.over.frustumCulled = false;
+        this.over.renderOrder = 2;
+        this.group.add(this.over);
     }
 
     setTheme(dark) {

@@ -254,7 +254,7 @@ export class Forces {
         for (const a of this.pool.values()) {
             const p = this.stage.project(a.end);
             a.label.hidden = !shown || p.z > 1;
-            const right = p.x > 0.72 * this.stage.width;
+            const right = p.x + 14 + a.label.offsetWidth > this.stage.width;
             a.label.style.transform = `translate(${p.x.toFixed(1)}px, ${p.y.toFixed(1)}px) translate(${right ? "calc(-100% - 10px)" : "10px"}, -50%)`;
         }
     }

@@ -1,6 +1,7 @@
-// Moving the robot by its commands: sliders, number fields, efforts, presets, undo, sweeps and playback.
+// Moving the robot by its commands: sliders, number fields, efforts, presets, undo, sweeps.
 import { brief, effortWord } from "./colours.js";
 import { plotSvg } from "./plot.js";
+import { Run } from "./runs.js";
 import { complain, readNumber } from "./fields.js";
 
 const $ = (id) => document.getElementById(id);
@@ -11,7 +12,6 @@ export class Move {
         this.app = app;
         this.knobs = [];
         this.history = [];
-        this.frames = [];
         this.commands = [];
         $("home").addEventListener("click", () => this.go(this.commands.map(() => null)));
         $("undo").addEventListener("click", () => this.undo());
@@ -20,13 +20,6 @@ export class Move {
             this.sweep();
         });
         $("sweep-command").addEventListener("change", () => this.fillSweep());
-        $("play").addEventListener("click", () => this.play(!this.playing));
-        $("frame").addEventListener("input", () => {
-            this.play(false);
-            this.showFrame(Number($("frame").value));
-        });
-        $("live").addEventListener("click", () => this.backToLive());
-        this.play(false);
     }
 
     // ---- a robot
@@ -34,10 +27,7 @@ export class Move {
         this.robot = robot;
         this.commands = robot.commands.map((c) => keep?.[c.name] ?? null);
         this.history = [];
-        this.frames = [];
-        this.played = null;
         this.cancelled = true;
-        $("player").hidden = true;
         $("sweep-plot").hidden = true;
         this.build();
         this.buildPresets();
@@ -108,7 +98,7 @@ export class Move {
 
     // ---- where it should be
     send() {
-        this.backToLive();
+        this.app.timeline.backToLive();
         this.serial = this.app.link.wish({ type: "set", robot: this.robot.robot, commands: this.commands });
         this.app.truth.ask(this.serial ? { serial: this.serial, commands: [...this.commands] } : null);
         this.app.save.wholeRun(false);
@@ -155,7 +145,7 @@ export class Move {
         const free = this.app.mayMove();
         this.knobs.forEach((k, i) => {
             const c = this.robot.commands[i];
-            const value = (this.played ?? this.commands)[i];
+            const value = (this.app.timeline.played ?? this.commands)[i];
             const shown = value ?? c.rest;
             k.root.classList.toggle("idle", value === null);
             if (document.activeElement !== k.slider || Number(k.slider.value) !== shown) {
@@ -289,70 +279,25 @@ export class Move {
         this.history.push(start);
         this.refresh();
         if (frames.length > 1) {
-            this.setFrames(frames, { command: i, name: `sweep of ${c.name}` });
+            this.swept = { command: i, frames };
+            this.plotSweep();
+            this.app.timeline.add(Run.fromFrames(this.robot, `sweep of ${c.name}`, frames));
         }
-    }
-
-    // ---- frames and playback
-    setFrames(frames, about) {
-        this.frames = frames;
-        this.about = about;
-        $("player").hidden = false;
-        $("frame").max = frames.length - 1;
-        $("frame").value = frames.length - 1;
-        this.showFrame(frames.length - 1);
-        this.backToLive();
-        $("player").hidden = false;
-        this.app.save.wholeRun(true);
-    }
-
-    showFrame(k) {
-        this.at = k;
-        $("frame").value = k;
-        $("frame").style.setProperty("--fill", `${(100 * k) / Math.max(1, this.frames.length - 1)}%`);
-        $("frame-text").textContent = `${k + 1} of ${this.frames.length}`;
-        this.app.show(this.frames[k], false);
-        this.played = this.frames[k].head.commands;
-        this.refresh();
-        this.app.truth.say();
-        this.app.save.refresh();
-        this.plotSweep();
     }
 
     plotSweep() {
-        if (this.about?.command === undefined || this.robot.markers.length === 0) {
-            $("sweep-plot").hidden = true;
+        if (this.robot.markers.length === 0) {
             return;
         }
-        const i = this.about.command;
-        const c = this.robot.commands[i];
-        const x = this.frames.map((f) => f.head.commands[i]);
-        const y = this.frames.map((f) => Math.hypot(...f.head.markers[0].displacement));
+        const { command, frames } = this.swept;
+        const c = this.robot.commands[command];
+        const x = frames.map((f) => f.head.commands[command]);
+        const y = frames.map((f) => Math.hypot(...f.head.markers[0].displacement));
         $("sweep-plot").innerHTML = plotSvg({
-            curves: [{ x, y }], mark: x[this.at],
+            curves: [{ x, y }],
             xLabel: `${c.name}${c.unit ? `, ${c.unit}` : ""}`, yLabel: `displacement of ${this.robot.markers[0].name}, mm`,
         });
         $("sweep-plot").hidden = false;
-    }
-
-    play(on) {
-        clearInterval(this.playing);
-        this.playing = on && this.frames.length > 0 ? setInterval(() => this.showFrame((this.at + 1) % this.frames.length), 120) : 0;
-        $("play").innerHTML = this.playing
-            ? '<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true"><path d="M3 2h4v12H3zM9 2h4v12H9z" fill="currentColor"/></svg>'
-            : '<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true"><path d="M4 2l10 6-10 6z" fill="currentColor"/></svg>';
-        $("play").setAttribute("aria-label", this.playing ? "Pause" : "Play");
-    }
-
-    backToLive() {
-        this.play(false);
-        if (this.played) {
-            this.played = null;
-            this.refresh();
-        }
-        $("frame-text").textContent = "live";
-        this.app.truth.decide();
-        this.app.save.refresh();
     }
 }
 

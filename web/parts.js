@@ -32,7 +32,8 @@ export class Parts {
         this.path = line(0x888888, 0.9);
         this.reached = line(0x888888, 1);
         this.gap = line(0x888888, 1, true);
-        this.group.add(this.path, this.reached, this.gap);
+        this.other = line(0x888888, 0.8, true); // markers of a second run
+        this.group.add(this.path, this.reached, this.gap, this.other);
         this.colour = new THREE.Color();
         this.accent = new THREE.Color("#0b7f73");
         this.size = 100;
@@ -46,6 +47,7 @@ export class Parts {
         this.path.material.color.set(dark ? 0x9aa6b2 : 0x5b6670);
         this.gap.material.color.set(dark ? 0xff8a7a : 0xb42318);
         this.reached.material.color.copy(this.accent);
+        this.other.material.color.set(dark ? 0xd7b26a : 0x8a5a00);
         for (const object of [...this.markers.children, ...this.traces.children]) {
             object.material.color.copy(this.accent);
         }
@@ -94,6 +96,9 @@ export class Parts {
         this.setPath(null);
         this.setReached(null);
         this.setGap(null);
+        this.setOther(null);
+        this.setMeasured(null);
+        this.setMeasuredNow(null);
         this.setCloud(null);
     }
 
@@ -244,6 +249,37 @@ export class Parts {
 
     setGap(points) {
         this.setLine(this.gap, points);
+    }
+
+    setOther(points) {
+        this.setLine(this.other, points);
+    }
+
+    // Measured places of markers, and those of the moment shown.
+    setMeasured(points) {
+        this.measured = this.dots(this.measured, points, 0.011, 0.8);
+    }
+
+    setMeasuredNow(points) {
+        this.measuredNow = this.dots(this.measuredNow, points, 0.026, 1);
+    }
+
+    dots(old, points, size, opacity) {
+        if (old) {
+            this.group.remove(old);
+            old.geometry.dispose();
+            old.material.dispose();
+        }
+        if (!points) {
+            return null;
+        }
+        const geometry = new THREE.BufferGeometry();
+        geometry.setAttribute("position", new THREE.BufferAttribute(points, 3));
+        const object = new THREE.Points(geometry, new THREE.PointsMaterial({ color: 0xc26a00, size: size * this.size, transparent: true, opacity, depthTest: false }));
+        object.frustumCulled = false;
+        object.renderOrder = 7;
+        this.group.add(object);
+        return object;
     }
 
     setCloud(points) {

@@ -49,7 +49,9 @@ export class SectionPlane {
         const box = high.clone().sub(low);
         const across = (d) => Math.abs(d.x) * box.x + Math.abs(d.y) * box.y + Math.abs(d.z) * box.z + 0.25 * size;
         this.group.scale.set(across(x), across(y), 1);
-        this.knob.position.copy(foot).addScaledVector(x, 0.5 * across(x)).addScaledVector(y, 0.5 * across(y));
+        // on the highest corner
+        const corner = [[1, 1], [1, -1], [-1, 1], [-1, -1]].map(([a, b]) => foot.clone().addScaledVector(x, 0.5 * a * across(x)).addScaledVector(y, 0.5 * b * across(y)));
+        this.knob.position.copy(corner.reduce((a, b) => (b.z + 0.01 * b.x > a.z + 0.01 * a.x ? b : a)));
         this.knob.scale.setScalar(0.016 * size);
     }
 

@@ -57,7 +57,7 @@ export class Pull {
         event.stopImmediatePropagation();
         event.preventDefault();
         app.stage.canvas.setPointerCapture(event.pointerId);
-        app.move.backToLive();
+        app.timeline.backToLive();
         const normal = app.stage.camera.getWorldDirection(new THREE.Vector3());
         this.grip = {
             id: event.pointerId,

@@ -3,6 +3,7 @@ import * as THREE from "three";
 import { brief, format } from "./colours.js";
 import { plotSvg } from "./plot.js";
 import { readNumber } from "./fields.js";
+import { Run } from "./runs.js";
 import { point } from "./truth.js";
 
 const $ = (id) => document.getElementById(id);
@@ -230,7 +231,7 @@ export class Reach {
     // A new target; the robot follows.
     aim(goal) {
         this.target = goal.clone();
-        this.app.move.backToLive();
+        this.app.timeline.backToLive();
         this.serial = this.app.link.wish({ type: "target", robot: this.robot.robot, marker: this.marker, target: goal.toArray() });
         this.app.truth.ask(this.serial ? { serial: this.serial, marker: this.marker, target: goal.toArray() } : null);
         this.tell("", `${point(goal.toArray())}: solving…`);
@@ -385,7 +386,7 @@ export class Reach {
             this.app.link.send({ type: "cancel" });
             return;
         }
-        this.app.move.backToLive();
+        this.app.timeline.backToLive();
         this.frames = [];
         this.following = this.app.link.send({ type: "follow", robot: this.robot.robot, marker: this.marker, points: this.points });
         $("path-follow").textContent = "Stop";
@@ -407,7 +408,7 @@ export class Reach {
             this.following = false;
             $("path-follow").textContent = "Follow";
             if (this.frames?.length > 1) {
-                this.app.move.setFrames(this.frames, { record: message, name: `path of ${this.robot.markers[message.marker].name}` });
+                this.app.timeline.add(Run.fromFrames(this.robot, `path of ${this.robot.markers[message.marker].name}`, this.frames));
             }
             this.frames = [];
         }

@@ -51,10 +51,10 @@ export class Save {
     }
 
     refresh() {
-        const { move, shown } = this.app;
-        const run = move.frames.length > 0;
-        $("save-run").disabled = !run;
-        $("save-run-text").textContent = run ? `Every step of the ${move.about.name} (${this.run().length} steps)` : "Every step of a run";
+        const { timeline, shown } = this.app;
+        const steps = timeline.solvedRows().length;
+        $("save-run").disabled = !steps;
+        $("save-run-text").textContent = steps ? `Every step of the ${timeline.run.name} (${steps} steps)` : "Every step of a run";
         $("save-hint").textContent = shown ? `Files hold the pose shown: ${this.title(shown.head)}.` : "Nothing is shown yet.";
     }
 
@@ -82,10 +82,9 @@ export class Save {
         new GLTFExporter().parse(scene, (data) => download(`${this.name}.glb`, data, "model/gltf-binary"), (e) => this.app.toast(`glTF: ${e.message}`), { binary: true });
     }
 
-    // Numbers of the shapes of the last sweep or path.
+    // Numbers of the shapes of the run on the timeline.
     run() {
-        const { frames, about } = this.app.move;
-        return about?.record ? about.record.waypoints.map((w) => w.shape) : frames.map((f) => f.head.shape);
+        return this.app.timeline.solvedRows().map((f) => f.head.shape);
     }
 
     shapes() {

@@ -41,7 +41,7 @@ export class Truth {
     // Shows the solved shape when it is the one asked for, a prediction from it otherwise.
     decide() {
         const { app } = this;
-        if (!app.shape || app.move.played) {
+        if (!app.shape || app.timeline.played) {
             this.say();
             return;
         }
@@ -95,9 +95,9 @@ export class Truth {
             return "";
         }
         const mesh = app.robot.model === "full" ? `${head.level} mesh` : app.robot.model.replaceAll("_", " ");
-        if (app.move.played) {
+        if (app.timeline.played) {
             const far = this.differences(head.commands, app.shape.head.commands);
-            return `Showing step ${app.move.at + 1} of ${app.move.frames.length} (${mesh})${far.length ? `: ${this.pairs(far, ", the robot stands at ")}` : ""}.`;
+            return `Showing step ${app.timeline.at + 1} of ${app.timeline.frames.length} (${mesh})${far.length ? `: ${this.pairs(far, ", the robot stands at ")}` : ""}.`;
         }
         if (head.pull) {
             const pulled = app.pull.text(head.pull);
@@ -135,7 +135,7 @@ export class Truth {
         const predicted = Boolean(app.shown?.head.predicted);
         $("level").classList.toggle("warn", predicted);
         $("predicted").hidden = !predicted;
-        app.body.setDim(Boolean((text && !app.move.played) || this.silent || !app.online));
+        app.body.setDim(Boolean((text && !app.timeline.played) || this.silent || !app.online));
         app.stage.invalidate();
     }
 

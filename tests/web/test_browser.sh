@@ -14,4 +14,4 @@ chromium=$(command -v chromium || command -v chromium-browser || true)
 [ -e "$here/../../web/node_modules/playwright-core/package.json" ] || skip "playwright-core is not there (tools/install-web --tests)"
 [ -e "$here/../../web/node_modules/three/package.json" ] || skip "three.js is not there (tools/install-web)"
 mkdir -p "$screens"
-exec node "$here/browser.mjs" "$pliant" "$screens" "$chromium"
+exec node "$here/browser.mjs" "$pliant" "$screens" "$chromium" "${@:3}"
