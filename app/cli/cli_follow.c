@@ -258,39 +258,56 @@ static int follow_go(const cli_args *args, follow *f)
 
 // ---- what comes out
 // The last shape with the path it followed.
-static pl_status follow_picture(const cli_args *args, follow *f, const char *path, pl_error *err)
+typedef struct follow_drawing {
+    pl_picture picture;
+    double *place, *line;
+    int32_t start[3];
+    char title[200];
+} follow_drawing;
+
+static pl_status follow_draw(const cli_args *args, follow *f, follow_drawing *d, pl_error *err)
 {
     const int n = f->motion.count;
-    const int32_t start[3] = {0, n, 2 * n};
     const char *view = cli_value(args, "view");
-    char title[200];
-    double *place, *line = calloc(6 * (size_t)n + 1, sizeof *line);
-    if (!line) {
+    *d = (follow_drawing){.picture = pl_picture_default(), .start = {0, n, 2 * n}};
+    d->line = calloc(6 * (size_t)n + 1, sizeof *d->line);
+    if (!d->line) {
         *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the picture"};
         return PL_NO_MEMORY;
     }
-    pl_picture picture = pl_picture_default();
-    pl_status status = cli_shape_body(&f->m, &place, &picture, err);
+    pl_status status = cli_shape_body(&f->m, &d->place, &d->picture, err);
     if (status == PL_OK && view) {
-        status = pl_picture_view(view, picture.view, err);
+        status = pl_picture_view(view, d->picture.view, err);
     }
-    if (status == PL_OK) {
-        snprintf(title, sizeof title, "%s: %d waypoints", f->m.info.name, n);
-        memcpy(line, f->motion.target, 3 * (size_t)n * sizeof *line);
-        memcpy(line + 3 * (size_t)n, f->motion.position, 3 * (size_t)n * sizeof *line);
-        picture.wireframe = cli_flag(args, "edges");
-        picture.title = title;
-        picture.line = line;
-        picture.line_start = start;
-        picture.line_count = 2;
-        status = pl_picture_write(&picture, path, err);
-    }
-    free(place);
-    free(line);
+    snprintf(d->title, sizeof d->title, "%s: %d waypoints", f->m.info.name, n);
+    memcpy(d->line, f->motion.target, 3 * (size_t)n * sizeof *d->line);
+    memcpy(d->line + 3 * (size_t)n, f->motion.position, 3 * (size_t)n * sizeof *d->line);
+    d->picture.wireframe = cli_flag(args, "edges");
+    d->picture.title = d->title;
+    d->picture.line = d->line;
+    d->picture.line_start = d->start;
+    d->picture.line_count = 2;
     return status;
 }
 
-static pl_status follow_report_html(follow *f, const char *path, pl_error *err)
+static void follow_drawing_clear(follow_drawing *d)
+{
+    free(d->place);
+    free(d->line);
+}
+
+static pl_status follow_picture(const cli_args *args, follow *f, const char *path, pl_error *err)
+{
+    follow_drawing d;
+    pl_status status = follow_draw(args, f, &d, err);
+    if (status == PL_OK) {
+        status = pl_picture_write(&d.picture, path, err);
+    }
+    follow_drawing_clear(&d);
+    return status;
+}
+
+static pl_status follow_report_html(const cli_args *args, follow *f, const char *path, pl_error *err)
 {
     char cost[200], model[200], title[300];
     const int n = f->motion.count > 0 ? f->motion.count : 1;
@@ -306,8 +323,19 @@ static pl_status follow_report_html(follow *f, const char *path, pl_error *err)
                                    {"path", source},
                                    {"method", pl_ik_method_name(f->g.options.method)},
                                    {"cost", cost}};
-    const pl_report_def def = {.title = title, .fact = fact, .fact_count = 5};
-    return pl_motion_write_html(&f->motion, &def, path, err);
+    pl_report_def def = {.title = title, .fact = fact, .fact_count = 5};
+    memcpy(def.axes, f->g.objective[0].axes, sizeof def.axes);
+    // a model without a body has no picture
+    follow_drawing d;
+    pl_error ignored = {0};
+    if (follow_draw(args, f, &d, &ignored) == PL_OK) {
+        d.picture.width = 800;
+        d.picture.height = 720;
+        def.picture = &d.picture;
+    }
+    const pl_status status = pl_motion_write_html(&f->motion, &def, path, err);
+    follow_drawing_clear(&d);
+    return status;
 }
 
 static int follow_write(const cli_args *args, follow *f)
@@ -324,7 +352,7 @@ static int follow_write(const cli_args *args, follow *f)
         if (strcasecmp(extension, ".csv") == 0) {
             status = pl_motion_write_csv(&f->motion, path, &err);
         } else if (strcasecmp(extension, ".html") == 0) {
-            status = follow_report_html(f, path, &err);
+            status = follow_report_html(args, f, path, &err);
         } else if (cli_series_is(path)) {
             status = PL_OK;
         } else {

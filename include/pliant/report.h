@@ -102,12 +102,15 @@ PL_API pl_status pl_run_log_open(const char *path, const char *const *column, in
 PL_API pl_status pl_run_log_add(pl_run_log *log, const double *value, pl_error *err); // NAN: an empty cell
 PL_API pl_status pl_run_log_close(pl_run_log *log, pl_error *err);                    // also after an error
 
-// A report of the motion as one self-contained HTML file: the path in three views, errors, commands, efforts,
-// a table. `fact` are pairs of a name and a text.
+// A report of the motion as one self-contained HTML file: a picture of the robot, the path (in the planes in
+// which it extends), errors, commands, efforts that are not the commands themselves, a table. `fact` are
+// pairs of a name and a text.
 typedef struct pl_report_def {
     const char *title;
     const char *const (*fact)[2];
     int fact_count;
+    const pl_picture *picture; // of the robot, or NULL
+    bool axes[3];              // coordinates of the target that count; all false: all
 } pl_report_def;
 PL_API pl_status pl_motion_write_html(const pl_motion *motion, const pl_report_def *def, const char *path,
                                       pl_error *err);

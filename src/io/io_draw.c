@@ -71,23 +71,31 @@ void pl_canvas_clear(pl_canvas *canvas)
     *canvas = (pl_canvas){0};
 }
 
-pl_status pl_canvas_end(pl_canvas *canvas, const char *path, pl_error *err)
+pl_status pl_canvas_take(pl_canvas *canvas, const char *path, pl_text *out, pl_error *err)
 {
     cairo_status_t status = cairo_status(canvas->cr);
-    pl_text png = {0}, *file = &png;
     if (status == CAIRO_STATUS_SUCCESS && canvas->is_svg) {
         cairo_surface_finish(canvas->surface);
         status = cairo_surface_status(canvas->surface);
-        file = &canvas->svg;
+        pl_text_add_bytes(out, canvas->svg.data ? canvas->svg.data : "", canvas->svg.length);
     } else if (status == CAIRO_STATUS_SUCCESS) {
-        status = cairo_surface_write_to_png_stream(canvas->surface, draw_append, &png);
+        status = cairo_surface_write_to_png_stream(canvas->surface, draw_append, out);
     }
-    const pl_status result = status == CAIRO_STATUS_SUCCESS
-                                 ? pl_file_write(path, file->data, file->length, err)
-                                 : draw_fail(status, path, err);
-    pl_text_clear(&png);
     pl_canvas_clear(canvas);
-    return result;
+    return status != CAIRO_STATUS_SUCCESS ? draw_fail(status, path, err)
+           : out->failed                  ? pl_fail_memory(err, path)
+                                          : PL_OK;
+}
+
+pl_status pl_canvas_end(pl_canvas *canvas, const char *path, pl_error *err)
+{
+    pl_text file = {0};
+    pl_status status = pl_canvas_take(canvas, path, &file, err);
+    if (status == PL_OK) {
+        status = pl_file_write(path, file.data, file.length, err);
+    }
+    pl_text_clear(&file);
+    return status;
 }
 
 // ---- text

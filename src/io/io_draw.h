@@ -17,6 +17,8 @@ typedef struct pl_canvas {
 // canvas must not move in memory until it is ended.
 pl_status pl_canvas_begin(pl_canvas *canvas, const char *what, const char *path, int width, int height,
                           pl_error *err);
+// The picture as it stands in a file, and closes the canvas.
+pl_status pl_canvas_take(pl_canvas *canvas, const char *path, pl_text *out, pl_error *err);
 // Writes the file and closes the canvas.
 pl_status pl_canvas_end(pl_canvas *canvas, const char *path, pl_error *err);
 void pl_canvas_clear(pl_canvas *canvas); // gives up without writing
@@ -37,5 +39,8 @@ void pl_round_text(char *text, size_t room, double value, double step);
 // yellow, even in lightness). NAN gives grey.
 void pl_palette(int index, double rgb[3]);
 void pl_colour_map(double t, double rgb[3]);
+
+// A picture as the bytes of a PNG file.
+pl_status io_picture_png(const pl_picture *picture, pl_text *out, pl_error *err);
 
 #endif

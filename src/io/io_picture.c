@@ -435,7 +435,8 @@ static void picture_annotate(cairo_t *cr, const pl_picture *p, const pl_camera *
     picture_draw_scale(cr, camera, l);
 }
 
-pl_status pl_picture_write(const pl_picture *picture, const char *path, pl_error *err)
+// The bytes of a file of that name.
+static pl_status picture_take(const pl_picture *picture, const char *path, pl_text *out, pl_error *err)
 {
     pl_status status = picture_check(picture, path, err);
     if (status != PL_OK) {
@@ -460,9 +461,25 @@ pl_status pl_picture_write(const pl_picture *picture, const char *path, pl_error
         cairo_set_source_surface(canvas.cr, image, 0, 0);
         cairo_paint(canvas.cr);
         picture_annotate(canvas.cr, picture, &camera, &layout);
-        status = pl_canvas_end(&canvas, path, err);
+        status = pl_canvas_take(&canvas, path, out, err);
     }
     cairo_surface_destroy(image);
     pl_canvas_clear(&canvas);
+    return status;
+}
+
+pl_status io_picture_png(const pl_picture *picture, pl_text *out, pl_error *err)
+{
+    return picture_take(picture, "picture.png", out, err);
+}
+
+pl_status pl_picture_write(const pl_picture *picture, const char *path, pl_error *err)
+{
+    pl_text file = {0};
+    pl_status status = picture_take(picture, path, &file, err);
+    if (status == PL_OK) {
+        status = pl_file_write(path, file.data, file.length, err);
+    }
+    pl_text_clear(&file);
     return status;
 }

@@ -1,9 +1,12 @@
 // A motion as one HTML page that needs nothing but itself: facts, plots, and the table of all waypoints.
 #include <stdio.h>
+#include "io/io_draw.h"
 #include "io/io_motion.h"
 #include "io/io_svg.h"
+#include "io/io_vtu.h"
 
-#define REPORT_CURVES 8 // in one plot; more commands or actuators get further plots
+#define REPORT_CURVES 8  // in one plot; more commands or actuators get further plots
+#define REPORT_FLAT 0.02 // of the largest extent: a coordinate that extends less is not drawn
 
 static const char report_style[] =
     "<style>\n"
@@ -26,6 +29,7 @@ static const char report_style[] =
     ".bad{color:var(--bad)}.good{color:var(--good)}\n"
     ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(330px,1fr));gap:12px}\n"
     ".wide{grid-template-columns:1fr}\n"
+    "figure img{display:block;width:100%;border-radius:4px}\n"
     "figure{margin:0;background:var(--card);border:1px solid var(--rule);border-radius:8px;padding:8px}\n"
     "svg{display:block;width:100%;height:auto;overflow:visible}\n"
     "svg text{fill:var(--ink);font:11px system-ui,sans-serif}svg .title{font-size:13px;font-weight:600}\n"
@@ -93,32 +97,89 @@ static void report_cards(pl_text *t, const pl_motion *m)
     pl_text_add(t, "</div>\n");
 }
 
-static void report_views(pl_text *t, const pl_motion *m)
+// The coordinates worth a view: those that count and in which the motion extends, at least two.
+static void report_axes(const pl_motion *m, const pl_report_def *def, bool shown[3])
 {
-    static const int view[3][2] = {{0, 1}, {0, 2}, {1, 2}};
-    static const char *const title[3] = {"path from above (xy)", "path from the front (xz)",
-                                         "path from the side (yz)"};
+    const bool all = !def->axes[0] && !def->axes[1] && !def->axes[2];
+    double span[3], most = 0;
+    for (int i = 0; i < 3; ++i) {
+        double low = INFINITY, high = -INFINITY;
+        for (int k = 0; k < m->count; ++k) {
+            const double x[2] = {m->position[3 * (int64_t)k + i], m->target[3 * (int64_t)k + i]};
+            for (int j = 0; j < 2; ++j) {
+                low = isfinite(x[j]) ? fmin(low, x[j]) : low;
+                high = isfinite(x[j]) ? fmax(high, x[j]) : high;
+            }
+        }
+        span[i] = high > low ? high - low : 0;
+        span[i] *= all || def->axes[i] ? 1 : 1e-9; // what does not count comes last
+        most = fmax(most, span[i]);
+    }
+    int count = 0;
+    for (int i = 0; i < 3; ++i) {
+        shown[i] = span[i] > REPORT_FLAT * most;
+        count += shown[i];
+    }
+    for (; count < 2; ++count) {
+        int next = -1;
+        for (int i = 0; i < 3; ++i) {
+            next = !shown[i] && (next < 0 || span[i] > span[next]) ? i : next;
+        }
+        shown[next] = true;
+    }
+}
+
+static void report_view(pl_text *t, const pl_motion *m, int across, int up)
+{
     static const char *const label[3] = {"x, mm", "y, mm", "z, mm"};
+    char title[] = "path in the xy plane";
+    title[12] = (char)('x' + across);
+    title[13] = (char)('x' + up);
+    const io_svg_curve curve[2] = {
+        {"target", m->target + up, m->target + across, 3, 3, 7, false, true},
+        {"marker", m->position + up, m->position + across, 3, 3, 0, m->count <= 400, false},
+    };
+    const io_svg_plot plot = {.title = title,
+                              .x_label = label[across],
+                              .y_label = label[up],
+                              .width = 400,
+                              .height = 360,
+                              .equal = true,
+                              .count = m->count,
+                              .curve = curve,
+                              .curve_count = 2,
+                              .mark = m->reached,
+                              .mark_value = false};
+    io_svg_add(t, &plot);
+}
+
+static pl_status report_views(pl_text *t, const pl_motion *m, const pl_report_def *def, pl_error *err)
+{
+    pl_status status = PL_OK;
+    bool shown[3];
+    report_axes(m, def, shown);
     pl_text_add(t, "<h2>Path</h2><div class=plots>\n");
-    for (int v = 0; v < 3; ++v) {
-        const io_svg_curve curve[2] = {
-            {"target", m->target + view[v][1], m->target + view[v][0], 3, 3, 7, false, true},
-            {"marker", m->position + view[v][1], m->position + view[v][0], 3, 3, 0, m->count <= 400, false},
-        };
-        const io_svg_plot plot = {.title = title[v],
-                                  .x_label = label[view[v][0]],
-                                  .y_label = label[view[v][1]],
-                                  .width = 360,
-                                  .height = 330,
-                                  .equal = true,
-                                  .count = m->count,
-                                  .curve = curve,
-                                  .curve_count = 2,
-                                  .mark = m->reached,
-                                  .mark_value = false};
-        io_svg_add(t, &plot);
+    if (def->picture) {
+        pl_text png = {0};
+        pl_picture picture = *def->picture;
+        status = io_picture_png(&picture, &png, err);
+        if (status == PL_OK) {
+            pl_text_add(t, "<figure class=robot><img alt=\"the robot at the last waypoint, with the path\" "
+                           "src=\"data:image/png;base64,");
+            pl_text_add_base64(t, (const unsigned char *)png.data, png.length);
+            pl_text_add(t, "\"></figure>\n");
+        }
+        pl_text_clear(&png);
+    }
+    for (int across = 0; across < 2; ++across) {
+        for (int up = across + 1; up < 3; ++up) {
+            if (shown[across] && shown[up]) {
+                report_view(t, m, across, up);
+            }
+        }
     }
     pl_text_add(t, "</div>\n");
+    return status;
 }
 
 static void report_errors(pl_text *t, const pl_motion *m)
@@ -204,25 +265,53 @@ typedef struct report_data {
     int width;
 } report_data;
 
-static bool report_take(const pl_motion *m, bool efforts, report_data *d)
+// Whether the effort of an actuator is a command, number for number and name for name.
+static bool report_doubled(const pl_motion *m, int actuator)
 {
-    d->width = efforts ? m->info.actuator_count : m->info.command_count;
-    d->value = PL_NEW_ARRAY(double, (int64_t)m->count * d->width + 1);
-    d->name = PL_NEW_ARRAY(const char *, d->width + 1);
-    d->unit = PL_NEW_ARRAY(const char *, d->width + 1);
-    if (!d->value || !d->name || !d->unit) {
-        return false;
-    }
-    for (int c = 0; c < d->width; ++c) {
-        const double scale =
-            efforts ? io_effort_scale(m->info.actuator[c].kind) : pl_drive_scale(m->info.command[c].drive);
-        d->name[c] = efforts ? m->info.actuator[c].name : m->info.command[c].name;
-        d->unit[c] =
-            efforts ? io_effort_unit(m->info.actuator[c].kind) : pl_drive_unit(m->info.command[c].drive);
-        for (int64_t k = 0; k < m->count; ++k) {
-            d->value[k * d->width + c] = (efforts ? m->effort : m->command)[k * d->width + c] / scale;
+    const pl_actuator_info *a = &m->info.actuator[actuator];
+    const int commands = m->info.command_count, actuators = m->info.actuator_count;
+    for (int c = 0; c < commands; ++c) {
+        bool same = strcmp(m->info.command[c].name, a->name) == 0 &&
+                    strcmp(pl_drive_unit(m->info.command[c].drive), io_effort_unit(a->kind)) == 0;
+        for (int64_t k = 0; same && k < m->count; ++k) {
+            const double x = m->command[k * commands + c], y = m->effort[k * actuators + actuator];
+            same = (!isfinite(x) && (!isfinite(y) || y == 0)) || fabs(x - y) <= 1e-9 * fabs(x);
+        }
+        if (same) {
+            return true;
         }
     }
+    return false;
+}
+
+static bool report_take(const pl_motion *m, bool efforts, report_data *d)
+{
+    const int columns = efforts ? m->info.actuator_count : m->info.command_count;
+    d->value = PL_NEW_ARRAY(double, (int64_t)m->count *columns + 1);
+    d->name = PL_NEW_ARRAY(const char *, columns + 1);
+    d->unit = PL_NEW_ARRAY(const char *, columns + 1);
+    int *from = PL_NEW_ARRAY(int, columns + 1);
+    if (!d->value || !d->name || !d->unit || !from) {
+        pl_free(from);
+        return false;
+    }
+    for (int c = 0; c < columns; ++c) {
+        if (!efforts || !report_doubled(m, c)) {
+            from[d->width++] = c;
+        }
+    }
+    for (int i = 0; i < d->width; ++i) {
+        const int c = from[i];
+        const double scale =
+            efforts ? io_effort_scale(m->info.actuator[c].kind) : pl_drive_scale(m->info.command[c].drive);
+        d->name[i] = efforts ? m->info.actuator[c].name : m->info.command[c].name;
+        d->unit[i] =
+            efforts ? io_effort_unit(m->info.actuator[c].kind) : pl_drive_unit(m->info.command[c].drive);
+        for (int64_t k = 0; k < m->count; ++k) {
+            d->value[k * d->width + i] = (efforts ? m->effort : m->command)[k * columns + c] / scale;
+        }
+    }
+    pl_free(from);
     return true;
 }
 
@@ -242,14 +331,18 @@ static void report_cell(pl_text *t, double value)
     }
 }
 
-static void report_table(pl_text *t, const pl_motion *m, const report_data *commands,
-                         const report_data *efforts)
+static void report_table(pl_text *t, const pl_motion *m, const pl_report_def *def,
+                         const report_data *commands, const report_data *efforts)
 {
     const report_data *const data[2] = {commands, efforts};
-    pl_text_add(
-        t,
-        "<h2>Waypoints</h2><div class=scroll><table><tr><th>#<th>time s<th>target x<th>y<th>z mm<th>marker "
-        "x<th>y<th>z mm<th>error mm");
+    const bool all = !def->axes[0] && !def->axes[1] && !def->axes[2];
+    pl_text_add(t, "<h2>Waypoints</h2><div class=scroll><table><tr><th>#<th>time s");
+    for (int i = 0; i < 3; ++i) {
+        if (all || def->axes[i]) {
+            pl_text_add(t, "<th>target %c mm", 'x' + i);
+        }
+    }
+    pl_text_add(t, "<th>x mm<th>y mm<th>z mm<th>error mm");
     for (int d = 0; d < 2; ++d) {
         for (int c = 0; c < data[d]->width; ++c) {
             pl_text_add(t, "<th>");
@@ -261,8 +354,13 @@ static void report_table(pl_text *t, const pl_motion *m, const report_data *comm
     pl_text_add(t, "<th>outcome</tr>\n");
     for (int64_t k = 0; k < m->count; ++k) {
         pl_text_add(t, "<tr><td>%d<td>%.6g", (int)k, m->time[k]);
-        for (int i = 0; i < 6; ++i) {
-            report_cell(t, i < 3 ? m->target[3 * k + i] : m->position[3 * k + i - 3]);
+        for (int i = 0; i < 3; ++i) {
+            if (all || def->axes[i]) {
+                report_cell(t, m->target[3 * k + i]);
+            }
+        }
+        for (int i = 0; i < 3; ++i) {
+            report_cell(t, m->position[3 * k + i]);
         }
         report_cell(t, m->distance[k]);
         for (int d = 0; d < 2; ++d) {
@@ -298,6 +396,7 @@ pl_status pl_motion_write_html(const pl_motion *motion, const pl_report_def *def
         return pl_fail(err, PL_BAD_INPUT, "%s: the motion has no waypoint", path);
     }
     report_data commands = {0}, efforts = {0};
+    pl_status status = PL_OK;
     pl_text t = {0};
     const bool taken = report_take(motion, false, &commands) && report_take(motion, true, &efforts);
     if (taken) {
@@ -312,16 +411,19 @@ pl_status pl_motion_write_html(const pl_motion *motion, const pl_report_def *def
         io_html_text(&t, motion->marker >= 0 ? motion->info.marker_name[motion->marker] : "none");
         pl_text_add(&t, "</p>\n");
         report_cards(&t, motion);
-        report_views(&t, motion);
+        status = report_views(&t, motion, def, err);
         report_errors(&t, motion);
         pl_text_add(&t, "<h2>Commands</h2><div class=\"plots wide\">\n");
         report_columns(&t, motion, "commands", commands.value, commands.width, commands.name, commands.unit);
-        pl_text_add(&t, "</div>\n<h2>Efforts</h2><div class=\"plots wide\">\n");
-        report_columns(&t, motion, "tensions and pressures", efforts.value, efforts.width, efforts.name,
-                       efforts.unit);
         pl_text_add(&t, "</div>\n");
+        if (efforts.width > 0) {
+            pl_text_add(&t, "<h2>Efforts</h2><div class=\"plots wide\">\n");
+            report_columns(&t, motion, "tensions and pressures", efforts.value, efforts.width, efforts.name,
+                           efforts.unit);
+            pl_text_add(&t, "</div>\n");
+        }
         report_facts(&t, def);
-        report_table(&t, motion, &commands, &efforts);
+        report_table(&t, motion, def, &commands, &efforts);
         pl_text_add(&t,
                     "<footer>Circles mark waypoints that were not reached: there the marker is at the "
                     "nearest reachable point. "
@@ -331,5 +433,9 @@ pl_status pl_motion_write_html(const pl_motion *motion, const pl_report_def *def
     report_release(&commands);
     report_release(&efforts);
     t.failed = t.failed || !taken;
+    if (status != PL_OK) {
+        pl_text_clear(&t);
+        return status;
+    }
     return io_text_write(&t, path, err);
 }

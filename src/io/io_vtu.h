@@ -91,6 +91,7 @@ typedef struct pl_vtu_grid {
 } pl_vtu_grid;
 
 uint8_t pl_vtu_cell_type(pl_element_kind kind);
+void pl_text_add_base64(pl_text *text, const unsigned char *data, size_t bytes);
 void pl_vtu_add_escaped(pl_text *text, const char *s); // inside a quoted XML attribute
 pl_status pl_vtu_write(const pl_vtu_grid *grid, pl_vtu_encoding encoding, const char *path, pl_error *err);
 

@@ -20,7 +20,7 @@ static size_t vtu_type_bytes(pl_vtu_type type)
     return type == PL_VTU_UINT8 ? 1 : type == PL_VTU_INT32 ? 4 : 8;
 }
 
-static void vtu_add_base64(pl_text *text, const unsigned char *data, size_t bytes)
+void pl_text_add_base64(pl_text *text, const unsigned char *data, size_t bytes)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     char chunk[4 * 256];
@@ -100,7 +100,7 @@ static void vtu_add_array(vtu_writer *w, const pl_vtu_field *field, int64_t tupl
         pl_text block = {0};
         pl_text_add_bytes(&block, &bytes, sizeof bytes);
         pl_text_add_bytes(&block, field->data, bytes);
-        vtu_add_base64(&w->xml, (const unsigned char *)block.data, block.length);
+        pl_text_add_base64(&w->xml, (const unsigned char *)block.data, block.length);
         w->xml.failed = w->xml.failed || block.failed;
         pl_text_clear(&block);
     }

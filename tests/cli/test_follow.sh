@@ -18,7 +18,9 @@ expect_words out.txt "12 of 12 waypoints reached" "largest step of a command"
 for f in c.csv c.pvd c_0000.vtu c_0011.vtu c.html c.png c.gcode; do expect_file "$f"; done
 expect_near "rows" "$(wc -l <c.csv)" 13 0
 expect_near "records" "$(grep -c '"reached": true' c.json)" 12 0
-expect_words c.html "12 of 12" "<svg"
+# the report: the robot, and the plane of the path without the flat coordinate
+expect_words c.html "12 of 12" "<svg" "data:image/png;base64," "path in the yz plane" "<th>flexor N"
+expect_no_words c.html "path in the xy" "path in the xz"
 expect_no_words c.html "http:" "https:" "<script"
 # every error is below the tolerance
 worst=$(tail -n +2 c.csv | cut -d, -f9 | sort -g | tail -1)
@@ -60,6 +62,13 @@ expect_near "all waypoints are there" "$(wc -l <away_out.csv)" 5 0
 expect_status 0 new trunk_cc reduced
 expect_status 0 follow reduced --path eight --span 20,10 --count 40 --out r.csv --out r.html
 expect_words out.txt "40 of 40 waypoints reached"
+
+# where pressure is the command, it stands in the report once; coordinates that do not count are not drawn
+expect_status 0 new segment_beam beam
+expect_status 0 follow beam --path circle --axes xy --span 6 --count 8 --out b.html
+expect_near "columns of a pressure" "$(grep -o '<th>chamber1 kPa' b.html | wc -l)" 1 0
+expect_words b.html "path in the xy plane" "<th>target y mm" "<th>z mm"
+expect_no_words b.html "<h2>Efforts" "<th>target z" "path in the xz" "path in the yz"
 
 # its rates bound the steps and its axes reach the machine, as those of a full robot
 sed -e 's/range: \[85, 135\]/range: [85, 135], rate: 2 mm\/s/' reduced/robot.yaml >limited.yaml
