@@ -26,6 +26,8 @@ static const char *const extensions[] = {".csv", ".vtu", ".png", ".svg", NULL};
 
 #define WORKSPACE_SAMPLES 1000000
 
+#define WORKSPACE_OUTCOMES (PL_NOT_CONVERGED + 1)
+
 typedef struct workspace {
     const cli_args *args;
     cli_model m;
@@ -33,7 +35,10 @@ typedef struct workspace {
     pl_workspace_plan plan;
     pl_store *store;
     pl_store_samples samples;
-    int before, done, bad; // samples found in the store, made now, not solved
+    int before, done;                // samples found in the store, made now
+    int outcome[WORKSPACE_OUTCOMES]; // of those made now
+    int crossing, cold;              // of them: solved bodies that penetrate themselves; started from rest
+    const pl_mesh *mesh;             // of a full body, or NULL
     int status;
     char settings[200];
 } workspace;
@@ -65,12 +70,14 @@ static int workspace_plan(const cli_args *args, workspace *w)
     }
     const pl_workspace_def def = {.order = grid > 0 ? PL_WORKSPACE_GRID : PL_WORKSPACE_HALTON,
                                   .count = count,
+                                  .ends = true,
                                   .steps = grid > 0 ? steps : NULL};
     pl_error err = {0};
     const pl_status status = pl_workspace_plan_init(w->m.model, &def, &w->plan, &err);
     free(steps);
     // what decides the plan: the same text finds the same samples again
-    snprintf(w->settings, sizeof w->settings, "%s %d", grid > 0 ? "grid" : "halton", grid > 0 ? grid : count);
+    snprintf(w->settings, sizeof w->settings, "%s %d", grid > 0 ? "grid" : "ends and halton",
+             grid > 0 ? grid : count);
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
@@ -117,7 +124,13 @@ static bool workspace_record(void *user, const pl_workspace_sample *s)
         workspace_keep(w, s);
     }
     ++w->done;
-    w->bad += s->fk->outcome != PL_SOLVED;
+    ++w->outcome[s->fk->outcome < WORKSPACE_OUTCOMES ? s->fk->outcome : PL_NOT_CONVERGED];
+    w->cold += s->cold;
+    pl_crossings crossings = {0};
+    if (w->mesh && s->fk->outcome == PL_SOLVED && s->answer.point &&
+        pl_mesh_crossings(w->mesh, s->answer.point, &crossings, &err) == PL_OK) {
+        w->crossing += crossings.count > 0;
+    }
     workspace_part(w, s->index + 1);
     return !cli_interrupted();
 }
@@ -146,6 +159,9 @@ static int workspace_go(const cli_args *args, workspace *w)
     w->before = w->before < w->plan.count ? w->before : w->plan.count;
     if (w->before > 0) {
         cli_say(args, "%s: %d of %d samples are already stored\n", path, w->before, w->plan.count);
+    }
+    if (pl_model_body(w->m.model, &w->mesh, &err) != PL_OK) {
+        w->mesh = NULL; // reduced models have none
     }
     cli_stage("solving", false);
     workspace_part(w, w->before);
@@ -246,6 +262,17 @@ static json_t *workspace_json(const workspace *w, const pl_hull *hull, const dou
     json_object_set_new(root, "planned", json_integer(w->plan.count));
     json_object_set_new(root, "computed", json_integer(w->before + w->done));
     json_object_set_new(root, "solved", json_integer(w->samples.count));
+    json_t *outcomes = json_object();
+    for (int i = 0; i < WORKSPACE_OUTCOMES; ++i) {
+        if (w->outcome[i] > 0 || i == PL_SOLVED) {
+            json_object_set_new(outcomes, pl_outcome_name((pl_outcome)i), json_integer(w->outcome[i]));
+        }
+    }
+    json_object_set_new(root, "now", json_integer(w->done));
+    json_object_set_new(root, "outcomes", outcomes);
+    json_object_set_new(root, "crossing", w->mesh ? json_integer(w->crossing) : json_null());
+    json_object_set_new(root, "cold_starts", json_integer(w->cold));
+    json_object_set_new(root, "hull_corners", json_integer(hull->vertex_count));
     json_object_set_new(root, "marker", json_string(w->m.info.marker_name[w->marker]));
     json_object_set_new(root, "low", cli_json_numbers(low, 3));
     json_object_set_new(root, "high", cli_json_numbers(high, 3));
@@ -254,6 +281,32 @@ static json_t *workspace_json(const workspace *w, const pl_hull *hull, const dou
     json_object_set_new(root, "hull_area", cli_json_number(hull->dimension >= 2 ? hull->area : 0));
     json_object_set_new(root, "hull_length", cli_json_number(hull->dimension == 1 ? hull->length : NAN));
     return root;
+}
+
+// The outcomes of the samples made now, in words.
+static void workspace_outcomes(const cli_args *args, const workspace *w)
+{
+    char text[400] = "";
+    for (int i = 0; i < WORKSPACE_OUTCOMES; ++i) {
+        if (w->outcome[i] > 0) {
+            const size_t at = strlen(text);
+            snprintf(text + at, sizeof text - at, "%s%d %s", at ? ", " : "", w->outcome[i],
+                     pl_outcome_name((pl_outcome)i));
+        }
+    }
+    if (w->done > w->outcome[PL_SOLVED]) {
+        cli_say(args, "  outcomes: %s\n", text);
+    }
+    if (w->crossing > 0) {
+        cli_say(args, "  in %d of the solved samples the body penetrates itself (contact is not modelled)\n",
+                w->crossing);
+    }
+    if (w->cold > 0) {
+        cli_say(
+            args,
+            "  %d samples were started from the undeformed shape: starts from the sample before cost more\n",
+            w->cold);
+    }
 }
 
 static int workspace_tell(const cli_args *args, workspace *w, const double *point)
@@ -270,6 +323,7 @@ static int workspace_tell(const cli_args *args, workspace *w, const double *poin
     }
     cli_say(args, "%s: %d of %d samples, %d solved\n", w->m.info.name, w->before + w->done, w->plan.count,
             w->samples.count);
+    workspace_outcomes(args, w);
     cli_say(args, "  %s goes from %.2f,%.2f,%.2f to %.2f,%.2f,%.2f mm\n", w->m.info.marker_name[w->marker],
             cli_tidy(low[0], 2), cli_tidy(low[1], 2), cli_tidy(low[2], 2), cli_tidy(high[0], 2),
             cli_tidy(high[1], 2), cli_tidy(high[2], 2));
@@ -310,7 +364,9 @@ static int workspace_work(const cli_args *args, workspace *w)
         return CLI_BADLY;
     }
     if (!status && w->samples.count == 0) {
-        cli_error(args, "no sample could be solved");
+        workspace_outcomes(args, w);
+        cli_error(args, "none of %d samples could be solved", w->plan.count);
+        cli_advice("`pliant fk` at one of the commands says why");
         return CLI_BADLY;
     }
     return status;

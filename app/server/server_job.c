@@ -162,7 +162,7 @@ static pl_status job_cloud_run(job_cloud_work *c, pl_error *err)
         high[i] = knob.high * knob.scale;
     }
     const pl_workspace_def def = {
-        .order = PL_WORKSPACE_HALTON, .count = c->job->count, .low = low, .high = high};
+        .order = PL_WORKSPACE_HALTON, .count = c->job->count, .low = low, .high = high, .ends = true};
     pl_workspace_plan plan = {0};
     pl_status status = pl_workspace_plan_init(c->m->model, &def, &plan, err);
     if (status == PL_OK) {

@@ -87,6 +87,8 @@ typedef struct pl_workspace_def {
     const int *steps; // grid: values per command, at least 1 (1: the middle); NULL: `count` to the power
                       // 1/commands, at least 2
     const double *low, *high; // per command; NULL or NAN: the robot's range
+    bool ends; // halton: begin with the ends of the ranges: all low and all high, each alone, all corners, as
+               // far as they are no more than half of the samples (the first two always)
 } pl_workspace_def;
 // The commands of all samples, in an order with small steps: grids back and forth, low-discrepancy points
 // along a short walk. The same def gives the same plan, so a run can be resumed at any sample.
@@ -102,9 +104,11 @@ typedef struct pl_workspace_sample {
     const double *command;
     pl_model_answer answer;
     const pl_statics_report *fk; // the sample is valid if the outcome is PL_SOLVED
+    bool cold; // solved from the undeformed configuration because starts from the sample before were dearer
 } pl_workspace_sample;
 // Solves samples first .. count-1; `record` is called for each and may end the run by returning false. A
-// sample that cannot be solved from its neighbour is tried from the undeformed configuration.
+// sample starts from the one before; from the undeformed configuration where that failed, or where starts
+// from the sample before have cost more factorisations and solves on average.
 PL_API pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int first,
                                   bool (*record)(void *user, const pl_workspace_sample *sample), void *user,
                                   pl_error *err);

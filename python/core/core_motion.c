@@ -500,6 +500,7 @@ PyObject *core_model_plan(PyObject *self, PyObject *args)
         core_numbers_get(high, 'd', n, "high", &h)) {
         const pl_workspace_def def = {.order = order ? PL_WORKSPACE_HALTON : PL_WORKSPACE_GRID,
                                       .count = count,
+                                      .ends = true,
                                       .steps = s.data,
                                       .low = l.data,
                                       .high = h.data};

@@ -118,6 +118,25 @@ static void workspace_walk(double *z, int count, int n)
     }
 }
 
+// How many points at the ends of the ranges a plan of `count` begins with.
+static int64_t ends_count(int64_t count, int commands)
+{
+    const int64_t corners = commands < 20 ? (int64_t)1 << commands : INT64_MAX,
+                  alone = 2 + 2 * (int64_t)commands;
+    return count < 2 ? 0 : 2 * corners <= count || commands == 1 ? corners : 2 * alone <= count ? alone : 2;
+}
+
+// Point k of them. All corners: the digits of k. Otherwise all low, all high, then one at an end and the
+// others in the middle.
+static void ends_point(int64_t ends, int commands, int64_t k, double *z)
+{
+    const bool corners = commands < 20 && ends == (int64_t)1 << commands;
+    for (int i = 0; i < commands; ++i) {
+        const bool alone = (k - 2) / 2 == i;
+        z[i] = corners ? (double)((k >> i) & 1) : k < 2 ? (double)k : alone ? (double)(k % 2) : 0.5;
+    }
+}
+
 static pl_status workspace_count(const pl_workspace_def *def, int commands, int64_t *count, pl_error *err)
 {
     *count = def->count;
@@ -167,10 +186,14 @@ pl_status pl_workspace_plan_init(const pl_model *model, const pl_workspace_def *
     }
     plan->count = (int)count;
     const int side = grid_side(def, n);
+    const int64_t ends = def->ends && def->order == PL_WORKSPACE_HALTON ? ends_count(count, n) : 0;
     for (int64_t k = 0; k < count; ++k) {
         double *z = plan->command + k * n;
-        for (int i = 0; def->order == PL_WORKSPACE_HALTON && i < n; ++i) {
-            z[i] = radical_inverse(prime(i), k + 1);
+        for (int i = 0; def->order == PL_WORKSPACE_HALTON && k >= ends && i < n; ++i) {
+            z[i] = radical_inverse(prime(i), k - ends + 1);
+        }
+        if (k < ends) {
+            ends_point(ends, n, k, z);
         }
         if (def->order == PL_WORKSPACE_GRID) {
             grid_point(def->steps, side, n, k, z);
@@ -196,6 +219,61 @@ void pl_workspace_plan_clear(pl_workspace_plan *plan)
     *plan = (pl_workspace_plan){0};
 }
 
+// ---- a run
+// What starts from the sample before (warm) and from rest (cold) have cost, averaged with the latest first.
+// Counted in solves, not in seconds, so that a run can be repeated.
+#define COST_FACTOR 20.0 // solves that a factorisation costs
+#define COST_LATEST 0.3  // weight of the latest
+#define COST_DEARER 1.2  // a warm start is given up where it costs that much more
+#define COST_AGAIN 8     // cold starts after which a warm one is tried again
+#define COST_FIRST 3     // warm starts before the first cold one, and
+#define COST_NEXT 40     // between further ones
+
+typedef struct start_cost {
+    double warm, cold; // 0: not known
+    int since;         // starts of the same kind in a row
+    bool last_cold;
+} start_cost;
+
+static void cost_note(start_cost *c, bool cold, const pl_statics_report *report)
+{
+    const double cost = COST_FACTOR * report->factorizations + report->solves;
+    double *mean = cold ? &c->cold : &c->warm;
+    *mean = *mean > 0 ? (1 - COST_LATEST) * *mean + COST_LATEST * cost : cost;
+    c->since = cold == c->last_cold ? c->since + 1 : 1;
+    c->last_cold = cold;
+}
+
+// `*trial`: a cold start to learn what it costs.
+static bool cost_prefers_cold(const start_cost *c, bool *trial)
+{
+    const bool dearer = c->cold > 0 && c->warm > COST_DEARER * c->cold;
+    *trial = !dearer && !c->last_cold && c->since >= (c->cold > 0 ? COST_NEXT : COST_FIRST);
+    return dearer && !(c->last_cold && c->since >= COST_AGAIN);
+}
+
+// Solves one sample: warm, or cold; once more from rest where a warm start failed.
+static pl_status workspace_solve(pl_model *model, const double *command, bool begun, start_cost *cost,
+                                 bool *cold, pl_statics_report *report, pl_error *err)
+{
+    bool trial = false;
+    *cold = begun && cost_prefers_cold(cost, &trial);
+    if (*cold || trial) {
+        pl_model_reset(model);
+    }
+    pl_status status = pl_model_fk(model, command, report, err);
+    const bool failed = status == PL_FAILED ||
+                        (status == PL_OK && report->outcome != PL_SOLVED && report->outcome != PL_STOPPED);
+    if (begun && status == PL_OK && report->outcome == PL_SOLVED) {
+        cost_note(cost, *cold || trial, report);
+    }
+    if (failed) {
+        pl_model_reset(model);
+        status = pl_model_fk(model, command, report, err);
+    }
+    return status;
+}
+
 pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int first,
                            bool (*record)(void *user, const pl_workspace_sample *sample), void *user,
                            pl_error *err)
@@ -203,15 +281,13 @@ pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int f
     if (first < 0 || first > plan->count) {
         return pl_fail(err, PL_BAD_INPUT, "workspace: sample %d, the plan has %d", first, plan->count);
     }
+    start_cost cost = {0};
+    bool begun = false; // the model stands at a sample
     for (int i = first; i < plan->count; ++i) {
         const double *command = plan->command + (int64_t)i * plan->command_count;
         pl_statics_report report;
-        pl_status status = pl_model_fk(model, command, &report, err);
-        if (status == PL_FAILED ||
-            (status == PL_OK && report.outcome != PL_SOLVED && report.outcome != PL_STOPPED)) {
-            pl_model_reset(model);
-            status = pl_model_fk(model, command, &report, err);
-        }
+        bool cold;
+        const pl_status status = workspace_solve(model, command, begun, &cost, &cold, &report, err);
         if (status == PL_FAILED) {
             report.outcome = PL_STEP_LIMIT; // said so in err; a sample that does not count
         } else if (status != PL_OK) {
@@ -220,10 +296,14 @@ pl_status pl_workspace_run(pl_model *model, const pl_workspace_plan *plan, int f
         if (report.outcome == PL_STOPPED) {
             return pl_fail(err, PL_INTERRUPTED, "workspace: interrupted at sample %d", i);
         }
-        const pl_workspace_sample sample = {
-            .index = i, .command = command, .answer = pl_model_get_answer(model), .fk = &report};
+        const pl_workspace_sample sample = {.index = i,
+                                            .command = command,
+                                            .answer = pl_model_get_answer(model),
+                                            .fk = &report,
+                                            .cold = cold};
         const bool go_on = record(user, &sample);
-        if (report.outcome != PL_SOLVED) {
+        begun = report.outcome == PL_SOLVED;
+        if (!begun) {
             pl_model_reset(model);
         }
         if (!go_on) {

@@ -26,7 +26,8 @@ typedef struct arm {
     double d_energy[ARM_SECTIONS];
     pl_command_info info[ARM_SECTIONS];
     pl_actuator_info actuator[ARM_SECTIONS];
-    double refuse_beyond; // fk fails when |angle| is larger
+    double refuse_beyond;     // fk fails when |angle| is larger
+    int warm_cost, cold_cost; // factorisations that fk reports, from another shape and from rest
 } arm;
 
 // sin(t)/t and (1 - cos t)/t with their derivatives
@@ -151,6 +152,11 @@ static inline pl_status arm_fk(void *self, const double *command, pl_statics_rep
     arm *a = self;
     report->outcome = PL_SOLVED;
     report->load_reached = 1;
+    bool rest = true;
+    for (int k = 0; k < a->count; ++k) {
+        rest = rest && a->command[k] == 0;
+    }
+    report->factorizations = rest ? a->cold_cost : a->warm_cost;
     for (int k = 0; k < a->count; ++k) {
         if (fabs(command[k]) > a->refuse_beyond) {
             report->outcome = PL_STEP_LIMIT;

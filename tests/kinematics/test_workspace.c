@@ -97,6 +97,38 @@ static void test_halton(void **state)
     pl_model_destroy(model);
 }
 
+// With `ends` both ends of every range are among the samples, all corners where they are at most half.
+static void test_ends(void **state)
+{
+    (void)state;
+    arm a;
+    pl_model *model = arm_create(&a, 3, -1, 1);
+    const int counts[] = {2, 5, 15, 16, 40}, corners[] = {2, 2, 2, 8, 8};
+    for (int k = 0; k < 5; ++k) {
+        const pl_workspace_def def = {.order = PL_WORKSPACE_HALTON, .count = counts[k], .ends = true};
+        pl_workspace_plan plan;
+        pl_error err = {0};
+        PL_CHECK_OK(pl_workspace_plan_init(model, &def, &plan, &err));
+        assert_int_equal(plan.count, counts[k]);
+        int found = 0, low[3] = {0}, high[3] = {0};
+        for (int i = 0; i < plan.count; ++i) {
+            const double *c = plan.command + 3 * i;
+            found += fabs(c[0]) == 1 && fabs(c[1]) == 1 && fabs(c[2]) == 1;
+            for (int j = 0; j < 3; ++j) {
+                low[j] += c[j] == -1;
+                high[j] += c[j] == 1;
+            }
+            for (int j = 0; j < i; ++j) {
+                assert_true(gap(&plan, i, j) > 0);
+            }
+        }
+        assert_int_equal(found, corners[k]);
+        assert_true(low[0] && low[1] && low[2] && high[0] && high[1] && high[2]);
+        pl_workspace_plan_clear(&plan);
+    }
+    pl_model_destroy(model);
+}
+
 typedef struct cloud {
     int count, stop_at, first;
     double tip[3 * 400];
@@ -109,6 +141,36 @@ static bool cloud_record(void *user, const pl_workspace_sample *sample)
     assert_int_equal(sample->fk->outcome, PL_SOLVED);
     memcpy(c->tip + 3 * (c->first + c->count), sample->answer.marker, 3 * sizeof(double));
     return ++c->count + c->first < c->stop_at;
+}
+
+static bool cold_record(void *user, const pl_workspace_sample *sample)
+{
+    *(int *)user += sample->cold;
+    return true;
+}
+
+// Starts from the sample before are given up where they cost more, tried again now and then, and kept where
+// they do not.
+static void test_cold(void **state)
+{
+    (void)state;
+    const int warm[] = {2, 5, 6, 9}, expected[] = {0, 0, 0, 85};
+    for (int k = 0; k < 4; ++k) {
+        arm a;
+        pl_model *model = arm_create(&a, 2, -1, 1);
+        a.warm_cost = warm[k];
+        a.cold_cost = 5;
+        const pl_workspace_def def = {.order = PL_WORKSPACE_HALTON, .count = 100};
+        pl_workspace_plan plan;
+        pl_error err = {0};
+        int cold = 0;
+        PL_CHECK_OK(pl_workspace_plan_init(model, &def, &plan, &err));
+        PL_CHECK_OK(pl_workspace_run(model, &plan, 0, cold_record, &cold, &err));
+        print_message("%d factorisations warm, 5 cold: %d of 100 samples cold\n", warm[k], cold);
+        assert_int_equal(cold, expected[k]);
+        pl_workspace_plan_clear(&plan);
+        pl_model_destroy(model);
+    }
 }
 
 // A run that was stopped goes on where it ended and gives the same cloud; the hull of a planar arm is flat.
@@ -314,6 +376,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grid),        cmocka_unit_test(test_halton),
+        cmocka_unit_test(test_ends),        cmocka_unit_test(test_cold),
         cmocka_unit_test(test_resume),      cmocka_unit_test(test_hull_box),
         cmocka_unit_test(test_hull_sphere), cmocka_unit_test(test_hull_flat),
         cmocka_unit_test(test_hull_nearly), cmocka_unit_test(test_hull_thin),
