@@ -5,6 +5,9 @@
 #include "pliant/inverse.h"
 
 #define RUN_SLOT 3 // of the model: where it stood before a goal was computed
+// A sensor is frozen if it says nothing of a motion of the model beyond both of these.
+#define FROZEN_SIGMAS 12 // three steps of a coarse potentiometer
+#define FROZEN_SIZE 0.01 // of the robot: no model is better everywhere
 
 struct pl_loop {
     pl_model *model;
@@ -171,12 +174,14 @@ static int run_frozen(pl_loop *s, const double *sensor)
     int frozen = -1;
     for (int i = 0; i < s->info.sensor_count && s->options.frozen_limit > 0; ++i) {
         const double sigma = s->options.estimator ? s->options.estimator->measured[i].sigma : 0;
+        const bool length = s->info.sensor_kind[i] == PL_SENSOR_LENGTH;
         if (sensor[i] != s->last[i] || s->still[i] == 0) {
             s->last[i] = sensor[i];
             s->since[i] = answer.sensor[i];
             s->still[i] = 1;
         } else if (++s->still[i] > s->options.frozen_limit &&
-                   fabs(answer.sensor[i] - s->since[i]) > 6 * sigma) {
+                   fabs(answer.sensor[i] - s->since[i]) >
+                       fmax(FROZEN_SIGMAS * sigma, length ? FROZEN_SIZE * s->info.size : 0)) {
             frozen = i;
         }
     }
