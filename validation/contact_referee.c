@@ -440,6 +440,78 @@ static void roller(validate_table *t)
     pl_mesh_destroy(mesh);
 }
 
+// ---- a block on a slope
+// A block on a rough plane under gravity that leans by `angle`; a band of a very soft material holds it in
+// place should it slip. Returns the way of the block along the slope, mm.
+static double slope_way(double angle, double mu, double *ratio, pl_outcome *outcome)
+{
+    static const double size[3] = {30, 10, 6};
+    int32_t region_of[6 * 2 * 2];
+    for (int c = 0; c < 24; ++c) {
+        region_of[c] = c % 6 < 4; // the band, then the block
+    }
+    pl_error err = {0};
+    pl_mesh *linear = NULL, *mesh = NULL;
+    box_mesh(6, 2, 2, size, NULL, region_of, &linear, &err);
+    pl_mesh_raise(linear, &mesh, &err);
+    pl_material_def material[2] = {
+        {.name = "rubber",
+         .material = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.45, .density = 1.1e-9}},
+        {.name = "band", .material = {.model = PL_NEO_HOOKEAN, .c10 = 1e-4, .poisson = 0.3}}};
+    pl_body_def body;
+    pl_region_def region;
+    pl_robot_def def = contact_def(&body, material, &region);
+    const pl_region_def regions[2] = {{.region = "body", .material = "rubber"},
+                                      {.region = "second", .material = "band"}};
+    def.material = material;
+    def.material_count = 2;
+    def.region = regions;
+    def.region_count = 2;
+    const pl_surface_def surface[2] = {contact_plane("base", 0, 0), contact_plane("front", 0, 30)};
+    const pl_fixed_def fixed = {.name = "base", .surface = "base", .body = -1, .axis = {true, true, true}};
+    const pl_marker_def marker = {.name = "front", .surface = "front"};
+    const pl_obstacle_def slope = {
+        .name = "slope", .kind = PL_OBSTACLE_PLANE, .direction = {0, 0, 1}, .friction = mu};
+    def.surface = surface;
+    def.surface_count = 2;
+    def.fixed = &fixed;
+    def.fixed_count = 1;
+    def.marker = &marker;
+    def.marker_count = 1;
+    def.gravity[0] = 9810 * sin(angle);
+    def.gravity[2] = -9810 * cos(angle);
+    def.contact = (pl_contact_def){.given = true, .obstacle = &slope, .obstacle_count = 1};
+    contact_rig r;
+    double way = NAN;
+    if (contact_build(&def, NULL, mesh, &r)) {
+        pl_statics_report report;
+        pl_statics_solve(r.statics, r.state, NULL, &report, &err);
+        *outcome = report.outcome;
+        *ratio = -contact_reading(&r, "slope", "force_x") / contact_reading(&r, "slope", "force_z");
+        way = pl_statics_marker(r.statics, r.state, 0).displacement[0];
+        printf("  slope of %.2f degrees: %s, %.2g mm, %s\n", angle * 180 / PI,
+               pl_outcome_name(report.outcome), way, report.message);
+    }
+    contact_clear(&r);
+    pl_mesh_destroy(linear);
+    pl_mesh_destroy(mesh);
+    return way;
+}
+
+static void slopes(validate_table *t)
+{
+    const double mu = 0.5, limit = atan(mu);
+    double ratio = 0;
+    pl_outcome outcome = PL_SOLVED;
+    const double below = slope_way(limit - 0.5 * PI / 180, mu, &ratio, &outcome);
+    validate_row(t, "block, half a degree below: friction / normal", tan(limit - 0.5 * PI / 180), ratio,
+                 0.01);
+    validate_absolute(t, "  its way, mm", 0, below, 0.01);
+    const double above = slope_way(limit + 0.5 * PI / 180, mu, &ratio, &outcome);
+    validate_row(t, "block, half a degree above: friction / normal", mu, ratio, 0.01);
+    validate_absolute(t, "  its way over that below, inverse", 0, below / above, 0.1);
+}
+
 int main(void)
 {
     validate_table t = {0};
@@ -450,6 +522,7 @@ int main(void)
     static const double approach[] = {0.05, 0.1, 0.225};
     hertz(&t, 10, 1.9, 0.45, approach, 3);
     hertz(&t, 10, 1.9, 0.49, approach, 3);
+    slopes(&t);
     if (system("command -v ccx > /dev/null") == 0) {
         ball_ccx(&t);
         roller(&t);

@@ -20,6 +20,7 @@
 
 #define PL_ROWS_MAX 64 // most rows: the small systems of the bordered solve live on the stack
 #define PL_TERMS_MAX 16
+#define PL_CONTACT_LIMIT 3e-3 // of the largest pressure: change that friction takes no notice of
 
 typedef struct pl_problem pl_problem;
 typedef struct pl_pattern pl_pattern;
@@ -175,6 +176,7 @@ typedef struct pl_tangent {
     pl_sparse K;     // computed by pl_problem_assemble, holds until the next
     double *dense;   // scratch: the second derivative of one piece of a functional
     int32_t largest; // vertices of the largest such piece
+    bool touching;   // of the assembly under way: contacts that stand at their surface act, pressed or not
     bool exact; // of the assembly under way: for derivatives, nothing may be left out that only steps can
                 // spare
     const pl_ahead *ahead; // of the assembly under way: take stresses from here; NULL: those of the shape
@@ -254,6 +256,9 @@ struct pl_problem {
     double load_kept;                // the load before pl_problem_recall
     pl_marker_forces forces;
     pl_contact_mode contact_mode;
+    double limits_off; // by pl_problem_unsettled: change of pressures that friction takes its limits from,
+                       // over the largest pressure; 0 without friction
+    bool limits_only;   // pl_problem_advance updates these limits and leaves friction's places where they are
     bool contact_moved; // the last evaluation with PL_CONTACT_LINEAR: an obstacle that presses has moved
 
     pl_unknowns unknowns;

@@ -285,6 +285,7 @@ bool pl_problem_touches(const pl_problem *p)
 
 double pl_problem_unsettled(pl_problem *p, const double *x, double *penetration)
 {
+    p->limits_off = 0;
     double worst = 0;
     *penetration = 0;
     PROBLEM_EACH (p, t, unsettled) {

@@ -17,11 +17,11 @@
 #define CONTACT_REACH 0.6   // of the edge: pairs nearer than this limit steps
 #define CONTACT_NEAR 0.06   // of the edge: pairs nearer than this may press
 #define CONTACT_GUARD 0.1   // of the edge: motion after which they are looked for again
-#define CONTACT_PATTERN 0.05 // of the edge: these have entries in the tangent, whether they touch or not
-#define CONTACT_DEPTH 0.35   // of the edge: a step goes no deeper
-#define CONTACT_LIMIT 3e-3 // of the largest pressure: change of a pressure that friction takes its limit from
-#define CONTACT_STRIDE 0.5 // of the edge: depth to which an obstacle moves in one increment
+#define CONTACT_PATTERN 0.05      // of the edge: these have entries in the tangent, whether they touch or not
+#define CONTACT_DEPTH 0.35        // of the edge: a step goes no deeper
+#define CONTACT_STRIDE 0.5        // of the edge: depth to which an obstacle moves in one increment
 #define CONTACT_STRIDE_LEAST 1e-3 // of the path
+#define CONTACT_TOUCHING 1e-3     // of the edge: points this near stand at a surface
 #define CONTACT_BENDING 2.0 // times the multiplier: pressure that acts on the curvature of a gap in steps
 #define CONTACT_WEAK 1e-7   // of the edge: gap and l / e both below it: the derivative is one-sided
 
@@ -271,6 +271,10 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const doub
             contact_touch touch;
             double B[9] = {0}, traction[3], T[9];
             bool stick, any = contact_touch_at(t, o, k, x, !positive, &touch);
+            if (!any && p->tangent.touching && fabs(touch.gap) < CONTACT_TOUCHING * t->s->spacing[k]) {
+                any = true;
+                touch.pressure = 0;
+            }
             t->factored[o * t->points + k] = any;
             const double bending =
                 contact_bending(p, positive, touch.pressure, t->now.lambda[o * t->points + k]);
@@ -302,7 +306,9 @@ static void contact_tangent(void *self, pl_problem *p, const double *x, bool pos
         const pl_contact_pair *pair = &t->pair[i];
         const double pressure = contact_pair_pressure(t, pair), a = t->s->area[pair->point],
                      e = t->pair_stiffness[pair->point];
-        if (!(pressure > 0) || !contact_is_coupled(t, pair)) {
+        const bool touching = p->tangent.touching && pair->gap - contact_pair_offset(t, pair) <
+                                                         CONTACT_TOUCHING * t->s->spacing[pair->point];
+        if (!(pressure > 0 || touching) || !contact_is_coupled(t, pair)) {
             continue;
         }
         const double bending =
@@ -396,7 +402,6 @@ static pl_status contact_check(const void *self, const pl_problem *p, const doub
 static void contact_begin(void *self, pl_problem *p, const pl_state *state, const double *command)
 {
     contact_term *t = self;
-    (void)p;
     memcpy(t->block, state->contact, (size_t)t->numbers * sizeof *t->block);
     for (int o = 0; o < t->obstacles; ++o) {
         t->from[o] = contact_command(t, o, state->command);
@@ -404,6 +409,7 @@ static void contact_begin(void *self, pl_problem *p, const pl_state *state, cons
     }
     contact_place_obstacles(t, 0);
     memcpy(t->settled_offset, t->offset, 3 * (size_t)t->obstacles * sizeof *t->offset);
+    memcpy(t->settled_x, state->x, pl_problem_full_bytes(p));
 }
 
 static void contact_set(void *self, pl_problem *p, double at)
@@ -450,19 +456,37 @@ static void contact_store(const void *self, const pl_problem *p, const double *c
     }
 }
 
+// Where friction takes hold of a point, relative to the obstacle: where it is, or, when it has come into
+// contact since the last update, where it met the surface on its way.
+static void contact_anchor(const contact_term *t, int o, int32_t k, const double *x, double gap,
+                           double place[3])
+{
+    double a[3], n[3];
+    pl_contact_point_at(t->s, k, x, place);
+    pl_sub3(place, t->offset + 3 * o, place);
+    if (t->now.lambda[o * t->points + k] > 0 || gap >= 0) {
+        return;
+    }
+    pl_contact_point_at(t->s, k, t->settled_x, a);
+    pl_sub3(a, t->settled_offset + 3 * o, a);
+    const double before = pl_shape_gap(&t->c->obstacle[o].shape, a, t->reach, n, NULL);
+    const double f = before > 0 ? before / (before - gap) : 0;
+    for (int i = 0; i < 3; ++i) {
+        place[i] = a[i] + f * (place[i] - a[i]);
+    }
+}
+
 // l <- p, and with friction the traction and the place.
 static void contact_advance(void *self, pl_problem *p, const double *x)
 {
     contact_term *t = self;
-    (void)p;
-    memcpy(t->settled_offset, t->offset, 3 * (size_t)t->obstacles * sizeof *t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
         const double mu = t->c->obstacle[o].friction;
         for (int32_t k = 0; k < t->points; ++k) {
             const int64_t at = o * t->points + k;
             contact_touch touch;
             const bool touches = contact_touch_at(t, o, k, x, false, &touch);
-            if (mu > 0) {
+            if (mu > 0 && !p->limits_only) {
                 double traction[3];
                 bool stick;
                 contact_friction(t, o, k, x, traction, &stick, NULL);
@@ -470,14 +494,21 @@ static void contact_advance(void *self, pl_problem *p, const double *x)
                              along = pl_dot3(traction, touch.n);
                 // a point that slips stays at its limit when that grows
                 const double scale = size > 0 && (size > limit || !stick) ? limit / size : 1;
-                pl_contact_point_at(t->s, k, x, t->now.place + 3 * at);
+                contact_anchor(t, o, k, x, touch.gap, t->now.place + 3 * at);
                 for (int i = 0; i < 3; ++i) {
-                    t->now.place[3 * at + i] -= t->offset[3 * o + i];
                     t->now.traction[3 * at + i] = (traction[i] - along * touch.n[i]) * scale;
                 }
             }
+            if (mu > 0 && p->limits_only && touches && !(t->now.lambda[at] > 0)) {
+                contact_anchor(t, o, k, x, touch.gap, t->now.place + 3 * at);
+                memset(t->now.traction + 3 * at, 0, 3 * sizeof *t->now.traction);
+            }
             t->now.lambda[at] = touches ? touch.pressure : 0;
         }
+    }
+    if (!p->limits_only) {
+        memcpy(t->settled_offset, t->offset, 3 * (size_t)t->obstacles * sizeof *t->offset);
+        memcpy(t->settled_x, x, pl_problem_full_bytes(p));
     }
     if (t->pairs) {
         double *lambda = t->now.lambda + t->obstacles * t->points;
@@ -524,7 +555,8 @@ static double contact_unsettled(void *self, pl_problem *p, const double *x, doub
         }
         // the limit of friction follows the pressure
         if (t->c->obstacle[o].friction > 0 && largest > 0) {
-            worst = fmax(worst, tolerance * change / (CONTACT_LIMIT * largest));
+            p->limits_off = fmax(p->limits_off, change / largest);
+            worst = fmax(worst, tolerance * change / (PL_CONTACT_LIMIT * largest));
         }
     }
     if (t->pairs) {
@@ -940,6 +972,7 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     t->open = PL_NEW_ARRAY(double, p->mesh.vertex_count);
     t->weight = PL_NEW_ARRAY(double, p->mesh.vertex_count);
     t->x = PL_NEW_ARRAY(double, full);
+    t->settled_x = PL_NEW_ARRAY(double, full);
     t->guard_x = PL_NEW_ARRAY(double, full);
     t->guard_found = PL_NEW_ARRAY(double, full);
     t->pair = PL_NEW_ARRAY(pl_contact_pair, n);
@@ -947,7 +980,7 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     if (!t->block || !t->kept_block || !t->stiffness || !t->pair_stiffness || !t->from || !t->to ||
         !t->offset || !t->kept_offset || !t->settled_offset || !t->mu || !t->rate || !t->name ||
         !t->factored || !t->held || !t->told || !t->pressure || !t->open || !t->weight || !t->x ||
-        !t->guard_x || !t->guard_found || !t->pair || !t->guard) {
+        !t->settled_x || !t->guard_x || !t->guard_found || !t->pair || !t->guard) {
         return pl_fail_memory(err, "problem: contact");
     }
     memcpy(t->x, p->mesh.position, (size_t)full * sizeof *t->x);

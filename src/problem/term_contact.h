@@ -32,8 +32,8 @@ typedef struct contact_term {
     double *from, *to; // per obstacle: value of its command at both ends of the path
     double *offset;    // 3 per obstacle
     double *kept_offset;
-    double *settled_offset; // at the last equilibrium
-    double reach;           // mm: obstacles farther away are not felt
+    double *settled_offset, *settled_x; // at the last equilibrium
+    double reach;                       // mm: obstacles farther away are not felt
     // contact within and between bodies, at the last evaluation
     pl_contact_finder *finder;
     pl_contact_pair *pair;

@@ -436,6 +436,7 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
 {
     descent_run run = {.at_factor = s->problem->linear.has_factor &&
                                     memcmp(s->problem->linear.x, x, pl_problem_full_bytes(s->problem)) == 0};
+    bool touching = false;
     memory_check(s);
     D->inverted = D->infeasible = false;
     if (!s->problem->linear.has_factor) {
@@ -497,6 +498,17 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             continue;
         }
         // no way along this direction: a new factor, its positive part when the true one was just tried
+        if (run.at_factor && !touching && pl_problem_touches(s->problem)) {
+            // perhaps contacts that stand at their surface and do not press yet: the next factor has them
+            s->problem->tangent.touching = touching = true;
+            descent_look_ahead(s, x, 1, false);
+            const bool made = descent_refactor(s, x, D, &run, false, err);
+            s->problem->tangent.touching = false;
+            if (!made) {
+                return DESCENT_STUCK;
+            }
+            continue;
+        }
         if (run.at_factor && (s->problem->linear.blend >= 1 || run.opening > TUNE_GAP_MOVES)) {
             return DESCENT_STUCK;
         }

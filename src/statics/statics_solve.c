@@ -235,6 +235,28 @@ static double solve_max_stretch(pl_statics *s, const double *x)
     return sqrt(w.largest);
 }
 
+// Friction takes its limits from the pressures of the last update: within an increment these are updated and
+// the equilibrium found again, from the same places, until they agree.
+static bool solve_limits(pl_statics *s, double *x, pl_error *err)
+{
+    for (int round = 0; round < TUNE_LIMIT_ROUNDS; ++round) {
+        double penetration;
+        pl_problem_unsettled(s->problem, x, &penetration);
+        if (s->problem->limits_off <= TUNE_LIMITS_ON_THE_WAY) {
+            break;
+        }
+        pl_log(1, "  friction: limits off by %.1e", s->problem->limits_off);
+        s->problem->limits_only = true;
+        const pl_status advanced = pl_problem_advance(s->problem, x, err);
+        s->problem->limits_only = false;
+        descent D = solve_tolerance(s, false);
+        if (advanced != PL_OK || statics_descend(s, x, &D, err) != DESCENT_DONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Increments until the end of the way, or until they become too short.
 static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_error *err)
 {
@@ -256,7 +278,8 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
             statics_turn(s, x);
         }
         solve_choose(s, w, x);
-        if (solve_increment(s, w, x, D, &end, err)) {
+        if (solve_increment(s, w, x, D, &end, err) &&
+            (w->at + w->length >= 1 - 1e-12 || solve_limits(s, x, err))) {
             w->at = w->at + w->length >= 1 - 1e-12 ? 1 : w->at + w->length;
             w->turn = fmin(TUNE_TURN_MOST, w->turn * TUNE_TURN_GROWTH);
             w->length = w->length * TUNE_LENGTH_GROWTH;
@@ -339,7 +362,11 @@ static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_
         if (unsettled <= 1) {
             return DESCENT_DONE;
         }
-        if (pl_problem_advance(s->problem, x, err) != PL_OK) {
+        // first the limits of friction, with its places as they were when the increment began
+        s->problem->limits_only = s->problem->limits_off > PL_CONTACT_LIMIT;
+        const pl_status advanced = pl_problem_advance(s->problem, x, err);
+        s->problem->limits_only = false;
+        if (advanced != PL_OK) {
             return DESCENT_STUCK;
         }
     }

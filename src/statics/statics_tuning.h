@@ -32,8 +32,10 @@
 #define TUNE_LENGTH_ON_THE_WAY 1e-4 // of the robot's size
 #define TUNE_ITERATIONS_ON_THE_WAY 40
 #define TUNE_ITERATIONS_LAST 200
-#define TUNE_SETTLE_ROUNDS 60 // of forces that lag behind the shape
-#define TUNE_TOUCH_ROUNDS 15  // of multipliers of contacts: two to four are usual
+#define TUNE_SETTLE_ROUNDS 60       // of forces that lag behind the shape
+#define TUNE_LIMIT_ROUNDS 6         // of the limits of friction within an increment
+#define TUNE_LIMITS_ON_THE_WAY 0.05 // of the largest pressure: their change that ends these
+#define TUNE_TOUCH_ROUNDS 20        // of multipliers of contacts: two to four are usual
 
 // ---- warm starts: straight to the full load with the factor at hand, turned (bench_warm: 0.3 to 0.5
 // factorisations per 2 % step)
