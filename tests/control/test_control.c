@@ -108,6 +108,18 @@ static void test_margin(void **state)
     assert_int_equal(pl_margin_compute(NAN, 0, 0, 3, &m, &err), PL_BAD_INPUT);
 }
 
+static int allocations; // while the hook is set
+static void *counting_realloc(void *user, void *block, size_t bytes)
+{
+    (void)user;
+    ++allocations;
+    if (bytes == 0) {
+        free(block);
+        return NULL;
+    }
+    return realloc(block, bytes);
+}
+
 // A linear plant y = J c that differs from the model's J: the PI loop settles at the set point, limits and
 // rates hold at every tick, and after a set point that cannot be reached the integral has not wound up.
 static void test_pi_loop(void **state)
@@ -144,7 +156,10 @@ static void test_pi_loop(void **state)
         const double before[2] = {command[0], command[1]};
         pl_control_report report;
         const pl_control_input in = {.set_point = set, .measured = y, .jacobian = J};
+        pl_memory_set(counting_realloc, NULL);
         pl_controller_tick(c, &in, command, &report);
+        pl_memory_set(NULL, NULL);
+        assert_int_equal(allocations, 0);
         assert_false(report.held);
         for (int j = 0; j < 2; ++j) {
             assert_true(command[j] >= low[j] && command[j] <= high[j]);
@@ -208,6 +223,38 @@ static void test_impedance(void **state)
     pl_controller_destroy(c);
 }
 
+// Two commands, one output: with the energy term the output is shared so that c . M c is least. Without
+// limits the step is d = argmin (J d - u)^2 / s^2 + energy (c + d) . M (c + d); as energy goes to 0 the
+// commands go to M^-1 J^T / (J M^-1 J^T) times the output.
+static void test_energy(void **state)
+{
+    (void)state;
+    const double J[2] = {1, 1}, M[4] = {4, 0, 0, 1}, low[2] = {-10, -10}, high[2] = {10, 10};
+    const double set = 5;
+    pl_controller_options o = pl_controller_options_default();
+    o.kind = PL_CONTROL_TRACK;
+    o.gain = 1;
+    o.energy = 1e-6;
+    o.damping = 1e-6;
+    o.command_count = 2;
+    o.output_count = 1;
+    o.low = low;
+    o.high = high;
+    pl_controller *c = NULL;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_controller_create(&o, &c, &err));
+    double command[2] = {0};
+    for (int tick = 0; tick < 5; ++tick) {
+        const double y = command[0] + command[1];
+        pl_control_report report;
+        const pl_control_input in = {.set_point = &set, .measured = &y, .jacobian = J, .energy_metric = M};
+        pl_controller_tick(c, &in, command, &report);
+    }
+    PL_CHECK_NEAR(command[0], 1, 1e-4); // (1/4, 1) / (1/4 + 1) times 5
+    PL_CHECK_NEAR(command[1], 4, 1e-4);
+    pl_controller_destroy(c);
+}
+
 // Delay, lag, dead zone, resolution and payload of a plant.
 static void test_plant(void **state)
 {
@@ -246,6 +293,28 @@ static void test_plant(void **state)
     print_message("payload lowers the tip by %.3f mm\n", before - loaded);
     assert_true(before - loaded > 0.5);
     pl_plant_destroy(plant);
+    // 4 readings per second at 10 steps per second, missing from 1 s, frozen from 2 s on
+    const double rate = 4;
+    const pl_plant_fault fault[] = {{PL_FAULT_MISSING, 0, 0.95, 1.95}, {PL_FAULT_FROZEN, 0, 2.45, INFINITY}};
+    pl_plant_options few = pl_plant_options_default();
+    few.rate = &rate;
+    few.fault = fault;
+    few.fault_count = 2;
+    PL_CHECK_OK(pl_plant_create(model, &few, &plant, &err));
+    int readings = 0, during = 0;
+    double frozen = NAN;
+    for (int tick = 1; tick <= 30; ++tick) {
+        const double move[2] = {0.02 * tick, 0};
+        pl_plant_reading r;
+        PL_CHECK_OK(pl_plant_step(plant, move, &r, &err));
+        readings += tick < 10 && isfinite(r.sensor[0]);
+        during += tick >= 10 && tick < 20 && isfinite(r.sensor[0]);
+        frozen = tick == 24 ? r.sensor[0] : frozen;
+        assert_true(tick <= 24 || r.sensor[0] == frozen || (isnan(frozen) && isnan(r.sensor[0])));
+    }
+    assert_int_equal(readings, 3); // at 0.25, 0.5 and 0.75 s: in steps 3, 5 and 8
+    assert_int_equal(during, 0);
+    pl_plant_destroy(plant);
     o.delay = -1;
     assert_int_equal(pl_plant_create(model, &o, &plant, &err), PL_BAD_INPUT);
     pl_model_destroy(model);
@@ -256,7 +325,7 @@ static void test_plant(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_compliance), cmocka_unit_test(test_margin),
-                                       cmocka_unit_test(test_pi_loop), cmocka_unit_test(test_impedance),
-                                       cmocka_unit_test(test_plant)};
+                                       cmocka_unit_test(test_pi_loop),    cmocka_unit_test(test_impedance),
+                                       cmocka_unit_test(test_energy),     cmocka_unit_test(test_plant)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
