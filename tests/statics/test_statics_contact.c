@@ -229,18 +229,18 @@ static void test_friction(void **state)
     pl_mesh_destroy(mesh);
 }
 
-// Two blocks with different meshes, one above the other; the upper one is pushed down by its own top.
-static void test_bodies(void **state)
+// Two blocks with different meshes, one above the other; the upper one is pushed down by its own top. Either
+// it is narrower, or its edges lie exactly above those of the lower one.
+static void check_bodies(double width, const double at[3])
 {
-    (void)state;
     static plan p;
     pl_error err = {0};
-    pl_mesh *lower = tet_box(3, 3, 3, 4, 4, 4, 2, NULL), *upper = tet_box(2, 2, 2, 2.6, 2.6, 4, 2, NULL);
+    pl_mesh *lower = tet_box(3, 3, 3, 4, 4, 4, 2, NULL), *upper = tet_box(2, 2, 2, width, width, 4, 2, NULL);
     plan_init(&p, lower, rubber);
     p.mesh[1] = upper;
     p.body[0].name = "lower";
     p.body[1] = (pl_body_def){
-        .name = "upper", .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}, .translation = {0.7, 0.6, 4.05}};
+        .name = "upper", .rotation = {1, 0, 0, 0, 1, 0, 0, 0, 1}, .translation = {at[0], at[1], at[2]}};
     p.def.body_count = 2;
     p.region[0].region = "lower.body";
     p.region[1] = (pl_region_def){.region = "upper.body", .material = "rubber"};
@@ -274,11 +274,23 @@ static void test_bodies(void **state)
     pl_mesh_destroy(upper);
 }
 
+static void test_bodies(void **state)
+{
+    (void)state;
+    check_bodies(2.6, (const double[3]){0.7, 0.6, 4.05});
+}
+
+static void test_bodies_aligned(void **state)
+{
+    (void)state;
+    check_bodies(4, (const double[3]){0, 0, 4.05});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_patch),    cmocka_unit_test(test_ball),   cmocka_unit_test(test_jacobian),
-        cmocka_unit_test(test_friction), cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_friction), cmocka_unit_test(test_bodies), cmocka_unit_test(test_bodies_aligned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
