@@ -4,7 +4,7 @@
 #include "meshing/meshing_part.h"
 
 #define PART_SAMPLES 8000
-#define PART_TRIANGLES 4000.0 // that round walls may cost before they are followed less closely,
+#define PART_TRIANGLES 2500.0 // that round walls may cost before they are followed less closely,
 #define PART_SHARE 1.5        // and in times of those for walls and size alone
 #define PART_MID_REACH 0.3    // of an edge: how far its mid node may move
 
@@ -406,9 +406,9 @@ static double part_triangles(const part_shape *p, const size_field *f)
 // small fillets would otherwise cost more than the rest of the part.
 pl_status part_size_field(const part_shape *p, double size, double factor, size_field *f, pl_error *err)
 {
-    static const part_turns turns[] = {{0, 1},         {14, 1 / 20.0}, {12, 1 / 20.0},
-                                       {10, 1 / 20.0}, {8, 1 / 20.0},  {6, 1 / 20.0},
-                                       {6, 1 / 12.0},  {6, 1 / 8.0},   {6, 1 / 6.0}};
+    static const part_turns turns[] = {{0, 1},        {14, 1 / 20.0}, {12, 1 / 20.0}, {10, 1 / 20.0},
+                                       {8, 1 / 20.0}, {6, 1 / 20.0},  {6, 1 / 12.0},  {6, 1 / 8.0},
+                                       {6, 1 / 6.0},  {5, 1 / 5.0},   {4, 1 / 4.5}};
     double plain = 0;
     pl_status status = PL_OK;
     for (int k = 0; k < PL_COUNT(turns) && status == PL_OK; ++k) {
@@ -416,7 +416,8 @@ pl_status part_size_field(const part_shape *p, double size, double factor, size_
         const double count = status == PL_OK ? part_triangles(p, f) : 0;
         plain = k == 0 ? count : plain;
         if (k > 0 && count <= PART_TRIANGLES + PART_SHARE * plain) {
-            pl_log(1, "parts: %d edges around a full turn, about %.0f triangles", turns[k].round, count);
+            pl_log(1, "parts: %d edges around a full turn, about %.0f triangles (%.0f without)",
+                   turns[k].round, count, plain);
             break;
         }
         if (k + 1 < PL_COUNT(turns)) {

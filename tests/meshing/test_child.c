@@ -159,6 +159,85 @@ static void test_child_tries_again(void **state)
     }
 }
 
+// ---- a mesher that answers: with a failure of its own, with a mesh it doubts, or that the input is wrong
+typedef struct answer {
+    int failures;   // attempts that end with Gmsh's words
+    double badness; // of attempt 0's mesh; later ones are half as bad each
+    bool blame_input;
+} answer;
+
+static pl_status answer_work(void *user, const pl_progress *progress, pl_mesh **out, pl_findings *findings,
+                             pl_error *err)
+{
+    const answer *a = user;
+    if (meshing_attempt() < a->failures) {
+        meshing_doubt(a->blame_input ? 0 : INFINITY);
+        return pl_fail(err, PL_BAD_INPUT, "part: Could not recover boundary mesh: error %d", 2);
+    }
+    const pl_mesh_source source = {.kind = PL_SOURCE_DESIGN, .design = "beam", .size = 20, .order = 1};
+    const pl_status status = pl_meshing_mesher()->build(NULL, &source, progress, out, findings, err);
+    meshing_doubt(a->badness / (1 << meshing_attempt()));
+    return status;
+}
+
+static pl_status answer_run(answer a, pl_mesh **mesh, pl_findings *findings, pl_error *err)
+{
+    const child_job job = {"part", answer_work, &a, meshing_parts_setting};
+    *err = (pl_error){0};
+    return meshing_isolate(&job, NULL, mesh, findings, err);
+}
+
+static void test_child_answers_a_failure(void **state)
+{
+    (void)state;
+    pl_error err;
+    pl_mesh *mesh = NULL;
+    // the second and the third setting do it, and a note says which
+    for (int failures = 1; failures < 3; ++failures) {
+        pl_findings *findings = pl_findings_create();
+        PL_CHECK_OK(answer_run((answer){.failures = failures}, &mesh, findings, &err));
+        const pl_finding *note = pl_findings_at(findings, pl_findings_count(findings) - 1);
+        print_message("%s\n", note->text);
+        assert_non_null(strstr(note->text, "Could not recover boundary mesh: error 2"));
+        assert_non_null(strstr(note->text, meshing_parts_setting(failures)));
+        pl_findings_destroy(findings);
+        pl_mesh_destroy(mesh);
+    }
+    // none does: why, and what was tried
+    assert_int_equal(answer_run((answer){.failures = 99}, &mesh, NULL, &err), PL_BAD_INPUT);
+    print_message("%s\n", err.text);
+    assert_null(mesh);
+    assert_non_null(strstr(err.text, "error 2"));
+    for (int k = 1; k < MESHING_ATTEMPTS; ++k) {
+        assert_non_null(strstr(err.text, meshing_parts_setting(k)));
+    }
+    // wrong input is not tried again
+    assert_int_equal(answer_run((answer){.failures = 1, .blame_input = true}, &mesh, NULL, &err),
+                     PL_BAD_INPUT);
+    assert_null(strstr(err.text, "other settings"));
+}
+
+// Meshes that are not like the part: the first good one is taken, or the best of all.
+static void test_child_doubts_its_mesh(void **state)
+{
+    (void)state;
+    const double badness[] = {0.9, 3, 1000};
+    const int taken[] = {0, 2, MESHING_ATTEMPTS - 1};
+    for (int i = 0; i < 3; ++i) {
+        pl_error err;
+        pl_mesh *mesh = NULL;
+        pl_findings *findings = pl_findings_create();
+        PL_CHECK_OK(answer_run((answer){.badness = badness[i]}, &mesh, findings, &err));
+        assert_non_null(mesh);
+        const int count = pl_findings_count(findings);
+        const char *last = count > 0 ? pl_findings_at(findings, count - 1)->text : "";
+        assert_true((strstr(last, "not like the part") != NULL) == (taken[i] > 0));
+        assert_true(taken[i] == 0 || strstr(last, meshing_parts_setting(taken[i])));
+        pl_findings_destroy(findings);
+        pl_mesh_destroy(mesh);
+    }
+}
+
 static bool stop_after(void *user, double fraction, const char *what)
 {
     (void)fraction;
@@ -298,9 +377,10 @@ static void test_child_full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_child_ends_badly),   cmocka_unit_test(test_child_memory),
-        cmocka_unit_test(test_child_tries_again),  cmocka_unit_test(test_child_interrupted),
-        cmocka_unit_test(test_child_damaged_step), cmocka_unit_test(test_child_full_disk),
+        cmocka_unit_test(test_child_ends_badly),      cmocka_unit_test(test_child_memory),
+        cmocka_unit_test(test_child_tries_again),     cmocka_unit_test(test_child_answers_a_failure),
+        cmocka_unit_test(test_child_doubts_its_mesh), cmocka_unit_test(test_child_interrupted),
+        cmocka_unit_test(test_child_damaged_step),    cmocka_unit_test(test_child_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

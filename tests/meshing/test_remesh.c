@@ -112,6 +112,67 @@ static void test_remesh_long_triangles(void **state)
     }
 }
 
+// A box whose upper front edge has two more corners, `apart` from each other: the triangles between them and
+// the far corners are as long as the box and nearly flat.
+static pl_trisurf needle_box(double apart)
+{
+    static const double corner[8][3] = {{0, 0, 0},  {40, 0, 0},  {40, 20, 0},  {0, 20, 0},
+                                        {0, 0, 10}, {40, 0, 10}, {40, 20, 10}, {0, 20, 10}};
+    static const int32_t tri[][3] = {
+        {0, 2, 1}, {0, 3, 2}, {1, 2, 6}, {1, 6, 5},
+        {2, 3, 7}, {2, 7, 6}, {3, 0, 4}, {3, 4, 7}, // top, then front, with 8 and 9 on the edge 4 5
+        {7, 4, 8}, {7, 8, 9}, {7, 9, 6}, {6, 9, 5},
+        {0, 8, 4}, {0, 9, 8}, {0, 1, 9}, {1, 5, 9}};
+    pl_trisurf s = surface_room();
+    memcpy(s.position, corner, sizeof corner);
+    memcpy(s.corner, tri, sizeof tri);
+    const double more[2][3] = {{17, 0, 10}, {17 + apart, 0, 10}};
+    memcpy(s.position + 24, more, sizeof more);
+    s.vertex_count = 10;
+    s.triangle_count = (int32_t)(sizeof tri / sizeof tri[0]);
+    return s;
+}
+
+static void test_remesh_needles(void **state)
+{
+    (void)state;
+    static const double apart[] = {1e-5, 1e-3, 0.02, 1};
+    for (int k = 0; k < 4; ++k) {
+        pl_error err = {0};
+        pl_trisurf s = needle_box(apart[k]);
+        const pl_meshing_part part = {.surface = s, .region = "body"};
+        cells c, even;
+        part_shape shape;
+        size_field field;
+        int32_t crossing = 1;
+        PL_CHECK_OK(cells_init(&part, 1, &c, &err));
+        PL_CHECK_OK(part_init(&shape, &c, &err));
+        PL_CHECK_OK(part_size_field(&shape, 5, 2, &field, &err));
+        PL_CHECK_OK(part_remesh_apart(&shape, &c, &field, &even, &crossing, &err));
+        const pl_trisurf got = {even.vertex_count, even.triangle_count, even.position, even.corner};
+        double worst = 1;
+        for (int32_t t = 0; t < got.triangle_count; ++t) {
+            worst = fmin(worst, triangle_quality(&got, t));
+        }
+        const double volume = pl_trisurf_volume(&got) / 8000 - 1;
+        print_message("corners %g mm apart: %d triangles, worst %.3f, volume %+.4f %%\n", apart[k],
+                      got.triangle_count, worst, 100 * volume);
+        assert_true(crossing == 0 && worst > 0.2 && fabs(volume) < 1e-3 && got.triangle_count < 2000);
+        // split only: the same volume to the last digit
+        cells exact;
+        PL_CHECK_OK(part_remesh(&shape, &c, &field, true, &exact, &err));
+        const pl_trisurf split = {exact.vertex_count, exact.triangle_count, exact.position, exact.corner};
+        PL_CHECK_NEAR(pl_trisurf_volume(&split), 8000, 1e-8);
+        assert_true(split.triangle_count > 100);
+        cells_clear(&exact);
+        cells_clear(&even);
+        cells_clear(&c);
+        size_field_clear(&field);
+        part_clear(&shape);
+        pl_trisurf_clear(&s);
+    }
+}
+
 // The cone of issue fame: 12 mm asked for, 14 % of the volume lost once.
 static void test_remesh_cone_keeps_its_volume(void **state)
 {
@@ -180,7 +241,7 @@ static void test_remesh_cache_is_checked(void **state)
     closedir(dir);
     const size_t size = file_read(cache, whole, sizeof whole);
     srand(60);
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < 20; ++round) {
         const size_t at = (size_t)rand() % size;
         memcpy(bytes, whole, size);
         bytes[at] ^= (char)(1 << rand() % 8);
@@ -189,7 +250,7 @@ static void test_remesh_cache_is_checked(void **state)
         assert_int_equal(file_read(cache, bytes, sizeof bytes), size);
         assert_memory_equal(bytes, whole, size);
     }
-    print_message("60 flipped bits in %zu bytes: each made anew\n", size);
+    print_message("20 flipped bits in %zu bytes: each made anew\n", size);
     unlink(cache);
     rmdir(folder);
 }
@@ -198,6 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_remesh_long_triangles),
+        cmocka_unit_test(test_remesh_needles),
         cmocka_unit_test(test_remesh_cone_keeps_its_volume),
         cmocka_unit_test(test_remesh_cache_is_checked),
     };
