@@ -93,15 +93,13 @@ static const drawn robots[] = {
      {1.9, 1.2, 1},
      {0}},
     {"arm",
-     "pliant: 1\nname: arm\nmesh:\n  design: {kind: planar_arm, section: 40, width: 30, height: 26, cells: "
-     "3, "
-     "rib: 3, wall: 3, spine: 3}\n  size: 8\n  order: 2\nmaterials:\n"
+     "pliant: 1\nname: arm\nmesh:\n  design: {kind: planar_arm, section1: 45, section2: 45, "
+     "section3: 45, cells: 2}\n  size: 14\n  order: 2\nmaterials:\n"
      "  silicone: {model: neo_hookean, c10: 0.03 MPa, poisson: 0.48}\n"
-     "  fabric: {model: linear, young: 5 MPa, poisson: 0.4}\n"
-     "regions: {body: silicone, spine: fabric, ribs: fabric, base_plate: fabric, plate1: fabric, plate2: "
+     "  fabric: {model: neo_hookean, c10: 1 MPa, poisson: 0.45}\n"
+     "regions: {body: silicone, spine: fabric, base_plate: fabric, plate1: fabric, plate2: "
      "fabric, "
-     "plate3: fabric}\nfixed: [{surface: base}]\nrigid: [{region: plate1}, {region: plate2}, {region: "
-     "plate3}]\n"
+     "plate3: fabric}\nfixed: [{surface: base}]\n"
      "actuators:\n"
      "  - {name: r1, kind: chamber, surface: right1, drive: pressure, range: [0 kPa, 60 kPa]}\n"
      "  - {name: l2, kind: chamber, surface: left2, drive: pressure, range: [0 kPa, 60 kPa]}\n"

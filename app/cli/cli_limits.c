@@ -297,6 +297,7 @@ void cli_ik_json(json_t *root, const cli_model *m, const pl_ik_report *report)
     json_object_set_new(ik, "objective", cli_json_number(report->objective));
     json_object_set_new(ik, "iterations", json_integer(report->iterations));
     json_object_set_new(ik, "starts", json_integer(report->starts));
+    json_object_set_new(ik, "agreed", json_integer(report->agreed));
     json_object_set_new(ik, "factorizations", json_integer(report->costs.factorizations));
     json_object_set_new(ik, "solves", json_integer(report->costs.solves));
     json_object_set_new(ik, "fk_calls", json_integer(report->costs.fk_calls));

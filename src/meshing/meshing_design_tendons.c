@@ -247,7 +247,7 @@ static const pl_design_parameter legs_parameter[] = {
     [LEGS_HEIGHT] = {"height", "mm", "of the platform's upper face", 130, 10, 2000, false},
     [LEGS_PLATFORM] = {"platform", "mm", "side of the square platform", 50, 5, 1000, false},
     [LEGS_WIDE] = {"leg_width", "mm", "of a leg, across", 24, 1, 500, false},
-    [LEGS_THICK] = {"leg_thickness", "mm", "of a leg and of the platform", 18, 1, 300, false},
+    [LEGS_THICK] = {"leg_thickness", "mm", "of a leg and of the platform", 11, 1, 300, false},
     [LEGS_KNEE] = {"knee", "mm", "height of the knee's inner corner", 60, 1, 1900, false},
 };
 
@@ -318,14 +318,14 @@ static const char legs_yaml[] =
     "    height: 130            # of the platform's upper face\n"
     "    platform: 50           # side of the square platform\n"
     "    leg_width: 24          # across a leg\n"
-    "    leg_thickness: 18      # of legs and platform\n"
+    "    leg_thickness: 11      # of legs and platform\n"
     "    knee: 60               # height of the knee's inner corner\n"
     "  size: 16                 # target edge length of the elements\n"
     "  order: 2                 # quadratic tetrahedra\n"
     "\n"
     "# Materials (`pliant materials` lists measured ones).\n"
     "materials:\n"
-    "  silicone: {model: neo_hookean, c10: 0.06 MPa, poisson: 0.49, density: 1070 kg/m^3}\n"
+    "  silicone: {model: neo_hookean, c10: 0.015 MPa, poisson: 0.49, density: 1070 kg/m^3}\n"
     "regions: {body: silicone}\n"
     "\n"
     "# The feet are clamped. The design names the surfaces base (the feet) and tip (the platform's upper "
@@ -337,21 +337,16 @@ static const char legs_yaml[] =
     "\n"
     "# Each cable runs from a pulley below the platform to a knee and pulls it inwards, which holds the "
     "platform up and\n"
-    "# moves it away from that leg. The command is the shortening of the cable; it starts from the shape "
-    "without gravity.\n"
+    "# moves it away from that leg. The command is the free length of the cable, 85.9 mm without gravity.\n"
     "actuators:\n"
-    "  - {name: east, kind: cable, through: [{at: [8, 0, 20], space: true}, [81, 0, 60]], radius: 8, drive: "
-    "shortening, "
-    "range: [0, 30]}\n"
-    "  - {name: north, kind: cable, through: [{at: [0, 8, 20], space: true}, [0, 81, 60]], radius: 8, drive: "
-    "shortening, "
-    "range: [0, 30]}\n"
-    "  - {name: west, kind: cable, through: [{at: [-8, 0, 20], space: true}, [-81, 0, 60]], radius: 8, "
-    "drive: "
-    "shortening, range: [0, 30]}\n"
-    "  - {name: south, kind: cable, through: [{at: [0, -8, 20], space: true}, [0, -81, 60]], radius: 8, "
-    "drive: "
-    "shortening, range: [0, 30]}\n"
+    "  - {name: east, kind: cable, through: [{at: [8, 0, 20], space: true}, [84, 0, 60]], radius: 8, "
+    "drive: length, range: [60, 112]}\n"
+    "  - {name: north, kind: cable, through: [{at: [0, 8, 20], space: true}, [0, 84, 60]], radius: 8, "
+    "drive: length, range: [60, 112]}\n"
+    "  - {name: west, kind: cable, through: [{at: [-8, 0, 20], space: true}, [-84, 0, 60]], radius: 8, "
+    "drive: length, range: [60, 112]}\n"
+    "  - {name: south, kind: cable, through: [{at: [0, -8, 20], space: true}, [0, -84, 60]], radius: 8, "
+    "drive: length, range: [60, 112]}\n"
     "\n"
     "# Points whose displacement is reported: the end-effector is the platform's upper face.\n"
     "markers:\n"

@@ -328,12 +328,12 @@ pl_status drawing_mesh(drawing *d, const char *source, double size, int order, c
         return status;
     }
     // one tet across the thinnest wall is enough for quadratic elements, ten along the body at least; where
-    // the size is given, elements stay below two wall thicknesses
-    const double wall = 1.3 * d->thinnest, tenth = d->length / 10;
+    // the size is given, elements stay below two wall thicknesses, or what the drawing says
+    const double wall = 1.3 * d->thinnest, tenth = d->length / 10, walls = d->walls > 0 ? d->walls : 2;
     const volume_options options = {
         .source = source,
         .size = size > 0 ? size : fmin(wall, tenth),
-        .walls = size > 2 * d->thinnest ? 2 : 0,
+        .walls = size > walls * d->thinnest ? walls : 0,
         .order = order,
         .follow = true,
     };

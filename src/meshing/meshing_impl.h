@@ -75,6 +75,7 @@ typedef struct drawing {
     const char *outer; // name of the outside faces on no plane; NULL: nameless
     bool fill;         // cavities are meshed, as regions of their name
     double thinnest;   // mm, the thinnest wall
+    double walls;      // largest edge in a wall, in wall thicknesses; 0: two
     double length;     // mm, the largest dimension
 } drawing;
 

@@ -12,7 +12,7 @@ expect_status 0 fk claw $coarse --set flexor=6 --set left=2 --set right=1 --json
 target=$(position fk.json)
 expect_status 0 ik claw $coarse --target "$target" --json ik.json --out ik.csv --out ik.png
 expect_words out.txt "reached" "position  tip"
-expect_keys ik.json reached error active_bounds certificate gradient bounds converged markers
+expect_keys ik.json reached error active_bounds certificate gradient bounds converged markers starts agreed
 expect_words ik.json '"reached": true'
 expect_near "error" "$(json_number ik.json error)" 0 0.005
 expect_file ik.png
