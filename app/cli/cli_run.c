@@ -140,21 +140,35 @@ static double run_distance(const run *r, const goal *g)
     return sqrt(sum);
 }
 
+// Ticks from one reading of the slowest sensor to the next.
+static int run_gap(const run *r)
+{
+    double gap = 1;
+    for (int i = 0; i < r->m.info.sensor_count; ++i) {
+        const double rate = r->setup.sensor_rate[i];
+        gap = rate > 0 ? fmax(gap, ceil(1 / (rate * r->period) - 1e-9)) : gap;
+    }
+    return (int)fmin(gap, 1e9);
+}
+
 // Held and lost readings, and how far an output goes beyond its set point.
 static void run_count(run *r, int tick, goal *g, const pl_loop_report *p)
 {
     const int outputs = pl_loop_output_count(r->loop);
     double largest = 0, beyond = 0;
-    if (p->control.held && r->held++ == 0) {
+    r->held_now = p->control.held ? r->held_now + 1 : 0;
+    // between two readings of slow sensors the command stays, which is no fault
+    if (p->control.held && !(p->missing == r->m.info.sensor_count && r->held_now < run_gap(r)) &&
+        r->held++ == 0) {
         r->held_why = p->control.why;
         r->held_at = tick * r->period;
     }
-    r->held_now = p->control.held ? r->held_now + 1 : 0;
     r->saturated += p->control.saturated > 0;
+    g->first_error = g->first_error == 0 ? p->error : g->first_error;
     r->lost += p->missing > 0;
     for (int i = 0; i < outputs; ++i) {
         const double e = p->set_point[i] - p->output[i];
-        if (tick == g->first || !isfinite(r->first[i])) {
+        if (tick == g->first || !isfinite(r->first[i])) { // also after ticks without a reading
             r->first[i] = e;
         }
         largest = fmax(largest, fabs(r->first[i]));
@@ -170,7 +184,7 @@ static void run_watch(run *r, const pl_loop_report *p)
         fprintf(stderr, "pliant run: sensor '%s' seems frozen; the command is held\n",
                 r->m.info.sensor_name[p->frozen]);
         r->stop = "a sensor seems frozen";
-    } else if (r->held_now >= RUN_HELD_LIMIT) {
+    } else if (r->held_now >= RUN_HELD_LIMIT + run_gap(r) - 1) {
         fprintf(stderr, "pliant run: %d ticks could not be computed: %s\n", r->held_now, p->control.why);
         r->stop = "the readings are lost";
     } else if (cli_interrupted()) {
@@ -244,7 +258,6 @@ static void run_judge(run *r)
             continue;
         }
         const int last = end - (end - g->first + 9) / 10;
-        g->first_error = r->error[g->first];
         for (int i = g->first; i < end; ++i) {
             if (r->error[i] > 0.05 * g->first_error) {
                 g->settled = -1;

@@ -149,6 +149,8 @@ void io_read_actuators(io_robot_file *f, const io_node *node, const io_scope *sc
 void io_read_commands(io_robot_file *f, const io_node *node);
 void io_read_markers(io_robot_file *f, const io_node *node, const io_scope *scope);
 void io_read_sensors(io_robot_file *f, const io_node *node, const io_scope *scope);
+// Noise, resolution and rate of a sensor whose name and kind are known.
+bool io_read_sensor_quality(io_robot_file *f, const io_node *node, pl_sensor_def *def);
 void io_read_loads(io_robot_file *f, const io_node *node);
 void io_read_springs(io_robot_file *f, const io_node *node);
 void io_read_contact(io_robot_file *f, const io_node *node); // io_robot_contact.c

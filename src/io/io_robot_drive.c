@@ -399,6 +399,19 @@ static bool sensor_quality(io_robot_file *f, const io_node *node, const char *ke
     return true;
 }
 
+bool io_read_sensor_quality(io_robot_file *f, const io_node *node, pl_sensor_def *def)
+{
+    const io_node *rate = io_child(node, "rate");
+    char what[100];
+    snprintf(what, sizeof what, "sensor '%.60s': rate", def->name);
+    if (rate && (!io_read_quantity(f, rate, what, PL_DIM_NUMBER, &def->rate) || !(def->rate > 0))) {
+        io_defect(f, rate->line, "%s: expected a number of readings per second", what);
+        return false;
+    }
+    return sensor_quality(f, node, "noise", def, &def->noise) &&
+           sensor_quality(f, node, "resolution", def, &def->resolution);
+}
+
 static bool sensor_read(io_robot_file *f, const io_node *node, const io_scope *scope, pl_sensor_def *def)
 {
     static const char *const kinds[] = {"length", "volume", "pressure"};
@@ -410,7 +423,7 @@ static bool sensor_read(io_robot_file *f, const io_node *node, const io_scope *s
         {"actuator", IO_TEXT, 0, offsetof(pl_sensor_def, actuator), 0},
         {"noise", IO_OTHER, 0, 0, 0},
         {"resolution", IO_OTHER, 0, 0, 0},
-        {"rate", IO_QUANTITY, PL_DIM_NUMBER, offsetof(pl_sensor_def, rate), IO_POSITIVE},
+        {"rate", IO_OTHER, 0, 0, 0},
     };
     if (!io_read_map(f, node, "sensor", keys, PL_COUNT(keys), def)) {
         return false;
@@ -420,8 +433,7 @@ static bool sensor_read(io_robot_file *f, const io_node *node, const io_scope *s
         return false;
     }
     def->kind = (pl_sensor_kind)kind;
-    if (!sensor_quality(f, node, "noise", def, &def->noise) ||
-        !sensor_quality(f, node, "resolution", def, &def->resolution)) {
+    if (!io_read_sensor_quality(f, node, def)) {
         return false;
     }
     const io_node *through = io_child(node, "through");

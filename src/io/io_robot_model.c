@@ -360,6 +360,9 @@ static void model_sensors(io_robot_file *f, const io_node *node)
         {"name", IO_NAME, 0, offsetof(pl_line_sensor_def, name), IO_REQUIRED},
         {"kind", IO_OTHER, 0, 0, IO_REQUIRED},
         {"actuator", IO_TEXT, 0, offsetof(pl_line_sensor_def, actuator), 0},
+        {"noise", IO_OTHER, 0, 0, 0},
+        {"resolution", IO_OTHER, 0, 0, 0},
+        {"rate", IO_OTHER, 0, 0, 0},
         PATH_KEYS,
     };
     if (!io_expect(f, node, IO_LIST, "sensors")) {
@@ -372,6 +375,13 @@ static void model_sensors(io_robot_file *f, const io_node *node)
         good = kind >= 0;
         def.kind = good ? (pl_sensor_kind)kind : PL_SENSOR_LENGTH;
         good = good && (def.kind != PL_SENSOR_LENGTH || model_path(f, n, "sensor", true, &def.path));
+        // what control needs to know of it (io_control.c)
+        pl_sensor_def quality = {.name = def.name ? def.name : "", .kind = def.kind, .line = n->line};
+        good = good && io_read_sensor_quality(f, n, &quality);
+        pl_sensor_def *known = io_append(f, &f->sensor, sizeof *known);
+        if (known) {
+            *known = quality;
+        }
         if (!good) {
             io_mark_broken(f, n->line);
             f->model->broken = true;
