@@ -1,5 +1,6 @@
-// Fibres bonded to faces: U = sum over short steps EA/2 (l - 1)^2 dl, l the stretch of the face along the
-// fibre, from the same interpolated strain as layers (element/layer.h), l^2 = 1 + 2 f^a f^b E_ab. An
+// Fibres bonded to faces: U = sum over faces EA/2 (l - 1)^2 L, l the mean stretch of the face along the
+// fibre, from the same interpolated strain as layers (element/layer.h), l^2 = 1 + 2 mean(f^a f^b E_ab), L the
+// length on the face. An
 // inextensible fibre has a stiffness far above the body's (robot_fibre.c); the strain left is reported.
 #include <float.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 #define FIBRE_NOISE 100.0 // rounding error of a nodal force over eps |x| EA length / edge^2 (as LAYER_NOISE)
 #define FIBRE_SLACK 1e-12 // strain: a fibre this near to being taut counts as taut
+#define FIBRE_ALIKE 0.9   // cosine: crossings of one face whose directions differ by less count as one
 
 // The steps of one fibre on one face.
 typedef struct fibre_unit {
@@ -16,9 +18,13 @@ typedef struct fibre_unit {
     double rest[PL_LAYER_STRAINS];
 } fibre_unit;
 
+// What crosses a face in one direction, all windings together: the strain is linear on the face, so its mean
+// along a crossing is that at the middle, and lengths are exact. Windings that each hold their own strain
+// would lock a face: six conditions of two dense families on its six unknowns.
 typedef struct fibre_bit {
-    double row[PL_LAYER_STRAINS]; // strain along the fibre = row . (d - rest)
-    double length;
+    double row[PL_LAYER_STRAINS]; // mean strain along the fibre = row . (d - rest)
+    double length;                // mm, all windings
+    double direction[3];          // of the first
 } fibre_bit;
 
 typedef struct fibres_term {
@@ -383,6 +389,26 @@ static void bit_init(const pl_face_table *table, const double *X, const pl_fibre
             f1 * f1 * M[k] + f2 * f2 * M[PL_LAYER_STRAINS + k] + 2 * f1 * f2 * M[2 * PL_LAYER_STRAINS + k];
     }
     out->length = s->length;
+    memcpy(out->direction, s->direction, sizeof out->direction);
+}
+
+// Adds a step to the unit under construction: to a bit of its direction, or as a new one.
+static void unit_append(fibres_term *t, fibre_unit *u, const fibre_bit *step)
+{
+    for (int64_t k = u->first; k < u->first + u->count; ++k) {
+        fibre_bit *b = &t->bit[k];
+        if (fabs(pl_dot3(b->direction, step->direction)) < FIBRE_ALIKE) {
+            continue;
+        }
+        const double length = b->length + step->length;
+        for (int i = 0; i < PL_LAYER_STRAINS; ++i) {
+            b->row[i] = (b->length * b->row[i] + step->length * step->row[i]) / length;
+        }
+        b->length = length;
+        return;
+    }
+    t->bit[t->bit_count++] = *step;
+    u->count++;
 }
 
 typedef struct fibre_order {
@@ -421,8 +447,9 @@ static pl_status fibres_fill(fibres_term *t, pl_problem *p, int fibre, pl_error 
         }
         fibre_unit *u = &t->unit[t->unit_count - 1];
         faces_gather(p->mesh.position, u->node, u->nodes, X);
-        bit_init(fibres_table(t, u), X, &f->step[order[k].step], &t->bit[t->bit_count++]);
-        u->count++;
+        fibre_bit step = {0};
+        bit_init(fibres_table(t, u), X, &f->step[order[k].step], &step);
+        unit_append(t, u, &step);
         double area = pl_mesh_faces_area(t->robot->mesh, &order[k].face, 1), length = 0;
         for (int64_t b = u->first; b < u->first + u->count; ++b) {
             length += t->bit[b].length;

@@ -1,4 +1,4 @@
-// Fibres: where they run on the faces they are bonded to, in short steps.
+// Fibres: where they run on the faces they are bonded to, face by face.
 //
 // Helices and rings lie where rays from the axis meet the surface, lines where their points, joined by
 // straight pieces, are nearest to it. A fibre ends where its ray misses the surface and goes on where it
@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include "robot/robot_impl.h"
 
-#define FIBRE_STEP 0.35         // of the mean edge of the faces: steps of a fibre
+#define FIBRE_STEP 0.35         // of the mean edge of the faces: the ways it is looked up in
+#define FIBRE_CROSSINGS 40      // of faces in one such way
+#define FIBRE_HALVINGS 30       // to find where a face ends
 #define FIBRE_STEPS_MAX 2000000 // of one fibre
 #define FIBRE_INEXTENSIBLE 1e4  // stiffness over that of the body's cross-section (its modulus V / L)
 
@@ -176,14 +178,17 @@ static void fibre_place(const pl_mesh *mesh, const double *position, const pl_fi
 }
 
 // ---- the fibre under construction
+// A step is the crossing of one face, from its entry to its exit.
 typedef struct fibre_path {
     robot_build *b;
     const pl_fibre_def *def;
     pl_fibre *fibre;
     fibre_ground *ground;
     int step_room, point_room, piece_room;
-    bool open; // a piece is under way, its last point is `last`
-    pl_fibre_point last;
+    bool open;     // a piece is under way
+    bool crossing; // and a face is being crossed, from `entry` to `last`
+    pl_fibre_point entry, last;
+    double crossed;  // mm: length of the crossing so far
     double farthest; // mm: of a line's points from the surface
     bool failed, too_long;
 } fibre_path;
@@ -211,36 +216,22 @@ static void path_point(fibre_path *p, const pl_fibre_point *point)
     }
 }
 
-static void path_break(fibre_path *p)
-{
-    p->open = false;
-}
-
-// The next point, and the point in the middle of the step that leads there.
-static void path_step(fibre_path *p, const pl_fibre_point *middle, const pl_fibre_point *next)
+// The crossing under way is whole: a step at its middle.
+static void path_cross(fibre_path *p)
 {
     pl_fibre *f = p->fibre;
-    if (!p->open) {
-        if (!path_room(p, (void **)&f->piece, &p->piece_room, f->piece_count + 1, sizeof *f->piece)) {
-            return;
-        }
-        f->piece[f->piece_count++] = f->point_count;
-        path_point(p, &p->last);
-        p->open = true;
-    }
-    double a[3], c[3], at[3], tangent[2][3], d[3], N[3];
-    fibre_place(p->ground->mesh, p->ground->position, &p->last, a, NULL);
-    fibre_place(p->ground->mesh, p->ground->position, next, c, NULL);
-    fibre_place(p->ground->mesh, p->ground->position, middle, at, tangent);
-    pl_sub3(c, a, d);
-    pl_cross3(tangent[0], tangent[1], N);
-    const double length = pl_norm3(d), normal = pl_dot3(d, N) / pl_dot3(N, N);
+    const pl_fibre_point middle = {
+        .face = p->entry.face,
+        .xi = {0.5 * (p->entry.xi[0] + p->last.xi[0]), 0.5 * (p->entry.xi[1] + p->last.xi[1])}};
+    double tangent[2][3], at[3], d[3];
+    fibre_place(p->ground->mesh, p->ground->position, &middle, at, tangent);
     for (int i = 0; i < 3; ++i) {
-        d[i] -= normal * N[i];
+        d[i] = (p->last.xi[0] - p->entry.xi[0]) * tangent[0][i] +
+               (p->last.xi[1] - p->entry.xi[1]) * tangent[1][i];
     }
     const double flat = pl_norm3(d);
-    p->last = *next;
-    if (!(flat > 1e-9 * p->ground->edge)) {
+    p->crossing = false;
+    if (!(flat > 1e-7 * p->ground->edge)) {
         return;
     }
     p->too_long = p->too_long || f->step_count >= FIBRE_STEPS_MAX;
@@ -248,18 +239,94 @@ static void path_step(fibre_path *p, const pl_fibre_point *middle, const pl_fibr
         return;
     }
     pl_fibre_step *s = &f->step[f->step_count++];
-    *s = (pl_fibre_step){.face = middle->face, .xi = {middle->xi[0], middle->xi[1]}, .length = length};
+    *s = (pl_fibre_step){.face = middle.face, .xi = {middle.xi[0], middle.xi[1]}, .length = p->crossed};
     for (int i = 0; i < 3; ++i) {
         s->direction[i] = d[i] / flat;
     }
-    f->length += length;
-    path_point(p, next);
+    f->length += p->crossed;
+}
+
+static void path_break(fibre_path *p)
+{
+    if (p->crossing) {
+        path_cross(p);
+    }
+    p->open = false;
+}
+
+// On from a to c, both on one face.
+static void path_go(fibre_path *p, const pl_fibre_point *a, const pl_fibre_point *c)
+{
+    pl_fibre *f = p->fibre;
+    double x[3], y[3];
+    if (!p->open) {
+        if (!path_room(p, (void **)&f->piece, &p->piece_room, f->piece_count + 1, sizeof *f->piece)) {
+            return;
+        }
+        f->piece[f->piece_count++] = f->point_count;
+        path_point(p, a);
+        p->open = true;
+    }
+    if (p->crossing && p->entry.face != a->face) {
+        path_cross(p);
+    }
+    if (!p->crossing) {
+        p->entry = *a;
+        p->crossed = 0;
+        p->crossing = true;
+    }
+    fibre_place(p->ground->mesh, p->ground->position, a, x, NULL);
+    fibre_place(p->ground->mesh, p->ground->position, c, y, NULL);
+    p->crossed += pl_distance3(x, y);
+    p->last = *c;
+    path_point(p, c);
+}
+
+// A short way, u from 0 to 1: the point on the surface, or none.
+typedef bool (*path_at)(fibre_path *p, const void *way, double u, pl_fibre_point *out);
+
+// Along a short way, divided where it passes from face to face or leaves the surface.
+static void path_walk(fibre_path *p, path_at at, const void *way)
+{
+    pl_fibre_point a, c, end;
+    double u = 0;
+    bool on = at(p, way, 0, &a);
+    const bool on_end = at(p, way, 1, &end);
+    for (int round = 0; round < FIBRE_CROSSINGS && u < 1 && !p->failed && !p->too_long; ++round) {
+        if (!on) {
+            path_break(p);
+        }
+        if (on == on_end && (!on || a.face == end.face)) {
+            if (on) {
+                path_go(p, &a, &end);
+            }
+            return;
+        }
+        double low = u, high = 1;
+        pl_fibre_point last = a;
+        for (int k = 0; k < FIBRE_HALVINGS; ++k) {
+            const double middle = 0.5 * (low + high);
+            const bool hit = at(p, way, middle, &c);
+            if (hit == on && (!on || c.face == a.face)) {
+                low = middle;
+                last = c;
+            } else {
+                high = middle;
+            }
+        }
+        if (on && low > u) {
+            path_go(p, &a, &last);
+        }
+        u = high;
+        on = at(p, way, u, &a);
+    }
 }
 
 // ---- about an axis
 typedef struct fibre_axis {
     double e[3][3]; // two directions across, and the axis
     double low, high;
+    double radius; // mm: mean distance of the surface from it
 } fibre_axis;
 
 static void axis_init(fibre_axis *a, const fibre_path *p)
@@ -281,12 +348,14 @@ static void axis_init(fibre_axis *a, const fibre_path *p)
     pl_cross3(a->e[2], a->e[0], a->e[1]);
     a->low = INFINITY;
     a->high = -INFINITY;
+    a->radius = 0;
     for (int32_t k = 0; k < 3 * p->ground->count; ++k) {
         double d[3];
         pl_sub3(p->ground->corner + 3 * (int64_t)k, def->about, d);
         const double s = pl_dot3(d, a->e[2]);
         a->low = fmin(a->low, s);
         a->high = fmax(a->high, s);
+        a->radius += hypot(pl_dot3(d, a->e[0]), pl_dot3(d, a->e[1])) / (3 * p->ground->count);
     }
     // the very rim belongs to the surface, but a ray along it may miss
     const double inset = 1e-6 * (a->high - a->low);
@@ -312,30 +381,33 @@ static bool axis_cast(const fibre_path *p, const fibre_axis *a, double s, double
     return true;
 }
 
+typedef struct axis_way {
+    const fibre_axis *axis;
+    double s, phi, ds, dphi;
+} axis_way;
+
+static bool axis_at(fibre_path *p, const void *way, double u, pl_fibre_point *out)
+{
+    const axis_way *w = way;
+    double r;
+    return axis_cast(p, w->axis, w->s + u * w->ds, w->phi + u * w->dphi, out, &r);
+}
+
 static void path_axis_step(fibre_path *p, const fibre_axis *a, double s, double phi, double ds, double dphi)
 {
-    pl_fibre_point middle, next;
-    double r;
-    if (!p->open && !axis_cast(p, a, s, phi, &p->last, &r)) {
-        return;
-    }
-    if (axis_cast(p, a, s + 0.5 * ds, phi + 0.5 * dphi, &middle, &r) &&
-        axis_cast(p, a, s + ds, phi + dphi, &next, &r)) {
-        path_step(p, &middle, &next);
-    } else {
-        path_break(p);
-    }
+    const axis_way way = {a, s, phi, ds, dphi};
+    path_walk(p, axis_at, &way);
 }
 
 static void path_helix(fibre_path *p, const fibre_axis *a, double start, double hand)
 {
     const double step = FIBRE_STEP * p->ground->edge;
-    double s = a->low, phi = start, r = step;
+    double s = a->low, phi = start, r = a->radius;
     path_break(p);
     for (int k = 0; s < a->high - 1e-12 * fabs(a->high) && k < FIBRE_STEPS_MAX && !p->failed && !p->too_long;
          ++k) {
         pl_fibre_point here;
-        axis_cast(p, a, s, phi, &here, &r); // the last radius where it misses
+        axis_cast(p, a, s, phi, &here, &r); // the last radius where it misses, first the mean one
         const double slope = p->def->pitch > 0 ? 2 * PL_PI / p->def->pitch : tan(p->def->angle) / r;
         const double ds = fmin(step / sqrt(1 + slope * slope * r * r), a->high - s);
         path_axis_step(p, a, s, phi, ds, hand * slope * ds);
@@ -363,6 +435,23 @@ static void path_rings(fibre_path *p, const fibre_axis *a)
     }
 }
 
+typedef struct line_way {
+    const double *from, *to;
+    double start, length; // parts of the way between them
+} line_way;
+
+static bool line_at(fibre_path *p, const void *way, double u, pl_fibre_point *out)
+{
+    const line_way *w = way;
+    const double t = w->start + u * w->length;
+    double at[3];
+    for (int j = 0; j < 3; ++j) {
+        at[j] = (1 - t) * w->from[j] + t * w->to[j];
+    }
+    p->farthest = fmax(p->farthest, ground_nearest(p->ground, at, out));
+    return true;
+}
+
 static void path_line(fibre_path *p)
 {
     path_break(p);
@@ -370,17 +459,8 @@ static void path_line(fibre_path *p)
         const double *a = p->def->point + 3 * k, *c = a + 3;
         const int n = (int)fmin(FIBRE_STEPS_MAX, ceil(pl_distance3(a, c) / (FIBRE_STEP * p->ground->edge)));
         for (int i = 0; i < n && !p->failed && !p->too_long; ++i) {
-            double at[3][3];
-            pl_fibre_point point[3];
-            for (int h = 0; h < 3; ++h) {
-                const double t = (i + 0.5 * h) / n;
-                for (int j = 0; j < 3; ++j) {
-                    at[h][j] = (1 - t) * a[j] + t * c[j];
-                }
-                p->farthest = fmax(p->farthest, ground_nearest(p->ground, at[h], &point[h]));
-            }
-            p->last = p->open ? p->last : point[0];
-            path_step(p, &point[1], &point[2]);
+            const line_way way = {a, c, (double)i / n, 1.0 / n};
+            path_walk(p, line_at, &way);
         }
     }
 }
@@ -443,6 +523,7 @@ static pl_status fibre_build(robot_build *b, const pl_fibre_def *def, pl_fibre *
             path_rings(&p, &axis);
         }
     }
+    path_break(&p);
     if (status == PL_OK && !p.failed && f->piece) {
         f->piece[f->piece_count] = f->point_count;
     }
