@@ -11,6 +11,7 @@
 #define PRESSURES 7
 #define ANGLE 0.02
 #define COST 1.5
+#define TURN 1 // sign of the bending
 
 static const char finger[] = "materials:\n  silicone: {model: neo_hookean, c10: 0.12, poisson: 0.49}\n"
                              "  paper: {model: linear, young: %g, poisson: 0.3}\n"
@@ -153,12 +154,12 @@ static pl_status solid_write(const pl_mesh *mesh, double thickness, const char *
 }
 
 // ---- solving
-// Angle about -y by which the tip has turned, continued from `before`.
+// Degrees by which the tip has turned down, continued from `before`.
 static double tip_angle(const validate_robot *v, double before)
 {
     const pl_marker_result m = pl_statics_marker(v->statics, v->state, 0);
     const double angle = atan2(m.rotation[2], m.rotation[0]) * 180 / acos(-1);
-    return fabs(before) + remainder(fabs(angle) - fabs(before), 360);
+    return before + remainder(TURN * angle - before, 360);
 }
 
 // From rest to every pressure, or on from the pressure before.

@@ -59,6 +59,7 @@ typedef struct pl_output {
 typedef struct pl_term {
     const char *name;
     bool elastic; // its energy is the elastic energy of the body
+    bool stiff;   // it resists strain far more than the body does: see pl_problem_stiff
     void (*destroy)(void *self);
 
     // Sparsity: announces which groups of unknowns it couples; `changed` tells whether that has changed since
@@ -395,6 +396,10 @@ pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, bool
 // The true tangent at x with the multipliers as they are in the rows; pressures and rows must be those of x.
 // Nothing is done when the factor at hand is that one.
 pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err);
+// Has it parts so stiff that a step which turns them strains them to second order, and raises the energy by
+// more than the step gains? The step is right nevertheless: the next tangent, made with the stresses it
+// predicted, takes that strain away.
+bool pl_problem_stiff(const pl_problem *p);
 // Has the factor at hand all that acts on the present path, as a start for a new solve?
 bool pl_problem_factor_serves(const pl_problem *p);
 int pl_problem_unstable(

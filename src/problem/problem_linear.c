@@ -432,6 +432,16 @@ pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err)
     return status;
 }
 
+bool pl_problem_stiff(const pl_problem *p)
+{
+    for (int i = 0; i < p->term_count; ++i) {
+        if (p->term[i].kind->stiff) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool pl_problem_factor_serves(const pl_problem *p)
 {
     if (!p->linear.has_factor || p->linear.blend > 0) {

@@ -463,6 +463,7 @@ static pl_status fibres_fill(fibres_term *t, pl_problem *p, int fibre, pl_error 
 
 static const pl_term fibres_kind = {.name = "fibres",
                                     .elastic = true,
+                                    .stiff = true,
                                     .destroy = fibres_destroy,
                                     .pattern = fibres_pattern,
                                     .bind = fibres_bind,

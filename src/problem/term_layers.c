@@ -492,6 +492,7 @@ static pl_output layers_output(const void *self, int k)
 
 static const pl_term layers_kind = {.name = "layers",
                                     .elastic = true,
+                                    .stiff = true,
                                     .destroy = layers_destroy,
                                     .pattern = layers_pattern,
                                     .bind = layers_bind,

@@ -286,6 +286,9 @@ typedef struct descent_run {
     double relative; // residual where the last factor was made
     int factors;     // made so far
     bool warped;
+    bool stiff;        // full steps of stiff parts are under way
+    int stiff_steps;   // taken so far
+    double stiff_last; // mm: the last one
 } descent_run;
 
 static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *run, bool look_ahead,
@@ -367,6 +370,26 @@ static bool descent_search(pl_statics *s, const double *x, descent *D, descent_r
     return false;
 }
 
+// With stiff layers or fibres: the full step with the factor made here, though the energy may rise by the
+// strain of their turning (Newton's method with the stresses as unknowns of their own).
+static bool descent_stiff(pl_statics *s, const double *x, descent *D, descent_run *run, double *energy)
+{
+    double strain, limit = 1;
+    if (!run->stiff || !run->at_factor || run->stiff_steps >= TUNE_STIFF_STEPS ||
+        (run->stiff_steps >= TUNE_STIFF_FREE && D->step > TUNE_STIFF_GROWTH * run->stiff_last)) {
+        run->stiff = false;
+        return false;
+    }
+    run->scale = 1;
+    run->warped = s->options.warp && statics_can_warp(s) &&
+                  statics_step_rotation(s, x, s->work.d, &strain) > TUNE_WARP_TURN;
+    *energy = descent_trial(s, x, s->work.d, 1, run->warped, D, &limit);
+    run->stiff = isfinite(*energy);
+    run->stiff_steps++;
+    run->stiff_last = D->step;
+    return run->stiff;
+}
+
 // Takes the step found: x, gradient, curvature pair or a turned factor. False: the new factor failed.
 static bool descent_take(pl_statics *s, double *x, double energy, descent *D, descent_run *run, bool predict,
                          pl_error *err)
@@ -381,6 +404,12 @@ static bool descent_take(pl_statics *s, double *x, double energy, descent *D, de
     run->blend = 0;
     D->relative = pl_problem_residual(s->problem, s->work.g, s->work.r) / pl_problem_force_scale(s->problem);
     const bool fresh = run->at_factor && !predict;
+    if (run->stiff) {
+        run->stiff = D->relative > TUNE_STIFF_DONE;
+        if (run->stiff) {
+            return descent_refactor(s, x, D, run, true, err);
+        }
+    }
     if (fresh && D->relative > TUNE_NEWTON_AGAIN && D->relative < TUNE_NEWTON_GAIN * run->relative) {
         return descent_refactor(s, x, D, run, true, err);
     }
@@ -437,6 +466,7 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
     descent_run run = {.at_factor = s->problem->linear.has_factor &&
                                     memcmp(s->problem->linear.x, x, pl_problem_full_bytes(s->problem)) == 0};
     bool touching = false;
+    run.stiff = pl_problem_stiff(s->problem);
     memory_check(s);
     D->inverted = D->infeasible = false;
     if (!s->problem->linear.has_factor) {
@@ -478,8 +508,10 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             }
             return DESCENT_DONE;
         }
-        if (!run.at_factor && !(follows && iteration == 0) && pl_problem_obsolete(s->problem, x) &&
-            run.factors < TUNE_FACTORS) {
+        // an old factor strains stiff parts that have turned since: below, its directions only polish
+        const bool blunt = run.stiff && !run.at_factor && D->relative > TUNE_STIFF_DONE;
+        const bool obsolete = !(follows && iteration == 0) && pl_problem_obsolete(s->problem, x);
+        if (!run.at_factor && (blunt || obsolete) && run.factors < TUNE_FACTORS) {
             if (!descent_refactor(s, x, D, &run, false, err)) {
                 return DESCENT_STUCK;
             }
@@ -490,8 +522,9 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         const bool predict = D->predict && iteration == 0, turns = predict || (D->warm && iteration == 0);
         const bool uphill = run.slope > 0 && run.opening < TUNE_GAP_MOVES;
         double energy = INFINITY;
-        if (!uphill && (run.at_factor || !pace_too_slow(s, &run.pace, D)) &&
-            descent_search(s, x, D, &run, turns, &energy)) {
+        if (descent_stiff(s, x, D, &run, &energy) ||
+            (!uphill && (run.at_factor || !pace_too_slow(s, &run.pace, D)) &&
+             descent_search(s, x, D, &run, turns, &energy))) {
             if (!descent_take(s, x, energy, D, &run, predict, err)) {
                 return DESCENT_STUCK;
             }

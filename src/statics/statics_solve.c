@@ -270,7 +270,8 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
         pl_problem_set(s->problem, w->at);
         // the factor of the last increment, turned, points well enough; after a failure a new one is made
         if (w->failed || !pl_problem_factor_serves(s->problem)) {
-            if (pl_problem_refactor(s->problem, x, 0, false, NULL, err) != PL_OK) {
+            // a stiff layer that is about to wrinkle is passed on its smooth shape: the true tangent leads on
+            if (pl_problem_refactor(s->problem, x, 0, pl_problem_stiff(s->problem), NULL, err) != PL_OK) {
                 break;
             }
             w->unstable = s->problem->linear.blend > 0;

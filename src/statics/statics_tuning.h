@@ -61,7 +61,13 @@
 #define TUNE_PREDICTED 0.05    // relative residual after a predictor step above which a new factor pays
 #define TUNE_NEWTON_AGAIN 0.02 // after a step with a new factor above which the next one is made at once
 #define TUNE_NEWTON_GAIN 0.5   // if that step has reduced it to this part at least
-#define TUNE_CURVATURE 1e-12   // of |s| |y|: pairs of L-BFGS with less curvature are noise
+// Stiff layers and fibres: full steps whatever the energy, each with a new factor, while they do not
+// grow by more than this (near a wrinkle they may for once).
+#define TUNE_STIFF_STEPS 11
+#define TUNE_STIFF_GROWTH 2.5
+#define TUNE_STIFF_FREE 2    // the first ones may be of any length
+#define TUNE_STIFF_DONE 0.02 // relative residual below which the descent goes on as usual
+#define TUNE_CURVATURE 1e-12 // of |s| |y|: pairs of L-BFGS with less curvature are noise
 // Armijo stalls at the noise floor of the energy: below it the approximate Wolfe test decides.
 #define TUNE_ARMIJO 1e-4
 #define TUNE_WOLFE 0.9

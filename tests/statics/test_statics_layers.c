@@ -283,6 +283,121 @@ static void test_threads(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// ---- windings
+// A quarter of a tube along z, ri 6, ro 8, length 30 mm, cut at two planes of symmetry, with the surface
+// `wall` inside.
+static pl_mesh *quarter_tube(int around, int along)
+{
+    pl_error err = {0};
+    const double size[3] = {1, 1, 1};
+    pl_mesh *linear = NULL, *raised = NULL, *bent = NULL, *out = NULL;
+    PL_CHECK_OK(box_mesh(1, around, along, size, NULL, NULL, &linear, &err));
+    PL_CHECK_OK(pl_mesh_raise(linear, &raised, &err));
+    const pl_mesh_view v = pl_mesh_get(raised);
+    double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
+    for (int32_t i = 0; i < v.vertex_count; ++i) {
+        const double *u = v.position + 3 * (size_t)i, r = 6 + 2 * u[0], a = 0.5 * PL_PI * u[1];
+        x[3 * i] = u[1] == 1 ? 0 : r * cos(a);
+        x[3 * i + 1] = r * sin(a);
+        x[3 * i + 2] = 30 * u[2];
+    }
+    PL_CHECK_OK(pl_mesh_moved(raised, x, &bent, &err));
+    const int64_t *boundary, faces = pl_mesh_boundary(bent, &boundary);
+    int64_t *face = malloc((size_t)faces * sizeof *face), start[2] = {0};
+    for (int64_t k = 0; k < faces; ++k) {
+        int32_t node[PL_FACE_NODES_MAX];
+        bool inside = true;
+        pl_mesh_face_nodes(bent, boundary[k], node);
+        for (int c = 0; c < 3; ++c) {
+            inside = inside && fabs(hypot(x[3 * node[c]], x[3 * node[c] + 1]) - 6) < 1e-9;
+        }
+        if (inside) {
+            face[start[1]++] = boundary[k];
+        }
+    }
+    const char *name = "wall";
+    PL_CHECK_OK(pl_mesh_with_surfaces(bent, 1, &name, start, face, &out, &err));
+    free(x);
+    free(face);
+    pl_mesh_destroy(linear);
+    pl_mesh_destroy(raised);
+    pl_mesh_destroy(bent);
+    return out;
+}
+
+// Crossed inextensible windings at the angle a to the axis allow e_z cos^2 a + e_t sin^2 a = 0 only. Under
+// pressure with the thrust of closed ends nothing moves at tan^2 a = 2 (54.7 degrees); flatter windings make
+// the tube shorter, steeper ones longer. Their length is that of helices, wherever they enter the quarter.
+static void test_windings(void **state)
+{
+    (void)state;
+    static const struct {
+        double angle, pressure;
+        int along, starts;
+    } c[] = {{54.7356, 0.004, 12, 8},
+             {54.7356, 0.004, 12, 32},
+             {54.7356, 0.002, 24, 16},
+             {45, 0.004, 12, 32},
+             {75, 0.004, 12, 16}};
+    const pl_material wall = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.499};
+    for (int k = 0; k < 5; ++k) {
+        static plan p;
+        const double a = c[k].angle * PL_PI / 180;
+        pl_mesh *mesh = quarter_tube(c[k].along / 3, c[k].along);
+        plan_init(&p, mesh, wall);
+        plan_plane(&p, "low", 2, 0);
+        plan_plane(&p, "end", 2, 30);
+        plan_plane(&p, "cut", 0, 0);
+        plan_plane(&p, "floor", 1, 0);
+        plan_hold(&p, "low", "z");
+        plan_hold(&p, "cut", "x");
+        plan_hold(&p, "floor", "y");
+        plan_marker(&p, "end", "end");
+        p.pressure[0] = (pl_surface_pressure_def){.surface = "wall", .pressure = c[k].pressure};
+        p.pressure[1] = (pl_surface_pressure_def){.surface = "end", .pressure = -c[k].pressure * 36 / 28};
+        p.def.pressure_count = 2;
+        p.fibre[p.def.fibre_count++] = (pl_fibre_def){.name = "wrap",
+                                                      .kind = PL_FIBRE_HELIX,
+                                                      .surface = "wall",
+                                                      .axis = {0, 0, 1},
+                                                      .angle = a,
+                                                      .hand = PL_HAND_BOTH,
+                                                      .starts = c[k].starts};
+        const pl_statics_options options = pl_statics_options_default();
+        rig r = plan_build(&p, &options);
+        const double want = 2 * c[k].starts * 30 / cos(a) / 4;
+        PL_CHECK_NEAR(pl_robot_fibre(r.robot, 0).length / want, 1, 1e-3);
+        const pl_statics_report report = rig_try(&r, &idle);
+        assert_int_equal(report.outcome, PL_SOLVED);
+        double radial = 0, count = 0;
+        const double *X = rig_rest(&r), *x = rig_x(&r);
+        for (int32_t i = 0; i < pl_state_vertex_count(r.state); ++i) {
+            const double R = hypot(X[3 * i], X[3 * i + 1]);
+            if (fabs(R - 6) < 1e-9 && X[3 * i + 2] > 6 && X[3 * i + 2] < 24) {
+                radial += hypot(x[3 * i], x[3 * i + 1]) / R - 1;
+                count++;
+            }
+        }
+        radial /= count;
+        const double along = pl_statics_marker(r.statics, r.state, 0).displacement[2] / 30,
+                     rule = along * pow(cos(a), 2) + radial * pow(sin(a), 2);
+        print_message(
+            "windings at %.1f degrees, %2d starts: longer by %+.4f %%, wider by %+.4f %%, along the "
+            "fibres %+.4f %%; %d factorisations\n",
+            c[k].angle, c[k].starts, 100 * along, 100 * radial, 100 * rule, report.factorizations);
+        PL_CHECK_BELOW(report.factorizations, 12);
+        if (k < 3) {
+            PL_CHECK_BELOW(fabs(along), 2e-4); // without windings the tube is 2.4 % wider
+            PL_CHECK_BELOW(fabs(radial), 1e-3);
+        } else {
+            assert_true(k == 3 ? along < -0.003 : along > 0.003);
+            PL_CHECK_BELOW(fabs(rule), 1e-3);
+        }
+        rig_clear(&r);
+        pl_mesh_destroy(mesh);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +405,7 @@ int main(void)
         cmocka_unit_test(test_composite_beam),
         cmocka_unit_test(test_layer_sensitivity),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_windings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
