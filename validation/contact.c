@@ -122,6 +122,6 @@ int main(int argc, char **argv)
 {
     validate_table t = {0};
     validate_head("contact: random poses");
-    poses(&t, argc > 1 ? atoi(argv[1]) : 100);
+    poses(&t, argc > 1 ? atoi(argv[1]) : 300);
     return validate_end(&t);
 }

@@ -149,12 +149,27 @@ static void ik_print(const cli_args *args, ik_verb *v)
     }
 }
 
+// What presses on the body at the answer: ", in contact with wall, floor".
+static void ik_contacts(const cli_model *m, char *text, size_t size)
+{
+    const pl_model_answer answer = pl_model_get_answer(m->model);
+    text[0] = 0;
+    for (int i = 0; i < m->info.reading_count; ++i) {
+        const pl_reading_info *reading = &m->info.reading[i];
+        if (strcmp(reading->quantity, "normal_force") == 0 && answer.reading[i] > 0) {
+            const size_t at = strlen(text);
+            snprintf(text + at, size - at, "%s%s", at ? ", " : ", in contact with ", reading->name);
+        }
+    }
+}
+
 // The sentence for a target that was not reached: the nearest point, how far it is, and what holds it.
 static void ik_complain(const cli_args *args, const ik_verb *v)
 {
     const pl_ik_report *r = &v->report;
-    char bounds[600], where[200] = "";
+    char bounds[600], where[200] = "", contacts[300];
     cli_active_text(&v->m, r, bounds, sizeof bounds);
+    ik_contacts(&v->m, contacts, sizeof contacts);
     const pl_objective *o = &v->g.objective[0];
     if (o->kind == PL_OBJECTIVE_POSITION || o->kind == PL_OBJECTIVE_DISTANCE) {
         const double *p = pl_model_get_answer(v->m.model).marker + 3 * o->index;
@@ -167,8 +182,8 @@ static void ik_complain(const cli_args *args, const ik_verb *v)
     if (strcmp(unit, "mm") != 0) {
         off = pl_ik_deviation(v->ik, 0) / scale;
     }
-    cli_error(args, "not reached (%s): %.4g %s off%s%s%s", pl_ik_outcome_name(r->outcome), off, unit, where,
-              bounds[0] ? ", held by " : "", bounds);
+    cli_error(args, "not reached (%s): %.4g %s off%s%s%s%s", pl_ik_outcome_name(r->outcome), off, unit, where,
+              bounds[0] ? ", held by " : "", bounds, contacts);
     if (r->message[0] && r->outcome != PL_IK_NEAREST) {
         cli_advice("%s", r->message);
     }

@@ -268,6 +268,12 @@ static void jacobian_print(const cli_args *args, const cli_model *m, const deriv
         cli_say(args,
                 "\n  approximate: central differences of forward solves; %d factorizations, %d solves\n",
                 d->report.factorizations, d->report.solves);
+    } else if (d->report.friction) {
+        cli_say(
+            args,
+            "\n  approximate: friction acts at a contact (sticking points yield a little, slipping ones keep "
+            "their limit); %d factorizations, %d solves\n",
+            d->report.factorizations, d->report.solves);
     } else {
         cli_say(args, "\n  exact: linear systems solved to %.1e; %d factorizations, %d solves\n",
                 d->report.residual, d->report.factorizations, d->report.solves);
@@ -297,6 +303,7 @@ static json_t *jacobian_json(cli_model *m, const derivatives *d)
     json_object_set_new(jacobian, "solves", json_integer(d->report.solves));
     json_object_set_new(jacobian, "approximate", json_boolean(m->info.approximate_derivative));
     json_object_set_new(jacobian, "one_sided", json_boolean(d->report.one_sided));
+    json_object_set_new(jacobian, "friction", json_boolean(d->report.friction));
     json_object_set_new(root, "jacobian", jacobian);
     return root;
 }

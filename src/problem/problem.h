@@ -257,9 +257,10 @@ struct pl_problem {
     double load_kept;                // the load before pl_problem_recall
     pl_marker_forces forces;
     pl_contact_mode contact_mode;
-    double limits_off; // by pl_problem_unsettled: change of pressures that friction takes its limits from,
-                       // over the largest pressure; 0 without friction
+    double limits_off;  // by pl_problem_unsettled: change of pressures that friction takes its limits from,
+                        // over the largest pressure; 0 without friction
     bool limits_only;   // pl_problem_advance updates these limits and leaves friction's places where they are
+    bool friction_acts; // by pl_problem_holds, and where derivatives begin
     bool contact_moved; // the last evaluation with PL_CONTACT_LINEAR: an obstacle that presses has moved
 
     pl_unknowns unknowns;

@@ -791,13 +791,15 @@ static int64_t contact_hold_count(void *self, pl_problem *p, const double *x)
 {
     contact_term *t = self;
     bool any = false;
-    (void)p;
+    p->friction_acts = false;
     memset(t->mu, 0, (size_t)(t->channels * t->points) * sizeof *t->mu);
     for (int o = 0; o < t->obstacles; ++o) {
         for (int32_t k = 0; k < t->points; ++k) {
             contact_touch touch;
             t->held[o * t->points + k] = contact_touch_at(t, o, k, x, false, &touch);
             any = any || t->held[o * t->points + k];
+            p->friction_acts =
+                p->friction_acts || (t->held[o * t->points + k] && t->c->obstacle[o].friction > 0);
         }
     }
     memset(t->held + t->obstacles * t->points, 0, t->pairs ? (size_t)t->points : 0);

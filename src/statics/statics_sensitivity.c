@@ -216,6 +216,7 @@ static pl_jacobian_report sensitivity_report(const pl_statics *s, const pl_sensi
                                 .solves = s->problem->linear.solves,
                                 .residual = report->residual,
                                 .one_sided = report->one_sided,
+                                .friction = s->problem->friction_acts,
                                 .negative_count = report->negative_count};
 }
 

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Contact end to end, with a small bar: an obstacle from an STL file that a command moves, a plane; in every verb.
+. "$(dirname "$0")/lib.sh"
+export PLIANT_THREADS=1
+
+# a cube of 12 mm, closed, outward
+python3 - >block.stl <<'PY'
+v = [(x, y, z) for x in (-6, 6) for y in (-6, 6) for z in (-6, 6)]
+print("solid block")
+for a, b, c, d in ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)):
+    for t in ((a, b, c), (a, c, d)):
+        print("facet normal 0 0 0\nouter loop")
+        for i in t:
+            print("vertex %g %g %g" % v[i])
+        print("endloop\nendfacet")
+print("endsolid block")
+PY
+robot() { # FILE OBSTACLES
+    cat >"$1" <<YAML
+pliant: 1
+name: bar
+mesh: {design: {kind: beam, length: 30, width: 6, height: 6}, size: 6}
+materials: {m: {model: neo_hookean, c10: 0.1 MPa, poisson: 0.45}}
+regions: {body: m}
+fixed: [{surface: base}]
+actuators:
+  - {name: cable, kind: cable, through: [[0, 0, -2], [10, 0, -2], [20, 0, -2], [29, 0, -2]], radius: 2, drive: shortening, range: [0, 6]}
+markers: {tip: {surface: tip}}
+contact: {obstacles: [$2]}
+YAML
+}
+robot moved.yaml '{name: block, surface: block.stl, unit: mm, at: [26, 0, -14], friction: 0.3, move: [0, 0, 1], range: [0, 4]}'
+robot floor.yaml '{name: floor, plane: {point: [0, 0, -7], normal: [0, 0, 1]}}'
+robot inside.yaml '{name: floor, plane: {point: [0, 0, -2.5], normal: [0, 0, 1]}}'
+force() { python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["contacts"][sys.argv[2]]["force"][2])' "$@"; }
+
+expect_status 0 fk moved.yaml --set cable=4 --json a.json
+expect_status 0 fk moved.yaml --set cable=4 --set block=2 --json b.json
+expect_near "the block presses harder when it comes nearer" \
+    "$(python3 -c "print(int($(force b.json block) > $(force a.json block) > 0.05))")" 1 0
+expect_status 0 sweep floor.yaml --set cable=0:6:4
+expect_near "sweep: the force on the floor grows" \
+    "$(python3 -c 'import csv; r = list(csv.DictReader(open("out.txt"))); f = [float(x["floor.force_z [N]"]) for x in r]
+print(int(f[0] == 0 and f == sorted(f) and f[-1] > 0.1 and all(x["outcome"] == "solved" for x in r)))')" 1 0
+# a target below the floor ends on it, and says so
+expect_status 1 ik floor.yaml --target 26,0,-12 --json ik.json
+expect_words err.txt "not reached (nearest)" "in contact with floor"
+expect_near "ik: force on the floor" "$(python3 -c "print(int($(force ik.json floor) > 0.1))")" 1 0
+expect_status 0 jacobian floor.yaml --set cable=5
+expect_words out.txt "exact: linear systems"
+expect_status 0 jacobian moved.yaml --set cable=4 --json j.json
+expect_words out.txt "approximate: friction acts"
+expect_words j.json '"friction": true'
+printf 'x,y,z\n29,0,-3.5\n28,0,-5.3\n26,0,-9\n' >path.csv
+run follow floor.yaml path.csv --json f.json
+expect_near "follow: below the floor is not reached" "$status" 1 0
+printf 'task: 1\nmarker: tip\nstages:\n- {do: move, to: [26, 0, -9]}\n' >task.yaml
+expect_status 1 task floor.yaml task.yaml
+expect_words err.txt "did not reach"
+expect_status 0 workspace floor.yaml --grid 4
+expect_words out.txt "4 of 4 samples, 4 solved"
+expect_status 1 doctor inside.yaml
+expect_words err.txt "obstacle 'floor'" "undeformed body is inside of it by 0.5 mm"
+finish
