@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 # tests run side by side, so each gets one thread; those about threads ask for more
 TEST_THREADS = PLIANT_THREADS=1
-.PHONY: all deps web python demo test deb asan tsan fuzz bench validate format tidy install clean
+.PHONY: all deps web python demo test deb asan tsan fuzz bench validate cookbook format tidy install clean
 
 all: deps web
 	@tools/build release -j $(JOBS)
@@ -52,6 +52,10 @@ fuzz: deps
 bench: all
 	@tools/build release -j $(JOBS) --target bench_programs
 	@tools/run-programs bench
+
+# the commands of docs/cookbook.md, compared with what the page shows; needs openscad
+cookbook: all
+	@tools/cookbook
 
 validate: all
 	@tools/build release -j $(JOBS) --target validation_programs
