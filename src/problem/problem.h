@@ -55,6 +55,18 @@ typedef struct pl_output {
     pl_reading_info info; // readings
 } pl_output;
 
+// Inequalities g >= 0 of a term that hold and stay at their status in a derivative: how many numbers `y` they
+// have (0: none holds; y is 0 for those that do not), with the weights w of their inner product; g's change
+// for a motion dx, with `rate` also by the parameter itself; full += sum w y dg/dx; and the y in the end.
+typedef struct pl_term_hold {
+    int64_t (*count)(void *self, pl_problem *p, const double *x);
+    void (*weight)(const void *self, const pl_problem *p, double *w);
+    void (*gap)(const void *self, const pl_problem *p, const double *x, const double *dx, bool rate,
+                double *y);
+    void (*force)(const void *self, const pl_problem *p, const double *x, const double *y, double *full);
+    void (*end)(void *self, const double *y);
+} pl_term_hold;
+
 // What a term answers. A function may be NULL where a term has nothing to say. `full` is added to, never set.
 typedef struct pl_term {
     const char *name;
@@ -120,15 +132,7 @@ typedef struct pl_term {
     // (per row).
     pl_status (*derivative)(void *self, pl_problem *p, const pl_state *state, const pl_parameter *q,
                             double *full, double *target, pl_error *err);
-    // Inequalities g >= 0 that hold and stay at their status in a derivative: how many numbers `y` they have
-    // (0: none holds; y is 0 for those that do not), with the weights w of their inner product; g's change
-    // for a motion dx, with `rate` also by the parameter itself; full += sum w y dg/dx; and the y in the end.
-    int64_t (*hold_count)(void *self, pl_problem *p, const double *x);
-    void (*hold_weight)(const void *self, const pl_problem *p, double *w);
-    void (*hold_gap)(const void *self, const pl_problem *p, const double *x, const double *dx, bool rate,
-                     double *y);
-    void (*hold_force)(const void *self, const pl_problem *p, const double *x, const double *y, double *full);
-    void (*hold_end)(void *self, const double *y);
+    const pl_term_hold *hold; // inequalities that stay at their status in a derivative; NULL: none
     // dE/d(command) at fixed positions, of elastic terms.
     double (*rate)(void *self, pl_problem *p, const pl_state *state, int command);
     // Per vertex at a state: pressure of contacts, MPa, or with `gap` their gaps, mm.

@@ -322,8 +322,8 @@ void pl_problem_contact_field(pl_problem *p, const pl_state *state, bool gap, do
 bool pl_problem_holds(pl_problem *p, const double *x)
 {
     bool holds = false;
-    PROBLEM_EACH (p, t, hold_count) {
-        holds = t->kind->hold_count(t->self, p, x) > 0 || holds;
+    PROBLEM_EACH (p, t, hold) {
+        holds = t->kind->hold->count(t->self, p, x) > 0 || holds;
     }
     return holds;
 }

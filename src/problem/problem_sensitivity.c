@@ -221,7 +221,7 @@ static pl_status sensitivity_solve_lagging(pl_problem *p, const double *x, const
 static pl_status sensitivity_hold(pl_problem *p, const pl_problem_term *t, const double *x, double *d,
                                   double *dx, double *mu, pl_error *err)
 {
-    const int64_t m = t->kind->hold_count(t->self, p, x), n = p->unknowns.n;
+    const int64_t m = t->kind->hold->count(t->self, p, x), n = p->unknowns.n;
     double *w = PL_NEW_ARRAY(double, 5 * m), *y = w + m, *r = w + 2 * m, *v = w + 3 * m, *Sv = w + 4 * m;
     if (!w) {
         return pl_fail_memory(err, "jacobian: contacts");
@@ -230,8 +230,8 @@ static pl_status sensitivity_hold(pl_problem *p, const pl_problem_term *t, const
     double *full = pl_problem_take_full(p), *b = pl_problem_take_unknown(p), *z = pl_problem_take_unknown(p),
            rr = 0, first = 0, none[PL_ROWS_MAX] = {0}, more[PL_ROWS_MAX];
     pl_status status = PL_OK;
-    t->kind->hold_weight(t->self, p, w);
-    t->kind->hold_gap(t->self, p, x, dx, true, r);
+    t->kind->hold->weight(t->self, p, w);
+    t->kind->hold->gap(t->self, p, x, dx, true, r);
     for (int64_t k = 0; k < m; ++k) {
         v[k] = r[k] = -r[k];
         rr += w[k] * r[k] * r[k];
@@ -242,14 +242,14 @@ static pl_status sensitivity_hold(pl_problem *p, const pl_problem_term *t, const
             break; // what is left are combinations that hardly press on the body
         }
         memset(full, 0, pl_problem_full_bytes(p));
-        t->kind->hold_force(t->self, p, x, v, full);
+        t->kind->hold->force(t->self, p, x, v, full);
         pl_problem_gather(p, full, x, b);
         if (!sensitivity_solve(p, b, none, z, more)) {
             status = pl_fail(err, PL_FAILED, SENSITIVITY_DEPENDENT);
             break;
         }
         pl_problem_expand(p, x, z, full);
-        t->kind->hold_gap(t->self, p, x, full, false, Sv);
+        t->kind->hold->gap(t->self, p, x, full, false, Sv);
         double vSv = 0, next = 0;
         for (int64_t k = 0; k < m; ++k) {
             vSv += w[k] * v[k] * Sv[k];
@@ -275,7 +275,7 @@ static pl_status sensitivity_hold(pl_problem *p, const pl_problem_term *t, const
         rr = next;
     }
     pl_problem_expand(p, x, d, dx);
-    t->kind->hold_end(t->self, y);
+    t->kind->hold->end(t->self, y);
     pl_arena_end(&p->scratch, mark);
     pl_free(w);
     return status;
@@ -295,8 +295,8 @@ pl_status pl_sensitivity_column(pl_problem *p, const pl_state *state, const pl_p
     if (status == PL_OK) {
         report->residual = fmax(report->residual, sensitivity_residual(p, b, d, mu));
     }
-    PROBLEM_EACH (p, t, hold_count) {
-        if (status == PL_OK && t->kind->hold_count(t->self, p, state->x) > 0) {
+    PROBLEM_EACH (p, t, hold) {
+        if (status == PL_OK && t->kind->hold->count(t->self, p, state->x) > 0) {
             status = sensitivity_hold(p, t, state->x, d, dx, mu, err);
         }
     }

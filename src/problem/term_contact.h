@@ -1,4 +1,4 @@
-// Inside the contact term: what its two files share.
+// Inside the contact term: what its files share.
 #ifndef PL_TERM_CONTACT_H
 #define PL_TERM_CONTACT_H
 
@@ -74,6 +74,29 @@ double contact_pair_offset(const contact_term *t, const pl_contact_pair *pair);
 // With `tangent`, d(traction)/dx (9).
 double contact_friction(const contact_term *t, int obstacle, int32_t point, const double *x,
                         double traction[3], bool *stick, double *tangent);
+
+// full += scale v at the nodes of a point
+void contact_spread(const contact_term *t, int32_t k, double scale, const double v[3], double *full);
+void contact_find_pairs(contact_term *t, const double *x);
+
+// ---- term_contact_path.c
+pl_status contact_check(const void *self, const pl_problem *p, const double *command, pl_error *err);
+void contact_begin(void *self, pl_problem *p, const pl_state *state, const double *command);
+void contact_set(void *self, pl_problem *p, double at);
+void contact_recall(void *self, pl_problem *p, const pl_state *state);
+void contact_resume(void *self, pl_problem *p);
+void contact_store(const void *self, const pl_problem *p, const double *command, double at, pl_state *state);
+void contact_advance(void *self, pl_problem *p, const double *x);
+double contact_unsettled(void *self, pl_problem *p, const double *x, double *penetration);
+double contact_step_limit(const void *object, const pl_problem *p, const double *x, const double *to);
+double contact_stride(void *self, pl_problem *p, const double *x, double at);
+bool contact_obsolete(const void *self, const pl_problem *p, const double *x);
+
+// ---- term_contact_hold.c
+bool contact_one_sided(const void *self, const pl_problem *p, const pl_state *state);
+pl_status contact_derivative(void *self, pl_problem *p, const pl_state *state, const pl_parameter *q,
+                             double *full, double *target, pl_error *err);
+extern const pl_term_hold contact_hold;
 
 // ---- term_contact_told.c: readings and fields
 void contact_tell(contact_term *t, pl_problem *p, const double *x);

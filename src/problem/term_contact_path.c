@@ -1,0 +1,353 @@
+// Contact along a load path: where obstacles stand, what the state keeps, updates of multipliers and of
+// friction's places, how far they are from settled, and how far steps and increments may go.
+#include "problem/term_contact.h"
+
+#define CONTACT_REACH 0.6         // of the edge: pairs nearer than this limit steps
+#define CONTACT_GUARD 0.1         // of the edge: motion after which they are looked for again
+#define CONTACT_DEPTH 0.35        // of the edge: a step goes no deeper
+#define CONTACT_STRIDE 0.5        // of the edge: depth to which an obstacle moves in one increment
+#define CONTACT_STRIDE_LEAST 1e-3 // of the path
+
+// ---- load path
+static void contact_place_obstacles(contact_term *t, double at)
+{
+    for (int o = 0; o < t->obstacles; ++o) {
+        const double value = at >= 1 ? t->to[o] : t->from[o] + at * (t->to[o] - t->from[o]);
+        for (int i = 0; i < 3; ++i) {
+            t->offset[3 * o + i] = value * t->c->obstacle[o].move[i];
+        }
+    }
+}
+
+static double contact_command(const contact_term *t, int o, const double *command)
+{
+    const int c = t->c->obstacle[o].command;
+    return c >= 0 && !isnan(command[c]) ? command[c] : 0;
+}
+
+pl_status contact_check(const void *self, const pl_problem *p, const double *command, pl_error *err)
+{
+    const contact_term *t = self;
+    (void)p;
+    for (int o = 0; o < t->obstacles; ++o) {
+        if (!isfinite(contact_command(t, o, command))) {
+            return pl_fail(err, PL_BAD_INPUT, "obstacle '%s': its command is not finite",
+                           t->c->obstacle[o].name);
+        }
+    }
+    return PL_OK;
+}
+
+void contact_begin(void *self, pl_problem *p, const pl_state *state, const double *command)
+{
+    contact_term *t = self;
+    memcpy(t->block, state->contact, (size_t)t->numbers * sizeof *t->block);
+    for (int o = 0; o < t->obstacles; ++o) {
+        t->from[o] = contact_command(t, o, state->command);
+        t->to[o] = contact_command(t, o, command);
+    }
+    contact_place_obstacles(t, 0);
+    memcpy(t->settled_offset, t->offset, 3 * (size_t)t->obstacles * sizeof *t->offset);
+    memcpy(t->settled_x, state->x, pl_problem_full_bytes(p));
+}
+
+void contact_set(void *self, pl_problem *p, double at)
+{
+    (void)p;
+    contact_place_obstacles(self, at);
+}
+
+void contact_recall(void *self, pl_problem *p, const pl_state *state)
+{
+    contact_term *t = self;
+    (void)p;
+    memcpy(t->kept_block, t->block, (size_t)t->numbers * sizeof *t->block);
+    memcpy(t->kept_offset, t->offset, 3 * (size_t)t->obstacles * sizeof *t->offset);
+    memcpy(t->block, state->contact, (size_t)t->numbers * sizeof *t->block);
+    for (int o = 0; o < t->obstacles; ++o) {
+        const double value = contact_command(t, o, state->command);
+        for (int i = 0; i < 3; ++i) {
+            t->offset[3 * o + i] = value * t->c->obstacle[o].move[i];
+        }
+    }
+}
+
+void contact_resume(void *self, pl_problem *p)
+{
+    contact_term *t = self;
+    (void)p;
+    memcpy(t->block, t->kept_block, (size_t)t->numbers * sizeof *t->block);
+    memcpy(t->offset, t->kept_offset, 3 * (size_t)t->obstacles * sizeof *t->offset);
+}
+
+void contact_store(const void *self, const pl_problem *p, const double *command, double at, pl_state *state)
+{
+    const contact_term *t = self;
+    (void)p;
+    memcpy(state->contact, t->block, (size_t)t->numbers * sizeof *t->block);
+    // an obstacle under way stays where it is
+    for (int o = 0; at < 1 && o < t->obstacles; ++o) {
+        const int c = t->c->obstacle[o].command;
+        if (c >= 0 && !isnan(command[c])) {
+            state->command[c] = t->from[o] + at * (t->to[o] - t->from[o]);
+        }
+    }
+}
+
+// Where friction takes hold of a point, relative to the obstacle: where it is, or, when it has come into
+// contact since the last update, where it met the surface on its way.
+static void contact_anchor(const contact_term *t, int o, int32_t k, const double *x, double gap,
+                           double place[3])
+{
+    double a[3], n[3];
+    pl_contact_point_at(t->s, k, x, place);
+    pl_sub3(place, t->offset + 3 * o, place);
+    if (t->now.lambda[o * t->points + k] > 0 || gap >= 0) {
+        return;
+    }
+    pl_contact_point_at(t->s, k, t->settled_x, a);
+    pl_sub3(a, t->settled_offset + 3 * o, a);
+    const double before = pl_shape_gap(&t->c->obstacle[o].shape, a, t->reach, n, NULL);
+    const double f = before > 0 ? before / (before - gap) : 0;
+    for (int i = 0; i < 3; ++i) {
+        place[i] = a[i] + f * (place[i] - a[i]);
+    }
+}
+
+// l <- p, and with friction the traction and the place.
+void contact_advance(void *self, pl_problem *p, const double *x)
+{
+    contact_term *t = self;
+    for (int o = 0; o < t->obstacles; ++o) {
+        const double mu = t->c->obstacle[o].friction;
+        for (int32_t k = 0; k < t->points; ++k) {
+            const int64_t at = o * t->points + k;
+            contact_touch touch;
+            const bool touches = contact_touch_at(t, o, k, x, false, &touch);
+            if (mu > 0 && !p->limits_only) {
+                double traction[3];
+                bool stick;
+                contact_friction(t, o, k, x, traction, &stick, NULL);
+                const double size = pl_norm3(traction), limit = touches ? mu * touch.pressure : 0,
+                             along = pl_dot3(traction, touch.n);
+                // a point that slips stays at its limit when that grows
+                const double scale = size > 0 && (size > limit || !stick) ? limit / size : 1;
+                contact_anchor(t, o, k, x, touch.gap, t->now.place + 3 * at);
+                for (int i = 0; i < 3; ++i) {
+                    t->now.traction[3 * at + i] = (traction[i] - along * touch.n[i]) * scale;
+                }
+            }
+            if (mu > 0 && p->limits_only && touches && !(t->now.lambda[at] > 0)) {
+                contact_anchor(t, o, k, x, touch.gap, t->now.place + 3 * at);
+                memset(t->now.traction + 3 * at, 0, 3 * sizeof *t->now.traction);
+            }
+            t->now.lambda[at] = touches ? touch.pressure : 0;
+        }
+    }
+    if (!p->limits_only) {
+        memcpy(t->settled_offset, t->offset, 3 * (size_t)t->obstacles * sizeof *t->offset);
+        memcpy(t->settled_x, x, pl_problem_full_bytes(p));
+    }
+    if (t->pairs) {
+        double *lambda = t->now.lambda + t->obstacles * t->points;
+        pl_contact_keep(t->finder, NULL);
+        contact_find_pairs(t, x);
+        // pressures with the old multipliers first
+        for (int32_t i = 0; i < t->pair_count; ++i) {
+            t->mu[i] = contact_pair_pressure(t, &t->pair[i]);
+        }
+        memset(lambda, 0, (size_t)t->points * sizeof *lambda);
+        for (int32_t i = 0; i < t->pair_count; ++i) {
+            lambda[t->pair[i].point] = t->mu[i];
+        }
+    }
+}
+
+// The largest |min(g, l / e)| over the edge, over what is aimed at; friction: the largest change of the limit
+// and of a sticking place. `penetration`: the deepest point, over the edge.
+double contact_unsettled(void *self, pl_problem *p, const double *x, double *penetration)
+{
+    contact_term *t = self;
+    double worst = 0;
+    const double tolerance = p->options.contact_tolerance > 0 ? p->options.contact_tolerance : 3e-4;
+    for (int o = 0; o < t->obstacles; ++o) {
+        double largest = 0, change = 0;
+        for (int32_t k = 0; k < t->points; ++k) {
+            contact_touch touch;
+            const double l = t->now.lambda[o * t->points + k], h = t->s->spacing[k], e = t->stiffness[k];
+            const double pressure = contact_touch_at(t, o, k, x, false, &touch) ? touch.pressure : 0;
+            largest = fmax(largest, pressure);
+            change = fmax(change, fabs(pressure - l));
+            worst = fmax(worst, fabs(fmin(touch.gap, l / e)) / h);
+            *penetration = fmax(*penetration, -touch.gap / h);
+            if (t->c->obstacle[o].friction > 0 && l > 0) {
+                double traction[3], y[3], d[3];
+                bool stick;
+                contact_friction(t, o, k, x, traction, &stick, NULL);
+                pl_contact_point_at(t->s, k, x, y);
+                pl_sub3(y, t->offset + 3 * o, y);
+                pl_sub3(y, t->now.place + 3 * (o * t->points + k), d);
+                const double along = pl_dot3(d, touch.n);
+                worst = stick ? fmax(worst, sqrt(fmax(0, pl_dot3(d, d) - along * along)) / h) : worst;
+            }
+        }
+        // the limit of friction follows the pressure
+        if (t->c->obstacle[o].friction > 0 && largest > 0) {
+            p->limits_off = fmax(p->limits_off, change / largest);
+            worst = fmax(worst, tolerance * change / (PL_CONTACT_LIMIT * largest));
+        }
+    }
+    if (t->pairs) {
+        const double *lambda = t->now.lambda + t->obstacles * t->points;
+        contact_find_pairs(t, x);
+        for (int32_t i = 0; i < t->pair_count; ++i) {
+            const pl_contact_pair *pair = &t->pair[i];
+            const double h = t->s->spacing[pair->point], g = pair->gap - contact_pair_offset(t, pair);
+            worst = fmax(worst, fabs(fmin(g, lambda[pair->point] / t->pair_stiffness[pair->point])) / h);
+            *penetration = fmax(*penetration, -g / h);
+        }
+    }
+    return worst / tolerance;
+}
+
+// ---- steps
+// Along the straight way from a to b: where the point would be deeper in the obstacle than `depth`.
+static double contact_way(const pl_shape *shape, const double a[3], const double b[3], double depth,
+                          double reach)
+{
+    double d[3], n[3], at = 0;
+    pl_sub3(b, a, d);
+    const double length = pl_norm3(d);
+    const double start = fmin(0, pl_shape_gap(shape, a, reach + length, n, NULL));
+    for (int step = 0; step < 100 && at < length; ++step) {
+        const double y[3] = {a[0] + at / length * d[0], a[1] + at / length * d[1], a[2] + at / length * d[2]};
+        const double g = pl_shape_gap(shape, y, reach + length, n, NULL);
+        if (g < start - depth) {
+            return at / length;
+        }
+        // the distance changes by no more than the way gone
+        at += fmax(g - start + depth, 0.1 * depth);
+    }
+    return 1;
+}
+
+// Has the surface moved less than CONTACT_GUARD of the edge since the pairs that limit steps were found?
+static bool contact_guard_serves(const contact_term *t, const double *x)
+{
+    for (int32_t k = 0; k < t->points; ++k) {
+        const int32_t v = t->s->vertex[k];
+        if (v >= 0 && !(pl_distance3(x + 3 * (int64_t)v, t->guard_found + 3 * (int64_t)v) <=
+                        CONTACT_GUARD * t->s->spacing[k])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The pairs that limit steps from x: found anew when the body has moved since, else their gaps alone.
+static void contact_guard(contact_term *t, const pl_problem *p, const double *x)
+{
+    const pl_contact_pair *found;
+    if (memcmp(t->guard_x, x, pl_problem_full_bytes(p)) == 0) {
+        return;
+    }
+    if (!contact_guard_serves(t, x)) {
+        t->guard_count = 0;
+        if (pl_contact_find(t->finder, x, CONTACT_REACH, &found, &t->guard_count)) {
+            memcpy(t->guard, found, (size_t)t->guard_count * sizeof *found);
+        }
+        memcpy(t->guard_found, x, pl_problem_full_bytes(p));
+    } else {
+        for (int32_t i = 0; i < t->guard_count; ++i) {
+            pl_contact_pair_gap(t->s, &t->guard[i], x);
+        }
+    }
+    memcpy(t->guard_x, x, pl_problem_full_bytes(p));
+}
+
+double contact_step_limit(const void *object, const pl_problem *p, const double *x, const double *to)
+{
+    contact_term *t = (contact_term *)object; // keeps the list of near pairs
+    double limit = 1;
+    for (int o = 0; o < t->obstacles; ++o) {
+        for (int32_t k = 0; k < t->points; ++k) {
+            double a[3], b[3];
+            pl_contact_point_at(t->s, k, x, a);
+            pl_contact_point_at(t->s, k, to, b);
+            pl_sub3(a, t->offset + 3 * o, a);
+            pl_sub3(b, t->offset + 3 * o, b);
+            if (t->c->obstacle[o].shape.kind != PL_SHAPE_PLANE) {
+                limit = fmin(limit, contact_way(&t->c->obstacle[o].shape, a, b,
+                                                CONTACT_DEPTH * t->s->spacing[k], t->reach));
+            }
+        }
+    }
+    if (!t->pairs) {
+        return limit;
+    }
+    contact_guard(t, p, x);
+    for (int32_t i = 0; i < t->guard_count; ++i) {
+        const pl_contact_pair *pair = &t->guard[i];
+        int32_t node[PL_PAIR_NODES_MAX];
+        double gradient[3 * PL_PAIR_NODES_MAX], change = 0;
+        const int count = pl_contact_pair_nodes(t->s, pair, node);
+        pl_contact_pair_derivatives(t->s, pair, x, gradient, NULL);
+        for (int j = 0; j < 3 * count; ++j) {
+            const int64_t at = 3 * (int64_t)node[j / 3] + j % 3;
+            change += gradient[j] * (to[at] - x[at]);
+        }
+        const double depth = CONTACT_DEPTH * t->s->spacing[pair->point], from = fmax(0, pair->gap) + depth;
+        // a body that turns changes the normal: only what approaches in the old frame and the new one counts
+        pl_contact_pair there = *pair;
+        if (-change > from && pl_contact_pair_gap(t->s, &there, to) && pair->gap - there.gap > from) {
+            limit = fmin(limit, from / (pair->gap - there.gap));
+        }
+    }
+    return limit;
+}
+
+// How far moving obstacles may go until a point is deeper inside than CONTACT_STRIDE of its edge.
+double contact_stride(void *self, pl_problem *p, const double *x, double at)
+{
+    contact_term *t = self;
+    double rest = 1 - at;
+    (void)p;
+    for (int o = 0; o < t->obstacles; ++o) {
+        if (t->from[o] == t->to[o]) {
+            continue;
+        }
+        const pl_obstacle *obstacle = &t->c->obstacle[o];
+        for (int32_t k = 0; k < t->points; ++k) {
+            double y[3], a[3], b[3];
+            pl_contact_point_at(t->s, k, x, y);
+            for (int i = 0; i < 3; ++i) {
+                const double way = (t->to[o] - t->from[o]) * obstacle->move[i];
+                a[i] = y[i] - t->from[o] * obstacle->move[i] - at * way;
+                b[i] = a[i] - rest * way;
+            }
+            rest *= contact_way(&obstacle->shape, a, b, CONTACT_STRIDE * t->s->spacing[k], t->reach);
+        }
+    }
+    return fmax(rest, CONTACT_STRIDE_LEAST);
+}
+
+bool contact_obsolete(const void *self, const pl_problem *p, const double *x)
+{
+    const contact_term *t = self;
+    (void)p;
+    for (int o = 0; o < t->obstacles; ++o) {
+        for (int32_t k = 0; k < t->points; ++k) {
+            contact_touch touch;
+            if (!t->factored[o * t->points + k] && contact_touch_at(t, o, k, x, false, &touch)) {
+                return true;
+            }
+        }
+    }
+    for (int32_t i = 0; i < t->pair_count; ++i) {
+        if (!t->factored[t->obstacles * t->points + t->pair[i].point] &&
+            contact_pair_pressure(t, &t->pair[i]) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
