@@ -163,9 +163,29 @@ static void examine_cable(const pl_robot *robot, const pl_actuator *cable, doubl
     }
 }
 
+// Bodies that pass through themselves or each other before anything moves: contact would tear them apart.
+static pl_status examine_crossings(const pl_robot *robot, pl_findings *findings, pl_error *err)
+{
+    pl_crossings found;
+    const pl_status status = pl_mesh_crossings(robot->mesh, NULL, &found, err);
+    if (status == PL_OK && found.count > 0) {
+        pl_findings_add(
+            findings, PL_WARNING, NULL, 0,
+            "the undeformed surface passes through itself: %d pairs of triangles intersect, the first at "
+            "(%.4g, %.4g, %.4g) mm",
+            (int)found.count, found.at[0], found.at[1], found.at[2]);
+        pl_findings_advise(findings, "move the bodies or parts apart");
+        pl_findings_place(findings, found.at, NULL, 0);
+    }
+    return status;
+}
+
 pl_status pl_robot_examine(const pl_robot *robot, pl_findings *findings, pl_error *err)
 {
-    const pl_status status = pl_mesh_examine(robot->mesh, findings, err);
+    pl_status status = pl_mesh_examine(robot->mesh, findings, err);
+    if (status == PL_OK) {
+        status = examine_crossings(robot, findings, err);
+    }
     if (status != PL_OK) {
         return status;
     }

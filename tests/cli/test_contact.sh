@@ -61,4 +61,15 @@ expect_status 0 workspace floor.yaml --grid 4
 expect_words out.txt "4 of 4 samples, 4 solved"
 expect_status 1 doctor inside.yaml
 expect_words err.txt "obstacle 'floor'" "undeformed body is inside of it by 0.5 mm"
+cat >overlap.yaml <<'YAML'
+pliant: 1
+name: overlap
+materials: {m: {model: linear, young: 1 MPa, poisson: 0.4}}
+bodies:
+  - {name: a, mesh: {design: {kind: beam, length: 10, width: 6, height: 6}, size: 6, order: 1}, regions: {body: m}, fixed: [{surface: base}]}
+  - {name: b, pose: {move: [8, 1, 1]}, mesh: {design: {kind: beam, length: 10, width: 6, height: 6}, size: 6, order: 1}, regions: {body: m}, fixed: [{surface: tip}]}
+contact: {}
+YAML
+expect_status 1 doctor overlap.yaml
+expect_words err.txt "the undeformed surface passes through itself"
 finish
