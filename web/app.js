@@ -13,6 +13,9 @@ import { Probe } from "./probe.js";
 import { Pull } from "./pull.js";
 import { Efforts } from "./efforts.js";
 import { Timeline } from "./timeline.js";
+import { Gallery } from "./gallery.js";
+import { Words, explained } from "./words.js";
+import { Tour } from "./tour.js";
 import { Truth } from "./truth.js";
 import { brief, format } from "./colours.js";
 
@@ -47,8 +50,9 @@ class App {
         });
         $("give-yes").addEventListener("click", () => this.link.send({ type: "give", yes: true }));
         $("give-no").addEventListener("click", () => this.link.send({ type: "give", yes: false }));
-        $("gallery-button").addEventListener("click", () => this.showGallery(true));
-        $("empty-close").addEventListener("click", () => ($("empty").hidden = true));
+        this.gallery = new Gallery(this);
+        this.words = new Words();
+        this.tour = new Tour();
         this.link = new Link((m) => this.hear(m), (on) => this.connected(on));
         this.status("busy", "Connecting…");
     }
@@ -84,6 +88,8 @@ class App {
             cloud: () => message.head.robot === this.robot?.robot && this.reach.hearCloud(message),
             file: () => this.save.hear(message),
             points: () => this.reach.setPoints(message.points),
+            problem: () => this.gallery.problem(message),
+            suggestion: () => this.suggested?.(message),
         }[message.type];
         act?.();
     }
@@ -91,10 +97,11 @@ class App {
     hello(message) {
         this.viewer = message.viewer;
         this.viewerVersion = message.pliant;
-        this.gallery = message.gallery;
-        $("gallery-button").hidden = message.gallery.length === 0;
+        this.gallery.fill(message.gallery);
+        this.gallery.expects = message.robot;
         if (!message.robot) {
-            this.showGallery(false);
+            this.status("good", "Connected. Pick a robot to begin.");
+            this.gallery.open();
         }
     }
 
@@ -107,6 +114,9 @@ class App {
         this.viewers = message.viewers;
         $("asking").hidden = !(message.asking && this.owner === this.viewer);
         this.refreshControl();
+        if (this.owner === this.viewer) {
+            this.gallery.follow(); // where the address leads
+        }
     }
 
     refreshControl() {
@@ -139,13 +149,10 @@ class App {
         const keep = before?.ok && before.file === robot.file
             ? Object.fromEntries(before.commands.map((c, i) => [c.name, this.move.commands[i]]))
             : null;
-        this.robot = robot;
+        // what a page without a server may leave out
+        this.robot = { gravity: [0, 0, 0], loads: [], supports: [], obstacles: [], parameters: [], pulls: false, ...robot };
+        robot = this.robot;
         this.shape = this.shown = null;
-        if (!robot.ok) {
-            this.showProblems(robot);
-            return;
-        }
-        $("empty").hidden = true;
         $("name").textContent = robot.name.replaceAll("_", " ");
         document.title = `${robot.name} · Pliant`;
         this.size = Math.hypot(...robot.high.map((h, i) => h - robot.low[i]));
@@ -168,6 +175,7 @@ class App {
         this.timeline.reset(robot);
         const mine = this.owner === this.viewer && keep && robot.commands.some((c) => keep[c.name] !== null && keep[c.name] !== undefined);
         this.move.reset(robot, mine ? keep : null);
+        this.gallery.reset(robot);
         this.refreshControl();
         $("level").hidden = true;
         $("method").hidden = !robot.method.includes("local_global");
@@ -178,7 +186,10 @@ class App {
         if (!this.robot?.ok) {
             return;
         }
-        const m = this.body.add(message.head, message.arrays);
+        const none = new Uint32Array(0);
+        Object.assign(message.head, { supports: [], pressures: [], obstacles: [], ...message.head });
+        const m = this.body.add(message.head, { held: none, pressed: none, obstacle: new Float32Array(0), ...message.arrays });
+        this.gallery.ready();
         if (message.head.level === "fine") {
             this.fine = message.head;
             this.facts();
@@ -276,6 +287,7 @@ class App {
         }
         this.shown = message;
         this.parts.useMesh(mesh);
+        this.look.offer(head);
         this.body.show(head.mesh, arrays.x, this.look.values(message, mesh));
         this.stage.casts(this.body.current.surface.geometry);
         this.parts.showActuators(head, arrays, (a) => this.efforts.share(a, head));
@@ -293,11 +305,11 @@ class App {
     }
 
     readout(head) {
-        const rows = this.robot.markers.slice(0, 4).map((m, k) => {
+        const rows = this.robot.markers.map((m, k) => {
             const { position, displacement } = head.markers[k];
             return `<tr data-marker="${k}"><th scope="row"></th>${position.map((p) => `<td>${format(p, 2)}</td>`).join("")}<td class="change">${format(Math.hypot(...displacement), 2)}</td></tr>`;
         });
-        const sensors = this.robot.sensors.slice(0, 4).map((s, k) => `<tr data-sensor="${k}"><th scope="row"></th><td colspan="3">${brief(head.sensors[k])} ${s.unit}</td></tr>`);
+        const sensors = this.robot.sensors.map((s, k) => `<tr data-sensor="${k}"><th scope="row"></th><td colspan="3">${brief(head.sensors[k])} ${s.unit}</td></tr>`);
         if (rows.length + sensors.length === 0) {
             return;
         }
@@ -315,7 +327,7 @@ class App {
         }
         $("dot").className = `dot ${tone}`;
         if ($("status-text").textContent !== text) {
-            $("status-text").textContent = text;
+            $("status-text").replaceChildren(...explained(text));
         }
         $("progress").classList.toggle("on", fraction !== undefined);
         $("progress").firstElementChild.style.width = `${100 * (fraction ?? 0)}%`;
@@ -354,64 +366,14 @@ class App {
         }
     }
 
-    // ---- empty states
-    showProblems(robot) {
-        this.status("bad", "The robot cannot be opened.");
-        $("name").textContent = "Pliant";
-        $("empty").hidden = false;
-        $("empty-close").hidden = true;
-        $("empty-title").textContent = "This robot cannot be opened yet";
-        $("empty-text").textContent = `${robot.file} is watched: mend it, save it, and it appears here.`;
-        $("designs").replaceChildren();
-        $("findings").replaceChildren(...robot.findings.map((f) => {
-            const li = document.createElement("li");
-            li.className = f.severity;
-            const place = document.createElement("small");
-            place.textContent = `${f.severity}${f.file ? ` · ${f.file.split("/").at(-1)}${f.line ? `, line ${f.line}` : ""}` : ""}`;
-            const text = document.createElement("div");
-            text.textContent = f.text;
-            const advice = document.createElement("em");
-            advice.textContent = f.advice;
-            li.append(place, text, advice);
-            return li;
-        }));
-    }
-
-    showGallery(canClose) {
-        $("empty").hidden = false;
-        $("empty-title").textContent = "Pick a robot";
-        $("empty-text").textContent = "Built-in designs, ready to move. Each is a robot file you can change.";
-        $("findings").replaceChildren();
-        $("designs").replaceChildren(...this.gallery.map((d) => {
-            const button = document.createElement("button");
-            button.type = "button";
-            button.dataset.design = d.kind;
-            const img = document.createElement("img");
-            img.src = `gallery/${d.kind}.png`;
-            img.alt = "";
-            img.loading = "lazy";
-            img.addEventListener("error", () => img.remove());
-            const span = document.createElement("span");
-            const b = document.createElement("b");
-            const small = document.createElement("small");
-            b.textContent = d.kind.replaceAll("_", " ");
-            small.textContent = d.summary;
-            span.append(b, small);
-            button.append(img, span);
-            button.addEventListener("click", () => {
-                if (this.owner !== this.viewer) {
-                    this.toast("Another viewer has the controls.");
-                    return;
-                }
-                this.link.send({ type: "open", design: d.kind });
-                $("empty").hidden = true;
-                this.status("busy", "Opening the robot…", 0);
-            });
-            return button;
-        }));
-        this.canCloseGallery = canClose && this.robot?.ok;
-        $("empty-close").hidden = !this.canCloseGallery;
-        $("designs").querySelector("button")?.focus();
+    // What the robot can do with a marker, from the server; null when it does not know.
+    suggest(marker) {
+        return new Promise((give) => {
+            this.suggested = (message) => give(message.known ? message : null);
+            if (!this.link.send({ type: "suggest", robot: this.robot.robot, marker })) {
+                give(null);
+            }
+        });
     }
 
     // ---- tabs, keys, theme
@@ -458,16 +420,16 @@ class App {
         };
         this.keys = keys;
         document.addEventListener("keydown", (e) => {
-            const typing = /^(INPUT|SELECT|TEXTAREA|BUTTON|G)$/i.test(e.target.tagName) && e.target.type !== "checkbox";
-            if (e.key === "Escape" && this.canCloseGallery && this.robot?.ok) {
-                $("empty").hidden = true;
-            }
+            // letters are keys everywhere but where text is typed; Space and Enter press the button that has the focus
+            const target = e.target;
+            const typing = /^(SELECT|TEXTAREA)$/.test(target.tagName) || (target.tagName === "INPUT" && !/^(checkbox|range)$/.test(target.type)) || Boolean(document.querySelector("dialog[open]"));
+            const pressed = (e.key === " " || e.key === "Enter") && target !== this.stage.canvas && target !== document.body;
             if ((e.ctrlKey || e.metaKey) && e.key === "z" && this.mayMove()) {
                 e.preventDefault();
                 this.move.undo();
                 return;
             }
-            if (e.ctrlKey || e.metaKey || e.altKey || (typing && e.key !== "?")) {
+            if (e.ctrlKey || e.metaKey || e.altKey || typing || pressed) {
                 return;
             }
             if (keys[e.key]) {

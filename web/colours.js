@@ -48,7 +48,7 @@ export const fields = [
     { key: "stress", name: "Stress", title: "Von Mises stress, kPa", long: "Von Mises stress", unit: "kPa", scale: scales.sequential, digits: 1 },
     { key: "J", name: "J", title: "Volume ratio J", long: "Volume ratio J", unit: "", scale: scales.diverging, centre: 1, digits: 3 },
     { key: "contact", name: "Contact", title: "Contact pressure, kPa", long: "Contact pressure", unit: "kPa", scale: scales.sequential, digits: 2 },
-    { key: "curvature", name: "Bend", title: "Curvature, 1/m", long: "Curvature", unit: "1/m", scale: scales.sequential, digits: 2 },
+    { key: "bend", name: "Bend", title: "Curvature, 1/m", long: "Curvature", unit: "1/m", scale: scales.sequential, digits: 2 },
     { key: "stretch", name: "Stretch", title: "Stretch of the centre line, %", long: "Stretch of the centre line", unit: "%", scale: scales.diverging, centre: 0, digits: 2 },
 ];
 

@@ -43,6 +43,7 @@ export class Look {
         this.plane = new SectionPlane(app.stage, (at) => this.moveSection(at));
         this.range = null; // fixed by hand, or null
         this.pickField = segments($("colours"), fields.map((f) => f.name), (i) => this.setField(i));
+        [...$("colours").children].find((b) => b.textContent === "J").dataset.word = "J";
         this.pickSection = segments($("section-axis"), ["Off", "x", "y", "z", "View"], (i) => this.setSection(i - 1));
         for (const [id, key] of [["show-ghost", "ghost"], ["show-edges", "edges"], ["show-inside", "inside"]]) {
             $(id).addEventListener("change", () => this.apply({ [key]: $(id).checked }));
@@ -69,7 +70,9 @@ export class Look {
 
     reset(robot) {
         this.robot = robot;
-        this.setFields(new Set(["region", "displacement", ...(robot.model === "full" ? ["strain", "stress", "J"] : []), ...(robot.obstacles.length || robot.contact ? ["contact"] : [])]));
+        this.offered = null;
+        this.span = null;
+        this.setFields(new Set(["region", "displacement", ...(robot.model === "full" ? ["strain", "stress", "J"] : ["bend", "stretch"]), ...(robot.obstacles.length ? ["contact"] : [])]));
         this.setAuto(true);
         this.applySection();
         this.legend();
@@ -138,11 +141,20 @@ export class Look {
         this.legend();
     }
 
+    // The fields of a shape are offered, others not.
+    offer(head) {
+        const key = Object.keys(head.ranges).join();
+        if (key !== this.offered) {
+            this.offered = key;
+            this.setFields(new Set(["region", "displacement", ...Object.keys(head.ranges).filter((k) => k !== "contact" || this.robot.obstacles.length || head.record?.contacts)]));
+        }
+    }
+
     // The values to colour by: value[vertex] * unit + base, between low and high.
     values(shape, mesh) {
         const field = fields[this.field];
         this.span = null;
-        // reduced models have no fields but how far they moved
+        // which fields a model knows, it says with its shapes
         if (field.key === "region" || (field.key !== "displacement" && !shape.head.ranges[field.key])) {
             return null;
         }

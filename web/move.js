@@ -58,14 +58,13 @@ export class Move {
         root.innerHTML = `<div class="knob-line"><label for="knob-${i}"></label>
             <input id="number-${i}" type="text" inputmode="decimal"><span class="unit"></span></div>
             <input id="knob-${i}" type="range">
-            <div class="efforts"><span></span><button type="button">idle</button></div>`;
+            <div class="efforts"><span></span><button type="button" data-word="idle">idle</button></div>`;
         root.querySelector("label").textContent = c.name;
         root.querySelector(".unit").textContent = c.unit;
         const number = root.querySelector("input[type=text]");
         const slider = root.querySelector("input[type=range]");
         const idle = root.querySelector("button");
         number.setAttribute("aria-label", `${c.name}${c.unit ? ` in ${c.unit}` : ""}`);
-        idle.title = c.drive.includes("ratio") || c.drive === "length" || c.drive === "shortening" ? "Let it go slack" : "Vent it";
         idle.setAttribute("aria-label", `Leave ${c.name} idle`);
         Object.assign(slider, { min: c.low, max: c.high, step, value: c.rest });
         const set = (value, done) => {
@@ -178,7 +177,7 @@ export class Move {
                 .map(({ a, r }) => {
                     const name = this.robot.actuators.filter((b) => b.command === i).length > 1 ? `${a.name} ` : "";
                     const state = r.slack ? "slack" : `${effortWord(a.effort)} <b>${brief(r.effort)} ${a.unit}</b>`;
-                    return `${name}${state} · ×${brief(r.ratio)}`;
+                    return `${name}${state} · <dfn class="word" data-word="ratio" tabindex="0">×${brief(r.ratio)}</dfn>`;
                 });
             k.effort.innerHTML = parts.slice(0, 3).join("<br>");
         });
@@ -186,11 +185,10 @@ export class Move {
 
     // ---- presets
     buildPresets() {
-        const at = (share) => this.robot.commands.map((c) => (share === null ? null : c.rest + share * (far(c) - c.rest)));
         const own = this.stored();
         const chips = [];
         if (this.robot.commands.length > 0) {
-            chips.push(this.chip("Half", () => this.go(at(0.5))), this.chip("Full", () => this.go(at(1))));
+            chips.push(this.chip("Half", () => this.full(0.5)), this.chip("Full", () => this.full(1)));
             if (this.robot.commands.length > 1 && this.robot.commands.length <= 8) {
                 this.robot.commands.forEach((c, i) =>
                     chips.push(this.chip(`Only ${c.name}`, () => this.go(this.robot.commands.map((d, k) => (k === i ? 0.7 * far(d) + 0.3 * d.rest : null))))));
@@ -213,6 +211,18 @@ export class Move {
             this.store(own);
         }));
         $("presets").replaceChildren(...chips);
+    }
+
+    // To the pose that moves the tip (or the last marker) farthest: antagonists would only hold each other.
+    async full(share) {
+        const { robot } = this;
+        const several = robot.commands.length > 1 && robot.markers.length > 0;
+        const tip = robot.markers.findIndex((m) => /tip/.test(m.name));
+        const best = several ? await this.app.suggest(tip < 0 ? robot.markers.length - 1 : tip) : null;
+        if (robot === this.robot) {
+            const ends = best?.full ?? robot.commands.map(far);
+            this.go(robot.commands.map((c, i) => (ends[i] === null ? null : c.rest + share * (ends[i] - c.rest))));
+        }
     }
 
     chip(text, act) {

@@ -282,9 +282,9 @@ export class Reach {
         $("path-draw").addEventListener("click", () => this.setDrawing(!this.drawing));
         $("path-load").addEventListener("click", () => $("path-file").click());
         $("path-file").addEventListener("change", () => this.load());
-        $("path-circle").addEventListener("click", () => this.shape((s) => [Math.cos(s) - 1, Math.sin(s)], true));
-        $("path-eight").addEventListener("click", () => this.shape((s) => [Math.sin(s), 0.5 * Math.sin(2 * s)], true));
-        $("path-line").addEventListener("click", () => this.shape((s) => [1 - Math.cos(s), 0], true));
+        $("path-circle").addEventListener("click", () => this.shape(Object.assign((s) => [Math.cos(s) - 1, Math.sin(s)], { from: 1 })));
+        $("path-eight").addEventListener("click", () => this.shape((s) => [Math.sin(s), 0.5 * Math.sin(2 * s)]));
+        $("path-line").addEventListener("click", () => this.shape(Object.assign((s) => [1 - Math.cos(s), 0], { from: -1 })));
         $("path-clear").addEventListener("click", () => this.setPoints(null));
         $("path-follow").addEventListener("click", () => this.follow());
         $("cloud").addEventListener("click", () => this.askCloud());
@@ -301,21 +301,31 @@ export class Reach {
     }
 
     // A closed curve that begins where the marker is; `curve` is of size 2.
-    shape(curve) {
-        const [u, v] = this.basis();
-        const size = readNumber($("path-size"), { name: "Size", low: 0.001, high: 1e5, unit: "mm" });
+    async shape(curve) {
+        const inside = $("path-plane").value === "workspace" ? await this.app.suggest(this.marker) : null;
+        const typed = $("path-size").value.trim() !== "" ? readNumber($("path-size"), { name: "Size", low: 0.001, high: 1e5, unit: "mm" }) : 0;
         const count = readNumber($("path-count"), { name: "Points", low: 2, high: 400, whole: true });
-        if (size === null || count === null) {
+        if (typed === null || count === null) {
             return;
         }
+        // without a size, as large as fits into the workspace about its middle
+        let [u, v] = inside ? [inside.u, inside.v].map((a) => new THREE.Vector3().fromArray(a)) : this.basis();
+        const flat = inside && inside.directions < 2;
+        const room = inside ? (flat ? 0 : Math.min(...inside.reach)) : 0.05 * this.app.parts.size;
+        const size = typed || Number((2 * (flat ? inside.reach[0] : room)).toPrecision(2));
         const half = 0.5 * size;
-        const origin = this.place();
+        const origin = inside ? new THREE.Vector3().fromArray(inside.place).addScaledVector(u, flat ? -half : inside && curve.from ? curve.from * half : 0) : this.place();
+        if (flat) {
+            v = new THREE.Vector3();
+            this.app.toast("One command moves the marker along a curve: the path is a line along it.");
+        }
         const points = [];
         for (let k = 0; k < count; ++k) {
             const [a, b] = curve((2 * Math.PI * k) / (count - 1));
             points.push(...origin.clone().addScaledVector(u, half * a).addScaledVector(v, half * b).toArray());
         }
         this.setPoints(points);
+        $("path-text").textContent += ` ${brief(size)} mm wide.`;
     }
 
     setPoints(points) {

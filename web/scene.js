@@ -133,6 +133,14 @@ export class Stage {
         this.invalidate();
     }
 
+    // Puts the eye somewhere, mm.
+    look(eye, target) {
+        this.camera.position.fromArray(eye);
+        this.controls.target.fromArray(target);
+        this.controls.update();
+        this.invalidate();
+    }
+
     orbit(across, up) {
         const offset = this.camera.position.clone().sub(this.controls.target);
         const s = new THREE.Spherical().setFromVector3(new THREE.Vector3(offset.x, offset.z, -offset.y));

@@ -216,7 +216,11 @@ json_t *server_gallery_json(const char *gallery)
     json_t *list = json_array();
     for (int i = 0; gallery && i < gallery_count(); ++i) {
         const pl_reduced_design d = gallery_at(i);
-        json_array_append_new(list, json_pack("{s:s,s:s}", "kind", d.kind, "summary", d.summary));
+        const pl_design *meshed = i < pl_design_count() ? pl_design_at(i) : NULL;
+        json_array_append_new(list, json_pack("{s:s,s:s,s:s}", "kind", d.kind, "summary", d.summary, "group",
+                                              !meshed             ? "model"
+                                              : meshed->test_body ? "test"
+                                                                  : "robot"));
     }
     return list;
 }

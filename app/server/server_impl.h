@@ -8,7 +8,7 @@
 #include "server.h"
 #include "server_pack.h"
 
-#define SERVER_FIELDS 4                        // that a shape is coloured by
+#define SERVER_FIELDS 6                        // that a shape is coloured by
 #define SERVER_COMMANDS 64                     // of one robot that the view can set
 #define SERVER_POINTS 4000                     // of one path
 #define SERVER_RECEIVE 262144                  // bytes of one message from a viewer
@@ -30,6 +30,7 @@ json_t *server_text(const char *text);
 typedef enum server_channel {
     SERVER_CONTROL,
     SERVER_ROBOT,
+    SERVER_PROBLEM,
     SERVER_MESH_FINE,
     SERVER_MESH_COARSE,
     SERVER_STATUS,
@@ -59,6 +60,7 @@ typedef enum server_job_kind {
     SERVER_JOB_NONE,
     SERVER_JOB_FOLLOW,
     SERVER_JOB_CLOUD,
+    SERVER_JOB_SUGGEST,
     SERVER_JOB_EXPORT
 } server_job_kind;
 // Work of the one who has the controls, and files for anybody: neither takes the place of the other.
@@ -143,6 +145,7 @@ typedef struct server_model {
     server_pull pull;
     // scratch for the snapshots
     double *place, *field, *weight;
+    int32_t *along; // a tube's vertices: the nearest point of its centre line
     float *position;
     uint16_t *value;
 } server_model;
@@ -180,14 +183,26 @@ typedef struct server_knob {
 } server_knob;
 server_knob server_knob_of(const server_model *m, int command);
 json_t *server_robot_json(server_model *m, const pl_findings *findings, const char *path, uint32_t number);
+// Why a robot cannot be opened; `standing`: another one still stands.
 json_t *server_problem_json(const pl_findings *findings, const pl_error *err, const char *path,
-                            uint32_t number);
+                            bool standing);
 
 // ---- the worker
 typedef struct server_worker server_worker;
 pl_status server_worker_start(server_desk *desk, const server_options *options, server_worker **out,
                               pl_error *err);
 void server_worker_stop(server_worker *worker); // asks, waits, frees
+
+// ---- meshes of the gallery, made ready in the background; NULL where there is none
+typedef struct server_warmer server_warmer;
+server_warmer *server_warmer_start(server_desk *desk, const server_options *options);
+void server_warmer_stop(server_warmer *warmer);
+
+// ---- parameters of designs
+// Those of the robot file, with values and limits; empty when it is not made from a design.
+json_t *server_parameters_json(const char *path);
+// Writes the file with other values ({name: number}) beside it; its path, on the heap.
+pl_status server_edit(const char *path, const json_t *values, char **edited, pl_error *err);
 
 // ---- files on disk
 // A new folder for a file that is written and read back at once; the caller removes it.

@@ -464,6 +464,8 @@ void worker_job(server_worker *w, const server_job *job)
     }
     if (job->kind == SERVER_JOB_EXPORT) {
         job_export(w, job);
+    } else if (job->kind == SERVER_JOB_SUGGEST) {
+        worker_suggest(w, job);
     } else if (job->kind == SERVER_JOB_FOLLOW) {
         job_follow(w, job);
     } else {

@@ -41,6 +41,7 @@ void server_model_close(server_model *m)
     free(m->pull.response);
     pl_model_destroy(m->model);
     free(m->home);
+    free(m->along);
     free(m->place);
     free(m->field);
     free(m->weight);
@@ -124,6 +125,66 @@ static void model_element_to_vertex(server_model *m, const double *element, doub
     }
 }
 
+// ---- fields of a tube around a centre line
+// The point of the undeformed centre line nearest to each vertex; false when the model is no tube.
+static bool model_along(server_model *m)
+{
+    const pl_mesh_view view = pl_mesh_get(m->body);
+    const int32_t n = view.vertex_count, k = m->info.point_count;
+    if (strcmp(m->info.kind, "full") == 0 || k < 3 || k >= n || !m->info.rest) {
+        return false;
+    }
+    if (m->along) {
+        return true;
+    }
+    m->along = malloc((size_t)n * sizeof *m->along);
+    for (int32_t v = 0; m->along && v < n; ++v) {
+        double least = INFINITY;
+        for (int32_t p = 0; p < k; ++p) {
+            double far = 0;
+            for (int i = 0; i < 3; ++i) {
+                const double d =
+                    view.position[3 * (size_t)v + (size_t)i] - m->info.rest[3 * (size_t)p + (size_t)i];
+                far += d * d;
+            }
+            if (far < least) {
+                least = far;
+                m->along[v] = p;
+            }
+        }
+    }
+    return m->along != NULL;
+}
+
+static double model_piece(const double *point, int32_t p, double d[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        d[i] = point[3 * (size_t)(p + 1) + (size_t)i] - point[3 * (size_t)p + (size_t)i];
+    }
+    return sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+}
+
+// Curvature (1/m: the angle between two pieces of the centre line over their mean length) or stretch (%) at
+// the vertices.
+static bool model_line_field(server_model *m, bool bend, double *out)
+{
+    if (!model_along(m)) {
+        return false;
+    }
+    const int32_t n = pl_mesh_get(m->body).vertex_count, k = m->info.point_count;
+    const double *point = pl_model_get_answer(m->model).point;
+    for (int32_t v = 0; v < n; ++v) {
+        const int32_t p = m->along[v] < 1 ? 1 : m->along[v] > k - 2 ? k - 2 : m->along[v];
+        double a[3], b[3], c[3];
+        const double la = model_piece(point, p - 1, a), lb = model_piece(point, p, b);
+        const double cosine = (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) / (la * lb);
+        const double rest = model_piece(m->info.rest, p - 1, c) + model_piece(m->info.rest, p, c);
+        out[v] =
+            bend ? 1000 * acos(fmin(1, fmax(-1, cosine))) / (0.5 * (la + lb)) : 100 * ((la + lb) / rest - 1);
+    }
+    return true;
+}
+
 // The fields of the page, spread over 16 bits: largest strain in %, von Mises stress in kPa, J, contact
 // pressure in kPa.
 // A field that the model does not know has no range and an empty array.
@@ -136,17 +197,21 @@ static void model_fields(server_model *m, json_t *head, server_array array[SERVE
     } shown[SERVER_FIELDS] = {{"strain", PL_FIELD_STRETCH, 100, -100},
                               {"stress", PL_FIELD_VON_MISES, 1000, 0},
                               {"J", PL_FIELD_J, 1, 0},
-                              {"contact", PL_FIELD_PRESSURE, 1000, 0}};
+                              {"contact", PL_FIELD_PRESSURE, 1000, 0},
+                              {"bend", PL_FIELD_COUNT, 1, 0},
+                              {"stretch", PL_FIELD_COUNT, 1, 0}};
     const size_t n = (size_t)pl_mesh_get(m->body).vertex_count;
     json_t *ranges = json_object();
     for (int f = 0; f < SERVER_FIELDS; ++f) {
         double low = 0, high = 0;
         array[f] = (server_array){shown[f].name, SERVER_U16, m->value + (size_t)f * n, 0};
-        if (!(m->info.fields & (1u << shown[f].field)) ||
-            pl_model_field(m->model, shown[f].field, m->field, NULL) != PL_OK) {
+        const bool line = shown[f].field == PL_FIELD_COUNT;
+        if (line ? !model_line_field(m, f == 4, m->field)
+                 : !(m->info.fields & (1u << shown[f].field)) ||
+                       pl_model_field(m->model, shown[f].field, m->field, NULL) != PL_OK) {
             continue;
         }
-        if (pl_field_on_elements(shown[f].field)) {
+        if (!line && pl_field_on_elements(shown[f].field)) {
             model_element_to_vertex(m, m->field, m->weight);
             memcpy(m->field, m->weight, n * sizeof *m->field);
         }

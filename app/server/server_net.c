@@ -455,6 +455,7 @@ static void net_announce(server_net *net)
 static pl_status net_run(server_net *net, pl_error *err)
 {
     server_worker *worker = NULL;
+    server_warmer *warmer = NULL;
     net->context = net_listen(net);
     if (!net->context) {
         return server_fail(
@@ -470,6 +471,7 @@ static pl_status net_run(server_net *net, pl_error *err)
         if (net->options->robot) {
             net_open(net, net->options->robot);
         }
+        warmer = server_warmer_start(net->desk, net->options);
         net_announce(net);
         lws_sul_schedule(net->context, 0, &clock.list, net_tick, NET_TICK);
         while (!net->stopping && lws_service(net->context, 0) >= 0) {
@@ -477,6 +479,7 @@ static pl_status net_run(server_net *net, pl_error *err)
         lws_sul_schedule(net->context, 0, &clock.list, net_tick, LWS_SET_TIMER_USEC_CANCEL);
     }
     net->stopping = true;
+    server_warmer_stop(warmer);
     server_worker_stop(worker);
     lws_context_destroy(net->context);
     return status;

@@ -149,18 +149,18 @@ json_t *server_robot_json(server_model *m, const pl_findings *findings, const ch
     json_object_set_new(root, "sensors", robot_sensors(record));
     json_object_set_new(root, "regions", robot_regions(m));
     robot_surroundings(m, root);
+    json_object_set_new(root, "parameters", server_parameters_json(path));
     json_object_set_new(root, "findings", robot_findings(findings));
     return root;
 }
 
-json_t *server_problem_json(const pl_findings *findings, const pl_error *err, const char *path,
-                            uint32_t number)
+json_t *server_problem_json(const pl_findings *findings, const pl_error *err, const char *path, bool standing)
 {
     json_t *list = robot_findings(findings);
     if (pl_findings_defect_count(findings) == 0) {
         json_array_append_new(list, json_pack("{s:s,s:o,s:s}", "severity", "error", "text",
                                               server_text(err->text), "advice", ""));
     }
-    return json_pack("{s:s,s:I,s:b,s:s,s:o,s:o}", "type", "robot", "robot", (json_int_t)number, "ok", 0,
-                     "name", "", "file", server_text(path), "findings", list);
+    return json_pack("{s:s,s:b,s:o,s:o}", "type", "problem", "standing", standing, "file", server_text(path),
+                     "findings", list);
 }

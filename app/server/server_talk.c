@@ -237,6 +237,30 @@ static void talk_open(server_net *net, server_viewer *v, const json_t *root)
     free(path);
 }
 
+// Other values for parameters of the design; the robot is opened from a file beside its own.
+static void talk_parameters(server_net *net, server_viewer *v, const json_t *root)
+{
+    const json_t *values = json_object_get(root, "values");
+    char *edited = NULL;
+    pl_error err = {0};
+    if (!json_is_object(values) || !net->path) {
+        server_refuse(net->desk, v->id, "'values' must be an object of numbers");
+    } else if (server_edit(net->path, values, &edited, &err) != PL_OK) {
+        server_refuse(net->desk, v->id, "%s", err.text);
+    } else {
+        net_open(net, edited);
+    }
+    free(edited);
+}
+
+static void talk_suggest(server_net *net, server_viewer *v, const json_t *root)
+{
+    server_job job = {.kind = SERVER_JOB_SUGGEST, .viewer = v->id};
+    if (talk_robot(net, v, root, &job.robot) && talk_index(net, v, root, "marker", 1000, &job.marker)) {
+        talk_start(net, v, &job);
+    }
+}
+
 static void talk_reload(server_net *net, server_viewer *v, const json_t *root)
 {
     (void)v;
@@ -301,10 +325,13 @@ static const struct {
     bool owner; // only for the one who has the controls
     void (*act)(server_net *net, server_viewer *v, const json_t *root);
 } talk_table[] = {
-    {"set", true, talk_set},        {"target", true, talk_target}, {"follow", true, talk_follow},
-    {"cloud", true, talk_cloud},    {"open", true, talk_open},     {"reload", true, talk_reload},
-    {"cancel", true, talk_cancel},  {"give", true, talk_give},     {"ask", false, talk_ask},
-    {"export", false, talk_export}, {"read", false, talk_read},    {"pull", true, talk_pull},
+    {"set", true, talk_set},         {"target", true, talk_target},
+    {"follow", true, talk_follow},   {"cloud", true, talk_cloud},
+    {"open", true, talk_open},       {"reload", true, talk_reload},
+    {"cancel", true, talk_cancel},   {"give", true, talk_give},
+    {"ask", false, talk_ask},        {"export", false, talk_export},
+    {"read", false, talk_read},      {"pull", true, talk_pull},
+    {"suggest", true, talk_suggest}, {"parameters", true, talk_parameters},
 };
 
 void net_hear(server_net *net, server_viewer *viewer, const char *text, size_t bytes)

@@ -48,7 +48,7 @@ static bool worker_step(void *user, double fraction, const char *what)
     // quick work is not worth a message
     if (!w->quiet && now - w->begun > 0.25 && now - w->told > 0.15) {
         w->told = now;
-        worker_tell(w, w->has_fine ? "solving" : "loading", what ? what : "", w->fraction);
+        worker_tell(w, w->has_fine && !w->opening ? "solving" : "loading", what ? what : "", w->fraction);
     }
     return !worker_must_stop(w);
 }
@@ -162,16 +162,24 @@ static void worker_empty_channels(server_worker *w)
     }
 }
 
-// The model, by the method its file asks for.
+// The model, by the method its file asks for. The one before stays until this one stands.
 static pl_status worker_load_fine(server_worker *w, const pl_model_load_options *options,
                                   pl_findings *findings, pl_error *err)
 {
     pl_model *model = NULL;
+    server_model next;
     pl_status status = pl_model_load(w->path, options, &model, findings, err);
     if (status == PL_OK) {
-        status = server_model_open(&w->fine, model, false, ++w->mesh, err);
+        status = server_model_open(&next, model, false, w->mesh + 1, err);
     }
-    w->has_fine = status == PL_OK;
+    if (status == PL_OK) {
+        worker_close(w);
+        worker_empty_channels(w);
+        w->fine = next;
+        w->has_fine = true;
+        ++w->mesh;
+        ++w->robot;
+    }
     return status;
 }
 
@@ -189,12 +197,10 @@ static void worker_load_coarse(server_worker *w, const pl_model_load_options *op
 
 void worker_load(server_worker *w)
 {
-    worker_close(w);
-    worker_empty_channels(w);
     w->begun = server_now();
     w->fraction = 0;
     w->serial = 0;
-    ++w->robot;
+    w->opening = true;
     worker_tell(w, "loading", "opening the robot", -1);
     pl_findings *findings = pl_findings_create();
     pl_error err = {0};
@@ -206,10 +212,11 @@ void worker_load(server_worker *w)
                                                     .no_cache = w->options->no_cache},
                                            .progress = progress};
     const pl_status status = worker_load_fine(w, &options, findings, &err);
+    w->opening = false;
     if (status != PL_OK) {
         if (!worker_overtaken(w)) {
-            server_publish_json(w->desk, SERVER_ROBOT,
-                                server_problem_json(findings, &err, w->path, w->robot));
+            server_publish_json(w->desk, SERVER_PROBLEM,
+                                server_problem_json(findings, &err, w->path, w->has_fine));
             worker_tell(w, "problem", "the robot cannot be opened", -1);
         }
         pl_findings_destroy(findings);
@@ -293,6 +300,7 @@ static void *worker_main(void *user)
     server_worker *w = user;
     worker_wish wish;
     while (worker_wait(w, &wish)) {
+        const uint32_t robots = w->robot;
         if (wish.load) {
             free(w->path);
             w->path = wish.path;
@@ -305,13 +313,17 @@ static void *worker_main(void *user)
             worker_run_job(w, &wish.the_job);
         }
         w->yield = WORKER_AT_ONCE;
-        if (!worker_overtaken(w) && w->has_fine) {
+        const bool failed =
+            wish.load && robots == w->robot; // the robot before stays, and the problem is told
+        if (!worker_overtaken(w) && w->has_fine && !failed) {
             worker_tell(w, "ready", "", -1);
         }
-        if (w->has_fine && (wish.load || wish.pose)) {
+        if (w->has_fine && !failed && (wish.load || wish.pose)) {
             // nobody waits for what is done while nothing else is
             atomic_store(&w->desk->busy, worker_overtaken(w));
+            w->quiet = true; // it is ready; what follows is not worth a word
             worker_tangent(w, &w->fine, !worker_overtaken(w));
+            w->quiet = false;
         }
         atomic_store(&w->desk->busy, false);
     }

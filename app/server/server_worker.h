@@ -34,7 +34,8 @@ struct server_worker {
     // what the work in hand watches, to stop when it is overtaken
     unsigned poses, loads;
     bool in_job, in_load;
-    bool quiet; // work nobody asked for: no word about its progress
+    bool opening; // a robot is being read; the one before still stands
+    bool quiet;   // work nobody asked for: no word about its progress
     worker_yield yield;
     double begun, told;            // s
     double fraction;               // of the solve in hand, as far as it has told
@@ -69,5 +70,7 @@ bool worker_let_go(server_worker *w, server_model *m);
 // it. With `all` idle commands are differentiated too, at their rest values.
 void worker_tangent(server_worker *w, server_model *m, bool all);
 void worker_job(server_worker *w, const server_job *job);
+// What the robot can do with a marker: a pose that moves it far, a place and directions for curves.
+void worker_suggest(server_worker *w, const server_job *job);
 
 #endif

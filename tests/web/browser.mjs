@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { changedPixels, check, distance, dragSlider, go, kill, lastSerial, launch, patience, rest, score, serve, settled, tip } from "./kit.mjs";
+import { axe, changedPixels, check, distance, dragSlider, go, kill, lastSerial, launch, overlaps, patience, rest, score, serve, settled, tip } from "./kit.mjs";
 
 const [pliant, screens, chromiumPath, ...only] = process.argv.slice(2);
 const wanted = (part) => only.length === 0 || only.includes(part.name);
@@ -68,6 +68,16 @@ async function moves(page) {
     await page.fill("#number-1", "3");
     await page.press("#number-1", "Enter");
     await rest(page);
+    // keys after a click on a button; words on hover
+    await page.click("#undo");
+    await rest(page);
+    const colour = await page.evaluate(() => window.pliant.look.field);
+    await page.keyboard.press("c");
+    check("keys work after a click on a button", (await page.evaluate(() => window.pliant.look.field)) === colour + 1);
+    await page.hover("#status-text .word[data-word=residual]");
+    check("words are explained on hover", /not in balance/.test(await page.textContent("#word-tip")) && (await page.isVisible("#word-tip")), await page.textContent("#word-tip"));
+    await page.evaluate(() => window.pliant.look.pickField(0));
+    await page.mouse.move(300, 300);
 }
 
 // ---- colours, section, forces, probe, pull
@@ -341,6 +351,7 @@ async function shares(page) {
     check("a second viewer sees the same tip", distance(await tip(second), await tip(page)) < 0.011);
     check("and may look only", (await second.isVisible("#guest")) && (await second.isDisabled("#knob-0")));
     await shot(second, "phone-dark");
+    check("axe finds nothing in the dark", (await axe(second)).length === 0, (await axe(second)).join(" | "));
     await second.click("#ask");
     await page.click("#give-yes", patience);
     await second.waitForFunction(() => window.pliant.mayMove(), null, patience);
@@ -352,6 +363,17 @@ async function shares(page) {
     }
     check("handed over, it moves the robot for both", distance(await tip(second), await tip(page)) < 0.011);
     check("nothing overflows on a small screen", await second.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth));
+    await second.fill("#sweep-steps", "2");
+    await second.evaluate(() => document.getElementById("sweep-run").click());
+    await second.waitForFunction(() => window.pliant.timeline.run && !window.pliant.move.running, null, patience);
+    const crossing = [];
+    for (const [tab, colour] of [["move", 0], ["look", 3]]) {
+        await second.click(`#tab-${tab}`);
+        await second.evaluate((c) => window.pliant.look.pickField(c), colour);
+        crossing.push(...(await overlaps(second)));
+    }
+    check("nothing overlaps on a phone", crossing.length === 0, crossing.join("; "));
+    await shot(second, "phone-look");
     await second.close();
 }
 
@@ -377,6 +399,8 @@ async function survives(page) {
     await page.waitForSelector("#findings li.error", patience);
     const said = await page.textContent("#findings");
     check("a broken file is explained", /fixd/.test(said) && /line \d+/.test(said), said.slice(0, 90));
+    await go(page, [5, null, null]);
+    check("the last good robot stands and moves", await page.evaluate(() => window.pliant.robot.ok && window.pliant.shape.head.solved && window.pliant.shape.head.commands[0] === 5), await page.textContent("#trouble-title"));
     await shot(page, "broken");
     writeFileSync(file, text);
     await page.waitForSelector("#findings li.error", { state: "hidden", ...patience });
@@ -404,6 +428,87 @@ async function survives(page) {
     });
     const updates = await page.evaluate(() => window.pliant.stage.times.update.slice(-20).sort((a, b) => a - b));
     console.log(`  a frame takes ${times[2].toFixed(1)} ms with a software renderer, a new shape ${updates[updates.length >> 1].toFixed(1)} ms (medians)`);
+}
+
+// ---- the gallery, a reduced model, links, parameters, the tour; axe on every page
+async function gallery() {
+    await kill(server, "SIGTERM");
+    server = await serve(pliant, ["--demo", "--no-cache", "--size", "20", "--order", "1"], { env: { HOME: work, XDG_CACHE_HOME: "" } });
+    const page = await open(1000, 700);
+    await page.waitForSelector("#gallery[open] .designs.test", patience);
+    const found = await axe(page);
+    check("the gallery is a dialog with the product's name, test bodies apart", (await page.textContent("#gallery .brand")).includes("Pliant") && (await page.locator(".designs.test button").count()) === 4, `${await page.locator("#designs button").count()} designs`);
+    await page.keyboard.press("Escape");
+    check("without a robot it stays", await page.evaluate(() => document.getElementById("gallery").open));
+    await shot(page, "gallery");
+    await page.evaluate(() => new MutationObserver(() => (window.sawPicture ||= !document.getElementById("opening").hidden && Boolean(document.querySelector("#opening img")))).observe(document.getElementById("opening"), { attributes: true, childList: true }));
+    await page.click('[data-design="trunk_cc"]');
+    await settled(page, 0);
+    check("a picture stands there while it opens", (await page.evaluate(() => window.sawPicture)) && (await page.isHidden("#opening")));
+    check("a reduced model has its own fields", (await page.locator("#colours button:not([hidden])").allTextContents()).join() === "Region,Move,Bend,Stretch");
+    await page.click('#presets button:text-is("Full")');
+    await page.waitForFunction(() => window.pliant.move.commands.some((c) => c !== null), null, patience);
+    await rest(page);
+    const full = await page.evaluate(() => ({ commands: window.pliant.move.commands, bent: Math.hypot(...window.pliant.shape.head.markers.at(-1).displacement.slice(0, 2)) }));
+    check("full bends a trunk", full.commands.includes(null) && full.bent > 50, `${JSON.stringify(full.commands)}, ${full.bent.toFixed(1)} mm`);
+    for (const tab of ["move", "reach", "time", "look", "save"]) {
+        await page.click(`#tab-${tab}`);
+        found.push(...(await axe(page)).map((v) => `${tab}: ${v}`));
+    }
+    // a circle inside the workspace, whatever the pose
+    await page.click("#tab-reach");
+    await page.click("#path-circle");
+    await page.waitForFunction(() => window.pliant.reach.points, null, patience);
+    await page.click("#path-follow");
+    await page.waitForFunction(() => window.pliant.reach.record?.done, null, patience);
+    check("the default circle lies inside the workspace", await page.evaluate(() => window.pliant.reach.record.waypoints.every((w) => w.outcome === "reached")), await page.textContent("#path-text"));
+    // a link to the pose, in a page of its own
+    await page.click("#tab-move");
+    await page.click('#presets button:text-is("Full")');
+    await page.waitForFunction(() => window.pliant.move.commands.includes(null), null, patience);
+    const link = await page.evaluate(() => {
+        window.pliant.look.pickField(5 + 1);
+        return window.pliant.gallery.link();
+    });
+    await page.close();
+    const other = await open(1000, 700, { hash: new URL(link).hash });
+    await other.waitForFunction(() => window.pliant.shape?.head.commands.includes(null) && window.pliant.shape.head.commands.some((c) => c !== null), null, patience);
+    const there = await other.evaluate(() => [window.pliant.shape.head.commands, window.pliant.look.field]);
+    check("a link leads to the pose and its colours", JSON.stringify(there) === JSON.stringify([full.commands, 6]), link.slice(link.indexOf("#")));
+    // parameters
+    await other.click("#gallery-button");
+    await other.click('[data-design="gripper_finger"]');
+    await other.waitForFunction(() => /gripper/.test(window.pliant.robot.name), null, patience);
+    await settled(other, 0);
+    await other.click("#tab-save");
+    const wide = () => other.evaluate(() => window.pliant.robot.high[1] - window.pliant.robot.low[1]);
+    const width = await wide();
+    await other.fill("#parameter-width", "100000");
+    await other.click("#parameters-build");
+    check("a parameter out of its limits is refused in words", /outside/.test(await other.textContent("#parameter-width-complaint")), await other.textContent("#parameter-width-complaint"));
+    const build = async (id, value) => {
+        await other.fill(`#parameter-${id}`, value);
+        await other.click("#parameters-build");
+    };
+    await build("width", "24");
+    await other.waitForFunction(() => /robot\.edited\.yaml$/.test(window.pliant.robot.file) && window.pliant.shape, null, patience);
+    check("a changed parameter builds the robot anew", Math.abs((await wide()) - 24) < 0.01, `${width} to ${await wide()} mm wide`);
+    await settled(other, 0);
+    await build("length", "144");
+    await other.waitForSelector("#findings li.error", patience);
+    check("one that makes no body is explained, and the last good robot stands", /notch/.test(await other.textContent("#findings")) && Math.abs((await wide()) - 24) < 0.01, await other.textContent("#findings"));
+    await other.click("#trouble-close");
+    // the tour
+    await other.click("#help-button");
+    await other.click("#tour-button");
+    let steps = 0;
+    for (; steps < 20 && (await other.isVisible("#tour")); ++steps) {
+        found.push(...(steps === 0 ? await axe(other) : []));
+        await other.click("#tour-next");
+    }
+    check("a tour of six steps", steps === 6, steps);
+    check("axe finds nothing", found.length === 0, found.join(" | "));
+    await other.close();
 }
 
 // ---- a full body dragged at 60 Hz: predicted between its solves
@@ -516,6 +621,9 @@ try {
     }
     await page.close();
     check("no errors in the console", errors.length === 0, errors.slice(0, 3).join(" | "));
+    if (wanted(gallery)) {
+        await gallery();
+    }
     for (const part of [drags, arches].filter(wanted)) {
         await part(levels);
     }

@@ -1,5 +1,6 @@
 // What the browser tests share: checks, a server, a browser, what the page says.
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -72,6 +73,32 @@ export function changedPixels(page) {
             count += Math.abs(data[i] - before[i]) + Math.abs(data[i + 1] - before[i + 1]) + Math.abs(data[i + 2] - before[i + 2]) > 24 ? 1 : 0;
         }
         return count;
+    });
+}
+
+// What axe-core finds wrong with the page as it is, in words.
+export async function axe(page) {
+    if (!(await page.evaluate(() => Boolean(window.axe)))) {
+        await page.evaluate(readFileSync(join(web, "node_modules/axe-core/axe.min.js"), "utf8"));
+    }
+    return page.evaluate(async () => {
+        const { violations } = await window.axe.run(document, { resultTypes: ["violations"] });
+        return violations.map((v) => `${v.id}: ${v.nodes.slice(0, 2).map((n) => n.target.join(" ")).join(", ")}`);
+    });
+}
+
+// Pairs of things over the view that overlap, in words.
+export function overlaps(page) {
+    return page.evaluate(() => {
+        const boxes = ["#name", "#status-text", "#truth", "#corner", "#gizmo", "#readout", "#legend", "#scale", "#player"].flatMap((id) => {
+            const element = document.querySelector(id);
+            const range = document.createRange();
+            range.selectNodeContents(element);
+            const r = /text|truth|name/.test(id) ? range.getBoundingClientRect() : element.getBoundingClientRect();
+            return element.checkVisibility() && r.width * r.height > 0 ? [[id, r]] : [];
+        });
+        const wide = [...document.querySelectorAll("#player > *, #corner > *")].filter((e) => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 0.5).map((e) => `${e.id} leaves the screen`);
+        return [...wide, ...boxes.flatMap(([a, p], i) => boxes.slice(i + 1).filter(([, q]) => Math.min(p.right, q.right) - Math.max(p.left, q.left) > 1 && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 1).map(([b]) => `${a} and ${b}`))];
     });
 }
 

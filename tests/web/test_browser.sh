@@ -12,6 +12,7 @@ command -v node >/dev/null 2>&1 || skip "node is not there"
 chromium=$(command -v chromium || command -v chromium-browser || true)
 [ -n "$chromium" ] || skip "Chromium is not there (tools/install-web --tests installs it)"
 [ -e "$here/../../web/node_modules/playwright-core/package.json" ] || skip "playwright-core is not there (tools/install-web --tests)"
+[ -e "$here/../../web/node_modules/axe-core/axe.min.js" ] || skip "axe-core is not there (tools/install-web --tests)"
 [ -e "$here/../../web/node_modules/three/package.json" ] || skip "three.js is not there (tools/install-web)"
 mkdir -p "$screens"
 exec node "$here/browser.mjs" "$pliant" "$screens" "$chromium" "${@:3}"

@@ -1,0 +1,93 @@
+// The meshes of the gallery, made ready in the background while somebody looks at it: what was meshed once is
+// in the cache beside its robot file, and opens without the mesher. Whenever the worker works, this waits: a
+// mesh in the making is given up and begun again later.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include "server_impl.h"
+
+#define WARM_TRIES 20
+
+struct server_warmer {
+    server_desk *desk;
+    const server_options *options;
+    pthread_t thread;
+    atomic_bool stop;
+};
+
+static bool warm_step(void *user, double fraction, const char *what)
+{
+    (void)fraction;
+    (void)what;
+    const server_warmer *w = user;
+    return !atomic_load(&w->stop) && !atomic_load(&w->desk->busy);
+}
+
+// Waits until nobody wants the processor.
+static bool warm_may_go(server_warmer *w)
+{
+    while (!atomic_load(&w->stop) && atomic_load(&w->desk->busy)) {
+        nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+    }
+    return !atomic_load(&w->stop);
+}
+
+static void *warm_main(void *user)
+{
+    server_warmer *w = user;
+    setpriority(PRIO_PROCESS, 0, 15); // of this thread, on Linux
+    json_t *list = server_gallery_json(w->options->gallery);
+    const pl_progress progress = {warm_step, w};
+    int tries = 0;
+    for (size_t i = 0; i < json_array_size(list) && warm_may_go(w); ++i) {
+        char *path = server_gallery_path(w->options->gallery,
+                                         json_string_value(json_object_get(json_array_get(list, i), "kind")));
+        const pl_model_load_options options = {.load = {.mesher = pl_meshing_mesher(),
+                                                        .progress = &progress,
+                                                        .size = w->options->size,
+                                                        .order = w->options->order},
+                                               .progress = progress};
+        pl_model *fine = NULL, *coarse = NULL;
+        pl_findings *findings = pl_findings_create();
+        bool good = path && pl_model_load(path, &options, &fine, findings, NULL) == PL_OK;
+        good = good && warm_may_go(w) && pl_model_load_coarse(path, &options, fine, &coarse, NULL) == PL_OK;
+        // once more when somebody needed the processor
+        if (!good && atomic_load(&w->desk->busy) && tries < WARM_TRIES) {
+            ++tries;
+            --i;
+        } else {
+            tries = 0;
+        }
+        pl_model_destroy(coarse);
+        pl_model_destroy(fine);
+        pl_findings_destroy(findings);
+        free(path);
+    }
+    json_decref(list);
+    return NULL;
+}
+
+server_warmer *server_warmer_start(server_desk *desk, const server_options *options)
+{
+    server_warmer *w = options->gallery && !options->no_cache ? calloc(1, sizeof *w) : NULL;
+    if (!w) {
+        return NULL;
+    }
+    w->desk = desk;
+    w->options = options;
+    if (pthread_create(&w->thread, NULL, warm_main, w) != 0) {
+        free(w);
+        return NULL;
+    }
+    return w;
+}
+
+void server_warmer_stop(server_warmer *w)
+{
+    if (w) {
+        atomic_store(&w->stop, true);
+        pthread_join(w->thread, NULL);
+        free(w);
+    }
+}
