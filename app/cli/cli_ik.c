@@ -144,7 +144,7 @@ static void ik_print(const cli_args *args, ik_verb *v)
             pl_ik_outcome_name(r->outcome), r->iterations, r->starts, r->starts == 1 ? "" : "s",
             (int)r->costs.fk_calls, (int)r->costs.factorizations, (int)r->costs.solves, r->seconds,
             certificate);
-    if (text[0]) {
+    if (text[0] && r->outcome != PL_IK_STOPPED) {
         cli_say(args, "  at %s\n", text);
     }
 }
@@ -168,6 +168,12 @@ static void ik_complain(const cli_args *args, const ik_verb *v)
 {
     const pl_ik_report *r = &v->report;
     char bounds[600], where[200] = "", contacts[300];
+    // a search that was stopped says nothing about what is reachable
+    if (r->outcome == PL_IK_STOPPED) {
+        cli_error(args, "not reached: %s after %d steps; the last equilibrium is kept", cli_stop_reason(),
+                  r->iterations);
+        return;
+    }
     cli_active_text(&v->m, r, bounds, sizeof bounds);
     ik_contacts(&v->m, contacts, sizeof contacts);
     const pl_objective *o = &v->g.objective[0];
@@ -196,8 +202,22 @@ static int ik_write(const cli_args *args, ik_verb *v)
     if (status || !cli_value(args, "json")) {
         return status;
     }
-    json_t *root = cli_record_json(&v->m);
+    json_t *root = cli_record_json(&v->m), *goals = json_array();
     cli_ik_json(root, &v->m, &v->report);
+    for (int i = 0; i < v->g.count; ++i) {
+        const pl_objective *o = &v->g.objective[i];
+        if (pl_objective_is_goal(o->kind)) {
+            double scale;
+            const char *unit = ik_unit(&v->m, o, &scale);
+            json_t *one = json_object();
+            json_object_set_new(one, "kind", json_string(pl_objective_kind_name(o->kind)));
+            json_object_set_new(one, "of", json_string(ik_about(&v->m, o)));
+            json_object_set_new(one, "off_by", cli_json_number(pl_ik_deviation(v->ik, i) / scale));
+            json_object_set_new(one, "unit", json_string(unit));
+            json_array_append_new(goals, one);
+        }
+    }
+    json_object_set_new(root, "goals", goals);
     return cli_json_write(args, root);
 }
 

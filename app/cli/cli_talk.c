@@ -138,11 +138,80 @@ void cli_finding(const pl_finding *f)
     }
 }
 
+// ---- findings that say the same of several places
+// The next character of a text that counts: numbers do not, quoted names only if `names`.
+static const char *talk_next(const char *c, bool names)
+{
+    for (;;) {
+        if (!names && (*c == '\'' || *c == '`')) {
+            const char *end = strchr(c + 1, *c);
+            if (!end) {
+                return c;
+            }
+            c = end + 1;
+        } else if ((*c >= '0' && *c <= '9') || *c == '.' || *c == '-' || *c == '+') {
+            ++c;
+        } else {
+            return c;
+        }
+    }
+}
+
+static bool talk_alike(const pl_finding *a, const pl_finding *b)
+{
+    // of errors every name matters
+    const bool names = a->severity == PL_DEFECT;
+    const bool same_file = a->file == b->file || (a->file && b->file && strcmp(a->file, b->file) == 0);
+    if (a->severity != b->severity || !same_file) {
+        return false;
+    }
+    const char *p = a->text, *q = b->text;
+    for (;; ++p, ++q) {
+        p = talk_next(p, names);
+        q = talk_next(q, names);
+        if (*p != *q) {
+            return false;
+        }
+        if (!*p) {
+            return true;
+        }
+    }
+}
+
+// One line for the first of those that are alike, and one that counts the others.
+static void talk_group(const pl_findings *findings, int i)
+{
+    const pl_finding *first = pl_findings_at(findings, i);
+    char lines[200] = "";
+    int more = 0;
+    for (int k = i + 1; k < pl_findings_count(findings); ++k) {
+        const pl_finding *f = pl_findings_at(findings, k);
+        if (!talk_alike(first, f)) {
+            continue;
+        }
+        ++more;
+        const size_t at = strlen(lines);
+        if (f->line > 0 && at + 16 < sizeof lines) {
+            snprintf(lines + at, sizeof lines - at, "%s%d", at ? ", " : "", f->line);
+        }
+    }
+    cli_finding(first);
+    if (more > 0) {
+        fprintf(stderr, "    %d more like this%s%s\n", more, lines[0] ? ", at lines " : "", lines);
+    }
+}
+
 void cli_findings(const pl_findings *findings)
 {
     cli_progress_done();
     for (int i = 0; i < pl_findings_count(findings); ++i) {
-        cli_finding(pl_findings_at(findings, i));
+        bool told = false;
+        for (int k = 0; k < i && !told; ++k) {
+            told = talk_alike(pl_findings_at(findings, k), pl_findings_at(findings, i));
+        }
+        if (!told) {
+            talk_group(findings, i);
+        }
     }
 }
 

@@ -56,7 +56,14 @@ typedef struct pl_statics_report {
     double energy;           // mJ (N mm), elastic
     double load_reached;     // fraction of the load path; 1: the given commands are fully applied
     double constraint_error; // largest relative violation of a geometric drive
-    double min_J, max_stretch;
+    double min_J; // smallest volume ratio at a quadrature point; where an element is not proven to be free of
+                  // inversion, its lower bound (PL_FIELD_J_BOUND), which is then <= 0
+    double max_stretch;
+    // where a solve that did not end well got stuck, in the undeformed configuration
+    bool has_place;
+    double place[3]; // mm
+    int32_t place_element;
+    char place_region[48];
     int negative_count; // negative eigenvalues of the tangent on the null space of the constraints; 0:
                         // stable, -1: unknown
     // contact: updates of the multipliers at the last load, and the deepest penetration after each descent,
@@ -163,7 +170,7 @@ typedef enum pl_field {
     PL_FIELD_VON_MISES,    // vertex, 1: MPa, of the Cauchy stress
     PL_FIELD_STRETCH,      // vertex, 1: largest principal stretch
     PL_FIELD_J,            // element, 1: mean volume ratio
-    PL_FIELD_MIN_J,        // element, 1: lower bound of the volume ratio
+    PL_FIELD_J_BOUND,      // element, 1: proven lower bound of the volume ratio over the element
     PL_FIELD_PRESSURE,     // vertex, 1: contact pressure, MPa of deformed area; 0 inside the body
     PL_FIELD_GAP,          // vertex, 1: mm to the nearest obstacle or face; no more than is looked for
     PL_FIELD_STRESS,       // vertex, 6: Cauchy stress, MPa, xx yy zz xy yz zx

@@ -222,7 +222,7 @@ class Mesh:
 
 class Fields(Mapping[str, Any]):
     """Fields of a state: displacement (mm), strain (logarithmic, xx yy zz xy yz zx), stress (Cauchy, MPa, in the same
-    order), von_mises (MPa), stretch on the vertices; J, min_J on the elements. Computed when asked for. The name of a
+    order), von_mises (MPa), stretch on the vertices; J, J_bound on the elements. Computed when asked for. The name of a
     field in files ("von_mises_kpa") gives it in the unit of that name."""
 
     def __init__(self, state: "State") -> None:

@@ -161,6 +161,19 @@ static json_t *record_crossings(record_json *j, const pl_crossings *c)
     return one;
 }
 
+// Where a solve got stuck; null where it did not.
+static json_t *record_place(record_json *j, const pl_statics_report *p)
+{
+    if (!p->has_place) {
+        return json_null();
+    }
+    json_t *one = json_object();
+    record_set(j, one, "position", record_numbers(p->place, 3));
+    record_set(j, one, "region", json_string(p->place_region));
+    record_set(j, one, "element", json_integer(p->place_element));
+    return one;
+}
+
 // The object under `key`, made when it is not there.
 static json_t *record_group(record_json *j, json_t *object, const char *key)
 {
@@ -222,6 +235,7 @@ char *pl_record_json(const pl_record *r, const pl_findings *findings)
     record_readings(j, root, r);
     record_set(j, root, "min_J", record_number(p->min_J));
     record_set(j, root, "max_stretch", record_number(p->max_stretch));
+    record_set(j, root, "failed_at", record_place(j, p));
     record_set(j, root, "negative_count",
                p->negative_count < 0 ? json_null() : json_integer(p->negative_count));
     char *dump = j->failed ? NULL : json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(17));

@@ -4,7 +4,7 @@
 const char *pl_field_name(pl_field field)
 {
     static const char *const name[PL_FIELD_COUNT] = {"displacement",     "strain",      "von_mises",
-                                                     "stretch",          "J",           "min_J",
+                                                     "stretch",          "J",           "J_bound",
                                                      "contact_pressure", "contact_gap", "stress"};
     return field < PL_FIELD_COUNT ? name[field] : "unknown";
 }
@@ -16,7 +16,7 @@ const char *pl_field_label(pl_field field)
                                                       [PL_FIELD_VON_MISES] = "von_mises_kpa",
                                                       [PL_FIELD_STRETCH] = "stretch",
                                                       [PL_FIELD_J] = "J",
-                                                      [PL_FIELD_MIN_J] = "min_J",
+                                                      [PL_FIELD_J_BOUND] = "J_bound",
                                                       [PL_FIELD_PRESSURE] = "contact_pressure_kpa",
                                                       [PL_FIELD_GAP] = "contact_gap_mm",
                                                       [PL_FIELD_STRESS] = "cauchy_stress_kpa"};
@@ -35,7 +35,7 @@ int pl_field_components(pl_field field)
 
 bool pl_field_on_elements(pl_field field)
 {
-    return field == PL_FIELD_J || field == PL_FIELD_MIN_J;
+    return field == PL_FIELD_J || field == PL_FIELD_J_BOUND;
 }
 
 // Logarithmic strain, ln of the left stretch: 1/2 ln(F F^T), as xx yy zz xy yz zx.
@@ -165,7 +165,7 @@ pl_status pl_statics_field(pl_statics *s, const pl_state *state, pl_field field,
         return pl_fail_memory(err, "statics: field");
     }
     pl_problem_recall(p, state);
-    if (field == PL_FIELD_MIN_J) {
+    if (field == PL_FIELD_J_BOUND) {
         pl_elements_bound(p->elements, state->x, out, NULL);
     } else {
         pl_elements_energy(p->elements, state->x, NULL, NULL); // pressures

@@ -159,6 +159,92 @@ static void say(pl_statics_report *report, pl_outcome outcome, const char *forma
     va_end(args);
 }
 
+// ---- where a solve got stuck
+static void place_of(const pl_statics *s, int32_t element, const double *at, pl_statics_report *report)
+{
+    const pl_mesh_view *m = &s->problem->mesh;
+    report->has_place = true;
+    report->place_element = element;
+    memcpy(report->place, at, sizeof report->place);
+    snprintf(report->place_region, sizeof report->place_region, "%s", m->region_name[m->region[element]]);
+}
+
+// The element with the smallest bound of J at x.
+static void place_of_inversion(pl_statics *s, const double *x, pl_statics_report *report)
+{
+    const pl_mesh_view *m = &s->problem->mesh;
+    int32_t worst = -1;
+    double centre[3] = {0};
+    pl_elements_bound(s->problem->elements, x, NULL, &worst);
+    if (worst < 0 || worst >= m->element_count) {
+        return;
+    }
+    const int64_t from = m->node_start[worst], to = m->node_start[worst + 1];
+    for (int64_t k = from; k < to; ++k) {
+        for (int i = 0; i < 3; ++i) {
+            centre[i] += m->position[3 * (int64_t)m->node[k] + i] / (double)(to - from);
+        }
+    }
+    place_of(s, worst, centre, report);
+}
+
+// The vertex where a vector of unknowns is largest, with an element it belongs to.
+static void place_of_largest(pl_statics *s, const double *value, pl_statics_report *report)
+{
+    const pl_mesh_view *m = &s->problem->mesh;
+    double largest = 0;
+    int32_t vertex = -1;
+    for (int32_t v = 0; v < m->vertex_count; ++v) {
+        double sum = 0;
+        for (int i = 0; i < 3; ++i) {
+            const int32_t dof = s->problem->unknowns.dof[3 * (int64_t)v + i];
+            sum += dof >= 0 ? value[dof] * value[dof] : 0;
+        }
+        if (sum > largest) {
+            largest = sum;
+            vertex = v;
+        }
+    }
+    for (int64_t k = 0; vertex >= 0 && k < m->node_start[m->element_count]; ++k) {
+        if (m->node[k] == vertex) {
+            int32_t element = 0;
+            while (m->node_start[element + 1] <= k) {
+                ++element;
+            }
+            place_of(s, element, m->position + 3 * (int64_t)vertex, report);
+            return;
+        }
+    }
+}
+
+// Finds the place for an outcome: inverted elements at the last trial, the largest motion per load at a limit
+// point, the largest residual force otherwise.
+static void solve_locate(pl_statics *s, const way *w, pl_statics_report *report)
+{
+    if (report->outcome == PL_INVERTED) {
+        place_of_inversion(s, s->work.x_best, report);
+    } else if (report->outcome == PL_LIMIT_POINT && w->tangent > 0) {
+        place_of_largest(s, s->work.d, report);
+    } else if (report->outcome == PL_ITERATION_LIMIT || report->outcome == PL_STEP_LIMIT) {
+        if (isfinite(pl_problem_evaluate(s->problem, s->work.x_best, s->work.g_new))) {
+            pl_problem_residual(s->problem, s->work.g_new, s->work.y);
+            place_of_largest(s, s->work.y, report);
+        } else {
+            place_of_inversion(s, s->work.x_best, report);
+        }
+    }
+    static const char load[] = "% of the load";
+    const char *after = strstr(report->message, load);
+    if (report->has_place && after) {
+        char rest[sizeof report->message];
+        const size_t at = (size_t)(after - report->message) + sizeof load - 1;
+        snprintf(rest, sizeof rest, "%s", report->message + at);
+        snprintf(report->message + at, sizeof report->message - at, " at %.4g, %.4g, %.4g mm in region %s%s",
+                 pl_tidy(report->place[0]), pl_tidy(report->place[1]), pl_tidy(report->place[2]),
+                 report->place_region, rest);
+    }
+}
+
 static void solve_explain(pl_statics *s, const way *w, descent_end end, pl_statics_report *report)
 {
     const double percent = 100 * w->at;
@@ -189,7 +275,13 @@ static void solve_explain(pl_statics *s, const way *w, descent_end end, pl_stati
             percent);
     } else {
         say(report, end == DESCENT_LIMIT ? PL_ITERATION_LIMIT : PL_STEP_LIMIT,
-            "no equilibrium was found beyond %.1f %% of the load, even with the smallest increment", percent);
+            "no equilibrium was found beyond %.1f %% of the load, even with the smallest increment "
+            "(buckling, or a "
+            "mesh too coarse for a nearly incompressible material)",
+            percent);
+    }
+    if (s->increments > 0) {
+        solve_locate(s, w, report);
     }
 }
 

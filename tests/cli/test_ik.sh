@@ -96,7 +96,7 @@ expect_status 2 ik claw $coarse --shape far.csv
 expect_words err.txt "far.csv:2: no body point within"
 
 # a reduced robot starts from its rest, and what it cannot know it does not promise
-run ik reduced --target 0,0,200 --iterations 1 --time-limit 0.000001ms
+run ik reduced --target 0,0,200 --iterations 1 --limit-each 0.000001ms
 expect_words err.txt "the nearest reachable point found is 0.000,0.000,206.000"
 expect_status 2 ik reduced --target 0,0,200 --max-tension 3N
 expect_words err.txt "has no efforts"
