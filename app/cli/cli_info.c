@@ -124,6 +124,32 @@ static void info_print_actuators(const cli_args *args, const pl_model_info *info
     cli_table_print(args, &table);
 }
 
+static void info_print_bonded(const cli_args *args, const pl_robot *robot)
+{
+    cli_table table = {0};
+    for (int i = 0; robot && i < pl_robot_layer_count(robot); ++i) {
+        const pl_layer_info l = pl_robot_layer(robot, i);
+        if (i == 0) {
+            cli_say(args, "\n");
+            cli_row(&table, "layer\tmaterial\tthickness mm\tarea mm^2\tfaces\tkind");
+        }
+        cli_row(&table, "%s\t%s\t%g\t%.2f\t%lld\t%s", l.name, pl_robot_material_name(robot, l.material),
+                l.thickness, l.area, (long long)l.face_count, l.bending ? "shell" : "membrane");
+    }
+    cli_table_print(args, &table);
+    table = (cli_table){0};
+    for (int i = 0; robot && i < pl_robot_fibre_count(robot); ++i) {
+        const pl_fibre_info f = pl_robot_fibre(robot, i);
+        if (i == 0) {
+            cli_say(args, "\n");
+            cli_row(&table, "fibre\tlength mm\tpieces\tstiffness N\tacts");
+        }
+        cli_row(&table, "%s\t%.2f\t%d\t%.4g\t%s%s", f.name, f.length, f.piece_count, f.stiffness,
+                f.inextensible ? "inextensible" : "elastic", f.tension_only ? ", pulls only" : "");
+    }
+    cli_table_print(args, &table);
+}
+
 static void info_print_points(const cli_args *args, const pl_model_info *info, const double *off)
 {
     cli_table table = {0};
@@ -320,6 +346,28 @@ static bool info_parts_of_robot(const pl_robot *robot, info_parts *p)
     return true;
 }
 
+static void info_json_bonded(json_t *root, const pl_robot *robot)
+{
+    json_t *layers = json_array(), *fibres = json_array();
+    for (int i = 0; i < pl_robot_layer_count(robot); ++i) {
+        const pl_layer_info l = pl_robot_layer(robot, i);
+        json_array_append_new(layers,
+                              json_pack("{s:s,s:s,s:o,s:o,s:I,s:b}", "name", l.name, "material",
+                                        pl_robot_material_name(robot, l.material), "thickness_mm",
+                                        cli_json_number(l.thickness), "area_mm2", cli_json_number(l.area),
+                                        "faces", (json_int_t)l.face_count, "bending", (int)l.bending));
+    }
+    for (int i = 0; i < pl_robot_fibre_count(robot); ++i) {
+        const pl_fibre_info f = pl_robot_fibre(robot, i);
+        json_array_append_new(fibres, json_pack("{s:s,s:o,s:i,s:o,s:b,s:b}", "name", f.name, "length_mm",
+                                                cli_json_number(f.length), "pieces", f.piece_count,
+                                                "stiffness_n", cli_json_number(f.stiffness), "inextensible",
+                                                (int)f.inextensible, "tension_only", (int)f.tension_only));
+    }
+    json_object_set_new(root, "layers", layers);
+    json_object_set_new(root, "fibres", fibres);
+}
+
 // Lists the parts, after what is particular to the kind was printed and put into `root`.
 static int info_tell(const cli_args *args, const pl_model_info *info, const double *off, json_t *root)
 {
@@ -348,6 +396,8 @@ static int info_full(const cli_args *args, cli_robot *r)
         info_print_mesh(args, r->robot, kinds, regions);
         info_json_mesh(root, r->robot, kinds, regions);
         info_json_quality(root, r->robot);
+        info_print_bonded(args, r->robot);
+        info_json_bonded(root, r->robot);
         status = info_tell(args, &parts.info, parts.off, root);
     } else {
         status = cli_no_memory(args);

@@ -201,17 +201,24 @@ int cli_shape_check(const cli_args *args, cli_model *m)
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
-// The lines of all actuators in the current shape; both arrays on the heap.
-static bool shape_lines(cli_model *m, double **line, int32_t **start, int *count)
+// The lines of all actuators and fibres in the current shape, at `place`; both arrays on the heap.
+static bool shape_lines(cli_model *m, const double *place, double **line, int32_t **start, int *count)
 {
-    const int actuators = m->info.actuator_count;
+    const pl_robot *robot = pl_model_robot(m->model);
+    const int actuators = m->info.actuator_count, fibres = robot ? pl_robot_fibre_count(robot) : 0;
     int32_t points = 0;
+    size_t lines = (size_t)actuators + 1;
     *count = 0;
     for (int i = 0; i < actuators; ++i) {
         points += pl_model_line(m->model, i, NULL, 0);
     }
+    for (int i = 0; i < fibres; ++i) {
+        for (int k = 0; k < pl_robot_fibre(robot, i).piece_count; ++k, ++lines) {
+            points += pl_robot_fibre_line(robot, i, k, place, NULL, 0);
+        }
+    }
     *line = calloc(3 * (size_t)points + 1, sizeof **line);
-    *start = calloc((size_t)actuators + 1, sizeof **start);
+    *start = calloc(lines, sizeof **start);
     if (!*line || !*start) {
         return false;
     }
@@ -220,6 +227,12 @@ static bool shape_lines(cli_model *m, double **line, int32_t **start, int *count
         const int n = pl_model_line(m->model, i, *line + 3 * at, points - at);
         if (n > 0) {
             at += n;
+            (*start)[++*count] = at;
+        }
+    }
+    for (int i = 0; i < fibres; ++i) {
+        for (int k = 0; k < pl_robot_fibre(robot, i).piece_count; ++k) {
+            at += pl_robot_fibre_line(robot, i, k, place, *line + 3 * at, points - at);
             (*start)[++*count] = at;
         }
     }
@@ -296,7 +309,7 @@ static pl_status shape_picture(const cli_args *args, cli_model *m, const char *p
     if (status == PL_OK) {
         status = shape_colour(args, m, &value, &picture, err);
     }
-    if (status == PL_OK && !shape_lines(m, &line, &start, &picture.line_count)) {
+    if (status == PL_OK && !shape_lines(m, place, &line, &start, &picture.line_count)) {
         status = shape_no_memory(err);
     }
     if (status == PL_OK && !shape_obstacles(m, &picture, &obstacle, &picture.triangle_count)) {

@@ -7,6 +7,7 @@
 static const design *const design_table[] = {
     // robots
     &design_bending_finger,
+    &design_fiber_bender,
     &design_cable_finger,
     &design_knuckle_finger,
     &design_gripper_finger,

@@ -223,15 +223,6 @@ static void fibres_tangent(void *self, pl_problem *p, const double *x, bool posi
     }
 }
 
-// Stresses looked ahead along a step are good for nothing when the step was made with an old factor: its
-// directions strain a stiff layer that has turned since.
-static bool fibres_renews(const void *self, const pl_problem *p)
-{
-    (void)self;
-    (void)p;
-    return true;
-}
-
 static pl_status fibres_derivative(void *self, pl_problem *p, const pl_state *state, const pl_parameter *q,
                                    double *full, double *target, pl_error *err)
 {
@@ -470,7 +461,6 @@ static const pl_term fibres_kind = {.name = "fibres",
                                     .one_sided = fibres_one_sided,
                                     .evaluate = fibres_evaluate,
                                     .tangent = fibres_tangent,
-                                    .renews = fibres_renews,
                                     .forces = fibres_forces,
                                     .derivative = fibres_derivative,
                                     .output_count = fibres_output_count,

@@ -147,15 +147,6 @@ static void layers_tangent(void *self, pl_problem *p, const double *x, bool posi
     }
 }
 
-// Stresses looked ahead along a step are good for nothing when the step was made with an old factor: its
-// directions strain a stiff layer that has turned since.
-static bool layers_renews(const void *self, const pl_problem *p)
-{
-    (void)self;
-    (void)p;
-    return true;
-}
-
 static void layers_forces(void *self, pl_problem *p, const pl_state *state, double *full)
 {
     double energy = 0;
@@ -498,7 +489,6 @@ static const pl_term layers_kind = {.name = "layers",
                                     .bind = layers_bind,
                                     .evaluate = layers_evaluate,
                                     .tangent = layers_tangent,
-                                    .renews = layers_renews,
                                     .forces = layers_forces,
                                     .derivative = layers_derivative,
                                     .output_count = layers_output_count,

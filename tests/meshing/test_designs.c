@@ -68,6 +68,7 @@ static const design_case cases[] = {
      2,
      9},
     {"tentacle", {"body"}, {NULL}, {"base", "tip"}, {{0}}, 0, 14},
+    {"fiber_bender", {"wall", "floor"}, {"cavity"}, {"base", "tip", "bottom", "outside"}, {{0}}, 0, 8},
     {"tentacle", {"body"}, {NULL}, {"base", "tip"}, {{"length", 90, 0}, {"tip_diameter", 6, 0}}, 2, 12},
     {"parallel", {"body"}, {NULL}, {"base", "tip"}, {{0}}, 0, 18},
     {"parallel", {"body"}, {NULL}, {"base", "tip"}, {{"knee", 40, 0}, {"platform", 60, 0}}, 2, 18},
