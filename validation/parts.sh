@@ -3,9 +3,10 @@
 #
 #   validation/parts.sh ten [FOLDER]              ten parts: new --from, fk at the default mesh, fk on a finer one
 #   validation/parts.sh random [COUNT] [FOLDER] [FIRST]   random parts: meshed, volumes compared, outcomes counted
+#   validation/parts.sh step [COUNT] [FOLDER] [FIRST]     the same as STEP files, drawn with Gmsh's CAD kernel
 #
-# PLIANT names the command (default build/pliant), LIMIT the seconds of one command (default 600). Needs openscad.
-# Prints a table in Markdown. Exit status 1: a crash, or a mesh off its part by more than 2 % without a word.
+# PLIANT names the command (default build/pliant), LIMIT the seconds of one command (default 600), SIZE the mesh size of
+# random parts in mm (default 6). Needs openscad and gmsh (tools/install-deps validation). Prints a table in Markdown. Exit status 1: a crash, or a mesh off its part by more than 2 % without a word.
 set -u
 pliant=$(realpath "${PLIANT:-build/pliant}")
 limit=${LIMIT:-600}
@@ -128,24 +129,59 @@ random_part() {
         printf "}\n" }'
 }
 
+# The same kinds of parts as CAD: box, cone or two joined boxes, round edges, a closed or an open void, holes.
+random_geo() {
+    awk -v seed="$1" -v out="$2" 'function r(a, b) { return a + (b - a) * rand() }
+    BEGIN { srand(seed); for (i = 0; i < 5; i++) rand()
+        kind = int(r(0, 3)); l = r(20, 120); w = r(8, 30); h = r(6, 25); wall = r(0.8, 3)
+        printf "SetFactory(\"OpenCASCADE\");\n"
+        if (kind == 0) printf "Box(1) = {0, %g, %g, %g, %g, %g};\n", -w / 2, -h / 2, l, w, h
+        if (kind == 1) { h = w; printf "Cone(1) = {0, 0, 0, %g, 0, 0, %g, %g};\n", l, w / 2, r(0.4, 1) * w / 2 }
+        if (kind == 2) printf "Box(2) = {0, %g, %g, %g, %g, %g};\nBox(3) = {%g, %g, %g, %g, %g, %g};\nBooleanUnion(1) = { Volume{2}; Delete; }{ Volume{3}; Delete; };\n",
+            -w / 2, -h / 2, l, w, h, r(0.2, 0.6) * l, -w / 2, 0, l / 5, w, h
+        if (kind == 0 && rand() < 0.6) printf "f() = Abs(Boundary{ Volume{1}; });\ne() = Unique(Abs(Boundary{ Surface{f()}; }));\nb() = Fillet{1}{e()}{%g};\nv = b(0);\n", r(0.05, 0.2) * (w < h ? w : h)
+        else printf "v = 1;\n"
+        n = 0
+        if (rand() < 0.7 && kind != 1 && w > 2.6 * wall && h > 2.6 * wall)
+            printf "Box(%d) = {%g, %g, %g, %g, %g, %g};\n", 20 + n++, (rand() < 0.3 ? -1 : wall), -w / 2 + wall, -h / 2 + wall, l - 2 * wall, w - 2 * wall, h - 2 * wall
+        if (kind == 1 && rand() < 0.7) printf "Cylinder(%d) = {%g, 0, 0, %g, 0, 0, %g};\n", 20 + n++, wall, l - 2 * wall, r(0.05, 0.12) * w
+        for (i = int(r(0, 4)); i > 0; i--) printf "Cylinder(%d) = {%g, %g, -60, 0, 0, 120, %g};\n", 20 + n++, r(0.15, 0.85) * l, r(-0.2, 0.2) * w, r(0.5, 2)
+        if (n > 0) printf "BooleanDifference(99) = { Volume{v}; Delete; }{ Volume{20:%d}; Delete; };\nv = 99;\n", 19 + n
+        printf "Save \"%s\";\nm() = Mass Volume{v};\nPrintf(\"volume %%.9g\", m(0)) > \"%s.txt\";\n", out, out }'
+}
+
+# draw NUMBER: rNUMBER.stl or rNUMBER.step, and its volume in $part
+draw_random() {
+    if [ "$what" = step ]; then
+        random_geo "$1" "r$1.step" >"r$1.geo"
+        rm -f "r$1.step" "r$1.step.txt"
+        timeout "$limit" gmsh -0 -v 1 "r$1.geo" >/dev/null 2>&1
+        part=$(sed -n 's/^volume //p' "r$1.step.txt" 2>/dev/null)
+        [ -s "r$1.step" ] && [ -n "$part" ]
+    else
+        random_part "$1" >"r$1.scad"
+        timeout "$limit" openscad -o "r$1.stl" "r$1.scad" >/dev/null 2>&1 && part=$(stl_volume "r$1.stl")
+    fi
+}
+
 run_random() {
-    local count=${1:-200} first=${2:-1} i bad=0
+    local count=${1:-200} first=${2:-1} i bad=0 part ending=stl unit="--unit mm"
+    [ "$what" = step ] && ending=step unit=
     declare -A outcome
     for ((i = first; i < first + count; i++)); do
-        random_part "$i" >r$i.scad
         local word
-        if ! timeout "$limit" openscad -o r$i.stl r$i.scad >/dev/null 2>&1; then
+        if ! draw_random "$i"; then
             word="not drawn"
         else
             rm -rf r$i
-            timeout "$limit" "$pliant" new --from r$i.stl r$i --unit mm >out.txt 2>err.txt
+            timeout "$limit" "$pliant" new --from r$i.$ending r$i $unit >out.txt 2>err.txt
             local status=$?
             if [ $status -eq 0 ]; then
                 timeout "$limit" "$pliant" info r$i --size "${SIZE:-6}" --no-cache --json r$i.json >out.txt 2>err.txt
                 status=$?
             fi
-            local part mesh
-            part=$(stl_volume r$i.stl) mesh=$(number r$i.json volume)
+            local mesh
+            mesh=$(number r$i.json volume)
             case $status in
             0) word=$(awk -v p="$part" -v m="${mesh:-0}" -v w="$(grep -c 'warning' err.txt)" 'BEGIN {
                    d = (m - p) / p; d = d < 0 ? -d : d
@@ -168,8 +204,8 @@ run_random() {
 
 case $what in
 ten) folder=${2:-$(mktemp -d)} ;;
-random) folder=${3:-$(mktemp -d)} ;;
-*) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2 ;;
+random | step) folder=${3:-$(mktemp -d)} ;;
+*) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 mkdir -p "$folder" && cd "$folder" || exit 3
 if [ "$what" = ten ]; then run_ten; else run_random "${2:-200}" "${4:-1}"; fi

@@ -27,6 +27,7 @@
 #define CHILD_POLL_MS 100      // how often the caller's progress is asked whether to go on
 #define CHILD_STAGE_SECONDS 60 // CPU time a stage may take, unless it asks for more
 #define CHILD_TOTAL 4          // CPU time of all attempts, in times of the longest stage allowed
+#define CHILD_DOUBTS 3         // attempts after which a doubtful mesh is enough
 #define CHILD_WALL 20          // wall time over CPU time after which a stage counts as stuck
 #define CHILD_MEMORY 0.9       // share of the available memory the child may take
 
@@ -606,7 +607,8 @@ pl_status meshing_isolate(const child_job *job, const pl_progress *progress, pl_
     for (bool again = true; again && tried < MESHING_ATTEMPTS; ++tried) {
         attempt_clear(&last);
         last = attempt_run(job, tried, progress, &spent, &longest);
-        again = last.again;
+        // a failure has many ways around it; a doubtful mesh is mostly a size that does not fit the part
+        again = last.again && !(last.mesh && tried + 1 >= CHILD_DOUBTS);
         if (again) {
             pl_log(1, "%s: %s: %s", job->source, tried ? attempt_words(job, tried) : "first settings",
                    last.mesh ? "a doubtful mesh" : last.why.text);

@@ -141,7 +141,7 @@ static void guess_write_cables(pl_text *text, const guess *g)
         char number[16];
         guess_number(c, number);
         pl_text_add(text,
-                    "  # found: a hole of radius %.3g mm through the body, %.4g mm long\n"
+                    "  # found: a narrow hole of radius %.3g mm, %.4g mm long\n"
                     "  - name: tendon%s\n    kind: cable\n    through:\n",
                     h->radius, h->length, number);
         for (int k = 0; k < h->point_count; ++k) {
@@ -155,7 +155,7 @@ static void guess_write_cables(pl_text *text, const guess *g)
 static void guess_write_actuators(pl_text *text, const guess *g)
 {
     if (g->channel_count > 0) {
-        pl_text_add(text, "\n# Tendons in the holes that run through the body.\nactuators:\n");
+        pl_text_add(text, "\n# Tendons in the narrow holes of the body.\nactuators:\n");
         guess_write_cables(text, g);
     }
     if (g->cavity_count > 0) {

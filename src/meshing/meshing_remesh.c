@@ -16,6 +16,7 @@
 #define REMESH_NEEDLE 1e-5 // height of a triangle without a direction, of the part's length
 #define REMESH_GAP 0.1     // how far a flip may move the surface, of the size
 #define REMESH_OFF 0.2     // how far a triangle may be from the part, of the size
+#define REMESH_WALL 0.15   // the same, of the thinnest wall
 #define REMESH_SHORT 0.01  // edges of a file that are merged, of the size
 #define REMESH_FLIPS 8     // passes
 #define REMESH_FLAT 1e-3   // least height of a triangle a flip may make, of the new edge
@@ -40,6 +41,7 @@ typedef struct remesh {
     const part_shape *part;
     const cells *c;
     const size_field *field;
+    double near; // mm, the part of the thinnest wall a triangle may be away
     bool polish; // most edges are of the right length already
     bool exact;  // splits and flips only, within the triangles given
     double *x;
@@ -192,7 +194,7 @@ static bool remesh_off(const remesh *r, const double *const x[3], int32_t patch)
         middle[i] = (x[0][i] + x[1][i] + x[2][i]) / 3;
     }
     return pl_trisurf_tree_nearest_of(&r->part->walls_tree, r->part->patch, patch, middle, nearest) >
-           REMESH_OFF * size_field_at(r->field, middle);
+           fmin(REMESH_OFF * size_field_at(r->field, middle), r->near);
 }
 
 // ---- flipping
@@ -280,7 +282,7 @@ static int32_t remesh_flip(remesh *r)
                      pl_norm3(m[p % 2]) < REMESH_FLAT * pow(pl_distance3(C, D), 2);
         }
         const double gap = remesh_gap(A, B, C, D);
-        turned = turned || gap > REMESH_GAP * size_field_at(r->field, C);
+        turned = turned || gap > fmin(REMESH_GAP * size_field_at(r->field, C), r->near);
         if (!turned && gap > 1e-6 * pl_distance3(C, D)) {
             turned = remesh_off(r, (const double *const[]){A, D, C}, q.s->patch) ||
                      remesh_off(r, (const double *const[]){D, B, C}, q.s->patch);
@@ -797,7 +799,7 @@ static bool remesh_delaunay(remesh *r)
 pl_status part_remesh(const part_shape *p, const cells *c, const size_field *f, bool exact, cells *out,
                       pl_error *err)
 {
-    remesh r = {.part = p, .c = c, .field = f, .exact = exact};
+    remesh r = {.part = p, .c = c, .field = f, .near = REMESH_WALL * part_thinnest(p), .exact = exact};
     bool room = remesh_begin(&r);
     int polish = 0, rounds = 0;
     for (; room && polish < REMESH_POLISH && rounds < REMESH_ROUNDS_MAX && r.tri_count < REMESH_TRIANGLES_MAX;

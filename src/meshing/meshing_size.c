@@ -7,7 +7,7 @@
 #include "mesh/mesh.h"
 #include "meshing/meshing_impl.h"
 
-#define SIZE_SLOPE 0.5       // growth of the edge length per mm; neighbours stay within a factor of 1.4
+#define SIZE_SLOPE 0.5        // growth of the edge length per mm; neighbours stay within a factor of 1.6
 #define SIZE_CELLS_MAX 400000 // grid points
 
 static int64_t size_index(const size_field *f, const int i[3])
