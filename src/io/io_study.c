@@ -8,9 +8,6 @@
 // stiffness k and its compliance C_b under the springs, the body's own stiffness is K = C_b^-1 - k I, and the
 // force at u = 0 is f - K u, with an error of second order in u (about 1e-3 mm).
 #define _DEFAULT_SOURCE // sysconf of processors; asked for beside C17
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -18,113 +15,12 @@
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-#include "io/io_motion.h"
 #include "base/vec.h"
+#include "io/io_study.h"
 
 #define STUDY_FAR 1e5       // mm, from the marker to the other ends of the springs
 #define STUDY_STIFFER 300.0 // of the springs over the marker's largest stiffness at rest
-#define STUDY_NAME 200
-
-typedef struct study_work {
-    const pl_study_def *def;
-    pl_study *out;
-    char *text; // of the robot file
-    size_t length;
-    bool is_command[PL_STUDY_AXES];
-    int command[PL_STUDY_AXES]; // indices, of axes that are commands
-    int marker;
-    int variant_count, inner; // inner: points per variant
-    int order[PL_STUDY_AXES]; // axes, those of the file first
-    uint64_t key;
-    int store; // descriptor, or -1
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    atomic_int next;
-    atomic_bool stop;
-    int running;
-    pl_status status; // the first failure that is not a point's own
-    pl_error err;
-} study_work;
-
-// ---- axes
-pl_status pl_study_axis_parse(const char *text, pl_study_axis *axis, pl_error *err)
-{
-    *axis = (pl_study_axis){0};
-    const size_t n = strcspn(text, "=");
-    if (!text[n] || n == 0 || !text[n + 1] || n >= STUDY_NAME) {
-        return pl_fail(err, PL_BAD_INPUT, "'%.100s': expected NAME=FROM:TO:COUNT or NAME=A,B,C", text);
-    }
-    const char *values = text + n + 1;
-    char *end = NULL, *second = NULL;
-    const double from = strtod(values, &end);
-    const char *colon = strchr(values, ':'), *other = colon ? strchr(colon + 1, ':') : NULL;
-    const bool range = colon && other && end != values;
-    if (colon && !other && end != values) {
-        return pl_fail(err, PL_BAD_INPUT, "'%.100s': expected NAME=FROM:TO:COUNT; the count is missing",
-                       text);
-    }
-    long count = 1;
-    double to = from;
-    if (range) {
-        to = strtod(colon + 1, &second);
-        char *rest = NULL;
-        count = strtol(other + 1, &rest, 10);
-        if (second == colon + 1 || *rest || count < 2 || count > PL_STUDY_POINTS || !isfinite(from) ||
-            !isfinite(to)) {
-            return pl_fail(err, PL_BAD_INPUT,
-                           "'%.100s': expected NAME=FROM:TO:COUNT with two numbers and at least 2 points",
-                           text);
-        }
-    } else {
-        for (const char *c = values; *c; ++c) {
-            count += *c == ',';
-        }
-    }
-    axis->name = pl_alloc(n + 1);
-    axis->value = PL_NEW_ARRAY(char *, count);
-    if (!axis->name || !axis->value) {
-        pl_study_axis_clear(axis);
-        return pl_fail_memory(err, "the study");
-    }
-    memcpy(axis->name, text, n);
-    // the unit may stand behind either end
-    const char *unit = second ? second : "", *unit_from = end ? end : "";
-    int unit_length = second ? (int)(other - second) : 0;
-    if (range && unit_length == 0) {
-        unit = unit_from;
-        unit_length = (int)(colon - end);
-    }
-    for (const char *at = values; axis->count < count;) {
-        char value[STUDY_NAME];
-        const size_t length = strcspn(at, ",");
-        if (range) {
-            const double s = (double)axis->count / (double)(count - 1);
-            snprintf(value, sizeof value, "%.10g%.*s", from + s * (to - from), unit_length, unit);
-        } else {
-            snprintf(value, sizeof value, "%.*s", (int)length, at);
-            at += length + (at[length] == ',');
-        }
-        if (!value[0]) {
-            pl_study_axis_clear(axis);
-            return pl_fail(err, PL_BAD_INPUT, "'%.100s': a value is empty", text);
-        }
-        if (!(axis->value[axis->count++] = pl_strdup(value))) {
-            pl_study_axis_clear(axis);
-            return pl_fail_memory(err, "the study");
-        }
-    }
-    return PL_OK;
-}
-
-void pl_study_axis_clear(pl_study_axis *axis)
-{
-    for (int i = 0; i < axis->count; ++i) {
-        pl_free(axis->value[i]);
-    }
-    pl_free(axis->value);
-    pl_free(axis->name);
-    *axis = (pl_study_axis){0};
-}
+#define STUDY_NAME 200      // bytes
 
 // ---- points. A point is a number; its digits in the mixed base of the axes are the indices of its values.
 static int study_digit(const pl_study_def *d, int point, int axis)
@@ -398,86 +294,6 @@ static pl_status study_solve(study_work *w, study_variant *v, double *value, cha
     return atomic_load(&w->stop) ? PL_INTERRUPTED : status;
 }
 
-// ---- the store: a line per point, each added in one call
-static void study_keep(study_work *w, int point)
-{
-    pl_study *s = w->out;
-    pl_text line = {0};
-    if (w->store < 0) {
-        return;
-    }
-    pl_text_add(&line, "%016" PRIx64 ",%d,%s", w->key, point, s->outcome[point]);
-    for (int i = 0; i < s->quantity_count; ++i) {
-        const double value = s->value[(size_t)point * (size_t)s->quantity_count + (size_t)i];
-        pl_text_add(&line, isfinite(value) ? ",%.17g" : ",", value);
-    }
-    pl_text_add(&line, "\n");
-    if (line.failed || write(w->store, line.data, line.length) != (ssize_t)line.length) {
-        w->status = w->status == PL_OK ? pl_fail(&w->err, line.failed ? PL_NO_MEMORY : PL_BAD_FILE,
-                                                 "%s: cannot be written: %s", w->def->store, strerror(errno))
-                                       : w->status;
-        atomic_store(&w->stop, true);
-    }
-    pl_text_clear(&line);
-}
-
-// Takes the points of this study from a store; lines of other studies and cut lines are passed over.
-static pl_status study_recall(study_work *w, pl_error *err)
-{
-    pl_study *s = w->out;
-    char *text = NULL;
-    size_t length = 0;
-    const int fd = open(w->def->store, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        return pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", w->def->store, strerror(errno));
-    }
-    w->store = fd;
-    pl_status status = pl_file_read(w->def->store, &text, &length, err);
-    if (status == PL_OK && length > 0 && (length < 18 || text[16] != ',')) {
-        status =
-            pl_fail(err, PL_BAD_INPUT, "%s: is not the store of a study; it is left as it is", w->def->store);
-    }
-    if (status == PL_OK && length > 0 && text[length - 1] != '\n' && write(fd, "\n", 1) != 1) {
-        status = pl_fail(err, PL_BAD_FILE, "%s: cannot be written", w->def->store);
-    }
-    for (char *at = text, *end; status == PL_OK && at && (end = strchr(at, '\n')); at = end + 1) {
-        *end = 0;
-        char *rest = NULL;
-        const uint64_t key = strtoull(at, &rest, 16);
-        const long point = rest && *rest == ',' ? strtol(rest + 1, &rest, 10) : -1;
-        int cells = 0;
-        for (const char *c = at; *c; ++c) {
-            cells += *c == ',';
-        }
-        if (key != w->key || point < 0 || point >= s->count || *rest != ',' ||
-            cells != s->quantity_count + 2 || s->outcome[point]) {
-            continue;
-        }
-        const size_t n = strcspn(rest + 1, ",");
-        s->outcome[point] = pl_alloc(n + 1);
-        if (!s->outcome[point]) {
-            status = pl_fail_memory(err, "the study");
-            break;
-        }
-        memcpy(s->outcome[point], rest + 1, n);
-        rest += 1 + n;
-        for (int i = 0; i < s->quantity_count; ++i) {
-            char *stop = NULL;
-            const double value = strtod(rest + 1, &stop);
-            s->value[(size_t)point * (size_t)s->quantity_count + (size_t)i] = stop == rest + 1 ? NAN : value;
-            rest = strchr(rest + 1, ',');
-            if (!rest) {
-                break;
-            }
-        }
-        ++s->kept;
-        ++s->done;
-        s->solved += strcmp(s->outcome[point], "solved") == 0;
-    }
-    pl_file_free(text);
-    return status;
-}
-
 static void study_done(study_work *w, int point, const char *outcome)
 {
     pthread_mutex_lock(&w->lock);
@@ -490,7 +306,7 @@ static void study_done(study_work *w, int point, const char *outcome)
     if (copy) {
         ++s->done;
         s->solved += strcmp(copy, "solved") == 0;
-        study_keep(w, point);
+        io_study_keep(w, point);
     } else {
         w->status = pl_fail_memory(&w->err, "the study");
         atomic_store(&w->stop, true);
@@ -802,7 +618,7 @@ pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl_findings *find
     }
     pl_model_destroy(base);
     if (status == PL_OK && def->store) {
-        status = study_recall(&w, err);
+        status = io_study_recall(&w, err);
     }
     if (status == PL_OK && out->done < out->count) {
         status = study_parallel(&w, err);
@@ -814,132 +630,5 @@ pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl_findings *find
     if (status != PL_OK && status != PL_INTERRUPTED) {
         pl_study_clear(out);
     }
-    return status;
-}
-
-static void study_free(char **list, int64_t count)
-{
-    for (int64_t i = 0; list && i < count; ++i) {
-        pl_free(list[i]);
-    }
-    pl_free(list);
-}
-
-void pl_study_clear(pl_study *study)
-{
-    study_free(study->setting, (int64_t)study->count * study->axis_count);
-    study_free(study->axis, study->axis_count);
-    study_free(study->quantity, study->quantity_count);
-    study_free(study->outcome, study->count);
-    pl_free(study->value);
-    *study = (pl_study){0};
-}
-
-// ---- writing
-pl_status pl_study_write_csv(const pl_study *s, const char *path, pl_error *err)
-{
-    pl_text t = {0};
-    for (int i = 0; i < s->axis_count; ++i) {
-        pl_text_add(&t, "%s,", s->axis[i]);
-    }
-    pl_text_add(&t, "outcome");
-    for (int i = 0; i < s->quantity_count; ++i) {
-        pl_text_add(&t, ",%s", s->quantity[i]);
-    }
-    pl_text_add(&t, "\n");
-    for (int p = 0; p < s->count; ++p) {
-        for (int i = 0; i < s->axis_count; ++i) {
-            pl_text_add(&t, "%s,", s->setting[(size_t)p * (size_t)s->axis_count + (size_t)i]);
-        }
-        pl_text_add(&t, "%s", s->outcome[p] ? s->outcome[p] : "not reached");
-        for (int i = 0; i < s->quantity_count; ++i) {
-            const double value = s->value[(size_t)p * (size_t)s->quantity_count + (size_t)i];
-            pl_text_add(&t, isfinite(value) ? ",%.10g" : ",", value);
-        }
-        pl_text_add(&t, "\n");
-    }
-    const pl_status status =
-        t.failed ? pl_fail_memory(err, path) : pl_file_write(path, t.data, t.length, err);
-    pl_text_clear(&t);
-    return status;
-}
-
-int pl_study_find(const pl_study *s, const char *quantity)
-{
-    const size_t n = strlen(quantity);
-    for (int i = 0; i < s->quantity_count; ++i) {
-        if (strcmp(s->quantity[i], quantity) == 0 ||
-            (strncmp(s->quantity[i], quantity, n) == 0 && strncmp(s->quantity[i] + n, " [", 2) == 0)) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-#define STUDY_CURVES 12
-
-// How often the values of the last axis repeat with the same first axes.
-static int study_last(const pl_study *s)
-{
-    int last = 1;
-    while (last < s->count) {
-        bool same = true;
-        for (int i = 0; i + 1 < s->axis_count; ++i) {
-            same = same &&
-                   strcmp(s->setting[(size_t)last * (size_t)s->axis_count + (size_t)i], s->setting[i]) == 0;
-        }
-        if (!same) {
-            break;
-        }
-        ++last;
-    }
-    return last;
-}
-
-pl_status pl_study_plot(const pl_study *s, int quantity, const char *path, pl_error *err)
-{
-    if (quantity < 0 || quantity >= s->quantity_count) {
-        return pl_fail(err, PL_BAD_INPUT, "study: there is no such quantity");
-    }
-    const int last = study_last(s), groups = s->count / last;
-    const int curves = groups < STUDY_CURVES ? groups : STUDY_CURVES;
-    double *x = PL_NEW_ARRAY(double, s->count), *y = PL_NEW_ARRAY(double, s->count);
-    pl_curve curve[STUDY_CURVES];
-    char name[STUDY_CURVES][STUDY_NAME];
-    pl_status status = x && y ? PL_OK : pl_fail_memory(err, "the plot");
-    for (int g = 0; status == PL_OK && g < curves; ++g) {
-        int n = 0;
-        for (int k = 0; k < last; ++k) {
-            const int p = g * last + k;
-            const char *text = s->setting[(size_t)p * (size_t)s->axis_count + (size_t)s->axis_count - 1];
-            const double value = s->value[(size_t)p * (size_t)s->quantity_count + (size_t)quantity];
-            char *end = NULL;
-            const double number = strtod(text, &end);
-            if (isfinite(value)) {
-                x[g * last + n] = end == text ? k : number; // words stand at 0, 1, 2
-                y[g * last + n++] = value;
-            }
-        }
-        size_t at = 0;
-        name[g][0] = 0;
-        for (int i = 0; i + 1 < s->axis_count && at < sizeof name[g]; ++i) {
-            at += (size_t)snprintf(name[g] + at, sizeof name[g] - at, "%s%s %s", i ? ", " : "", s->axis[i],
-                                   s->setting[(size_t)(g * last) * (size_t)s->axis_count + (size_t)i]);
-        }
-        curve[g] = (pl_curve){.name = name[g], .x = x + g * last, .y = y + g * last, .count = n};
-    }
-    if (status == PL_OK) {
-        char label[STUDY_NAME];
-        const char *text = s->setting[s->axis_count - 1];
-        char *unit = NULL;
-        strtod(text, &unit);
-        snprintf(label, sizeof label, unit != text && *unit ? "%s [%s]" : "%s", s->axis[s->axis_count - 1],
-                 unit + (*unit == ' '));
-        const pl_plot plot = {
-            .x_label = label, .y_label = s->quantity[quantity], .curve = curve, .curve_count = curves};
-        status = pl_plot_write(&plot, path, err);
-    }
-    pl_free(x);
-    pl_free(y);
     return status;
 }

@@ -1,0 +1,36 @@
+// Inside io: a study at work.
+#ifndef PL_IO_STUDY_H
+#define PL_IO_STUDY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include "io/io_motion.h"
+
+typedef struct study_work {
+    const pl_study_def *def;
+    pl_study *out;
+    char *text; // of the robot file
+    size_t length;
+    bool is_command[PL_STUDY_AXES];
+    int command[PL_STUDY_AXES]; // indices, of axes that are commands
+    int marker;
+    int variant_count, inner; // inner: points per variant
+    int order[PL_STUDY_AXES]; // axes, those of the file first
+    uint64_t key;
+    int store; // descriptor, or -1
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    atomic_int next;
+    atomic_bool stop;
+    int running;
+    pl_status status; // the first failure that is not a point's own
+    pl_error err;
+} study_work;
+
+// Adds the line of a point to the store, if there is one; a failure stops the study.
+void io_study_keep(study_work *work, int point);
+// Opens the store and takes the points of this study from it; lines of other studies and cut lines are passed
+// over.
+pl_status io_study_recall(study_work *work, pl_error *err);
+
+#endif
