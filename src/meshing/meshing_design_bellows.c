@@ -3,6 +3,8 @@
 // runs along the trunk (base at 0); chamber1 lies towards +y, chamber2 and chamber3 follow counter-clockwise.
 #include "meshing/meshing_impl.h"
 
+#define BELLOWS_WALLS 4.0 // edges in wall thicknesses: quadratic elements of a folded wall may be flat
+
 enum { WIDTH, HEIGHT, PLATE, CELL, NECK, FOLDS, GAP, WALL };
 
 static const pl_design_parameter parameter[] = {
@@ -81,6 +83,7 @@ static void bellows_draw(drawing *d, const double *p)
     drawing_plane(d, "tip", 2, p[HEIGHT]);
     d->length = fmax(p[HEIGHT], w);
     d->thinnest = p[WALL];
+    d->walls = BELLOWS_WALLS;
 }
 
 static double bellows_volume(const double *p, const char *name)
@@ -119,12 +122,12 @@ static const char yaml[] =
     "    folds: 3                # cells of each bellows\n"
     "    gap: 8                  # between two cells\n"
     "    wall: 3                 # of cells and necks\n"
-    "  size: 12                  # target edge length of the elements; thin walls get smaller ones\n"
+    "  size: 20                  # target edge length of the elements; thin walls get smaller ones\n"
     "  order: 2                  # quadratic tetrahedra\n"
     "\n"
     "# Materials (`pliant materials` lists measured ones).\n"
     "materials:\n"
-    "  silicone: {model: neo_hookean, c10: 0.05 MPa, poisson: 0.49}\n"
+    "  silicone: {model: yeoh, c10: 0.05 MPa, c20: 0.004 MPa, c30: 0 MPa, poisson: 0.49}\n"
     "regions: {body: silicone}\n"
     "\n"
     "# The base is clamped. The design names the surfaces base, tip and chamber1 to chamber3.\n"
@@ -133,9 +136,9 @@ static const char yaml[] =
     "\n"
     "# Gauge pressures. Other drives: volume, volume_ratio, syringe.\n"
     "actuators:\n"
-    "  - {name: chamber1, kind: chamber, surface: chamber1, drive: pressure, range: [0 kPa, 26 kPa]}\n"
-    "  - {name: chamber2, kind: chamber, surface: chamber2, drive: pressure, range: [0 kPa, 26 kPa]}\n"
-    "  - {name: chamber3, kind: chamber, surface: chamber3, drive: pressure, range: [0 kPa, 26 kPa]}\n"
+    "  - {name: chamber1, kind: chamber, surface: chamber1, drive: pressure, range: [0 kPa, 34 kPa]}\n"
+    "  - {name: chamber2, kind: chamber, surface: chamber2, drive: pressure, range: [0 kPa, 34 kPa]}\n"
+    "  - {name: chamber3, kind: chamber, surface: chamber3, drive: pressure, range: [0 kPa, 34 kPa]}\n"
     "\n"
     "# Points whose displacement is reported.\n"
     "markers:\n"
