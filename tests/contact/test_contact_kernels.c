@@ -231,12 +231,56 @@ static void test_thin_wall(void **state)
     pl_mesh_destroy(linear);
 }
 
+// Two plates approach each other in small random steps: a finder that keeps its list of candidates finds what
+// a new one finds, and uses the list.
+static void test_candidates(void **state)
+{
+    (void)state;
+    pl_error err = {0};
+    pl_mesh *mesh = two_plates(2);
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    pl_contact_surface *s;
+    pl_contact_finder *kept, *fresh;
+    PL_CHECK_OK(pl_contact_surface_create(mesh, NULL, &s, &err));
+    PL_CHECK_OK(pl_contact_finder_create(s, v.position, true, &kept, &err));
+    double *x = PL_NEW_ARRAY(double, 3 * (size_t)v.vertex_count);
+    memcpy(x, v.position, 3 * (size_t)v.vertex_count * sizeof *x);
+    unsigned seed = 11;
+    int found = 0;
+    for (int step = 0; step < 60; ++step) {
+        for (int32_t i = 0; i < 3 * v.vertex_count; ++i) {
+            x[i] += 0.02 * noise(&seed) - (i % 3 == 2 && v.position[i] > 1.5 ? 0.02 : 0);
+        }
+        const pl_contact_pair *a, *b;
+        int32_t m, n;
+        assert_true(pl_contact_find(kept, x, 0.06, &a, &m));
+        PL_CHECK_OK(pl_contact_finder_create(s, v.position, true, &fresh, &err));
+        assert_true(pl_contact_find(fresh, x, 0.06, &b, &n));
+        assert_int_equal(m, n);
+        for (int32_t i = 0; i < m; ++i) {
+            assert_int_equal(a[i].point, b[i].point);
+            assert_int_equal(a[i].face, b[i].face);
+            PL_CHECK_NEAR(a[i].gap, b[i].gap, 1e-14);
+        }
+        found += m;
+        pl_contact_finder_destroy(fresh);
+    }
+    const pl_contact_counts counts = pl_contact_finder_counts(kept);
+    printf("%d pairs in 60 steps, %d searches in the list, %d through the tree\n", found, (int)counts.listed,
+           (int)(counts.refits + counts.rebuilds));
+    assert_true(found > 100 && counts.listed > 20);
+    pl_free(x);
+    pl_contact_finder_destroy(kept);
+    pl_contact_surface_destroy(s);
+    pl_mesh_destroy(mesh);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes),           cmocka_unit_test(test_mesh_shape),
         cmocka_unit_test(test_pair_derivatives), cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_thin_wall),
+        cmocka_unit_test(test_thin_wall),        cmocka_unit_test(test_candidates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
