@@ -137,6 +137,9 @@ typedef struct pl_term {
     double (*rate)(void *self, pl_problem *p, const pl_state *state, int command);
     // Per vertex at a state: pressure of contacts, MPa, or with `gap` their gaps, mm.
     void (*contact_field)(void *self, pl_problem *p, const pl_state *state, bool gap, double *out);
+    // Adds the couples (3 per support, N mm) that supports exert besides their forces at vertices (after
+    // `recall`).
+    void (*couples)(void *self, pl_problem *p, const pl_state *state, double *couple);
     // Outputs, 0 .. output_count - 1: the value at a state; its change for a motion dx (full; NULL: none),
     // changes mu of the rows' multipliers and the direct effect of a parameter (NULL: none); and the
     // transpose: full += weight d(output)/dx, rho[row] += weight d(output)/d(multiplier).
@@ -348,6 +351,7 @@ double pl_problem_unsettled(pl_problem *p, const double *x, double *penetration)
 double pl_problem_stride(pl_problem *p, const double *x, double at);
 bool pl_problem_obsolete(const pl_problem *p, const double *x);
 void pl_problem_contact_field(pl_problem *p, const pl_state *state, bool gap, double *out);
+void pl_problem_couples(pl_problem *p, const pl_state *state, double *couple); // 3 per support, added to
 bool pl_problem_holds(pl_problem *p, const double *x); // some inequality that holds stays so in a derivative
 // Writes x, load, multipliers and commands of the fraction `at` of the way into a state.
 void pl_problem_store(const pl_problem *p, const double *command, double at, const double *x,

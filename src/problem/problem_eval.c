@@ -312,6 +312,13 @@ bool pl_problem_obsolete(const pl_problem *p, const double *x)
     return obsolete;
 }
 
+void pl_problem_couples(pl_problem *p, const pl_state *state, double *couple)
+{
+    PROBLEM_EACH (p, t, couples) {
+        t->kind->couples(t->self, p, state, couple);
+    }
+}
+
 void pl_problem_contact_field(pl_problem *p, const pl_state *state, bool gap, double *out)
 {
     PROBLEM_EACH (p, t, contact_field) {

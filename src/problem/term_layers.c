@@ -26,6 +26,7 @@ typedef struct layers_term {
     int layer_count;
     pl_layer_face *face;
     int *layer;    // per face
+    int *held;     // per face: the support that holds its slope, or -1
     int64_t count; // faces
     faces_pieces pieces;
     double *energy, *force; // per face; forces 3 PL_LAYER_NODES each
@@ -42,6 +43,7 @@ static void layers_destroy(void *object)
     pl_free(t->start);
     pl_free(t->face);
     pl_free(t->layer);
+    pl_free(t->held);
     pl_free(t->energy);
     pl_free(t->force);
     pl_free(t->turn);
@@ -151,6 +153,30 @@ static void layers_forces(void *self, pl_problem *p, const pl_state *state, doub
 {
     double energy = 0;
     layers_evaluate(self, p, state->x, &energy, full);
+}
+
+// The forces of a face have no moment unless its slope is held against a direction in space: what is missing
+// then is the couple of the support.
+static void layers_couples(void *self, pl_problem *p, const pl_state *state, double *couple)
+{
+    layers_term *t = self;
+    layers_follow(t, p);
+    for (int64_t k = 0; k < t->count; ++k) {
+        const pl_layer_face *f = &t->face[k];
+        double x[3 * PL_LAYER_NODES], g[3 * PL_LAYER_NODES] = {0};
+        if (t->held[k] < 0) {
+            continue;
+        }
+        faces_gather(state->x, f->node, f->node_count, x);
+        pl_layer_energy(layers_table(t, p, k), &t->law[t->layer[k]], f, x, g);
+        for (int a = 0; a < f->node_count; ++a) {
+            double m[3];
+            pl_cross3(x + 3 * a, g + 3 * a, m);
+            for (int i = 0; i < 3; ++i) {
+                couple[3 * t->held[k] + i] -= m[i];
+            }
+        }
+    }
 }
 
 // ---- derivatives
@@ -423,6 +449,10 @@ static void layers_rest(layers_term *t, const pl_problem *p, int64_t k, const do
         f->edge[e].kind = support[e] >= 0 ? PL_LAYER_HELD : f->edge[e].kind;
         across[e] = area[k]; // faces of a mesh are alike in size
     }
+    t->held[k] = -1;
+    for (int e = 0; e < 3; ++e) {
+        t->held[k] = t->held[k] < 0 ? support[e] : t->held[k];
+    }
     pl_layer_face_init(table, f, X, across);
     for (int e = 0; e < 3; ++e) {
         if (support[e] >= 0 && pl_norm3(p->robot->support[support[e]].rotate) > 0) {
@@ -490,6 +520,7 @@ static const pl_term layers_kind = {.name = "layers",
                                     .evaluate = layers_evaluate,
                                     .tangent = layers_tangent,
                                     .forces = layers_forces,
+                                    .couples = layers_couples,
                                     .derivative = layers_derivative,
                                     .output_count = layers_output_count,
                                     .output = layers_output,
@@ -518,10 +549,11 @@ pl_status term_layers_create(pl_problem *p, pl_problem_term *out, pl_error *err)
     t->start = PL_NEW_ARRAY(int64_t, t->layer_count + 1);
     t->face = PL_NEW_ARRAY(pl_layer_face, t->count);
     t->layer = PL_NEW_ARRAY(int, t->count);
+    t->held = PL_NEW_ARRAY(int, t->count);
     t->energy = PL_NEW_ARRAY(double, t->count);
     t->force = PL_NEW_ARRAY(double, 3 * PL_LAYER_NODES * t->count);
     t->turn = PL_NEW_ARRAY(layer_turn, 3 * t->count);
-    if (!t->law || !t->start || !t->face || !t->layer || !t->energy || !t->force || !t->turn) {
+    if (!t->law || !t->start || !t->face || !t->layer || !t->held || !t->energy || !t->force || !t->turn) {
         return pl_fail_memory(err, "problem: layers");
     }
     return layers_fill(t, p, err);

@@ -168,8 +168,14 @@ pl_status pl_statics_reactions(pl_statics *s, const pl_state *state, pl_reaction
     double *force = pl_problem_take_full(p);
     pl_problem_recall(p, state);
     pl_problem_forces(p, state, false, force, NULL);
+    double *couple = pl_problem_take_full(p); // a support holds a vertex at least: there is room
+    memset(couple, 0, pl_problem_full_bytes(p));
+    pl_problem_couples(p, state, couple);
     pl_problem_resume(p);
     memset(reaction, 0, (size_t)s->robot->support_count * sizeof *reaction);
+    for (int i = 0; i < 3 * s->robot->support_count; ++i) {
+        reaction[i / 3].moment[i % 3] = couple[i];
+    }
     for (int32_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
         for (int axis = 0; axis < 3; ++axis) {
             const int32_t k = p->unknowns.support_of[3 * (int64_t)v + axis];

@@ -149,6 +149,12 @@ static void test_composite_beam(void **state)
                                : "as membrane",
                       w, beam, 100 * (w / beam - 1));
         PL_CHECK_NEAR(w / beam, 1, 0.02);
+        // the clamp balances the force in its deformed place, the couple of the held slope included
+        pl_reaction at_base;
+        assert_int_equal(pl_statics_reactions(bent.statics, bent.state, &at_base), PL_OK);
+        const double *tip = pl_statics_marker(bent.statics, bent.state, 0).position, moment = -1e-5 * tip[0];
+        print_message("  moment at the clamp %.9e, of the force %.9e N mm\n", at_base.moment[1], -moment);
+        PL_CHECK_NEAR(at_base.moment[1] / -moment, 1, 1e-7); // a load near round-off
         rig_clear(&bent);
     }
     pl_mesh_destroy(mesh);
