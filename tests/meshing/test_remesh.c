@@ -255,6 +255,74 @@ static void test_remesh_cache_is_checked(void **state)
     rmdir(folder);
 }
 
+// ---- limits: a mesh that has lost volume is refused or announced, made just now or taken from the cache
+static int bad_builds;
+static double bad_volume; // what the mesh has of the part's
+
+static pl_status bad_build(void *user, const pl_mesh_source *source, const pl_progress *progress,
+                           pl_mesh **out, pl_findings *findings, pl_error *err)
+{
+    (void)user;
+    ++bad_builds;
+    const pl_status status = pl_meshing_mesher()->build(NULL, source, progress, out, findings, err);
+    if (status == PL_OK) {
+        const pl_mesh_fit fit = {.part_volume = 1000,
+                                 .mesh_volume = 1000 * bad_volume,
+                                 .part_area = 600,
+                                 .mesh_area = 600,
+                                 .samples = 100};
+        pl_mesh_set_fit(*out, &fit);
+    }
+    return status;
+}
+
+static void test_remesh_limits_hold_for_the_cache(void **state)
+{
+    (void)state;
+    static const struct {
+        double volume; // of the part's
+        const char *accept;
+        pl_status status;
+        pl_severity severity;
+        bool said;
+    } way[] = {
+        {0.86, "", PL_BAD_INPUT, PL_DEFECT, true},
+        {0.86, ", accept: true", PL_OK, PL_WARNING, true},
+        {0.97, "", PL_OK, PL_WARNING, true},
+        {0.999, "", PL_OK, PL_WARNING, false},
+    };
+    const pl_mesher mesher = {.build = bad_build};
+    const pl_load_options options = {.mesher = &mesher};
+    for (int i = 0; i < (int)(sizeof way / sizeof way[0]); ++i) {
+        char text[600], robot_file[300];
+        const int length = snprintf(text, sizeof text,
+                                    "pliant: 1\nname: x\nmesh: {design: {kind: beam}, size: %d, order: 1%s}\n"
+                                    "materials: {s: {model: neo_hookean, c10: 0.1 MPa, poisson: 0.4}}\n"
+                                    "regions: {body: s}\nfixed: [{surface: base}]\n",
+                                    41 + i, way[i].accept);
+        snprintf(robot_file, sizeof robot_file, "%s", tools_path("limits.yaml"));
+        tools_write(robot_file, text, (size_t)length);
+        bad_builds = 0;
+        bad_volume = way[i].volume;
+        for (int round = 0; round < 2; ++round) { // made, then from the cache
+            pl_error err = {0};
+            pl_robot *robot = NULL;
+            pl_findings *findings = pl_findings_create();
+            assert_int_equal(pl_robot_load(robot_file, &options, &robot, findings, &err), way[i].status);
+            bool said = false;
+            for (int f = 0; f < pl_findings_count(findings); ++f) {
+                const pl_finding *finding = pl_findings_at(findings, f);
+                said = said || (finding->severity == way[i].severity &&
+                                strstr(finding->text, "differs from the part: volume"));
+            }
+            assert_true(said == way[i].said);
+            assert_int_equal(bad_builds, 1);
+            pl_findings_destroy(findings);
+            pl_robot_destroy(robot);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +330,7 @@ int main(void)
         cmocka_unit_test(test_remesh_needles),
         cmocka_unit_test(test_remesh_cone_keeps_its_volume),
         cmocka_unit_test(test_remesh_cache_is_checked),
+        cmocka_unit_test(test_remesh_limits_hold_for_the_cache),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
