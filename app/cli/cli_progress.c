@@ -86,7 +86,9 @@ static void progress_on_alarm(int signal_number)
     }
     if (progress_expendable || again) {
         progress_write(again ? "pliant: error: ended during a long step\n"
-                             : "pliant: error: interrupted before anything was computed\n");
+                       : progress_late && !progress_stop
+                           ? late_line
+                           : "pliant: error: interrupted before anything was computed\n");
         _exit(CLI_BADLY);
     }
     again = 1;

@@ -347,7 +347,9 @@ static int workspace_work(const cli_args *args, workspace *w)
     status = status ? status : cli_model_open(args, args->plain[0], &w->m);
     status = status ? status : cli_check_outputs(args, NULL, w->m.path, NULL);
     status = status ? status : workspace_marker(args, w);
+    cli_stage("planning", true);
     status = status ? status : workspace_plan(args, w);
+    cli_stage(NULL, false);
     status = status ? status : workspace_go(args, w);
     if (status) {
         return status;
