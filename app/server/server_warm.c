@@ -3,7 +3,6 @@
 // mesh in the making is given up and begun again later.
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include "server_impl.h"
 
@@ -24,11 +23,12 @@ static bool warm_step(void *user, double fraction, const char *what)
     return !atomic_load(&w->stop) && !atomic_load(&w->desk->busy);
 }
 
-// Waits until nobody wants the processor.
+// Waits until nobody has wanted the processor for a second.
 static bool warm_may_go(server_warmer *w)
 {
-    while (!atomic_load(&w->stop) && atomic_load(&w->desk->busy)) {
+    for (int idle = 0; !atomic_load(&w->stop) && idle < 10; ++idle) {
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+        idle = atomic_load(&w->desk->busy) ? -1 : idle;
     }
     return !atomic_load(&w->stop);
 }
@@ -36,7 +36,6 @@ static bool warm_may_go(server_warmer *w)
 static void *warm_main(void *user)
 {
     server_warmer *w = user;
-    setpriority(PRIO_PROCESS, 0, 15); // of this thread, on Linux
     json_t *list = server_gallery_json(w->options->gallery);
     const pl_progress progress = {warm_step, w};
     int tries = 0;
