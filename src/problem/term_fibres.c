@@ -1,7 +1,7 @@
 // Fibres bonded to faces: U = sum over faces EA/2 (l - 1)^2 L, l the mean stretch of the face along the
 // fibre, from the same interpolated strain as layers (element/layer.h), l^2 = 1 + 2 mean(f^a f^b E_ab), L the
-// length on the face. An
-// inextensible fibre has a stiffness far above the body's (robot_fibre.c); the strain left is reported.
+// length on the face. An inextensible fibre has a stiffness far above the body's (robot_fibre.c); the strain
+// left is reported.
 #include <float.h>
 #include <stdlib.h>
 #include "problem/term_faces.h"
