@@ -32,16 +32,6 @@ static const row table[] = {
      {0}},
     {"three_chamber", 14, PL_PATH_FLOWER, 120, {10, 10}, {1, 0, 0}, {0, 1, 0}, {false}, {2, 2, 2}, {3, 3, 3}},
     {"three_chamber", 14, PL_PATH_BOX, 240, {5, 5, 2}, {1, 0, 0}, {0, 1, 0}, {false}, {2, 2, 2}, {3, 3, 3}},
-    {"planar_arm",
-     16,
-     PL_PATH_EIGHT,
-     200,
-     {40, 16},
-     {-0.9, 0.44, 0},
-     {0.44, 0.9, 0},
-     {true, true, false},
-     {0.006, 0.006, 0.006},
-     {0}},
 };
 
 typedef struct check {
