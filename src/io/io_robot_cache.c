@@ -8,7 +8,7 @@
 #include "io/io_robot.h"
 #include "mesh/mesh.h"
 
-#define CACHE_REVISION "/3" // raised when the mesher makes other meshes from the same source
+#define CACHE_REVISION "/4" // raised when the mesher makes other meshes from the same source
 
 static uint64_t cache_text(uint64_t h, const char *text)
 {
