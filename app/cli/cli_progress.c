@@ -17,7 +17,7 @@
 // The limit of a run ends it early enough to print and write what was found.
 #define PROGRESS_MARGIN_SHARE 0.08
 #define PROGRESS_MARGIN_MOST 0.25 // s
-#define PROGRESS_LATE 1.1 // of the limit: work that did not answer by then is ended if it loses nothing
+#define PROGRESS_LATE 1.0 // of the limit: work that did not answer by then is ended if it loses nothing
 
 #define PROGRESS_LOAD 0.5 // s: small robots are loaded by then, so the shape at rest is reported
 
