@@ -170,8 +170,8 @@ int cli_model_verdict(const cli_args *args, const cli_model *m)
     if (m->report.outcome == PL_SOLVED) {
         return CLI_DONE;
     }
-    cli_error(args, "not converged: %s%s%s", cli_interrupted() ? cli_stop_reason() : "",
-              cli_interrupted() ? "; " : "",
+    const bool late = cli_interrupted() && strcmp(cli_stop_reason(), "interrupted") != 0;
+    cli_error(args, "not converged: %s%s%s", late ? cli_stop_reason() : "", late ? "; " : "",
               m->report.message[0] ? m->report.message : pl_outcome_name(m->report.outcome));
     return CLI_BADLY;
 }
