@@ -25,6 +25,16 @@ typedef struct drawn {
     "markers: {tip: {surface: tip}}\n"
 
 static const drawn robots[] = {
+    {"finger",
+     FINGER("modules: 8", "3.8", "model: neo_hookean, c10: 0.12 MPa, poisson: 0.45",
+            "model: stvk, young: 30 MPa, poisson: 0.4"),
+     {0.034},
+     {"cavity"}},
+    {"finger49",
+     FINGER("modules: 8", "3.8", "model: neo_hookean, c10: 0.12 MPa, poisson: 0.49",
+            "model: stvk, young: 30 MPa, poisson: 0.4"),
+     {0.034},
+     {"cavity"}},
     {"bellows",
      FINGER("length: 90, width: 18, height: 17, modules: 7, slot: 2.4, wall: 1.7, side_wall: 2, top_wall: 2, "
             "layer: 1.8",

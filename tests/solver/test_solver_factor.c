@@ -52,6 +52,38 @@ static void test_positive_definite(void **state)
     }
 }
 
+// Right sides solved together (in blocks, by BLAS 3) have the solutions they have alone.
+static void test_sides_together(void **state)
+{
+    (void)state;
+    solver_case c = case_grid((grid_spec){.nx = 9, .ny = 8, .nz = 7, .pressure = true, .C = 1e-2, .seed = 5});
+    const int count = 19, kinds[] = {PL_FACTOR_INDEFINITE, PL_FACTOR_MULTIFRONTAL};
+    const size_t n = (size_t)c.matrix.n;
+    for (int k = 0; k < PL_COUNT(kinds); ++k) {
+        pl_error err;
+        pl_factor *factor;
+        pl_factor_report report;
+        PL_CHECK_OK(
+            pl_factor_create((pl_factor_kind)kinds[k], &c.matrix, c.group, c.group_count, &factor, &err));
+        PL_CHECK_OK(pl_factor_update(factor, &c.matrix, &report, &err));
+        double *together = case_right_sides(c.matrix.n, count), *alone = case_right_sides(c.matrix.n, count);
+        pl_factor_solve(factor, together, count);
+        for (int j = 0; j < count; ++j) {
+            double apart = 0, size = 0;
+            pl_factor_solve(factor, alone + (size_t)j * n, 1);
+            for (size_t i = (size_t)j * n; i < (size_t)(j + 1) * n; ++i) {
+                apart = fmax(apart, fabs(together[i] - alone[i]));
+                size = fmax(size, fabs(alone[i]));
+            }
+            PL_CHECK_BELOW(apart, 1e-12 * size);
+        }
+        free(together);
+        free(alone);
+        pl_factor_destroy(factor);
+    }
+    case_clear(&c);
+}
+
 // A quasi-definite matrix [A B; B^T -C] has as many negative eigenvalues as rows in C.
 static void test_quasi_definite(void **state)
 {
@@ -412,6 +444,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_positive_definite),
+        cmocka_unit_test(test_sides_together),
         cmocka_unit_test(test_quasi_definite),
         cmocka_unit_test(test_small_pivots),
         cmocka_unit_test(test_indefinite),
