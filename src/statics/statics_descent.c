@@ -410,10 +410,7 @@ static bool descent_take(pl_statics *s, double *x, double energy, descent *D, de
             return descent_refactor(s, x, D, run, true, err);
         }
     }
-    // the residual relates to the largest force and is near 1 while stiff parts are strained by the step
-    const bool gains = D->relative < TUNE_NEWTON_GAIN * run->relative,
-               far = run->scale >= 1 && D->relative > TUNE_NEWTON_FAR;
-    if (fresh && D->relative > TUNE_NEWTON_AGAIN && (gains || far)) {
+    if (fresh && D->relative > TUNE_NEWTON_AGAIN && D->relative < TUNE_NEWTON_GAIN * run->relative) {
         return descent_refactor(s, x, D, run, true, err);
     }
     if (!predict && !run->warped) {
