@@ -48,6 +48,31 @@ expect_status 1 run claw $coarse --goal 114,0,-4 --steps 100000 --real-time --pe
 expect_words out.txt "the plant is gone" "the last command was kept"
 expect_near "columns of the last row" "$(tail -1 lost.csv | tr -cd , | wc -c)" "$(head -1 lost.csv | tr -cd , | wc -c)" 0
 
+# a robot that sends NaN: no JSON, the loop ends and the log is whole
+cat >liar.py <<'P'
+import json, socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen(1)
+print(s.getsockname()[1], flush=True)
+c, _ = s.accept()
+f = c.makefile("rw")
+f.write(json.dumps({"hello": "pliant plant 1", "sensors": {"s1": "mm", "s2": "mm", "s3": "mm"}}) + "\n")
+for k in range(4):
+    f.flush()
+    f.readline()
+    f.write(json.dumps({"t": k, "sensors": {"s1": 116.0, "s2": 116.0, "s3": float("nan") if k == 3 else 116.0}}) + "\n")
+f.flush()
+f.readline()
+P
+if command -v python3 >/dev/null; then
+    python3 liar.py >liar.txt &
+    for _ in $(seq 100); do [ -s liar.txt ] && break; sleep 0.05; done
+    expect_status 1 run claw $coarse --goal 114,0,-4 --steps 9 --plant "127.0.0.1:$(cat liar.txt)" --out liar.csv
+    expect_words out.txt "stopped at tick 3" "no JSON object" "the last command was kept"
+    expect_near "rows of the log" "$(wc -l <liar.csv)" 4 0
+fi
+
 # sensors that fail: a frozen one ends the run, a missing one is replaced by the estimate, all missing hold and end it
 fault() { sed "s/^plant: .*/plant: {delay: 0.1 s, faults: [$1]}/" claw/robot.yaml >claw/$2.yaml; }
 fault '{sensor: s3, kind: frozen, from: 0.5 s}' frozen
