@@ -160,9 +160,9 @@ static int workspace_go(const cli_args *args, workspace *w)
     if (w->before > 0) {
         cli_say(args, "%s: %d of %d samples are already stored\n", path, w->before, w->plan.count);
     }
-    if (pl_model_body(w->m.model, &w->mesh, &err) != PL_OK) {
-        w->mesh = NULL; // reduced models have none
-    }
+    // only a full body's points are the vertices of its mesh; reduced models draw themselves as tubes
+    const pl_robot *robot = pl_model_robot(w->m.model);
+    w->mesh = robot ? pl_robot_mesh(robot) : NULL;
     cli_stage("solving", false);
     workspace_part(w, w->before);
     const pl_status status = pl_workspace_run(w->m.model, &w->plan, w->before, workspace_record, w, &err);

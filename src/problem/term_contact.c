@@ -27,7 +27,7 @@ static void contact_destroy(void *object)
                            t->pair,     t->x,          t->guard_x,   t->guard_found,
                            t->guard,    t->mu,         t->rate,      t->name,
                            t->factored, t->held,       t->told,      t->pressure,
-                           t->open,     t->weight};
+                           t->open,     t->weight,     t->settled_x, t->settled_offset};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
