@@ -198,11 +198,11 @@ typedef struct pl_jacobian {
 } pl_jacobian;
 typedef struct pl_jacobian_report {
     int factorizations, solves;
-    double residual; // relative residual of the linear systems
-    bool one_sided;  // a cable has tension 0: the derivative is for further shortening; or a one-sided
-                     // command is 0: the derivative is for an increasing command
-    bool friction;   // acts at a contact: the derivative is approximate (sticking points yield a little,
-                   // slipping ones keep their limit)
+    double residual;    // relative residual of the linear systems
+    bool one_sided;     // a cable has tension 0: the derivative is for further shortening; or a one-sided
+                        // command is 0: the derivative is for an increasing command
+    bool friction;      // acts at a contact: the derivative is approximate (sticking points yield a little,
+                        // slipping ones keep their limit)
     int negative_count; // as in pl_statics_report
 } pl_jacobian_report;
 PL_API pl_status pl_statics_jacobian(pl_statics *statics, const pl_state *state,

@@ -1001,8 +1001,8 @@ static pl_status core_write_series(pl_model *model, const char *path, pl_error *
     return status;
 }
 
-// write(path, kind, surface, color): kind is vtu, vtm, xdmf, obj, ply, glb, stl or state; `color` is the number of
-// a field for surfaces, past the last: by region.
+// write(path, kind, surface, color): kind is vtu, vtm, xdmf, obj, ply, glb, stl or state; `color` is the
+// number of a field for surfaces, past the last: by region.
 static PyObject *model_write(PyObject *self, PyObject *args)
 {
     core_model *m = (core_model *)self;

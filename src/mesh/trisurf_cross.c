@@ -192,7 +192,9 @@ static int cross_compare(const void *a, const void *b)
 static int32_t cross_unique(int32_t *list, int32_t count)
 {
     int32_t kept = 0;
-    qsort(list, (size_t)count, sizeof *list, cross_compare);
+    if (count > 1) { // an empty list may have no memory
+        qsort(list, (size_t)count, sizeof *list, cross_compare);
+    }
     for (int32_t i = 0; i < count; ++i) {
         if (kept == 0 || list[kept - 1] != list[i]) {
             list[kept++] = list[i];

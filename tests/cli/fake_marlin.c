@@ -1,6 +1,7 @@
-// A board with Marlin's serial protocol on a pseudo-terminal, for tests: prints the name of its terminal, then checks
-// every line (number and checksum) and prints the moves it took. Its third line is damaged once, as on a noisy
-// line; with the argument `mute N` it stops answering after N lines, with `halt N` it reports an error then.
+// A board with Marlin's serial protocol on a pseudo-terminal, for tests: prints the name of its terminal,
+// then checks every line (number and checksum) and prints the moves it took. Its third line is damaged once,
+// as on a noisy line; with the argument `mute N` it stops answering after N lines, with `halt N` it reports
+// an error then.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -52,8 +53,8 @@ int main(int argc, char **argv)
         }
         if (!good || number != expected || (number == 3 && !damaged++)) {
             char text[100];
-            snprintf(text, sizeof text, "Error:checksum mismatch, Last Line: %ld\nResend: %ld\nok\n", expected - 1,
-                     expected);
+            snprintf(text, sizeof text, "Error:checksum mismatch, Last Line: %ld\nResend: %ld\nok\n",
+                     expected - 1, expected);
             say(text);
             continue;
         }
