@@ -1,29 +1,6 @@
 // CalculiX (`ccx`) on the same mesh: a block stretched, the pressure-driven bending finger at 80 degrees with
 // the plain element and Poisson 0.45; then the default formulation at 0.49, both against a finer mesh.
-#include <unistd.h>
-#include "validate.h"
-
-static char folder[] = "/tmp/pliant_calculix_XXXXXX";
-
-static const char *in_folder(const char *name)
-{
-    static char path[200];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-static void clean_folder(void)
-{
-    static const char *const ending[] = {"inp", "dat", "frd", "sta", "cvg", "12d", "log", "out"};
-    char name[40];
-    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; ++i) {
-        snprintf(name, sizeof name, "job.%s", ending[i]);
-        unlink(in_folder(name));
-    }
-    unlink(in_folder("mesh.inp"));
-    unlink(in_folder("spooles.out"));
-    rmdir(folder);
-}
+#include "ccx_folder.h"
 
 // ---- writing the job
 typedef struct job_material {

@@ -1,29 +1,7 @@
 // Contact against closed forms and against CalculiX (`ccx`) on the same mesh and with the same law: a soft
 // ball pressed on a rigid plane (Hertz), a bar lifted by a rigid roller, a block on a slope (Coulomb).
-#include <unistd.h>
+#include "ccx_folder.h"
 #include "contact_rig.h"
-
-static char folder[] = "/tmp/pliant_contact_XXXXXX";
-
-static const char *in_folder(const char *name)
-{
-    static char path[200];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-static void clean_folder(void)
-{
-    static const char *const ending[] = {"inp", "dat", "frd", "sta", "cvg", "12d", "log", "out"};
-    char name[40];
-    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; ++i) {
-        snprintf(name, sizeof name, "job.%s", ending[i]);
-        unlink(in_folder(name));
-    }
-    unlink(in_folder("mesh.inp"));
-    unlink(in_folder("spooles.out"));
-    rmdir(folder);
-}
 
 // ---- a job for ccx: neo-Hookean body, one rigid surface of hexahedra whose nodes are all driven along z
 typedef struct job {

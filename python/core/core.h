@@ -47,13 +47,23 @@ typedef struct core_numbers {
 bool core_numbers_get(PyObject *from, char format, Py_ssize_t count, const char *what, core_numbers *out);
 void core_numbers_release(core_numbers *numbers);
 
+// ---- progress told to a Python function (core_teller.c)
+typedef struct core_teller {
+    PyObject *callback; // borrowed; NULL or None: nobody listens
+    PyObject *pending;  // an exception that stopped the call under way
+} core_teller;
+// From a call that has released the GIL; false: the call must stop.
+bool core_tell(core_teller *teller, double fraction, const char *what);
+bool core_tell_step(void *teller, double fraction, const char *what); // as pl_progress.step
+bool core_tell_raise(core_teller *teller); // what is pending, raised; false when there is nothing
+void core_keep_error(PyObject **pending);  // takes over the exception that is set, if there is one
+
 // ---- models (core_model.c)
 typedef struct core_model {
     PyObject_HEAD pl_model *model;
     PyObject *owner; // the Model whose robot this one shares, or NULL
     pl_progress progress;
-    PyObject *callback; // of the call under way; borrowed
-    PyObject *pending;  // an exception that stopped the call under way
+    core_teller teller; // of the call under way
     double last;        // s, when Python was asked last
     double spent;       // s, of the library in the last forward solve
     bool busy;

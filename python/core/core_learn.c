@@ -81,7 +81,7 @@ PyObject *core_model_sample(PyObject *self, PyObject *args)
                   to = from + LEARN_CHAIN < s.planned ? from + LEARN_CHAIN : s.planned;
         CORE_RUN(m, status = pl_sample_chain(m->model, stored, from, to, &options, &err));
         status = status == PL_OK ? s.status : status;
-        if (m->pending || atomic_load(&m->stop)) {
+        if (m->teller.pending || atomic_load(&m->stop)) {
             break;
         }
     }
@@ -97,33 +97,7 @@ PyObject *core_model_sample(PyObject *self, PyObject *args)
     return Py_BuildValue("(ii)", s.done, s.failed);
 }
 
-// ---- functions without a model: progress through a callback
-typedef struct learn_teller {
-    PyObject *callback, *pending;
-} learn_teller;
-
-static bool learn_step(void *user, double fraction, const char *what)
-{
-    learn_teller *t = user;
-    const PyGILState_STATE gil = PyGILState_Ensure();
-    bool go = !t->pending && PyErr_CheckSignals() == 0;
-    if (go && t->callback != Py_None) {
-        PyObject *answer = PyObject_CallFunction(t->callback, "ds", fraction, what ? what : "");
-        go = answer && answer != Py_False;
-        Py_XDECREF(answer);
-    }
-    if (PyErr_Occurred()) {
-        PyObject *type, *value, *trace;
-        PyErr_Fetch(&type, &value, &trace);
-        PyErr_NormalizeException(&type, &value, &trace);
-        t->pending = value ? value : Py_NewRef(type);
-        Py_XDECREF(type);
-        Py_XDECREF(trace);
-    }
-    PyGILState_Release(gil);
-    return go;
-}
-
+// ---- functions without a model
 static PyObject *learn_report(const pl_learned_report *r, int samples)
 {
     PyObject *parts = PyDict_New();
@@ -156,7 +130,7 @@ PyObject *core_learn(PyObject *module, PyObject *args)
                           &callback)) {
         return NULL;
     }
-    learn_teller teller = {.callback = callback};
+    core_teller teller = {.callback = callback};
     pl_learned_options o = pl_learned_options_default();
     const Py_ssize_t layers = PyTuple_Check(hidden) ? PyTuple_Size(hidden) : 0;
     if (layers > PL_NETWORK_LAYERS) {
@@ -176,7 +150,7 @@ PyObject *core_learn(PyObject *module, PyObject *args)
     o.train.epoch_limit = epochs > 0 ? epochs : o.train.epoch_limit;
     o.train.seed = o.network.seed = seed;
     o.parts |= inverse ? 1u << PL_LEARN_INVERSE : 0;
-    o.train.progress = (pl_progress){.step = learn_step, .user = &teller};
+    o.train.progress = (pl_progress){.step = core_tell_step, .user = &teller};
     pl_dataset data = {0};
     pl_learned *learned = NULL;
     pl_learned_report report;
@@ -189,9 +163,8 @@ PyObject *core_learn(PyObject *module, PyObject *args)
     if (status == PL_OK && !teller.pending) {
         CORE_RUN(NULL, status = pl_learned_write(learned, NULL, out_path, &err));
     }
-    if (teller.pending) {
-        PyErr_SetObject((PyObject *)Py_TYPE(teller.pending), teller.pending);
-        Py_DECREF(teller.pending);
+    if (core_tell_raise(&teller)) {
+        // raised
     } else if (status != PL_OK) {
         core_raise(status, &err, NULL);
     } else {
@@ -214,11 +187,11 @@ PyObject *core_adapt(PyObject *module, PyObject *args)
                           &seed, &callback)) {
         return NULL;
     }
-    learn_teller teller = {.callback = callback};
+    core_teller teller = {.callback = callback};
     pl_adapt_options o = pl_adapt_options_default();
     o.kind = pl_adapt_kind_find(kind);
     o.seed = seed;
-    o.progress = (pl_progress){.step = learn_step, .user = &teller};
+    o.progress = (pl_progress){.step = core_tell_step, .user = &teller};
     if (o.kind == PL_ADAPT_KIND_COUNT) {
         return core_wrong("", "kind %s: expected process or layer", kind);
     }
@@ -238,9 +211,8 @@ PyObject *core_adapt(PyObject *module, PyObject *args)
     if (status == PL_OK && !teller.pending) {
         status = pl_learned_write(learned, NULL, out_path, &err);
     }
-    if (teller.pending) {
-        PyErr_SetObject((PyObject *)Py_TYPE(teller.pending), teller.pending);
-        Py_DECREF(teller.pending);
+    if (core_tell_raise(&teller)) {
+        // raised
     } else if (status != PL_OK) {
         core_raise(status, &err, findings);
     } else {

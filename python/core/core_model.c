@@ -19,7 +19,7 @@ static double model_now(void)
 static bool model_step(void *user, double fraction, const char *what)
 {
     core_model *m = user;
-    if (atomic_load(&m->stop) || m->pending) {
+    if (atomic_load(&m->stop) || m->teller.pending) {
         return false;
     }
     const double now = model_now();
@@ -27,23 +27,7 @@ static bool model_step(void *user, double fraction, const char *what)
         return true;
     }
     m->last = now;
-    const PyGILState_STATE gil = PyGILState_Ensure();
-    bool go = PyErr_CheckSignals() == 0;
-    if (go && m->callback && m->callback != Py_None) {
-        PyObject *answer = PyObject_CallFunction(m->callback, "ds", fraction, what ? what : "");
-        go = answer && answer != Py_False;
-        Py_XDECREF(answer);
-    }
-    if (PyErr_Occurred()) {
-        PyObject *type, *value, *trace;
-        PyErr_Fetch(&type, &value, &trace);
-        PyErr_NormalizeException(&type, &value, &trace);
-        m->pending = value ? value : Py_NewRef(type);
-        Py_XDECREF(type);
-        Py_XDECREF(trace);
-    }
-    PyGILState_Release(gil);
-    return go;
+    return core_tell(&m->teller, fraction, what);
 }
 
 bool core_enter(core_model *m, PyObject *callback)
@@ -53,35 +37,30 @@ bool core_enter(core_model *m, PyObject *callback)
         return false;
     }
     m->busy = true;
-    m->callback = callback;
+    m->teller.callback = callback;
     m->last = model_now();
     atomic_store(&m->stop, false);
-    Py_CLEAR(m->pending);
+    Py_CLEAR(m->teller.pending);
     return true;
 }
 
 void core_leave(core_model *m)
 {
     m->busy = false;
-    m->callback = NULL;
+    m->teller.callback = NULL;
 }
 
 bool core_pending(core_model *m)
 {
-    if (!m->pending) {
-        return false;
-    }
-    PyErr_SetObject((PyObject *)Py_TYPE(m->pending), m->pending);
-    Py_CLEAR(m->pending);
-    return true;
+    return core_tell_raise(&m->teller);
 }
 
 static PyObject *model_take_pending(PyObject *self, PyObject *unused)
 {
     (void)unused;
     core_model *m = (core_model *)self;
-    PyObject *pending = m->pending;
-    m->pending = NULL;
+    PyObject *pending = m->teller.pending;
+    m->teller.pending = NULL;
     return pending ? pending : Py_NewRef(Py_None);
 }
 
@@ -117,8 +96,8 @@ static PyObject *model_load(PyObject *module, PyObject *args)
     }
     m->model = NULL;
     m->owner = NULL;
-    m->callback = callback;
-    m->pending = NULL;
+    m->teller.callback = callback;
+    m->teller.pending = NULL;
     m->last = model_now();
     m->spent = 0;
     m->busy = false;
@@ -142,7 +121,7 @@ static PyObject *model_load(PyObject *module, PyObject *args)
         CORE_RUN(m, status =
                         pl_model_load_text(text, (size_t)length, path, &options, &m->model, findings, &err));
     }
-    m->callback = NULL;
+    m->teller.callback = NULL;
     PyObject *out = NULL;
     if (status == PL_OK) {
         m->owner = options.robot ? Py_NewRef(share) : NULL;
@@ -162,7 +141,7 @@ static void model_dealloc(PyObject *self)
     PyTypeObject *type = Py_TYPE(self);
     pl_model_destroy(m->model);
     Py_XDECREF(m->owner);
-    Py_XDECREF(m->pending);
+    Py_XDECREF(m->teller.pending);
     PyObject_Free(self);
     Py_DECREF((PyObject *)type);
 }

@@ -790,7 +790,7 @@ PyObject *core_model_task(PyObject *self, PyObject *args)
                 t->item = &t->file.item[i];
                 CORE_RUN(m, status = t->item->what == PL_TASK_MOVE ? task_move(t) : task_handle(t));
                 status = status == PL_OK ? t->status : status;
-                if (m->pending || atomic_load(&m->stop)) {
+                if (m->teller.pending || atomic_load(&m->stop)) {
                     break;
                 }
             }

@@ -9,30 +9,8 @@ typedef struct poses_run {
     pl_pose_parameter parameter[PL_POSE_PARAMETERS];
     const char *key[PL_POSE_PARAMETERS]; // NULL: not a number of the file
     int count;
-    PyObject *callback, *pending;
+    core_teller teller;
 } poses_run;
-
-static bool poses_step(void *user, double fraction, const char *what)
-{
-    poses_run *p = user;
-    const PyGILState_STATE gil = PyGILState_Ensure();
-    bool go = !p->pending && PyErr_CheckSignals() == 0;
-    if (go && p->callback != Py_None) {
-        PyObject *answer = PyObject_CallFunction(p->callback, "ds", fraction, what ? what : "");
-        go = answer && answer != Py_False;
-        Py_XDECREF(answer);
-    }
-    if (PyErr_Occurred()) {
-        PyObject *type, *value, *trace;
-        PyErr_Fetch(&type, &value, &trace);
-        PyErr_NormalizeException(&type, &value, &trace);
-        p->pending = value ? value : Py_NewRef(type);
-        Py_XDECREF(type);
-        Py_XDECREF(trace);
-    }
-    PyGILState_Release(gil);
-    return go;
-}
 
 // The robot file with these values; freed with pl_file_free.
 static pl_status poses_text(const poses_run *p, const double *value, char **out, pl_error *err)
@@ -110,11 +88,11 @@ PyObject *core_poses(PyObject *module, PyObject *args)
     const char *method;
     if (!PyArg_ParseTuple(args, "s#zzdiOiiOOOO:poses", &p.text, &p.length, &p.path, &method, &size, &order,
                           &list, &command_count, &marker_count, &given_commands, &given_markers, &given_fit,
-                          &p.callback) ||
+                          &p.teller.callback) ||
         !poses_parameters(&p, list)) {
         return NULL;
     }
-    const pl_progress progress = {.step = poses_step, .user = &p};
+    const pl_progress progress = {.step = core_tell_step, .user = &p.teller};
     p.load = (pl_model_load_options){
         .load = {.mesher = pl_meshing_mesher(), .progress = &progress, .size = size, .order = order},
         .method = method,
@@ -146,9 +124,8 @@ PyObject *core_poses(PyObject *module, PyObject *args)
         if (places) {
             CORE_RUN(NULL, status = pl_poses_calibrate(&def, predicted, &report, &err));
         }
-        if (p.pending) {
-            PyErr_SetObject((PyObject *)Py_TYPE(p.pending), p.pending);
-            Py_CLEAR(p.pending);
+        if (core_tell_raise(&p.teller)) {
+            // raised
         } else if (status != PL_OK) {
             core_raise(status, &err, NULL);
         } else {
@@ -157,7 +134,7 @@ PyObject *core_poses(PyObject *module, PyObject *args)
     } else if (!PyErr_Occurred()) {
         core_wrong("", "expected commands and marker positions");
     }
-    Py_XDECREF(p.pending);
+    Py_XDECREF(p.teller.pending);
     Py_XDECREF(places);
     core_numbers_release(&command);
     core_numbers_release(&marker);
