@@ -98,6 +98,27 @@ PyObject *core_model_run(PyObject *self, PyObject *args);
 PyObject *core_model_task(PyObject *self, PyObject *args);
 PyObject *core_model_compare(PyObject *self, PyObject *args);
 PyObject *core_model_reduce(PyObject *self, PyObject *args);
+// ---- methods of models (core_derive.c)
+PyObject *core_model_differentiate(PyObject *self, PyObject *args);
+PyObject *core_model_sensitivity(PyObject *self, PyObject *list);
+PyObject *core_model_adjoint(PyObject *self, PyObject *args);
+// ---- methods of models (core_shape.c)
+PyObject *core_model_body(PyObject *self, PyObject *unused);
+PyObject *core_model_shape(PyObject *self, PyObject *unused);
+PyObject *core_model_points(PyObject *self, PyObject *unused);
+PyObject *core_model_line(PyObject *self, PyObject *arg);
+PyObject *core_model_field(PyObject *self, PyObject *arg);
+PyObject *core_model_reactions(PyObject *self, PyObject *unused);
+PyObject *core_model_judge(PyObject *self, PyObject *unused);
+PyObject *core_model_examine(PyObject *self, PyObject *unused);
+PyObject *core_model_actuator_faces(PyObject *self, PyObject *arg);
+PyObject *core_model_region_materials(PyObject *self, PyObject *unused);
+PyObject *core_model_body_points(PyObject *self, PyObject *args);
+// ---- methods of models (core_record.c)
+PyObject *core_model_record(PyObject *self, PyObject *unused);
+PyObject *core_model_write(PyObject *self, PyObject *args);
+PyObject *core_model_read_state(PyObject *self, PyObject *arg);
+PyObject *core_model_picture(PyObject *self, PyObject *args);
 // ---- compliance and estimation (core_control.c)
 PyObject *core_model_compliance(PyObject *self, PyObject *unused);
 PyObject *core_model_estimate(PyObject *self, PyObject *args);
