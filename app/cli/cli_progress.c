@@ -280,9 +280,11 @@ void cli_stages_tell(const char *verb)
     fflush(stdout);
     fprintf(stderr, "pliant %s: %.1f s", verb, total);
     const char *before = " (";
+    // who asked for it (-v) gets every stage, however short; on a terminal those that took a while
     for (int i = 0; i < bar.stage_count; ++i) {
-        if (bar.stage[i].seconds >= 0.05) {
-            fprintf(stderr, "%s%s %.1f s", before, bar.stage[i].what, bar.stage[i].seconds);
+        if (bar.talkative || bar.stage[i].seconds >= 0.05) {
+            fprintf(stderr, bar.talkative ? "%s%s %.3f s" : "%s%s %.1f s", before, bar.stage[i].what,
+                    bar.stage[i].seconds);
             before = ", ";
         }
     }
