@@ -14,7 +14,8 @@ extern "C" {
 
 // ---- feed-forward networks
 // a_0 = (x - in_mid) / in_width,  a_l = f(W_l a_(l-1) + b_l) for the hidden layers,
-// y = out_mid + out_width (W_L a_(L-1) + b_L + S a_0), with S only if `skip`.
+// y = out_mid + out_width (W_L a_(L-1) + b_L + S a_0), with S only if `skip`. Inputs whose function has a
+// kink at 0 (one-sided drives) appear in a_0 a second time, at its end, as |x| / in_width.
 typedef enum pl_activation {
     PL_TANSIG,   // 2 / (1 + e^-2x) - 1, which is tanh x
     PL_LOGISTIC, // 1 / (1 + e^-x)
@@ -34,8 +35,9 @@ typedef struct pl_network_def {
     int layer_count; // hidden layers
     int width[PL_NETWORK_LAYERS];
     pl_activation activation;
-    bool skip;     // a linear part from the inputs directly to the outputs
-    uint64_t seed; // of the initial weights
+    bool skip;      // a linear part from the inputs directly to the outputs
+    uint64_t kinks; // bit i: the function has a kink at input i = 0; for the first 64 inputs
+    uint64_t seed;  // of the initial weights
 } pl_network_def;
 
 typedef struct pl_network pl_network;

@@ -17,6 +17,13 @@ static void write_network(pl_text *t, const char *name, pl_network *n)
     }
     pl_text_add(t, "\"\n    layers: %d\n    activation: %s\n    skip: %d\n", d.layer_count,
                 pl_activation_name(d.activation), d.skip);
+    if (d.kinks) {
+        pl_text_add(t, "    kinks: \"");
+        for (int i = 0; i < d.input_count; ++i) {
+            pl_text_add(t, "%s%d", i ? " " : "", i < 64 && d.kinks >> i & 1);
+        }
+        pl_text_add(t, "\"\n");
+    }
     const struct {
         const char *key;
         const double *value;
@@ -139,6 +146,15 @@ static pl_network *read_network(io_robot_file *f, const io_node *map)
         return NULL;
     }
     d.skip = skip;
+    if (io_child(map, "kinks")) {
+        double kink[64] = {0};
+        if (d.input_count > 64 || !io_numbers_read(f, map, "kinks", kink, d.input_count, false)) {
+            return NULL;
+        }
+        for (int i = 0; i < d.input_count; ++i) {
+            d.kinks |= kink[i] != 0 ? UINT64_C(1) << i : 0;
+        }
+    }
     for (int l = 0; l < d.layer_count; ++l) {
         d.width[l] = hidden[l] >= 1 && hidden[l] <= PL_NETWORK_WIDTH ? (int)hidden[l] : 0;
     }

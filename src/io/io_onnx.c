@@ -67,9 +67,9 @@ static void onnx_tensor(pl_text *graph, const char *name, const double *value, i
 }
 
 // NodeProto: input 1, output 2, name 3, op_type 4, attribute 5 (AttributeProto: name 1, i 3, type 20 (2:
-// int))
-static void onnx_node(pl_text *graph, const char *op, const char *const *input, int inputs,
-                      const char *output, bool transposed)
+// int)); `attribute`, where there is one, is 1
+static void onnx_operation(pl_text *graph, const char *op, const char *const *input, int inputs,
+                           const char *output, const char *attribute)
 {
     pl_text t = {0};
     for (int i = 0; i < inputs; ++i) {
@@ -78,14 +78,26 @@ static void onnx_node(pl_text *graph, const char *op, const char *const *input, 
     pb_text(&t, 2, output);
     pb_text(&t, 3, output);
     pb_text(&t, 4, op);
-    if (transposed) {
+    if (attribute) {
         pl_text a = {0};
-        pb_text(&a, 1, "transB");
+        pb_text(&a, 1, attribute);
         pb_whole(&a, 3, 1);
         pb_whole(&a, 20, 2);
         pb_message(&t, 5, &a);
     }
     pb_message(graph, 1, &t);
+}
+
+static void onnx_node(pl_text *graph, const char *op, const char *const *input, int inputs,
+                      const char *output, bool transposed)
+{
+    onnx_operation(graph, op, input, inputs, output, transposed ? "transB" : NULL);
+}
+
+// Columns side by side.
+static void onnx_join(pl_text *graph, const char *a, const char *b, const char *output)
+{
+    onnx_operation(graph, "Concat", (const char *const[]){a, b}, 2, output, "axis");
 }
 
 // ValueInfoProto: name 1, type 2: TypeProto: tensor_type 1: elem_type 1, shape 2: dim 1: dim_value 1 or
@@ -129,8 +141,26 @@ static void onnx_graph(pl_text *graph, pl_network *n, const char *name)
     const int in = d.input_count, o = d.output_count;
     onnx_node(graph, "Sub", (const char *const[]){"x", "in_mid"}, 2, "x_centred", false);
     onnx_node(graph, "Div", (const char *const[]){"x_centred", "in_width"}, 2, "a0", false);
-    char from[24] = "a0";
-    for (int l = 0, m = in; l <= d.layer_count; ++l) {
+    // kinks: a0 is joined with |x| / in_width of those inputs, chosen by a matrix of 0 and 1 / in_width
+    int kinks = 0;
+    double *choice = d.kinks ? PL_NEW_ARRAY(double, 64 * (int64_t)in) : NULL;
+    for (int i = 0; choice && i < in && i < 64; ++i) {
+        if (d.kinks >> i & 1) {
+            choice[kinks++ * in + i] = 1 / s.in_width[i];
+        }
+    }
+    if (d.kinks) {
+        graph->failed = graph->failed || !choice;
+        onnx_tensor(graph, "kinked", choice, choice ? kinks : 0, in);
+        onnx_node(graph, "Gemm", (const char *const[]){"x", "kinked"}, 2, "signed", true);
+        onnx_node(graph, "Abs", (const char *const[]){"signed"}, 1, "sizes", false);
+        onnx_join(graph, "a0", "sizes", "a0_all");
+    }
+    pl_free(choice);
+    const char *inputs = d.kinks ? "a0_all" : "a0";
+    char from[24];
+    snprintf(from, sizeof from, "%s", inputs);
+    for (int l = 0, m = in + kinks; l <= d.layer_count; ++l) {
         const int rows = l < d.layer_count ? d.width[l] : o;
         char W[24], b[24], z[24], a[24];
         snprintf(W, sizeof W, "W%d", l + 1);
@@ -148,8 +178,8 @@ static void onnx_graph(pl_text *graph, pl_network *n, const char *name)
         snprintf(from, sizeof from, "%s", l < d.layer_count ? a : z);
     }
     if (d.skip) {
-        onnx_tensor(graph, "S", w, o, in);
-        onnx_node(graph, "Gemm", (const char *const[]){"a0", "S"}, 2, "direct", true);
+        onnx_tensor(graph, "S", w, o, in + kinks);
+        onnx_node(graph, "Gemm", (const char *const[]){inputs, "S"}, 2, "direct", true);
         onnx_node(graph, "Add", (const char *const[]){from, "direct"}, 2, "scaled", false);
     }
     onnx_node(graph, "Mul", (const char *const[]){d.skip ? "scaled" : from, "out_width"}, 2, "spread", false);

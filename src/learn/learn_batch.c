@@ -10,7 +10,7 @@
 pl_status learn_batch_init(learn_batch *b, const pl_network *n, int room, bool slopes, pl_error *err)
 {
     *b = (learn_batch){.room = room, .slopes = slopes};
-    const int64_t rows = (int64_t)room * (slopes ? 1 + n->size[0] : 1);
+    const int64_t rows = (int64_t)room * (slopes ? 1 + n->def.input_count : 1);
     bool enough = true;
     for (int l = 0; l <= n->last; ++l) {
         b->a[l] = PL_NEW_ARRAY(double, rows * n->size[l]);
@@ -42,9 +42,9 @@ void learn_batch_clear(learn_batch *b)
 pl_status learn_set_init(learn_set *set, const pl_network *n, const pl_learn_data *data, const int *pick,
                          int count, bool slopes, pl_error *err)
 {
-    const int in = n->def.input_count, o = n->def.output_count;
-    *set = (learn_set){.count = count, .inputs = in, .outputs = o};
-    set->x = PL_NEW_ARRAY(double, (int64_t)count *in);
+    const int in = n->def.input_count, o = n->def.output_count, wide = n->size[0];
+    *set = (learn_set){.count = count, .inputs = in, .outputs = o, .wide = wide};
+    set->x = PL_NEW_ARRAY(double, (int64_t)count *wide);
     set->y = PL_NEW_ARRAY(double, (int64_t)count *o);
     set->jacobian = slopes ? PL_NEW_ARRAY(double, (int64_t)count *in *o) : NULL;
     if (!set->x || !set->y || (slopes && !set->jacobian)) {
@@ -54,9 +54,7 @@ pl_status learn_set_init(learn_set *set, const pl_network *n, const pl_learn_dat
     const pl_network_scale *c = &n->scale;
     for (int64_t s = 0; s < count; ++s) {
         const int64_t from = pick ? pick[s] : s;
-        for (int i = 0; i < in; ++i) {
-            set->x[s * in + i] = (data->x[from * in + i] - c->in_mid[i]) / c->in_width[i];
-        }
+        learn_inputs(n, data->x + from * in, set->x + s * wide, NULL);
         for (int k = 0; k < o; ++k) {
             set->y[s * o + k] = (data->y[from * o + k] - c->out_mid[k]) / c->out_width[k];
             for (int i = 0; slopes && i < in; ++i) {
@@ -80,17 +78,24 @@ void learn_set_clear(learn_set *set)
 static void batch_load(const pl_network *n, learn_batch *b, const learn_set *set, const int *order, int from,
                        int count)
 {
-    const int in = n->size[0];
+    const int in = n->def.input_count;
+    const size_t wide = (size_t)n->size[0];
     for (int s = 0; s < count; ++s) {
         const int64_t k = order ? order[from + s] : from + s;
-        memcpy(b->a[0] + (size_t)s * (size_t)in, set->x + k * in, (size_t)in * sizeof(double));
+        memcpy(b->a[0] + (size_t)s * wide, set->x + (size_t)k * wide, wide * sizeof(double));
     }
     if (b->slopes) {
-        double *unit = b->a[0] + (size_t)count * (size_t)in;
-        memset(unit, 0, (size_t)count * (size_t)in * (size_t)in * sizeof *unit);
+        double *unit = b->a[0] + (size_t)count * wide;
+        memset(unit, 0, (size_t)count * (size_t)in * wide * sizeof *unit);
         for (int i = 0; i < in; ++i) {
             for (int s = 0; s < count; ++s) {
-                unit[((size_t)i * (size_t)count + (size_t)s) * (size_t)in + (size_t)i] = 1;
+                unit[((size_t)i * (size_t)count + (size_t)s) * wide + (size_t)i] = 1;
+            }
+        }
+        for (int k = 0; k < n->kink_count; ++k) {
+            for (int s = 0; s < count; ++s) {
+                unit[((size_t)n->kink[k] * (size_t)count + (size_t)s) * wide + (size_t)(in + k)] =
+                    learn_turn(n, b->a[0] + (size_t)s * wide, k);
             }
         }
     }
@@ -98,7 +103,7 @@ static void batch_load(const pl_network *n, learn_batch *b, const learn_set *set
 
 static void batch_forward(const pl_network *n, learn_batch *b, int count)
 {
-    const int in = n->size[0], rows = count * (b->slopes ? 1 + in : 1);
+    const int in = n->def.input_count, first = n->size[0], rows = count * (b->slopes ? 1 + in : 1);
     for (int l = 1; l <= n->last; ++l) {
         const int w = n->size[l], v = n->size[l - 1];
         const double *W = n->theta + n->first[l], *bias = W + w * v;
@@ -123,8 +128,8 @@ static void batch_forward(const pl_network *n, learn_batch *b, int count)
     }
     if (n->def.skip) {
         const int w = n->size[n->last];
-        const double *S = n->theta + n->count - w * in;
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, w, in, 1, b->a[0], in, S, in, 1,
+        const double *S = n->theta + n->count - w * first;
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, w, first, 1, b->a[0], first, S, first, 1,
                     b->a[n->last], w);
     }
 }
@@ -132,12 +137,12 @@ static void batch_forward(const pl_network *n, learn_batch *b, int count)
 // ---- backward: bar[0] holds the adjoints of the outputs
 static void batch_backward(const pl_network *n, learn_batch *b, int count, double *gradient)
 {
-    const int in = n->size[0], rows = count * (b->slopes ? 1 + in : 1);
+    const int in = n->def.input_count, first = n->size[0], rows = count * (b->slopes ? 1 + in : 1);
     double *bar = b->bar[0], *next = b->bar[1];
     if (n->def.skip) {
         const int w = n->size[n->last];
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, w, in, rows, 1, bar, w, b->a[0], in, 1,
-                    gradient + n->count - w * in, in);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, w, first, rows, 1, bar, w, b->a[0], first, 1,
+                    gradient + n->count - w * first, first);
     }
     for (int l = n->last; l >= 1; --l) {
         const int w = n->size[l], v = n->size[l - 1];
@@ -170,7 +175,7 @@ static void batch_backward(const pl_network *n, learn_batch *b, int count, doubl
 void learn_accumulate(const pl_network *n, learn_batch *b, const learn_set *set, const int *order, int from,
                       int to, const double scale[2], double sum[2], double *gradient)
 {
-    const int in = n->size[0], o = n->size[n->last];
+    const int in = n->def.input_count, o = n->size[n->last];
     for (int at = from; at < to; at += b->room) {
         const int count = to - at < b->room ? to - at : b->room;
         batch_load(n, b, set, order, at, count);

@@ -7,7 +7,8 @@
 
 struct pl_network {
     pl_network_def def;
-    int size[PL_NETWORK_LAYERS + 2];  // neurons of each layer: inputs, hidden, outputs
+    int size[PL_NETWORK_LAYERS + 2];  // neurons of each layer: inputs with their kinks, hidden, outputs
+    int kink[64], kink_count;         // inputs that have one
     int last;                         // index of the output layer: layer_count + 1
     int first[PL_NETWORK_LAYERS + 2]; // of a layer's weights in theta
     int widest;
@@ -17,6 +18,14 @@ struct pl_network {
     double *scratch; // of evaluate: (1 + inputs) widest, twice
 };
 
+// The scaled inputs a_0 with the kinks; `turn` (may be NULL): -1 or 1 per kink, its derivative.
+void learn_inputs(const pl_network *n, const double *x, double *a, double *turn);
+// The derivative of kink k by its input, from a_0.
+static inline double learn_turn(const pl_network *n, const double *a, int k)
+{
+    const int i = n->kink[k];
+    return a[i] * n->scale.in_width[i] + n->scale.in_mid[i] < 0 ? -1 : 1;
+}
 // f, f' and f'' from z.
 void learn_activate(pl_activation activation, double z, double *f, double *d1, double *d2);
 
@@ -33,6 +42,7 @@ void learn_batch_clear(learn_batch *b);
 // Scaled data of a training.
 typedef struct learn_set {
     int count, inputs, outputs;
+    int wide;                 // numbers per row of x: inputs and kinks
     double *x, *y, *jacobian; // jacobian: outputs x inputs per sample, or NULL
 } learn_set;
 pl_status learn_set_init(learn_set *set, const pl_network *n, const pl_learn_data *data, const int *pick,

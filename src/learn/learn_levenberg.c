@@ -37,11 +37,11 @@ static void levenberg_flush(levenberg *v)
 static void levenberg_forward(levenberg *v, const double *x, bool slopes)
 {
     const pl_network *n = v->n;
-    const int in = n->size[0], wide = n->widest;
-    memcpy(v->f, x, (size_t)in * sizeof *x);
+    const int in = n->def.input_count, first = n->size[0], wide = n->widest;
+    memcpy(v->f, x, (size_t)first * sizeof *x);
     for (int i = 0; slopes && i < in; ++i) {
-        for (int j = 0; j < in; ++j) {
-            v->dot[i * wide + j] = i == j;
+        for (int j = 0; j < first; ++j) {
+            v->dot[i * wide + j] = j < in ? i == j : n->kink[j - in] == i ? learn_turn(n, x, j - in) : 0;
         }
     }
     for (int l = 1; l <= n->last; ++l) {
@@ -73,13 +73,13 @@ static void levenberg_forward(levenberg *v, const double *x, bool slopes)
             }
         }
     }
-    const double *S = n->def.skip ? n->theta + n->count - n->size[n->last] * in : NULL;
+    const double *S = n->def.skip ? n->theta + n->count - n->size[n->last] * first : NULL;
     for (int o = 0; S && o < n->size[n->last]; ++o) {
-        for (int i = 0; i < in; ++i) {
-            v->f[n->last * wide + o] += S[o * in + i] * x[i];
-            if (slopes) {
+        for (int j = 0; j < first; ++j) {
+            v->f[n->last * wide + o] += S[o * first + j] * x[j];
+            for (int i = 0; slopes && i < in; ++i) {
                 v->dot[((size_t)n->last * (size_t)in + (size_t)i) * (size_t)wide + (size_t)o] +=
-                    S[o * in + i];
+                    S[o * first + j] * v->dot[i * wide + j];
             }
         }
     }
@@ -89,7 +89,7 @@ static void levenberg_forward(levenberg *v, const double *x, bool slopes)
 static void levenberg_row(levenberg *v, int o, int k, double weight, double *row)
 {
     const pl_network *n = v->n;
-    const int in = n->size[0], wide = n->widest;
+    const int in = n->def.input_count, first = n->size[0], wide = n->widest;
     memset(row, 0, (size_t)n->count * sizeof *row);
     // adjoints of the output layer: of its value, or of its derivative
     double *bar = v->bar, *bardot = v->bardot, *next = v->next, *nextdot = v->nextdot;
@@ -97,9 +97,9 @@ static void levenberg_row(levenberg *v, int o, int k, double weight, double *row
     memset(bardot, 0, (size_t)wide * sizeof *bardot);
     (k < 0 ? bar : bardot)[o] = weight;
     if (n->def.skip) {
-        double *S = row + n->count - n->size[n->last] * in + o * in;
-        for (int i = 0; i < in; ++i) {
-            S[i] = weight * (k < 0 ? v->f[i] : (double)(i == k));
+        double *S = row + n->count - n->size[n->last] * first + o * first;
+        for (int j = 0; j < first; ++j) {
+            S[j] = weight * (k < 0 ? v->f[j] : v->dot[k * wide + j]);
         }
     }
     for (int l = n->last; l >= 1; --l) {
@@ -152,7 +152,7 @@ static double levenberg_assemble(levenberg *v)
     memset(v->H, 0, (size_t)P * (size_t)P * sizeof *v->H);
     memset(v->g, 0, (size_t)P * sizeof *v->g);
     for (int64_t s = 0; s < set->count; ++s) {
-        levenberg_forward(v, set->x + s * in, slopes);
+        levenberg_forward(v, set->x + s * set->wide, slopes);
         for (int i = 0; i < o; ++i) {
             const double r = v->f[last * wide + i] - set->y[s * o + i];
             sum += r * r;
@@ -189,7 +189,7 @@ static double levenberg_cost(learn_run *run, const levenberg *v, double *values)
 static bool levenberg_room(levenberg *v)
 {
     const pl_network *n = v->n;
-    const int64_t P = n->count, wide = n->widest, layers = n->last + 1, in = n->size[0];
+    const int64_t P = n->count, wide = n->widest, layers = n->last + 1, in = n->def.input_count;
     v->A = PL_NEW_ARRAY(double, (LEVENBERG_ROWS + 2) * P);
     v->r = PL_NEW_ARRAY(double, LEVENBERG_ROWS);
     v->H = PL_NEW_ARRAY(double, 2 * P * P);

@@ -90,7 +90,13 @@ static void network_layout(pl_network *n)
 {
     const pl_network_def *d = &n->def;
     n->last = d->layer_count + 1;
-    n->size[0] = d->input_count;
+    n->kink_count = 0;
+    for (int i = 0; i < d->input_count && i < 64; ++i) {
+        if (d->kinks >> i & 1) {
+            n->kink[n->kink_count++] = i;
+        }
+    }
+    n->size[0] = d->input_count + n->kink_count;
     for (int l = 1; l < n->last; ++l) {
         n->size[l] = d->width[l - 1];
     }
@@ -102,7 +108,7 @@ static void network_layout(pl_network *n)
         n->widest = n->size[l] > n->widest ? n->size[l] : n->widest;
         n->count += l > 0 ? n->size[l] * (n->size[l - 1] + 1) : 0;
     }
-    n->count += d->skip ? d->output_count * d->input_count : 0;
+    n->count += d->skip ? d->output_count * n->size[0] : 0;
 }
 
 static void network_seed(pl_network *n)
@@ -138,7 +144,7 @@ pl_status pl_network_create(const pl_network_def *def, pl_network **out, pl_erro
     const int in = def->input_count, o = def->output_count;
     n->theta = PL_NEW_ARRAY(double, n->count);
     n->scale.in_mid = PL_NEW_ARRAY(double, 2 * (in + o));
-    n->scratch = PL_NEW_ARRAY(double, 2 * (int64_t)(1 + in) * n->widest);
+    n->scratch = PL_NEW_ARRAY(double, 2 * (int64_t)(1 + in) * n->widest + n->size[0]);
     if (!n->theta || !n->scale.in_mid || !n->scratch) {
         pl_network_destroy(n);
         return pl_fail_memory(err, "the network");
@@ -225,17 +231,37 @@ static void evaluate_layer(const double *W, const double *b, int n, int m, int r
     }
 }
 
+void learn_inputs(const pl_network *n, const double *x, double *a, double *turn)
+{
+    const int in = n->def.input_count;
+    for (int i = 0; i < in; ++i) {
+        a[i] = (x[i] - n->scale.in_mid[i]) / n->scale.in_width[i];
+    }
+    for (int k = 0; k < n->kink_count; ++k) {
+        const double v = x[n->kink[k]];
+        a[in + k] = fabs(v) / n->scale.in_width[n->kink[k]];
+        if (turn) {
+            turn[k] = v < 0 ? -1 : 1;
+        }
+    }
+}
+
 // With derivatives, each neuron carries its value and its derivatives by the scaled inputs: forward mode.
 void pl_network_evaluate(pl_network *n, const double *x, double *y, double *jacobian)
 {
-    const int in = n->size[0], rows = jacobian ? 1 + in : 1;
-    double *from = n->scratch, *to = n->scratch + (size_t)(1 + in) * (size_t)n->widest;
-    memset(from, 0, (size_t)in * (size_t)rows * sizeof *from);
-    for (int i = 0; i < in; ++i) {
-        from[i * rows] = (x[i] - n->scale.in_mid[i]) / n->scale.in_width[i];
-        if (jacobian) {
-            from[i * rows + 1 + i] = 1;
-        }
+    const int in = n->def.input_count, first = n->size[0], rows = jacobian ? 1 + in : 1;
+    double *from = n->scratch, *to = n->scratch + (size_t)(1 + in) * (size_t)n->widest, turn[64];
+    double *a0 = n->scratch + 2 * (size_t)(1 + in) * (size_t)n->widest;
+    learn_inputs(n, x, a0, turn);
+    memset(from, 0, (size_t)first * (size_t)rows * sizeof *from);
+    for (int i = 0; i < first; ++i) {
+        from[i * rows] = a0[i];
+    }
+    for (int i = 0; jacobian && i < in; ++i) {
+        from[i * rows + 1 + i] = 1;
+    }
+    for (int k = 0; jacobian && k < n->kink_count; ++k) {
+        from[(in + k) * rows + 1 + n->kink[k]] = turn[k];
     }
     for (int l = 1; l <= n->last; ++l) {
         const double *W = n->theta + n->first[l], *b = W + n->size[l] * n->size[l - 1];
@@ -252,19 +278,23 @@ void pl_network_evaluate(pl_network *n, const double *x, double *y, double *jaco
         from = to;
         to = swap;
     }
-    const double *S = n->def.skip ? n->theta + n->count - n->size[n->last] * in : NULL;
+    const double *S = n->def.skip ? n->theta + n->count - n->size[n->last] * first : NULL;
     for (int o = 0; o < n->size[n->last]; ++o) {
-        const double *v = from + o * rows;
-        double value = v[0];
-        for (int i = 0; S && i < in; ++i) {
-            value += S[o * in + i] * (x[i] - n->scale.in_mid[i]) / n->scale.in_width[i];
+        double *v = from + o * rows;
+        for (int i = 0; S && i < first; ++i) {
+            v[0] += S[o * first + i] * a0[i];
+        }
+        for (int i = 0; S && jacobian && i < in; ++i) {
+            v[1 + i] += S[o * first + i];
+        }
+        for (int k = 0; S && jacobian && k < n->kink_count; ++k) {
+            v[1 + n->kink[k]] += turn[k] * S[o * first + in + k];
         }
         if (y) {
-            y[o] = n->scale.out_mid[o] + n->scale.out_width[o] * value;
+            y[o] = n->scale.out_mid[o] + n->scale.out_width[o] * v[0];
         }
         for (int i = 0; jacobian && i < in; ++i) {
-            jacobian[o * in + i] =
-                n->scale.out_width[o] / n->scale.in_width[i] * (v[1 + i] + (S ? S[o * in + i] : 0));
+            jacobian[o * in + i] = n->scale.out_width[o] / n->scale.in_width[i] * v[1 + i];
         }
     }
 }

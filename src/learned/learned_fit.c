@@ -232,6 +232,18 @@ static double part_error(pl_learned_part part, const double *y, const double *t,
     }
 }
 
+// Commands that switch from one actuator to another at 0 bend everything there.
+static uint64_t fit_kinks(const pl_model_info *info)
+{
+    uint64_t kinks = 0;
+    for (int a = 0; a < info->actuator_count; ++a) {
+        const int c = info->actuator[a].command;
+        const bool both = c >= 0 && c < 64 && info->command[c].range[0] < 0 && info->command[c].range[1] > 0;
+        kinks |= both && info->actuator[a].one_sided ? UINT64_C(1) << c : 0;
+    }
+    return kinks;
+}
+
 static pl_status fit_part(pl_learned *l, const pl_dataset *d, const pl_learned_options *o,
                           pl_learned_part part, const fit_table *t, bool *held, pl_learned_fit_report *report,
                           pl_error *err)
@@ -240,6 +252,7 @@ static pl_status fit_part(pl_learned *l, const pl_dataset *d, const pl_learned_o
     def.input_count = t->inputs;
     def.output_count = t->outputs;
     def.seed = o->network.seed + 101 * (uint64_t)part;
+    def.kinks = part == PL_LEARN_INVERSE ? 0 : fit_kinks(&d->about.info);
     pl_status status = pl_network_create(&def, &l->network[part], err);
     if (status != PL_OK) {
         return status;

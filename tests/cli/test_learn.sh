@@ -1,6 +1,10 @@
 #!/usr/bin/env bash
 # Learning: data sets that survive kill -9, MPI shards, learned models, adaptation, calibration, refusals.
-. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
+# Debian's Python has the package onnx; any other will do
+python=/usr/bin/python3
+[ -x $python ] || python=python3
 
 cat > rod.yaml <<'END'
 pliant: 1
@@ -60,6 +64,25 @@ for f in model.yaml t.csv t.png t.onnx; do expect_file "$f"; done
 expect_status 0 fk model.yaml --set t1=10 --set t2=2 --set t3=4 --check --out m.png --json fk.json
 expect_words out.txt "learned" "checked by the full model" "estimate"
 expect_file m.png
+
+# ONNX: another reader gets the same numbers; of the kinked networks of one-sided commands too
+tip() { $python -c 'import json,sys; print(*json.load(open(sys.argv[1]))["markers"]["tip"]["position"])' "$1"; }
+same() { # NAME FILE.onnx INPUTS FK.json
+    if $python "$here/read_onnx.py" "$2" "$3" >onnx.txt 2>err.txt &&
+        $python -c 'import sys; a, b = ([float(v) for v in t.split()] for t in sys.argv[1:]); sys.exit(max(abs(x - y) for x, y in zip(a, b, strict=True)) > 1e-6)' "$(cat onnx.txt)" "$(tip "$4")"
+    then pass "$1: $(cat onnx.txt)"; else fail "$1: ONNX $(cat onnx.txt), fk $(tip "$4")"; fi
+}
+same "ONNX read elsewhere" t.onnx 10,2,4 fk.json
+sed '/^markers:/i commands:\n  lean: {drives: {t1: 1, t2: -1}, one_sided: true}\n  side: {drives: {t3: 1}}' rod.yaml > lean.yaml
+expect_status 0 sample lean.yaml --samples 60 --jobs 1 --out lean.sqlite
+for f in tansig silu; do
+    expect_status 0 learn lean.sqlite --hidden 8 --epochs 10 --activation $f --positions-only --out lean-model.yaml --out lean.onnx
+    for lean in -7 9; do
+        expect_status 0 fk lean-model.yaml --set lean=$lean --set side=3 --json lean.json
+        same "ONNX with a kink, $f" lean.onnx $lean,3 lean.json
+    done
+done
+expect_words lean-model.yaml 'kinks: "1 0"'
 expect_status 0 fk model.yaml --set t1=40 --set t2=2 --set t3=4 --beyond-range
 expect_words out.txt "outside of its samples: 't1'"
 expect_status 0 fk model.yaml --set t1=40 --set t2=2 --set t3=4 --beyond-range --fallback

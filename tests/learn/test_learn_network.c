@@ -5,13 +5,15 @@
 #include "check.h"
 #include "pliant/learn.h"
 
-static pl_network *network(int in, int out, int layers, int width, pl_activation f, bool skip, uint64_t seed)
+static pl_network *kinked(int in, int out, int layers, int width, pl_activation f, bool skip, uint64_t seed,
+                          uint64_t kinks)
 {
     pl_network_def def = {.input_count = in,
                           .output_count = out,
                           .layer_count = layers,
                           .activation = f,
                           .skip = skip,
+                          .kinks = kinks,
                           .seed = seed};
     for (int l = 0; l < layers; ++l) {
         def.width[l] = width + l;
@@ -20,6 +22,11 @@ static pl_network *network(int in, int out, int layers, int width, pl_activation
     pl_error err = {0};
     PL_CHECK_OK(pl_network_create(&def, &n, &err));
     return n;
+}
+
+static pl_network *network(int in, int out, int layers, int width, pl_activation f, bool skip, uint64_t seed)
+{
+    return kinked(in, out, layers, width, f, skip, seed, 0);
 }
 
 // A smooth map of three inputs to three outputs, and its derivative.
@@ -77,7 +84,8 @@ static void test_jacobian(void **state)
     for (int f = 0; f < PL_ACTIVATION_COUNT; ++f) {
         for (int layers = 0; layers <= 3; ++layers) {
             for (int in = 2; in <= 3; ++in) { // 3: the specialised loop
-                pl_network *n = network(in, 2, layers, 7, f, layers % 2 == 0, 5);
+                pl_network *n =
+                    kinked(in, 2, layers, 7, f, layers % 2 == 0, 5, layers < 2 ? 0 : 7u >> in % 2);
                 const pl_network_scale c = pl_network_get_scale(n);
                 c.in_mid[0] = 0.3;
                 c.in_width[1] = 2;
@@ -107,6 +115,38 @@ static void test_jacobian(void **state)
     assert_true(worst < 1e-8);
 }
 
+// y = |x| + x^2 / 4 has a kink: every trainer fits value and derivative to round-off or nearly so with it,
+// and the derivative jumps from -1 to 1. Without it the best network is far off.
+static void test_kink(void **state)
+{
+    (void)state;
+    double x[40], y[40], J[40];
+    for (int k = 0; k < 40; ++k) {
+        x[k] = -1.9 + 0.1 * k + 0.013;
+        y[k] = fabs(x[k]) + x[k] * x[k] / 4;
+        J[k] = (x[k] < 0 ? -1 : 1) + x[k] / 2;
+    }
+    const pl_learn_data data = {.count = 40, .x = x, .y = y, .jacobian = J};
+    double jump[2];
+    for (int with = 0; with < 2; ++with) {
+        pl_network *n = kinked(1, 1, 1, 6, PL_TANSIG, true, 3, (uint64_t)with);
+        pl_train_options o = pl_train_options_default();
+        pl_train_report r;
+        pl_error err = {0};
+        o.held_share = 0;
+        o.epoch_limit = 60;
+        PL_CHECK_OK(pl_network_train(n, &data, &o, NULL, &r, &err));
+        double left, right;
+        pl_network_evaluate(n, (double[]){-1e-9}, NULL, &left);
+        pl_network_evaluate(n, (double[]){1e-9}, NULL, &right);
+        jump[with] = right - left;
+        print_message("kink %d: rms %.1e, derivative jumps by %.4f (2)\n", with, r.train_rms, jump[with]);
+        assert_true(with ? r.train_rms < 1e-3 : r.train_rms > 1e-3);
+        pl_network_destroy(n);
+    }
+    assert_true(fabs(jump[0]) < 1e-3 && fabs(jump[1] - 2) < 1e-2);
+}
+
 // The gradient of the loss with derivatives in it by every weight.
 static void test_loss_gradient(void **state)
 {
@@ -116,7 +156,7 @@ static void test_loss_gradient(void **state)
     pl_error err = {0};
     double worst = 0;
     for (int f = 0; f < PL_ACTIVATION_COUNT; ++f) {
-        pl_network *n = network(3, 3, 2, 5, f, true, 11);
+        pl_network *n = kinked(3, 3, 2, 5, f, true, 11, f % 2 ? 6 : 0);
         PL_CHECK_OK(pl_network_fit_scale(n, &data, &err));
         const int P = pl_network_weight_count(n);
         double *w = pl_network_weights(n), *g = malloc((size_t)P * sizeof *g), loss;
@@ -336,9 +376,10 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_jacobian), cmocka_unit_test(test_loss_gradient),
-                                       cmocka_unit_test(test_trainers), cmocka_unit_test(test_levenberg),
-                                       cmocka_unit_test(test_seeds),    cmocka_unit_test(test_interrupt),
-                                       cmocka_unit_test(test_patience), cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_jacobian),      cmocka_unit_test(test_kink),
+                                       cmocka_unit_test(test_loss_gradient), cmocka_unit_test(test_trainers),
+                                       cmocka_unit_test(test_levenberg),     cmocka_unit_test(test_seeds),
+                                       cmocka_unit_test(test_interrupt),     cmocka_unit_test(test_patience),
+                                       cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
