@@ -67,6 +67,10 @@ typedef struct pl_model_load_options {
     // shared instead of being built again and must outlive the new model (pl_model_robot); NULL: built and
     // owned. For one model per thread.
     const pl_robot *robot;
+    // NULL, or called for a full body that is built, before its solver is prepared (which takes longer);
+    // other than PL_OK ends the load with that status
+    pl_status (*built)(void *user, const pl_robot *robot, pl_error *err);
+    void *built_user;
     bool fallback; // learned models: answer by the full model outside of their samples
 } pl_model_load_options;
 // Opens a robot file of any kind as a model that owns everything it needs: a full body with the given method,

@@ -230,8 +230,9 @@ PL_API pl_status pl_model_judge(pl_model *model, pl_model_check *out, pl_error *
 
 // ---- discretisation: by how much the motion may be wrong because of the mesh
 typedef struct pl_mesh_error {
-    double relative;   // estimated error of the motion, as a share of it: 0 .. 1; NAN: not known
-    double jumps;      // share of the strains that jumps between elements (pl_statics_strain_jumps)
+    double
+        relative; // estimated error of the motion, as a share of it: 0 .. 1; NAN: not known, or nothing moved
+    double jumps; // share of the strains that jumps between elements (pl_statics_strain_jumps)
     bool second_level; // `relative` comes from a comparison with a refined mesh, otherwise from the jumps
 } pl_mesh_error;
 #define PL_MESH_ERROR_LIMIT 0.03 // above it a result is said to depend on the mesh

@@ -1,4 +1,5 @@
 // A coarser model of the same robot, for previews and workspaces.
+#include "base/base.h"
 #include "pliant/io.h"
 
 #define COARSE_SMALL 600     // vertices below which the fine mesh answers fast enough
@@ -14,6 +15,19 @@ static bool coarse_is_shell(pl_mesh_view view)
     return false;
 }
 
+// Ends a load whose mesh is not coarse enough, before a solver is prepared for it.
+typedef struct coarse_gate {
+    double most; // vertices
+    bool refused;
+} coarse_gate;
+
+static pl_status coarse_admit(void *user, const pl_robot *robot, pl_error *err)
+{
+    coarse_gate *gate = user;
+    gate->refused = pl_mesh_get(pl_robot_mesh(robot)).vertex_count >= gate->most;
+    return gate->refused ? pl_fail(err, PL_INTERRUPTED, "the coarse mesh has no benefit") : PL_OK;
+}
+
 pl_status pl_model_load_coarse(const char *path, const pl_model_load_options *options, const pl_model *fine,
                                pl_model **out, pl_error *err)
 {
@@ -26,17 +40,16 @@ pl_status pl_model_load_coarse(const char *path, const pl_model_load_options *op
     const pl_mesh_view view = pl_mesh_get(mesh);
     const double edge = pl_mesh_measure_quality(mesh).mean_edge;
     const int tries = coarse_is_shell(view) ? COARSE_SHELL_TRIES : 1;
+    coarse_gate gate = {.most = 0.5 * view.vertex_count};
     pl_model_load_options coarse = *options;
-    pl_status status = PL_OK;
-    for (int i = 0; i < tries && status == PL_OK; ++i) {
-        pl_model *model = NULL;
+    coarse.built = coarse_admit;
+    coarse.built_user = &gate;
+    for (int i = 0; i < tries; ++i) {
         coarse.load.size = (2 + i) * edge;
-        status = pl_model_load(path, &coarse, &model, NULL, err);
-        if (status == PL_OK && pl_model_get_info(model).vertex_count < 0.5 * view.vertex_count) {
-            *out = model;
-            return PL_OK;
+        const pl_status status = pl_model_load(path, &coarse, out, NULL, err);
+        if (!gate.refused) {
+            return status;
         }
-        pl_model_destroy(model);
     }
-    return status;
+    return PL_OK;
 }

@@ -126,6 +126,9 @@ static pl_status model_full(const char *text, size_t length, const char *path,
     pl_load_options load = options->load;
     load.fill = load.fill || (!method.exact && method.geometric.actuation != PL_ACTUATE_CONSTRAINT);
     status = pl_robot_load_text(text, length, path, &load, &robot, findings, err);
+    if (status == PL_OK && options->built) {
+        status = options->built(options->built_user, robot, err);
+    }
     if (status == PL_OK) {
         status = method.exact ? pl_model_from_robot(robot, &method.statics, out, err)
                               : pl_model_from_robot_geometric(robot, &method.geometric, out, err);

@@ -13,6 +13,7 @@
 #define ERROR_BEYOND 0.5
 #define ERROR_BEYOND_NEXT 0.4
 #define ERROR_SHARE_LEAST 0.25 // of the jumps in the elements split; below it nothing is extrapolated
+#define ERROR_STILL 1e-9       // of the body's size: it has not moved
 
 static pl_statics *error_statics(const pl_model *model, pl_state **state)
 {
@@ -94,6 +95,21 @@ static pl_status error_compare(pl_model *model, pl_statics *coarse, pl_statics *
     return status;
 }
 
+// Whether a point has left its place by more than round-off: without motion no share of it can be wrong, and
+// the jumps are those of noise.
+static bool error_moved(const pl_model *model)
+{
+    const double *x = model->answer.point, *rest = model->info.rest;
+    const int64_t n = 3 * (int64_t)model->info.point_count;
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, most = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        low[i % 3] = fmin(low[i % 3], rest[i]);
+        high[i % 3] = fmax(high[i % 3], rest[i]);
+        most = fmax(most, fabs(x[i] - rest[i]));
+    }
+    return n == 0 || most > ERROR_STILL * pl_distance3(low, high);
+}
+
 pl_status pl_model_mesh_error(pl_model *model, const pl_refinement *refined, pl_mesh_error *out,
                               pl_error *err)
 {
@@ -101,6 +117,10 @@ pl_status pl_model_mesh_error(pl_model *model, const pl_refinement *refined, pl_
     pl_statics *statics = error_statics(model, &state);
     *out = (pl_mesh_error){.relative = NAN, .jumps = NAN};
     if (!statics) {
+        return PL_OK;
+    }
+    if (!error_moved(model)) {
+        model->mesh_error = *out;
         return PL_OK;
     }
     pl_status status = pl_statics_strain_jumps(statics, state, &out->jumps, NULL, err);

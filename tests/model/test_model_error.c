@@ -113,6 +113,12 @@ static void test_estimate(void **state)
     pl_model_reset(model[0]);
     PL_CHECK_OK(pl_model_record(model[0], NULL, &record, &err));
     assert_true(isnan(record->mesh_error.relative));
+    // and one that has not moved none of its motion, only noise
+    const double rest = NAN;
+    pl_statics_report report;
+    PL_CHECK_OK(pl_model_fk(model[0], &rest, &report, &err));
+    PL_CHECK_OK(pl_model_mesh_error(model[0], NULL, &first, &err));
+    assert_true(isnan(first.relative));
     for (int i = 0; i < 3; ++i) {
         pl_model_destroy(model[i]);
         pl_robot_destroy(robot[i]);
