@@ -1,6 +1,7 @@
 // How accurate the reduced models are (docs/papers.md has the references): the two pressure sequences of
 // Lindenroth et al. 2016 with the beam as published, the chain, the rod and the full threaded segment; the
-// comparison of geometric models of Bieze et al. 2018 on fifty random poses.
+// comparison of geometric models of Bieze et al. 2018 on fifty random poses of a rod and of the full body
+// `cbha`.
 //   reduced_models [PICTURES]      plots go into the folder PICTURES
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +25,20 @@ static pl_model *build(const pl_reduced_def *def)
     pl_model *model = NULL;
     if (pl_reduced_create(def, &model, NULL, &err) != PL_OK) {
         stop(def->name, &err);
+    }
+    return model;
+}
+
+static pl_model *full_body(const char *what, const pl_text *yaml)
+{
+    pl_error err = {0};
+    pl_robot *robot = NULL;
+    pl_model *model = NULL;
+    const pl_load_options load = {.mesher = pl_meshing_mesher(), .no_cache = true};
+    const pl_statics_options statics = pl_statics_options_default();
+    if (pl_robot_load_text(yaml->data, yaml->length, NULL, &load, &robot, NULL, &err) != PL_OK ||
+        pl_model_from_robot(robot, &statics, &model, &err) != PL_OK) {
+        stop(what, &err);
     }
     return model;
 }
@@ -57,15 +72,7 @@ static pl_model *full_segment(double size)
         }
     }
     pl_text_add(&t, "markers: {tip: {surface: tip}}\n");
-    pl_error err = {0};
-    pl_robot *robot = NULL;
-    pl_model *model = NULL;
-    const pl_load_options load = {.mesher = pl_meshing_mesher(), .no_cache = true};
-    const pl_statics_options statics = pl_statics_options_default();
-    if (pl_robot_load_text(t.data, t.length, NULL, &load, &robot, NULL, &err) != PL_OK ||
-        pl_model_from_robot(robot, &statics, &model, &err) != PL_OK) {
-        stop("segment", &err);
-    }
+    pl_model *model = full_body("segment", &t);
     pl_text_clear(&t);
     return model;
 }
@@ -300,6 +307,17 @@ static pl_model *trunk_truth(void)
     return build(&def);
 }
 
+// Truth: the full body of the design, lying horizontally under its weight. Its strings run 2 mm inside of the
+// outermost corners, and bellows 1 lies towards +y.
+static pl_model *cbha_truth(void)
+{
+    pl_text t = {0};
+    pl_text_add(&t, "%sloads: {gravity: [0, -9.81 m/s^2, 0]}\n", pl_design_find("cbha")->robot_yaml);
+    pl_model *model = full_body("cbha", &t);
+    pl_text_clear(&t);
+    return model;
+}
+
 // Models that know the strings' lengths over their rest lengths, one value per bellow; the rod by pressure
 // knows the pressures instead. Rods have two uniform sections of the truth's compliance.
 typedef struct trunk_kind {
@@ -309,7 +327,8 @@ typedef struct trunk_kind {
     int pieces;
 } trunk_kind;
 
-static pl_model *trunk_model(const trunk_kind *t)
+// `phase`: angle of the first string; `inset`: how far inside of the wall the strings run.
+static pl_model *trunk_model(const trunk_kind *t, double phase, double inset)
 {
     pl_section_def section[2];
     pl_line_actuator_def act[6];
@@ -334,17 +353,18 @@ static pl_model *trunk_model(const trunk_kind *t)
     }
     for (int i = 0; i < 6; ++i) {
         const int k = i / 3;
-        const double r0 = t->by_pressure ? 30 : section[k].diameter[0] / 2,
-                     r1 = t->by_pressure ? 30 : section[k].diameter[1] / 2;
-        act[i] = (pl_line_actuator_def){
-            .name = bellow[i],
-            .kind = rod ? PL_CHAMBER : PL_CABLE,
-            .drive = t->by_pressure ? PL_DRIVE_PRESSURE
-                     : rod          ? PL_DRIVE_VOLUME_RATIO
-                                    : PL_DRIVE_LENGTH_RATIO,
-            .area = 600,
-            .effectiveness = {1, 1},
-            .path = {.span = {103 * k, 103 * (k + 1)}, .radius = {r0, r1}, .angle = 2 * PL_PI * (i % 3) / 3}};
+        const double r0 = t->by_pressure ? 30 : section[k].diameter[0] / 2 - inset,
+                     r1 = t->by_pressure ? 30 : section[k].diameter[1] / 2 - inset;
+        act[i] = (pl_line_actuator_def){.name = bellow[i],
+                                        .kind = rod ? PL_CHAMBER : PL_CABLE,
+                                        .drive = t->by_pressure ? PL_DRIVE_PRESSURE
+                                                 : rod          ? PL_DRIVE_VOLUME_RATIO
+                                                                : PL_DRIVE_LENGTH_RATIO,
+                                        .area = 600,
+                                        .effectiveness = {1, 1},
+                                        .path = {.span = {103 * k, 103 * (k + 1)},
+                                                 .radius = {r0, r1},
+                                                 .angle = phase + 2 * PL_PI * (i % 3) / 3}};
     }
     const pl_line_marker_def tip = {.name = "tip", .at = 206};
     const pl_reduced_def def = {.name = "trunk",
@@ -359,7 +379,7 @@ static pl_model *trunk_model(const trunk_kind *t)
     return build(&def);
 }
 
-static void bieze_2018(void)
+static void bieze_2018(bool body)
 {
     static const trunk_kind kind[] = {
         {"constant curvature, cylinders", PL_CONSTANT_CURVATURE, false, false, 1},
@@ -369,9 +389,10 @@ static void bieze_2018(void)
         {"rod, 2 uniform sections, by pressure", PL_ROD, true, true, 10},
     };
     enum { KINDS = PL_COUNT(kind) };
-    pl_model *truth = trunk_truth(), *model[KINDS];
-    for (int m = 0; m < KINDS; ++m) {
-        model[m] = trunk_model(&kind[m]);
+    const int kinds = body ? 3 : KINDS; // the rods have the stiffness of the rod that is the truth
+    pl_model *truth = body ? cbha_truth() : trunk_truth(), *model[KINDS];
+    for (int m = 0; m < kinds; ++m) {
+        model[m] = trunk_model(&kind[m], body ? PL_PI / 2 : 0, body ? 2 : 0);
     }
     double sum[KINDS] = {0}, worst[KINDS] = {0}, turn[KINDS] = {0}, motion = 0, rest[6];
     pl_error err = {0};
@@ -380,22 +401,23 @@ static void bieze_2018(void)
     pl_random_seed(&random, 2018);
     memcpy(rest, pl_model_get_answer(truth).sensor, sizeof rest);
     int poses = 0;
+    const int marker = body ? 1 : 0; // the tip; the body has one in the middle before it
     for (int i = 0; i < 50; ++i) {
         double pressure[6], ratio[6], tip[3], R[9];
         for (int c = 0; c < 6; ++c) {
-            pressure[c] = pl_random_uniform(&random, 0, 0.12);
+            pressure[c] = pl_random_uniform(&random, 0, body ? 0.15 : 0.12);
         }
         if (pl_model_fk(truth, pressure, &report, &err) != PL_OK || report.outcome != PL_SOLVED) {
             continue;
         }
         const pl_model_answer a = pl_model_get_answer(truth);
-        memcpy(tip, a.marker, sizeof tip);
-        memcpy(R, a.rotation, sizeof R);
+        memcpy(tip, a.marker + 3 * marker, sizeof tip);
+        memcpy(R, a.rotation + 9 * marker, sizeof R);
         motion += pow(pl_distance3(tip, (const double[3]){0, 0, 206}), 2);
         for (int c = 0; c < 6; ++c) {
             ratio[c] = a.sensor[c] / rest[c];
         }
-        for (int m = 0; m < KINDS; ++m) {
+        for (int m = 0; m < kinds; ++m) {
             if (pl_model_fk(model[m], kind[m].by_pressure ? pressure : ratio, &report, &err) != PL_OK ||
                 report.outcome != PL_SOLVED) {
                 stop(kind[m].name, &err);
@@ -409,23 +431,24 @@ static void bieze_2018(void)
         }
         ++poses;
     }
-    printf("\nBieze et al. 2018: %d random poses of a two-section trunk under its weight (truth: a tapered "
-           "rod, seed "
-           "2018);\n"
-           "inputs are the six string lengths; the tip moves %.1f mm RMS\n",
-           poses, sqrt(motion / poses));
+    printf("\nBieze et al. 2018: %d random poses of a two-section trunk under its weight (truth: %s, seed "
+           "2018);\ninputs are the six string lengths; the tip moves %.1f mm RMS\n",
+           poses, body ? "the full body cbha" : "a tapered rod", sqrt(motion / poses));
     printf("%-38s %8s %8s %10s\n", "", "RMS mm", "max mm", "max deg");
-    for (int m = 0; m < KINDS; ++m) {
+    for (int m = 0; m < kinds; ++m) {
         printf("%-38s %8.2f %8.2f %10.2f\n", kind[m].name, sqrt(sum[m] / poses), worst[m], turn[m] / degree);
         pl_model_destroy(model[m]);
     }
+    pl_robot *robot = (pl_robot *)pl_model_robot(truth);
     pl_model_destroy(truth);
+    pl_robot_destroy(robot);
 }
 
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    bieze_2018();
+    bieze_2018(false);
+    bieze_2018(true);
     lindenroth_2016(argc > 1 ? argv[1] : NULL);
     return 0;
 }

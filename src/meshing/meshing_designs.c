@@ -15,6 +15,7 @@ static const design *const design_table[] = {
     &design_parallel,
     &design_three_chamber,
     &design_bellows_trunk,
+    &design_cbha,
     &design_segment,
     &design_planar_arm,
     &design_dea_crawler,

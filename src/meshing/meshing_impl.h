@@ -53,7 +53,7 @@ void meshing_report_findings(const pl_mesh_report *report, const char *source, p
 
 // ---- a drawing: solids that may overlap, named, and planes that name faces. Later solids win over earlier
 // ones; cavities win over everything and stay hollow; knives only cut.
-#define DRAWING_SOLIDS_MAX 160
+#define DRAWING_SOLIDS_MAX 320
 #define DRAWING_PLANES_MAX 8
 typedef enum solid_role { SOLID_REGION, SOLID_CAVITY, SOLID_KNIFE } solid_role;
 
@@ -193,7 +193,7 @@ typedef struct design {
 extern const design design_bending_finger, design_cable_finger, design_three_chamber, design_segment,
     design_specimen, design_beam, design_sphere_shell, design_tube, design_planar_arm, design_dea_crawler,
     design_knuckle_finger, design_gripper_finger, design_tentacle, design_parallel, design_bellows_trunk,
-    design_fiber_bender;
+    design_fiber_bender, design_cbha;
 
 pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                               pl_findings *findings, pl_error *err);
