@@ -13,6 +13,7 @@ import { Probe } from "./probe.js";
 import { Pull } from "./pull.js";
 import { Efforts } from "./efforts.js";
 import { Timeline } from "./timeline.js";
+import { Sketch } from "./sketch.js";
 import { Gallery } from "./gallery.js";
 import { Words, explained } from "./words.js";
 import { Tour } from "./tour.js";
@@ -34,6 +35,7 @@ class App {
         this.efforts = new Efforts();
         this.predict = new Predict();
         this.timeline = new Timeline(this);
+        this.sketch = new Sketch(this);
         this.truth = new Truth(this);
         this.move = new Move(this);
         this.look = new Look(this);
@@ -63,6 +65,7 @@ class App {
         if (!on) {
             this.owner = 0;
             this.status("bad", "Connection lost. Trying again…");
+            this.sketch.end(false);
             for (const give of this.waiting.values()) {
                 give(null);
             }
@@ -80,7 +83,7 @@ class App {
             robot: () => this.setRobot(message),
             status: () => this.hearStatus(message),
             refused: () => this.refused(message),
-            mesh: () => this.addMesh(message),
+            mesh: () => (message.head.level === "drawn" ? this.sketch.draw(message) : this.addMesh(message)),
             shape: () => this.hearShape(message),
             tangent: () => this.hearTangent(message),
             tick: () => this.truth.tick(message),
@@ -129,6 +132,7 @@ class App {
 
     refused(message) {
         this.toast(message.text);
+        this.sketch.end(false);
         this.reach.refused();
         for (const give of this.waiting.values()) {
             give(null);
@@ -189,7 +193,6 @@ class App {
         const none = new Uint32Array(0);
         Object.assign(message.head, { supports: [], pressures: [], obstacles: [], ...message.head });
         const m = this.body.add(message.head, { held: none, pressed: none, obstacle: new Float32Array(0), ...message.arrays });
-        this.gallery.ready();
         if (message.head.level === "fine") {
             this.fine = message.head;
             this.facts();
@@ -199,6 +202,7 @@ class App {
                 this.stage.casts(m.surface.geometry);
                 this.stage.invalidate();
             }
+            this.sketch.end(true);
         } else {
             this.coarse = message.head;
         }

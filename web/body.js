@@ -80,6 +80,8 @@ export class Body {
         this.look = { ghost: true, edges: false, inside: false, section: null };
         const offset = { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 };
         this.material = new THREE.MeshPhongMaterial({ vertexColors: true, specular: 0x1c1c1c, shininess: 26, side: THREE.DoubleSide, ...offset });
+        // pale, the body shows its outside only: depth first, then colour
+        this.depthMaterial = new THREE.MeshBasicMaterial({ colorWrite: false, side: THREE.DoubleSide, ...offset });
         this.cutMaterial = new THREE.MeshLambertMaterial({ vertexColors: true, side: THREE.DoubleSide, ...offset });
         this.edgeMaterial = new THREE.LineBasicMaterial({ color: 0x20262c, transparent: true, opacity: 0.45 });
         this.ghostMaterial = new THREE.MeshLambertMaterial({ color: 0x8f9aa5, transparent: true, opacity: 0.16, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 8, polygonOffsetUnits: 8 });
@@ -98,7 +100,7 @@ export class Body {
     }
 
     drop(m) {
-        for (const object of [m.surface, m.edges, m.ghost, m.cut]) {
+        for (const object of [m.surface, m.depth, m.edges, m.ghost, m.cut]) {
             this.group.remove(object);
             object.geometry.dispose();
         }
@@ -124,6 +126,7 @@ export class Body {
         const m = {
             head, ...arrays, corner, source,
             surface: new THREE.Mesh(geometry, this.material),
+            depth: new THREE.Mesh(geometry, this.depthMaterial),
             edges: new THREE.LineSegments(edges, this.edgeMaterial),
             ghost: new THREE.Mesh(ghost, this.ghostMaterial),
             cut: new THREE.Mesh(new THREE.BufferGeometry(), this.cutMaterial),
@@ -135,11 +138,12 @@ export class Body {
             m.regionOf[corner[i]] = arrays.region[Math.floor(i / 3)];
         }
         this.place(m, arrays.rest, ghost);
-        for (const object of [m.surface, m.edges, m.ghost, m.cut]) {
+        for (const object of [m.surface, m.depth, m.edges, m.ghost, m.cut]) {
             object.frustumCulled = false;
             object.visible = false;
             this.group.add(object);
         }
+        m.depth.renderOrder = -1;
         m.ghost.renderOrder = 2;
         const old = [...this.meshes.values()].find((o) => o.head.level === head.level);
         if (old) {
@@ -258,7 +262,7 @@ export class Body {
             this.plane.normal.fromArray(section.normal).multiplyScalar(sign);
             this.plane.constant = -sign * section.at;
         }
-        for (const material of [this.material, this.edgeMaterial]) {
+        for (const material of [this.material, this.depthMaterial, this.edgeMaterial]) {
             if (material.clippingPlanes?.length !== clipping.length) {
                 material.clippingPlanes = clipping;
                 material.needsUpdate = true;
@@ -267,6 +271,7 @@ export class Body {
         for (const m of this.meshes.values()) {
             const shown = m === this.current;
             m.surface.visible = shown;
+            m.depth.visible = shown && this.dim && !inside;
             m.edges.visible = shown && edges;
             m.ghost.visible = shown && ghost && m.moved;
             m.cut.visible = shown && Boolean(section);

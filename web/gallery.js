@@ -79,30 +79,14 @@ export class Gallery {
         }
         app.link.send({ type: "open", design: kind });
         $("gallery").close();
-        this.opening(kind);
-        app.status("busy", "Opening the robot…", 0);
-    }
-
-    // The design's picture stands in the view until its mesh does.
-    opening(kind) {
         this.expects = true;
-        $("opening").replaceChildren(this.picture(kind), Object.assign(document.createElement("p"), { textContent: `Opening ${kind.replaceAll("_", " ")}…` }));
-        $("opening").hidden = false;
-        this.app.body.dispose();
-        this.app.stage.invalidate();
-        this.opened = performance.now();
-    }
-
-    ready() {
-        if (!$("opening").hidden) {
-            $("opening").hidden = true;
-            this.seconds = (performance.now() - this.opened) / 1000;
-        }
+        app.sketch.begin(this.picture(kind), kind.replaceAll("_", " "));
+        app.status("busy", "Opening the robot…", 0);
     }
 
     // ---- what is wrong with a file
     problem(message) {
-        $("opening").hidden = true;
+        this.app.sketch.end(false);
         $("trouble").hidden = false;
         $("trouble-title").textContent = message.standing ? "The file has changed and cannot be opened; the last good robot is shown" : "This robot cannot be opened yet";
         $("trouble-text").textContent = `${message.file} is watched: mend it, save it, and it appears here.`;

@@ -91,6 +91,9 @@ export class Truth {
     text() {
         const { app, asked } = this;
         const head = app.shown?.head;
+        if (app.sketch.text()) {
+            return app.sketch.text();
+        }
         if (!head || !app.robot?.ok) {
             return "";
         }

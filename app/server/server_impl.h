@@ -31,6 +31,7 @@ typedef enum server_channel {
     SERVER_CONTROL,
     SERVER_ROBOT,
     SERVER_PROBLEM,
+    SERVER_DRAWN,
     SERVER_MESH_FINE,
     SERVER_MESH_COARSE,
     SERVER_STATUS,
@@ -155,6 +156,8 @@ pl_status server_model_open(server_model *m, pl_model *model, bool coarse, uint3
 void server_model_close(server_model *m);
 // The unchanging part: rest shape, surface, cells, chambers.
 server_message *server_model_mesh(const server_model *m);
+// The body of a robot as it is drawn, while its solver is being prepared.
+server_message *server_drawn(const pl_robot *robot);
 // The shape as it stands. `extra` (released here) is merged into the header.
 server_message *server_model_shape(server_model *m, json_t *extra);
 // The derivative of the shape with respect to the commands, in the units of the page, and that of markers,

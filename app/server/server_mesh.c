@@ -196,6 +196,38 @@ static bool model_obstacles(const server_model *m, const pl_robot *robot, float 
     return true;
 }
 
+server_message *server_drawn(const pl_robot *robot)
+{
+    const pl_mesh *mesh = pl_robot_mesh(robot);
+    const pl_mesh_view view = pl_mesh_get(mesh);
+    const size_t n = 3 * (size_t)view.vertex_count;
+    const char *name = pl_robot_name(robot);
+    const int64_t *face;
+    const int64_t faces = pl_mesh_boundary(mesh, &face);
+    double low[3], high[3];
+    model_surface s = {0};
+    pl_mesh_bounds(mesh, low, high);
+    float *rest = malloc((n + 1) * sizeof *rest);
+    const bool good = model_surface_init(mesh, face, faces, &s) && rest;
+    for (size_t i = 0; good && i < n; ++i) {
+        rest[i] = (float)view.position[i];
+    }
+    json_t *head =
+        json_pack("{s:s,s:o,s:o,s:o}", "level", "drawn", "name", server_text(name ? name : "robot"), "low",
+                  server_numbers(low, 3), "high", server_numbers(high, 3));
+    char *json = head ? json_dumps(head, JSON_COMPACT) : NULL;
+    const server_array array[] = {{"rest", SERVER_F32, rest, n},
+                                  {"tri", SERVER_U32, s.triangle, 3 * s.triangles},
+                                  {"region", SERVER_U8, s.region, s.triangles}};
+    server_message *message =
+        good && json ? server_pack(SERVER_KIND_MESH, json, array, sizeof array / sizeof *array) : NULL;
+    free(json);
+    json_decref(head);
+    model_surface_clear(&s);
+    free(rest);
+    return message;
+}
+
 server_message *server_model_mesh(const server_model *m)
 {
     const pl_mesh *mesh = m->body;

@@ -195,6 +195,15 @@ static void worker_load_coarse(server_worker *w, const pl_model_load_options *op
     }
 }
 
+// Its body is shown before the solver, which takes longer, is ready.
+static pl_status worker_drawn(void *user, const pl_robot *robot, pl_error *err)
+{
+    (void)err;
+    server_worker *w = user;
+    server_publish(w->desk, SERVER_DRAWN, server_drawn(robot));
+    return PL_OK;
+}
+
 void worker_load(server_worker *w)
 {
     w->begun = server_now();
@@ -210,8 +219,11 @@ void worker_load(server_worker *w)
                                                     .size = w->options->size,
                                                     .order = w->options->order,
                                                     .no_cache = w->options->no_cache},
-                                           .progress = progress};
+                                           .progress = progress,
+                                           .built = worker_drawn,
+                                           .built_user = w};
     const pl_status status = worker_load_fine(w, &options, findings, &err);
+    server_publish(w->desk, SERVER_DRAWN, NULL);
     w->opening = false;
     if (status != PL_OK) {
         if (!worker_overtaken(w)) {

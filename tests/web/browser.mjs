@@ -477,9 +477,22 @@ async function gallery() {
     check("a link leads to the pose and its colours", JSON.stringify(there) === JSON.stringify([full.commands, 6]), link.slice(link.indexOf("#")));
     // parameters
     await other.click("#gallery-button");
+    await other.evaluate(() => {
+        const { sketch, body } = window.pliant;
+        const draw = sketch.draw;
+        sketch.draw = function (message) {
+            draw.call(this, message);
+            window.sawDrawn = { said: document.getElementById("truth").textContent, triangles: message.arrays.tri.length / 3, old: body.group.visible, name: document.getElementById("name").textContent };
+        };
+    });
     await other.click('[data-design="gripper_finger"]');
     await other.waitForFunction(() => /gripper/.test(window.pliant.robot.name), null, patience);
     await settled(other, 0);
+    const drawn = await other.evaluate(() => window.sawDrawn);
+    check("the body is shown as drawn before its solver is ready, alone", drawn && /^As drawn/.test(drawn.said) && drawn.triangles > 50 && !drawn.old && /gripper/.test(drawn.name), JSON.stringify(drawn));
+    await other.evaluate(() => window.pliant.gallery.pick("nobody"));
+    await other.waitForFunction(() => !document.getElementById("toast").hidden, null, patience);
+    check("after a design that cannot be opened the robot before is shown again", await other.evaluate(() => window.pliant.body.group.visible && !document.getElementById("panel").inert && !window.pliant.sketch.object), await other.textContent("#toast"));
     await other.click("#tab-save");
     const wide = () => other.evaluate(() => window.pliant.robot.high[1] - window.pliant.robot.low[1]);
     const width = await wide();

@@ -1,5 +1,5 @@
 // Every design of the gallery: opening it cold (without a stored mesh) and warm (the second time), in seconds until its body
-// is seen and until it is solved; then its first slider is dragged for 3 s at 60 events a second: shapes shown meanwhile, solved
+// is seen (as drawn) and until it is solved; then its first slider is dragged for 3 s at 60 events a second: shapes shown meanwhile, solved
 // and predicted, and the time from letting go to the fine shape. Prints a table; asserts nothing about seconds.
 // usage: node drag.mjs PLIANT CHROMIUM [DESIGN ...]
 import { spawn } from "node:child_process";
@@ -34,9 +34,9 @@ async function openDesign(page, kind) {
     const before = await page.evaluate(() => window.pliant.robot?.robot ?? 0);
     const start = Date.now();
     await page.evaluate((k) => window.pliant.gallery.pick(k), kind);
-    await page.waitForFunction((r) => window.pliant.robot?.robot > r && window.pliant.body.current, before, patience);
+    await page.waitForFunction((r) => window.pliant.sketch.object || (window.pliant.robot?.robot > r && window.pliant.body.current), before, patience);
     const seen = (Date.now() - start) / 1000;
-    await page.waitForFunction(() => window.pliant.shape?.head.level === "fine" && window.pliant.state === "ready", null, patience);
+    await page.waitForFunction((r) => window.pliant.robot?.robot > r && window.pliant.shape?.head.level === "fine" && window.pliant.state === "ready", before, patience);
     return [seen, (Date.now() - start) / 1000];
 }
 
