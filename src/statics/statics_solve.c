@@ -360,8 +360,11 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
             break;
         }
         pl_problem_set(s->problem, w->at);
-        // the factor of the last increment, turned, points well enough; after a failure a new one is made
-        if (w->failed || !pl_problem_factor_serves(s->problem)) {
+        // the factor of the last increment, turned, points well enough; after a failure a new one is made,
+        // and with stiff layers at every load: the tensions there balance that load, not the next one
+        const bool stale =
+            w->at > 0 && pl_problem_stiff(s->problem) && memcmp(s->problem->linear.x, x, solve_bytes(s)) != 0;
+        if (w->failed || stale || !pl_problem_factor_serves(s->problem)) {
             // a stiff layer that is about to wrinkle is passed on its smooth shape: the true tangent leads on
             if (pl_problem_refactor(s->problem, x, 0, pl_problem_stiff(s->problem), NULL, err) != PL_OK) {
                 break;
