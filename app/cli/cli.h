@@ -53,8 +53,12 @@ typedef struct cli_option {
         "fallback", 0, NULL, "learned models: solve the full model outside of the samples", NULL             \
     }
 #define CLI_CHECK                                                                                            \
+    {"check", 0, NULL,                                                                                       \
+     "learned models: report the error by Newton steps of the full model from the learned shape;\n"          \
+     "by a solve where no shape was learned",                                                                \
+     NULL},                                                                                                  \
     {                                                                                                        \
-        "check", 0, NULL, "learned models: solve the full model too and report the true error", NULL         \
+        "check-full", 0, NULL, "learned models: solve the full model too and report the true error", NULL    \
     }
 #define CLI_PICTURE                                                                                          \
     {"view", 0, "VIEW", "for pictures: iso, front, back, left, right, top, bottom, or x,y,z",                \

@@ -409,7 +409,8 @@ const cli_verb cli_verb_learn = {
 
 int cli_learned_check(const cli_args *args, cli_model *m)
 {
-    if (!cli_flag(args, "check")) {
+    const bool step = cli_flag(args, "check"), solve = cli_flag(args, "check-full");
+    if (!step && !solve) {
         return CLI_DONE;
     }
     if (!pl_model_is_learned(m->model)) {
@@ -418,16 +419,25 @@ int cli_learned_check(const cli_args *args, cli_model *m)
     }
     pl_learned_check check;
     pl_error err = {0};
-    if (pl_learned_check_full(m->model, &check, &err) != PL_OK) {
+    if (pl_learned_check_full(m->model, !solve, &check, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
     cli_progress_done();
+    const char *marker = check.marker >= 0 ? m->info.marker_name[check.marker] : "";
     if (check.full.outcome != PL_SOLVED) {
         cli_say(args, "  checked: the full model gives no equilibrium here (%s)\n",
                 pl_outcome_name(check.full.outcome));
         return CLI_BADLY;
     }
-    cli_say(args, "  checked by the full model (%.3g s): largest error %.3g mm, marker '%s'\n",
-            check.full.seconds, check.largest, check.marker >= 0 ? m->info.marker_name[check.marker] : "");
+    if (check.steps) {
+        cli_say(
+            args,
+            "  checked by %d Newton step%s of the full model (%.3g s, residual force %.3g N): largest error "
+            "%.3g mm, marker '%s'\n",
+            check.steps, check.steps == 1 ? "" : "s", check.seconds, check.residual, check.largest, marker);
+    } else {
+        cli_say(args, "  checked by the full model, solved (%.3g s): largest error %.3g mm, marker '%s'\n",
+                check.seconds, check.largest, marker);
+    }
     return CLI_DONE;
 }

@@ -126,13 +126,19 @@ PL_API pl_status pl_learned_model(pl_learned *learned, const pl_learned_use *use
                                   pl_error *err);
 PL_API bool pl_model_is_learned(const pl_model *model);
 PL_API pl_learned *pl_model_learned(const pl_model *model); // NULL: it is not learned
-// The full model at the commands of the learned one: errors of its markers.
+// The full model at the commands of the learned one: errors of its markers, without the adaptation. `step`:
+// where the learned model has a shape and the full one is a body without contact, by Newton steps from the
+// learned shape (one residual and one back-solve each) until the last is below a tenth of the error found;
+// otherwise, and where that does not end, the full model is solved.
 typedef struct pl_learned_check {
-    pl_statics_report full; // of the full model
-    double largest;         // mm, largest distance of a marker
-    int marker;             // which one
+    int steps;              // 0: it was solved
+    pl_statics_report full; // of the full model, where it was solved
+    double residual;        // N, with steps: largest nodal residual force at the learned shape
+    double seconds;
+    double largest; // mm, largest distance of a marker
+    int marker;     // which one
 } pl_learned_check;
-PL_API pl_status pl_learned_check_full(pl_model *model, pl_learned_check *out, pl_error *err);
+PL_API pl_status pl_learned_check_full(pl_model *model, bool step, pl_learned_check *out, pl_error *err);
 
 // ---- measurements of a real robot: rows of commands and marker positions
 typedef struct pl_measured {

@@ -124,6 +124,20 @@ PL_API pl_status pl_statics_strain_jumps(pl_statics *statics, const pl_state *st
 PL_API pl_status pl_statics_response(pl_statics *statics, const double *command, double *marker,
                                      pl_error *err);
 
+// Newton steps from any shape (`position`: 3 per vertex, mm; held vertices are put where they belong) towards
+// the equilibrium at `command`, each of one evaluation, one factorisation and one solve: until one moves no
+// marker by more than `enough` times the largest distance of a marker from `reference` (3 per marker), at
+// most `limit`. A step leaves errors of the order of the error squared. `marker` gets where the markers are
+// then. Not for robots in contact; a start too far away is refused.
+typedef struct pl_newton {
+    int steps;
+    bool ended;      // by `enough`
+    double residual; // N, largest nodal residual force at `position`
+} pl_newton;
+PL_API pl_status pl_statics_newton(pl_statics *statics, const double *command, const double *position,
+                                   const double *reference, double enough, int limit, double *marker,
+                                   pl_newton *out, pl_error *err);
+
 // ---- results at a state
 typedef struct pl_actuator_result {
     double measure; // mm, mm^3 or mm^2

@@ -2,6 +2,7 @@
 // and the full model where it is needed.
 #include <stdio.h>
 #include "learned/learned.h"
+#include "base/vec.h"
 #include "model/model.h"
 
 // ---- markers with adaptation
@@ -616,33 +617,61 @@ pl_learned *pl_model_learned(const pl_model *model)
     return m ? m->l : NULL;
 }
 
-pl_status pl_learned_check_full(pl_model *model, pl_learned_check *out, pl_error *err)
+#define CHECK_ENOUGH 0.1 // of the error found: where the steps end
+#define CHECK_STEPS 6
+// Marker positions of the full model at the learned commands by steps from the learned shape; false where
+// that is not possible.
+static bool check_step(learned_model *m, const double *learned, double *marker, pl_learned_check *out)
+{
+    pl_statics *statics = pl_model_statics(m->full);
+    pl_error refused = {0};
+    pl_newton how;
+    if (!statics || !m->l->network[PL_LEARN_SHAPE] || pl_model_geometric(m->full) ||
+        pl_statics_get_sizes(statics).vertices != m->l->point_count) {
+        return false;
+    }
+    const pl_status status = pl_statics_newton(statics, m->command, m->point, learned, CHECK_ENOUGH,
+                                               CHECK_STEPS, marker, &how, &refused);
+    out->steps = status == PL_OK && how.ended ? how.steps : 0;
+    out->residual = how.residual;
+    return out->steps > 0;
+}
+
+pl_status pl_learned_check_full(pl_model *model, bool step, pl_learned_check *out, pl_error *err)
 {
     learned_model *m = pl_model_self(model, &learned_type);
-    *out = (pl_learned_check){.marker = -1};
+    *out = (pl_learned_check){.marker = -1, .residual = NAN};
     if (!m) {
         return pl_fail(err, PL_BAD_INPUT, "this is not a learned model");
     }
     pl_status status = learned_open(m, err);
-    if (status == PL_OK) {
-        status = pl_model_fk(m->full, m->command, &out->full, err);
-    }
-    if (status != PL_OK || out->full.outcome != PL_SOLVED) {
+    if (status != PL_OK) {
         return status;
     }
-    const pl_model_answer full = pl_model_get_answer(m->full);
-    if (pl_model_get_info(m->full).marker_count != m->l->about.info.marker_count) {
+    const int count = m->l->about.info.marker_count;
+    if (pl_model_get_info(m->full).marker_count != count) {
         return pl_fail(err, PL_BAD_INPUT, "the robot has changed since the samples were taken");
     }
-    for (int i = 0; i < m->l->about.info.marker_count; ++i) {
-        double square = 0;
-        for (int k = 0; k < 3; ++k) {
-            square += pow(full.marker[3 * i + k] - m->marker[3 * i + k], 2);
+    double *learned = PL_NEW_ARRAY(double, 6 * (int64_t)count), *full = learned + 3 * count;
+    if (!learned) {
+        return pl_fail_memory(err, "the check");
+    }
+    const double start = pl_seconds();
+    pl_network_evaluate(m->l->network[PL_LEARN_POSITION], m->at, learned, NULL);
+    if (!step || m->by_full || !check_step(m, learned, full, out)) {
+        status = pl_model_fk(m->full, m->command, &out->full, err);
+        if (status == PL_OK && out->full.outcome == PL_SOLVED) {
+            memcpy(full, pl_model_get_answer(m->full).marker, 3 * (size_t)count * sizeof *full);
         }
-        if (sqrt(square) >= out->largest) {
-            out->largest = sqrt(square);
+    }
+    out->seconds = pl_seconds() - start;
+    for (int i = 0; status == PL_OK && out->full.outcome == PL_SOLVED && i < count; ++i) {
+        const double gap = pl_distance3(full + 3 * i, learned + 3 * i);
+        if (gap >= out->largest) {
+            out->largest = gap;
             out->marker = i;
         }
     }
-    return PL_OK;
+    pl_free(learned);
+    return status;
 }

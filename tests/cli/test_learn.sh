@@ -62,7 +62,7 @@ expect_words out.txt "position" "rotation" "shape" "held out"
 expect_keys learn.json networks held_rms held_largest weights
 for f in model.yaml t.csv t.png t.onnx; do expect_file "$f"; done
 expect_status 0 fk model.yaml --set t1=10 --set t2=2 --set t3=4 --check --out m.png --json fk.json
-expect_words out.txt "learned" "checked by the full model" "estimate"
+expect_words out.txt "learned" "checked by the full model, solved" "estimate"
 expect_file m.png
 
 # ONNX: another reader gets the same numbers; of the kinked networks of one-sided commands too
@@ -89,6 +89,20 @@ expect_status 0 fk model.yaml --set t1=40 --set t2=2 --set t3=4 --beyond-range -
 expect_no_words out.txt "outside of its samples"
 expect_status 0 ik model.yaml --target 20,10,120 --check
 expect_words out.txt "reached" "checked by the full model"
+# a full body with a learned shape: Newton steps from it find the error that a solve finds
+"$pliant" new cable_finger claw >/dev/null
+expect_status 0 sample claw --size 20 --samples 30 --shapes --out claw.sqlite
+expect_status 0 learn claw.sqlite --hidden 8 --epochs 20 --out claw-model.yaml
+found() { sed -n 's/.*largest error \([^ ]*\) mm.*/\1/p' out.txt; }
+for c in "3 2 1" "12 1 5"; do
+    set -- $c
+    expect_status 0 fk claw-model.yaml --set flexor=$1 --set left=$2 --set right=$3 --check-full
+    expect_words out.txt "checked by the full model, solved"
+    solved=$(found)
+    expect_status 0 fk claw-model.yaml --set flexor=$1 --set left=$2 --set right=$3 --check
+    expect_words out.txt "Newton step"
+    expect_near "error found by steps" "$(found)" "$solved" "$($python -c "print(0.1 * $solved)")"
+done
 expect_status 0 jacobian model.yaml --set t1=10 --set t2=2 --set t3=4
 expect_status 0 sweep model.yaml --set t1=1:20:5 --set t2=2 --set t3=4 --out s.csv
 expect_status 0 follow model.yaml --path circle --center 0,0,125 --span 20 --count 8 --out f.csv

@@ -252,9 +252,9 @@ static void test_outside(void **state)
         PL_CHECK_OK(pl_model_fk(m, inside, &report, &err));
         assert_int_equal(opened, 0);
         pl_learned_check check;
-        PL_CHECK_OK(pl_learned_check_full(m, &check, &err));
+        PL_CHECK_OK(pl_learned_check_full(m, true, &check, &err));
         assert_int_equal(opened, 1);
-        assert_true(check.largest > 0 && check.largest < 5 * error && check.marker == 0);
+        assert_true(check.largest > 0 && check.largest < 5 * error && check.marker == 0 && check.steps == 0);
         PL_CHECK_OK(pl_model_fk(m, far, &report, &err));
         double p[3], R[9];
         arc_pose(far, p, R);
