@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# People's own parts, drawn in OpenSCAD, from file to first shape.
+# People's own parts, drawn in OpenSCAD or with Gmsh's CAD kernel, from file to first shape.
 #
-#   validation/parts.sh ten [FOLDER]              ten parts: new --from, fk at the default mesh, fk on a finer one
+#   validation/parts.sh ten [FOLDER]              seventeen parts: new --from, fk at the default mesh, fk on a finer one
 #   validation/parts.sh random [COUNT] [FOLDER] [FIRST]   random parts: meshed, volumes compared, outcomes counted
 #   validation/parts.sh step [COUNT] [FOLDER] [FIRST]     the same as STEP files, drawn with Gmsh's CAD kernel
 #
+# PARTS chooses among the first, FINER is the referee's edge length in mean ones of the default mesh (default 0.7).
 # PLIANT names the command (default build/pliant), LIMIT the seconds of one command (default 600), SIZE the mesh size of
 # random parts in mm (default 6). Needs openscad and gmsh (tools/install-deps validation). Prints a table in Markdown. Exit status 1: a crash, or a mesh off its part by more than 2 % without a word.
 set -u
@@ -34,71 +35,119 @@ cpu_seconds() { # of a command: prints them, keeps its output in out.txt and err
     return $status
 }
 
-# ---- ten parts: name, what is set, finer size, the drawing
-ten_part() {
+# ---- people's own parts: what is set, and the drawing (OpenSCAD, or Gmsh's CAD kernel for the STEP files)
+all_parts="pneunet thin_pneunet bellows cylinder halfround trunk jaw pump block cone slats ball branch cup bent elbow_step tentacle_step"
+draw_part() {
+    ending=stl
     case $1 in
     pneunet) # six modules on a channel, inlet open at the base
-        set_to="air=10kPa" fine=1.5
+        set_to="air=6kPa"
         echo 'difference() { union() { cube([80, 16, 5]); for (i = [0:5]) translate([4 + 13 * i, 0, 0]) cube([10, 16, 18]); }
               translate([-1, 6, 1.5]) cube([76, 4, 2]);
               for (i = [0:5]) translate([6 + 13 * i, 2, 1.5]) cube([6, 12, 14.5]); }' ;;
+    thin_pneunet) # three modules with walls of 1 mm, closed
+        set_to="air=3kPa"
+        echo 'difference() { union() { cube([36, 14, 4]); for (i = [0:2]) translate([2 + 11 * i, 0, 0]) cube([9, 14, 14]); }
+              translate([3, 6, 1.5]) cube([30, 2, 1.5]);
+              for (i = [0:2]) translate([3 + 11 * i, 1, 1.5]) cube([7, 12, 11.5]); }' ;;
     bellows)
-        set_to="air=3kPa" fine=1.4
+        set_to="air=3kPa"
         echo '$fn = 32; difference() { rotate_extrude() polygon([[0,0],[12,0],[12,4],[16,8],[12,12],[16,16],[12,20],[16,24],[12,28],[12,32],[0,32]]);
               translate([0, 0, 3]) rotate_extrude() polygon([[0,0],[10,0],[10,1.4],[13.6,5],[10,9],[13.6,13],[10,17],[13.6,21],[10,25],[10,26],[0,26]]); }' ;;
     cylinder) # of a fibre-reinforced actuator: the tube without its fibres
-        set_to="air=10kPa" fine=1.5
+        set_to="air=10kPa"
         echo '$fn = 32; difference() { cylinder(d = 18, h = 80); translate([0, 0, 6]) cylinder(d = 12, h = 68); }' ;;
     halfround) # half-round actuator with a flat back
-        set_to="air=10kPa" fine=1.5
+        set_to="air=10kPa"
         echo '$fn = 48; intersection() { translate([-20, 0, 0]) cube([40, 20, 90]); difference() { union() { cylinder(d = 22, h = 90); translate([-11, 0, 0]) cube([22, 3, 90]); }
               translate([0, 3, 5]) intersection() { translate([-20, 0, 0]) cube([40, 20, 80]); translate([0, -3, 0]) cylinder(d = 16, h = 80); } } }' ;;
-    trunk)
-        set_to="tendon=4mm" fine=2.5
+    trunk) # tapered, with four tendon holes
+        set_to="tendon=4mm"
         echo '$fn = 32; difference() { cylinder(d1 = 36, d2 = 20, h = 100); translate([0, 0, -1]) for (a = [0:90:270]) rotate(a) translate([7, 0, 0]) cylinder(d = 2.4, h = 102, $fn = 12); }' ;;
     jaw) # gripper jaw with a tendon hole and two notches
-        set_to="tendon=3mm" fine=1.4
+        set_to="tendon=3mm"
         echo 'difference() { cube([60, 14, 12]); for (x = [18, 38]) translate([x, -1, -1]) cube([3, 16, 9]);
               translate([-1, 7, 3]) rotate([0, 90, 0]) cylinder(d = 2, h = 62, $fn = 12); }' ;;
     pump) # membrane pump: a flat chamber under a thin membrane
-        set_to="air=4kPa" fine=1.5
+        set_to="air=4kPa"
         echo '$fn = 40; difference() { cylinder(d = 40, h = 12); translate([0, 0, 4]) cylinder(d = 32, h = 6); }' ;;
     block) # two chambers side by side
-        set_to="air=15kPa" fine=1.7
+        set_to="air=15kPa"
         echo 'difference() { cube([60, 24, 14]); translate([4, 3, 4]) cube([52, 7, 7]); translate([4, 14, 4]) cube([52, 7, 7]); }' ;;
     cone)
-        set_to="air=15kPa" fine=1.7
+        set_to="air=15kPa"
         echo '$fn = 40; difference() { cylinder(d1 = 30, d2 = 16, h = 50); translate([0, 0, 4]) cylinder(d1 = 22, d2 = 10, h = 42); }' ;;
     slats) # long thin triangles: a bar with 100 mm grooves
-        set_to="air=10kPa" fine=1.7
+        set_to="air=10kPa"
         echo 'difference() { cube([110, 20, 14]); for (y = [4:4:16]) translate([5, y - 0.5, 12]) cube([100, 1, 3]); translate([4, 4, 3]) cube([102, 12, 6]); }' ;;
+    ball) # a ball on a foot, hollow, with an inlet through the foot
+        set_to="air=8kPa"
+        echo '$fn = 40; difference() { union() { sphere(d = 30); translate([0, 0, -19]) cylinder(d = 16, h = 8); } sphere(d = 24); translate([0, 0, -20]) cylinder(d = 3, h = 12); }' ;;
+    branch) # a Y: one chamber that divides into two arms
+        set_to="air=8kPa"
+        echo '$fn = 24; module arm(r, t) { translate([0, 0, t]) cylinder(r = r, h = 34 - 2 * t); for (a = [-35, 35]) translate([0, 0, 28]) rotate([0, a, 0]) translate([0, 0, -3]) cylinder(r = r * 0.8, h = 36 - t); }
+              difference() { arm(8, 0); arm(5.6, 3); }' ;;
+    cup) # a sucker: an open cup on a hollow stem
+        set_to="air=6kPa"
+        echo '$fn = 36; difference() { union() { cylinder(d = 14, h = 20); translate([0, 0, 18]) cylinder(d1 = 14, d2 = 34, h = 10); }
+              translate([0, 0, 3]) cylinder(d = 9, h = 12); translate([0, 0, 20]) cylinder(d1 = 9, d2 = 31.5, h = 8.01); }' ;;
+    bent) # an L-shaped finger with a chamber round the corner
+        set_to="air=10kPa"
+        echo 'difference() { union() { cube([16, 14, 50]); translate([0, 0, 36]) cube([44, 14, 14]); }
+              translate([3, 3, 4]) cube([10, 8, 43]); translate([3, 3, 39]) cube([37, 8, 8]); }' ;;
+    elbow_step) # a bent round tube, closed: STEP
+        set_to="air=10kPa" ending=step
+        echo 'SetFactory("OpenCASCADE"); Torus(1) = {0, 0, 0, 30, 8, Pi / 2}; Torus(2) = {0, 0, 0, 30, 5.5, Pi / 2 - 0.3}; Rotate{{0, 0, 1}, {0, 0, 0}, 0.15}{ Volume{2}; }
+              BooleanDifference(3) = { Volume{1}; Delete; }{ Volume{2}; Delete; };' ;;
+    tentacle_step) # tapered, two chambers side by side, fillet at the tip: STEP
+        set_to="air=8kPa" ending=step
+        echo 'SetFactory("OpenCASCADE"); Cone(1) = {0, 0, 0, 0, 0, 70, 11, 7}; Cylinder(2) = {5, 0, 4, 0, 0, 58, 2.4}; Cylinder(3) = {-5, 0, 4, 0, 0, 58, 2.4};
+              BooleanDifference(4) = { Volume{1}; Delete; }{ Volume{2}; Volume{3}; Delete; };' ;;
+    *) return 1 ;;
     esac
+}
+
+# part_file NAME: draws NAME.stl or NAME.step
+part_file() {
+    if [ $ending = step ]; then
+        draw_part "$1" >"$1.geo" && echo "Save \"$1.step\";" >>"$1.geo" && gmsh -0 -v 1 "$1.geo" >/dev/null 2>&1
+    else
+        draw_part "$1" >"$1.scad" && openscad -o "$1.stl" "$1.scad" >/dev/null 2>&1
+    fi
+    [ -s "$1.$ending" ]
+}
+
+# finer NAME: the edge length of the referee, FINER times the mean one of the default mesh (of regular tetrahedra as
+# large), or what gives about 40000 elements
+finer() {
+    "$pliant" info "$1" --json info.json >/dev/null 2>&1
+    awk -v v="$(number info.json volume)" -v n="$(number info.json elements)" -v f="${FINER:-0.7}" 'BEGIN { m = n / f ^ 3; if (m > 40000) m = 40000; printf "%.3g", (8.485 * v / m) ^ (1 / 3) }'
 }
 
 run_ten() {
     printf '| part | elements | CPU s: new, mesh and fk | warnings | moved mm | finer mesh | true error | mesh_error | verdict |\n'
     printf '| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n'
     local name bad=0
-    for name in ${PARTS:-pneunet bellows cylinder halfround trunk jaw pump block cone slats}; do
-        ten_part "$name" >"$name.scad"
-        openscad -o "$name.stl" "$name.scad" >/dev/null 2>&1 || { echo "| $name | not drawn |"; bad=1; continue; }
+    for name in ${PARTS:-$all_parts}; do
+        draw_part "$name" >/dev/null
+        part_file "$name" || { echo "| $name | not drawn |"; bad=1; continue; }
         local new_s fk_s status
-        new_s=$(cpu_seconds "$pliant" new --from "$name.stl" "$name" --unit mm --force)
-        set_to=; ten_part "$name" >/dev/null
+        new_s=$(cpu_seconds "$pliant" new --from "$name.$ending" "$name" $([ $ending = stl ] && echo --unit mm) --force)
         fk_s=$(cpu_seconds "$pliant" fk "$name" --set "$set_to" --json "$name.json")
         status=$?
         [ $status -ge 124 ] && bad=1
         local warnings elements a b error
         warnings=$(grep -c "warning:\|mesh is coarse\|penetrates" err.txt out.txt | awk -F: '{ s += $2 } END { print s }')
-        [ -s "$name.json" ] || { echo "| $name | | $new_s, $fk_s | exit $status: $(head -c 160 err.txt | tr '\n|' '  ') |"; continue; }
+        [ -s "$name.json" ] || { echo "| $name | | $new_s, $fk_s | exit $status: $(head -c 160 err.txt | tr '\n|' '  ') |"; bad=1; continue; }
         elements=$(number "$name.json" elements)
         a=$(moved "$name.json") error=$(number "$name.json" mesh_error)
-        cpu_seconds "$pliant" fk "$name" --size "$fine" --set "$set_to" --json "$name.fine.json" >/dev/null
+        cpu_seconds "$pliant" fk "$name" --size "$(finer "$name")" --set "$set_to" --json "$name.fine.json" >/dev/null
         b=$(moved "$name.fine.json")
         awk -v n="$name" -v e="$elements" -v s="$new_s, $fk_s" -v w="$warnings" -v a="$a" -v b="$b" -v m="$error" -v fe="$(number "$name.fine.json" elements)" 'BEGIN {
             t = b > 0 ? 1 - a / b : 0
             good = b <= 0 ? "no finer mesh" : (t < 0 ? -t : t) <= 0.03 ? "within 3 %" : m > 0.03 ? "warned" : "NOT WARNED"
-            printf "| %s | %d | %s | %d | %.3f | %.3f (%d) | %.1f %% | %.1f %% | %s |\n", n, e, s, w, a, b, fe, 100 * t, 100 * m, good }'
+            printf "| %s | %d | %s | %d | %.3f | %.3f (%d) | %.1f %% | %.1f %% | %s |\n", n, e, s, w, a, b, fe, 100 * t, 100 * m, good
+            exit good == "NOT WARNED" }' || bad=1
     done
     return $bad
 }

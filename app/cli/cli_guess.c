@@ -70,9 +70,15 @@ static void guess_tell(const cli_args *args, const pl_guess *g)
     for (int i = 1; i < 3; ++i) {
         axis = fabs(g->axis[i]) > fabs(g->axis[axis]) ? i : axis;
     }
-    cli_say(args, "%.4g x %.4g x %.4g mm; base: %s end of %c%s; ", g->high[0] - g->low[0],
-            g->high[1] - g->low[1], g->high[2] - g->low[2], g->axis[axis] < 0 ? "high" : "low", 'x' + axis,
-            g->base_area > 0 ? "" : " (not flat)");
+    cli_say(args, "%.4g x %.4g x %.4g mm; base: ", g->high[0] - g->low[0], g->high[1] - g->low[1],
+            g->high[2] - g->low[2]);
+    if (g->across) {
+        cli_say(args, "flat face of %.4g mm^2 at (%.4g, %.4g, %.4g); ", g->base_area, g->base[0], g->base[1],
+                g->base[2]);
+    } else {
+        cli_say(args, "%s end of %c%s; ", g->axis[axis] < 0 ? "high" : "low", 'x' + axis,
+                g->base_area > 0 ? "" : " (not flat)");
+    }
     cli_say(args, g->cavity_count ? "cavities:" : "no cavity found");
     for (int k = 0; k < g->cavity_count; ++k) {
         cli_say(args, k ? "," : "");

@@ -78,7 +78,8 @@ typedef enum pl_drive {
 
 typedef struct pl_guide_def {
     double point[3];
-    bool space; // fixed in space instead of embedded in the body
+    bool space;    // fixed in space instead of embedded in the body
+    double radius; // mm, of this guide (a washer at the end); 0: as its cable or string says
     int line;
 } pl_guide_def;
 

@@ -4,14 +4,15 @@
 
 #define DRIVE_AMBIENT 0.101325 // MPa, the standard atmosphere
 
-// A list of points a cable or string runs through: [x, y, z], or {at: [x, y, z], space: true} for one fixed
-// in space.
+// A list of points a cable or string runs through: [x, y, z], {at: [x, y, z], space: true} for one fixed in
+// space, or {at: [x, y, z], radius: 3} for one with a radius of its own.
 static bool drive_through(io_robot_file *f, const io_node *node, const io_scope *scope,
                           const pl_guide_def **guide, int *count)
 {
     static const io_key keys[] = {
         {"at", IO_VECTOR, PL_DIM_LENGTH, offsetof(pl_guide_def, point), IO_REQUIRED},
         {"space", IO_BOOL, 0, offsetof(pl_guide_def, space), 0},
+        {"radius", IO_QUANTITY, PL_DIM_LENGTH, offsetof(pl_guide_def, radius), 0},
     };
     if (!io_expect(f, node, IO_LIST, "through")) {
         return false;

@@ -12,21 +12,7 @@
 #define GUESS_OPENING 0.03  // an inlet covers at most this part of a cavity; slots between bellows open wider
 #define GUESS_PROBES 4000   // triangles whose wall is measured
 
-static const double *guess_corner(const pl_trisurf *s, int32_t t, int k)
-{
-    return s->position + 3 * (int64_t)s->corner[3 * (int64_t)t + k];
-}
-
-// Normal times twice the area.
-static void guess_normal(const pl_trisurf *s, int32_t t, double n[3])
-{
-    double u[3], v[3];
-    pl_sub3(guess_corner(s, t, 1), guess_corner(s, t, 0), u);
-    pl_sub3(guess_corner(s, t, 2), guess_corner(s, t, 0), v);
-    pl_cross3(u, v, n);
-}
-
-// ---- axis and ends
+// ---- axis
 static void guess_bounds(guess *g)
 {
     for (int i = 0; i < 3; ++i) {
@@ -79,58 +65,6 @@ static void guess_axis(guess *g)
     const double sign = g->axis[main_axis] > 0 ? 1 : -1;
     for (int i = 0; i < 3; ++i) {
         g->axis[i] = straight ? (i == main_axis ? 1 : 0) : sign * g->axis[i];
-    }
-}
-
-// Area and a point of the flat face at one end (side -1 low, +1 high) of the axis.
-static double guess_end(const guess *g, int side, double point[3])
-{
-    const pl_trisurf *s = g->surface;
-    double extreme = -INFINITY, area = 0;
-    for (int32_t v = 0; v < s->vertex_count; ++v) {
-        const double at = side * pl_dot3(s->position + 3 * (int64_t)v, g->axis);
-        if (at > extreme) {
-            extreme = at;
-            memcpy(point, s->position + 3 * (int64_t)v, 3 * sizeof(double));
-        }
-    }
-    double centre[3] = {0};
-    for (int32_t t = 0; t < s->triangle_count; ++t) {
-        double n[3], lowest = INFINITY;
-        for (int k = 0; k < 3; ++k) {
-            lowest = fmin(lowest, side * pl_dot3(guess_corner(s, t, k), g->axis));
-        }
-        guess_normal(s, t, n);
-        const double twice = pl_norm3(n);
-        if (lowest > extreme - 1e-4 * g->length && side * pl_dot3(n, g->axis) > 0.99 * twice) {
-            area += twice / 2;
-            for (int i = 0; i < 3; ++i) {
-                centre[i] += twice / 6 *
-                             (guess_corner(s, t, 0)[i] + guess_corner(s, t, 1)[i] + guess_corner(s, t, 2)[i]);
-            }
-        }
-    }
-    for (int i = 0; i < 3 && area > 0; ++i) {
-        point[i] = centre[i] / area;
-    }
-    return area;
-}
-
-// The base is the larger flat end; of two alike, the lower one.
-static void guess_ends(guess *g)
-{
-    g->base_area = guess_end(g, -1, g->base);
-    g->tip_area = guess_end(g, 1, g->tip);
-    if (g->tip_area > 1.05 * g->base_area) {
-        const double area = g->base_area;
-        g->base_area = g->tip_area;
-        g->tip_area = area;
-        for (int i = 0; i < 3; ++i) {
-            const double x = g->base[i];
-            g->base[i] = g->tip[i];
-            g->tip[i] = x;
-            g->axis[i] = -g->axis[i];
-        }
     }
 }
 
@@ -430,8 +364,10 @@ static pl_status guess_shape(guess *g, pl_error *err)
 {
     guess_bounds(g);
     guess_axis(g);
-    guess_ends(g);
     pl_status status = pl_trisurf_tree_init(&g->tree, g->surface, err);
+    if (status == PL_OK) {
+        status = guess_ends(g, err);
+    }
     if (status == PL_OK && !g->source->mesh) {
         status = guess_voids(g, err);
     }
@@ -516,6 +452,8 @@ static void guess_summary(const guess *g, pl_guess *out)
     memcpy(out->low, g->low, sizeof out->low);
     memcpy(out->high, g->high, sizeof out->high);
     memcpy(out->axis, g->axis, sizeof out->axis);
+    memcpy(out->base, g->base, sizeof out->base);
+    out->across = g->across;
     for (int k = 0; k < g->cavity_count; ++k) {
         out->volume[k] = g->cavity[k].volume;
         out->open[k] = g->cavity[k].open;

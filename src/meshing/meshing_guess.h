@@ -2,6 +2,7 @@
 #ifndef PL_MESHING_GUESS_H
 #define PL_MESHING_GUESS_H
 
+#include "base/vec.h"
 #include "mesh/mesh.h"
 #include "meshing/meshing_impl.h"
 
@@ -18,10 +19,14 @@ typedef struct guess {
     const pl_trisurf *surface; // the part's, or the boundary of its mesh; outward
     pl_trisurf_tree tree;
     double low[3], high[3], length;
-    double axis[3];             // the longest one, from base to tip
-    double base[3], tip[3];     // points on the end faces
-    double base_area, tip_area; // mm^2; 0: no flat end there
-    int void_count;             // closed cavities of a surface, which the mesher names
+    double axis[3];                       // the longest one, from base to tip
+    double base[3], tip[3];               // points on the end faces
+    double base_area, tip_area;           // mm^2; 0: no flat end there
+    double base_normal[3], tip_normal[3]; // outward, of flat ends
+    double base_box[6], tip_box[6];       // around a flat end whose plane holds other faces too; else zeros
+    double base_off, tip_off;             // mm, how far its corners lie off the plane
+    bool across;                          // the ends do not face along the longest axis: found by their shape
+    int void_count;                       // closed cavities of a surface, which the mesher names
     guess_cavity cavity[PL_GUESS_CAVITIES];
     int cavity_count;
     pl_channel channel[PL_GUESS_CAVITIES]; // holes for tendons, from base to tip
@@ -30,6 +35,22 @@ typedef struct guess {
     double size; // mm
 } guess;
 
+static inline const double *guess_corner(const pl_trisurf *s, int32_t t, int k)
+{
+    return s->position + 3 * (int64_t)s->corner[3 * (int64_t)t + k];
+}
+
+// Normal times twice the area.
+static inline void guess_normal(const pl_trisurf *s, int32_t t, double n[3])
+{
+    double u[3], v[3];
+    pl_sub3(guess_corner(s, t, 1), guess_corner(s, t, 0), u);
+    pl_sub3(guess_corner(s, t, 2), guess_corner(s, t, 0), v);
+    pl_cross3(u, v, n);
+}
+
+// Base and tip (meshing_guess_ends.c); the tree and the axis are there.
+pl_status guess_ends(guess *g, pl_error *err);
 // The commented robot file (meshing_guess_text.c).
 pl_status guess_write(const guess *g, char **robot_yaml, pl_error *err);
 

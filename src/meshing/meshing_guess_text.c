@@ -99,41 +99,64 @@ static void guess_write_cavities(pl_text *text, const guess *g)
     }
 }
 
+// One flat end: by its plane, or by a box around it where other faces share the plane.
+static void guess_write_end(pl_text *text, const guess *g, const char *name, const double x[3],
+                            const double n[3], const double box[6], double off)
+{
+    if (box[0] != box[3]) {
+        pl_text_add(text, "  %s: {box: [[%.6g, %.6g, %.6g], [%.6g, %.6g, %.6g]]}\n", name, box[0], box[1],
+                    box[2], box[3], box[4], box[5]);
+        return;
+    }
+    pl_text_add(text, "  %s: {plane: {point: [%.6g, %.6g, %.6g], normal: [%.6g, %.6g, %.6g]", name, x[0],
+                x[1], x[2], n[0] + 0.0, n[1] + 0.0, n[2] + 0.0);
+    // numbers rounded in the file put a slanted face off its plane
+    const bool slanted = fabs(n[0]) + fabs(n[1]) + fabs(n[2]) > 1 + 1e-9;
+    pl_text_add(text, slanted || off > 2e-7 * g->length ? ", tolerance: %.2g}}\n" : "}}\n",
+                2 * off + 1e-5 * g->length);
+}
+
 static void guess_write_surfaces(pl_text *text, const guess *g)
 {
-    const double *b = g->base, *t = g->tip, *n = g->axis, m[3] = {0 - n[0], 0 - n[1], 0 - n[2]};
-    pl_text_add(
-        text,
-        "# Surfaces, selected by position. The longest axis was found along [%.3g, %.3g, %.3g].\nsurfaces:\n",
-        n[0], n[1], n[2]);
+    const double *b = g->base, *n = g->axis;
+    pl_text_add(text, "# Surfaces, selected by position. ");
+    pl_text_add(text,
+                g->across ? "The part does not end on its longest axis; base and tip are [%.3g, %.3g, %.3g] "
+                            "apart.\nsurfaces:\n"
+                          : "The longest axis was found along [%.3g, %.3g, %.3g].\nsurfaces:\n",
+                g->across ? g->tip[0] - b[0] : n[0], g->across ? g->tip[1] - b[1] : n[1],
+                g->across ? g->tip[2] - b[2] : n[2]);
     if (g->base_area > 0) {
-        pl_text_add(text,
-                    "  # guessed: the flat end of %.4g mm^2\n"
-                    "  base: {plane: {point: [%.6g, %.6g, %.6g], normal: [%.6g, %.6g, %.6g]}}\n",
-                    g->base_area, b[0], b[1], b[2], m[0], m[1], m[2]);
+        pl_text_add(text, "  # guessed: the flat %s of %.4g mm^2\n", g->across ? "face" : "end",
+                    g->base_area);
+        guess_write_end(text, g, "base", b, g->base_normal, g->base_box, g->base_off);
     } else {
-        // no flat end: everything within a twentieth of the length
+        // no flat end: everything within a tenth of the length
         double low[3], high[3];
         for (int i = 0; i < 3; ++i) {
-            const double reach = fabs(n[i]) > 0.5 ? 0.05 * g->length : g->length;
+            const double reach = fabs(n[i]) > 0.5 ? 0.1 * g->length : g->length;
             low[i] = b[i] - reach;
             high[i] = b[i] + reach;
         }
         pl_text_add(text,
-                    "  # guessed: no flat end was found, so this is a slice at the end; check it\n"
+                    "  # guessed: no flat end was found, so this is a slice at the end; check it. Its rim "
+                    "follows the elements,\n"
+                    "  # so results depend on the mesh: a flat foot in the drawing is better\n"
                     "  base: {box: [[%.6g, %.6g, %.6g], [%.6g, %.6g, %.6g]]}\n",
                     low[0], low[1], low[2], high[0], high[1], high[2]);
     }
     if (g->tip_area > 0) {
-        pl_text_add(text,
-                    "  # guessed: the opposite flat end, of %.4g mm^2\n"
-                    "  tip: {plane: {point: [%.6g, %.6g, %.6g], normal: [%.6g, %.6g, %.6g]}}\n",
-                    g->tip_area, t[0], t[1], t[2], n[0], n[1], n[2]);
+        pl_text_add(text, "  # guessed: %s flat end, of %.4g mm^2\n",
+                    g->across ? "the other" : "the opposite", g->tip_area);
+        guess_write_end(text, g, "tip", g->tip, g->tip_normal, g->tip_box, g->tip_off);
     }
 }
 
+#define GUESS_WASHER 3.0 // hole radii
+
 // Cables along the holes. Each guide acts on the material within its radius: one and a half times the hole's
-// reaches into the wall all around.
+// reaches into the wall all around. Where the cable ends its whole tension acts along it, and a soft body
+// gives way under what is not wider than the hole.
 static void guess_write_cables(pl_text *text, const guess *g)
 {
     for (int c = 0; c < g->channel_count; ++c) {
@@ -144,9 +167,13 @@ static void guess_write_cables(pl_text *text, const guess *g)
                     "  # found: a narrow hole of radius %.3g mm, %.4g mm long\n"
                     "  - name: tendon%s\n    kind: cable\n    through:\n",
                     h->radius, h->length, number);
-        for (int k = 0; k < h->point_count; ++k) {
+        for (int k = 0; k + 1 < h->point_count; ++k) {
             pl_text_add(text, "      - [%.6g, %.6g, %.6g]\n", h->point[k][0], h->point[k][1], h->point[k][2]);
         }
+        const double *end = h->point[h->point_count - 1];
+        pl_text_add(text,
+                    "      - {at: [%.6g, %.6g, %.6g], radius: %.3g} # guessed: tied there to a washer\n",
+                    end[0], end[1], end[2], GUESS_WASHER * h->radius);
         pl_text_add(text, "    radius: %.3g\n    drive: shortening\n    range: [0, %.2g]\n", 1.5 * h->radius,
                     0.1 * h->length);
     }

@@ -4,7 +4,7 @@
 #include "meshing/meshing_part.h"
 
 #define PART_SAMPLES 8000
-#define PART_TRIANGLES 2500.0 // that round walls may cost before they are followed less closely,
+#define PART_TRIANGLES 1200.0 // that round walls may cost before they are followed less closely,
 #define PART_SHARE 1.5        // and in times of those for walls and size alone
 #define PART_MID_REACH 0.3    // of an edge: how far its mid node may move
 
@@ -408,7 +408,7 @@ pl_status part_size_field(const part_shape *p, double size, double factor, size_
 {
     static const part_turns turns[] = {{0, 1},        {14, 1 / 20.0}, {12, 1 / 20.0}, {10, 1 / 20.0},
                                        {8, 1 / 20.0}, {6, 1 / 20.0},  {6, 1 / 12.0},  {6, 1 / 8.0},
-                                       {6, 1 / 6.0},  {5, 1 / 5.0},   {4, 1 / 4.5}};
+                                       {6, 1 / 6.0},  {5, 1 / 5.0},   {4, 1 / 4.5},   {3, 1 / 3.3}};
     double plain = 0;
     pl_status status = PL_OK;
     for (int k = 0; k < PL_COUNT(turns) && status == PL_OK; ++k) {

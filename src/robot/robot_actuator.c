@@ -11,25 +11,25 @@ pl_status robot_guides(robot_build *b, const char *what, const char *name, const
         return robot_memory(b);
     }
     *length = 0;
-    if (radius > b->size) {
-        ROBOT_DEFECT(b, count > 0 ? guide[0].line : 0,
-                     "%s '%s': a radius of %g mm is larger than the body (%.4g mm)", what, name, radius,
-                     b->size);
-        return PL_OK;
-    }
     for (int g = 0; g < count; ++g) {
         const int line = guide[g].line;
+        const double reach = guide[g].radius > 0 ? guide[g].radius : radius;
         double distance = 0;
+        if (reach > b->size) {
+            ROBOT_DEFECT(b, line, "%s '%s': a radius of %g mm is larger than the body (%.4g mm)", what, name,
+                         reach, b->size);
+            return PL_OK;
+        }
         if (guide[g].space) {
             memcpy(point[g].rest, guide[g].point, sizeof point[g].rest);
         } else {
             const pl_status status =
-                pl_point_create(b->robot->mesh, guide[g].point, radius, &point[g], &distance, b->err);
+                pl_point_create(b->robot->mesh, guide[g].point, reach, &point[g], &distance, b->err);
             if (status != PL_OK) {
                 return status;
             }
         }
-        if (distance > radius + 1e-3 * b->size) {
+        if (distance > reach + 1e-3 * b->size) {
             const double *p = guide[g].point;
             pl_embedding near;
             ROBOT_DEFECT(b, line, "%s '%s': guide %d at (%g, %g, %g) is %.3g mm outside the body", what, name,

@@ -233,6 +233,10 @@ static void check_guides(check *c, const char *what, const char *name, const pl_
         if (!check_finite(guide[g].point, 3)) {
             CHECK_DEFECT(c, guide[g].line, "%s '%s': point %d is not finite", what, name, g + 1);
         }
+        if (!(guide[g].radius >= 0) || !isfinite(guide[g].radius)) {
+            CHECK_DEFECT(c, guide[g].line, "%s '%s': the radius of point %d is %g mm", what, name, g + 1,
+                         guide[g].radius);
+        }
     }
     if (space == count) {
         CHECK_DEFECT(c, line, "%s '%s': all its points are fixed in space, so its length never changes", what,

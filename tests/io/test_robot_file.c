@@ -47,7 +47,7 @@ static const char everything[] =
     "  - {name: pump, kind: chamber, surface: cavity, drive: syringe, fluid: gas,\n"
     "     line_volume: 2 mL, ambient: 1 bar, range: [0, 3 mL], idle: hold}\n"
     "  - {name: tendon, kind: cable, drive: shortening, range: [0, 1 cm], radius: 8, rate: 6 mm/s,\n"
-    "     through: [[5, 15, 25], [35, 15, 25], {at: [90, 15, 25], space: true}]}\n"
+    "     through: [{at: [5, 15, 25], radius: 0.9 cm}, [35, 15, 25], {at: [90, 15, 25], space: true}]}\n"
     "  - {name: film, kind: film, surface: top, drive: voltage, thickness: 50 um,\n"
     "     permittivity: 3, range: [0, 5 kV]}\n"
     "commands:\n"

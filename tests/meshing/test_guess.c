@@ -197,14 +197,101 @@ static void test_guess_says_what_it_misses(void **state)
     assert_non_null(strstr(err.text, "open.obj"));
 }
 
+// A prism over the outline `xz` (counter-clockwise seen along -y), 14 wide in y, turned by `angle` about z.
+static void write_prism(const char *path, const double (*xz)[2], int n, double angle)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (int side = 0; side < 2; ++side) {
+        for (int k = 0; k < n; ++k) {
+            const double x = xz[k][0], y = 14.0 * side;
+            fprintf(file, "v %.9f %.9f %.9f\n", x * cos(angle) - y * sin(angle),
+                    x * sin(angle) + y * cos(angle), xz[k][1]);
+        }
+    }
+    fprintf(file, "f");
+    for (int k = 0; k < n; ++k) {
+        fprintf(file, " %d", k + 1);
+    }
+    fprintf(file, "\nf");
+    for (int k = n; k > 0; --k) { // from the first corner too: it sees all others
+        fprintf(file, " %d", n + k % n + 1);
+    }
+    fprintf(file, "\n");
+    for (int k = 0; k < n; ++k) {
+        const int next = (k + 1) % n;
+        fprintf(file, "f %d %d %d\nf %d %d %d\n", k + 1, n + k + 1, n + next + 1, k + 1, n + next + 1,
+                next + 1);
+    }
+    fclose(file);
+}
+
+// A ball of radius 15 as OpenSCAD draws it: rings of 24 points, flat polygons at the poles.
+static void write_ball(const char *path)
+{
+    enum { RINGS = 12, SIDES = 24 };
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    for (int r = 0; r < RINGS; ++r) {
+        for (int k = 0; k < SIDES; ++k) {
+            const double polar = 3.14159265358979 * (r + 0.5) / RINGS,
+                         angle = 2 * 3.14159265358979 * k / SIDES;
+            fprintf(file, "v %.9f %.9f %.9f\n", 15 * sin(polar) * cos(angle), 15 * sin(polar) * sin(angle),
+                    15 * cos(polar));
+        }
+    }
+    for (int end = 0; end < 2; ++end) {
+        fprintf(file, "f");
+        for (int k = 0; k < SIDES; ++k) {
+            fprintf(file, " %d", end ? (RINGS - 1) * SIDES + SIDES - k : k + 1);
+        }
+        fprintf(file, "\n");
+    }
+    for (int r = 0; r + 1 < RINGS; ++r) {
+        for (int k = 0; k < SIDES; ++k) {
+            const int a = r * SIDES + k + 1, b = r * SIDES + (k + 1) % SIDES + 1;
+            fprintf(file, "f %d %d %d\nf %d %d %d\n", a, a + SIDES, b + SIDES, a, b + SIDES, b);
+        }
+    }
+    fclose(file);
+}
+
+// The ends of a bent part do not lie on its longest axis, and a part drawn askew has none along x, y or z; a
+// ball has no flat end, and a facet is not taken for one.
+static void test_guess_bent(void **state)
+{
+    (void)state;
+    static const double ell[][2] = {{16, 36}, {44, 36}, {44, 50}, {0, 50}, {0, 0}, {16, 0}};
+    static const double bar[][2] = {{0, 0}, {70, 0}, {70, 12}, {0, 12}};
+    write_prism(tools_path("ell.obj"), ell, 6, 0);
+    char *text = guess_text(tools_path("ell.obj"), 1);
+    expect(text, "does not end on its longest axis");
+    expect(text, "base: {plane: {point: [8, 7, 0], normal: [0, 0, -1]}}");
+    expect(text, "tip: {plane: {point: [44, 7, 43], normal: [1, 0, 0]}}");
+    expect(text, "tip: {surface: tip}");
+    pl_meshing_free_text(text);
+    write_prism(tools_path("askew.obj"), bar, 4, 0.6);
+    text = guess_text(tools_path("askew.obj"), 1);
+    expect(text, "base: {plane: {point: [");
+    PL_CHECK_NEAR(number_after(text, "flat face of "), 14 * 12, 1e-3);
+    const double x = number_after(text, "normal: [");
+    PL_CHECK_NEAR(x, -cos(0.6), 1e-5);
+    expect(text, "tolerance: ");
+    pl_meshing_free_text(text);
+    write_ball(tools_path("ball.obj"));
+    text = guess_text(tools_path("ball.obj"), 1);
+    expect(text, "no flat end was found");
+    expect(text, "base: {box: [[");
+    expect(text, "tip: {at: [");
+    pl_meshing_free_text(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_guess_bending_finger),
-        cmocka_unit_test(test_guess_three_chambers),
-        cmocka_unit_test(test_guess_meshes),
-        cmocka_unit_test(test_guess_open_cavity),
-        cmocka_unit_test(test_guess_says_what_it_misses),
+        cmocka_unit_test(test_guess_bending_finger), cmocka_unit_test(test_guess_three_chambers),
+        cmocka_unit_test(test_guess_meshes),         cmocka_unit_test(test_guess_open_cavity),
+        cmocka_unit_test(test_guess_bent),           cmocka_unit_test(test_guess_says_what_it_misses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -382,6 +382,29 @@ static void test_refused(void **state)
     assert_true(fix_has_finding(findings, PL_DEFECT, 7, "(20, 15, 30)"));
     pl_findings_destroy(findings);
 
+    // a guide with a radius of its own acts on more of the body; a bad one is refused by its number
+    pl_guide_def washer[] = {{.point = {5, 15, 25}}, {.point = {35, 15, 25}, .radius = 9, .line = 9}};
+    const pl_actuator_def tied = {.name = "c",
+                                  .kind = PL_CABLE,
+                                  .drive = PL_DRIVE_TENSION,
+                                  .guide = washer,
+                                  .guide_count = 2,
+                                  .radius = 2};
+    def.actuator = &tied;
+    pl_robot *wide = build(&def, false, true, NULL);
+    assert_non_null(wide);
+    const pl_point *guide = wide->actuator[0].guide;
+    assert_true(guide[1].count > guide[0].count);
+    pl_robot_destroy(wide);
+    findings = pl_findings_create();
+    washer[1].radius = -1;
+    assert_null(build(&def, false, true, findings));
+    assert_true(fix_has_finding(findings, PL_DEFECT, 9, "the radius of point 2 is -1 mm"));
+    washer[1].radius = 1e6;
+    assert_null(build(&def, false, true, findings));
+    assert_true(fix_has_finding(findings, PL_DEFECT, 9, "larger than the body"));
+    pl_findings_destroy(findings);
+
     // a zeroed def, a missing mesh
     pl_error err;
     pl_robot *robot;
