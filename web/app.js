@@ -9,6 +9,7 @@ import { Look } from "./look.js";
 import { Save } from "./save.js";
 import { Predict } from "./predict.js";
 import { Forces } from "./forces.js";
+import { Bonded } from "./bonded.js";
 import { Probe } from "./probe.js";
 import { Pull } from "./pull.js";
 import { Efforts } from "./efforts.js";
@@ -32,6 +33,7 @@ class App {
         this.body = new Body(this.stage.scene);
         this.parts = new Parts(this.stage.scene);
         this.forces = new Forces(this.stage);
+        this.bonded = new Bonded(this.stage.scene);
         this.efforts = new Efforts();
         this.predict = new Predict();
         this.timeline = new Timeline(this);
@@ -154,7 +156,7 @@ class App {
             ? Object.fromEntries(before.commands.map((c, i) => [c.name, this.move.commands[i]]))
             : null;
         // what a page without a server may leave out
-        this.robot = { gravity: [0, 0, 0], loads: [], supports: [], obstacles: [], parameters: [], pulls: false, ...robot };
+        this.robot = { gravity: [0, 0, 0], loads: [], supports: [], obstacles: [], parameters: [], fibres: [], springs: [], pulls: false, ...robot };
         robot = this.robot;
         this.shape = this.shown = null;
         $("name").textContent = robot.name.replaceAll("_", " ");
@@ -165,6 +167,7 @@ class App {
         this.parts.reset(robot, this.size);
         this.parts.setTheme(this.dark);
         this.forces.reset(robot, this.size);
+        this.bonded.reset(robot, this.size);
         this.efforts.reset(robot);
         this.probe.clear();
         this.stage.setBox(robot.low, robot.high);
@@ -191,8 +194,8 @@ class App {
             return;
         }
         const none = new Uint32Array(0);
-        Object.assign(message.head, { supports: [], pressures: [], obstacles: [], ...message.head });
-        const m = this.body.add(message.head, { held: none, pressed: none, obstacle: new Float32Array(0), ...message.arrays });
+        Object.assign(message.head, { supports: [], pressures: [], layers: [], obstacles: [], ...message.head });
+        const m = this.body.add(message.head, { held: none, pressed: none, layer: none, obstacle: new Float32Array(0), ...message.arrays });
         if (message.head.level === "fine") {
             this.fine = message.head;
             this.facts();
@@ -245,6 +248,8 @@ class App {
         }
         const head = message.head;
         unpack(head, this.robot);
+        head.threads ??= [];
+        message.arrays.thread ??= new Float32Array(0);
         this.shape = message;
         this.bytes = message.bytes;
         const mine = this.owner === this.viewer;
@@ -298,6 +303,8 @@ class App {
         this.parts.showMarkers(head, live);
         this.forces.useMesh(mesh);
         this.forces.show(message);
+        this.bonded.useMesh(mesh);
+        this.bonded.show(message, this.parts.plain);
         this.pull.draw();
         this.probe.show();
         this.move.showEfforts(head);
@@ -314,12 +321,14 @@ class App {
             return `<tr data-marker="${k}"><th scope="row"></th>${position.map((p) => `<td>${format(p, 2)}</td>`).join("")}<td class="change">${format(Math.hypot(...displacement), 2)}</td></tr>`;
         });
         const sensors = this.robot.sensors.map((s, k) => `<tr data-sensor="${k}"><th scope="row"></th><td colspan="3">${brief(head.sensors[k])} ${s.unit}</td></tr>`);
-        if (rows.length + sensors.length === 0) {
+        const springs = Object.values(head.record.springs ?? {}).map((s, k) => `<tr data-spring="${k}"><th scope="row"></th><td colspan="3">${brief(s.tension)} N, ${brief(s.length)} mm</td></tr>`);
+        if (rows.length + sensors.length + springs.length === 0) {
             return;
         }
         const titles = rows.length ? '<thead><tr><td></td><td>x</td><td>y</td><td>z, mm</td><td class="change">moved</td></tr></thead>' : "";
-        $("readout").innerHTML = `<table>${titles}<tbody>${rows.join("")}${sensors.join("")}</tbody></table>`;
+        $("readout").innerHTML = `<table>${titles}<tbody>${rows.join("")}${sensors.join("")}${springs.join("")}</tbody></table>`;
         $("readout").querySelectorAll("tr[data-marker]").forEach((tr) => (tr.querySelector("th").textContent = this.robot.markers[tr.dataset.marker].name));
+        $("readout").querySelectorAll("tr[data-spring]").forEach((tr) => (tr.querySelector("th").textContent = Object.keys(head.record.springs)[tr.dataset.spring]));
         $("readout").querySelectorAll("tr[data-sensor]").forEach((tr) => (tr.querySelector("th").textContent = this.robot.sensors[tr.dataset.sensor].name));
     }
 

@@ -54,7 +54,7 @@ function hatching() {
 }
 
 // The triangles of `tri` all of whose corners are in `nodes`, or those given, following the vertices of the mesh shown.
-class Patch {
+export class Patch {
     constructor(triangles, material) {
         const used = [...new Set(triangles)];
         const place = new Map(used.map((v, i) => [v, i]));

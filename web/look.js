@@ -48,9 +48,12 @@ export class Look {
         for (const [id, key] of [["show-ghost", "ghost"], ["show-edges", "edges"], ["show-inside", "inside"]]) {
             $(id).addEventListener("change", () => this.apply({ [key]: $(id).checked }));
         }
-        for (const [id, group] of [["show-actuators", "actuators"], ["show-markers", "markers"], ["show-trace", "traces"], ["show-forces", "forces"]]) {
+        for (const [id, group] of [["show-actuators", "actuators"], ["show-markers", "markers"], ["show-trace", "traces"], ["show-forces", "forces"], ["show-layers", "layers"], ["show-strings", "strings"]]) {
             $(id).addEventListener("change", () => {
-                (group === "forces" ? app.forces.group : app.parts[group]).visible = $(id).checked;
+                if (group === "layers") {
+                    app.bonded.lines.visible = $(id).checked;
+                }
+                (group === "forces" ? app.forces.group : app.parts[group] ?? app.bonded[group]).visible = $(id).checked;
                 app.stage.invalidate();
             });
         }
@@ -85,6 +88,7 @@ export class Look {
             const planes = look.section ? [body.plane] : [];
             parts.setClipping(planes);
             forces.setClipping(planes);
+            this.app.bonded.setClipping(planes);
             this.plane.set(look.section, this.robot);
         }
         stage.invalidate();
@@ -136,6 +140,7 @@ export class Look {
         if (shown && body.current) {
             body.paint(this.values(shown, body.current));
             this.app.parts.showActuators(shown.head, shown.arrays, (a) => this.app.efforts.share(a, shown.head));
+            this.app.bonded.show(shown, this.app.parts.plain);
             this.app.stage.invalidate();
         }
         this.legend();
@@ -206,6 +211,7 @@ export class Look {
         $("legend-regions").hidden = !byRegion;
         $("legend-most").hidden = byRegion;
         this.efforts();
+        this.bonded();
         if (byRegion) {
             $("legend-regions").replaceChildren(...(this.robot?.regions ?? []).map((r, i) => {
                 const li = document.createElement("li");
@@ -229,6 +235,18 @@ export class Look {
             }));
             $("legend-most").textContent = `${this.least === null ? "" : `smallest ${format(this.least, field.digits)}, `}largest ${format(this.most, field.digits)}`;
         }
+    }
+
+    // Layers, fibres, sensors, springs.
+    bonded() {
+        $("legend-bonded").replaceChildren(...this.app.bonded.entries().map(({ colour, name, small, line }) => {
+            const li = document.createElement("li");
+            const box = document.createElement("i");
+            box.style.background = colour;
+            box.className = line ? "line" : "";
+            li.append(box, name, Object.assign(document.createElement("small"), { textContent: small }));
+            return li;
+        }));
     }
 
     // Cables and chambers: one fixed scale per unit.

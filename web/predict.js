@@ -98,6 +98,7 @@ export class Predict {
     reset(robot) {
         this.robot = robot;
         this.meshes = new Map(); // number -> { columns: by command, at: commands }
+        this.nearest = new Map(); // by name of the polylines
         this.pulled = null; // of the shape pulled last: { shape, compliance, columns: by axis of the force }
     }
 
@@ -188,7 +189,7 @@ export class Predict {
                 }),
                 actuators: head.actuators.map((a, k) => ({ ...a, effort: sum(a.effort, (c) => c.efforts[k]), ratio: sum(a.ratio, (c) => c.ratios[k]) })),
             },
-            arrays: { ...arrays, x, cable: this.cables(base, x) },
+            arrays: { ...arrays, x, cable: this.lines(base, x, "cable"), thread: this.lines(base, x, "thread") },
         };
     }
 
@@ -201,15 +202,19 @@ export class Predict {
         return this.markerVertex[k];
     }
 
-    // Points of cables move with the vertex of the body nearest to them.
-    cables(base, x) {
-        const { x: x0, cable } = base.arrays;
-        if (base !== this.cableBase) {
-            this.cableBase = base;
-            this.nearest = new Uint32Array(cable.length / 3);
-            this.nearest.forEach((_, p) => (this.nearest[p] = nearestVertex(x0, cable, 3 * p)));
+    // Points of cables, fibres and strings move with the vertex of the body nearest to them. They are points of the body:
+    // the vertices are found once per mesh.
+    lines(base, x, name) {
+        const x0 = base.arrays.x;
+        const points = base.arrays[name];
+        const known = this.nearest.get(name);
+        if (known?.mesh !== base.head.mesh || known.vertex.length !== points.length / 3) {
+            const vertex = new Uint32Array(points.length / 3);
+            vertex.forEach((_, p) => (vertex[p] = nearestVertex(x0, points, 3 * p)));
+            this.nearest.set(name, { mesh: base.head.mesh, vertex });
         }
-        return cable.map((value, i) => value + x[this.nearest[Math.floor(i / 3)] + (i % 3)] - x0[this.nearest[Math.floor(i / 3)] + (i % 3)]);
+        const { vertex } = this.nearest.get(name);
+        return points.map((value, i) => value + x[vertex[Math.floor(i / 3)] + (i % 3)] - x0[vertex[Math.floor(i / 3)] + (i % 3)]);
     }
 
     // The commands that bring a marker towards a target, to first order, within their ranges; null when unknown.

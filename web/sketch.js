@@ -6,7 +6,7 @@ import { linearRgb, regionColours } from "./colours.js";
 const $ = (id) => document.getElementById(id);
 
 export class Sketch {
-    // app: stage, body, parts, forces, robot, size
+    // app: stage, body, parts, forces, bonded, robot, truth
     constructor(app) {
         this.app = app;
         this.object = null;
@@ -92,7 +92,7 @@ export class Sketch {
     veil(on) {
         const { app } = this;
         this.veiled = on;
-        for (const group of [app.body.group, app.parts.group]) {
+        for (const group of [app.body.group, app.parts.group, app.bonded.group]) {
             group.visible = !on;
         }
         app.forces.group.visible = !on && $("show-forces").checked;

@@ -166,6 +166,34 @@ static bool model_pressures(const pl_robot *robot, uint32_t **triangle, size_t *
     return true;
 }
 
+// Triangles of the layers bonded to the body, behind each other.
+static bool model_layers(const pl_robot *robot, uint32_t **triangle, size_t *count, json_t *list)
+{
+    for (int i = 0; robot && i < pl_robot_layer_count(robot); ++i) {
+        const pl_layer_info layer = pl_robot_layer(robot, i);
+        model_surface s = {0};
+        uint32_t *grown = NULL;
+        if (model_surface_init(pl_robot_mesh(robot), layer.face, layer.face_count, &s)) {
+            grown = realloc(*triangle, (3 * (*count + s.triangles) + 1) * sizeof **triangle);
+        }
+        if (grown) {
+            *triangle = grown;
+            memcpy(grown + 3 * *count, s.triangle, 3 * s.triangles * sizeof *grown);
+            json_array_append_new(list, json_pack("{s:o,s:o,s:f,s:I,s:I}", "name", server_text(layer.name),
+                                                  "material",
+                                                  server_text(pl_robot_material_name(robot, layer.material)),
+                                                  "thickness", layer.thickness, "start", (json_int_t)*count,
+                                                  "count", (json_int_t)s.triangles));
+            *count += s.triangles;
+        }
+        model_surface_clear(&s);
+        if (!grown) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Triangles that show the obstacles at rest; of endless ones the part around the robot.
 static bool model_obstacles(const server_model *m, const pl_robot *robot, float **corner, size_t *count,
                             json_t *list)
@@ -238,25 +266,27 @@ server_message *server_model_mesh(const server_model *m)
     model_surface s = {0};
     uint32_t *cell = NULL, *chamber = NULL;
     uint8_t *cell_region = NULL;
-    uint32_t *held = NULL, *pressed = NULL;
+    uint32_t *held = NULL, *pressed = NULL, *bonded = NULL;
     float *obstacle = NULL;
-    size_t chambers = 0, holds = 0, presses = 0, obstacles = 0;
+    size_t chambers = 0, holds = 0, presses = 0, bonds = 0, obstacles = 0;
     const pl_robot *robot = pl_model_robot(m->model);
-    json_t *list = json_array(), *supports = json_array(), *pressures = json_array(), *things = json_array();
+    json_t *list = json_array(), *supports = json_array(), *pressures = json_array(), *things = json_array(),
+           *layers = json_array();
     float *rest = malloc(3 * n * sizeof *rest);
     const size_t cells = model_cells(view, &cell, &cell_region);
     bool good = rest && cell && cell_region && model_surface_init(mesh, face, faces, &s) &&
                 model_chambers(robot, &chamber, &chambers, list) &&
                 model_supports(robot, &held, &holds, supports) &&
                 model_pressures(robot, &pressed, &presses, pressures) &&
+                model_layers(robot, &bonded, &bonds, layers) &&
                 model_obstacles(m, robot, &obstacle, &obstacles, things);
     for (size_t i = 0; rest && i < 3 * n; ++i) {
         rest[i] = (float)view.position[i];
     }
-    json_t *head = json_pack("{s:I,s:s,s:I,s:I,s:O,s:o,s:o,s:o}", "mesh", (json_int_t)m->mesh, "level",
+    json_t *head = json_pack("{s:I,s:s,s:I,s:I,s:O,s:o,s:o,s:o,s:o}", "mesh", (json_int_t)m->mesh, "level",
                              m->coarse ? "coarse" : "fine", "vertices", (json_int_t)n, "elements",
                              (json_int_t)view.element_count, "chambers", list, "supports", supports,
-                             "pressures", pressures, "obstacles", things);
+                             "pressures", pressures, "layers", layers, "obstacles", things);
     char *json = head ? json_dumps(head, JSON_COMPACT) : NULL;
     const server_array array[] = {{"rest", SERVER_F32, rest, 3 * n},
                                   {"tri", SERVER_U32, s.triangle, 3 * s.triangles},
@@ -267,6 +297,7 @@ server_message *server_model_mesh(const server_model *m)
                                   {"chamber", SERVER_U32, chamber, 3 * chambers},
                                   {"held", SERVER_U32, held, holds},
                                   {"pressed", SERVER_U32, pressed, 3 * presses},
+                                  {"layer", SERVER_U32, bonded, 3 * bonds},
                                   {"obstacle", SERVER_F32, obstacle, 9 * obstacles}};
     server_message *message =
         good && json ? server_pack(SERVER_KIND_MESH, json, array, sizeof array / sizeof *array) : NULL;
@@ -280,6 +311,7 @@ server_message *server_model_mesh(const server_model *m)
     free(chamber);
     free(held);
     free(pressed);
+    free(bonded);
     free(obstacle);
     return message;
 }

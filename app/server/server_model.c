@@ -250,6 +250,57 @@ static float *model_lines(server_model *m, size_t *count, json_t *list)
     return out;
 }
 
+// Room for one more polyline behind those there are; NULL when out of memory, which frees all.
+static double *model_room(double *point, size_t points, int more)
+{
+    double *grown = realloc(point, (3 * (points + (size_t)more) + 1) * sizeof *grown);
+    if (!grown) {
+        free(point);
+    }
+    return grown;
+}
+
+static json_t *model_thread(const char *kind, int index, size_t start, int count)
+{
+    return json_pack("{s:s,s:i,s:I,s:i}", "kind", kind, "index", index, "start", (json_int_t)start, "count",
+                     count);
+}
+
+// Polylines of the fibres, piece by piece, and of the length sensors, behind each other.
+static float *model_threads(const server_model *m, const double *x, size_t *count, json_t *list)
+{
+    const pl_robot *robot = pl_model_robot(m->model);
+    double *point = malloc(1);
+    *count = 0;
+    for (int i = 0; robot && point && i < pl_robot_fibre_count(robot); ++i) {
+        const int pieces = pl_robot_fibre(robot, i).piece_count;
+        for (int p = 0; point && p < pieces; ++p) {
+            const int k = pl_robot_fibre_line(robot, i, p, x, NULL, 0);
+            point = model_room(point, *count, k);
+            if (point) {
+                pl_robot_fibre_line(robot, i, p, x, point + 3 * *count, k);
+                json_array_append_new(list, model_thread("fibre", i, *count, k));
+                *count += (size_t)k;
+            }
+        }
+    }
+    for (int i = 0; robot && point && i < pl_robot_sensor_count(robot); ++i) {
+        const int k = pl_robot_sensor_line(robot, i, x, NULL, 0);
+        point = k > 0 ? model_room(point, *count, k) : point;
+        if (point && k > 0) {
+            pl_robot_sensor_line(robot, i, x, point + 3 * *count, k);
+            json_array_append_new(list, model_thread("sensor", i, *count, k));
+            *count += (size_t)k;
+        }
+    }
+    float *out = point ? malloc(3 * *count * sizeof *out + 1) : NULL;
+    for (size_t i = 0; out && i < 3 * *count; ++i) {
+        out[i] = (float)point[i];
+    }
+    free(point);
+    return out;
+}
+
 // What the model answers where it stands, as `pliant fk --json` writes it.
 static json_t *model_record(server_model *m)
 {
@@ -283,16 +334,17 @@ server_message *server_model_shape(server_model *m, json_t *extra)
 {
     const size_t n = (size_t)pl_mesh_get(m->body).vertex_count;
     const double *x = server_model_positions(m);
-    json_t *head = json_object(), *lines = json_array();
+    json_t *head = json_object(), *lines = json_array(), *threads = json_array();
     json_object_set_new(head, "mesh", json_integer(m->mesh));
     json_object_set_new(head, "level", json_string(m->coarse ? "coarse" : "fine"));
     json_object_set_new(head, "record", model_record(m));
     json_object_set_new(head, "seconds", server_number(m->seconds));
-    server_array array[2 + SERVER_FIELDS];
+    server_array array[3 + SERVER_FIELDS];
     model_fields(m, head, array + 1);
-    size_t points = 0;
-    float *line = model_lines(m, &points, lines);
+    size_t points = 0, knots = 0;
+    float *line = model_lines(m, &points, lines), *thread = model_threads(m, x, &knots, threads);
     json_object_set_new(head, "cables", lines);
+    json_object_set_new(head, "threads", threads);
     model_obstacles(m, head);
     json_object_update(head, extra);
     json_decref(extra);
@@ -303,9 +355,12 @@ server_message *server_model_shape(server_model *m, json_t *extra)
     json_decref(head);
     array[0] = (server_array){"x", SERVER_F32, m->position, 3 * n};
     array[1 + SERVER_FIELDS] = (server_array){"cable", SERVER_F32, line, 3 * points};
-    server_message *message =
-        json && line ? server_pack(SERVER_KIND_SHAPE, json, array, sizeof array / sizeof *array) : NULL;
+    array[2 + SERVER_FIELDS] = (server_array){"thread", SERVER_F32, thread, 3 * knots};
+    server_message *message = json && line && thread
+                                  ? server_pack(SERVER_KIND_SHAPE, json, array, sizeof array / sizeof *array)
+                                  : NULL;
     free(json);
     free(line);
+    free(thread);
     return message;
 }

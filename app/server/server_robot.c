@@ -111,6 +111,20 @@ static void robot_surroundings(const server_model *m, json_t *root)
                                                    pl_robot_obstacle_kind(robot, i), "friction",
                                                    pl_robot_obstacle_friction(robot, i)));
     }
+    json_t *fibres = json_array(), *springs = json_array();
+    for (int i = 0; robot && i < pl_robot_fibre_count(robot); ++i) {
+        const pl_fibre_info f = pl_robot_fibre(robot, i);
+        json_array_append_new(fibres, json_pack("{s:o,s:f,s:b}", "name", server_text(f.name), "length",
+                                                f.length, "inextensible", f.inextensible));
+    }
+    for (int i = 0; robot && i < pl_robot_spring_count(robot); ++i) {
+        const pl_spring_info s = pl_robot_spring(robot, i);
+        json_array_append_new(springs, json_pack("{s:o,s:i,s:i,s:o,s:f}", "name", server_text(s.name), "from",
+                                                 s.from, "to", s.to, "point", server_numbers(s.point, 3),
+                                                 "stiffness", s.stiffness));
+    }
+    json_object_set_new(root, "fibres", fibres);
+    json_object_set_new(root, "springs", springs);
     json_object_set_new(root, "gravity", server_numbers(gravity, 3));
     json_object_set_new(root, "loads", loads);
     json_object_set_new(root, "supports", supports);

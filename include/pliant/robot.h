@@ -378,6 +378,19 @@ PL_API void pl_robot_marker_rest(const pl_robot *robot, int i, double position[3
 PL_API int pl_robot_sensor_count(const pl_robot *robot);
 PL_API const char *pl_robot_sensor_name(const pl_robot *robot, int i);
 PL_API pl_sensor_kind pl_robot_sensor_kind(const pl_robot *robot, int i);
+// The polyline of a length sensor for vertices at `position` (3 each); returns its number of points (0 for
+// other sensors), writes at most `room`.
+PL_API int pl_robot_sensor_line(const pl_robot *robot, int i, const double *position, double *point,
+                                int room);
+typedef struct pl_spring_info {
+    const char *name;
+    int from, to;           // markers; to -1: `point`
+    double point[3];        // fixed in space
+    double stiffness, rest; // N/mm, mm
+    bool tension_only;
+} pl_spring_info;
+PL_API int pl_robot_spring_count(const pl_robot *robot);
+PL_API pl_spring_info pl_robot_spring(const pl_robot *robot, int i);
 PL_API int pl_robot_fixed_count(const pl_robot *robot);
 PL_API const char *pl_robot_fixed_name(const pl_robot *robot, int i);
 // Vertices that a support holds and the axes it holds them in; the array belongs to the robot.

@@ -200,6 +200,45 @@ const char *pl_robot_sensor_name(const pl_robot *robot, int i)
     return i < 0 || i >= robot->sensor_count ? NULL : robot->sensor[i].name;
 }
 
+int pl_robot_sensor_line(const pl_robot *robot, int i, const double *position, double *point, int room)
+{
+    if (i < 0 || i >= robot->sensor_count) {
+        return 0;
+    }
+    const pl_sensor *s = &robot->sensor[i];
+    for (int k = 0; k < s->guide_count && k < room; ++k) {
+        const pl_point *p = &s->guide[k];
+        for (int axis = 0; axis < 3; ++axis) {
+            double sum = p->count ? 0 : p->rest[axis];
+            for (int32_t j = 0; j < p->count; ++j) {
+                sum += p->weight[j] * position[3 * (int64_t)p->node[j] + axis];
+            }
+            point[3 * k + axis] = sum;
+        }
+    }
+    return s->guide_count;
+}
+
+int pl_robot_spring_count(const pl_robot *robot)
+{
+    return robot->spring_count;
+}
+
+pl_spring_info pl_robot_spring(const pl_robot *robot, int i)
+{
+    if (i < 0 || i >= robot->spring_count) {
+        return (pl_spring_info){.name = "", .from = -1, .to = -1};
+    }
+    const pl_spring *s = &robot->spring[i];
+    return (pl_spring_info){.name = s->name,
+                            .from = s->from,
+                            .to = s->to,
+                            .point = {s->point[0], s->point[1], s->point[2]},
+                            .stiffness = s->stiffness,
+                            .rest = s->rest,
+                            .tension_only = s->tension_only};
+}
+
 pl_sensor_kind pl_robot_sensor_kind(const pl_robot *robot, int i)
 {
     return i < 0 || i >= robot->sensor_count ? PL_SENSOR_LENGTH : robot->sensor[i].kind;

@@ -591,6 +591,51 @@ async function drags(levels) {
     await finger.close();
 }
 
+// ---- a layer, windings, a string and a spring are drawn where they are
+async function bonds(levels) {
+    const bender = await levels("fiber_bender", (t) => `${t.replace(/^ {2}size: .*$/m, "  size: 6").replace(/^ {2}order: .*$/m, "  order: 1").replace("pitch: 3", "pitch: 10")}
+sensors:
+  - {name: string, kind: length, through: [[8, 0, 0], [8, 0, 50], [8, 0, 100]]}
+springs:
+  - {name: band, from: tip, to: [40, 0, 100], stiffness: 0.002 N/mm}
+`);
+    await go(bender, [30]);
+    const seen = await bender.evaluate(() => {
+        const { shape, robot, bonded, body } = window.pliant;
+        const { head, arrays } = shape;
+        const length = (t) => {
+            let sum = 0;
+            for (let i = t.start; i + 1 < t.start + t.count; ++i) {
+                sum += Math.hypot(...[0, 1, 2].map((k) => arrays.thread[3 * i + 3 + k] - arrays.thread[3 * i + k]));
+            }
+            return sum;
+        };
+        const of = (kind) => head.threads.filter((t) => t.kind === kind).reduce((sum, t) => sum + length(t), 0);
+        const ends = bonded.springs[0].geometry.getAttribute("position").array;
+        const layer = [...body.current.layer];
+        return {
+            string: [of("sensor"), head.sensors[0]], fibre: [of("fibre"), robot.fibres[0].length],
+            spring: [Math.hypot(...[0, 1, 2].map((k) => ends[k] - head.markers[0].position[k])), Math.hypot(...[40, 0, 100].map((v, k) => ends[ends.length - 3 + k] - v))],
+            // the strip lies under the floor
+            layer: layer.length / 3, below: layer.every((v) => Math.abs(body.current.rest[3 * v] - body.current.rest[3 * layer[0]]) < 1e-4),
+            legend: document.getElementById("legend-bonded").textContent, readout: document.querySelector("#readout tr[data-spring]")?.textContent,
+        };
+    });
+    check("a string is drawn as long as its sensor says", Math.abs(seen.string[0] - seen.string[1]) < 1e-3 * seen.string[1], seen.string.map((v) => v.toFixed(3)).join(" and "));
+    // inextensible: the windings keep their length
+    check("windings are drawn with their length", Math.abs(seen.fibre[0] - seen.fibre[1]) < 0.03 * seen.fibre[1], seen.fibre.map((v) => v.toFixed(1)).join(" and "));
+    check("a spring hangs between its ends, and its force is told", Math.max(...seen.spring) < 1e-3 && /^band.* N, .* mm$/.test(seen.readout), seen.readout);
+    check("a layer covers its faces", seen.layer > 10 && seen.below, `${seen.layer} triangles`);
+    check("the legend names all of them", /strip.*layer.*thread.*fibre.*strings.*band/.test(seen.legend), seen.legend);
+    await bender.evaluate(() => window.pliant.stage.fit([0.5, -1, 0.4]));
+    await shot(bender, "bonds");
+    await changedPixels(bender);
+    await bender.click("#tab-look");
+    await bender.uncheck("#show-layers");
+    check("they can be hidden", (await changedPixels(bender)) > 100);
+    await bender.close();
+}
+
 // ---- a robot that is not at rest as drawn: how far the solve is, then the arch; going home takes no way
 async function arches(levels) {
     const crawler = await levels("dea_crawler", (t) => t.replace(/^ {2}size: .*$/m, "  size: 12"));
@@ -637,7 +682,7 @@ try {
     if (wanted(gallery)) {
         await gallery();
     }
-    for (const part of [drags, arches].filter(wanted)) {
+    for (const part of [drags, bonds, arches].filter(wanted)) {
         await part(levels);
     }
     check("no errors there either", errors.length === 0, errors.slice(0, 3).join(" | "));
