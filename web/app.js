@@ -379,11 +379,11 @@ class App {
         }
     }
 
-    // What the robot can do with a marker, from the server; null when it does not know.
-    suggest(marker) {
+    // What the robot can do with a marker, from the server; null when it does not know. With `curve` it tries the curve out.
+    suggest(marker, curve = false) {
         return new Promise((give) => {
             this.suggested = (message) => give(message.known ? message : null);
-            if (!this.link.send({ type: "suggest", robot: this.robot.robot, marker })) {
+            if (!this.link.send({ type: "suggest", robot: this.robot.robot, marker, curve })) {
                 give(null);
             }
         });

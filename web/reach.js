@@ -302,23 +302,32 @@ export class Reach {
 
     // A closed curve that begins where the marker is; `curve` is of size 2.
     async shape(curve) {
-        const inside = $("path-plane").value === "workspace" ? await this.app.suggest(this.marker) : null;
+        const fits = $("path-plane").value === "workspace";
+        if (fits) {
+            $("path-text").textContent = "Trying where the marker can go…";
+        }
+        const inside = fits ? await this.app.suggest(this.marker, true) : null;
         const typed = $("path-size").value.trim() !== "" ? readNumber($("path-size"), { name: "Size", low: 0.001, high: 1e5, unit: "mm" }) : 0;
         const count = readNumber($("path-count"), { name: "Points", low: 2, high: 400, whole: true });
         if (typed === null || count === null) {
+            $("path-text").textContent = "\u00a0";
+            return;
+        }
+        if (inside?.directions === 1 && inside.way.length >= 6) {
+            this.along(inside.way);
+            return;
+        }
+        if (inside && (inside.directions === 0 || (!typed && !(inside.reach[1] > 0)))) {
+            this.setPoints(null);
+            $("path-text").textContent = "No curve of this marker was found that the robot can follow; load or draw one.";
             return;
         }
         // without a size, as large as fits into the workspace about its middle
-        let [u, v] = inside ? [inside.u, inside.v].map((a) => new THREE.Vector3().fromArray(a)) : this.basis();
-        const flat = inside && inside.directions < 2;
-        const room = inside ? (flat ? 0 : Math.min(...inside.reach)) : 0.05 * this.app.parts.size;
-        const size = typed || Number((2 * (flat ? inside.reach[0] : room)).toPrecision(2));
+        const [u, v] = inside ? [inside.u, inside.v].map((a) => new THREE.Vector3().fromArray(a)) : this.basis();
+        const room = inside ? Math.min(...inside.reach) : 0.05 * this.app.parts.size;
+        const size = typed || roundDown(2 * room);
         const half = 0.5 * size;
-        const origin = inside ? new THREE.Vector3().fromArray(inside.place).addScaledVector(u, flat ? -half : inside && curve.from ? curve.from * half : 0) : this.place();
-        if (flat) {
-            v = new THREE.Vector3();
-            this.app.toast("One command moves the marker along a curve: the path is a line along it.");
-        }
+        const origin = inside ? new THREE.Vector3().fromArray(inside.place).addScaledVector(u, inside && curve.from ? curve.from * half : 0) : this.place();
         const points = [];
         for (let k = 0; k < count; ++k) {
             const [a, b] = curve((2 * Math.PI * k) / (count - 1));
@@ -326,6 +335,16 @@ export class Reach {
         }
         this.setPoints(points);
         $("path-text").textContent += ` ${brief(size)} mm wide.`;
+    }
+
+    // A marker that moves along one curve only follows that, to and fro.
+    along(way) {
+        const back = [];
+        for (let k = way.length - 6; k >= 0; k -= 3) {
+            back.push(...way.slice(k, k + 3));
+        }
+        this.setPoints([...way, ...back]);
+        $("path-text").textContent += " The marker moves along one curve only: the path lies on it.";
     }
 
     setPoints(points) {
@@ -490,4 +509,10 @@ export function resample(p, count) {
         }
     }
     return out;
+}
+
+// To two digits, not above.
+function roundDown(value) {
+    const step = 10 ** (Math.floor(Math.log10(value)) - 1);
+    return Number((step * Math.floor(value / step + 1e-9)).toPrecision(2));
 }

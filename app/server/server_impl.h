@@ -69,7 +69,7 @@ typedef enum server_job_kind {
 typedef struct server_job {
     server_job_kind kind;
     uint32_t viewer, robot;
-    int marker, count; // follow: points; cloud: samples
+    int marker, count; // follow: points; cloud: samples; suggest: 1 for a curve that was tried
     double *point;     // follow: 3 per point, on the heap
     bool hold[SERVER_COMMANDS];
     char format[16]; // export

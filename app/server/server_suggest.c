@@ -1,5 +1,6 @@
 // Suggestions that depend on what the robot can do: a pose that moves a marker as far as it goes, and curves
-// that lie inside its workspace. Both come from the derivative of the marker in the middle of the ranges.
+// that lie inside its workspace. Both come from the derivative of the marker in the middle of the ranges; a
+// curve is tried before it is offered.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,8 @@
 
 #define SUGGEST_CORNERS 12 // commands whose combinations are all tried; of more, one after the other
 #define SUGGEST_SHARE 0.6  // of the linear reach: the robot is not linear
+#define SUGGEST_ROUNDS 5   // circles tried, each half as wide as the one before
+#define SUGGEST_WAY 6      // poses on the way of a marker that moves along one curve only
 
 typedef struct suggestion {
     int commands, columns;
@@ -110,6 +113,71 @@ static int suggest_plane(const suggestion *s, double axis[2][3], double reach[2]
     return count;
 }
 
+// Whether inverse kinematics brings the marker to the point.
+static bool suggest_reaches(server_worker *w, server_model *m, int marker, const double *target)
+{
+    static const bool hold[SERVER_COMMANDS];
+    const pl_progress progress = worker_progress(w);
+    pl_ik *ik = NULL;
+    pl_ik_report report = {0};
+    return server_model_ik(m, marker, hold, &progress, &ik, NULL) == PL_OK &&
+           pl_ik_set_target(ik, 0, target, NULL) == PL_OK && pl_ik_solve(ik, NULL, &report, NULL) == PL_OK &&
+           report.outcome == PL_IK_REACHED;
+}
+
+// The radius of a circle about the middle of which four points are reached, at most `radius`; 0 when none was
+// found. The point that failed is the first one of the next round.
+static double suggest_circle(server_worker *w, server_model *m, int marker, const suggestion *s,
+                             double axis[2][3], double radius)
+{
+    static const int side[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+    int first = 0;
+    for (int round = 0; round < SUGGEST_ROUNDS && !worker_overtaken(w); ++round, radius *= 0.5) {
+        int good = 0;
+        for (; good < 4; ++good) {
+            const int k = (first + good) % 4;
+            double target[3];
+            for (int i = 0; i < 3; ++i) {
+                target[i] = s->place[i] + radius * (side[k][0] * axis[0][i] + side[k][1] * axis[1][i]);
+            }
+            if (!suggest_reaches(w, m, marker, target)) {
+                first = k;
+                break;
+            }
+        }
+        if (good == 4) {
+            return radius;
+        }
+    }
+    return 0;
+}
+
+// Where the marker is on its way through the middle half of the ranges, in a model that follows: a marker
+// that moves along one curve only can follow nothing else.
+static json_t *suggest_way(server_worker *w, server_model *m, int marker, const suggestion *s,
+                           const double u[3])
+{
+    json_t *way = json_array();
+    for (int k = 0; k < SUGGEST_WAY && !worker_overtaken(w); ++k) {
+        const double share = 2.0 * k / (SUGGEST_WAY - 1) - 1;
+        double command[SERVER_COMMANDS];
+        for (int c = 0; c < s->commands; ++c) {
+            const double slope =
+                s->J[c] * u[0] + s->J[s->commands + c] * u[1] + s->J[2 * s->commands + c] * u[2];
+            command[c] = s->middle[c] + share * 0.25 * (s->high[c] - s->low[c]) * ((slope > 0) - (slope < 0));
+        }
+        pl_statics_report report;
+        if (pl_model_fk(m->model, command, &report, NULL) != PL_OK || report.outcome != PL_SOLVED) {
+            continue;
+        }
+        const double *at = pl_model_get_answer(m->model).marker + 3 * marker;
+        for (int i = 0; i < 3; ++i) {
+            json_array_append_new(way, server_number(at[i]));
+        }
+    }
+    return way;
+}
+
 static void suggest_send(server_worker *w, const server_job *job, json_t *root)
 {
     char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
@@ -134,7 +202,8 @@ static json_t *suggest_commands(const server_model *m, const suggestion *s)
 
 void worker_suggest(server_worker *w, const server_job *job)
 {
-    server_model *m = w->has_coarse ? &w->coarse : &w->fine;
+    // a curve on the way or in the plane of the coarse mesh would lie beside that of the fine one
+    server_model *m = w->has_coarse && !job->count ? &w->coarse : &w->fine;
     suggestion s = {.commands = m->info.command_count};
     json_t *root = json_object(), *middle = json_array();
     if (job->marker >= m->info.marker_count || s.commands == 0) {
@@ -155,20 +224,30 @@ void worker_suggest(server_worker *w, const server_job *job)
     }
     worker_let_go(w, m);
     double axis[2][3] = {{0}}, reach[2] = {0};
+    int directions = 0;
     const bool kept = pl_model_keep(m->model, 3, NULL) == PL_OK;
     w->quiet = true;
     const bool known =
         suggest_derivative(m, job->marker, s.middle, &s) || suggest_derivative(m, job->marker, s.rest, &s);
     w->quiet = false;
+    if (known) {
+        directions = suggest_plane(&s, axis, reach);
+        reach[0] *= SUGGEST_SHARE;
+        reach[1] *= SUGGEST_SHARE;
+    }
+    if (known && job->count && directions == 2) {
+        reach[0] = reach[1] = suggest_circle(w, m, job->marker, &s, axis, reach[1]);
+    } else if (known && job->count && directions == 1) {
+        json_object_set_new(root, "way", suggest_way(w, m, job->marker, &s, axis[0]));
+    }
     if (kept) {
         pl_model_recall(m->model, 3, NULL);
     }
     if (known) {
-        json_object_set_new(root, "directions", json_integer(suggest_plane(&s, axis, reach)));
+        json_object_set_new(root, "directions", json_integer(directions));
         json_object_set_new(root, "u", server_numbers(axis[0], 3));
         json_object_set_new(root, "v", server_numbers(axis[1], 3));
-        json_object_set_new(
-            root, "reach", server_numbers((double[]){SUGGEST_SHARE * reach[0], SUGGEST_SHARE * reach[1]}, 2));
+        json_object_set_new(root, "reach", server_numbers(reach, 2));
         json_object_set_new(root, "place", server_numbers(s.place, 3));
         json_object_set_new(root, "full", suggest_commands(m, &s));
     }

@@ -256,6 +256,7 @@ static void talk_parameters(server_net *net, server_viewer *v, const json_t *roo
 static void talk_suggest(server_net *net, server_viewer *v, const json_t *root)
 {
     server_job job = {.kind = SERVER_JOB_SUGGEST, .viewer = v->id};
+    job.count = json_is_true(json_object_get(root, "curve"));
     if (talk_robot(net, v, root, &job.robot) && talk_index(net, v, root, "marker", 1000, &job.marker)) {
         talk_start(net, v, &job);
     }

@@ -493,6 +493,15 @@ async function gallery() {
     await other.evaluate(() => window.pliant.gallery.pick("nobody"));
     await other.waitForFunction(() => !document.getElementById("toast").hidden, null, patience);
     check("after a design that cannot be opened the robot before is shown again", await other.evaluate(() => window.pliant.body.group.visible && !document.getElementById("panel").inert && !window.pliant.sketch.object), await other.textContent("#toast"));
+    // one command: the path lies on the only curve there is
+    await other.click("#tab-reach");
+    await other.click("#path-circle");
+    await other.waitForFunction(() => window.pliant.reach.points, null, patience);
+    const offered = await other.textContent("#path-text");
+    await other.click("#path-follow");
+    await other.waitForFunction(() => window.pliant.reach.record?.done, null, patience);
+    check("a marker that moves along one curve is offered a path on it, and follows", /along one curve/.test(offered) && (await other.evaluate(() => window.pliant.reach.record.waypoints.length === 11 && window.pliant.reach.record.waypoints.every((w) => w.outcome === "reached"))), `${offered} ${await other.textContent("#path-text")}`);
+    await other.click("#live");
     await other.click("#tab-save");
     const wide = () => other.evaluate(() => window.pliant.robot.high[1] - window.pliant.robot.low[1]);
     const width = await wide();
