@@ -11,7 +11,10 @@ pl_status server_model_open(server_model *m, pl_model *model, bool coarse, uint3
     m->info = pl_model_get_info(model);
     pl_status status = pl_model_body(model, &m->body, err);
     if (status == PL_OK && !m->body) {
-        status = server_fail(err, PL_BAD_INPUT, "the model has no body to draw");
+        status = server_fail(err, PL_BAD_INPUT,
+                             pl_model_is_learned(model)
+                                 ? "this model was learned without shapes: sample with --shapes, learn again"
+                                 : "the model has no body to draw");
     }
     if (status == PL_OK && m->info.command_count > SERVER_COMMANDS) {
         status = server_fail(err, PL_BAD_INPUT, "the robot has %d commands, the view can set %d",

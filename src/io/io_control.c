@@ -1,6 +1,7 @@
 // What a robot file says about estimation and control, as options for a model of that robot.
 #include <stdio.h>
 #include "io/io_control.h"
+#include "learned/learned.h"
 
 #define CONTROL_NOISE_MARKER 0.2 // mm: a common motion capture
 
@@ -178,7 +179,14 @@ pl_status pl_control_load(const char *path, const pl_model *model, pl_control_se
     *out = (pl_control_setup){0};
     char *text = NULL;
     size_t length = 0;
-    pl_status status = pl_file_read(path, &text, &length, err);
+    const pl_learned *learned = pl_model_learned(model);
+    if (learned) { // the blocks are those of the robot it was learned from, where that is at hand
+        path = learned->robot_file;
+        if (!path || pl_file_read(path, &text, &length, err) != PL_OK) {
+            return PL_OK;
+        }
+    }
+    pl_status status = learned ? PL_OK : pl_file_read(path, &text, &length, err);
     if (status != PL_OK) {
         return status;
     }

@@ -112,6 +112,38 @@ expect_words out.txt "a learned model of" "t1" "tip"
 expect_status 0 doctor model.yaml
 expect_status 0 compare model.yaml rod.yaml --set t1=5 --set t2=3 --set t3=4
 expect_status 0 workspace model.yaml --samples 20
+cat > task.yaml <<'END'
+task: 1
+stages:
+  - {name: there, do: move, marker: tip, to: [20, 10, 120]}
+  - {name: back, do: move, marker: tip, to: [0, 5, 125]}
+END
+expect_status 0 task model.yaml task.yaml --json task.json
+expect_status 0 run model.yaml --goal 20,10,120 --controller track --control-marker --period 1ms --steps 400 --plant rod.yaml --json run.json
+expect_words out.txt "400 ticks of 0.001 s" "0 ticks held"
+
+# the view: a viewer opens the page's socket, moves the commands and gets what fk answers
+mkdir -p page/three/build
+touch page/index.html page/three/build/three.module.js
+view() { # MODEL VALUES: the position of the marker, or why not, in view.txt
+    : >serve.txt
+    PLIANT_WEB=$work/page "$pliant" serve "$1" --port 0 --idle 30s >serve.txt 2>&1 &
+    local server=$! port=""
+    for _ in $(seq 400); do
+        port=$(sed -n 's|.*http://127.0.0.1:\([0-9]*\)/.*|\1|p' serve.txt)
+        [ -n "$port" ] && break
+        sleep 0.05
+    done
+    $python "$here/talk_serve.py" "$port" "$2" >view.txt 2>&1 || true
+    kill "$server"
+    wait "$server" 2>/dev/null || true
+}
+view claw-model.yaml 3,2,1
+expect_status 0 fk claw-model.yaml --set flexor=3 --set left=2 --set right=1 --json claw.json
+if $python -c 'import sys; a, b = ([float(v) for v in t.split()] for t in sys.argv[1:]); sys.exit(max(abs(x - y) for x, y in zip(a, b, strict=True)) > 1e-6)' "$(cat view.txt)" "$(tip claw.json)"
+then pass "serve moves a learned body: $(cat view.txt)"; else fail "serve: $(cat view.txt), fk: $(tip claw.json)"; fi
+view lean-model.yaml 3,2
+expect_words view.txt "learned without shapes" "--shapes"
 
 # a "real" robot: the same with another length
 sed 's/length: 136/length: 130/; s/at: 136/at: 130/' rod.yaml > real.yaml
