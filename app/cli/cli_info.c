@@ -131,10 +131,14 @@ static void info_print_bonded(const cli_args *args, const pl_robot *robot)
         const pl_layer_info l = pl_robot_layer(robot, i);
         if (i == 0) {
             cli_say(args, "\n");
-            cli_row(&table, "layer\tmaterial\tthickness mm\tarea mm^2\tfaces\tkind");
+            cli_row(&table, "layer\tmaterial\tthickness mm\tarea mm^2\tfaces\tkind\twrinkles at %%");
         }
-        cli_row(&table, "%s\t%s\t%g\t%.2f\t%lld\t%s", l.name, pl_robot_material_name(robot, l.material),
-                l.thickness, l.area, (long long)l.face_count, l.bending ? "shell" : "membrane");
+        char wrinkles[20] = "-";
+        if (l.wrinkle > 0) {
+            snprintf(wrinkles, sizeof wrinkles, "%.2g", 100 * l.wrinkle);
+        }
+        cli_row(&table, "%s\t%s\t%g\t%.2f\t%lld\t%s\t%s", l.name, pl_robot_material_name(robot, l.material),
+                l.thickness, l.area, (long long)l.face_count, l.bending ? "shell" : "membrane", wrinkles);
     }
     cli_table_print(args, &table);
     table = (cli_table){0};
@@ -352,10 +356,11 @@ static void info_json_bonded(json_t *root, const pl_robot *robot)
     for (int i = 0; i < pl_robot_layer_count(robot); ++i) {
         const pl_layer_info l = pl_robot_layer(robot, i);
         json_array_append_new(layers,
-                              json_pack("{s:s,s:s,s:o,s:o,s:I,s:b}", "name", l.name, "material",
+                              json_pack("{s:s,s:s,s:o,s:o,s:I,s:b,s:o}", "name", l.name, "material",
                                         pl_robot_material_name(robot, l.material), "thickness_mm",
                                         cli_json_number(l.thickness), "area_mm2", cli_json_number(l.area),
-                                        "faces", (json_int_t)l.face_count, "bending", (int)l.bending));
+                                        "faces", (json_int_t)l.face_count, "bending", (int)l.bending,
+                                        "wrinkling_strain", cli_json_number(l.wrinkle)));
     }
     for (int i = 0; i < pl_robot_fibre_count(robot); ++i) {
         const pl_fibre_info f = pl_robot_fibre(robot, i);

@@ -254,6 +254,9 @@ typedef struct pl_layer_def {
     // Where it lies: outside of the body on its face, inside (the body is drawn with it), or with its middle
     // in the face.
     pl_layer_side side;
+    // Strain at which compression folds it into wrinkles, which are not drawn: beyond it the compressive
+    // stress stays as it is. 0: that of a stiff film on the body below; negative: it never wrinkles.
+    double wrinkle;
     int line;
 } pl_layer_def;
 
@@ -427,6 +430,7 @@ typedef struct pl_layer_info {
     double thickness, offset, area; // mm, mm from the face outwards to its middle, mm^2
     int material;
     bool bending;
+    double wrinkle; // strain at which compression folds it; 0: never
 } pl_layer_info;
 typedef struct pl_fibre_info {
     const char *name;

@@ -483,36 +483,61 @@ void pl_layer_ahead(const pl_face_table *t, const pl_layer_law *law, const pl_la
                     const double *dx, double ahead[PL_LAYER_AHEAD])
 {
     layer_strain s;
-    double Uss[LAYER_ALL * LAYER_ALL], J[LAYER_ALL * LAYER_DOFS] = {0}, ds[LAYER_ALL] = {0};
+    double J[LAYER_ALL * LAYER_DOFS] = {0};
     const int m = 3 * f->node_count;
-    memset(ahead, 0, PL_LAYER_AHEAD * sizeof *ahead);
     layer_strains(t, law, f, x, &s);
-    if (!isfinite(layer_potential(t, law, f, &s, false, ahead, Uss))) {
-        memset(ahead, 0, PL_LAYER_AHEAD * sizeof *ahead);
-        return;
-    }
     layer_rows(t, law, f, x, &s, m, J);
+    memset(ahead, 0, PL_LAYER_AHEAD * sizeof *ahead);
+    memcpy(ahead, s.d, (size_t)t->strains * sizeof *ahead);
+    memcpy(ahead + PL_LAYER_STRAINS, s.K, sizeof s.K);
     for (int k = 0; k < LAYER_ALL; ++k) {
         for (int i = 0; i < m; ++i) {
-            ds[k] += J[(int64_t)k * m + i] * dx[i];
+            ahead[k] += J[(int64_t)k * m + i] * dx[i];
         }
     }
-    for (int r = 0; r < LAYER_ALL; ++r) {
-        for (int c = 0; c < LAYER_ALL; ++c) {
-            ahead[r] += Uss[LAYER_ALL * r + c] * ds[c];
-        }
-    }
-    const double penalty = layer_penalty(law);
     for (int e = 0; layer_curves(law) && e < 3; ++e) {
         for (int p = 0; f->edge[e].kind != PL_LAYER_FREE && p < 2; ++p) {
-            double row[LAYER_DOFS] = {0}, phi = s.kink[e][p].phi;
+            double row[LAYER_DOFS] = {0}, *phi = &ahead[LAYER_ALL + 2 * e + p];
             kink_pull(t, f, e, p, &s.kink[e][p], 1, row);
+            *phi = s.kink[e][p].phi;
             for (int i = 0; i < m; ++i) {
-                phi += row[i] * dx[i];
+                *phi += row[i] * dx[i];
             }
-            ahead[LAYER_ALL + 2 * e + p] = penalty * f->edge[e].penalty[p] * phi;
         }
     }
+}
+
+// U and its derivatives at the strains that a step predicted; false where they cannot be.
+static bool layer_predicted(const pl_face_table *t, const pl_layer_law *law, const pl_layer_face *f,
+                            const double *ahead, bool positive, double Us[LAYER_ALL], double *Uss)
+{
+    layer_strain s;
+    memcpy(s.d, ahead, sizeof s.d);
+    memcpy(s.K, ahead + PL_LAYER_STRAINS, sizeof s.K);
+    return isfinite(layer_potential(t, law, f, &s, positive, Us, Uss));
+}
+
+double pl_layer_energy_ahead(const pl_face_table *t, const pl_layer_law *law, const pl_layer_face *f,
+                             const double *x, const double ahead[PL_LAYER_AHEAD], double *g)
+{
+    layer_strain s;
+    double Us[LAYER_ALL], Uss[LAYER_ALL * LAYER_ALL];
+    if (!layer_predicted(t, law, f, ahead, false, Us, Uss)) {
+        return pl_layer_energy(t, law, f, x, g);
+    }
+    layer_strains(t, law, f, x, &s);
+    for (int c = 0; c < LAYER_ALL; ++c) {
+        const bool membrane = c < PL_LAYER_STRAINS;
+        const double now = membrane ? (c < t->strains ? s.d[c] : 0) : s.K[c - PL_LAYER_STRAINS];
+        for (int r = 0; r < LAYER_ALL; ++r) {
+            Us[r] += Uss[LAYER_ALL * r + c] * (now - ahead[c]);
+        }
+    }
+    pl_face_strains_pull(t, x, Us, g);
+    if (layer_curves(law)) {
+        layer_pull_curvature(t, f, &s, Us + PL_LAYER_STRAINS, layer_penalty(law), g);
+    }
+    return pl_layer_energy(t, law, f, x, NULL);
 }
 
 void pl_layer_tangent(const pl_face_table *t, const pl_layer_law *law, const pl_layer_face *f,
@@ -523,11 +548,9 @@ void pl_layer_tangent(const pl_face_table *t, const pl_layer_law *law, const pl_
     const int m = 3 * f->node_count, K = PL_LAYER_STRAINS;
     memset(H, 0, (size_t)m * m * sizeof *H);
     layer_strains(t, law, f, x, &s);
-    if (!isfinite(layer_potential(t, law, f, &s, positive, Us, Uss))) {
+    if (!(ahead && layer_predicted(t, law, f, ahead, positive, Us, Uss)) &&
+        !isfinite(layer_potential(t, law, f, &s, positive, Us, Uss))) {
         return;
-    }
-    if (ahead) {
-        memcpy(Us, ahead, sizeof Us);
     }
     layer_rows(t, law, f, x, &s, m, J);
     for (int r = 0; r < LAYER_ALL; ++r) {
@@ -568,7 +591,7 @@ void pl_layer_tangent(const pl_face_table *t, const pl_layer_law *law, const pl_
             if (!positive) {
                 kink_curve(t, f, e, p, k,
                            U[0] * lift[0] + U[1] * lift[1] + U[2] * lift[2] +
-                               (ahead ? ahead[LAYER_ALL + 2 * e + p] : stiff * k->phi),
+                               stiff * (ahead ? ahead[LAYER_ALL + 2 * e + p] : k->phi),
                            m, H);
             }
         }

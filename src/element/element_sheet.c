@@ -3,7 +3,8 @@
 //   linear  W = mu |U - I|^2 + lambda'/2 tr(U - I)^2,   stvk  W = mu E : E + lambda'/2 (tr E)^2,
 //
 // both with lambda' = 2 mu lambda / (lambda + 2 mu), exactly: their stress across is linear in the stretch
-// (the strain) across. Rubber laws: the stretch across by Newton's method on the three-dimensional law.
+// (the strain) across. Both may wrinkle. Rubber laws: the stretch across by Newton's method on the
+// three-dimensional law.
 #include "element/layer.h"
 
 #define SHEET_ROUNDS 40
@@ -140,8 +141,104 @@ static void sheet_moduli(const pl_sheet *s, const double F[9], const double P[9]
     }
 }
 
+// ---- wrinkles
+// The laws linear and stvk are linear in a strain b: U - I, or E. With b' = b + (1 - nu) w, w the strain of
+// wrinkling, and principal values b1 >= b2 the relaxed energy is
+//   b2' >= -nu b1'  W(b): flat
+//   b1' > 0         E/2 b1'^2 - E w (b1 + b2) - E w^2 (1 - nu): folds along the first direction
+//   else            -E w (b1 + b2) - E w^2 (1 - nu): folds both ways
+typedef struct sheet_fold {
+    double n[2];       // first principal direction
+    double E[2], b[2]; // principal values
+    double stretch[2]; // dE/db: of linear the principal stretches, of stvk 1
+    double young, poisson;
+    bool along;  // folds along the first direction only
+    bool curved; // b is not linear in E
+} sheet_fold;
+
+static bool sheet_folds(const pl_sheet *s, const double e[3], sheet_fold *f)
+{
+    if (!(s->wrinkle > 0) || s->rubber) {
+        return false;
+    }
+    const double half = 0.5 * (e[0] + e[1]), apart = 0.5 * (e[0] - e[1]), r = hypot(apart, 0.5 * e[2]);
+    const double twice = atan2(0.5 * e[2], apart);
+    f->n[0] = cos(0.5 * twice);
+    f->n[1] = sin(0.5 * twice);
+    f->curved = s->law.model == PL_LINEAR;
+    for (int i = 0; i < 2; ++i) {
+        f->E[i] = i == 0 ? half + r : half - r;
+        if (!(1 + 2 * f->E[i] > 0)) {
+            return false; // the law itself refuses it
+        }
+        f->stretch[i] = f->curved ? sqrt(1 + 2 * f->E[i]) : 1;
+        f->b[i] = f->curved ? f->stretch[i] - 1 : f->E[i];
+    }
+    f->poisson = s->lambda / (s->lambda + 2 * s->mu);
+    f->young = 2 * s->mu * (1 + f->poisson);
+    const double shift = (1 - f->poisson) * s->wrinkle;
+    f->along = f->b[0] + shift > 0;
+    return f->b[1] + shift < -f->poisson * (f->b[0] + shift);
+}
+
+// From principal values T (stress by b) to S by E: S_i = T_i / stretch_i.
+static void fold_stress(const sheet_fold *f, const double T[2], double S[3])
+{
+    const double c = f->n[0], s = f->n[1], S1 = T[0] / f->stretch[0], S2 = T[1] / f->stretch[1];
+    S[0] = c * c * S1 + s * s * S2;
+    S[1] = s * s * S1 + c * c * S2;
+    S[2] = c * s * (S1 - S2);
+}
+
+// A direction in which the principal axes turn has (S1 - S2) / (E1 - E2) / 2.
+static void fold_tangent(const sheet_fold *f, const double T[2], double C[9])
+{
+    const double c = f->n[0], s = f->n[1];
+    const double own[2][3] = {{c * c, s * s, c * s}, {s * s, c * c, -c * s}};
+    const double turn[3] = {-2 * c * s, 2 * c * s, c * c - s * s};
+    double normal[2];
+    for (int i = 0; i < 2; ++i) {
+        const double l = f->stretch[i];
+        normal[i] = (i == 0 && f->along ? f->young : 0) / (l * l) - (f->curved ? T[i] / (l * l * l) : 0);
+    }
+    const double apart = f->E[0] - f->E[1], step = T[0] / f->stretch[0] - T[1] / f->stretch[1];
+    const double shear = 0.5 * (apart > 1e-9 ? step / apart : normal[0]);
+    for (int i = 0; i < 9; ++i) {
+        C[i] = normal[0] * own[0][i / 3] * own[0][i % 3] + normal[1] * own[1][i / 3] * own[1][i % 3] +
+               shear * turn[i / 3] * turn[i % 3];
+    }
+}
+
+static void sheet_wrinkled(const pl_sheet *s, const sheet_fold *f, double *W, double S[3], double C[9])
+{
+    const double w = s->wrinkle, nu = f->poisson, b = f->b[0] + (1 - nu) * w;
+    const double T[2] = {f->young * ((f->along ? b : 0) - w), -f->young * w};
+    *W = f->young * ((f->along ? 0.5 * b * b : 0) - w * (f->b[0] + f->b[1]) - w * w * (1 - nu));
+    fold_stress(f, T, S);
+    if (C) {
+        fold_tangent(f, T, C);
+    }
+}
+
+// The strain of wrinkling is kept when a constant changes.
+static void sheet_wrinkled_derivative(const pl_sheet *s, const sheet_fold *f, double dmu, double dlambda,
+                                      double dS[3])
+{
+    const double sum = s->lambda + 2 * s->mu, w = s->wrinkle;
+    const double dnu = 2 * (s->mu * dlambda - s->lambda * dmu) / (sum * sum);
+    const double dE = 2 * dmu * (1 + f->poisson) + 2 * s->mu * dnu;
+    const double along = dE * (f->b[0] + (1 - f->poisson) * w) - f->young * w * dnu;
+    const double dT[2] = {(f->along ? along : 0) - dE * w, -dE * w};
+    fold_stress(f, dT, dS);
+}
+
 bool pl_sheet_stress(const pl_sheet *s, const double e[3], double *W, double S[3], double C[9])
 {
+    sheet_fold fold;
+    if (sheet_folds(s, e, &fold)) {
+        sheet_wrinkled(s, &fold, W, S, C);
+        return true;
+    }
     if (s->law.model == PL_LINEAR) {
         return sheet_linear(s->mu, s->lambda, e, W, S, C);
     }
@@ -187,7 +284,10 @@ void pl_sheet_derivative(const pl_sheet *s, const pl_material *material, pl_mate
     pl_material_moduli_derivative(material, constant, moduli);
     sheet_moduli_derivative(s, moduli[0], moduli[1], dmoduli, &dlambda);
     memset(dS, 0, 3 * sizeof *dS);
-    if (s->law.model == PL_LINEAR) {
+    sheet_fold fold;
+    if (sheet_folds(s, e, &fold)) {
+        sheet_wrinkled_derivative(s, &fold, moduli[0], dlambda, dS);
+    } else if (s->law.model == PL_LINEAR) {
         sheet_linear(moduli[0], dlambda, e, &W, dS, NULL); // the stress is linear in both
     } else if (s->law.model == PL_STVK) {
         sheet_stvk(moduli[0], dlambda, e, &W, dS, NULL);

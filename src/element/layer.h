@@ -29,10 +29,17 @@ typedef struct pl_sheet {
     double mu, lambda; // MPa; lambda of plane stress
     double moduli[9];  // stiffness at small strain, in the order 11, 22, 12
     bool rubber;
+    // Strain at which uniaxial compression folds the sheet into wrinkles; 0: never. Beyond it the compressive
+    // stress stays as it is (laws linear and stvk).
+    double wrinkle;
 } pl_sheet;
 void pl_sheet_init(pl_sheet *sheet, const pl_material *material);
 // Energy density, stress and tangent (may be NULL) for the Green strain e = (e11, e22, 2 e12) in orthonormal
-// axes. False where such a strain cannot be.
+// axes. False where such a strain cannot be. A wrinkled sheet has the energy of its mean shape, folds
+// included:
+//   min over w >= 0 (a symmetric matrix) of W(b + w) + E' wrinkle tr w,
+// b the strain that the law is linear in, w the length in the folds: no compressive stress exceeds E'
+// wrinkle.
 bool pl_sheet_stress(const pl_sheet *sheet, const double e[3], double *W, double S[3], double C[9]);
 // dS/d(constant) at fixed e, and the derivative of `moduli` with respect to it.
 void pl_sheet_derivative(const pl_sheet *sheet, const pl_material *material, pl_material_constant constant,
@@ -101,15 +108,19 @@ void pl_layer_face_init(const pl_face_table *table, pl_layer_face *face, const d
 // dU/dx added.
 double pl_layer_energy(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                        const double *x, double *g);
-// The stresses dU/d(strains) that the linear step dx from x leads to. A step that turns a stiff layer strains
-// it to second order: the tangent after it is made with these stresses, not with those of its spurious
-// strain, which is Newton's method with stresses as unknowns of their own.
+// The strains that the linear step dx from x leads to. A step that turns a stiff layer strains it to second
+// order: the tangent after it is made with the stresses and moduli at these strains, not with those of its
+// spurious strain, and the gradient with the law linearised there. That is Newton's method with strains and
+// stresses as unknowns of their own.
 #define PL_LAYER_AHEAD (PL_LAYER_STRAINS + 3 + 6)
 void pl_layer_ahead(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                     const double *x, const double *dx, double ahead[PL_LAYER_AHEAD]);
-// H = d2U/dx2, (3 node_count)^2, row-major; with `ahead` (may be NULL) at those stresses.
+// H = d2U/dx2, (3 node_count)^2, row-major; with `ahead` (may be NULL) at those strains.
 void pl_layer_tangent(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                       const double *x, bool positive, const double *ahead, double *H);
+// The energy at x; g += the gradient with the law linearised at those strains.
+double pl_layer_energy_ahead(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
+                             const double *x, const double ahead[PL_LAYER_AHEAD], double *g);
 // What U depends on beside x: thickness (the offset follows), or a constant of the material. g += d2U/dx dq.
 void pl_layer_by_thickness(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                            const double *x, double *g);

@@ -20,6 +20,26 @@ static bool ground_between(io_robot_file *f, const io_node *node, const io_scope
     return true;
 }
 
+// true (the default), false, or the strain of compression at which it begins.
+static bool layer_wrinkling(io_robot_file *f, const io_node *node, pl_layer_def *def)
+{
+    if (!node || (node->kind == IO_SCALAR && strcmp(node->text, "true") == 0)) {
+        return true;
+    }
+    if (node->kind == IO_SCALAR && strcmp(node->text, "false") == 0) {
+        def->wrinkle = -1;
+        return true;
+    }
+    if (!io_read_quantity(f, node, "layer: wrinkling", PL_DIM_NUMBER, &def->wrinkle)) {
+        return false;
+    }
+    if (!(def->wrinkle > 0 && def->wrinkle < 1)) {
+        io_defect(f, node->line, "layer: wrinkling expects true, false or a strain between 0 and 1 (0.003)");
+        return false;
+    }
+    return true;
+}
+
 static bool layer_read(io_robot_file *f, const io_node *node, const io_scope *scope, pl_layer_def *def)
 {
     static const char *const sides[] = {"outside", "inside", "middle"};
@@ -32,6 +52,7 @@ static bool layer_read(io_robot_file *f, const io_node *node, const io_scope *sc
          IO_REQUIRED | IO_POSITIVE},
         {"bending", IO_BOOL, 0, offsetof(pl_layer_def, membrane), 0}, // turned round below
         {"side", IO_OTHER, 0, 0, 0},
+        {"wrinkling", IO_OTHER, 0, 0, 0},
     };
     def->membrane = true; // bending: true
     bool good = io_read_map(f, node, "layer", keys, PL_COUNT(keys), def);
@@ -48,7 +69,7 @@ static bool layer_read(io_robot_file *f, const io_node *node, const io_scope *sc
         good = good && choice >= 0;
         def->side = choice >= 0 ? (pl_layer_side)choice : def->side;
     }
-    return good;
+    return layer_wrinkling(f, io_child(node, "wrinkling"), def) && good;
 }
 
 void io_read_layers(io_robot_file *f, const io_node *node, const io_scope *scope)

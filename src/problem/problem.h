@@ -187,7 +187,8 @@ typedef struct pl_tangent {
     bool touching;   // of the assembly under way: contacts that stand at their surface act, pressed or not
     bool exact; // of the assembly under way: for derivatives, nothing may be left out that only steps can
                 // spare
-    const pl_ahead *ahead; // of the assembly under way: take stresses from here; NULL: those of the shape
+    const pl_ahead *ahead; // of the assembly or evaluation under way: take stresses from here; NULL: those of
+                           // the shape
 } pl_tangent;
 
 // ---- the factored tangent and its border

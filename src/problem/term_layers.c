@@ -96,6 +96,17 @@ typedef struct layers_loop {
     bool gradient;
 } layers_loop;
 
+// Strains that the step under way predicts for a face.
+static void layers_ahead(const layers_term *t, const pl_problem *p, int64_t k, double ahead[PL_LAYER_AHEAD])
+{
+    const pl_layer_face *f = &t->face[k];
+    const pl_ahead *step = p->tangent.ahead;
+    double x[3 * PL_LAYER_NODES], dx[3 * PL_LAYER_NODES];
+    faces_gather(step->x, f->node, f->node_count, x);
+    faces_gather(step->dx, f->node, f->node_count, dx);
+    pl_layer_ahead(layers_table(t, p, k), &t->law[t->layer[k]], f, x, dx, ahead);
+}
+
 static void layers_faces(void *context, int64_t from, int64_t to)
 {
     const layers_loop *w = context;
@@ -105,8 +116,15 @@ static void layers_faces(void *context, int64_t from, int64_t to)
         double x[3 * PL_LAYER_NODES], *g = t->force + 3 * PL_LAYER_NODES * k;
         faces_gather(w->x, f->node, f->node_count, x);
         memset(g, 0, 3 * PL_LAYER_NODES * sizeof *g);
-        t->energy[k] =
-            pl_layer_energy(layers_table(t, w->p, k), &t->law[t->layer[k]], f, x, w->gradient ? g : NULL);
+        const pl_face_table *table = layers_table(t, w->p, k);
+        const pl_layer_law *law = &t->law[t->layer[k]];
+        if (w->gradient && w->p->tangent.ahead) {
+            double ahead[PL_LAYER_AHEAD];
+            layers_ahead(t, w->p, k, ahead);
+            t->energy[k] = pl_layer_energy_ahead(table, law, f, x, ahead, g);
+        } else {
+            t->energy[k] = pl_layer_energy(table, law, f, x, w->gradient ? g : NULL);
+        }
     }
 }
 
@@ -137,11 +155,9 @@ static void layers_tangent(void *self, pl_problem *p, const double *x, bool posi
         const pl_layer_face *f = &t->face[k];
         const pl_face_table *table = layers_table(t, p, k);
         const pl_layer_law *law = &t->law[t->layer[k]];
-        double here[3 * PL_LAYER_NODES], dx[3 * PL_LAYER_NODES], ahead[PL_LAYER_AHEAD];
+        double here[3 * PL_LAYER_NODES], ahead[PL_LAYER_AHEAD];
         if (step) {
-            faces_gather(step->x, f->node, f->node_count, here);
-            faces_gather(step->dx, f->node, f->node_count, dx);
-            pl_layer_ahead(table, law, f, here, dx, ahead);
+            layers_ahead(t, p, k, ahead);
         }
         faces_gather(x, f->node, f->node_count, here);
         pl_layer_tangent(table, law, f, here, positive, step ? ahead : NULL, p->tangent.dense);
@@ -472,6 +488,7 @@ static pl_status layers_fill(layers_term *t, pl_problem *p, pl_error *err)
         t->start[i] = next;
         t->law[i] = (pl_layer_law){.thickness = l->thickness, .offset = l->offset, .bending = l->bending};
         pl_sheet_init(&t->law[i].sheet, &robot->material[l->material]);
+        t->law[i].sheet.wrinkle = l->wrinkle;
         for (int64_t k = 0; k < l->face_count; ++k, ++next) {
             t->layer[next] = i;
             t->face[next].node_count = pl_mesh_face_nodes(robot->mesh, l->face[k], t->face[next].node);

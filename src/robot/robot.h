@@ -227,6 +227,7 @@ typedef struct pl_layer {
     int material;
     double thickness, offset; // offset of its middle from the face, along the face's normal
     bool bending;
+    double wrinkle; // strain at which compression folds it; 0: never
 } pl_layer;
 
 // A short step of a fibre, and a point of its polyline: both lie on faces.

@@ -139,7 +139,7 @@ static uint64_t hash_readings(uint64_t h, const pl_robot *robot)
     }
     for (int i = 0; i < robot->layer_count; ++i) {
         const pl_layer *l = &robot->layer[i];
-        const double number[] = {l->thickness, l->offset};
+        const double number[] = {l->thickness, l->offset, l->wrinkle};
         h = hash_faces(hash_whole(hash_whole(hash_text(h, l->name), l->material), l->bending), l->face,
                        l->face_count);
         h = hash_real(h, number, PL_COUNT(number));

@@ -2,6 +2,10 @@
 #include <stdio.h>
 #include "robot/robot_impl.h"
 
+#define LAYER_STIFF 10 // over the body: softer layers do not wrinkle by themselves
+#define LAYER_WRINKLE                                                                                        \
+    0.5 // of the strain for a thick body: PneuNets of 2 mm walls wrinkle at 0.6 to 0.8 of it
+
 // Faces of elements of the second region that look at elements of the first.
 static pl_status layer_interface(robot_build *b, int32_t first, int32_t second, int64_t **face,
                                  int64_t *count)
@@ -76,6 +80,34 @@ static void layer_warn_rigid(robot_build *b, const pl_layer_def *def, const pl_l
     }
 }
 
+// E / (1 - nu^2) at small strain.
+static double layer_plane_modulus(const pl_material *m)
+{
+    double mu, kappa;
+    pl_material_moduli(m, &mu, &kappa);
+    const bool rubber = m->model != PL_LINEAR && m->model != PL_STVK;
+    const double lambda = rubber ? kappa - 2 * mu / 3 : kappa;
+    return 4 * mu * (lambda + mu) / (lambda + 2 * mu);
+}
+
+// A stiff film on a thick soft body wrinkles at the strain (3 Es / Ef)^(2/3) / 4, with the plane moduli of
+// body and film; over a thin wall of it earlier.
+static double layer_wrinkle(const pl_robot *robot, const pl_layer_def *def, const pl_layer *l)
+{
+    const pl_material *own = &robot->material[l->material];
+    if (def->wrinkle != 0 || (own->model != PL_LINEAR && own->model != PL_STVK)) {
+        return fmax(def->wrinkle, 0);
+    }
+    const pl_mesh_view v = pl_mesh_get(robot->mesh);
+    double body = 0;
+    for (int64_t k = 0; k < l->face_count; ++k) {
+        const int m = robot->region_material[v.region[l->face[k] / 8]];
+        body = fmax(body, m >= 0 ? layer_plane_modulus(&robot->material[m]) : 0);
+    }
+    const double ratio = layer_plane_modulus(own) / body;
+    return body > 0 && ratio > LAYER_STIFF ? LAYER_WRINKLE * 0.25 * cbrt(9 / (ratio * ratio)) : 0;
+}
+
 pl_status robot_layers(robot_build *b)
 {
     pl_robot *robot = b->robot;
@@ -105,6 +137,7 @@ pl_status robot_layers(robot_build *b)
             return status;
         }
         layer_warn_rigid(b, def, l);
+        l->wrinkle = layer_wrinkle(robot, def, l);
         const pl_mesh_view v = pl_mesh_get(robot->mesh);
         if (l->bending && l->face_count > 0 && v.kind[l->face[0] / 8] == PL_TET4) {
             ROBOT_FIND(b, PL_WARNING, def->line,
@@ -133,5 +166,6 @@ pl_layer_info pl_robot_layer(const pl_robot *robot, int i)
                            .offset = l->offset,
                            .area = pl_mesh_faces_area(robot->mesh, l->face, l->face_count),
                            .material = l->material,
-                           .bending = l->bending};
+                           .bending = l->bending,
+                           .wrinkle = l->wrinkle};
 }

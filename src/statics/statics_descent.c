@@ -287,6 +287,7 @@ typedef struct descent_run {
     int factors;     // made so far
     bool warped;
     bool stiff;        // full steps of stiff parts are under way
+    bool linear;       // the gradient has their law linearised at predicted strains
     int stiff_steps;   // taken so far
     double stiff_last; // mm: the last one
 } descent_run;
@@ -308,7 +309,11 @@ static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *
     run->pace = (descent_pace){{0}, 0};
     run->at_factor = true;
     run->relative = D->relative;
+    // stiff parts: the gradient too with their law linearised at the strains predicted
+    run->linear = look_ahead && run->stiff;
+    s->problem->tangent.ahead = run->linear ? &ahead : NULL;
     D->energy = pl_problem_evaluate(s->problem, x, s->work.g);
+    s->problem->tangent.ahead = NULL;
     return true;
 }
 
@@ -501,7 +506,7 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         run.slope = dot(s->work.r, s->work.d, s->problem->unknowns.n);
         pl_log(2, "    %3d  residual %.2e  step %.2e mm  energy %.8e  gap %.1e%s", iteration, D->relative,
                D->step, D->energy, run.opening, run.at_factor ? "  newton" : "");
-        if (!(follows && iteration == 0) && D->relative < D->force_tolerance &&
+        if (!(follows && iteration == 0) && !run.linear && D->relative < D->force_tolerance &&
             D->step < D->length_tolerance && run.opening < TUNE_GAP_DONE) {
             if (D->polish) {
                 descent_polish(s, x, D);
@@ -522,9 +527,15 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         const bool predict = D->predict && iteration == 0, turns = predict || (D->warm && iteration == 0);
         const bool uphill = run.slope > 0 && run.opening < TUNE_GAP_MOVES;
         double energy = INFINITY;
-        if (descent_stiff(s, x, D, &run, &energy) ||
-            (!uphill && (run.at_factor || !pace_too_slow(s, &run.pace, D)) &&
-             descent_search(s, x, D, &run, turns, &energy))) {
+        const bool full = descent_stiff(s, x, D, &run, &energy);
+        if (!full && run.linear) {
+            run.linear = false; // as usual, with the true gradient
+            D->energy = pl_problem_evaluate(s->problem, x, s->work.g);
+            continue;
+        }
+        run.linear = false;
+        if (full || (!uphill && (run.at_factor || !pace_too_slow(s, &run.pace, D)) &&
+                     descent_search(s, x, D, &run, turns, &energy))) {
             if (!descent_take(s, x, energy, D, &run, predict, err)) {
                 return DESCENT_STUCK;
             }

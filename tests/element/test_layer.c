@@ -98,6 +98,78 @@ static void test_sheet_uniaxial(void **state)
     PL_CHECK_NEAR(S[1], 0, 1e-5);
 }
 
+// Wrinkled: no compressive stress beyond E w, derivatives of energy, stress and constants, an energy below
+// that of the flat sheet and continuous where wrinkles begin.
+static void test_sheet_wrinkles(void **state)
+{
+    (void)state;
+    const double strain[][3] = {{0.02, -0.05, 0.03}, {-0.05, 0.01, -0.02}, {-0.05, -0.08, 0.02}};
+    const double w = 0.01, young = 3, nu = 0.3, h = 1e-6;
+    for (int k = 0; k < 6; ++k) {
+        const pl_material m = {.model = k < 3 ? PL_LINEAR : PL_STVK, .young = young, .poisson = nu};
+        const double *e = strain[k % 3];
+        pl_sheet flat, sheet;
+        pl_sheet_init(&flat, &m);
+        sheet = flat;
+        sheet.wrinkle = w;
+        double W, W0, S[3], S0[3], C[9], worst = 0, worst_C = 0, worst_m = 0;
+        assert_true(pl_sheet_stress(&sheet, e, &W, S, C));
+        assert_true(pl_sheet_stress(&flat, e, &W0, S0, NULL));
+        assert_true(W < W0);
+        for (int i = 0; i < 3; ++i) {
+            double up[3], down[3], Wu, Wd, Su[3], Sd[3];
+            memcpy(up, e, sizeof up);
+            memcpy(down, e, sizeof down);
+            up[i] += h;
+            down[i] -= h;
+            pl_sheet_stress(&sheet, up, &Wu, Su, NULL);
+            pl_sheet_stress(&sheet, down, &Wd, Sd, NULL);
+            worst = fmax(worst, fabs((Wu - Wd) / (2 * h) - S[i]));
+            for (int j = 0; j < 3; ++j) {
+                worst_C = fmax(worst_C, fabs((Su[j] - Sd[j]) / (2 * h) - C[3 * j + i]));
+            }
+        }
+        for (int c = 0; c < 2; ++c) {
+            const pl_material_constant constant = c ? PL_POISSON : PL_YOUNG;
+            pl_material up = m, down = m;
+            double dS[3], dmoduli[9], Su[3], Sd[3];
+            *pl_material_at(&up, constant) += h;
+            *pl_material_at(&down, constant) -= h;
+            pl_sheet a, b;
+            pl_sheet_init(&a, &up);
+            pl_sheet_init(&b, &down);
+            a.wrinkle = b.wrinkle = w;
+            pl_sheet_stress(&a, e, &W, Su, NULL);
+            pl_sheet_stress(&b, e, &W, Sd, NULL);
+            pl_sheet_derivative(&sheet, &m, constant, e, dS, dmoduli);
+            for (int i = 0; i < 3; ++i) {
+                worst_m = fmax(worst_m, fabs(dS[i] - (Su[i] - Sd[i]) / (2 * h)));
+            }
+        }
+        print_message("%s, wrinkled: stress off by %.1e, tangent by %.1e, constants by %.1e\n",
+                      pl_material_model_name(m.model), worst, worst_C, worst_m);
+        PL_CHECK_BELOW(worst, 1e-8);
+        PL_CHECK_BELOW(worst_C, 1e-7);
+        PL_CHECK_BELOW(worst_m, 1e-7);
+        // the smaller principal stress: -E w over the stretch there (linear), or -E w
+        const double low = 0.5 * (S[0] + S[1]) - hypot(0.5 * (S[0] - S[1]), S[2]),
+                     E2 = 0.5 * (e[0] + e[1]) - hypot(0.5 * (e[0] - e[1]), 0.5 * e[2]);
+        PL_CHECK_NEAR(low, -young * w / (k < 3 ? sqrt(1 + 2 * E2) : 1), 1e-12);
+        // wrinkles begin at uniaxial stress -E w
+        double E[2][3] = {{0}}, there[2], T[2][3];
+        for (int i = 0; i < 2; ++i) {
+            const double b = -w + (i ? 1e-9 : -1e-9), across = nu * w;
+            E[i][1] = k < 3 ? b + 0.5 * b * b : b;
+            E[i][0] = k < 3 ? across + 0.5 * across * across : across;
+            pl_sheet_stress(&sheet, E[i], &there[i], T[i], NULL);
+        }
+        PL_CHECK_NEAR(there[0], there[1], 1e-9);
+        PL_CHECK_NEAR(there[0], 0.5 * young * w * w, 1e-9);
+        PL_CHECK_NEAR(T[0][1], T[1][1], 1e-7);
+        PL_CHECK_NEAR(T[0][0], 0, 1e-7);
+    }
+}
+
 // ---- one face with two neighbours and a held edge
 typedef struct sample {
     pl_face_table table;
@@ -298,11 +370,9 @@ static void test_plate(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sheet_derivatives),
-        cmocka_unit_test(test_sheet_uniaxial),
-        cmocka_unit_test(test_layer_derivatives),
-        cmocka_unit_test(test_cantilever),
-        cmocka_unit_test(test_plate),
+        cmocka_unit_test(test_sheet_derivatives), cmocka_unit_test(test_sheet_uniaxial),
+        cmocka_unit_test(test_sheet_wrinkles),    cmocka_unit_test(test_layer_derivatives),
+        cmocka_unit_test(test_cantilever),        cmocka_unit_test(test_plate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

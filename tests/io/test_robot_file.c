@@ -401,6 +401,8 @@ static const struct {
     {GOOD_HEAD FIXED LAYER ", surface: base, thickness: 0.1}\n", 6, "'material' is missing"},
     {GOOD_HEAD FIXED LAYER ", surface: base, material: m, thickness: -1}\n", 6, "thickness"},
     {GOOD_HEAD FIXED LAYER ", surface: base, material: m, thickness: 1, side: top}\n", 6, "outside"},
+    {GOOD_HEAD FIXED LAYER ", surface: base, material: m, thickness: 1, wrinkling: 2}\n", 6, "wrinkling"},
+    {GOOD_HEAD FIXED LAYER ", surface: base, material: m, thickness: 1, wrinkling: never}\n", 6, "wrinkling"},
     {GOOD_HEAD FIXED LAYER ", between: [a], material: m, thickness: 1}\n", 6, "two regions"},
     {GOOD_HEAD FIXED FIBRE ", kind: spiral, surface: base}\n", 6, "helix"},
     {GOOD_HEAD FIXED FIBRE ", kind: line, surface: base}\n", 6, "'through' is missing"},

@@ -160,6 +160,43 @@ static void test_composite_beam(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// A block between two layers, shortened: beyond the strain of wrinkling the layers' force stays as it is. The
+// block keeps straight (two of its sides slide), so the force at its end has a closed form.
+static void test_wrinkled_bar(void **state)
+{
+    (void)state;
+    const double L = 12, b = 4, H = 3, h = 0.1, Eb = 1, El = 500;
+    const struct {
+        double wrinkle, strain, carried; // the layers' strain, of which they carry force
+    } c[] = {{0.002, -0.01, -0.002}, {-1, -0.01, -0.01}, {0.002, 0.01, 0.01}, {0.002, -0.001, -0.001}};
+    pl_mesh *mesh = tet_box(6, 2, 2, L, b, H, 2, NULL);
+    for (int k = 0; k < 4; ++k) {
+        static plan p;
+        bar_plan(&p, mesh, L, H);
+        p.def.fixed_count = 0;
+        plan_plane(&p, "front", 1, 0);
+        plan_hold(&p, "base", "x");
+        plan_hold(&p, "bottom", "z");
+        plan_hold(&p, "front", "y");
+        plan_hold(&p, "tip", "x")->move[0] = c[k].strain * L;
+        for (int i = 0; i < 2; ++i) {
+            pl_layer_def *l = plan_layer(&p, i ? "top" : "bottom", h);
+            l->side = PL_SIDE_MIDDLE;
+            l->wrinkle = c[k].wrinkle;
+        }
+        rig r = plan_build(&p, NULL);
+        rig_solve(&r, &idle);
+        pl_reaction at[8];
+        assert_int_equal(pl_statics_reactions(r.statics, r.state, at), PL_OK);
+        const double force = at[3].force[0], want = Eb * b * H * c[k].strain + 2 * El * h * b * c[k].carried;
+        print_message("wrinkles at %g, strained by %g: %.8f N, closed form %.8f N\n", c[k].wrinkle,
+                      c[k].strain, force, want);
+        PL_CHECK_NEAR(force / want, 1, 1e-6);
+        rig_clear(&r);
+    }
+    pl_mesh_destroy(mesh);
+}
+
 // The bar bends far under a cable and pressure; derivatives of shape and readings with respect to the
 // command, the thickness, the layer's material and a fibre's stiffness.
 static void derivative_plan(plan *p, const pl_mesh *mesh, double thickness, double young, double stiffness)
@@ -409,6 +446,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flat_elements_converge),
         cmocka_unit_test(test_composite_beam),
+        cmocka_unit_test(test_wrinkled_bar),
         cmocka_unit_test(test_layer_sensitivity),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_windings),
