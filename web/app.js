@@ -68,6 +68,7 @@ class App {
             this.owner = 0;
             this.status("bad", "Connection lost. Trying again…");
             this.sketch.end(false);
+            this.timeline.logAsked = false;
             for (const give of this.waiting.values()) {
                 give(null);
             }
@@ -94,6 +95,7 @@ class App {
             file: () => this.save.hear(message),
             points: () => this.reach.setPoints(message.points),
             problem: () => this.gallery.problem(message),
+            log: () => this.timeline.hearLog(message),
             suggestion: () => this.suggested?.(message),
         }[message.type];
         act?.();
@@ -103,6 +105,7 @@ class App {
         this.viewer = message.viewer;
         this.viewerVersion = message.pliant;
         this.gallery.fill(message.gallery);
+        this.timeline.watch(message.log ?? null);
         this.gallery.expects = message.robot;
         if (!message.robot) {
             this.status("good", "Connected. Pick a robot to begin.");

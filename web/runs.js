@@ -93,6 +93,26 @@ export class Run {
         return run;
     }
 
+    // More rows of the same table.
+    append(more) {
+        const rows = this.count;
+        const shift = this.clock ? 0 : rows * pace;
+        this.time.push(...more.time.map((t) => t + shift));
+        this.frames.push(...more.frames);
+        this.commands.push(...more.commands);
+        for (const [name, { unit, values }] of more.channels) {
+            if (!this.channels.has(name)) {
+                this.channels.set(name, { unit, values: new Array(rows).fill(NaN) });
+            }
+            this.channels.get(name).values.push(...values);
+        }
+        for (const c of this.channels.values()) {
+            while (c.values.length < this.count) {
+                c.values.push(NaN);
+            }
+        }
+    }
+
     // Positions of a marker over the rows, 3 each, or null.
     path(marker, suffix = "") {
         const axes = ["x", "y", "z"].map((a) => this.channels.get(`${marker}.${a}${suffix}`)?.values);

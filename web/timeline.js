@@ -8,6 +8,9 @@ import { Run, compare } from "./runs.js";
 const $ = (id) => document.getElementById(id);
 const recordLimit = 150e6; // bytes of shapes in one recording
 const liveRows = 600;
+const logPause = 500; // ms between two looks at the log of a run
+const logRows = 2000; // that the server sends at most in one message
+const plotRows = 1500; // of a curve: of more, every nth
 
 export class Timeline {
     // app: robot, show(message, live), truth, save, parts, body, mayMove(), toast(), link, solved()
@@ -40,6 +43,8 @@ export class Timeline {
         this.runs = [];
         this.run = this.other = this.measured = this.recording = null;
         this.live = new Run(robot, "live");
+        this.log = null;
+        this.logAsked = false;
         this.chosen = [];
         this.begun = performance.now();
         this.played = null;
@@ -197,6 +202,86 @@ export class Timeline {
         this.fillChannels();
         this.plot();
         return run;
+    }
+
+    // ---- a run that goes on: the server has its log, the page asks for the rows it does not have yet
+    watch(name) {
+        this.logName = name;
+        clearInterval(this.watching);
+        $("log-live").hidden = !name;
+        this.watching = name ? setInterval(() => this.askLog(), logPause) : 0;
+        this.sayLog();
+    }
+
+    askLog() {
+        if (this.robot?.ok && !this.logAsked && this.app.link.send({ type: "log", from: this.log?.run.count ?? 0 })) {
+            this.logAsked = true;
+        }
+    }
+
+    hearLog(message) {
+        this.logAsked = false;
+        if (this.log && message.total < this.log.run.count) {
+            this.log = null; // another run in its place: from the beginning
+        } else if (message.rows > 0 && message.from === (this.log?.run.count ?? 0)) {
+            try {
+                this.grow(message);
+            } catch (error) {
+                this.watch(null);
+                this.app.toast(error.message);
+            }
+            if (message.rows === logRows) {
+                this.askLog(); // there are more
+            }
+        }
+        this.sayLog();
+    }
+
+    grow(message) {
+        const more = Run.fromTable(this.robot, this.logName, readTable(message.text, this.logName));
+        if (this.log) {
+            this.log.run.append(more);
+        } else {
+            this.log = { run: more };
+            this.add(more, false);
+            if (!this.played) {
+                this.run = more;
+                this.at = 0;
+                $("player").hidden = false;
+                $("frame-text").textContent = "live";
+                this.chosen = [...more.channels.keys()].filter((n) => /^(set point|output) 1$/.test(n) || n === this.robot.commands[0]?.name || / estimated$/.test(n)).slice(0, 6);
+                this.channelKey = null;
+            }
+            this.measured = this.robot.markers.some((m) => more.path(m.name)) ? more : this.measured;
+        }
+        this.log.heard = performance.now();
+        if (this.run === this.log.run) {
+            $("frame").max = this.run.count - 1;
+        }
+        this.fillRuns();
+        this.fillChannels();
+        this.showMeasured();
+        if (!$("page-time").hidden && !this.played) {
+            this.plot();
+        }
+        this.alongLog();
+    }
+
+    // The robot shown goes along with the newest commands, as fast as it can be solved.
+    alongLog() {
+        const { app } = this;
+        const commands = this.log?.run.posed ? this.log.run.commands.at(-1) : null;
+        if ($("log-along").checked && commands && app.mayMove() && !this.played && app.truth.answers(app.shape?.head ?? { serial: 0 })) {
+            app.move.adopt(commands);
+            app.move.send();
+        }
+    }
+
+    sayLog() {
+        const { log } = this;
+        const last = log ? `${log.run.count} rows, the last at ${format(log.run.time.at(-1), 2)} s` : "waiting for its first rows";
+        const quiet = log ? Math.floor((performance.now() - log.heard) / 1000) : 0;
+        $("log-live-text").textContent = this.logName ? `${this.logName}: ${last}${quiet > 2 ? `; no new row for ${quiet} s` : ""}.` : "";
     }
 
     // Where markers were measured: dots along their ways.
@@ -379,7 +464,7 @@ export class Timeline {
         const plots = this.chosen.slice(0, 6).flatMap((name) => {
             const curves = [];
             const unit = source?.channels.get(name)?.unit ?? this.measured?.channels.get(name)?.unit ?? "";
-            const push = (run, style) => run?.channels.get(name) && curves.push({ x: run.time, y: run.channels.get(name).values, ...style });
+            const push = (run, style) => run?.channels.get(name) && curves.push({ x: thin(run.time), y: thin(run.channels.get(name).values), ...style });
             push(this.other, { quiet: true, name: this.other?.name });
             push(source, { name: source === this.live ? "live" : source?.name, dots: source?.measured });
             if (this.measured !== source) {
@@ -392,6 +477,11 @@ export class Timeline {
         const against = this.measured && this.measured !== this.run ? compare(source, this.measured) : [];
         $("measured-text").textContent = against.map((c) => `${c.marker}: measured positions are ${brief(c.rms)} mm (rms) and at most ${brief(c.most)} mm from the run, over ${c.rows} rows.`).join(" ");
     }
+}
+
+function thin(values) {
+    const step = Math.ceil(values.length / plotRows);
+    return step > 1 ? values.filter((_, i) => i % step === 0 || i === values.length - 1) : values;
 }
 
 function pauseOf(time) {

@@ -15,6 +15,8 @@ static const cli_option options[] = {
     {"port", 0, "N", "port to listen on (default 8765; 0: any free one)", NULL},
     {"host", 0, "ADDRESS", "listen on this address instead of this machine only; needs --token", NULL},
     {"token", 0, "WORD", "a secret (8 characters or more) that the address of the page must contain", NULL},
+    {"log", 0, "FILE", "plot the log of a run (.sqlite, as `pliant run --out` writes it) while it grows",
+     NULL},
     {"idle", 0, "TIME", "end after this time without viewers (30 min)", NULL},
     CLI_MESHING,
     CLI_WORKING,
@@ -46,6 +48,15 @@ static int serve_read(const cli_args *args, server_options *o)
     }
     if (o->token && !serve_token_is_good(o->token)) {
         cli_error(args, "--token: expected 8 to 200 letters, digits, - or _");
+        return CLI_WRONG;
+    }
+    o->log = cli_value(args, "log");
+    const char *dot = o->log ? strrchr(o->log, '.') : NULL;
+    if (o->log && (!dot || (strcmp(dot, ".sqlite") != 0 && strcmp(dot, ".db") != 0))) {
+        cli_error(args, "--log %s: expected a .sqlite or .db, which grows while the run does", o->log);
+        cli_advice(
+            "`pliant run ROBOT --goal X,Y,Z --out run.sqlite` writes one; a .csv is written at the end: "
+            "open it in the page");
         return CLI_WRONG;
     }
     o->host = o->host ? o->host : "127.0.0.1";
@@ -185,6 +196,7 @@ const cli_verb cli_verb_serve = {
     .examples = "  pliant serve finger\n"
                 "  pliant serve --demo\n"
                 "  pliant serve finger --port 0\n"
+                "  pliant serve trunk --log run.sqlite     # beside `pliant run trunk ... --out run.sqlite`\n"
                 "  pliant serve finger --host 0.0.0.0 --token blue-heron-27     # for other machines in the "
                 "network\n",
     .option = options,

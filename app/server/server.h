@@ -15,6 +15,7 @@ typedef struct server_options {
     int port;            // 0: any free one
     const char *page;    // folder of the page
     const char *three;   // folder of three.js
+    const char *log;     // the .sqlite log of a run, which may grow or not be there yet; NULL: none
     double size;         // as in pl_load_options
     int order;
     bool no_cache;

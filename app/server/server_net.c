@@ -83,6 +83,10 @@ static void net_greet(server_net *net, server_viewer *v)
     json_t *root = json_pack("{s:s,s:i,s:I,s:s,s:o,s:b}", "type", "hello", "protocol", 1, "viewer",
                              (json_int_t)v->id, "pliant", pl_version(), "gallery",
                              server_gallery_json(net->options->gallery), "robot", net->path != NULL);
+    if (root && net->options->log) {
+        const char *slash = strrchr(net->options->log, '/');
+        json_object_set_new(root, "log", server_text(slash ? slash + 1 : net->options->log));
+    }
     char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
     json_decref(root);
     server_write_letter(net->desk, v->id, text ? server_pack_text(text) : NULL);

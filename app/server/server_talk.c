@@ -5,6 +5,8 @@
 #include <string.h>
 #include "server_net.h"
 
+#define TALK_ROWS 2000 // of a log in one message
+
 // ---- fields of a message. Each returns false after telling the viewer what was expected.
 static bool talk_number(server_net *net, const server_viewer *v, const json_t *root, const char *key,
                         double *out)
@@ -178,6 +180,29 @@ static void talk_read(server_net *net, server_viewer *v, const json_t *root)
     pl_path_clear(&file);
 }
 
+// The next rows of the log of a run, for a viewer that has those before `from`.
+static void talk_log(server_net *net, server_viewer *v, const json_t *root)
+{
+    const json_int_t from = json_integer_value(json_object_get(root, "from"));
+    char *csv = NULL;
+    int64_t rows = 0, total = 0;
+    pl_error err = {0};
+    if (!net->options->log || from < 0) {
+        server_refuse(net->desk, v->id,
+                      net->options->log ? "'from' must not be negative" : "the server has no log");
+        return;
+    }
+    const bool there =
+        pl_run_log_read(net->options->log, from, TALK_ROWS, &csv, &rows, &total, &err) == PL_OK;
+    json_t *answer = json_pack("{s:s,s:I,s:I,s:I,s:o}", "type", "log", "from", from, "rows", (json_int_t)rows,
+                               "total", (json_int_t)total, "text", server_text(there ? csv : ""));
+    char *line = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
+    server_write_letter(net->desk, v->id, line ? server_pack_text(line) : NULL);
+    free(line);
+    json_decref(answer);
+    pl_file_free(csv);
+}
+
 static void talk_cloud(server_net *net, server_viewer *v, const json_t *root)
 {
     server_job job = {.kind = SERVER_JOB_CLOUD, .viewer = v->id};
@@ -326,13 +351,11 @@ static const struct {
     bool owner; // only for the one who has the controls
     void (*act)(server_net *net, server_viewer *v, const json_t *root);
 } talk_table[] = {
-    {"set", true, talk_set},         {"target", true, talk_target},
-    {"follow", true, talk_follow},   {"cloud", true, talk_cloud},
-    {"open", true, talk_open},       {"reload", true, talk_reload},
-    {"cancel", true, talk_cancel},   {"give", true, talk_give},
-    {"ask", false, talk_ask},        {"export", false, talk_export},
-    {"read", false, talk_read},      {"pull", true, talk_pull},
-    {"suggest", true, talk_suggest}, {"parameters", true, talk_parameters},
+    {"set", true, talk_set},        {"target", true, talk_target},   {"follow", true, talk_follow},
+    {"cloud", true, talk_cloud},    {"open", true, talk_open},       {"reload", true, talk_reload},
+    {"cancel", true, talk_cancel},  {"give", true, talk_give},       {"ask", false, talk_ask},
+    {"export", false, talk_export}, {"read", false, talk_read},      {"pull", true, talk_pull},
+    {"log", false, talk_log},       {"suggest", true, talk_suggest}, {"parameters", true, talk_parameters},
 };
 
 void net_hear(server_net *net, server_viewer *viewer, const char *text, size_t bytes)

@@ -101,6 +101,11 @@ PL_API pl_status pl_run_log_open(const char *path, const char *const *column, in
                                  pl_run_log **out, pl_error *err);
 PL_API pl_status pl_run_log_add(pl_run_log *log, const double *value, pl_error *err); // NAN: an empty cell
 PL_API pl_status pl_run_log_close(pl_run_log *log, pl_error *err);                    // also after an error
+// Reads a .sqlite log, also while it grows: at most `limit` rows from row `from` (counted from 0) on, as CSV
+// with the line of names first (release with pl_file_free); *rows gets their number, *total that of all rows.
+// PL_BAD_FILE if there is no such log yet. May be called from any thread.
+PL_API pl_status pl_run_log_read(const char *path, int64_t from, int64_t limit, char **csv, int64_t *rows,
+                                 int64_t *total, pl_error *err);
 
 // A report of the motion as one self-contained HTML file: a picture of the robot, the path (in the planes in
 // which it extends), errors, commands, efforts that are not the commands themselves, a table. `fact` are

@@ -7,6 +7,8 @@
 #include "io/io_motion.h"
 
 #define LOG_COMMIT 1.0 // s between two commits
+#define LOG_TRIES 25   // to leave the journal while somebody reads
+#define LOG_WAIT 200   // ms that a reader waits for the writer
 
 struct pl_run_log {
     char *path;
@@ -161,10 +163,90 @@ pl_status pl_run_log_close(pl_run_log *log, pl_error *err)
         status = log_run(log, "COMMIT", err);
         sqlite3_finalize(log->put);
         log->put = NULL;
-        status = status == PL_OK ? log_run(log, "PRAGMA journal_mode=DELETE", err) : status;
+        // somebody may be reading; the rows are in the file, or its journal, in any case
+        for (int i = 0; status == PL_OK && i < LOG_TRIES; ++i) {
+            if (sqlite3_exec(log->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL) == SQLITE_OK) {
+                break;
+            }
+            nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        }
     } else {
         status = io_text_write(&log->csv, log->path, err);
     }
     log_destroy(log);
+    return status;
+}
+
+// ---- reading
+static void log_read_names(sqlite3_stmt *get, int columns, pl_text *csv)
+{
+    for (int i = 0; i < columns; ++i) {
+        const char *name = sqlite3_column_name(get, i);
+        pl_text_add(csv, i ? "," : "");
+        if (strpbrk(name, ",\"\n")) {
+            log_quote(csv, name);
+        } else {
+            pl_text_add(csv, "%s", name);
+        }
+    }
+    pl_text_add(csv, "\n");
+}
+
+static int log_total(sqlite3 *db, int64_t *total)
+{
+    sqlite3_stmt *get = NULL;
+    int code = sqlite3_prepare_v2(db, "SELECT max(rowid) FROM ticks", -1, &get, NULL);
+    if (code == SQLITE_OK && (code = sqlite3_step(get)) == SQLITE_ROW) {
+        *total = sqlite3_column_int64(get, 0);
+        code = SQLITE_OK;
+    }
+    sqlite3_finalize(get);
+    return code;
+}
+
+pl_status pl_run_log_read(const char *path, int64_t from, int64_t limit, char **csv, int64_t *rows,
+                          int64_t *total, pl_error *err)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *get = NULL;
+    pl_text text = {0};
+    *csv = NULL;
+    *rows = *total = 0;
+    int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);
+    if (code == SQLITE_OK) {
+        sqlite3_busy_timeout(db, LOG_WAIT);
+        code = sqlite3_prepare_v2(db, "SELECT * FROM ticks WHERE rowid > ? ORDER BY rowid LIMIT ?", -1, &get,
+                                  NULL);
+    }
+    if (code == SQLITE_OK) {
+        sqlite3_bind_int64(get, 1, from);
+        sqlite3_bind_int64(get, 2, limit);
+        const int columns = sqlite3_column_count(get);
+        log_read_names(get, columns, &text);
+        while ((code = sqlite3_step(get)) == SQLITE_ROW) {
+            for (int i = 0; i < columns; ++i) {
+                const bool empty = sqlite3_column_type(get, i) == SQLITE_NULL;
+                io_text_number(&text, i ? "," : "", empty ? NAN : sqlite3_column_double(get, i));
+            }
+            pl_text_add(&text, "\n");
+            ++*rows;
+        }
+        code = code == SQLITE_DONE ? log_total(db, total) : code;
+    }
+    pl_status status = PL_OK;
+    if (text.failed || code == SQLITE_NOMEM) {
+        status = pl_fail_memory(err, path);
+    } else if (code != SQLITE_OK) {
+        status = pl_fail(err, PL_BAD_FILE, "%s: the log cannot be read: %s", path,
+                         db ? sqlite3_errmsg(db) : sqlite3_errstr(code));
+    }
+    sqlite3_finalize(get);
+    sqlite3_close(db);
+    if (status == PL_OK) {
+        *csv = text.data;
+    } else {
+        pl_text_clear(&text);
+        *rows = *total = 0;
+    }
     return status;
 }

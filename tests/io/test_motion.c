@@ -611,6 +611,38 @@ static int clean(void **state)
     return system(command);
 }
 
+// The log of a run is read row by row, also before it is closed.
+static void test_run_log(void **state)
+{
+    (void)state;
+    static const char *const column[] = {"t [s]", "a, b [mm]"};
+    const char *path = file_name("run.sqlite");
+    pl_run_log *log = NULL;
+    pl_error err = {0};
+    char *csv = NULL;
+    int64_t rows = -1, total = -1;
+    assert_int_equal(pl_run_log_read(path, 0, 10, &csv, &rows, &total, &err), PL_BAD_FILE);
+    assert_true(!csv && rows == 0 && total == 0);
+    PL_CHECK_OK(pl_run_log_open(path, column, 2, &log, &err));
+    PL_CHECK_OK(pl_run_log_read(path, 0, 10, &csv, &rows, &total, &err));
+    assert_string_equal(csv, "t [s],\"a, b [mm]\"\n");
+    assert_true(rows == 0 && total == 0);
+    pl_file_free(csv);
+    for (int k = 0; k < 4; ++k) {
+        PL_CHECK_OK(pl_run_log_add(log, (double[]){0.5 * k, k == 2 ? NAN : 10 + k}, &err));
+    }
+    PL_CHECK_OK(pl_run_log_close(log, &err));
+    PL_CHECK_OK(pl_run_log_read(path, 1, 2, &csv, &rows, &total, &err));
+    assert_string_equal(csv, "t [s],\"a, b [mm]\"\n0.5,11\n1,\n");
+    assert_true(rows == 2 && total == 4);
+    pl_file_free(csv);
+    PL_CHECK_OK(pl_run_log_read(path, 4, 2, &csv, &rows, &total, &err));
+    assert_true(rows == 0 && total == 4);
+    pl_file_free(csv);
+    const char *other = write_text("no.sqlite", "not a database");
+    assert_int_equal(pl_run_log_read(other, 0, 2, &csv, &rows, &total, &err), PL_BAD_FILE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -623,6 +655,7 @@ int main(void)
         cmocka_unit_test(test_store),
         cmocka_unit_test(test_tasks),
         cmocka_unit_test(test_mutated_files),
+        cmocka_unit_test(test_run_log),
     };
     if (!mkdtemp(folder)) {
         return 1;

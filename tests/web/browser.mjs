@@ -1,7 +1,7 @@
 // The page in Chromium, on bodies of a few hundred vertices: it loads, moves, tells the truth, shows the physics, keeps
 // time, writes files of what is shown, and survives hung, lost and broken things. Pictures are kept.
 // usage: node browser.mjs PLIANT SCREENS CHROMIUM [PART ...]      (a part: moves, physics, reaches ...)
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -645,6 +645,40 @@ springs:
     await bender.close();
 }
 
+// ---- the log of a run that goes on beside the view: plots, measured marker, the robot along with it
+async function goesAlong() {
+    const log = join(work, "run.sqlite");
+    await kill(server, "SIGTERM");
+    server = await serve(pliant, [robot, "--log", log]);
+    const page = await open(900, 600);
+    await settled(page, 0);
+    await page.click("#tab-time");
+    check("a log that is not there yet is waited for", /run\.sqlite: waiting/.test(await page.textContent("#log-live-text")), await page.textContent("#log-live-text"));
+    await page.check("#log-along");
+    const run = (steps) => new Promise((give) => spawn(pliant, ["run", robot, "--goal", "108,0,-5", "--steps", String(steps), "--out", log, "--threads", "1"], { stdio: "ignore" }).on("exit", give));
+    const ended = run(14);
+    await page.waitForFunction(() => window.pliant.timeline.log?.run.count === 14, null, patience);
+    check("the run writes it undisturbed", (await ended) === 0);
+    const seen = await page.evaluate(() => {
+        const { timeline, parts } = window.pliant;
+        const { run } = timeline.log;
+        return { time: run.time, names: [...run.channels.keys()], chosen: timeline.chosen, plots: document.querySelectorAll("#time-plot figure").length, dots: parts.measured?.geometry.getAttribute("position").count, last: run.commands.at(-1) };
+    });
+    check("its rows are on the timeline: set point, output, estimate, commands", seen.time.every((t, k) => Math.abs(t - 0.1 * k) < 1e-6) && ["set point 1", "output 1", "flexor", "string1", "tip.x estimated", "tip.x"].every((n) => seen.names.includes(n)), seen.names.join(", "));
+    check("and plotted while it goes on", ["set point 1", "output 1"].every((n) => seen.chosen.includes(n)) && seen.plots === seen.chosen.length && seen.dots === 14, `${seen.plots} plots, ${seen.dots} dots`);
+    await page.waitForFunction((last) => window.pliant.shape.head.level === "fine" && window.pliant.shape.head.commands.every((c, i) => Math.abs(c - last[i]) < 1e-5), seen.last, patience).catch(() => 0);
+    check("the robot goes along", await page.evaluate((last) => window.pliant.shape.head.commands.every((c, i) => Math.abs(c - last[i]) < 1e-5), seen.last), seen.last.map((v) => v.toFixed(3)).join(" "));
+    await shot(page, "run");
+    const wrong = await axe(page);
+    check("axe finds nothing there", wrong.length === 0, wrong.join(" | "));
+    // another run in its place
+    rmSync(log);
+    await run(5);
+    await page.waitForFunction(() => window.pliant.timeline.log?.run.count === 5, null, patience);
+    check("another run in the same place begins anew", true);
+    await page.close();
+}
+
 // ---- a robot that is not at rest as drawn: how far the solve is, then the arch; going home takes no way
 async function arches(levels) {
     const crawler = await levels("dea_crawler", (t) => t.replace(/^ {2}size: .*$/m, "  size: 12"));
@@ -690,6 +724,9 @@ try {
     check("no errors in the console", errors.length === 0, errors.slice(0, 3).join(" | "));
     if (wanted(gallery)) {
         await gallery();
+    }
+    if (wanted(goesAlong)) {
+        await goesAlong();
     }
     for (const part of [drags, bonds, arches].filter(wanted)) {
         await part(levels);
