@@ -99,9 +99,9 @@ draw_part() {
         set_to="air=10kPa" ending=step
         echo 'SetFactory("OpenCASCADE"); Torus(1) = {0, 0, 0, 30, 8, Pi / 2}; Torus(2) = {0, 0, 0, 30, 5.5, Pi / 2 - 0.3}; Rotate{{0, 0, 1}, {0, 0, 0}, 0.15}{ Volume{2}; }
               BooleanDifference(3) = { Volume{1}; Delete; }{ Volume{2}; Delete; };' ;;
-    tentacle_step) # tapered, two chambers side by side, fillet at the tip: STEP
+    tentacle_step) # tapered, two chambers side by side: STEP
         set_to="air=8kPa" ending=step
-        echo 'SetFactory("OpenCASCADE"); Cone(1) = {0, 0, 0, 0, 0, 70, 11, 7}; Cylinder(2) = {5, 0, 4, 0, 0, 58, 2.4}; Cylinder(3) = {-5, 0, 4, 0, 0, 58, 2.4};
+        echo 'SetFactory("OpenCASCADE"); Cone(1) = {0, 0, 0, 0, 0, 70, 11, 7}; Cylinder(2) = {4, 0, 4, 0, 0, 58, 2}; Cylinder(3) = {-4, 0, 4, 0, 0, 58, 2};
               BooleanDifference(4) = { Volume{1}; Delete; }{ Volume{2}; Volume{3}; Delete; };' ;;
     *) return 1 ;;
     esac

@@ -85,6 +85,10 @@ static void guess_tell(const cli_args *args, const pl_guess *g)
         cli_say(args, isnan(g->volume[k]) ? "" : " %.4g mL", g->volume[k] / 1000);
         cli_say(args, g->open[k] ? " (open)" : " (closed)");
     }
+    if (g->channel_count > 0) {
+        cli_say(args, "; %d narrow hole%s, proposed as tendon%s", g->channel_count,
+                g->channel_count > 1 ? "s" : "", g->channel_count > 1 ? "s" : "");
+    }
     cli_say(args, "\n");
 }
 

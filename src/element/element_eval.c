@@ -219,8 +219,18 @@ double pl_elements_bound(pl_elements *E, const double *x, double *per_element, i
             at = b;
         }
     }
-    if (worst) {
-        *worst = at < 0 ? -1 : E->block[at].element[0];
+    if (worst && at < 0) {
+        *worst = -1;
+    } else if (worst) {
+        const pl_block *block = &E->block[at];
+        double bound[PL_LANES];
+        w.kernels->bound(block, x, bound);
+        for (int l = 0; l < block->lane_count; ++l) {
+            if (lane_bound(block, l, x, bound[l]) == smallest) {
+                *worst = block->element[l];
+                break;
+            }
+        }
     }
     return smallest;
 }

@@ -7,6 +7,10 @@
 #define ESTIMATE_RAISED 5000   // linear elements that are raised to quadratic ones
 #define ESTIMATE_SMALL 600     // a mesh of so few elements may be too coarse for its own jumps to tell
 #define ESTIMATE_GROWTH 1.3    // larger meshes may grow by this
+// Jumps measure the whole body; a marker that moves little (a chamber that swells, an L that straightens) can
+// be far worse off. Where the second level is cheap, less suspicion is enough for it.
+#define ESTIMATE_CHEAP 5000
+#define ESTIMATE_DOUBT (PL_MESH_ERROR_LIMIT / 3)
 
 typedef struct estimate_plan {
     uint8_t *marked; // per element of the model's mesh
@@ -76,7 +80,9 @@ pl_status pl_model_estimate(pl_model *model, const char *path, const pl_model_lo
     }
     const pl_mesh_view mesh = pl_mesh_get(pl_robot_mesh(robot));
     const int32_t elements = mesh.element_count;
-    const bool linear = mesh.kind[0] == PL_TET4, suspect = out->relative > PL_MESH_ERROR_LIMIT;
+    const bool linear = mesh.kind[0] == PL_TET4,
+               suspect = out->relative >
+                         (elements <= ESTIMATE_CHEAP && !linear ? ESTIMATE_DOUBT : PL_MESH_ERROR_LIMIT);
     if (!(suspect || elements <= ESTIMATE_SMALL) || (linear && elements > ESTIMATE_RAISED)) {
         return PL_OK;
     }

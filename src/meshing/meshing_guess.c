@@ -9,8 +9,12 @@
 #define GUESS_EYES 800      // triangles in front of which a point is tried
 #define GUESS_RAYS 96       // directions a point looks into
 #define GUESS_ENCLOSED 0.85 // part of them that must end on a wall for a point to lie in a cavity
+#define GUESS_FREE 6        // directions that end nowhere, from which on they are compared:
+#define GUESS_INLET 0.6     // length of their mean for one opening (1: all alike, 0: opposite ones)
 #define GUESS_OPENING 0.03  // an inlet covers at most this part of a cavity; slots between bellows open wider
 #define GUESS_PROBES 4000   // triangles whose wall is measured
+#define GUESS_ELEMENTS 4000 // a part that has fewer gets a smaller size,
+#define GUESS_FINER 0.75    // but not less than this times the first one
 
 // ---- axis
 static void guess_bounds(guess *g)
@@ -83,7 +87,8 @@ static void guess_direction(int k, int n, double d[3])
 // *clearance is the distance to the nearest of them.
 static double guess_enclosed(const guess *g, const double p[3], double *clearance)
 {
-    int walls = 0, inside = 0;
+    int walls = 0, inside = 0, free = 0;
+    double way[3] = {0};
     *clearance = INFINITY;
     for (int k = 0; k < GUESS_RAYS; ++k) {
         double d[3], n[3], t;
@@ -93,9 +98,16 @@ static double guess_enclosed(const guess *g, const double p[3], double *clearanc
             guess_normal(g->surface, hit, n);
             *(pl_dot3(n, d) < 0 ? &walls : &inside) += 1;
             *clearance = fmin(*clearance, t);
+        } else {
+            ++free;
+            for (int i = 0; i < 3; ++i) {
+                way[i] += d[i];
+            }
         }
     }
-    return inside > walls ? 0 : (double)walls / GUESS_RAYS;
+    // an inlet lies in one direction; a slot or notch is open to several sides
+    const bool slot = free >= GUESS_FREE && pl_norm3(way) < GUESS_INLET * free;
+    return inside > walls || slot ? 0 : (double)walls / GUESS_RAYS;
 }
 
 typedef struct guess_eye {
@@ -166,13 +178,91 @@ static double guess_opening(const pl_mesh *mesh, const int64_t *face, int64_t co
     return total > 0 ? pl_norm3(sum) / total : 1;
 }
 
+// Whether a channel ends in the open: nothing lies straight ahead of one of its ends for three radii. Both
+// ends of a slender closed chamber have a lid.
+static bool guess_channel_opens(const guess *g, const pl_channel *h)
+{
+    for (int end = 0; end < 2; ++end) {
+        const double *last = h->point[end ? h->point_count - 1 : 0],
+                     *before = h->point[end ? h->point_count - 2 : 1];
+        double d[3], from[3], t;
+        pl_sub3(last, before, d);
+        const double length = pl_norm3(d);
+        for (int i = 0; i < 3; ++i) {
+            d[i] /= length > 0 ? length : 1;
+            from[i] = last[i] - 0.5 * fmin(h->radius, length) * d[i];
+        }
+        if (pl_trisurf_tree_cast(&g->tree, from, d, 0, &t) < 0 || t > 3 * h->radius) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Whether b goes on where a ends: alike in radius, in line with it, with a gap (a notch) shorter than both.
+static bool guess_channel_follows(const pl_channel *a, const pl_channel *b)
+{
+    const double *end = a->point[a->point_count - 1], *start = b->point[0];
+    double along[3], gap[3], on[3];
+    pl_sub3(end, a->point[0], along);
+    pl_sub3(start, end, gap);
+    pl_sub3(b->point[b->point_count - 1], start, on);
+    const double wide = pl_norm3(gap), length = fmin(pl_norm3(along), pl_norm3(on));
+    return fabs(a->radius - b->radius) < 0.2 * a->radius && wide > 0 && wide < length &&
+           pl_dot3(along, gap) > 0.98 * wide * pl_norm3(along) &&
+           pl_dot3(on, gap) > 0.98 * wide * pl_norm3(on);
+}
+
+// Adds a piece behind: of joined channels only the ends of the pieces are kept.
+static void guess_append(pl_channel *h, const pl_channel *next, int pieces)
+{
+    if (pieces == 1) {
+        memmove(h->point[1], h->point[h->point_count - 1], sizeof h->point[1]);
+        h->point_count = 2;
+    }
+    h->length += next->length + pl_distance3(h->point[h->point_count - 1], next->point[0]);
+    memcpy(h->point[h->point_count++], next->point[0], sizeof h->point[0]);
+    memcpy(h->point[h->point_count++], next->point[next->point_count - 1], sizeof h->point[0]);
+}
+
+static double guess_start(const guess *g, int c)
+{
+    return pl_dot3(g->channel[c].point[0], g->axis);
+}
+
+// Pieces of one hole that notches cut are one channel.
+static void guess_join_channels(guess *g)
+{
+    for (int a = 1; a < g->channel_count; ++a) { // in the order along the axis
+        for (int b = a; b > 0 && guess_start(g, b) < guess_start(g, b - 1); --b) {
+            const pl_channel keep = g->channel[b];
+            g->channel[b] = g->channel[b - 1];
+            g->channel[b - 1] = keep;
+        }
+    }
+    for (int a = 0; a < g->channel_count; ++a) {
+        int pieces = 1;
+        for (int b = a + 1; b < g->channel_count; ++b) {
+            pl_channel *h = &g->channel[a];
+            if ((pieces == 1 ? 2 : h->point_count) + 2 > PL_CHANNEL_POINTS ||
+                !guess_channel_follows(h, &g->channel[b])) {
+                continue;
+            }
+            guess_append(h, &g->channel[b], pieces++);
+            --g->channel_count;
+            memmove(&g->channel[b], &g->channel[b + 1], (size_t)(g->channel_count - b) * sizeof *g->channel);
+            --b;
+        }
+    }
+}
+
 // Holes through the body, each turned to run from the base.
 static pl_status guess_channels(guess *g, pl_error *err)
 {
     const int count = pl_trisurf_channels(g->surface, g->channel, PL_GUESS_CAVITIES, err);
     // a wider one is a chamber without its lids
     for (int c = 0; c < count; ++c) {
-        if (g->channel[c].radius < GUESS_CHANNEL * g->length) {
+        if (g->channel[c].radius < GUESS_CHANNEL * g->length && guess_channel_opens(g, &g->channel[c])) {
             g->channel[g->channel_count++] = g->channel[c];
         }
     }
@@ -187,6 +277,7 @@ static pl_status guess_channels(guess *g, pl_error *err)
             memcpy(h->point[h->point_count - 1 - k], keep, sizeof keep);
         }
     }
+    guess_join_channels(g);
     return count < 0 ? PL_NO_MEMORY : PL_OK;
 }
 
@@ -347,6 +438,10 @@ static pl_status guess_walls(guess *g, pl_error *err)
     pl_free(list);
     g->size = g->wall > 0 ? fmin(1.3 * g->wall, g->length / 10) : g->length / 10;
     g->size = fmax(g->size, g->length / 40);
+    // small parts without narrow holes can afford more: regular tetrahedra of edge s have the volume s^3
+    // / 8.5
+    const double expected = 8.5 * fabs(pl_trisurf_volume(s)) / (g->size * g->size * g->size);
+    g->size *= g->channel_count > 0 ? 1 : fmax(GUESS_FINER, fmin(1, cbrt(expected / GUESS_ELEMENTS)));
     return PL_OK;
 }
 

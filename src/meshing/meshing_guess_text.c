@@ -152,7 +152,7 @@ static void guess_write_surfaces(pl_text *text, const guess *g)
     }
 }
 
-#define GUESS_WASHER 3.0 // hole radii
+#define GUESS_WASHER 4.0 // hole radii
 
 // Cables along the holes. Each guide acts on the material within its radius: one and a half times the hole's
 // reaches into the wall all around. Where the cable ends its whole tension acts along it, and a soft body

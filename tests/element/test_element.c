@@ -243,6 +243,19 @@ static void test_kernels_agree(void **state)
     double min_J;
     pl_elements_energy(E, x, NULL, &min_J);
     PL_CHECK_NEAR(min_J, pl_det3(A), 1e-12);
+    // one element folded: it is the one named, whatever block it lies in
+    const int32_t folded = view.element_count - 2, *corner = view.node + view.node_start[folded];
+    const double *X = view.position;
+    int32_t worst = -1;
+    memcpy(x, X, n * sizeof *x);
+    for (int i = 0; i < 3; ++i) { // the middle of its first edge pushed through the opposite one
+        x[3 * corner[4] + i] +=
+            1.5 * (0.5 * (X[3 * corner[2] + i] + X[3 * corner[3] + i]) - X[3 * corner[4] + i]);
+    }
+    double *each = malloc(sizeof(double) * (size_t)view.element_count);
+    const double least = pl_elements_bound(E, x, each, &worst);
+    assert_true(worst >= 0 && least < 0 && each[worst] == least);
+    free(each);
     // mirrored: infinite energy, negative bound
     for (int v = 0; v < view.vertex_count; ++v) {
         x[3 * v] = -x[3 * v];

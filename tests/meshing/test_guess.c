@@ -256,6 +256,65 @@ static void write_ball(const char *path)
     fclose(file);
 }
 
+// Adds a closed surface of revolution about z: rings at (radius, height), joined in turn; `closed` joins the
+// last to the first (a body with a hole along its axis), otherwise both ends get a lid.
+static void add_turned(FILE *file, int *vertices, const double (*rz)[2], int n, bool closed)
+{
+    enum { SIDES = 16 };
+    const int first = *vertices + 1;
+    for (int r = 0; r < n; ++r) {
+        for (int k = 0; k < SIDES; ++k) {
+            const double angle = 2 * 3.14159265358979 * k / SIDES;
+            fprintf(file, "v %.9f %.9f %.9f\n", rz[r][0] * cos(angle), rz[r][0] * sin(angle), rz[r][1]);
+        }
+    }
+    *vertices += n * SIDES;
+    for (int r = 0; r + 1 < n || (closed && r < n); ++r) {
+        for (int k = 0; k < SIDES; ++k) {
+            const int a = first + r * SIDES + k, b = first + r * SIDES + (k + 1) % SIDES,
+                      up = ((r + 1) % n - r) * SIDES;
+            fprintf(file, "f %d %d %d\nf %d %d %d\n", a, b, b + up, a, b + up, a + up);
+        }
+    }
+    for (int end = 0; end < 2 && !closed; ++end) {
+        fprintf(file, "f");
+        for (int k = 0; k < SIDES; ++k) {
+            fprintf(file, " %d", first + (end ? (n - 1) * SIDES + k : SIDES - 1 - k));
+        }
+        fprintf(file, "\n");
+    }
+}
+
+// A slender closed void is a chamber, not a hole for a tendon; a hole that is interrupted is one tendon, tied
+// to a washer at its end.
+static void test_guess_holes(void **state)
+{
+    (void)state;
+    static const double rod[][2] = {{10, 0}, {10, 80}}, slot[][2] = {{2, 4}, {2, 76}};
+    static const double bored[][2] = {{10, 0}, {10, 80}, {1.5, 80}, {1.5, 45},
+                                      {6, 45}, {6, 35},  {1.5, 35}, {1.5, 0}};
+    int vertices = 0;
+    FILE *file = fopen(tools_path("closed.obj"), "w");
+    add_turned(file, &vertices, rod, 2, false);
+    add_turned(file, &vertices, slot, 2, false);
+    fclose(file);
+    char *text = guess_text(tools_path("closed.obj"), 1);
+    expect(text, "1 closed void");
+    expect(text, "kind: chamber");
+    assert_null(strstr(text, "kind: cable"));
+    pl_meshing_free_text(text);
+    vertices = 0;
+    file = fopen(tools_path("bored.obj"), "w");
+    add_turned(file, &vertices, bored, 8, true);
+    fclose(file);
+    text = guess_text(tools_path("bored.obj"), 1);
+    expect(text, " mm, 80 mm long");
+    expect(text,
+           "      - [0, 0, 0]\n      - [0, 0, 35]\n      - [0, 0, 45]\n      - {at: [0, 0, 80], radius: ");
+    assert_null(strstr(text, "tendon2"));
+    pl_meshing_free_text(text);
+}
+
 // The ends of a bent part do not lie on its longest axis, and a part drawn askew has none along x, y or z; a
 // ball has no flat end, and a facet is not taken for one.
 static void test_guess_bent(void **state)
@@ -289,9 +348,13 @@ static void test_guess_bent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_guess_bending_finger), cmocka_unit_test(test_guess_three_chambers),
-        cmocka_unit_test(test_guess_meshes),         cmocka_unit_test(test_guess_open_cavity),
-        cmocka_unit_test(test_guess_bent),           cmocka_unit_test(test_guess_says_what_it_misses),
+        cmocka_unit_test(test_guess_bending_finger),
+        cmocka_unit_test(test_guess_three_chambers),
+        cmocka_unit_test(test_guess_meshes),
+        cmocka_unit_test(test_guess_open_cavity),
+        cmocka_unit_test(test_guess_holes),
+        cmocka_unit_test(test_guess_bent),
+        cmocka_unit_test(test_guess_says_what_it_misses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
