@@ -19,7 +19,7 @@ export class Save {
         $("save-png").addEventListener("click", () => this.png());
         $("save-gltf").addEventListener("click", () => this.solved() && this.gltf());
         $("save-csv").addEventListener("click", () => this.solved() && this.ask({ format: "csv", shapes: this.shapes() }));
-        for (const format of ["vtu", "stl"]) {
+        for (const format of ["vtu", "stl", "obj", "ply"]) {
             $(`save-${format}`).addEventListener("click", () => this.solved() && this.ask({ format, shapes: [this.app.shown.head.shape] }));
         }
         $("save-gcode").addEventListener("click", () => this.solved() && this.ask({ format: "gcode", shapes: this.shapes() }));
@@ -75,7 +75,7 @@ export class Save {
         const scene = new THREE.Scene();
         const mesh = new THREE.Mesh(body.current.surface.geometry.clone(), new THREE.MeshStandardMaterial({ vertexColors: true, roughness: 0.6, metalness: 0 }));
         mesh.name = this.name;
-        mesh.userData = { robot: robot.name, hash: robot.hash, shape: this.title(shown.head), pliant: viewerVersion, written: new Date().toISOString() };
+        mesh.userData = { robot: robot.name, hash: robot.hash, shape: this.title(shown.head), sensors: Object.fromEntries(robot.sensors.map((s, k) => [`${s.name} [${s.unit}]`, shown.head.sensors[k]])), pliant: viewerVersion, written: new Date().toISOString() };
         mesh.scale.setScalar(1e-3);
         mesh.rotation.x = -Math.PI / 2;
         scene.add(mesh);

@@ -264,7 +264,8 @@ static pl_status job_write_table(server_worker *w, const server_job *job, const 
 }
 
 // A shape in one line: robot, commands, mesh. Written into every file.
-static void job_title(const server_worker *w, const worker_entry *entry, char *text, size_t room)
+static void job_title(const server_worker *w, const worker_entry *entry, const double *sensor, char *text,
+                      size_t room)
 {
     const server_model *m = entry->coarse ? &w->coarse : &w->fine;
     size_t n = (size_t)snprintf(text, room, "%.60s, shape %u, %s mesh", m->info.name ? m->info.name : "robot",
@@ -276,6 +277,11 @@ static void job_title(const server_worker *w, const worker_entry *entry, char *t
                           : (size_t)snprintf(text + n, room - n, ", %.40s %.6g%s%s", m->info.command[i].name,
                                              value, strcmp(knob.unit, "1") ? " " : "",
                                              strcmp(knob.unit, "1") ? knob.unit : "");
+    }
+    for (int i = 0; i < m->info.sensor_count && n < room; ++i) {
+        const pl_sensor_kind kind = m->info.sensor_kind[i];
+        n += (size_t)snprintf(text + n, room - n, ", %.40s %.6g %s", m->info.sensor_name[i],
+                              sensor[i] / pl_sensor_scale(kind), pl_sensor_unit(kind));
     }
     if (n < room) {
         snprintf(text + n, room - n, "%s", entry->pull);
@@ -318,7 +324,26 @@ static pl_status job_write_shape(server_model *m, const char *format, const char
     if (strcmp(format, "stl") == 0) {
         return pl_mesh_write_stl(m->body, NULL, server_model_positions(m), path, err);
     }
+    if (strcmp(format, "obj") == 0) { // readers that do not know colours take them for coordinates
+        return pl_model_write_surface(m->model, PL_FIELD_COUNT, path, err);
+    }
+    if (strcmp(format, "ply") == 0) {
+        const bool known = m->info.fields & (1u << PL_FIELD_DISPLACEMENT);
+        return pl_model_write_surface(m->model, known ? PL_FIELD_DISPLACEMENT : PL_FIELD_COUNT, path, err);
+    }
     return pl_model_write_vtu(m->model, path, err);
+}
+
+// The formats that hold one shape.
+static bool job_is_shape(const char *format)
+{
+    static const char *const known[] = {"vtu", "stl", "obj", "ply"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
+        if (strcmp(format, known[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // The shape that the viewer sees, which need not be where the model stands.
@@ -369,9 +394,14 @@ static char *job_label(char *data, size_t *bytes, const char *format, const char
         for (char *two = strstr(line + 4, "--"); two && two < line + n - 4; two = strstr(two, "--")) {
             two[1] = '_'; // a comment may not hold two hyphens
         }
+    } else if (strcmp(format, "ply") == 0) {
+        const char *words = "format binary_little_endian 1.0\n"; // a comment stands behind it
+        at = *bytes > 80 && strncmp(data + 4, words, strlen(words)) == 0 ? 4 + strlen(words) : 0;
+        n = at ? snprintf(line, sizeof line, "comment pliant %s, %s: %s\n", pl_version(), date, title) : 0;
     } else {
-        n = snprintf(line, sizeof line, "%s pliant %s, %s: %s\n", strcmp(format, "csv") == 0 ? "#" : ";",
-                     pl_version(), date, title);
+        const bool hash = strcmp(format, "csv") == 0 || strcmp(format, "obj") == 0;
+        n = snprintf(line, sizeof line, "%s pliant %s, %s: %s\n", hash ? "#" : ";", pl_version(), date,
+                     title);
     }
     char *grown = realloc(data, *bytes + (size_t)n);
     if (!grown) {
@@ -386,7 +416,7 @@ static char *job_label(char *data, size_t *bytes, const char *format, const char
 
 static pl_status job_write(server_worker *w, const server_job *job, const char *path, pl_error *err)
 {
-    if (strcmp(job->format, "vtu") == 0 || strcmp(job->format, "stl") == 0) {
+    if (job_is_shape(job->format)) {
         return job_write_seen(w, job, path, err);
     }
     if (job->count == 0) {
@@ -398,7 +428,8 @@ static pl_status job_write(server_worker *w, const server_job *job, const char *
     if (strcmp(job->format, "csv") == 0) {
         return job_write_table(w, job, path, err);
     }
-    return server_fail(err, PL_BAD_INPUT, "the server writes vtu, stl, csv and gcode, not '%s'", job->format);
+    return server_fail(err, PL_BAD_INPUT, "the server writes vtu, stl, obj, ply, csv and gcode, not '%s'",
+                       job->format);
 }
 
 // Writes the file into a folder of its own and reads it back; `data` is on the heap.
@@ -419,7 +450,8 @@ static pl_status job_file(server_worker *w, const server_job *job, char **data, 
     rmdir(folder);
     if (status == PL_OK) {
         pl_model_answer then;
-        job_title(w, worker_remember(w, job->shape[0], &then), title, sizeof title);
+        const worker_entry *entry = worker_remember(w, job->shape[0], &then);
+        job_title(w, entry, then.sensor, title, sizeof title);
         if (job->count > 1) {
             const size_t n = strlen(title);
             snprintf(title + n, sizeof title - n, " and %d more", job->count - 1);

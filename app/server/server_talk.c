@@ -239,7 +239,7 @@ static void talk_export(server_net *net, server_viewer *v, const json_t *root)
     const char *format = json_string_value(json_object_get(root, "format"));
     if (!format || strlen(format) >= sizeof job.format ||
         strspn(format, "abcdefghijklmnopqrstuvwxyz") != strlen(format)) {
-        server_refuse(net->desk, v->id, "'format' must be one of vtu, stl, csv, gcode");
+        server_refuse(net->desk, v->id, "'format' must be one of vtu, stl, obj, ply, csv, gcode");
         return;
     }
     strcpy(job.format, format);

@@ -64,9 +64,9 @@ static void worker_log(server_worker *w, server_model *m)
     const pl_model_info *info = &m->info;
     const pl_model_answer answer = pl_model_get_answer(m->model);
     const size_t c = (size_t)info->command_count, a = (size_t)info->actuator_count,
-                 k = 3 * (size_t)info->marker_count;
+                 k = 3 * (size_t)info->marker_count, n = (size_t)info->sensor_count;
     worker_entry *entry = &w->log[w->shape % WORKER_LOG];
-    double *value = realloc(entry->value, (c + 2 * a + k + 1) * sizeof *value);
+    double *value = realloc(entry->value, (c + 2 * a + k + n + 1) * sizeof *value);
     if (!value) {
         return;
     }
@@ -85,6 +85,7 @@ static void worker_log(server_worker *w, server_model *m)
     memcpy(value + c, answer.effort, a * sizeof *value);
     memcpy(value + c + a, answer.measure, a * sizeof *value);
     memcpy(value + c + 2 * a, answer.marker, k * sizeof *value);
+    memcpy(value + c + 2 * a + k, answer.sensor, n * sizeof *value);
 }
 
 const worker_entry *worker_remember(const server_worker *w, uint32_t shape, pl_model_answer *answer)
@@ -99,6 +100,7 @@ const worker_entry *worker_remember(const server_worker *w, uint32_t shape, pl_m
     answer->effort = answer->command + info->command_count;
     answer->measure = answer->effort + info->actuator_count;
     answer->marker = answer->measure + info->actuator_count;
+    answer->sensor = answer->marker + 3 * info->marker_count;
     return entry;
 }
 

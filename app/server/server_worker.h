@@ -13,7 +13,8 @@ typedef enum worker_yield {
     WORKER_NEVER
 } worker_yield;
 
-// What a shape said: commands, efforts, measures and markers behind each other, and its row of a table.
+// What a shape said: commands, efforts, measures, markers and sensors behind each other, and its row of a
+// table.
 typedef struct worker_entry {
     uint32_t shape;
     bool coarse;

@@ -290,7 +290,8 @@ async function keepsTime(page) {
     check("measured markers are laid over the poses of a log", /^tip: measured positions are 5\.00 mm \(rms\)/.test(measured) && (await page.evaluate(() => Boolean(window.pliant.parts.measured))), measured);
     await page.selectOption("#run-other", String(sweep));
     await page.locator("#frame").fill("1");
-    check("two runs are overlaid, in the view and in the plot", await page.evaluate(() => window.pliant.body.over.visible && document.querySelectorAll("#time-plot path").length === 2 && document.querySelectorAll("#time-plot circle").length === 2 || JSON.stringify([window.pliant.body.over.visible, document.querySelectorAll("#time-plot path").length, document.querySelectorAll("#time-plot circle").length])));
+    const laid = await page.evaluate(() => [window.pliant.body.over.visible, document.querySelectorAll("#time-plot path").length, document.querySelectorAll("#time-plot circle").length]);
+    check("two runs are overlaid, in the view and in the plot", laid[0] && laid[1] === 2 && laid[2] === 2, JSON.stringify(laid));
     await shot(page, "time");
     await page.selectOption("#speed", "5");
     await page.click("#play");
@@ -331,6 +332,13 @@ async function saves(page) {
     const off = Math.max(...reach.map((v, k) => Math.abs(v - highest(written, k))));
     check("scrubbed, then STL: the shape scrubbed to", firstStep.shape !== firstStep.live && off < 0.01 && stl.subarray(0, 80).toString("latin1").includes(`shape ${firstStep.shape}, fine mesh, flexor`), `${off.toFixed(5)} mm beside, "${stl.subarray(0, 60).toString("latin1")}"`);
     check("and VTU says which", (await saved("vtu")).subarray(0, 400).toString().includes(`shape ${firstStep.shape}, fine mesh`));
+    const named = new RegExp(`shape ${firstStep.shape}, fine mesh, flexor .*, string1 [\\d.]+ mm, string2`);
+    const obj = (await saved("obj")).toString();
+    const corners = obj.split("\n").filter((l) => l.startsWith("v ")).map((l) => l.split(" ").slice(1).map(Number));
+    const wide = Math.max(...reach.map((v, k) => Math.abs(v - Math.max(...corners.map((c) => c[k])))));
+    check("OBJ is of the same shape and names commands and sensors", named.test(obj.slice(0, 400)) && wide < 0.5, `${wide.toFixed(4)} mm beside, ${obj.split("\n")[0]}`);
+    const ply = (await saved("ply")).toString("latin1");
+    check("PLY too", ply.startsWith("ply\nformat") && named.test(ply.slice(0, 500)) && ply.includes("end_header"));
     await page.uncheck("#save-run");
     const one = (await saved("csv")).toString();
     check("one pose is one row, with commands and mesh", rowsOf(one).length === 2 && /^# pliant .*: cable-finger, shape \d+, fine mesh, flexor /.test(one) && /\nflexor \[mm\],/.test(one), one.split("\n")[0]);
