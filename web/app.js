@@ -301,6 +301,9 @@ class App {
         this.parts.useMesh(mesh);
         this.look.offer(head);
         this.body.show(head.mesh, arrays.x, this.look.values(message, mesh));
+        if (!head.predicted && this.truth.answers(head)) {
+            this.stage.keepInView(arrays.x);
+        }
         this.stage.casts(this.body.current.surface.geometry);
         this.parts.showActuators(head, arrays, (a) => this.efforts.share(a, head));
         this.parts.showMarkers(head, live);

@@ -20,6 +20,7 @@ export class Stage {
         this.controls.enableDamping = false;
         this.controls.zoomToCursor = true;
         this.controls.addEventListener("change", () => this.invalidate());
+        this.controls.addEventListener("start", () => (this.held = true)); // a hand has chosen where to look from
         // daylight from above, a lamp over the eye's left shoulder, a weak one from the right, an edge from behind
         this.scene.add(new THREE.HemisphereLight(0xffffff, 0xa8b0b8, 1.25));
         this.lamps = [
@@ -84,6 +85,8 @@ export class Stage {
 
     // The box of the robot, mm.
     setBox(low, high) {
+        this.now = null;
+        this.held = false;
         this.low.fromArray(low);
         this.high.fromArray(high);
         const size = this.low.distanceTo(this.high);
@@ -109,10 +112,33 @@ export class Stage {
         this.cast = geometry;
     }
 
-    // Puts the whole robot into the view, seen from `direction` (or from where the eye is).
+    // The shape shown, 3 numbers per vertex. One that has left the view is brought back, unless a hand has turned the view.
+    keepInView(x) {
+        const low = new THREE.Vector3(Infinity, Infinity, Infinity);
+        const high = low.clone().negate();
+        const p = new THREE.Vector3();
+        for (let i = 0; i < x.length; i += 3) {
+            p.fromArray(x, i);
+            low.min(p);
+            high.max(p);
+        }
+        this.now = { low, high };
+        this.camera.updateMatrixWorld();
+        const out = [0, 1, 2, 3, 4, 5, 6, 7].some((k) => {
+            p.set(k & 1 ? high.x : low.x, k & 2 ? high.y : low.y, k & 4 ? high.z : low.z).project(this.camera);
+            return Math.abs(p.x) > 1 || Math.abs(p.y) > 1;
+        });
+        if (out && !this.held) {
+            this.fit();
+        }
+    }
+
+    // Puts the whole robot, at rest and as it is shown, into the view, seen from `direction` (or from where the eye is).
     fit(direction) {
-        const middle = this.low.clone().add(this.high).multiplyScalar(0.5);
-        const radius = 0.5 * this.low.distanceTo(this.high);
+        const low = this.low.clone().min(this.now?.low ?? this.low);
+        const high = this.high.clone().max(this.now?.high ?? this.high);
+        const middle = low.clone().add(high).multiplyScalar(0.5);
+        const radius = 0.5 * low.distanceTo(high);
         const d = direction
             ? new THREE.Vector3().fromArray(direction).normalize()
             : this.camera.position.clone().sub(this.controls.target).normalize();
@@ -135,6 +161,7 @@ export class Stage {
 
     // Puts the eye somewhere, mm.
     look(eye, target) {
+        this.held = true;
         this.camera.position.fromArray(eye);
         this.controls.target.fromArray(target);
         this.controls.update();

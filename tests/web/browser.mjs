@@ -68,6 +68,31 @@ async function moves(page) {
     await page.fill("#number-1", "3");
     await page.press("#number-1", "Enter");
     await rest(page);
+    // a shape that leaves the view is brought back; not after a hand has turned the view
+    await page.evaluate(() => {
+        const { stage } = window.pliant;
+        stage.fit([0.75, -1, 0.55]);
+        stage.zoom(0.4);
+    });
+    const inside = () => page.evaluate(() => {
+        const { stage, shown, reach } = window.pliant;
+        stage.draw();
+        const at = reach.place();
+        return shown.arrays.x.every((_, i, x) => i % 3 || (Math.abs(at.fromArray(x, i).project(stage.camera).x) <= 1 && Math.abs(at.y) <= 1));
+    });
+    const before3 = await inside();
+    await go(page, [20, null, null]);
+    check("a shape that leaves the view is brought back", !before3 && (await inside()));
+    await page.evaluate(() => {
+        window.pliant.stage.held = true;
+        window.pliant.stage.zoom(0.4);
+    });
+    await go(page, [null, 3, null]);
+    check("but not after a hand has turned the view", !(await inside()));
+    await page.evaluate(() => {
+        window.pliant.stage.held = false;
+        window.pliant.stage.fit([0.75, -1, 0.55]);
+    });
     // keys after a click on a button; words on hover
     await page.click("#undo");
     await rest(page);
@@ -446,6 +471,11 @@ async function gallery() {
     await page.waitForSelector("#gallery[open] .designs.test", patience);
     const found = await axe(page);
     check("the gallery is a dialog with the product's name, test bodies apart", (await page.textContent("#gallery .brand")).includes("Pliant") && (await page.locator(".designs.test button").count()) === 4, `${await page.locator("#designs button").count()} designs`);
+    const bare = await page.evaluate(async () => {
+        const has = await Promise.all(window.pliant.gallery.designs.map(async (d) => ((await fetch(`gallery/${d.kind}.png`)).ok ? "" : d.kind)));
+        return has.filter(Boolean);
+    });
+    check("every design has a picture", bare.length === 0, bare.join(", "));
     await page.keyboard.press("Escape");
     check("without a robot it stays", await page.evaluate(() => document.getElementById("gallery").open));
     await shot(page, "gallery");
