@@ -405,7 +405,15 @@ async function shares(page) {
         await second.evaluate((c) => window.pliant.look.pickField(c), colour);
         crossing.push(...(await overlaps(second)));
     }
-    check("nothing overlaps on a phone", crossing.length === 0, crossing.join("; "));
+    for (const [width, height] of [[780, 390], [320, 568]]) {
+        await second.setViewportSize({ width, height });
+        for (const colour of [0, 3]) {
+            await second.evaluate((c) => window.pliant.look.pickField(c), colour);
+            crossing.push(...(await overlaps(second)).map((o) => `${width} x ${height}: ${o}`));
+        }
+    }
+    await second.setViewportSize({ width: 390, height: 780 });
+    check("nothing overlaps on a phone, held either way", crossing.length === 0, crossing.join("; "));
     await shot(second, "phone-look");
     await second.close();
 }
