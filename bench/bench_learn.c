@@ -336,6 +336,157 @@ static void adapt_table(pl_dataset *train, double width, double slack)
     }
 }
 
+// ---- a stand-in with a past: backlash, lag at speed, and a load that changes, with and without inputs that
+// tell them
+typedef struct passage {
+    double before[C], command[C];
+    double speed, load; // mm/s, N
+} passage;
+
+// The commands as they act: each lags behind its velocity by a time constant, then has backlash.
+static void passage_pose(pl_model *const *m, const passage *p, double slack, double lag, double *out)
+{
+    double d[C], length = 0;
+    for (int i = 0; i < C; ++i) {
+        length += pow(p->command[i] - p->before[i], 2);
+    }
+    for (int i = 0; i < C; ++i) {
+        const double move = p->command[i] - p->before[i];
+        const double late = p->command[i] - lag * p->speed * move / fmax(sqrt(length), 1e-9);
+        d[i] = fmin(fmax(fmax(late - slack, fmin(late + slack, p->before[i])), range[0]), range[1]);
+    }
+    // linear between the model without and with the load: it is small
+    double a[3], b[3];
+    solve(m[0], d, a);
+    solve(m[1], d, b);
+    for (int i = 0; i < 3; ++i) {
+        out[i] = a[i] + (b[i] - a[i]) * p->load / 0.15 + (double[]){1, -0.5, 0.8}[i];
+    }
+}
+
+static passage passage_draw(pl_random *random, const passage *last, double speed, double load)
+{
+    passage p = {.speed = pl_random_uniform(random, 0, speed), .load = pl_random_uniform(random, 0, load)};
+    memcpy(p.before, last->command, sizeof p.before);
+    for (int i = 0; i < C; ++i) {
+        p.command[i] = pl_random_uniform(random, range[0], range[1]);
+    }
+    return p;
+}
+
+// Inputs that tell the past: the direction each command came from, its velocity, the load.
+static void passage_inputs(const passage *p, int count, double *out)
+{
+    double length = 0;
+    for (int i = 0; i < C; ++i) {
+        length += pow(p->command[i] - p->before[i], 2);
+    }
+    for (int i = 0; i < C; ++i) {
+        const double move = p->command[i] - p->before[i];
+        const double all[] = {fmax(-1, fmin(1, move / 1.0)), p->speed * move / fmax(sqrt(length), 1e-9),
+                              p->load};
+        if (count >= C) {
+            out[i] = all[0];
+        }
+        if (count >= 2 * C) {
+            out[C + i] = all[1];
+        }
+    }
+    if (count % C) {
+        out[count - 1] = p->load;
+    }
+}
+
+static void past_table(pl_dataset *train, double width)
+{
+    static const struct {
+        const char *name;
+        double slack, lag, speed, load;
+        int extra;
+    } list[] = {{"backlash 0.1 mm", 0.1, 0, 0, 0, C},
+                {"backlash 0.4 mm", 0.4, 0, 0, 0, C},
+                {"the same, load up to 15 g", 0.4, 0, 0, 0.15, C + 1},
+                {"the same, 20 mm/s, lag 0.05 s", 0.4, 0.05, 20, 0, 2 * C},
+                {"load and speed", 0.4, 0.05, 20, 0.15, 2 * C + 1}};
+    static const int counts[] = {50, 100, 300};
+    pl_error err = {0};
+    printf("\nstand-in with a past (E, gravity, offset and noise as above), process; 300 independent poses, "
+           "rms in %% of "
+           "%.0f mm\n%32s %9s %14s %20s\n",
+           width, "", "measured", "commands only", "with the past, load");
+    pl_model *m[2] = {rod(0.34, 1.5, 0), rod(0.34, 1.5, -0.15)};
+    for (int k = 0; k < PL_COUNT(list); ++k) {
+        for (int c = 0; c < 3; ++c) {
+            const int n = counts[c];
+            printf("%32s %9d", list[k].name, n);
+            for (int with = 0; with < 2; ++with) {
+                const int E = with ? list[k].extra : 0;
+                double seconds, square = 0;
+                pl_learned *l = fit(train, 400, true, 24, 0, &seconds);
+                pl_random random;
+                pl_random_seed(&random, 33);
+                passage p = {.command = {15, 15, 15}};
+                double *command = calloc((size_t)n * C, 8), *marker = calloc((size_t)n * 3, 8),
+                       *extra = calloc((size_t)n * 8, 8);
+                int *line = calloc((size_t)n, sizeof *line);
+                char name[2 * C + 1][32] = {"d1", "d2", "d3", "v1", "v2", "v3", "load"};
+                for (int s = 0; s < n; ++s) {
+                    p = passage_draw(&random, &p, list[k].speed, list[k].load);
+                    memcpy(command + C * s, p.command, sizeof p.command);
+                    passage_pose(m, &p, list[k].slack, list[k].lag, marker + 3 * s);
+                    passage_inputs(&p, E, extra + E * s);
+                    for (int i = 0; i < 3; ++i) {
+                        double noise = 0;
+                        for (int j = 0; j < 12; ++j) {
+                            noise += pl_random_uniform(&random, -0.5, 0.5);
+                        }
+                        marker[3 * s + i] += 0.1 * noise;
+                    }
+                }
+                const pl_measured measured = {.count = n,
+                                              .command_count = C,
+                                              .marker_count = 1,
+                                              .extra_count = E,
+                                              .command = command,
+                                              .marker = marker,
+                                              .extra = extra,
+                                              .extra_name = name,
+                                              .line = line};
+                pl_adapt_options o = pl_adapt_options_default();
+                pl_adapt_report report;
+                o.kind = PL_ADAPT_PROCESS;
+                o.held_share = 0;
+                must(pl_learned_adapt(l, &measured, &o, &report, &err), &err);
+                pl_reach_options ro = pl_reach_options_default();
+                pl_reach *reach = NULL;
+                must(pl_reach_create(l, &ro, &reach, &err), &err);
+                for (int s = 0; s < 300; ++s) {
+                    double q[3], e[3], inputs[8];
+                    p = passage_draw(&random, &p, list[k].speed, list[k].load);
+                    passage_pose(m, &p, list[k].slack, list[k].lag, e);
+                    passage_inputs(&p, E, inputs);
+                    if (E) {
+                        must(pl_learned_set_extra(l, inputs, &err), &err);
+                    }
+                    pl_reach_forward(reach, p.command, q, NULL);
+                    square += pow(distance(e, q), 2) / 300;
+                }
+                printf(with ? " %20.2f" : " %14.2f", 100 * sqrt(square) / width);
+                fflush(stdout);
+                pl_reach_destroy(reach);
+                pl_learned_destroy(l);
+                free(command);
+                free(marker);
+                free(extra);
+                free(line);
+            }
+            printf("\n");
+        }
+    }
+    pl_model_destroy(m[0]);
+    pl_model_destroy(m[1]);
+}
+
 static void files_table(const char *train, const char *test)
 {
     pl_dataset a, b;
@@ -366,6 +517,14 @@ static void files_table(const char *train, const char *test)
 int main(int argc, char **argv)
 {
     bench_title("learned models");
+    if (argc > 1 && strcmp(argv[1], "past") == 0) {
+        pl_model *rest = rod(0.4, 0, 0);
+        pl_dataset poses = collect(rest, 400, 1);
+        past_table(&poses, 150);
+        pl_dataset_clear(&poses);
+        pl_model_destroy(rest);
+        return 0;
+    }
     if (argc > 3) { // the files only
         files_table(argv[1], argv[2]);
         return 0;
@@ -390,6 +549,7 @@ int main(int argc, char **argv)
     pl_learned_destroy(l);
     adapt_table(&train, 150, 0.1);
     adapt_table(&train, 150, 0.4); // what no correction without memory can remove
+    past_table(&train, 150);
     pl_model_destroy(other.m);
     pl_dataset_clear(&train);
     pl_dataset_clear(&test);
