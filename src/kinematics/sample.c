@@ -25,8 +25,10 @@ static pl_status sample_solve(pl_model *model, const double *command, const pl_s
     return status;
 }
 
+// `stored`: an earlier run has it. It is differentiated nevertheless: the factor made for that serves the
+// next solve, and the samples after it are to be the same to the last bit.
 static pl_status sample_measure(pl_model *model, const pl_sample_options *o, double *shape,
-                                int32_t shape_count, const double *command, int index,
+                                int32_t shape_count, const double *command, int index, bool stored,
                                 const pl_statics_report *report, bool *go, pl_error *err)
 {
     pl_sample sample = {
@@ -48,6 +50,9 @@ static pl_status sample_measure(pl_model *model, const pl_sample_options *o, dou
             own.outcome = PL_NOT_CONVERGED; // a sample without its derivative does not count
             sample.fk = &own;
         }
+    }
+    if (stored) {
+        return PL_OK;
     }
     if (report->outcome == PL_SOLVED && shape) {
         pl_model_shape(model, shape);
@@ -88,9 +93,9 @@ pl_status pl_sample_chain(pl_model *model, const double *command, int from, int 
         if (status == PL_OK && report.outcome == PL_STOPPED) {
             status = pl_fail(err, PL_INTERRUPTED, "sample: interrupted at sample %d", i);
         }
-        if (status == PL_OK && !(o->done && o->done[i])) {
-            status =
-                sample_measure(model, o, shape, shape_count, command + (int64_t)i * C, i, &report, &go, err);
+        if (status == PL_OK) {
+            status = sample_measure(model, o, shape, shape_count, command + (int64_t)i * C, i,
+                                    o->done && o->done[i], &report, &go, err);
         }
         if (status == PL_OK && report.outcome != PL_SOLVED) {
             status = sample_begin(model, o, err);
