@@ -66,7 +66,7 @@ static pl_status create_work(pl_statics *s, pl_error *err)
 {
     const int64_t full = 3 * (int64_t)s->problem->mesh.vertex_count, n = s->problem->unknowns.n;
     statics_work *w = &s->work;
-    double **fulls[] = {&w->x, &w->x_start, &w->x_best, &w->x_trial, &w->x_before, &w->dx};
+    double **fulls[] = {&w->x, &w->x_start, &w->x_best, &w->x_trial, &w->x_before, &w->dx, &w->x_predicted};
     double **unknowns[] = {&w->g, &w->r, &w->d, &w->y, &w->g_new};
     bool ok = new_array(&w->pressure_before, s->problem->elements->pressure_count);
     ok = new_array(&w->pressure_step, s->problem->elements->pressure_count) && ok;
@@ -108,6 +108,8 @@ pl_status statics_create(const pl_robot *robot, const pl_statics_options *option
     }
     s->robot = robot;
     s->options = *options;
+    s->turn_first = TUNE_TURN_FIRST;
+    s->turn_most = TUNE_TURN_MOST;
     const pl_problem_options problem = {.displacement = options->displacement,
                                         .distribution = options->distribution,
                                         .linear_solver = options->linear_solver,
@@ -160,6 +162,7 @@ void pl_statics_destroy(pl_statics *s)
                      w->x_start,
                      w->x_best,
                      w->x_trial,
+                     w->x_predicted,
                      w->g,
                      w->r,
                      w->d,

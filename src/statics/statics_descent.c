@@ -158,6 +158,18 @@ static double descent_gap(const pl_problem *p, double *gap)
     return largest;
 }
 
+// Largest distance (mm) between the places of a vertex in two shapes.
+static double descent_apart(const pl_statics *s, const double *a, const double *b)
+{
+    double most = 0;
+    for (int64_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
+        double d[3];
+        pl_sub3(a + 3 * v, b + 3 * v, d);
+        most = fmax(most, pl_dot3(d, d));
+    }
+    return sqrt(most);
+}
+
 // One trial: x_trial from x along d, back onto the constraints, energy and gradient there. INFINITY when it
 // cannot be; `limit` is the part of the way that may be gone.
 static double descent_trial(pl_statics *s, const double *x, const double *d, double scale, bool warp,
@@ -170,6 +182,10 @@ static double descent_trial(pl_statics *s, const double *x, const double *d, dou
         statics_warp(s, x, s->work.y, s->work.x_best);
     } else {
         pl_problem_move(s->problem, x, d, scale, s->work.x_best);
+    }
+    if (D->predict && D->predicted == 0) {
+        memcpy(s->work.x_predicted, s->work.x_best, pl_problem_full_bytes(s->problem));
+        D->predicted = descent_apart(s, s->work.x_best, s->work.x_start);
     }
     D->inverted = false;
     *limit = pl_problem_step_limit(s->problem, x, s->work.x_best);
@@ -305,6 +321,7 @@ static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *
         PL_OK) {
         return false;
     }
+    D->indefinite = D->indefinite || s->problem->linear.blend > 0 || pl_problem_unstable(s->problem) > 0;
     statics_forget(s);
     run->pace = (descent_pace){{0}, 0};
     run->at_factor = true;
@@ -471,6 +488,8 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
     descent_run run = {.at_factor = s->problem->linear.has_factor &&
                                     memcmp(s->problem->linear.x, x, pl_problem_full_bytes(s->problem)) == 0};
     bool touching = false;
+    D->predicted = D->stray = 0;
+    D->indefinite = false;
     run.stiff = pl_problem_stiff(s->problem);
     memory_check(s);
     D->inverted = D->infeasible = false;
@@ -511,6 +530,7 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             if (D->polish) {
                 descent_polish(s, x, D);
             }
+            D->stray = D->predicted > 0 ? descent_apart(s, x, s->work.x_predicted) : 0;
             return DESCENT_DONE;
         }
         // an old factor strains stiff parts that have turned since: below, its directions only polish

@@ -30,10 +30,11 @@ typedef struct statics_laplacian {
 // Vectors of a solve. Each is computed by one function and holds until that is called again.
 typedef struct statics_work {
     // full
-    double *x;       // the iterate of pl_statics_solve
-    double *x_start; // where the increment began: solve_walk
-    double *x_best;  // the last trial: descent_trial; the extrapolation of solve_warm
-    double *x_trial; // scratch of the warp
+    double *x;           // the iterate of pl_statics_solve
+    double *x_start;     // where the increment began: solve_walk
+    double *x_best;      // the last trial: descent_trial; the extrapolation of solve_warm
+    double *x_trial;     // scratch of the warp
+    double *x_predicted; // after the first step of an increment: descent_take
     // unknowns
     double *g;     // gradient at the iterate
     double *r;     // residual at the iterate
@@ -69,6 +70,7 @@ struct pl_statics {
     statics_work work;
     statics_memory memory;
     statics_history history;
+    double turn_first, turn_most; // rad: the first increment of a way, and any; TUNE_TURN_ (tests vary them)
     // of the solve under way
     int iterations, increments;
     double started;
@@ -115,6 +117,8 @@ typedef struct descent {
     bool polish;  // the step that was found short enough is taken as well
     bool warm;    // the first step goes to new loads with an old factor: it may turn
     double residual, relative, step, energy;
+    double predicted, stray;   // mm: how far the first step went, and how far from its end the equilibrium is
+    bool indefinite;           // some tangent on the way was: it may have gone over a saddle
     bool inverted, infeasible; // why it got stuck
 } descent;
 descent_end statics_descend(pl_statics *s, double *x, descent *d, pl_error *err);

@@ -9,6 +9,8 @@ typedef struct way {
     double at;     // how far along, 0 to 1
     double length; // of the next increment
     double turn;   // rad allowed in an increment
+    double turn_most;
+    double stray; // largest distance of an equilibrium on the way from its prediction, over TUNE_STRAY
     double tangent,
         tangent_first; // size of dx/d(load) now and at the start: grows without bound at a limit point
     bool inverted, infeasible, unstable, failed;
@@ -89,7 +91,9 @@ static void solve_choose(pl_statics *s, way *w, const double *x)
            strain, w->length);
 }
 
-// One increment from x (kept in x_start) to at + length. True when an admissible equilibrium was found.
+// One increment from x (kept in x_start) to at + length. True when an admissible equilibrium was found that
+// the way leads to: one far from where the tangent points, found by way of indefinite tangents, may lie on
+// another branch and is not believed.
 static bool solve_increment(pl_statics *s, way *w, double *x, descent *D, descent_end *end, pl_error *err)
 {
     const double to = w->at + w->length >= 1 - 1e-12 ? 1 : w->at + w->length;
@@ -98,6 +102,12 @@ static bool solve_increment(pl_statics *s, way *w, double *x, descent *D, descen
     solve_set(s, to, x);
     *end = statics_descend(s, x, D, err);
     s->increments++;
+    const double stray = D->stray / fmax(TUNE_STRAY * D->predicted, TUNE_STRAY_SIZE * s->problem->size);
+    if (*end == DESCENT_DONE && D->indefinite && stray > 1 && w->length > TUNE_STRAY_LENGTH) {
+        pl_log(1, "  the equilibrium is %.1f mm from the %.1f mm predicted, behind indefinite tangents",
+               D->stray, D->predicted);
+        *end = DESCENT_STUCK;
+    }
     if (*end != DESCENT_DONE) {
         w->inverted = D->inverted;
         w->infeasible = D->infeasible;
@@ -107,6 +117,7 @@ static bool solve_increment(pl_statics *s, way *w, double *x, descent *D, descen
         w->inverted = true;
         return false;
     }
+    w->stray = fmax(w->stray, stray);
     return true;
 }
 
@@ -377,7 +388,7 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
         if (solve_increment(s, w, x, D, &end, err) &&
             (w->at + w->length >= 1 - 1e-12 || solve_limits(s, x, err))) {
             w->at = w->at + w->length >= 1 - 1e-12 ? 1 : w->at + w->length;
-            w->turn = fmin(TUNE_TURN_MOST, w->turn * TUNE_TURN_GROWTH);
+            w->turn = fmin(w->turn_most, w->turn * TUNE_TURN_GROWTH);
             w->length = w->length * TUNE_LENGTH_GROWTH;
             w->inverted = w->infeasible = w->failed = false;
             // at the end contacts are updated with a look at how far they are off: solve_touch
@@ -406,6 +417,30 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
                w->length);
     }
     return end;
+}
+
+// From the state's shape to the end. A long increment may end in another equilibrium than the one that the
+// way from rest leads to, and such a branch often ends soon after: when the way got stuck after an
+// equilibrium far from its prediction, it is gone once more in short increments.
+static descent_end solve_way(pl_statics *s, const pl_state *state, const double *command, way *w, double *x,
+                             descent *D, pl_error *err)
+{
+    *w = (way){.turn = s->turn_first, .turn_most = s->turn_most};
+    memcpy(x, state->x, solve_bytes(s));
+    pl_problem_begin(s->problem, state, command, err);
+    const descent_end end = solve_walk(s, w, x, D, err);
+    const bool at_limit = w->tangent > TUNE_LIMIT_TANGENT * w->tangent_first;
+    if (w->at >= 1 || end == DESCENT_STOPPED || at_limit || w->stray < TUNE_STRAY_DOUBT ||
+        s->iterations >= s->options.iteration_limit || s->increments >= s->options.increment_limit ||
+        !statics_go_on(s)) {
+        return end;
+    }
+    pl_log(1, "  stuck at %.4f after an equilibrium far from its prediction: again in short increments",
+           w->at);
+    *w = (way){.turn = TUNE_TURN_CAREFUL, .turn_most = TUNE_TURN_CAREFUL, .failed = true};
+    memcpy(x, state->x, solve_bytes(s));
+    pl_problem_begin(s->problem, state, command, err);
+    return solve_walk(s, w, x, D, err);
 }
 
 // Pressures on open surfaces: equilibrium after equilibrium, each with the rims' forces of the one before,
@@ -534,7 +569,7 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
     pl_error local = {0};
     descent D = {0};
     descent_end end = DESCENT_STUCK;
-    way w = {.turn = TUNE_TURN_FIRST};
+    way w = {0};
     double *x = s->work.x;
     memcpy(x, state->x, solve_bytes(s));
     const pl_status begun = pl_problem_begin(s->problem, state, command, err);
@@ -544,9 +579,7 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
     if (solve_warm(s, state, command, x, &D, &end, &local)) {
         w.at = 1;
     } else {
-        memcpy(x, state->x, solve_bytes(s));
-        pl_problem_begin(s->problem, state, command, &local);
-        end = solve_walk(s, &w, x, &D, &local);
+        end = solve_way(s, state, command, &w, x, &D, &local);
         statics_forget(s); // pairs of long steps mislead the first small move
     }
     if (local.status == PL_NO_MEMORY) {

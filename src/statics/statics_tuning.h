@@ -5,13 +5,22 @@
 #define PL_STATICS_TUNING_H
 
 // ---- load increments (statics_solve.c)
-// rad: rotation in the first increment, and the bounds between which it grows and shrinks with success. A
-// bellows finger to 90 degrees takes 6 to 11 factorisations; too long increments fail and cost more.
-#define TUNE_TURN_FIRST 0.5
-#define TUNE_TURN_MOST 0.7
+// rad: rotation in the first increment, and the bounds between which it grows and shrinks with success. Two
+// long increments to 80 degrees take 5 to 6 factorisations, three or four of half the length 8 to 10.
+#define TUNE_TURN_FIRST 1.0
+#define TUNE_TURN_MOST 1.2
 #define TUNE_TURN_LEAST 0.05
 #define TUNE_TURN_GROWTH 1.1
 #define TUNE_TURN_CUT 0.6
+#define TUNE_TURN_CAREFUL 0.1 // rad: where a way got stuck and may have left its branch
+// An equilibrium farther from its prediction (of the predicted motion, of the robot's size) that was found by
+// way of indefinite tangents may lie on another branch: the increment is cut, down to a length (of the way).
+// A prestretched film with several equilibria then ends in the same one for increments of 0.15 to 1.5 rad
+// (test_film_branch); fingers and trunks are not touched.
+#define TUNE_STRAY 0.4
+#define TUNE_STRAY_SIZE 0.015
+#define TUNE_STRAY_LENGTH 0.02
+#define TUNE_STRAY_DOUBT 0.25  // of these: a way that got stuck after so much is gone again with care
 #define TUNE_STRAIN 0.25       // largest strain in one increment: beyond it warped steps invert elements
 #define TUNE_LENGTH_GROWTH 3.0 // an increment may be this much longer than the last one
 #define TUNE_LENGTH_CUT 0.4    // and is cut to this after a failure
@@ -59,9 +68,6 @@
 #define TUNE_LET_GO 0.05 // relative residual below which multipliers are good enough to let go of cables
 #define TUNE_ACTIVE_CHANGES 40 // of the active set in one descent
 #define TUNE_PREDICTED 0.05    // relative residual after a predictor step above which a new factor pays
-// Making new factors for longer (0.1, and while the residual is saturated) with increments of 1.2 rad saves
-// one to four on most fingers. It is not done: a prestretched film then ends in either of its two equilibria,
-// depending on the voltage asked for. The way from rest must be followed.
 #define TUNE_NEWTON_AGAIN 0.02 // after a step with a new factor above which the next one is made at once
 #define TUNE_NEWTON_GAIN 0.5   // if that step has reduced it to this part at least
 // Stiff layers and fibres: full steps whatever the energy, each with a new factor, while they do not
