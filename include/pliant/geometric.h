@@ -53,6 +53,9 @@ typedef struct pl_geometric_options {
     bool even_weights; // vertex metric: weights without element volumes, as in the published code
     pl_actuation actuation;
     pl_distribution distribution;
+    // contact, where the robot has it (Fang et al. 2022): stiffness of a spring relative to that of its
+    // vertex in the matrix; distance that vertices are brought to, relative to the edges around them
+    double contact_spring, contact_offset;
     double strain_high; // rubber laws: engineering strain up to which the uniaxial curve is fitted
     pl_progress progress;
 } pl_geometric_options;
@@ -102,6 +105,9 @@ typedef struct pl_geometric_info {
     int iterations, accelerated, rejected; // total; accelerated; accelerated but rejected
     double local_seconds, global_seconds, acceleration_seconds;
     int32_t inverted, inverted_chamber; // elements
+    int springs, contact_rounds;        // contact: springs that bear, updates of their places
+    int inside;                         // vertices inside an obstacle or another part
+    double depth;                       // mm, of the deepest of them
     const char *instruction_set;
 } pl_geometric_info;
 PL_API pl_geometric_info pl_geometric_get_info(const pl_geometric *geometric);

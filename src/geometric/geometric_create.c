@@ -19,6 +19,8 @@ pl_geometric_options pl_geometric_options_default(void)
         .actuation = PL_ACTUATE_AUTO,
         .distribution = PL_RATIOS_LEAST_NORM,
         .strain_high = 1,
+        .contact_spring = 1,
+        .contact_offset = 0.02,
     };
 }
 
@@ -43,11 +45,10 @@ static pl_status options_check(const pl_geometric_options *o, pl_error *err)
     const struct {
         const char *name;
         double value;
-    } positive[] = {{"length_tolerance", o->length_tolerance},
-                    {"tip_tolerance", o->tip_tolerance},
-                    {"actuation_weight", o->actuation_weight},
-                    {"body_weight", o->body_weight},
-                    {"strain_high", o->strain_high}};
+    } positive[] = {{"length_tolerance", o->length_tolerance}, {"tip_tolerance", o->tip_tolerance},
+                    {"actuation_weight", o->actuation_weight}, {"body_weight", o->body_weight},
+                    {"strain_high", o->strain_high},           {"contact_spring", o->contact_spring},
+                    {"contact_offset", o->contact_offset}};
     for (int i = 0; i < PL_COUNT(positive); ++i) {
         if (!(positive[i].value > 0 && isfinite(positive[i].value))) {
             return pl_fail(err, PL_BAD_INPUT, "local_global: %s is %g, must be above 0", positive[i].name,
@@ -211,8 +212,8 @@ pl_status pl_geometric_create(const pl_robot *robot, const pl_geometric_options 
     pl_mesh_bounds(robot->mesh, low, high);
     g->size = pl_distance3(low, high);
     pl_status (*const stage[])(pl_geometric *, pl_error *) = {
-        create_corners,    create_vertices,   geo_drives_create, geo_cells_create,
-        geo_cables_create, geo_matrix_create, geo_rigid_fields,  create_work,
+        create_corners,    create_vertices,  geo_drives_create, geo_cells_create,   geo_cables_create,
+        geo_matrix_create, geo_rigid_fields, create_work,       geo_contact_create,
     };
     for (int i = 0; status == PL_OK && i < PL_COUNT(stage); ++i) {
         status = stage[i](g, err);
@@ -231,6 +232,7 @@ void pl_geometric_destroy(pl_geometric *g)
     if (!g) {
         return;
     }
+    geo_contact_destroy(g);
     geo_matrix_destroy(g);
     geo_rigid_destroy(g);
     geo_drives_destroy(g);
@@ -318,6 +320,10 @@ pl_geometric_info pl_geometric_get_info(const pl_geometric *g)
                               .acceleration_seconds = g->now.acceleration_seconds,
                               .inverted = g->now.inverted,
                               .inverted_chamber = g->now.inverted_chamber,
+                              .springs = g->now.springs,
+                              .contact_rounds = g->now.rounds,
+                              .inside = g->now.inside,
+                              .depth = g->now.depth,
                               .instruction_set = geo_kernels_choose()->name};
     for (int b = 0; b < g->cells.block_count; ++b) {
         const geo_target target = g->cells.law[g->cells.block[b].law].target;

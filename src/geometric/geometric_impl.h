@@ -5,6 +5,7 @@
 // - geometric_drives: measures, forces and rows of actuators, dead loads
 // - geometric_matrix: d = -L^-1 f with the rows of constraints kept: the global step
 // - geometric_accelerate: from plain steps to better ones
+// - geometric_contact: springs that draw vertices out of what they have entered
 //
 // Work vertices are the corner vertices of the robot's mesh, then the inner vertices of filled chambers.
 #ifndef PL_GEOMETRIC_IMPL_H
@@ -169,7 +170,11 @@ typedef struct geo_progress {
     int iterations, accelerated, rejected, solves;
     double local_seconds, global_seconds, acceleration_seconds, prepare_seconds;
     int32_t inverted, inverted_chamber;
+    int springs, rounds, inside; // contact: springs now, updates of their places, vertices inside
+    double depth;                // mm, of the deepest
 } geo_progress;
+
+typedef struct geo_contact geo_contact;
 
 struct pl_geometric {
     const pl_robot *robot;
@@ -194,6 +199,7 @@ struct pl_geometric {
     geo_matrix matrix;
     geo_work work;
     geo_memory memory;
+    geo_contact *contact; // NULL: none
     geo_progress now;
 };
 
@@ -251,6 +257,8 @@ pl_status geo_matrix_create(pl_geometric *g, pl_error *err);
 void geo_matrix_destroy(pl_geometric *g);
 void geo_solve(pl_geometric *g, const double *b, double *y); // y = L^-1 b, 0 where held, rigid where rigid
 void geo_matrix_apply(const pl_geometric *g, const double *x, double *y); // y = L x, one per work vertex
+double geo_matrix_diagonal(const pl_geometric *g, int32_t v);             // of L, without springs
+pl_status geo_matrix_refresh(pl_geometric *g, pl_error *err); // factored anew with the springs there are
 // The same with the rows that yield in the matrix, L + sum a a^T / yielding, as geo_global left them.
 void geo_precondition(pl_geometric *g, const double *b, double *y);
 // d = -L^-1 (f + sum mu a) with a . d = gap: the global step; leaves efforts in the drives and r = f + sum mu
@@ -264,6 +272,18 @@ void geo_memory_push(pl_geometric *g, const double *s, const double *d, const do
 void geo_anderson(pl_geometric *g, const double *x, const double *d, double *out);
 // `plain` is the plain step when no constraint changes multipliers from step to step, else NULL.
 void geo_lbfgs(pl_geometric *g, const double *r, const double *plain, double *d);
+// ---- geometric_contact.c
+pl_status geo_contact_create(pl_geometric *g, pl_error *err);
+void geo_contact_destroy(pl_geometric *g);
+// No springs, and obstacles that go from one command (NULL: at rest) to another; returns in how many steps.
+int geo_contact_begin(pl_geometric *g, const double *before, const double *command);
+void geo_contact_place(pl_geometric *g, double at);             // obstacles, at a part of their way
+double geo_contact_stiffness(const pl_geometric *g, int32_t v); // what springs add to the diagonal
+pl_status geo_contact_refresh(pl_geometric *g, pl_error *err);  // the matrix with the springs there are
+double geo_contact_force(const pl_geometric *g, const double *x, double *f); // adds; returns the energy
+int geo_contact_add(pl_geometric *g, const double *x); // springs on vertices that are inside
+// Places and releases; true when the pulls stand and nothing is inside. *changed: other springs than before.
+bool geo_contact_update(pl_geometric *g, const double *x, bool *changed);
 // ---- geometric_strain.c
 double geo_largest_stretch(const pl_geometric *g);
 // ---- geometric_solve.c

@@ -214,6 +214,36 @@ void geo_matrix_apply(const pl_geometric *g, const double *x, double *y)
     }
 }
 
+double geo_matrix_diagonal(const pl_geometric *g, int32_t v)
+{
+    for (int k = 0; k < g->matrix.count; ++k) {
+        const geo_system *s = &g->matrix.system[k];
+        if (s->unknown[v] >= 0) {
+            return s->L.value[pl_sparse_slot(&s->L, s->unknown[v], s->unknown[v])];
+        }
+    }
+    return 0;
+}
+
+pl_status geo_matrix_refresh(pl_geometric *g, pl_error *err)
+{
+    pl_status status = PL_OK;
+    for (int k = 0; status == PL_OK && k < g->matrix.count; ++k) {
+        geo_system *s = &g->matrix.system[k];
+        if (s->n == 0) {
+            continue;
+        }
+        memset(s->L.value, 0, (size_t)s->L.start[s->n] * sizeof *s->L.value);
+        matrix_values(g, s);
+        for (int32_t v = 0; v < g->vertex_count; ++v) {
+            matrix_add(s, v, v, geo_contact_stiffness(g, v));
+        }
+        pl_factor_report report = {0};
+        status = pl_factor_update(s->factor, &s->L, &report, err);
+    }
+    return status;
+}
+
 static pl_status matrix_factor(const pl_geometric *g, geo_system *s, pl_error *err)
 {
     int32_t *group = PL_NEW_ARRAY(int32_t, s->n);

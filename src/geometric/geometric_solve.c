@@ -4,7 +4,11 @@
 
 #define TIP_ITERATIONS 10 // as published: before these, a tip at rest is no reason to stop
 #define REFUSALS 3        // accelerated iterates taken back since the memory was begun anew
-#define AHEAD 100         // how far an accelerated step may go, in tolerances, where a plain one is below it
+#define CONTACT_EVERY 5   // iterations after which collisions are looked for
+#define CONTACT_PUSH 20   // plain steps while an obstacle goes on by a step
+#define CONTACT_ROUNDS 200
+#define CONTACT_LOOSE 1e-4 // mm: plain step at which places of springs are updated, before the last time
+#define AHEAD 100          // how far an accelerated step may go, in tolerances, where a plain one is below it
 
 void geo_clamp(const pl_geometric *g, double load, double *x)
 {
@@ -74,8 +78,9 @@ typedef struct solve {
     double tip[3];
     bool accelerated; // x came from an acceleration
     bool constrained;
-    int refused;  // accelerated iterates taken back
-    double moved; // mm, largest motion of the step that led to x
+    int refused;      // accelerated iterates taken back
+    double moved;     // mm, largest motion of the step that led to x
+    double tolerance; // mm, of the plain step
 } solve;
 
 static double solve_moved(const pl_geometric *g, const double *a, const double *b)
@@ -125,7 +130,7 @@ static double solve_gap(const pl_geometric *g)
 // adds to the step (in the plain norm bending rules, and L-BFGS was taken back without end).
 static double solve_evaluate(pl_geometric *g, solve *s)
 {
-    const double energy = geo_local(g, s->x, g->work.f);
+    const double energy = geo_local(g, s->x, g->work.f) + geo_contact_force(g, s->x, g->work.f);
     geo_global(g, g->work.f, g->work.plain, g->work.r);
     s->step = geo_largest(g, g->work.plain);
     if (g->potential && !s->constrained) {
@@ -252,6 +257,21 @@ static bool solve_go_on(const pl_geometric *g, double started, pl_outcome *outco
            !(g->options.time_limit > 0 && pl_seconds() - started > g->options.time_limit);
 }
 
+// Other forces than before: what was learned of them is forgotten.
+static void solve_anew(pl_geometric *g, solve *s)
+{
+    geo_memory_reset(g);
+    s->merit = s->best = INFINITY;
+    s->accelerated = false;
+}
+
+// Other springs than before.
+static bool solve_refresh(pl_geometric *g, solve *s)
+{
+    solve_anew(g, s);
+    return geo_contact_refresh(g, NULL) == PL_OK;
+}
+
 // Iterates on s->x; true when the residual is below its tolerance.
 static bool solve_iterate(pl_geometric *g, solve *s, double started, pl_outcome *outcome)
 {
@@ -265,8 +285,8 @@ static bool solve_iterate(pl_geometric *g, solve *s, double started, pl_outcome 
         s->merit = merit;
         s->best = fmin(s->best, merit);
         // plain steps crawl along soft modes: an accelerated one must have come to rest too
-        if (s->step <= g->options.length_tolerance && solve_gap(g) < 1e-6 &&
-            (!s->accelerated || s->moved <= AHEAD * g->options.length_tolerance)) {
+        if (s->step <= s->tolerance && solve_gap(g) < 1e-6 &&
+            (!s->accelerated || s->moved <= AHEAD * s->tolerance)) {
             return true;
         }
         if ((g->options.stop == PL_STOP_TIP_MOTION && solve_tip_still(g, s)) ||
@@ -278,7 +298,58 @@ static bool solve_iterate(pl_geometric *g, solve *s, double started, pl_outcome 
         g->now.accelerated += s->accelerated;
         first = false;
         ++g->now.iterations;
+        // on the way to the first shape; later ones are near, and what a step passes for a moment is not
+        // inside
+        if (g->contact && g->now.rounds == 0 && g->now.iterations % CONTACT_EVERY == 0 &&
+            geo_contact_add(g, s->x) > 0) {
+            if (!solve_refresh(g, s)) {
+                return false;
+            }
+            first = true;
+        }
     }
+}
+
+// An obstacle on its way: the body comes along in a few plain steps.
+static void solve_push(pl_geometric *g, solve *s, double at)
+{
+    geo_contact_place(g, at);
+    for (int i = 0; i < CONTACT_PUSH; ++i) {
+        bool changed = false;
+        if (i % CONTACT_EVERY == 0) {
+            geo_contact_update(g, s->x, &changed);
+        }
+        if (changed && !solve_refresh(g, s)) {
+            return;
+        }
+        solve_evaluate(g, s);
+        for (int64_t k = 0; k < 3 * (int64_t)g->vertex_count; ++k) {
+            s->x[k] += g->work.plain[k];
+        }
+        ++g->now.iterations;
+    }
+}
+
+// Shapes and places of springs in turn until the springs stand and nothing is inside; the last shape to the
+// whole tolerance.
+static bool solve_contact(pl_geometric *g, solve *s, double started, pl_outcome *outcome)
+{
+    bool last = false;
+    s->tolerance = fmax(g->options.length_tolerance, CONTACT_LOOSE);
+    while (solve_iterate(g, s, started, outcome)) {
+        bool changed;
+        const bool stands = geo_contact_update(g, s->x, &changed);
+        if (stands && last) {
+            return true;
+        }
+        last = stands;
+        s->tolerance = stands ? g->options.length_tolerance : s->tolerance;
+        if (g->now.rounds >= CONTACT_ROUNDS || (changed && !solve_refresh(g, s))) {
+            return false;
+        }
+        solve_anew(g, s);
+    }
+    return false;
 }
 
 // ---- between the robot's vertices and ours
@@ -369,10 +440,20 @@ static void solve_report(const pl_geometric *g, const solve *s, bool done, pl_ou
                  (int)g->now.inverted, s->step);
     } else if (done) {
         report->outcome = PL_SOLVED;
-        snprintf(text, sizeof report->message, "solved on the corner mesh; the plain step is %.2g mm",
-                 s->step);
+        const int n = snprintf(text, sizeof report->message,
+                               "solved on the corner mesh; the plain step is %.2g mm", s->step);
+        if (g->contact) {
+            snprintf(text + n, sizeof report->message - (size_t)n, "; %d springs keep it out, %d updates",
+                     g->now.springs, g->now.rounds);
+        }
     } else if (outcome == PL_STOPPED) {
         snprintf(text, sizeof report->message, "interrupted");
+    } else if (g->now.inside > 0 && isfinite(s->step)) {
+        report->outcome = PL_NOT_CONVERGED;
+        snprintf(text, sizeof report->message,
+                 "%d vertices are still inside an obstacle or the body itself, by up to %.2g mm, after %d "
+                 "updates of their springs and %d iterations",
+                 g->now.inside, g->now.depth, g->now.rounds, g->now.iterations);
     } else if (!isfinite(s->step)) {
         report->outcome = PL_ITERATION_LIMIT;
         snprintf(text, sizeof report->message, "the iteration diverged (overflow)");
@@ -444,11 +525,25 @@ pl_status pl_geometric_solve(pl_geometric *g, pl_state *state, const double *com
     g->now.iterations = g->now.accelerated = g->now.rejected = g->now.solves = 0;
     g->now.local_seconds = g->now.global_seconds = g->now.acceleration_seconds = 0;
     geo_memory_reset(g);
+    const int steps = geo_contact_begin(g, state->load > 0 ? state->command : NULL, command);
+    status = g->contact ? geo_contact_refresh(g, err) : PL_OK;
+    if (status != PL_OK) {
+        return status;
+    }
     solve_begin(g, state);
     solve_carry(g, state->load);
-    solve s = {.x = g->x, .merit = INFINITY, .best = INFINITY, .constrained = solve_constrained(g)};
+    solve s = {.x = g->x,
+               .merit = INFINITY,
+               .best = INFINITY,
+               .constrained = solve_constrained(g),
+               .tolerance = g->options.length_tolerance};
     pl_outcome outcome = PL_ITERATION_LIMIT;
-    const bool done = solve_iterate(g, &s, started, &outcome);
+    for (int k = 1; k < steps; ++k) {
+        solve_push(g, &s, (double)k / steps);
+    }
+    geo_contact_place(g, 1);
+    const bool done =
+        g->contact ? solve_contact(g, &s, started, &outcome) : solve_iterate(g, &s, started, &outcome);
     geo_count_inverted(g, g->x);
     solve_end(g, state);
     for (int c = 0; c < g->robot->command_count; ++c) {

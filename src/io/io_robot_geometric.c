@@ -2,9 +2,10 @@
 #include <stdio.h>
 #include "io/io_robot.h"
 
-static const char *const own_keys[] = {"preset",           "metric",      "form",          "acceleration",
-                                       "window",           "stop",        "tip_tolerance", "weights",
-                                       "actuation_weight", "body_weight", "actuation",     "strain_high"};
+static const char *const own_keys[] = {"preset",           "metric",        "form",          "acceleration",
+                                       "window",           "stop",          "tip_tolerance", "weights",
+                                       "actuation_weight", "body_weight",   "actuation",     "strain_high",
+                                       "contact_spring",   "contact_offset"};
 static const char *const exact_keys[] = {"force_tolerance", "increment_limit", "linear_solver", "formulation",
                                          "warp"};
 
@@ -39,7 +40,9 @@ static void geometric_numbers(io_robot_file *f, const io_node *node, pl_geometri
     } number[] = {{"tip_tolerance", PL_DIM_LENGTH, &o->tip_tolerance},
                   {"actuation_weight", PL_DIM_NUMBER, &o->actuation_weight},
                   {"body_weight", PL_DIM_NUMBER, &o->body_weight},
-                  {"strain_high", PL_DIM_NUMBER, &o->strain_high}};
+                  {"strain_high", PL_DIM_NUMBER, &o->strain_high},
+                  {"contact_spring", PL_DIM_NUMBER, &o->contact_spring},
+                  {"contact_offset", PL_DIM_NUMBER, &o->contact_offset}};
     for (int i = 0; i < PL_COUNT(number); ++i) {
         const io_node *n = io_child(node, number[i].key);
         char what[60];

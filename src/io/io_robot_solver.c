@@ -49,6 +49,8 @@ void io_read_solver(io_robot_file *f, const io_node *node)
         {"actuation", IO_OTHER, 0, 0, 0},
         {"distribution", IO_OTHER, 0, 0, 0},
         {"strain_high", IO_OTHER, 0, 0, 0},
+        {"contact_spring", IO_OTHER, 0, 0, 0},
+        {"contact_offset", IO_OTHER, 0, 0, 0},
     };
     static const char *const linear[] = {"auto", "cholmod", "mumps", "multifrontal"};
     static const char *const formulation[] = {"locking_free", "displacement"};

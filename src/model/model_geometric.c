@@ -105,7 +105,9 @@ static uint64_t geometric_hash(uint64_t hash, const pl_geometric_options *o)
                              o->even_weights,
                              o->actuation,
                              o->distribution,
-                             o->strain_high};
+                             o->strain_high,
+                             o->contact_spring,
+                             o->contact_offset};
     return pl_hash_bytes(pl_hash_bytes(hash, "local_global", sizeof "local_global"), number, sizeof number);
 }
 
@@ -130,7 +132,9 @@ pl_status pl_model_from_robot_geometric(const pl_robot *robot, const pl_geometri
     info->method = "local_global";
     info->hash = geometric_hash(info->hash, options);
     info->difference_step = GEOMETRIC_DIFFERENCE_STEP;
-    info->support_count = 0; // the forces of this method are not those of the exact law
+    info->support_count = 0; // the forces of this method are not those of the exact law,
+    info->reading_count = 0; // nor those of its springs forces of contact
+    info->fields &= ~(1u << PL_FIELD_PRESSURE | 1u << PL_FIELD_GAP);
     pl_geometric_unpack(m->geometric, NULL);
     return pl_model_create(&geometric_type, m, out, err);
 }
