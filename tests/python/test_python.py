@@ -327,7 +327,7 @@ class Threads(Shared):
         stop.set()
         thread.join()
         print(f"another thread ran {count} times during a solve of {wall:.2f} s")
-        self.assertGreater(count, 5)
+        self.assertGreater(count, 3)  # it starts once, and may run once more at the end, without the lock
 
     def test_jobs(self):
         one = self.beam.sweep(chamber1=np.linspace(0, 50, 9), chamber2=10.0)
@@ -342,15 +342,18 @@ class Threads(Shared):
 
     def test_interrupt(self):
         robot = self.finger
+        begin = time.perf_counter()
+        robot.sweep(air=np.linspace(0, 40, 4000)[:8])
+        while_eight = time.perf_counter() - begin
 
         def press():
-            time.sleep(0.4)
+            time.sleep(max(0.2, 2 * while_eight))
             os.kill(os.getpid(), signal.SIGINT)
 
         thread = threading.Thread(target=press)
         thread.start()
         with self.assertRaises(pl.Interrupted) as caught:
-            robot.sweep(air=np.linspace(0, 40, 400))
+            robot.sweep(air=np.linspace(0, 40, 4000))
         thread.join()
         self.assertGreater(len(caught.exception.result), 0)
         thread = threading.Thread(target=press)
