@@ -162,6 +162,14 @@ static double tip_angle(const validate_robot *v, double before)
     return before + remainder(TURN * angle - before, 360);
 }
 
+// At rest there is no force to compare the residual with: what rounding leaves of stresses of 2 GPa.
+static bool walk_rest(validate_robot *v)
+{
+    const double none = 0;
+    return pl_statics_solve(v->statics, v->state, &none, &v->report, &v->err) == PL_OK &&
+           v->report.outcome == PL_SOLVED && v->report.residual < 1e-7;
+}
+
 // From rest to every pressure, or on from the pressure before.
 static bool walk(validate_table *t, validate_robot *v, bool from_rest, answer *a)
 {
@@ -175,7 +183,7 @@ static bool walk(validate_table *t, validate_robot *v, bool from_rest, answer *a
             a->good = pl_state_create(v->robot, &v->state, &v->err) == PL_OK;
         }
         const clock_t start = clock();
-        a->good = a->good && validate_solve(t, v, &p);
+        a->good = a->good && (k == 0 ? walk_rest(v) : validate_solve(t, v, &p));
         a->cpu += (double)(clock() - start) / CLOCKS_PER_SEC;
         if (!a->good) {
             printf("  at %.0f kPa\n", 1e3 * p);
