@@ -163,7 +163,32 @@ expect_keys adapt.json before_rms held_rms noise next
 expect_status 0 adapt model.yaml measured.csv --kind layer --out layer.yaml
 expect_status 0 ik adapted.yaml --target 20,10,115
 
+# adaptive: as many samples as asked for, none twice
+expect_status 0 sample rod.yaml --samples 30 --adaptive --jobs 1 --out adaptive.sqlite
+expect_words out.txt "30 of 30 samples stored"
+
+# data sets that cannot be learned from
+: > empty.sqlite
+expect_status 2 learn empty.sqlite --out x.yaml
+expect_words err.txt "empty.sqlite: is not a data set"
+if command -v sqlite3 >/dev/null; then
+    expect_near "adaptive samples that differ" "$(sqlite3 adaptive.sqlite 'SELECT count(DISTINCT hex(command)) FROM sample')" 30 0
+    damage() { # NAME SQL WORDS
+        cp adaptive.sqlite "$1.sqlite"
+        sqlite3 "$1.sqlite" "$2"
+        expect_status 2 learn "$1.sqlite" --epochs 3 --positions-only --out x.yaml
+        expect_words err.txt "$1.sqlite" "$3"
+    }
+    damage nan "UPDATE sample SET marker = x'000000000000f87f000000000000f87f000000000000f87f' WHERE number = 7" "sample 7 is damaged"
+    damage short "UPDATE sample SET marker = x'0000' WHERE number = 7" "sample 7 is damaged"
+    damage constant "UPDATE sample SET marker = (SELECT marker FROM sample WHERE number = 0)" "the markers do not move"
+    damage few "DELETE FROM sample WHERE number > 5" "at least 10 are needed"
+fi
+
 # refusals name file, line and column
+sed '1s/t1 \[mm\]/t1 [kPa]/' measured.csv > unit.csv
+expect_status 2 adapt model.yaml unit.csv --out x.yaml
+expect_words err.txt "unit.csv" "is a pressure, expected a length"
 sed '3s/^[^,]*,/nan,/' measured.csv > nan.csv
 expect_status 2 adapt model.yaml nan.csv --out x.yaml
 expect_words err.txt "nan.csv:3"
