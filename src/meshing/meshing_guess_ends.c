@@ -7,8 +7,9 @@
 #define ENDS_ANGLE (1.5 * PL_PI / 180) // between the triangles of a flat face
 #define ENDS_OFF 1e-4                  // of the length: how far its corners may lie off its plane
 #define ENDS_SMALL 2e-3                // of the whole surface: the smallest face looked at
-#define ENDS_SHARP (30 * PL_PI / 180)  // at the rim of a face; the facets of a round wall meet more gently
-#define ENDS_ROUND 0.3                 // of its rim that may be gentler
+#define ENDS_SHARP (35 * PL_PI / 180)  // at the rim of a face; the facets of a round wall meet more gently
+#define ENDS_ROUND 0.3                 // of its rim that may be gentler, unless the face is
+#define ENDS_LARGE 0.04                // of the whole surface: then it has fillets
 #define ENDS_FACET 0.02                // of the cross-section: a smaller flat end is a facet of a round one
 #define ENDS_SAMPLES 24                // of a face, from which rays look out and in
 #define ENDS_SLENDER 0.5               // depth behind a face over its width that an end has
@@ -303,7 +304,8 @@ static void flats_find(flats *f)
             continue;
         }
         flat_face face = flat_grow(f, t, next);
-        if (face.area > ENDS_SMALL * total && face.gentle <= ENDS_ROUND * face.rim) {
+        if (face.area > ENDS_SMALL * total &&
+            (face.gentle <= ENDS_ROUND * face.rim || face.area > ENDS_LARGE * total)) {
             flat_look(f, next, &face);
             if (face.outside) {
                 f->list[f->count++] = face;
