@@ -53,6 +53,7 @@ pl_status pl_mesh_load(const char *path, double unit, const pl_mesher *mesher, p
     }
     return pl_fail(
         err, PL_BAD_INPUT,
-        "%s: the extension \"%s\" is unknown; volume meshes are .vtu, .inp, .node/.ele, .msh, .vtk, .unv",
+        "%s: the extension \"%s\" is unknown; volume meshes are .vtu, .inp, .node/.ele, .msh, .vtk, .unv, "
+        "surfaces .stl and .obj, CAD .step",
         path, extension);
 }

@@ -258,7 +258,12 @@ pl_status pl_model_load(const char *path, const pl_model_load_options *options, 
     pl_error own = {0};
     pl_status status = pl_file_read(path, &text, &length, &own);
     if (status != PL_OK) {
-        pl_findings_add(findings, PL_DEFECT, path, 0, "%s", own.text);
+        // the finding names the file already
+        const size_t n = strlen(path);
+        const bool named = strncmp(own.text, path, n) == 0 && strncmp(own.text + n, ": ", 2) == 0;
+        pl_findings_add(findings, PL_DEFECT, path, 0, "%s", own.text + (named ? n + 2 : 0));
+        pl_findings_advise(findings, "a robot is a file such as robot.yaml, or the folder it lies in; "
+                                     "`pliant new` writes one");
         return pl_fail(err, status, "%s", own.text);
     }
     status = pl_model_load_text(text, length, path, options, out, findings, err);

@@ -47,7 +47,14 @@ static uint32_t surface_count_field(const file_bytes *bytes)
 static pl_status surface_binary_stl(const char *path, const file_bytes *bytes, growing *g, pl_error *err)
 {
     const uint32_t count = surface_count_field(bytes);
-    if (bytes->size < 84 || (bytes->size - 84) / 50 < count) {
+    if (bytes->size < 84) {
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "%s: is no STL: a text file begins with the word solid, and a binary one has at least 84 "
+            "bytes, this one %zu; export it again",
+            path, bytes->size);
+    }
+    if ((bytes->size - 84) / 50 < count) {
         return pl_fail(err, PL_BAD_INPUT, "%s: the binary STL header says %u triangles, but the file has %zu",
                        path, count, bytes->size < 84 ? 0 : (bytes->size - 84) / 50);
     }

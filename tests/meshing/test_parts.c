@@ -240,7 +240,7 @@ static void test_parts_wrong_files(void **state)
         {"e.stl", "solid x\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 x\n", ":5:"},
         {"f.stl", "solid x\nfacet\nvertex 0 0 0\nvertex 1 0 0\nendfacet\nendsolid\n", "expected 3"},
         {"g.stl", "solid x\nfacet\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendfacet\n", "truncated"},
-        {"h.stl", "some text that is neither\n", "header says"},
+        {"h.stl", "some text that is neither\n", "is no STL"},
         {"i.ply", "ply\n", ".stl or .obj"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
