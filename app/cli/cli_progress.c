@@ -24,7 +24,7 @@
 static volatile sig_atomic_t progress_stop, progress_late, progress_drawn;
 static volatile sig_atomic_t progress_expendable = 1; // nothing is lost when the program ends here
 static char stop_line[200] = "pliant: stopping\n",
-            late_line[200] = "pliant: error: the time limit was reached\n";
+            late_line[200] = "pliant: error: the time limit was reached\n", late_verb[40];
 
 #define STAGES_MOST 12
 static struct {
@@ -126,14 +126,16 @@ void cli_interrupt_install(void)
 void cli_interrupt_words(const char *verb, const char *words)
 {
     snprintf(stop_line, sizeof stop_line, "pliant %s: %s\n", verb, words);
-    snprintf(late_line, sizeof late_line,
-             "pliant %s: error: the time limit was reached before anything was solved\n", verb);
+    snprintf(late_verb, sizeof late_verb, "%s", verb);
 }
 
 void cli_time_limit(double seconds)
 {
     const double margin = PROGRESS_MARGIN_SHARE * seconds;
     bar.limit = seconds;
+    snprintf(late_line, sizeof late_line,
+             "pliant %s: error: the time limit of %g s was reached before anything was solved\n", late_verb,
+             seconds);
     bar.deadline = bar.begin + seconds - (margin < PROGRESS_MARGIN_MOST ? margin : PROGRESS_MARGIN_MOST);
     const double last = PROGRESS_LATE * seconds > PROGRESS_LOAD ? PROGRESS_LATE * seconds : PROGRESS_LOAD;
     const double left = bar.begin + last - progress_now();
