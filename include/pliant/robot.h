@@ -279,6 +279,7 @@ typedef struct pl_fibre_def {
     const double *point;      // line: 3 per point
     int point_count;
     double stiffness;  // N: force over strain (Young's modulus times area); 0: inextensible
+    double young;      // MPa, what the stiffness was made from, to be checked; 0: not known
     bool tension_only; // slack where it is compressed
     int line;
 } pl_fibre_def;

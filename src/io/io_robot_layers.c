@@ -190,6 +190,7 @@ static bool fibre_read(io_robot_file *f, const io_node *node, const io_scope *sc
         return false;
     }
     if (read.young > 0) {
+        def->young = read.young;
         def->stiffness = read.young * 0.25 * PL_PI * read.diameter * read.diameter;
     }
     return good && side >= 0 && acts >= 0;

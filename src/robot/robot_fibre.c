@@ -190,6 +190,9 @@ typedef struct fibre_path {
     pl_fibre_point entry, last;
     double crossed;  // mm: length of the crossing so far
     double farthest; // mm: of a line's points from the surface
+    double far[3];   // where
+    double missed;   // mm: length off the surface, where rays miss it
+    double miss[3];  // where first
     bool failed, too_long;
 } fibre_path;
 
@@ -285,8 +288,18 @@ static void path_go(fibre_path *p, const pl_fibre_point *a, const pl_fibre_point
 // A short way, u from 0 to 1: the point on the surface, or none.
 typedef bool (*path_at)(fibre_path *p, const void *way, double u, pl_fibre_point *out);
 
-// Along a short way, divided where it passes from face to face or leaves the surface.
-static void path_walk(fibre_path *p, path_at at, const void *way)
+// A piece of a way off the surface, after its last point.
+static void path_miss(fibre_path *p, double length)
+{
+    if (p->missed == 0 && p->fibre->point_count > 0) {
+        fibre_place(p->ground->mesh, p->ground->position, &p->fibre->point[p->fibre->point_count - 1],
+                    p->miss, NULL);
+    }
+    p->missed += length;
+}
+
+// Along a short way of that length, divided where it passes from face to face or leaves the surface.
+static void path_walk(fibre_path *p, path_at at, const void *way, double length)
 {
     pl_fibre_point a, c, end;
     double u = 0;
@@ -299,6 +312,8 @@ static void path_walk(fibre_path *p, path_at at, const void *way)
         if (on == on_end && (!on || a.face == end.face)) {
             if (on) {
                 path_go(p, &a, &end);
+            } else {
+                path_miss(p, (1 - u) * length);
             }
             return;
         }
@@ -316,6 +331,9 @@ static void path_walk(fibre_path *p, path_at at, const void *way)
         }
         if (on && low > u) {
             path_go(p, &a, &last);
+        }
+        if (!on) {
+            path_miss(p, (high - u) * length);
         }
         u = high;
         on = at(p, way, u, &a);
@@ -359,6 +377,14 @@ static void axis_init(fibre_axis *a, const fibre_path *p)
     }
     // the very rim belongs to the surface, but a ray along it may miss
     const double inset = 1e-6 * (a->high - a->low);
+    if (def->has_range &&
+        (def->range[0] < a->low - p->ground->edge || def->range[1] > a->high + p->ground->edge)) {
+        ROBOT_FIND(
+            p->b, PL_WARNING, def->line,
+            "fibre '%s' leaves the surface: its range along the axis is %.4g to %.4g mm, the surface lies "
+            "between %.4g and %.4g mm",
+            def->name, def->range[0], def->range[1], pl_tidy(a->low), pl_tidy(a->high));
+    }
     a->low = def->has_range ? fmax(def->range[0], a->low + inset) : a->low + inset;
     a->high = def->has_range ? fmin(def->range[1], a->high - inset) : a->high - inset;
 }
@@ -393,10 +419,12 @@ static bool axis_at(fibre_path *p, const void *way, double u, pl_fibre_point *ou
     return axis_cast(p, w->axis, w->s + u * w->ds, w->phi + u * w->dphi, out, &r);
 }
 
-static void path_axis_step(fibre_path *p, const fibre_axis *a, double s, double phi, double ds, double dphi)
+// `r`: distance from the axis.
+static void path_axis_step(fibre_path *p, const fibre_axis *a, double s, double phi, double ds, double dphi,
+                           double r)
 {
     const axis_way way = {a, s, phi, ds, dphi};
-    path_walk(p, axis_at, &way);
+    path_walk(p, axis_at, &way, hypot(ds, r * dphi));
 }
 
 static void path_helix(fibre_path *p, const fibre_axis *a, double start, double hand)
@@ -410,7 +438,7 @@ static void path_helix(fibre_path *p, const fibre_axis *a, double start, double 
         axis_cast(p, a, s, phi, &here, &r); // the last radius where it misses, first the mean one
         const double slope = p->def->pitch > 0 ? 2 * PL_PI / p->def->pitch : tan(p->def->angle) / r;
         const double ds = fmin(step / sqrt(1 + slope * slope * r * r), a->high - s);
-        path_axis_step(p, a, s, phi, ds, hand * slope * ds);
+        path_axis_step(p, a, s, phi, ds, hand * slope * ds, r);
         s += ds;
         phi += hand * slope * ds;
     }
@@ -430,7 +458,7 @@ static void path_rings(fibre_path *p, const fibre_axis *a)
         const int n = (int)fmax(12, ceil(2 * PL_PI * largest / (FIBRE_STEP * p->ground->edge)));
         path_break(p);
         for (int i = 0; i < n && !p->failed; ++i) {
-            path_axis_step(p, a, s, 2 * PL_PI * i / n, 0, 2 * PL_PI / n);
+            path_axis_step(p, a, s, 2 * PL_PI * i / n, 0, 2 * PL_PI / n, largest);
         }
     }
 }
@@ -448,7 +476,11 @@ static bool line_at(fibre_path *p, const void *way, double u, pl_fibre_point *ou
     for (int j = 0; j < 3; ++j) {
         at[j] = (1 - t) * w->from[j] + t * w->to[j];
     }
-    p->farthest = fmax(p->farthest, ground_nearest(p->ground, at, out));
+    const double distance = ground_nearest(p->ground, at, out);
+    if (distance > p->farthest) {
+        p->farthest = distance;
+        memcpy(p->far, at, sizeof at);
+    }
     return true;
 }
 
@@ -460,7 +492,7 @@ static void path_line(fibre_path *p)
         const int n = (int)fmin(FIBRE_STEPS_MAX, ceil(pl_distance3(a, c) / (FIBRE_STEP * p->ground->edge)));
         for (int i = 0; i < n && !p->failed && !p->too_long; ++i) {
             const line_way way = {a, c, (double)i / n, 1.0 / n};
-            path_walk(p, line_at, &way);
+            path_walk(p, line_at, &way, pl_distance3(a, c) / n);
         }
     }
 }
@@ -540,8 +572,25 @@ static pl_status fibre_build(robot_build *b, const pl_fibre_def *def, pl_fibre *
                                ? "give points on the surface"
                                : "the axis must lie inside: rays from it have to meet the surface");
     } else if (status == PL_OK && p.farthest > 0.5 * g.edge) {
-        ROBOT_FIND(b, PL_WARNING, def->line,
-                   "%s: its points lie up to %.3g mm off the surface and were projected", what, p.farthest);
+        ROBOT_FIND(
+            b, PL_WARNING, def->line,
+            "%s leaves the surface by up to %.3g mm near (%.4g, %.4g, %.4g) and was projected onto it; "
+            "expected points on the surface",
+            what, p.farthest, pl_tidy(p.far[0]), pl_tidy(p.far[1]), pl_tidy(p.far[2]));
+        pl_findings_place(b->findings, p.far, NULL, 0);
+    } else if (status == PL_OK && p.missed > FIBRE_STEP * g.edge) {
+        ROBOT_FIND(
+            b, PL_NOTE, def->line,
+            "%s leaves the surface over %.3g mm beside %.4g mm on it, first near (%.4g, %.4g, %.4g); it "
+            "ends there and goes on where it meets the surface again",
+            what, p.missed, f->length, pl_tidy(p.miss[0]), pl_tidy(p.miss[1]), pl_tidy(p.miss[2]));
+        pl_findings_advise(b->findings,
+                           "correct at holes and in half or quarter models; otherwise check `axis`, "
+                           "`about` and `range`");
+        pl_findings_place(b->findings, p.miss, NULL, 0);
+    }
+    if (status == PL_OK && f->length > 0 && def->young > 0) {
+        robot_thin_modulus(b, what, def->line, def->young, g.face, g.face_count);
     }
     ground_clear(&g);
     return status;

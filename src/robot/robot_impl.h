@@ -55,6 +55,12 @@ pl_status robot_fibres(robot_build *b); // robot_fibre.c
 // finding.
 pl_status robot_layer_faces(robot_build *b, const char *what, const char *surface,
                             const char *const between[2], int line, int64_t **face, int64_t *count);
+// Warnings about a layer or fibre that can be built (robot_thin.c): of its modulus (MPa) against that of the
+// body below the faces, of its thickness against the wall.
+void robot_thin_modulus(robot_build *b, const char *what, int line, double young, const int64_t *face,
+                        int64_t count);
+pl_status robot_thin_walls(robot_build *b, const pl_layer_def *def, const pl_layer *layer);
+double robot_thin_young(const pl_material *material);
 void robot_fibre_clear(pl_fibre *fibre);
 pl_status robot_loads(robot_build *b);
 uint64_t robot_hash(const pl_robot *robot); // robot_hash.c

@@ -41,6 +41,9 @@ pl_status robot_layer_faces(robot_build *b, const char *what, const char *surfac
             return PL_OK;
         }
         status = robot_copy_faces(b, s, face, count);
+        if (status == PL_OK && *count == 0) {
+            ROBOT_DEFECT(b, line, "%s: the surface '%s' has no face, expected at least one", what, surface);
+        }
     } else {
         const int32_t first = robot_find_region(b, between[0], what, line),
                       second = robot_find_region(b, between[1], what, line);
@@ -131,11 +134,14 @@ pl_status robot_layers(robot_build *b)
         }
         char what[100];
         snprintf(what, sizeof what, "layer '%.60s'", def->name);
-        const pl_status status =
+        pl_status status =
             robot_layer_faces(b, what, def->surface, def->between, def->line, &l->face, &l->face_count);
+        status = status == PL_OK ? robot_thin_walls(b, def, l) : status;
         if (status != PL_OK) {
             return status;
         }
+        robot_thin_modulus(b, what, def->line, robot_thin_young(&robot->material[l->material]), l->face,
+                           l->face_count);
         layer_warn_rigid(b, def, l);
         l->wrinkle = layer_wrinkle(robot, def, l);
         const pl_mesh_view v = pl_mesh_get(robot->mesh);

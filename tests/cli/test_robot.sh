@@ -96,6 +96,46 @@ sed 's/94, 0, 17/94, 0, 40/' parts/off.yaml >parts/outside.yaml
 expect_status 2 doctor parts/outside.yaml
 expect_words err.txt "parts/outside.yaml:8: error:" "22 mm outside the body"
 
+# doctor: layers and fibres
+cat >parts/thin.yaml <<'END'
+pliant: 1
+name: thin
+mesh: {file: body.vtu}
+materials:
+  rubber: {model: neo_hookean, c10: 0.1 MPa, poisson: 0.48}
+  paper: {model: linear, young: 2000 GPa, poisson: 0.3}
+  jelly: {model: linear, young: 0.01, poisson: 0.3}
+  good: {model: linear, young: 2 GPa, poisson: 0.3}
+regions: {skin: rubber, layer: rubber}
+fixed: [{surface: base}]
+layers:
+  - {name: right, surface: bottom, material: good, thickness: 0.1}
+  - {name: hard, surface: bottom, material: paper, thickness: 0.1}
+  - {name: soft, surface: bottom, material: jelly, thickness: 4}
+fibres:
+  - {name: on, kind: line, surface: bottom, through: [[10, 0, 0], [90, 0, 0]]}
+  - {name: astray, kind: line, surface: bottom, through: [[10, 0, 0], [90, 0, 20]]}
+  - {name: steel, kind: line, surface: bottom, through: [[10, 1, 0], [90, 1, 0]], young: 3000 GPa, diameter: 0.2}
+  - {name: wrap, kind: helix, surface: bottom, axis: [1, 0, 0], about: [0, 0, 8], angle: 70 deg, range: [-50, 60]}
+  - {name: rings, kind: rings, surface: bottom, axis: [1, 0, 0], about: [0, 0, 8], pitch: 20}
+END
+expect_status 1 doctor parts/thin.yaml --json thin.json
+expect_words err.txt "parts/thin.yaml:13: warning: layer 'hard' has a modulus of 2000 GPa, expected at most 1000 GPa" \
+    "parts/thin.yaml:14: warning: layer 'soft' is 4 mm thick, thicker than the wall under" "(2 mm at" \
+    "parts/thin.yaml:14: warning: layer 'soft' has a modulus of 0.01 MPa, softer than the body under it; expected above 0.592 MPa" \
+    "parts/thin.yaml:17: warning: fibre 'astray' leaves the surface by up to 20 mm near (90, 0, 20)" \
+    "parts/thin.yaml:18: warning: fibre 'steel' has a modulus of 3000 GPa" \
+    "parts/thin.yaml:19: warning: fibre 'wrap' leaves the surface: its range along the axis is -50 to 60 mm" \
+    "parts/thin.yaml:19: note: fibre 'wrap' leaves the surface over"
+expect_words thin.json "fibre 'rings' leaves the surface over"
+expect_no_words err.txt "'right'" "'on'"
+sed '13,20d; s/surface: bottom/between: [skin, base]/' parts/thin.yaml >parts/no_ground.yaml
+expect_status 2 doctor parts/no_ground.yaml
+expect_words err.txt "parts/no_ground.yaml:12: error: layer 'right'" "'base'"
+sed '13,20d; s/surface: bottom/surface: none/; 11i surfaces: {none: {plane: {point: [0, 0, -50], normal: [0, 0, 1]}}}' parts/thin.yaml >parts/no_face.yaml
+expect_status 2 doctor parts/no_face.yaml
+expect_words err.txt "parts/no_face.yaml:11: error: surface 'none' selects no face"
+
 # wrong robot files: status 2, the line, the words
 wrong() { # NAME LINE WORDS; the file comes from standard input
     local name=$1 line=$2
