@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Attacks that take too long for `make test`: damaged files, damaged caches, full disks, signals at the start.
+# Attacks that take too long for `make test`: damaged files, damaged caches, full disks, signals at the start,
+# and attacks on a running server (attack_serve.py).
 #
-#   validation/attacks.sh [step] [cache] [disk] [signals]      (default: all)
+#   validation/attacks.sh [step] [cache] [disk] [signals] [serve]      (default: all)
 #
 # PLIANT names the command (default build/pliant), COUNT the cases of the first two (default 60). Needs gmsh for STEP files;
 # `disk` needs the right to mount a tmpfs. Prints what happened and how often. Exit status 1: a crash, a changed answer, a
@@ -9,6 +10,7 @@
 set -u
 pliant=$(realpath "${PLIANT:-build/pliant}")
 count=${COUNT:-60}
+here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 3
@@ -123,10 +125,14 @@ attack_signals() {
     told "signals in the first 100 ms"
 }
 
-for what in ${*:-step cache disk signals}; do
+attack_serve() {
+    python3 "$here/attack_serve.py" "$pliant" || bad=1
+}
+
+for what in ${*:-step cache disk signals serve}; do
     case $what in
-    step | cache | disk | signals) "attack_$what" ;;
-    *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    step | cache | disk | signals | serve) "attack_$what" ;;
+    *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac
 done
 exit $bad

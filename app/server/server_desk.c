@@ -181,12 +181,29 @@ bool server_wish_load(server_desk *desk, const char *path)
     return true;
 }
 
+// A free slot for a file of this viewer; -1 when it has one already, or all are taken.
+static int desk_file_slot(const server_desk *desk, uint32_t viewer)
+{
+    int slot = -1;
+    for (int i = 1; i < SERVER_SLOTS; ++i) {
+        if (desk->has_job[i] && desk->job[i].viewer == viewer) {
+            return -1;
+        }
+        slot = slot < 0 && !desk->has_job[i] ? i : slot;
+    }
+    return slot;
+}
+
 bool server_wish_job(server_desk *desk, server_job *job)
 {
-    const int slot = job->kind == SERVER_JOB_EXPORT;
     pthread_mutex_lock(&desk->lock);
-    const bool taken = !desk->has_job[slot];
+    const int slot = job->kind == SERVER_JOB_EXPORT ? desk_file_slot(desk, job->viewer)
+                     : desk->has_job[0]             ? -1
+                                                    : 0;
+    const bool taken = slot >= 0;
     if (taken) {
+        job->slot = slot;
+        job->turn = ++desk->turns;
         desk->job[slot] = *job;
         desk->has_job[slot] = true;
         if (slot == 0) {

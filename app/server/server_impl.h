@@ -14,6 +14,7 @@
 #define SERVER_RECEIVE 262144                  // bytes of one message from a viewer
 #define SERVER_LETTERS 32                      // that may wait for one viewer
 #define SERVER_LETTER_BYTES ((size_t)64 << 20) // of them together; more than one is not kept beyond it
+#define SERVER_ALL_BYTES ((size_t)128 << 20)   // of all viewers; beyond it who fetches least is hung up on
 #define SERVER_VIEWERS 64                      // at a time
 
 pl_status server_fail(pl_error *err, pl_status status, const char *format, ...) PL_PRINTF(3, 4);
@@ -64,8 +65,9 @@ typedef enum server_job_kind {
     SERVER_JOB_SUGGEST,
     SERVER_JOB_EXPORT
 } server_job_kind;
-// Work of the one who has the controls, and files for anybody: neither takes the place of the other.
-#define SERVER_SLOTS 2
+// Work of the one who has the controls in the first slot, files in the others, one for each viewer at a time:
+// nobody takes the place of another. Files are made in the order they were asked for.
+#define SERVER_SLOTS (1 + SERVER_VIEWERS)
 typedef struct server_job {
     server_job_kind kind;
     uint32_t viewer, robot;
@@ -74,6 +76,8 @@ typedef struct server_job {
     bool hold[SERVER_COMMANDS];
     char format[16]; // export
     uint32_t *shape; // export: `count` numbers of shapes, on the heap
+    int slot;        // of the desk, and when it came there
+    uint64_t turn;
 } server_job;
 
 // A message for one viewer only.
@@ -91,6 +95,7 @@ typedef struct server_desk {
     server_job job[SERVER_SLOTS];
     char *load; // the robot file to open, on the heap
     bool has_pose, has_load, has_job[SERVER_SLOTS];
+    uint64_t turns; // jobs so far
     atomic_uint poses, loads;
     _Atomic double posed; // s, when the newest pose was wished for
     atomic_bool cancel, stop;
@@ -115,7 +120,7 @@ void server_write_letter(server_desk *desk, uint32_t viewer, server_message *mes
 void server_refuse(server_desk *desk, uint32_t viewer, const char *format, ...) PL_PRINTF(3, 4);
 void server_wish_pose(server_desk *desk, const server_pose *pose);
 bool server_wish_load(server_desk *desk, const char *path);
-// Takes the points of the job over; false when another job waits or runs.
+// Takes the points of the job over; false when a job of this kind (a file: of this viewer) waits or runs.
 bool server_wish_job(server_desk *desk, server_job *job);
 
 // A hand that pulls at the body (server_pull.c).

@@ -53,6 +53,36 @@ static server_viewer *net_viewer(server_net *net, uint32_t id)
     return NULL;
 }
 
+static void net_forget_letters(server_net *net, server_viewer *v)
+{
+    for (; v->letter_count > 0; --v->letter_count) {
+        server_message_free(v->letter[v->letter_first]);
+        v->letter_first = (v->letter_first + 1) % SERVER_LETTERS;
+    }
+    net->letter_bytes -= v->letter_bytes;
+    v->letter_bytes = 0;
+}
+
+// When too much waits in all, the viewer who fetches least is hung up on, so that the others get their files.
+// `last` has just got one, of which it may take one of any size.
+static void net_keep_below(server_net *net, const server_viewer *last)
+{
+    while (net->letter_bytes > SERVER_ALL_BYTES) {
+        server_viewer *most = NULL;
+        for (server_viewer *v = net->viewer; v; v = v->next) {
+            const bool waits = v->letter_count > (v == last ? 1 : 0);
+            if (waits && (!most || v->letter_bytes > most->letter_bytes)) {
+                most = v;
+            }
+        }
+        if (!most) {
+            return;
+        }
+        net_forget_letters(net, most);
+        lws_set_timeout(most->socket, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
+    }
+}
+
 // Moves the letters from the desk to the viewers they are for; those of viewers who left are dropped.
 static void net_sort_letters(server_net *net)
 {
@@ -68,8 +98,10 @@ static void net_sort_letters(server_net *net)
         if (v && v->letter_count < SERVER_LETTERS &&
             (v->letter_count == 0 || v->letter_bytes + letter->message->bytes <= SERVER_LETTER_BYTES)) {
             v->letter_bytes += letter->message->bytes;
+            net->letter_bytes += letter->message->bytes;
             v->letter[(v->letter_first + v->letter_count++) % SERVER_LETTERS] = letter->message;
             lws_callback_on_writable(v->socket);
+            net_keep_below(net, v);
         } else {
             server_message_free(letter->message);
         }
@@ -133,10 +165,7 @@ static void net_leave(server_net *net, server_viewer *v)
         net->owner = net->asking ? net->asking : net->viewer ? net->viewer->id : 0;
         net->asking = 0;
     }
-    for (; v->letter_count > 0; --v->letter_count) {
-        server_message_free(v->letter[v->letter_first]);
-        v->letter_first = (v->letter_first + 1) % SERVER_LETTERS;
-    }
+    net_forget_letters(net, v);
     free(v->received);
     free(v);
     if (!net->stopping) {
@@ -159,6 +188,7 @@ static server_message *net_next(server_net *net, server_viewer *v)
         v->letter_first = (v->letter_first + 1) % SERVER_LETTERS;
         --v->letter_count;
         v->letter_bytes -= m->bytes;
+        net->letter_bytes -= m->bytes;
         return m;
     }
     server_message *found = NULL;

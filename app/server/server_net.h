@@ -25,6 +25,7 @@ typedef struct server_net {
     struct lws_context *context;
     server_viewer *viewer; // in the order they came
     int viewer_count;
+    size_t letter_bytes; // of all viewers
     uint32_t last_id;
     uint32_t owner, asking; // ids; 0: nobody
     double asked;           // s, when

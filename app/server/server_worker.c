@@ -257,14 +257,25 @@ typedef struct worker_wish {
     server_job the_job;
 } worker_wish;
 
+// The slot whose turn it is, -1 for none: the controls' own, then the file asked for first.
+static int worker_next_job(const server_desk *desk)
+{
+    int next = desk->has_job[0] ? 0 : -1;
+    for (int i = 1; next != 0 && i < SERVER_SLOTS; ++i) {
+        if (desk->has_job[i] && (next < 0 || desk->job[i].turn < desk->job[next].turn)) {
+            next = i;
+        }
+    }
+    return next;
+}
+
 // Waits for the next wish; false when it is time to go. A robot goes before a pose, a pose before a job.
 static bool worker_wait(server_worker *w, worker_wish *wish)
 {
     server_desk *desk = w->desk;
     *wish = (worker_wish){0};
     pthread_mutex_lock(&desk->lock);
-    while (!atomic_load(&desk->stop) && !desk->has_load && !desk->has_pose && !desk->has_job[0] &&
-           !desk->has_job[1]) {
+    while (!atomic_load(&desk->stop) && !desk->has_load && !desk->has_pose && worker_next_job(desk) < 0) {
         pthread_cond_wait(&desk->changed, &desk->lock);
     }
     w->loads = atomic_load(&desk->loads);
@@ -278,8 +289,8 @@ static bool worker_wait(server_worker *w, worker_wish *wish)
         wish->pose = true;
         wish->the_pose = desk->pose;
         desk->has_pose = false;
-    } else if (desk->has_job[0] || desk->has_job[1]) {
-        const int slot = desk->has_job[0] ? 0 : 1;
+    } else if (worker_next_job(desk) >= 0) {
+        const int slot = worker_next_job(desk);
         wish->job = true;
         wish->the_job = desk->job[slot];
         desk->job[slot].shape = NULL;
@@ -294,8 +305,7 @@ static bool worker_wait(server_worker *w, worker_wish *wish)
 
 static void worker_run_job(server_worker *w, server_job *job)
 {
-    const int slot = job->kind == SERVER_JOB_EXPORT;
-    if (slot == 1) {
+    if (job->slot > 0) {
         atomic_store(&w->desk->cancel, false); // it was meant for the work before
     }
     w->in_job = true;
@@ -305,7 +315,7 @@ static void worker_run_job(server_worker *w, server_job *job)
     free(job->point);
     free(job->shape);
     pthread_mutex_lock(&w->desk->lock);
-    w->desk->has_job[slot] = false;
+    w->desk->has_job[job->slot] = false;
     pthread_mutex_unlock(&w->desk->lock);
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # new: designs, their parameters, one's own part; nothing is overwritten.
-. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
 
 expect_status 0 new --list
 for kind in specimen bending_finger cable_finger three_chamber segment beam sphere_shell tube planar_arm dea_crawler cbha; do
@@ -104,6 +105,23 @@ for verb in "info" "fk --set t=1" "info" "doctor" "jacobian --set t=1" "sweep --
     cat out.txt err.txt >all.txt
     expect_words all.txt "rod.yaml:2: error: mesh: the mesh differs from the part: volume -"
 done
+if command -v python3 >/dev/null && "$pliant" serve --help >/dev/null 2>&1; then # a server says it too, and stays
+    mkdir -p page/three/build
+    touch page/index.html page/three/build/three.module.js
+    PLIANT_WEB=$work/page "$pliant" serve rod.yaml --port 0 >serve.txt 2>&1 &
+    server=$!
+    for _ in $(seq 200); do
+        grep -q "http://127.0.0.1:" serve.txt && break
+        sleep 0.05
+    done
+    port=$(sed -n 's|.*http://127.0.0.1:\([0-9]*\)/.*|\1|p' serve.txt)
+    python3 "$here/talk_serve.py" "$port" 1 >out.txt 2>err.txt || true
+    expect_words out.txt "refused:" "the mesh differs from the part: volume -"
+    kill -INT "$server"
+    status=0
+    wait "$server" || status=$?
+    if [ "$status" -eq 0 ]; then pass "the server ends with 0"; else fail "the server ended with $status"; fi
+fi
 sed 's/order: 1}/order: 1, accept: true}/' rod.yaml >told.yaml
 expect_status 0 fk told.yaml --set t=0.5
 cat out.txt err.txt >all.txt

@@ -149,6 +149,30 @@ static void test_table_of_shapes(void **state)
     expect_alive();
 }
 
+// Files that one viewer asks for again and again do not take another's place.
+static void test_files_for_everybody(void **state)
+{
+    (void)state;
+    const int greedy = ws_connect(server.port, NULL, "pliant"),
+              other = ws_connect(server.port, NULL, "pliant");
+    size_t bytes;
+    free(ws_await(greedy, "\"state\":\"ready\"", &bytes, 60));
+    free(ws_await(other, "\"state\":\"ready\"", &bytes, 60));
+    for (int round = 0; round < 10; ++round) {
+        for (int i = 0; i < 4; ++i) {
+            assert_true(
+                ws_say(greedy, "{\"type\":\"export\",\"robot\":1,\"format\":\"vtu\",\"shapes\":[1]}"));
+        }
+        assert_true(ws_say(other, "{\"type\":\"export\",\"robot\":1,\"format\":\"csv\",\"shapes\":[1]}"));
+        unsigned char *file = ws_await(other, "min_J [1]", &bytes, 20);
+        assert_non_null(file);
+        free(file);
+    }
+    close(greedy);
+    close(other);
+    expect_alive();
+}
+
 // More than the limit closes the connection with code 1009, in one piece or in many.
 static void test_oversized(void **state)
 {
@@ -253,6 +277,7 @@ int main(int argc, char **argv)
             cmocka_unit_test(test_broken_frames),
             cmocka_unit_test(test_senseless_messages),
             cmocka_unit_test(test_table_of_shapes),
+            cmocka_unit_test(test_files_for_everybody),
             cmocka_unit_test(test_oversized),
             cmocka_unit_test(test_a_thousand_viewers),
             cmocka_unit_test(test_ends_when_asked),
