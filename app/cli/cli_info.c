@@ -131,14 +131,16 @@ static void info_print_bonded(const cli_args *args, const pl_robot *robot)
         const pl_layer_info l = pl_robot_layer(robot, i);
         if (i == 0) {
             cli_say(args, "\n");
-            cli_row(&table, "layer\tmaterial\tthickness mm\tarea mm^2\tfaces\tkind\twrinkles at %%");
+            cli_row(&table,
+                    "layer\tmaterial\tthickness mm\tarea mm^2\tfaces\tkind\twrinkles at %%\tprestretch");
         }
         char wrinkles[20] = "-";
         if (l.wrinkle > 0) {
             snprintf(wrinkles, sizeof wrinkles, "%.2g", 100 * l.wrinkle);
         }
-        cli_row(&table, "%s\t%s\t%g\t%.2f\t%lld\t%s\t%s", l.name, pl_robot_material_name(robot, l.material),
-                l.thickness, l.area, (long long)l.face_count, l.bending ? "shell" : "membrane", wrinkles);
+        cli_row(&table, "%s\t%s\t%g\t%.2f\t%lld\t%s\t%s\t%g", l.name,
+                pl_robot_material_name(robot, l.material), l.thickness, l.area, (long long)l.face_count,
+                l.bending ? "shell" : "membrane", wrinkles, l.prestretch);
     }
     cli_table_print(args, &table);
     table = (cli_table){0};
@@ -146,10 +148,11 @@ static void info_print_bonded(const cli_args *args, const pl_robot *robot)
         const pl_fibre_info f = pl_robot_fibre(robot, i);
         if (i == 0) {
             cli_say(args, "\n");
-            cli_row(&table, "fibre\tlength mm\tpieces\tstiffness N\tacts");
+            cli_row(&table, "fibre\tlength mm\tpieces\tstiffness N\tacts\tprestretch");
         }
-        cli_row(&table, "%s\t%.2f\t%d\t%.4g\t%s%s", f.name, f.length, f.piece_count, f.stiffness,
-                f.inextensible ? "inextensible" : "elastic", f.tension_only ? ", pulls only" : "");
+        cli_row(&table, "%s\t%.2f\t%d\t%.4g\t%s%s\t%g", f.name, f.length, f.piece_count, f.stiffness,
+                f.inextensible ? "inextensible" : "elastic", f.tension_only ? ", pulls only" : "",
+                f.prestretch);
     }
     cli_table_print(args, &table);
 }
@@ -355,19 +358,20 @@ static void info_json_bonded(json_t *root, const pl_robot *robot)
     json_t *layers = json_array(), *fibres = json_array();
     for (int i = 0; i < pl_robot_layer_count(robot); ++i) {
         const pl_layer_info l = pl_robot_layer(robot, i);
-        json_array_append_new(layers,
-                              json_pack("{s:s,s:s,s:o,s:o,s:I,s:b,s:o}", "name", l.name, "material",
-                                        pl_robot_material_name(robot, l.material), "thickness_mm",
-                                        cli_json_number(l.thickness), "area_mm2", cli_json_number(l.area),
-                                        "faces", (json_int_t)l.face_count, "bending", (int)l.bending,
-                                        "wrinkling_strain", cli_json_number(l.wrinkle)));
+        json_array_append_new(
+            layers, json_pack("{s:s,s:s,s:o,s:o,s:I,s:b,s:o,s:o}", "name", l.name, "material",
+                              pl_robot_material_name(robot, l.material), "thickness_mm",
+                              cli_json_number(l.thickness), "area_mm2", cli_json_number(l.area), "faces",
+                              (json_int_t)l.face_count, "bending", (int)l.bending, "wrinkling_strain",
+                              cli_json_number(l.wrinkle), "prestretch", cli_json_number(l.prestretch)));
     }
     for (int i = 0; i < pl_robot_fibre_count(robot); ++i) {
         const pl_fibre_info f = pl_robot_fibre(robot, i);
-        json_array_append_new(fibres, json_pack("{s:s,s:o,s:i,s:o,s:b,s:b}", "name", f.name, "length_mm",
+        json_array_append_new(fibres, json_pack("{s:s,s:o,s:i,s:o,s:b,s:b,s:o}", "name", f.name, "length_mm",
                                                 cli_json_number(f.length), "pieces", f.piece_count,
                                                 "stiffness_n", cli_json_number(f.stiffness), "inextensible",
-                                                (int)f.inextensible, "tension_only", (int)f.tension_only));
+                                                (int)f.inextensible, "tension_only", (int)f.tension_only,
+                                                "prestretch", cli_json_number(f.prestretch)));
     }
     json_object_set_new(root, "layers", layers);
     json_object_set_new(root, "fibres", fibres);

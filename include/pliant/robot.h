@@ -257,6 +257,9 @@ typedef struct pl_layer_def {
     // Strain at which compression folds it into wrinkles, which are not drawn: beyond it the compressive
     // stress stays as it is. 0: that of a stiff film on the body below; negative: it never wrinkles.
     double wrinkle;
+    // It was stretched by this, in all its directions, before it was bonded: its lengths at rest are the
+    // drawn ones divided by it. 0: 1.
+    double prestretch;
     int line;
 } pl_layer_def;
 
@@ -281,6 +284,7 @@ typedef struct pl_fibre_def {
     double stiffness;  // N: force over strain (Young's modulus times area); 0: inextensible
     double young;      // MPa, what the stiffness was made from, to be checked; 0: not known
     bool tension_only; // slack where it is compressed
+    double prestretch; // its length at rest is the drawn one divided by it; 0: 1
     int line;
 } pl_fibre_def;
 
@@ -432,6 +436,7 @@ typedef struct pl_layer_info {
     int material;
     bool bending;
     double wrinkle; // strain at which compression folds it; 0: never
+    double prestretch;
 } pl_layer_info;
 typedef struct pl_fibre_info {
     const char *name;
@@ -439,6 +444,7 @@ typedef struct pl_fibre_info {
     double stiffness; // N
     bool inextensible, tension_only;
     int piece_count; // connected pieces, each a polyline
+    double prestretch;
 } pl_fibre_info;
 PL_API int pl_robot_layer_count(const pl_robot *robot);
 PL_API pl_layer_info pl_robot_layer(const pl_robot *robot, int i);

@@ -235,7 +235,13 @@ static void congruent(const double A[9], const double C[9], double scale, double
     }
 }
 
-// The strain of the middle of the layer at a point, orthonormal components.
+// p^2
+static double layer_ratio(const pl_layer_law *law)
+{
+    return 1 + 2 * law->prestrain;
+}
+
+// The strain of the middle of the layer at a point relative to its own rest, orthonormal components.
 static void layer_point(const pl_face_table *t, const pl_layer_law *law, const layer_strain *s,
                         const double M[3 * PL_LAYER_STRAINS], const double frame[9], double e[3])
 {
@@ -247,6 +253,14 @@ static void layer_point(const pl_face_table *t, const pl_layer_law *law, const l
         }
     }
     mul3(frame, E, false, e);
+    for (int i = 0; i < 3; ++i) {
+        e[i] = layer_ratio(law) * e[i] + (i < 2 ? law->prestrain : 0);
+    }
+}
+
+static double layer_stiffness(const pl_layer_law *law)
+{
+    return layer_ratio(law) * law->thickness * law->thickness * law->thickness / 12;
 }
 
 static void clip_positive(double C[9])
@@ -262,11 +276,6 @@ static void clip_positive(double C[9])
             C[i] += fmax(value[k], 0) * V[3 * (i / 3) + k] * V[3 * (i % 3) + k];
         }
     }
-}
-
-static double layer_stiffness(const pl_layer_law *law)
-{
-    return law->thickness * law->thickness * law->thickness / 12;
 }
 
 // U and its derivatives by (d, K); Uss (LAYER_ALL^2) may be NULL. Penalties of kinks are apart.
@@ -287,7 +296,7 @@ static double layer_potential(const pl_face_table *t, const pl_layer_law *law, c
             return INFINITY;
         }
         const double scale = f->weight[q] * law->thickness;
-        energy += scale * W;
+        energy += scale / layer_ratio(law) * W;
         mul3(f->frame[q], S, true, cov);
         // E - z0 K by (d, K), three rows
         double B[3][LAYER_ALL] = {{0}};
@@ -303,7 +312,7 @@ static double layer_potential(const pl_face_table *t, const pl_layer_law *law, c
             if (positive) {
                 clip_positive(C);
             }
-            congruent(f->frame[q], C, scale, D);
+            congruent(f->frame[q], C, scale * layer_ratio(law), D);
             for (int i = 0; i < 3; ++i) {
                 for (int k = 0; k < LAYER_ALL; ++k) {
                     T[i][k] = D[3 * i] * B[0][k] + D[3 * i + 1] * B[1][k] + D[3 * i + 2] * B[2][k];
@@ -605,7 +614,7 @@ void pl_layer_by_thickness(const pl_face_table *t, const pl_layer_law *law, cons
     // U_s = h B^T w S + ...: by h directly, and through z0 = (z0/h) h in B and in the strain
     layer_strain s;
     double Us[LAYER_ALL] = {0}, D[9];
-    const double h = law->thickness, slope = law->offset / h;
+    const double h = law->thickness, slope = law->offset / h, ratio = layer_ratio(law);
     const int K = PL_LAYER_STRAINS;
     layer_strains(t, law, f, x, &s);
     for (int q = 0; q < t->points; ++q) {
@@ -617,7 +626,8 @@ void pl_layer_by_thickness(const pl_face_table *t, const pl_layer_law *law, cons
         }
         mul3(f->frame[q], s.K, false, de);
         for (int i = 0; i < 3; ++i) {
-            dS[i] = S[i] / h - slope * (C[3 * i] * de[0] + C[3 * i + 1] * de[1] + C[3 * i + 2] * de[2]);
+            dS[i] =
+                S[i] / h - ratio * slope * (C[3 * i] * de[0] + C[3 * i + 1] * de[1] + C[3 * i + 2] * de[2]);
         }
         mul3(f->frame[q], S, true, cov);
         mul3(f->frame[q], dS, true, dcov);
@@ -691,6 +701,9 @@ void pl_layer_state(const pl_face_table *t, const pl_layer_law *law, const pl_la
     }
     if (curvature) {
         mul3(f->centre, s.K, false, curvature);
+        for (int i = 0; i < 3; ++i) {
+            curvature[i] *= layer_ratio(law);
+        }
     }
 }
 
@@ -704,6 +717,7 @@ void pl_layer_strain_pull(const pl_face_table *t, const pl_layer_law *law, const
     pl_face_field(t, centre, M);
     mul3(f->centre, weight, true, cov);
     for (int i = 0; i < 3; ++i) {
+        cov[i] *= layer_ratio(law);
         UK[i] = -law->offset * cov[i];
         for (int k = 0; k < t->strains; ++k) {
             U[k] += cov[i] * M[PL_LAYER_STRAINS * i + k];

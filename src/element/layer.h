@@ -5,7 +5,8 @@
 // relative to the undeformed face (capital letters), a layer of thickness h whose middle lies z0 outside of
 // the face has the energy
 //   U = int h W(E - z0 K) + h^3/24 K : C : K dA,
-// W the plane-stress energy of its material and C its stiffness at small strain.
+// W the plane-stress energy of its material and C its stiffness at small strain. A layer that was stretched
+// by p before it was bonded has p^2 E + (p^2 - 1) / 2 I and p^2 K in place of E and K, and dA / p^2.
 //
 // - E of a quadratic face is interpolated by the linear tensor field with the same tangential strain at the
 //   two Gauss points of every edge and the same mean (Regge interpolation). Without it a face that bends
@@ -98,6 +99,9 @@ typedef struct pl_layer_law {
     pl_sheet sheet;
     double thickness, offset; // mm; offset of its middle from the face, along the normal
     bool bending;             // otherwise a membrane in the face
+    // Green strain (p^2 - 1) / 2 of the undeformed face relative to the layer's own rest, where its lengths
+    // are those of the face over the prestretch p and its thickness is h; 0: none.
+    double prestrain;
 } pl_layer_law;
 
 // Fills everything but the list of nodes and kind, neighbour and direction of the edges, at rest positions X
@@ -128,7 +132,7 @@ void pl_layer_by_constant(const pl_face_table *table, const pl_layer_law *law, c
                           const pl_material *material, pl_material_constant constant, const double *x,
                           double *g);
 // Strain (e11, e22, 2 e12 in orthonormal axes) and tension (N/mm) of the middle of the layer at the centre of
-// the face, and its curvature change (1/mm); any may be NULL.
+// the face, and its curvature change (1/mm), all relative to the layer's own rest; any may be NULL.
 void pl_layer_state(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                     const double *x, double strain[3], double tension[3], double curvature[3]);
 

@@ -53,6 +53,7 @@ static bool layer_read(io_robot_file *f, const io_node *node, const io_scope *sc
         {"bending", IO_BOOL, 0, offsetof(pl_layer_def, membrane), 0}, // turned round below
         {"side", IO_OTHER, 0, 0, 0},
         {"wrinkling", IO_OTHER, 0, 0, 0},
+        {"prestretch", IO_QUANTITY, PL_DIM_NUMBER, offsetof(pl_layer_def, prestretch), IO_POSITIVE},
     };
     def->membrane = true; // bending: true
     bool good = io_read_map(f, node, "layer", keys, PL_COUNT(keys), def);
@@ -160,6 +161,7 @@ static bool fibre_read(io_robot_file *f, const io_node *node, const io_scope *sc
         {"young", IO_QUANTITY, PL_DIM_STRESS, offsetof(fibre_read_def, young), IO_POSITIVE},
         {"diameter", IO_QUANTITY, PL_DIM_LENGTH, offsetof(fibre_read_def, diameter), IO_POSITIVE},
         {"mode", IO_OTHER, 0, 0, 0},
+        {"prestretch", IO_QUANTITY, PL_DIM_NUMBER, offsetof(fibre_read_def, def.prestretch), IO_POSITIVE},
     };
     fibre_read_def read = {.def = *def};
     bool good = io_read_map(f, node, "fibre", keys, PL_COUNT(keys), &read);

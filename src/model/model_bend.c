@@ -1,7 +1,8 @@
 // How far a marker has bent, beyond half a turn too. Its rotation R alone is known up to whole turns: 204
 // degrees look like 156 the other way. So the rotation is followed through the body in its present shape,
-// from what is held to the marker, along the shortest way over element edges of the undeformed mesh: the sum
-// w of the small rotation vectors from node to node says how many turns R is of, and about which axis,
+// from what is held (not from a plane of symmetry, which lets it turn) to the marker, along the shortest way
+// over element edges of the undeformed mesh: the sum w of the small rotation vectors from node to node says
+// how many turns R is of, and about which axis,
 //   bend = the vector nearest to w among (theta + 2 pi k) n,   exp(theta n) = R.
 // That needs no history: a solve from rest in one go gives the same angle as a sweep. Along a centre line the
 // rotations of its tangent take the place of those of the nodes.
@@ -137,6 +138,30 @@ static int32_t bend_vertex_at(const pl_mesh_view *m, const double at[3])
     return nearest;
 }
 
+// Where the ways begin: vertices that supports hold along all axes together; else along two, else along one.
+static bool bend_begin(bend_graph *g, const pl_robot *robot)
+{
+    uint8_t *held = PL_NEW_ARRAY(uint8_t, g->mesh.vertex_count);
+    if (!held) {
+        return false;
+    }
+    for (int i = 0; i < robot->support_count; ++i) {
+        const pl_support *s = &robot->support[i];
+        for (int32_t k = 0; k < s->node_count; ++k) {
+            held[s->node[k]] |= (uint8_t)(s->axis[0] | s->axis[1] << 1 | s->axis[2] << 2);
+        }
+    }
+    for (int axes = 3; axes > 0 && g->count == 0; --axes) {
+        for (int32_t v = 0; v < g->mesh.vertex_count; ++v) {
+            if ((held[v] & 1) + (held[v] >> 1 & 1) + (held[v] >> 2 & 1) == axes) {
+                bend_reach(g, v, 0, -1);
+            }
+        }
+    }
+    pl_free(held);
+    return true;
+}
+
 void model_bend_destroy(model_bend *b)
 {
     if (b) {
@@ -185,12 +210,7 @@ model_bend *model_bend_create(const pl_model *m)
     bool good = b && (b->way = PL_NEW_ARRAY(bend_ring, m->info.marker_count));
     if (good && robot) {
         b->count = m->info.marker_count;
-        good = bend_graph_create(&g, pl_robot_mesh(robot));
-        for (int i = 0; good && i < robot->support_count; ++i) {
-            for (int32_t k = 0; k < robot->support[i].node_count; ++k) {
-                bend_reach(&g, robot->support[i].node[k], 0, -1);
-            }
-        }
+        good = bend_graph_create(&g, pl_robot_mesh(robot)) && bend_begin(&g, robot);
         if (good) {
             bend_spread(&g);
         }

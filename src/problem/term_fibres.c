@@ -1,7 +1,8 @@
 // Fibres bonded to faces: U = sum over faces EA/2 (l - 1)^2 L, l the mean stretch of the face along the
 // fibre, from the same interpolated strain as layers (element/layer.h), l^2 = 1 + 2 mean(f^a f^b E_ab), L the
-// length on the face. An inextensible fibre has a stiffness far above the body's (robot_fibre.c); the strain
-// left is reported.
+// length on the face. Stretched by p before it was bonded, a fibre has the rest length L / p and the stretch
+// p l: EA/2 (p l - 1)^2 L / p; p comes with the dead loads, from 1. An inextensible fibre has a stiffness far
+// above the body's (robot_fibre.c); the strain left is reported.
 #include <float.h>
 #include <stdlib.h>
 #include "problem/term_faces.h"
@@ -84,16 +85,23 @@ static double bit_stretch(const fibre_bit *b, int strains, const double *d)
     return 1 + 2 * e > 0 ? sqrt(1 + 2 * e) : 0;
 }
 
+static double fibre_prestretch(const pl_fibre *f, double load)
+{
+    return 1 + load * (f->prestretch - 1);
+}
+
+// `stretch` from its own rest.
 static bool fibre_acts(const pl_fibre *f, double stretch)
 {
     return !f->tension_only || stretch >= 1 - FIBRE_SLACK;
 }
 
 // Energy of a unit per unit of stiffness; U = dE/dd, and UU (may be NULL) the second derivatives.
-static double unit_potential(const fibres_term *t, const fibre_unit *u, const double *d, double *U,
-                             double *UU)
+static double unit_potential(const fibres_term *t, const fibre_unit *u, double load, const double *d,
+                             double *U, double *UU)
 {
     const pl_fibre *f = &t->robot->fibre[u->fibre];
+    const double pre = fibre_prestretch(f, load);
     const int n = fibres_table(t, u)->strains;
     double energy = 0;
     memset(U, 0, PL_LAYER_STRAINS * sizeof *U);
@@ -106,11 +114,11 @@ static double unit_potential(const fibres_term *t, const fibre_unit *u, const do
         if (l == 0) {
             return INFINITY;
         }
-        if (!fibre_acts(f, l)) {
+        if (!fibre_acts(f, pre * l)) {
             continue;
         }
-        energy += 0.5 * b->length * (l - 1) * (l - 1);
-        const double slope = b->length * (l - 1) / l, rate = b->length / (l * l * l);
+        energy += 0.5 * b->length / pre * (pre * l - 1) * (pre * l - 1);
+        const double slope = b->length * (pre * l - 1) / l, rate = b->length / (l * l * l);
         for (int i = 0; i < n; ++i) {
             U[i] += slope * b->row[i];
             for (int j = 0; UU && j < n; ++j) {
@@ -129,7 +137,8 @@ static void unit_add(const fibre_unit *u, const double *g, double scale, double 
 }
 
 // With `only` >= 0 one fibre, per unit of stiffness.
-static double fibres_energy(const fibres_term *t, const double *x, int only, double scale, double *full)
+static double fibres_energy(const fibres_term *t, double load, const double *x, int only, double scale,
+                            double *full)
 {
     double energy = 0;
     for (int64_t k = 0; k < t->unit_count; ++k) {
@@ -140,7 +149,7 @@ static double fibres_energy(const fibres_term *t, const double *x, int only, dou
         double here[18], d[PL_LAYER_STRAINS], U[PL_LAYER_STRAINS], g[18] = {0};
         unit_strains(t, u, x, here, d);
         const double stiffness = only >= 0 ? 1 : t->robot->fibre[u->fibre].stiffness;
-        energy += stiffness * unit_potential(t, u, d, U, NULL);
+        energy += stiffness * unit_potential(t, u, load, d, U, NULL);
         if (full && isfinite(energy)) {
             pl_face_strains_pull(fibres_table(t, u), here, U, g);
             unit_add(u, g, scale * stiffness, full);
@@ -151,18 +160,18 @@ static double fibres_energy(const fibres_term *t, const double *x, int only, dou
 
 static void fibres_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
 {
-    (void)p;
-    *energy += fibres_energy(self, x, -1, 1, full);
+    *energy += fibres_energy(self, p->load, x, -1, 1, full);
 }
 
 static void fibres_forces(void *self, pl_problem *p, const pl_state *state, double *full)
 {
     (void)p;
-    fibres_energy(self, state->x, -1, 1, full);
+    fibres_energy(self, state->load, state->x, -1, 1, full);
 }
 
 // dE/dd that the linear step of `step` leads to.
-static void unit_ahead(const fibres_term *t, const fibre_unit *u, const pl_ahead *step, double *ahead)
+static void unit_ahead(const fibres_term *t, const fibre_unit *u, double load, const pl_ahead *step,
+                       double *ahead)
 {
     const pl_face_table *table = fibres_table(t, u);
     const double stiffness = t->robot->fibre[u->fibre].stiffness;
@@ -171,7 +180,7 @@ static void unit_ahead(const fibres_term *t, const fibre_unit *u, const pl_ahead
     double UU[PL_LAYER_STRAINS * PL_LAYER_STRAINS];
     unit_strains(t, u, step->x, here, d);
     faces_gather(step->dx, u->node, u->nodes, dx);
-    unit_potential(t, u, d, ahead, UU);
+    unit_potential(t, u, load, d, ahead, UU);
     pl_face_strains_rows(table, here, m, J);
     for (int c = 0; c < n; ++c) {
         double change = 0;
@@ -198,7 +207,7 @@ static void fibres_tangent(void *self, pl_problem *p, const double *x, bool posi
         double here[18], d[PL_LAYER_STRAINS], U[PL_LAYER_STRAINS], UU[PL_LAYER_STRAINS * PL_LAYER_STRAINS];
         double J[PL_LAYER_STRAINS * 18], *H = p->tangent.dense;
         unit_strains(t, u, x, here, d);
-        unit_potential(t, u, d, U, UU);
+        unit_potential(t, u, p->load, d, U, UU);
         pl_face_strains_rows(table, here, m, J);
         memset(H, 0, (size_t)m * m * sizeof *H);
         for (int r = 0; r < n; ++r) {
@@ -216,7 +225,7 @@ static void fibres_tangent(void *self, pl_problem *p, const double *x, bool posi
             }
         }
         if (p->tangent.ahead) {
-            unit_ahead(t, u, p->tangent.ahead, U);
+            unit_ahead(t, u, p->load, p->tangent.ahead, U);
         }
         pl_face_strains_curve(table, U, positive, m, H);
         pl_problem_add_piece(p, &t->pieces.h, &t->pieces.slots, (int)k, x);
@@ -230,7 +239,7 @@ static pl_status fibres_derivative(void *self, pl_problem *p, const pl_state *st
     (void)target;
     (void)err;
     if (q->kind == PL_PARAMETER_FIBRE) {
-        fibres_energy(self, state->x, q->index, -1, full);
+        fibres_energy(self, state->load, state->x, q->index, -1, full);
     }
     return PL_OK;
 }
@@ -242,12 +251,14 @@ static bool fibres_one_sided(const void *self, const pl_problem *p, const pl_sta
     for (int64_t k = 0; k < t->unit_count; ++k) {
         const fibre_unit *u = &t->unit[k];
         double here[18], d[PL_LAYER_STRAINS];
-        if (!t->robot->fibre[u->fibre].tension_only) {
+        const pl_fibre *f = &t->robot->fibre[u->fibre];
+        if (!f->tension_only) {
             continue;
         }
+        const double pre = fibre_prestretch(f, state->load);
         unit_strains(t, u, state->x, here, d);
         for (int64_t b = u->first; b < u->first + u->count; ++b) {
-            if (fabs(bit_stretch(&t->bit[b], fibres_table(t, u)->strains, d) - 1) <= FIBRE_SLACK) {
+            if (fabs(pre * bit_stretch(&t->bit[b], fibres_table(t, u)->strains, d) - 1) <= FIBRE_SLACK) {
                 return true;
             }
         }
@@ -275,12 +286,13 @@ static pl_output fibres_output(const void *self, int k)
                                 .unit = unit[k % FIBRE_READINGS]}};
 }
 
-// The value, and with `full` its gradient; `most` gets the largest stretch.
-static double fibres_reading(const fibres_term *t, const double *x, int k, double weight, double *full,
+// The value, and with `full` its gradient; `most` gets the largest stretch from rest.
+static double fibres_reading(const fibres_term *t, const pl_state *state, int k, double weight, double *full,
                              double *most)
 {
     const int fibre = k / FIBRE_READINGS, what = k % FIBRE_READINGS;
     const pl_fibre *f = &t->robot->fibre[fibre];
+    const double *x = state->x, pre = fibre_prestretch(f, state->load);
     double length = 0, largest = 0, here[18], d[PL_LAYER_STRAINS], U[PL_LAYER_STRAINS], g[18];
     int64_t unit = -1, bit = -1;
     for (int64_t i = 0; i < t->unit_count; ++i) {
@@ -309,27 +321,27 @@ static double fibres_reading(const fibres_term *t, const double *x, int k, doubl
             unit_add(u, g, weight, full);
         }
     }
-    const bool acts = fibre_acts(f, largest);
+    const bool acts = fibre_acts(f, pre * largest);
     if (full && what != FIBRE_LENGTH && unit >= 0 && (acts || what == FIBRE_STRAIN)) {
         const fibre_unit *u = &t->unit[unit];
         unit_strains(t, u, x, here, d);
         memset(g, 0, sizeof g);
         pl_face_strains_pull(fibres_table(t, u), here, t->bit[bit].row, g);
-        unit_add(u, g, weight * (what == FIBRE_TENSION ? f->stiffness : 1) / largest, full);
+        unit_add(u, g, weight * (what == FIBRE_TENSION ? f->stiffness : 1) * pre / largest, full);
     }
     if (most) {
-        *most = acts ? largest : 1;
+        *most = acts ? pre * largest : 1;
     }
     return what == FIBRE_LENGTH   ? length
-           : what == FIBRE_STRAIN ? largest - 1
-           : acts                 ? f->stiffness * (largest - 1)
+           : what == FIBRE_STRAIN ? pre * largest - 1
+           : acts                 ? f->stiffness * (pre * largest - 1)
                                   : 0;
 }
 
 static double fibres_value(void *self, pl_problem *p, const pl_state *state, int k)
 {
     (void)p;
-    return fibres_reading(self, state->x, k, 0, NULL, NULL);
+    return fibres_reading(self, state, k, 0, NULL, NULL);
 }
 
 static double fibres_change(void *self, pl_problem *p, const pl_state *state, int k, const double *dx,
@@ -340,14 +352,14 @@ static double fibres_change(void *self, pl_problem *p, const pl_state *state, in
     if (q && q->kind == PL_PARAMETER_FIBRE && q->index == k / FIBRE_READINGS &&
         k % FIBRE_READINGS == FIBRE_TENSION) {
         double most;
-        fibres_reading(self, state->x, k, 0, NULL, &most);
+        fibres_reading(self, state, k, 0, NULL, &most);
         sum = most - 1;
     }
     if (dx) {
         const size_t mark = pl_arena_begin(&p->scratch);
         double *gradient = pl_problem_take_full(p);
         memset(gradient, 0, pl_problem_full_bytes(p));
-        fibres_reading(self, state->x, k, 1, gradient, NULL);
+        fibres_reading(self, state, k, 1, gradient, NULL);
         for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
             sum += gradient[i] * dx[i];
         }
@@ -361,7 +373,7 @@ static void fibres_pull_back(void *self, pl_problem *p, const pl_state *state, i
 {
     (void)p;
     (void)rho;
-    fibres_reading(self, state->x, k, weight, full, NULL);
+    fibres_reading(self, state, k, weight, full, NULL);
 }
 
 // ---- creation

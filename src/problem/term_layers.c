@@ -32,7 +32,7 @@ typedef struct layers_term {
     double *energy, *force; // per face; forces 3 PL_LAYER_NODES each
     layer_turn *turn;       // held edges of clamps that turn
     int64_t turn_count;
-    double turned; // load at which they stand
+    double turned; // load at which they and the prestretches stand
 } layers_term;
 
 static void layers_destroy(void *object)
@@ -68,18 +68,23 @@ static pl_status layers_bind(void *self, pl_problem *p, pl_error *err)
     return pl_slots_bind(p, &t->pieces.h, &t->pieces.slots, err);
 }
 
-// Held slopes follow their clamps.
-static void layers_follow(layers_term *t, const pl_problem *p)
+// Held slopes follow their clamps; prestretches come with the dead loads, so that the undeformed body is at
+// rest where there is no load.
+static void layers_follow(layers_term *t, const pl_problem *p, double load)
 {
-    if (t->turned == p->load) {
+    if (t->turned == load) {
         return;
     }
-    t->turned = p->load;
+    t->turned = load;
+    for (int i = 0; i < t->layer_count; ++i) {
+        const double more = load * (p->robot->layer[i].prestretch - 1);
+        t->law[i].prestrain = more * (1 + 0.5 * more);
+    }
     for (int64_t k = 0; k < t->turn_count; ++k) {
         const layer_turn *turn = &t->turn[k];
         double w[3], R[9];
         for (int i = 0; i < 3; ++i) {
-            w[i] = p->load * p->robot->support[turn->support].rotate[i];
+            w[i] = load * p->robot->support[turn->support].rotate[i];
         }
         pl_rotation_exp(w, R);
         for (int g = 0; g < 2; ++g) {
@@ -128,11 +133,11 @@ static void layers_faces(void *context, int64_t from, int64_t to)
     }
 }
 
-static void layers_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
+static void layers_sum(layers_term *t, pl_problem *p, double load, const double *x, double *energy,
+                       double *full)
 {
-    layers_term *t = self;
     layers_loop w = {.t = t, .p = p, .x = x, .gradient = full != NULL};
-    layers_follow(t, p);
+    layers_follow(t, p, load);
     pl_loop(t->count, 32, layers_faces, &w);
     for (int64_t k = 0; k < t->count; ++k) {
         const pl_layer_face *f = &t->face[k];
@@ -146,11 +151,16 @@ static void layers_evaluate(void *self, pl_problem *p, const double *x, double *
     }
 }
 
+static void layers_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
+{
+    layers_sum(self, p, p->load, x, energy, full);
+}
+
 static void layers_tangent(void *self, pl_problem *p, const double *x, bool positive)
 {
     layers_term *t = self;
     const pl_ahead *step = p->tangent.ahead;
-    layers_follow(t, p);
+    layers_follow(t, p, p->load);
     for (int64_t k = 0; k < t->count; ++k) {
         const pl_layer_face *f = &t->face[k];
         const pl_face_table *table = layers_table(t, p, k);
@@ -168,7 +178,7 @@ static void layers_tangent(void *self, pl_problem *p, const double *x, bool posi
 static void layers_forces(void *self, pl_problem *p, const pl_state *state, double *full)
 {
     double energy = 0;
-    layers_evaluate(self, p, state->x, &energy, full);
+    layers_sum(self, p, state->load, state->x, &energy, full);
 }
 
 // The forces of a face have no moment unless its slope is held against a direction in space: what is missing
@@ -176,7 +186,7 @@ static void layers_forces(void *self, pl_problem *p, const pl_state *state, doub
 static void layers_couples(void *self, pl_problem *p, const pl_state *state, double *couple)
 {
     layers_term *t = self;
-    layers_follow(t, p);
+    layers_follow(t, p, state->load);
     for (int64_t k = 0; k < t->count; ++k) {
         const pl_layer_face *f = &t->face[k];
         double x[3 * PL_LAYER_NODES], g[3 * PL_LAYER_NODES] = {0};
@@ -202,6 +212,7 @@ static pl_status layers_derivative(void *self, pl_problem *p, const pl_state *st
     (void)target;
     (void)err;
     layers_term *t = self;
+    layers_follow(t, p, state->load);
     for (int64_t k = 0; k < t->count; ++k) {
         const int layer = t->layer[k], material = p->robot->layer[layer].material;
         const bool thickness = q->kind == PL_PARAMETER_LAYER && q->index == layer;
@@ -283,6 +294,7 @@ static const char *const layer_quantity[2] = {"strain", "tension"}, *const layer
 
 static double layers_value(void *self, pl_problem *p, const pl_state *state, int k)
 {
+    layers_follow(self, p, state->load);
     const layer_peak peak = layers_peak(self, p, state->x, k / 2, k % 2 == 1);
     return peak.face < 0 ? 0 : peak.value;
 }
@@ -339,6 +351,7 @@ static double layers_change(void *self, pl_problem *p, const pl_state *state, in
                             const double *mu, const pl_parameter *q)
 {
     (void)mu;
+    layers_follow(self, p, state->load);
     double sum = q ? layers_direct(self, p, state, k, q) : 0;
     if (dx) {
         const size_t mark = pl_arena_begin(&p->scratch);
@@ -357,6 +370,7 @@ static void layers_pull_back(void *self, pl_problem *p, const pl_state *state, i
                              double *full, double *rho)
 {
     (void)rho;
+    layers_follow(self, p, state->load);
     layers_pull(self, p, state, k, weight, full);
 }
 

@@ -228,6 +228,7 @@ typedef struct pl_layer {
     double thickness, offset; // offset of its middle from the face, along the face's normal
     bool bending;
     double wrinkle; // strain at which compression folds it; 0: never
+    double prestretch;
 } pl_layer;
 
 // A short step of a fibre, and a point of its polyline: both lie on faces.
@@ -249,7 +250,7 @@ typedef struct pl_fibre {
     int point_count;
     int *piece; // first point of each connected piece, piece_count + 1
     int piece_count;
-    double length, stiffness;
+    double length, stiffness, prestretch;
     bool inextensible, tension_only;
 } pl_fibre;
 

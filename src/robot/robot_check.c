@@ -9,6 +9,9 @@ typedef struct check {
     int *driver;       // per actuator: the command that drives it, plus 1
 } check;
 
+#define PRESTRETCH_MIN 0.5 // of layers and fibres
+#define PRESTRETCH_MAX 4.0
+
 #define CHECK_DEFECT(c, line, ...)                                                                           \
     pl_findings_add((c)->findings, PL_DEFECT, (c)->def->file, line, __VA_ARGS__)
 #define CHECK_WARN(c, line, ...) pl_findings_add((c)->findings, PL_WARNING, (c)->def->file, line, __VA_ARGS__)
@@ -591,6 +594,15 @@ static void check_ground(check *c, const char *what, const char *name, const cha
     }
 }
 
+// How far something was stretched before it was bonded; 0: not given.
+static void check_prestretch(check *c, const char *what, const char *name, double prestretch, int line)
+{
+    if (!(prestretch == 0 || (prestretch >= PRESTRETCH_MIN && prestretch <= PRESTRETCH_MAX))) {
+        CHECK_DEFECT(c, line, "%s '%s': the prestretch is %g, expected %g to %g (1.05: stretched by 5 %%)",
+                     what, name, prestretch, PRESTRETCH_MIN, PRESTRETCH_MAX);
+    }
+}
+
 static void check_layers(check *c)
 {
     const pl_robot_def *d = c->def;
@@ -607,6 +619,7 @@ static void check_layers(check *c)
             CHECK_WARN(c, l->line, "layer '%s' is %g mm thick: draw it as a region of the mesh", name,
                        l->thickness);
         }
+        check_prestretch(c, "layer", name, l->prestretch, l->line);
         if (l->between[0] && l->side != PL_SIDE_MIDDLE) {
             CHECK_DEFECT(c, l->line, "layer '%s' lies between two regions: its side is 'middle'", name);
         }
@@ -628,6 +641,7 @@ static void check_fibres(check *c)
             CHECK_DEFECT(c, f->line, "fibre '%s': the stiffness is %g N, must be above 0", name,
                          f->stiffness);
         }
+        check_prestretch(c, "fibre", name, f->prestretch, f->line);
         if (f->kind == PL_FIBRE_LINE) {
             if (f->point_count < 2 || !check_finite(f->point, 3 * f->point_count)) {
                 CHECK_DEFECT(c, f->line, "fibre '%s' needs at least two points in 'through'", name);

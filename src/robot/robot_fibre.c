@@ -608,6 +608,7 @@ pl_status robot_fibres(robot_build *b)
         pl_fibre *f = &robot->fibre[robot->fibre_count++];
         *f = (pl_fibre){.name = pl_strdup(def->name),
                         .tension_only = def->tension_only,
+                        .prestretch = def->prestretch > 0 ? def->prestretch : 1,
                         .inextensible = def->stiffness == 0};
         const pl_status status = f->name ? fibre_build(b, def, f) : robot_memory(b);
         if (status != PL_OK) {
@@ -636,7 +637,8 @@ pl_fibre_info pl_robot_fibre(const pl_robot *robot, int i)
                            .stiffness = f->stiffness,
                            .inextensible = f->inextensible,
                            .tension_only = f->tension_only,
-                           .piece_count = f->piece_count};
+                           .piece_count = f->piece_count,
+                           .prestretch = f->prestretch};
 }
 
 int pl_robot_fibre_line(const pl_robot *robot, int i, int piece, const double *position, double *point,

@@ -139,7 +139,7 @@ static uint64_t hash_readings(uint64_t h, const pl_robot *robot)
     }
     for (int i = 0; i < robot->layer_count; ++i) {
         const pl_layer *l = &robot->layer[i];
-        const double number[] = {l->thickness, l->offset, l->wrinkle};
+        const double number[] = {l->thickness, l->offset, l->wrinkle, l->prestretch};
         h = hash_faces(hash_whole(hash_whole(hash_text(h, l->name), l->material), l->bending), l->face,
                        l->face_count);
         h = hash_real(h, number, PL_COUNT(number));
@@ -147,6 +147,7 @@ static uint64_t hash_readings(uint64_t h, const pl_robot *robot)
     for (int i = 0; i < robot->fibre_count; ++i) {
         const pl_fibre *f = &robot->fibre[i];
         h = hash_real(hash_whole(hash_text(h, f->name), f->tension_only), &f->stiffness, 1);
+        h = hash_real(h, &f->prestretch, 1);
         for (int k = 0; k < f->step_count; ++k) {
             const pl_fibre_step *s = &f->step[k];
             const double number[] = {s->xi[0],        s->xi[1],        s->direction[0],

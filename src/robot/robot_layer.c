@@ -125,7 +125,8 @@ pl_status robot_layers(robot_build *b)
         *l = (pl_layer){.name = pl_strdup(def->name),
                         .thickness = def->thickness,
                         .offset = def->membrane ? 0 : side * def->thickness,
-                        .bending = !def->membrane};
+                        .bending = !def->membrane,
+                        .prestretch = def->prestretch > 0 ? def->prestretch : 1};
         if (!l->name) {
             return robot_memory(b);
         }
@@ -173,5 +174,6 @@ pl_layer_info pl_robot_layer(const pl_robot *robot, int i)
                            .area = pl_mesh_faces_area(robot->mesh, l->face, l->face_count),
                            .material = l->material,
                            .bending = l->bending,
-                           .wrinkle = l->wrinkle};
+                           .wrinkle = l->wrinkle,
+                           .prestretch = l->prestretch};
 }

@@ -132,6 +132,12 @@ expect_no_words err.txt "'right'" "'on'"
 sed '13,20d; s/surface: bottom/between: [skin, base]/' parts/thin.yaml >parts/no_ground.yaml
 expect_status 2 doctor parts/no_ground.yaml
 expect_words err.txt "parts/no_ground.yaml:12: error: layer 'right'" "'base'"
+sed '13,20d; s/thickness: 0.1/&, prestretch: 5/' parts/thin.yaml >parts/prestretch.yaml
+expect_status 2 doctor parts/prestretch.yaml
+expect_words err.txt "parts/prestretch.yaml:12: error: layer 'right': the prestretch is 5, expected 0.5 to 4"
+sed -i 's/prestretch: 5/prestretch: 1.05/' parts/prestretch.yaml
+expect_status 0 info parts/prestretch.yaml --json prestretch.json
+expect_near "prestretch of a layer" "$(json_number prestretch.json prestretch)" 1.05 0
 sed '13,20d; s/surface: bottom/surface: none/; 11i surfaces: {none: {plane: {point: [0, 0, -50], normal: [0, 0, 1]}}}' parts/thin.yaml >parts/no_face.yaml
 expect_status 2 doctor parts/no_face.yaml
 expect_words err.txt "parts/no_face.yaml:11: error: surface 'none' selects no face"

@@ -198,7 +198,7 @@ static void test_wrinkled_bar(void **state)
 }
 
 // The bar bends far under a cable and pressure; derivatives of shape and readings with respect to the
-// command, the thickness, the layer's material and a fibre's stiffness.
+// command, the thickness, the layer's material and a fibre's stiffness; both were stretched before.
 static void derivative_plan(plan *p, const pl_mesh *mesh, double thickness, double young, double stiffness)
 {
     static const pl_guide_def guide[] = {{.point = {0, 2, 3}}, {.point = {15, 2, 3}}, {.point = {30, 2, 3}}};
@@ -207,13 +207,16 @@ static void derivative_plan(plan *p, const pl_mesh *mesh, double thickness, doub
     p->material[1].material.young = young;
     p->material[1].material.poisson = 0.3;
     plan_cable(p, "tendon", guide, 3, PL_DRIVE_TENSION)->radius = 2;
-    plan_layer(p, "bottom", thickness);
+    pl_layer_def *l = plan_layer(p, "bottom", thickness);
+    l->prestretch = 1.004;
+    l->wrinkle = 0.004; // a strain that does not follow the modulus
     p->fibre[p->def.fibre_count++] = (pl_fibre_def){.name = "thread",
                                                     .kind = PL_FIBRE_LINE,
                                                     .surface = "bottom",
                                                     .point = line,
                                                     .point_count = 2,
-                                                    .stiffness = stiffness};
+                                                    .stiffness = stiffness,
+                                                    .prestretch = 1.03};
 }
 
 static void test_layer_sensitivity(void **state)
