@@ -119,6 +119,8 @@ const char *cli_next(const cli_args *args, const char *name,
 // A number with a unit between low and high; `*out` stays when the option is absent. False after complaining.
 bool cli_number(const cli_args *args, const char *name, pl_dimension dimension, double low, double high,
                 double *out);
+// A time limit: more than nothing, at most 1e9 s.
+bool cli_limit(const cli_args *args, const char *name, double *out);
 bool cli_whole(const cli_args *args, const char *name, int low, int high, int *out);
 // The word nearest to `word`, or NULL when none is near.
 const char *cli_nearest(const char *word, const char *const *known, int count);

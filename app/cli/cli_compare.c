@@ -361,7 +361,7 @@ static int compare_work(const cli_args *args, compare *c)
     int status = cli_setup(args);
     status = status ? status : cli_check_outputs(args, extensions, NULL, NULL);
     status = status ? status : compare_check_histogram(args);
-    if (!status && !cli_number(args, "limit-each", PL_DIM_TIME, 0, 1e9, &c->def.time_limit)) {
+    if (!status && !cli_limit(args, "limit-each", &c->def.time_limit)) {
         status = CLI_WRONG;
     }
     status = status ? status : compare_list(args, c);

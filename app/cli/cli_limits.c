@@ -168,7 +168,7 @@ int cli_goals_limits(const cli_args *args, const cli_model *m, cli_goals *g)
     status = status ? status : limit_method(args, g);
     status = status ? status : limit_workspace(args, m, g);
     if (!status && (!cli_whole(args, "iterations", 1, 1000000, &g->options.iteration_limit) ||
-                    !cli_number(args, "limit-each", PL_DIM_TIME, 0, 1e9, &g->options.time_limit))) {
+                    !cli_limit(args, "limit-each", &g->options.time_limit))) {
         return CLI_WRONG;
     }
     for (int i = 0; !status && i < m->info.command_count; ++i) {

@@ -243,6 +243,21 @@ bool cli_number(const cli_args *args, const char *name, pl_dimension dimension, 
     return true;
 }
 
+bool cli_limit(const cli_args *args, const char *name, double *out)
+{
+    double limit = 1;
+    if (!cli_number(args, name, PL_DIM_TIME, 0, 1e9, &limit)) {
+        return false;
+    }
+    if (!(limit > 0)) {
+        cli_error(args, "--%s is 0: there would be no time to compute", name);
+        cli_advice("for no limit leave it out");
+        return false;
+    }
+    *out = cli_value(args, name) ? limit : *out;
+    return true;
+}
+
 bool cli_whole(const cli_args *args, const char *name, int low, int high, int *out)
 {
     const char *text = cli_value(args, name);

@@ -23,7 +23,7 @@ int cli_setup(const cli_args *args)
     }
     pl_threads_set(threads);
     double limit = 0;
-    if (!cli_number(args, "time-limit", PL_DIM_TIME, 0, 1e9, &limit)) {
+    if (!cli_limit(args, "time-limit", &limit)) {
         return CLI_WRONG;
     }
     if (limit > 0) {

@@ -225,7 +225,7 @@ static int study_solve(const cli_args *args, const char *path, const study_args 
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &def.load.load.size) ||
         !cli_whole(args, "order", 1, 2, &def.load.load.order) ||
         !cli_whole(args, "jobs", 1, 64, &def.worker_count) ||
-        !cli_number(args, "limit-each", PL_DIM_TIME, 0, 1e9, &def.load.time_limit)) {
+        !cli_limit(args, "limit-each", &def.load.time_limit)) {
         return CLI_WRONG;
     }
     pl_study study;

@@ -1,4 +1,6 @@
 // Log, progress, clocks, random numbers, hashing, growing text, the nearest word.
+#include <ctype.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
@@ -194,9 +196,37 @@ static int tools_edit_distance(const char *a, const char *b)
     return row[length];
 }
 
+// Letters and digits only, small, at most `most` of them.
+static void tools_squash(const char *word, char *out, size_t most)
+{
+    size_t n = 0;
+    for (; *word && n < most; ++word) {
+        if (isalnum((unsigned char)*word)) {
+            out[n++] = (char)tolower((unsigned char)*word);
+        }
+    }
+    out[n] = 0;
+}
+
+// How far a word is from the beginning of a name, whatever joins its parts: 'dragnskin' from
+// 'dragon_skin_20'.
+static int tools_distance_to_start(const char *word, const char *known)
+{
+    char a[64], b[64];
+    tools_squash(word, a, sizeof a - 1);
+    const size_t length = strlen(a);
+    int best = INT_MAX;
+    for (size_t n = length > 0 ? length - 1 : 0; n <= length + 1 && n < sizeof b; ++n) {
+        tools_squash(known, b, n);
+        const int distance = tools_edit_distance(a, b);
+        best = distance < best ? distance : best;
+    }
+    return best;
+}
+
 const char *pl_nearest_word(const char *word, const char *const *known, int count)
 {
-    const char *nearest = NULL;
+    const char *nearest = NULL, *begun = NULL;
     int best = (int)strlen(word) / 3 + 2;
     for (int i = 0; i < count; ++i) {
         const int distance = tools_edit_distance(word, known[i]);
@@ -209,5 +239,13 @@ const char *pl_nearest_word(const char *word, const char *const *known, int coun
     for (int i = 0; !nearest && strlen(word) >= 4 && i < count; ++i) {
         nearest = strstr(known[i], word) ? known[i] : NULL;
     }
-    return nearest;
+    best = (int)strlen(word) / 4 + 1;
+    for (int i = 0; !nearest && strlen(word) >= 5 && i < count; ++i) {
+        const int distance = tools_distance_to_start(word, known[i]);
+        if (distance < best) {
+            best = distance;
+            begun = known[i];
+        }
+    }
+    return nearest ? nearest : begun;
 }

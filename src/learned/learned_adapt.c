@@ -65,6 +65,27 @@ static void data_clear(adapt_data *d)
     pl_free(d->real);
 }
 
+// A marker with numbers in one or two of its coordinates only; `err` then names those that are missing.
+static bool data_half_measured(const pl_measured *m, const pl_model_info *info, int marker, pl_error *err)
+{
+    char found[700] = "", missing[700] = "";
+    for (int i = 0; i < 3; ++i) {
+        int64_t s = 0;
+        while (s < m->count && !isfinite(m->marker[(s * m->marker_count + marker) * 3 + i])) {
+            ++s;
+        }
+        char *list = s < m->count ? found : missing;
+        const size_t n = strlen(list);
+        snprintf(list + n, sizeof found - n, "%s'%.150s.%c'", n ? " and " : "", info->marker_name[marker],
+                 "xyz"[i]);
+    }
+    if (found[0]) {
+        pl_fail(err, PL_BAD_INPUT, "adapt: marker '%.150s' has %s, but %s is missing; all three are needed",
+                info->marker_name[marker], found, missing);
+    }
+    return found[0] != 0;
+}
+
 static pl_status data_init(adapt_data *d, pl_learned *l, const pl_measured *m, pl_error *err)
 {
     const pl_model_info *info = &l->about.info;
@@ -95,6 +116,9 @@ static pl_status data_init(adapt_data *d, pl_learned *l, const pl_measured *m, p
         }
         if (measured == m->count) {
             d->marker[d->markers++] = k;
+        } else if (measured == 0 && data_half_measured(m, info, k, err)) {
+            pl_free(all);
+            return PL_BAD_INPUT;
         } else if (measured > 0) {
             pl_free(all);
             return pl_fail(err, PL_BAD_INPUT, "adapt: marker '%s' was measured in %d of %d rows only",
@@ -103,7 +127,10 @@ static pl_status data_init(adapt_data *d, pl_learned *l, const pl_measured *m, p
     }
     if (d->markers == 0) {
         pl_free(all);
-        return pl_fail(err, PL_BAD_INPUT, "adapt: no marker was measured");
+        return pl_fail(err, PL_BAD_INPUT,
+                       "adapt: no marker was measured: expected columns such as '%s.x', '%s.y', '%s.z'",
+                       M ? info->marker_name[0] : "tip", M ? info->marker_name[0] : "tip",
+                       M ? info->marker_name[0] : "tip");
     }
     for (int64_t s = 0; s < m->count; ++s) {
         double *x = d->x + s * (C + m->extra_count);
@@ -122,7 +149,16 @@ static pl_status data_init(adapt_data *d, pl_learned *l, const pl_measured *m, p
         }
     }
     pl_free(all);
-    return PL_OK;
+    for (int64_t i = C + m->extra_count; i < (int64_t)m->count * (C + m->extra_count); ++i) {
+        if (d->x[i] != d->x[i % (C + m->extra_count)]) {
+            return PL_OK;
+        }
+    }
+    return pl_fail(
+        err, PL_BAD_INPUT,
+        "adapt: all %d measurements have the same commands; measure poses that differ, spread over "
+        "the ranges",
+        m->count);
 }
 
 // Fits to the picked rows.

@@ -444,6 +444,14 @@ static void path_helix(fibre_path *p, const fibre_axis *a, double start, double 
     }
 }
 
+// Whether the windings would take too many steps, before the first is made; angles are few turns or none.
+static bool axis_too_long(const fibre_axis *a, const fibre_path *p)
+{
+    const double turns = p->def->pitch > 0 ? (a->high - a->low) / p->def->pitch : 0;
+    const double steps = fmax(12, 2 * PL_PI * a->radius / (FIBRE_STEP * p->ground->edge));
+    return !(turns * steps < FIBRE_STEPS_MAX);
+}
+
 static void path_rings(fibre_path *p, const fibre_axis *a)
 {
     const int rings = (int)fmax(1, floor((a->high - a->low) / p->def->pitch + 0.5));
@@ -457,7 +465,7 @@ static void path_rings(fibre_path *p, const fibre_axis *a)
         }
         const int n = (int)fmax(12, ceil(2 * PL_PI * largest / (FIBRE_STEP * p->ground->edge)));
         path_break(p);
-        for (int i = 0; i < n && !p->failed; ++i) {
+        for (int i = 0; i < n && !p->failed && !p->too_long; ++i) {
             path_axis_step(p, a, s, 2 * PL_PI * i / n, 0, 2 * PL_PI / n, largest);
         }
     }
@@ -543,6 +551,7 @@ static pl_status fibre_build(robot_build *b, const pl_fibre_def *def, pl_fibre *
     } else if (status == PL_OK) {
         fibre_axis axis;
         axis_init(&axis, &p);
+        p.too_long = axis_too_long(&axis, &p);
         const int starts = def->starts > 0 ? def->starts : 1;
         for (int k = 0; k < starts && def->kind == PL_FIBRE_HELIX; ++k) {
             for (int h = 0; h < 2; ++h) {
@@ -551,7 +560,7 @@ static pl_status fibre_build(robot_build *b, const pl_fibre_def *def, pl_fibre *
                 }
             }
         }
-        if (def->kind == PL_FIBRE_RINGS) {
+        if (def->kind == PL_FIBRE_RINGS && !p.too_long) {
             path_rings(&p, &axis);
         }
     }

@@ -98,6 +98,16 @@ printf "$body"'materials: {s: {model: neo_hookean, c10: 0.1}}\n' >plain.yaml
 expect_status 0 info plain.yaml --size 2
 expect_words err.txt "is not used"
 
+# ---- a thread wound so densely that it never ends
+"$pliant" new fiber_bender bender >/dev/null
+for kind in helix rings; do
+    sed "s/kind: helix/kind: $kind/; s/pitch: 3\\(, hand: both\\)*/pitch: 1e-30/" bender/robot.yaml >bender/dense.yaml
+    status=0
+    timeout 60 "$pliant" info bender/dense.yaml --size 8 --order 1 >out.txt 2>err.txt || status=$?
+    expect_ended 2 "$kind with a pitch of 1e-30 mm"
+    expect_words err.txt "is the pitch right?"
+done
+
 # ---- a store whose table is a view without end
 if command -v sqlite3 >/dev/null; then
     expect_status 0 workspace trunk --samples 3 --store store.db

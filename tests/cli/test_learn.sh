@@ -200,6 +200,14 @@ expect_status 2 adapt model.yaml few.csv --out x.yaml
 expect_words err.txt "at least 5"
 : > empty.csv
 expect_status 2 adapt model.yaml empty.csv --out x.yaml
+head -1 measured.csv >one.csv # one pose, again and again
+for _ in 1 2 3 4 5 6; do sed -n 2p measured.csv >>one.csv; done
+expect_status 2 adapt model.yaml one.csv --out x.yaml
+expect_words err.txt "all 6 measurements have the same commands"
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^tip\.z/) at = i } { line = ""; for (i = 1; i <= NF; i++) if (i != at) line = line (line == "" ? "" : ",") $i; print line }' \
+    measured.csv >flat.csv
+expect_status 2 adapt model.yaml flat.csv --out x.yaml
+expect_words err.txt "marker 'tip' has 'tip.x' and 'tip.y', but 'tip.z' is missing"
 expect_status 2 adapt rod.yaml measured.csv --out x.yaml
 expect_words err.txt "not a learned model"
 expect_status 2 learn measured.csv --out x.yaml

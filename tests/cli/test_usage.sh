@@ -54,4 +54,12 @@ if [ -w /dev/full ]; then
     "$pliant" materials >/dev/full 2>err.txt || status=$?
     if [ "$status" -eq 3 ]; then pass "exit 3 on a full disk"; else fail "exit $status on a full disk"; fi
 fi
+# no time is no limit: say so
+"$pliant" new trunk_cc limited >/dev/null
+expect_status 2 fk limited --time-limit 0s
+expect_words err.txt "--time-limit is 0" "leave it out"
+expect_status 2 sweep limited --set l1=100:110:2 --limit-each 0s
+expect_words err.txt "--limit-each is 0"
+expect_status 2 materials dragnskin
+expect_words err.txt "did you mean 'dragon_skin_"
 finish
