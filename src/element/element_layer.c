@@ -321,7 +321,7 @@ void pl_layer_tangent(const pl_face_table *t, const pl_layer_law *law, const pl_
     }
 }
 
-// ---- derivatives with respect to thickness and material
+// ---- derivatives with respect to thickness, prestrain and material
 void pl_layer_by_thickness(const pl_face_table *t, const pl_layer_law *law, const pl_layer_face *f,
                            const double *x, double *g)
 {
@@ -360,6 +360,50 @@ void pl_layer_by_thickness(const pl_face_table *t, const pl_layer_law *law, cons
             Us[K + i] += D[3 * i] * s.c.K[0] + D[3 * i + 1] * s.c.K[1] + D[3 * i + 2] * s.c.K[2];
         }
         pl_curvature_pull(t, f, &s.c, Us + K, 3 / h * layer_penalty(law), g);
+    }
+}
+
+// e = (1 + 2 P) f + P (1, 1, 0)
+void pl_layer_strain_by_prestrain(const pl_layer_law *law, const double strain[3], double out[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        out[i] = (2 * strain[i] + (i < 2)) / layer_ratio(law);
+    }
+}
+
+void pl_layer_by_prestrain(const pl_face_table *t, const pl_layer_law *law, const pl_layer_face *f,
+                           const double *x, double *g)
+{
+    layer_strain s;
+    double Us[LAYER_ALL] = {0}, D[9];
+    const int K = PL_LAYER_STRAINS;
+    layer_strains(t, law, f, x, &s);
+    for (int q = 0; q < t->points; ++q) {
+        double M[3 * PL_LAYER_STRAINS], e[3], de[3], W, S[3], C[9], dS[3], cov[3];
+        pl_face_field(t, t->point[q], M);
+        layer_point(t, law, &s, M, f->frame[q], e);
+        if (!pl_sheet_stress(&law->sheet, e, &W, S, C)) {
+            return;
+        }
+        pl_layer_strain_by_prestrain(law, e, de);
+        mul3(C, de, false, dS);
+        mul3(f->frame[q], dS, true, cov);
+        const double scale = f->weight[q] * law->thickness;
+        for (int i = 0; i < 3; ++i) {
+            for (int k = 0; k < t->strains; ++k) {
+                Us[k] += scale * cov[i] * M[PL_LAYER_STRAINS * i + k];
+            }
+            Us[K + i] -= scale * law->offset * cov[i];
+        }
+    }
+    pl_face_strains_pull(t, x, Us, g);
+    if (layer_curves(law)) {
+        const double more = 2 / layer_ratio(law);
+        congruent(f->centre, law->sheet.moduli, more * f->area * layer_stiffness(law), D);
+        for (int i = 0; i < 3; ++i) {
+            Us[K + i] += D[3 * i] * s.c.K[0] + D[3 * i + 1] * s.c.K[1] + D[3 * i + 2] * s.c.K[2];
+        }
+        pl_curvature_pull(t, f, &s.c, Us + K, more * layer_penalty(law), g);
     }
 }
 

@@ -125,8 +125,11 @@ void pl_layer_tangent(const pl_face_table *table, const pl_layer_law *law, const
 // The energy at x; g += the gradient with the law linearised at those strains.
 double pl_layer_energy_ahead(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                              const double *x, const double ahead[PL_LAYER_AHEAD], double *g);
-// What U depends on beside x: thickness (the offset follows), or a constant of the material. g += d2U/dx dq.
+// What U depends on beside x: thickness (the offset follows), prestrain, or a constant of the material. g +=
+// d2U/dx dq.
 void pl_layer_by_thickness(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
+                           const double *x, double *g);
+void pl_layer_by_prestrain(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                            const double *x, double *g);
 void pl_layer_by_constant(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                           const pl_material *material, pl_material_constant constant, const double *x,
@@ -135,6 +138,8 @@ void pl_layer_by_constant(const pl_face_table *table, const pl_layer_law *law, c
 // the face, and its curvature change (1/mm), all relative to the layer's own rest; any may be NULL.
 void pl_layer_state(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,
                     const double *x, double strain[3], double tension[3], double curvature[3]);
+// The derivative of that strain with respect to the prestrain.
+void pl_layer_strain_by_prestrain(const pl_layer_law *law, const double strain[3], double out[3]);
 
 // g += sum_i weight_i d(strain_i)/dx of that strain.
 void pl_layer_strain_pull(const pl_face_table *table, const pl_layer_law *law, const pl_layer_face *face,

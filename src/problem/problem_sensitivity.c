@@ -81,6 +81,9 @@ pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_erro
     if (axis && (q->part < 0 || q->part > 2)) {
         return pl_fail(err, PL_BAD_INPUT, "jacobian: axis %d, expected 0, 1 or 2", q->part);
     }
+    if ((q->kind == PL_PARAMETER_LAYER || q->kind == PL_PARAMETER_FIBRE) && (q->part < 0 || q->part > 1)) {
+        return pl_fail(err, PL_BAD_INPUT, "jacobian: part %d of a layer or fibre, expected 0 or 1", q->part);
+    }
     if (q->kind == PL_PARAMETER_MATERIAL &&
         (q->part < 0 || q->part >= PL_MATERIAL_CONSTANT_COUNT ||
          !(q->part == PL_DENSITY ||

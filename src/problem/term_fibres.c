@@ -232,13 +232,38 @@ static void fibres_tangent(void *self, pl_problem *p, const double *x, bool posi
     }
 }
 
+// full -= d2U/dx dp: of EA L (p l - 1) / l along the rows.
+static void fibres_by_prestretch(const fibres_term *t, const pl_state *state, int fibre, double *full)
+{
+    const pl_fibre *f = &t->robot->fibre[fibre];
+    for (int64_t k = 0; k < t->unit_count; ++k) {
+        const fibre_unit *u = &t->unit[k];
+        double here[18], d[PL_LAYER_STRAINS], U[PL_LAYER_STRAINS] = {0}, g[18] = {0};
+        if (u->fibre != fibre) {
+            continue;
+        }
+        unit_strains(t, u, state->x, here, d);
+        const int n = fibres_table(t, u)->strains;
+        for (int64_t b = u->first; b < u->first + u->count; ++b) {
+            const double l = bit_stretch(&t->bit[b], n, d);
+            for (int i = 0; fibre_acts(f, fibre_prestretch(f, state->load) * l) && i < n; ++i) {
+                U[i] += t->bit[b].length * t->bit[b].row[i];
+            }
+        }
+        pl_face_strains_pull(fibres_table(t, u), here, U, g);
+        unit_add(u, g, -state->load * f->stiffness, full);
+    }
+}
+
 static pl_status fibres_derivative(void *self, pl_problem *p, const pl_state *state, const pl_parameter *q,
                                    double *full, double *target, pl_error *err)
 {
     (void)p;
     (void)target;
     (void)err;
-    if (q->kind == PL_PARAMETER_FIBRE) {
+    if (q->kind == PL_PARAMETER_FIBRE && q->part == 1) {
+        fibres_by_prestretch(self, state, q->index, full);
+    } else if (q->kind == PL_PARAMETER_FIBRE) {
         fibres_energy(self, state->load, state->x, q->index, -1, full);
     }
     return PL_OK;
@@ -349,11 +374,19 @@ static double fibres_change(void *self, pl_problem *p, const pl_state *state, in
 {
     (void)mu;
     double sum = 0;
-    if (q && q->kind == PL_PARAMETER_FIBRE && q->index == k / FIBRE_READINGS &&
-        k % FIBRE_READINGS == FIBRE_TENSION) {
-        double most;
-        fibres_reading(self, state, k, 0, NULL, &most);
-        sum = most - 1;
+    const int fibre = k / FIBRE_READINGS, what = k % FIBRE_READINGS;
+    if (q && q->kind == PL_PARAMETER_FIBRE && q->index == fibre && what != FIBRE_LENGTH) {
+        const pl_fibre *f = &((const fibres_term *)self)->robot->fibre[fibre];
+        double most; // a slack fibre: 1
+        const double value = fibres_reading(self, state, k, 0, NULL, &most),
+                     slope = state->load / fibre_prestretch(f, state->load);
+        if (q->part == 0) {
+            sum = what == FIBRE_TENSION ? most - 1 : 0;
+        } else if (what == FIBRE_STRAIN) {
+            sum = slope * (value + 1);
+        } else {
+            sum = value != 0 ? f->stiffness * slope * most : 0;
+        }
     }
     if (dx) {
         const size_t mark = pl_arena_begin(&p->scratch);

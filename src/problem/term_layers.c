@@ -206,6 +206,12 @@ static void layers_couples(void *self, pl_problem *p, const pl_state *state, dou
 }
 
 // ---- derivatives
+// d(prestrain)/d(prestretch)
+static double layers_prestrain_slope(const layers_term *t, int layer, double load)
+{
+    return load * (1 + load * (t->robot->layer[layer].prestretch - 1));
+}
+
 static pl_status layers_derivative(void *self, pl_problem *p, const pl_state *state, const pl_parameter *q,
                                    double *full, double *target, pl_error *err)
 {
@@ -215,16 +221,21 @@ static pl_status layers_derivative(void *self, pl_problem *p, const pl_state *st
     layers_follow(t, p, state->load);
     for (int64_t k = 0; k < t->count; ++k) {
         const int layer = t->layer[k], material = p->robot->layer[layer].material;
-        const bool thickness = q->kind == PL_PARAMETER_LAYER && q->index == layer;
+        const bool own = q->kind == PL_PARAMETER_LAYER && q->index == layer;
         const bool constant =
             q->kind == PL_PARAMETER_MATERIAL && q->index == material && q->part != PL_DENSITY;
-        if (!thickness && !constant) {
+        if (!own && !constant) {
             continue;
         }
         const pl_layer_face *f = &t->face[k];
         double x[3 * PL_LAYER_NODES], g[3 * PL_LAYER_NODES] = {0};
         faces_gather(state->x, f->node, f->node_count, x);
-        if (thickness) {
+        if (own && q->part == 1) {
+            pl_layer_by_prestrain(layers_table(t, p, k), &t->law[layer], f, x, g);
+            for (int i = 0; i < 3 * f->node_count; ++i) {
+                g[i] *= layers_prestrain_slope(t, layer, state->load);
+            }
+        } else if (own) {
             pl_layer_by_thickness(layers_table(t, p, k), &t->law[layer], f, x, g);
         } else {
             pl_layer_by_constant(layers_table(t, p, k), &t->law[layer], f, &p->robot->material[material],
@@ -315,8 +326,8 @@ static void layers_pull(const layers_term *t, const pl_problem *p, const pl_stat
     }
 }
 
-// The direct effect of a parameter: of the thickness through the offset and the tension h S, of a constant of
-// the material through the tension.
+// The direct effect of a parameter: of the thickness through the offset and the tension h S, of the
+// prestretch through the strain, of a constant of the material through the tension.
 static double layers_direct(const layers_term *t, const pl_problem *p, const pl_state *state, int k,
                             const pl_parameter *q)
 {
@@ -331,6 +342,14 @@ static double layers_direct(const layers_term *t, const pl_problem *p, const pl_
     double x[3 * PL_LAYER_NODES], e[3], T[3], K[3], sum = 0;
     faces_gather(state->x, f->node, f->node_count, x);
     pl_layer_state(layers_table(t, p, peak.face), law, f, x, e, T, K);
+    if (q->kind == PL_PARAMETER_LAYER && q->index == layer && q->part == 1) {
+        double by[3];
+        pl_layer_strain_by_prestrain(law, e, by);
+        for (int i = 0; i < 3; ++i) {
+            sum += peak.weight[i] * by[i];
+        }
+        return layers_prestrain_slope(t, layer, state->load) * sum;
+    }
     if (q->kind == PL_PARAMETER_LAYER && q->index == layer) {
         for (int i = 0; i < 3; ++i) {
             sum -= peak.weight[i] * law->offset / law->thickness * K[i];

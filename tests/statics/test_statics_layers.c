@@ -199,24 +199,25 @@ static void test_wrinkled_bar(void **state)
 
 // The bar bends far under a cable and pressure; derivatives of shape and readings with respect to the
 // command, the thickness, the layer's material and a fibre's stiffness; both were stretched before.
-static void derivative_plan(plan *p, const pl_mesh *mesh, double thickness, double young, double stiffness)
+// q: command, thickness, Young's modulus, stiffness of the fibre, prestretch of both.
+static void derivative_plan(plan *p, const pl_mesh *mesh, const double q[6])
 {
     static const pl_guide_def guide[] = {{.point = {0, 2, 3}}, {.point = {15, 2, 3}}, {.point = {30, 2, 3}}};
     static const double line[] = {2, 1, 0, 28, 3, 0};
     bar_plan(p, mesh, 30, 3);
-    p->material[1].material.young = young;
+    p->material[1].material.young = q[2];
     p->material[1].material.poisson = 0.3;
     plan_cable(p, "tendon", guide, 3, PL_DRIVE_TENSION)->radius = 2;
-    pl_layer_def *l = plan_layer(p, "bottom", thickness);
-    l->prestretch = 1.004;
+    pl_layer_def *l = plan_layer(p, "bottom", q[1]);
+    l->prestretch = q[4];
     l->wrinkle = 0.004; // a strain that does not follow the modulus
     p->fibre[p->def.fibre_count++] = (pl_fibre_def){.name = "thread",
                                                     .kind = PL_FIBRE_LINE,
                                                     .surface = "bottom",
                                                     .point = line,
                                                     .point_count = 2,
-                                                    .stiffness = stiffness,
-                                                    .prestretch = 1.03};
+                                                    .stiffness = q[3],
+                                                    .prestretch = q[5]};
 }
 
 static void test_layer_sensitivity(void **state)
@@ -224,32 +225,31 @@ static void test_layer_sensitivity(void **state)
     (void)state;
     pl_mesh *mesh = tet_box(8, 2, 2, 30, 4, 3, 2, NULL);
     static plan p;
-    const double tension = 0.4, base[4] = {tension, 0.1, 200, 30};
-    derivative_plan(&p, mesh, base[1], base[2], base[3]);
+    const double tension = 0.4, base[6] = {tension, 0.1, 200, 30, 1.004, 1.03};
+    derivative_plan(&p, mesh, base);
     rig r = plan_build(&p, NULL);
     rig_solve(&r, &tension);
-    const pl_parameter q[4] = {{PL_PARAMETER_COMMAND, 0, 0},
-                               {PL_PARAMETER_LAYER, 0, 0},
-                               {PL_PARAMETER_MATERIAL, 1, PL_YOUNG},
-                               {PL_PARAMETER_FIBRE, 0, 0}};
+    const pl_parameter q[6] = {{PL_PARAMETER_COMMAND, 0, 0},         {PL_PARAMETER_LAYER, 0, 0},
+                               {PL_PARAMETER_MATERIAL, 1, PL_YOUNG}, {PL_PARAMETER_FIBRE, 0, 0},
+                               {PL_PARAMETER_LAYER, 0, 1},           {PL_PARAMETER_FIBRE, 0, 1}};
     const int readings = pl_statics_reading_count(r.statics);
     assert_int_equal(readings, 5);
-    double marker[3 * 4], reading[5 * 4];
+    double marker[3 * 6], reading[5 * 6];
     const pl_jacobian out = {.marker = marker, .reading = reading};
     pl_jacobian_report report;
     pl_error err = {0};
-    PL_CHECK_OK(pl_statics_jacobian(r.statics, r.state, q, 4, &out, &report, &err));
+    PL_CHECK_OK(pl_statics_jacobian(r.statics, r.state, q, 6, &out, &report, &err));
     const double turned = pl_statics_marker(r.statics, r.state, 0).displacement[2];
     print_message("tip moved %.2f mm\n", turned);
     rig_clear(&r);
-    for (int c = 0; c < 4; ++c) {
+    for (int c = 0; c < 6; ++c) {
         double tip[2][3], value[2][5];
-        const double h = 1e-4 * base[c];
+        const double h = (c < 4 ? 1e-4 : 1e-6) * base[c];
         for (int s = 0; s < 2; ++s) {
-            double v[4];
+            double v[6];
             memcpy(v, base, sizeof v);
             v[c] += s ? -h : h;
-            derivative_plan(&p, mesh, v[1], v[2], v[3]);
+            derivative_plan(&p, mesh, v);
             rig one = plan_build(&p, NULL);
             rig_solve(&one, &v[0]);
             memcpy(tip[s], pl_statics_marker(one.statics, one.state, 0).displacement, sizeof tip[s]);
@@ -261,15 +261,15 @@ static void test_layer_sensitivity(void **state)
         double worst = 0, scale = 0;
         for (int i = 0; i < 3; ++i) {
             const double d = (tip[0][i] - tip[1][i]) / (2 * h);
-            worst = fmax(worst, fabs(d - marker[4 * i + c]));
+            worst = fmax(worst, fabs(d - marker[6 * i + c]));
             scale = fmax(scale, fabs(d));
         }
         print_message("parameter %d: tip off by %.1e of %.3g;", c, worst, scale);
         PL_CHECK_BELOW(worst, 2e-6 * scale);
         for (int k = 0; k < readings; ++k) {
             const double d = (value[0][k] - value[1][k]) / (2 * h);
-            print_message(" %.6g (%.1e)", reading[4 * k + c], fabs(d - reading[4 * k + c]) / fabs(d));
-            PL_CHECK_NEAR(reading[4 * k + c], d, 2e-5 * fabs(d) + 1e-12);
+            print_message(" %.6g (%.1e)", reading[6 * k + c], fabs(d - reading[6 * k + c]) / fabs(d));
+            PL_CHECK_NEAR(reading[6 * k + c], d, 2e-5 * fabs(d) + 1e-12);
         }
         print_message("\n");
     }
