@@ -170,6 +170,7 @@ void cli_table_print(const cli_args *args, cli_table *table);            // and 
 json_t *cli_json_number(double value);
 json_t *cli_json_numbers(const double *value, int count);
 json_t *cli_json_findings(const pl_findings *findings); // of warnings and defects: their sentences
+json_t *cli_json_quality(const pl_mesh_quality *quality);
 json_t *cli_json_head(uint64_t hash,
                       const pl_findings *findings); // format, pliant, robot (0: null), warnings
 // Writes to the place --json names (if given) and releases `root`.

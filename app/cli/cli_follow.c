@@ -389,10 +389,8 @@ static int follow_json(const cli_args *args, follow *f)
     if (saved || !f->json) {
         return saved;
     }
-    json_t *root = json_object();
-    json_object_set_new(root, "format", json_integer(1));
-    json_object_set_new(root, "pliant", json_string(pl_version()));
-    json_object_set_new(root, "reached", json_integer(f->report.reached));
+    json_t *root = cli_json_head(f->m.info.robot_hash, f->m.findings);
+    json_object_set_new(root, "reached_count", json_integer(f->report.reached));
     json_object_set_new(root, "largest_error", cli_json_number(f->report.largest_distance));
     json_object_set_new(root, "largest_error_reached", cli_json_number(f->report.largest_reached));
     json_object_set_new(root, "largest_step", cli_json_number(f->report.largest_step));

@@ -1,5 +1,6 @@
 // pliant info: what a robot consists of. Sizes come from the mesh or the centre line; commands, actuators,
 // markers and sensors are listed the same way for every kind.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cli.h"
@@ -277,15 +278,10 @@ static void info_json_quality(json_t *root, const pl_robot *robot)
 {
     const pl_mesh *mesh = pl_robot_mesh(robot);
     const pl_mesh_quality q = pl_mesh_measure_quality(mesh);
-    json_t *quality = json_object();
-    json_object_set_new(quality, "worst", cli_json_number(q.worst));
-    json_object_set_new(quality, "mean", cli_json_number(q.mean));
-    json_object_set_new(quality, "slivers", json_integer(q.sliver_count));
-    json_object_set_new(quality, "inverted", json_integer(q.inverted_count));
-    json_object_set_new(quality, "mean_edge", cli_json_number(q.mean_edge));
-    json_object_set_new(root, "quality", quality);
+    const double mass = info_mass(robot) * 1e6;
+    json_object_set_new(root, "quality", cli_json_quality(&q));
     json_object_set_new(root, "volume", cli_json_number(pl_mesh_region_volume(mesh, -1)));
-    json_object_set_new(root, "mass_g", cli_json_number(info_mass(robot) * 1e6));
+    json_object_set_new(root, "mass_g", cli_json_number(mass > 0 ? mass : NAN)); // no density: unknown
 }
 
 // What a model says of itself, taken from a robot without making its solver. Arrays on the heap.

@@ -46,6 +46,19 @@ static bool mesh_is_file(const char *path)
     return false;
 }
 
+json_t *cli_json_quality(const pl_mesh_quality *q)
+{
+    json_t *quality = json_object();
+    json_object_set_new(quality, "worst", cli_json_number(q->worst));
+    json_object_set_new(quality, "mean", cli_json_number(q->mean));
+    json_object_set_new(quality, "slivers", json_integer(q->sliver_count));
+    json_object_set_new(quality, "inverted", json_integer(q->inverted_count));
+    json_object_set_new(quality, "shortest_edge", cli_json_number(q->shortest_edge));
+    json_object_set_new(quality, "mean_edge", cli_json_number(q->mean_edge));
+    json_object_set_new(quality, "longest_edge", cli_json_number(q->longest_edge));
+    return quality;
+}
+
 static json_t *mesh_json(const pl_mesh *mesh, const pl_mesh_quality *q, const pl_findings *findings)
 {
     const pl_mesh_view view = pl_mesh_get(mesh);
@@ -53,23 +66,21 @@ static json_t *mesh_json(const pl_mesh *mesh, const pl_mesh_quality *q, const pl
     json_object_set_new(root, "vertices", json_integer(view.vertex_count));
     json_object_set_new(root, "elements", json_integer(view.element_count));
     for (int32_t r = 0; r < view.region_count; ++r) {
-        json_object_set_new(regions, view.region_name[r], cli_json_number(pl_mesh_region_volume(mesh, r)));
+        json_t *one = json_object();
+        json_object_set_new(one, "volume", cli_json_number(pl_mesh_region_volume(mesh, r)));
+        json_object_set_new(regions, view.region_name[r], one);
     }
     for (int32_t s = 0; s < view.surface_count; ++s) {
         const int64_t *face = view.surface_face + view.surface_start[s];
         const int64_t count = view.surface_start[s + 1] - view.surface_start[s];
-        json_object_set_new(surfaces, view.surface_name[s],
-                            cli_json_number(pl_mesh_faces_area(mesh, face, count)));
+        json_t *one = json_object();
+        json_object_set_new(one, "area", cli_json_number(pl_mesh_faces_area(mesh, face, count)));
+        json_object_set_new(one, "faces", json_integer(count));
+        json_object_set_new(surfaces, view.surface_name[s], one);
     }
     json_object_set_new(root, "regions", regions);
     json_object_set_new(root, "surfaces", surfaces);
-    json_object_set_new(root, "worst_quality", cli_json_number(q->worst));
-    json_object_set_new(root, "mean_quality", cli_json_number(q->mean));
-    json_object_set_new(root, "slivers", json_integer(q->sliver_count));
-    json_object_set_new(root, "inverted", json_integer(q->inverted_count));
-    json_object_set_new(root, "shortest_edge", cli_json_number(q->shortest_edge));
-    json_object_set_new(root, "mean_edge", cli_json_number(q->mean_edge));
-    json_object_set_new(root, "longest_edge", cli_json_number(q->longest_edge));
+    json_object_set_new(root, "quality", cli_json_quality(q));
     return root;
 }
 

@@ -261,11 +261,9 @@ static int task_write(task_verb *t)
     if (saved || !t->json) {
         return saved;
     }
-    json_t *root = json_object();
-    json_object_set_new(root, "format", json_integer(1));
-    json_object_set_new(root, "pliant", json_string(pl_version()));
+    json_t *root = cli_json_head(t->m.info.robot_hash, t->m.findings);
     json_object_set_new(root, "task", json_string(t->file.name ? t->file.name : "task"));
-    json_object_set_new(root, "reached", json_integer(t->reached));
+    json_object_set_new(root, "reached_count", json_integer(t->reached));
     json_object_set_new(root, "waypoints", t->json);
     t->json = NULL;
     return cli_json_write(t->args, root);

@@ -255,9 +255,7 @@ static int workspace_write(const cli_args *args, workspace *w, const double *poi
 static json_t *workspace_json(const workspace *w, const pl_hull *hull, const double low[3],
                               const double high[3])
 {
-    json_t *root = json_object();
-    json_object_set_new(root, "format", json_integer(1));
-    json_object_set_new(root, "pliant", json_string(pl_version()));
+    json_t *root = cli_json_head(w->m.info.robot_hash, w->m.findings);
     json_object_set_new(root, "sampling", json_string(w->settings));
     json_object_set_new(root, "planned", json_integer(w->plan.count));
     json_object_set_new(root, "computed", json_integer(w->before + w->done));

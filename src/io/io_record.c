@@ -102,7 +102,6 @@ static json_t *record_actuators(record_json *j, const pl_record *r)
             record_set(j, one, "slack", json_boolean(a->slack));
         }
         record_set(j, one, "asked", record_number(a->asked));
-        record_set(j, one, "reached", record_number(a->reached));
         record_set(j, one, "growth", json_boolean(a->growth));
         record_set(j, all, a->name, one);
     }

@@ -20,7 +20,7 @@ json_method() { sed -n "/\"name\": \"$2\"/,\$p" "$1" | grep -m1 "\"$3\"" | sed '
 # the file's own method; growth by --method; the exact one
 expect_status 0 fk finger.yaml --order 1 --set air=1.1 --json own.json
 expect_words out.txt "prescribed 1.1000 of rest, reached 1.1000 as a constraint"
-expect_words own.json '"method": "local_global"' '"reached": 1.1'
+expect_words own.json '"method": "local_global"' '"ratio": 1.1'
 expect_status 1 fk finger.yaml --order 1 --set air=1.1 --method fang2020
 expect_words out.txt "by growth (local ratios"
 expect_words err.txt "which is not convergence"

@@ -18,6 +18,7 @@ expect_words out.txt "12 of 12 waypoints reached" "largest step of a command"
 for f in c.csv c.pvd c_0000.vtu c_0011.vtu c.html c.png c.gcode; do expect_file "$f"; done
 expect_near "rows" "$(wc -l <c.csv)" 13 0
 expect_near "records" "$(grep -c '"reached": true' c.json)" 12 0
+expect_keys c.json robot warnings reached_count times largest_error largest_step waypoints
 # the report: the robot, and the plane of the path without the flat coordinate
 expect_words c.html "12 of 12" "<svg" "data:image/png;base64," "path in the yz plane" "<th>flexor N"
 expect_no_words c.html "path in the xy" "path in the xz"

@@ -18,7 +18,7 @@ expect_status 0 mesh finger --size 6 --out m.vtu --out m.msh --out m.inp --out m
 for f in m.vtu m.msh m.inp m.stl m.png m.node m.ele; do expect_file "$f"; done
 expect_words out.txt "quality: worst" "wrote m.vtu"
 expect_status 0 mesh finger --size 6 --json quality.json
-expect_keys quality.json worst_quality slivers longest_edge
+expect_keys quality.json quality worst slivers longest_edge volume area
 elements=$(json_number quality.json elements)
 for f in m.vtu m.msh m.inp m.node; do
     expect_status 0 mesh "$f" --json back.json

@@ -17,7 +17,7 @@ expect_status 0 task claw move.yaml $coarse --out m.csv --out m.html --out m.pvd
 expect_words out.txt "two moves" "sideways" "reached"
 for f in m.csv m.html m.pvd m_0002.vtu; do expect_file "$f"; done
 expect_near "steps" "$(wc -l <m.csv)" 4 0
-expect_words m.json '"stage": "sideways"' '"reached": 3'
+expect_words m.json '"stage": "sideways"' '"reached_count": 3'
 expect_near "the end" "$(tail -1 m.csv | cut -d, -f7)" 1.5 0.005
 printf 'task: 1\nstages:\n- {do: move, to: [60, 60, 60]}\n' >far.yaml
 expect_status 1 task claw far.yaml $coarse

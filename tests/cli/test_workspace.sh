@@ -10,7 +10,7 @@ expect_words out.txt "8 of 8 samples, 8 solved" "convex hull"
 for f in w.csv w.vtu w.png; do expect_file "$f"; done
 expect_near "rows" "$(wc -l <w.csv)" 9 0
 expect_words w.csv "flexor [mm],left [mm],right [mm],tip.x [mm]"
-expect_keys w.json hull_volume solved planned low high outcomes crossing cold_starts hull_corners
+expect_keys w.json robot warnings marker hull_dimension computed now hull_volume solved planned low high outcomes crossing cold_starts hull_corners
 volume=$(json_number w.json hull_volume)
 if awk -v v="$volume" 'BEGIN { exit !(v > 100) }'; then pass "hull of $volume mm^3"; else fail "hull of $volume mm^3"; fi
 
