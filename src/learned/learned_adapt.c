@@ -1,4 +1,5 @@
 // From simulation to the real robot: a correction of the marker positions fitted to measurements.
+#include <stdio.h>
 #include "learned/learned.h"
 
 static const char *const adapt_names[PL_ADAPT_KIND_COUNT] = {"layer", "process"};
