@@ -180,9 +180,10 @@ static void progress_draw(const char *what, double now)
     double all = bar.fraction < 0 ? 0 : bar.fraction > 1 ? 1 : bar.fraction;
     all = (bar.part + all) / bar.part_count;
     const bool known = bar.fraction >= 0 || bar.part_count > 1;
-    memset(line, '.', 24);
-    memset(line, '#', (size_t)(known ? 24 * all : 0));
-    line[24] = 0;
+    const int marks = width < 72 ? 8 : 24; // room for the words
+    memset(line, '.', (size_t)marks);
+    memset(line, '#', (size_t)(known ? marks * all : 0));
+    line[marks] = 0;
     char share[16] = "";
     if (known) {
         snprintf(share, sizeof share, "%3d %% ", (int)(100 * all));
