@@ -171,6 +171,13 @@ const char *cli_stop_reason(void)
 }
 
 // ---- the bar
+static bool progress_silent;
+
+void cli_progress_silence(void)
+{
+    progress_silent = true;
+}
+
 static void progress_draw(const char *what, double now)
 {
     struct winsize window = {0};
@@ -206,7 +213,8 @@ static bool progress_step(void *user, double fraction, const char *what)
         bar.fraction = fraction > bar.fraction || level > bar.level ? fraction : bar.fraction;
         bar.level = level;
     }
-    if (now - bar.begin > PROGRESS_QUIET && now - bar.last > 0.1 && isatty(STDERR_FILENO)) {
+    if (now - bar.begin > PROGRESS_QUIET && now - bar.last > 0.1 && !progress_silent &&
+        isatty(STDERR_FILENO)) {
         progress_draw(what, now);
         bar.last = now;
     }

@@ -42,6 +42,8 @@ typedef struct sampling {
     pl_dataset_file *set;
     int rank, ranks; // of a parallel launcher
     int jobs, total; // samples wanted
+    int mine;        // of them, where this process solves and tells them itself
+    char told[120];
     bool adaptive;
     double *command; // the plan
     char *done;
@@ -197,6 +199,29 @@ static int sample_open(sampling *s)
     return sample_reload(s);
 }
 
+// ---- progress
+static double sample_seconds(const sampling *s)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - s->start.tv_sec) + 1e-9 * (double)(now.tv_nsec - s->start.tv_nsec);
+}
+
+static void sample_progress(sampling *s, int mine)
+{
+    const double seconds = sample_seconds(s), rate = s->computed / fmax(seconds, 1e-3);
+    char text[120];
+    const int left = mine - s->before - s->computed;
+    snprintf(text, sizeof text, "sample %d of %d, %.3g per s, %.0f s left%s", s->before + s->computed, mine,
+             rate, left > 0 && rate > 0 ? left / rate : 0.0, s->failed ? ", some failed" : "");
+    if (s->mine > 0) { // beside what the solver says of the next one
+        snprintf(s->told, sizeof s->told, "%s", text);
+        cli_progress_prefix(s->told);
+    }
+    cli_progress_search.step(cli_progress_search.user, mine ? (double)(s->before + s->computed) / mine : 1,
+                             s->mine > 0 ? "" : text);
+}
+
 // ---- solving a chain in this process
 static bool sample_record(void *user, const pl_sample *sample)
 {
@@ -208,6 +233,9 @@ static bool sample_record(void *user, const pl_sample *sample)
     }
     const bool bad = sample->fk->outcome != PL_SOLVED;
     ++s->computed;
+    if (s->mine > 0) {
+        sample_progress(s, s->mine);
+    }
     s->failed += bad;
     if (cli_flag(s->args, "worker")) {
         printf("%d\n", bad);
@@ -255,25 +283,6 @@ static int sample_chain(sampling *s, int from, int to)
         return s->status;
     }
     return status == PL_OK || status == PL_INTERRUPTED ? CLI_DONE : cli_fail(s->args, &err);
-}
-
-// ---- progress
-static double sample_seconds(const sampling *s)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - s->start.tv_sec) + 1e-9 * (double)(now.tv_nsec - s->start.tv_nsec);
-}
-
-static void sample_progress(sampling *s, int mine)
-{
-    const double seconds = sample_seconds(s), rate = s->computed / fmax(seconds, 1e-3);
-    char text[120];
-    const int left = mine - s->before - s->computed;
-    snprintf(text, sizeof text, "sample %d of %d, %.3g per s, %.0f s left%s", s->before + s->computed, mine,
-             rate, left > 0 && rate > 0 ? left / rate : 0.0, s->failed ? ", some failed" : "");
-    cli_progress_search.step(cli_progress_search.user, mine ? (double)(s->before + s->computed) / mine : 1,
-                             text);
 }
 
 // ---- workers
@@ -460,14 +469,18 @@ static int sample_serial(sampling *s, int mine)
 {
     int chain = 0, from, to, status = CLI_DONE;
     while (!status && !cli_interrupted() && chain_next(s, &chain, &from, &to)) {
+        s->mine = mine;
         sample_progress(s, mine);
         status = sample_chain(s, from, to);
     }
+    cli_progress_prefix(NULL);
+    s->mine = 0;
     return status;
 }
 
 static int sample_worker(sampling *s)
 {
+    cli_progress_silence();
     char line[64];
     int from, to, status = CLI_DONE;
     printf("chain\n");
