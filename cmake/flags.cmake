@@ -11,7 +11,7 @@ set_property(CACHE PLIANT_SANITIZE PROPERTY STRINGS "" address thread fuzzer)
 add_library(pl_hardened INTERFACE)
 add_library(pl_flags INTERFACE)
 target_link_libraries(pl_flags INTERFACE pl_hardened)
-target_compile_options(pl_flags INTERFACE -Wall -Wextra -Wpedantic -Wmissing-prototypes -Wshadow -Wvla -Wno-psabi
+target_compile_options(pl_flags INTERFACE -Wall -Wextra -Wpedantic -Werror=implicit-function-declaration -Wmissing-prototypes -Wshadow -Wvla -Wno-psabi
     -fopenmp-simd)
 target_compile_definitions(pl_flags INTERFACE _POSIX_C_SOURCE=200809L $<$<BOOL:${PLIANT_CHECKED}>:PL_CHECKED>)
 target_include_directories(pl_flags INTERFACE

@@ -29,7 +29,7 @@ set_target_properties(pliant_python PROPERTIES PREFIX "" OUTPUT_NAME _core SUFFI
     LIBRARY_OUTPUT_DIRECTORY ${PL_PYTHON_DIR}/pliant)
 target_compile_definitions(pliant_python PRIVATE _POSIX_C_SOURCE=200809L Py_LIMITED_API=0x030B0000)
 # not pedantic: slots of Python's types hold functions as void pointers
-target_compile_options(pliant_python PRIVATE -Wall -Wextra -Wmissing-prototypes -Wshadow -Wvla)
+target_compile_options(pliant_python PRIVATE -Wall -Wextra -Werror=implicit-function-declaration -Wmissing-prototypes -Wshadow -Wvla)
 target_include_directories(pliant_python PRIVATE include)
 if(PLIANT_PYTHON_SHARED)
     target_link_libraries(pliant_python PRIVATE pl_hardened pl_python_headers pliant_meshing part::libc)

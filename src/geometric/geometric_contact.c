@@ -112,8 +112,8 @@ void geo_contact_destroy(pl_geometric *g)
     }
     pl_contact_finder_destroy(c->finder);
     pl_contact_surface_destroy(c->surface);
-    void *owned[] = {c->place,  c->own,      c->pull, c->way,   c->target, c->gap,
-                     c->across, c->diagonal, c->foot, c->found, c};
+    void *owned[] = {c->place, c->from,   c->to,       c->own,  c->pull,  c->way, c->target,
+                     c->gap,   c->across, c->diagonal, c->foot, c->found, c};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }

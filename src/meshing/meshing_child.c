@@ -159,6 +159,7 @@ static void child_answer_and_exit(pl_status status, const pl_error *err, const p
     _exit(good ? 0 : 1);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 // Bytes this machine can still give, and bytes of data this process has already; 0 when unknown.
 static void child_memory(double *available, double *taken)
 {
@@ -182,6 +183,7 @@ static void child_memory(double *available, double *taken)
         fclose(file);
     }
 }
+#endif
 
 static void child_limit(int resource, double value)
 {
