@@ -512,6 +512,9 @@ static bool read_array(sqlite3_stmt *q, int column, double *to, int64_t count, b
     if (sqlite3_column_bytes(q, column) != (int)(count * (int64_t)sizeof(double))) {
         return count == 0;
     }
+    if (count == 0) {
+        return true;
+    }
     memcpy(to, sqlite3_column_blob(q, column), (size_t)count * sizeof(double));
     for (int64_t k = 0; !gaps && k < count; ++k) {
         if (!isfinite(to[k])) {
