@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 "$pliant" new parallel platform >/dev/null
 # stiffer legs than the design's, which carry the platform without the cables
-sed -i 's/size: 16 /size: 25 /; s/leg_thickness: 11 /leg_thickness: 18 /; s/c10: 0.015 MPa/c10: 0.06 MPa/
+sed -i 's/size: 16 /size: 25 /; s/leg_thickness: 11 /leg_thickness: 18 /; s/c10: 0.022 MPa/c10: 0.06 MPa/
     s/drive: length, range: \[60, 112\]/drive: shortening, range: [0, 30]/; s/84/81/' platform/robot.yaml
 string() { echo "  - {name: s$1, kind: length, through: [{at: [$2], space: true}, [$3]], radius: 8, resolution: 0.05}"; }
 {

@@ -325,7 +325,7 @@ static const char legs_yaml[] =
     "\n"
     "# Materials (`pliant materials` lists measured ones).\n"
     "materials:\n"
-    "  silicone: {model: neo_hookean, c10: 0.015 MPa, poisson: 0.49, density: 1070 kg/m^3}\n"
+    "  silicone: {model: neo_hookean, c10: 0.022 MPa, poisson: 0.49, density: 1070 kg/m^3}\n"
     "regions: {body: silicone}\n"
     "\n"
     "# The feet are clamped. The design names the surfaces base (the feet) and tip (the platform's upper "
