@@ -6,6 +6,18 @@
 #include "bench.h"
 #include "pliant/dataset.h"
 
+// A camera's noise of 0.1 mm, nearly normal: twelve uniform numbers have the variance 1.
+static void measure(pl_random *random, double x[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        double noise = 0;
+        for (int j = 0; j < 12; ++j) {
+            noise += pl_random_uniform(random, -0.5, 0.5);
+        }
+        x[i] += 0.1 * noise;
+    }
+}
+
 static const char robot[] =
     "pliant: 1\nname: rod-trunk\nmodel:\n  kind: rod\n  sections:\n"
     "    - {name: body, length: 136, diameter: [30, 30], young: %g MPa, poisson: 0.45,"
@@ -282,13 +294,7 @@ static void adapt_table(pl_dataset *train, double width, double slack)
                     command[C * s + i] = pl_random_uniform(&random, range[0], range[1]);
                 }
                 real_pose(&r, command + C * s, marker + 3 * s);
-                for (int i = 0; i < 3; ++i) {
-                    double noise = 0;
-                    for (int j = 0; j < 12; ++j) {
-                        noise += pl_random_uniform(&random, -0.5, 0.5);
-                    }
-                    marker[3 * s + i] += 0.1 * noise;
-                }
+                measure(&random, marker + 3 * s);
             }
             const pl_measured measured = {.count = n,
                                           .command_count = C,
@@ -435,13 +441,7 @@ static void past_table(pl_dataset *train, double width)
                     memcpy(command + C * s, p.command, sizeof p.command);
                     passage_pose(m, &p, list[k].slack, list[k].lag, marker + 3 * s);
                     passage_inputs(&p, E, extra + E * s);
-                    for (int i = 0; i < 3; ++i) {
-                        double noise = 0;
-                        for (int j = 0; j < 12; ++j) {
-                            noise += pl_random_uniform(&random, -0.5, 0.5);
-                        }
-                        marker[3 * s + i] += 0.1 * noise;
-                    }
+                    measure(&random, marker + 3 * s);
                 }
                 const pl_measured measured = {.count = n,
                                               .command_count = C,

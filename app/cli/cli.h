@@ -204,7 +204,7 @@ extern const pl_progress cli_progress, cli_progress_search;
 // Part `index` (from 0) of `count` begins: fractions from now on are of this part. The text names it.
 void cli_progress_part(int index, int count, const char *format, ...) PL_PRINTF(3, 4);
 void cli_progress_prefix(const char *text); // put before what the library says; NULL: nothing
-void cli_progress_silence(void); // no bar: the process this one works for draws its own
+void cli_progress_silence(void);            // no bar: the process this one works for draws its own
 void cli_progress_done(void);               // wipes the bar
 // A stage of the run begins, for the line that says what took how long; NULL: none. `expendable`: ending the
 // program here loses nothing, so it may be ended where the work cannot be asked to stop.

@@ -48,9 +48,9 @@ typedef enum pl_parameter_kind {
                          // or MPa: what a slack cable does the moment it becomes taut. Asked together with
                          // others, cables without tension are free in all of them
     PL_PARAMETER_LAYER,  // index: layer; part 0: its thickness, per mm (a layer outside or inside moves with
-                        // it), 1: its prestretch
-    PL_PARAMETER_FIBRE, // index: fibre; part 0: its stiffness, per N, 1: its prestretch
-    PL_PARAMETER_GRIP   // index 0, part: axis; per N, at the point where a hand pulls (pl_model_grip)
+                         // it), 1: its prestretch
+    PL_PARAMETER_FIBRE,  // index: fibre; part 0: its stiffness, per N, 1: its prestretch
+    PL_PARAMETER_GRIP    // index 0, part: axis; per N, at the point where a hand pulls (pl_model_grip)
 } pl_parameter_kind;
 typedef struct pl_parameter {
     pl_parameter_kind kind;

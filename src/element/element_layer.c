@@ -321,18 +321,45 @@ void pl_layer_tangent(const pl_face_table *t, const pl_layer_law *law, const pl_
     }
 }
 
+// Adds to dU/d(strains, curvatures) what stresses dS at point q contribute; M as pl_face_field gives it.
+static void layer_gather(const pl_face_table *t, const pl_layer_law *law, const pl_layer_face *f, int q,
+                         const double *M, const double dS[3], double *Us)
+{
+    const double scale = f->weight[q] * law->thickness;
+    double cov[3];
+    mul3(f->frame[q], dS, true, cov);
+    for (int i = 0; i < 3; ++i) {
+        for (int k = 0; k < t->strains; ++k) {
+            Us[k] += scale * cov[i] * M[PL_LAYER_STRAINS * i + k];
+        }
+        Us[PL_LAYER_STRAINS + i] -= scale * law->offset * cov[i];
+    }
+}
+
+// The same of a bending stiffness `moduli` and a penalty on kinks, pulled back to the nodes.
+static void layer_bend(const pl_face_table *t, const pl_layer_face *f, layer_strain *s,
+                       const double moduli[9], double stiffness, double penalty, double *Us, double *g)
+{
+    double D[9];
+    congruent(f->centre, moduli, stiffness, D);
+    for (int i = 0; i < 3; ++i) {
+        Us[PL_LAYER_STRAINS + i] +=
+            D[3 * i] * s->c.K[0] + D[3 * i + 1] * s->c.K[1] + D[3 * i + 2] * s->c.K[2];
+    }
+    pl_curvature_pull(t, f, &s->c, Us + PL_LAYER_STRAINS, penalty, g);
+}
+
 // ---- derivatives with respect to thickness, prestrain and material
 void pl_layer_by_thickness(const pl_face_table *t, const pl_layer_law *law, const pl_layer_face *f,
                            const double *x, double *g)
 {
     // U_s = h B^T w S + ...: by h directly, and through z0 = (z0/h) h in B and in the strain
     layer_strain s;
-    double Us[LAYER_ALL] = {0}, D[9];
+    double Us[LAYER_ALL] = {0};
     const double h = law->thickness, slope = law->offset / h, ratio = layer_ratio(law);
-    const int K = PL_LAYER_STRAINS;
     layer_strains(t, law, f, x, &s);
     for (int q = 0; q < t->points; ++q) {
-        double M[3 * PL_LAYER_STRAINS], e[3], de[3], W, S[3], C[9], dS[3], cov[3], dcov[3];
+        double M[3 * PL_LAYER_STRAINS], e[3], de[3], W, S[3], C[9], dS[3], cov[3];
         pl_face_field(t, t->point[q], M);
         layer_point(t, law, &s, M, f->frame[q], e);
         if (!pl_sheet_stress(&law->sheet, e, &W, S, C)) {
@@ -343,23 +370,16 @@ void pl_layer_by_thickness(const pl_face_table *t, const pl_layer_law *law, cons
             dS[i] =
                 S[i] / h - ratio * slope * (C[3 * i] * de[0] + C[3 * i + 1] * de[1] + C[3 * i + 2] * de[2]);
         }
+        layer_gather(t, law, f, q, M, dS, Us);
         mul3(f->frame[q], S, true, cov);
-        mul3(f->frame[q], dS, true, dcov);
-        const double scale = f->weight[q] * h;
         for (int i = 0; i < 3; ++i) {
-            for (int k = 0; k < t->strains; ++k) {
-                Us[k] += scale * dcov[i] * M[PL_LAYER_STRAINS * i + k];
-            }
-            Us[K + i] -= scale * (law->offset * dcov[i] + slope * cov[i]);
+            Us[PL_LAYER_STRAINS + i] -= f->weight[q] * h * slope * cov[i];
         }
     }
     pl_face_strains_pull(t, x, Us, g);
     if (layer_curves(law)) {
-        congruent(f->centre, law->sheet.moduli, 3 / h * f->area * layer_stiffness(law), D);
-        for (int i = 0; i < 3; ++i) {
-            Us[K + i] += D[3 * i] * s.c.K[0] + D[3 * i + 1] * s.c.K[1] + D[3 * i + 2] * s.c.K[2];
-        }
-        pl_curvature_pull(t, f, &s.c, Us + K, 3 / h * layer_penalty(law), g);
+        layer_bend(t, f, &s, law->sheet.moduli, 3 / h * f->area * layer_stiffness(law),
+                   3 / h * layer_penalty(law), Us, g);
     }
 }
 
@@ -375,11 +395,10 @@ void pl_layer_by_prestrain(const pl_face_table *t, const pl_layer_law *law, cons
                            const double *x, double *g)
 {
     layer_strain s;
-    double Us[LAYER_ALL] = {0}, D[9];
-    const int K = PL_LAYER_STRAINS;
+    double Us[LAYER_ALL] = {0};
     layer_strains(t, law, f, x, &s);
     for (int q = 0; q < t->points; ++q) {
-        double M[3 * PL_LAYER_STRAINS], e[3], de[3], W, S[3], C[9], dS[3], cov[3];
+        double M[3 * PL_LAYER_STRAINS], e[3], de[3], W, S[3], C[9], dS[3];
         pl_face_field(t, t->point[q], M);
         layer_point(t, law, &s, M, f->frame[q], e);
         if (!pl_sheet_stress(&law->sheet, e, &W, S, C)) {
@@ -387,23 +406,13 @@ void pl_layer_by_prestrain(const pl_face_table *t, const pl_layer_law *law, cons
         }
         pl_layer_strain_by_prestrain(law, e, de);
         mul3(C, de, false, dS);
-        mul3(f->frame[q], dS, true, cov);
-        const double scale = f->weight[q] * law->thickness;
-        for (int i = 0; i < 3; ++i) {
-            for (int k = 0; k < t->strains; ++k) {
-                Us[k] += scale * cov[i] * M[PL_LAYER_STRAINS * i + k];
-            }
-            Us[K + i] -= scale * law->offset * cov[i];
-        }
+        layer_gather(t, law, f, q, M, dS, Us);
     }
     pl_face_strains_pull(t, x, Us, g);
     if (layer_curves(law)) {
         const double more = 2 / layer_ratio(law);
-        congruent(f->centre, law->sheet.moduli, more * f->area * layer_stiffness(law), D);
-        for (int i = 0; i < 3; ++i) {
-            Us[K + i] += D[3 * i] * s.c.K[0] + D[3 * i + 1] * s.c.K[1] + D[3 * i + 2] * s.c.K[2];
-        }
-        pl_curvature_pull(t, f, &s.c, Us + K, more * layer_penalty(law), g);
+        layer_bend(t, f, &s, law->sheet.moduli, more * f->area * layer_stiffness(law),
+                   more * layer_penalty(law), Us, g);
     }
 }
 
@@ -412,30 +421,18 @@ void pl_layer_by_constant(const pl_face_table *t, const pl_layer_law *law, const
                           double *g)
 {
     layer_strain s;
-    double Us[LAYER_ALL] = {0}, moduli[9] = {0}, D[9];
-    const int K = PL_LAYER_STRAINS;
+    double Us[LAYER_ALL] = {0}, moduli[9] = {0};
     layer_strains(t, law, f, x, &s);
     for (int q = 0; q < t->points; ++q) {
-        double M[3 * PL_LAYER_STRAINS], e[3], dS[3], cov[3];
+        double M[3 * PL_LAYER_STRAINS], e[3], dS[3];
         pl_face_field(t, t->point[q], M);
         layer_point(t, law, &s, M, f->frame[q], e);
         pl_sheet_derivative(&law->sheet, material, constant, e, dS, moduli);
-        mul3(f->frame[q], dS, true, cov);
-        const double scale = f->weight[q] * law->thickness;
-        for (int i = 0; i < 3; ++i) {
-            for (int k = 0; k < t->strains; ++k) {
-                Us[k] += scale * cov[i] * M[PL_LAYER_STRAINS * i + k];
-            }
-            Us[K + i] -= scale * law->offset * cov[i];
-        }
+        layer_gather(t, law, f, q, M, dS, Us);
     }
     pl_face_strains_pull(t, x, Us, g);
     if (layer_curves(law)) {
-        congruent(f->centre, moduli, f->area * layer_stiffness(law), D);
-        for (int i = 0; i < 3; ++i) {
-            Us[K + i] += D[3 * i] * s.c.K[0] + D[3 * i + 1] * s.c.K[1] + D[3 * i + 2] * s.c.K[2];
-        }
-        pl_curvature_pull(t, f, &s.c, Us + K, layer_stiffness(law) * moduli[0], g);
+        layer_bend(t, f, &s, moduli, f->area * layer_stiffness(law), layer_stiffness(law) * moduli[0], Us, g);
     }
 }
 
