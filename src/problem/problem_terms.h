@@ -12,7 +12,8 @@
     X(term_springs_create)   /* springs between markers, or to points in space */                            \
     X(term_contact_create)   /* obstacles, self-contact, contact between bodies */                           \
     X(term_layers_create)    /* thin layers bonded to faces: membrane and bending */                         \
-    X(term_fibres_create)    /* fibres bonded to faces */
+    X(term_fibres_create)    /* fibres bonded to faces */                                                    \
+    X(term_guard_create)     /* keeps thin curved tets from folding between their quadrature points */
 
 #define X(create) pl_status create(pl_problem *p, pl_problem_term *out, pl_error *err);
 PROBLEM_TERMS(X)
