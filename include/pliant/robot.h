@@ -228,6 +228,12 @@ typedef struct pl_obstacle_def {
     double range[2];
     bool has_range;
     double friction; // Coulomb's coefficient; negative: that of the robot
+    // A free rigid body: held by contact and friction alone, under its weight. Of a closed shape that no
+    // command moves; exactly one of `mass` (t) and `density` (t/mm^3).
+    bool free;
+    double mass, density;
+    bool pulled;    // by a command with the obstacle's name: a force at its centre, value * pull
+    double pull[3]; // N per N
     int line;
 } pl_obstacle_def;
 
@@ -421,6 +427,12 @@ PL_API const char *pl_robot_obstacle_kind(const pl_robot *robot, int i); // "pla
 PL_API double pl_robot_obstacle_friction(const pl_robot *robot, int i);
 // Where the commands (NULL: at rest) have moved an obstacle, mm.
 PL_API void pl_robot_obstacle_offset(const pl_robot *robot, int i, const double *command, double offset[3]);
+// Where it stands in a shape x (3 per vertex; NULL: at rest): a place p of the obstacle at rest is at
+// rotation p + translation (row-major). Free bodies move with the shape, others with the commands.
+PL_API bool pl_robot_obstacle_is_free(const pl_robot *robot, int i);
+PL_API double pl_robot_obstacle_mass(const pl_robot *robot, int i); // t; 0 where it is not free
+PL_API void pl_robot_obstacle_pose(const pl_robot *robot, int i, const double *command, const double *x,
+                                   double rotation[9], double translation[3]);
 // Triangles that show an obstacle at rest, 9 numbers each; `out` NULL: only their number. Of what has no end
 // the part of `size` around `near` is shown.
 PL_API int pl_robot_obstacle_triangles(const pl_robot *robot, int i, const double near[3], double size,
@@ -475,6 +487,7 @@ typedef enum pl_dimension {
     PL_DIM_TEMPERATURE,
     PL_DIM_AREA,
     PL_DIM_STIFFNESS,
+    PL_DIM_MASS,
     PL_DIM_COUNT
 } pl_dimension;
 

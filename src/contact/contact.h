@@ -64,7 +64,7 @@ typedef struct pl_contact_surface {
     int32_t *point_of; // per vertex: its point, -1 inside the body
 } pl_contact_surface;
 
-// `group` gives the body of each region of the mesh (NULL: one body).
+// `region_group` gives the body of each region of the mesh (NULL: one body); negative: left out.
 pl_status pl_contact_surface_create(const pl_mesh *mesh, const int32_t *region_group,
                                     pl_contact_surface **out, pl_error *err);
 void pl_contact_surface_destroy(pl_contact_surface *surface);

@@ -108,10 +108,17 @@ static void surface_faces(pl_contact_surface *s, const pl_mesh *mesh, const int3
     const pl_mesh_view v = pl_mesh_get(mesh);
     const int64_t *face;
     pl_mesh_boundary(mesh, &face);
-    for (int32_t f = 0; f < s->face_count; ++f) {
-        s->face[f] = face[f];
-        s->size[f] = (int8_t)pl_mesh_face_nodes(mesh, face[f], s->node + PL_FACE_NODES_MAX * (size_t)f);
-        s->group[f] = region_group ? region_group[v.region[face[f] / 8]] : 0;
+    const int32_t all = s->face_count;
+    s->face_count = 0;
+    for (int32_t i = 0; i < all; ++i) {
+        const int32_t group = region_group ? region_group[v.region[face[i] / 8]] : 0, f = s->face_count;
+        if (group < 0) {
+            continue;
+        }
+        ++s->face_count;
+        s->face[f] = face[i];
+        s->size[f] = (int8_t)pl_mesh_face_nodes(mesh, face[i], s->node + PL_FACE_NODES_MAX * (size_t)f);
+        s->group[f] = group;
         s->edge[f] = surface_edge(s, f, v.position);
         for (int k = 0; k < s->size[f]; ++k) {
             s->around_start[s->node[PL_FACE_NODES_MAX * (size_t)f + (size_t)k] + 1]++;

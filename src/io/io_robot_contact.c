@@ -91,6 +91,10 @@ static bool obstacle_read(io_robot_file *f, const io_node *node, pl_obstacle_def
         {"move", IO_VECTOR, PL_DIM_NUMBER, offsetof(pl_obstacle_def, move), 0},
         {"range", IO_OTHER, 0, 0, 0},
         {"friction", IO_QUANTITY, PL_DIM_NUMBER, offsetof(pl_obstacle_def, friction), IO_NOT_NEGATIVE},
+        {"free", IO_BOOL, 0, offsetof(pl_obstacle_def, free), 0},
+        {"mass", IO_QUANTITY, PL_DIM_MASS, offsetof(pl_obstacle_def, mass), IO_POSITIVE},
+        {"density", IO_QUANTITY, PL_DIM_DENSITY, offsetof(pl_obstacle_def, density), IO_POSITIVE},
+        {"pull", IO_VECTOR, PL_DIM_NUMBER, offsetof(pl_obstacle_def, pull), 0},
     };
     if (!io_read_map(f, node, "obstacle", keys, PL_COUNT(keys), def)) {
         return false;
@@ -125,14 +129,16 @@ static bool obstacle_read(io_robot_file *f, const io_node *node, pl_obstacle_def
         }
     }
     def->moves = io_child(node, "move") != NULL;
+    def->pulled = io_child(node, "pull") != NULL;
     def->has_range = range != NULL;
-    if (range && !def->moves) {
+    if (range && !def->moves && !def->pulled) {
         io_defect(f, range->line,
-                  "obstacle '%s' has a range but no `move`, the displacement per mm of its command",
-                  def->name);
+                  "obstacle '%s' has a range but no `move`, the displacement per mm of its command%s",
+                  def->name, def->free ? ", and no `pull`, the force per N" : "");
         return false;
     }
-    if (range && !io_read_range(f, range, "obstacle: range", PL_DIM_LENGTH, def->range)) {
+    if (range &&
+        !io_read_range(f, range, "obstacle: range", def->pulled ? PL_DIM_FORCE : PL_DIM_LENGTH, def->range)) {
         return false;
     }
     return def->kind == PL_OBSTACLE_SURFACE ? obstacle_file(f, node, shape, def, file)

@@ -90,6 +90,7 @@ static const units_dimension units_dimensions[PL_DIM_COUNT] = {
     [PL_DIM_TEMPERATURE] = {"a temperature", "K, degC", {0, 0, 0, 1}, false, NULL, NULL},
     [PL_DIM_AREA] = {"an area", "mm^2, cm^2", {2}, false, NULL, NULL},
     [PL_DIM_STIFFNESS] = {"a stiffness", "N/mm, N/m, mN/mm", {0, 1, -2}, false, NULL, NULL},
+    [PL_DIM_MASS] = {"a mass", "g, kg, t", {0, 1}, true, "g or kg", "g"},
 };
 
 // Length of the number at the start of `s`: sign, digits, point, exponent; 0 when there is none. Letters such

@@ -269,6 +269,10 @@ struct pl_problem {
                         // over the largest pressure; 0 without friction
     bool limits_only;   // pl_problem_advance updates these limits and leaves friction's places where they are
     bool friction_acts; // by pl_problem_holds, and where derivatives begin
+    // by pl_problem_unsettled: a free body that contact does not hold, and how far it has moved since the last
+    // update, mm; NULL: none
+    const char *loose;
+    double loose_way;
     bool contact_moved; // the last evaluation with PL_CONTACT_LINEAR: an obstacle that presses has moved
 
     pl_unknowns unknowns;

@@ -27,7 +27,8 @@ static void contact_destroy(void *object)
                            t->pair,     t->x,          t->guard_x,   t->guard_found,
                            t->guard,    t->mu,         t->rate,      t->name,
                            t->factored, t->held,       t->told,      t->pressure,
-                           t->open,     t->weight,     t->settled_x, t->settled_offset};
+                           t->open,     t->weight,     t->settled_x, t->settled_offset,
+                           t->grip,     t->kept_grip,  t->linked};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
@@ -46,13 +47,31 @@ static void contact_destroy(void *object)
 }
 
 // ---- gaps, pressures, tractions
+// H <- R H R^T
+static void contact_turn_tensor(const pl_pose *pose, double *H)
+{
+    double A[9];
+    for (int i = 0; H && i < 3; ++i) {
+        pl_mulv3(pose->R, H + 3 * i, A + 3 * i); // rows of H R^T
+    }
+    for (int i = 0; H && i < 9; ++i) {
+        H[i] = pose->R[3 * (i / 3)] * A[i % 3] + pose->R[3 * (i / 3) + 1] * A[3 + i % 3] +
+               pose->R[3 * (i / 3) + 2] * A[6 + i % 3];
+    }
+}
+
 bool contact_touch_at(const contact_term *t, int o, int32_t k, const double *x, bool second,
                       contact_touch *out)
 {
-    double at[3];
+    double at[3], y[3];
+    const pl_pose pose = contact_pose(t, o, x, t->offset);
     pl_contact_point_at(t->s, k, x, at);
-    pl_sub3(at, t->offset + 3 * o, at);
-    out->gap = pl_shape_gap(&t->c->obstacle[o].shape, at, t->reach, out->n, second ? out->H : NULL);
+    contact_local(&pose, at, y);
+    out->gap = pl_shape_gap(&t->c->obstacle[o].shape, y, t->reach, out->n, second ? out->H : NULL);
+    if (t->c->obstacle[o].free) {
+        contact_turn(&pose, out->n);
+        contact_turn_tensor(&pose, second ? out->H : NULL);
+    }
     out->pressure = t->now.lambda[o * t->points + k] - t->stiffness[k] * out->gap;
     return out->pressure > 0 && (out->n[0] != 0 || out->n[1] != 0 || out->n[2] != 0);
 }
@@ -75,15 +94,16 @@ double contact_friction(const contact_term *t, int o, int32_t k, const double *x
     const int64_t at = o * t->points + k;
     const double limit = t->c->obstacle[o].friction * t->now.lambda[at], e = t->stiffness[k];
     const double *old = t->now.traction + 3 * at, *place = t->now.place + 3 * at;
-    double n[3], y[3], d[3];
+    double n[3], at_x[3], y[3], d[3];
     *stick = true;
     memset(traction, 0, 3 * sizeof *traction);
     if (!(limit > 0)) {
         return 0;
     }
     pl_shape_gap(&t->c->obstacle[o].shape, place, t->reach, n, NULL);
-    pl_contact_point_at(t->s, k, x, y);
-    pl_sub3(y, t->offset + 3 * o, y);
+    const pl_pose pose = contact_pose(t, o, x, t->offset);
+    pl_contact_point_at(t->s, k, x, at_x);
+    contact_local(&pose, at_x, y);
     pl_sub3(y, place, d);
     const double along = pl_dot3(d, n);
     for (int i = 0; i < 3; ++i) {
@@ -99,20 +119,11 @@ double contact_friction(const contact_term *t, int o, int32_t k, const double *x
     for (int i = 0; i < 3; ++i) {
         traction[i] *= cut;
     }
-    return *stick ? size * size / (2 * e) : limit * (size - 0.5 * limit) / e;
-}
-
-// full += scale v at the nodes of a point
-void contact_spread(const contact_term *t, int32_t k, double scale, const double v[3], double *full)
-{
-    const int32_t *node;
-    double weight[PL_FACE_NODES_MAX];
-    const int count = pl_contact_point_nodes(t->s, k, &node, weight);
-    for (int j = 0; j < count; ++j) {
-        for (int i = 0; i < 3; ++i) {
-            full[3 * (int64_t)node[j] + i] += scale * weight[j] * v[i];
-        }
+    if (t->c->obstacle[o].free) {
+        contact_turn(&pose, traction);
+        contact_turn_tensor(&pose, tangent);
     }
+    return *stick ? size * size / (2 * e) : limit * (size - 0.5 * limit) / e;
 }
 
 // ---- evaluation
@@ -131,7 +142,7 @@ void contact_find_pairs(contact_term *t, const double *x)
     }
 }
 
-static void contact_obstacles(const contact_term *t, const double *x, double *energy, double *full)
+static void contact_obstacles(contact_term *t, const double *x, double *energy, double *full)
 {
     for (int o = 0; o < t->obstacles; ++o) {
         const bool rough = t->c->obstacle[o].friction > 0;
@@ -143,8 +154,9 @@ static void contact_obstacles(const contact_term *t, const double *x, double *en
             }
             if (contact_touch_at(t, o, k, x, false, &touch)) {
                 *energy += a * touch.pressure * touch.pressure / (2 * t->stiffness[k]);
+                t->stale = t->stale || (t->c->obstacle[o].free && !t->linked[o * t->points + k]);
                 if (full) {
-                    contact_spread(t, k, -a * touch.pressure, touch.n, full);
+                    contact_spread(t, o, k, x, -a * touch.pressure, touch.n, full);
                 }
             }
             if (rough && l > 0) {
@@ -152,7 +164,7 @@ static void contact_obstacles(const contact_term *t, const double *x, double *en
                 bool stick;
                 *energy += a * contact_friction(t, o, k, x, traction, &stick, NULL);
                 if (full) {
-                    contact_spread(t, k, a, traction, full);
+                    contact_spread(t, o, k, x, a, traction, full);
                 }
             }
         }
@@ -166,24 +178,27 @@ static void contact_obstacles_linear(const contact_term *t, pl_problem *p, const
     p->contact_moved = false;
     for (int o = 0; o < t->obstacles; ++o) {
         double way[3];
-        pl_sub3(t->offset + 3 * o, t->settled_offset + 3 * o, way);
+        pl_sub3(t->offset + 6 * o, t->settled_offset + 6 * o, way);
+        const pl_pose pose = contact_pose(t, o, x, t->settled_offset);
         const bool moves = way[0] != 0 || way[1] != 0 || way[2] != 0;
         for (int32_t k = 0; k < t->points; ++k) {
             const int64_t at = o * t->points + k;
-            double y[3], n[3], traction[3];
+            double at_x[3], y[3], n[3], traction[3];
             bool stick;
             if (!t->factored[at]) {
                 continue;
             }
             p->contact_moved = p->contact_moved || moves;
-            pl_contact_point_at(t->s, k, x, y);
-            pl_sub3(y, t->settled_offset + 3 * o, y);
+            pl_contact_point_at(t->s, k, x, at_x);
+            contact_local(&pose, at_x, y);
             const double gap = pl_shape_gap(&t->c->obstacle[o].shape, y, t->reach, n, NULL) - pl_dot3(n, way);
+            contact_turn(&pose, n);
             if (full) {
-                contact_spread(t, k, -t->s->area[k] * (t->now.lambda[at] - t->stiffness[k] * gap), n, full);
+                contact_spread(t, o, k, x, -t->s->area[k] * (t->now.lambda[at] - t->stiffness[k] * gap), n,
+                               full);
                 if (t->c->obstacle[o].friction > 0 && t->now.lambda[at] > 0) {
                     contact_friction(t, o, k, x, traction, &stick, NULL);
-                    contact_spread(t, k, t->s->area[k], traction, full);
+                    contact_spread(t, o, k, x, t->s->area[k], traction, full);
                 }
             }
         }
@@ -193,9 +208,12 @@ static void contact_obstacles_linear(const contact_term *t, pl_problem *p, const
 static void contact_evaluate(void *self, pl_problem *p, const double *x, double *energy, double *full)
 {
     contact_term *t = self;
+    t->stale = false;
+    contact_grip_evaluate(t, x, energy, full);
     if (p->contact_mode == PL_CONTACT_ABSENT) {
         return;
     }
+    memcpy(t->x, x, pl_problem_full_bytes(p));
     if (p->contact_mode == PL_CONTACT_LINEAR) {
         contact_obstacles_linear(t, p, x, full);
     } else {
@@ -204,13 +222,11 @@ static void contact_evaluate(void *self, pl_problem *p, const double *x, double 
     if (!t->pairs) {
         return;
     }
-    memcpy(t->x, x, pl_problem_full_bytes(p));
     contact_find_pairs(t, x);
     const double *lambda = t->now.lambda + t->obstacles * t->points;
     for (int32_t k = 0; k < t->points; ++k) {
         *energy -= lambda[k] > 0 ? t->s->area[k] * lambda[k] * lambda[k] / (2 * t->pair_stiffness[k]) : 0;
     }
-    t->stale = false;
     for (int32_t i = 0; i < t->pair_count; ++i) {
         const pl_contact_pair *pair = &t->pair[i];
         const double pressure = contact_pair_pressure(t, pair), a = t->s->area[pair->point];
@@ -241,12 +257,13 @@ static double contact_bending(const pl_problem *p, bool positive, double pressur
     return positive ? 0 : p->tangent.exact ? pressure : fmin(pressure, CONTACT_BENDING * lambda);
 }
 
-static void contact_add_point(const contact_term *t, pl_problem *p, int32_t k, const double B[9],
+static void contact_add_point(const contact_term *t, pl_problem *p, int o, int32_t k, const double B[9],
                               const double *x)
 {
-    const int32_t *node;
-    double weight[PL_FACE_NODES_MAX];
-    const int count = pl_contact_point_nodes(t->s, k, &node, weight);
+    int32_t node[CONTACT_NODES_MAX];
+    double weight[CONTACT_NODES_MAX];
+    int own;
+    const int count = contact_nodes(t, o, k, x, node, weight, &own);
     for (int j = 0; j < count; ++j) {
         for (int l = 0; l < count; ++l) {
             double W[9];
@@ -263,7 +280,7 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const doub
     for (int o = 0; o < t->obstacles; ++o) {
         for (int32_t k = 0; k < t->points; ++k) {
             contact_touch touch;
-            double B[9] = {0}, traction[3], T[9];
+            double B[9] = {0}, f[3] = {0}, traction[3], T[9];
             bool stick, any = contact_touch_at(t, o, k, x, !positive, &touch);
             if (!any && p->tangent.touching && fabs(touch.gap) < CONTACT_TOUCHING * t->s->spacing[k]) {
                 any = true;
@@ -276,15 +293,25 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const doub
                 B[i] = t->s->area[k] * t->stiffness[k] * touch.n[i / 3] * touch.n[i % 3];
                 B[i] -= bending > 0 ? t->s->area[k] * bending * touch.H[i] : 0;
             }
+            for (int i = 0; any && i < 3; ++i) {
+                f[i] = -t->s->area[k] * bending * touch.n[i];
+            }
             if (t->c->obstacle[o].friction > 0 && t->now.lambda[o * t->points + k] > 0) {
                 contact_friction(t, o, k, x, traction, &stick, T);
                 for (int i = 0; i < 9; ++i) {
                     B[i] += t->s->area[k] * T[i];
                 }
+                for (int i = 0; i < 3; ++i) {
+                    f[i] += t->s->area[k] * traction[i];
+                }
                 any = true;
             }
-            if (any) {
-                contact_add_point(t, p, k, B, x);
+            const bool frees = t->c->obstacle[o].free;
+            if (any && (!frees || t->linked[o * t->points + k])) {
+                contact_add_point(t, p, o, k, B, x);
+                if (frees && !positive) {
+                    contact_add_bending(t, p, o, k, f, x);
+                }
             }
         }
     }
@@ -293,6 +320,7 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const doub
 static void contact_tangent(void *self, pl_problem *p, const double *x, bool positive)
 {
     contact_term *t = self;
+    contact_grip_tangent(t, p, x);
     contact_tangent_obstacles(t, p, x, positive);
     memset(t->factored + t->obstacles * t->points, 0, t->pairs ? (size_t)t->points : 0);
     double gradient[3 * PL_PAIR_NODES_MAX], H[9 * PL_PAIR_NODES_MAX * PL_PAIR_NODES_MAX];
@@ -330,7 +358,9 @@ static void contact_tangent(void *self, pl_problem *p, const double *x, bool pos
 static void contact_pattern(const void *object, const pl_problem *p, pl_pattern *out)
 {
     contact_term *t = (contact_term *)object; // the table of what is coupled is the pattern's own
+    contact_link(t, p, out);
     if (!t->pairs) {
+        t->stale = false;
         return;
     }
     if (t->coupled.count + t->pair_count > t->coupled.limit || !t->coupled_ready) {
@@ -375,7 +405,10 @@ static uint64_t contact_fingerprint(const void *self, const pl_problem *p, uint6
     const contact_term *t = self;
     (void)p;
     hash = pl_hash_bytes(hash, t->block, (size_t)t->numbers * sizeof *t->block);
-    return pl_hash_bytes(hash, t->offset, 3 * (size_t)t->obstacles * sizeof *t->offset);
+    for (int o = 0; o < t->obstacles; ++o) {
+        hash = pl_hash_bytes(hash, &t->grip[o].stage, sizeof t->grip[o].stage);
+    }
+    return pl_hash_bytes(hash, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
 }
 
 static const pl_term contact_kind = {.name = "contact",
@@ -414,6 +447,7 @@ static void contact_layout(const contact_term *t, double *block, contact_memory 
     out->lambda = block;
     out->traction = block + t->channels * n;
     out->place = out->traction + (t->c->friction ? 3 * t->obstacles * n : 0);
+    out->let_go = out->place + (t->c->friction ? 3 * t->obstacles * n : 0);
 }
 
 // e_k = 30 E / h, E = 3 mu of the element behind the face; between bodies the softest counts.
@@ -447,9 +481,13 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     t->pair_stiffness = PL_NEW_ARRAY(double, n);
     t->from = PL_NEW_ARRAY(double, t->obstacles);
     t->to = PL_NEW_ARRAY(double, t->obstacles);
-    t->offset = PL_NEW_ARRAY(double, 3 * t->obstacles);
-    t->kept_offset = PL_NEW_ARRAY(double, 3 * t->obstacles);
-    t->settled_offset = PL_NEW_ARRAY(double, 3 * t->obstacles);
+    t->offset = PL_NEW_ARRAY(double, 6 * t->obstacles);
+    t->kept_offset = PL_NEW_ARRAY(double, 6 * t->obstacles);
+    t->settled_offset = PL_NEW_ARRAY(double, 6 * t->obstacles);
+    t->grip = PL_NEW_ARRAY(contact_grip, t->obstacles);
+    t->kept_grip = PL_NEW_ARRAY(contact_grip, t->obstacles);
+    t->linked = PL_NEW_ARRAY(bool, t->obstacles *n);
+    t->X = p->mesh.position;
     t->mu = PL_NEW_ARRAY(double, t->channels *n);
     t->rate = PL_NEW_ARRAY(double, t->channels *n);
     t->name = pl_alloc_array((size_t)t->told_count, sizeof *t->name);
@@ -467,13 +505,15 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     t->guard = PL_NEW_ARRAY(pl_contact_pair, n);
     if (!t->block || !t->kept_block || !t->stiffness || !t->pair_stiffness || !t->from || !t->to ||
         !t->offset || !t->kept_offset || !t->settled_offset || !t->mu || !t->rate || !t->name ||
-        !t->factored || !t->held || !t->told || !t->pressure || !t->open || !t->weight || !t->x ||
-        !t->settled_x || !t->guard_x || !t->guard_found || !t->pair || !t->guard) {
+        !t->factored || !t->held || !t->told || !t->pressure || !t->open || !t->weight || !t->x || !t->grip ||
+        !t->kept_grip || !t->linked || !t->settled_x || !t->guard_x || !t->guard_found || !t->pair ||
+        !t->guard) {
         return pl_fail_memory(err, "problem: contact");
     }
     memcpy(t->x, p->mesh.position, (size_t)full * sizeof *t->x);
     contact_layout(t, t->block, &t->now);
     contact_stiffnesses(t, p);
+    contact_grip_create(t, p);
     contact_names(t);
     return t->pairs ? pl_contact_finder_create(t->s, p->mesh.position, t->c->self, &t->finder, err) : PL_OK;
 }

@@ -10,13 +10,25 @@
 typedef struct contact_memory {
     double *lambda;   // channels x points, MPa
     double *traction; // obstacles x points x 3
-    double *place;    // the same; relative to the obstacle
+    double *place;    // the same; both in the frame of the obstacle
+    double *let_go;   // per obstacle: 1 when it is free and nothing but contact holds it
 } contact_memory;
 
 // What is told about one obstacle or pair of bodies.
 typedef struct contact_told {
     double force[3], moment[3], normal_force, area, max_pressure, penetration;
 } contact_told;
+
+// What a free body hangs on besides contact: at first a hand holds it where it was drawn. At the end of the
+// path the hand lets go in steps: its force is taken away while a soft spring keeps the body near where it
+// was at the last update. In the end the spring has no force either.
+typedef struct contact_grip {
+    double anchor[12]; // of the frame's vertices
+    double force[12];  // N: of the hand when it began to let go
+    double firm, soft; // N/mm: of hand and spring
+    int stage;         // 0: held .. CONTACT_STAGES: let go
+} contact_grip;
+#define CONTACT_STAGES 4
 
 typedef struct contact_term {
     const pl_robot_contact *c;
@@ -30,8 +42,13 @@ typedef struct contact_term {
     double *stiffness;          // per point: eps, MPa/mm
     double *pair_stiffness;
     double *from, *to; // per obstacle: value of its command at both ends of the path
-    double *offset;    // 3 per obstacle
+    double *offset;    // 6 per obstacle: displacement, mm; pull, N
     double *kept_offset;
+    const double *X; // full: undeformed
+    double at;       // of the path
+    contact_grip *kept_grip;
+    contact_grip *grip;                 // per obstacle: what holds free bodies besides contact
+    bool *linked;                       // obstacles x points: has entries with the free body in the tangent
     double *settled_offset, *settled_x; // at the last equilibrium
     double reach;                       // mm: obstacles farther away are not felt
     // contact within and between bodies, at the last evaluation
@@ -42,6 +59,7 @@ typedef struct contact_term {
     pl_table coupled;   // (point, face) that have entries in the tangent
     bool coupled_ready; // the table is in use
     bool stale;         // an active pair has none
+    bool settled;       // by contact_unsettled: the contacts are
     bool *factored;     // channels x points: acts in the tangent assembled last
     // the guard of steps
     double *guard_x, *guard_found; // full: where their gaps are from; where they were found
@@ -75,8 +93,32 @@ double contact_pair_offset(const contact_term *t, const pl_contact_pair *pair);
 double contact_friction(const contact_term *t, int obstacle, int32_t point, const double *x,
                         double traction[3], bool *stick, double *tangent);
 
-// full += scale v at the nodes of a point
-void contact_spread(const contact_term *t, int32_t k, double scale, const double v[3], double *full);
+// ---- term_contact_free.c: where obstacles stand, and free bodies
+#define CONTACT_NODES_MAX (PL_FACE_NODES_MAX + 4)
+pl_pose contact_pose(const contact_term *t, int o, const double *x, const double *offset);
+// A place in the frame of the obstacle, and back; a direction back.
+void contact_local(const pl_pose *pose, const double at[3], double y[3]);
+void contact_global(const pl_pose *pose, const double y[3], double at[3]);
+void contact_turn(const pl_pose *pose, double v[3]);
+// The nodes whose motion is that of a point relative to an obstacle, with weights: those of the point, and
+// the vertices of a free body's frame, from the number that is returned in `own` on.
+int contact_nodes(const contact_term *t, int o, int32_t k, const double *x, int32_t node[CONTACT_NODES_MAX],
+                  double weight[CONTACT_NODES_MAX], int *own);
+// full += scale v at these nodes; the motion `dx` of the point relative to the obstacle.
+void contact_spread(const contact_term *t, int o, int32_t k, const double *x, double scale, const double v[3],
+                    double *full);
+void contact_relative(const contact_term *t, int o, int32_t k, const double *x, const double *dx,
+                      double out[3]);
+// K += second derivatives of the relative motion itself: f . d2y, f the force on the point.
+void contact_add_bending(const contact_term *t, pl_problem *p, int o, int32_t k, const double f[3],
+                         const double *x);
+void contact_grip_begin(contact_term *t, const double *x);
+void contact_grip_evaluate(const contact_term *t, const double *x, double *energy, double *full);
+void contact_grip_tangent(const contact_term *t, pl_problem *p, const double *x);
+void contact_grip_advance(contact_term *t, const double *x, bool settled);
+double contact_grip_unsettled(const contact_term *t, pl_problem *p, const double *x);
+void contact_link(contact_term *t, const pl_problem *p, pl_pattern *out);
+void contact_grip_create(contact_term *t, const pl_problem *p);
 void contact_find_pairs(contact_term *t, const double *x);
 
 // ---- term_contact_path.c

@@ -35,7 +35,10 @@ pl_status contact_derivative(void *self, pl_problem *p, const pl_state *state, c
         if (q->kind != PL_PARAMETER_COMMAND || t->c->obstacle[o].command != q->index) {
             continue;
         }
-        for (int32_t k = 0; k < t->points; ++k) {
+        for (int j = 0; t->c->obstacle[o].free && j < 12; ++j) {
+            full[3 * (int64_t)t->c->obstacle[o].frame[j / 3] + j % 3] += 0.25 * t->c->obstacle[o].pull[j % 3];
+        }
+        for (int32_t k = 0; !t->c->obstacle[o].free && k < t->points; ++k) {
             contact_touch touch;
             double change[3] = {0}, traction[3], T[9];
             bool stick;
@@ -55,7 +58,7 @@ pl_status contact_derivative(void *self, pl_problem *p, const pl_state *state, c
                     change[i] += drag[i];
                 }
             }
-            contact_spread(t, k, t->s->area[k], change, full);
+            contact_spread(t, o, k, state->x, t->s->area[k], change, full);
         }
     }
     return PL_OK;
@@ -108,7 +111,7 @@ static void contact_hold_gap(const void *self, const pl_problem *p, const double
         const int32_t k = (int32_t)(i % t->points);
         if (t->held[i]) {
             contact_touch_at(t, (int)(i / t->points), k, x, false, &touch);
-            pl_contact_point_at(t->s, k, dx, motion);
+            contact_relative(t, (int)(i / t->points), k, x, dx, motion);
             y[i] = pl_dot3(touch.n, motion) + (rate ? t->rate[i] : 0);
         }
     }
@@ -136,7 +139,8 @@ static void contact_hold_force(const void *self, const pl_problem *p, const doub
         const int32_t k = (int32_t)(i % t->points);
         if (t->held[i]) {
             contact_touch_at(t, (int)(i / t->points), k, x, false, &touch);
-            contact_spread(t, k, t->s->area[k] * t->stiffness[k] * y[i], touch.n, full);
+            contact_spread(t, (int)(i / t->points), k, x, t->s->area[k] * t->stiffness[k] * y[i], touch.n,
+                           full);
         }
     }
     for (int32_t i = 0; i < t->pair_count; ++i) {

@@ -14,7 +14,8 @@ static void contact_place_obstacles(contact_term *t, double at)
     for (int o = 0; o < t->obstacles; ++o) {
         const double value = at >= 1 ? t->to[o] : t->from[o] + at * (t->to[o] - t->from[o]);
         for (int i = 0; i < 3; ++i) {
-            t->offset[3 * o + i] = value * t->c->obstacle[o].move[i];
+            t->offset[6 * o + i] = value * t->c->obstacle[o].move[i];
+            t->offset[6 * o + 3 + i] = value * t->c->obstacle[o].pull[i];
         }
     }
 }
@@ -47,14 +48,20 @@ void contact_begin(void *self, pl_problem *p, const pl_state *state, const doubl
         t->to[o] = contact_command(t, o, command);
     }
     contact_place_obstacles(t, 0);
-    memcpy(t->settled_offset, t->offset, 3 * (size_t)t->obstacles * sizeof *t->offset);
+    t->at = 0;
+    t->settled = false;
+    contact_grip_begin(t, state->x);
+    memcpy(t->settled_offset, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
     memcpy(t->settled_x, state->x, pl_problem_full_bytes(p));
 }
 
 void contact_set(void *self, pl_problem *p, double at)
 {
+    contact_term *t = self;
     (void)p;
-    contact_place_obstacles(self, at);
+    t->at = at;
+    t->settled = false;
+    contact_place_obstacles(t, at);
 }
 
 void contact_recall(void *self, pl_problem *p, const pl_state *state)
@@ -62,14 +69,17 @@ void contact_recall(void *self, pl_problem *p, const pl_state *state)
     contact_term *t = self;
     (void)p;
     memcpy(t->kept_block, t->block, (size_t)t->numbers * sizeof *t->block);
-    memcpy(t->kept_offset, t->offset, 3 * (size_t)t->obstacles * sizeof *t->offset);
+    memcpy(t->kept_offset, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
+    memcpy(t->kept_grip, t->grip, (size_t)t->obstacles * sizeof *t->grip);
     memcpy(t->block, state->contact, (size_t)t->numbers * sizeof *t->block);
     for (int o = 0; o < t->obstacles; ++o) {
         const double value = contact_command(t, o, state->command);
         for (int i = 0; i < 3; ++i) {
-            t->offset[3 * o + i] = value * t->c->obstacle[o].move[i];
+            t->offset[6 * o + i] = value * t->c->obstacle[o].move[i];
+            t->offset[6 * o + 3 + i] = value * t->c->obstacle[o].pull[i];
         }
     }
+    contact_grip_begin(t, state->x);
 }
 
 void contact_resume(void *self, pl_problem *p)
@@ -77,7 +87,8 @@ void contact_resume(void *self, pl_problem *p)
     contact_term *t = self;
     (void)p;
     memcpy(t->block, t->kept_block, (size_t)t->numbers * sizeof *t->block);
-    memcpy(t->offset, t->kept_offset, 3 * (size_t)t->obstacles * sizeof *t->offset);
+    memcpy(t->offset, t->kept_offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
+    memcpy(t->grip, t->kept_grip, (size_t)t->obstacles * sizeof *t->grip);
 }
 
 void contact_store(const void *self, const pl_problem *p, const double *command, double at, pl_state *state)
@@ -99,18 +110,28 @@ void contact_store(const void *self, const pl_problem *p, const double *command,
 static void contact_anchor(const contact_term *t, int o, int32_t k, const double *x, double gap,
                            double place[3])
 {
-    double a[3], n[3];
-    pl_contact_point_at(t->s, k, x, place);
-    pl_sub3(place, t->offset + 3 * o, place);
+    double at[3], a[3], n[3];
+    const pl_pose now = contact_pose(t, o, x, t->offset),
+                  then = contact_pose(t, o, t->settled_x, t->settled_offset);
+    pl_contact_point_at(t->s, k, x, at);
+    contact_local(&now, at, place);
     if (t->now.lambda[o * t->points + k] > 0 || gap >= 0) {
         return;
     }
-    pl_contact_point_at(t->s, k, t->settled_x, a);
-    pl_sub3(a, t->settled_offset + 3 * o, a);
+    pl_contact_point_at(t->s, k, t->settled_x, at);
+    contact_local(&then, at, a);
     const double before = pl_shape_gap(&t->c->obstacle[o].shape, a, t->reach, n, NULL);
     const double f = before > 0 ? before / (before - gap) : 0;
     for (int i = 0; i < 3; ++i) {
         place[i] = a[i] + f * (place[i] - a[i]);
+    }
+}
+
+// R^T v
+static void contact_unturn(const pl_pose *pose, const double v[3], double out[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        out[i] = pose->R[i] * v[0] + pose->R[3 + i] * v[1] + pose->R[6 + i] * v[2];
     }
 }
 
@@ -120,6 +141,7 @@ void contact_advance(void *self, pl_problem *p, const double *x)
     contact_term *t = self;
     for (int o = 0; o < t->obstacles; ++o) {
         const double mu = t->c->obstacle[o].friction;
+        const pl_pose pose = contact_pose(t, o, x, t->offset);
         for (int32_t k = 0; k < t->points; ++k) {
             const int64_t at = o * t->points + k;
             contact_touch touch;
@@ -134,8 +156,9 @@ void contact_advance(void *self, pl_problem *p, const double *x)
                 const double scale = size > 0 && (size > limit || !stick) ? limit / size : 1;
                 contact_anchor(t, o, k, x, touch.gap, t->now.place + 3 * at);
                 for (int i = 0; i < 3; ++i) {
-                    t->now.traction[3 * at + i] = (traction[i] - along * touch.n[i]) * scale;
+                    traction[i] = (traction[i] - along * touch.n[i]) * scale;
                 }
+                contact_unturn(&pose, traction, t->now.traction + 3 * at);
             }
             if (mu > 0 && p->limits_only && touches && !(t->now.lambda[at] > 0)) {
                 contact_anchor(t, o, k, x, touch.gap, t->now.place + 3 * at);
@@ -145,7 +168,8 @@ void contact_advance(void *self, pl_problem *p, const double *x)
         }
     }
     if (!p->limits_only) {
-        memcpy(t->settled_offset, t->offset, 3 * (size_t)t->obstacles * sizeof *t->offset);
+        contact_grip_advance(t, x, t->settled && t->at >= 1);
+        memcpy(t->settled_offset, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
         memcpy(t->settled_x, x, pl_problem_full_bytes(p));
     }
     if (t->pairs) {
@@ -172,6 +196,7 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
     const double tolerance = p->options.contact_tolerance > 0 ? p->options.contact_tolerance : 3e-4;
     for (int o = 0; o < t->obstacles; ++o) {
         double largest = 0, change = 0;
+        const pl_pose pose = contact_pose(t, o, x, t->offset);
         for (int32_t k = 0; k < t->points; ++k) {
             contact_touch touch;
             const double l = t->now.lambda[o * t->points + k], h = t->s->spacing[k], e = t->stiffness[k];
@@ -181,13 +206,14 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
             worst = fmax(worst, fabs(fmin(touch.gap, l / e)) / h);
             *penetration = fmax(*penetration, -touch.gap / h);
             if (t->c->obstacle[o].friction > 0 && l > 0) {
-                double traction[3], y[3], d[3];
+                double traction[3], at[3], y[3], d[3], n[3];
                 bool stick;
                 contact_friction(t, o, k, x, traction, &stick, NULL);
-                pl_contact_point_at(t->s, k, x, y);
-                pl_sub3(y, t->offset + 3 * o, y);
+                pl_contact_point_at(t->s, k, x, at);
+                contact_local(&pose, at, y);
+                contact_unturn(&pose, touch.n, n);
                 pl_sub3(y, t->now.place + 3 * (o * t->points + k), d);
-                const double along = pl_dot3(d, touch.n);
+                const double along = pl_dot3(d, n);
                 worst = stick ? fmax(worst, sqrt(fmax(0, pl_dot3(d, d) - along * along)) / h) : worst;
             }
         }
@@ -207,7 +233,8 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
             *penetration = fmax(*penetration, -g / h);
         }
     }
-    return worst / tolerance;
+    t->settled = worst <= tolerance;
+    return fmax(worst / tolerance, contact_grip_unsettled(t, p, x));
 }
 
 // ---- steps
@@ -270,12 +297,13 @@ double contact_step_limit(const void *object, const pl_problem *p, const double 
     contact_term *t = (contact_term *)object; // keeps the list of near pairs
     double limit = 1;
     for (int o = 0; o < t->obstacles; ++o) {
+        const pl_pose here = contact_pose(t, o, x, t->offset), there = contact_pose(t, o, to, t->offset);
         for (int32_t k = 0; k < t->points; ++k) {
-            double a[3], b[3];
-            pl_contact_point_at(t->s, k, x, a);
-            pl_contact_point_at(t->s, k, to, b);
-            pl_sub3(a, t->offset + 3 * o, a);
-            pl_sub3(b, t->offset + 3 * o, b);
+            double at[3], a[3], b[3];
+            pl_contact_point_at(t->s, k, x, at);
+            contact_local(&here, at, a);
+            pl_contact_point_at(t->s, k, to, at);
+            contact_local(&there, at, b);
             if (t->c->obstacle[o].shape.kind != PL_SHAPE_PLANE) {
                 limit = fmin(limit, contact_way(&t->c->obstacle[o].shape, a, b,
                                                 CONTACT_DEPTH * t->s->spacing[k], t->reach));
@@ -313,7 +341,7 @@ double contact_stride(void *self, pl_problem *p, const double *x, double at)
     double rest = 1 - at;
     (void)p;
     for (int o = 0; o < t->obstacles; ++o) {
-        if (t->from[o] == t->to[o]) {
+        if (t->from[o] == t->to[o] || t->c->obstacle[o].free) {
             continue;
         }
         const pl_obstacle *obstacle = &t->c->obstacle[o];

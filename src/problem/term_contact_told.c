@@ -316,6 +316,9 @@ static void told_change(const contact_term *t, int o, const double *x, const dou
             pl_contact_point_at(t->s, k, dx, motion);
         }
         pl_sub3(motion, v, relative);
+        if (dx && t->c->obstacle[o].free) {
+            contact_relative(t, o, k, x, dx, relative);
+        }
         if (contact_touch_at(t, o, k, x, true, &touch)) {
             const double dp = t->mu[o * t->points + k] - t->stiffness[k] * pl_dot3(touch.n, relative);
             pl_mulv3(touch.H, relative, turn);

@@ -29,6 +29,7 @@ typedef struct pl_support {
 // Vertices that move as one rigid body.
 typedef struct pl_rigid {
     char *name;
+    bool free; // the frame of a free body: held by contact alone
     int32_t node_count;
     int32_t *node;
 } pl_rigid;
@@ -150,6 +151,7 @@ typedef struct pl_command {
     double range[2];
     bool has_range;
     int first_actuator, actuator_count;
+    bool force;  // without actuators: pulls a free body, N; otherwise moves an obstacle, mm
     double rate; // 0: no limit
     double rest, span[2];
 } pl_command;
@@ -203,11 +205,25 @@ typedef struct pl_obstacle {
     bool moves, has_range;
     int command; // -1: fixed
     double friction;
+    // A free body: its place is that of a rigid tetrahedron inside of it, the frame, whose vertices are
+    // unknowns like all others.
+    bool free, pulled;
+    double pull[3];    // N per unit of its command
+    double mass, size; // t; mm: of the shape
+    int32_t frame[4];
 } pl_obstacle;
+
+// Where an obstacle stands: the place y at rest is at centre + R (y - rest).
+typedef struct pl_pose {
+    double R[9], centre[3], rest[3];
+} pl_pose;
+// Of a free body whose frame moved from X to x (3 per vertex).
+void pl_frame_pose(const pl_obstacle *o, const double *X, const double *x, pl_pose *out);
 
 // What the bodies may touch. Points of `surface` have multipliers (pressures, MPa of undeformed area) in the
 // state: per obstacle, then one set for contact within and between bodies; with friction, per obstacle and
-// point, the tangential traction and the place of the last update (3 numbers each).
+// point, the tangential traction and the place of the last update (3 numbers each); and per obstacle that is
+// free 1 once it has been let go, 0 while it is held where it was drawn.
 typedef struct pl_robot_contact {
     bool given, self;
     pl_contact_surface *surface; // NULL: no contact
@@ -218,6 +234,7 @@ typedef struct pl_robot_contact {
     int body_count;
     bool pairs;    // within or between bodies
     bool friction; // some obstacle has it
+    int free_count;
 } pl_robot_contact;
 int64_t pl_robot_contact_numbers(const pl_robot *robot); // in the state
 typedef struct pl_layer {

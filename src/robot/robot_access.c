@@ -117,7 +117,8 @@ pl_command_info pl_robot_command(const pl_robot *robot, int i)
                              .range = {c->range[0], c->range[1]},
                              .has_range = c->has_range,
                              .drive = c->actuator_count > 0 ? robot->actuator[c->first_actuator].drive
-                                                            : PL_DRIVE_LENGTH, // an obstacle: mm
+                                      : c->force            ? PL_DRIVE_TENSION // a free body: N
+                                                            : PL_DRIVE_LENGTH,            // an obstacle: mm
                              .actuator_count = c->actuator_count,
                              .rate = c->rate,
                              .rest = c->rest,

@@ -519,6 +519,36 @@ static void check_springs(check *c)
     }
 }
 
+static void check_free(check *c, const pl_obstacle_def *o)
+{
+    const char *name = o->name ? o->name : "";
+    if (!o->free) {
+        if (o->mass != 0 || o->density != 0 || o->pulled) {
+            CHECK_DEFECT(c, o->line, "obstacle '%s' has a %s but is not `free`", name,
+                         o->pulled      ? "pull"
+                         : o->mass != 0 ? "mass"
+                                        : "density");
+        }
+        return;
+    }
+    if (o->kind == PL_OBSTACLE_PLANE || o->hollow || (o->kind == PL_OBSTACLE_CYLINDER && !(o->length > 0))) {
+        CHECK_DEFECT(c, o->line,
+                     "obstacle '%s': a free body is a sphere, a box, a cylinder with a length or a closed "
+                     "surface, and not hollow",
+                     name);
+    }
+    if (o->moves) {
+        CHECK_DEFECT(c, o->line, "obstacle '%s' is free, so no command can move it; `pull` it instead", name);
+    }
+    if (!(o->mass >= 0 && o->density >= 0 && isfinite(o->mass) && isfinite(o->density)) ||
+        (o->mass > 0) == (o->density > 0)) {
+        CHECK_DEFECT(c, o->line, "obstacle '%s': a free body needs a mass or a density, above 0", name);
+    }
+    if (o->pulled && !(check_finite(o->pull, 3) && pl_norm3(o->pull) > 0)) {
+        CHECK_DEFECT(c, o->line, "obstacle '%s': `pull`, the force per N of its command, is 0", name);
+    }
+}
+
 static void check_obstacle(check *c, const pl_obstacle_def *o)
 {
     const char *name = o->name ? o->name : "";
@@ -549,15 +579,17 @@ static void check_obstacle(check *c, const pl_obstacle_def *o)
         CHECK_DEFECT(c, o->line, "obstacle '%s': it is moved by a command, but `move` is 0", name);
     }
     if (o->has_range && !(o->range[0] < o->range[1])) {
-        CHECK_DEFECT(c, o->line, "obstacle '%s': the range is from %g to %g mm", name, o->range[0],
-                     o->range[1]);
+        CHECK_DEFECT(c, o->line, "obstacle '%s': the range is from %g to %g %s", name, o->range[0],
+                     o->range[1], o->pulled ? "N" : "mm");
     }
-    for (int i = 0; o->moves && i < c->def->actuator_count; ++i) {
+    check_free(c, o);
+    const bool commanded = o->moves || o->pulled;
+    for (int i = 0; commanded && i < c->def->actuator_count; ++i) {
         if (c->def->actuator[i].name && strcmp(c->def->actuator[i].name, name) == 0) {
             CHECK_DEFECT(c, o->line, "obstacle '%s' has the name of an actuator", name);
         }
     }
-    for (int i = 0; o->moves && i < c->def->command_count; ++i) {
+    for (int i = 0; commanded && i < c->def->command_count; ++i) {
         if (c->def->command[i].name && strcmp(c->def->command[i].name, name) == 0) {
             CHECK_DEFECT(c, o->line, "obstacle '%s' has the name of a command", name);
         }

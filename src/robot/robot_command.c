@@ -93,10 +93,10 @@ pl_status robot_commands(robot_build *b)
         command_limits(robot, actuator->command, false, 0);
         status = command->name ? PL_OK : robot_memory(b);
     }
-    // an obstacle that moves has a command of its own
+    // an obstacle that moves or is pulled has a command of its own
     for (int o = 0; status == PL_OK && o < robot->contact.obstacle_count; ++o) {
         pl_obstacle *obstacle = &robot->contact.obstacle[o];
-        if (!obstacle->moves) {
+        if (!obstacle->moves && !obstacle->pulled) {
             continue;
         }
         obstacle->command = robot->command_count;
@@ -105,7 +105,8 @@ pl_status robot_commands(robot_build *b)
                                 .range = {obstacle->range[0], obstacle->range[1]},
                                 .has_range = obstacle->has_range,
                                 .first_actuator = -1,
-                                .span = {0, 0.1 * b->size}};
+                                .force = obstacle->pulled,
+                                .span = {0, obstacle->pulled ? 1 : 0.1 * b->size}};
         if (obstacle->has_range) {
             memcpy(command->span, command->range, sizeof command->span);
         }

@@ -89,6 +89,7 @@ static pl_status contact_obstacle(robot_build *b, const pl_obstacle_def *def, pl
         .has_range = def->has_range,
         .command = -1,
         .friction = def->friction >= 0 ? def->friction : b->def->contact.friction};
+    robot_free_obstacle(b, (int)(def - b->def->contact.obstacle), o);
     if (!o->name) {
         return robot_memory(b);
     }
@@ -129,7 +130,13 @@ static pl_status contact_bodies(robot_build *b, pl_robot_contact *c)
             return robot_memory(b);
         }
     }
-    for (int32_t r = 0; c->body_count > 1 && r < v.region_count; ++r) {
+    for (int i = 0; i < b->def->contact.obstacle_count; ++i) {
+        if (robot_free_region(b, i) >= 0) {
+            c->region_body[robot_free_region(b, i)] = -1; // the frame is no surface
+            ++c->free_count;
+        }
+    }
+    for (int32_t r = 0; c->body_count > 1 && r < v.region_count - c->free_count; ++r) {
         for (int i = 0; i < c->body_count; ++i) {
             const size_t length = strlen(c->body_name[i]);
             if (strncmp(v.region_name[r], c->body_name[i], length) == 0 && v.region_name[r][length] == '.') {
@@ -183,8 +190,7 @@ pl_status robot_contact(robot_build *b)
     if (status != PL_OK || robot_has_defects(b) || (!c->pairs && c->obstacle_count == 0)) {
         return status;
     }
-    status = pl_contact_surface_create(b->robot->mesh, c->body_count > 1 ? c->region_body : NULL, &c->surface,
-                                       b->err);
+    status = pl_contact_surface_create(b->robot->mesh, c->region_body, &c->surface, b->err);
     if (status == PL_OK) {
         contact_warn_overlap(b, c);
     }
@@ -195,7 +201,8 @@ int64_t pl_robot_contact_numbers(const pl_robot *robot)
 {
     const pl_robot_contact *c = &robot->contact;
     const int64_t points = c->surface ? c->surface->point_count : 0;
-    return points * (c->obstacle_count * (c->friction ? 7 : 1) + c->pairs);
+    return points * (c->obstacle_count * (c->friction ? 7 : 1) + c->pairs) +
+           (c->free_count > 0) * c->obstacle_count;
 }
 
 uint64_t robot_contact_hash(const pl_robot_contact *c, uint64_t h)
@@ -209,6 +216,10 @@ uint64_t robot_contact_hash(const pl_robot_contact *c, uint64_t h)
         h = pl_hash_bytes(h, o->shape.frame, sizeof o->shape.frame);
         h = pl_hash_bytes(h, o->shape.half, sizeof o->shape.half);
         h = pl_hash_bytes(h, o->move, sizeof o->move);
+        if (o->free) {
+            const double body[] = {o->mass, o->pulled, o->pull[0], o->pull[1], o->pull[2]};
+            h = pl_hash_bytes(h, body, sizeof body);
+        }
         h = pl_hash_bytes(h, o->shape.surface.position,
                           3 * (size_t)o->shape.surface.vertex_count * sizeof(double));
         h = pl_hash_bytes(h, o->shape.surface.corner,
@@ -264,6 +275,39 @@ void pl_robot_obstacle_offset(const pl_robot *robot, int i, const double *comman
         o && o->command >= 0 && command && !isnan(command[o->command]) ? command[o->command] : 0;
     for (int k = 0; k < 3; ++k) {
         offset[k] = o ? value * o->move[k] : 0;
+    }
+}
+
+bool pl_robot_obstacle_is_free(const pl_robot *robot, int i)
+{
+    const pl_obstacle *o = contact_get(robot, i);
+    return o && o->free;
+}
+
+double pl_robot_obstacle_mass(const pl_robot *robot, int i)
+{
+    const pl_obstacle *o = contact_get(robot, i);
+    return o && o->free ? o->mass : 0;
+}
+
+void pl_robot_obstacle_pose(const pl_robot *robot, int i, const double *command, const double *x,
+                            double rotation[9], double translation[3])
+{
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    const pl_obstacle *o = contact_get(robot, i);
+    memcpy(rotation, identity, sizeof identity);
+    if (!o || !o->free) {
+        pl_robot_obstacle_offset(robot, i, command, translation);
+        return;
+    }
+    memset(translation, 0, 3 * sizeof *translation);
+    if (x) {
+        double turned[3];
+        pl_pose pose;
+        pl_frame_pose(o, pl_mesh_get(robot->mesh).position, x, &pose);
+        memcpy(rotation, pose.R, sizeof pose.R);
+        pl_mulv3(pose.R, pose.rest, turned);
+        pl_sub3(pose.centre, turned, translation);
     }
 }
 

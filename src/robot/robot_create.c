@@ -122,7 +122,7 @@ static pl_status robot_materials(robot_build *b)
 {
     pl_robot *robot = b->robot;
     const int given = b->def->material_count;
-    int n = given;
+    int n = given + robot_free_count(b);
     for (int a = 0; a < b->def->actuator_count; ++a) {
         n += b->def->actuator[a].growth && b->def->actuator[a].modulus > 0;
     }
@@ -176,9 +176,10 @@ pl_status robot_regions(robot_build *b)
             b->robot->region_material[r] = robot_find_material(b, def->material);
         }
     }
-    const pl_status grown = robot_rest_shapes(b);
-    if (grown != PL_OK) {
-        return grown;
+    pl_status more = robot_free_materials(b);
+    more = more == PL_OK ? robot_rest_shapes(b) : more;
+    if (more != PL_OK) {
+        return more;
     }
     // a misspelt region has been named already and would be reported twice
     const bool misspelt = robot_has_defects(b);

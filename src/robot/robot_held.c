@@ -135,6 +135,12 @@ pl_status robot_check_held(robot_build *b)
             }
         }
     }
+    // free bodies are held by contact, or not at all: the solver tells
+    for (int r = 0; gram && r < b->robot->rigid_count; ++r) {
+        for (int i = 0; b->robot->rigid[r].free && i < 6; ++i) {
+            gram[36 * (size_t)piece[b->robot->rigid[r].node[0]] + 7 * (size_t)i] = 1;
+        }
+    }
     int reported = 0;
     for (int32_t i = 0; gram && i < v.vertex_count && reported < 5; ++i) {
         if (parent[i] == i) {

@@ -47,6 +47,14 @@ pl_status robot_markers(robot_build *b);                                   // ro
 pl_status robot_sensors(robot_build *b);
 pl_status robot_springs(robot_build *b);
 pl_status robot_contact(robot_build *b); // robot_contact.c
+// Free bodies (robot_free.c): the mesh with a frame for each; the region of a frame by obstacle (-1: none);
+// the material of that region; what the frame says about the obstacle.
+int robot_free_count(const robot_build *b);
+pl_status robot_free_frames(robot_build *b, const pl_mesh *mesh, pl_mesh **out);
+int32_t robot_free_region(const robot_build *b, int obstacle);
+pl_status robot_free_materials(robot_build *b);
+pl_status robot_free_rigids(robot_build *b);
+void robot_free_obstacle(const robot_build *b, int i, pl_obstacle *o);
 void robot_contact_clear(pl_robot_contact *contact);
 uint64_t robot_contact_hash(const pl_robot_contact *contact, uint64_t hash);
 pl_status robot_layers(robot_build *b); // robot_layer.c

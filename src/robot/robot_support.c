@@ -213,7 +213,7 @@ static void rigid_check(robot_build *b, int r, int32_t *owner)
 pl_status robot_rigids(robot_build *b)
 {
     const int32_t vertices = pl_mesh_get(b->robot->mesh).vertex_count;
-    b->robot->rigid = PL_NEW_ARRAY(pl_rigid, b->def->rigid_count);
+    b->robot->rigid = PL_NEW_ARRAY(pl_rigid, b->def->rigid_count + robot_free_count(b));
     int32_t *owner = PL_NEW_ARRAY(int32_t, vertices);
     pl_status status = b->robot->rigid && owner ? PL_OK : robot_memory(b);
     for (int32_t i = 0; owner && i < vertices; ++i) {
@@ -233,5 +233,5 @@ pl_status robot_rigids(robot_build *b)
         }
     }
     pl_free(owner);
-    return status;
+    return status == PL_OK ? robot_free_rigids(b) : status;
 }

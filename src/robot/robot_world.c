@@ -504,6 +504,12 @@ pl_status robot_world_mesh(robot_build *b, const pl_mesh *const *mesh)
     if (status == PL_OK && !plain) {
         status = world_merge(&w, &merged);
     }
+    if (status == PL_OK && robot_free_count(b) > 0) {
+        pl_mesh *framed = NULL;
+        status = robot_free_frames(b, merged ? merged : w.body[0].mesh, &framed);
+        pl_mesh_destroy(merged);
+        merged = framed;
+    }
     if (status == PL_OK) {
         status = world_surfaces(&w, mesh);
     }

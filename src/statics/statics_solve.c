@@ -135,6 +135,7 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
     if (s->options.extrapolate && s->history.count > 1 &&
         memcmp(s->history.x[0], state->x, solve_bytes(s)) == 0 &&
         statics_predict(s, command, s->work.x_best)) {
+        statics_fit_rigid(s, s->work.x_best);
         pl_problem_clamp(s->problem, s->problem->load, s->work.x_best);
         if (!isinf(pl_problem_evaluate(s->problem, s->work.x_best, NULL))) {
             memcpy(x, s->work.x_best, solve_bytes(s));
@@ -253,6 +254,24 @@ static void solve_locate(pl_statics *s, const way *w, pl_statics_report *report)
         snprintf(report->message + at, sizeof report->message - at, " at %.4g, %.4g, %.4g mm in region %s%s",
                  pl_tidy(report->place[0]), pl_tidy(report->place[1]), pl_tidy(report->place[2]),
                  report->place_region, rest);
+    }
+}
+
+// Why contacts at the last load do not come to rest.
+static void solve_explain_touch(pl_statics *s, const double *x, pl_statics_report *report)
+{
+    double penetration = 0;
+    pl_problem_unsettled(s->problem, x, &penetration);
+    if (s->watch.stopped) {
+        say(report, PL_STOPPED, "interrupted while contacts were updated");
+    } else if (s->problem->loose) {
+        say(report, PL_INFEASIBLE,
+            "the free body '%s' is not held: contact and friction cannot carry it, and it slips or falls (by "
+            "%.3g mm in the last update)",
+            s->problem->loose, s->problem->loose_way);
+    } else {
+        say(report, PL_ITERATION_LIMIT,
+            "the contacts do not converge: gaps and pressures are not complementary");
     }
 }
 
@@ -471,7 +490,8 @@ static descent_end solve_settle(pl_statics *s, double *x, descent *D, pl_error *
 // multipliers, until gaps and pressures are complementary.
 static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_report *report, pl_error *err)
 {
-    for (int round = 0; round < TUNE_TOUCH_ROUNDS; ++round) {
+    const int rounds = s->robot->contact.free_count > 0 ? TUNE_TOUCH_ROUNDS_FREE : TUNE_TOUCH_ROUNDS;
+    for (int round = 0; round < rounds; ++round) {
         pl_problem_evaluate(s->problem, x, s->work.g);
         D->residual = pl_problem_residual(s->problem, s->work.g, s->work.r);
         D->relative = D->residual / pl_problem_force_scale(s->problem);
@@ -492,6 +512,9 @@ static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_
         }
         if (unsettled <= 1) {
             return DESCENT_DONE;
+        }
+        if (s->problem->loose_way > 0.5 * s->problem->size) {
+            return DESCENT_STUCK; // it has fallen out
         }
         // first the limits of friction, with its places as they were when the increment began
         s->problem->limits_only = s->problem->limits_off > PL_CONTACT_LIMIT;
@@ -590,8 +613,7 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
             "the pressure on an open surface does not converge: its rim is too compliant");
     } else if (w.at >= 1 && pl_problem_touches(s->problem) &&
                solve_touch(s, x, &D, report, &local) != DESCENT_DONE) {
-        say(report, s->watch.stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
-            "the contacts do not converge: gaps and pressures are not complementary");
+        solve_explain_touch(s, x, report);
     } else if (w.at >= 1) {
         say(report, PL_SOLVED, "equilibrium found");
     } else {

@@ -251,8 +251,8 @@ static void warp_solve(pl_statics *s, const double *held)
 }
 
 // Rigid bodies go along: the rigid motion nearest to where those of their vertices went that touch deformable
-// elements.
-static void warp_fit_rigid(pl_statics *s, double *out)
+// elements; of all their vertices where none does.
+void statics_fit_rigid(pl_statics *s, double *out)
 {
     for (int b = 0; b < s->problem->unknowns.rigid_count; ++b) {
         const pl_rigid_motion *body = &s->problem->unknowns.rigid[b];
@@ -261,16 +261,18 @@ static void warp_fit_rigid(pl_statics *s, double *out)
         for (int32_t j = 0; j < body->node_count; ++j) {
             count += s->laplacian.dof[body->node[j]] >= 0;
         }
+        const int32_t least = count > 0 ? 0 : -1;
+        count = count > 0 ? count : body->node_count;
         for (int32_t j = 0; j < body->node_count; ++j) {
             const int64_t v = 3 * (int64_t)body->node[j];
-            for (int i = 0; s->laplacian.dof[body->node[j]] >= 0 && i < 3; ++i) {
+            for (int i = 0; s->laplacian.dof[body->node[j]] >= least && i < 3; ++i) {
                 c0[i] += s->problem->mesh.position[v + i] / count;
                 c1[i] += out[v + i] / count;
             }
         }
         for (int32_t j = 0; j < body->node_count; ++j) {
             const int64_t v = 3 * (int64_t)body->node[j];
-            for (int i = 0; s->laplacian.dof[body->node[j]] >= 0 && i < 9; ++i) {
+            for (int i = 0; s->laplacian.dof[body->node[j]] >= least && i < 9; ++i) {
                 A[i] += (out[v + i / 3] - c1[i / 3]) * (s->problem->mesh.position[v + i % 3] - c0[i % 3]);
             }
         }
@@ -299,7 +301,7 @@ static void warp_stitch(pl_statics *s, double *out)
             }
         }
     }
-    warp_fit_rigid(s, out);
+    statics_fit_rigid(s, out);
 }
 
 // G = dF F^-1 at one point for the motion from x to `moved`; F at x is handed back.
@@ -445,6 +447,19 @@ void statics_warp(pl_statics *s, const double *x, const double *d, double *out)
     if (out != x) {
         memcpy(out, x, 3 * (size_t)s->problem->mesh.vertex_count * sizeof *out);
     }
+    // rigid bodies away from all elements take their own step
+    if (s->problem->unknowns.rigid_count > 0) {
+        pl_problem_move(s->problem, x, d, 1, s->work.x_trial);
+    }
+    for (int b = 0; b < s->problem->unknowns.rigid_count; ++b) {
+        const pl_rigid_motion *body = &s->problem->unknowns.rigid[b];
+        for (int32_t j = 0; j < body->node_count; ++j) {
+            const int64_t v = 3 * (int64_t)body->node[j];
+            if (s->laplacian.dof[body->node[j]] < 0) {
+                memcpy(out + v, s->work.x_trial + v, 3 * sizeof *out);
+            }
+        }
+    }
     warp_stitch(s, out);
 }
 
@@ -538,5 +553,5 @@ void statics_extend(pl_statics *s, double load, double *x)
                                          : u[3 * (int64_t)v + i];
         }
     }
-    warp_fit_rigid(s, x);
+    statics_fit_rigid(s, x);
 }

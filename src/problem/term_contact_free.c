@@ -1,0 +1,288 @@
+// Where obstacles stand, and free rigid bodies. A free body is a frame of four vertices that moves rigidly
+// (a regular tetrahedron, corners x_a = c + r d_a, sum_a d_a d_a^T = 4/3 I). A place `at` of the body has
+// the weights
+//   b_a = 1/4 + 3 / (4 r^2) (x_a - c) . (at - c),   grad b_a = 3 / (4 r^2) (x_a - c),
+// so the motion of a point of the surface relative to the body is delta = dx - sum_a b_a dx_a, and what acts
+// on the point acts on the frame with -b_a: forces and moments balance. In the frame of the body
+// y = R^T (at - c) + c_0 changes by R^T delta, and to second order
+//   f . d2y = -2 sum_a (grad b_a . delta) (f . dx_a).
+#include "problem/term_contact.h"
+
+#define GRIP_FIRM 90.0    // times modulus and size: stiffness of the hand
+#define GRIP_SAG 1e-3     // of the size: the hand gives way no further under the weight
+#define GRIP_SOFT 0.02    // times weight over size: stiffness of the spring
+#define GRIP_LEAST 1e-6   // of the hand's: the softest spring
+#define GRIP_NONE 1e-10   // of the hand's: in derivatives, for motions that nothing resists
+#define GRIP_BALANCE 3e-8 // of weight and pull: force of the spring that is accepted
+#define GRIP_LOST 1.0     // of the size: a body that moves farther in one update is not held
+
+// ---- poses
+pl_pose contact_pose(const contact_term *t, int o, const double *x, const double *offset)
+{
+    pl_pose pose = {.R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    if (t->c->obstacle[o].free) {
+        pl_frame_pose(&t->c->obstacle[o], t->X, x, &pose);
+    } else {
+        memcpy(pose.centre, offset + 6 * o, sizeof pose.centre);
+    }
+    return pose;
+}
+
+void contact_local(const pl_pose *pose, const double at[3], double y[3])
+{
+    double d[3];
+    pl_sub3(at, pose->centre, d);
+    for (int i = 0; i < 3; ++i) {
+        y[i] = pose->rest[i] + pose->R[i] * d[0] + pose->R[3 + i] * d[1] + pose->R[6 + i] * d[2];
+    }
+}
+
+void contact_global(const pl_pose *pose, const double y[3], double at[3])
+{
+    double d[3];
+    pl_sub3(y, pose->rest, d);
+    pl_mulv3(pose->R, d, at);
+    for (int i = 0; i < 3; ++i) {
+        at[i] += pose->centre[i];
+    }
+}
+
+void contact_turn(const pl_pose *pose, double v[3])
+{
+    const double w[3] = {v[0], v[1], v[2]};
+    pl_mulv3(pose->R, w, v);
+}
+
+// ---- motions relative to an obstacle
+// Centre of a frame, arms of its vertices and the square of their length.
+static double free_arms(const pl_obstacle *o, const double *x, double c[3], double arm[4][3])
+{
+    double square = 0;
+    for (int i = 0; i < 3; ++i) {
+        c[i] = 0;
+        for (int a = 0; a < 4; ++a) {
+            c[i] += 0.25 * x[3 * (size_t)o->frame[a] + (size_t)i];
+        }
+    }
+    for (int a = 0; a < 4; ++a) {
+        pl_sub3(x + 3 * (size_t)o->frame[a], c, arm[a]);
+        square += 0.25 * pl_dot3(arm[a], arm[a]);
+    }
+    return square;
+}
+
+int contact_nodes(const contact_term *t, int o, int32_t k, const double *x, int32_t node[CONTACT_NODES_MAX],
+                  double weight[CONTACT_NODES_MAX], int *own)
+{
+    const int32_t *from;
+    const int count = pl_contact_point_nodes(t->s, k, &from, weight);
+    memcpy(node, from, (size_t)count * sizeof *node);
+    *own = count;
+    if (!t->c->obstacle[o].free) {
+        return count;
+    }
+    double at[3], c[3], arm[4][3];
+    const double square = free_arms(&t->c->obstacle[o], x, c, arm);
+    pl_contact_point_at(t->s, k, x, at);
+    pl_sub3(at, c, at);
+    for (int a = 0; a < 4; ++a) {
+        node[count + a] = t->c->obstacle[o].frame[a];
+        weight[count + a] = -0.25 - 0.75 * pl_dot3(arm[a], at) / square;
+    }
+    return count + 4;
+}
+
+void contact_spread(const contact_term *t, int o, int32_t k, const double *x, double scale, const double v[3],
+                    double *full)
+{
+    int32_t node[CONTACT_NODES_MAX];
+    double weight[CONTACT_NODES_MAX];
+    int own;
+    const int count = contact_nodes(t, o, k, x, node, weight, &own);
+    for (int j = 0; j < count; ++j) {
+        for (int i = 0; i < 3; ++i) {
+            full[3 * (int64_t)node[j] + i] += scale * weight[j] * v[i];
+        }
+    }
+}
+
+void contact_relative(const contact_term *t, int o, int32_t k, const double *x, const double *dx,
+                      double out[3])
+{
+    int32_t node[CONTACT_NODES_MAX];
+    double weight[CONTACT_NODES_MAX];
+    int own;
+    const int count = contact_nodes(t, o, k, x, node, weight, &own);
+    out[0] = out[1] = out[2] = 0;
+    for (int j = 0; j < count; ++j) {
+        for (int i = 0; i < 3; ++i) {
+            out[i] += weight[j] * dx[3 * (int64_t)node[j] + i];
+        }
+    }
+}
+
+void contact_add_bending(const contact_term *t, pl_problem *p, int o, int32_t k, const double f[3],
+                         const double *x)
+{
+    int32_t node[CONTACT_NODES_MAX];
+    double weight[CONTACT_NODES_MAX], c[3], arm[4][3];
+    int own;
+    const int count = contact_nodes(t, o, k, x, node, weight, &own);
+    const double square = free_arms(&t->c->obstacle[o], x, c, arm);
+    for (int a = 0; a < 4; ++a) {
+        for (int j = 0; j < count; ++j) {
+            double B[9], Bt[9];
+            for (int i = 0; i < 9; ++i) {
+                B[i] = -weight[j] * 0.75 / square * arm[a][i / 3] * f[i % 3];
+                Bt[3 * (i % 3) + i / 3] = B[i];
+            }
+            pl_problem_add_block(p, node[j], t->c->obstacle[o].frame[a], B, 3, x);
+            pl_problem_add_block(p, t->c->obstacle[o].frame[a], node[j], Bt, 3, x);
+        }
+    }
+}
+
+// ---- what holds free bodies besides contact
+void contact_grip_create(contact_term *t, const pl_problem *p)
+{
+    double modulus = 0;
+    for (int32_t k = 0; k < t->points; ++k) {
+        modulus = fmax(modulus, t->stiffness[k] * t->s->spacing[k] / 30);
+    }
+    for (int o = 0; o < t->obstacles; ++o) {
+        const pl_obstacle *body = &t->c->obstacle[o];
+        if (body->free) {
+            const double weight = body->mass * pl_norm3(p->robot->gravity);
+            t->grip[o].firm = fmax(GRIP_FIRM * modulus * body->size, weight / (GRIP_SAG * body->size));
+            t->grip[o].soft = fmax(GRIP_SOFT * weight / body->size, GRIP_LEAST * t->grip[o].firm);
+        }
+    }
+}
+
+static void grip_anchor(contact_term *t, int o, const double *x)
+{
+    for (int a = 0; a < 4; ++a) {
+        memcpy(t->grip[o].anchor + 3 * a, x + 3 * (size_t)t->c->obstacle[o].frame[a], 3 * sizeof *x);
+    }
+}
+
+// At the state that `let_go` belongs to.
+void contact_grip_begin(contact_term *t, const double *x)
+{
+    for (int o = 0; o < t->obstacles; ++o) {
+        if (t->c->obstacle[o].free) {
+            t->grip[o].stage = t->now.let_go[o] > 0 ? CONTACT_STAGES : 0;
+            memset(t->grip[o].force, 0, sizeof t->grip[o].force);
+            grip_anchor(t, o, t->now.let_go[o] > 0 ? x : t->X);
+        }
+    }
+}
+
+static double grip_stiffness(const contact_grip *g)
+{
+    return g->stage == 0 ? g->firm : g->soft;
+}
+
+void contact_grip_evaluate(const contact_term *t, const double *x, double *energy, double *full)
+{
+    for (int o = 0; o < t->obstacles; ++o) {
+        const contact_grip *g = &t->grip[o];
+        const pl_obstacle *body = &t->c->obstacle[o];
+        const double left = 1 - (double)g->stage / CONTACT_STAGES, k = 0.25 * grip_stiffness(g);
+        for (int j = 0; body->free && j < 12; ++j) {
+            const int64_t at = 3 * (int64_t)body->frame[j / 3] + j % 3;
+            const double d = x[at] - g->anchor[j];
+            const double f = 0.25 * t->offset[6 * o + 3 + j % 3] + (g->stage > 0 ? left * g->force[j] : 0);
+            *energy += 0.5 * k * d * d - f * (x[at] - t->X[at]);
+            if (full) {
+                full[at] += k * d - f;
+            }
+        }
+    }
+}
+
+void contact_grip_tangent(const contact_term *t, pl_problem *p, const double *x)
+{
+    for (int o = 0; o < t->obstacles; ++o) {
+        const contact_grip *g = &t->grip[o];
+        const bool none = p->tangent.exact && g->stage == CONTACT_STAGES;
+        const double k = 0.25 * (none ? GRIP_NONE * g->firm : grip_stiffness(g));
+        const double B[9] = {k, 0, 0, 0, k, 0, 0, 0, k};
+        for (int a = 0; t->c->obstacle[o].free && a < 4; ++a) {
+            const int32_t v = t->c->obstacle[o].frame[a];
+            pl_problem_add_block(p, v, v, B, 3, x);
+        }
+    }
+}
+
+// `settled`: the end of the path is reached, and contacts agree with what holds the bodies now.
+void contact_grip_advance(contact_term *t, const double *x, bool settled)
+{
+    for (int o = 0; o < t->obstacles; ++o) {
+        contact_grip *g = &t->grip[o];
+        const pl_obstacle *body = &t->c->obstacle[o];
+        if (!body->free) {
+            continue;
+        }
+        for (int j = 0; g->stage == 0 && j < 12; ++j) {
+            g->force[j] =
+                -0.25 * g->firm * (x[3 * (size_t)body->frame[j / 3] + (size_t)(j % 3)] - g->anchor[j]);
+        }
+        if (g->stage > 0 || settled) {
+            grip_anchor(t, o, x);
+        }
+        g->stage += g->stage < CONTACT_STAGES && settled;
+        t->now.let_go[o] = g->stage == CONTACT_STAGES;
+    }
+}
+
+// Over what is accepted: the force of the springs, more than that before the hand has let go.
+double contact_grip_unsettled(const contact_term *t, pl_problem *p, const double *x)
+{
+    double worst = 0;
+    p->loose = NULL;
+    p->loose_way = 0;
+    for (int o = 0; o < t->obstacles; ++o) {
+        const contact_grip *g = &t->grip[o];
+        const pl_obstacle *body = &t->c->obstacle[o];
+        double way = 0;
+        if (!body->free) {
+            continue;
+        }
+        for (int a = 0; a < 4; ++a) {
+            way = fmax(way, pl_distance3(x + 3 * (size_t)body->frame[a], g->anchor + 3 * a));
+        }
+        const double load = body->mass * pl_norm3(p->robot->gravity) + pl_norm3(t->offset + 6 * o + 3);
+        const double off = g->soft * way / fmax(GRIP_BALANCE * load, 1e-10);
+        worst = fmax(worst, g->stage < CONTACT_STAGES ? fmax(off, 2) : off);
+        if (g->stage > 0 && (!p->loose || way > p->loose_way) && off > 1) {
+            p->loose = way > GRIP_LOST * body->size || g->stage == CONTACT_STAGES ? body->name : p->loose;
+            p->loose_way = way;
+        }
+    }
+    return worst;
+}
+
+// ---- pattern: free bodies are coupled with the points near them
+void contact_link(contact_term *t, const pl_problem *p, pl_pattern *out)
+{
+    for (int o = 0; o < t->obstacles; ++o) {
+        const pl_obstacle *body = &t->c->obstacle[o];
+        if (!body->free) {
+            continue;
+        }
+        const pl_pose pose = contact_pose(t, o, t->x, t->offset);
+        for (int32_t k = 0; k < t->points; ++k) {
+            double at[3], y[3], n[3], weight[PL_FACE_NODES_MAX];
+            const int32_t *node;
+            bool *linked = &t->linked[o * t->points + k];
+            pl_contact_point_at(t->s, k, t->x, at);
+            contact_local(&pose, at, y);
+            *linked = *linked || pl_shape_gap(&body->shape, y, t->reach, n, NULL) < t->reach;
+            const int count = *linked ? pl_contact_point_nodes(t->s, k, &node, weight) : 0;
+            for (int j = 0; j < count; ++j) {
+                pl_pattern_couple(out, pl_problem_group(p, node[j]), pl_problem_group(p, body->frame[0]));
+            }
+        }
+    }
+}
