@@ -19,20 +19,13 @@ static const cli_option options[] = {
 };
 static const char *const extensions[] = {".csv", ".pvd", ".xdmf", ".glb", ".html", NULL};
 
-#define TASK_STEPS 1000000 // of all stages
-
 typedef struct task_verb {
     const cli_args *args;
     cli_model m;
     cli_goals g;
     pl_task_file file;
     const char *path; // of the task file
-    int32_t *segment;
-    int32_t segment_count;
-    int gripper;    // its marker
-    bool *end;      // per command: bends the end segment
-    bool *hold;     // two sets of commands, for a grasp
-    double *center; // 3 per object: where it is now
+    pl_task_job *job;
     pl_motion motion;
     json_t *json;
     cli_series series;
@@ -40,73 +33,6 @@ typedef struct task_verb {
     int *stage_of; // per recorded step
     const pl_task_item *item;
 } task_verb;
-
-// Complains about a line of the task file.
-static int task_wrong(const task_verb *t, int line, const char *what, const char *name, const char *expected)
-{
-    cli_error(t->args, "%s:%d: %s '%s'%s%s", t->path, line, what, name, expected[0] ? ": " : "", expected);
-    return CLI_WRONG;
-}
-
-// ---- names of the file in the model
-static int task_gripper(task_verb *t)
-{
-    const pl_task_file *f = &t->file;
-    if (!f->has_gripper) {
-        return CLI_DONE;
-    }
-    t->gripper = pl_model_find_marker(t->m.model, f->gripper_marker);
-    if (t->gripper < 0) {
-        return task_wrong(t, f->gripper_line, "gripper: the robot has no marker", f->gripper_marker, "");
-    }
-    for (int i = 0; i < f->command_count; ++i) {
-        const int c = pl_model_find_command(t->m.model, f->command[i]);
-        if (c < 0) {
-            return task_wrong(t, f->gripper_line, "gripper: the robot has no command", f->command[i], "");
-        }
-        t->end[c] = true;
-    }
-    char line[300];
-    const double *a = f->line_from, *b = f->line_to;
-    snprintf(line, sizeof line, "%.17g,%.17g,%.17g:%.17g,%.17g,%.17g", a[0], a[1], a[2], b[0], b[1], b[2]);
-    return cli_body_points(t->args, &t->m, "segment", f->segment ? f->segment : line, &t->segment,
-                           &t->segment_count);
-}
-
-static int task_resolve(task_verb *t)
-{
-    const size_t commands = (size_t)t->m.info.command_count + 1;
-    t->end = calloc(commands, sizeof *t->end);
-    t->hold = calloc(2 * commands, sizeof *t->hold);
-    t->center = calloc(3 * (size_t)t->file.object_count + 1, sizeof *t->center);
-    int64_t steps = 0;
-    for (int i = 0; i < t->file.item_count; ++i) {
-        steps += t->file.item[i].steps;
-    }
-    if (steps > TASK_STEPS) {
-        cli_error(t->args, "%s: %lld steps in all stages, the limit is %d", t->path, (long long)steps,
-                  TASK_STEPS);
-        return CLI_WRONG;
-    }
-    t->stage_of = calloc((size_t)steps + 1, sizeof *t->stage_of);
-    if (!t->end || !t->hold || !t->center || !t->stage_of) {
-        return cli_no_memory(t->args);
-    }
-    for (int i = 0; i < t->file.object_count; ++i) {
-        memcpy(t->center + 3 * i, t->file.object[i].center, 3 * sizeof *t->center);
-    }
-    for (int i = 0; i < t->file.item_count; ++i) {
-        const pl_task_item *item = &t->file.item[i];
-        const char *marker = item->marker ? item->marker : t->file.marker;
-        if (item->what == PL_TASK_MOVE && marker && pl_model_find_marker(t->m.model, marker) < 0) {
-            return task_wrong(t, item->line, "stage: the robot has no marker", marker, "");
-        }
-        if (item->what == PL_TASK_MOVE && !marker && t->g.marker < 0) {
-            return task_wrong(t, item->line, "stage", item->name, "the marker is not given: add 'marker'");
-        }
-    }
-    return task_gripper(t);
-}
 
 // ---- recording
 static bool task_record(void *user, const pl_task_step *step)
@@ -134,69 +60,6 @@ static bool task_record(void *user, const pl_task_step *step)
     return t->status == CLI_DONE && !cli_interrupted();
 }
 
-// ---- stages
-static pl_status task_run_stage(task_verb *t, const pl_task_stage *stage, pl_error *err)
-{
-    return pl_task_run(t->m.model, stage, 1, &t->g.options, task_record, t, NULL, err);
-}
-
-static pl_status task_move(task_verb *t, pl_error *err)
-{
-    const pl_task_item *item = t->item;
-    const char *name = item->marker ? item->marker : t->file.marker;
-    const int marker = name ? pl_model_find_marker(t->m.model, name) : t->g.marker;
-    pl_objective objective[2];
-    pl_task_stage stage = {.name = item->name, .objective = objective, .steps = item->steps};
-    if (item->has_to) {
-        pl_objective *o = &objective[stage.objective_count++];
-        *o = pl_objective_default(PL_OBJECTIVE_POSITION);
-        o->index = marker;
-        memcpy(o->target, item->to, sizeof o->target);
-        memcpy(o->axes, item->axes, sizeof o->axes);
-        stage.moves = true;
-        memcpy(stage.from, pl_model_get_answer(t->m.model).marker + 3 * marker, sizeof stage.from);
-    }
-    if (item->has_direction) {
-        pl_objective *o = &objective[stage.objective_count++];
-        *o = pl_objective_default(PL_OBJECTIVE_DIRECTION);
-        o->index = marker;
-        o->weight = 20; // 0.05 rad beside 1 mm
-        memcpy(o->target, item->direction, sizeof o->target);
-        memcpy(o->axis, item->axis, sizeof o->axis);
-    }
-    return task_run_stage(t, &stage, err);
-}
-
-static pl_status task_handle(task_verb *t, pl_error *err)
-{
-    const pl_task_item *item = t->item;
-    const pl_task_file *f = &t->file;
-    double *center = t->center + 3 * item->object;
-    pl_grasp_def def = {.marker = t->gripper,
-                        .radius = f->object[item->object].radius,
-                        .clearance = f->clearance,
-                        .orthogonality = f->weight,
-                        .segment = t->segment,
-                        .segment_count = t->segment_count,
-                        .end_command = t->end,
-                        .curl = f->curl,
-                        .steps = item->steps};
-    memcpy(def.normal, f->normal, sizeof def.normal);
-    memcpy(def.curl_axis, f->curl_axis, sizeof def.curl_axis);
-    memcpy(def.object, center, sizeof def.object);
-    memcpy(def.place, item->what == PL_TASK_PLACE ? item->to : center, sizeof def.place);
-    pl_objective objective[PL_GRASP_OBJECTIVES];
-    pl_task_stage stage[PL_GRASP_STAGES];
-    pl_status status = pl_task_grasp(t->m.model, &def, objective, t->hold, stage, err);
-    if (status == PL_OK) {
-        status = task_run_stage(t, &stage[item->what - PL_TASK_REACH], err);
-    }
-    if (status == PL_OK && item->what == PL_TASK_PLACE) {
-        memcpy(center, item->to, 3 * sizeof *center);
-    }
-    return status;
-}
-
 static int task_go(task_verb *t)
 {
     for (int i = 0; i < t->file.item_count && !cli_interrupted(); ++i) {
@@ -204,12 +67,12 @@ static int task_go(task_verb *t)
         t->item = &t->file.item[i];
         cli_progress_part(i, t->file.item_count, "stage %d of %d, %s", i + 1, t->file.item_count,
                           t->item->name);
-        const pl_status status = t->item->what == PL_TASK_MOVE ? task_move(t, &err) : task_handle(t, &err);
+        const pl_status status = pl_task_job_run(t->job, i, &t->g.options, task_record, t, &err);
         if (t->status) {
             return t->status;
         }
         if (status != PL_OK && status != PL_INTERRUPTED) {
-            cli_error(t->args, "%s:%d: %s", t->path, t->item->line, err.text);
+            cli_error(t->args, "%s", err.text);
             return status == PL_NO_MEMORY ? CLI_MACHINE : status == PL_FAILED ? CLI_BADLY : CLI_WRONG;
         }
     }
@@ -283,11 +146,20 @@ static int task_read(task_verb *t)
     return status == PL_OK ? CLI_DONE : told ? CLI_WRONG : cli_fail(t->args, &err);
 }
 
+static int task_resolve(task_verb *t)
+{
+    pl_error err = {0};
+    if (pl_task_job_create(t->m.model, &t->file, t->path, t->g.marker, &t->job, &err) != PL_OK) {
+        return cli_fail(t->args, &err);
+    }
+    t->stage_of = calloc((size_t)pl_task_job_steps(t->job) + 1, sizeof *t->stage_of);
+    return t->stage_of ? CLI_DONE : cli_no_memory(t->args);
+}
+
 static int task_work(const cli_args *args, task_verb *t)
 {
     t->args = args;
     t->path = args->plain[1];
-    t->gripper = -1;
     int status = cli_setup(args);
     status = status ? status : cli_check_outputs(args, extensions, NULL, t->path);
     status = status ? status : task_read(t);
@@ -301,7 +173,8 @@ static int task_work(const cli_args *args, task_verb *t)
     if (status) {
         return status;
     }
-    const int shown = cli_value(args, "marker") || t->gripper < 0 ? t->g.marker : t->gripper;
+    const int gripper = pl_task_job_gripper(t->job);
+    const int shown = cli_value(args, "marker") || gripper < 0 ? t->g.marker : gripper;
     pl_motion_init(&t->motion, t->m.model, shown);
     t->json = cli_value(args, "json") ? json_array() : NULL;
     status = task_go(t);
@@ -331,10 +204,7 @@ static int task_run(cli_args *args)
     const int status = task_work(args, &t);
     cli_series_clear(&t.series);
     free(t.stage_of);
-    pl_mesh_free_indices(t.segment);
-    free(t.end);
-    free(t.hold);
-    free(t.center);
+    pl_task_job_destroy(t.job);
     json_decref(t.json);
     pl_motion_clear(&t.motion);
     pl_task_file_clear(&t.file);

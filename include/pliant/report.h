@@ -246,6 +246,20 @@ typedef struct pl_task_file {
 PL_API pl_status pl_task_read(const char *path, pl_task_file *out, pl_findings *findings, pl_error *err);
 PL_API void pl_task_file_clear(pl_task_file *file);
 
+// A task file on a robot. The model, the file and its path must outlive the job. `marker`: of moves that name
+// none, -1: they are refused. Messages begin with the path and the line.
+#define PL_TASK_STEPS 1000000 // of all stages
+typedef struct pl_task_job pl_task_job;
+PL_API pl_status pl_task_job_create(pl_model *model, const pl_task_file *file, const char *path, int marker,
+                                    pl_task_job **out, pl_error *err);
+PL_API void pl_task_job_destroy(pl_task_job *job);
+PL_API int pl_task_job_steps(const pl_task_job *job);   // of all stages
+PL_API int pl_task_job_gripper(const pl_task_job *job); // marker of the gripper, -1: none
+// Runs one stage of the file from where the model stands; `record` as in pl_task_run.
+PL_API pl_status pl_task_job_run(pl_task_job *job, int item, const pl_ik_options *options,
+                                 bool (*record)(void *user, const pl_task_step *step), void *user,
+                                 pl_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -601,12 +601,9 @@ typedef struct task_run {
     core_model *m;
     motion_goals g;
     pl_task_file file;
+    pl_task_job *job;
     pl_motion *motion;
-    int gripper, marker;
-    bool *end, *hold;
-    int32_t *segment, segment_count;
-    double *center;
-    int *stage_of, stage_room;
+    int *stage_of;
     const pl_task_item *item;
     pl_status status;
     pl_error err;
@@ -615,132 +612,12 @@ typedef struct task_run {
 static bool task_record(void *user, const pl_task_step *step)
 {
     task_run *t = user;
-    if (step->ik->outcome == PL_IK_STOPPED || t->motion->count >= t->stage_room) {
+    if (step->ik->outcome == PL_IK_STOPPED) {
         return false;
     }
     t->stage_of[t->motion->count] = (int)(t->item - t->file.item);
     t->status = pl_motion_add(t->motion, t->motion->count, NULL, &step->answer, step->ik, &t->err);
     return t->status == PL_OK && t->m->progress.step(t->m->progress.user, -1, t->item->name);
-}
-
-static pl_status task_stage(task_run *t, const pl_task_stage *stage)
-{
-    return pl_task_run(t->m->model, stage, 1, &t->g.options, task_record, t, NULL, &t->err);
-}
-
-static pl_status task_move(task_run *t)
-{
-    const pl_task_item *item = t->item;
-    const char *name = item->marker ? item->marker : t->file.marker;
-    const int marker = name ? pl_model_find_marker(t->m->model, name) : t->marker;
-    pl_objective objective[2];
-    pl_task_stage stage = {.name = item->name, .objective = objective, .steps = item->steps};
-    if (item->has_to) {
-        pl_objective *o = &objective[stage.objective_count++];
-        *o = pl_objective_default(PL_OBJECTIVE_POSITION);
-        o->index = marker;
-        memcpy(o->target, item->to, sizeof o->target);
-        memcpy(o->axes, item->axes, sizeof o->axes);
-        stage.moves = true;
-        memcpy(stage.from, pl_model_get_answer(t->m->model).marker + 3 * marker, sizeof stage.from);
-    }
-    if (item->has_direction) {
-        pl_objective *o = &objective[stage.objective_count++];
-        *o = pl_objective_default(PL_OBJECTIVE_DIRECTION);
-        o->index = marker;
-        o->weight = 20; // 0.05 rad beside 1 mm, as the command
-        memcpy(o->target, item->direction, sizeof o->target);
-        memcpy(o->axis, item->axis, sizeof o->axis);
-    }
-    return task_stage(t, &stage);
-}
-
-static pl_status task_handle(task_run *t)
-{
-    const pl_task_item *item = t->item;
-    const pl_task_file *f = &t->file;
-    double *center = t->center + 3 * item->object;
-    pl_grasp_def def = {.marker = t->gripper,
-                        .radius = f->object[item->object].radius,
-                        .clearance = f->clearance,
-                        .orthogonality = f->weight,
-                        .segment = t->segment,
-                        .segment_count = t->segment_count,
-                        .end_command = t->end,
-                        .curl = f->curl,
-                        .steps = item->steps};
-    memcpy(def.normal, f->normal, sizeof def.normal);
-    memcpy(def.curl_axis, f->curl_axis, sizeof def.curl_axis);
-    memcpy(def.object, center, sizeof def.object);
-    memcpy(def.place, item->what == PL_TASK_PLACE ? item->to : center, sizeof def.place);
-    pl_objective objective[PL_GRASP_OBJECTIVES];
-    pl_task_stage stage[PL_GRASP_STAGES];
-    pl_status status = pl_task_grasp(t->m->model, &def, objective, t->hold, stage, &t->err);
-    if (status == PL_OK) {
-        status = task_stage(t, &stage[item->what - PL_TASK_REACH]);
-    }
-    if (status == PL_OK && item->what == PL_TASK_PLACE) {
-        memcpy(center, item->to, 3 * sizeof *center);
-    }
-    return status;
-}
-
-// Names of the file against the robot; raises and returns false when one is unknown.
-static bool task_resolve(task_run *t, const char *path)
-{
-    const pl_task_file *f = &t->file;
-    const pl_model *model = t->m->model;
-    int64_t steps = 0;
-    t->gripper = t->marker;
-    for (int i = 0; i < f->item_count; ++i) {
-        const pl_task_item *item = &f->item[i];
-        const char *marker = item->marker ? item->marker : f->marker;
-        steps += item->steps;
-        if (item->what == PL_TASK_MOVE && marker && pl_model_find_marker(model, marker) < 0) {
-            core_wrong("", "%s:%d: stage: the robot has no marker '%s'", path, item->line, marker);
-            return false;
-        }
-    }
-    const size_t n = (size_t)pl_model_get_info(model).command_count + 1;
-    t->stage_room = steps < 100000 ? (int)steps + 1 : 100000;
-    t->end = calloc(n, sizeof *t->end);
-    t->hold = calloc(2 * n, sizeof *t->hold);
-    t->center = calloc(3 * (size_t)f->object_count + 1, sizeof *t->center);
-    t->stage_of = calloc((size_t)t->stage_room, sizeof *t->stage_of);
-    if (!t->end || !t->hold || !t->center || !t->stage_of) {
-        PyErr_NoMemory();
-        return false;
-    }
-    for (int i = 0; i < f->object_count; ++i) {
-        memcpy(t->center + 3 * i, f->object[i].center, 3 * sizeof *t->center);
-    }
-    if (!f->has_gripper) {
-        return true;
-    }
-    t->gripper = f->gripper_marker ? pl_model_find_marker(model, f->gripper_marker) : t->marker;
-    if (t->gripper < 0) {
-        core_wrong("", "%s:%d: gripper: the robot has no marker '%s'", path, f->gripper_line,
-                   f->gripper_marker ? f->gripper_marker : "tip");
-        return false;
-    }
-    for (int i = 0; i < f->command_count; ++i) {
-        const int c = pl_model_find_command(model, f->command[i]);
-        if (c < 0) {
-            core_wrong("", "%s:%d: gripper: the robot has no command '%s'", path, f->gripper_line,
-                       f->command[i]);
-            return false;
-        }
-        t->end[c] = true;
-    }
-    const pl_status status = f->segment
-                                 ? pl_model_points(model, f->segment, &t->segment, &t->segment_count, &t->err)
-                                 : pl_model_points_on_line(model, f->line_from, f->line_to, &t->segment,
-                                                           &t->segment_count, &t->err);
-    if (status != PL_OK) {
-        core_raise(status, &t->err, NULL);
-        return false;
-    }
-    return true;
 }
 
 static PyObject *task_result(task_run *t, core_motion *motion)
@@ -777,18 +654,22 @@ PyObject *core_model_task(PyObject *self, PyObject *args)
         return PyErr_NoMemory();
     }
     t->m = m;
-    t->marker = marker;
     core_motion *motion = NULL;
     pl_status status = pl_task_read(path, &t->file, findings, &t->err);
+    if (status == PL_OK) {
+        status = pl_task_job_create(m->model, &t->file, path, marker, &t->job, &t->err);
+    }
     if (status != PL_OK) {
         core_raise(status, &t->err, findings);
+    } else if (!(t->stage_of = calloc((size_t)pl_task_job_steps(t->job) + 1, sizeof *t->stage_of))) {
+        PyErr_NoMemory();
     } else if (goals_read(m, no_goals, dict, &t->g)) {
-        if (task_resolve(t, path) && (motion = motion_new(m, t->gripper >= 0 ? t->gripper : marker)) &&
-            core_enter(m, callback)) {
+        const int gripper = pl_task_job_gripper(t->job);
+        if ((motion = motion_new(m, gripper >= 0 ? gripper : marker)) && core_enter(m, callback)) {
             t->motion = &motion->motion;
             for (int i = 0; status == PL_OK && i < t->file.item_count; ++i) {
                 t->item = &t->file.item[i];
-                CORE_RUN(m, status = t->item->what == PL_TASK_MOVE ? task_move(t) : task_handle(t));
+                CORE_RUN(m, status = pl_task_job_run(t->job, i, &t->g.options, task_record, t, &t->err));
                 status = status == PL_OK ? t->status : status;
                 if (m->teller.pending || atomic_load(&m->stop)) {
                     break;
@@ -796,7 +677,7 @@ PyObject *core_model_task(PyObject *self, PyObject *args)
             }
             core_leave(m);
             if (status != PL_OK && status != PL_INTERRUPTED) {
-                core_wrong("", "%s:%d: %s", path, t->item->line, t->err.text);
+                core_raise(status, &t->err, NULL);
             } else {
                 out = task_result(t, motion);
             }
@@ -804,11 +685,8 @@ PyObject *core_model_task(PyObject *self, PyObject *args)
         goals_release(&t->g);
     }
     Py_XDECREF((PyObject *)motion);
+    pl_task_job_destroy(t->job);
     pl_task_file_clear(&t->file);
-    pl_mesh_free_indices(t->segment);
-    free(t->end);
-    free(t->hold);
-    free(t->center);
     free(t->stage_of);
     free(t);
     Py_DECREF(no_goals);
