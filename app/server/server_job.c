@@ -20,6 +20,9 @@ typedef struct job_path {
 
 static void job_publish_path(job_path *p, bool done)
 {
+    if (done) {
+        worker_free_slot(p->w);
+    }
     json_t *root =
         json_pack("{s:s,s:I,s:i,s:i,s:b,s:O}", "type", "path", "robot", (json_int_t)p->w->robot, "marker",
                   p->job->marker, "count", p->job->count, "done", done, "waypoints", p->waypoints);
@@ -118,6 +121,7 @@ static void job_publish_cloud(job_cloud_work *c, bool done)
 {
     char span[80] = "";
     if (done) {
+        worker_free_slot(c->w);
         job_hull_text(c, span, sizeof span);
     }
     json_t *head = json_pack("{s:I,s:i,s:i,s:i,s:b,s:s,s:s}", "robot", (json_int_t)c->w->robot, "marker",
@@ -472,7 +476,9 @@ static void job_export(server_worker *w, const server_job *job)
     char *data = NULL;
     size_t bytes = 0;
     pl_error err = {0};
-    if (job_file(w, job, &data, &bytes, &err) != PL_OK) {
+    const pl_status status = job_file(w, job, &data, &bytes, &err);
+    worker_free_slot(w);
+    if (status != PL_OK) {
         server_refuse(w->desk, job->viewer, "%s", err.text);
         return;
     }

@@ -180,6 +180,7 @@ static json_t *suggest_way(server_worker *w, server_model *m, int marker, const 
 
 static void suggest_send(server_worker *w, const server_job *job, json_t *root)
 {
+    worker_free_slot(w);
     char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     server_write_letter(w->desk, job->viewer, text ? server_pack_text(text) : NULL);
     free(text);

@@ -303,8 +303,19 @@ static bool worker_wait(server_worker *w, worker_wish *wish)
     return go_on;
 }
 
+void worker_free_slot(server_worker *w)
+{
+    if (w->slot >= 0) {
+        pthread_mutex_lock(&w->desk->lock);
+        w->desk->has_job[w->slot] = false;
+        pthread_mutex_unlock(&w->desk->lock);
+        w->slot = -1;
+    }
+}
+
 static void worker_run_job(server_worker *w, server_job *job)
 {
+    w->slot = job->slot;
     if (job->slot > 0) {
         atomic_store(&w->desk->cancel, false); // it was meant for the work before
     }
@@ -314,9 +325,7 @@ static void worker_run_job(server_worker *w, server_job *job)
     w->in_job = false;
     free(job->point);
     free(job->shape);
-    pthread_mutex_lock(&w->desk->lock);
-    w->desk->has_job[job->slot] = false;
-    pthread_mutex_unlock(&w->desk->lock);
+    worker_free_slot(w);
 }
 
 static void *worker_main(void *user)

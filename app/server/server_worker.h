@@ -35,6 +35,7 @@ struct server_worker {
     // what the work in hand watches, to stop when it is overtaken
     unsigned poses, loads;
     bool in_job, in_load;
+    int slot; // of the job at hand, -1 when it is free again
     bool opening; // a robot is being read; the one before still stands
     bool quiet;   // work nobody asked for: no word about its progress
     worker_yield yield;
@@ -71,6 +72,8 @@ bool worker_let_go(server_worker *w, server_model *m);
 // it. With `all` idle commands are differentiated too, at their rest values.
 void worker_tangent(server_worker *w, server_model *m, bool all);
 void worker_job(server_worker *w, const server_job *job);
+// Frees the slot of the job at hand. Comes before its last word, so that whoever hears that may ask again.
+void worker_free_slot(server_worker *w);
 // What the robot can do with a marker: a pose that moves it far, a place and directions for curves.
 void worker_suggest(server_worker *w, const server_job *job);
 
