@@ -35,7 +35,7 @@ struct server_worker {
     // what the work in hand watches, to stop when it is overtaken
     unsigned poses, loads;
     bool in_job, in_load;
-    int slot; // of the job at hand, -1 when it is free again
+    int slot;     // of the job at hand, -1 when it is free again
     bool opening; // a robot is being read; the one before still stands
     bool quiet;   // work nobody asked for: no word about its progress
     worker_yield yield;

@@ -704,8 +704,9 @@ async function goesAlong() {
     await page.check("#log-along");
     const run = (steps) => new Promise((give) => spawn(pliant, ["run", robot, "--goal", "108,0,-5", "--steps", String(steps), "--out", log, "--threads", "1"], { stdio: "ignore" }).on("exit", give));
     const ended = run(14);
+    const code = await ended;
+    check("the run writes it undisturbed", code === 0, code);
     await page.waitForFunction(() => window.pliant.timeline.log?.run.count === 14, null, patience);
-    check("the run writes it undisturbed", (await ended) === 0);
     const seen = await page.evaluate(() => {
         const { timeline, parts } = window.pliant;
         const { run } = timeline.log;
