@@ -205,7 +205,14 @@ export class Forces {
         for (const patch of this.patches) {
             patch.follow(arrays.x);
         }
-        head.obstacles?.forEach((offset, i) => this.obstacles.children[i]?.position.fromArray(offset));
+        head.obstacles?.forEach((pose, i) => {
+            const object = this.obstacles.children[i];
+            object?.position.fromArray(pose);
+            if (object && pose.length === 12) {
+                const [a, b, c, d, e, f, g, h, k] = pose.slice(3);
+                object.quaternion.setFromRotationMatrix(new THREE.Matrix4().set(a, b, c, 0, d, e, f, 0, g, h, k, 0, 0, 0, 0, 1));
+            }
+        });
         const forces = head.predicted && !head.pull ? [] : this.list(message).filter((f) => Math.hypot(...f.force) > 1e-6);
         const most = Math.max(0, ...forces.map((f) => Math.hypot(...f.force)));
         // mm per N: changes in steps of 1, 2, 5, so that arrows grow with their forces

@@ -260,7 +260,8 @@ pl_status cli_shape_body(cli_model *m, double **place, pl_picture *picture, pl_e
     return PL_OK;
 }
 
-// Obstacles where the commands have moved them; of what has no end, a part a little larger than the body.
+// Obstacles where the commands or the body have moved them; of what has no end, a part a little larger than
+// the body.
 static bool shape_obstacles(cli_model *m, const pl_picture *picture, double **out, int *count)
 {
     const pl_robot *robot = pl_model_robot(m->model);
@@ -283,11 +284,15 @@ static bool shape_obstacles(cli_model *m, const pl_picture *picture, double **ou
     }
     *out = calloc(9 * (size_t)*count + 1, sizeof **out);
     for (int o = 0, at = 0; *out && o < obstacles; ++o) {
-        double offset[3];
+        double R[9], offset[3];
         const int more = pl_robot_obstacle_triangles(robot, o, near, size, *out + 9 * (size_t)at);
-        pl_robot_obstacle_offset(robot, o, pl_model_get_answer(m->model).command, offset);
-        for (int i = 9 * at; i < 9 * (at + more); ++i) {
-            (*out)[i] += offset[i % 3];
+        pl_robot_obstacle_pose(robot, o, pl_model_get_answer(m->model).command, x, R, offset);
+        for (int corner = 3 * at; corner < 3 * (at + more); ++corner) {
+            double *y = *out + 3 * (size_t)corner;
+            const double p[3] = {y[0], y[1], y[2]};
+            for (int i = 0; i < 3; ++i) {
+                y[i] = R[3 * i] * p[0] + R[3 * i + 1] * p[1] + R[3 * i + 2] * p[2] + offset[i];
+            }
         }
         at += more;
     }

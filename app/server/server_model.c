@@ -319,16 +319,18 @@ static json_t *model_record(server_model *m)
     return root;
 }
 
-// Where the commands have moved the obstacles.
+// Where the commands have moved the obstacles: translation; of free bodies also their rotation.
 static void model_obstacles(server_model *m, json_t *head)
 {
     const pl_robot *robot = pl_model_robot(m->model);
     const int count = robot ? pl_robot_obstacle_count(robot) : 0;
     json_t *list = json_array();
     for (int i = 0; i < count; ++i) {
-        double offset[3];
-        pl_robot_obstacle_offset(robot, i, pl_model_get_answer(m->model).command, offset);
-        json_array_append_new(list, server_numbers(offset, 3));
+        double pose[12];
+        const bool turns = pl_robot_obstacle_is_free(robot, i) && server_model_positions(m);
+        pl_robot_obstacle_pose(robot, i, pl_model_get_answer(m->model).command,
+                               turns ? server_model_positions(m) : NULL, pose + 3, pose);
+        json_array_append_new(list, server_numbers(pose, turns ? 12 : 3));
     }
     json_object_set_new(head, "obstacles", list);
 }

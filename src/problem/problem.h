@@ -272,6 +272,7 @@ struct pl_problem {
     // by pl_problem_unsettled: a free body that contact does not hold, and how far it has moved since the last
     // update, mm; NULL: none
     const char *loose;
+    const char *slips; // a free body whose friction is nearly used up; NULL: none
     double loose_way;
     bool contact_moved; // the last evaluation with PL_CONTACT_LINEAR: an obstacle that presses has moved
 

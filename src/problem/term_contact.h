@@ -5,6 +5,7 @@
 #include "problem/problem_impl.h"
 
 #define CONTACT_QUANTITIES 10 // numbers told about each obstacle and pair
+#define FREE_QUANTITIES 6     // about each free body
 
 // Multipliers and, with friction, tractions and places of the last update; see pl_robot_contact.
 typedef struct contact_memory {
@@ -25,7 +26,9 @@ typedef struct contact_told {
 typedef struct contact_grip {
     double anchor[12]; // of the frame's vertices
     double force[12];  // N: of the hand when it began to let go
-    double firm, soft; // N/mm: of hand and spring
+    double firm;       // N/mm: of the hand
+    double load;       // N: weight and pull
+    bool calm;         // it hardly moved in the last update: the spring is soft
     int stage;         // 0: held .. CONTACT_STAGES: let go
 } contact_grip;
 #define CONTACT_STAGES 4
@@ -112,7 +115,7 @@ void contact_relative(const contact_term *t, int o, int32_t k, const double *x, 
 // K += second derivatives of the relative motion itself: f . d2y, f the force on the point.
 void contact_add_bending(const contact_term *t, pl_problem *p, int o, int32_t k, const double f[3],
                          const double *x);
-void contact_grip_begin(contact_term *t, const double *x);
+void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x);
 void contact_grip_evaluate(const contact_term *t, const double *x, double *energy, double *full);
 void contact_grip_tangent(const contact_term *t, pl_problem *p, const double *x);
 void contact_grip_advance(contact_term *t, const double *x, bool settled);

@@ -10,7 +10,9 @@
 
 #define GRIP_FIRM 90.0    // times modulus and size: stiffness of the hand
 #define GRIP_SAG 1e-3     // of the size: the hand gives way no further under the weight
-#define GRIP_SOFT 0.02    // times weight over size: stiffness of the spring
+#define GRIP_SOFT 0.02    // times load over size: stiffness of the spring
+#define GRIP_UNCALM 2.0   // the same while the body moves, so that friction takes hold before it slides away
+#define GRIP_CALM 0.02    // of the size: motion in one update
 #define GRIP_LEAST 1e-6   // of the hand's: the softest spring
 #define GRIP_NONE 1e-10   // of the hand's: in derivatives, for motions that nothing resists
 #define GRIP_BALANCE 3e-8 // of weight and pull: force of the spring that is accepted
@@ -154,7 +156,6 @@ void contact_grip_create(contact_term *t, const pl_problem *p)
         if (body->free) {
             const double weight = body->mass * pl_norm3(p->robot->gravity);
             t->grip[o].firm = fmax(GRIP_FIRM * modulus * body->size, weight / (GRIP_SAG * body->size));
-            t->grip[o].soft = fmax(GRIP_SOFT * weight / body->size, GRIP_LEAST * t->grip[o].firm);
         }
     }
 }
@@ -167,20 +168,26 @@ static void grip_anchor(contact_term *t, int o, const double *x)
 }
 
 // At the state that `let_go` belongs to.
-void contact_grip_begin(contact_term *t, const double *x)
+void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x)
 {
     for (int o = 0; o < t->obstacles; ++o) {
         if (t->c->obstacle[o].free) {
+            const pl_obstacle *body = &t->c->obstacle[o];
+            const double pull = fmax(fabs(t->from[o]), fabs(t->to[o])) * pl_norm3(body->pull);
+            t->grip[o].load = body->mass * pl_norm3(p->robot->gravity) + pull;
             t->grip[o].stage = t->now.let_go[o] > 0 ? CONTACT_STAGES : 0;
+            t->grip[o].calm = true;
             memset(t->grip[o].force, 0, sizeof t->grip[o].force);
             grip_anchor(t, o, t->now.let_go[o] > 0 ? x : t->X);
         }
     }
 }
 
-static double grip_stiffness(const contact_grip *g)
+static double grip_stiffness(const contact_term *t, int o)
 {
-    return g->stage == 0 ? g->firm : g->soft;
+    const contact_grip *g = &t->grip[o];
+    const double k = (g->calm ? GRIP_SOFT : GRIP_UNCALM) * g->load / t->c->obstacle[o].size;
+    return g->stage == 0 ? g->firm : fmax(k, GRIP_LEAST * g->firm);
 }
 
 void contact_grip_evaluate(const contact_term *t, const double *x, double *energy, double *full)
@@ -188,7 +195,7 @@ void contact_grip_evaluate(const contact_term *t, const double *x, double *energ
     for (int o = 0; o < t->obstacles; ++o) {
         const contact_grip *g = &t->grip[o];
         const pl_obstacle *body = &t->c->obstacle[o];
-        const double left = 1 - (double)g->stage / CONTACT_STAGES, k = 0.25 * grip_stiffness(g);
+        const double left = 1 - (double)g->stage / CONTACT_STAGES, k = 0.25 * grip_stiffness(t, o);
         for (int j = 0; body->free && j < 12; ++j) {
             const int64_t at = 3 * (int64_t)body->frame[j / 3] + j % 3;
             const double d = x[at] - g->anchor[j];
@@ -206,13 +213,23 @@ void contact_grip_tangent(const contact_term *t, pl_problem *p, const double *x)
     for (int o = 0; o < t->obstacles; ++o) {
         const contact_grip *g = &t->grip[o];
         const bool none = p->tangent.exact && g->stage == CONTACT_STAGES;
-        const double k = 0.25 * (none ? GRIP_NONE * g->firm : grip_stiffness(g));
+        const double k = 0.25 * (none ? GRIP_NONE * g->firm : grip_stiffness(t, o));
         const double B[9] = {k, 0, 0, 0, k, 0, 0, 0, k};
         for (int a = 0; t->c->obstacle[o].free && a < 4; ++a) {
             const int32_t v = t->c->obstacle[o].frame[a];
             pl_problem_add_block(p, v, v, B, 3, x);
         }
     }
+}
+
+// How far the frame has moved since the last update.
+static double grip_way(const contact_term *t, int o, const double *x)
+{
+    double way = 0;
+    for (int a = 0; a < 4; ++a) {
+        way = fmax(way, pl_distance3(x + 3 * (size_t)t->c->obstacle[o].frame[a], t->grip[o].anchor + 3 * a));
+    }
+    return way;
 }
 
 // `settled`: the end of the path is reached, and contacts agree with what holds the bodies now.
@@ -229,6 +246,7 @@ void contact_grip_advance(contact_term *t, const double *x, bool settled)
                 -0.25 * g->firm * (x[3 * (size_t)body->frame[j / 3] + (size_t)(j % 3)] - g->anchor[j]);
         }
         if (g->stage > 0 || settled) {
+            g->calm = g->stage > 0 && grip_way(t, o, x) < GRIP_CALM * body->size;
             grip_anchor(t, o, x);
         }
         g->stage += g->stage < CONTACT_STAGES && settled;
@@ -245,15 +263,11 @@ double contact_grip_unsettled(const contact_term *t, pl_problem *p, const double
     for (int o = 0; o < t->obstacles; ++o) {
         const contact_grip *g = &t->grip[o];
         const pl_obstacle *body = &t->c->obstacle[o];
-        double way = 0;
         if (!body->free) {
             continue;
         }
-        for (int a = 0; a < 4; ++a) {
-            way = fmax(way, pl_distance3(x + 3 * (size_t)body->frame[a], g->anchor + 3 * a));
-        }
-        const double load = body->mass * pl_norm3(p->robot->gravity) + pl_norm3(t->offset + 6 * o + 3);
-        const double off = g->soft * way / fmax(GRIP_BALANCE * load, 1e-10);
+        const double way = grip_way(t, o, x);
+        const double off = grip_stiffness(t, o) * way / fmax(GRIP_BALANCE * g->load, 1e-10);
         worst = fmax(worst, g->stage < CONTACT_STAGES ? fmax(off, 2) : off);
         if (g->stage > 0 && (!p->loose || way > p->loose_way) && off > 1) {
             p->loose = way > GRIP_LOST * body->size || g->stage == CONTACT_STAGES ? body->name : p->loose;

@@ -6,6 +6,7 @@
 #define CONTACT_GUARD 0.1         // of the edge: motion after which they are looked for again
 #define CONTACT_DEPTH 0.35        // of the edge: a step goes no deeper
 #define CONTACT_STRIDE 0.5        // of the edge: depth to which an obstacle moves in one increment
+#define CONTACT_SLIPS 0.85        // of the friction possible on a free body: near slipping
 #define CONTACT_STRIDE_LEAST 1e-3 // of the path
 
 // ---- load path
@@ -50,7 +51,7 @@ void contact_begin(void *self, pl_problem *p, const pl_state *state, const doubl
     contact_place_obstacles(t, 0);
     t->at = 0;
     t->settled = false;
-    contact_grip_begin(t, state->x);
+    contact_grip_begin(t, p, state->x);
     memcpy(t->settled_offset, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
     memcpy(t->settled_x, state->x, pl_problem_full_bytes(p));
 }
@@ -79,7 +80,7 @@ void contact_recall(void *self, pl_problem *p, const pl_state *state)
             t->offset[6 * o + 3 + i] = value * t->c->obstacle[o].pull[i];
         }
     }
-    contact_grip_begin(t, state->x);
+    contact_grip_begin(t, p, state->x);
 }
 
 void contact_resume(void *self, pl_problem *p)
@@ -193,9 +194,10 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
 {
     contact_term *t = self;
     double worst = 0;
+    p->slips = NULL;
     const double tolerance = p->options.contact_tolerance > 0 ? p->options.contact_tolerance : 3e-4;
     for (int o = 0; o < t->obstacles; ++o) {
-        double largest = 0, change = 0;
+        double largest = 0, change = 0, used = 0, limit = 0;
         const pl_pose pose = contact_pose(t, o, x, t->offset);
         for (int32_t k = 0; k < t->points; ++k) {
             contact_touch touch;
@@ -209,6 +211,8 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
                 double traction[3], at[3], y[3], d[3], n[3];
                 bool stick;
                 contact_friction(t, o, k, x, traction, &stick, NULL);
+                used += t->s->area[k] * pl_norm3(traction);
+                limit += t->s->area[k] * l * t->c->obstacle[o].friction;
                 pl_contact_point_at(t->s, k, x, at);
                 contact_local(&pose, at, y);
                 contact_unturn(&pose, touch.n, n);
@@ -216,6 +220,9 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
                 const double along = pl_dot3(d, n);
                 worst = stick ? fmax(worst, sqrt(fmax(0, pl_dot3(d, d) - along * along)) / h) : worst;
             }
+        }
+        if (t->c->obstacle[o].free && limit > 0 && used > CONTACT_SLIPS * limit) {
+            p->slips = t->c->obstacle[o].name;
         }
         // the limit of friction follows the pressure
         if (t->c->obstacle[o].friction > 0 && largest > 0) {

@@ -4,6 +4,7 @@
 // Pressures of the points are smoothed: each vertex at a corner gets the force on the hat around it over the
 // deformed area of the hat, whatever point of the contact carries it, on either side.
 #include <stdio.h>
+#include "base/rotation.h"
 #include "problem/term_contact.h"
 
 static const char *const told_quantity[CONTACT_QUANTITIES] = {
@@ -236,15 +237,37 @@ void contact_tell(contact_term *t, pl_problem *p, const double *x)
     pl_arena_end(&p->scratch, mark);
 }
 
-// ---- outputs
+// ---- outputs: of contacts, then of free bodies
+static const char *const free_quantity[FREE_QUANTITIES] = {"position_x", "position_y", "position_z",
+                                                           "rotation_x", "rotation_y", "rotation_z"};
+
+// The obstacle of the output k of free bodies.
+static int free_obstacle(const contact_term *t, int k)
+{
+    int o = 0;
+    for (int left = k / FREE_QUANTITIES; !t->c->obstacle[o].free || left-- > 0; ++o) {
+    }
+    return o;
+}
+
 int contact_output_count(const void *self)
 {
-    return ((const contact_term *)self)->told_count * CONTACT_QUANTITIES;
+    const contact_term *t = self;
+    return t->told_count * CONTACT_QUANTITIES + t->c->free_count * FREE_QUANTITIES;
 }
 
 pl_output contact_output(const void *self, int k)
 {
     const contact_term *t = self;
+    const int later = k - t->told_count * CONTACT_QUANTITIES;
+    if (later >= 0) {
+        return (pl_output){.kind = PL_OUTPUT_READING,
+                           .actuator = -1,
+                           .info = {.group = "free_bodies",
+                                    .name = t->name[free_obstacle(t, later)],
+                                    .quantity = free_quantity[later % FREE_QUANTITIES],
+                                    .unit = later % FREE_QUANTITIES < 3 ? "mm" : "rad"}};
+    }
     return (pl_output){.kind = PL_OUTPUT_READING,
                        .actuator = -1,
                        .info = {.group = "contacts",
@@ -284,6 +307,15 @@ void contact_field(void *self, pl_problem *p, const pl_state *state, bool gap, d
 double contact_value(void *self, pl_problem *p, const pl_state *state, int k)
 {
     contact_term *t = self;
+    const int later = k - t->told_count * CONTACT_QUANTITIES;
+    if (later >= 0) {
+        pl_pose pose;
+        double turn[3];
+        pl_frame_pose(&t->c->obstacle[free_obstacle(t, later)], t->X, state->x, &pose);
+        pl_rotation_log(pose.R, turn);
+        return later % FREE_QUANTITIES < 3 ? pose.centre[later % FREE_QUANTITIES]
+                                           : turn[later % FREE_QUANTITIES - 3];
+    }
     contact_tell_state(t, p, state);
     const contact_told *told = &t->told[k / CONTACT_QUANTITIES];
     switch (k % CONTACT_QUANTITIES) {
@@ -354,6 +386,15 @@ double contact_change(void *self, pl_problem *p, const pl_state *state, int k, c
     memset(&change, 0, sizeof change);
     (void)p;
     (void)mu;
+    const int later = k - t->told_count * CONTACT_QUANTITIES;
+    if (later >= 0) {
+        const pl_obstacle *body = &t->c->obstacle[free_obstacle(t, later)];
+        double sum = 0;
+        for (int a = 0; dx && a < 4; ++a) {
+            sum += 0.25 * dx[3 * (size_t)body->frame[a] + (size_t)(later % 3)];
+        }
+        return later % FREE_QUANTITIES < 3 ? sum : NAN;
+    }
     if (part > 6) {
         return NAN;
     }

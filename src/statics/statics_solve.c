@@ -258,10 +258,8 @@ static void solve_locate(pl_statics *s, const way *w, pl_statics_report *report)
 }
 
 // Why contacts at the last load do not come to rest.
-static void solve_explain_touch(pl_statics *s, const double *x, pl_statics_report *report)
+static void solve_explain_touch(pl_statics *s, pl_statics_report *report)
 {
-    double penetration = 0;
-    pl_problem_unsettled(s->problem, x, &penetration);
     if (s->watch.stopped) {
         say(report, PL_STOPPED, "interrupted while contacts were updated");
     } else if (s->problem->loose) {
@@ -278,6 +276,12 @@ static void solve_explain_touch(pl_statics *s, const double *x, pl_statics_repor
 static void solve_explain(pl_statics *s, const way *w, descent_end end, pl_statics_report *report)
 {
     const double percent = 100 * w->at;
+    double penetration = 0;
+    s->problem->slips = NULL;
+    if (s->robot->contact.free_count > 0) {
+        pl_problem_set(s->problem, w->at);
+        pl_problem_unsettled(s->problem, s->work.x, &penetration);
+    }
     if (s->watch.stopped) {
         say(report, PL_STOPPED, "interrupted at %.1f %% of the load; the state is the last equilibrium found",
             percent);
@@ -290,6 +294,10 @@ static void solve_explain(pl_statics *s, const way *w, descent_end end, pl_stati
     } else if (s->increments >= s->options.increment_limit) {
         say(report, PL_STEP_LIMIT, "the limit of %d load increments was reached at %.1f %% of the load",
             s->increments, percent);
+    } else if (s->problem->slips) {
+        say(report, PL_INFEASIBLE,
+            "the free body '%s' is not held beyond %.1f %% of the load: friction is used up, and it slips",
+            s->problem->slips, percent);
     } else if (w->unstable || w->tangent > TUNE_LIMIT_TANGENT * w->tangent_first) {
         say(report, PL_LIMIT_POINT,
             "the body becomes unstable at %.1f %% of the load (a limit point: it would snap or balloon); "
@@ -613,7 +621,7 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
             "the pressure on an open surface does not converge: its rim is too compliant");
     } else if (w.at >= 1 && pl_problem_touches(s->problem) &&
                solve_touch(s, x, &D, report, &local) != DESCENT_DONE) {
-        solve_explain_touch(s, x, report);
+        solve_explain_touch(s, report);
     } else if (w.at >= 1) {
         say(report, PL_SOLVED, "equilibrium found");
     } else {
