@@ -158,8 +158,7 @@ static double descent_gap(const pl_problem *p, double *gap)
     return largest;
 }
 
-// Largest distance (mm) between the places of a vertex in two shapes.
-static double descent_apart(const pl_statics *s, const double *a, const double *b)
+double statics_apart(const pl_statics *s, const double *a, const double *b)
 {
     double most = 0;
     for (int64_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
@@ -185,7 +184,7 @@ static double descent_trial(pl_statics *s, const double *x, const double *d, dou
     }
     if (D->predict && D->predicted == 0) {
         memcpy(s->work.x_predicted, s->work.x_best, pl_problem_full_bytes(s->problem));
-        D->predicted = descent_apart(s, s->work.x_best, s->work.x_start);
+        D->predicted = statics_apart(s, s->work.x_best, s->work.x_start);
     }
     D->inverted = false;
     *limit = pl_problem_step_limit(s->problem, x, s->work.x_best);
@@ -312,7 +311,7 @@ static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *
                              pl_error *err)
 {
     // an increment that needs so many is too long: shorter ones are cheaper
-    if (++run->factors > TUNE_FACTORS) {
+    if (++run->factors > (D->predict ? TUNE_FACTORS_ON_THE_WAY : TUNE_FACTORS)) {
         return false;
     }
     // a tangent that is barely indefinite often still points downhill: the search will tell
@@ -530,7 +529,7 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             if (D->polish) {
                 descent_polish(s, x, D);
             }
-            D->stray = D->predicted > 0 ? descent_apart(s, x, s->work.x_predicted) : 0;
+            D->stray = D->predicted > 0 ? statics_apart(s, x, s->work.x_predicted) : 0;
             return DESCENT_DONE;
         }
         // an old factor strains stiff parts that have turned since: below, its directions only polish

@@ -123,6 +123,8 @@ typedef struct descent {
     bool inverted, infeasible; // why it got stuck
 } descent;
 descent_end statics_descend(pl_statics *s, double *x, descent *d, pl_error *err);
+// Largest distance (mm) between the places of a vertex in two shapes.
+double statics_apart(const pl_statics *s, const double *a, const double *b);
 // From now on the progress of the options may stop what is computed; `limit` in s, 0: none.
 void statics_watch(pl_statics *s, const char *what, double limit);
 bool statics_go_on(pl_statics *s);

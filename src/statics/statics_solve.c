@@ -14,6 +14,9 @@ typedef struct way {
     double tangent,
         tangent_first; // size of dx/d(load) now and at the start: grows without bound at a limit point
     bool inverted, infeasible, unstable, failed;
+    bool doubtful; // an equilibrium was not where it had been predicted: no more old factors
+    bool old;      // the factor of the increment under way is that of an earlier one, turned
+    bool renewed;  // the factor was made where the increment began, after its equilibrium had been found
 } way;
 
 static size_t solve_bytes(const pl_statics *s)
@@ -91,6 +94,47 @@ static void solve_choose(pl_statics *s, way *w, const double *x)
            strain, w->length);
 }
 
+static double solve_stray(const pl_statics *s, double stray, double predicted)
+{
+    return stray / fmax(TUNE_STRAY * predicted, TUNE_STRAY_SIZE * s->problem->size);
+}
+
+// An equilibrium x that is far from where an old factor pointed: does a new tangent where the increment began
+// point to it? Leaves that factor, and x as it was.
+static bool solve_believe(pl_statics *s, way *w, double to, double *x, double *stray, pl_error *err)
+{
+    double gap[PL_ROWS_MAX];
+    double *found = s->work.x_predicted; // of no further use
+    memcpy(found, x, solve_bytes(s));
+    memcpy(x, s->work.x_start, solve_bytes(s));
+    pl_problem_set(s->problem, w->at);
+    bool believed = pl_problem_refactor(s->problem, x, 0, false, NULL, err) == PL_OK;
+    statics_forget(s);
+    solve_set(s, to, x);
+    if (believed && isfinite(pl_problem_evaluate(s->problem, x, s->work.g))) {
+        pl_problem_residual(s->problem, s->work.g, s->work.r);
+        pl_problem_gaps(s->problem, gap);
+        statics_direction(s, s->work.r, gap, s->work.d);
+        if (s->options.warp && statics_can_warp(s)) {
+            statics_warp(s, x, s->work.d, s->work.x_best);
+        } else {
+            pl_problem_move(s->problem, x, s->work.d, 1, s->work.x_best);
+        }
+        const double off = statics_apart(s, s->work.x_best, found),
+                     predicted = statics_apart(s, s->work.x_best, s->work.x_start);
+        *stray = solve_stray(s, off, predicted);
+        believed = *stray <= 1;
+        pl_log(1, "  a new tangent predicts %.1f mm: it is %.1f mm from there", predicted, off);
+    } else {
+        believed = false;
+    }
+    memcpy(x, found, solve_bytes(s));
+    pl_problem_evaluate(s->problem, x, s->work.g);
+    pl_problem_residual(s->problem, s->work.g, s->work.r);
+    w->renewed = true;
+    return believed;
+}
+
 // One increment from x (kept in x_start) to at + length. True when an admissible equilibrium was found that
 // the way leads to: one far from where the tangent points, found by way of indefinite tangents, may lie on
 // another branch and is not believed.
@@ -102,11 +146,15 @@ static bool solve_increment(pl_statics *s, way *w, double *x, descent *D, descen
     solve_set(s, to, x);
     *end = statics_descend(s, x, D, err);
     s->increments++;
-    const double stray = D->stray / fmax(TUNE_STRAY * D->predicted, TUNE_STRAY_SIZE * s->problem->size);
+    const bool old = w->old;
+    double stray = solve_stray(s, D->stray, D->predicted);
     if (*end == DESCENT_DONE && D->indefinite && stray > 1 && w->length > TUNE_STRAY_LENGTH) {
         pl_log(1, "  the equilibrium is %.1f mm from the %.1f mm predicted, behind indefinite tangents",
                D->stray, D->predicted);
-        *end = DESCENT_STUCK;
+        w->doubtful = true;
+        if (!(old && solve_believe(s, w, to, x, &stray, err))) {
+            *end = DESCENT_STUCK;
+        }
     }
     if (*end != DESCENT_DONE) {
         w->inverted = D->inverted;
@@ -398,20 +446,28 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
             break;
         }
         pl_problem_set(s->problem, w->at);
-        // the factor of the last increment, turned, points well enough; after a failure a new one is made,
-        // and with stiff layers at every load: the tensions there balance that load, not the next one
+        // to the end of the way the factor of the last increment, turned, points well enough. On the way a
+        // new one is made: an old one may point so far off that the equilibrium would not be believed. With
+        // stiff layers always: the tensions there balance the last load, not the next one
         const bool stale =
             w->at > 0 && pl_problem_stiff(s->problem) && memcmp(s->problem->linear.x, x, solve_bytes(s)) != 0;
-        if (w->failed || stale || !pl_problem_factor_serves(s->problem)) {
+        w->old = !(w->failed || w->doubtful || stale || !pl_problem_factor_serves(s->problem));
+        if (w->old) {
+            statics_turn(s, x);
+            solve_choose(s, w, x);
+            w->old = w->at == 0 || w->at + w->length >= 1 - 1e-12;
+        }
+        if (!w->old) {
+            pl_problem_set(s->problem, w->at);
             // a stiff layer that is about to wrinkle is passed on its smooth shape: the true tangent leads on
-            if (pl_problem_refactor(s->problem, x, 0, pl_problem_stiff(s->problem), NULL, err) != PL_OK) {
+            if (!(w->renewed && w->failed) &&
+                pl_problem_refactor(s->problem, x, 0, pl_problem_stiff(s->problem), NULL, err) != PL_OK) {
                 break;
             }
+            w->renewed = false;
             w->unstable = s->problem->linear.blend > 0;
-        } else {
-            statics_turn(s, x);
+            solve_choose(s, w, x);
         }
-        solve_choose(s, w, x);
         if (solve_increment(s, w, x, D, &end, err) &&
             (w->at + w->length >= 1 - 1e-12 || solve_limits(s, x, err))) {
             w->at = w->at + w->length >= 1 - 1e-12 ? 1 : w->at + w->length;

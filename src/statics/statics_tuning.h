@@ -60,7 +60,9 @@
 #define TUNE_AFFINE_REACH 4.0  // sum of its coefficients
 
 // ---- descent (statics_descent.c)
-#define TUNE_FACTORS 12         // most in one descent: an increment that needs more is too long
+#define TUNE_FACTORS 12 // most in one descent
+#define TUNE_FACTORS_ON_THE_WAY                                                                              \
+    7                           // in an increment: one that needs more is too long (bench_robots: at most 5)
 #define TUNE_WARP_TURN 0.02     // rad: steps that turn less are as good straight
 #define TUNE_GAP_MOVES 1e-8     // of the rest measure: targets this far off may cost energy to meet
 #define TUNE_GAP_DONE 1e-9      // and this near are met: a taut cable meets its length to 1e-9
