@@ -12,7 +12,7 @@
 
 typedef enum geo_target {
     GEO_BLEND,     // T = R Rot + (1 - R) J^(-1/3) F
-    GEO_CURVE,     // T = (det B)^(-1/3) B, B = (1 - R) F + R Rot, R by the curve
+    GEO_CURVE,     // T = R Rot + (1 - R) V(F), V(F) nearest of determinant 1, R by the curve
     GEO_MU_LAMBDA, // D = (mu (F - Rot) + lambda / 2 (tr(Rot^T F) - 3) Rot) / w
     GEO_SCALE,     // T = cbrt(ratio) Rot: chamber tets
     GEO_FILM       // T = Rot G, G = sqrt(ratio) in the film's plane, 1 / ratio across
@@ -59,5 +59,7 @@ const geo_kernels *geo_kernels_choose(void);
 
 // The rotation nearest to F for any F, by eigenvectors: where the closed form is badly conditioned.
 void geo_rotation_slow(const double F[9], double R[9]);
+// The matrix with determinant 1 nearest to F, det F > 0.
+void geo_nearest_volume(const double F[9], double V[9]);
 
 #endif

@@ -222,16 +222,28 @@ static inline void target_body(const geo_law *law, const vd F[9], const vd M[9],
         share = 1 - (1 - share) * keep;
         own = (1 - share) / v_cbrt(j);
     } else {
-        vd B[9], C[9];
         const vd root = v_cbrt(j);
+        vd V[9], square = v_set(0);
         share = 1 - (1 - curve_at(law, v_dot9(F, F) / (root * root))) * keep;
-        for (int i = 0; i < 9; ++i) {
-            B[i] = (1 - share) * F[i] + share * R[i];
+        for (int l = 0; l < PL_VW; ++l) {
+            double from[9], to[9];
+            for (int i = 0; i < 9; ++i) {
+                from[i] = F[i][l];
+            }
+            geo_nearest_volume(from, to);
+            for (int i = 0; i < 9; ++i) {
+                V[i][l] = to[i];
+            }
         }
-        v_cofactor(B, C);
-        const vd s = 1 / v_cbrt(v_max_scalar(B[0] * C[0] + B[1] * C[1] + B[2] * C[2], FLAT_J));
-        own = s * (1 - share);
-        share *= s;
+        own = 1 - share;
+        for (int i = 0; i < 9; ++i) {
+            out->T[i] = share * R[i] + own * V[i];
+            const vd e = F[i] - out->T[i];
+            square += e * e;
+        }
+        out->own = own;
+        out->energy = law->w * square;
+        return;
     }
     vd square = v_set(0);
     for (int i = 0; i < 9; ++i) {

@@ -24,6 +24,53 @@ const geo_kernels *geo_kernels_choose(void)
     return &geo_kernels_table_generic;
 }
 
+// With the singular values s of F those of V are v_i = (s_i + sqrt(s_i^2 - 4 theta)) / 2, from V - F = -theta
+// cof V; theta such that their product is 1, by Newton's method between bounds. Where no such theta exists (a
+// volume of many times 1) the nearest one possible is taken.
+void geo_nearest_volume(const double F[9], double out[9])
+{
+    double C[9], value[3], N[9], s[3], v[3];
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            C[3 * i + j] = F[i] * F[j] + F[3 + i] * F[3 + j] + F[6 + i] * F[6 + j];
+        }
+    }
+    pl_eigen3(C, value, N);
+    for (int i = 0; i < 3; ++i) {
+        s[i] = sqrt(fmax(value[i], 1e-12));
+    }
+    double high = 0.25 * s[0] * s[0], low = -1, theta = 0; // at theta = -1 every v is at least 1
+    for (int i = 0; i < 60; ++i) {
+        double log_J = 0, rate = 0;
+        for (int k = 0; k < 3; ++k) {
+            const double root = sqrt(fmax(0, s[k] * s[k] - 4 * theta));
+            v[k] = 0.5 * (s[k] + root);
+            log_J += log(v[k]);
+            rate -= 1 / (v[k] * fmax(root, 1e-12));
+        }
+        if (fabs(log_J) < 1e-14) {
+            break;
+        }
+        if (log_J > 0) {
+            low = theta;
+        } else {
+            high = theta;
+        }
+        const double next = theta - log_J / rate;
+        theta = next > low && next < high ? next : 0.5 * (low + high);
+    }
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            double sum = 0;
+            for (int k = 0; k < 3; ++k) {
+                sum += N[3 * i + k] * v[k] / s[k] * N[3 * j + k];
+            }
+            C[3 * i + j] = sum;
+        }
+    }
+    pl_mul33(F, C, out);
+}
+
 // U = F V / s for the two largest singular values; the third direction makes U and V turn the same way.
 void geo_rotation_slow(const double F[9], double R[9])
 {

@@ -15,14 +15,23 @@ void pl_shape_from_elastic(double young, double poisson, double *weight, double 
     *weight = young * (2 + *r_omega) / (6 * *r_omega);
 }
 
-// R(l) with u = l - P / 2w, and s = sqrt(I1bar - 3) of that state: stretches l, u^(-1/2), u^(-1/2), so J = l
-// / u.
+// R at the stretch l, and s = sqrt(I1bar - 3) of that state: stretches l, a, a with the nearest shape of
+// volume 1 at v, v^(-1/2), v^(-1/2). From l - v = theta / v, a - v^(-1/2) = theta v^(1/2) and no force
+// across,
+//   theta = R (v^(-1/2) - 1 / v),   P / 2w = R (v - 1 + (v^(-1/2) - 1 / v) / v).
 static double curve_point(const pl_material *material, double weight, double stretch, double *s)
 {
-    const double u = stretch - pl_material_uniaxial(material, stretch) / (2 * weight);
-    const double J = stretch / u;
-    *s = sqrt(fmax(0, (stretch * stretch + 2 / u) / cbrt(J * J) - 3));
-    return (stretch - u) / (stretch - u + u * sqrt(u) - 1);
+    const double P = pl_material_uniaxial(material, stretch) / (2 * weight);
+    double v = stretch - P, R = 1, theta = 0;
+    for (int i = 0; i < 60; ++i) {
+        const double side = 1 / sqrt(v) - 1 / v;
+        R = P / (v - 1 + side / v);
+        theta = R * side;
+        v = 0.5 * (stretch + sqrt(fmax(0, stretch * stretch - 4 * theta)));
+    }
+    const double a = 1 / sqrt(v) + theta * sqrt(v), J = stretch * a * a;
+    *s = sqrt(fmax(0, (stretch * stretch + 2 * a * a) / cbrt(J * J) - 3));
+    return R;
 }
 
 // The stretch whose state has sqrt(I1bar - 3) = s, by bisection: s grows with the stretch.

@@ -22,8 +22,24 @@ static void test_both_ways(void **state)
     }
 }
 
-// The element F = diag(l, t, t) with T = (det B)^(-1/3) B, B = (1 - R) F + R: lateral stress
-// 2 w (t - T_t) = 0 gives t, axial stress 2 w (l - T_l) is the law's.
+// The nearest to diag(l, t, t) of determinant 1, diag(v, v^(-1/2), v^(-1/2)): the least distance by bisection
+// of its slope.
+static double nearest(double l, double t)
+{
+    double low = 0.1, high = 20;
+    for (int i = 0; i < 100; ++i) {
+        const double v = 0.5 * (low + high), slope = (v - l) - (1 / sqrt(v) - t) * pow(v, -1.5);
+        if (slope > 0) {
+            high = v;
+        } else {
+            low = v;
+        }
+    }
+    return 0.5 * (low + high);
+}
+
+// The element F = diag(l, t, t) with T = R + (1 - R) V: lateral stress 2 w (t - T_t) = 0 gives t, axial
+// stress 2 w (l - T_l) is the law's.
 static void check_curve(const pl_material *m, double strain_high)
 {
     pl_shape_curve c;
@@ -37,9 +53,9 @@ static void check_curve(const pl_material *m, double strain_high)
         for (int k = 0; k < 200; ++k) {
             const double J = l * t * t;
             const double R = pl_shape_curve_at(&c, (l * l + 2 * t * t) / cbrt(J * J));
-            const double bl = (1 - R) * l + R, bt = (1 - R) * t + R, s = 1 / cbrt(bl * bt * bt);
-            axial = 2 * c.weight * (l - s * bl);
-            t = s * bt;
+            const double v = nearest(l, t);
+            axial = 2 * c.weight * (l - R - (1 - R) * v);
+            t = R + (1 - R) / sqrt(v);
         }
         worst = fmax(worst, fabs(axial / pl_material_uniaxial(m, l) - 1));
     }
