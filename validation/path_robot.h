@@ -44,7 +44,7 @@ static inline bool path_robot_load(const char *text, path_robot *out)
     return true;
 }
 
-// The file `pliant new KIND` writes, with another element size.
+// The file `pliant new KIND` writes, with another element size (0: its own).
 static inline bool path_robot_create(const char *kind, double size, path_robot *out)
 {
     *out = (path_robot){0};
@@ -59,7 +59,11 @@ static inline bool path_robot_create(const char *kind, double size, path_robot *
     if (!text) {
         return false;
     }
-    snprintf(text, room, "%.*s\n  size: %g%s", (int)(at - yaml), yaml, size, strchr(at + 1, '\n'));
+    if (size > 0) {
+        snprintf(text, room, "%.*s\n  size: %g%s", (int)(at - yaml), yaml, size, strchr(at + 1, '\n'));
+    } else {
+        snprintf(text, room, "%s", yaml);
+    }
     const bool done = path_robot_load(text, out);
     free(text);
     return done;

@@ -49,7 +49,8 @@ static pl_model *full_segment(double size)
 {
     pl_text t = {0};
     pl_text_add(&t,
-                "pliant: 1\nname: segment\nmesh:\n  design: {kind: segment}\n  size: %g\n  order: 2\n"
+                "pliant: 1\nname: segment\nmesh:\n  design: {kind: segment, chamber_diameter: 7}\n  size: "
+                "%g\n  order: 2\n"
                 "materials: {silicone: {model: neo_hookean, c10: 0.1 MPa, poisson: 0.49}}\n"
                 "regions: {body: silicone}\nfixed: [{surface: base}]\nactuators:\n",
                 size);
