@@ -26,9 +26,8 @@ static const char *trunk_check(const trunk *t)
     return NULL;
 }
 
-static void trunk_draw(drawing *d, const trunk *t, int body, double across)
+static void trunk_draw(drawing *d, const trunk *t, double across)
 {
-    drawing_add(d, body, SOLID_REGION, "body");
     for (int i = 0; i < 3; ++i) {
         const double angle = PL_PI / 2 + i * 2 * PL_PI / 3;
         const int hole = drawing_cylinder(d, t->offset * cos(angle), t->offset * sin(angle), t->cap,
@@ -87,7 +86,8 @@ static void block_draw(drawing *d, const double *p)
 {
     const trunk t = block_trunk(p);
     const double w = p[BLOCK_WIDTH];
-    trunk_draw(d, &t, drawing_box(d, -w / 2, -w / 2, 0, w, w, t.height), w);
+    drawing_add(d, drawing_box(d, -w / 2, -w / 2, 0, w, w, t.height), SOLID_REGION, "body");
+    trunk_draw(d, &t, w);
 }
 
 static double block_volume(const double *p, const char *name)
@@ -147,14 +147,16 @@ const design design_three_chamber = {
 };
 
 // ---- segment
-enum { ROUND_DIAMETER, ROUND_HEIGHT, ROUND_CHAMBER, ROUND_OFFSET, ROUND_CAP };
+enum { ROUND_DIAMETER, ROUND_HEIGHT, ROUND_CHAMBER, ROUND_OFFSET, ROUND_CAP, ROUND_CAPS };
 
 static const pl_design_parameter round_parameter[] = {
     [ROUND_DIAMETER] = {"diameter", "mm", "of the cylinder", 25, 2, 500, false},
     [ROUND_HEIGHT] = {"height", "mm", "from the base to the tip", 45, 2, 2000, false},
-    [ROUND_CHAMBER] = {"chamber_diameter", "mm", "of each chamber", 7, 0.2, 300, false},
+    [ROUND_CHAMBER] = {"chamber_diameter", "mm", "of each chamber", 8, 0.2, 300, false},
     [ROUND_OFFSET] = {"chamber_offset", "mm", "from the axis to a chamber's axis", 7, 0.2, 300, false},
     [ROUND_CAP] = {"cap", "mm", "solid end below and above the chambers", 4, 0.2, 300, false},
+    [ROUND_CAPS] = {"caps", "", "1: the ends are regions of their own, base_cap and tip_cap; 0: of the body",
+                    0, 0, 1, true},
 };
 
 static trunk round_trunk(const double *p)
@@ -175,18 +177,33 @@ static const char *round_check(const double *p)
 static void round_draw(drawing *d, const double *p)
 {
     const trunk t = round_trunk(p);
-    trunk_draw(d, &t, drawing_cylinder(d, 0, 0, 0, t.height, p[ROUND_DIAMETER] / 2), p[ROUND_DIAMETER]);
+    const double r = p[ROUND_DIAMETER] / 2, top = t.height - t.cap;
+    if (p[ROUND_CAPS] > 0) {
+        drawing_add(d, drawing_cylinder(d, 0, 0, 0, t.cap, r), SOLID_REGION, "base_cap");
+        drawing_add(d, drawing_cylinder(d, 0, 0, t.cap, top - t.cap, r), SOLID_REGION, "body");
+        drawing_add(d, drawing_cylinder(d, 0, 0, top, t.cap, r), SOLID_REGION, "tip_cap");
+    } else {
+        drawing_add(d, drawing_cylinder(d, 0, 0, 0, t.height, r), SOLID_REGION, "body");
+    }
+    trunk_draw(d, &t, 2 * r);
 }
 
 static double round_volume(const double *p, const char *name)
 {
     const trunk t = round_trunk(p);
-    return trunk_volume(&t, PL_PI / 4 * p[ROUND_DIAMETER] * p[ROUND_DIAMETER], name);
+    const double section = PL_PI / 4 * p[ROUND_DIAMETER] * p[ROUND_DIAMETER],
+                 ends = p[ROUND_CAPS] > 0 ? 2 * t.cap * section : 0;
+    if (strcmp(name, "base_cap") == 0 || strcmp(name, "tip_cap") == 0) {
+        return ends > 0 ? ends / 2 : -1;
+    }
+    return trunk_volume(&t, section, name) - (strcmp(name, "body") == 0 ? ends : 0);
 }
 
 static const char round_yaml[] =
-    "# A round segment with three chambers, as in surgical manipulators; it bends away from the inflated "
-    "one.\n"
+    "# A round segment with three chambers and threads around them (Lindenroth et al. 2016); it bends away "
+    "from "
+    "the\n"
+    "# inflated one.\n"
     "# Lengths in mm, forces in N, stresses in MPa; any number may have a unit.\n"
     "pliant: 1\n"
     "name: segment\n"
@@ -200,16 +217,18 @@ static const char round_yaml[] =
     "    kind: segment\n"
     "    diameter: 25            # of the cylinder\n"
     "    height: 45              # from the base to the tip\n"
-    "    chamber_diameter: 7\n"
+    "    chamber_diameter: 8\n"
     "    chamber_offset: 7       # from the axis to a chamber's axis\n"
-    "    cap: 4                  # solid end below and above the chambers\n"
-    "  size: 4.5                 # target edge length of the elements; thin walls get smaller ones\n"
+    "    cap: 4                  # end below and above the chambers\n"
+    "    caps: 1                 # the ends are regions of their own\n"
+    "  size: 5                   # target edge length of the elements; thin walls get smaller ones\n"
     "  order: 2                  # quadratic tetrahedra, curved along the walls\n"
     "\n"
     "# Materials (`pliant materials` lists measured ones).\n"
     "materials:\n"
-    "  silicone: {model: neo_hookean, c10: 0.05 MPa, poisson: 0.49}\n"
-    "regions: {body: silicone}\n"
+    "  silicone: {model: neo_hookean, c10: 0.033 MPa, poisson: 0.49}\n"
+    "  stiff: {model: neo_hookean, c10: 1 MPa, poisson: 0.45}\n"
+    "regions: {body: silicone, base_cap: stiff, tip_cap: stiff}\n"
     "\n"
     "# The base is clamped. The design names the surfaces base, tip and chamber1 to chamber3.\n"
     "fixed:\n"
@@ -217,17 +236,29 @@ static const char round_yaml[] =
     "\n"
     "# Gauge pressures. Other drives: volume, volume_ratio, syringe.\n"
     "actuators:\n"
-    "  - {name: chamber1, kind: chamber, surface: chamber1, drive: pressure, range: [0 kPa, 40 kPa]}\n"
-    "  - {name: chamber2, kind: chamber, surface: chamber2, drive: pressure, range: [0 kPa, 40 kPa]}\n"
-    "  - {name: chamber3, kind: chamber, surface: chamber3, drive: pressure, range: [0 kPa, 40 kPa]}\n"
+    "  - {name: chamber1, kind: chamber, surface: chamber1, drive: pressure, range: [0 kPa, 160 kPa]}\n"
+    "  - {name: chamber2, kind: chamber, surface: chamber2, drive: pressure, range: [0 kPa, 160 kPa]}\n"
+    "  - {name: chamber3, kind: chamber, surface: chamber3, drive: pressure, range: [0 kPa, 160 kPa]}\n"
+    "\n"
+    "# A thread around each chamber keeps it from widening: rings 1 mm apart, about 40 N per unit of "
+    "strain.\n"
+    "fibres:\n"
+    "  - {name: thread1, kind: rings, surface: chamber1, axis: [0, 0, 1], about: [0, 7, 4.5], pitch: 1,\n"
+    "     range: [0, 36], stiffness: 40 N}\n"
+    "  - {name: thread2, kind: rings, surface: chamber2, axis: [0, 0, 1], about: [-6.062178, -3.5, 4.5], "
+    "pitch: 1,\n"
+    "     range: [0, 36], stiffness: 40 N}\n"
+    "  - {name: thread3, kind: rings, surface: chamber3, axis: [0, 0, 1], about: [6.062178, -3.5, 4.5], "
+    "pitch: 1,\n"
+    "     range: [0, 36], stiffness: 40 N}\n"
     "\n"
     "# Points whose displacement is reported.\n"
     "markers:\n"
     "  tip: {surface: tip}\n";
 
 const design design_segment = {
-    .open = {"segment", "round segment with three chambers", round_parameter, PL_COUNT(round_parameter),
-             round_yaml},
+    .open = {"segment", "round segment with three chambers and threads around them", round_parameter,
+             PL_COUNT(round_parameter), round_yaml},
     .check = round_check,
     .draw = round_draw,
     .volume = round_volume,

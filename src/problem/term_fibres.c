@@ -21,7 +21,8 @@ typedef struct fibre_unit {
 
 // What crosses a face in one direction, all windings together: the strain is linear on the face, so its mean
 // along a crossing is that at the middle, and lengths are exact. Windings that each hold their own strain
-// would lock a face: six conditions of two dense families on its six unknowns.
+// would lock a face: six conditions of two dense families on its six unknowns. Rings are one family, and each
+// of them holds its own strain: three conditions at most, and the wall cannot widen between their mean.
 typedef struct fibre_bit {
     double row[PL_LAYER_STRAINS]; // mean strain along the fibre = row . (d - rest)
     double length;                // mm, all windings
@@ -431,7 +432,7 @@ static void bit_init(const pl_face_table *table, const double *X, const pl_fibre
 // Adds a step to the unit under construction: to a bit of its direction, or as a new one.
 static void unit_append(fibres_term *t, fibre_unit *u, const fibre_bit *step)
 {
-    for (int64_t k = u->first; k < u->first + u->count; ++k) {
+    for (int64_t k = u->first; k < u->first + u->count && !t->robot->fibre[u->fibre].parallel; ++k) {
         fibre_bit *b = &t->bit[k];
         if (fabs(pl_dot3(b->direction, step->direction)) < FIBRE_ALIKE) {
             continue;

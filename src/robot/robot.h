@@ -269,6 +269,7 @@ typedef struct pl_fibre {
     int piece_count;
     double length, stiffness, prestretch;
     bool inextensible, tension_only;
+    bool parallel; // rings: no two of its pieces cross
 } pl_fibre;
 
 struct pl_robot {

@@ -617,6 +617,7 @@ pl_status robot_fibres(robot_build *b)
         pl_fibre *f = &robot->fibre[robot->fibre_count++];
         *f = (pl_fibre){.name = pl_strdup(def->name),
                         .tension_only = def->tension_only,
+                        .parallel = def->kind == PL_FIBRE_RINGS,
                         .prestretch = def->prestretch > 0 ? def->prestretch : 1,
                         .inextensible = def->stiffness == 0};
         const pl_status status = f->name ? fibre_build(b, def, f) : robot_memory(b);

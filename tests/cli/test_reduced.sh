@@ -70,7 +70,7 @@ expect_words out.txt "random commands" "chamber3"
 expect_status 0 fk full/robot-rod.yaml --set chamber1=20kPa
 expect_status 2 reduce full $coarse --kind rod --samples 2
 expect_words err.txt "not overwritten"
-sed 's/drive: pressure, range: \[0 kPa, 40 kPa\]/drive: volume_ratio, range: [1, 1.4]/' full/robot.yaml >full/volume.yaml
+sed 's/drive: pressure, range: \[0 kPa, 160 kPa\]/drive: volume_ratio, range: [1, 1.4]/' full/robot.yaml >full/volume.yaml
 expect_status 2 reduce full/volume.yaml $coarse
 expect_words err.txt "chamber 'chamber1' is driven by volume_ratio" "drive it by pressure"
 expect_status 2 reduce full --kind vertebrae

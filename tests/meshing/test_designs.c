@@ -37,6 +37,7 @@ static const design_case cases[] = {
      2,
      8},
     {"segment", {"body"}, {"chamber1", "chamber2", "chamber3"}, {"base", "tip"}, {{0}}, 0, 4.5},
+    {"segment", {"body", "base_cap", "tip_cap"}, {"chamber2"}, {"base", "tip"}, {{"caps", 1, 0}}, 1, 6},
     {"specimen", {"soft", "stiff"}, {NULL}, {"base", "tip", "interface"}, {{0}}, 0, 6},
     {"specimen", {"soft", "stiff"}, {NULL}, {"base", "tip", "interface"}, {{"soft_length", 7.5, 0}}, 1, 0},
     {"beam", {"body"}, {NULL}, {"base", "tip", "top", "bottom"}, {{0}}, 0, 0},
@@ -230,7 +231,9 @@ static void test_designs_yaml_spells_defaults(void **state)
         for (int k = 0; k < d->parameter_count; ++k) {
             const pl_design_parameter *p = &d->parameter[k];
             char line[128];
-            snprintf(line, sizeof line, "\n    %s: %g", p->name, p->value);
+            // files from before `caps` name no materials for them: only new ones have them
+            const bool newer = strcmp(d->kind, "segment") == 0 && strcmp(p->name, "caps") == 0;
+            snprintf(line, sizeof line, "\n    %s: %g", p->name, newer ? 1 : p->value);
             const char *found = strstr(d->robot_yaml, line);
             if (!found || !strchr(" \n", found[strlen(line)])) {
                 print_error("%s: robot file lacks \"%s\"\n", d->kind, line + 1);
