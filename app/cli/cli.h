@@ -251,6 +251,7 @@ int cli_model_open(const cli_args *args, const char *given, cli_model *m);
 void cli_model_close(cli_model *m);
 // With --check: the true error of a learned model where it stands. Returns an exit status.
 int cli_learned_check(const cli_args *args, cli_model *m);
+int cli_learn_history(const cli_args *args); // pliant learn --history
 // Solves for m->command. CLI_DONE also when not converged (see the report); otherwise the exit status.
 int cli_model_solve(const cli_args *args, cli_model *m);
 // Warns once of a chamber below vacuum at the solution.

@@ -29,6 +29,12 @@ static const cli_option options[] = {
     {"positions-only", 0, NULL, "learn the marker positions only", NULL},
     {"separate-jacobian", 0, NULL, "also learn the derivatives by a network of their own (as published)",
      NULL},
+    {"history", 0, NULL,
+     "learn from measured sequences (MEASURED.csv): a recurrent network that knows the past", NULL},
+    {"cells", 0, "N", "with --history: cells of memory (default 16)", NULL},
+    {"piece", 0, "N", "with --history: steps of a training sequence (default 30)", NULL},
+    {"burn", 0, "N", "with --history: first steps of a sequence that do not count (default 5)", NULL},
+    {"hold", 0, "RUN,RUN", "with --history: runs held out, by name (default: --held of them)", NULL},
     {"inverse", 0, NULL, "also learn the direct inverse from the first marker to the commands", NULL},
     CLI_JSON,
     CLI_FORCE,
@@ -342,6 +348,13 @@ static json_t *learn_json(const learning *l)
 static int learn_work(const cli_args *args, learning *l)
 {
     pl_error err = {0};
+    static const char *const only[] = {"cells", "piece", "burn", "hold"};
+    for (size_t i = 0; i < sizeof only / sizeof only[0]; ++i) {
+        if (cli_value(args, only[i])) {
+            cli_error(args, "--%s is for --history", only[i]);
+            return CLI_WRONG;
+        }
+    }
     int status = learn_read(args, l);
     status = status ? status : cli_check_outputs(args, extensions, NULL, args->plain[0]);
     if (status) {
@@ -376,6 +389,9 @@ static int learn_work(const cli_args *args, learning *l)
 
 static int learn_run(cli_args *args)
 {
+    if (cli_flag(args, "history")) {
+        return cli_learn_history(args);
+    }
     learning l = {0};
     const int status = learn_work(args, &l);
     pl_dataset_clear(&l.data);
@@ -389,17 +405,22 @@ static int learn_run(cli_args *args)
 const cli_verb cli_verb_learn = {
     .name = "learn",
     .summary = "fit networks to a data set: a model that answers in microseconds",
-    .usage = "DATA.sqlite --out MODEL.yaml [options]",
+    .usage = "DATA.sqlite --out MODEL.yaml [options]\n"
+             "       pliant learn --history MEASURED.csv --out MODEL.yaml [options]",
     .about =
         "Fits networks to the samples of `pliant sample`: marker poses, sensors, efforts, energy, shape. "
         "Where\n"
         "the samples have derivatives, values and derivatives are fitted together. 30 % of the samples are\n"
         "held out: training stops when their error no longer decreases, and the error of an answer is\n"
-        "estimated from them. All verbs take the model in place of a robot. Ctrl-C keeps the best so far.",
+        "estimated from them. All verbs take the model in place of a robot. Ctrl-C keeps the best so far.\n"
+        "--history learns from a table of measured poses in the order in which they were taken (commands,\n"
+        "markers, and a column `run` where there are several runs): the next pose then depends on the ones\n"
+        "before. Whole runs are held out, and networks without memory are fitted for comparison.",
     .examples =
         "  pliant learn trunk.sqlite --out trunk-model.yaml --out training.png\n"
         "  pliant learn trunk.sqlite --hidden 35,35 --jacobian-weight 0 --no-skip --out published.yaml\n"
-        "  pliant ik trunk-model.yaml --target 10,5,140\n",
+        "  pliant ik trunk-model.yaml --target 10,5,140\n"
+        "  pliant learn --history measured.csv --out remembers.yaml --out training.png\n",
     .option = options,
     .least = 1,
     .most = 1,

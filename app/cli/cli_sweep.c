@@ -7,6 +7,10 @@
 static const cli_option options[] = {
     {"set", 0, "NAME=FROM:TO:N", "vary a command in N points, or hold it at NAME=VALUE; may be repeated",
      NULL},
+    {"table", 0, "FILE.csv",
+     "the commands of a table row by row (columns by name: air [kPa]); a change in the column `run`\n"
+     "begins from rest again",
+     NULL},
     {"grid", 0, NULL, "all combinations of several varied commands (default: varied together)", NULL},
     {"color", 0, "FIELD", "colours of a .glb: displacement, von_mises, stretch or region",
      "displacement von_mises stretch contact_pressure region"},
@@ -33,6 +37,11 @@ typedef struct sweep {
     cli_model m;
     pl_sweep_axis axis[PL_SWEEP_AXES];
     pl_sweep_def def;
+    pl_measured table;
+    char *fresh_text;
+    bool *fresh;
+    double square, largest; // deviations from markers measured in the table, mm
+    int compared;
     int point_count;
     FILE *csv;
     char *csv_text;
@@ -111,6 +120,54 @@ static int sweep_value_read(const cli_args *args, sweep *s, const char *set, int
     return cli_command_check(args, c, s->m.command[command]);
 }
 
+// Rows of commands; those without a column are held as --set says.
+static int sweep_table(const cli_args *args, sweep *s)
+{
+    const char *path = cli_value(args, "table");
+    pl_error err = {0};
+    if (s->def.axis_count > 0 || cli_flag(args, "grid")) {
+        cli_error(args,
+                  "--table %s: the rows say what is varied; --set NAME=VALUE only holds, --grid is not for "
+                  "tables",
+                  path);
+        return CLI_WRONG;
+    }
+    if (pl_commands_read(path, &s->m.info, &s->table, &s->fresh_text, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    const int C = s->m.info.command_count;
+    s->fresh = calloc((size_t)s->table.count + 1, sizeof *s->fresh);
+    if (!s->fresh) {
+        return cli_no_memory(args);
+    }
+    for (int r = 0; r < s->table.count; ++r) {
+        s->fresh[r] = r > 0 && s->fresh_text[r]; // the first row may start from a state
+        for (int c = 0; c < C; ++c) {
+            double *v = &s->table.command[(size_t)r * (size_t)C + (size_t)c];
+            const pl_command_info *k = &s->m.info.command[c];
+            if (!isnan(*v) && !isnan(s->m.command[c])) {
+                cli_error(args, "--set %s: the table %s has a column for it", k->name, path);
+                return CLI_WRONG;
+            }
+            *v = isnan(*v) ? s->m.command[c] : *v;
+            const double slack = 1e-9 * fabs(k->range[1] - k->range[0]);
+            if (k->has_range && !cli_flag(args, "beyond-range") &&
+                (*v < k->range[0] - slack || *v > k->range[1] + slack)) {
+                cli_error(args, "%s:%d: %s = %.6g %s is outside its range from %.6g to %.6g %s", path,
+                          s->table.line[r], k->name, *v / pl_drive_scale(k->drive), pl_drive_unit(k->drive),
+                          k->range[0] / pl_drive_scale(k->drive), k->range[1] / pl_drive_scale(k->drive),
+                          pl_drive_unit(k->drive));
+                cli_advice("--beyond-range allows it");
+                return CLI_WRONG;
+            }
+        }
+    }
+    s->def.table = s->table.command;
+    s->def.table_count = s->table.count;
+    s->def.fresh = s->fresh;
+    return CLI_DONE;
+}
+
 static int sweep_read(const cli_args *args, sweep *s)
 {
     int cursor = 0;
@@ -133,8 +190,11 @@ static int sweep_read(const cli_args *args, sweep *s)
             return status;
         }
     }
+    if (cli_value(args, "table")) {
+        return sweep_table(args, s);
+    }
     if (s->def.axis_count == 0) {
-        cli_error(args, "nothing is varied: give --set NAME=FROM:TO:N");
+        cli_error(args, "nothing is varied: give --set NAME=FROM:TO:N, or --table FILE.csv");
         return CLI_WRONG;
     }
     return CLI_DONE;
@@ -193,6 +253,18 @@ static bool sweep_take(void *user, const pl_sweep_point *point)
     sweep *s = user;
     s->m.report = *point->fk;
     cli_model_warn(&s->m);
+    const int M = s->m.info.marker_count;
+    for (int k = 0; s->def.table && point->fk->outcome == PL_SOLVED && k < M; ++k) {
+        const double *q = s->table.marker + 3 * ((size_t)point->index * (size_t)M + (size_t)k);
+        const double *p = point->answer.marker + 3 * (size_t)k;
+        const double square =
+            (p[0] - q[0]) * (p[0] - q[0]) + (p[1] - q[1]) * (p[1] - q[1]) + (p[2] - q[2]) * (p[2] - q[2]);
+        if (isfinite(square)) {
+            s->square += square;
+            s->largest = fmax(s->largest, sqrt(square));
+            ++s->compared;
+        }
+    }
     s->status = sweep_record(s->args, s);
     return s->status == CLI_DONE;
 }
@@ -274,6 +346,10 @@ static int sweep_work(const cli_args *args, sweep *s)
     if (cli_out(args, ".csv")) {
         cli_say(args, "%d points, %d solved; wrote %s\n", s->done, s->done - s->bad, cli_out(args, ".csv"));
     }
+    if (s->compared > 0) {
+        cli_say(args, "markers measured in %s: off by %.4g mm rms, %.4g mm at most, over %d positions\n",
+                cli_value(args, "table"), sqrt(s->square / s->compared), s->largest, s->compared);
+    }
     if (s->bad > 0) {
         cli_error(args, "%d of %d points did not converge; their rows say so", s->bad, s->done);
     }
@@ -288,6 +364,9 @@ static int sweep_run(cli_args *args)
         fclose(s.csv);
     }
     free(s.csv_text);
+    pl_measured_clear(&s.table);
+    pl_file_free(s.fresh_text);
+    free(s.fresh);
     json_decref(s.json);
     cli_series_clear(&s.series);
     cli_model_close(&s.m);
@@ -297,14 +376,18 @@ static int sweep_run(cli_args *args)
 const cli_verb cli_verb_sweep = {
     .name = "sweep",
     .summary = "a table of commands and results",
-    .usage = "ROBOT --set NAME=FROM:TO:N ... [options]",
+    .usage = "ROBOT [--set NAME=FROM:TO:N ... | --table FILE.csv] [options]",
     .about = "Varies commands from one value to another in N points and solves each starting from its\n"
              "nearest neighbour. A unit on either end applies to both. Rows that did not converge say so,\n"
-             "and the exit status is then 1. JSON is an array of the records `pliant fk` writes.",
+             "and the exit status is then 1. JSON is an array of the records `pliant fk` writes.\n"
+             "The rows of a --table are solved in their order; where it has columns of markers too\n"
+             "(tip.x [mm]), the deviation from them is printed. Models learned from histories remember\n"
+             "the rows before.",
     .examples =
         "  pliant sweep finger --set air=0:40kPa:9\n"
         "  pliant sweep finger --set air=0:40kPa:9 --out finger.csv --out finger.pvd --out finger.glb\n"
-        "  pliant sweep trunk --set left=0:5mm:6 --set right=0:5mm:6 --grid --out map.csv\n",
+        "  pliant sweep trunk --set left=0:5mm:6 --set right=0:5mm:6 --grid --out map.csv\n"
+        "  pliant sweep trunk-model.yaml --table commands.csv --out predicted.csv\n",
     .option = options,
     .least = 1,
     .most = 1,

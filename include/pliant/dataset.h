@@ -61,6 +61,18 @@ PL_API pl_status pl_network_write_onnx(const pl_network *network, const char *na
 PL_API pl_status pl_measured_read(const char *path, const pl_model_info *info, const char *const *extra,
                                   int extra_count, pl_measured *out, pl_error *err);
 
+// ---- measured sequences: the same columns without a robot. Columns NAME.x, NAME.y, NAME.z are a marker
+// (mm), every other one is a command (unit N, kPa, mm, mL or none), except `t`, `time` and `run`; a change of
+// the text in `run` begins a new run.
+PL_API pl_status pl_sequences_read(const char *path, pl_sequences *out, pl_error *err);
+// A table of commands for a model, row after row; markers, where there are columns for them, are measured
+// positions to compare with. `fresh` (on the heap, freed with pl_file_free): rows that begin a run.
+PL_API pl_status pl_commands_read(const char *path, const pl_model_info *info, pl_measured *out, char **fresh,
+                                  pl_error *err);
+// A recurrent network as an ONNX file (opset 13): input `x` (steps in rows, from the beginning of a
+// sequence), output `y`.
+PL_API pl_status pl_lstm_write_onnx(const pl_lstm *lstm, const char *name, const char *path, pl_error *err);
+
 #ifdef __cplusplus
 }
 #endif

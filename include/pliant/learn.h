@@ -158,12 +158,17 @@ typedef struct pl_lstm_def {
 } pl_lstm_def;
 PL_API pl_status pl_lstm_create(const pl_lstm_def *def, pl_lstm **out, pl_error *err);
 PL_API void pl_lstm_destroy(pl_lstm *lstm);
+PL_API pl_lstm_def pl_lstm_get_def(const pl_lstm *lstm);
+// Weights: for each gate (i, f, o, g) and cell a row (inputs, cells, bias); then V, S (outputs in rows), d.
 PL_API int pl_lstm_weight_count(const pl_lstm *lstm);
 PL_API double *pl_lstm_weights(pl_lstm *lstm);
 PL_API pl_network_scale pl_lstm_get_scale(pl_lstm *lstm);
 // One step from the present state; `jacobian` (may be NULL): dy/dx of this step.
 PL_API void pl_lstm_reset(pl_lstm *lstm);
 PL_API void pl_lstm_step(pl_lstm *lstm, const double *x, double *y, double *jacobian);
+// The state, 2 cell_count numbers (h, then c).
+PL_API void pl_lstm_get_state(const pl_lstm *lstm, double *state);
+PL_API void pl_lstm_set_state(pl_lstm *lstm, const double *state);
 // Sequences: `start` has sequence_count + 1 entries, indices of samples. `burn`: the first steps of each
 // sequence do not count.
 typedef struct pl_history {

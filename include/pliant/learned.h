@@ -187,6 +187,50 @@ PL_API pl_status pl_learned_set_extra(pl_learned *learned, const double *extra, 
 // after the other; for an adaptation by a process. `command` has count * command_count numbers.
 PL_API pl_status pl_learned_next_poses(pl_learned *learned, int count, double *command, pl_error *err);
 
+// ---- models with memory: a recurrent network fitted to measured sequences
+typedef struct pl_sequences {
+    pl_dataset data; // all rows; commands and markers, the others NAN
+    int count;       // runs: rows of a run are in the order in which they were measured
+    int *start;      // count + 1: the first row of each
+    char (*name)[32];
+    int *line; // of each row in the file
+} pl_sequences;
+PL_API void pl_sequences_clear(pl_sequences *sequences);
+
+#define PL_HISTORY_MARKERS 64
+typedef enum pl_history_kind {
+    PL_HISTORY_PRESENT, // a network of the present commands
+    PL_HISTORY_THREE,   // a network of the last three commands
+    PL_HISTORY_MEMORY,  // the recurrent network
+    PL_HISTORY_KIND_COUNT
+} pl_history_kind;
+typedef struct pl_history_options {
+    int cell_count;
+    int piece, burn; // training sequences are cut into pieces of so many steps, whose first do not count
+    double held_share;
+    const char *const *held; // names of runs held out; NULL: by held_share. Whole runs where there are at
+    int held_count;          // least 3, otherwise the end of each run
+    pl_train_options train;  // epoch_limit, rate, decay, patience, seed, progress, record
+} pl_history_options;
+PL_API pl_history_options pl_history_options_default(void);
+typedef struct pl_history_report {
+    int run_count, held_run_count, train_count, held_count; // runs, rows
+    bool by_time;                                           // the end of each run was held out
+    int piece_count, weight_count;
+    // over the rows held out, per kind: of each marker the distance, mm, and of all; rows before `burn` of a
+    // run do not count
+    double rms[PL_HISTORY_KIND_COUNT][PL_HISTORY_MARKERS], all[PL_HISTORY_KIND_COUNT],
+        largest[PL_HISTORY_KIND_COUNT];
+    double spread[PL_HISTORY_MARKERS]; // mm, of the rows held out about their mean
+    double width;                      // mm, of the first marker
+    pl_train_report train;
+    bool stopped;
+} pl_history_report;
+// Rows held out are neither trained on nor used to end the training.
+PL_API pl_status pl_learned_fit_history(const pl_sequences *sequences, const pl_history_options *options,
+                                        pl_learned **out, pl_history_report *report, pl_error *err);
+PL_API const pl_lstm *pl_learned_history(const pl_learned *learned); // NULL: the model has no memory
+
 // ---- inverse kinematics of one marker at a fixed rate: no allocation, a bounded number of evaluations
 typedef enum pl_reach_method {
     PL_REACH_NEWTON,    // damped Gauss-Newton within the ranges, with least motion

@@ -131,6 +131,9 @@ typedef struct pl_model_type {
     // restores it without a solve. NULL: the state follows from the commands, by a forward solve.
     size_t (*pack)(void *self, double *block, size_t room);
     pl_status (*unpack)(void *self, const double *block, size_t count, pl_error *err);
+    // The pose is taken: a model with memory remembers it, and the next forward solves start from there.
+    // NULL: no memory.
+    void (*settle)(void *self);
     void (*reset)(void *self); // to the undeformed configuration. NULL: a forward solve without commands
     // For drawing: a mesh (owned by the model) and the current positions of its vertices. NULL: nothing.
     pl_status (*body)(void *self, const pl_mesh **out, pl_error *err);
@@ -189,6 +192,10 @@ PL_API pl_status pl_model_pull(pl_model *model, const double force[3], pl_error 
 PL_API bool pl_model_grip_place(const pl_model *model, double place[3]); // mm, now; false: nothing is gripped
 // The mean, at the gripped point, of a vector given at the body points (3 entries each, `stride` apart).
 PL_API bool pl_model_grip_mean(const pl_model *model, const double *vector, int stride, double mean[3]);
+// The current pose is taken, not tried: models with memory (learned from histories) answer from now on as a
+// robot that was here. Sweeps and paths call it after every point. The answers of this pose stay until the
+// next forward solve. false: the model has no memory.
+PL_API bool pl_model_settle(pl_model *model);
 // Saves the current state in a slot, and restores it. Restoring an empty slot is refused. Inverse kinematics
 // uses slots 0 to 2.
 #define PL_MODEL_SLOTS 4

@@ -213,6 +213,11 @@ typedef struct pl_sweep_def {
     bool grid; // all combinations, the last axis varying fastest; false: all axes together
     const double
         *command; // values of the commands that are not varied, one per command (NAN: idle); NULL: idle
+    // Instead of axes: rows of command_count values each (NAN: idle), solved in their order. `fresh` (one per
+    // row, may be NULL): a row before which the model is reset.
+    const double *table;
+    const bool *fresh;
+    int table_count;
 } pl_sweep_def;
 typedef struct pl_sweep_point {
     int index, count;      // of all points

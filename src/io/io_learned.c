@@ -40,6 +40,23 @@ static void write_network(pl_text *t, const char *name, pl_network *n)
     }
 }
 
+static void write_numbers(pl_text *t, const char *key, const double *value, int64_t count, bool brief);
+
+static void write_history(pl_text *t, const pl_learned *l)
+{
+    const pl_lstm_def d = pl_lstm_get_def(l->history);
+    const pl_network_scale s = pl_lstm_get_scale(l->history);
+    pl_text_add(t,
+                "history:                # memory: long short-term cells instead of the position network\n"
+                "  inputs: %d\n  outputs: %d\n  cells: %d\n  burn: %d\n  compared_rms: %.9g\n",
+                d.input_count, d.output_count, d.cell_count, l->history_burn, l->compared_rms);
+    write_numbers(t, "in_mid", s.in_mid, d.input_count, false);
+    write_numbers(t, "in_width", s.in_width, d.input_count, false);
+    write_numbers(t, "out_mid", s.out_mid, d.output_count, false);
+    write_numbers(t, "out_width", s.out_width, d.output_count, false);
+    write_numbers(t, "weights", pl_lstm_weights(l->history), pl_lstm_weight_count(l->history), false);
+}
+
 static void write_numbers(pl_text *t, const char *key, const double *value, int64_t count, bool brief)
 {
     pl_text_add(t, "  %s: ", key);
@@ -122,6 +139,9 @@ pl_status pl_learned_write(const pl_learned *l, const char *comment, const char 
         write_numbers(&t, "rest", l->point_rest, size, true);
         write_numbers(&t, "mean", l->point_mean, size, true);
         write_numbers(&t, "mode", l->mode, l->mode_count * size, true);
+    }
+    if (l->history) {
+        write_history(&t, l);
     }
     if (l->adaptation) {
         write_adaptation(&t, l->adaptation);
@@ -411,6 +431,51 @@ static bool read_adaptation(io_robot_file *f, const io_node *root, pl_learned *l
     return true;
 }
 
+static bool read_history(io_robot_file *f, const io_node *root, pl_learned *l)
+{
+    const io_node *map = io_child(root, "history");
+    pl_lstm_def d = {0};
+    if (!map) {
+        return true;
+    }
+    if (map->kind != IO_MAP || !io_whole_read(f, map, "inputs", 1, 1000, &d.input_count) ||
+        !io_whole_read(f, map, "outputs", 1, 1000, &d.output_count) ||
+        !io_whole_read(f, map, "cells", 1, 1000, &d.cell_count) ||
+        !io_whole_read(f, map, "burn", 0, 1000000, &l->history_burn) ||
+        !io_real_read(f, map, "compared_rms", &l->compared_rms)) {
+        if (pl_findings_defect_count(f->findings) == 0) {
+            io_defect(f, map->line, "history: expected a block of keys");
+        }
+        return false;
+    }
+    const int inputs = l->about.info.command_count, outputs = 3 * l->about.info.marker_count;
+    if (d.input_count != inputs || d.output_count != outputs) {
+        io_defect(f, map->line, "history: %d inputs and %d outputs, the robot needs %d and %d", d.input_count,
+                  d.output_count, inputs, outputs);
+        return false;
+    }
+    pl_error err = {0};
+    l->past = PL_NEW_ARRAY(double, 2 * d.cell_count);
+    if (!l->past || pl_lstm_create(&d, &l->history, &err) != PL_OK) {
+        f->no_memory = true;
+        return false;
+    }
+    const pl_network_scale s = pl_lstm_get_scale(l->history);
+    bool good = io_numbers_read(f, map, "in_mid", s.in_mid, d.input_count, false) &&
+                io_numbers_read(f, map, "in_width", s.in_width, d.input_count, false) &&
+                io_numbers_read(f, map, "out_mid", s.out_mid, d.output_count, false) &&
+                io_numbers_read(f, map, "out_width", s.out_width, d.output_count, false) &&
+                io_numbers_read(f, map, "weights", pl_lstm_weights(l->history),
+                                pl_lstm_weight_count(l->history), false);
+    for (int i = 0; good && i < d.input_count; ++i) {
+        if (s.in_width[i] == 0) {
+            io_defect(f, map->line, "in_width: must not be 0");
+            good = false;
+        }
+    }
+    return good;
+}
+
 static pl_status learned_read(io_robot_file *f, const char *text, size_t length, pl_learned **out,
                               pl_error *err)
 {
@@ -431,7 +496,8 @@ static pl_status learned_read(io_robot_file *f, const char *text, size_t length,
     const bool good = io_about_read(f, about, &l->about) &&
                       io_real_read(f, about, "mesh_size", &l->mesh_size) &&
                       io_whole_read(f, about, "mesh_order", 0, 2, &l->mesh_order) && read_shape(f, root, l) &&
-                      read_networks(f, root, l) && read_region(f, root, l) && read_adaptation(f, root, l);
+                      read_networks(f, root, l) && read_region(f, root, l) && read_history(f, root, l) &&
+                      read_adaptation(f, root, l);
     pl_status status = f->no_memory ? pl_fail_memory(err, "the learned model") : good ? PL_OK : PL_BAD_INPUT;
     status = status == PL_OK ? pl_learned_finish(l, err) : status;
     if (status != PL_OK) {

@@ -17,7 +17,8 @@ static int measured_find(const io_table *t, const char *name)
 }
 
 static pl_status measured_columns(const io_table *t, const pl_model_info *info, const char *const *extra,
-                                  int extra_count, pl_measured *m, bool *used, pl_error *err)
+                                  int extra_count, bool need_markers, pl_measured *m, bool *used,
+                                  pl_error *err)
 {
     pl_status status = PL_OK;
     int commands = 0, markers = 0;
@@ -72,7 +73,7 @@ static pl_status measured_columns(const io_table *t, const pl_model_info *info, 
                        t->path, C ? info->command[0].name : "command",
                        C ? pl_drive_unit(info->command[0].drive) : "mm");
     }
-    if (status == PL_OK && markers == 0) {
+    if (status == PL_OK && need_markers && markers == 0) {
         return pl_fail(
             err, PL_BAD_INPUT,
             "%s: has no column of a marker; expected for example '%s.x [mm]', '%s.y [mm]', '%s.z [mm]'",
@@ -82,8 +83,9 @@ static pl_status measured_columns(const io_table *t, const pl_model_info *info, 
     return status;
 }
 
-pl_status pl_measured_read(const char *path, const pl_model_info *info, const char *const *extra,
-                           int extra_count, pl_measured *out, pl_error *err)
+// `fresh` (may be NULL) receives which rows begin a run; markers may then be absent.
+static pl_status measured_read(const char *path, const pl_model_info *info, const char *const *extra,
+                               int extra_count, pl_measured *out, char **fresh, pl_error *err)
 {
     *out = (pl_measured){
         .command_count = info->command_count, .marker_count = info->marker_count, .extra_count = extra_count};
@@ -108,7 +110,17 @@ pl_status pl_measured_read(const char *path, const pl_model_info *info, const ch
         status = pl_fail_memory(err, path);
     } else {
         memcpy(out->line, t.line, (size_t)n * sizeof *out->line);
-        status = measured_columns(&t, info, extra, extra_count, out, used, err);
+        status = measured_columns(&t, info, extra, extra_count, !fresh, out, used, err);
+    }
+    if (status == PL_OK && t.run_column >= 0) {
+        used[t.run_column] = true;
+    }
+    if (status == PL_OK && fresh) {
+        *fresh = pl_alloc_array((size_t)n + 1, 1);
+        status = *fresh ? PL_OK : pl_fail_memory(err, path);
+        for (int64_t r = 0; status == PL_OK && r < n; ++r) {
+            (*fresh)[r] = r == 0 || (t.run && strcmp(t.run[r], t.run[r - 1]) != 0);
+        }
     }
     // a name nobody knows is a mistake, not a remark
     for (int c = 0; status == PL_OK && c < t.column_count; ++c) {
@@ -133,6 +145,24 @@ pl_status pl_measured_read(const char *path, const pl_model_info *info, const ch
     io_table_clear(&t);
     if (status != PL_OK) {
         pl_measured_clear(out);
+    }
+    return status;
+}
+
+pl_status pl_measured_read(const char *path, const pl_model_info *info, const char *const *extra,
+                           int extra_count, pl_measured *out, pl_error *err)
+{
+    return measured_read(path, info, extra, extra_count, out, NULL, err);
+}
+
+pl_status pl_commands_read(const char *path, const pl_model_info *info, pl_measured *out, char **fresh,
+                           pl_error *err)
+{
+    *fresh = NULL;
+    const pl_status status = measured_read(path, info, NULL, 0, out, fresh, err);
+    if (status != PL_OK) {
+        pl_free(*fresh);
+        *fresh = NULL;
     }
     return status;
 }

@@ -41,6 +41,19 @@ static void pb_message(pl_text *t, int field, pl_text *message)
     pl_text_clear(message);
 }
 
+static void pb_doubles(pl_text *raw, const double *value, int64_t count)
+{
+    for (int64_t i = 0; i < count; ++i) {
+        uint64_t bits;
+        uint8_t bytes[8];
+        memcpy(&bits, &value[i], sizeof bits);
+        for (int b = 0; b < 8; ++b) {
+            bytes[b] = (uint8_t)(bits >> (8 * b));
+        }
+        pl_text_add_bytes(raw, bytes, sizeof bytes);
+    }
+}
+
 // TensorProto: dims 1, data_type 2 (11: double), name 8, raw_data 9 (little-endian)
 static void onnx_tensor(pl_text *graph, const char *name, const double *value, int rows, int columns)
 {
@@ -51,15 +64,7 @@ static void onnx_tensor(pl_text *graph, const char *name, const double *value, i
     }
     pb_whole(&t, 2, 11);
     pb_text(&t, 8, name);
-    for (int64_t i = 0; i < (int64_t)rows * (columns > 0 ? columns : 1); ++i) {
-        uint64_t bits;
-        uint8_t bytes[8];
-        memcpy(&bits, &value[i], sizeof bits);
-        for (int b = 0; b < 8; ++b) {
-            bytes[b] = (uint8_t)(bits >> (8 * b));
-        }
-        pl_text_add_bytes(&raw, bytes, sizeof bytes);
-    }
+    pb_doubles(&raw, value, (int64_t)rows * (columns > 0 ? columns : 1));
     pb_bytes(&t, 9, raw.data, raw.length);
     t.failed = t.failed || raw.failed;
     pl_text_clear(&raw);
@@ -67,9 +72,9 @@ static void onnx_tensor(pl_text *graph, const char *name, const double *value, i
 }
 
 // NodeProto: input 1, output 2, name 3, op_type 4, attribute 5 (AttributeProto: name 1, i 3, type 20 (2:
-// int)); `attribute`, where there is one, is 1
-static void onnx_operation(pl_text *graph, const char *op, const char *const *input, int inputs,
-                           const char *output, const char *attribute)
+// int))
+static void onnx_number(pl_text *graph, const char *op, const char *const *input, int inputs,
+                        const char *output, const char *attribute, int value)
 {
     pl_text t = {0};
     for (int i = 0; i < inputs; ++i) {
@@ -81,11 +86,17 @@ static void onnx_operation(pl_text *graph, const char *op, const char *const *in
     if (attribute) {
         pl_text a = {0};
         pb_text(&a, 1, attribute);
-        pb_whole(&a, 3, 1);
+        pb_whole(&a, 3, (uint64_t)value);
         pb_whole(&a, 20, 2);
         pb_message(&t, 5, &a);
     }
     pb_message(graph, 1, &t);
+}
+
+static void onnx_operation(pl_text *graph, const char *op, const char *const *input, int inputs,
+                           const char *output, const char *attribute)
+{
+    onnx_number(graph, op, input, inputs, output, attribute, 1);
 }
 
 static void onnx_node(pl_text *graph, const char *op, const char *const *input, int inputs,
@@ -193,14 +204,13 @@ static void onnx_graph(pl_text *graph, pl_network *n, const char *name)
     onnx_value(graph, 12, "y", o);
 }
 
-pl_status pl_network_write_onnx(const pl_network *network, const char *name, const char *path, pl_error *err)
+static pl_status onnx_write(pl_text *graph, const char *path, pl_error *err)
 {
-    pl_text model = {0}, graph = {0}, opset = {0};
-    onnx_graph(&graph, (pl_network *)network, name); // read only
-    pb_whole(&model, 1, 8);                          // ir_version
+    pl_text model = {0}, opset = {0};
+    pb_whole(&model, 1, 8); // ir_version
     pb_text(&model, 2, "pliant");
     pb_text(&model, 3, pl_version());
-    pb_message(&model, 7, &graph);
+    pb_message(&model, 7, graph);
     pb_text(&opset, 1, "");
     pb_whole(&opset, 2, 13);
     pb_message(&model, 8, &opset);
@@ -208,4 +218,103 @@ pl_status pl_network_write_onnx(const pl_network *network, const char *name, con
         model.failed ? pl_fail_memory(err, path) : pl_file_write(path, model.data, model.length, err);
     pl_text_clear(&model);
     return status;
+}
+
+pl_status pl_network_write_onnx(const pl_network *network, const char *name, const char *path, pl_error *err)
+{
+    pl_text graph = {0};
+    onnx_graph(&graph, (pl_network *)network, name); // read only
+    return onnx_write(&graph, path, err);
+}
+
+// ---- recurrent networks: LSTM with gates in the order i, o, f, c; ours are i, f, o, g
+// Axes of Squeeze and Unsqueeze: 64-bit whole numbers (data type 7).
+static void onnx_axes(pl_text *graph, const char *name, const int *axis, int count)
+{
+    pl_text t = {0};
+    uint8_t raw[32] = {0};
+    pb_whole(&t, 1, (uint64_t)count);
+    pb_whole(&t, 2, 7);
+    pb_text(&t, 8, name);
+    for (int i = 0; i < count; ++i) {
+        raw[8 * i] = (uint8_t)axis[i];
+    }
+    pb_bytes(&t, 9, raw, 8 * (size_t)count);
+    pb_message(graph, 5, &t);
+}
+
+// A tensor of one direction: 1 x rows x columns (columns 0: 1 x rows).
+static void onnx_direction(pl_text *graph, const char *name, const double *value, int rows, int columns)
+{
+    pl_text t = {0}, raw = {0};
+    pb_whole(&t, 1, 1);
+    pb_whole(&t, 1, (uint64_t)rows);
+    if (columns > 0) {
+        pb_whole(&t, 1, (uint64_t)columns);
+    }
+    pb_whole(&t, 2, 11);
+    pb_text(&t, 8, name);
+    pb_doubles(&raw, value, (int64_t)rows * (columns > 0 ? columns : 1));
+    pb_bytes(&t, 9, raw.data, raw.length);
+    t.failed = t.failed || raw.failed;
+    pl_text_clear(&raw);
+    pb_message(graph, 5, &t);
+}
+
+static void onnx_lstm_weights(pl_text *graph, pl_lstm *m)
+{
+    static const int from[4] = {0, 2, 1, 3};
+    const pl_lstm_def d = pl_lstm_get_def(m);
+    const int in = d.input_count, H = d.cell_count, width = in + H + 1;
+    double *W = PL_NEW_ARRAY(double, 4 * (int64_t)H * (in + H + 2)), *R = W + 4 * H * in,
+           *B = R + 4 * (int64_t)H * H;
+    graph->failed = graph->failed || !W;
+    for (int r = 0; W && r < 4 * H; ++r) {
+        const double *row = pl_lstm_weights(m) + (int64_t)(from[r / H] * H + r % H) * width;
+        memcpy(W + (int64_t)r * in, row, (size_t)in * sizeof *W);
+        memcpy(R + (int64_t)r * H, row + in, (size_t)H * sizeof *R);
+        B[r] = row[in + H]; // the second half, of the recurrence, stays 0
+    }
+    if (W) {
+        onnx_direction(graph, "W", W, 4 * H, in);
+        onnx_direction(graph, "R", R, 4 * H, H);
+        onnx_direction(graph, "B", B, 8 * H, 0);
+    }
+    pl_free(W);
+}
+
+pl_status pl_lstm_write_onnx(const pl_lstm *lstm, const char *name, const char *path, pl_error *err)
+{
+    pl_text graph = {0};
+    pl_lstm *m = (pl_lstm *)lstm; // read only
+    const pl_lstm_def d = pl_lstm_get_def(m);
+    const pl_network_scale s = pl_lstm_get_scale(m);
+    const int in = d.input_count, o = d.output_count, H = d.cell_count;
+    const double *V = pl_lstm_weights(m) + 4 * (int64_t)H * (in + H + 1), *S = V + (int64_t)o * H,
+                 *b = S + (int64_t)o * in;
+    onnx_node(&graph, "Sub", (const char *const[]){"x", "in_mid"}, 2, "x_centred", false);
+    onnx_node(&graph, "Div", (const char *const[]){"x_centred", "in_width"}, 2, "u", false);
+    onnx_node(&graph, "Unsqueeze", (const char *const[]){"u", "one"}, 2, "u_sequence", false);
+    onnx_number(&graph, "LSTM", (const char *const[]){"u_sequence", "W", "R", "B"}, 4, "h_sequence",
+                "hidden_size", H);
+    onnx_node(&graph, "Squeeze", (const char *const[]){"h_sequence", "middle"}, 2, "h", false);
+    onnx_node(&graph, "Gemm", (const char *const[]){"h", "V", "d"}, 3, "of_memory", true);
+    onnx_node(&graph, "Gemm", (const char *const[]){"u", "S"}, 2, "direct", true);
+    onnx_node(&graph, "Add", (const char *const[]){"of_memory", "direct"}, 2, "scaled", false);
+    onnx_node(&graph, "Mul", (const char *const[]){"scaled", "out_width"}, 2, "spread", false);
+    onnx_node(&graph, "Add", (const char *const[]){"spread", "out_mid"}, 2, "y", false);
+    onnx_axes(&graph, "one", (const int[]){1}, 1);
+    onnx_axes(&graph, "middle", (const int[]){1, 2}, 2);
+    onnx_lstm_weights(&graph, m);
+    onnx_tensor(&graph, "V", V, o, H);
+    onnx_tensor(&graph, "S", S, o, in);
+    onnx_tensor(&graph, "d", b, o, 0);
+    onnx_tensor(&graph, "in_mid", s.in_mid, in, 0);
+    onnx_tensor(&graph, "in_width", s.in_width, in, 0);
+    onnx_tensor(&graph, "out_mid", s.out_mid, o, 0);
+    onnx_tensor(&graph, "out_width", s.out_width, o, 0);
+    pb_text(&graph, 2, name);
+    onnx_value(&graph, 11, "x", in);
+    onnx_value(&graph, 12, "y", o);
+    return onnx_write(&graph, path, err);
 }

@@ -34,9 +34,15 @@ static int table_split(const char *at, const char *end, char separator, table_ce
             if (at == end) {
                 break;
             }
-            for (stop = at; stop < end && !isspace((unsigned char)*stop);) {
-                ++stop;
-            }
+            const char *next = at;
+            do { // a unit in brackets belongs to the name before it: "u [N]"
+                for (stop = next; stop < end && !isspace((unsigned char)*stop);) {
+                    ++stop;
+                }
+                for (next = stop; next < end && isspace((unsigned char)*next);) {
+                    ++next;
+                }
+            } while (next < end && next > stop && (*next == '[' || *next == '('));
         } else {
             while (stop < end && *stop != separator) {
                 ++stop;
@@ -94,7 +100,7 @@ static void table_heading(io_table *t, int column, table_cell cell)
 }
 
 static pl_status table_row(io_table *t, int line, const table_cell *cell, int count, int32_t *value_room,
-                           int32_t *line_room, pl_error *err)
+                           int32_t *line_room, int32_t *run_room, pl_error *err)
 {
     if (count != t->column_count) {
         return pl_fail(err, PL_BAD_INPUT, "%s:%d: %d column%s found, expected %d as in the rows above",
@@ -105,8 +111,16 @@ static pl_status table_row(io_table *t, int line, const table_cell *cell, int co
         return pl_fail(err, PL_BAD_INPUT, "%s:%d: more than %d rows", t->path, line, IO_TABLE_ROWS);
     }
     if (!pl_grow((void **)&t->value, value_room, need, sizeof(double)) ||
-        !pl_grow((void **)&t->line, line_room, (int64_t)t->row_count + 1, sizeof(int))) {
+        !pl_grow((void **)&t->line, line_room, (int64_t)t->row_count + 1, sizeof(int)) ||
+        (t->run_column >= 0 &&
+         !pl_grow((void **)&t->run, run_room, (int64_t)t->row_count + 1, sizeof *t->run))) {
         return pl_fail_memory(err, t->path);
+    }
+    if (t->run_column >= 0) {
+        const table_cell name = cell[t->run_column];
+        const int room = (int)sizeof *t->run - 1;
+        snprintf(t->run[t->row_count], sizeof *t->run, "%.*s", name.length < room ? name.length : room,
+                 name.at);
     }
     for (int c = 0; c < count; ++c) {
         table_number(cell[c], &t->value[need - count + c]);
@@ -137,6 +151,7 @@ static pl_status table_first(io_table *t, int line, const table_cell *cell, int 
             }
         }
     }
+    t->run_column = io_table_find(t, "run");
     return PL_OK;
 }
 
@@ -144,7 +159,7 @@ static pl_status table_parse(io_table *t, const char *text, size_t length, pl_er
 {
     const char *at = text, *end = text + length;
     char separator = 0;
-    int32_t value_room = 0, line_room = 0;
+    int32_t value_room = 0, line_room = 0, run_room = 0;
     pl_status status = PL_OK;
     at += length >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     for (int line = 1; at < end && status == PL_OK; ++line) {
@@ -164,7 +179,7 @@ static pl_status table_parse(io_table *t, const char *text, size_t length, pl_er
             status = table_first(t, line, cell, count, err);
         }
         if (status == PL_OK && !(first && t->heading)) {
-            status = table_row(t, line, cell, count, &value_room, &line_room, err);
+            status = table_row(t, line, cell, count, &value_room, &line_room, &run_room, err);
         }
     }
     if (status == PL_OK && t->row_count == 0) {
@@ -175,7 +190,7 @@ static pl_status table_parse(io_table *t, const char *text, size_t length, pl_er
 
 pl_status io_table_read(const char *path, io_table *out, pl_error *err)
 {
-    *out = (io_table){.path = path};
+    *out = (io_table){.path = path, .run_column = -1};
     char *text = NULL;
     size_t length = 0;
     pl_status status = pl_file_read(path, &text, &length, err);
@@ -193,6 +208,7 @@ void io_table_clear(io_table *table)
 {
     pl_free(table->value);
     pl_free(table->line);
+    pl_free(table->run);
     *table = (io_table){0};
 }
 

@@ -11,7 +11,8 @@ typedef struct follow {
     pl_ik *ik;
     double *before[2]; // commands of the last two waypoints, the newer first
     double *start;
-    int known; // how many of them
+    int known;      // how many of them
+    bool remembers; // the model has memory: at the same commands it is elsewhere a step later
 } follow;
 
 static pl_status follow_check(const pl_ik *ik, const double *point, int count, const pl_follow_options *o,
@@ -94,6 +95,13 @@ static pl_status follow_waypoint(follow *f, const double *point, int i, pl_follo
     if (status != PL_OK) {
         return status;
     }
+    if (f->remembers) {
+        pl_statics_report again;
+        status = pl_model_fk(ik->model, f->before[0], &again, err);
+        if (status != PL_OK) {
+            return status;
+        }
+    }
     ik->search.free_rate = i == 0 && o->free_start;
     status = pl_ik_solve(ik, follow_start(f, i), &solved, err);
     ik->search.free_rate = false;
@@ -113,6 +121,7 @@ static pl_status follow_waypoint(follow *f, const double *point, int i, pl_follo
         report->largest_step_at = i;
         report->largest_step_command = which;
     }
+    f->remembers = pl_model_settle(ik->model);
     follow_shift(f, solved.command);
     ++report->count;
     report->reached += solved.outcome == PL_IK_REACHED;

@@ -1,6 +1,6 @@
 // Sweeps: commands varied from one value to another, each point solved from its nearest solved neighbour. In
 // a grid the last axis varies fastest; where an outer axis advances and the inner ones begin anew, the
-// neighbour is the first point of the line before.
+// neighbour is the first point of the line before. A table is solved row by row.
 #include "kinematics/kinematics_impl.h"
 
 static pl_status sweep_axis_check(const pl_model_info *info, const pl_sweep_def *def, int a, pl_error *err)
@@ -32,6 +32,15 @@ pl_status pl_sweep_count(const pl_model *model, const pl_sweep_def *def, int *co
 {
     const pl_model_info info = pl_model_get_info(model);
     *count = 0;
+    if (def->table) {
+        if (def->axis_count != 0 || def->table_count < 1 || def->table_count > PL_SWEEP_POINTS) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "sweep: a table of %d rows and %d axes, expected 1 to %d rows and no axis",
+                           def->table_count, def->axis_count, PL_SWEEP_POINTS);
+        }
+        *count = def->table_count;
+        return PL_OK;
+    }
     if (def->axis_count < 1 || def->axis_count > PL_SWEEP_AXES) {
         return pl_fail(err, PL_BAD_INPUT, "sweep: %d commands are varied, expected between 1 and %d",
                        def->axis_count, PL_SWEEP_AXES);
@@ -75,6 +84,10 @@ static int sweep_index(const sweep *s, int p, int d)
 
 static void sweep_commands(sweep *s, int p)
 {
+    const int commands = pl_model_get_info(s->model).command_count;
+    for (int i = 0; s->def->table && i < commands; ++i) {
+        s->command[i] = s->def->table[(int64_t)p * commands + i];
+    }
     for (int a = 0; a < s->def->axis_count; ++a) {
         const pl_sweep_axis *x = &s->def->axis[a];
         const int i = sweep_index(s, p, a);
@@ -85,6 +98,12 @@ static void sweep_commands(sweep *s, int p)
 
 static pl_status sweep_go_back(sweep *s, int p, pl_error *err)
 {
+    if (s->def->table) {
+        if (s->def->fresh && s->def->fresh[p]) {
+            pl_model_reset(s->model);
+        }
+        return PL_OK;
+    }
     int d = s->levels - 1;
     while (d > 0 && sweep_index(s, p, d) == 0) {
         --d;
@@ -104,7 +123,7 @@ static void sweep_remember(sweep *s, int p)
 static pl_status sweep_init(sweep *s, pl_model *model, const pl_sweep_def *def, pl_error *err)
 {
     const int commands = pl_model_get_info(model).command_count;
-    *s = (sweep){.model = model, .def = def, .levels = def->grid ? def->axis_count : 1};
+    *s = (sweep){.model = model, .def = def, .levels = def->grid && !def->table ? def->axis_count : 1};
     pl_status status = pl_sweep_count(model, def, &s->count, err);
     if (status != PL_OK) {
         return status;
@@ -142,6 +161,9 @@ static pl_status sweep_points(sweep *s, bool (*begin)(void *user, int index, int
         if (fk.outcome == PL_STOPPED) {
             report->stopped = true;
             return PL_OK;
+        }
+        if (fk.outcome == PL_SOLVED) {
+            pl_model_settle(s->model);
         }
         sweep_remember(s, p);
         const pl_sweep_point point = {.index = p,

@@ -76,6 +76,21 @@ void pl_lstm_destroy(pl_lstm *m)
     }
 }
 
+pl_lstm_def pl_lstm_get_def(const pl_lstm *m)
+{
+    return m->def;
+}
+
+void pl_lstm_get_state(const pl_lstm *m, double *state)
+{
+    memcpy(state, m->state, 2 * (size_t)m->def.cell_count * sizeof *state);
+}
+
+void pl_lstm_set_state(pl_lstm *m, const double *state)
+{
+    memcpy(m->state, state, 2 * (size_t)m->def.cell_count * sizeof *state);
+}
+
 int pl_lstm_weight_count(const pl_lstm *m)
 {
     return m->count;

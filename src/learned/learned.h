@@ -43,9 +43,16 @@ struct pl_learned {
     double spacing;       // usual distance of neighbours in scaled commands
     double width;         // mm, of the first marker's positions
     pl_adaptation *adaptation;
+    // memory: in place of the position network, which stays for comparison
+    pl_lstm *history;
+    double *past;        // its state before the present step; 0: the beginning of a sequence
+    int history_burn;    // first steps of a sequence that were not counted
+    double compared_rms; // mm, held out, of the network without memory
     // scratch of an evaluation
     double *scratch;
 };
+// The region of the samples: box, spacing, width; errors are NAN. Replaces an earlier one.
+pl_status pl_learned_region(pl_learned *learned, const pl_dataset *data, pl_error *err);
 // Takes the scratch memory once everything else is in place.
 pl_status pl_learned_finish(pl_learned *learned, pl_error *err);
 

@@ -127,6 +127,15 @@ void pl_measured_clear(pl_measured *measured)
     *measured = (pl_measured){0};
 }
 
+void pl_sequences_clear(pl_sequences *sequences)
+{
+    pl_dataset_clear(&sequences->data);
+    pl_free(sequences->start);
+    pl_free(sequences->name);
+    pl_free(sequences->line);
+    *sequences = (pl_sequences){0};
+}
+
 void pl_adaptation_destroy(pl_adaptation *a)
 {
     if (a) {
@@ -149,12 +158,13 @@ void pl_learned_destroy(pl_learned *l)
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
         pl_network_destroy(l->network[p]);
     }
-    void *const arrays[] = {l->known,  l->framed,       l->point_rest, l->point_mean, l->mode,
-                            l->sample, l->sample_error, l->low,        l->high,       l->scratch};
+    void *const arrays[] = {l->known,        l->framed, l->point_rest, l->point_mean, l->mode, l->sample,
+                            l->sample_error, l->low,    l->high,       l->scratch,    l->past};
     for (int i = 0; i < PL_COUNT(arrays); ++i) {
         pl_free(arrays[i]);
     }
     pl_adaptation_destroy(l->adaptation);
+    pl_lstm_destroy(l->history);
     pl_free(l);
 }
 

@@ -274,6 +274,11 @@ pl_status pl_learned_adapt(pl_learned *l, const pl_measured *m, const pl_adapt_o
         !(o->neurons > 0)) {
         return pl_fail(err, PL_BAD_INPUT, "adapt: kind, held_share or neurons is out of range");
     }
+    if (l->history) {
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "adapt: the model was learned from measured histories; learn it again with the new rows");
+    }
     // predictions without an earlier correction
     pl_adaptation *earlier = l->adaptation;
     l->adaptation = NULL;

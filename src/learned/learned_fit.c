@@ -317,8 +317,13 @@ static void fit_sort(double *x, int n)
     }
 }
 
-static pl_status fit_region(pl_learned *l, const pl_dataset *d, pl_error *err)
+pl_status pl_learned_region(pl_learned *l, const pl_dataset *d, pl_error *err)
 {
+    pl_free(l->sample);
+    pl_free(l->sample_error);
+    pl_free(l->low);
+    pl_free(l->high);
+    l->width = 0;
     const int64_t C = d->about.info.command_count, n = d->count, M = 3 * (int64_t)d->about.info.marker_count;
     l->sample_count = d->count;
     l->sample = PL_NEW_ARRAY(double, n *C);
@@ -389,7 +394,7 @@ static pl_status fit_start(pl_learned *l, const pl_dataset *d, pl_error *err)
             l->framed[m] = l->framed[m] && isfinite(d->rotation[(s * i->marker_count + m) * 9]);
         }
     }
-    return status == PL_OK ? fit_region(l, d, err) : status;
+    return status == PL_OK ? pl_learned_region(l, d, err) : status;
 }
 
 static pl_status fit_check(const pl_dataset *d, const pl_learned_options *o, pl_error *err)

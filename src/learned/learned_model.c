@@ -12,7 +12,12 @@ void pl_learned_markers(pl_learned *l, const double *command, double *marker, do
 {
     const pl_model_info *info = &l->about.info;
     const int C = info->command_count;
-    pl_network_evaluate(l->network[PL_LEARN_POSITION], command, marker, jacobian);
+    if (l->history) {
+        pl_lstm_set_state(l->history, l->past);
+        pl_lstm_step(l->history, command, marker, jacobian);
+    } else {
+        pl_network_evaluate(l->network[PL_LEARN_POSITION], command, marker, jacobian);
+    }
     const pl_adaptation *a = l->adaptation;
     if (deviation) {
         *deviation = NAN;
@@ -134,7 +139,7 @@ static void learned_info(void *self, pl_model_info *out)
     const pl_learned *l = m->l;
     *out = l->about.info;
     out->kind = "learned";
-    out->method = "learned";
+    out->method = l->history ? "history" : "learned";
     out->reading_count = l->adaptation && l->adaptation->gp ? 3 : 2;
     out->reading = readings;
     out->point_count = l->network[PL_LEARN_SHAPE] ? l->point_count : 0;
@@ -149,6 +154,10 @@ static void learned_info(void *self, pl_model_info *out)
             out->hash = pl_hash_bytes(out->hash, pl_network_weights(l->network[p]),
                                       sizeof(double) * (size_t)pl_network_weight_count(l->network[p]));
         }
+    }
+    if (l->history) {
+        out->hash = pl_hash_bytes(out->hash, pl_lstm_weights(l->history),
+                                  sizeof(double) * (size_t)pl_lstm_weight_count(l->history));
     }
     out->robot_hash = out->hash;
 }
@@ -481,6 +490,9 @@ static void learned_reset(void *self)
         m->at[i] = info->command[i].rest;
     }
     m->by_full = false;
+    if (m->l->history) {
+        memset(m->l->past, 0, 2 * (size_t)pl_lstm_get_def(m->l->history).cell_count * sizeof(double));
+    }
     m->estimate = pl_learned_judge(m->l, m->at);
     learned_evaluate(m, false);
     m->reading[READ_ERROR] = m->estimate.error;
@@ -537,6 +549,55 @@ static const pl_model_type learned_type = {.info = learned_info,
                                            .destroy = learned_destroy,
                                            .derivative = learned_derivative,
                                            .reset = learned_reset,
+                                           .body = learned_body,
+                                           .shape = learned_shape};
+
+// ---- with memory: the state is the commands and what is remembered of the steps before them
+static void history_settle(void *self)
+{
+    learned_model *m = self;
+    pl_learned_markers(m->l, m->at, m->marker, NULL, NULL); // the step at the commands of this pose
+    pl_lstm_get_state(m->l->history, m->l->past);
+}
+
+static size_t history_pack(void *self, double *block, size_t room)
+{
+    const learned_model *m = self;
+    const size_t C = (size_t)m->l->about.info.command_count;
+    const size_t P = 2 * (size_t)pl_lstm_get_def(m->l->history).cell_count;
+    if (room >= C + P) {
+        memcpy(block, m->command, C * sizeof *block);
+        memcpy(block + C, m->l->past, P * sizeof *block);
+    }
+    return C + P;
+}
+
+static pl_status history_unpack(void *self, const double *block, size_t count, pl_error *err)
+{
+    learned_model *m = self;
+    const size_t C = (size_t)m->l->about.info.command_count, need = history_pack(m, NULL, 0);
+    if (count != need) {
+        return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, expected %zu", count, need);
+    }
+    for (size_t i = 0; i < need; ++i) {
+        if (isinf(block[i]) || (i >= C && isnan(block[i]))) {
+            return pl_fail(err, PL_BAD_INPUT, "state: number %zu is not finite", i + 1);
+        }
+    }
+    memcpy(m->l->past, block + C, (need - C) * sizeof *block);
+    pl_statics_report report;
+    return learned_fk(m, block, &report, err);
+}
+
+static const pl_model_type history_type = {.info = learned_info,
+                                           .fk = learned_fk,
+                                           .answer = learned_answer,
+                                           .destroy = learned_destroy,
+                                           .derivative = learned_derivative,
+                                           .reset = learned_reset,
+                                           .settle = history_settle,
+                                           .pack = history_pack,
+                                           .unpack = history_unpack,
                                            .body = learned_body,
                                            .shape = learned_shape};
 
@@ -603,17 +664,23 @@ pl_status pl_learned_model(pl_learned *learned, const pl_learned_use *use, pl_mo
         return pl_fail_memory(err, "the learned model");
     }
     learned_reset(m);
-    return pl_model_create(&learned_type, m, out, err);
+    return pl_model_create(learned->history ? &history_type : &learned_type, m, out, err);
+}
+
+static learned_model *learned_self(const pl_model *model)
+{
+    learned_model *m = pl_model_self(model, &learned_type);
+    return m ? m : pl_model_self(model, &history_type);
 }
 
 bool pl_model_is_learned(const pl_model *model)
 {
-    return pl_model_self(model, &learned_type) != NULL;
+    return learned_self(model) != NULL;
 }
 
 pl_learned *pl_model_learned(const pl_model *model)
 {
-    learned_model *m = pl_model_self(model, &learned_type);
+    learned_model *m = learned_self(model);
     return m ? m->l : NULL;
 }
 
@@ -639,10 +706,14 @@ static bool check_step(learned_model *m, const double *learned, double *marker, 
 
 pl_status pl_learned_check_full(pl_model *model, bool step, pl_learned_check *out, pl_error *err)
 {
-    learned_model *m = pl_model_self(model, &learned_type);
+    learned_model *m = learned_self(model);
     *out = (pl_learned_check){.marker = -1, .residual = NAN};
     if (!m) {
         return pl_fail(err, PL_BAD_INPUT, "this is not a learned model");
+    }
+    if (m->l->history) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "a model learned from measured histories has no full model to be checked by");
     }
     pl_status status = learned_open(m, err);
     if (status != PL_OK) {

@@ -305,6 +305,14 @@ pl_status pl_model_recall(pl_model *model, int slot, pl_error *err)
     return model_recall(model, &model->slot[slot], err);
 }
 
+bool pl_model_settle(pl_model *model)
+{
+    if (model->type->settle) {
+        model->type->settle(model->self);
+    }
+    return model->type->settle != NULL;
+}
+
 void pl_model_reset(pl_model *model)
 {
     model->type->reset(model->self);

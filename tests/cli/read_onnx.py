@@ -2,7 +2,7 @@
 """Reads an ONNX file without the code that wrote it and evaluates it: protocol buffers field by field, then the graph
 operation by operation in plain Python. Also runs onnx.checker where the package is there.
 
-usage: read_onnx.py FILE.onnx X,X,X      prints the outputs
+usage: read_onnx.py FILE.onnx X,X,X [X,X,X ...]   prints the outputs, of the last row where there are several
 """
 import math
 import struct
@@ -49,12 +49,16 @@ def tensor(data):
             name = value.decode()
         elif number == 9:
             raw = value
+    if kind == 7:
+        return name, list(struct.unpack(f"<{math.prod(dims)}q", raw))
     if kind != 11:
         raise ValueError(f"tensor {name}: data type {kind}, expected 11 (double)")
     count = math.prod(dims)
     if len(raw) != 8 * count:
         raise ValueError(f"tensor {name}: {len(raw)} bytes for {count} numbers")
     flat = list(struct.unpack(f"<{count}d", raw))
+    if len(dims) > 1 and dims[0] == 1 and name in "WRB":  # one direction of a recurrent layer
+        dims = dims[1:]
     if len(dims) == 1:
         return name, flat
     return name, [flat[r * dims[1] : (r + 1) * dims[1]] for r in range(dims[0])]
@@ -100,8 +104,26 @@ def apply(op, values, attributes):
     return [single[op](x) for x in a]
 
 
+def recurrent(u, W, R, B):
+    """LSTM over the steps of u: gates in the order i, o, f, c."""
+    n = len(R[0])
+    sigmoid = lambda z: 1 / (1 + math.exp(-z))
+    h, c, out = [0.0] * n, [0.0] * n, []
+    for x in u:
+        z = [
+            sum(w * v for w, v in zip(W[r], x)) + sum(w * v for w, v in zip(R[r], h)) + B[r] + B[4 * n + r]
+            for r in range(4 * n)
+        ]
+        c = [sigmoid(z[2 * n + k]) * c[k] + sigmoid(z[k]) * math.tanh(z[3 * n + k]) for k in range(n)]
+        h = [sigmoid(z[n + k]) * math.tanh(c[k]) for k in range(n)]
+        out.append(h)
+    return out
+
+
 def main():
-    path, x = sys.argv[1], [float(v) for v in sys.argv[2].split(",")]
+    path = sys.argv[1]
+    rows = [[float(v) for v in text.split(",")] for text in sys.argv[2:]]
+    x = rows[0]
     with open(path, "rb") as file:
         model = list(fields(file.read()))
     known = {number: value for number, value in model}
@@ -115,6 +137,26 @@ def main():
         elif number == 5:
             name, numbers = tensor(data)
             value[name] = numbers
+    if any(op == "LSTM" for op, *_ in nodes):
+        value["x"] = rows
+        for op, inputs, output, attributes in nodes:
+            given = [value[i] for i in inputs]
+            if op == "Unsqueeze":
+                assert given[1] == [1]
+                value[output] = given[0]
+            elif op == "Squeeze":
+                assert given[1] == [1, 2]
+                value[output] = given[0]
+            elif op == "LSTM":
+                assert attributes["hidden_size"] == len(given[2][0])
+                value[output] = recurrent(*given)
+            elif op == "Gemm":
+                value[output] = [apply(op, [row] + given[1:], attributes) for row in given[0]]
+            else:  # with a row of scales, or row by row
+                other = given[1] if isinstance(given[1][0], list) else [given[1]] * len(given[0])
+                value[output] = [apply(op, [a, b], attributes) for a, b in zip(given[0], other)]
+        value["y"] = value["y"][-1]
+        nodes = []
     for op, inputs, output, attributes in nodes:  # in order: what is used must be there
         value[output] = apply(op, [value[i] for i in inputs], attributes)
     try:

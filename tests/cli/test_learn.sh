@@ -231,4 +231,49 @@ expect_status 2 calibrate poses guess.yaml pulled_measured.csv --free model.sect
 expect_words err.txt "yung"
 expect_status 2 calibrate poses guess.yaml pulled_measured.csv
 expect_words err.txt "--free"
+# histories: a marker with play; the model remembers, its table of predictions, ONNX, refusals
+$python - > play.csv <<'END'
+import math, random
+random.seed(3)
+print("run,u [N],tip.x [mm],tip.y [mm],tip.z [mm]")
+for run in "abcd":
+    u = y = 0
+    for _ in range(60):
+        u = min(max(u + random.uniform(-3, 3), 0), 8)
+        y = min(max(y, u - 1), u + 1)
+        print(f"{run},{u:.6g},{10 * math.sin(y / 5):.6g},0,{10 * math.cos(y / 5):.6g}")
+END
+expect_status 0 learn --history play.csv --cells 6 --epochs 40 --hold d --out past.yaml --out past.onnx --out past.csv --out past.png --json past.json
+expect_words out.txt "with memory" "trained on 180 rows" "1 run"
+expect_keys past.json rows runs held_runs held_by_time train_rows held_rows pieces cells weights epochs ended seconds width interrupted spread networks present last_three memory held_rms held_largest markers
+for f in past.yaml past.onnx past.csv past.png; do expect_file "$f"; done
+(echo "u [N]"; sed -n '2,4p' play.csv | cut -d, -f2) > commands.csv
+expect_status 0 sweep past.yaml --table commands.csv --out predicted.csv
+expect_words out.txt "3 points, 3 solved"
+if $python "$here/read_onnx.py" past.onnx $(sed 1d commands.csv) >onnx.txt 2>err.txt && $python - predicted.csv onnx.txt <<'END'
+import csv, sys
+row = list(csv.DictReader(line for line in open(sys.argv[1]) if not line.startswith("#")))[-1]
+keys = [k for k in row if k and k.startswith("tip") and k.split("[")[0].strip().strip("_m")[-1:] in "xyz"][:3]
+a, b = [float(row[k]) for k in keys], [float(v) for v in open(sys.argv[2]).read().split()]
+sys.exit(max(abs(x - y) for x, y in zip(a, b, strict=True)) > 1e-5)
+END
+then pass "ONNX of the memory: the third step is the third row of the sweep"; else fail "ONNX $(cat onnx.txt err.txt), sweep $(tail -1 predicted.csv)"; fi
+expect_status 0 sweep past.yaml --table play.csv --out all.csv
+expect_words out.txt "240 points" "markers measured in play.csv: off by"
+expect_status 0 follow past.yaml --path line --axes x --span 2 --center 5.5,0,8 --count 6 --out line.csv
+expect_status 2 fk past.yaml --set u=2N --check
+expect_words err.txt "no full model"
+expect_status 2 adapt past.yaml play.csv --out no.yaml
+expect_words err.txt "histories"
+expect_status 2 learn one.sqlite --cells 3 --out no.yaml
+expect_words err.txt "--history"
+expect_status 2 learn --history play.csv --hidden 3 --out no.yaml
+expect_words err.txt "--hidden"
+expect_status 2 learn --history play.csv --hold e --out no.yaml
+expect_words err.txt "no run 'e'"
+expect_status 2 sweep past.yaml --table play.csv --set u=1:2:3
+expect_words err.txt "--table"
+sed '5s/,[0-9.]*,/,99,/' play.csv > far.csv
+expect_status 2 sweep past.yaml --table far.csv
+expect_words err.txt "far.csv:5" "outside its range"
 finish
