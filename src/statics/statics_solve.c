@@ -550,6 +550,28 @@ static descent_end solve_settle(pl_statics *s, double *x, descent *D, pl_error *
     return DESCENT_LIMIT;
 }
 
+// Forces between bodies are told one by one: the residuals of all nodes add up in them, so the balance is
+// made better than that of a single body, with the factor at hand; where this fails the equilibrium stays as
+// it is.
+static void solve_balance(pl_statics *s, double *x, descent *D, pl_error *err)
+{
+    descent finer = solve_tolerance(s, true);
+    finer.force_tolerance *= TUNE_BALANCE;
+    finer.length_tolerance = fmin(finer.length_tolerance, TUNE_BALANCE_LENGTH * s->problem->size);
+    finer.limit = finer.limit < TUNE_BALANCE_ITERATIONS ? finer.limit : TUNE_BALANCE_ITERATIONS;
+    memcpy(s->work.x_start, x, solve_bytes(s));
+    const double before = D->residual;
+    const descent_end end = statics_descend(s, x, &finer, err);
+    if ((end == DESCENT_DONE || finer.residual < before) && pl_problem_admissible(s->problem, x)) {
+        *D = finer;
+        return;
+    }
+    memcpy(x, s->work.x_start, solve_bytes(s));
+    pl_problem_evaluate(s->problem, x, s->work.g);
+    D->residual = pl_problem_residual(s->problem, s->work.g, s->work.r);
+    D->relative = D->residual / pl_problem_force_scale(s->problem);
+}
+
 // Contacts: equilibrium after equilibrium at the same load, each with the pressures of the one before as
 // multipliers, until gaps and pressures are complementary.
 static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_report *report, pl_error *err)
@@ -575,6 +597,7 @@ static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_
             report->contact_penetration[round] = penetration;
         }
         if (unsettled <= 1) {
+            solve_balance(s, x, D, err);
             return DESCENT_DONE;
         }
         if (s->problem->loose_way > 0.5 * s->problem->size) {

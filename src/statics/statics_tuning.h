@@ -45,7 +45,10 @@
 #define TUNE_LIMIT_ROUNDS 6         // of the limits of friction within an increment
 #define TUNE_LIMITS_ON_THE_WAY 0.05 // of the largest pressure: their change that ends these
 #define TUNE_TOUCH_ROUNDS 20        // of multipliers of contacts: two to four are usual
-#define TUNE_TOUCH_ROUNDS_FREE 60   // the same with free bodies, which are let go in steps
+#define TUNE_BALANCE 3e-3           // of the force tolerance: residual at contacts in the end
+#define TUNE_BALANCE_LENGTH 1e-8    // of the size
+#define TUNE_BALANCE_ITERATIONS 20
+#define TUNE_TOUCH_ROUNDS_FREE 60 // the same with free bodies, which are let go in steps
 
 // ---- warm starts: straight to the full load with the factor at hand, turned (bench_warm: 0.3 to 0.5
 // factorisations per 2 % step)
