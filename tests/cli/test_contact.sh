@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Contact end to end, with a small bar: an obstacle from an STL file that a command moves, a plane; in every verb.
+root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$(dirname "$0")/lib.sh"
 export PLIANT_THREADS=1
 
@@ -72,4 +73,8 @@ contact: {}
 YAML
 expect_status 1 doctor overlap.yaml
 expect_words err.txt "the undeformed surface passes through itself"
+# a tube blown up inside a bore: mu = 0.2 MPa, radii 10 and 13 become sqrt(156) and 15
+expect_status 0 fk "$root/examples/ball_in_tube/bore.yaml" --size 4 --set air=100kPa --json bore.json
+expect_near "bore: pressure on the wall, kPa" "$(python3 -c '
+import json; c = json.load(open("bore.json"))["contacts"]["bore"]; print(1e3 * c["normal_force"] / c["area"])')" 73.143 0.4
 finish
