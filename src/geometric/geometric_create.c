@@ -198,6 +198,12 @@ pl_status pl_geometric_create(const pl_robot *robot, const pl_geometric_options 
         status = pl_fail(err, PL_BAD_INPUT, "local_global: springs ('%s') are known to method: exact only",
                          robot->spring[0].name);
     }
+    for (int o = 0; status == PL_OK && o < robot->contact.obstacle_count; ++o) {
+        if (robot->contact.obstacle[o].free) {
+            status = pl_fail(err, PL_BAD_INPUT, "local_global: the free body '%s' needs method: exact",
+                             robot->contact.obstacle[o].name);
+        }
+    }
     if (status != PL_OK) {
         return status;
     }

@@ -118,7 +118,7 @@ void contact_add_bending(const contact_term *t, pl_problem *p, int o, int32_t k,
 void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x);
 void contact_grip_evaluate(const contact_term *t, const double *x, double *energy, double *full);
 void contact_grip_tangent(const contact_term *t, pl_problem *p, const double *x);
-void contact_grip_advance(contact_term *t, const double *x, bool settled);
+void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool settled);
 double contact_grip_unsettled(const contact_term *t, pl_problem *p, const double *x);
 void contact_link(contact_term *t, const pl_problem *p, pl_pattern *out);
 void contact_grip_create(contact_term *t, const pl_problem *p);

@@ -16,7 +16,6 @@
 #define GRIP_LEAST 1e-6   // of the hand's: the softest spring
 #define GRIP_NONE 1e-10   // of the hand's: in derivatives, for motions that nothing resists
 #define GRIP_BALANCE 3e-8 // of weight and pull: force of the spring that is accepted
-#define GRIP_LOST 1.0     // of the size: a body that moves farther in one update is not held
 
 // ---- poses
 pl_pose contact_pose(const contact_term *t, int o, const double *x, const double *offset)
@@ -233,7 +232,7 @@ static double grip_way(const contact_term *t, int o, const double *x)
 }
 
 // `settled`: the end of the path is reached, and contacts agree with what holds the bodies now.
-void contact_grip_advance(contact_term *t, const double *x, bool settled)
+void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool settled)
 {
     for (int o = 0; o < t->obstacles; ++o) {
         contact_grip *g = &t->grip[o];
@@ -251,6 +250,8 @@ void contact_grip_advance(contact_term *t, const double *x, bool settled)
         }
         g->stage += g->stage < CONTACT_STAGES && settled;
         t->now.let_go[o] = g->stage == CONTACT_STAGES;
+        // until an equilibrium is found
+        p->loose = g->stage > 0 ? body->name : p->loose;
     }
 }
 
@@ -270,7 +271,7 @@ double contact_grip_unsettled(const contact_term *t, pl_problem *p, const double
         const double off = grip_stiffness(t, o) * way / fmax(GRIP_BALANCE * g->load, 1e-10);
         worst = fmax(worst, g->stage < CONTACT_STAGES ? fmax(off, 2) : off);
         if (g->stage > 0 && (!p->loose || way > p->loose_way) && off > 1) {
-            p->loose = way > GRIP_LOST * body->size || g->stage == CONTACT_STAGES ? body->name : p->loose;
+            p->loose = body->name;
             p->loose_way = way;
         }
     }

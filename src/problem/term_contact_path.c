@@ -169,7 +169,7 @@ void contact_advance(void *self, pl_problem *p, const double *x)
         }
     }
     if (!p->limits_only) {
-        contact_grip_advance(t, x, t->settled && t->at >= 1);
+        contact_grip_advance(t, p, x, t->settled && t->at >= 1);
         memcpy(t->settled_offset, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
         memcpy(t->settled_x, x, pl_problem_full_bytes(p));
     }

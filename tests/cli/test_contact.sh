@@ -31,6 +31,18 @@ contact: {obstacles: [$2]}
 YAML
 }
 robot moved.yaml '{name: block, surface: block.stl, unit: mm, at: [26, 0, -14], friction: 0.3, move: [0, 0, 1], range: [0, 4]}'
+# the same cube as OBJ, with quadrilaterals
+python3 - >block.obj <<'PY'
+for x in (-6, 6):
+    for y in (-6, 6):
+        for z in (-6, 6):
+            print("v %g %g %g" % (x, y, z))
+for f in ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)):
+    print("f", *(i + 1 for i in f))
+PY
+robot quads.yaml '{name: block, surface: block.obj, unit: mm, at: [26, 0, -14], friction: 0.3, move: [0, 0, 1], range: [0, 4]}'
+robot loose.yaml '{name: block, surface: block.obj, unit: mm, at: [26, 0, -14], free: true, mass: 5 g}'
+sed -i 's/^contact:/loads: {gravity: [0, 0, -9.81 m\/s^2]}\ncontact:/' loose.yaml
 robot floor.yaml '{name: floor, plane: {point: [0, 0, -7], normal: [0, 0, 1]}}'
 robot inside.yaml '{name: floor, plane: {point: [0, 0, -2.5], normal: [0, 0, 1]}}'
 force() { python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["contacts"][sys.argv[2]]["force"][2])' "$@"; }
@@ -39,6 +51,11 @@ expect_status 0 fk moved.yaml --set cable=4 --json a.json
 expect_status 0 fk moved.yaml --set cable=4 --set block=2 --json b.json
 expect_near "the block presses harder when it comes nearer" \
     "$(python3 -c "print(int($(force b.json block) > $(force a.json block) > 0.05))")" 1 0
+expect_status 0 fk quads.yaml --set cable=4 --set block=2 --json q.json
+expect_near "an OBJ file presses as the STL file does" "$(force q.json block)" "$(force b.json block)" 1e-6
+# below the bar nothing holds it
+expect_status 1 fk loose.yaml --set cable=4
+expect_words out.txt "the free body 'block' is not held"
 expect_status 0 sweep floor.yaml --set cable=0:6:4
 expect_near "sweep: the force on the floor grows" \
     "$(python3 -c 'import csv; r = list(csv.DictReader(open("out.txt"))); f = [float(x["floor.force_z [N]"]) for x in r]
