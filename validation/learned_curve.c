@@ -1,7 +1,8 @@
 // Learning a robot from a data set of `pliant sample` (validation/learned_paper.sh makes them): the error of
 // the first marker over the number of samples, with and without derivatives and with the published settings;
 // times of the learned inverse over 100,000 targets; published paths judged by the full model. usage:
-// learned_curve TRAIN.sqlite TEST.sqlite HIDDEN,HIDDEN PATH:WIDTH,HEIGHT:CX,CY,CZ [CURVE.png]
+// learned_curve TRAIN.sqlite TEST.sqlite HIDDEN,HIDDEN PATH:WIDTH,HEIGHT:CX,CY,CZ [CURVE.png [ACTIVATION [FIRST]]]
+//   ACTIVATION: of our networks (tansig); FIRST: samples of the first row (16)
 //   HIDDEN: neurons of the published network; PATH: flower, eight or square, in the xy plane, z is free
 #include <time.h>
 #include "pliant/dataset.h"
@@ -70,6 +71,9 @@ static void read_set(const char *path, pl_dataset *d, bool shuffle)
     }
 }
 
+static pl_activation activation = PL_TANSIG; // of our networks
+static int first_row = 16;
+
 static pl_learned *fit(pl_dataset *d, int count, double weight, const pl_network_def *net, unsigned more)
 {
     pl_learned_options o = pl_learned_options_default();
@@ -78,6 +82,7 @@ static pl_learned *fit(pl_dataset *d, int count, double weight, const pl_network
     pl_error err = {0};
     const int all = d->count;
     o.parts = 1u << PL_LEARN_POSITION | more;
+    o.network.activation = activation;
     if (net) {
         o.network = *net;
     }
@@ -136,7 +141,7 @@ static void curve(pl_dataset *train, const pl_dataset *test, const pl_network_de
         printf("  %10s %9s %9s", "rms mm", "max mm", "max %");
     }
     printf("\n");
-    for (int n = 16; rows < ROOM; n *= 2) {
+    for (int n = first_row; rows < ROOM; n *= 2) {
         n = n > train->count ? train->count : n;
         printf("%8d", n);
         x[rows] = log10(n);
@@ -273,6 +278,12 @@ int main(int argc, char **argv)
     pl_network_def published = {.activation = PL_TANSIG, .seed = 1};
     for (char *at = argv[3]; *at && published.layer_count < PL_NETWORK_LAYERS; at += *at == ',') {
         published.width[published.layer_count++] = (int)strtol(at, &at, 10);
+    }
+    activation = argc > 6 ? pl_activation_find(argv[6]) : PL_TANSIG;
+    first_row = argc > 7 ? (int)strtol(argv[7], NULL, 10) : 16;
+    if (activation == PL_ACTIVATION_COUNT || first_row < 10) {
+        fprintf(stderr, "expected the name of an activation, and at least 10 samples\n");
+        return 2;
     }
     char kind[20];
     pl_path_def def = pl_path_default(PL_PATH_FLOWER);

@@ -361,7 +361,11 @@ static int learn_work(const cli_args *args, learning *l)
         return status;
     }
     if (pl_dataset_read(args->plain[0], &l->data, &err) != PL_OK) {
-        return cli_fail(args, &err);
+        const int failed = cli_fail(args, &err);
+        if (strcasecmp(cli_extension(args->plain[0]), ".csv") == 0) {
+            cli_advice("measured sequences are learned with --history");
+        }
+        return failed;
     }
     status = learn_thin(args, &l->data);
     if (status) {

@@ -31,9 +31,9 @@ static pl_status measured_columns(const io_table *t, const pl_model_info *info, 
         if (column >= 0) {
             const pl_dimension dimension = pl_drive_dimension(info->command[c].drive);
             if (dimension == PL_DIM_PRESSURE && !t->unit[column][0]) {
-                return pl_fail(err, PL_BAD_INPUT,
-                               "%s: column %d '%s' is a pressure without a unit: write '%s [kPa]'", t->path,
-                               column + 1, info->command[c].name, info->command[c].name);
+                return pl_fail(
+                    err, PL_BAD_INPUT, "%s:%d: column %d '%s' is a pressure without a unit: write '%s [kPa]'",
+                    t->path, t->heading_line, column + 1, info->command[c].name, info->command[c].name);
             }
             status = io_table_column(t, column, dimension, m->command + c, C, err);
             used[column] = true;
@@ -51,12 +51,19 @@ static pl_status measured_columns(const io_table *t, const pl_model_info *info, 
             status = io_table_column(t, column, PL_DIM_LENGTH, m->marker + k, 3 * M, err);
             used[column] = true;
             ++markers;
+            for (int r = 0; status == PL_OK && r < t->row_count; ++r) {
+                if (fabs(m->marker[(int64_t)r * 3 * M + k]) > 1e7) { // 10 km: a slip of units or digits
+                    return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d %s: %g mm is implausible", t->path,
+                                   t->line[r], column + 1, name, m->marker[(int64_t)r * 3 * M + k]);
+                }
+            }
         }
     }
     for (int e = 0; status == PL_OK && e < extra_count; ++e) {
         const int column = measured_find(t, extra[e]);
         if (column < 0) {
-            return pl_fail(err, PL_BAD_INPUT, "%s: has no column '%s'", t->path, extra[e]);
+            return pl_fail(err, PL_BAD_INPUT, "%s:%d: has no column '%s'", t->path, t->heading_line,
+                           extra[e]);
         }
         snprintf(m->extra_name[e], sizeof m->extra_name[e], "%s", extra[e]);
         for (int r = 0; r < t->row_count; ++r) {
@@ -69,15 +76,15 @@ static pl_status measured_columns(const io_table *t, const pl_model_info *info, 
         used[column] = true;
     }
     if (status == PL_OK && commands == 0) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: has no column of a command; expected for example '%s [%s]'",
-                       t->path, C ? info->command[0].name : "command",
+        return pl_fail(err, PL_BAD_INPUT, "%s:%d: has no column of a command; expected for example '%s [%s]'",
+                       t->path, t->heading_line, C ? info->command[0].name : "command",
                        C ? pl_drive_unit(info->command[0].drive) : "mm");
     }
     if (status == PL_OK && need_markers && markers == 0) {
         return pl_fail(
             err, PL_BAD_INPUT,
-            "%s: has no column of a marker; expected for example '%s.x [mm]', '%s.y [mm]', '%s.z [mm]'",
-            t->path, M ? info->marker_name[0] : "tip", M ? info->marker_name[0] : "tip",
+            "%s:%d: has no column of a marker; expected for example '%s.x [mm]', '%s.y [mm]', '%s.z [mm]'",
+            t->path, t->heading_line, M ? info->marker_name[0] : "tip", M ? info->marker_name[0] : "tip",
             M ? info->marker_name[0] : "tip");
     }
     return status;
@@ -137,8 +144,8 @@ static pl_status measured_read(const char *path, const pl_model_info *info, cons
             }
             const char *near = pl_nearest_word(t.name[c], known, count);
             if (near) {
-                status = pl_fail(err, PL_BAD_INPUT, "%s: column %d '%s' is unknown; did you mean '%s'?", path,
-                                 c + 1, t.name[c], near);
+                status = pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d '%s' is unknown; did you mean '%s'?",
+                                 path, t.heading_line, c + 1, t.name[c], near);
             }
         }
     }

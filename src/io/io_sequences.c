@@ -130,6 +130,10 @@ static pl_status sequence_about(const io_table *t, const sequence_columns *s, pl
         for (int r = 0; r < t->row_count; ++r) {
             const double v = d->marker[(int64_t)r * 3 * M + k];
             at[k] += v / t->row_count; // no pose at rest is known: their mean
+            if (fabs(v) > 1e7) {       // 10 km: a slip of units or digits
+                return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d %s: %g mm is implausible", t->path,
+                               t->line[r], s->marker[k / 3][k % 3] + 1, t->name[s->marker[k / 3][k % 3]], v);
+            }
             low[k % 3] = fmin(low[k % 3], v);
             high[k % 3] = fmax(high[k % 3], v);
         }

@@ -151,6 +151,7 @@ static pl_status table_first(io_table *t, int line, const table_cell *cell, int 
             }
         }
     }
+    t->heading_line = line;
     t->run_column = io_table_find(t, "run");
     return PL_OK;
 }
@@ -190,7 +191,7 @@ static pl_status table_parse(io_table *t, const char *text, size_t length, pl_er
 
 pl_status io_table_read(const char *path, io_table *out, pl_error *err)
 {
-    *out = (io_table){.path = path, .run_column = -1};
+    *out = (io_table){.path = path, .run_column = -1, .heading_line = 1};
     char *text = NULL;
     size_t length = 0;
     pl_status status = pl_file_read(path, &text, &length, err);
@@ -232,8 +233,8 @@ pl_status io_table_column(const io_table *table, int column, pl_dimension dimens
         pl_error why;
         snprintf(one, sizeof one, "1 %s", table->unit[column]);
         if (pl_quantity_parse(one, dimension, &factor, &why) != PL_OK) {
-            return pl_fail(err, PL_BAD_INPUT, "%s: column %d '%s': %.800s", table->path, column + 1, name,
-                           why.text);
+            return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d '%s': %.800s", table->path,
+                           table->heading_line, column + 1, name, why.text);
         }
     }
     for (int r = 0; r < table->row_count; ++r) {

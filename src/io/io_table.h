@@ -16,6 +16,7 @@ typedef struct io_table {
     char unit[IO_TABLE_COLUMNS][16]; // "" when none is given
     double *value;                   // column_count per row; NAN where there is no number
     int *line;                       // of each row
+    int heading_line;                // 1 without a heading
     int run_column;                  // the column "run"; -1: none
     char (*run)[32];                 // its text in each row, NULL without it
 } io_table;

@@ -273,6 +273,14 @@ expect_status 2 learn --history play.csv --hold e --out no.yaml
 expect_words err.txt "no run 'e'"
 expect_status 2 sweep past.yaml --table play.csv --set u=1:2:3
 expect_words err.txt "--table"
+expect_status 2 learn play.csv --out no.yaml
+expect_words err.txt "play.csv" "--history"
+sed '7s/,0,\([0-9.-]*\)$/,1e200,\1/' play.csv > huge.csv
+expect_status 2 learn --history huge.csv --out no.yaml
+expect_words err.txt "huge.csv:7: column 4 tip.y: 1e+200 mm is implausible"
+(echo "# by hand"; echo "t1 [N],t2 [mm],t3 [mm],tip.x,tip.y,tip.z"; echo 1,2,3,4,5,6) > unit.csv
+expect_status 2 adapt model.yaml unit.csv --out no.yaml
+expect_words err.txt "unit.csv:2: column 1 't1': '1 N' is a force"
 sed '5s/,[0-9.]*,/,99,/' play.csv > far.csv
 expect_status 2 sweep past.yaml --table far.csv
 expect_words err.txt "far.csv:5" "outside its range"
