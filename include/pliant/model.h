@@ -328,6 +328,8 @@ PL_API pl_status pl_model_record(pl_model *model, const pl_statics_report *repor
 PL_API bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size);
 // A message about an estimated error of the mesh above PL_MESH_ERROR_LIMIT; false if there is none.
 PL_API bool pl_record_mesh_error_text(const pl_record *record, char *buffer, size_t size);
+// And where elements had to be kept from folding.
+PL_API bool pl_record_guard_text(const pl_record *record, char *buffer, size_t size);
 // Display units of the effort and measure of an actuator and of a sensor, and the internal value of one unit.
 PL_API const char *pl_effort_unit(pl_actuator_kind kind);
 PL_API double pl_effort_scale(pl_actuator_kind kind);

@@ -58,6 +58,7 @@ typedef struct pl_statics_report {
     double constraint_error; // largest relative violation of a geometric drive
     double min_J; // smallest volume ratio at a quadrature point; where an element is not proven to be free of
                   // inversion, its lower bound (PL_FIELD_J_BOUND), which is then <= 0
+    int guarded;  // elements kept from folding by an energy of their own: the mesh is too coarse there
     double max_stretch;
     // where a solve that did not end well got stuck, in the undeformed configuration
     bool has_place;

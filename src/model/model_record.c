@@ -170,6 +170,20 @@ bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size)
     return true;
 }
 
+bool pl_record_guard_text(const pl_record *record, char *buffer, size_t size)
+{
+    const int n = record->report.guarded;
+    if (n <= 0) {
+        return false;
+    }
+    snprintf(
+        buffer, size,
+        "%d element%s nearly folded and %s kept from it by a guard: the mesh is too coarse there, a smaller "
+        "size gives a better answer",
+        n, n == 1 ? " has" : "s have", n == 1 ? "is" : "are");
+    return true;
+}
+
 bool pl_record_mesh_error_text(const pl_record *record, char *buffer, size_t size)
 {
     const pl_mesh_error *e = &record->mesh_error;

@@ -364,6 +364,8 @@ void pl_problem_store(const pl_problem *p, const double *command, double at, con
                       pl_state *state);
 // The largest violation of an active constraint at x, over its unit.
 double pl_problem_constraint_error(pl_problem *p, const double *x);
+// Elements that a guard keeps from folding at x (term_guard.c).
+int pl_problem_guarded(const pl_problem *p, const double *x);
 // dE/d(command) of the elastic energy at a state, positions held.
 double pl_problem_rate(pl_problem *p, const pl_state *state, int command);
 // After pl_problem_recall: dE/dx of everything at a state with its own multipliers; `anew`: sharing nothing

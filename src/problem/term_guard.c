@@ -302,6 +302,20 @@ static const pl_term guard_kind = {.name = "guards",
                                    .admissible = guard_admissible,
                                    .forces = guard_forces};
 
+int pl_problem_guarded(const pl_problem *p, const double *x)
+{
+    int count = 0;
+    for (int i = 0; i < p->term_count; ++i) {
+        const guard_term *t = p->term[i].kind == &guard_kind ? p->term[i].self : NULL;
+        for (int32_t k = 0; t && k < t->now.count; ++k) {
+            guard_element g;
+            guard_look(t, p->elements, t->now.item[k], x, &g);
+            count += g.acts;
+        }
+    }
+    return count;
+}
+
 // Numbers the coefficients by the corners they come from, in any order.
 static void guard_number(guard_term *t)
 {

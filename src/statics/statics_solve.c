@@ -656,6 +656,7 @@ static void solve_measure(pl_statics *s, const double *x, const descent *D, pl_s
     const double bound = pl_elements_bound(s->problem->elements, x, NULL, NULL);
     report->energy = pl_problem_elastic(s->problem, x, NULL);
     report->min_J = bound > 0 ? s->problem->min_J : bound;
+    report->guarded = pl_problem_guarded(s->problem, x);
     report->max_stretch = solve_max_stretch(s, x);
     report->constraint_error = pl_problem_constraint_error(s->problem, x);
     report->seconds = pl_seconds() - s->started;

@@ -158,6 +158,7 @@ static void test_ball(void **state)
                       1e3 * got, 1e3 * expected, report.min_J, report.factorizations);
         PL_CHECK_NEAR(got, expected, 0.02 * expected);
         assert_true(report.min_J > 0);
+        assert_true(report.guarded > 0);
     }
     check_derivatives(mesh, rig_x(&r));
     rig_clear(&r);
