@@ -22,4 +22,4 @@ follow ell "$here/finger" --path ell --span 20,40 --center 82,0,-34 --plane=$acr
 follow flame "$here/finger" --path flame --span 16,34 --center 84,0,-33 --plane=$across --axes xz --count 85
 follow flower "$out/bellows_trunk" "$here/flower.csv"
 follow eight "$out/planar_arm" --path eight --span 80,40 --center 150,60,0 --plane=0,1,0:1,0,0 --axes xy --count 200
-follow box "$out/bellows_trunk" --path box --span 26,26,8 --center 0,0,143 --count 240
+follow box "$out/bellows_trunk" --path box --span 24,24,7 --center 0,0,142.5 --count 240
