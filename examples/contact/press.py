@@ -33,7 +33,7 @@ def main():
     parser.add_argument("--pliant", default="pliant")
     parser.add_argument("--size", type=float, default=5)
     parser.add_argument("--out", help="folder for a picture of each case")
-    parser.add_argument("--pressures", default="dragon_skin_20:40,ecoflex_00_30:10",
+    parser.add_argument("--pressures", default="dragon_skin_20:40,ecoflex_00_30:5",
                         help="material:kPa, separated by commas")
     args = parser.parse_args()
     print("| material | on | pressure kPa | normal force N | contact area mm^2 | largest pressure kPa | tip turned deg |")
