@@ -616,7 +616,7 @@ static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_
 
 // Leaves a true equilibrium at the load that was reached, whatever ended the way; after a request to stop or
 // a time limit only where a moment is enough for it.
-static void solve_finish(pl_statics *s, double at, double *x, descent *D, pl_error *err)
+static void solve_finish(pl_statics *s, double *at, double *x, descent *D, pl_error *err)
 {
     const double now = pl_seconds(), spent = now - s->started;
     const bool hurried = s->watch.stopped || s->watch.late;
@@ -629,11 +629,25 @@ static void solve_finish(pl_statics *s, double at, double *x, descent *D, pl_err
         s->watch = (pl_watch){.deadline = now + fmax(limit, TUNE_FINISH_LEAST)};
     }
     s->finishing = true;
-    pl_problem_set(s->problem, at);
+    pl_problem_set(s->problem, *at);
     *D = solve_tolerance(s, true);
     memcpy(s->work.x_start, x, solve_bytes(s));
-    if (!possible || statics_descend(s, x, D, err) != DESCENT_DONE || !pl_problem_admissible(s->problem, x)) {
-        memcpy(x, s->work.x_start, solve_bytes(s)); // the loosely converged state of the last increment
+    bool done =
+        possible && statics_descend(s, x, D, err) == DESCENT_DONE && pl_problem_admissible(s->problem, x);
+    // the loosely converged state of the last increment may lie beyond a limit point, where there is no
+    // equilibrium: a little less of the load, with a new factor
+    for (int k = 1; k <= TUNE_BACK_STEPS && possible && !hurried && !done && *at > 0; ++k) {
+        const double back = *at * (1 - k * TUNE_BACK_LENGTH);
+        memcpy(x, s->work.x_start, solve_bytes(s));
+        solve_set(s, back, x);
+        *D = solve_tolerance(s, true);
+        done = pl_problem_refactor(s->problem, x, 0, false, NULL, err) == PL_OK &&
+               statics_descend(s, x, D, err) == DESCENT_DONE && pl_problem_admissible(s->problem, x);
+        *at = done ? back : *at;
+    }
+    if (!done) {
+        pl_problem_set(s->problem, *at);
+        memcpy(x, s->work.x_start, solve_bytes(s)); // as it is
         pl_problem_evaluate(s->problem, x, s->work.g);
         D->residual = pl_problem_residual(s->problem, s->work.g, s->work.r);
         D->relative = D->residual / pl_problem_force_scale(s->problem);
@@ -706,7 +720,7 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
         say(report, PL_SOLVED, "equilibrium found");
     } else {
         solve_explain(s, &w, end, report);
-        solve_finish(s, w.at, x, &D, &local);
+        solve_finish(s, &w.at, x, &D, &local);
     }
     report->load_reached = w.at;
     solve_measure(s, x, &D, report);

@@ -36,6 +36,10 @@
 #define TUNE_FINISH_SHARE 0.1
 #define TUNE_FINISH_FLOPS 5e8
 
+// Where the last state on the way turns out to be no equilibrium: how far back one is looked for.
+#define TUNE_BACK_STEPS 4
+#define TUNE_BACK_LENGTH 0.002 // of the load reached, in each
+
 // Tolerances of increments before the last: their equilibria only have to lead on.
 #define TUNE_FORCE_ON_THE_WAY 3e-3  // relative residual
 #define TUNE_LENGTH_ON_THE_WAY 1e-4 // of the robot's size
