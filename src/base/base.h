@@ -96,6 +96,14 @@ double pl_random_uniform(pl_random *random, double low, double high);
 uint64_t pl_hash_bytes(uint64_t hash, const void *data, size_t bytes);
 #define PL_HASH_SEED UINT64_C(14695981039346656037)
 
+// ---- a store for orders of elimination, which cost as much as a factorisation to find: of a graph with
+// `count` nodes whose hash is `key`. `find` may answer anything, the caller checks that it is an order.
+typedef struct pl_order_store {
+    char *folder; // owned by the robot; NULL: no store
+    bool (*find)(const char *folder, uint64_t key, int32_t count, int32_t *order);
+    void (*keep)(const char *folder, uint64_t key, int32_t count, const int32_t *order);
+} pl_order_store;
+
 // ---- growing text, for messages and writers. A failed append sets `failed` and leaves the text valid.
 typedef struct pl_text {
     char *data; // NUL-terminated; NULL while empty

@@ -183,6 +183,8 @@ pl_status io_robot_file_report(const io_robot_file *f, pl_status otherwise, pl_f
 
 // Takes over a finding made elsewhere; without a file of its own it gets the robot file and `line`.
 void io_adopt_finding(io_robot_file *f, const pl_finding *finding, int line);
+// The robot's linear systems take their orders from the cache too.
+void io_cache_orders(const io_robot_file *f, const pl_load_options *options, pl_robot *robot);
 // The mesh of a source from the cache beside the robot file, or built and put there.
 pl_status io_cache_build(io_robot_file *f, const pl_mesh_source *source, const pl_load_options *options,
                          pl_mesh **out, pl_findings *findings, pl_error *err);

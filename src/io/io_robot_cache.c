@@ -1,12 +1,14 @@
 // Meshes made here are kept beside the robot file, in `.pliant/<hash>.mesh`, under a hash of what they were
 // made from: the source, the bytes of its files, the program's version. The file carries that hash and a
 // checksum (see mesh_pack.c), so that a damaged file, or one of another mesh under this name, is not believed
-// but made anew. A cache that cannot be read or written is no cache.
+// but made anew. A cache that cannot be read or written is no cache. Beside it, in `.pliant/<hash>.order`,
+// the order in which the unknowns of such a mesh are eliminated, under a hash of their graph.
 #include <stdio.h>
 #include <sys/stat.h>
 #include "base/base.h"
 #include "io/io_robot.h"
 #include "mesh/mesh.h"
+#include "robot/robot.h"
 
 #define CACHE_REVISION "/4" // raised when the mesher makes other meshes from the same source
 
@@ -102,4 +104,77 @@ pl_status io_cache_build(io_robot_file *f, const pl_mesh_source *source, const p
         cache_write(folder, path, hash, *out);
     }
     return status;
+}
+
+// ---- orders of elimination: a word, the key, how many, the order, a checksum
+typedef struct order_head {
+    char word[8];
+    uint64_t key, count;
+} order_head;
+
+static const char order_word[8] = "PLORDER";
+
+static char *order_path(const char *folder, uint64_t key, pl_text *text)
+{
+    pl_text_add(text, "%s/%016llx.order", folder, (unsigned long long)key);
+    return text->failed ? NULL : text->data;
+}
+
+static bool order_find(const char *folder, uint64_t key, int32_t count, int32_t *order)
+{
+    pl_text path = {0};
+    char *data = NULL;
+    size_t bytes = 0;
+    const size_t body = (size_t)count * sizeof *order;
+    bool good = order_path(folder, key, &path) && pl_file_read(path.data, &data, &bytes, NULL) == PL_OK &&
+                bytes == sizeof(order_head) + body + sizeof(uint64_t);
+    if (good) {
+        order_head head;
+        uint64_t sum;
+        memcpy(&head, data, sizeof head);
+        memcpy(&sum, data + sizeof head + body, sizeof sum);
+        good = memcmp(head.word, order_word, sizeof order_word) == 0 && head.key == key &&
+               head.count == (uint64_t)count && sum == pl_hash_bytes(PL_HASH_SEED, data, sizeof head + body);
+        if (good) {
+            memcpy(order, data + sizeof head, body);
+        }
+    }
+    if (data) {
+        pl_file_free(data);
+    }
+    pl_text_clear(&path);
+    return good;
+}
+
+// Written beside and renamed. The folder is there if a mesh was kept; it is not made for an order alone.
+static void order_keep(const char *folder, uint64_t key, int32_t count, const int32_t *order)
+{
+    pl_text path = {0}, bytes = {0};
+    order_head head = {.key = key, .count = (uint64_t)count};
+    memcpy(head.word, order_word, sizeof head.word);
+    pl_text_add_bytes(&bytes, &head, sizeof head);
+    pl_text_add_bytes(&bytes, order, (size_t)count * sizeof *order);
+    if (!bytes.failed) {
+        const uint64_t sum = pl_hash_bytes(PL_HASH_SEED, bytes.data, bytes.length);
+        pl_text_add_bytes(&bytes, &sum, sizeof sum);
+    }
+    if (order_path(folder, key, &path) && !bytes.failed) {
+        pl_file_write(path.data, bytes.data, bytes.length, NULL);
+    }
+    pl_text_clear(&path);
+    pl_text_clear(&bytes);
+}
+
+void io_cache_orders(const io_robot_file *f, const pl_load_options *options, pl_robot *robot)
+{
+    pl_text folder = {0};
+    if (options->no_cache || !f->has_path) {
+        return;
+    }
+    pl_text_add(&folder, "%s.pliant", f->folder);
+    if (folder.failed) {
+        pl_text_clear(&folder);
+        return;
+    }
+    pl_robot_set_orders(robot, (pl_order_store){folder.data, order_find, order_keep});
 }

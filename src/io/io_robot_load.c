@@ -267,6 +267,9 @@ pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
             load_probe(&f, options->probe);
         }
         status = load_robot(&f, options, out);
+        if (status == PL_OK && *out) {
+            io_cache_orders(&f, options, *out);
+        }
     }
     status = status == PL_NO_MEMORY ? pl_fail_memory(err, "the robot")
                                     : io_robot_file_report(&f, status, findings, err);

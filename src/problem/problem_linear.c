@@ -69,8 +69,8 @@ pl_status pl_problem_linear_create(pl_problem *p, pl_error *err)
     }
     if (status == PL_OK) {
         linear_groups(p, group);
-        status = pl_factor_create(l->kind, &p->tangent.K, group, vertices + p->unknowns.rigid_count,
-                                  &l->factor, err);
+        status = pl_factor_create_stored(l->kind, &p->tangent.K, group, vertices + p->unknowns.rigid_count,
+                                         &p->robot->orders, &l->factor, err);
     }
     pl_free(group);
     return status;

@@ -306,7 +306,10 @@ struct pl_robot {
     int layer_count;
     pl_fibre *fibre;
     int fibre_count;
+    pl_order_store orders; // of its linear systems; set by whoever loaded it
 };
+// Takes `folder`, from pl_alloc.
+void pl_robot_set_orders(pl_robot *robot, pl_order_store store);
 
 #define PL_STATE_VERSION 2         // without contact
 #define PL_STATE_VERSION_CONTACT 3 // with the numbers of contact behind it

@@ -23,11 +23,18 @@ static void access_actuator_clear(pl_actuator *a)
 }
 
 // Accepts a half-built robot.
+void pl_robot_set_orders(pl_robot *robot, pl_order_store store)
+{
+    pl_free(robot->orders.folder);
+    robot->orders = store;
+}
+
 void pl_robot_destroy(pl_robot *robot)
 {
     if (!robot) {
         return;
     }
+    pl_free(robot->orders.folder);
     for (int i = 0; robot->material_name && i < robot->material_count; ++i) {
         pl_free(robot->material_name[i]);
     }

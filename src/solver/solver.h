@@ -50,6 +50,11 @@ typedef struct pl_factor pl_factor;
 // order. Keeps no reference to `matrix` (pattern is copied as needed).
 pl_status pl_factor_create(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group,
                            int32_t group_count, pl_factor **out, pl_error *err);
+// The same; takes the order from a store that has one for this graph, and keeps a new one there (NULL: no
+// store; small graphs are not worth it).
+pl_status pl_factor_create_stored(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group,
+                                  int32_t group_count, const pl_order_store *store, pl_factor **out,
+                                  pl_error *err);
 // The same with the order of `like`, a factor with the same groups (its matrix may couple them differently
 // and leave some of them empty): no nested dissection.
 pl_status pl_factor_create_like(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group,

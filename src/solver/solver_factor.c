@@ -2,6 +2,8 @@
 #include <pthread.h>
 #include "solver/solver_impl.h"
 
+#define STORE_LEAST 2000 // groups: ordering fewer takes some milliseconds
+
 struct pl_factor {
     const solver_kind *kind;
     int32_t n;
@@ -93,8 +95,46 @@ static const solver_kind *factor_kind(pl_factor_kind kind)
     return NULL;
 }
 
+// Is every number from 0 to count - 1 there once?
+static bool factor_is_order(const int32_t *order, int32_t count)
+{
+    bool *seen = PL_NEW_ARRAY(bool, count);
+    bool good = seen != NULL;
+    for (int32_t k = 0; good && k < count; ++k) {
+        good = order[k] >= 0 && order[k] < count && !seen[order[k]];
+        if (good) {
+            seen[order[k]] = true;
+        }
+    }
+    pl_free(seen);
+    return good;
+}
+
+// The order of a graph: from the store, or found and kept there.
+static pl_status factor_order(pl_factor *f, const solver_groups *groups, const pl_order_store *store,
+                              pl_error *err)
+{
+    const bool stored = store && store->folder && groups->count >= STORE_LEAST;
+    uint64_t key = PL_HASH_SEED;
+    if (stored) {
+        key = pl_hash_bytes(key, groups->start, ((size_t)groups->count + 1) * sizeof *groups->start);
+        key = pl_hash_bytes(key, groups->neighbour,
+                            (size_t)groups->start[groups->count] * sizeof *groups->neighbour);
+        if (store->find(store->folder, key, groups->count, f->order) &&
+            factor_is_order(f->order, groups->count)) {
+            return PL_OK;
+        }
+    }
+    const pl_status status = solver_groups_order(groups, f->order, err);
+    if (status == PL_OK && stored) {
+        store->keep(store->folder, key, groups->count, f->order);
+    }
+    return status;
+}
+
 // Symbolic analysis of the pattern with the order at hand; orders first when there is none.
-static pl_status factor_analyse(pl_factor *f, const pl_sparse *matrix, pl_error *err)
+static pl_status factor_analyse(pl_factor *f, const pl_sparse *matrix, const pl_order_store *store,
+                                pl_error *err)
 {
     solver_groups groups;
     pl_status status = solver_groups_create(matrix, f->group, f->group_count, &groups, err);
@@ -102,7 +142,7 @@ static pl_status factor_analyse(pl_factor *f, const pl_sparse *matrix, pl_error 
         return status;
     }
     if (f->order_count == 0) {
-        status = solver_groups_order(&groups, f->order, err);
+        status = factor_order(f, &groups, store, err);
         f->order_count += status == PL_OK;
     }
     if (status == PL_OK) {
@@ -114,7 +154,8 @@ static pl_status factor_analyse(pl_factor *f, const pl_sparse *matrix, pl_error 
 }
 
 static pl_status factor_create(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group,
-                               int32_t group_count, const int32_t *order, pl_factor **out, pl_error *err)
+                               int32_t group_count, const int32_t *order, const pl_order_store *store,
+                               pl_factor **out, pl_error *err)
 {
     *out = NULL;
     const solver_kind *table = factor_kind(kind);
@@ -148,7 +189,7 @@ static pl_status factor_create(pl_factor_kind kind, const pl_sparse *matrix, con
             memcpy(f->order, order, (size_t)group_count * sizeof *order);
             f->order_count = 1;
         }
-        status = factor_analyse(f, matrix, err);
+        status = factor_analyse(f, matrix, store, err);
     } else {
         status = pl_fail_memory(err, "solver: ordering");
     }
@@ -163,13 +204,20 @@ static pl_status factor_create(pl_factor_kind kind, const pl_sparse *matrix, con
 pl_status pl_factor_create(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group,
                            int32_t group_count, pl_factor **out, pl_error *err)
 {
-    return factor_create(kind, matrix, group, group_count, NULL, out, err);
+    return factor_create(kind, matrix, group, group_count, NULL, NULL, out, err);
+}
+
+pl_status pl_factor_create_stored(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group,
+                                  int32_t group_count, const pl_order_store *store, pl_factor **out,
+                                  pl_error *err)
+{
+    return factor_create(kind, matrix, group, group_count, NULL, store, out, err);
 }
 
 pl_status pl_factor_create_like(pl_factor_kind kind, const pl_sparse *matrix, const int32_t *group,
                                 const pl_factor *like, pl_factor **out, pl_error *err)
 {
-    return factor_create(kind, matrix, group, like->group_count, like->order, out, err);
+    return factor_create(kind, matrix, group, like->group_count, like->order, NULL, out, err);
 }
 
 pl_status pl_factor_reanalyse(pl_factor *factor, const pl_sparse *matrix, pl_error *err)
@@ -189,7 +237,7 @@ pl_status pl_factor_reanalyse(pl_factor *factor, const pl_sparse *matrix, pl_err
         factor->self = NULL;
     }
     factor->entry_count = matrix->start[matrix->n];
-    return factor_analyse(factor, matrix, err);
+    return factor_analyse(factor, matrix, NULL, err);
 }
 
 int pl_factor_order_count(const pl_factor *factor)

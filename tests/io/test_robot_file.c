@@ -647,6 +647,39 @@ static void write_text(const char *path, const char *text)
     fclose(file);
 }
 
+// An order that was kept is found again, under its key and for its count only; a damaged or cut file is no
+// order, and the next one kept takes its place.
+static void check_orders(const pl_robot *robot, bool first)
+{
+    const pl_order_store *o = &robot->orders;
+    int32_t order[5] = {3, 1, 4, 0, 2}, found[5] = {0};
+    char path[300];
+    snprintf(path, sizeof path, "%s/%016x.order", o->folder, 77);
+    assert_true(o->find(o->folder, 77, 5, found) == !first);
+    o->keep(o->folder, 77, 5, order);
+    assert_true(o->find(o->folder, 77, 5, found));
+    assert_memory_equal(found, order, sizeof order);
+    assert_false(o->find(o->folder, 77, 4, found));
+    assert_false(o->find(o->folder, 78, 5, found));
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    for (off_t at = 0; at < info.st_size; ++at) {
+        FILE *file = fopen(path, "r+");
+        assert_non_null(file);
+        fseek(file, at, SEEK_SET);
+        const int byte = fgetc(file);
+        fseek(file, at, SEEK_SET);
+        fputc(byte ^ 4, file);
+        fclose(file);
+        assert_false(o->find(o->folder, 77, 5, found));
+        o->keep(o->folder, 77, 5, order);
+        assert_true(o->find(o->folder, 77, 5, found));
+    }
+    assert_int_equal(truncate(path, info.st_size / 2), 0);
+    assert_false(o->find(o->folder, 77, 5, found));
+    o->keep(o->folder, 77, 5, order);
+}
+
 // The mesh is built once, then read from the cache; a broken cache entry is ignored and written anew.
 static void test_cache(void **state)
 {
@@ -669,6 +702,7 @@ static void test_cache(void **state)
         }
         PL_CHECK_OK(pl_robot_load(path, &counted, &robot, NULL, &err));
         hash[i] = pl_robot_hash(robot);
+        check_orders(robot, i == 0);
         pl_robot_destroy(robot);
         assert_int_equal(built, i < 2 ? 1 : 2);
     }
@@ -682,6 +716,7 @@ static void test_cache(void **state)
     assert_int_equal(built, 3);
     counted.no_cache = true;
     PL_CHECK_OK(pl_robot_load(path, &counted, &robot, NULL, &err));
+    assert_null(robot->orders.folder);
     pl_robot_destroy(robot);
     assert_int_equal(built, 4);
     assert_int_equal(pl_robot_load("/tmp/pliant_no_such_file.yaml", &counted, &robot, NULL, &err),

@@ -117,8 +117,69 @@ static void test_isolated(void **state)
     case_clear(&c);
 }
 
+// A store in memory.
+static struct {
+    uint64_t key;
+    int32_t count, order[4000];
+    int found, kept;
+} shelf;
+
+static bool shelf_find(const char *folder, uint64_t key, int32_t count, int32_t *order)
+{
+    (void)folder;
+    const bool there = shelf.count == count && shelf.key == key;
+    shelf.found += there;
+    if (there) {
+        memcpy(order, shelf.order, (size_t)count * sizeof *order);
+    }
+    return there;
+}
+
+static void shelf_keep(const char *folder, uint64_t key, int32_t count, const int32_t *order)
+{
+    (void)folder;
+    assert_in_range(count, 1, 4000);
+    shelf.key = key;
+    shelf.count = count;
+    memcpy(shelf.order, order, (size_t)count * sizeof *order);
+    shelf.kept++;
+}
+
+// Orders are found once per graph; what a store tells is believed only if it is an order.
+static void test_store(void **state)
+{
+    (void)state;
+    char folder[] = "shelf";
+    const pl_order_store store = {folder, shelf_find, shelf_keep};
+    solver_case c = case_grid((grid_spec){.nx = 15, .ny = 14, .nz = 13, .seed = 1});
+    double *x[3], *b = case_right_sides(c.matrix.n, 1);
+    for (int i = 0; i < 3; ++i) {
+        pl_error err;
+        pl_factor *factor;
+        if (i == 2) {
+            shelf.order[7] = shelf.order[8]; // one node twice
+        }
+        PL_CHECK_OK(pl_factor_create_stored(PL_FACTOR_MULTIFRONTAL, &c.matrix, c.group, c.group_count, &store,
+                                            &factor, &err));
+        PL_CHECK_OK(pl_factor_update(factor, &c.matrix, NULL, &err));
+        x[i] = case_right_sides(c.matrix.n, 1);
+        pl_factor_solve(factor, x[i], 1);
+        assert_int_equal(shelf.kept, i < 2 ? 1 : 2);
+        assert_int_equal(shelf.found, i);
+        PL_CHECK_BELOW(case_residual(&c.matrix, x[i], b, 1), 1e-13);
+        assert_memory_equal(x[i], x[0], (size_t)c.matrix.n * sizeof *b);
+        pl_factor_destroy(factor);
+    }
+    for (int i = 0; i < 3; ++i) {
+        free(x[i]);
+    }
+    free(b);
+    case_clear(&c);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_groups), cmocka_unit_test(test_isolated)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_groups), cmocka_unit_test(test_isolated),
+                                       cmocka_unit_test(test_store)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
