@@ -66,7 +66,7 @@ row "\`ik\`, the README's target" '1.5 s' \
 if [ -z "$quick" ]; then
     run growth 500 "$build/bench_growth" 2 >"$folder/growth"
     row 'growth, 2k to 41k tet10' 'exponent of solving below 1.5 to 20k; 41k in 20 s' \
-        "$(awk '$1 > 1000 && NF >= 10 { printf "%s%d: %s s wall, %s + %s CPU s, %s MB", more, $1, $5, $3, $4, $10; more = "; " }' "$folder/growth")"
+        "$(awk '$1 ~ /^[0-9]+$/ && $1 > 1000 && NF >= 10 { printf "%s%d: %s s wall, %s + %s CPU s, %s MB", more, $1, $5, $3, $4, $10; more = "; " }' "$folder/growth")"
     # two at a time: CPU times only
     (PLIANT_BENCH_COLD=1 run ccx 600 "$build/bench_robots" all "$folder" finger wide >"$folder/ccx0") &
     (PLIANT_BENCH_SCALE=1.6 PLIANT_BENCH_COLD=1 run ccx 600 "$build/bench_robots" all "$folder/coarse" bellows pneunet paper segment >"$folder/ccx1") &
