@@ -335,7 +335,8 @@ export class Timeline {
         this.asking = true;
         const serial = app.link.wish({ type: "set", robot: this.robot.robot, commands: run.commands[k] });
         app.truth.ask(serial ? { serial, commands: run.commands[k] } : null);
-        const shape = await app.solved(serial);
+        this.asked = app.solved(serial);
+        const shape = await this.asked;
         this.asking = false;
         if (shape) {
             run.frames[k] = shape;
@@ -366,6 +367,9 @@ export class Timeline {
         this.play(false);
         const step = Math.max(1, Math.ceil(run.count / 200)); // of a long log every nth row
         for (let k = 0; k < run.count && this.solving && this.run === run; k += step) {
+            while (this.asking) {
+                await this.asked; // a row that was looked at before comes first
+            }
             if (!run.frames[k]) {
                 this.at = k;
                 this.played = run.commands[k];
