@@ -506,7 +506,14 @@ static int pose_work(posing *p)
     pose_print(p);
     status = pose_write(p);
     status = status ? status : cli_json_write(args, cli_value(args, "json") ? pose_json(p) : NULL);
-    return status ? status : p->report.converged ? CLI_DONE : CLI_BADLY;
+    if (!status && !p->report.converged) {
+        cli_error(
+            args,
+            "%s: the fit has not converged after %d iterations: the poses may not tell the parameters apart",
+            p->path, p->report.iterations);
+        return CLI_BADLY;
+    }
+    return status;
 }
 
 int cli_calibrate_poses(const cli_args *args)
