@@ -104,8 +104,10 @@ static void poses(validate_table *t, int count)
         relative = fmax(relative, normal > 0 ? off / normal : 0);
         if (!(depth < 1e-3 * 4) || crossings.count > 0 || !(off < 1e-8) || !(report.min_J > 0)) {
             ++wrong;
-            printf("  pose %d, %s: depth %.2e mm, %d crossings, balance %.1e N, residual %.1e N, relative %.1e\n", k,
-                   pl_robot_obstacle_kind(r.robot, 0), depth, (int)crossings.count, off, report.residual, report.residual_relative);
+            printf("  pose %d, %s: depth %.2e mm, %d crossings, balance %.1e N, residual %.1e N, relative "
+                   "%.1e\n",
+                   k, pl_robot_obstacle_kind(r.robot, 0), depth, (int)crossings.count, off, report.residual,
+                   report.residual_relative);
         }
         contact_clear(&r);
     }

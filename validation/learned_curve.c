@@ -1,7 +1,8 @@
 // Learning a robot from a data set of `pliant sample` (validation/learned_paper.sh makes them): the error of
 // the first marker over the number of samples, with and without derivatives and with the published settings;
 // times of the learned inverse over 100,000 targets; published paths judged by the full model. usage:
-// learned_curve TRAIN.sqlite TEST.sqlite HIDDEN,HIDDEN PATH:WIDTH,HEIGHT:CX,CY,CZ [CURVE.png [ACTIVATION [FIRST]]]
+// learned_curve TRAIN.sqlite TEST.sqlite HIDDEN,HIDDEN PATH:WIDTH,HEIGHT:CX,CY,CZ [CURVE.png [ACTIVATION
+// [FIRST]]]
 //   ACTIVATION: of our networks (tansig); FIRST: samples of the first row (16)
 //   HIDDEN: neurons of the published network; PATH: flower, eight or square, in the xy plane, z is free
 #include <time.h>

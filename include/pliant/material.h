@@ -96,10 +96,11 @@ PL_API double pl_material_sheet(const pl_material *material, double l1, double l
 PL_API void pl_shape_to_elastic(double weight, double r_omega, double *young, double *poisson);
 PL_API void pl_shape_from_elastic(double young, double poisson, double *weight, double *r_omega);
 
-// For rubber laws the target is T = R Rot + (1 - R) V(F), V(F) the matrix with determinant 1 nearest to F and R
-// a function of the strain that gives a bar the law's stress P(l). At small strains mu = w R, bulk = 2 w / 3. R
-// is tabulated over I1bar = J^(-2/3) tr(F^T F): a general strain is assigned the R of the uniaxial strain with
-// the same I1bar. (Fang et al. 2022 scale to the volume instead; docs/geometric.md says why that diverges.)
+// For rubber laws the target is T = R Rot + (1 - R) V(F), V(F) the matrix with determinant 1 nearest to F and
+// R a function of the strain that gives a bar the law's stress P(l). At small strains mu = w R, bulk = 2 w
+// / 3. R is tabulated over I1bar = J^(-2/3) tr(F^T F): a general strain is assigned the R of the uniaxial
+// strain with the same I1bar. (Fang et al. 2022 scale to the volume instead; docs/geometric.md says why that
+// diverges.)
 #define PL_SHAPE_POINTS 129
 typedef struct pl_shape_curve {
     double weight;      // MPa, w

@@ -55,9 +55,14 @@ static void pb_doubles(pl_text *raw, const double *value, int64_t count)
 }
 
 // TensorProto: dims 1, data_type 2 (11: double), name 8, raw_data 9 (little-endian)
-static void onnx_tensor(pl_text *graph, const char *name, const double *value, int rows, int columns)
+// `one`: 1 x rows x columns; columns 0: there are none.
+static void onnx_tensor_of(pl_text *graph, const char *name, const double *value, bool one, int rows,
+                           int columns)
 {
     pl_text t = {0}, raw = {0};
+    if (one) {
+        pb_whole(&t, 1, 1);
+    }
     pb_whole(&t, 1, (uint64_t)rows);
     if (columns > 0) {
         pb_whole(&t, 1, (uint64_t)columns);
@@ -69,6 +74,11 @@ static void onnx_tensor(pl_text *graph, const char *name, const double *value, i
     t.failed = t.failed || raw.failed;
     pl_text_clear(&raw);
     pb_message(graph, 5, &t);
+}
+
+static void onnx_tensor(pl_text *graph, const char *name, const double *value, int rows, int columns)
+{
+    onnx_tensor_of(graph, name, value, false, rows, columns);
 }
 
 // NodeProto: input 1, output 2, name 3, op_type 4, attribute 5 (AttributeProto: name 1, i 3, type 20 (2:
@@ -243,22 +253,10 @@ static void onnx_axes(pl_text *graph, const char *name, const int *axis, int cou
     pb_message(graph, 5, &t);
 }
 
-// A tensor of one direction: 1 x rows x columns (columns 0: 1 x rows).
+// The weights of an LSTM have a first dimension, its directions: one here.
 static void onnx_direction(pl_text *graph, const char *name, const double *value, int rows, int columns)
 {
-    pl_text t = {0}, raw = {0};
-    pb_whole(&t, 1, 1);
-    pb_whole(&t, 1, (uint64_t)rows);
-    if (columns > 0) {
-        pb_whole(&t, 1, (uint64_t)columns);
-    }
-    pb_whole(&t, 2, 11);
-    pb_text(&t, 8, name);
-    pb_doubles(&raw, value, (int64_t)rows * (columns > 0 ? columns : 1));
-    pb_bytes(&t, 9, raw.data, raw.length);
-    t.failed = t.failed || raw.failed;
-    pl_text_clear(&raw);
-    pb_message(graph, 5, &t);
+    onnx_tensor_of(graph, name, value, true, rows, columns);
 }
 
 static void onnx_lstm_weights(pl_text *graph, pl_lstm *m)

@@ -269,8 +269,8 @@ struct pl_problem {
                         // over the largest pressure; 0 without friction
     bool limits_only;   // pl_problem_advance updates these limits and leaves friction's places where they are
     bool friction_acts; // by pl_problem_holds, and where derivatives begin
-    // by pl_problem_unsettled: a free body that contact does not hold, and how far it has moved since the last
-    // update, mm; NULL: none
+    // by pl_problem_unsettled: a free body that contact does not hold, and how far it has moved since the
+    // last update, mm; NULL: none
     const char *loose;
     const char *slips; // a free body whose friction is nearly used up; NULL: none
     double loose_way;

@@ -95,7 +95,8 @@ void statics_extrapolate(pl_statics *s, const double *x, const double *x_old, do
 double statics_step_rotation(pl_statics *s, const double *x, const double *d, double *strain);
 // Moves held vertices to `load` and the others along smoothly.
 void statics_extend(pl_statics *s, double load, double *x);
-void statics_fit_rigid(pl_statics *s, double *x); // rigid bodies rigid again, where vertices were moved singly
+void statics_fit_rigid(pl_statics *s,
+                       double *x); // rigid bodies rigid again, where vertices were moved singly
 
 // ---- statics_predict.c
 // The shape at `command` as the last solutions let expect it, held vertices included; false: nothing to go
