@@ -1,5 +1,6 @@
 // The table of parametric designs: finding one, checking its parameters, meshing it.
 #include <stdio.h>
+#include "mesh/mesh.h"
 #include "meshing/meshing_impl.h"
 
 #define DESIGN_PARAMETERS_MAX 16
@@ -18,6 +19,9 @@ static const design *const design_table[] = {
     &design_cbha,
     &design_segment,
     &design_planar_arm,
+    &design_twister,
+    &design_membrane,
+    &design_pillows,
     &design_dea_crawler,
     // test bodies
     &design_specimen,
@@ -146,6 +150,56 @@ double pl_design_volume(const char *kind, const pl_source_parameter *parameter, 
     return d->volume(value, name);
 }
 
+// Mid-edge nodes halfway between the ends of their edges.
+static void design_straighten(const pl_mesh_view *v, double *position)
+{
+    for (int32_t e = 0; e < v->element_count; ++e) {
+        const int32_t *node = v->node + v->node_start[e];
+        for (int k = 0; v->kind[e] == PL_TET10 && k < pl_element_edge_count(PL_TET10); ++k) {
+            int edge[3];
+            pl_element_edge_nodes(PL_TET10, k, edge);
+            for (int i = 0; i < 3; ++i) {
+                position[3 * (int64_t)node[edge[2]] + i] = 0.5 * (position[3 * (int64_t)node[edge[0]] + i] +
+                                                                  position[3 * (int64_t)node[edge[1]] + i]);
+            }
+        }
+    }
+}
+
+// Moves the vertices of a drawing to where the design places them; straight edges where curved ones would
+// invert an element. Replaces *mesh.
+static pl_status design_place_mesh(const design *d, const double *value, const char *name, pl_mesh **mesh,
+                                   pl_error *err)
+{
+    const pl_mesh_view v = pl_mesh_get(*mesh);
+    double *position = PL_NEW_ARRAY(double, 3 * (int64_t)v.vertex_count);
+    if (!position) {
+        return pl_fail_memory(err, "the vertices of a design");
+    }
+    memcpy(position, v.position, 3 * (size_t)v.vertex_count * sizeof *position);
+    for (int32_t i = 0; i < v.vertex_count; ++i) {
+        d->place(value, position + 3 * (int64_t)i);
+    }
+    meshing_relax(v.element_count, v.kind, v.node_start, v.node, position);
+    const pl_mesh_fit fit = pl_mesh_get_fit(*mesh);
+    pl_mesh *moved = NULL;
+    pl_error why = {0};
+    pl_status status = pl_mesh_moved(*mesh, position, &moved, &why);
+    if (status == PL_BAD_INPUT) {
+        design_straighten(&v, position);
+        status = pl_mesh_moved(*mesh, position, &moved, &why);
+    }
+    if (status != PL_OK) {
+        pl_fail(err, status, "%s: %s; a smaller mesh size follows the shape", name, why.text);
+    } else {
+        pl_mesh_set_fit(moved, &fit);
+        pl_mesh_destroy(*mesh);
+        *mesh = moved;
+    }
+    pl_free(position);
+    return status;
+}
+
 pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                               pl_findings *findings, pl_error *err)
 {
@@ -178,6 +232,9 @@ pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *p
         drawing work = {.g = &g, .fill = source->fill};
         d->draw(&work, value);
         status = drawing_mesh(&work, name, source->size, source->order, progress, out, findings, err);
+        if (status == PL_OK && d->place) {
+            status = design_place_mesh(d, value, name, out, err);
+        }
     }
     meshing_end(&g);
     return status;

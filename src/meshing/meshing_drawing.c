@@ -336,6 +336,7 @@ pl_status drawing_mesh(drawing *d, const char *source, double size, int order, c
         .walls = size > walls * d->thinnest ? walls : 0,
         .order = order,
         .follow = true,
+        .round = d->round,
     };
     return meshing_volume(d->g, &options, progress, out, findings, err);
 }

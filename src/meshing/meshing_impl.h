@@ -77,6 +77,7 @@ typedef struct drawing {
     double thinnest;   // mm, the thinnest wall
     double walls;      // largest edge in a wall, in wall thicknesses; 0: two
     double length;     // mm, the largest dimension
+    int round;         // most elements around a full turn; 0: as meshing_volume.c chooses
 } drawing;
 
 int drawing_box(drawing *d, double x, double y, double z, double dx, double dy, double dz);
@@ -123,6 +124,7 @@ typedef struct volume_options {
     int order;
     bool keep_surface; // the surface mesh is there already and stays
     bool follow;
+    int round;       // most elements around a full turn; 0: chosen
     double expected; // elements; meshing_volume counts them
 } volume_options;
 // What is changed from attempt to attempt (see meshing_child.h), and the same in words, for triangles and
@@ -188,12 +190,14 @@ typedef struct design {
     const char *(*check)(const double *p);
     void (*draw)(drawing *d, const double *p);           // or
     int (*sheets)(const double *p, sheet *out);          // at most SHEETS_MAX
+    void (*place)(const double *p, double x[3]);         // NULL, or where a point of the drawing comes to lie
     double (*volume)(const double *p, const char *name); // negative: no such name
 } design;
 extern const design design_bending_finger, design_cable_finger, design_three_chamber, design_segment,
     design_specimen, design_beam, design_sphere_shell, design_tube, design_planar_arm, design_dea_crawler,
     design_knuckle_finger, design_gripper_finger, design_tentacle, design_parallel, design_bellows_trunk,
-    design_fiber_bender, design_cbha;
+    design_fiber_bender, design_cbha, design_twister, design_membrane,
+    design_pillows;
 
 pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                               pl_findings *findings, pl_error *err);

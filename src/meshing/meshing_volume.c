@@ -387,7 +387,8 @@ pl_status meshing_volume(gmsh_session *g, const volume_options *wanted, const pl
     }
     GMSH(g, gmshOptionSetNumber("Mesh.MeshSizeMax", options->size, &g->ierr));
     if (options->follow) {
-        const int round = volume_round(g, options->size);
+        const int chosen = volume_round(g, options->size);
+        const int round = options->round > 0 && options->round < chosen ? options->round : chosen;
         pl_log(1, "%s: %d elements around a full turn", options->source, round);
         GMSH(g, gmshOptionSetNumber("Mesh.MeshSizeFromCurvature", round, &g->ierr));
     }

@@ -4,7 +4,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 
 expect_status 0 new --list
-for kind in specimen bending_finger cable_finger three_chamber segment beam sphere_shell tube planar_arm dea_crawler cbha; do
+for kind in specimen bending_finger cable_finger three_chamber segment beam sphere_shell tube planar_arm dea_crawler cbha twister membrane pillows; do
     expect_words out.txt "$kind:"
     expect_status 0 new "$kind" "d_$kind"
     expect_file "d_$kind/robot.yaml"

@@ -82,6 +82,21 @@ static const design_case cases[] = {
      {{"folds", 1, 0}, {"gap", 20, 0}, {"wall", 6, 0}},
      3,
      40},
+    {"twister",
+     {"body"},
+     {"cavity"},
+     {"base", "tip", "outside"},
+     {{"length", 60, 0}, {"turns", 0.5, 0}},
+     2,
+     10},
+    {"membrane", {"sheet"}, {NULL}, {"rim", "top", "bottom"}, {{"side", 60, 0}}, 1, 0},
+    {"pillows",
+     {"plate"},
+     {"chamber1"},
+     {"base", "top"},
+     {{"side", 120, 0}, {"across", 1, 0}, {"wall", 20, 0}},
+     3,
+     30},
     {"dea_crawler", {"rim", "film", "frame"}, {NULL}, {NULL}, {{0}}, 0, 6},
     {"dea_crawler", {"rim", "film", "frame"}, {NULL}, {NULL}, {{"foot", 12, 0}, {"film", 0.2, 0}}, 2, 0},
     {"tube", {"tube"}, {"cavity"}, {"outer", "sx", "sy", "bottom", "top"}, {{0}}, 0, 4},
@@ -233,10 +248,10 @@ static void test_designs_yaml_spells_defaults(void **state)
             char line[128];
             // files from before `caps` name no materials for them: only new ones have them
             const bool newer = strcmp(d->kind, "segment") == 0 && strcmp(p->name, "caps") == 0;
-            snprintf(line, sizeof line, "\n    %s: %g", p->name, newer ? 1 : p->value);
+            snprintf(line, sizeof line, "    %s: %g", p->name, newer ? 1 : p->value);
             const char *found = strstr(d->robot_yaml, line);
             if (!found || !strchr(" \n", found[strlen(line)])) {
-                print_error("%s: robot file lacks \"%s\"\n", d->kind, line + 1);
+                print_error("%s: robot file lacks \"%s\"\n", d->kind, line);
                 fail();
             }
             assert_true(p->value >= p->low && p->value <= p->high);
@@ -245,6 +260,56 @@ static void test_designs_yaml_spells_defaults(void **state)
     assert_null(pl_design_at(pl_design_count()));
     assert_null(pl_design_find("nothing"));
     PL_CHECK_BELOW(pl_design_volume("beam", NULL, 0, "nothing"), -1);
+}
+
+// The chamber of a twister goes around the axis in proportion to z, at its distance from it.
+static void test_designs_twister_turns(void **state)
+{
+    (void)state;
+    pl_error err = {0};
+    pl_mesh *mesh = NULL;
+    const pl_source_parameter changed[] = {{"length", 60, 0}, {"turns", 0.75, 0}};
+    const pl_mesh_source source = {.kind = PL_SOURCE_DESIGN,
+                                   .design = "twister",
+                                   .parameter = changed,
+                                   .parameter_count = 2,
+                                   .size = 10,
+                                   .order = 1};
+    PL_CHECK_OK(tools_build(&source, &mesh, NULL, &err));
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    const int32_t cavity = pl_mesh_find_surface(mesh, "cavity");
+    int seen = 0;
+    for (int64_t f = v.surface_start[cavity]; f < v.surface_start[cavity + 1]; ++f) {
+        int32_t node[PL_FACE_NODES_MAX];
+        const int count = pl_mesh_face_nodes(mesh, v.surface_face[f], node);
+        for (int k = 0; k < count; ++k) {
+            const double *x = v.position + 3 * (int64_t)node[k];
+            const double angle = 2 * acos(-1.0) * 0.75 * x[2] / 60;
+            const double away = hypot(x[0] - 3 * cos(angle), x[1] - 3 * sin(angle));
+            PL_CHECK_BELOW(away, 2.7 + 1e-6);
+            if (x[2] > 6.1 && x[2] < 53.9) { // not on the flat ends
+                PL_CHECK_NEAR(away, 2.7, 1e-6);
+                ++seen;
+            }
+        }
+    }
+    assert_true(seen > 100);
+    pl_mesh_destroy(mesh);
+}
+
+// A parameter is set in the first design block, however far it is set in.
+static void test_designs_set_in_bodies(void **state)
+{
+    (void)state;
+    char *text = pl_design_set(pl_design_find("membrane")->robot_yaml, "thickness", 2.5);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "\n        thickness: 2.5\n"));
+    pl_meshing_free_text(text);
+    text = pl_design_set("bodies:\n  - mesh:\n      design:\n        kind: tube\n    order: 1\n", "wall", 3);
+    assert_non_null(text);
+    assert_string_equal(
+        text, "bodies:\n  - mesh:\n      design:\n        kind: tube\n        wall: 3\n    order: 1\n");
+    pl_meshing_free_text(text);
 }
 
 static bool stop_at_half(void *user, double fraction, const char *what)
@@ -276,6 +341,8 @@ int main(void)
         cmocka_unit_test(test_designs_repeat),
         cmocka_unit_test(test_designs_refuse_nonsense),
         cmocka_unit_test(test_designs_yaml_spells_defaults),
+        cmocka_unit_test(test_designs_twister_turns),
+        cmocka_unit_test(test_designs_set_in_bodies),
         cmocka_unit_test(test_designs_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
