@@ -1,6 +1,7 @@
 // The view as a viewer meets it: `pliant serve` in a process of its own, moves of 2 % of the range of the
-// bending finger's pressure sent over a WebSocket, the time until the new shape has arrived (coarse and
-// fine), bytes of a shape, and what 20 viewers cost instead of one.
+// bending finger's pressure sent over a WebSocket, each when the shape before has arrived or after a rest, in
+// which the server makes the next factor; the time until the new shape has arrived, bytes of a shape, and
+// what 20 viewers cost instead of one.
 //
 //   bench_serve [PLIANT]      (default: pliant in the folder of this program)
 #include <libgen.h>
@@ -10,6 +11,7 @@
 
 #define MOVES 9
 #define VIEWERS 20
+#define REST 700 // ms between a shape and the next move
 
 static double number_of(const unsigned char *message, const char *key)
 {
@@ -38,21 +40,38 @@ static double median(double *value, int count)
     return count > 0 ? value[count / 2] : NAN;
 }
 
+// CPU time of the server so far, s: user and system, in ticks, are fields 14 and 15 of its line.
+static double serve_cpu(pid_t pid)
+{
+    char path[64], line[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    const char *at = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    unsigned long user = 0, system = 0;
+    if (at) {
+        sscanf(at + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system);
+    }
+    if (file) {
+        fclose(file);
+    }
+    return at ? (double)(user + system) / (double)sysconf(_SC_CLK_TCK) : NAN;
+}
+
 typedef struct serve_result {
-    double coarse[MOVES], fine[MOVES], solve[MOVES], solves[MOVES];
+    double coarse[MOVES], fine[MOVES], solve[MOVES], solves[MOVES], cpu[MOVES];
     int coarse_count, count;
     size_t bytes, coarse_bytes;
     double elements;
 } serve_result;
 
 // Sends one pressure (kPa) and waits for the fine shape; notes when the coarse one came before.
-static bool serve_move(int fd, int serial, double pressure, serve_result *r)
+static bool serve_move(int fd, pid_t server, int serial, double pressure, serve_result *r)
 {
     char text[200], wanted[40];
     snprintf(text, sizeof text, "{\"type\":\"set\",\"robot\":1,\"serial\":%d,\"commands\":[%.9g]}", serial,
              pressure);
     snprintf(wanted, sizeof wanted, "\"serial\":%d.0", serial);
-    const double start = ws_now();
+    const double start = ws_now(), cpu = serve_cpu(server);
     if (!ws_say(fd, text)) {
         return false;
     }
@@ -70,6 +89,7 @@ static bool serve_move(int fd, int serial, double pressure, serve_result *r)
             r->coarse_bytes = bytes;
         } else if (r && shape) {
             r->fine[r->count] = ms;
+            r->cpu[r->count] = 1e3 * (serve_cpu(server) - cpu);
             r->solve[r->count] = 1e3 * number_of(message, "\"seconds\":");
             r->solves[r->count++] = number_of(message, "\"solves\":");
             r->bytes = bytes;
@@ -107,7 +127,8 @@ static pid_t serve_crowd(int port, int viewers)
     _exit(0);
 }
 
-static bool serve_case(const char *program, const char *robot, const char *size, int viewers, serve_result *r)
+static bool serve_case(const char *program, const char *robot, const char *size, int viewers, int rest,
+                       serve_result *r)
 {
     const char *const arguments[] = {robot, "--size", size, NULL};
     ws_server server;
@@ -124,13 +145,16 @@ static bool serve_case(const char *program, const char *robot, const char *size,
     free(mesh);
     free(ready);
     // bent by half, then moves of 2 % of the range of 60 kPa
-    bool good = ready && serve_move(fd, 1, 30, NULL);
+    bool good = ready && serve_move(fd, server.pid, 1, 30, NULL);
     const pid_t crowd = viewers > 1 ? serve_crowd(server.port, viewers - 1) : 0;
     if (crowd > 0) {
         ws_rest(500);
     }
     for (int i = 1; good && i <= MOVES; ++i) {
-        good = serve_move(fd, 1 + i, 30 + 1.2 * i, r);
+        if (rest > 0) {
+            ws_rest(rest);
+        }
+        good = serve_move(fd, server.pid, 1 + i, 30 + 1.2 * i, r);
     }
     close(fd);
     ws_stop(&server, SIGTERM);
@@ -157,27 +181,32 @@ int main(int argc, char **argv)
     bench_title("serve: from a moved slider to the new shape, bending finger, 2 % moves");
     static const struct {
         const char *name, *size, *parameters;
-        int viewers;
-    } table[] = {{"half a finger, 1 viewer", "7", "--param modules=4 --param length=50", 1},
-                 {"finger, 1 viewer", "3.8", "", 1},
-                 {"finger, 20 viewers", "3.8", "", VIEWERS}};
+        int viewers, rest; // ms
+    } table[] = {{"half a finger, no rest", "7", "--param modules=4 --param length=50", 1, 0},
+                 {"half a finger", "7", "--param modules=4 --param length=50", 1, REST},
+                 {"finger, no rest", "3.8", "", 1, 0},
+                 {"finger", "3.8", "", 1, REST},
+                 {"finger, 20 viewers", "3.8", "", VIEWERS, REST}};
     bool good = true;
-    printf("%-26s %8s %10s %10s %10s %8s %11s %11s\n", "", "tet10", "coarse ms", "fine ms", "solve ms",
-           "solves", "bytes fine", "coarse");
+    printf("%-26s %8s %10s %10s %10s %10s %8s %11s %11s\n", "", "tet10", "coarse ms", "fine ms", "CPU ms",
+           "solve ms", "solves", "bytes fine", "coarse");
     for (size_t i = 0; good && i < sizeof table / sizeof *table; ++i) {
         serve_result r;
         snprintf(robot, sizeof robot, "%s/finger%zu", folder, i);
         snprintf(command, sizeof command, "'%s' new bending_finger %s %s >/dev/null", program, robot,
                  table[i].parameters);
-        good = system(command) == 0 && serve_case(program, robot, table[i].size, table[i].viewers, &r);
+        good = system(command) == 0 &&
+               serve_case(program, robot, table[i].size, table[i].viewers, table[i].rest, &r);
         if (good) {
-            printf("%-26s %8.0f %10.0f %10.0f %10.0f %8.0f %11zu %11zu\n", table[i].name, r.elements,
-                   median(r.coarse, r.coarse_count), median(r.fine, r.count), median(r.solve, r.count),
-                   median(r.solves, r.count), r.bytes, r.coarse_bytes);
+            printf("%-26s %8.0f %10.0f %10.0f %10.0f %10.0f %8.0f %11zu %11zu\n", table[i].name, r.elements,
+                   median(r.coarse, r.coarse_count), median(r.fine, r.count), median(r.cpu, r.count),
+                   median(r.solve, r.count), median(r.solves, r.count), r.bytes, r.coarse_bytes);
         }
         fflush(stdout);
     }
-    printf("medians of %d moves; coarse and fine: until the shape has arrived\n", MOVES);
+    printf("medians of %d moves, %d ms after the shape before unless said otherwise; coarse and fine: until "
+           "the shape has arrived; CPU: of the server until then\n",
+           MOVES, REST);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command) == 0 && good ? 0 : 1;
 }

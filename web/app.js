@@ -253,6 +253,18 @@ class App {
         unpack(head, this.robot);
         head.threads ??= [];
         message.arrays.thread ??= new Float32Array(0);
+        // a large body's shape comes twice: at once, and with its details when the server has had time for them
+        if (this.shape?.head.brief && this.shape.head.shape === head.shape) {
+            Object.assign(this.shape.head, head, { brief: false });
+            Object.assign(this.shape.arrays, message.arrays);
+            this.detailed = this.shape;
+            this.truth.decide();
+            this.shapeStatus(this.shape.head);
+            return;
+        }
+        if (!head.brief) {
+            this.detailed = message;
+        }
         this.shape = message;
         this.bytes = message.bytes;
         const mine = this.owner === this.viewer;

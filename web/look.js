@@ -148,6 +148,9 @@ export class Look {
 
     // The fields of a shape are offered, others not.
     offer(head) {
+        if (head.brief) {
+            return; // its fields are on their way
+        }
         const key = Object.keys(head.ranges).join();
         if (key !== this.offered) {
             this.offered = key;
@@ -156,8 +159,11 @@ export class Look {
     }
 
     // The values to colour by: value[vertex] * unit + base, between low and high.
-    values(shape, mesh) {
+    values(message, mesh) {
         const field = fields[this.field];
+        // until the fields of a shape have come, those of the last one colour it; not in what is played back
+        const { detailed, timeline } = this.app;
+        const shape = message.head.brief && !timeline.played && field.key !== "displacement" && detailed?.head.mesh === message.head.mesh ? detailed : message;
         this.span = null;
         // which fields a model knows, it says with its shapes
         if (field.key === "region" || (field.key !== "displacement" && !shape.head.ranges[field.key])) {

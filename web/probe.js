@@ -76,12 +76,12 @@ export class Probe {
         ];
         for (const f of fields) {
             const value = f.unit === undefined ? null : fieldAt(shown, f.key, point);
-            if (value !== null && !shown.head.predicted) {
+            if (value !== null && !shown.head.predicted && !shown.head.brief) {
                 rows.push([f.long, `${format(value, f.digits)}${f.unit ? ` ${f.unit}` : ""}`]);
             }
         }
-        if (shown.head.predicted) {
-            rows.push(["Fields", "not known of a predicted shape"]);
+        if (shown.head.predicted || shown.head.brief) {
+            rows.push(["Fields", shown.head.predicted ? "not known of a predicted shape" : "being computed"]);
         }
         $("probe-rows").replaceChildren(...rows.flatMap(([k, v]) => {
             const dt = document.createElement("dt");

@@ -142,6 +142,7 @@ typedef struct server_model {
     bool coarse;
     double *home;   // the state without commands, once its equilibrium was found
     double seconds; // of the last solve that finished
+    bool loose;     // which ended at looser tolerances than the model's
     uint32_t shape; // number of the shape published last, while the model still stands there; 0: it moved
     pl_statics_report report;
     // inverse kinematics, made when first asked for
@@ -163,8 +164,9 @@ void server_model_close(server_model *m);
 server_message *server_model_mesh(const server_model *m);
 // The body of a robot as it is drawn, while its solver is being prepared.
 server_message *server_drawn(const pl_robot *robot);
-// The shape as it stands. `extra` (released here) is merged into the header.
-server_message *server_model_shape(server_model *m, json_t *extra);
+// The shape as it stands; brief: without fields, crossings and the error of the mesh. `extra` is merged into
+// the header.
+server_message *server_model_shape(server_model *m, bool brief, json_t *extra);
 // The derivative of the shape with respect to the commands, in the units of the page, and that of markers,
 // efforts, ratios and sensors in the header; NULL when out of memory.
 server_message *server_model_tangent(const server_model *m, const pl_model_derivative *d, uint32_t robot);

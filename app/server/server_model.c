@@ -191,7 +191,7 @@ static bool model_line_field(server_model *m, bool bend, double *out)
 // The fields of the page, spread over 16 bits: largest strain in %, von Mises stress in kPa, J, contact
 // pressure in kPa.
 // A field that the model does not know has no range and an empty array.
-static void model_fields(server_model *m, json_t *head, server_array array[SERVER_FIELDS])
+static void model_fields(server_model *m, bool brief, json_t *head, server_array array[SERVER_FIELDS])
 {
     static const struct {
         const char *name;
@@ -209,6 +209,9 @@ static void model_fields(server_model *m, json_t *head, server_array array[SERVE
         double low = 0, high = 0;
         array[f] = (server_array){shown[f].name, SERVER_U16, m->value + (size_t)f * n, 0};
         const bool line = shown[f].field == PL_FIELD_COUNT;
+        if (brief) {
+            continue;
+        }
         if (line ? !model_line_field(m, f == 4, m->field)
                  : !(m->info.fields & (1u << shown[f].field)) ||
                        pl_model_field(m->model, shown[f].field, m->field, NULL) != PL_OK) {
@@ -304,16 +307,18 @@ static float *model_threads(const server_model *m, const double *x, size_t *coun
     return out;
 }
 
-// What the model answers where it stands, as `pliant fk --json` writes it.
-static json_t *model_record(server_model *m)
+// What the model answers where it stands, as `pliant fk --json` writes it. The estimate of the mesh's error
+// and the search for crossings take as long as several solves: they are left out where it is to be brief.
+static json_t *model_record(server_model *m, bool brief)
 {
     const pl_record *record = NULL;
     pl_mesh_error ignored;
-    if (!m->coarse) {
-        pl_model_mesh_error(m->model, NULL, &ignored, NULL); // for the record: some milliseconds
+    if (!m->coarse && !brief) {
+        pl_model_mesh_error(m->model, NULL, &ignored, NULL);
     }
-    char *text =
-        pl_model_record(m->model, &m->report, &record, NULL) == PL_OK ? pl_record_json(record, NULL) : NULL;
+    const pl_status status =
+        (brief ? pl_model_record_brief : pl_model_record)(m->model, &m->report, &record, NULL);
+    char *text = status == PL_OK ? pl_record_json(record, NULL) : NULL;
     json_t *root = text ? json_loads(text, 0, NULL) : NULL;
     pl_file_free(text);
     return root;
@@ -335,24 +340,26 @@ static void model_obstacles(server_model *m, json_t *head)
     json_object_set_new(head, "obstacles", list);
 }
 
-server_message *server_model_shape(server_model *m, json_t *extra)
+server_message *server_model_shape(server_model *m, bool brief, json_t *extra)
 {
     const size_t n = (size_t)pl_mesh_get(m->body).vertex_count;
     const double *x = server_model_positions(m);
     json_t *head = json_object(), *lines = json_array(), *threads = json_array();
     json_object_set_new(head, "mesh", json_integer(m->mesh));
     json_object_set_new(head, "level", json_string(m->coarse ? "coarse" : "fine"));
-    json_object_set_new(head, "record", model_record(m));
+    json_object_set_new(head, "record", model_record(m, brief));
+    if (brief) {
+        json_object_set_new(head, "brief", json_true());
+    }
     json_object_set_new(head, "seconds", server_number(m->seconds));
     server_array array[3 + SERVER_FIELDS];
-    model_fields(m, head, array + 1);
+    model_fields(m, brief, head, array + 1);
     size_t points = 0, knots = 0;
     float *line = model_lines(m, &points, lines), *thread = model_threads(m, x, &knots, threads);
     json_object_set_new(head, "cables", lines);
     json_object_set_new(head, "threads", threads);
     model_obstacles(m, head);
     json_object_update(head, extra);
-    json_decref(extra);
     for (size_t i = 0; i < 3 * n; ++i) {
         m->position[i] = (float)x[i];
     }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "server_worker.h"
 
-#define TANGENT_SLOW 0.04 // s: a model that answers faster needs no prediction
+#define TANGENT_SLOW 0.015 // s: a model that answers faster needs no prediction
 
 // One column of a row-major derivative, in the units of the page: `scale` is the command's.
 static json_t *tangent_column(const double *d, int rows, int columns, int j, double scale)
@@ -79,6 +79,7 @@ static void tangent_publish(server_worker *w, server_model *m)
     pl_model_derivative d;
     pl_jacobian_report report;
     if (pl_model_differentiate(m->model, parts, 0, &d, &report, NULL) == PL_OK) {
+        w->moves = 0;
         server_message *message = server_model_tangent(m, &d, w->robot);
         if (message) {
             server_publish(w->desk, SERVER_TANGENT, message);

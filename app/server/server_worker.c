@@ -7,7 +7,10 @@
 #include <string.h>
 #include "server_worker.h"
 
-#define WORKER_RESTED 0.3 // s without a newer wish: the hand rests
+#define WORKER_RESTED 0.3      // s without a newer wish: the hand rests
+#define WORKER_LARGE 1000      // elements from which details of a shape take time
+#define WORKER_DETAILS_OLD 1.5 // s: while a hand drags, details of a shape after so long
+#define WORKER_RENEW 5         // moves while a hand drags after which the derivative is taken anew
 
 // ---- being watched
 bool worker_overtaken(const server_worker *w)
@@ -78,7 +81,7 @@ static void worker_log(server_worker *w, server_model *m)
         snprintf(entry->pull, sizeof entry->pull, ", pulled by (%.4g %.4g %.4g) N at (%.4g %.4g %.4g) mm",
                  f[0], f[1], f[2], at[0], at[1], at[2]);
     }
-    if (pl_model_record(m->model, &m->report, &record, NULL) == PL_OK) {
+    if (pl_model_record_brief(m->model, &m->report, &record, NULL) == PL_OK) {
         entry->row = pl_record_csv_row(record);
     }
     memcpy(value, answer.command, c * sizeof *value);
@@ -104,17 +107,84 @@ const worker_entry *worker_remember(const server_worker *w, uint32_t shape, pl_m
     return entry;
 }
 
-void worker_publish_shape(server_worker *w, server_model *m, json_t *extra)
+static void worker_send(server_worker *w, server_model *m, bool brief, json_t *extra)
+{
+    server_message *message = server_model_shape(m, brief, extra);
+    if (message) {
+        server_publish(w->desk, SERVER_SHAPE, message);
+    }
+    w->detailed = brief ? w->detailed : server_now();
+}
+
+static void worker_show(server_worker *w, server_model *m, bool brief, json_t *extra)
 {
     m->shape = ++w->shape;
     json_object_set_new(extra, "robot", json_integer(w->robot));
     json_object_set_new(extra, "shape", json_integer(w->shape));
     json_object_set_new(extra, "serial", json_real(w->serial));
-    server_message *message = server_model_shape(m, extra);
-    if (message) {
-        server_publish(w->desk, SERVER_SHAPE, message);
-    }
+    worker_send(w, m, brief, extra);
     worker_log(w, m);
+    json_decref(w->extra);
+    w->extra = brief ? extra : NULL;
+    w->brief = brief ? m : NULL;
+    if (!brief) {
+        json_decref(extra);
+    }
+}
+
+void worker_publish_shape(server_worker *w, server_model *m, json_t *extra)
+{
+    worker_show(w, m, false, extra);
+}
+
+void worker_publish_brief(server_worker *w, server_model *m, json_t *extra)
+{
+    worker_show(w, m, m->info.element_count >= WORKER_LARGE, extra);
+}
+
+// To the model's own tolerances, where the shape that was shown at once is looser.
+static void worker_complete(server_worker *w, server_model *m)
+{
+    if (!m->loose || worker_overtaken(w)) {
+        return;
+    }
+    double command[SERVER_COMMANDS];
+    pl_statics_report report, first = m->report;
+    const double start = server_now();
+    memcpy(command, pl_model_get_answer(m->model).command, (size_t)m->info.command_count * sizeof *command);
+    if (pl_model_fk(m->model, command, &report, NULL) == PL_OK && report.outcome == PL_SOLVED) {
+        m->loose = false;
+        m->seconds += server_now() - start;
+        m->report = report;
+        m->report.iterations += first.iterations;
+        m->report.factorizations += first.factorizations;
+        m->report.solves += first.solves;
+        m->report.seconds += first.seconds;
+        worker_log(w, m);
+    }
+}
+
+void worker_details(server_worker *w)
+{
+    server_model *m = w->brief;
+    const bool old = server_now() - w->detailed > WORKER_DETAILS_OLD;
+    const pl_record *record;
+    pl_mesh_error error;
+    // each of these takes as long as a solve or two
+    for (int part = 0; m && m->shape == w->shape && part < 4 && (old || !worker_overtaken(w)); ++part) {
+        if (part == 0) {
+            worker_complete(w, m);
+        } else if (part == 1) {
+            pl_model_mesh_error(m->model, NULL, &error, NULL); // the model keeps it
+        } else if (part == 2) {
+            pl_model_record(m->model, &m->report, &record, NULL); // and the crossings
+        } else {
+            worker_send(w, m, false, w->extra);
+        }
+    }
+    json_decref(w->extra);
+    w->extra = NULL;
+    w->brief = NULL;
 }
 
 void worker_check(server_model *m, const pl_ik_report *ik)
@@ -141,6 +211,9 @@ void worker_check(server_model *m, const pl_ik_report *ik)
 // ---- opening a robot
 static void worker_close(server_worker *w)
 {
+    json_decref(w->extra);
+    w->extra = NULL;
+    w->brief = NULL;
     if (w->has_fine) {
         server_model_close(&w->fine);
     }
@@ -222,6 +295,7 @@ void worker_load(server_worker *w)
                                                     .order = w->options->order,
                                                     .no_cache = w->options->no_cache},
                                            .progress = progress,
+                                           .spare_factor = true,
                                            .built = worker_drawn,
                                            .built_user = w};
     const pl_status status = worker_load_fine(w, &options, findings, &err);
@@ -328,6 +402,24 @@ static void worker_run_job(server_worker *w, server_job *job)
     worker_free_slot(w);
 }
 
+// What is done once the shape has been seen: the factor and the derivative for the next move, given up
+// without loss when that comes; then the details of the shape.
+static void worker_afterwards(server_worker *w)
+{
+    const bool overtaken = worker_overtaken(w);
+    atomic_store(&w->desk->busy, overtaken);
+    w->quiet = true; // it is ready; what follows is not worth a word
+    // while a hand drags, an old factor and an old derivative are renewed now and then
+    w->yield = overtaken ? WORKER_NEVER : WORKER_AT_ONCE;
+    if (!overtaken || w->moves >= WORKER_RENEW) {
+        worker_tangent(w, &w->fine, !overtaken);
+    }
+    w->yield = WORKER_NEVER; // with the new factor it takes a solve or two
+    worker_details(w);
+    w->yield = WORKER_AT_ONCE;
+    w->quiet = false;
+}
+
 static void *worker_main(void *user)
 {
     server_worker *w = user;
@@ -352,11 +444,7 @@ static void *worker_main(void *user)
             worker_tell(w, "ready", "", -1);
         }
         if (w->has_fine && !failed && (wish.load || wish.pose)) {
-            // nobody waits for what is done while nothing else is
-            atomic_store(&w->desk->busy, worker_overtaken(w));
-            w->quiet = true; // it is ready; what follows is not worth a word
-            worker_tangent(w, &w->fine, !worker_overtaken(w));
-            w->quiet = false;
+            worker_afterwards(w);
         }
         atomic_store(&w->desk->busy, false);
     }

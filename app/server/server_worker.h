@@ -42,6 +42,10 @@ struct server_worker {
     double begun, told;            // s
     double fraction;               // of the solve in hand, as far as it has told
     double serial;                 // of the pose in hand
+    server_model *brief;           // its last shape was published without its details
+    json_t *extra;                 // of that shape's header
+    double detailed;               // s: when details were published last
+    int moves;                     // since the last derivative
     uint32_t shape;                // number of the last shape published
     double spring, spring_grip[3]; // N/mm between a hand and the point it grips; for which point
     worker_entry log[WORKER_LOG];
@@ -56,6 +60,10 @@ void worker_tell(server_worker *w, const char *state, const char *text, double f
 
 // Gives the shape of a model to the viewers; `extra` goes into its header. What it said is remembered.
 void worker_publish_shape(server_worker *w, server_model *m, json_t *extra);
+// The same without what takes long on large bodies (fields, crossings, error of the mesh): the shape is seen
+// at once, and once more with these by worker_details, when nothing waits or the last ones are old.
+void worker_publish_brief(server_worker *w, server_model *m, json_t *extra);
+void worker_details(server_worker *w);
 // The shape of that number as a model's answer; NULL when it is not remembered.
 const worker_entry *worker_remember(const server_worker *w, uint32_t shape, pl_model_answer *answer);
 // After inverse kinematics: a report made from an independent check of the shape.

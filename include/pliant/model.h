@@ -149,6 +149,7 @@ typedef struct pl_model_type {
     pl_status (*grip)(void *self, const double at[3], double radius, pl_error *err);
     void (*pull)(void *self, const double force[3]);
     bool (*grip_mean)(void *self, const double *vector, int stride, double mean[3]);
+    void (*loosen)(void *self, double factor); // as pl_model_loosen. NULL: its tolerances stay
 } pl_model_type;
 
 typedef struct pl_model pl_model;
@@ -192,6 +193,9 @@ PL_API pl_status pl_model_pull(pl_model *model, const double force[3], pl_error 
 PL_API bool pl_model_grip_place(const pl_model *model, double place[3]); // mm, now; false: nothing is gripped
 // The mean, at the gripped point, of a vector given at the body points (3 entries each, `stride` apart).
 PL_API bool pl_model_grip_mean(const pl_model *model, const double *vector, int stride, double mean[3]);
+// The forward solves that follow end at `factor` (1 to 1000) times their tolerances: for shapes that are
+// shown at once and completed later by another solve at the same commands. False: the tolerances stay.
+PL_API bool pl_model_loosen(pl_model *model, double factor);
 // The current pose is taken, not tried: models with memory (learned from histories) answer from now on as a
 // robot that was here. Sweeps and paths call it after every point. The answers of this pose stay until the
 // next forward solve. false: the model has no memory.
@@ -324,6 +328,10 @@ typedef struct pl_record {
 // the next record; only the first call allocates memory.
 PL_API pl_status pl_model_record(pl_model *model, const pl_statics_report *report, const pl_record **out,
                                  pl_error *err);
+// The same without a search for crossings, which takes some milliseconds: unless they are known, their count
+// is -1.
+PL_API pl_status pl_model_record_brief(pl_model *model, const pl_statics_report *report,
+                                       const pl_record **out, pl_error *err);
 // A message about a body that penetrates itself; false if it does not.
 PL_API bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size);
 // A message about an estimated error of the mesh above PL_MESH_ERROR_LIMIT; false if there is none.

@@ -35,9 +35,11 @@ typedef struct pl_statics_options {
     double time_limit;        // s; 0: none
     double contact_tolerance; // of the local edge length: gaps of contacts that press, when solved
     pl_linear_solver linear_solver;
-    bool displacement;            // displacement elements everywhere, regardless of the materials
-    bool warp;                    // rotation-warped predictor steps
-    bool extrapolate;             // start by linear extrapolation of the two previous solutions
+    bool displacement; // displacement elements everywhere, regardless of the materials
+    bool warp;         // rotation-warped predictor steps
+    bool extrapolate;  // start by linear extrapolation of the two previous solutions
+    bool spare_factor; // derivatives have a second factor beside that of the solves (factors below 0.5 GB):
+                       // interrupted, they cost the next solve nothing
     pl_distribution distribution; // uniform, or joint for elements given by a modulus
     pl_progress progress;         // may stop the solve
 } pl_statics_options;
@@ -99,6 +101,10 @@ PL_API void pl_statics_pull(pl_statics *statics, const double force[3]);
 // The mean, at the gripped point, of a vector given at the vertices (3 entries each, `stride` apart): of the
 // positions, where it is; false: nothing is gripped.
 PL_API bool pl_statics_grip_mean(const pl_statics *statics, const double *vector, int stride, double mean[3]);
+
+// The solves that follow end at `factor` (1 to 1000) times the tolerances of the options, for shapes shown
+// while a hand moves; robots in contact and those with pressures on open surfaces keep theirs.
+PL_API void pl_statics_loosen(pl_statics *statics, double factor);
 
 // Sizes, for reports.
 typedef struct pl_statics_sizes {

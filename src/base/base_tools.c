@@ -42,7 +42,7 @@ bool pl_progress_step(const pl_progress *progress, double fraction, const char *
     return !progress || !progress->step || progress->step(progress->user, fraction, what);
 }
 
-#define WATCH_PAUSE 0.04 // s between two questions
+#define WATCH_PAUSE 0.01 // s between two questions: what is abandoned ends soon
 
 bool pl_watch_go_on(pl_watch *w, double part, const char *what)
 {

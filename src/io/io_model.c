@@ -102,6 +102,7 @@ static pl_status model_method_read(const char *text, size_t length, const char *
             "displacement elements belong to the method exact; this robot is solved by local_global");
     }
     m->statics.displacement = m->statics.displacement || o->displacement;
+    m->statics.spare_factor = o->spare_factor;
     m->statics.time_limit = o->time_limit > 0 ? o->time_limit : m->statics.time_limit;
     m->geometric.time_limit = o->time_limit > 0 ? o->time_limit : m->geometric.time_limit;
     m->statics.progress = m->geometric.progress = o->progress;

@@ -215,6 +215,7 @@ void model_refresh(pl_model *m, const double *moved_to)
         memmove(m->asked, moved_to, commands); // may be the array itself
     }
     m->mesh_error = (pl_mesh_error){.relative = NAN, .jumps = NAN};
+    m->crossings = (pl_crossings){.count = -1, .face = {-1, -1}};
     pl_model_answer *a = &m->answer;
     *a = (pl_model_answer){.energy = NAN};
     m->type->answer(m->self, a);
@@ -396,6 +397,14 @@ pl_status pl_model_sensitivity(pl_model *model, const pl_parameter *parameter, i
     model->costs.factorizations += report->factorizations;
     model->costs.solves += report->solves;
     return status;
+}
+
+bool pl_model_loosen(pl_model *model, double factor)
+{
+    if (model->type->loosen) {
+        model->type->loosen(model->self, factor);
+    }
+    return model->type->loosen != NULL;
 }
 
 pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *err)

@@ -119,6 +119,10 @@ pl_status pl_model_mesh_error(pl_model *model, const pl_refinement *refined, pl_
     if (!statics) {
         return PL_OK;
     }
+    if (!refined && isfinite(model->mesh_error.jumps)) {
+        *out = model->mesh_error; // asked before at this solution
+        return PL_OK;
+    }
     if (!error_moved(model)) {
         model->mesh_error = *out;
         return PL_OK;

@@ -164,6 +164,11 @@ static void full_set_forces(void *self, const double *force)
     pl_statics_set_forces(m->body.statics, force);
 }
 
+static void full_loosen(void *self, double factor)
+{
+    pl_statics_loosen(((full_model *)self)->body.statics, factor);
+}
+
 static pl_status full_grip(void *self, const double at[3], double radius, pl_error *err)
 {
     return pl_statics_grip(((full_model *)self)->body.statics, at, radius, err);
@@ -198,7 +203,8 @@ static const pl_model_type full_type = {.info = model_body_info,
                                         .set_forces = full_set_forces,
                                         .grip = full_grip,
                                         .pull = full_pull,
-                                        .grip_mean = full_grip_mean};
+                                        .grip_mean = full_grip_mean,
+                                        .loosen = full_loosen};
 
 // ---- making one
 static bool full_room(full_model *m)

@@ -148,11 +148,15 @@ static void record_readings(const pl_model *m, pl_record_reading *out)
 }
 
 // Without contact nothing keeps a body from passing through itself; the record says so.
-static pl_status record_crossings(pl_model *m, pl_crossings *out, pl_error *err)
+static pl_status record_crossings(pl_model *m, bool brief, pl_crossings *out, pl_error *err)
 {
     const pl_robot *robot = pl_model_robot(m);
-    *out = (pl_crossings){.count = -1, .face = {-1, -1}};
-    return robot ? pl_mesh_crossings(pl_robot_mesh(robot), m->answer.point, out, err) : PL_OK;
+    pl_status status = PL_OK;
+    if (m->crossings.count < 0 && !brief && robot) {
+        status = pl_mesh_crossings(pl_robot_mesh(robot), m->answer.point, &m->crossings, err);
+    }
+    *out = m->crossings;
+    return status;
 }
 
 bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size)
@@ -250,8 +254,8 @@ static model_record *record_create(const pl_model_info *i)
     return r;
 }
 
-pl_status pl_model_record(pl_model *model, const pl_statics_report *report, const pl_record **out,
-                          pl_error *err)
+static pl_status record_fill(pl_model *model, const pl_statics_report *report, bool brief,
+                             const pl_record **out, pl_error *err)
 {
     *out = NULL;
     if (!model->record && !(model->record = record_create(&model->info))) {
@@ -270,7 +274,7 @@ pl_status pl_model_record(pl_model *model, const pl_statics_report *report, cons
     record_readings(model, r->reading);
     pl_status status = record_reactions(model, r, err);
     if (status == PL_OK) {
-        status = record_crossings(model, &r->record.crossings, err);
+        status = record_crossings(model, brief, &r->record.crossings, err);
     }
     const pl_robot *robot = pl_model_robot(model);
     r->record.contact = robot && pl_robot_has_self_contact(robot);
@@ -278,4 +282,16 @@ pl_status pl_model_record(pl_model *model, const pl_statics_report *report, cons
         *out = &r->record;
     }
     return status;
+}
+
+pl_status pl_model_record(pl_model *model, const pl_statics_report *report, const pl_record **out,
+                          pl_error *err)
+{
+    return record_fill(model, report, false, out, err);
+}
+
+pl_status pl_model_record_brief(pl_model *model, const pl_statics_report *report, const pl_record **out,
+                                pl_error *err)
+{
+    return record_fill(model, report, true, out, err);
 }

@@ -194,6 +194,8 @@ typedef struct pl_tangent {
 // ---- the factored tangent and its border
 typedef struct pl_linear {
     pl_factor *factor;
+    pl_factor *spare; // a second one, for pl_problem_factor_exact with `aside`; NULL: none yet
+    bool aside;       // an exact factor that is interrupted leaves the one before as it was
     pl_factor_kind kind;
     pl_factor_report report;
     bool has_factor; // usable: factored since the pattern was laid out, not singular

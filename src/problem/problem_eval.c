@@ -30,6 +30,8 @@ pl_status problem_refresh(pl_problem *p, pl_error *err)
     }
     p->linear.has_factor = p->linear.exact = false;
     p->linear.border_count = 0;
+    pl_factor_destroy(p->linear.spare); // of another pattern
+    p->linear.spare = NULL;
     const pl_status status = pl_problem_layout(p, err);
     return status == PL_OK ? pl_factor_reanalyse(p->linear.factor, &p->tangent.K, err) : status;
 }

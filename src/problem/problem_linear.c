@@ -4,6 +4,7 @@
 //   [K A^T; A -c][d; mu] = [b; rho],  d = y - Y mu,  (A Y + c) mu = A y - rho,  y = K^-1 b, Y = K^-1 A^T.
 #include "problem/problem_impl.h"
 
+#define SPARE_MOST ((size_t)512 << 20) // bytes: larger factors have no second one beside them
 #define SINGLE_CORRECTION                                                                                    \
     0.3                   // of a solution: error of a single-precision factor that still preconditions well
 #define RESTORE_PASSES 12 // Newton steps back onto the constraints; they converge quadratically or not at all
@@ -80,6 +81,7 @@ void pl_problem_linear_destroy(pl_problem *p)
 {
     pl_linear *l = &p->linear;
     pl_factor_destroy(l->factor);
+    pl_factor_destroy(l->spare);
     void *owned[] = {l->x,        l->rotation,      l->row,  l->plain,    l->solution,
                      l->pressure, l->pressure_step, l->turn, l->turn_code};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
@@ -409,6 +411,44 @@ static void linear_unturn(pl_problem *p)
     memcpy(l->solution, l->plain, (size_t)p->unknowns.n * (size_t)l->border_count * sizeof(double));
 }
 
+// The spare factor with the order of the one at hand; false: there is none, because it would not fit.
+static bool linear_spare(pl_problem *p)
+{
+    pl_linear *l = &p->linear;
+    if (!l->spare && pl_factor_bytes(l->factor) < SPARE_MOST) {
+        int32_t *group = PL_NEW_ARRAY(int32_t, p->unknowns.n);
+        if (group) {
+            pl_error ignored;
+            linear_groups(p, group);
+            pl_factor_create_like(l->kind, &p->tangent.K, group, l->factor, &l->spare, &ignored);
+        }
+        pl_free(group);
+    }
+    return l->spare != NULL;
+}
+
+// The exact factor at x, in the spare one where that is wanted: interrupted or singular, it leaves the factor
+// at hand as it was.
+static pl_status linear_factor_aside(pl_problem *p, const double *x, pl_error *err)
+{
+    pl_linear *l = &p->linear;
+    const bool aside = l->aside && l->has_factor && linear_spare(p);
+    const pl_linear before = *l;
+    if (aside) {
+        l->factor = before.spare;
+        l->spare = before.factor;
+    }
+    const pl_status status = linear_factor_once(p, x, 0, false, err);
+    if (aside && !l->has_factor) {
+        const int made = l->factorizations;
+        *l = before;
+        l->factorizations = made;
+        return status == PL_OK ? pl_fail(err, PL_FAILED, "statics: the tangent at the solution is singular")
+                               : status;
+    }
+    return status;
+}
+
 pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err)
 {
     pl_linear *l = &p->linear;
@@ -421,14 +461,16 @@ pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err)
     pl_status status = problem_refresh(p, err);
     if (status == PL_OK) {
         p->tangent.exact = true;
-        status = linear_factor_once(p, x, 0, false, err);
+        status = linear_factor_aside(p, x, err);
         p->tangent.exact = false;
     }
     if (status == PL_OK && !l->has_factor) {
         return pl_fail(err, PL_FAILED, "statics: the tangent at the solution is singular");
     }
-    l->exact = status == PL_OK;
-    l->exact_print = print;
+    if (status == PL_OK) {
+        l->exact = true;
+        l->exact_print = print;
+    }
     return status;
 }
 

@@ -108,6 +108,7 @@ pl_status statics_create(const pl_robot *robot, const pl_statics_options *option
     }
     s->robot = robot;
     s->options = *options;
+    s->loose = 1;
     s->turn_first = TUNE_TURN_FIRST;
     s->turn_most = TUNE_TURN_MOST;
     const pl_problem_options problem = {.displacement = options->displacement,
@@ -120,6 +121,7 @@ pl_status statics_create(const pl_robot *robot, const pl_statics_options *option
         status = pl_problem_create(robot, &problem, extra, &s->problem, err);
     }
     if (status == PL_OK) {
+        s->problem->linear.aside = options->spare_factor;
         status = create_work(s, err);
     }
     if (status == PL_OK) {

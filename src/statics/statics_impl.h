@@ -70,6 +70,7 @@ struct pl_statics {
     statics_work work;
     statics_memory memory;
     statics_history history;
+    double loose;                 // factor of the last increment's tolerances: pl_statics_loosen
     double turn_first, turn_most; // rad: the first increment of a way, and any; TUNE_TURN_ (tests vary them)
     // of the solve under way
     int iterations, increments;

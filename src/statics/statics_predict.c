@@ -176,6 +176,11 @@ bool statics_predict(pl_statics *s, const double *command, double *out)
 
 void statics_remember(pl_statics *s, const pl_state *state)
 {
+    const size_t commands = (size_t)state->command_count * sizeof(double);
+    if (s->history.count > 0 && memcmp(s->history.command[0], state->command, commands) == 0) {
+        memcpy(s->history.x[0], state->x, pl_problem_full_bytes(s->problem)); // a better answer
+        return;
+    }
     const int last = STATICS_HISTORY - 1;
     double *x = s->history.x[last], *command = s->history.command[last];
     memmove(s->history.x + 1, s->history.x, (size_t)last * sizeof *s->history.x);
@@ -183,6 +188,6 @@ void statics_remember(pl_statics *s, const pl_state *state)
     s->history.x[0] = x;
     s->history.command[0] = command;
     memcpy(x, state->x, pl_problem_full_bytes(s->problem));
-    memcpy(command, state->command, (size_t)state->command_count * sizeof *command);
+    memcpy(command, state->command, commands);
     s->history.count = s->history.count < STATICS_HISTORY ? s->history.count + 1 : STATICS_HISTORY;
 }

@@ -27,16 +27,22 @@ static size_t solve_bytes(const pl_statics *s)
 static descent solve_tolerance(const pl_statics *s, bool last)
 {
     const double size = s->problem->size;
+    const double loose = pl_problem_touches(s->problem) || pl_problem_lags(s->problem) ? 1 : s->loose;
     const int limit = last ? TUNE_ITERATIONS_LAST : TUNE_ITERATIONS_ON_THE_WAY,
               left = s->options.iteration_limit - s->iterations;
     return (descent){
-        .force_tolerance =
-            last ? s->options.force_tolerance : fmax(s->options.force_tolerance, TUNE_FORCE_ON_THE_WAY),
-        .length_tolerance = last ? s->options.length_tolerance
+        .force_tolerance = last ? loose * s->options.force_tolerance
+                                : fmax(s->options.force_tolerance, TUNE_FORCE_ON_THE_WAY),
+        .length_tolerance = last ? loose * s->options.length_tolerance
                                  : fmax(s->options.length_tolerance, TUNE_LENGTH_ON_THE_WAY * size),
         .limit = s->finishing || left > limit ? limit : left,
         .polish = last,
     };
+}
+
+void pl_statics_loosen(pl_statics *s, double factor)
+{
+    s->loose = fmin(fmax(factor, 1), 1000);
 }
 
 // Sets loads to `at` and moves driven clamps there.

@@ -591,6 +591,12 @@ async function drags(levels) {
     check("predicted ones say so, with both commands", /^Predicted: .* kPa, from the solved shape at /.test(seen.said) && seen.badge && seen.dim, seen.said);
     await rest(finger);
     check("at rest the solved shape is shown", await finger.evaluate(() => window.pliant.shown === window.pliant.shape && document.getElementById("truth").hidden && document.getElementById("predicted").hidden && !window.pliant.body.dim));
+    await finger.waitForFunction(() => window.pliant.shape.head.brief === false, null, patience);
+    const late = await finger.evaluate(() => {
+        const { head, arrays } = window.pliant.shape;
+        return { known: Boolean(head.ranges.stress) && head.record.crossings !== null, same: arrays.stress.length === arrays.x.length / 3, residual: head.residual };
+    });
+    check("its fields and crossings follow it", late.known && late.same, JSON.stringify(late));
     // what the prediction of a step is worth: against the solve of the same step
     await finger.waitForFunction(() => window.pliant.predict.meshes.get(window.pliant.shape.head.mesh)?.at[0] === window.pliant.shape.head.commands[0], null, patience);
     const guess = await finger.evaluate(() => {

@@ -1,0 +1,110 @@
+// What a view does between two moves costs the next one nothing: a derivative that is interrupted leaves the
+// factor of the solves as it was, and a shape found loosely is completed by another solve.
+#include "statics_robot.h"
+
+// Stops whatever is under way once it is told to.
+static bool go_on(void *user, double fraction, const char *what)
+{
+    (void)fraction;
+    (void)what;
+    return !*(const bool *)user;
+}
+
+static rig build(const pl_statics_options *options)
+{
+    static plan p;
+    static const pl_guide_def guide[3] = {{.point = {0, 4, 9}}, {.point = {20, 4, 9}}, {.point = {40, 4, 9}}};
+    pl_mesh *mesh = tet_box(8, 2, 2, 40, 8, 10, 2, NULL);
+    plan_init(&p, mesh, (pl_material){.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.49});
+    plan_plane(&p, "base", 0, 0);
+    plan_plane(&p, "tip", 0, 40);
+    plan_hold(&p, "base", "xyz");
+    plan_cable(&p, "tendon", guide, 3, PL_DRIVE_SHORTENING);
+    plan_marker(&p, "tip", "tip");
+    const rig r = plan_build(&p, options);
+    pl_mesh_destroy(mesh);
+    return r;
+}
+
+// Factorisations of a small move after a derivative was stopped.
+static int move_after_stop(bool spare)
+{
+    bool stop = false;
+    pl_statics_options options = pl_statics_options_default();
+    options.spare_factor = spare;
+    options.progress = (pl_progress){go_on, &stop};
+    rig r = build(&options);
+    rig_solve(&r, (double[]){3});
+    rig_solve(&r, (double[]){3.1});
+    const pl_parameter command = {.kind = PL_PARAMETER_COMMAND};
+    double marker[3], again[3];
+    const pl_jacobian out = {.marker = marker};
+    pl_jacobian_report report;
+    pl_error err = {0};
+    stop = true;
+    assert_int_equal(pl_statics_jacobian(r.statics, r.state, &command, 1, &out, &report, &err),
+                     PL_INTERRUPTED);
+    stop = false;
+    const pl_statics_report moved = rig_solve(&r, (double[]){3.2});
+    // a derivative that is not stopped is the same with and without the spare factor, and serves the next
+    // move
+    PL_CHECK_OK(pl_statics_jacobian(r.statics, r.state, &command, 1, &out, &report, &err));
+    assert_int_equal(report.factorizations, 1);
+    PL_CHECK_OK(
+        pl_statics_jacobian(r.statics, r.state, &command, 1, &(pl_jacobian){.marker = again}, &report, &err));
+    assert_int_equal(report.factorizations, 0);
+    const double h = 1e-3;
+    const pl_marker_result here = pl_statics_marker(r.statics, r.state, 0);
+    assert_int_equal(rig_solve(&r, (double[]){3.2 + h}).factorizations, 0);
+    const pl_marker_result there = pl_statics_marker(r.statics, r.state, 0);
+    for (int k = 0; k < 3; ++k) {
+        PL_CHECK_NEAR(marker[k], again[k], 0);
+        PL_CHECK_NEAR((there.position[k] - here.position[k]) / h, marker[k], 0.01);
+    }
+    rig_clear(&r);
+    return moved.factorizations;
+}
+
+static void test_stopped_derivative_costs_nothing(void **state)
+{
+    (void)state;
+    const int with = move_after_stop(true), without = move_after_stop(false);
+    printf("factorisations of a move after a stopped derivative: %d, without a spare factor %d\n", with,
+           without);
+    assert_int_equal(with, 0);
+    assert_true(without > 0);
+}
+
+static void test_loose_solve_is_completed(void **state)
+{
+    (void)state;
+    const pl_statics_options options = pl_statics_options_default();
+    rig loose = build(&options), straight = build(&options);
+    rig_solve(&loose, (double[]){3});
+    rig_solve(&straight, (double[]){3});
+    pl_statics_loosen(loose.statics, 20);
+    const pl_statics_report first = rig_try(&loose, (double[]){3.3});
+    assert_int_equal(first.outcome, PL_SOLVED);
+    const pl_statics_report whole = rig_solve(&straight, (double[]){3.3});
+    double *x = shape_copy(&straight);
+    const double off = shape_distance(&loose, rig_x(&loose), x);
+    pl_statics_loosen(loose.statics, 1);
+    const pl_statics_report second = rig_solve(&loose, (double[]){3.3});
+    const double left = shape_distance(&loose, rig_x(&loose), x);
+    printf("solves: loosely %d (%.1e mm off), completed %d (%.1e mm), straight %d\n", first.solves, off,
+           second.solves, left, whole.solves);
+    assert_true(first.solves < whole.solves);
+    PL_CHECK_BELOW(off, 1e-3);
+    PL_CHECK_BELOW(left, 1e-5);
+    PL_CHECK_BELOW(second.residual_relative, options.force_tolerance);
+    free(x);
+    rig_clear(&loose);
+    rig_clear(&straight);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stopped_derivative_costs_nothing),
+                                       cmocka_unit_test(test_loose_solve_is_completed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
