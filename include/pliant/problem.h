@@ -14,7 +14,8 @@ typedef enum pl_linear_solver {
     PL_SOLVER_AUTO,
     PL_SOLVER_CHOLMOD,
     PL_SOLVER_MUMPS,
-    PL_SOLVER_MULTIFRONTAL
+    PL_SOLVER_MULTIFRONTAL,
+    PL_SOLVER_MUMPS_MPI // MUMPS in several processes, started with mpirun
 } pl_linear_solver;
 
 // How the growth ratio of an actuator is distributed over its elements: the smallest change of the current

@@ -52,7 +52,7 @@ void io_read_solver(io_robot_file *f, const io_node *node)
         {"contact_spring", IO_OTHER, 0, 0, 0},
         {"contact_offset", IO_OTHER, 0, 0, 0},
     };
-    static const char *const linear[] = {"auto", "cholmod", "mumps", "multifrontal"};
+    static const char *const linear[] = {"auto", "cholmod", "mumps", "multifrontal", "mumps_mpi"};
     static const char *const formulation[] = {"locking_free", "displacement"};
     io_solver *s = &f->solver;
     io_read_map(f, node, "solver", keys, PL_COUNT(keys), s);

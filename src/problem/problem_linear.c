@@ -16,6 +16,8 @@ static pl_factor_kind linear_kind(pl_linear_solver solver)
         return PL_FACTOR_CHOLESKY;
     case PL_SOLVER_MUMPS:
         return PL_FACTOR_INDEFINITE;
+    case PL_SOLVER_MUMPS_MPI:
+        return PL_FACTOR_MPI;
     default:
         return PL_FACTOR_MULTIFRONTAL;
     }

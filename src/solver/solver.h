@@ -25,10 +25,12 @@ int64_t pl_sparse_slot(const pl_sparse *matrix, int32_t row, int32_t column);
 // INDEFINITE: MUMPS, threshold pivoting, inertia.
 // MULTIFRONTAL: our own L D L^T with pivoting inside supernodes, parallel over the elimination tree; made for
 // quasi-definite matrices [A B; B^T -C]; counts inertia; perturbs pivots that are too small and counts them.
+// MPI: as INDEFINITE, spread over processes that mpirun starts (solver_mpi.c).
 typedef enum pl_factor_kind {
     PL_FACTOR_CHOLESKY,
     PL_FACTOR_INDEFINITE,
-    PL_FACTOR_MULTIFRONTAL
+    PL_FACTOR_MULTIFRONTAL,
+    PL_FACTOR_MPI
 } pl_factor_kind;
 
 // A pivot is too small below 1e-14 of the largest entry. INDEFINITE takes it for a null pivot, counts it and

@@ -91,6 +91,8 @@ static const solver_kind *factor_kind(pl_factor_kind kind)
         return &solver_mumps;
     case PL_FACTOR_MULTIFRONTAL:
         return &solver_multifrontal;
+    case PL_FACTOR_MPI:
+        return &solver_mpi;
     }
     return NULL;
 }

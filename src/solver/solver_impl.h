@@ -1,4 +1,4 @@
-// Inside the solver room: what the three kinds of factor share. Each kind fills a table of functions; the
+// Inside the solver room: what the four kinds of factor share. Each kind fills a table of functions; the
 // public functions in solver_factor.c check the input and call through it.
 #ifndef PL_SOLVER_IMPL_H
 #define PL_SOLVER_IMPL_H
@@ -29,7 +29,7 @@ typedef struct solver_kind {
     double (*flops)(const void *self);
 } solver_kind;
 
-extern const solver_kind solver_cholmod, solver_mumps, solver_multifrontal;
+extern const solver_kind solver_cholmod, solver_mumps, solver_multifrontal, solver_mpi;
 
 pl_status solver_groups_create(const pl_sparse *matrix, const int32_t *group, int32_t group_count,
                                solver_groups *out, pl_error *err);

@@ -185,7 +185,8 @@ pl_statics_sizes pl_statics_get_sizes(const pl_statics *s)
 {
     static const char *const name[] = {[PL_FACTOR_CHOLESKY] = "cholmod",
                                        [PL_FACTOR_INDEFINITE] = "mumps",
-                                       [PL_FACTOR_MULTIFRONTAL] = "multifrontal"};
+                                       [PL_FACTOR_MULTIFRONTAL] = "multifrontal",
+                                       [PL_FACTOR_MPI] = "mumps_mpi"};
     const pl_problem *p = s->problem;
     return (pl_statics_sizes){
         .vertices = p->mesh.vertex_count,
