@@ -1,6 +1,6 @@
 // Random poses of a cable-driven finger against random obstacles, each answer judged independently for
 // penetration, crossing surfaces and balance of forces.
-//   contact [poses]
+//   contact [poses [first]]      with `first` the log of the solver is printed
 #include "contact_rig.h"
 
 // ---- random poses
@@ -15,7 +15,7 @@ static double pose_between(uint64_t *seed, double a, double b)
     return a + (b - a) * pose_random(seed);
 }
 
-static void poses(validate_table *t, int count)
+static void poses(validate_table *t, int first, int count)
 {
     static const double size[3] = {40, 8, 8};
     static const pl_guide_def guide[] = {
@@ -43,9 +43,10 @@ static void poses(validate_table *t, int count)
     def.fixed_count = 1;
     def.actuator = &cable;
     def.actuator_count = 1;
+    long factors = 0;
     int solved = 0, touching = 0, wrong = 0, refused = 0;
     double deepest = 0, balance = 0, relative = 0;
-    for (int k = 0; k < count; ++k) {
+    for (int k = first; k < first + count; ++k) {
         uint64_t seed = 20261116u + 7919u * (uint64_t)k;
         pl_obstacle_def o = {.name = "obstacle"};
         o.kind = (pl_obstacle_kind)(4 * pose_random(&seed));
@@ -75,6 +76,7 @@ static void poses(validate_table *t, int count)
         }
         pl_statics_report report;
         pl_statics_solve(r.statics, r.state, &command, &report, &err);
+        factors += report.factorizations;
         if (report.outcome != PL_SOLVED) {
             printf("  pose %d, %s: %s, %s\n", k, pl_robot_obstacle_kind(r.robot, 0),
                    pl_outcome_name(report.outcome), report.message);
@@ -113,18 +115,28 @@ static void poses(validate_table *t, int count)
     }
     printf(
         "%d poses: %d solved, %d of them in contact, %d refused, %d wrong; deepest vertex %.1e of the edge, "
-        "balance %.1e N, %.1e of the normal forces\n",
-        count, solved, touching, refused, wrong, deepest, balance, relative);
+        "balance %.1e N, %.1e of the normal forces; %ld factorizations\n",
+        count, solved, touching, refused, wrong, deepest, balance, relative, factors);
     validate_absolute(t, "random poses: answers that are wrong", 0, wrong, 0);
     validate_absolute(t, "random poses: share not solved", 0, 1 - (double)solved / count, 0.1);
     pl_mesh_destroy(linear);
     pl_mesh_destroy(mesh);
 }
 
+static void poses_log(void *user, int level, const char *text)
+{
+    (void)user;
+    (void)level;
+    printf("%s\n", text);
+}
+
 int main(int argc, char **argv)
 {
     validate_table t = {0};
+    if (argc > 2) {
+        pl_log_set(poses_log, NULL, 2);
+    }
     validate_head("contact: random poses");
-    poses(&t, argc > 1 ? atoi(argv[1]) : 300);
+    poses(&t, argc > 2 ? atoi(argv[2]) : 0, argc > 1 ? atoi(argv[1]) : 300);
     return validate_end(&t);
 }

@@ -184,6 +184,7 @@ typedef struct pl_tangent {
     pl_sparse K;     // computed by pl_problem_assemble, holds until the next
     double *dense;   // scratch: the second derivative of one piece of a functional
     int32_t largest; // vertices of the largest such piece
+    bool hit;        // of the assembly under way: contacts that were noted act, pressed or not
     bool touching;   // of the assembly under way: contacts that stand at their surface act, pressed or not
     bool exact; // of the assembly under way: for derivatives, nothing may be left out that only steps can
                 // spare
@@ -243,8 +244,13 @@ typedef struct pl_problem_options {
 
 // What evaluations take contacts for: as they are; not there (the length of an increment is being chosen);
 // or, for the first step of an increment, those in the factor at hand, linear in the obstacles' motion since
-// the last equilibrium.
-typedef enum pl_contact_mode { PL_CONTACT_ACTS, PL_CONTACT_ABSENT, PL_CONTACT_LINEAR } pl_contact_mode;
+// the last equilibrium; or, with those that a rejected step would have hit, closed from the start.
+typedef enum pl_contact_mode {
+    PL_CONTACT_ACTS,
+    PL_CONTACT_ABSENT,
+    PL_CONTACT_LINEAR,
+    PL_CONTACT_HIT
+} pl_contact_mode;
 
 struct pl_problem {
     const pl_robot *robot;
@@ -276,7 +282,10 @@ struct pl_problem {
     const char *loose;
     const char *slips; // a free body whose friction is nearly used up; NULL: none
     double loose_way;
-    bool contact_moved; // the last evaluation with PL_CONTACT_LINEAR: an obstacle that presses has moved
+    double contact_hard; // stiffness of contacts over the usual one, a power of two; 1 when a path begins
+    bool contact_note;   // evaluations note which contacts act that the factor does not have
+    int contact_hits;    // the number of these
+    bool contact_moved;  // the last evaluation with PL_CONTACT_LINEAR: an obstacle that presses has moved
 
     pl_unknowns unknowns;
     pl_tangent tangent;

@@ -17,6 +17,7 @@
 #define CONTACT_NEAR 0.06   // of the edge: pairs nearer than this may press
 #define CONTACT_PATTERN 0.05  // of the edge: these have entries in the tangent, whether they touch or not
 #define CONTACT_TOUCHING 1e-3 // of the edge: points this near stand at a surface
+#define CONTACT_MET 0.1       // of a step: contacts met this early count as closed in the next factor
 #define CONTACT_BENDING 2.0   // times the multiplier: pressure that acts on the curvature of a gap in steps
 
 static void contact_destroy(void *object)
@@ -28,7 +29,8 @@ static void contact_destroy(void *object)
                            t->guard,    t->mu,         t->rate,      t->name,
                            t->factored, t->held,       t->told,      t->pressure,
                            t->open,     t->weight,     t->settled_x, t->settled_offset,
-                           t->grip,     t->kept_grip,  t->linked};
+                           t->grip,     t->kept_grip,  t->linked,    t->hit,
+                           t->met,      t->push};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
@@ -81,18 +83,23 @@ double contact_pair_offset(const contact_term *t, const pl_contact_pair *pair)
     return CONTACT_OFFSET * t->s->spacing[pair->point];
 }
 
-double contact_pair_pressure(const contact_term *t, const pl_contact_pair *pair)
+// l - e g
+static double contact_pair_push(const contact_term *t, const pl_contact_pair *pair)
 {
     const double g = pair->gap - contact_pair_offset(t, pair);
-    return fmax(0,
-                t->now.lambda[t->obstacles * t->points + pair->point] - t->pair_stiffness[pair->point] * g);
+    return t->now.lambda[t->obstacles * t->points + pair->point] - t->pair_stiffness[pair->point] * g;
+}
+
+double contact_pair_pressure(const contact_term *t, const pl_contact_pair *pair)
+{
+    return fmax(0, contact_pair_push(t, pair));
 }
 
 double contact_friction(const contact_term *t, int o, int32_t k, const double *x, double traction[3],
                         bool *stick, double *tangent)
 {
     const int64_t at = o * t->points + k;
-    const double limit = t->c->obstacle[o].friction * t->now.lambda[at], e = t->stiffness[k];
+    const double limit = contact_limit(t, o, k), e = t->stiffness[k];
     const double *old = t->now.traction + 3 * at, *place = t->now.place + 3 * at;
     double n[3], at_x[3], y[3], d[3];
     *stick = true;
@@ -142,24 +149,36 @@ void contact_find_pairs(contact_term *t, const double *x)
     }
 }
 
-static void contact_obstacles(contact_term *t, const double *x, double *energy, double *full)
+// Does a contact act in this evaluation? Notes those that the factor does not have, and how early on the way
+// from where it was made they are met.
+static bool contact_acts(contact_term *t, pl_problem *p, int64_t at, double push)
+{
+    if (p->contact_note && push > 0 && !t->factored[at] && t->push[at] <= 0 && isfinite(t->push[at])) {
+        p->contact_hits++;
+        t->met[at] = t->push[at] / (t->push[at] - push);
+        t->met_first = fmin(t->met_first, t->met[at]);
+    }
+    return push > 0 || (p->contact_mode == PL_CONTACT_HIT && t->hit[at]);
+}
+
+static void contact_obstacles(contact_term *t, pl_problem *p, const double *x, double *energy, double *full)
 {
     for (int o = 0; o < t->obstacles; ++o) {
-        const bool rough = t->c->obstacle[o].friction > 0;
         for (int32_t k = 0; k < t->points; ++k) {
             contact_touch touch;
             const double a = t->s->area[k], l = t->now.lambda[o * t->points + k];
             if (l > 0) {
                 *energy -= a * l * l / (2 * t->stiffness[k]);
             }
-            if (contact_touch_at(t, o, k, x, false, &touch)) {
+            const bool near = contact_touch_at(t, o, k, x, false, &touch) || pl_norm3(touch.n) > 0;
+            if (contact_acts(t, p, o * t->points + k, near ? touch.pressure : -INFINITY)) {
                 *energy += a * touch.pressure * touch.pressure / (2 * t->stiffness[k]);
                 t->stale = t->stale || (t->c->obstacle[o].free && !t->linked[o * t->points + k]);
                 if (full) {
                     contact_spread(t, o, k, x, -a * touch.pressure, touch.n, full);
                 }
             }
-            if (rough && l > 0) {
+            if (contact_limit(t, o, k) > 0) {
                 double traction[3];
                 bool stick;
                 *energy += a * contact_friction(t, o, k, x, traction, &stick, NULL);
@@ -196,7 +215,7 @@ static void contact_obstacles_linear(const contact_term *t, pl_problem *p, const
             if (full) {
                 contact_spread(t, o, k, x, -t->s->area[k] * (t->now.lambda[at] - t->stiffness[k] * gap), n,
                                full);
-                if (t->c->obstacle[o].friction > 0 && t->now.lambda[at] > 0) {
+                if (contact_limit(t, o, k) > 0) {
                     contact_friction(t, o, k, x, traction, &stick, NULL);
                     contact_spread(t, o, k, x, t->s->area[k], traction, full);
                 }
@@ -209,6 +228,9 @@ static void contact_evaluate(void *self, pl_problem *p, const double *x, double 
 {
     contact_term *t = self;
     t->stale = false;
+    if (p->contact_hard != t->hard) {
+        contact_make_hard(t, p->contact_hard);
+    }
     contact_grip_evaluate(t, x, energy, full);
     if (p->contact_mode == PL_CONTACT_ABSENT) {
         return;
@@ -217,7 +239,7 @@ static void contact_evaluate(void *self, pl_problem *p, const double *x, double 
     if (p->contact_mode == PL_CONTACT_LINEAR) {
         contact_obstacles_linear(t, p, x, full);
     } else {
-        contact_obstacles(t, x, energy, full);
+        contact_obstacles(t, p, x, energy, full);
     }
     if (!t->pairs) {
         return;
@@ -229,8 +251,8 @@ static void contact_evaluate(void *self, pl_problem *p, const double *x, double 
     }
     for (int32_t i = 0; i < t->pair_count; ++i) {
         const pl_contact_pair *pair = &t->pair[i];
-        const double pressure = contact_pair_pressure(t, pair), a = t->s->area[pair->point];
-        if (!(pressure > 0)) {
+        const double pressure = contact_pair_push(t, pair), a = t->s->area[pair->point];
+        if (!contact_acts(t, p, t->obstacles * t->points + pair->point, pressure)) {
             continue;
         }
         t->stale = t->stale || !contact_is_coupled(t, pair);
@@ -286,6 +308,11 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const doub
                 any = true;
                 touch.pressure = 0;
             }
+            t->push[o * t->points + k] = pl_norm3(touch.n) > 0 ? touch.pressure : -INFINITY;
+            if (!any && t->hit[o * t->points + k]) {
+                any = pl_norm3(touch.n) > 0;
+                touch.pressure = 0;
+            }
             t->factored[o * t->points + k] = any;
             const double bending =
                 contact_bending(p, positive, touch.pressure, t->now.lambda[o * t->points + k]);
@@ -296,7 +323,7 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const doub
             for (int i = 0; any && i < 3; ++i) {
                 f[i] = -t->s->area[k] * bending * touch.n[i];
             }
-            if (t->c->obstacle[o].friction > 0 && t->now.lambda[o * t->points + k] > 0) {
+            if (contact_limit(t, o, k) > 0) {
                 contact_friction(t, o, k, x, traction, &stick, T);
                 for (int i = 0; i < 9; ++i) {
                     B[i] += t->s->area[k] * T[i];
@@ -320,6 +347,14 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const doub
 static void contact_tangent(void *self, pl_problem *p, const double *x, bool positive)
 {
     contact_term *t = self;
+    t->factored_hard = t->hard;
+    // of the contacts that a step met only the first ones: they keep it from the others
+    for (int64_t i = 0; i < t->channels * t->points; ++i) {
+        t->hit[i] = p->tangent.hit && (t->hit[i] || t->met[i] <= fmax(CONTACT_MET, 2 * t->met_first));
+        t->met[i] = INFINITY;
+        t->push[i] = -INFINITY;
+    }
+    t->met_first = INFINITY;
     contact_grip_tangent(t, p, x);
     contact_tangent_obstacles(t, p, x, positive);
     memset(t->factored + t->obstacles * t->points, 0, t->pairs ? (size_t)t->points : 0);
@@ -330,7 +365,9 @@ static void contact_tangent(void *self, pl_problem *p, const double *x, bool pos
                      e = t->pair_stiffness[pair->point];
         const bool touching = p->tangent.touching && pair->gap - contact_pair_offset(t, pair) <
                                                          CONTACT_TOUCHING * t->s->spacing[pair->point];
-        if (!(pressure > 0 || touching) || !contact_is_coupled(t, pair)) {
+        t->push[t->obstacles * t->points + pair->point] = contact_pair_push(t, pair);
+        if (!(pressure > 0 || touching || t->hit[t->obstacles * t->points + pair->point]) ||
+            !contact_is_coupled(t, pair)) {
             continue;
         }
         const double bending =
@@ -427,6 +464,7 @@ static const pl_term contact_kind = {.name = "contact",
                                      .step_limit = contact_step_limit,
                                      .stride = contact_stride,
                                      .obsolete = contact_obsolete,
+                                     .renews = contact_renews,
                                      .advance = contact_advance,
                                      .unsettled = contact_unsettled,
                                      .store = contact_store,
@@ -447,7 +485,8 @@ static void contact_layout(const contact_term *t, double *block, contact_memory 
     out->lambda = block;
     out->traction = block + t->channels * n;
     out->place = out->traction + (t->c->friction ? 3 * t->obstacles * n : 0);
-    out->let_go = out->place + (t->c->friction ? 3 * t->obstacles * n : 0);
+    out->limit = out->place + (t->c->friction ? 3 * t->obstacles * n : 0);
+    out->let_go = out->limit + (t->c->friction ? t->obstacles * n : 0);
 }
 
 // e_k = 30 E / h, E = 3 mu of the element behind the face; between bodies the softest counts.
@@ -467,6 +506,7 @@ static void contact_stiffnesses(contact_term *t, const pl_problem *p)
         }
     }
     t->reach = 2 * widest;
+    t->hard = t->factored_hard = 1;
 }
 
 static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
@@ -493,6 +533,9 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     t->name = pl_alloc_array((size_t)t->told_count, sizeof *t->name);
     t->factored = PL_NEW_ARRAY(bool, t->channels *n);
     t->held = PL_NEW_ARRAY(bool, t->channels *n);
+    t->hit = PL_NEW_ARRAY(bool, t->channels *n);
+    t->met = PL_NEW_ARRAY(double, t->channels *n);
+    t->push = PL_NEW_ARRAY(double, t->channels *n);
     t->told = PL_NEW_ARRAY(contact_told, t->told_count);
     t->pressure = PL_NEW_ARRAY(double, p->mesh.vertex_count);
     t->open = PL_NEW_ARRAY(double, p->mesh.vertex_count);
@@ -505,9 +548,9 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     t->guard = PL_NEW_ARRAY(pl_contact_pair, n);
     if (!t->block || !t->kept_block || !t->stiffness || !t->pair_stiffness || !t->from || !t->to ||
         !t->offset || !t->kept_offset || !t->settled_offset || !t->mu || !t->rate || !t->name ||
-        !t->factored || !t->held || !t->told || !t->pressure || !t->open || !t->weight || !t->x || !t->grip ||
-        !t->kept_grip || !t->linked || !t->settled_x || !t->guard_x || !t->guard_found || !t->pair ||
-        !t->guard) {
+        !t->factored || !t->held || !t->hit || !t->met || !t->push || !t->told || !t->pressure || !t->open ||
+        !t->weight || !t->x || !t->grip || !t->kept_grip || !t->linked || !t->settled_x || !t->guard_x ||
+        !t->guard_found || !t->pair || !t->guard) {
         return pl_fail_memory(err, "problem: contact");
     }
     memcpy(t->x, p->mesh.position, (size_t)full * sizeof *t->x);

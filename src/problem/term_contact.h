@@ -12,6 +12,7 @@ typedef struct contact_memory {
     double *lambda;   // channels x points, MPa
     double *traction; // obstacles x points x 3
     double *place;    // the same; both in the frame of the obstacle
+    double *limit;    // obstacles x points, MPa: pressure that friction takes its limit from
     double *let_go;   // per obstacle: 1 when it is free and nothing but contact holds it
 } contact_memory;
 
@@ -44,8 +45,10 @@ typedef struct contact_term {
     int64_t numbers;            // in the state
     double *stiffness;          // per point: eps, MPa/mm
     double *pair_stiffness;
-    double *from, *to; // per obstacle: value of its command at both ends of the path
-    double *offset;    // 6 per obstacle: displacement, mm; pull, N
+    double hard, kept_hard; // both stiffnesses are so many times the usual ones
+    double factored_hard;   // in the tangent assembled last
+    double *from, *to;      // per obstacle: value of its command at both ends of the path
+    double *offset;         // 6 per obstacle: displacement, mm; pull, N
     double *kept_offset;
     const double *X; // full: undeformed
     double at;       // of the path
@@ -64,6 +67,10 @@ typedef struct contact_term {
     bool stale;         // an active pair has none
     bool settled;       // by contact_unsettled: the contacts are
     bool *factored;     // channels x points: acts in the tangent assembled last
+    bool *hit;          // the same: acts in it because a step that was rejected met it
+    double *push;       // the same: l - e g where it was assembled; -INFINITY: far away
+    double *met;        // the same: part of the rejected step after which it was met
+    double met_first;
     // the guard of steps
     double *guard_x, *guard_found; // full: where their gaps are from; where they were found
     pl_contact_pair *guard;
@@ -91,6 +98,12 @@ bool contact_touch_at(const contact_term *t, int obstacle, int32_t point, const 
                       contact_touch *out);
 double contact_pair_pressure(const contact_term *t, const pl_contact_pair *pair);
 double contact_pair_offset(const contact_term *t, const pl_contact_pair *pair);
+// The traction at which a point slips, MPa; 0 without friction or contact.
+static inline double contact_limit(const contact_term *t, int o, int32_t k)
+{
+    const double mu = t->c->obstacle[o].friction;
+    return mu > 0 ? mu * t->now.limit[o * t->points + k] : 0;
+}
 // Tangential traction on the obstacle's side of a point; returns the potential per area. `stick`: no slip.
 // With `tangent`, d(traction)/dx (9).
 double contact_friction(const contact_term *t, int obstacle, int32_t point, const double *x,
@@ -125,6 +138,7 @@ void contact_grip_create(contact_term *t, const pl_problem *p);
 void contact_find_pairs(contact_term *t, const double *x);
 
 // ---- term_contact_path.c
+void contact_make_hard(contact_term *t, double hard);
 pl_status contact_check(const void *self, const pl_problem *p, const double *command, pl_error *err);
 void contact_begin(void *self, pl_problem *p, const pl_state *state, const double *command);
 void contact_set(void *self, pl_problem *p, double at);
@@ -132,6 +146,7 @@ void contact_recall(void *self, pl_problem *p, const pl_state *state);
 void contact_resume(void *self, pl_problem *p);
 void contact_store(const void *self, const pl_problem *p, const double *command, double at, pl_state *state);
 void contact_advance(void *self, pl_problem *p, const double *x);
+bool contact_renews(const void *self, const pl_problem *p);
 double contact_unsettled(void *self, pl_problem *p, const double *x, double *penetration);
 double contact_step_limit(const void *object, const pl_problem *p, const double *x, const double *to);
 double contact_stride(void *self, pl_problem *p, const double *x, double at);

@@ -50,7 +50,7 @@ pl_status contact_derivative(void *self, pl_problem *p, const pl_state *state, c
                     change[i] = t->stiffness[k] * closing * touch.n[i] - touch.pressure * change[i];
                 }
             }
-            if (t->c->obstacle[o].friction > 0 && t->now.lambda[o * t->points + k] > 0) {
+            if (contact_limit(t, o, k) > 0) {
                 double drag[3];
                 contact_friction(t, o, k, state->x, traction, &stick, T);
                 pl_mulv3(T, v, drag);

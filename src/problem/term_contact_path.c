@@ -9,6 +9,65 @@
 #define CONTACT_SLIPS 0.85        // of the friction possible on a free body: near slipping
 #define CONTACT_STRIDE_LEAST 1e-3 // of the path
 
+// ---- stiffness
+// Both stiffnesses become `hard` times the usual ones, a power of two, so that the usual ones come back
+// exactly.
+void contact_make_hard(contact_term *t, double hard)
+{
+    for (int32_t k = 0; k < t->points; ++k) {
+        t->stiffness[k] *= hard / t->hard;
+        t->pair_stiffness[k] *= hard / t->hard;
+    }
+    t->hard = hard;
+}
+
+// The numbers that give the same pressures and tractions at positions x with the usual stiffness e: the
+// multipliers p + e g where p > 0, and the tractions t + (e_now - e) P (x - x_old).
+static void contact_rebase(contact_term *t, const double *x, double *block)
+{
+    double *lambda = block;
+    for (int o = 0; o < t->obstacles; ++o) {
+        const pl_pose pose = contact_pose(t, o, x, t->offset);
+        for (int32_t k = 0; k < t->points; ++k) {
+            if (contact_limit(t, o, k) > 0) {
+                const double *place = t->now.place + 3 * (o * t->points + k);
+                double *old = block + (t->now.traction - t->block) + 3 * (o * t->points + k);
+                double at[3], y[3], d[3], n[3];
+                pl_shape_gap(&t->c->obstacle[o].shape, place, t->reach, n, NULL);
+                pl_contact_point_at(t->s, k, x, at);
+                contact_local(&pose, at, y);
+                pl_sub3(y, place, d);
+                const double along = pl_dot3(d, n);
+                for (int i = 0; i < 3; ++i) {
+                    old[i] += (1 - 1 / t->hard) * t->stiffness[k] * (d[i] - along * n[i]);
+                }
+            }
+            contact_touch touch;
+            const bool touches = contact_touch_at(t, o, k, x, false, &touch);
+            lambda[o * t->points + k] = touches ? touch.pressure + t->stiffness[k] / t->hard * touch.gap : 0;
+        }
+    }
+    for (int32_t k = 0; t->pairs && k < t->points; ++k) {
+        t->mu[k] = 0;
+    }
+    for (int32_t i = 0; i < t->pair_count; ++i) {
+        const pl_contact_pair *pair = &t->pair[i];
+        const double pressure = contact_pair_pressure(t, pair), g = pair->gap - contact_pair_offset(t, pair);
+        t->mu[pair->point] = pressure > 0 ? pressure + t->pair_stiffness[pair->point] / t->hard * g : 0;
+    }
+    if (t->pairs) {
+        memcpy(lambda + t->obstacles * t->points, t->mu, (size_t)t->points * sizeof *lambda);
+    }
+}
+
+// The tangent at hand has another stiffness.
+bool contact_renews(const void *self, const pl_problem *p)
+{
+    const contact_term *t = self;
+    (void)p;
+    return t->factored_hard != t->hard;
+}
+
 // ---- load path
 static void contact_place_obstacles(contact_term *t, double at)
 {
@@ -48,6 +107,8 @@ void contact_begin(void *self, pl_problem *p, const pl_state *state, const doubl
         t->from[o] = contact_command(t, o, state->command);
         t->to[o] = contact_command(t, o, command);
     }
+    p->contact_hard = 1;
+    contact_make_hard(t, 1);
     contact_place_obstacles(t, 0);
     t->at = 0;
     t->settled = false;
@@ -73,6 +134,9 @@ void contact_recall(void *self, pl_problem *p, const pl_state *state)
     memcpy(t->kept_offset, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
     memcpy(t->kept_grip, t->grip, (size_t)t->obstacles * sizeof *t->grip);
     memcpy(t->block, state->contact, (size_t)t->numbers * sizeof *t->block);
+    t->kept_hard = t->hard;
+    p->contact_hard = 1;
+    contact_make_hard(t, 1);
     for (int o = 0; o < t->obstacles; ++o) {
         const double value = contact_command(t, o, state->command);
         for (int i = 0; i < 3; ++i) {
@@ -87,6 +151,8 @@ void contact_resume(void *self, pl_problem *p)
 {
     contact_term *t = self;
     (void)p;
+    p->contact_hard = t->kept_hard;
+    contact_make_hard(t, t->kept_hard);
     memcpy(t->block, t->kept_block, (size_t)t->numbers * sizeof *t->block);
     memcpy(t->offset, t->kept_offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
     memcpy(t->grip, t->kept_grip, (size_t)t->obstacles * sizeof *t->grip);
@@ -94,9 +160,12 @@ void contact_resume(void *self, pl_problem *p)
 
 void contact_store(const void *self, const pl_problem *p, const double *command, double at, pl_state *state)
 {
-    const contact_term *t = self;
+    contact_term *t = (contact_term *)self; // scratch
     (void)p;
     memcpy(state->contact, t->block, (size_t)t->numbers * sizeof *t->block);
+    if (t->hard > 1) {
+        contact_rebase(t, state->x, state->contact);
+    }
     // an obstacle under way stays where it is
     for (int o = 0; at < 1 && o < t->obstacles; ++o) {
         const int c = t->c->obstacle[o].command;
@@ -116,7 +185,7 @@ static void contact_anchor(const contact_term *t, int o, int32_t k, const double
                   then = contact_pose(t, o, t->settled_x, t->settled_offset);
     pl_contact_point_at(t->s, k, x, at);
     contact_local(&now, at, place);
-    if (t->now.lambda[o * t->points + k] > 0 || gap >= 0) {
+    if (contact_limit(t, o, k) > 0 || gap >= 0) {
         return;
     }
     pl_contact_point_at(t->s, k, t->settled_x, at);
@@ -161,11 +230,14 @@ void contact_advance(void *self, pl_problem *p, const double *x)
                 }
                 contact_unturn(&pose, traction, t->now.traction + 3 * at);
             }
-            if (mu > 0 && p->limits_only && touches && !(t->now.lambda[at] > 0)) {
+            if (mu > 0 && p->limits_only && touches && !(t->now.limit[at] > 0)) {
                 contact_anchor(t, o, k, x, touch.gap, t->now.place + 3 * at);
                 memset(t->now.traction + 3 * at, 0, 3 * sizeof *t->now.traction);
             }
             t->now.lambda[at] = touches ? touch.pressure : 0;
+            if (mu > 0) {
+                t->now.limit[at] = t->now.lambda[at];
+            }
         }
     }
     if (!p->limits_only) {
@@ -175,7 +247,10 @@ void contact_advance(void *self, pl_problem *p, const double *x)
     }
     if (t->pairs) {
         double *lambda = t->now.lambda + t->obstacles * t->points;
-        pl_contact_keep(t->finder, NULL);
+        // hard contacts stay on their faces: on another one the gap differs a little, and the pressure much
+        if (t->hard == 1) {
+            pl_contact_keep(t->finder, NULL);
+        }
         contact_find_pairs(t, x);
         // pressures with the old multipliers first
         for (int32_t i = 0; i < t->pair_count; ++i) {
@@ -197,6 +272,7 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
     p->slips = NULL;
     const double tolerance = p->options.contact_tolerance > 0 ? p->options.contact_tolerance : 3e-4;
     for (int o = 0; o < t->obstacles; ++o) {
+        const bool rough = t->c->obstacle[o].friction > 0;
         double largest = 0, change = 0, used = 0, limit = 0;
         const pl_pose pose = contact_pose(t, o, x, t->offset);
         for (int32_t k = 0; k < t->points; ++k) {
@@ -204,15 +280,15 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
             const double l = t->now.lambda[o * t->points + k], h = t->s->spacing[k], e = t->stiffness[k];
             const double pressure = contact_touch_at(t, o, k, x, false, &touch) ? touch.pressure : 0;
             largest = fmax(largest, pressure);
-            change = fmax(change, fabs(pressure - l));
+            change = rough ? fmax(change, fabs(pressure - t->now.limit[o * t->points + k])) : 0;
             worst = fmax(worst, fabs(fmin(touch.gap, l / e)) / h);
             *penetration = fmax(*penetration, -touch.gap / h);
-            if (t->c->obstacle[o].friction > 0 && l > 0) {
+            if (contact_limit(t, o, k) > 0) {
                 double traction[3], at[3], y[3], d[3], n[3];
                 bool stick;
                 contact_friction(t, o, k, x, traction, &stick, NULL);
                 used += t->s->area[k] * pl_norm3(traction);
-                limit += t->s->area[k] * l * t->c->obstacle[o].friction;
+                limit += t->s->area[k] * contact_limit(t, o, k);
                 pl_contact_point_at(t->s, k, x, at);
                 contact_local(&pose, at, y);
                 contact_unturn(&pose, touch.n, n);
@@ -225,7 +301,7 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
             p->slips = t->c->obstacle[o].name;
         }
         // the limit of friction follows the pressure
-        if (t->c->obstacle[o].friction > 0 && largest > 0) {
+        if (rough && largest > 0) {
             p->limits_off = fmax(p->limits_off, change / largest);
             worst = fmax(worst, tolerance * change / (PL_CONTACT_LIMIT * largest));
         }
@@ -366,23 +442,35 @@ double contact_stride(void *self, pl_problem *p, const double *x, double at)
     return fmax(rest, CONTACT_STRIDE_LEAST);
 }
 
+// The factor misses contacts that act now, or has others with another stiffness; hard ones that have opened
+// since would hold their points back.
 bool contact_obsolete(const void *self, const pl_problem *p, const double *x)
 {
     const contact_term *t = self;
     (void)p;
+    const bool other = t->factored_hard != t->hard, hard = t->hard > 1;
     for (int o = 0; o < t->obstacles; ++o) {
         for (int32_t k = 0; k < t->points; ++k) {
             contact_touch touch;
-            if (!t->factored[o * t->points + k] && contact_touch_at(t, o, k, x, false, &touch)) {
+            const int64_t at = o * t->points + k;
+            const bool factored = t->factored[at] && !other;
+            if (contact_touch_at(t, o, k, x, false, &touch) ? !factored : hard && factored && !t->hit[at]) {
                 return true;
             }
         }
     }
+    const bool *factored = t->factored + t->obstacles * t->points, *hit = t->hit + t->obstacles * t->points;
+    int64_t kept = 0, all = 0;
     for (int32_t i = 0; i < t->pair_count; ++i) {
-        if (!t->factored[t->obstacles * t->points + t->pair[i].point] &&
-            contact_pair_pressure(t, &t->pair[i]) > 0) {
+        const bool had = factored[t->pair[i].point] && !other,
+                   acts = contact_pair_pressure(t, &t->pair[i]) > 0;
+        if (acts && !had) {
             return true;
         }
+        kept += acts && !hit[t->pair[i].point];
     }
-    return false;
+    for (int32_t k = 0; t->pairs && hard && k < t->points; ++k) {
+        all += factored[k] && !hit[k];
+    }
+    return hard && !other && all > kept;
 }

@@ -360,7 +360,7 @@ static void told_change(const contact_term *t, int o, const double *x, const dou
                 df[i] = a * (dp * touch.n[i] + touch.pressure * turn[i]);
             }
         }
-        if (t->c->obstacle[o].friction > 0 && t->now.lambda[o * t->points + k] > 0) {
+        if (contact_limit(t, o, k) > 0) {
             double drag[3];
             contact_friction(t, o, k, x, traction, &stick, T);
             pl_mulv3(T, relative, drag);

@@ -222,7 +222,8 @@ void pl_frame_pose(const pl_obstacle *o, const double *X, const double *x, pl_po
 
 // What the bodies may touch. Points of `surface` have multipliers (pressures, MPa of undeformed area) in the
 // state: per obstacle, then one set for contact within and between bodies; with friction, per obstacle and
-// point, the tangential traction and the place of the last update (3 numbers each); and per obstacle that is
+// point, the tangential traction and the place of the last update (3 numbers each) and the pressure that
+// friction takes its limit from; and per obstacle that is
 // free 1 once it has been let go, 0 while it is held where it was drawn.
 typedef struct pl_robot_contact {
     bool given, self;

@@ -201,7 +201,7 @@ int64_t pl_robot_contact_numbers(const pl_robot *robot)
 {
     const pl_robot_contact *c = &robot->contact;
     const int64_t points = c->surface ? c->surface->point_count : 0;
-    return points * (c->obstacle_count * (c->friction ? 7 : 1) + c->pairs) +
+    return points * (c->obstacle_count * (c->friction ? 8 : 1) + c->pairs) +
            (c->free_count > 0) * c->obstacle_count;
 }
 

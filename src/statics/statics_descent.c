@@ -305,6 +305,9 @@ typedef struct descent_run {
     bool linear;       // the gradient has their law linearised at predicted strains
     int stiff_steps;   // taken so far
     double stiff_last; // mm: the last one
+    bool hit;          // the last full step met contacts that its factor did not have
+    bool modelled;     // the gradient is that of the contacts in the factor, pressing or not
+    int hits;          // factors made with such contacts
 } descent_run;
 
 static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *run, bool look_ahead,
@@ -367,7 +370,10 @@ static bool descent_search(pl_statics *s, const double *x, descent *D, descent_r
     run->scale = 1;
     for (int attempt = 0; attempt < (moves ? TUNE_TRIALS_MOVING : TUNE_TRIALS); ++attempt) {
         run->warped = warp && attempt < TUNE_TRIALS_WARPED;
+        s->problem->contact_note = attempt == 0 && run->at_factor;
+        s->problem->contact_hits = 0;
         *energy = descent_trial(s, x, s->work.d, run->scale, run->warped, D, &limit);
+        s->problem->contact_note = false;
         if (!isinf(*energy)) {
             // on the constraints the slope is that of the residual: g also has the part along their rows
             pl_problem_residual(s->problem, s->work.g_new, s->work.y);
@@ -380,6 +386,10 @@ static bool descent_search(pl_statics *s, const double *x, descent *D, descent_r
                     descent_secant(s, x, D, run, after, noise, energy);
                 }
                 return true;
+            }
+            if (s->problem->contact_hits > 0 && run->hits < TUNE_HITS && s->problem->contact_hard > 1) {
+                run->hit = true;
+                return false;
             }
         }
         if (limit < 1) {
@@ -482,6 +492,25 @@ static bool descent_follows(pl_statics *s, const double *x)
     return s->problem->contact_moved;
 }
 
+// A full step would meet contacts that its factor does not have, and they cost more energy than it gains: the
+// next one knows them from the start, as if they were closed already.
+static bool descent_meet(pl_statics *s, double *x, descent *D, descent_run *run, pl_error *err)
+{
+    run->hit = false;
+    run->hits++;
+    s->problem->tangent.hit = true;
+    descent_look_ahead(s, x, 1, false);
+    const bool made = descent_refactor(s, x, D, run, false, err);
+    s->problem->tangent.hit = false;
+    if (made) {
+        s->problem->contact_mode = PL_CONTACT_HIT;
+        pl_problem_evaluate(s->problem, x, s->work.g);
+        s->problem->contact_mode = PL_CONTACT_ACTS;
+        run->modelled = true;
+    }
+    return made;
+}
+
 descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
 {
     descent_run run = {.at_factor = s->problem->linear.has_factor &&
@@ -524,8 +553,9 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         run.slope = dot(s->work.r, s->work.d, s->problem->unknowns.n);
         pl_log(2, "    %3d  residual %.2e  step %.2e mm  energy %.8e  gap %.1e%s", iteration, D->relative,
                D->step, D->energy, run.opening, run.at_factor ? "  newton" : "");
-        if (!(follows && iteration == 0) && !run.linear && D->relative < D->force_tolerance &&
-            D->step < D->length_tolerance && run.opening < TUNE_GAP_DONE) {
+        if (!(follows && iteration == 0) && !run.linear && !run.modelled &&
+            D->relative < D->force_tolerance && D->step < D->length_tolerance &&
+            run.opening < TUNE_GAP_DONE) {
             if (D->polish) {
                 descent_polish(s, x, D);
             }
@@ -534,7 +564,8 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         }
         // an old factor strains stiff parts that have turned since: below, its directions only polish
         const bool blunt = run.stiff && !run.at_factor && D->relative > TUNE_STIFF_DONE;
-        const bool obsolete = !(follows && iteration == 0) && pl_problem_obsolete(s->problem, x);
+        const bool obsolete =
+            !(follows && iteration == 0) && !run.modelled && pl_problem_obsolete(s->problem, x);
         if (!run.at_factor && (blunt || obsolete) && run.factors < TUNE_FACTORS) {
             if (!descent_refactor(s, x, D, &run, false, err)) {
                 return DESCENT_STUCK;
@@ -555,9 +586,23 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         run.linear = false;
         if (full || (!uphill && (run.at_factor || !pace_too_slow(s, &run.pace, D)) &&
                      descent_search(s, x, D, &run, turns, &energy))) {
+            run.modelled = false;
+            run.hits = 0;
             if (!descent_take(s, x, energy, D, &run, predict, err)) {
                 return DESCENT_STUCK;
             }
+            continue;
+        }
+        if (run.hit) {
+            if (!descent_meet(s, x, D, &run, err)) {
+                return DESCENT_STUCK;
+            }
+            continue;
+        }
+        if (run.modelled) { // as usual, with the true gradient
+            run.modelled = false;
+            run.hits = TUNE_HITS;
+            D->energy = pl_problem_evaluate(s->problem, x, s->work.g);
             continue;
         }
         // no way along this direction: a new factor, its positive part when the true one was just tried

@@ -583,13 +583,24 @@ static void solve_balance(pl_statics *s, double *x, descent *D, pl_error *err)
 static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_report *report, pl_error *err)
 {
     const int rounds = s->robot->contact.free_count > 0 ? TUNE_TOUCH_ROUNDS_FREE : TUNE_TOUCH_ROUNDS;
+    double hard_most = TUNE_HARD_MOST;
     for (int round = 0; round < rounds; ++round) {
         pl_problem_evaluate(s->problem, x, s->work.g);
         D->residual = pl_problem_residual(s->problem, s->work.g, s->work.r);
         D->relative = D->residual / pl_problem_force_scale(s->problem);
         if (D->relative > s->options.force_tolerance) {
+            memcpy(s->work.x_start, x, solve_bytes(s));
             *D = solve_tolerance(s, true);
-            const descent_end end = statics_descend(s, x, D, err);
+            descent_end end = statics_descend(s, x, D, err);
+            // too hard: with the usual stiffness the multipliers have a long way, but a passable one
+            while (end != DESCENT_DONE && end != DESCENT_STOPPED && s->problem->contact_hard > 1) {
+                hard_most = fmax(1, s->problem->contact_hard / TUNE_HARD_GROWTH);
+                s->problem->contact_hard = hard_most;
+                pl_log(1, "  contact: too hard, %g times the usual stiffness", hard_most);
+                memcpy(x, s->work.x_start, solve_bytes(s));
+                *D = solve_tolerance(s, true);
+                end = statics_descend(s, x, D, err);
+            }
             if (end != DESCENT_DONE) {
                 return end;
             }
@@ -612,6 +623,9 @@ static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_
         // first the limits of friction, with its places as they were when the increment began
         s->problem->limits_only = s->problem->limits_off > PL_CONTACT_LIMIT;
         const pl_status advanced = pl_problem_advance(s->problem, x, err);
+        if (!s->problem->limits_only) {
+            s->problem->contact_hard = fmin(hard_most, TUNE_HARD_GROWTH * s->problem->contact_hard);
+        }
         s->problem->limits_only = false;
         if (advanced != PL_OK) {
             return DESCENT_STUCK;

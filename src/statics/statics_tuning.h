@@ -49,6 +49,11 @@
 #define TUNE_LIMIT_ROUNDS 6         // of the limits of friction within an increment
 #define TUNE_LIMITS_ON_THE_WAY 0.05 // of the largest pressure: their change that ends these
 #define TUNE_TOUCH_ROUNDS 20        // of multipliers of contacts: two to four are usual
+// Stiffness of contacts in these, over the usual one: curved faces at a curved surface are determined twice
+// (at their nodes and at their centre), and with the usual one the pressures that decide which of these
+// points are open change by little in each update. Powers of two (build/contact_updates).
+#define TUNE_HARD_GROWTH 32.0
+#define TUNE_HARD_MOST 32768.0
 #define TUNE_BALANCE 3e-3           // of the force tolerance: residual at contacts in the end
 #define TUNE_BALANCE_LENGTH 1e-8    // of the size
 #define TUNE_BALANCE_ITERATIONS 20
@@ -99,6 +104,7 @@
 #define TUNE_SECANT_MOST 10.0
 #define TUNE_LIMIT_KEPT 0.9  // of the way to a term's step limit is gone
 #define TUNE_LIMIT_LEAST 0.1 // and a trial is not cut to less than this at once
+#define TUNE_HITS 4          // factors with contacts that a full step would hit, before the step is cut
 #define TUNE_TRIALS_WARPED 3 // the first ones turn, then straight
 // When a new factor is sooner at the end than going on: its cost in solves from counts alone, so that the
 // path does not depend on the clock (7.5k quadratic tets: factor 330 to 415 ms, solve 17 ms).
