@@ -5,6 +5,7 @@
 //
 //   bench_jacobian
 #include "bench.h"
+#include "statics/statics_impl.h"
 
 #define ACTUATORS 3
 
@@ -127,6 +128,41 @@ static bool adjoint(bench_robot *b, const char *name, const pl_parameter *p)
     return true;
 }
 
+// Right sides solved together over one by one, with the factor at the solution: CPU time, best of three.
+static void together(bench_robot *b)
+{
+    static const int sides[] = {2, 3, 8, 16};
+    pl_problem *p = b->statics->problem;
+    const size_t n = (size_t)p->unknowns.n;
+    double *x = malloc(16 * n * sizeof *x), alone = INFINITY;
+    printf("right sides at once over one by one, CPU:");
+    for (int k = -1; x && k < PL_COUNT(sides); ++k) {
+        double least = INFINITY;
+        for (int round = 0; round < 3; ++round) {
+            for (size_t i = 0; i < 16 * n; ++i) {
+                x[i] = (double)(i % 17) - 8;
+            }
+            const bench_clock start = bench_now();
+            if (k < 0) {
+                for (int j = 0; j < 16; ++j) {
+                    pl_factor_solve(p->linear.factor, x + (size_t)j * n, 1);
+                }
+            } else {
+                pl_factor_solve(p->linear.factor, x, sides[k]);
+            }
+            least = fmin(least, bench_since(start).cpu);
+        }
+        if (k < 0) {
+            alone = least / 16;
+            printf(" one %.1f ms;", 1e3 * alone);
+        } else {
+            printf(" %d: %.2f", sides[k], least / (sides[k] * alone));
+        }
+    }
+    printf("\n");
+    free(x);
+}
+
 static bool jacobian_table(const drive_case *c, double size)
 {
     const pl_parameter p[ACTUATORS] = {
@@ -150,6 +186,7 @@ static bool jacobian_table(const drive_case *c, double size)
     const bench_clock start = bench_now();
     done = done && exact(&b, "Jacobian, factor at the solution", p, marker);
     const bench_clock again = bench_since(start);
+    together(&b);
     done = done && adjoint(&b, "adjoint gradient, factor at the solution", p);
     done = done && differences(&b, c, marker, &spent);
     if (done) {

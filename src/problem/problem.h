@@ -209,12 +209,15 @@ typedef struct pl_linear {
     int border[PL_ROWS_MAX]; // the rows it has
     // per border, made with the factor: row a_k, K^-1 a_k, the same turned; pressures in K^-1 a_k
     double *row, *plain, *solution, *pressure;
-    double *rotation;           // 9 per vertex: turned since the factor; by pl_problem_turn
-    double *turn;               // 9 per element of a block: scratch of pl_problem_turn
-    int32_t *turn_code;         // per entry of pl_elements.vertex_code: its element there
-    double *pressure_step;      // per pressure number: its change in the last linear solve
-    int factorizations, solves; // counts; whoever solves resets them
-    int64_t version;            // of the factor: counts all that were made
+    // right sides of several parameters and their solutions, PL_SIDES each; taken when first needed
+    double *side, *sided;
+    double (*target)[PL_ROWS_MAX]; // of their rows
+    double *rotation;              // 9 per vertex: turned since the factor; by pl_problem_turn
+    double *turn;                  // 9 per element of a block: scratch of pl_problem_turn
+    int32_t *turn_code;            // per entry of pl_elements.vertex_code: its element there
+    double *pressure_step;         // per pressure number: its change in the last linear solve
+    int factorizations, solves;    // counts; whoever solves resets them
+    int64_t version;               // of the factor: counts all that were made
     // single precision (pl_factor_update_single) for factors that only precondition
     bool single_refused;               // it did not serve: the following ones are made in double precision
     int single_count, single_refusals; // counts, as factorizations
@@ -438,6 +441,8 @@ void pl_problem_rotate(const pl_problem *p, double *y, bool transpose);
 // [K A^T; A -c][d; mu] = [b; rho] with the rows of the last evaluation and the turned factor; rho and mu per
 // border (rho NULL: 0). Constraints not active are left out. False when constraints depend on each other.
 bool pl_problem_solve_bordered(pl_problem *p, const double *b, const double *rho, double *d, double *mu);
+// The same where K^-1 b is known: `plain`, as pl_factor_solve leaves it, of a factor that is not turned.
+bool pl_problem_solve_rows(pl_problem *p, const double *plain, const double *rho, double *d, double *mu);
 bool pl_problem_restore(pl_problem *p, double *x, double tolerance); // back onto the constraints
 
 // ---- derivatives (problem_sensitivity.c)
@@ -451,10 +456,15 @@ typedef struct pl_sensitivity_report {
 pl_status pl_sensitivity_begin(pl_problem *p, const pl_state *state, bool slack_free,
                                pl_sensitivity_report *report, pl_error *err);
 pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_error *err);
+// Solves the right sides of up to PL_SIDES parameters at once, for the columns that follow: the factor is
+// read once. False: not with contact, without memory, or where a parameter has no derivative; the columns are
+// then solved one by one.
+#define PL_SIDES 8
+bool pl_sensitivity_together(pl_problem *p, const pl_state *state, const pl_parameter *q, int count);
 // The motion dx (full) of all vertices and the change mu of the multipliers (per row, PL_ROWS_MAX entries)
-// for one parameter.
-pl_status pl_sensitivity_column(pl_problem *p, const pl_state *state, const pl_parameter *q, double *dx,
-                                double *mu, pl_sensitivity_report *report, pl_error *err);
+// for one parameter; `together`: its number in the last pl_sensitivity_together, -1: not in it.
+pl_status pl_sensitivity_column(pl_problem *p, const pl_state *state, const pl_parameter *q, int together,
+                                double *dx, double *mu, pl_sensitivity_report *report, pl_error *err);
 // Gradient of sum by_position . x + sum by_output . output over all parameters with one solve.
 // `by_output` per output in the order of pl_problem_output.
 pl_status pl_sensitivity_adjoint(pl_problem *p, const pl_state *state, const double *by_position,

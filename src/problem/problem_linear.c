@@ -84,8 +84,8 @@ void pl_problem_linear_destroy(pl_problem *p)
     pl_linear *l = &p->linear;
     pl_factor_destroy(l->factor);
     pl_factor_destroy(l->spare);
-    void *owned[] = {l->x,        l->rotation,      l->row,  l->plain,    l->solution,
-                     l->pressure, l->pressure_step, l->turn, l->turn_code};
+    void *owned[] = {l->x,        l->rotation,      l->row,  l->plain,     l->solution, l->side,
+                     l->pressure, l->pressure_step, l->turn, l->turn_code, l->sided,    l->target};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }
@@ -188,16 +188,11 @@ static int linear_use(const pl_problem *p, bool constraints, int *use)
     return m;
 }
 
-bool pl_problem_solve_bordered(pl_problem *p, const double *b, const double *rho, double *d, double *mu)
+// From d = K^-1 b to the solution with the rows.
+static bool linear_add_rows(pl_problem *p, const double *rho, double *d, double *mu)
 {
     pl_linear *l = &p->linear;
     const int32_t n = p->unknowns.n, pressures = p->elements->pressure_count;
-    if (linear_is_zero(b, n)) {
-        memset(d, 0, (size_t)n * sizeof *d); // only targets change
-        memset(l->pressure_step, 0, (size_t)pressures * sizeof *l->pressure_step);
-    } else {
-        linear_solve_plain(p, b, d);
-    }
     int use[PL_ROWS_MAX];
     const int m = linear_use(p, false, use);
     memset(mu, 0, (size_t)l->border_count * sizeof *mu);
@@ -225,6 +220,25 @@ bool pl_problem_solve_bordered(pl_problem *p, const double *b, const double *rho
         }
     }
     return true;
+}
+
+bool pl_problem_solve_bordered(pl_problem *p, const double *b, const double *rho, double *d, double *mu)
+{
+    pl_linear *l = &p->linear;
+    if (linear_is_zero(b, p->unknowns.n)) {
+        memset(d, 0, (size_t)p->unknowns.n * sizeof *d); // only targets change
+        memset(l->pressure_step, 0, (size_t)p->elements->pressure_count * sizeof *l->pressure_step);
+    } else {
+        linear_solve_plain(p, b, d);
+    }
+    return linear_add_rows(p, rho, d, mu);
+}
+
+bool pl_problem_solve_rows(pl_problem *p, const double *plain, const double *rho, double *d, double *mu)
+{
+    memcpy(d, plain, (size_t)p->unknowns.n * sizeof *d);
+    linear_clear_pressures(p, d);
+    return linear_add_rows(p, rho, d, mu);
 }
 
 // Rows at the factor's shape, and their solutions.

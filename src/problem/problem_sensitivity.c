@@ -111,15 +111,17 @@ static pl_status sensitivity_side(pl_problem *p, const pl_state *state, const pl
     return status;
 }
 
-// Solves with right sides and multipliers per row instead of per border.
-static bool sensitivity_solve(pl_problem *p, const double *b, const double *target, double *d, double *mu)
+// Solves with right sides and multipliers per row instead of per border; `plain` may be K^-1 b, or NULL.
+static bool sensitivity_solve(pl_problem *p, const double *b, const double *plain, const double *target,
+                              double *d, double *mu)
 {
     const pl_linear *l = &p->linear;
     double rho[PL_ROWS_MAX], border[PL_ROWS_MAX];
     for (int k = 0; k < l->border_count; ++k) {
         rho[k] = target[l->border[k]];
     }
-    if (!pl_problem_solve_bordered(p, b, rho, d, border)) {
+    if (!(plain ? pl_problem_solve_rows(p, plain, rho, d, border)
+                : pl_problem_solve_bordered(p, b, rho, d, border))) {
         return false;
     }
     memset(mu, 0, PL_ROWS_MAX * sizeof *mu);
@@ -181,15 +183,15 @@ static void sensitivity_lag(pl_problem *p, const double *x, const double *dx, co
 // The change of the unknowns d and the right side b it belongs to. Forces that lag behind the shape add their
 // change for d to the right side, again and again until that no longer changes.
 static pl_status sensitivity_solve_lagging(pl_problem *p, const double *x, const double *side,
-                                           const double *target, double *b, double *d, double *dx, double *mu,
-                                           pl_error *err)
+                                           const double *plain, const double *target, double *b, double *d,
+                                           double *dx, double *mu, pl_error *err)
 {
     const int32_t n = p->unknowns.n;
     const size_t mark = pl_arena_begin(&p->scratch);
     double *before = pl_problem_take_unknown(p), change = pl_problem_lags(p) ? 1 : 0;
     pl_status status = PL_OK;
     memcpy(b, side, (size_t)n * sizeof *b);
-    if (!sensitivity_solve(p, b, target, d, mu)) {
+    if (!sensitivity_solve(p, b, plain, target, d, mu)) {
         status = pl_fail(err, PL_FAILED, SENSITIVITY_DEPENDENT);
     }
     pl_problem_expand(p, x, d, dx);
@@ -201,7 +203,7 @@ static pl_status sensitivity_solve_lagging(pl_problem *p, const double *x, const
         }
         sensitivity_lag(p, x, dx, side, b);
         memcpy(before, d, (size_t)n * sizeof *before);
-        sensitivity_solve(p, b, target, d, mu);
+        sensitivity_solve(p, b, NULL, target, d, mu);
         pl_problem_expand(p, x, d, dx);
         double largest = 0;
         change = 0;
@@ -247,7 +249,7 @@ static pl_status sensitivity_hold(pl_problem *p, const pl_problem_term *t, const
         memset(full, 0, pl_problem_full_bytes(p));
         t->kind->hold->force(t->self, p, x, v, full);
         pl_problem_gather(p, full, x, b);
-        if (!sensitivity_solve(p, b, none, z, more)) {
+        if (!sensitivity_solve(p, b, NULL, none, z, more)) {
             status = pl_fail(err, PL_FAILED, SENSITIVITY_DEPENDENT);
             break;
         }
@@ -284,16 +286,76 @@ static pl_status sensitivity_hold(pl_problem *p, const pl_problem_term *t, const
     return status;
 }
 
-pl_status pl_sensitivity_column(pl_problem *p, const pl_state *state, const pl_parameter *q, double *dx,
-                                double *mu, pl_sensitivity_report *report, pl_error *err)
+// Room for the sides, kept.
+static bool sensitivity_room(pl_problem *p)
 {
-    double target[PL_ROWS_MAX];
-    const size_t mark = pl_arena_begin(&p->scratch);
+    pl_linear *l = &p->linear;
+    const int64_t n = PL_SIDES * (int64_t)p->unknowns.n;
+    l->side = l->side ? l->side : PL_NEW_ARRAY(double, n);
+    l->sided = l->sided ? l->sided : PL_NEW_ARRAY(double, n);
+    l->target = l->target ? l->target : pl_resize_array(NULL, PL_SIDES, sizeof *l->target);
+    return l->side && l->sided && l->target;
+}
+
+bool pl_sensitivity_together(pl_problem *p, const pl_state *state, const pl_parameter *q, int count)
+{
+    pl_linear *l = &p->linear;
+    const size_t n = (size_t)p->unknowns.n;
+    pl_error ignored = {0};
+    int solved = 0, column[PL_SIDES];
+    PROBLEM_EACH (p, t, hold) {
+        return false; // contacts keep what a parameter changes in them from its side to its column
+    }
+    if (count < 2 || count > PL_SIDES || !sensitivity_room(p)) {
+        return false;
+    }
+    for (int j = 0; j < count; ++j) {
+        double *side = l->side + (size_t)j * n, largest = 0;
+        if (sensitivity_side(p, state, &q[j], side, l->target[j], &ignored) != PL_OK) {
+            return false;
+        }
+        for (size_t i = 0; i < n; ++i) {
+            largest = fmax(largest, fabs(side[i]));
+        }
+        // where only targets change there is nothing to solve
+        if (largest > 0) {
+            memcpy(l->sided + (size_t)solved * n, side, n * sizeof *side);
+            column[solved++] = j;
+        }
+    }
+    pl_factor_solve(l->factor, l->sided, solved);
+    l->solves += solved;
+    // from the end: each to its place
+    for (int j = count - 1; j >= 0; --j) {
+        double *to = l->sided + (size_t)j * n;
+        if (solved > 0 && column[solved - 1] == j) {
+            --solved;
+            memmove(to, l->sided + (size_t)solved * n, n * sizeof *to);
+        } else {
+            memset(to, 0, n * sizeof *to);
+        }
+    }
+    return true;
+}
+
+pl_status pl_sensitivity_column(pl_problem *p, const pl_state *state, const pl_parameter *q, int together,
+                                double *dx, double *mu, pl_sensitivity_report *report, pl_error *err)
+{
+    double own[PL_ROWS_MAX];
+    const size_t mark = pl_arena_begin(&p->scratch), at = (size_t)(together > 0 ? together : 0);
+    const bool known = together >= 0;
     double *side = pl_problem_take_unknown(p), *b = pl_problem_take_unknown(p),
            *d = pl_problem_take_unknown(p);
-    pl_status status = sensitivity_side(p, state, q, side, target, err);
+    const double *plain = known ? p->linear.sided + at * (size_t)p->unknowns.n : NULL;
+    const double *target = known ? p->linear.target[at] : own;
+    pl_status status = PL_OK;
+    if (known) {
+        memcpy(side, p->linear.side + at * (size_t)p->unknowns.n, (size_t)p->unknowns.n * sizeof *side);
+    } else {
+        status = sensitivity_side(p, state, q, side, own, err);
+    }
     if (status == PL_OK) {
-        status = sensitivity_solve_lagging(p, state->x, side, target, b, d, dx, mu, err);
+        status = sensitivity_solve_lagging(p, state->x, side, plain, target, b, d, dx, mu, err);
     }
     if (status == PL_OK) {
         report->residual = fmax(report->residual, sensitivity_residual(p, b, d, mu));
@@ -316,7 +378,7 @@ static pl_status adjoint_forward(pl_problem *p, const pl_state *state, const dou
     const size_t mark = pl_arena_begin(&p->scratch);
     double *dx = pl_problem_take_full(p), mu[PL_ROWS_MAX];
     for (int j = 0; status == PL_OK && j < count; ++j) {
-        status = pl_sensitivity_column(p, state, &parameter[j], dx, mu, report, err);
+        status = pl_sensitivity_column(p, state, &parameter[j], -1, dx, mu, report, err);
         gradient[j] = 0;
         for (int64_t i = 0; by_position && i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
             gradient[j] += by_position[i] * dx[i];
@@ -351,7 +413,7 @@ static pl_status adjoint_symmetric(pl_problem *p, const pl_state *state, const d
         }
     }
     pl_problem_gather(p, full, state->x, b);
-    if (!sensitivity_solve(p, b, rho, z, nu)) {
+    if (!sensitivity_solve(p, b, NULL, rho, z, nu)) {
         return pl_fail(err, PL_FAILED, SENSITIVITY_DEPENDENT);
     }
     report->residual = sensitivity_residual(p, b, z, nu);

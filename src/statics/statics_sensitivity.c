@@ -227,11 +227,17 @@ pl_status pl_statics_jacobian(pl_statics *s, const pl_state *state, const pl_par
     pl_status status = sensitivity_begin(s, state, parameter, count, &found, err);
     const size_t mark = pl_arena_begin(&s->problem->scratch);
     double *dx = pl_problem_take_full(s->problem), mu[PL_ROWS_MAX];
+    bool together = false;
     for (int j = 0; status == PL_OK && j < count; ++j) {
+        const int rest = count - j;
         s->watch.fraction = (double)j / count;
-        status = statics_go_on(s)
-                     ? pl_sensitivity_column(s->problem, state, &parameter[j], dx, mu, &found, err)
-                     : pl_fail(err, PL_INTERRUPTED, "interrupted while taking derivatives");
+        if (j % PL_SIDES == 0) {
+            together =
+                pl_sensitivity_together(s->problem, state, parameter + j, rest < PL_SIDES ? rest : PL_SIDES);
+        }
+        status = statics_go_on(s) ? pl_sensitivity_column(s->problem, state, &parameter[j],
+                                                          together ? j % PL_SIDES : -1, dx, mu, &found, err)
+                                  : pl_fail(err, PL_INTERRUPTED, "interrupted while taking derivatives");
         if (status == PL_OK) {
             jacobian_column(s, state, &parameter[j], j, count, dx, mu, out);
         }

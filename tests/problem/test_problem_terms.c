@@ -200,7 +200,7 @@ static void test_scratch(void **state)
     double *dx = malloc(pl_problem_full_bytes(b.problem)), mu[PL_ROWS_MAX];
     b.state->load = 1;
     PL_CHECK_OK(pl_sensitivity_begin(b.problem, b.state, false, &report, &err));
-    PL_CHECK_OK(pl_sensitivity_column(b.problem, b.state, &force, dx, mu, &report, &err));
+    PL_CHECK_OK(pl_sensitivity_column(b.problem, b.state, &force, -1, dx, mu, &report, &err));
     const pl_arena *scratch = &b.problem->scratch;
     print_message("scratch: %zu of %zu bytes at most\n", scratch->most, scratch->size);
     assert_int_equal(scratch->used, 0);

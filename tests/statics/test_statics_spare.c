@@ -1,5 +1,6 @@
 // What a view does between two moves costs the next one nothing: a derivative that is interrupted leaves the
-// factor of the solves as it was, and a shape found loosely is completed by another solve.
+// factor of the solves as it was, and a shape found loosely is completed by another solve. Derivatives by
+// several parameters are solved together and are those of each alone.
 #include "statics_robot.h"
 
 // Stops whatever is under way once it is told to.
@@ -102,9 +103,49 @@ static void test_loose_solve_is_completed(void **state)
     rig_clear(&straight);
 }
 
+static void test_columns_together_as_alone(void **state)
+{
+    (void)state;
+    enum { COUNT = 10 }; // more than one block; that of gravity has no right side without a density
+    const pl_parameter q[COUNT] = {
+        {PL_PARAMETER_MARKER_FORCE, 0, 0},      {PL_PARAMETER_GRAVITY, 0, 2},
+        {PL_PARAMETER_COMMAND, 0, 0},           {PL_PARAMETER_MARKER_FORCE, 0, 1},
+        {PL_PARAMETER_MARKER_FORCE, 0, 2},      {PL_PARAMETER_MATERIAL, 0, PL_POISSON},
+        {PL_PARAMETER_COMMAND, 0, 0},           {PL_PARAMETER_MARKER_FORCE, 0, 1},
+        {PL_PARAMETER_MATERIAL, 0, PL_POISSON}, {PL_PARAMETER_COMMAND, 0, 0}};
+    const pl_statics_options options = tight_options();
+    rig r = build(&options);
+    rig_solve(&r, (double[]){3});
+    const size_t n = 3 * (size_t)pl_state_vertex_count(r.state);
+    double *all = malloc(COUNT * n * sizeof *all), *one = malloc(n * sizeof *one), worst = 0;
+    double effort[COUNT], alone[1];
+    pl_jacobian_report report;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_statics_jacobian(r.statics, r.state, q, COUNT,
+                                    &(pl_jacobian){.position = all, .effort = effort}, &report, &err));
+    PL_CHECK_BELOW(report.residual, 1e-8);
+    for (int j = 0; j < COUNT; ++j) {
+        double apart = 0, size = 1e-300;
+        PL_CHECK_OK(pl_statics_jacobian(r.statics, r.state, &q[j], 1,
+                                        &(pl_jacobian){.position = one, .effort = alone}, &report, &err));
+        for (size_t i = 0; i < n; ++i) {
+            apart = fmax(apart, fabs(all[i * COUNT + (size_t)j] - one[i]));
+            size = fmax(size, fabs(one[i]));
+        }
+        worst = fmax(worst, apart / size);
+        PL_CHECK_NEAR(effort[j], alone[0], 1e-10 * (1 + fabs(alone[0])));
+    }
+    printf("columns together and alone differ by %.1e\n", worst);
+    PL_CHECK_BELOW(worst, 1e-10);
+    free(all);
+    free(one);
+    rig_clear(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_stopped_derivative_costs_nothing),
-                                       cmocka_unit_test(test_loose_solve_is_completed)};
+                                       cmocka_unit_test(test_loose_solve_is_completed),
+                                       cmocka_unit_test(test_columns_together_as_alone)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
