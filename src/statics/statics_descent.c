@@ -210,6 +210,7 @@ static double descent_factor_cost(const pl_statics *s)
 
 typedef struct descent_pace {
     double decrement[4]; // the last ones, newest first
+    double length[3];    // mm: of the steps, newest first
     int since_factor;
 } descent_pace;
 
@@ -249,11 +250,25 @@ static bool descent_accepts(double before, double after, double slope, double sl
     return after <= before + TUNE_ARMIJO * scale * slope;
 }
 
-static void pace_note(descent_pace *pace, double decrement)
+static void pace_note(descent_pace *pace, double decrement, double length)
 {
     memmove(pace->decrement + 1, pace->decrement, 3 * sizeof *pace->decrement);
+    memmove(pace->length + 1, pace->length, 2 * sizeof *pace->length);
     pace->decrement[0] = decrement;
+    pace->length[0] = length;
     pace->since_factor++;
+}
+
+// How far the equilibrium still is after the last step (mm), from how steps have shrunk with this factor:
+// theta / (1 - theta) of it. The mean of the last two ratios where the last one is better than it.
+static double pace_left(const descent_pace *pace)
+{
+    if (!(pace->length[2] > 0)) {
+        return INFINITY;
+    }
+    const double last = pace->length[0] / pace->length[1], before = pace->length[1] / pace->length[2],
+                 theta = sqrt(last * fmax(last, before));
+    return theta < TUNE_SHRINKS ? pace->length[0] * theta / (1 - theta) : INFINITY;
 }
 
 // Gradient, multipliers, active set and residual at x. Returns false when the set keeps changing.
@@ -301,6 +316,7 @@ typedef struct descent_run {
     double relative; // residual where the last factor was made
     int factors;     // made so far
     bool warped;
+    bool whole;        // the last step was straight and hardly shortened: its length tells the error before it
     bool stiff;        // full steps of stiff parts are under way
     bool linear;       // the gradient has their law linearised at predicted strains
     int stiff_steps;   // taken so far
@@ -325,7 +341,7 @@ static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *
     }
     D->indefinite = D->indefinite || s->problem->linear.blend > 0 || pl_problem_unstable(s->problem) > 0;
     statics_forget(s);
-    run->pace = (descent_pace){{0}, 0};
+    run->pace = (descent_pace){0};
     run->at_factor = true;
     run->relative = D->relative;
     // stiff parts: the gradient too with their law linearised at the strains predicted
@@ -452,7 +468,7 @@ static bool descent_take(pl_statics *s, double *x, double energy, descent *D, de
     if (predict && D->relative > TUNE_PREDICTED) {
         return descent_refactor(s, x, D, run, true, err);
     }
-    run->pace = (descent_pace){{0}, 0};
+    run->pace = (descent_pace){0};
     run->at_factor = false;
     statics_turn(s, x);
     return true;
@@ -476,6 +492,11 @@ static void descent_polish(pl_statics *s, double *x, descent *D)
     D->inverted = D->infeasible = false;
     pl_problem_evaluate(s->problem, x, s->work.g);
     pl_problem_residual(s->problem, s->work.g, s->work.r);
+}
+
+static void descent_stray(const pl_statics *s, const double *x, descent *D)
+{
+    D->stray = D->predicted > 0 ? statics_apart(s, x, s->work.x_predicted) : 0;
 }
 
 // Obstacles that press have moved: the body follows them first as the factor at hand says, because points
@@ -525,18 +546,23 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         if (!descent_refactor(s, x, D, &run, false, err)) {
             return DESCENT_STUCK;
         }
-    } else if (!run.at_factor) {
+    } else if (!run.at_factor && !D->ready) {
         statics_turn(s, x);
     }
-    D->energy = pl_problem_evaluate(s->problem, x, s->work.g);
+    if (!D->ready) {
+        D->energy = pl_problem_evaluate(s->problem, x, s->work.g);
+    }
     if (!isfinite(D->energy)) {
         D->inverted = true;
         return DESCENT_STUCK;
     }
     // contacts that the factor does not know are far stiffer than anything it has there
     const bool follows = D->predict && descent_follows(s, x);
-    if (!follows && pl_problem_obsolete(s->problem, x) && !descent_refactor(s, x, D, &run, false, err)) {
-        return DESCENT_STUCK;
+    if (!follows && pl_problem_obsolete(s->problem, x)) {
+        if (!descent_refactor(s, x, D, &run, false, err)) {
+            return DESCENT_STUCK;
+        }
+        D->ready = false;
     }
     for (int iteration = 0; iteration < D->limit; ++iteration) {
         if (!statics_go_on(s)) {
@@ -546,9 +572,18 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             return DESCENT_STUCK;
         }
         run.opening = descent_gap(s->problem, run.gap);
+        const double left = run.whole ? pace_left(&run.pace) : INFINITY;
+        if (D->polish && !run.linear && left < D->length_tolerance && D->relative < D->force_tolerance &&
+            run.opening < TUNE_GAP_DONE) {
+            D->step = left;
+            descent_stray(s, x, D);
+            return DESCENT_DONE;
+        }
         memcpy(s->work.pressure_before, s->problem->elements->pressure,
                (size_t)s->problem->elements->pressure_count * sizeof(double));
-        statics_direction(s, s->work.r, run.gap, s->work.d);
+        if (!(D->ready && iteration == 0 && run.changes == 0)) {
+            statics_direction(s, s->work.r, run.gap, s->work.d);
+        }
         D->step = pl_problem_largest(s->problem, s->work.d, false);
         run.slope = dot(s->work.r, s->work.d, s->problem->unknowns.n);
         pl_log(2, "    %3d  residual %.2e  step %.2e mm  energy %.8e  gap %.1e%s", iteration, D->relative,
@@ -559,11 +594,12 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             if (D->polish) {
                 descent_polish(s, x, D);
             }
-            D->stray = D->predicted > 0 ? statics_apart(s, x, s->work.x_predicted) : 0;
+            descent_stray(s, x, D);
             return DESCENT_DONE;
         }
         // an old factor strains stiff parts that have turned since: below, its directions only polish
         const bool blunt = run.stiff && !run.at_factor && D->relative > TUNE_STIFF_DONE;
+        run.whole = false;
         const bool obsolete =
             !(follows && iteration == 0) && !run.modelled && pl_problem_obsolete(s->problem, x);
         if (!run.at_factor && (blunt || obsolete) && run.factors < TUNE_FACTORS) {
@@ -573,7 +609,7 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             continue;
         }
         s->iterations++;
-        pace_note(&run.pace, -run.slope);
+        pace_note(&run.pace, -run.slope, D->step);
         const bool predict = D->predict && iteration == 0, turns = predict || (D->warm && iteration == 0);
         const bool uphill = run.slope > 0 && run.opening < TUNE_GAP_MOVES;
         double energy = INFINITY;
@@ -588,6 +624,7 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
                      descent_search(s, x, D, &run, turns, &energy))) {
             run.modelled = false;
             run.hits = 0;
+            run.whole = !run.warped && run.scale > 0.5;
             if (!descent_take(s, x, energy, D, &run, predict, err)) {
                 return DESCENT_STUCK;
             }

@@ -119,6 +119,7 @@ typedef struct descent {
     bool predict; // the first step goes to new loads: it may turn, and a new factor follows it
     bool polish;  // the step that was found short enough is taken as well
     bool warm;    // the first step goes to new loads with an old factor: it may turn
+    bool ready;   // x is evaluated, the factor turned to it, and its direction is in s->work.d
     double residual, relative, step, energy;
     double predicted, stray;   // mm: how far the first step went, and how far from its end the equilibrium is
     bool indefinite;           // some tangent on the way was: it may have gone over a saddle

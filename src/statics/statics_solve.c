@@ -195,9 +195,12 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
             memcpy(x, s->work.x_best, solve_bytes(s));
         }
     }
-    statics_turn(s, x);
+    if (memcmp(s->problem->linear.x, x, solve_bytes(s)) != 0) {
+        statics_turn(s, x);
+    }
     double gap[PL_ROWS_MAX];
-    if (isinf(pl_problem_evaluate(s->problem, x, s->work.g))) {
+    const double energy = pl_problem_evaluate(s->problem, x, s->work.g);
+    if (isinf(energy)) {
         return false;
     }
     pl_problem_residual(s->problem, s->work.g, s->work.r);
@@ -209,7 +212,8 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
         return false;
     }
     *D = solve_tolerance(s, true);
-    D->warm = true;
+    D->warm = D->ready = true;
+    D->energy = energy;
     *end = statics_descend(s, x, D, err);
     s->increments++;
     return *end == DESCENT_DONE && pl_problem_admissible(s->problem, x);

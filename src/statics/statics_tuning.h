@@ -91,6 +91,7 @@
 #define TUNE_STIFF_GROWTH 2.5
 #define TUNE_STIFF_FREE 2    // the first ones may be of any length
 #define TUNE_STIFF_DONE 0.02 // relative residual below which the descent goes on as usual
+#define TUNE_SHRINKS 0.5     // ratio of steps below which it tells how far the equilibrium still is
 #define TUNE_CURVATURE 1e-12 // of |s| |y|: pairs of L-BFGS with less curvature are noise
 // Armijo stalls at the noise floor of the energy: below it the approximate Wolfe test decides.
 #define TUNE_ARMIJO 1e-4
