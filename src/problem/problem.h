@@ -193,6 +193,7 @@ typedef struct pl_tangent {
 } pl_tangent;
 
 // ---- the factored tangent and its border
+#define PROBLEM_SOFT 3 // soft modes
 typedef struct pl_linear {
     pl_factor *factor;
     pl_factor *spare; // a second one, for pl_problem_factor_exact with `aside`; NULL: none yet
@@ -221,6 +222,9 @@ typedef struct pl_linear {
     // single precision (pl_factor_update_single) for factors that only precondition
     bool single_refused;               // it did not serve: the following ones are made in double precision
     int single_count, single_refusals; // counts, as factorizations
+    // soft modes W that such a factor is put right for, K W and (W^T K W)^-1: problem_single.c
+    double *soft, *soft_force, soft_inverse[PROBLEM_SOFT * PROBLEM_SOFT];
+    int soft_count; // 0: none
 } pl_linear;
 
 // ---- forces at markers, set at run time: a load path of their own beside that of the robot's loads

@@ -48,4 +48,9 @@ void problem_pull_back(pl_problem *p, const pl_state *state, int k, double weigh
 // ---- problem_turn.c
 pl_status problem_turn_create(pl_problem *p, pl_error *err);
 
+// ---- problem_single.c
+bool problem_single_serves(pl_problem *p);                       // the factor just made in single precision
+void problem_solve_columns(pl_problem *p, double *b, int count); // b <- P^-1 b, P as it was made, unturned
+double problem_dot(const double *a, const double *b, int32_t n);
+
 #endif

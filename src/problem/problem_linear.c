@@ -5,8 +5,6 @@
 #include "problem/problem_impl.h"
 
 #define SPARE_MOST ((size_t)512 << 20) // bytes: larger factors have no second one beside them
-#define SINGLE_CORRECTION                                                                                    \
-    0.3                   // of a solution: error of a single-precision factor that still preconditions well
 #define RESTORE_PASSES 12 // Newton steps back onto the constraints; they converge quadratically or not at all
 
 static pl_factor_kind linear_kind(pl_linear_solver solver)
@@ -62,9 +60,11 @@ pl_status pl_problem_linear_create(pl_problem *p, pl_error *err)
     l->solution = PL_NEW_ARRAY(double, n *rows);
     l->pressure = PL_NEW_ARRAY(double, pressures *rows);
     l->pressure_step = PL_NEW_ARRAY(double, pressures);
+    l->soft = PL_NEW_ARRAY(double, PROBLEM_SOFT *n);
+    l->soft_force = PL_NEW_ARRAY(double, PROBLEM_SOFT *n);
     pl_status status = PL_OK;
     if (!group || !l->x || !l->rotation || !l->row || !l->plain || !l->solution || !l->pressure ||
-        !l->pressure_step) {
+        !l->pressure_step || !l->soft || !l->soft_force) {
         status = pl_fail_memory(err, "problem: factor");
     }
     if (status == PL_OK) {
@@ -84,14 +84,15 @@ void pl_problem_linear_destroy(pl_problem *p)
     pl_linear *l = &p->linear;
     pl_factor_destroy(l->factor);
     pl_factor_destroy(l->spare);
-    void *owned[] = {l->x,        l->rotation,      l->row,  l->plain,     l->solution, l->side,
-                     l->pressure, l->pressure_step, l->turn, l->turn_code, l->sided,    l->target};
+    void *owned[] = {l->x,     l->rotation, l->row,           l->plain,     l->solution,
+                     l->side,  l->pressure, l->pressure_step, l->turn,      l->turn_code,
+                     l->sided, l->target,   l->soft,          l->soft_force};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }
 }
 
-static double linear_dot(const double *a, const double *b, int32_t n)
+double problem_dot(const double *a, const double *b, int32_t n)
 {
     double sum = 0;
     for (int32_t i = 0; i < n; ++i) {
@@ -152,7 +153,7 @@ static void linear_solve_plain(pl_problem *p, const double *b, double *y)
     if (l->turned) {
         pl_problem_rotate(p, y, true);
     }
-    pl_factor_solve(l->factor, y, 1);
+    problem_solve_columns(p, y, 1);
     linear_clear_pressures(p, y);
     if (l->turned) {
         pl_problem_rotate(p, y, false);
@@ -199,10 +200,10 @@ static bool linear_add_rows(pl_problem *p, const double *rho, double *d, double 
     double S[PL_ROWS_MAX * PL_ROWS_MAX], q[PL_ROWS_MAX];
     for (int a = 0; a < m; ++a) {
         const pl_row *row = &p->row[l->border[use[a]]];
-        q[a] = linear_dot(row->a, d, n) - (rho ? rho[use[a]] : 0);
+        q[a] = problem_dot(row->a, d, n) - (rho ? rho[use[a]] : 0);
         for (int c = 0; c < m; ++c) {
-            S[a * m + c] =
-                linear_dot(row->a, l->solution + (int64_t)use[c] * n, n) + (a == c ? row_compliance(row) : 0);
+            S[a * m + c] = problem_dot(row->a, l->solution + (int64_t)use[c] * n, n) +
+                           (a == c ? row_compliance(row) : 0);
         }
     }
     if (!linear_small_solve(m, S, q)) {
@@ -258,7 +259,7 @@ static void linear_borders(pl_problem *p)
     if (l->border_count == 0) {
         return;
     }
-    pl_factor_solve(l->factor, l->plain, l->border_count);
+    problem_solve_columns(p, l->plain, l->border_count);
     l->solves += l->border_count;
     for (int k = 0; k < l->border_count; ++k) {
         linear_clear_pressures(p, l->plain + (int64_t)k * n);
@@ -280,7 +281,7 @@ int pl_problem_unstable(const pl_problem *p)
         const double compliance = row_compliance(&p->row[l->border[use[a]]]);
         expected += compliance >= 0;
         for (int c = 0; c < m; ++c) {
-            S[a * m + c] = linear_dot(l->row + (int64_t)use[a] * n, l->plain + (int64_t)use[c] * n, n) +
+            S[a * m + c] = problem_dot(l->row + (int64_t)use[a] * n, l->plain + (int64_t)use[c] * n, n) +
                            (a == c ? compliance : 0);
         }
     }
@@ -299,36 +300,6 @@ int pl_problem_unstable(const pl_problem *p)
     return negative - expected;
 }
 
-// Does a factor in single precision precondition well? For a right side b: y = P^-1 b, and the correction
-// P^-1 (b - K y) over y. Soft modes, where rounding errors weigh most, dominate both.
-static bool linear_single_serves(pl_problem *p)
-{
-    const int32_t n = p->unknowns.n;
-    const size_t mark = pl_arena_begin(&p->scratch);
-    double *b = pl_problem_take_unknown(p), *y = pl_problem_take_unknown(p), *r = pl_problem_take_unknown(p);
-    // signs without a pattern, so that every mode takes part
-    uint64_t draw = 88172645463325252u;
-    for (int32_t i = 0; i < n; ++i) {
-        draw ^= draw << 13;
-        draw ^= draw >> 7;
-        draw ^= draw << 17;
-        b[i] = y[i] = draw & 1 ? 1 : -1;
-    }
-    for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
-        b[p->unknowns.pressure_dof[k]] = y[p->unknowns.pressure_dof[k]] = 0;
-    }
-    pl_factor_solve(p->linear.factor, y, 1);
-    pl_sparse_multiply(&p->tangent.K, y, r);
-    for (int32_t i = 0; i < n; ++i) {
-        r[i] = b[i] - r[i];
-    }
-    pl_factor_solve(p->linear.factor, r, 1);
-    const double correction = pl_problem_largest(p, r, false), size = pl_problem_largest(p, y, false);
-    pl_arena_end(&p->scratch, mark);
-    pl_log(2, "    single precision: correction %.1e", correction / size);
-    return correction < SINGLE_CORRECTION * size;
-}
-
 // Factors p->tangent.K; `single`: single precision will do.
 static pl_status linear_update(pl_problem *p, bool single, pl_error *err)
 {
@@ -338,7 +309,7 @@ static pl_status linear_update(pl_problem *p, bool single, pl_error *err)
     if (single && !l->single_refused && l->kind == PL_FACTOR_MULTIFRONTAL) {
         l->single_count++;
         const pl_status status = pl_factor_update_single(l->factor, &p->tangent.K, &l->report, err);
-        if (status != PL_OK || (!l->report.singular && l->report.single && linear_single_serves(p))) {
+        if (status != PL_OK || (!l->report.singular && l->report.single && problem_single_serves(p))) {
             return status;
         }
         l->single_refused = true;
@@ -358,6 +329,7 @@ static pl_status linear_factor_once(pl_problem *p, const double *x, double blend
     pl_problem_assemble(p, x, blend);
     const pl_status status = linear_update(p, single, err);
     l->version++;
+    l->soft_count = l->report.single ? l->soft_count : 0;
     pl_log(2, "    factor: %.0f ms, blend %.0f", 1e3 * (pl_seconds() - start), blend);
     l->blend = blend;
     l->turned = l->exact = false;
@@ -541,7 +513,7 @@ static bool restore_passes(pl_problem *p, double *x, double tolerance, const int
             }
             largest = fmax(largest, fabs(q[a]) / row->unit);
             for (int c = 0; c < m; ++c) {
-                S[a * m + c] = linear_dot(row->a, p->linear.solution + (int64_t)use[c] * n, n);
+                S[a * m + c] = problem_dot(row->a, p->linear.solution + (int64_t)use[c] * n, n);
             }
         }
         if (largest <= tolerance) {

@@ -314,12 +314,13 @@ typedef struct descent_run {
     int changes;
     double scale;    // of the step taken
     double relative; // residual where the last factor was made
+    double newton;   // mm: the last step with a new factor, or the prediction
     int factors;     // made so far
     bool warped;
-    bool whole;        // the last step was straight and hardly shortened: its length tells the error before it
-    bool stiff;        // full steps of stiff parts are under way
-    bool linear;       // the gradient has their law linearised at predicted strains
-    int stiff_steps;   // taken so far
+    bool whole;      // the last step was straight and hardly shortened: its length tells the error before it
+    bool stiff;      // full steps of stiff parts are under way
+    bool linear;     // the gradient has their law linearised at predicted strains
+    int stiff_steps; // taken so far
     double stiff_last; // mm: the last one
     bool hit;          // the last full step met contacts that its factor did not have
     bool modelled;     // the gradient is that of the contacts in the factor, pressing or not
@@ -333,6 +334,7 @@ static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *
     if (++run->factors > (D->predict ? TUNE_FACTORS_ON_THE_WAY : TUNE_FACTORS)) {
         return false;
     }
+    look_ahead = look_ahead && (run->stiff || D->predicted == 0 || D->step <= TUNE_AHEAD * D->predicted);
     // a tangent that is barely indefinite often still points downhill: the search will tell
     const pl_ahead ahead = {s->work.x_before, s->work.dx, s->work.pressure_before, s->work.pressure_step};
     if (pl_problem_refactor(s->problem, x, run->blend, look_ahead, look_ahead ? &ahead : NULL, err) !=
@@ -457,7 +459,11 @@ static bool descent_take(pl_statics *s, double *x, double energy, descent *D, de
             return descent_refactor(s, x, D, run, true, err);
         }
     }
-    if (fresh && D->relative > TUNE_NEWTON_AGAIN && D->relative < TUNE_NEWTON_GAIN * run->relative) {
+    const bool converges =
+        D->relative < TUNE_NEWTON_GAIN * run->relative || D->step < TUNE_NEWTON_SHRINK * run->newton;
+    run->newton = fresh ? D->step : D->predicted;
+    if (fresh && D->relative > TUNE_NEWTON_AGAIN && D->step > TUNE_NEWTON_STEP * s->problem->size &&
+        converges) {
         return descent_refactor(s, x, D, run, true, err);
     }
     if (!predict && !run->warped) {
@@ -573,8 +579,8 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         }
         run.opening = descent_gap(s->problem, run.gap);
         const double left = run.whole ? pace_left(&run.pace) : INFINITY;
-        if (D->polish && !run.linear && left < D->length_tolerance && D->relative < D->force_tolerance &&
-            run.opening < TUNE_GAP_DONE) {
+        if (D->polish && !run.linear && !run.modelled && left < D->length_tolerance &&
+            D->relative < D->force_tolerance && run.opening < TUNE_GAP_DONE) {
             D->step = left;
             descent_stray(s, x, D);
             return DESCENT_DONE;

@@ -463,14 +463,19 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
             w->at > 0 && pl_problem_stiff(s->problem) && memcmp(s->problem->linear.x, x, solve_bytes(s)) != 0;
         w->old = !(w->failed || w->doubtful || stale || !pl_problem_factor_serves(s->problem));
         if (w->old) {
+            const double length = w->length;
             statics_turn(s, x);
             solve_choose(s, w, x);
             w->old = w->at == 0 || w->at + w->length >= 1 - 1e-12;
+            w->length = w->old ? w->length : length; // a new factor knows better
         }
         if (!w->old) {
             pl_problem_set(s->problem, w->at);
             // a stiff layer that is about to wrinkle is passed on its smooth shape: the true tangent leads on
-            if (!(w->renewed && w->failed) &&
+            const bool near = w->at > 0 && !w->failed && !w->doubtful && !pl_problem_stiff(s->problem) &&
+                              pl_problem_factor_serves(s->problem) &&
+                              statics_apart(s, s->problem->linear.x, x) < TUNE_NEAR * s->problem->size;
+            if (!(w->renewed && w->failed) && !near &&
                 pl_problem_refactor(s->problem, x, 0, pl_problem_stiff(s->problem), NULL, err) != PL_OK) {
                 break;
             }

@@ -21,10 +21,11 @@
 #define TUNE_STRAY_SIZE 0.015
 #define TUNE_STRAY_LENGTH 0.02
 #define TUNE_STRAY_DOUBT 0.25  // of these: a way that got stuck after so much is gone again with care
-#define TUNE_STRAIN 0.25       // largest strain in one increment: beyond it warped steps invert elements
+#define TUNE_STRAIN 0.3        // largest strain in one increment: beyond it warped steps invert elements
 #define TUNE_LENGTH_GROWTH 3.0 // an increment may be this much longer than the last one
 #define TUNE_LENGTH_CUT 0.4    // and is cut to this after a failure
 #define TUNE_LENGTH_LEAST 2e-4 // of the way: shorter ones only sharpen the number in the message
+#define TUNE_NEAR 0.004 // of the size: a factor made so near an increment's beginning is as good as one there
 #define TUNE_REST_AT_ONCE 0.8  // an increment that reaches this much of the rest takes all of it
 #define TUNE_LIMIT_TANGENT 10  // dx/d(load) has grown this much: a limit point is near
 #define TUNE_LIMIT_LENGTH 0.01 // of the way: there, increments are not cut below this
@@ -84,7 +85,13 @@
 #define TUNE_ACTIVE_CHANGES 40 // of the active set in one descent
 #define TUNE_PREDICTED 0.05    // relative residual after a predictor step above which a new factor pays
 #define TUNE_NEWTON_AGAIN 0.02 // after a step with a new factor above which the next one is made at once
-#define TUNE_NEWTON_GAIN 0.5   // if that step has reduced it to this part at least
+#define TUNE_NEWTON_GAIN 0.7   // if that step has reduced it to this part at least
+#define TUNE_NEWTON_SHRINK 0.5 // or was shorter than this part of the one before
+#define TUNE_NEWTON_STEP                                                                                     \
+    0.004 // and longer than this part of the size: after short steps the factor serves on
+// A step so many times as long as the prediction says nothing about the stresses at its end: the next
+// tangent takes those where it is made.
+#define TUNE_AHEAD 3.0
 // Stiff layers and fibres: full steps whatever the energy, each with a new factor, while they do not
 // grow by more than this (near a wrinkle they may for once).
 #define TUNE_STIFF_STEPS 11

@@ -1,0 +1,129 @@
+// A factor in single precision only preconditions. What it knows least are the softest modes of a slender
+// body: their stiffness is a small difference of large numbers. A few of them, W, are found with the factor
+// and put right in each solve with it:
+//   E = W^T K W,  H = (I - W E^-1 (K W)^T) P^-1 (I - K W E^-1 W^T) + W E^-1 W^T,
+// symmetric, with H K W = W; it costs a few sums besides the solve P^-1.
+#include "problem/problem_impl.h"
+
+#define SINGLE_CORRECTION                                                                                    \
+    1.5 // of a solution: error of P^-1, before it is put right, beyond which it does not serve
+#define SINGLE_DEPENDENT 1e-6 // eigenvalue of the scaled E below which the modes depend on each other
+
+// Signs without a pattern, so that every mode takes part; none on pressures.
+static void single_draw(const pl_problem *p, uint64_t *draw, double *b)
+{
+    for (int32_t i = 0; i < p->unknowns.n; ++i) {
+        *draw ^= *draw << 13;
+        *draw ^= *draw >> 7;
+        *draw ^= *draw << 17;
+        b[i] = *draw & 1 ? 1 : -1;
+    }
+    for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
+        b[p->unknowns.pressure_dof[k]] = 0;
+    }
+}
+
+// E^-1 by its eigenvalues, scaled by its diagonal first. Modes that depend on each other are not used.
+static void single_inverse(pl_problem *p)
+{
+    pl_linear *l = &p->linear;
+    const int32_t n = p->unknowns.n;
+    const int m = PROBLEM_SOFT;
+    double E[PROBLEM_SOFT * PROBLEM_SOFT], scale[PROBLEM_SOFT], value[PROBLEM_SOFT],
+        vector[PROBLEM_SOFT * PROBLEM_SOFT];
+    for (int a = 0; a < m; ++a) {
+        for (int c = 0; c <= a; ++c) {
+            const double *w = l->soft + (int64_t)a * n, *f = l->soft_force + (int64_t)c * n;
+            E[a * m + c] = E[c * m + a] = problem_dot(w, f, n);
+        }
+        scale[a] = 1 / sqrt(fabs(E[a * m + a]));
+    }
+    for (int a = 0; a < m * m; ++a) {
+        E[a] *= scale[a / m] * scale[a % m];
+        if (!isfinite(E[a])) {
+            return;
+        }
+    }
+    pl_dense_eigen(m, E, value, vector);
+    memset(l->soft_inverse, 0, sizeof l->soft_inverse);
+    for (int k = 0; k < m; ++k) {
+        if (!(fabs(value[k]) > SINGLE_DEPENDENT)) {
+            return;
+        }
+        for (int a = 0; a < m * m; ++a) {
+            l->soft_inverse[a] +=
+                scale[a / m] * vector[a / m * m + k] * vector[a % m * m + k] * scale[a % m] / value[k];
+        }
+    }
+    l->soft_count = m;
+}
+
+bool problem_single_serves(pl_problem *p)
+{
+    pl_linear *l = &p->linear;
+    const int32_t n = p->unknowns.n;
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *b = pl_problem_take_unknown(p);
+    uint64_t draw = 88172645463325252u;
+    l->soft_count = 0;
+    for (int k = PROBLEM_SOFT - 1; k >= 0; --k) {
+        single_draw(p, &draw, l->soft + (int64_t)k * n);
+    }
+    memcpy(b, l->soft, (size_t)n * sizeof *b);
+    pl_factor_solve(l->factor, l->soft, PROBLEM_SOFT);
+    for (int k = 0; k < PROBLEM_SOFT; ++k) {
+        pl_sparse_multiply(&p->tangent.K, l->soft + (int64_t)k * n, l->soft_force + (int64_t)k * n);
+    }
+    for (int32_t i = 0; i < n; ++i) {
+        b[i] -= l->soft_force[i];
+    }
+    pl_factor_solve(l->factor, b, 1);
+    const double correction = pl_problem_largest(p, b, false), size = pl_problem_largest(p, l->soft, false);
+    single_inverse(p);
+    pl_arena_end(&p->scratch, mark);
+    pl_log(2, "    single precision: correction %.1e, %d soft modes", correction / size, l->soft_count);
+    return correction < SINGLE_CORRECTION * size;
+}
+
+// t = E^-1 V^T b for the columns of V
+static void single_project(const pl_problem *p, const double *V, const double *b, double *t)
+{
+    const int m = p->linear.soft_count;
+    double s[PROBLEM_SOFT];
+    for (int k = 0; k < m; ++k) {
+        s[k] = problem_dot(V + (int64_t)k * p->unknowns.n, b, p->unknowns.n);
+    }
+    for (int k = 0; k < m; ++k) {
+        t[k] = 0;
+        for (int c = 0; c < m; ++c) {
+            t[k] += p->linear.soft_inverse[k * m + c] * s[c];
+        }
+    }
+}
+
+static void single_add(const pl_problem *p, const double *V, const double *t, double sign, double *y)
+{
+    for (int k = 0; k < p->linear.soft_count; ++k) {
+        const double *v = V + (int64_t)k * p->unknowns.n, factor = sign * t[k];
+        for (int32_t i = 0; i < p->unknowns.n; ++i) {
+            y[i] += factor * v[i];
+        }
+    }
+}
+
+void problem_solve_columns(pl_problem *p, double *b, int count)
+{
+    const pl_linear *l = &p->linear;
+    const int32_t n = p->unknowns.n;
+    double exact[PL_ROWS_MAX][PROBLEM_SOFT], t[PROBLEM_SOFT];
+    for (int c = 0; l->soft_count > 0 && c < count; ++c) {
+        single_project(p, l->soft, b + (int64_t)c * n, exact[c]);
+        single_add(p, l->soft_force, exact[c], -1, b + (int64_t)c * n);
+    }
+    pl_factor_solve(l->factor, b, count);
+    for (int c = 0; l->soft_count > 0 && c < count; ++c) {
+        single_project(p, l->soft_force, b + (int64_t)c * n, t);
+        single_add(p, l->soft, t, -1, b + (int64_t)c * n);
+        single_add(p, l->soft, exact[c], 1, b + (int64_t)c * n);
+    }
+}
