@@ -96,6 +96,9 @@ bool pl_contact_find(pl_contact_finder *finder, const double *x, double reach, c
 // Points keep to the face they have met first while that, continued a little beyond its edges, is still below
 // them, so that gaps stay smooth where a point slides from face to face. `pair` NULL: all are let go.
 void pl_contact_keep(pl_contact_finder *finder, const pl_contact_pair *pair);
+// The shape x is an equilibrium: a point deep inside its own body there does not meet it. At first the
+// undeformed shape.
+void pl_contact_remember(pl_contact_finder *finder, const double *x);
 typedef struct pl_contact_counts {
     int64_t refits, rebuilds, listed; // searches through the tree; its rebuilds; searches in the list
     int64_t box_pairs, tests;

@@ -4,7 +4,9 @@
 // Neighbours are told from parts that fold onto each other: faces with a common vertex never meet; the
 // normals must be opposed; a point is inside a face only to a part of the edge length; and where a point
 // appears to be inside, the undeformed shape tells whether it looks at the face through the body's own wall:
-// then the line between the two points runs through material and is not much longer than the depth found.
+// then the line between the two points runs through material and is not much longer than the depth found. In
+// a body that is bent a lot this is not enough: a point that is deep inside a face of its own body, and was
+// so at the last equilibrium already, has never come from outside, and the two do not meet.
 //
 // A search through the tree also notes which points and faces may meet after small motions; as long as no
 // vertex has moved farther than FIND_MOVED of the edges around it since, only those are looked at.
@@ -13,6 +15,7 @@
 #define FIND_OPPOSED (-0.2) // cosine between the normals of point and face
 #define FIND_TURNED 0.3     // the same may change by this much while the list of candidates serves
 #define FIND_DEPTH 0.7      // of the edge: a point deeper inside is not seen
+#define FIND_SUDDEN 0.1     // of the edge: deeper inside only when it was less deep at the last equilibrium
 #define FIND_WALL 6.0       // undeformed distance over depth up to which it is the point's own wall
 #define FIND_BESIDE 0.4     // sine of the angle below which a point is beside a face, not above it
 #define FIND_NEAR 0.05      // of the edge: nearer points slide off a face smoothly
@@ -27,7 +30,8 @@ struct pl_contact_finder {
     const pl_contact_surface *s;
     const double *rest;
     bool self;
-    double *box; // 6 per face
+    double *before; // full: the last equilibrium
+    double *box;    // 6 per face
     pl_bvh tree;
     double built;   // sum of the boxes' sizes when the tree was built
     double *normal; // 3 per face
@@ -55,7 +59,7 @@ void pl_contact_finder_destroy(pl_contact_finder *f)
     if (f) {
         void *const block[] = {f->box,  f->normal,  f->plane,     f->point_normal, f->rest_normal,
                                f->at,   f->rest_at, f->rest_face, f->candidate,    f->candidate_x,
-                               f->kept, f->best,    f->list};
+                               f->kept, f->best,    f->list,      f->before};
         for (int i = 0; i < PL_COUNT(block); ++i) {
             pl_free(block[i]);
         }
@@ -118,6 +122,7 @@ pl_status pl_contact_finder_create(const pl_contact_surface *surface, const doub
         f->s = surface;
         f->rest = rest;
         f->self = self;
+        f->before = PL_NEW_ARRAY(double, 3 * (size_t)surface->vertex_count);
         f->box = PL_NEW_ARRAY(double, 6 * faces);
         f->normal = PL_NEW_ARRAY(double, 3 * faces);
         f->plane = PL_NEW_ARRAY(double, 2 * faces);
@@ -134,7 +139,7 @@ pl_status pl_contact_finder_create(const pl_contact_surface *surface, const doub
     }
     if (!f || !f->box || !f->normal || !f->plane || !f->point_normal || !f->rest_normal || !f->at ||
         !f->rest_at || !f->rest_face || !f->candidate || !f->candidate_x || !f->kept || !f->best ||
-        !f->list) {
+        !f->list || !f->before) {
         pl_contact_finder_destroy(f);
         return pl_fail_memory(err, "contact: the search for pairs");
     }
@@ -147,6 +152,7 @@ pl_status pl_contact_finder_create(const pl_contact_surface *surface, const doub
     }
     f->candidates = -1;
     pl_contact_keep(f, NULL);
+    pl_contact_remember(f, rest);
     *out = f;
     return PL_OK;
 }
@@ -154,6 +160,11 @@ pl_status pl_contact_finder_create(const pl_contact_surface *surface, const doub
 pl_contact_counts pl_contact_finder_counts(const pl_contact_finder *f)
 {
     return f->counts;
+}
+
+void pl_contact_remember(pl_contact_finder *f, const double *x)
+{
+    memcpy(f->before, x, 3 * (size_t)f->s->vertex_count * sizeof *x);
 }
 
 // Boxes of the deformed faces, grown so that faces and points that may meet have boxes that do.
@@ -231,6 +242,19 @@ static bool find_own_wall_nearly(const pl_contact_finder *f, int32_t point, int3
            pl_norm3(v) + f->s->edge[face] < FIND_WALL * depth;
 }
 
+// Deep inside its own body: beyond the rim of a face (an edge that is nearest to a place inside the body is a
+// concave one), or there at the last equilibrium already?
+static bool find_always_inside(const pl_contact_finder *f, const pl_contact_pair *pair, double edge)
+{
+    const pl_contact_surface *s = f->s;
+    pl_contact_pair before = *pair;
+    if (pair->gap >= -FIND_SUDDEN * edge || s->group[s->home[pair->point]] != s->group[pair->face]) {
+        return false;
+    }
+    return !pair->inner ||
+           (pl_contact_pair_gap(s, &before, f->before) && before.gap < -0.5 * FIND_SUDDEN * edge);
+}
+
 static void find_meet(pl_contact_finder *f, int32_t point, int32_t face)
 {
     const pl_contact_surface *s = f->s;
@@ -253,7 +277,7 @@ static void find_meet(pl_contact_finder *f, int32_t point, int32_t face)
     }
     pair.gap = height < -bulge ? -pair.gap : pair.gap;
     if (find_own_wall(f, &pair) || !contact_nearest_from(s, f->x, p, &pair) || pair.gap > far ||
-        pair.gap < -FIND_DEPTH * edge || find_own_wall(f, &pair)) {
+        pair.gap < -FIND_DEPTH * edge || find_own_wall(f, &pair) || find_always_inside(f, &pair, edge)) {
         return;
     }
     pl_contact_pair *best = &f->best[point];

@@ -115,6 +115,9 @@ void contact_begin(void *self, pl_problem *p, const pl_state *state, const doubl
     contact_grip_begin(t, p, state->x);
     memcpy(t->settled_offset, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
     memcpy(t->settled_x, state->x, pl_problem_full_bytes(p));
+    if (t->pairs) {
+        pl_contact_remember(t->finder, state->x);
+    }
 }
 
 void contact_set(void *self, pl_problem *p, double at)
@@ -244,6 +247,9 @@ void contact_advance(void *self, pl_problem *p, const double *x)
         contact_grip_advance(t, p, x, t->settled && t->at >= 1);
         memcpy(t->settled_offset, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
         memcpy(t->settled_x, x, pl_problem_full_bytes(p));
+        if (t->pairs) {
+            pl_contact_remember(t->finder, x);
+        }
     }
     if (t->pairs) {
         double *lambda = t->now.lambda + t->obstacles * t->points;
