@@ -134,10 +134,75 @@ static void test_place(void **state)
     pl_mesh_destroy(bar);
 }
 
+// Two quadratic tets whose curved faces follow one paraboloid, the upper by `gap` above it and turned by 60
+// degrees: their flat triangles cross each other, the faces only where the gap is negative.
+static pl_mesh *make_cups(double gap)
+{
+    double x[20][3];
+    int32_t node[20];
+    const uint8_t kind[2] = {PL_TET10, PL_TET10};
+    const int64_t start[3] = {0, 10, 20};
+    const int32_t region[2] = {0, 0};
+    const char *name[1] = {"body"};
+    for (int t = 0; t < 2; ++t) {
+        double corner[4][3] = {{0, 0, t ? 8 : -8}};
+        for (int k = 0; k < 3; ++k) {
+            const double a = PI / 3 * (2 * (t ? k : -k) + t);
+            corner[k + 1][0] = 4 * cos(a);
+            corner[k + 1][1] = 4 * sin(a);
+        }
+        for (int k = 0; k < 4; ++k) {
+            memcpy(x[10 * t + k], corner[k], sizeof corner[k]);
+        }
+        for (int k = 0; k < pl_element_edge_count(PL_TET10); ++k) {
+            int edge[3];
+            pl_element_edge_nodes(PL_TET10, k, edge);
+            for (int i = 0; i < 3; ++i) {
+                x[10 * t + edge[2]][i] = 0.5 * (corner[edge[0]][i] + corner[edge[1]][i]);
+            }
+        }
+        for (int k = 0; k < 10; ++k) { // nodes of the face away from the first corner
+            double *p = x[10 * t + k];
+            if (fabs(p[2]) < 1e-9) {
+                p[2] = 0.05 * (p[0] * p[0] + p[1] * p[1]) + t * gap;
+            }
+            node[10 * t + k] = 10 * t + k;
+        }
+    }
+    const pl_mesh_def def = {.vertex_count = 20,
+                             .position = x[0],
+                             .element_count = 2,
+                             .kind = kind,
+                             .node_start = start,
+                             .node = node,
+                             .region = region,
+                             .region_count = 1,
+                             .region_name = name};
+    pl_mesh *mesh = NULL;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_mesh_create(&def, &mesh, NULL, &err));
+    return mesh;
+}
+
+// Curved faces that lie in each other do not cross, although their flat triangles do.
+static void test_cups(void **state)
+{
+    (void)state;
+    const double gap[] = {0.02, -0.02, -0.3};
+    for (int i = 0; i < PL_COUNT(gap); ++i) {
+        pl_mesh *cups = make_cups(gap[i]);
+        const pl_crossings found = crossings_of(cups, NULL);
+        printf("cups, gap %g mm: %d pairs cross\n", gap[i], found.count);
+        assert_true((found.count > 0) == (gap[i] < 0));
+        pl_mesh_destroy(cups);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_coils),
+        cmocka_unit_test(test_cups),
         cmocka_unit_test(test_count_agrees_with_all_pairs),
         cmocka_unit_test(test_place),
     };
