@@ -57,6 +57,13 @@ typedef struct pl_geometric_options {
     // vertex in the matrix; distance that vertices are brought to, relative to the edges around them
     double contact_spring, contact_offset;
     double strain_high; // rubber laws: engineering strain up to which the uniaxial curve is fitted
+    // progressive remeshing of chambers that grow by tets inside of them (Fang et al. 2022): after a stage in
+    // which a tet is larger than so many times its rest volume, or stretched beyond so much, the space inside
+    // the deformed wall is meshed anew by `mesher` (its `fill`; NULL: never); the body's rest shape stays. A
+    // solve then starts from rest and goes on until the volume asked for is reached.
+    bool remesh;
+    double remesh_volume, remesh_stretch;
+    const pl_mesher *mesher;
     pl_progress progress;
 } pl_geometric_options;
 PL_API pl_geometric_options pl_geometric_options_default(void);
@@ -108,6 +115,9 @@ typedef struct pl_geometric_info {
     int springs, contact_rounds;        // contact: springs that bear, updates of their places
     int inside;                         // vertices inside an obstacle or another part
     double depth;                       // mm, of the deepest of them
+    int remeshes;                       // of chambers that grow
+    int32_t remeshed_elements;          // in the chambers after the last of them
+    double remesh_seconds;
     const char *instruction_set;
 } pl_geometric_info;
 PL_API pl_geometric_info pl_geometric_get_info(const pl_geometric *geometric);

@@ -11,6 +11,7 @@ typedef struct cell {
     int growth;          // the actuator whose rest shape this is; -1
     double normal[3];    // of a film; 0 0 0: the prism's own at every point
     double volume, area; // of the stress-free shape over the drawn one; 1 for most
+    const double *rest;  // 12: a rest shape of its own; NULL: where its vertices rest
 } cell;
 
 typedef struct cells {
@@ -228,7 +229,21 @@ static bool cells_fill(pl_geometric *g, cells *c)
     int32_t first = g->corner_count;
     for (int i = 0; i < g->robot->actuator_count; ++i) {
         const pl_actuator *a = &g->robot->actuator[i];
-        for (int32_t t = 0; g->drive[i].has_elements && t < a->fill_count; ++t) {
+        const geo_inside *in = g->inside ? &g->inside[i] : NULL;
+        const bool own = in && in->tet;
+        for (int32_t t = 0; own && t < in->tet_count; ++t) {
+            int32_t node[4];
+            for (int k = 0; k < 4; ++k) {
+                const int32_t v = in->tet[4 * (size_t)t + (size_t)k];
+                node[k] = v < g->corner_count ? v : first + v - g->corner_count;
+            }
+            cell *one = cells_add(c, 4, node, -1, g->mesh.region_count + i, i);
+            if (!one) {
+                return false;
+            }
+            one->rest = in->rest + 12 * (size_t)t;
+        }
+        for (int32_t t = 0; !own && g->drive[i].has_elements && t < a->fill_count; ++t) {
             int32_t node[4];
             for (int k = 0; k < 4; ++k) {
                 const int32_t v = a->fill_tet[4 * (size_t)t + (size_t)k];
@@ -238,7 +253,8 @@ static bool cells_fill(pl_geometric *g, cells *c)
                 return false;
             }
         }
-        first += g->options.actuation == PL_ACTUATE_CONSTRAINT ? 0 : a->fill_vertex_count;
+        const double *position = NULL;
+        first += geo_inside_vertices(g, i, &position);
     }
     return true;
 }
@@ -367,7 +383,7 @@ static void block_lane(pl_geometric *g, geo_block *block, int lane, const cell *
     block->cell[lane] = c->element;
     for (int a = 0; a < n; ++a) {
         block->node[a][lane] = c->node[a];
-        memcpy(X + 3 * a, g->X + 3 * (size_t)c->node[a], 3 * sizeof *X);
+        memcpy(X + 3 * a, c->rest ? c->rest + 3 * a : g->X + 3 * (size_t)c->node[a], 3 * sizeof *X);
         for (int i = 0; i < 3; ++i) {
             centre[i] += X[3 * a + i] / n;
         }
@@ -503,8 +519,14 @@ static void points_lane(pl_geometric *g, const geo_block *block, int lane)
     for (int a = 0; a < block->node_count; ++a) {
         memcpy(x + 3 * a, g->X + 3 * (size_t)block->node[a][lane], 3 * sizeof *x);
     }
-    const double whole =
+    double whole =
         film ? pl_prism_area(x) : pl_element_volume(block->node_count == 4 ? PL_TET4 : PL_PRISM6, x);
+    if (g->inside && block->cell[lane] < 0) { // its rest shape is not where its vertices rest
+        for (int i = 0; block->arm && i < 12; ++i) {
+            x[i] = block->arm[i * GEO_LANES + lane];
+        }
+        whole = block->arm ? pl_element_volume(PL_TET4, x) : block->weight[lane];
+    }
     for (int q = 0; q < block->point_count; ++q) {
         sum += block->weight[q * GEO_LANES + lane];
     }
@@ -543,6 +565,13 @@ static pl_status cells_points(pl_geometric *g, pl_error *err)
         for (int l = 0; block->growth_start >= 0 && l < block->lane_count; ++l) {
             points_lane(g, block, l);
         }
+    }
+    for (int i = 0; i < g->drive_count; ++i) {
+        geo_drive *d = &g->drive[i];
+        for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
+            d->whole += g->growth.share[k];
+        }
+        d->whole = g->inside && g->inside[i].tet ? g->inside[i].whole : d->whole;
     }
     return PL_OK;
 }

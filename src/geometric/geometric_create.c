@@ -21,6 +21,8 @@ pl_geometric_options pl_geometric_options_default(void)
         .strain_high = 1,
         .contact_spring = 1,
         .contact_offset = 0.02,
+        .remesh_volume = 4,
+        .remesh_stretch = 4,
     };
 }
 
@@ -54,6 +56,11 @@ static pl_status options_check(const pl_geometric_options *o, pl_error *err)
             return pl_fail(err, PL_BAD_INPUT, "local_global: %s is %g, must be above 0", positive[i].name,
                            positive[i].value);
         }
+    }
+    if (!(o->remesh_volume > 1 && o->remesh_stretch > 1)) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "local_global: remesh_volume is %g and remesh_stretch %g, both must be above 1",
+                       o->remesh_volume, o->remesh_stretch);
     }
     if (o->window < 1 || o->window > GEO_WINDOW) {
         return pl_fail(err, PL_BAD_INPUT, "local_global: window is %d, must be 1 .. %d", o->window,
@@ -126,12 +133,24 @@ static pl_status create_corners(pl_geometric *g, pl_error *err)
     return PL_OK;
 }
 
+int32_t geo_inside_vertices(const pl_geometric *g, int actuator, const double **position)
+{
+    const pl_actuator *a = &g->robot->actuator[actuator];
+    const geo_inside *in = g->inside ? &g->inside[actuator] : NULL;
+    if (g->options.actuation == PL_ACTUATE_CONSTRAINT) {
+        return 0;
+    }
+    *position = in && in->tet ? in->position : a->fill_position;
+    return in && in->tet ? in->vertex_count : a->fill_vertex_count;
+}
+
 // Work vertices: corners, then the inner vertices of chambers that are filled and grow.
 static pl_status create_vertices(pl_geometric *g, pl_error *err)
 {
     int64_t count = g->corner_count;
     for (int a = 0; a < g->robot->actuator_count; ++a) {
-        count += g->options.actuation == PL_ACTUATE_CONSTRAINT ? 0 : g->robot->actuator[a].fill_vertex_count;
+        const double *position = NULL;
+        count += geo_inside_vertices(g, a, &position);
     }
     g->vertex_count = (int32_t)count;
     g->X = PL_NEW_ARRAY(double, 3 * count);
@@ -143,9 +162,12 @@ static pl_status create_vertices(pl_geometric *g, pl_error *err)
     memcpy(g->X, g->mesh.position, 3 * (size_t)g->corner_count * sizeof *g->X);
     double *next = g->X + 3 * (size_t)g->corner_count;
     for (int a = 0; a < g->robot->actuator_count && count > g->corner_count; ++a) {
-        const pl_actuator *actuator = &g->robot->actuator[a];
-        memcpy(next, actuator->fill_position, 3 * (size_t)actuator->fill_vertex_count * sizeof *next);
-        next += 3 * (size_t)actuator->fill_vertex_count;
+        const double *position = NULL;
+        const int32_t inner = geo_inside_vertices(g, a, &position);
+        if (inner > 0) {
+            memcpy(next, position, 3 * (size_t)inner * sizeof *next);
+            next += 3 * (size_t)inner;
+        }
     }
     memcpy(g->x, g->X, 3 * (size_t)count * sizeof *g->x);
     for (int64_t i = 0; i < 3 * count; ++i) {
@@ -184,11 +206,9 @@ static pl_status create_work(pl_geometric *g, pl_error *err)
     return ok ? PL_OK : pl_fail_memory(err, "local_global: work space");
 }
 
-pl_status pl_geometric_create(const pl_robot *robot, const pl_geometric_options *options, pl_geometric **out,
-                              pl_error *err)
+// What this method cannot do.
+static pl_status create_check(const pl_robot *robot, const pl_geometric_options *options, pl_error *err)
 {
-    *out = NULL;
-    const double started = pl_seconds();
     pl_status status = options_check(options, err);
     if (status == PL_OK && robot->layer_count + robot->fibre_count > 0) {
         status = pl_fail(err, PL_BAD_INPUT, "local_global: layers and fibres ('%s') need method: exact",
@@ -204,16 +224,37 @@ pl_status pl_geometric_create(const pl_robot *robot, const pl_geometric_options 
                              robot->contact.obstacle[o].name);
         }
     }
-    if (status != PL_OK) {
-        return status;
-    }
+    return status;
+}
+
+pl_status pl_geometric_create(const pl_robot *robot, const pl_geometric_options *options, pl_geometric **out,
+                              pl_error *err)
+{
+    *out = NULL;
+    const pl_status status = create_check(robot, options, err);
+    return status == PL_OK ? geo_create(robot, options, NULL, true, out, err) : status;
+}
+
+pl_status geo_create(const pl_robot *robot, const pl_geometric_options *options, geo_inside *inside,
+                     bool build, pl_geometric **out, pl_error *err)
+{
+    const double started = pl_seconds();
+    *out = NULL;
     pl_geometric *g = PL_NEW(pl_geometric);
     if (!g) {
+        pl_geometric lost = {.robot = robot, .inside = inside};
+        geo_insides_clear(&lost);
         return pl_fail_memory(err, "local_global");
     }
+    pl_status status = PL_OK;
     pl_threads_hold();
     g->robot = robot;
     g->options = *options;
+    g->inside = inside;
+    if (!build) {
+        pl_geometric_destroy(g);
+        return PL_OK;
+    }
     double low[3], high[3];
     pl_mesh_bounds(robot->mesh, low, high);
     g->size = pl_distance3(low, high);
@@ -238,6 +279,7 @@ void pl_geometric_destroy(pl_geometric *g)
     if (!g) {
         return;
     }
+    geo_insides_clear(g);
     geo_contact_destroy(g);
     geo_matrix_destroy(g);
     geo_rigid_destroy(g);
@@ -330,6 +372,9 @@ pl_geometric_info pl_geometric_get_info(const pl_geometric *g)
                               .contact_rounds = g->now.rounds,
                               .inside = g->now.inside,
                               .depth = g->now.depth,
+                              .remeshes = g->now.remeshes,
+                              .remesh_seconds = g->now.remesh_seconds,
+                              .remeshed_elements = g->now.chamber_tets,
                               .instruction_set = geo_kernels_choose()->name};
     for (int b = 0; b < g->cells.block_count; ++b) {
         const geo_target target = g->cells.law[g->cells.block[b].law].target;

@@ -47,14 +47,14 @@ static void growth_cells(pl_geometric *g, geo_drive *d, const double *x)
         }
         return;
     }
-    const double goal = d->target / d->rest * growth_whole(g, d);
+    const double goal = d->target / d->rest * d->whole;
     if (g->options.distribution == PL_RATIOS_JOINT && film) {
         geo_joint_film(g, d, x, goal);
     } else if (g->options.distribution == PL_RATIOS_JOINT) {
         geo_joint_chamber(g, d, goal);
     } else if (g->options.distribution == PL_RATIOS_UNIFORM) {
         for (int64_t k = d->first_point; k < d->first_point + d->point_count; ++k) {
-            g->growth.ratio[k] = d->target / d->rest;
+            g->growth.ratio[k] = goal / growth_whole(g, d);
         }
     } else {
         growth_least_norm(g, d, goal);

@@ -66,6 +66,7 @@ typedef struct geo_drive {
     bool has_elements;                  // can grow
     int64_t first_point, point_count;   // its growth points, of chamber and film blocks
     int first_triangle, triangle_count; // of a cable
+    double whole;                       // rest measure of its elements, before any were meshed anew
     double asked;                       // ratio asked for instead of the command; NAN
     double local_low, local_high;
 } geo_drive;
@@ -170,9 +171,22 @@ typedef struct geo_progress {
     int iterations, accelerated, rejected, solves;
     double local_seconds, global_seconds, acceleration_seconds, prepare_seconds;
     int32_t inverted, inverted_chamber;
+    int remeshes;         // of chambers
+    int32_t chamber_tets; // of the newest mesh; 0: as created
+    double remesh_seconds;
     int springs, rounds, inside; // contact: springs now, updates of their places, vertices inside
     double depth;                // mm, of the deepest
 } geo_progress;
+
+// The inside of a chamber meshed anew: its tets have a rest shape of their own.
+typedef struct geo_inside {
+    int32_t *tet; // 4 each: corners, from corner_count on the inner vertices
+    int32_t tet_count;
+    double *rest;     // 12 per tet, mm
+    double *position; // of the inner vertices
+    int32_t vertex_count;
+    double whole; // mm^3, rest volume of the tets it had first
+} geo_inside;
 
 typedef struct geo_contact geo_contact;
 
@@ -187,6 +201,8 @@ struct pl_geometric {
     double *X;                          // rest, 3 per work vertex
     double *x;                          // the current iterate
     int32_t *support_of;                // 3 per work vertex, -1: free
+    geo_inside *inside;                 // per actuator; NULL: as the robot has them
+    bool stale; // the insides do not belong to the last shape: the next solve starts from rest
     geo_cells cells;
     geo_growths growth;
     geo_drive *drive;
@@ -203,6 +219,18 @@ struct pl_geometric {
     geo_progress now;
 };
 
+// ---- geometric_create.c
+// As pl_geometric_create, with insides of chambers (NULL: the robot's), which the solver owns from then on;
+// without `build` they are only freed.
+pl_status geo_create(const pl_robot *robot, const pl_geometric_options *options, geo_inside *inside,
+                     bool build, pl_geometric **out, pl_error *err);
+// The vertices inside the chamber of an actuator: their number and rest positions.
+int32_t geo_inside_vertices(const pl_geometric *g, int actuator, const double **position);
+// ---- geometric_remesh.c
+bool geo_remesh_wanted(const pl_geometric *g);
+pl_status geo_remesh_solve(pl_geometric *g, pl_state *state, const double *command, pl_statics_report *report,
+                           pl_error *err);
+void geo_insides_clear(pl_geometric *g);
 // ---- geometric_cells.c
 pl_status geo_cells_create(pl_geometric *g, pl_error *err);
 // MPa, of actuation elements: half of their modulus, as in the exact core, where they are given one and the
@@ -287,6 +315,9 @@ bool geo_contact_update(pl_geometric *g, const double *x, bool *changed);
 // ---- geometric_strain.c
 double geo_largest_stretch(const pl_geometric *g);
 // ---- geometric_solve.c
+// One solve with the elements there are.
+pl_status geo_solve_stage(pl_geometric *g, pl_state *state, const double *command, pl_statics_report *report,
+                          pl_error *err);
 void geo_clamp(const pl_geometric *g, double load,
                double *x); // held vertices where `load` of the way puts them
 double geo_largest(const pl_geometric *g, const double *v);

@@ -360,9 +360,13 @@ static void solve_begin(pl_geometric *g, const pl_state *state)
     }
     // the insides of chambers are not part of a state: they go on from the last solve, or from rest
     const size_t inside = 3 * (size_t)g->corner_count;
-    if (state->load == 0) {
+    if (g->stale) {
+        memcpy(g->x, g->X, inside * sizeof *g->x);
+    }
+    if (state->load == 0 || g->stale) {
         memcpy(g->x + inside, g->X + inside, (3 * (size_t)g->vertex_count - inside) * sizeof *g->x);
     }
+    g->stale = false;
     geo_rigid_set(g, g->x);
 }
 
@@ -514,24 +518,33 @@ static void solve_carry(pl_geometric *g, double from)
 pl_status pl_geometric_solve(pl_geometric *g, pl_state *state, const double *command,
                              pl_statics_report *report, pl_error *err)
 {
-    const double started = pl_seconds();
-    pl_status status = solve_check(g, state, command, err);
-    if (status == PL_OK) {
-        status = geo_drives_begin(g, command, err);
+    const pl_status status = solve_check(g, state, command, err);
+    if (status != PL_OK) {
+        return status;
     }
+    return geo_remesh_wanted(g) ? geo_remesh_solve(g, state, command, report, err)
+                                : geo_solve_stage(g, state, command, report, err);
+}
+
+pl_status geo_solve_stage(pl_geometric *g, pl_state *state, const double *command, pl_statics_report *report,
+                          pl_error *err)
+{
+    const double started = pl_seconds();
+    const double load = g->stale ? 0 : state->load;
+    pl_status status = geo_drives_begin(g, command, err);
     if (status != PL_OK) {
         return status;
     }
     g->now.iterations = g->now.accelerated = g->now.rejected = g->now.solves = 0;
     g->now.local_seconds = g->now.global_seconds = g->now.acceleration_seconds = 0;
     geo_memory_reset(g);
-    const int steps = geo_contact_begin(g, state->load > 0 ? state->command : NULL, command);
+    const int steps = geo_contact_begin(g, load > 0 ? state->command : NULL, command);
     status = g->contact ? geo_contact_refresh(g, err) : PL_OK;
     if (status != PL_OK) {
         return status;
     }
     solve_begin(g, state);
-    solve_carry(g, state->load);
+    solve_carry(g, load);
     solve s = {.x = g->x,
                .merit = INFINITY,
                .best = INFINITY,

@@ -106,6 +106,7 @@ static pl_status model_method_read(const char *text, size_t length, const char *
     m->statics.time_limit = o->time_limit > 0 ? o->time_limit : m->statics.time_limit;
     m->geometric.time_limit = o->time_limit > 0 ? o->time_limit : m->geometric.time_limit;
     m->statics.progress = m->geometric.progress = o->progress;
+    m->geometric.mesher = o->load.mesher;
     return PL_OK;
 }
 

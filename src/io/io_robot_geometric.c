@@ -2,10 +2,11 @@
 #include <stdio.h>
 #include "io/io_robot.h"
 
-static const char *const own_keys[] = {"preset",           "metric",        "form",          "acceleration",
-                                       "window",           "stop",          "tip_tolerance", "weights",
-                                       "actuation_weight", "body_weight",   "actuation",     "strain_high",
-                                       "contact_spring",   "contact_offset"};
+static const char *const own_keys[] = {"preset",           "metric",         "form",          "acceleration",
+                                       "window",           "stop",           "tip_tolerance", "weights",
+                                       "actuation_weight", "body_weight",    "actuation",     "strain_high",
+                                       "contact_spring",   "contact_offset", "remesh",        "remesh_volume",
+                                       "remesh_stretch"};
 static const char *const exact_keys[] = {"force_tolerance", "increment_limit", "linear_solver", "formulation",
                                          "warp"};
 
@@ -42,7 +43,9 @@ static void geometric_numbers(io_robot_file *f, const io_node *node, pl_geometri
                   {"body_weight", PL_DIM_NUMBER, &o->body_weight},
                   {"strain_high", PL_DIM_NUMBER, &o->strain_high},
                   {"contact_spring", PL_DIM_NUMBER, &o->contact_spring},
-                  {"contact_offset", PL_DIM_NUMBER, &o->contact_offset}};
+                  {"contact_offset", PL_DIM_NUMBER, &o->contact_offset},
+                  {"remesh_volume", PL_DIM_NUMBER, &o->remesh_volume},
+                  {"remesh_stretch", PL_DIM_NUMBER, &o->remesh_stretch}};
     for (int i = 0; i < PL_COUNT(number); ++i) {
         const io_node *n = io_child(node, number[i].key);
         char what[60];
@@ -83,7 +86,7 @@ void io_read_geometric(io_robot_file *f, const io_node *node)
         *const stops[] = {"residual", "tip_motion"}, *const weights[] = {"material", "unit"},
         *const actuations[] = {"auto", "growth", "constraint"},
         *const distributions[] = {"least_norm", "joint", "uniform"},
-        *const exact_distributions[] = {"joint", "uniform"};
+        *const exact_distributions[] = {"joint", "uniform"}, *const switches[] = {"false", "true"};
     int method = PL_METHOD_EXACT;
     geometric_choice(f, node, "method", methods, 2, &method);
     f->solver.method = (pl_method)method;
@@ -111,6 +114,9 @@ void io_read_geometric(io_robot_file *f, const io_node *node)
     geometric_choice(f, node, "weights", weights, 2, &choice[4]);
     geometric_choice(f, node, "actuation", actuations, 3, &choice[5]);
     geometric_choice(f, node, "distribution", distributions, 3, &choice[6]);
+    int remesh = o->remesh;
+    geometric_choice(f, node, "remesh", switches, 2, &remesh);
+    o->remesh = remesh == 1;
     o->metric = choice[0] == 0 ? PL_METRIC_GRADIENT : PL_METRIC_VERTEX;
     o->even_weights = choice[0] == 2;
     o->form = (pl_shape_form)choice[1];

@@ -51,6 +51,9 @@ void io_read_solver(io_robot_file *f, const io_node *node)
         {"strain_high", IO_OTHER, 0, 0, 0},
         {"contact_spring", IO_OTHER, 0, 0, 0},
         {"contact_offset", IO_OTHER, 0, 0, 0},
+        {"remesh", IO_OTHER, 0, 0, 0},
+        {"remesh_volume", IO_OTHER, 0, 0, 0},
+        {"remesh_stretch", IO_OTHER, 0, 0, 0},
     };
     static const char *const linear[] = {"auto", "cholmod", "mumps", "multifrontal", "mumps_mpi"};
     static const char *const formulation[] = {"locking_free", "displacement"};

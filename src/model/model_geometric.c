@@ -107,7 +107,10 @@ static uint64_t geometric_hash(uint64_t hash, const pl_geometric_options *o)
                              o->distribution,
                              o->strain_high,
                              o->contact_spring,
-                             o->contact_offset};
+                             o->contact_offset,
+                             o->remesh,
+                             o->remesh ? o->remesh_volume : 0,
+                             o->remesh ? o->remesh_stretch : 0};
     return pl_hash_bytes(pl_hash_bytes(hash, "local_global", sizeof "local_global"), number, sizeof number);
 }
 
