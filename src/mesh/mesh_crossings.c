@@ -1,19 +1,24 @@
 // Where a deformed body passes through itself or through another body of the mesh: pairs of boundary
 // triangles that cross. Curved faces are split along their mid nodes. Triangles with a common edge never
-// count; of those with a common corner only an edge without it can cross the other one. Surfaces that press
-// on each other lie closer together than flat triangles lie to their curved faces; so where two curved faces
-// have no common corner, their triangles count only when the faces cross in a finer split too (64 pieces:
-// they lie 16 times nearer to the faces).
+// count; of those with a common corner only an edge without it can cross the other one.
+//
+// The flat triangles of two curved faces that touch cut into each other by as much as they differ from the
+// faces, the chord error. Pairs nearer than that are judged on the curved faces: both are divided further, to
+// a sixteenth of the error, and count where they overlap by more than what is left of it and 1e-3 of the
+// edge.
 #include "mesh/mesh_impl.h"
 
-#define CROSSING_FINE 8 // pieces per side of a curved face when it is looked at closely
+#define CROSSING_LEVELS 2
+#define CROSSING_SHALLOW 1e-3 // of the edge
 
 typedef struct crossing_search {
-    const pl_mesh *mesh;
     const double *x;
     const int32_t *corner; // 3 per triangle: vertices
     const int64_t *face;   // of the mesh, per triangle
-    double tolerance;      // mm: touching is not crossing
+    const double *chord;   // mm, per triangle: largest distance from its curved face; 0: flat
+    const int8_t *part;    // per triangle: of its face
+    const pl_mesh *mesh;
+    double tolerance; // mm: touching is not crossing
     pl_crossings *out;
 } crossing_search;
 
@@ -84,90 +89,88 @@ static bool crossing_edges(const double *const p[3], const bool shared[3], const
     return false;
 }
 
-// ---- curved faces, closely
-typedef struct fine_face {
-    double x[(CROSSING_FINE + 1) * (CROSSING_FINE + 2) / 2][3];
-    int triangle[CROSSING_FINE * CROSSING_FINE][3];
-    int count;
-} fine_face;
+// ---- curved faces
+// A part of a face of six nodes: a triangle of its reference coordinates.
+typedef struct crossing_patch {
+    double node[18]; // of the face
+    double xi[3][2], at[3][3];
+    double chord; // mm
+    double low[3], high[3];
+} crossing_patch;
 
-static int fine_index(int i, int j)
+static void patch_point(const crossing_patch *p, const double xi[2], double out[3])
 {
-    return (i + j) * (i + j + 1) / 2 + j;
-}
-
-// Splits a triangle of 6 nodes at places on its curved surface; false for other faces.
-static bool fine_split(const crossing_search *s, int64_t face, int32_t node[PL_FACE_NODES_MAX], fine_face *f)
-{
-    const int nodes = pl_mesh_face_nodes(s->mesh, face, node);
-    f->count = 0;
-    if (nodes != 6) {
-        return false;
-    }
-    for (int i = 0; i <= CROSSING_FINE; ++i) {
-        for (int j = 0; i + j <= CROSSING_FINE; ++j) {
-            const double xi[2] = {(double)i / CROSSING_FINE, (double)j / CROSSING_FINE};
-            double N[PL_FACE_NODES_MAX], *x = f->x[fine_index(i, j)];
-            pl_face_shape_eval(nodes, xi, N, NULL);
-            x[0] = x[1] = x[2] = 0;
-            for (int a = 0; a < nodes; ++a) {
-                for (int c = 0; c < 3; ++c) {
-                    x[c] += N[a] * s->x[3 * (size_t)node[a] + (size_t)c];
-                }
-            }
-            if (i + j < CROSSING_FINE) {
-                int *up = f->triangle[f->count++];
-                up[0] = fine_index(i, j);
-                up[1] = fine_index(i + 1, j);
-                up[2] = fine_index(i, j + 1);
-            }
-            if (i + j < CROSSING_FINE - 1) {
-                int *down = f->triangle[f->count++];
-                down[0] = fine_index(i + 1, j);
-                down[1] = fine_index(i + 1, j + 1);
-                down[2] = fine_index(i, j + 1);
-            }
-        }
-    }
-    return true;
-}
-
-static void fine_bounds(const fine_face *f, int t, double low[3], double high[3])
-{
+    double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX];
+    pl_face_shape_eval(6, xi, N, dN);
     for (int i = 0; i < 3; ++i) {
-        const double a = f->x[f->triangle[t][0]][i], b = f->x[f->triangle[t][1]][i],
-                     c = f->x[f->triangle[t][2]][i];
-        low[i] = fmin(a, fmin(b, c));
-        high[i] = fmax(a, fmax(b, c));
+        out[i] = 0;
+        for (int a = 0; a < 6; ++a) {
+            out[i] += N[a] * p->node[3 * a + i];
+        }
     }
 }
 
-// Whether two curved faces without a common node cross; true as well when they cannot be looked at closely.
-static bool crossing_closely(const crossing_search *s, int64_t first, int64_t second)
+static void patch_place(crossing_patch *p)
 {
-    int32_t a[PL_FACE_NODES_MAX], b[PL_FACE_NODES_MAX];
-    fine_face p, q;
-    if (!fine_split(s, first, a, &p) || !fine_split(s, second, b, &q)) {
-        return true;
+    for (int c = 0; c < 3; ++c) {
+        patch_point(p, p->xi[c], p->at[c]);
     }
-    for (int i = 0; i < 36; ++i) {
-        if (a[i / 6] == b[i % 6]) {
-            return true;
+    for (int i = 0; i < 3; ++i) {
+        p->low[i] = fmin(p->at[0][i], fmin(p->at[1][i], p->at[2][i])) - p->chord;
+        p->high[i] = fmax(p->at[0][i], fmax(p->at[1][i], p->at[2][i])) + p->chord;
+    }
+}
+
+static void patch_init(const crossing_search *s, int32_t triangle, crossing_patch *p)
+{
+    static const int8_t corner[4][3] = {{0, 3, 5}, {3, 1, 4}, {5, 4, 2}, {3, 4, 5}};
+    int32_t node[PL_FACE_NODES_MAX];
+    pl_mesh_face_nodes(s->mesh, s->face[triangle], node);
+    for (int a = 0; a < 6; ++a) {
+        memcpy(p->node + 3 * a, s->x + 3 * (size_t)node[a], 3 * sizeof *p->node);
+    }
+    for (int c = 0; c < 3; ++c) {
+        pl_face_shape_node(6, corner[s->part[triangle]][c], p->xi[c]);
+    }
+    p->chord = s->chord[triangle];
+    patch_place(p);
+}
+
+// One of the four quarters.
+static void patch_quarter(const crossing_patch *p, int k, crossing_patch *out)
+{
+    *out = *p;
+    out->chord = 0.25 * p->chord;
+    for (int c = 0; c < 3; ++c) {
+        const int from = k < 3 ? k : c, to = k < 3 ? c : (c + 1) % 3;
+        for (int i = 0; i < 2; ++i) {
+            out->xi[c][i] = 0.5 * (p->xi[from][i] + p->xi[to][i]);
         }
     }
-    const bool none[3] = {false};
-    for (int i = 0; i < p.count; ++i) {
-        double low[3], high[3], at[3];
-        fine_bounds(&p, i, low, high);
-        const double *const u[3] = {p.x[p.triangle[i][0]], p.x[p.triangle[i][1]], p.x[p.triangle[i][2]]};
-        for (int j = 0; j < q.count; ++j) {
-            double least[3], most[3];
-            fine_bounds(&q, j, least, most);
-            const double *const v[3] = {q.x[q.triangle[j][0]], q.x[q.triangle[j][1]], q.x[q.triangle[j][2]]};
-            if (low[0] <= most[0] && low[1] <= most[1] && low[2] <= most[2] && least[0] <= high[0] &&
-                least[1] <= high[1] && least[2] <= high[2] &&
-                (crossing_edges(u, none, v, s->tolerance, at) ||
-                 crossing_edges(v, none, u, s->tolerance, at))) {
+    patch_place(out);
+}
+
+static bool patch_cross(const crossing_patch *a, const crossing_patch *b, double tolerance, int level,
+                        double at[3])
+{
+    static const bool none[3] = {false};
+    for (int i = 0; i < 3; ++i) {
+        if (a->low[i] > b->high[i] || b->low[i] > a->high[i]) {
+            return false;
+        }
+    }
+    if (level == 0) {
+        const double *const p[3] = {a->at[0], a->at[1], a->at[2]}, *const q[3] = {b->at[0], b->at[1],
+                                                                                  b->at[2]};
+        const double deep = tolerance + a->chord + b->chord;
+        return crossing_edges(p, none, q, deep, at) || crossing_edges(q, none, p, deep, at);
+    }
+    for (int k = 0; k < 4; ++k) {
+        crossing_patch u, v;
+        patch_quarter(a, k, &u);
+        for (int l = 0; l < 4; ++l) {
+            patch_quarter(b, l, &v);
+            if (patch_cross(&u, &v, tolerance, level - 1, at)) {
                 return true;
             }
         }
@@ -175,22 +178,37 @@ static bool crossing_closely(const crossing_search *s, int64_t first, int64_t se
     return false;
 }
 
+// Two triangles without a common corner, at least one of a curved face.
+static bool crossing_curved(const crossing_search *s, int32_t i, int32_t j, double at[3])
+{
+    crossing_patch a, b;
+    patch_init(s, i, &a);
+    patch_init(s, j, &b);
+    const double edge = 2 * fmin(pl_distance3(a.at[0], a.at[1]), pl_distance3(b.at[0], b.at[1]));
+    return patch_cross(&a, &b, CROSSING_SHALLOW * edge, CROSSING_LEVELS, at);
+}
+
 static bool crossing_visit(void *user, int32_t i, int32_t j)
 {
     crossing_search *s = user;
     const int32_t *a = s->corner + 3 * (size_t)i, *b = s->corner + 3 * (size_t)j;
     bool in_a[3] = {false}, in_b[3] = {false};
-    if (crossing_shared(a, b, in_a, in_b) > 1) {
+    const int shared = crossing_shared(a, b, in_a, in_b);
+    if (shared > 1) {
         return true;
     }
+    const double chord = s->chord[i] + s->chord[j];
+    const bool curved = chord > s->tolerance && s->part[i] >= 0 && s->part[j] >= 0;
+    const double tolerance = s->tolerance + (curved && shared ? chord : 0);
     const double *p[3], *q[3];
     for (int k = 0; k < 3; ++k) {
         p[k] = s->x + 3 * (size_t)a[k];
         q[k] = s->x + 3 * (size_t)b[k];
     }
     double at[3];
-    if ((crossing_edges(p, in_a, q, s->tolerance, at) || crossing_edges(q, in_b, p, s->tolerance, at)) &&
-        crossing_closely(s, s->face[i], s->face[j])) {
+    if (curved && !shared
+            ? crossing_curved(s, i, j, at)
+            : crossing_edges(p, in_a, q, tolerance, at) || crossing_edges(q, in_b, p, tolerance, at)) {
         pl_crossings *out = s->out;
         // the pair with the lowest numbers comes first, whatever the order of the tree
         const bool first = out->count == 0 || s->face[i] < out->face[0] ||
@@ -206,8 +224,35 @@ static bool crossing_visit(void *user, int32_t i, int32_t j)
 }
 
 // Triangles of the boundary with their boxes; returns their number.
+// Largest distance of the curved face from its triangle, at the middles of the edges and of the triangle.
+static double crossing_chord(const double *x, const int32_t node[6], const int8_t triangle[3])
+{
+    double largest = 0, xi[3][2], middle[2];
+    crossing_patch p;
+    for (int a = 0; a < 6; ++a) {
+        memcpy(p.node + 3 * a, x + 3 * (size_t)node[a], 3 * sizeof *x);
+    }
+    for (int c = 0; c < 3; ++c) {
+        pl_face_shape_node(6, triangle[c], xi[c]);
+    }
+    for (int k = 0; k < 4; ++k) {
+        double at[3], flat[3];
+        for (int i = 0; i < 2; ++i) {
+            middle[i] = k < 3 ? 0.5 * (xi[k][i] + xi[(k + 1) % 3][i]) : (xi[0][i] + xi[1][i] + xi[2][i]) / 3;
+        }
+        for (int i = 0; i < 3; ++i) {
+            const double u = p.node[3 * triangle[k % 3] + i], v = p.node[3 * triangle[(k + 1) % 3] + i],
+                         w = p.node[3 * triangle[(k + 2) % 3] + i];
+            flat[i] = k < 3 ? 0.5 * (u + v) : (u + v + w) / 3;
+        }
+        patch_point(&p, middle, at);
+        largest = fmax(largest, pl_distance3(at, flat));
+    }
+    return largest;
+}
+
 static int32_t crossing_triangles(const pl_mesh *mesh, const double *x, int32_t *corner, int64_t *of,
-                                  double *box)
+                                  double *box, double *chord, int8_t *part)
 {
     const int64_t *face;
     const int64_t faces = pl_mesh_boundary(mesh, &face);
@@ -215,10 +260,13 @@ static int32_t crossing_triangles(const pl_mesh *mesh, const double *x, int32_t 
     for (int64_t f = 0; f < faces; ++f) {
         int32_t node[PL_FACE_NODES_MAX];
         const int8_t(*triangle)[3];
-        const int parts = pl_face_triangles(pl_mesh_face_nodes(mesh, face[f], node), &triangle);
+        const int nodes = pl_mesh_face_nodes(mesh, face[f], node),
+                  parts = pl_face_triangles(nodes, &triangle);
         for (int t = 0; t < parts; ++t, ++count) {
             const size_t k = (size_t)count;
             of[k] = face[f];
+            chord[k] = nodes == 6 ? crossing_chord(x, node, triangle[t]) : 0;
+            part[k] = nodes == 6 ? (int8_t)t : -1;
             for (int c = 0; c < 3; ++c) {
                 corner[3 * k + (size_t)c] = node[triangle[t][c]];
             }
@@ -226,8 +274,8 @@ static int32_t crossing_triangles(const pl_mesh *mesh, const double *x, int32_t 
                 const double a = x[3 * (size_t)corner[3 * k] + (size_t)i],
                              b = x[3 * (size_t)corner[3 * k + 1] + (size_t)i],
                              c = x[3 * (size_t)corner[3 * k + 2] + (size_t)i];
-                box[6 * k + (size_t)i] = fmin(a, fmin(b, c));
-                box[6 * k + 3 + (size_t)i] = fmax(a, fmax(b, c));
+                box[6 * k + (size_t)i] = fmin(a, fmin(b, c)) - chord[k];
+                box[6 * k + 3 + (size_t)i] = fmax(a, fmax(b, c)) + chord[k];
             }
         }
     }
@@ -243,11 +291,12 @@ pl_status pl_mesh_crossings(const pl_mesh *mesh, const double *position, pl_cros
     const size_t most = PL_FACE_TRIANGLES_MAX * (size_t)pl_mesh_boundary(mesh, &face);
     int32_t *corner = PL_NEW_ARRAY(int32_t, 3 * most), count = 0;
     int64_t *of = PL_NEW_ARRAY(int64_t, most);
-    double *box = PL_NEW_ARRAY(double, 6 * most);
+    double *box = PL_NEW_ARRAY(double, 6 * most), *chord = PL_NEW_ARRAY(double, most);
+    int8_t *part = PL_NEW_ARRAY(int8_t, most);
     pl_bvh bvh = {0};
-    bool good = corner && of && box;
+    bool good = corner && of && box && chord && part;
     if (good) {
-        count = crossing_triangles(mesh, x, corner, of, box);
+        count = crossing_triangles(mesh, x, corner, of, box, chord, part);
         good = pl_bvh_init(&bvh, count, box);
     }
     if (good && count > 0) {
@@ -255,12 +304,14 @@ pl_status pl_mesh_crossings(const pl_mesh *mesh, const double *position, pl_cros
         for (int i = 0; i < 3; ++i) {
             size = fmax(size, bvh.box[3 + i] - bvh.box[i]);
         }
-        crossing_search search = {mesh, x, corner, of, 1e-9 * size, out};
+        crossing_search search = {x, corner, of, chord, part, mesh, 1e-9 * size, out};
         pl_bvh_pairs(&bvh, &bvh, crossing_visit, &search);
     }
     pl_bvh_clear(&bvh);
     pl_free(corner);
     pl_free(of);
     pl_free(box);
+    pl_free(chord);
+    pl_free(part);
     return good ? PL_OK : pl_fail_memory(err, "crossings");
 }

@@ -198,6 +198,47 @@ static void test_cups(void **state)
     }
 }
 
+// Two coaxial quarters of tubes with shifted meshes, `apart` between them: their flat triangles cut into each
+// other by 0.02 mm, their curved faces do not.
+static int tubes(double apart)
+{
+    static const double R = 10;
+    bool hole[6 * 4 * 3] = {false};
+    for (int c = 24; c < 48; ++c) {
+        hole[c] = true; // the middle layer
+    }
+    pl_mesh *linear = NULL, *mesh = NULL;
+    pl_error err = {0};
+    PL_CHECK_OK(box_mesh(6, 4, 3, (double[]){PI / 2, 8, 3}, hole, NULL, &linear, &err));
+    PL_CHECK_OK(pl_mesh_raise(linear, &mesh, &err));
+    const pl_mesh_view v = pl_mesh_get(mesh);
+    double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
+    for (int32_t i = 0; i < v.vertex_count; ++i) {
+        const double *p = v.position + 3 * (size_t)i;
+        const bool outer = p[2] > 1.5;
+        const double r = R + (outer ? apart + p[2] - 2 : p[2] - 1), a = p[0] + (outer ? 0.071 : 0);
+        x[3 * i] = r * sin(a);
+        x[3 * i + 1] = p[1] + (outer ? 0.37 : 0);
+        x[3 * i + 2] = -r * cos(a);
+    }
+    const int count = crossings_of(mesh, x).count;
+    free(x);
+    pl_mesh_destroy(mesh);
+    pl_mesh_destroy(linear);
+    return count;
+}
+
+static void test_curved(void **state)
+{
+    (void)state;
+    static const double apart[] = {0.03, 0.005, 0.001, -0.01, -0.03, -0.3};
+    for (int i = 0; i < 6; ++i) {
+        const int count = tubes(apart[i]);
+        printf("tubes %.3f mm apart: %d pairs cross\n", apart[i], count);
+        assert_true(apart[i] > 0 ? count == 0 : count > 20);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +246,7 @@ int main(void)
         cmocka_unit_test(test_cups),
         cmocka_unit_test(test_count_agrees_with_all_pairs),
         cmocka_unit_test(test_place),
+        cmocka_unit_test(test_curved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
