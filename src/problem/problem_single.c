@@ -71,9 +71,7 @@ bool problem_single_serves(pl_problem *p)
     }
     memcpy(b, l->soft, (size_t)n * sizeof *b);
     pl_factor_solve(l->factor, l->soft, PROBLEM_SOFT);
-    for (int k = 0; k < PROBLEM_SOFT; ++k) {
-        pl_sparse_multiply(&p->tangent.K, l->soft + (int64_t)k * n, l->soft_force + (int64_t)k * n);
-    }
+    pl_sparse_multiply_columns(&p->tangent.K, l->soft, l->soft_force, PROBLEM_SOFT);
     for (int32_t i = 0; i < n; ++i) {
         b[i] -= l->soft_force[i];
     }

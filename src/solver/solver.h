@@ -18,6 +18,9 @@ pl_status pl_sparse_create(int32_t n, int64_t entry_count, pl_sparse *out, pl_er
 void pl_sparse_clear(pl_sparse *matrix);
 // y = A x
 void pl_sparse_multiply(const pl_sparse *matrix, const double *x, double *y);
+#define PL_SPARSE_COLUMNS 8 // most at once
+void pl_sparse_multiply_columns(const pl_sparse *matrix, const double *x, double *y,
+                                int count); // x, y: columns one after another
 // The slot of (row, column) in `value`, row <= column; -1 when it is not in the pattern. Binary search.
 int64_t pl_sparse_slot(const pl_sparse *matrix, int32_t row, int32_t column);
 

@@ -46,6 +46,31 @@ void pl_sparse_multiply(const pl_sparse *matrix, const double *x, double *y)
     }
 }
 
+// The same for a few columns at once: the matrix is read once.
+void pl_sparse_multiply_columns(const pl_sparse *matrix, const double *x, double *y, int count)
+{
+    const int64_t n = matrix->n;
+    double sum[PL_SPARSE_COLUMNS], xj[PL_SPARSE_COLUMNS];
+    for (int64_t j = 0; j < n; ++j) {
+        const int64_t diagonal = matrix->start[j + 1] - 1;
+        for (int c = 0; c < count; ++c) {
+            xj[c] = x[c * n + j];
+            sum[c] = matrix->value[diagonal] * xj[c];
+        }
+        for (int64_t p = matrix->start[j]; p < diagonal; ++p) {
+            const int64_t i = matrix->row[p];
+            const double value = matrix->value[p];
+            for (int c = 0; c < count; ++c) {
+                sum[c] += value * x[c * n + i];
+                y[c * n + i] += value * xj[c];
+            }
+        }
+        for (int c = 0; c < count; ++c) {
+            y[c * n + j] = sum[c];
+        }
+    }
+}
+
 int64_t pl_sparse_slot(const pl_sparse *matrix, int32_t row, int32_t column)
 {
     if (row < 0 || column < row || column >= matrix->n) {

@@ -84,7 +84,7 @@
 #define TUNE_LET_GO 0.05 // relative residual below which multipliers are good enough to let go of cables
 #define TUNE_ACTIVE_CHANGES 40 // of the active set in one descent
 #define TUNE_PREDICTED 0.05    // relative residual after a predictor step above which a new factor pays
-#define TUNE_NEWTON_AGAIN 0.02 // after a step with a new factor above which the next one is made at once
+#define TUNE_NEWTON_AGAIN 0.05 // after a step with a new factor above which the next one is made at once
 #define TUNE_NEWTON_GAIN 0.7   // if that step has reduced it to this part at least
 #define TUNE_NEWTON_SHRINK 0.5 // or was shorter than this part of the one before
 #define TUNE_NEWTON_STEP                                                                                     \
