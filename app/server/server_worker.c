@@ -145,7 +145,8 @@ void worker_publish_brief(server_worker *w, server_model *m, json_t *extra)
 // To the model's own tolerances, where the shape that was shown at once is looser.
 static void worker_complete(server_worker *w, server_model *m)
 {
-    if (!m->loose || worker_overtaken(w)) {
+    // what was not solved stays as it was told
+    if (!m->loose || m->report.outcome != PL_SOLVED || worker_overtaken(w)) {
         return;
     }
     double command[SERVER_COMMANDS];
