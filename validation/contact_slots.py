@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Self-contact in narrow slots: a bellows finger bent to 150 degrees, with contact off and on.
 
-Inflates the finger by volume (its pressure has a limit point near 140 degrees) in small steps until its tip has
-turned by 150 degrees, for each width of its slots. Per slot and setting: the tip, pairs of surface triangles that
+Raises the pressure in steps until the tip has turned by 150 degrees, for each width of the slots. Per slot and setting: the tip, pairs of surface triangles that
 cross, the deepest penetration at the points of contact (vertices and centres of faces) over the edge there, normal
 forces, the smallest J, factorisations and CPU time of the whole way.
 
@@ -20,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROBOT = """pliant: 1
 name: slots
 mesh:
-  design: {{kind: bending_finger, length: 60, width: 16, height: 16, modules: 5, slot: {slot}, wall: 2, side_wall: 2.5,
+  design: {{kind: bending_finger, length: 96, width: 16, height: 16, modules: 8, slot: {slot}, wall: 2, side_wall: 2.5,
            top_wall: 2.5, channel_height: 3, channel_width: 5, layer: 2}}
   size: {size}
 materials:
@@ -28,7 +27,7 @@ materials:
   fabric: {{model: linear, young: 30 MPa, poisson: 0.4}}
 regions: {{skin: silicone, layer: fabric}}
 fixed: [{{surface: base}}]
-actuators: [{{name: air, kind: chamber, surface: cavity, drive: volume_ratio, range: [1, 6]}}]
+actuators: [{{name: air, kind: chamber, surface: cavity, drive: pressure, range: [0 kPa, 200 kPa]}}]
 markers: {{tip: {{surface: tip}}}}
 contact: {{self: {contact}}}
 """
@@ -50,12 +49,13 @@ def bend(args, folder, slot, contact):
     if os.path.exists(state):
         os.remove(state)
     best, factors, start, said = None, 0, cpu(), ""
-    ratio = 1.0
-    while ratio < args.most - 1e-9:
-        ratio += args.step
-        run = [args.pliant, "fk", robot, "--set", f"air={ratio:.4g}", "--state", state, "--json", record,
+    pressure = 0.0
+    while pressure < args.most - 1e-9:
+        # longer steps at first
+        pressure += args.step * (4 if pressure == 0 else 1)
+        run = [args.pliant, "fk", robot, "--set", f"air={pressure:.4g}kPa", "--state", state, "--json", record,
                "--time-limit", "120s"]
-        if args.picture and best and best["markers"]["tip"]["bend_deg"] > ANGLE - 15:
+        if args.picture and best and best["markers"]["tip"]["bend_deg"] > ANGLE - 30:
             run += ["--color", "contact_pressure", "--out",
                     os.path.join(args.picture, f"slot_{slot:g}_{'on' if contact else 'off'}.png")]
         out = subprocess.run(run, capture_output=True, text=True, check=False)
@@ -68,27 +68,27 @@ def bend(args, folder, slot, contact):
         best = now
         if now["markers"]["tip"]["bend_deg"] >= ANGLE:
             break
-    return best, factors, cpu() - start, said, ratio
+    return best, factors, cpu() - start, said
 
 
 def main():
     parser = argparse.ArgumentParser(description="self-contact in narrow slots")
     parser.add_argument("--pliant", default=os.path.join(HERE, "..", "build", "pliant"))
     parser.add_argument("--size", type=float, default=4.5, help="mm: edge length")
-    parser.add_argument("--step", type=float, default=0.3, help="of the volume")
-    parser.add_argument("--most", type=float, default=5.2, help="largest volume ratio")
+    parser.add_argument("--step", type=float, default=10, help="kPa")
+    parser.add_argument("--most", type=float, default=160, help="kPa: largest pressure")
     parser.add_argument("--picture", help="a folder for pictures of the last shapes")
     parser.add_argument("slot", nargs="*", type=float, default=[0.5, 1, 2, 3])
     args = parser.parse_args()
     wrong = 0
-    print("| slot mm | contact | turned deg | tip x, z mm | volume ratio | kPa | crossings | penetration / edge |"
+    print("| slot mm | contact | turned deg | tip x, z mm | kPa | crossings | penetration / edge |"
           " normal forces N | smallest J | factorisations | CPU s |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for slot in args.slot:
         seconds = {}
         for contact in (False, True):
             with tempfile.TemporaryDirectory() as folder:
-                now, factors, seconds[contact], said, ratio = bend(args, folder, slot, contact)
+                now, factors, seconds[contact], said = bend(args, folder, slot, contact)
             if now is None:
                 print(f"| {slot:g} | {contact} | nothing solved: {said} |")
                 wrong += 1
@@ -99,7 +99,7 @@ def main():
             turned = tip["bend_deg"]
             effort = now["actuators"]["air"].get("pressure_kpa", float("nan"))
             print(f"| {slot:g} | {'on' if contact else 'off'} | {turned:.1f} | {tip['position'][0]:.2f},"
-                  f" {tip['position'][2]:.2f} | {ratio:.3g} | {effort:.1f} | {now['crossings']['pairs']} | {deep:.1e} |"
+                  f" {tip['position'][2]:.2f} | {effort:.1f} | {now['crossings']['pairs']} | {deep:.1e} |"
                   f" {force:.3f} | {now['min_J']:.2f} | {factors} | {seconds[contact]:.1f} |", flush=True)
             if said:
                 print(f"  {said}")
