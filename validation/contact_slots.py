@@ -52,13 +52,18 @@ def bend(args, folder, slot, contact):
     pressure = 0.0
     while pressure < args.most - 1e-9:
         # longer steps at first
-        pressure += args.step * (4 if pressure == 0 else 1)
+        pressure += args.step * (2 if pressure == 0 else 1)
         run = [args.pliant, "fk", robot, "--set", f"air={pressure:.4g}kPa", "--state", state, "--json", record,
                "--time-limit", "120s"]
-        if args.picture and best and best["markers"]["tip"]["bend_deg"] > ANGLE - 30:
-            run += ["--color", "contact_pressure", "--out",
+        if args.picture and best and best["markers"]["tip"]["bend_deg"] > ANGLE - 60:
+            run += ["--color", "contact_pressure" if contact else "displacement", "--out",
                     os.path.join(args.picture, f"slot_{slot:g}_{'on' if contact else 'off'}.png")]
+        if os.path.exists(record):
+            os.remove(record)
         out = subprocess.run(run, capture_output=True, text=True, check=False)
+        if not os.path.exists(record):
+            said = out.stderr
+            break
         with open(record, encoding="utf-8") as file:
             now = json.load(file)
         factors += now["factorizations"]
@@ -75,7 +80,7 @@ def main():
     parser = argparse.ArgumentParser(description="self-contact in narrow slots")
     parser.add_argument("--pliant", default=os.path.join(HERE, "..", "build", "pliant"))
     parser.add_argument("--size", type=float, default=4.5, help="mm: edge length")
-    parser.add_argument("--step", type=float, default=10, help="kPa")
+    parser.add_argument("--step", type=float, default=20, help="kPa")
     parser.add_argument("--most", type=float, default=160, help="kPa: largest pressure")
     parser.add_argument("--picture", help="a folder for pictures of the last shapes")
     parser.add_argument("slot", nargs="*", type=float, default=[0.5, 1, 2, 3])
