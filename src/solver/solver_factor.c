@@ -112,24 +112,54 @@ static bool factor_is_order(const int32_t *order, int32_t count)
     return good;
 }
 
-// The order of a graph: from the store, or found and kept there.
-static pl_status factor_order(pl_factor *f, const solver_groups *groups, const pl_order_store *store,
+// What is kept of an analysis: the order, the elimination tree and the supernodes of a graph of groups of
+// given sizes; of other kinds than MULTIFRONTAL the order only. STORE_RULES changes with the rules for
+// supernodes.
+#define STORE_RULES "fronts 1"
+typedef struct factor_kept {
+    const pl_order_store *store; // NULL: nothing is kept
+    uint64_t key;
+    int32_t count; // numbers
+    int32_t *number;
+    bool known;
+} factor_kept;
+
+static factor_kept factor_find(const pl_factor *f, const solver_groups *groups, const pl_order_store *store)
+{
+    const size_t count = (size_t)groups->count;
+    const bool fronts = f->kind == &solver_multifrontal;
+    factor_kept k = {.key = PL_HASH_SEED, .count = (fronts ? 3 : 1) * groups->count};
+    if (!store || !store->folder || groups->count < STORE_LEAST || groups->count > INT32_MAX / 3) {
+        return k;
+    }
+    k.number = PL_NEW_ARRAY(int32_t, k.count);
+    if (!k.number) {
+        return k;
+    }
+    k.store = store;
+    k.key = pl_hash_bytes(k.key, groups->start, (count + 1) * sizeof *groups->start);
+    k.key = pl_hash_bytes(k.key, groups->neighbour, (size_t)groups->start[count] * sizeof *groups->neighbour);
+    if (fronts) {
+        k.key = pl_hash_bytes(k.key, groups->size, count * sizeof *groups->size);
+        k.key = pl_hash_bytes(k.key, STORE_RULES, sizeof STORE_RULES);
+    }
+    k.known =
+        store->find(store->folder, k.key, k.count, k.number) && factor_is_order(k.number, groups->count);
+    return k;
+}
+
+// The order of a graph: as kept, or found.
+static pl_status factor_order(pl_factor *f, const solver_groups *groups, const factor_kept *kept,
                               pl_error *err)
 {
-    const bool stored = store && store->folder && groups->count >= STORE_LEAST;
-    uint64_t key = PL_HASH_SEED;
-    if (stored) {
-        key = pl_hash_bytes(key, groups->start, ((size_t)groups->count + 1) * sizeof *groups->start);
-        key = pl_hash_bytes(key, groups->neighbour,
-                            (size_t)groups->start[groups->count] * sizeof *groups->neighbour);
-        if (store->find(store->folder, key, groups->count, f->order) &&
-            factor_is_order(f->order, groups->count)) {
-            return PL_OK;
-        }
+    const size_t bytes = (size_t)groups->count * sizeof *f->order;
+    if (kept->known) {
+        memcpy(f->order, kept->number, bytes);
+        return PL_OK;
     }
     const pl_status status = solver_groups_order(groups, f->order, err);
-    if (status == PL_OK && stored) {
-        store->keep(store->folder, key, groups->count, f->order);
+    if (status == PL_OK && kept->store) {
+        memcpy(kept->number, f->order, bytes);
     }
     return status;
 }
@@ -143,14 +173,24 @@ static pl_status factor_analyse(pl_factor *f, const pl_sparse *matrix, const pl_
     if (status != PL_OK) {
         return status;
     }
+    factor_kept kept = {0};
     if (f->order_count == 0) {
-        status = factor_order(f, &groups, store, err);
+        kept = factor_find(f, &groups, store);
+        status = factor_order(f, &groups, &kept, err);
         f->order_count += status == PL_OK;
+    }
+    if (kept.store && kept.count > groups.count) {
+        groups.fronts = kept.number + groups.count;
+        groups.fronts_known = kept.known;
     }
     if (status == PL_OK) {
         status = f->kind->create(matrix, &groups, f->order, &f->self, err);
         f->analysis_count += status == PL_OK;
     }
+    if (status == PL_OK && kept.store && !kept.known) {
+        kept.store->keep(kept.store->folder, kept.key, kept.count, kept.number);
+    }
+    pl_free(kept.number);
     solver_groups_clear(&groups);
     return status;
 }

@@ -162,6 +162,32 @@ static void symbolic_merge(symbolic *y, bool relaxed)
     }
 }
 
+// Tree and supernodes as they were kept. Each supernode must be a chain that ends in its head; whether the
+// tree belongs to the graph is seen where structures are built.
+static bool symbolic_recall(symbolic *y)
+{
+    const int32_t *parent = y->groups->fronts, *head = parent + y->groups->count;
+    for (int32_t j = 0; j < y->count; ++j) {
+        const bool grows = parent[j] == -1 || (parent[j] > j && parent[j] < y->count);
+        if (!grows || head[j] < j || head[j] >= y->count || head[head[j]] != head[j] ||
+            (head[j] != j && (parent[j] < 0 || head[parent[j]] != head[j]))) {
+            return false;
+        }
+        y->parent[j] = parent[j];
+        y->into[j] = head[j];
+    }
+    return true;
+}
+
+static void symbolic_keep(symbolic *y)
+{
+    int32_t *parent = y->groups->fronts, *head = parent + y->groups->count;
+    for (int32_t j = 0; j < y->groups->count; ++j) {
+        parent[j] = j < y->count ? y->parent[j] : -1;
+        head[j] = j < y->count ? symbolic_head(y, j) : -1;
+    }
+}
+
 void front_tree_clear(front_tree *t)
 {
     pl_free(t->order);
@@ -333,9 +359,16 @@ static bool structure_build(const symbolic *y, const front_tree *t, const int32_
             }
         }
         for (int32_t c = t->child_start[s]; c < t->child_start[s + 1]; ++c) {
-            for (int64_t p = u->start[t->child[c]]; p < u->start[t->child[c] + 1]; ++p) {
+            const int64_t from = u->start[t->child[c]], to = u->start[t->child[c] + 1];
+            if (from < to && u->list[from] < group_first[s]) {
+                return false; // a tree of another graph
+            }
+            for (int64_t p = from; p < to; ++p) {
                 structure_add(u, &end, u->list[p], last, mark, s);
             }
+        }
+        if (t->parent[s] < 0 && end > u->start[s]) {
+            return false; // likewise: a root has no rows below
         }
         qsort(u->list + u->start[s], (size_t)(end - u->start[s]), sizeof *u->list, structure_compare);
         u->start[s + 1] = end;
@@ -400,22 +433,42 @@ static bool tree_structure(symbolic *y, front_tree *t)
     return done;
 }
 
-pl_status front_tree_create(const pl_sparse *matrix, const solver_groups *groups, const int32_t *group_order,
-                            front_tree *out, pl_error *err)
+// False: out of memory, or what was kept does not fit.
+static bool tree_analyse(const pl_sparse *matrix, const solver_groups *groups, const int32_t *group_order,
+                         bool recall, front_tree *out)
 {
     *out = (front_tree){.n = matrix->n};
     symbolic y;
     bool done = symbolic_init(&y, groups, group_order);
-    if (done) {
+    if (done && recall) {
+        done = symbolic_recall(&y);
+    } else if (done) {
         symbolic_elimination_tree(&y);
         symbolic_counts(&y);
         symbolic_merge(&y, false);
         symbolic_merge(&y, true);
+        if (groups->fronts) {
+            symbolic_keep(&y);
+        }
+    }
+    if (done) {
         for (int32_t j = 0; j < y.count; ++j) {
             out->count += y.into[j] == j;
         }
         done = tree_allocate(out) && tree_postorder(&y, out) && tree_structure(&y, out);
     }
     symbolic_clear(&y);
+    return done;
+}
+
+pl_status front_tree_create(const pl_sparse *matrix, const solver_groups *groups, const int32_t *group_order,
+                            front_tree *out, pl_error *err)
+{
+    const bool recall = groups->fronts && groups->fronts_known;
+    bool done = tree_analyse(matrix, groups, group_order, recall, out);
+    if (!done && recall) {
+        front_tree_clear(out);
+        done = tree_analyse(matrix, groups, group_order, false, out);
+    }
     return done ? front_tree_plan(matrix, out, err) : pl_fail_memory(err, "solver: symbolic analysis");
 }
