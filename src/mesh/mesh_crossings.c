@@ -3,9 +3,9 @@
 // count; of those with a common corner only an edge without it can cross the other one.
 //
 // The flat triangles of two curved faces that touch cut into each other by as much as they differ from the
-// faces, the chord error. Pairs nearer than that are judged on the curved faces: both are divided further, to
-// a sixteenth of the error, and count where they overlap by more than what is left of it and 1e-3 of the
-// edge.
+// faces, the chord error. Pairs that cross as flat triangles are judged on the curved faces: both are divided
+// further, to a sixteenth of the error, and count where they overlap by more than what is left of it and 1e-3
+// of the edge.
 #include "mesh/mesh_impl.h"
 
 #define CROSSING_LEVELS 2
@@ -206,9 +206,9 @@ static bool crossing_visit(void *user, int32_t i, int32_t j)
         q[k] = s->x + 3 * (size_t)b[k];
     }
     double at[3];
-    if (curved && !shared
-            ? crossing_curved(s, i, j, at)
-            : crossing_edges(p, in_a, q, tolerance, at) || crossing_edges(q, in_b, p, tolerance, at)) {
+    // flat triangles that cross, and the curved faces too
+    const bool flat = crossing_edges(p, in_a, q, tolerance, at) || crossing_edges(q, in_b, p, tolerance, at);
+    if (flat && (!curved || shared || crossing_curved(s, i, j, at))) {
         pl_crossings *out = s->out;
         // the pair with the lowest numbers comes first, whatever the order of the tree
         const bool first = out->count == 0 || s->face[i] < out->face[0] ||
@@ -274,8 +274,8 @@ static int32_t crossing_triangles(const pl_mesh *mesh, const double *x, int32_t 
                 const double a = x[3 * (size_t)corner[3 * k] + (size_t)i],
                              b = x[3 * (size_t)corner[3 * k + 1] + (size_t)i],
                              c = x[3 * (size_t)corner[3 * k + 2] + (size_t)i];
-                box[6 * k + (size_t)i] = fmin(a, fmin(b, c)) - chord[k];
-                box[6 * k + 3 + (size_t)i] = fmax(a, fmax(b, c)) + chord[k];
+                box[6 * k + (size_t)i] = fmin(a, fmin(b, c));
+                box[6 * k + 3 + (size_t)i] = fmax(a, fmax(b, c));
             }
         }
     }
