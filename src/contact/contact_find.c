@@ -16,7 +16,6 @@
 #define FIND_TURNED 0.3     // the same may change by this much while the list of candidates serves
 #define FIND_DEPTH 0.7      // of the edge: a point deeper inside is not seen
 #define FIND_SUDDEN 0.1     // of the edge: deeper inside only when it was less deep at the last equilibrium
-#define FIND_MOTION 1.5     // times the motion: change of a distance
 #define FIND_WALL 6.0       // undeformed distance over depth up to which it is the point's own wall
 #define FIND_BESIDE 0.4     // sine of the angle below which a point is beside a face, not above it
 #define FIND_NEAR 0.05      // of the edge: nearer points slide off a face smoothly
@@ -243,28 +242,17 @@ static bool find_own_wall_nearly(const pl_contact_finder *f, int32_t point, int3
            pl_norm3(v) + f->s->edge[face] < FIND_WALL * depth;
 }
 
-// Deep inside its own body without having come there from outside: it was there at the last equilibrium
-// already, or its distance from the face has changed by more than the two have moved (beyond the rim of a
-// face the sign of the distance changes where the point passes its plane).
+// Deep inside its own body: beyond the rim of a face (an edge that is nearest to a place inside the body is a
+// concave one), or there at the last equilibrium already?
 static bool find_always_inside(const pl_contact_finder *f, const pl_contact_pair *pair, double edge)
 {
     const pl_contact_surface *s = f->s;
     pl_contact_pair before = *pair;
-    if (pair->gap >= -FIND_SUDDEN * edge || s->group[s->home[pair->point]] != s->group[pair->face] ||
-        !pl_contact_pair_gap(s, &before, f->before)) {
+    if (pair->gap >= -FIND_SUDDEN * edge || s->group[s->home[pair->point]] != s->group[pair->face]) {
         return false;
     }
-    if (before.gap < -0.5 * FIND_SUDDEN * edge) {
-        return true;
-    }
-    double y[3], y_before[3], p_before[3], a[6], motion[3];
-    contact_face_at(s, pair->face, f->x, pair->xi, y, a);
-    contact_face_at(s, pair->face, f->before, pair->xi, y_before, a);
-    pl_contact_point_at(s, pair->point, f->before, p_before);
-    for (int i = 0; i < 3; ++i) {
-        motion[i] = f->at[3 * (size_t)pair->point + (size_t)i] - y[i] - p_before[i] + y_before[i];
-    }
-    return before.gap - pair->gap > FIND_MOTION * pl_norm3(motion);
+    return !pair->inner ||
+           (pl_contact_pair_gap(s, &before, f->before) && before.gap < -0.5 * FIND_SUDDEN * edge);
 }
 
 static void find_meet(pl_contact_finder *f, int32_t point, int32_t face)
