@@ -21,7 +21,7 @@
 #define TUNE_STRAY_SIZE 0.015
 #define TUNE_STRAY_LENGTH 0.02
 #define TUNE_STRAY_DOUBT 0.25  // of these: a way that got stuck after so much is gone again with care
-#define TUNE_STRAIN 0.3        // largest strain in one increment: beyond it warped steps invert elements
+#define TUNE_STRAIN 0.25        // largest strain in one increment: beyond it warped steps invert elements
 #define TUNE_LENGTH_GROWTH 3.0 // an increment may be this much longer than the last one
 #define TUNE_LENGTH_CUT 0.4    // and is cut to this after a failure
 #define TUNE_LENGTH_LEAST 2e-4 // of the way: shorter ones only sharpen the number in the message
