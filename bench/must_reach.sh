@@ -54,8 +54,13 @@ row 'the same, locking-free' '120 ms' \
     "$(awk 'NR == 2 { printf "%s ms, %s CPU ms; %s solves, %s factorisations", $4, $3, $2, $1 }' "$folder/warm")"
 
 run serve 300 "$build/bench_serve" "$build/pliant" >"$folder/serve"
-row 'slider to fine shape, half a finger' '60 ms' "$(awk '/^half a finger/{ printf "%s ms at %s tet10 (solving %s)", $8, $6, $9 }' "$folder/serve")"
-row 'slider to fine shape, finger' '150 ms' "$(awk '/^finger, 1 viewer/{ printf "%s ms at %s tet10 (solving %s)", $6, $4, $7 }' "$folder/serve")"
+# median until the shape has arrived after a rest, and with one move straight after the other
+slider() { # NAME, as bench_serve has it
+    awk -v name="$1" 'index($0, name ", no rest") == 1 { sub(name ", no rest", ""); busy = $3 } index($0, name " ") == 1 { sub(name, ""); tets = $1; rested = $3; solving = $5; solves = $6 }
+        END { if (tets) printf "%s ms at %s tet10 (solving %s, %s solves); %s ms without a rest", rested, tets, solving, solves, busy }' "$folder/serve"
+}
+row 'slider to shape, half a finger' '60 ms' "$(slider 'half a finger')"
+row 'slider to shape, finger' '150 ms' "$(slider finger)"
 
 run ik 300 "$build/bench_ik" 16 14 0 >"$folder/ik"
 row '`ik`, waypoints of 2 mm to 0.005 mm' '4 a second' \
