@@ -102,6 +102,7 @@ void pl_contact_remember(pl_contact_finder *finder, const double *x);
 typedef struct pl_contact_counts {
     int64_t refits, rebuilds, listed; // searches through the tree; its rebuilds; searches in the list
     int64_t box_pairs, tests;
+    double seconds; // in all of these
 } pl_contact_counts;
 pl_contact_counts pl_contact_finder_counts(const pl_contact_finder *finder);
 

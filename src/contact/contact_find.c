@@ -388,8 +388,8 @@ static bool find_serves(const pl_contact_finder *f, const double *x)
     return true;
 }
 
-bool pl_contact_find(pl_contact_finder *f, const double *x, double reach, const pl_contact_pair **pair,
-                     int32_t *count)
+static bool find_pairs(pl_contact_finder *f, const double *x, double reach, const pl_contact_pair **pair,
+                       int32_t *count)
 {
     const pl_contact_surface *s = f->s;
     const bool listed = f->candidates >= 0 && reach <= FIND_CLOSE && find_serves(f, x);
@@ -429,4 +429,13 @@ bool pl_contact_find(pl_contact_finder *f, const double *x, double reach, const 
         }
     }
     return true;
+}
+
+bool pl_contact_find(pl_contact_finder *f, const double *x, double reach, const pl_contact_pair **pair,
+                     int32_t *count)
+{
+    const double start = pl_seconds();
+    const bool found = find_pairs(f, x, reach, pair, count);
+    f->counts.seconds += pl_seconds() - start;
+    return found;
 }

@@ -39,9 +39,9 @@ static void contact_destroy(void *object)
         pl_log(
             1,
             "contact: %lld searches through the tree (%lld rebuilt), %lld in the list, %lld pairs of boxes, "
-            "%lld tests",
+            "%lld tests, %.3f s",
             (long long)(n.refits + n.rebuilds), (long long)n.rebuilds, (long long)n.listed,
-            (long long)n.box_pairs, (long long)n.tests);
+            (long long)n.box_pairs, (long long)n.tests, n.seconds);
     }
     pl_contact_finder_destroy(t->finder);
     pl_table_clear(&t->coupled);
