@@ -21,7 +21,7 @@
 #define TUNE_STRAY_SIZE 0.015
 #define TUNE_STRAY_LENGTH 0.02
 #define TUNE_STRAY_DOUBT 0.25  // of these: a way that got stuck after so much is gone again with care
-#define TUNE_STRAIN 0.25        // largest strain in one increment: beyond it warped steps invert elements
+#define TUNE_STRAIN 0.25       // largest strain in one increment: beyond it warped steps invert elements
 #define TUNE_LENGTH_GROWTH 3.0 // an increment may be this much longer than the last one
 #define TUNE_LENGTH_CUT 0.4    // and is cut to this after a failure
 #define TUNE_LENGTH_LEAST 2e-4 // of the way: shorter ones only sharpen the number in the message
@@ -55,8 +55,8 @@
 // points are open change by little in each update. Powers of two (build/contact_updates).
 #define TUNE_HARD_GROWTH 32.0
 #define TUNE_HARD_MOST 32768.0
-#define TUNE_BALANCE 3e-3           // of the force tolerance: residual at contacts in the end
-#define TUNE_BALANCE_LENGTH 1e-8    // of the size
+#define TUNE_BALANCE 3e-3        // of the force tolerance: residual at contacts in the end
+#define TUNE_BALANCE_LENGTH 1e-8 // of the size
 #define TUNE_BALANCE_ITERATIONS 20
 #define TUNE_TOUCH_ROUNDS_FREE 60 // the same with free bodies, which are let go in steps
 
