@@ -60,8 +60,8 @@ void pl_log(int level, const char *format, ...) PL_PRINTF(2, 3);
 bool pl_progress_step(const pl_progress *progress, double fraction, const char *what);
 
 // The same for kernels that cannot know what they are part of, a factorisation above all: asks the progress
-// and the clock, 100 times a second at most, on the thread that the computation belongs to. Once the answer is
-// no it stays no.
+// and the clock, 100 times a second at most, on the thread that the computation belongs to. Once the answer
+// is no it stays no.
 typedef struct pl_watch {
     pl_progress progress;
     double fraction;  // of the whole, as far as known; negative: not

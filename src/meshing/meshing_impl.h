@@ -196,8 +196,7 @@ typedef struct design {
 extern const design design_bending_finger, design_cable_finger, design_three_chamber, design_segment,
     design_specimen, design_beam, design_sphere_shell, design_tube, design_planar_arm, design_dea_crawler,
     design_knuckle_finger, design_gripper_finger, design_tentacle, design_parallel, design_bellows_trunk,
-    design_fiber_bender, design_cbha, design_twister, design_membrane,
-    design_pillows;
+    design_fiber_bender, design_cbha, design_twister, design_membrane, design_pillows;
 
 pl_status meshing_from_design(const pl_mesh_source *source, const pl_progress *progress, pl_mesh **out,
                               pl_findings *findings, pl_error *err);
