@@ -373,6 +373,7 @@ void FRONT_NAME(multifrontal_factor)(multifrontal *f, int threads)
     const front_tree *t = &f->tree;
     atomic_store(&f->ended, false);
     atomic_store(&f->done, 0);
+    front_go_on(f, &f->worker[0]); // at least once, even if other threads do all the work
     for (int32_t s = 0; s < t->count; ++s) {
         front_note *note = &f->note[s];
         note->pivoted = false;
