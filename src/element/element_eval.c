@@ -1,4 +1,5 @@
 // Loops over the blocks: energy and forces, tangents, the bound of J; chooses the kernels at run time.
+#include "base/isa.h"
 #include "base/threads.h"
 #include "element/element.h"
 
@@ -10,14 +11,13 @@ extern const pl_kernels pl_kernels_table_avx2, pl_kernels_table_avx512;
 const pl_kernels *pl_kernels_choose(void)
 {
 #ifdef PL_KERNELS_X86
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512cd")) {
+    switch (pl_isa_best()) {
+    case PL_ISA_AVX512:
         return &pl_kernels_table_avx512;
-    }
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    case PL_ISA_AVX2:
         return &pl_kernels_table_avx2;
+    case PL_ISA_GENERIC:
+        break;
     }
 #endif
     return &pl_kernels_table_generic;

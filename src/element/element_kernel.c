@@ -1,6 +1,5 @@
 // The hot loops over blocks of eight elements; compiled once per instruction set (PL_ISA names it).
-#define PL_CAT2(a, b) a##b
-#define PL_CAT(a, b) PL_CAT2(a, b)
+#include "base/isa.h"
 #define PL_KERNEL_TABLE PL_CAT(pl_kernels_table_, PL_ISA)
 
 #if defined(__AVX512F__)
@@ -408,7 +407,5 @@ static void kernel_bound(const pl_block *block, const double *x, double *out)
     }
 }
 
-#define PL_TEXT2(a) #a
-#define PL_TEXT(a) PL_TEXT2(a)
 const pl_kernels PL_KERNEL_TABLE = {PL_TEXT(PL_ISA), kernel_dilatation, kernel_force, kernel_tangent,
                                     kernel_bound};

@@ -1,9 +1,6 @@
 // The local step over blocks of eight cells; compiled once per instruction set (PL_ISA names it).
-#define PL_CAT2(a, b) a##b
-#define PL_CAT(a, b) PL_CAT2(a, b)
+#include "base/isa.h"
 #define GEO_KERNEL_TABLE PL_CAT(geo_kernels_table_, PL_ISA)
-#define PL_TEXT2(a) #a
-#define PL_TEXT(a) PL_TEXT2(a)
 
 #if defined(__AVX512F__)
 #define PL_VW 8

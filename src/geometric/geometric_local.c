@@ -1,5 +1,6 @@
 // The local step: ratios of actuation elements, then the targets of all cells, their forces summed at the
 // vertices and their energy; kernels chosen at run time.
+#include "base/isa.h"
 #include "base/threads.h"
 #include "geometric/geometric_impl.h"
 
@@ -11,14 +12,13 @@ extern const geo_kernels geo_kernels_table_avx2, geo_kernels_table_avx512;
 const geo_kernels *geo_kernels_choose(void)
 {
 #ifdef PL_KERNELS_X86
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512cd")) {
+    switch (pl_isa_best()) {
+    case PL_ISA_AVX512:
         return &geo_kernels_table_avx512;
-    }
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    case PL_ISA_AVX2:
         return &geo_kernels_table_avx2;
+    case PL_ISA_GENERIC:
+        break;
     }
 #endif
     return &geo_kernels_table_generic;

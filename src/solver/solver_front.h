@@ -14,27 +14,20 @@
 #ifndef PL_SOLVER_FRONT_H
 #define PL_SOLVER_FRONT_H
 
+#include "base/isa.h"
 #include "base/threads.h"
 #include "solver/solver_impl.h"
 
-// The numbers of a factor are doubles, or floats where it only preconditions: solver_eliminate.c,
-// solver_pivot.c and solver_substitute.c are compiled once more with FRONT_SINGLE by solver_single.c. Both
-// work in the same memory. In single precision nothing is pivoted: a front that met trouble makes the whole
-// factor untrustworthy, and it is made again in double precision.
+// The numbers of a factor are doubles, or floats where it only preconditions. The numeric work
+// (solver_tile.h, solver_pivot.h, solver_eliminate.h, solver_substitute.h) is compiled for both and for
+// every instruction set, by solver_double_kernel.c and solver_single_kernel.c. Both work in the same memory.
+// In single precision nothing is pivoted: a front that met trouble makes the whole factor untrustworthy, and
+// it is made again in double precision.
 #ifdef FRONT_SINGLE
 typedef float front_real;
-#define FRONT_NAME(name) name##_single
-#define FRONT_BLAS(name) cblas_s##name
 #else
 typedef double front_real;
-#define FRONT_NAME(name) name
-#define FRONT_BLAS(name) cblas_d##name
 #endif
-#define front_update FRONT_NAME(front_update)
-#define front_update_lower FRONT_NAME(front_update_lower)
-#define front_signed_cholesky FRONT_NAME(front_signed_cholesky)
-#define front_signed_rows FRONT_NAME(front_signed_rows)
-#define front_largest FRONT_NAME(front_largest)
 
 typedef struct front_tree {
     int32_t n, count;     // unknowns; fronts, children before parents
@@ -78,39 +71,21 @@ void front_tree_clear(front_tree *tree);
 // The second half of create: relative rows, places of entries, branches, memory.
 pl_status front_tree_plan(const pl_sparse *matrix, front_tree *tree, pl_error *err);
 
-// ---- dense work. `pack` is scratch for FRONT_SLAB columns.
+// ---- dense work
 #define FRONT_BLOCK 128 // pivot columns handled together
 #define FRONT_CHUNK 256 // rows or columns that make one piece of work for a thread
-#define FRONT_SLAB 64
+#define FRONT_SLAB 64   // columns of A D at a time, in pivoted fronts
+#define FRONT_DEPTH 256 // columns of a product packed together
+#define FRONT_ALIGN 64  // bytes
+// numbers of scratch that packed strips of A and of B take, the last ones padded
+#define FRONT_PACK (FRONT_DEPTH * (2 * FRONT_CHUNK + 64) + FRONT_ALIGN)
 
-// D of some columns of L: the signs, with the columns of negative sign listed; or, in a pivoted front, blocks
-// of 1 and 2 with diagonal d and e below it.
+// D of some columns of L: the signs; or, in a pivoted front, blocks of 1 and 2 with diagonal d and e below
+// it.
 typedef struct front_diagonal {
     bool pivoted;
-    int32_t negative_count;
-    const int32_t *negative;
     const double *d, *e;
 } front_diagonal;
-
-// T = beta T - A D B^T with A m x k and B n x k inside one panel of leading dimension `lda`
-void front_update(front_real *T, int ldt, int m, int n, const front_real *A, const front_real *B, int lda,
-                  int k, const front_diagonal *D, front_real beta, front_real *pack);
-// the same with B = A, lower triangle
-void front_update_lower(front_real *T, int ldt, int n, const front_real *A, int lda, int k,
-                        const front_diagonal *D, front_real beta, front_real *pack);
-
-// A = L S L^T without pivoting, S = diag(sign) with entries +-1, in place of the lower triangle. A pivot
-// smaller than `tiny` is replaced by one of size `replacement`; returns how many were.
-int front_signed_cholesky(front_real *A, int lda, int n, double tiny, double replacement, double *sign,
-                          front_real *pack);
-// X = A L^-T S for the m rows below
-void front_signed_rows(front_real *A, int m, const front_real *L, int lda, int n, const double *sign);
-double front_largest(const front_real *A, int lda, int m, int n);
-
-// Bunch-Kaufman on the k pivots of a panel with m rows below: swaps[] in LAPACK's convention, D in d and e,
-// unit L11. Pivots smaller than `tiny` are replaced and counted. `pack` as above.
-int front_pivoted(double *panel, int k, int m, double tiny, double replacement, int *swaps, double *d,
-                  double *e, double *pack);
 
 // ---- the factor
 #define MULTIFRONTAL_SIDES 16 // right sides solved together
@@ -118,8 +93,7 @@ int front_pivoted(double *panel, int k, int m, double tiny, double replacement, 
 // What is known about a front besides its numbers.
 typedef struct front_note {
     bool pivoted;
-    int32_t
-        negative_listed; // unpivoted: columns of negative sign, listed in multifrontal.negative from first[s]
+    int32_t negative_seen; // unpivoted: columns of negative sign so far
     int32_t negative_count, perturbed_count;
     double largest, smallest; // pivots
     atomic_bool rough;        // entries grew: refine solves
@@ -135,11 +109,10 @@ typedef struct front_worker {
 
 typedef struct multifrontal {
     front_tree tree;
-    void *factor;      // the panels: front_real
-    bool single;       // made in single precision
-    double *d, *e;     // D
-    int *swaps;        // of pivoted fronts
-    int32_t *negative; // of unpivoted fronts
+    void *factor;  // the panels: front_real
+    bool single;   // made in single precision
+    double *d, *e; // D
+    int *swaps;    // of pivoted fronts
     front_note *note;
     void *arena; // front_real: update matrices; in a solve, what fronts pass up the tree
     int64_t arena_size;
@@ -160,16 +133,17 @@ typedef struct multifrontal {
 static inline front_diagonal front_diagonal_of(const multifrontal *f, int32_t s)
 {
     const int32_t first = f->tree.first[s];
-    return (front_diagonal){.pivoted = f->note[s].pivoted,
-                            .negative_count = f->note[s].negative_listed,
-                            .negative = f->negative + first,
-                            .d = f->d + first,
-                            .e = f->e + first};
+    return (front_diagonal){.pivoted = f->note[s].pivoted, .d = f->d + first, .e = f->e + first};
 }
 
-void multifrontal_factor(multifrontal *f, int threads);
-void multifrontal_solve(multifrontal *f, double *b, int count, int threads);
-void multifrontal_factor_single(multifrontal *f, int threads);
-void multifrontal_solve_single(multifrontal *f, double *b, int count, int threads);
+// The numeric work for one kind of number and one instruction set.
+typedef struct front_kernels {
+    const char *isa;
+    void (*factor)(multifrontal *f, int threads);
+    void (*solve)(multifrontal *f, double *b, int count, int threads);
+} front_kernels;
+
+const front_kernels *front_kernels_choose(bool single); // the best this processor has
+void front_kernels_limit(pl_isa most);                  // no better ones from now on: how tests see them all
 
 #endif

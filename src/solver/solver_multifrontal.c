@@ -1,6 +1,34 @@
 // Our own multifrontal L D L^T: memory and the interface. solver_symbolic.c and solver_plan.c look at the
-// pattern, solver_eliminate.c factors, solver_pivot.c does the dense work, solver_substitute.c solves.
+// pattern, solver_eliminate.h factors, solver_pivot.h and solver_tile.h do the dense work,
+// solver_substitute.h solves.
 #include "solver/solver_front.h"
+
+extern const front_kernels front_kernels_single_generic, front_kernels_double_generic;
+#ifdef PL_KERNELS_X86
+extern const front_kernels front_kernels_single_avx2, front_kernels_double_avx2;
+extern const front_kernels front_kernels_single_avx512, front_kernels_double_avx512;
+#endif
+
+static const front_kernels *const kernels_table[][2] = {
+    [PL_ISA_GENERIC] = {&front_kernels_double_generic, &front_kernels_single_generic},
+#ifdef PL_KERNELS_X86
+    [PL_ISA_AVX2] = {&front_kernels_double_avx2, &front_kernels_single_avx2},
+    [PL_ISA_AVX512] = {&front_kernels_double_avx512, &front_kernels_single_avx512},
+#endif
+};
+static atomic_int kernels_most = PL_ISA_AVX512;
+
+const front_kernels *front_kernels_choose(bool single)
+{
+    const int best = pl_isa_best(), most = atomic_load(&kernels_most), known = PL_COUNT(kernels_table) - 1;
+    const int isa = best < most ? best : most;
+    return kernels_table[isa < known ? isa : known][single];
+}
+
+void front_kernels_limit(pl_isa most)
+{
+    atomic_store(&kernels_most, (int)most);
+}
 
 static void multifrontal_destroy(void *object)
 {
@@ -16,7 +44,6 @@ static void multifrontal_destroy(void *object)
     pl_free(f->d);
     pl_free(f->e);
     pl_free(f->swaps);
-    pl_free(f->negative);
     pl_free(f->note);
     pl_free(f->arena);
     pl_free(f->worker);
@@ -28,7 +55,7 @@ static void multifrontal_destroy(void *object)
 
 static size_t multifrontal_pack_size(const front_tree *t)
 {
-    return ((size_t)t->front_limit + FRONT_CHUNK + FRONT_BLOCK) * FRONT_SLAB;
+    return FRONT_PACK + (size_t)t->front_limit * FRONT_SLAB;
 }
 
 // Each thread has a stack and scratch of its own. When memory for more is short, fewer threads work.
@@ -67,12 +94,11 @@ static bool multifrontal_allocate(multifrontal *f, const pl_sparse *matrix)
     f->d = PL_NEW_ARRAY(double, n);
     f->e = PL_NEW_ARRAY(double, n);
     f->swaps = PL_NEW_ARRAY(int, n);
-    f->negative = PL_NEW_ARRAY(int32_t, n);
     f->note = PL_NEW_ARRAY(front_note, t->count);
     f->x = PL_NEW_ARRAY(double, n *MULTIFRONTAL_SIDES);
     f->residual = PL_NEW_ARRAY(double, 3 * n);
-    if (!f->factor || !f->arena || !f->d || !f->e || !f->swaps || !f->negative || !f->note || !f->x ||
-        !f->residual || !pl_tasks_init(&f->tasks, t->count) ||
+    if (!f->factor || !f->arena || !f->d || !f->e || !f->swaps || !f->note || !f->x || !f->residual ||
+        !pl_tasks_init(&f->tasks, t->count) ||
         pl_sparse_create(matrix->n, matrix->start[n], &f->copy, NULL) != PL_OK) {
         return false;
     }
@@ -151,11 +177,11 @@ static pl_status multifrontal_update(void *object, const pl_sparse *matrix, bool
     f->single = single;
     f->watch = watch;
     if (single) {
-        multifrontal_factor_single(f, workers);
+        front_kernels_choose(true)->factor(f, workers);
         f->single = report->single = multifrontal_trusted(f);
     }
     if (!f->single && !(single && atomic_load(&f->ended))) {
-        multifrontal_factor(f, workers);
+        front_kernels_choose(false)->factor(f, workers);
     }
     solver_blas_end();
     f->value = NULL;
@@ -176,8 +202,8 @@ static void multifrontal_solve_for(void *object, double *b, int count)
     multifrontal *f = object;
     const int threads = pl_threads_get();
     solver_blas_begin();
-    (f->single ? multifrontal_solve_single
-               : multifrontal_solve)(f, b, count, threads < f->worker_count ? threads : f->worker_count);
+    front_kernels_choose(f->single)->solve(f, b, count,
+                                           threads < f->worker_count ? threads : f->worker_count);
     solver_blas_end();
 }
 

@@ -1,7 +1,11 @@
 // The numeric factorisation: the work on one front cut into phases and pieces, and the threads that walk the
 // tree. Pieces depend on sizes alone, each entry is written by one piece, and sums have a fixed order: the
-// factor has the same bits for any number of threads.
-#include "solver/solver_front.h"
+// factor has the same bits for any number of threads. A body of solver_double_kernel.c and
+// solver_single_kernel.c.
+#ifndef PL_SOLVER_ELIMINATE_H
+#define PL_SOLVER_ELIMINATE_H
+
+#include "solver/solver_pivot.h"
 
 // Pivots below this share of the largest entry are too small; they are replaced by the second share.
 #ifdef FRONT_SINGLE
@@ -101,8 +105,17 @@ static void front_catch_up(multifrontal *f, int32_t s, int32_t j, int32_t from, 
     const int32_t width = k - j < FRONT_BLOCK ? k - j : FRONT_BLOCK;
     front_real *panel = front_panel(f, s);
     const front_diagonal D = front_diagonal_of(f, s);
-    front_update(panel + (int64_t)j * rows + from, rows, to - from, width, panel + from, panel + j, rows, j,
-                 &D, 1, w->pack);
+    const tile_task update = {.T = panel + (int64_t)j * rows + from,
+                              .ldt = rows,
+                              .m = to - from,
+                              .n = width,
+                              .A = panel + from,
+                              .B = panel + j,
+                              .lda = rows,
+                              .ldb = rows,
+                              .k = j,
+                              .add = true};
+    front_update(update, &D, w->pack);
 }
 
 // L carries the square roots of the pivots, so its squares are what elimination adds to entries. Without
@@ -129,12 +142,10 @@ static void front_pivot_block(multifrontal *f, int32_t s, int32_t j, const front
                                                PIVOT_REPLACEMENT * f->largest, f->d + first + j, w->pack);
     for (int32_t i = j; i < j + width; ++i) {
         f->e[first + i] = 0;
-        if (f->d[first + i] < 0) {
-            f->negative[first + note->negative_listed++] = i;
-        }
+        note->negative_seen += f->d[first + i] < 0;
     }
     double largest = 0;
-    for (int32_t c = 0; note->negative_listed > 0 && c < width; ++c) {
+    for (int32_t c = 0; note->negative_seen > 0 && c < width; ++c) {
         largest = fmax(largest, front_largest(block + (int64_t)c * rows + c, rows, width - c, 1));
     }
     front_judge(f, s, largest);
@@ -148,8 +159,8 @@ static void front_rows(multifrontal *f, int32_t s, int32_t j, int32_t from, int3
     const int32_t k = front_pivots(&f->tree, s), rows = k + front_rows_below(&f->tree, s);
     const int32_t width = k - j < FRONT_BLOCK ? k - j : FRONT_BLOCK;
     front_real *columns = front_panel(f, s) + (int64_t)j * rows;
-    front_signed_rows(columns + from, to - from, columns + j, rows, width, f->d + f->tree.first[s] + j);
-    if (f->note[s].negative_listed > 0) {
+    tile_solve_rows(columns + from, to - from, columns + j, rows, width, f->d + f->tree.first[s] + j);
+    if (f->note[s].negative_seen > 0) {
         front_judge(f, s, front_largest(columns + from, rows, to - from, width));
     }
 }
@@ -211,10 +222,17 @@ static void front_pass_on(multifrontal *f, int32_t s, int32_t from, int32_t to, 
     const front_real *below = front_panel(f, s) + k;
     front_real *U = front_update_matrix(f, s, w), *columns = U + (int64_t)from * m;
     const front_diagonal D = front_diagonal_of(f, s);
-    front_update_lower(columns + from, m, to - from, below + from, rows, k, &D, 0, w->pack);
-    if (to < m) {
-        front_update(columns + to, m, m - to, to - from, below + to, below + from, rows, k, &D, 0, w->pack);
-    }
+    const tile_task update = {.T = columns + from,
+                              .ldt = m,
+                              .m = m - from,
+                              .n = to - from,
+                              .A = below + from,
+                              .B = below + from,
+                              .lda = rows,
+                              .ldb = rows,
+                              .k = k,
+                              .lower = true};
+    front_update(update, &D, w->pack);
     front_add_children(f, s, k + from, k + to, columns - k, m, w);
 }
 
@@ -368,7 +386,7 @@ static void front_task(void *context, int32_t s, int32_t piece, int worker)
     }
 }
 
-void FRONT_NAME(multifrontal_factor)(multifrontal *f, int threads)
+static void front_factor(multifrontal *f, int threads)
 {
     const front_tree *t = &f->tree;
     atomic_store(&f->ended, false);
@@ -377,7 +395,7 @@ void FRONT_NAME(multifrontal_factor)(multifrontal *f, int threads)
     for (int32_t s = 0; s < t->count; ++s) {
         front_note *note = &f->note[s];
         note->pivoted = false;
-        note->negative_listed = note->negative_count = note->perturbed_count = 0;
+        note->negative_seen = note->negative_count = note->perturbed_count = 0;
         atomic_store(&note->suspicious, false);
         atomic_store(&note->rough, false);
         atomic_store(&note->waiting, t->child_start[s + 1] - t->child_start[s]);
@@ -396,3 +414,5 @@ void FRONT_NAME(multifrontal_factor)(multifrontal *f, int threads)
     }
     pl_tasks_run(&f->tasks, threads, front_task, f);
 }
+
+#endif

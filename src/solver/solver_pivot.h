@@ -1,29 +1,25 @@
 // Dense work on one front: updates by A D B^T, the factorisation of a pivot block without pivoting, and the
-// careful one with it. The only file besides solver_substitute.c that calls BLAS.
+// careful one with it. A body of solver_double_kernel.c and solver_single_kernel.c.
+#ifndef PL_SOLVER_PIVOT_H
+#define PL_SOLVER_PIVOT_H
+
+#include "solver/solver_tile.h"
+
+#ifndef FRONT_SINGLE
 #include <cblas.h>
-#include "solver/solver_front.h"
 
 extern void dsytrf_(const char *uplo, const int *n, double *A, const int *lda, int *swaps, double *work,
                     const int *size, int *info, size_t length);
 extern void dsyconv_(const char *uplo, const char *way, const int *n, double *A, const int *lda,
                      const int *swaps, double *e, int *info, size_t length, size_t way_length);
 
-// columns listed in `column`, side by side
-static void pivot_gather(const front_real *A, int lda, int m, const int32_t *column, int count,
-                         front_real *out)
-{
-    for (int c = 0; c < count; ++c) {
-        memcpy(out + (size_t)c * (size_t)m, A + (size_t)column[c] * (size_t)lda, (size_t)m * sizeof *out);
-    }
-}
-
-#ifndef FRONT_SINGLE
 // W = A D for columns from .. to of A; a block of 2 is never cut
-static void pivot_scale(const double *A, int lda, int m, int from, int to, const front_diagonal *D, double *W)
+static void pivot_scale(const double *A, int64_t lda, int m, int from, int to, const front_diagonal *D,
+                        double *W)
 {
     for (int j = from; j < to; ++j) {
-        const double *a = A + (size_t)j * (size_t)lda;
-        double *w = W + (size_t)(j - from) * (size_t)m;
+        const double *a = A + j * lda;
+        double *w = W + (int64_t)(j - from) * m;
         if (D->e[j] != 0) {
             const double *b = a + lda;
             for (int i = 0; i < m; ++i) {
@@ -39,68 +35,47 @@ static void pivot_scale(const double *A, int lda, int m, int from, int to, const
     }
 }
 
-static void pivot_update_general(double *T, int ldt, int m, int n, const double *A, const double *B, int lda,
-                                 int k, const front_diagonal *D, double beta, double *pack)
+// D has blocks of 2: slabs of A D, which lie behind the tiles' own part of `pack`
+static void pivot_update_general(const tile_task *task, const front_diagonal *D, double *pack)
 {
-    for (int from = 0; from < k;) {
-        int to = from + FRONT_SLAB < k ? from + FRONT_SLAB : k;
-        if (to < k && D->e[to - 1] != 0) {
+    tile_task slab = *task;
+    slab.sign = NULL;
+    for (int from = 0; from < task->k;) {
+        int to = from + FRONT_SLAB < task->k ? from + FRONT_SLAB : task->k;
+        if (to < task->k && D->e[to - 1] != 0) {
             --to;
         }
-        pivot_scale(A, lda, m, from, to, D, pack);
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, m, n, to - from, -1, pack, m,
-                    B + (size_t)from * (size_t)lda, lda, beta, T, ldt);
-        beta = 1;
+        pivot_scale(task->A, task->lda, task->m, from, to, D, pack + FRONT_PACK);
+        slab.A = pack + FRONT_PACK;
+        slab.lda = task->m;
+        slab.B = task->B + from * task->ldb;
+        slab.k = to - from;
+        tile_update(&slab, pack);
+        slab.add = true;
         from = to;
     }
 }
 #endif
 
-// With S = I - 2 N, N the columns of negative sign:  A S B^T = A B^T - 2 A_N B_N^T. One large product without
-// copies and a thin correction.
-void front_update(front_real *T, int ldt, int m, int n, const front_real *A, const front_real *B, int lda,
-                  int k, const front_diagonal *D, front_real beta, front_real *pack)
+// The product of `task` with the D of its columns in place of S.
+static void front_update(tile_task task, const front_diagonal *D, front_real *pack)
 {
 #ifndef FRONT_SINGLE
     if (D->pivoted) {
-        pivot_update_general(T, ldt, m, n, A, B, lda, k, D, beta, pack);
+        pivot_update_general(&task, D, pack);
         return;
     }
 #endif
-    FRONT_BLAS(gemm)(CblasColMajor, CblasNoTrans, CblasTrans, m, n, k, -1, A, lda, B, lda, beta, T, ldt);
-    for (int from = 0; from < D->negative_count; from += FRONT_SLAB) {
-        const int rest = D->negative_count - from, count = rest < FRONT_SLAB ? rest : FRONT_SLAB;
-        front_real *left = pack, *right = pack + (size_t)m * (size_t)count;
-        pivot_gather(A, lda, m, D->negative + from, count, left);
-        pivot_gather(B, lda, n, D->negative + from, count, right);
-        FRONT_BLAS(gemm)
-        (CblasColMajor, CblasNoTrans, CblasTrans, m, n, count, 2, left, m, right, n, 1, T, ldt);
-    }
-}
-
-void front_update_lower(front_real *T, int ldt, int n, const front_real *A, int lda, int k,
-                        const front_diagonal *D, front_real beta, front_real *pack)
-{
-#ifndef FRONT_SINGLE
-    if (D->pivoted) {
-        pivot_update_general(T, ldt, n, n, A, A, lda, k, D, beta, pack);
-        return;
-    }
-#endif
-    FRONT_BLAS(syrk)(CblasColMajor, CblasLower, CblasNoTrans, n, k, -1, A, lda, beta, T, ldt);
-    for (int from = 0; from < D->negative_count; from += FRONT_SLAB) {
-        const int rest = D->negative_count - from, count = rest < FRONT_SLAB ? rest : FRONT_SLAB;
-        pivot_gather(A, lda, n, D->negative + from, count, pack);
-        FRONT_BLAS(syrk)(CblasColMajor, CblasLower, CblasNoTrans, n, count, 2, pack, n, 1, T, ldt);
-    }
+    task.sign = D->d;
+    tile_update(&task, pack);
 }
 
 // Column by column: l = sqrt(|a_jj|), column / (s l), then the rank-one update of the rest.
-static int pivot_small(front_real *A, int lda, int n, double tiny, double replacement, double *sign)
+static int pivot_small(front_real *A, int64_t lda, int n, double tiny, double replacement, double *sign)
 {
     int replaced = 0;
     for (int j = 0; j < n; ++j) {
-        front_real *a = A + (size_t)j * (size_t)lda;
+        front_real *a = A + j * lda;
         double pivot = a[j];
         if (!(fabs(pivot) >= tiny)) {
             pivot = pivot < 0 ? -replacement : replacement;
@@ -114,7 +89,7 @@ static int pivot_small(front_real *A, int lda, int n, double tiny, double replac
             a[i] *= inverse;
         }
         for (int c = j + 1; c < n; ++c) {
-            front_real *target = A + (size_t)c * (size_t)lda;
+            front_real *target = A + c * lda;
             const front_real factor = (front_real)s * a[c];
 #pragma omp simd
             for (int i = c; i < n; ++i) {
@@ -125,45 +100,40 @@ static int pivot_small(front_real *A, int lda, int n, double tiny, double replac
     return replaced;
 }
 
-void front_signed_rows(front_real *A, int m, const front_real *L, int lda, int n, const double *sign)
-{
-    FRONT_BLAS(trsm)
-    (CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, m, n, 1, L, lda, A, lda);
-    for (int j = 0; j < n; ++j) {
-        front_real *a = A + (size_t)j * (size_t)lda;
-        for (int i = 0; sign[j] < 0 && i < m; ++i) {
-            a[i] = -a[i];
-        }
-    }
-}
-
-// Halves the block until it is small; n is at most FRONT_BLOCK.
-int front_signed_cholesky(front_real *A, int lda, int n, double tiny, double replacement, double *sign,
-                          front_real *pack)
+// Halves the block until it is small; n is at most FRONT_BLOCK:
+// A = L S L^T without pivoting, S = diag(sign) with entries +-1, in place of the lower triangle. A pivot
+// smaller than `tiny` is replaced by one of size `replacement`; returns how many were.
+static int front_signed_cholesky(front_real *A, int64_t lda, int n, double tiny, double replacement,
+                                 double *sign, front_real *pack)
 {
     if (n <= 24) {
         return pivot_small(A, lda, n, tiny, replacement, sign);
     }
     const int half = (n / 2 + 7) / 8 * 8, rest = n - half;
     int replaced = front_signed_cholesky(A, lda, half, tiny, replacement, sign, pack);
-    front_real *below = A + half, *corner = below + (size_t)half * (size_t)lda;
-    front_signed_rows(below, rest, A, lda, half, sign);
-    int32_t negative[FRONT_BLOCK];
-    front_diagonal D = {.negative = negative};
-    for (int j = 0; j < half; ++j) {
-        if (sign[j] < 0) {
-            negative[D.negative_count++] = j;
-        }
-    }
-    front_update_lower(corner, lda, rest, below, lda, half, &D, 1, pack);
+    front_real *below = A + half, *corner = below + half * lda;
+    tile_solve_rows(below, rest, A, lda, half, sign);
+    const tile_task update = {.T = corner,
+                              .ldt = lda,
+                              .m = rest,
+                              .n = rest,
+                              .A = below,
+                              .B = below,
+                              .lda = lda,
+                              .ldb = lda,
+                              .k = half,
+                              .sign = sign,
+                              .add = true,
+                              .lower = true};
+    tile_update(&update, pack);
     return replaced + front_signed_cholesky(corner, lda, rest, tiny, replacement, sign + half, pack);
 }
 
-double front_largest(const front_real *A, int lda, int m, int n)
+static double front_largest(const front_real *A, int64_t lda, int m, int n)
 {
     front_real largest = 0;
     for (int j = 0; j < n; ++j) {
-        const front_real *a = A + (size_t)j * (size_t)lda;
+        const front_real *a = A + j * lda;
 #pragma omp simd reduction(max : largest)
         for (int i = 0; i < m; ++i) {
             const front_real size = a[i] < 0 ? -a[i] : a[i];
@@ -228,8 +198,10 @@ static void pivot_divide(double *X, int lda, int m, int k, const double *d, cons
     }
 }
 
-int front_pivoted(double *panel, int k, int m, double tiny, double replacement, int *swaps, double *d,
-                  double *e, double *pack)
+// Bunch-Kaufman on the k pivots of a panel with m rows below: swaps[] in LAPACK's convention, D in d and e,
+// unit L11. Pivots smaller than `tiny` are replaced and counted.
+static int front_pivoted(double *panel, int k, int m, double tiny, double replacement, int *swaps, double *d,
+                         double *e, double *pack)
 {
     const int lda = k + m, size = k * FRONT_SLAB;
     int info;
@@ -257,4 +229,6 @@ int front_pivoted(double *panel, int k, int m, double tiny, double replacement, 
     pivot_divide(below, lda, m, k, d, e);
     return replaced;
 }
+#endif
+
 #endif
