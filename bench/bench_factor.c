@@ -1,9 +1,9 @@
 // Factorisation of matrices of quadratic tetrahedra: a hollow finger, a block, a large slab; `mixed` adds
 // a pressure at the corners of the elements, [A B; B^T -C]. Entries are random, with a heavy diagonal. For
-// each kind of factor: seconds to analyse, milliseconds to factor and to solve one right side with one and
-// two threads, MB, Gflop, Gflop/s with one thread, and the factor time of CHOLMOD (positive definite) or
-// MUMPS (mixed) divided by its own. Best of `repeats` runs; `cases` stops after the first one, two or three
-// bodies.
+// each kind of factor, ours in single precision as well: seconds to analyse, milliseconds to factor and to
+// solve one right side with one and two threads and four at once with one, MB, Gflop, Gflop/s with one
+// thread, and the factor time of CHOLMOD (positive definite) or MUMPS (mixed) divided by its own. Best of
+// `repeats` runs; `cases` stops after the first one, two or three bodies.
 //
 //   bench_factor [repeats] [cases]
 #include <stdio.h>
@@ -26,7 +26,7 @@ typedef struct bench_case {
 } bench_case;
 
 typedef struct bench_times {
-    double analyse, factor[2], solve[2];
+    double analyse, factor[2], solve[2], four;
     size_t bytes;
     double flops, residual;
 } bench_times;
@@ -204,10 +204,13 @@ static double bench_residual(const pl_sparse *matrix, const double *x, double *y
     return worst;
 }
 
-static bool bench_run(const bench_case *c, pl_factor *factor, int repeats, bench_times *out)
+#define SIDES 4 // solved at once
+
+static bool bench_run(const bench_case *c, pl_factor *factor, bool single, int repeats, bench_times *out)
 {
     const int32_t n = c->matrix.n;
-    double *x = PL_NEW_ARRAY(double, 2 * (size_t)n);
+    double *x = PL_NEW_ARRAY(double, (SIDES + 2) * (size_t)n), *sides = x + 2 * (int64_t)n;
+    out->four = INFINITY;
     pl_factor_report report = {.singular = !x};
     for (int threads = 1; threads <= 2 && x; ++threads) {
         pl_threads_set(threads);
@@ -216,7 +219,9 @@ static bool bench_run(const bench_case *c, pl_factor *factor, int repeats, bench
         // the first run touches memory for the first time and is not counted
         for (int run = 0; run <= repeats && !(run > 0 && report.singular); ++run) {
             const double start = pl_seconds();
-            if (pl_factor_update(factor, &c->matrix, &report, NULL) != PL_OK || report.singular) {
+            if ((single ? pl_factor_update_single : pl_factor_update)(factor, &c->matrix, &report, NULL) !=
+                    PL_OK ||
+                report.singular || report.single != single) {
                 report.singular = true;
                 break;
             }
@@ -226,6 +231,12 @@ static bool bench_run(const bench_case *c, pl_factor *factor, int repeats, bench
             }
             pl_factor_solve(factor, x, 1);
             const double end = pl_seconds();
+            for (int32_t i = 0; i < SIDES * n; ++i) {
+                sides[i] = 1;
+            }
+            const double begun = pl_seconds();
+            pl_factor_solve(factor, sides, SIDES);
+            out->four = threads == 1 && run > 0 ? fmin(out->four, pl_seconds() - begun) : out->four;
             if (run > 0) {
                 out->factor[threads - 1] = fmin(out->factor[threads - 1], middle - start);
                 out->solve[threads - 1] = fmin(out->solve[threads - 1], end - middle);
@@ -237,7 +248,7 @@ static bool bench_run(const bench_case *c, pl_factor *factor, int repeats, bench
     return !report.singular;
 }
 
-static bool bench_kind(const bench_case *c, pl_factor_kind kind, int repeats, bench_times *out)
+static bool bench_kind(const bench_case *c, pl_factor_kind kind, bool single, int repeats, bench_times *out)
 {
     pl_error err;
     pl_factor *factor;
@@ -247,7 +258,7 @@ static bool bench_kind(const bench_case *c, pl_factor_kind kind, int repeats, be
         return false;
     }
     *out = (bench_times){.analyse = pl_seconds() - start};
-    const bool done = bench_run(c, factor, repeats, out);
+    const bool done = bench_run(c, factor, single, repeats, out);
     out->bytes = pl_factor_bytes(factor);
     out->flops = pl_factor_flops(factor);
     pl_factor_destroy(factor);
@@ -256,7 +267,7 @@ static bool bench_kind(const bench_case *c, pl_factor_kind kind, int repeats, be
 
 static bool bench_case_table(bench_case c, int repeats)
 {
-    static const char *const names[] = {"CHOLMOD", "MUMPS", "multifrontal"};
+    static const char *const names[] = {"CHOLMOD", "MUMPS", "multifrontal", "single"};
     if (!case_build(&c)) {
         fprintf(stderr, "out of memory\n");
         case_clear(&c);
@@ -264,22 +275,25 @@ static bool bench_case_table(bench_case c, int repeats)
     }
     printf("\n%s, %s: %d unknowns, %.1f M entries\n", c.name, c.mixed ? "mixed" : "positive definite",
            (int)c.matrix.n, 1e-6 * (double)c.matrix.start[c.matrix.n]);
-    printf("%-13s %9s %10s %10s %8s %8s %7s %8s %8s %7s %7s %9s\n", "kind", "analyse s", "factor1 ms",
-           "factor2 ms", "solve1", "solve2", "MB", "Gflop", "Gflop/s", "ratio1", "ratio2", "residual");
+    printf("%-13s %9s %10s %10s %8s %8s %8s %7s %8s %8s %7s %7s %9s\n", "kind", "analyse s", "factor1 ms",
+           "factor2 ms", "solve1", "solve2", "four", "MB", "Gflop", "Gflop/s", "ratio1", "ratio2",
+           "residual");
     bench_times reference = {0};
-    for (int kind = c.mixed ? 1 : 0; kind < 3; ++kind) {
+    for (int kind = c.mixed ? 1 : 0; kind < 4; ++kind) {
         bench_times t;
-        if (!bench_kind(&c, (pl_factor_kind)kind, repeats, &t)) {
+        if (!bench_kind(&c, kind < 3 ? (pl_factor_kind)kind : PL_FACTOR_MULTIFRONTAL, kind == 3, repeats,
+                        &t)) {
             printf("%-13s no factor\n", names[kind]);
             continue;
         }
         if (reference.analyse == 0) {
             reference = t;
         }
-        printf("%-13s %9.2f %10.0f %10.0f %8.1f %8.1f %7.0f %8.1f %8.1f %7.2f %7.2f %9.1e\n", names[kind],
-               t.analyse, 1e3 * t.factor[0], 1e3 * t.factor[1], 1e3 * t.solve[0], 1e3 * t.solve[1],
-               1e-6 * (double)t.bytes, 1e-9 * t.flops, 1e-9 * t.flops / t.factor[0],
-               reference.factor[0] / t.factor[0], reference.factor[1] / t.factor[1], t.residual);
+        printf("%-13s %9.2f %10.0f %10.0f %8.1f %8.1f %8.1f %7.0f %8.1f %8.1f %7.2f %7.2f %9.1e\n",
+               names[kind], t.analyse, 1e3 * t.factor[0], 1e3 * t.factor[1], 1e3 * t.solve[0],
+               1e3 * t.solve[1], 1e3 * t.four, 1e-6 * (double)t.bytes, 1e-9 * t.flops,
+               1e-9 * t.flops / t.factor[0], reference.factor[0] / t.factor[0],
+               reference.factor[1] / t.factor[1], t.residual);
         fflush(stdout);
     }
     case_clear(&c);

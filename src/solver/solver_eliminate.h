@@ -372,18 +372,20 @@ static void front_task(void *context, int32_t s, int32_t piece, int worker)
 {
     multifrontal *f = context;
     const front_worker *w = &f->worker[worker];
+    const unsigned mode = tile_flush_begin();
     if (front_is_branch(&f->tree, s)) {
         for (int32_t i = f->tree.low[s]; i <= s; ++i) {
             front_whole(f, i, w);
         }
         front_done(f, s, w);
-        return;
+    } else {
+        const int32_t phase = f->note[s].phase;
+        front_run(f, s, phase, piece, w);
+        if (atomic_fetch_sub(&f->note[s].pieces, 1) == 1) {
+            front_advance(f, s, phase + 1, w);
+        }
     }
-    const int32_t phase = f->note[s].phase;
-    front_run(f, s, phase, piece, w);
-    if (atomic_fetch_sub(&f->note[s].pieces, 1) == 1) {
-        front_advance(f, s, phase + 1, w);
-    }
+    tile_flush_end(mode);
 }
 
 static void front_factor(multifrontal *f, int threads)
@@ -401,9 +403,11 @@ static void front_factor(multifrontal *f, int threads)
         atomic_store(&note->waiting, t->child_start[s + 1] - t->child_start[s]);
     }
     if (threads == 1) {
+        const unsigned mode = tile_flush_begin();
         for (int32_t s = 0; s < t->count; ++s) {
             front_whole(f, s, &f->worker[0]);
         }
+        tile_flush_end(mode);
         return;
     }
     // the newest item comes first: begin with the first branch

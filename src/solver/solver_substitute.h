@@ -6,113 +6,184 @@
 
 #include "solver/solver_tile.h"
 
-#define SUBSTITUTE_COLUMNS 8 // of a panel at a time: it is read once, y eight times less often
+// Columns of a panel times right sides that are handled together: the panel is read once for them.
+#define SUBSTITUTE_COLUMNS 8 // with one right side
+#define SUBSTITUTE_SIDES 4   // with four columns
 
 typedef struct substitution {
     multifrontal *f;
     int sides;
 } substitution;
 
-// y_i -= sum_c L_ic y_c for the rows below a block of columns c = 0 .. width, which are solved first.
-TILE_INLINE void substitute_down_block(const front_real *restrict L, int64_t lda, int width, int rows,
-                                       front_real *restrict y)
+// A block of columns of L, `rows` long from its diagonal on, and the same rows of right sides f numbers
+// apart.
+typedef struct substitute_block_of {
+    const front_real *L;
+    int64_t f;
+    int rows;
+    front_real *y;
+} substitute_block_of;
+
+// y_i -= sum_c L_ic y_c for the rows i below columns c = 0 .. width, which are solved first.
+TILE_INLINE void substitute_down(const substitute_block_of *o, int width, int sides)
 {
-    front_real v[SUBSTITUTE_COLUMNS];
-#pragma GCC unroll 8
-    for (int c = 0; c < width; ++c) {
-        front_real sum = y[c];
-#pragma GCC unroll 8
-        for (int d = 0; d < c; ++d) {
-            sum -= L[d * lda + c] * v[d];
-        }
-        y[c] = v[c] = sum / L[c * lda + c];
-    }
-#pragma omp simd
-    for (int i = width; i < rows; ++i) {
-        front_real sum = 0;
+    front_real v[SUBSTITUTE_SIDES][SUBSTITUTE_COLUMNS];
+#pragma GCC unroll 4
+    for (int s = 0; s < sides; ++s) {
 #pragma GCC unroll 8
         for (int c = 0; c < width; ++c) {
-            sum += L[c * lda + i] * v[c];
+            front_real sum = o->y[s * o->f + c];
+#pragma GCC unroll 8
+            for (int d = 0; d < c; ++d) {
+                sum -= o->L[d * o->f + c] * v[s][d];
+            }
+            o->y[s * o->f + c] = v[s][c] = sum / o->L[c * o->f + c];
         }
-        y[i] -= sum;
     }
+    int i = width;
+#define SUBSTITUTE_DOWN(type, lanes)                                                                         \
+    for (; i + lanes <= o->rows; i += lanes) {                                                               \
+        type sum[SUBSTITUTE_SIDES];                                                                          \
+        _Pragma("GCC unroll 4") for (int s = 0; s < sides; ++s)                                              \
+        {                                                                                                    \
+            sum[s] = *(const type *)(o->y + s * o->f + i);                                                   \
+        }                                                                                                    \
+        _Pragma("GCC unroll 8") for (int c = 0; c < width; ++c)                                              \
+        {                                                                                                    \
+            const type l = *(const type *)(o->L + c * o->f + i);                                             \
+            _Pragma("GCC unroll 4") for (int s = 0; s < sides; ++s)                                          \
+            {                                                                                                \
+                sum[s] -= l * v[s][c];                                                                       \
+            }                                                                                                \
+        }                                                                                                    \
+        _Pragma("GCC unroll 4") for (int s = 0; s < sides; ++s)                                              \
+        {                                                                                                    \
+            *(type *)(o->y + s * o->f + i) = sum[s];                                                         \
+        }                                                                                                    \
+    }
+    SUBSTITUTE_DOWN(tile_loose, TILE_LANES)
+    SUBSTITUTE_DOWN(tile_short, TILE_SHORT)
+    SUBSTITUTE_DOWN(front_real, 1)
+#undef SUBSTITUTE_DOWN
 }
 
 // The transposed: y_c = (y_c - sum_i L_ic y_i) / L_cc over the rows below, last column first.
-TILE_INLINE void substitute_up_block(const front_real *restrict L, int64_t lda, int width, int rows,
-                                     front_real *restrict y)
+TILE_INLINE void substitute_up(const substitute_block_of *o, int width, int sides)
 {
-    front_real v[SUBSTITUTE_COLUMNS] = {0};
+    front_real v[SUBSTITUTE_SIDES][SUBSTITUTE_COLUMNS] = {0};
     int i = width;
-    tile_vector sum[SUBSTITUTE_COLUMNS] = {0};
-    for (; i + TILE_LANES <= rows; i += TILE_LANES) {
-        const tile_vector yi = *(const tile_loose *)(y + i);
-#pragma GCC unroll 8
-        for (int c = 0; c < width; ++c) {
-            sum[c] += yi * *(const tile_loose *)(L + c * lda + i);
+#define SUBSTITUTE_UP(type, lanes)                                                                           \
+    if (i + lanes <= o->rows) {                                                                              \
+        type sum[SUBSTITUTE_SIDES][SUBSTITUTE_COLUMNS] = {0};                                                \
+        for (; i + lanes <= o->rows; i += lanes) {                                                           \
+            _Pragma("GCC unroll 8") for (int c = 0; c < width; ++c)                                          \
+            {                                                                                                \
+                const type l = *(const type *)(o->L + c * o->f + i);                                         \
+                _Pragma("GCC unroll 4") for (int s = 0; s < sides; ++s)                                      \
+                {                                                                                            \
+                    sum[s][c] += l * *(const type *)(o->y + s * o->f + i);                                   \
+                }                                                                                            \
+            }                                                                                                \
+        }                                                                                                    \
+        _Pragma("GCC unroll 4") for (int s = 0; s < sides; ++s)                                              \
+        {                                                                                                    \
+            _Pragma("GCC unroll 8") for (int c = 0; c < width; ++c)                                          \
+            {                                                                                                \
+                _Pragma("GCC unroll 16") for (int lane = 0; lane < lanes; ++lane)                            \
+                {                                                                                            \
+                    v[s][c] += ((const front_real *)&sum[s][c])[lane];                                       \
+                }                                                                                            \
+            }                                                                                                \
+        }                                                                                                    \
+    }
+    SUBSTITUTE_UP(tile_loose, TILE_LANES)
+    SUBSTITUTE_UP(tile_short, TILE_SHORT)
+    SUBSTITUTE_UP(front_real, 1)
+#undef SUBSTITUTE_UP
+#pragma GCC unroll 4
+    for (int s = 0; s < sides; ++s) {
+        front_real *y = o->y + s * o->f;
+        for (int c = width - 1; c >= 0; --c) {
+            front_real value = y[c] - v[s][c];
+            for (int d = c + 1; d < width; ++d) {
+                value -= o->L[c * o->f + d] * y[d];
+            }
+            y[c] = value / o->L[c * o->f + c];
         }
     }
-#pragma GCC unroll 8
-    for (int c = 0; c < width; ++c) {
-        for (int lane = 0; lane < TILE_LANES; ++lane) {
-            v[c] += sum[c][lane];
+}
+
+// One block of columns, for each group of right sides.
+TILE_INLINE void substitute_columns(bool down, substitute_block_of block, int width, int sides)
+{
+    for (; sides > 0; sides -= SUBSTITUTE_SIDES, block.y += SUBSTITUTE_SIDES * block.f) {
+        switch (tile_least(sides, SUBSTITUTE_SIDES)) {
+        case 1:
+            (down ? substitute_down : substitute_up)(&block, width, 1);
+            break;
+        case 2:
+            (down ? substitute_down : substitute_up)(&block, width, 2);
+            break;
+        case 3:
+            (down ? substitute_down : substitute_up)(&block, width, 3);
+            break;
+        default:
+            (down ? substitute_down : substitute_up)(&block, width, SUBSTITUTE_SIDES);
+            break;
         }
     }
-    for (; i < rows; ++i) {
-#pragma GCC unroll 8
-        for (int c = 0; c < width; ++c) {
-            v[c] += L[c * lda + i] * y[i];
-        }
-    }
-    for (int c = width - 1; c >= 0; --c) {
-        front_real value = y[c] - v[c];
-        for (int d = c + 1; d < width; ++d) {
-            value -= L[c * lda + d] * y[d];
-        }
-        y[c] = value / L[c * lda + c];
-    }
+}
+
+// Columns are cut into blocks of `width`, then of two, then single: where the first of each kind begins.
+static void substitute_cuts(int k, int width, int cut[3])
+{
+    cut[0] = 0;
+    cut[1] = k / width * width;
+    cut[2] = cut[1] + (k - cut[1]) / 2 * 2;
 }
 
 // [y1; y2] <- [L11^-1 y1; y2 - L21 L11^-1 y1] for right sides of f rows, one after another
 static void substitute_panel_down(const front_real *L, int64_t f, int k, front_real *y, int sides)
 {
-    int c = 0;
-    for (; c + SUBSTITUTE_COLUMNS <= k; c += SUBSTITUTE_COLUMNS) {
-        for (int side = 0; side < sides; ++side) {
-            substitute_down_block(L + c * (f + 1), f, SUBSTITUTE_COLUMNS, (int)f - c, y + side * f + c);
-        }
+    int cut[3], c = 0;
+    substitute_cuts(k, sides == 1 ? 8 : 4, cut);
+#define SUBSTITUTE_BLOCK                                                                                     \
+    (substitute_block_of)                                                                                    \
+    {                                                                                                        \
+        L + c *(f + 1), f, (int)f - c, y + c                                                                 \
     }
-    for (; c + 2 <= k; c += 2) {
-        for (int side = 0; side < sides; ++side) {
-            substitute_down_block(L + c * (f + 1), f, 2, (int)f - c, y + side * f + c);
-        }
+    for (; sides == 1 && c < cut[1]; c += 8) {
+        substitute_down(&SUBSTITUTE_BLOCK, 8, 1);
+    }
+    for (; c < cut[1]; c += 4) {
+        substitute_columns(true, SUBSTITUTE_BLOCK, 4, sides);
+    }
+    for (; c < cut[2]; c += 2) {
+        substitute_columns(true, SUBSTITUTE_BLOCK, 2, sides);
     }
     for (; c < k; ++c) {
-        for (int side = 0; side < sides; ++side) {
-            substitute_down_block(L + c * (f + 1), f, 1, (int)f - c, y + side * f + c);
-        }
+        substitute_columns(true, SUBSTITUTE_BLOCK, 1, sides);
     }
 }
 
 // y1 <- L11^-T (y1 - L21^T y2), in the same blocks
 static void substitute_panel_up(const front_real *L, int64_t f, int k, front_real *y, int sides)
 {
-    const int whole = k / SUBSTITUTE_COLUMNS * SUBSTITUTE_COLUMNS, pairs = whole + (k - whole) / 2 * 2;
-    for (int c = k - 1; c >= pairs; --c) {
-        for (int side = 0; side < sides; ++side) {
-            substitute_up_block(L + c * (f + 1), f, 1, (int)f - c, y + side * f + c);
-        }
+    int cut[3], c = k;
+    substitute_cuts(k, sides == 1 ? 8 : 4, cut);
+    while (--c >= cut[2]) {
+        substitute_columns(false, SUBSTITUTE_BLOCK, 1, sides);
     }
-    for (int c = pairs - 2; c >= whole; c -= 2) {
-        for (int side = 0; side < sides; ++side) {
-            substitute_up_block(L + c * (f + 1), f, 2, (int)f - c, y + side * f + c);
-        }
+    for (c = cut[2] - 2; c >= cut[1]; c -= 2) {
+        substitute_columns(false, SUBSTITUTE_BLOCK, 2, sides);
     }
-    for (int c = whole - SUBSTITUTE_COLUMNS; c >= 0; c -= SUBSTITUTE_COLUMNS) {
-        for (int side = 0; side < sides; ++side) {
-            substitute_up_block(L + c * (f + 1), f, SUBSTITUTE_COLUMNS, (int)f - c, y + side * f + c);
-        }
+    for (c = cut[1] - 4; sides > 1 && c >= 0; c -= 4) {
+        substitute_columns(false, SUBSTITUTE_BLOCK, 4, sides);
     }
+    for (c = cut[1] - 8; sides == 1 && c >= 0; c -= 8) {
+        substitute_up(&SUBSTITUTE_BLOCK, 8, 1);
+    }
+#undef SUBSTITUTE_BLOCK
 }
 
 static void substitute_swap(front_real *x, int a, int b)
@@ -227,11 +298,12 @@ static bool substitute_is_branch(const front_tree *t, int32_t s)
     return t->low[s] >= 0 && t->low[s] <= s;
 }
 
-static void substitute_up(void *context, int32_t s, int32_t part, int worker)
+static void substitute_task_up(void *context, int32_t s, int32_t part, int worker)
 {
     const substitution *u = context;
     const front_tree *t = &u->f->tree;
     front_real *y = u->f->worker[worker].pack;
+    const unsigned mode = tile_flush_begin();
     (void)part;
     for (int32_t i = substitute_is_branch(t, s) ? t->low[s] : s; i <= s; ++i) {
         substitute_forward(u, i, y);
@@ -240,22 +312,22 @@ static void substitute_up(void *context, int32_t s, int32_t part, int worker)
     for (s = t->parent[s]; s >= 0 && atomic_fetch_sub(&u->f->note[s].waiting, 1) == 1; s = t->parent[s]) {
         substitute_forward(u, s, y);
     }
+    tile_flush_end(mode);
 }
 
-static void substitute_down(void *context, int32_t s, int32_t part, int worker)
+static void substitute_task_down(void *context, int32_t s, int32_t part, int worker)
 {
     const substitution *u = context;
     const front_tree *t = &u->f->tree;
     front_real *y = u->f->worker[worker].pack;
+    const unsigned mode = tile_flush_begin();
+    const bool branch = substitute_is_branch(t, s);
     (void)part;
-    if (substitute_is_branch(t, s)) {
-        for (int32_t i = s; i >= t->low[s]; --i) {
-            substitute_backward(u, i, y);
-        }
-        return;
+    for (int32_t i = s; i >= (branch ? t->low[s] : s); --i) {
+        substitute_backward(u, i, y);
     }
-    substitute_backward(u, s, y);
-    for (int32_t c = t->child_start[s]; c < t->child_start[s + 1]; ++c) {
+    tile_flush_end(mode);
+    for (int32_t c = t->child_start[s]; !branch && c < t->child_start[s + 1]; ++c) {
         pl_tasks_add(&u->f->tasks, t->child[c], 1);
     }
 }
@@ -269,25 +341,27 @@ static void substitute_parallel(substitution *u, int threads)
             pl_tasks_add(&u->f->tasks, s, 1);
         }
     }
-    pl_tasks_run(&u->f->tasks, threads, substitute_up, u);
+    pl_tasks_run(&u->f->tasks, threads, substitute_task_up, u);
     for (int32_t s = 0; s < t->count; ++s) {
         if (t->parent[s] < 0) {
             pl_tasks_add(&u->f->tasks, s, 1);
         }
     }
-    pl_tasks_run(&u->f->tasks, threads, substitute_down, u);
+    pl_tasks_run(&u->f->tasks, threads, substitute_task_down, u);
 }
 
 static void substitute_serial(const substitution *u)
 {
     const int32_t count = u->f->tree.count;
     front_real *y = u->f->worker[0].pack;
+    const unsigned mode = tile_flush_begin();
     for (int32_t s = 0; s < count; ++s) {
         substitute_forward(u, s, y);
     }
     for (int32_t s = count - 1; s >= 0; --s) {
         substitute_backward(u, s, y);
     }
+    tile_flush_end(mode);
 }
 
 static void substitute_block(multifrontal *f, double *b, int sides, int threads)

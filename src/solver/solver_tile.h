@@ -32,6 +32,32 @@ typedef front_real tile_vector __attribute__((vector_size(TILE_BYTES), may_alias
 typedef front_real tile_loose
     __attribute__((vector_size(TILE_BYTES), aligned(__alignof__(front_real)), may_alias));
 
+// sixteen bytes, for what is left of a column when its last vectors have been taken
+typedef front_real tile_short __attribute__((vector_size(16), aligned(__alignof__(front_real)), may_alias));
+#define TILE_SHORT ((int)(16 / sizeof(front_real)))
+
+// Fill-in far from the diagonal may fall below the smallest normal float, where an operation takes a hundred
+// times as long: between these calls such numbers are zeros. Each thread has a mode of its own.
+static unsigned tile_flush_begin(void)
+{
+#if defined(FRONT_SINGLE) && defined(__x86_64__)
+    const unsigned mode = __builtin_ia32_stmxcsr();
+    __builtin_ia32_ldmxcsr(mode | 0x8040); // results and operands
+    return mode;
+#else
+    return 0;
+#endif
+}
+
+static void tile_flush_end(unsigned mode)
+{
+#if defined(FRONT_SINGLE) && defined(__x86_64__)
+    __builtin_ia32_ldmxcsr(mode);
+#else
+    (void)mode;
+#endif
+}
+
 static int tile_least(int a, int b)
 {
     return a < b ? a : b;
