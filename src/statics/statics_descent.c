@@ -200,14 +200,6 @@ static double descent_trial(pl_statics *s, const double *x, const double *d, dou
     return D->inverted ? INFINITY : energy;
 }
 
-// Cost of a factorisation in solves, from counts alone so that the path does not depend on the clock.
-static double descent_factor_cost(const pl_statics *s)
-{
-    const double ratio = pl_factor_flops(s->problem->linear.factor) /
-                         (0.5 * (double)pl_factor_bytes(s->problem->linear.factor)) / TUNE_FLOPS_PER_BYTE;
-    return fmin(fmax(ratio, TUNE_COST_LEAST), TUNE_COST_MOST);
-}
-
 typedef struct descent_pace {
     double decrement[4]; // the last ones, newest first
     double length[3];    // mm: of the steps, newest first
@@ -226,7 +218,7 @@ static bool pace_too_slow(const pl_statics *s, const descent_pace *pace, const d
     }
     const double wanted = pow(fmin(1, D->length_tolerance / D->step), 2);
     const double remaining = log(wanted) / log(rate);
-    return remaining > TUNE_PACE_BIAS * descent_factor_cost(s) + TUNE_PACE_EXTRA;
+    return remaining > TUNE_PACE_BIAS * statics_factor_cost(s) + TUNE_PACE_EXTRA;
 }
 
 // What rounding leaves of an energy: near rest that of the strains, which are small differences of numbers

@@ -4,6 +4,7 @@
 // - statics_descent: equilibrium at one load: factor, warped Newton step, L-BFGS with the factor turned along
 // - statics_warp: steps that turn
 // - statics_predict: where the next solution will be, from those before
+// - statics_moves: when small moves want a new factor
 // - statics_result, statics_field, statics_sensitivity: what a state means, and its derivatives
 #ifndef PL_STATICS_IMPL_H
 #define PL_STATICS_IMPL_H
@@ -62,6 +63,13 @@ typedef struct statics_history {
     double *difference; // commands less the newest, and the change wanted: scratch of statics_predict
 } statics_history;
 
+// Small moves since the factor was made: what they cost tells when a new one pays.
+typedef struct statics_moves {
+    int64_t version; // the factor they were made with: pl_linear.version
+    int count;
+    double last, fresh; // solves of the last one, and of the last one that began with a new factor
+} statics_moves;
+
 struct pl_statics {
     const pl_robot *robot;
     pl_statics_options options;
@@ -70,6 +78,7 @@ struct pl_statics {
     statics_work work;
     statics_memory memory;
     statics_history history;
+    statics_moves moves;
     double loose;                 // factor of the last increment's tolerances: pl_statics_loosen
     double turn_first, turn_most; // rad: the first increment of a way, and any; TUNE_TURN_ (tests vary them)
     // of the solve under way
@@ -104,6 +113,15 @@ void statics_fit_rigid(pl_statics *s,
 // by.
 bool statics_predict(pl_statics *s, const double *command, double *out);
 void statics_remember(pl_statics *s, const pl_state *state);
+
+// ---- statics_moves.c
+// Cost of a factorisation in solves, from counts alone so that the path does not depend on the clock.
+double statics_factor_cost(const pl_statics *s);
+// A new factor at the beginning of the next small move pays.
+bool statics_moves_renew(const pl_statics *s);
+// A small move took `solves`, the factor at hand being that of `version` before it; `renewed`: it began with
+// a new one.
+void statics_moves_note(pl_statics *s, int64_t version, int solves, bool renewed);
 
 // ---- statics_result.c
 void statics_point(const pl_point *point, const double *x, double out[3]);

@@ -175,6 +175,33 @@ static bool solve_increment(pl_statics *s, way *w, double *x, descent *D, descen
     return true;
 }
 
+// The direction from x at the full load, with the factor at hand turned to x or with a new one; its largest
+// rotation and strain. False: there is none.
+static bool solve_warm_direction(pl_statics *s, const double *x, bool renew, double *energy, double *turn,
+                                 double *strain, pl_error *err)
+{
+    double gap[PL_ROWS_MAX];
+    if (renew) {
+        if (pl_problem_refactor(s->problem, x, 0, false, NULL, err) != PL_OK ||
+            !pl_problem_factor_serves(s->problem)) {
+            return false;
+        }
+        statics_forget(s);
+    } else if (memcmp(s->problem->linear.x, x, solve_bytes(s)) != 0) {
+        statics_turn(s, x);
+    }
+    *energy = pl_problem_evaluate(s->problem, x, s->work.g);
+    if (isinf(*energy)) {
+        return false;
+    }
+    pl_problem_residual(s->problem, s->work.g, s->work.r);
+    pl_problem_gaps(s->problem, gap);
+    statics_direction(s, s->work.r, gap, s->work.d);
+    *turn = statics_step_rotation(s, x, s->work.d, strain);
+    pl_log(1, "  warm: turns %.3f rad, strains %.3f", *turn, *strain);
+    return true;
+}
+
 // A small change with a factor at hand: straight at the full load with the old factor turned, no new
 // factorisation.
 static bool solve_warm(pl_statics *s, const pl_state *state, const double *command, double *x, descent *D,
@@ -183,7 +210,7 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
     if (!pl_problem_factor_serves(s->problem)) {
         return false;
     }
-    double strain = 0;
+    double energy, turn, strain = 0;
     solve_set(s, 1, x);
     // solved states before point to the next
     if (s->options.extrapolate && s->history.count > 1 &&
@@ -195,27 +222,24 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
             memcpy(x, s->work.x_best, solve_bytes(s));
         }
     }
-    if (memcmp(s->problem->linear.x, x, solve_bytes(s)) != 0) {
-        statics_turn(s, x);
-    }
-    double gap[PL_ROWS_MAX];
-    const double energy = pl_problem_evaluate(s->problem, x, s->work.g);
-    if (isinf(energy)) {
+    const int64_t version = s->problem->linear.version;
+    const bool renew = statics_moves_renew(s);
+    if (!solve_warm_direction(s, x, renew, &energy, &turn, &strain, err)) {
         return false;
     }
-    pl_problem_residual(s->problem, s->work.g, s->work.r);
-    pl_problem_gaps(s->problem, gap);
-    statics_direction(s, s->work.r, gap, s->work.d);
-    const double turn = statics_step_rotation(s, x, s->work.d, &strain);
-    pl_log(1, "  warm: turns %.3f rad, strains %.3f", turn, strain);
     if (turn > TUNE_WARM_TURN || strain > TUNE_WARM_STRAIN) {
         return false;
     }
     *D = solve_tolerance(s, true);
     D->warm = D->ready = true;
     D->energy = energy;
+    // no moves before that would tell where this one ends, and a factor made on the way: a longer step is
+    // followed by a new factor, as in increments
+    D->predict = !renew && s->moves.version != version && turn > TUNE_MOVE_TURN;
+    memcpy(s->work.x_start, x, solve_bytes(s));
     *end = statics_descend(s, x, D, err);
     s->increments++;
+    statics_moves_note(s, version, s->problem->linear.solves, renew);
     return *end == DESCENT_DONE && pl_problem_admissible(s->problem, x);
 }
 

@@ -72,6 +72,12 @@
 #define TUNE_AFFINE_MISFIT 0.4 // of the move: what a combination of earlier moves may leave unexplained
 #define TUNE_AFFINE_REACH 4.0  // sum of its coefficients
 
+// Solves of a move with a new factor (two on the fingers of bench_robots, moves of 2 %), and how many more
+// each further move takes with the same one.
+#define TUNE_MOVE_FRESH 2.0
+#define TUNE_MOVE_AGING 1.5
+#define TUNE_MOVE_TURN 0.01 // rad: the first move after a way may have a new factor if it turns more
+
 // ---- descent (statics_descent.c)
 #define TUNE_FACTORS 12 // most in one descent
 #define TUNE_FACTORS_ON_THE_WAY                                                                              \
@@ -118,7 +124,7 @@
 // path does not depend on the clock (7.5k quadratic tets: factor 330 to 415 ms, solve 17 ms).
 #define TUNE_COST_LEAST 5.0
 #define TUNE_COST_MOST 60.0
-#define TUNE_FLOPS_PER_BYTE 10.0 // a factor runs this many flops in the time a solve moves a byte
+#define TUNE_FLOPS_PER_BYTE 20.0 // a factor runs this many flops in the time a solve moves a byte
 #define TUNE_PACE_FROM 4         // iterations with a factor before its pace is judged
 #define TUNE_PACE_FROM_WARM 12   // near the end already: L-BFGS gets time to learn the little that changed
 #define TUNE_PACE_STALLED 0.98   // decrease per iteration that leads nowhere
