@@ -6,12 +6,31 @@
 #include "actuator/actuator_impl.h"
 
 #define TRIPLES_MAX 56
+#define PAIRS_MAX 28
+#define NODES 8 // most of a face, and the width of rows
 
 typedef struct volume_table {
     int count;
     int triple[TRIPLES_MAX][3];
     double tau[TRIPLES_MAX];
+    // the gradient: dV/dx_a = sum over pairs b < c of weight_bc,a x_b x x_c
+    int pair_count;
+    int pair[PAIRS_MAX][2];
+    double weight[PAIRS_MAX][NODES];
 } volume_table;
+
+// The row of weights of nodes b < c.
+static double *volume_pair(volume_table *table, int b, int c)
+{
+    for (int p = 0; p < table->pair_count; ++p) {
+        if (table->pair[p][0] == b && table->pair[p][1] == c) {
+            return table->weight[p];
+        }
+    }
+    table->pair[table->pair_count][0] = b;
+    table->pair[table->pair_count][1] = c;
+    return table->weight[table->pair_count++];
+}
 
 // det(x, x_xi, x_eta)/3 = 1/3 sum_abc N_a dN_b/dxi dN_c/deta det(x_a, x_b, x_c): gather the six orders of a
 // triple.
@@ -20,7 +39,7 @@ static void volume_table_make(int nodes, volume_table *table)
     double xi[PL_FACE_POINTS_MAX][2], weight[PL_FACE_POINTS_MAX];
     int points;
     pl_face_quadrature(nodes, &points, xi, weight);
-    table->count = 0;
+    *table = (volume_table){0};
     for (int a = 0; a < nodes; ++a) {
         for (int b = a + 1; b < nodes; ++b) {
             for (int c = b + 1; c < nodes; ++c) {
@@ -38,6 +57,10 @@ static void volume_table_make(int nodes, volume_table *table)
                     table->triple[table->count][1] = b;
                     table->triple[table->count][2] = c;
                     table->tau[table->count++] = tau;
+                    // det(a, b, c) = a . b x c = -b . a x c = c . a x b
+                    volume_pair(table, b, c)[a] -= tau;
+                    volume_pair(table, a, c)[b] += tau;
+                    volume_pair(table, a, b)[c] -= tau;
                 }
             }
         }
@@ -74,15 +97,24 @@ void pl_volume_gradient(const pl_functional *h, const pl_piece *piece, const dou
                         double *g)
 {
     const volume_table *table = volume_table_of(piece->node_count);
-    for (int t = 0; t < table->count; ++t) {
-        for (int k = 0; k < 3; ++k) {
-            const int *i = table->triple[t];
-            double n[3], *slot = piece_slot(h, piece, i[k], g);
-            pl_cross3(piece_vertex(h, piece, i[(k + 1) % 3], x), piece_vertex(h, piece, i[(k + 2) % 3], x),
-                      n);
-            for (int c = 0; c < 3; ++c) {
-                slot[c] -= scale * table->tau[t] * n[c];
+    double node[NODES][3], sum[3][NODES] = {0};
+    for (int a = 0; a < piece->node_count; ++a) {
+        memcpy(node[a], piece_vertex(h, piece, a, x), sizeof node[a]);
+    }
+    for (int p = 0; p < table->pair_count; ++p) {
+        double n[3];
+        pl_cross3(node[table->pair[p][0]], node[table->pair[p][1]], n);
+        for (int c = 0; c < 3; ++c) {
+#pragma omp simd
+            for (int a = 0; a < NODES; ++a) {
+                sum[c][a] += n[c] * table->weight[p][a];
             }
+        }
+    }
+    for (int a = 0; a < piece->node_count; ++a) {
+        double *slot = piece_slot(h, piece, a, g);
+        for (int c = 0; c < 3; ++c) {
+            slot[c] += scale * sum[c][a];
         }
     }
 }
