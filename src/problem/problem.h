@@ -220,6 +220,7 @@ typedef struct pl_linear {
     int factorizations, solves;    // counts; whoever solves resets them
     int64_t version;               // of the factor: counts all that were made
     // single precision (pl_factor_update_single) for factors that only precondition
+    bool single_certain;               // its inertia is beyond doubt
     bool single_refused;               // it did not serve: the following ones are made in double precision
     int single_count, single_refusals; // counts, as factorizations
     // soft modes W that such a factor is put right for, K W and (W^T K W)^-1: problem_single.c

@@ -361,8 +361,9 @@ pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, bool
     }
     p->tangent.ahead = ahead;
     pl_status status = linear_factor_once(p, x, blend, true, err);
-    if (status == PL_OK && l->report.single && (!l->has_factor || (!exact && pl_problem_unstable(p) > 0))) {
-        // inertia is judged in double precision
+    const bool doubtful = l->report.single && !l->single_certain;
+    if (status == PL_OK && doubtful && (!l->has_factor || (!exact && pl_problem_unstable(p) > 0))) {
+        // inertia is judged in double precision where single precision leaves a doubt
         status = linear_factor_once(p, x, blend, false, err);
     }
     if (status == PL_OK && blend < 1 && (!l->has_factor || (!exact && pl_problem_unstable(p) > 0))) {

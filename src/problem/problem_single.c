@@ -7,6 +7,9 @@
 
 #define SINGLE_CORRECTION                                                                                    \
     1.5 // of a solution: error of P^-1, before it is put right, beyond which it does not serve
+// The same below which its inertia is that of K: a mode whose stiffness has another sign in P than in K has
+// an error above 1, and it is soft in P, so that the solution is full of it.
+#define SINGLE_CERTAIN 0.1
 #define SINGLE_DEPENDENT 1e-6 // eigenvalue of the scaled E below which the modes depend on each other
 
 // Signs without a pattern, so that every mode takes part; none on pressures.
@@ -79,6 +82,7 @@ bool problem_single_serves(pl_problem *p)
     const double correction = pl_problem_largest(p, b, false), size = pl_problem_largest(p, l->soft, false);
     single_inverse(p);
     pl_arena_end(&p->scratch, mark);
+    l->single_certain = correction < SINGLE_CERTAIN * size;
     pl_log(2, "    single precision: correction %.1e, %d soft modes", correction / size, l->soft_count);
     return correction < SINGLE_CORRECTION * size;
 }

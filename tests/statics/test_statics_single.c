@@ -132,8 +132,44 @@ static void test_same_shape(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// A beam stretched, and pressed beyond its buckling loads: where single precision calls its inertia certain,
+// it is that of double precision.
+static void test_inertia(void **state)
+{
+    (void)state;
+    pl_mesh *mesh = slender();
+    rig r = slender_rig(mesh, PL_LOCKING_FREE, NULL);
+    pl_problem *p = r.statics->problem;
+    pl_error err;
+    const double *rest = rig_x(&r), part[] = {-0.05, 0, 3e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.02, 0.04, 0.08};
+    double *x = PL_NEW_ARRAY(double, 3 * (int64_t)p->mesh.vertex_count);
+    int certain = 0, indefinite = 0;
+    for (int k = 0; k < PL_COUNT(part); ++k) {
+        for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
+            x[i] = rest[i] * (i % 3 == 0 ? 1 - part[k] : 1);
+        }
+        int unstable[2];
+        for (int twice = 0; twice < 2; ++twice) {
+            p->linear.single_refused = twice;
+            assert_int_equal(pl_problem_refactor(p, x, 0, true, NULL, &err), PL_OK);
+            assert_int_equal(p->linear.report.single, !twice);
+            unstable[twice] = pl_problem_unstable(p);
+        }
+        print_message("pressed by %g: %d negative in single precision%s, %d in double\n", part[k],
+                      unstable[0], p->linear.single_certain ? ", certain" : "", unstable[1]);
+        assert_true(!p->linear.single_certain || unstable[0] == unstable[1]);
+        certain += p->linear.single_certain;
+        indefinite += p->linear.single_certain && unstable[1] > 0;
+    }
+    assert_true(certain > 4 && indefinite > 3 && indefinite < certain);
+    pl_free(x);
+    rig_clear(&r);
+    pl_mesh_destroy(mesh);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_soft_modes), cmocka_unit_test(test_same_shape)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_soft_modes), cmocka_unit_test(test_inertia),
+                                       cmocka_unit_test(test_same_shape)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
