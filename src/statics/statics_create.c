@@ -110,6 +110,7 @@ pl_status statics_create(const pl_robot *robot, const pl_statics_options *option
     s->options = *options;
     s->loose = 1;
     s->turn_first = TUNE_TURN_FIRST;
+    s->enough = TUNE_ENOUGH;
     s->turn_most = TUNE_TURN_MOST;
     const pl_problem_options problem = {.displacement = options->displacement,
                                         .distribution = options->distribution,

@@ -530,6 +530,16 @@ static bool descent_meet(pl_statics *s, double *x, descent *D, descent_run *run,
     return made;
 }
 
+// Near enough to an equilibrium on the way: Newton's step is short against the motion that was predicted, and
+// the next increment takes it along. A step with an old factor does not tell how far the equilibrium is, and
+// where the tangent is not positive nobody knows where it leads.
+static bool descent_enough(const pl_statics *s, const descent *D, const descent_run *run)
+{
+    return run->at_factor && D->step < D->enough * D->predicted && !run->stiff && !run->linear &&
+           !run->modelled && run->opening < TUNE_GAP_DONE && s->problem->linear.blend == 0 &&
+           pl_problem_unstable(s->problem) <= 0;
+}
+
 descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
 {
     descent_run run = {.at_factor = s->problem->linear.has_factor &&
@@ -592,6 +602,10 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             if (D->polish) {
                 descent_polish(s, x, D);
             }
+            descent_stray(s, x, D);
+            return DESCENT_DONE;
+        }
+        if (iteration > 0 && descent_enough(s, D, &run)) {
             descent_stray(s, x, D);
             return DESCENT_DONE;
         }

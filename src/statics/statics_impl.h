@@ -81,6 +81,7 @@ struct pl_statics {
     statics_moves moves;
     double loose;                 // factor of the last increment's tolerances: pl_statics_loosen
     double turn_first, turn_most; // rad: the first increment of a way, and any; TUNE_TURN_ (tests vary them)
+    double enough;                // what may be left of an increment on the way: TUNE_ENOUGH (tests vary it)
     // of the solve under way
     int iterations, increments;
     double started;
@@ -134,10 +135,11 @@ typedef enum descent_end { DESCENT_DONE, DESCENT_LIMIT, DESCENT_STUCK, DESCENT_S
 typedef struct descent {
     double force_tolerance, length_tolerance; // relative, mm
     int limit;
-    bool predict; // the first step goes to new loads: it may turn, and a new factor follows it
-    bool polish;  // the step that was found short enough is taken as well
-    bool warm;    // the first step goes to new loads with an old factor: it may turn
-    bool ready;   // x is evaluated, the factor turned to it, and its direction is in s->work.d
+    double enough; // of the prediction: a direction so short ends an increment on the way; 0: the tolerances
+    bool predict;  // the first step goes to new loads: it may turn, and a new factor follows it
+    bool polish;   // the step that was found short enough is taken as well
+    bool warm;     // the first step goes to new loads with an old factor: it may turn
+    bool ready;    // x is evaluated, the factor turned to it, and its direction is in s->work.d
     double residual, relative, step, energy;
     double predicted, stray;   // mm: how far the first step went, and how far from its end the equilibrium is
     bool indefinite;           // some tangent on the way was: it may have gone over a saddle

@@ -14,6 +14,7 @@ typedef struct way {
     double tangent,
         tangent_first; // size of dx/d(load) now and at the start: grows without bound at a limit point
     bool inverted, infeasible, unstable, failed;
+    bool tight;    // equilibria on the way are found to their tolerances
     bool doubtful; // an equilibrium was not where it had been predicted: no more old factors
     bool old;      // the factor of the increment under way is that of an earlier one, turned
     bool renewed;  // the factor was made where the increment began, after its equilibrium had been found
@@ -149,6 +150,7 @@ static bool solve_increment(pl_statics *s, way *w, double *x, descent *D, descen
     const double to = w->at + w->length >= 1 - 1e-12 ? 1 : w->at + w->length;
     *D = solve_tolerance(s, to >= 1);
     D->predict = true;
+    D->enough = to >= 1 || w->tight ? 0 : s->enough;
     solve_set(s, to, x);
     *end = statics_descend(s, x, D, err);
     s->increments++;
@@ -523,7 +525,7 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
             continue;
         }
         memcpy(x, s->work.x_start, solve_bytes(s));
-        w->failed = true;
+        w->failed = w->tight = true;
         // close to a limit point ever shorter increments only sharpen the number
         const bool at_limit = (w->unstable || w->tangent > TUNE_LIMIT_TANGENT * w->tangent_first) &&
                               w->length < TUNE_LIMIT_LENGTH;
@@ -547,7 +549,9 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
 static descent_end solve_way(pl_statics *s, const pl_state *state, const double *command, way *w, double *x,
                              descent *D, pl_error *err)
 {
-    *w = (way){.turn = s->turn_first, .turn_most = s->turn_most};
+    *w = (way){.turn = s->turn_first,
+               .turn_most = s->turn_most,
+               .tight = pl_problem_touches(s->problem) || pl_problem_lags(s->problem)};
     memcpy(x, state->x, solve_bytes(s));
     pl_problem_begin(s->problem, state, command, err);
     const descent_end end = solve_walk(s, w, x, D, err);
@@ -559,7 +563,7 @@ static descent_end solve_way(pl_statics *s, const pl_state *state, const double 
     }
     pl_log(1, "  stuck at %.4f after an equilibrium far from its prediction: again in short increments",
            w->at);
-    *w = (way){.turn = TUNE_TURN_CAREFUL, .turn_most = TUNE_TURN_CAREFUL, .failed = true};
+    *w = (way){.turn = TUNE_TURN_CAREFUL, .turn_most = TUNE_TURN_CAREFUL, .failed = true, .tight = true};
     memcpy(x, state->x, solve_bytes(s));
     pl_problem_begin(s->problem, state, command, err);
     return solve_walk(s, w, x, D, err);
