@@ -34,8 +34,9 @@ typedef struct pl_block {
     double *gradient;                           // dN_a/dX_J at the points: [point][node][3][lane]
     double *weight;                             // quadrature weight times rest Jacobian: [point][lane]
     int64_t force_start;                        // into the force buffer: [node][3][lane]
-    int64_t tangent_start; // into the tangent buffer: [pair][9][lane] then [corner][node][3][lane]
-    int64_t corner_start;  // into the dilatation buffer: [corner][lane]
+    int64_t tangent_start;                      // into the tangent buffer, [lane][tangent_count]
+    int tangent_count;                          // entries of one element: [pair][9] then [corner][node][3]
+    int64_t corner_start;                       // into the dilatation buffer: [corner][lane]
 } pl_block;
 
 // How the stress-free shape of a region differs from the mesh: F_g = cbrt(volume) (sqrt(area) (I - n n^T) +
@@ -121,8 +122,9 @@ typedef struct pl_ahead {
 } pl_ahead;
 
 // Element tangents at x into `buffer` (tangent_size doubles) at the pressures of the last energy evaluation.
-// Per block: nodal pairs a <= b in row order, 9 entries each (row-major, rows of a), then couplings of
-// pressures [corner][node][3]. `blend` in [0, 1]: 0 the true tangent, 1 its positive semidefinite part. With
+// Per element: nodal pairs a <= b in row order, 9 entries each (row-major, rows of a), then couplings of
+// pressures [corner][node][3]; the elements of a block one after another, because whoever adds them up takes
+// them pair by pair. `blend` in [0, 1]: 0 the true tangent, 1 its positive semidefinite part. With
 // `ahead` (may be NULL) the stresses are those predicted by a step.
 void pl_elements_tangent(pl_elements *elements, const double *x, double blend, const pl_ahead *ahead,
                          double *buffer);

@@ -302,9 +302,8 @@ static void fill_block(pl_elements *E, pl_block *block, const pl_mesh_view *mesh
     block->tangent_start = E->tangent_size;
     block->corner_start = E->corner_size;
     E->force_size += 3 * n * PL_LANES;
-    E->tangent_size +=
-        (int64_t)(n * (n + 1) / 2 * 9 + (E->law[block->law].mixed ? block->corner_count * n * 3 : 0)) *
-        PL_LANES;
+    block->tangent_count = n * (n + 1) / 2 * 9 + (E->law[block->law].mixed ? block->corner_count * n * 3 : 0);
+    E->tangent_size += (int64_t)block->tangent_count * PL_LANES;
     E->corner_size += block->corner_count * PL_LANES;
 }
 

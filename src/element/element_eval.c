@@ -152,14 +152,25 @@ void pl_elements_force_of(pl_elements *E, const double *x, const pl_law *law, co
     elements_forces(E, x, law, pressure, force);
 }
 
+#define TANGENT_MAX                                                                                          \
+    (PL_ELEMENT_NODES_MAX * (PL_ELEMENT_NODES_MAX + 1) / 2 * 9 + PL_CORNERS_MAX * PL_ELEMENT_NODES_MAX * 3)
+
+// The kernel has the elements of a block side by side; the buffer has them one after another.
 static void eval_tangent(void *context, int64_t from, int64_t to)
 {
     const eval_loop *w = context;
     const pl_elements *E = w->E;
+    _Alignas(64) double side[TANGENT_MAX * PL_LANES];
     for (int64_t b = from; b < to; ++b) {
         const pl_block *block = &E->block[b];
-        w->kernels->tangent(block, &E->law[block->law], w->x, E->pressure, w->blend, w->ahead,
-                            w->out + block->tangent_start);
+        const int count = block->tangent_count;
+        double *out = w->out + block->tangent_start;
+        w->kernels->tangent(block, &E->law[block->law], w->x, E->pressure, w->blend, w->ahead, side);
+        for (int l = 0; l < PL_LANES; ++l) {
+            for (int i = 0; i < count; ++i) {
+                out[(int64_t)l * count + i] = side[i * PL_LANES + l];
+            }
+        }
     }
 }
 

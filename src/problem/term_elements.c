@@ -7,6 +7,8 @@
 #include "problem/problem_impl.h"
 #include "problem/term_material.h"
 
+#define PAIRS_AHEAD 24 // contributions: they lie far apart, and are asked for before they are needed
+
 typedef struct element_pair {
     int32_t row, column;                                // first unknowns of the groups
     int64_t base[3];                                    // slot of the first row for each column unknown
@@ -19,7 +21,7 @@ typedef struct elements_term {
     double *tangent; // element tangents: computed and used by elements_tangent
     element_pair *pair;
     int64_t pair_count;
-    int64_t *code;  // contributions: (offset in `tangent`) * 2 + transposed
+    int64_t *code;  // contributions: (offset in `tangent`) * 2 + transposed; PAIRS_AHEAD zeros follow
     int64_t *rigid; // elements that touch rigid bodies: block * PL_LANES + lane
     int64_t rigid_count;
     int64_t *mass_slot; // per entry of the pressure mass: where it stands in K
@@ -42,8 +44,8 @@ static void element_pairs(const pl_problem *p, pl_pattern *out, const pl_block *
 {
     const pl_unknowns *u = &p->unknowns;
     const int n = block->node_count;
-    const int64_t base = block->tangent_start + lane,
-                  coupling = base + (int64_t)n * (n + 1) / 2 * 9 * PL_LANES;
+    const int64_t base = block->tangent_start + (int64_t)lane * block->tangent_count,
+                  coupling = base + (int64_t)n * (n + 1) / 2 * 9;
     for (int a = 0; a < n; ++a) {
         const int32_t va = block->node[a][lane], ga = pl_problem_group(p, va);
         const bool rigid_a = u->rigid_of[va] >= 0;
@@ -51,13 +53,13 @@ static void element_pairs(const pl_problem *p, pl_pattern *out, const pl_block *
             const int32_t vb = block->node[b][lane];
             if ((rigid_a || u->rigid_of[vb] >= 0) == rigid) {
                 pattern_add(out, ga, pl_problem_group(p, vb),
-                            rigid ? -1 : base + (int64_t)pl_pair_index(n, a, b) * 9 * PL_LANES);
+                            rigid ? -1 : base + (int64_t)pl_pair_index(n, a, b) * 9);
             }
         }
         for (int c = 0; rigid_a == rigid && p->elements->law[block->law].mixed && c < block->corner_count;
              ++c) {
             pattern_add(out, ga, u->pressure_dof[block->pressure[c][lane]],
-                        rigid ? -1 : coupling + (int64_t)(c * n + a) * 3 * PL_LANES);
+                        rigid ? -1 : coupling + (int64_t)(c * n + a) * 3);
         }
     }
 }
@@ -90,7 +92,7 @@ static pl_status elements_make_pairs(elements_term *e, const pl_problem *p, cons
         e->pair_count += i == 0 || entry->row != entry[-1].row || entry->column != entry[-1].column;
     }
     e->pair = PL_NEW_ARRAY(element_pair, e->pair_count);
-    e->code = PL_NEW_ARRAY(int64_t, sorted->count);
+    e->code = PL_NEW_ARRAY(int64_t, sorted->count + PAIRS_AHEAD);
     if (!info || !e->pair || !e->code) {
         pl_free(info);
         return pl_fail_memory(err, "problem: elements");
@@ -184,18 +186,21 @@ static void pair_assemble(const elements_term *e, const element_pair *pair, doub
 {
     double B[9] = {0};
     for (int64_t i = pair->first; i < pair->first + pair->count; ++i) {
-        const double *entry = e->tangent + (e->code[i] >> 1);
+        const double *entry = e->tangent + (e->code[i] >> 1),
+                     *soon = e->tangent + (e->code[i + PAIRS_AHEAD] >> 1);
+        __builtin_prefetch(soon);
+        __builtin_prefetch(soon + 8);
         if (pair->pressure) {
             for (int k = 0; k < 3; ++k) {
-                B[k] += entry[k * PL_LANES];
+                B[k] += entry[k];
             }
         } else if (e->code[i] & 1) {
             for (int k = 0; k < 9; ++k) {
-                B[3 * (k % 3) + k / 3] += entry[k * PL_LANES];
+                B[3 * (k % 3) + k / 3] += entry[k];
             }
         } else {
             for (int k = 0; k < 9; ++k) {
-                B[k] += entry[k * PL_LANES];
+                B[k] += entry[k];
             }
         }
     }
@@ -222,7 +227,7 @@ static void rigid_pressures(pl_problem *p, const pl_block *block, int lane, int 
         for (int k = 0; k < count; ++k) {
             double sum = 0;
             for (int i = 0; i < 3; ++i) {
-                sum += J[6 * i + k] * coupling[((int64_t)(c * block->node_count + a) * 3 + i) * PL_LANES];
+                sum += J[6 * i + k] * coupling[(c * block->node_count + a) * 3 + i];
             }
             const bool upper = unknown[k] <= pressure;
             K->value[pl_sparse_slot(K, upper ? unknown[k] : pressure, upper ? pressure : unknown[k])] += sum;
@@ -235,8 +240,8 @@ static void rigid_element(const elements_term *e, pl_problem *p, const pl_block 
 {
     const int n = block->node_count;
     const int32_t *rigid_of = p->unknowns.rigid_of;
-    const double *pair = e->tangent + block->tangent_start + lane,
-                 *coupling = pair + (int64_t)n * (n + 1) / 2 * 9 * PL_LANES;
+    const double *pair = e->tangent + block->tangent_start + (int64_t)lane * block->tangent_count,
+                 *coupling = pair + (int64_t)n * (n + 1) / 2 * 9;
     for (int a = 0; a < n; ++a) {
         const int32_t va = block->node[a][lane];
         for (int b = a; b < n; ++b) {
@@ -246,7 +251,7 @@ static void rigid_element(const elements_term *e, pl_problem *p, const pl_block 
             }
             double B[9], T[9];
             for (int k = 0; k < 9; ++k) {
-                B[k] = pair[((int64_t)pl_pair_index(n, a, b) * 9 + k) * PL_LANES];
+                B[k] = pair[pl_pair_index(n, a, b) * 9 + k];
                 T[3 * (k % 3) + k / 3] = B[k];
             }
             pl_problem_add_block(p, va, vb, B, 3, x);

@@ -115,13 +115,13 @@ static void check_derivatives(pl_mesh *mesh, pl_material_model model, bool displ
     for (int b = 0; b < E->block_count; ++b) {
         const pl_block *block = &E->block[b];
         const int nodes = block->node_count;
-        const double *pair = buffer + block->tangent_start,
-                     *coupling = pair + nodes * (nodes + 1) / 2 * 9 * PL_LANES;
         for (int l = 0; l < block->lane_count; ++l) {
+            const double *pair = buffer + block->tangent_start + l * block->tangent_count,
+                         *coupling = pair + nodes * (nodes + 1) / 2 * 9;
             for (int a = 0; a < nodes; ++a) {
                 for (int c = a; c < nodes; ++c) {
                     for (int i = 0; i < 9; ++i) {
-                        const double k = pair[(pl_pair_index(nodes, a, c) * 9 + i) * PL_LANES + l];
+                        const double k = pair[pl_pair_index(nodes, a, c) * 9 + i];
                         const int row = 3 * block->node[a][l] + i / 3, column = 3 * block->node[c][l] + i % 3;
                         K[(size_t)row * (size_t)n + (size_t)column] += k;
                         if (a != c) {
@@ -132,7 +132,7 @@ static void check_derivatives(pl_mesh *mesh, pl_material_model model, bool displ
                 for (int c = 0; E->law[block->law].mixed && c < block->corner_count; ++c) {
                     for (int i = 0; i < 3; ++i) {
                         B[(size_t)block->pressure[c][l] * (size_t)n + (size_t)(3 * block->node[a][l] + i)] +=
-                            coupling[((c * nodes + a) * 3 + i) * PL_LANES + l];
+                            coupling[(c * nodes + a) * 3 + i];
                     }
                 }
             }
@@ -337,7 +337,8 @@ static void element_spectrum(const pl_block *block, int lane, const double *buff
     for (int a = 0; a < n; ++a) {
         for (int c = a; c < n; ++c) {
             for (int i = 0; i < 9; ++i) {
-                const int64_t at = block->tangent_start + (pl_pair_index(n, a, c) * 9 + i) * PL_LANES + lane;
+                const int64_t at =
+                    block->tangent_start + lane * block->tangent_count + pl_pair_index(n, a, c) * 9 + i;
                 const double k = buffer[at] + (other ? scale * other[at] : 0);
                 K[(3 * a + i / 3) * size + 3 * c + i % 3] = K[(3 * c + i % 3) * size + 3 * a + i / 3] = k;
             }
