@@ -21,6 +21,7 @@ struct pl_pattern {
     bool failed; // out of memory
 };
 void pattern_add(pl_pattern *pattern, int32_t a, int32_t b, int64_t code);
+void pattern_reserve(pl_pattern *pattern, int64_t count); // room for so many, not less than it has
 pl_status pattern_sort(pl_pattern *pattern, int32_t n, pl_error *err); // by column, then row, stable
 void pattern_clear(pl_pattern *pattern);
 

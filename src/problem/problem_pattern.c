@@ -21,6 +21,16 @@ void pattern_add(pl_pattern *p, int32_t a, int32_t b, int64_t code)
     p->entry[p->count++] = (pattern_entry){swap ? b : a, swap ? a : b, code < 0 ? -1 : 2 * code + swap};
 }
 
+void pattern_reserve(pl_pattern *pattern, int64_t count)
+{
+    pattern_entry *entry = pl_resize_array(pattern->entry, (size_t)count, sizeof *entry);
+    pattern->failed = pattern->failed || !entry;
+    if (entry) {
+        pattern->entry = entry;
+        pattern->capacity = count;
+    }
+}
+
 void pattern_clear(pl_pattern *pattern)
 {
     pl_free(pattern->entry);
@@ -62,7 +72,7 @@ int32_t pl_problem_group(const pl_problem *p, int32_t v)
 static pl_status sort_by(pl_pattern *p, int32_t n, bool by_column, pl_error *err)
 {
     int64_t *start = PL_NEW_ARRAY(int64_t, (int64_t)n + 1);
-    pattern_entry *sorted = PL_NEW_ARRAY(pattern_entry, p->count);
+    pattern_entry *sorted = pl_resize_array(NULL, (size_t)p->count, sizeof *sorted);
     if (!start || !sorted) {
         pl_free(start);
         pl_free(sorted);

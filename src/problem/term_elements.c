@@ -159,10 +159,16 @@ static pl_status elements_bind(void *self, pl_problem *p, pl_error *err)
     (void)err;
     elements_term *e = self;
     const pl_sparse *K = &p->tangent.K, *M = &p->elements->mass;
+    int64_t at = 0;
     for (int64_t k = 0; k < e->pair_count; ++k) {
+        // pairs and columns are sorted alike; all columns of a group begin with the same rows
         element_pair *pair = &e->pair[k];
+        at = k > 0 && pair[-1].column == pair->column ? at : K->start[pair->column];
+        while (K->row[at] < pair->row) {
+            ++at;
+        }
         for (int j = 0; j < pair->columns; ++j) {
-            pair->base[j] = pl_sparse_slot(K, pair->row, pair->column + j);
+            pair->base[j] = K->start[pair->column + j] + (at - K->start[pair->column]);
         }
     }
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
@@ -373,6 +379,14 @@ pl_status term_elements_create(pl_problem *p, pl_problem_term *out, pl_error *er
     }
     *out = (pl_problem_term){&elements_kind, e};
     pl_pattern pattern = {0};
+    int64_t most = 0;
+    for (int b = 0; b < p->elements->block_count; ++b) {
+        const pl_block *block = &p->elements->block[b];
+        most += (int64_t)block->lane_count * block->node_count *
+                ((block->node_count + 1) / 2 + 1 +
+                 (p->elements->law[block->law].mixed ? block->corner_count : 0));
+    }
+    pattern_reserve(&pattern, most);
     for (int b = 0; b < p->elements->block_count; ++b) {
         for (int l = 0; l < p->elements->block[b].lane_count; ++l) {
             element_pairs(p, &pattern, &p->elements->block[b], l, false);
@@ -388,7 +402,7 @@ pl_status term_elements_create(pl_problem *p, pl_problem_term *out, pl_error *er
     }
     const pl_sparse *M = &p->elements->mass;
     e->mass_slot = PL_NEW_ARRAY(int64_t, p->elements->pressure_count > 0 ? M->start[M->n] : 0);
-    e->tangent = PL_NEW_ARRAY(double, p->elements->tangent_size);
+    e->tangent = pl_resize_array(NULL, (size_t)p->elements->tangent_size, sizeof *e->tangent);
     return status == PL_OK && (!e->mass_slot || !e->tangent) ? pl_fail_memory(err, "problem: elements")
                                                              : status;
 }

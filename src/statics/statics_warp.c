@@ -12,40 +12,39 @@ typedef struct triplet {
     double value;
 } triplet;
 
-static int triplet_compare(const void *a, const void *b)
+// Stable counting sort by row or column, numbers below n: equal entries add up in element order. `first` has
+// n + 1 entries.
+static void triplet_sort(const triplet *from, int64_t count, bool by_column, int32_t n, int64_t *first,
+                         triplet *to)
 {
-    const triplet *p = a, *q = b;
-    if (p->column != q->column) {
-        return p->column < q->column ? -1 : 1;
+    memset(first, 0, ((size_t)n + 1) * sizeof *first);
+    for (int64_t i = 0; i < count; ++i) {
+        first[(by_column ? from[i].column : from[i].row) + 1]++;
     }
-    return (p->row > q->row) - (p->row < q->row);
-}
-
-static void triplet_sort(triplet *t, int64_t n, triplet *work)
-{
-    // merge sort, stable: equal entries add up in element order
-    for (int64_t width = 1; width < n; width *= 2) {
-        for (int64_t low = 0; low < n; low += 2 * width) {
-            int64_t i = low, mid = low + width < n ? low + width : n, j = mid;
-            const int64_t high = low + 2 * width < n ? low + 2 * width : n;
-            for (int64_t k = low; k < high; ++k) {
-                const bool left = i < mid && (j >= high || triplet_compare(&t[i], &t[j]) <= 0);
-                work[k] = left ? t[i++] : t[j++];
-            }
-        }
-        memcpy(t, work, (size_t)n * sizeof *t);
+    for (int32_t i = 0; i < n; ++i) {
+        first[i + 1] += first[i];
+    }
+    for (int64_t i = 0; i < count; ++i) {
+        to[first[by_column ? from[i].column : from[i].row]++] = from[i];
     }
 }
 
-// Compressed columns with equal entries added up; `n` columns.
-static pl_status triplet_compress(triplet *t, int64_t count, int32_t n, pl_sparse *out, pl_error *err)
+// Compressed columns with equal entries added up.
+static pl_status triplet_compress(triplet *t, int64_t count, int32_t rows, int32_t n, pl_sparse *out,
+                                  pl_error *err)
 {
-    triplet *work = PL_NEW_ARRAY(triplet, count);
-    if (!work) {
+    triplet *work = pl_resize_array(NULL, (size_t)count, sizeof *work);
+    int64_t *first = pl_resize_array(NULL, (size_t)(rows > n ? rows : n) + 1, sizeof *first);
+    if (work && first) {
+        triplet_sort(t, count, false, rows, first, work);
+        triplet_sort(work, count, true, n, first, t);
+    }
+    const bool sorted = work && first;
+    pl_free(work);
+    pl_free(first);
+    if (!sorted) {
         return pl_fail_memory(err, "statics: warp");
     }
-    triplet_sort(t, count, work);
-    pl_free(work);
     int64_t unique = 0;
     for (int64_t i = 0; i < count; ++i) {
         unique += i == 0 || t[i].row != t[i - 1].row || t[i].column != t[i - 1].column;
@@ -119,13 +118,13 @@ static int64_t warp_triplets(const pl_statics *s, bool edge, triplet *out)
 static pl_status warp_matrix(pl_statics *s, bool edge, pl_sparse *out, pl_error *err)
 {
     const int64_t count = warp_triplets(s, edge, NULL);
-    triplet *t = PL_NEW_ARRAY(triplet, count);
+    triplet *t = pl_resize_array(NULL, (size_t)count, sizeof *t);
     if (!t) {
         return pl_fail_memory(err, "statics: warp");
     }
     warp_triplets(s, edge, t);
-    const pl_status status =
-        triplet_compress(t, count, edge ? s->problem->mesh.vertex_count : s->laplacian.n, out, err);
+    const pl_status status = triplet_compress(
+        t, count, s->laplacian.n, edge ? s->problem->mesh.vertex_count : s->laplacian.n, out, err);
     pl_free(t);
     return status;
 }
