@@ -95,6 +95,7 @@ void pl_problem_linear_destroy(pl_problem *p)
 double problem_dot(const double *a, const double *b, int32_t n)
 {
     double sum = 0;
+#pragma omp simd reduction(+ : sum)
     for (int32_t i = 0; i < n; ++i) {
         sum += a[i] * b[i];
     }

@@ -309,6 +309,7 @@ static pl_status factor_check_values(const pl_sparse *m, pl_error *err)
 {
     // the sum of x - x is zero unless some x is not finite; the place is searched only then
     double defect = 0;
+#pragma omp simd reduction(+ : defect)
     for (int64_t p = 0; p < m->start[m->n]; ++p) {
         defect += m->value[p] - m->value[p];
     }

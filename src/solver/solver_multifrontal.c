@@ -102,8 +102,6 @@ static bool multifrontal_allocate(multifrontal *f, const pl_sparse *matrix)
         pl_sparse_create(matrix->n, matrix->start[n], &f->copy, NULL) != PL_OK) {
         return false;
     }
-    memcpy(f->copy.start, matrix->start, (n + 1) * sizeof *f->copy.start);
-    memcpy(f->copy.row, matrix->row, (size_t)matrix->start[n] * sizeof *f->copy.row);
     const int threads = pl_threads_get();
     return multifrontal_workers(f, threads) == threads;
 }
@@ -163,10 +161,13 @@ static pl_status multifrontal_update(void *object, const pl_sparse *matrix, bool
     multifrontal *f = object;
     const size_t entries = (size_t)matrix->start[matrix->n];
     f->value = matrix->value;
-    f->largest = 0;
+    double largest = 0;
+#pragma omp simd reduction(max : largest)
     for (size_t p = 0; p < entries; ++p) {
-        f->largest = fmax(f->largest, fabs(matrix->value[p]));
+        const double size = fabs(matrix->value[p]);
+        largest = size > largest ? size : largest;
     }
+    f->largest = largest;
     if (f->largest == 0) {
         report->singular = true;
         report->perturbed_count = matrix->n;
@@ -191,7 +192,9 @@ static pl_status multifrontal_update(void *object, const pl_sparse *matrix, bool
         return pl_fail(err, PL_INTERRUPTED, "solver: stopped during the factorisation");
     }
     multifrontal_report(f, report);
-    if (f->refine) {
+    if (f->refine) { // rare: its memory is not touched before
+        memcpy(f->copy.start, matrix->start, ((size_t)matrix->n + 1) * sizeof *f->copy.start);
+        memcpy(f->copy.row, matrix->row, entries * sizeof *f->copy.row);
         memcpy(f->copy.value, matrix->value, entries * sizeof *f->copy.value);
     }
     return PL_OK;
