@@ -55,7 +55,7 @@ static void front_extend_add(const multifrontal *f, int32_t child, const front_r
     const int32_t m = front_rows_below(t, child);
     for (int32_t j = front_lower_bound(relative, m, from); j < m && relative[j] < to; ++j) {
         front_real *column = target + (relative[j] - from) * ld;
-        const front_real *u = U + (int64_t)j * m;
+        const front_real *u = U + front_update_column(m, j);
         for (int32_t i = j; i < m;) {
             const int32_t length = run[i];
             front_real *restrict a = column + relative[i];
@@ -220,10 +220,11 @@ static void front_pass_on(multifrontal *f, int32_t s, int32_t from, int32_t to, 
     const front_tree *t = &f->tree;
     const int32_t k = front_pivots(t, s), m = front_rows_below(t, s), rows = k + m;
     const front_real *below = front_panel(f, s) + k;
-    front_real *U = front_update_matrix(f, s, w), *columns = U + (int64_t)from * m;
+    // a piece is a slab: its columns begin at row `from`
+    front_real *slab = front_update_matrix(f, s, w) + front_update_column(m, from) + from;
     const front_diagonal D = front_diagonal_of(f, s);
-    const tile_task update = {.T = columns + from,
-                              .ldt = m,
+    const tile_task update = {.T = slab,
+                              .ldt = m - from,
                               .m = m - from,
                               .n = to - from,
                               .A = below + from,
@@ -233,7 +234,7 @@ static void front_pass_on(multifrontal *f, int32_t s, int32_t from, int32_t to, 
                               .k = k,
                               .lower = true};
     front_update(update, &D, w->pack);
-    front_add_children(f, s, k + from, k + to, columns - k, m, w);
+    front_add_children(f, s, k + from, k + to, slab - k - from, m - from, w);
 }
 
 // ---- phases of a front, each of independent pieces: assemble; per block of pivots catch up, pivot, rows;

@@ -29,6 +29,15 @@ typedef float front_real;
 typedef double front_real;
 #endif
 
+// ---- dense work
+#define FRONT_BLOCK 128 // pivot columns handled together
+#define FRONT_CHUNK 256 // rows or columns that make one piece of work for a thread
+#define FRONT_SLAB 64   // columns of A D at a time, in pivoted fronts
+#define FRONT_DEPTH 256 // columns of a product packed together
+#define FRONT_ALIGN 64  // bytes
+// numbers of scratch that packed strips of A and of B take, the last ones padded
+#define FRONT_PACK (FRONT_DEPTH * (2 * FRONT_CHUNK + 64) + FRONT_ALIGN)
+
 typedef struct front_tree {
     int32_t n, count;     // unknowns; fronts, children before parents
     int32_t *order;       // order[p] is the unknown eliminated p-th
@@ -65,20 +74,26 @@ static inline int32_t front_rows_below(const front_tree *t, int32_t s)
     return (int32_t)(t->row_start[s + 1] - t->row_start[s]);
 }
 
+// Update matrices are kept in slabs of FRONT_CHUNK columns, each from its first diagonal entry downwards:
+// half of the square for large ones. Entry (i, j), i >= j, lies at front_update_column(m, j) + i.
+static inline int64_t front_update_column(int64_t m, int64_t j)
+{
+    const int64_t slab = j / FRONT_CHUNK, from = slab * FRONT_CHUNK;
+    const int64_t before = from * m - (int64_t)FRONT_CHUNK * FRONT_CHUNK * slab * (slab - 1) / 2;
+    return before + (j - from) * (m - from) - from;
+}
+
+static inline int64_t front_update_size(int64_t m)
+{
+    const int64_t slab = m / FRONT_CHUNK, from = slab * FRONT_CHUNK;
+    return from * m - (int64_t)FRONT_CHUNK * FRONT_CHUNK * slab * (slab - 1) / 2 + (m - from) * (m - from);
+}
+
 pl_status front_tree_create(const pl_sparse *matrix, const solver_groups *groups, const int32_t *group_order,
                             front_tree *out, pl_error *err);
 void front_tree_clear(front_tree *tree);
 // The second half of create: relative rows, places of entries, branches, memory.
 pl_status front_tree_plan(const pl_sparse *matrix, front_tree *tree, pl_error *err);
-
-// ---- dense work
-#define FRONT_BLOCK 128 // pivot columns handled together
-#define FRONT_CHUNK 256 // rows or columns that make one piece of work for a thread
-#define FRONT_SLAB 64   // columns of A D at a time, in pivoted fronts
-#define FRONT_DEPTH 256 // columns of a product packed together
-#define FRONT_ALIGN 64  // bytes
-// numbers of scratch that packed strips of A and of B take, the last ones padded
-#define FRONT_PACK (FRONT_DEPTH * (2 * FRONT_CHUNK + 64) + FRONT_ALIGN)
 
 // D of some columns of L: the signs; or, in a pivoted front, blocks of 1 and 2 with diagonal d and e below
 // it.

@@ -158,8 +158,7 @@ static void plan_branches(front_tree *t, double *work)
 
 static int64_t plan_update_size(const front_tree *t, int32_t s)
 {
-    const int64_t m = front_rows_below(t, s);
-    return m * m;
+    return front_update_size(front_rows_below(t, s));
 }
 
 // Inside a branch fronts of even and odd depth have a stack each: when a front is reached its children lie on
@@ -194,7 +193,7 @@ static void plan_stack(front_tree *t, int32_t *depth)
 // Above the branches any order of work is possible. A front's subtree needs two blocks: X, which holds its
 // update matrix in the end, and Y. Its children's X lie in its Y; its children's Y, free once they are done,
 // lie in its X:
-//   x = max(m^2, sum of the children's y),   y = sum of the children's x.
+//   x = max(size of U, sum of the children's y),   y = sum of the children's x.
 static void plan_arena(front_tree *t, int64_t *x, int64_t *y)
 {
     for (int32_t s = 0; s < t->count; ++s) {

@@ -31,7 +31,7 @@ static double kernels_residual(const solver_case *c, bool single, int sides, pl_
 static void test_every_instruction_set(void **state)
 {
     (void)state;
-    const grid_spec specs[] = {{.nx = 11, .ny = 10, .nz = 9, .seed = 3},
+    const grid_spec specs[] = {{.nx = 14, .ny = 13, .nz = 12, .seed = 3},
                                {.nx = 9, .ny = 9, .nz = 9, .pressure = true, .C = 1, .seed = 4},
                                {.nx = 3, .ny = 2, .nz = 2, .pressure = true, .C = 1, .seed = 5},
                                {.nx = 1, .ny = 1, .nz = 1, .seed = 6}};
