@@ -104,21 +104,19 @@ static void tile_product(int k, const front_real *restrict a, const front_real *
     }
 }
 
-// Strips of A, TILE_ROWS rows each; rows that are missing in the last one are zeros.
+// Strips of A, TILE_ROWS rows each; rows that are missing in the last one are zeros. Column by column: a
+// column lies together, and the next one may be pages away.
 static void tile_pack_rows(const front_real *A, int64_t lda, int m, int k, front_real *restrict out)
 {
-    for (int i = 0; i < m; i += TILE_ROWS) {
-        const int rows = tile_least(m - i, TILE_ROWS);
-        for (int p = 0; p < k; ++p, out += TILE_ROWS) {
-            const front_real *from = A + p * lda + i;
-            if (rows == TILE_ROWS) {
-                *(tile_vector *)out = *(const tile_loose *)from;
-                *(tile_vector *)(out + TILE_LANES) = *(const tile_loose *)(from + TILE_LANES);
-            } else {
-                for (int r = 0; r < TILE_ROWS; ++r) {
-                    out[r] = r < rows ? from[r] : 0;
-                }
-            }
+    const int whole = m / TILE_ROWS * TILE_ROWS;
+    for (int p = 0; p < k; ++p, A += lda) {
+        front_real *to = out + (int64_t)p * TILE_ROWS;
+        for (int i = 0; i < whole; i += TILE_ROWS) {
+            *(tile_vector *)(to + (int64_t)i * k) = *(const tile_loose *)(A + i);
+            *(tile_vector *)(to + (int64_t)i * k + TILE_LANES) = *(const tile_loose *)(A + i + TILE_LANES);
+        }
+        for (int i = whole; whole < m && i < whole + TILE_ROWS; ++i) {
+            to[(int64_t)whole * k + i - whole] = i < m ? A[i] : 0;
         }
     }
 }
@@ -127,20 +125,18 @@ static void tile_pack_rows(const front_real *A, int64_t lda, int m, int k, front
 static void tile_pack_columns(const front_real *B, int64_t ldb, int n, int k, const double *sign,
                               front_real *restrict out)
 {
-    for (int j = 0; j < n; j += TILE_COLUMNS) {
-        const int columns = tile_least(n - j, TILE_COLUMNS);
-        for (int p = 0; p < k; ++p, out += TILE_COLUMNS) {
-            const front_real *from = B + p * ldb + j, s = sign && sign[p] < 0 ? 1 : -1;
-            if (columns == TILE_COLUMNS) {
+    const int whole = n / TILE_COLUMNS * TILE_COLUMNS;
+    for (int p = 0; p < k; ++p, B += ldb) {
+        const front_real s = sign && sign[p] < 0 ? 1 : -1;
+        front_real *to = out + (int64_t)p * TILE_COLUMNS;
+        for (int j = 0; j < whole; j += TILE_COLUMNS) {
 #pragma GCC unroll 12
-                for (int c = 0; c < TILE_COLUMNS; ++c) {
-                    out[c] = s * from[c];
-                }
-            } else {
-                for (int c = 0; c < TILE_COLUMNS; ++c) {
-                    out[c] = c < columns ? s * from[c] : 0;
-                }
+            for (int c = 0; c < TILE_COLUMNS; ++c) {
+                to[(int64_t)j * k + c] = s * B[j + c];
             }
+        }
+        for (int j = whole; whole < n && j < whole + TILE_COLUMNS; ++j) {
+            to[(int64_t)whole * k + j - whole] = j < n ? s * B[j] : 0;
         }
     }
 }
