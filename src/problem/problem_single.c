@@ -5,11 +5,13 @@
 // symmetric, with H K W = W; it costs a few sums besides the solve P^-1.
 #include "problem/problem_impl.h"
 
-#define SINGLE_CORRECTION                                                                                    \
-    1.5 // of a solution: error of P^-1, before it is put right, beyond which it does not serve
-// The same below which its inertia is that of K: a mode whose stiffness has another sign in P than in K has
-// an error above 1, and it is soft in P, so that the solution is full of it.
+// Errors of P^-1 before it is put right, of a solution with random signs on the right side: beyond the first
+// it does not serve. Below the second its inertia is that of K: a mode whose stiffness has another sign in P
+// than in K has an error above 1, and it is soft in P, so that the solution is full of it. Below the third
+// the energies of the modes are enough to tell.
+#define SINGLE_CORRECTION 1.5
 #define SINGLE_CERTAIN 0.1
+#define SINGLE_DOUBT 0.5
 #define SINGLE_DEPENDENT 1e-6 // eigenvalue of the scaled E below which the modes depend on each other
 
 // Signs without a pattern, so that every mode takes part; none on pressures.
@@ -61,30 +63,60 @@ static void single_inverse(pl_problem *p)
     l->soft_count = m;
 }
 
+// The error of P^-1 as the energies of the modes see it, W = P^-1 B: |w . (b - K w)| / |w . K w|. For a
+// single mode it is that of its stiffness.
+static double single_energy_error(const pl_problem *p, const double *product)
+{
+    const pl_linear *l = &p->linear;
+    const int32_t n = p->unknowns.n;
+    double worst = 0;
+    for (int k = 0; k < PROBLEM_SOFT; ++k) {
+        const double energy = problem_dot(l->soft + (int64_t)k * n, l->soft_force + (int64_t)k * n, n),
+                     error = fabs(product[k] - energy) / fabs(energy);
+        worst = error <= worst ? worst : error; // not a number: no
+    }
+    return worst;
+}
+
+// The same where the solution is largest: another solve, P^-1 (b - K w).
+static double single_error(pl_problem *p, double *b)
+{
+    pl_linear *l = &p->linear;
+    for (int32_t i = 0; i < p->unknowns.n; ++i) {
+        b[i] -= l->soft_force[i];
+    }
+    pl_factor_solve(l->factor, b, 1);
+    return pl_problem_largest(p, b, false) / pl_problem_largest(p, l->soft, false);
+}
+
 bool problem_single_serves(pl_problem *p)
 {
     pl_linear *l = &p->linear;
     const int32_t n = p->unknowns.n;
     const size_t mark = pl_arena_begin(&p->scratch);
-    double *b = pl_problem_take_unknown(p);
+    double *b = pl_problem_take_unknown(p), *drawn = l->soft_force, product[PROBLEM_SOFT];
     uint64_t draw = 88172645463325252u;
     l->soft_count = 0;
     for (int k = PROBLEM_SOFT - 1; k >= 0; --k) {
-        single_draw(p, &draw, l->soft + (int64_t)k * n);
+        single_draw(p, &draw, drawn + (int64_t)k * n);
     }
-    memcpy(b, l->soft, (size_t)n * sizeof *b);
+    memcpy(l->soft, drawn, PROBLEM_SOFT * (size_t)n * sizeof *drawn);
+    memcpy(b, drawn, (size_t)n * sizeof *b);
     pl_factor_solve(l->factor, l->soft, PROBLEM_SOFT);
-    pl_sparse_multiply_columns(&p->tangent.K, l->soft, l->soft_force, PROBLEM_SOFT);
-    for (int32_t i = 0; i < n; ++i) {
-        b[i] -= l->soft_force[i];
+    for (int k = 0; k < PROBLEM_SOFT; ++k) {
+        product[k] = problem_dot(l->soft + (int64_t)k * n, drawn + (int64_t)k * n, n);
     }
-    pl_factor_solve(l->factor, b, 1);
-    const double correction = pl_problem_largest(p, b, false), size = pl_problem_largest(p, l->soft, false);
+    pl_sparse_multiply_columns(&p->tangent.K, l->soft, l->soft_force, PROBLEM_SOFT);
+    double error = single_energy_error(p, product);
+    // modes of either sign may cancel in an energy
+    if (!(error < SINGLE_DOUBT) || l->report.negative_count != p->elements->pressure_count) {
+        error = single_error(p, b);
+    }
     single_inverse(p);
     pl_arena_end(&p->scratch, mark);
-    l->single_certain = correction < SINGLE_CERTAIN * size;
-    pl_log(2, "    single precision: correction %.1e, %d soft modes", correction / size, l->soft_count);
-    return correction < SINGLE_CORRECTION * size;
+    l->single_certain = error < SINGLE_CERTAIN;
+    pl_log(2, "    single precision: error %.1e, %d soft modes", error, l->soft_count);
+    return error < SINGLE_CORRECTION;
 }
 
 // t = E^-1 V^T b for the columns of V
