@@ -186,6 +186,7 @@ typedef struct pl_tangent {
     int32_t largest; // vertices of the largest such piece
     bool hit;        // of the assembly under way: contacts that were noted act, pressed or not
     bool touching;   // of the assembly under way: contacts that stand at their surface act, pressed or not
+    bool evaluated;  // of the factor to be made: the last evaluation, and its residual, were there
     bool exact; // of the assembly under way: for derivatives, nothing may be left out that only steps can
                 // spare
     const pl_ahead *ahead; // of the assembly or evaluation under way: take stresses from here; NULL: those of

@@ -346,13 +346,15 @@ pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, bool
                               pl_error *err)
 {
     pl_linear *l = &p->linear;
-    const size_t mark = pl_arena_begin(&p->scratch);
-    double *g = pl_problem_take_unknown(p), *r = pl_problem_take_unknown(p);
-    pl_problem_evaluate(p, x, g); // pressures and rows at x
-    if (l->has_factor && l->border_count > 0) {
-        pl_problem_residual(p, g, r); // multipliers for the second derivatives of constraints
+    if (!p->tangent.evaluated) {
+        const size_t mark = pl_arena_begin(&p->scratch);
+        double *g = pl_problem_take_unknown(p), *r = pl_problem_take_unknown(p);
+        pl_problem_evaluate(p, x, g); // pressures and rows at x
+        if (l->has_factor && l->border_count > 0) {
+            pl_problem_residual(p, g, r); // multipliers for the second derivatives of constraints
+        }
+        pl_arena_end(&p->scratch, mark);
     }
-    pl_arena_end(&p->scratch, mark);
     const pl_status laid_out = problem_refresh(p, err);
     if (laid_out != PL_OK) {
         return laid_out;
@@ -373,6 +375,9 @@ pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, bool
         status = linear_factor_once(p, x, 1, true, err);
     }
     p->tangent.ahead = NULL;
+    for (int32_t k = 0; ahead && k < p->elements->pressure_count; ++k) {
+        p->elements->pressure[k] = p->elements->pressure_kappa[k] * p->elements->dilatation[k]; // at x again
+    }
     if (status == PL_OK && !l->has_factor) {
         return pl_fail(err, PL_FAILED, "statics: the tangent is singular: a part may have no support");
     }

@@ -309,6 +309,7 @@ typedef struct descent_run {
     double newton;   // mm: the last step with a new factor, or the prediction
     int factors;     // made so far
     bool warped;
+    bool taken;      // the last evaluation was at x, at the end of a step
     bool whole;      // the last step was straight and hardly shortened: its length tells the error before it
     bool stiff;      // full steps of stiff parts are under way
     bool linear;     // the gradient has their law linearised at predicted strains
@@ -329,8 +330,13 @@ static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *
     look_ahead = look_ahead && (run->stiff || D->predicted == 0 || D->step <= TUNE_AHEAD * D->predicted);
     // a tangent that is barely indefinite often still points downhill: the search will tell
     const pl_ahead ahead = {s->work.x_before, s->work.dx, s->work.pressure_before, s->work.pressure_step};
-    if (pl_problem_refactor(s->problem, x, run->blend, look_ahead, look_ahead ? &ahead : NULL, err) !=
-        PL_OK) {
+    // after a step, x and the residual there are known; contacts may be laid out anew
+    const bool evaluated = run->taken && !pl_problem_touches(s->problem);
+    s->problem->tangent.evaluated = evaluated;
+    const pl_status status =
+        pl_problem_refactor(s->problem, x, run->blend, look_ahead, look_ahead ? &ahead : NULL, err);
+    s->problem->tangent.evaluated = false;
+    if (status != PL_OK) {
         return false;
     }
     D->indefinite = D->indefinite || s->problem->linear.blend > 0 || pl_problem_unstable(s->problem) > 0;
@@ -340,6 +346,9 @@ static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *
     run->relative = D->relative;
     // stiff parts: the gradient too with their law linearised at the strains predicted
     run->linear = look_ahead && run->stiff;
+    if (evaluated && !run->linear) {
+        return true;
+    }
     s->problem->tangent.ahead = run->linear ? &ahead : NULL;
     D->energy = pl_problem_evaluate(s->problem, x, s->work.g);
     s->problem->tangent.ahead = NULL;
@@ -637,7 +646,10 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             run.modelled = false;
             run.hits = 0;
             run.whole = !run.warped && run.scale > 0.5;
-            if (!descent_take(s, x, energy, D, &run, predict, err)) {
+            run.taken = true;
+            const bool taken = descent_take(s, x, energy, D, &run, predict, err);
+            run.taken = false;
+            if (!taken) {
                 return DESCENT_STUCK;
             }
             continue;
