@@ -156,23 +156,16 @@ double pl_problem_residual(pl_problem *p, const double *g, double *r)
         double S[PL_ROWS_MAX * PL_ROWS_MAX], q[PL_ROWS_MAX];
         for (int a = 0; a < m; ++a) {
             const double *Y = l->solution + (int64_t)active[a] * n;
-            q[a] = 0;
-            for (int32_t i = 0; i < n; ++i) {
-                q[a] += Y[i] * g[i];
-            }
+            q[a] = problem_dot(Y, g, n);
             for (int b = 0; b < m; ++b) {
-                const double *row = p->row[l->border[active[b]]].a;
-                double sum = 0;
-                for (int32_t i = 0; i < n; ++i) {
-                    sum += Y[i] * row[i];
-                }
-                S[a * m + b] = sum;
+                S[a * m + b] = problem_dot(Y, p->row[l->border[active[b]]].a, n);
             }
         }
         if (pl_dense_solve(m, S, q, 1)) {
             for (int a = 0; a < m; ++a) {
                 pl_row *row = &p->row[l->border[active[a]]];
                 row->multiplier = -q[a];
+#pragma omp simd
                 for (int32_t i = 0; i < n; ++i) {
                     r[i] -= q[a] * row->a[i];
                 }

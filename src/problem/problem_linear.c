@@ -213,6 +213,7 @@ static bool linear_add_rows(pl_problem *p, const double *rho, double *d, double 
     for (int a = 0; a < m; ++a) {
         const double *Y = l->solution + (int64_t)use[a] * n;
         mu[use[a]] = q[a];
+#pragma omp simd
         for (int32_t i = 0; i < n; ++i) {
             d[i] -= q[a] * Y[i];
         }
@@ -536,6 +537,7 @@ static bool restore_passes(pl_problem *p, double *x, double tolerance, const int
         memset(step, 0, (size_t)n * sizeof *step);
         for (int a = 0; a < m; ++a) {
             const double *Y = p->linear.solution + (int64_t)use[a] * n;
+#pragma omp simd
             for (int32_t i = 0; i < n; ++i) {
                 step[i] += q[a] * Y[i];
             }

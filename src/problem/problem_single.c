@@ -139,6 +139,7 @@ static void single_add(const pl_problem *p, const double *V, const double *t, do
 {
     for (int k = 0; k < p->linear.soft_count; ++k) {
         const double *v = V + (int64_t)k * p->unknowns.n, factor = sign * t[k];
+#pragma omp simd
         for (int32_t i = 0; i < p->unknowns.n; ++i) {
             y[i] += factor * v[i];
         }
