@@ -31,21 +31,50 @@ void pl_problem_rotate(const pl_problem *p, double *y, bool transpose)
 #define TURN_BLOCKS 16    // of elements, some 10 us
 #define TURN_VERTICES 128 // some 10 us
 
-// The mean of F over an element, times its volume, which is handed back.
-static double turn_gradient(const pl_block *block, int lane, const double *x, double F[9])
+// Sums over the points of the eight elements of a block: w dN_a, and w, the volume.
+typedef struct turn_sums {
+    double gradient[PL_ELEMENT_NODES_MAX][3][PL_LANES], volume[PL_LANES];
+} turn_sums;
+
+static void turn_add_points(const pl_block *block, turn_sums *sums)
 {
-    double volume = 0;
-    memset(F, 0, 9 * sizeof *F);
+    memset(sums, 0, sizeof *sums);
     for (int q = 0; q < block->point_count; ++q) {
-        double A[9];
-        const double weight = block->weight[q * PL_LANES + lane];
-        pl_block_gradient(block, lane, q, x, A);
-        volume += weight;
-        for (int i = 0; i < 9; ++i) {
-            F[i] += weight * A[i];
+        const double *weight = block->weight + q * PL_LANES;
+        for (int l = 0; l < PL_LANES; ++l) {
+            sums->volume[l] += weight[l];
+        }
+        for (int a = 0; a < block->node_count; ++a) {
+            const double *g = block->gradient + (int64_t)(q * block->node_count + a) * 3 * PL_LANES;
+            for (int j = 0; j < 3; ++j) {
+#pragma omp simd
+                for (int l = 0; l < PL_LANES; ++l) {
+                    sums->gradient[a][j][l] += weight[l] * g[j * PL_LANES + l];
+                }
+            }
         }
     }
-    return volume;
+}
+
+// The means of F over the elements of a block, times their volumes: sum_a x_a (sum_q w dN_a)^T.
+static void turn_gradients(const pl_block *block, const turn_sums *sums, const double *x,
+                           double F[9][PL_LANES])
+{
+    memset(F, 0, 9 * sizeof *F);
+    for (int a = 0; a < block->node_count; ++a) {
+        for (int i = 0; i < 3; ++i) {
+            double xa[PL_LANES];
+            for (int l = 0; l < PL_LANES; ++l) {
+                xa[l] = x[3 * (int64_t)block->node[a][l] + i];
+            }
+            for (int j = 0; j < 3; ++j) {
+#pragma omp simd
+                for (int l = 0; l < PL_LANES; ++l) {
+                    F[3 * i + j][l] += xa[l] * sums->gradient[a][j][l];
+                }
+            }
+        }
+    }
 }
 
 // mu vol F F0^-1 of each element, F0 where the factor was made, F now: 9 per element of a block. Vertices
@@ -57,13 +86,20 @@ static void turn_elements(void *context, int64_t from, int64_t to)
     for (int64_t b = from; b < to; ++b) {
         const pl_block *block = &p->elements->block[b];
         const double mu = p->elements->law[block->law].mu;
+        turn_sums sums;
+        double side[9][PL_LANES], side0[9][PL_LANES];
+        turn_add_points(block, &sums);
+        turn_gradients(block, &sums, w->x, side);
+        turn_gradients(block, &sums, p->linear.x, side0);
         for (int l = 0; l < block->lane_count; ++l) {
             double F[9], F0[9], C[9], *G = p->linear.turn + 9 * (b * PL_LANES + l);
-            const double volume = turn_gradient(block, l, w->x, F);
-            turn_gradient(block, l, p->linear.x, F0);
+            for (int i = 0; i < 9; ++i) {
+                F[i] = side[i][l];
+                F0[i] = side0[i][l];
+            }
             // F F0^-1 = F cof(F0)^T / det F0
             pl_cofactor3(F0, C);
-            const double scale = mu * volume / pl_dot3(F0, C);
+            const double scale = mu * sums.volume[l] / pl_dot3(F0, C);
             for (int i = 0; i < 3; ++i) {
                 for (int j = 0; j < 3; ++j) {
                     G[3 * i + j] = scale * (F[3 * i] * C[3 * j] + F[3 * i + 1] * C[3 * j + 1] +
