@@ -45,8 +45,9 @@
 #define TUNE_FORCE_ON_THE_WAY 3e-3  // relative residual
 #define TUNE_LENGTH_ON_THE_WAY 1e-4 // of the robot's size
 // Of the predicted motion: a Newton step so short ends an increment on the way, and the next one, with the
-// factor at hand, takes it along (bench_robots, bench_untuned, 0.15 to 0.4: a third of the factorisations
-// less). Not after an increment has failed: a film with several equilibria then needs twice as many.
+// factor at hand, takes it along. Chosen on bench_robots and bench_untuned, where 0.15 to 0.4 differ little;
+// a balloon past its pressure maximum takes more factorisations with it (docs/bench.md). Not after an
+// increment has failed: a film then took 14 to 57 factorisations, depending on this, instead of 25.
 #define TUNE_ENOUGH 0.3
 #define TUNE_ITERATIONS_ON_THE_WAY 40
 #define TUNE_ITERATIONS_LAST 200
