@@ -477,6 +477,28 @@ pl_status pl_sensitivity_adjoint(pl_problem *p, const pl_state *state, const dou
                                  const double *by_output, const pl_parameter *parameter, int count,
                                  double *gradient, pl_sensitivity_report *report, pl_error *err);
 
+// ---- derivatives with the factor at hand (problem_columns.c)
+#define PL_COLUMNS_MOST 16
+// Motion Y and change of the multipliers for each of a few parameters, [K A^T; A -c][Y; mu] = [-dG/dq;
+// dt/dq], with the factor as it is: turned, of another shape, in single precision. Solved once per factor,
+// then turned along with it.
+typedef struct pl_columns {
+    int count;
+    double *side;                            // -dG/dq: count columns of unknowns
+    double *plain;                           // K^-1 side, in the frame of the factor
+    double *motion;                          // Y
+    double *pressure;                        // change of the pressures that goes with it
+    double mu[PL_COLUMNS_MOST][PL_ROWS_MAX]; // per row
+    pl_parameter parameter[PL_COLUMNS_MOST]; // that `plain` belongs to
+    int64_t version;                         // the factor it belongs to: pl_linear.version; 0: none
+} pl_columns;
+pl_status pl_columns_create(const pl_problem *p, pl_columns *columns, int count, pl_error *err);
+void pl_columns_clear(pl_columns *columns);
+// At a state that is evaluated, with a factor that serves. False: a parameter has no derivative there, or
+// prescribed values depend on each other.
+bool pl_columns_make(pl_problem *p, const pl_state *state, const pl_parameter *parameter,
+                     pl_columns *columns);
+
 // ---- outputs of all terms, numbered through (problem_outputs.c)
 int pl_problem_output_count(const pl_problem *p);
 pl_output pl_problem_output(const pl_problem *p, int k);

@@ -41,6 +41,11 @@ pl_status problem_refresh(pl_problem *p, pl_error *err);
 // full += weight d(output k)/dx, rho[row] += weight d(output k)/d(multiplier)
 void problem_pull_back(pl_problem *p, const pl_state *state, int k, double weight, double *full, double *rho);
 
+// ---- problem_sensitivity.c
+// -dG/dq into b (unknowns) and dt/dq into target (per row), at a state that is evaluated.
+pl_status sensitivity_side(pl_problem *p, const pl_state *state, const pl_parameter *q, double *b,
+                           double *target, pl_error *err);
+
 // Each term that has something to say about `function`.
 #define PROBLEM_EACH(p, t, function)                                                                         \
     for (const pl_problem_term *t = (p)->term; t < (p)->term + (p)->term_count; ++t)                         \

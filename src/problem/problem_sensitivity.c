@@ -95,8 +95,8 @@ pl_status pl_parameter_check(const pl_problem *p, const pl_parameter *q, pl_erro
 }
 
 // -dG/dq into b (unknowns) and dt/dq into target (per row).
-static pl_status sensitivity_side(pl_problem *p, const pl_state *state, const pl_parameter *q, double *b,
-                                  double *target, pl_error *err)
+pl_status sensitivity_side(pl_problem *p, const pl_state *state, const pl_parameter *q, double *b,
+                           double *target, pl_error *err)
 {
     const size_t mark = pl_arena_begin(&p->scratch);
     double *full = pl_problem_take_full(p);
