@@ -131,10 +131,10 @@ pl_status model_body_init(model_body *b, const pl_robot *robot, const pl_statics
     return PL_OK;
 }
 
-static void body_read_markers(model_body *b)
+static void body_read_markers(model_body *b, const pl_state *state)
 {
     for (int i = 0; i < b->info.marker_count; ++i) {
-        const pl_marker_result marker = pl_statics_marker(b->statics, b->state, i);
+        const pl_marker_result marker = pl_statics_marker(b->statics, state, i);
         memcpy(b->marker + 3 * i, marker.position, sizeof marker.position);
         for (int k = 0; k < 9; ++k) {
             b->rotation[9 * i + k] = marker.has_rotation ? marker.rotation[k] : NAN;
@@ -142,15 +142,15 @@ static void body_read_markers(model_body *b)
     }
 }
 
-void model_body_answer(model_body *b, pl_model_answer *out)
+void model_body_outputs(model_body *b, const pl_state *state, pl_model_answer *out)
 {
-    memcpy(b->now, b->state->command, (size_t)b->info.command_count * sizeof *b->now);
-    body_read_markers(b);
+    memcpy(b->now, state->command, (size_t)b->info.command_count * sizeof *b->now);
+    body_read_markers(b, state);
     for (int i = 0; i < b->info.sensor_count; ++i) {
-        b->sensor[i] = pl_statics_sensor(b->statics, b->state, i);
+        b->sensor[i] = pl_statics_sensor(b->statics, state, i);
     }
     for (int i = 0; i < b->info.actuator_count; ++i) {
-        const pl_actuator_result a = pl_statics_actuator(b->statics, b->state, i);
+        const pl_actuator_result a = pl_statics_actuator(b->statics, state, i);
         b->effort[i] = a.effort;
         b->measure[i] = a.measure;
         b->state_of[i] = (pl_actuator_state){.ratio = a.ratio,
@@ -161,9 +161,6 @@ void model_body_answer(model_body *b, pl_model_answer *out)
                                              .slack = a.slack,
                                              .growth = b->actuator[i].growth};
     }
-    for (int i = 0; i < b->info.reading_count; ++i) {
-        b->reading[i] = pl_statics_reading(b->statics, b->state, i);
-    }
     *out = (pl_model_answer){.command = b->now,
                              .marker = b->marker,
                              .rotation = b->rotation,
@@ -171,9 +168,18 @@ void model_body_answer(model_body *b, pl_model_answer *out)
                              .effort = b->effort,
                              .measure = b->measure,
                              .actuator = b->state_of,
-                             .reading = b->reading,
-                             .point = pl_state_positions(b->state),
-                             .energy = pl_statics_elastic(b->statics, b->state, NULL)};
+                             .point = pl_state_positions(state),
+                             .energy = NAN};
+}
+
+void model_body_answer(model_body *b, pl_model_answer *out)
+{
+    model_body_outputs(b, b->state, out);
+    for (int i = 0; i < b->info.reading_count; ++i) {
+        b->reading[i] = pl_statics_reading(b->statics, b->state, i);
+    }
+    out->reading = b->reading;
+    out->energy = pl_statics_elastic(b->statics, b->state, NULL);
 }
 
 // ---- functions of the type

@@ -251,6 +251,48 @@ pl_status pl_model_from_robot(const pl_robot *robot, const pl_statics_options *o
     return pl_model_create(&full_type, m, out, err);
 }
 
+// ---- commands and shape together
+typedef struct full_aim {
+    full_model *m;
+    const pl_model_aim *aim;
+} full_aim;
+
+static pl_aim_answer full_choose(void *user, const pl_state *state, bool fresh, double *value)
+{
+    const full_aim *a = user;
+    pl_model_answer now;
+    model_body_outputs(&a->m->body, state, &now);
+    return a->aim->choose(a->aim->user, &now, fresh, value);
+}
+
+bool pl_model_can_find_together(const pl_model *model)
+{
+    return model->type == &full_type;
+}
+
+pl_status pl_model_find_together(pl_model *model, const pl_model_aim *aim, bool *met, pl_error *err)
+{
+    *met = false;
+    if (!pl_model_can_find_together(model)) {
+        return PL_OK;
+    }
+    full_aim full = {.m = model->self, .aim = aim};
+    pl_statics *statics = full.m->body.statics;
+    const pl_state *state = full.m->body.state;
+    pl_aim wanted = {
+        .command = aim->command, .count = aim->count, .out = aim->out, .choose = full_choose, .user = &full};
+    memcpy(wanted.variable, aim->variable, sizeof wanted.variable);
+    pl_aim_report report;
+    const pl_status status = pl_statics_aim(statics, state, &wanted, &report, err);
+    model->costs.iterations += report.iterations;
+    model->costs.factorizations += report.factorizations;
+    model->costs.solves += report.solves;
+    *met = status == PL_OK && report.met;
+    pl_model_answer same;
+    model_body_outputs(&full.m->body, state, &same); // the arrays of the answer were those of the iterates
+    return status;
+}
+
 // ---- the insides
 static model_body *full_body(const pl_model *model)
 {

@@ -150,6 +150,7 @@ void pl_statics_destroy(pl_statics *s)
     if (!s) {
         return;
     }
+    statics_aim_clear(s);
     pl_problem_destroy(s->problem);
     statics_warp_destroy(s);
     for (int i = 0; i < STATICS_MEMORY; ++i) {

@@ -96,9 +96,8 @@ void statics_turn(pl_statics *s, const double *x)
     memory_rotate(s, false);
 }
 
-// Keeps the pair (step, change of residual) when it has positive curvature.
-static void memory_add(pl_statics *s, const double *step, double scale, const double *r_new,
-                       const double *r_old)
+void statics_memory_add(pl_statics *s, const double *step, double scale, const double *r_new,
+                        const double *r_old)
 {
     int at = (s->memory.first + s->memory.count) % STATICS_MEMORY;
     if (s->memory.count == STATICS_MEMORY) {
@@ -468,7 +467,7 @@ static bool descent_take(pl_statics *s, double *x, double energy, descent *D, de
         return descent_refactor(s, x, D, run, true, err);
     }
     if (!predict && !run->warped) {
-        memory_add(s, s->work.d, run->scale, s->work.r, s->work.y);
+        statics_memory_add(s, s->work.d, run->scale, s->work.r, s->work.y);
         run->at_factor = false;
         return true;
     }

@@ -3,6 +3,7 @@
 // - statics_solve: load increments, from the state's commands to the new ones
 // - statics_descent: equilibrium at one load: factor, warped Newton step, L-BFGS with the factor turned along
 // - statics_warp: steps that turn
+// - statics_aim: shape and commands together
 // - statics_predict: where the next solution will be, from those before
 // - statics_moves: when small moves want a new factor
 // - statics_result, statics_field, statics_sensitivity: what a state means, and its derivatives
@@ -11,6 +12,7 @@
 
 #include "pliant/statics.h"
 #include "problem/problem.h"
+#include "statics/statics.h"
 #include "statics/statics_tuning.h"
 
 #define STATICS_MEMORY 16 // pairs of L-BFGS
@@ -70,6 +72,14 @@ typedef struct statics_moves {
     double last, fresh; // solves of the last one, and of the last one that began with a new factor
 } statics_moves;
 
+// Shape and commands that were found together.
+typedef struct statics_aim {
+    pl_state *state; // the iterate, for outputs; taken with the rest when first needed
+    double *x, *command;
+    bool expected; // x is the shape expected at these commands
+    pl_columns columns;
+} statics_aim;
+
 struct pl_statics {
     const pl_robot *robot;
     pl_statics_options options;
@@ -79,6 +89,7 @@ struct pl_statics {
     statics_memory memory;
     statics_history history;
     statics_moves moves;
+    statics_aim aim;
     double loose;                 // factor of the last increment's tolerances: pl_statics_loosen
     double turn_first, turn_most; // rad: the first increment of a way, and any; TUNE_TURN_ (tests vary them)
     double enough;                // what may be left of an increment on the way: TUNE_ENOUGH (tests vary it)
@@ -124,6 +135,17 @@ bool statics_moves_renew(const pl_statics *s);
 // a new one.
 void statics_moves_note(pl_statics *s, int64_t version, int solves, bool renewed);
 
+// ---- statics_aim.c
+// The shape expected at these commands, once; NULL: none.
+const double *statics_expected(pl_statics *s, const double *command);
+void statics_aim_clear(pl_statics *s);
+
+// ---- statics_sensitivity.c
+// Column j of `count` of the outputs for the motion dx and the changes mu of multipliers (per row) caused by
+// q (NULL: by no parameter).
+void statics_jacobian_column(pl_statics *s, const pl_state *state, const pl_parameter *q, int j, int count,
+                             const double *dx, const double *mu, const pl_jacobian *out);
+
 // ---- statics_result.c
 void statics_point(const pl_point *point, const double *x, double out[3]);
 void statics_marker_moment(const pl_statics *s, const pl_marker *marker, const double *x, double A[9]);
@@ -154,6 +176,9 @@ bool statics_go_on(pl_statics *s);
 // The factor and the pairs of L-BFGS that belong to it turn with the body to x.
 void statics_turn(pl_statics *s, const double *x);
 void statics_forget(pl_statics *s); // the pairs of L-BFGS
+// Keeps the pair (scale step, r_new - r_old) when it has positive curvature.
+void statics_memory_add(pl_statics *s, const double *step, double scale, const double *r_new,
+                        const double *r_old);
 // d = -H r: the bordered solve with the factor, corrected by the pairs of L-BFGS.
 void statics_direction(pl_statics *s, const double *r, const double *gap, double *d);
 

@@ -162,8 +162,8 @@ static void jacobian_outputs(pl_statics *s, const pl_state *state, const pl_para
     }
 }
 
-static void jacobian_column(pl_statics *s, const pl_state *state, const pl_parameter *q, int j, int count,
-                            const double *dx, const double *mu, const pl_jacobian *out)
+void statics_jacobian_column(pl_statics *s, const pl_state *state, const pl_parameter *q, int j, int count,
+                             const double *dx, const double *mu, const pl_jacobian *out)
 {
     const pl_robot *robot = s->robot;
     for (int64_t i = 0; out->position && i < 3 * (int64_t)s->problem->mesh.vertex_count; ++i) {
@@ -239,7 +239,7 @@ pl_status pl_statics_jacobian(pl_statics *s, const pl_state *state, const pl_par
                                                           together ? j % PL_SIDES : -1, dx, mu, &found, err)
                                   : pl_fail(err, PL_INTERRUPTED, "interrupted while taking derivatives");
         if (status == PL_OK) {
-            jacobian_column(s, state, &parameter[j], j, count, dx, mu, out);
+            statics_jacobian_column(s, state, &parameter[j], j, count, dx, mu, out);
         }
     }
     pl_arena_end(&s->problem->scratch, mark);

@@ -214,10 +214,12 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
     }
     double energy, turn, strain = 0;
     solve_set(s, 1, x);
-    // solved states before point to the next
-    if (s->options.extrapolate && s->history.count > 1 &&
-        memcmp(s->history.x[0], state->x, solve_bytes(s)) == 0 &&
-        statics_predict(s, command, s->work.x_best)) {
+    const double *expected = statics_expected(s, command);
+    if (expected) {
+        memcpy(x, expected, solve_bytes(s));
+    } else if (s->options.extrapolate && s->history.count > 1 &&
+               memcmp(s->history.x[0], state->x, solve_bytes(s)) == 0 &&
+               statics_predict(s, command, s->work.x_best)) { // solved states before point to the next
         statics_fit_rigid(s, s->work.x_best);
         pl_problem_clamp(s->problem, s->problem->load, s->work.x_best);
         if (!isinf(pl_problem_evaluate(s->problem, s->work.x_best, NULL))) {
@@ -225,7 +227,7 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
         }
     }
     const int64_t version = s->problem->linear.version;
-    const bool renew = statics_moves_renew(s);
+    const bool renew = !expected && statics_moves_renew(s);
     if (!solve_warm_direction(s, x, renew, &energy, &turn, &strain, err)) {
         return false;
     }
@@ -237,11 +239,13 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
     D->energy = energy;
     // no moves before that would tell where this one ends, and a factor made on the way: a longer step is
     // followed by a new factor, as in increments
-    D->predict = !renew && s->moves.version != version && turn > TUNE_MOVE_TURN;
+    D->predict = !expected && !renew && s->moves.version != version && turn > TUNE_MOVE_TURN;
     memcpy(s->work.x_start, x, solve_bytes(s));
     *end = statics_descend(s, x, D, err);
     s->increments++;
-    statics_moves_note(s, version, s->problem->linear.solves, renew);
+    if (!expected) {
+        statics_moves_note(s, version, s->problem->linear.solves, renew);
+    }
     return *end == DESCENT_DONE && pl_problem_admissible(s->problem, x);
 }
 

@@ -137,6 +137,20 @@
 #define TUNE_PACE_BIAS 1.6       // going on is cheaper per iteration than its count says (no new evaluation)
 #define TUNE_PACE_EXTRA 4        // iterations a new factor takes to the end
 
+// ---- shape and commands together (statics_aim.c; bench_ik)
+#define TUNE_AIM_ITERATIONS 25
+#define TUNE_AIM_FACTORS 2
+#define TUNE_AIM_TURN 0.3 // rad, and strain of a step: longer ways are those of load increments
+#define TUNE_AIM_STRAIN 0.3
+#define TUNE_AIM_LONG 0.004   // of the size: steps longer than this are looked at for rotations
+// Of the first step: an equilibrium expected farther from its end than this takes a factor there; and with
+// that, farther than this, is left to load increments.
+#define TUNE_AIM_STRAY 0.1
+#define TUNE_AIM_FAR 0.5
+#define TUNE_AIM_GROWTH 2.0   // a direction this much longer than the one before was misled
+#define TUNE_AIM_PAIR 0.5     // of d: steps in which the commands move the shape by more make no pairs of L-BFGS
+#define TUNE_AIM_STALLED 0.85 // decrease per iteration that leads nowhere
+
 // ---- warped steps (statics_warp.c)
 #define TUNE_WARP_STIFFNESS 0.01 // stiff parts weigh more in stitching, but not without bound
 
