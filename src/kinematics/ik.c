@@ -189,7 +189,7 @@ static pl_status objectives_take(pl_ik *ik, const pl_objective *objective, int c
     return PL_OK;
 }
 
-static bool place_create(const pl_ik *ik, ik_place *place)
+bool ik_place_create(const pl_ik *ik, ik_place *place)
 {
     place->z = PL_NEW_ARRAY(double, ik->n);
     place->y = PL_NEW_ARRAY(double, ik->outputs.count);
@@ -198,7 +198,7 @@ static bool place_create(const pl_ik *ik, ik_place *place)
     return place->z && place->y && place->R && place->r;
 }
 
-static void place_clear(ik_place *place)
+void ik_place_clear(ik_place *place)
 {
     pl_free(place->z);
     pl_free(place->y);
@@ -252,7 +252,7 @@ static pl_status ik_room_second(pl_ik *ik, pl_error *err)
     ik->told.active = PL_NEW_ARRAY(pl_ik_active, n + bounds);
     ik->quadratic = pl_quadratic_create((int)n, (int)(2 * bounds + 2 * n));
     ok = ok && ik->range.by_rate_low && ik->range.by_rate_high && ik->told.active && ik->quadratic &&
-         place_create(ik, &ik->here) && place_create(ik, &ik->trial);
+         ik_place_create(ik, &ik->here) && ik_place_create(ik, &ik->trial);
     return ok ? PL_OK : pl_fail_memory(err, "ik");
 }
 
@@ -296,6 +296,9 @@ pl_status pl_ik_create(pl_model *model, const pl_objective *objective, int objec
     }
     if (status == PL_OK) {
         status = ik_room_second(ik, err);
+    }
+    if (status == PL_OK) {
+        status = ik_together_create(ik, err);
     }
     // borrowed arrays of the options are not looked at again
     ik->options.low = ik->options.high = ik->options.rate = NULL;
@@ -368,8 +371,9 @@ void pl_ik_destroy(pl_ik *ik)
     }
     pl_quadratic_destroy(ik->quadratic);
     ik_kinks_clear(ik);
-    place_clear(&ik->here);
-    place_clear(&ik->trial);
+    ik_together_clear(ik);
+    ik_place_clear(&ik->here);
+    ik_place_clear(&ik->trial);
     ik_outputs_clear(ik);
     pl_free(ik);
 }

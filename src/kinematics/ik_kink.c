@@ -129,6 +129,21 @@ bool ik_kinks_present(const pl_ik *ik)
     return any;
 }
 
+bool ik_kinks_slack(const pl_ik *ik, int j)
+{
+    const pl_model_answer a = pl_model_get_answer(ik->model);
+    return ik->kink.on && kink_slack(ik, &a, j);
+}
+
+bool ik_kinks_at_zero(const pl_ik *ik)
+{
+    bool any = false;
+    for (int j = 0; ik->kink.on && j < ik->n; ++j) {
+        any = any || kink_at_zero(ik, j);
+    }
+    return any;
+}
+
 uint64_t ik_kinks_signature(const pl_ik *ik)
 {
     uint64_t hash = 0;

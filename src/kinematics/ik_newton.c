@@ -166,6 +166,13 @@ static void newton_linear(pl_ik *ik)
     newton_gradient(ik, ik->local.J, ik->here.r, ik->local.g);
 }
 
+double ik_newton_step(pl_ik *ik)
+{
+    newton_linear(ik);
+    newton_matrix(ik);
+    return newton_step(ik);
+}
+
 // J and E at `here`, from an exact Jacobian of the outputs when `exact`.
 pl_status ik_linearise(pl_ik *ik, bool exact, pl_error *err)
 {

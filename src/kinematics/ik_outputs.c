@@ -100,9 +100,15 @@ void ik_outputs_clear(pl_ik *ik)
 
 void ik_outputs_read(const pl_ik *ik, ik_place *place)
 {
+    const pl_model_answer a = pl_model_get_answer(ik->model);
+    ik_outputs_take(ik, &a, place);
+}
+
+void ik_outputs_take(const pl_ik *ik, const pl_model_answer *answer, ik_place *place)
+{
     const ik_outputs *o = &ik->outputs;
     const pl_model_info *info = &ik->info;
-    const pl_model_answer a = pl_model_get_answer(ik->model);
+    const pl_model_answer a = *answer;
     for (int i = 0; i < info->marker_count; ++i) {
         if (o->marker[i] >= 0) {
             memcpy(place->y + o->marker[i], a.marker + 3 * i, 3 * sizeof *place->y);

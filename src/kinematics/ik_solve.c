@@ -96,7 +96,10 @@ static pl_status solve_run(pl_ik *ik, pl_ik_outcome *outcome, pl_error *err)
     if (ik_kinks_present(ik)) {
         ik->slope.known = ik->slope.fresh = false;
     }
-    pl_status status = ik_newton(ik, outcome, err);
+    pl_status status = ik_together_solve(ik, err);
+    if (status == PL_OK) {
+        status = ik_newton(ik, outcome, err);
+    }
     if (status == PL_OK && *outcome == PL_IK_REACHED && ik->goal.choosing) {
         ik->goal.choose = true;
         ik_use_kinks(ik, false);

@@ -21,9 +21,14 @@ void ik_command(const pl_ik *ik, const double *z, double *command)
 
 pl_status ik_go(pl_ik *ik, ik_place *place, bool *solved, pl_error *err)
 {
-    pl_statics_report report;
     ik_command(ik, place->z, ik->command);
-    const pl_status status = pl_model_fk(ik->model, ik->command, &report, err);
+    return ik_go_to(ik, ik->command, place, solved, err);
+}
+
+pl_status ik_go_to(pl_ik *ik, const double *command, ik_place *place, bool *solved, pl_error *err)
+{
+    pl_statics_report report;
+    const pl_status status = pl_model_fk(ik->model, command, &report, err);
     *solved = status == PL_OK && report.outcome == PL_SOLVED;
     pl_log(2, "  ik: forward solve with %d factorisations, %d solves", report.factorizations, report.solves);
     ik->search.interrupted = ik->search.interrupted || (status == PL_OK && report.outcome == PL_STOPPED);

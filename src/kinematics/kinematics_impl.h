@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "base/vec.h"
+#include "model/model.h"
 #include "pliant/motion.h"
 
 // ---- what an inverse problem reads of the model: rows side by side (ik_outputs.c)
@@ -96,6 +97,26 @@ typedef struct ik_local {
     bool second_order, was_fresh;
 } ik_local;
 
+// Commands and shape found together (ik_together.c).
+typedef struct ik_together {
+    bool possible;
+    int skip, pause;                  // solves that do without; how many after the next failure
+    int count, variable[PL_AIM_MOST]; // variables in use: not those of slack cables, which stay
+    double *command;                  // where it ended
+    // where it began, and the Jacobian of the outputs there with its bend
+    ik_place from;
+    double *Jy, *carried, bend_scale;
+    bool known;
+    ik_place before; // where the solve before began: the way from there is a test of columns
+    int places;      // how many of both are known
+    double *drift;   // change of the outputs that the shape is about to make
+    double *plain;   // deviations of the goals where the shape is
+    double *wanted;  // deviations of the goals that the last step was to lead to
+    double *marker, *rotation, *sensor, *effort; // count + 1 columns
+    double first;                                // error at the start
+    bool stepped;                                // `wanted` is known
+} ik_together;
+
 // How the search goes on.
 typedef struct ik_search {
     bool renew, escape, interrupted;
@@ -134,6 +155,7 @@ struct pl_ik {
     ik_kinks kink;
     ik_local local;
     ik_search search;
+    ik_together together;
     struct pl_quadratic *quadratic;
     pl_samples samples;
     int tried[IK_STARTS + 1];    // samples
@@ -142,10 +164,15 @@ struct pl_ik {
     ik_told told;
 };
 
+// ---- ik.c
+bool ik_place_create(const pl_ik *ik, ik_place *place); // room; false: no memory
+void ik_place_clear(ik_place *place);
+
 // ---- ik_outputs.c
 pl_status ik_outputs_create(pl_ik *ik, pl_error *err);
 void ik_outputs_clear(pl_ik *ik);
 void ik_outputs_read(const pl_ik *ik, ik_place *place); // where the model stands: y and R
+void ik_outputs_take(const pl_ik *ik, const pl_model_answer *answer, ik_place *place); // of that answer
 // Exact Jacobian of the outputs where the model stands, by the variables.
 pl_status ik_outputs_differentiate(pl_ik *ik, double tolerance, pl_error *err);
 // Broyden's update of it: the least change that explains the way from `from` to `to`.
@@ -173,6 +200,8 @@ pl_status ik_kinks_create(pl_ik *ik, pl_error *err);
 pl_status ik_kinks_room(pl_ik *ik, pl_error *err); // once the outputs are known
 void ik_kinks_clear(pl_ik *ik);
 bool ik_kinks_present(const pl_ik *ik);       // at `here`, where the model stands
+bool ik_kinks_slack(const pl_ik *ik, int j);  // the cable of variable j, where the model stands
+bool ik_kinks_at_zero(const pl_ik *ik);       // some one-sided command at `here`
 uint64_t ik_kinks_signature(const pl_ik *ik); // of the coordinates of Jy
 pl_status ik_kinks_differentiate(pl_ik *ik, pl_error *err);
 // Commands at the kink of a one-sided command, 0 also if they are too many to try all; bit b sets the side of
@@ -201,10 +230,21 @@ pl_status ik_linearise(pl_ik *ik, bool exact, pl_error *err);
 // The certificate at `here`, with the multipliers of the bounds.
 pl_status ik_certify(pl_ik *ik, pl_error *err);
 
+// p and the decrease it promises from J^T J at `here`; -1: none.
+double ik_newton_step(pl_ik *ik);
+
+// ---- ik_together.c
+pl_status ik_together_create(pl_ik *ik, pl_error *err); // once the outputs are known
+void ik_together_clear(pl_ik *ik);
+// From where the model stands, `here` evaluated: commands and shape together, then one forward solve. Leaves
+// model and `here` at a better point, or as they were.
+pl_status ik_together_solve(pl_ik *ik, pl_error *err);
+
 // ---- ik_step.c
 void ik_command(const pl_ik *ik, const double *z, double *command);
 // Moves the model to `place->z` and evaluates there. Solved or not: `*solved`.
 pl_status ik_go(pl_ik *ik, ik_place *place, bool *solved, pl_error *err);
+pl_status ik_go_to(pl_ik *ik, const double *command, ik_place *place, bool *solved, pl_error *err);
 bool ik_go_on(pl_ik *ik, pl_ik_outcome *outcome); // false: a limit or a request to stop
 void ik_swap(ik_place *a, ik_place *b);
 
