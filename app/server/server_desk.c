@@ -158,7 +158,9 @@ void server_wish_pose(server_desk *desk, const server_pose *pose)
     pthread_mutex_lock(&desk->lock);
     desk->pose = *pose;
     desk->has_pose = true;
-    atomic_store(&desk->posed, server_now());
+    const double now = server_now();
+    atomic_store(&desk->drags, now - atomic_load(&desk->posed) < SERVER_DRAGS);
+    atomic_store(&desk->posed, now);
     atomic_fetch_add(&desk->poses, 1);
     pthread_cond_signal(&desk->changed);
     pthread_mutex_unlock(&desk->lock);

@@ -16,6 +16,7 @@
 #define SERVER_LETTER_BYTES ((size_t)64 << 20) // of them together; more than one is not kept beyond it
 #define SERVER_ALL_BYTES ((size_t)128 << 20)   // of all viewers; beyond it who fetches least is hung up on
 #define SERVER_VIEWERS 64                      // at a time
+#define SERVER_DRAGS 0.3                       // s between two wishes of a hand that drags, at most
 
 pl_status server_fail(pl_error *err, pl_status status, const char *format, ...) PL_PRINTF(3, 4);
 double server_now(void); // s, monotonic
@@ -98,6 +99,7 @@ typedef struct server_desk {
     uint64_t turns; // jobs so far
     atomic_uint poses, loads;
     _Atomic double posed; // s, when the newest pose was wished for
+    atomic_bool drags;    // it came soon after the one before: a hand drags
     atomic_bool cancel, stop;
     // of the worker: whether it works, and when it gave its last sign of life (s)
     atomic_bool busy;
@@ -145,6 +147,15 @@ typedef struct server_model {
     bool loose;     // which ended at looser tolerances than the model's
     uint32_t shape; // number of the shape published last, while the model still stands there; 0: it moved
     pl_statics_report report;
+    const pl_record *record; // of the shape message just made: the model's
+    bool at_home;            // it stands where it was brought by server_model_go_home, unpublished
+    // of the last derivative: columns by command (3 per vertex, mm per unit of the page), which of them are
+    // known, and of which shape
+    float *column;
+    bool known[SERVER_COMMANDS];
+    uint32_t column_shape;
+    double stride; // rad of the next step while a hand drags
+    bool stumbled; // the last solve found no equilibrium
     // inverse kinematics, made when first asked for
     pl_ik *ik;
     int ik_marker;
@@ -168,8 +179,8 @@ server_message *server_drawn(const pl_robot *robot);
 // the header.
 server_message *server_model_shape(server_model *m, bool brief, json_t *extra);
 // The derivative of the shape with respect to the commands, in the units of the page, and that of markers,
-// efforts, ratios and sensors in the header; NULL when out of memory.
-server_message *server_model_tangent(const server_model *m, const pl_model_derivative *d, uint32_t robot);
+// efforts, ratios and sensors in the header; NULL when out of memory. The model keeps its columns.
+server_message *server_model_tangent(server_model *m, const pl_model_derivative *d, uint32_t robot);
 // To where loads and stress-free shapes bring it without commands: at once when that was solved before,
 // otherwise to the shape as drawn. What was solved there is kept by the second.
 void server_model_go_home(server_model *m);

@@ -25,7 +25,7 @@ pl_status server_model_open(server_model *m, pl_model *model, bool coarse, uint3
         const size_t n = (size_t)view.vertex_count, e = (size_t)view.element_count;
         m->place = calloc(3 * n, sizeof *m->place);
         m->field = calloc(n > e ? n : e, sizeof *m->field);
-        m->weight = calloc(2 * n, sizeof *m->weight);
+        m->weight = calloc(3 * n, sizeof *m->weight);
         m->position = calloc(3 * n, sizeof *m->position);
         m->value = calloc(SERVER_FIELDS * n, sizeof *m->value);
         if (!m->place || !m->field || !m->weight || !m->position || !m->value) {
@@ -45,6 +45,7 @@ void server_model_close(server_model *m)
     pl_model_destroy(m->model);
     free(m->home);
     free(m->along);
+    free(m->column);
     free(m->place);
     free(m->field);
     free(m->weight);
@@ -318,6 +319,7 @@ static json_t *model_record(server_model *m, bool brief)
     }
     const pl_status status =
         (brief ? pl_model_record_brief : pl_model_record)(m->model, &m->report, &record, NULL);
+    m->record = record;
     char *text = status == PL_OK ? pl_record_json(record, NULL) : NULL;
     json_t *root = text ? json_loads(text, 0, NULL) : NULL;
     pl_file_free(text);

@@ -7,8 +7,7 @@
 #include <string.h>
 #include "server_worker.h"
 
-#define POSE_QUICK 2.0  // s: a fine mesh that answers faster needs no coarse one before it
-#define POSE_LOOSE 20.0 // times the tolerances of the first answer: 2e-4 mm, 2e-5 of the forces
+#define POSE_QUICK 2.0 // s: a fine mesh that answers faster needs no coarse one before it
 
 // ---- commands
 // Commands from the units of the page to internal ones. False after telling the viewer what is wrong.
@@ -44,9 +43,7 @@ static bool pose_is_idle(const double *command, int count)
     return true;
 }
 
-// Solves for the commands; `loosely`: for a shape that is shown at once and completed later. False when a
-// newer wish stopped it.
-static bool pose_forward(server_worker *w, server_model *m, const double *command, bool loosely)
+bool worker_forward(server_worker *w, server_model *m, const double *command, bool loosely)
 {
     const double start = server_now();
     const bool idle = pose_is_idle(command, m->info.command_count);
@@ -57,6 +54,7 @@ static bool pose_forward(server_worker *w, server_model *m, const double *comman
     }
     w->fraction = 0;
     m->shape = 0;
+    m->at_home = false;
     m->loose = pl_model_loosen(m->model, loosely ? POSE_LOOSE : 1) && loosely;
     const pl_status status = pl_model_fk(m->model, command, &m->report, &err);
     pl_model_loosen(m->model, 1);
@@ -87,16 +85,14 @@ static void pose_to_commands(server_worker *w, const server_pose *pose)
     const bool preview = w->has_coarse && (w->in_load || w->fine.seconds > POSE_QUICK);
     if (preview) {
         w->yield = WORKER_NEVER;
-        if (!pose_forward(w, &w->coarse, command, false)) {
+        if (!worker_forward(w, &w->coarse, command, false)) {
             return;
         }
         worker_publish_shape(w, &w->coarse, json_object());
         worker_tangent(w, &w->coarse, false);
     }
-    w->yield = preview ? WORKER_AT_ONCE : WORKER_WHEN_RESTED;
-    if ((!preview || !worker_overtaken(w)) && pose_forward(w, &w->fine, command, !w->in_load)) {
-        ++w->moves;
-        worker_publish_brief(w, &w->fine, json_object());
+    if (!preview || !worker_overtaken(w)) {
+        worker_walk(w, &w->fine, command, preview);
     }
 }
 

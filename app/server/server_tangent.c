@@ -37,24 +37,26 @@ static json_t *tangent_head(const server_model *m, const pl_model_derivative *d,
     return one;
 }
 
-server_message *server_model_tangent(const server_model *m, const pl_model_derivative *d, uint32_t robot)
+server_message *server_model_tangent(server_model *m, const pl_model_derivative *d, uint32_t robot)
 {
     const size_t rows = 3 * (size_t)m->info.point_count, columns = (size_t)m->info.command_count;
     const pl_model_answer answer = pl_model_get_answer(m->model);
     char name[SERVER_COMMANDS][16];
     server_array array[SERVER_COMMANDS];
     int count = 0;
-    float *value = malloc(rows * columns * sizeof *value + 1);
+    m->column = m->column ? m->column : malloc(rows * columns * sizeof *m->column + 1);
+    m->column_shape = m->shape;
     json_t *list = json_array(), *commands = json_array();
     for (int j = 0; j < (int)columns; ++j) {
         json_array_append_new(commands, server_number(answer.command[j] / server_knob_of(m, j).scale));
     }
-    for (int j = 0; value && j < (int)columns; ++j) {
+    for (int j = 0; m->column && j < (int)columns; ++j) {
         if (isnan(answer.command[j])) {
             continue; // idle: it moves nothing
         }
         const double scale = server_knob_of(m, j).scale;
-        float *column = value + (size_t)count * rows;
+        float *column = m->column + (size_t)j * rows;
+        m->known[j] = true;
         for (size_t i = 0; i < rows; ++i) {
             column[i] = (float)(scale * d->point[i * columns + (size_t)j]);
         }
@@ -65,11 +67,10 @@ server_message *server_model_tangent(const server_model *m, const pl_model_deriv
     }
     json_t *head = json_pack("{s:I,s:I,s:o,s:o}", "robot", (json_int_t)robot, "mesh", (json_int_t)m->mesh,
                              "commands", commands, "columns", list);
-    char *json = head && value ? json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    char *json = head && m->column ? json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     server_message *message = json && count > 0 ? server_pack(SERVER_KIND_TANGENT, json, array, count) : NULL;
     free(json);
     json_decref(head);
-    free(value);
     return message;
 }
 
@@ -105,8 +106,8 @@ void worker_tangent(server_worker *w, server_model *m, bool all)
     double command[SERVER_COMMANDS];
     // a tube around a centre line has points of its own
     const bool same_points = m->info.point_count == pl_mesh_get(m->body).vertex_count;
-    if (!same_points || m->info.command_count == 0 || m->seconds < TANGENT_SLOW || m->shape == 0 ||
-        m->report.outcome != PL_SOLVED || m->pull.gripped) {
+    if (!same_points || m->info.command_count == 0 || m->seconds < TANGENT_SLOW ||
+        (m->shape == 0 && !m->at_home) || m->report.outcome != PL_SOLVED || m->pull.gripped) {
         return;
     }
     // differences cost solves of their own: only while nothing waits

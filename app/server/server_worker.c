@@ -5,11 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "server_worker.h"
 
 #define WORKER_RESTED 0.3      // s without a newer wish: the hand rests
-#define WORKER_LARGE 1000      // elements from which details of a shape take time
 #define WORKER_DETAILS_OLD 1.5 // s: while a hand drags, details of a shape after so long
+#define WORKER_PAUSE 20000000L // ns after a shape in which a hand that drags has moved on
 #define WORKER_RENEW 5         // moves while a hand drags after which the derivative is taken anew
 
 // ---- being watched
@@ -21,15 +22,20 @@ bool worker_overtaken(const server_worker *w)
            (w->in_job && atomic_load(&desk->cancel));
 }
 
-bool worker_must_stop(const server_worker *w)
+bool worker_rested(const server_worker *w)
+{
+    return server_now() - atomic_load(&w->desk->posed) > WORKER_RESTED;
+}
+
+bool worker_must_stop(server_worker *w)
 {
     const server_desk *desk = w->desk;
     if (w->in_job || w->yield == WORKER_AT_ONCE) {
         return worker_overtaken(w);
     }
     const bool gone = atomic_load(&desk->stop) || atomic_load(&desk->loads) != w->loads;
-    return gone || (w->yield == WORKER_WHEN_RESTED && worker_overtaken(w) &&
-                    server_now() - atomic_load(&desk->posed) > WORKER_RESTED);
+    return gone || (w->yield == WORKER_WHEN_RESTED && worker_overtaken(w) && worker_rested(w) &&
+                    !worker_approaches(w));
 }
 
 void worker_tell(server_worker *w, const char *state, const char *text, double fraction)
@@ -73,7 +79,8 @@ static void worker_log(server_worker *w, server_model *m)
     if (!value) {
         return;
     }
-    const pl_record *record = NULL;
+    const pl_record *record = m->record; // it takes as long as the message
+    m->record = NULL;
     pl_file_free(entry->row);
     *entry = (worker_entry){.shape = w->shape, .coarse = m->coarse, .value = value};
     if (m->pull.gripped) {
@@ -81,7 +88,7 @@ static void worker_log(server_worker *w, server_model *m)
         snprintf(entry->pull, sizeof entry->pull, ", pulled by (%.4g %.4g %.4g) N at (%.4g %.4g %.4g) mm",
                  f[0], f[1], f[2], at[0], at[1], at[2]);
     }
-    if (pl_model_record_brief(m->model, &m->report, &record, NULL) == PL_OK) {
+    if (record || pl_model_record_brief(m->model, &m->report, &record, NULL) == PL_OK) {
         entry->row = pl_record_csv_row(record);
     }
     memcpy(value, answer.command, c * sizeof *value);
@@ -121,7 +128,13 @@ static void worker_show(server_worker *w, server_model *m, bool brief, json_t *e
     m->shape = ++w->shape;
     json_object_set_new(extra, "robot", json_integer(w->robot));
     json_object_set_new(extra, "shape", json_integer(w->shape));
-    json_object_set_new(extra, "serial", json_real(w->serial));
+    // a shape on the way answers no wish newer than the last one that was answered
+    if (w->on_the_way) {
+        json_object_set_new(extra, "towards", json_real(w->serial));
+    } else {
+        w->reached = w->serial;
+    }
+    json_object_set_new(extra, "serial", json_real(w->reached));
     worker_send(w, m, brief, extra);
     worker_log(w, m);
     json_decref(w->extra);
@@ -284,7 +297,7 @@ void worker_load(server_worker *w)
 {
     w->begun = server_now();
     w->fraction = 0;
-    w->serial = 0;
+    w->serial = w->reached = 0;
     w->opening = true;
     worker_tell(w, "loading", "opening the robot", -1);
     pl_findings *findings = pl_findings_create();
@@ -403,10 +416,26 @@ static void worker_run_job(server_worker *w, server_job *job)
     worker_free_slot(w);
 }
 
+// Gives a hand that drags the time to move on: work that is begun and stopped at once costs more than it.
+static void worker_pause(server_worker *w)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_nsec += WORKER_PAUSE;
+    end.tv_sec += end.tv_nsec / 1000000000L;
+    end.tv_nsec %= 1000000000L;
+    pthread_mutex_lock(&w->desk->lock);
+    while (!worker_overtaken(w) && pthread_cond_timedwait(&w->desk->changed, &w->desk->lock, &end) == 0) {
+    }
+    pthread_mutex_unlock(&w->desk->lock);
+}
+
 // What is done once the shape has been seen: the factor and the derivative for the next move, given up
 // without loss when that comes; then the details of the shape.
 static void worker_afterwards(server_worker *w)
 {
+    atomic_store(&w->desk->busy, worker_overtaken(w));
+    worker_pause(w);
     const bool overtaken = worker_overtaken(w);
     atomic_store(&w->desk->busy, overtaken);
     w->quiet = true; // it is ready; what follows is not worth a word

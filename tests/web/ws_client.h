@@ -198,7 +198,8 @@ static inline int ws_connect(int port, const char *origin, const char *protocol)
 }
 
 // ---- frames
-// A masked frame as a client must send it.
+// A masked frame as a client must send it, in one piece: of two pieces the second waits until the first is
+// acknowledged, which takes 40 ms.
 static inline bool ws_frame(int fd, int first_byte, const void *payload, size_t bytes)
 {
     unsigned char head[14] = {(unsigned char)first_byte};
@@ -219,15 +220,17 @@ static inline bool ws_frame(int fd, int first_byte, const void *payload, size_t 
         n = 10;
     }
     memcpy(head + n, mask, 4);
-    unsigned char *copy = malloc(bytes + 1);
-    if (!copy) {
+    n += 4;
+    unsigned char *frame = malloc(n + bytes);
+    if (!frame) {
         return false;
     }
+    memcpy(frame, head, n);
     for (size_t i = 0; i < bytes; ++i) {
-        copy[i] = ((const unsigned char *)payload)[i] ^ mask[i % 4];
+        frame[n + i] = ((const unsigned char *)payload)[i] ^ mask[i % 4];
     }
-    const bool sent = ws_put(fd, head, n + 4) && ws_put(fd, copy, bytes);
-    free(copy);
+    const bool sent = ws_put(fd, frame, n + bytes);
+    free(frame);
     return sent;
 }
 

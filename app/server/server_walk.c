@@ -1,0 +1,238 @@
+// After the hand: from where the body stands to the commands wished for, in steps that each take about one
+// factorisation and a few solves. Every step ends in an equilibrium, which is published at its own commands
+// and from which the next one starts towards the newest wish: what was solved on the way is seen and is never
+// lost, however fast wishes replace each other.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "server_worker.h"
+
+// Lengths of steps, in rad of walk_change. A step costs nearly the same up to the length of a load increment
+// of the solver (bending finger, 7.4k tet10, with the derivative at its beginning: 0.9 CPU s at 0.3 rad, 1.0
+// at 0.5, 1.6 at 1.2): short ones show more shapes, long ones get farther.
+#define WALK_FIRST 0.4  // while a hand drags; then between the next two, by the factorisations of the last
+#define WALK_LEAST 0.15 // up to which an old factor serves, so that a derivative is not taken for it
+#define WALK_LONG 0.8
+#define WALK_MOST 1.0 // when the hand rests, and for a hand far ahead
+#define WALK_AHEAD 2  // steps that a hand may be ahead of before they become longer
+#define WALK_HOME 0.5 // of the distance: so much nearer the shape without commands must be to start there
+
+// ---- commands in the units of the page; idle ones at the value at which an idle actuator stands
+static double walk_value(const server_model *m, const double *command, int i)
+{
+    const server_knob knob = server_knob_of(m, i);
+    return isnan(command[i]) ? knob.rest : command[i] / knob.scale;
+}
+
+// The change of the commands up to `command`; false when there is none.
+static bool walk_step(const server_model *m, const double *command, double *step)
+{
+    const double *here = pl_model_get_answer(m->model).command;
+    bool any = false;
+    for (int i = 0; i < m->info.command_count; ++i) {
+        step[i] = walk_value(m, command, i) - walk_value(m, here, i);
+        any = any || step[i] != 0;
+    }
+    return any;
+}
+
+// The commands (internal units) at a share of the way to `command`; a command that is idle at both ends stays
+// so.
+static void walk_between(const server_model *m, const double *command, double share, double *out)
+{
+    const double *here = pl_model_get_answer(m->model).command;
+    for (int i = 0; i < m->info.command_count; ++i) {
+        const double a = walk_value(m, here, i), b = walk_value(m, command, i);
+        const bool idle = isnan(here[i]) && isnan(command[i]);
+        out[i] = share >= 1 || idle ? command[i] : (a + share * (b - a)) * server_knob_of(m, i).scale;
+    }
+}
+
+// ---- how far a step is
+// The displacement gradient G of a linear tetrahedron whose edges from its first corner are e_k and whose
+// corners move by d_k against the first one: G e_k = d_k. Its size |G| / sqrt 2, which is the angle for a
+// rotation and about the strain for a stretch.
+static double walk_gradient(const double e[9], const double d[9])
+{
+    const double c[9] = {e[4] * e[8] - e[5] * e[7], e[5] * e[6] - e[3] * e[8], e[3] * e[7] - e[4] * e[6],
+                         e[7] * e[2] - e[8] * e[1], e[8] * e[0] - e[6] * e[2], e[6] * e[1] - e[7] * e[0],
+                         e[1] * e[5] - e[2] * e[4], e[2] * e[3] - e[0] * e[5], e[0] * e[4] - e[1] * e[3]};
+    const double volume = e[0] * c[0] + e[1] * c[1] + e[2] * c[2];
+    double sum = 0;
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            const double g = (d[i] * c[j] + d[3 + i] * c[3 + j] + d[6 + i] * c[6 + j]) / volume;
+            sum += g * g;
+        }
+    }
+    return sqrt(0.5 * sum);
+}
+
+// How much the body changes with a step of the commands, to first order: the largest gradient over the
+// elements, by their corners. NAN when the derivative by a command that moves is not known.
+static double walk_change(server_model *m, const double *step)
+{
+    const pl_mesh_view view = pl_mesh_get(m->body);
+    const size_t n = 3 * (size_t)view.vertex_count;
+    const double *x = server_model_positions(m);
+    double *dx = m->weight;
+    double largest = 0;
+    memset(dx, 0, n * sizeof *dx);
+    for (int j = 0; j < m->info.command_count; ++j) {
+        if (step[j] == 0) {
+            continue;
+        }
+        if (!m->column || !m->known[j]) {
+            return NAN;
+        }
+        const float *column = m->column + (size_t)j * n;
+        for (size_t i = 0; i < n; ++i) {
+            dx[i] += step[j] * (double)column[i];
+        }
+    }
+    for (int32_t k = 0; k < view.element_count; ++k) {
+        const int32_t *node = view.node + view.node_start[k];
+        const size_t o = 3 * (size_t)node[0];
+        double e[9], d[9];
+        for (size_t a = 0; a < 3; ++a) {
+            const size_t p = 3 * (size_t)node[a + 1];
+            for (size_t i = 0; i < 3; ++i) {
+                e[3 * a + i] = x[p + i] - x[o + i];
+                d[3 * a + i] = dx[p + i] - dx[o + i];
+            }
+        }
+        largest = fmax(largest, walk_gradient(e, d));
+    }
+    return largest;
+}
+
+// ---- choosing
+static bool walk_drags(const server_worker *w)
+{
+    return worker_overtaken(w) || (atomic_load(&w->desk->drags) && !worker_rested(w));
+}
+
+// Distance of two sets of commands, in parts of their ranges; the second may be NULL: all idle.
+static double walk_distance(const server_model *m, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < m->info.command_count; ++i) {
+        const server_knob knob = server_knob_of(m, i);
+        const double d = walk_value(m, a, i) - (b ? walk_value(m, b, i) : knob.rest);
+        sum += d * d / fmax((knob.high - knob.low) * (knob.high - knob.low), 1e-300);
+    }
+    return sqrt(sum);
+}
+
+// Starts from the shape without commands where that is much nearer than the one at hand. With obstacles the
+// shape may depend on the way, and the way of the hand is kept.
+static void walk_choose_start(server_model *m, const double *command)
+{
+    const pl_robot *robot = pl_model_robot(m->model);
+    const double *here = pl_model_get_answer(m->model).command;
+    if (m->home && robot && pl_robot_obstacle_count(robot) == 0 && !m->pull.gripped &&
+        walk_distance(m, command, NULL) < WALK_HOME * walk_distance(m, command, here)) {
+        server_model_go_home(m);
+        m->shape = 0;
+        m->at_home = true;
+    }
+}
+
+// The share of the way to `command` that the next step takes; 1 and not `bounded` where the model cannot say
+// how far it is, and after a step that failed: the solver has ways of its own.
+static double walk_share(server_worker *w, server_model *m, const double *command, bool *bounded)
+{
+    double step[SERVER_COMMANDS];
+    *bounded = false;
+    if (w->in_load || m->stumbled || m->pull.gripped || m->info.element_count < WORKER_LARGE ||
+        !walk_step(m, command, step)) {
+        return 1;
+    }
+    double change = walk_change(m, step);
+    if (isnan(change)) {
+        worker_tangent(w, m, true);
+        change = walk_change(m, step);
+    } else if (change > WALK_LEAST && (m->shape == 0 || m->column_shape != m->shape)) {
+        worker_tangent(w, m, false);
+        change = walk_change(m, step);
+    }
+    if (isnan(change)) {
+        return 1;
+    }
+    *bounded = true;
+    const double most = walk_drags(w) ? fmin(WALK_MOST, fmax(m->stride, change / WALK_AHEAD)) : WALK_MOST;
+    return change > most ? 1 / ceil(change / most) : 1;
+}
+
+static void walk_learn(server_model *m)
+{
+    const double growth = m->report.factorizations > 2 ? 0.7 : m->report.factorizations < 2 ? 1.25 : 1;
+    m->stride = fmin(WALK_LONG, fmax(WALK_LEAST, growth * m->stride));
+}
+
+// ---- walking
+bool worker_approaches(server_worker *w)
+{
+    const server_model *m = &w->fine;
+    double wish[SERVER_COMMANDS];
+    pthread_mutex_lock(&w->desk->lock);
+    const server_pose *pose = &w->desk->pose;
+    const bool known = w->walking && w->desk->has_pose && pose->kind == SERVER_POSE_COMMANDS &&
+                       pose->robot == w->robot && pose->command_count == m->info.command_count;
+    for (int i = 0; known && i < m->info.command_count; ++i) {
+        wish[i] = pose->command[i] * server_knob_of(m, i).scale;
+    }
+    pthread_mutex_unlock(&w->desk->lock);
+    return known && walk_distance(m, wish, w->aim) < walk_distance(m, wish, w->from);
+}
+
+// A solve that was stopped stands at an equilibrium of its own commands, which is shown if it is one.
+static void walk_show_stopped(server_worker *w, server_model *m)
+{
+    const pl_statics_options usual = pl_statics_options_default();
+    if (m->report.outcome == PL_STOPPED && m->report.load_reached > 0 && m->report.min_J > 0 &&
+        m->report.residual_relative <= POSE_LOOSE * usual.force_tolerance &&
+        m->report.step <= POSE_LOOSE * usual.length_tolerance) {
+        m->report.outcome = PL_SOLVED;
+        m->report.load_reached = 1;
+        w->on_the_way = true;
+        worker_publish_brief(w, m, json_object());
+    }
+}
+
+void worker_walk(server_worker *w, server_model *m, const double *command, bool preview)
+{
+    const size_t bytes = (size_t)m->info.command_count * sizeof *w->from;
+    const worker_yield soon = preview ? WORKER_AT_ONCE : WORKER_NEVER,
+                       late = preview ? WORKER_AT_ONCE : WORKER_WHEN_RESTED;
+    m->stride = m->stride > 0 ? m->stride : WALK_FIRST;
+    walk_choose_start(m, command);
+    for (bool there = false; !there;) {
+        bool bounded;
+        w->yield = soon;
+        const double share = walk_share(w, m, command, &bounded);
+        there = share >= 1;
+        memcpy(w->from, pl_model_get_answer(m->model).command, bytes);
+        walk_between(m, command, share, w->aim);
+        w->walking = true;
+        w->yield = bounded ? soon : late; // to finish a short step costs less than to begin it again
+        const bool ended = worker_forward(w, m, w->aim, !w->in_load);
+        w->walking = false;
+        if (!ended) {
+            walk_show_stopped(w, m);
+            break;
+        }
+        m->stumbled = m->report.outcome != PL_SOLVED;
+        if (!there && m->stumbled) {
+            continue;
+        }
+        ++w->moves;
+        w->on_the_way = !there;
+        walk_learn(m);
+        worker_publish_brief(w, m, json_object());
+        if (!there && worker_overtaken(w)) {
+            break;
+        }
+    }
+    w->on_the_way = false;
+}
