@@ -19,7 +19,7 @@
 #define DRAG 3.0        // s
 #define DRAG_EVENTS 60  // a second
 #define DRAG_SHARE 0.6  // of the way from rest to the far end of the range
-#define DRAG_BEFORE 3.0 // s that somebody looks at the robot before
+#define DRAG_BEFORE 3.0 // s that somebody looks at the robot before, unless it is dragged at once
 #define DRAG_IDLE 0.1   // s without CPU time: the server waits
 
 static double number_of(const unsigned char *message, const char *key)
@@ -273,7 +273,8 @@ static bool drag_hear(int fd, drag_clock *clock, double hand, int serial, double
     if (binary && message[4] == 5) {
         r->tangents += moves;
         r->hint = isnan(r->hint) ? now : r->hint;
-    } else if (binary && message[4] == 2 && number_of(message, "\"shape\":") > r->last) {
+    } else if (binary && message[4] == 2 && number_of(message, "\"shape\":") > r->last &&
+               (number_of(message, "\"serial\":") > 0 || says(message, "\"towards\":"))) {
         const bool fine = says(message, "\"level\":\"fine\""),
                    solved = fine && says(message, "\"converged\":true");
         snprintf(wanted, sizeof wanted, "\"serial\":%d.0", serial);
@@ -290,7 +291,8 @@ static bool drag_hear(int fd, drag_clock *clock, double hand, int serial, double
     return last;
 }
 
-static bool drag_case(const char *program, const char *robot, const char *size, double pace, drag_result *r)
+static bool drag_case(const char *program, const char *robot, const char *size, bool at_once, double pace,
+                      drag_result *r)
 {
     const char *const arguments[] = {robot, size ? "--size" : NULL, size, NULL};
     ws_server server;
@@ -312,7 +314,7 @@ static bool drag_case(const char *program, const char *robot, const char *size, 
     good = message != NULL;
     free(message);
     // until the first move: the first shape, its details, a derivative
-    for (const double end = ws_now() + DRAG_BEFORE; good && ws_now() < end;) {
+    for (const double end = ws_now() + (at_once ? 0 : DRAG_BEFORE); good && ws_now() < end;) {
         struct pollfd wait = {.fd = fd, .events = POLLIN};
         if (poll(&wait, 1, 100) > 0) {
             good = ws_hear(fd, &message, &bytes, 60) >= 0;
@@ -350,13 +352,16 @@ static bool drag_table(const char *program, const char *folder, const char *only
 {
     static const struct {
         const char *name, *design, *size, *parameters;
-    } table[] = {{"drag, half a finger", "bending_finger", "7", "--param modules=4 --param length=50"},
-                 {"drag, finger", "bending_finger", "3.8", ""},
-                 {"drag, knuckle_finger", "knuckle_finger", NULL, ""},
-                 {"drag, segment", "segment", NULL, ""},
-                 {"drag, planar_arm", "planar_arm", NULL, ""}};
+        bool at_once;
+    } table[] = {{"drag, half a finger", "bending_finger", "7", "--param modules=4 --param length=50", false},
+                 {"drag, finger", "bending_finger", "3.8", "", false},
+                 {"drag at once, finger", "bending_finger", "3.8", "", true},
+                 {"drag, finger of the gallery", "bending_finger", NULL, "", false},
+                 {"drag, knuckle_finger", "knuckle_finger", NULL, "", false},
+                 {"drag, segment", "segment", NULL, "", false},
+                 {"drag, planar_arm", "planar_arm", NULL, "", false}};
     char command[2 * PATH_MAX], robot[100];
-    printf("\n%-26s %8s %8s %8s %9s %9s %9s %8s %10s %8s\n", "", "tet10", "solved", "other", "tangents",
+    printf("\n%-28s %8s %8s %8s %9s %9s %9s %8s %10s %8s\n", "", "tet10", "solved", "other", "tangents",
            "hint s", "first s", "lag %", "release s", "CPU s");
     for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
         drag_result r;
@@ -366,11 +371,11 @@ static bool drag_table(const char *program, const char *folder, const char *only
         snprintf(robot, sizeof robot, "%s/drag%zu", folder, i);
         snprintf(command, sizeof command, "'%s' new %s %s %s >/dev/null", program, table[i].design, robot,
                  table[i].parameters);
-        if (system(command) != 0 || !drag_case(program, robot, table[i].size, pace, &r)) {
-            printf("%-26s failed\n", table[i].name);
+        if (system(command) != 0 || !drag_case(program, robot, table[i].size, table[i].at_once, pace, &r)) {
+            printf("%-28s failed\n", table[i].name);
             return false;
         }
-        printf("%-26s %8.0f %8d %8d %9d %9.2f %9.2f %8.0f %10.2f %8.1f\n", table[i].name, r.elements,
+        printf("%-28s %8.0f %8d %8d %9d %9.2f %9.2f %8.0f %10.2f %8.1f\n", table[i].name, r.elements,
                r.solved, r.other, r.tangents, r.hint, r.first, 100 * r.lag, r.release, r.cpu);
         fflush(stdout);
     }
@@ -410,7 +415,7 @@ int main(int argc, char **argv)
                  {"finger", "3.8", "", 1, REST},
                  {"finger, 20 viewers", "3.8", "", VIEWERS, REST}};
     bool good = true;
-    printf("%-26s %8s %10s %10s %10s %10s %8s %11s %11s\n", "", "tet10", "coarse ms", "fine ms", "CPU ms",
+    printf("%-28s %8s %10s %10s %10s %10s %8s %11s %11s\n", "", "tet10", "coarse ms", "fine ms", "CPU ms",
            "solve ms", "solves", "bytes fine", "coarse");
     for (size_t i = 0; good && i < sizeof table / sizeof *table; ++i) {
         serve_result r;
@@ -423,7 +428,7 @@ int main(int argc, char **argv)
         good = system(command) == 0 &&
                serve_case(program, robot, table[i].size, table[i].viewers, table[i].rest, &r);
         if (good) {
-            printf("%-26s %8.0f %10.0f %10.0f %10.0f %10.0f %8.0f %11zu %11zu\n", table[i].name, r.elements,
+            printf("%-28s %8.0f %10.0f %10.0f %10.0f %10.0f %8.0f %11zu %11zu\n", table[i].name, r.elements,
                    median(r.coarse, r.coarse_count), median(r.fine, r.count), median(r.cpu, r.count),
                    median(r.solve, r.count), median(r.solves, r.count), r.bytes, r.coarse_bytes);
         }

@@ -7,6 +7,14 @@
 const turnShare = 2 / 3;
 const farthest = 0.9; // rad that half of the most turning points may be predicted to turn; beyond, the step is shortened
 
+// Second order where two solved shapes are at hand, x0 at c0 with its derivative and x1 before it at c1, on a line with the
+// step. With s the step over the way back from c0 to c1, p(s) the step above:
+//   x(s) = p(s) + s^2 (x1 - p(1)),
+// and where the derivative was taken at x1 only, that at x0 is the one of the parabola, 2 (x0 - x1) / (c0 - c1) - x1'.
+const along = 0.98; // cosine between the way back and the step
+const trusted = 0.4; // of the first order: a larger second one says little about the third; the step is shortened
+const reachBack = [0.15, 6]; // the way back over the step: shorter ones amplify errors, longer ones are another curve
+
 // The spin, half the curl, of a displacement field: the mean over the cells around each vertex.
 function spinOf(x, dx, cell) {
     const n = x.length / 3;
@@ -100,6 +108,18 @@ export class Predict {
         this.meshes = new Map(); // number -> { columns: by command, at: commands }
         this.nearest = new Map(); // by name of the polylines
         this.pulled = null; // of the shape pulled last: { shape, compliance, columns: by axis of the force }
+        this.base = null; // the last two solved shapes predicted from
+        this.before = null;
+        this.bend = null; // what these two tell beyond the derivative
+    }
+
+    remember(base) {
+        if (base !== this.base) {
+            const same = this.base?.head.mesh === base.head.mesh && this.base.head.robot === base.head.robot;
+            this.before = same ? this.base : null;
+            this.base = base;
+            this.bend = null;
+        }
     }
 
     // A tangent message. Columns of commands that were idle are not in it: older ones stay.
@@ -112,6 +132,7 @@ export class Predict {
         const known = this.meshes.get(mesh) ?? { columns: [] };
         this.meshes.set(mesh, known);
         known.at = commands; // where it was taken
+        this.bend = null;
         for (const c of columns) {
             known.columns[c.command] = { ...c, dx: message.arrays[`dx${c.command}`], spin: null };
         }
@@ -136,8 +157,76 @@ export class Predict {
         if (!columns || moving.length === 0 || moving.some((i) => !columns[i])) {
             return null;
         }
+        this.remember(base);
         const at = (share) => (share < 1 ? this.robot.commands.map((_, i) => (step[i] === 0 ? base.head.commands[i] : this.value(base.head.commands, i) + share * step[i])) : commands);
-        return this.step(base, mesh, columns, step, moving, at);
+        return this.step(base, mesh, columns, step, moving, at, this.curve(base, mesh, columns, step));
+    }
+
+    // Commands of a shape that differ, in parts of their ranges.
+    way(from, to) {
+        return this.robot.commands.map((c, i) => (this.value(to, i) - this.value(from, i)) / (c.high - c.low || 1));
+    }
+
+    // What two solved shapes tell beyond the derivative: { back, length: of the way back over the step, dx, spin: the
+    // derivative along the way back where it was not taken at `base`, miss: of the rotated step back, 3 per vertex }; null
+    // when they do not lie on a line with the step.
+    curve(base, mesh, columns, step) {
+        const { before } = this;
+        if (!before || before.arrays.x.length !== base.arrays.x.length) {
+            return null;
+        }
+        const back = this.way(base.head.commands, before.head.commands);
+        const ahead = step.map((s, i) => s / (this.robot.commands[i].high - this.robot.commands[i].low || 1));
+        const [a, b] = [Math.hypot(...back), Math.hypot(...ahead)];
+        const dot = back.reduce((sum, v, i) => sum + v * ahead[i], 0);
+        const length = (Math.sign(dot) * a) / b; // of the way back, in steps; negative: the step goes on
+        if (!(Math.abs(dot) > along * a * b) || !(Math.abs(length) > reachBack[0]) || !(Math.abs(length) < reachBack[1])) {
+            return null;
+        }
+        const { at } = this.meshes.get(base.head.mesh);
+        const near = (commands) => this.way(at, commands).every((v) => Math.abs(v) < 1e-6);
+        this.bend ??= near(base.head.commands) ? this.missed(base, before, mesh, columns) : near(before.head.commands) ? this.parabola(base, before, mesh, columns) : null;
+        return this.bend && { ...this.bend, length };
+    }
+
+    // The derivative at `base` times the way back to `before`, and by how much the step back misses it.
+    missed(base, before, mesh, columns) {
+        const [dx, spin] = this.combine(base, mesh, columns, this.change(base, before));
+        const miss = new Float32Array(dx.length);
+        for (let k = 0; k < miss.length; k += 3) {
+            turned(base.arrays.x, dx, spin, 1, k, miss);
+        }
+        miss.forEach((v, k) => (miss[k] = before.arrays.x[k] - v));
+        return { miss, largest: largest(miss), first: largest(dx) };
+    }
+
+    // The derivative at `base` times the way back, from that at `before`.
+    parabola(base, before, mesh, columns) {
+        const [there] = this.combine(base, mesh, columns, this.change(base, before));
+        const dx = there.map((v, k) => 2 * (before.arrays.x[k] - base.arrays.x[k]) - v);
+        return { dx, spin: spinOf(base.arrays.x, dx, mesh.cell) };
+    }
+
+    // The change of the commands from one shape to another, in their units.
+    change(from, to) {
+        return this.robot.commands.map((_, i) => this.value(to.head.commands, i) - this.value(from.head.commands, i));
+    }
+
+    // The derivative times a step of the commands, and the spin of that; null columns do not move.
+    combine(base, mesh, columns, step) {
+        const dx = new Float32Array(base.arrays.x.length);
+        const spin = new Float32Array(dx.length);
+        step.forEach((s, i) => {
+            const c = s !== 0 && columns[i];
+            if (c) {
+                c.spin ??= spinOf(base.arrays.x, c.dx, mesh.cell);
+                for (let k = 0; k < dx.length; ++k) {
+                    dx[k] += s * c.dx[k];
+                    spin[k] += s * c.spin[k];
+                }
+            }
+        });
+        return [dx, spin];
     }
 
     // The shape when the force of a hand changes by `step`, N.
@@ -152,20 +241,19 @@ export class Predict {
         return shape;
     }
 
-    step(base, mesh, columns, step, moving, at) {
-        const x0 = base.arrays.x;
-        const dx = new Float32Array(x0.length);
-        const spin = new Float32Array(x0.length);
-        for (const i of moving) {
-            const c = columns[i];
-            c.spin ??= spinOf(x0, c.dx, mesh.cell);
-            for (let k = 0; k < dx.length; ++k) {
-                dx[k] += step[i] * c.dx[k];
-                spin[k] += step[i] * c.spin[k];
-            }
+    step(base, mesh, columns, step, moving, at, curve = null) {
+        let [dx, spin] = curve?.dx ? [null, null] : this.combine(base, mesh, columns, step);
+        if (curve?.dx) {
+            // the way back is so many steps long, and leads the other way
+            dx = curve.dx.map((v) => v / curve.length);
+            spin = curve.spin.map((v) => v / curve.length);
         }
-        const share = Math.min(1, farthest / Math.max(1e-12, mostTurned(spin)));
-        return this.shape(base, { columns, step, moving, share, commands: at(share), dx, spin });
+        let share = Math.min(1, farthest / Math.max(1e-12, mostTurned(spin)));
+        if (curve?.miss) {
+            // the second order at a share of the step is share^2 / length^2 of the miss, the first share / |length| of `first`
+            share = Math.min(share, (trusted * curve.first * Math.abs(curve.length)) / Math.max(1e-12, curve.largest));
+        }
+        return this.shape(base, { columns, step, moving, share, commands: at(share), dx, spin, better: Boolean(curve?.dx), miss: curve?.miss, square: curve?.miss ? (share / curve.length) ** 2 : 0 });
     }
 
     shape(base, p) {
@@ -173,6 +261,9 @@ export class Predict {
         const x = new Float32Array(arrays.x.length);
         for (let k = 0; k < x.length; k += 3) {
             turned(arrays.x, p.dx, p.spin, p.share, k, x);
+        }
+        for (let k = 0; p.miss && k < x.length; ++k) {
+            x[k] += p.square * p.miss[k];
         }
         const sum = (from, pick) => p.moving.reduce((v, i) => v + p.share * p.step[i] * (pick(p.columns[i]) ?? 0), from);
         return {
@@ -183,9 +274,12 @@ export class Predict {
                 share: p.share,
                 from: head.commands,
                 markers: head.markers.map((m, k) => {
+                    // it moves with the vertex nearest to it, as far as that is known better than by its own derivative
+                    const v = this.nearestTo(base, k);
                     const step = [0, 1, 2].map((i) => sum(0, (c) => c.markers[3 * k + i]));
-                    const position = turnedPoint(m.position, step, p.spin, p.share, this.nearestTo(base, k));
-                    return { ...m, position, displacement: position.map((v, i) => v - this.robot.markers[k].rest[i]) };
+                    const turnedTo = turnedPoint(m.position, step, p.spin, p.share, v);
+                    const position = p.better ? m.position.map((c, i) => c + x[v + i] - arrays.x[v + i]) : turnedTo.map((c, i) => c + (p.miss ? p.square * p.miss[v + i] : 0));
+                    return { ...m, position, displacement: position.map((c, i) => c - this.robot.markers[k].rest[i]) };
                 }),
                 actuators: head.actuators.map((a, k) => ({ ...a, effort: sum(a.effort, (c) => c.efforts[k]), ratio: sum(a.ratio, (c) => c.ratios[k]) })),
             },
@@ -234,6 +328,14 @@ export class Predict {
         known.forEach((i, n) => (commands[i] = Math.abs(y[n]) > 1e-6 ? here[n] + span[n] * y[n] : base.head.commands[i]));
         return commands;
     }
+}
+
+function largest(field) {
+    let most = 0;
+    for (let k = 0; k < field.length; ++k) {
+        most = Math.max(most, Math.abs(field[k]));
+    }
+    return most;
 }
 
 // The angle (rad) of the vertices that turn much: half of the largest, robust against single bad cells.
