@@ -8,14 +8,15 @@
 #include "server_worker.h"
 
 // Lengths of steps, in rad of walk_change. A step costs nearly the same up to the length of a load increment
-// of the solver (bending finger, 7.4k tet10, with the derivative at its beginning: 0.9 CPU s at 0.3 rad, 1.0
-// at 0.5, 1.6 at 1.2): short ones show more shapes, long ones get farther.
+// of the solver (bending finger, 7.4k tet10, with the derivative at its beginning: 0.67 CPU s at 0.3 rad, 0.75
+// at 0.5, 1.2 at 1.2): short ones show more shapes, long ones get farther.
 #define WALK_FIRST 0.4  // while a hand drags; then between the next two, by the factorisations of the last
 #define WALK_LEAST 0.15 // up to which an old factor serves, so that a derivative is not taken for it
 #define WALK_LONG 0.8
-#define WALK_MOST 1.0 // when the hand rests, and for a hand far ahead
-#define WALK_AHEAD 2  // steps that a hand may be ahead of before they become longer
-#define WALK_HOME 0.5 // of the distance: so much nearer the shape without commands must be to start there
+#define WALK_MOST 1.0    // when the hand rests, and for a hand far ahead
+#define WALK_AHEAD 2     // steps that a hand may be ahead of before they become longer
+#define WALK_NEARLY 1.25 // of a step: what leaves less than the rest of this goes all the way
+#define WALK_HOME 0.5    // of the distance: so much nearer the shape without commands must be to start there
 
 // ---- commands in the units of the page; idle ones at the value at which an idle actuator stands
 static double walk_value(const server_model *m, const double *command, int i)
@@ -138,12 +139,12 @@ static void walk_choose_start(server_model *m, const double *command)
     }
 }
 
-// The share of the way to `command` that the next step takes; 1 and not `bounded` where the model cannot say
-// how far it is, and after a step that failed: the solver has ways of its own.
-static double walk_share(server_worker *w, server_model *m, const double *command, bool *bounded)
+// The share of the way to `command` that the next step takes, and its `length`, rad; 1 and NAN where the
+// model cannot say how far it is, and after a step that failed: the solver has ways of its own.
+static double walk_share(server_worker *w, server_model *m, const double *command, double *length)
 {
     double step[SERVER_COMMANDS];
-    *bounded = false;
+    *length = NAN;
     if (w->in_load || m->stumbled || m->pull.gripped || m->info.element_count < WORKER_LARGE ||
         !walk_step(m, command, step)) {
         return 1;
@@ -159,15 +160,23 @@ static double walk_share(server_worker *w, server_model *m, const double *comman
     if (isnan(change)) {
         return 1;
     }
-    *bounded = true;
-    const double most = walk_drags(w) ? fmin(WALK_MOST, fmax(m->stride, change / WALK_AHEAD)) : WALK_MOST;
-    return change > most ? 1 / ceil(change / most) : 1;
+    // a hand that drags will be elsewhere after the step; one that rests is reached in equal ones
+    double share = change > WALK_MOST ? 1 / ceil(change / WALK_MOST) : 1;
+    if (walk_drags(w)) {
+        const double most = fmin(WALK_MOST, fmax(m->stride, change / WALK_AHEAD));
+        share = change > WALK_NEARLY * most ? most / change : 1;
+    }
+    *length = share * change;
+    return share;
 }
 
-static void walk_learn(server_model *m)
+// A step of about this length that took one factorisation may be longer, one that took more shorter.
+static void walk_learn(server_model *m, double length)
 {
-    const double growth = m->report.factorizations > 2 ? 0.7 : m->report.factorizations < 2 ? 1.25 : 1;
-    m->stride = fmin(WALK_LONG, fmax(WALK_LEAST, growth * m->stride));
+    if (length > 0.7 * m->stride) {
+        m->stride *= m->report.factorizations > 2 ? 0.7 : m->report.factorizations > 1 ? 0.9 : 1.15;
+        m->stride = fmin(WALK_LONG, fmax(WALK_LEAST, m->stride));
+    }
 }
 
 // ---- walking
@@ -208,14 +217,14 @@ void worker_walk(server_worker *w, server_model *m, const double *command, bool 
     m->stride = m->stride > 0 ? m->stride : WALK_FIRST;
     walk_choose_start(m, command);
     for (bool there = false; !there;) {
-        bool bounded;
+        double length;
         w->yield = soon;
-        const double share = walk_share(w, m, command, &bounded);
+        const double share = walk_share(w, m, command, &length);
         there = share >= 1;
         memcpy(w->from, pl_model_get_answer(m->model).command, bytes);
         walk_between(m, command, share, w->aim);
         w->walking = true;
-        w->yield = bounded ? soon : late; // to finish a short step costs less than to begin it again
+        w->yield = isnan(length) ? late : soon; // to finish a short step costs less than to begin it again
         const bool ended = worker_forward(w, m, w->aim, !w->in_load);
         w->walking = false;
         if (!ended) {
@@ -228,7 +237,7 @@ void worker_walk(server_worker *w, server_model *m, const double *command, bool 
         }
         ++w->moves;
         w->on_the_way = !there;
-        walk_learn(m);
+        walk_learn(m, length);
         worker_publish_brief(w, m, json_object());
         if (!there && worker_overtaken(w)) {
             break;
