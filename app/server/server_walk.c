@@ -7,13 +7,14 @@
 #include <string.h>
 #include "server_worker.h"
 
-// Lengths of steps, in rad of walk_change. A step costs nearly the same up to the length of a load increment
-// of the solver (bending finger, 7.4k tet10, with the derivative at its beginning: 0.67 CPU s at 0.3 rad, 0.75
-// at 0.5, 1.2 at 1.2): short ones show more shapes, long ones get farther.
-#define WALK_FIRST 0.4  // while a hand drags; then between the next two, by the factorisations of the last
+// Lengths of steps, in rad of walk_change. Most of a step's cost does not depend on its length, up to that of
+// a load increment of the solver (bending finger, 7.4k tet10: 0.2 CPU s for the derivative at its beginning
+// and 0.44, 0.5 and 0.6 for steps of 0.3, 0.5 and 1 rad). Without that derivative long steps may need three
+// times as many factorisations.
+#define WALK_FIRST 0.8  // while a hand drags; then between the next two, by the factorisations of the last
 #define WALK_LEAST 0.15 // up to which an old factor serves, so that a derivative is not taken for it
-#define WALK_LONG 0.8
-#define WALK_MOST 1.0    // when the hand rests, and for a hand far ahead
+#define WALK_LONG 1.2
+#define WALK_MOST 1.2    // when the hand rests, and for a hand far ahead
 #define WALK_AHEAD 2     // steps that a hand may be ahead of before they become longer
 #define WALK_NEARLY 1.25 // of a step: what leaves less than the rest of this goes all the way
 #define WALK_HOME 0.5    // of the distance: so much nearer the shape without commands must be to start there
@@ -170,11 +171,11 @@ static double walk_share(server_worker *w, server_model *m, const double *comman
     return share;
 }
 
-// A step of about this length that took one factorisation may be longer, one that took more shorter.
+// A step of about this length that took at most two factorisations may be longer, one that took more shorter.
 static void walk_learn(server_model *m, double length)
 {
     if (length > 0.7 * m->stride) {
-        m->stride *= m->report.factorizations > 2 ? 0.7 : m->report.factorizations > 1 ? 0.9 : 1.15;
+        m->stride *= m->report.factorizations > 3 ? 0.7 : m->report.factorizations > 2 ? 0.9 : 1.15;
         m->stride = fmin(WALK_LONG, fmax(WALK_LEAST, m->stride));
     }
 }

@@ -159,7 +159,7 @@ static void test_solved_on_the_way(void **state)
         ++way;
     }
     print_message("%d wishes, %d shapes heard, %d of them on the way\n", serial - before, count, way);
-    assert_true(way >= 2);
+    assert_true(way >= 1);
 
     // the hand rests: its last wish is answered
     seen last = shape[count - 1];
