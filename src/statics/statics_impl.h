@@ -1,6 +1,7 @@
 // The inside of pl_statics, for this folder: load increments and descent on a problem (problem/problem.h).
 //
 // - statics_solve: load increments, from the state's commands to the new ones
+// - statics_explain: what to say when they end before
 // - statics_descent: equilibrium at one load: factor, warped Newton step, L-BFGS with the factor turned along
 // - statics_warp: steps that turn
 // - statics_aim: shape and commands together
@@ -100,6 +101,22 @@ struct pl_statics {
     bool finishing; // the way has ended: the limits of iterations no longer count
 };
 
+// A way from the state's commands to the new ones.
+typedef struct statics_way {
+    double at;     // how far along, 0 to 1
+    double length; // of the next increment
+    double turn;   // rad allowed in an increment
+    double turn_most;
+    double stray; // largest distance of an equilibrium on the way from its prediction, over TUNE_STRAY
+    double tangent,
+        tangent_first; // size of dx/d(load) now and at the start: grows without bound at a limit point
+    bool inverted, infeasible, unstable, failed;
+    bool tight;    // equilibria on the way are found to their tolerances
+    bool doubtful; // an equilibrium was not where it had been predicted: no more old factors
+    bool old;      // the factor of the increment under way is that of an earlier one, turned
+    bool renewed;  // the factor was made where the increment began, after its equilibrium had been found
+} statics_way;
+
 // ---- statics_create.c
 // As pl_statics_create, with further terms (pl_problem_create): how terms are tested.
 pl_status statics_create(const pl_robot *robot, const pl_statics_options *options,
@@ -181,5 +198,10 @@ void statics_memory_add(pl_statics *s, const double *step, double scale, const d
                         const double *r_old);
 // d = -H r: the bordered solve with the factor, corrected by the pairs of L-BFGS.
 void statics_direction(pl_statics *s, const double *r, const double *gap, double *d);
+
+// ---- statics_explain.c
+void statics_say(pl_statics_report *report, pl_outcome outcome, const char *format, ...) PL_PRINTF(3, 4);
+void statics_explain(pl_statics *s, const statics_way *w, descent_end end, pl_statics_report *report);
+void statics_explain_touch(pl_statics *s, pl_statics_report *report); // contacts do not come to rest
 
 #endif

@@ -1,24 +1,6 @@
-// Load stepping: from the state's commands to the new ones in as few increments as the shape allows, and what
-// to say when the way ends before.
-#include <stdarg.h>
-#include <stdio.h>
+// Load stepping: from the state's commands to the new ones in as few increments as the shape allows.
 #include "base/threads.h"
 #include "statics/statics_impl.h"
-
-typedef struct way {
-    double at;     // how far along, 0 to 1
-    double length; // of the next increment
-    double turn;   // rad allowed in an increment
-    double turn_most;
-    double stray; // largest distance of an equilibrium on the way from its prediction, over TUNE_STRAY
-    double tangent,
-        tangent_first; // size of dx/d(load) now and at the start: grows without bound at a limit point
-    bool inverted, infeasible, unstable, failed;
-    bool tight;    // equilibria on the way are found to their tolerances
-    bool doubtful; // an equilibrium was not where it had been predicted: no more old factors
-    bool old;      // the factor of the increment under way is that of an earlier one, turned
-    bool renewed;  // the factor was made where the increment began, after its equilibrium had been found
-} way;
 
 static size_t solve_bytes(const pl_statics *s)
 {
@@ -63,7 +45,7 @@ static double solve_clamp_turn(const pl_statics *s)
 }
 
 // Chooses the length of the next increment from the tangent step towards the full load.
-static void solve_choose(pl_statics *s, way *w, const double *x)
+static void solve_choose(pl_statics *s, statics_way *w, const double *x)
 {
     double gap[PL_ROWS_MAX], here[PL_ROWS_MAX], strain = 0;
     const double rest = 1 - w->at;
@@ -108,7 +90,7 @@ static double solve_stray(const pl_statics *s, double stray, double predicted)
 
 // An equilibrium x that is far from where an old factor pointed: does a new tangent where the increment began
 // point to it? Leaves that factor, and x as it was.
-static bool solve_believe(pl_statics *s, way *w, double to, double *x, double *stray, pl_error *err)
+static bool solve_believe(pl_statics *s, statics_way *w, double to, double *x, double *stray, pl_error *err)
 {
     double gap[PL_ROWS_MAX];
     double *found = s->work.x_predicted; // of no further use
@@ -145,7 +127,8 @@ static bool solve_believe(pl_statics *s, way *w, double to, double *x, double *s
 // One increment from x (kept in x_start) to at + length. True when an admissible equilibrium was found that
 // the way leads to: one far from where the tangent points, found by way of indefinite tangents, may lie on
 // another branch and is not believed.
-static bool solve_increment(pl_statics *s, way *w, double *x, descent *D, descent_end *end, pl_error *err)
+static bool solve_increment(pl_statics *s, statics_way *w, double *x, descent *D, descent_end *end,
+                            pl_error *err)
 {
     const double to = w->at + w->length >= 1 - 1e-12 ? 1 : w->at + w->length;
     *D = solve_tolerance(s, to >= 1);
@@ -249,168 +232,6 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
     return *end == DESCENT_DONE && pl_problem_admissible(s->problem, x);
 }
 
-static void say(pl_statics_report *report, pl_outcome outcome, const char *format, ...) PL_PRINTF(3, 4);
-static void say(pl_statics_report *report, pl_outcome outcome, const char *format, ...)
-{
-    va_list args;
-    report->outcome = outcome;
-    va_start(args, format);
-    vsnprintf(report->message, sizeof report->message, format, args);
-    va_end(args);
-}
-
-// ---- where a solve got stuck
-static void place_of(const pl_statics *s, int32_t element, const double *at, pl_statics_report *report)
-{
-    const pl_mesh_view *m = &s->problem->mesh;
-    report->has_place = true;
-    report->place_element = element;
-    memcpy(report->place, at, sizeof report->place);
-    snprintf(report->place_region, sizeof report->place_region, "%s", m->region_name[m->region[element]]);
-}
-
-// The element with the smallest bound of J at x.
-static void place_of_inversion(pl_statics *s, const double *x, pl_statics_report *report)
-{
-    const pl_mesh_view *m = &s->problem->mesh;
-    int32_t worst = -1;
-    double centre[3] = {0};
-    pl_elements_bound(s->problem->elements, x, NULL, &worst);
-    if (worst < 0 || worst >= m->element_count) {
-        return;
-    }
-    const int64_t from = m->node_start[worst], to = m->node_start[worst + 1];
-    for (int64_t k = from; k < to; ++k) {
-        for (int i = 0; i < 3; ++i) {
-            centre[i] += m->position[3 * (int64_t)m->node[k] + i] / (double)(to - from);
-        }
-    }
-    place_of(s, worst, centre, report);
-}
-
-// The vertex where a vector of unknowns is largest, with an element it belongs to.
-static void place_of_largest(pl_statics *s, const double *value, pl_statics_report *report)
-{
-    const pl_mesh_view *m = &s->problem->mesh;
-    double largest = 0;
-    int32_t vertex = -1;
-    for (int32_t v = 0; v < m->vertex_count; ++v) {
-        double sum = 0;
-        for (int i = 0; i < 3; ++i) {
-            const int32_t dof = s->problem->unknowns.dof[3 * (int64_t)v + i];
-            sum += dof >= 0 ? value[dof] * value[dof] : 0;
-        }
-        if (sum > largest) {
-            largest = sum;
-            vertex = v;
-        }
-    }
-    for (int64_t k = 0; vertex >= 0 && k < m->node_start[m->element_count]; ++k) {
-        if (m->node[k] == vertex) {
-            int32_t element = 0;
-            while (m->node_start[element + 1] <= k) {
-                ++element;
-            }
-            place_of(s, element, m->position + 3 * (int64_t)vertex, report);
-            return;
-        }
-    }
-}
-
-// Finds the place for an outcome: inverted elements at the last trial, the largest motion per load at a limit
-// point, the largest residual force otherwise.
-static void solve_locate(pl_statics *s, const way *w, pl_statics_report *report)
-{
-    if (report->outcome == PL_INVERTED) {
-        place_of_inversion(s, s->work.x_best, report);
-    } else if (report->outcome == PL_LIMIT_POINT && w->tangent > 0) {
-        place_of_largest(s, s->work.d, report);
-    } else if (report->outcome == PL_ITERATION_LIMIT || report->outcome == PL_STEP_LIMIT) {
-        if (isfinite(pl_problem_evaluate(s->problem, s->work.x_best, s->work.g_new))) {
-            pl_problem_residual(s->problem, s->work.g_new, s->work.y);
-            place_of_largest(s, s->work.y, report);
-        } else {
-            place_of_inversion(s, s->work.x_best, report);
-        }
-    }
-    static const char load[] = "% of the load";
-    const char *after = strstr(report->message, load);
-    if (report->has_place && after) {
-        char rest[sizeof report->message];
-        const size_t at = (size_t)(after - report->message) + sizeof load - 1;
-        snprintf(rest, sizeof rest, "%s", report->message + at);
-        snprintf(report->message + at, sizeof report->message - at, " at %.4g, %.4g, %.4g mm in region %s%s",
-                 pl_tidy(report->place[0]), pl_tidy(report->place[1]), pl_tidy(report->place[2]),
-                 report->place_region, rest);
-    }
-}
-
-// Why contacts at the last load do not come to rest.
-static void solve_explain_touch(pl_statics *s, pl_statics_report *report)
-{
-    if (s->watch.stopped) {
-        say(report, PL_STOPPED, "interrupted while contacts were updated");
-    } else if (s->problem->loose) {
-        say(report, PL_INFEASIBLE,
-            "the free body '%s' is not held: contact and friction cannot carry it, and it slips or falls (by "
-            "%.3g mm in the last update)",
-            s->problem->loose, s->problem->loose_way);
-    } else {
-        say(report, PL_ITERATION_LIMIT,
-            "the contacts do not converge: gaps and pressures are not complementary");
-    }
-}
-
-static void solve_explain(pl_statics *s, const way *w, descent_end end, pl_statics_report *report)
-{
-    const double percent = 100 * w->at;
-    double penetration = 0;
-    s->problem->slips = NULL;
-    if (s->robot->contact.free_count > 0) {
-        pl_problem_set(s->problem, w->at);
-        pl_problem_unsettled(s->problem, s->work.x, &penetration);
-    }
-    if (s->watch.stopped) {
-        say(report, PL_STOPPED, "interrupted at %.1f %% of the load; the state is the last equilibrium found",
-            percent);
-    } else if (s->watch.late) {
-        say(report, PL_ITERATION_LIMIT, "the time limit of %g s was reached at %.1f %% of the load",
-            s->options.time_limit, percent);
-    } else if (s->iterations >= s->options.iteration_limit) {
-        say(report, PL_ITERATION_LIMIT, "the iteration limit of %d was reached at %.1f %% of the load",
-            s->iterations, percent);
-    } else if (s->increments >= s->options.increment_limit) {
-        say(report, PL_STEP_LIMIT, "the limit of %d load increments was reached at %.1f %% of the load",
-            s->increments, percent);
-    } else if (s->problem->slips) {
-        say(report, PL_INFEASIBLE,
-            "the free body '%s' is not held beyond %.1f %% of the load: friction is used up, and it slips",
-            s->problem->slips, percent);
-    } else if (w->unstable || w->tangent > TUNE_LIMIT_TANGENT * w->tangent_first) {
-        say(report, PL_LIMIT_POINT,
-            "the body becomes unstable at %.1f %% of the load (a limit point: it would snap or balloon); "
-            "drive it by volume or length to pass it",
-            percent);
-    } else if (w->infeasible) {
-        say(report, PL_INFEASIBLE, "a prescribed length or volume cannot be met beyond %.1f %% of the load",
-            percent);
-    } else if (w->inverted) {
-        say(report, PL_INVERTED,
-            "elements are inverted beyond %.1f %% of the load: the mesh is too coarse there, or the load "
-            "exceeds what the material can carry",
-            percent);
-    } else {
-        say(report, end == DESCENT_LIMIT ? PL_ITERATION_LIMIT : PL_STEP_LIMIT,
-            "no equilibrium was found beyond %.1f %% of the load, even with the smallest increment "
-            "(buckling, or a "
-            "mesh too coarse for a nearly incompressible material)",
-            percent);
-    }
-    if (s->increments > 0) {
-        solve_locate(s, w, report);
-    }
-}
-
 typedef struct stretch_loop {
     const pl_elements *elements;
     const double *x;
@@ -476,7 +297,7 @@ static bool solve_limits(pl_statics *s, double *x, pl_error *err)
 }
 
 // Increments until the end of the way, or until they become too short.
-static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_error *err)
+static descent_end solve_walk(pl_statics *s, statics_way *w, double *x, descent *D, pl_error *err)
 {
     descent_end end = DESCENT_STUCK;
     while (w->at < 1) {
@@ -550,12 +371,12 @@ static descent_end solve_walk(pl_statics *s, way *w, double *x, descent *D, pl_e
 // From the state's shape to the end. A long increment may end in another equilibrium than the one that the
 // way from rest leads to, and such a branch often ends soon after: when the way got stuck after an
 // equilibrium far from its prediction, it is gone once more in short increments.
-static descent_end solve_way(pl_statics *s, const pl_state *state, const double *command, way *w, double *x,
-                             descent *D, pl_error *err)
+static descent_end solve_way(pl_statics *s, const pl_state *state, const double *command, statics_way *w,
+                             double *x, descent *D, pl_error *err)
 {
-    *w = (way){.turn = s->turn_first,
-               .turn_most = s->turn_most,
-               .tight = pl_problem_touches(s->problem) || pl_problem_lags(s->problem)};
+    *w = (statics_way){.turn = s->turn_first,
+                       .turn_most = s->turn_most,
+                       .tight = pl_problem_touches(s->problem) || pl_problem_lags(s->problem)};
     memcpy(x, state->x, solve_bytes(s));
     pl_problem_begin(s->problem, state, command, err);
     const descent_end end = solve_walk(s, w, x, D, err);
@@ -567,7 +388,8 @@ static descent_end solve_way(pl_statics *s, const pl_state *state, const double 
     }
     pl_log(1, "  stuck at %.4f after an equilibrium far from its prediction: again in short increments",
            w->at);
-    *w = (way){.turn = TUNE_TURN_CAREFUL, .turn_most = TUNE_TURN_CAREFUL, .failed = true, .tight = true};
+    *w = (statics_way){
+        .turn = TUNE_TURN_CAREFUL, .turn_most = TUNE_TURN_CAREFUL, .failed = true, .tight = true};
     memcpy(x, state->x, solve_bytes(s));
     pl_problem_begin(s->problem, state, command, err);
     return solve_walk(s, w, x, D, err);
@@ -755,7 +577,7 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
     pl_error local = {0};
     descent D = {0};
     descent_end end = DESCENT_STUCK;
-    way w = {0};
+    statics_way w = {0};
     double *x = s->work.x;
     memcpy(x, state->x, solve_bytes(s));
     const pl_status begun = pl_problem_begin(s->problem, state, command, err);
@@ -772,22 +594,23 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
         return pl_fail(err, PL_NO_MEMORY, "%s", local.text);
     }
     if (w.at >= 1 && pl_problem_lags(s->problem) && solve_settle(s, x, &D, &local) != DESCENT_DONE) {
-        say(report, s->watch.stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
-            "the pressure on an open surface does not converge: its rim is too compliant");
+        statics_say(report, s->watch.stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
+                    "the pressure on an open surface does not converge: its rim is too compliant");
     } else if (w.at >= 1 && pl_problem_touches(s->problem) &&
                solve_touch(s, x, &D, report, &local) != DESCENT_DONE) {
-        solve_explain_touch(s, report);
+        statics_explain_touch(s, report);
     } else if (w.at >= 1) {
-        say(report, PL_SOLVED, "equilibrium found");
+        statics_say(report, PL_SOLVED, "equilibrium found");
     } else {
-        solve_explain(s, &w, end, report);
+        statics_explain(s, &w, end, report);
         solve_finish(s, &w.at, x, &D, &local);
     }
     report->load_reached = w.at;
     solve_measure(s, x, &D, report);
     if (report->outcome == PL_SOLVED && !(report->constraint_error < TUNE_GAP_REPORTED)) {
-        say(report, PL_INFEASIBLE, "the error of a prescribed length or volume is %.1e of its rest value",
-            report->constraint_error);
+        statics_say(report, PL_INFEASIBLE,
+                    "the error of a prescribed length or volume is %.1e of its rest value",
+                    report->constraint_error);
     }
     if (s->problem->linear.has_factor && s->problem->linear.blend == 0) {
         report->negative_count = pl_problem_unstable(s->problem);

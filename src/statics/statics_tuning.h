@@ -126,8 +126,8 @@
 #define TUNE_HITS 4          // factors with contacts that a full step would hit, before the step is cut
 #define TUNE_TRIALS_WARPED 3 // the first ones turn, then straight
 // When a new factor is sooner at the end than going on: its cost in solves from counts alone, so that the
-// path does not depend on the clock (7.4k quadratic tets, one thread: factor 90 ms, with its tangent and check
-// 130, an iteration 15 to 20 ms).
+// path does not depend on the clock (7.4k quadratic tets, one thread: factor 90 ms, with its tangent and
+// check 130, an iteration 15 to 20 ms).
 #define TUNE_COST_LEAST 5.0
 #define TUNE_COST_MOST 60.0
 #define TUNE_FLOPS_PER_BYTE 20.0 // a factor runs this many flops in the time a solve moves a byte
@@ -142,13 +142,13 @@
 #define TUNE_AIM_FACTORS 2
 #define TUNE_AIM_TURN 0.3 // rad, and strain of a step: longer ways are those of load increments
 #define TUNE_AIM_STRAIN 0.3
-#define TUNE_AIM_LONG 0.004   // of the size: steps longer than this are looked at for rotations
+#define TUNE_AIM_LONG 0.004 // of the size: steps longer than this are looked at for rotations
 // Of the first step: an equilibrium expected farther from its end than this takes a factor there; and with
 // that, farther than this, is left to load increments.
 #define TUNE_AIM_STRAY 0.1
 #define TUNE_AIM_FAR 0.5
-#define TUNE_AIM_GROWTH 2.0   // a direction this much longer than the one before was misled
-#define TUNE_AIM_PAIR 0.5     // of d: steps in which the commands move the shape by more make no pairs of L-BFGS
+#define TUNE_AIM_GROWTH 2.0 // a direction this much longer than the one before was misled
+#define TUNE_AIM_PAIR 0.5 // of d: steps in which the commands move the shape by more make no pairs of L-BFGS
 #define TUNE_AIM_STALLED 0.85 // decrease per iteration that leads nowhere
 
 // ---- warped steps (statics_warp.c)

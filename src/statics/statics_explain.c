@@ -1,0 +1,170 @@
+// What to say when a way ends before the full load, and where the body got stuck.
+#include <stdarg.h>
+#include <stdio.h>
+#include "statics/statics_impl.h"
+
+void statics_say(pl_statics_report *report, pl_outcome outcome, const char *format, ...)
+{
+    va_list args;
+    report->outcome = outcome;
+    va_start(args, format);
+    vsnprintf(report->message, sizeof report->message, format, args);
+    va_end(args);
+}
+
+// ---- where a solve got stuck
+static void place_of(const pl_statics *s, int32_t element, const double *at, pl_statics_report *report)
+{
+    const pl_mesh_view *m = &s->problem->mesh;
+    report->has_place = true;
+    report->place_element = element;
+    memcpy(report->place, at, sizeof report->place);
+    snprintf(report->place_region, sizeof report->place_region, "%s", m->region_name[m->region[element]]);
+}
+
+// The element with the smallest bound of J at x.
+static void place_of_inversion(pl_statics *s, const double *x, pl_statics_report *report)
+{
+    const pl_mesh_view *m = &s->problem->mesh;
+    int32_t worst = -1;
+    double centre[3] = {0};
+    pl_elements_bound(s->problem->elements, x, NULL, &worst);
+    if (worst < 0 || worst >= m->element_count) {
+        return;
+    }
+    const int64_t from = m->node_start[worst], to = m->node_start[worst + 1];
+    for (int64_t k = from; k < to; ++k) {
+        for (int i = 0; i < 3; ++i) {
+            centre[i] += m->position[3 * (int64_t)m->node[k] + i] / (double)(to - from);
+        }
+    }
+    place_of(s, worst, centre, report);
+}
+
+// The vertex where a vector of unknowns is largest, with an element it belongs to.
+static void place_of_largest(pl_statics *s, const double *value, pl_statics_report *report)
+{
+    const pl_mesh_view *m = &s->problem->mesh;
+    double largest = 0;
+    int32_t vertex = -1;
+    for (int32_t v = 0; v < m->vertex_count; ++v) {
+        double sum = 0;
+        for (int i = 0; i < 3; ++i) {
+            const int32_t dof = s->problem->unknowns.dof[3 * (int64_t)v + i];
+            sum += dof >= 0 ? value[dof] * value[dof] : 0;
+        }
+        if (sum > largest) {
+            largest = sum;
+            vertex = v;
+        }
+    }
+    for (int64_t k = 0; vertex >= 0 && k < m->node_start[m->element_count]; ++k) {
+        if (m->node[k] == vertex) {
+            int32_t element = 0;
+            while (m->node_start[element + 1] <= k) {
+                ++element;
+            }
+            place_of(s, element, m->position + 3 * (int64_t)vertex, report);
+            return;
+        }
+    }
+}
+
+// Finds the place for an outcome: inverted elements at the last trial, the largest motion per load at a limit
+// point, the largest residual force otherwise.
+static void explain_place(pl_statics *s, const statics_way *w, pl_statics_report *report)
+{
+    if (report->outcome == PL_INVERTED) {
+        place_of_inversion(s, s->work.x_best, report);
+    } else if (report->outcome == PL_LIMIT_POINT && w->tangent > 0) {
+        place_of_largest(s, s->work.d, report);
+    } else if (report->outcome == PL_ITERATION_LIMIT || report->outcome == PL_STEP_LIMIT) {
+        if (isfinite(pl_problem_evaluate(s->problem, s->work.x_best, s->work.g_new))) {
+            pl_problem_residual(s->problem, s->work.g_new, s->work.y);
+            place_of_largest(s, s->work.y, report);
+        } else {
+            place_of_inversion(s, s->work.x_best, report);
+        }
+    }
+    static const char load[] = "% of the load";
+    const char *after = strstr(report->message, load);
+    if (report->has_place && after) {
+        char rest[sizeof report->message];
+        const size_t at = (size_t)(after - report->message) + sizeof load - 1;
+        snprintf(rest, sizeof rest, "%s", report->message + at);
+        snprintf(report->message + at, sizeof report->message - at, " at %.4g, %.4g, %.4g mm in region %s%s",
+                 pl_tidy(report->place[0]), pl_tidy(report->place[1]), pl_tidy(report->place[2]),
+                 report->place_region, rest);
+    }
+}
+
+// Why contacts at the last load do not come to rest.
+void statics_explain_touch(pl_statics *s, pl_statics_report *report)
+{
+    if (s->watch.stopped) {
+        statics_say(report, PL_STOPPED, "interrupted while contacts were updated");
+    } else if (s->problem->loose) {
+        statics_say(
+            report, PL_INFEASIBLE,
+            "the free body '%s' is not held: contact and friction cannot carry it, and it slips or falls (by "
+            "%.3g mm in the last update)",
+            s->problem->loose, s->problem->loose_way);
+    } else {
+        statics_say(report, PL_ITERATION_LIMIT,
+                    "the contacts do not converge: gaps and pressures are not complementary");
+    }
+}
+
+void statics_explain(pl_statics *s, const statics_way *w, descent_end end, pl_statics_report *report)
+{
+    const double percent = 100 * w->at;
+    double penetration = 0;
+    s->problem->slips = NULL;
+    if (s->robot->contact.free_count > 0) {
+        pl_problem_set(s->problem, w->at);
+        pl_problem_unsettled(s->problem, s->work.x, &penetration);
+    }
+    if (s->watch.stopped) {
+        statics_say(report, PL_STOPPED,
+                    "interrupted at %.1f %% of the load; the state is the last equilibrium found", percent);
+    } else if (s->watch.late) {
+        statics_say(report, PL_ITERATION_LIMIT, "the time limit of %g s was reached at %.1f %% of the load",
+                    s->options.time_limit, percent);
+    } else if (s->iterations >= s->options.iteration_limit) {
+        statics_say(report, PL_ITERATION_LIMIT,
+                    "the iteration limit of %d was reached at %.1f %% of the load", s->iterations, percent);
+    } else if (s->increments >= s->options.increment_limit) {
+        statics_say(report, PL_STEP_LIMIT,
+                    "the limit of %d load increments was reached at %.1f %% of the load", s->increments,
+                    percent);
+    } else if (s->problem->slips) {
+        statics_say(
+            report, PL_INFEASIBLE,
+            "the free body '%s' is not held beyond %.1f %% of the load: friction is used up, and it slips",
+            s->problem->slips, percent);
+    } else if (w->unstable || w->tangent > TUNE_LIMIT_TANGENT * w->tangent_first) {
+        statics_say(
+            report, PL_LIMIT_POINT,
+            "the body becomes unstable at %.1f %% of the load (a limit point: it would snap or balloon); "
+            "drive it by volume or length to pass it",
+            percent);
+    } else if (w->infeasible) {
+        statics_say(report, PL_INFEASIBLE,
+                    "a prescribed length or volume cannot be met beyond %.1f %% of the load", percent);
+    } else if (w->inverted) {
+        statics_say(
+            report, PL_INVERTED,
+            "elements are inverted beyond %.1f %% of the load: the mesh is too coarse there, or the load "
+            "exceeds what the material can carry",
+            percent);
+    } else {
+        statics_say(report, end == DESCENT_LIMIT ? PL_ITERATION_LIMIT : PL_STEP_LIMIT,
+                    "no equilibrium was found beyond %.1f %% of the load, even with the smallest increment "
+                    "(buckling, or a "
+                    "mesh too coarse for a nearly incompressible material)",
+                    percent);
+    }
+    if (s->increments > 0) {
+        explain_place(s, w, report);
+    }
+}
