@@ -129,10 +129,12 @@ pl_status pl_functional_add_angle(pl_functional *h, int32_t count, const int32_t
 double pl_functional_value(const pl_functional *h, const double *x)
 {
     double sum = 0;
-    for (int t = 0; t < h->piece_count; ++t) {
+    for (int t = 0, run = 1; t < h->piece_count; t += run) {
+        run = 1;
         switch (h->piece[t].kind) {
         case PL_PIECE_VOLUME:
-            sum += pl_volume_value(h, &h->piece[t], x);
+            run = pl_volume_run(h, t);
+            sum += pl_volume_faces(h, t, run, x, 0, NULL);
             break;
         case PL_PIECE_RIM:
             sum += pl_rim_value(h, &h->piece[t], x);
@@ -156,10 +158,12 @@ double pl_functional_value(const pl_functional *h, const double *x)
 
 void pl_functional_gradient(const pl_functional *h, const double *x, double scale, double *g)
 {
-    for (int t = 0; t < h->piece_count; ++t) {
+    for (int t = 0, run = 1; t < h->piece_count; t += run) {
+        run = 1;
         switch (h->piece[t].kind) {
         case PL_PIECE_VOLUME:
-            pl_volume_gradient(h, &h->piece[t], x, scale, g);
+            run = pl_volume_run(h, t);
+            pl_volume_faces(h, t, run, x, scale, g);
             break;
         case PL_PIECE_RIM:
             pl_rim_gradient(h, &h->piece[t], x, scale, g);

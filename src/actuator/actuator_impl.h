@@ -12,12 +12,18 @@
     void pl_##kind##_hessian(const pl_functional *h, const pl_piece *piece, const double *x, double scale,   \
                              double *H);
 
-PL_PIECE_FUNCTIONS(volume)
 PL_PIECE_FUNCTIONS(rim)
 PL_PIECE_FUNCTIONS(area)
 PL_PIECE_FUNCTIONS(segment)
 PL_PIECE_FUNCTIONS(angle)
 PL_PIECE_FUNCTIONS(grown)
+
+// Faces of a cavity come in runs of one kind: how many of them begin with piece t; the volume of `count` of
+// them, and scale times its gradient added to g where that is given.
+int pl_volume_run(const pl_functional *h, int t);
+double pl_volume_faces(const pl_functional *h, int t, int count, const double *x, double scale, double *g);
+void pl_volume_hessian(const pl_functional *h, const pl_piece *piece, const double *x, double scale,
+                       double *H);
 
 // A new piece with room for its vertices and data; NULL when out of memory.
 pl_piece *pl_functional_new_piece(pl_functional *h, pl_piece_kind kind, int32_t nodes, int32_t data);

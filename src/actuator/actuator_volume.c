@@ -3,21 +3,8 @@
 // A face contributes -1/3 int x . (x_xi x x_eta): trilinear in its nodes and alternating, so
 //   V_face = -sum_{a<b<c} tau_abc det(x_a, x_b, x_c)
 // with constants tau of the face kind. (Minus: faces look out of the body, into the cavity.)
-#include "actuator/actuator_impl.h"
-
-#define TRIPLES_MAX 56
-#define PAIRS_MAX 28
-#define NODES 8 // most of a face, and the width of rows
-
-typedef struct volume_table {
-    int count;
-    int triple[TRIPLES_MAX][3];
-    double tau[TRIPLES_MAX];
-    // the gradient: dV/dx_a = sum over pairs b < c of weight_bc,a x_b x x_c
-    int pair_count;
-    int pair[PAIRS_MAX][2];
-    double weight[PAIRS_MAX][NODES];
-} volume_table;
+#include "actuator/actuator_volume.h"
+#include "base/isa.h"
 
 // The row of weights of nodes b < c.
 static double *volume_pair(volume_table *table, int b, int c)
@@ -80,43 +67,51 @@ static const volume_table *volume_table_of(int nodes)
     return &table[k];
 }
 
-double pl_volume_value(const pl_functional *h, const pl_piece *piece, const double *x)
+extern const volume_kernel volume_kernel_generic;
+#ifdef PL_KERNELS_X86
+extern const volume_kernel volume_kernel_avx2, volume_kernel_avx512;
+#endif
+
+static const volume_kernel *volume_kernel_choose(void)
 {
-    const volume_table *table = volume_table_of(piece->node_count);
-    double V = 0;
-    for (int t = 0; t < table->count; ++t) {
-        const int *i = table->triple[t];
-        double n[3];
-        pl_cross3(piece_vertex(h, piece, i[1], x), piece_vertex(h, piece, i[2], x), n);
-        V -= table->tau[t] * pl_dot3(piece_vertex(h, piece, i[0], x), n);
+#ifdef PL_KERNELS_X86
+    switch (pl_isa_best()) {
+    case PL_ISA_AVX512:
+        return &volume_kernel_avx512;
+    case PL_ISA_AVX2:
+        return &volume_kernel_avx2;
+    case PL_ISA_GENERIC:
+        break;
     }
-    return V;
+#endif
+    return &volume_kernel_generic;
 }
 
-void pl_volume_gradient(const pl_functional *h, const pl_piece *piece, const double *x, double scale,
-                        double *g)
+int pl_volume_run(const pl_functional *h, int t)
 {
-    const volume_table *table = volume_table_of(piece->node_count);
-    double node[NODES][3], sum[3][NODES] = {0};
-    for (int a = 0; a < piece->node_count; ++a) {
-        memcpy(node[a], piece_vertex(h, piece, a, x), sizeof node[a]);
+    int end = t + 1;
+    while (end < h->piece_count && h->piece[end].kind == PL_PIECE_VOLUME &&
+           h->piece[end].node_count == h->piece[t].node_count) {
+        ++end;
     }
-    for (int p = 0; p < table->pair_count; ++p) {
-        double n[3];
-        pl_cross3(node[table->pair[p][0]], node[table->pair[p][1]], n);
-        for (int c = 0; c < 3; ++c) {
-#pragma omp simd
-            for (int a = 0; a < NODES; ++a) {
-                sum[c][a] += n[c] * table->weight[p][a];
-            }
+    return end - t;
+}
+
+double pl_volume_faces(const pl_functional *h, int t, int count, const double *x, double scale, double *g)
+{
+    const volume_kernel *kernel = volume_kernel_choose();
+    const int nodes = h->piece[t].node_count;
+    const volume_table *table = volume_table_of(nodes);
+    double V = 0;
+    for (int from = t; from < t + count; from += VOLUME_LANES) {
+        const int lanes = t + count - from < VOLUME_LANES ? t + count - from : VOLUME_LANES;
+        const int32_t *node[VOLUME_LANES];
+        for (int l = 0; l < VOLUME_LANES; ++l) { // those that are missing repeat the first
+            node[l] = h->node + h->piece[l < lanes ? from + l : from].node_start;
         }
+        V += kernel->faces(table, nodes, node, lanes, x, scale, g);
     }
-    for (int a = 0; a < piece->node_count; ++a) {
-        double *slot = piece_slot(h, piece, a, g);
-        for (int c = 0; c < 3; ++c) {
-            slot[c] += scale * sum[c][a];
-        }
-    }
+    return V;
 }
 
 // d2 det(a, b, c) / da db: a . (b x c) = b . (c x a), so d/da = b x c and d2/da db = -[c]x

@@ -31,7 +31,7 @@ typedef double front_real;
 
 // ---- dense work
 #define FRONT_BLOCK 128 // pivot columns handled together
-#define FRONT_CHUNK 256 // rows or columns that make one piece of work for a thread
+#define FRONT_CHUNK 288 // rows or columns that make one piece of work for a thread
 #define FRONT_SLAB 64   // columns of A D at a time, in pivoted fronts
 #define FRONT_DEPTH 256 // columns of a product packed together
 #define FRONT_ALIGN 64  // bytes

@@ -173,7 +173,6 @@ static pl_status multifrontal_update(void *object, const pl_sparse *matrix, bool
         report->perturbed_count = matrix->n;
         return PL_OK;
     }
-    solver_blas_begin();
     const int workers = multifrontal_workers(f, pl_threads_get());
     f->single = single;
     f->watch = watch;
@@ -182,9 +181,10 @@ static pl_status multifrontal_update(void *object, const pl_sparse *matrix, bool
         f->single = report->single = multifrontal_trusted(f);
     }
     if (!f->single && !(single && atomic_load(&f->ended))) {
+        solver_blas_begin(); // LAPACK, in fronts that need pivoting
         front_kernels_choose(false)->factor(f, workers);
+        solver_blas_end();
     }
-    solver_blas_end();
     f->value = NULL;
     f->watch = NULL;
     if (atomic_load(&f->ended)) {
@@ -204,10 +204,8 @@ static void multifrontal_solve_for(void *object, double *b, int count)
 {
     multifrontal *f = object;
     const int threads = pl_threads_get();
-    solver_blas_begin();
     front_kernels_choose(f->single)->solve(f, b, count,
                                            threads < f->worker_count ? threads : f->worker_count);
-    solver_blas_end();
 }
 
 static size_t multifrontal_bytes(const void *object)
