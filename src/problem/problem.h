@@ -222,6 +222,8 @@ typedef struct pl_linear {
     int64_t version;               // of the factor: counts all that were made
     // single precision (pl_factor_update_single) for factors that only precondition
     bool single_certain;               // its inertia is beyond doubt
+    double single_error;               // of a solve with the last one that was looked at; 0: none yet
+    int single_unseen;                 // made since without a look
     bool single_refused;               // it did not serve: the following ones are made in double precision
     int single_count, single_refusals; // counts, as factorizations
     // soft modes W that such a factor is put right for, K W and (W^T K W)^-1: problem_single.c

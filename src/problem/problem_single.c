@@ -12,6 +12,10 @@
 #define SINGLE_CORRECTION 1.5
 #define SINGLE_CERTAIN 0.1
 #define SINGLE_DOUBT 0.5
+// Bulky bodies have no soft modes: after an error below this one, so many factors of positive tangents are
+// believed without a look (it costs as much as two solves).
+#define SINGLE_SMALL 0.01
+#define SINGLE_UNSEEN 3
 #define SINGLE_DEPENDENT 1e-6 // eigenvalue of the scaled E below which the modes depend on each other
 
 // Signs without a pattern, so that every mode takes part; none on pressures.
@@ -93,6 +97,13 @@ bool problem_single_serves(pl_problem *p)
 {
     pl_linear *l = &p->linear;
     const int32_t n = p->unknowns.n;
+    const bool positive = l->report.negative_count == p->elements->pressure_count;
+    if (positive && l->single_error > 0 && l->single_error < SINGLE_SMALL &&
+        l->single_unseen < SINGLE_UNSEEN) {
+        l->single_unseen++;
+        l->soft_count = 0;
+        return true;
+    }
     const size_t mark = pl_arena_begin(&p->scratch);
     double *b = pl_problem_take_unknown(p), *drawn = l->soft_force, product[PROBLEM_SOFT];
     uint64_t draw = 88172645463325252u;
@@ -109,12 +120,14 @@ bool problem_single_serves(pl_problem *p)
     pl_sparse_multiply_columns(&p->tangent.K, l->soft, l->soft_force, PROBLEM_SOFT);
     double error = single_energy_error(p, product);
     // modes of either sign may cancel in an energy
-    if (!(error < SINGLE_DOUBT) || l->report.negative_count != p->elements->pressure_count) {
+    if (!(error < SINGLE_DOUBT) || !positive) {
         error = single_error(p, b);
     }
     single_inverse(p);
     pl_arena_end(&p->scratch, mark);
     l->single_certain = error < SINGLE_CERTAIN;
+    l->single_error = error;
+    l->single_unseen = 0;
     pl_log(2, "    single precision: error %.1e, %d soft modes", error, l->soft_count);
     return error < SINGLE_CORRECTION;
 }
