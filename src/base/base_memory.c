@@ -1,29 +1,6 @@
 // Memory through one hook, so that tests can count and fail allocations.
-#define _DEFAULT_SOURCE // madvise; asked for beside C17
 #include <stdlib.h>
-#include <sys/mman.h>
 #include "base/base.h"
-
-#define LARGE_BLOCK ((size_t)4 << 20) // bytes
-#define LARGE_PAGE ((uintptr_t)2 << 20)
-
-// Large blocks want large pages: a factor of 100 MB is 25,000 small ones, each a fault when it is first
-// touched and an entry in tables that hold one or two thousand.
-static void *memory_advise(void *block, size_t bytes)
-{
-#ifdef MADV_HUGEPAGE
-    if (block && bytes >= LARGE_BLOCK) {
-        const uintptr_t from = ((uintptr_t)block + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1),
-                        to = ((uintptr_t)block + bytes) & ~(LARGE_PAGE - 1);
-        if (to > from) {
-            madvise((void *)from, to - from, MADV_HUGEPAGE); // advice: without it, small pages
-        }
-    }
-#else
-    (void)bytes;
-#endif
-    return block;
-}
 
 static void *memory_default(void *user, void *block, size_t bytes)
 {
@@ -32,7 +9,7 @@ static void *memory_default(void *user, void *block, size_t bytes)
         free(block);
         return NULL;
     }
-    return memory_advise(realloc(block, bytes), bytes);
+    return realloc(block, bytes);
 }
 
 static pl_realloc_hook memory_hook = memory_default;
@@ -52,8 +29,7 @@ void *pl_alloc(size_t bytes)
 void *pl_alloc_array(size_t count, size_t size)
 {
     if (memory_hook == memory_default && count > 0 && size > 0) {
-        void *zeroed = calloc(count, size); // fresh pages are zero already; checks count * size
-        return zeroed ? memory_advise(zeroed, count * size) : NULL;
+        return calloc(count, size); // fresh pages are zero already; checks count * size
     }
     void *block = pl_resize_array(NULL, count, size);
     if (block) {
