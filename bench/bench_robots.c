@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 #include "bench_ccx.h"
 
-extern void openblas_set_num_threads(int count);
-
 #define INCREMENTS 10
 #define COMMANDS_MAX 6
 
@@ -191,7 +189,6 @@ static bool robot_run(const drawn *d, const char *folder, bool with_ccx, double 
     bench_ccx c;
     totals t = {0};
     pl_threads_set(1);
-    openblas_set_num_threads(1);
     const pl_statics_options options = pl_statics_options_default();
     if (!robot_load(&b, d, folder) || !bench_start(&b, &options)) {
         return false;

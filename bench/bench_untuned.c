@@ -6,8 +6,6 @@
 //   there; `cold`: no moves; `all`: CalculiX too
 #include "bench_ccx.h"
 
-extern void openblas_set_num_threads(int count);
-
 #define MOVES 10
 
 static const struct {
@@ -92,7 +90,6 @@ int main(int argc, char **argv)
     double worst = INFINITY;
     bool all = true;
     pl_threads_set(1);
-    openblas_set_num_threads(1);
     bench_title("robots nobody tuned to, default elements, one thread");
     printf("%-9s %6s %7s %5s %6s %6s %8s %8s | %9s %10s %7s | %8s %5s %8s\n", "", "tet10", "degrees", "incr",
            "factor", "solves", "create s", "solve s", "factor", "solves", "CPU ms", "ccx s", "fact", "ratio");

@@ -181,9 +181,7 @@ static pl_status multifrontal_update(void *object, const pl_sparse *matrix, bool
         f->single = report->single = multifrontal_trusted(f);
     }
     if (!f->single && !(single && atomic_load(&f->ended))) {
-        solver_blas_begin(); // LAPACK, in fronts that need pivoting
         front_kernels_choose(false)->factor(f, workers);
-        solver_blas_end();
     }
     f->value = NULL;
     f->watch = NULL;

@@ -205,6 +205,7 @@ static int front_pivoted(double *panel, int k, int m, double tiny, double replac
 {
     const int lda = k + m, size = k * FRONT_SLAB;
     int info;
+    solver_blas_begin();
     dsytrf_("L", &k, panel, &lda, swaps, pack, &size, &info, 1);
     dsyconv_("L", "C", &k, panel, &lda, swaps, e, &info, 1, 1);
     for (int j = 0; j < k; ++j) {
@@ -213,6 +214,7 @@ static int front_pivoted(double *panel, int k, int m, double tiny, double replac
     }
     const int replaced = pivot_guard(k, tiny, replacement, d, e);
     if (m == 0) {
+        solver_blas_end();
         return replaced;
     }
     double *below = panel + k;
@@ -226,6 +228,7 @@ static int front_pivoted(double *panel, int k, int m, double tiny, double replac
     }
     cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasUnit, m, k, 1, panel, lda, below,
                 lda);
+    solver_blas_end();
     pivot_divide(below, lda, m, k, d, e);
     return replaced;
 }
