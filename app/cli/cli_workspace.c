@@ -26,8 +26,6 @@ static const char *const extensions[] = {".csv", ".vtu", ".png", ".svg", NULL};
 
 #define WORKSPACE_SAMPLES 1000000
 
-#define WORKSPACE_OUTCOMES (PL_NOT_CONVERGED + 1)
-
 typedef struct workspace {
     const cli_args *args;
     cli_model m;
@@ -35,10 +33,10 @@ typedef struct workspace {
     pl_workspace_plan plan;
     pl_store *store;
     pl_store_samples samples;
-    int before, done;                // samples found in the store, made now
-    int outcome[WORKSPACE_OUTCOMES]; // of those made now
-    int crossing, cold;              // of them: solved bodies that penetrate themselves; started from rest
-    const pl_mesh *mesh;             // of a full body, or NULL
+    int before, done;              // samples found in the store, made now
+    int outcome[PL_OUTCOME_COUNT]; // of those made now
+    int crossing, cold;            // of them: solved bodies that penetrate themselves; started from rest
+    const pl_mesh *mesh;           // of a full body, or NULL
     int status;
     char settings[200];
 } workspace;
@@ -124,7 +122,7 @@ static bool workspace_record(void *user, const pl_workspace_sample *s)
         workspace_keep(w, s);
     }
     ++w->done;
-    ++w->outcome[s->fk->outcome < WORKSPACE_OUTCOMES ? s->fk->outcome : PL_NOT_CONVERGED];
+    ++w->outcome[s->fk->outcome < PL_OUTCOME_COUNT ? s->fk->outcome : PL_NOT_CONVERGED];
     w->cold += s->cold;
     pl_crossings crossings = {0};
     if (w->mesh && s->fk->outcome == PL_SOLVED && s->answer.point &&
@@ -261,7 +259,7 @@ static json_t *workspace_json(const workspace *w, const pl_hull *hull, const dou
     json_object_set_new(root, "computed", json_integer(w->before + w->done));
     json_object_set_new(root, "solved", json_integer(w->samples.count));
     json_t *outcomes = json_object();
-    for (int i = 0; i < WORKSPACE_OUTCOMES; ++i) {
+    for (int i = 0; i < PL_OUTCOME_COUNT; ++i) {
         if (w->outcome[i] > 0 || i == PL_SOLVED) {
             json_object_set_new(outcomes, pl_outcome_name((pl_outcome)i), json_integer(w->outcome[i]));
         }
@@ -285,7 +283,7 @@ static json_t *workspace_json(const workspace *w, const pl_hull *hull, const dou
 static void workspace_outcomes(const cli_args *args, const workspace *w)
 {
     char text[400] = "";
-    for (int i = 0; i < WORKSPACE_OUTCOMES; ++i) {
+    for (int i = 0; i < PL_OUTCOME_COUNT; ++i) {
         if (w->outcome[i] > 0) {
             const size_t at = strlen(text);
             snprintf(text + at, sizeof text - at, "%s%d %s", at ? ", " : "", w->outcome[i],

@@ -11,8 +11,15 @@
 extern "C" {
 #endif
 
+// What became of a solve. Only `solved` is an answer: in balance, stable, no element inverted, nothing inside
+// anything, at the commands given. `unstable`: in balance, but the slightest disturbance makes the body leave
+// it. `penetrating`: an obstacle or the body itself is inside the body. `uncertain`: a result that may be
+// wrong, for the reason in the message.
 #define PL_OUTCOME_LIST(X)                                                                                   \
     X(PL_SOLVED, "solved")                                                                                   \
+    X(PL_UNSTABLE, "unstable")                                                                               \
+    X(PL_PENETRATING, "penetrating")                                                                         \
+    X(PL_UNCERTAIN, "uncertain")                                                                             \
     X(PL_ITERATION_LIMIT, "iteration limit")                                                                 \
     X(PL_STEP_LIMIT, "step limit")                                                                           \
     X(PL_INVERTED, "inverted")                                                                               \
@@ -24,6 +31,7 @@ typedef enum pl_outcome {
 #define X(code, text) code,
     PL_OUTCOME_LIST(X)
 #undef X
+        PL_OUTCOME_COUNT
 } pl_outcome;
 PL_API const char *pl_outcome_name(pl_outcome outcome);
 

@@ -453,7 +453,7 @@ static PyObject *table_names(PyObject *module, PyObject *unused)
     (void)unused;
     PyObject *outcomes = PyList_New(0), *ik = PyList_New(0), *fields = PyList_New(0),
              *constants = PyList_New(0);
-    for (int i = 0; outcomes && i <= PL_NOT_CONVERGED; ++i) {
+    for (int i = 0; outcomes && i < PL_OUTCOME_COUNT; ++i) {
         PyObject *s = PyUnicode_FromString(pl_outcome_name((pl_outcome)i));
         PyList_Append(outcomes, s);
         Py_XDECREF(s);
