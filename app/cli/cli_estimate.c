@@ -42,6 +42,7 @@ typedef struct work {
     pl_estimator *estimator;
     double *marker_noise;
     int bad, outliers, missing;
+    int contradicted; // rows in which no more readings agree with the estimate than disagree
     double worst_fit;
     FILE *csv;
     char *csv_text;
@@ -311,6 +312,7 @@ static int estimate_rows(const cli_args *args, work *w)
             break;
         }
         w->bad += !e.converged;
+        w->contradicted += e.used == 0 || e.outliers > e.used;
         w->outliers += e.outliers;
         w->missing += e.missing;
         w->worst_fit = fmax(w->worst_fit, e.fit);
@@ -333,13 +335,19 @@ static int estimate_rows(const cli_args *args, work *w)
     cli_say(args,
             "\n  %d rows: %d not converged, %d outliers, %d missing readings; largest fit %.2f sigmas\n",
             w->readings.count, w->bad, w->outliers, w->missing, w->worst_fit);
+    if (w->contradicted > 0) {
+        cli_error(
+            args,
+            "in %d of %d rows the readings contradict the model: fewer agree with the estimate than not",
+            w->contradicted, w->readings.count);
+    }
     if (e.unseen_count > 0) {
         cli_say(args,
                 "  %d of %d unknown directions are not seen by the readings; the least known has a standard "
                 "deviation of %.3g (%s)\n",
                 e.unseen_count, e.unknown_count, e.weakest_sigma, "fractions of ranges, N");
     }
-    status = status ? status : cli_interrupted() || w->bad > 0 ? CLI_BADLY : CLI_DONE;
+    status = status ? status : cli_interrupted() || w->bad > 0 || w->contradicted > 0 ? CLI_BADLY : CLI_DONE;
     return status;
 }
 

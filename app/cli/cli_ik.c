@@ -21,7 +21,10 @@ static const cli_option options[] = {
     {"along", 0, "NAME", "for --curvature: a surface, a region, or an undeformed line X,Y,Z:X,Y,Z", NULL},
     {"sensor", 0, "NAME=VALUE", "target value of a sensor", NULL},
     {"weight", 0, "NUMBER", "of the goal before it (default 1 per mm and per rad)", NULL},
-    {"tolerance", 0, "NUMBER", "of the goal before it, mm or rad (default 0.005 mm, 0.001 rad)", NULL},
+    {"tolerance", 0, "NUMBER",
+     "of the goal before it, mm or rad (default 0.005 mm, 0.001 rad; curvatures, volumes and pressures: 0.1 "
+     "% of the goal)",
+     NULL},
     CLI_LIMITS,
     {"beyond-range", 0, NULL, "allow --set outside the range in the robot file", NULL},
     {"out", 0, "FILE",

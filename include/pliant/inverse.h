@@ -38,12 +38,12 @@ PL_API bool pl_objective_is_goal(pl_objective_kind kind);
 
 typedef struct pl_objective {
     pl_objective_kind kind;
-    int index;     // marker, sensor or actuator
-    double weight; // per unit of the deviation, > 0
-    double
-        tolerance; // a goal is met when |d| (not weighted) is below it; 0: 0.005 mm for lengths, 1e-3 rad or
-                   // cosine, 1e-3 of `value` (or of 1/size) for curvatures, 1e-3 of the value for sensors
-    bool axes[3];  // position, distance, orientation: world axes used; all false means all
+    int index;        // marker, sensor or actuator
+    double weight;    // per unit of the deviation, > 0
+    double tolerance; // a goal is met when |d| (not weighted) is below it; 0: 0.005 mm for lengths, 1e-3 rad
+                      // or cosine, 1e-3 of `value` (or of 1/size) for curvatures, 1e-3 of the value for
+                      // sensors of volume and pressure
+    bool axes[3];     // position, distance, orientation: world axes used; all false means all
     double target[3]; // position; direction (any length); centre of a distance; point of an orthogonality
     double axis[3];   // direction, orthogonality: axis of the marker, undeformed (any length); curvature: the
                       // axis of pl_fit_curvature, 0 0 0 for none

@@ -421,8 +421,9 @@ pl_status pl_poses_calibrate(const pl_poses_def *d, double *predicted, pl_poses_
                        d->parameter_count, PL_POSE_PARAMETERS);
     }
     int numbers = 0;
-    for (int64_t k = 0; k < 3 * (int64_t)d->row_count * d->marker_count; ++k) {
-        numbers += isfinite(d->marker[k]) && (!d->fit || d->fit[k / (3 * d->marker_count)]);
+    for (int64_t k = 0; k < (int64_t)d->row_count * d->marker_count; ++k) {
+        const double *at = d->marker + 3 * k; // a position counts whole
+        numbers += isfinite(at[0] + at[1] + at[2]) && (!d->fit || d->fit[k / d->marker_count]) ? 3 : 0;
     }
     if (numbers <= d->parameter_count) {
         return pl_fail(err, PL_BAD_INPUT,

@@ -22,6 +22,7 @@ static pl_status measured_columns(const io_table *t, const pl_model_info *info, 
 {
     pl_status status = PL_OK;
     int commands = 0, markers = 0;
+    bool have[3] = {false};
     const int C = info->command_count, M = info->marker_count;
     for (int c = 0; status == PL_OK && c < C; ++c) {
         const int column = measured_find(t, info->command[c].name);
@@ -35,7 +36,7 @@ static pl_status measured_columns(const io_table *t, const pl_model_info *info, 
                     err, PL_BAD_INPUT, "%s:%d: column %d '%s' is a pressure without a unit: write '%s [kPa]'",
                     t->path, t->heading_line, column + 1, info->command[c].name, info->command[c].name);
             }
-            status = io_table_column(t, column, dimension, m->command + c, C, err);
+            status = io_table_column(t, column, dimension, IO_TABLE_WHOLE, m->command + c, C, err);
             used[column] = true;
             ++commands;
         }
@@ -47,8 +48,18 @@ static pl_status measured_columns(const io_table *t, const pl_model_info *info, 
         for (int64_t r = 0; r < t->row_count; ++r) {
             m->marker[r * 3 * M + k] = NAN;
         }
+        have[k % 3] = column >= 0;
+        if (k % 3 == 2 && have[0] + have[1] + have[2] != 0 && !(have[0] && have[1] && have[2])) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "%s:%d: has no column '%s.%c [mm]': the three coordinates of a marker must occur "
+                           "together",
+                           t->path, t->heading_line, info->marker_name[k / 3],
+                           !have[0]   ? 'x'
+                           : !have[1] ? 'y'
+                                      : 'z');
+        }
         if (column >= 0) {
-            status = io_table_column(t, column, PL_DIM_LENGTH, m->marker + k, 3 * M, err);
+            status = io_table_column(t, column, PL_DIM_LENGTH, IO_TABLE_WHOLE, m->marker + k, 3 * M, err);
             used[column] = true;
             ++markers;
             for (int r = 0; status == PL_OK && r < t->row_count; ++r) {
@@ -66,13 +77,7 @@ static pl_status measured_columns(const io_table *t, const pl_model_info *info, 
                            extra[e]);
         }
         snprintf(m->extra_name[e], sizeof m->extra_name[e], "%s", extra[e]);
-        for (int r = 0; r < t->row_count; ++r) {
-            m->extra[(int64_t)r * extra_count + e] = t->value[(int64_t)r * t->column_count + column];
-            if (!isfinite(t->value[(int64_t)r * t->column_count + column])) {
-                return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d %s: expected a number", t->path,
-                               t->line[r], column + 1, extra[e]);
-            }
-        }
+        status = io_table_numbers(t, column, 1, IO_TABLE_WHOLE, m->extra + e, extra_count, err);
         used[column] = true;
     }
     if (status == PL_OK && commands == 0) {

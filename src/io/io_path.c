@@ -26,7 +26,7 @@ static pl_status path_triple(const io_table *t, const char *const name[3], pl_di
     *out = PL_NEW_ARRAY(double, 3 * (int64_t)t->row_count);
     pl_status status = *out ? PL_OK : pl_fail_memory(err, t->path);
     for (int i = 0; i < 3 && status == PL_OK; ++i) {
-        status = io_table_column(t, column[i], dimension, *out + i, 3, err);
+        status = io_table_column(t, column[i], dimension, IO_TABLE_WHOLE, *out + i, 3, err);
     }
     return status;
 }
@@ -48,7 +48,7 @@ static pl_status path_points(const io_table *t, double **out, pl_error *err)
     *out = PL_NEW_ARRAY(double, 3 * (int64_t)t->row_count);
     status = *out ? PL_OK : pl_fail_memory(err, t->path);
     for (int i = 0; i < 3 && status == PL_OK; ++i) {
-        status = io_table_column(t, i, PL_DIM_LENGTH, *out + i, 3, err);
+        status = io_table_column(t, i, PL_DIM_LENGTH, IO_TABLE_WHOLE, *out + i, 3, err);
     }
     return status;
 }
@@ -74,8 +74,8 @@ static pl_status path_time(const io_table *t, double **out, pl_error *err)
         return PL_OK;
     }
     *out = PL_NEW_ARRAY(double, t->row_count);
-    pl_status status =
-        *out ? io_table_column(t, column, PL_DIM_TIME, *out, 1, err) : pl_fail_memory(err, t->path);
+    pl_status status = *out ? io_table_column(t, column, PL_DIM_TIME, IO_TABLE_WHOLE, *out, 1, err)
+                            : pl_fail_memory(err, t->path);
     for (int r = 1; r < t->row_count && status == PL_OK; ++r) {
         if (!((*out)[r] > (*out)[r - 1])) {
             status = pl_fail(err, PL_BAD_INPUT, "%s:%d: the time %g must come after %g", t->path, t->line[r],
@@ -136,15 +136,20 @@ void pl_path_clear(pl_path_file *file)
 static pl_status target_by_index(const io_table *t, int column, int32_t point_count, pl_shape_target *out,
                                  pl_error *err)
 {
-    for (int r = 0; r < t->row_count; ++r) {
-        const double index = t->value[(int64_t)r * t->column_count + column];
+    double *value = PL_NEW_ARRAY(double, t->row_count);
+    pl_status status = value ? io_table_column(t, column, PL_DIM_NUMBER, IO_TABLE_WHOLE, value, 1, err)
+                             : pl_fail_memory(err, t->path);
+    for (int r = 0; status == PL_OK && r < t->row_count; ++r) {
+        const double index = value[r];
         if (!(index >= 0 && index < point_count) || index != floor(index)) {
-            return pl_fail(err, PL_BAD_INPUT, "%s:%d: point %g is not a body point, expected 0 to %d",
-                           t->path, t->line[r], index, (int)point_count - 1);
+            status = pl_fail(err, PL_BAD_INPUT, "%s:%d: point %g is not a body point, expected 0 to %d",
+                             t->path, t->line[r], index, (int)point_count - 1);
+        } else {
+            out->point[r] = (int32_t)index;
         }
-        out->point[r] = (int32_t)index;
     }
-    return PL_OK;
+    pl_free(value);
+    return status;
 }
 
 static int32_t target_nearest(const double *rest, int32_t count, const double at[3])

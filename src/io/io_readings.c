@@ -25,28 +25,16 @@ static bool readings_is(const io_table *t, int column, const char *name)
     return have[i] == '\0';
 }
 
-// One column into every `stride`-th number of `out`; cells without a number stay NAN.
-static pl_status readings_column(const io_table *t, int column, pl_dimension dimension, double *out,
-                                 int stride, pl_error *err)
+// One column into every `stride`-th number of `out`.
+static pl_status readings_column(const io_table *t, int column, pl_dimension dimension, io_table_cells cells,
+                                 double *out, int stride, pl_error *err)
 {
-    double factor = 1;
     if (dimension == PL_DIM_PRESSURE && !t->unit[column][0]) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: column %d '%s' is a pressure without a unit: write '%s [kPa]'",
-                       t->path, column + 1, t->name[column], t->name[column]);
+        return pl_fail(err, PL_BAD_INPUT,
+                       "%s:%d: column %d '%s' is a pressure without a unit: write '%s [kPa]'", t->path,
+                       t->heading_line, column + 1, t->name[column], t->name[column]);
     }
-    if (t->unit[column][0]) {
-        char one[32];
-        pl_error why;
-        snprintf(one, sizeof one, "1 %s", t->unit[column]);
-        if (pl_quantity_parse(one, dimension, &factor, &why) != PL_OK) {
-            return pl_fail(err, PL_BAD_INPUT, "%s: column %d '%s': %.800s", t->path, column + 1,
-                           t->name[column], why.text);
-        }
-    }
-    for (int r = 0; r < t->row_count; ++r) {
-        out[(int64_t)r * stride] = factor * t->value[(int64_t)r * t->column_count + column];
-    }
-    return PL_OK;
+    return io_table_column(t, column, dimension, cells, out, stride, err);
 }
 
 static pl_status readings_match(const io_table *t, int column, const pl_model_info *info, pl_readings *out,
@@ -57,19 +45,19 @@ static pl_status readings_match(const io_table *t, int column, const pl_model_in
                                                     [PL_SENSOR_PRESSURE] = PL_DIM_PRESSURE};
     *known = true;
     if (readings_is(t, column, "t") || readings_is(t, column, "time")) {
-        return readings_column(t, column, PL_DIM_TIME, out->time, 1, err);
+        return readings_column(t, column, PL_DIM_TIME, IO_TABLE_WHOLE, out->time, 1, err);
     }
     for (int j = 0; j < info->command_count; ++j) {
         if (readings_is(t, column, info->command[j].name)) {
-            return readings_column(t, column, pl_drive_dimension(info->command[j].drive), out->command + j,
-                                   info->command_count, err);
+            return readings_column(t, column, pl_drive_dimension(info->command[j].drive), IO_TABLE_WHOLE,
+                                   out->command + j, info->command_count, err);
         }
     }
     for (int i = 0; i < info->sensor_count; ++i) {
         if (readings_is(t, column, info->sensor_name[i])) {
             out->has_sensor[i] = true;
-            return readings_column(t, column, sensor_dimension[info->sensor_kind[i]], out->sensor + i,
-                                   info->sensor_count, err);
+            return readings_column(t, column, sensor_dimension[info->sensor_kind[i]], IO_TABLE_GAPS,
+                                   out->sensor + i, info->sensor_count, err);
         }
     }
     for (int k = 0; k < 3 * info->marker_count; ++k) {
@@ -77,7 +65,8 @@ static pl_status readings_match(const io_table *t, int column, const pl_model_in
         snprintf(name, sizeof name, "%.180s.%c", info->marker_name[k / 3], "xyz"[k % 3]);
         if (readings_is(t, column, name)) {
             out->has_marker[k / 3] = true;
-            return readings_column(t, column, PL_DIM_LENGTH, out->marker + k, 3 * info->marker_count, err);
+            return readings_column(t, column, PL_DIM_LENGTH, IO_TABLE_GAPS, out->marker + k,
+                                   3 * info->marker_count, err);
         }
     }
     *known = false;

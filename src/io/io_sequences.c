@@ -103,7 +103,8 @@ static pl_status sequence_about(const io_table *t, const sequence_columns *s, pl
             .name = t->name[s->command[c]], .has_range = true, .range = {INFINITY, -INFINITY}};
         pl_status status = sequence_drive(t, s->command[c], &k->drive, err);
         if (status == PL_OK) {
-            status = io_table_column(t, s->command[c], pl_drive_dimension(k->drive), d->command + c, C, err);
+            status = io_table_column(t, s->command[c], pl_drive_dimension(k->drive), IO_TABLE_WHOLE,
+                                     d->command + c, C, err);
         }
         if (status != PL_OK) {
             return status;
@@ -121,8 +122,8 @@ static pl_status sequence_about(const io_table *t, const sequence_columns *s, pl
         k->rest = fmin(fmax(0, k->range[0]), k->range[1]);
     }
     for (int k = 0; k < 3 * M; ++k) {
-        const pl_status status =
-            io_table_column(t, s->marker[k / 3][k % 3], PL_DIM_LENGTH, d->marker + k, 3 * M, err);
+        const pl_status status = io_table_column(t, s->marker[k / 3][k % 3], PL_DIM_LENGTH, IO_TABLE_WHOLE,
+                                                 d->marker + k, 3 * M, err);
         if (status != PL_OK) {
             return status;
         }

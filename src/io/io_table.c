@@ -1,6 +1,7 @@
 // Reading tables of numbers: separators, heading, units, rows; wrong cells are named with line and column.
 #include <ctype.h>
 #include <stdio.h>
+#include <strings.h>
 #include "io/io_build.h"
 #include "io/io_table.h"
 
@@ -44,8 +45,8 @@ static int table_split(const char *at, const char *end, char separator, table_ce
                 }
             } while (next < end && next > stop && (*next == '[' || *next == '('));
         } else {
-            while (stop < end && *stop != separator) {
-                ++stop;
+            for (bool quoted = false; stop < end && (quoted || *stop != separator); ++stop) {
+                quoted = quoted != (*stop == '"');
             }
         }
         if (count < room) {
@@ -57,24 +58,33 @@ static int table_split(const char *at, const char *end, char separator, table_ce
     return count;
 }
 
-static bool table_number(table_cell cell, double *value)
+typedef enum table_content { TABLE_NUMBER, TABLE_EMPTY, TABLE_TEXT } table_content;
+
+static table_content table_number(table_cell cell, double *value)
 {
     const char *at = cell.at, *end = cell.at + cell.length;
+    double number = NAN;
     *value = NAN;
-    double number;
-    if (cell.length == 0 || !pl_scan_real(&at, end, &number) || at != end || !isfinite(number)) {
-        return false;
+    if (cell.length == 0 || (cell.length == 3 && strncasecmp(cell.at, "nan", 3) == 0)) {
+        return TABLE_EMPTY;
+    }
+    if (!pl_scan_real(&at, end, &number) || at != end || !isfinite(number)) {
+        return TABLE_TEXT;
     }
     *value = number;
-    return true;
+    return TABLE_NUMBER;
 }
 
 static char table_separator(const char *at, const char *end)
 {
     static const char choices[] = ",;\t";
     for (int i = 0; i < 3; ++i) {
-        if (memchr(at, choices[i], (size_t)(end - at))) {
-            return choices[i];
+        bool quoted = false;
+        for (const char *p = at; p < end; ++p) {
+            quoted = quoted != (*p == '"');
+            if (!quoted && *p == choices[i]) {
+                return choices[i];
+            }
         }
     }
     return ' ';
@@ -123,7 +133,13 @@ static pl_status table_row(io_table *t, int line, const table_cell *cell, int co
                  name.at);
     }
     for (int c = 0; c < count; ++c) {
-        table_number(cell[c], &t->value[need - count + c]);
+        io_table_wrong *wrong = &t->wrong[c];
+        if (table_number(cell[c], &t->value[need - count + c]) == TABLE_TEXT && wrong->line == 0) {
+            const int room = (int)sizeof wrong->text - 1;
+            wrong->line = line;
+            snprintf(wrong->text, sizeof wrong->text, "%.*s", cell[c].length < room ? cell[c].length : room,
+                     cell[c].at);
+        }
     }
     t->line[t->row_count++] = line;
     return PL_OK;
@@ -139,7 +155,7 @@ static pl_status table_first(io_table *t, int line, const table_cell *cell, int 
     t->column_count = count;
     for (int c = 0; c < count; ++c) {
         double number;
-        t->heading = t->heading || !table_number(cell[c], &number);
+        t->heading = t->heading || table_number(cell[c], &number) != TABLE_NUMBER;
     }
     for (int c = 0; t->heading && c < count; ++c) {
         table_heading(t, c, cell[c]);
@@ -167,15 +183,16 @@ static pl_status table_parse(io_table *t, const char *text, size_t length, pl_er
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         stop = stop ? stop : end;
         const char *comment = memchr(at, '#', (size_t)(stop - at));
-        const table_cell whole = table_trim(at, comment ? comment : stop);
+        const char *from = at, *to = comment ? comment : stop;
+        to -= to > from && to[-1] == '\r';
         at = stop + 1;
-        if (whole.length == 0) {
+        if (table_trim(from, to).length == 0) {
             continue;
         }
         const bool first = separator == 0;
-        separator = first ? table_separator(whole.at, whole.at + whole.length) : separator;
+        separator = first ? table_separator(from, to) : separator;
         table_cell cell[IO_TABLE_COLUMNS];
-        const int count = table_split(whole.at, whole.at + whole.length, separator, cell, IO_TABLE_COLUMNS);
+        const int count = table_split(from, to, separator, cell, IO_TABLE_COLUMNS);
         if (first) {
             status = table_first(t, line, cell, count, err);
         }
@@ -223,31 +240,52 @@ int io_table_find(const io_table *table, const char *name)
     return -1;
 }
 
-pl_status io_table_column(const io_table *table, int column, pl_dimension dimension, double *out, int stride,
-                          pl_error *err)
+// "45,5" as people write it where the decimal sign is a comma.
+static bool table_decimal_comma(const char *text)
+{
+    const size_t whole = strspn(text, "+-0123456789");
+    return text[whole] == ',' && text[whole + 1] &&
+           strspn(text + whole + 1, "0123456789") + whole + 1 == strlen(text);
+}
+
+pl_status io_table_numbers(const io_table *table, int column, double factor, io_table_cells cells,
+                           double *out, int stride, pl_error *err)
+{
+    const char *name = table->heading ? table->name[column] : "", *before = name[0] ? " " : "";
+    const io_table_wrong *wrong = &table->wrong[column];
+    if (wrong->line > 0) {
+        return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d%s%s: expected a number, found '%s'%s",
+                       table->path, wrong->line, column + 1, before, name, wrong->text,
+                       table_decimal_comma(wrong->text) ? "; write the decimal sign as a point" : "");
+    }
+    for (int r = 0; r < table->row_count; ++r) {
+        const double value = table->value[(int64_t)r * table->column_count + column];
+        if (isnan(value) && cells == IO_TABLE_WHOLE) {
+            return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d%s%s: expected a number, the cell is empty",
+                           table->path, table->line[r], column + 1, before, name);
+        }
+        out[(int64_t)r * stride] = factor * value;
+        if (isinf(factor * value)) {
+            return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d%s%s: %g is too large", table->path,
+                           table->line[r], column + 1, before, name, value);
+        }
+    }
+    return PL_OK;
+}
+
+pl_status io_table_column(const io_table *table, int column, pl_dimension dimension, io_table_cells cells,
+                          double *out, int stride, pl_error *err)
 {
     double factor = 1;
-    const char *name = table->heading ? table->name[column] : "";
     if (table->unit[column][0]) {
         char one[32];
         pl_error why;
         snprintf(one, sizeof one, "1 %s", table->unit[column]);
         if (pl_quantity_parse(one, dimension, &factor, &why) != PL_OK) {
             return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d '%s': %.800s", table->path,
-                           table->heading_line, column + 1, name, why.text);
+                           table->heading_line, column + 1, table->heading ? table->name[column] : "",
+                           why.text);
         }
     }
-    for (int r = 0; r < table->row_count; ++r) {
-        const double value = table->value[(int64_t)r * table->column_count + column];
-        if (!isfinite(value)) {
-            return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d%s%s: expected a number", table->path,
-                           table->line[r], column + 1, name[0] ? " " : "", name);
-        }
-        out[(int64_t)r * stride] = factor * value;
-        if (!isfinite(factor * value)) {
-            return pl_fail(err, PL_BAD_INPUT, "%s:%d: column %d%s%s: %g is too large", table->path,
-                           table->line[r], column + 1, name[0] ? " " : "", name, value);
-        }
-    }
-    return PL_OK;
+    return io_table_numbers(table, column, factor, cells, out, stride, err);
 }

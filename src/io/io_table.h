@@ -8,26 +8,40 @@
 #define IO_TABLE_COLUMNS 64
 #define IO_TABLE_ROWS 1000000
 
+// A cell that is no number.
+typedef struct io_table_wrong {
+    int line; // 0: none
+    char text[32];
+} io_table_wrong;
+
 typedef struct io_table {
     const char *path;
     bool heading;
     int column_count, row_count;
-    char name[IO_TABLE_COLUMNS][32]; // lower case, without the unit; "" without a heading
-    char unit[IO_TABLE_COLUMNS][16]; // "" when none is given
-    double *value;                   // column_count per row; NAN where there is no number
-    int *line;                       // of each row
-    int heading_line;                // 1 without a heading
-    int run_column;                  // the column "run"; -1: none
-    char (*run)[32];                 // its text in each row, NULL without it
+    char name[IO_TABLE_COLUMNS][32];        // lower case, without the unit; "" without a heading
+    char unit[IO_TABLE_COLUMNS][16];        // "" when none is given
+    double *value;                          // column_count per row; NAN where the cell is empty or "nan"
+    int *line;                              // of each row
+    io_table_wrong wrong[IO_TABLE_COLUMNS]; // the first cell of each column that is neither
+    int heading_line;                       // 1 without a heading
+    int run_column;                         // the column "run"; -1: none
+    char (*run)[32];                        // its text in each row, NULL without it
 } io_table;
 
-// Columns apart by commas, semicolons, tabs or blanks (the first of these that stands in the file's first
-// row); `#` begins a comment; a first row with a word in it is the heading: "x", "x [mm]" or "x (mm)".
+// Columns are separated by commas, semicolons, tabs or blanks (the first of these found in the file's first
+// row, outside double quotes); `#` begins a comment; a first row with a word in it is the heading: "x",
+// "x [mm]" or "x (mm)". Numbers are decimal with a point. Cells of columns that are never asked for may hold
+// anything.
 pl_status io_table_read(const char *path, io_table *out, pl_error *err);
 void io_table_clear(io_table *table);
 int io_table_find(const io_table *table, const char *name); // -1 when there is none
-// One column into every `stride`-th number of `out`, in internal units; refuses cells without a number.
-pl_status io_table_column(const io_table *table, int column, pl_dimension dimension, double *out, int stride,
-                          pl_error *err);
+// One column into every `stride`-th number of `out`, in internal units. A cell that is no number is refused
+// with file, line and column; so is an empty one, unless `gaps` are allowed: NAN.
+typedef enum io_table_cells { IO_TABLE_WHOLE, IO_TABLE_GAPS } io_table_cells;
+pl_status io_table_column(const io_table *table, int column, pl_dimension dimension, io_table_cells cells,
+                          double *out, int stride, pl_error *err);
+// The same without regard to the unit: the numbers times `factor`.
+pl_status io_table_numbers(const io_table *table, int column, double factor, io_table_cells cells,
+                           double *out, int stride, pl_error *err);
 
 #endif

@@ -542,7 +542,9 @@ static double objective_tolerance(const pl_ik *ik, const pl_objective *o)
     case PL_OBJECTIVE_CURVATURE:
         return 1e-3 * fmax(fabs(o->value), 1 / ik->info.size);
     case PL_OBJECTIVE_SENSOR:
-        return o->value != 0 ? 1e-3 * fabs(o->value) : 1e-3;
+        return ik->info.sensor_kind[o->index] == PL_SENSOR_LENGTH ? 0.005
+               : o->value != 0                                    ? 1e-3 * fabs(o->value)
+                                                                  : 1e-3;
     default:
         return 1e-3;
     }

@@ -39,4 +39,33 @@ expect_words err.txt "column 2 's9'" "did you mean"
 printf 't [s],flexor [mm]\n0,3\n' >none.csv
 expect_status 2 estimate claw $coarse --read none.csv
 expect_words err.txt "nothing to fit"
+
+# a cell that is no number is refused with file, line and column; an empty reading is missing, an empty command is not
+cell() { awk -F, -v OFS=, -v c="$1" -v t="$2" 'NR == 3 { $c = t } 1' read.csv >cell.csv; }
+for text in 4O.5 0x2D 5mm; do
+    cell 2 "$text"
+    expect_status 2 estimate claw $coarse --read cell.csv
+    expect_words err.txt "cell.csv:3: column 2 s1: expected a number, found '$text'"
+done
+cell 1 ""
+expect_status 2 estimate claw $coarse --read cell.csv
+expect_words err.txt "cell.csv:3: column 1 flexor: expected a number, the cell is empty"
+cell 2 ""
+expect_status 0 estimate claw $coarse --read cell.csv
+expect_words out.txt "1 missing readings"
+printf 'flexor [mm];s1 [mm];s2 [mm];s3 [mm]\n3,5;110,2;110,2;108,1\n' >comma.csv
+expect_status 2 estimate claw $coarse --read comma.csv
+expect_words err.txt "comma.csv:2: column 1 flexor: expected a number" "write the decimal sign as a point"
+
+# readings that contradict the model are no estimate: every string 20 mm short
+awk -F, -v OFS=, 'NR > 1 { $2 -= 20; $3 += 20; $4 -= 15 } 1' read.csv >contradict.csv
+expect_status 1 estimate claw $coarse --read contradict.csv
+expect_words err.txt "the readings contradict the model"
+
+# a length sensor is met within the 0.005 mm of the help, a missing coordinate of a calibration is refused
+expect_status 0 ik claw $coarse --sensor s3=113 --json ik.json
+expect_near "s3 met, mm" "$(grep -A3 '"s3"' ik.json | grep -o '11[0-9]\.[0-9]*' | tail -1)" 113 0.005
+printf 'flexor [mm],tip.x [mm],tip.z [mm]\n2,117,10\n4,113,5\n' >two.csv
+expect_status 2 calibrate poses claw/robot.yaml two.csv --free flexor.factor
+expect_words err.txt "two.csv:1: has no column 'tip.y [mm]'" "together"
 finish

@@ -337,6 +337,44 @@ static void test_paths(void **state)
     assert_int_equal(pl_path_read(file_name("none.csv"), &p, &err), PL_BAD_FILE);
 }
 
+// In every cell of a table and for every separator, what is no decimal number is refused with line and
+// column.
+static void test_table_cells(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"", "0x2D", "4 5", "1e", "1.2.3", "--3", "5mm", "l0", "inf", "1_000"};
+    int refused = 0, cases = 0;
+    for (int separator = 0; separator < 3; ++separator) {
+        for (int cell = 0; cell < 12; ++cell) {
+            for (int w = 0; w <= PL_COUNT(wrong); ++w) {
+                const char mark = ",;\t"[separator], *comma = mark == ',' ? "\"45,5\"" : "45,5";
+                const char *text = w < PL_COUNT(wrong) ? wrong[w] : comma;
+                char table[400] = "", place[40];
+                snprintf(table, sizeof table, "x [mm]%cy%cz\n", mark, mark);
+                for (int k = 0; k < 12; ++k) {
+                    char number[20];
+                    snprintf(number, sizeof number, "%d.5", k);
+                    snprintf(table + strlen(table), sizeof table - strlen(table), "%s%c",
+                             k == cell ? text : number, k % 3 == 2 ? '\n' : mark);
+                }
+                pl_path_file p;
+                pl_error err = {0};
+                const pl_status status = pl_path_read(write_text("cells.csv", table), &p, &err);
+                snprintf(place, sizeof place, "cells.csv:%d: column %d %c:", cell / 3 + 2, cell % 3 + 1,
+                         "xyz"[cell % 3]);
+                ++cases;
+                refused += status == PL_BAD_INPUT && strstr(err.text, place) != NULL;
+                if (status == PL_OK) {
+                    pl_path_clear(&p);
+                    print_error("accepted:\n%s", table);
+                }
+            }
+        }
+    }
+    print_message("%d of %d wrong cells refused with line and column\n", refused, cases);
+    assert_int_equal(refused, cases);
+}
+
 static void test_targets(void **state)
 {
     (void)state;
@@ -651,6 +689,7 @@ int main(void)
         cmocka_unit_test(test_below_zero),
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_table_cells),
         cmocka_unit_test(test_targets),
         cmocka_unit_test(test_store),
         cmocka_unit_test(test_tasks),
