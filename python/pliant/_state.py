@@ -137,7 +137,7 @@ class Report:
         "residual_relative", "step", "seconds", "energy", "load_reached", "constraint_error", "min_J",
         "max_stretch", "negative_count",
     )  # fmt: skip
-    outcome: str  #: solved, limit point, inverted, infeasible, iteration limit, step limit, interrupted ...
+    outcome: str  #: solved, limit point, inverted, infeasible, penetrating, uncertain, iteration limit, interrupted ...
     message: str
     iterations: int
     factorizations: int
@@ -292,7 +292,7 @@ class State:
 
     @property
     def outcome(self) -> str:
-        """solved, limit point, inverted, infeasible, iteration limit, step limit, interrupted, not converged."""
+        """solved, limit point, inverted, infeasible, iteration limit, step limit, interrupted, penetrating, uncertain, not converged."""
         return OUTCOMES[self._report[0]]
 
     @property

@@ -74,6 +74,25 @@ void pl_contact_point_at(const pl_contact_surface *s, int32_t point, const doubl
 // Shares of a face's deformed area: per node, then the centre, which get `share`; returns the area.
 double pl_contact_face_area(const pl_contact_surface *s, int32_t face, const double *x, double share[9]);
 
+// ---- overlap of an obstacle and the body, between the points too
+#define PL_CONTACT_OVERLAP 0.05 // of the edge, or of the obstacle's half width: what is accepted
+typedef struct pl_overlap {
+    double depth;    // mm: of the deepest point found
+    double place[3]; // it
+    int32_t face;    // of the surface, there; -1: none
+} pl_overlap;
+// The smallest half width of an obstacle, mm; INFINITY for planes and hollow ones.
+double pl_shape_thickness(const pl_shape *shape);
+// What counts as an overlap at a face: `tolerance` times its edge or the obstacle's half width, if that is
+// smaller, mm.
+double pl_contact_overlap_limit(const pl_contact_surface *s, int32_t face, const pl_shape *shape,
+                                double tolerance);
+// The deepest overlap of the body at positions x with an obstacle that stands at R y + t (y: at rest),
+// relative to what counts; overlaps that do not count may be left out. An obstacle inside the material as a
+// whole counts, one in a cavity does not.
+pl_overlap pl_contact_overlap(const pl_contact_surface *s, const double *x, const pl_shape *shape,
+                              const double R[9], const double t[3], double tolerance);
+
 // ---- points that meet faces
 typedef struct pl_contact_pair {
     int32_t point, face;

@@ -515,6 +515,21 @@ static void solve_carry(pl_geometric *g, double from)
     }
 }
 
+// A shape that overlaps an obstacle between its vertices is not solved.
+static void solve_examine(const pl_geometric *g, const pl_state *state, pl_statics_report *report)
+{
+    pl_contact_fault fault = {0};
+    for (int o = 0; report->outcome == PL_SOLVED && g->contact && o < g->robot->contact.obstacle_count; ++o) {
+        double R[9], t[3];
+        pl_robot_obstacle_pose(g->robot, o, state->command, state->x, R, t);
+        pl_robot_obstacle_overlap(g->robot, o, R, t, state->x, &fault);
+    }
+    if (fault.obstacle) {
+        report->outcome = PL_PENETRATING;
+        pl_contact_fault_text(&fault, report->message, sizeof report->message);
+    }
+}
+
 pl_status pl_geometric_solve(pl_geometric *g, pl_state *state, const double *command,
                              pl_statics_report *report, pl_error *err)
 {
@@ -563,6 +578,7 @@ pl_status geo_solve_stage(pl_geometric *g, pl_state *state, const double *comman
         state->command[c] = command[c];
     }
     solve_report(g, &s, done, outcome, started, report);
+    solve_examine(g, state, report);
     return PL_OK;
 }
 

@@ -117,6 +117,9 @@ typedef struct pl_term {
     // length, is added to `penetration` (the larger counts).
     double (*unsettled)(void *self, pl_problem *p, const double *x, double *penetration);
 
+    // The deepest overlap of body and obstacles at x that is not accepted, into `fault` (the worst counts).
+    void (*examine)(void *self, pl_problem *p, const double *x, pl_contact_fault *fault);
+
     // The largest fraction of the path, from where it stands at `at`, that may be gone in one increment;
     // whether the factor at hand misses stiff contacts that act at x (evaluated last).
     double (*stride)(void *self, pl_problem *p, const double *x, double at);
@@ -376,6 +379,7 @@ pl_status pl_problem_advance(pl_problem *p, const double *x, pl_error *err);
 bool pl_problem_lags(pl_problem *p);          // some force follows the shape only when advanced
 bool pl_problem_touches(const pl_problem *p); // some term has multipliers to settle at fixed loads
 double pl_problem_unsettled(pl_problem *p, const double *x, double *penetration);
+pl_contact_fault pl_problem_examine(pl_problem *p, const double *x);
 double pl_problem_stride(pl_problem *p, const double *x, double at);
 bool pl_problem_obsolete(const pl_problem *p, const double *x);
 void pl_problem_contact_field(pl_problem *p, const pl_state *state, bool gap, double *out);

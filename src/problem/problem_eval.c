@@ -289,6 +289,15 @@ double pl_problem_unsettled(pl_problem *p, const double *x, double *penetration)
     return worst;
 }
 
+pl_contact_fault pl_problem_examine(pl_problem *p, const double *x)
+{
+    pl_contact_fault fault = {0};
+    PROBLEM_EACH (p, t, examine) {
+        t->kind->examine(t->self, p, x, &fault);
+    }
+    return fault;
+}
+
 double pl_problem_stride(pl_problem *p, const double *x, double at)
 {
     double stride = 1;

@@ -152,6 +152,9 @@ double contact_step_limit(const void *object, const pl_problem *p, const double 
 double contact_stride(void *self, pl_problem *p, const double *x, double at);
 bool contact_obsolete(const void *self, const pl_problem *p, const double *x);
 
+// ---- term_contact_examine.c
+void contact_examine(void *self, pl_problem *p, const double *x, pl_contact_fault *fault);
+
 // ---- term_contact_hold.c
 bool contact_one_sided(const void *self, const pl_problem *p, const pl_state *state);
 pl_status contact_derivative(void *self, pl_problem *p, const pl_state *state, const pl_parameter *q,

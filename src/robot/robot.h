@@ -220,6 +220,21 @@ typedef struct pl_pose {
 // Of a free body whose frame moved from X to x (3 per vertex).
 void pl_frame_pose(const pl_obstacle *o, const double *X, const double *x, pl_pose *out);
 
+// An obstacle that overlaps the body by more than is accepted.
+typedef struct pl_contact_fault {
+    const char *obstacle; // NULL: none
+    double depth;         // mm
+    double accepted;      // mm: there
+    double place[3];      // mm: the deepest point
+    double edge;          // mm: of the body's faces there
+} pl_contact_fault;
+// Looks at obstacle i, which stands at R y + t (y: at rest), and the body at positions x; a deeper overlap
+// that `fault` has stays there.
+void pl_robot_obstacle_overlap(const pl_robot *robot, int i, const double R[9], const double t[3],
+                               const double *x, pl_contact_fault *fault);
+// The fault in words.
+void pl_contact_fault_text(const pl_contact_fault *fault, char *text, size_t size);
+
 // What the bodies may touch. Points of `surface` have multipliers (pressures, MPa of undeformed area) in the
 // state: per obstacle, then one set for contact within and between bodies; with friction, per obstacle and
 // point, the tangential traction and the place of the last update (3 numbers each) and the pressure that

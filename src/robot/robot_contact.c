@@ -1,6 +1,9 @@
 // Contact: obstacles, bodies that may touch, and the points of the surface where contact is judged.
+#include <stdio.h>
 #include "base/rotation.h"
 #include "robot/robot_impl.h"
+
+#define CONTACT_PRELOAD 0.25 // of the edge, or of the obstacle's half width: overlap that contact pushes out
 
 static const char *const contact_kind_name[] = {"plane", "sphere", "cylinder", "box", "surface"};
 
@@ -147,27 +150,39 @@ static pl_status contact_bodies(robot_build *b, pl_robot_contact *c)
     return PL_OK;
 }
 
-// Obstacles that the undeformed body crosses already.
-static void contact_warn_overlap(robot_build *b, const pl_robot_contact *c)
+// The deepest point of the undeformed body in an obstacle, or of the obstacle in the body.
+static pl_overlap contact_overlap_at_rest(const pl_robot_contact *c, const pl_shape *shape, const double *x)
+{
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, origin[3] = {0};
+    pl_overlap deepest = pl_contact_overlap(c->surface, x, shape, identity, origin, PL_CONTACT_OVERLAP);
+    for (int32_t p = 0; p < c->surface->point_count; ++p) {
+        double at[3], n[3];
+        pl_contact_point_at(c->surface, p, x, at);
+        const double depth = -pl_shape_gap(shape, at, 0, n, NULL);
+        if (depth > deepest.depth) {
+            deepest = (pl_overlap){.depth = depth, .face = c->surface->home[p]};
+            memcpy(deepest.place, at, sizeof at);
+        }
+    }
+    return deepest;
+}
+
+// Obstacles that overlap the undeformed body: a little of it is a preload, which contact pushes out.
+static void contact_check_overlap(robot_build *b, const pl_robot_contact *c)
 {
     const double *x = pl_mesh_get(b->robot->mesh).position;
     for (int i = 0; i < c->obstacle_count; ++i) {
-        double deepest = 0, place[3] = {0};
-        for (int32_t p = 0; p < c->surface->point_count; ++p) {
-            double at[3], n[3];
-            pl_contact_point_at(c->surface, p, x, at);
-            const double g = pl_shape_gap(&c->obstacle[i].shape, at, 0.1 * b->size, n, NULL);
-            if (g < deepest) {
-                deepest = g;
-                memcpy(place, at, sizeof place);
-            }
+        const pl_shape *shape = &c->obstacle[i].shape;
+        const pl_overlap found = contact_overlap_at_rest(c, shape, x);
+        if (found.face < 0 || found.depth <= 1e-6 * b->size) {
+            continue;
         }
-        if (deepest < -1e-6 * b->size) {
-            ROBOT_FIND(b, PL_WARNING, b->def->contact.obstacle[i].line,
-                       "obstacle '%s': the undeformed body is inside of it by %.3g mm at (%.4g, %.4g, %.4g)",
-                       c->obstacle[i].name, -deepest, place[0], place[1], place[2]);
-            pl_findings_advise(b->findings, "move the obstacle, or give it a command to approach with");
-        }
+        const double preload = pl_contact_overlap_limit(c->surface, found.face, shape, CONTACT_PRELOAD);
+        ROBOT_FIND(b, found.depth > preload ? PL_DEFECT : PL_WARNING, b->def->contact.obstacle[i].line,
+                   "obstacle '%s' and the undeformed body overlap by %.3g mm at (%.4g, %.4g, %.4g)%s",
+                   c->obstacle[i].name, found.depth, found.place[0], found.place[1], found.place[2],
+                   found.depth > preload ? ": it stands inside" : "");
+        pl_findings_advise(b->findings, "move the obstacle, or give it a command to approach with");
     }
 }
 
@@ -192,9 +207,35 @@ pl_status robot_contact(robot_build *b)
     }
     status = pl_contact_surface_create(b->robot->mesh, c->region_body, &c->surface, b->err);
     if (status == PL_OK) {
-        contact_warn_overlap(b, c);
+        contact_check_overlap(b, c);
     }
     return status;
+}
+
+void pl_robot_obstacle_overlap(const pl_robot *robot, int i, const double R[9], const double t[3],
+                               const double *x, pl_contact_fault *fault)
+{
+    const pl_contact_surface *s = robot->contact.surface;
+    const pl_obstacle *o = &robot->contact.obstacle[i];
+    const pl_overlap found = pl_contact_overlap(s, x, &o->shape, R, t, PL_CONTACT_OVERLAP);
+    if (found.face < 0 || (fault->obstacle && found.depth <= fault->depth)) {
+        return;
+    }
+    const double accepted = pl_contact_overlap_limit(s, found.face, &o->shape, PL_CONTACT_OVERLAP);
+    if (found.depth > accepted) {
+        *fault = (pl_contact_fault){
+            .obstacle = o->name, .depth = found.depth, .accepted = accepted, .edge = s->edge[found.face]};
+        memcpy(fault->place, found.place, sizeof fault->place);
+    }
+}
+
+void pl_contact_fault_text(const pl_contact_fault *fault, char *text, size_t size)
+{
+    snprintf(text, size,
+             "the obstacle '%s' overlaps the body by %.3g mm at %.4g, %.4g, %.4g mm (accepted: %.2g mm); "
+             "elements of %.2g mm do not resolve this contact",
+             fault->obstacle, fault->depth, pl_tidy(fault->place[0]), pl_tidy(fault->place[1]),
+             pl_tidy(fault->place[2]), fault->accepted, fault->edge);
 }
 
 int64_t pl_robot_contact_numbers(const pl_robot *robot)

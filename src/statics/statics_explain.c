@@ -115,6 +115,17 @@ void statics_explain_touch(pl_statics *s, pl_statics_report *report)
     }
 }
 
+bool statics_explain_overlap(pl_statics *s, const double *x, pl_statics_report *report)
+{
+    const pl_contact_fault fault = pl_problem_examine(s->problem, x);
+    if (!fault.obstacle) {
+        return false;
+    }
+    report->outcome = PL_PENETRATING;
+    pl_contact_fault_text(&fault, report->message, sizeof report->message);
+    return true;
+}
+
 void statics_explain(pl_statics *s, const statics_way *w, descent_end end, pl_statics_report *report)
 {
     const double percent = 100 * w->at;

@@ -538,6 +538,19 @@ static void solve_finish(pl_statics *s, double *at, double *x, descent *D, pl_er
     s->finishing = false;
 }
 
+// Back to the state that the path began with.
+static void solve_return(pl_statics *s, const pl_state *state, const double *command, double *x, descent *D,
+                         pl_error *err)
+{
+    memcpy(x, state->x, solve_bytes(s));
+    pl_problem_begin(s->problem, state, command, err);
+    pl_problem_set(s->problem, 0);
+    pl_problem_evaluate(s->problem, x, s->work.g);
+    D->residual = pl_problem_residual(s->problem, s->work.g, s->work.r);
+    D->relative = D->residual / pl_problem_force_scale(s->problem);
+    D->step = 0;
+}
+
 // What the report says about the state x at the loads set.
 static void solve_measure(pl_statics *s, const double *x, const descent *D, pl_statics_report *report)
 {
@@ -605,6 +618,12 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
         statics_explain(s, &w, end, report);
         solve_finish(s, &w.at, x, &D, &local);
     }
+    // a shape that overlaps an obstacle is no equilibrium of the contact problem: the state stays as it was
+    const bool overlaps = !s->watch.stopped && statics_explain_overlap(s, x, report);
+    if (overlaps) {
+        w.at = 0;
+        solve_return(s, state, command, x, &D, &local);
+    }
     report->load_reached = w.at;
     solve_measure(s, x, &D, report);
     if (report->outcome == PL_SOLVED && !(report->constraint_error < TUNE_GAP_REPORTED)) {
@@ -615,7 +634,9 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
     if (s->problem->linear.has_factor && s->problem->linear.blend == 0) {
         report->negative_count = pl_problem_unstable(s->problem);
     }
-    pl_problem_store(s->problem, command, w.at, x, state);
+    if (!overlaps) {
+        pl_problem_store(s->problem, command, w.at, x, state);
+    }
     if (w.at >= 1) {
         statics_remember(s, state);
     }

@@ -78,7 +78,13 @@ expect_words err.txt "did not reach"
 expect_status 0 workspace floor.yaml --grid 4
 expect_words out.txt "4 of 4 samples, 4 solved"
 expect_status 1 doctor inside.yaml
-expect_words err.txt "obstacle 'floor'" "undeformed body is inside of it by 0.5 mm"
+expect_words err.txt "obstacle 'floor' and the undeformed body overlap by 0.5 mm"
+# an obstacle inside the material is refused, one beside it is not
+robot swallowed.yaml '{name: ball, sphere: {centre: [15, 0, 0], radius: 1}}'
+expect_status 2 fk swallowed.yaml
+expect_words err.txt "obstacle 'ball' and the undeformed body overlap by 4 mm" "it stands inside"
+robot beside.yaml '{name: ball, sphere: {centre: [15, 0, 4.5], radius: 1}}'
+expect_status 0 fk beside.yaml
 cat >overlap.yaml <<'YAML'
 pliant: 1
 name: overlap
