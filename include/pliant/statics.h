@@ -26,9 +26,7 @@ extern "C" {
     X(PL_LIMIT_POINT, "limit point")                                                                         \
     X(PL_INFEASIBLE, "infeasible")                                                                           \
     X(PL_STOPPED, "interrupted")                                                                             \
-    X(PL_NOT_CONVERGED, "not converged")                                                                     \
-    X(PL_PENETRATING, "penetrating")                                                                         \
-    X(PL_UNCERTAIN, "uncertain")
+    X(PL_NOT_CONVERGED, "not converged")
 typedef enum pl_outcome {
 #define X(code, text) code,
     PL_OUTCOME_LIST(X)
