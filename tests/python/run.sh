@@ -17,6 +17,6 @@ if [ "$sanitizer" = address ]; then
     # Python itself is not instrumented, so the sanitizer comes first; leaks of the interpreter are not ours
     export LD_PRELOAD
     LD_PRELOAD="$("$compiler" -print-file-name=libasan.so) $("$compiler" -print-file-name=libubsan.so)"
-    export ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:abort_on_error=0
+    export ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:abort_on_error=0:allocator_may_return_null=1
 fi
 /usr/bin/python3 -W error::ResourceWarning "$test" -v
