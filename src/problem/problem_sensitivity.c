@@ -180,43 +180,6 @@ static void sensitivity_lag(pl_problem *p, const double *x, const double *dx, co
     pl_arena_end(&p->scratch, mark);
 }
 
-// The change of the unknowns d and the right side b it belongs to. Forces that lag behind the shape add their
-// change for d to the right side, again and again until that no longer changes.
-static pl_status sensitivity_solve_lagging(pl_problem *p, const double *x, const double *side,
-                                           const double *plain, const double *target, double *b, double *d,
-                                           double *dx, double *mu, pl_error *err)
-{
-    const int32_t n = p->unknowns.n;
-    const size_t mark = pl_arena_begin(&p->scratch);
-    double *before = pl_problem_take_unknown(p), change = pl_problem_lags(p) ? 1 : 0;
-    pl_status status = PL_OK;
-    memcpy(b, side, (size_t)n * sizeof *b);
-    if (!sensitivity_solve(p, b, plain, target, d, mu)) {
-        status = pl_fail(err, PL_FAILED, SENSITIVITY_DEPENDENT);
-    }
-    pl_problem_expand(p, x, d, dx);
-    for (int round = 0; status == PL_OK && change > SENSITIVITY_CHANGE; ++round) {
-        if (round == SENSITIVITY_ROUNDS) {
-            status = pl_fail(err, PL_FAILED,
-                             "jacobian: there is no derivative with the pressure on an open surface");
-            break;
-        }
-        sensitivity_lag(p, x, dx, side, b);
-        memcpy(before, d, (size_t)n * sizeof *before);
-        sensitivity_solve(p, b, NULL, target, d, mu);
-        pl_problem_expand(p, x, d, dx);
-        double largest = 0;
-        change = 0;
-        for (int32_t i = 0; i < n; ++i) {
-            largest = fmax(largest, fabs(d[i]));
-            change = fmax(change, fabs(d[i] - before[i]));
-        }
-        change = largest > 0 ? change / largest : 0;
-    }
-    pl_arena_end(&p->scratch, mark);
-    return status;
-}
-
 // Inequalities that hold are constraints g(x, q) = 0 of the derivative. The tangent already has their
 // stiffness e (augmented Lagrangian), so with B = dg/dx, W = diag(w), w = e times the weight, and dx0 the
 // motion without multipliers,
@@ -286,6 +249,58 @@ static pl_status sensitivity_hold(pl_problem *p, const pl_problem_term *t, const
     return status;
 }
 
+// One solve for the right side b, then the inequalities that hold.
+static pl_status sensitivity_solve_held(pl_problem *p, const double *x, const double *b, const double *plain,
+                                        const double *target, double *d, double *dx, double *mu,
+                                        double *residual, pl_error *err)
+{
+    if (!sensitivity_solve(p, b, plain, target, d, mu)) {
+        return pl_fail(err, PL_FAILED, SENSITIVITY_DEPENDENT);
+    }
+    pl_problem_expand(p, x, d, dx);
+    *residual = sensitivity_residual(p, b, d, mu);
+    pl_status status = PL_OK;
+    PROBLEM_EACH (p, t, hold) {
+        if (status == PL_OK && t->kind->hold->count(t->self, p, x) > 0) {
+            status = sensitivity_hold(p, t, x, d, dx, mu, err);
+        }
+    }
+    return status;
+}
+
+// The change of the unknowns d. Forces that lag behind the shape add their change for d to the right side,
+// again and again until that no longer changes.
+static pl_status sensitivity_solve_lagging(pl_problem *p, const double *x, const double *side,
+                                           const double *plain, const double *target, double *d, double *dx,
+                                           double *mu, double *residual, pl_error *err)
+{
+    const int32_t n = p->unknowns.n;
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *b = pl_problem_take_unknown(p), *before = pl_problem_take_unknown(p),
+           change = pl_problem_lags(p) ? 1 : 0;
+    pl_status status = sensitivity_solve_held(p, x, side, plain, target, d, dx, mu, residual, err);
+    for (int round = 0; status == PL_OK && change > SENSITIVITY_CHANGE; ++round) {
+        if (round == SENSITIVITY_ROUNDS) {
+            status =
+                pl_fail(err, PL_FAILED,
+                        "jacobian: the derivative with the pressure on an open surface does not converge");
+            break;
+        }
+        sensitivity_lag(p, x, dx, side, b);
+        memcpy(before, d, (size_t)n * sizeof *before);
+        status = sensitivity_solve_held(p, x, b, NULL, target, d, dx, mu, residual, err);
+        double largest = 0;
+        change = 0;
+        for (int32_t i = 0; i < n; ++i) {
+            largest = fmax(largest, fabs(d[i]));
+            change = fmax(change, fabs(d[i] - before[i]));
+        }
+        change = largest > 0 ? change / largest : 0;
+    }
+    pl_arena_end(&p->scratch, mark);
+    return status;
+}
+
 // Room for the sides, kept.
 static bool sensitivity_room(pl_problem *p)
 {
@@ -344,8 +359,7 @@ pl_status pl_sensitivity_column(pl_problem *p, const pl_state *state, const pl_p
     double own[PL_ROWS_MAX];
     const size_t mark = pl_arena_begin(&p->scratch), at = (size_t)(together > 0 ? together : 0);
     const bool known = together >= 0;
-    double *side = pl_problem_take_unknown(p), *b = pl_problem_take_unknown(p),
-           *d = pl_problem_take_unknown(p);
+    double *side = pl_problem_take_unknown(p), *d = pl_problem_take_unknown(p), residual = 0;
     const double *plain = known ? p->linear.sided + at * (size_t)p->unknowns.n : NULL;
     const double *target = known ? p->linear.target[at] : own;
     pl_status status = PL_OK;
@@ -355,15 +369,8 @@ pl_status pl_sensitivity_column(pl_problem *p, const pl_state *state, const pl_p
         status = sensitivity_side(p, state, q, side, own, err);
     }
     if (status == PL_OK) {
-        status = sensitivity_solve_lagging(p, state->x, side, plain, target, b, d, dx, mu, err);
-    }
-    if (status == PL_OK) {
-        report->residual = fmax(report->residual, sensitivity_residual(p, b, d, mu));
-    }
-    PROBLEM_EACH (p, t, hold) {
-        if (status == PL_OK && t->kind->hold->count(t->self, p, state->x) > 0) {
-            status = sensitivity_hold(p, t, state->x, d, dx, mu, err);
-        }
+        status = sensitivity_solve_lagging(p, state->x, side, plain, target, d, dx, mu, &residual, err);
+        report->residual = fmax(report->residual, residual);
     }
     pl_arena_end(&p->scratch, mark);
     return status;

@@ -6,7 +6,8 @@
 #define WIDTH 3.0
 #define HEIGHT 2.0
 
-static rig strip(double pressure)
+// A strip under pressure, on a ball below its tip where one is given.
+static rig strip_on(double pressure, const pl_obstacle_def *ball)
 {
     static plan p;
     pl_mesh *mesh = tet_box(12, 2, 1, LENGTH, WIDTH, HEIGHT, 2, NULL);
@@ -18,9 +19,17 @@ static rig strip(double pressure)
     plan_hold(&p, "base", "xyz");
     plan_marker(&p, "tip", "tip");
     p.pressure[p.def.pressure_count++] = (pl_surface_pressure_def){.surface = "top", .pressure = pressure};
-    rig r = plan_build(&p, NULL);
+    p.def.contact = (pl_contact_def){.given = ball != NULL, .obstacle = ball, .obstacle_count = ball != NULL};
+    pl_statics_options options = tight_options();
+    options.contact_tolerance = 1e-9;
+    rig r = plan_build(&p, &options);
     pl_mesh_destroy(mesh);
     return r;
+}
+
+static rig strip(double pressure)
+{
+    return strip_on(pressure, NULL);
 }
 
 // A small pressure p is a line load p b: the tip drops by p b L^4 / 8 E I + p b L^2 / (2 k G A).
@@ -152,12 +161,46 @@ static void test_derivatives(void **state)
     rig_clear(&r);
 }
 
+// With a contact that holds, the force of the rim follows what the contact does too.
+static void test_contact(void **state)
+{
+    (void)state;
+    const pl_obstacle_def ball = {.name = "ball",
+                                  .kind = PL_OBSTACLE_SPHERE,
+                                  .point = {0.9 * LENGTH, 0.1 * WIDTH, -2.5},
+                                  .radius = 2,
+                                  .friction = -1,
+                                  .moves = true,
+                                  .move = {0, 0, 1}};
+    const double command = 0.1, h = 1e-3;
+    double tip[2][3], exact[3] = {0};
+    rig r = strip_on(1e-4, &ball);
+    rig_solve(&r, &command);
+    const pl_parameter parameter = {.kind = PL_PARAMETER_COMMAND};
+    const pl_jacobian out = {.marker = exact};
+    pl_jacobian_report report;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_statics_jacobian(r.statics, r.state, &parameter, 1, &out, &report, &err));
+    for (int side = 0; side < 2; ++side) {
+        const double moved = command + (side ? h : -h);
+        rig_solve(&r, &moved);
+        memcpy(tip[side], pl_statics_marker(r.statics, r.state, 0).position, sizeof tip[side]);
+    }
+    for (int i = 0; i < 3; ++i) {
+        const double difference = (tip[1][i] - tip[0][i]) / (2 * h);
+        print_message("d tip[%d] per mm of the ball: %.8g, by differences %.8g\n", i, exact[i], difference);
+        PL_CHECK_NEAR(exact[i], difference, 1e-6 * fabs(exact[2]));
+    }
+    rig_clear(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small),
         cmocka_unit_test(test_large),
         cmocka_unit_test(test_derivatives),
+        cmocka_unit_test(test_contact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
