@@ -63,6 +63,7 @@ typedef struct pl_model_answer {
     const pl_actuator_state *actuator; // per actuator
     const double *reading;             // per reading, internal units
     const double *point;               // 3 per body point, mm
+    const double *force;               // 3 per marker, N: those of pl_model_set_forces that act
     double energy;                     // mJ, elastic
 } pl_model_answer;
 
@@ -111,7 +112,7 @@ typedef struct pl_model_type {
     // outcome in `report`; the model is then left at the last equilibrium, whose commands are in the answer.
     pl_status (*fk)(void *self, const double *command, pl_statics_report *report, pl_error *err);
     // Fills in the results at the current state; called once after every move. Pointers left NULL are
-    // replaced by the given commands, by NAN, or (points) by the undeformed configuration.
+    // replaced by the given commands, by NAN, by the undeformed configuration (points) or by 0 (forces).
     void (*answer)(void *self, pl_model_answer *out);
 
     // All functions below may be NULL.
@@ -134,7 +135,9 @@ typedef struct pl_model_type {
     // The pose is taken: a model with memory remembers it, and the next forward solves start from there.
     // NULL: no memory.
     void (*settle)(void *self);
-    void (*reset)(void *self); // to the undeformed configuration. NULL: a forward solve without commands
+    // To the undeformed configuration, without anything kept of earlier solves. NULL: a forward solve without
+    // commands
+    void (*reset)(void *self);
     // For drawing: a mesh (owned by the model) and the current positions of its vertices. NULL: nothing.
     pl_status (*body)(void *self, const pl_mesh **out, pl_error *err);
     void (*shape)(void *self, double *position);
@@ -205,7 +208,9 @@ PL_API bool pl_model_settle(pl_model *model);
 #define PL_MODEL_SLOTS 4
 PL_API pl_status pl_model_keep(pl_model *model, int slot, pl_error *err);
 PL_API pl_status pl_model_recall(pl_model *model, int slot, pl_error *err);
-PL_API void pl_model_reset(pl_model *model); // to the undeformed configuration, all commands idle
+// To the undeformed configuration, all commands idle, as if it had just been created: what follows does not
+// depend on earlier solves, to the last bit. Forces that were set remain set.
+PL_API void pl_model_reset(pl_model *model);
 // The state as doubles, for files and for more than PL_MODEL_SLOTS saved states.
 PL_API size_t pl_model_state_size(const pl_model *model);
 PL_API void pl_model_pack(const pl_model *model, double *block); // pl_model_state_size doubles
@@ -294,6 +299,7 @@ typedef struct pl_record_marker {
     // Bending since rest, degrees, unwrapped (204, where `turned` is 156) and signed, about `bend_axis`,
     // whose largest component is positive. NAN: not known
     double bend, bend_axis[3];
+    double force[3]; // N, set by pl_model_set_forces; 0: none
 } pl_record_marker;
 typedef struct pl_record_sensor {
     const char *name, *unit;

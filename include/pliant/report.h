@@ -15,7 +15,8 @@ extern "C" {
 // JSON object with the keys of `pliant fk --json`; numbers that do not exist are null. Readings come by
 // group: "springs": {"s1": {"tension": 1.2, "length": 20}}. `findings` (may be NULL) become "warnings".
 PL_API char *pl_record_json(const pl_record *record, const pl_findings *findings);
-// Columns with units, and one row; both end with a newline. Empty cells: no number.
+// Columns with units, and one row; both end with a newline. Empty cells: no number. Forces at the markers
+// (pl_model_set_forces) have columns where some act.
 PL_API char *pl_record_csv_head(const pl_record *record);
 PL_API char *pl_record_csv_row(const pl_record *record);
 

@@ -531,6 +531,7 @@ PL_API pl_status pl_state_copy(pl_state *to, const pl_state *from); // same robo
 PL_API void pl_state_reset(pl_state *state, const pl_robot *robot);
 PL_API const double *pl_state_positions(const pl_state *state); // 3 per vertex, mm
 PL_API int32_t pl_state_vertex_count(const pl_state *state);
+PL_API const double *pl_state_forces(const pl_state *state); // 3 per marker, N: set at run time
 // For files: everything as one block of doubles, with the hash of the robot. `size` in doubles.
 PL_API size_t pl_state_pack(const pl_state *state, double *block, size_t size);
 PL_API pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_error *err);

@@ -97,6 +97,10 @@ PL_API void pl_statics_destroy(pl_statics *statics);
 PL_API pl_status pl_statics_solve(pl_statics *statics, pl_state *state, const double *command,
                                   pl_statics_report *report, pl_error *err);
 
+// Forgets what earlier solves left (factors, search directions, solved shapes): the next solve depends on its
+// state, commands and forces only, to the last bit.
+PL_API void pl_statics_forget(pl_statics *statics);
+
 // Forces at the markers (3 per marker, N), in addition to the loads of the robot: the solves that follow lead
 // to them, along the same load path as to the commands. NULL: none, which is the default. They are part of
 // a state, as commands are.

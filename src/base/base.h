@@ -104,6 +104,13 @@ typedef struct pl_order_store {
     void (*keep)(const char *folder, uint64_t key, int32_t count, const int32_t *order);
 } pl_order_store;
 
+// ---- names of markers, commands, sensors, ...: letters (all beyond ASCII count), digits, '_', '-' and '.',
+// so that they can be columns of tables and words of a command line
+#define PL_NAME_RULE "use letters, digits, '_', '-' and '.'"
+bool pl_name_is_valid(const char *name);
+// The name for a message: what cannot be printed on one line is replaced by '?'.
+const char *pl_name_shown(const char *name, char *buffer, size_t size);
+
 // ---- growing text, for messages and writers. A failed append sets `failed` and leaves the text valid.
 typedef struct pl_text {
     char *data; // NUL-terminated; NULL while empty
@@ -112,6 +119,9 @@ typedef struct pl_text {
 } pl_text;
 void pl_text_add(pl_text *text, const char *format, ...) PL_PRINTF(2, 3);
 void pl_text_add_bytes(pl_text *text, const void *data, size_t bytes);
+// A cell of a CSV table (RFC 4180): in quotes, and quotes doubled, where it contains a comma, a quote or a
+// line end.
+void pl_text_add_cell(pl_text *text, const char *format, ...) PL_PRINTF(2, 3);
 void pl_text_clear(pl_text *text);
 
 // ---- a monotone curve through points, for tables of measured values. x increases strictly; y may rise or

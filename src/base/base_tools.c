@@ -145,19 +145,24 @@ static bool text_reserve(pl_text *text, size_t extra)
     return true;
 }
 
+static void text_add_list(pl_text *text, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, format, args);
+    if (length >= 0 && text_reserve(text, (size_t)length)) {
+        vsnprintf(text->data + text->length, (size_t)length + 1, format, again);
+        text->length += (size_t)length;
+    }
+    va_end(again);
+}
+
 void pl_text_add(pl_text *text, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    const int length = vsnprintf(NULL, 0, format, args);
+    text_add_list(text, format, args);
     va_end(args);
-    if (length < 0 || !text_reserve(text, (size_t)length)) {
-        return;
-    }
-    va_start(args, format);
-    vsnprintf(text->data + text->length, (size_t)length + 1, format, args);
-    va_end(args);
-    text->length += (size_t)length;
 }
 
 void pl_text_add_bytes(pl_text *text, const void *data, size_t bytes)
@@ -167,6 +172,47 @@ void pl_text_add_bytes(pl_text *text, const void *data, size_t bytes)
         text->length += bytes;
         text->data[text->length] = '\0';
     }
+}
+
+void pl_text_add_cell(pl_text *text, const char *format, ...)
+{
+    pl_text cell = {0};
+    va_list args;
+    va_start(args, format);
+    text_add_list(&cell, format, args);
+    va_end(args);
+    const char *plain = cell.data ? cell.data : "";
+    if (!strpbrk(plain, ",\"\r\n")) {
+        pl_text_add_bytes(text, plain, cell.length);
+    } else {
+        pl_text_add(text, "\"");
+        for (const char *c = plain; *c; ++c) {
+            pl_text_add(text, *c == '"' ? "\"\"" : "%c", *c);
+        }
+        pl_text_add(text, "\"");
+    }
+    text->failed = text->failed || cell.failed;
+    pl_text_clear(&cell);
+}
+
+bool pl_name_is_valid(const char *name)
+{
+    for (const char *c = name; *c; ++c) {
+        if (!isalnum((unsigned char)*c) && !strchr("_-.", *c) && (unsigned char)*c < 0x80) {
+            return false;
+        }
+    }
+    return name[0] != '\0';
+}
+
+const char *pl_name_shown(const char *name, char *buffer, size_t size)
+{
+    size_t n = 0;
+    for (; name[n] && n + 1 < size; ++n) {
+        buffer[n] = (unsigned char)name[n] < 0x20 || name[n] == 0x7f ? '?' : name[n];
+    }
+    buffer[n] = '\0';
+    return buffer;
 }
 
 void pl_text_clear(pl_text *text)

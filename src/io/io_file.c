@@ -143,17 +143,46 @@ static int file_open_beside(const char *path, char *name, size_t room)
     return -1;
 }
 
-// A device or a pipe cannot be replaced by renaming: write straight into it.
+// A device or a pipe cannot be replaced by renaming: write straight into it. A named pipe that nobody reads
+// would be waited for, for ever: without O_NONBLOCK already when it is opened.
 static pl_status file_write_through(const char *path, const void *data, size_t bytes, pl_error *err)
 {
-    const int fd = open(path, O_WRONLY | O_CLOEXEC);
-    bool good = fd >= 0 && file_put(fd, data, bytes);
+    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 && errno == ENXIO) {
+        return pl_fail(err, PL_BAD_FILE, "%s: cannot be written: is a named pipe that nobody reads", path);
+    }
+    bool good = fd >= 0 && fcntl(fd, F_SETFL, O_WRONLY) == 0 && file_put(fd, data, bytes);
     int why = errno;
     if (fd >= 0 && close(fd) != 0 && good) {
         good = false;
         why = errno;
     }
     return good ? PL_OK : pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", path, strerror(why));
+}
+
+pl_status io_regular(const char *path, pl_error *err)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || S_ISREG(info.st_mode)) {
+        return PL_OK;
+    }
+    return pl_fail(err, PL_BAD_FILE, "%s: is a %s, expected a file", path,
+                   S_ISDIR(info.st_mode)    ? "folder"
+                   : S_ISFIFO(info.st_mode) ? "named pipe"
+                                            : "device");
+}
+
+pl_status io_database_regular(const char *path, pl_error *err)
+{
+    static const char *const tail[] = {"", "-journal", "-wal", "-shm"};
+    pl_status status = PL_OK;
+    for (int i = 0; status == PL_OK && i < PL_COUNT(tail); ++i) {
+        pl_text name = {0};
+        pl_text_add(&name, "%s%s", path, tail[i]);
+        status = name.failed ? pl_fail_memory(err, path) : io_regular(name.data, err);
+        pl_text_clear(&name);
+    }
+    return status;
 }
 
 // ---- files written piece by piece

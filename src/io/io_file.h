@@ -6,6 +6,10 @@
 #include "base/base.h"
 #include "pliant/io.h"
 
+// Refuses what is there and is not a file (folders, pipes, devices): opening it could wait for ever.
+pl_status io_regular(const char *path, pl_error *err);
+pl_status io_database_regular(const char *path, pl_error *err); // and the files SQLite keeps beside it
+
 typedef struct io_stream {
     int fd; // -1: closed
     char *path;

@@ -110,15 +110,6 @@ pl_status io_text_write(pl_text *text, const char *path, pl_error *err)
     return status;
 }
 
-// A name inside a table: separators and line ends would tear it apart.
-static void motion_name(pl_text *text, const char *name)
-{
-    for (; *name; ++name) {
-        const char c = strchr(",;\"\t\r\n", *name) ? '_' : *name;
-        pl_text_add(text, "%c", c);
-    }
-}
-
 double io_effort_scale(pl_actuator_kind kind)
 {
     return kind == PL_CABLE ? 1 : 1e-3;
@@ -136,15 +127,14 @@ static void motion_csv_head(const pl_motion *m, pl_text *text)
                       "error [mm],reached,outcome");
     for (int c = 0; c < m->info.command_count; ++c) {
         pl_text_add(text, ",");
-        motion_name(text, m->info.command[c].name);
-        pl_text_add(text, " [%s]", pl_drive_unit(m->info.command[c].drive));
+        pl_text_add_cell(text, "%s [%s]", m->info.command[c].name, pl_drive_unit(m->info.command[c].drive));
     }
     for (int a = 0; a < m->info.actuator_count; ++a) {
+        const pl_actuator_info *actuator = &m->info.actuator[a];
         pl_text_add(text, ",");
-        motion_name(text, m->info.actuator[a].name);
-        pl_text_add(text, ".effort [%s],", io_effort_unit(m->info.actuator[a].kind));
-        motion_name(text, m->info.actuator[a].name);
-        pl_text_add(text, ".%s", measure[m->info.actuator[a].kind]);
+        pl_text_add_cell(text, "%s.effort [%s]", actuator->name, io_effort_unit(actuator->kind));
+        pl_text_add(text, ",");
+        pl_text_add_cell(text, "%s.%s", actuator->name, measure[actuator->kind]);
     }
     pl_text_add(text, ",factorizations,solves\n");
 }
@@ -282,8 +272,7 @@ static int pressures_head(const pl_motion *m, pl_text *text)
     for (int a = 0; a < m->info.actuator_count; ++a) {
         if (m->info.actuator[a].kind == PL_CHAMBER) {
             pl_text_add(text, ",");
-            motion_name(text, m->info.actuator[a].name);
-            pl_text_add(text, " [kPa]");
+            pl_text_add_cell(text, "%s [kPa]", m->info.actuator[a].name);
             ++chambers;
         }
     }

@@ -128,6 +128,23 @@ static json_t *record_markers(record_json *j, const pl_record *r)
     return all;
 }
 
+static bool record_pulled(const pl_record_marker *m)
+{
+    return m->force[0] != 0 || m->force[1] != 0 || m->force[2] != 0;
+}
+
+// Forces at markers beside the loads of the robot file.
+static json_t *record_forces(record_json *j, const pl_record *r)
+{
+    json_t *all = json_object();
+    for (int i = 0; i < r->marker_count; ++i) {
+        if (record_pulled(&r->marker[i])) {
+            record_set(j, all, r->marker[i].name, record_numbers(r->marker[i].force, 3));
+        }
+    }
+    return all;
+}
+
 static void record_sensors(record_json *j, json_t *root, const pl_record *r)
 {
     json_t *all = json_object(), *units = json_object();
@@ -229,6 +246,7 @@ char *pl_record_json(const pl_record *r, const pl_findings *findings)
     record_set(j, root, "commands", record_commands(j, r));
     record_set(j, root, "actuators", record_actuators(j, r));
     record_set(j, root, "markers", record_markers(j, r));
+    record_set(j, root, "forces", record_forces(j, r));
     record_sensors(j, root, r);
     record_set(j, root, "reactions", record_reactions(j, r));
     record_set(j, root, "contacts", json_object());
@@ -258,28 +276,59 @@ static char *record_end(pl_text *t)
     return t->data;
 }
 
+static const char axis_name[] = "xyz";
+
+static bool record_any_pulled(const pl_record *r)
+{
+    for (int i = 0; i < r->marker_count; ++i) {
+        if (record_pulled(&r->marker[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void record_marker_head(pl_text *t, const pl_record_marker *m)
+{
+    for (int k = 0; k < 3; ++k) {
+        pl_text_add(t, ",");
+        pl_text_add_cell(t, "%s.%c [mm]", m->name, axis_name[k]);
+    }
+    pl_text_add(t, ",");
+    pl_text_add_cell(t, "%s.turned [deg]", m->name);
+    pl_text_add(t, ",");
+    pl_text_add_cell(t, "%s.bend [deg]", m->name);
+}
+
 char *pl_record_csv_head(const pl_record *r)
 {
     pl_text t = {0};
     for (int i = 0; i < r->command_count; ++i) {
-        pl_text_add(&t, "%s [%s],", r->command[i].name, r->command[i].unit);
+        pl_text_add_cell(&t, "%s [%s]", r->command[i].name, r->command[i].unit);
+        pl_text_add(&t, ",");
     }
     pl_text_add(&t, "converged,outcome");
     for (int i = 0; i < r->marker_count; ++i) {
-        const char *name = r->marker[i].name;
-        pl_text_add(&t, ",%s.x [mm],%s.y [mm],%s.z [mm],%s.turned [deg],%s.bend [deg]", name, name, name,
-                    name, name);
+        record_marker_head(&t, &r->marker[i]);
     }
     for (int i = 0; i < r->actuator_count; ++i) {
         const pl_record_actuator *a = &r->actuator[i];
-        pl_text_add(&t, ",%s.%s [%s],%s.effort [%s]", a->name, a->measure_name, a->measure_unit, a->name,
-                    a->effort_unit);
+        pl_text_add(&t, ",");
+        pl_text_add_cell(&t, "%s.%s [%s]", a->name, a->measure_name, a->measure_unit);
+        pl_text_add(&t, ",");
+        pl_text_add_cell(&t, "%s.effort [%s]", a->name, a->effort_unit);
     }
     for (int i = 0; i < r->sensor_count; ++i) {
-        pl_text_add(&t, ",%s [%s]", r->sensor[i].name, r->sensor[i].unit);
+        pl_text_add(&t, ",");
+        pl_text_add_cell(&t, "%s [%s]", r->sensor[i].name, r->sensor[i].unit);
     }
     for (int i = 0; i < r->reading_count; ++i) {
-        pl_text_add(&t, ",%s.%s [%s]", r->reading[i].name, r->reading[i].quantity, r->reading[i].unit);
+        pl_text_add(&t, ",");
+        pl_text_add_cell(&t, "%s.%s [%s]", r->reading[i].name, r->reading[i].quantity, r->reading[i].unit);
+    }
+    for (int i = 0; record_any_pulled(r) && i < 3 * r->marker_count; ++i) {
+        pl_text_add(&t, ",");
+        pl_text_add_cell(&t, "%s.force.%c [N]", r->marker[i / 3].name, axis_name[i % 3]);
     }
     pl_text_add(&t, ",min_J [1],max_stretch [1],energy [mJ],residual [N],seconds [s]");
     return record_end(&t);
@@ -321,6 +370,9 @@ char *pl_record_csv_row(const pl_record *r)
     }
     for (int i = 0; i < r->reading_count; ++i) {
         record_cell(&t, r->reading[i].value);
+    }
+    for (int i = 0; record_any_pulled(r) && i < 3 * r->marker_count; ++i) {
+        record_cell(&t, r->marker[i / 3].force[i % 3]);
     }
     const double rest[] = {p->min_J, p->max_stretch, p->energy, p->residual, p->seconds};
     for (int i = 0; i < PL_COUNT(rest); ++i) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include "base/base.h"
+#include "io/io_file.h"
 #include "io/io_robot.h"
 #include "mesh/mesh.h"
 #include "robot/robot.h"
@@ -77,12 +78,20 @@ static bool cache_read(io_robot_file *f, int line, const char *path, uint64_t ke
     return good;
 }
 
+// Only files are replaced: what else has this name was not put there by us.
+static void cache_put(const char *path, const pl_text *bytes)
+{
+    if (io_regular(path, NULL) == PL_OK) {
+        pl_file_write(path, bytes->data, bytes->length, NULL);
+    }
+}
+
 static void cache_write(const char *folder, const char *path, uint64_t key, const pl_mesh *mesh)
 {
     pl_text bytes = {0};
     if (pl_mesh_pack(mesh, key, &bytes)) {
         mkdir(folder, 0777);
-        pl_file_write(path, bytes.data, bytes.length, NULL);
+        cache_put(path, &bytes);
     }
     pl_text_clear(&bytes);
 }
@@ -159,7 +168,7 @@ static void order_keep(const char *folder, uint64_t key, int32_t count, const in
         pl_text_add_bytes(&bytes, &sum, sizeof sum);
     }
     if (order_path(folder, key, &path) && !bytes.failed) {
-        pl_file_write(path.data, bytes.data, bytes.length, NULL);
+        cache_put(path.data, &bytes);
     }
     pl_text_clear(&path);
     pl_text_clear(&bytes);

@@ -251,12 +251,11 @@ static bool read_word(io_robot_file *f, const io_node *node, const char *what, b
         io_defect(f, node->line, "%s: longer than 1000 letters", what);
         return false;
     }
-    for (const char *c = node->text; is_name && *c; ++c) {
-        if (!isalnum((unsigned char)*c) && !strchr("_-.", *c) && (unsigned char)*c < 0x80) {
-            io_defect(f, node->line, "%s: '%s' is not a valid name: use letters, digits, '_', '-' and '.'",
-                      what, node->text);
-            return false;
-        }
+    if (is_name && !pl_name_is_valid(node->text)) {
+        char shown[80];
+        io_defect(f, node->line, "%s: '%s' is not a valid name: %s", what,
+                  pl_name_shown(node->text, shown, sizeof shown), PL_NAME_RULE);
+        return false;
     }
     *value = node->text;
     return true;

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <time.h>
 #include <unistd.h>
+#include "io/io_file.h"
 #include "io/io_motion.h"
 
 #define LOG_COMMIT 1.0 // s between two commits
@@ -105,11 +106,7 @@ pl_status pl_run_log_open(const char *path, const char *const *column, int colum
     } else {
         for (int i = 0; i < column_count; ++i) {
             pl_text_add(&log->csv, i ? "," : "");
-            if (strpbrk(column[i], ",\"\n")) {
-                log_quote(&log->csv, column[i]);
-            } else {
-                pl_text_add(&log->csv, "%s", column[i]);
-            }
+            pl_text_add_cell(&log->csv, "%s", column[i]);
         }
         pl_text_add(&log->csv, "\n");
     }
@@ -183,11 +180,7 @@ static void log_read_names(sqlite3_stmt *get, int columns, pl_text *csv)
     for (int i = 0; i < columns; ++i) {
         const char *name = sqlite3_column_name(get, i);
         pl_text_add(csv, i ? "," : "");
-        if (strpbrk(name, ",\"\n")) {
-            log_quote(csv, name);
-        } else {
-            pl_text_add(csv, "%s", name);
-        }
+        pl_text_add_cell(csv, "%s", name);
     }
     pl_text_add(csv, "\n");
 }
@@ -212,6 +205,10 @@ pl_status pl_run_log_read(const char *path, int64_t from, int64_t limit, char **
     pl_text text = {0};
     *csv = NULL;
     *rows = *total = 0;
+    const pl_status regular = io_database_regular(path, err);
+    if (regular != PL_OK) {
+        return regular;
+    }
     int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL);
     if (code == SQLITE_OK) {
         sqlite3_busy_timeout(db, LOG_WAIT);

@@ -10,15 +10,17 @@ pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_model *
     const pl_model_info info = pl_model_get_info(model);
     pl_text text = {0};
     for (int c = 0; c < info.command_count; ++c) {
-        pl_text_add(&text, "%s%s [%s]", c ? "," : "", info.command[c].name,
-                    pl_drive_unit(info.command[c].drive));
+        pl_text_add(&text, c ? "," : "");
+        pl_text_add_cell(&text, "%s [%s]", info.command[c].name, pl_drive_unit(info.command[c].drive));
     }
-    for (int i = 0; i < info.marker_count; ++i) {
-        const char *name = info.marker_name[i];
-        pl_text_add(&text, ",%s.x [mm],%s.y [mm],%s.z [mm]", name, name, name);
+    for (int i = 0; i < 3 * info.marker_count; ++i) {
+        pl_text_add(&text, ",");
+        pl_text_add_cell(&text, "%s.%c [mm]", info.marker_name[i / 3], "xyz"[i % 3]);
     }
     for (int a = 0; a < info.actuator_count; ++a) {
-        pl_text_add(&text, ",%s.effort [%s]", info.actuator[a].name, io_effort_unit(info.actuator[a].kind));
+        pl_text_add(&text, ",");
+        pl_text_add_cell(&text, "%s.effort [%s]", info.actuator[a].name,
+                         io_effort_unit(info.actuator[a].kind));
     }
     pl_text_add(&text, "\n");
     for (int64_t k = 0; k < samples->count; ++k) {

@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "io/io_file.h"
 #include "io/io_motion.h"
 
 #define STORE_APPLICATION 0x506c6e74 // "Plnt"
@@ -300,6 +301,11 @@ pl_status pl_store_open(const char *path, const pl_model *model, const char *set
         return pl_fail_memory(err, "the stored workspace");
     }
     s->info = pl_model_get_info(model);
+    const pl_status regular = io_database_regular(path, err);
+    if (regular != PL_OK) {
+        pl_store_close(s);
+        return regular;
+    }
     const int flags = settings ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     // ":memory:" and "file:..." are names like any other
     char *name = pl_alloc(strlen(path) + 3);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "io/io_file.h"
 #include "io/io_study.h"
 
 void io_study_keep(study_work *w, int point)
@@ -33,6 +34,10 @@ pl_status io_study_recall(study_work *w, pl_error *err)
     pl_study *s = w->out;
     char *text = NULL;
     size_t length = 0;
+    const pl_status regular = io_regular(w->def->store, err);
+    if (regular != PL_OK) {
+        return regular;
+    }
     const int fd = open(w->def->store, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0) {
         return pl_fail(err, PL_BAD_FILE, "%s: cannot be written: %s", w->def->store, strerror(errno));

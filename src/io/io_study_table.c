@@ -108,18 +108,21 @@ pl_status pl_study_write_csv(const pl_study *s, const char *path, pl_error *err)
 {
     pl_text t = {0};
     for (int i = 0; i < s->axis_count; ++i) {
-        pl_text_add(&t, "%s,", s->axis[i]);
+        pl_text_add_cell(&t, "%s", s->axis[i]);
+        pl_text_add(&t, ",");
     }
     pl_text_add(&t, "outcome");
     for (int i = 0; i < s->quantity_count; ++i) {
-        pl_text_add(&t, ",%s", s->quantity[i]);
+        pl_text_add(&t, ",");
+        pl_text_add_cell(&t, "%s", s->quantity[i]);
     }
     pl_text_add(&t, "\n");
     for (int p = 0; p < s->count; ++p) {
         for (int i = 0; i < s->axis_count; ++i) {
-            pl_text_add(&t, "%s,", s->setting[(size_t)p * (size_t)s->axis_count + (size_t)i]);
+            pl_text_add_cell(&t, "%s", s->setting[(size_t)p * (size_t)s->axis_count + (size_t)i]);
+            pl_text_add(&t, ",");
         }
-        pl_text_add(&t, "%s", s->outcome[p] ? s->outcome[p] : "not reached");
+        pl_text_add_cell(&t, "%s", s->outcome[p] ? s->outcome[p] : "not reached");
         for (int i = 0; i < s->quantity_count; ++i) {
             const double value = s->value[(size_t)p * (size_t)s->quantity_count + (size_t)i];
             pl_text_add(&t, isfinite(value) ? ",%.10g" : ",", value);

@@ -12,6 +12,34 @@ static pl_status check_array(const char *what, int count, const void *array, pl_
     return PL_OK;
 }
 
+static pl_status check_name(const char *what, const char *name, pl_error *err)
+{
+    char shown[80];
+    return name && pl_name_is_valid(name)
+               ? PL_OK
+               : pl_fail(err, PL_BAD_INPUT, "%s: '%s' is not a valid name: %s", what,
+                         name ? pl_name_shown(name, shown, sizeof shown) : "", PL_NAME_RULE);
+}
+
+// The names that become columns of tables.
+static pl_status model_check_names(const pl_model_info *i, pl_error *err)
+{
+    pl_status status = PL_OK;
+    for (int k = 0; status == PL_OK && k < i->command_count; ++k) {
+        status = check_name("commands", i->command[k].name, err);
+    }
+    for (int k = 0; status == PL_OK && k < i->actuator_count; ++k) {
+        status = check_name("actuators", i->actuator[k].name, err);
+    }
+    for (int k = 0; status == PL_OK && k < i->marker_count; ++k) {
+        status = check_name("markers", i->marker_name[k], err);
+    }
+    for (int k = 0; status == PL_OK && k < i->sensor_count; ++k) {
+        status = check_name("sensors", i->sensor_name[k], err);
+    }
+    return status;
+}
+
 // What a kind says of itself is input: a user may have written it.
 static pl_status model_check(const pl_model_info *i, pl_error *err)
 {
@@ -29,7 +57,7 @@ static pl_status model_check(const pl_model_info *i, pl_error *err)
     for (int k = 0; status == PL_OK && k < PL_COUNT(list); ++k) {
         status = check_array(list[k].what, list[k].count, list[k].array, err);
     }
-    return status;
+    return status == PL_OK ? model_check_names(i, err) : status;
 }
 
 static int64_t model_longest(const pl_model_info *i)
@@ -47,9 +75,11 @@ static pl_status model_room(pl_model *m, pl_error *err)
     m->state_size = m->type->pack ? m->type->pack(m->self, NULL, 0) : (size_t)i->command_count;
     m->asked = PL_NEW_ARRAY(double, i->command_count);
     m->nothing = PL_NEW_ARRAY(double, longest);
+    m->no_force = PL_NEW_ARRAY(double, 3 * i->marker_count);
     m->actuator = PL_NEW_ARRAY(pl_actuator_state, i->actuator_count);
     m->base.state = m->type->derivative ? NULL : PL_NEW_ARRAY(double, m->state_size);
-    bool enough = m->asked && m->nothing && m->actuator && (m->type->derivative || m->base.state);
+    bool enough =
+        m->asked && m->nothing && m->no_force && m->actuator && (m->type->derivative || m->base.state);
     for (int k = 0; enough && k < PL_MODEL_SLOTS; ++k) {
         m->slot[k].state = PL_NEW_ARRAY(double, m->state_size);
         enough = m->slot[k].state;
@@ -126,6 +156,7 @@ void pl_model_destroy(pl_model *model)
     pl_free(model->base.state);
     pl_free(model->asked);
     pl_free(model->nothing);
+    pl_free(model->no_force);
     pl_free(model->actuator);
     model_differences_destroy(model->differences);
     model_record_destroy(model->record);
@@ -226,6 +257,7 @@ void model_refresh(pl_model *m, const double *moved_to)
         *open[k] = *open[k] ? *open[k] : m->nothing;
     }
     a->point = a->point ? a->point : m->info.rest;
+    a->force = a->force ? a->force : m->no_force;
     if (!a->actuator) {
         refresh_actuators(m);
     }

@@ -169,6 +169,7 @@ void model_body_outputs(model_body *b, const pl_state *state, pl_model_answer *o
                              .measure = b->measure,
                              .actuator = b->state_of,
                              .point = pl_state_positions(state),
+                             .force = pl_state_forces(state),
                              .energy = NAN};
 }
 

@@ -142,6 +142,7 @@ static void full_reset(void *self)
 {
     full_model *m = self;
     pl_state_reset(m->body.state, m->body.robot);
+    pl_statics_forget(m->body.statics);
 }
 
 static pl_status full_reactions(void *self, pl_reaction *reaction, pl_error *err)

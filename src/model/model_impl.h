@@ -48,6 +48,7 @@ struct pl_model {
     pl_mesh_error mesh_error;    // of this solution, when somebody has asked
     double *asked;               // commands of the last forward solve
     double *nothing;             // NAN, as many as the longest array of an answer but points
+    double *no_force;            // 0, 3 per marker
     pl_actuator_state *actuator; // where the kind gives none
 
     size_t state_size;

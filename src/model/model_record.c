@@ -104,6 +104,7 @@ static void record_markers(const pl_model *m, const model_bend *bend, pl_record_
         memcpy(out[i].position, m->answer.marker + 3 * i, sizeof out[i].position);
         pl_sub3(out[i].position, m->info.marker_at + 3 * i, out[i].displacement);
         memcpy(out[i].rotation, R, sizeof out[i].rotation);
+        memcpy(out[i].force, m->answer.force + 3 * i, sizeof out[i].force);
         out[i].turned = out[i].has_rotation ? record_angle(R) : NAN;
         model_bend_angle(m, bend, i, R, &out[i]);
     }

@@ -505,6 +505,9 @@ void pl_columns_clear(pl_columns *columns);
 bool pl_columns_make(pl_problem *p, const pl_state *state, const pl_parameter *parameter,
                      pl_columns *columns);
 
+// The factor and what was learned with it: as after pl_problem_create.
+void pl_problem_forget(pl_problem *p);
+
 // ---- outputs of all terms, numbered through (problem_outputs.c)
 int pl_problem_output_count(const pl_problem *p);
 pl_output pl_problem_output(const pl_problem *p, int k);

@@ -480,6 +480,16 @@ bool pl_problem_stiff(const pl_problem *p)
     return false;
 }
 
+void pl_problem_forget(pl_problem *p)
+{
+    pl_linear *l = &p->linear;
+    l->has_factor = l->exact = l->turned = false;
+    l->blend = 0;
+    l->soft_count = l->single_unseen = 0;
+    l->single_certain = l->single_refused = false;
+    l->single_error = 0;
+}
+
 bool pl_problem_factor_serves(const pl_problem *p)
 {
     if (!p->linear.has_factor || p->linear.blend > 0) {

@@ -58,6 +58,11 @@ static void check_names(check *c, const char *what, const void *item, int count,
             check_defect(c, line, "%s %d has no name", what, i + 1);
             continue;
         }
+        if (!pl_name_is_valid(name)) {
+            char shown[80];
+            check_defect(c, line, "%s: '%s' is not a valid name: %s", what,
+                         pl_name_shown(name, shown, sizeof shown), PL_NAME_RULE);
+        }
         for (int j = 0; j < i; ++j) {
             const char *other = *(const char *const *)(at + (size_t)j * stride);
             if (other && strcmp(name, other) == 0) {

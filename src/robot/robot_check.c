@@ -72,6 +72,22 @@ static void check_names(check *c, const void *item, size_t size, int count, size
     }
 }
 
+// Those that are columns of tables. Surfaces and regions are named by mesh files.
+static void check_columns(check *c, const void *item, size_t size, int count, size_t line_offset,
+                          const char *what)
+{
+    check_names(c, item, size, count, line_offset, what);
+    for (int i = 0; i < count; ++i) {
+        const char *name = check_name(item, size, i);
+        char shown[80];
+        if (name && name[0] && !pl_name_is_valid(name)) {
+            CHECK_DEFECT(c, *(const int *)((const char *)item + size * (size_t)i + line_offset),
+                         "%s: '%s' is not a valid name: %s", what, pl_name_shown(name, shown, sizeof shown),
+                         PL_NAME_RULE);
+        }
+    }
+}
+
 static void check_all_names(check *c)
 {
     const pl_robot_def *d = c->def;
@@ -81,16 +97,16 @@ static void check_all_names(check *c)
     check_names(c, d->material, sizeof *d->material, d->material_count, offsetof(pl_material_def, line),
                 "materials");
     check_names(c, d->region, sizeof *d->region, d->region_count, offsetof(pl_region_def, line), "regions");
-    check_names(c, d->actuator, sizeof *d->actuator, d->actuator_count, offsetof(pl_actuator_def, line),
-                "actuators");
-    check_names(c, d->command, sizeof *d->command, d->command_count, offsetof(pl_command_def, line),
-                "commands");
-    check_names(c, d->marker, sizeof *d->marker, d->marker_count, offsetof(pl_marker_def, line), "markers");
-    check_names(c, d->sensor, sizeof *d->sensor, d->sensor_count, offsetof(pl_sensor_def, line), "sensors");
-    check_names(c, d->spring, sizeof *d->spring, d->spring_count, offsetof(pl_spring_def, line), "springs");
-    check_names(c, d->layer, sizeof *d->layer, d->layer_count, offsetof(pl_layer_def, line), "layers");
-    check_names(c, d->fibre, sizeof *d->fibre, d->fibre_count, offsetof(pl_fibre_def, line), "fibres");
-    check_names(c, d->rigid, sizeof *d->rigid, d->rigid_count, offsetof(pl_rigid_def, line), "rigid");
+    check_columns(c, d->actuator, sizeof *d->actuator, d->actuator_count, offsetof(pl_actuator_def, line),
+                  "actuators");
+    check_columns(c, d->command, sizeof *d->command, d->command_count, offsetof(pl_command_def, line),
+                  "commands");
+    check_columns(c, d->marker, sizeof *d->marker, d->marker_count, offsetof(pl_marker_def, line), "markers");
+    check_columns(c, d->sensor, sizeof *d->sensor, d->sensor_count, offsetof(pl_sensor_def, line), "sensors");
+    check_columns(c, d->spring, sizeof *d->spring, d->spring_count, offsetof(pl_spring_def, line), "springs");
+    check_columns(c, d->layer, sizeof *d->layer, d->layer_count, offsetof(pl_layer_def, line), "layers");
+    check_columns(c, d->fibre, sizeof *d->fibre, d->fibre_count, offsetof(pl_fibre_def, line), "fibres");
+    check_columns(c, d->rigid, sizeof *d->rigid, d->rigid_count, offsetof(pl_rigid_def, line), "rigid");
 }
 
 static bool check_finite(const double *x, int count)

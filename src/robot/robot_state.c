@@ -98,6 +98,11 @@ const double *pl_state_positions(const pl_state *state)
     return state->x;
 }
 
+const double *pl_state_forces(const pl_state *state)
+{
+    return state->force;
+}
+
 int32_t pl_state_vertex_count(const pl_state *state)
 {
     return state->vertex_count;

@@ -202,6 +202,15 @@ pl_statics_sizes pl_statics_get_sizes(const pl_statics *s)
     };
 }
 
+void pl_statics_forget(pl_statics *s)
+{
+    statics_forget(s);
+    s->history.count = 0;
+    s->moves = (statics_moves){0};
+    s->aim.expected = false;
+    pl_problem_forget(s->problem);
+}
+
 void pl_statics_set_forces(pl_statics *s, const double *force)
 {
     pl_problem_set_forces(s->problem, force);

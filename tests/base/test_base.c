@@ -81,6 +81,37 @@ static void test_text(void **state)
     assert_int_equal(text.length, 0);
 }
 
+// Whatever a cell contains, a reader of CSV (RFC 4180) gets it back and finds as many cells as were written.
+static void test_cells(void **state)
+{
+    (void)state;
+    static const char *const cell[] = {"plain [mm]", "a,b", "say \"x\"", "two\nlines",
+                                       "\r",         "",    ",\",\n\"\""};
+    pl_text row = {0};
+    for (int i = 0; i < PL_COUNT(cell); ++i) {
+        pl_text_add(&row, i ? "," : "");
+        pl_text_add_cell(&row, "%s", cell[i]);
+    }
+    const char *c = row.data;
+    for (int i = 0; i < PL_COUNT(cell); ++i) {
+        char found[40] = "";
+        size_t n = 0;
+        const bool quoted = *c == '"';
+        for (c += quoted; *c && (quoted ? c[0] != '"' || c[1] == '"' : *c != ','); ++c) {
+            c += quoted && *c == '"';
+            found[n++] = *c;
+        }
+        c += quoted;
+        assert_string_equal(found, cell[i]);
+        assert_int_equal(*c, i + 1 < PL_COUNT(cell) ? ',' : 0);
+        ++c;
+    }
+    pl_text_clear(&row);
+    assert_true(pl_name_is_valid("flexor-1.x_\xc3\xa4"));
+    assert_false(pl_name_is_valid(""));
+    assert_false(pl_name_is_valid("a b"));
+}
+
 static void test_nearest_word(void **state)
 {
     (void)state;
@@ -294,11 +325,10 @@ static void test_arena(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_arena),        cmocka_unit_test(test_status),
-                                       cmocka_unit_test(test_findings),     cmocka_unit_test(test_text),
-                                       cmocka_unit_test(test_nearest_word), cmocka_unit_test(test_random),
-                                       cmocka_unit_test(test_hash),         cmocka_unit_test(test_memory),
-                                       cmocka_unit_test(test_growth),       cmocka_unit_test(test_no_memory),
-                                       cmocka_unit_test(test_hooks)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arena),  cmocka_unit_test(test_status),    cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_text),   cmocka_unit_test(test_cells),     cmocka_unit_test(test_nearest_word),
+        cmocka_unit_test(test_random), cmocka_unit_test(test_hash),      cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_growth), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_hooks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static void test_written_reads_back(void **state)
          .has_range = true,
          .range = {0, 0.1},
          .path = {.span = {0, 100}, .radius = {4, 4}, .angle = 2}}};
-    const pl_line_marker_def tip = {.name = "the \"tip\": 1", .at = 100, .offset = {1, 2, 3}};
+    const pl_line_marker_def tip = {.name = "tip-1.x", .at = 100, .offset = {1, 2, 3}};
     const pl_command_drive drive = {"c1", 0.5};
     const pl_command_def push = {.name = "push",
                                  .drive = &drive,
@@ -103,7 +103,7 @@ static void test_written_reads_back(void **state)
     }
     const pl_model_info info = pl_model_get_info(two);
     assert_string_equal(info.name, "arm #1");
-    assert_string_equal(info.marker_name[0], "the \"tip\": 1");
+    assert_string_equal(info.marker_name[0], "tip-1.x");
     PL_CHECK_NEAR(info.command[0].range[1], 0.2, 1e-12);
     PL_CHECK_NEAR(info.command[0].rate, 0.05, 1e-12);
     PL_CHECK_NEAR(info.command[1].range[1], 20, 1e-12);
