@@ -1,12 +1,14 @@
 // The parameters of a robot made from a design: which there are, their values in the robot file, and the file
-// with other values, written beside it so that what it refers to is found. The file itself is not changed.
+// with other values, written beside it so that what it refers to is found. The file itself is not changed,
+// and of the files beside it only those are replaced that were written here and not changed since: their
+// first line has a checksum of the rest.
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "server_impl.h"
-
-#define EDIT_TAIL ".edited.yaml"
 
 // The design that a robot file is made from; NULL: none.
 static const pl_design *edit_design(const char *text)
@@ -58,21 +60,87 @@ json_t *server_parameters_json(const char *path)
     return list;
 }
 
-// "robot.yaml" -> "robot.edited.yaml", which stays what it is.
+// ---- the file with other values
+static const char edit_seal[] = "# Written by `pliant serve`; edit a copy, this file is replaced. Checksum ";
+
+static uint64_t edit_checksum(const char *text)
+{
+    uint64_t h = UINT64_C(14695981039346656037); // FNV-1a
+    for (; *text; ++text) {
+        h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    }
+    return h;
+}
+
+// What follows the line with the checksum; the whole text where there is none.
+static const char *edit_content(const char *text)
+{
+    const char *end = strncmp(text, edit_seal, sizeof edit_seal - 1) == 0 ? strchr(text, '\n') : NULL;
+    return end ? end + 1 : text;
+}
+
+// Whether the file may be replaced: there is none, or it was written here and is as it was.
+static bool edit_own(const char *path)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    uint64_t sum = 0;
+    if (access(path, F_OK) != 0) {
+        return true;
+    }
+    if (pl_file_read(path, &text, &bytes, NULL) != PL_OK) {
+        return false;
+    }
+    const char *content = edit_content(text);
+    const bool own = content != text && strlen(text) == bytes &&
+                     sscanf(text + sizeof edit_seal - 1, "%16" SCNx64, &sum) == 1 &&
+                     sum == edit_checksum(content);
+    pl_file_free(text);
+    return own;
+}
+
+// "robot.yaml" -> "robot.edited.yaml", or "robot.edited2.yaml" ... where that belongs to somebody else. The
+// names of such files lead to themselves.
 static char *edit_path(const char *path)
 {
-    const size_t n = strlen(path), tail = strlen(EDIT_TAIL);
-    char *out = malloc(n + tail + 1);
+    const size_t n = strlen(path);
+    char *out = malloc(n + 32);
     if (!out) {
         return NULL;
     }
     strcpy(out, path);
-    if (n < tail || strcmp(out + n - tail, EDIT_TAIL) != 0) {
-        char *dot = strrchr(out, '.');
-        char *slash = strrchr(out, '/');
-        strcpy(dot && (!slash || dot > slash) ? dot : out + n, EDIT_TAIL);
+    char *slash = strrchr(out, '/'), *dot = strrchr(out, '.');
+    char *end = dot && (!slash || dot > slash) ? dot : out + n;
+    *end = 0;
+    char *stem = end; // without ".edited" and its number
+    while (stem > out && isdigit((unsigned char)stem[-1])) {
+        --stem;
     }
-    return out;
+    const size_t tail = strlen(".edited");
+    stem = (size_t)(stem - out) > tail && strncmp(stem - tail, ".edited", tail) == 0 ? stem - tail : end;
+    for (int k = 1; k < 1000; ++k) {
+        sprintf(stem, k == 1 ? ".edited.yaml" : ".edited%d.yaml", k);
+        if (edit_own(out)) {
+            return out;
+        }
+    }
+    free(out);
+    return NULL;
+}
+
+static pl_status edit_write(const char *path, const char *text, pl_error *err)
+{
+    const char *content = edit_content(text);
+    const size_t room = sizeof edit_seal + 32 + strlen(content);
+    char *sealed = malloc(room);
+    if (!sealed) {
+        return server_fail(err, PL_NO_MEMORY, "no memory for the robot file");
+    }
+    const int length =
+        snprintf(sealed, room, "%s%016" PRIx64 "\n%s", edit_seal, edit_checksum(content), content);
+    const pl_status status = pl_file_write(path, sealed, (size_t)length, err);
+    free(sealed);
+    return status;
 }
 
 pl_status server_edit(const char *path, const json_t *values, char **edited, pl_error *err)
@@ -114,7 +182,8 @@ pl_status server_edit(const char *path, const json_t *values, char **edited, pl_
     }
     if (status == PL_OK) {
         *edited = edit_path(path);
-        status = *edited ? pl_file_write(*edited, text, strlen(text), err) : PL_NO_MEMORY;
+        status = *edited ? edit_write(*edited, text, err)
+                         : server_fail(err, PL_BAD_FILE, "%s: no name beside it is free", path);
     }
     pl_meshing_free_text(text);
     if (status != PL_OK) {

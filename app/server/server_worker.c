@@ -201,24 +201,14 @@ void worker_details(server_worker *w)
     w->brief = NULL;
 }
 
+// Whether inverse kinematics stands at an answer, the solve that led there says.
 void worker_check(server_model *m, const pl_ik_report *ik)
 {
-    pl_model_check check = {.residual = NAN};
-    const bool known = pl_model_judge(m->model, &check, NULL) == PL_OK && isfinite(check.residual);
-    const bool balanced = !known || check.residual <= 1e-4 * check.largest_force;
-    m->report = (pl_statics_report){.outcome = check.inverted ? PL_INVERTED
-                                               : balanced     ? PL_SOLVED
-                                                              : PL_ITERATION_LIMIT,
-                                    .iterations = ik->iterations,
-                                    .factorizations = (int)ik->costs.factorizations,
-                                    .solves = (int)ik->costs.solves,
-                                    .residual = check.residual,
-                                    .residual_relative = check.residual / check.largest_force,
-                                    .seconds = ik->seconds,
-                                    .load_reached = 1,
-                                    .energy = pl_model_get_answer(m->model).energy,
-                                    .min_J = NAN,
-                                    .max_stretch = NAN};
+    m->report = pl_model_get_report(m->model);
+    m->report.iterations = ik->iterations;
+    m->report.factorizations = (int)ik->costs.factorizations;
+    m->report.solves = (int)ik->costs.solves;
+    m->report.seconds = ik->seconds;
     m->seconds = ik->seconds;
 }
 
