@@ -1,5 +1,5 @@
-// Array: numbers with a shape, given out through the buffer protocol. Either owns its memory or borrows that
-// of another object, which it keeps alive.
+// Array: numbers with a shape, given out through the buffer protocol, read-only: results are records of what
+// was computed. Either owns its memory or borrows that of another object, which it keeps alive.
 #include <stdint.h>
 #include "core.h"
 
@@ -10,7 +10,6 @@ typedef struct core_array {
     int ndim;
     char format[2];
     Py_ssize_t itemsize;
-    bool readonly;
 } core_array;
 
 static PyObject *array_type;
@@ -36,7 +35,6 @@ static core_array *array_make(char format, Py_ssize_t rows, Py_ssize_t columns)
     a->shape[1] = columns > 0 ? columns : 1;
     a->strides[1] = a->itemsize;
     a->strides[0] = a->shape[1] * a->itemsize;
-    a->readonly = false;
     return a;
 }
 
@@ -72,9 +70,8 @@ PyObject *core_array_view(char format, Py_ssize_t rows, Py_ssize_t columns, cons
     if (!a) {
         return NULL;
     }
-    a->data = (void *)(uintptr_t)data; // never written: readonly
+    a->data = (void *)(uintptr_t)data; // never written
     a->base = Py_NewRef(base);
-    a->readonly = true;
     return (PyObject *)a;
 }
 
@@ -94,7 +91,7 @@ static void array_dealloc(PyObject *self)
 static int array_getbuffer(PyObject *self, Py_buffer *view, int flags)
 {
     core_array *a = (core_array *)self;
-    if ((flags & PyBUF_WRITABLE) && a->readonly) {
+    if (flags & PyBUF_WRITABLE) {
         PyErr_SetString(PyExc_BufferError, "the array is read-only");
         view->obj = NULL;
         return -1;
@@ -103,7 +100,7 @@ static int array_getbuffer(PyObject *self, Py_buffer *view, int flags)
     view->obj = Py_NewRef(self);
     view->itemsize = a->itemsize;
     view->len = a->shape[0] * a->shape[1] * a->itemsize;
-    view->readonly = a->readonly;
+    view->readonly = 1;
     view->ndim = a->ndim;
     view->format = flags & PyBUF_FORMAT ? a->format : NULL;
     view->shape = (flags & PyBUF_ND) == PyBUF_ND ? a->shape : NULL;

@@ -415,12 +415,12 @@ static double *answer_put(double *to, const double *from, int count)
 }
 
 // All numbers of an answer in one row: commands, markers, rotations, sensors, efforts, measures, readings, 7
-// per actuator (ratio, asked, reached, local low, local high, slack, growth), energy.
+// per actuator (ratio, asked, reached, local low, local high, slack, growth), energy, forces at the markers.
 static PyObject *model_answer(const pl_model *model)
 {
     const pl_model_info i = pl_model_get_info(model);
     const pl_model_answer a = pl_model_get_answer(model);
-    const Py_ssize_t count = i.command_count + 12 * (Py_ssize_t)i.marker_count + i.sensor_count +
+    const Py_ssize_t count = i.command_count + 15 * (Py_ssize_t)i.marker_count + i.sensor_count +
                              9 * (Py_ssize_t)i.actuator_count + i.reading_count + 1;
     void *data;
     PyObject *out = core_array_new('d', count, 0, &data);
@@ -440,7 +440,8 @@ static PyObject *model_answer(const pl_model *model)
                                s->local_high, s->slack, s->growth};
         to = answer_put(to, row, 7);
     }
-    *to = a.energy;
+    to = answer_put(to, &a.energy, 1);
+    answer_put(to, a.force, 3 * i.marker_count);
     return out;
 }
 
@@ -566,7 +567,8 @@ static PyMethodDef model_methods[] = {
     {"fk", (PyCFunction)(void (*)(void))model_fk, METH_FASTCALL, "Solves; returns (report, answer, state)."},
     {"set_forces", model_set_forces, METH_O, "Forces at the markers of the solves that follow, N."},
     {"at", model_at, METH_NOARGS, "Where the model stands: (report, answer, state)."},
-    {"reset", model_reset, METH_NOARGS, "Back to the undeformed configuration."},
+    {"reset", model_reset, METH_NOARGS,
+     "Back to the undeformed configuration, without anything kept of earlier solves."},
     {"move", model_move, METH_O, "Takes a state as its own, without a solve."},
     {"pending", model_take_pending, METH_NOARGS, "The exception that stopped the last call, or None."},
     {"stop", model_stop, METH_NOARGS, "Stops the call under way in another thread."},

@@ -474,8 +474,9 @@ static PyObject *table_names(PyObject *module, PyObject *unused)
         PyList_Append(constants, s);
         Py_XDECREF(s);
     }
-    return Py_BuildValue("{s:N,s:N,s:N,s:N}", "outcomes", outcomes, "ik_outcomes", ik, "fields", fields,
-                         "constants", constants);
+    return Py_BuildValue("{s:N,s:i,s:N,s:i,s:N,s:N}", "outcomes", outcomes, "solved", (int)PL_SOLVED,
+                         "ik_outcomes", ik, "reached", (int)PL_IK_REACHED, "fields", fields, "constants",
+                         constants);
 }
 
 PyMethodDef core_table_functions[] = {

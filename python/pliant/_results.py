@@ -1,27 +1,31 @@
 """Results of many solves: sweeps, workspaces, inverse kinematics, paths, tasks, comparisons."""
 from __future__ import annotations
 
+import csv
 import os
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _core
-from ._state import OUTCOMES, State
+from ._files import replacing
+from ._state import OUTCOMES, SOLVED, State
 from ._table import Named, Table, array, number, unknown
 
 if TYPE_CHECKING:
     from ._robot import Robot
 
 IK_OUTCOMES: list[str] = _core.names()["ik_outcomes"]
+REACHED: int = _core.names()["reached"]
 
 
 class Solutions:
     """Solutions at many commands. ``t["tip"]`` is (n, 3) mm, ``t["air"]`` (n,) in the command's unit; rows that were
     not solved are nan."""
 
-    def __init__(self, robot: "Robot", asked: Any, values: Any, outcomes: Any) -> None:
+    def __init__(self, robot: "Robot", asked: Any, values: Any, outcomes: Any, forces: Optional[dict[str, Any]] = None) -> None:
         self.robot = robot
+        self.forces: dict[str, Any] = forces or {}  #: at markers, (3,) N, of the state they started from
         self._asked = asked  # internal units
         self._values = values
         self._outcomes = outcomes
@@ -49,7 +53,7 @@ class Solutions:
     @property
     def converged(self) -> Any:
         """Whether each row is an equilibrium, (n,) booleans."""
-        return self._outcomes == 0
+        return self._outcomes == SOLVED
 
     @property
     def outcome(self) -> list[str]:
@@ -125,6 +129,9 @@ class Solutions:
             out[f"{s['name']} [{s['unit']}]"] = self.sensors[s["name"]]
         for r, values in zip(self.robot._info["readings"], self.readings.values()):
             out[f"{r[0]}.{r[1]}.{r[2]} [{r[3]}]"] = values
+        for name, force in self.forces.items():
+            for k, axis in enumerate("xyz"):
+                out[f"{name}.force.{axis} [N]"] = np.full(len(self), force[k])
         out["outcome"] = self.outcome
         return out
 
@@ -140,10 +147,11 @@ class Solutions:
         if not path.lower().endswith(".csv"):
             raise _core.InputError(f"{path}: expected .csv")
         columns = self._columns()
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(",".join(columns) + "\n")
+        with replacing(path) as file:
+            table = csv.writer(file, lineterminator="\n")
+            table.writerow(columns)
             for row in zip(*columns.values()):
-                file.write(",".join(v if isinstance(v, str) else "" if np.isnan(v) else f"{v:.10g}" for v in row) + "\n")
+                table.writerow([v if isinstance(v, str) else "" if np.isnan(v) else f"{v:.10g}" for v in row])
 
     def _table(self) -> Table:
         columns = self._columns()
@@ -227,7 +235,7 @@ class IK:
     @property
     def reached(self) -> bool:
         """Whether all goals are met within their tolerances."""
-        return self.outcome == "reached"
+        return self.outcome == IK_OUTCOMES[REACHED]
 
     @property
     def commands(self) -> dict[str, Optional[float]]:

@@ -8,17 +8,19 @@ import shutil
 import tempfile
 import threading
 import weakref
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _core, _goal
+from ._files import replacing, sealed, unsealed
 from ._goal import Goal
 from ._progress import Progress, Shown
 from ._results import IK, Comparison, Path, Solutions, Task, Workspace
 from ._state import Interrupted, Mesh, NotSolvedError, State
-from ._table import Named, Table, array, unknown
+from ._table import Named, Table, array, fixed, unknown
 
 if TYPE_CHECKING:
     from ._calibrate import Fit
@@ -85,8 +87,14 @@ _loaded: "weakref.WeakValueDictionary[Source, Robot]" = weakref.WeakValueDiction
 _loading = threading.Lock()
 
 
-def _again(source: Source) -> "Robot":
+def _unpickled(*pickled: Any) -> tuple[Source, Mapping[str, Any]]:
+    values, fit = unsealed("robot", pickled)
+    return Source(*values), fit
+
+
+def _again(*pickled: Any) -> "Robot":
     """A robot of this process with the same source, for unpickling."""
+    source, _ = _unpickled(*pickled)
     with _loading:
         robot = _loaded.get(source)
         if robot is None:
@@ -113,10 +121,14 @@ class Robot:
         self._info: dict[str, Any] = self._first.info()
         self.commands: Named[Command] = Named("command", {c["name"]: _command(c) for c in self._info["commands"]})
         #: name, kind, drive, rest measure, ... by name
-        self.actuators: Named[dict[str, Any]] = Named("actuator", {a["name"]: a for a in self._info["actuators"]})
+        self.actuators: Named[Mapping[str, Any]] = Named(
+            "actuator", {a["name"]: MappingProxyType(a) for a in self._info["actuators"]}
+        )
         #: undeformed positions, mm
-        self.markers: Named[Any] = Named("marker", {m["name"]: np.array(m["rest"]) for m in self._info["markers"]})
-        self.sensors: Named[dict[str, Any]] = Named("sensor", {s["name"]: s for s in self._info["sensors"]})
+        self.markers: Named[Any] = Named("marker", {m["name"]: fixed(np.array(m["rest"])) for m in self._info["markers"]})
+        self.sensors: Named[Mapping[str, Any]] = Named(
+            "sensor", {s["name"]: MappingProxyType(s) for s in self._info["sensors"]}
+        )
         self._layout = self._make_layout()
         self._idle.append((self._first, None))
 
@@ -144,36 +156,36 @@ class Robot:
             ("command", len(i["commands"])), ("marker", 3 * len(i["markers"])), ("rotation", 9 * len(i["markers"])),
             ("sensor", len(i["sensors"])), ("effort", len(i["actuators"])), ("measure", len(i["actuators"])),
             ("reading", len(i["readings"])), ("actuator", 7 * len(i["actuators"])), ("energy", 1),
+            ("force", 3 * len(i["markers"])),
         ):  # fmt: skip
             out[name] = (at, at + width)
             at += width
         return out
 
     def __reduce__(self) -> Any:
-        return _again, (self.source,)
+        return _again, (sealed("robot", astuple(self.source), None),)
 
     # ---- the pool of models: one per thread at work
     def _take(self, state: Optional[State] = None) -> _core.Model:
-        """A model of one's own, at the given state (None: anywhere)."""
-        model = None
+        """A model of one's own, at the given state (None: anywhere); its solves lead to the forces of that state."""
+        model, where = None, None
         with self._lock:
             for k in range(len(self._idle) - 1, -1, -1):
                 if state is None or self._idle[k][1] is state:
                     model, where = self._idle.pop(k)
-                    if state is not None:
-                        return model
                     break
             else:
                 if self._idle:
                     model, where = self._idle.pop()
         if model is None:
             model, _ = self._load(self._first, None, None)
-        if state is not None:
-            try:
+        try:
+            if state is not None and where is not state:
                 model.move(np.asarray(state._block))
-            except BaseException:
-                self._give(model, None)
-                raise
+            model.set_forces(np.ascontiguousarray(state._part("force")) if state is not None and state.forces else None)
+        except BaseException:
+            self._give(model, None)
+            raise
         return model
 
     def _give(self, model: _core.Model, state: Optional[State]) -> None:
@@ -280,36 +292,32 @@ class Robot:
         """The equilibrium at the given commands.
 
         start: a state to start from; commands that are not named then keep its values. Without it the solve starts
-        from the undeformed configuration, so the answer depends on the commands only. beyond_range: allow values
-        outside the ranges. check: raise NotSolvedError unless solved. forces: {marker: (fx, fy, fz)} in N, in addition
-        to the loads of the robot. Ctrl-C raises Interrupted, which has the last
-        equilibrium in `.state`. A dictionary may be given for names that are no Python words.
+        from the undeformed configuration and uses nothing of earlier solves, so that the same commands give the same
+        numbers to the last bit. beyond_range: allow values outside the ranges. check: raise NotSolvedError unless solved.
+        forces: {marker: (fx, fy, fz)} in N, in addition to the loads of the robot; not given: those of `start`; {}: none.
+        Ctrl-C raises Interrupted, which has the last equilibrium in `.state`. A dictionary may be given for names that
+        are no Python words.
         """
         for one in named:
             commands = {**one, **commands}
         model = self._first
         base = None if start is None else self._base(start)
         values = model.commands(commands, base, beyond_range)
-        pull = None
-        if forces:
-            pull = np.zeros((len(self.markers), 3))
-            for name, force in forces.items():
-                pull[self._index("marker", name)] = _goal._three(force, name)
         model = self._take(start)
         state = None
         try:
             if start is None:
                 model.reset()
-            if pull is not None:
+            if forces is not None:
+                pull = np.zeros((len(self.markers), 3))
+                for name, force in forces.items():
+                    pull[self._index("marker", name)] = _goal._three(force, name)
                 model.set_forces(pull)
-            try:
-                with Shown(progress) as callback:
-                    state = State(self, model.fk(values, callback))
-            finally:
-                if pull is not None:
-                    model.set_forces(None)
-            if state._report[0] == 6:  # interrupted
-                self._stopped(model, state)
+            with Shown(progress) as callback:
+                state = State(self, model.fk(values, callback))
+            self._stopped(model, state)
+        except KeyboardInterrupt as stop:  # also one that came when the solve had just ended
+            raise stop if isinstance(stop, Interrupted) else Interrupted(state) from None
         finally:
             self._give(model, state)
         return state.require() if check else state
@@ -425,7 +433,7 @@ class Robot:
         values = np.concatenate([array(v)[:n] for n, v, _ in answers])
         outcomes = np.concatenate([array(o)[:n] for n, _, o in answers])
         asked = np.concatenate([p[:n] for p, (n, _, _) in zip(parts, answers)])
-        result = kind(self, asked, values, outcomes)
+        result = kind(self, asked, values, outcomes, start.forces if start is not None else None)
         if isinstance(failure, KeyboardInterrupt):
             raise Interrupted(None, result) from None
         if failure is not None:
@@ -445,8 +453,8 @@ class Robot:
         """Solutions at lists of values: ``r.sweep(air=np.linspace(0, 60, 61))``.
 
         Commands with several values are varied together, or with grid=True in all combinations (the last one
-        fastest); the others are constant. Each solve starts from the previous one. jobs: threads. Ctrl-C raises
-        Interrupted with what was solved in `.result`.
+        fastest); the others are constant. Each solve starts from the previous one, the first one from `start` (whose
+        forces act throughout). jobs: threads. Ctrl-C raises Interrupted with what was solved in `.result`.
         """
         for one in named:
             commands = {**one, **commands}
@@ -924,7 +932,6 @@ class Robot:
             state = State(self, found.pop("standing"))
             return Estimate(self, state, list(forces), {k: array(v) if isinstance(v, _core.Array) else v for k, v in found.items()})
         finally:
-            model.set_forces(None) if self.kind == "full" else None
             self._give(model, None)
 
     def calibrate(
@@ -955,11 +962,8 @@ class Robot:
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the robot file."""
-        try:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(self.source.text)
-        except OSError as error:
-            raise _core.FileError(f"{os.fspath(path)}: {error.strerror}") from error
+        with replacing(path) as file:
+            file.write(self.source.text)
 
 
 class Estimate:
@@ -1019,7 +1023,7 @@ class Learned(Robot):
         self.fit = dict(fit)
 
     def __reduce__(self) -> Any:
-        return Learned, (self.source, self.fit)
+        return _fitted, (Learned, sealed("robot", astuple(self.source), self.fit))
 
     @property
     def error(self) -> float:
@@ -1054,7 +1058,13 @@ class Reduced(Robot):
         self.fit = dict(fit)
 
     def __reduce__(self) -> Any:
-        return Reduced, (self.source, self.fit)
+        return _fitted, (Reduced, sealed("robot", astuple(self.source), self.fit))
+
+
+def _fitted(kind: Any, *pickled: Any) -> Robot:
+    """A learned or reduced robot, for unpickling."""
+    source, fit = _unpickled(*pickled)
+    return kind(source, fit)  # type: ignore[no-any-return]
 
 
 def _command(c: dict[str, Any]) -> Command:

@@ -12,13 +12,15 @@ import numpy as np
 
 from . import _core
 from ._gltf import write_gltf
-from ._table import Named, Table, array, number, unknown
+from ._files import replacing, sealed, unsealed
+from ._table import Named, Table, array, fixed, number, unknown
 
 if TYPE_CHECKING:
     from ._robot import Robot
 
 _NAMES = _core.names()
 OUTCOMES: list[str] = _NAMES["outcomes"]
+SOLVED: int = _NAMES["solved"]  #: the only outcome that is an answer
 FIELDS: list[str] = [name for name, _, _ in _NAMES["fields"]]
 LABELS: dict[str, tuple[str, float]] = {name: (label, scale) for name, label, scale in _NAMES["fields"]}  # in files
 CONSTANTS: list[str] = _NAMES["constants"]
@@ -29,7 +31,8 @@ _COMMAND, _GRAVITY, _MATERIAL, _MARKER_FORCE = 0, 3, 5, 6
 
 
 class NotSolvedError(_core.Error):
-    """No equilibrium at the given commands. `state` is the last equilibrium on the load path."""
+    """No stable equilibrium at the given commands. `state` is what the solve ended with; its `outcome` says why it is no
+    answer."""
 
     def __init__(self, text: str, state: "State") -> None:
         super().__init__(text)
@@ -137,7 +140,7 @@ class Report:
         "residual_relative", "step", "seconds", "energy", "load_reached", "constraint_error", "min_J",
         "max_stretch", "negative_count",
     )  # fmt: skip
-    outcome: str  #: solved, limit point, inverted, infeasible, penetrating, uncertain, iteration limit, interrupted ...
+    outcome: str  #: solved, unstable, penetrating, uncertain, limit point, inverted, interrupted ...; see OUTCOMES
     message: str
     iterations: int
     factorizations: int
@@ -275,7 +278,8 @@ class State:
         self._cache: dict[str, Any] = {}
 
     def __reduce__(self) -> Any:
-        return _restore, (self.robot, self._report, np.asarray(self._answer), np.asarray(self._block))
+        numbers = (np.asarray(self._answer).tobytes(), np.asarray(self._block).tobytes())
+        return _restore, (self.robot, sealed("state", self.robot.hash, tuple(self._report), *numbers))
 
     def _model(self) -> _Standing:
         return _Standing(self)
@@ -287,12 +291,12 @@ class State:
     # ---- outcome
     @property
     def converged(self) -> bool:
-        """Whether this is the equilibrium at the given commands."""
-        return bool(self._report[0] == 0)
+        """Whether this is a stable equilibrium at the given commands."""
+        return bool(self._report[0] == SOLVED)
 
     @property
     def outcome(self) -> str:
-        """solved, limit point, inverted, infeasible, iteration limit, step limit, interrupted, penetrating, uncertain, not converged."""
+        """solved, or why this is no answer: unstable, penetrating, uncertain, limit point, inverted, interrupted, ..."""
         return OUTCOMES[self._report[0]]
 
     @property
@@ -321,6 +325,12 @@ class State:
         }
 
     @property
+    def forces(self) -> dict[str, Any]:
+        """Forces at markers, (3,) N, given by ``solve(forces=...)`` in addition to the loads of the robot; those not 0."""
+        rows = self._part("force").reshape(-1, 3)
+        return {m: f for m, f in zip(self.robot.markers, rows) if f.any()}
+
+    @property
     def markers(self) -> Named[Marker]:
         """Markers by name."""
         if "markers" not in self._cache:
@@ -329,7 +339,7 @@ class State:
             self._cache["markers"] = Named(
                 "marker",
                 {
-                    m["name"]: Marker(m["name"], p, p - np.array(m["rest"]), None if np.isnan(R[0, 0]) else R)
+                    m["name"]: Marker(m["name"], p, fixed(p - np.array(m["rest"])), None if np.isnan(R[0, 0]) else R)
                     for m, p, R in zip(self.robot._info["markers"], place, turn)
                 },
             )
@@ -601,7 +611,8 @@ class State:
 
     # ---- going on from here
     def solve(self, *named: Mapping[str, Any], **commands: Any) -> "State":
-        """As Robot.solve, starting from this state; commands that are not named keep their values."""
+        """As Robot.solve, starting from this state; commands that are not named keep their values, and forces that are
+        not given theirs."""
         return self.robot.solve(*named, start=self, **commands)
 
     # ---- files and tables
@@ -786,7 +797,7 @@ class Picture:
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the PNG file."""
-        with open(path, "wb") as file:
+        with replacing(path, "wb") as file:
             file.write(self.png)
 
     def __repr__(self) -> str:
@@ -794,11 +805,8 @@ class Picture:
 
 
 def _write(path: str, text: str) -> None:
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise _core.FileError(f"{path}: {error.strerror}") from error
+    with replacing(path) as file:
+        file.write(text)
 
 
 def _difference(f: Callable[..., Any], values: list[Any], k: int, size: float) -> Any:
@@ -819,5 +827,8 @@ def _difference(f: Callable[..., Any], values: list[Any], k: int, size: float) -
     return out
 
 
-def _restore(robot: "Robot", report: Any, answer: Any, block: Any) -> State:
-    return State(robot, (report, answer, block))
+def _restore(robot: "Robot", *pickled: Any) -> State:
+    hash_, report, answer, block = unsealed("state", pickled)
+    if hash_ != robot.hash:
+        raise _core.FileError(f"the pickled state belongs to another robot than {robot.name} as it is now: its files have changed")
+    return State(robot, (report, np.frombuffer(answer), np.frombuffer(block)))

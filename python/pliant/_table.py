@@ -16,6 +16,11 @@ def array(given: Any) -> Any:
     return np.asarray(given)
 
 
+def fixed(given: Any) -> Any:
+    """The numbers in memory that cannot be written: results are records of what was computed; a copy may be changed."""
+    return np.frombuffer(given.tobytes(), given.dtype).reshape(given.shape)
+
+
 def unknown(what: str, name: str, known: Iterable[str]) -> _core.InputError:
     """The sentence of the command about a name that does not exist."""
     names = list(known)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 import numpy as np
 
 from . import _core
+from ._files import replacing
 from ._table import array
 
 if TYPE_CHECKING:
@@ -311,7 +312,7 @@ class View:
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Writes the page."""
-        with open(path, "w", encoding="utf-8") as file:
+        with replacing(path) as file:
             file.write(self.html)
 
     def open(self) -> str:

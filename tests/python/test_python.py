@@ -3,6 +3,7 @@ the command, arrays without copies, threads, interruption, pickles, files."""
 import json
 import os
 import pickle
+import resource
 import signal
 import subprocess
 import threading
@@ -94,9 +95,48 @@ class Results(Shared):
         self.assertEqual(again.commands["chamber1"], 30.0)
 
     def test_answers_do_not_depend_on_history(self):
-        first = self.finger.solve(air=8)["tip"].position
-        self.finger.solve(air=15)
-        self.assertLess(np.abs(self.finger.solve(air=8)["tip"].position - first).max(), 2e-5)
+        # the same commands, to the last bit: after other solves, their derivatives, and in a model of its own
+        first = self.finger.solve(air=8)
+        self.finger.solve(air=15).jacobian("tip")
+        first.solve(air=9).solve(air=10)
+        again = self.finger.solve(air=8)
+        self.assertEqual(np.asarray(again._block).tobytes(), np.asarray(first._block).tobytes())
+        other = pl.design("bending_finger", size=6, order=1, cache=False).solve(air=8)
+        self.assertEqual(np.asarray(other._block).tobytes(), np.asarray(first._block).tobytes())
+
+    def test_one_outcome_is_solved(self):
+        names = pl._state._core.names()
+        self.assertEqual(names["outcomes"][names["solved"]], "solved")
+        s = self.beam.solve(chamber1=10)
+        for k, name in enumerate(names["outcomes"]):
+            other = pl.State(self.beam, ((k, "why", *s._report[2:]), s._answer, s._block))
+            self.assertEqual((other.outcome, other.converged), (name, name == "solved"))
+            if name != "solved":
+                with self.assertRaises(pl.NotSolvedError):
+                    other.require()
+                table = pl.Solutions(self.beam, np.zeros((1, 3)), np.ones((1, 60)), np.array([k]))
+                self.assertTrue(np.isnan(table["tip"]).all())
+
+    def test_results_are_read_only(self):
+        # whatever is handed out: writing raises, and what was computed stays
+        s = self.finger.solve(air=8)
+        want = json.dumps(s.to_dict()["markers"])
+        tip = s["tip"]
+        arrays = [
+            tip.position, tip.displacement, tip.rotation, s.points, s.mesh.points, s.mesh.rest, s.fields["von_mises"],
+            s.reactions["base"].force, self.finger.markers["tip"], np.asarray(s._answer), np.asarray(s._block),
+        ]
+        again = pickle.loads(pickle.dumps(s))
+        arrays += [again["tip"].position, np.asarray(again._block)]
+        for a in arrays:
+            with self.assertRaises(ValueError):
+                a[...] = 0
+            with self.assertRaises(ValueError):
+                a.setflags(write=True)
+        with self.assertRaises(TypeError):
+            self.finger.actuators["air"]["effort_scale"] = 7
+        self.assertEqual(json.dumps(s.to_dict()["markers"]), want)
+        self.assertEqual(json.dumps(again.to_dict()["markers"]), want)
 
     def test_dictionary(self):
         robot = {
@@ -122,7 +162,30 @@ class Results(Shared):
         slope = free.jacobian("tip.position", wrt="tip.force.z")
         moved = s["tip"].position - free["tip"].position
         self.assertLess(np.abs(moved / -0.05 - slope).max(), 0.1 * np.abs(slope).max())
-        self.assertLess(np.abs(self.finger.solve(air=5)["tip"].position - free["tip"].position).max(), 2e-5)
+        self.assertEqual(self.finger.solve(air=5)["tip"].position.tolist(), free["tip"].position.tolist())
+
+    def test_forces_are_part_of_the_state(self):
+        free = self.finger.solve(air=5)
+        s = self.finger.solve(air=5, forces={"tip": [0, 0, -0.05]})
+        self.assertEqual(free.forces, {})
+        self.assertEqual(free.to_dict()["forces"], {})
+        self.assertEqual(s.to_dict()["forces"], {"tip": [0, 0, -0.05]})
+        s.save("pulled.csv")
+        with open("pulled.csv") as file:
+            head, row = (line.rstrip("\n").split(",") for line in file)
+        self.assertEqual(float(row[head.index("tip.force.z [N]")]), -0.05)
+        # they remain: in the next solves, in a file, in a pickle
+        on = s.solve(air=6)
+        self.assertEqual(on.forces["tip"].tolist(), [0, 0, -0.05])
+        self.assertLess(np.abs(on.solve(air=5)["tip"].position - s["tip"].position).max(), 2e-5)
+        self.assertLess(np.abs(s.solve(forces={})["tip"].position - free["tip"].position).max(), 2e-5)
+        self.assertEqual(s.solve(forces={}).forces, {})
+        s.save("pulled.state")
+        self.assertEqual(self.finger.load_state("pulled.state").forces["tip"].tolist(), [0, 0, -0.05])
+        self.assertEqual(pickle.loads(pickle.dumps(s)).to_dict()["forces"], {"tip": [0, 0, -0.05]})
+        rows = self.finger.sweep(air=[5, 6], start=s)
+        self.assertLess(np.abs(rows["tip"][1] - on["tip"].position).max(), 2e-5)
+        self.assertIn("tip.force.z [N]", rows._columns())
 
 
 class Contact(Shared):
@@ -406,6 +469,63 @@ class Files(Shared):
         self.assertTrue(s.plot(color="von_mises", width=300, height=200).png.startswith(b"\x89PNG"))
         with self.assertRaises(pl.FileError):
             s.save("no/such/folder/a.vtu")
+
+    def test_failed_save_keeps_the_file(self):
+        # a full disk: whatever is written ends in an error, and the file that was there stays as it was
+        s = self.finger.solve(air=5)
+        table = self.beam.sweep(chamber1=np.linspace(0, 10, 40))
+        names = ["b.vtu", "b.vtm", "b.stl", "b.obj", "b.ply", "b.glb", "b.gltf", "b.png", "b.csv", "b.json", "b.state"]
+        writers = {name: s.save for name in names}
+        writers["t.csv"] = table.save
+        writers["r.yaml"] = self.finger.save
+        picture = s.plot(width=300, height=200)
+        writers["p.png"] = picture.save
+        if os.path.exists(os.path.join(os.path.dirname(pl.__file__), "web", "three")):
+            writers["b.html"] = s.save
+        for name, write in writers.items():
+            with open(name, "w") as file:
+                file.write("what was there")
+            os.chmod(name, 0o640)
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+        try:
+            for name, write in writers.items():
+                with self.assertRaises(pl.Error, msg=name):
+                    write(name)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        for name, write in writers.items():
+            with open(name) as file:
+                self.assertEqual(file.read(), "what was there", name)
+        self.assertEqual([f for f in os.listdir() if f.startswith(".")], [])
+        for name in ("t.csv", "r.yaml", "p.png"):
+            writers[name](name)
+            self.assertEqual(os.stat(name).st_mode & 0o777, 0o640)
+            self.assertGreater(os.path.getsize(name), 100)
+
+    def test_damaged_pickles_are_refused(self):
+        s = self.beam.solve(chamber1=20)
+        learned = self.beam.learn(samples=16, hidden=[4], epochs=2)
+        rng = np.random.default_rng(5)
+        for thing in (s, self.beam, learned):
+            data = pickle.dumps(thing)
+            want = str(pickle.loads(data))
+            for k in rng.integers(0, len(data), 40):
+                wrong = bytearray(data)
+                wrong[k] ^= 1 << int(rng.integers(8))
+                try:
+                    found = str(pickle.loads(bytes(wrong)))
+                except Exception:  # by pickle itself, or by the checksum
+                    continue
+                self.assertEqual(found, want)
+        # a number of the answer
+        data = pickle.dumps(s)
+        at = data.index(s["tip"].position.tobytes())
+        with self.assertRaisesRegex(pl.FileError, "checksum"):
+            pickle.loads(data[:at] + b"\1" + data[at + 1 :])
+        old = (self.beam, s._report, np.asarray(s._answer), np.asarray(s._block))
+        with self.assertRaisesRegex(pl.FileError, "version"):
+            pl._state._restore(*old)
 
     def test_meshio_and_pandas(self):
         s = self.finger.solve(air=5)
