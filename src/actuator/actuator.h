@@ -27,12 +27,14 @@ typedef enum pl_grown_kind { PL_GROWN_SCALED, PL_GROWN_FILM, PL_GROWN_TRIANGLE }
 typedef struct pl_piece {
     pl_piece_kind kind;
     int32_t node_count;
-    int64_t node_start;         // into node
-    int64_t data_start;         // into data: SEGMENT 1 weight per node, ANGLE 6 per node (a_j, b_j), GROWN
-                                // see actuator_grown.c
-    double constant[3];         // SEGMENT: constant part of the difference; RIM: the fixed apex, if any
-    bool fixed_apex, quadratic; // RIM
-    pl_grown_kind grown;        // GROWN
+    int64_t node_start;   // into node
+    int64_t data_start;   // into data: SEGMENT 1 weight per node, ANGLE 6 per node (a_j, b_j), GROWN
+                          // see actuator_grown.c
+    double constant[3];   // SEGMENT: constant part of the difference; RIM: the apex where it is fixed
+    double origin[3];     // RIM
+    bool follows[3];      // RIM: along which axes the apex is the mean of the curve
+    bool open, quadratic; // RIM
+    pl_grown_kind grown;  // GROWN
     int point_count;
 } pl_piece;
 
@@ -60,6 +62,10 @@ pl_status pl_functional_add_volume_faces(pl_functional *h, const pl_mesh *mesh, 
 // completes; a fan from `apex` (fixed in space) or, without it, from the loop's mean.
 pl_status pl_functional_add_rim(pl_functional *h, const int32_t *node, int32_t count, bool quadratic,
                                 const double *apex);
+// The volume between `origin` and a fan over an open chain of vertices (corner, ..., corner). Along the axes
+// that it `follows` the fan's apex is the mean of the chain, along the others it is that of `apex`.
+pl_status pl_functional_add_arc(pl_functional *h, const int32_t *node, int32_t count, bool quadratic,
+                                const double origin[3], const double apex[3], const bool follows[3]);
 pl_status pl_functional_add_area_faces(pl_functional *h, const pl_mesh *mesh, const int64_t *face,
                                        int64_t count);
 // Length of the straight piece between two weighted points; a point without vertices stands at `rest`.

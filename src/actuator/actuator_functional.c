@@ -55,19 +55,41 @@ pl_status pl_functional_add_area_faces(pl_functional *h, const pl_mesh *mesh, co
     return functional_add_faces(h, PL_PIECE_AREA, mesh, face, count);
 }
 
+static pl_piece *functional_add_curve(pl_functional *h, const int32_t *node, int32_t count, bool quadratic)
+{
+    pl_piece *piece = pl_functional_new_piece(h, PL_PIECE_RIM, count, 0);
+    if (piece) {
+        memcpy(h->node + piece->node_start, node, (size_t)count * sizeof *node);
+        piece->quadratic = quadratic;
+    }
+    return piece;
+}
+
 pl_status pl_functional_add_rim(pl_functional *h, const int32_t *node, int32_t count, bool quadratic,
                                 const double *apex)
 {
-    pl_piece *piece = pl_functional_new_piece(h, PL_PIECE_RIM, count, 0);
+    pl_piece *piece = functional_add_curve(h, node, count, quadratic);
     if (!piece) {
         return PL_NO_MEMORY;
     }
-    memcpy(h->node + piece->node_start, node, (size_t)count * sizeof *node);
-    piece->quadratic = quadratic;
-    piece->fixed_apex = apex != NULL;
-    if (apex) {
-        memcpy(piece->constant, apex, sizeof piece->constant);
+    for (int i = 0; i < 3; ++i) {
+        piece->follows[i] = !apex;
+        piece->constant[i] = apex ? apex[i] : 0;
     }
+    return PL_OK;
+}
+
+pl_status pl_functional_add_arc(pl_functional *h, const int32_t *node, int32_t count, bool quadratic,
+                                const double origin[3], const double apex[3], const bool follows[3])
+{
+    pl_piece *piece = functional_add_curve(h, node, count, quadratic);
+    if (!piece) {
+        return PL_NO_MEMORY;
+    }
+    piece->open = true;
+    memcpy(piece->origin, origin, sizeof piece->origin);
+    memcpy(piece->constant, apex, sizeof piece->constant);
+    memcpy(piece->follows, follows, sizeof piece->follows);
     return PL_OK;
 }
 

@@ -131,9 +131,10 @@ void pl_volume_hessian(const pl_functional *h, const pl_piece *piece, const doub
     }
 }
 
-// ---- caps. A fan from apex c over the loop r contributes -1/6 c . A with A = contour integral of r x dr,
-// exact for quadratic edges: a, m, b give 4/3 a x m + 4/3 m x b - 1/3 a x b. The apex is fixed, or the mean
-// of the loop.
+// ---- caps. A fan from apex c over the curve r contributes -1/6 (c - o) . A with A = contour integral of
+// (r - o) x dr, exact for quadratic edges: a, m, b give 4/3 a x m + 4/3 m x b - 1/3 a x b. Along each axis
+// the apex is fixed or the mean of the curve. The curve is closed, or the part of a rim between two planes
+// that contain o, in which what the fan leaves open lies.
 typedef struct rim_pair {
     int i, j;
     double s; // A += s r_i x r_j
@@ -155,20 +156,33 @@ static int rim_pairs(const pl_piece *piece, int edge, rim_pair pair[3])
 
 static int rim_edges(const pl_piece *piece)
 {
-    return piece->quadratic ? piece->node_count / 2 : piece->node_count;
+    const int steps = piece->node_count - (piece->open ? 1 : 0);
+    return piece->quadratic ? steps / 2 : steps;
 }
 
+// The weight of a vertex in the mean of the curve: an end of an open one is shared with its mirror image.
+static double rim_weight(const pl_piece *piece, int j)
+{
+    const int n = piece->node_count;
+    return piece->open ? (j == 0 || j == n - 1 ? 0.5 : 1.0) / (n - 1) : 1.0 / n;
+}
+
+static void rim_at(const pl_functional *h, const pl_piece *piece, int j, const double *x, double r[3])
+{
+    pl_sub3(piece_vertex(h, piece, j, x), piece->origin, r);
+}
+
+// c - o
 static void rim_apex(const pl_functional *h, const pl_piece *piece, const double *x, double c[3])
 {
-    memcpy(c, piece->constant, 3 * sizeof *c);
-    if (piece->fixed_apex) {
-        return;
-    }
-    c[0] = c[1] = c[2] = 0;
+    double mean[3] = {0};
     for (int j = 0; j < piece->node_count; ++j) {
         for (int i = 0; i < 3; ++i) {
-            c[i] += piece_vertex(h, piece, j, x)[i] / piece->node_count;
+            mean[i] += rim_weight(piece, j) * piece_vertex(h, piece, j, x)[i];
         }
+    }
+    for (int i = 0; i < 3; ++i) {
+        c[i] = (piece->follows[i] ? mean[i] : piece->constant[i]) - piece->origin[i];
     }
 }
 
@@ -178,8 +192,10 @@ static void rim_area(const pl_functional *h, const pl_piece *piece, const double
     for (int e = 0; e < rim_edges(piece); ++e) {
         rim_pair pair[3];
         for (int k = 0, count = rim_pairs(piece, e, pair); k < count; ++k) {
-            double n[3];
-            pl_cross3(piece_vertex(h, piece, pair[k].i, x), piece_vertex(h, piece, pair[k].j, x), n);
+            double p[3], q[3], n[3];
+            rim_at(h, piece, pair[k].i, x, p);
+            rim_at(h, piece, pair[k].j, x, q);
+            pl_cross3(p, q, n);
             for (int i = 0; i < 3; ++i) {
                 A[i] += pair[k].s * n[i];
             }
@@ -200,22 +216,37 @@ void pl_rim_gradient(const pl_functional *h, const pl_piece *piece, const double
     double c[3], A[3];
     rim_apex(h, piece, x, c);
     rim_area(h, piece, x, A);
-    for (int j = 0; !piece->fixed_apex && j < piece->node_count; ++j) {
+    for (int j = 0; j < piece->node_count; ++j) {
         for (int i = 0; i < 3; ++i) {
-            piece_slot(h, piece, j, g)[i] -= scale / 6 * A[i] / piece->node_count;
+            piece_slot(h, piece, j, g)[i] -= piece->follows[i] ? scale / 6 * A[i] * rim_weight(piece, j) : 0;
         }
     }
     // c . (p x q): d/dp = q x c, d/dq = c x p
     for (int e = 0; e < rim_edges(piece); ++e) {
         rim_pair pair[3];
         for (int k = 0, count = rim_pairs(piece, e, pair); k < count; ++k) {
-            double dp[3], dq[3];
-            pl_cross3(piece_vertex(h, piece, pair[k].j, x), c, dp);
-            pl_cross3(c, piece_vertex(h, piece, pair[k].i, x), dq);
+            double p[3], q[3], dp[3], dq[3];
+            rim_at(h, piece, pair[k].i, x, p);
+            rim_at(h, piece, pair[k].j, x, q);
+            pl_cross3(q, c, dp);
+            pl_cross3(c, p, dq);
             for (int i = 0; i < 3; ++i) {
                 piece_slot(h, piece, pair[k].i, g)[i] -= scale / 6 * pair[k].s * dp[i];
                 piece_slot(h, piece, pair[k].j, g)[i] -= scale / 6 * pair[k].s * dq[i];
             }
+        }
+    }
+}
+
+// H_ja += s E [v]x and H_aj -= s [v]x E, where E keeps the axes along which the apex follows vertex j.
+static void rim_add_apex(double *H, const pl_piece *piece, int j, int a, const double v[3], double s)
+{
+    const int64_t w = 3 * (int64_t)piece->node_count;
+    const double cross[9] = {0, -v[2], v[1], v[2], 0, -v[0], -v[1], v[0], 0};
+    for (int i = 0; i < 3; ++i) {
+        for (int k = 0; piece->follows[i] && k < 3; ++k) {
+            H[(3 * j + i) * w + 3 * a + k] += s * cross[3 * i + k];
+            H[(3 * a + k) * w + 3 * j + i] += s * cross[3 * i + k];
         }
     }
 }
@@ -229,17 +260,17 @@ void pl_rim_hessian(const pl_functional *h, const pl_piece *piece, const double 
         rim_pair pair[3];
         for (int k = 0, count = rim_pairs(piece, e, pair); k < count; ++k) {
             const int p = pair[k].i, q = pair[k].j;
-            const double s = -scale / 6 * pair[k].s, *xp = piece_vertex(h, piece, p, x),
-                         *xq = piece_vertex(h, piece, q, x);
+            const double s = -scale / 6 * pair[k].s;
+            double rp[3], rq[3];
+            rim_at(h, piece, p, x, rp);
+            rim_at(h, piece, q, x, rq);
             // d2/dp dq of det(c, p, q) = -[c]x
             hessian_add_cross(H, n, p, q, c, -s);
             hessian_add_cross(H, n, q, p, c, s);
-            for (int j = 0; !piece->fixed_apex && j < n; ++j) {
-                // d2/dc dp = -[q]x, d2/dq dc = -[p]x, c = mean
-                hessian_add_cross(H, n, j, p, xq, -s / n);
-                hessian_add_cross(H, n, p, j, xq, s / n);
-                hessian_add_cross(H, n, q, j, xp, -s / n);
-                hessian_add_cross(H, n, j, q, xp, s / n);
+            // d2/dc dp = -[q]x, d2/dc dq = [p]x
+            for (int j = 0; j < n; ++j) {
+                rim_add_apex(H, piece, j, p, rq, -s * rim_weight(piece, j));
+                rim_add_apex(H, piece, j, q, rp, s * rim_weight(piece, j));
             }
         }
     }

@@ -6,18 +6,8 @@
 
 static pl_status chamber_functional(pl_geometric *g, const pl_actuator *a, pl_functional *h)
 {
-    pl_status status = pl_functional_add_volume_faces(h, g->corner, a->face, a->face_count);
-    for (int k = 0; status == PL_OK && k < a->rim_count; ++k) {
-        const int32_t first = a->rim_start[k], count = a->rim_start[k + 1] - first;
-        const int step = a->rim_quadratic ? 2 : 1;
-        int32_t *node = PL_NEW_ARRAY(int32_t, count / step);
-        for (int32_t j = 0; node && j < count / step; ++j) {
-            node[j] = g->map.corner_of[a->rim_node[first + j * step]];
-        }
-        status = node ? pl_functional_add_rim(h, node, count / step, false, pl_rim_apex(a, k)) : PL_NO_MEMORY;
-        pl_free(node);
-    }
-    return status;
+    const pl_status status = pl_functional_add_volume_faces(h, g->corner, a->face, a->face_count);
+    return status == PL_OK ? pl_chamber_caps(a, g->map.corner_of, h) : status;
 }
 
 static pl_status drive_functional(pl_geometric *g, int i)

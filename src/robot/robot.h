@@ -34,6 +34,15 @@ typedef struct pl_rigid {
     int32_t *node;
 } pl_rigid;
 
+// A fan that closes an opening of a cavity: over a whole rim, or over a stretch of it (open). Along the axes
+// that it follows, its apex is the mean of its vertices, along the others it is fixed. Open: its volume is
+// that between the fan and `origin`.
+typedef struct pl_cap {
+    int32_t start, count; // into cap_node
+    bool open, follows[3];
+    double origin[3], apex[3];
+} pl_cap;
+
 typedef struct pl_actuator {
     char *name;
     pl_actuator_kind kind;
@@ -48,8 +57,10 @@ typedef struct pl_actuator {
     int rim_count;
     int32_t *rim_start; // rim_count + 1
     int32_t *rim_node;
-    double *rim_apex; // 3 per rim: where its cap has its apex; NAN: in the mean of the rim
     bool rim_quadratic;
+    pl_cap *cap; // what closes them, see robot_rim.c
+    int cap_count;
+    int32_t *cap_node;
     // chamber elements that were taken out of the mesh (its air): corners of tets, 4 each; numbers from the
     // mesh's vertex count on are vertices inside the chamber, at fill_position
     int32_t *fill_tet;
@@ -87,8 +98,9 @@ typedef struct pl_cable_triangle {
 pl_status pl_cable_triangles(const pl_robot *robot, const pl_actuator *cable, pl_cable_triangle *out,
                              int *count, pl_error *err);
 
-// The fixed apex of a rim's cap; NULL: the mean of the rim.
-const double *pl_rim_apex(const pl_actuator *chamber, int rim);
+// Adds the caps of a chamber to a volume. With corner_of (per vertex) on the mesh of corners that it maps to.
+// PL_OK or PL_NO_MEMORY.
+pl_status pl_chamber_caps(const pl_actuator *chamber, const int32_t *corner_of, pl_functional *h);
 // The volume of a chamber on the robot's mesh, caps included. PL_OK or PL_NO_MEMORY.
 pl_status pl_chamber_functional(const pl_mesh *mesh, const pl_actuator *chamber, pl_functional *h);
 

@@ -18,7 +18,8 @@ static void access_actuator_clear(pl_actuator *a)
     pl_free(a->table_block);
     pl_free(a->rim_start);
     pl_free(a->rim_node);
-    pl_free(a->rim_apex);
+    pl_free(a->cap);
+    pl_free(a->cap_node);
     access_points_destroy(a->guide, a->guide_count);
 }
 

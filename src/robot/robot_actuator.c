@@ -86,11 +86,9 @@ static pl_status actuator_rims(robot_build *b, pl_actuator *a, int line)
         return robot_memory(b);
     }
     a->rim_count = rims.count;
-    const double *X = pl_mesh_get(b->robot->mesh).position;
     for (int32_t r = 0; r < rims.count; ++r) {
         const int32_t first = rims.start[r], n = rims.start[r + 1] - first;
         int32_t *node = a->rim_node + (size_t)per * (size_t)first;
-        double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
         for (int32_t k = 0; k < n; ++k) {
             // corner 0, then back along the edge from the last corner to it, and so on
             const int32_t here = k == 0 ? 0 : n - k, edge = n - 1 - k;
@@ -98,17 +96,8 @@ static pl_status actuator_rims(robot_build *b, pl_actuator *a, int line)
             if (a->rim_quadratic) {
                 node[2 * k + 1] = rims.mid[first + edge];
             }
-            for (int i = 0; i < 3; ++i) {
-                const double x = X[3 * (size_t)node[per * k] + i];
-                low[i] = fmin(low[i], x);
-                high[i] = fmax(high[i], x);
-            }
         }
         a->rim_start[r + 1] = a->rim_start[r] + per * n;
-        ROBOT_FIND(b, PL_NOTE, line, "chamber '%s': an opening of %.3g x %.3g x %.3g mm (%d edges) is capped",
-                   a->name, high[0] - low[0], high[1] - low[1], high[2] - low[2], (int)n);
-        const double place[3] = {(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, (low[2] + high[2]) / 2};
-        pl_findings_place(b->findings, place, NULL, 0);
     }
     pl_rims_clear(&rims);
     return PL_OK;
@@ -159,17 +148,12 @@ static pl_status actuator_faces(robot_build *b, const pl_actuator_def *def, int 
 
 static pl_status actuator_chamber(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
 {
-    pl_functional volume = {0};
+    const int defects = pl_findings_defect_count(b->findings);
     pl_status status = actuator_rims(b, a, def->line);
     if (status == PL_OK) {
-        status = robot_rim_apexes(b, a);
+        status = robot_caps(b, a, def->line);
     }
-    if (status == PL_OK && pl_chamber_functional(b->robot->mesh, a, &volume) != PL_OK) {
-        status = robot_memory(b);
-    }
-    a->rest = status == PL_OK ? pl_functional_value(&volume, pl_mesh_get(b->robot->mesh).position) : 0;
-    pl_functional_clear(&volume);
-    if (status != PL_OK) {
+    if (status != PL_OK || pl_findings_defect_count(b->findings) > defects) {
         return status;
     }
     if (!(a->rest > 1e-9 * b->size * b->size * b->size)) {

@@ -35,7 +35,8 @@ typedef struct robot_build {
 pl_status robot_world_mesh(robot_build *b, const pl_mesh *const *mesh); // robot_world.c
 pl_status robot_regions(robot_build *b);                                // robot_create.c
 pl_status robot_supports(robot_build *b);                               // robot_support.c
-pl_status robot_rim_apexes(robot_build *b, pl_actuator *a);             // robot_rim.c
+// Closes the rims of a chamber and measures its volume (robot_rim.c).
+pl_status robot_caps(robot_build *b, pl_actuator *a, int line);
 pl_status robot_rigids(robot_build *b);
 pl_status robot_check_held(robot_build *b);  // robot_held.c
 pl_status robot_actuators(robot_build *b);   // robot_actuator.c
