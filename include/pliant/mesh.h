@@ -113,14 +113,20 @@ PL_API pl_status pl_mesh_with_surfaces(const pl_mesh *mesh, int32_t count, const
                                        const int64_t *start, const int64_t *face, pl_mesh **out,
                                        pl_error *err);
 
+// A plane of symmetry along which a body was cut; the body lies behind it (unit normal).
+typedef struct pl_mirror {
+    double point[3], normal[3];
+} pl_mirror;
 // How to select a surface on the boundary of a mesh.
 typedef enum pl_pick_kind { PL_PICK_SEEN_FROM, PL_PICK_BOX, PL_PICK_PLANE } pl_pick_kind;
 typedef struct pl_pick {
     pl_pick_kind kind;
-    double point[3];        // seen_from: the viewpoint; plane: a point on it
-    double normal[3];       // plane
-    double low[3], high[3]; // box
-    double tolerance;       // plane: mm; 0: 1e-6 of the size of the mesh
+    double point[3];         // seen_from: the viewpoint; plane: a point on it
+    double normal[3];        // plane
+    double low[3], high[3];  // box
+    double tolerance;        // plane: mm; 0: 1e-6 of the size of the mesh
+    const pl_mirror *mirror; // seen_from: the cavity is that of the whole body, cut along these planes
+    int mirror_count;
 } pl_pick;
 // SEEN_FROM: the connected part of the boundary around the viewpoint, which ends at the sharp rim where a
 // cavity is open (mesh_cavity.c explains how the opening is found). BOX: boundary faces whose corners all lie

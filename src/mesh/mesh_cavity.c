@@ -5,12 +5,16 @@
 // cavity is what the faces seen from the point reach through faces that are mostly enclosed. Inlet walls
 // count to the cavity up to the mouth. The shares are the slow part (64 rays per face) and do not depend on
 // the point: they are computed once per mesh and kept with it.
+//
+// A body cut along planes of symmetry is looked at as the whole (mesh_mirror.c): faces in the planes are left
+// out, so that a closed cavity is a connected piece again, and rays are reflected.
 #include "base/threads.h"
 #include "mesh/mesh_impl.h"
 
 #define CAVITY_EYE_RAYS 512
 #define CAVITY_FACE_RAYS 128 // half of them look away from the face
 #define CAVITY_ENCLOSED 0.45 // share of blocked sky from which a face counts as inside
+#define CAVITY_FLARED 0.2    // the same for a smooth patch that ends at sharp edges
 #define CAVITY_SHARP 0.8     // cosine between the normals of two faces that meet in a sharp edge
 #define CAVITY_SMOOTHINGS 4
 #define CAVITY_VOTES 10
@@ -18,19 +22,21 @@
 typedef struct cavity_work {
     const pl_mesh *mesh;
     const double *eye;
+    pl_mirrors mirrors;
     int64_t count;      // boundary faces
     int32_t *neighbour; // 4 per face
     int32_t *piece;     // connected piece of each face
     int32_t piece_count;
-    uint8_t *seen; // from the eye
+    int32_t *seen; // rays from the eye that meet the face
     uint8_t *inside;
     int32_t *queue;
-    const double *sky; // the mesh's own: unit normal, area and smoothed share of blocked sky of each face
+    const double *sky;    // unit normal, area and smoothed share of blocked sky of each face
+    pl_mesh_sky *own_sky; // where the mesh keeps that of other planes
 } cavity_work;
 
 static void cavity_clear(cavity_work *w)
 {
-    void *const block[] = {w->neighbour, w->piece, w->seen, w->inside, w->queue};
+    void *const block[] = {w->neighbour, w->piece, w->seen, w->inside, w->queue, w->own_sky};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
@@ -41,7 +47,7 @@ static bool cavity_init(cavity_work *w)
     const size_t n = (size_t)w->count;
     w->neighbour = pl_boundary_neighbours(w->mesh);
     w->piece = PL_NEW_ARRAY(int32_t, n);
-    w->seen = PL_NEW_ARRAY(uint8_t, n);
+    w->seen = PL_NEW_ARRAY(int32_t, n);
     w->inside = PL_NEW_ARRAY(uint8_t, n);
     w->queue = PL_NEW_ARRAY(int32_t, n);
     return w->neighbour && w->piece && w->seen && w->inside && w->queue;
@@ -77,11 +83,31 @@ static int32_t cavity_flood(cavity_work *w, int32_t start, int32_t *label, int32
     return tail;
 }
 
+#define CAVITY_CUT (-5)
+
+// Faces in planes of symmetry belong to no piece.
+static void cavity_cut(cavity_work *w)
+{
+    const double tolerance = pl_mirror_tolerance(w->mesh);
+    for (int64_t f = 0; f < w->count && w->mirrors.count > 0; ++f) {
+        double x[3 * PL_FACE_NODES_MAX];
+        pl_mesh_gather_face(w->mesh, w->mesh->boundary[f], x);
+        if (pl_mirrors_contain(&w->mirrors, x, pl_boundary_corner_count(w->mesh, f), tolerance)) {
+            w->piece[f] = CAVITY_CUT;
+        }
+    }
+    for (int64_t k = 0; k < 4 * w->count; ++k) {
+        int32_t *g = &w->neighbour[k];
+        *g = *g >= 0 && (w->piece[*g] == CAVITY_CUT || w->piece[k / 4] == CAVITY_CUT) ? -1 : *g;
+    }
+}
+
 static void cavity_pieces(cavity_work *w)
 {
     memset(w->piece, -1, (size_t)w->count * sizeof *w->piece);
+    cavity_cut(w);
     for (int64_t f = 0; f < w->count; ++f) {
-        if (w->piece[f] < 0) {
+        if (w->piece[f] == -1) {
             cavity_flood(w, (int32_t)f, w->piece, -1, w->piece_count++);
         }
     }
@@ -95,8 +121,8 @@ static int cavity_look(cavity_work *w)
         double d[3];
         pl_hit hit;
         cavity_direction(i, CAVITY_EYE_RAYS, d);
-        if (pl_mesh_cast(w->mesh, w->eye, d, 0, &hit) && hit.from_void) {
-            w->seen[hit.index] = 1;
+        if (pl_mirrors_cast(w->mesh, &w->mirrors, w->eye, d, &hit) && hit.from_void) {
+            w->seen[hit.index]++;
             met++;
         }
     }
@@ -131,7 +157,9 @@ static pl_status cavity_closed(const cavity_work *w, int64_t **face, int64_t *co
         return pl_fail_memory(err, "mesh: picking a cavity");
     }
     for (int64_t f = 0; f < w->count; ++f) {
-        views[w->piece[f]] += w->seen[f];
+        if (w->piece[f] >= 0) {
+            views[w->piece[f]] += w->seen[f] > 0;
+        }
     }
     *skin = 0;
     pl_status status = PL_OK;
@@ -141,7 +169,7 @@ static pl_status cavity_closed(const cavity_work *w, int64_t **face, int64_t *co
             continue;
         }
         status = cavity_gather(w, w->piece, p, face, count, err);
-        if (status == PL_OK && !(pl_mesh_faces_enclosed(w->mesh, *face, *count) > 0)) {
+        if (status == PL_OK && !(pl_mirrors_enclosed(w->mesh, &w->mirrors, *face, *count) > 0)) {
             pl_free(*face);
             *face = NULL;
         }
@@ -185,7 +213,7 @@ static void cavity_share(const cavity_work *w, int64_t f, double *face)
         const double cosine = pl_dot3(d, face);
         if (cosine > 0.02) {
             all += cosine;
-            blocked += pl_mesh_blocks(w->mesh, middle, d, 0) ? cosine : 0;
+            blocked += pl_mirrors_block(w->mesh, &w->mirrors, middle, d) ? cosine : 0;
         }
     }
     face[SKY_SHARE] = all > 0 ? blocked / all : 0;
@@ -229,7 +257,7 @@ static bool *cavity_hollow(const cavity_work *w, pl_error *err)
             pl_free(hollow);
             return NULL;
         }
-        hollow[p] = pl_mesh_faces_enclosed(w->mesh, face, count) > 0;
+        hollow[p] = pl_mirrors_enclosed(w->mesh, &w->mirrors, face, count) > 0;
         pl_free(face);
     }
     return hollow;
@@ -245,7 +273,8 @@ static void cavity_share_loop(void *context, int64_t from, int64_t to)
 {
     const cavity_loop *l = context;
     for (int64_t f = from; f < to; ++f) {
-        if (!l->hollow[l->work->piece[f]]) {
+        const int32_t piece = l->work->piece[f];
+        if (piece >= 0 && !l->hollow[piece]) {
             cavity_share(l->work, f, l->sky + 5 * f);
         }
     }
@@ -254,23 +283,28 @@ static void cavity_share_loop(void *context, int64_t from, int64_t to)
 // The shares of all faces that are not in a closed cavity; the mesh keeps them.
 static pl_status cavity_sky(cavity_work *w, pl_error *err)
 {
-    w->sky = w->mesh->sky;
-    if (w->sky) {
+    const uint64_t key =
+        pl_hash_bytes(PL_HASH_SEED, w->mirrors.mirror, (size_t)w->mirrors.count * sizeof *w->mirrors.mirror);
+    pl_mesh_sky *kept = w->mesh->sky;
+    if (kept && kept->key == key) {
+        w->sky = kept->face;
         return PL_OK;
     }
     bool *hollow = cavity_hollow(w, err);
-    double *sky = PL_NEW_ARRAY(double, 5 * w->count), *next = PL_NEW_ARRAY(double, w->count), *none = NULL;
+    pl_mesh_sky *sky = pl_alloc(sizeof *sky + 5 * (size_t)w->count * sizeof *sky->face), *none = NULL;
+    double *next = PL_NEW_ARRAY(double, w->count);
     const bool room = hollow && sky && next;
     if (room) {
-        cavity_loop loop = {w, hollow, sky};
+        memset(sky->face, 0, 5 * (size_t)w->count * sizeof *sky->face);
+        sky->key = key;
+        cavity_loop loop = {w, hollow, sky->face};
         pl_loop(w->count, 64, cavity_share_loop, &loop);
-        cavity_smooth(w, sky, next);
-        // another thread may have been faster: its numbers are the same
+        cavity_smooth(w, sky->face, next);
+        // the mesh keeps the first
         if (!atomic_compare_exchange_strong(&((pl_mesh *)w->mesh)->sky, &none, sky)) {
-            pl_free(sky);
-            sky = none;
+            w->own_sky = sky;
         }
-        w->sky = sky;
+        w->sky = sky->face;
     } else {
         pl_free(sky);
     }
@@ -305,6 +339,7 @@ static void cavity_vote(cavity_work *w, int32_t skin)
 #define CAVITY_YES (-2)
 #define CAVITY_NO (-3)
 #define CAVITY_UNREACHED (-4)
+#define CAVITY_TRIED (-6)
 
 // Faces inside that can be reached from seen ones get CAVITY_YES; returns how many there are.
 static int64_t cavity_reach(cavity_work *w, int32_t skin)
@@ -325,6 +360,44 @@ static int64_t cavity_reach(cavity_work *w, int32_t skin)
         label[f] = label[f] == CAVITY_UNREACHED ? CAVITY_NO : label[f];
     }
     return reached;
+}
+
+// The wall of a cavity ends at a sharp edge: a smooth patch beside it that stays partly enclosed up to its
+// sharp edges (a flared mouth) belongs to it. One that runs out into the open does not.
+static void cavity_extend(cavity_work *w)
+{
+    int32_t *label = w->piece;
+    for (int64_t start = 0; start < w->count; ++start) {
+        bool beside = false;
+        for (int a = 0; a < 4 && label[start] == CAVITY_NO; ++a) {
+            const int32_t g = w->neighbour[4 * start + a];
+            beside = beside || (cavity_smooth_edge(w->sky, start, g) && label[g] == CAVITY_YES);
+        }
+        if (!beside) {
+            continue;
+        }
+        int32_t head = 0, tail = 0;
+        bool enclosed = true;
+        label[start] = CAVITY_TRIED;
+        w->queue[tail++] = (int32_t)start;
+        while (head < tail) {
+            const int32_t f = w->queue[head++];
+            enclosed = enclosed && w->sky[5 * (int64_t)f + SKY_SHARE] >= CAVITY_FLARED;
+            for (int a = 0; a < 4; ++a) {
+                const int32_t g = w->neighbour[4 * (size_t)f + (size_t)a];
+                if (cavity_smooth_edge(w->sky, f, g) && label[g] == CAVITY_NO) {
+                    label[g] = CAVITY_TRIED;
+                    w->queue[tail++] = g;
+                }
+            }
+        }
+        for (int32_t i = 0; i < tail && enclosed; ++i) {
+            label[w->queue[i]] = CAVITY_YES;
+        }
+    }
+    for (int64_t f = 0; f < w->count; ++f) {
+        label[f] = label[f] == CAVITY_TRIED ? CAVITY_NO : label[f];
+    }
 }
 
 // What is left of the skin is one large piece; smaller ones are spots inside the cavity and are filled.
@@ -354,6 +427,125 @@ static void cavity_fill_spots(cavity_work *w)
     }
 }
 
+// ---- is it the whole cavity?
+
+#define CAVITY_LOOKS 8 // points of an opening from which its outside is looked at
+
+// The share of the sky outside of an opening that the body blocks: `count` corners of a rim around (or partly
+// around) it, in the order of the faces.
+static double cavity_outside(const cavity_work *w, const double *corner, int32_t count, bool closed)
+{
+    double c[3] = {0}, n[3] = {0}, blocked = 0, all = 0;
+    for (int32_t j = 0; j < 3 * count; ++j) {
+        c[j % 3] += corner[j] / count;
+    }
+    for (int32_t j = 0; j + !closed < count; ++j) {
+        double p[3], q[3], m[3];
+        pl_sub3(corner + 3 * j, c, p);
+        pl_sub3(corner + 3 * ((j + 1) % count), c, q);
+        pl_cross3(p, q, m);
+        for (int i = 0; i < 3; ++i) {
+            n[i] += m[i];
+        }
+    }
+    const double length = pl_norm3(n);
+    for (int k = 0; k <= CAVITY_LOOKS && length > 0; ++k) {
+        const double *p = corner + 3 * (k * (int64_t)count / (CAVITY_LOOKS + 1));
+        double from[3];
+        for (int i = 0; i < 3; ++i) {
+            from[i] = (k == 0 ? c[i] : 0.5 * (c[i] + p[i])) + 1e-3 * n[i] / sqrt(length);
+        }
+        for (int s = 0; s < CAVITY_FACE_RAYS; ++s) {
+            double d[3];
+            cavity_direction(s, CAVITY_FACE_RAYS, d);
+            const double cosine = pl_dot3(d, n) / length;
+            if (cosine > 0.02) {
+                all += cosine;
+                blocked += pl_mirrors_block(w->mesh, &w->mirrors, from, d) ? cosine : 0;
+            }
+        }
+    }
+    return all > 0 ? blocked / all : 0;
+}
+
+// The opening of one rim that is most enclosed from outside: stretches of it in planes of symmetry are none.
+static double cavity_rim_outside(const cavity_work *w, const pl_rims *rims, int32_t r, double *corner,
+                                 double worst[3])
+{
+    const double *X = w->mesh->view.position, tolerance = pl_mirror_tolerance(w->mesh);
+    const int32_t first = rims->start[r], n = rims->start[r + 1] - first;
+    int32_t length = 0, cut = -1;
+    double most = 0;
+    for (int32_t k = 0; k < n && cut < 0; ++k) {
+        const int32_t a = rims->corner[first + k], b = rims->corner[first + (k + 1) % n];
+        double x[6];
+        memcpy(x, X + 3 * (size_t)a, 3 * sizeof *x);
+        memcpy(x + 3, X + 3 * (size_t)b, 3 * sizeof *x);
+        cut = pl_mirrors_contain(&w->mirrors, x, 2, tolerance) ? k : -1;
+    }
+    // from the edge after one in a plane all the way round to it
+    for (int32_t k = 0; k <= n; ++k) {
+        const int32_t at = (cut + 1 + k) % n;
+        memcpy(corner + 3 * (size_t)length++, X + 3 * (size_t)rims->corner[first + at], 3 * sizeof *corner);
+        const bool ends =
+            k == n || (cut >= 0 && length > 1 &&
+                       pl_mirrors_contain(&w->mirrors, corner + 3 * (size_t)(length - 2), 2, tolerance));
+        if (!ends) {
+            continue;
+        }
+        // the last corner belongs to the edge in the plane, or is the first again
+        const double share = length > 3 ? cavity_outside(w, corner, length - 1, cut < 0) : 0;
+        if (share > most) {
+            most = share;
+            memcpy(worst, corner, 3 * sizeof *worst);
+        }
+        memmove(corner, corner + 3 * (size_t)(length - 1), 3 * sizeof *corner);
+        length = 1;
+    }
+    return most;
+}
+
+// The faces found must be most of what the eye sees, and their openings must open to the outside: beyond an
+// opening that is itself enclosed, the cavity goes on.
+static pl_status cavity_check(const cavity_work *w, const int64_t *face, int64_t count, int met,
+                              pl_error *err)
+{
+    const double *eye = w->eye;
+    int found = 0;
+    for (int64_t f = 0; f < w->count; ++f) {
+        found += w->piece[f] == CAVITY_YES ? w->seen[f] : 0;
+    }
+    if (2 * found <= met) {
+        return pl_fail(
+            err, PL_BAD_INPUT,
+            "pick: no cavity was found around the point (%g, %g, %g): only %d %% of the faces seen "
+            "from it are enclosed, the others are open to the outside; place the point deeper in "
+            "the cavity, or name the planes along which the part was cut as supports",
+            eye[0], eye[1], eye[2], met > 0 ? 100 * found / met : 0);
+    }
+    pl_rims rims;
+    pl_status status = pl_mesh_rims(w->mesh, face, count, &rims, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    double *corner = PL_NEW_ARRAY(double, 3 * ((int64_t)(rims.count > 0 ? rims.start[rims.count] : 0) + 2));
+    status = corner ? PL_OK : pl_fail_memory(err, "mesh: picking a cavity");
+    for (int32_t r = 0; r < rims.count && status == PL_OK; ++r) {
+        double at[3] = {0};
+        const double share = cavity_rim_outside(w, &rims, r, corner, at);
+        if (share > 0.5) {
+            status =
+                pl_fail(err, PL_BAD_INPUT,
+                        "pick: only a part of the cavity around (%g, %g, %g) was found: it goes on beyond "
+                        "the rim through (%.4g, %.4g, %.4g), where the body blocks %.0f %% of the view",
+                        eye[0], eye[1], eye[2], at[0], at[1], at[2], 100 * share);
+        }
+    }
+    pl_free(corner);
+    pl_rims_clear(&rims);
+    return status;
+}
+
 static pl_status cavity_open(cavity_work *w, int32_t skin, int met, int64_t **face, int64_t *count,
                              pl_error *err)
 {
@@ -371,25 +563,25 @@ static pl_status cavity_open(cavity_work *w, int32_t skin, int met, int64_t **fa
     cavity_vote(w, skin);
     const int64_t reached = cavity_reach(w, skin);
     if (reached > 0) {
+        cavity_extend(w);
         cavity_fill_spots(w);
     }
     status = cavity_gather(w, w->piece, CAVITY_YES, face, count, err);
-    if (status == PL_OK && (*count == 0 || !(pl_mesh_faces_enclosed(w->mesh, *face, *count) > 0))) {
+    if (status == PL_OK) {
+        status = cavity_check(w, *face, *count, met, err);
+    }
+    if (status != PL_OK) {
         pl_free(*face);
         *face = NULL;
         *count = 0;
-        status = pl_fail(
-            err, PL_BAD_INPUT,
-            "pick: no cavity was found around the point (%g, %g, %g): the faces seen from it are open to "
-            "the outside",
-            eye[0], eye[1], eye[2]);
     }
     return status;
 }
 
-pl_status pl_mesh_pick_cavity(const pl_mesh *mesh, const double eye[3], int64_t **face, int64_t *face_count,
+pl_status pl_mesh_pick_cavity(const pl_mesh *mesh, const pl_pick *pick, int64_t **face, int64_t *face_count,
                               pl_error *err)
 {
+    const double *eye = pick->point;
     pl_embedding at;
     pl_status status = pl_mesh_embed(mesh, eye, &at, err);
     if (status != PL_OK) {
@@ -401,7 +593,10 @@ pl_status pl_mesh_pick_cavity(const pl_mesh *mesh, const double eye[3], int64_t 
                        "inside a cavity",
                        eye[0], eye[1], eye[2], (int)at.element);
     }
-    cavity_work w = {.mesh = mesh, .eye = eye, .count = mesh->boundary_count};
+    cavity_work w = {.mesh = mesh,
+                     .eye = eye,
+                     .mirrors = {pick->mirror, pick->mirror_count},
+                     .count = mesh->boundary_count};
     if (!cavity_init(&w)) {
         status = pl_fail_memory(err, "mesh: picking a cavity");
     } else {

@@ -15,6 +15,12 @@ typedef struct pl_mesh_trees {
     pl_bvh boundary, elements;
 } pl_mesh_trees;
 
+// 5 numbers per boundary face; they depend on the planes of symmetry, whose hash is the key.
+typedef struct pl_mesh_sky {
+    uint64_t key;
+    double face[];
+} pl_mesh_sky;
+
 struct pl_mesh {
     pl_mesh_view view; // its arrays are owned
     int64_t *boundary;
@@ -22,7 +28,7 @@ struct pl_mesh {
     double low[3], high[3];
     pl_mesh_fit fit;                // all zero where the mesh is the part
     _Atomic(pl_mesh_trees *) trees; // built when first needed
-    _Atomic(double *) sky;          // 5 per boundary face, when first needed (see mesh_cavity.c)
+    _Atomic(pl_mesh_sky *) sky;     // when first needed (see mesh_cavity.c)
 };
 
 // A face's key in a table of width 4: sorted corners, -1 in front for triangles.
@@ -47,8 +53,26 @@ void pl_face_shape_node(int face_node_count, int node, double xi[2]);
 int32_t *pl_boundary_neighbours(const pl_mesh *mesh);
 int pl_boundary_corner_count(const pl_mesh *mesh, int64_t index);
 
-// The faces of the cavity around a point; see mesh_cavity.c.
-pl_status pl_mesh_pick_cavity(const pl_mesh *mesh, const double eye[3], int64_t **face, int64_t *face_count,
+// ---- bodies cut along planes of symmetry (mesh_mirror.c)
+typedef struct pl_mirrors {
+    const pl_mirror *mirror;
+    int count;
+} pl_mirrors;
+double pl_mirror_tolerance(const pl_mesh *mesh);
+// Whether one of the planes contains all of `count` points.
+bool pl_mirrors_contain(const pl_mirrors *mirrors, const double *x, int count, double tolerance);
+// Rays in the whole body.
+bool pl_mirrors_cast(const pl_mesh *mesh, const pl_mirrors *mirrors, const double origin[3],
+                     const double direction[3], pl_hit *hit);
+bool pl_mirrors_block(const pl_mesh *mesh, const pl_mirrors *mirrors, const double origin[3],
+                      const double direction[3]);
+// Volume between the planes and faces whose rims lie in them, positive where the faces look into it; 0 where
+// it cannot be told.
+double pl_mirrors_enclosed(const pl_mesh *mesh, const pl_mirrors *mirrors, const int64_t *face,
+                           int64_t count);
+
+// The faces of the cavity around pick->point; see mesh_cavity.c.
+pl_status pl_mesh_pick_cavity(const pl_mesh *mesh, const pl_pick *pick, int64_t **face, int64_t *face_count,
                               pl_error *err);
 
 // ---- triangle surfaces

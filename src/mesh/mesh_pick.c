@@ -227,7 +227,7 @@ pl_status pl_mesh_pick(const pl_mesh *mesh, const pl_pick *pick, int64_t **face,
                            "pick: seen_from is (%g, %g, %g), expected finite coordinates (mm)",
                            pick->point[0], pick->point[1], pick->point[2]);
         }
-        return pl_mesh_pick_cavity(mesh, pick->point, face, face_count, err);
+        return pl_mesh_pick_cavity(mesh, pick, face, face_count, err);
     }
     return pl_fail(err, PL_BAD_INPUT, "pick: kind is %d, expected 0 .. 2", (int)pick->kind);
 }

@@ -33,8 +33,12 @@ typedef struct robot_build {
 
 // Every step reports defects as findings and fails only when out of memory or when a room to the left fails.
 pl_status robot_world_mesh(robot_build *b, const pl_mesh *const *mesh); // robot_world.c
-pl_status robot_regions(robot_build *b);                                // robot_create.c
-pl_status robot_supports(robot_build *b);                               // robot_support.c
+// Whether a support of a body is a plane of symmetry along which the body was cut, in the frame of the body
+// (robot_mirror.c). `face`: what it holds, where it names a surface.
+bool robot_mirror(const robot_build *b, int body, const pl_mesh *mesh, const pl_fixed_def *def,
+                  const int64_t *face, int64_t count, pl_mirror *out);
+pl_status robot_regions(robot_build *b);  // robot_create.c
+pl_status robot_supports(robot_build *b); // robot_support.c
 // Closes the rims of a chamber and measures its volume (robot_rim.c).
 pl_status robot_caps(robot_build *b, pl_actuator *a, int line);
 pl_status robot_rigids(robot_build *b);

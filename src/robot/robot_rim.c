@@ -13,6 +13,7 @@
 
 #define RIM_UNCERTAIN 1e-3 // of the chamber's volume: reported
 #define RIM_UNKNOWN 2e-2   // of the chamber's volume: refused
+#define RIM_WIDE 0.25      // of the chamber's wall: as wide as a cut through the part
 
 // x[axis] = at, held by a support.
 typedef struct rim_plane {
@@ -29,8 +30,10 @@ typedef struct rim_work {
     int plane_count;
     int32_t *label;         // per edge of a rim: its plane, -1 where it moves with the body
     double uncertain, area; // of the caps outside of held planes: volume that depends on their shape, area
-    int worst;              // rim with the largest part of it
+    int worst;              // rim with the largest part of that volume
     double worst_part;
+    int widest; // rim with the largest part of that area
+    double widest_part;
 } rim_work;
 
 // Which support holds each axis of each vertex at rest, 3 per vertex; -1: none.
@@ -190,7 +193,7 @@ static void rim_measure(rim_work *w, int r, const pl_cap *cap)
     const int32_t *node = w->a->cap_node + cap->start;
     const double *X = pl_mesh_get(w->b->robot->mesh).position;
     const int32_t n = cap->count, steps = cap->open ? n - 1 : n;
-    double c[3] = {0}, normal[3] = {0}, between = 0;
+    double c[3] = {0}, normal[3] = {0}, between = 0, area = 0;
     for (int32_t j = 0; j < n; ++j) {
         for (int i = 0; i < 3; ++i) {
             c[i] += X[3 * (int64_t)node[j] + i] / n;
@@ -206,7 +209,7 @@ static void rim_measure(rim_work *w, int r, const pl_cap *cap)
             pl_sub3(X + 3 * (int64_t)node[j], c, p);
             pl_sub3(X + 3 * (int64_t)node[(j + 1) % n], c, q);
             pl_cross3(p, q, m);
-            w->area += pass == 0 ? 0.5 * pl_norm3(m) : 0;
+            area += pass == 0 ? 0.5 * pl_norm3(m) : 0;
             for (int i = 0; pass == 0 && i < 3; ++i) {
                 normal[i] += m[i];
             }
@@ -217,6 +220,11 @@ static void rim_measure(rim_work *w, int r, const pl_cap *cap)
         }
     }
     w->uncertain += between;
+    w->area += area;
+    if (area > w->widest_part) {
+        w->widest_part = area;
+        w->widest = r;
+    }
     if (between > w->worst_part) {
         w->worst_part = between;
         w->worst = r;
@@ -326,10 +334,9 @@ static void rim_note(const rim_work *w, int r)
 }
 
 // What to write: the outermost planes of the body in which the rim runs and which no support holds.
-static void rim_advise(rim_work *w, const rim_loop *l)
+static void rim_cuts(const rim_work *w, const rim_loop *l, pl_text *text)
 {
     double low[3], high[3];
-    pl_text text = {0};
     pl_mesh_bounds(w->b->robot->mesh, low, high);
     for (int k = 0; k < 6; ++k) {
         const int i = k % 3;
@@ -343,22 +350,47 @@ static void rim_advise(rim_work *w, const rim_loop *l)
             double at[3] = {0}, normal[3] = {0};
             at[i] = pl_tidy(plane.at);
             normal[i] = 1;
-            pl_text_add(&text,
-                        "%splane: {point: [%g, %g, %g], normal: [%g, %g, %g]} with the support "
+            pl_text_add(text,
+                        "%s{plane: {point: [%g, %g, %g], normal: [%g, %g, %g]}} with the support "
                         "{surface: ..., axes: [%c]}",
-                        text.data ? "; " : "", at[0], at[1], at[2], normal[0], normal[1], normal[2],
+                        text->data ? "; " : "", at[0], at[1], at[2], normal[0], normal[1], normal[2],
                         "xyz"[i]);
         }
     }
+}
+
+static void rim_advise(rim_work *w, const rim_loop *l)
+{
+    pl_text text = {0};
+    rim_cuts(w, l, &text);
     if (text.data) {
         pl_findings_advise(w->b->findings,
-                           "the rim runs in outer planes of the body that no support holds: if the part was "
-                           "cut there, write the surface %s; otherwise close the opening in the part",
+                           "it lies in outer planes of the body that no support holds; if the part was cut "
+                           "there, write the surface %s; otherwise close the opening in the part",
                            text.data);
     } else {
         pl_findings_advise(w->b->findings,
                            "select the whole wall of the cavity, so that it ends in flat openings or in held "
                            "planes; or close the opening in the part");
+    }
+    pl_text_clear(&text);
+}
+
+// An opening as wide as a cut through the part, in a plane in which the body may move: a plane of symmetry
+// whose support is missing?
+static void rim_warn_wide(rim_work *w, double wall)
+{
+    const rim_loop l = rim_get(w, w->widest);
+    pl_text text = {0};
+    rim_cuts(w, &l, &text);
+    if (text.data) {
+        double low[3], high[3];
+        rim_bounds(w, &l, low, high);
+        ROBOT_FIND(w->b, PL_WARNING, w->line,
+                   "chamber '%s': its openings that move with the body are %.0f %% as large as its wall",
+                   w->a->name, 100 * w->area / wall);
+        rim_advise(w, &l);
+        rim_place(w, low, high);
     }
     pl_text_clear(&text);
 }
@@ -388,6 +420,30 @@ static bool rim_init(rim_work *w)
     return w->support_of && w->plane && w->label && a->cap && a->cap_node;
 }
 
+// What depends on the shape of the caps is not known.
+static void rim_check(rim_work *w)
+{
+    robot_build *b = w->b;
+    const double share = w->uncertain / w->a->rest,
+                 wall = pl_mesh_faces_area(b->robot->mesh, w->a->face, w->a->face_count);
+    if (share > RIM_UNKNOWN) {
+        char why[160];
+        snprintf(why, sizeof why, "is not flat: the cap over it could be %.3g %% of the chamber's volume off",
+                 fmin(100 * share, 100));
+        rim_refuse(w, w->worst, why);
+    } else if (w->area > wall) {
+        rim_refuse(w, w->widest, "is larger than the wall it opens");
+    } else if (w->area > RIM_WIDE * wall) {
+        rim_warn_wide(w, wall);
+    }
+    if (share > RIM_UNCERTAIN && share <= RIM_UNKNOWN) {
+        ROBOT_FIND(b, PL_WARNING, w->line,
+                   "chamber '%s': an opening is not flat, so that its volume is uncertain by %.2g %%",
+                   w->a->name, 100 * share);
+        pl_findings_advise(b->findings, "close the opening in the part, or let it end in a plane");
+    }
+}
+
 pl_status robot_caps(robot_build *b, pl_actuator *a, int line)
 {
     rim_work w = {.b = b, .a = a, .line = line};
@@ -409,21 +465,8 @@ pl_status robot_caps(robot_build *b, pl_actuator *a, int line)
     a->rest = status == PL_OK ? pl_functional_value(&volume, pl_mesh_get(b->robot->mesh).position) : 0;
     pl_functional_clear(&volume);
 
-    // what depends on the shape of the caps is not known
-    good = good && status == PL_OK && a->rest > 0;
-    const double share = good ? w.uncertain / a->rest : 0;
-    char why[160];
-    if (share > RIM_UNKNOWN) {
-        snprintf(why, sizeof why, "is not flat: the cap over it could be %.3g %% of the chamber's volume off",
-                 fmin(100 * share, 100));
-        rim_refuse(&w, w.worst, why);
-    } else if (good && w.area > pl_mesh_faces_area(b->robot->mesh, a->face, a->face_count)) {
-        rim_refuse(&w, w.worst, "is larger than the wall it opens");
-    } else if (share > RIM_UNCERTAIN) {
-        ROBOT_FIND(b, PL_WARNING, line,
-                   "chamber '%s': an opening is not flat, so that its volume is uncertain by %.2g %%",
-                   a->name, 100 * share);
-        pl_findings_advise(b->findings, "close the opening in the part, or let it end in a plane");
+    if (room && status == PL_OK && good && a->rest > 0) {
+        rim_check(&w);
     }
     pl_free(w.support_of);
     pl_free(w.plane);

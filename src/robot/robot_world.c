@@ -307,40 +307,102 @@ static pl_status world_own_surfaces(world *w, int i, const pl_mesh *mesh)
     return PL_OK;
 }
 
-// The surfaces the def picks on a body, in the body's own frame.
-static pl_status world_picks(world *w)
+// The faces of body i in the surface that a support names: one that was picked by a box or a plane, or that
+// the mesh came with. In the numbers of the body's mesh.
+static pl_status world_support_faces(world *w, int i, const char *name, int64_t **face, int64_t *count)
 {
-    robot_build *b = w->b;
-    for (int s = 0; s < b->def->surface_count; ++s) {
-        const pl_surface_def *def = &b->def->surface[s];
-        const world_body *body = &w->body[def->body];
-        int64_t *picked = NULL, count = 0;
-        pl_error err;
-        const pl_status status = pl_mesh_pick(body->mesh, &def->pick, &picked, &count, &err);
-        if (status == PL_NO_MEMORY) {
-            return robot_memory(b);
-        }
-        if (status != PL_OK || count == 0) {
-            double low[3], high[3];
-            pl_mesh_bounds(body->mesh, low, high);
-            ROBOT_DEFECT(b, def->line, "surface '%s' selects no face%s%s", def->name,
-                         status != PL_OK ? ": " : "", status != PL_OK ? err.text : "");
-            pl_findings_advise(b->findings, "the body extends from (%g, %g, %g) to (%g, %g, %g) mm", low[0],
-                               low[1], low[2], high[0], high[1], high[2]);
-            pl_mesh_free_faces(picked);
-            continue;
-        }
-        int64_t *face = PL_NEW_ARRAY(int64_t, count);
-        for (int64_t k = 0; face && k < count; ++k) {
-            face[k] = picked[k] + 8 * (int64_t)body->element_offset;
-        }
-        pl_mesh_free_faces(picked);
-        const pl_status added = world_add_surface(w, pl_strdup(def->name), face, count);
-        if (added != PL_OK) {
-            return added;
+    const world_body *body = &w->body[i];
+    const int32_t elements = pl_mesh_get(body->mesh).element_count;
+    *face = NULL;
+    *count = 0;
+    for (int s = 0; s < w->b->def->surface_count; ++s) {
+        const pl_surface_def *def = &w->b->def->surface[s];
+        if (strcmp(def->name, name) == 0) {
+            const bool other = def->body != i || def->pick.kind == PL_PICK_SEEN_FROM;
+            return other ? PL_OK : pl_mesh_pick(body->mesh, &def->pick, face, count, NULL);
         }
     }
+    for (int32_t s = 0; s < w->surface_count; ++s) {
+        const world_surface *surface = &w->surface[s];
+        if (strcmp(surface->name, name) != 0) {
+            continue;
+        }
+        *face = PL_NEW_ARRAY(int64_t, surface->count);
+        for (int64_t k = 0; *face && k < surface->count; ++k) {
+            const int64_t f = surface->face[k] - 8 * (int64_t)body->element_offset;
+            if (f >= 0 && f < 8 * (int64_t)elements) {
+                (*face)[(*count)++] = f;
+            }
+        }
+        return *face ? PL_OK : PL_NO_MEMORY;
+    }
     return PL_OK;
+}
+
+// The planes of symmetry of body i, in its own frame, into room for one per support.
+static pl_status world_mirrors(world *w, int i, pl_mirror *mirror, int *count)
+{
+    const pl_robot_def *def = w->b->def;
+    *count = 0;
+    for (int k = 0; k < def->fixed_count; ++k) {
+        const pl_fixed_def *fixed = &def->fixed[k];
+        int64_t *face = NULL, faces = 0;
+        const bool here = fixed->surface || (fixed->has_box && (fixed->body == i || def->body_count == 1));
+        if (fixed->surface && world_support_faces(w, i, fixed->surface, &face, &faces) == PL_NO_MEMORY) {
+            return robot_memory(w->b);
+        }
+        *count += here && robot_mirror(w->b, i, w->body[i].mesh, fixed, face, faces, &mirror[*count]);
+        pl_mesh_free_faces(face);
+    }
+    return PL_OK;
+}
+
+// One surface that the def picks on a body, in the body's own frame.
+static pl_status world_pick(world *w, const pl_surface_def *def, pl_mirror *mirror)
+{
+    robot_build *b = w->b;
+    const world_body *body = &w->body[def->body];
+    int64_t *picked = NULL, count = 0;
+    pl_pick pick = def->pick;
+    pl_error err;
+    pl_status status = PL_OK;
+    if (pick.kind == PL_PICK_SEEN_FROM) {
+        status = world_mirrors(w, def->body, mirror, &pick.mirror_count);
+        pick.mirror = mirror;
+    }
+    if (status == PL_OK) {
+        status = pl_mesh_pick(body->mesh, &pick, &picked, &count, &err);
+    }
+    if (status == PL_NO_MEMORY) {
+        return robot_memory(b);
+    }
+    if (status != PL_OK || count == 0) {
+        double low[3], high[3];
+        pl_mesh_bounds(body->mesh, low, high);
+        ROBOT_DEFECT(b, def->line, "surface '%s' selects no face%s%s", def->name, status != PL_OK ? ": " : "",
+                     status != PL_OK ? err.text : "");
+        pl_findings_advise(b->findings, "the body extends from (%g, %g, %g) to (%g, %g, %g) mm", low[0],
+                           low[1], low[2], high[0], high[1], high[2]);
+        pl_mesh_free_faces(picked);
+        return PL_OK;
+    }
+    int64_t *face = PL_NEW_ARRAY(int64_t, count);
+    for (int64_t k = 0; face && k < count; ++k) {
+        face[k] = picked[k] + 8 * (int64_t)body->element_offset;
+    }
+    pl_mesh_free_faces(picked);
+    return world_add_surface(w, pl_strdup(def->name), face, count);
+}
+
+static pl_status world_picks(world *w)
+{
+    pl_mirror *mirror = PL_NEW_ARRAY(pl_mirror, w->b->def->fixed_count);
+    pl_status status = mirror ? PL_OK : robot_memory(w->b);
+    for (int s = 0; status == PL_OK && s < w->b->def->surface_count; ++s) {
+        status = world_pick(w, &w->b->def->surface[s], mirror);
+    }
+    pl_free(mirror);
+    return status;
 }
 
 static bool world_is_identity(const pl_body_def *body)

@@ -111,6 +111,39 @@ static void test_quadratic_rim_and_apex(void **state)
     pl_functional_clear(&fixed);
 }
 
+// The fan over a quarter of a rim, its apex free along one axis, is a quarter of the fan over the whole rim
+// from its mean; linear and quadratic, with derivatives.
+static void test_arc(void **state)
+{
+    (void)state;
+    for (int quadratic = 0; quadratic < 2; ++quadratic) {
+        const int n = 16;
+        int32_t node[16];
+        double x[48];
+        for (int i = 0; i < n; ++i) {
+            const double phi = 2 * PL_PI * i / n;
+            node[i] = i;
+            x[3 * i] = 0.3 + 2 * cos(phi);
+            x[3 * i + 1] = 0.1 + sin(phi);
+            x[3 * i + 2] = 0.7 + 0.2 * cos(2 * phi);
+        }
+        const double o[3] = {0.3, 0.1, -0.5}, apex[3] = {0.3, 0.1, 9};
+        const bool follows[3] = {false, false, true};
+        pl_functional whole = {0}, arc = {0};
+        double shifted[48];
+        for (int i = 0; i < 48; ++i) {
+            shifted[i] = x[i] - o[i % 3];
+        }
+        assert_int_equal(pl_functional_add_rim(&whole, node, n, quadratic, NULL), PL_OK);
+        assert_int_equal(pl_functional_add_arc(&arc, node, 5, quadratic, o, apex, follows), PL_OK);
+        PL_CHECK_NEAR(4 * pl_functional_value(&arc, x), pl_functional_value(&whole, shifted), 1e-13);
+        shake(x, 48, 0.1);
+        check_derivatives(&arc, x, 16);
+        pl_functional_clear(&whole);
+        pl_functional_clear(&arc);
+    }
+}
+
 static void test_faces_of_a_tet(void **state)
 {
     (void)state;
@@ -187,6 +220,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cube_volume),
         cmocka_unit_test(test_quadratic_rim_and_apex),
+        cmocka_unit_test(test_arc),
         cmocka_unit_test(test_faces_of_a_tet),
         cmocka_unit_test(test_cable_and_angle),
     };
