@@ -57,6 +57,8 @@ int cli_goals_marker(const cli_args *args, const cli_model *m, cli_goals *g);
 int cli_goals_read(const cli_args *args, const cli_model *m, cli_goals *g);
 // --hold, --max-*, --least, --method, limits, --workspace.
 int cli_goals_limits(const cli_args *args, const cli_model *m, cli_goals *g);
+// --max-effort, --max-pressure, --max-tension only.
+int cli_goals_efforts(const cli_args *args, const cli_model *m, cli_goals *g);
 // Appends an objective; NULL after complaining that there are too many.
 pl_objective *cli_goals_add(const cli_args *args, cli_goals *g, pl_objective_kind kind);
 // Body points of a surface or region by name, or nearest to a line "x,y,z:x,y,z" at rest. Returns an exit

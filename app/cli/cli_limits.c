@@ -66,7 +66,7 @@ static int limit_of_kind(const cli_args *args, const cli_model *m, cli_goals *g,
     return CLI_DONE;
 }
 
-static int limit_efforts(const cli_args *args, const cli_model *m, cli_goals *g)
+int cli_goals_efforts(const cli_args *args, const cli_model *m, cli_goals *g)
 {
     int cursor = 0;
     for (const char *text; (text = cli_next(args, "max-effort", &cursor));) {
@@ -163,7 +163,7 @@ static int limit_workspace(const cli_args *args, const cli_model *m, cli_goals *
 int cli_goals_limits(const cli_args *args, const cli_model *m, cli_goals *g)
 {
     int status = limit_hold(args, m, g);
-    status = status ? status : limit_efforts(args, m, g);
+    status = status ? status : cli_goals_efforts(args, m, g);
     status = status ? status : limit_least(args, m, g);
     status = status ? status : limit_method(args, g);
     status = status ? status : limit_workspace(args, m, g);

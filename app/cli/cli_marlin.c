@@ -15,6 +15,11 @@
 #define MARLIN_RESENDS 5 // of one line
 #define MARLIN_START 2.5 // s that a board may take to start after its line was opened
 
+static bool marlin_interrupted(const marlin *m)
+{
+    return !m->ignore_interrupts && cli_interrupted();
+}
+
 static double marlin_now(void)
 {
     struct timespec t;
@@ -41,7 +46,7 @@ static int marlin_hear(marlin *m, double until, char *text, size_t size)
             m->used = 0; // no line is that long
         }
         const double left = until - marlin_now();
-        if (left <= 0 || cli_interrupted()) {
+        if (left <= 0 || marlin_interrupted(m)) {
             return 0;
         }
         struct pollfd p = {.fd = m->fd, .events = POLLIN};
@@ -67,7 +72,7 @@ static bool marlin_write(marlin *m, const char *text, double until)
         } else {
             struct pollfd p = {.fd = m->fd, .events = POLLOUT};
             poll(&p, 1, 100);
-            if (marlin_now() > until || cli_interrupted()) {
+            if (marlin_now() > until || marlin_interrupted(m)) {
                 return false;
             }
         }
@@ -108,15 +113,15 @@ static const char *marlin_line(marlin *m, const char *gcode, long number, double
             m->resent += tries > 1;
             until = marlin_now() + timeout;
             if (!marlin_write(m, text, until)) {
-                return cli_interrupted() ? "interrupted" : "the serial line is gone";
+                return marlin_interrupted(m) ? "interrupted" : "the serial line is gone";
             }
             again = asked = false;
         }
         const int got = marlin_hear(m, until, answer, sizeof answer);
         if (got <= 0) {
-            return got < 0             ? "the serial line is gone"
-                   : cli_interrupted() ? "interrupted"
-                                       : "the machine does not answer";
+            return got < 0                 ? "the serial line is gone"
+                   : marlin_interrupted(m) ? "interrupted"
+                                           : "the machine does not answer";
         }
         long wanted = number;
         if (strncmp(answer, "ok", 2) == 0) {

@@ -12,6 +12,7 @@ typedef struct marlin {
     size_t used;
     char told[200]; // why the last line was not taken
     int resent;     // lines that were sent again
+    bool ignore_interrupts;
 } marlin;
 
 // "DEVICE" or "DEVICE@BAUD". Waits for the board to start, then begins to count lines. Returns an exit

@@ -18,13 +18,19 @@ static const cli_option options[] = {
     {0},
 };
 
+// What a controller must know to agree with: units, ranges and rates of the commands, the period.
 static json_t *plant_hello(const pl_model_info *info, double period)
 {
     json_t *hello = json_object(), *commands = json_object(), *sensors = json_object(),
            *markers = json_array();
     for (int j = 0; j < info->command_count; ++j) {
-        json_object_set_new(commands, info->command[j].name,
-                            json_string(pl_drive_unit(info->command[j].drive)));
+        const pl_command_info *c = &info->command[j];
+        const double scale = pl_drive_scale(c->drive), range[2] = {c->range[0] / scale, c->range[1] / scale};
+        json_t *one = json_object();
+        json_object_set_new(one, "unit", json_string(pl_drive_unit(c->drive)));
+        json_object_set_new(one, "range", c->has_range ? cli_json_numbers(range, 2) : json_null());
+        json_object_set_new(one, "rate", c->rate > 0 ? json_real(c->rate / scale) : json_null());
+        json_object_set_new(commands, c->name, one);
     }
     for (int i = 0; i < info->sensor_count; ++i) {
         json_object_set_new(sensors, info->sensor_name[i], json_string(pl_sensor_unit(info->sensor_kind[i])));
@@ -32,8 +38,9 @@ static json_t *plant_hello(const pl_model_info *info, double period)
     for (int k = 0; k < info->marker_count; ++k) {
         json_array_append_new(markers, json_string(info->marker_name[k]));
     }
-    json_object_set_new(hello, "hello", json_string("pliant plant 1"));
+    json_object_set_new(hello, "hello", json_string(WIRE_PROTOCOL));
     json_object_set_new(hello, "robot", json_string(info->name));
+    json_object_set_new(hello, "clock", json_string("simulated"));
     json_object_set_new(hello, "period", json_real(period));
     json_object_set_new(hello, "commands", commands);
     json_object_set_new(hello, "sensors", sensors);
@@ -41,7 +48,7 @@ static json_t *plant_hello(const pl_model_info *info, double period)
     return hello;
 }
 
-static json_t *plant_answer(const pl_model_info *info, const pl_plant_reading *r)
+static json_t *plant_answer(const pl_model_info *info, const pl_plant_reading *r, json_int_t sequence)
 {
     json_t *answer = json_object(), *sensors = json_object(), *markers = json_object(), *acts = json_object();
     for (int i = 0; i < info->sensor_count; ++i) {
@@ -55,6 +62,7 @@ static json_t *plant_answer(const pl_model_info *info, const pl_plant_reading *r
         json_object_set_new(acts, info->command[j].name,
                             cli_json_number(r->command[j] / pl_drive_scale(info->command[j].drive)));
     }
+    json_object_set_new(answer, "seq", json_integer(sequence));
     json_object_set_new(answer, "t", json_real(r->time));
     json_object_set_new(answer, "sensors", sensors);
     json_object_set_new(answer, "markers", markers);
@@ -63,21 +71,30 @@ static json_t *plant_answer(const pl_model_info *info, const pl_plant_reading *r
     return answer;
 }
 
-static json_t *plant_refuse(const char *why)
+// One session: the commands that act, those for its end, and the last message taken.
+typedef struct talk {
+    const cli_model *m;
+    pl_plant *plant;
+    wire *w;
+    double *command, *trial, *on_stop; // on_stop: NAN: the command stays
+    double timeout;                    // s without a message after which on_stop acts; negative: none
+    json_int_t sequence;
+} talk;
+
+static json_t *plant_refuse(json_t *sequence, const char *why)
 {
     json_t *answer = json_object();
+    json_object_set(answer, "seq", json_is_integer(sequence) ? sequence : json_null());
     json_object_set_new(answer, "error", json_string(why));
     return answer;
 }
 
-// {"set": {NAME: number in its unit, ...}}: NULL, or what is wrong. Commands that are not named stay.
-static const char *plant_take(const pl_model_info *info, json_t *message, double *command)
+// {NAME: number in its unit, ...} into `command`, where commands that are not named stay. NULL, or what is
+// wrong; `command` may then be changed in part.
+static const char *plant_take(const pl_model_info *info, json_t *set, double *command)
 {
-    json_t *set = json_object_get(message, "set"), *value;
+    json_t *value;
     const char *name;
-    if (!json_is_object(set)) {
-        return "expected {\"set\": {NAME: number}}";
-    }
     json_object_foreach(set, name, value)
     {
         int j = 0;
@@ -91,8 +108,8 @@ static const char *plant_take(const pl_model_info *info, json_t *message, double
         if (!json_is_number(value) || !isfinite(number)) {
             return "a command is not a number";
         }
-        const double *range = info->command[j].range;
-        if (info->command[j].has_range && (number < range[0] - 1e-9 || number > range[1] + 1e-9)) {
+        const double *range = info->command[j].range, slack = 1e-9 * (range[1] - range[0]);
+        if (info->command[j].has_range && (number < range[0] - slack || number > range[1] + slack)) {
             return "a command is outside its range";
         }
         command[j] = number;
@@ -100,43 +117,114 @@ static const char *plant_take(const pl_model_info *info, json_t *message, double
     return NULL;
 }
 
+// {"seq": N, "t": s, "set": {...}, "on_stop": {...}, "timeout": s}; the last two once, before the first `set`
+// or later. All of it is taken, or nothing.
+static const char *plant_check(talk *k, json_t *message, bool *step)
+{
+    const pl_model_info *info = &k->m->info;
+    const size_t bytes = (size_t)info->command_count * sizeof(double);
+    json_t *sequence = json_object_get(message, "seq"), *set = json_object_get(message, "set"),
+           *on_stop = json_object_get(message, "on_stop"), *timeout = json_object_get(message, "timeout");
+    *step = set != NULL;
+    if ((!set && !on_stop) || (set && !json_is_object(set)) || (on_stop && !json_is_object(on_stop))) {
+        return "expected {\"seq\": N, \"t\": s, \"set\": {NAME: number}}";
+    }
+    if (!json_is_integer(sequence) || json_integer_value(sequence) <= k->sequence) {
+        return "the sequence number must be an integer above the last";
+    }
+    if (timeout && !(json_number_value(timeout) > 0)) {
+        return "the timeout must be a number of seconds greater than 0";
+    }
+    double *stop = k->trial + info->command_count;
+    memcpy(k->trial, k->command, bytes);
+    memcpy(stop, k->on_stop, bytes);
+    const char *why = set ? plant_take(info, set, k->trial) : NULL;
+    why = !why && on_stop ? plant_take(info, on_stop, stop) : why;
+    if (why) {
+        return why;
+    }
+    memcpy(k->command, k->trial, bytes);
+    memcpy(k->on_stop, stop, bytes);
+    k->timeout = timeout ? json_number_value(timeout) : k->timeout;
+    k->sequence = json_integer_value(sequence);
+    return NULL;
+}
+
+static wire_end plant_hear(const cli_args *args, talk *k, json_t *message, int *status)
+{
+    bool step;
+    const char *why = plant_check(k, message, &step);
+    if (why) {
+        return wire_send(k->w, plant_refuse(json_object_get(message, "seq"), why));
+    }
+    if (!step) {
+        json_t *ready = json_object();
+        json_object_set_new(ready, "seq", json_integer(k->sequence));
+        json_object_set_new(ready, "ready", json_true());
+        return wire_send(k->w, ready);
+    }
+    pl_plant_reading reading;
+    pl_error err = {0};
+    if (pl_plant_step(k->plant, k->command, &reading, &err) != PL_OK) {
+        *status = cli_fail(args, &err);
+        return WIRE_OK;
+    }
+    return wire_send(k->w, plant_answer(&k->m->info, &reading, k->sequence));
+}
+
+// The controller is gone or silent: the commands take the values that it named for this.
+static void plant_stop(talk *k, const char *why)
+{
+    const pl_model_info *info = &k->m->info;
+    if (k->w->in == STDIN_FILENO) {
+        return; // the program that started this one reports
+    }
+    fprintf(stderr, "pliant plant: %s; the commands are now", why);
+    for (int j = 0; j < info->command_count; ++j) {
+        k->command[j] = isnan(k->on_stop[j]) ? k->command[j] : k->on_stop[j];
+        fprintf(stderr, "%s %s %.9g %s", j ? "," : "", info->command[j].name,
+                k->command[j] / pl_drive_scale(info->command[j].drive),
+                pl_drive_unit(info->command[j].drive));
+    }
+    fprintf(stderr, "\n");
+}
+
 static int plant_talk(const cli_args *args, const cli_model *m, pl_plant *plant, wire *w, double period)
 {
-    double *command = calloc((size_t)m->info.command_count + 1, sizeof *command);
-    if (!command) {
+    const size_t n = (size_t)m->info.command_count;
+    double *block = calloc(4 * n + 1, sizeof *block);
+    if (!block) {
         return cli_no_memory(args);
     }
-    for (int j = 0; j < m->info.command_count; ++j) {
-        command[j] = m->info.command[j].rest;
+    talk k = {.m = m,
+              .plant = plant,
+              .w = w,
+              .command = block,
+              .on_stop = block + n,
+              .trial = block + 2 * n,
+              .timeout = -1,
+              .sequence = -1};
+    for (size_t j = 0; j < n; ++j) {
+        k.command[j] = m->info.command[j].rest;
+        k.on_stop[j] = NAN;
     }
     int status = CLI_DONE;
     wire_end end = wire_send(w, plant_hello(&m->info, period));
     while (end == WIRE_OK && !status && !cli_interrupted()) {
         json_t *message;
-        end = wire_receive(w, -1, &message);
-        if (end != WIRE_OK) {
-            json_decref(message);
-            if (end == WIRE_WRONG) {
-                end = wire_send(w, plant_refuse("expected one JSON object per line"));
-                continue;
-            }
-            break;
+        end = wire_receive(w, k.timeout, &message);
+        if (end == WIRE_OK) {
+            end = plant_hear(args, &k, message, &status);
+        } else if (end == WIRE_WRONG || end == WIRE_LONG) {
+            end = wire_send(w, plant_refuse(NULL, end == WIRE_LONG ? "the line is too long"
+                                                                   : "expected one JSON object per line"));
         }
-        const char *why = plant_take(&m->info, message, command);
         json_decref(message);
-        if (why) {
-            end = wire_send(w, plant_refuse(why));
-            continue;
-        }
-        pl_plant_reading reading;
-        pl_error err = {0};
-        if (pl_plant_step(plant, command, &reading, &err) != PL_OK) {
-            status = cli_fail(args, &err);
-        } else {
-            end = wire_send(w, plant_answer(&m->info, &reading));
-        }
     }
-    free(command);
+    plant_stop(&k, end == WIRE_LATE && !cli_interrupted() ? "the controller is silent"
+                   : end == WIRE_CLOSED                   ? "the connection has ended"
+                                                          : "stopping");
+    free(block);
     return status;
 }
 
@@ -202,7 +290,10 @@ const cli_verb cli_verb_plant = {
     .about =
         "Simulates the robot with what its file says in `plant:` (delay, lag, payload), the dead zones of\n"
         "its actuators and the noise and resolution of its sensors. Speaks one JSON object per line: it\n"
-        "sends a greeting, takes {\"set\": {NAME: number}} and answers with the readings one period later.",
+        "sends a greeting, takes {\"seq\": N, \"t\": s, \"set\": {NAME: number}} and answers with the "
+        "readings\n"
+        "one period later and the same N. A message is taken whole or refused whole. When the connection\n"
+        "ends, the commands take the values that the controller has named for this (`on_stop`).",
     .examples = "  pliant plant trunk --listen 5555\n",
     .option = options,
     .least = 1,

@@ -6,7 +6,8 @@
 #include <time.h>
 #include "cli_run.h"
 
-#define RUN_HELD_LIMIT 20 // ticks one after the other without a usable reading: the loop ends
+#define RUN_HELD_LIMIT 10 // ticks one after the other without a usable reading: the loop ends
+#define RUN_FROZEN 8      // ticks a reading may stay the same while the model moves
 
 static const cli_option options[] = {
     {"goal", 0, "[TIME:]X,Y,Z", "where the marker should be, mm, from this time on; may be repeated", NULL},
@@ -23,7 +24,19 @@ static const cli_option options[] = {
     {"steps", 0, "N", "number of ticks (default 200)", NULL},
     {"period", 0, "TIME", "between ticks (default: as in the robot file, else 0.1 s)", NULL},
     {"real-time", 0, NULL, "keep the period by the clock", NULL},
-    {"timeout", 0, "TIME", "stop when the plant does not answer for this long (default 30 s)", NULL},
+    {"timeout", 0, "TIME",
+     "stop when the plant does not answer for this long (default: 5 periods, at least 0.1 s; 30 s for a "
+     "simulated clock)",
+     NULL},
+    {"tolerance", 0, "LENGTH", "a goal is reached within this distance (default 1 % of the robot's size)",
+     NULL},
+    {"on-stop", 0, "STATE",
+     "state of the commands when the run has ended, also by errors and signals: hold (default), rest (at "
+     "their rates), vent (no pressure or tension, at once)",
+     "hold rest vent"},
+    {"max-effort", 0, "NAME=VALUE", "bound the tension or pressure of one actuator", NULL},
+    {"max-pressure", 0, "VALUE", "bound the pressure of every chamber", NULL},
+    {"max-tension", 0, "VALUE", "bound the tension of every cable", NULL},
     {"out", 0, "FILE", "write the log as .csv or .sqlite, the error over time as .png or .svg", NULL},
     CLI_JSON,
     CLI_MESHING,
@@ -50,7 +63,7 @@ static int run_goals(const cli_args *args, run *r)
             return CLI_WRONG;
         }
         goal *g = &r->goal[r->goal_count++];
-        *g = (goal){.first = -1, .settled = -1};
+        *g = (goal){.first = -1, .settled = -1, .first_error = NAN, .final_error = NAN, .miss = NAN};
         const char *colon = strchr(text, ':'), *rest = colon ? colon + 1 : text;
         char time[60] = "0 s";
         pl_error err;
@@ -79,13 +92,29 @@ static int run_goals(const cli_args *args, run *r)
 static int run_options(const cli_args *args, run *r)
 {
     r->steps = 200;
-    r->timeout = 30;
+    r->tolerance = 0.01 * r->m.info.size;
     r->period = r->setup.controller.period;
     r->real_time = cli_flag(args, "real-time");
     if (!cli_whole(args, "steps", 1, 10000000, &r->steps) ||
         !cli_number(args, "period", PL_DIM_TIME, 1e-6, 1e4, &r->period) ||
-        !cli_number(args, "timeout", PL_DIM_TIME, 1e-3, 1e5, &r->timeout)) {
+        !cli_number(args, "timeout", PL_DIM_TIME, 1e-3, 1e5, &r->timeout) ||
+        !cli_number(args, "tolerance", PL_DIM_LENGTH, 1e-9, 1e9, &r->tolerance)) {
         return CLI_WRONG;
+    }
+    static const char *const states[] = {"hold", "rest", "vent"};
+    const char *state = cli_value(args, "on-stop");
+    int found = 0;
+    while (state && found < 3 && strcmp(states[found], state) != 0) {
+        ++found;
+    }
+    if (found == 3) {
+        cli_error(args, "--on-stop %s: expected hold, rest or vent", state);
+        return CLI_WRONG;
+    }
+    r->on_stop = (run_on_stop)found;
+    const int bounds = cli_goals_efforts(args, &r->m, &r->limits);
+    if (bounds) {
+        return bounds;
     }
     const char *kind = cli_value(args, "controller");
     if (kind) {
@@ -125,16 +154,21 @@ static int run_loop_create(const cli_args *args, run *r)
                                .marker = r->marker,
                                .control_marker = cli_flag(args, "control-marker") || r->setup.marker >= 0 ||
                                                  r->setup.controller.kind == PL_CONTROL_IMPEDANCE,
-                               .frozen_limit = 20};
+                               .frozen_limit = RUN_FROZEN,
+                               .delay = r->setup.plant.delay,
+                               .lag = r->setup.plant.lag,
+                               .effort = r->limits.options.effort,
+                               .effort_count = r->limits.options.effort_count};
     pl_error err = {0};
     return pl_loop_create(r->m.model, &o, &r->loop, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
-static double run_distance(const run *r, const goal *g)
+// Of the goal's marker from where it should be.
+static double run_distance(const run *r, const double *marker, const double aim[3])
 {
     double sum = 0;
     for (int i = 0; i < 3; ++i) {
-        const double d = r->true_marker[3 * r->marker + i] - g->target[i];
+        const double d = marker[3 * r->marker + i] - aim[i];
         sum += d * d;
     }
     return sqrt(sum);
@@ -151,7 +185,7 @@ static int run_gap(const run *r)
     return (int)fmin(gap, 1e9);
 }
 
-// Held and lost readings, and how far an output goes beyond its set point.
+// Held and lost readings, sensors that are not used, and how far an output goes beyond its set point.
 static void run_count(run *r, int tick, goal *g, const pl_loop_report *p)
 {
     const int outputs = pl_loop_output_count(r->loop);
@@ -164,8 +198,21 @@ static void run_count(run *r, int tick, goal *g, const pl_loop_report *p)
         r->held_at = tick * r->period;
     }
     r->saturated += p->control.saturated > 0;
-    g->first_error = g->first_error == 0 ? p->error : g->first_error;
+    r->bounded += p->bounded;
     r->lost += p->missing > 0;
+    r->contradicted += p->contradicted;
+    for (int i = 0; i < r->m.info.sensor_count; ++i) {
+        if (p->rejected[i] && r->rejected[i]++ == 0) {
+            r->rejected_at[i] = tick * r->period;
+            fprintf(stderr, "pliant run: at %g s the reading of sensor '%s' is %s; it is not used\n",
+                    tick * r->period, r->m.info.sensor_name[i],
+                    p->frozen == i ? "frozen" : "contradicted by the others");
+        }
+    }
+    if (!p->measured) {
+        return;
+    }
+    g->first_error = isnan(g->first_error) ? p->error : g->first_error;
     for (int i = 0; i < outputs; ++i) {
         const double e = p->set_point[i] - p->output[i];
         if (tick == g->first || !isfinite(r->first[i])) { // also after ticks without a reading
@@ -180,11 +227,7 @@ static void run_count(run *r, int tick, goal *g, const pl_loop_report *p)
 // What ends a run before its last tick.
 static void run_watch(run *r, const pl_loop_report *p)
 {
-    if (p->frozen >= 0) {
-        fprintf(stderr, "pliant run: sensor '%s' seems frozen; the command is held\n",
-                r->m.info.sensor_name[p->frozen]);
-        r->stop = "a sensor seems frozen";
-    } else if (r->held_now >= RUN_HELD_LIMIT + run_gap(r) - 1) {
+    if (r->held_now >= RUN_HELD_LIMIT + run_gap(r) - 1) {
         fprintf(stderr, "pliant run: %d ticks could not be computed: %s\n", r->held_now, p->control.why);
         r->stop = "the readings are lost";
     } else if (cli_interrupted()) {
@@ -215,7 +258,7 @@ static int run_ticks(const cli_args *args, run *r)
         }
         const double began_tick = run_now();
         r->jitter = r->real_time ? fmax(r->jitter, fabs(began_tick - due)) : 0;
-        r->stop = run_exchange(r);
+        r->stop = run_exchange(r, t);
         if (r->stop || current < 0) {
             continue;
         }
@@ -229,8 +272,9 @@ static int run_ticks(const cli_args *args, run *r)
         r->missed += (r->real_time ? ended - began_tick : busy) > r->period;
         run_count(r, tick, &r->goal[current], &report);
         r->time[tick] = t;
-        r->error[tick] = report.error;
-        r->distance[tick] = run_distance(r, &r->goal[current]);
+        r->error[tick] = report.measured ? report.error : NAN;
+        r->distance[tick] = run_distance(r, r->true_marker, report.aim);
+        r->estimated_miss[tick] = run_distance(r, report.marker, report.aim);
         r->busy[tick] = busy;
         r->done = tick + 1;
         const int status = run_log_row(args, r, t, &report, busy);
@@ -249,25 +293,42 @@ static int run_compare(const void *a, const void *b)
     return p < q ? -1 : p > q;
 }
 
+// A goal is reached when the model can reach it and the marker, as estimated and as measured where it is,
+// stays within the tolerance over the last tenth of the goal's ticks. Without any sensor (an open loop) the
+// model alone is asked.
+static void run_judge_goal(run *r, goal *g, int end)
+{
+    const int last = end - (end - g->first + 9) / 10;
+    int measured = 0;
+    double error = 0;
+    g->miss = 0;
+    for (int i = g->first; i < end; ++i) {
+        if (!(r->error[i] <= 0.05 * g->first_error)) {
+            g->settled = -1;
+        } else if (g->settled < 0) {
+            g->settled = i - g->first;
+        }
+    }
+    for (int i = last; i < end; ++i) {
+        measured += !isnan(r->error[i]);
+        error += isnan(r->error[i]) ? 0 : r->error[i];
+        g->miss += fmax(r->estimated_miss[i], r->distance[i]) / (end - last); // a NAN is left out by fmax
+    }
+    g->measured = measured > 0;
+    g->final_error = measured > 0 ? error / measured : NAN;
+    const bool blind = r->m.info.sensor_count == 0 || r->w.in < 0;
+    g->reached = g->distance <= r->tolerance && g->miss <= r->tolerance && (g->measured || blind);
+}
+
 static void run_judge(run *r)
 {
     for (int k = 0; k < r->goal_count; ++k) {
         goal *g = &r->goal[k];
         const int end = k + 1 < r->goal_count && r->goal[k + 1].first >= 0 ? r->goal[k + 1].first : r->done;
-        if (g->first < 0 || g->first >= end) {
-            continue;
+        if (g->first >= 0 && g->first < end) {
+            run_judge_goal(r, g, end);
         }
-        const int last = end - (end - g->first + 9) / 10;
-        for (int i = g->first; i < end; ++i) {
-            if (r->error[i] > 0.05 * g->first_error) {
-                g->settled = -1;
-            } else if (g->settled < 0) {
-                g->settled = i - g->first;
-            }
-        }
-        for (int i = last; i < end; ++i) {
-            g->final_error += r->error[i] / (end - last);
-        }
+        r->unreached += !g->reached;
     }
 }
 
@@ -286,7 +347,7 @@ static void run_print(const cli_args *args, run *r)
     cli_row(
         &table,
         "from s\tgoal mm\tmodel misses by mm\tfirst error\tfinal error\tovershoot\tsettled ticks\t%s misses "
-        "by mm",
+        "by mm\treached",
         name);
     for (int k = 0; k < r->goal_count; ++k) {
         const goal *g = &r->goal[k];
@@ -295,10 +356,13 @@ static void run_print(const cli_args *args, run *r)
         if (g->settled >= 0) {
             snprintf(settled, sizeof settled, "%d", g->settled);
         }
-        if (g->first >= 0 && end > 0) {
-            cli_row(&table, "%g\t%.1f, %.1f, %.1f\t%.3g\t%.3g\t%.3g\t%.1f %%\t%s\t%.3g", g->from,
+        if (g->first >= 0 && end > g->first) {
+            cli_row(&table, "%g\t%.1f, %.1f, %.1f\t%.3g\t%.3g\t%.3g\t%.1f %%\t%s\t%.3g\t%s", g->from,
                     g->target[0], g->target[1], g->target[2], g->distance, g->first_error, g->final_error,
-                    100 * g->overshoot, settled, r->distance[end - 1]);
+                    100 * g->overshoot, settled, g->miss,
+                    !g->reached   ? "no"
+                    : g->measured ? "yes"
+                                  : "by the model");
         }
     }
     cli_table_print(args, &table);
@@ -307,6 +371,22 @@ static void run_print(const cli_args *args, run *r)
             r->held, r->saturated, r->lost);
     if (r->held > 0) {
         cli_say(args, "  the first tick held was at %g s: %s\n", r->held_at, r->held_why);
+    }
+    for (int i = 0; i < r->m.info.sensor_count; ++i) {
+        if (r->rejected[i] > 0) {
+            cli_say(args, "  sensor %s: %d readings not used, the first at %g s\n", r->m.info.sensor_name[i],
+                    r->rejected[i], r->rejected_at[i]);
+        }
+    }
+    if (r->contradicted > 0) {
+        cli_say(args, "  in %d ticks most readings contradict the model: a load, or a part of it is wrong\n",
+                r->contradicted);
+    }
+    if (r->stale > 0) {
+        cli_say(args, "  %d replies were old or repeated; their readings were not used\n", r->stale);
+    }
+    if (r->bounded > 0) {
+        cli_say(args, "  %d ticks were limited by a tension or pressure\n", r->bounded);
     }
     if (r->machine.resent > 0) {
         cli_say(args, "  the machine asked for %d lines again\n", r->machine.resent);
@@ -317,7 +397,7 @@ static void run_print(const cli_args *args, run *r)
             r->done ? 1e3 * r->busy[r->done - 1] : 0, r->missed, r->done);
     cli_say(args, r->real_time ? "; jitter up to %.2f ms\n" : "\n", 1e3 * r->jitter);
     if (r->stop) {
-        cli_say(args, "  stopped at tick %d: %s; the last command was kept\n", r->done, r->stop);
+        cli_say(args, "  stopped at tick %d: %s\n", r->done, r->stop);
     }
 }
 
@@ -333,6 +413,9 @@ static json_t *run_json(const run *r)
         json_object_set_new(one, "first_error", cli_json_number(g->first_error));
         json_object_set_new(one, "final_error", cli_json_number(g->final_error));
         json_object_set_new(one, "overshoot", cli_json_number(g->overshoot));
+        json_object_set_new(one, "miss", cli_json_number(g->miss));
+        json_object_set_new(one, "measured", json_boolean(g->measured));
+        json_object_set_new(one, "reached", json_boolean(g->reached));
         json_object_set_new(one, "settled", g->settled >= 0 ? json_integer(g->settled) : json_null());
         json_array_append_new(goals, one);
     }
@@ -342,6 +425,14 @@ static json_t *run_json(const run *r)
     json_object_set_new(root, "held_why", r->held_why ? json_string(r->held_why) : json_null());
     json_object_set_new(root, "saturated", json_integer(r->saturated));
     json_object_set_new(root, "without_reading", json_integer(r->lost));
+    json_t *rejected = json_object();
+    for (int i = 0; i < r->m.info.sensor_count; ++i) {
+        json_object_set_new(rejected, r->m.info.sensor_name[i], json_integer(r->rejected[i]));
+    }
+    json_object_set_new(root, "rejected", rejected);
+    json_object_set_new(root, "contradicted", json_integer(r->contradicted));
+    json_object_set_new(root, "stale", json_integer(r->stale));
+    json_object_set_new(root, "bounded", json_integer(r->bounded));
     json_object_set_new(root, "resent", json_integer(r->machine.resent));
     json_object_set_new(root, "jitter_ms", cli_json_number(1e3 * r->jitter));
     json_object_set_new(root, "missed", json_integer(r->missed));
@@ -365,18 +456,22 @@ static int run_work(const cli_args *args, run *r)
         return status;
     }
     const size_t n = (size_t)r->steps;
-    double **const list[] = {&r->time, &r->error, &r->distance, &r->busy};
+    double **const list[] = {&r->time, &r->error, &r->distance, &r->busy, &r->estimated_miss};
     bool whole = true;
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 5; ++i) {
         *list[i] = calloc(n + 1, sizeof(double));
         whole = whole && *list[i];
     }
     r->sensor = calloc((size_t)r->m.info.sensor_count + 1, sizeof *r->sensor);
     r->true_marker = calloc(3 * (size_t)r->m.info.marker_count + 1, sizeof *r->true_marker);
     r->first = calloc((size_t)pl_loop_output_count(r->loop), sizeof *r->first);
-    if (!whole || !r->sensor || !r->true_marker || !r->first) {
+    r->rejected = calloc((size_t)r->m.info.sensor_count + 1, sizeof *r->rejected);
+    r->rejected_at = calloc((size_t)r->m.info.sensor_count + 1, sizeof *r->rejected_at);
+    r->sent = calloc((size_t)r->m.info.command_count + 1, sizeof *r->sent);
+    if (!whole || !r->sensor || !r->true_marker || !r->first || !r->rejected || !r->rejected_at || !r->sent) {
         return cli_no_memory(args);
     }
+    memcpy(r->sent, pl_loop_command(r->loop), (size_t)r->m.info.command_count * sizeof *r->sent);
     status = run_log_open(args, r);
     status = status ? status : run_connect(args, r);
     status = status ? status : run_ticks(args, r);
@@ -388,18 +483,19 @@ static int run_work(const cli_args *args, run *r)
     run_print(args, r);
     status = run_log_write(args, r);
     status = status ? status : cli_json_write(args, cli_value(args, "json") ? run_json(r) : NULL);
-    return status ? status : r->stop || r->held > 0 ? CLI_BADLY : CLI_DONE;
+    return status ? status : r->stop || r->unreached > 0 ? CLI_BADLY : CLI_DONE;
 }
 
 static int run_run(cli_args *args)
 {
-    run r = {.w = {.in = -1, .out = -1}, .machine = {.fd = -1}};
+    run r = {.w = {.in = -1, .out = -1}, .machine = {.fd = -1}, .heard = -INFINITY};
     const int status = run_work(args, &r);
-    run_disconnect(&r);
+    run_disconnect(args, &r);
     for (int i = 0; i < r.log_count; ++i) {
         pl_run_log_close(r.log[i], NULL); // what a failed run has logged is kept
     }
-    void *const block[] = {r.row, r.sensor, r.true_marker, r.first, r.time, r.error, r.distance, r.busy};
+    void *const block[] = {r.row,      r.sensor, r.true_marker, r.first,       r.time, r.error,
+                           r.distance, r.busy,   r.rejected,    r.rejected_at, r.sent, r.estimated_miss};
     for (size_t i = 0; i < sizeof block / sizeof block[0]; ++i) {
         free(block[i]);
     }
@@ -417,9 +513,15 @@ const cli_verb cli_verb_run = {
         "Computes set points for each goal by inverse kinematics, then at every tick fits the shape to the\n"
         "sensors, takes the exact Jacobian there and moves the commands by the controller, within their\n"
         "ranges and rates. The robot is simulated in a process of its own from --plant (another robot\n"
-        "file: another material, a payload), or is anything that speaks the protocol on a socket. When\n"
-        "readings are missing, frozen or cannot be fitted, the last command is held, and the run ends after\n"
-        "20 such ticks. With --marlin the commands also go to a machine on a serial line, move by move.",
+        "file: another material, a payload), or is anything that speaks the protocol on a socket; its "
+        "greeting\n"
+        "(units, names, ranges, period) must agree with the robot file. Readings that are frozen or that "
+        "the\n"
+        "others contradict are reported and not used. When none can be used, the last command is held, and\n"
+        "the run ends after 10 such ticks. Every exit leaves the state of --on-stop; the exit status is 0 "
+        "only\n"
+        "if every goal was reached within --tolerance. With --marlin the commands also go to a machine on a "
+        "serial line, move by move.",
     .examples =
         "  pliant run trunk --goal 20,0,130 --goal 10s:0,15,128 --steps 300 --out log.csv --out log.png\n"
         "  pliant run trunk --goal 20,0,130 --plant softer.yaml --controller open\n"

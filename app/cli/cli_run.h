@@ -3,6 +3,7 @@
 #define PL_CLI_RUN_H
 
 #include <sys/types.h>
+#include "cli_goal.h"
 #include "cli_marlin.h"
 #include "cli_wire.h"
 
@@ -13,10 +14,16 @@ typedef struct goal {
     double from, target[3], distance;
     int first;          // tick it began at; -1: not yet
     double overshoot;   // farthest that an output went beyond its set point, over the first error
-    int settled;        // ticks until the error stayed below 5 % of the first; -1: never
-    double first_error; // of the outputs
-    double final_error; // mean over the last tenth of its ticks
+    int settled;        // ticks until the measured error stayed below 5 % of the first; -1: never
+    double first_error; // of the outputs, the first measured; NAN: none
+    double final_error; // mean over the last tenth of its ticks, as far as measured; NAN: none was
+    double miss;        // mm, mean over the same ticks: of the marker, the larger of estimated and measured
+    bool measured;      // some of these ticks had readings
+    bool reached;
 } goal;
+
+// What the commands are when the run has ended, however it ends.
+typedef enum run_on_stop { RUN_HOLD, RUN_REST, RUN_VENT } run_on_stop;
 
 typedef struct run {
     cli_model m;
@@ -29,12 +36,27 @@ typedef struct run {
     double due;      // the clock when the current tick began
     goal goal[RUN_GOALS];
     int goal_count, marker, steps, done;
-    double period, timeout;
+    double period, timeout; // timeout 0: a few periods of a real clock
+    double tolerance;       // mm, of the goals
+    run_on_stop on_stop;
     bool real_time;
+    cli_goals limits; // bounds on efforts
+    // messages
+    json_int_t sequence; // of the last one sent
+    double heard;        // time of the last reply, s
+    double *sent;        // per command: taken by the plant last
+    bool connected;      // the plant has accepted the run
+    int stale;           // replies that were old or repeated
+    char why[300];       // text of a reason to stop
     double *sensor, *true_marker;
     double *first;                          // per output: error when the goal began
-    double *time, *error, *distance, *busy; // per tick
+    double *time, *error, *distance, *busy; // per tick; error NAN: not measured
+    double *estimated_miss;                 // per tick: of the estimated marker, mm
+    int *rejected;                          // per sensor: ticks in which its reading was not used
+    double *rejected_at;                    // s: the first of them
     int missed, held, saturated, lost;      // ticks; lost: missing readings
+    int contradicted, bounded;              // ticks
+    int unreached;                          // goals
     const char *held_why;                   // of the first tick held
     double held_at;                         // s
     int held_now;                           // ticks held one after the other
@@ -49,8 +71,9 @@ double run_now(void); // s, a clock that never jumps
 // ---- the machine side (cli_run_link.c)
 int run_connect(const cli_args *args, run *r); // returns an exit status
 // Sends the command of the loop, fills the readings. NULL, or why the loop must stop.
-const char *run_exchange(run *r);
-void run_disconnect(run *r);
+const char *run_exchange(run *r, double t);
+// Brings the commands to the state of --on-stop and ends the connection, also after errors and signals.
+void run_disconnect(const cli_args *args, run *r);
 // ---- the log (cli_run_log.c)
 int run_log_open(const cli_args *args, run *r);
 int run_log_row(const cli_args *args, run *r, double t, const pl_loop_report *p, double busy);

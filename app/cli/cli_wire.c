@@ -75,6 +75,16 @@ static char *wire_line(wire *w)
     return line;
 }
 
+// Bytes of a line that is too long are dropped up to its end.
+static void wire_skip(wire *w)
+{
+    char *end = w->used ? memchr(w->buffer, '\n', w->used) : NULL;
+    const size_t drop = end ? (size_t)(end - w->buffer) + 1 : w->used;
+    w->used -= drop;
+    memmove(w->buffer, w->buffer + drop, w->used);
+    w->skipping = !end;
+}
+
 static bool wire_grow(wire *w)
 {
     if (w->room - w->used >= 4096) {
@@ -94,17 +104,21 @@ wire_end wire_receive(wire *w, double seconds, json_t **message)
     const double until = wire_now() + seconds;
     *message = NULL;
     for (;;) {
-        char *line = wire_line(w);
+        if (w->skipping) {
+            wire_skip(w);
+        }
+        char *line = w->skipping ? NULL : wire_line(w);
         if (line) {
             *message = json_loads(line, 0, NULL);
             free(line);
             return json_is_object(*message) ? WIRE_OK : WIRE_WRONG;
         }
         if (!wire_grow(w)) {
-            return WIRE_WRONG;
+            w->skipping = true;
+            return WIRE_LONG;
         }
         const double left = until - wire_now();
-        if (cli_interrupted() || (seconds >= 0 && left <= 0)) {
+        if ((!w->ignore_interrupts && cli_interrupted()) || (seconds >= 0 && left <= 0)) {
             return WIRE_LATE;
         }
         struct pollfd p = {.fd = w->in, .events = POLLIN};

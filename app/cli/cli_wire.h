@@ -9,17 +9,21 @@ typedef struct wire {
     int in, out; // descriptors; may be the same socket
     char *buffer;
     size_t used, room;
+    bool skipping; // the rest of a line that was too long
+    bool ignore_interrupts;
 } wire;
 
-#define WIRE_LINE_MAX ((size_t)1 << 20)
+#define WIRE_PROTOCOL "pliant plant 2"
+#define WIRE_LINE_MAX ((size_t)1 << 18) // bytes
 
-typedef enum wire_end { WIRE_OK, WIRE_CLOSED, WIRE_LATE, WIRE_WRONG } wire_end;
+// WIRE_WRONG: a line that is no JSON object, WIRE_LONG: one beyond WIRE_LINE_MAX; both are consumed.
+typedef enum wire_end { WIRE_OK, WIRE_CLOSED, WIRE_LATE, WIRE_WRONG, WIRE_LONG } wire_end;
 
 void wire_open(wire *w, int in, int out);
 void wire_close(wire *w); // also the descriptors
 // Takes over `message`.
 wire_end wire_send(wire *w, json_t *message);
-// Waits `seconds` at most (negative: for ever). *message is the caller's.
+// Waits `seconds` at most (negative: for ever), or until a signal. *message is the caller's.
 wire_end wire_receive(wire *w, double seconds, json_t **message);
 // A server socket on the loopback interface, one connection; -1 after saying why.
 int wire_listen(const cli_args *args, int port);

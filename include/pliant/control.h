@@ -10,6 +10,7 @@
 #ifndef PLIANT_CONTROL_H
 #define PLIANT_CONTROL_H
 
+#include "pliant/inverse.h"
 #include "pliant/model.h"
 
 #ifdef __cplusplus
@@ -53,7 +54,15 @@ typedef struct pl_estimator_options {
     bool recursive;
     double command_drift; // per update, fraction of the command's span
     double force_drift;   // N per update
-    double outlier;       // readings farther off than this many sigmas count less (Huber); 0: never
+    // The body may be stiffer than the model by an unknown factor 1 + x, x of this standard deviation: shapes
+    // under pressures, tensions and forces are those of the model at 1 / (1 + x) of them, and measured
+    // pressures and tensions (1 + x) times the model's. Weight counts as if it scaled too. 0: exact.
+    double stiffness_sigma;
+    // A reading is an outlier, and treated as missing, if it is farther off than `outlier` standard
+    // deviations of its difference from what the other readings tell; 0: never. `model_error`, a fraction of
+    // the change of the reading from rest, is tolerated besides.
+    double outlier, model_error;
+    bool keep_rejected; // an update starts with the readings rejected in the last one
     int iteration_limit;
     double tolerance; // a step below this fraction of the error bars ends the iteration
 } pl_estimator_options;
@@ -66,9 +75,14 @@ typedef struct pl_estimate {
     const double *command, *command_sigma; // per command: what really acts, and its standard deviation
     const double *force, *force_sigma;     // 3 per marker of options.force_marker, N
     const double *marker, *marker_sigma;   // 3 per marker, mm
+    double stiffness, stiffness_error;     // x of `stiffness_sigma` and its standard deviation
     const double *residual;      // per measured number: (measured - estimated) / sigma; NAN: missing
+    const bool *rejected;        // per measured number: an outlier, not used
     int used, missing, outliers; // measured numbers
-    double fit;                  // root mean square of the residuals used; about 1 when the sigmas are right
+    // More than a half of the readings disagree: the model is wrong, or most sensors. None is then rejected;
+    // those beyond `outlier` sigmas count less (Huber).
+    bool contradicted;
+    double fit; // root mean square of the residuals used; about 1 when the sigmas are right
     // Observability: directions of the unknowns that the readings say less about than was known before.
     int unknown_count, unseen_count;
     const double *weakest; // per unknown (commands as fractions of their span, then forces in N): the
@@ -82,6 +96,9 @@ PL_API pl_status pl_estimator_create(pl_model *model, const pl_estimator_options
                                      pl_error *err);
 PL_API void pl_estimator_destroy(pl_estimator *estimator);
 PL_API void pl_estimator_reset(pl_estimator *estimator); // forgets what a recursive one has learned
+// Further standard deviations of the commands (per command, internal units) in the next update only: of
+// actuators that may not have followed yet.
+PL_API void pl_estimator_widen(pl_estimator *estimator, const double *command_sigma);
 // `sent`: the commands as sent (internal units; NAN: idle). `value`: the measured numbers; NAN: missing.
 // The model is left at the estimated shape.
 PL_API pl_status pl_estimator_update(pl_estimator *estimator, const double *sent, const double *value,
@@ -111,16 +128,17 @@ PL_API pl_control_kind pl_control_kind_find(const char *name); // PL_CONTROL_KIN
 typedef struct pl_controller_options {
     pl_control_kind kind;
     int command_count, output_count;
-    double period;            // s between ticks
-    double kp, ki;            // per tick; as published 0.14 and 0.0003
-    double gain;              // track: part of the error corrected per tick, 0 to 1
-    double damping;           // weight of the motion of the commands (fractions of their span) against the
-                              // outputs (fractions of `output_scale`)
-    double output_scale;      // size of the outputs, in their unit
-    double energy;            // weight of c . W c when the input has `energy_metric`; 0: none
-    double stiffness[3];      // impedance: wanted, N/mm along x, y, z; the outputs are a position
-    const double *low, *high; // per command: limits that always hold
-    const double *rate;       // per command: largest change per second; 0: none
+    double period;               // s between ticks
+    double kp, ki;               // per tick; as published 0.14 and 0.0003
+    double gain;                 // track: part of the error corrected per tick, 0 to 1
+    double damping;              // weight of the motion of the commands (fractions of their span) against the
+                                 // outputs (fractions of `output_scale`)
+    double output_scale;         // size of the outputs, in their unit
+    const double *output_scales; // per output: instead of the one size; NULL: that for all. Copied
+    double energy;               // weight of c . W c when the input has `energy_metric`; 0: none
+    double stiffness[3];         // impedance: wanted, N/mm along x, y, z; the outputs are a position
+    const double *low, *high;    // per command: limits that always hold
+    const double *rate;          // per command: largest change per second; 0: none
 } pl_controller_options;
 PL_API pl_controller_options pl_controller_options_default(void);
 
@@ -154,25 +172,35 @@ PL_API void pl_controller_tick(pl_controller *controller, const pl_control_input
 // ---- the loop: goals become set points by inverse kinematics; each tick turns readings into the next
 // command. With an estimator the Jacobian is taken at the shape that fits the readings, a marker can be
 // controlled that no sensor sees, and a sensor without a reading counts as estimated; without, the Jacobian
-// is taken at the shape of the commands sent. Impedance needs an estimator with a force at the marker, which
-// is then controlled. With `energy` of the controller, the allocation also lowers the work of the actuators
-// (the inverse of Duriez and of Bieze et al.: projected, with bounds).
+// is taken at the shape of the commands sent. Readings that are frozen, or that the others contradict, are
+// reported and treated as missing. Sensors are weighted by their noise. Impedance needs an estimator with a
+// force at the marker, which is then controlled. With `energy` of the controller, the allocation also lowers
+// the work of the actuators (the inverse of Duriez and of Bieze et al.: projected, with bounds).
 typedef struct pl_loop_options {
     const pl_controller_options *controller; // output_count is set by the loop
     const pl_estimator_options *estimator;   // NULL: none. Must measure all sensors, in their order
     int marker;                              // of the goals
     bool control_marker;                     // the outputs are its position instead of the sensors
-    int frozen_limit; // ticks a reading may stay the same while the model says it moves; 0: never judged
+    int frozen_limit;  // ticks a reading may stay the same while the model says it moves; 0: never judged
+    double delay, lag; // s: of the actuators, as far as known: the estimator is given the commands that act
+    // Pressures and tensions are kept within these, in the goals and at every tick (as estimated).
+    const pl_effort_bound *effort;
+    int effort_count;
 } pl_loop_options;
 typedef struct pl_loop_report {
     pl_control_report control;
     bool estimated;                   // the readings could be fitted
+    bool measured;                    // a reading was used
+    bool contradicted;                // the readings contradict the model (pl_estimate)
     int outliers, missing;            // of them
-    int frozen;                       // sensor that seems frozen; -1: none
+    int frozen;                       // a sensor that seems frozen; -1: none
+    const bool *rejected;             // per sensor: frozen, implausible or an outlier: not used
     const double *marker;             // 3 per marker: estimated, or of the model
+    const double *aim;                // where the goal's marker should be (impedance: where it yields to)
     const double *set_point, *output; // what was controlled, output_count numbers
     const double *force;              // 3 per marker of the estimator's forces, N; NULL: none
-    double error;                     // largest |set point - output|
+    double error;                     // largest |set point - output| (impedance: |aim - output|)
+    int bounded;                      // 1: the step was shortened to keep an effort within its bound
 } pl_loop_report;
 
 typedef struct pl_loop pl_loop;
@@ -190,13 +218,17 @@ PL_API pl_status pl_loop_tick(pl_loop *loop, const double *sensor, pl_loop_repor
 
 // ---- a simulated robot: a model with what real machines add. Times in s.
 typedef enum pl_plant_fault_kind {
-    PL_FAULT_FROZEN, // the reading stays what it was
-    PL_FAULT_MISSING // no reading (NAN)
+    PL_FAULT_FROZEN,  // the reading stays what it was
+    PL_FAULT_MISSING, // no reading (NAN)
+    PL_FAULT_OFFSET,  // `value` is added to the reading
+    PL_FAULT_DRIFT,   // `value` per s is added
+    PL_FAULT_VALUE    // the reading is `value` (a broken wire, a full scale)
 } pl_plant_fault_kind;
 typedef struct pl_plant_fault {
     pl_plant_fault_kind kind;
     int sensor;
     double from, to; // s
+    double value;    // in the unit of the sensor; per s
 } pl_plant_fault;
 typedef struct pl_plant_options {
     double period;               // s between two calls of pl_plant_step

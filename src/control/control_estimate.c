@@ -1,12 +1,14 @@
 // State estimation: the commands and forces that really act, from measured numbers.
 //
-// Unknowns x: the difference between each uncertain command and the one sent, and the forces at markers.
+// Unknowns x: the difference between each uncertain command and the one sent, the forces at markers, and the
+// relative error of the model's stiffness.
 //   min over x  sum_i rho(r_i) + 1/2 (x - m) . L (x - m),   r_i = (z_i - y_i(x)) / sigma_i,
 // with the model's answers y, rho(r) = r^2 / 2 (Huber's beyond `outlier`), and what was known before: mean m
-// and information L. Gauss-Newton with the exact derivatives of the model, commands within their ranges. The
-// inverse of the final information J^T J + L is the covariance of the unknowns; with D = d(marker)/dx, D cov
-// D^T that of the markers. Recursive: the next L is (cov + drift^2)^-1. Commands are scaled by their span,
-// forces are in N.
+// and information L. Outliers are rejected (control_outlier.c). Gauss-Newton with the exact derivatives of
+// the model, commands within their ranges. The inverse of the final information J^T J + L is the covariance
+// of the unknowns; with D = d(marker)/dx, D cov D^T that of the markers. Recursive: the next L is (cov +
+// drift^2)^-1. Commands are scaled by their span, forces are in N. A body stiffer by 1 + x has the shape of
+// the model at 1 / (1 + x) of its pressures, tensions and forces, and 1 + x times the model's efforts.
 #include "control/control_estimate.h"
 
 #define ESTIMATE_SLOT 3       // of the model: the shape accepted last
@@ -58,6 +60,9 @@ static pl_status estimate_check(const pl_model_info *info, const pl_estimator_op
                            info->command[j].name, o->command_sigma[j]);
         }
     }
+    if (!(o->stiffness_sigma >= 0) || !isfinite(o->stiffness_sigma) || !(o->model_error >= 0)) {
+        return pl_fail(err, PL_BAD_INPUT, "estimator: stiffness_sigma and model_error must be at least 0");
+    }
     if (!(o->outlier >= 0) || o->iteration_limit < 1 || !(o->tolerance > 0) || !(o->command_drift >= 0) ||
         !(o->force_drift >= 0)) {
         return pl_fail(err, PL_BAD_INPUT,
@@ -75,6 +80,11 @@ static pl_status estimate_room(pl_estimator *s, pl_error *err)
         int count;
     } const room[] = {{&s->mean, n},
                       {&s->information, n * n},
+                      {&s->prior, n * n},
+                      {&s->extra, s->info.command_count},
+                      {&s->at_rest, m},
+                      {&s->solved_command, s->info.command_count},
+                      {&s->solved_force, 3 * M},
                       {&s->x, n},
                       {&s->trial, n},
                       {&s->J, m * n},
@@ -109,8 +119,41 @@ static pl_status estimate_room(pl_estimator *s, pl_error *err)
         }
     }
     s->parameter = PL_NEW_ARRAY(pl_parameter, 3 * F);
+    s->rejected = PL_NEW_ARRAY(bool, m);
+    s->others = PL_NEW_ARRAY(bool, m);
     s->quadratic = pl_quadratic_create(n, 0);
-    return s->parameter && s->quadratic ? PL_OK : pl_fail_memory(err, "the estimator");
+    return s->parameter && s->rejected && s->others && s->quadratic ? PL_OK
+                                                                    : pl_fail_memory(err, "the estimator");
+}
+
+static bool estimate_is_effort(const pl_estimator *s, const pl_measurement *m)
+{
+    return m->kind == PL_MEASUREMENT_EFFORT ||
+           (m->kind == PL_MEASUREMENT_SENSOR && s->info.sensor_kind[m->index] == PL_SENSOR_PRESSURE);
+}
+
+// Commands that act against the stiffness, and whether it shows anywhere.
+static bool estimate_sees_stiffness(pl_estimator *s)
+{
+    bool seen = s->options.force_count > 0;
+    for (int j = 0; j < s->info.command_count; ++j) {
+        const pl_drive drive = s->info.command[j].drive;
+        s->by_effort[j] = drive == PL_DRIVE_PRESSURE || drive == PL_DRIVE_TENSION;
+        for (int a = 0; a < s->info.actuator_count; ++a) {
+            const pl_actuator_info *actuator = &s->info.actuator[a];
+            s->by_effort[j] = s->by_effort[j] && !(actuator->command == j && actuator->growth);
+        }
+        seen = seen || s->by_effort[j];
+    }
+    for (int i = 0; i < s->options.measured_count; ++i) {
+        seen = seen || estimate_is_effort(s, &s->measured[i]);
+    }
+    return seen && s->options.stiffness_sigma > 0;
+}
+
+static double estimate_stiffness(const pl_estimator *s, const double *x)
+{
+    return s->stiffness < 0 ? 1 : fmax(1 + x[s->stiffness], 0.05);
 }
 
 static pl_status estimate_copy_options(pl_estimator *s, const pl_estimator_options *o, pl_error *err)
@@ -133,7 +176,12 @@ static pl_status estimate_copy_options(pl_estimator *s, const pl_estimator_optio
             s->uncertain[s->uncertain_count++] = j;
         }
     }
+    s->by_effort = PL_NEW_ARRAY(bool, s->info.command_count);
+    if (!s->by_effort) {
+        return pl_fail_memory(err, "the estimator");
+    }
     s->n = s->uncertain_count + 3 * o->force_count;
+    s->stiffness = estimate_sees_stiffness(s) ? s->n++ : -1;
     s->options.measured = s->measured;
     s->options.force_marker = s->force_marker;
     s->options.command_sigma = s->sent_sigma;
@@ -154,6 +202,7 @@ void pl_estimator_reset(pl_estimator *s)
     memset(s->information, 0, (size_t)s->n * (size_t)s->n * sizeof *s->information);
     for (int j = 0; j < s->n; ++j) {
         const double sigma = j < s->uncertain_count ? s->sent_sigma[s->uncertain[j]] / estimate_scale(s, j)
+                             : j == s->stiffness    ? s->options.stiffness_sigma
                                                     : s->options.force_sigma;
         s->mean[j] = 0;
         s->information[j * s->n + j] = isinf(sigma) ? 0 : 1 / (sigma * sigma);
@@ -187,8 +236,18 @@ pl_status pl_estimator_create(pl_model *model, const pl_estimator_options *optio
         s->parameter[j] = (pl_parameter){PL_PARAMETER_MARKER_FORCE, s->force_marker[j / 3], j % 3};
     }
     pl_estimator_reset(s);
+    status = outlier_prepare(s, err);
+    if (status != PL_OK) {
+        pl_estimator_destroy(s);
+        return status;
+    }
     *out = s;
     return PL_OK;
+}
+
+void pl_estimator_widen(pl_estimator *s, const double *command_sigma)
+{
+    memcpy(s->extra, command_sigma, (size_t)s->info.command_count * sizeof *s->extra);
 }
 
 void pl_estimator_destroy(pl_estimator *s)
@@ -202,6 +261,14 @@ void pl_estimator_destroy(pl_estimator *s)
                            s->sent_sigma,
                            s->mean,
                            s->information,
+                           s->prior,
+                           s->extra,
+                           s->rejected,
+                           s->others,
+                           s->at_rest,
+                           s->by_effort,
+                           s->solved_command,
+                           s->solved_force,
                            s->x,
                            s->trial,
                            s->J,
@@ -238,7 +305,7 @@ void pl_estimator_destroy(pl_estimator *s)
 }
 
 // ---- the model at unknowns x
-static double estimate_told(const pl_model_answer *a, const pl_measurement *m)
+static double estimate_answer(const pl_model_answer *a, const pl_measurement *m)
 {
     switch (m->kind) {
     case PL_MEASUREMENT_SENSOR:
@@ -252,22 +319,34 @@ static double estimate_told(const pl_model_answer *a, const pl_measurement *m)
     }
 }
 
+double estimate_value(const pl_estimator *s, const double *x, const pl_measurement *m)
+{
+    const pl_model_answer answer = pl_model_get_answer(s->model);
+    return estimate_answer(&answer, m) * (estimate_is_effort(s, m) ? estimate_stiffness(s, x) : 1);
+}
+
 // Solves at x. False in *solved: no equilibrium there.
 pl_status estimate_go(pl_estimator *s, const double *sent, const double *x, bool *solved, pl_error *err)
 {
+    const double stiffness = estimate_stiffness(s, x);
     memcpy(s->command, sent, (size_t)s->info.command_count * sizeof *s->command);
     for (int j = 0; j < s->uncertain_count; ++j) {
         s->command[s->uncertain[j]] += x[j] * estimate_scale(s, j); // idle stays idle
     }
+    for (int j = 0; j < s->info.command_count; ++j) {
+        s->solved_command[j] = s->command[j] / (s->by_effort[j] ? stiffness : 1);
+    }
     memset(s->all_force, 0, 3 * (size_t)s->info.marker_count * sizeof *s->all_force);
-    for (int j = s->uncertain_count; j < s->n; ++j) {
-        const int k = j - s->uncertain_count;
-        s->all_force[3 * s->force_marker[k / 3] + k % 3] += x[j];
+    for (int k = 0; k < 3 * s->options.force_count; ++k) {
+        s->all_force[3 * s->force_marker[k / 3] + k % 3] += x[s->uncertain_count + k];
+    }
+    for (int k = 0; k < 3 * s->info.marker_count; ++k) {
+        s->solved_force[k] = s->all_force[k] / stiffness;
     }
     pl_statics_report report = {0};
-    pl_status status = pl_model_set_forces(s->model, s->all_force, err);
+    pl_status status = pl_model_set_forces(s->model, s->solved_force, err);
     if (status == PL_OK) {
-        status = pl_model_fk(s->model, s->command, &report, err);
+        status = pl_model_fk(s->model, s->solved_command, &report, err);
     }
     *solved = status == PL_OK && report.outcome == PL_SOLVED;
     return status;
@@ -276,22 +355,51 @@ pl_status estimate_go(pl_estimator *s, const double *sent, const double *x, bool
 // Residuals at the model's present answer, and the cost of x.
 static double estimate_cost(pl_estimator *s, const double *value, const double *x, double *residual)
 {
-    const pl_model_answer answer = pl_model_get_answer(s->model);
     const double k = s->options.outlier;
     double cost = 0;
     for (int i = 0; i < s->options.measured_count; ++i) {
-        const double r = (value[i] - estimate_told(&answer, &s->measured[i])) / s->measured[i].sigma;
+        const double r = (value[i] - estimate_value(s, x, &s->measured[i])) / s->measured[i].sigma;
         residual[i] = r;
-        if (!isnan(r)) {
+        if (!isnan(r) && !s->rejected[i]) {
             cost += k > 0 && fabs(r) > k ? k * (fabs(r) - 0.5 * k) : 0.5 * r * r;
         }
     }
     for (int i = 0; i < s->n; ++i) {
         for (int j = 0; j < s->n; ++j) {
-            cost += 0.5 * (x[i] - s->mean[i]) * s->information[i * s->n + j] * (x[j] - s->mean[j]);
+            cost += 0.5 * (x[i] - s->mean[i]) * s->prior[i * s->n + j] * (x[j] - s->mean[j]);
         }
     }
     return cost;
+}
+
+// One row, from the derivatives of the model with respect to the commands and forces it is solved at, c' = c
+// / q and f' = f / q with q = 1 + x:
+//   dy/dc = dy/dc' / q,   dy/dx = -(sum dy/dc' c' + sum dy/df' f') / q,   and for efforts q y instead of y.
+static void estimate_derive_row(const pl_estimator *s, const pl_measurement *of, const double *by_command,
+                                const double *by_force, double *to)
+{
+    const double q = estimate_stiffness(s, s->x), factor = (estimate_is_effort(s, of) ? q : 1) / of->sigma;
+    double by_stiffness = estimate_is_effort(s, of) ? estimate_value(s, s->x, of) / q : 0; // y
+    for (int j = 0; j < s->uncertain_count; ++j) {
+        const int c = s->uncertain[j];
+        to[j] = isnan(s->command[c])
+                    ? 0
+                    : factor * by_command[c] * estimate_scale(s, j) / (s->by_effort[c] ? q : 1);
+    }
+    for (int k = 0; k < 3 * s->options.force_count; ++k) {
+        to[s->uncertain_count + k] = factor * by_force[k] / q;
+    }
+    if (s->stiffness < 0) {
+        return;
+    }
+    double sum = 0;
+    for (int c = 0; c < s->info.command_count; ++c) {
+        sum += s->by_effort[c] && !isnan(s->command[c]) ? by_command[c] * s->solved_command[c] : 0;
+    }
+    for (int k = 0; k < 3 * s->options.force_count; ++k) {
+        sum += by_force[k] * s->x[s->uncertain_count + k] / q;
+    }
+    to[s->stiffness] = by_stiffness / of->sigma - factor * sum / q;
 }
 
 // Derivatives of the measured numbers (over their sigmas) and of the markers with respect to the unknowns.
@@ -301,7 +409,7 @@ pl_status estimate_derive(pl_estimator *s, pl_error *err)
     pl_model_derivative by = {0};
     pl_jacobian_report report;
     pl_status status = PL_OK;
-    if (s->uncertain_count > 0) {
+    if (s->uncertain_count > 0 || s->stiffness >= 0) {
         status = pl_model_differentiate(s->model,
                                         PL_PART_MARKER | PL_PART_SENSOR | PL_PART_EFFORT | PL_PART_MEASURE, 0,
                                         &by, &report, err);
@@ -322,16 +430,9 @@ pl_status estimate_derive(pl_estimator *s, pl_error *err)
         const double *const command_part[] = {by.sensor, by.marker, by.effort, by.measure};
         const double *const force_part[] = {s->f_sensor, s->f_marker, s->f_effort, s->f_measure};
         const int row = of.kind == PL_MEASUREMENT_MARKER ? 3 * of.index + of.axis : of.index;
-        double *to = marker ? s->D + d * n : s->J + i * n;
-        for (int j = 0; j < s->uncertain_count; ++j) {
-            const int c = s->uncertain[j];
-            to[j] = isnan(s->command[c])
-                        ? 0
-                        : command_part[of.kind][row * columns + c] * estimate_scale(s, j) / of.sigma;
-        }
-        for (int j = 0; j < F; ++j) {
-            to[s->uncertain_count + j] = force_part[of.kind][row * F + j] / of.sigma;
-        }
+        estimate_derive_row(s, &of, command_part[of.kind] ? command_part[of.kind] + row * columns : NULL,
+                            force_part[of.kind] ? force_part[of.kind] + row * F : NULL,
+                            marker ? s->D + d * n : s->J + i * n);
     }
     return PL_OK;
 }
@@ -342,15 +443,17 @@ static void estimate_normal(pl_estimator *s)
     const int n = s->n;
     const double k = s->options.outlier;
     double largest = 0;
-    memcpy(s->H, s->information, (size_t)n * (size_t)n * sizeof *s->H);
+    memcpy(s->H, s->prior, (size_t)n * (size_t)n * sizeof *s->H);
     for (int i = 0; i < n; ++i) {
         s->g[i] = 0;
         for (int j = 0; j < n; ++j) {
-            s->g[i] += s->information[i * n + j] * (s->x[j] - s->mean[j]);
+            s->g[i] += s->prior[i * n + j] * (s->x[j] - s->mean[j]);
         }
     }
     for (int i = 0; i < s->options.measured_count; ++i) {
-        const double r = s->residual[i], w = isnan(r) ? 0 : k > 0 && fabs(r) > k ? k / fabs(r) : 1;
+        const double r = s->residual[i], w = isnan(r) || s->rejected[i] ? 0
+                                             : k > 0 && fabs(r) > k     ? k / fabs(r)
+                                                                        : 1;
         for (int a = 0; w > 0 && a < n; ++a) {
             s->g[a] -= w * s->J[i * n + a] * r;
             for (int b = 0; b < n; ++b) {
@@ -442,6 +545,7 @@ static void estimate_errors(pl_estimator *s, pl_estimate *out)
     for (int j = 0; j < n; ++j) {
         const double sigma = sqrt(s->covariance[j * n + j]) * estimate_scale(s, j);
         *(j < s->uncertain_count ? &s->command_sigma[s->uncertain[j]]
+          : j == s->stiffness    ? &out->stiffness_error
                                  : &s->force_sigma[j - s->uncertain_count]) = sigma;
     }
     for (int i = 0; i < 3 * s->info.marker_count; ++i) {
@@ -456,14 +560,14 @@ static void estimate_errors(pl_estimator *s, pl_estimate *out)
     // information of the readings alone, direction by direction, against what was known before
     memcpy(s->square, s->H, (size_t)n * (size_t)n * sizeof *s->square);
     for (int i = 0; i < n * n; ++i) {
-        s->square[i] -= s->information[i];
+        s->square[i] -= s->prior[i];
     }
     pl_dense_eigen(n, s->square, s->value, s->vector);
     for (int k = 0; k < n; ++k) {
         double before = 0;
         for (int a = 0; a < n; ++a) {
             for (int b = 0; b < n; ++b) {
-                before += s->vector[a * n + k] * s->information[a * n + b] * s->vector[b * n + k];
+                before += s->vector[a * n + k] * s->prior[a * n + b] * s->vector[b * n + k];
             }
         }
         out->unseen_count += s->value[k] <= before + ESTIMATE_UNSEEN * s->value[n - 1];
@@ -491,7 +595,7 @@ static void estimate_tell(pl_estimator *s, pl_estimate *out)
     double sum = 0;
     for (int i = 0; i < s->options.measured_count; ++i) {
         const double r = s->residual[i];
-        const bool off = s->options.outlier > 0 && fabs(r) > s->options.outlier;
+        const bool off = !isnan(r) && (s->rejected[i] || (out->contradicted && fabs(r) > s->options.outlier));
         out->missing += isnan(r);
         out->outliers += off;
         out->used += !isnan(r) && !off;
@@ -507,7 +611,9 @@ static void estimate_tell(pl_estimator *s, pl_estimate *out)
     out->force_sigma = s->force_sigma;
     out->marker = pl_model_get_answer(s->model).marker;
     out->marker_sigma = s->marker_sigma;
+    out->stiffness = s->stiffness < 0 ? 0 : s->x[s->stiffness];
     out->residual = s->residual;
+    out->rejected = s->rejected;
     out->unknown_count = s->n;
     out->weakest = s->weakest;
 }
@@ -518,7 +624,9 @@ static void estimate_carry(pl_estimator *s)
     const int n = s->n;
     memcpy(s->square, s->covariance, (size_t)n * (size_t)n * sizeof *s->square);
     for (int j = 0; j < n; ++j) {
-        const double drift = j < s->uncertain_count ? s->options.command_drift : s->options.force_drift;
+        const double drift = j < s->uncertain_count ? s->options.command_drift
+                             : j == s->stiffness    ? 0 // of the body, it stays
+                                                    : s->options.force_drift;
         s->square[j * n + j] += drift * drift;
         s->mean[j] = s->x[j];
     }
@@ -530,10 +638,40 @@ static void estimate_carry(pl_estimator *s)
     }
 }
 
-pl_status pl_estimator_update(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,
-                              pl_error *err)
+// Gauss-Newton from s->x, where the model is solved.
+static pl_status estimate_iterate(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,
+                                  pl_error *err)
 {
-    *out = (pl_estimate){0};
+    pl_status status = PL_OK;
+    double cost = estimate_cost(s, value, s->x, s->residual);
+    for (int k = 1; status == PL_OK; ++k, ++out->iterations) {
+        status = estimate_derive(s, err);
+        if (status != PL_OK) {
+            break;
+        }
+        estimate_normal(s);
+        if (!estimate_step(s)) {
+            return pl_fail(err, PL_FAILED, "the estimate has no unique solution");
+        }
+        const double length = estimate_length(s);
+        out->converged = length <= s->options.tolerance;
+        if (out->converged || k >= s->options.iteration_limit) {
+            break;
+        }
+        bool moved;
+        status = estimate_search(s, sent, value, &cost, &moved, err);
+        if (status == PL_OK && !moved) {
+            // no better point along the step: as near as rounding and the solver's tolerance allow
+            out->converged = length < 0.1;
+            break;
+        }
+    }
+    return status;
+}
+
+pl_status estimate_fit(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,
+                       pl_error *err)
+{
     bool solved = false;
     memcpy(s->x, s->mean, (size_t)s->n * sizeof *s->x);
     pl_status status = estimate_go(s, sent, s->x, &solved, err);
@@ -549,28 +687,36 @@ pl_status pl_estimator_update(pl_estimator *s, const double *sent, const double 
         return pl_fail(err, PL_FAILED, "the model finds no equilibrium at the commands sent: %s",
                        pl_model_get_report(s->model).message);
     }
-    double cost = estimate_cost(s, value, s->x, s->residual);
-    for (out->iterations = 1; status == PL_OK; ++out->iterations) {
-        status = estimate_derive(s, err);
-        if (status != PL_OK) {
-            break;
+    return estimate_iterate(s, sent, value, out, err);
+}
+
+// What is known before this update: with a further variance e of unknown j, L - L_j L_j^T e / (1 + e L_jj).
+static void estimate_prior(pl_estimator *s)
+{
+    const int n = s->n;
+    memcpy(s->prior, s->information, (size_t)n * (size_t)n * sizeof *s->prior);
+    for (int j = 0; j < s->uncertain_count; ++j) {
+        const double sigma = s->extra[s->uncertain[j]] / estimate_scale(s, j);
+        const double e = sigma * sigma, factor = e / (1 + e * s->prior[j * n + j]);
+        memcpy(s->step, s->prior + j * n, (size_t)n * sizeof *s->step);
+        for (int i = 0; e > 0 && i < n * n; ++i) {
+            s->prior[i] -= factor * s->step[i / n] * s->step[i % n];
         }
-        estimate_normal(s);
-        if (!estimate_step(s)) {
-            return pl_fail(err, PL_FAILED, "the estimate has no unique solution");
-        }
-        const double length = estimate_length(s);
-        out->converged = length <= s->options.tolerance;
-        if (out->converged || out->iterations >= s->options.iteration_limit) {
-            break;
-        }
-        bool moved;
-        status = estimate_search(s, sent, value, &cost, &moved, err);
-        if (status == PL_OK && !moved) {
-            // no better point along the step: as near as rounding and the solver's tolerance allow
-            out->converged = length < 0.1;
-            break;
-        }
+    }
+    memset(s->extra, 0, (size_t)s->info.command_count * sizeof *s->extra);
+}
+
+pl_status pl_estimator_update(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,
+                              pl_error *err)
+{
+    *out = (pl_estimate){.iterations = 1};
+    for (int i = 0; i < s->options.measured_count; ++i) {
+        s->rejected[i] = s->rejected[i] && s->options.keep_rejected && !isnan(value[i]);
+    }
+    estimate_prior(s);
+    pl_status status = estimate_fit(s, sent, value, out, err);
+    if (status == PL_OK && s->options.outlier > 0) {
+        status = outlier_reject(s, sent, value, out, err);
     }
     if (status != PL_OK) {
         return status;

@@ -13,13 +13,20 @@ struct pl_estimator {
     int *force_marker;
     double *sent_sigma;
     int *uncertain, uncertain_count; // commands among the unknowns
-    int n;                           // unknowns: uncertain commands, then forces
+    int n;                           // unknowns: uncertain commands, forces, then the stiffness
+    int stiffness;                   // its index; -1: none
+    bool *by_effort;                 // per command: a pressure or tension, which acts against the stiffness
     // known before an update: n, n x n
-    double *mean, *information;
+    double *mean, *information, *prior; // prior: information of this update
+    double *extra;                      // per command: pl_estimator_widen
+    // outliers
+    bool *rejected, *others; // per measured number; those of the attempt
+    double *at_rest;         // per measured number: the model's
     // the iteration: unknowns (n), derivatives of measured numbers and markers, the quadratic problem
     double *x, *trial, *J, *D, *H, *g, *low, *high, *step, *box;
     double *residual, *residual_trial;                  // per measured number
-    double *command, *all_force;                        // what the model is solved at
+    double *command, *all_force;                        // that act
+    double *solved_command, *solved_force;              // what the model is solved at: over 1 + x
     double *f_marker, *f_sensor, *f_effort, *f_measure; // derivatives with respect to the forces
     pl_parameter *parameter;                            // the forces
     pl_quadratic *quadratic;
@@ -31,5 +38,16 @@ struct pl_estimator {
 double estimate_scale(const pl_estimator *s, int unknown);
 pl_status estimate_go(pl_estimator *s, const double *sent, const double *x, bool *solved, pl_error *err);
 pl_status estimate_derive(pl_estimator *s, pl_error *err);
+// The model's value of a measured number, with the stiffness of x.
+double estimate_value(const pl_estimator *s, const double *x, const pl_measurement *m);
+// Gauss-Newton from s->x with the readings that are not rejected.
+pl_status estimate_fit(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,
+                       pl_error *err);
+// ---- control_outlier.c
+// Readings at rest, which model errors are relative to.
+pl_status outlier_prepare(pl_estimator *s, pl_error *err);
+// After a fit: rejects the readings that the others contradict and fits again, or finds that too many do.
+pl_status outlier_reject(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,
+                         pl_error *err);
 
 #endif

@@ -16,6 +16,7 @@ struct pl_controller {
     pl_controller_options options;
     double *low, *high, *rate, *span; // per command
     double *h;                        // per output: the integral
+    double *weight;                   // per output: 1 / its size^2
     // scratch of one tick
     double *e, *u, *got; // per output
     double *H, *g, *step_low, *step_high, *d, *box;
@@ -84,6 +85,12 @@ static pl_status loop_check(const pl_controller_options *o, pl_error *err)
                            number[i].value, number[i].zero ? "at least 0" : "greater than 0");
         }
     }
+    for (int i = 0; o->output_scales && i < o->output_count; ++i) {
+        if (!(o->output_scales[i] > 0) || !isfinite(o->output_scales[i])) {
+            return pl_fail(err, PL_BAD_INPUT, "controller: size of output %d is %g, must be greater than 0",
+                           i + 1, o->output_scales[i]);
+        }
+    }
     for (int j = 0; j < o->command_count; ++j) {
         if (!o->low || !o->high || !(o->low[j] < o->high[j]) || !isfinite(o->low[j]) ||
             !isfinite(o->high[j])) {
@@ -109,9 +116,9 @@ pl_status pl_controller_create(const pl_controller_options *options, pl_controll
     struct {
         double **field;
         int count;
-    } const room[] = {{&c->low, n},      {&c->high, n},      {&c->rate, n}, {&c->span, n},  {&c->h, m},
-                      {&c->e, m},        {&c->u, m},         {&c->got, m},  {&c->H, n * n}, {&c->g, n},
-                      {&c->step_low, n}, {&c->step_high, n}, {&c->d, n},    {&c->box, n}};
+    } const room[] = {{&c->low, n},    {&c->high, n},     {&c->rate, n},      {&c->span, n}, {&c->h, m},
+                      {&c->weight, m}, {&c->e, m},        {&c->u, m},         {&c->got, m},  {&c->H, n * n},
+                      {&c->g, n},      {&c->step_low, n}, {&c->step_high, n}, {&c->d, n},    {&c->box, n}};
     bool whole = true;
     for (int i = 0; i < PL_COUNT(room); ++i) {
         *room[i].field = PL_NEW_ARRAY(double, room[i].count);
@@ -128,6 +135,11 @@ pl_status pl_controller_create(const pl_controller_options *options, pl_controll
         c->span[j] = c->high[j] - c->low[j];
         c->rate[j] = options->rate ? options->rate[j] : 0;
     }
+    for (int i = 0; i < m; ++i) {
+        const double size = options->output_scales ? options->output_scales[i] : options->output_scale;
+        c->weight[i] = 1 / (size * size);
+    }
+    c->options.output_scales = NULL;
     c->options.low = c->low;
     c->options.high = c->high;
     c->options.rate = c->rate;
@@ -140,8 +152,8 @@ void pl_controller_destroy(pl_controller *c)
     if (!c) {
         return;
     }
-    double *const block[] = {c->low, c->high, c->rate, c->span,     c->h,         c->e, c->u,
-                             c->got, c->H,    c->g,    c->step_low, c->step_high, c->d, c->box};
+    double *const block[] = {c->low, c->high, c->rate, c->span,     c->h,         c->weight, c->e,  c->u,
+                             c->got, c->H,    c->g,    c->step_low, c->step_high, c->d,      c->box};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
@@ -218,16 +230,15 @@ static bool loop_allocate(pl_controller *c, const pl_control_input *in, const do
 {
     const pl_controller_options *o = &c->options;
     const int n = o->command_count, m = o->output_count;
-    const double weight = 1 / (o->output_scale * o->output_scale);
     for (int j = 0; j < n; ++j) {
         c->g[j] = 0;
         for (int i = 0; i < m; ++i) {
-            c->g[j] -= weight * in->jacobian[i * n + j] * c->u[i];
+            c->g[j] -= c->weight[i] * in->jacobian[i * n + j] * c->u[i];
         }
         for (int k = 0; k < n; ++k) {
             double sum = 0;
             for (int i = 0; i < m; ++i) {
-                sum += weight * in->jacobian[i * n + j] * in->jacobian[i * n + k];
+                sum += c->weight[i] * in->jacobian[i * n + j] * in->jacobian[i * n + k];
             }
             c->H[j * n + k] = sum;
             if (in->energy_metric && o->energy > 0) {

@@ -167,11 +167,16 @@ static void plant_read(pl_plant *p, double time)
         if (fault && fault->kind == PL_FAULT_FROZEN) {
             continue;
         }
-        if (fault || !plant_due(p, i, time)) {
+        if ((fault && fault->kind == PL_FAULT_MISSING) || !plant_due(p, i, time)) {
             p->sensor[i] = NAN;
             continue;
         }
         double value = p->truth[i] + (p->noise[i] > 0 ? p->noise[i] * control_normal(&p->random) : 0);
+        if (fault) {
+            value = fault->kind == PL_FAULT_VALUE   ? fault->value
+                    : fault->kind == PL_FAULT_DRIFT ? value + fault->value * (time - fault->from)
+                                                    : value + fault->value;
+        }
         if (p->resolution[i] > 0) {
             value = p->resolution[i] * nearbyint(value / p->resolution[i]);
         }

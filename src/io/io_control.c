@@ -144,6 +144,8 @@ static void control_fill(io_robot_file *f, const pl_model *model, const pl_model
     s->estimator.command_drift = c->estimator.command_drift;
     s->estimator.force_drift = c->estimator.force_drift;
     s->estimator.outlier = c->estimator.outlier;
+    s->estimator.stiffness_sigma = c->estimator.stiffness_sigma;
+    s->estimator.model_error = c->estimator.model_error;
     s->estimator.recursive = c->estimator.recursive;
     s->plant = pl_plant_options_default();
     s->plant.period = c->controller.period;
@@ -160,7 +162,8 @@ static void control_fill(io_robot_file *f, const pl_model *model, const pl_model
         const int sensor = control_find_sensor(f, info, fault);
         if (sensor >= 0) {
             s->fault[s->plant.fault_count++] =
-                (pl_plant_fault){(pl_plant_fault_kind)fault->kind, sensor, fault->from, fault->to};
+                (pl_plant_fault){(pl_plant_fault_kind)fault->kind, sensor, fault->from, fault->to,
+                                 fault->value * pl_sensor_scale(info->sensor_kind[sensor])};
         }
     }
     s->plant.seed = (uint64_t)c->plant.seed;

@@ -13,6 +13,7 @@ typedef struct io_control_fault {
     const char *sensor;
     int kind; // pl_plant_fault_kind
     double from, to;
+    double value; // in the unit of the sensor
     int line;
 } io_control_fault;
 
@@ -25,7 +26,7 @@ typedef struct io_control {
     struct {
         const char **force; // markers
         int force_count;
-        double force_sigma, command_sigma, command_drift, force_drift, outlier;
+        double force_sigma, command_sigma, command_drift, force_drift, outlier, stiffness_sigma, model_error;
         bool recursive;
         int line;
     } estimator;

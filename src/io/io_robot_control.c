@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include "io/io_control.h"
 
+#define CONTROL_STIFFNESS 0.2    // rubber of one recipe differs by this much
+#define CONTROL_MODEL_ERROR 0.05 // of a reading's change from rest
+
 static void control_controller(io_robot_file *f, const io_node *node, io_control *c)
 {
     static const io_key keys[] = {
@@ -47,6 +50,10 @@ static void control_estimator(io_robot_file *f, const io_node *node, io_control 
         {"force_drift", IO_QUANTITY, PL_DIM_FORCE, offsetof(io_control, estimator.force_drift),
          IO_NOT_NEGATIVE},
         {"outlier", IO_QUANTITY, PL_DIM_NUMBER, offsetof(io_control, estimator.outlier), IO_NOT_NEGATIVE},
+        {"stiffness_sigma", IO_QUANTITY, PL_DIM_NUMBER, offsetof(io_control, estimator.stiffness_sigma),
+         IO_NOT_NEGATIVE},
+        {"model_error", IO_QUANTITY, PL_DIM_NUMBER, offsetof(io_control, estimator.model_error),
+         IO_NOT_NEGATIVE},
         {"recursive", IO_BOOL, 0, offsetof(io_control, estimator.recursive), 0},
     };
     c->estimator.line = node->line;
@@ -73,8 +80,9 @@ static void control_faults(io_robot_file *f, const io_node *list, io_control *c)
         {"kind", IO_OTHER, 0, 0, IO_REQUIRED},
         {"from", IO_QUANTITY, PL_DIM_TIME, offsetof(io_control_fault, from), IO_NOT_NEGATIVE},
         {"to", IO_QUANTITY, PL_DIM_TIME, offsetof(io_control_fault, to), IO_NOT_NEGATIVE},
+        {"value", IO_QUANTITY, PL_DIM_NUMBER, offsetof(io_control_fault, value), 0},
     };
-    static const char *const kinds[] = {"frozen", "missing"};
+    static const char *const kinds[] = {"frozen", "missing", "offset", "drift", "value"};
     if (!io_expect(f, list, IO_LIST, "plant: faults")) {
         return;
     }
@@ -135,6 +143,8 @@ void io_read_control(io_robot_file *f, const io_node *root)
     memcpy(c->controller.stiffness, usual.stiffness, sizeof usual.stiffness);
     c->estimator.force_sigma = INFINITY;
     c->estimator.command_sigma = 0.02;
+    c->estimator.stiffness_sigma = CONTROL_STIFFNESS;
+    c->estimator.model_error = CONTROL_MODEL_ERROR;
     c->estimator.outlier = pl_estimator_options_default().outlier;
     c->plant.payload.to = INFINITY;
     c->plant.seed = 1;

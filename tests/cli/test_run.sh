@@ -32,53 +32,99 @@ expect_words err.txt "127.0.0.1:PORT"
 expect_status 2 plant claw
 expect_words err.txt "--listen PORT"
 
-# the protocol by hand: greeting, a step, wrong lines answered, the end of input ends it
-printf '%s\n' '{"set": {"flexor": 1}}' 'nonsense' '{"set": {"flexr": 1}}' '{"set": {"flexor": 1e9}}' '{"set": {"flexor": null}}' |
+# the protocol by hand: greeting, a step, wrong lines answered, the end of input ends it; a refused message changes nothing
+printf '%s\n' '{"seq": 1, "t": 0, "set": {"flexor": 1}}' 'nonsense' '{"seq": 2, "t": 0, "set": {"flexr": 1}}' '{"seq": 3, "t": 0, "set": {"flexor": 1e9}}' \
+    '{"seq": 4, "t": 0, "set": {"flexor": null}}' '{"seq": 1, "t": 0, "set": {"flexor": 1}}' '{"seq": 5, "t": 0, "set": {"flexor": 5, "thumb": 1}}' \
+    "$(head -c 1000000 /dev/zero | tr '\0' x)" '{"seq": 6, "t": 0, "set": {}}' |
     "$pliant" plant claw $coarse --stdio >talk.txt 2>err.txt && pass "plant ends with its input" || fail "plant"
-expect_near "lines answered" "$(wc -l <talk.txt)" 6 0
-expect_words talk.txt '"hello":"pliant plant 1"' '"t":0.1' "no such command" "outside its range" "not a number" "one JSON object per line"
+expect_near "lines answered" "$(wc -l <talk.txt)" 10 0
+expect_words talk.txt '"hello":"pliant plant 2"' '"t":0.1' "no such command" "outside its range" "not a number" "one JSON object per line" \
+    '"range":[0.0,20.0]' "above the last" "too long" '"seq":6,"t":0.2'
+expect_near "a refused set is not applied in part, mm" "$(tail -1 talk.txt | grep -o '"acts":{"flexor":[0-9.]*' | grep -o '[0-9.]*$')" 0.5 0.5
 
 # a plant that is killed: the log is whole, the loop says so
-"$pliant" plant claw $coarse --listen 0 2>listen.txt >/dev/null &
+"$pliant" plant claw $coarse --listen 0 --period 0.05s 2>listen.txt >/dev/null &
 server=$!
 for _ in $(seq 300); do grep -q listening listen.txt && break; sleep 0.1; done
 port=$(sed 's/.*://' listen.txt)
 (sleep 2; kill -9 $server) 2>/dev/null &
 expect_status 1 run claw $coarse --goal 114,0,-4 --steps 100000 --real-time --period 0.05s --plant "127.0.0.1:$port" --out lost.csv
-expect_words out.txt "the plant is gone" "the last command was kept"
+expect_words out.txt "the plant is gone"
 expect_near "columns of the last row" "$(tail -1 lost.csv | tr -cd , | wc -c)" "$(head -1 lost.csv | tr -cd , | wc -c)" 0
 
-# a robot that sends NaN: no JSON, the loop ends and the log is whole
-cat >liar.py <<'P'
-import json, socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-s.listen(1)
-print(s.getsockname()[1], flush=True)
-c, _ = s.accept()
-f = c.makefile("rw")
-f.write(json.dumps({"hello": "pliant plant 1", "sensors": {"s1": "mm", "s2": "mm", "s3": "mm"}}) + "\n")
-for k in range(4):
-    f.flush()
-    f.readline()
-    f.write(json.dumps({"t": k, "sensors": {"s1": 116.0, "s2": 116.0, "s3": float("nan") if k == 3 else 116.0}}) + "\n")
-f.flush()
-f.readline()
-P
 if command -v python3 >/dev/null; then
-    python3 liar.py >liar.txt &
-    for _ in $(seq 100); do [ -s liar.txt ] && break; sleep 0.05; done
-    expect_status 1 run claw $coarse --goal 114,0,-4 --steps 9 --plant "127.0.0.1:$(cat liar.txt)" --out liar.csv
-    expect_words out.txt "stopped at tick 3" "no JSON object" "the last command was kept"
-    expect_near "rows of the log" "$(wc -l <liar.csv)" 4 0
+    # start MODE: a robot that lies in this way
+    start() {
+        rm -f port.txt received.txt
+        python3 "$here/fake_plant.py" "$1" received.txt "$pliant" plant claw $coarse --stdio >port.txt 2>/dev/null &
+        for _ in $(seq 200); do [ -s port.txt ] && break; sleep 0.05; done
+        port=$(cat port.txt)
+    }
+    last_set() { grep -o '"set":{"flexor":[-0-9.e]*' received.txt | tail -1 | grep -o '[-0-9.e]*$'; }
+    far="run claw $coarse --goal 112,0,-8 --steps 60"
+    # a greeting that does not fit is refused before anything is sent
+    while read -r mode words; do
+        start "$mode"
+        expect_status 2 $far --plant "127.0.0.1:$port"
+        expect_words err.txt "the plant does not fit the robot" "$words"
+        expect_near "messages sent to '$mode'" "$(wc -l <received.txt)" 0 0
+    done <<'M'
+protocol expected pliant plant 2
+unit the unit of command 'flexor' is N, expected mm
+range the range of command 'flexor' is 0 to 10 mm
+rate the rate of command 'flexor'
+period the period is 0.25 s
+command command 'flexor' is missing
+extra command 'thumb' is unknown
+sensor the unit of sensor 's2' is kPa
+M
+    # replies that cannot be trusted end the run; whatever ends it, the commands go to rest
+    while read -r mode words; do
+        start "$mode"
+        expect_status 1 $far --plant "127.0.0.1:$port" --on-stop rest --out $mode.csv
+        expect_words out.txt "$words"
+        expect_near "the command after '$mode'" "$(last_set)" 0 0
+    done <<'M'
+silent the plant does not answer
+repeat the readings are lost
+unsent no sequence number, or one that was not sent
+unnumbered no sequence number
+text neither a number nor null
+nan no JSON object
+refuse valve 3 is hot
+long too long
+M
+    start stale
+    expect_status 0 $far --plant "127.0.0.1:$port"
+    expect_words out.txt "replies were old or repeated" "left at hold"
+    start absurd
+    expect_status 0 $far --plant "127.0.0.1:$port" --json absurd.json
+    expect_words err.txt "sensor 's1' is contradicted by the others"
+    expect_words absurd.json '"reached": true'
+    # a signal: the commands go to rest, and the program says so
+    start good
+    "$pliant" $far --steps 100000 --real-time --plant "127.0.0.1:$port" --on-stop vent >out.txt 2>err.txt &
+    loop=$!
+    for _ in $(seq 200); do [ "$(cat received.txt 2>/dev/null | wc -l)" -gt 15 ] && break; sleep 0.1; done
+    kill -TERM $loop
+    status=0
+    wait $loop || status=$?
+    expect_near "exit after a signal" $status 1 0
+    expect_near "the command after a signal" "$(last_set)" 0 0
+    expect_words received.txt '"on_stop":{"flexor":0.0,' '"timeout"'
 fi
 
 # sensors that fail: a frozen one ends the run, a missing one is replaced by the estimate, all missing hold and end it
 fault() { sed "s/^plant: .*/plant: {delay: 0.1 s, faults: [$1]}/" claw/robot.yaml >claw/$2.yaml; }
 fault '{sensor: s3, kind: frozen, from: 0.5 s}' frozen
-expect_status 1 run claw $coarse --goal 112,0,-8 --steps 120 --plant claw/frozen.yaml --out frozen.csv
-expect_words err.txt "sensor 's3' seems frozen"
-expect_words out.txt "the last command was kept"
+expect_status 0 run claw $coarse --goal 112,0,-8 --steps 120 --plant claw/frozen.yaml --out frozen.csv
+expect_words err.txt "the reading of sensor 's3'" "it is not used"
+for kind in 'offset, value: 8' 'offset, value: -8' 'drift, value: 2' 'value, value: 9999' 'value, value: 0'; do
+    fault "{sensor: s2, kind: $kind, from: 0.6 s}" wrong
+    expect_status 0 run claw $coarse --goal 112,0,-8 --steps 80 --plant claw/wrong.yaml --json w.json
+    expect_words out.txt "sensor s2:" "left at hold"
+    expect_near "tip with s2 '$kind', mm off" "$(grep -o '"miss": [0-9.e-]*' w.json | cut -d' ' -f2)" 0 1
+done
 fault '{sensor: s1, kind: missing, from: 1 s, to: 3 s}' missing
 expect_status 0 run claw $coarse --goal 114,0,-4 --steps 60 --plant claw/missing.yaml --out missing.csv --json m.json
 expect_words out.txt "20 without a reading" "0 ticks held"
@@ -95,7 +141,8 @@ expect_status 1 run claw $coarse --goal 114,0,-4 --steps 3 --plant claw/wrong.ya
 expect_words err.txt "there is no sensor 's9'" "did you mean"
 
 # a goal beyond what the range allows: the valve saturates, the command stays inside and the integral does not wind up
-expect_status 0 run claw $coarse --goal 60,0,-90 --goal 4s:114,0,-4 --steps 90 --out full.csv --json full.json
+expect_status 1 run claw $coarse --goal 60,0,-90 --goal 4s:114,0,-4 --steps 90 --out full.csv --json full.json
+expect_words full.json '"reached": false' '"reached": true'
 expect_near "the command stays within its range" "$(awk -F, 'NR > 1 && $2 > m { m = $2 } END { print (m <= 30.0000001) }' full.csv)" 1 0
 expect_near "final error after saturation" "$(grep -o '"final_error": [0-9.e-]*' full.json | tail -1 | cut -d' ' -f2)" 0 0.3
 

@@ -295,7 +295,8 @@ static void test_plant(void **state)
     pl_plant_destroy(plant);
     // 4 readings per second at 10 steps per second, missing from 1 s, frozen from 2 s on
     const double rate = 4;
-    const pl_plant_fault fault[] = {{PL_FAULT_MISSING, 0, 0.95, 1.95}, {PL_FAULT_FROZEN, 0, 2.45, INFINITY}};
+    const pl_plant_fault fault[] = {{PL_FAULT_MISSING, 0, 0.95, 1.95, 0},
+                                    {PL_FAULT_FROZEN, 0, 2.45, INFINITY, 0}};
     pl_plant_options few = pl_plant_options_default();
     few.rate = &rate;
     few.fault = fault;

@@ -1,0 +1,200 @@
+// Outliers among the measured numbers (Baarda's data snooping). With the leverage h_i = J_i (J^T J + L)^-1
+// J_i^T of reading i in the fit, its distance from what the other readings and the prior tell is r_i / (1 -
+// h_i), with the variance 1 / (1 - h_i), in sigmas. The reading farthest beyond `outlier` standard deviations
+// is rejected, and the rest is fitted again, until all agree. A reading that the fit without it agrees with
+// returns. Readings that cannot be told apart from the farthest are rejected with it. When more than a half
+// would have to go, the model is contradicted, not a sensor, and all are used.
+#include "control/control_estimate.h"
+
+#define OUTLIER_ALIKE 0.98     // of the farthest: the same reading as far as the fit can tell
+#define OUTLIER_RETURNS 0.5    // of its limit: a rejected reading this near is used again
+#define OUTLIER_UNCHECKED 1e-6 // 1 - h below it: no other reading tells anything about this one
+
+pl_status outlier_prepare(pl_estimator *s, pl_error *err)
+{
+    if (!(s->options.outlier > 0) || !(s->options.model_error > 0)) {
+        return PL_OK;
+    }
+    for (int j = 0; j < s->info.command_count; ++j) {
+        s->command[j] = s->info.command[j].rest;
+    }
+    memset(s->x, 0, (size_t)s->n * sizeof *s->x);
+    bool solved;
+    pl_status status = estimate_go(s, s->command, s->x, &solved, err);
+    if (status == PL_OK && !solved) {
+        return pl_fail(err, PL_FAILED, "estimator: the model has no equilibrium at rest");
+    }
+    for (int i = 0; status == PL_OK && i < s->options.measured_count; ++i) {
+        s->at_rest[i] = estimate_value(s, s->x, &s->measured[i]);
+    }
+    return status;
+}
+
+// The distance of a reading from what the others and the prior tell, over the allowed one. With h = w J cov
+// J^T and Huber's weight w of the fit: r / (1 - h), of variance 1 / (1 - h), or, if it is not in the fit, r
+// of variance 1 + J cov J^T; in sigmas. The error of the model adds to the variance.
+static double outlier_measure(const pl_estimator *s, int i, bool huber)
+{
+    const int n = s->n;
+    const pl_measurement *m = &s->measured[i];
+    const double *J = s->J + i * n, k = s->options.outlier, r = fabs(s->residual[i]);
+    const double change = estimate_value(s, s->x, m) - s->at_rest[i];
+    const double model = s->options.model_error * change / m->sigma;
+    double spread = 0;
+    for (int a = 0; a < n; ++a) {
+        for (int b = 0; b < n; ++b) {
+            spread += J[a] * s->covariance[a * n + b] * J[b];
+        }
+    }
+    if (s->rejected[i]) {
+        return r / sqrt(1 + spread + model * model) / k;
+    }
+    const double rest = 1 - (huber && r > k ? k / r : 1) * spread;
+    return rest > OUTLIER_UNCHECKED ? r / rest / sqrt(1 / rest + model * model) / k : 0;
+}
+
+// The inverse of s->square.
+static void outlier_covariance(pl_estimator *s)
+{
+    const int n = s->n;
+    for (int i = 0; i < n * n; ++i) {
+        s->covariance[i] = i % (n + 1) == 0;
+    }
+    if (n > 0) {
+        pl_dense_solve(n, s->square, s->covariance, n);
+    }
+}
+
+// Rejects the farthest reading beyond its limit, and those like it. False: there is none.
+static bool outlier_farthest(pl_estimator *s, bool huber)
+{
+    const int m = s->options.measured_count;
+    double largest = 0;
+    for (int i = 0; i < m; ++i) {
+        if (!isnan(s->residual[i]) && !s->rejected[i]) {
+            largest = fmax(largest, outlier_measure(s, i, huber));
+        }
+    }
+    if (!(largest > 1)) {
+        return false;
+    }
+    for (int i = 0; i < m; ++i) {
+        s->others[i] = !isnan(s->residual[i]) && !s->rejected[i] &&
+                       outlier_measure(s, i, huber) >= OUTLIER_ALIKE * largest;
+    }
+    for (int i = 0; i < m; ++i) {
+        s->rejected[i] = s->rejected[i] || s->others[i];
+    }
+    return true;
+}
+
+static bool outlier_too_many(const pl_estimator *s, const double *value)
+{
+    int rejected = 0, given = 0;
+    for (int i = 0; i < s->options.measured_count; ++i) {
+        rejected += s->rejected[i];
+        given += !isnan(value[i]);
+    }
+    return 2 * rejected > given && given > 1;
+}
+
+// The fit to first order about what was known before, without the readings rejected: residuals r0 - J p with
+// p = (J^T J + L)^-1 J^T r0, and the covariance.
+static void outlier_linear(pl_estimator *s, const double *r0)
+{
+    const int n = s->n, m = s->options.measured_count;
+    double largest = 0;
+    memcpy(s->square, s->prior, (size_t)n * (size_t)n * sizeof *s->square);
+    memset(s->g, 0, (size_t)n * sizeof *s->g);
+    for (int i = 0; i < m; ++i) {
+        for (int a = 0; !isnan(r0[i]) && !s->rejected[i] && a < n; ++a) {
+            s->g[a] += s->J[i * n + a] * r0[i];
+            for (int b = 0; b < n; ++b) {
+                s->square[a * n + b] += s->J[i * n + a] * s->J[i * n + b];
+            }
+        }
+    }
+    for (int a = 0; a < n; ++a) {
+        largest = fmax(largest, s->square[a * n + a]);
+    }
+    for (int a = 0; a < n; ++a) {
+        s->square[a * n + a] += 1e-13 * largest + 1e-300;
+    }
+    outlier_covariance(s);
+    for (int i = 0; i < m; ++i) {
+        s->residual[i] = r0[i];
+        for (int a = 0; a < n; ++a) {
+            for (int b = 0; b < n; ++b) {
+                s->residual[i] -= s->J[i * n + a] * s->covariance[a * n + b] * s->g[b];
+            }
+        }
+    }
+}
+
+// A fit that includes a wrong reading may be far from the truth. Outliers are therefore sought first to first
+// order about what was known before the readings; the fits that follow confirm or correct this.
+static pl_status outlier_screen(pl_estimator *s, const double *sent, const double *value, pl_error *err)
+{
+    bool solved = false;
+    memset(s->rejected, 0, (size_t)s->options.measured_count * sizeof *s->rejected);
+    memcpy(s->x, s->mean, (size_t)s->n * sizeof *s->x);
+    pl_status status = estimate_go(s, sent, s->x, &solved, err);
+    if (status == PL_OK && solved) {
+        status = estimate_derive(s, err);
+    }
+    if (status != PL_OK || !solved) {
+        return status;
+    }
+    double *r0 = s->residual_trial;
+    for (int i = 0; i < s->options.measured_count; ++i) {
+        r0[i] = (value[i] - estimate_value(s, s->x, &s->measured[i])) / s->measured[i].sigma;
+    }
+    do {
+        outlier_linear(s, r0);
+    } while (outlier_farthest(s, false) && !outlier_too_many(s, value));
+    if (outlier_too_many(s, value)) {
+        memset(s->rejected, 0, (size_t)s->options.measured_count * sizeof *s->rejected);
+    }
+    return PL_OK;
+}
+
+// Moves readings between those used and those rejected. False: all agree, nothing is to be moved.
+static bool outlier_sort(pl_estimator *s, int round)
+{
+    const int m = s->options.measured_count;
+    bool returned = false;
+    memcpy(s->square, s->H, (size_t)s->n * (size_t)s->n * sizeof *s->square);
+    outlier_covariance(s);
+    if (outlier_farthest(s, true)) {
+        return true;
+    }
+    for (int i = 0; round < m && i < m; ++i) {
+        if (s->rejected[i] && !isnan(s->residual[i]) && outlier_measure(s, i, true) <= OUTLIER_RETURNS) {
+            s->rejected[i] = false;
+            returned = true;
+        }
+    }
+    return returned;
+}
+
+pl_status outlier_reject(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,
+                         pl_error *err)
+{
+    if (!outlier_sort(s, 0)) {
+        return PL_OK;
+    }
+    const int m = s->options.measured_count;
+    pl_status status = outlier_screen(s, sent, value, err);
+    for (int round = 0; status == PL_OK && round < 3 * m; ++round) {
+        status = estimate_fit(s, sent, value, out, err);
+        if (status != PL_OK || !outlier_sort(s, round)) {
+            break;
+        }
+        if (outlier_too_many(s, value)) {
+            out->contradicted = true;
+            memset(s->rejected, 0, (size_t)m * sizeof *s->rejected);
+            return estimate_fit(s, sent, value, out, err);
+        }
+    }
+    return status;
+}
