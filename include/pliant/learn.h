@@ -224,6 +224,23 @@ PL_API pl_status pl_gp_likelihood(const double *x, const double *y, int count, i
 PL_API pl_status pl_gp_propose(const pl_gp *gp, const double *candidate, int candidate_count, int pick_count,
                                int *pick, pl_error *err);
 
+// ---- bounds on the error of a model, from errors measured at samples that it was not fitted to
+// `residual`: column_count errors (>= 0) per point, each column with its own unit; NAN in a column: not
+// measured, its bound is NAN everywhere.
+typedef struct pl_error_samples {
+    int count, input_count, column_count;
+    const double *x, *residual;
+} pl_error_samples;
+#define PL_ERROR_CONFIDENCE 0.95 // share of the errors below the bound, on average over the choice of points
+#define PL_ERROR_COVERAGE 0.90   // and at least, for 95 % of these choices
+typedef struct pl_error_map pl_error_map;
+PL_API pl_status pl_error_map_create(const pl_error_samples *samples, pl_error_map **out, pl_error *err);
+PL_API void pl_error_map_destroy(pl_error_map *map);
+// Of the bounds: PL_ERROR_CONFIDENCE, or n / (n + 1) where n points are too few for it.
+PL_API double pl_error_map_confidence(const pl_error_map *map);
+// The bound of each column at x, from the errors at the nearest points. No memory is allocated.
+PL_API void pl_error_map_evaluate(const pl_error_map *map, const double *x, double *error);
+
 #ifdef __cplusplus
 }
 #endif
