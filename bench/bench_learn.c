@@ -199,7 +199,7 @@ static void inverse_table(pl_learned *l, pl_model *m, int count)
             const pl_reach_result result = pl_reach_solve(r, p, command);
             time_of[k] = 1e6 * (thread_seconds() - start);
             evaluations += result.evaluations;
-            reached += result.reached;
+            reached += result.converged;
             if (k % (n / 500) == 0) { // judged by the model that was learned from
                 double q[3];
                 solve(m, command, q);

@@ -191,7 +191,7 @@ static void times(pl_learned *l, const pl_dataset *d)
     static double time_of[TARGETS];
     const int C = d->about.info.command_count;
     printf("\n%d random targets, each from the previous commands; CPU time\n%26s %10s %10s %10s %9s\n",
-           TARGETS, "method", "median us", "99.9 % us", "largest", "reached");
+           TARGETS, "method", "median us", "99.9 % us", "largest", "within");
     for (int method = 0; method < PL_REACH_METHOD_COUNT; ++method) {
         pl_reach_options o = pl_reach_options_default();
         pl_reach *r = NULL;
@@ -211,7 +211,7 @@ static void times(pl_learned *l, const pl_dataset *d)
             const double start = thread_seconds();
             const pl_reach_result result = pl_reach_solve(r, p, command);
             time_of[k] = 1e6 * (thread_seconds() - start);
-            reached += result.reached;
+            reached += result.converged;
         }
         qsort(time_of, (size_t)n, sizeof *time_of, compare);
         printf("%26s %10.1f %10.1f %10.1f %8.2f%%\n", method_name[method], time_of[n / 2],
@@ -232,7 +232,7 @@ static void path(pl_learned *l, const pl_dataset *d, const pl_path_def *def, con
     printf("\n%s of %g x %g mm, %d points (x and y prescribed), every %d judged by the full model\n%26s %10s "
            "%10s %10s %9s\n",
            name, def->size[0], def->size[1], def->count, def->count / JUDGED, "method", "mean us", "mean mm",
-           "largest", "reached");
+           "largest", "within");
     for (int method = 0; method < PL_REACH_METHOD_COUNT; ++method) {
         pl_reach_options o = pl_reach_options_default();
         pl_reach *r = NULL;
@@ -246,7 +246,7 @@ static void path(pl_learned *l, const pl_dataset *d, const pl_path_def *def, con
         }
         for (int k = 0; k < def->count; ++k) {
             const double start = thread_seconds();
-            reached += pl_reach_solve(r, point + 3 * k, command).reached;
+            reached += pl_reach_solve(r, point + 3 * k, command).converged;
             seconds += thread_seconds() - start;
             pl_statics_report report;
             if (k % (def->count / JUDGED) == 0) {

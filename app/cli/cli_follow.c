@@ -20,7 +20,9 @@ static const cli_option options[] = {
     {"axes", 0, "xyz", "coordinates to use, such as xy", "x y z xy xz yz"},
     {"axis", 0, "X,Y,Z", "axis of the marker (undeformed) that follows the columns nx, ny, nz of a file",
      NULL},
-    {"tolerance", 0, "LENGTH", "tolerance (default 0.005 mm)", NULL},
+    {"tolerance", 0, "LENGTH",
+     "tolerance (default 0.005 mm); of reduced, learned and adapted models it includes their own error",
+     NULL},
     {"dt", 0, "TIME", "time between waypoints; rates then bound every step", NULL},
     {"rate", 0, "NAME=VALUE", "largest rate of a command, such as air=5kPa/s; may be repeated", NULL},
     {"from-rest", 0, NULL, "rates also limit the motion to the first waypoint", NULL},
@@ -393,6 +395,8 @@ static int follow_json(const cli_args *args, follow *f)
     json_object_set_new(root, "reached_count", json_integer(f->report.reached));
     json_object_set_new(root, "largest_error", cli_json_number(f->report.largest_distance));
     json_object_set_new(root, "largest_error_reached", cli_json_number(f->report.largest_reached));
+    json_object_set_new(root, "uncertain_count", json_integer(f->report.uncertain));
+    json_object_set_new(root, "largest_model_error", cli_json_number(f->report.largest_model_error));
     json_object_set_new(root, "largest_step", cli_json_number(f->report.largest_step));
     json_object_set_new(root, "times", cli_json_numbers(f->motion.time, f->motion.count));
     json_object_set_new(root, "seconds", cli_json_number(f->report.seconds));
@@ -409,13 +413,14 @@ static void follow_print(const cli_args *args, const follow *f)
     const pl_motion *m = &f->motion;
     const int stride = m->count > FOLLOW_ROWS ? (m->count + FOLLOW_ROWS - 1) / FOLLOW_ROWS : 1;
     char row[900];
-    snprintf(row, sizeof row, "#\ttime s\tx\ty\tz mm\terror mm");
+    snprintf(row, sizeof row, "#\ttime s\tx\ty\tz mm\terror mm%s", m->surrogate ? "\tmodel error mm" : "");
     cli_motion_cells(m, -1, row, sizeof row);
     cli_row(&table, "%s\t", row);
     for (int k = 0; k < m->count; k += stride) {
         const double *p = m->position + 3 * (size_t)k;
         snprintf(row, sizeof row, "%d\t%.3g\t%.3f\t%.3f\t%.3f\t%.2g", k, m->time[k], cli_tidy(p[0], 3),
                  cli_tidy(p[1], 3), cli_tidy(p[2], 3), m->distance[k]);
+        cli_motion_error(m, k, row, sizeof row);
         cli_motion_cells(m, k, row, sizeof row);
         cli_row(&table, "%s\t%s", row, m->reached[k] ? "" : pl_ik_outcome_name(m->outcome[k]));
     }
@@ -476,6 +481,15 @@ static int follow_work(const cli_args *args, follow *f)
     if (f->motion.count < f->count) {
         cli_error(args, "%s after %d of %d waypoints, which are kept", cli_stop_reason(), f->motion.count,
                   f->count);
+        return CLI_BADLY;
+    }
+    if (f->report.reached < f->motion.count && f->report.reached + f->report.uncertain == f->motion.count) {
+        cli_error(
+            args,
+            "%d of %d waypoints were reached by the model only, which is itself up to %.2g mm uncertain "
+            "(%.0f %%); a larger --tolerance accepts it",
+            f->report.uncertain, f->motion.count, f->report.largest_model_error,
+            100 * f->motion.confidence[0]);
         return CLI_BADLY;
     }
     if (f->report.reached < f->motion.count) {

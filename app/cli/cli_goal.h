@@ -69,6 +69,8 @@ int cli_body_points(const cli_args *args, const cli_model *m, const char *option
 int cli_goals_start(const cli_args *args, cli_model *m);
 // "the upper end of flexor's range (10 mm), the pressure of air (40 kPa)"
 void cli_active_text(const cli_model *m, const pl_ik_report *report, char *buffer, size_t size);
+// The model's own error at waypoint k, as a further cell of the row; nothing for models that have none.
+void cli_motion_error(const pl_motion *m, int k, char *row, size_t size);
 // Appends the cells of the commands at waypoint k to a row of a table (k < 0: their headings).
 void cli_motion_cells(const pl_motion *m, int k, char *row, size_t size);
 json_t *cli_active_json(const pl_ik_report *report);

@@ -23,7 +23,7 @@ static const cli_option options[] = {
     {"weight", 0, "NUMBER", "of the goal before it (default 1 per mm and per rad)", NULL},
     {"tolerance", 0, "NUMBER",
      "of the goal before it, mm or rad (default 0.005 mm, 0.001 rad; curvatures, volumes and pressures: 0.1 "
-     "% of the goal)",
+     "% of the goal); of reduced, learned and adapted models it includes their own error",
      NULL},
     CLI_LIMITS,
     {"beyond-range", 0, NULL, "allow --set outside the range in the robot file", NULL},
@@ -175,6 +175,12 @@ static void ik_complain(const cli_args *args, const ik_verb *v)
     if (r->outcome == PL_IK_STOPPED) {
         cli_error(args, "not reached: %s after %d steps; the last equilibrium is kept", cli_stop_reason(),
                   r->iterations);
+        return;
+    }
+    if (r->outcome == PL_IK_UNCERTAIN) {
+        cli_error(args, "%s", r->message);
+        cli_advice("a larger --tolerance accepts it, a better model (more samples, more measurements) or "
+                   "--check shows more");
         return;
     }
     cli_active_text(&v->m, r, bounds, sizeof bounds);

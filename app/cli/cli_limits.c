@@ -237,6 +237,16 @@ void cli_active_text(const cli_model *m, const pl_ik_report *report, char *buffe
 
 #define LIMITS_SHOWN 7 // commands in a table on the terminal
 
+void cli_motion_error(const pl_motion *m, int k, char *row, size_t size)
+{
+    const size_t at = strlen(row);
+    if (m->surrogate && isfinite(m->model_error[k])) {
+        snprintf(row + at, size - at, "\t%.2g", m->model_error[k]);
+    } else if (m->surrogate) {
+        snprintf(row + at, size - at, "\t-");
+    }
+}
+
 void cli_motion_cells(const pl_motion *m, int k, char *row, size_t size)
 {
     for (int c = 0; c < m->info.command_count && c < LIMITS_SHOWN; ++c) {
@@ -294,6 +304,8 @@ void cli_ik_json(json_t *root, const cli_model *m, const pl_ik_report *report)
     json_object_set_new(ik, "outcome", json_string(pl_ik_outcome_name(report->outcome)));
     json_object_set_new(ik, "message", json_string(report->message));
     json_object_set_new(ik, "error_over_tolerance", cli_json_number(report->error));
+    json_object_set_new(ik, "model_error", cli_json_number(report->model_error));
+    json_object_set_new(ik, "confidence", cli_json_number(report->confidence));
     json_object_set_new(ik, "objective", cli_json_number(report->objective));
     json_object_set_new(ik, "iterations", json_integer(report->iterations));
     json_object_set_new(ik, "starts", json_integer(report->starts));

@@ -31,20 +31,24 @@ static void record_number(char *text, size_t size, const char *format, double va
 // ---- for people
 static void record_print_markers(const cli_args *args, const pl_record *r)
 {
+    const bool surrogate = r->model_error.source > PL_ERROR_UNMEASURED;
     cli_table table = {0};
     for (int i = 0; i < r->marker_count; ++i) {
         const pl_record_marker *m = &r->marker[i];
         const double *p = m->position, *d = m->displacement;
-        char turned[32], bend[32];
+        char turned[32], bend[32], error[32];
+        record_number(error, sizeof error, "%.2g", m->model_error);
         record_number(turned, sizeof turned, "%.2f", m->turned);
         record_number(bend, sizeof bend, "%+.2f", m->bend);
         if (i == 0) {
             cli_say(args, "\n");
-            cli_row(&table, "marker\tx\ty\tz mm\tdx\tdy\tdz mm\tmoved mm\tturned deg\tbend deg");
+            cli_row(&table, "marker\tx\ty\tz mm\tdx\tdy\tdz mm\tmoved mm\tturned deg\tbend deg%s",
+                    surrogate ? "\tmodel error mm" : "");
         }
-        cli_row(&table, "%s\t%.3f\t%.3f\t%.3f\t%+.3f\t%+.3f\t%+.3f\t%.3f\t%s\t%s", m->name, cli_tidy(p[0], 3),
-                cli_tidy(p[1], 3), cli_tidy(p[2], 3), cli_tidy(d[0], 3), cli_tidy(d[1], 3), cli_tidy(d[2], 3),
-                sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), turned, bend);
+        cli_row(&table, "%s\t%.3f\t%.3f\t%.3f\t%+.3f\t%+.3f\t%+.3f\t%.3f\t%s\t%s%s%s", m->name,
+                cli_tidy(p[0], 3), cli_tidy(p[1], 3), cli_tidy(p[2], 3), cli_tidy(d[0], 3), cli_tidy(d[1], 3),
+                cli_tidy(d[2], 3), sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), turned, bend,
+                surrogate ? "\t" : "", surrogate ? error : "");
     }
     cli_table_print(args, &table);
 }
@@ -187,6 +191,9 @@ void cli_record_print(const cli_args *args, cli_model *m)
         cli_say(args, "  %s\n", text);
     }
     if (pl_record_mesh_error_text(r, text, sizeof text)) {
+        cli_say(args, "  %s\n", text);
+    }
+    if (pl_record_model_error_text(r, text, sizeof text)) {
         cli_say(args, "  %s\n", text);
     }
     record_print_markers(args, r);

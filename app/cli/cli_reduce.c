@@ -7,7 +7,7 @@
 static const cli_option options[] = {
     {"kind", 0, "KIND", "beam, rod (default) or constant_curvature", "beam rod constant_curvature"},
     {"marker", 0, "NAME", "the marker at the tip (default: the first)", NULL},
-    {"samples", 0, "N", "number of random commands at which the error is measured (default 20)", NULL},
+    {"samples", 0, "N", "number of random commands at which the error is measured (default 30)", NULL},
     {"seed", 0, "N", "seed of the random commands (default 1)", NULL},
     {"share", 0, "SHARE",
      "fraction of each range at which the actuators are fitted (default 0.75; 0: at rest)", NULL},
@@ -24,7 +24,7 @@ static const char *const extensions[] = {".yaml", ".yml", NULL};
 static const double degree = 3.14159265358979323846 / 180;
 
 typedef struct reduce {
-    char *path, *out;
+    char *path, *out, *file; // the last: of the full robot, as the reduced file names it
     pl_findings *findings;
     pl_model *full;
     pl_reduction *reduction;
@@ -34,7 +34,7 @@ typedef struct reduce {
 
 static int reduce_read(const cli_args *args, reduce *r)
 {
-    int samples = 20, seed = 1;
+    int samples = 30, seed = 1;
     double share = 0.75;
     r->options = pl_reduce_options_default();
     if (!cli_whole(args, "samples", 1, 100000, &samples) || !cli_whole(args, "seed", 0, 1 << 30, &seed) ||
@@ -135,6 +135,26 @@ static int reduce_place(const cli_args *args, reduce *r)
     return CLI_DONE;
 }
 
+// The robot file by its name alone where both lie in the same folder, otherwise by its whole path.
+static int reduce_name(const cli_args *args, reduce *r)
+{
+    char *folder = strdup(r->out), *slash = folder ? strrchr(folder, '/') : NULL;
+    if (slash) {
+        slash[slash == folder] = 0;
+    }
+    char *place = folder ? realpath(slash ? folder : ".", NULL) : NULL;
+    r->file = realpath(r->path, NULL);
+    char *name = r->file ? strrchr(r->file, '/') : NULL;
+    if (place && name && strlen(place) == (size_t)(name - r->file) &&
+        strncmp(place, r->file, (size_t)(name - r->file)) == 0) {
+        memmove(r->file, name + 1, strlen(name));
+    }
+    free(folder);
+    free(place);
+    r->options.robot_file = r->file;
+    return r->file ? CLI_DONE : cli_no_memory(args);
+}
+
 static int reduce_write(const cli_args *args, reduce *r)
 {
     const pl_reduce_report *p = &r->report;
@@ -212,6 +232,7 @@ static int reduce_work(const cli_args *args, reduce *r)
     status = status ? status : reduce_open(args, r);
     status = status ? status : cli_check_outputs(args, NULL, r->path, NULL);
     status = status ? status : reduce_place(args, r);
+    status = status ? status : reduce_name(args, r);
     if (status) {
         return status;
     }
@@ -245,6 +266,7 @@ static int reduce_run(cli_args *args)
     pl_findings_destroy(r.findings);
     free(r.path);
     free(r.out);
+    free(r.file);
     return status;
 }
 

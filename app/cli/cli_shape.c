@@ -187,7 +187,9 @@ int cli_shape_check(const cli_args *args, cli_model *m)
     pl_picture picture = pl_picture_default();
     const char *surface;
     const pl_mesh *mesh = NULL;
-    pl_status status = pl_model_body(m->model, &mesh, &err);
+    // the body of a learned model is that of its robot, which is built only to be drawn
+    const bool needed = cli_value(args, "out") || !pl_model_is_learned(m->model);
+    pl_status status = needed ? pl_model_body(m->model, &mesh, &err) : PL_OK;
     if (status == PL_OK && mesh) {
         status = shape_surface(args, mesh, &surface, &err);
     }

@@ -7,6 +7,9 @@
 
 static const cli_option options[] = {
     CLI_LIMITS,
+    {"tolerance", 0, "LENGTH",
+     "of positions (default 0.005 mm); of reduced, learned and adapted models it includes their own error",
+     NULL},
     {"marker", 0, "NAME", "the marker shown in the table (default: that of the gripper)", NULL},
     {"out", 0, "FILE", "write .csv, .html, or the shapes as .pvd, .xdmf or .glb; may be repeated", NULL},
     CLI_JSON,
@@ -85,13 +88,14 @@ static void task_print(const task_verb *t)
     cli_table table = {0};
     const pl_motion *m = &t->motion;
     char row[900];
-    snprintf(row, sizeof row, "stage\tx\ty\tz mm\terror mm");
+    snprintf(row, sizeof row, "stage\tx\ty\tz mm\terror mm%s", m->surrogate ? "\tmodel error mm" : "");
     cli_motion_cells(m, -1, row, sizeof row);
     cli_row(&table, "%s\t", row);
     for (int k = 0; k < m->count; ++k) {
         const double *p = m->position + 3 * (size_t)k;
         snprintf(row, sizeof row, "%s\t%.3f\t%.3f\t%.3f\t%.2g", t->file.item[t->stage_of[k]].name,
                  cli_tidy(p[0], 3), cli_tidy(p[1], 3), cli_tidy(p[2], 3), m->distance[k]);
+        cli_motion_error(m, k, row, sizeof row);
         cli_motion_cells(m, k, row, sizeof row);
         cli_row(&table, "%s\t%s", row, pl_ik_outcome_name(m->outcome[k]));
     }
@@ -169,6 +173,9 @@ static int task_work(const cli_args *args, task_verb *t)
     status = status ? status : cli_goals_marker(args, &t->m, &t->g);
     status = status ? status : task_resolve(t);
     status = status ? status : cli_goals_limits(args, &t->m, &t->g);
+    if (!status && !cli_number(args, "tolerance", PL_DIM_LENGTH, 1e-9, 100, &t->g.options.length_tolerance)) {
+        status = CLI_WRONG;
+    }
     status = status ? status : cli_goals_start(args, &t->m);
     if (status) {
         return status;
@@ -192,7 +199,8 @@ static int task_work(const cli_args *args, task_verb *t)
         return CLI_BADLY;
     }
     if (!status && t->reached < t->steps) {
-        cli_error(args, "%d of %d steps did not reach their goal", t->steps - t->reached, t->steps);
+        cli_error(args, "%d of %d steps did not reach their goal%s", t->steps - t->reached, t->steps,
+                  t->motion.surrogate ? ", with the error of the model" : "");
         return CLI_BADLY;
     }
     return status;

@@ -42,7 +42,8 @@ typedef struct pl_objective {
     double weight;    // per unit of the deviation, > 0
     double tolerance; // a goal is met when |d| (not weighted) is below it; 0: 0.005 mm for lengths, 1e-3 rad
                       // or cosine, 1e-3 of `value` (or of 1/size) for curvatures, 1e-3 of the value for
-                      // sensors of volume and pressure
+                      // sensors of volume and pressure. Of a surrogate, |d| and its error; the search goes to
+                      // these defaults where they are smaller
     bool axes[3];     // position, distance, orientation: world axes used; all false means all
     double target[3]; // position; direction (any length); centre of a distance; point of an orthogonality
     double axis[3];   // direction, orthogonality: axis of the marker, undeformed (any length); curvature: the
@@ -78,6 +79,8 @@ PL_API pl_ik_method pl_ik_method_find(const char *name);   // PL_IK_METHOD_COUNT
 
 #define PL_IK_OUTCOME_LIST(X)                                                                                \
     X(PL_IK_REACHED, "reached")                                                                              \
+    X(PL_IK_UNCERTAIN, "uncertain")    /* met by a reduced, learned or adapted model, but not within the     \
+                                          tolerance when its own error is added */                           \
     X(PL_IK_NEAREST, "nearest")        /* stationary (to first order no nearer point within the bounds), and \
                                           several starts ended there */                                      \
     X(PL_IK_BEST, "best found")        /* stationary, but no other start ended there */                      \
@@ -110,6 +113,7 @@ typedef struct pl_ik_options {
     int effort_count;
     double least_motion; // mm (unit of the goal) per range: resolves redundancy by staying near the start;
                          // >= 0. Not used together with objectives that are not goals
+    double length_tolerance; // mm, of goals that are lengths and have no tolerance of their own; 0: 0.005
     int iteration_limit;
     double time_limit;         // s; 0: none
     double stationary;         // relative projected gradient below which a point is considered nearest
@@ -139,10 +143,14 @@ typedef struct pl_ik_report {
     char message[240];
     const double *command; // one per command, internal units; NAN: idle
     double distance;       // mm: largest deviation of the goals that are lengths (position, distance, shape)
-    double error;          // largest deviation of a goal over its tolerance; <= 1: all met
-    double objective;      // 1/2 sum |weight d|^2, least motion included
-    double gradient;       // certificate: |projected gradient| / (|J| |r|), with the exact Jacobian; NAN if
-                           // none was computed (reached before one was needed)
+    double error;       // largest deviation of a goal over its tolerance; <= 1: all met. Of a surrogate the
+                        // deviation and the error of the model together; INFINITY: that is not known
+    double model_error; // mm: largest error (pl_answer_error) of a surrogate in the goals that are lengths;
+                        // 0: no surrogate, or no such goals; NAN: not known
+    double confidence;  // of model_error; NAN: no surrogate, or not known
+    double objective;   // 1/2 sum |weight d|^2, least motion included
+    double gradient;    // certificate: |projected gradient| / (|J| |r|), with the exact Jacobian; NAN if
+                        // none was computed (reached before one was needed)
     const pl_ik_active *active; // active bounds
     int active_count;
     int iterations; // accepted steps

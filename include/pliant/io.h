@@ -57,6 +57,9 @@ PL_API pl_status pl_robot_text_options(const char *text, size_t length, const ch
 
 // ---- models: robot files of either kind, a mesh (`mesh:`) or a reduced model (`model:`)
 PL_API bool pl_robot_file_is_reduced(const char *path); // false also if it cannot be read
+// A fingerprint (not 0) of what determines the results of a robot file: its entries without
+// comments, hardware and control blocks, and the contents of the files it names.
+PL_API pl_status pl_robot_file_print(const char *path, uint64_t *print, pl_error *err);
 typedef struct pl_model_load_options {
     pl_load_options load; // of the mesh; `fill` is set as the method needs it
     const char *method;   // "exact", "local_global", "fang2020"; NULL: as in the file. Full bodies only

@@ -29,7 +29,8 @@ PL_API void pl_about_clear(pl_about *about);
 // ---- samples of a model; arrays hold the solved ones
 typedef struct pl_dataset {
     pl_about about;
-    char *robot_file; // absolute; NULL: none
+    char *robot_file;     // absolute; NULL: none
+    uint64_t robot_print; // of it when the samples were taken (pl_robot_file_print); 0: not known
     double mesh_size; // of the mesh the samples were taken on, where it was not that of the file; 0: it was
     int mesh_order;   // likewise
     int planned, count, failed;
@@ -103,11 +104,10 @@ PL_API pl_status pl_learned_propose(const pl_dataset *data, int count, uint64_t 
 
 // ---- the error of an answer
 typedef struct pl_learned_estimate {
-    double outside;   // largest distance of a command from the sampled range, as a fraction of it; 0: inside
-    int command;      // which one
-    double distance;  // to the nearest sample over the usual distance of neighbours; above 2: a hole
-    double error;     // mm, largest error of a marker at the 8 nearest samples held out; NAN: none were
-    double deviation; // mm, one standard deviation of the adaptation at this point; NAN: none known
+    double outside;  // largest distance of a command from the sampled range, as a fraction of it; 0: inside
+    int command;     // which one
+    double distance; // to the nearest sample over the usual distance of neighbours; above 2: a hole
+    double error;    // mm, bound on the error of all markers (pl_answer_error); NAN: not known
 } pl_learned_estimate;
 PL_API pl_learned_estimate pl_learned_judge(pl_learned *learned, const double *command);
 
@@ -243,14 +243,17 @@ typedef struct pl_reach_options {
     int marker;
     bool axes[3];         // world axes that count; all false: all
     double tolerance;     // mm; 0: 0.1 % of the width of the workspace, as published (newton: a tenth of it)
-    int evaluation_limit; // of the networks; 0: 25 (newton), 400 (published)
+    int evaluation_limit; // of the networks; 0: 25 (newton), 20000 (published: it ends where it no longer
+                          // improves)
     double least_motion;  // mm per range: keeps redundant commands near the start
     double shrink;        // published: factor of the line search
 } pl_reach_options;
 PL_API pl_reach_options pl_reach_options_default(void);
 typedef struct pl_reach_result {
-    bool reached;
+    bool converged;  // the learned model is within the tolerance
+    bool reached;    // and so is the robot: distance + error <= tolerance
     double distance; // mm, of the learned model
+    double error;    // mm, of the marker, as pl_answer_error; NAN: not known
     int evaluations;
 } pl_reach_result;
 typedef struct pl_reach pl_reach;

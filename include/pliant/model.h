@@ -52,6 +52,30 @@ typedef struct pl_actuator_state {
     bool growth;                  // acts by growing elements
 } pl_actuator_state;
 
+// What the error of a surrogate (a reduced, learned or adapted model) was measured against.
+#define PL_ERROR_SOURCE_LIST(X)                                                                              \
+    X(PL_ERROR_NONE, "none")                 /* no surrogate: the model is the reference */                  \
+    X(PL_ERROR_UNMEASURED, "not measured")   /* a reduced model written by hand: it has no reference */      \
+    X(PL_ERROR_FULL_BODY, "full body")       /* commands at which the full body was solved */                \
+    X(PL_ERROR_SAMPLES, "held-out samples")  /* of the full body */                                          \
+    X(PL_ERROR_MEASUREMENTS, "measurements") /* of the real robot, each predicted from the others */
+typedef enum pl_error_source {
+#define X(code, text) code,
+    PL_ERROR_SOURCE_LIST(X)
+#undef X
+} pl_error_source;
+PL_API const char *pl_error_source_name(pl_error_source source);
+// Bounds on the error of an answer: with probability `confidence` the error is below each. NAN: not known.
+typedef struct pl_answer_error {
+    pl_error_source source;
+    double confidence;      // 0.95, less where it was measured at few points; NAN: nothing was measured
+    const double *marker;   // per marker: distance, mm
+    const double *rotation; // per marker: angle, rad
+    const double *sensor;   // per sensor: mm, mm^3, MPa
+    double shape;           // RMS distance of the vertices, mm
+    const char *unknown;    // why a bound is not known here; NULL: it was not measured
+} pl_answer_error;
+
 // The results at the current solution; borrowed until the next call that moves the model.
 typedef struct pl_model_answer {
     const double *command;  // internal units; NAN: idle
@@ -65,6 +89,7 @@ typedef struct pl_model_answer {
     const double *point;               // 3 per body point, mm
     const double *force;               // 3 per marker, N: those of pl_model_set_forces that act
     double energy;                     // mJ, elastic
+    pl_answer_error error;             // of a surrogate
 } pl_model_answer;
 
 typedef enum pl_model_part {
@@ -220,6 +245,9 @@ PL_API pl_status pl_model_unpack(pl_model *model, const double *block, size_t co
 PL_API pl_model_answer pl_model_get_answer(const pl_model *model);
 // Of the forward solve that led to the current state.
 PL_API pl_statics_report pl_model_get_report(const pl_model *model);
+// Whether the model is a surrogate whose error counts: `reached` then means the target error and the model's
+// error together.
+PL_API bool pl_answer_has_error(const pl_model_answer *answer);
 PL_API pl_status pl_model_differentiate(pl_model *model, unsigned parts, double tolerance,
                                         pl_model_derivative *out, pl_jacobian_report *report, pl_error *err);
 // Derivatives with respect to loads and materials, as pl_statics_jacobian; refused by models without them.
@@ -299,7 +327,8 @@ typedef struct pl_record_marker {
     // Bending since rest, degrees, unwrapped (204, where `turned` is 156) and signed, about `bend_axis`,
     // whose largest component is positive. NAN: not known
     double bend, bend_axis[3];
-    double force[3]; // N, set by pl_model_set_forces; 0: none
+    double force[3];    // N, set by pl_model_set_forces; 0: none
+    double model_error; // mm, as pl_answer_error; NAN: not known, or no surrogate
 } pl_record_marker;
 typedef struct pl_record_sensor {
     const char *name, *unit;
@@ -314,14 +343,22 @@ typedef struct pl_record_reading {
     double value;
 } pl_record_reading;
 
+// The error of a surrogate: the largest of its markers.
+typedef struct pl_record_error {
+    pl_error_source source;
+    double mm, confidence; // NAN: not known
+    const char *unknown;   // as pl_answer_error
+} pl_record_error;
+
 typedef struct pl_record {
     const char *robot, *kind, *method;
     uint64_t hash; // of the robot
     pl_statics_report report;
     int32_t vertex_count, element_count;
-    pl_crossings crossings;   // of a full body; count -1: not examined
-    bool contact;             // the robot keeps its bodies apart
-    pl_mesh_error mesh_error; // as estimated last at this solution; NAN: nobody asked, or not known
+    pl_crossings crossings;      // of a full body; count -1: not examined
+    bool contact;                // the robot keeps its bodies apart
+    pl_mesh_error mesh_error;    // as estimated last at this solution; NAN: nobody asked, or not known
+    pl_record_error model_error; // of a surrogate
     int command_count, actuator_count, marker_count, sensor_count, reaction_count, reading_count;
     const pl_record_command *command;
     const pl_record_actuator *actuator;
@@ -342,6 +379,8 @@ PL_API pl_status pl_model_record_brief(pl_model *model, const pl_statics_report 
 PL_API bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size);
 // A message about an estimated error of the mesh above PL_MESH_ERROR_LIMIT; false if there is none.
 PL_API bool pl_record_mesh_error_text(const pl_record *record, char *buffer, size_t size);
+// A sentence about the error of a surrogate; false if the model is none.
+PL_API bool pl_record_model_error_text(const pl_record *record, char *buffer, size_t size);
 // And where elements had to be kept from folding.
 PL_API bool pl_record_guard_text(const pl_record *record, char *buffer, size_t size);
 // Display units of the effort and measure of an actuator and of a sensor, and the internal value of one unit.

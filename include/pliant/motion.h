@@ -65,7 +65,9 @@ typedef struct pl_follow_options {
 PL_API pl_follow_options pl_follow_options_default(void);
 
 typedef struct pl_follow_report {
-    int count, reached; // waypoints computed, those with all goals met
+    int count, reached;         // waypoints computed, those with all goals met
+    int uncertain;              // those met by a surrogate only (PL_IK_UNCERTAIN)
+    double largest_model_error; // mm, as pl_ik_report; NAN: not known at one of them
     bool stopped;
     double largest_distance; // mm, over all waypoints
     double largest_reached;  // mm, over those reached

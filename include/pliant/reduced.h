@@ -105,6 +105,20 @@ typedef struct pl_line_load_def {
     int line;
 } pl_line_load_def;
 
+// Errors of a marker, measured against the full robot (pl_reduce).
+typedef struct pl_reduced_errors {
+    int count;         // commands at which it was measured; 0: not measured
+    int command_count; // of the model
+    const char *marker;
+    const double *command;  // command_count each, internal units
+    const double *position; // mm
+    const double *rotation; // rad; NAN: not known
+    uint64_t model_hash;    // of the model they were measured with; 0: this one
+    const char *robot_file; // of the full robot, absolute or relative to this file; NULL: not known
+    uint64_t robot_print;   // of it at that time (pl_robot_file_print); 0: not known
+    const char *distrust;   // why they do not hold any more (a constant text); NULL: they do
+} pl_reduced_errors;
+
 typedef struct pl_reduced_def {
     const char *file; // for messages; NULL if created by a program
     const char *name;
@@ -127,6 +141,7 @@ typedef struct pl_reduced_def {
     int force_count;
     const pl_line_load_def *load;
     int load_count;
+    pl_reduced_errors errors;
     int line;
 } pl_reduced_def;
 
@@ -190,9 +205,10 @@ PL_API pl_status pl_reduced_reach(pl_model *model, int marker, const double targ
 typedef struct pl_reduce_options {
     pl_reduced_kind kind; // beam, rod or constant_curvature
     const char *marker;   // the marker whose motion is fitted; NULL: the first
-    int sample_count;     // random commands for the table of errors
+    int sample_count;     // random commands at which the error is measured
     uint64_t seed;
-    double load_share; // fraction of the ranges at which the model is fitted
+    double load_share;      // fraction of the ranges at which the model is fitted
+    const char *robot_file; // of the full model, as in pl_reduced_errors; NULL: not known
     pl_progress progress;
 } pl_reduce_options;
 PL_API pl_reduce_options pl_reduce_options_default(void);

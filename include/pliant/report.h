@@ -52,10 +52,13 @@ typedef struct pl_motion {
     pl_model_info info; // borrowed from the model, which must outlive the motion
     int marker;         // the marker that follows the path
     int count, capacity;
-    double *time;     // s
-    double *target;   // 3 each, mm; NAN if there is none
-    double *position; // 3 each, of the marker
-    double *distance; // mm, to the target
+    double *time;        // s
+    double *target;      // 3 each, mm; NAN if there is none
+    double *position;    // 3 each, of the marker
+    double *distance;    // mm, to the target
+    double *model_error; // mm, of the marker, as pl_answer_error; NAN: not known
+    double *confidence;  // of it
+    bool surrogate;      // the model has an error of its own
     double *command, *effort, *measure;
     bool *reached;
     pl_ik_outcome *outcome;

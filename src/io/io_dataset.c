@@ -139,8 +139,13 @@ static pl_status dataset_meet(pl_dataset_file *s, pl_model *model, const pl_data
 {
     const pl_model_info info = pl_model_get_info(model);
     pl_text about = {0}, rest = {0};
-    char hash[32];
+    char hash[32], print[32];
+    uint64_t fingerprint = 0;
     snprintf(hash, sizeof hash, "%016" PRIx64, info.hash);
+    if (def->robot_file) {
+        pl_robot_file_print(def->robot_file, &fingerprint, NULL); // 0 where it cannot be read
+    }
+    snprintf(print, sizeof print, "%016" PRIx64, fingerprint);
     io_about_write(&about, &info);
     pl_text_add(&about, "  mesh_size: %.17g\n  mesh_order: %d\n", def->mesh_size, def->mesh_order);
     const pl_mesh *mesh = NULL;
@@ -161,6 +166,7 @@ static pl_status dataset_meet(pl_dataset_file *s, pl_model *model, const pl_data
                                    {"shapes", def->shapes ? "1" : "0"},
                                    {"description", about.data},
                                    {"file", def->robot_file ? def->robot_file : ""},
+                                   {"print", print},
                                    {"body", rest.data ? rest.data : ""}};
     for (int k = 0; status == PL_OK && k < PL_COUNT(fact); ++k) {
         if (fresh) {
@@ -465,9 +471,13 @@ pl_status pl_dataset_merge(const char *path, const char *const *shard, int shard
 // ---- reading
 static pl_status read_about(pl_dataset_file *s, pl_dataset *out, pl_error *err)
 {
-    char *text = NULL, *body = NULL;
+    char *text = NULL, *body = NULL, *print = NULL;
     pl_status status =
         dataset_ask(s, "SELECT value FROM about WHERE key = ?1", "description", &text, NULL, err);
+    if (status == PL_OK) {
+        status = dataset_ask(s, "SELECT value FROM about WHERE key = ?1", "print", &print, NULL, err);
+        out->robot_print = print ? strtoull(print, NULL, 16) : 0;
+    }
     if (status == PL_OK) {
         status =
             dataset_ask(s, "SELECT value FROM about WHERE key = ?1", "file", &out->robot_file, NULL, err);
@@ -504,6 +514,7 @@ static pl_status read_about(pl_dataset_file *s, pl_dataset *out, pl_error *err)
     io_robot_file_clear(&f);
     pl_free(text);
     pl_free(body);
+    pl_free(print);
     return status;
 }
 

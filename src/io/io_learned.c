@@ -5,6 +5,8 @@
 #include "io/io_learned.h"
 #include "pliant/dataset.h"
 
+#define LEARNED_FORMAT 2 // 2: errors of the samples held out per marker, rotation, sensor and of the shape
+
 // ---- writing
 static void write_network(pl_text *t, const char *name, pl_network *n)
 {
@@ -73,7 +75,29 @@ static void write_flags(pl_text *t, const char *key, const uint8_t *flag, int co
     pl_text_add(t, "\"\n");
 }
 
-static void write_adaptation(pl_text *t, const pl_adaptation *a)
+// The samples held out and their errors.
+static void write_errors(pl_text *t, const pl_learned *l)
+{
+    const int64_t Q = pl_learned_columns(l);
+    int held = 0;
+    pl_text_add(t, "  held_rows: \"");
+    for (int64_t s = 0; s < l->sample_count; ++s) {
+        if (!isnan(l->residual[s * Q])) {
+            pl_text_add(t, "%s%lld", held == 0 ? "" : held % 16 ? " " : "\n    ", (long long)s);
+            ++held;
+        }
+    }
+    pl_text_add(t, "\"\n  held: %d\n  errors: \"", held);
+    for (int64_t s = 0, k = 0; s < l->sample_count; ++s) {
+        for (int64_t q = 0; !isnan(l->residual[s * Q]) && q < Q; ++q, ++k) {
+            const double e = l->residual[s * Q + q];
+            pl_text_add(t, isnan(e) ? "%snan" : "%s%.6g", k == 0 ? "" : k % 8 ? " " : "\n    ", e);
+        }
+    }
+    pl_text_add(t, "\"\n");
+}
+
+static void write_adaptation(pl_text *t, const pl_adaptation *a, int command_count)
 {
     pl_text_add(t, "adaptation:\n  kind: %s\n  measurements: %d\n  error_rms: %.9g\n  error_largest: %.9g\n",
                 pl_adapt_kind_name(a->kind), a->sample_count, a->error_rms, a->error_largest);
@@ -87,6 +111,9 @@ static void write_adaptation(pl_text *t, const pl_adaptation *a)
     }
     pl_text_add(t, "\"\n");
     write_numbers(t, "extra", a->extra, a->extra_count, false);
+    write_numbers(t, "measured", a->sample, a->sample_count * (int64_t)(command_count + a->extra_count),
+                  true);
+    write_numbers(t, "errors", a->residual, a->sample_count * (int64_t)a->marker_count, true);
     if (a->network) {
         write_network(t, "network", a->network);
     }
@@ -106,8 +133,10 @@ pl_status pl_learned_write(const pl_learned *l, const char *comment, const char 
     const pl_model_info *i = &l->about.info;
     const int64_t C = i->command_count;
     pl_text_add(
-        &t, "%spliant: 1\nlearned:                # a model fitted to samples; numbers in mm, N, MPa, rad\n",
-        comment ? comment : "");
+        &t,
+        "%spliant: 1\nlearned:                # a model fitted to samples; numbers in mm, N, MPa, rad\n"
+        "  format: %d\n  robot_print: \"%016llx\"\n",
+        comment ? comment : "", LEARNED_FORMAT, (unsigned long long)l->robot_print);
     if (l->robot_file) {
         pl_text_add(&t, "  robot_file: \"");
         for (const char *c = l->robot_file; *c; ++c) {
@@ -132,7 +161,7 @@ pl_status pl_learned_write(const pl_learned *l, const char *comment, const char 
     write_flags(&t, "known", l->known, i->actuator_count);
     write_flags(&t, "framed", l->framed, i->marker_count);
     write_numbers(&t, "commands", l->sample, l->sample_count * C, true);
-    write_numbers(&t, "errors", l->sample_error, l->sample_count, true);
+    write_errors(&t, l);
     if (l->network[PL_LEARN_SHAPE]) {
         const int64_t size = 3 * (int64_t)l->point_count;
         pl_text_add(&t, "shape:\n  points: %d\n  modes: %d\n", (int)l->point_count, l->mode_count);
@@ -144,7 +173,7 @@ pl_status pl_learned_write(const pl_learned *l, const char *comment, const char 
         write_history(&t, l);
     }
     if (l->adaptation) {
-        write_adaptation(&t, l->adaptation);
+        write_adaptation(&t, l->adaptation, (int)C);
     }
     const pl_status status =
         t.failed ? pl_fail_memory(err, path) : pl_file_write(path, t.data, t.length, err);
@@ -266,6 +295,36 @@ static bool read_flags(io_robot_file *f, const io_node *map, const char *key, ui
     return good;
 }
 
+static bool read_errors(io_robot_file *f, const io_node *map, pl_learned *l)
+{
+    const int64_t Q = pl_learned_columns(l);
+    int held = 0;
+    for (int64_t i = 0; i < l->sample_count * Q; ++i) {
+        l->residual[i] = NAN;
+    }
+    if (!io_whole_read(f, map, "held", 0, l->sample_count, &held)) {
+        return false;
+    }
+    double *row = PL_NEW_ARRAY(double, held *(1 + Q)), *error = row + held;
+    f->no_memory = f->no_memory || !row;
+    bool good = row && io_numbers_read(f, map, "held_rows", row, held, false) &&
+                io_numbers_read(f, map, "errors", error, held * Q, true);
+    for (int64_t k = 0; good && k < held; ++k) {
+        good = row[k] >= 0 && row[k] < l->sample_count && row[k] == floor(row[k]);
+        for (int64_t q = 0; good && q < Q; ++q) {
+            good = !(error[k * Q + q] < 0) && (q > 0 || !isnan(error[k * Q]));
+        }
+        if (good) {
+            memcpy(l->residual + (int64_t)row[k] * Q, error + k * Q, (size_t)Q * sizeof *error);
+        } else {
+            io_defect(f, map->line, "errors: held-out sample %lld does not exist, or its errors are wrong",
+                      (long long)k + 1);
+        }
+    }
+    pl_free(row);
+    return good;
+}
+
 static bool read_region(io_robot_file *f, const io_node *root, pl_learned *l)
 {
     const io_node *map = io_child(root, "region");
@@ -284,8 +343,8 @@ static bool read_region(io_robot_file *f, const io_node *root, pl_learned *l)
     l->known = PL_NEW_ARRAY(uint8_t, i->actuator_count);
     l->framed = PL_NEW_ARRAY(uint8_t, i->marker_count);
     l->sample = PL_NEW_ARRAY(double, l->sample_count *C);
-    l->sample_error = PL_NEW_ARRAY(double, l->sample_count);
-    if (!l->low || !l->high || !l->known || !l->framed || !l->sample || !l->sample_error) {
+    l->residual = PL_NEW_ARRAY(double, l->sample_count *(int64_t)pl_learned_columns(l));
+    if (!l->low || !l->high || !l->known || !l->framed || !l->sample || !l->residual) {
         f->no_memory = true;
         return false;
     }
@@ -294,7 +353,7 @@ static bool read_region(io_robot_file *f, const io_node *root, pl_learned *l)
            read_flags(f, map, "known", l->known, i->actuator_count) &&
            read_flags(f, map, "framed", l->framed, i->marker_count) &&
            io_numbers_read(f, map, "commands", l->sample, l->sample_count * C, false) &&
-           io_numbers_read(f, map, "errors", l->sample_error, l->sample_count, true);
+           read_errors(f, map, l);
 }
 
 static bool read_shape(io_robot_file *f, const io_node *root, pl_learned *l)
@@ -388,6 +447,17 @@ static bool read_adaptation(io_robot_file *f, const io_node *root, pl_learned *l
         f->no_memory = true;
         return false;
     }
+    const int64_t in = l->about.info.command_count + a->extra_count;
+    a->sample = PL_NEW_ARRAY(double, a->sample_count *in);
+    a->residual = PL_NEW_ARRAY(double, a->sample_count *(int64_t)a->marker_count);
+    if (!a->sample || !a->residual) {
+        f->no_memory = true;
+        return false;
+    }
+    if (!io_numbers_read(f, map, "measured", a->sample, a->sample_count * in, false) ||
+        !io_numbers_read(f, map, "errors", a->residual, a->sample_count * (int64_t)a->marker_count, false)) {
+        return false;
+    }
     if (a->marker_count > PL_COUNT(marker) ||
         !io_numbers_read(f, map, "markers", marker, a->marker_count, false) ||
         !io_numbers_read(f, map, "extra", a->extra, a->extra_count, false)) {
@@ -476,6 +546,24 @@ static bool read_history(io_robot_file *f, const io_node *root, pl_learned *l)
     return good;
 }
 
+// Files of other formats do not carry the errors that every answer needs.
+static bool learned_format(io_robot_file *f, const io_node *about)
+{
+    int format = 1;
+    if (io_child(about, "format") && !io_whole_read(f, about, "format", 1, 1000000, &format)) {
+        return false;
+    }
+    if (format == LEARNED_FORMAT) {
+        return true;
+    }
+    io_defect(f, about->line, "a learned model of format %d, expected %d: %s", format, LEARNED_FORMAT,
+              format < LEARNED_FORMAT
+                  ? "it was written by an earlier version and does not carry the errors of "
+                    "its markers; learn it again from its data set (and adapt it again)"
+                  : "it was written by a later version");
+    return false;
+}
+
 static pl_status learned_read(io_robot_file *f, const char *text, size_t length, pl_learned **out,
                               pl_error *err)
 {
@@ -491,6 +579,12 @@ static pl_status learned_read(io_robot_file *f, const char *text, size_t length,
     if (!l) {
         return pl_fail_memory(err, "the learned model");
     }
+    if (!learned_format(f, about)) {
+        pl_learned_destroy(l);
+        return PL_BAD_INPUT;
+    }
+    const io_node *print = io_child(about, "robot_print");
+    l->robot_print = print && print->kind == IO_SCALAR ? strtoull(print->text, NULL, 16) : 0;
     const io_node *file = io_child(about, "robot_file");
     l->robot_file = file && file->kind == IO_SCALAR ? pl_strdup(file->text) : NULL;
     const bool good = io_about_read(f, about, &l->about) &&
@@ -500,6 +594,9 @@ static pl_status learned_read(io_robot_file *f, const char *text, size_t length,
                       read_adaptation(f, root, l);
     pl_status status = f->no_memory ? pl_fail_memory(err, "the learned model") : good ? PL_OK : PL_BAD_INPUT;
     status = status == PL_OK ? pl_learned_finish(l, err) : status;
+    if (status == PL_OK && l->adaptation) {
+        status = pl_adaptation_finish(l->adaptation, l->about.info.command_count, err);
+    }
     if (status != PL_OK) {
         pl_learned_destroy(l);
         return status;

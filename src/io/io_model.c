@@ -2,11 +2,32 @@
 // `model:` block a reduced one; and a reduced robot written as a file.
 #include <ctype.h>
 #include <stdio.h>
+#include "io/io_learned.h"
 #include "io/io_robot.h"
 #include "io/io_robot_model.h"
 #include "learned/learned.h"
 #include "model/model.h"
 #include "pliant/dataset.h"
+
+// Whether the full robot is still the one that the errors were measured against.
+static void reduced_check_robot(io_robot_file *f)
+{
+    pl_reduced_errors *e = &f->model->def.errors;
+    const char *const folder = e->robot_file && e->robot_file[0] != '/' ? f->folder : "";
+    const char *path = e->robot_file ? io_arena_format(&f->arena, "%s%s", folder, e->robot_file) : NULL;
+    uint64_t print = 0;
+    pl_error err = {0};
+    if (e->count == 0 || !path || e->robot_print == 0) {
+        return;
+    }
+    if (pl_robot_file_print(path, &print, &err) != PL_OK) {
+        io_warning(f, f->model->def.line,
+                   "%s: whether the full robot has changed since it was reduced cannot be checked", err.text);
+    } else if (print != e->robot_print) {
+        e->distrust = "the full robot has changed since it was reduced";
+        io_warning(f, f->model->def.line, "%s: %s; reduce it again", path, e->distrust);
+    }
+}
 
 static pl_status model_read_text(const char *text, size_t length, const char *path, pl_model **out,
                                  pl_findings *findings, pl_error *err)
@@ -18,6 +39,7 @@ static pl_status model_read_text(const char *text, size_t length, const char *pa
         io_defect(&f, 0, "the robot has a mesh, not a model");
     } else if (!f.no_memory && pl_findings_defect_count(f.findings) == 0) {
         pl_error own = {0};
+        reduced_check_robot(&f);
         status = pl_reduced_create(&f.model->def, out, NULL, &own);
         if (status == PL_BAD_INPUT) {
             io_defect(&f, f.model->def.line, "%s", own.text);
@@ -174,6 +196,33 @@ static pl_status learned_open(void *user, pl_model **full, pl_error *err)
     return status;
 }
 
+// Whether the robot is still the one that was sampled: by the fingerprint of its file, and where that differs
+// by building it. The errors of a model of another robot do not hold.
+static void model_check_robot(pl_learned *l, learned_source *s, const char *path, pl_findings *findings)
+{
+    uint64_t print = 0;
+    pl_error err = {0};
+    if (!s->path) {
+        return;
+    }
+    if (pl_robot_file_print(s->path, &print, &err) != PL_OK) {
+        pl_findings_add(findings, PL_WARNING, path, 0,
+                        "%s: whether the robot has changed since it was sampled cannot be checked", err.text);
+        return;
+    }
+    if (print == l->robot_print) {
+        return;
+    }
+    pl_model *full = NULL;
+    if (learned_open(s, &full, &err) != PL_OK) {
+        l->distrust = "the robot has changed since it was sampled";
+        pl_findings_add(findings, PL_WARNING, path, 0,
+                        "%s: the answers are those of the robot as it was sampled; sample and learn it again",
+                        err.text);
+    }
+    pl_model_destroy(full);
+}
+
 static pl_status model_learned(const char *text, size_t length, const char *path,
                                const pl_model_load_options *options, pl_model **out, pl_findings *findings,
                                pl_error *err)
@@ -198,6 +247,7 @@ static pl_status model_learned(const char *text, size_t length, const char *path
                                 .open = learned_open,
                                 .user = s,
                                 .release = learned_release};
+    model_check_robot(l, s, path, findings);
     return pl_learned_model(l, &use, out, err);
 }
 
@@ -448,6 +498,50 @@ static void write_hardware(pl_text *t, const pl_reduced_def *d)
     }
 }
 
+// The errors, with the hash of the model as it is read from the text so far.
+static pl_status write_errors(pl_text *t, const pl_reduced_def *d, const char *path, pl_error *err)
+{
+    const pl_reduced_errors *e = &d->errors;
+    pl_model *model = NULL;
+    uint64_t print = 0;
+    if (e->count == 0 || t->failed) {
+        return PL_OK;
+    }
+    pl_status status = pl_reduced_load_text(t->data, t->length, path, &model, NULL, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    if (e->robot_file) {
+        const char *slash = e->robot_file[0] == '/' ? NULL : strrchr(path, '/');
+        pl_text file = {0};
+        pl_text_add(&file, "%.*s%s", slash ? (int)(slash - path + 1) : 0, path, e->robot_file);
+        if (!file.failed) {
+            pl_robot_file_print(file.data, &print, NULL); // 0: cannot be read, then it is not checked
+        }
+        pl_text_clear(&file);
+    }
+    pl_text_add(t,
+                "errors:                           # against the full robot at random commands; mm, rad\n"
+                "  model: \"%016llx\"\n  robot_print: \"%016llx\"\n",
+                (unsigned long long)pl_model_get_info(model).hash, (unsigned long long)print);
+    if (e->robot_file) {
+        pl_text_add(t, "  robot_file: ");
+        write_name(t, e->robot_file);
+        pl_text_add(t, "\n");
+    }
+    pl_text_add(t, "  marker: ");
+    write_name(t, e->marker);
+    pl_text_add(t, "\n  samples: %d\n  commands: %d\n  at: ", e->count, e->command_count);
+    io_numbers_write(t, e->command, (int64_t)e->count * e->command_count, true);
+    pl_text_add(t, "\n  position: ");
+    io_numbers_write(t, e->position, e->count, true);
+    pl_text_add(t, "\n  rotation: ");
+    io_numbers_write(t, e->rotation, e->count, true);
+    pl_text_add(t, "\n");
+    pl_model_destroy(model);
+    return PL_OK;
+}
+
 static void write_rest(pl_text *t, const pl_reduced_def *d)
 {
     write_commands(t, d);
@@ -491,8 +585,11 @@ pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const
     write_actuators(&t, def, PL_CABLE, length);
     write_actuators(&t, def, PL_CHAMBER, length);
     write_rest(&t, def);
-    const pl_status status =
-        t.failed ? pl_fail_memory(err, "the robot file") : pl_file_write(path, t.data, t.length, err);
+    pl_status status = write_errors(&t, def, path, err);
+    if (status == PL_OK) {
+        status =
+            t.failed ? pl_fail_memory(err, "the robot file") : pl_file_write(path, t.data, t.length, err);
+    }
     pl_text_clear(&t);
     return status;
 }

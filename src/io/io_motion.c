@@ -10,9 +10,10 @@ void pl_motion_init(pl_motion *motion, const pl_model *model, int marker)
 
 void pl_motion_clear(pl_motion *motion)
 {
-    void *const blocks[] = {motion->time,    motion->target,         motion->position, motion->distance,
-                            motion->command, motion->effort,         motion->measure,  motion->reached,
-                            motion->outcome, motion->factorizations, motion->solves};
+    void *const blocks[] = {motion->time,      motion->target,         motion->position, motion->distance,
+                            motion->command,   motion->effort,         motion->measure,  motion->reached,
+                            motion->outcome,   motion->factorizations, motion->solves,   motion->model_error,
+                            motion->confidence};
     for (int i = 0; i < PL_COUNT(blocks); ++i) {
         pl_free(blocks[i]);
     }
@@ -41,6 +42,7 @@ static bool motion_grow(pl_motion *m)
         !motion_resize(&m->position, n, 3, real) || !motion_resize(&m->distance, n, 1, real) ||
         !motion_resize(&m->command, n, commands, real) || !motion_resize(&m->effort, n, actuators, real) ||
         !motion_resize(&m->measure, n, actuators, real) || !motion_resize(&m->reached, n, 1, sizeof(bool)) ||
+        !motion_resize(&m->model_error, n, 1, real) || !motion_resize(&m->confidence, n, 1, real) ||
         !motion_resize(&m->outcome, n, 1, sizeof *m->outcome) ||
         !motion_resize(&m->factorizations, n, 1, sizeof(int64_t)) ||
         !motion_resize(&m->solves, n, 1, sizeof(int64_t))) {
@@ -67,6 +69,10 @@ pl_status pl_motion_add(pl_motion *motion, double time, const double *target, co
         motion->position[3 * k + i] = motion->marker >= 0 ? answer->marker[3 * motion->marker + i] : NAN;
     }
     motion->distance[k] = ik->distance;
+    motion->surrogate = motion->surrogate || pl_answer_has_error(answer);
+    motion->model_error[k] =
+        motion->marker >= 0 && answer->error.marker ? answer->error.marker[motion->marker] : NAN;
+    motion->confidence[k] = answer->error.confidence;
     memcpy(motion->command + k * commands, answer->command, (size_t)commands * sizeof(double));
     memcpy(motion->effort + k * actuators, answer->effort, (size_t)actuators * sizeof(double));
     memcpy(motion->measure + k * actuators, answer->measure, (size_t)actuators * sizeof(double));
@@ -125,6 +131,7 @@ static void motion_csv_head(const pl_motion *m, pl_text *text)
     static const char *const measure[] = {"length [mm]", "volume [mm^3]", "area [mm^2]"};
     pl_text_add(text, "waypoint,time [s],target.x [mm],target.y [mm],target.z [mm],x [mm],y [mm],z [mm],"
                       "error [mm],reached,outcome");
+    pl_text_add(text, m->surrogate ? ",model_error [mm],model_confidence [1]" : "");
     for (int c = 0; c < m->info.command_count; ++c) {
         pl_text_add(text, ",");
         pl_text_add_cell(text, "%s [%s]", m->info.command[c].name, pl_drive_unit(m->info.command[c].drive));
@@ -155,6 +162,10 @@ pl_status pl_motion_write_csv(const pl_motion *motion, const char *path, pl_erro
         }
         io_text_number(&text, ",", m->distance[k]);
         pl_text_add(&text, ",%d,%s", m->reached[k], pl_ik_outcome_name(m->outcome[k]));
+        if (m->surrogate) {
+            io_text_number(&text, ",", m->model_error[k]);
+            io_text_number(&text, ",", m->confidence[k]);
+        }
         for (int c = 0; c < m->info.command_count; ++c) {
             io_text_number(&text, ",",
                            m->command[k * m->info.command_count + c] /

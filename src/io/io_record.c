@@ -123,6 +123,9 @@ static json_t *record_markers(record_json *j, const pl_record *r)
         record_set(j, one, "turned_deg", record_number(m->has_rotation ? m->turned : NAN));
         record_set(j, one, "bend_deg", record_number(m->bend));
         record_set(j, one, "bend_axis", isfinite(m->bend) ? record_numbers(m->bend_axis, 3) : json_null());
+        if (r->model_error.source != PL_ERROR_NONE) {
+            record_set(j, one, "model_error", record_number(m->model_error));
+        }
         record_set(j, all, m->name, one);
     }
     return all;
@@ -177,6 +180,19 @@ static json_t *record_crossings(record_json *j, const pl_crossings *c)
     json_t *one = json_object();
     record_set(j, one, "pairs", json_integer(c->count));
     record_set(j, one, "at", c->count > 0 ? record_numbers(c->at, 3) : json_null());
+    return one;
+}
+
+// The error of a surrogate; null: the model is none.
+static json_t *record_model_error(record_json *j, const pl_record_error *e)
+{
+    if (e->source == PL_ERROR_NONE) {
+        return json_null();
+    }
+    json_t *one = json_object();
+    record_set(j, one, "mm", record_number(e->mm));
+    record_set(j, one, "confidence", record_number(e->confidence));
+    record_set(j, one, "source", json_string(pl_error_source_name(e->source)));
     return one;
 }
 
@@ -252,6 +268,7 @@ char *pl_record_json(const pl_record *r, const pl_findings *findings)
     record_set(j, root, "contacts", json_object());
     record_set(j, root, "crossings", record_crossings(j, &r->crossings));
     record_set(j, root, "mesh_error", record_number(r->mesh_error.relative));
+    record_set(j, root, "model_error", record_model_error(j, &r->model_error));
     record_readings(j, root, r);
     record_set(j, root, "min_J", record_number(p->min_J));
     record_set(j, root, "max_stretch", record_number(p->max_stretch));
@@ -310,6 +327,10 @@ char *pl_record_csv_head(const pl_record *r)
     pl_text_add(&t, "converged,outcome");
     for (int i = 0; i < r->marker_count; ++i) {
         record_marker_head(&t, &r->marker[i]);
+        if (r->model_error.source > PL_ERROR_UNMEASURED) {
+            pl_text_add(&t, ",");
+            pl_text_add_cell(&t, "%s.model_error [mm]", r->marker[i].name);
+        }
     }
     for (int i = 0; i < r->actuator_count; ++i) {
         const pl_record_actuator *a = &r->actuator[i];
@@ -330,6 +351,7 @@ char *pl_record_csv_head(const pl_record *r)
         pl_text_add(&t, ",");
         pl_text_add_cell(&t, "%s.force.%c [N]", r->marker[i / 3].name, axis_name[i % 3]);
     }
+    pl_text_add(&t, r->model_error.source > PL_ERROR_UNMEASURED ? ",model_confidence [1]" : "");
     pl_text_add(&t, ",min_J [1],max_stretch [1],energy [mJ],residual [N],seconds [s]");
     return record_end(&t);
 }
@@ -360,6 +382,9 @@ char *pl_record_csv_row(const pl_record *r)
         }
         record_cell(&t, r->marker[i].turned);
         record_cell(&t, r->marker[i].bend);
+        if (r->model_error.source > PL_ERROR_UNMEASURED) {
+            record_cell(&t, r->marker[i].model_error);
+        }
     }
     for (int i = 0; i < r->actuator_count; ++i) {
         record_cell(&t, r->actuator[i].measure);
@@ -373,6 +398,9 @@ char *pl_record_csv_row(const pl_record *r)
     }
     for (int i = 0; record_any_pulled(r) && i < 3 * r->marker_count; ++i) {
         record_cell(&t, r->marker[i / 3].force[i % 3]);
+    }
+    if (r->model_error.source > PL_ERROR_UNMEASURED) {
+        record_cell(&t, r->model_error.confidence);
     }
     const double rest[] = {p->min_J, p->max_stretch, p->energy, p->residual, p->seconds};
     for (int i = 0; i < PL_COUNT(rest); ++i) {

@@ -75,6 +75,16 @@ static double report_largest_step(const pl_motion *m)
     return most;
 }
 
+// The largest error of the model along the motion; NAN: not known somewhere.
+static double motion_model_error(const pl_motion *m)
+{
+    double most = 0;
+    for (int k = 0; k < m->count; ++k) {
+        most = isnan(most) || isnan(m->model_error[k]) ? NAN : fmax(most, m->model_error[k]);
+    }
+    return most;
+}
+
 static void report_cards(pl_text *t, const pl_motion *m)
 {
     int reached = 0;
@@ -91,6 +101,11 @@ static void report_cards(pl_text *t, const pl_motion *m)
         reached == m->count ? "good" : "bad", reached, m->count);
     report_card(t, "", "largest error of reached waypoints", "%.4g mm", worst_reached);
     report_card(t, reached == m->count ? "" : "bad", "largest error of all", "%.4g mm", worst);
+    if (m->surrogate) {
+        const double error = motion_model_error(m);
+        report_card(t, "", "error of the model itself, at most", isfinite(error) ? "%.2g mm" : "not known",
+                    error);
+    }
     report_card(t, "", "largest step of a command, relative to its range", "%.2f %%",
                 100 * report_largest_step(m));
     report_card(t, "", "duration", "%.4g s", m->count ? m->time[m->count - 1] : 0);
@@ -342,7 +357,7 @@ static void report_table(pl_text *t, const pl_motion *m, const pl_report_def *de
             pl_text_add(t, "<th>target %c mm", 'x' + i);
         }
     }
-    pl_text_add(t, "<th>x mm<th>y mm<th>z mm<th>error mm");
+    pl_text_add(t, "<th>x mm<th>y mm<th>z mm<th>error mm%s", m->surrogate ? "<th>model error mm" : "");
     for (int d = 0; d < 2; ++d) {
         for (int c = 0; c < data[d]->width; ++c) {
             pl_text_add(t, "<th>");
@@ -363,6 +378,9 @@ static void report_table(pl_text *t, const pl_motion *m, const pl_report_def *de
             report_cell(t, m->position[3 * k + i]);
         }
         report_cell(t, m->distance[k]);
+        if (m->surrogate) {
+            report_cell(t, m->model_error[k]);
+        }
         for (int d = 0; d < 2; ++d) {
             for (int c = 0; c < data[d]->width; ++c) {
                 report_cell(t, data[d]->value[k * data[d]->width + c]);

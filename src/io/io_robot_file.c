@@ -17,6 +17,7 @@ static const file_key file_keys[] = {
     {{"name", IO_OTHER, 0, 0, 0}, true},
     {{"mesh", IO_OTHER, 0, 0, 0}, true},
     {{"model", IO_OTHER, 0, 0, 0}, false},
+    {{"errors", IO_OTHER, 0, 0, 0}, false},
     {{"surfaces", IO_OTHER, 0, 0, 0}, true},
     {{"materials", IO_OTHER, 0, 0, 0}, false},
     {{"regions", IO_OTHER, 0, 0, 0}, true},

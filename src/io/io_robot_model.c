@@ -1,7 +1,9 @@
 // The `model:` block: a robot described by sections along a centre line instead of a mesh, with its tendons
 // and chambers, and the reduced forms of `markers`, `sensors` and `loads`.
 #include <stdio.h>
+#include <stdlib.h>
 #include "base/vec.h"
+#include "io/io_learned.h"
 #include "io/io_robot.h"
 #include "io/io_robot_model.h"
 
@@ -535,6 +537,48 @@ static void model_block(io_robot_file *f, const io_node *node)
     }
 }
 
+// ---- errors measured by `pliant reduce`
+static double *errors_numbers(io_robot_file *f, const io_node *node, const char *key, int64_t count,
+                              bool gaps)
+{
+    double *list = io_arena_take(&f->arena, (size_t)(count + 1) * sizeof *list);
+    f->no_memory = f->no_memory || !list;
+    return list && io_numbers_read(f, node, key, list, count, gaps) ? list : NULL;
+}
+
+static const char *errors_text(const io_node *node, const char *key)
+{
+    const io_node *n = io_child(node, key);
+    return n && n->kind == IO_SCALAR && n->text[0] ? n->text : NULL;
+}
+
+static void model_errors(io_robot_file *f, const io_node *node)
+{
+    pl_reduced_errors *e = &f->model->def.errors;
+    if (!io_expect(f, node, IO_MAP, "errors") || !io_whole_read(f, node, "samples", 0, 100000, &e->count) ||
+        !io_whole_read(f, node, "commands", 0, 1000, &e->command_count)) {
+        return;
+    }
+    const char *hash = errors_text(node, "model"), *print = errors_text(node, "robot_print");
+    e->marker = errors_text(node, "marker");
+    e->model_hash = hash ? strtoull(hash, NULL, 16) : 0;
+    e->robot_file = errors_text(node, "robot_file");
+    e->robot_print = print ? strtoull(print, NULL, 16) : 0;
+    e->command = errors_numbers(f, node, "at", (int64_t)e->count * e->command_count, false);
+    e->position = errors_numbers(f, node, "position", e->count, false);
+    e->rotation = errors_numbers(f, node, "rotation", e->count, true);
+    if (!e->command || !e->position || !e->rotation) {
+        e->count = 0;
+        return;
+    }
+    for (int i = 0; i < e->count; ++i) {
+        if (e->position[i] < 0 || e->rotation[i] < 0) {
+            io_defect(f, node->line, "errors: number %d is negative", i + 1);
+            break;
+        }
+    }
+}
+
 // What belongs to a mesh has no meaning beside a model.
 static void model_strangers(io_robot_file *f, const io_node *root)
 {
@@ -593,6 +637,9 @@ void io_read_model(io_robot_file *f, const io_node *root, const io_node *node)
     }
     if ((n = io_child(root, "hardware"))) {
         model_hardware(f, n);
+    }
+    if ((n = io_child(root, "errors"))) {
+        model_errors(f, n);
     }
 #define FILL(what) (m->def.what = m->what.item, m->def.what##_count = m->what.count)
     FILL(section);

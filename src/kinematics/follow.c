@@ -125,12 +125,16 @@ static pl_status follow_waypoint(follow *f, const double *point, int i, pl_follo
     follow_shift(f, solved.command);
     ++report->count;
     report->reached += solved.outcome == PL_IK_REACHED;
+    report->uncertain += solved.outcome == PL_IK_UNCERTAIN;
+    report->largest_model_error = isnan(report->largest_model_error) || isnan(solved.model_error)
+                                      ? NAN
+                                      : fmax(report->largest_model_error, solved.model_error);
     report->largest_distance = fmax(report->largest_distance, solved.distance);
     if (solved.outcome == PL_IK_REACHED) {
         report->largest_reached = fmax(report->largest_reached, solved.distance);
     }
     // along the boundary a point that was least stays so: no probing around it again
-    ik->search.escape = solved.outcome == PL_IK_REACHED;
+    ik->search.escape = solved.outcome == PL_IK_REACHED || solved.outcome == PL_IK_UNCERTAIN;
     *go_on = solved.outcome != PL_IK_STOPPED && (!o->record || o->record(o->user, &waypoint));
     return PL_OK;
 }

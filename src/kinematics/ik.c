@@ -57,6 +57,9 @@ static pl_status options_check(const pl_ik_options *o, pl_error *err)
     if (!(o->least_motion >= 0) || !isfinite(o->least_motion)) {
         return pl_fail(err, PL_BAD_INPUT, "ik: least_motion is %g, must be >= 0", o->least_motion);
     }
+    if (!(o->length_tolerance >= 0) || !isfinite(o->length_tolerance)) {
+        return pl_fail(err, PL_BAD_INPUT, "ik: length_tolerance is %g mm, must be >= 0", o->length_tolerance);
+    }
     if (!(o->time_limit >= 0)) {
         return pl_fail(err, PL_BAD_INPUT, "ik: time_limit is %g s, must be >= 0", o->time_limit);
     }
@@ -273,6 +276,8 @@ pl_status pl_ik_create(pl_model *model, const pl_objective *objective, int objec
     }
     ik->model = model;
     ik->info = pl_model_get_info(model);
+    const pl_model_answer now = pl_model_get_answer(model);
+    ik->surrogate = pl_answer_has_error(&now);
     ik->options = *options;
     ik->search.escape = true;
     status = ik_room_first(ik, objective_count, err);

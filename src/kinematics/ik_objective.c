@@ -529,11 +529,8 @@ double ik_deviation(const pl_ik *ik, const ik_place *place, int i)
     return sqrt(sum) / ik->goal.objective[i].weight;
 }
 
-static double objective_tolerance(const pl_ik *ik, const pl_objective *o)
+static double objective_default(const pl_ik *ik, const pl_objective *o)
 {
-    if (o->tolerance > 0) {
-        return o->tolerance;
-    }
     switch (o->kind) {
     case PL_OBJECTIVE_POSITION:
     case PL_OBJECTIVE_DISTANCE:
@@ -555,6 +552,20 @@ static bool objective_is_length(pl_objective_kind kind)
     return kind == PL_OBJECTIVE_POSITION || kind == PL_OBJECTIVE_DISTANCE || kind == PL_OBJECTIVE_SHAPE;
 }
 
+static double objective_tolerance(const pl_ik *ik, const pl_objective *o)
+{
+    const bool length = objective_is_length(o->kind) && ik->options.length_tolerance > 0;
+    return o->tolerance > 0 ? o->tolerance : length ? ik->options.length_tolerance : objective_default(ik, o);
+}
+
+// What the search goes to: of a surrogate, whose error takes its part of the tolerance, no less than the
+// default.
+static double objective_search_tolerance(const pl_ik *ik, const pl_objective *o)
+{
+    const double tolerance = objective_tolerance(ik, o);
+    return ik->surrogate ? fmin(tolerance, objective_default(ik, o)) : tolerance;
+}
+
 double ik_error(const pl_ik *ik, const ik_place *place, double *distance)
 {
     double error = 0;
@@ -565,7 +576,7 @@ double ik_error(const pl_ik *ik, const ik_place *place, double *distance)
             continue;
         }
         const double d = ik_deviation(ik, place, i);
-        error = fmax(error, d / objective_tolerance(ik, o));
+        error = fmax(error, d / objective_search_tolerance(ik, o));
         *distance = objective_is_length(o->kind) ? fmax(*distance, d) : *distance;
     }
     return error;
@@ -590,13 +601,63 @@ static const char *objective_unit(const pl_ik *ik, const pl_objective *o)
     }
 }
 
+// The error of a surrogate in the deviation of a goal, where the model stands; NAN: not known.
+static double objective_model_error(const pl_objective *o, const pl_model_answer *a)
+{
+    const pl_answer_error *e = &a->error;
+    switch (o->kind) {
+    case PL_OBJECTIVE_POSITION:
+    case PL_OBJECTIVE_DISTANCE:
+        return e->marker[o->index];
+    case PL_OBJECTIVE_DIRECTION:
+    case PL_OBJECTIVE_ORIENTATION:
+        return e->rotation[o->index];
+    case PL_OBJECTIVE_ORTHOGONAL: // both ends of the angle between the axis and the line to the target
+        return e->rotation[o->index] +
+               e->marker[o->index] / fmax(pl_distance3(a->marker + 3 * o->index, o->target), 1e-9);
+    case PL_OBJECTIVE_SHAPE:
+        return e->shape;
+    case PL_OBJECTIVE_SENSOR:
+        return e->sensor[o->index];
+    default:
+        return NAN;
+    }
+}
+
+ik_certainty ik_certain(const pl_ik *ik)
+{
+    const pl_model_answer a = pl_model_get_answer(ik->model);
+    const bool counts = pl_answer_has_error(&a);
+    ik_certainty c = {.confidence = counts ? a.error.confidence : NAN};
+    for (int i = 0; i < ik->goal.objective_count; ++i) {
+        const pl_objective *o = &ik->goal.objective[i];
+        if (!pl_objective_is_goal(o->kind)) {
+            continue;
+        }
+        const double d = ik_deviation(ik, &ik->here, i), tolerance = objective_tolerance(ik, o);
+        const double e = counts ? objective_model_error(o, &a) : 0;
+        const double error = isnan(d + e) ? INFINITY : (d + e) / tolerance;
+        c.by_model = isnan(d) ? INFINITY : fmax(c.by_model, d / tolerance);
+        if (error >= c.error) {
+            c.error = error;
+            c.worst = e;
+            c.unit = objective_unit(ik, o);
+        }
+        if (objective_is_length(o->kind)) {
+            c.model_error = isnan(c.model_error) || isnan(e) ? NAN : fmax(c.model_error, e);
+        }
+    }
+    c.unknown = a.error.unknown;
+    return c;
+}
+
 void ik_off_text(const pl_ik *ik, int digits, char *text, size_t room)
 {
     int worst = -1;
     double most = -1, distance;
     for (int i = 0; i < ik->goal.objective_count; ++i) {
         const pl_objective *o = &ik->goal.objective[i];
-        const double error = ik_deviation(ik, &ik->here, i) / objective_tolerance(ik, o);
+        const double error = ik_deviation(ik, &ik->here, i) / objective_search_tolerance(ik, o);
         if (pl_objective_is_goal(o->kind) && error > most) {
             most = error;
             worst = i;

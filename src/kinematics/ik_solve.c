@@ -338,7 +338,18 @@ static void solve_list_active(pl_ik *ik, bool certified)
     }
 }
 
-static void solve_message(pl_ik *ik, pl_ik_report *report)
+static void uncertain_message(const char *off, const ik_certainty *c, char *text, size_t room)
+{
+    if (isfinite(c->worst)) {
+        snprintf(text, room, "reached by the model (%s), which is itself %.2g%s uncertain (%.0f %%)", off,
+                 c->worst, c->unit, 100 * c->confidence);
+    } else {
+        snprintf(text, room, "reached by the model (%s), whose error is not known here: %s", off,
+                 c->unknown ? c->unknown : "it was not measured for this goal");
+    }
+}
+
+static void solve_message(pl_ik *ik, const ik_certainty *certain, pl_ik_report *report)
 {
     char bounds[120] = "";
     for (int i = 0; i < ik->told.active_count; ++i) {
@@ -350,10 +361,20 @@ static void solve_message(pl_ik *ik, pl_ik_report *report)
     }
     char off[120], *text = report->message;
     const size_t room = sizeof report->message;
-    ik_off_text(ik, report->outcome == PL_IK_REACHED ? 2 : 4, off, sizeof off);
+    const bool met = report->outcome == PL_IK_REACHED || report->outcome == PL_IK_UNCERTAIN;
+    ik_off_text(ik, met ? 2 : 4, off, sizeof off);
     switch (report->outcome) {
     case PL_IK_REACHED:
-        snprintf(text, room, "all goals are met, %s", off);
+        if (ik->surrogate && certain->unit) {
+            snprintf(text, room,
+                     "all goals are met, %s, by a model that is itself %.2g%s uncertain (%.0f %%)", off,
+                     certain->worst, certain->unit, 100 * certain->confidence);
+        } else {
+            snprintf(text, room, "all goals are met, %s", off);
+        }
+        break;
+    case PL_IK_UNCERTAIN:
+        uncertain_message(off, certain, text, room);
         break;
     case PL_IK_NEAREST:
         snprintf(
@@ -389,6 +410,18 @@ static void solve_message(pl_ik *ik, pl_ik_report *report)
     }
 }
 
+// A target is reached when the deviation and the error of the model together are within the tolerance; a
+// surrogate that is there by its own account only leaves it open.
+static pl_ik_outcome solve_certain(pl_ik_outcome outcome, const ik_certainty *certain)
+{
+    const bool ended = outcome == PL_IK_REACHED || outcome == PL_IK_NEAREST || outcome == PL_IK_BEST ||
+                       outcome == PL_IK_LIMIT || outcome == PL_IK_STALLED;
+    return !ended                   ? outcome
+           : certain->error <= 1    ? PL_IK_REACHED
+           : certain->by_model <= 1 ? PL_IK_UNCERTAIN
+                                    : outcome;
+}
+
 static void solve_report(pl_ik *ik, pl_ik_outcome outcome, int starts, pl_ik_report *report)
 {
     const bool certified = isfinite(ik->told.gradient);
@@ -408,14 +441,19 @@ static void solve_report(pl_ik *ik, pl_ik_outcome outcome, int starts, pl_ik_rep
                                        .iterations = now.iterations - old->iterations,
                                        .factorizations = now.factorizations - old->factorizations,
                                        .solves = now.solves - old->solves}};
-    report->error = ik_error(ik, &ik->here, &report->distance);
+    ik_error(ik, &ik->here, &report->distance);
+    const ik_certainty certain = ik_certain(ik);
+    report->outcome = solve_certain(outcome, &certain);
+    report->error = certain.error;
+    report->model_error = certain.model_error;
+    report->confidence = certain.confidence;
     ik->told.active_count = 0;
     if (outcome != PL_IK_FORWARD) {
         solve_list_active(ik, certified);
     }
     report->active = ik->told.active;
     report->active_count = ik->told.active_count;
-    solve_message(ik, report);
+    solve_message(ik, &certain, report);
 }
 
 // A stop inside a derivative: back to the last place that was accepted, or to where the model stood.

@@ -142,6 +142,7 @@ struct pl_ik {
     pl_model *model;
     pl_model_info info;
     pl_ik_options options;
+    bool surrogate;   // the model has an error of its own, which counts
     int n, *variable; // commands that move, and their indices
     ik_range range;
     ik_bound *bound;
@@ -192,6 +193,17 @@ void ik_jacobian(pl_ik *ik, const ik_place *place, double *J, double *E);
 // Largest deviation of a goal over its tolerance; in mm for goals that are lengths.
 double ik_error(const pl_ik *ik, const ik_place *place, double *distance);
 double ik_deviation(const pl_ik *ik, const ik_place *place, int i);
+// Deviations of the goals at `here`, where the model stands, with the error of a surrogate.
+typedef struct ik_certainty {
+    double by_model;    // largest deviation over its tolerance
+    double error;       // the same with the error of the model; INFINITY: not known
+    double worst;       // error of the model in that goal
+    const char *unit;   // of it
+    double model_error; // mm, largest in the goals that are lengths
+    double confidence;
+    const char *unknown; // why; NULL: not measured
+} ik_certainty;
+ik_certainty ik_certain(const pl_ik *ik);
 // "0.3 mm off", or what the goal farthest from its tolerance is and how far it is off at `here`.
 void ik_off_text(const pl_ik *ik, int digits, char *text, size_t room);
 

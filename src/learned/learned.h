@@ -19,7 +19,18 @@ typedef struct pl_adaptation {
     pl_gp *gp;
     double error_rms, error_largest; // mm, held out
     int sample_count;
+    // of every measurement, predicted from the others: per measured marker the distance in mm, for a process
+    // over its standard deviation there
+    double *sample;   // commands and extra inputs; extra_count is 0 for a layer
+    double *residual; // marker_count per measurement
+    pl_error_map *errors;
 } pl_adaptation;
+// One standard deviation per measured marker of a process at commands and extra inputs x, noise included, mm;
+// 1 for a layer. `deviation`: scratch, 3 per marker.
+void pl_adaptation_spread(const pl_adaptation *adaptation, const double *x, double *deviation,
+                          double *spread);
+// The bounds from the residuals, once these are complete.
+pl_status pl_adaptation_finish(pl_adaptation *adaptation, int command_count, pl_error *err);
 void pl_adaptation_destroy(pl_adaptation *adaptation);
 
 struct pl_learned {
@@ -35,10 +46,14 @@ struct pl_learned {
     int mode_count;
     int32_t point_count;
     double *point_rest, *point_mean, *mode; // mode k: 3 point_count numbers
+    uint64_t robot_print;                   // of the robot file (pl_robot_file_print), 0: not known
+    const char *distrust; // why the errors below do not hold for the robot as it is; NULL: they do
     // the samples, for estimates
     int sample_count;
-    double *sample;       // commands
-    double *sample_error; // mm; NAN: trained on
+    double *sample;   // commands
+    double *residual; // learned_columns per sample: errors of those held out; first column NAN: trained on
+    pl_error_map *errors; // from them; NULL: none was held out
+    double *bound;        // learned_columns: scratch
     double *low, *high;   // per command
     double spacing;       // usual distance of neighbours in scaled commands
     double width;         // mm, of the first marker's positions
@@ -56,9 +71,19 @@ pl_status pl_learned_region(pl_learned *learned, const pl_dataset *data, pl_erro
 // Takes the scratch memory once everything else is in place.
 pl_status pl_learned_finish(pl_learned *learned, pl_error *err);
 
+// Columns of the errors: distance of each marker (mm), angle of each marker (rad), sensors, and the RMS
+// distance of the vertices (mm).
+int pl_learned_columns(const pl_learned *learned);
+enum { LEARNED_ERROR_MARKER, LEARNED_ERROR_ROTATION, LEARNED_ERROR_SENSOR, LEARNED_ERROR_SHAPE };
+int pl_learned_column(const pl_learned *learned, int part); // the first of a part
+
 // Marker positions (3 per marker) with the adaptation, and their derivatives (may be NULL), at commands
-// without NAN. `deviation` (may be NULL): one standard deviation of the adaptation.
-void pl_learned_markers(pl_learned *learned, const double *command, double *marker, double *jacobian,
-                        double *deviation);
+// without NAN.
+void pl_learned_markers(pl_learned *learned, const double *command, double *marker, double *jacobian);
+// Bounds on the errors at commands without NAN: learned_columns numbers, NAN: not known.
+void pl_learned_bounds(pl_learned *learned, const double *command, const pl_learned_estimate *at,
+                       double *bound);
+pl_error_source pl_learned_error_source(const pl_learned *learned);
+double pl_learned_confidence(const pl_learned *learned); // of the bounds; NAN: none
 
 #endif

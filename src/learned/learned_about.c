@@ -144,6 +144,9 @@ void pl_adaptation_destroy(pl_adaptation *a)
         pl_free(a->extra);
         pl_network_destroy(a->network);
         pl_gp_destroy(a->gp);
+        pl_free(a->sample);
+        pl_free(a->residual);
+        pl_error_map_destroy(a->errors);
         pl_free(a);
     }
 }
@@ -158,12 +161,13 @@ void pl_learned_destroy(pl_learned *l)
     for (int p = 0; p < PL_LEARN_PART_COUNT; ++p) {
         pl_network_destroy(l->network[p]);
     }
-    void *const arrays[] = {l->known,        l->framed, l->point_rest, l->point_mean, l->mode, l->sample,
-                            l->sample_error, l->low,    l->high,       l->scratch,    l->past};
+    void *const arrays[] = {l->known,    l->framed, l->point_rest, l->point_mean, l->mode, l->sample,
+                            l->residual, l->low,    l->high,       l->scratch,    l->past, l->bound};
     for (int i = 0; i < PL_COUNT(arrays); ++i) {
         pl_free(arrays[i]);
     }
     pl_adaptation_destroy(l->adaptation);
+    pl_error_map_destroy(l->errors);
     pl_lstm_destroy(l->history);
     pl_free(l);
 }
@@ -183,15 +187,4 @@ const char *pl_learned_part_name(pl_learned_part part)
     static const char *const names[PL_LEARN_PART_COUNT] = {"position", "rotation", "sensor",   "actuator",
                                                            "energy",   "shape",    "jacobian", "inverse"};
     return part >= 0 && part < PL_LEARN_PART_COUNT ? names[part] : "";
-}
-
-pl_status pl_learned_finish(pl_learned *l, pl_error *err)
-{
-    const pl_model_info *i = &l->about.info;
-    // values, derivatives and matrices of positions and their correction, each once
-    const int64_t C = i->command_count, M = 3 * (int64_t)i->marker_count + 6;
-    const int64_t extra = l->adaptation ? l->adaptation->extra_count : 0;
-    pl_free(l->scratch);
-    l->scratch = PL_NEW_ARRAY(double, 4 * M * (C + extra + 2) + 2 * M * M + 64 + 2 * (C + extra));
-    return l->scratch ? PL_OK : pl_fail_memory(err, "the learned model");
 }

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include "learned/learned.h"
 
+#define ADAPT_PARTS 5 // of the cross-validation
+
 static const char *const adapt_names[PL_ADAPT_KIND_COUNT] = {"layer", "process"};
 const char *pl_adapt_kind_name(pl_adapt_kind kind)
 {
@@ -142,7 +144,7 @@ static pl_status data_init(adapt_data *d, pl_learned *l, const pl_measured *m, p
         for (int e = 0; e < m->extra_count; ++e) {
             x[C + e] = m->extra[s * m->extra_count + e];
         }
-        pl_learned_markers(l, x, all, NULL, NULL);
+        pl_learned_markers(l, x, all, NULL);
         for (int k = 0; k < d->markers; ++k) {
             memcpy(d->predicted + (s * d->markers + k) * 3, all + 3 * d->marker[k], 3 * sizeof *all);
             memcpy(d->real + (s * d->markers + k) * 3, m->marker + (s * M + d->marker[k]) * 3,
@@ -252,11 +254,17 @@ static pl_adaptation *adapt_room(const adapt_data *d, const pl_measured *m, pl_a
     a->marker = PL_NEW_ARRAY(int, d->markers);
     a->extra = PL_NEW_ARRAY(double, a->extra_count);
     a->extra_name = pl_alloc_array((size_t)a->extra_count, sizeof *a->extra_name);
-    if (!a->marker || !a->extra || !a->extra_name) {
+    a->sample = PL_NEW_ARRAY(double, (int64_t)d->count *(d->C + a->extra_count));
+    a->residual = PL_NEW_ARRAY(double, (int64_t)d->count * d->markers);
+    if (!a->marker || !a->extra || !a->extra_name || !a->sample || !a->residual) {
         pl_adaptation_destroy(a);
         return NULL;
     }
     memcpy(a->marker, d->marker, (size_t)d->markers * sizeof *a->marker);
+    for (int64_t s = 0; s < d->count; ++s) {
+        memcpy(a->sample + s * (d->C + a->extra_count), d->x + s * (d->C + d->extras),
+               (size_t)(d->C + a->extra_count) * sizeof *a->sample);
+    }
     for (int e = 0; e < a->extra_count; ++e) {
         memcpy(a->extra_name[e], m->extra_name[e], sizeof a->extra_name[e]);
         for (int64_t s = 0; s < m->count; ++s) {
@@ -264,6 +272,135 @@ static pl_adaptation *adapt_room(const adapt_data *d, const pl_measured *m, pl_a
         }
     }
     return a;
+}
+
+// Shuffled rows.
+static void adapt_shuffle(int *order, int count, uint64_t seed)
+{
+    pl_random random;
+    pl_random_seed(&random, seed);
+    for (int i = 0; i < count; ++i) {
+        order[i] = i;
+    }
+    for (int i = count - 1; i > 0; --i) {
+        const int j = (int)(pl_random_next(&random) % (uint64_t)(i + 1)), swap = order[i];
+        order[i] = order[j];
+        order[j] = swap;
+    }
+}
+
+// Distance of the markers of row s from the measured ones.
+static void adapt_distances(pl_adaptation *a, const adapt_data *d, int64_t s, double *out, double *distance)
+{
+    adapt_apply(a, d, s, out);
+    for (int k = 0; k < d->markers; ++k) {
+        distance[k] = adapt_gap(d->real + (s * d->markers + k) * 3, out + 3 * k);
+    }
+}
+
+static void adapt_before(const adapt_data *d, pl_adapt_report *report)
+{
+    double before = 0;
+    for (int64_t s = 0; s < (int64_t)d->count * d->markers; ++s) {
+        const double gap = adapt_gap(d->real + 3 * s, d->predicted + 3 * s);
+        before += gap * gap / (d->count * d->markers);
+        report->before_largest = fmax(report->before_largest, gap);
+    }
+    report->before_rms = sqrt(before);
+}
+
+// The error on the rows held out, of a model fitted to the others. `out`: 4 numbers per marker.
+static pl_status adapt_hold(pl_adaptation *a, const adapt_data *d, const int *order,
+                            const pl_adapt_options *o, double *out, pl_adapt_report *report, pl_error *err)
+{
+    const int held = report->held_count;
+    if (held == 0) {
+        return PL_OK;
+    }
+    const pl_status status = adapt_fit(a, d, order + held, d->count - held, o, err);
+    double square = 0, *distance = out + 3 * d->markers;
+    report->held_largest = 0;
+    for (int i = 0; status == PL_OK && i < held; ++i) {
+        adapt_distances(a, d, order[i], out, distance);
+        for (int k = 0; k < d->markers; ++k) {
+            square += distance[k] * distance[k] / (held * d->markers);
+            report->held_largest = fmax(report->held_largest, distance[k]);
+        }
+    }
+    report->held_rms = sqrt(square);
+    return status;
+}
+
+// Cross-validation: every row predicted by a correction fitted to the other parts of the rows; of a process
+// the distance over its standard deviation there.
+static pl_status adapt_residuals(pl_adaptation *a, const adapt_data *d, const int *order,
+                                 const pl_adapt_options *o, double *out, pl_error *err)
+{
+    const int parts = d->count < ADAPT_PARTS ? d->count : ADAPT_PARTS;
+    int *others = PL_NEW_ARRAY(int, d->count);
+    double *deviation = PL_NEW_ARRAY(double, 4 * d->markers), *spread = deviation + 3 * d->markers;
+    pl_status status = others && deviation ? PL_OK : pl_fail_memory(err, "the adaptation");
+    for (int p = 0; status == PL_OK && p < parts; ++p) {
+        int count = 0;
+        for (int i = 0; i < d->count; ++i) {
+            if (i % parts != p) {
+                others[count++] = order[i];
+            }
+        }
+        status = adapt_fit(a, d, others, count, o, err);
+        for (int i = p; status == PL_OK && i < d->count; i += parts) {
+            const int64_t s = order[i];
+            double *residual = a->residual + s * d->markers;
+            adapt_distances(a, d, s, out, residual);
+            pl_adaptation_spread(a, d->x + s * (d->C + d->extras), deviation, spread);
+            for (int k = 0; k < d->markers; ++k) {
+                residual[k] /= spread[k];
+            }
+        }
+    }
+    pl_free(others);
+    pl_free(deviation);
+    return status;
+}
+
+static double adapt_noise(const pl_gp *gp, int markers)
+{
+    const pl_gp_view v = pl_gp_get_view(gp);
+    double sum = 0;
+    for (int i = 0; i < v.output_count; ++i) {
+        sum += v.noise * v.variance[i] / markers;
+    }
+    return sqrt(sum);
+}
+
+static pl_status adapt_work(pl_adaptation *a, const adapt_data *d, const pl_adapt_options *o,
+                            pl_adapt_report *report, pl_error *err)
+{
+    int *order = PL_NEW_ARRAY(int, d->count);
+    double *out = PL_NEW_ARRAY(double, 4 * d->markers);
+    pl_status status = order && out ? PL_OK : pl_fail_memory(err, "the adaptation");
+    if (status == PL_OK) {
+        adapt_shuffle(order, d->count, o->seed);
+        *report = (pl_adapt_report){.count = d->count,
+                                    .held_count = (int)(o->held_share * d->count + 0.5),
+                                    .marker_count = d->markers,
+                                    .noise = NAN,
+                                    .held_rms = NAN,
+                                    .held_largest = NAN};
+        adapt_before(d, report);
+        status = adapt_hold(a, d, order, o, out, report, err);
+    }
+    status = status == PL_OK ? adapt_residuals(a, d, order, o, out, err) : status;
+    status = status == PL_OK ? adapt_fit(a, d, order, d->count, o, err) : status;
+    status = status == PL_OK ? pl_adaptation_finish(a, d->C, err) : status;
+    if (status == PL_OK && a->gp) {
+        report->noise = adapt_noise(a->gp, d->markers);
+    }
+    a->error_rms = report->held_rms;
+    a->error_largest = report->held_largest;
+    pl_free(order);
+    pl_free(out);
+    return status;
 }
 
 pl_status pl_learned_adapt(pl_learned *l, const pl_measured *m, const pl_adapt_options *o,
@@ -285,63 +422,10 @@ pl_status pl_learned_adapt(pl_learned *l, const pl_measured *m, const pl_adapt_o
     adapt_data d;
     pl_status status = data_init(&d, l, m, err);
     pl_adaptation *a = status == PL_OK ? adapt_room(&d, m, o->kind) : NULL;
-    int *order = status == PL_OK ? PL_NEW_ARRAY(int, d.count) : NULL;
-    double *out = status == PL_OK ? PL_NEW_ARRAY(double, 3 * d.markers) : NULL;
-    if (status == PL_OK && (!a || !order || !out)) {
-        status = pl_fail_memory(err, "the adaptation");
+    if (status == PL_OK) {
+        status = a ? adapt_work(a, &d, o, report, err) : pl_fail_memory(err, "the adaptation");
     }
     if (status == PL_OK) {
-        pl_random random;
-        pl_random_seed(&random, o->seed);
-        for (int i = 0; i < d.count; ++i) {
-            order[i] = i;
-        }
-        for (int i = d.count - 1; i > 0; --i) {
-            const int j = (int)(pl_random_next(&random) % (uint64_t)(i + 1)), swap = order[i];
-            order[i] = order[j];
-            order[j] = swap;
-        }
-        const int held = (int)(o->held_share * d.count + 0.5);
-        double square = 0, before = 0;
-        *report = (pl_adapt_report){.count = d.count,
-                                    .held_count = held,
-                                    .marker_count = d.markers,
-                                    .noise = NAN,
-                                    .held_rms = NAN,
-                                    .held_largest = NAN};
-        for (int64_t s = 0; s < (int64_t)d.count * d.markers; ++s) {
-            const double gap = adapt_gap(d.real + 3 * s, d.predicted + 3 * s);
-            before += gap * gap / (d.count * d.markers);
-            report->before_largest = fmax(report->before_largest, gap);
-        }
-        report->before_rms = sqrt(before);
-        if (held > 0) {
-            status = adapt_fit(a, &d, order + held, d.count - held, o, err);
-            report->held_largest = 0;
-            for (int i = 0; status == PL_OK && i < held; ++i) {
-                adapt_apply(a, &d, order[i], out);
-                for (int k = 0; k < d.markers; ++k) {
-                    const double gap =
-                        adapt_gap(d.real + ((int64_t)order[i] * d.markers + k) * 3, out + 3 * k);
-                    square += gap * gap / (held * d.markers);
-                    report->held_largest = fmax(report->held_largest, gap);
-                }
-            }
-            report->held_rms = sqrt(square);
-        }
-        status = status == PL_OK ? adapt_fit(a, &d, order, d.count, o, err) : status;
-        if (status == PL_OK && a->gp) {
-            const pl_gp_view v = pl_gp_get_view(a->gp);
-            double sum = 0;
-            for (int i = 0; i < v.output_count; ++i) {
-                sum += v.noise * v.variance[i] / d.markers;
-            }
-            report->noise = sqrt(sum);
-        }
-    }
-    if (status == PL_OK) {
-        a->error_rms = report->held_rms;
-        a->error_largest = report->held_largest;
         l->adaptation = a;
         status = pl_learned_finish(l, err);
     }
@@ -352,8 +436,6 @@ pl_status pl_learned_adapt(pl_learned *l, const pl_measured *m, const pl_adapt_o
         l->adaptation = earlier;
     }
     data_clear(&d);
-    pl_free(order);
-    pl_free(out);
     return status;
 }
 

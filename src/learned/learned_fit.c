@@ -199,36 +199,79 @@ static bool table_inverse(fit_table *t, const pl_dataset *d, double **x)
 }
 
 // ---- errors on the samples held out, in the unit of the part
+static double residual_distance(const double *y, const double *t, int count)
+{
+    double sum = 0;
+    for (int k = 0; k < count; ++k) {
+        sum += (y[k] - t[k]) * (y[k] - t[k]);
+    }
+    return sqrt(sum);
+}
+
+// |dR| / sqrt 2 is the angle of a small rotation; the third column follows from the first two.
+static double residual_angle(const double *y, const double *t)
+{
+    return sqrt(0.75) * residual_distance(y, t, 6);
+}
+
+// Of modes, which are orthonormal, the RMS distance of the vertices.
+static double residual_shape(const double *y, const double *t, int outputs, const pl_learned *l)
+{
+    return residual_distance(y, t, outputs) / sqrt(l->point_count);
+}
+
 static double part_error(pl_learned_part part, const double *y, const double *t, int outputs,
                          const pl_learned *l)
 {
-    double worst = 0, square = 0;
+    double worst = 0;
     switch (part) {
     case PL_LEARN_POSITION:
         for (int m = 0; m < outputs / 3; ++m) {
-            worst = fmax(worst, sqrt(pow(y[3 * m] - t[3 * m], 2) + pow(y[3 * m + 1] - t[3 * m + 1], 2) +
-                                     pow(y[3 * m + 2] - t[3 * m + 2], 2)));
+            worst = fmax(worst, residual_distance(y + 3 * m, t + 3 * m, 3));
         }
         return worst;
-    case PL_LEARN_ROTATION: // |dR| / sqrt 2 is the angle of a small rotation; the third column follows
+    case PL_LEARN_ROTATION:
         for (int m = 0; m < outputs / 6; ++m) {
-            square = 0;
-            for (int k = 0; k < 6; ++k) {
-                square += pow(y[6 * m + k] - t[6 * m + k], 2);
-            }
-            worst = fmax(worst, sqrt(0.75 * square));
+            worst = fmax(worst, residual_angle(y + 6 * m, t + 6 * m));
         }
         return worst;
-    case PL_LEARN_SHAPE: // modes are orthonormal: RMS distance of the vertices
-        for (int k = 0; k < outputs; ++k) {
-            square += pow(y[k] - t[k], 2);
-        }
-        return sqrt(square / l->point_count);
+    case PL_LEARN_SHAPE:
+        return residual_shape(y, t, outputs, l);
     default:
         for (int k = 0; k < outputs; ++k) {
             worst = fmax(worst, fabs(y[k] - t[k]));
         }
         return worst;
+    }
+}
+
+// The columns of the errors that belong to a part.
+static void part_residuals(pl_learned_part part, const double *y, const double *t, int outputs,
+                           const pl_learned *l, double *residual)
+{
+    switch (part) {
+    case PL_LEARN_POSITION:
+        for (int m = 0; m < outputs / 3; ++m) {
+            residual[m] = residual_distance(y + 3 * m, t + 3 * m, 3);
+        }
+        break;
+    case PL_LEARN_ROTATION:
+        residual += pl_learned_column(l, LEARNED_ERROR_ROTATION);
+        for (int m = 0; m < outputs / 6; ++m) {
+            residual[m] = l->framed[m] ? residual_angle(y + 6 * m, t + 6 * m) : NAN;
+        }
+        break;
+    case PL_LEARN_SENSOR:
+        residual += pl_learned_column(l, LEARNED_ERROR_SENSOR);
+        for (int k = 0; k < outputs; ++k) {
+            residual[k] = fabs(y[k] - t[k]);
+        }
+        break;
+    case PL_LEARN_SHAPE:
+        residual[pl_learned_column(l, LEARNED_ERROR_SHAPE)] = residual_shape(y, t, outputs, l);
+        break;
+    default:
+        break;
     }
 }
 
@@ -280,8 +323,9 @@ static pl_status fit_part(pl_learned *l, const pl_dataset *d, const pl_learned_o
             square += e * e;
             report->largest = fmax(report->largest, e);
             ++count;
-            if (part == PL_LEARN_POSITION && held[s]) {
-                l->sample_error[s] = e;
+            if (held[s]) {
+                part_residuals(part, y, t->y + s * t->outputs, t->outputs, l,
+                               l->residual + s * pl_learned_columns(l));
             }
         }
     }
@@ -320,18 +364,19 @@ static void fit_sort(double *x, int n)
 pl_status pl_learned_region(pl_learned *l, const pl_dataset *d, pl_error *err)
 {
     pl_free(l->sample);
-    pl_free(l->sample_error);
+    pl_free(l->residual);
     pl_free(l->low);
     pl_free(l->high);
     l->width = 0;
-    const int64_t C = d->about.info.command_count, n = d->count, M = 3 * (int64_t)d->about.info.marker_count;
+    const int64_t C = d->about.info.command_count, n = d->count, M = 3 * (int64_t)d->about.info.marker_count,
+                  Q = pl_learned_columns(l);
     l->sample_count = d->count;
     l->sample = PL_NEW_ARRAY(double, n *C);
-    l->sample_error = PL_NEW_ARRAY(double, n);
+    l->residual = PL_NEW_ARRAY(double, n *Q);
     l->low = PL_NEW_ARRAY(double, C);
     l->high = PL_NEW_ARRAY(double, C);
     double *gap = PL_NEW_ARRAY(double, n);
-    if (!l->sample || !l->sample_error || !l->low || !l->high || !gap) {
+    if (!l->sample || !l->residual || !l->low || !l->high || !gap) {
         pl_free(gap);
         return pl_fail_memory(err, "the learned model");
     }
@@ -347,8 +392,8 @@ pl_status pl_learned_region(pl_learned *l, const pl_dataset *d, pl_error *err)
     // distances to the nearest neighbour of at most 300 samples
     const int64_t stride = n / 300 + 1;
     int count = 0;
-    for (int64_t s = 0; s < n; ++s) {
-        l->sample_error[s] = NAN;
+    for (int64_t i = 0; i < n * Q; ++i) {
+        l->residual[i] = NAN;
     }
     for (int64_t s = 0; s < n; s += stride) {
         double least = INFINITY;
@@ -385,6 +430,7 @@ static pl_status fit_start(pl_learned *l, const pl_dataset *d, pl_error *err)
     l->robot_file = d->robot_file ? pl_strdup(d->robot_file) : NULL;
     l->mesh_size = d->mesh_size;
     l->mesh_order = d->mesh_order;
+    l->robot_print = d->robot_print;
     if (status == PL_OK && (!l->known || !l->framed || (d->robot_file && !l->robot_file))) {
         status = pl_fail_memory(err, "the learned model");
     }

@@ -84,7 +84,7 @@ static void history_inputs(const history *h, int run, int row, int past, double 
 }
 
 static void history_score(const history *h, int run, int row, const double *predicted, pl_history_kind kind,
-                          double *error, pl_history_report *report)
+                          double *residual, pl_history_report *report)
 {
     if (!h->held[row] || row - h->q->start[run] < h->o->burn) {
         return;
@@ -98,11 +98,11 @@ static void history_score(const history *h, int run, int row, const double *pred
         }
         report->rms[kind][m] += sum;
         most = fmax(most, sqrt(sum));
+        if (residual) {
+            residual[m] = sqrt(sum);
+        }
     }
     report->largest[kind] = fmax(report->largest[kind], most);
-    if (error) {
-        error[row] = most;
-    }
 }
 
 static pl_status history_plain(const history *h, int past, pl_history_kind kind, pl_network **out,
@@ -273,7 +273,8 @@ static pl_status history_finish(const history *h, pl_learned *l, pl_history_repo
         pl_lstm_reset(l->history);
         for (int t = q->start[r]; t < q->start[r + 1]; ++t) {
             pl_lstm_step(l->history, q->data.command + t * h->C, p, NULL);
-            history_score(h, r, t, p, PL_HISTORY_MEMORY, l->sample_error, report);
+            history_score(h, r, t, p, PL_HISTORY_MEMORY, l->residual + t * (int64_t)pl_learned_columns(l),
+                          report);
         }
     }
     pl_free(p);

@@ -7,8 +7,7 @@
 
 // ---- markers with adaptation
 // layer: q = N(p), dq = N' dp. process: q = p + g(c, extra), dq = dp + dg/dc.
-void pl_learned_markers(pl_learned *l, const double *command, double *marker, double *jacobian,
-                        double *deviation)
+void pl_learned_markers(pl_learned *l, const double *command, double *marker, double *jacobian)
 {
     const pl_model_info *info = &l->about.info;
     const int C = info->command_count;
@@ -19,9 +18,6 @@ void pl_learned_markers(pl_learned *l, const double *command, double *marker, do
         pl_network_evaluate(l->network[PL_LEARN_POSITION], command, marker, jacobian);
     }
     const pl_adaptation *a = l->adaptation;
-    if (deviation) {
-        *deviation = NAN;
-    }
     if (!a) {
         return;
     }
@@ -45,19 +41,12 @@ void pl_learned_markers(pl_learned *l, const double *command, double *marker, do
         double *x = from + n;
         memcpy(x, command, (size_t)C * sizeof *x);
         memcpy(x + C, a->extra, (size_t)E * sizeof *x);
-        double spread[64];
-        const bool bars = deviation && n <= PL_COUNT(spread);
-        pl_gp_evaluate(a->gp, x, value, jacobian ? slope : NULL, bars ? spread : NULL);
+        pl_gp_evaluate(a->gp, x, value, jacobian ? slope : NULL, NULL);
         for (int i = 0; i < n; ++i) {
             value[i] += from[i];
             for (int c = 0; jacobian && c < C; ++c) {
                 dp[i * C + c] = slope[i * in + c] + jacobian[(3 * a->marker[i / 3] + i % 3) * C + c];
             }
-        }
-        for (int k = 0; bars && k < a->marker_count; ++k) {
-            const double s = sqrt(spread[3 * k] * spread[3 * k] + spread[3 * k + 1] * spread[3 * k + 1] +
-                                  spread[3 * k + 2] * spread[3 * k + 2]);
-            *deviation = k == 0 ? s : fmax(*deviation, s);
         }
     }
     for (int i = 0; i < n; ++i) {
@@ -67,48 +56,6 @@ void pl_learned_markers(pl_learned *l, const double *command, double *marker, do
             jacobian[to * C + c] = dp[i * C + c];
         }
     }
-}
-
-// ---- the estimate
-pl_learned_estimate pl_learned_judge(pl_learned *l, const double *command)
-{
-    enum { NEAR = 8 };
-    const int64_t C = l->about.info.command_count;
-    pl_learned_estimate e = {.error = NAN, .deviation = NAN};
-    for (int c = 0; c < C; ++c) {
-        const double w = l->high[c] > l->low[c] ? l->high[c] - l->low[c] : fmax(fabs(l->high[c]), 1e-9);
-        const double out = fmax(l->low[c] - command[c], command[c] - l->high[c]) / w;
-        if (out > 1e-9 && out > e.outside) {
-            e.outside = out;
-            e.command = c;
-        }
-    }
-    double near[NEAR], error[NEAR], nearest = INFINITY;
-    int count = 0;
-    for (int64_t s = 0; s < l->sample_count; ++s) {
-        double sum = 0;
-        for (int64_t c = 0; c < C; ++c) {
-            const double w = l->high[c] > l->low[c] ? l->high[c] - l->low[c] : 1;
-            const double gap = (command[c] - l->sample[s * C + c]) / w;
-            sum += gap * gap;
-        }
-        nearest = fmin(nearest, sum);
-        if (isnan(l->sample_error[s]) || (count == NEAR && sum >= near[NEAR - 1])) {
-            continue;
-        }
-        int at = count < NEAR ? count++ : NEAR - 1;
-        for (; at > 0 && near[at - 1] > sum; --at) {
-            near[at] = near[at - 1];
-            error[at] = error[at - 1];
-        }
-        near[at] = sum;
-        error[at] = l->sample_error[s];
-    }
-    e.distance = sqrt(nearest) / l->spacing;
-    for (int k = 0; k < count; ++k) {
-        e.error = k == 0 ? error[0] : fmax(e.error, error[k]);
-    }
-    return e;
 }
 
 // ---- the model
@@ -123,15 +70,13 @@ typedef struct learned_model {
     double *d_marker, *d_rotation, *d_sensor, *d_effort, *d_measure, *d_energy, *d_actuator, *d_columns,
         *d_coefficient;
     double *point, *d_point;
-    double reading[3];
+    double reading[1], *bound;
+    char unknown[160]; // why the error is not known; empty: it is, or was not measured
     pl_actuator_state *state;
     pl_learned_estimate estimate;
 } learned_model;
 
-enum { READ_ERROR, READ_OUTSIDE, READ_DEVIATION };
-static const pl_reading_info readings[3] = {{"learned", "estimate", "error", "mm"},
-                                            {"learned", "estimate", "outside", "%"},
-                                            {"learned", "estimate", "deviation", "mm"}};
+static const pl_reading_info readings[1] = {{"learned", "estimate", "outside", "%"}};
 
 static void learned_info(void *self, pl_model_info *out)
 {
@@ -140,7 +85,7 @@ static void learned_info(void *self, pl_model_info *out)
     *out = l->about.info;
     out->kind = "learned";
     out->method = l->history ? "history" : "learned";
-    out->reading_count = l->adaptation && l->adaptation->gp ? 3 : 2;
+    out->reading_count = 1;
     out->reading = readings;
     out->point_count = l->network[PL_LEARN_SHAPE] ? l->point_count : 0;
     out->rest = l->point_rest;
@@ -292,12 +237,8 @@ static void learned_evaluate(learned_model *m, bool slopes)
     const pl_model_info *info = &l->about.info;
     const int C = info->command_count, M = info->marker_count;
     pl_network *const *n = l->network;
-    double deviation = NAN;
     if (n[PL_LEARN_POSITION]) {
-        pl_learned_markers(l, m->at, m->marker, slopes ? m->d_marker : NULL, slopes ? NULL : &deviation);
-    }
-    if (!slopes) {
-        m->estimate.deviation = deviation;
+        pl_learned_markers(l, m->at, m->marker, slopes ? m->d_marker : NULL);
     }
     if (n[PL_LEARN_ROTATION]) {
         pl_network_evaluate(n[PL_LEARN_ROTATION], m->at, m->columns, slopes ? m->d_columns : NULL);
@@ -357,6 +298,24 @@ static pl_status learned_by_full(learned_model *m, const double *command, pl_sta
     return status;
 }
 
+// The reading, and why the error is not known where it is not.
+static void learned_doubts(learned_model *m)
+{
+    const pl_learned_estimate *e = &m->estimate;
+    memcpy(m->bound, m->l->bound, (size_t)pl_learned_columns(m->l) * sizeof *m->bound);
+    m->reading[0] = 100 * e->outside;
+    m->unknown[0] = 0;
+    if (m->l->distrust) {
+        snprintf(m->unknown, sizeof m->unknown, "%s", m->l->distrust);
+    } else if (e->outside > 0) {
+        snprintf(m->unknown, sizeof m->unknown,
+                 "outside of its samples: '%.60s' by %.3g %% of the sampled range",
+                 m->l->about.info.command[e->command].name, 100 * e->outside);
+    } else if (isnan(pl_learned_confidence(m->l))) {
+        snprintf(m->unknown, sizeof m->unknown, "no sample was held out");
+    }
+}
+
 static pl_status learned_fk(void *self, const double *command, pl_statics_report *report, pl_error *err)
 {
     learned_model *m = self;
@@ -378,24 +337,16 @@ static pl_status learned_fk(void *self, const double *command, pl_statics_report
         return learned_by_full(m, command, report, err);
     }
     learned_evaluate(m, false);
-    m->reading[READ_ERROR] = e.error;
-    m->reading[READ_OUTSIDE] = 100 * e.outside;
-    m->reading[READ_DEVIATION] = m->estimate.deviation;
+    learned_doubts(m);
     report->energy = *m->energy;
     report->seconds = pl_seconds() - start;
-    if (e.outside > 0) {
-        snprintf(
-            report->message, sizeof report->message,
-            "learned model outside of its samples: '%s' by %.3g %% of the sampled range; the error is not "
-            "known there",
-            info->command[e.command].name, 100 * e.outside);
+    if (m->unknown[0]) {
+        snprintf(report->message, sizeof report->message, "%s", m->unknown);
     } else if (outside) {
         snprintf(
             report->message, sizeof report->message,
             "learned model in a gap of its samples (%.2g times the usual distance): the error may be larger",
             e.distance);
-    } else {
-        snprintf(report->message, sizeof report->message, "learned model: error near here %.3g mm", e.error);
     }
     return PL_OK;
 }
@@ -405,9 +356,7 @@ static void learned_answer(void *self, pl_model_answer *out)
     learned_model *m = self;
     if (m->by_full) {
         *out = pl_model_get_answer(m->full);
-        m->reading[READ_ERROR] = 0;
-        m->reading[READ_OUTSIDE] = 100 * m->estimate.outside;
-        m->reading[READ_DEVIATION] = NAN;
+        m->reading[0] = 100 * m->estimate.outside;
         out->reading = m->reading;
         out->point = m->point; // of the learned shape; markers and efforts are those of the full model
         return;
@@ -422,6 +371,15 @@ static void learned_answer(void *self, pl_model_answer *out)
                              .reading = m->reading,
                              .point = m->point,
                              .energy = *m->energy};
+    const pl_learned *l = m->l;
+    const double *bound = m->bound;
+    out->error = (pl_answer_error){.source = pl_learned_error_source(l),
+                                   .confidence = pl_learned_confidence(l),
+                                   .marker = bound + pl_learned_column(l, LEARNED_ERROR_MARKER),
+                                   .rotation = bound + pl_learned_column(l, LEARNED_ERROR_ROTATION),
+                                   .sensor = bound + pl_learned_column(l, LEARNED_ERROR_SENSOR),
+                                   .shape = bound[pl_learned_column(l, LEARNED_ERROR_SHAPE)],
+                                   .unknown = m->unknown[0] ? m->unknown : NULL};
 }
 
 static pl_status learned_derivative(void *self, unsigned parts, double tolerance, pl_model_derivative *out,
@@ -495,9 +453,7 @@ static void learned_reset(void *self)
     }
     m->estimate = pl_learned_judge(m->l, m->at);
     learned_evaluate(m, false);
-    m->reading[READ_ERROR] = m->estimate.error;
-    m->reading[READ_OUTSIDE] = 100 * m->estimate.outside;
-    m->reading[READ_DEVIATION] = m->estimate.deviation;
+    learned_doubts(m);
 }
 
 static pl_status learned_body(void *self, const pl_mesh **out, pl_error *err)
@@ -556,7 +512,7 @@ static const pl_model_type learned_type = {.info = learned_info,
 static void history_settle(void *self)
 {
     learned_model *m = self;
-    pl_learned_markers(m->l, m->at, m->marker, NULL, NULL); // the step at the commands of this pose
+    pl_learned_markers(m->l, m->at, m->marker, NULL); // the step at the commands of this pose
     pl_lstm_get_state(m->l->history, m->l->past);
 }
 
@@ -605,9 +561,9 @@ static bool learned_room(learned_model *m)
 {
     const pl_model_info *i = &m->l->about.info;
     const int64_t C = i->command_count, M = i->marker_count, S = i->sensor_count, A = i->actuator_count,
-                  K = m->l->mode_count;
-    const int64_t values = 2 * C + 3 * M + 9 * M + S + 2 * A + 1 + 2 * A + 6 * M + K;
-    const int64_t slopes = C * (3 * M + 3 * M + S + 2 * A + 1 + 2 * A + 6 * M + 3 + K);
+                  K = m->l->mode_count, Q = pl_learned_columns(m->l);
+    const int64_t values = 2 * C + 3 * M + 9 * M + S + 2 * A + 1 + 2 * A + 6 * M + K + Q;
+    const int64_t slopes = C * (3 * M + 3 * M + S + 2 * A + 1 + 2 * A + 6 * M + 1 + K);
     double *at = m->command = PL_NEW_ARRAY(double, values + slopes);
     m->state = PL_NEW_ARRAY(pl_actuator_state, A);
     m->point = PL_NEW_ARRAY(double, 3 * (int64_t)m->l->point_count);
@@ -628,6 +584,7 @@ static bool learned_room(learned_model *m)
                 {&m->actuator, 2 * A},
                 {&m->columns, 6 * M},
                 {&m->coefficient, K},
+                {&m->bound, Q},
                 {&m->d_marker, 3 * M * C},
                 {&m->d_rotation, 3 * M * C},
                 {&m->d_sensor, S * C},
@@ -635,7 +592,7 @@ static bool learned_room(learned_model *m)
                 {&m->d_measure, A * C},
                 {&m->d_energy, C},
                 {&m->d_actuator, 2 * A * C},
-                {&m->d_columns, (6 * M + 3) * C},
+                {&m->d_columns, (6 * M + 1) * C},
                 {&m->d_coefficient, K * C}};
     for (int k = 0; k < PL_COUNT(list); ++k) {
         *list[k].to = at;

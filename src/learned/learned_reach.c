@@ -60,7 +60,7 @@ pl_status pl_reach_create(pl_learned *learned, const pl_reach_options *options, 
     }
     const bool newton = options->method == PL_REACH_NEWTON;
     r->o.tolerance = options->tolerance > 0 ? options->tolerance : (newton ? 1e-4 : 1e-3) * learned->width;
-    r->o.evaluation_limit = options->evaluation_limit > 0 ? options->evaluation_limit : newton ? 25 : 400;
+    r->o.evaluation_limit = options->evaluation_limit > 0 ? options->evaluation_limit : newton ? 25 : 20000;
     *out = r;
     return PL_OK;
 }
@@ -75,7 +75,7 @@ void pl_reach_destroy(pl_reach *reach)
 
 void pl_reach_forward(pl_reach *r, const double *command, double position[3], double *jacobian)
 {
-    pl_learned_markers(r->l, command, r->marker, jacobian ? r->jacobian : NULL, NULL);
+    pl_learned_markers(r->l, command, r->marker, jacobian ? r->jacobian : NULL);
     memcpy(position, r->marker + 3 * r->o.marker, 3 * sizeof *position);
     if (jacobian) {
         memcpy(jacobian, r->jacobian + 3 * r->o.marker * r->C, 3 * (size_t)r->C * sizeof *jacobian);
@@ -206,7 +206,7 @@ static pl_reach_result reach_newton(pl_reach *r, const double target[3], double 
         }
     }
     result.distance = gap;
-    result.reached = gap <= r->o.tolerance;
+    result.converged = gap <= r->o.tolerance;
     return result;
 }
 
@@ -266,7 +266,7 @@ static pl_reach_result reach_published(pl_reach *r, const double target[3], doub
         }
     }
     result.distance = gap;
-    result.reached = gap <= r->o.tolerance;
+    result.converged = gap <= r->o.tolerance;
     return result;
 }
 
@@ -280,12 +280,16 @@ static pl_reach_result reach_direct(pl_reach *r, const double target[3], double 
     }
     pl_reach_forward(r, command, p, NULL);
     const double gap = reach_gap(r, p, target, d);
-    return (pl_reach_result){.reached = gap <= r->o.tolerance, .distance = gap, .evaluations = 2};
+    return (pl_reach_result){.converged = gap <= r->o.tolerance, .distance = gap, .evaluations = 2};
 }
 
 pl_reach_result pl_reach_solve(pl_reach *reach, const double target[3], double *command)
 {
-    return reach->o.method == PL_REACH_NEWTON      ? reach_newton(reach, target, command)
-           : reach->o.method == PL_REACH_PUBLISHED ? reach_published(reach, target, command)
-                                                   : reach_direct(reach, target, command);
+    pl_reach_result result = reach->o.method == PL_REACH_NEWTON      ? reach_newton(reach, target, command)
+                             : reach->o.method == PL_REACH_PUBLISHED ? reach_published(reach, target, command)
+                                                                     : reach_direct(reach, target, command);
+    pl_learned_judge(reach->l, command);
+    result.error = reach->l->bound[reach->o.marker];
+    result.reached = result.distance + result.error <= reach->o.tolerance;
+    return result;
 }

@@ -248,7 +248,7 @@ void model_refresh(pl_model *m, const double *moved_to)
     m->mesh_error = (pl_mesh_error){.relative = NAN, .jumps = NAN};
     m->crossings = (pl_crossings){.count = -1, .face = {-1, -1}};
     pl_model_answer *a = &m->answer;
-    *a = (pl_model_answer){.energy = NAN};
+    *a = (pl_model_answer){.energy = NAN, .error = {.confidence = NAN, .shape = NAN}};
     m->type->answer(m->self, a);
     a->command = a->command ? a->command : m->asked;
     const double **const open[] = {&a->marker, &a->rotation, &a->sensor,
@@ -258,6 +258,10 @@ void model_refresh(pl_model *m, const double *moved_to)
     }
     a->point = a->point ? a->point : m->info.rest;
     a->force = a->force ? a->force : m->no_force;
+    pl_answer_error *e = &a->error;
+    e->marker = e->marker ? e->marker : m->nothing;
+    e->rotation = e->rotation ? e->rotation : m->nothing;
+    e->sensor = e->sensor ? e->sensor : m->nothing;
     if (!a->actuator) {
         refresh_actuators(m);
     }
@@ -395,6 +399,21 @@ pl_model_answer pl_model_get_answer(const pl_model *model)
 pl_statics_report pl_model_get_report(const pl_model *model)
 {
     return model->report;
+}
+
+const char *pl_error_source_name(pl_error_source source)
+{
+    static const char *const name[] = {
+#define X(code, text) [code] = text,
+        PL_ERROR_SOURCE_LIST(X)
+#undef X
+    };
+    return (int)source >= 0 && (int)source < PL_COUNT(name) ? name[source] : "unknown";
+}
+
+bool pl_answer_has_error(const pl_model_answer *answer)
+{
+    return answer->error.source > PL_ERROR_UNMEASURED;
 }
 
 pl_status pl_model_differentiate(pl_model *model, unsigned parts, double tolerance, pl_model_derivative *out,

@@ -106,6 +106,7 @@ static void record_markers(const pl_model *m, const model_bend *bend, pl_record_
         memcpy(out[i].rotation, R, sizeof out[i].rotation);
         memcpy(out[i].force, m->answer.force + 3 * i, sizeof out[i].force);
         out[i].turned = out[i].has_rotation ? record_angle(R) : NAN;
+        out[i].model_error = m->answer.error.marker[i];
         model_bend_angle(m, bend, i, R, &out[i]);
     }
 }
@@ -172,6 +173,42 @@ bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size)
         "%.4g) mm; %s",
         (int)c->count, c->count == 1 ? "" : "s", c->at[0], c->at[1], c->at[2],
         record->contact ? "contact has not kept them apart" : "contact is not computed");
+    return true;
+}
+
+// The largest of the markers; not known where one of them is not.
+static pl_record_error record_error(const pl_model *m)
+{
+    const pl_answer_error *e = &m->answer.error;
+    pl_record_error out = {
+        .source = e->source, .mm = NAN, .confidence = e->confidence, .unknown = e->unknown};
+    for (int i = 0; i < m->info.marker_count; ++i) {
+        out.mm = i == 0 || !(e->marker[i] <= out.mm) ? e->marker[i] : out.mm;
+        if (isnan(out.mm)) {
+            break;
+        }
+    }
+    return out;
+}
+
+bool pl_record_model_error_text(const pl_record *record, char *buffer, size_t size)
+{
+    static const char *const reference[] = {[PL_ERROR_FULL_BODY] = "the full body",
+                                            [PL_ERROR_SAMPLES] = "what it was learned from",
+                                            [PL_ERROR_MEASUREMENTS] = "the real robot"};
+    const pl_record_error *e = &record->model_error;
+    if (e->source == PL_ERROR_NONE) {
+        return false;
+    }
+    if (e->source == PL_ERROR_UNMEASURED) {
+        snprintf(buffer, size, "%s model: its error was not measured against a full body", record->kind);
+    } else if (isfinite(e->mm)) {
+        snprintf(buffer, size, "%s model: markers within %.2g mm of %s (%.0f %%, from %s)", record->kind,
+                 e->mm, reference[e->source], 100 * e->confidence, pl_error_source_name(e->source));
+    } else {
+        snprintf(buffer, size, "%s model: its error is not known here: %s", record->kind,
+                 e->unknown ? e->unknown : "not all markers were measured");
+    }
     return true;
 }
 
@@ -268,6 +305,7 @@ static pl_status record_fill(pl_model *model, const pl_statics_report *report, b
     }
     r->record.report = report ? *report : model->report;
     r->record.mesh_error = model->mesh_error;
+    r->record.model_error = record_error(model);
     record_commands(model, r->command);
     record_actuators(model, r->actuator);
     record_markers(model, r->bend, r->marker);

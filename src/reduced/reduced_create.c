@@ -31,6 +31,7 @@ void reduced_destroy(void *self)
         b = next;
     }
     pl_mesh_destroy(m->tube);
+    pl_error_map_destroy(m->errors);
     pl_free(m);
 }
 
@@ -526,6 +527,11 @@ pl_status pl_reduced_create(const pl_reduced_def *def, pl_model **out, pl_findin
         return status != PL_OK ? status : pl_fail_memory(err, "the reduced model");
     }
     create_hash(m, def);
+    status = reduced_errors_create(m, def, err);
+    if (status != PL_OK) {
+        reduced_destroy(m);
+        return status;
+    }
     reduced_type.reset(m);
     return pl_model_create(&reduced_type, m, out, err);
 }

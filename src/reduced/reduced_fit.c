@@ -12,12 +12,13 @@ struct pl_reduction {
     pl_section_def section;
     pl_line_marker_def marker;
     pl_line_actuator_def *actuator;
-    char *text; // all names
+    char *text;    // all names
+    double *error; // of the samples: commands, position, rotation
 };
 
 pl_reduce_options pl_reduce_options_default(void)
 {
-    return (pl_reduce_options){.kind = PL_ROD, .sample_count = 20, .seed = 1, .load_share = 0.75};
+    return (pl_reduce_options){.kind = PL_ROD, .sample_count = 30, .seed = 1, .load_share = 0.75};
 }
 
 void pl_reduction_destroy(pl_reduction *r)
@@ -25,6 +26,7 @@ void pl_reduction_destroy(pl_reduction *r)
     if (r) {
         pl_free(r->actuator);
         pl_free(r->text);
+        pl_free(r->error);
         pl_free(r);
     }
 }
@@ -464,6 +466,33 @@ static pl_status fit_at_share(fit *f, pl_error *err)
 }
 
 // ---- how far off it is
+// The angle between two rotations, A^T B: its trace gives the cosine, its skew part the sine.
+static double fit_angle(const double A[9], const double B[9])
+{
+    double Q[9];
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            Q[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
+        }
+    }
+    const double s[3] = {Q[7] - Q[5], Q[2] - Q[6], Q[3] - Q[1]};
+    return atan2(pl_norm3(s), Q[0] + Q[4] + Q[8] - 1);
+}
+
+// A row of the errors of the model.
+static void fit_keep_error(fit *f, double position, double rotation)
+{
+    pl_reduced_errors *e = &f->r->def.errors;
+    const int C = f->info.command_count, limit = f->options->sample_count;
+    double *command = f->r->error + (int64_t)e->count * C;
+    for (int i = 0; i < C; ++i) {
+        command[i] = isnan(f->command[i]) ? f->info.command[i].rest : f->command[i];
+    }
+    f->r->error[(int64_t)limit * C + e->count] = position;
+    f->r->error[(int64_t)limit * (C + 1) + e->count] = rotation;
+    ++e->count;
+}
+
 static void fit_compare(fit *f, const pl_model_answer *full, const pl_model_answer *small)
 {
     pl_reduce_report *p = f->report;
@@ -482,6 +511,7 @@ static void fit_compare(fit *f, const pl_model_answer *full, const pl_model_answ
     p->direction_max = fmax(p->direction_max, turn);
     p->motion += moved * moved;
     ++p->sample_count;
+    fit_keep_error(f, off, fit_angle(R, small->rotation));
 }
 
 static pl_status fit_samples(fit *f, pl_error *err)
@@ -489,8 +519,13 @@ static pl_status fit_samples(fit *f, pl_error *err)
     pl_model *small = NULL;
     pl_random random;
     pl_random_seed(&random, f->options->seed);
+    const int C = f->info.command_count, limit = f->options->sample_count;
     pl_status status = pl_reduced_create(&f->r->def, &small, NULL, err);
-    for (int s = 0; status == PL_OK && s < f->options->sample_count; ++s) {
+    f->r->error = PL_NEW_ARRAY(double, (int64_t)limit *(C + 2));
+    if (status == PL_OK && !f->r->error) {
+        status = pl_fail_memory(err, "the reduced model");
+    }
+    for (int s = 0; status == PL_OK && s < limit; ++s) {
         bool solved;
         for (int i = 0; i < f->info.command_count; ++i) {
             const pl_command_info *c = &f->info.command[i];
@@ -509,6 +544,12 @@ static pl_status fit_samples(fit *f, pl_error *err)
         }
     }
     pl_model_destroy(small);
+    pl_reduced_errors *e = &f->r->def.errors;
+    e->command_count = C;
+    e->marker = f->r->marker.name;
+    e->command = f->r->error;
+    e->position = f->r->error + (int64_t)limit * C;
+    e->rotation = e->position + limit;
     const double n = fmax(1, f->report->sample_count);
     f->report->position_rms = sqrt(f->report->position_rms / n);
     f->report->direction_rms = sqrt(f->report->direction_rms / n);
@@ -563,7 +604,9 @@ static pl_status fit_names(fit *f, pl_error *err)
 {
     pl_reduction *r = f->r;
     const int n = f->info.actuator_count;
+    const char *file = f->options->robot_file;
     size_t bytes = strlen(f->info.name) + strlen(f->info.marker_name[f->marker]) + 20;
+    bytes += file ? strlen(file) + 1 : 0;
     for (int i = 0; i < n; ++i) {
         bytes += strlen(f->info.actuator[i].name) + 1;
     }
@@ -580,6 +623,10 @@ static pl_status fit_names(fit *f, pl_error *err)
     for (int i = 0; i < n; ++i) {
         r->actuator[i].name = at;
         at += sprintf(at, "%s", f->info.actuator[i].name) + 1;
+    }
+    if (file) {
+        r->def.errors.robot_file = at;
+        sprintf(at, "%s", file);
     }
     return PL_OK;
 }

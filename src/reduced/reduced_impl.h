@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "base/vec.h"
 #include "model/model.h"
+#include "pliant/learn.h"
 #include "pliant/reduced.h"
 
 #define REDUCED_ACTUATORS_MAX 32
@@ -140,6 +141,11 @@ struct reduced {
     reduced_by by;
     reduced_derivative d;
     void *kind_data;
+    // errors measured against the full robot; map NULL: they were not
+    pl_error_map *errors;
+    int error_marker;
+    const char *distrust;
+    double *error_at, *marker_error, *rotation_error; // commands without NAN; per marker
 };
 
 extern const pl_model_type reduced_type;
@@ -166,6 +172,10 @@ pl_status reduced_stations(pl_reduced_model *m, const double *wanted, int wanted
 pl_status reduced_line(pl_reduced_model *m, pl_error *err);
 int reduced_section_at(const pl_reduced_model *m, double s); // of a piece that has s inside
 double reduced_diameter(const pl_reduced_model *m, double s);
+
+// ---- the error of the answers (reduced_error.c)
+pl_status reduced_errors_create(pl_reduced_model *m, const pl_reduced_def *d, pl_error *err);
+void reduced_errors_answer(pl_reduced_model *m, pl_answer_error *out);
 
 // ---- the tube that is drawn, and actuators' paths in the current shape (reduced_tube.c)
 pl_status reduced_tube_create(const pl_reduced_model *m, pl_mesh **out, pl_error *err);

@@ -151,6 +151,7 @@ static void model_answer(void *self, pl_model_answer *out)
                              .actuator = m->told.state,
                              .point = m->answer.point,
                              .energy = *m->answer.energy};
+    reduced_errors_answer(m, &out->error);
 }
 
 // Columns by actuators into columns by commands.

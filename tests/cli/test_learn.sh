@@ -84,11 +84,19 @@ for f in tansig silu; do
 done
 expect_words lean-model.yaml 'kinks: "1 0"'
 expect_status 0 fk model.yaml --set t1=40 --set t2=2 --set t3=4 --beyond-range
-expect_words out.txt "outside of its samples: 't1'"
+expect_words out.txt "outside of its samples: 't1'" "error is not known"
 expect_status 0 fk model.yaml --set t1=40 --set t2=2 --set t3=4 --beyond-range --fallback
 expect_no_words out.txt "outside of its samples"
-expect_status 0 ik model.yaml --target 20,10,120 --check
+# every answer carries the model's own error; a target is reached when both together are within the tolerance
+expect_status 0 fk model.yaml --set t1=10 --set t2=2 --set t3=4 --json fk.json --out fk.csv
+expect_words out.txt "learned model: markers within" "(95 %, from held-out samples)" "model error mm"
+expect_keys fk.json model_error mm confidence source
+expect_status 1 ik model.yaml --target 20,10,120
+expect_words out.txt "uncertain"
+expect_words err.txt "reached by the model" "which is itself" "uncertain (95 %)"
+expect_status 0 ik model.yaml --target 20,10,120 --tolerance 1 --check --json ik.json
 expect_words out.txt "reached" "checked by the full model"
+expect_keys ik.json model_error confidence
 # a full body with a learned shape: Newton steps from it find the error that a solve finds
 "$pliant" new cable_finger claw >/dev/null
 expect_status 0 sample claw --size 20 --samples 30 --shapes --out claw.sqlite
@@ -113,7 +121,11 @@ for c in "3 2 1" "12 1 5"; do
 done
 expect_status 0 jacobian model.yaml --set t1=10 --set t2=2 --set t3=4
 expect_status 0 sweep model.yaml --set t1=1:20:5 --set t2=2 --set t3=4 --out s.csv
-expect_status 0 follow model.yaml --path circle --center 0,0,125 --span 20 --count 8 --out f.csv
+expect_status 1 follow model.yaml --path circle --center 0,0,125 --span 20 --count 8 --out f.csv
+expect_words err.txt "reached by the model only"
+expect_status 0 follow model.yaml --path circle --center 0,0,125 --span 20 --count 8 --tolerance 1 --out f.csv
+expect_words out.txt "model error mm"
+expect_words f.csv "model_error [mm]" "model_confidence [1]"
 
 expect_status 0 info model.yaml --json info.json
 expect_words out.txt "a learned model of" "t1" "tip"
@@ -126,7 +138,9 @@ stages:
   - {name: there, do: move, marker: tip, to: [20, 10, 120]}
   - {name: back, do: move, marker: tip, to: [0, 5, 125]}
 END
-expect_status 0 task model.yaml task.yaml --json task.json
+expect_status 1 task model.yaml task.yaml --json task.json
+expect_status 0 task model.yaml task.yaml --tolerance 1 --json task.json
+expect_words out.txt "model error mm"
 expect_status 0 run model.yaml --goal 20,10,120 --controller track --control-marker --period 1ms --steps 400 --plant rod.yaml --json run.json
 expect_words out.txt "400 ticks of 0.001 s" "0 ticks held"
 
@@ -161,7 +175,30 @@ expect_status 0 adapt model.yaml measured.csv --out adapted.yaml --next 2 --json
 expect_words out.txt "held out" "worth measuring next"
 expect_keys adapt.json before_rms held_rms noise next
 expect_status 0 adapt model.yaml measured.csv --kind layer --out layer.yaml
-expect_status 0 ik adapted.yaml --target 20,10,115
+expect_status 1 ik adapted.yaml --target 20,10,115
+expect_words err.txt "which is itself"
+expect_status 0 ik adapted.yaml --target 20,10,115 --tolerance 1
+expect_status 0 fk adapted.yaml --set t1=10 --set t2=2 --set t3=4
+expect_words out.txt "of the real robot" "from measurements"
+
+# a learned model of a robot that has changed says so, and its errors no longer hold; comments do not matter
+cp rod.yaml kept.yaml
+echo "# a remark" >> rod.yaml
+expect_status 0 fk model.yaml --set t1=10
+expect_no_words err.txt "changed"
+sed -i 's/young: 0.4 MPa/young: 0.3 MPa/' rod.yaml
+expect_status 0 fk model.yaml --set t1=10
+expect_words err.txt "the robot has changed since"
+expect_words out.txt "its error is not known here"
+expect_status 1 ik model.yaml --target 20,10,120 --tolerance 1
+mv rod.yaml moved.yaml
+expect_status 0 fk model.yaml --set t1=10
+expect_words err.txt "cannot be checked"
+mv kept.yaml rod.yaml
+# files of an earlier format are refused with what to do
+sed '/^  format: 2/d' model.yaml > old.yaml
+expect_status 2 fk old.yaml --set t1=10
+expect_words err.txt "learned model of format 1" "learn it again"
 
 # adaptive: as many samples as asked for, none twice
 expect_status 0 sample rod.yaml --samples 30 --adaptive --jobs 1 --out adaptive.sqlite
@@ -260,7 +297,7 @@ END
 then pass "ONNX of the memory: the third step is the third row of the sweep"; else fail "ONNX $(cat onnx.txt err.txt), sweep $(tail -1 predicted.csv)"; fi
 expect_status 0 sweep past.yaml --table play.csv --out all.csv
 expect_words out.txt "240 points" "markers measured in play.csv: off by"
-expect_status 0 follow past.yaml --path line --axes x --span 2 --center 5.5,0,8 --count 6 --out line.csv
+expect_status 0 follow past.yaml --path line --axes x --span 2 --center 5.5,0,8 --count 6 --tolerance 5 --out line.csv
 expect_status 2 fk past.yaml --set u=2N --check
 expect_words err.txt "no full model"
 expect_status 2 adapt past.yaml play.csv --out no.yaml
