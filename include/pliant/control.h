@@ -284,6 +284,22 @@ PL_API pl_status pl_margin_compute(double kp, double ki, int samples, uint64_t s
 PL_API void pl_margin_verify(double kp, double ki, double gamma, const double P[3], double *largest_M,
                              double *smallest_P);
 
+// ---- the same loop with actuators that follow late: the command c is the sum of u, and what acts is
+//   a' = a + f (c of `delay` ticks before - a),  f = 1 - exp(-1 / lag),  lag in ticks (0: f = 1), e = r - a.
+typedef struct pl_response {
+    bool stable;        // every root of the closed loop is inside the unit circle
+    double overshoot;   // of a step of the set point, as a fraction of it; INFINITY if unstable
+    int settled;        // ticks until the error stays below 5 %; -1: not within PL_RESPONSE_TICKS
+    double sensitivity; // largest amplification of a disturbance over all frequencies, max |1 / (1 + L)|
+    double gamma;       // largest relative error of the Jacobian: 1 / max |L / (1 + L)|; 0 if unstable
+    bool damped;        // stable with a sensitivity of at most PL_RESPONSE_SENSITIVITY
+} pl_response;
+#define PL_RESPONSE_TICKS 100000
+#define PL_RESPONSE_SENSITIVITY 2.0 // the usual limit: gain margin 2, phase margin 29 degrees
+#define PL_RESPONSE_DELAY_MAX 1000  // ticks
+PL_API pl_status pl_response_compute(double kp, double ki, int delay, double lag, pl_response *out,
+                                     pl_error *err);
+
 #ifdef __cplusplus
 }
 #endif

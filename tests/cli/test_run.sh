@@ -7,6 +7,11 @@ expect_status 0 control check --json g.json
 expect_words out.txt "0.986873" "Lyapunov" "sampled"
 expect_status 1 control check --kp 2.5
 expect_words out.txt "unstable"
+expect_status 1 control check --kp 0.5 --delay 0.2s --lag 0.1s --json late.json
+expect_words out.txt "poorly damped" "overshoots by"
+expect_words late.json '"stable": true' '"damped": false'
+expect_status 1 control check --kp 0.9 --delay 0.5s
+expect_words out.txt "a delay of 0.5 s and a lag of 0 s: unstable"
 expect_status 2 control chekc
 expect_status 0 new cable_finger claw
 cat >>claw/robot.yaml <<'Y'
@@ -17,6 +22,9 @@ sensors:
 plant: {delay: 0.1 s, lag: 0.1 s}
 Y
 coarse="--size 14 --order 1"
+sed 's/^plant: .*/plant: {delay: 0.2 s, lag: 0.1 s}/' claw/robot.yaml >claw/late.yaml
+expect_status 1 control check claw/late.yaml $coarse --kp 0.5
+expect_words out.txt "a delay of 0.2 s and a lag of 0.1 s: stable, but poorly damped"
 expect_status 0 run claw $coarse --goal 114,0,-4 --steps 60 --out log.csv --out log.svg --json r.json
 expect_words out.txt "60 ticks" "controller pi" "0 ticks held"
 expect_file log.csv
