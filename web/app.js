@@ -20,6 +20,7 @@ import { Words, explained } from "./words.js";
 import { Tour } from "./tour.js";
 import { Truth } from "./truth.js";
 import { brief, format } from "./colours.js";
+import { escaped } from "./plot.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -267,8 +268,11 @@ class App {
         }
         this.shape = message;
         this.bytes = message.bytes;
+        // numbers go on where an earlier page, or another viewer, left them: an old shape is no answer to a new wish
+        this.link.serial = Math.max(this.link.serial, head.serial ?? 0);
+        // the sliders show the commands of the shape, unless this page has asked for others
         const mine = this.owner === this.viewer;
-        if (!mine || head.waypoint !== undefined) {
+        if (!mine || head.waypoint !== undefined || !this.truth.asked) {
             this.move.adopt(head.commands);
         }
         if (head.waypoint !== undefined || !mine) {
@@ -338,7 +342,7 @@ class App {
             const { position, displacement } = head.markers[k];
             return `<tr data-marker="${k}"><th scope="row"></th>${position.map((p) => `<td>${format(p, 2)}</td>`).join("")}<td class="change">${format(Math.hypot(...displacement), 2)}</td></tr>`;
         });
-        const sensors = this.robot.sensors.map((s, k) => `<tr data-sensor="${k}"><th scope="row"></th><td colspan="3">${brief(head.sensors[k])} ${s.unit}</td></tr>`);
+        const sensors = this.robot.sensors.map((s, k) => `<tr data-sensor="${k}"><th scope="row"></th><td colspan="3">${brief(head.sensors[k])} ${escaped(s.unit)}</td></tr>`);
         const springs = Object.values(head.record.springs ?? {}).map((s, k) => `<tr data-spring="${k}"><th scope="row"></th><td colspan="3">${brief(s.tension)} N, ${brief(s.length)} mm</td></tr>`);
         if (rows.length + sensors.length + springs.length === 0) {
             return;
@@ -388,12 +392,12 @@ class App {
         } else if (coarse && head.waypoint === undefined) {
             this.status("busy", coarseText);
         } else if (head.solved) {
-            const unstable = head.unstable ? " Past a limit point: this balance is unstable." : "";
+            const { pairs } = head.record.crossings ?? { pairs: 0 };
+            const crossing = pairs > 0 ? ` But the body penetrates itself: ${pairs} pair${pairs === 1 ? "" : "s"} of surface triangles intersect.` : "";
             const mesh = head.mesh_error > 0.03 ? ` The mesh is coarse: the motion may be wrong by about ${brief(100 * head.mesh_error)} %.` : "";
-            this.status(head.unstable || mesh ? "warn" : "good", `Solved in ${duration(head.seconds)}: ${head.iterations} iteration${head.iterations === 1 ? "" : "s"}${residualText(head.residual)}.${unstable}${mesh}`);
+            this.status(crossing || mesh ? "warn" : "good", `Solved in ${duration(head.seconds)}: ${head.iterations} iteration${head.iterations === 1 ? "" : "s"}${residualText(head.residual)}.${crossing}${mesh}`);
         } else {
-            const way = head.load_reached < 1 ? ` Shown: ${Math.round(100 * head.load_reached)} % of the load.` : "";
-            this.status("warn", `Not solved (${head.outcome}): ${head.message}${way}`);
+            this.status("warn", `Not solved (${head.outcome}): ${head.message}${unsolvedText(head)}`);
         }
     }
 
@@ -528,10 +532,9 @@ class App {
 // The record of a shape, as `pliant fk --json` writes it, goes by name; the page counts as the robot message does.
 function unpack(head, robot) {
     const { commands, actuators, markers, sensors, ...report } = head.record;
-    const { outcome, message, iterations, residual, load_reached, negative_count, mesh_error } = report;
+    const { outcome, message, iterations, residual, load_reached, mesh_error } = report;
     Object.assign(head, {
-        solved: report.converged, outcome, message, iterations, residual, load_reached,
-        unstable: negative_count > 0,
+        solved: report.converged, outcome, message, iterations, residual, load_reached, // only `converged` says what is an answer
         mesh_error: mesh_error ?? 0,
         commands: robot.commands.map((c) => commands[c.name].value),
         actuators: robot.actuators.map((a) => ({ ...actuators[a.name], effort: actuators[a.name][a.effort] })),
@@ -542,6 +545,14 @@ function unpack(head, robot) {
 
 const coarseText = "The coarse mesh is shown while the fine one is solving";
 
+// What is shown in place of an answer.
+function unsolvedText({ record, load_reached: reached }) {
+    if (record.equilibrium === false) {
+        return " No equilibrium was found: the shape before is shown.";
+    }
+    return reached < 1 ? ` Shown: the equilibrium at ${Math.round(100 * reached)} % of the load.` : "";
+}
+
 // After inverse kinematics of a reduced model there is none.
 function residualText(residual) {
     return residual === null ? "" : `, residual ${residual.toExponential(1).replace("-", "−")} N`;
@@ -551,4 +562,15 @@ function duration(seconds) {
     return seconds >= 0.995 ? `${brief(seconds)} s` : seconds >= 0.001 ? `${Math.round(1000 * seconds)} ms` : "less than 1 ms";
 }
 
-window.pliant = new App();
+// Without WebGL there is no view: the page says so instead of waiting.
+function start() {
+    try {
+        window.pliant = new App();
+    } catch (error) {
+        const gl = document.createElement("canvas").getContext("webgl2");
+        $("dot").className = "dot bad";
+        $("status-text").textContent = gl ? `The page cannot start: ${error.message}` : "This browser has no WebGL 2, which the view is drawn with. Turn on hardware acceleration, or use another browser.";
+    }
+}
+
+start();

@@ -159,14 +159,14 @@ export class Forces {
         this.robot.loads.forEach((l, i) => out.push({ name: `load${i}`, kind: "load", at: head.markers[l.marker].position, force: l.force, text: `${newtons(l.force)}` }));
         this.robot.supports.forEach((name, i) => {
             const r = record.reactions?.[name];
-            if (r && this.held?.[i]?.length) {
+            if (r && this.held?.[i]?.length && Math.hypot(...r.force) > noise(record)) {
                 const at = centroid(arrays.x, this.held[i]);
                 const m = r.moment.map((v, k) => v - cross(at, r.force)[k]); // about the support itself
                 out.push({ name: `reaction${i}`, kind: "reaction", at, force: r.force, text: `${name}: ${newtons(r.force)}, ${brief(Math.hypot(...m))} N mm` });
             }
         });
         for (const [name, c] of Object.entries(record.contacts ?? {})) {
-            if (Math.hypot(...c.force) > 1e-6) {
+            if (Math.hypot(...c.force) > noise(record)) {
                 out.push({ name: `contact:${name}`, kind: "contact", at: this.lineOfAction(c, message), force: c.force, text: `${name}: ${newtons(c.force)}, up to ${brief(c.max_pressure_kpa)} kPa` });
             }
         }
@@ -213,7 +213,7 @@ export class Forces {
                 object.quaternion.setFromRotationMatrix(new THREE.Matrix4().set(a, b, c, 0, d, e, f, 0, g, h, k, 0, 0, 0, 0, 1));
             }
         });
-        const forces = head.predicted && !head.pull ? [] : this.list(message).filter((f) => Math.hypot(...f.force) > 1e-6);
+        const forces = head.predicted && !head.pull ? [] : this.list(message).filter((f) => Math.hypot(...f.force) > 0);
         const most = Math.max(0, ...forces.map((f) => Math.hypot(...f.force)));
         // mm per N: changes in steps of 1, 2, 5, so that arrows grow with their forces
         if (most > 0 && (!(this.scale > 0) || most * this.scale > longest * this.size || most * this.scale < 0.3 * longest * this.size)) {
@@ -265,6 +265,12 @@ export class Forces {
             a.label.style.transform = `translate(${p.x.toFixed(1)}px, ${p.y.toFixed(1)}px) translate(${right ? "calc(-100% - 10px)" : "10px"}, -50%)`;
         }
     }
+}
+
+// What is left of the balance, N: the forces at the nodes that are not in balance add up in reactions. Below it a force is
+// no force.
+function noise(record) {
+    return Math.max(1e-9, Math.sqrt(3) * (record.vertices ?? 0) * (record.residual ?? 0));
 }
 
 function newtons(force) {

@@ -188,6 +188,8 @@ export class Look {
             values.high = values.base + values.unit * quantile(values.value, 0.995);
             values.low = Math.min(values.low, 0);
         }
+        // below what the solver resolves there is nothing to be seen
+        values.high = Math.max(values.high, values.low + this.floor(field.key, shape.head));
         if (field.centre !== undefined) {
             const reach = Math.max(values.high - field.centre, field.centre - values.low, 1e-3);
             values.low = field.centre - reach;
@@ -206,6 +208,17 @@ export class Look {
         this.most = values.most;
         this.least = field.key === "J" || field.key === "stretch" ? values.base : null;
         return { ...values, scale: field.scale };
+    }
+
+    // Positions are solved to a tolerance, so that strains are known to that over the length of an edge; where the largest
+    // strain is smaller, stresses are noise in the same measure.
+    floor(key, { ranges, record }) {
+        const { robot, size } = this.app;
+        const length = robot.resolution ?? 1e-5;
+        const strain = (100 * length * Math.cbrt(record.elements ?? 1)) / size;
+        const most = ranges.strain?.[1] ?? Infinity;
+        const known = { displacement: length, strain, stress: most < strain ? ranges.stress?.[1] * (strain / Math.max(most, 1e-12)) : 0 };
+        return known[key] ?? 0;
     }
 
     legend() {

@@ -1,6 +1,6 @@
 // Moving the robot by its commands: sliders, number fields, efforts, presets, undo, sweeps.
 import { brief, effortWord } from "./colours.js";
-import { plotSvg } from "./plot.js";
+import { escaped, plotSvg } from "./plot.js";
 import { Run } from "./runs.js";
 import { complain, readNumber } from "./fields.js";
 
@@ -175,8 +175,8 @@ export class Move {
                 .map((a, n) => ({ a, r: head.actuators[n] }))
                 .filter(({ a }) => a.command === i)
                 .map(({ a, r }) => {
-                    const name = this.robot.actuators.filter((b) => b.command === i).length > 1 ? `${a.name} ` : "";
-                    const state = r.slack ? "slack" : `${effortWord(a.effort)} <b>${brief(r.effort)} ${a.unit}</b>`;
+                    const name = this.robot.actuators.filter((b) => b.command === i).length > 1 ? `${escaped(a.name)} ` : "";
+                    const state = r.slack ? "slack" : `${escaped(effortWord(a.effort))} <b>${brief(r.effort)} ${escaped(a.unit)}</b>`;
                     return `${name}${state} · <dfn class="word" data-word="ratio" tabindex="0">×${brief(r.ratio)}</dfn>`;
                 });
             k.effort.innerHTML = parts.slice(0, 3).join("<br>");

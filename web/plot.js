@@ -19,8 +19,8 @@ export function plotSvg({ curves, xLabel, yLabel, mark, legend }) {
         .join("");
     const lines = curves.map((c) => (c.dots ? dots(c, px, py) : path(c, px, py))).join("");
     const cursor = Number.isFinite(mark) ? `<line x1="${px(mark)}" x2="${px(mark)}" y1="${pad.top}" y2="${height - pad.bottom}" stroke="var(--text)" stroke-dasharray="3 3"/>` : "";
-    const names = legend ? ` <small>${curves.map((c) => `<i class="key ${keyOf(c)}"></i>${escape(c.name ?? "")}`).join(" ")}</small>` : "";
-    return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(yLabel)} over ${escape(xLabel)}" fill="var(--quiet)" font-size="11">${rows}${columns}${lines}${cursor}<text x="${(pad.left + width) / 2}" y="${height - 3}" text-anchor="middle">${escape(xLabel)}</text></svg><figcaption>${escape(yLabel)}${names}</figcaption>`;
+    const names = legend ? ` <small>${curves.map((c) => `<i class="key ${keyOf(c)}"></i>${escaped(c.name ?? "")}`).join(" ")}</small>` : "";
+    return `<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(yLabel)} over ${escaped(xLabel)}" fill="var(--quiet)" font-size="11">${rows}${columns}${lines}${cursor}<text x="${(pad.left + width) / 2}" y="${height - 3}" text-anchor="middle">${escaped(xLabel)}</text></svg><figcaption>${escaped(yLabel)}${names}</figcaption>`;
 }
 
 function keyOf(c) {
@@ -52,7 +52,7 @@ function dots(c, px, py) {
     return out;
 }
 
-function escape(text) {
+export function escaped(text) {
     return String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 }
 

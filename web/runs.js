@@ -74,12 +74,15 @@ export class Run {
         for (const { name: title, unit, values } of table.columns) {
             run.channels.set(title, { unit, values });
         }
-        // tables of `follow` and `task` have one marker, without its name
-        if (robot.markers.length > 0 && !run.path(robot.markers[0].name) && ["x", "y", "z"].every((a) => run.channels.has(a))) {
-            for (const a of ["x", "y", "z"]) {
-                run.channels.set(`${robot.markers[0].name}.${a}`, run.channels.get(a));
+        // tables of `follow` and `task` have one marker, named in a column of its own
+        if (["x", "y", "z"].every((a) => run.channels.has(a))) {
+            const named = table.marker ?? (robot.markers.length === 1 ? robot.markers[0].name : null);
+            const owner = robot.markers.find((m) => m.name === named);
+            for (const a of owner ? ["x", "y", "z"] : []) {
+                run.channels.set(`${owner.name}.${a}`, run.channels.get(a));
                 run.channels.delete(a);
             }
+            run.unassigned = !owner && (table.marker ? `the robot has no marker ${table.marker}` : "the table does not name its marker");
         }
         const of = robot.commands.map((c) => table.columns.find((t) => t.name === c.name));
         const wrong = robot.commands.find((c, i) => of[i] && of[i].unit !== c.unit);

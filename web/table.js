@@ -26,7 +26,7 @@ function cells(line, separator) {
     return [...out, cell.trim()];
 }
 
-// { time: [] or null, columns: [{ name, unit, values }] }; throws a sentence.
+// { time: [] or null, marker: the text of the column `marker`, or null, columns: [{ name, unit, values }] }; throws a sentence.
 export function readTable(text, file) {
     const lines = text.split(/\r?\n/).filter((l) => l.trim() && !l.startsWith("#"));
     if (lines.length < 2) {
@@ -42,12 +42,16 @@ export function readTable(text, file) {
         const unit = found[2] ?? "";
         return { name: found[1], unit: units[unit]?.[1] ?? unit, factor: units[unit]?.[0] ?? 1, values: [] };
     });
+    let marker;
     lines.slice(1).forEach((line, k) => {
         const row = cells(line, separator);
         if (row.length !== columns.length) {
             throw new Error(`${file}: row ${k + 1} has ${row.length} cells, the line of names has ${columns.length}.`);
         }
         row.forEach((cell, i) => {
+            if (columns[i].name === "marker") {
+                marker = marker === undefined || marker === cell ? cell : null; // null: several
+            }
             const comma = /^-?\d+,\d+$/.test(cell) && separator !== ",";
             columns[i].values.push(cell === "" || comma ? NaN : columns[i].factor * Number(cell));
             if (comma) {
@@ -63,5 +67,5 @@ export function readTable(text, file) {
     if (clock?.values.some((t, i) => !Number.isFinite(t) || (i > 0 && t < clock.values[i - 1]))) {
         throw new Error(`${file}: the times must be numbers that do not decrease.`);
     }
-    return { time: clock?.values ?? null, columns: numbers.map(({ name, unit, values }) => ({ name, unit, values })) };
+    return { time: clock?.values ?? null, marker: marker || null, columns: numbers.map(({ name, unit, values }) => ({ name, unit, values })) };
 }

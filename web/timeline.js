@@ -192,6 +192,9 @@ export class Timeline {
             throw new Error(`${name}: no column is called as a command, sensor or marker of this robot (${[...this.live.channels.keys()].slice(0, 4).join(", ")} …).`);
         }
         this.add(run, run.posed);
+        if (run.unassigned) {
+            this.app.toast(`${name}: x, y, z belong to no marker: ${run.unassigned}.`);
+        }
         if (known) {
             this.measured = run;
             this.showMeasured();

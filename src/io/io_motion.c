@@ -143,7 +143,7 @@ static void motion_csv_head(const pl_motion *m, pl_text *text)
         pl_text_add(text, ",");
         pl_text_add_cell(text, "%s.%s", actuator->name, measure[actuator->kind]);
     }
-    pl_text_add(text, ",factorizations,solves\n");
+    pl_text_add(text, ",factorizations,solves,marker\n");
 }
 
 pl_status pl_motion_write_csv(const pl_motion *motion, const char *path, pl_error *err)
@@ -176,7 +176,9 @@ pl_status pl_motion_write_csv(const pl_motion *motion, const char *path, pl_erro
             io_text_number(&text, ",", m->effort[at] / io_effort_scale(m->info.actuator[a].kind));
             io_text_number(&text, ",", m->measure[at]);
         }
-        pl_text_add(&text, ",%lld,%lld\n", (long long)m->factorizations[k], (long long)m->solves[k]);
+        pl_text_add(&text, ",%lld,%lld,", (long long)m->factorizations[k], (long long)m->solves[k]);
+        pl_text_add_cell(&text, "%s", m->marker >= 0 ? m->info.marker_name[m->marker] : "");
+        pl_text_add(&text, "\n");
     }
     return io_text_write(&text, path, err);
 }

@@ -4,7 +4,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { axe, changedPixels, check, distance, dragSlider, go, kill, lastSerial, launch, overlaps, patience, rest, score, serve, settled, tip } from "./kit.mjs";
 
 const [pliant, screens, chromiumPath, ...only] = process.argv.slice(2);
@@ -16,7 +16,7 @@ const shot = (page, name) => page.screenshot({ path: join(screens, `${name}.png`
 const robot = join(work, "robot");
 const file = join(robot, "robot.yaml");
 execFileSync(pliant, ["new", "cable_finger", robot]);
-writeFileSync(file, `${readFileSync(file, "utf8").replace(/^ {2}size: .*$/m, "  size: 12").replace(/^ {2}order: .*$/m, "  order: 1")}
+writeFileSync(file, `${readFileSync(file, "utf8").replace(/^ {2}size: .*$/m, "  size: 12").replace(/^ {2}order: .*$/m, "  order: 1").replace(/^( {2}tip: .*)$/m, "$1\n  middle: {at: [60, 0, 20]}")}
 sensors:
   - {name: string1, kind: length, through: [[0, 5, 20], [116, 5, 20]]}
   - {name: string2, kind: length, through: [[0, -5, 20], [116, -5, 20]]}
@@ -560,9 +560,12 @@ async function gallery() {
         await other.fill(`#parameter-${id}`, value);
         await other.click("#parameters-build");
     };
+    const foreign = join(dirname(await other.evaluate(() => window.pliant.robot.file)), "robot.edited.yaml");
+    writeFileSync(foreign, "a file of somebody else\n");
     await build("width", "24");
-    await other.waitForFunction(() => /robot\.edited\.yaml$/.test(window.pliant.robot.file) && window.pliant.shape, null, patience);
+    await other.waitForFunction(() => /robot\.edited2\.yaml$/.test(window.pliant.robot.file) && window.pliant.shape, null, patience);
     check("a changed parameter builds the robot anew", Math.abs((await wide()) - 24) < 0.01, `${width} to ${await wide()} mm wide`);
+    check("a file that the view did not write stays as it was", readFileSync(foreign, "utf8") === "a file of somebody else\n");
     await settled(other, 0);
     await build("length", "144");
     await other.waitForSelector("#findings li.error", patience);
@@ -752,6 +755,102 @@ async function arches(levels) {
     await crawler.close();
 }
 
+// ---- what the page says is so: commands after a reload, whose path a log is, what is solved, names as text, no WebGL
+async function honest() {
+    const page = await open(900, 600);
+    await settled(page, 0);
+    const middle = () => page.evaluate(() => window.pliant.shape.head.markers[1].position);
+    const sliders = () => page.evaluate(() => [...document.querySelectorAll("#knobs input[type=range]")].map((s) => Number(s.value)));
+    await go(page, [4, null, 2]);
+    const first = await middle();
+    await go(page, [6, null, 3]);
+    const second = await middle();
+    await page.reload();
+    await settled(page, 0);
+    const after = await sliders();
+    const commands = await page.evaluate(() => window.pliant.shape.head.commands);
+    const idle = await page.evaluate(() => [...document.querySelectorAll("#knobs .knob")].map((k) => k.classList.contains("idle")));
+    check("after a reload the sliders stand where the body does", Math.abs(after[0] - 6) < 0.05 && Math.abs(after[2] - 3) < 0.05 && commands[0] === 6 && idle.join() === "false,true,false", `${after} for ${commands}`);
+    await go(page, [null, null, null]);
+    check("and going home from there works", (await page.evaluate(() => window.pliant.shape.head.commands)).every((c) => c === null));
+
+    // a log of `follow` belongs to the marker it was made for
+    const points = join(work, "points.csv"), log = join(work, "middle.csv");
+    writeFileSync(points, `x [mm],y [mm],z [mm]\n${first.join()}\n${second.join()}\n`);
+    execFileSync(pliant, ["follow", robot, points, "--marker", "middle", "--out", log, "--threads", "1"]);
+    const whose = await page.evaluate(([text, name]) => {
+        const { timeline } = window.pliant;
+        const run = timeline.read(text, name);
+        return { tip: run.path("tip"), middle: run.path("middle"), target: ["x", "y", "z"].map((a) => run.channels.get(`target.${a}`).values[1]) };
+    }, [readFileSync(log, "utf8"), "middle.csv"]);
+    check("a log of follow is assigned to its marker", whose.tip === null && distance(whose.middle[1], second) < 0.05, `middle at ${whose.middle?.[1]}, target ${whose.target}`);
+    const unnamed = await page.evaluate((text) => {
+        const { timeline } = window.pliant;
+        const run = timeline.read(text.replace(/,marker/, ",other"), "unnamed.csv");
+        return [run.path("tip"), run.path("middle"), document.getElementById("toast").textContent];
+    }, readFileSync(log, "utf8"));
+    check("one that does not name it to none", unnamed[0] === null && unnamed[1] === null && /does not name its marker/.test(unnamed[2]), unnamed[2]);
+    await page.click("#live");
+
+    // one predicate: only `converged` is solved, whatever the outcome is called
+    const said = await page.evaluate(() => {
+        const { pliant } = window;
+        const { head } = pliant.shape;
+        const say = (change, record = {}) => {
+            pliant.shapeStatus({ ...head, ...change, record: { ...head.record, ...record } });
+            return [document.getElementById("status-text").textContent, document.getElementById("dot").className];
+        };
+        const out = ["unstable", "penetrating", "uncertain", "limit point", "a new one"].map((outcome) => say({ solved: false, outcome, message: "why" }));
+        return { out, none: say({ solved: false, outcome: "step limit", message: "why" }, { equilibrium: false }), crossed: say({ solved: true }, { crossings: { pairs: 3, at: [0, 0, 0] } }), plain: say({ solved: true }, { crossings: { pairs: 0, at: null } }) };
+    });
+    check("every other outcome is not solved", said.out.every(([text, dot]) => /^Not solved \((unstable|penetrating|uncertain|limit point|a new one)\): why/.test(text) && /warn/.test(dot)), said.out[0][0]);
+    check("without an equilibrium the page says what is shown", /No equilibrium was found/.test(said.none[0]), said.none[0]);
+    check("a body that penetrates itself is told beside it", /^Solved .*penetrates itself: 3 pairs/.test(said.crossed[0]) && /warn/.test(said.crossed[1]) && !/penetrates/.test(said.plain[0]), said.crossed[0]);
+
+    // names are text
+    const evil = await page.evaluate(() => {
+        const { move, shape } = window.pliant;
+        const whole = move.robot;
+        const name = '<img src=x onerror="window.hacked = 1">';
+        move.robot = { ...whole, actuators: whole.actuators.map((a) => ({ ...a, name, unit: name, command: 0 })) };
+        move.showEfforts(shape.head);
+        const { effort } = move.knobs[0];
+        const out = { images: effort.querySelectorAll("img").length, text: effort.textContent };
+        move.robot = whole;
+        return out;
+    });
+    check("names are never markup", evil.images === 0 && evil.text.includes("<img") && !(await page.evaluate(() => window.hacked)), evil.text.slice(0, 60));
+    await page.close();
+
+    const blind = await browser.newPage();
+    await blind.addInitScript(() => (HTMLCanvasElement.prototype.getContext = () => null));
+    await blind.goto(server.address);
+    await blind.waitForFunction(() => !/Connecting/.test(document.getElementById("status-text").textContent), null, patience);
+    check("without WebGL the page says so", /no WebGL/.test(await blind.textContent("#status-text")), await blind.textContent("#status-text"));
+    await blind.close();
+}
+
+// ---- inverse kinematics that ends at rest: solved, and what is left of the balance is not drawn
+async function rests(levels) {
+    const finger = await levels("bending_finger", (t) => t.replace(/^ {2}size: .*$/m, "  size: 8").replace(/^ {2}order: .*$/m, "  order: 1"), "modules=3", "length=40");
+    await go(finger, [6]);
+    await finger.click("#tab-reach");
+    await finger.evaluate(() => {
+        const { reach, robot } = window.pliant;
+        reach.aim(reach.place().fromArray(robot.markers[0].rest));
+    });
+    await rest(finger);
+    const seen = await finger.evaluate(() => {
+        const { shape, look, forces } = window.pliant;
+        look.pickField(3);
+        const { residual, vertices, reactions } = shape.head.record;
+        return { said: document.getElementById("status-text").textContent, command: shape.head.commands[0], span: look.span, most: shape.head.ranges.stress?.[1], arrows: [...forces.pool.keys()], force: Math.hypot(...reactions.base.force), noise: residual * vertices };
+    });
+    check("an ik that ends at rest is solved", /^Solved/.test(seen.said) && Math.abs(seen.command) < 0.02, `${seen.said} at ${seen.command} kPa`);
+    check("what is left of the balance is neither an arrow nor a stress", (seen.force > 1e-3 || seen.arrows.length === 0) && seen.span[1] >= seen.most, JSON.stringify(seen));
+    await finger.close();
+}
+
 // A design with a changed file, in a server of its own; what the page says from the beginning is noted.
 async function levels(kind, change, ...parameters) {
     const folder = join(work, kind);
@@ -778,13 +877,16 @@ try {
     }
     await page.close();
     check("no errors in the console", errors.length === 0, errors.slice(0, 3).join(" | "));
+    if (wanted(honest)) {
+        await honest();
+    }
     if (wanted(gallery)) {
         await gallery();
     }
     if (wanted(goesAlong)) {
         await goesAlong();
     }
-    for (const part of [drags, bonds, arches].filter(wanted)) {
+    for (const part of [drags, rests, bonds, arches].filter(wanted)) {
         await part(levels);
     }
     check("no errors there either", errors.length === 0, errors.slice(0, 3).join(" | "));
