@@ -195,8 +195,39 @@ static int learn_thin(const cli_args *args, pl_dataset *d)
             memmove(d->point + (size_t)k * n, d->point + from * n, n * sizeof *d->point);
         }
     }
+    d->planned -= d->count - use; // those left out are not missing
     d->count = use;
     return CLI_DONE;
+}
+
+// What is missing from the data set.
+static void learn_state(const cli_args *args, const pl_dataset *d)
+{
+    const int stored = d->count + d->failed + d->damaged;
+    char text[160];
+    if (stored < d->planned) {
+        snprintf(text, sizeof text, "its sampling is not finished: %d of %d samples are stored", stored,
+                 d->planned);
+        cli_finding(&(pl_finding){.severity = PL_WARNING,
+                                  .file = args->plain[0],
+                                  .text = text,
+                                  .advice = "the `pliant sample` command that began it continues it"});
+    }
+    if (d->damaged) {
+        snprintf(text, sizeof text,
+                 "%d sample%s damaged and not used: the checksum of number %d does not match", d->damaged,
+                 d->damaged == 1 ? " is" : "s are", d->first_damaged);
+        cli_finding(&(pl_finding){.severity = PL_WARNING,
+                                  .file = args->plain[0],
+                                  .text = text,
+                                  .advice = "the `pliant sample` command that made it solves them again"});
+    }
+    if (d->unchecked) {
+        cli_finding(
+            &(pl_finding){.severity = PL_WARNING,
+                          .file = args->plain[0],
+                          .text = "was written by an older version, without checksums: damage is not seen"});
+    }
 }
 
 static void learn_print(const cli_args *args, const learning *l)
@@ -367,6 +398,7 @@ static int learn_work(const cli_args *args, learning *l)
         }
         return failed;
     }
+    learn_state(args, &l->data);
     status = learn_thin(args, &l->data);
     if (status) {
         return status;

@@ -49,9 +49,9 @@ static int model_options(const cli_args *args, pl_model_load_options *options)
         cli_error(args, "--method %s: expected exact, local_global or fang2020", method);
         return CLI_WRONG;
     }
-    // of ik and its kin the limit is one of the search
-    const bool search =
-        args->verb == &cli_verb_ik || args->verb == &cli_verb_follow || args->verb == &cli_verb_task;
+    // of ik and its kin the limit is one of the search; `sample` counts iterations
+    const bool search = args->verb == &cli_verb_ik || args->verb == &cli_verb_follow ||
+                        args->verb == &cli_verb_task || args->verb == &cli_verb_sample;
     const bool good = cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &options->load.size) &&
                       cli_whole(args, "order", 1, 2, &options->load.order) &&
                       (search || cli_limit(args, "limit-each", &options->time_limit));

@@ -23,6 +23,9 @@ static const cli_option options[] = {
     {"out", 0, "FILE", "the data set (.sqlite); the same command continues an earlier run", NULL},
     {"shapes", 0, NULL, "store the positions of all vertices too", NULL},
     {"no-jacobians", 0, NULL, "do not store derivatives with respect to the commands", NULL},
+    {"limit-each", 0, "N",
+     "iterations per sample, or none (default: 8 times the median of the samples solved before in its chain)",
+     "none"},
     {"jobs", 0, "N", "processes that solve at the same time (default: all cores; 1 under mpirun)", NULL},
     {"merge", 0, "FILE", "join the data sets given as arguments into FILE", NULL},
     {"worker", 0, NULL, "used by --jobs: take chains from standard input", NULL},
@@ -40,6 +43,7 @@ typedef struct sampling {
     char *out, *file;
     char settings[200];
     pl_dataset_file *set;
+    int limit_each;  // as in pl_sample_options
     int rank, ranks; // of a parallel launcher
     int jobs, total; // samples wanted
     int mine;        // of them, where this process solves and tells them itself
@@ -99,6 +103,12 @@ static int sample_read(const cli_args *args, sampling *s)
         !cli_whole(args, "jobs", 1, SAMPLE_JOBS, &s->jobs)) {
         return CLI_WRONG;
     }
+    const char *limit = cli_value(args, "limit-each");
+    if (limit && strcmp(limit, "none") == 0) {
+        s->limit_each = -1;
+    } else if (!cli_whole(args, "limit-each", 1, 1000000, &s->limit_each)) {
+        return CLI_WRONG;
+    }
     s->adaptive = cli_flag(args, "adaptive");
     if (grid && (cli_value(args, "samples") || s->adaptive)) {
         cli_error(args, "--grid excludes --samples and --adaptive");
@@ -114,6 +124,10 @@ static int sample_read(const cli_args *args, sampling *s)
              : s->adaptive ? "adaptive"
                            : "samples %d",
              grid ? grid : samples);
+    if (limit) {
+        strncat(s->settings, " limit ", sizeof s->settings - strlen(s->settings) - 1);
+        strncat(s->settings, limit, sizeof s->settings - strlen(s->settings) - 1);
+    }
     const char *out = cli_value(args, "out");
     if (!out) {
         cli_error(args, "expected --out FILE.sqlite");
@@ -268,6 +282,7 @@ static int sample_chain(sampling *s, int from, int to)
                                  .shapes = cli_flag(s->args, "shapes"),
                                  .done = s->done,
                                  .fresh = s->fresh,
+                                 .limit_each = s->limit_each,
                                  .record = sample_record,
                                  .user = s};
     pl_error err = {0};
@@ -665,7 +680,9 @@ const cli_verb cli_verb_sample = {
         "Solves the robot at commands distributed over their ranges, in chains of 16 samples that start\n"
         "from each other, on all cores. Every sample is stored before the next is solved: after a kill\n"
         "the same command continues, and the result is the same to the last bit. Samples that cannot be\n"
-        "solved are stored with their outcome. Under `mpirun -n N` each process takes its share of the\n"
+        "solved are stored with their outcome; --limit-each bounds what they cost. Every sample has a\n"
+        "checksum: damaged ones are reported, not used, and solved again by the same command. Under `mpirun "
+        "-n N` each process takes its share of the\n"
         "chains and writes a file of its own (data.0-of-2.sqlite ...); --merge joins them.",
     .examples = "  pliant sample trunk --grid 16 --out trunk.sqlite\n"
                 "  pliant sample trunk --samples 800 --shapes --out trunk.sqlite\n"

@@ -16,7 +16,8 @@ extern "C" {
 //   about(key, value)      format, robot (hash), description (YAML), file, settings
 //   plan(number, command)  what is to be sampled
 //   sample(number, outcome, solved, seconds, command, marker, rotation, sensor, effort, measure, energy,
-//          jacobian, point) with arrays as blobs: doubles, little-endian; points as floats
+//          jacobian, point, checksum) with arrays as blobs: doubles, little-endian; points as floats. The
+//          checksum covers the row: a damaged sample counts as missing, and is solved again by the next run
 typedef struct pl_dataset_file pl_dataset_file;
 typedef struct pl_dataset_def {
     const char *settings;   // how the samples were chosen; the same text continues a run

@@ -34,9 +34,11 @@ typedef struct pl_dataset {
     double mesh_size; // of the mesh the samples were taken on, where it was not that of the file; 0: it was
     int mesh_order;   // likewise
     int planned, count, failed;
-    double *command;  // per sample: command_count
-    double *marker;   // 3 marker_count
-    double *rotation; // 9 marker_count
+    int damaged, first_damaged; // samples whose checksum does not match are left out; the number of the first
+    bool unchecked;             // of an older version: without checksums
+    double *command;            // per sample: command_count
+    double *marker;             // 3 marker_count
+    double *rotation;           // 9 marker_count
     double *sensor, *effort, *measure;
     double *energy; // 1
     // derivatives by the commands, rows as in pl_model_derivative; NULL: not sampled

@@ -178,6 +178,7 @@ typedef struct pl_model_type {
     void (*pull)(void *self, const double force[3]);
     bool (*grip_mean)(void *self, const double *vector, int stride, double mean[3]);
     void (*loosen)(void *self, double factor); // as pl_model_loosen. NULL: its tolerances stay
+    int (*limit)(void *self, int iterations);  // as pl_model_limit. NULL: it has none
 } pl_model_type;
 
 typedef struct pl_model pl_model;
@@ -224,6 +225,9 @@ PL_API bool pl_model_grip_mean(const pl_model *model, const double *vector, int 
 // The forward solves that follow end at `factor` (1 to 1000) times their tolerances: for shapes that are
 // shown at once and completed later by another solve at the same commands. False: the tolerances stay.
 PL_API bool pl_model_loosen(pl_model *model, double factor);
+// The forward solves that follow take at most `iterations`; returns the limit before. 0: the model has none,
+// and nothing changes.
+PL_API int pl_model_limit(pl_model *model, int iterations);
 // The current pose is taken, not tried: models with memory (learned from histories) answer from now on as a
 // robot that was here. Sweeps and paths call it after every point. The answers of this pose stay until the
 // next forward solve. false: the model has no memory.

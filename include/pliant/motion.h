@@ -130,9 +130,16 @@ typedef struct pl_sample_options {
     const char *done;    // one per sample of the plan: not 0: stored already; NULL: none is
     const double *fresh; // state of the model when it was created (pl_model_pack): chains then agree to the
                          // last bit in any order; NULL: reset
+    // Iterations that a solve of one sample may take, so that those without a solution do not take most of
+    // the time. 0: PL_SAMPLE_LIMIT times the median of the samples of the chain solved before, at least
+    // PL_SAMPLE_LIMIT_LEAST; negative: as many as the solver allows. Counts, not seconds: the result does not
+    // depend on the machine.
+    int limit_each;
     bool (*record)(void *user, const pl_sample *sample); // false: stop
     void *user;
 } pl_sample_options;
+#define PL_SAMPLE_LIMIT 8
+#define PL_SAMPLE_LIMIT_LEAST 60
 // Solves the samples from .. to-1 of a plan, beginning at the undeformed configuration, each from the one
 // before: the result does not depend on what was solved earlier. Samples that are done are solved again only
 // if one behind them is missing, and are not recorded. A sample that cannot be solved from its neighbour is

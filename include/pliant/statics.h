@@ -97,6 +97,8 @@ PL_API void pl_statics_destroy(pl_statics *statics);
 PL_API pl_status pl_statics_solve(pl_statics *statics, pl_state *state, const double *command,
                                   pl_statics_report *report, pl_error *err);
 
+// The solves that follow take at most `iterations`; returns the limit before.
+PL_API int pl_statics_limit(pl_statics *statics, int iterations);
 // Forgets what earlier solves left (factors, search directions, solved shapes): the next solve depends on its
 // state, commands and forces only, to the last bit.
 PL_API void pl_statics_forget(pl_statics *statics);

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 import numpy as np
 
 from . import _core
+from ._files import read_text
 from ._progress import Progress, Shown
 from ._table import Table, array
 
@@ -20,11 +21,7 @@ _BASES = ("base.x", "base.y", "base.z", "base.rx", "base.ry", "base.rz")
 
 def _read(path: Union[str, "os.PathLike[str]"]) -> tuple[str, str]:
     name = os.fspath(path)
-    try:
-        with open(name, encoding="utf-8", errors="replace") as file:
-            return file.read(), name
-    except OSError as error:
-        raise _core.FileError(f"{name}: {error.strerror}") from error
+    return read_text(name, "replace"), name
 
 
 class Tensile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import stat
 import tempfile
 from typing import IO, Any, Iterator, Sequence, Union
 
@@ -37,8 +38,27 @@ def replacing(path: Union[str, "os.PathLike[str]"], mode: str = "w") -> Iterator
             with contextlib.suppress(OSError):
                 os.remove(part)
             raise
+    except _core.Error:
+        raise
     except OSError as error:
         raise _core.FileError(f"{path}: {error.strerror or error}") from error
+
+
+def read_text(path: str, errors: str) -> str:
+    """The text of a file; pipes and devices are refused at once, except those that a shell makes of <(...)."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # a pipe is not waited for
+        with open(handle, encoding="utf-8", errors=errors) as file:
+            kind = os.fstat(handle).st_mode
+            if not stat.S_ISREG(kind) and not path.startswith(("/dev/", "/proc/")):
+                what = "named pipe" if stat.S_ISFIFO(kind) else "device"
+                raise _core.FileError(f"{path}: is a {what}, expected a file")
+            os.set_blocking(handle, True)
+            return file.read()
+    except _core.Error:  # some of them are errors of the system too
+        raise
+    except OSError as error:
+        raise _core.FileError(f"{path}: {error.strerror}") from error
 
 
 def _mode(path: str) -> int:

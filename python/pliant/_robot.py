@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Optional, Se
 import numpy as np
 
 from . import _core, _goal
-from ._files import replacing, sealed, unsealed
+from ._files import read_text, replacing, sealed, unsealed
 from ._goal import Goal
 from ._progress import Progress, Shown
 from ._results import IK, Comparison, Path, Solutions, Task, Workspace
@@ -1125,14 +1125,11 @@ def load(
     path = os.fspath(source)
     if os.path.isdir(path):
         path = os.path.join(path, "robot.yaml")
+    text = read_text(path, "surrogateescape")
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read()
         text.encode("utf-8")
     except UnicodeEncodeError:
         raise _core.InputError(f"{path}: the file is not a text in UTF-8") from None
-    except OSError as error:
-        raise _core.FileError(f"{path}: {error.strerror}") from error
     source_of = Source(text, path, cache=cache, **how)  # type: ignore[arg-type]
     robot = Robot(source_of, progress)
     with _loading:

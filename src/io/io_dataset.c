@@ -4,16 +4,17 @@
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "io/io_file.h"
 #include "io/io_learned.h"
 #include "pliant/dataset.h"
 
 #define DATASET_APPLICATION 0x506c6453 // "PldS"
-#define DATASET_FORMAT "1"
-#define DATASET_PATIENCE 30000 // ms that other processes may take
+#define DATASET_FORMAT "2"             // 1: samples without checksums
+#define DATASET_PATIENCE 30000         // ms that other processes may take
 
 struct pl_dataset_file {
     sqlite3 *db;
-    sqlite3_stmt *put;
+    sqlite3_stmt *put, *row, *seal; // a sample; the same read back; its checksum
     char *path;
     pl_about about;
     bool jacobians, shapes;
@@ -82,7 +83,55 @@ static const char dataset_schema[] =
     "CREATE TABLE plan(number INTEGER PRIMARY KEY, command BLOB NOT NULL);"
     "CREATE TABLE sample(number INTEGER PRIMARY KEY, outcome TEXT NOT NULL, solved INTEGER NOT NULL,"
     " seconds REAL NOT NULL, command BLOB NOT NULL, marker BLOB, rotation BLOB, sensor BLOB, effort BLOB,"
-    " measure BLOB, energy REAL, jacobian BLOB, point BLOB);";
+    " measure BLOB, energy REAL, jacobian BLOB, point BLOB, checksum INTEGER NOT NULL);";
+
+// ---- checksums of samples
+// Of the columns number, outcome, solved, seconds, command ... point of a row, as they are stored.
+#define DATASET_ROW                                                                                          \
+    "number, outcome, solved, seconds, command, marker, rotation, sensor, effort, measure, energy,"          \
+    " jacobian, point"
+#define DATASET_ROW_COUNT 13
+
+static uint64_t sum_bytes(uint64_t h, const void *data, size_t bytes)
+{
+    const int64_t length = (int64_t)bytes;
+    h = pl_hash_bytes(h, &length, sizeof length);
+    return bytes > 0 ? pl_hash_bytes(h, data, bytes) : h;
+}
+
+static uint64_t sum_row(sqlite3_stmt *q)
+{
+    uint64_t h = PL_HASH_SEED;
+    for (int k = 0; k < DATASET_ROW_COUNT; ++k) {
+        const int type = sqlite3_column_type(q, k);
+        const int64_t whole = sqlite3_column_int64(q, k);
+        const double real = sqlite3_column_double(q, k);
+        h = pl_hash_bytes(h, &type, sizeof type);
+        if (type == SQLITE_INTEGER) {
+            h = sum_bytes(h, &whole, sizeof whole);
+        } else if (type == SQLITE_FLOAT) {
+            h = sum_bytes(h, &real, sizeof real);
+        } else if (type != SQLITE_NULL) {
+            const void *data = type == SQLITE_TEXT ? sqlite3_column_text(q, k) : sqlite3_column_blob(q, k);
+            h = sum_bytes(h, data, (size_t)sqlite3_column_bytes(q, k));
+        }
+    }
+    return h;
+}
+
+// The checksum of the row that was put: read back, so that it covers what the file has.
+static pl_status sum_put(pl_dataset_file *s, int number, pl_error *err)
+{
+    sqlite3_bind_int(s->row, 1, number);
+    const bool there = sqlite3_step(s->row) == SQLITE_ROW;
+    const int64_t sum = there ? (int64_t)sum_row(s->row) : 0;
+    sqlite3_reset(s->row);
+    sqlite3_bind_int64(s->seal, 1, sum);
+    sqlite3_bind_int(s->seal, 2, number);
+    const bool sealed = there && sqlite3_step(s->seal) == SQLITE_DONE;
+    sqlite3_reset(s->seal);
+    return sealed ? PL_OK : dataset_fail(s, "cannot be written", err);
+}
 
 static pl_status dataset_open(const char *path, bool writing, pl_dataset_file **out, bool *fresh,
                               pl_error *err)
@@ -97,8 +146,8 @@ static pl_status dataset_open(const char *path, bool writing, pl_dataset_file **
     }
     sprintf(name, "%s%s", path[0] == ':' || strncmp(path, "file:", 5) == 0 ? "./" : "", path);
     const int flags = writing ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-    pl_status status = PL_OK;
-    if (sqlite3_open_v2(name, &s->db, flags, NULL) != SQLITE_OK) {
+    pl_status status = io_database_regular(path, err);
+    if (status == PL_OK && sqlite3_open_v2(name, &s->db, flags, NULL) != SQLITE_OK) {
         status = s->db ? dataset_fail(s, "cannot be opened", err) : pl_fail_memory(err, path);
     }
     pl_free(name);
@@ -126,6 +175,8 @@ void pl_dataset_close(pl_dataset_file *s)
 {
     if (s) {
         sqlite3_finalize(s->put);
+        sqlite3_finalize(s->row);
+        sqlite3_finalize(s->seal);
         sqlite3_close(s->db);
         pl_about_clear(&s->about);
         pl_free(s->path);
@@ -223,9 +274,13 @@ pl_status pl_dataset_create(const char *path, pl_model *model, const pl_dataset_
         status = pl_about_copy(&info, &s->about, err);
     }
     if (status == PL_OK &&
-        sqlite3_prepare_v2(s->db,
-                           "INSERT OR REPLACE INTO sample VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
-                           -1, &s->put, NULL) != SQLITE_OK) {
+        (sqlite3_prepare_v2(
+             s->db, "INSERT OR REPLACE INTO sample VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,0)", -1,
+             &s->put, NULL) != SQLITE_OK ||
+         sqlite3_prepare_v2(s->db, "SELECT " DATASET_ROW " FROM sample WHERE number = ?1", -1, &s->row,
+                            NULL) != SQLITE_OK ||
+         sqlite3_prepare_v2(s->db, "UPDATE sample SET checksum = ?1 WHERE number = ?2", -1, &s->seal, NULL) !=
+             SQLITE_OK)) {
         status = dataset_fail(s, "cannot be asked", err);
     }
     if (status != PL_OK) {
@@ -267,6 +322,27 @@ pl_status pl_dataset_plan(pl_dataset_file *s, int from, const double *command, i
     return status;
 }
 
+// Takes the samples back whose checksum does not match: they are solved again.
+static pl_status plan_damaged(pl_dataset_file *s, char *done, int count, pl_error *err)
+{
+    sqlite3_stmt *q = NULL;
+    if (sqlite3_prepare_v2(s->db, "SELECT " DATASET_ROW ", checksum FROM sample", -1, &q, NULL) !=
+        SQLITE_OK) {
+        return dataset_fail(s, "cannot be read", err);
+    }
+    int step;
+    while ((step = sqlite3_step(q)) == SQLITE_ROW) {
+        const int64_t number = sqlite3_column_int64(q, 0);
+        if (number >= 0 && number < count &&
+            (uint64_t)sqlite3_column_int64(q, DATASET_ROW_COUNT) != sum_row(q)) {
+            done[number] = 0;
+        }
+    }
+    const pl_status status = step == SQLITE_DONE ? PL_OK : dataset_fail(s, "cannot be read", err);
+    sqlite3_finalize(q);
+    return status;
+}
+
 pl_status pl_dataset_read_plan(pl_dataset_file *s, double **command, char **done, int *count, pl_error *err)
 {
     int64_t n = 0, C = s->about.info.command_count;
@@ -300,6 +376,7 @@ pl_status pl_dataset_read_plan(pl_dataset_file *s, double **command, char **done
         *count = (int)k + 1;
     }
     sqlite3_finalize(q);
+    status = status == PL_OK ? plan_damaged(s, *done, *count, err) : status;
     if (status != PL_OK) {
         pl_file_free((char *)*command);
         pl_file_free(*done);
@@ -382,11 +459,19 @@ pl_status pl_dataset_put(pl_dataset_file *s, const pl_sample *sample, pl_error *
             sqlite3_bind_blob(q, 13, point, (int)((size_t)n * sizeof *point), SQLITE_STATIC);
         }
     }
-    pl_status status = !room                            ? pl_fail_memory(err, s->path)
-                       : sqlite3_step(q) == SQLITE_DONE ? PL_OK
-                                                        : dataset_fail(s, "cannot be written", err);
+    pl_status status =
+        room ? dataset_run(s, "BEGIN IMMEDIATE", "cannot be written", err) : pl_fail_memory(err, s->path);
+    const bool begun = status == PL_OK;
+    if (begun && sqlite3_step(q) != SQLITE_DONE) {
+        status = dataset_fail(s, "cannot be written", err);
+    }
     sqlite3_reset(q);
     sqlite3_clear_bindings(q);
+    status = status == PL_OK ? sum_put(s, sample->index, err) : status;
+    status = status == PL_OK ? dataset_run(s, "COMMIT", "cannot be written", err) : status;
+    if (begun && status != PL_OK) {
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    }
     pl_free(slope);
     pl_free(point);
     return status;
@@ -535,18 +620,19 @@ static bool read_array(sqlite3_stmt *q, int column, double *to, int64_t count, b
     return true;
 }
 
+// Columns as in DATASET_ROW.
 static bool read_row(sqlite3_stmt *q, pl_dataset *o, int64_t k, bool slopes, double *block)
 {
     const pl_model_info *i = &o->about.info;
     const int64_t C = i->command_count, M = i->marker_count, S = i->sensor_count, A = i->actuator_count;
-    bool good = read_array(q, 0, o->command + k * C, C, false) &&
-                read_array(q, 1, o->marker + k * 3 * M, 3 * M, false) &&
-                read_array(q, 2, o->rotation + k * 9 * M, 9 * M, true) &&
-                read_array(q, 3, o->sensor + k * S, S, false) &&
-                read_array(q, 4, o->effort + k * A, A, true) && read_array(q, 5, o->measure + k * A, A, true);
-    o->energy[k] = sqlite3_column_type(q, 6) == SQLITE_NULL ? NAN : sqlite3_column_double(q, 6);
+    bool good = read_array(q, 4, o->command + k * C, C, false) &&
+                read_array(q, 5, o->marker + k * 3 * M, 3 * M, false) &&
+                read_array(q, 6, o->rotation + k * 9 * M, 9 * M, true) &&
+                read_array(q, 7, o->sensor + k * S, S, false) &&
+                read_array(q, 8, o->effort + k * A, A, true) && read_array(q, 9, o->measure + k * A, A, true);
+    o->energy[k] = sqlite3_column_type(q, 10) == SQLITE_NULL ? NAN : sqlite3_column_double(q, 10);
     if (good && slopes) {
-        good = read_array(q, 7, block, pl_dataset_slopes(i), true);
+        good = read_array(q, 11, block, pl_dataset_slopes(i), true);
         const struct {
             double *to;
             int64_t rows;
@@ -559,9 +645,9 @@ static bool read_row(sqlite3_stmt *q, pl_dataset *o, int64_t k, bool slopes, dou
     }
     if (good && o->point_count) {
         const int64_t n = 3 * (int64_t)o->point_count;
-        good = sqlite3_column_bytes(q, 8) == (int)(n * (int64_t)sizeof(float));
+        good = sqlite3_column_bytes(q, 12) == (int)(n * (int64_t)sizeof(float));
         if (good) {
-            memcpy(o->point + k * n, sqlite3_column_blob(q, 8), (size_t)n * sizeof(float));
+            memcpy(o->point + k * n, sqlite3_column_blob(q, 12), (size_t)n * sizeof(float));
         }
     }
     return good;
@@ -616,25 +702,38 @@ pl_status pl_dataset_read(const char *path, pl_dataset *out, pl_error *err)
                                            NULL, NULL, &without, err)
                              : status;
     const bool slopes = solved > 0 && without == 0;
+    char *format = NULL;
+    status = status == PL_OK
+                 ? dataset_ask(s, "SELECT value FROM about WHERE key = ?1", "format", &format, NULL, err)
+                 : status;
+    out->unchecked = status == PL_OK && format && strcmp(format, "1") == 0;
+    pl_free(format);
     sqlite3_stmt *q = NULL;
     double *block = NULL;
     if (status == PL_OK) {
         block = PL_NEW_ARRAY(double, pl_dataset_slopes(&out->about.info));
         status = block && read_room(out, solved, slopes) ? PL_OK : pl_fail_memory(err, path);
     }
-    if (status == PL_OK &&
-        sqlite3_prepare_v2(
-            s->db,
-            "SELECT command, marker, rotation, sensor, effort, measure, energy, jacobian, point,"
-            " number FROM sample WHERE solved ORDER BY number",
-            -1, &q, NULL) != SQLITE_OK) {
+    char sql[300];
+    snprintf(sql, sizeof sql, "SELECT " DATASET_ROW ", %s FROM sample WHERE solved ORDER BY number",
+             out->unchecked ? "0" : "checksum");
+    if (status == PL_OK && sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK) {
         status = dataset_fail(s, "cannot be read", err);
     }
-    while (status == PL_OK && out->count < solved && sqlite3_step(q) == SQLITE_ROW) {
-        if (!read_row(q, out, out->count, slopes, block)) {
-            status = pl_fail(err, PL_BAD_INPUT, "%s: sample %d is damaged", path, sqlite3_column_int(q, 9));
+    int step = SQLITE_DONE;
+    while (status == PL_OK && out->count + out->damaged < solved && (step = sqlite3_step(q)) == SQLITE_ROW) {
+        const bool whole =
+            out->unchecked || (uint64_t)sqlite3_column_int64(q, DATASET_ROW_COUNT) == sum_row(q);
+        if (whole && read_row(q, out, out->count, slopes, block)) {
+            ++out->count;
+        } else if (out->unchecked) {
+            status = pl_fail(err, PL_BAD_INPUT, "%s: sample %d is damaged", path, sqlite3_column_int(q, 0));
+        } else {
+            out->first_damaged = out->damaged++ ? out->first_damaged : sqlite3_column_int(q, 0);
         }
-        ++out->count;
+    }
+    if (status == PL_OK && step != SQLITE_ROW && step != SQLITE_DONE) {
+        status = dataset_fail(s, "cannot be read", err);
     }
     out->failed = (int)(all - solved);
     out->planned = (int)planned;

@@ -156,6 +156,9 @@ pl_status pl_learned_write(const pl_learned *l, const char *comment, const char 
     }
     pl_text_add(&t, "region:\n  samples: %d\n  spacing: %.17g\n  width: %.17g\n", l->sample_count, l->spacing,
                 l->width);
+    if (l->missing > 0) {
+        pl_text_add(&t, "  missing: %d\n", l->missing);
+    }
     write_numbers(&t, "low", l->low, C, false);
     write_numbers(&t, "high", l->high, C, false);
     write_flags(&t, "known", l->known, i->actuator_count);
@@ -337,6 +340,15 @@ static bool read_region(io_robot_file *f, const io_node *root, pl_learned *l)
     if (!io_whole_read(f, map, "samples", 1, 100000000, &l->sample_count) ||
         !io_real_read(f, map, "spacing", &l->spacing) || !io_real_read(f, map, "width", &l->width)) {
         return false;
+    }
+    const io_node *missing = io_child(map, "missing");
+    if (missing && !io_whole_read(f, map, "missing", 0, 100000000, &l->missing)) {
+        return false;
+    }
+    if (l->missing > 0) {
+        io_warning(f, missing->line,
+                   "learned from an unfinished data set: %d of its samples were missing, the model has %d",
+                   l->missing, l->sample_count);
     }
     l->low = PL_NEW_ARRAY(double, C);
     l->high = PL_NEW_ARRAY(double, C);

@@ -1,5 +1,6 @@
 // Chains of samples for data sets: each chain begins at the undeformed configuration, so that its results
 // depend on nothing else.
+#include <stdlib.h>
 #include "kinematics/kinematics_impl.h"
 
 // Back to the undeformed configuration, without anything a solver may remember.
@@ -63,6 +64,27 @@ static pl_status sample_measure(pl_model *model, const pl_sample_options *o, dou
     return PL_OK;
 }
 
+// ---- how much a sample may cost
+static int sample_ascending(const void *a, const void *b)
+{
+    const int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+// `spent`: iterations of the samples solved so far, `count` of them; `usual`: the limit of the solver.
+static int sample_limit(const pl_sample_options *o, int *spent, int count, int usual)
+{
+    if (o->limit_each != 0) {
+        return o->limit_each > 0 && o->limit_each < usual ? o->limit_each : usual;
+    }
+    if (count == 0) {
+        return usual;
+    }
+    qsort(spent, (size_t)count, sizeof *spent, sample_ascending);
+    const int limit = PL_SAMPLE_LIMIT * spent[count / 2];
+    return limit > usual ? usual : limit < PL_SAMPLE_LIMIT_LEAST ? PL_SAMPLE_LIMIT_LEAST : limit;
+}
+
 pl_status pl_sample_chain(pl_model *model, const double *command, int from, int to,
                           const pl_sample_options *o, pl_error *err)
 {
@@ -85,10 +107,13 @@ pl_status pl_sample_chain(pl_model *model, const double *command, int from, int 
             return pl_fail_memory(err, "the samples");
         }
     }
-    pl_status status = sample_begin(model, o, err);
+    int *spent = PL_NEW_ARRAY(int, to - from), solved = 0;
+    pl_status status = spent ? sample_begin(model, o, err) : pl_fail_memory(err, "the samples");
+    const int usual = pl_model_limit(model, 1);
     bool go = true;
     for (int i = from; i <= last && go && status == PL_OK; ++i) {
         pl_statics_report report;
+        pl_model_limit(model, sample_limit(o, spent, solved, usual));
         status = sample_solve(model, command + (int64_t)i * C, o, &report, err);
         if (status == PL_OK && report.outcome == PL_STOPPED) {
             status = pl_fail(err, PL_INTERRUPTED, "sample: interrupted at sample %d", i);
@@ -97,10 +122,14 @@ pl_status pl_sample_chain(pl_model *model, const double *command, int from, int 
             status = sample_measure(model, o, shape, shape_count, command + (int64_t)i * C, i,
                                     o->done && o->done[i], &report, &go, err);
         }
-        if (status == PL_OK && report.outcome != PL_SOLVED) {
+        if (status == PL_OK && report.outcome == PL_SOLVED) {
+            spent[solved++] = report.iterations;
+        } else if (status == PL_OK) {
             status = sample_begin(model, o, err);
         }
     }
+    pl_model_limit(model, usual);
+    pl_free(spent);
     pl_free(shape);
     return status;
 }

@@ -50,6 +50,7 @@ struct pl_learned {
     const char *distrust; // why the errors below do not hold for the robot as it is; NULL: they do
     // the samples, for estimates
     int sample_count;
+    int missing;      // of the samples planned when it was fitted: not stored, or damaged
     double *sample;   // commands
     double *residual; // learned_columns per sample: errors of those held out; first column NAN: trained on
     pl_error_map *errors; // from them; NULL: none was held out

@@ -371,6 +371,7 @@ pl_status pl_learned_region(pl_learned *l, const pl_dataset *d, pl_error *err)
     const int64_t C = d->about.info.command_count, n = d->count, M = 3 * (int64_t)d->about.info.marker_count,
                   Q = pl_learned_columns(l);
     l->sample_count = d->count;
+    l->missing = d->planned > d->count + d->failed ? d->planned - d->count - d->failed : 0;
     l->sample = PL_NEW_ARRAY(double, n *C);
     l->residual = PL_NEW_ARRAY(double, n *Q);
     l->low = PL_NEW_ARRAY(double, C);

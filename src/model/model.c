@@ -342,6 +342,11 @@ pl_status pl_model_recall(pl_model *model, int slot, pl_error *err)
     return model_recall(model, &model->slot[slot], err);
 }
 
+int pl_model_limit(pl_model *model, int iterations)
+{
+    return model->type->limit ? model->type->limit(model->self, iterations) : 0;
+}
+
 bool pl_model_settle(pl_model *model)
 {
     if (model->type->settle) {

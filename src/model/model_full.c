@@ -170,6 +170,11 @@ static void full_loosen(void *self, double factor)
     pl_statics_loosen(((full_model *)self)->body.statics, factor);
 }
 
+static int full_limit(void *self, int iterations)
+{
+    return pl_statics_limit(((full_model *)self)->body.statics, iterations);
+}
+
 static pl_status full_grip(void *self, const double at[3], double radius, pl_error *err)
 {
     return pl_statics_grip(((full_model *)self)->body.statics, at, radius, err);
@@ -205,7 +210,8 @@ static const pl_model_type full_type = {.info = model_body_info,
                                         .grip = full_grip,
                                         .pull = full_pull,
                                         .grip_mean = full_grip_mean,
-                                        .loosen = full_loosen};
+                                        .loosen = full_loosen,
+                                        .limit = full_limit};
 
 // ---- making one
 static bool full_room(full_model *m)

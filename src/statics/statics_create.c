@@ -202,6 +202,13 @@ pl_statics_sizes pl_statics_get_sizes(const pl_statics *s)
     };
 }
 
+int pl_statics_limit(pl_statics *s, int iterations)
+{
+    const int before = s->options.iteration_limit;
+    s->options.iteration_limit = iterations < 1 ? 1 : iterations;
+    return before;
+}
+
 void pl_statics_forget(pl_statics *s)
 {
     statics_forget(s);

@@ -49,6 +49,15 @@ limited -v 120000 fk finger $coarse --set air=5kPa
 expect_ended 3 "ulimit -v 120000"
 expect_words err.txt "memory"
 
+# ---- pipes in place of stored meshes: not waited for, neither to read nor to write
+for stored in finger/.pliant/*; do
+    rm "$stored"
+    mkfifo "$stored"
+done
+limited -n 256 fk finger $coarse --set air=5kPa
+expect_ended 0 "named pipes in the folder of stored meshes"
+rm -r finger/.pliant
+
 # ---- memory: no single allocation that fails may look like a result
 if command -v cc >/dev/null && cc -shared -fPIC -O1 -o fail.so "$here/fail_memory.c" 2>/dev/null &&
     LD_PRELOAD=./fail.so FAIL_COUNT=count.txt "$pliant" ik trunk --marker tip --target 30,10,200 --json - >whole.txt 2>/dev/null &&

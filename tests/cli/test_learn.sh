@@ -108,6 +108,12 @@ if command -v sqlite3 >/dev/null; then # a chain continued in its middle: the sa
     dump part.sqlite > other.txt
     if cmp -s one.txt other.txt; then pass "continued in the middle of a chain: the same bits"; else fail "part.sqlite differs"; fi
 fi
+# what a sample may cost
+expect_status 0 sample claw --size 20 --samples 6 --jobs 1 --limit-each 1 --out cheap.sqlite
+expect_words out.txt "6 could not be solved"
+expect_status 0 sample claw --size 20 --samples 6 --jobs 1 --limit-each none --out dear.sqlite
+expect_no_words out.txt "could not be solved"
+expect_status 2 sample claw --size 20 --samples 6 --limit-each 5s --out x.sqlite
 expect_status 0 learn claw.sqlite --hidden 8 --epochs 20 --out claw-model.yaml
 found() { sed -n 's/.*largest error \([^ ]*\) mm.*/\1/p' out.txt; }
 for c in "3 2 1" "12 1 5"; do
@@ -210,17 +216,47 @@ expect_status 2 learn empty.sqlite --out x.yaml
 expect_words err.txt "empty.sqlite: is not a data set"
 if command -v sqlite3 >/dev/null; then
     expect_near "adaptive samples that differ" "$(sqlite3 adaptive.sqlite 'SELECT count(DISTINCT hex(command)) FROM sample')" 30 0
-    damage() { # NAME SQL WORDS
-        cp adaptive.sqlite "$1.sqlite"
-        sqlite3 "$1.sqlite" "$2"
-        expect_status 2 learn "$1.sqlite" --epochs 3 --positions-only --out x.yaml
-        expect_words err.txt "$1.sqlite" "$3"
+    damage() { # STATUS NAME SQL WORDS...: they stand in the messages
+        local expected=$1 name=$2 sql=$3
+        shift 3
+        cp adaptive.sqlite "$name.sqlite"
+        sqlite3 "$name.sqlite" "$sql"
+        expect_status "$expected" learn "$name.sqlite" --epochs 3 --positions-only --out "$name.yaml"
+        expect_words err.txt "$name.sqlite" "$@"
     }
-    damage nan "UPDATE sample SET marker = x'000000000000f87f000000000000f87f000000000000f87f' WHERE number = 7" "sample 7 is damaged"
-    damage short "UPDATE sample SET marker = x'0000' WHERE number = 7" "sample 7 is damaged"
-    damage constant "UPDATE sample SET marker = (SELECT marker FROM sample WHERE number = 0)" "the markers do not move"
-    damage few "DELETE FROM sample WHERE number > 5" "at least 10 are needed"
+    # any change of a stored sample is seen, and the sample is not used
+    damage 0 nan "UPDATE sample SET marker = x'000000000000f87f000000000000f87f000000000000f87f' WHERE number = 7" \
+        "1 sample is damaged and not used: the checksum of number 7"
+    damage 0 short "UPDATE sample SET marker = x'0000' WHERE number = 7" "the checksum of number 7"
+    damage 0 swapped "UPDATE sample SET command = (SELECT command FROM sample WHERE number = 3) WHERE number IN (4, 5)" \
+        "2 samples are damaged and not used: the checksum of number 4"
+    damage 0 label "UPDATE sample SET seconds = 7 WHERE number = 9" "the checksum of number 9"
+    damage 2 constant "UPDATE sample SET marker = (SELECT marker FROM sample WHERE number = 0)" "29 samples are damaged" "at least 10 are needed"
+    damage 2 few "DELETE FROM sample WHERE number > 5" "not finished: 6 of 30 samples" "at least 10 are needed"
+    # unfinished: said when it is learned from, and by every verb that uses the model
+    damage 0 part "DELETE FROM sample WHERE number > 20" "not finished: 21 of 30 samples are stored"
+    expect_status 0 fk part.yaml
+    expect_words err.txt "learned from an unfinished data set: 9 of its samples were missing"
+    run run part.yaml --goal 0,0,0 --steps 1
+    expect_words err.txt "learned from an unfinished data set"
+    # the same command solves damaged samples again
+    cp one.sqlite again.sqlite
+    sqlite3 again.sqlite "UPDATE sample SET energy = 1, marker = x'00' WHERE number IN (20, 77)"
+    expect_status 0 sample rod.yaml --samples 120 --shapes --jobs 1 --out again.sqlite
+    expect_words out.txt "118 of 120 samples are already stored" "2 in this run"
+    dump one.sqlite > one.txt
+    dump again.sqlite > other.txt
+    if cmp -s one.txt other.txt; then pass "damaged samples are solved again"; else fail "again.sqlite differs"; fi
 fi
+# pipes are refused, not waited for
+mkfifo pipe.sqlite
+for verb in "learn pipe.sqlite --out x.yaml" "sample rod.yaml --samples 20 --out pipe.sqlite" "workspace rod.yaml --samples 20 --store pipe.sqlite"; do
+    status=0
+    # shellcheck disable=SC2086
+    timeout 20 "$pliant" $verb >out.txt 2>err.txt || status=$?
+    if [ "$status" -ge 2 ] && [ "$status" -le 3 ]; then pass "exit $status: pliant $verb"; else fail "exit $status: pliant $verb"; fi
+    expect_words err.txt "pipe.sqlite: is a named pipe, expected a file"
+done
 
 # refusals name file, line and column
 sed '1s/t1 \[mm\]/t1 [kPa]/' measured.csv > unit.csv

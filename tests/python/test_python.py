@@ -503,6 +503,16 @@ class Files(Shared):
             self.assertEqual(os.stat(name).st_mode & 0o777, 0o640)
             self.assertGreater(os.path.getsize(name), 100)
 
+    def test_pipes_are_not_waited_for(self):
+        os.mkfifo("pipe.yaml")
+        with self.assertRaisesRegex(pl.FileError, "named pipe"):
+            pl.load("pipe.yaml")
+        with self.assertRaisesRegex(pl.FileError, "named pipe"):
+            pl.tensile("pipe.yaml")
+        data = pl.Dataset(self.beam, "pipe.yaml", 10, 0, 0)
+        with self.assertRaisesRegex(pl.Error, "named pipe"):
+            self.beam.learn(data)
+
     def test_damaged_pickles_are_refused(self):
         s = self.beam.solve(chamber1=20)
         learned = self.beam.learn(samples=16, hidden=[4], epochs=2)
@@ -593,7 +603,9 @@ class Learning(Shared):
         print(f"learned from 48 samples: {m.error:.2g} mm on those held out, {error:.2g} mm here")
         self.assertLess(m.error, 0.05)
         self.assertLess(error, 3 * m.error)
-        self.assertTrue(m.ik(tip=full["tip"].position).reached)
+        q = m.ik(tip=full["tip"].position)  # met by the model, whose own error is larger than the tolerance
+        self.assertEqual((q.outcome, q.reached), ("uncertain", False))
+        self.assertLess(q.error, 0.005)
         self.assertIn("learned", s.readings)
         self.assertTrue((pickle.loads(pickle.dumps(s))["tip"].position == s["tip"].position).all())
         T = self.beam.sweep(chamber1=np.linspace(5, 100, 20), chamber2=20, chamber3=np.linspace(30, 10, 20))
