@@ -15,6 +15,7 @@ static const cli_option options[] = {
     {"save-state", 0, "FILE", "save the new state here instead", NULL},
     {"method", 0, "NAME", "exact, local_global or fang2020 (default: as in the robot file)",
      "exact local_global fang2020"},
+    {"no-mesh-error", 0, NULL, "do not estimate the error caused by the mesh", NULL},
     {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
     CLI_MESHING,
     CLI_WORKING,
@@ -37,7 +38,9 @@ static int fk_work(const cli_args *args, cli_model *m)
     if (status) {
         return status;
     }
-    cli_model_estimate(args, m);
+    if (!cli_flag(args, "no-mesh-error")) {
+        cli_model_estimate(args, m);
+    }
     cli_record_print(args, m);
     status = cli_learned_check(args, m);
     status = status ? status : cli_shape_outputs(args, m);

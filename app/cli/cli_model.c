@@ -155,12 +155,11 @@ int cli_model_solve(const cli_args *args, cli_model *m)
 // An estimate that cannot be made is no reason to fail: the result stands, its mesh error is not known.
 void cli_model_estimate(const cli_args *args, cli_model *m)
 {
-    pl_model_load_options options;
     pl_mesh_error estimate;
     pl_error ignored = {0};
-    if (m->report.outcome == PL_SOLVED && !cli_interrupted() && model_options(args, &options) == CLI_DONE) {
+    if (m->report.outcome == PL_SOLVED && !cli_interrupted()) {
         cli_stage("mesh error", false);
-        pl_model_estimate(m->model, m->path, &options, &estimate, &ignored);
+        pl_model_mesh_error(m->model, &estimate, &ignored);
         cli_stage(NULL, false);
     }
 }

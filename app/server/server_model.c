@@ -315,7 +315,7 @@ static json_t *model_record(server_model *m, bool brief)
     const pl_record *record = NULL;
     pl_mesh_error ignored;
     if (!m->coarse && !brief) {
-        pl_model_mesh_error(m->model, NULL, &ignored, NULL);
+        pl_model_mesh_error(m->model, &ignored, NULL);
     }
     const pl_status status =
         (brief ? pl_model_record_brief : pl_model_record)(m->model, &m->report, &record, NULL);

@@ -189,7 +189,7 @@ void worker_details(server_worker *w)
         if (part == 0) {
             worker_complete(w, m);
         } else if (part == 1) {
-            pl_model_mesh_error(m->model, NULL, &error, NULL); // the model keeps it
+            pl_model_mesh_error(m->model, &error, NULL); // the model keeps it
         } else if (part == 2) {
             pl_model_record(m->model, &m->report, &record, NULL); // and the crossings
         } else {

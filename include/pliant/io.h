@@ -90,12 +90,6 @@ PL_API pl_status pl_model_load_text(const char *text, size_t length, const char 
 // small meshes, meshes determined by thin walls, models without a mesh.
 PL_API pl_status pl_model_load_coarse(const char *path, const pl_model_load_options *options,
                                       const pl_model *fine, pl_model **out, pl_error *err);
-// Estimates by how much the mesh lets the current solution of `model` be wrong, a model opened from `path`
-// with `options` (pl_mesh_error in pliant/model.h). Costs some milliseconds; where the jumps of strain raise
-// suspicion, elements are split and the linear responses of both meshes are compared (a factorization each).
-// The record of the solution carries the result.
-PL_API pl_status pl_model_estimate(pl_model *model, const char *path, const pl_model_load_options *options,
-                                   pl_mesh_error *out, pl_error *err);
 // A reduced robot from text in memory; `path` is used in messages.
 PL_API pl_status pl_reduced_load_text(const char *text, size_t length, const char *path, pl_model **out,
                                       pl_findings *findings, pl_error *err);

@@ -278,28 +278,13 @@ PL_API pl_status pl_model_judge(pl_model *model, pl_model_check *out, pl_error *
 
 // ---- discretisation: by how much the motion may be wrong because of the mesh
 typedef struct pl_mesh_error {
-    double
-        relative; // estimated error of the motion, as a share of it: 0 .. 1; NAN: not known, or nothing moved
-    double jumps; // share of the strains that jumps between elements (pl_statics_strain_jumps)
-    bool second_level; // `relative` comes from a comparison with a refined mesh, otherwise from the jumps
+    double relative; // estimated error of the markers' motion, as a share of it; NAN: not known, or nothing
+                     // moved
 } pl_mesh_error;
 #define PL_MESH_ERROR_LIMIT 0.03 // above it a result is said to depend on the mesh
-// The same robot on a refined mesh (pl_mesh_refine).
-typedef struct pl_refinement {
-    pl_model *model;
-    double share; // of the jumps in the elements that were split
-    int levels;   // times they were split, at least 1
-} pl_refinement;
-// Estimates the error of the current solution from the jumps of strain, or, if `refined` is given (may be
-// NULL), by comparing the linear responses of both meshes. Kept with the solution: pl_model_record repeats
-// it. Unknown for models other than full bodies with the exact method. pl_model_estimate in pliant/io.h makes
-// the refined model where it is needed.
-PL_API pl_status pl_model_mesh_error(pl_model *model, const pl_refinement *refined, pl_mesh_error *out,
-                                     pl_error *err);
-// Marks the elements with the largest jumps, so many that the mesh refined by them (pl_mesh_refine) has about
-// `element_limit` elements; `share` is their part of all jumps.
-PL_API pl_status pl_model_mesh_marks(pl_model *model, int32_t element_limit, uint8_t *marked, double *share,
-                                     pl_error *err);
+// Estimates the error of the current solution (pl_statics_mesh_error). Kept with the solution:
+// pl_model_record repeats it. Unknown for models other than full bodies with the exact method.
+PL_API pl_status pl_model_mesh_error(pl_model *model, pl_mesh_error *out, pl_error *err);
 
 // Costs since the model was created.
 typedef struct pl_model_costs {

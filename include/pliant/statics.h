@@ -135,15 +135,11 @@ PL_API pl_status pl_statics_check(pl_statics *statics, const pl_state *state, do
                                   double *largest_force, bool *inverted, pl_error *err);
 
 // ---- how far the discretisation lets a shape be wrong
-// The jumps of the strains between elements, as a share of the strains: 0 .. 1, in the mean square (the
-// indicator of Zienkiewicz and Zhu). `per_element` (may be NULL, one per element) gets the contributions, mJ.
-PL_API pl_status pl_statics_strain_jumps(pl_statics *statics, const pl_state *state, double *share,
-                                         double *per_element, pl_error *err);
-// The motion (3 per marker, mm) of the markers by the first small step from the undeformed configuration
-// towards `command` and the loads, as if all remained linear: the linear response, for comparison between
-// meshes.
-PL_API pl_status pl_statics_response(pl_statics *statics, const double *command, double *marker,
-                                     pl_error *err);
+// The error of the markers' motion at an equilibrium, as a share of the motion: that of the linearised
+// equilibrium with functions of the next order added to the elements (docs/elements.md). NAN where no marker
+// moves.
+PL_API pl_status pl_statics_mesh_error(pl_statics *statics, const pl_state *state, double *relative,
+                                       pl_error *err);
 
 // Newton steps from any shape (`position`: 3 per vertex, mm; held vertices are put where they belong) towards
 // the equilibrium at `command`, each of one evaluation, one factorisation and one solve: until one moves no

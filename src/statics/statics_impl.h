@@ -7,6 +7,7 @@
 // - statics_aim: shape and commands together
 // - statics_predict: where the next solution will be, from those before
 // - statics_moves: when small moves want a new factor
+// - statics_error: the error of the discretisation; statics_steps: Newton steps from a given shape
 // - statics_result, statics_field, statics_sensitivity: what a state means, and its derivatives
 #ifndef PL_STATICS_IMPL_H
 #define PL_STATICS_IMPL_H

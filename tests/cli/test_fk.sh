@@ -40,6 +40,9 @@ expect_words out.txt "the mesh is coarse: the motion may be wrong by about" "mes
 expect_words coarse.json "the mesh is coarse"
 awk -v e="$(json_number coarse.json mesh_error)" 'BEGIN { exit !(e > 0.25 && e < 0.9) }' && pass "mesh_error of a coarse mesh" ||
     fail "mesh_error of a coarse mesh is $(json_number coarse.json mesh_error)"
+expect_status 0 fk finger --size 1000 --set air=20kPa --no-mesh-error --json coarse.json
+expect_words coarse.json '"mesh_error": null'
+expect_no_words out.txt "the mesh is coarse" "mesh error"
 
 # wrong commands
 expect_status 2 fk finger $coarse --set air=5
