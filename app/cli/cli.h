@@ -258,7 +258,7 @@ int cli_model_solve(const cli_args *args, cli_model *m);
 void cli_model_warn(cli_model *m);
 int cli_model_save_state(const cli_args *args, const cli_model *m);
 // Estimates the error of the mesh at the solution, for the record.
-void cli_model_estimate(const cli_args *args, cli_model *m);
+void cli_model_estimate(cli_model *m);
 // "not converged: ..." and CLI_BADLY unless the last solve did.
 int cli_model_verdict(const cli_args *args, const cli_model *m);
 int cli_compliance(const cli_args *args, cli_model *m); // `jacobian --compliance`, at a solution

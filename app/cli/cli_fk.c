@@ -39,7 +39,7 @@ static int fk_work(const cli_args *args, cli_model *m)
         return status;
     }
     if (!cli_flag(args, "no-mesh-error")) {
-        cli_model_estimate(args, m);
+        cli_model_estimate(m);
     }
     cli_record_print(args, m);
     status = cli_learned_check(args, m);

@@ -153,7 +153,7 @@ int cli_model_solve(const cli_args *args, cli_model *m)
 }
 
 // An estimate that cannot be made is no reason to fail: the result stands, its mesh error is not known.
-void cli_model_estimate(const cli_args *args, cli_model *m)
+void cli_model_estimate(cli_model *m)
 {
     pl_mesh_error estimate;
     pl_error ignored = {0};
