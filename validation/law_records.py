@@ -140,7 +140,7 @@ def whole_files(everyone, rng):
     cases = changed = 0
     for robot in everyone:
         state = robot.solve(draw(robot, rng))
-        table = robot.sweep(dict.fromkeys(robot.commands, np.zeros(30))) if robot.commands else None
+        table = robot.sweep({c.name: np.full(6, c.span[0]) for c in robot.commands.values()}) if robot.commands else None
         writers = {n: state.save for n in ("a.csv", "a.json", "a.stl", "a.state", "a.png")}
         writers["r.yaml"] = robot.save
         if table is not None:
