@@ -13,10 +13,10 @@
 #include "statics/statics_impl.h"
 
 #define ERROR_ITERATIONS 3
-#define ERROR_SAME 1e-6     // of the area of a surface: differences of weights that are rounding errors
+#define ERROR_SAME 1e-6      // of the area of a surface: differences of weights that are rounding errors
 #define ERROR_RATE_MOST 0.95 // of two changes in a row: the series of changes is summed with no more
-#define ERROR_ENOUGH 0.05   // of the estimate, by which the sum of the changes to come may be left out
-#define ERROR_NEGLECT 3e-4  // of the motion, likewise
+#define ERROR_ENOUGH 0.05    // of the estimate, by which the sum of the changes to come may be left out
+#define ERROR_NEGLECT 3e-4   // of the motion, likewise
 
 typedef struct error_work {
     pl_statics *s;
@@ -32,13 +32,14 @@ typedef struct error_work {
     double *residual, *direction, *product, *image;
     double *normal; // 3 per added function: the direction it does not move in; 0: none
     double *block;  // 9 per added function: inverse of its diagonal block
+    double *unit;   // per pressure number
 } error_work;
 
 static void error_clear(error_work *w)
 {
-    void *owned[] = {w->bonded,    w->faces,   w->area,    w->goal,     w->full,
-                     w->step,      w->side,    w->unknown, w->pressure, w->residual,
-                     w->direction, w->product, w->image,   w->normal,   w->block};
+    void *owned[] = {w->bonded, w->faces,   w->area,     w->goal,     w->full,      w->step,
+                     w->side,   w->unknown, w->pressure, w->residual, w->direction, w->product,
+                     w->image,  w->normal,  w->unit,     w->block};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }
@@ -90,6 +91,20 @@ static void error_bond(error_work *w)
         if (pressed) {
             error_bond_face(w, face[i]);
         }
+    }
+}
+
+// The units in which the linear system counts the pressures, K_kk = -unit^2 M_kk / kappa: its rows are scaled
+// by them.
+static void error_units(error_work *w)
+{
+    const pl_problem *p = w->s->problem;
+    const pl_elements *E = p->elements;
+    const pl_sparse *K = &p->tangent.K, *M = &E->mass;
+    for (int32_t k = 0; k < E->pressure_count; ++k) {
+        const int32_t dof = p->unknowns.pressure_dof[k];
+        w->unit[k] = sqrt(-K->value[pl_sparse_slot(K, dof, dof)] * E->pressure_kappa[k] /
+                          M->value[pl_sparse_slot(M, k, k)]);
     }
 }
 
@@ -400,7 +415,7 @@ static bool error_relax(error_work *w, const double *side, double *motion)
         w->side[i] = -w->side[i] - (side ? side[i] : 0);
     }
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
-        w->side[p->unknowns.pressure_dof[k]] = -w->pressure[k];
+        w->side[p->unknowns.pressure_dof[k]] = -w->unit[k] * w->pressure[k];
     }
     if (!pl_problem_solve_bordered(p, w->side, NULL, w->unknown, mu)) {
         return false;
@@ -537,8 +552,10 @@ static pl_status error_allocate(error_work *w, pl_error *err)
     w->unknown = PL_NEW_ARRAY(double, p->unknowns.n + vertices);
     w->side = PL_NEW_ARRAY(double, p->unknowns.n);
     w->pressure = PL_NEW_ARRAY(double, p->elements->pressure_count);
+    w->unit = PL_NEW_ARRAY(double, p->elements->pressure_count);
     double **full[] = {&w->full, &w->step};
-    bool good = w->bonded && w->faces && w->area && w->goal && w->unknown && w->side && w->pressure;
+    bool good =
+        w->bonded && w->faces && w->area && w->goal && w->unknown && w->side && w->pressure && w->unit;
     for (int i = 0; i < PL_COUNT(full); ++i) {
         *full[i] = PL_NEW_ARRAY(double, 3 * vertices);
         good = good && *full[i];
@@ -546,6 +563,7 @@ static pl_status error_allocate(error_work *w, pl_error *err)
     if (!good) {
         return pl_fail_memory(err, "mesh error");
     }
+    error_units(w);
     error_bond(w);
     const pl_status status = pl_enrichment_create(p->elements, &p->mesh, error_held, w, &w->added, err);
     if (status != PL_OK) {
