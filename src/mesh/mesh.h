@@ -115,6 +115,15 @@ void pl_bvh_nearest(const pl_bvh *bvh, const double point[3], double best, pl_bv
 typedef bool (*pl_bvh_pair_visit)(void *user, int32_t i, int32_t j);
 void pl_bvh_pairs(const pl_bvh *a, const pl_bvh *b, pl_bvh_pair_visit visit, void *user);
 
+// ---- the steps of pl_mesh_examine: elements that are inverted (with that severity) or flat; parts that
+// share no vertex, where parts of different bodies are meant to be apart (region_body: per region, may be
+// NULL); thin walls and overlaps
+pl_status pl_mesh_examine_shapes(const pl_mesh *mesh, pl_severity inverted, pl_findings *findings,
+                                 pl_error *err);
+pl_status pl_mesh_examine_parts(const pl_mesh *mesh, const int32_t *region_body, pl_findings *findings,
+                                pl_error *err);
+pl_status pl_mesh_examine_walls(const pl_mesh *mesh, pl_findings *findings, pl_error *err);
+
 // ---- the boundary as triangles (curved faces are split along their mid nodes), for rays
 typedef struct pl_hit {
     double t;       // along the direction as given

@@ -18,14 +18,15 @@ static void examine_centre(const pl_mesh *mesh, int32_t element, double centre[3
 }
 
 // ---- the shape of elements
-static void examine_inverted(const pl_mesh *mesh, const pl_mesh_quality *q, pl_findings *findings)
+static void examine_inverted(const pl_mesh *mesh, const pl_mesh_quality *q, pl_severity severity,
+                             pl_findings *findings)
 {
     if (q->inverted_count == 0) {
         return;
     }
     double place[3];
     examine_centre(mesh, q->worst_element, place);
-    pl_findings_add(findings, PL_DEFECT, NULL, 0,
+    pl_findings_add(findings, severity, NULL, 0,
                     "%d elements are inverted at some interior point; the worst is element %d",
                     q->inverted_count, q->worst_element);
     pl_findings_advise(findings, "mesh again with a smaller --size, or with --order 1");
@@ -67,30 +68,61 @@ static pl_status examine_flat(const pl_mesh *mesh, const pl_mesh_quality *q, pl_
 }
 
 // ---- parts and walls
-static pl_status examine_parts(const pl_mesh *mesh, pl_findings *findings, pl_error *err)
+// The parts of each body, numbered from 0 in `of_part`; returns how many there are in all.
+static int32_t examine_count_parts(const pl_mesh *mesh, const int32_t *region_body, const int32_t *part,
+                                   int32_t count, int32_t *of_part, int32_t *body)
+{
+    memset(body, -1, (size_t)count * sizeof *body);
+    for (int32_t e = 0; e < mesh->view.element_count; ++e) {
+        body[part[e]] = region_body ? region_body[mesh->view.region[e]] : 0;
+    }
+    int32_t bodies = 0;
+    for (int32_t p = 0; p < count; ++p) {
+        of_part[p] = 0;
+        for (int32_t q = 0; q < p; ++q) {
+            of_part[p] += body[q] == body[p];
+        }
+        bodies += of_part[p] == 0;
+    }
+    return bodies;
+}
+
+pl_status pl_mesh_examine_parts(const pl_mesh *mesh, const int32_t *region_body, pl_findings *findings,
+                                pl_error *err)
 {
     const int32_t n = mesh->view.element_count;
     int32_t *part = NULL, *member = PL_NEW_ARRAY(int32_t, n);
     const int32_t count = pl_mesh_components(mesh, &part);
-    const bool room = part && member;
-    for (int32_t p = 1; room && p < count && p <= EXAMINE_PARTS; ++p) {
-        int32_t members = 0;
+    int32_t *of_body = PL_NEW_ARRAY(int32_t, 2 * (int64_t)count), *body = of_body ? of_body + count : NULL;
+    const bool room = part && member && of_body;
+    const int32_t extra =
+        room ? count - examine_count_parts(mesh, region_body, part, count, of_body, body) : 0;
+    for (int32_t p = 0, told = 0; room && extra > 0 && p < count && told < EXAMINE_PARTS; ++p) {
+        if (of_body[p] == 0) {
+            continue;
+        }
+        int32_t members = 0, parts = 0;
         for (int32_t e = 0; e < n; ++e) {
             if (part[e] == p) {
                 member[members++] = e;
             }
         }
+        for (int32_t q = 0; q < count; ++q) {
+            parts += body[q] == body[p];
+        }
         double place[3];
         examine_centre(mesh, member[0], place);
         pl_findings_add(findings, PL_WARNING, NULL, 0,
-                        "part %d of %d (%d elements) shares no vertex with the others", p + 1, count,
+                        "part %d of %d (%d elements) shares no vertex with the others", of_body[p] + 1, parts,
                         members);
         pl_findings_advise(findings,
                            "for one body, merge the common faces before meshing; for several, support each "
                            "part or list it under `bodies`");
         pl_findings_place(findings, place, member, members);
+        ++told;
     }
     pl_free(member);
+    pl_free(of_body);
     pl_mesh_free_indices(part);
     return room ? PL_OK : pl_fail_memory(err, "mesh: its parts");
 }
@@ -223,16 +255,25 @@ static pl_status examine_overlaps(const pl_mesh *mesh, pl_findings *findings, pl
     return room ? PL_OK : pl_fail_memory(err, "mesh: a list of elements");
 }
 
-pl_status pl_mesh_examine(const pl_mesh *mesh, pl_findings *findings, pl_error *err)
+pl_status pl_mesh_examine_shapes(const pl_mesh *mesh, pl_severity inverted, pl_findings *findings,
+                                 pl_error *err)
 {
     const pl_mesh_quality quality = pl_mesh_measure_quality(mesh);
-    examine_inverted(mesh, &quality, findings);
-    pl_status status = examine_flat(mesh, &quality, findings, err);
-    if (status == PL_OK) {
-        status = examine_parts(mesh, findings, err);
-    }
-    if (status == PL_OK) {
-        status = examine_walls(mesh, findings, err);
-    }
+    examine_inverted(mesh, &quality, inverted, findings);
+    return examine_flat(mesh, &quality, findings, err);
+}
+
+pl_status pl_mesh_examine_walls(const pl_mesh *mesh, pl_findings *findings, pl_error *err)
+{
+    const pl_status status = examine_walls(mesh, findings, err);
     return status == PL_OK ? examine_overlaps(mesh, findings, err) : status;
+}
+
+pl_status pl_mesh_examine(const pl_mesh *mesh, pl_findings *findings, pl_error *err)
+{
+    pl_status status = pl_mesh_examine_shapes(mesh, PL_DEFECT, findings, err);
+    if (status == PL_OK) {
+        status = pl_mesh_examine_parts(mesh, NULL, findings, err);
+    }
+    return status == PL_OK ? pl_mesh_examine_walls(mesh, findings, err) : status;
 }

@@ -309,6 +309,7 @@ struct pl_robot {
     char **material_name;
     int material_count;
     int32_t *region_material; // per region of the mesh
+    int32_t *region_body;     // per region of the mesh; the frames of free bodies come after the bodies
     double *region_rest;      // 2 per region: volume and area of the stress-free shape over the drawn one
     double gravity[3];
     pl_support *support;

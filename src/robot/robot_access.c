@@ -75,10 +75,11 @@ void pl_robot_destroy(pl_robot *robot)
     for (int i = 0; i < robot->fibre_count; ++i) {
         robot_fibre_clear(&robot->fibre[i]);
     }
-    void *const blocks[] = {robot->name,        robot->material, robot->material_name, robot->region_material,
-                            robot->support,     robot->rigid,    robot->actuator,      robot->command,
-                            robot->marker,      robot->sensor,   robot->force,         robot->pressure,
-                            robot->region_rest, robot->spring,   robot->layer,         robot->fibre};
+    void *const blocks[] = {
+        robot->name,  robot->material, robot->material_name, robot->region_material, robot->support,
+        robot->rigid, robot->actuator, robot->command,       robot->marker,          robot->sensor,
+        robot->force, robot->pressure, robot->region_rest,   robot->region_body,     robot->spring,
+        robot->layer, robot->fibre};
     for (int i = 0; i < PL_COUNT(blocks); ++i) {
         pl_free(blocks[i]);
     }

@@ -193,6 +193,28 @@ pl_status robot_regions(robot_build *b)
     return PL_OK;
 }
 
+// Bodies by the first part of the names of their regions, `body.region`; one body: all but the frames.
+static pl_status robot_region_bodies(robot_build *b)
+{
+    const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
+    const int bodies = b->def->body_count, frames = robot_free_count(b);
+    int32_t *of = b->robot->region_body = PL_NEW_ARRAY(int32_t, v.region_count);
+    if (!of) {
+        return robot_memory(b);
+    }
+    for (int32_t r = 0; r < v.region_count; ++r) {
+        of[r] = r >= v.region_count - frames ? bodies + r : 0;
+        for (int i = 0; bodies > 1 && i < bodies && of[r] < bodies; ++i) {
+            const size_t length = strlen(b->def->body[i].name);
+            if (strncmp(v.region_name[r], b->def->body[i].name, length) == 0 &&
+                v.region_name[r][length] == '.') {
+                of[r] = i;
+            }
+        }
+    }
+    return PL_OK;
+}
+
 static pl_status robot_steps(robot_build *b, const pl_mesh *const *mesh)
 {
     static pl_status (*const step[])(robot_build *) = {
@@ -201,6 +223,12 @@ static pl_status robot_steps(robot_build *b, const pl_mesh *const *mesh)
         robot_springs, robot_layers,   robot_fibres,
     };
     pl_status status = robot_world_mesh(b, mesh);
+    if (status == PL_OK) {
+        status = robot_region_bodies(b);
+    }
+    if (status == PL_OK) {
+        status = pl_mesh_examine_shapes(b->robot->mesh, PL_WARNING, b->findings, b->err);
+    }
     if (status != PL_OK) {
         return status;
     }

@@ -24,7 +24,18 @@ static void examine_chambers(const pl_robot *robot, pl_findings *findings)
     }
 }
 
-// Whether loading has reported it already: a finding that names 'name' and contains `words`.
+// Whether loading has reported it already: a finding that contains `words`, or that names 'name' and contains
+// them.
+static bool examine_said(const pl_findings *findings, const char *words)
+{
+    for (int i = 0; i < pl_findings_count(findings); ++i) {
+        if (strstr(pl_findings_at(findings, i)->text, words)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool examine_reported(const pl_findings *findings, const char *name, const char *words)
 {
     char quoted[200];
@@ -182,7 +193,16 @@ static pl_status examine_crossings(const pl_robot *robot, pl_findings *findings,
 
 pl_status pl_robot_examine(const pl_robot *robot, pl_findings *findings, pl_error *err)
 {
-    pl_status status = pl_mesh_examine(robot->mesh, findings, err);
+    pl_status status = PL_OK;
+    if (!examine_said(findings, "(quality below") && !examine_said(findings, "are inverted at")) {
+        status = pl_mesh_examine_shapes(robot->mesh, PL_DEFECT, findings, err);
+    }
+    if (status == PL_OK) {
+        status = pl_mesh_examine_parts(robot->mesh, robot->region_body, findings, err);
+    }
+    if (status == PL_OK) {
+        status = pl_mesh_examine_walls(robot->mesh, findings, err);
+    }
     if (status == PL_OK) {
         status = examine_crossings(robot, findings, err);
     }
