@@ -2,13 +2,19 @@
 #ifndef PL_MIRROR_MESH_H
 #define PL_MIRROR_MESH_H
 
-#include "statics_robot.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "box_mesh.h"
 
 static inline pl_mesh *mesh_of_def(const pl_mesh_def *def)
 {
     pl_mesh *out = NULL;
     pl_error err = {0};
-    PL_CHECK_OK(pl_mesh_create(def, &out, NULL, &err));
+    if (pl_mesh_create(def, &out, NULL, &err) != PL_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        abort();
+    }
     return out;
 }
 

@@ -16,6 +16,7 @@
 #define CAVITY_ENCLOSED 0.45 // share of blocked sky from which a face counts as inside
 #define CAVITY_FLARED 0.2    // the same for a smooth patch that ends at sharp edges
 #define CAVITY_SHARP 0.8     // cosine between the normals of two faces that meet in a sharp edge
+#define CAVITY_MOUTH 0.5     // the same at the end of a flared mouth that has folds
 #define CAVITY_SMOOTHINGS 4
 #define CAVITY_VOTES 10
 
@@ -220,9 +221,14 @@ static void cavity_share(const cavity_work *w, int64_t f, double *face)
     face[SKY_AREA] = pl_mesh_faces_area(w->mesh, w->mesh->boundary + f, 1);
 }
 
+static bool cavity_edge_below(const double *sky, int64_t f, int32_t g, double sharp)
+{
+    return g >= 0 && pl_dot3(sky + 5 * f, sky + 5 * (int64_t)g) > sharp;
+}
+
 static bool cavity_smooth_edge(const double *sky, int64_t f, int32_t g)
 {
-    return g >= 0 && pl_dot3(sky + 5 * f, sky + 5 * (int64_t)g) > CAVITY_SHARP;
+    return cavity_edge_below(sky, f, g, CAVITY_SHARP);
 }
 
 // Averages the shares along the surface, not over sharp edges. `next` is scratch.
@@ -364,14 +370,14 @@ static int64_t cavity_reach(cavity_work *w, int32_t skin)
 
 // The wall of a cavity ends at a sharp edge: a smooth patch beside it that stays partly enclosed up to its
 // sharp edges (a flared mouth) belongs to it. One that runs out into the open does not.
-static void cavity_extend(cavity_work *w)
+static void cavity_extend(cavity_work *w, double sharp)
 {
     int32_t *label = w->piece;
     for (int64_t start = 0; start < w->count; ++start) {
         bool beside = false;
         for (int a = 0; a < 4 && label[start] == CAVITY_NO; ++a) {
             const int32_t g = w->neighbour[4 * start + a];
-            beside = beside || (cavity_smooth_edge(w->sky, start, g) && label[g] == CAVITY_YES);
+            beside = beside || (cavity_edge_below(w->sky, start, g, sharp) && label[g] == CAVITY_YES);
         }
         if (!beside) {
             continue;
@@ -385,7 +391,7 @@ static void cavity_extend(cavity_work *w)
             enclosed = enclosed && w->sky[5 * (int64_t)f + SKY_SHARE] >= CAVITY_FLARED;
             for (int a = 0; a < 4; ++a) {
                 const int32_t g = w->neighbour[4 * (size_t)f + (size_t)a];
-                if (cavity_smooth_edge(w->sky, f, g) && label[g] == CAVITY_NO) {
+                if (cavity_edge_below(w->sky, f, g, sharp) && label[g] == CAVITY_NO) {
                     label[g] = CAVITY_TRIED;
                     w->queue[tail++] = g;
                 }
@@ -563,7 +569,8 @@ static pl_status cavity_open(cavity_work *w, int32_t skin, int met, int64_t **fa
     cavity_vote(w, skin);
     const int64_t reached = cavity_reach(w, skin);
     if (reached > 0) {
-        cavity_extend(w);
+        cavity_extend(w, CAVITY_SHARP);
+        cavity_extend(w, CAVITY_MOUTH);
         cavity_fill_spots(w);
     }
     status = cavity_gather(w, w->piece, CAVITY_YES, face, count, err);

@@ -1,6 +1,7 @@
 // A chamber cut along planes of symmetry is that of the whole robot: volume, volume ratio, pressure and
 // motion of a half, a quarter and an eighth are those of the body made of the part and its mirror images.
 #include "mirror_mesh.h"
+#include "statics_robot.h"
 
 // A body of cells of which the part in the first octant is built: one layer of wall around n[0] x n[1] x n[2]
 // cells of cavity, with `floor` cells below it and `top` cells above, drawn out and in along z.
