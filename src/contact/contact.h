@@ -71,6 +71,9 @@ void pl_contact_surface_destroy(pl_contact_surface *surface);
 // Nodes of a point and their weights; returns their number.
 int pl_contact_point_nodes(const pl_contact_surface *s, int32_t point, const int32_t **node, double *weight);
 void pl_contact_point_at(const pl_contact_surface *s, int32_t point, const double *x, double out[3]);
+// Unit normal of a face at its vertex, outward; at its centre when the face does not have that.
+void pl_contact_normal(const pl_contact_surface *s, int32_t face, int32_t vertex, const double *x,
+                       double n[3]);
 // Shares of a face's deformed area: per node, then the centre, which get `share`; returns the area.
 double pl_contact_face_area(const pl_contact_surface *s, int32_t face, const double *x, double share[9]);
 

@@ -92,6 +92,23 @@ void pl_contact_point_at(const pl_contact_surface *s, int32_t point, const doubl
     }
 }
 
+void pl_contact_normal(const pl_contact_surface *s, int32_t face, int32_t vertex, const double *x,
+                       double n[3])
+{
+    double xi[2], y[3], a[6];
+    int at = 0;
+    while (at < s->size[face] && s->node[PL_FACE_NODES_MAX * (size_t)face + (size_t)at] != vertex) {
+        ++at;
+    }
+    contact_reference(s->size[face], at, xi);
+    contact_face_at(s, face, x, xi, y, a);
+    pl_cross3(a, a + 3, n);
+    const double length = pl_norm3(n);
+    for (int i = 0; i < 3; ++i) {
+        n[i] = length > 0 ? n[i] / length : 0;
+    }
+}
+
 static double surface_edge(const pl_contact_surface *s, int32_t face, const double *x)
 {
     const int corners = s->size[face] == 3 || s->size[face] == 6 ? 3 : 4;

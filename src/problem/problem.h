@@ -296,6 +296,7 @@ struct pl_problem {
     const char *loose;
     const char *slips; // a free body whose friction is nearly used up; NULL: none
     double loose_way;
+    bool loose_alone;    // nothing has touched it
     double contact_hard; // stiffness of contacts over the usual one, a power of two; 1 when a path begins
     bool contact_note;   // evaluations note which contacts act that the factor does not have
     int contact_hits;    // the number of these

@@ -22,17 +22,21 @@ typedef struct contact_told {
 } contact_told;
 
 // What a free body hangs on besides contact: at first a hand holds it where it was drawn. At the end of the
-// path the hand lets go in steps: its force is taken away while a soft spring keeps the body near where it
-// was at the last update. In the end the spring has no force either.
+// path the hand lets go in steps, first along the weight, so that friction finds its pressures, then across:
+// its force is taken away while a soft spring keeps the body near where it was at the last update. In the end
+// the spring has no force either.
 typedef struct contact_grip {
-    double anchor[12]; // of the frame's vertices
+    double hand[12];   // where it holds the frame's vertices
+    double anchor[12]; // where the spring holds them
     double force[12];  // N: of the hand when it began to let go
+    double down[3];    // direction of the weight
     double firm;       // N/mm: of the hand
     double load;       // N: weight and pull
+    bool touched;      // something has pressed on it since the path began
     bool calm;         // it hardly moved in the last update: the spring is soft
-    int stage;         // 0: held .. CONTACT_STAGES: let go
+    int stage;         // 0: held .. half: the weight is let go .. CONTACT_STAGES: all
 } contact_grip;
-#define CONTACT_STAGES 4
+#define CONTACT_STAGES 8
 
 typedef struct contact_term {
     const pl_robot_contact *c;

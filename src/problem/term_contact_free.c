@@ -159,10 +159,10 @@ void contact_grip_create(contact_term *t, const pl_problem *p)
     }
 }
 
-static void grip_anchor(contact_term *t, int o, const double *x)
+static void grip_copy(const contact_term *t, int o, const double *x, double out[12])
 {
     for (int a = 0; a < 4; ++a) {
-        memcpy(t->grip[o].anchor + 3 * a, x + 3 * (size_t)t->c->obstacle[o].frame[a], 3 * sizeof *x);
+        memcpy(out + 3 * a, x + 3 * (size_t)t->c->obstacle[o].frame[a], 3 * sizeof *x);
     }
 }
 
@@ -176,32 +176,73 @@ void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x)
             t->grip[o].load = body->mass * pl_norm3(p->robot->gravity) + pull;
             t->grip[o].stage = t->now.let_go[o] > 0 ? CONTACT_STAGES : 0;
             t->grip[o].calm = true;
+            t->grip[o].touched = false;
             memset(t->grip[o].force, 0, sizeof t->grip[o].force);
-            grip_anchor(t, o, t->now.let_go[o] > 0 ? x : t->X);
+            grip_copy(t, o, t->now.let_go[o] > 0 ? x : t->X, t->grip[o].hand);
+            memcpy(t->grip[o].anchor, t->grip[o].hand, sizeof t->grip[o].hand);
+            memcpy(t->grip[o].down, p->robot->gravity, sizeof t->grip[o].down);
+            const double g = pl_norm3(t->grip[o].down);
+            for (int i = 0; i < 3; ++i) {
+                t->grip[o].down[i] = g > 0 ? t->grip[o].down[i] / g : i == 2;
+            }
         }
     }
 }
 
-static double grip_stiffness(const contact_term *t, int o)
+// Of the hand where it still holds the body, of the soft spring where it does not; along the weight and
+// across.
+static double grip_stiffness(const contact_term *t, int o, bool across)
 {
     const contact_grip *g = &t->grip[o];
     const double k = (g->calm ? GRIP_SOFT : GRIP_UNCALM) * g->load / t->c->obstacle[o].size;
-    return g->stage == 0 ? g->firm : fmax(k, GRIP_LEAST * g->firm);
+    return g->stage <= (across ? CONTACT_STAGES / 2 : 0) ? g->firm : fmax(k, GRIP_LEAST * g->firm);
+}
+
+// What is left of the hand's force in a direction that it lets go of.
+static double grip_left(const contact_grip *g, bool across)
+{
+    const double half = 0.5 * CONTACT_STAGES, gone = (g->stage - (across ? half : 0)) / half;
+    return fmin(1, fmax(0, 1 - gone));
+}
+
+// Force of hand, spring and pull on vertex a of the frame, and its potential.
+static double grip_force(const contact_term *t, int o, int a, const double *x, double force[3])
+{
+    const contact_grip *g = &t->grip[o];
+    const double *v = x + 3 * (size_t)t->c->obstacle[o].frame[a],
+                 *rest = t->X + 3 * (size_t)t->c->obstacle[o].frame[a];
+    double spring[3] = {0}, energy = 0;
+    for (int i = 0; i < 3; ++i) {
+        force[i] = 0.25 * t->offset[6 * o + 3 + i];
+    }
+    for (int across = 0; across < 2; ++across) {
+        const bool held = g->stage <= (across ? CONTACT_STAGES / 2 : 0);
+        const double k = 0.25 * grip_stiffness(t, o, across), left = held ? 0 : grip_left(g, across);
+        double d[3];
+        pl_sub3(v, (held ? g->hand : g->anchor) + 3 * a, d);
+        const double d_down = pl_dot3(d, g->down), f_down = pl_dot3(g->force + 3 * a, g->down);
+        for (int i = 0; i < 3; ++i) {
+            const double part = across ? d[i] - d_down * g->down[i] : d_down * g->down[i];
+            force[i] += left * (across ? g->force[3 * a + i] - f_down * g->down[i] : f_down * g->down[i]);
+            spring[i] -= k * part;
+            energy += 0.5 * k * part * part;
+        }
+    }
+    for (int i = 0; i < 3; ++i) {
+        energy -= force[i] * (v[i] - rest[i]);
+        force[i] += spring[i];
+    }
+    return energy;
 }
 
 void contact_grip_evaluate(const contact_term *t, const double *x, double *energy, double *full)
 {
     for (int o = 0; o < t->obstacles; ++o) {
-        const contact_grip *g = &t->grip[o];
-        const pl_obstacle *body = &t->c->obstacle[o];
-        const double left = 1 - (double)g->stage / CONTACT_STAGES, k = 0.25 * grip_stiffness(t, o);
-        for (int j = 0; body->free && j < 12; ++j) {
-            const int64_t at = 3 * (int64_t)body->frame[j / 3] + j % 3;
-            const double d = x[at] - g->anchor[j];
-            const double f = 0.25 * t->offset[6 * o + 3 + j % 3] + (g->stage > 0 ? left * g->force[j] : 0);
-            *energy += 0.5 * k * d * d - f * (x[at] - t->X[at]);
-            if (full) {
-                full[at] += k * d - f;
+        for (int a = 0; t->c->obstacle[o].free && a < 4; ++a) {
+            double force[3];
+            *energy += grip_force(t, o, a, x, force);
+            for (int i = 0; full && i < 3; ++i) {
+                full[3 * (int64_t)t->c->obstacle[o].frame[a] + i] -= force[i];
             }
         }
     }
@@ -212,8 +253,12 @@ void contact_grip_tangent(const contact_term *t, pl_problem *p, const double *x)
     for (int o = 0; o < t->obstacles; ++o) {
         const contact_grip *g = &t->grip[o];
         const bool none = p->tangent.exact && g->stage == CONTACT_STAGES;
-        const double k = 0.25 * (none ? GRIP_NONE * g->firm : grip_stiffness(t, o));
-        const double B[9] = {k, 0, 0, 0, k, 0, 0, 0, k};
+        const double down = 0.25 * (none ? GRIP_NONE * g->firm : grip_stiffness(t, o, false)),
+                     across = 0.25 * (none ? GRIP_NONE * g->firm : grip_stiffness(t, o, true));
+        double B[9];
+        for (int i = 0; i < 9; ++i) {
+            B[i] = across * (i % 4 == 0) + (down - across) * g->down[i / 3] * g->down[i % 3];
+        }
         for (int a = 0; t->c->obstacle[o].free && a < 4; ++a) {
             const int32_t v = t->c->obstacle[o].frame[a];
             pl_problem_add_block(p, v, v, B, 3, x);
@@ -231,6 +276,31 @@ static double grip_way(const contact_term *t, int o, const double *x)
     return way;
 }
 
+// The force with which the hand holds the body, along the weight or across, before it begins to let go.
+static void grip_take_over(contact_term *t, int o, const double *x, bool across)
+{
+    contact_grip *g = &t->grip[o];
+    for (int a = 0; a < 4; ++a) {
+        double d[3];
+        pl_sub3(x + 3 * (size_t)t->c->obstacle[o].frame[a], g->hand + 3 * a, d);
+        const double down = pl_dot3(d, g->down);
+        for (int i = 0; i < 3; ++i) {
+            g->force[3 * a + i] -= 0.25 * g->firm * (across ? d[i] - down * g->down[i] : down * g->down[i]);
+        }
+    }
+}
+
+// Does any point press on the body?
+static bool grip_touched(const contact_term *t, int o, const double *x)
+{
+    contact_touch touch;
+    bool any = false;
+    for (int32_t k = 0; !any && k < t->points; ++k) {
+        any = contact_touch_at(t, o, k, x, false, &touch);
+    }
+    return any;
+}
+
 // `settled`: the end of the path is reached, and contacts agree with what holds the bodies now.
 void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool settled)
 {
@@ -240,18 +310,19 @@ void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool 
         if (!body->free) {
             continue;
         }
-        for (int j = 0; g->stage == 0 && j < 12; ++j) {
-            g->force[j] =
-                -0.25 * g->firm * (x[3 * (size_t)body->frame[j / 3] + (size_t)(j % 3)] - g->anchor[j]);
+        if (settled && (g->stage == 0 || g->stage == CONTACT_STAGES / 2)) {
+            grip_take_over(t, o, x, g->stage > 0);
         }
         if (g->stage > 0 || settled) {
             g->calm = g->stage > 0 && grip_way(t, o, x) < GRIP_CALM * body->size;
-            grip_anchor(t, o, x);
+            grip_copy(t, o, x, g->anchor);
         }
         g->stage += g->stage < CONTACT_STAGES && settled;
         t->now.let_go[o] = g->stage == CONTACT_STAGES;
         // until an equilibrium is found
         p->loose = g->stage > 0 ? body->name : p->loose;
+        g->touched = g->touched || grip_touched(t, o, x);
+        p->loose_alone = !g->touched;
     }
 }
 
@@ -268,11 +339,12 @@ double contact_grip_unsettled(const contact_term *t, pl_problem *p, const double
             continue;
         }
         const double way = grip_way(t, o, x);
-        const double off = grip_stiffness(t, o) * way / fmax(GRIP_BALANCE * g->load, 1e-10);
+        const double off = grip_stiffness(t, o, true) * way / fmax(GRIP_BALANCE * g->load, 1e-10);
         worst = fmax(worst, g->stage < CONTACT_STAGES ? fmax(off, 2) : off);
         if (g->stage > 0 && (!p->loose || way > p->loose_way) && off > 1) {
             p->loose = body->name;
             p->loose_way = way;
+            p->loose_alone = !g->touched;
         }
     }
     return worst;

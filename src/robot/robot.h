@@ -239,6 +239,9 @@ typedef struct pl_contact_fault {
     double accepted;      // mm: there
     double place[3];      // mm: the deepest point
     double edge;          // mm: of the body's faces there
+    // a free body that is held by normals which the faces below it do not have
+    const char *caught;        // NULL: none
+    double caught_force, load; // N
 } pl_contact_fault;
 // Looks at obstacle i, which stands at R y + t (y: at rest), and the body at positions x; a deeper overlap
 // that `fault` has stays there.

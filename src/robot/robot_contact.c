@@ -223,8 +223,10 @@ void pl_robot_obstacle_overlap(const pl_robot *robot, int i, const double R[9], 
     }
     const double accepted = pl_contact_overlap_limit(s, found.face, &o->shape, PL_CONTACT_OVERLAP);
     if (found.depth > accepted) {
-        *fault = (pl_contact_fault){
-            .obstacle = o->name, .depth = found.depth, .accepted = accepted, .edge = s->edge[found.face]};
+        fault->obstacle = o->name;
+        fault->depth = found.depth;
+        fault->accepted = accepted;
+        fault->edge = s->edge[found.face];
         memcpy(fault->place, found.place, sizeof fault->place);
     }
 }

@@ -103,11 +103,14 @@ void statics_explain_touch(pl_statics *s, pl_statics_report *report)
 {
     if (s->watch.stopped) {
         statics_say(report, PL_STOPPED, "interrupted while contacts were updated");
+    } else if (s->problem->loose && s->problem->loose_alone) {
+        statics_say(report, PL_INFEASIBLE, "the free body '%s' is not held: nothing touches it",
+                    s->problem->loose);
     } else if (s->problem->loose) {
         statics_say(
-            report, PL_INFEASIBLE,
-            "the free body '%s' is not held: contact and friction cannot carry it, and it slips or falls (by "
-            "%.3g mm in the last update)",
+            report, PL_UNCERTAIN,
+            "no equilibrium was found in which the free body '%s' is held: it slips, rolls or falls, or "
+            "the contacts did not converge (it moved by %.3g mm in the last update)",
             s->problem->loose, s->problem->loose_way);
     } else {
         statics_say(report, PL_ITERATION_LIMIT,
@@ -115,15 +118,20 @@ void statics_explain_touch(pl_statics *s, pl_statics_report *report)
     }
 }
 
-bool statics_explain_overlap(pl_statics *s, const double *x, pl_statics_report *report)
+bool statics_examine_contact(pl_statics *s, const double *x, pl_statics_report *report)
 {
     const pl_contact_fault fault = pl_problem_examine(s->problem, x);
-    if (!fault.obstacle) {
-        return false;
+    if (fault.obstacle) {
+        report->outcome = PL_PENETRATING;
+        pl_contact_fault_text(&fault, report->message, sizeof report->message);
+    } else if (fault.caught && report->outcome == PL_SOLVED) {
+        statics_say(
+            report, PL_UNCERTAIN,
+            "the free body '%s' may slip: %.2g N of the %.2g N that it bears are carried by normals of "
+            "single points which the faces below do not have; a finer mesh there tells",
+            fault.caught, fault.caught_force, fault.load);
     }
-    report->outcome = PL_PENETRATING;
-    pl_contact_fault_text(&fault, report->message, sizeof report->message);
-    return true;
+    return fault.obstacle != NULL;
 }
 
 void statics_explain(pl_statics *s, const statics_way *w, descent_end end, pl_statics_report *report)
@@ -150,9 +158,10 @@ void statics_explain(pl_statics *s, const statics_way *w, descent_end end, pl_st
                     percent);
     } else if (s->problem->slips) {
         statics_say(
-            report, PL_INFEASIBLE,
-            "the free body '%s' is not held beyond %.1f %% of the load: friction is used up, and it slips",
-            s->problem->slips, percent);
+            report, PL_UNCERTAIN,
+            "no equilibrium was found beyond %.1f %% of the load: the friction of the free body '%s' is "
+            "nearly used up there, and it may slip",
+            percent, s->problem->slips);
     } else if (w->unstable || w->tangent > TUNE_LIMIT_TANGENT * w->tangent_first) {
         statics_say(
             report, PL_LIMIT_POINT,

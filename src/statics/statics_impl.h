@@ -204,7 +204,8 @@ void statics_direction(pl_statics *s, const double *r, const double *gap, double
 void statics_say(pl_statics_report *report, pl_outcome outcome, const char *format, ...) PL_PRINTF(3, 4);
 void statics_explain(pl_statics *s, const statics_way *w, descent_end end, pl_statics_report *report);
 void statics_explain_touch(pl_statics *s, pl_statics_report *report); // contacts do not come to rest
-// Does an obstacle overlap the body at x by more than is accepted? Reports it then.
-bool statics_explain_overlap(pl_statics *s, const double *x, pl_statics_report *report);
+// Looks at the contacts of x once more: reports an obstacle that overlaps the body by more than is accepted
+// (true), or a free body that is not held as Coulomb's law says.
+bool statics_examine_contact(pl_statics *s, const double *x, pl_statics_report *report);
 
 #endif

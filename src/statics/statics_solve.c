@@ -619,7 +619,7 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
         solve_finish(s, &w.at, x, &D, &local);
     }
     // a shape that overlaps an obstacle is no equilibrium of the contact problem: the state stays as it was
-    const bool overlaps = !s->watch.stopped && statics_explain_overlap(s, x, report);
+    const bool overlaps = !s->watch.stopped && statics_examine_contact(s, x, report);
     if (overlaps) {
         w.at = 0;
         solve_return(s, state, command, x, &D, &local);
