@@ -176,7 +176,7 @@ void contact_grip_begin(contact_term *t, const pl_problem *p, const double *x)
             t->grip[o].load = body->mass * pl_norm3(p->robot->gravity) + pull;
             t->grip[o].stage = t->now.let_go[o] > 0 ? CONTACT_STAGES : 0;
             t->grip[o].calm = true;
-            t->grip[o].touched = false;
+            t->grip[o].touched = t->now.let_go[o] > 0;
             memset(t->grip[o].force, 0, sizeof t->grip[o].force);
             grip_copy(t, o, t->now.let_go[o] > 0 ? x : t->X, t->grip[o].hand);
             memcpy(t->grip[o].anchor, t->grip[o].hand, sizeof t->grip[o].hand);
