@@ -71,11 +71,11 @@ static void examine_free(const contact_term *t, int o, const double *x, pl_conta
             limit += t->c->obstacle[o].friction * f;
         }
     }
-    const double force = pl_norm3(caught), reserve = fmax(0, limit - used);
+    const double force = pl_norm3(caught), reserve = fmax(0, limit - used),
+                 accepted = limit > 0 ? CONTACT_CAUGHT * limit : CONTACT_CAUGHT_LOAD * load;
     pl_log(1, "  free body '%s': wrong normals carry %.3g of %.3g N; friction %.3g of %.3g N",
            t->c->obstacle[o].name, force, load, used, limit);
-    if (force > reserve + CONTACT_CAUGHT * limit + CONTACT_CAUGHT_LOAD * load &&
-        force > fault->caught_force) {
+    if (force > reserve + accepted && force > fault->caught_force) {
         fault->caught = t->c->obstacle[o].name;
         fault->caught_force = force;
         fault->load = load;

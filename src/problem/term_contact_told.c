@@ -64,23 +64,7 @@ static void told_spread(contact_term *t, int32_t face, const double xi[2], doubl
 
 static void told_spread_point(contact_term *t, int32_t k, double amount)
 {
-    const int32_t face = t->s->home[k];
-    const int32_t *node = t->s->node + PL_FACE_NODES_MAX * (size_t)face;
-    const int corners = told_corners(t, face);
-    int at = t->s->vertex[k] < 0 ? t->s->size[face] : 0;
-    while (at < t->s->size[face] && node[at] != t->s->vertex[k]) {
-        ++at;
-    }
-    if (at < corners) {
-        t->weight[node[at]] += amount;
-    } else if (at < t->s->size[face]) {
-        t->weight[node[at - corners]] += 0.5 * amount;
-        t->weight[node[(at - corners + 1) % corners]] += 0.5 * amount;
-    } else {
-        for (int c = 0; c < corners; ++c) {
-            t->weight[node[c]] += amount / corners;
-        }
-    }
+    told_spread(t, t->s->home[k], t->s->xi + 2 * (size_t)k, amount);
 }
 
 static void told_add_force(contact_told *told, const double at[3], const double f[3], double sign)
@@ -103,17 +87,12 @@ static double told_area(const contact_term *t, int32_t k, const double *x, const
     for (int32_t i = v >= 0 ? s->around_start[v] : 0, end = v >= 0 ? s->around_start[v + 1] : 1; i < end;
          ++i) {
         const int32_t f = v >= 0 ? s->around[i] : s->home[k], *node = s->node + PL_FACE_NODES_MAX * (size_t)f;
-        double part[9], u[3], w[3], m[3];
-        int at = v >= 0 ? 0 : s->size[f];
-        while (at < s->size[f] && node[at] != v) {
-            ++at;
-        }
+        double u[3], w[3], m[3];
         pl_sub3(x + 3 * (size_t)node[1], x + 3 * (size_t)node[0], u);
         pl_sub3(x + 3 * (size_t)node[2], x + 3 * (size_t)node[0], w);
         pl_cross3(u, w, m);
         if (pl_dot3(m, n) < -0.5 * pl_norm3(m)) {
-            pl_contact_face_area(s, f, x, part);
-            sum += part[at];
+            sum += pl_contact_point_area(s, k, f, x);
         }
     }
     return sum;

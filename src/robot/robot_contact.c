@@ -186,6 +186,17 @@ static void contact_check_overlap(robot_build *b, const pl_robot_contact *c)
     }
 }
 
+// Half the width of the smallest obstacle. Free bodies do not count: what they rest on is judged at few
+// points, with the friction of each (see contact_examine).
+static double contact_smallest(const pl_robot_contact *c)
+{
+    double smallest = INFINITY;
+    for (int i = 0; i < c->obstacle_count; ++i) {
+        smallest = c->obstacle[i].free ? smallest : fmin(smallest, pl_shape_thickness(&c->obstacle[i].shape));
+    }
+    return smallest;
+}
+
 pl_status robot_contact(robot_build *b)
 {
     const pl_contact_def *def = &b->def->contact;
@@ -205,7 +216,8 @@ pl_status robot_contact(robot_build *b)
     if (status != PL_OK || robot_has_defects(b) || (!c->pairs && c->obstacle_count == 0)) {
         return status;
     }
-    status = pl_contact_surface_create(b->robot->mesh, c->region_body, &c->surface, b->err);
+    status =
+        pl_contact_surface_create(b->robot->mesh, c->region_body, contact_smallest(c), &c->surface, b->err);
     if (status == PL_OK) {
         contact_check_overlap(b, c);
     }
