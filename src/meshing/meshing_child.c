@@ -596,11 +596,23 @@ static void attempt_list(const child_job *job, int tried, char *text, size_t siz
     }
 }
 
+// The sanitizers' allocators cannot be used in a child that was forked beside other threads (that of glibc
+// can): a lock that another thread held stays locked. Such builds mesh in the thread that asks, unless it is
+// the first one.
+static bool child_is_here(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return child.here || gettid() != getpid();
+#else
+    return child.here;
+#endif
+}
+
 pl_status meshing_isolate(const child_job *job, const pl_progress *progress, pl_mesh **out,
                           pl_findings *findings, pl_error *err)
 {
     *out = NULL;
-    if (child.here) {
+    if (child_is_here()) {
         return job->work(job->user, progress, out, findings, err);
     }
     double spent = 0, longest = 0;
