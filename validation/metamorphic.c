@@ -358,7 +358,7 @@ static void try_one(uint64_t seed, note *n)
     meta_mesh_make(&a.def);
     snprintf(n->robot, sizeof n->robot, "%s", a.def.words);
     if (!answer_build(&a)) {
-        snprintf(n->message, sizeof n->message, "%.150s", a.err.text);
+        snprintf(n->row[0].words, sizeof n->row[0].words, "%.200s", a.err.text);
         n->row[0].verdict = NOT_BUILT;
         answer_clear(&a);
         return;

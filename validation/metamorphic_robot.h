@@ -399,7 +399,7 @@ static inline void meta_obstacle(meta_robot *m, pl_random *r)
     switch (meta_pick(r, 4)) {
     case 0:
         o->kind = PL_OBSTACLE_PLANE;
-        o->direction[0] = 0.1 * side;
+        o->direction[0] = -0.1; // away from the base
         o->direction[2] = -side;
         memcpy(o->point, (double[3]){L[0], 0, face + side * (gap + 0.02 * L[0])}, sizeof o->point);
         break;
