@@ -146,6 +146,13 @@ static int run_options(const cli_args *args, run *r)
 
 static int run_loop_create(const cli_args *args, run *r)
 {
+    bool *varies = calloc((size_t)r->m.info.sensor_count + 1, sizeof *varies);
+    if (!varies) {
+        return cli_no_memory(args);
+    }
+    for (int i = 0; i < r->m.info.sensor_count; ++i) {
+        varies[i] = r->setup.noise[i] > 2 * r->setup.resolution[i];
+    }
     const pl_loop_options o = {.controller = &r->setup.controller,
                                .estimator = cli_flag(args, "no-estimator") || r->m.info.sensor_count == 0 ||
                                                     (cli_value(args, "marlin") && !cli_value(args, "plant"))
@@ -155,12 +162,16 @@ static int run_loop_create(const cli_args *args, run *r)
                                .control_marker = cli_flag(args, "control-marker") || r->setup.marker >= 0 ||
                                                  r->setup.controller.kind == PL_CONTROL_IMPEDANCE,
                                .frozen_limit = RUN_FROZEN,
+                               .varies = varies,
                                .delay = r->setup.plant.delay,
                                .lag = r->setup.plant.lag,
                                .effort = r->limits.options.effort,
                                .effort_count = r->limits.options.effort_count};
     pl_error err = {0};
-    return pl_loop_create(r->m.model, &o, &r->loop, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
+    const int status =
+        pl_loop_create(r->m.model, &o, &r->loop, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
+    free(varies);
+    return status;
 }
 
 // Of the goal's marker from where it should be.

@@ -181,7 +181,10 @@ typedef struct pl_loop_options {
     const pl_estimator_options *estimator;   // NULL: none. Must measure all sensors, in their order
     int marker;                              // of the goals
     bool control_marker;                     // the outputs are its position instead of the sensors
-    int frozen_limit;  // ticks a reading may stay the same while the model says it moves; 0: never judged
+    int frozen_limit; // ticks a reading may stay the same while the model says it moves; 0: never judged
+    // Per sensor: its noise is larger than its resolution, so that a reading which stays the same for
+    // frozen_limit ticks is frozen whether the model moves or not. NULL: none. Copied.
+    const bool *varies;
     double delay, lag; // s: of the actuators, as far as known: the estimator is given the commands that act
     // Pressures and tensions are kept within these, in the goals and at every tick (as estimated).
     const pl_effort_bound *effort;

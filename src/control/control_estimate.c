@@ -10,6 +10,7 @@
 // drift^2)^-1. Commands are scaled by their span, forces are in N. A body stiffer by 1 + x has the shape of
 // the model at 1 / (1 + x) of its pressures, tensions and forces, and 1 + x times the model's efforts.
 #include "control/control_estimate.h"
+#include "learned/learned.h"
 
 #define ESTIMATE_SLOT 3       // of the model: the shape accepted last
 #define ESTIMATE_HALVINGS 6   // of a step that does not help
@@ -217,6 +218,15 @@ pl_status pl_estimator_create(pl_model *model, const pl_estimator_options *optio
     pl_status status = estimate_check(&info, options, err);
     if (status != PL_OK) {
         return status;
+    }
+    const pl_learned *learned = pl_model_learned(model);
+    for (int i = 0; learned && pl_learned_is_adapted(learned) && i < options->measured_count; ++i) {
+        if (options->measured[i].kind != PL_MEASUREMENT_MARKER) {
+            return pl_fail(
+                err, PL_BAD_INPUT,
+                "estimator: the model was adapted to measured markers, but its sensors were not: use "
+                "the model that it was adapted from, or readings of markers only");
+        }
     }
     pl_estimator *s = PL_NEW(pl_estimator);
     if (!s) {
@@ -478,9 +488,11 @@ static bool estimate_step(pl_estimator *s)
         if (j < s->uncertain_count) {
             const pl_command_info *c = &s->info.command[s->uncertain[j]];
             const double now = s->command[s->uncertain[j]], scale = estimate_scale(s, j);
+            // a command at the end of its range may be off as any other
+            const double sigma = s->sent_sigma[s->uncertain[j]], beyond = isinf(sigma) ? 0 : 3 * sigma;
             if (c->has_range && !isnan(now)) {
-                s->low[j] = fmin((c->range[0] - now) / scale, 0);
-                s->high[j] = fmax((c->range[1] - now) / scale, 0);
+                s->low[j] = fmin((c->range[0] - beyond - now) / scale, 0);
+                s->high[j] = fmax((c->range[1] + beyond - now) / scale, 0);
             }
         }
     }

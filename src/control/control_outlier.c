@@ -8,6 +8,7 @@
 
 #define OUTLIER_ALIKE 0.98     // of the farthest: the same reading as far as the fit can tell
 #define OUTLIER_RETURNS 0.5    // of its limit: a rejected reading this near is used again
+#define OUTLIER_FIXED 1e30     // information of an unknown at its bound
 #define OUTLIER_UNCHECKED 1e-6 // 1 - h below it: no other reading tells anything about this one
 
 pl_status outlier_prepare(pl_estimator *s, pl_error *err)
@@ -65,16 +66,22 @@ static void outlier_covariance(pl_estimator *s)
     }
 }
 
-// Rejects the farthest reading beyond its limit, and those like it. False: there is none.
-static bool outlier_farthest(pl_estimator *s, bool huber)
+static double outlier_largest(const pl_estimator *s, bool huber)
 {
-    const int m = s->options.measured_count;
     double largest = 0;
-    for (int i = 0; i < m; ++i) {
+    for (int i = 0; i < s->options.measured_count; ++i) {
         if (!isnan(s->residual[i]) && !s->rejected[i]) {
             largest = fmax(largest, outlier_measure(s, i, huber));
         }
     }
+    return largest;
+}
+
+// Rejects the farthest reading beyond its limit, and those like it. False: there is none.
+static bool outlier_farthest(pl_estimator *s, bool huber)
+{
+    const int m = s->options.measured_count;
+    const double largest = outlier_largest(s, huber);
     if (!(largest > 1)) {
         return false;
     }
@@ -158,17 +165,24 @@ static pl_status outlier_screen(pl_estimator *s, const double *sent, const doubl
     return PL_OK;
 }
 
-// Moves readings between those used and those rejected. False: all agree, nothing is to be moved.
-static bool outlier_sort(pl_estimator *s, int round)
+// The covariance of the fit. With `bounds`, a command at the end of its range does not follow the readings.
+static void outlier_weigh(pl_estimator *s, bool bounds)
 {
-    const int m = s->options.measured_count;
-    bool returned = false;
     memcpy(s->square, s->H, (size_t)s->n * (size_t)s->n * sizeof *s->square);
-    outlier_covariance(s);
-    if (outlier_farthest(s, true)) {
-        return true;
+    for (int k = 0; bounds && k < s->n * s->n; ++k) {
+        const int a = k / s->n, b = k % s->n;
+        if (s->box[a] != 0 || s->box[b] != 0) {
+            s->square[k] = a == b ? OUTLIER_FIXED : 0;
+        }
     }
-    for (int i = 0; round < m && i < m; ++i) {
+    outlier_covariance(s);
+}
+
+// Uses readings again that the fit without them agrees with. False: there are none.
+static bool outlier_return(pl_estimator *s)
+{
+    bool returned = false;
+    for (int i = 0; i < s->options.measured_count; ++i) {
         if (s->rejected[i] && !isnan(s->residual[i]) && outlier_measure(s, i, true) <= OUTLIER_RETURNS) {
             s->rejected[i] = false;
             returned = true;
@@ -177,17 +191,30 @@ static bool outlier_sort(pl_estimator *s, int round)
     return returned;
 }
 
+// Whether a reading seems to be beyond its limit, or could be used again. A wrong reading can hide by moving
+// a command to the end of its range, so the fit is asked with and without bounds.
+static bool outlier_suspected(pl_estimator *s)
+{
+    outlier_weigh(s, false);
+    if (outlier_largest(s, true) > 1) {
+        return true;
+    }
+    outlier_weigh(s, true);
+    return outlier_largest(s, true) > 1 || outlier_return(s);
+}
+
 pl_status outlier_reject(pl_estimator *s, const double *sent, const double *value, pl_estimate *out,
                          pl_error *err)
 {
-    if (!outlier_sort(s, 0)) {
+    if (!outlier_suspected(s)) {
         return PL_OK;
     }
     const int m = s->options.measured_count;
     pl_status status = outlier_screen(s, sent, value, err);
     for (int round = 0; status == PL_OK && round < 3 * m; ++round) {
         status = estimate_fit(s, sent, value, out, err);
-        if (status != PL_OK || !outlier_sort(s, round)) {
+        outlier_weigh(s, true);
+        if (status != PL_OK || !(outlier_farthest(s, true) || (round < m && outlier_return(s)))) {
             break;
         }
         if (outlier_too_many(s, value)) {

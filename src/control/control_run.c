@@ -25,6 +25,7 @@ struct pl_loop {
     int *still;         // per sensor: ticks without a change of the reading
     bool *frozen;       // per sensor: it seems frozen, until its reading changes
     bool *rejected;     // per sensor: not used in this tick
+    bool *varies;       // per sensor: of the options
     double *reading;    // per sensor: NAN where it is not used
     double *scale;      // per output: for the controller
     double *queue;      // commands sent, a ring of `slots`
@@ -62,7 +63,7 @@ void pl_loop_destroy(pl_loop *s)
     void *const block[] = {s->command,  s->planned,   s->set_point, s->output, s->jacobian,   s->last,
                            s->since,    s->still,     s->rate,      s->metric, s->compliance, s->frozen,
                            s->rejected, s->reading,   s->scale,     s->queue,  s->acting,     s->widen,
-                           s->before,   s->effort_by, s->bound,     s->low,    s->high};
+                           s->before,   s->effort_by, s->bound,     s->low,    s->high,       s->varies};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
@@ -106,6 +107,9 @@ static pl_status run_parts(pl_loop *s, const pl_loop_options *o, pl_error *err)
     memcpy(s->stiffness, controller.stiffness, sizeof s->stiffness);
     for (int i = 0; i < o->effort_count; ++i) {
         s->bound[i] = o->effort[i];
+    }
+    for (int i = 0; o->varies && i < s->info.sensor_count; ++i) {
+        s->varies[i] = o->varies[i];
     }
     s->options.effort = s->bound;
     pl_status status = pl_controller_create(&controller, &s->controller, err);
@@ -162,8 +166,9 @@ static bool run_memory(pl_loop *s, const pl_loop_options *o)
     s->still = PL_NEW_ARRAY(int, sensors);
     s->frozen = PL_NEW_ARRAY(bool, sensors);
     s->rejected = PL_NEW_ARRAY(bool, sensors);
+    s->varies = PL_NEW_ARRAY(bool, sensors);
     s->bound = PL_NEW_ARRAY(pl_effort_bound, o->effort_count);
-    return whole && s->still && s->frozen && s->rejected && s->bound;
+    return whole && s->still && s->frozen && s->rejected && s->varies && s->bound;
 }
 
 pl_status pl_loop_create(pl_model *model, const pl_loop_options *o, pl_loop **out, pl_error *err)
@@ -275,8 +280,9 @@ static int run_frozen(pl_loop *s, const double *sensor)
             s->still[i] = 1;
             s->frozen[i] = false;
         } else if (++s->still[i] > s->options.frozen_limit &&
-                   fabs(answer.sensor[i] - s->since[i]) >
-                       fmax(FROZEN_SIGMAS * sigma, length ? FROZEN_SIZE * s->info.size : 0)) {
+                   (s->varies[i] ||
+                    fabs(answer.sensor[i] - s->since[i]) >
+                        fmax(FROZEN_SIGMAS * sigma, length ? FROZEN_SIZE * s->info.size : 0))) {
             s->frozen[i] = true;
         }
         frozen = s->frozen[i] ? i : frozen;

@@ -4,7 +4,7 @@
 #include "io/io_control.h"
 
 #define CONTROL_STIFFNESS 0.2    // rubber of one recipe differs by this much
-#define CONTROL_MODEL_ERROR 0.05 // of a reading's change from rest
+#define CONTROL_MODEL_ERROR 0.03 // of a reading's change from rest
 
 static void control_controller(io_robot_file *f, const io_node *node, io_control *c)
 {
