@@ -219,7 +219,7 @@ class App {
         const r = this.robot;
         const rows = [
             ["File", r.file],
-            ["Mesh", `${this.fine.elements.toLocaleString("en")} elements, ${this.fine.vertices.toLocaleString("en")} vertices`],
+            [r.model === "full" ? "Mesh" : "Drawn as", `${this.fine.elements.toLocaleString("en")} elements, ${this.fine.vertices.toLocaleString("en")} vertices`],
             ["Size", r.high.map((h, i) => brief(h - r.low[i])).join(" × ") + " mm"],
             ["Regions", r.regions.map((g) => (g.material ? `${g.name} (${g.material})` : g.name)).join(", ")],
             ["Actuators", r.actuators.map((a) => `${a.name} (${a.kind}, ${a.drive})`).join(", ") || "none"],
@@ -395,7 +395,8 @@ class App {
             const { pairs } = head.record.crossings ?? { pairs: 0 };
             const crossing = pairs > 0 ? ` But the body penetrates itself: ${pairs} pair${pairs === 1 ? "" : "s"} of surface triangles intersect.` : "";
             const mesh = head.mesh_error > 0.03 ? ` The mesh is coarse: the motion may be wrong by about ${brief(100 * head.mesh_error)} %.` : "";
-            this.status(crossing || mesh ? "warn" : "good", `Solved in ${duration(head.seconds)}: ${head.iterations} iteration${head.iterations === 1 ? "" : "s"}${residualText(head.residual)}.${crossing}${mesh}`);
+            const model = modelErrorText(head.model_error);
+            this.status(crossing || mesh || model.unknown ? "warn" : "good", `Solved in ${duration(head.seconds)}: ${head.iterations} iteration${head.iterations === 1 ? "" : "s"}${residualText(head.residual)}.${crossing}${mesh}${model.text}`);
         } else {
             this.status("warn", `Not solved (${head.outcome}): ${head.message}${unsolvedText(head)}`);
         }
@@ -532,15 +533,26 @@ class App {
 // The record of a shape, as `pliant fk --json` writes it, goes by name; the page counts as the robot message does.
 function unpack(head, robot) {
     const { commands, actuators, markers, sensors, ...report } = head.record;
-    const { outcome, message, iterations, residual, load_reached, mesh_error } = report;
+    const { outcome, message, iterations, residual, load_reached, mesh_error, model_error } = report;
     Object.assign(head, {
         solved: report.converged, outcome, message, iterations, residual, load_reached, // only `converged` says what is an answer
         mesh_error: mesh_error ?? 0,
+        model_error: model_error ?? null,
         commands: robot.commands.map((c) => commands[c.name].value),
         actuators: robot.actuators.map((a) => ({ ...actuators[a.name], effort: actuators[a.name][a.effort] })),
         markers: robot.markers.map((m) => markers[m.name]),
         sensors: robot.sensors.map((s) => sensors[s.name]),
     });
+}
+
+// The error of a reduced, learned or adapted model, which every answer of it carries.
+function modelErrorText(error) {
+    if (!error || error.source === "not measured") {
+        return { text: "", unknown: false };
+    }
+    return error.mm === null
+        ? { text: " The error of the model is not known here.", unknown: true }
+        : { text: ` The model itself may be ${brief(error.mm)} mm off (${Math.round(100 * error.confidence)} %, from ${error.source}).`, unknown: false };
 }
 
 const coarseText = "The coarse mesh is shown while the fine one is solving";

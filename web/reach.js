@@ -261,9 +261,12 @@ export class Reach {
         }
         const { outcome, distance, bounds, target } = head.ik;
         // the verdict names its target, and says when another has been asked for since
-        const about = `${this.app.truth.answers(head) ? "" : "Earlier target "}${point(target)} on the ${head.level} mesh:`;
+        const about = `${this.app.truth.answers(head) ? "" : "Earlier target "}${point(target)} on the ${this.robot.model === "full" ? `${head.level} mesh` : `${this.robot.model.replaceAll("_", " ")} model`}:`;
         if (outcome === "reached") {
-            this.tell("good", `${about} reached, ${brief(distance)} mm off.`);
+            const model = head.ik.model_error > 0 ? ` by the model, whose own error is at most ${brief(head.ik.model_error)} mm (${Math.round(100 * head.ik.confidence)} %)` : "";
+            this.tell("good", `${about} reached, ${brief(distance)} mm off${model}.`);
+        } else if (outcome === "uncertain") {
+            this.tell("warn", `${about} ${head.ik.message}.`);
         } else if (outcome === "nearest") {
             const which = bounds.length ? ` At its limit: ${bounds.map((b) => `${b.name} (${b.upper ? "upper" : "lower"})`).join(", ")}.` : "";
             this.tell("warn", `${about} out of reach. This is the nearest point, ${brief(distance)} mm away.${which}`);
@@ -431,8 +434,11 @@ export class Reach {
             $("path-plot").innerHTML = plotSvg({ curves: [{ x: errors.map((_, i) => i + 1), y: errors }], xLabel: "point", yLabel: "distance from the path, mm" });
             $("path-plot").hidden = false;
         }
-        const missed = message.waypoints.filter((w) => w.outcome !== "reached").length;
-        $("path-text").textContent = `${message.waypoints.length} of ${message.count} points; largest distance ${brief(Math.max(0, ...errors))} mm${missed ? `; ${missed} out of reach` : ""}.`;
+        const uncertain = message.waypoints.filter((w) => w.outcome === "uncertain");
+        const missed = message.waypoints.filter((w) => w.outcome !== "reached").length - uncertain.length;
+        const known = uncertain.every((w) => w.model_error !== null);
+        const own = uncertain.length ? `; the model itself may be ${known ? `${brief(Math.max(...uncertain.map((w) => w.model_error)))} mm off` : "off by an unknown error"}` : "";
+        $("path-text").textContent = `${message.waypoints.length} of ${message.count} points; largest distance ${brief(Math.max(0, ...errors))} mm${missed ? `; ${missed} out of reach` : ""}${own}.`;
         if (message.done) {
             this.following = false;
             $("path-follow").textContent = "Follow";

@@ -36,6 +36,7 @@ static json_t *job_waypoint(const pl_waypoint *at, int marker, uint32_t shape)
     json_object_set_new(one, "position", server_numbers(at->answer.marker + 3 * marker, 3));
     json_object_set_new(one, "distance", server_number(at->ik->distance));
     json_object_set_new(one, "outcome", json_string(pl_ik_outcome_name(at->ik->outcome)));
+    json_object_set_new(one, "model_error", server_number(at->ik->model_error));
     json_object_set_new(one, "shape", json_integer(shape));
     return one;
 }

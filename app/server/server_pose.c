@@ -110,6 +110,8 @@ static json_t *pose_ik_json(const server_pose *pose, const pl_ik_report *report)
     json_object_set_new(ik, "outcome", json_string(pl_ik_outcome_name(report->outcome)));
     json_object_set_new(ik, "message", json_string(report->message));
     json_object_set_new(ik, "distance", server_number(report->distance));
+    json_object_set_new(ik, "model_error", server_number(report->model_error));
+    json_object_set_new(ik, "confidence", server_number(report->confidence));
     json_object_set_new(ik, "bounds", bounds);
     json_object_set_new(ik, "marker", json_integer(pose->marker));
     json_object_set_new(ik, "target", server_numbers(pose->target, 3));

@@ -415,13 +415,14 @@ static double *answer_put(double *to, const double *from, int count)
 }
 
 // All numbers of an answer in one row: commands, markers, rotations, sensors, efforts, measures, readings, 7
-// per actuator (ratio, asked, reached, local low, local high, slack, growth), energy, forces at the markers.
+// per actuator (ratio, asked, reached, local low, local high, slack, growth), energy, forces at the markers,
+// the error of the model: source, confidence, one per marker.
 static PyObject *model_answer(const pl_model *model)
 {
     const pl_model_info i = pl_model_get_info(model);
     const pl_model_answer a = pl_model_get_answer(model);
-    const Py_ssize_t count = i.command_count + 15 * (Py_ssize_t)i.marker_count + i.sensor_count +
-                             9 * (Py_ssize_t)i.actuator_count + i.reading_count + 1;
+    const Py_ssize_t count = i.command_count + 16 * (Py_ssize_t)i.marker_count + i.sensor_count +
+                             9 * (Py_ssize_t)i.actuator_count + i.reading_count + 3;
     void *data;
     PyObject *out = core_array_new('d', count, 0, &data);
     if (!out) {
@@ -441,7 +442,10 @@ static PyObject *model_answer(const pl_model *model)
         to = answer_put(to, row, 7);
     }
     to = answer_put(to, &a.energy, 1);
-    answer_put(to, a.force, 3 * i.marker_count);
+    to = answer_put(to, a.force, 3 * i.marker_count);
+    const double error[2] = {(double)a.error.source, a.error.confidence};
+    to = answer_put(to, error, 2);
+    answer_put(to, a.error.marker, i.marker_count);
     return out;
 }
 

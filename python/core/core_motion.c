@@ -53,15 +53,16 @@ static PyObject *motion_arrays(PyObject *self, PyObject *unused)
         ((int64_t *)cost)[2 * i + 1] = m->solves[i];
     }
     const int commands = m->info.command_count, actuators = m->info.actuator_count;
-    return Py_BuildValue("{s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N}", "time",
-                         core_array_view('d', n, 0, m->time, self), "target",
-                         core_array_view('d', n, 3, m->target, self), "position",
-                         core_array_view('d', n, 3, m->position, self), "distance",
-                         core_array_view('d', n, 0, m->distance, self), "command",
-                         core_array_view('d', n * commands, 0, m->command, self), "effort",
-                         core_array_view('d', n * actuators, 0, m->effort, self), "measure",
-                         core_array_view('d', n * actuators, 0, m->measure, self), "reached", reaches,
-                         "outcome", outcomes, "costs", costs);
+    return Py_BuildValue(
+        "{s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:N}", "time",
+        core_array_view('d', n, 0, m->time, self), "target", core_array_view('d', n, 3, m->target, self),
+        "position", core_array_view('d', n, 3, m->position, self), "distance",
+        core_array_view('d', n, 0, m->distance, self), "command",
+        core_array_view('d', n * commands, 0, m->command, self), "effort",
+        core_array_view('d', n * actuators, 0, m->effort, self), "measure",
+        core_array_view('d', n * actuators, 0, m->measure, self), "reached", reaches, "outcome", outcomes,
+        "costs", costs, "model_error", core_array_view('d', n, 0, m->model_error, self), "confidence",
+        core_array_view('d', n, 0, m->confidence, self));
 }
 
 // write(path, kind, title): kind is csv, pressures, gcode or html.
@@ -290,10 +291,10 @@ static PyObject *ik_report(const pl_ik_report *r)
                        Py_BuildValue("(iisOdd)", (int)a->kind, a->index, a->name,
                                      a->upper ? Py_True : Py_False, a->value, a->multiplier));
     }
-    return Py_BuildValue("(isddddNiidLLLi)", (int)r->outcome, r->message, r->distance, r->error, r->objective,
-                         r->gradient, active, r->iterations, r->starts, r->seconds,
+    return Py_BuildValue("(isddddNiidLLLidd)", (int)r->outcome, r->message, r->distance, r->error,
+                         r->objective, r->gradient, active, r->iterations, r->starts, r->seconds,
                          (long long)r->costs.fk_calls, (long long)r->costs.factorizations,
-                         (long long)r->costs.solves, r->agreed);
+                         (long long)r->costs.solves, r->agreed, r->model_error, r->confidence);
 }
 
 // ik(goals, options, start, callback): (report, deviations, standing)
@@ -544,14 +545,15 @@ static bool many_record(void *user, const pl_workspace_sample *s)
         memcpy(to, part[k].from, (size_t)part[k].count * sizeof *to);
         to += part[k].count;
     }
-    *to = s->answer.energy;
+    *to++ = s->answer.energy;
+    memcpy(to, s->answer.error.marker, (size_t)i.marker_count * sizeof *to);
     r->outcome[s->index] = (int32_t)s->fk->outcome;
     r->done = s->index + 1;
     return r->m->progress.step(r->m->progress.user, (double)r->done / r->count, "samples");
 }
 
 // run(commands, callback): (number done, values, outcomes); values have one row per sample: commands reached,
-// markers, rotations, sensors, efforts, measures, readings, energy
+// markers, rotations, sensors, efforts, measures, readings, energy, errors of the model (per marker)
 PyObject *core_model_run(PyObject *self, PyObject *args)
 {
     core_model *m = (core_model *)self;
@@ -563,7 +565,7 @@ PyObject *core_model_run(PyObject *self, PyObject *args)
     }
     const pl_model_info i = pl_model_get_info(m->model);
     many_run r = {.m = m};
-    r.width = i.command_count + 12 * (Py_ssize_t)i.marker_count + i.sensor_count +
+    r.width = i.command_count + 13 * (Py_ssize_t)i.marker_count + i.sensor_count +
               2 * (Py_ssize_t)i.actuator_count + i.reading_count + 1;
     r.count = i.command_count > 0 ? (int)(command.count / i.command_count) : 0;
     if (!command.data || (Py_ssize_t)r.count * i.command_count != command.count) {

@@ -452,7 +452,7 @@ static PyObject *table_names(PyObject *module, PyObject *unused)
     (void)module;
     (void)unused;
     PyObject *outcomes = PyList_New(0), *ik = PyList_New(0), *fields = PyList_New(0),
-             *constants = PyList_New(0);
+             *constants = PyList_New(0), *sources = PyList_New(0);
     for (int i = 0; outcomes && i < PL_OUTCOME_COUNT; ++i) {
         PyObject *s = PyUnicode_FromString(pl_outcome_name((pl_outcome)i));
         PyList_Append(outcomes, s);
@@ -461,6 +461,11 @@ static PyObject *table_names(PyObject *module, PyObject *unused)
     for (int i = 0; ik && i <= PL_IK_STOPPED; ++i) {
         PyObject *s = PyUnicode_FromString(pl_ik_outcome_name((pl_ik_outcome)i));
         PyList_Append(ik, s);
+        Py_XDECREF(s);
+    }
+    for (int i = 0; sources && i <= PL_ERROR_MEASUREMENTS; ++i) {
+        PyObject *s = PyUnicode_FromString(pl_error_source_name((pl_error_source)i));
+        PyList_Append(sources, s);
         Py_XDECREF(s);
     }
     for (int i = 0; fields && i < PL_FIELD_COUNT; ++i) {
@@ -474,9 +479,9 @@ static PyObject *table_names(PyObject *module, PyObject *unused)
         PyList_Append(constants, s);
         Py_XDECREF(s);
     }
-    return Py_BuildValue("{s:N,s:i,s:N,s:i,s:N,s:N}", "outcomes", outcomes, "solved", (int)PL_SOLVED,
+    return Py_BuildValue("{s:N,s:i,s:N,s:i,s:N,s:N,s:N}", "outcomes", outcomes, "solved", (int)PL_SOLVED,
                          "ik_outcomes", ik, "reached", (int)PL_IK_REACHED, "fields", fields, "constants",
-                         constants);
+                         constants, "error_sources", sources);
 }
 
 PyMethodDef core_table_functions[] = {

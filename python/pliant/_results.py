@@ -36,7 +36,7 @@ class Solutions:
             ("command", len(info["commands"])), ("marker", 3 * len(info["markers"])),
             ("rotation", 9 * len(info["markers"])), ("sensor", len(info["sensors"])),
             ("effort", len(info["actuators"])), ("measure", len(info["actuators"])),
-            ("reading", len(info["readings"])), ("energy", 1),
+            ("reading", len(info["readings"])), ("energy", 1), ("error", len(info["markers"])),
         ):  # fmt: skip
             self._at[name] = (at, at + width)
             at += width
@@ -108,6 +108,12 @@ class Solutions:
         """Elastic energy, mJ."""
         return self._part("energy")[:, 0]
 
+    @property
+    def model_errors(self) -> dict[str, Any]:
+        """Error of each marker of a reduced, learned or adapted model (95 %), (n,) mm; nan: not known, or no such model."""
+        part = self._part("error")
+        return {m["name"]: part[:, k] for k, m in enumerate(self.robot._info["markers"])}
+
     def __getitem__(self, name: str) -> Any:
         """Marker positions (n, 3), commands (n,) or sensors (n,) by name."""
         for things in (self.markers, self.commands, self.sensors):
@@ -122,6 +128,8 @@ class Solutions:
         for name, values in self.markers.items():
             for k, axis in enumerate("xyz"):
                 out[f"{name}.{axis} [mm]"] = values[:, k]
+            if np.isfinite(self.model_errors[name]).any():
+                out[f"{name}.model_error [mm]"] = self.model_errors[name]
         for a in self.robot._info["actuators"]:
             out[f"{a['name']}.effort [{a['effort_unit']}]"] = self.efforts[a["name"]]
             out[f"{a['name']}.{a['measure']} [{a['measure_unit']}]"] = self.measures[a["name"]]
@@ -229,12 +237,16 @@ class IK:
         self.seconds: float = report[9]
         #: how many of the starts ended at the reported point; 0 if it is not stationary
         self.agreed: int = report[13]
+        #: error of a reduced, learned or adapted model in the goals that are lengths, mm; 0: another model, nan: not known
+        self.model_error: float = report[14]
+        #: probability that the error is below; nan: another model, or not known
+        self.confidence: float = report[15]
         #: deviation of each goal in its own unit
         self.deviations = deviations
 
     @property
     def reached(self) -> bool:
-        """Whether all goals are met within their tolerances."""
+        """Whether all goals are met within their tolerances, the error of the model included."""
         return self.outcome == IK_OUTCOMES[REACHED]
 
     @property
@@ -291,8 +303,18 @@ class Path:
         return self._arrays["distance"]
 
     @property
+    def model_errors(self) -> Any:
+        """Error of the marker of a reduced, learned or adapted model, (n,) mm; nan: not known, or no such model."""
+        return self._arrays["model_error"]
+
+    @property
+    def confidence(self) -> Any:
+        """Probability that the errors of the model are below ``model_errors``, (n,)."""
+        return self._arrays["confidence"]
+
+    @property
     def reached(self) -> Any:
-        """Whether each waypoint met its goals, (n,) booleans."""
+        """Whether each waypoint met its goals, the error of the model included, (n,) booleans."""
         return self._arrays["reached"].astype(bool)
 
     @property

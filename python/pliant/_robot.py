@@ -156,7 +156,7 @@ class Robot:
             ("command", len(i["commands"])), ("marker", 3 * len(i["markers"])), ("rotation", 9 * len(i["markers"])),
             ("sensor", len(i["sensors"])), ("effort", len(i["actuators"])), ("measure", len(i["actuators"])),
             ("reading", len(i["readings"])), ("actuator", 7 * len(i["actuators"])), ("energy", 1),
-            ("force", 3 * len(i["markers"])),
+            ("force", 3 * len(i["markers"])), ("error", 2 + len(i["markers"])),
         ):  # fmt: skip
             out[name] = (at, at + width)
             at += width

@@ -67,6 +67,16 @@ class Marker:
 
 
 @dataclass(frozen=True)
+class ModelError:
+    """How far the markers of a reduced, learned or adapted model may be from the robot that it stands for."""
+
+    mm: float  #: the largest of the markers; nan: not known here
+    confidence: float  #: probability that the error is below
+    source: str  #: what it was measured against: full body, held-out samples, measurements; not measured
+    markers: dict[str, float]  #: mm, of each
+
+
+@dataclass(frozen=True)
 class Actuator:
     """An actuator in a state."""
 
@@ -329,6 +339,15 @@ class State:
         """Forces at markers, (3,) N, given by ``solve(forces=...)`` in addition to the loads of the robot; those not 0."""
         rows = self._part("force").reshape(-1, 3)
         return {m: f for m, f in zip(self.robot.markers, rows) if f.any()}
+
+    @property
+    def model_error(self) -> Optional[ModelError]:
+        """The error of a reduced, learned or adapted model at this point; None: the model is none of these."""
+        source, confidence, *each = (float(v) for v in self._part("error"))
+        if source == 0:
+            return None
+        largest = float(np.max(each)) if each else float("nan")
+        return ModelError(largest, confidence, _NAMES["error_sources"][int(source)], dict(zip(self.robot.markers, each)))
 
     @property
     def markers(self) -> Named[Marker]:

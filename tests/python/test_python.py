@@ -603,9 +603,18 @@ class Learning(Shared):
         print(f"learned from 48 samples: {m.error:.2g} mm on those held out, {error:.2g} mm here")
         self.assertLess(m.error, 0.05)
         self.assertLess(error, 3 * m.error)
-        q = m.ik(tip=full["tip"].position)  # met by the model, whose own error is larger than the tolerance
+        # every answer carries the error of the model, and a target is reached when both are within the tolerance
+        e = s.model_error
+        self.assertEqual(full.model_error.source, "not measured")  # a reduced model written by hand
+        self.assertEqual((e.source, e.mm), ("held-out samples", e.markers["tip"]))
+        self.assertTrue(0 < e.mm < 1 and 0.9 < e.confidence <= 0.95, e)
+        goal = lambda tolerance: pl.goal.position("tip", full["tip"].position, tolerance=tolerance)
+        q = m.ik(goals=[goal(0.1 * e.mm)])
         self.assertEqual((q.outcome, q.reached), ("uncertain", False))
-        self.assertLess(q.error, 0.005)
+        self.assertIn("which is itself", q.message)
+        self.assertTrue(q.model_error > 0 and m.ik(goals=[goal(2)]).reached)
+        path = m.follow("tip", [full["tip"].position])
+        self.assertEqual(path.outcome, ["uncertain"] if path.model_errors[0] > 0.005 else ["reached"])
         self.assertIn("learned", s.readings)
         self.assertTrue((pickle.loads(pickle.dumps(s))["tip"].position == s["tip"].position).all())
         T = self.beam.sweep(chamber1=np.linspace(5, 100, 20), chamber2=20, chamber3=np.linspace(30, 10, 20))
