@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""The error that comes with every answer of a learned, adapted or reduced model holds: at random commands the true error, against a
+solve of the robot, is below the reported one (95 %) in 90 to 100 % of the cases, and the median of the reported errors is at most five times the
+95 % quantile of the true ones. Random robots, each at two resolutions (elements of a rod, edge lengths of a body).
+usage: law_surrogate.py [SEED]"""
+import os
+import sys
+import tempfile
+import warnings
+
+import numpy as np
+import pliant as pl
+
+LEAST, MOST = 0.90, 5.0
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(int(sys.argv[1]) if len(sys.argv) > 1 else 20)
+
+
+def rod(drawn, elements, stiffness=1.0, shift=0.0):
+    """A random rod with three tendons; a stiffness and a shift of the tip make the real robot of it."""
+    length, diameter, radius, young, load, first = drawn
+    tendons = "".join(
+        f"    - {{name: t{k + 1}, drive: tension, radius: {radius}, angle: {first + 120 * k} deg, range: [0 N, {load} N]}}\n" for k in range(3)
+    )
+    text = (
+        f"pliant: 1\nname: rod\nmodel:\n  kind: rod\n  sections:\n    - {{name: body, length: {length}, diameter: {diameter}, "
+        f"young: {stiffness * young} MPa, poisson: 0.45, density: 1070 kg/m^3, elements: {elements}}}\n  tendons:\n{tendons}"
+        f"markers: {{tip: {{at: {length}, offset: [{shift}, 0, 0]}}, mid: {{at: {0.5 * length}}}}}\nloads: {{gravity: [0, 0, -9.81 m/s^2]}}\n"
+    )
+    return pl.load(write(text))
+
+
+def draw_rod():
+    length, diameter = rng.uniform(80, 160), rng.uniform(14, 26)
+    young = rng.uniform(0.2, 0.8)
+    radius = rng.uniform(0.25, 0.45) * diameter
+    load = rng.uniform(0.6, 1.4) * young * np.pi * diameter**4 / 64 / (radius * length)  # bends by about 1 rad
+    return length, diameter, radius, young, load, rng.uniform(0, 120)
+
+
+def finger(drawn, size):
+    length, width, height, depth, c10, pull = drawn
+    through = lambda y, z: "[" + ", ".join(f"[{x:.4g}, {y:.4g}, {z:.4g}]" for x in length * np.array([0, 0.12, 0.24, 0.42, 0.58, 0.76, 0.86, 0.96])) + "]"
+    cables = [("flexor", 0, 0.16 * height, pull), ("left", 0.3 * width, 0.84 * height, 0.4 * pull), ("right", -0.3 * width, 0.84 * height, 0.4 * pull)]
+    text = (
+        f"pliant: 1\nname: finger\nmesh:\n  design: {{kind: cable_finger, length: {length}, width: {width}, height: {height}, knuckles: 2, "
+        f"notch_width: {0.1 * length}, notch_depth: {depth}, notch_flat: 2}}\n  size: {size}\n  order: 2\n"
+        f"materials: {{silicone: {{model: neo_hookean, c10: {c10} MPa, poisson: 0.49}}}}\nregions: {{body: silicone}}\nfixed: [{{surface: base}}]\nactuators:\n"
+        + "".join(f"  - {{name: {n}, kind: cable, through: {through(y, z)}, radius: 2, drive: shortening, range: [0, {r}]}}\n" for n, y, z, r in cables)
+        + "markers: {tip: {surface: tip}}\n"
+    )
+    return pl.load(write(text))
+
+
+def draw_finger():
+    height = rng.uniform(18, 28)
+    return rng.uniform(90, 140), rng.uniform(18, 28), height, rng.uniform(0.2, 0.5) * height, rng.uniform(0.1, 0.4), rng.uniform(3, 7)
+
+
+def write(text):
+    path = os.path.join(folder, f"{len(os.listdir(folder))}.yaml")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def judge(kind, case, model, robot, queries):
+    """True errors of the first marker against the reported ones."""
+    true, told = [], []
+    for _ in range(queries):
+        command = {n: float(rng.uniform(*c.range)) for n, c in robot.commands.items()}
+        a, b = model.solve(**command), robot.solve(**command)
+        if b.converged:
+            true.append(float(np.linalg.norm(a["tip"].position - b["tip"].position)))
+            told.append(a.model_error.markers["tip"])
+    true, told = np.array(true), np.array(told)
+    share, often, median = float(np.mean(true <= told)), float(np.quantile(true, 0.95)), float(np.median(told))
+    print(f"{kind:8} {case:34} covered {100 * share:5.1f} %  true 95 % {often:8.4f} mm  reported median {median:8.4f}  ratio {median / often:.2f}", flush=True)
+    return share, median / often
+
+
+def measured(robot, real, count):
+    rows = []
+    for _ in range(count):
+        command = {n: float(rng.uniform(*c.range)) for n, c in robot.commands.items()}
+        p = real.solve(**command)["tip"].position + rng.normal(0, 0.02, 3)
+        rows.append([*command.values(), *p])
+    path = os.path.join(folder, f"{len(os.listdir(folder))}.csv")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(",".join([*(f"{n} [{c.unit}]" for n, c in robot.commands.items()), "tip.x [mm],tip.y [mm],tip.z [mm]"]) + "\n")
+        file.writelines(",".join(f"{v:.9g}" for v in row) + "\n" for row in rows)
+    return path
+
+
+found = {"learned": [], "adapted": [], "reduced": []}
+with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
+    for k in range(6):
+        drawn = draw_rod()
+        for elements in (6, 14):
+            robot = rod(drawn, elements)
+            model = robot.learn(robot.sample(120, os.path.join(folder, f"r{k}-{elements}.sqlite")), hidden=[10, 10], epochs=25)
+            found["learned"].append(judge("learned", f"rod {k}, {elements} elements", model, robot, 200))
+            real = rod(drawn, elements, stiffness=rng.uniform(0.8, 1.2), shift=rng.uniform(-3, 3))
+            found["adapted"].append(judge("adapted", f"rod {k}, {elements} elements", model.adapt(measured(robot, real, 60)), real, 200))
+    for k in range(5):
+        drawn = draw_finger()
+        for size in (24, 16):
+            robot = finger(drawn, size)
+            found["reduced"].append(judge("reduced", f"finger {k}, size {size}", robot.reduce("rod", samples=30), robot, 40))
+
+failed = False
+for kind, rows in found.items():
+    least, most = min(r[0] for r in rows), max(r[1] for r in rows)
+    good = least >= LEAST and most <= MOST
+    failed = failed or not good
+    print(
+        f"law: error of {kind} models | cases {len(rows)} | worst {100 * least:.1f} % of the true errors below the reported, reported "
+        f"{most:.1f} times the true 95 % | allowed {100 * LEAST:.0f} to 100 %, {MOST:.0f} times | {'FAIL' if not good else 'ok'}"
+    )
+sys.exit(failed)
