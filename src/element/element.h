@@ -60,6 +60,9 @@ typedef struct pl_elements {
     pl_sparse mass; // M, by pressure numbers
     pl_factor *mass_factor;
     double *pressure_kappa;
+    // MPa: what a pressure is counted in inside the tangent, sqrt(kappa mu) / cbrt(M_kk), so that its pivot
+    // -M_kk unit^2 / kappa = -mu cbrt(M_kk) is as large as those of displacements
+    double *pressure_unit;
     int32_t *pressure_vertex;
     int64_t force_size, tangent_size, corner_size;
     double *force, *corner; // buffers of element results

@@ -221,12 +221,13 @@ static pl_status number_pressures(pl_elements *E, pl_error *err)
     E->pressure_count = table.count;
     E->moment = PL_NEW_ARRAY(double, table.count);
     E->pressure_kappa = PL_NEW_ARRAY(double, table.count);
+    E->pressure_unit = PL_NEW_ARRAY(double, table.count);
     E->pressure_rate = PL_NEW_ARRAY(double, table.count);
     E->pressure_vertex = PL_NEW_ARRAY(int32_t, table.count);
     E->dilatation = PL_NEW_ARRAY(double, table.count);
     E->pressure = PL_NEW_ARRAY(double, table.count);
     const bool ok = E->moment && E->pressure_kappa && E->pressure_vertex && E->dilatation && E->pressure &&
-                    E->pressure_rate;
+                    E->pressure_rate && E->pressure_unit;
     for (int32_t p = 0; ok && p < table.count; ++p) {
         E->pressure_vertex[p] = table.key[2 * p];
         E->pressure_kappa[p] = E->law_kappa[table.key[2 * p + 1]];
@@ -438,11 +439,12 @@ void pl_elements_destroy(pl_elements *E)
     if (!E) {
         return;
     }
-    void *owned[] = {E->law_kappa,      E->block,           E->law,       E->density,      E->moment,
-                     E->pressure_kappa, E->pressure_vertex, E->force,     E->corner,       E->dilatation,
-                     E->pressure,       E->block_energy,    E->block_min, E->vertex_start, E->vertex_code,
-                     E->pressure_start, E->pressure_code,   E->storage,   E->vertex_mass,  E->growth,
-                     E->pressure_rate};
+    void *owned[] = {E->law_kappa,      E->block,          E->law,           E->density,
+                     E->moment,         E->pressure_kappa, E->pressure_unit, E->pressure_vertex,
+                     E->force,          E->corner,         E->dilatation,    E->pressure,
+                     E->block_energy,   E->block_min,      E->vertex_start,  E->vertex_code,
+                     E->pressure_start, E->pressure_code,  E->storage,       E->vertex_mass,
+                     E->growth,         E->pressure_rate};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }

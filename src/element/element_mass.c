@@ -94,6 +94,20 @@ static pl_status mass_pattern(pl_elements *E, pl_error *err)
     return status;
 }
 
+// sqrt(kappa mu) / cbrt(M_kk); every pressure belongs to one material.
+static void mass_units(pl_elements *E)
+{
+    for (int b = 0; b < E->block_count; ++b) {
+        const pl_block *block = &E->block[b];
+        const pl_law *law = &E->law[block->law];
+        for (int i = 0; law->mixed && i < block->corner_count * block->lane_count; ++i) {
+            const int32_t k = block->pressure[i / block->lane_count][i % block->lane_count];
+            const double mass = E->mass.value[E->mass.start[k + 1] - 1]; // the diagonal ends a column
+            E->pressure_unit[k] = sqrt(E->pressure_kappa[k] * law->mu) / cbrt(mass);
+        }
+    }
+}
+
 pl_status pl_elements_mass_create(pl_elements *E, pl_error *err)
 {
     if (E->pressure_count == 0) {
@@ -112,7 +126,11 @@ pl_status pl_elements_mass_create(pl_elements *E, pl_error *err)
                                   err);
     }
     pl_free(group);
-    return status == PL_OK ? pl_elements_mass_update(E, err) : status;
+    status = status == PL_OK ? pl_elements_mass_update(E, err) : status;
+    if (status == PL_OK) {
+        mass_units(E);
+    }
+    return status;
 }
 
 pl_status pl_elements_mass_update(pl_elements *E, pl_error *err)

@@ -29,6 +29,7 @@ void pattern_clear(pl_pattern *pattern);
 typedef struct pattern_group {
     uint8_t count, part[3];
     bool pressure;
+    int32_t number; // of a pressure
 } pattern_group;
 pattern_group *pattern_groups(const pl_problem *p); // per unknown; NULL: no memory
 
@@ -55,8 +56,13 @@ pl_status sensitivity_side(pl_problem *p, const pl_state *state, const pl_parame
 pl_status problem_turn_create(pl_problem *p, pl_error *err);
 
 // ---- problem_single.c
-bool problem_single_serves(pl_problem *p);                       // the factor just made in single precision
+bool problem_single_serves(pl_problem *p); // the factor just made in single precision
+void problem_single_look(
+    pl_problem *p); // the next factor in single precision is checked, whatever came before
 void problem_solve_columns(pl_problem *p, double *b, int count); // b <- P^-1 b, P as it was made, unturned
+// ---- problem_modes.c
+void problem_modes_add(pl_problem *p, const double *b, double *d); // to d = S b: the modes made positive
+
 double problem_dot(const double *a, const double *b, int32_t n);
 
 #endif

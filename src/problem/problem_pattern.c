@@ -132,7 +132,7 @@ pattern_group *pattern_groups(const pl_problem *p)
         }
     }
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
-        info[u->pressure_dof[k]] = (pattern_group){.count = 1, .pressure = true};
+        info[u->pressure_dof[k]] = (pattern_group){.count = 1, .pressure = true, .number = k};
     }
     for (int b = 0; b < u->rigid_count; ++b) {
         info[u->rigid[b].unknown].count = 6;

@@ -142,11 +142,11 @@ static double sensitivity_residual(pl_problem *p, const double *b, const double 
     memcpy(v, d, (size_t)n * sizeof *v);
     pl_sparse_multiply(&p->tangent.K, v, Kv);
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
-        step[k] = Kv[pressure[k]];
+        step[k] = Kv[pressure[k]] / p->elements->pressure_unit[k];
     }
     pl_elements_mass_solve(p->elements, step);
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
-        v[pressure[k]] = p->elements->pressure_kappa[k] * step[k];
+        v[pressure[k]] = p->elements->pressure_kappa[k] * step[k] / p->elements->pressure_unit[k];
     }
     pl_sparse_multiply(&p->tangent.K, v, Kv);
     for (int32_t i = 0; i < n; ++i) {

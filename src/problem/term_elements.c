@@ -15,6 +15,7 @@ typedef struct element_pair {
     int64_t first, count;                               // contributions
     uint8_t rows, columns, row_part[3], column_part[3]; // unknowns of both and their axes
     bool diagonal, pressure;
+    double unit; // of the pressure in a coupling of displacements to a pressure; otherwise 1
 } element_pair;
 
 typedef struct elements_term {
@@ -109,7 +110,10 @@ static pl_status elements_make_pairs(elements_term *e, const pl_problem *p, cons
                                    .rows = row->count,
                                    .columns = column->count,
                                    .diagonal = entry->row == entry->column,
-                                   .pressure = row->pressure || column->pressure};
+                                   .pressure = row->pressure || column->pressure,
+                                   .unit = row->pressure      ? p->elements->pressure_unit[row->number]
+                                           : column->pressure ? p->elements->pressure_unit[column->number]
+                                                              : 1};
             memcpy(pair->row_part, row->part, 3);
             memcpy(pair->column_part, column->part, 3);
         }
@@ -216,7 +220,7 @@ static void pair_assemble(const elements_term *e, const element_pair *pair, doub
             // a pressure couples to three axes; which of the two is the pressure, its part is 0
             const int at = pair->pressure ? pair->row_part[r] + pair->column_part[j]
                                           : 3 * pair->row_part[r] + pair->column_part[j];
-            value[pair->base[j] + r] = B[at];
+            value[pair->base[j] + r] = pair->unit * B[at];
         }
     }
 }
@@ -229,14 +233,15 @@ static void rigid_pressures(pl_problem *p, const pl_block *block, int lane, int 
     double J[18];
     const int count = pl_problem_vertex_unknowns(p, block->node[a][lane], x, unknown, J);
     for (int c = 0; c < block->corner_count; ++c) {
-        const int32_t pressure = p->unknowns.pressure_dof[block->pressure[c][lane]];
+        const int32_t number = block->pressure[c][lane], pressure = p->unknowns.pressure_dof[number];
         for (int k = 0; k < count; ++k) {
             double sum = 0;
             for (int i = 0; i < 3; ++i) {
                 sum += J[6 * i + k] * coupling[(c * block->node_count + a) * 3 + i];
             }
             const bool upper = unknown[k] <= pressure;
-            K->value[pl_sparse_slot(K, upper ? unknown[k] : pressure, upper ? pressure : unknown[k])] += sum;
+            K->value[pl_sparse_slot(K, upper ? unknown[k] : pressure, upper ? pressure : unknown[k])] +=
+                p->elements->pressure_unit[number] * sum;
         }
     }
 }
@@ -293,9 +298,11 @@ static void elements_tangent(void *self, pl_problem *p, const double *x, bool po
     pair_loop w = {.e = e, .value = value};
     pl_loop(e->pair_count, 512, pairs_assemble, &w);
     const pl_sparse *M = &p->elements->mass;
+    const double *unit = p->elements->pressure_unit;
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
         for (int64_t i = M->start[k]; i < M->start[k + 1]; ++i) {
-            value[e->mass_slot[i]] = -M->value[i] / p->elements->pressure_kappa[k];
+            value[e->mass_slot[i]] =
+                -M->value[i] / p->elements->pressure_kappa[k] * unit[k] * unit[M->row[i]];
         }
     }
     for (int64_t k = 0; k < e->rigid_count; ++k) {

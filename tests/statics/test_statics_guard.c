@@ -115,11 +115,12 @@ static void check_derivatives(const pl_mesh *mesh, const double *at)
     pl_sparse_multiply(&p->tangent.K, d, g[0]);
     double *dp = malloc((size_t)p->elements->pressure_count * sizeof *dp + 1);
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
-        dp[k] = g[0][p->unknowns.pressure_dof[k]];
+        dp[k] = g[0][p->unknowns.pressure_dof[k]] / p->elements->pressure_unit[k];
     }
     pl_elements_mass_solve(p->elements, dp);
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
-        d[p->unknowns.pressure_dof[k]] = p->elements->pressure_kappa[k] * dp[k];
+        d[p->unknowns.pressure_dof[k]] =
+            p->elements->pressure_kappa[k] * dp[k] / p->elements->pressure_unit[k];
     }
     pl_sparse_multiply(&p->tangent.K, d, g[0]);
     for (int32_t i = 0; i < 3 * p->mesh.vertex_count; ++i) {
