@@ -65,6 +65,7 @@ typedef struct pl_statics_report {
     double seconds;
     double energy;           // mJ (N mm), elastic
     double load_reached;     // fraction of the load path; 1: the given commands are fully applied
+    bool no_state;           // no equilibrium on the path is returned: the state is as it was given
     double constraint_error; // largest relative violation of a geometric drive
     double min_J; // smallest volume ratio at a quadrature point; where an element is not proven to be free of
                   // inversion, its lower bound (PL_FIELD_J_BOUND), which is then <= 0
@@ -75,8 +76,8 @@ typedef struct pl_statics_report {
     double place[3]; // mm
     int32_t place_element;
     char place_region[48];
-    int negative_count; // negative eigenvalues of the tangent on the null space of the constraints; 0:
-                        // stable, -1: unknown
+    int negative_count; // negative eigenvalues of the tangent at the state on the null space of the
+                        // constraints; 0: stable, -1: not computed
     // contact: updates of the multipliers at the last load, and the deepest penetration after each descent,
     // over the local edge length; the first is before any update
     int contact_updates;
@@ -93,7 +94,8 @@ PL_API void pl_statics_destroy(pl_statics *statics);
 
 // Solves for the equilibrium at `command` (one value per command in internal units; NAN: idle), starting from
 // `state` (an equilibrium, or the undeformed configuration), in as many load increments as necessary. Unless
-// solved, `state` is the last equilibrium on the load path, at the fraction report->load_reached.
+// solved, `state` is the last equilibrium on the load path, at the fraction report->load_reached: it meets
+// the same tolerances. Where there is none, `state` is left as it was given (report->no_state).
 PL_API pl_status pl_statics_solve(pl_statics *statics, pl_state *state, const double *command,
                                   pl_statics_report *report, pl_error *err);
 

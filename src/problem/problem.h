@@ -197,7 +197,8 @@ typedef struct pl_tangent {
 } pl_tangent;
 
 // ---- the factored tangent and its border
-#define PROBLEM_SOFT 3 // soft modes
+#define PROBLEM_SOFT 3   // soft modes
+#define PL_MODES_MOST 12 // modes of negative curvature; with more the positive part of the tangent is taken
 typedef struct pl_linear {
     pl_factor *factor;
     pl_factor *spare; // a second one, for pl_problem_factor_exact with `aside`; NULL: none yet
@@ -232,6 +233,10 @@ typedef struct pl_linear {
     // soft modes W that such a factor is put right for, K W and (W^T K W)^-1: problem_single.c
     double *soft, *soft_force, soft_inverse[PROBLEM_SOFT * PROBLEM_SOFT];
     int soft_count; // 0: none
+    // modes of negative curvature, in the frame of the factor, which is used with their eigenvalues made
+    // positive (problem_modes.c): displacements, pressures that go with them, 1 / eigenvalue
+    double *mode, *mode_pressure, mode_theta[PL_MODES_MOST];
+    int mode_count; // 0: none, the factor is used as it is
 } pl_linear;
 
 // ---- forces at markers, set at run time: a load path of their own beside that of the robot's loads
@@ -432,14 +437,20 @@ void pl_problem_assemble(pl_problem *p, const double *x, double blend);
 // ---- linear system (problem_linear.c, problem_turn.c)
 pl_status pl_problem_linear_create(pl_problem *p, pl_error *err);
 void pl_problem_linear_destroy(pl_problem *p);
-// Assembles and factors at x; takes the positive part when the constrained tangent is not positive, unless
-// `exact`. With `ahead` the tangent is made with the pressures and stresses that a step predicted instead of
-// those of the shape x, which are far from smooth where the shape is still out of balance.
-pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, bool exact, const pl_ahead *ahead,
-                              pl_error *err);
+// What a factor is made of where the constrained tangent is not positive: its positive part; the tangent as
+// it is; the tangent with its modes of negative curvature made positive, where they are few.
+typedef enum pl_indefinite { PL_POSITIVE_PART, PL_AS_IT_IS, PL_MODES_FLIPPED } pl_indefinite;
+// Assembles and factors at x. With `ahead` the tangent is made with the pressures and stresses that a step
+// predicted instead of those of the shape x, which are far from smooth where the shape is still out of
+// balance.
+pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, pl_indefinite indefinite,
+                              const pl_ahead *ahead, pl_error *err);
 // The true tangent at x with the multipliers as they are in the rows; pressures and rows must be those of x.
 // Nothing is done when the factor at hand is that one.
 pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err);
+// The true tangent at the equilibrium x, factored for its inertia (pl_problem_unstable): in single precision
+// where that leaves no doubt. A singular one is PL_OK without a factor (linear.has_factor).
+pl_status pl_problem_factor_proof(pl_problem *p, const double *x, pl_error *err);
 // Has it parts so stiff that a step which turns them strains them to second order, and raises the energy by
 // more than the step gains? The step is right nevertheless: the next tangent, made with the stresses it
 // predicted, takes that strain away.
@@ -448,6 +459,12 @@ bool pl_problem_stiff(const pl_problem *p);
 bool pl_problem_factor_serves(const pl_problem *p);
 int pl_problem_unstable(
     const pl_problem *p); // negative eigenvalues on the constraints' null space at the factor
+// Finds the modes of negative curvature of the factor just made, most negative eigenvalue first, and makes
+// them positive in the solves that follow. False: there is none, or too many.
+bool pl_problem_modes(pl_problem *p);
+// Signs without a pattern, so that every mode takes part; none on pressures. `seed` (NULL: the usual one) is
+// advanced.
+void pl_problem_draw(const pl_problem *p, uint64_t *seed, double *b);
 void pl_problem_turn(pl_problem *p, const double *x); // the factor turns with the body from where it was made
 // y <- R y (or R^T y), with the rotations of the vertices since the factor was made; unknowns.
 void pl_problem_rotate(const pl_problem *p, double *y, bool transpose);

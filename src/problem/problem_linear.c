@@ -84,9 +84,9 @@ void pl_problem_linear_destroy(pl_problem *p)
     pl_linear *l = &p->linear;
     pl_factor_destroy(l->factor);
     pl_factor_destroy(l->spare);
-    void *owned[] = {l->x,     l->rotation, l->row,           l->plain,     l->solution,
-                     l->side,  l->pressure, l->pressure_step, l->turn,      l->turn_code,
-                     l->sided, l->target,   l->soft,          l->soft_force};
+    void *owned[] = {l->x,        l->rotation,      l->row,  l->plain,        l->solution, l->side,
+                     l->pressure, l->pressure_step, l->turn, l->turn_code,    l->sided,    l->target,
+                     l->soft,     l->soft_force,    l->mode, l->mode_pressure};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }
@@ -139,7 +139,7 @@ static bool linear_small_solve(int m, double *S, double *q)
 static void linear_clear_pressures(pl_problem *p, double *y)
 {
     for (int32_t k = 0; k < p->elements->pressure_count; ++k) {
-        p->linear.pressure_step[k] = y[p->unknowns.pressure_dof[k]];
+        p->linear.pressure_step[k] = p->elements->pressure_unit[k] * y[p->unknowns.pressure_dof[k]];
         y[p->unknowns.pressure_dof[k]] = 0;
     }
 }
@@ -234,7 +234,11 @@ bool pl_problem_solve_bordered(pl_problem *p, const double *b, const double *rho
     } else {
         linear_solve_plain(p, b, d);
     }
-    return linear_add_rows(p, rho, d, mu);
+    if (!linear_add_rows(p, rho, d, mu)) {
+        return false;
+    }
+    problem_modes_add(p, b, d);
+    return true;
 }
 
 bool pl_problem_solve_rows(pl_problem *p, const double *plain, const double *rho, double *d, double *mu)
@@ -334,6 +338,7 @@ static pl_status linear_factor_once(pl_problem *p, const double *x, double blend
     l->soft_count = l->report.single ? l->soft_count : 0;
     pl_log(2, "    factor: %.0f ms, blend %.0f", 1e3 * (pl_seconds() - start), blend);
     l->blend = blend;
+    l->mode_count = 0;
     l->turned = l->exact = false;
     l->has_factor = status == PL_OK && !l->report.singular;
     if (l->has_factor) {
@@ -343,8 +348,8 @@ static pl_status linear_factor_once(pl_problem *p, const double *x, double blend
     return status;
 }
 
-pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, bool exact, const pl_ahead *ahead,
-                              pl_error *err)
+pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, pl_indefinite indefinite,
+                              const pl_ahead *ahead, pl_error *err)
 {
     pl_linear *l = &p->linear;
     if (!p->tangent.evaluated) {
@@ -366,11 +371,14 @@ pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, bool
     p->tangent.ahead = ahead;
     pl_status status = linear_factor_once(p, x, blend, true, err);
     const bool doubtful = l->report.single && !l->single_certain;
+    const bool exact = indefinite == PL_AS_IT_IS;
     if (status == PL_OK && doubtful && (!l->has_factor || (!exact && pl_problem_unstable(p) > 0))) {
         // inertia is judged in double precision where single precision leaves a doubt
         status = linear_factor_once(p, x, blend, false, err);
     }
-    if (status == PL_OK && blend < 1 && (!l->has_factor || (!exact && pl_problem_unstable(p) > 0))) {
+    if (status == PL_OK && blend < 1 &&
+        (!l->has_factor || (!exact && pl_problem_unstable(p) > 0 &&
+                            !(indefinite == PL_MODES_FLIPPED && pl_problem_modes(p))))) {
         pl_log(2, "    tangent not positive (%d negative): positive part instead",
                l->has_factor ? pl_problem_unstable(p) : -1);
         status = linear_factor_once(p, x, 1, true, err);
@@ -470,6 +478,30 @@ pl_status pl_problem_factor_exact(pl_problem *p, const double *x, pl_error *err)
     return status;
 }
 
+pl_status pl_problem_factor_proof(pl_problem *p, const double *x, pl_error *err)
+{
+    pl_linear *l = &p->linear;
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *g = pl_problem_take_unknown(p), *r = pl_problem_take_unknown(p);
+    pl_problem_evaluate(p, x, g); // pressures and rows at x
+    if (l->has_factor && l->border_count > 0) {
+        pl_problem_residual(p, g, r); // multipliers for the second derivatives of constraints
+    }
+    pl_arena_end(&p->scratch, mark);
+    pl_status status = problem_refresh(p, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    p->tangent.exact = true;
+    problem_single_look(p);
+    status = linear_factor_once(p, x, 0, true, err);
+    if (status == PL_OK && l->report.single && (!l->has_factor || !l->single_certain)) {
+        status = linear_factor_once(p, x, 0, false, err);
+    }
+    p->tangent.exact = false;
+    return status;
+}
+
 bool pl_problem_stiff(const pl_problem *p)
 {
     for (int i = 0; i < p->term_count; ++i) {
@@ -492,7 +524,7 @@ void pl_problem_forget(pl_problem *p)
 
 bool pl_problem_factor_serves(const pl_problem *p)
 {
-    if (!p->linear.has_factor || p->linear.blend > 0) {
+    if (!p->linear.has_factor || p->linear.blend > 0 || p->linear.mode_count > 0) {
         return false;
     }
     PROBLEM_EACH (p, t, renews) {

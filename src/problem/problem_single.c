@@ -18,9 +18,9 @@
 #define SINGLE_UNSEEN 3
 #define SINGLE_DEPENDENT 1e-6 // eigenvalue of the scaled E below which the modes depend on each other
 
-// Signs without a pattern, so that every mode takes part; none on pressures.
-static void single_draw(const pl_problem *p, uint64_t *draw, double *b)
+void pl_problem_draw(const pl_problem *p, uint64_t *seed, double *b)
 {
+    uint64_t usual = 88172645463325252u, *draw = seed ? seed : &usual;
     for (int32_t i = 0; i < p->unknowns.n; ++i) {
         *draw ^= *draw << 13;
         *draw ^= *draw >> 7;
@@ -93,6 +93,11 @@ static double single_error(pl_problem *p, double *b)
     return pl_problem_largest(p, b, false) / pl_problem_largest(p, l->soft, false);
 }
 
+void problem_single_look(pl_problem *p)
+{
+    p->linear.single_unseen = SINGLE_UNSEEN;
+}
+
 bool problem_single_serves(pl_problem *p)
 {
     pl_linear *l = &p->linear;
@@ -109,7 +114,7 @@ bool problem_single_serves(pl_problem *p)
     uint64_t draw = 88172645463325252u;
     l->soft_count = 0;
     for (int k = PROBLEM_SOFT - 1; k >= 0; --k) {
-        single_draw(p, &draw, drawn + (int64_t)k * n);
+        pl_problem_draw(p, &draw, drawn + (int64_t)k * n);
     }
     memcpy(l->soft, drawn, PROBLEM_SOFT * (size_t)n * sizeof *drawn);
     memcpy(b, drawn, (size_t)n * sizeof *b);

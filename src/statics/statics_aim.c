@@ -119,7 +119,7 @@ static bool aim_refactor(pl_statics *s, aim_run *run, bool look_ahead, pl_error 
     }
     s->problem->tangent.evaluated = true;
     const pl_status status =
-        pl_problem_refactor(s->problem, s->aim.x, 0, true, look_ahead ? &ahead : NULL, err);
+        pl_problem_refactor(s->problem, s->aim.x, 0, PL_AS_IT_IS, look_ahead ? &ahead : NULL, err);
     s->problem->tangent.evaluated = false;
     statics_forget(s);
     run->since = 0;

@@ -323,7 +323,9 @@ static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *
                              pl_error *err)
 {
     // an increment that needs so many is too long: shorter ones are cheaper
-    if (++run->factors > (D->predict ? TUNE_FACTORS_ON_THE_WAY : TUNE_FACTORS)) {
+    if (++run->factors > (D->saddle    ? TUNE_FACTORS_SADDLE
+                          : D->predict ? TUNE_FACTORS_ON_THE_WAY
+                                       : TUNE_FACTORS)) {
         return false;
     }
     look_ahead = look_ahead && (run->stiff || D->predicted == 0 || D->step <= TUNE_AHEAD * D->predicted);
@@ -332,8 +334,11 @@ static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *
     // after a step, x and the residual there are known; contacts may be laid out anew
     const bool evaluated = run->taken && !pl_problem_touches(s->problem);
     s->problem->tangent.evaluated = evaluated;
-    const pl_status status =
-        pl_problem_refactor(s->problem, x, run->blend, look_ahead, look_ahead ? &ahead : NULL, err);
+    const pl_status status = pl_problem_refactor(s->problem, x, run->blend,
+                                                 D->saddle    ? PL_MODES_FLIPPED
+                                                 : look_ahead ? PL_AS_IT_IS
+                                                              : PL_POSITIVE_PART,
+                                                 look_ahead ? &ahead : NULL, err);
     s->problem->tangent.evaluated = false;
     if (status != PL_OK) {
         return false;
@@ -439,6 +444,12 @@ static bool descent_stiff(pl_statics *s, const double *x, descent *D, descent_ru
     return run->stiff;
 }
 
+// Beside a saddle an old factor leads back to it: Newton's steps until the minimum is near.
+static bool descent_far(const descent *D)
+{
+    return D->saddle && D->relative > (D->indefinite ? TUNE_SADDLE_LEFT : TUNE_STIFF_DONE);
+}
+
 // Takes the step found: x, gradient, curvature pair or a turned factor. False: the new factor failed.
 static bool descent_take(pl_statics *s, double *x, double energy, descent *D, descent_run *run, bool predict,
                          pl_error *err)
@@ -464,6 +475,9 @@ static bool descent_take(pl_statics *s, double *x, double energy, descent *D, de
     run->newton = fresh ? D->step : D->predicted;
     if (fresh && D->relative > TUNE_NEWTON_AGAIN && D->step > TUNE_NEWTON_STEP * s->problem->size &&
         converges) {
+        return descent_refactor(s, x, D, run, true, err);
+    }
+    if (fresh && descent_far(D)) {
         return descent_refactor(s, x, D, run, true, err);
     }
     if (!predict && !run->warped) {
@@ -622,7 +636,8 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         run.whole = false;
         const bool obsolete =
             !(follows && iteration == 0) && !run.modelled && pl_problem_obsolete(s->problem, x);
-        if (!run.at_factor && (blunt || obsolete) && run.factors < TUNE_FACTORS) {
+        if (!run.at_factor && (blunt || obsolete || descent_far(D)) &&
+            run.factors < (D->saddle ? TUNE_FACTORS_SADDLE : TUNE_FACTORS)) {
             if (!descent_refactor(s, x, D, &run, false, err)) {
                 return DESCENT_STUCK;
             }

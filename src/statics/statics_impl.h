@@ -8,6 +8,7 @@
 // - statics_predict: where the next solution will be, from those before
 // - statics_moves: when small moves want a new factor
 // - statics_error: the error of the discretisation; statics_steps: Newton steps from a given shape
+// - statics_stability: is an equilibrium stable?
 // - statics_result, statics_field, statics_sensitivity: what a state means, and its derivatives
 #ifndef PL_STATICS_IMPL_H
 #define PL_STATICS_IMPL_H
@@ -82,6 +83,13 @@ typedef struct statics_aim {
     pl_columns columns;
 } statics_aim;
 
+// What the last factor with a known inertia says about stability: statics_stability.c.
+typedef struct statics_stability {
+    int64_t version;  // pl_linear.version of that factor, without negative eigenvalues; 0: none
+    double *mode;     // unknowns: its softest mode, in the frame of the factor
+    double curvature; // N/mm: of the energy along the mode where the factor was made; 0: not looked for yet
+} statics_stability;
+
 struct pl_statics {
     const pl_robot *robot;
     pl_statics_options options;
@@ -92,6 +100,7 @@ struct pl_statics {
     statics_history history;
     statics_moves moves;
     statics_aim aim;
+    statics_stability stability;
     double loose;                 // factor of the last increment's tolerances: pl_statics_loosen
     double turn_first, turn_most; // rad: the first increment of a way, and any; TUNE_TURN_ (tests vary them)
     double enough;                // what may be left of an increment on the way: TUNE_ENOUGH (tests vary it)
@@ -108,7 +117,9 @@ typedef struct statics_way {
     double length; // of the next increment
     double turn;   // rad allowed in an increment
     double turn_most;
-    double stray; // largest distance of an equilibrium on the way from its prediction, over TUNE_STRAY
+    double buckled; // where an unstable equilibrium was left first; 0: nowhere
+    double left_at; // where that was tried last
+    double stray;   // largest distance of an equilibrium on the way from its prediction, over TUNE_STRAY
     double tangent,
         tangent_first; // size of dx/d(load) now and at the start: grows without bound at a limit point
     bool inverted, infeasible, unstable, failed;
@@ -158,6 +169,19 @@ void statics_moves_note(pl_statics *s, int64_t version, int solves, bool renewed
 const double *statics_expected(pl_statics *s, const double *command);
 void statics_aim_clear(pl_statics *s);
 
+// ---- statics_stability.c
+// Negative eigenvalues of the tangent at the equilibrium x, at the loads set, on the null space of the
+// constraints: with a new factor there. -1: the tangent is singular.
+pl_status statics_prove(pl_statics *s, const double *x, int *negative, pl_error *err);
+// From an unstable equilibrium x, proved so by the factor at hand, down to a stable one: along the mode of
+// the most negative eigenvalue, then by descent with the tolerances of `D`, proved again. `left` gets the
+// number of equilibria left; where no stable one is found x stays at the last one.
+struct descent;
+pl_status statics_stabilise(pl_statics *s, double *x, struct descent *D, int *negative, int *left,
+                            pl_error *err);
+// The same after a small move with an older factor: a new one only where the softest mode asks for it.
+pl_status statics_prove_move(pl_statics *s, const double *x, int *negative, pl_error *err);
+
 // ---- statics_sensitivity.c
 // Column j of `count` of the outputs for the motion dx and the changes mu of multipliers (per row) caused by
 // q (NULL: by no parameter).
@@ -180,6 +204,7 @@ typedef struct descent {
     bool polish;   // the step that was found short enough is taken as well
     bool warm;     // the first step goes to new loads with an old factor: it may turn
     bool ready;    // x is evaluated, the factor turned to it, and its direction is in s->work.d
+    bool saddle;   // it begins beside a saddle: Newton steps with the modes of negative curvature flipped
     double residual, relative, step, energy;
     double predicted, stray;   // mm: how far the first step went, and how far from its end the equilibrium is
     bool indefinite;           // some tangent on the way was: it may have gone over a saddle

@@ -97,7 +97,7 @@ static bool solve_believe(pl_statics *s, statics_way *w, double to, double *x, d
     memcpy(found, x, solve_bytes(s));
     memcpy(x, s->work.x_start, solve_bytes(s));
     pl_problem_set(s->problem, w->at);
-    bool believed = pl_problem_refactor(s->problem, x, 0, false, NULL, err) == PL_OK;
+    bool believed = pl_problem_refactor(s->problem, x, 0, PL_POSITIVE_PART, NULL, err) == PL_OK;
     statics_forget(s);
     solve_set(s, to, x);
     if (believed && isfinite(pl_problem_evaluate(s->problem, x, s->work.g))) {
@@ -167,7 +167,7 @@ static bool solve_warm_direction(pl_statics *s, const double *x, bool renew, dou
 {
     double gap[PL_ROWS_MAX];
     if (renew) {
-        if (pl_problem_refactor(s->problem, x, 0, false, NULL, err) != PL_OK ||
+        if (pl_problem_refactor(s->problem, x, 0, PL_POSITIVE_PART, NULL, err) != PL_OK ||
             !pl_problem_factor_serves(s->problem)) {
             return false;
         }
@@ -296,6 +296,28 @@ static bool solve_limits(pl_statics *s, double *x, pl_error *err)
     return true;
 }
 
+// The tangent where an increment begins is not positive. States on the path are only found so well that they
+// lead on, and far from balance the tangent says little: finds the equilibrium first. One that is unstable is
+// left along its mode. True: x is a stable equilibrium at w->at, its factor at hand.
+static bool solve_leave(pl_statics *s, statics_way *w, double *x, pl_error *err)
+{
+    int negative = -1, left = 0;
+    descent tight = solve_tolerance(s, false);
+    pl_problem_set(s->problem, w->at);
+    if (statics_descend(s, x, &tight, err) == DESCENT_DONE && statics_prove(s, x, &negative, err) == PL_OK &&
+        negative > 0) {
+        tight = solve_tolerance(s, false);
+        statics_stabilise(s, x, &tight, &negative, &left, err);
+    }
+    if (negative != 0) {
+        memcpy(x, s->work.x_start, solve_bytes(s));
+        return false;
+    }
+    w->buckled = left > 0 && w->buckled == 0 ? w->at : w->buckled;
+    memcpy(s->work.x_start, x, solve_bytes(s));
+    return true;
+}
+
 // Increments until the end of the way, or until they become too short.
 static descent_end solve_walk(pl_statics *s, statics_way *w, double *x, descent *D, pl_error *err)
 {
@@ -331,7 +353,11 @@ static descent_end solve_walk(pl_statics *s, statics_way *w, double *x, descent 
                 break;
             }
             w->renewed = false;
-            w->unstable = s->problem->linear.blend > 0;
+            w->unstable = s->problem->linear.blend > 0 || pl_problem_unstable(s->problem) > 0;
+            if (w->unstable && w->at > 0 && !pl_problem_stiff(s->problem) && w->left_at != w->at) {
+                w->left_at = w->at; // tried once at each load
+                w->unstable = !solve_leave(s, w, x, err);
+            }
             solve_choose(s, w, x);
         }
         if (solve_increment(s, w, x, D, &end, err) &&
@@ -497,9 +523,9 @@ static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_
     return DESCENT_LIMIT;
 }
 
-// Leaves a true equilibrium at the load that was reached, whatever ended the way; after a request to stop or
-// a time limit only where a moment is enough for it.
-static void solve_finish(pl_statics *s, double *at, double *x, descent *D, pl_error *err)
+// Leaves a true equilibrium at the load that was reached, whatever ended the path; after a request to stop or
+// a time limit only where a moment is enough for it. False: there is none.
+static bool solve_finish(pl_statics *s, double *at, double *x, descent *D, pl_error *err)
 {
     const double now = pl_seconds(), spent = now - s->started;
     const bool hurried = s->watch.stopped || s->watch.late;
@@ -524,21 +550,58 @@ static void solve_finish(pl_statics *s, double *at, double *x, descent *D, pl_er
         memcpy(x, s->work.x_start, solve_bytes(s));
         solve_set(s, back, x);
         *D = solve_tolerance(s, true);
-        done = pl_problem_refactor(s->problem, x, 0, false, NULL, err) == PL_OK &&
+        done = pl_problem_refactor(s->problem, x, 0, PL_POSITIVE_PART, NULL, err) == PL_OK &&
                statics_descend(s, x, D, err) == DESCENT_DONE && pl_problem_admissible(s->problem, x);
         *at = done ? back : *at;
     }
-    if (!done) {
-        pl_problem_set(s->problem, *at);
-        memcpy(x, s->work.x_start, solve_bytes(s)); // as it is
-        pl_problem_evaluate(s->problem, x, s->work.g);
-        D->residual = pl_problem_residual(s->problem, s->work.g, s->work.r);
-        D->relative = D->residual / pl_problem_force_scale(s->problem);
-    }
     s->finishing = false;
+    return done;
 }
 
-// Back to the state that the path began with.
+// An equilibrium counts as solved where it is stable; `moved`: it was found by a small move. An unstable one
+// is left along its mode.
+static void solve_stability(pl_statics *s, double *x, bool moved, double buckled, descent *D,
+                            pl_statics_report *report, pl_error *err)
+{
+    int *negative = &report->negative_count, left = 0;
+    pl_status status = moved ? statics_prove_move(s, x, negative, err) : statics_prove(s, x, negative, err);
+    if (status == PL_OK && *negative > 0) {
+        const descent found = *D;
+        *D = solve_tolerance(s, true);
+        status = statics_stabilise(s, x, D, negative, &left, err);
+        *D = left > 0 ? *D : found;
+        // contacts close and open along the mode: they come to rest at the new shape
+        if (left > 0 && *negative == 0 && pl_problem_touches(s->problem)) {
+            *negative = solve_touch(s, x, D, report, err) == DESCENT_DONE ? 0 : -1;
+            status = *negative == 0 ? statics_prove(s, x, negative, err) : PL_FAILED;
+        }
+    }
+    if (s->watch.stopped) {
+        statics_say(report, PL_STOPPED, "interrupted before the stability of the equilibrium was known");
+    } else if (s->watch.late) {
+        statics_say(report, PL_ITERATION_LIMIT,
+                    "the time limit of %g s was reached before the stability of the equilibrium was known",
+                    s->options.time_limit);
+    } else if (*negative > 0) {
+        statics_say(report, PL_UNSTABLE,
+                    "in balance but unstable: the tangent has %d negative eigenvalue%s, and the body leaves "
+                    "this shape at the slightest disturbance",
+                    *negative, *negative == 1 ? "" : "s");
+    } else if (status != PL_OK || (*negative < 0 && s->robot->contact.free_count == 0)) {
+        statics_say(
+            report, PL_UNCERTAIN,
+            "in balance, but the tangent is singular there: the body can move without any force, or is "
+            "about to leave this shape");
+    } else if (left > 0 || buckled > 0) {
+        statics_say(
+            report, PL_SOLVED,
+            "equilibrium found; the body buckles at or below %.1f %% of the load, where the shape that "
+            "the path leads to becomes unstable",
+            100 * (buckled > 0 ? buckled : 1));
+    }
+}
+
+// No equilibrium on the path: back to the state it began with, which meets what it met then.
 static void solve_return(pl_statics *s, const pl_state *state, const double *command, double *x, descent *D,
                          pl_error *err)
 {
@@ -572,6 +635,46 @@ static void solve_measure(pl_statics *s, const double *x, const descent *D, pl_s
     report->seconds = pl_seconds() - s->started;
 }
 
+// From the state to the given commands: the equilibrium x there, or the last one on the path
+// (report->no_state: none). Returns the fraction of the path that x belongs to.
+static double solve_path(pl_statics *s, const pl_state *state, const double *command, double *x, descent *D,
+                         pl_statics_report *report, pl_error *err)
+{
+    descent_end end = DESCENT_STUCK;
+    statics_way w = {0};
+    const bool moved = solve_warm(s, state, command, x, D, &end, err);
+    if (moved) {
+        w.at = 1;
+    } else {
+        end = solve_way(s, state, command, &w, x, D, err);
+        statics_forget(s); // pairs of long steps mislead the first small move
+    }
+    if (w.at < 1) {
+        statics_explain(s, &w, end, report);
+        report->no_state = !solve_finish(s, &w.at, x, D, err);
+        return w.at;
+    }
+
+    // at the full load: forces on open surfaces, contacts, prescribed values
+    if (pl_problem_lags(s->problem) && solve_settle(s, x, D, err) != DESCENT_DONE) {
+        statics_say(report, s->watch.stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
+                    "the pressure on an open surface does not converge: its rim is too compliant");
+        report->no_state = true;
+    } else if (pl_problem_touches(s->problem) && solve_touch(s, x, D, report, err) != DESCENT_DONE) {
+        statics_explain_touch(s, report);
+        report->no_state = true;
+    } else if (!(pl_problem_constraint_error(s->problem, x) < TUNE_GAP_REPORTED)) {
+        statics_say(report, PL_INFEASIBLE,
+                    "the error of a prescribed length or volume is %.1e of its rest value",
+                    pl_problem_constraint_error(s->problem, x));
+        report->no_state = true;
+    } else {
+        statics_say(report, PL_SOLVED, "equilibrium found");
+        solve_stability(s, x, moved, w.buckled, D, report, err);
+    }
+    return w.at;
+}
+
 pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command, pl_statics_report *report,
                            pl_error *err)
 {
@@ -582,62 +685,38 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
     if (possible != PL_OK) {
         return possible;
     }
+
     *report = (pl_statics_report){.negative_count = -1};
     s->started = pl_seconds();
     s->iterations = s->increments = s->problem->linear.factorizations = s->problem->linear.solves = 0;
     statics_watch(s, "solving", s->options.time_limit);
     s->watch.fraction = 0;
-    pl_error local = {0};
-    descent D = {0};
-    descent_end end = DESCENT_STUCK;
-    statics_way w = {0};
     double *x = s->work.x;
     memcpy(x, state->x, solve_bytes(s));
     const pl_status begun = pl_problem_begin(s->problem, state, command, err);
     if (begun != PL_OK) {
         return begun;
     }
-    if (solve_warm(s, state, command, x, &D, &end, &local)) {
-        w.at = 1;
-    } else {
-        end = solve_way(s, state, command, &w, x, &D, &local);
-        statics_forget(s); // pairs of long steps mislead the first small move
-    }
+
+    pl_error local = {0};
+    descent D = {0};
+    report->load_reached = solve_path(s, state, command, x, &D, report, &local);
     if (local.status == PL_NO_MEMORY) {
         return pl_fail(err, PL_NO_MEMORY, "%s", local.text);
     }
-    if (w.at >= 1 && pl_problem_lags(s->problem) && solve_settle(s, x, &D, &local) != DESCENT_DONE) {
-        statics_say(report, s->watch.stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
-                    "the pressure on an open surface does not converge: its rim is too compliant");
-    } else if (w.at >= 1 && pl_problem_touches(s->problem) &&
-               solve_touch(s, x, &D, report, &local) != DESCENT_DONE) {
-        statics_explain_touch(s, report);
-    } else if (w.at >= 1) {
-        statics_say(report, PL_SOLVED, "equilibrium found");
-    } else {
-        statics_explain(s, &w, end, report);
-        solve_finish(s, &w.at, x, &D, &local);
+    // a shape that overlaps an obstacle is no equilibrium of the contact problem
+    if (!report->no_state && !s->watch.stopped && statics_examine_contact(s, x, report)) {
+        report->no_state = true;
     }
-    // a shape that overlaps an obstacle is no equilibrium of the contact problem: the state stays as it was
-    const bool overlaps = !s->watch.stopped && statics_examine_contact(s, x, report);
-    if (overlaps) {
-        w.at = 0;
+    if (report->no_state) {
+        report->load_reached = 0;
         solve_return(s, state, command, x, &D, &local);
     }
-    report->load_reached = w.at;
     solve_measure(s, x, &D, report);
-    if (report->outcome == PL_SOLVED && !(report->constraint_error < TUNE_GAP_REPORTED)) {
-        statics_say(report, PL_INFEASIBLE,
-                    "the error of a prescribed length or volume is %.1e of its rest value",
-                    report->constraint_error);
+    if (!report->no_state) {
+        pl_problem_store(s->problem, command, report->load_reached, x, state);
     }
-    if (s->problem->linear.has_factor && s->problem->linear.blend == 0) {
-        report->negative_count = pl_problem_unstable(s->problem);
-    }
-    if (!overlaps) {
-        pl_problem_store(s->problem, command, w.at, x, state);
-    }
-    if (w.at >= 1) {
+    if (report->outcome == PL_SOLVED) {
         statics_remember(s, state);
     }
     return PL_OK;

@@ -14,7 +14,7 @@ static pl_status newton_step(pl_statics *s, const double *x, double *full, doubl
     for (int change = 0; change < TUNE_ACTIVE_CHANGES && pl_problem_activate(p, false); ++change) {
         pl_problem_residual(p, g, r);
     }
-    const pl_status status = pl_problem_refactor(p, x, 0, false, NULL, err);
+    const pl_status status = pl_problem_refactor(p, x, 0, PL_POSITIVE_PART, NULL, err);
     if (status != PL_OK) {
         return status;
     }

@@ -84,7 +84,9 @@
 #define TUNE_MOVE_TURN 0.01 // rad: the first move after a way may have a new factor if it turns more
 
 // ---- descent (statics_descent.c)
-#define TUNE_FACTORS 12 // most in one descent
+#define TUNE_FACTORS 12        // most in one descent
+#define TUNE_FACTORS_SADDLE 40 // beside a saddle, where every step has its own
+#define TUNE_SADDLE_LEFT 1e-3  // relative residual below which an indefinite tangent has been left behind
 #define TUNE_FACTORS_ON_THE_WAY                                                                              \
     7                           // in an increment: one that needs more is too long (bench_robots: at most 5)
 #define TUNE_WARP_TURN 0.02     // rad: steps that turn less are as good straight

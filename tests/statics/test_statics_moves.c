@@ -37,7 +37,8 @@ static void test_renewal(void **state)
                       known && before.last > limit ? ", a new factor is due" : "");
         if (known && before.last > limit) {
             assert_int_equal(report.factorizations, 1);
-            assert_true(r.statics->moves.fresh == report.solves);
+            // beside those of the move, those that look for the softest mode of the new factor
+            assert_in_range(report.solves - (int)r.statics->moves.fresh, 0, 2);
             renewed++;
         } else if (known) {
             kept += report.factorizations == 0;

@@ -1,0 +1,193 @@
+// Is an equilibrium stable? It is where the tangent K has no negative eigenvalue on the null space of the
+// constraints A: the energy then rises in every direction the body may move in.
+//
+// At the end of a load path this is proved by the inertia of the tangent factored there. A small move keeps
+// the factor of an earlier state, and a factorisation would cost more than the move: there the curvature of
+// the energy along the softest mode v of the last proof,
+//   c(v) = v . K v / v . v,   K v = (G(x + e v) - G(x)) / e,
+// is followed with one evaluation, and the proof is repeated where c has fallen by half since.
+#include "statics/statics_impl.h"
+
+#define STABILITY_ROUNDS_LEFT 8 // saddles left in a row
+#define STABILITY_FIRST 1e-3    // of the robot's size: the first trial along a mode; it is doubled
+#define STABILITY_MOST 0.5      // of the robot's size: the last one
+#define STABILITY_FALLEN 0.5    // of the curvature at the proof: less than this is proved again
+#define STABILITY_ROUNDS 2      // inverse iterations towards the softest mode
+#define STABILITY_LENGTH 1e-6   // of the robot's size: e v of the difference quotient
+
+static double stability_dot(const pl_problem *p, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < p->unknowns.n; ++i) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+// The softest mode by inverse iteration with the factor at hand, of length 1, kept in the frame of the
+// factor; its curvature from the last two iterates, v' = K^-1 v: v' . v / v' . v'.
+static bool stability_mode(pl_statics *s)
+{
+    pl_problem *p = s->problem;
+    statics_stability *known = &s->stability;
+    double mu[PL_ROWS_MAX];
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *b = pl_problem_take_unknown(p), *v = known->mode;
+    pl_problem_draw(p, NULL, b);
+    bool found = true;
+    for (int round = 0; round < STABILITY_ROUNDS && found; ++round) {
+        found = pl_problem_solve_bordered(p, b, NULL, v, mu);
+        const double vv = stability_dot(p, v, v);
+        found = found && vv > 0 && isfinite(vv);
+        known->curvature = stability_dot(p, b, v) / vv;
+        for (int32_t i = 0; i < p->unknowns.n; ++i) {
+            v[i] /= sqrt(vv);
+        }
+        memcpy(b, v, (size_t)p->unknowns.n * sizeof *b);
+    }
+    if (found && p->linear.turned) {
+        pl_problem_rotate(p, v, true);
+    }
+    pl_arena_end(&p->scratch, mark);
+    return found;
+}
+
+// The curvature of the energy along the mode at x, with the multipliers found there; 0: not defined.
+static double stability_curvature(pl_statics *s, const double *x)
+{
+    pl_problem *p = s->problem;
+    const int32_t n = p->unknowns.n;
+    double multiplier[PL_ROWS_MAX];
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *v = pl_problem_take_unknown(p), *g = pl_problem_take_unknown(p), *r = pl_problem_take_unknown(p),
+           *to = pl_problem_take_full(p);
+    memcpy(v, s->stability.mode, (size_t)n * sizeof *v);
+    if (p->linear.turned) {
+        pl_problem_rotate(p, v, false);
+    }
+    pl_problem_evaluate(p, x, g);
+    pl_problem_residual(p, g, r);
+    for (int i = 0; i < p->row_count; ++i) {
+        multiplier[i] = p->row[i].multiplier;
+    }
+
+    // the residual a little way along the mode, with these multipliers
+    const double length = STABILITY_LENGTH * p->size / pl_problem_largest(p, v, false);
+    pl_problem_move(p, x, v, length, to);
+    double curvature = 0;
+    if (isfinite(pl_problem_evaluate(p, to, g))) {
+        for (int i = 0; i < p->row_count; ++i) {
+            const pl_row *row = &p->row[i];
+            for (int32_t k = 0; row->wanted && row->constraint && row->active && k < n; ++k) {
+                g[k] += multiplier[i] * row->a[k];
+            }
+        }
+        curvature = (stability_dot(p, g, v) - stability_dot(p, r, v)) / length / stability_dot(p, v, v);
+    }
+
+    // back to the solution
+    pl_problem_evaluate(p, x, g);
+    pl_problem_residual(p, g, r);
+    pl_arena_end(&p->scratch, mark);
+    return curvature;
+}
+
+pl_status statics_prove(pl_statics *s, const double *x, int *negative, pl_error *err)
+{
+    pl_problem *p = s->problem;
+    const pl_status status = pl_problem_factor_proof(p, x, err);
+    statics_forget(s);
+    s->stability.version = 0;
+    // Cholesky's method ends at the first negative pivot and does not count further
+    *negative = status != PL_OK                        ? -1
+                : p->linear.has_factor                 ? pl_problem_unstable(p)
+                : p->linear.kind == PL_FACTOR_CHOLESKY ? 1
+                                                       : -1;
+    if (*negative == 0) {
+        s->stability.version = p->linear.version;
+        s->stability.curvature = 0; // the mode is looked for when a move asks for it
+    }
+    return status;
+}
+
+pl_status statics_prove_move(pl_statics *s, const double *x, int *negative, pl_error *err)
+{
+    const pl_linear *l = &s->problem->linear;
+    statics_stability *known = &s->stability;
+    const bool stable = l->has_factor && l->blend == 0 && pl_problem_unstable(s->problem) == 0;
+    if (known->version != l->version && stable) { // a factor made during moves: its inertia is known too
+        known->version = l->version;
+        known->curvature = 0;
+    }
+    if (known->version == l->version && (known->curvature > 0 || stability_mode(s)) &&
+        stability_curvature(s, x) > STABILITY_FALLEN * known->curvature) {
+        *negative = 0;
+        return PL_OK;
+    }
+    return statics_prove(s, x, negative, err);
+}
+
+// The energy `length` mm along the mode v from x, constraints met again; the shape is left in x_best.
+static double stability_trial(pl_statics *s, const double *x, const double *v, double length)
+{
+    pl_problem *p = s->problem;
+    double *to = s->work.x_best;
+    pl_problem_move(p, x, v, length / pl_problem_largest(p, v, false), to);
+    if (pl_problem_step_limit(p, x, to) < 1 || !pl_problem_restore(p, to, TUNE_GAP_RESTORED)) {
+        return INFINITY;
+    }
+    return pl_problem_evaluate(p, to, NULL);
+}
+
+// Along the mode of the most negative eigenvalue as far as the energy falls; the factor at hand is the proof
+// at x, made usable there. False: it falls to neither side.
+static bool stability_slide(pl_statics *s, double *x)
+{
+    pl_problem *p = s->problem;
+    if (!pl_problem_modes(p)) {
+        return false;
+    }
+    double lowest = pl_problem_evaluate(p, x, s->work.g), length = 0;
+    for (int side = 1; side >= -1 && length == 0; side -= 2) {
+        for (double a = STABILITY_FIRST * p->size; a < STABILITY_MOST * p->size; a *= 2) {
+            const double energy = stability_trial(s, x, p->linear.mode, side * a);
+            if (!(energy < lowest)) {
+                break;
+            }
+            lowest = energy;
+            length = side * a;
+        }
+    }
+    pl_log(1, "  unstable (eigenvalue %.2e N/mm): %.3g mm along the mode", 1 / p->linear.mode_theta[0],
+           length);
+    if (length == 0) {
+        return false;
+    }
+    stability_trial(s, x, p->linear.mode, length);
+    memcpy(x, s->work.x_best, pl_problem_full_bytes(p));
+    return true;
+}
+
+pl_status statics_stabilise(pl_statics *s, double *x, descent *D, int *negative, int *left, pl_error *err)
+{
+    const descent tolerance = *D;
+    const size_t mark = pl_arena_begin(&s->problem->scratch);
+    double *saddle = pl_problem_take_full(s->problem);
+    pl_status status = PL_OK;
+    for (*left = 0; *negative > 0 && *left < STABILITY_ROUNDS_LEFT && status == PL_OK; ++*left) {
+        memcpy(saddle, x, pl_problem_full_bytes(s->problem));
+        descent down = tolerance;
+        down.saddle = true;
+        if (!stability_slide(s, x) || statics_descend(s, x, &down, err) != DESCENT_DONE ||
+            !pl_problem_admissible(s->problem, x)) {
+            memcpy(x, saddle, pl_problem_full_bytes(s->problem));
+            pl_problem_evaluate(s->problem, x, s->work.g);
+            pl_problem_residual(s->problem, s->work.g, s->work.r);
+            break;
+        }
+        *D = down;
+        status = statics_prove(s, x, negative, err);
+    }
+    pl_arena_end(&s->problem->scratch, mark);
+    return status;
+}
