@@ -70,22 +70,9 @@ static void place_of_largest(pl_statics *s, const double *value, pl_statics_repo
     }
 }
 
-// Finds the place for an outcome: inverted elements at the last trial, the largest motion per load at a limit
-// point, the largest residual force otherwise.
-static void explain_place(pl_statics *s, const statics_way *w, pl_statics_report *report)
+// Writes the place into the message, after the load it names.
+static void explain_say_place(pl_statics_report *report)
 {
-    if (report->outcome == PL_INVERTED) {
-        place_of_inversion(s, s->work.x_best, report);
-    } else if (report->outcome == PL_LIMIT_POINT && w->tangent > 0) {
-        place_of_largest(s, s->work.d, report);
-    } else if (report->outcome == PL_ITERATION_LIMIT || report->outcome == PL_STEP_LIMIT) {
-        if (isfinite(pl_problem_evaluate(s->problem, s->work.x_best, s->work.g_new))) {
-            pl_problem_residual(s->problem, s->work.g_new, s->work.y);
-            place_of_largest(s, s->work.y, report);
-        } else {
-            place_of_inversion(s, s->work.x_best, report);
-        }
-    }
     static const char load[] = "% of the load";
     const char *after = strstr(report->message, load);
     if (report->has_place && after) {
@@ -96,6 +83,22 @@ static void explain_place(pl_statics *s, const statics_way *w, pl_statics_report
                  pl_tidy(report->place[0]), pl_tidy(report->place[1]), pl_tidy(report->place[2]),
                  report->place_region, rest);
     }
+}
+
+// Finds the place for an outcome: inverted elements at the last trial, the largest residual force otherwise.
+static void explain_place(pl_statics *s, pl_statics_report *report)
+{
+    if (report->outcome == PL_INVERTED) {
+        place_of_inversion(s, s->work.x_best, report);
+    } else if (report->outcome == PL_ITERATION_LIMIT || report->outcome == PL_STEP_LIMIT) {
+        if (isfinite(pl_problem_evaluate(s->problem, s->work.x_best, s->work.g_new))) {
+            pl_problem_residual(s->problem, s->work.g_new, s->work.y);
+            place_of_largest(s, s->work.y, report);
+        } else {
+            place_of_inversion(s, s->work.x_best, report);
+        }
+    }
+    explain_say_place(report);
 }
 
 // Why contacts at the last load do not come to rest.
@@ -162,29 +165,44 @@ void statics_explain(pl_statics *s, const statics_way *w, descent_end end, pl_st
             "no equilibrium was found beyond %.1f %% of the load: the friction of the free body '%s' is "
             "nearly used up there, and it may slip",
             percent, s->problem->slips);
-    } else if (w->unstable || w->tangent > TUNE_LIMIT_TANGENT * w->tangent_first) {
-        statics_say(
-            report, PL_LIMIT_POINT,
-            "the body becomes unstable at %.1f %% of the load (a limit point: it would snap or balloon); "
-            "drive it by volume or length to pass it",
-            percent);
     } else if (w->infeasible) {
-        statics_say(report, PL_INFEASIBLE,
-                    "a prescribed length or volume cannot be met beyond %.1f %% of the load", percent);
+        statics_say(
+            report, PL_INFEASIBLE,
+            "no equilibrium found beyond %.1f %% of the load: a prescribed length or volume was not met",
+            percent);
     } else if (w->inverted) {
         statics_say(
             report, PL_INVERTED,
-            "elements are inverted beyond %.1f %% of the load: the mesh is too coarse there, or the load "
-            "exceeds what the material can carry",
+            "no equilibrium found beyond %.1f %% of the load: elements are inverted in every trial shape "
+            "(the mesh may be too coarse there, or the load more than the material can carry)",
             percent);
     } else {
         statics_say(report, end == DESCENT_LIMIT ? PL_ITERATION_LIMIT : PL_STEP_LIMIT,
-                    "no equilibrium was found beyond %.1f %% of the load, even with the smallest increment "
-                    "(buckling, or a "
-                    "mesh too coarse for a nearly incompressible material)",
+                    "no equilibrium found beyond %.1f %% of the load, even with the smallest increment",
                     percent);
     }
     if (s->increments > 0) {
-        explain_place(s, w, report);
+        explain_place(s, report);
     }
+}
+
+void statics_explain_critical(pl_statics *s, const statics_critical *c, pl_statics_report *report)
+{
+    if (!c->found) {
+        return;
+    }
+    report->has_place = false;
+    if (c->bifurcation) {
+        statics_say(report, PL_STEP_LIMIT,
+                    "the body buckles at %.2f %% of the load, and no stable shape was found beyond",
+                    100 * c->load);
+    } else {
+        statics_say(
+            report, PL_LIMIT_POINT,
+            "equilibrium ends at %.2f %% of the load (a limit point: the body would snap or balloon); "
+            "drive it by volume or length to pass it",
+            100 * c->load);
+    }
+    place_of_largest(s, s->stability.mode, report);
+    explain_say_place(report);
 }

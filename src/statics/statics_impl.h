@@ -173,6 +173,11 @@ void statics_aim_clear(pl_statics *s);
 // Negative eigenvalues of the tangent at the equilibrium x, at the loads set, on the null space of the
 // constraints: with a new factor there. -1: the tangent is singular.
 pl_status statics_prove(pl_statics *s, const double *x, int *negative, pl_error *err);
+// The softest mode and its curvature with the factor at hand (s->stability), by inverse iteration: v' = K^-1
+// v, curvature v' . v / v' . v'; kept in the frame of the factor, of length 1.
+bool statics_softest(pl_statics *s, int rounds);
+// The factor at hand has no negative eigenvalue and the curvature along its softest mode is still there at x.
+bool statics_known_stable(pl_statics *s, const double *x);
 // From an unstable equilibrium x, proved so by the factor at hand, down to a stable one: along the mode of
 // the most negative eigenvalue, then by descent with the tolerances of `D`, proved again. `left` gets the
 // number of equilibria left; where no stable one is found x stays at the last one.
@@ -225,9 +230,23 @@ void statics_memory_add(pl_statics *s, const double *step, double scale, const d
 // d = -H r: the bordered solve with the factor, corrected by the pairs of L-BFGS.
 void statics_direction(pl_statics *s, const double *r, const double *gap, double *d);
 
+// ---- statics_critical.c
+// Where the load path that ended at the equilibrium x becomes unstable beyond it.
+typedef struct statics_critical {
+    bool found;
+    double load;      // fraction of the path
+    bool bifurcation; // the mode does not answer the load: the body buckles; otherwise the load has a maximum
+} statics_critical;
+// From the softest eigenvalue at x, an equilibrium at `at`, and at a slightly smaller load. Leaves x, loads
+// and the negative eigenvalues there.
+statics_critical statics_find_critical(pl_statics *s, double at, const descent *tolerance, double *x,
+                                       int *negative, pl_error *err);
+
 // ---- statics_explain.c
 void statics_say(pl_statics_report *report, pl_outcome outcome, const char *format, ...) PL_PRINTF(3, 4);
 void statics_explain(pl_statics *s, const statics_way *w, descent_end end, pl_statics_report *report);
+// Replaces what was said by the critical load, where one was found.
+void statics_explain_critical(pl_statics *s, const statics_critical *critical, pl_statics_report *report);
 void statics_explain_touch(pl_statics *s, pl_statics_report *report); // contacts do not come to rest
 // Looks at the contacts of x once more: reports an obstacle that overlaps the body by more than is accepted
 // (true), or a free body that is not held as Coulomb's law says.

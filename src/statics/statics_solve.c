@@ -635,6 +635,24 @@ static void solve_measure(pl_statics *s, const double *x, const descent *D, pl_s
     report->seconds = pl_seconds() - s->started;
 }
 
+// A path that ended at the equilibrium x before the full load: is there a critical load just beyond? After a
+// request to stop only what is known at once.
+static void solve_critical(pl_statics *s, double at, bool hurried, double *x, pl_statics_report *report,
+                           pl_error *err)
+{
+    if (report->no_state) {
+        return;
+    }
+    if (hurried) {
+        report->negative_count = statics_known_stable(s, x) ? 0 : -1;
+    } else if (at > 0 && !pl_problem_touches(s->problem) && !pl_problem_lags(s->problem)) {
+        const descent tolerance = solve_tolerance(s, true);
+        const statics_critical critical =
+            statics_find_critical(s, at, &tolerance, x, &report->negative_count, err);
+        statics_explain_critical(s, &critical, report);
+    }
+}
+
 // From the state to the given commands: the equilibrium x there, or the last one on the path
 // (report->no_state: none). Returns the fraction of the path that x belongs to.
 static double solve_path(pl_statics *s, const pl_state *state, const double *command, double *x, descent *D,
@@ -650,8 +668,10 @@ static double solve_path(pl_statics *s, const pl_state *state, const double *com
         statics_forget(s); // pairs of long steps mislead the first small move
     }
     if (w.at < 1) {
+        const bool hurried = s->watch.stopped || s->watch.late;
         statics_explain(s, &w, end, report);
         report->no_state = !solve_finish(s, &w.at, x, D, err);
+        solve_critical(s, w.at, hurried, x, report, err);
         return w.at;
     }
 

@@ -8,12 +8,13 @@
 // is followed with one evaluation, and the proof is repeated where c has fallen by half since.
 #include "statics/statics_impl.h"
 
-#define STABILITY_ROUNDS_LEFT 8 // saddles left in a row
-#define STABILITY_FIRST 1e-3    // of the robot's size: the first trial along a mode; it is doubled
-#define STABILITY_MOST 0.5      // of the robot's size: the last one
-#define STABILITY_FALLEN 0.5    // of the curvature at the proof: less than this is proved again
-#define STABILITY_ROUNDS 2      // inverse iterations towards the softest mode
-#define STABILITY_LENGTH 1e-6   // of the robot's size: e v of the difference quotient
+#define STABILITY_ROUNDS_LEFT 8  // saddles left in a row
+#define STABILITY_FIRST 1e-3     // of the robot's size: the first trial along a mode; it is doubled
+#define STABILITY_MOST 0.5       // of the robot's size: the last one
+#define STABILITY_FALLEN 0.5     // of the curvature at the proof: less than this is proved again
+#define STABILITY_ROUNDS 2       // inverse iterations towards the softest mode
+#define STABILITY_CONVERGED 1e-5 // relative change of the curvature that ends them sooner
+#define STABILITY_LENGTH 1e-6    // of the robot's size: e v of the difference quotient
 
 static double stability_dot(const pl_problem *p, const double *a, const double *b)
 {
@@ -24,9 +25,7 @@ static double stability_dot(const pl_problem *p, const double *a, const double *
     return sum;
 }
 
-// The softest mode by inverse iteration with the factor at hand, of length 1, kept in the frame of the
-// factor; its curvature from the last two iterates, v' = K^-1 v: v' . v / v' . v'.
-static bool stability_mode(pl_statics *s)
+bool statics_softest(pl_statics *s, int rounds)
 {
     pl_problem *p = s->problem;
     statics_stability *known = &s->stability;
@@ -35,7 +34,8 @@ static bool stability_mode(pl_statics *s)
     double *b = pl_problem_take_unknown(p), *v = known->mode;
     pl_problem_draw(p, NULL, b);
     bool found = true;
-    for (int round = 0; round < STABILITY_ROUNDS && found; ++round) {
+    for (int round = 0; round < rounds && found; ++round) {
+        const double before = known->curvature;
         found = pl_problem_solve_bordered(p, b, NULL, v, mu);
         const double vv = stability_dot(p, v, v);
         found = found && vv > 0 && isfinite(vv);
@@ -44,6 +44,9 @@ static bool stability_mode(pl_statics *s)
             v[i] /= sqrt(vv);
         }
         memcpy(b, v, (size_t)p->unknowns.n * sizeof *b);
+        if (round > 0 && fabs(known->curvature - before) < STABILITY_CONVERGED * fabs(before)) {
+            break;
+        }
     }
     if (found && p->linear.turned) {
         pl_problem_rotate(p, v, true);
@@ -110,7 +113,7 @@ pl_status statics_prove(pl_statics *s, const double *x, int *negative, pl_error 
     return status;
 }
 
-pl_status statics_prove_move(pl_statics *s, const double *x, int *negative, pl_error *err)
+bool statics_known_stable(pl_statics *s, const double *x)
 {
     const pl_linear *l = &s->problem->linear;
     statics_stability *known = &s->stability;
@@ -119,12 +122,15 @@ pl_status statics_prove_move(pl_statics *s, const double *x, int *negative, pl_e
         known->version = l->version;
         known->curvature = 0;
     }
-    if (known->version == l->version && (known->curvature > 0 || stability_mode(s)) &&
-        stability_curvature(s, x) > STABILITY_FALLEN * known->curvature) {
-        *negative = 0;
-        return PL_OK;
-    }
-    return statics_prove(s, x, negative, err);
+    return known->version == l->version && l->has_factor &&
+           (known->curvature > 0 || statics_softest(s, STABILITY_ROUNDS)) &&
+           stability_curvature(s, x) > STABILITY_FALLEN * known->curvature;
+}
+
+pl_status statics_prove_move(pl_statics *s, const double *x, int *negative, pl_error *err)
+{
+    *negative = 0;
+    return statics_known_stable(s, x) ? PL_OK : statics_prove(s, x, negative, err);
 }
 
 // The energy `length` mm along the mode v from x, constraints met again; the shape is left in x_best.
