@@ -70,8 +70,12 @@ statics_critical statics_find_critical(pl_statics *s, double at, const descent *
         found.found = b > a && found.load <= at + CRITICAL_NEAR;
         pl_log(1, "  lowest eigenvalue %.3e N/mm at %.4f, %.3e at %.4f: zero at %.4f, angle %.2f", lambda, at,
                other, below, found.load, angle);
-        pl_problem_set(p, at);
         *negative = there;
+
+        // back to the equilibrium: multipliers and pressures are those of the last evaluation
+        pl_problem_set(p, at);
+        pl_problem_evaluate(p, x, s->work.g);
+        pl_problem_residual(p, s->work.g, s->work.r);
     }
     pl_arena_end(&p->scratch, mark);
     return found;
