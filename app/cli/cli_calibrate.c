@@ -128,7 +128,8 @@ static void calibrate_print(const cli_args *args, const calibration *c)
         if (c->has[k]) {
             char text[200];
             calibrate_constants(&c->fit[k].material, true, text, sizeof text);
-            cli_say(args, "  silicone: {model: %s, %s}\n", pl_material_model_name(models[k]), text);
+            cli_say(args, "  silicone: {model: %s, %s, poisson: %g}\n", pl_material_model_name(models[k]),
+                    text, c->fit[k].material.poisson);
         }
     }
 }
@@ -151,6 +152,7 @@ static json_t *calibrate_json(const calibration *c)
                                     cli_json_number(value));
             }
         }
+        json_object_set_new(one, "poisson", cli_json_number(c->fit[k].material.poisson));
         json_object_set_new(one, "error", cli_json_number(c->fit[k].error));
         json_object_set_new(one, "strain_range",
                             cli_json_numbers((double[]){c->fit[k].strain_low, c->fit[k].strain_high}, 2));
@@ -172,7 +174,7 @@ static int calibrate_plot(const cli_args *args, const calibration *c, const char
     }
     for (int k = 0; k < CALIBRATE_MODELS; ++k) {
         for (int i = 0; c->has[k] && i < CALIBRATE_POINTS; ++i) {
-            y[k][i] = pl_material_uniaxial(&c->fit[k].material, 1 + x[i]);
+            y[k][i] = pl_material_tensile(&c->fit[k].material, 1 + x[i]);
         }
         if (c->has[k]) {
             curve[count++] = (pl_curve){pl_material_model_name(models[k]), x, y[k], CALIBRATE_POINTS, false};

@@ -59,7 +59,7 @@ static void materials_print_one(const cli_args *args, const pl_material_entry *e
     cli_say(args, "\n  source      %s\n\n  stretch  stress MPa (uniaxial)\n", entry->source);
     for (int k = 1; k <= 6; ++k) {
         const double strain = entry->strain_high * k / 6;
-        cli_say(args, "  %7.3f  %.4f\n", 1 + strain, pl_material_uniaxial(&entry->material, 1 + strain));
+        cli_say(args, "  %7.3f  %.4f\n", 1 + strain, pl_material_tensile(&entry->material, 1 + strain));
     }
     cli_say(args, "\nin a robot file:\n  materials:\n    silicone: {use: %s}\n", entry->name);
 }

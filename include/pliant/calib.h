@@ -29,9 +29,9 @@ typedef struct pl_tensile_fit {
     bool stable; // stress increases with stretch: in tension over the range and in compression to 0.5; in
                  // pure shear and equibiaxial stretch up to the same I1
 } pl_tensile_fit;
-// Least squares of the incompressible uniaxial law over strains up to `strain_high` (0: the whole test), for
-// linear and the rubber laws. If the unconstrained fit is unstable, constants >= 0 are fitted instead.
-// The resulting material has poisson 0.49 and no density.
+// Least squares of a tensile bar (pl_material_tensile) over strains up to `strain_high` (0: the whole test),
+// for linear and the rubber laws. If the unconstrained fit is unstable, constants >= 0 are fitted instead.
+// The resulting material has poisson PL_POISSON_DEFAULT, with which its constants are fitted, and no density.
 PL_API pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model model, double strain_high,
                                       pl_tensile_fit *out, pl_error *err);
 

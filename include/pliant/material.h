@@ -37,12 +37,17 @@ typedef enum pl_formulation { PL_LOCKING_FREE, PL_DISPLACEMENT } pl_formulation;
 
 #define PL_OGDEN_TERMS 3
 
+// Poisson's ratio of rubber laws in a robot file that gives neither it nor a bulk modulus, and that with
+// which constants are fitted to tensile tests: a solved bar with such constants follows the test, while
+// constants of an incompressible law give up to a tenth less at three times the length (docs/materials.md).
+#define PL_POISSON_DEFAULT 0.49
+
 typedef struct pl_material {
     pl_material_model model;
     pl_formulation formulation;
     double young;   // MPa; linear and stvk
     double poisson; // linear and stvk; rubber laws: determines the bulk modulus if `bulk` is 0, so set it
-                    // (0 means 0; the default in robot files is 0.49)
+                    // (0 means 0; the default in robot files is PL_POISSON_DEFAULT)
     double c10, c01, c20, c30;                                    // MPa; neo_hookean, mooney_rivlin, yeoh
     double mu, jm;                                                // MPa, 1; gent
     double ogden_mu[PL_OGDEN_TERMS], ogden_alpha[PL_OGDEN_TERMS]; // MPa, 1; a term with mu 0 is absent
@@ -84,6 +89,14 @@ PL_API void pl_material_moduli(const pl_material *material, double *mu, double *
 // Engineering stress (MPa) of an incompressible uniaxial test at a stretch, for rubber laws; young * strain
 // for linear and stvk.
 PL_API double pl_material_uniaxial(const pl_material *material, double stretch);
+// The same with the bulk modulus of the material: the stress of a bar that is solved with it. With tau the
+// Kirchhoff stress along the bar and J its volume ratio, the sides are free of stress where
+//   tau(l J^(-1/3)) = 3 K J (J - 1),   and the engineering stress is tau / l.
+// NAN where a bar of the material cannot be compressed so far.
+PL_API double pl_material_tensile(const pl_material *material, double stretch);
+// J of a bar under the engineering stress (MPa) at a stretch, for a bulk modulus K (MPa); at least 1/2, where
+// the pressure of the law ends.
+PL_API double pl_material_tensile_volume(double bulk, double stretch, double stress);
 // Engineering stress (MPa) along the first axis of an incompressible sheet with the stretches l1 and l2 in
 // its plane, free of stress across. Rubber laws; infinite where a gent material cannot be stretched so far.
 PL_API double pl_material_sheet(const pl_material *material, double l1, double l2);

@@ -1,7 +1,9 @@
-// Fitting a law to a tensile test. The incompressible uniaxial stress is linear in the constants of a law but
-// for the limit of gent and the exponents of ogden,
-//   sigma(s) = sum_j c_j b_j(s),   s = 1 + strain,
-// so a fit is one linear least-squares problem of at most three unknowns, inside a search over the others:
+// Fitting a law to a tensile test. The Kirchhoff stress of a bar depends on its stretch s at constant volume,
+// and is linear in the constants of a law but for the limit of gent and the exponents of ogden,
+//   sigma(l) l = sum_j c_j b_j(s) s,   s = l J^(-1/3),   l = 1 + strain,   3 K J (J - 1) = sigma l.
+// With J that of the measured stress, at the bulk modulus K of the last round (the first one: of an
+// incompressible bar; K / mu is given by Poisson's ratio), a fit is one linear least-squares problem
+// of at most three unknowns, inside a search over the others:
 //   min sum_i w_i (sum_j c_j b_j(s_i) - sigma_i)^2,   w_i = h_i / max(|sigma_i|, sigma_max / 10)^2,
 // with h_i the length of strain a sample stands for. The weight makes errors relative above a tenth of the
 // largest stress, so that the small strains in which most of a robot works are not drowned, and absolute
@@ -13,7 +15,8 @@
 #define UNKNOWNS 3
 #define STRETCH_LOW 0.5  // compression over which a fit must be stable
 #define STABLE_STEPS 500 // of the check, in each mode of deformation
-#define POISSON 0.49     // what a rubber law gets where nothing is said, as in robot files
+#define BULK_ROUNDS 20   // of the bulk modulus, which changes a stress by less than a tenth
+#define NEWTON_STEPS 6
 
 // The constants of a law in the order of its basis, and the others as they are at the moment.
 typedef struct basis {
@@ -207,7 +210,7 @@ static bool fit_stable(const pl_material *material, double stretch_high)
 
 static pl_material fit_material(pl_material_model model, const basis *b, const double c[UNKNOWNS])
 {
-    pl_material material = {.model = model, .poisson = POISSON};
+    pl_material material = {.model = model, .poisson = PL_POISSON_DEFAULT};
     for (int j = 0; j < b->count; ++j) {
         *pl_material_at(&material, b->constant[j]) = c[j];
     }
@@ -217,9 +220,10 @@ static pl_material fit_material(pl_material_model model, const basis *b, const d
     return material;
 }
 
-// b_j(s): the stress of the law with its j-th constant 1 and the others 0.
-static void basis_row(pl_material_model model, const basis *b, double stretch, double row[UNKNOWNS])
+// b_j(s) s / l: the stress of the law with its j-th constant 1 and the others 0, at the volume ratio J.
+static void basis_row(pl_material_model model, const basis *b, double stretch, double J, double row[UNKNOWNS])
 {
+    const double own = stretch / cbrt(J);
     for (int j = 0; j < UNKNOWNS; ++j) {
         row[j] = 0;
     }
@@ -227,7 +231,7 @@ static void basis_row(pl_material_model model, const basis *b, double stretch, d
         double unit[UNKNOWNS] = {0};
         unit[j] = 1;
         const pl_material material = fit_material(model, b, unit);
-        row[j] = pl_material_uniaxial(&material, stretch);
+        row[j] = pl_material_uniaxial(&material, own) * own / stretch;
     }
 }
 
@@ -239,29 +243,12 @@ static double fit_spacing(const pl_tensile *test, int count, int i)
     return 0.5 * (right - left);
 }
 
-// Every `stride`-th sample.
-static void fit_gather(const pl_tensile *test, int count, double largest, pl_material_model model,
-                       const basis *b, int stride, triangle *out)
-{
-    *out = (triangle){0};
-    for (int i = 0; i < count; i += stride) {
-        const double stress = test->stress[i];
-        const double w = sqrt(fit_spacing(test, count, i)) / fmax(fabs(stress), 0.1 * largest);
-        double row[UNKNOWNS];
-        basis_row(model, b, 1 + test->strain[i], row);
-        for (int j = 0; j < b->count; ++j) {
-            row[j] *= w;
-        }
-        triangle_add(out, b->count, row, w * stress);
-    }
-}
-
 // Root mean square of the stress error over the samples, over the largest stress.
 static double fit_error(const pl_tensile *test, int count, double largest, const pl_material *material)
 {
     double sum = 0;
     for (int i = 0; i < count; ++i) {
-        const double e = (pl_material_uniaxial(material, 1 + test->strain[i]) - test->stress[i]) / largest;
+        const double e = (pl_material_tensile(material, 1 + test->strain[i]) - test->stress[i]) / largest;
         sum += e * e;
     }
     return sqrt(sum / count);
@@ -310,17 +297,65 @@ typedef struct fit_job {
     double largest, stretch_high;
     pl_material_model model;
     basis b;
+    double bulk;   // MPa; infinite: incompressible
     bool positive; // constants >= 0 only, which are stable
     int stride;    // of the samples used in a search
 } fit_job;
 
-// Least squares over the linear constants with the others as they are; where the free ones give an unstable
-// law, none below 0. False when nothing fits.
-static bool fit_linear(const fit_job *job, pl_material *material)
+// Every `stride`-th sample.
+static void fit_gather(const fit_job *job, int stride, triangle *out)
+{
+    const pl_tensile *test = job->test;
+    *out = (triangle){0};
+    for (int i = 0; i < job->count; i += stride) {
+        const double stress = test->stress[i], stretch = 1 + test->strain[i];
+        const double w = sqrt(fit_spacing(test, job->count, i)) / fmax(fabs(stress), 0.1 * job->largest);
+        double row[UNKNOWNS];
+        basis_row(job->model, &job->b, stretch, pl_material_tensile_volume(job->bulk, stretch, stress), row);
+        for (int j = 0; j < job->b.count; ++j) {
+            row[j] *= w;
+        }
+        triangle_add(out, job->b.count, row, w * stress);
+    }
+}
+
+// The same linearised at a law: sigma + sum_j (c_j - own_j) dsigma/dc_j, with the bulk modulus that follows
+// from the constants.
+static void fit_gather_at(const fit_job *job, const pl_material *own, triangle *out)
+{
+    const pl_tensile *test = job->test;
+    *out = (triangle){0};
+    for (int i = 0; i < job->count; ++i) {
+        const double stress = test->stress[i], stretch = 1 + test->strain[i];
+        const double w = sqrt(fit_spacing(test, job->count, i)) / fmax(fabs(stress), 0.1 * job->largest);
+        double row[UNKNOWNS] = {0}, value = stress - pl_material_tensile(own, stretch);
+        for (int j = 0; j < job->b.count; ++j) {
+            pl_material side[2] = {*own, *own};
+            double *low = pl_material_at(&side[0], job->b.constant[j]),
+                   *high = pl_material_at(&side[1], job->b.constant[j]);
+            const double c = *low, h = 1e-6 * job->largest;
+            *low = c - h;
+            *high = c + h;
+            row[j] = (pl_material_tensile(&side[1], stretch) - pl_material_tensile(&side[0], stretch)) /
+                     (*high - *low);
+            value += row[j] * c;
+            row[j] *= w;
+        }
+        triangle_add(out, job->b.count, row, w * value);
+    }
+}
+
+// Least squares over the linear constants with the others as they are, linearised at the law `own` if given;
+// where the free ones give an unstable law, none below 0. False when nothing fits.
+static bool fit_linear(const fit_job *job, const pl_material *own, pl_material *material)
 {
     triangle t;
     double c[UNKNOWNS] = {0};
-    fit_gather(job->test, job->count, job->largest, job->model, &job->b, 1, &t);
+    if (own) {
+        fit_gather_at(job, own, &t);
+    } else {
+        fit_gather(job, 1, &t);
+    }
     bool solved = triangle_solve(&t, job->b.count, c);
     *material = fit_material(job->model, &job->b, c);
     if (!solved || !fit_stable(material, job->stretch_high)) {
@@ -340,7 +375,7 @@ static double fit_rest(const fit_job *job)
 {
     triangle t;
     double c[UNKNOWNS] = {0}, rest;
-    fit_gather(job->test, job->count, job->largest, job->model, &job->b, job->stride, &t);
+    fit_gather(job, job->stride, &t);
     const bool solved = job->positive ? triangle_solve_positive(&t, job->b.count, c, &rest)
                                       : triangle_solve(&t, job->b.count, c);
     rest = job->positive ? rest : t.rest;
@@ -437,7 +472,7 @@ static bool fit_law(fit_job *job, pl_material *material)
         // where free constants give an unstable law, the search goes on among those that are stable
         triangle all;
         double c[UNKNOWNS] = {0};
-        fit_gather(job->test, job->count, job->largest, job->model, &job->b, 1, &all);
+        fit_gather(job, 1, &all);
         triangle_solve(&all, job->b.count, c);
         *material = fit_material(job->model, &job->b, c);
         if (!fit_stable(material, job->stretch_high)) {
@@ -445,7 +480,41 @@ static bool fit_law(fit_job *job, pl_material *material)
             fit_ogden(job);
         }
     }
-    return fit_linear(job, material);
+    return fit_linear(job, NULL, material);
+}
+
+// The law and the bulk modulus that belongs to it: first rounds with the volume of the measured stress, then
+// Gauss-Newton steps on the stress of the law itself. False when nothing fits.
+static bool fit_compressible(fit_job *job, pl_material *material)
+{
+    job->bulk = INFINITY;
+    bool fits = fit_law(job, material);
+    if (!pl_material_is_rubber(job->model)) {
+        return fits;
+    }
+    // the bulk modulus K = g(K) that its own law gives, by the secant method
+    double last = INFINITY, last_gap = 0;
+    for (int round = 0; fits && round < BULK_ROUNDS; ++round) {
+        double mu, own;
+        pl_material_moduli(material, &mu, &own);
+        const double gap = own - job->bulk, run = job->bulk - last;
+        if (fabs(gap) <= 1e-7 * own) {
+            break;
+        }
+        const double slope = isfinite(run) && run != 0 ? (gap - last_gap) / run : -1;
+        last = job->bulk;
+        last_gap = gap;
+        job->bulk = isfinite(gap) && slope < -0.1 ? job->bulk - gap / slope : own;
+        fits = fit_law(job, material);
+    }
+    for (int step = 0; fits && step < NEWTON_STEPS; ++step) {
+        const pl_material own = *material;
+        if (!fit_linear(job, &own, material)) {
+            *material = own;
+            break;
+        }
+    }
+    return fits;
 }
 
 pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model model, double strain_high,
@@ -466,7 +535,7 @@ pl_status pl_tensile_fit_model(const pl_tensile *test, pl_material_model model, 
     }
     job.stretch_high = 1 + test->strain[job.count - 1];
     pl_material material;
-    if (!fit_law(&job, &material)) {
+    if (!fit_compressible(&job, &material)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "tensile fit: no stable %s law fits; expected stress that increases with strain "
                        "(largest |stress| "

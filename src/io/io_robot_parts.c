@@ -79,7 +79,7 @@ static bool material_from_model(io_robot_file *f, const io_node *node, const io_
     // the rubber laws are nearly incompressible unless the file says otherwise
     *material = (pl_material){.model = (pl_material_model)i};
     if (pl_material_is_rubber(material->model) && !io_child(node, "bulk")) {
-        material->poisson = 0.49;
+        material->poisson = PL_POISSON_DEFAULT;
     }
     return true;
 }

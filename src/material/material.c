@@ -301,3 +301,32 @@ double pl_material_uniaxial(const pl_material *material, double stretch)
     const double W2 = material->model == PL_MOONEY_RIVLIN ? material->c01 : 0;
     return 2 * (s - 1 / (s * s)) * (W1 + W2 / s);
 }
+
+double pl_material_tensile_volume(double bulk, double stretch, double stress)
+{
+    return 0.5 * (1 + sqrt(fmax(0, 1 + 4 * stress * stretch / (3 * bulk))));
+}
+
+// tau falls with J and 3 K J (J - 1) rises with it from J = 1/2 on, so their difference has one zero.
+double pl_material_tensile(const pl_material *material, double stretch)
+{
+    if (!pl_material_is_rubber(material->model)) {
+        return pl_material_uniaxial(material, stretch);
+    }
+    double mu, K, low = 0.5, high = 1, stress = NAN;
+    pl_material_moduli(material, &mu, &K);
+    for (int step = 0, bracketed = 0; step < 200 && high - low > 1e-15 * high; ++step) {
+        const double J = bracketed ? 0.5 * (low + high) : high, own = stretch / cbrt(J);
+        const double tau = pl_material_uniaxial(material, own) * own;
+        stress = tau / stretch;
+        const bool above = 3 * K * J * (J - 1) >= tau;
+        bracketed = bracketed || above;
+        if (above) {
+            high = J;
+        } else {
+            low = J;
+            high = bracketed ? high : 2 * high;
+        }
+    }
+    return low > 0.5 ? stress : NAN;
+}

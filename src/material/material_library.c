@@ -6,13 +6,16 @@
 #include "base/base.h"
 #include "pliant/material.h"
 
+// The constants of fits belong to this Poisson's ratio (docs/materials.md).
 #define YEOH(C10, C20, C30, DENSITY)                                                                         \
     {                                                                                                        \
-        .model = PL_YEOH, .poisson = 0.49, .c10 = (C10), .c20 = (C20), .c30 = (C30), .density = (DENSITY)    \
+        .model = PL_YEOH, .poisson = PL_POISSON_DEFAULT, .c10 = (C10), .c20 = (C20), .c30 = (C30),           \
+        .density = (DENSITY)                                                                                 \
     }
 #define MOONEY(C10, C01, DENSITY)                                                                            \
     {                                                                                                        \
-        .model = PL_MOONEY_RIVLIN, .poisson = 0.49, .c10 = (C10), .c01 = (C01), .density = (DENSITY)         \
+        .model = PL_MOONEY_RIVLIN, .poisson = PL_POISSON_DEFAULT, .c10 = (C10), .c01 = (C01),                \
+        .density = (DENSITY)                                                                                 \
     }
 #define LINEAR(YOUNG, POISSON, DENSITY)                                                                      \
     {                                                                                                        \
@@ -49,25 +52,25 @@
 
 // clang-format off
 static const pl_material_entry library[] = {
-    {"body_double_silk", "Body Double SILK (Smooth-On)", YEOH(0.0606977, 0.00108063, 0.0, 1.07e-09), 0.0, 2.0, 0.0316, TENSILE_GUESS("BodyDouble_SILK")},
-    {"dragon_skin_10_medium", "Dragon Skin 10 MEDIUM (Smooth-On)", YEOH(0.021152, 0.00322917, -0.000129732, 1.07e-09), 0.0, 2.0, 0.0039, TENSILE("Dragon_Skin_10_MEDIUM")},
-    {"dragon_skin_20", "Dragon Skin 20 (Smooth-On)", YEOH(0.0584041, 0.00951272, -0.000491947, 1.08e-09), 0.0, 2.0, 0.0116, TENSILE("Dragon_Skin_20")},
-    {"dragon_skin_30", "Dragon Skin 30 (Smooth-On)", YEOH(0.0885387, 0.0104555, -0.000492727, 1.08e-09), 0.0, 2.0, 0.0059, TENSILE("Dragon_Skin_30")},
-    {"dragon_skin_fx_pro", "Dragon Skin FX-Pro (Smooth-On)", YEOH(0.013823, 0.00113611, -4.96354e-05, 1.06e-09), 0.0, 2.0, 0.0074, TENSILE("Dragon_Skin_FX_Pro")},
-    {"dragon_skin_fx_pro_slacker", "Dragon Skin FX-Pro with Slacker (Smooth-On)", YEOH(0.00138256, -1.15112e-05, 1.88959e-06, 1.07e-09), 0.0, 2.0, 0.0209, TENSILE_GUESS("Dragon_Skin_FX_Pro_Slacker")},
-    {"ecoflex_00_10", "Ecoflex 00-10 (Smooth-On)", YEOH(0.00352621, 0.000180164, -5.0376e-06, 1.04e-09), 0.0, 2.0, 0.0113, TENSILE("Ecoflex_00-10")},
-    {"ecoflex_00_30", "Ecoflex 00-30 (Smooth-On)", YEOH(0.00732321, 0.000284566, -1.72746e-05, 1.07e-09), 0.0, 2.0, 0.0117, TENSILE("Ecoflex_00-30")},
-    {"ecoflex_00_35_fast", "Ecoflex 00-35 FAST (Smooth-On)", YEOH(0.0129001, 0.000771849, -2.41191e-05, 1.07e-09), 0.0, 2.0, 0.0054, TENSILE("Ecoflex_00-35_FAST")},
-    {"ecoflex_00_50", "Ecoflex 00-50 (Smooth-On)", YEOH(0.00996363, 0.000511564, -2.57145e-05, 1.07e-09), 0.0, 2.0, 0.0094, TENSILE("Ecoflex_00-50")},
-    {"mold_star_16_fast", "Mold Star 16 FAST (Smooth-On)", YEOH(0.0407308, 0.00337316, -8.2238e-05, 1.18e-09), 0.0, 2.0, 0.0017, TENSILE("Mold_Star_16_FAST")},
-    {"mold_star_20t", "Mold Star 20T (Smooth-On)", YEOH(0.0538898, 0.00386866, -8.31881e-05, 1.08e-09), 0.0, 2.0, 0.0043, TENSILE("Mold_Star_20T")},
-    {"platsil_gel_10", "PlatSil Gel 10 (Polytek)", YEOH(0.0263403, 0.00444857, -0.000245762, 1.07e-09), 0.0, 2.0, 0.0113, TENSILE_GUESS("PlatSil_Gel_10")},
-    {"psycho_paint", "Psycho Paint (Smooth-On)", YEOH(0.0585881, 0.00360001, -8.38113e-05, 1.07e-09), 0.0, 2.0, 0.0041, TENSILE_GUESS("Psycho_Paint")},
-    {"rtv615", "RTV615 (Momentive)", YEOH(0.165428, 0.0129084, 0.00103949, 1.02e-09), 0.0, 1.932, 0.0023, TENSILE("RTV615")},
-    {"rebound_25", "Rebound 25 (Smooth-On)", YEOH(0.047736, 0.00527592, -0.000193564, 1.07e-09), 0.0, 2.0, 0.0026, TENSILE_GUESS("Rebound_25")},
-    {"soloplast_150318", "Soloplast 150318 (Soloplast-Vosschemie)", YEOH(0.0327557, 0.00228813, -8.12303e-05, 1.07e-09), 0.0, 2.0, 0.0091, TENSILE_GUESS("SOLOPLAST_150318")},
-    {"sorta_clear_40", "SORTA-Clear 40 (Smooth-On)", YEOH(0.138406, 0.00591788, -4.21043e-05, 1.08e-09), 0.0, 2.0, 0.0013, TENSILE("SortaClear_40")},
-    {"wagnersil_20_nf", "Wagnersil 20 NF", YEOH(0.0542136, 0.0101883, -0.000418645, 1.07e-09), 0.0, 2.0, 0.0059, TENSILE_GUESS("WAGNERSIL_20_NF")},
+    {"body_double_silk", "Body Double SILK (Smooth-On)", YEOH(0.0609342, 0.0014011, 0.0, 1.07e-09), 0.0, 2.0, 0.0315, TENSILE_GUESS("BodyDouble_SILK")},
+    {"dragon_skin_10_medium", "Dragon Skin 10 MEDIUM (Smooth-On)", YEOH(0.0212005, 0.00354869, -0.00012003, 1.07e-09), 0.0, 2.0, 0.0038, TENSILE("Dragon_Skin_10_MEDIUM")},
+    {"dragon_skin_20", "Dragon Skin 20 (Smooth-On)", YEOH(0.0582724, 0.0107254, -0.000534205, 1.08e-09), 0.0, 2.0, 0.0104, TENSILE("Dragon_Skin_20")},
+    {"dragon_skin_30", "Dragon Skin 30 (Smooth-On)", YEOH(0.0887753, 0.011645, -0.000510451, 1.08e-09), 0.0, 2.0, 0.0049, TENSILE("Dragon_Skin_30")},
+    {"dragon_skin_fx_pro", "Dragon Skin FX-Pro (Smooth-On)", YEOH(0.0138832, 0.00127159, -5.11765e-05, 1.06e-09), 0.0, 2.0, 0.0070, TENSILE("Dragon_Skin_FX_Pro")},
+    {"dragon_skin_fx_pro_slacker", "Dragon Skin FX-Pro with Slacker (Smooth-On)", YEOH(0.00139564, -9.93707e-06, 2.24356e-06, 1.07e-09), 0.0, 2.0, 0.0208, TENSILE_GUESS("Dragon_Skin_FX_Pro_Slacker")},
+    {"ecoflex_00_10", "Ecoflex 00-10 (Smooth-On)", YEOH(0.00354757, 0.000202823, -4.54802e-06, 1.04e-09), 0.0, 2.0, 0.0114, TENSILE("Ecoflex_00-10")},
+    {"ecoflex_00_30", "Ecoflex 00-30 (Smooth-On)", YEOH(0.00736338, 0.000334166, -1.97592e-05, 1.07e-09), 0.0, 2.0, 0.0117, TENSILE("Ecoflex_00-30")},
+    {"ecoflex_00_35_fast", "Ecoflex 00-35 FAST (Smooth-On)", YEOH(0.0129802, 0.000859536, -2.17911e-05, 1.07e-09), 0.0, 2.0, 0.0054, TENSILE("Ecoflex_00-35_FAST")},
+    {"ecoflex_00_50", "Ecoflex 00-50 (Smooth-On)", YEOH(0.0100165, 0.000586221, -2.81846e-05, 1.07e-09), 0.0, 2.0, 0.0093, TENSILE("Ecoflex_00-50")},
+    {"mold_star_16_fast", "Mold Star 16 FAST (Smooth-On)", YEOH(0.0410137, 0.00365336, -5.33123e-05, 1.18e-09), 0.0, 2.0, 0.0017, TENSILE("Mold_Star_16_FAST")},
+    {"mold_star_20t", "Mold Star 20T (Smooth-On)", YEOH(0.0542765, 0.00420117, -4.87265e-05, 1.08e-09), 0.0, 2.0, 0.0043, TENSILE("Mold_Star_20T")},
+    {"platsil_gel_10", "PlatSil Gel 10 (Polytek)", YEOH(0.0262797, 0.00501741, -0.000270629, 1.07e-09), 0.0, 2.0, 0.0094, TENSILE_GUESS("PlatSil_Gel_10")},
+    {"psycho_paint", "Psycho Paint (Smooth-On)", YEOH(0.0590049, 0.00394634, -5.79569e-05, 1.07e-09), 0.0, 2.0, 0.0041, TENSILE_GUESS("Psycho_Paint")},
+    {"rtv615", "RTV615 (Momentive)", YEOH(0.168444, 0.0115265, 0.0019457, 1.02e-09), 0.0, 1.932, 0.0017, TENSILE("RTV615")},
+    {"rebound_25", "Rebound 25 (Smooth-On)", YEOH(0.0479758, 0.00577083, -0.000172794, 1.07e-09), 0.0, 2.0, 0.0021, TENSILE_GUESS("Rebound_25")},
+    {"soloplast_150318", "Soloplast 150318 (Soloplast-Vosschemie)", YEOH(0.032935, 0.00254947, -7.76033e-05, 1.07e-09), 0.0, 2.0, 0.0090, TENSILE_GUESS("SOLOPLAST_150318")},
+    {"sorta_clear_40", "SORTA-Clear 40 (Smooth-On)", YEOH(0.139531, 0.00648207, 2.96748e-05, 1.08e-09), 0.0, 2.0, 0.0013, TENSILE("SortaClear_40")},
+    {"wagnersil_20_nf", "Wagnersil 20 NF", YEOH(0.0541895, 0.0112413, -0.000387626, 1.07e-09), 0.0, 2.0, 0.0048, TENSILE_GUESS("WAGNERSIL_20_NF")},
     {"ecoflex_00_30_fang", "Ecoflex 00-30 (Smooth-On), published constants", MOONEY(0.0418, 0.0106, 1.07e-09), 0.0, 0.0, -1.0, FANG},
     {"dragon_skin_20_fang", "Dragon Skin 20 (Smooth-On), published constants", MOONEY(0.119, 0.023, 1.08e-09), 0.0, 0.0, -1.0, FANG},
     {"elastosil_m4601", "Elastosil M 4601 (Wacker), published constants", YEOH(0.11, 0.02, 0.0, 1.13e-09), 0.0, 0.0, -1.0, PNEUNET},

@@ -79,7 +79,7 @@ static void test_library_repeats_from_data(void **state)
         int count = 0;
         for (; count < test.count && test.strain[count] <= entry->strain_high; ++count) {
             const double e =
-                pl_material_uniaxial(&entry->material, 1 + test.strain[count]) - test.stress[count];
+                pl_material_tensile(&entry->material, 1 + test.strain[count]) - test.stress[count];
             sum += e * e;
             largest = fmax(largest, fabs(test.stress[count]));
         }
