@@ -2,7 +2,8 @@
 // angle of a patch; with gradient and second derivative. A functional is a sum of pieces, each on a handful
 // of vertices.
 //
-//   face of a cavity or film, rim of a cavity (its cap), segment of a cable, angle about an axis
+//   face of a cavity or film, rim of a cavity (its cap), segment of a cable, angle about an axis, element of
+//   a film
 //
 // The energy of actuation elements that grow is a functional too (actuator_grown.c).
 #ifndef PL_ACTUATOR_H
@@ -17,25 +18,32 @@ typedef enum pl_piece_kind {
     PL_PIECE_AREA,
     PL_PIECE_SEGMENT,
     PL_PIECE_ANGLE,
-    PL_PIECE_GROWN
+    PL_PIECE_GROWN,
+    PL_PIECE_FILM
 } pl_piece_kind;
 
 // What growing does to an element: scales it; stretches it normal to `normal` and thins it; shortens a
 // triangle along its first axis.
 typedef enum pl_grown_kind { PL_GROWN_SCALED, PL_GROWN_FILM, PL_GROWN_TRIANGLE } pl_grown_kind;
 
+// What is integrated over a film, with t1 and t2 the images of two orthonormal axes in its plane, t3 that of
+// its normal, n = t1 x t2 and J = n . t3: its area |n|, or what its electrostatic energy is proportional to,
+// J N . C^-1 N = |n|^2 / J in elements and |n|^2 on faces, where the film keeps its volume.
+typedef enum pl_film_kind { PL_FILM_AREA, PL_FILM_CHARGE, PL_FILM_CHARGE_FACE } pl_film_kind;
+
 typedef struct pl_piece {
     pl_piece_kind kind;
     int32_t node_count;
     int64_t node_start;   // into node
     int64_t data_start;   // into data: SEGMENT 1 weight per node, ANGLE 6 per node (a_j, b_j), GROWN
-                          // see actuator_grown.c
+                          // see actuator_grown.c, FILM per point its weight and 3 per node
     double constant[3];   // SEGMENT: constant part of the difference; RIM: the apex where it is fixed
     double origin[3];     // RIM
     bool follows[3];      // RIM: along which axes the apex is the mean of the curve
     bool open, quadratic; // RIM
     pl_grown_kind grown;  // GROWN
-    int point_count;
+    pl_film_kind film;    // FILM
+    int point_count;      // GROWN, FILM
 } pl_piece;
 
 typedef struct pl_functional {
@@ -77,6 +85,11 @@ pl_status pl_functional_add_segment(pl_functional *h, int32_t count_a, const int
 // r'_j . d_j, angle = atan2(s, c): the best planar rotation.
 pl_status pl_functional_add_angle(pl_functional *h, int32_t count, const int32_t *node, const double *weight,
                                   const double *rest, const double axis[3]);
+
+// A part of a film on the nodes of an element or face: per point its weight and the derivatives of the nodes'
+// shape functions along both axes in the plane and along the normal (3 each).
+pl_status pl_functional_add_film(pl_functional *h, pl_film_kind kind, int32_t nodes, const int32_t *node,
+                                 int points, const double *weight, const double *gradient);
 
 // An element that grows: per point its weight (MPa mm^3), share of the measure, gradients of the nodes (3
 // each) and, where `normal` and `fixed` are given, 3 for the normal of a film and 9 for the part of F that no

@@ -173,6 +173,9 @@ double pl_functional_value(const pl_functional *h, const double *x)
         case PL_PIECE_GROWN:
             sum += pl_grown_value(h, &h->piece[t], x);
             break;
+        case PL_PIECE_FILM:
+            sum += pl_film_value(h, &h->piece[t], x);
+            break;
         }
     }
     return sum;
@@ -202,6 +205,9 @@ void pl_functional_gradient(const pl_functional *h, const double *x, double scal
         case PL_PIECE_GROWN:
             pl_grown_gradient(h, &h->piece[t], x, scale, g);
             break;
+        case PL_PIECE_FILM:
+            pl_film_gradient(h, &h->piece[t], x, scale, g);
+            break;
         }
     }
 }
@@ -228,6 +234,9 @@ void pl_functional_hessian(const pl_functional *h, int t, const double *x, doubl
         break;
     case PL_PIECE_GROWN:
         pl_grown_hessian(h, &h->piece[t], x, scale, H);
+        break;
+    case PL_PIECE_FILM:
+        pl_film_hessian(h, &h->piece[t], x, scale, H);
         break;
     }
 }

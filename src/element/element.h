@@ -47,6 +47,9 @@ typedef struct pl_growth {
 } pl_growth;
 typedef enum pl_growth_kind { PL_GROW_VOLUME, PL_GROW_AREA } pl_growth_kind;
 
+// The quadrature points of a kind of element: their number, natural coordinates and weights.
+int pl_element_rule(pl_element_kind kind, double xi[PL_POINTS_MAX][3], double weight[PL_POINTS_MAX]);
+
 typedef struct pl_elements {
     int32_t vertex_count, element_count;
     int block_count;

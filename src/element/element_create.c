@@ -60,6 +60,14 @@ static element_rule rule_of(pl_element_kind kind)
     }
 }
 
+int pl_element_rule(pl_element_kind kind, double xi[PL_POINTS_MAX][3], double weight[PL_POINTS_MAX])
+{
+    const element_rule rule = rule_of(kind);
+    memcpy(xi, rule.xi, (size_t)rule.count * sizeof *rule.xi);
+    memcpy(weight, rule.weight, (size_t)rule.count * sizeof *rule.weight);
+    return rule.count;
+}
+
 void pl_block_point(const pl_block *block, int q, double xi[3])
 {
     const element_rule rule = rule_of(block->kind);

@@ -9,20 +9,21 @@ typedef enum drive_mode {
     MODE_EFFORT,     // Phi = sign * effort * h
     MODE_CONSTRAINT, // h = target, the effort is the multiplier
     MODE_GAS,        // Phi = -nRT ln(h + V_line) + p_amb h
-    MODE_VOLTAGE     // Phi = -eps U^2 h^2 / (2 Vol)
+    MODE_VOLTAGE     // Phi = -eps (U / t)^2 c / 2, c = int J N . C^-1 N dV the charge functional
 } drive_mode;
 
 typedef struct drive {
     const pl_actuator *a;
-    int actuator; // its number
-    pl_functional h;
-    pl_slots slots;
+    int actuator;            // its number
+    pl_functional h, charge; // charge: of films driven by a voltage
+    pl_slots slots, charge_slots;
     int row;
     double sign;
     drive_mode mode; // on the present path
     drive_path path;
     double effort;  // of potentials: at the x evaluated last
     double measure; // h(x) there
+    double charged; // c(x) there
 } drive;
 
 typedef struct actuators_term {
@@ -35,7 +36,9 @@ static void actuators_destroy(void *object)
     actuators_term *t = object;
     for (int i = 0; t->drive && i < t->count; ++i) {
         pl_functional_clear(&t->drive[i].h);
+        pl_functional_clear(&t->drive[i].charge);
         pl_slots_clear(&t->drive[i].slots);
+        pl_slots_clear(&t->drive[i].charge_slots);
     }
     pl_free(t->drive);
     pl_free(t);
@@ -46,6 +49,7 @@ static void actuators_pattern(const void *self, const pl_problem *p, pl_pattern 
     const actuators_term *t = self;
     for (int i = 0; i < t->count; ++i) {
         pl_pattern_functional(out, p, &t->drive[i].h);
+        pl_pattern_functional(out, p, &t->drive[i].charge);
     }
 }
 
@@ -54,7 +58,11 @@ static pl_status actuators_bind(void *self, pl_problem *p, pl_error *err)
     actuators_term *t = self;
     pl_status status = PL_OK;
     for (int i = 0; status == PL_OK && i < t->count; ++i) {
-        status = pl_slots_bind(p, &t->drive[i].h, &t->drive[i].slots, err);
+        drive *d = &t->drive[i];
+        status = pl_slots_bind(p, &d->h, &d->slots, err);
+        if (status == PL_OK && d->charge.piece_count > 0) {
+            status = pl_slots_bind(p, &d->charge, &d->charge_slots, err);
+        }
     }
     return status;
 }
@@ -95,6 +103,12 @@ static void drive_begin(drive *d, const pl_state *state, const double *command, 
         path->to = a->rest;
         return;
     }
+    if (path->idle && drive_mode_of(a) == MODE_VOLTAGE) {
+        d->mode = MODE_VOLTAGE; // let go: the voltage it had fades
+        path->from = isnan(ends.old) ? 0 : pl_actuator_goal(a, ends.old);
+        path->to = 0;
+        return;
+    }
     if (path->idle) {
         d->mode = MODE_EFFORT; // let go: the effort it had fades
         path->from = effort;
@@ -126,7 +140,7 @@ static void actuators_begin(void *self, pl_problem *p, const pl_state *state, co
         const double now = pl_functional_value(&d->h, state->x);
         drive_begin(d, state, command, now);
         d->effort = state->multiplier[d->actuator];
-        row->wanted = d->mode != MODE_EFFORT;
+        row->wanted = d->mode != MODE_EFFORT && d->mode != MODE_VOLTAGE;
         row->constraint = d->mode == MODE_CONSTRAINT;
         row->curvature = 0;
         row->multiplier = row->constraint ? d->sign * d->effort : 0;
@@ -193,9 +207,15 @@ static double gas_amount(const pl_actuator *a, double pushed)
     return a->ambient * (a->rest + a->line_volume + pushed);
 }
 
-static double film_permittivity(const pl_actuator *a)
+// eps (U / t)^2, MPa: what a voltage does per charge functional; and its derivative by U.
+static double film_field(const pl_actuator *a, double U)
 {
-    return PL_VACUUM_PERMITTIVITY * a->permittivity / (a->rest * a->thickness); // eps / Vol
+    return PL_VACUUM_PERMITTIVITY * a->permittivity * U * U / (a->thickness * a->thickness);
+}
+
+static double film_field_slope(const pl_actuator *a, double U)
+{
+    return 2 * PL_VACUUM_PERMITTIVITY * a->permittivity * U / (a->thickness * a->thickness);
 }
 
 static double drive_effort(const drive *d, const pl_problem *p)
@@ -221,10 +241,11 @@ static double drive_evaluate(drive *d, pl_row *row, const double *x)
         return V > 0 ? -nRT * log(V / (a->rest + a->line_volume)) + a->ambient * h : INFINITY;
     }
     case MODE_VOLTAGE: {
-        const double k = film_permittivity(a) * value * value;
-        d->effort = k * h; // -dPhi/dA
-        row->curvature = -k;
-        return -0.5 * k * h * h;
+        // the effort whose work e dA / A is that of the Maxwell stress in a film stretched uniformly
+        const double k = film_field(a, value);
+        d->charged = pl_functional_value(&d->charge, x);
+        d->effort = k * d->charged / h;
+        return k > 0 ? -0.5 * k * d->charged : 0;
     }
     default:
         return 0;
@@ -244,6 +265,12 @@ static void drive_gradient(const drive *d, pl_problem *p, const double *x, doubl
 {
     const pl_row *row = &p->row[d->row];
     const bool acts = d->mode != MODE_CONSTRAINT && d->effort != 0;
+    if (d->mode == MODE_VOLTAGE) {
+        if (acts) {
+            pl_functional_gradient(&d->charge, x, -0.5 * film_field(d->a, d->path.value), full);
+        }
+        return;
+    }
     if (!row->constraint && row->curvature == 0) {
         if (acts) {
             pl_functional_gradient(&d->h, x, d->sign * d->effort, full);
@@ -306,7 +333,12 @@ static void actuators_tangent(void *self, pl_problem *p, const double *x, bool p
         // second derivatives of functionals have no sign; the rank-one part of curved potentials is a row
         const drive *d = &t->drive[i];
         const double effort = drive_effort(d, p);
-        if (effort != 0 && (d->mode != MODE_CONSTRAINT || p->row[d->row].active)) {
+        if (d->mode == MODE_VOLTAGE) {
+            if (effort != 0) {
+                pl_problem_add_functional(p, &d->charge, &d->charge_slots, x,
+                                          -0.5 * film_field(d->a, d->path.value));
+            }
+        } else if (effort != 0 && (d->mode != MODE_CONSTRAINT || p->row[d->row].active)) {
             pl_problem_add_functional(p, &d->h, &d->slots, x, d->sign * effort);
         }
     }
@@ -345,7 +377,15 @@ static void actuators_forces(void *self, pl_problem *p, const pl_state *state, d
     const actuators_term *t = self;
     for (int i = 0; i < t->count; ++i) {
         const drive *d = &t->drive[i];
-        pl_functional_gradient(&d->h, state->x, d->sign * state->multiplier[d->actuator], full);
+        const double effort = state->multiplier[d->actuator];
+        if (d->mode == MODE_VOLTAGE) {
+            // e = k c / A
+            const double c = pl_functional_value(&d->charge, state->x);
+            pl_functional_gradient(&d->charge, state->x,
+                                   -0.5 * effort * pl_functional_value(&d->h, state->x) / c, full);
+        } else {
+            pl_functional_gradient(&d->h, state->x, d->sign * effort, full);
+        }
     }
 }
 
@@ -366,8 +406,7 @@ static void drive_value_derivative(const drive *d, double *target, double *force
         *force = -a->ambient / (d->measure + a->line_volume);
         break;
     case MODE_VOLTAGE:
-        *force = -2 * film_permittivity(a) * d->path.value * d->measure;
-        break;
+        break; // acts through the charge: drive_field_derivative
     }
 }
 
@@ -375,6 +414,14 @@ static void drive_value_derivative(const drive *d, double *target, double *force
 static bool drive_pulls(const drive *d, const pl_parameter *q)
 {
     return q && q->kind == PL_PARAMETER_EFFORT && d->actuator == q->index;
+}
+
+// How eps (U / t)^2 changes with q, of voltages.
+static double drive_field_derivative(const drive *d, const pl_parameter *q)
+{
+    const bool own = d->mode == MODE_VOLTAGE && q && q->kind == PL_PARAMETER_COMMAND &&
+                     d->a->command == q->index && !d->path.idle;
+    return own ? film_field_slope(d->a, d->path.value) * drive_path_slope(&d->path, q) : 0;
 }
 
 // How target and dPhi/dh change with q. An actuator by itself is moved by its measure while a constraint
@@ -416,6 +463,10 @@ static pl_status actuators_derivative(void *self, pl_problem *p, const pl_state 
         if (force != 0) {
             pl_functional_gradient(&d->h, state->x, -force, full);
         }
+        const double field = drive_field_derivative(d, q);
+        if (field != 0) {
+            pl_functional_gradient(&d->charge, state->x, 0.5 * field, full);
+        }
         target[d->row] += goal;
     }
     return PL_OK;
@@ -454,6 +505,14 @@ static double actuators_change(void *self, pl_problem *p, const pl_state *state,
     double target, force;
     drive_derivative(d, p, q, &target, &force);
     const bool held = row->constraint && row->active;
+    if (d->mode == MODE_VOLTAGE) {
+        // e = k c / A
+        const double now = film_field(d->a, d->path.value), field = drive_field_derivative(d, q);
+        const double charged = dx ? drive_measure_change(p, &d->charge, state->x, dx) : 0;
+        const double effort =
+            (field * d->charged + now * charged - d->effort * measure) / d->measure + d->sign * force;
+        return drive_reported_change(d->a, d->effort, d->measure, effort, measure);
+    }
     const double effort = d->sign * (held ? (mu ? mu[d->row] : 0) : force + row->curvature * measure) +
                           (held && drive_pulls(d, q) ? 1 : 0);
     return drive_reported_change(d->a, drive_effort(d, p), d->measure, effort, measure);
@@ -467,6 +526,12 @@ static void actuators_pull_back(void *self, pl_problem *p, const pl_state *state
     const pl_row *row = &p->row[d->row];
     if (k % 2 == 0) {
         pl_functional_gradient(&d->h, state->x, weight, full);
+        return;
+    }
+    if (d->mode == MODE_VOLTAGE) {
+        // e A / (A0 t) = k c / (A0 t)
+        pl_functional_gradient(&d->charge, state->x,
+                               weight * film_field(a, d->path.value) / (a->rest * a->thickness), full);
         return;
     }
     const double w = drive_reported(a, weight, d->measure) * d->sign;
@@ -520,8 +585,13 @@ pl_status term_actuators_create(pl_problem *p, pl_problem_term *out, pl_error *e
         if (status == PL_OK) {
             p->row[d->row].inequality = a->kind == PL_CABLE;
             p->row[d->row].unit = a->rest;
-            status =
-                drive_functional(p, a, &d->h) == PL_OK ? PL_OK : pl_fail_memory(err, "problem: actuators");
+            status = drive_functional(p, a, &d->h);
+        }
+        if (status == PL_OK && drive_mode_of(a) == MODE_VOLTAGE) {
+            status = pl_film_functional(robot->mesh, a, PL_FILM_CHARGE, &d->charge);
+        }
+        if (status == PL_NO_MEMORY) {
+            status = pl_fail_memory(err, "problem: actuators");
         }
     }
     return status;

@@ -65,7 +65,7 @@ pl_status drive_functional(const pl_problem *p, const pl_actuator *a, pl_functio
     case PL_CHAMBER:
         return pl_chamber_functional(p->robot->mesh, a, h);
     default:
-        return pl_functional_add_area_faces(h, p->robot->mesh, a->face, a->face_count);
+        return pl_film_functional(p->robot->mesh, a, PL_FILM_AREA, h);
     }
 }
 

@@ -67,6 +67,11 @@ typedef struct pl_actuator {
     int32_t fill_count;
     double *fill_position;
     int32_t fill_vertex_count;
+    // film: the elements between its electrodes; none where it is thinner than an element, a coating on its
+    // faces. below: they lie below its faces, whose normals are those of the film; otherwise they are prisms
+    int32_t *film;
+    int32_t film_count;
+    bool film_below;
     // growth: the region whose stress-free shape it drives; -1. modulus: of elements that have no material of
     // their own; 0
     bool growth;
@@ -103,6 +108,11 @@ pl_status pl_cable_triangles(const pl_robot *robot, const pl_actuator *cable, pl
 pl_status pl_chamber_caps(const pl_actuator *chamber, const int32_t *corner_of, pl_functional *h);
 // The volume of a chamber on the robot's mesh, caps included. PL_OK or PL_NO_MEMORY.
 pl_status pl_chamber_functional(const pl_mesh *mesh, const pl_actuator *chamber, pl_functional *h);
+
+// Area or charge of a film on the robot's mesh (pl_film_kind; the face kind follows from the film). PL_OK or
+// PL_NO_MEMORY.
+pl_status pl_film_functional(const pl_mesh *mesh, const pl_actuator *film, pl_film_kind kind,
+                             pl_functional *h);
 
 static inline double pl_actuator_value(const pl_actuator *a, double command)
 {

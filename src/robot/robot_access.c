@@ -13,6 +13,7 @@ static void access_actuator_clear(pl_actuator *a)
 {
     pl_free(a->name);
     pl_free(a->face);
+    pl_free(a->film);
     pl_free(a->fill_tet);
     pl_free(a->fill_position);
     pl_free(a->table_block);

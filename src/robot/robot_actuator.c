@@ -229,8 +229,7 @@ static pl_status actuator_read(robot_build *b, int index)
     }
     robot_fill_give(b, index);
     if (def->kind == PL_FILM) {
-        a->rest = pl_mesh_faces_area(b->robot->mesh, a->face, a->face_count);
-        return PL_OK;
+        return robot_film(b, def, a);
     }
     return actuator_chamber(b, def, a);
 }

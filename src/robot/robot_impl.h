@@ -104,6 +104,8 @@ pl_status robot_fill_take(robot_build *b, int actuator, const pl_mesh *mesh, con
 // Hands it to the actuator, with the numbers of pl_actuator.
 void robot_fill_give(robot_build *b, int actuator);
 // The triangles on one side of a region of prisms (robot_growth.c).
+// Rest area and elements of a film whose faces are known.
+pl_status robot_film(robot_build *b, const pl_actuator_def *def, pl_actuator *a);
 pl_status robot_film_faces(robot_build *b, int32_t region, int64_t **face, int64_t *count);
 pl_status robot_memory(robot_build *b);
 bool robot_has_defects(const robot_build *b); // found so far

@@ -182,6 +182,39 @@ static void test_faces_of_a_tet(void **state)
     pl_mesh_destroy(mesh);
 }
 
+// Films on the nodes of a tet10, normal to z: area and charge of an affine deformation in closed form, and
+// their derivatives at any other.
+static void test_film_of_a_tet(void **state)
+{
+    (void)state;
+    const double X[30] = {0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 2, 1, 0, 0,
+                          1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1};
+    const int32_t node[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    const double xi[2][3] = {{0.2, 0.3, 0.1}, {0.15, 0.2, 0.5}}, weight[2] = {0.7, 0.4};
+    const double lx = 1.3, ly = 1.1, lz = 0.8;
+    const double density[3] = {lx * ly, lx * ly / lz, lx * lx * ly * ly};
+    double gradient[60];
+    pl_error err = {0};
+    for (int q = 0; q < 2; ++q) {
+        pl_shape_eval(PL_TET10, xi[q], NULL, gradient + 30 * q);
+        for (int k = 0; k < 30; ++k) {
+            gradient[30 * q + k] /= 2; // edges of 2
+        }
+    }
+    for (int kind = PL_FILM_AREA; kind <= PL_FILM_CHARGE_FACE; ++kind) {
+        pl_functional film = {0};
+        double x[30];
+        for (int k = 0; k < 30; ++k) {
+            x[k] = X[k] * (k % 3 == 0 ? lx : k % 3 == 1 ? ly : lz);
+        }
+        PL_CHECK_OK(pl_functional_add_film(&film, (pl_film_kind)kind, 10, node, 2, weight, gradient));
+        PL_CHECK_NEAR(pl_functional_value(&film, x), 1.1 * density[kind], 1e-13);
+        shake(x, 30, 0.1);
+        check_derivatives(&film, x, 10);
+        pl_functional_clear(&film);
+    }
+}
+
 static void test_cable_and_angle(void **state)
 {
     (void)state;
@@ -218,11 +251,9 @@ static void test_cable_and_angle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cube_volume),
-        cmocka_unit_test(test_quadratic_rim_and_apex),
-        cmocka_unit_test(test_arc),
-        cmocka_unit_test(test_faces_of_a_tet),
-        cmocka_unit_test(test_cable_and_angle),
+        cmocka_unit_test(test_cube_volume),   cmocka_unit_test(test_quadratic_rim_and_apex),
+        cmocka_unit_test(test_arc),           cmocka_unit_test(test_faces_of_a_tet),
+        cmocka_unit_test(test_film_of_a_tet), cmocka_unit_test(test_cable_and_angle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -273,7 +273,8 @@ static void test_film_area(void **state)
     rig_clear(&r);
 }
 
-// Maxwell stress eps (U / t)^2 with the thickness t of a film that keeps its volume: t = t0 A0 / A.
+// Maxwell stress eps (U / t)^2, averaged over the film, with the thickness t of a film that keeps its volume:
+// t = t0 A0 / A. The stress acts in the whole thickness, so the plate stays in its plane.
 static void test_film_voltage(void **state)
 {
     (void)state;
@@ -283,8 +284,16 @@ static void test_film_voltage(void **state)
     const pl_actuator_result film = pl_statics_actuator(r.statics, r.state, 0);
     const double field = U * film.ratio / 1;
     print_message("film at %.0f V: area ratio %.5f, stress %.4g MPa\n", U, film.ratio, film.effort);
-    assert_true(film.ratio > 1.01);
-    PL_CHECK_NEAR(film.effort / (eps * field * field), 1, 1e-12);
+    assert_true(film.ratio > 1.005);
+    PL_CHECK_NEAR(film.effort / (eps * field * field), 1, 1e-3);
+    const double *x = pl_state_positions(r.state);
+    double bent = 0;
+    for (int32_t v = 0; v < pl_mesh_get(pl_robot_mesh(r.robot)).vertex_count; ++v) {
+        const double *X = pl_mesh_get(pl_robot_mesh(r.robot)).position + 3 * (size_t)v;
+        bent += (x[3 * (size_t)v + 2] - X[2]) / pl_mesh_get(pl_robot_mesh(r.robot)).vertex_count;
+    }
+    print_message("mean displacement normal to the plane %.2e mm\n", bent);
+    PL_CHECK_BELOW(fabs(bent), 1e-2);
     rig_clear(&r);
 }
 
