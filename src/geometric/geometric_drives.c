@@ -18,7 +18,10 @@ static pl_status drive_functional(pl_geometric *g, int i)
         return chamber_functional(g, a, &d->h);
     }
     if (a->kind == PL_FILM) {
-        return pl_functional_add_area_faces(&d->h, g->corner, a->face, a->face_count);
+        const pl_status status = pl_film_functional(g->corner, a, PL_FILM_AREA, &d->h);
+        return status == PL_OK && pl_actuator_law(a) == PL_LAW_VOLTAGE
+                   ? pl_film_functional(g->corner, a, PL_FILM_CHARGE, &d->charge)
+                   : status;
     }
     pl_status status = PL_OK;
     for (int k = 0; status == PL_OK && k + 1 < a->guide_count; ++k) {
@@ -109,6 +112,7 @@ void geo_drives_destroy(pl_geometric *g)
         }
         pl_free(d->guide);
         pl_functional_clear(&d->h);
+        pl_functional_clear(&d->charge);
         pl_free(d->row);
         pl_free(d->row_old);
         pl_free(d->z);
@@ -134,7 +138,7 @@ static pl_status drive_push(pl_geometric *g, int i, double value, pl_error *err)
         d->value = a->ambient * (d->rest + a->line_volume + value);
     } else if (pl_actuator_law(a) == PL_LAW_VOLTAGE) {
         d->mode = GEO_VOLTAGE;
-        d->value = PL_VACUUM_PERMITTIVITY * a->permittivity * value * value / (d->rest * a->thickness);
+        d->value = PL_VACUUM_PERMITTIVITY * a->permittivity * value * value / (a->thickness * a->thickness);
     } else {
         d->mode = GEO_FORCE;
         d->effort = value;
@@ -219,8 +223,8 @@ static double gas_volume(const geo_drive *d, const pl_actuator *a)
 }
 
 // What drives by effort push with at their present measure, and their energy:
-//   gas -n R T ln(V + V_line) + p_ambient V,   charged film -eps U^2 A^2 / (2 volume)
-static double drive_energy(geo_drive *d, const pl_actuator *a)
+//   gas -n R T ln(V + V_line) + p_ambient V,   charged film -(eps / 2) (U / t)^2 int J N . C^-1 N dV
+static double drive_energy(geo_drive *d, const pl_actuator *a, const double *x)
 {
     if (d->mode == GEO_FORCE) {
         return d->sign * d->effort * d->measure;
@@ -232,8 +236,9 @@ static double drive_energy(geo_drive *d, const pl_actuator *a)
         return -d->value * log(V / (d->rest + a->line_volume)) + a->ambient * d->measure;
     }
     if (d->mode == GEO_VOLTAGE) {
-        d->effort = d->value * d->measure;
-        return -0.5 * d->value * d->measure * d->measure;
+        const double charge = pl_functional_value(&d->charge, x);
+        d->effort = d->value * charge / d->measure;
+        return -0.5 * d->value * charge;
     }
     return 0;
 }
@@ -244,8 +249,10 @@ double geo_drives_force(pl_geometric *g, const double *x, double *f)
     for (int i = 0; i < g->drive_count; ++i) {
         geo_drive *d = &g->drive[i];
         d->measure = pl_functional_value(&d->h, x);
-        energy += drive_energy(d, &g->robot->actuator[i]);
-        if (f && (d->mode == GEO_FORCE || d->mode == GEO_GAS || d->mode == GEO_VOLTAGE)) {
+        energy += drive_energy(d, &g->robot->actuator[i], x);
+        if (f && d->mode == GEO_VOLTAGE) {
+            pl_functional_gradient(&d->charge, x, -0.5 * d->value, f);
+        } else if (f && (d->mode == GEO_FORCE || d->mode == GEO_GAS)) {
             pl_functional_gradient(&d->h, x, d->sign * d->effort, f);
         }
         if (d->mode == GEO_CONSTRAINT || d->mode == GEO_GAS) {

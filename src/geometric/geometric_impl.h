@@ -51,11 +51,12 @@ typedef struct geo_triangle {
 
 typedef struct geo_drive {
     pl_functional h;
-    double sign; // +1 cables, -1 chambers and films: dE/dx + sign effort dh/dx = 0
-    double rest; // h at rest, on the corner mesh
+    pl_functional charge; // films driven by a voltage: int J N . C^-1 N dV
+    double sign;          // +1 cables, -1 chambers and films: dE/dx + sign effort dh/dx = 0
+    double rest;          // h at rest, on the corner mesh
     geo_mode mode;
     double target; // measure asked for; NAN: none
-    double value;  // gas: n R T; voltage: eps U^2 / volume
+    double value;  // gas: n R T; voltage: eps (U / thickness)^2
     double effort, measure;
     bool active;     // constraints: holds (a cable may be slack)
     double gap;      // target - measure of this step, shortened on the way; 0 for gas
