@@ -178,7 +178,8 @@ int cli_model_verdict(const cli_args *args, const cli_model *m)
 int cli_model_save_state(const cli_args *args, const cli_model *m)
 {
     pl_error err = {0};
-    if (!m->state_path || pl_model_state_save(m->model, m->state_path, &err) == PL_OK) {
+    // a solve that found no equilibrium leaves the state as it was given, and so its file
+    if (!m->state_path || m->report.no_state || pl_model_state_save(m->model, m->state_path, &err) == PL_OK) {
         return CLI_DONE;
     }
     return cli_fail_writing(args, &err);

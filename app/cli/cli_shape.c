@@ -419,6 +419,11 @@ int cli_shape_outputs(const cli_args *args, cli_model *m)
     int cursor = 0;
     for (const char *path; (path = cli_next(args, "out", &cursor));) {
         pl_error err = {0};
+        // what is drawn or written is in balance; a solve that found no equilibrium has nothing to show
+        if (m->report.no_state) {
+            cli_say(args, "  %s is not written: no equilibrium was found\n", path);
+            continue;
+        }
         if (cli_shape_write(args, m, path, &err) != PL_OK) {
             return cli_fail_writing(args, &err);
         }

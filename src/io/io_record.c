@@ -71,7 +71,7 @@ static void record_report(record_json *j, json_t *root, const pl_statics_report 
     record_set(j, root, "seconds", record_number(p->seconds));
     record_set(j, root, "energy", record_number(p->energy));
     record_set(j, root, "load_reached", record_number(p->load_reached));
-    record_set(j, root, "no_state", json_boolean(p->no_state));
+    record_set(j, root, "equilibrium", json_boolean(!p->no_state));
     json_t *history = json_array();
     for (int i = 0; i < PL_CONTACT_HISTORY && (i == 0 || i <= p->contact_updates); ++i) {
         json_array_append_new(history, record_number(p->contact_penetration[i]));

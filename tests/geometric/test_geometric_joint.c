@@ -404,6 +404,8 @@ static void test_film_agrees(void **state)
     plan_plane(&p, "base", 0, 0);
     plan_plane(&p, "tip", 0, 16);
     plan_hold(&p, "base", "xyz");
+    plan_plane(&p, "bottom", 2, 0); // a plate that grows beside one that does not would leave its plane
+    plan_hold(&p, "bottom", "z");
     plan_hold(&p, "tip", "xz"); // so that it cannot be had for nothing
     plan_film(&p, "film", NULL, PL_DRIVE_AREA_RATIO)->region = "film";
     check_exact(&p, 1.15, "film");
