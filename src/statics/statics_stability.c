@@ -9,7 +9,7 @@
 #include "statics/statics_impl.h"
 
 #define STABILITY_ROUNDS_LEFT 8  // saddles left in a row
-#define STABILITY_FIRST 1e-3     // of the robot's size: the first trial along a mode; it is doubled
+#define STABILITY_FIRST 1e-5     // of the robot's size: the first trial along a mode; it is doubled
 #define STABILITY_MOST 0.5       // of the robot's size: the last one
 #define STABILITY_FALLEN 0.5     // of the curvature at the proof: less than this is proved again
 #define STABILITY_ROUNDS 2       // inverse iterations towards the softest mode
