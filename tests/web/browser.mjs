@@ -715,7 +715,7 @@ async function goesAlong() {
     const run = (steps) => new Promise((give) => spawn(pliant, ["run", robot, "--goal", "108,0,-5", "--steps", String(steps), "--out", log, "--threads", "1"], { stdio: "ignore" }).on("exit", give));
     const ended = run(14);
     const code = await ended;
-    check("the run writes it undisturbed", code === 0, code);
+    check("the run writes it undisturbed, and says that 14 ticks are too few", code === 1, code);
     await page.waitForFunction(() => window.pliant.timeline.log?.run.count === 14, null, patience);
     const seen = await page.evaluate(() => {
         const { timeline, parts } = window.pliant;
@@ -853,8 +853,8 @@ async function rests(levels) {
 
 // A design with a changed file, in a server of its own; what the page says from the beginning is noted.
 async function levels(kind, change, ...parameters) {
-    const folder = join(work, kind);
-    execFileSync(pliant, ["new", kind, folder, ...parameters.flatMap((p) => ["--param", p])]);
+    const folder = mkdtempSync(join(work, `${kind}-`));
+    execFileSync(pliant, ["new", kind, folder, "--force", ...parameters.flatMap((p) => ["--param", p])]);
     const yaml = join(folder, "robot.yaml");
     writeFileSync(yaml, change(readFileSync(yaml, "utf8")));
     await kill(server, "SIGTERM");
