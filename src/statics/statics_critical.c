@@ -67,7 +67,8 @@ statics_critical statics_find_critical(pl_statics *s, double at, const descent *
         found.bifurcation = angle < CRITICAL_ANSWERS;
         const double power = found.bifurcation ? 1 : 2, a = pow(lambda, power), b = pow(other, power);
         found.load = at + (at - below) * a / (b - a);
-        found.found = b > a && found.load <= at + CRITICAL_NEAR;
+        found.found =
+            b > a && found.load <= fmin(at + CRITICAL_NEAR, 1); // beyond 1 it does not end this path
         pl_log(1, "  lowest eigenvalue %.3e N/mm at %.4f, %.3e at %.4f: zero at %.4f, angle %.2f", lambda, at,
                other, below, found.load, angle);
         *negative = there;
