@@ -840,9 +840,11 @@ async function rests(levels) {
         reach.aim(reach.place().fromArray(robot.markers[0].rest));
     });
     await rest(finger);
+    // a shape comes before its fields
+    await finger.evaluate(() => window.pliant.look.pickField(3));
+    await finger.waitForFunction(() => window.pliant.shape.head.ranges.stress, null, patience);
     const seen = await finger.evaluate(() => {
         const { shape, look, forces } = window.pliant;
-        look.pickField(3);
         const { residual, vertices, reactions } = shape.head.record;
         return { said: document.getElementById("status-text").textContent, command: shape.head.commands[0], span: look.span, most: shape.head.ranges.stress?.[1], arrows: [...forces.pool.keys()], force: Math.hypot(...reactions.base.force), noise: residual * vertices };
     });
