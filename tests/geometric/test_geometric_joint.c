@@ -144,7 +144,8 @@ static double energy_at_ratios(pl_geometric *g)
     for (int b = 0; b < g->cells.block_count; ++b) {
         const geo_block *block = &g->cells.block[b];
         double energy[GEO_LANES], min_J[GEO_LANES];
-        geo_kernels_choose()->local(block, &g->cells.law[block->law], g->x, g->growth.ratio, energy, min_J, NULL);
+        geo_kernels_choose()->local(block, &g->cells.law[block->law], g->x, g->growth.ratio, energy, min_J,
+                                    NULL);
         for (int l = 0; l < block->lane_count; ++l) {
             sum += energy[l];
         }
