@@ -39,7 +39,7 @@ static void law_log(void *user, int level, const char *text)
 
 int main(int argc, char *argv[])
 {
-    static const double part[] = {0.5, 0.95, 1.05, 1.5};
+    static const double part[] = {0.5, 0.97, 1.03, 1.5};
     static const char *const name[] = {"box", "ball", "cylinder"};
     if (argc > 1 && strcmp(argv[1], "log") == 0) {
         pl_log_set(law_log, NULL, 2);
