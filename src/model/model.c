@@ -474,8 +474,9 @@ pl_status pl_model_set_forces(pl_model *model, const double *force, pl_error *er
         any = any || force[i] != 0;
     }
     if (model->type->set_forces) {
-        model->type->set_forces(model->self, force);
-    } else if (any) {
+        return model->type->set_forces(model->self, force, err);
+    }
+    if (any) {
         return model_cannot(model, "forces at markers that can be set", err);
     }
     return PL_OK;

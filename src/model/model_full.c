@@ -159,10 +159,12 @@ static pl_status full_check(void *self, pl_model_check *out, pl_error *err)
                             &out->inverted, err);
 }
 
-static void full_set_forces(void *self, const double *force)
+static pl_status full_set_forces(void *self, const double *force, pl_error *err)
 {
+    (void)err;
     full_model *m = self;
     pl_statics_set_forces(m->body.statics, force);
+    return PL_OK;
 }
 
 static void full_loosen(void *self, double factor)

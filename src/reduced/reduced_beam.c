@@ -91,7 +91,7 @@ static void beam_chamber(const reduced_actuator *a, double M[3], double *F)
 
 // Everything that is linear in the pressures: moments, forces, equations 8 to 12.
 typedef struct beam_linear {
-    double M[3], dL, delta[3], theta[3], aim[2]; // aim: equation 13
+    double F[3], M[3], dL, delta[3], theta[3], aim[2]; // aim: equation 13
 } beam_linear;
 
 static void beam_add(const pl_reduced_model *m, const double F[3], const double M[3], double push,
@@ -100,6 +100,7 @@ static void beam_add(const pl_reduced_model *m, const double F[3], const double 
     const beam_data *b = m->kind_data;
     const double T[6] = {F[0], F[1], F[2], M[0], M[1], M[2]};
     for (int i = 0; i < 3; ++i) {
+        x->F[i] += F[i];
         x->M[i] += M[i];
         for (int j = 0; j < 6; ++j) {
             x->delta[i] += b->C[6 * i + j] * T[j];
@@ -145,12 +146,27 @@ static double beam_aim(const double aim[2], double O[3])
     return pl_norm3(O);
 }
 
+// A force at a marker that stands off the tip by o: moment o x F, in the base frame.
+static void beam_force_part(const pl_reduced_model *m, int marker, const double force[3], beam_linear *x)
+{
+    static const double none[2] = {0};
+    double F[3], M[3];
+    if (m->marker[marker].station == 1) {
+        pl_mulTv3(m->base.R, force, F);
+        pl_cross3(m->marker[marker].offset, F, M);
+        beam_add(m, F, M, 0, none, x);
+    }
+}
+
 static beam_linear beam_linear_of(const pl_reduced_model *m)
 {
     const beam_data *b = m->kind_data;
     static const double none[2] = {0};
     beam_linear x = {0};
     beam_add(m, b->Fext, b->Mext, 0, none, &x);
+    for (int i = 0; i < m->marker_count; ++i) {
+        beam_force_part(m, i, m->acting + 3 * i, &x);
+    }
     for (int a = 0; a < m->actuator_count; ++a) {
         if (!isnan(m->value[a])) {
             beam_value_part(m, a, m->value[a], &x);
@@ -159,9 +175,21 @@ static beam_linear beam_linear_of(const pl_reduced_model *m)
     return x;
 }
 
+// 1/2 (F . delta + M . theta) of bending, twist and shear, and 1/2 EA/L (dL + delta_z)^2 along the axis; or
+// its derivative along dx, in which it is bilinear.
+static double beam_energy(const pl_reduced_model *m, const beam_linear *x, const beam_linear *dx)
+{
+    const beam_linear *by = dx ? dx : x;
+    const double stiffness = m->section[0].EA / m->length;
+    const double sum = x->F[0] * by->delta[0] + x->F[1] * by->delta[1] + pl_dot3(x->M, by->theta) +
+                       stiffness * (x->dL + x->delta[2]) * (by->dL + by->delta[2]);
+    return dx ? sum : 0.5 * sum;
+}
+
 static void beam_solve(pl_reduced_model *m, pl_statics_report *report)
 {
     (void)report;
+    memcpy(m->acting, m->wanted_force, 3 * (size_t)m->marker_count * sizeof *m->acting);
     const beam_linear x = beam_linear_of(m);
     double O[3], by_length, by_M[2];
     const double size = beam_aim(x.aim, O), z = beam_height(m, &x, &by_length, by_M);
@@ -176,11 +204,7 @@ static void beam_solve(pl_reduced_model *m, pl_statics_report *report)
     memcpy(m->own, x.delta, sizeof x.delta);
     memcpy(m->own + 3, x.theta, sizeof x.theta);
     m->own[6] = x.dL;
-    *m->answer.energy = 0;
-    for (int i = 0; i < 2; ++i) {
-        *m->answer.energy += 0.5 * m->length * x.M[i] * x.M[i] / m->section[0].EI[i];
-    }
-    *m->answer.energy += 0.5 * m->section[0].EA / m->length * x.dL * x.dL;
+    *m->answer.energy = beam_energy(m, &x, NULL);
     for (int a = 0; a < m->actuator_count; ++a) {
         const reduced_actuator *act = &m->actuator[a];
         double M[3], F;
@@ -272,10 +296,7 @@ static void beam_differentiate(pl_reduced_model *m, bool points, pl_jacobian_rep
             m->by.twist[(9 + k) * A + a] = v[k];
         }
         m->by.effort[a * A + a] = 1;
-        m->by.energy[a] = m->section[0].EA / m->length * x.dL * dx.dL;
-        for (int i = 0; i < 2; ++i) {
-            m->by.energy[a] += m->length * x.M[i] * dx.M[i] / m->section[0].EI[i];
-        }
+        m->by.energy[a] = beam_energy(m, &x, &dx);
         for (int i = 0; i < A; ++i) {
             double M[3], F;
             beam_chamber(&m->actuator[i], M, &F);
@@ -287,4 +308,30 @@ static void beam_differentiate(pl_reduced_model *m, bool points, pl_jacobian_rep
     }
 }
 
-const reduced_ops reduced_beam_ops = {beam_create, beam_solve, beam_shape, beam_differentiate, beam_reset};
+static void beam_respond(pl_reduced_model *m, const reduced_load *load, reduced_response *out,
+                         pl_jacobian_report *report)
+{
+    (void)report;
+    const beam_linear x = beam_linear_of(m);
+    beam_linear dx = {0};
+    if (load->marker >= 0) {
+        const double axis[3] = {load->axis == 0, load->axis == 1, load->axis == 2};
+        beam_force_part(m, load->marker, axis, &dx);
+    } else {
+        beam_value_part(m, load->actuator, 1, &dx);
+    }
+    double dp[3], w[3];
+    beam_column(m, &x, &dx, dp, w);
+    memset(out->twist, 0, 6 * sizeof *out->twist);
+    pl_mulv3(m->base.R, dp, out->twist + 6);
+    pl_mulv3(m->base.R, w, out->twist + 9);
+    for (int i = 0; i < m->actuator_count; ++i) {
+        double M[3], F;
+        beam_chamber(&m->actuator[i], M, &F);
+        out->effort[i] = i == load->actuator;
+        out->measure[i] = F * dx.dL + M[0] * dx.theta[0] + M[1] * dx.theta[1];
+    }
+}
+
+const reduced_ops reduced_beam_ops = {beam_create,        beam_solve, beam_shape,
+                                      beam_differentiate, beam_reset, beam_respond};

@@ -4,24 +4,8 @@
 // linear in the unknowns, so that the shape follows from the commands by one constant matrix: the least
 // elastic energy under the lengths asked for. Three lengths in a section decide it alone, whatever the
 // stiffness. In a cone every arc takes its part of an actuator's length, hence turns as 1 / diameter.
-#include "reduced/reduced_impl.h"
+#include "reduced/reduced_cc.h"
 #include "solver/solver.h"
-
-typedef struct cc_piece {
-    int section;
-    double h, share, weight; // mm; of the elongation; of the turn
-} cc_piece;
-
-typedef struct cc_data {
-    cc_piece *piece; // station_count - 1
-    int unknowns, sub;
-    double *K;   // unknowns: diagonal of the stiffness
-    double *row; // unknowns per actuator, then per sensor: d measure / dq
-    double *map; // (unknowns + actuators) x (actuators + 1): q and effort from values and 1
-    double *work, *side;
-    bool *idle; // the pattern the map was made for
-    bool mapped, has_stiffness;
-} cc_data;
 
 static void cc_piece_create(const pl_reduced_model *m, cc_data *c)
 {
@@ -78,38 +62,62 @@ static void cc_stiffness(const pl_reduced_model *m, cc_data *c)
     }
 }
 
-// Solves [K R^T; R 0] [q; -f] = [forces; lengths] for the pattern of idle actuators: the map from values to
-// unknowns and efforts. False when the lengths contradict each other.
-static bool cc_map(pl_reduced_model *m, cc_data *c)
+// A cable's tension works against its length, a pressure with its volume.
+double cc_sign(const pl_reduced_model *m, int a)
 {
-    const int U = c->unknowns, A = m->actuator_count, n = U + A, w = A + 1;
-    double *S = c->work, *b = c->side;
-    memset(S, 0, (size_t)n * (size_t)n * sizeof *S);
-    memset(b, 0, (size_t)n * (size_t)w * sizeof *b);
+    return m->actuator[a].kind == PL_CABLE ? 1 : -1;
+}
+
+// An actuator that holds a length or volume.
+bool cc_is_held(const pl_reduced_model *m, const cc_data *c, int a)
+{
+    return pl_drive_is_geometric(m->actuator[a].drive) && (!c->idle[a] || m->actuator[a].idle_hold);
+}
+
+void cc_matrix(const pl_reduced_model *m, const cc_data *c, const double *H, double *S)
+{
+    const int U = c->unknowns, A = m->actuator_count, n = U + A;
     double scale = 0;
+    memset(S, 0, (size_t)n * (size_t)n * sizeof *S);
     for (int i = 0; i < U; ++i) {
-        S[i * n + i] = c->K[i];
+        for (int j = 0; H && j < U; ++j) {
+            S[i * n + j] = -H[i * U + j];
+        }
+        S[i * n + i] += c->K[i];
         scale = fmax(scale, c->K[i]);
     }
     for (int a = 0; a < A; ++a) {
+        const double *R = c->row + a * U, sign = cc_sign(m, a);
+        for (int i = 0; cc_is_held(m, c, a) && i < U; ++i) {
+            S[i * n + U + a] = sign * R[i];
+            S[(U + a) * n + i] = R[i];
+        }
+        S[(U + a) * n + U + a] = cc_is_held(m, c, a) ? 0 : scale;
+    }
+}
+
+// Solves [K R^T; R 0] [q; -f] = [forces; lengths] for the pattern of idle actuators: the map from values to
+// unknowns and efforts. False when the lengths contradict each other.
+bool cc_map(const pl_reduced_model *m, const cc_data *c, const double *H, double *map)
+{
+    const int U = c->unknowns, A = m->actuator_count, n = U + A, w = A + 1;
+    double *S = c->work, *b = c->side;
+    cc_matrix(m, c, H, S);
+    memset(b, 0, (size_t)n * (size_t)w * sizeof *b);
+    for (int a = 0; a < A; ++a) {
         const reduced_actuator *act = &m->actuator[a];
         const double *R = c->row + a * U;
-        const bool idle = c->idle[a], length = pl_drive_is_geometric(act->drive);
-        const double sign = act->kind == PL_CABLE ? 1 : -1; // a cable's tension works against its length
-        if (length && (!idle || act->idle_hold)) {
-            for (int i = 0; i < U; ++i) {
-                S[i * n + U + a] = sign * R[i];
-                S[(U + a) * n + i] = R[i];
-            }
+        const bool idle = c->idle[a];
+        if (cc_is_held(m, c, a)) {
             b[(U + a) * w + a] = idle ? 0 : pl_drive_slope(act->drive, act->rest);
             b[(U + a) * w + A] = (idle ? act->rest : pl_drive_target(act->drive, act->rest, 0)) - act->rest;
             continue;
         }
-        S[(U + a) * n + U + a] = scale;
-        for (int i = 0; i < U && !idle && !length; ++i) {
-            b[i * w + a] = -sign * R[i];
+        const bool driven = !idle && !pl_drive_is_geometric(act->drive);
+        for (int i = 0; i < U && driven; ++i) {
+            b[i * w + a] = -cc_sign(m, a) * R[i];
         }
-        b[(U + a) * w + a] = idle || length ? 0 : scale;
+        b[(U + a) * w + a] = driven ? S[(U + a) * n + U + a] : 0;
     }
     if (!pl_dense_solve(n, S, b, w)) {
         return false;
@@ -119,7 +127,7 @@ static bool cc_map(pl_reduced_model *m, cc_data *c)
             return false;
         }
     }
-    memcpy(c->map, b, (size_t)n * (size_t)w * sizeof *b);
+    memcpy(map, b, (size_t)n * (size_t)w * sizeof *b);
     return true;
 }
 
@@ -135,7 +143,8 @@ static pl_status cc_memory(pl_reduced_model *m, cc_data *c, pl_error *err)
     c->idle = REDUCED_TAKE(m, bool, A);
     m->point_count = (m->station_count - 1) * c->sub + 1;
     m->point_s = REDUCED_TAKE(m, double, m->point_count);
-    return c->piece && c->K && c->row && c->map && c->work && c->side && c->idle && m->point_s
+    return c->piece && c->K && c->row && c->map && c->work && c->side && c->idle && m->point_s &&
+                   cc_load_memory(m, c)
                ? PL_OK
                : pl_fail_memory(err, "the constant-curvature model");
 }
@@ -157,6 +166,8 @@ static pl_status cc_create(pl_reduced_model *m, pl_error *err)
     }
     cc_piece_create(m, c);
     cc_stiffness(m, c);
+    m->rigid =
+        c->has_stiffness ? NULL : "arcs bend under forces only with a stiffness; give young, or EA and EI";
     for (int i = 0; i < m->point_count - 1; ++i) {
         const int at = i / c->sub;
         m->point_s[i] = m->station_s[at] + c->piece[at].h * (i % c->sub) / c->sub;
@@ -175,8 +186,8 @@ static pl_status cc_create(pl_reduced_model *m, pl_error *err)
             cc_row(m, c, &m->sensor[i].path, 1, 1, c->row + (m->actuator_count + i) * c->unknowns);
         }
     }
-    m->own_count = (size_t)c->unknowns;
-    if (!cc_map(m, c)) {
+    m->own_count = (size_t)c->unknowns + 1;
+    if (!cc_map(m, c, NULL, c->map)) {
         return pl_fail(err, PL_BAD_INPUT,
                        "model: the prescribed lengths of the actuators are inconsistent; at most three can "
                        "be prescribed in a section, not in one plane with its axis");
@@ -227,13 +238,6 @@ static void cc_answers(pl_reduced_model *m, const cc_data *c)
 {
     const int U = c->unknowns, A = m->actuator_count;
     for (int a = 0; a < A; ++a) {
-        const double *H = c->map + (U + a) * (A + 1);
-        double f = H[A];
-        for (int j = 0; j < A; ++j) {
-            f += c->idle[j] ? 0 : H[j] * m->value[j];
-        }
-        const bool known = c->has_stiffness || !pl_drive_is_geometric(m->actuator[a].drive);
-        m->answer.effort[a] = known ? f : NAN;
         m->answer.measure[a] = cc_measure(c, m->own, a, m->actuator[a].rest);
     }
     for (int i = 0; i < m->sensor_count; ++i) {
@@ -248,8 +252,8 @@ static void cc_answers(pl_reduced_model *m, const cc_data *c)
     }
 }
 
-// Makes the map anew when other actuators are idle than before.
-static void cc_ready(pl_reduced_model *m, cc_data *c)
+// The map again when other actuators are idle than before.
+void cc_ready(pl_reduced_model *m, cc_data *c)
 {
     bool same = c->mapped;
     for (int a = 0; a < m->actuator_count; ++a) {
@@ -258,33 +262,54 @@ static void cc_ready(pl_reduced_model *m, cc_data *c)
         c->idle[a] = idle;
     }
     if (!same) {
-        c->mapped = cc_map(m, c);
+        c->mapped = cc_map(m, c, NULL, c->map);
     }
 }
 
-static void cc_solve(pl_reduced_model *m, pl_statics_report *report)
+// Row i of the map at the present values.
+static double cc_mapped(const pl_reduced_model *m, const cc_data *c, int i)
 {
-    cc_data *c = m->kind_data;
-    const int U = c->unknowns, A = m->actuator_count;
-    cc_ready(m, c);
-    for (int i = 0; i < U; ++i) {
-        const double *G = c->map + i * (A + 1);
-        double q = G[A];
-        for (int a = 0; a < A; ++a) {
-            q += c->idle[a] ? 0 : G[a] * m->value[a];
-        }
-        m->own[i] = q;
+    const int A = m->actuator_count;
+    const double *G = c->map + i * (A + 1);
+    double sum = G[A];
+    for (int a = 0; a < A; ++a) {
+        sum += c->idle[a] ? 0 : G[a] * m->value[a];
     }
+    return sum;
+}
+
+bool cc_place(pl_reduced_model *m, const cc_data *c)
+{
+    bool positive = true;
     for (int i = 0; i + 1 < m->station_count; ++i) {
         const cc_piece *e = &c->piece[i];
         const double *q = m->own + 3 * e->section;
         const double length = e->h + e->share * q[0];
         double p[3], R[9];
-        if (length <= 0) {
-            report->outcome = PL_INFEASIBLE;
-        }
+        positive = positive && length > 0;
         cc_arc(length, e->weight * q[1], e->weight * q[2], p, R);
         cc_compose(&m->frame[i], p, R, &m->frame[i + 1]);
+    }
+    return positive;
+}
+
+static void cc_solve(pl_reduced_model *m, pl_statics_report *report)
+{
+    cc_data *c = m->kind_data;
+    const int U = c->unknowns;
+    cc_ready(m, c);
+    // without forces: linear in the values
+    for (int i = 0; i < U; ++i) {
+        m->own[i] = cc_mapped(m, c, i);
+    }
+    for (int a = 0; a < m->actuator_count; ++a) {
+        const bool known = c->has_stiffness || !pl_drive_is_geometric(m->actuator[a].drive);
+        m->answer.effort[a] = known ? cc_mapped(m, c, U + a) : NAN;
+    }
+    const bool positive = cc_place(m, c);
+    cc_load_solve(m, c, report);
+    if (!positive) {
+        report->outcome = PL_INFEASIBLE;
     }
     cc_answers(m, c);
 }
@@ -309,8 +334,7 @@ static void cc_shape(pl_reduced_model *m)
     memcpy(m->answer.point_R + 9 * (m->point_count - 1), tip->R, sizeof tip->R);
 }
 
-// Derivatives of an arc's end by (length, T1, T2): dp in its start frame, w its spatial rotation there.
-static void cc_arc_derivative(double length, double T1, double T2, double dp[3][3], double w[3][3])
+void cc_arc_derivative(double length, double T1, double T2, double dp[3][3], double w[3][3])
 {
     const reduced_trig t = reduced_trig_of(T1 * T1 + T2 * T2);
     const double dC = t.C2 - 0.5 * t.S2, dS = 0.5 * (t.S2 - t.C1), theta[3] = {T1, T2, 0};
@@ -326,9 +350,8 @@ static void cc_arc_derivative(double length, double T1, double T2, double dp[3][
     reduced_spin(&t, theta, (const double[3]){0, 1, 0}, w[2]);
 }
 
-// Adds a piece's part to the twist (6 x unknowns) of a point `r` it carries.
-static void cc_piece_twist(const pl_reduced_model *m, const cc_data *c, int i, double part,
-                           const double at[3], const double r[3], double *twist)
+void cc_piece_twist(const pl_reduced_model *m, const cc_data *c, int i, double part, const double at[3],
+                    const double r[3], double *twist)
 {
     const cc_piece *e = &c->piece[i];
     const double *q = m->own + 3 * e->section;
@@ -350,16 +373,23 @@ static void cc_piece_twist(const pl_reduced_model *m, const cc_data *c, int i, d
     }
 }
 
+// Unknowns and efforts by values: constant without forces, otherwise that of the present state.
+static const double *cc_current_map(const pl_reduced_model *m, const cc_data *c)
+{
+    return cc_is_loaded(m, c) ? c->slope : c->map;
+}
+
 // rows x unknowns into rows x actuators
 static void cc_by_values(const pl_reduced_model *m, const cc_data *c, const double *by_q, int rows,
                          double *out)
 {
+    const double *map = cc_current_map(m, c);
     const int U = c->unknowns, A = m->actuator_count;
     for (int i = 0; i < rows; ++i) {
         for (int a = 0; a < A; ++a) {
             double sum = 0;
             for (int j = 0; j < U; ++j) {
-                sum += by_q[i * U + j] * c->map[j * (A + 1) + a];
+                sum += by_q[i * U + j] * map[j * (A + 1) + a];
             }
             out[i * A + a] = sum;
         }
@@ -385,10 +415,12 @@ static void cc_point_twists(pl_reduced_model *m, cc_data *c)
 
 static void cc_differentiate(pl_reduced_model *m, bool points, pl_jacobian_report *report)
 {
-    (void)report;
     cc_data *c = m->kind_data;
     const int U = c->unknowns, A = m->actuator_count;
     cc_ready(m, c);
+    if (cc_is_loaded(m, c) && !cc_load_slope(m, c)) {
+        report->residual = NAN;
+    }
     double *twist = c->work; // 6 x unknowns
     for (int k = 0; k < m->station_count; ++k) {
         if (!m->station_used[k]) {
@@ -408,7 +440,7 @@ static void cc_differentiate(pl_reduced_model *m, bool points, pl_jacobian_repor
     for (int a = 0; a < A; ++a) {
         const bool known = c->has_stiffness || !pl_drive_is_geometric(m->actuator[a].drive);
         for (int j = 0; j < A; ++j) {
-            m->by.effort[a * A + j] = known ? c->map[(U + a) * (A + 1) + j] : NAN;
+            m->by.effort[a * A + j] = known ? cc_current_map(m, c)[(U + a) * (A + 1) + j] : NAN;
         }
     }
     double *force = c->work;
@@ -420,7 +452,8 @@ static void cc_differentiate(pl_reduced_model *m, bool points, pl_jacobian_repor
 
 static void cc_reset(pl_reduced_model *m)
 {
-    const cc_data *c = m->kind_data; // straight, as every model at rest
+    cc_data *c = m->kind_data; // straight, as every model at rest
+    c->load = m->own + c->unknowns;
     for (int a = 0; a < m->actuator_count; ++a) {
         const bool known = c->has_stiffness || !pl_drive_is_geometric(m->actuator[a].drive);
         m->answer.effort[a] = known ? 0 : NAN;
@@ -433,7 +466,7 @@ static void cc_reset(pl_reduced_model *m)
     *m->answer.energy = c->has_stiffness ? 0 : NAN;
 }
 
-const reduced_ops reduced_cc_ops = {cc_create, cc_solve, cc_shape, cc_differentiate, cc_reset};
+const reduced_ops reduced_cc_ops = {cc_create, cc_solve, cc_shape, cc_differentiate, cc_reset, cc_respond};
 
 // ---- one arc by itself
 // l_i = s + T1 d_y,i - T2 d_x,i with d_i = D/2 (cos a_i, sin a_i), a_i = angle + 120 degrees i: the mean is

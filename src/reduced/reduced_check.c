@@ -372,6 +372,15 @@ static void check_hardware(check *c, int index)
     }
 }
 
+static bool check_has_stiffness(const pl_reduced_def *d)
+{
+    bool all = true;
+    for (int i = 0; i < d->section_count; ++i) {
+        all = all && d->section[i].EA > 0 && d->section[i].EI[0] > 0 && d->section[i].EI[1] > 0;
+    }
+    return all;
+}
+
 // What a kind cannot do is refused, not ignored.
 static void check_kind(check *c)
 {
@@ -382,8 +391,25 @@ static void check_kind(check *c)
     if (!check_finite(d->gravity, 3)) {
         check_defect(c, d->line, "gravity is not finite");
     }
-    if (geometric && (heavy || d->force_count > 0 || d->load_count > 0)) {
-        check_defect(c, d->line, "a model of kind %s accepts no loads; use beam or rod", kind);
+    if (geometric && (heavy || d->load_count > 0)) {
+        check_defect(c, d->line,
+                     "a model of kind %s accepts no weight and no distributed loads; use beam or rod", kind);
+    }
+    for (int i = 0; geometric && i < d->force_count; ++i) {
+        const double *M = d->force[i].moment;
+        if (d->kind == PL_VERTEBRAE) {
+            check_defect(c, d->force[i].line,
+                         "vertebrae accept no forces: they have no stiffness; use beam or rod");
+        } else if (d->force[i].follower || M[0] != 0 || M[1] != 0 || M[2] != 0) {
+            check_defect(
+                c, d->force[i].line,
+                "a model of kind %s accepts forces fixed in space, no moments and no followers; use rod",
+                kind);
+        } else if (!check_has_stiffness(d)) {
+            check_defect(
+                c, d->force[i].line,
+                "arcs bend under forces only with a stiffness; give young, or EA and EI, in every section");
+        }
     }
     if (d->as_published && d->kind != PL_BEAM) {
         check_defect(c, d->line, "as_published needs kind beam, not %s", kind);

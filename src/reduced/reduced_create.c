@@ -332,7 +332,7 @@ static bool create_now(pl_reduced_model *m)
     const size_t frame = sizeof(reduced_frame) / sizeof(double) * (size_t)m->station_count;
     const size_t a = (size_t)m->actuator_count, k = (size_t)m->marker_count;
     m->now_count =
-        frame + (size_t)m->command_count + 3 * a + 12 * k + (size_t)m->sensor_count + 1 + m->own_count;
+        frame + (size_t)m->command_count + 3 * a + 15 * k + (size_t)m->sensor_count + 1 + m->own_count;
     m->now = REDUCED_TAKE(m, double, m->now_count);
     if (!m->now) {
         return false;
@@ -341,6 +341,7 @@ static bool create_now(pl_reduced_model *m)
     m->frame = (reduced_frame *)at, at += frame;
     m->command = at, at += m->command_count;
     m->value = at, at += a;
+    m->acting = at, at += 3 * k;
     m->answer.effort = at, at += a;
     m->answer.measure = at, at += a;
     m->answer.marker = at, at += 3 * k;
@@ -521,7 +522,8 @@ pl_status pl_reduced_create(const pl_reduced_def *def, pl_model **out, pl_findin
     status = ok ? create_kind(m, def, err) : PL_OK;
     // the kind measures its actuators at rest, which the commands' own rest values need
     ok = ok && status == PL_OK && reduced_create_commands(m, def) && create_points(m) &&
-         create_markers(m, def) && create_now(m) && create_derivatives(m) && create_actuator_info(m);
+         create_markers(m, def) && create_now(m) && create_derivatives(m) && create_actuator_info(m) &&
+         reduced_create_loads(m);
     if (!ok) {
         reduced_destroy(m);
         return status != PL_OK ? status : pl_fail_memory(err, "the reduced model");

@@ -330,8 +330,31 @@ static void band_solve_block(const double *A, const int *pivot, double *b, int c
     }
 }
 
+// Negative pivots of the symmetric part of a 6 x 6 block, L D L^T without exchanges: the count of negative
+// eigenvalues (Sylvester) where no pivot is 0.
+static int band_negative(const double *D)
+{
+    double A[36];
+    int count = 0;
+    for (int i = 0; i < 36; ++i) {
+        A[i] = 0.5 * (D[i] + D[6 * (i % 6) + i / 6]);
+    }
+    for (int k = 0; k < 6; ++k) {
+        count += A[7 * k] < 0;
+        for (int i = k + 1; i < 6; ++i) {
+            const double f = A[6 * i + k] / A[7 * k];
+            for (int j = k + 1; j < 6; ++j) {
+                A[6 * i + j] -= f * A[6 * k + j];
+            }
+        }
+    }
+    return count;
+}
+
+// The blocks left on the diagonal have together the inertia of the whole (Haynsworth).
 bool rod_band_factor(rod_band *b)
 {
+    b->negative = 0;
     for (int i = b->n - 1; i >= 0; --i) {
         double *D = b->D + 36 * i;
         if (i + 1 < b->n) {
@@ -346,6 +369,7 @@ bool rod_band_factor(rod_band *b)
                 }
             }
         }
+        b->negative += band_negative(D);
         if (!band_factor_block(D, b->pivot + 6 * i)) {
             return false;
         }

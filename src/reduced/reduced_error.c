@@ -63,6 +63,8 @@ void reduced_errors_answer(pl_reduced_model *m, pl_answer_error *out)
     out->confidence = pl_error_map_confidence(m->errors);
     if (m->distrust) {
         out->unknown = m->distrust;
+    } else if (reduced_is_loaded(m)) {
+        out->unknown = "a force acts, and the errors were measured without one";
     } else if (errors_place(m)) {
         pl_error_map_evaluate(m->errors, m->error_at, bound);
     } else {

@@ -65,6 +65,19 @@ typedef struct reduced_force {
 
 typedef struct reduced pl_reduced_model;
 
+// A unit load: a force of 1 N along a world axis at a marker; or (marker -1) 1 unit more of the measure of an
+// actuator that holds it, of the effort (N, MPa) of any other.
+typedef struct reduced_load {
+    int marker, axis, actuator;
+} reduced_load;
+
+// What a unit load changes while everything else that is commanded is constant.
+typedef struct reduced_response {
+    double *twist;            // 6 per station: r, spatial rotation
+    double *effort, *measure; // per actuator
+    double *sensor;           // per sensor by length; the others follow from their actuators
+} reduced_response;
+
 // One kind of model.
 typedef struct reduced_ops {
     pl_status (*create)(pl_reduced_model *m, pl_error *err);
@@ -76,6 +89,9 @@ typedef struct reduced_ops {
     // Fills `by`: derivatives by every actuator's value. d_point only when asked for.
     void (*differentiate)(pl_reduced_model *m, bool points, pl_jacobian_report *report);
     void (*reset)(pl_reduced_model *m);
+    // Derivatives with respect to a load at the present state. NULL: the model bears no loads.
+    void (*respond)(pl_reduced_model *m, const reduced_load *load, reduced_response *out,
+                    pl_jacobian_report *report);
 } reduced_ops;
 
 // Derivatives by actuator values; rows of actuator_count.
@@ -132,6 +148,7 @@ struct reduced {
     size_t now_count;
     reduced_frame *frame; // per station
     double *command, *value;
+    double *acting; // 3 per marker, N: the forces set that act in the present state
     reduced_answer answer;
     double *own; // the kind's part
     size_t own_count;
@@ -140,6 +157,10 @@ struct reduced {
     bool prepared; // and holds the factor at it
     reduced_by by;
     reduced_derivative d;
+    double *wanted_force; // 3 per marker, N: what the next solves lead to
+    double *force_from;   // and what acted where the present solve began
+    const char *rigid;    // why it bears no forces; NULL: it does
+    reduced_response response;
     void *kind_data;
     // errors measured against the full robot; map NULL: they were not
     pl_error_map *errors;
@@ -173,6 +194,13 @@ pl_status reduced_line(pl_reduced_model *m, pl_error *err);
 int reduced_section_at(const pl_reduced_model *m, double s); // of a piece that has s inside
 double reduced_diameter(const pl_reduced_model *m, double s);
 
+// ---- forces at markers, derivatives with respect to loads (reduced_load.c)
+bool reduced_create_loads(pl_reduced_model *m);
+pl_status reduced_set_forces(void *self, const double *force, pl_error *err);
+pl_status reduced_sensitivity(void *self, const pl_parameter *parameter, int count, const pl_jacobian *out,
+                              pl_jacobian_report *report, pl_error *err);
+bool reduced_is_loaded(const pl_reduced_model *m); // a force that was set acts
+
 // ---- the error of the answers (reduced_error.c)
 pl_status reduced_errors_create(pl_reduced_model *m, const pl_reduced_def *d, pl_error *err);
 void reduced_errors_answer(pl_reduced_model *m, pl_answer_error *out);
@@ -192,6 +220,7 @@ typedef struct reduced_trig {
     double S1, C1, S2, C2;
 } reduced_trig;
 reduced_trig reduced_trig_of(double s);
+void reduced_trig_next(double s, double *S3, double *C3); // (x^3/6 - x + sin x)/x^5 and so on
 // ds/dx-free derivatives: dS1/ds = (S2 - C1)/2, dC1/ds = C2 - S2/2
 
 static inline void reduced_axpy3(double a, const double x[3], double y[3])

@@ -150,6 +150,7 @@ static void model_answer(void *self, pl_model_answer *out)
                              .measure = m->answer.measure,
                              .actuator = m->told.state,
                              .point = m->answer.point,
+                             .force = m->acting,
                              .energy = *m->answer.energy};
     reduced_errors_answer(m, &out->error);
 }
@@ -347,6 +348,8 @@ const pl_model_type reduced_type = {
     .shape = model_shape,
     .line = model_line,
     .field = model_field,
+    .sensitivity = reduced_sensitivity,
+    .set_forces = reduced_set_forces,
 };
 
 // ---- beyond pl_model

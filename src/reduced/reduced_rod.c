@@ -243,6 +243,10 @@ static void rod_at(const pl_reduced_model *m, rod_data *r, const double *start, 
         }
     }
     *r->load = t >= 1 ? 1 : load + t * (1 - load);
+    for (int i = 0; i < 3 * m->marker_count; ++i) {
+        const double from = m->force_from[i], to = m->wanted_force[i];
+        m->acting[i] = t >= 1 ? to : from + t * (to - from);
+    }
 }
 
 // Equilibrium with cables that cannot push: those in compression go slack, slack ones that grew too long
@@ -288,6 +292,86 @@ static void rod_answers(pl_reduced_model *m, rod_data *r)
         }
     }
     *m->answer.energy = rod_elastic(r, NULL);
+}
+
+static void rod_refactor(pl_reduced_model *m, rod_data *r, pl_jacobian_report *report)
+{
+    const int A = m->actuator_count, n = 6 * r->elements;
+    rod_assemble(m, r, true);
+    const bool ok = rod_band_factor(&r->band);
+    report->residual = ok ? 0 : NAN;
+    for (int a = 0; a < r->functional_count; ++a) {
+        double *row = r->row + (size_t)n * (size_t)a;
+        rod_functional_row(r, &r->functional[a], row);
+        if (a < A) {
+            double *Y = r->column + (size_t)n * (size_t)a;
+            for (int k = 0; k < n; ++k) {
+                Y[k] = r->functional[a].sign * row[k];
+            }
+            rod_band_solve(&r->band, Y);
+        }
+    }
+    report->factorizations = 1;
+    report->solves = A;
+    m->prepared = r->warm = ok;
+}
+
+// Whether loads have a potential: then the tangent is symmetric and says whether an equilibrium is stable.
+static bool rod_is_conservative(const pl_reduced_model *m)
+{
+    bool yes = true;
+    for (int i = 0; i < m->force_count; ++i) {
+        const double *M = m->force[i].moment;
+        yes = yes && !m->force[i].follower && M[0] == 0 && M[1] == 0 && M[2] == 0;
+    }
+    return yes;
+}
+
+// Negative eigenvalues of the tangent where held measures are constant: those of K less those of
+// B K^-1 B^T (its entries are row_a Y_b, with the sign of b). Needs the factor at the present state.
+static int rod_negative(const pl_reduced_model *m, rod_data *r)
+{
+    const size_t n = 6 * (size_t)r->elements;
+    int active[REDUCED_ACTUATORS_MAX], count = 0, negative = r->band.negative;
+    for (int a = 0; a < m->actuator_count; ++a) {
+        active[count] = a;
+        count += r->drive[a].active;
+    }
+    if (negative == 0 || count == 0) {
+        return negative;
+    }
+    double *X = r->small, *value = r->side;
+    for (int i = 0; i < count; ++i) {
+        for (int j = 0; j < count; ++j) {
+            const double *row = r->row + n * (size_t)active[i], *Y = r->column + n * (size_t)active[j];
+            double sum = 0;
+            for (size_t k = 0; k < n; ++k) {
+                sum += row[k] * Y[k];
+            }
+            X[i * count + j] = r->functional[active[j]].sign * sum;
+        }
+    }
+    pl_dense_eigen(count, X, value, NULL);
+    for (int i = 0; i < count; ++i) {
+        negative -= value[i] < 0;
+    }
+    return negative;
+}
+
+// Every solve ends with a factor at its end, which the derivatives use as well.
+static void rod_prove(pl_reduced_model *m, rod_data *r, pl_statics_report *report)
+{
+    pl_jacobian_report factor = {0};
+    rod_refactor(m, r, &factor);
+    report->factorizations += factor.factorizations;
+    report->solves += factor.solves;
+    report->negative_count = rod_is_conservative(m) ? rod_negative(m, r) : -1;
+    if (report->outcome == PL_SOLVED && report->negative_count > 0) {
+        report->outcome = PL_UNSTABLE;
+        snprintf(report->message, sizeof report->message,
+                 "the equilibrium is unstable (%d negative eigenvalues): the rod buckles",
+                 report->negative_count);
+    }
 }
 
 static void rod_report(pl_reduced_model *m, rod_data *r, double reached, int parts, pl_statics_report *report)
@@ -343,6 +427,7 @@ static void rod_solve(pl_reduced_model *m, pl_statics_report *report)
     }
     rod_way(m, r);
     const double load = *r->load;
+    memcpy(m->force_from, m->acting, 3 * (size_t)m->marker_count * sizeof *m->acting);
     for (int a = 0; a < m->actuator_count; ++a) {
         start[a] = r->drive[a].geometric ? m->answer.measure[a] : r->drive[a].force;
     }
@@ -374,6 +459,7 @@ static void rod_solve(pl_reduced_model *m, pl_statics_report *report)
     }
     rod_answers(m, r);
     rod_report(m, r, reached, parts, report);
+    rod_prove(m, r, report);
     if (reached < 1) {
         rod_values(m, r);
     }
@@ -445,28 +531,6 @@ static void rod_row_slopes(const rod_data *r, const double *row, const double *t
     }
 }
 
-static void rod_refactor(pl_reduced_model *m, rod_data *r, pl_jacobian_report *report)
-{
-    const int A = m->actuator_count, n = 6 * r->elements;
-    rod_assemble(m, r, true);
-    const bool ok = rod_band_factor(&r->band);
-    report->residual = ok ? 0 : NAN;
-    for (int a = 0; a < r->functional_count; ++a) {
-        double *row = r->row + (size_t)n * (size_t)a;
-        rod_functional_row(r, &r->functional[a], row);
-        if (a < A) {
-            double *Y = r->column + (size_t)n * (size_t)a;
-            for (int k = 0; k < n; ++k) {
-                Y[k] = r->functional[a].sign * row[k];
-            }
-            rod_band_solve(&r->band, Y);
-        }
-    }
-    report->factorizations = 1;
-    report->solves = A;
-    m->prepared = r->warm = ok;
-}
-
 // After a recall the scratch belongs to another state.
 static void rod_ready(pl_reduced_model *m, rod_data *r)
 {
@@ -484,22 +548,28 @@ static void rod_ready(pl_reduced_model *m, rod_data *r)
     }
 }
 
-static void rod_differentiate(pl_reduced_model *m, bool points, pl_jacobian_report *report)
+// The factor at the present state, and which measures are held. A cable that just touches: the derivative
+// holds for pulling further.
+static void rod_prepare(pl_reduced_model *m, rod_data *r, pl_jacobian_report *report)
 {
-    rod_data *r = m->kind_data;
-    const int A = m->actuator_count, n = 6 * r->elements;
     if (!m->prepared) {
         rod_ready(m, r);
         rod_refactor(m, r, report);
     }
-    // a cable that just touches: the derivative holds for pulling further
-    for (int a = 0; a < A; ++a) {
+    for (int a = 0; a < m->actuator_count; ++a) {
         rod_drive *d = &r->drive[a];
         const bool touches = d->geometric && !d->active && m->actuator[a].kind == PL_CABLE &&
                              fabs(m->answer.measure[a] - d->to) < 1e-9 * m->actuator[a].rest;
         d->active = d->active || touches;
         report->one_sided = report->one_sided || touches;
     }
+}
+
+static void rod_differentiate(pl_reduced_model *m, bool points, pl_jacobian_report *report)
+{
+    rod_data *r = m->kind_data;
+    const int A = m->actuator_count, n = 6 * r->elements;
+    rod_prepare(m, r, report);
     rod_force_slopes(m, r);
     // twist of node i by value j: - sum over actuators of Y df
     double *T = m->by.twist;
@@ -529,4 +599,78 @@ static void rod_differentiate(pl_reduced_model *m, bool points, pl_jacobian_repo
     }
 }
 
-const reduced_ops reduced_rod_ops = {rod_create, rod_solve, rod_shape, rod_differentiate, rod_reset};
+// K dx + sum over held measures of S_b row_b df_b = load, row_a dx = change_a for these: with z = K^-1 load,
+// (row_a Y_b) df_b = row_a z - change_a and dx = z - Y df.
+static void rod_respond(pl_reduced_model *m, const reduced_load *load, reduced_response *out,
+                        pl_jacobian_report *report)
+{
+    rod_data *r = m->kind_data;
+    const int A = m->actuator_count, n = 6 * r->elements;
+    rod_prepare(m, r, report);
+    // the displacements of the unit load, without the held measures
+    double *x = r->step;
+    memset(x, 0, (size_t)n * sizeof *x);
+    if (load->marker >= 0 && m->marker[load->marker].station > 0) {
+        const int at = m->marker[load->marker].station;
+        double arm[3], axis[3] = {load->axis == 0, load->axis == 1, load->axis == 2};
+        pl_mulv3(m->frame[at].R, m->marker[load->marker].offset, arm);
+        memcpy(x + 6 * (at - 1), axis, sizeof axis);
+        pl_cross3(arm, axis, x + 6 * (at - 1) + 3);
+        rod_band_solve(&r->band, x);
+        ++report->solves;
+    } else if (load->marker < 0 && !r->drive[load->actuator].active) {
+        const double *Y = r->column + (size_t)n * (size_t)load->actuator;
+        for (int k = 0; k < n; ++k) {
+            x[k] = -Y[k];
+        }
+    }
+
+    // efforts that keep the held measures
+    int active[REDUCED_ACTUATORS_MAX], count = 0;
+    for (int a = 0; a < A; ++a) {
+        out->effort[a] = a == load->actuator && !r->drive[a].active;
+        active[count] = a;
+        count += r->drive[a].active;
+    }
+    double *S = r->small, *b = r->side;
+    for (int i = 0; i < count; ++i) {
+        const double *row = r->row + (size_t)n * (size_t)active[i];
+        b[i] = active[i] == load->actuator ? -1 : 0;
+        for (int k = 0; k < n; ++k) {
+            b[i] += row[k] * x[k];
+        }
+        for (int j = 0; j < count; ++j) {
+            const double *Y = r->column + (size_t)n * (size_t)active[j];
+            S[i * count + j] = 0;
+            for (int k = 0; k < n; ++k) {
+                S[i * count + j] += row[k] * Y[k];
+            }
+        }
+    }
+    if (count > 0 && !pl_dense_solve(count, S, b, 1)) {
+        report->residual = NAN;
+        memset(b, 0, (size_t)count * sizeof *b);
+    }
+    for (int i = 0; i < count; ++i) {
+        const double *Y = r->column + (size_t)n * (size_t)active[i];
+        out->effort[active[i]] += b[i];
+        for (int k = 0; k < n; ++k) {
+            x[k] -= Y[k] * b[i];
+        }
+    }
+
+    // what follows from the displacements
+    memset(out->twist, 0, 6 * sizeof *out->twist);
+    memcpy(out->twist + 6, x, (size_t)n * sizeof *x);
+    for (int a = 0; a < A; ++a) {
+        rod_row_slopes(r, r->row + (size_t)n * (size_t)a, x, 1, out->measure + a);
+    }
+    for (int i = 0; i < m->sensor_count; ++i) {
+        if (r->sensor_functional[i] >= 0) {
+            rod_row_slopes(r, r->row + (size_t)n * (size_t)r->sensor_functional[i], x, 1, out->sensor + i);
+        }
+    }
+}
+
+const reduced_ops reduced_rod_ops = {rod_create,        rod_solve, rod_shape,
+                                     rod_differentiate, rod_reset, rod_respond};

@@ -48,6 +48,7 @@ typedef struct rod_band {
     double *D, *U, *L; // diagonal; row i column i+1; row i+1 column i
     double *X;         // D'^-1 L
     int *pivot;
+    int negative; // eigenvalues below 0, of the symmetric part
 } rod_band;
 bool rod_band_factor(rod_band *b); // false when a pivot is 0
 void rod_band_solve(const rod_band *b, double *x);

@@ -410,6 +410,22 @@ static void add_loads(pl_reduced_model *m, rod_data *r, bool tangent)
     }
 }
 
+// The forces set at the markers: dead forces at their points.
+static void add_marker_forces(pl_reduced_model *m, rod_data *r, bool tangent)
+{
+    for (int i = 0; i < m->marker_count; ++i) {
+        const int at = m->marker[i].station;
+        const double *F = m->acting + 3 * i;
+        if (at == 0 || (F[0] == 0 && F[1] == 0 && F[2] == 0)) {
+            continue; // nothing, or the clamp bears it
+        }
+        double *g = r->residual + 6 * (at - 1), a[3];
+        pl_mulv3(m->frame[at].R, m->marker[i].offset, a);
+        add_node(g, F, -1);
+        add_lever(g, tangent ? r->band.D + 36 * (at - 1) : NULL, a, F);
+    }
+}
+
 void rod_assemble(pl_reduced_model *m, rod_data *r, bool tangent)
 {
     const size_t n = (size_t)r->elements;
@@ -434,6 +450,7 @@ void rod_assemble(pl_reduced_model *m, rod_data *r, bool tangent)
         }
     }
     add_loads(m, r, tangent);
+    add_marker_forces(m, r, tangent);
 }
 
 // ---- functionals

@@ -40,7 +40,7 @@ typedef struct rod_data {
     double *lump;           // 6 per node: force, and the vector c of the moment t x c (loads at full)
     // the state being solved, in pl_reduced_model.own
     rod_state *x;
-    double *load; // share of the loads now acting
+    double *load; // share of the loads of the robot now acting
     rod_drive *drive;
     // scratch
     rod_measure *g;

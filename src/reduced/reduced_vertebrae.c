@@ -190,6 +190,7 @@ static pl_status vertebrae_create(pl_reduced_model *m, pl_error *err)
     }
     vertebrae_data *v = REDUCED_TAKE(m, vertebrae_data, 1);
     m->kind_data = v;
+    m->rigid = "vertebrae are geometry without a stiffness; use rod, beam or constant_curvature";
     m->station_count = gaps + 1;
     m->station_s = REDUCED_TAKE(m, double, gaps + 1);
     if (!v || !m->station_s) {
@@ -382,5 +383,5 @@ static void vertebrae_differentiate(pl_reduced_model *m, bool points, pl_jacobia
     memset(m->by.energy, 0, (size_t)A * sizeof *m->by.energy);
 }
 
-const reduced_ops reduced_vertebrae_ops = {vertebrae_create, vertebrae_solve, vertebrae_shape,
-                                           vertebrae_differentiate, vertebrae_reset};
+const reduced_ops reduced_vertebrae_ops = {vertebrae_create,        vertebrae_solve, vertebrae_shape,
+                                           vertebrae_differentiate, vertebrae_reset, NULL};
