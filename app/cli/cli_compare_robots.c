@@ -34,18 +34,32 @@ static int side_one(const cli_args *args, int i, cli_model *m, cli_model *first,
         if (isfinite(off) && i > 0) {
             snprintf(apart, sizeof apart, "%.3f", off);
         }
-        cli_row(table, "%s\t%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%s\t%.2g", k ? "" : args->plain[i], m->info.kind,
-                pl_outcome_name(m->report.outcome), m->info.marker_name[k], cli_tidy(p[0], 3),
-                cli_tidy(p[1], 3), cli_tidy(p[2], 3), apart, seconds);
+        // of a surrogate, as measured before: what `apart` is compared with
+        const double error = a.error.marker ? a.error.marker[k] : NAN;
+        char bound[48] = "-";
+        if (isfinite(error)) {
+            snprintf(bound, sizeof bound, "%.2g (%.0f %%)", error, 100 * a.error.confidence);
+        } else if (a.error.source != PL_ERROR_NONE) {
+            snprintf(bound, sizeof bound, "not known");
+        }
+        cli_row(table, "%s\t%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%s\t%s\t%.2g", k ? "" : args->plain[i],
+                m->info.kind, pl_outcome_name(m->report.outcome), m->info.marker_name[k], cli_tidy(p[0], 3),
+                cli_tidy(p[1], 3), cli_tidy(p[2], 3), apart, bound, seconds);
         json_t *marker = json_object();
         json_object_set_new(marker, "position", cli_json_numbers(p, 3));
         json_object_set_new(marker, "apart", cli_json_number(off));
+        if (a.error.source != PL_ERROR_NONE) {
+            json_object_set_new(marker, "model_error", cli_json_number(error));
+        }
         json_object_set_new(markers, m->info.marker_name[k], marker);
     }
     json_object_set_new(one, "file", json_string(args->plain[i]));
     json_object_set_new(one, "model", json_string(m->info.kind));
     json_object_set_new(one, "converged", json_boolean(m->report.outcome == PL_SOLVED));
     json_object_set_new(one, "seconds", cli_json_number(seconds));
+    if (a.error.source != PL_ERROR_NONE) {
+        json_object_set_new(one, "model_confidence", cli_json_number(a.error.confidence));
+    }
     json_object_set_new(one, "markers", markers);
     json_array_append_new(all, one);
     return CLI_DONE;
@@ -66,7 +80,7 @@ int cli_compare_robots(cli_args *args)
     cli_table table = {0};
     cli_model *m = calloc((size_t)args->plain_count, sizeof *m);
     json_t *all = json_array();
-    cli_row(&table, "robot\tmodel\toutcome\tmarker\tx\ty\tz mm\tapart mm\tseconds");
+    cli_row(&table, "robot\tmodel\toutcome\tmarker\tx\ty\tz mm\tapart mm\tmodel error mm\tseconds");
     for (int i = 0; m && i < args->plain_count && !status; ++i) {
         status = side_one(args, i, &m[i], &m[0], &table, all);
         bad += m[i].report.outcome != PL_SOLVED;

@@ -194,6 +194,7 @@ static double jacobian_value(const derivatives *d, const double *row, double sca
 
 typedef struct jacobian_writer {
     const derivatives *d;
+    const cli_model *m; // csv of a surrogate: its errors get a column
     cli_table *table;
     FILE *csv;
     json_t *json;
@@ -213,16 +214,33 @@ static void jacobian_visit_table(void *user, const char *group, const char *name
     cli_row(w->table, "%s", text);
 }
 
+// The error of a surrogate in a row's quantity (mm, rad, display unit of a sensor), not of its derivative;
+// NAN: not known.
+static double jacobian_error(const cli_model *m, const char *group, const char *name)
+{
+    const pl_answer_error error = pl_model_get_answer(m->model).error;
+    const int marker = pl_model_find_marker(m->model, name), sensor = pl_model_find_sensor(m->model, name);
+    if (strcmp(group, "markers") == 0 && error.marker) {
+        return error.marker[marker];
+    }
+    if (strcmp(group, "rotations") == 0 && error.rotation) {
+        return error.rotation[marker];
+    }
+    return strcmp(group, "sensors") == 0 && error.sensor
+               ? error.sensor[sensor] / pl_sensor_scale(m->info.sensor_kind[sensor])
+               : NAN;
+}
+
 static void jacobian_visit_csv(void *user, const char *group, const char *name, const char *part,
                                const char *unit, const double *row, double scale)
 {
     const jacobian_writer *w = user;
-    (void)group;
     fprintf(w->csv, "%s%s%s [%s]", name, part[0] ? "." : "", part, unit);
     for (int c = 0; c < w->d->count; ++c) {
         fprintf(w->csv, ",%.15g", jacobian_value(w->d, row, scale, c));
     }
-    fputc('\n', w->csv);
+    const double error = w->m ? jacobian_error(w->m, group, name) : NAN;
+    fprintf(w->csv, isfinite(error) ? ",%.6g\n" : w->m ? ",\n" : "\n", error);
 }
 
 // {"markers": {"tip": {"x": {"unit": "mm/kPa" ...}}}} would be deep: rows are lists in the order of "by".
@@ -252,6 +270,8 @@ static void jacobian_visit_json(void *user, const char *group, const char *name,
 
 static void jacobian_print(const cli_args *args, const cli_model *m, const derivatives *d)
 {
+    const pl_record *record = NULL;
+    pl_error err = {0};
     char text[900];
     cli_commands_text(cli_model_commands(m), m->command, text, sizeof text);
     cli_say(args, "%s at %s: derivatives\n\n", m->info.name, text);
@@ -281,6 +301,10 @@ static void jacobian_print(const cli_args *args, const cli_model *m, const deriv
     if (d->report.one_sided) {
         cli_say(args, "  one-sided: a cable has tension 0 or a one-sided command is 0; the derivative is for "
                       "an increasing command\n");
+    }
+    if (pl_model_record_brief(m->model, &m->report, &record, &err) == PL_OK &&
+        pl_record_model_error_text(record, text, sizeof text)) {
+        cli_say(args, "  %s\n  derivatives are those of the model: their own error was not measured\n", text);
     }
     if (d->report.negative_count > 0) {
         cli_say(args, "  unstable: the tangent has %d negative eigenvalues\n", d->report.negative_count);
@@ -320,8 +344,11 @@ static int jacobian_csv(const cli_args *args, const cli_model *m, const derivati
     for (int c = 0; c < d->count; ++c) {
         fprintf(csv, ",per %s of %s", d->column[c].unit, d->column[c].name);
     }
-    fputc('\n', csv);
-    jacobian_rows(d, &m->info, jacobian_visit_csv, &(jacobian_writer){.d = d, .csv = csv});
+    const pl_model_answer answer = pl_model_get_answer(m->model);
+    const bool surrogate = pl_answer_has_error(&answer);
+    fprintf(csv, surrogate ? ",model_error (of the quantity)\n" : "\n");
+    jacobian_rows(d, &m->info, jacobian_visit_csv,
+                  &(jacobian_writer){.d = d, .csv = csv, .m = surrogate ? m : NULL});
     pl_error err = {.status = PL_NO_MEMORY};
     const bool failed = ferror(csv);
     const bool fine = fclose(csv) == 0 && !failed && pl_file_write(path, text, bytes, &err) == PL_OK;

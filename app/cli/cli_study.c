@@ -129,6 +129,27 @@ static void study_print(const cli_args *args, const pl_study *s)
     cli_table_print(args, &table);
 }
 
+// The largest error of a surrogate's markers over the solved points, from the columns NAME.model_error.
+static void study_print_error(const cli_args *args, const pl_study *s)
+{
+    for (int q = 0; q < s->quantity_count; ++q) {
+        const char *end = strstr(s->quantity[q], ".model_error [");
+        double most = 0;
+        for (int p = 0; end && p < s->count; ++p) {
+            const double error = s->value[(size_t)p * (size_t)s->quantity_count + (size_t)q];
+            const bool solved = s->outcome[p] && strcmp(s->outcome[p], "solved") == 0;
+            most = !solved ? most : isnan(most) || isnan(error) ? NAN : fmax(most, error);
+        }
+        if (end && isfinite(most)) {
+            cli_say(args, "  %.*s of a surrogate model: off by %.2g mm at most\n",
+                    (int)(end - s->quantity[q]), s->quantity[q], most);
+        } else if (end) {
+            cli_say(args, "  %.*s of a surrogate model whose error is not known at some points\n",
+                    (int)(end - s->quantity[q]), s->quantity[q]);
+        }
+    }
+}
+
 static int study_json(const cli_args *args, const pl_study *s, const pl_findings *findings)
 {
     json_t *root = cli_json_head(0, findings), *rows = json_array(), *names = json_array();
@@ -239,6 +260,7 @@ static int study_solve(const cli_args *args, const char *path, const study_args 
                                                       : cli_fail(args, &err);
     }
     study_print(args, &study);
+    study_print_error(args, &study);
     cli_say(args, "  %d of %d points solved%s", study.solved, study.count, study.kept ? "" : "\n");
     if (study.kept) {
         cli_say(args, ", %d of them read from %s\n", study.kept, def.store);

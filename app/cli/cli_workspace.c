@@ -172,7 +172,7 @@ static int workspace_go(const cli_args *args, workspace *w)
     if (w->store && pl_store_read(w->store, &w->samples, &err) != PL_OK) {
         return cli_fail(args, &err);
     }
-    return CLI_DONE;
+    return pl_samples_model_error(&w->samples, w->m.model, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
 // ---- what comes out
@@ -250,6 +250,30 @@ static int workspace_write(const cli_args *args, workspace *w, const double *poi
     return CLI_DONE;
 }
 
+// The largest error of the chosen marker's positions; NAN: one of them is not known.
+static double workspace_error(const workspace *w)
+{
+    double most = 0;
+    for (int k = 0; w->samples.model_error && k < w->samples.count; ++k) {
+        const double error = w->samples.model_error[k * w->m.info.marker_count + w->marker];
+        most = isnan(most) || isnan(error) ? NAN : fmax(most, error);
+    }
+    return most;
+}
+
+static json_t *workspace_error_json(const workspace *w)
+{
+    if (!w->samples.model_error) {
+        return json_null();
+    }
+    json_t *one = json_object();
+    json_object_set_new(one, "mm", cli_json_number(workspace_error(w)));
+    json_object_set_new(one, "confidence", cli_json_number(w->samples.confidence));
+    const pl_error_source source = pl_model_get_answer(w->m.model).error.source;
+    json_object_set_new(one, "source", json_string(pl_error_source_name(source)));
+    return one;
+}
+
 static json_t *workspace_json(const workspace *w, const pl_hull *hull, const double low[3],
                               const double high[3])
 {
@@ -276,6 +300,7 @@ static json_t *workspace_json(const workspace *w, const pl_hull *hull, const dou
     json_object_set_new(root, "hull_volume", cli_json_number(hull->dimension == 3 ? hull->volume : 0));
     json_object_set_new(root, "hull_area", cli_json_number(hull->dimension >= 2 ? hull->area : 0));
     json_object_set_new(root, "hull_length", cli_json_number(hull->dimension == 1 ? hull->length : NAN));
+    json_object_set_new(root, "model_error", workspace_error_json(w));
     return root;
 }
 
@@ -330,6 +355,13 @@ static int workspace_tell(const cli_args *args, workspace *w, const double *poin
     } else {
         cli_say(args, "  convex hull: all positions lie on a line of %.6g mm\n", hull.length);
     }
+    const double error = workspace_error(w);
+    if (w->samples.model_error && isfinite(error)) {
+        cli_say(args, "  of a %s model: its positions are off by %.2g mm at most (%.0f %% each)\n",
+                w->m.info.kind, error, 100 * w->samples.confidence);
+    } else if (w->samples.model_error) {
+        cli_say(args, "  of a %s model whose error is not known at some samples\n", w->m.info.kind);
+    }
     const int status = workspace_write(args, w, point);
     return status || !cli_value(args, "json") ? status
                                               : cli_json_write(args, workspace_json(w, &hull, low, high));
@@ -381,6 +413,8 @@ static int workspace_run(cli_args *args)
         free(w.samples.command);
         free(w.samples.marker);
         free(w.samples.effort);
+        w.samples.command = w.samples.marker = w.samples.effort = NULL;
+        pl_store_samples_clear(&w.samples); // what the library added
     }
     pl_store_close(w.store);
     cli_model_close(&w.m);

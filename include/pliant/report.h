@@ -138,9 +138,15 @@ PL_API pl_status pl_store_put(pl_store *store, const pl_workspace_sample *sample
 typedef struct pl_store_samples {
     int count; // all solved samples, of every sampling (if opened with settings: of this one)
     double *command, *marker, *effort;
+    double
+        *model_error;  // of a surrogate: per sample and marker, mm, as pl_answer_error; NULL: not a surrogate
+    double confidence; // of model_error
 } pl_store_samples;
 PL_API pl_status pl_store_read(pl_store *store, pl_store_samples *out, pl_error *err);
 PL_API void pl_store_samples_clear(pl_store_samples *samples);
+// Fills in model_error of a surrogate by solving it at the commands of the samples: its errors are not
+// stored, because they change when they are measured again. Nothing for other models.
+PL_API pl_status pl_samples_model_error(pl_store_samples *samples, pl_model *model, pl_error *err);
 // The samples as a table, or for ParaView as points with the commands as data.
 PL_API pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_model *model,
                                       const char *path, pl_error *err);

@@ -4,6 +4,34 @@
 #include "io/io_motion.h"
 #include "io/io_vtu.h"
 
+pl_status pl_samples_model_error(pl_store_samples *samples, pl_model *model, pl_error *err)
+{
+    const pl_model_info info = pl_model_get_info(model);
+    const pl_model_answer now = pl_model_get_answer(model);
+    if (!pl_answer_has_error(&now)) {
+        return PL_OK;
+    }
+    pl_free(samples->model_error);
+    samples->model_error = PL_NEW_ARRAY(double, (int64_t)samples->count *info.marker_count + 1);
+    if (!samples->model_error) {
+        return pl_fail_memory(err, "the errors of the samples");
+    }
+    for (int64_t k = 0; k < samples->count; ++k) {
+        double *to = samples->model_error + k * info.marker_count;
+        pl_statics_report report;
+        const pl_status status = pl_model_fk(model, samples->command + k * info.command_count, &report, err);
+        if (status != PL_OK) {
+            return status;
+        }
+        const pl_model_answer answer = pl_model_get_answer(model);
+        samples->confidence = answer.error.confidence;
+        for (int m = 0; m < info.marker_count; ++m) {
+            to[m] = answer.error.marker && report.outcome == PL_SOLVED ? answer.error.marker[m] : NAN;
+        }
+    }
+    return PL_OK;
+}
+
 pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_model *model, const char *path,
                                pl_error *err)
 {
@@ -22,7 +50,11 @@ pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_model *
         pl_text_add_cell(&text, "%s.effort [%s]", info.actuator[a].name,
                          io_effort_unit(info.actuator[a].kind));
     }
-    pl_text_add(&text, "\n");
+    for (int m = 0; samples->model_error && m < info.marker_count; ++m) {
+        pl_text_add(&text, ",");
+        pl_text_add_cell(&text, "%s.model_error [mm]", info.marker_name[m]);
+    }
+    pl_text_add(&text, samples->model_error ? ",model_confidence [1]\n" : "\n");
     for (int64_t k = 0; k < samples->count; ++k) {
         for (int c = 0; c < info.command_count; ++c) {
             io_text_number(&text, c ? "," : "",
@@ -36,6 +68,12 @@ pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_model *
             io_text_number(&text, ",",
                            samples->effort[k * info.actuator_count + a] /
                                io_effort_scale(info.actuator[a].kind));
+        }
+        for (int m = 0; samples->model_error && m < info.marker_count; ++m) {
+            io_text_number(&text, ",", samples->model_error[k * info.marker_count + m]);
+        }
+        if (samples->model_error) {
+            io_text_number(&text, ",", samples->confidence);
         }
         pl_text_add(&text, "\n");
     }
@@ -61,9 +99,15 @@ static void samples_name(char *name, size_t room, const pl_command_info *command
     }
 }
 
+static int samples_fields(const pl_store_samples *s, const pl_model_info *info)
+{
+    return info->command_count + (s->model_error != NULL);
+}
+
 static void samples_fill(const pl_store_samples *s, const pl_model_info *info, int marker,
                          samples_cloud *cloud)
 {
+    const int error = info->command_count;
     for (int64_t k = 0; k < s->count; ++k) {
         memcpy(cloud->point + 3 * k, s->marker + (k * info->marker_count + marker) * 3, 3 * sizeof(double));
         cloud->connectivity[k] = k;
@@ -73,6 +117,13 @@ static void samples_fill(const pl_store_samples *s, const pl_model_info *info, i
             cloud->data[(int64_t)c * s->count + k] =
                 s->command[k * info->command_count + c] / pl_drive_scale(info->command[c].drive);
         }
+        if (s->model_error) {
+            cloud->data[(int64_t)error * s->count + k] = s->model_error[k * info->marker_count + marker];
+        }
+    }
+    if (s->model_error) {
+        cloud->field[error] =
+            (pl_vtu_field){"model_error_mm", PL_VTU_FLOAT64, 1, cloud->data + (int64_t)error * s->count};
     }
     for (int c = 0; c < info->command_count; ++c) {
         samples_name(cloud->name[c], sizeof cloud->name[c], &info->command[c]);
@@ -92,7 +143,7 @@ pl_status pl_samples_write_vtu(const pl_store_samples *samples, const pl_model *
     }
     samples_cloud cloud = {
         .point = PL_NEW_ARRAY(double, 3 * n),
-        .data = PL_NEW_ARRAY(double, n *info.command_count + 1),
+        .data = PL_NEW_ARRAY(double, n *(info.command_count + 1) + 1),
         .connectivity = PL_NEW_ARRAY(int64_t, n),
         .offset = PL_NEW_ARRAY(int64_t, n),
         .type = PL_NEW_ARRAY(uint8_t, n),
@@ -112,7 +163,7 @@ pl_status pl_samples_write_vtu(const pl_store_samples *samples, const pl_model *
                                   .offset = cloud.offset,
                                   .type = cloud.type,
                                   .point_data = cloud.field,
-                                  .point_data_count = info.command_count};
+                                  .point_data_count = samples_fields(samples, &info)};
         status = pl_vtu_write(&grid, PL_VTU_RAW, path, err);
     }
     void *const blocks[] = {cloud.point, cloud.data,  cloud.connectivity, cloud.offset,

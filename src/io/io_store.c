@@ -443,5 +443,6 @@ void pl_store_samples_clear(pl_store_samples *samples)
     pl_free(samples->command);
     pl_free(samples->marker);
     pl_free(samples->effort);
+    pl_free(samples->model_error);
     *samples = (pl_store_samples){0};
 }

@@ -73,6 +73,7 @@ static bool study_name_quantities(const study_work *w, const pl_record *r)
         good = good && study_add(s, "%s.x [mm]", name) && study_add(s, "%s.y [mm]", name) &&
                study_add(s, "%s.z [mm]", name) && study_add(s, "%s.moved [mm]", name) &&
                study_add(s, "%s.bend [deg]", name);
+        good = good && (!w->surrogate || study_add(s, "%s.model_error [mm]", name));
     }
     for (int i = 0; i < r->actuator_count; ++i) {
         const pl_record_actuator *a = &r->actuator[i];
@@ -80,6 +81,7 @@ static bool study_name_quantities(const study_work *w, const pl_record *r)
                study_add(s, "%s.effort [%s]", a->name, a->effort_unit);
     }
     good = good && study_add(s, "energy [mJ]") && study_add(s, "min_J [1]");
+    good = good && (!w->surrogate || study_add(s, "model_confidence [1]"));
     const char *marker = r->marker_count ? r->marker[w->marker].name : "";
     if (w->def->stiffness) {
         good = good && study_add(s, "%s.stiffness_x [N/mm]", marker) &&
@@ -92,7 +94,7 @@ static bool study_name_quantities(const study_work *w, const pl_record *r)
     return good;
 }
 
-static double *study_record(const pl_record *r, double *to)
+static double *study_record(const study_work *w, const pl_record *r, double *to)
 {
     for (int i = 0; i < r->marker_count; ++i) {
         const pl_record_marker *m = &r->marker[i];
@@ -102,6 +104,9 @@ static double *study_record(const pl_record *r, double *to)
         *to++ = sqrt(m->displacement[0] * m->displacement[0] + m->displacement[1] * m->displacement[1] +
                      m->displacement[2] * m->displacement[2]);
         *to++ = m->bend;
+        if (w->surrogate) {
+            *to++ = m->model_error;
+        }
     }
     for (int i = 0; i < r->actuator_count; ++i) {
         *to++ = r->actuator[i].measure;
@@ -109,6 +114,9 @@ static double *study_record(const pl_record *r, double *to)
     }
     *to++ = r->report.energy;
     *to++ = r->report.min_J;
+    if (w->surrogate) {
+        *to++ = r->model_error.confidence;
+    }
     return to;
 }
 
@@ -279,7 +287,7 @@ static pl_status study_solve(study_work *w, study_variant *v, double *value, cha
     if (status != PL_OK) {
         return status;
     }
-    double *to = study_record(record, value);
+    double *to = study_record(w, record, value);
     if (w->def->stiffness) {
         double C[9];
         status = study_compliance(v->free, w->marker, C, err);
@@ -573,7 +581,8 @@ static pl_status study_allocate(study_work *w, uint64_t hash, pl_error *err)
         key = pl_hash_bytes(key, d->set[i].path, strlen(d->set[i].path) + 1);
         key = pl_hash_bytes(key, d->set[i].value, strlen(d->set[i].value) + 1);
     }
-    const int more[] = {d->stiffness, d->blocked, w->marker, d->load.load.order, d->load.displacement};
+    const int more[] = {d->stiffness,       d->blocked,           w->marker,
+                        d->load.load.order, d->load.displacement, w->surrogate};
     key = pl_hash_bytes(key, more, sizeof more);
     w->key = pl_hash_bytes(key, &d->load.load.size, sizeof d->load.load.size);
     for (int64_t p = 0; good && p < count; ++p) {
@@ -610,6 +619,7 @@ pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl_findings *find
     if (status == PL_OK) {
         status = pl_model_record(base, NULL, &record, err);
     }
+    w.surrogate = record && record->model_error.source > PL_ERROR_UNMEASURED;
     if (status == PL_OK && !study_name_quantities(&w, record)) {
         status = pl_fail_memory(err, "the study");
     }

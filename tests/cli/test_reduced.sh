@@ -79,7 +79,22 @@ expect_status 2 reduce trunk
 expect_words err.txt "already a reduced robot"
 expect_status 0 compare beam trunk --json c.json
 expect_status 0 compare beam full/robot-rod.yaml --set chamber1=20kPa
-expect_words out.txt "apart mm" "rod" "beam"
+expect_words out.txt "apart mm" "rod" "beam" "model error mm" "not known" "%)"
+# the error of a fitted model beside every answer
+expect_status 0 workspace full/robot-rod.yaml --samples 6 --out ws.csv --json ws.json --store ws.sqlite
+expect_words out.txt "of a rod model: its positions are off by"
+expect_words ws.csv "tip.model_error [mm],model_confidence [1]"
+expect_keys ws.json model_error mm confidence source
+expect_status 0 jacobian full/robot-rod.yaml --set chamber1=20kPa --out j.csv --json j.json
+expect_words out.txt "of the full body" "their own error was not measured"
+expect_words j.csv "model_error (of the quantity)"
+expect_keys j.json model_error mm confidence source
+expect_status 0 study full/robot-rod.yaml --vary chamber1=0kPa:20kPa:2 --out st.csv
+expect_words out.txt "tip of a surrogate model: off by"
+expect_words st.csv "tip.model_error [mm]" "model_confidence [1]"
+# a stiffness that is varied is not the model whose errors were measured
+expect_status 0 study full/robot-rod.yaml --vary model.sections.0.EI=5000,9000 --set chamber1=20kPa
+expect_words out.txt "whose error is not known"
 # bending beyond half a turn, signed: three lengths of a constant curvature in closed form
 cat >arc.yaml <<'YAML'
 pliant: 1
