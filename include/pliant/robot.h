@@ -532,6 +532,10 @@ PL_API void pl_state_reset(pl_state *state, const pl_robot *robot);
 PL_API const double *pl_state_positions(const pl_state *state); // 3 per vertex, mm
 PL_API int32_t pl_state_vertex_count(const pl_state *state);
 PL_API const double *pl_state_forces(const pl_state *state); // 3 per marker, N: set at run time
+// States of a motion in time (pliant/dynamics.h) have a time (s), velocities and viscous branches besides;
+// others are at rest at time 0. Static solves ignore them.
+PL_API bool pl_state_has_motion(const pl_state *state);
+PL_API double pl_state_time(const pl_state *state);
 // For files: everything as one block of doubles, with the hash of the robot. `size` in doubles.
 PL_API size_t pl_state_pack(const pl_state *state, double *block, size_t size);
 PL_API pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_error *err);

@@ -149,6 +149,19 @@ void pl_block_gradient(const pl_block *block, int lane, int q, const double *x, 
 // int N_a dV over the nodes of any element of the mesh, rigid ones included.
 void pl_element_shares(const pl_mesh_view *mesh, int32_t e, double *share);
 
+// The consistent mass int rho N_a N_b dV of all elements of a mesh, rigid ones included (element_inertia.c):
+// symmetric, both triangles, rows of vertices with ascending columns; t.
+typedef struct pl_consistent_mass {
+    int32_t n;
+    int64_t *start; // n + 1
+    int32_t *column;
+    double *value;
+} pl_consistent_mass;
+// `density` (t/mm^3) per region.
+pl_status pl_consistent_mass_create(const pl_mesh_view *mesh, const double *density, pl_consistent_mass *out,
+                                    pl_error *err);
+void pl_consistent_mass_clear(pl_consistent_mass *mass);
+
 // Energy density and first Piola-Kirchhoff stress of one deformation gradient, one lane at a time: for fields
 // and tests.
 void pl_law_stress(const pl_law *law, const double F[9], double p, double *W, double P[9]);

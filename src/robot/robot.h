@@ -355,6 +355,7 @@ void pl_robot_set_orders(pl_robot *robot, pl_order_store store);
 
 #define PL_STATE_VERSION 2         // without contact
 #define PL_STATE_VERSION_CONTACT 3 // with the numbers of contact behind it
+#define PL_STATE_VERSION_MOTION 2  // added to either: a count and the numbers of a motion follow
 
 struct pl_state {
     uint64_t robot_hash;
@@ -370,7 +371,12 @@ struct pl_state {
     int64_t contact_count;
     double *contact; // see pl_robot_contact
     double load;     // how far dead loads and driven clamps are applied: 0 at rest, 1 full
+    // of a motion in time (room dynamics): time, velocities, accelerations, viscous branches; none: at rest
+    int64_t motion_count;
+    double *motion;
 };
+// Copies `motion`; count 0: none. PL_OK or PL_NO_MEMORY.
+pl_status pl_state_set_motion(pl_state *state, const double *motion, int64_t count);
 
 // Weights of a point spread over `radius` (see robot_point.c for the kernel); falls back to the element's own
 // interpolation when too few vertices lie inside.

@@ -1,7 +1,8 @@
 // All that changes: positions, commands, efforts. For files a state is one block of doubles:
 //   version, robot hash (high and low 32 bits), vertex, command, actuator and marker counts, load,
 //   x (3 per vertex), command, multiplier, active, force (3 per marker), and with contact (version 3) what
-//   contact keeps.
+//   contact keeps. States of a motion have a version higher by 2, and a count and the numbers of the motion at
+//   the end; a reader without motions leaves them out.
 #include "robot/robot_impl.h"
 
 #define STATE_HEADER 8
@@ -48,6 +49,7 @@ void pl_state_destroy(pl_state *state)
     pl_free(state->active);
     pl_free(state->force);
     pl_free(state->contact);
+    pl_free(state->motion);
     pl_free(state);
 }
 
@@ -56,6 +58,33 @@ static bool state_alike(const pl_state *a, const pl_state *b)
     return a->robot_hash == b->robot_hash && a->vertex_count == b->vertex_count &&
            a->command_count == b->command_count && a->actuator_count == b->actuator_count &&
            a->marker_count == b->marker_count && a->contact_count == b->contact_count;
+}
+
+pl_status pl_state_set_motion(pl_state *state, const double *motion, int64_t count)
+{
+    if (count != state->motion_count) {
+        double *room = count > 0 ? PL_NEW_ARRAY(double, count) : NULL;
+        if (count > 0 && !room) {
+            return PL_NO_MEMORY;
+        }
+        pl_free(state->motion);
+        state->motion = room;
+        state->motion_count = count;
+    }
+    if (count > 0) {
+        memcpy(state->motion, motion, (size_t)count * sizeof *motion);
+    }
+    return PL_OK;
+}
+
+bool pl_state_has_motion(const pl_state *state)
+{
+    return state->motion_count > 0;
+}
+
+double pl_state_time(const pl_state *state)
+{
+    return state->motion_count > 0 ? state->motion[0] : 0;
 }
 
 pl_status pl_state_copy(pl_state *to, const pl_state *from)
@@ -73,7 +102,7 @@ pl_status pl_state_copy(pl_state *to, const pl_state *from)
     memcpy(to->force, from->force, 3 * ((size_t)from->marker_count + 1) * sizeof *to->force);
     memcpy(to->contact, from->contact, (size_t)from->contact_count * sizeof *to->contact);
     to->load = from->load;
-    return PL_OK;
+    return pl_state_set_motion(to, from->motion, from->motion_count);
 }
 
 void pl_state_reset(pl_state *state, const pl_robot *robot)
@@ -91,6 +120,7 @@ void pl_state_reset(pl_state *state, const pl_robot *robot)
     memset(state->force, 0, 3 * ((size_t)state->marker_count + 1) * sizeof *state->force);
     memset(state->contact, 0, (size_t)state->contact_count * sizeof *state->contact);
     state->load = 0;
+    pl_state_set_motion(state, NULL, 0);
 }
 
 const double *pl_state_positions(const pl_state *state)
@@ -108,6 +138,7 @@ int32_t pl_state_vertex_count(const pl_state *state)
     return state->vertex_count;
 }
 
+// Without the numbers of a motion.
 static size_t state_size(const pl_state *s)
 {
     return STATE_HEADER + 3 * (size_t)s->vertex_count + (size_t)s->command_count +
@@ -116,13 +147,14 @@ static size_t state_size(const pl_state *s)
 
 static int state_version(const pl_state *s)
 {
-    return s->contact_count > 0 ? PL_STATE_VERSION_CONTACT : PL_STATE_VERSION;
+    const int version = s->contact_count > 0 ? PL_STATE_VERSION_CONTACT : PL_STATE_VERSION;
+    return version + (s->motion_count > 0 ? PL_STATE_VERSION_MOTION : 0);
 }
 
 // Writes when `block` has room for it; returns the size in any case.
 size_t pl_state_pack(const pl_state *state, double *block, size_t size)
 {
-    const size_t need = state_size(state);
+    const size_t need = state_size(state) + (state->motion_count > 0 ? 1 + (size_t)state->motion_count : 0);
     if (!block || size < need) {
         return need;
     }
@@ -147,6 +179,11 @@ size_t pl_state_pack(const pl_state *state, double *block, size_t size)
     memcpy(p, state->force, 3 * (size_t)state->marker_count * sizeof *p);
     p += 3 * (size_t)state->marker_count;
     memcpy(p, state->contact, (size_t)state->contact_count * sizeof *p);
+    p += state->contact_count;
+    if (state->motion_count > 0) {
+        *p++ = (double)state->motion_count;
+        memcpy(p, state->motion, (size_t)state->motion_count * sizeof *p);
+    }
     return need;
 }
 
@@ -156,14 +193,17 @@ static pl_status state_check_header(const pl_state *s, const double *block, size
         return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, a state has at least %d", size,
                        STATE_HEADER);
     }
-    if (block[0] != PL_STATE_VERSION && block[0] != PL_STATE_VERSION_CONTACT) {
+    const bool moves = block[0] > PL_STATE_VERSION_CONTACT;
+    const double version = block[0] - (moves ? PL_STATE_VERSION_MOTION : 0);
+    if (version != PL_STATE_VERSION && version != PL_STATE_VERSION_CONTACT) {
         return pl_fail(err, PL_BAD_INPUT,
-                       "state: version %g, this program reads version %d (with contact: %d)", block[0],
-                       PL_STATE_VERSION, PL_STATE_VERSION_CONTACT);
+                       "state: version %g, this program reads version %d (with contact: %d; of a motion: %d "
+                       "more)",
+                       block[0], PL_STATE_VERSION, PL_STATE_VERSION_CONTACT, PL_STATE_VERSION_MOTION);
     }
-    if (block[0] != state_version(s)) {
+    if ((version == PL_STATE_VERSION_CONTACT) != (s->contact_count > 0)) {
         return pl_fail(err, PL_BAD_INPUT, "state: version %g (%s contact), the robot is %s contact", block[0],
-                       block[0] == PL_STATE_VERSION ? "without" : "with",
+                       version == PL_STATE_VERSION ? "without" : "with",
                        s->contact_count ? "with" : "without");
     }
     if (block[1] != (double)(s->robot_hash >> 32) || block[2] != (double)(s->robot_hash & UINT32_MAX)) {
@@ -177,8 +217,10 @@ static pl_status state_check_header(const pl_state *s, const double *block, size
             block[3], block[4], block[5], block[6], (int)s->vertex_count, s->command_count, s->actuator_count,
             s->marker_count);
     }
-    if (size != state_size(s)) {
-        return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, expected %zu", size, state_size(s));
+    const size_t own = state_size(s);
+    const size_t motion = moves && size > own ? size - own - 1 : 0;
+    if (size < own || (size > own && (!moves || block[own] != (double)motion))) {
+        return pl_fail(err, PL_BAD_INPUT, "state: %zu numbers given, expected %zu", size, own);
     }
     if (!(block[7] >= 0 && block[7] <= 1)) {
         return pl_fail(err, PL_BAD_INPUT, "state: load is %g, must lie between 0 and 1", block[7]);
@@ -213,5 +255,9 @@ pl_status pl_state_unpack(pl_state *state, const double *block, size_t size, pl_
     memset(state->force + 3 * (size_t)state->marker_count, 0, 3 * sizeof *x); // no hand pulls
     memcpy(state->contact, force + 3 * (size_t)state->marker_count, (size_t)state->contact_count * sizeof *x);
     state->load = block[7];
-    return PL_OK;
+    const size_t own = state_size(state);
+    const pl_status moved = size > own
+                                ? pl_state_set_motion(state, block + own + 1, (int64_t)(size - own - 1))
+                                : pl_state_set_motion(state, NULL, 0);
+    return moved == PL_OK ? PL_OK : pl_fail_memory(err, "the state");
 }

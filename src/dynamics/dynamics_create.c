@@ -1,0 +1,340 @@
+// Building and freeing a solver of motions, where a motion begins, and what it leaves in a state.
+#include "dynamics/dynamics_impl.h"
+
+// Machine balance: floating-point operations of a factorisation that take as long as reading one byte of the
+// factor in a solve and evaluating the forces (bench_dynamics).
+#define COST_FLOPS_PER_BYTE 4.0
+#define COST_LEAST 4.0
+
+const char *pl_motion_outcome_name(pl_motion_outcome outcome)
+{
+    static const char *const name[] = {"done", "interrupted", "stalled"};
+    return (unsigned)outcome < PL_COUNT(name) ? name[outcome] : "unknown";
+}
+
+pl_dynamics_options pl_dynamics_options_default(void)
+{
+    return (pl_dynamics_options){.tolerance = 1e-3, .largest_step = 0.08, .halvings = 16};
+}
+
+static pl_status options_check(const pl_robot *robot, const pl_dynamics_options *o, pl_error *err)
+{
+    if (!(o->tolerance > 0 && o->tolerance <= 0.1)) {
+        return pl_fail(err, PL_BAD_INPUT, "dynamics: tolerance is %g, must lie between 0 and 0.1",
+                       o->tolerance);
+    }
+    if (!(o->step >= 0) || isinf(o->step)) {
+        return pl_fail(err, PL_BAD_INPUT, "dynamics: step is %g s, must be 0 (automatic) or positive",
+                       o->step);
+    }
+    if (!(o->largest_step > 0) || isinf(o->largest_step)) {
+        return pl_fail(err, PL_BAD_INPUT, "dynamics: largest_step is %g s, must be positive",
+                       o->largest_step);
+    }
+    if (o->halvings < 0 || o->halvings > 40) {
+        return pl_fail(err, PL_BAD_INPUT, "dynamics: halvings is %d, must lie between 0 and 40", o->halvings);
+    }
+    if (!(o->solve_tolerance >= 0) || !(o->mass_damping >= 0) || isinf(o->mass_damping)) {
+        return pl_fail(err, PL_BAD_INPUT, "dynamics: solve_tolerance and mass_damping must not be negative");
+    }
+    for (int k = 0; o->marker_mass && k < robot->marker_count; ++k) {
+        if (!(o->marker_mass[k] >= 0) || isinf(o->marker_mass[k])) {
+            return pl_fail(err, PL_BAD_INPUT,
+                           "dynamics: the mass at marker '%s' is %g t, must not be negative",
+                           robot->marker[k].name, o->marker_mass[k]);
+        }
+    }
+    if (robot->contact.surface) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "robot '%s' has contact, which motions in time do not have yet: remove the block "
+                       "`contact` to simulate it",
+                       robot->name);
+    }
+    return PL_OK;
+}
+
+static bool create_point(dynamics_point *point, const pl_robot *robot, int64_t full, pl_error *err)
+{
+    point->x = PL_NEW_ARRAY(double, full);
+    point->v = PL_NEW_ARRAY(double, full);
+    point->a = PL_NEW_ARRAY(double, full);
+    return point->x && point->v && point->a && pl_state_create(robot, &point->state, err) == PL_OK;
+}
+
+static pl_status create_work(pl_dynamics *d, pl_error *err)
+{
+    const int64_t full = dynamics_full(d), n = d->problem->unknowns.n;
+    dynamics_point *point[] = {&d->now, &d->before, &d->middle, &d->next};
+    double **fulls[] = {&d->start, &d->target, &d->work, &d->trial};
+    double **unknowns[] = {&d->g, &d->r, &d->r_old, &d->d, &d->y};
+    bool ok = true;
+    for (int i = 0; i < PL_COUNT(point); ++i) {
+        ok = ok && create_point(point[i], d->robot, full, err);
+    }
+    for (int i = 0; i < PL_COUNT(fulls); ++i) {
+        ok = ok && (*fulls[i] = PL_NEW_ARRAY(double, full));
+    }
+    for (int i = 0; i < PL_COUNT(unknowns); ++i) {
+        ok = ok && (*unknowns[i] = PL_NEW_ARRAY(double, n));
+    }
+    for (int i = 0; i < DYNAMICS_PAIRS; ++i) {
+        ok = ok && (d->pairs.s[i] = PL_NEW_ARRAY(double, n)) && (d->pairs.y[i] = PL_NEW_ARRAY(double, n));
+    }
+    ok = ok && (d->command = PL_NEW_ARRAY(double, d->robot->command_count));
+    return ok ? PL_OK : pl_fail_memory(err, "dynamics: work space");
+}
+
+pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *options, pl_dynamics **out,
+                             pl_error *err)
+{
+    static const pl_term_create extra[] = {dynamics_inertia_create, NULL};
+    *out = NULL;
+    pl_status status = options_check(robot, options, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    pl_dynamics *d = PL_NEW(pl_dynamics);
+    if (!d) {
+        return pl_fail_memory(err, "dynamics");
+    }
+    d->robot = robot;
+    d->options = *options;
+    const pl_problem_options problem = {.displacement = options->displacement,
+                                        .distribution = options->distribution,
+                                        .linear_solver = options->linear_solver,
+                                        .contact_tolerance = 1e-3,
+                                        .force_tolerance = 1e-6,
+                                        .extra = options->marker_mass};
+    status = pl_problem_create(robot, &problem, extra, &d->problem, err);
+    if (status == PL_OK) {
+        d->problem->options.extra = NULL;
+        d->options.marker_mass = NULL;
+        d->inertia = d->problem->term[d->problem->term_count - 1].self;
+        d->levels.level[0].created = true;
+        d->watch = (pl_watch){.progress = options->progress, .fraction = -1};
+        d->problem->watch = &d->watch;
+        d->cost =
+            fmax(COST_LEAST, pl_factor_flops(d->problem->linear.factor) /
+                                 (COST_FLOPS_PER_BYTE * (double)pl_factor_bytes(d->problem->linear.factor)));
+        status = create_work(d, err);
+    }
+    if (status == PL_OK) {
+        status = dynamics_viscous_create(d, err);
+    }
+    if (status != PL_OK) {
+        pl_dynamics_destroy(d);
+        return status;
+    }
+    *out = d;
+    return PL_OK;
+}
+
+void pl_dynamics_destroy(pl_dynamics *d)
+{
+    if (!d) {
+        return;
+    }
+    dynamics_viscous_destroy(d);
+    dynamics_levels_clear(d);
+    pl_problem_destroy(d->problem);
+    dynamics_point *point[] = {&d->now, &d->before, &d->middle, &d->next};
+    for (int i = 0; i < PL_COUNT(point); ++i) {
+        pl_free(point[i]->x);
+        pl_free(point[i]->v);
+        pl_free(point[i]->a);
+        pl_state_destroy(point[i]->state);
+    }
+    for (int i = 0; i < DYNAMICS_PAIRS; ++i) {
+        pl_free(d->pairs.s[i]);
+        pl_free(d->pairs.y[i]);
+    }
+    void *owned[] = {d->start, d->target, d->work, d->trial, d->g, d->r, d->r_old, d->d, d->y, d->command};
+    for (int i = 0; i < PL_COUNT(owned); ++i) {
+        pl_free(owned[i]);
+    }
+    pl_free(d);
+}
+
+// ---- where a motion begins
+static pl_status start_check(const pl_dynamics *d, const pl_state *state, pl_error *err)
+{
+    if (state->robot_hash != d->robot->hash || state->vertex_count != d->problem->mesh.vertex_count) {
+        return pl_fail(err, PL_BAD_INPUT, "dynamics: the state belongs to another robot");
+    }
+    for (int k = 0; state->load < 1 && k < d->robot->support_count; ++k) {
+        const pl_support *s = &d->robot->support[k];
+        if (pl_norm3(s->move) > 0 || pl_norm3(s->rotate) > 0) {
+            return pl_fail(
+                err, PL_BAD_INPUT,
+                "support '%s' moves with the load: a motion must begin at an equilibrium, where it "
+                "has moved",
+                s->name);
+        }
+    }
+    return PL_OK;
+}
+
+// Time, velocity, acceleration and branches of a state that has them; otherwise at rest.
+static pl_status start_motion(pl_dynamics *d, const pl_state *state, bool *moves, pl_error *err)
+{
+    const int64_t n = dynamics_full(d), count = dynamics_viscous_count(d);
+    *moves = state->motion_count > 0;
+    if (!*moves) {
+        d->now.time = 0;
+        memset(d->now.v, 0, (size_t)n * sizeof *d->now.v);
+        dynamics_viscous_relax(d, state->x);
+        return PL_OK;
+    }
+    if (state->motion_count != 1 + 2 * n + count) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "dynamics: the state has %lld numbers of its motion, the robot needs %lld",
+                       (long long)state->motion_count, (long long)(1 + 2 * n + count));
+    }
+    d->now.time = state->motion[0];
+    memcpy(d->now.v, state->motion + 1, (size_t)n * sizeof *d->now.v);
+    memcpy(d->now.a, state->motion + 1 + n, (size_t)n * sizeof *d->now.a);
+    dynamics_viscous_read(d, state->motion + 1 + 2 * n, state->x);
+    return PL_OK;
+}
+
+static bool start_grows(const pl_robot *robot)
+{
+    bool grows = false;
+    for (int i = 0; i < robot->actuator_count; ++i) {
+        grows = grows || robot->actuator[i].growth;
+    }
+    return grows;
+}
+
+static pl_status start_energies(pl_dynamics *d, pl_error *err)
+{
+    d->energy_known = !start_grows(d->robot);
+    d->energy_start = dynamics_kinetic(d, d->now.v) + dynamics_stored(d, d->now.x) - d->energy.actuators;
+    if (!isfinite(d->energy_start)) {
+        return pl_fail(err, PL_BAD_INPUT, "the state where the motion begins has inverted elements");
+    }
+    return PL_OK;
+}
+
+pl_status pl_dynamics_start(pl_dynamics *d, const pl_state *state, const pl_signal *signal, pl_error *err)
+{
+    bool moves;
+    pl_status status = start_check(d, state, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    d->started = false;
+    d->signal = signal ? *signal : (pl_signal){0};
+    const pl_state *fit = state;
+    pl_state_copy(d->now.state, fit);
+    pl_state_set_motion(d->now.state, NULL, 0);
+    d->now.state->load = 1;
+    memcpy(d->now.x, state->x, (size_t)dynamics_full(d) * sizeof *d->now.x);
+    memcpy(d->start, d->now.x, (size_t)dynamics_full(d) * sizeof *d->start);
+    pl_problem_set_forces(d->problem, state->force);
+    pl_problem_pull(d->problem, NULL);
+    status = start_motion(d, state, &moves, err);
+    if (status != PL_OK) {
+        return status;
+    }
+
+    d->report = (pl_motion_report){.time = d->now.time, .smallest_step = INFINITY};
+    d->level = d->options.step > 0 ? 0 : 4;
+    d->contraction = 0.3;
+    d->scale = 0;
+    d->anchor = d->now.time;
+    d->energy = d->energy_next = (pl_motion_energy){0};
+    status = dynamics_prepare(d, !moves, err);
+    if (status == PL_OK) {
+        status = start_energies(d, err);
+    }
+    d->started = status == PL_OK;
+    return status;
+}
+
+pl_status pl_dynamics_set_velocity(pl_dynamics *d, const double *velocity, pl_error *err)
+{
+    if (!d->started) {
+        return pl_fail(err, PL_BAD_INPUT, "dynamics: start the motion before its velocity is set");
+    }
+    const pl_unknowns *u = &d->problem->unknowns;
+    for (int64_t i = 0; i < dynamics_full(d); ++i) {
+        if (!isfinite(velocity[i])) {
+            return pl_fail(err, PL_BAD_INPUT, "dynamics: the velocity of vertex %lld is not finite",
+                           (long long)(i / 3));
+        }
+        d->now.v[i] = u->dof[i] >= 0 || u->rigid_of[i / 3] >= 0 ? velocity[i] : 0;
+    }
+    d->energy = d->energy_next = (pl_motion_energy){0};
+    const pl_status status = dynamics_prepare(d, true, err);
+    return status == PL_OK ? start_energies(d, err) : status;
+}
+
+void pl_dynamics_set_forces(pl_dynamics *d, const double *force)
+{
+    pl_problem_set_forces(d->problem, force);
+    d->forces_changed = true;
+}
+
+// ---- results
+double pl_dynamics_time(const pl_dynamics *d)
+{
+    return d->now.time;
+}
+
+const double *pl_dynamics_velocity(const pl_dynamics *d)
+{
+    return d->now.v;
+}
+
+pl_status pl_dynamics_store(const pl_dynamics *d, pl_state *state, pl_error *err)
+{
+    const int64_t n = dynamics_full(d), count = 1 + 2 * n + dynamics_viscous_count(d);
+    if (pl_state_copy(state, d->now.state) != PL_OK) {
+        return pl_fail(err, PL_BAD_INPUT, "dynamics: the state belongs to another robot");
+    }
+    double *motion = PL_NEW_ARRAY(double, count);
+    if (!motion || pl_state_set_motion(state, motion, count) != PL_OK) {
+        pl_free(motion);
+        return pl_fail_memory(err, "dynamics: state");
+    }
+    pl_free(motion);
+    state->motion[0] = d->now.time;
+    memcpy(state->motion + 1, d->now.v, (size_t)n * sizeof *state->motion);
+    memcpy(state->motion + 1 + n, d->now.a, (size_t)n * sizeof *state->motion);
+    dynamics_viscous_write(d, state->motion + 1 + 2 * n);
+    return PL_OK;
+}
+
+// Cubic Hermite interpolation of positions and velocities between the ends of the last step; efforts are
+// linear between them.
+pl_status pl_dynamics_sample(const pl_dynamics *d, double time, pl_state *state, double *velocity,
+                             pl_error *err)
+{
+    const dynamics_point *a = d->report.steps > 0 ? &d->before : &d->now, *b = &d->now;
+    if (pl_state_copy(state, b->state) != PL_OK) {
+        return pl_fail(err, PL_BAD_INPUT, "dynamics: the state belongs to another robot");
+    }
+    const double h = b->time - a->time, t = h > 0 ? (time - a->time) / h : 1;
+    if (!(t > -1e-9 && t < 1 + 1e-9)) {
+        return pl_fail(err, PL_BAD_INPUT, "dynamics: time %g s lies outside the last step, %g to %g s", time,
+                       a->time, b->time);
+    }
+    const double f[4] = {(1 + 2 * t) * (1 - t) * (1 - t), t * (1 - t) * (1 - t) * h, t * t * (3 - 2 * t),
+                         t * t * (t - 1) * h};
+    const double g[4] = {h > 0 ? -6 * t * (1 - t) / h : 0, (1 - t) * (1 - 3 * t),
+                         h > 0 ? 6 * t * (1 - t) / h : 0, t * (3 * t - 2)};
+    for (int64_t i = 0; i < dynamics_full(d); ++i) {
+        state->x[i] = f[0] * a->x[i] + f[1] * a->v[i] + f[2] * b->x[i] + f[3] * b->v[i];
+        if (velocity) {
+            velocity[i] = g[0] * a->x[i] + g[1] * a->v[i] + g[2] * b->x[i] + g[3] * b->v[i];
+        }
+    }
+    for (int i = 0; i < state->actuator_count; ++i) {
+        state->multiplier[i] = (1 - t) * a->state->multiplier[i] + t * b->state->multiplier[i];
+    }
+    if (d->signal.command) {
+        d->signal.command(d->signal.user, time, state->command);
+    }
+    return PL_OK;
+}

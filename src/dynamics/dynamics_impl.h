@@ -1,0 +1,166 @@
+// Inside the dynamics room: what its files share.
+#ifndef PL_DYNAMICS_IMPL_H
+#define PL_DYNAMICS_IMPL_H
+
+#include "pliant/dynamics.h"
+#include "problem/problem.h"
+
+// ---- dynamics_inertia.c: the term |x - target|^2_M coefficient / 2 of the problem
+typedef struct dynamics_inertia {
+    pl_consistent_mass M;
+    // masses at markers: M += mass w w^T with the weights w of the marker's point
+    double *marker_mass; // per marker
+    const pl_marker *marker;
+    int marker_count;
+    // of the stage under way
+    double coefficient;   // 1/s^2; 0: no inertia
+    const double *target; // full
+    // where the entries of M stand in K: 3 per entry above or on the diagonal; -1: not an unknown, or rigid
+    int64_t *slot;
+    double *product; // full: scratch
+} dynamics_inertia;
+pl_status dynamics_inertia_create(pl_problem *p, pl_problem_term *out, pl_error *err);
+// y = M x
+void dynamics_mass_multiply(const dynamics_inertia *inertia, const double *x, double *y);
+double dynamics_dot(const double *a, const double *b, int64_t n);
+
+// ---- factors of several step lengths: dynamics_levels.c
+#define DYNAMICS_LEVELS 3 // kept at one time
+typedef struct dynamics_level {
+    pl_linear linear; // of a level not in use: that in use is in the problem
+    double s;         // that its factor was made for; 0: none
+    int age;          // steps since it was used last
+    int best;         // iterations of the cheapest step with its factor; -1: none yet
+    int extra;        // iterations beyond these, since the factor was made
+    bool created;
+} dynamics_level;
+typedef struct dynamics_levels {
+    dynamics_level level[DYNAMICS_LEVELS];
+    int now; // the one whose linear part is in the problem
+} dynamics_levels;
+// Puts the factor for s into the problem; without one the level is there without a factor.
+pl_status dynamics_levels_use(pl_dynamics *d, double s, pl_error *err);
+void dynamics_levels_clear(pl_dynamics *d);
+
+// ---- one stage: dynamics_stage.c
+#define DYNAMICS_PAIRS 6
+typedef enum stage_outcome { STAGE_SOLVED, STAGE_DIVERGED, STAGE_INVERTED, STAGE_INDEFINITE } stage_outcome;
+typedef struct dynamics_pairs {
+    double *s[DYNAMICS_PAIRS], *y[DYNAMICS_PAIRS];
+    double rho[DYNAMICS_PAIRS];
+    int first, count;
+} dynamics_pairs;
+// Minimises from x (full; left at the solution) at the loads set; `tolerance` in mm.
+pl_status dynamics_stage_solve(pl_dynamics *d, double s, double tolerance, double *x, stage_outcome *outcome,
+                               pl_error *err);
+// The factor at x and the present loads.
+pl_status dynamics_stage_factor(pl_dynamics *d, const double *x, stage_outcome *outcome, pl_error *err);
+void dynamics_stage_count(pl_dynamics *d); // work of the linear solver, into the report
+
+// ---- a point in time
+typedef struct dynamics_point {
+    double time;
+    double *x, *v, *a; // full
+    pl_state *state;   // x, commands, efforts
+    // of constraints: measures and the forces along their rows; 0 for others
+    double measure[PL_ROWS_MAX], force[PL_ROWS_MAX];
+} dynamics_point;
+
+typedef struct dynamics_viscous dynamics_viscous;
+
+struct pl_dynamics {
+    const pl_robot *robot;
+    pl_dynamics_options options;
+    pl_problem *problem;
+    dynamics_inertia *inertia; // belongs to the problem
+    dynamics_levels levels;
+    pl_signal signal;
+    pl_watch watch;
+
+    bool started;
+    bool forces_changed;        // by pl_dynamics_set_forces, since the last step
+    bool corner;                // the last step ended at a corner of a command
+    dynamics_point now, before; // the ends of the last step
+    dynamics_point middle;      // of the step under way: after its first stage
+    dynamics_point next;        // of the step under way
+    double *start;              // full: positions where the run began
+    double *target;             // full: y* of the stage under way
+    double *work;               // full
+    double *command;            // of the stage under way
+
+    // the stage's vectors, by unknowns
+    double *g, *r, *r_old, *d, *y;
+    double *trial; // full
+    dynamics_pairs pairs;
+    double contraction; // of the last iterations, expected of the next stage
+
+    int level;     // the step is the largest one halved so often
+    double scale;  // mm: what errors are compared with
+    double cost;   // of a factorisation, in iterations
+    double anchor; // s: the time from which steps are counted
+    pl_motion_report report;
+    pl_motion_energy energy;      // work done until now
+    pl_motion_energy energy_next; // until the end of the step under way
+    double energy_start;          // kinetic and elastic at the start
+    bool energy_known;            // no growth drive
+    dynamics_viscous *viscous;    // NULL: no material has viscous branches
+};
+
+// ---- dynamics_step.c
+// One step of length h from d->now into d->next, its stages solved to `tolerance` (mm); `error`: of the
+// positions, mm.
+pl_status dynamics_step(pl_dynamics *d, double h, double tolerance, double *error, stage_outcome *outcome,
+                        pl_error *err);
+double dynamics_filtered_error(pl_dynamics *d, double h);
+// The acceleration of `now` at the forces and commands that act now, with the factor for s; where drives
+// start to move, the velocity too.
+pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err);
+// Stands at `now` with the efforts of its state.
+pl_status dynamics_recall(pl_dynamics *d, pl_error *err);
+
+// ---- dynamics_run.c
+// Before the first step: the acceleration, at rest or where commands jump, and the scale of errors.
+pl_status dynamics_prepare(pl_dynamics *d, bool rest, pl_error *err);
+
+// ---- dynamics_viscous.c
+pl_status dynamics_viscous_create(pl_dynamics *d, pl_error *err);
+void dynamics_viscous_destroy(pl_dynamics *d);
+// Branches relaxed at the shape x.
+void dynamics_viscous_relax(pl_dynamics *d, const double *x);
+// Before a stage of length s: overstress and stiffness of the elements. After it: the branches at its end, at
+// the shape x; returns the work that went into them, mJ.
+void dynamics_viscous_begin(pl_dynamics *d, double s, bool second);
+double dynamics_viscous_end(pl_dynamics *d, double s, bool second, const double *x);
+// The stress of the present branches, at constant strain.
+void dynamics_viscous_hold(pl_dynamics *d);
+// The long-term material alone, until the next of the functions above.
+void dynamics_viscous_off(pl_dynamics *d);
+void dynamics_viscous_accept(pl_dynamics *d);
+// The branches as numbers, for states.
+int64_t dynamics_viscous_count(const pl_dynamics *d);
+void dynamics_viscous_write(const pl_dynamics *d, double *out);
+void dynamics_viscous_read(pl_dynamics *d, const double *in, const double *x);
+
+// ---- dynamics_energy.c
+// Work of loads and actuators while the body moves from `from` to `to`, the loads of the problem being those
+// of `to` (the path of the problem leads from one to the other).
+void dynamics_work(pl_dynamics *d, const dynamics_point *from, dynamics_point *to, pl_motion_energy *energy);
+// Measures and forces of the constraints where the problem was evaluated last.
+void dynamics_rows(const pl_problem *p, dynamics_point *point);
+double dynamics_kinetic(const pl_dynamics *d, const double *v);
+double dynamics_stored(pl_dynamics *d, const double *x); // elastic energy and springs
+
+static inline int64_t dynamics_full(const pl_dynamics *d)
+{
+    return 3 * (int64_t)d->problem->mesh.vertex_count;
+}
+// The constants of TR-BDF2: gamma = 2 - sqrt 2, s = gamma h / 2, c1 = 1 / (gamma (2 - gamma)), c0 = c1 - 1.
+#define TR_GAMMA 0.58578643762690495
+#define TR_C1 (1 / (TR_GAMMA * (2 - TR_GAMMA)))
+#define TR_C0 (TR_C1 - 1)
+static inline double dynamics_stage_length(double h)
+{
+    return 0.5 * TR_GAMMA * h;
+}
+
+#endif

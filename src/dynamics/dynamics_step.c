@@ -1,0 +1,354 @@
+// One step of TR-BDF2, with s = gamma h / 2 in both stages:
+//   trapezoidal rule to t + gamma h:  y* = x + 2 s v + s^2 a,   v_g = (x_g - x) / s - v,
+//   BDF2 to t + h:  X = c1 x_g - c0 x, V = c1 v_g - c0 v,  y* = X + s V,  v1 = (x1 - X) / s, a1 = (v1 - V) /
+//   s.
+// With damping forces -b M v and v = (y - z) / s (z = x + s v, then X) the quadratic term of a stage is
+//   1/2 (1/s^2 + b/s) |y - (y* / s^2 + b z / s) / (1/s^2 + b/s)|^2_M.
+#include "dynamics/dynamics_impl.h"
+
+#define ACCELERATION_PASSES 3
+
+// ---- prediction: rigid bodies stay rigid
+// The rigid motion nearest to what was predicted for the vertices of a body: the mean of the displacements
+// and the rotation of sum (predicted arm) (arm)^T.
+static void predict_rigid(const pl_problem *p, const double *x, double *predicted)
+{
+    for (int b = 0; b < p->unknowns.rigid_count; ++b) {
+        const pl_rigid_motion *body = &p->unknowns.rigid[b];
+        double c0[3] = {0}, c1[3] = {0}, A[9] = {0}, R[9];
+        for (int32_t k = 0; k < body->node_count; ++k) {
+            for (int i = 0; i < 3; ++i) {
+                c0[i] += x[3 * (int64_t)body->node[k] + i] / body->node_count;
+                c1[i] += predicted[3 * (int64_t)body->node[k] + i] / body->node_count;
+            }
+        }
+        for (int32_t k = 0; k < body->node_count; ++k) {
+            const int64_t v = 3 * (int64_t)body->node[k];
+            for (int i = 0; i < 9; ++i) {
+                A[i] += (predicted[v + i / 3] - c1[i / 3]) * (x[v + i % 3] - c0[i % 3]);
+            }
+        }
+        if (!(pl_det3(A) > 0)) {
+            continue;
+        }
+        pl_polar3(A, R);
+        for (int32_t k = 0; k < body->node_count; ++k) {
+            const int64_t v = 3 * (int64_t)body->node[k];
+            double arm[3], turned[3];
+            pl_sub3(x + v, c0, arm);
+            pl_mulv3(R, arm, turned);
+            for (int i = 0; i < 3; ++i) {
+                predicted[v + i] = c1[i] + turned[i];
+            }
+        }
+    }
+}
+
+// Vertices that are held stay where they are; rigid bodies follow as a whole.
+static void predict_finish(const pl_problem *p, const double *x, double *predicted)
+{
+    for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
+        if (p->unknowns.dof[i] < 0 && p->unknowns.rigid_of[i / 3] < 0) {
+            predicted[i] = x[i];
+        }
+    }
+    predict_rigid(p, x, predicted);
+}
+
+// ---- stages
+// Commands of time t; the path of the problem leads there from the state.
+static pl_status stage_begin(pl_dynamics *d, const pl_state *from, double t, pl_error *err)
+{
+    pl_problem *p = d->problem;
+    if (d->signal.command) {
+        d->signal.command(d->signal.user, t, d->command);
+    } else {
+        memcpy(d->command, from->command, (size_t)from->command_count * sizeof *d->command);
+    }
+    pl_status status = pl_problem_check(p, d->command, err);
+    if (status == PL_OK) {
+        status = pl_problem_begin(p, from, d->command, err);
+    }
+    if (status == PL_OK) {
+        pl_problem_set(p, 1);
+    }
+    return status;
+}
+
+// y* -> target and coefficient of the inertia, z in `rest` for damping.
+static void stage_inertia(pl_dynamics *d, double s, const double *rest)
+{
+    const double b = d->options.mass_damping, k = 1 / (s * s) + b / s;
+    const double weight = b / s / k;
+    for (int64_t i = 0; b > 0 && i < dynamics_full(d); ++i) {
+        d->target[i] += weight * (rest[i] - d->target[i]);
+    }
+    d->inertia->coefficient = k;
+    d->inertia->target = d->target;
+}
+
+// Efforts of the solution; energies of the step so far.
+static void stage_end(pl_dynamics *d, const dynamics_point *from, dynamics_point *to, double h)
+{
+    pl_problem *p = d->problem;
+    dynamics_work(d, from, to, &d->energy_next);
+    pl_problem_store(p, d->command, 1, to->x, to->state);
+    if (d->options.mass_damping > 0) {
+        const double power = dynamics_kinetic(d, from->v) + dynamics_kinetic(d, to->v); // 2 T each, mean
+        d->energy_next.damped += h * d->options.mass_damping * power;
+    }
+}
+
+static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_outcome *outcome, pl_error *err)
+{
+    const dynamics_point *now = &d->now;
+    dynamics_point *to = &d->middle;
+    const double s = dynamics_stage_length(h);
+    const int64_t n = dynamics_full(d);
+    to->time = now->time + TR_GAMMA * h;
+    pl_status status = stage_begin(d, now->state, to->time, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    dynamics_viscous_begin(d, s, false);
+
+    // predicted by the acceleration of the last step
+    for (int64_t i = 0; i < n; ++i) {
+        d->target[i] = now->x[i] + 2 * s * now->v[i] + s * s * now->a[i];
+        to->x[i] = d->target[i] + s * s * now->a[i];
+        d->work[i] = now->x[i] + s * now->v[i];
+    }
+    predict_finish(d->problem, now->x, to->x);
+    stage_inertia(d, s, d->work);
+    status = dynamics_stage_solve(d, s, tolerance, to->x, outcome, err);
+    if (status != PL_OK || *outcome != STAGE_SOLVED) {
+        return status;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+        to->v[i] = (to->x[i] - now->x[i]) / s - now->v[i];
+        to->a[i] = (to->v[i] - now->v[i]) / s - now->a[i];
+    }
+    stage_end(d, now, to, TR_GAMMA * h);
+    d->energy_next.viscous += dynamics_viscous_end(d, s, false, to->x);
+    return PL_OK;
+}
+
+static pl_status step_second(pl_dynamics *d, double h, double tolerance, stage_outcome *outcome,
+                             pl_error *err)
+{
+    const dynamics_point *now = &d->now, *middle = &d->middle;
+    dynamics_point *to = &d->next;
+    const double s = dynamics_stage_length(h);
+    const int64_t n = dynamics_full(d);
+    to->time = now->time + h;
+    pl_status status = stage_begin(d, middle->state, to->time, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    dynamics_viscous_begin(d, s, true);
+
+    // predicted by the acceleration, extrapolated
+    for (int64_t i = 0; i < n; ++i) {
+        const double X = TR_C1 * middle->x[i] - TR_C0 * now->x[i],
+                     V = TR_C1 * middle->v[i] - TR_C0 * now->v[i];
+        d->work[i] = X;
+        d->target[i] = X + s * V;
+        to->x[i] = d->target[i] + s * s * ((middle->a[i] - now->a[i]) / TR_GAMMA + now->a[i]);
+        to->v[i] = V;
+    }
+    predict_finish(d->problem, middle->x, to->x);
+    stage_inertia(d, s, d->work);
+    status = dynamics_stage_solve(d, s, tolerance, to->x, outcome, err);
+    if (status != PL_OK || *outcome != STAGE_SOLVED) {
+        return status;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+        const double V = to->v[i];
+        to->v[i] = (to->x[i] - d->work[i]) / s;
+        to->a[i] = (to->v[i] - V) / s;
+    }
+    stage_end(d, middle, to, (1 - TR_GAMMA) * h);
+    d->energy_next.viscous += dynamics_viscous_end(d, s, true, to->x);
+    return PL_OK;
+}
+
+static double step_largest(const pl_dynamics *d, const double *full)
+{
+    double largest = 0;
+    for (int64_t v = 0; v < dynamics_full(d); v += 3) {
+        largest = fmax(largest, pl_dot3(full + v, full + v));
+    }
+    return sqrt(largest);
+}
+
+// e = 2 k h (v_n / gamma - v_g / (gamma (1 - gamma)) + v1 / (1 - gamma)),
+// k = (-3 gamma^2 + 4 gamma - 2) / (12 (2 - gamma)): the largest over the vertices.
+static double step_error(pl_dynamics *d, double h)
+{
+    const double g = TR_GAMMA, k = 2 * h * (-3 * g * g + 4 * g - 2) / (12 * (2 - g));
+    for (int64_t i = 0; i < dynamics_full(d); ++i) {
+        d->work[i] = k * (d->now.v[i] / g - d->middle.v[i] / (g * (1 - g)) + d->next.v[i] / (1 - g));
+    }
+    return step_largest(d, d->work);
+}
+
+// The same without what the step does not resolve: (K + M / s^2)^-1 (M / s^2) e (Hosea and Shampine 1996).
+double dynamics_filtered_error(pl_dynamics *d, double h)
+{
+    pl_problem *p = d->problem;
+    const double s = dynamics_stage_length(h);
+    double mu[PL_ROWS_MAX];
+    step_error(d, h);
+    dynamics_mass_multiply(d->inertia, d->work, d->trial);
+    pl_problem_gather(p, d->trial, d->next.x, d->y);
+    if (!pl_problem_solve_bordered(p, d->y, NULL, d->d, mu)) {
+        return INFINITY;
+    }
+    dynamics_stage_count(d);
+    pl_problem_expand(p, d->next.x, d->d, d->work);
+    return step_largest(d, d->work) / (s * s);
+}
+
+pl_status dynamics_step(pl_dynamics *d, double h, double tolerance, double *error, stage_outcome *outcome,
+                        pl_error *err)
+{
+    d->energy_next = d->energy;
+    pl_status status = step_first(d, h, tolerance, outcome, err);
+    if (status == PL_OK && *outcome == STAGE_SOLVED) {
+        status = step_second(d, h, tolerance, outcome, err);
+    }
+    *error = status == PL_OK && *outcome == STAGE_SOLVED ? step_error(d, h) : INFINITY;
+    return status;
+}
+
+pl_status dynamics_recall(pl_dynamics *d, pl_error *err)
+{
+    const pl_status status = stage_begin(d, d->now.state, d->now.time, err);
+    if (status == PL_OK) {
+        d->inertia->coefficient = 0;
+        pl_problem_evaluate(d->problem, d->now.x, NULL);
+        dynamics_rows(d->problem, &d->now);
+    }
+    return status;
+}
+
+// ---- where commands have a corner
+// Rates of the targets of constraints just after `now`, and how far the velocity is from them: rho per
+// border. False: no active constraint.
+static bool velocity_gaps(pl_dynamics *d, double *rho, pl_error *err)
+{
+    pl_problem *p = d->problem;
+    const double ahead = 1e-6 * dynamics_stage_length(d->options.largest_step);
+    double target[PL_ROWS_MAX], rate[PL_ROWS_MAX];
+    bool any = false;
+    for (int i = 0; i < p->row_count; ++i) {
+        target[i] = p->row[i].target;
+    }
+    if (stage_begin(d, d->now.state, d->now.time + ahead, err) != PL_OK) {
+        return false;
+    }
+    for (int i = 0; i < p->row_count; ++i) {
+        rate[i] = (p->row[i].target - target[i]) / ahead;
+    }
+
+    // dh/dt along the velocity, by a difference over a small part of the body's size
+    const double speed = step_largest(d, d->now.v), step = speed > 0 ? 1e-6 * p->size / speed : 0;
+    for (int64_t i = 0; i < dynamics_full(d); ++i) {
+        d->trial[i] = d->now.x[i] + step * d->now.v[i];
+    }
+    for (int k = 0; k < p->linear.border_count; ++k) {
+        const int i = p->linear.border[k];
+        const pl_row *row = &p->row[i];
+        rho[k] = 0;
+        if (!row->wanted || !row->constraint || !row->active) {
+            continue;
+        }
+        const pl_problem_term *t = &p->term[row->term];
+        t->kind->constrain(t->self, p, d->trial, i);
+        const double moved = row->measure;
+        t->kind->constrain(t->self, p, d->now.x, i);
+        const double drift = step > 0 ? (moved - row->measure) / step : 0;
+        // a cable that is let out becomes slack by itself
+        rho[k] = row->inequality && drift < rate[i] ? 0 : rate[i] - drift;
+        any = any || rho[k] != 0;
+    }
+    return any;
+}
+
+// A drive that starts to move takes the body along: the velocity jumps by the least change, in the metric of
+// K
+// + M / s^2, that meets the rates of the targets.
+static pl_status acceleration_jump(pl_dynamics *d, pl_error *err)
+{
+    pl_problem *p = d->problem;
+    double rho[PL_ROWS_MAX], mu[PL_ROWS_MAX];
+    pl_error why = {0};
+    if (p->row_count == 0 || !d->signal.command || !velocity_gaps(d, rho, &why)) {
+        return stage_begin(d, d->now.state, d->now.time, err);
+    }
+    memset(d->y, 0, (size_t)p->unknowns.n * sizeof *d->y);
+    if (pl_problem_solve_bordered(p, d->y, rho, d->d, mu)) {
+        pl_problem_expand(p, d->now.x, d->d, d->work);
+        const double before = dynamics_kinetic(d, d->now.v);
+        for (int64_t i = 0; i < dynamics_full(d); ++i) {
+            d->now.v[i] += d->work[i];
+        }
+        d->energy.actuators += dynamics_kinetic(d, d->now.v) - before;
+    }
+    return stage_begin(d, d->now.state, d->now.time, err);
+}
+
+// M a = -dG/dx - b M v with the factor of K + M / s^2 as preconditioner: a <- a + (M + s^2 K)^-1 (f - M a).
+// After a few passes slow motions are exact to the power of (s omega)^2, and what the step does not resolve
+// stays filtered.
+pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
+{
+    pl_problem *p = d->problem;
+    const int64_t n = dynamics_full(d);
+    pl_status status = stage_begin(d, d->now.state, d->now.time, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    dynamics_viscous_hold(d);
+    stage_outcome outcome = STAGE_SOLVED;
+    status = dynamics_levels_use(d, s, err);
+    memcpy(d->target, d->now.x, (size_t)n * sizeof *d->target);
+    d->inertia->coefficient = 1 / (s * s);
+    d->inertia->target = d->target;
+    if (status == PL_OK) {
+        status = dynamics_stage_factor(d, d->now.x, &outcome, err);
+    }
+    memset(d->now.a, 0, (size_t)n * sizeof *d->now.a);
+    if (status != PL_OK || !p->linear.has_factor) {
+        return status;
+    }
+
+    status = acceleration_jump(d, err);
+    if (status != PL_OK) {
+        return status;
+    }
+    double mu[PL_ROWS_MAX];
+    for (int pass = 0; pass < ACCELERATION_PASSES; ++pass) {
+        // the gradient of a target off by s^2 (a + b v) is G + M (a + b v)
+        for (int64_t i = 0; i < n; ++i) {
+            d->target[i] = d->now.x[i] - s * s * (d->now.a[i] + d->options.mass_damping * d->now.v[i]);
+        }
+        if (isinf(pl_problem_evaluate(p, d->now.x, d->g))) {
+            return pl_fail(err, PL_BAD_INPUT, "the state where the motion begins has inverted elements");
+        }
+        pl_problem_residual(p, d->g, d->r);
+        for (int32_t i = 0; i < p->unknowns.n; ++i) {
+            d->y[i] = -d->r[i];
+        }
+        if (!pl_problem_solve_bordered(p, d->y, NULL, d->d, mu)) {
+            break;
+        }
+        pl_problem_expand(p, d->now.x, d->d, d->work);
+        for (int64_t i = 0; i < n; ++i) {
+            d->now.a[i] += d->work[i] / (s * s);
+        }
+    }
+    dynamics_rows(p, &d->now);
+    dynamics_stage_count(d);
+    return PL_OK;
+}
