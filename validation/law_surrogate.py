@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The error that comes with every answer of a learned, adapted or reduced model holds: at random commands the true error, against a
-solve of the robot, is below the reported one (95 %) in 90 to 100 % of the cases, and the median of the reported errors is at most five times the
-95 % quantile of the true ones. Random robots, each at two resolutions (elements of a rod, edge lengths of a body).
+solve of the robot, is below the reported one (95 %) in 90 to 100 % of the cases, and the 95 % quantile of the reported errors is at most five times that
+of the true ones. Random robots, each at two resolutions (elements of a rod, edge lengths of a body).
 usage: law_surrogate.py [SEED]"""
 import os
 import sys
@@ -74,9 +74,9 @@ def judge(kind, case, model, robot, queries):
             true.append(float(np.linalg.norm(a["tip"].position - b["tip"].position)))
             told.append(a.model_error.markers["tip"])
     true, told = np.array(true), np.array(told)
-    share, often, median = float(np.mean(true <= told)), float(np.quantile(true, 0.95)), float(np.median(told))
-    print(f"{kind:8} {case:34} covered {100 * share:5.1f} %  true 95 % {often:8.4f} mm  reported median {median:8.4f}  ratio {median / often:.2f}", flush=True)
-    return share, median / often
+    share, often, most = float(np.mean(true <= told)), float(np.quantile(true, 0.95)), float(np.quantile(told, 0.95))
+    print(f"{kind:8} {case:34} covered {100 * share:5.1f} %  95 % of the true errors {often:8.4f} mm, of the reported {most:8.4f}, ratio {most / often:.2f}", flush=True)
+    return share, most / often
 
 
 def measured(robot, real, count):
@@ -114,7 +114,7 @@ for kind, rows in found.items():
     good = least >= LEAST and most <= MOST
     failed = failed or not good
     print(
-        f"law: error of {kind} models | cases {len(rows)} | worst {100 * least:.1f} % of the true errors below the reported, reported "
-        f"{most:.1f} times the true 95 % | allowed {100 * LEAST:.0f} to 100 %, {MOST:.0f} times | {'FAIL' if not good else 'ok'}"
+        f"law: error of {kind} models | cases {len(rows)} | worst {100 * least:.1f} % of the true errors below the reported, 95 % quantiles "
+        f"{most:.1f} times apart | allowed {100 * LEAST:.0f} to 100 %, {MOST:.0f} times | {'FAIL' if not good else 'ok'}"
     )
 sys.exit(failed)

@@ -66,6 +66,10 @@ typedef struct pl_estimator_options {
     int iteration_limit;
     double tolerance; // a step below this fraction of the error bars ends the iteration
 } pl_estimator_options;
+// What robot files without an `estimator` block and Python use: rubber of one recipe differs by a fifth in
+// its stiffness; a reading's change from rest is modelled to 3 %. The default options have 0 for both.
+#define PL_ESTIMATOR_STIFFNESS 0.2
+#define PL_ESTIMATOR_MODEL_ERROR 0.03
 PL_API pl_estimator_options pl_estimator_options_default(void);
 
 // One estimate; the arrays belong to the estimator and hold until the next update.

@@ -46,33 +46,54 @@ static pl_measurement *control_measured(PyObject *list, int *count)
     return out;
 }
 
+// The indices of the measured numbers that were not used.
+static PyObject *control_flags(const pl_estimate *e, const pl_estimator_options *o)
+{
+    PyObject *out = PyList_New(0);
+    for (int i = 0; out && i < o->measured_count; ++i) {
+        PyObject *index = e->rejected[i] ? PyLong_FromLong(i) : NULL;
+        if (e->rejected[i] && (!index || PyList_Append(out, index) < 0)) {
+            Py_CLEAR(out);
+        }
+        Py_XDECREF(index);
+    }
+    return out;
+}
+
 static PyObject *control_estimate(core_model *m, const pl_estimate *e, const pl_estimator_options *o)
 {
     const pl_model_info i = pl_model_get_info(m->model);
-    return Py_BuildValue("{s:O,s:i,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:i,s:i,s:i,s:d,s:i,s:i,s:d,s:N}", "converged",
-                         e->converged ? Py_True : Py_False, "iterations", e->iterations, "command",
-                         core_array_copy(e->command, i.command_count, 0), "command_sigma",
-                         core_array_copy(e->command_sigma, i.command_count, 0), "force",
-                         core_array_copy(e->force, o->force_count, 3), "force_sigma",
-                         core_array_copy(e->force_sigma, o->force_count, 3), "marker",
-                         core_array_copy(e->marker, i.marker_count, 3), "marker_sigma",
-                         core_array_copy(e->marker_sigma, i.marker_count, 3), "residual",
-                         core_array_copy(e->residual, o->measured_count, 0), "used", e->used, "missing",
-                         e->missing, "outliers", e->outliers, "fit", e->fit, "unknowns", e->unknown_count,
-                         "unseen", e->unseen_count, "weakest_sigma", e->weakest_sigma, "standing",
-                         core_standing(m, NULL));
+    return Py_BuildValue(
+        "{s:O,s:i,s:N,s:N,s:N,s:N,s:N,s:N,s:N,s:i,s:i,s:i,s:d,s:i,s:i,s:d,s:d,s:d,s:O,s:N,s:N}", "converged",
+        e->converged ? Py_True : Py_False, "iterations", e->iterations, "command",
+        core_array_copy(e->command, i.command_count, 0), "command_sigma",
+        core_array_copy(e->command_sigma, i.command_count, 0), "force",
+        core_array_copy(e->force, o->force_count, 3), "force_sigma",
+        core_array_copy(e->force_sigma, o->force_count, 3), "marker",
+        core_array_copy(e->marker, i.marker_count, 3), "marker_sigma",
+        core_array_copy(e->marker_sigma, i.marker_count, 3), "residual",
+        core_array_copy(e->residual, o->measured_count, 0), "used", e->used, "missing", e->missing,
+        "outliers", e->outliers, "fit", e->fit, "unknowns", e->unknown_count, "unseen", e->unseen_count,
+        "weakest_sigma", e->weakest_sigma, "stiffness", e->stiffness, "stiffness_error", e->stiffness_error,
+        "contradicted", e->contradicted ? Py_True : Py_False, "rejected", control_flags(e, o), "standing",
+        core_standing(m, NULL));
 }
 
-// estimate(measured, sent, values, command_sigma, force_markers, force_sigma, outlier, callback)
+// estimate(measured, sent, values, command_sigma, force_markers, force_sigma, stiffness_sigma, model_error,
+// outlier, callback); NAN: the defaults of the command
 PyObject *core_model_estimate(PyObject *self, PyObject *args)
 {
     core_model *m = (core_model *)self;
     PyObject *list, *sent_list, *given, *command_sigma, *markers, *callback, *out = NULL;
     pl_estimator_options options = pl_estimator_options_default();
-    if (!PyArg_ParseTuple(args, "OOOOOddO:estimate", &list, &sent_list, &given, &command_sigma, &markers,
-                          &options.force_sigma, &options.outlier, &callback)) {
+    if (!PyArg_ParseTuple(args, "OOOOOddddO:estimate", &list, &sent_list, &given, &command_sigma, &markers,
+                          &options.force_sigma, &options.stiffness_sigma, &options.model_error,
+                          &options.outlier, &callback)) {
         return NULL;
     }
+    options.stiffness_sigma =
+        isnan(options.stiffness_sigma) ? PL_ESTIMATOR_STIFFNESS : options.stiffness_sigma;
+    options.model_error = isnan(options.model_error) ? PL_ESTIMATOR_MODEL_ERROR : options.model_error;
     const pl_model_info i = pl_model_get_info(m->model);
     core_numbers value = {0}, sigma = {0}, marker = {0};
     double *sent = NULL;

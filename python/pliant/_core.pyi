@@ -142,6 +142,8 @@ class Model:
         command_sigma: Any,
         force_markers: Any,
         force_sigma: float,
+        stiffness_sigma: float,
+        model_error: float,
         outlier: float,
         callback: _Callback,
         /,

@@ -879,17 +879,27 @@ class Robot:
         command_sigma: Optional[Mapping[str, float]] = None,
         forces: Sequence[str] = (),
         force_sigma: float = float("inf"),
+        stiffness_sigma: Optional[float] = None,
+        model_error: Optional[float] = None,
         outlier: float = 3.0,
         start: Optional[State] = None,
         progress: Progress = None,
     ) -> "Estimate":
         """The state that fits measurements: which commands and forces really act.
 
-        sent: commands as sent. measured: {sensor: value, marker: (x, y, z) mm, "air.effort": kPa, "air.volume": mm^3};
-        nan: missing. sigma: standard deviation of the measured numbers, in their units. command_sigma: of the
+        sent: commands as sent. measured: {sensor: value, marker: (x, y, z) mm, "air.effort": kPa, "air.volume": mm^3}, or
+        the sensors and markers of a state; nan: missing. sigma: standard deviation of the measured numbers, in their units. command_sigma: of the
         difference between true and sent commands, in their units (not named: exactly as sent; inf: unknown). forces:
-        markers where an unknown force acts, of expected size force_sigma (N). outlier: readings farther off than this
-        many sigmas count less.
+        markers where an unknown force acts, of expected size force_sigma (N). stiffness_sigma: the body may be stiffer or
+        softer than the model by this fraction (None: 0.2, as `pliant estimate`; 0: exactly the model). outlier: readings
+        farther than this many sigmas, and farther than the fraction model_error of their change from rest (None: 0.03),
+        from what the others tell are not used.
+
+        >>> r = pliant.testing.arm()
+        >>> s = r.solve(t1=2, t2=0, t3=1, forces={"tip": (0.03, -0.02, 0.04)})
+        >>> e = r.estimate(s.commands, s.sensors, sigma=0.02, forces=["tip"], stiffness_sigma=0)
+        >>> e.forces["tip"].round(4)
+        array([ 0.03, -0.02,  0.04])
         """
         rows: list[tuple[int, int, int, float]] = []
         values: list[float] = []
@@ -898,14 +908,14 @@ class Robot:
             thing, _, what = name.partition(".")
             if name in self.markers:
                 i = self._index("marker", name)
-                for axis, v in enumerate(np.asarray(given, dtype=float).reshape(3)):
+                for axis, v in enumerate(np.asarray(getattr(given, "position", given), dtype=float).reshape(3)):
                     rows.append((1, i, axis, spread))
                     values.append(float(v))
             elif name in self.sensors:
                 i = self._index("sensor", name)
                 scale = self._info["sensors"][i]["scale"]
                 rows.append((0, i, 0, spread * scale))
-                values.append(float(given) * scale)
+                values.append(float(getattr(given, "value", given)) * scale)
             elif thing in self.actuators and what:
                 i = self._index("actuator", thing)
                 effort = what == "effort"
@@ -927,9 +937,12 @@ class Robot:
             with Shown(progress) as callback:
                 found = model.estimate(
                     rows, commands, np.array(values), known, pulled if len(pulled) else None, float(force_sigma),
-                    float(outlier), callback,
+                    float("nan") if stiffness_sigma is None else float(stiffness_sigma),
+                    float("nan") if model_error is None else float(model_error), float(outlier), callback,
                 )  # fmt: skip
             state = State(self, found.pop("standing"))
+            names = [name for name in measured for _ in range(3 if name in self.markers else 1)]
+            found["rejected"] = sorted({names[k] for k in found["rejected"]})
             return Estimate(self, state, list(forces), {k: array(v) if isinstance(v, _core.Array) else v for k, v in found.items()})
         finally:
             self._give(model, None)
@@ -987,12 +1000,18 @@ class Estimate:
         self.fit: float = found["fit"]  #: root mean square of the residuals; about 1 when the sigmas are right
         self.used: int = found["used"]
         self.outliers: int = found["outliers"]
+        self.rejected: list[str] = found["rejected"]  #: measured names that disagree with the others and were not used
+        self.contradicted: bool = found["contradicted"]  #: more than half of the readings disagree: none was rejected
+        self.stiffness: float = 1 + found["stiffness"]  #: of the body over that of the model
+        self.stiffness_sigma: float = found["stiffness_error"]  #: its standard deviation
         self.unseen: int = found["unseen"]  #: directions of the unknowns that the readings say little about
 
     def __repr__(self) -> str:
         lines = [f"{self.robot.name}: estimate from {self.used} readings, fit {self.fit:.3g}"]
         lines += [f"  {n} = {v:.6g} +- {self.command_sigma[n]:.2g} {self.robot.commands[n].unit}" for n, v in self.commands.items()]
         lines += [f"  force at {n}: {np.round(v, 6)} +- {np.round(self.force_sigma[n], 6)} N" for n, v in self.forces.items()]
+        if self.stiffness_sigma > 0:
+            lines.append(f"  stiffness {self.stiffness:.4g} +- {self.stiffness_sigma:.2g} times that of the model")
         return "\n".join(lines)
 
 

@@ -3,9 +3,6 @@
 #include <stdio.h>
 #include "io/io_control.h"
 
-#define CONTROL_STIFFNESS 0.2    // rubber of one recipe differs by this much
-#define CONTROL_MODEL_ERROR 0.03 // of a reading's change from rest
-
 static void control_controller(io_robot_file *f, const io_node *node, io_control *c)
 {
     static const io_key keys[] = {
@@ -143,8 +140,8 @@ void io_read_control(io_robot_file *f, const io_node *root)
     memcpy(c->controller.stiffness, usual.stiffness, sizeof usual.stiffness);
     c->estimator.force_sigma = INFINITY;
     c->estimator.command_sigma = 0.02;
-    c->estimator.stiffness_sigma = CONTROL_STIFFNESS;
-    c->estimator.model_error = CONTROL_MODEL_ERROR;
+    c->estimator.stiffness_sigma = PL_ESTIMATOR_STIFFNESS;
+    c->estimator.model_error = PL_ESTIMATOR_MODEL_ERROR;
     c->estimator.outlier = pl_estimator_options_default().outlier;
     c->plant.payload.to = INFINITY;
     c->plant.seed = 1;

@@ -29,6 +29,7 @@ static void rod_reset(pl_reduced_model *m)
     rod_data *r = m->kind_data;
     r->x = (rod_state *)m->own;
     r->load = m->own + 6 * r->elements;
+    r->warm = false; // nothing of earlier solves
     for (int e = 0; e < r->elements; ++e) {
         r->x[e] = (rod_state){.c = {0, 0, r->element[e].h}};
     }
