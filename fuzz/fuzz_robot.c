@@ -25,7 +25,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     pl_error err = {0};
     pl_findings *findings = pl_findings_create();
     const char *text = (const char *)data, *path = fuzz_path("robot.yaml");
-    const pl_status status = pl_robot_check_text(text, size, path, findings, &err);
+    pl_robot_document *document = NULL;
+    pl_status status = pl_robot_document_parse(text, size, path, &document, &err);
+    status = status == PL_OK ? pl_robot_document_check(document, findings, &err) : status;
+    pl_robot_document_destroy(document);
     pl_findings_destroy(findings);
 
     pl_model *model = NULL;

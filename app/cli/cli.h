@@ -215,6 +215,7 @@ void cli_stages_tell(const char *verb);
 // ---- a robot, loaded
 typedef struct cli_robot {
     char *path;
+    pl_robot_document *document;
     pl_robot *robot;
     pl_findings *findings;
 } cli_robot;
@@ -223,20 +224,22 @@ bool cli_unit(const cli_args *args, double *unit);
 // Reads --threads, -v. Returns an exit status.
 int cli_setup(const cli_args *args);
 char *cli_robot_path(const char *given); // a folder stands for the robot.yaml in it; on the heap
-bool cli_is_reduced(const char *path);   // the robot file has a `model:` block
-// Reads --size, --order, --no-cache; prints findings. `fill`: the cavities of designs are meshed too. Returns
-// an exit status.
+// Reads the robot file, once; prints why it cannot be read. Returns an exit status.
+int cli_document_open(const cli_args *args, const char *given, char **path, pl_robot_document **document,
+                      pl_findings **findings);
+// Reads --size, --order, --no-cache; prints findings. A document that has been opened before is used. `fill`:
+// the cavities of designs are meshed too. Returns an exit status.
 int cli_robot_open(const cli_args *args, const char *given, bool fill, cli_robot *r);
 // The exit status for a robot that could not be loaded, after saying why where the findings do not.
 int cli_robot_refused(const cli_args *args, pl_status status, const pl_findings *findings, pl_error *err);
 // The same as cli_robot_open, but leaves the findings to the caller.
-pl_status cli_robot_load(const cli_args *args, const char *path, bool fill, pl_robot **robot,
-                         pl_findings *findings, pl_error *err);
+pl_status cli_robot_build(const cli_args *args, bool fill, cli_robot *r, pl_error *err);
 void cli_robot_close(cli_robot *r);
 
 // ---- a model: what every verb asks, whatever kind of robot and method stands behind it
 typedef struct cli_model {
     char *path;
+    pl_robot_document *document;
     pl_findings *findings;
     pl_model *model;
     pl_model_info info;
@@ -246,7 +249,7 @@ typedef struct cli_model {
     bool vacuum_told;       // a chamber below vacuum is told of once
 } cli_model;
 // Opens the robot by --method (exact, local_global, fang2020) where the verb has it, else by what its file
-// says; goes on from --state. Returns an exit status.
+// says; goes on from --state. A document that has been opened before is used. Returns an exit status.
 int cli_model_open(const cli_args *args, const char *given, cli_model *m);
 void cli_model_close(cli_model *m);
 // With --check: the true error of a learned model where it stands. Returns an exit status.

@@ -8,8 +8,8 @@
 
 typedef struct posing {
     const cli_args *args;
-    char *path, *text;
-    size_t length;
+    char *path;
+    pl_robot_document *document;
     pl_findings *findings;
     pl_model *model; // as the file describes it, for names
     pl_model_info info;
@@ -54,8 +54,7 @@ static bool pose_material(posing *p, int k, const char *name)
             char one[40];
             double factor = 1;
             pl_error ignored;
-            pl_robot_text_number(p->text, p->length, p->path, p->key[k], &p->parameter[k].value, p->unit[k],
-                                 &ignored);
+            pl_robot_document_number(p->document, p->key[k], &p->parameter[k].value, p->unit[k], &ignored);
             snprintf(one, sizeof one, "1 %s", p->unit[k]);
             pl_quantity_parse(one, constant_dimension(pl_material_constant_name(c)), &factor, &ignored);
             p->parameter[k].unit = factor;
@@ -110,14 +109,14 @@ static int pose_parameter(posing *p, const char *name)
     pl_error err = {0};
     if (pose_material(p, k, name)) {
         double value;
-        if (pl_robot_text_number(p->text, p->length, p->path, p->key[k], &value, p->unit[k], &err) != PL_OK) {
+        if (pl_robot_document_number(p->document, p->key[k], &value, p->unit[k], &err) != PL_OK) {
             return cli_fail(args, &err);
         }
         return CLI_DONE;
     }
     snprintf(p->key[k], sizeof p->key[k], "%.99s", name);
     q->kind = PL_POSE_NUMBER;
-    if (pl_robot_text_number(p->text, p->length, p->path, p->key[k], &q->value, p->unit[k], &err) != PL_OK) {
+    if (pl_robot_document_number(p->document, p->key[k], &q->value, p->unit[k], &err) != PL_OK) {
         cli_error(
             args,
             "--free %s: expected MATERIAL.CONSTANT, COMMAND.factor, COMMAND.offset, base.x to base.rz, or "
@@ -176,31 +175,26 @@ static int pose_hold(posing *p)
 }
 
 // ---- models with other numbers
-static char *pose_text(posing *p, const double *value, pl_error *err)
+static pl_status pose_edit(const posing *p, const double *value, pl_robot_document **out, pl_error *err)
 {
-    const char *key[PL_POSE_PARAMETERS];
-    double number[PL_POSE_PARAMETERS];
-    int count = 0;
-    for (int k = 0; k < p->count; ++k) {
+    pl_status status = pl_robot_document_copy(p->document, out, err);
+    for (int k = 0; status == PL_OK && k < p->count; ++k) {
         if (p->key[k][0]) {
-            key[count] = p->key[k];
-            number[count++] = value[k];
+            status = pl_robot_document_set_number(*out, p->key[k], value[k], err);
         }
     }
-    char *text = NULL;
-    pl_robot_text_set(p->text, p->length, p->path, key, number, count, &text, err);
-    return text;
+    return status;
 }
 
 static pl_status pose_build(void *user, const double *value, pl_model **out, pl_error *err)
 {
     posing *p = user;
-    char *text = pose_text(p, value, err);
-    if (!text) {
-        return err->status;
+    pl_robot_document *document = NULL;
+    pl_status status = pose_edit(p, value, &document, err);
+    if (status == PL_OK) {
+        status = pl_model_from_document(document, &p->options, out, NULL, err);
     }
-    const pl_status status = pl_model_load_text(text, strlen(text), p->path, &p->options, out, NULL, err);
-    pl_file_free(text);
+    pl_robot_document_destroy(document);
     return status;
 }
 
@@ -208,21 +202,16 @@ static int pose_open(posing *p)
 {
     const cli_args *args = p->args;
     pl_error err = {0};
-    p->path = cli_robot_path(args->plain[1]);
-    p->findings = pl_findings_create();
-    if (!p->path || !p->findings) {
-        return cli_no_memory(args);
+    const int opened = cli_document_open(args, args->plain[1], &p->path, &p->document, &p->findings);
+    if (opened) {
+        return opened;
     }
     p->options = (pl_model_load_options){.load = {.mesher = pl_meshing_mesher(), .progress = &cli_progress},
                                          .progress = cli_progress_search};
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &p->options.load.size)) {
         return CLI_WRONG;
     }
-    if (pl_file_read(p->path, &p->text, &p->length, &err) != PL_OK) {
-        return cli_fail(args, &err);
-    }
-    const pl_status status =
-        pl_model_load_text(p->text, p->length, p->path, &p->options, &p->model, p->findings, &err);
+    const pl_status status = pl_model_from_document(p->document, &p->options, &p->model, p->findings, &err);
     cli_findings(p->findings);
     if (status != PL_OK) {
         return cli_robot_refused(args, status, p->findings, &err);
@@ -398,6 +387,20 @@ static int pose_table(posing *p, const char *path)
     return status == PL_OK ? CLI_DONE : cli_fail_writing(p->args, &err);
 }
 
+static int pose_write_robot(const posing *p, const char *path)
+{
+    pl_error err = {0};
+    pl_robot_document *document = NULL;
+    char *text = NULL;
+    size_t length = 0;
+    const bool good = pose_edit(p, p->report.value, &document, &err) == PL_OK &&
+                      pl_robot_document_text(document, &text, &length, &err) == PL_OK &&
+                      pl_file_write(path, text, length, &err) == PL_OK;
+    pl_file_free(text);
+    pl_robot_document_destroy(document);
+    return good ? CLI_DONE : cli_fail_writing(p->args, &err);
+}
+
 static int pose_write(posing *p)
 {
     int cursor = 0, status = CLI_DONE;
@@ -406,12 +409,7 @@ static int pose_write(posing *p)
         if (strcasecmp(extension, ".csv") == 0) {
             status = pose_table(p, path);
         } else if (extension[1] == 'y') {
-            pl_error err = {0};
-            char *text = pose_text(p, p->report.value, &err);
-            status = text && pl_file_write(path, text, strlen(text), &err) == PL_OK
-                         ? CLI_DONE
-                         : cli_fail_writing(p->args, &err);
-            pl_file_free(text);
+            status = pose_write_robot(p, path);
         } else {
             status = pose_plot(p, path);
         }
@@ -523,7 +521,7 @@ int cli_calibrate_poses(const cli_args *args)
     pl_model_destroy(p.model);
     pl_measured_clear(&p.measured);
     pl_findings_destroy(p.findings);
-    pl_file_free(p.text);
+    pl_robot_document_destroy(p.document);
     free(p.path);
     free(p.fit);
     free(p.predicted);

@@ -71,7 +71,9 @@ static int compare_linear(const cli_args *args, compare *c)
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &load.size)) {
         return CLI_WRONG;
     }
-    return pl_robot_load(c->r.path, &load, &c->linear, NULL, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
+    return pl_robot_from_document(c->r.document, &load, &c->linear, NULL, &err) == PL_OK
+               ? CLI_DONE
+               : cli_fail(args, &err);
 }
 
 static int compare_open(const cli_args *args, compare *c)
@@ -133,11 +135,9 @@ static void compare_begin(void *user, const char *method)
 static int compare_solve(const cli_args *args, compare *c)
 {
     pl_error err = {0};
-    c->def.statics = pl_robot_file_options(c->r.path, &err);
-    if (err.status == PL_OK) {
-        pl_robot_file_method(c->r.path, &c->def.geometric, &err);
-    }
-    if (err.status != PL_OK) {
+    pl_method ignored;
+    if (pl_robot_document_options(c->r.document, &c->def.statics, &ignored, &c->def.geometric, &err) !=
+        PL_OK) {
         return cli_fail(args, &err);
     }
     c->def.statics.progress = c->def.geometric.progress = cli_progress;
@@ -387,11 +387,16 @@ static int compare_work(const cli_args *args, compare *c)
 
 static int compare_run(cli_args *args)
 {
-    if (args->plain_count > 1 || cli_is_reduced(args->plain[0])) {
-        return cli_compare_robots(args);
-    }
     compare c = {0};
-    const int status = compare_work(args, &c);
+    int status = CLI_DONE;
+    if (args->plain_count == 1) {
+        status = cli_document_open(args, args->plain[0], &c.r.path, &c.r.document, &c.r.findings);
+    }
+    if (!status && (!c.r.document || pl_robot_document_kind(c.r.document) != PL_ROBOT_FULL)) {
+        status = cli_compare_robots(args);
+    } else if (!status) {
+        status = compare_work(args, &c);
+    }
     compare_close(&c);
     return status;
 }

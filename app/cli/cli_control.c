@@ -31,7 +31,7 @@ static int control_numbers(const cli_args *args, loop_numbers *n)
         pl_control_setup setup = {0};
         pl_error err = {0};
         int status = cli_model_open(args, args->plain[1], &m);
-        if (!status && pl_control_load(m.path, m.model, &setup, NULL, &err) != PL_OK) {
+        if (!status && pl_control_from_document(m.document, m.model, &setup, NULL, &err) != PL_OK) {
             status = cli_fail(args, &err);
         }
         if (!status) {

@@ -91,18 +91,18 @@ static int doctor_verdict(const cli_args *args, const pl_findings *findings)
 static pl_status doctor_examine(const cli_args *args, cli_robot *r, uint64_t *hash, pl_error *err)
 {
     pl_status status;
-    const bool learned = pl_robot_file_is_learned(r->path);
-    if (learned || pl_robot_file_is_reduced(r->path)) {
+    const pl_robot_kind kind = pl_robot_document_kind(r->document);
+    if (kind != PL_ROBOT_FULL) {
         pl_model *model = NULL;
-        status = pl_model_load(r->path, NULL, &model, r->findings, err);
+        status = pl_model_from_document(r->document, NULL, &model, r->findings, err);
         if (status == PL_OK) {
             *hash = pl_model_get_info(model).robot_hash;
-            status = learned ? PL_OK : pl_reduced_examine(model, r->findings, err);
+            status = kind == PL_ROBOT_LEARNED ? PL_OK : pl_reduced_examine(model, r->findings, err);
         }
         pl_model_destroy(model);
         return status;
     }
-    status = cli_robot_load(args, r->path, false, &r->robot, r->findings, err);
+    status = cli_robot_build(args, false, r, err);
     if (status == PL_OK) {
         *hash = pl_robot_hash(r->robot);
         status = pl_robot_examine(r->robot, r->findings, err);
@@ -117,13 +117,9 @@ static int doctor_work(const cli_args *args, cli_robot *r)
     if (status) {
         return status;
     }
-    r->path = cli_robot_path(args->plain[0]);
-    r->findings = pl_findings_create();
-    if (!r->path || !r->findings) {
-        return cli_no_memory(args);
-    }
-    status = cli_check_outputs(args, NULL, r->path, NULL);
-    if (!status && cli_value(args, "out") && pl_robot_file_is_reduced(r->path)) {
+    status = cli_document_open(args, args->plain[0], &r->path, &r->document, &r->findings);
+    status = status ? status : cli_check_outputs(args, NULL, r->path, NULL);
+    if (!status && cli_value(args, "out") && pl_robot_document_kind(r->document) != PL_ROBOT_FULL) {
         cli_error(args, "--out is only for a robot with a mesh; this one is a reduced model");
         status = CLI_WRONG;
     }

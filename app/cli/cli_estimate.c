@@ -413,7 +413,7 @@ static int estimate_work(const cli_args *args, work *w, int **force_marker)
     status = status ? status : cli_check_outputs(args, extensions, NULL, cli_value(args, "read"));
     status = status ? status : cli_model_open(args, args->plain[0], &w->m);
     status = status ? status : cli_check_outputs(args, NULL, w->m.path, NULL);
-    if (!status && pl_control_load(w->m.path, w->m.model, &w->setup, NULL, &err) != PL_OK) {
+    if (!status && pl_control_from_document(w->m.document, w->m.model, &w->setup, NULL, &err) != PL_OK) {
         status = cli_fail(args, &err);
     }
     if (!status && pl_readings_read(cli_value(args, "read"), w->m.model, &w->readings, &err) != PL_OK) {

@@ -445,7 +445,14 @@ static int info_run(cli_args *args)
     cli_model m = {0};
     int status = cli_setup(args);
     status = status ? status : cli_check_outputs(args, NULL, NULL, NULL);
-    status = status ? status : cli_is_reduced(args->plain[0]) ? info_reduced(args, &m) : info_full(args, &r);
+    status = status ? status : cli_document_open(args, args->plain[0], &m.path, &m.document, &m.findings);
+    if (!status && pl_robot_document_kind(m.document) == PL_ROBOT_FULL) {
+        r = (cli_robot){.path = m.path, .document = m.document, .findings = m.findings};
+        m = (cli_model){0};
+        status = info_full(args, &r);
+    } else if (!status) {
+        status = info_reduced(args, &m);
+    }
     cli_model_close(&m);
     cli_robot_close(&r);
     return status;

@@ -74,10 +74,8 @@ static int model_read_state(const cli_args *args, cli_model *m)
 int cli_model_open(const cli_args *args, const char *given, cli_model *m)
 {
     pl_model_load_options options;
-    m->path = cli_robot_path(given);
-    m->findings = pl_findings_create();
-    int status = m->path && m->findings ? CLI_DONE : cli_no_memory(args);
-    if (!status && (pl_robot_file_is_reduced(m->path) || pl_robot_file_is_learned(m->path))) {
+    int status = cli_document_open(args, given, &m->path, &m->document, &m->findings);
+    if (!status && pl_robot_document_kind(m->document) != PL_ROBOT_FULL) {
         status = model_strangers(args);
     }
     status = status ? status : model_options(args, &options);
@@ -86,7 +84,7 @@ int cli_model_open(const cli_args *args, const char *given, cli_model *m)
     }
     pl_error err = {0};
     cli_stage("loading", true);
-    const pl_status loaded = pl_model_load(m->path, &options, &m->model, m->findings, &err);
+    const pl_status loaded = pl_model_from_document(m->document, &options, &m->model, m->findings, &err);
     cli_stage(NULL, false);
     cli_findings(m->findings);
     if (loaded != PL_OK) {
@@ -106,6 +104,7 @@ int cli_model_open(const cli_args *args, const char *given, cli_model *m)
 void cli_model_close(cli_model *m)
 {
     pl_model_destroy(m->model);
+    pl_robot_document_destroy(m->document);
     free(m->command);
     pl_findings_destroy(m->findings);
     free(m->path);

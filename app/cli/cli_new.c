@@ -112,7 +112,7 @@ static const pl_design_parameter *new_parameter(const cli_args *args, const pl_d
     return NULL;
 }
 
-static int new_apply(const cli_args *args, const pl_design *d, const char *text, char **yaml)
+static int new_apply(const cli_args *args, const pl_design *d, const char *text, pl_robot_document *document)
 {
     const size_t length = strcspn(text, "=");
     if (!text[length] || length == 0 || !text[length + 1]) {
@@ -135,12 +135,30 @@ static int new_apply(const cli_args *args, const pl_design *d, const char *text,
                   p->whole ? "a whole number" : "a value", p->low, p->high, p->unit);
         return CLI_WRONG;
     }
-    char *changed = pl_design_set(*yaml, p->name, value);
-    if (changed) {
-        pl_meshing_free_text(*yaml);
-        *yaml = changed;
+    char key[100], number[40];
+    snprintf(key, sizeof key, "design.%.60s", p->name);
+    snprintf(number, sizeof number, "%.10g", value);
+    return pl_robot_document_set(document, key, number, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
+}
+
+// The robot file of a design with the parameters that are given; on the heap.
+static int new_text(const cli_args *args, const pl_design *d, char **text)
+{
+    pl_error err = {0};
+    pl_robot_document *document = NULL;
+    const char *yaml = d->robot_yaml;
+    int status = CLI_DONE, cursor = 0;
+    if (pl_robot_document_parse(yaml, strlen(yaml), d->kind, &document, &err) != PL_OK) {
+        return cli_fail(args, &err);
     }
-    return changed ? CLI_DONE : cli_no_memory(args);
+    for (const char *given; status == CLI_DONE && (given = cli_next(args, "param", &cursor));) {
+        status = new_apply(args, d, given, document);
+    }
+    if (status == CLI_DONE && pl_robot_document_text(document, text, NULL, &err) != PL_OK) {
+        status = cli_fail(args, &err);
+    }
+    pl_robot_document_destroy(document);
+    return status;
 }
 
 static int new_folder(const cli_args *args, const char *folder, char **robot_path)
@@ -232,14 +250,8 @@ static int new_design(const cli_args *args, const char *kind, const char *folder
     if (!d) {
         return new_unknown(args, kind);
     }
-    char *yaml = pl_design_set(d->robot_yaml, NULL, 0), *path = NULL;
-    int status = yaml ? CLI_DONE : cli_no_memory(args);
-    int cursor = 0;
-    bool changed = false;
-    for (const char *text; status == CLI_DONE && (text = cli_next(args, "param", &cursor));) {
-        status = new_apply(args, d, text, &yaml);
-        changed = true;
-    }
+    char *yaml = NULL, *path = NULL;
+    int status = new_text(args, d, &yaml);
     status = status ? status : new_folder(args, folder, &path);
     if (status == CLI_DONE) {
         pl_error err = {0};
@@ -249,17 +261,10 @@ static int new_design(const cli_args *args, const char *kind, const char *folder
     }
     if (status == CLI_DONE) {
         cli_say(args, "wrote %s: %s\n", path, d->summary);
-        if (changed && (strstr(yaml, "through:") || strstr(yaml, "at: ["))) {
-            cli_say(args,
-                    "note: guide points and markers in the file are placed for the default sizes; check them "
-                    "with\n"
-                    "  pliant doctor %s\n",
-                    folder);
-        }
         new_next(args, folder, yaml);
         status = cli_json_write(args, cli_value(args, "json") ? new_json(path) : NULL);
     }
-    pl_meshing_free_text(yaml);
+    pl_file_free(yaml);
     free(path);
     return status;
 }

@@ -241,7 +241,7 @@ static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setu
         status = CLI_WRONG;
     }
     status = status ? status : cli_model_open(args, args->plain[0], m);
-    if (!status && pl_control_load(m->path, m->model, setup, NULL, &err) != PL_OK) {
+    if (!status && pl_control_from_document(m->document, m->model, setup, NULL, &err) != PL_OK) {
         status = cli_fail(args, &err);
     }
     if (!status && !cli_number(args, "period", PL_DIM_TIME, 1e-6, 1e6, &setup->plant.period)) {

@@ -25,6 +25,7 @@ static const double degree = 3.14159265358979323846 / 180;
 
 typedef struct reduce {
     char *path, *out, *file; // the last: of the full robot, as the reduced file names it
+    pl_robot_document *document;
     pl_findings *findings;
     pl_model *full;
     pl_reduction *reduction;
@@ -70,7 +71,7 @@ static int reduce_load(const cli_args *args, reduce *r, const char *probe)
     }
     // the fit needs derivatives with respect to loads, which only the exact method has
     const pl_model_load_options how = {.load = load, .method = "exact"};
-    const pl_status status = pl_model_load(r->path, &how, &r->full, r->findings, &err);
+    const pl_status status = pl_model_from_document(r->document, &how, &r->full, r->findings, &err);
     if (status == PL_OK) {
         return CLI_DONE;
     }
@@ -86,17 +87,15 @@ static int reduce_load(const cli_args *args, reduce *r, const char *probe)
 // The probe needs a marker's name, which only the robot knows: loaded once more when it was not given.
 static int reduce_open(const cli_args *args, reduce *r)
 {
-    r->path = cli_robot_path(args->plain[0]);
-    r->findings = pl_findings_create();
-    if (!r->path || !r->findings) {
-        return cli_no_memory(args);
+    int status = cli_document_open(args, args->plain[0], &r->path, &r->document, &r->findings);
+    if (status) {
+        return status;
     }
-    if (pl_robot_file_is_reduced(r->path)) {
+    if (pl_robot_document_kind(r->document) == PL_ROBOT_REDUCED) {
         cli_error(args, "%s is already a reduced robot", r->path);
         return CLI_WRONG;
     }
     static char name[200];
-    int status = CLI_DONE;
     if (!r->options.marker) {
         status = reduce_load(args, r, NULL);
         if (status == CLI_DONE && pl_model_get_info(r->full).marker_count == 0) {
@@ -263,6 +262,7 @@ static int reduce_run(cli_args *args)
     const int status = reduce_work(args, &r);
     pl_reduction_destroy(r.reduction);
     pl_model_destroy(r.full);
+    pl_robot_document_destroy(r.document);
     pl_findings_destroy(r.findings);
     free(r.path);
     free(r.out);

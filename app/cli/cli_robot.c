@@ -47,27 +47,37 @@ char *cli_robot_path(const char *given)
     return copy ? strcpy(copy, given) : NULL;
 }
 
-bool cli_is_reduced(const char *given)
+int cli_document_open(const cli_args *args, const char *given, char **path, pl_robot_document **document,
+                      pl_findings **findings)
 {
-    char *path = cli_robot_path(given);
-    const bool reduced = path && (pl_robot_file_is_reduced(path) || pl_robot_file_is_learned(path));
-    free(path);
-    return reduced;
+    if (*document) {
+        return CLI_DONE;
+    }
+    pl_error err = {0};
+    *path = cli_robot_path(given);
+    *findings = pl_findings_create();
+    if (!*path || !*findings) {
+        return cli_no_memory(args);
+    }
+    const pl_status status = pl_robot_document_read(*path, document, *findings, &err);
+    if (status == PL_OK) {
+        return CLI_DONE;
+    }
+    cli_findings(*findings);
+    return cli_robot_refused(args, status, *findings, &err);
 }
 
-pl_status cli_robot_load(const cli_args *args, const char *path, bool fill, pl_robot **robot,
-                         pl_findings *findings, pl_error *err)
+pl_status cli_robot_build(const cli_args *args, bool fill, cli_robot *r, pl_error *err)
 {
     pl_load_options options = {.mesher = pl_meshing_mesher(), .progress = &cli_progress, .fill = fill};
     options.no_cache = cli_flag(args, "no-cache");
-    *robot = NULL;
     *err = (pl_error){.status = PL_BAD_INPUT};
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &options.size) ||
         !cli_whole(args, "order", 1, 2, &options.order)) {
         return PL_BAD_INPUT;
     }
     cli_stage("loading", true);
-    const pl_status status = pl_robot_load(path, &options, robot, findings, err);
+    const pl_status status = pl_robot_from_document(r->document, &options, &r->robot, r->findings, err);
     cli_stage(NULL, false);
     return status;
 }
@@ -86,12 +96,12 @@ int cli_robot_refused(const cli_args *args, pl_status status, const pl_findings 
 
 int cli_robot_open(const cli_args *args, const char *given, bool fill, cli_robot *r)
 {
-    *r = (cli_robot){.path = cli_robot_path(given), .findings = pl_findings_create()};
-    if (!r->path || !r->findings) {
-        return cli_no_memory(args);
+    const int opened = cli_document_open(args, given, &r->path, &r->document, &r->findings);
+    if (opened) {
+        return opened;
     }
     pl_error err = {0};
-    const pl_status status = cli_robot_load(args, r->path, fill, &r->robot, r->findings, &err);
+    const pl_status status = cli_robot_build(args, fill, r, &err);
     cli_findings(r->findings);
     return status == PL_OK ? CLI_DONE : cli_robot_refused(args, status, r->findings, &err);
 }
@@ -99,6 +109,7 @@ int cli_robot_open(const cli_args *args, const char *given, bool fill, cli_robot
 void cli_robot_close(cli_robot *r)
 {
     pl_robot_destroy(r->robot);
+    pl_robot_document_destroy(r->document);
     pl_findings_destroy(r->findings);
     free(r->path);
     *r = (cli_robot){0};

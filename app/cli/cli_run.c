@@ -458,7 +458,7 @@ static int run_work(const cli_args *args, run *r)
     status = status ? status : cli_check_outputs(args, extensions, NULL, NULL);
     status = status ? status : cli_model_open(args, args->plain[0], &r->m);
     status = status ? status : cli_check_outputs(args, NULL, r->m.path, NULL);
-    if (!status && pl_control_load(r->m.path, r->m.model, &r->setup, NULL, &err) != PL_OK) {
+    if (!status && pl_control_from_document(r->m.document, r->m.model, &r->setup, NULL, &err) != PL_OK) {
         status = cli_fail(args, &err);
     }
     status = status ? status : run_options(args, r);

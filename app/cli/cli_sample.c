@@ -270,8 +270,10 @@ static pl_status chain_model(sampling *s, pl_model **out, pl_error *err)
     if (!body || strcmp(s->m.info.method, "exact") != 0) {
         return PL_OK;
     }
-    pl_error ignored = {0};
-    pl_statics_options o = pl_robot_file_options(s->m.path, &ignored);
+    pl_statics_options o;
+    pl_geometric_options geometric;
+    pl_method method;
+    pl_robot_document_options(s->m.document, &o, &method, &geometric, NULL);
     o.progress = cli_progress;
     return pl_model_from_robot(body, &o, out, err);
 }

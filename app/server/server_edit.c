@@ -10,53 +10,36 @@
 #include <unistd.h>
 #include "server_impl.h"
 
-// The design that a robot file is made from; NULL: none.
-static const pl_design *edit_design(const char *text)
+// The design that a robot is made from; NULL: none.
+static const pl_design *edit_design(const pl_robot_document *document)
 {
-    const char *block = strstr(text, "design:");
-    const char *kind = block ? strstr(block, "kind:") : NULL;
-    char word[64];
-    size_t n = 0;
-    if (!kind) {
-        return NULL;
-    }
-    for (kind += 5; *kind == ' ' || *kind == '"' || *kind == '\''; ++kind) {
-    }
-    while (n + 1 < sizeof word && (isalnum((unsigned char)kind[n]) || kind[n] == '_')) {
-        word[n] = kind[n];
-        ++n;
-    }
-    word[n] = 0;
-    return pl_design_find(word);
+    const char *kind = pl_robot_document_value(document, "design.kind");
+    return kind ? pl_design_find(kind) : NULL;
 }
 
-static double edit_value(const char *text, const char *path, const pl_design_parameter *p)
+// The value of a parameter: that of the file, which may be an expression, or the default of the design.
+static double edit_value(const pl_robot_document *document, const pl_design_parameter *p)
 {
-    char key[100], unit[16];
+    char key[100];
     double value = p->value;
-    snprintf(key, sizeof key, "mesh.design.%.60s", p->name);
-    // in units other than those of the design (cm) it is left alone
-    return pl_robot_text_number(text, strlen(text), path, key, &value, unit, NULL) == PL_OK ? value
-                                                                                            : p->value;
+    snprintf(key, sizeof key, "design.%.60s", p->name);
+    if (pl_robot_document_value(document, key)) {
+        pl_robot_document_evaluate(document, key, PL_DIM_LENGTH, &value, NULL);
+    }
+    return value;
 }
 
-json_t *server_parameters_json(const char *path)
+json_t *server_parameters_json(const pl_robot_document *document)
 {
-    char *text = NULL;
-    size_t bytes = 0;
     json_t *list = json_array();
-    if (pl_file_read(path, &text, &bytes, NULL) != PL_OK) {
-        return list;
-    }
-    const pl_design *design = edit_design(text);
+    const pl_design *design = edit_design(document);
     for (int i = 0; design && i < design->parameter_count; ++i) {
         const pl_design_parameter *p = &design->parameter[i];
         json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:f,s:f,s:f,s:b}", "name", p->name, "unit",
                                               p->unit ? p->unit : "", "help", p->help ? p->help : "", "value",
-                                              edit_value(text, path, p), "low", p->low, "high", p->high,
+                                              edit_value(document, p), "low", p->low, "high", p->high,
                                               "whole", p->whole));
     }
-    pl_file_free(text);
     return list;
 }
 
@@ -143,49 +126,58 @@ static pl_status edit_write(const char *path, const char *text, pl_error *err)
     return status;
 }
 
+// One parameter of the design, within its limits.
+static pl_status edit_set(pl_robot_document *document, const pl_design *design, const char *name,
+                          const json_t *value, pl_error *err)
+{
+    const pl_design_parameter *p = NULL;
+    for (int i = 0; i < design->parameter_count; ++i) {
+        p = strcmp(design->parameter[i].name, name) == 0 ? &design->parameter[i] : p;
+    }
+    const double v = json_number_value(value);
+    if (!p) {
+        return server_fail(err, PL_BAD_INPUT, "the design has no parameter '%.40s'", name);
+    }
+    if (!json_is_number(value) || v < p->low || v > p->high) {
+        return server_fail(err, PL_BAD_INPUT, "%s is %g, must lie between %g and %g %s", name, v, p->low,
+                           p->high, p->unit ? p->unit : "");
+    }
+    char key[100], number[40];
+    snprintf(key, sizeof key, "design.%.60s", p->name);
+    snprintf(number, sizeof number, "%.10g", v);
+    return pl_robot_document_set(document, key, number, err);
+}
+
 pl_status server_edit(const char *path, const json_t *values, char **edited, pl_error *err)
 {
-    char *file = NULL;
-    size_t bytes = 0;
     const char *name;
     json_t *value;
+    char *text = NULL;
+    pl_robot_document *document = NULL;
     *edited = NULL;
-    pl_status status = pl_file_read(path, &file, &bytes, err);
+    pl_status status = pl_robot_document_read(path, &document, NULL, err);
     if (status != PL_OK) {
         return status;
     }
-    const pl_design *design = edit_design(file);
-    char *text = design ? pl_design_set(file, NULL, 0) : NULL;
-    pl_file_free(file);
-    if (!text) {
+    const pl_design *design = edit_design(document);
+    if (!design) {
+        pl_robot_document_destroy(document);
         return server_fail(err, PL_BAD_INPUT, "this robot is not made from a design: it has no parameters");
     }
     json_object_foreach((json_t *)values, name, value)
     {
-        const pl_design_parameter *p = NULL;
-        for (int i = 0; i < design->parameter_count; ++i) {
-            p = strcmp(design->parameter[i].name, name) == 0 ? &design->parameter[i] : p;
-        }
-        const double v = json_number_value(value);
-        if (!p || !json_is_number(value) || v < p->low || v > p->high) {
-            status = p ? server_fail(err, PL_BAD_INPUT, "%s is %g, must lie between %g and %g %s", name, v,
-                                     p->low, p->high, p->unit ? p->unit : "")
-                       : server_fail(err, PL_BAD_INPUT, "the design has no parameter '%.40s'", name);
-            break;
-        }
-        char *next = pl_design_set(text, name, v);
-        pl_meshing_free_text(text);
-        text = next;
-        if (!text) {
-            return server_fail(err, PL_NO_MEMORY, "no memory for the robot file");
-        }
+        status = status == PL_OK ? edit_set(document, design, name, value, err) : status;
+    }
+    if (status == PL_OK) {
+        status = pl_robot_document_text(document, &text, NULL, err);
     }
     if (status == PL_OK) {
         *edited = edit_path(path);
         status = *edited ? edit_write(*edited, text, err)
                          : server_fail(err, PL_BAD_FILE, "%s: no name beside it is free", path);
     }
-    pl_meshing_free_text(text);
+    pl_file_free(text);
+    pl_robot_document_destroy(document);
     if (status != PL_OK) {
         free(*edited);
         *edited = NULL;

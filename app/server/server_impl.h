@@ -203,7 +203,8 @@ typedef struct server_knob {
     double rest;      // in units: the value at which an idle actuator stands
 } server_knob;
 server_knob server_knob_of(const server_model *m, int command);
-json_t *server_robot_json(server_model *m, const pl_findings *findings, const char *path, uint32_t number);
+json_t *server_robot_json(server_model *m, const pl_findings *findings, const pl_robot_document *document,
+                          uint32_t number);
 // Why a robot cannot be opened; `standing`: another one still stands.
 json_t *server_problem_json(const pl_findings *findings, const pl_error *err, const char *path,
                             bool standing);
@@ -221,7 +222,7 @@ void server_warmer_stop(server_warmer *warmer);
 
 // ---- parameters of designs
 // Those of the robot file, with values and limits; empty when it is not made from a design.
-json_t *server_parameters_json(const char *path);
+json_t *server_parameters_json(const pl_robot_document *document);
 // Writes the file with other values ({name: number}) beside it; its path, on the heap.
 pl_status server_edit(const char *path, const json_t *values, char **edited, pl_error *err);
 

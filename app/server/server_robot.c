@@ -132,7 +132,8 @@ static void robot_surroundings(const server_model *m, json_t *root)
     json_object_set_new(root, "pulls", json_boolean(robot && strcmp(m->info.method, "exact") == 0));
 }
 
-json_t *server_robot_json(server_model *m, const pl_findings *findings, const char *path, uint32_t number)
+json_t *server_robot_json(server_model *m, const pl_findings *findings, const pl_robot_document *document,
+                          uint32_t number)
 {
     const pl_record *record = NULL;
     if (pl_model_record(m->model, NULL, &record, NULL) != PL_OK) {
@@ -153,7 +154,7 @@ json_t *server_robot_json(server_model *m, const pl_findings *findings, const ch
     json_object_set_new(root, "name", json_string(m->info.name ? m->info.name : "robot"));
     json_object_set_new(root, "model", json_string(m->info.kind));
     json_object_set_new(root, "method", json_string(m->info.method));
-    json_object_set_new(root, "file", server_text(path));
+    json_object_set_new(root, "file", server_text(pl_robot_document_path(document)));
     json_object_set_new(root, "hash", json_string(hash));
     json_object_set_new(root, "resolution", server_number(pl_statics_options_default().length_tolerance));
     json_object_set_new(root, "low", server_numbers(low, 3));
@@ -164,7 +165,7 @@ json_t *server_robot_json(server_model *m, const pl_findings *findings, const ch
     json_object_set_new(root, "sensors", robot_sensors(record));
     json_object_set_new(root, "regions", robot_regions(m));
     robot_surroundings(m, root);
-    json_object_set_new(root, "parameters", server_parameters_json(path));
+    json_object_set_new(root, "parameters", server_parameters_json(document));
     json_object_set_new(root, "findings", robot_findings(findings));
     return root;
 }

@@ -48,9 +48,12 @@ static void *warm_main(void *user)
                                                         .order = w->options->order},
                                                .progress = progress};
         pl_model *fine = NULL, *coarse = NULL;
+        pl_robot_document *document = NULL;
         pl_findings *findings = pl_findings_create();
-        bool good = path && pl_model_load(path, &options, &fine, findings, NULL) == PL_OK;
-        good = good && warm_may_go(w) && pl_model_load_coarse(path, &options, fine, &coarse, NULL) == PL_OK;
+        bool good = path && pl_robot_document_read(path, &document, findings, NULL) == PL_OK &&
+                    pl_model_from_document(document, &options, &fine, findings, NULL) == PL_OK;
+        good = good && warm_may_go(w) &&
+               pl_model_coarse_from_document(document, &options, fine, &coarse, NULL) == PL_OK;
         // once more when somebody needed the processor
         if (!good && atomic_load(&w->desk->busy) && tries < WARM_TRIES) {
             ++tries;
@@ -60,6 +63,7 @@ static void *warm_main(void *user)
         }
         pl_model_destroy(coarse);
         pl_model_destroy(fine);
+        pl_robot_document_destroy(document);
         pl_findings_destroy(findings);
         free(path);
     }

@@ -242,12 +242,12 @@ static void worker_empty_channels(server_worker *w)
 }
 
 // The model, by the method its file asks for. The one before stays until this one stands.
-static pl_status worker_load_fine(server_worker *w, const pl_model_load_options *options,
-                                  pl_findings *findings, pl_error *err)
+static pl_status worker_load_fine(server_worker *w, const pl_robot_document *document,
+                                  const pl_model_load_options *options, pl_findings *findings, pl_error *err)
 {
     pl_model *model = NULL;
     server_model next;
-    pl_status status = pl_model_load(w->path, options, &model, findings, err);
+    pl_status status = pl_model_from_document(document, options, &model, findings, err);
     if (status == PL_OK) {
         status = server_model_open(&next, model, false, w->mesh + 1, err);
     }
@@ -263,12 +263,13 @@ static pl_status worker_load_fine(server_worker *w, const pl_model_load_options 
 }
 
 // For previews, where a coarse mesh pays.
-static void worker_load_coarse(server_worker *w, const pl_model_load_options *options)
+static void worker_load_coarse(server_worker *w, const pl_robot_document *document,
+                               const pl_model_load_options *options)
 {
     pl_model *model = NULL;
     pl_error err = {0};
-    w->has_coarse = pl_model_load_coarse(w->path, options, w->fine.model, &model, &err) == PL_OK && model &&
-                    server_model_open(&w->coarse, model, true, ++w->mesh, &err) == PL_OK;
+    w->has_coarse = pl_model_coarse_from_document(document, options, w->fine.model, &model, &err) == PL_OK &&
+                    model && server_model_open(&w->coarse, model, true, ++w->mesh, &err) == PL_OK;
     if (w->has_coarse) {
         server_publish(w->desk, SERVER_MESH_COARSE, server_model_mesh(&w->coarse));
     }
@@ -302,7 +303,9 @@ void worker_load(server_worker *w)
                                            .spare_factor = true,
                                            .built = worker_drawn,
                                            .built_user = w};
-    const pl_status status = worker_load_fine(w, &options, findings, &err);
+    pl_robot_document *document = NULL;
+    pl_status status = pl_robot_document_read(w->path, &document, findings, &err);
+    status = status == PL_OK ? worker_load_fine(w, document, &options, findings, &err) : status;
     server_publish(w->desk, SERVER_DRAWN, NULL);
     w->opening = false;
     if (status != PL_OK) {
@@ -312,12 +315,14 @@ void worker_load(server_worker *w)
             worker_tell(w, "problem", "the robot cannot be opened", -1);
         }
         pl_findings_destroy(findings);
+        pl_robot_document_destroy(document);
         return;
     }
-    server_publish_json(w->desk, SERVER_ROBOT, server_robot_json(&w->fine, findings, w->path, w->robot));
+    server_publish_json(w->desk, SERVER_ROBOT, server_robot_json(&w->fine, findings, document, w->robot));
     server_publish(w->desk, SERVER_MESH_FINE, server_model_mesh(&w->fine));
     pl_findings_destroy(findings);
-    worker_load_coarse(w, &options);
+    worker_load_coarse(w, document, &options);
+    pl_robot_document_destroy(document);
 
     // where loads bring it without any command
     server_pose rest = {.robot = w->robot, .command_count = w->fine.info.command_count};

@@ -50,7 +50,6 @@ PL_API pl_status pl_learned_write(const pl_learned *learned, const char *comment
                                   pl_error *err);
 PL_API pl_status pl_learned_read_text(const char *text, size_t length, const char *path, pl_learned **out,
                                       pl_findings *findings, pl_error *err);
-PL_API bool pl_robot_file_is_learned(const char *path);              // false also if it cannot be read
 PL_API const char *pl_learned_robot_file(const pl_learned *learned); // NULL: none
 // A network as an ONNX file (opset 13): input `x`, output `y`, scales included.
 PL_API pl_status pl_network_write_onnx(const pl_network *network, const char *name, const char *path,

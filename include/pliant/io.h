@@ -1,11 +1,9 @@
-// Files: robot files, meshes, results, pictures. The only module of the core that opens files. Every file is
-// written under a temporary name next to the target and then renamed.
+// Files: meshes, results, pictures; robot files are in document.h. The only module of the core that opens
+// files. Every file is written under a temporary name next to the target and then renamed.
 #ifndef PLIANT_IO_H
 #define PLIANT_IO_H
 
-#include "pliant/control.h"
-#include "pliant/geometric.h"
-#include "pliant/reduced.h"
+#include "pliant/document.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,76 +18,7 @@ PL_API pl_status pl_quantity_parse(const char *text, pl_dimension dimension, dou
 // The same per second: "5 mm/s", "20 kPa/s", "0.5 /s"; a plain number is per second.
 PL_API pl_status pl_rate_parse(const char *text, pl_dimension dimension, double *value, pl_error *err);
 
-// ---- robot files
-typedef struct pl_load_options {
-    const pl_mesher *mesher;     // NULL: only mesh formats the core reads itself
-    const pl_progress *progress; // may be NULL
-    double size;                 // overrides mesh.size when > 0
-    int order;                   // overrides mesh.order when > 0
-    bool no_cache;               // do not read or write the mesh cache
-    const char *probe;           // a marker that gets the loads needed by pl_reduce, or NULL
-    bool fill;                   // mesh the cavities of designs too, regardless of mesh.fill
-    // NULL, or called with the mesh of the only body, which it may replace; refused for robots of several
-    // bodies
-    pl_status (*adapt)(void *user, pl_mesh **mesh, pl_error *err);
-    void *adapt_user;
-} pl_load_options;
-// Reads, checks and builds a robot. All defects of the file are reported as findings. If there are any, the
-// status is PL_BAD_INPUT (PL_BAD_FILE if a file cannot be opened) and `err` repeats the first one.
-PL_API pl_status pl_robot_load(const char *path, const pl_load_options *options, pl_robot **out,
-                               pl_findings *findings, pl_error *err);
-// The same from text in memory. `path` is used in messages; relative paths are relative to its folder.
-PL_API pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
-                                    const pl_load_options *options, pl_robot **out, pl_findings *findings,
-                                    pl_error *err);
-// Checks only the syntax and what needs no mesh; for editors and fuzzing.
-PL_API pl_status pl_robot_check_text(const char *text, size_t length, const char *path, pl_findings *findings,
-                                     pl_error *err);
-// The `solver:` block of the file, applied to the defaults.
-PL_API pl_statics_options pl_robot_file_options(const char *path, pl_error *err);
-// The method given in the file, and its options of local_global applied to the defaults.
-typedef enum pl_method { PL_METHOD_EXACT, PL_METHOD_LOCAL_GLOBAL } pl_method;
-PL_API pl_method pl_robot_file_method(const char *path, pl_geometric_options *options, pl_error *err);
-// Both from text in memory; `path` is used in messages.
-PL_API pl_status pl_robot_text_options(const char *text, size_t length, const char *path,
-                                       pl_statics_options *statics, pl_method *method,
-                                       pl_geometric_options *geometric, pl_error *err);
-
-// ---- models: robot files of either kind, a mesh (`mesh:`) or a reduced model (`model:`)
-PL_API bool pl_robot_file_is_reduced(const char *path); // false also if it cannot be read
-// A fingerprint (not 0) of what determines the results of a robot file: its entries without
-// comments, hardware and control blocks, and the contents of the files it names.
-PL_API pl_status pl_robot_file_print(const char *path, uint64_t *print, pl_error *err);
-typedef struct pl_model_load_options {
-    pl_load_options load; // of the mesh; `fill` is set as the method needs it
-    const char *method;   // "exact", "local_global", "fang2020"; NULL: as in the file. Full bodies only
-    bool displacement; // exact method: plain displacement elements, also where the file does not ask for them
-    double time_limit; // s per solve; 0: as in the file
-    pl_progress progress; // of solves
-    bool spare_factor;    // as in pl_statics_options: for derivatives taken ahead of time, in the background
-    // A full body: the robot of a model loaded before from the same file with the same options, which is
-    // shared instead of being built again and must outlive the new model (pl_model_robot); NULL: built and
-    // owned. For one model per thread.
-    const pl_robot *robot;
-    // NULL, or called for a full body that is built, before its solver is prepared (which takes longer);
-    // other than PL_OK ends the load with that status
-    pl_status (*built)(void *user, const pl_robot *robot, pl_error *err);
-    void *built_user;
-    bool fallback; // learned models: answer by the full model outside of their samples
-} pl_model_load_options;
-// Opens a robot file of any kind as a model that owns everything it needs: a full body with the given method,
-// or a reduced model. `options` may be NULL. Findings as for pl_robot_load.
-PL_API pl_status pl_model_load(const char *path, const pl_model_load_options *options, pl_model **out,
-                               pl_findings *findings, pl_error *err);
-// The same from text in memory. `path` is used in messages; relative paths are relative to its folder.
-PL_API pl_status pl_model_load_text(const char *text, size_t length, const char *path,
-                                    const pl_model_load_options *options, pl_model **out,
-                                    pl_findings *findings, pl_error *err);
-// A model of the same robot on a coarser mesh of the same elements, for previews: twice the edge length
-// (shells: up to four times) if that has less than half the vertices. *out is NULL if there is no benefit:
-// small meshes, meshes determined by thin walls, models without a mesh.
-PL_API pl_status pl_model_load_coarse(const char *path, const pl_model_load_options *options,
-                                      const pl_model *fine, pl_model **out, pl_error *err);
+// ---- reduced models (robot files of any kind: document.h)
 // A reduced robot from text in memory; `path` is used in messages.
 PL_API pl_status pl_reduced_load_text(const char *text, size_t length, const char *path, pl_model **out,
                                       pl_findings *findings, pl_error *err);
@@ -97,24 +26,7 @@ PL_API pl_status pl_reduced_load_text(const char *text, size_t length, const cha
 PL_API pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const char *path,
                                   pl_error *err);
 
-// ---- estimation and control: what the blocks `controller`, `estimator` and `plant` of a robot file and the
-// noise of its sensors say, as options for a model of that robot; defaults where they say nothing. The arrays
-// belong to the setup.
-typedef struct pl_control_setup {
-    pl_controller_options controller;
-    int marker; // whose position is controlled; -1: the sensors
-    pl_estimator_options estimator;
-    pl_plant_options plant;
-    double *noise, *resolution;                                       // per sensor; 0: not given
-    double *dead_zone, *backlash, *low, *high, *rate, *command_sigma; // per command
-    pl_measurement *measured;                                         // the sensors
-    int *force_marker;
-    double *sensor_rate; // per sensor: readings per s; 0: not given
-    pl_plant_fault *fault;
-} pl_control_setup;
-PL_API pl_status pl_control_load(const char *path, const pl_model *model, pl_control_setup *out,
-                                 pl_findings *findings, pl_error *err);
-PL_API void pl_control_clear(pl_control_setup *setup);
+// ---- measured readings
 // A table of readings: one row per moment; columns by name: time (`t` or `time`), commands, sensors,
 // positions of markers (`tip.x`), each with its unit: `air [kPa]`. Empty cells are missing readings (NAN).
 typedef struct pl_readings {
@@ -127,15 +39,6 @@ typedef struct pl_readings {
 } pl_readings;
 PL_API pl_status pl_readings_read(const char *path, const pl_model *model, pl_readings *out, pl_error *err);
 PL_API void pl_readings_clear(pl_readings *readings);
-
-// ---- numbers of a robot file, for calibration. A key is a path such as "materials.silicone.c10"; entries of
-// lists are found by their `name`, or by their number from 0: "actuators.t1.radius".
-// The number and its unit ("" if it has none).
-PL_API pl_status pl_robot_text_number(const char *text, size_t length, const char *path, const char *key,
-                                      double *value, char unit[16], pl_error *err);
-// The text with other numbers in their places, units kept. Free with pl_file_free.
-PL_API pl_status pl_robot_text_set(const char *text, size_t length, const char *path, const char *const *key,
-                                   const double *value, int count, char **out, pl_error *err);
 
 // ---- volume meshes by extension: .vtu, .node/.ele and .inp directly; .msh, .vtk and .unv through the mesher
 PL_API pl_status pl_mesh_load(const char *path, double unit, const pl_mesher *mesher, pl_mesh **out,

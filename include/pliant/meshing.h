@@ -90,9 +90,6 @@ typedef struct pl_design {
 PL_API int pl_design_count(void);
 PL_API const pl_design *pl_design_at(int i);
 PL_API const pl_design *pl_design_find(const char *kind); // NULL if unknown
-// A copy of a design's robot file with one parameter set in its `design:` block (NULL: as it is); comments
-// keep their columns as far as they can. NULL when out of memory; freed with pl_meshing_free_text.
-PL_API char *pl_design_set(const char *robot_yaml, const char *parameter, double value);
 // Closed-form volume (mm^3) of a region, or of the cavity bounded by a surface, for given parameters;
 // negative if the design has no such name.
 PL_API double pl_design_volume(const char *kind, const pl_source_parameter *parameter, int parameter_count,

@@ -17,11 +17,12 @@
 //   control    compliance, estimation, controllers, simulated robots
 //   learn      networks and Gaussian processes on plain arrays
 //   learned    learned models, data sets, adaptation to measurements
-//   io         robot files, meshes, results, pictures
+//   document   robot files: read, edited, built     (module io)
+//   io         meshes, results, pictures
 //   report     files for motions                  (module io)
 //   dataset    files of learning                  (module io)
 //
-// A first program needs pl_model_load (io.h), pl_model_fk and pl_model_get_answer (model.h).
+// A first program needs pl_model_load (document.h), pl_model_fk and pl_model_get_answer (model.h).
 #ifndef PLIANT_PLIANT_H
 #define PLIANT_PLIANT_H
 
@@ -42,6 +43,7 @@
 #include "pliant/control.h"
 #include "pliant/learn.h"
 #include "pliant/learned.h"
+#include "pliant/document.h"
 #include "pliant/io.h"
 #include "pliant/report.h"
 #include "pliant/dataset.h"

@@ -153,18 +153,11 @@ PL_API pl_status pl_samples_write_csv(const pl_store_samples *samples, const pl_
 PL_API pl_status pl_samples_write_vtu(const pl_store_samples *samples, const pl_model *model, int marker,
                                       const char *path, pl_error *err);
 
-// ---- variants of a robot file, and studies over them
-// A value of a robot file by its path: "mesh.design.wall", "materials.silicone.c10", "actuators.air.idle"
-// (items of lists by their name or number), "loads.gravity.2". "design.wall" stands for "mesh.design.wall"; a
-// word in place of a whole material ("materials.silicone") is the name of one in the library. A path that
-// ends in +
-// ("springs+") adds items to a list. The value is YAML.
+// ---- studies over variants of a robot file
+// A value of a robot file by its key, written in YAML (pl_robot_document_set), or a command of the robot.
 typedef struct pl_variation {
     const char *path, *value;
 } pl_variation;
-// The text of the robot file with these values, each entry on its old line. Free with pl_file_free.
-PL_API pl_status pl_robot_text_vary(const char *text, size_t length, const pl_variation *variation, int count,
-                                    char **out, size_t *out_length, pl_error *err);
 
 // One thing that is varied: a command of the robot, or a value of its file.
 typedef struct pl_study_axis {

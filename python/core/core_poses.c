@@ -5,6 +5,7 @@
 typedef struct poses_run {
     const char *text, *path;
     Py_ssize_t length;
+    pl_robot_document *document;
     pl_model_load_options load;
     pl_pose_parameter parameter[PL_POSE_PARAMETERS];
     const char *key[PL_POSE_PARAMETERS]; // NULL: not a number of the file
@@ -12,30 +13,27 @@ typedef struct poses_run {
     core_teller teller;
 } poses_run;
 
-// The robot file with these values; freed with pl_file_free.
-static pl_status poses_text(const poses_run *p, const double *value, char **out, pl_error *err)
+// The robot file with these values.
+static pl_status poses_edit(const poses_run *p, const double *value, pl_robot_document **out, pl_error *err)
 {
-    const char *key[PL_POSE_PARAMETERS];
-    double number[PL_POSE_PARAMETERS];
-    int count = 0;
-    for (int k = 0; k < p->count; ++k) {
+    pl_status status = pl_robot_document_copy(p->document, out, err);
+    for (int k = 0; status == PL_OK && k < p->count; ++k) {
         if (p->key[k]) {
-            key[count] = p->key[k];
-            number[count++] = value[k];
+            status = pl_robot_document_set_number(*out, p->key[k], value[k], err);
         }
     }
-    return pl_robot_text_set(p->text, (size_t)p->length, p->path, key, number, count, out, err);
+    return status;
 }
 
 static pl_status poses_build(void *user, const double *value, pl_model **out, pl_error *err)
 {
     poses_run *p = user;
-    char *text = NULL;
-    pl_status status = poses_text(p, value, &text, err);
+    pl_robot_document *document = NULL;
+    pl_status status = poses_edit(p, value, &document, err);
     if (status == PL_OK) {
-        status = pl_model_load_text(text, strlen(text), p->path, &p->load, out, NULL, err);
+        status = pl_model_from_document(document, &p->load, out, NULL, err);
     }
-    pl_file_free(text);
+    pl_robot_document_destroy(document);
     return status;
 }
 
@@ -62,7 +60,11 @@ static PyObject *poses_answer(const poses_run *p, const pl_poses_report *r, PyOb
 {
     char *text = NULL;
     pl_error err = {0};
-    const pl_status status = poses_text(p, r->value, &text, &err);
+    pl_robot_document *document = NULL;
+    pl_status status = poses_edit(p, r->value, &document, &err);
+    if (status == PL_OK) {
+        status = pl_robot_document_text(document, &text, NULL, &err);
+    }
     PyObject *out =
         status != PL_OK
             ? core_raise(status, &err, NULL)
@@ -73,6 +75,7 @@ static PyObject *poses_answer(const poses_run *p, const pl_poses_report *r, PyOb
                             r->iterations, "solves", r->solves, "converged",
                             r->converged ? Py_True : Py_False, "predicted", predicted, "text", text);
     pl_file_free(text);
+    pl_robot_document_destroy(document);
     return out;
 }
 
@@ -120,8 +123,8 @@ PyObject *core_poses(PyObject *module, PyObject *args)
                                   .progress = progress};
         pl_poses_report report;
         pl_error err = {0};
-        pl_status status = PL_NO_MEMORY;
-        if (places) {
+        pl_status status = pl_robot_document_parse(p.text, (size_t)p.length, p.path, &p.document, &err);
+        if (places && status == PL_OK) {
             CORE_RUN(NULL, status = pl_poses_calibrate(&def, predicted, &report, &err));
         }
         if (core_tell_raise(&p.teller)) {
@@ -134,6 +137,7 @@ PyObject *core_poses(PyObject *module, PyObject *args)
     } else if (!PyErr_Occurred()) {
         core_wrong("", "expected commands and marker positions");
     }
+    pl_robot_document_destroy(p.document);
     Py_XDECREF(p.teller.pending);
     Py_XDECREF(places);
     core_numbers_release(&command);
@@ -154,8 +158,12 @@ PyObject *core_text_number(PyObject *module, PyObject *args)
     double value;
     char unit[16] = "";
     pl_error err = {0};
-    const pl_status status =
-        pl_robot_text_number(text, (size_t)length, path ? path : "robot", key, &value, unit, &err);
+    pl_robot_document *document = NULL;
+    pl_status status = pl_robot_document_parse(text, (size_t)length, path ? path : "robot", &document, &err);
+    if (status == PL_OK) {
+        status = pl_robot_document_number(document, key, &value, unit, &err);
+    }
+    pl_robot_document_destroy(document);
     return status == PL_OK ? Py_BuildValue("(ds)", value, unit) : core_raise(status, &err, NULL);
 }
 

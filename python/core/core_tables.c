@@ -46,8 +46,12 @@ PyObject *core_model_compare(PyObject *self, PyObject *args)
     pl_error err = {0};
     pl_method ignored;
     pl_comparison result = {0};
-    pl_status status =
-        pl_robot_text_options(text, (size_t)length, path, &def.statics, &ignored, &def.geometric, &err);
+    pl_robot_document *document = NULL;
+    pl_status status = pl_robot_document_parse(text, (size_t)length, path, &document, &err);
+    if (status == PL_OK) {
+        status = pl_robot_document_options(document, &def.statics, &ignored, &def.geometric, &err);
+    }
+    pl_robot_document_destroy(document);
     def.statics.progress = def.geometric.progress = m->progress;
     if (status == PL_OK) {
         CORE_RUN(m, status = pl_compare_methods(robot, &def, &result, &err));
@@ -209,9 +213,21 @@ static PyObject *table_design_set(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "ssd:design_set", &yaml, &parameter, &value)) {
         return NULL;
     }
-    char *text = pl_design_set(yaml, parameter, value);
-    PyObject *out = text ? PyUnicode_FromString(text) : PyErr_NoMemory();
-    pl_meshing_free_text(text);
+    char key[100], number[40], *text = NULL;
+    pl_error err = {0};
+    pl_robot_document *document = NULL;
+    snprintf(key, sizeof key, "design.%.60s", parameter);
+    snprintf(number, sizeof number, "%.10g", value);
+    pl_status status = pl_robot_document_parse(yaml, strlen(yaml), "design", &document, &err);
+    if (status == PL_OK) {
+        status = pl_robot_document_set(document, key, number, &err);
+    }
+    if (status == PL_OK) {
+        status = pl_robot_document_text(document, &text, NULL, &err);
+    }
+    PyObject *out = status == PL_OK ? PyUnicode_FromString(text) : core_raise(status, &err, NULL);
+    pl_file_free(text);
+    pl_robot_document_destroy(document);
     return out;
 }
 

@@ -28,8 +28,9 @@ static pl_status coarse_admit(void *user, const pl_robot *robot, pl_error *err)
     return gate->refused ? pl_fail(err, PL_INTERRUPTED, "the coarse mesh has no benefit") : PL_OK;
 }
 
-pl_status pl_model_load_coarse(const char *path, const pl_model_load_options *options, const pl_model *fine,
-                               pl_model **out, pl_error *err)
+pl_status pl_model_coarse_from_document(const pl_robot_document *document,
+                                        const pl_model_load_options *options, const pl_model *fine,
+                                        pl_model **out, pl_error *err)
 {
     const pl_robot *robot = pl_model_robot(fine);
     *out = NULL;
@@ -46,7 +47,7 @@ pl_status pl_model_load_coarse(const char *path, const pl_model_load_options *op
     coarse.built_user = &gate;
     for (int i = 0; i < tries; ++i) {
         coarse.load.size = (2 + i) * edge;
-        const pl_status status = pl_model_load(path, &coarse, out, NULL, err);
+        const pl_status status = pl_model_from_document(document, &coarse, out, NULL, err);
         if (!gate.refused) {
             return status;
         }

@@ -1,6 +1,7 @@
 // What a robot file says about estimation and control, as options for a model of that robot.
 #include <stdio.h>
 #include "io/io_control.h"
+#include "io/io_document.h"
 #include "learned/learned.h"
 
 #define CONTROL_NOISE_MARKER 0.2 // mm: a common motion capture
@@ -176,26 +177,22 @@ static void control_fill(io_robot_file *f, const pl_model *model, const pl_model
     }
 }
 
-pl_status pl_control_load(const char *path, const pl_model *model, pl_control_setup *out,
-                          pl_findings *findings, pl_error *err)
+pl_status pl_control_from_document(const pl_robot_document *document, const pl_model *model,
+                                   pl_control_setup *out, pl_findings *findings, pl_error *err)
 {
     *out = (pl_control_setup){0};
-    char *text = NULL;
-    size_t length = 0;
     const pl_learned *learned = pl_model_learned(model);
+    pl_robot_document *sampled = NULL;
     if (learned) { // the blocks are those of the robot it was learned from, where that is at hand
-        path = learned->robot_file;
-        if (!path || pl_file_read(path, &text, &length, err) != PL_OK) {
+        if (!learned->robot_file ||
+            pl_robot_document_read(learned->robot_file, &sampled, NULL, NULL) != PL_OK) {
             return PL_OK;
         }
-    }
-    pl_status status = learned ? PL_OK : pl_file_read(path, &text, &length, err);
-    if (status != PL_OK) {
-        return status;
+        document = sampled;
     }
     const pl_model_info info = pl_model_get_info(model);
     io_robot_file f;
-    io_robot_file_read(&f, text, length, path);
+    io_robot_file_read(&f, document);
     if (!f.no_memory && f.control &&
         !control_room(out, &info, f.control->estimator.force_count, f.control->plant.fault_count)) {
         f.no_memory = true;
@@ -203,10 +200,10 @@ pl_status pl_control_load(const char *path, const pl_model *model, pl_control_se
     if (!f.no_memory && f.control) {
         control_fill(&f, model, &info, out);
     }
-    status =
+    const pl_status status =
         f.no_memory ? pl_fail_memory(err, "the controller") : io_robot_file_report(&f, PL_OK, findings, err);
     io_robot_file_clear(&f);
-    pl_file_free(text);
+    pl_robot_document_destroy(sampled);
     if (status != PL_OK) {
         pl_control_clear(out);
     }

@@ -194,7 +194,7 @@ static pl_status dataset_meet(pl_dataset_file *s, pl_model *model, const pl_data
     uint64_t fingerprint = 0;
     snprintf(hash, sizeof hash, "%016" PRIx64, info.hash);
     if (def->robot_file) {
-        pl_robot_file_print(def->robot_file, &fingerprint, NULL); // 0 where it cannot be read
+        io_document_fingerprint_file(def->robot_file, &fingerprint, NULL); // 0 where it cannot be read
     }
     snprintf(print, sizeof print, "%016" PRIx64, fingerprint);
     io_about_write(&about, &info);

@@ -576,10 +576,8 @@ static bool learned_format(io_robot_file *f, const io_node *about)
     return false;
 }
 
-static pl_status learned_read(io_robot_file *f, const char *text, size_t length, pl_learned **out,
-                              pl_error *err)
+static pl_status learned_read(io_robot_file *f, const io_node *root, pl_learned **out, pl_error *err)
 {
-    const io_node *root = io_yaml_parse(f, text, length);
     const io_node *about = root && root->kind == IO_MAP ? io_child(root, "learned") : NULL;
     if (!about || about->kind != IO_MAP) {
         if (pl_findings_defect_count(f->findings) == 0) {
@@ -617,15 +615,19 @@ static pl_status learned_read(io_robot_file *f, const char *text, size_t length,
     return PL_OK;
 }
 
-pl_status pl_learned_read_text(const char *text, size_t length, const char *path, pl_learned **out,
-                               pl_findings *findings, pl_error *err)
+pl_status io_learned_read(const pl_robot_document *document, pl_learned **out, pl_findings *findings,
+                          pl_error *err)
 {
     *out = NULL;
-    io_robot_file f = {.path = path, .folder = "", .findings = pl_findings_create(), .large = true};
+    const io_robot_file *source = &document->source;
+    io_robot_file f = {.path = source->path, .folder = "", .findings = pl_findings_create()};
     if (!f.findings) {
-        return pl_fail_memory(err, path);
+        return pl_fail_memory(err, source->path);
     }
-    pl_status status = learned_read(&f, text, length, out, err);
+    for (int i = 0; i < pl_findings_count(source->findings); ++i) {
+        io_adopt_finding(&f, pl_findings_at(source->findings, i), 0);
+    }
+    pl_status status = learned_read(&f, document->root, out, err);
     if (status != PL_NO_MEMORY) {
         status = io_robot_file_report(&f, status, findings, err);
     }
@@ -634,6 +636,19 @@ pl_status pl_learned_read_text(const char *text, size_t length, const char *path
         pl_learned_destroy(*out);
         *out = NULL;
     }
+    return status;
+}
+
+pl_status pl_learned_read_text(const char *text, size_t length, const char *path, pl_learned **out,
+                               pl_findings *findings, pl_error *err)
+{
+    pl_robot_document *document = NULL;
+    *out = NULL;
+    pl_status status = pl_robot_document_parse(text, length, path, &document, err);
+    if (status == PL_OK) {
+        status = io_learned_read(document, out, findings, err);
+    }
+    pl_robot_document_destroy(document);
     return status;
 }
 

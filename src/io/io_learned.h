@@ -2,7 +2,7 @@
 #ifndef PL_IO_LEARNED_H
 #define PL_IO_LEARNED_H
 
-#include "io/io_robot.h"
+#include "io/io_document.h"
 #include "learned/learned.h"
 
 // `  commands:` and so on, each line indented by two blanks.
@@ -17,5 +17,9 @@ bool io_numbers_read(io_robot_file *f, const io_node *map, const char *key, doub
                      bool gaps);
 bool io_whole_read(io_robot_file *f, const io_node *map, const char *key, int low, int high, int *out);
 bool io_real_read(io_robot_file *f, const io_node *map, const char *key, double *out);
+
+// A learned model from its document; reports as pl_learned_read_text.
+pl_status io_learned_read(const pl_robot_document *document, pl_learned **out, pl_findings *findings,
+                          pl_error *err);
 
 #endif

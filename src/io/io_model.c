@@ -2,8 +2,8 @@
 // `model:` block a reduced one; and a reduced robot written as a file.
 #include <ctype.h>
 #include <stdio.h>
+#include "io/io_document.h"
 #include "io/io_learned.h"
-#include "io/io_robot.h"
 #include "io/io_robot_model.h"
 #include "learned/learned.h"
 #include "model/model.h"
@@ -20,7 +20,7 @@ static void reduced_check_robot(io_robot_file *f)
     if (e->count == 0 || !path || e->robot_print == 0) {
         return;
     }
-    if (pl_robot_file_print(path, &print, &err) != PL_OK) {
+    if (io_document_fingerprint_file(path, &print, &err) != PL_OK) {
         io_warning(f, f->model->def.line,
                    "%s: whether the full robot has changed since it was reduced cannot be checked", err.text);
     } else if (print != e->robot_print) {
@@ -29,11 +29,11 @@ static void reduced_check_robot(io_robot_file *f)
     }
 }
 
-static pl_status model_read_text(const char *text, size_t length, const char *path, pl_model **out,
-                                 pl_findings *findings, pl_error *err)
+static pl_status model_reduced(const pl_robot_document *document, pl_model **out, pl_findings *findings,
+                               pl_error *err)
 {
     io_robot_file f;
-    io_robot_file_read(&f, text, length, path);
+    io_robot_file_read(&f, document);
     pl_status status = PL_OK;
     if (!f.no_memory && pl_findings_defect_count(f.findings) == 0 && !f.model) {
         io_defect(&f, 0, "the robot has a mesh, not a model");
@@ -58,35 +58,17 @@ static pl_status model_read_text(const char *text, size_t length, const char *pa
 pl_status pl_reduced_load_text(const char *text, size_t length, const char *path, pl_model **out,
                                pl_findings *findings, pl_error *err)
 {
-    if (!text || !out) {
+    pl_robot_document *document = NULL;
+    if (!out) {
         return pl_fail(err, PL_BAD_INPUT, "robot file: text and the result pointer must not be NULL");
     }
     *out = NULL;
-    return model_read_text(text, length, path, out, findings, err);
-}
-
-// A file with the key `model` at its top; in one that is no YAML, a line that begins with it.
-static bool model_is_reduced(const char *text, size_t length)
-{
-    io_robot_file f = {.path = "", .folder = "", .findings = pl_findings_create()};
-    const io_node *root = f.findings ? io_yaml_parse(&f, text, length) : NULL;
-    const bool map = root && root->kind == IO_MAP;
-    bool reduced = map && io_child(root, "model");
-    for (size_t i = 0; !map && !reduced && i + 6 <= length; ++i) {
-        reduced = (i == 0 || text[i - 1] == '\n') && strncmp(text + i, "model:", 6) == 0;
+    pl_status status = pl_robot_document_parse(text, length, path, &document, err);
+    if (status == PL_OK) {
+        status = model_reduced(document, out, findings, err);
     }
-    io_robot_file_clear(&f);
-    return reduced;
-}
-
-bool pl_robot_file_is_reduced(const char *path)
-{
-    char *text = NULL;
-    size_t length = 0;
-    const bool reduced =
-        path && pl_file_read(path, &text, &length, NULL) == PL_OK && model_is_reduced(text, length);
-    pl_file_free(text);
-    return reduced;
+    pl_robot_document_destroy(document);
+    return status;
 }
 
 static void model_release(void *robot)
@@ -101,13 +83,18 @@ typedef struct model_method {
     pl_geometric_options geometric;
 } model_method;
 
-static pl_status model_method_read(const char *text, size_t length, const char *path,
-                                   const pl_model_load_options *o, model_method *m, pl_error *err)
+static pl_status model_method_read(const io_robot_file *f, const pl_model_load_options *o, model_method *m,
+                                   pl_error *err)
 {
-    // a file with defects is reported when the robot is read
-    pl_method method;
-    pl_robot_text_options(text, length, path, &m->statics, &method, &m->geometric, NULL);
-    m->exact = method == PL_METHOD_EXACT;
+    // a file with defects is reported when the robot is built
+    const bool good = !f->no_memory && pl_findings_defect_count(f->findings) == 0;
+    m->statics = pl_statics_options_default();
+    m->geometric = pl_geometric_options_default();
+    m->exact = !good || f->solver.method == PL_METHOD_EXACT;
+    if (good) {
+        io_solver_options(&f->solver, &m->statics);
+        m->geometric = m->exact ? m->geometric : f->solver.geometric;
+    }
     if (o->method && strcmp(o->method, "exact") == 0) {
         m->exact = true;
     } else if (o->method) {
@@ -132,13 +119,13 @@ static pl_status model_method_read(const char *text, size_t length, const char *
     return PL_OK;
 }
 
-static pl_status model_full(const char *text, size_t length, const char *path,
-                            const pl_model_load_options *options, pl_model **out, pl_findings *findings,
-                            pl_error *err)
+// The robot of a file, and its model.
+static pl_status model_full_build(io_robot_file *f, const pl_model_load_options *options, pl_model **out,
+                                  pl_findings *findings, pl_error *err)
 {
     pl_robot *robot = NULL;
     model_method method;
-    pl_status status = model_method_read(text, length, path, options, &method, err);
+    pl_status status = model_method_read(f, options, &method, err);
     if (status != PL_OK) {
         return status;
     }
@@ -146,10 +133,11 @@ static pl_status model_full(const char *text, size_t length, const char *path,
         return method.exact ? pl_model_from_robot(options->robot, &method.statics, out, err)
                             : pl_model_from_robot_geometric(options->robot, &method.geometric, out, err);
     }
+
     // only growth needs the air meshed: other meshes stay those of the exact method
     pl_load_options load = options->load;
     load.fill = load.fill || (!method.exact && method.geometric.actuation != PL_ACTUATE_CONSTRAINT);
-    status = pl_robot_load_text(text, length, path, &load, &robot, findings, err);
+    status = io_robot_file_build(f, &load, &robot, findings, err);
     if (status == PL_OK && options->built) {
         status = options->built(options->built_user, robot, err);
     }
@@ -162,6 +150,16 @@ static pl_status model_full(const char *text, size_t length, const char *path,
     } else {
         pl_robot_destroy(robot);
     }
+    return status;
+}
+
+static pl_status model_full(const pl_robot_document *document, const pl_model_load_options *options,
+                            pl_model **out, pl_findings *findings, pl_error *err)
+{
+    io_robot_file f;
+    io_robot_file_read(&f, document);
+    const pl_status status = model_full_build(&f, options, out, findings, err);
+    io_robot_file_clear(&f);
     return status;
 }
 
@@ -205,7 +203,7 @@ static void model_check_robot(pl_learned *l, learned_source *s, const char *path
     if (!s->path) {
         return;
     }
-    if (pl_robot_file_print(s->path, &print, &err) != PL_OK) {
+    if (io_document_fingerprint_file(s->path, &print, &err) != PL_OK) {
         pl_findings_add(findings, PL_WARNING, path, 0,
                         "%s: whether the robot has changed since it was sampled cannot be checked", err.text);
         return;
@@ -223,12 +221,12 @@ static void model_check_robot(pl_learned *l, learned_source *s, const char *path
     pl_model_destroy(full);
 }
 
-static pl_status model_learned(const char *text, size_t length, const char *path,
-                               const pl_model_load_options *options, pl_model **out, pl_findings *findings,
-                               pl_error *err)
+static pl_status model_learned(const pl_robot_document *document, const pl_model_load_options *options,
+                               pl_model **out, pl_findings *findings, pl_error *err)
 {
     pl_learned *l = NULL;
-    pl_status status = pl_learned_read_text(text, length, path, &l, findings, err);
+    const char *path = document->source.path;
+    pl_status status = io_learned_read(document, &l, findings, err);
     if (status != PL_OK) {
         return status;
     }
@@ -251,75 +249,58 @@ static pl_status model_learned(const char *text, size_t length, const char *path
     return pl_learned_model(l, &use, out, err);
 }
 
-// A line that begins with `learned:` near the beginning of the text.
-static bool model_is_learned(const char *text, size_t length)
+// ---- any kind
+pl_status pl_model_from_document(const pl_robot_document *document, const pl_model_load_options *options,
+                                 pl_model **out, pl_findings *findings, pl_error *err)
 {
-    for (size_t i = 0; i + 8 <= length && i < 20000; ++i) {
-        if ((i == 0 || text[i - 1] == '\n') && strncmp(text + i, "learned:", 8) == 0) {
-            return true;
-        }
+    static const pl_model_load_options none = {0};
+    if (!document || !out) {
+        return pl_fail(err, PL_BAD_INPUT, "robot file: document and the result pointer must not be NULL");
     }
-    return false;
-}
-
-bool pl_robot_file_is_learned(const char *path)
-{
-    char *text = NULL;
-    size_t length = 0;
-    const bool found =
-        path && pl_file_read(path, &text, &length, NULL) == PL_OK && model_is_learned(text, length);
-    pl_file_free(text);
-    return found;
+    *out = NULL;
+    options = options ? options : &none;
+    if (document->kind == PL_ROBOT_FULL) {
+        return model_full(document, options, out, findings, err);
+    }
+    const bool learned = document->kind == PL_ROBOT_LEARNED;
+    if (options->method || options->displacement) {
+        return pl_fail(err, PL_BAD_INPUT, "%s: a %s model has no choice of method or elements",
+                       document->source.path, learned ? "learned" : "reduced");
+    }
+    return learned ? model_learned(document, options, out, findings, err)
+                   : model_reduced(document, out, findings, err);
 }
 
 pl_status pl_model_load_text(const char *text, size_t length, const char *path,
                              const pl_model_load_options *options, pl_model **out, pl_findings *findings,
                              pl_error *err)
 {
-    static const pl_model_load_options none = {0};
-    if (!text || !out) {
+    pl_robot_document *document = NULL;
+    if (!out) {
         return pl_fail(err, PL_BAD_INPUT, "robot file: text and the result pointer must not be NULL");
     }
     *out = NULL;
-    options = options ? options : &none;
-    if (model_is_learned(text, length)) {
-        return options->method || options->displacement
-                   ? pl_fail(err, PL_BAD_INPUT, "%s: a learned model has no choice of method or elements",
-                             path ? path : "robot")
-                   : model_learned(text, length, path ? path : "robot", options, out, findings, err);
+    pl_status status = pl_robot_document_parse(text, length, path, &document, err);
+    if (status == PL_OK) {
+        status = pl_model_from_document(document, options, out, findings, err);
     }
-    if (!model_is_reduced(text, length)) {
-        return model_full(text, length, path, options, out, findings, err);
-    }
-    if (options->method || options->displacement) {
-        return pl_fail(err, PL_BAD_INPUT, "%s: a reduced model has no choice of method or elements",
-                       path ? path : "robot");
-    }
-    return model_read_text(text, length, path, out, findings, err);
+    pl_robot_document_destroy(document);
+    return status;
 }
 
 pl_status pl_model_load(const char *path, const pl_model_load_options *options, pl_model **out,
                         pl_findings *findings, pl_error *err)
 {
-    if (!path || !out) {
+    pl_robot_document *document = NULL;
+    if (!out) {
         return pl_fail(err, PL_BAD_INPUT, "robot file: path and the result pointer must not be NULL");
     }
     *out = NULL;
-    char *text = NULL;
-    size_t length = 0;
-    pl_error own = {0};
-    pl_status status = pl_file_read(path, &text, &length, &own);
-    if (status != PL_OK) {
-        // the finding names the file already
-        const size_t n = strlen(path);
-        const bool named = strncmp(own.text, path, n) == 0 && strncmp(own.text + n, ": ", 2) == 0;
-        pl_findings_add(findings, PL_DEFECT, path, 0, "%s", own.text + (named ? n + 2 : 0));
-        pl_findings_advise(findings, "a robot is a file such as robot.yaml, or the folder it lies in; "
-                                     "`pliant new` writes one");
-        return pl_fail(err, status, "%s", own.text);
+    pl_status status = pl_robot_document_read(path, &document, findings, err);
+    if (status == PL_OK) {
+        status = pl_model_from_document(document, options, out, findings, err);
     }
-    status = pl_model_load_text(text, length, path, options, out, findings, err);
-    pl_file_free(text);
+    pl_robot_document_destroy(document);
     return status;
 }
 
@@ -516,7 +497,8 @@ static pl_status write_errors(pl_text *t, const pl_reduced_def *d, const char *p
         pl_text file = {0};
         pl_text_add(&file, "%.*s%s", slash ? (int)(slash - path + 1) : 0, path, e->robot_file);
         if (!file.failed) {
-            pl_robot_file_print(file.data, &print, NULL); // 0: cannot be read, then it is not checked
+            io_document_fingerprint_file(file.data, &print,
+                                         NULL); // 0: cannot be read, then it is not checked
         }
         pl_text_clear(&file);
     }

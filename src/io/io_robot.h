@@ -26,6 +26,13 @@ typedef struct io_node {
     int key_line;
     struct io_node *child, *next; // in the order of the file
     int count;                    // children
+    // where it stands in the text, in bytes: the key, then the value from `start` to before `end`
+    size_t key_start, start, end;
+    bool flow;   // a list in [] or a block in {}
+    bool quoted; // a scalar in quotes
+    bool key_quoted;
+    bool edited; // replaced or added: `start` and `end` are those of the value it replaces
+    bool added;  // has no place in the text
 } io_node;
 
 #define IO_YAML_BYTES_MAX ((size_t)16 << 20)
@@ -36,9 +43,9 @@ typedef struct io_node {
 struct io_robot_file;
 // Parses the text into a tree in the file's arena. Defects (syntax, duplicate keys, anchors, too deep) are
 // reported to the file; NULL when there is no tree.
-const io_node *io_yaml_parse(struct io_robot_file *f, const char *text, size_t length);
+io_node *io_yaml_parse(struct io_robot_file *f, const char *text, size_t length);
 // The entry of a map, or NULL.
-const io_node *io_child(const io_node *map, const char *key);
+io_node *io_child(const io_node *map, const char *key);
 const char *io_kind_name(const io_node *node); // "a list", "a number or word" ...
 
 // ---- what has been read
@@ -74,6 +81,8 @@ typedef struct io_robot_file {
     io_array body, surface, material, region, fixed, rigid, actuator, command, marker, sensor, force,
         pressure, spring, obstacle, obstacle_file, layer, fibre;
     io_array broken; // lines of items that had a defect of their own
+    io_array name;   // parameters that expressions may use (io_expression.h): of the file, then of a design
+    int outer_names; // those of the file
     pl_robot_def def;
     io_solver solver;
     struct io_control *control; // blocks controller, estimator, plant, in the arena (io_control.h)
@@ -172,10 +181,16 @@ const char *io_scoped(io_robot_file *f, const io_scope *scope, const char *name)
 void io_place_point(const io_scope *scope, double point[3]);
 void io_place_vector(const io_scope *scope, double vector[3]);
 
-// ---- the whole file
-// Reads everything that needs no mesh; defects are in f->findings. Always leaves `f` ready for
-// io_robot_file_clear.
-void io_robot_file_read(io_robot_file *f, const char *text, size_t length, const char *path);
+// ---- parameters (io_robot_names.c)
+// The block `parameters` and the parameters of the body at the top of a file.
+void io_read_names(io_robot_file *f, const io_node *root);
+// Those of the design in a `mesh:` block, instead of those of another body; NULL: none.
+void io_read_design_names(io_robot_file *f, const io_node *mesh);
+// The number at a node: a quantity, or an expression. False after a report.
+bool io_read_number(io_robot_file *f, const io_node *node, const char *what, pl_dimension dimension,
+                    bool rate, double *value);
+
+// ---- the whole file: io_robot_file_read is in io_document.h
 void io_robot_file_clear(io_robot_file *f);
 // Copies the file's findings, sorted by line, to `findings`; the status and `err` follow the first defect.
 pl_status io_robot_file_report(const io_robot_file *f, pl_status otherwise, pl_findings *findings,

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/vec.h"
-#include "io/io_robot.h"
+#include "io/io_document.h"
 #include "io/io_robot_model.h"
 
 // Top-level keys; the ones a body may have too are marked.
@@ -15,6 +15,7 @@ typedef struct file_key {
 static const file_key file_keys[] = {
     {{"pliant", IO_OTHER, 0, 0, IO_REQUIRED}, false},
     {{"name", IO_OTHER, 0, 0, 0}, true},
+    {{"parameters", IO_OTHER, 0, 0, 0}, false},
     {{"mesh", IO_OTHER, 0, 0, 0}, true},
     {{"model", IO_OTHER, 0, 0, 0}, false},
     {{"errors", IO_OTHER, 0, 0, 0}, false},
@@ -136,6 +137,7 @@ static void file_bodies(io_robot_file *f, const io_node *root, const io_node *no
     keys[count++] = (io_key){"pose", IO_OTHER, 0, 0, 0};
     for (const io_node *n = node->child; n; n = n->next) {
         io_scope scope = {.body = f->body.count};
+        io_read_design_names(f, io_child(n, "mesh"));
         memcpy(scope.rotation, file_identity, sizeof file_identity);
         if (!io_read_map(f, n, "body", keys, count, NULL) && n->kind != IO_MAP) {
             continue;
@@ -150,6 +152,8 @@ static void file_bodies(io_robot_file *f, const io_node *root, const io_node *no
         io_read_body(f, io_child(n, "mesh"), shown, n->line, &scope);
         file_scope(f, n, &scope);
     }
+    // outside of the bodies the parameters of a design have no meaning, except that of the only body
+    io_read_design_names(f, node->count == 1 ? io_child(node->child, "mesh") : NULL);
 }
 
 static bool file_version(io_robot_file *f, const io_node *root)
@@ -182,6 +186,7 @@ static void file_root(io_robot_file *f, const io_node *root)
     if (name && io_expect(f, name, IO_SCALAR, "name")) {
         f->def.name = name->text;
     }
+    io_read_names(f, root);
     io_read_control(f, root);
     const io_node *model = io_child(root, "model");
     if (model) {
@@ -287,32 +292,27 @@ static void file_check_def(io_robot_file *f)
     pl_findings_destroy(more);
 }
 
-void io_robot_file_read(io_robot_file *f, const char *text, size_t length, const char *path)
+void io_robot_file_read(io_robot_file *f, const pl_robot_document *document)
 {
-    *f = (io_robot_file){.path = "robot file", .folder = ""};
-    f->findings = pl_findings_create();
+    const io_robot_file *source = &document->source;
+    *f = (io_robot_file){.path = source->path,
+                         .folder = source->folder,
+                         .has_path = source->has_path,
+                         .findings = pl_findings_create()};
     if (!f->findings) {
         f->no_memory = true;
         return;
     }
-    if (path) {
-        const char *slash = strrchr(path, '/');
-        const char *name = io_arena_text(&f->arena, path, strlen(path));
-        const char *folder = slash ? io_arena_text(&f->arena, path, (size_t)(slash - path) + 1) : "";
-        if (!name || !folder) {
-            f->no_memory = true;
-            return;
-        }
-        f->path = name;
-        f->has_path = true;
-        f->folder = folder;
+
+    // what the parser found comes first
+    for (int i = 0; i < pl_findings_count(source->findings); ++i) {
+        io_adopt_finding(f, pl_findings_at(source->findings, i), 0);
     }
-    const io_node *root = io_yaml_parse(f, text, length);
-    if (!root && !f->no_memory && pl_findings_defect_count(f->findings) == 0) {
+    if (!document->root && pl_findings_defect_count(f->findings) == 0) {
         io_defect(f, 1, "the file is empty, expected 'pliant: 1' and a robot");
     }
-    if (root) {
-        file_root(f, root);
+    if (document->root) {
+        file_root(f, document->root);
         file_fill_def(f);
         if (f->def.body_count > 0) {
             file_check_def(f);
@@ -326,7 +326,7 @@ void io_robot_file_clear(io_robot_file *f)
     io_array *const arrays[] = {&f->body,   &f->surface,  &f->material, &f->region,   &f->fixed,
                                 &f->rigid,  &f->actuator, &f->command,  &f->marker,   &f->sensor,
                                 &f->force,  &f->pressure, &f->spring,   &f->obstacle, &f->obstacle_file,
-                                &f->broken, &f->layer,    &f->fibre};
+                                &f->broken, &f->layer,    &f->fibre,    &f->name};
     for (int i = 0; i < f->obstacle_file.count; ++i) {
         pl_trisurf_clear(&((io_obstacle_file *)f->obstacle_file.item)[i].surface);
     }
@@ -400,17 +400,4 @@ pl_status io_robot_file_report(const io_robot_file *f, pl_status otherwise, pl_f
                    : pl_fail(err, status, "%s: %s", first->file ? first->file : f->path, first->text);
     }
     return otherwise;
-}
-
-pl_status pl_robot_check_text(const char *text, size_t length, const char *path, pl_findings *findings,
-                              pl_error *err)
-{
-    if (!text) {
-        return pl_fail(err, PL_BAD_INPUT, "robot file: no text given");
-    }
-    io_robot_file f;
-    io_robot_file_read(&f, text, length, path);
-    const pl_status status = io_robot_file_report(&f, PL_OK, findings, err);
-    io_robot_file_clear(&f);
-    return status;
 }

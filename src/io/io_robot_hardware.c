@@ -6,13 +6,11 @@
 bool io_read_rate(io_robot_file *f, const io_node *node, const char *what, pl_dimension dimension,
                   double *rate)
 {
-    pl_error err;
     if (node->kind != IO_SCALAR) {
         io_defect(f, node->line, "%s: expected a number per second, found %s", what, io_kind_name(node));
         return false;
     }
-    if (pl_rate_parse(node->text, dimension, rate, &err) != PL_OK) {
-        io_defect(f, node->line, "%s: %s", what, err.text);
+    if (!io_read_number(f, node, what, dimension, true, rate)) {
         return false;
     }
     if (!(*rate > 0)) {

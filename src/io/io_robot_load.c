@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <strings.h>
 #include "base/vec.h"
-#include "io/io_robot.h"
+#include "io/io_document.h"
 #include "io/io_robot_model.h"
 
 // Brings a mesh to the order asked for.
@@ -242,14 +242,10 @@ static void load_probe(io_robot_file *f, const char *marker)
     f->def.force_count = f->force.count;
 }
 
-pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
-                             const pl_load_options *options, pl_robot **out, pl_findings *findings,
-                             pl_error *err)
+pl_status io_robot_file_build(io_robot_file *f, const pl_load_options *options, pl_robot **out,
+                              pl_findings *findings, pl_error *err)
 {
     static const pl_load_options none;
-    if (!text || !out) {
-        return pl_fail(err, PL_BAD_INPUT, "robot file: text and the result pointer must not be NULL");
-    }
     *out = NULL;
     options = options ? options : &none;
     if (!(options->size >= 0) || !isfinite(options->size) || options->order < 0 || options->order > 2) {
@@ -257,47 +253,66 @@ pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
                        "load options: size is %g and order %d; expected a length and 1 or 2", options->size,
                        options->order);
     }
-    io_robot_file f;
-    io_robot_file_read(&f, text, length, path);
     pl_status status = PL_OK;
-    if (!f.no_memory && pl_findings_defect_count(f.findings) == 0 && f.model) {
-        io_defect(&f, f.model->def.line, "the robot is a reduced model; a robot with a mesh is needed here");
-    } else if (!f.no_memory && pl_findings_defect_count(f.findings) == 0) {
+    if (!f->no_memory && pl_findings_defect_count(f->findings) == 0 && f->model) {
+        io_defect(f, f->model->def.line, "the robot is a reduced model; a robot with a mesh is needed here");
+    } else if (!f->no_memory && pl_findings_defect_count(f->findings) == 0) {
         if (options->probe) {
-            load_probe(&f, options->probe);
+            load_probe(f, options->probe);
         }
-        status = load_robot(&f, options, out);
+        status = load_robot(f, options, out);
         if (status == PL_OK && *out) {
-            io_cache_orders(&f, options, *out);
+            io_cache_orders(f, options, *out);
         }
     }
     status = status == PL_NO_MEMORY ? pl_fail_memory(err, "the robot")
-                                    : io_robot_file_report(&f, status, findings, err);
+                                    : io_robot_file_report(f, status, findings, err);
     if (status != PL_OK) {
         pl_robot_destroy(*out);
         *out = NULL;
     }
+    return status;
+}
+
+pl_status pl_robot_from_document(const pl_robot_document *document, const pl_load_options *options,
+                                 pl_robot **out, pl_findings *findings, pl_error *err)
+{
+    io_robot_file f;
+    io_robot_file_read(&f, document);
+    const pl_status status = io_robot_file_build(&f, options, out, findings, err);
     io_robot_file_clear(&f);
+    return status;
+}
+
+pl_status pl_robot_load_text(const char *text, size_t length, const char *path,
+                             const pl_load_options *options, pl_robot **out, pl_findings *findings,
+                             pl_error *err)
+{
+    pl_robot_document *document = NULL;
+    if (!out) {
+        return pl_fail(err, PL_BAD_INPUT, "robot file: text and the result pointer must not be NULL");
+    }
+    *out = NULL;
+    pl_status status = pl_robot_document_parse(text, length, path, &document, err);
+    if (status == PL_OK) {
+        status = pl_robot_from_document(document, options, out, findings, err);
+    }
+    pl_robot_document_destroy(document);
     return status;
 }
 
 pl_status pl_robot_load(const char *path, const pl_load_options *options, pl_robot **out,
                         pl_findings *findings, pl_error *err)
 {
-    if (!path || !out) {
+    pl_robot_document *document = NULL;
+    if (!out) {
         return pl_fail(err, PL_BAD_INPUT, "robot file: path and the result pointer must not be NULL");
     }
     *out = NULL;
-    char *text = NULL;
-    size_t length = 0;
-    pl_error own;
-    const pl_status status = pl_file_read(path, &text, &length, &own);
-    if (status != PL_OK) {
-        int line = 0;
-        pl_findings_add(findings, PL_DEFECT, path, 0, "%s", load_sentence(own.text, path, &line));
-        return pl_fail(err, status, "%s", own.text);
+    pl_status status = pl_robot_document_read(path, &document, findings, err);
+    if (status == PL_OK) {
+        status = pl_robot_from_document(document, options, out, findings, err);
     }
-    const pl_status loaded = pl_robot_load_text(text, length, path, options, out, findings, err);
-    pl_file_free(text);
-    return loaded;
+    pl_robot_document_destroy(document);
+    return status;
 }

@@ -1,4 +1,5 @@
 // The `mesh:` and `surfaces:` blocks: where a body's mesh comes from and names for parts of its boundary.
+#include <stdio.h>
 #include <strings.h>
 #include "base/vec.h"
 #include "io/io_robot.h"
@@ -88,6 +89,9 @@ static bool mesh_design(io_robot_file *f, const io_node *node, pl_mesh_source *s
     }
     source->parameter = parameter;
     bool good = true;
+    // its parameters are expressions of those of the file, not of one another
+    const int names = f->name.count;
+    f->name.count = f->outer_names;
     for (const io_node *n = node->child; n; n = n->next) {
         if (strcmp(n->key, "kind") == 0) {
             if (!io_expect(f, n, IO_SCALAR, "mesh: design: kind")) {
@@ -99,17 +103,18 @@ static bool mesh_design(io_robot_file *f, const io_node *node, pl_mesh_source *s
         }
         pl_source_parameter *p = &parameter[source->parameter_count];
         *p = (pl_source_parameter){.name = n->key, .line = n->key_line};
-        pl_error err;
+        char place[200];
+        snprintf(place, sizeof place, "mesh: design: %.100s", n->key);
         if (n->kind != IO_SCALAR) {
-            io_defect(f, n->line, "mesh: design: %s: expected a number, found %s", n->key, io_kind_name(n));
+            io_defect(f, n->line, "%s: expected a number, found %s", place, io_kind_name(n));
             good = false;
-        } else if (pl_quantity_parse(n->text, PL_DIM_LENGTH, &p->value, &err) != PL_OK) {
-            io_defect(f, n->line, "mesh: design: %s: %s", n->key, err.text);
+        } else if (!io_read_number(f, n, place, PL_DIM_LENGTH, false, &p->value)) {
             good = false;
         } else {
             ++source->parameter_count;
         }
     }
+    f->name.count = names;
     if (good && !source->design) {
         io_defect(f, node->line, "mesh: design: 'kind' is missing");
         io_advise(f, "`pliant new --list` shows the kinds");

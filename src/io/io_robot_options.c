@@ -1,7 +1,7 @@
-// Options for statics from a robot file: its `solver:` block over the defaults.
-#include "io/io_robot.h"
+// Options of solvers from a robot file: its `solver:` block over the defaults.
+#include "io/io_document.h"
 
-static void options_over(const io_solver *s, pl_statics_options *o)
+void io_solver_options(const io_solver *s, pl_statics_options *o)
 {
     o->force_tolerance = s->has_force_tolerance ? s->force_tolerance : o->force_tolerance;
     o->length_tolerance = s->has_length_tolerance ? s->length_tolerance : o->length_tolerance;
@@ -14,66 +14,20 @@ static void options_over(const io_solver *s, pl_statics_options *o)
     o->distribution = s->joint ? PL_RATIOS_JOINT : o->distribution;
 }
 
-pl_status pl_robot_text_options(const char *text, size_t length, const char *path,
-                                pl_statics_options *statics, pl_method *method,
-                                pl_geometric_options *geometric, pl_error *err)
+pl_status pl_robot_document_options(const pl_robot_document *document, pl_statics_options *statics,
+                                    pl_method *method, pl_geometric_options *geometric, pl_error *err)
 {
     *statics = pl_statics_options_default();
     *geometric = pl_geometric_options_default();
     *method = PL_METHOD_EXACT;
     io_robot_file f;
-    io_robot_file_read(&f, text, length, path);
+    io_robot_file_read(&f, document);
     const pl_status status = io_robot_file_report(&f, PL_OK, NULL, err);
     if (status == PL_OK) {
-        options_over(&f.solver, statics);
+        io_solver_options(&f.solver, statics);
         *method = f.solver.method;
         *geometric = *method == PL_METHOD_EXACT ? *geometric : f.solver.geometric;
     }
     io_robot_file_clear(&f);
     return status;
-}
-
-// The `solver:` block of a file; false when there is none to be had, and `err` says why.
-static bool options_read(const char *path, io_solver *out, pl_error *err)
-{
-    if (err) {
-        *err = (pl_error){.status = PL_OK};
-    }
-    char *text = NULL;
-    size_t length = 0;
-    if (!path) {
-        pl_fail(err, PL_BAD_INPUT, "robot file: no path given");
-        return false;
-    }
-    if (pl_file_read(path, &text, &length, err) != PL_OK) {
-        return false;
-    }
-    io_robot_file f;
-    io_robot_file_read(&f, text, length, path);
-    const bool good = io_robot_file_report(&f, PL_OK, NULL, err) == PL_OK;
-    *out = f.solver;
-    io_robot_file_clear(&f);
-    pl_file_free(text);
-    return good;
-}
-
-pl_statics_options pl_robot_file_options(const char *path, pl_error *err)
-{
-    pl_statics_options options = pl_statics_options_default();
-    io_solver solver;
-    if (options_read(path, &solver, err)) {
-        options_over(&solver, &options);
-    }
-    return options;
-}
-
-pl_method pl_robot_file_method(const char *path, pl_geometric_options *options, pl_error *err)
-{
-    *options = pl_geometric_options_default();
-    io_solver solver;
-    if (!options_read(path, &solver, err) || solver.method == PL_METHOD_EXACT) {
-        return PL_METHOD_EXACT;
-    }
-    *options = solver.geometric;
-    return PL_METHOD_LOCAL_GLOBAL;
 }

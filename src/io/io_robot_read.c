@@ -3,10 +3,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "base/vec.h"
+#include "io/io_expression.h"
 #include "io/io_robot.h"
 
 static void read_report(io_robot_file *f, pl_severity severity, int line, const char *format, va_list args)
 {
+    if (!f->findings) {
+        return; // a value is only tried
+    }
     const int count = pl_findings_count(f->findings);
     if (count > IO_FINDINGS_MAX || (count == IO_FINDINGS_MAX && severity != PL_DEFECT)) {
         return;
@@ -94,12 +98,7 @@ bool io_read_quantity(io_robot_file *f, const io_node *node, const char *what, p
                   io_dimension_units(dimension), io_kind_name(node));
         return false;
     }
-    pl_error err;
-    if (pl_quantity_parse(node->text, dimension, value, &err) != PL_OK) {
-        io_defect(f, node->line, "%s: %s", what, err.text);
-        return false;
-    }
-    return true;
+    return io_read_number(f, node, what, dimension, false, value);
 }
 
 bool io_read_vector(io_robot_file *f, const io_node *node, const char *what, pl_dimension dimension,
@@ -263,15 +262,18 @@ static bool read_word(io_robot_file *f, const io_node *node, const char *what, b
 
 static bool read_sign(io_robot_file *f, const io_node *node, const char *what, int flags, double value)
 {
-    if ((flags & IO_POSITIVE) && !(value > 0)) {
-        io_defect(f, node->line, "%s: %s must be greater than 0", what, node->text);
-        return false;
+    const bool small = (flags & IO_POSITIVE) && !(value > 0);
+    if (!small && !((flags & IO_NOT_NEGATIVE) && !(value >= 0))) {
+        return true;
     }
-    if ((flags & IO_NOT_NEGATIVE) && !(value >= 0)) {
-        io_defect(f, node->line, "%s: %s must not be negative", what, node->text);
-        return false;
+    char result[40] = "";
+    if (io_is_expression(NULL, 0, node->text) ||
+        !isdigit((unsigned char)node->text[strspn(node->text, "+-. ")])) {
+        snprintf(result, sizeof result, " (%g)", value);
     }
-    return true;
+    io_defect(f, node->line, small ? "%s: %s%s must be greater than 0" : "%s: %s%s must not be negative",
+              what, node->text, result);
+    return false;
 }
 
 // One key by its table row.

@@ -185,19 +185,29 @@ static int study_variations(const study_work *w, int point, pl_variation *v)
     return count;
 }
 
+// A copy of the document with other values.
+static pl_status study_edit(const study_work *w, const pl_variation *v, int count, pl_robot_document **out,
+                            pl_error *err)
+{
+    pl_status status = pl_robot_document_copy(w->document, out, err);
+    for (int i = 0; status == PL_OK && i < count; ++i) {
+        status = pl_robot_document_set(*out, v[i].path, v[i].value, err);
+    }
+    return status;
+}
+
 static pl_status study_load(study_work *w, const pl_variation *v, int count, pl_model **out, pl_error *err)
 {
     const pl_progress progress = {study_step, w};
     pl_model_load_options options = w->def->load;
     options.load.progress = &progress;
     options.progress = progress;
-    char *text = NULL;
-    size_t length = 0;
-    pl_status status = pl_robot_text_vary(w->text, w->length, v, count, &text, &length, err);
+    pl_robot_document *variant = NULL;
+    pl_status status = study_edit(w, v, count, &variant, err);
     if (status == PL_OK) {
-        status = pl_model_load_text(text, length, w->def->path, &options, out, NULL, err);
+        status = pl_model_from_document(variant, &options, out, NULL, err);
     }
-    pl_file_free(text);
+    pl_robot_document_destroy(variant);
     return status;
 }
 
@@ -493,7 +503,7 @@ static pl_status study_meet(study_work *w, const pl_model *model, pl_error *err)
     for (int i = 0; i < d->axis_count + d->set_count; ++i) {
         const char *name = i < d->axis_count ? d->axis[i].name : d->set[i - d->axis_count].path;
         const int c = pl_model_find_command(model, name);
-        if (c < 0 && !strchr(name, '.')) {
+        if (c < 0 && !strchr(name, '.') && !pl_robot_document_value(w->document, name)) {
             const char *known[64];
             int count = 0;
             for (; count < info.command_count && count < 64; ++count) {
@@ -502,7 +512,7 @@ static pl_status study_meet(study_work *w, const pl_model *model, pl_error *err)
             const char *near = pl_nearest_word(name, known, count);
             return pl_fail(err, PL_BAD_INPUT,
                            "study: '%s' is neither a command of the robot nor a value of its file such as "
-                           "design.wall or materials.NAME.young%s%s%s",
+                           "design.wall, materials.NAME.young or one of its parameters%s%s%s",
                            name, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
         }
         if (i < d->axis_count) {
@@ -515,14 +525,13 @@ static pl_status study_meet(study_work *w, const pl_model *model, pl_error *err)
         const pl_variation v = i < d->axis_count ? (pl_variation){d->axis[i].name, d->axis[i].value[0]}
                                                  : d->set[i - d->axis_count];
         const int c = pl_model_find_command(model, v.path);
-        char *text = NULL;
-        size_t length = 0;
+        pl_robot_document *variant = NULL;
         double value;
         pl_error own = {0};
         const pl_status status =
             c >= 0 ? pl_quantity_parse(v.value, pl_drive_dimension(info.command[c].drive), &value, &own)
-                   : pl_robot_text_vary(w->text, w->length, &v, 1, &text, &length, &own);
-        pl_file_free(text);
+                   : study_edit(w, &v, 1, &variant, &own);
+        pl_robot_document_destroy(variant);
         if (status != PL_OK) {
             return pl_fail(err, status, "study: %s%s%s", c >= 0 ? v.path : "", c >= 0 ? ": " : "", own.text);
         }
@@ -604,13 +613,13 @@ pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl_findings *find
     if (def->axis_count < 1 || def->axis_count > PL_STUDY_AXES || def->set_count > 48) {
         return pl_fail(err, PL_BAD_INPUT, "study: expected 1 to %d axes", PL_STUDY_AXES);
     }
-    pl_status status = pl_file_read(def->path, &w.text, &w.length, err);
+    pl_status status = pl_robot_document_read(def->path, &w.document, findings, err);
     pl_model *base = NULL;
     pl_model_load_options options = def->load;
     options.progress = def->progress;
     options.load.progress = &def->progress;
     if (status == PL_OK) {
-        status = pl_model_load_text(w.text, w.length, def->path, &options, &base, findings, err);
+        status = pl_model_from_document(w.document, &options, &base, findings, err);
     }
     if (status == PL_OK) {
         status = study_meet(&w, base, err);
@@ -636,7 +645,7 @@ pl_status pl_study_run(const pl_study_def *def, pl_study *out, pl_findings *find
     if (w.store >= 0 && close(w.store) != 0 && status == PL_OK) {
         status = pl_fail(err, PL_BAD_FILE, "%s: cannot be written", def->store);
     }
-    pl_file_free(w.text);
+    pl_robot_document_destroy(w.document);
     if (status != PL_OK && status != PL_INTERRUPTED) {
         pl_study_clear(out);
     }

@@ -9,8 +9,7 @@
 typedef struct study_work {
     const pl_study_def *def;
     pl_study *out;
-    char *text; // of the robot file
-    size_t length;
+    pl_robot_document *document; // of the robot file, as it is
     bool is_command[PL_STUDY_AXES];
     int command[PL_STUDY_AXES]; // indices, of axes that are commands
     int marker;

@@ -5,9 +5,10 @@
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "io/io_robot.h"
+#include "io/io_expression.h"
 
 enum { LENGTH, MASS, TIME, TEMPERATURE, VOLTAGE, ANGLE, EXPONENTS };
+_Static_assert((int)EXPONENTS == (int)IO_EXPONENTS, "the exponents of a value are those of its unit");
 
 typedef struct units_atom {
     const char *name;
@@ -95,7 +96,7 @@ static const units_dimension units_dimensions[PL_DIM_COUNT] = {
 
 // Length of the number at the start of `s`: sign, digits, point, exponent; 0 when there is none. Letters such
 // as inf, nan and hexadecimal digits are no numbers here.
-static size_t units_number_length(const char *s)
+size_t io_number_length(const char *s)
 {
     size_t i = s[0] == '+' || s[0] == '-';
     size_t digits = 0;
@@ -124,7 +125,7 @@ static size_t units_number_length(const char *s)
 }
 
 // strtod follows the program's locale; the point is put into its form first.
-static bool units_number(const char *s, size_t length, double *value)
+bool io_number_read(const char *s, size_t length, double *value)
 {
     char copy[128];
     const struct lconv *locale = localeconv();
@@ -231,14 +232,14 @@ static pl_status units_read(const char *text, double *value, int exponent[EXPONE
     while (isspace((unsigned char)*s)) {
         ++s;
     }
-    const size_t length = units_number_length(s);
+    const size_t length = io_number_length(s);
     if (length == 0) {
         return pl_fail(err, PL_BAD_INPUT, "expected a number, found '%.60s'", text);
     }
     if (s[length] == ',') {
         return pl_fail(err, PL_BAD_INPUT, "'%.60s': write decimals with a point, not a comma", text);
     }
-    if (!units_number(s, length, value)) {
+    if (!io_number_read(s, length, value)) {
         return pl_fail(err, PL_BAD_INPUT, "'%.60s' is too large or too long for a number", text);
     }
     s += length;
@@ -289,67 +290,113 @@ static bool units_fit(const int exponent[EXPONENTS], const signed char wanted[EX
     return true;
 }
 
-pl_status pl_quantity_parse(const char *text, pl_dimension dimension, double *value, pl_error *err)
+pl_status io_quantity_value(const char *text, io_value *out, pl_error *err)
 {
-    if (!text || !value || (int)dimension < 0 || dimension >= PL_DIM_COUNT) {
-        return pl_fail(err, PL_BAD_INPUT,
-                       "quantity: text, the result pointer and a valid dimension are needed");
-    }
-    int exponent[EXPONENTS] = {0};
     bool has_unit = false;
-    double number = 0;
-    const pl_status status = units_read(text, &number, exponent, &has_unit, err);
-    if (status != PL_OK) {
-        return status;
+    *out = (io_value){0};
+    const pl_status status = units_read(text, &out->number, out->exponent, &has_unit, err);
+    out->plain = !has_unit;
+    return status;
+}
+
+bool io_quantity_split(const char *text, double *value, size_t *digits)
+{
+    io_value ignored;
+    const char *s = text;
+    while (isspace((unsigned char)*s)) {
+        ++s;
     }
-    const units_dimension *wanted = &units_dimensions[dimension];
-    if (!has_unit) {
-        // zero is zero in every unit
-        if (wanted->needs_unit && number != 0) {
-            return pl_fail(err, PL_BAD_INPUT, "%s could be %s: write %s %s", text, wanted->plain_reason, text,
-                           wanted->plain_unit);
+    const size_t length = io_number_length(s);
+    *digits = (size_t)(s - text) + length;
+    return io_quantity_value(text, &ignored, NULL) == PL_OK && io_number_read(s, length, value);
+}
+
+bool io_unit_find(const char *name, size_t length, io_value *out)
+{
+    const units_atom *atom = units_find(name, length);
+    *out = (io_value){0};
+    if (!atom || strcmp(atom->name, "degC") == 0) { // has another zero: not a factor
+        return false;
+    }
+    out->number = atom->factor;
+    for (int i = 0; i < EXPONENTS; ++i) {
+        out->exponent[i] = atom->exponent[i];
+    }
+    return true;
+}
+
+const char *io_value_kind(const io_value *value)
+{
+    for (int i = 0; i < PL_DIM_COUNT; ++i) {
+        if (units_fit(value->exponent, units_dimensions[i].exponent)) {
+            return units_dimensions[i].name;
         }
-        *value = number;
+    }
+    return "a quantity of another dimension";
+}
+
+bool io_value_takes_plain(const io_value *value)
+{
+    for (int i = 0; i < PL_DIM_COUNT; ++i) {
+        if (units_dimensions[i].needs_unit && units_fit(value->exponent, units_dimensions[i].exponent)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+pl_status io_value_as(const io_value *value, const char *text, pl_dimension dimension, bool rate, double *out,
+                      pl_error *err)
+{
+    const units_dimension *wanted = &units_dimensions[dimension];
+    const char *per = rate ? " per second" : "";
+    int exponent[EXPONENTS];
+    memcpy(exponent, value->exponent, sizeof exponent);
+    exponent[TIME] += rate;
+    *out = value->number;
+    if (value->plain) {
+        // zero is zero in every unit
+        return wanted->needs_unit && value->number != 0
+                   ? pl_fail(err, PL_BAD_INPUT, "%s could be %s%s: write %s %s%s", text, wanted->plain_reason,
+                             per, text, wanted->plain_unit, rate ? "/s" : "")
+                   : PL_OK;
+    }
+    if (units_fit(exponent, wanted->exponent)) {
         return PL_OK;
     }
-    if (!units_fit(exponent, wanted->exponent)) {
-        for (int i = 0; i < PL_DIM_COUNT; ++i) {
-            if (units_fit(exponent, units_dimensions[i].exponent)) {
-                return pl_fail(err, PL_BAD_INPUT, "'%s' is %s, expected %s (%s)", text,
-                               units_dimensions[i].name, wanted->name, wanted->units);
-            }
+    for (int i = 0; !rate && i < PL_DIM_COUNT; ++i) {
+        if (units_fit(exponent, units_dimensions[i].exponent)) {
+            return pl_fail(err, PL_BAD_INPUT, "'%s' is %s, expected %s (%s)", text, units_dimensions[i].name,
+                           wanted->name, wanted->units);
         }
-        return pl_fail(err, PL_BAD_INPUT, "the unit of '%s' does not fit, expected %s (%s)", text,
-                       wanted->name, wanted->units);
     }
-    *value = number;
-    return PL_OK;
+    return pl_fail(err, PL_BAD_INPUT, "the unit of '%s' does not fit, expected %s (%s)%s", text, wanted->name,
+                   wanted->units, per);
+}
+
+static pl_status units_parse(const char *text, pl_dimension dimension, bool rate, double *value,
+                             pl_error *err)
+{
+    if (!text || !value || (int)dimension < 0 || dimension >= PL_DIM_COUNT) {
+        return pl_fail(err, PL_BAD_INPUT, "%s: text, the result pointer and a valid dimension are needed",
+                       rate ? "rate" : "quantity");
+    }
+    io_value found;
+    double number = 0;
+    pl_status status = io_quantity_value(text, &found, err);
+    status = status == PL_OK ? io_value_as(&found, text, dimension, rate, &number, err) : status;
+    *value = status == PL_OK ? number : *value;
+    return status;
+}
+
+pl_status pl_quantity_parse(const char *text, pl_dimension dimension, double *value, pl_error *err)
+{
+    return units_parse(text, dimension, false, value, err);
 }
 
 pl_status pl_rate_parse(const char *text, pl_dimension dimension, double *value, pl_error *err)
 {
-    if (!text || !value || (int)dimension < 0 || dimension >= PL_DIM_COUNT) {
-        return pl_fail(err, PL_BAD_INPUT, "rate: text, the result pointer and a valid dimension are needed");
-    }
-    int exponent[EXPONENTS] = {0};
-    bool has_unit = false;
-    double number = 0;
-    const pl_status status = units_read(text, &number, exponent, &has_unit, err);
-    if (status != PL_OK) {
-        return status;
-    }
-    const units_dimension *wanted = &units_dimensions[dimension];
-    if (!has_unit && wanted->needs_unit && number != 0) {
-        return pl_fail(err, PL_BAD_INPUT, "%s could be %s per second: write %s %s/s", text,
-                       wanted->plain_reason, text, wanted->plain_unit);
-    }
-    exponent[TIME] += 1;
-    if (has_unit && !units_fit(exponent, wanted->exponent)) {
-        return pl_fail(err, PL_BAD_INPUT, "the unit of '%s' does not fit, expected %s (%s) per second", text,
-                       wanted->name, wanted->units);
-    }
-    *value = number;
-    return PL_OK;
+    return units_parse(text, dimension, true, value, err);
 }
 
 const char *io_dimension_name(pl_dimension dimension)

@@ -68,12 +68,12 @@ void io_arena_clear(io_arena *arena)
     }
 }
 
-const io_node *io_child(const io_node *map, const char *key)
+io_node *io_child(const io_node *map, const char *key)
 {
     if (!map || map->kind != IO_MAP) {
         return NULL;
     }
-    for (const io_node *n = map->child; n; n = n->next) {
+    for (io_node *n = map->child; n; n = n->next) {
         if (strcmp(n->key, key) == 0) {
             return n;
         }
@@ -100,15 +100,41 @@ typedef struct yaml_level {
     io_node *node, *last;
     const char *key; // of a map: read, its value not yet
     int key_line;
+    size_t key_start;
+    bool key_quoted;
 } yaml_level;
 
 typedef struct yaml_builder {
     io_robot_file *f;
+    const char *text;
+    size_t length;
+    size_t character, byte; // the same place: libyaml counts characters
     yaml_level level[IO_YAML_DEPTH_MAX];
     int depth;
     io_node *root;
     bool stop;
 } yaml_builder;
+
+static bool yaml_continues(char c) // a byte inside a character of UTF-8
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+// The byte at which a character of the text begins. Events come almost in order, so the cursor moves little.
+static size_t yaml_byte(yaml_builder *b, size_t character)
+{
+    while (b->character < character && b->byte < b->length) {
+        for (++b->byte; b->byte < b->length && yaml_continues(b->text[b->byte]); ++b->byte) {
+        }
+        ++b->character;
+    }
+    while (b->character > character) {
+        for (--b->byte; b->byte > 0 && yaml_continues(b->text[b->byte]); --b->byte) {
+        }
+        --b->character;
+    }
+    return b->byte;
+}
 
 static io_node *yaml_node(yaml_builder *b, io_node_kind kind, const yaml_event_t *event)
 {
@@ -120,6 +146,8 @@ static io_node *yaml_node(yaml_builder *b, io_node_kind kind, const yaml_event_t
     node->kind = kind;
     node->line = (int)event->start_mark.line + 1;
     node->column = (int)event->start_mark.column + 1;
+    node->start = yaml_byte(b, event->start_mark.index);
+    node->end = yaml_byte(b, event->end_mark.index);
     return node;
 }
 
@@ -140,6 +168,8 @@ static void yaml_attach(yaml_builder *b, io_node *node)
     }
     node->key = up->key;
     node->key_line = up->key ? up->key_line : node->line;
+    node->key_start = up->key ? up->key_start : node->start;
+    node->key_quoted = up->key && up->key_quoted;
     if (up->key) {
         const io_node *twin = io_child(up->node, up->key);
         if (twin) {
@@ -196,11 +226,14 @@ static void yaml_scalar(yaml_builder *b, const yaml_event_t *event)
         }
         level->key = io_arena_text(&b->f->arena, text, length);
         level->key_line = (int)event->start_mark.line + 1;
+        level->key_start = yaml_byte(b, event->start_mark.index);
+        level->key_quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
         b->stop = !level->key;
         return;
     }
     io_node *node = yaml_node(b, yaml_is_null(event) ? IO_NULL : IO_SCALAR, event);
     if (node) {
+        node->quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
         node->text = io_arena_text(&b->f->arena, text, length);
         b->stop = !node->text;
         yaml_attach(b, node);
@@ -227,9 +260,21 @@ static void yaml_open(yaml_builder *b, const yaml_event_t *event)
     }
     io_node *node = yaml_node(b, map ? IO_MAP : IO_LIST, event);
     if (node) {
+        node->flow = map ? event->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE
+                         : event->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE;
         yaml_attach(b, node);
         b->level[b->depth++] = (yaml_level){.node = node};
     }
+}
+
+// libyaml ends a block where the next token begins, behind comments that are not part of it: it ends with its
+// last entry here.
+static void yaml_close(yaml_builder *b, const yaml_event_t *event)
+{
+    const yaml_level *level = &b->level[--b->depth];
+    level->node->end = level->node->flow ? yaml_byte(b, event->end_mark.index)
+                       : level->last     ? level->last->end
+                                         : level->node->start;
 }
 
 static void yaml_event(yaml_builder *b, const yaml_event_t *event)
@@ -252,7 +297,7 @@ static void yaml_event(yaml_builder *b, const yaml_event_t *event)
         break;
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
-        --b->depth;
+        yaml_close(b, event);
         break;
     default:
         break;
@@ -282,7 +327,7 @@ static void yaml_complain(io_robot_file *f, const yaml_parser_t *parser, const c
     }
 }
 
-const io_node *io_yaml_parse(io_robot_file *f, const char *text, size_t length)
+io_node *io_yaml_parse(io_robot_file *f, const char *text, size_t length)
 {
     if (length > (f->large ? 16 : 1) * IO_YAML_BYTES_MAX) {
         io_defect(f, 0, "the file has %zu bytes, a robot file has at most %zu", length, IO_YAML_BYTES_MAX);
@@ -294,7 +339,8 @@ const io_node *io_yaml_parse(io_robot_file *f, const char *text, size_t length)
         return NULL;
     }
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
-    yaml_builder builder = {.f = f};
+    const bool marked = length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0; // not counted by libyaml
+    yaml_builder builder = {.f = f, .text = text, .length = length, .byte = marked ? 3 : 0};
     for (bool end = false; !end && !builder.stop;) {
         yaml_event_t event;
         if (!yaml_parser_parse(&parser, &event)) {
@@ -305,6 +351,10 @@ const io_node *io_yaml_parse(io_robot_file *f, const char *text, size_t length)
         end = event.type == YAML_STREAM_END_EVENT;
         yaml_event(&builder, &event);
         yaml_event_delete(&event);
+    }
+    // places in UTF-16 are not places in the text
+    if (builder.root && parser.encoding != YAML_UTF8_ENCODING) {
+        builder.root->edited = true;
     }
     yaml_parser_delete(&parser);
     if (f->arena.failed) {

@@ -91,7 +91,10 @@ static void test_written_reads_back(void **state)
     assert_true(file >= 0);
     close(file);
     PL_CHECK_OK(pl_reduced_write(&def, "# written by a test\n", path, &err));
-    assert_true(pl_robot_file_is_reduced(path));
+    pl_robot_document *document = NULL;
+    PL_CHECK_OK(pl_robot_document_read(path, &document, NULL, &err));
+    assert_int_equal(pl_robot_document_kind(document), PL_ROBOT_REDUCED);
+    pl_robot_document_destroy(document);
     PL_CHECK_OK(pl_reduced_create(&def, &one, NULL, &err));
     PL_CHECK_OK(pl_model_load(path, NULL, &two, NULL, &err));
     const double command[3] = {0.1, 4, 0.5}; // push, t1, t2

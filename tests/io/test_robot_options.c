@@ -1,27 +1,25 @@
 // The `solver:` block over the defaults of statics.
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "check.h"
 #include "pliant/io.h"
 
 static void test_options(void **state)
 {
     (void)state;
-    char path[] = "/tmp/pliant_options_XXXXXX";
-    const int handle = mkstemp(path);
-    assert_true(handle >= 0);
-    FILE *file = fdopen(handle, "w");
-    fputs("pliant: 1\nmesh: {design: {kind: beam}}\nmaterials: {m: {model: neo_hookean, c10: 0.1}}\n"
-          "solver: {length_tolerance: 2 um, iteration_limit: 77, linear_solver: mumps, warp: false,\n"
-          "  formulation: displacement, time_limit: 1 min}\n",
-          file);
-    fclose(file);
-    pl_error err;
+    static const char text[] =
+        "pliant: 1\nmesh: {design: {kind: beam}}\nmaterials: {m: {model: neo_hookean, c10: 0.1}}\n"
+        "solver: {length_tolerance: 2 um, iteration_limit: 77, linear_solver: mumps, warp: false,\n"
+        "  formulation: displacement, time_limit: 1 min}\n";
+    pl_error err = {0};
+    pl_robot_document *document = NULL;
     const pl_statics_options base = pl_statics_options_default();
-    const pl_statics_options options = pl_robot_file_options(path, &err);
-    assert_int_equal(err.status, PL_OK);
+    pl_statics_options options;
+    pl_geometric_options geometric;
+    pl_method method;
+    PL_CHECK_OK(pl_robot_document_parse(text, strlen(text), "r.yaml", &document, &err));
+    PL_CHECK_OK(pl_robot_document_options(document, &options, &method, &geometric, &err));
+    pl_robot_document_destroy(document);
+    assert_int_equal(method, PL_METHOD_EXACT);
     PL_CHECK_NEAR(options.length_tolerance, 0.002, 1e-15);
     PL_CHECK_NEAR(options.time_limit, 60, 1e-12);
     PL_CHECK_NEAR(options.force_tolerance, base.force_tolerance, 0);
@@ -30,10 +28,8 @@ static void test_options(void **state)
     assert_int_equal(options.linear_solver, PL_SOLVER_MUMPS);
     assert_true(options.displacement);
     assert_false(options.warp);
-    unlink(path);
-    const pl_statics_options missing = pl_robot_file_options(path, &err);
-    assert_int_equal(err.status, PL_BAD_FILE);
-    assert_int_equal(missing.iteration_limit, base.iteration_limit);
+    assert_int_equal(pl_robot_document_read("/nowhere/robot.yaml", &document, NULL, &err), PL_BAD_FILE);
+    assert_null(document);
 }
 
 int main(void)

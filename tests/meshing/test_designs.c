@@ -297,21 +297,6 @@ static void test_designs_twister_turns(void **state)
     pl_mesh_destroy(mesh);
 }
 
-// A parameter is set in the first design block, however far it is set in.
-static void test_designs_set_in_bodies(void **state)
-{
-    (void)state;
-    char *text = pl_design_set(pl_design_find("membrane")->robot_yaml, "thickness", 2.5);
-    assert_non_null(text);
-    assert_non_null(strstr(text, "\n        thickness: 2.5\n"));
-    pl_meshing_free_text(text);
-    text = pl_design_set("bodies:\n  - mesh:\n      design:\n        kind: tube\n    order: 1\n", "wall", 3);
-    assert_non_null(text);
-    assert_string_equal(
-        text, "bodies:\n  - mesh:\n      design:\n        kind: tube\n        wall: 3\n    order: 1\n");
-    pl_meshing_free_text(text);
-}
-
 static bool stop_at_half(void *user, double fraction, const char *what)
 {
     (void)what;
@@ -342,7 +327,6 @@ int main(void)
         cmocka_unit_test(test_designs_refuse_nonsense),
         cmocka_unit_test(test_designs_yaml_spells_defaults),
         cmocka_unit_test(test_designs_twister_turns),
-        cmocka_unit_test(test_designs_set_in_bodies),
         cmocka_unit_test(test_designs_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,345 @@
+// Entries of a robot document: found by their keys, replaced in the tree. The text is not changed; it is
+// written again with the edited entries in their places (io_document_text.c).
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "io/io_document.h"
+#include "io/io_expression.h"
+
+// ---- finding
+// The entry of a block or list that `key` begins with, the longest if names contain dots; `length` is how
+// much of the key it takes. Items of lists are found by their name or by their number from 0.
+static io_node *edit_entry(const io_node *node, const char *key, size_t key_length, size_t *length)
+{
+    io_node *found = NULL;
+    char *end = NULL;
+    const long number = node->kind == IO_LIST && isdigit((unsigned char)key[0]) ? strtol(key, &end, 10) : -1;
+    long at = 0;
+    *length = 0;
+    for (io_node *n = node->child; n; n = n->next, ++at) {
+        const io_node *name = node->kind == IO_LIST && n->kind == IO_MAP ? io_child(n, "name") : NULL;
+        const char *known = node->kind == IO_MAP              ? n->key
+                            : name && name->kind == IO_SCALAR ? name->text
+                                                              : NULL;
+        const size_t size = known ? strlen(known) : 0;
+        if (known && size <= key_length && size > *length && strncmp(known, key, size) == 0 &&
+            (size == key_length || key[size] == '.')) {
+            found = n;
+            *length = size;
+        }
+        const size_t digits = end ? (size_t)(end - key) : 0;
+        if (!found && at == number && digits <= key_length && (digits == key_length || key[digits] == '.')) {
+            found = n;
+            *length = digits;
+        }
+    }
+    return found;
+}
+
+// "design.wall" stands for "mesh.design.wall" (of the first body with a design), "reach" for
+// "parameters.reach": the node where the search for `key` begins, and in `skip` how much of the key that
+// takes.
+static io_node *edit_begin(const pl_robot_document *d, const char *key, size_t length, size_t *skip)
+{
+    io_node *root = d->root;
+    const io_node *mesh = io_child(root, "mesh"), *parameters = io_child(root, "parameters");
+    const io_node *bodies = io_child(root, "bodies");
+    size_t used;
+    for (const io_node *n = bodies && bodies->kind == IO_LIST ? bodies->child : NULL; n && !mesh;
+         n = n->next) {
+        mesh = io_child(io_child(n, "mesh"), "design") ? io_child(n, "mesh") : NULL;
+    }
+    *skip = 0;
+    if (edit_entry(root, key, length, &used)) {
+        return root;
+    }
+    if (mesh && length > 7 && strncmp(key, "design.", 7) == 0) {
+        return (io_node *)mesh;
+    }
+    if (parameters && edit_entry(parameters, key, length, &used) && used == length) {
+        return (io_node *)parameters;
+    }
+    return root;
+}
+
+io_node *io_document_find(const pl_robot_document *document, const char *key)
+{
+    size_t length = strlen(key), used;
+    if (!document->root) {
+        return NULL;
+    }
+    io_node *node = edit_begin(document, key, length, &used);
+    for (key += used, length -= used; node && length > 0;) {
+        node = edit_entry(node, key, length, &used);
+        used += used < length && key[used] == '.';
+        key += used;
+        length -= used;
+    }
+    return node;
+}
+
+// ---- values
+const char *pl_robot_document_value(const pl_robot_document *document, const char *key)
+{
+    const io_node *node = io_document_find(document, key);
+    return node && node->kind == IO_SCALAR ? node->text : NULL;
+}
+
+// The scalar at `key`; NULL after a report.
+static io_node *edit_scalar(const pl_robot_document *d, const char *key, pl_error *err)
+{
+    if (io_document_tree(d, err) != PL_OK) {
+        return NULL;
+    }
+    io_node *node = io_document_find(d, key);
+    if (!node) {
+        pl_fail(err, PL_BAD_INPUT, "%s: there is no number '%s'", d->source.path, key);
+    } else if (node->kind != IO_SCALAR) {
+        pl_fail(err, PL_BAD_INPUT, "%s:%d: '%s' is %s, expected a number", d->source.path, node->line, key,
+                io_kind_name(node));
+        node = NULL;
+    }
+    return node;
+}
+
+// The number at `key` as it is written, and the place of its unit; NULL after a report.
+static io_node *edit_number(const pl_robot_document *d, const char *key, double *value, size_t *digits,
+                            pl_error *err)
+{
+    io_node *node = edit_scalar(d, key, err);
+    if (!node || io_quantity_split(node->text, value, digits)) {
+        return node;
+    }
+    pl_fail(err, PL_BAD_INPUT, "%s:%d: '%s' is '%.60s', expected a number%s", d->source.path, node->line, key,
+            node->text,
+            io_is_expression(NULL, 0, node->text) ? "; change the parameters of the expression" : "");
+    return NULL;
+}
+
+pl_status pl_robot_document_number(const pl_robot_document *document, const char *key, double *value,
+                                   char unit[16], pl_error *err)
+{
+    size_t digits = 0;
+    pl_error own = {0};
+    const io_node *node = edit_number(document, key, value, &digits, &own);
+    if (!node) {
+        return pl_fail(err, PL_BAD_INPUT, "%s", own.text);
+    }
+    const char *rest = node->text + digits;
+    snprintf(unit, 16, "%.15s", rest + strspn(rest, " "));
+    return PL_OK;
+}
+
+pl_status pl_robot_document_evaluate(const pl_robot_document *document, const char *key,
+                                     pl_dimension dimension, double *value, pl_error *err)
+{
+    pl_error own = {0};
+    const io_node *node = edit_scalar(document, key, &own);
+    if (!node) {
+        return pl_fail(err, PL_BAD_INPUT, "%s", own.text);
+    }
+
+    // the names an expression may use are those at the top of the file
+    io_robot_file f = {.path = document->source.path, .folder = "", .findings = pl_findings_create()};
+    pl_status status = PL_OK;
+    if (!f.findings) {
+        status = pl_fail_memory(err, "the robot file");
+    } else {
+        io_read_names(&f, document->root);
+        io_read_quantity(&f, node, key, dimension, value);
+        status = io_robot_file_report(&f, PL_OK, NULL, err);
+    }
+    io_robot_file_clear(&f);
+    return status;
+}
+
+// ---- edits
+static pl_status edit_unknown(const char *key, const io_node *node, const char *rest, size_t length,
+                              pl_error *err)
+{
+    const char *known[64];
+    char word[100];
+    int count = 0;
+    for (const io_node *n = node->child; n && count < 64; n = n->next) {
+        const io_node *name = node->kind == IO_LIST && n->kind == IO_MAP ? io_child(n, "name") : NULL;
+        if (node->kind == IO_MAP || (name && name->kind == IO_SCALAR)) {
+            known[count++] = node->kind == IO_MAP ? n->key : name->text;
+        }
+    }
+    snprintf(word, sizeof word, "%.*s", (int)(length < 99 ? length : 99), rest);
+    const char *near = pl_nearest_word(word, known, count);
+    return pl_fail(err, PL_BAD_INPUT, "%s: the robot file has no '%s' there%s%s%s", key, word,
+                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+// The entries of a value stand on the line of the entry they replace: messages name the lines of the file.
+static void edit_place(io_node *node, int line)
+{
+    node->line = node->key_line = line;
+    for (io_node *n = node->child; n; n = n->next) {
+        edit_place(n, line);
+    }
+}
+
+// A new entry at the end of a block.
+static io_node *edit_add(pl_robot_document *d, io_node *map, const char *key, size_t length)
+{
+    io_node *node = io_arena_take(&d->source.arena, sizeof *node);
+    const char *name = node ? io_arena_text(&d->source.arena, key, length) : NULL;
+    if (!name) {
+        return NULL;
+    }
+    io_node **slot = &map->child;
+    *node = (io_node){.kind = IO_NULL, .key = name, .added = true, .edited = true};
+    node->line = node->key_line = map->child ? map->child->key_line : map->line;
+    map->edited = map->edited || !map->child; // {} is written again as a whole
+    while (*slot) {
+        slot = &(*slot)->next;
+    }
+    *slot = node;
+    ++map->count;
+    return node;
+}
+
+// Adds the items of `value` to a list.
+static void edit_append(io_node *list, const io_node *value)
+{
+    io_node **slot = &list->child;
+    list->edited = list->edited || !list->child;
+    while (*slot) {
+        slot = &(*slot)->next;
+    }
+    *slot = value->child;
+    for (io_node *n = value->child; n; n = n->next) {
+        n->added = n->edited = true;
+    }
+    list->count += value->count;
+}
+
+// Replaces an entry; key, style and place remain.
+static void edit_replace(io_node *node, const io_node *value)
+{
+    node->quoted = (node->quoted && node->kind == IO_SCALAR) || value->quoted;
+    node->kind = value->kind;
+    node->text = value->text;
+    node->child = value->child;
+    node->count = value->count;
+    node->edited = true;
+}
+
+// A word in place of a material is the name of one in the library: {use: word}.
+static io_node *edit_material(pl_robot_document *d, const char *key, io_node *value)
+{
+    const size_t dot = strcspn(key, ".");
+    if (value->kind != IO_SCALAR || strncmp(key, "materials.", 10) != 0 || strchr(key + dot + 1, '.')) {
+        return value;
+    }
+    io_node *map = io_arena_take(&d->source.arena, sizeof *map);
+    if (map) {
+        *map = (io_node){.kind = IO_MAP, .child = value, .count = 1};
+        value->key = "use";
+    }
+    return map;
+}
+
+// The YAML of a value, in the arena of the document.
+static io_node *edit_value(pl_robot_document *d, const char *key, const char *value, pl_error *err)
+{
+    io_robot_file f = {.path = key, .folder = "", .findings = pl_findings_create()};
+    f.arena = d->source.arena;
+    io_node *node = f.findings ? io_yaml_parse(&f, value, strlen(value)) : NULL;
+    const bool good = node && pl_findings_defect_count(f.findings) == 0;
+    const bool memory = f.no_memory || !f.findings;
+    d->source.arena = f.arena;
+    pl_findings_destroy(f.findings);
+    node = good ? edit_material(d, key, node) : NULL;
+    if (memory || (good && !node)) {
+        pl_fail_memory(err, "the robot file");
+        return NULL;
+    }
+    if (!good) {
+        pl_fail(err, PL_BAD_INPUT, "%s: '%s' is not a value", key, value);
+    }
+    return node;
+}
+
+// The entry to replace, made if its block has none of that name; NULL after a report.
+static io_node *edit_target(pl_robot_document *d, const char *key, size_t length, bool more, pl_error *err)
+{
+    size_t used;
+    const char *rest = key;
+    io_node *at = edit_begin(d, key, length, &used);
+    for (;;) {
+        io_node *next = edit_entry(at, rest, length, &used);
+        const bool last = next ? used == length : !memchr(rest, '.', length);
+        if (!next && (!last || at->kind != IO_MAP || (at == d->root && !more) || length == 0)) {
+            edit_unknown(key, at, rest, next ? used : strcspn(rest, "."), err);
+            return NULL;
+        }
+        if (!next) {
+            next = edit_add(d, at, rest, length);
+            if (!next) {
+                pl_fail_memory(err, "the robot file");
+            }
+            return next;
+        }
+        if (last) {
+            return next;
+        }
+        at = next;
+        rest += used + 1;
+        length -= used + 1;
+    }
+}
+
+pl_status pl_robot_document_set(pl_robot_document *document, const char *key, const char *value,
+                                pl_error *err)
+{
+    pl_error own = {0};
+    if (io_document_tree(document, &own) != PL_OK) {
+        return pl_fail(err, own.status, "%s", own.text);
+    }
+    size_t length = strlen(key);
+    const bool more = length > 0 && key[length - 1] == '+';
+    length -= more;
+    io_node *given = edit_value(document, key, value, &own);
+    io_node *node = given ? edit_target(document, key, length, more, &own) : NULL;
+    if (!node) {
+        return pl_fail(err, own.status, "%s", own.text);
+    }
+    edit_place(given, node->line);
+    if (more && given->kind == IO_LIST && node->kind == IO_LIST) {
+        edit_append(node, given);
+    } else {
+        edit_replace(node, given);
+    }
+    return PL_OK;
+}
+
+pl_status pl_robot_document_set_number(pl_robot_document *document, const char *key, double value,
+                                       pl_error *err)
+{
+    size_t digits = 0;
+    double old;
+    pl_error own = {0};
+    io_node *node = edit_number(document, key, &old, &digits, &own);
+    if (!node || !isfinite(value)) {
+        return node ? pl_fail(err, PL_BAD_INPUT, "%s: %g is not a number", key, value)
+                    : pl_fail(err, own.status, "%s", own.text);
+    }
+    // the shortest text that is read as the same number
+    char number[40];
+    for (int precision = 6; precision <= 17; ++precision) {
+        snprintf(number, sizeof number, "%.*g", precision, value);
+        if (strtod(number, NULL) == value) {
+            break;
+        }
+    }
+    const char *text = io_arena_format(&document->source.arena, "%s%s", number, node->text + digits);
+    if (!text) {
+        return pl_fail_memory(err, "the robot file");
+    }
+    node->text = text;
+    node->edited = true;
+    return PL_OK;
+}
