@@ -106,7 +106,7 @@ with tempfile.TemporaryDirectory(prefix="pliant-") as folder:
         drawn = draw_finger()
         for size in (24, 16):
             robot = finger(drawn, size)
-            found["reduced"].append(judge("reduced", f"finger {k}, size {size}", robot.reduce("rod", samples=30), robot, 40))
+            found["reduced"].append(judge("reduced", f"finger {k}, size {size}", robot.reduce("rod"), robot, 200))
 
 failed = False
 for kind, rows in found.items():

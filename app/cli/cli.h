@@ -135,6 +135,7 @@ void cli_findings(const pl_findings *findings);
 // Says what `err` says, as a problem of reading (status 2) or of writing (status 3), and returns the exit
 // status.
 int cli_fail(const cli_args *args, const pl_error *err);
+int cli_fail_file(const cli_args *args, const char *path, const pl_error *err); // names the file too
 int cli_fail_writing(const cli_args *args, const pl_error *err);
 int cli_no_memory(const cli_args *args);
 

@@ -142,7 +142,7 @@ static int adapt_work(const cli_args *args, adapting *a)
             return cli_no_memory(args);
         }
         if (pl_learned_next_poses(l, a->next_count, a->next, &err) != PL_OK) {
-            return cli_fail(args, &err);
+            return cli_fail_file(args, args->plain[0], &err);
         }
     }
     cli_progress_done();

@@ -89,7 +89,7 @@ static int calibrate_fit(const cli_args *args, calibration *c)
         c->has[k] = status == PL_OK;
         fits += c->has[k];
         if (status != PL_OK) {
-            const int failed = cli_fail(args, &err);
+            const int failed = cli_fail_file(args, args->plain[1], &err);
             if (only || failed == CLI_MACHINE) {
                 return failed;
             }

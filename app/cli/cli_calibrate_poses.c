@@ -499,7 +499,7 @@ static int pose_work(posing *p)
     }
     if (fitted != PL_OK) {
         err.status = fitted;
-        return cli_fail(args, &err);
+        return cli_fail_file(args, args->plain[2], &err);
     }
     pose_print(p);
     status = pose_write(p);

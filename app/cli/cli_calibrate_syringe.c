@@ -99,7 +99,7 @@ static int syringe_report(const cli_args *args, const pl_syringe *test, const pl
     pl_syringe_result result;
     pl_error err = {0};
     if (pl_syringe_fit(test, line, &result, &err) != PL_OK) {
-        return cli_fail(args, &err);
+        return cli_fail_file(args, args->plain[1], &err);
     }
     cli_say(args, "%d measurements of pressure and pushed volume\n", test->count);
     syringe_print_branch(args, "loading", &result.loading);

@@ -428,7 +428,7 @@ static int estimate_work(const cli_args *args, work *w, int **force_marker)
     status = status ? status : estimate_forces(args, w, force_marker);
     status = status ? status : estimate_measured(args, w);
     if (!status && pl_estimator_create(w->m.model, &w->options, &w->estimator, &err) != PL_OK) {
-        status = cli_fail(args, &err);
+        status = cli_fail_file(args, w->m.path, &err);
     }
     if (status) {
         return status;

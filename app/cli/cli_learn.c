@@ -477,7 +477,7 @@ int cli_learned_check(const cli_args *args, cli_model *m)
     pl_learned_check check;
     pl_error err = {0};
     if (pl_learned_check_full(m->model, !solve, &check, &err) != PL_OK) {
-        return cli_fail(args, &err);
+        return cli_fail_file(args, m->path, &err);
     }
     cli_progress_done();
     const char *marker = check.marker >= 0 ? m->info.marker_name[check.marker] : "";

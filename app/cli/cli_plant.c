@@ -252,7 +252,7 @@ static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setu
     }
     setup->plant.seed = seed >= 0 ? (uint64_t)seed : setup->plant.seed;
     if (pl_plant_create(m->model, &setup->plant, plant, &err) != PL_OK) {
-        return cli_fail(args, &err);
+        return cli_fail_file(args, m->path, &err);
     }
     signal(SIGPIPE, SIG_IGN);
     const int client = port >= 0 ? wire_listen(args, port) : -1;

@@ -7,7 +7,7 @@
 static const cli_option options[] = {
     {"kind", 0, "KIND", "beam, rod (default) or constant_curvature", "beam rod constant_curvature"},
     {"marker", 0, "NAME", "the marker at the tip (default: the first)", NULL},
-    {"samples", 0, "N", "number of random commands at which the error is measured (default 30)", NULL},
+    {"samples", 0, "N", "number of random commands at which the error is measured (default 60)", NULL},
     {"seed", 0, "N", "seed of the random commands (default 1)", NULL},
     {"share", 0, "SHARE",
      "fraction of each range at which the actuators are fitted (default 0.75; 0: at rest)", NULL},

@@ -168,8 +168,9 @@ static int run_loop_create(const cli_args *args, run *r)
                                .effort = r->limits.options.effort,
                                .effort_count = r->limits.options.effort_count};
     pl_error err = {0};
-    const int status =
-        pl_loop_create(r->m.model, &o, &r->loop, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
+    const int status = pl_loop_create(r->m.model, &o, &r->loop, &err) == PL_OK
+                           ? CLI_DONE
+                           : cli_fail_file(args, r->m.path, &err);
     free(varies);
     return status;
 }

@@ -53,7 +53,7 @@ static int run_connect_machine(const cli_args *args, run *r)
 {
     pl_error err = {0};
     if (pl_gcode_create(r->m.model, &r->gcode, &err) != PL_OK) {
-        return cli_fail(args, &err);
+        return cli_fail_file(args, r->m.path, &err);
     }
     const double timeout = r->timeout > 0 ? r->timeout : 30;
     const int status = marlin_open(args, cli_value(args, "marlin"), timeout, &r->machine);

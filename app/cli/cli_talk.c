@@ -244,6 +244,16 @@ int cli_fail(const cli_args *args, const pl_error *err)
     return talk_status(args, err, CLI_WRONG);
 }
 
+// A message about what a file holds, from a room that does not know the file.
+int cli_fail_file(const cli_args *args, const char *path, const pl_error *err)
+{
+    pl_error named = *err;
+    if (strncmp(err->text, path, strlen(path)) != 0 && err->status == PL_BAD_INPUT) {
+        snprintf(named.text, sizeof named.text, "%.200s: %.780s", path, err->text);
+    }
+    return cli_fail(args, &named);
+}
+
 int cli_fail_writing(const cli_args *args, const pl_error *err)
 {
     return talk_status(args, err, CLI_MACHINE);

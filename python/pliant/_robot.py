@@ -745,7 +745,7 @@ class Robot:
         return Comparison(self, rows)
 
     def reduce(
-        self, kind: str = "rod", marker: Optional[str] = None, samples: int = 30, seed: int = 1, progress: Progress = None
+        self, kind: str = "rod", marker: Optional[str] = None, samples: int = 60, seed: int = 1, progress: Progress = None
     ) -> "Reduced":
         """Fits a reduced model (rod, beam, constant_curvature) and measures its error at random commands.
 

@@ -18,7 +18,7 @@ struct pl_reduction {
 
 pl_reduce_options pl_reduce_options_default(void)
 {
-    return (pl_reduce_options){.kind = PL_ROD, .sample_count = 30, .seed = 1, .load_share = 0.75};
+    return (pl_reduce_options){.kind = PL_ROD, .sample_count = 60, .seed = 1, .load_share = 0.75};
 }
 
 void pl_reduction_destroy(pl_reduction *r)

@@ -45,4 +45,9 @@ expect_near "volume ratio" "$(json_number fk.json ratio)" 1.2 1e-5
 expect_status 2 fk sphere --size 8 --set air=40kPa
 expect_status 2 fk sphere --size 8 --set air=40kPa --beyond-range
 expect_words err.txt "outside its table"
+# errors of the fits name the file
+printf 'strain,stress [MPa]\n0,0\n0.1,0\n0.2,0\n' >zero.csv
+expect_status 2 calibrate tensile zero.csv --model neo_hookean
+expect_words err.txt "zero.csv: tensile fit"
+
 finish
