@@ -36,6 +36,7 @@ typedef enum pl_material_model {
 typedef enum pl_formulation { PL_LOCKING_FREE, PL_DISPLACEMENT } pl_formulation;
 
 #define PL_OGDEN_TERMS 3
+#define PL_PRONY_TERMS 8
 
 // Poisson's ratio of rubber laws in a robot file that gives neither it nor a bulk modulus, and that with
 // which constants are fitted to tensile tests: a solved bar with such constants follows the test, while
@@ -53,6 +54,11 @@ typedef struct pl_material {
     double ogden_mu[PL_OGDEN_TERMS], ogden_alpha[PL_OGDEN_TERMS]; // MPa, 1; a term with mu 0 is absent
     double bulk;                                                  // MPa; 0: from poisson
     double density;                                               // t/mm^3; 0: weightless
+    // Viscous branches of the deviatoric part, for motions in time (docs/dynamics.md): the constants above are
+    // those of the relaxed, long-term material; a sudden strain meets 1 + sum of prony_g times its deviatoric
+    // stress, and branch i relaxes with exp(-t / prony_tau).
+    int prony_count;
+    double prony_g[PL_PRONY_TERMS], prony_tau[PL_PRONY_TERMS]; // 1, s
 } pl_material;
 
 PL_API const char *pl_material_model_name(pl_material_model model);

@@ -84,6 +84,32 @@ static pl_status create_work(pl_dynamics *d, pl_error *err)
     return ok ? PL_OK : pl_fail_memory(err, "dynamics: work space");
 }
 
+// Branches of the materials of all regions; thin layers have none.
+static pl_status create_viscous(pl_dynamics *d, pl_error *err)
+{
+    const pl_robot *robot = d->robot;
+    for (int i = 0; i < robot->layer_count; ++i) {
+        if (robot->material[robot->layer[i].material].prony_count > 0) {
+            return pl_fail(
+                err, PL_BAD_INPUT,
+                "layer '%s': its material '%s' has viscous branches (prony), which layers do not have "
+                "yet: use a material without them",
+                robot->layer[i].name, robot->material_name[robot->layer[i].material]);
+        }
+    }
+    const int32_t regions = d->problem->mesh.region_count;
+    const pl_material **material = PL_NEW_ARRAY(const pl_material *, regions);
+    if (!material) {
+        return pl_fail_memory(err, "dynamics: viscous branches");
+    }
+    for (int32_t r = 0; r < regions; ++r) {
+        material[r] = &robot->material[robot->region_material[r]];
+    }
+    const pl_status status = pl_viscous_create(d->problem->elements, material, &d->viscous, err);
+    pl_free(material);
+    return status;
+}
+
 pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *options, pl_dynamics **out,
                              pl_error *err)
 {
@@ -119,7 +145,7 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
         status = create_work(d, err);
     }
     if (status == PL_OK) {
-        status = dynamics_viscous_create(d, err);
+        status = create_viscous(d, err);
     }
     if (status != PL_OK) {
         pl_dynamics_destroy(d);
@@ -134,7 +160,7 @@ void pl_dynamics_destroy(pl_dynamics *d)
     if (!d) {
         return;
     }
-    dynamics_viscous_destroy(d);
+    pl_viscous_destroy(d->viscous);
     dynamics_levels_clear(d);
     pl_problem_destroy(d->problem);
     dynamics_point *point[] = {&d->now, &d->before, &d->middle, &d->next};
@@ -177,12 +203,12 @@ static pl_status start_check(const pl_dynamics *d, const pl_state *state, pl_err
 // Time, velocity, acceleration and branches of a state that has them; otherwise at rest.
 static pl_status start_motion(pl_dynamics *d, const pl_state *state, bool *moves, pl_error *err)
 {
-    const int64_t n = dynamics_full(d), count = dynamics_viscous_count(d);
+    const int64_t n = dynamics_full(d), count = pl_viscous_count(d->viscous);
     *moves = state->motion_count > 0;
     if (!*moves) {
         d->now.time = 0;
         memset(d->now.v, 0, (size_t)n * sizeof *d->now.v);
-        dynamics_viscous_relax(d, state->x);
+        pl_viscous_relax(d->viscous, state->x);
         return PL_OK;
     }
     if (state->motion_count != 1 + 2 * n + count) {
@@ -193,7 +219,7 @@ static pl_status start_motion(pl_dynamics *d, const pl_state *state, bool *moves
     d->now.time = state->motion[0];
     memcpy(d->now.v, state->motion + 1, (size_t)n * sizeof *d->now.v);
     memcpy(d->now.a, state->motion + 1 + n, (size_t)n * sizeof *d->now.a);
-    dynamics_viscous_read(d, state->motion + 1 + 2 * n, state->x);
+    pl_viscous_read(d->viscous, state->motion + 1 + 2 * n, state->x);
     return PL_OK;
 }
 
@@ -289,7 +315,7 @@ const double *pl_dynamics_velocity(const pl_dynamics *d)
 
 pl_status pl_dynamics_store(const pl_dynamics *d, pl_state *state, pl_error *err)
 {
-    const int64_t n = dynamics_full(d), count = 1 + 2 * n + dynamics_viscous_count(d);
+    const int64_t n = dynamics_full(d), count = 1 + 2 * n + pl_viscous_count(d->viscous);
     if (pl_state_copy(state, d->now.state) != PL_OK) {
         return pl_fail(err, PL_BAD_INPUT, "dynamics: the state belongs to another robot");
     }
@@ -302,7 +328,7 @@ pl_status pl_dynamics_store(const pl_dynamics *d, pl_state *state, pl_error *err
     state->motion[0] = d->now.time;
     memcpy(state->motion + 1, d->now.v, (size_t)n * sizeof *state->motion);
     memcpy(state->motion + 1 + n, d->now.a, (size_t)n * sizeof *state->motion);
-    dynamics_viscous_write(d, state->motion + 1 + 2 * n);
+    pl_viscous_write(d->viscous, state->motion + 1 + 2 * n);
     return PL_OK;
 }
 

@@ -101,7 +101,7 @@ double dynamics_kinetic(const pl_dynamics *d, const double *v)
 
 double dynamics_stored(pl_dynamics *d, const double *x)
 {
-    dynamics_viscous_off(d);
+    pl_viscous_off(d->viscous);
     return pl_problem_elastic(d->problem, x, NULL) + energy_of(d->problem, PART_STORED, x);
 }
 

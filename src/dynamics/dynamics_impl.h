@@ -66,8 +66,6 @@ typedef struct dynamics_point {
     double measure[PL_ROWS_MAX], force[PL_ROWS_MAX];
 } dynamics_point;
 
-typedef struct dynamics_viscous dynamics_viscous;
-
 struct pl_dynamics {
     const pl_robot *robot;
     pl_dynamics_options options;
@@ -103,7 +101,7 @@ struct pl_dynamics {
     pl_motion_energy energy_next; // until the end of the step under way
     double energy_start;          // kinetic and elastic at the start
     bool energy_known;            // no growth drive
-    dynamics_viscous *viscous;    // NULL: no material has viscous branches
+    pl_viscous *viscous;          // NULL: no material has viscous branches
 };
 
 // ---- dynamics_step.c
@@ -121,25 +119,6 @@ pl_status dynamics_recall(pl_dynamics *d, pl_error *err);
 // ---- dynamics_run.c
 // Before the first step: the acceleration, at rest or where commands jump, and the scale of errors.
 pl_status dynamics_prepare(pl_dynamics *d, bool rest, pl_error *err);
-
-// ---- dynamics_viscous.c
-pl_status dynamics_viscous_create(pl_dynamics *d, pl_error *err);
-void dynamics_viscous_destroy(pl_dynamics *d);
-// Branches relaxed at the shape x.
-void dynamics_viscous_relax(pl_dynamics *d, const double *x);
-// Before a stage of length s: overstress and stiffness of the elements. After it: the branches at its end, at
-// the shape x; returns the work that went into them, mJ.
-void dynamics_viscous_begin(pl_dynamics *d, double s, bool second);
-double dynamics_viscous_end(pl_dynamics *d, double s, bool second, const double *x);
-// The stress of the present branches, at constant strain.
-void dynamics_viscous_hold(pl_dynamics *d);
-// The long-term material alone, until the next of the functions above.
-void dynamics_viscous_off(pl_dynamics *d);
-void dynamics_viscous_accept(pl_dynamics *d);
-// The branches as numbers, for states.
-int64_t dynamics_viscous_count(const pl_dynamics *d);
-void dynamics_viscous_write(const pl_dynamics *d, double *out);
-void dynamics_viscous_read(pl_dynamics *d, const double *in, const double *x);
 
 // ---- dynamics_energy.c
 // Work of loads and actuators while the body moves from `from` to `to`, the loads of the problem being those

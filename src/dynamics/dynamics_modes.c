@@ -159,7 +159,7 @@ static void modes_shape(const modes *z, int at, pl_mode *mode, double *shape)
 static pl_status modes_factor(pl_dynamics *d, const pl_state *state, double *g, double *r, pl_error *err)
 {
     pl_problem *p = d->problem;
-    dynamics_viscous_off(d);
+    pl_viscous_off(d->viscous);
     d->inertia->coefficient = 0;
     pl_problem_set_forces(p, state->force);
     pl_status status = pl_problem_begin(p, state, state->command, err);

@@ -87,7 +87,7 @@ static pl_status run_accept(pl_dynamics *d, double h, double error, int iteratio
     d->now = d->next;
     d->next = before;
     d->energy = d->energy_next;
-    dynamics_viscous_accept(d);
+    pl_viscous_accept(d->viscous);
     d->report.steps++;
     d->report.time = d->now.time;
     d->report.step = h;

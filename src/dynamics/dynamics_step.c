@@ -110,7 +110,7 @@ static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_ou
     if (status != PL_OK) {
         return status;
     }
-    dynamics_viscous_begin(d, s, false);
+    pl_viscous_begin(d->viscous, s, false);
 
     // predicted by the acceleration of the last step
     for (int64_t i = 0; i < n; ++i) {
@@ -129,7 +129,7 @@ static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_ou
         to->a[i] = (to->v[i] - now->v[i]) / s - now->a[i];
     }
     stage_end(d, now, to, TR_GAMMA * h);
-    d->energy_next.viscous += dynamics_viscous_end(d, s, false, to->x);
+    d->energy_next.viscous += pl_viscous_end(d->viscous, s, false, to->x);
     return PL_OK;
 }
 
@@ -145,7 +145,7 @@ static pl_status step_second(pl_dynamics *d, double h, double tolerance, stage_o
     if (status != PL_OK) {
         return status;
     }
-    dynamics_viscous_begin(d, s, true);
+    pl_viscous_begin(d->viscous, s, true);
 
     // predicted by the acceleration, extrapolated
     for (int64_t i = 0; i < n; ++i) {
@@ -168,7 +168,7 @@ static pl_status step_second(pl_dynamics *d, double h, double tolerance, stage_o
         to->a[i] = (to->v[i] - V) / s;
     }
     stage_end(d, middle, to, (1 - TR_GAMMA) * h);
-    d->energy_next.viscous += dynamics_viscous_end(d, s, true, to->x);
+    d->energy_next.viscous += pl_viscous_end(d->viscous, s, true, to->x);
     return PL_OK;
 }
 
@@ -309,7 +309,7 @@ pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
     if (status != PL_OK) {
         return status;
     }
-    dynamics_viscous_hold(d);
+    pl_viscous_hold(d->viscous);
     stage_outcome outcome = STAGE_SOLVED;
     status = dynamics_levels_use(d, s, err);
     memcpy(d->target, d->now.x, (size_t)n * sizeof *d->target);

@@ -58,6 +58,32 @@ static inline vd kernel_pressure(const pl_block *block, int h, int q, const doub
     return p;
 }
 
+// Overstress of the viscous branches at point q.
+static inline void kernel_overstress(const pl_block *block, int h, int q, vd H[6])
+{
+    for (int k = 0; k < 6; ++k) {
+        H[k] = v_load(block->overstress + (6 * q + k) * PL_LANES + h);
+    }
+}
+
+// out[point][12]: S_d and a C of the law given, see law_deviator.
+static void kernel_deviator(const pl_block *block, const pl_law *law, const double *x, double *out)
+{
+    for (int h = 0; h < PL_LANES; h += PL_VW) {
+        vd X[PL_ELEMENT_NODES_MAX][3];
+        kernel_gather(block, h, x, X);
+        for (int q = 0; q < block->point_count; ++q) {
+            vd F[9], S[6], aC[6];
+            kernel_gradient(block, h, q, X, F);
+            law_deviator(law, F, S, aC);
+            for (int k = 0; k < 6; ++k) {
+                v_store(out + (12 * q + k) * PL_LANES + h, S[k]);
+                v_store(out + (12 * q + 6 + k) * PL_LANES + h, aC[k]);
+            }
+        }
+    }
+}
+
 // out[c] = int N_c d dV
 static void kernel_dilatation(const pl_block *block, const pl_law *law, const double *x, double *out)
 {
@@ -98,6 +124,11 @@ static void kernel_force(const pl_block *block, const pl_law *law, const double 
             const vd J = F[0] * C[0] + F[1] * C[1] + F[2] * C[2];
             smallest = v_min(J, smallest);
             law_stress(law, F, law->mixed ? kernel_pressure(block, h, q, pressure) : v_set(0), &W, P);
+            if (block->overstress) {
+                vd H[6];
+                kernel_overstress(block, h, q, H);
+                law_add_overstress(law, F, H, &W, P);
+            }
             const vd w = v_load(block->weight + q * PL_LANES + h);
             total += w * W;
             if (!force) {
@@ -278,6 +309,11 @@ static void kernel_tangent(const pl_block *block, const pl_law *law, const doubl
             if (ahead) {
                 kernel_ahead(block, law, h, q, ahead, X0, dX, F, p, A);
             }
+            if (block->overstress) {
+                vd H[6];
+                kernel_overstress(block, h, q, H);
+                law_add_overstress_tangent(law, F, H, A);
+            }
             if (blend > 0) {
                 kernel_blend(A, blend);
             }
@@ -407,5 +443,5 @@ static void kernel_bound(const pl_block *block, const double *x, double *out)
     }
 }
 
-const pl_kernels PL_KERNEL_TABLE = {PL_TEXT(PL_ISA), kernel_dilatation, kernel_force, kernel_tangent,
-                                    kernel_bound};
+const pl_kernels PL_KERNEL_TABLE = {PL_TEXT(PL_ISA), kernel_dilatation, kernel_force,
+                                    kernel_tangent,  kernel_bound,      kernel_deviator};

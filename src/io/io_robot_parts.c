@@ -172,12 +172,46 @@ static bool material_young(io_robot_file *f, const io_node *node, pl_material *m
     return true;
 }
 
+// prony: [{g: 0.08, tau: 0.3 s}, ...]
+static bool material_prony(io_robot_file *f, const io_node *node, pl_material *material)
+{
+    typedef struct branch {
+        double g, tau;
+    } branch;
+    static const io_key keys[] = {
+        {"g", IO_QUANTITY, PL_DIM_NUMBER, offsetof(branch, g), IO_REQUIRED | IO_POSITIVE},
+        {"tau", IO_QUANTITY, PL_DIM_TIME, offsetof(branch, tau), IO_REQUIRED | IO_POSITIVE},
+    };
+    const io_node *list = io_child(node, "prony");
+    char what[120];
+    if (!list) {
+        return true;
+    }
+    snprintf(what, sizeof what, "material '%.60s': prony", node->key);
+    if (!io_expect(f, list, IO_LIST, what)) {
+        return false;
+    }
+    bool good = true;
+    material->prony_count = 0;
+    for (const io_node *n = list->child; n; n = n->next) {
+        branch b = {0};
+        if (material->prony_count == PL_PRONY_TERMS) {
+            io_defect(f, n->line, "%s has more than %d branches", what, PL_PRONY_TERMS);
+            return false;
+        }
+        good = io_read_map(f, n, what, keys, PL_COUNT(keys), &b) && good;
+        material->prony_g[material->prony_count] = b.g;
+        material->prony_tau[material->prony_count++] = b.tau;
+    }
+    return good;
+}
+
 static bool material_read(io_robot_file *f, const io_node *node, pl_material *material)
 {
     io_key keys[7 + PL_MATERIAL_CONSTANT_COUNT] = {
         {"use", IO_OTHER, 0, 0, 0},         {"model", IO_OTHER, 0, 0, 0},
         {"formulation", IO_OTHER, 0, 0, 0}, {"damping", IO_RESERVED, 0, 0, 0},
-        {"prony", IO_RESERVED, 0, 0, 0},    {"weight", IO_OTHER, 0, 0, 0},
+        {"prony", IO_OTHER, 0, 0, 0},       {"weight", IO_OTHER, 0, 0, 0},
         {"r_omega", IO_OTHER, 0, 0, 0},
     };
     for (int c = 0; c < PL_MATERIAL_CONSTANT_COUNT; ++c) {
@@ -204,6 +238,7 @@ static bool material_read(io_robot_file *f, const io_node *node, pl_material *ma
     }
     good = material_constants(f, node, material, shape) && good;
     good = material_young(f, node, material) && good;
+    good = material_prony(f, node, material) && good;
     const io_node *formulation = io_child(node, "formulation");
     if (formulation) {
         const int i = io_read_choice(f, formulation, "material: formulation", formulation_names,

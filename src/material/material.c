@@ -114,6 +114,26 @@ static pl_status check_constants(const pl_material *material, const char *name, 
     return PL_OK;
 }
 
+static pl_status check_prony(const pl_material *material, const char *name, pl_error *err)
+{
+    if (material->prony_count < 0 || material->prony_count > PL_PRONY_TERMS) {
+        return pl_fail(err, PL_BAD_INPUT, "material '%s': %d viscous branches, at most %d are possible", name,
+                       material->prony_count, PL_PRONY_TERMS);
+    }
+    for (int i = 0; i < material->prony_count; ++i) {
+        const double g = material->prony_g[i], tau = material->prony_tau[i];
+        if (!(g >= 0) || isinf(g)) {
+            return pl_fail(err, PL_BAD_INPUT, "material '%s': g of viscous branch %d is %g, must be >= 0",
+                           name, i + 1, g);
+        }
+        if (!(tau > 0) || isinf(tau)) {
+            return pl_fail(err, PL_BAD_INPUT, "material '%s': tau of viscous branch %d is %g s, must be > 0",
+                           name, i + 1, tau);
+        }
+    }
+    return PL_OK;
+}
+
 static double ogden_shear_modulus(const pl_material *material)
 {
     double mu = 0;
@@ -214,6 +234,9 @@ pl_status pl_material_check(const pl_material *material, const char *name, pl_er
     pl_status status = check_constants(material, name, err);
     if (status == PL_OK) {
         status = check_stiffness(material, name, err);
+    }
+    if (status == PL_OK) {
+        status = check_prony(material, name, err);
     }
     if (status != PL_OK) {
         return status;

@@ -61,6 +61,9 @@ static uint64_t hash_material(uint64_t h, const pl_material *m)
     } else if (m->model == PL_OGDEN) {
         h = hash_real(hash_real(h, m->ogden_mu, PL_OGDEN_TERMS), m->ogden_alpha, PL_OGDEN_TERMS);
     }
+    if (m->prony_count > 0) {
+        h = hash_real(hash_real(h, m->prony_g, m->prony_count), m->prony_tau, m->prony_count);
+    }
     return h;
 }
 

@@ -294,8 +294,17 @@ static const struct {
      "density: 1070}\n" FIXED,
      4, "write 1070 kg/m^3"},
     {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1, poisson: 0.4, "
-     "prony: []}\n" FIXED,
+     "damping: 1}\n" FIXED,
      4, "reserved"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1, poisson: 0.4, "
+     "prony: 3}\n" FIXED,
+     4, "prony"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1, poisson: 0.4, "
+     "prony: [{g: 0.1}]}\n" FIXED,
+     4, "tau"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1, poisson: 0.4, "
+     "prony: [{g: 0.1, tau: -1 s}]}\n" FIXED,
+     4, "tau"},
     {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {use: a, model: linear}\n" FIXED, 4,
      "both given"},
     {GOOD_HEAD FIXED "regions:\n  skin: n\n", 6, "no material 'n'"},

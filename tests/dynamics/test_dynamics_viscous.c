@@ -1,0 +1,161 @@
+// Viscous bodies in motion: creep of a bar against its closed form, where creep ends, order of accuracy, and
+// the energy that goes into the branches.
+#include <stdlib.h>
+#include "dynamics_robot.h"
+
+static pl_material bar_material(pl_material_model model, double poisson)
+{
+    pl_material m = {.model = model, .poisson = poisson, .density = 1e-15};
+    m.young = model == PL_NEO_HOOKEAN ? 0 : 0.3;
+    m.c10 = model == PL_NEO_HOOKEAN ? 0.3 / (4 * (1 + poisson)) : 0;
+    m.prony_count = 1;
+    m.prony_g[0] = 0.5;
+    m.prony_tau[0] = 0.2;
+    return m;
+}
+
+// A bar of 20 x 4 x 4 mm, free to contract.
+static moving moving_bar(pl_material material, const pl_dynamics_options *options)
+{
+    static plan p;
+    pl_mesh *mesh = tet_box(4, 1, 1, 20, 4, 4, 2, NULL);
+    plan_init(&p, mesh, material);
+    static const char *const face[3] = {"x0", "y0", "z0"}, *const axis[3] = {"x", "y", "z"};
+    for (int i = 0; i < 3; ++i) {
+        plan_plane(&p, face[i], i, 0);
+        plan_hold(&p, face[i], axis[i]);
+    }
+    plan_plane(&p, "tip", 0, 20);
+    plan_marker(&p, "tip", "tip");
+    moving m = moving_build(&p, options);
+    pl_mesh_destroy(mesh);
+    return m;
+}
+
+// Under a constant load sigma, applied suddenly, with E = 9 K G / (3 K + G) at both ends of the relaxation,
+//   strain = sigma (1 / E_long - (1 / E_long - 1 / E_short) exp(-t / ((1 + g) tau))).
+static void test_creep(void **state)
+{
+    (void)state;
+    static const pl_material_model model[3] = {PL_LINEAR, PL_STVK, PL_NEO_HOOKEAN};
+    static const double poisson[2] = {0.3, 0.499};
+    for (int k = 0; k < 12; ++k) {
+        const bool automatic = k >= 6;
+        const double nu = poisson[k % 2];
+        const pl_material material = bar_material(model[k / 2 % 3], nu);
+        pl_dynamics_options options = pl_dynamics_options_default();
+        options.step = automatic ? 0 : 0.001;
+        options.halvings = 24;
+
+        moving m = moving_bar(material, &options);
+        const double sigma = 3e-5, force[3] = {sigma * 16, 0, 0};
+        pl_error err = {0};
+        pl_motion_report report;
+        PL_CHECK_OK(pl_dynamics_start(m.dynamics, m.rig.state, NULL, &err));
+        pl_dynamics_set_forces(m.dynamics, force);
+        const double G = 0.3 / (2 * (1 + nu)), K = 0.3 / (3 * (1 - 2 * nu)), g = 0.5, tau = 0.2;
+        const double E_long = 9 * K * G / (3 * K + G), E_short = 9 * K * G * (1 + g) / (3 * K + G * (1 + g));
+        double worst = 0;
+        for (int i = 1; i <= 20; ++i) {
+            const double t = 0.05 * i;
+            PL_CHECK_OK(pl_dynamics_advance(m.dynamics, t, NULL, NULL, &report, &err));
+            PL_CHECK_OK(pl_dynamics_sample(m.dynamics, t, m.rig.state, NULL, &err));
+            const double strain = pl_statics_marker(m.rig.statics, m.rig.state, 0).displacement[0] / 20;
+            const double exact =
+                sigma * (1 / E_long - (1 / E_long - 1 / E_short) * exp(-t / ((1 + g) * tau)));
+            worst = fmax(worst, fabs(strain / exact - 1));
+        }
+        print_message("%-12s Poisson %.3f, %s steps: creep within %.1e of the closed form; %d steps, %d "
+                      "factorisations, %.1f solves a step\n",
+                      pl_material_model_name(model[k / 2 % 3]), nu, automatic ? "automatic" : "1 ms", worst,
+                      report.steps, report.factorizations, (double)report.solves / report.steps);
+        // a sudden load on a bar without inertia: first order in the first step
+        PL_CHECK_BELOW(worst, automatic ? 5e-3 : 1e-3);
+        moving_clear(&m);
+    }
+}
+
+// A large load: creep ends at the equilibrium of the long-term material, and the energy adds up.
+static void test_creep_end(void **state)
+{
+    (void)state;
+    moving m = moving_bar(
+        bar_material(PL_NEO_HOOKEAN, 0.49),
+        &(pl_dynamics_options){.tolerance = 1e-3, .largest_step = 0.08, .halvings = 20, .mass_damping = 50});
+    const double force[3] = {0.1 * 16, 0, 0};
+    pl_error err = {0};
+    pl_motion_report report;
+    PL_CHECK_OK(pl_dynamics_start(m.dynamics, m.rig.state, NULL, &err));
+    pl_dynamics_set_forces(m.dynamics, force);
+    PL_CHECK_OK(pl_dynamics_advance(m.dynamics, 4, NULL, NULL, &report, &err));
+    PL_CHECK_OK(pl_dynamics_store(m.dynamics, m.rig.state, &err));
+    double *x = shape_copy(&m.rig);
+    pl_state_reset(m.rig.state, m.rig.robot);
+    pl_statics_set_forces(m.rig.statics, force);
+    rig_solve(&m.rig, NULL);
+    const double apart = shape_distance(&m.rig, x, rig_x(&m.rig));
+    const pl_motion_energy e = report.energy;
+    print_message(
+        "%d steps, %d rejected, %d factorisations; stretched by %.2f mm, %.1e mm off; work %.4g, elastic "
+        "%.4g, viscous %.4g, imbalance %.2e mJ\n",
+        report.steps, report.rejected, report.factorizations,
+        shape_distance(&m.rig, rig_rest(&m.rig), rig_x(&m.rig)), apart, e.loads, e.elastic, e.viscous,
+        e.imbalance);
+    assert_int_equal(report.outcome, PL_MOTION_DONE);
+    PL_CHECK_BELOW(apart, 1e-3);
+    assert_true(e.viscous > 0);
+    free(x);
+    moving_clear(&m);
+}
+
+// The beam along its first mode with four branches: order, and energy that is never created.
+static void test_order(void **state)
+{
+    (void)state;
+    static const int cells[3] = {6, 2, 2};
+    double z[6];
+    for (int k = 0; k < 6; ++k) {
+        pl_material material = beam_rubber();
+        material.prony_count = 4;
+        memcpy(material.prony_g, (double[]){0.3, 0.1, 0.05, 0.03}, 4 * sizeof(double));
+        memcpy(material.prony_tau, (double[]){0.003, 0.03, 0.3, 2}, 4 * sizeof(double));
+        const pl_dynamics_options options = moving_options(0.02 / (1 << k));
+        moving m = moving_beam(cells, material, &options);
+        const int tip = moving_vertex(&m, 100, 15, 15);
+        pl_error err = {0};
+        pl_mode mode;
+        pl_motion_report report;
+        int found;
+        double *shape = calloc((size_t)m.n, sizeof *shape);
+        PL_CHECK_OK(pl_dynamics_modes(m.dynamics, m.rig.state, 1, &mode, shape, &found, &err));
+        const double scale = 300 / shape[3 * tip + 2];
+        for (int i = 0; i < m.n; ++i) {
+            shape[i] *= scale;
+        }
+        PL_CHECK_OK(pl_dynamics_start(m.dynamics, m.rig.state, NULL, &err));
+        PL_CHECK_OK(pl_dynamics_set_velocity(m.dynamics, shape, &err));
+        const double before = pl_dynamics_energy(m.dynamics).kinetic;
+        PL_CHECK_OK(pl_dynamics_advance(m.dynamics, 0.2, NULL, NULL, &report, &err));
+        PL_CHECK_OK(pl_dynamics_store(m.dynamics, m.rig.state, &err));
+        z[k] = rig_x(&m.rig)[3 * tip + 2] - rig_rest(&m.rig)[3 * tip + 2];
+        const pl_motion_energy e = report.energy;
+        print_message(
+            "h %.4g ms: tip %.5f mm, %d steps, %d factorisations, %.2f solves a step; of %.4g mJ kinetic "
+            "%.4g, elastic %.4g, viscous %.4g, imbalance %.4f %%\n",
+            20.0 / (1 << k), z[k], report.steps, report.factorizations, (double)report.solves / report.steps,
+            before, e.kinetic, e.elastic, e.viscous, 100 * e.imbalance / before);
+        PL_CHECK_BELOW(e.imbalance, 2e-3 * before); // trapezoidal work of the branches
+        free(shape);
+        moving_clear(&m);
+    }
+    const double order = log2(fabs(z[3] - z[4]) / fabs(z[4] - z[5]));
+    print_message("order %.3f\n", order);
+    assert_true(order > 1.95);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_creep), cmocka_unit_test(test_creep_end),
+                                       cmocka_unit_test(test_order)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
