@@ -1,7 +1,7 @@
 // Law: the estimate of the mesh error is 0.5 to 3 times the true error of the markers' motion where that is
 // above 0.5 %, and below 1 % where it is below 0.3 %; it takes at most a quarter of the CPU time of the solve
 // and 1.3 times its memory. Bodies drawn at random: thin, bulky, layered, with a chamber, with a tendon, with
-// slivers, in contact, strained evenly; two meshes each, the truth from two uniform refinements and their
+// slivers, in contact, strained evenly; two meshes each, the truth from uniform refinements and their
 // extrapolation. usage: law_mesh_error [seed [body]]
 #include <sys/resource.h>
 #include <time.h>
@@ -11,7 +11,7 @@
 #include "pliant/model.h"
 #include "validate.h"
 
-#define LEVELS 3 // meshes of a body
+#define LEVELS 4 // meshes of a body at most
 #define JUDGED 2 // of them with an estimate
 #define BODIES 20
 
@@ -344,14 +344,25 @@ typedef struct law {
     double worst_ratio, worst_small, time, memory;
 } law;
 
+// Meshes of a body. Where a cable is spread over fewer than two elements the series begins one mesh later.
+static int body_levels(const body *b)
+{
+    return b->class == TENDON ? LEVELS : LEVELS - 1;
+}
+
+// `r` has the results of the meshes; the limit is that of a geometric series of the last three. Errors of
+// functionals fall by 0.5 or more when edges are halved, even beside a crack: a series that does not contract
+// by 0.6 is not yet asymptotic, and its last member is the best guess.
 static void body_judge(const body *b, const result *r, law *out)
 {
-    // the limit of a geometric series of refinements
-    const double first = distance(r[1].motion, r[0].motion), second = distance(r[2].motion, r[1].motion),
-                 rate = first > 0 ? fmin(fmax(second / first, 0.05), 0.6) : 0.05, zero[3] = {0};
+    const result *last = r + body_levels(b) - 1;
+    const double first = distance(last[-1].motion, last[-2].motion),
+                 second = distance(last[0].motion, last[-1].motion),
+                 ratio_found = first > 0 ? second / first : 0, rate = ratio_found < 0.6 ? ratio_found : 0,
+                 zero[3] = {0};
     double limit[3];
     for (int i = 0; i < 3; ++i) {
-        limit[i] = r[2].motion[i] + rate / (1 - rate) * (r[2].motion[i] - r[1].motion[i]);
+        limit[i] = last->motion[i] + rate / (1 - rate) * (last->motion[i] - last[-1].motion[i]);
     }
     for (int l = 0; l < JUDGED; ++l) {
         const double truth = distance(r[l].motion, limit) / distance(limit, zero),
@@ -382,7 +393,8 @@ int main(int argc, char **argv)
         result r[LEVELS] = {0};
         bool good = only < 0 || only == k;
         body b = body_draw(seed, k);
-        for (int l = 0; good && l < LEVELS; ++l) {
+        const int levels = body_levels(&b);
+        for (int l = 0; good && l < levels; ++l) {
             good = body_solve(&b, l, true, &r[l]);
             unsolved += !good;
         }
@@ -390,8 +402,8 @@ int main(int argc, char **argv)
             body_judge(&b, r, &out);
             fflush(stdout);
         }
-        out.time = good ? fmax(out.time, r[2].spent / r[2].solve) : out.time;
-        out.memory = good ? fmax(out.memory, r[2].memory) : out.memory;
+        out.time = good ? fmax(out.time, r[levels - 1].spent / r[levels - 1].solve) : out.time;
+        out.memory = good ? fmax(out.memory, r[levels - 1].memory) : out.memory;
     }
     const bool right = out.failed == 0 && unsolved == 0, cheap = out.time <= 0.25 && out.memory <= 1.3;
     printf("law: mesh_error | cases %d | worst %.2f of the bounds 0.5 to 3 times the truth, %.2f %% where it "

@@ -15,6 +15,7 @@ typedef struct pl_point {
     int32_t *node;
     double *weight;
     double rest[3];
+    double radius; // mm: over which it is to be spread, whatever the mesh allows; 0: not
 } pl_point;
 
 // One support: the vertices it holds.

@@ -268,7 +268,8 @@ pl_status pl_point_create(const pl_mesh *mesh, const double at[3], double radius
             return status;
         }
         if (point_correct(pl_mesh_get(mesh).position, at, spread, &kernel)) {
-            *out = (pl_point){.count = kernel.count, .node = kernel.node, .weight = kernel.weight};
+            *out = (pl_point){
+                .count = kernel.count, .node = kernel.node, .weight = kernel.weight, .radius = radius};
             point_rest(mesh, out);
             return PL_OK;
         }
@@ -278,6 +279,7 @@ pl_status pl_point_create(const pl_mesh *mesh, const double at[3], double radius
     if (status == PL_OK) {
         memcpy(out->node, embedding.node, (size_t)embedding.node_count * sizeof *out->node);
         memcpy(out->weight, embedding.weight, (size_t)embedding.node_count * sizeof *out->weight);
+        out->radius = radius;
         point_rest(mesh, out);
     }
     return status;
