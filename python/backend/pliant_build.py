@@ -1,4 +1,5 @@
-"""The build backend of `pip install .` (PEP 517): CMake builds the module, this file packs the wheel. No network.
+"""The build backend of `pip install .` and `pip wheel .` (PEP 517): CMake builds the module and the command, this file packs
+the wheel with the page of the view. No network: three.js is taken from web/node_modules (tools/install-web).
 
 Settings of pip's --config-settings: build-dir=FOLDER builds in that folder (default: build-pip), jobs=N.
 """
@@ -23,7 +24,7 @@ def _project() -> dict:
 
 
 def _build(settings: dict) -> str:
-    """Builds the module; returns the folder that holds the package."""
+    """Builds module and command; returns the folder of the build."""
     folder = os.path.join(_ROOT, settings.get("build-dir", "build-pip"))
     # pip hides the packages of the system from its own Python; the build may look for them
     env = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
@@ -36,17 +37,38 @@ def _build(settings: dict) -> str:
             configure += ["-G", "Ninja"]
         subprocess.run(configure, check=True, env=env)
     jobs = settings.get("jobs", str(os.cpu_count() or 1))
-    subprocess.run(["cmake", "--build", folder, "--target", "python_module", "-j", jobs], check=True, env=env)
-    return os.path.join(folder, "python", "pliant")
+    if not os.path.exists(os.path.join(_ROOT, "web", "node_modules", "three")):
+        print("pliant: three.js is not there (tools/install-web): the wheel has no view", file=sys.stderr)
+    targets = ["python_module", "pliant_command"]
+    subprocess.run(["cmake", "--build", folder, "--target", *targets, "-j", jobs], check=True, env=env)
+    return folder
+
+
+def _read(name: str) -> str:
+    with open(os.path.join(_ROOT, name), encoding="utf-8") as file:
+        return file.read()
 
 
 def _metadata(project: dict) -> str:
     lines = [
         "Metadata-Version: 2.1", f"Name: {project['name']}", f"Version: {project['version']}",
-        f"Summary: {project['description']}", f"License: {project['license']['text']}",
-        f"Requires-Python: {project['requires-python']}",
+        f"Summary: {project['description']}", f"License: {project['license']['text']}", "License-File: LICENSE",
+        *(f"Author: {a['name']}" for a in project["authors"]), f"Keywords: {','.join(project['keywords'])}",
+        *(f"Classifier: {c}" for c in project["classifiers"]), f"Requires-Python: {project['requires-python']}",
+        *(f"Requires-Dist: {d}" for d in project["dependencies"]), "Description-Content-Type: text/markdown",
     ]  # fmt: skip
-    return "\n".join(lines + [f"Requires-Dist: {d}" for d in project["dependencies"]]) + "\n"
+    return "\n".join(lines) + "\n\n" + _read(project["readme"])
+
+
+def _about(project: dict) -> dict[str, str]:
+    """The files of the dist-info folder but RECORD."""
+    scripts = "".join(f"{name} = {where}\n" for name, where in project["scripts"].items())
+    return {
+        "METADATA": _metadata(project),
+        "WHEEL": f"Wheel-Version: 1.0\nGenerator: pliant_build\nRoot-Is-Purelib: false\nTag: {_tag()}\n",
+        "entry_points.txt": "[console_scripts]\n" + scripts,
+        "LICENSE": _read("LICENSE"),
+    }
 
 
 def _tag() -> str:
@@ -55,7 +77,8 @@ def _tag() -> str:
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     project = _project()
-    package = _build(config_settings or {})
+    folder = _build(config_settings or {})
+    package = os.path.join(folder, "python", "pliant")
     info = f"{project['name']}-{project['version']}.dist-info"
     name = f"{project['name']}-{project['version']}-{_tag()}.whl"
     record = []
@@ -69,17 +92,29 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             record.append(f"{path},sha256={digest},{len(data)}")
 
-        for folder, folders, files in os.walk(package):
+        for inside, folders, files in os.walk(package):
             folders[:] = sorted(f for f in folders if f != "__pycache__")
             for file in sorted(files):
-                path = os.path.join(folder, file)
+                path = os.path.join(inside, file)
                 with open(path, "rb") as data:
                     put("pliant/" + os.path.relpath(path, package), data.read(), 0o755 if file.endswith(".so") else 0o644)
-        put(f"{info}/METADATA", _metadata(project).encode())
-        put(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: pliant_build\nRoot-Is-Purelib: false\nTag: {_tag()}\n".encode())
+        with open(os.path.join(folder, "pliant"), "rb") as data:
+            put("pliant/bin/pliant", data.read(), 0o755)
+        for file, text in _about(project).items():
+            put(f"{info}/{file}", text.encode())
         record.append(f"{info}/RECORD,,")
         wheel.writestr(f"{info}/RECORD", "\n".join(record) + "\n")
     return name
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    project = _project()
+    info = f"{project['name']}-{project['version']}.dist-info"
+    os.makedirs(os.path.join(metadata_directory, info), exist_ok=True)
+    for file, text in _about(project).items():
+        with open(os.path.join(metadata_directory, info, file), "w", encoding="utf-8") as out:
+            out.write(text)
+    return info
 
 
 def build_sdist(sdist_directory, config_settings=None):

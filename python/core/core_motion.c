@@ -524,7 +524,26 @@ typedef struct many_run {
     double *block; // per sample: an answer as in model_answer without actuator states, and the energy
     int32_t *outcome;
     Py_ssize_t width;
+    double *jacobian; // per sample: markers by commands; NULL: not wanted
+    pl_status status; // of the derivatives
+    pl_error err;
 } many_run;
+
+// Derivatives of the marker positions at the sample; NAN where it is not solved.
+static bool many_differentiate(many_run *r, const pl_workspace_sample *s, const pl_model_info *i)
+{
+    const Py_ssize_t count = 3 * (Py_ssize_t)i->marker_count * i->command_count;
+    double *to = r->jacobian + count * s->index;
+    pl_model_derivative d = {0};
+    pl_jacobian_report report;
+    if (s->fk->outcome == PL_SOLVED) {
+        r->status = pl_model_differentiate(r->m->model, PL_PART_MARKER, 0, &d, &report, &r->err);
+    }
+    for (Py_ssize_t k = 0; k < count; ++k) {
+        to[k] = d.marker ? d.marker[k] : NAN;
+    }
+    return r->status == PL_OK;
+}
 
 static bool many_record(void *user, const pl_workspace_sample *s)
 {
@@ -548,18 +567,23 @@ static bool many_record(void *user, const pl_workspace_sample *s)
     *to++ = s->answer.energy;
     memcpy(to, s->answer.error.marker, (size_t)i.marker_count * sizeof *to);
     r->outcome[s->index] = (int32_t)s->fk->outcome;
+    if (r->jacobian && !many_differentiate(r, s, &i)) {
+        return false;
+    }
     r->done = s->index + 1;
     return r->m->progress.step(r->m->progress.user, (double)r->done / r->count, "samples");
 }
 
-// run(commands, callback): (number done, values, outcomes); values have one row per sample: commands reached,
-// markers, rotations, sensors, efforts, measures, readings, energy, errors of the model (per marker)
+// run(commands, jacobian, callback): (number done, values, outcomes, Jacobians or None); values have one row
+// per sample: commands reached, markers, rotations, sensors, efforts, measures, readings, energy, errors of
+// the model (per marker)
 PyObject *core_model_run(PyObject *self, PyObject *args)
 {
     core_model *m = (core_model *)self;
     PyObject *given, *callback;
+    int wanted;
     core_numbers command;
-    if (!PyArg_ParseTuple(args, "OO:run", &given, &callback) ||
+    if (!PyArg_ParseTuple(args, "OpO:run", &given, &wanted, &callback) ||
         !core_numbers_get(given, 'd', -1, "commands", &command)) {
         return NULL;
     }
@@ -572,17 +596,22 @@ PyObject *core_model_run(PyObject *self, PyObject *args)
         core_numbers_release(&command);
         return core_wrong("", "commands: expected rows of %d numbers", i.command_count);
     }
-    void *block, *outcome;
+    void *block, *outcome, *slopes = NULL;
+    const Py_ssize_t columns = 3 * (Py_ssize_t)i.marker_count * i.command_count;
     PyObject *blocks = core_array_new('d', r.count, r.width, &block);
     PyObject *outcomes = blocks ? core_array_new('i', r.count, 0, &outcome) : NULL;
-    if (!outcomes || !core_enter(m, callback)) {
+    PyObject *jacobians =
+        wanted && columns > 0 ? core_array_new('d', r.count, columns, &slopes) : Py_NewRef(Py_None);
+    if (!outcomes || !jacobians || !core_enter(m, callback)) {
         Py_XDECREF(blocks);
         Py_XDECREF(outcomes);
+        Py_XDECREF(jacobians);
         core_numbers_release(&command);
         return NULL;
     }
     r.block = block;
     r.outcome = outcome;
+    r.jacobian = slopes;
     const pl_workspace_plan plan = {
         .count = r.count, .command_count = i.command_count, .command = (double *)(uintptr_t)command.data};
     pl_error err = {0};
@@ -590,12 +619,14 @@ PyObject *core_model_run(PyObject *self, PyObject *args)
     CORE_RUN(m, status = pl_workspace_run(m->model, &plan, 0, many_record, &r, &err));
     core_leave(m);
     core_numbers_release(&command);
-    if (status != PL_OK && status != PL_INTERRUPTED) {
+    const bool failed = status != PL_OK && status != PL_INTERRUPTED;
+    if (failed || r.status != PL_OK) {
         Py_DECREF(blocks);
         Py_DECREF(outcomes);
-        return core_pending(m) ? NULL : core_raise(status, &err, NULL);
+        Py_DECREF(jacobians);
+        return core_pending(m) ? NULL : core_raise(failed ? status : r.status, failed ? &err : &r.err, NULL);
     }
-    return Py_BuildValue("(iNN)", r.done, blocks, outcomes);
+    return Py_BuildValue("(iNNN)", r.done, blocks, outcomes, jacobians);
 }
 
 // ---- tasks

@@ -19,13 +19,14 @@ from ._core import Error, FileError, InputError, NoMemoryError, SolverError, Sto
 from ._results import IK, Bound, Comparison, Path, Solutions, Task, Workspace
 from ._robot import Command, Dataset, Estimate, Finding, Learned, Reduced, Robot, design, guess, load
 from ._state import Actuator, Interrupted, Marker, Mesh, ModelError, NotSolvedError, Picture, Reaction, Report, Sensor, State
-from ._table import Table, array as _array
+from ._table import Table, UnknownNameError, array as _array
 
 __version__: str = _core.version
 __all__ = [
     "Actuator", "Bound", "Command", "Comparison", "Dataset", "Env", "Error", "Estimate", "FileError", "Finding", "Fit", "IK", "InputError",
     "Interrupted", "Learned", "Marker", "Mesh", "ModelError", "NoMemoryError", "NotSolvedError", "Path", "Picture", "Reaction", "Reduced",
-    "Report", "Robot", "Sensor", "Solutions", "SolverError", "State", "StoppedError", "Table", "Task", "Tensile", "Workspace",
+    "Report", "Robot", "Sensor", "Solutions", "SolverError", "State", "StoppedError", "Table", "Task", "Tensile",
+    "UnknownNameError", "Workspace",
     "design", "designs", "goal", "guess", "load", "materials", "path", "syringe", "tensile", "threads", "torch_solve",
 ]  # fmt: skip
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import csv
 import os
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence, Union
 
 import numpy as np
 
@@ -23,8 +23,11 @@ class Solutions:
     """Solutions at many commands. ``t["tip"]`` is (n, 3) mm, ``t["air"]`` (n,) in the command's unit; rows that were
     not solved are nan."""
 
-    def __init__(self, robot: "Robot", asked: Any, values: Any, outcomes: Any, forces: Optional[dict[str, Any]] = None) -> None:
+    def __init__(
+        self, robot: "Robot", asked: Any, values: Any, outcomes: Any, forces: Optional[dict[str, Any]] = None, slopes: Any = None
+    ) -> None:
         self.robot = robot
+        self._slopes = slopes  # (n, 3 markers, commands), internal units
         self.forces: dict[str, Any] = forces or {}  #: at markers, (3,) N, of the state they started from
         self._asked = asked  # internal units
         self._values = values
@@ -70,6 +73,16 @@ class Solutions:
         """Positions of the markers, (n, 3) mm each."""
         part = self._part("marker")
         return Named("marker", {m: part[:, 3 * k : 3 * k + 3] for k, m in enumerate(self.robot.markers)})
+
+    @property
+    def jacobians(self) -> Named[Any]:
+        """Derivatives of the marker positions with respect to all commands, (n, 3, commands) each, mm per unit of the
+        command; of ``sweep(..., jacobian=True)``. Idle commands have 0, rows that were not solved nan."""
+        if self._slopes is None:
+            raise _core.InputError("the Jacobians were not computed: sweep(..., jacobian=True)")
+        scale = np.array([c.scale for c in self.robot.commands.values()])
+        part = self._slopes.reshape(len(self), len(self.robot.markers), 3, len(scale)) * scale
+        return Named("marker", {m: part[:, k] for k, m in enumerate(self.robot.markers)})
 
     @property
     def rotations(self) -> Named[Any]:
@@ -119,7 +132,17 @@ class Solutions:
         for things in (self.markers, self.commands, self.sensors):
             if name in things:
                 return things[name]
-        raise unknown("marker, command or sensor", name, [*self.markers, *self.commands, *self.sensors])
+        raise unknown("marker, command or sensor", name, list(self))
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(self)
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of markers, commands and sensors, as columns of a table."""
+        return iter(dict.fromkeys([*self.robot.markers, *self.robot.commands, *self.robot.sensors]))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def _columns(self) -> dict[str, Any]:
         out: dict[str, Any] = {}

@@ -281,7 +281,7 @@ class Robot:
 
     def solve(
         self,
-        *named: Mapping[str, Any],
+        *named: Union[Mapping[str, Any], Sequence[float], "np.ndarray[Any, Any]"],
         start: Optional[State] = None,
         beyond_range: bool = False,
         check: bool = False,
@@ -296,10 +296,16 @@ class Robot:
         numbers to the last bit. beyond_range: allow values outside the ranges. check: raise NotSolvedError unless solved.
         forces: {marker: (fx, fy, fz)} in N, in addition to the loads of the robot; not given: those of `start`; {}: none.
         Ctrl-C raises Interrupted, which has the last equilibrium in `.state`. A dictionary may be given for names that
-        are no Python words.
+        are no Python words, or an array with one number per command, in its unit and in the order of `r.commands`
+        (nan: idle).
+
+        >>> r = pliant.testing.arm()
+        >>> a, b = r.solve(t1=2, t3="1 N"), r.solve([2, np.nan, 1])
+        >>> bool((a["tip"].position == b["tip"].position).all())
+        True
         """
         for one in named:
-            commands = {**one, **commands}
+            commands = {**self._by_name(one), **commands}
         model = self._first
         base = None if start is None else self._base(start)
         values = model.commands(commands, base, beyond_range)
@@ -321,6 +327,15 @@ class Robot:
         finally:
             self._give(model, state)
         return state.require() if check else state
+
+    def _by_name(self, given: Any) -> Mapping[str, Any]:
+        """Commands from a dictionary, or from one number per command."""
+        if isinstance(given, Mapping):
+            return given
+        row = np.asarray(given, dtype=float)
+        if row.shape != (len(self.commands),):
+            raise _core.InputError(f"expected {len(self.commands)} numbers, one per command ({', '.join(self.commands)}), found {row.shape}")
+        return {name: None if np.isnan(v) else float(v) for name, v in zip(self.commands, row)}
 
     def _base(self, state: State) -> list[float]:
         if state.robot is not self and state.robot._info["robot_hash"] != self._info["robot_hash"]:
@@ -382,7 +397,7 @@ class Robot:
             rows[:, self._index("command", name)] = column
         return rows
 
-    def _run(self, rows: Any, jobs: int, progress: Progress, start: Optional[State], kind: type) -> Any:
+    def _run(self, rows: Any, jobs: int, progress: Progress, start: Optional[State], kind: type, jacobian: bool = False) -> Any:
         """Solves at all rows, on `jobs` threads, each with a contiguous part."""
         jobs = max(1, min(int(jobs), len(rows)))
         parts = np.array_split(np.ascontiguousarray(rows, dtype=float), jobs)
@@ -410,10 +425,10 @@ class Robot:
                     if start is None:
                         model.reset()
                 if jobs == 1:
-                    answers = [models[0].run(parts[0], tell(0))]
+                    answers = [models[0].run(parts[0], jacobian, tell(0))]
                 else:
                     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-                        calls = [pool.submit(m.run, p, tell(k)) for k, (m, p) in enumerate(zip(models, parts))]
+                        calls = [pool.submit(m.run, p, jacobian, tell(k)) for k, (m, p) in enumerate(zip(models, parts))]
                         try:
                             concurrent.futures.wait(calls, return_when=concurrent.futures.FIRST_EXCEPTION)
                         except KeyboardInterrupt as stop:
@@ -430,10 +445,11 @@ class Robot:
             finally:
                 for model in models:
                     self._give(model, None)
-        values = np.concatenate([array(v)[:n] for n, v, _ in answers])
-        outcomes = np.concatenate([array(o)[:n] for n, _, o in answers])
-        asked = np.concatenate([p[:n] for p, (n, _, _) in zip(parts, answers)])
-        result = kind(self, asked, values, outcomes, start.forces if start is not None else None)
+        values = np.concatenate([array(v)[:n] for n, v, _, _ in answers])
+        outcomes = np.concatenate([array(o)[:n] for n, _, o, _ in answers])
+        asked = np.concatenate([p[:n] for p, (n, _, _, _) in zip(parts, answers)])
+        slopes = np.concatenate([array(j)[:n] for n, _, _, j in answers if j is not None]) if jacobian and self.markers else None
+        result = kind(self, asked, values, outcomes, start.forces if start is not None else None, slopes)
         if isinstance(failure, KeyboardInterrupt):
             raise Interrupted(None, result) from None
         if failure is not None:
@@ -442,9 +458,10 @@ class Robot:
 
     def sweep(
         self,
-        *named: Mapping[str, Any],
+        *named: Union[Mapping[str, Any], Sequence[Sequence[float]], "np.ndarray[Any, Any]"],
         grid: bool = False,
         jobs: int = 1,
+        jacobian: bool = False,
         start: Optional[State] = None,
         beyond_range: bool = False,
         progress: Progress = None,
@@ -454,12 +471,42 @@ class Robot:
 
         Commands with several values are varied together, or with grid=True in all combinations (the last one
         fastest); the others are constant. Each solve starts from the previous one, the first one from `start` (whose
-        forces act throughout). jobs: threads. Ctrl-C raises Interrupted with what was solved in `.result`.
+        forces act throughout). An array of (n, commands) numbers in the commands' units may be given instead (nan: idle).
+        jobs: threads. jacobian: also the exact derivatives of the markers at every row (``t.jacobians["tip"]``). Ctrl-C
+        raises Interrupted with what was solved in `.result`.
+
+        >>> r = pliant.testing.arm()
+        >>> t = r.sweep(np.array([[0, 0, 0], [1, 0, 0], [2, 0, 1]]), jacobian=True)
+        >>> t["tip"].shape, t.jacobians["tip"].shape
+        ((3, 3), (3, 3, 3))
+        >>> bool(np.allclose(t.jacobians["tip"][2], r.solve(t1=2, t2=0, t3=1).jacobian("tip"), atol=1e-6))
+        True
         """
-        for one in named:
-            commands = {**one, **commands}
-        rows = self._rows(commands, grid, beyond_range)
-        return self._run(rows, jobs, progress, start, Solutions)  # type: ignore[no-any-return]
+        if len(named) == 1 and not isinstance(named[0], Mapping):
+            if commands:
+                raise _core.InputError("sweep: an array has all commands; no further ones can be named")
+            rows = self._array_rows(named[0], beyond_range)
+        else:
+            for one in named:
+                if not isinstance(one, Mapping):
+                    raise _core.InputError("sweep: expected one array, or dictionaries")
+                commands = {**one, **commands}
+            rows = self._rows(commands, grid, beyond_range)
+        return self._run(rows, jobs, progress, start, Solutions, jacobian)  # type: ignore[no-any-return]
+
+    def _array_rows(self, given: Any, beyond_range: bool) -> Any:
+        """Rows of commands in their units, checked, as internal values."""
+        rows = np.asarray(given, dtype=float)
+        if rows.ndim != 2 or rows.shape[1] != len(self.commands) or not len(rows):
+            raise _core.InputError(f"sweep: expected (n, {len(self.commands)}) numbers, one column per command, found {rows.shape}")
+        out = np.array(rows)
+        for k, c in enumerate(self.commands.values()):
+            column = rows[:, k]
+            # the ends say whether all of a column are within the range, in the words of the command
+            for value in (np.nanmin(column), np.nanmax(column)) if not np.isnan(column).all() else ():
+                self._first.commands({c.name: float(value)}, None, beyond_range)
+            out[:, k] = column * c.scale
+        return out
 
     def workspace(
         self,

@@ -255,11 +255,17 @@ class Fields(Mapping[str, Any]):
                 self._kept[name] = array(model.field(FIELDS.index(name)))
         return self._kept[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._names or any(name == LABELS[plain][0] for plain in self._names)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
 
     def __len__(self) -> int:
         return len(self._names)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._names)
 
 
 class _Standing:
@@ -423,7 +429,27 @@ class State:
         for things in groups:
             if name in things:
                 return things[name]
-        raise unknown("marker, actuator or sensor", name, [*self.markers, *self.actuators, *self.sensors])
+        raise unknown("marker, actuator or sensor", name, list(self))
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is a marker, actuator or sensor of that name.
+
+        >>> s = pliant.testing.arm().rest
+        >>> "tip" in s, "top" in s
+        (True, False)
+        """
+        return name in list(self)
+
+    def __iter__(self) -> Iterator[str]:
+        """Names of markers, actuators and sensors.
+
+        >>> list(pliant.testing.arm().rest)[:4]
+        ['tip', 't1', 't2', 't3']
+        """
+        return iter(dict.fromkeys([*self.robot.markers, *self.robot.actuators, *self.robot.sensors]))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     @property
     def crossing(self) -> str:

@@ -21,13 +21,29 @@ def fixed(given: Any) -> Any:
     return np.frombuffer(given.tobytes(), given.dtype).reshape(given.shape)
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> _core.InputError:
+class UnknownNameError(_core.InputError, KeyError):
+    """A name that the robot does not have; also a KeyError.
+
+    >>> pliant.testing.arm().rest.markers.get("top") is None
+    True
+    >>> try:
+    ...     pliant.testing.arm().rest["tp"]
+    ... except KeyError as error:
+    ...     print(str(error).splitlines()[0])
+    the robot has no marker, actuator or sensor 'tp'; did you mean 'tip'?
+    """
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def unknown(what: str, name: Any, known: Iterable[str]) -> UnknownNameError:
     """The sentence of the command about a name that does not exist."""
     names = list(known)
     near = _core.nearest(name, names) if isinstance(name, str) else None
     text = f"the robot has no {what} '{name}'" + (f"; did you mean '{near}'?" if near else "")
     advice = "it has " + ", ".join(names) if names else "it has none"
-    return _core.InputError(f"{text}\n    {advice}")
+    return UnknownNameError(f"{text}\n    {advice}")
 
 
 class Named(Mapping[str, V]):
@@ -51,6 +67,9 @@ class Named(Mapping[str, V]):
 
     def __len__(self) -> int:
         return len(self._values)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._values)
 
     def __repr__(self) -> str:
         return "{" + ", ".join(f"{k}: {v!r}" for k, v in self._values.items()) + "}"

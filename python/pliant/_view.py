@@ -10,7 +10,6 @@ import html
 import json
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 import zlib
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 
-from . import _core
+from . import __main__, _core
 from ._files import replacing
 from ._table import array
 
@@ -362,7 +361,7 @@ class Live:
 
 def serve(robot: "Robot", port: int, width: str, height: int) -> Live:
     """Starts `pliant serve` on this machine for the robot's file."""
-    command = os.environ.get("PLIANT_COMMAND") or shutil.which("pliant")
+    command = __main__.command()
     if command is None:
         raise _core.FileError("the command pliant is not installed; it serves the live view")
     path = robot.source.path
@@ -373,7 +372,7 @@ def serve(robot: "Robot", port: int, width: str, height: int) -> Live:
     call = [command, "serve", path, "--port", str(port)]
     call += ["--size", str(robot.source.size)] if robot.source.size > 0 else []
     call += ["--order", str(robot.source.order)] if robot.source.order > 0 else []
-    process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=__main__.environment())
     said = []
     assert process.stdout is not None
     for line in process.stdout:

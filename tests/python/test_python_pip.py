@@ -25,8 +25,25 @@ class Pip(unittest.TestCase):
         print(said.stdout.strip())
         self.assertIn(os.path.abspath("site"), said.stdout)
         self.assertIn("True", said.stdout)
-        names = os.listdir("site")
-        self.assertTrue(any(n.endswith(".dist-info") for n in names), names)
+        info = [n for n in os.listdir("site") if n.endswith(".dist-info")]
+        self.assertEqual(len(info), 1)
+        with open(os.path.join("site", info[0], "METADATA"), encoding="utf-8") as file:
+            about = file.read()
+        for line in ("License: GPL-3.0-or-later", "Requires-Dist: numpy", "Description-Content-Type: text/markdown", "# Pliant"):
+            self.assertIn(line, about)
+        self.assertTrue(os.path.exists(os.path.join("site", info[0], "LICENSE")))
+        # the command that the script `pliant` runs, and its page
+        env["PYTHONPATH"] = os.path.abspath("site")
+        env.pop("PLIANT_COMMAND", None)
+        for call in ([sys.executable, "-m", "pliant"], [os.path.abspath("site/bin/pliant")]):
+            said = subprocess.run([*call, "--version"], capture_output=True, text=True, env=env)
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertIn("pliant", said.stdout)
+        if os.path.exists(os.path.join(SOURCE, "web", "node_modules", "three")):
+            program = "import pliant as pl; pl.design('segment_beam').solve(chamber1=30).save('view.html'); l = pl.design('segment_beam').serve(); print(l); l.close()"
+            said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=env)
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertIn("live view at", said.stdout)
 
 
 if __name__ == "__main__":
