@@ -12,6 +12,7 @@ const cli_verb *const cli_verbs[] = {
     &cli_verb_materials,  &cli_verb_calibrate,
     &cli_verb_fk,         &cli_verb_sweep,
     &cli_verb_jacobian,   &cli_verb_compare,
+    &cli_verb_simulate,   &cli_verb_modes,
     &cli_verb_reduce,     &cli_verb_ik,
     &cli_verb_follow,     &cli_verb_workspace,
     &cli_verb_task,       &cli_verb_study,

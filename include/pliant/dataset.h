@@ -69,6 +69,10 @@ PL_API pl_status pl_sequences_read(const char *path, pl_sequences *out, pl_error
 // positions to compare with. `fresh` (on the heap, freed with pl_file_free): rows that begin a run.
 PL_API pl_status pl_commands_read(const char *path, const pl_model_info *info, pl_measured *out, char **fresh,
                                   pl_error *err);
+// The same with a column `t` (with a unit: "t [ms]"; without one, s), which must not decrease: `extra` of the
+// rows is their time in s.
+PL_API pl_status pl_timed_commands_read(const char *path, const pl_model_info *info, pl_measured *out,
+                                        pl_error *err);
 // A recurrent network as an ONNX file (opset 13): input `x` (steps in rows, from the beginning of a
 // sequence), output `y`.
 PL_API pl_status pl_lstm_write_onnx(const pl_lstm *lstm, const char *name, const char *path, pl_error *err);

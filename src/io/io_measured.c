@@ -77,7 +77,9 @@ static pl_status measured_columns(const io_table *t, const pl_model_info *info, 
                            extra[e]);
         }
         snprintf(m->extra_name[e], sizeof m->extra_name[e], "%s", extra[e]);
-        status = io_table_numbers(t, column, 1, IO_TABLE_WHOLE, m->extra + e, extra_count, err);
+        status = strcmp(extra[e], "t") == 0
+                     ? io_table_column(t, column, PL_DIM_TIME, IO_TABLE_WHOLE, m->extra + e, extra_count, err)
+                     : io_table_numbers(t, column, 1, IO_TABLE_WHOLE, m->extra + e, extra_count, err);
         used[column] = true;
     }
     if (status == PL_OK && commands == 0) {
@@ -175,6 +177,22 @@ pl_status pl_commands_read(const char *path, const pl_model_info *info, pl_measu
     if (status != PL_OK) {
         pl_free(*fresh);
         *fresh = NULL;
+    }
+    return status;
+}
+
+pl_status pl_timed_commands_read(const char *path, const pl_model_info *info, pl_measured *out, pl_error *err)
+{
+    static const char *const time[] = {"t"};
+    char *fresh = NULL;
+    pl_status status = measured_read(path, info, time, 1, out, &fresh, err);
+    pl_free(fresh);
+    for (int r = 1; status == PL_OK && r < out->count; ++r) {
+        if (!(out->extra[r] >= out->extra[r - 1])) {
+            status = pl_fail(err, PL_BAD_INPUT, "%s:%d: time %g s comes after %g s; times must not decrease", path,
+                             out->line[r], out->extra[r], out->extra[r - 1]);
+            pl_measured_clear(out);
+        }
     }
     return status;
 }

@@ -128,6 +128,16 @@ const double *pl_state_positions(const pl_state *state)
     return state->x;
 }
 
+const double *pl_state_commands(const pl_state *state)
+{
+    return state->command;
+}
+
+void pl_state_set_positions(pl_state *state, const double *x)
+{
+    memcpy(state->x, x, 3 * (size_t)state->vertex_count * sizeof *x);
+}
+
 const double *pl_state_forces(const pl_state *state)
 {
     return state->force;

@@ -1,0 +1,586 @@
+// pliant simulate: the motion in time of a robot, from a start, along commands over time.
+#include <math.h>
+#include <string.h>
+#include "cli_motion.h"
+
+static const cli_option options[] = {
+    {"until", 0, "TIME", "end of the motion (2s); required", NULL},
+    {"start", 0, "HOW", "equilibrium (default), undeformed, or a state file", "equilibrium undeformed"},
+    {"from", 0, "NAME=VALUE",
+     "commands of the equilibrium at the start (default: at rest if in --set, otherwise idle); may be "
+     "repeated",
+     NULL},
+    {"set", 0, "NAME=VALUE", "commands that the motion leads to, with units (air=30kPa); may be repeated",
+     NULL},
+    {"ramp", 0, "TIME", "time in which commands go to --set (default: at once)", NULL},
+    {"table", 0, "FILE.csv",
+     "commands over time: a column t, and columns by name (air [kPa]); linear between rows", NULL},
+    {"every", 0, "TIME", "time between rows and shapes (default: until / 200)", NULL},
+    {"tolerance", 0, "X", "error of a step over the largest displacement so far (default 1e-3)", NULL},
+    {"step", 0, "auto|TIME", "a fixed step instead of one from the tolerance", "auto"},
+    {"damping", 0, "RATE", "mass-proportional damping, 1/s (default 0)", NULL},
+    CLI_MASS,
+    {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
+    {"out", 0, "FILE",
+     "write .csv, or the shapes as .pvd, .xdmf or .glb; without a .csv the table is printed", NULL},
+    CLI_JSON,
+    {"color", 0, "FIELD", "colours of a .glb: displacement, von_mises, stretch or region",
+     "displacement von_mises stretch region"},
+    {"save-state", 0, "FILE", "save the last state, with velocities: --start FILE goes on from there", NULL},
+    {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
+    CLI_MESHING,
+    CLI_WORKING,
+    CLI_FORCE,
+    {0},
+};
+static const char *const extensions[] = {".csv", ".pvd", ".xdmf", ".glb", NULL};
+
+typedef struct simulate {
+    const cli_args *args;
+    cli_motion s;
+    double until, every, ramp, begin;
+    pl_dynamics_options options;
+    // commands: from `first` to `last` over the ramp, or a table
+    double *first, *last;
+    pl_measured table;
+    bool has_table;
+    // output
+    double next; // s, of the next row
+    pl_motion_energy before, now;
+    double before_time;
+    FILE *csv;
+    char *csv_text;
+    size_t csv_bytes;
+    json_t *rows;
+    cli_series series;
+    double *time; // of the rows
+    int count, capacity;
+    pl_motion_report report;
+    int status;
+} simulate;
+
+// ---- commands over time
+static void ramp_command(const simulate *d, double t, double *command)
+{
+    const double part = d->ramp > 0 ? fmin(1, (t - d->begin) / d->ramp) : 1;
+    for (int c = 0; c < d->s.m.info.command_count; ++c) {
+        const double a = isnan(d->first[c]) ? d->s.m.info.command[c].rest : d->first[c], b = d->last[c];
+        command[c] = isnan(b) || part >= 1 ? b : a + part * (b - a);
+    }
+}
+
+static void table_command(const simulate *d, double t, double *command)
+{
+    const pl_measured *m = &d->table;
+    const int C = m->command_count;
+    int low = 0, high = m->count - 1;
+    // the last row that is not after t
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (m->extra[middle] <= t + 1e-12) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    const int next = low + 1 < m->count ? low + 1 : low;
+    const double span = m->extra[next] - m->extra[low];
+    const double part = span > 0 ? fmin(1, fmax(0, (t - m->extra[low]) / span)) : 0;
+    for (int c = 0; c < C; ++c) {
+        const double a = m->command[low * C + c], b = m->command[next * C + c];
+        command[c] = isnan(a) || isnan(b) ? a : a + part * (b - a);
+    }
+}
+
+static void simulate_command(void *user, double t, double *command)
+{
+    const simulate *d = user;
+    (d->has_table ? table_command : ramp_command)(d, t, command);
+}
+
+static double simulate_corner(void *user, double t)
+{
+    const simulate *d = user;
+    const double later = t + 1e-9;
+    if (!d->has_table) {
+        return d->ramp > 0 && d->begin + d->ramp > later ? d->begin + d->ramp : INFINITY;
+    }
+    for (int r = 0; r < d->table.count; ++r) {
+        if (d->table.extra[r] > later) {
+            return d->table.extra[r];
+        }
+    }
+    return INFINITY;
+}
+
+// ---- reading
+static int simulate_numbers(const cli_args *args, simulate *d)
+{
+    d->options = pl_dynamics_options_default();
+    d->until = -1;
+    const char *step = cli_value(args, "step");
+    bool good = cli_number(args, "until", PL_DIM_TIME, 1e-9, 1e6, &d->until) &&
+                cli_number(args, "ramp", PL_DIM_TIME, 0, 1e6, &d->ramp) &&
+                cli_number(args, "tolerance", PL_DIM_NUMBER, 1e-8, 0.1, &d->options.tolerance) &&
+                cli_number(args, "damping", PL_DIM_NUMBER, 0, 1e6, &d->options.mass_damping);
+    if (good && d->until < 0) {
+        cli_error(args, "--until is missing: how long does the motion last (--until 2s)?");
+        return CLI_WRONG;
+    }
+    d->every = d->until / 200;
+    good = good && cli_number(args, "every", PL_DIM_TIME, 1e-6, 1e6, &d->every);
+    if (good && step && strcmp(step, "auto") != 0) {
+        good = cli_number(args, "step", PL_DIM_TIME, 1e-8, 10, &d->options.step);
+    }
+    if (good && d->until / d->every > 1e6) {
+        cli_error(args, "--every gives %.3g rows, expected at most 1e6", d->until / d->every);
+        good = false;
+    }
+    return good ? CLI_DONE : CLI_WRONG;
+}
+
+static int simulate_read_set(const cli_args *args, simulate *d, const char *option, double *command)
+{
+    int cursor = 0;
+    for (const char *set, *value; (set = cli_next(args, option, &cursor));) {
+        const int c = cli_command_split(args, cli_model_commands(&d->s.m), option, set, &value);
+        pl_error err = {0};
+        if (c < 0) {
+            return CLI_WRONG;
+        }
+        const pl_command_info *info = &d->s.m.info.command[c];
+        if (pl_quantity_parse(value, pl_drive_dimension(info->drive), &command[c], &err) != PL_OK) {
+            cli_error(args, "--%s %s: %s", option, set, err.text);
+            return CLI_WRONG;
+        }
+        const int status = cli_command_check(args, info, command[c]);
+        if (status) {
+            return status;
+        }
+    }
+    return CLI_DONE;
+}
+
+static int simulate_read_table(const cli_args *args, simulate *d)
+{
+    const char *path = cli_value(args, "table");
+    pl_error err = {0};
+    if (!path) {
+        return CLI_DONE;
+    }
+    if (cli_value(args, "set") || cli_value(args, "ramp")) {
+        cli_error(args, "--table %s: the rows give the commands; --set and --ramp are not for tables", path);
+        return CLI_WRONG;
+    }
+    if (pl_timed_commands_read(path, &d->s.m.info, &d->table, &err) != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    d->has_table = true;
+    for (int i = 0; i < d->table.count * d->table.command_count; ++i) {
+        const pl_command_info *info = &d->s.m.info.command[i % d->table.command_count];
+        const int status =
+            isnan(d->table.command[i]) ? CLI_DONE : cli_command_check(args, info, d->table.command[i]);
+        if (status) {
+            return status;
+        }
+    }
+    return CLI_DONE;
+}
+
+// ---- where the motion begins
+static int simulate_start(const cli_args *args, simulate *d)
+{
+    cli_motion *s = &d->s;
+    const char *start = cli_value(args, "start");
+    const int C = s->m.info.command_count;
+    d->first = calloc((size_t)C + 1, sizeof *d->first);
+    d->last = calloc((size_t)C + 1, sizeof *d->last);
+    if (!d->first || !d->last) {
+        return cli_no_memory(args);
+    }
+    for (int c = 0; c < C; ++c) {
+        d->first[c] = d->last[c] = NAN;
+    }
+    int status = simulate_read_table(args, d);
+    status = status ? status : simulate_read_set(args, d, "set", d->last);
+    status = status ? status : simulate_read_set(args, d, "from", d->first);
+    if (status) {
+        return status;
+    }
+    const bool equilibrium = !start || strcmp(start, "equilibrium") == 0;
+    if (!equilibrium && cli_value(args, "from")) {
+        cli_error(args, "--from is for --start equilibrium");
+        return CLI_WRONG;
+    }
+    if (equilibrium) {
+        if (d->has_table && !cli_value(args, "from")) {
+            table_command(d, d->table.extra[0], d->first);
+        }
+        // a command that is going to be used is at rest, not idle: a cable is taut, not let go
+        for (int c = 0; c < C; ++c) {
+            const bool used = !isnan(d->last[c]) && isnan(d->first[c]);
+            d->first[c] = used ? s->m.info.command[c].rest : d->first[c];
+        }
+        memcpy(s->m.command, d->first, (size_t)C * sizeof *d->first);
+        status = cli_model_solve(args, &s->m);
+        status = status ? status : cli_model_verdict(args, &s->m);
+        status = status ? status : cli_motion_from_model(args, s);
+    } else if (strcmp(start, "undeformed") != 0) {
+        pl_error err = {0};
+        status = pl_state_load(s->state, s->robot, start, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
+    }
+    if (status) {
+        return status;
+    }
+    d->begin = pl_state_time(s->state);
+    memcpy(d->first, pl_state_commands(s->state), (size_t)C * sizeof *d->first);
+    memcpy(d->last, d->first, (size_t)C * sizeof *d->first);
+    status = simulate_read_set(args, d, "set", d->last);
+    if (!status && d->until <= d->begin) {
+        cli_error(args, "--until is %g s, the state is at %g s already", d->until, d->begin);
+        return CLI_WRONG;
+    }
+    return status;
+}
+
+// ---- rows
+// Names of the columns in the order of simulate_values; each with a unit.
+static void simulate_head(simulate *d, FILE *out)
+{
+    const pl_model_info *i = &d->s.m.info;
+    fputs("t [s]", out);
+    for (int c = 0; c < i->command_count; ++c) {
+        fprintf(out, ",%s [%s]", i->command[c].name, pl_drive_unit(i->command[c].drive));
+    }
+    for (int k = 0; k < 6 * i->marker_count; ++k) {
+        const bool speed = k % 6 >= 3;
+        fprintf(out, ",%s.%s%c [%s]", i->marker_name[k / 6], speed ? "v" : "", "xyz"[k % 3],
+                speed ? "mm/s" : "mm");
+    }
+    for (int a = 0; a < i->actuator_count; ++a) {
+        fprintf(out, ",%s.effort [%s]", i->actuator[a].name, pl_effort_unit(i->actuator[a].kind));
+    }
+    for (int k = 0; k < i->sensor_count; ++k) {
+        fprintf(out, ",%s [%s]", i->sensor_name[k], pl_sensor_unit(i->sensor_kind[k]));
+    }
+    fputs(",kinetic [mJ],elastic [mJ],viscous [mJ],damped [mJ],actuators [mJ],loads [mJ],imbalance [mJ]\n",
+          out);
+}
+
+static void simulate_cell(FILE *out, json_t *row, double value)
+{
+    if (isfinite(value)) {
+        fprintf(out, "%s%.9g", ftell(out) > 0 ? "," : "", value);
+    } else {
+        fputs(",", out);
+    }
+    if (row) {
+        json_array_append_new(row, cli_json_number(value));
+    }
+}
+
+// Positions of the markers, and their velocities by a difference along the velocity of the body.
+static int simulate_markers(simulate *d, double *place, double *speed)
+{
+    cli_motion *s = &d->s;
+    const int64_t n = 3 * (int64_t)pl_state_vertex_count(s->state);
+    const int M = 3 * s->m.info.marker_count;
+    const double *x = pl_state_positions(s->state);
+    double largest = 0;
+    for (int64_t i = 0; i < n; ++i) {
+        largest = fmax(largest, fabs(s->velocity[i]));
+    }
+    const double ahead = largest > 0 ? 1e-5 * s->m.info.size / largest : 0;
+    for (int64_t i = 0; i < n; ++i) {
+        s->moved[i] = x[i] + ahead * s->velocity[i];
+        s->velocity[i] = x[i]; // kept
+    }
+    pl_state_set_positions(s->state, s->moved);
+    int status = cli_motion_to_model(d->args, s);
+    for (int k = 0; !status && k < M; ++k) {
+        speed[k] = pl_model_get_answer(s->m.model).marker[k];
+    }
+    pl_state_set_positions(s->state, s->velocity);
+    status = status ? status : cli_motion_to_model(d->args, s);
+    for (int k = 0; !status && k < M; ++k) {
+        place[k] = pl_model_get_answer(s->m.model).marker[k];
+        speed[k] = ahead > 0 ? (speed[k] - place[k]) / ahead : 0;
+    }
+    return status;
+}
+
+static pl_motion_energy simulate_energy(const simulate *d, double t)
+{
+    const double h = pl_dynamics_time(d->s.dynamics) - d->before_time,
+                 w = h > 0 ? (t - d->before_time) / h : 1;
+    const pl_motion_energy *a = &d->before, *b = &d->now;
+    return (pl_motion_energy){.kinetic = a->kinetic + w * (b->kinetic - a->kinetic),
+                              .elastic = a->elastic + w * (b->elastic - a->elastic),
+                              .viscous = a->viscous + w * (b->viscous - a->viscous),
+                              .damped = a->damped + w * (b->damped - a->damped),
+                              .actuators = a->actuators + w * (b->actuators - a->actuators),
+                              .loads = a->loads + w * (b->loads - a->loads),
+                              .imbalance = a->imbalance + w * (b->imbalance - a->imbalance)};
+}
+
+static int simulate_note_time(simulate *d, double t)
+{
+    if (d->count == d->capacity) {
+        d->capacity = 2 * d->capacity + 256;
+        double *larger = realloc(d->time, (size_t)d->capacity * sizeof *larger);
+        if (!larger) {
+            return cli_no_memory(d->args);
+        }
+        d->time = larger;
+    }
+    d->time[d->count++] = t;
+    return CLI_DONE;
+}
+
+static int simulate_row(simulate *d, double t)
+{
+    cli_motion *s = &d->s;
+    const pl_model_info *i = &s->m.info;
+    pl_error err = {0};
+    if (pl_dynamics_sample(s->dynamics, t, s->state, s->velocity, &err) != PL_OK) {
+        return cli_fail(d->args, &err);
+    }
+    double *place = calloc(6 * (size_t)i->marker_count + 1, sizeof *place),
+           *speed = place + 3 * i->marker_count;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    int status = place && out ? simulate_markers(d, place, speed) : cli_no_memory(d->args);
+    if (!status) {
+        const pl_model_answer answer = pl_model_get_answer(s->m.model);
+        json_t *row = d->rows ? json_array() : NULL;
+        simulate_cell(out, row, t);
+        for (int c = 0; c < i->command_count; ++c) {
+            simulate_cell(out, row, answer.command[c] / pl_drive_scale(i->command[c].drive));
+        }
+        for (int k = 0; k < 6 * i->marker_count; ++k) {
+            const int at = 3 * (k / 6) + k % 3;
+            simulate_cell(out, row, k % 6 < 3 ? place[at] : speed[at]);
+        }
+        for (int a = 0; a < i->actuator_count; ++a) {
+            simulate_cell(out, row, answer.effort[a] / pl_effort_scale(i->actuator[a].kind));
+        }
+        for (int k = 0; k < i->sensor_count; ++k) {
+            simulate_cell(out, row, answer.sensor[k] / pl_sensor_scale(i->sensor_kind[k]));
+        }
+        const pl_motion_energy e = simulate_energy(d, t);
+        const double energy[7] = {e.kinetic,   e.elastic, e.viscous,  e.damped,
+                                  e.actuators, e.loads,   e.imbalance};
+        for (int k = 0; k < 7; ++k) {
+            simulate_cell(out, row, energy[k]);
+        }
+        fputs("\n", out);
+        fflush(out);
+        fputs(text, d->csv);
+        if (!cli_out(d->args, ".csv") && !cli_value(d->args, "json")) {
+            cli_say(d->args, "%s", text);
+        }
+        if (row) {
+            json_array_append_new(d->rows, row);
+        }
+        status = simulate_note_time(d, t);
+    }
+    if (out) {
+        fclose(out);
+    }
+    free(text);
+    free(place);
+    return status ? status : cli_series_frame(d->args, &d->series, &s->m);
+}
+
+// All rows within the last step.
+static bool simulate_each(void *user)
+{
+    simulate *d = user;
+    const double now = pl_dynamics_time(d->s.dynamics);
+    d->before = d->now;
+    d->now = pl_dynamics_energy(d->s.dynamics);
+    while (!d->status && d->next <= now * (1 + 1e-12) && d->next <= d->until * (1 + 1e-9)) {
+        d->status = simulate_row(d, fmin(d->next, now));
+        d->next = d->begin + d->count * d->every;
+    }
+    d->before_time = now;
+    return !d->status && !cli_interrupted();
+}
+
+// ---- the run
+static int simulate_go(const cli_args *args, simulate *d)
+{
+    cli_motion *s = &d->s;
+    pl_error err = {0};
+    const pl_signal signal = {.command = simulate_command, .corner = simulate_corner, .user = d};
+    cli_stage("motion", false);
+    pl_status status = pl_dynamics_start(s->dynamics, s->state, &signal, &err);
+    if (status == PL_OK) {
+        d->before = d->now = pl_dynamics_energy(s->dynamics);
+        d->before_time = d->next = d->begin;
+        d->status = simulate_row(d, d->begin);
+        d->next = d->begin + d->every;
+        if (cli_value(args, "mass")) {
+            pl_dynamics_set_forces(s->dynamics, s->force);
+        }
+    }
+    if (status == PL_OK && !d->status) {
+        status = pl_dynamics_advance(s->dynamics, d->until, simulate_each, d, &d->report, &err);
+    }
+    cli_stage(NULL, false);
+    if (d->status) {
+        return d->status;
+    }
+    err.status = status;
+    return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
+}
+
+static json_t *simulate_json(simulate *d)
+{
+    const pl_motion_report *r = &d->report;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *head = open_memstream(&text, &bytes);
+    json_t *root = cli_json_head(d->s.m.info.robot_hash, d->s.m.findings), *names = json_array();
+    if (head) {
+        simulate_head(d, head);
+        fclose(head);
+    }
+    for (char *name = text ? strtok(text, ",\n") : NULL; name; name = strtok(NULL, ",\n")) {
+        json_array_append_new(names, json_string(name));
+    }
+    free(text);
+    json_object_set_new(root, "outcome", json_string(pl_motion_outcome_name(r->outcome)));
+    json_object_set_new(root, "message", json_string(r->message));
+    json_object_set_new(root, "time_s", cli_json_number(r->time));
+    json_object_set_new(root, "steps", json_integer(r->steps));
+    json_object_set_new(root, "rejected", json_integer(r->rejected));
+    json_object_set_new(root, "factorizations", json_integer(r->factorizations));
+    json_object_set_new(root, "solves", json_integer(r->solves));
+    json_object_set_new(root, "smallest_step_s", cli_json_number(r->smallest_step));
+    json_object_set_new(root, "seconds", cli_json_number(r->seconds));
+    json_object_set_new(root, "columns", names);
+    json_object_set_new(root, "rows", d->rows);
+    d->rows = NULL;
+    return root;
+}
+
+static int simulate_finish(const cli_args *args, simulate *d)
+{
+    const char *csv = cli_out(args, ".csv"), *state = cli_value(args, "save-state");
+    pl_error err = {0};
+    if (fflush(d->csv) != 0 || ferror(d->csv)) {
+        return cli_no_memory(args);
+    }
+    if (csv && pl_file_write(csv, d->csv_text, d->csv_bytes, &err) != PL_OK) {
+        return cli_fail_writing(args, &err);
+    }
+    int status = cli_series_finish(args, &d->series, d->time);
+    if (!status && state) {
+        if (pl_dynamics_store(d->s.dynamics, d->s.state, &err) != PL_OK ||
+            pl_state_save(d->s.state, d->s.robot, state, &err) != PL_OK) {
+            return cli_fail_writing(args, &err);
+        }
+    }
+    return status ? status : cli_json_write(args, cli_value(args, "json") ? simulate_json(d) : NULL);
+}
+
+static int simulate_verdict(const cli_args *args, simulate *d)
+{
+    const pl_motion_report *r = &d->report;
+    const pl_motion_energy *e = &r->energy;
+    if (cli_out(args, ".csv") || cli_value(args, "json")) {
+        cli_say(args,
+                "%.4g s in %d steps (%.3g ms at least), %d rejected; %d factorisations, %d solves, %.3g s; "
+                "%d rows\n",
+                r->time - d->begin, r->steps, 1e3 * r->smallest_step, r->rejected, r->factorizations,
+                r->solves, r->seconds, d->count);
+        cli_say(args,
+                "energy [mJ]: kinetic %.4g, elastic %.4g, viscous %.4g, damped %.4g; work of actuators %.4g, "
+                "of loads "
+                "%.4g; imbalance %.2g\n",
+                e->kinetic, e->elastic, e->viscous, e->damped, e->actuators, e->loads, e->imbalance);
+    }
+    if (r->outcome == PL_MOTION_STALLED) {
+        cli_error(args, "%s; %d rows are kept", r->message, d->count);
+        return CLI_BADLY;
+    }
+    if (cli_interrupted()) {
+        cli_error(args, "%s at %.4g of %.4g s, %d rows are kept", cli_stop_reason(), r->time, d->until,
+                  d->count);
+        return CLI_BADLY;
+    }
+    return CLI_DONE;
+}
+
+static int simulate_prepare(const cli_args *args, simulate *d)
+{
+    d->csv = open_memstream(&d->csv_text, &d->csv_bytes);
+    d->rows = cli_value(args, "json") ? json_array() : NULL;
+    if (!d->csv) {
+        return cli_no_memory(args);
+    }
+    simulate_head(d, d->csv);
+    fflush(d->csv);
+    if (!cli_out(args, ".csv") && !cli_value(args, "json")) {
+        cli_say(args, "%s", d->csv_text);
+    }
+    return CLI_DONE;
+}
+
+static int simulate_work(const cli_args *args, simulate *d)
+{
+    int status = cli_setup(args);
+    status = status ? status : simulate_numbers(args, d);
+    status = status ? status : cli_check_outputs(args, extensions, NULL, cli_value(args, "table"));
+    status = status ? status : cli_model_open(args, args->plain[0], &d->s.m);
+    status = status ? status : cli_check_outputs(args, NULL, d->s.m.path, NULL);
+    status = status ? status : cli_motion_prepare(args, &d->s);
+    status = status ? status : cli_motion_create(args, &d->s, &d->options);
+    status = status ? status : simulate_start(args, d);
+    status = status ? status : simulate_prepare(args, d);
+    status = status ? status : simulate_go(args, d);
+    status = status ? status : simulate_finish(args, d);
+    return status ? status : simulate_verdict(args, d);
+}
+
+static int simulate_run(cli_args *args)
+{
+    simulate d = {.args = args};
+    const int status = simulate_work(args, &d);
+    if (d.csv) {
+        fclose(d.csv);
+    }
+    free(d.csv_text);
+    json_decref(d.rows);
+    cli_series_clear(&d.series);
+    pl_measured_clear(&d.table);
+    free(d.first);
+    free(d.last);
+    free(d.time);
+    cli_motion_clear(&d.s);
+    return status;
+}
+
+const cli_verb cli_verb_simulate = {
+    .name = "simulate",
+    .summary = "the motion in time: swings, creep and fast drives",
+    .usage = "ROBOT --until TIME [--start HOW] [--set NAME=VALUE ...] [options]",
+    .about =
+        "Integrates the motion of the full body with inertia and viscosity (prony of the materials) from\n"
+        "an equilibrium, the undeformed body or a saved state. Commands go to --set at once or in a\n"
+        "ramp, or follow a table. Steps follow from the tolerance. Every material needs a density;\n"
+        "robots with contact are refused. Efforts are those of the motion; the energy balance is in\n"
+        "every row. An interrupted run keeps its rows.",
+    .examples =
+        "  pliant simulate finger --until 2s --set air=30kPa --ramp 50ms --every 10ms --out motion.csv\n"
+        "  pliant simulate beam --until 3s --start undeformed --out fall.pvd   # let go at once\n"
+        "  pliant simulate finger --until 1s --from air=30kPa --set air=0kPa --out vent.glb\n"
+        "  pliant simulate finger --until 5s --table commands.csv --json -\n",
+    .option = options,
+    .least = 1,
+    .most = 1,
+    .run = simulate_run,
+    .stopping = "stopping, keeping the rows computed",
+};
