@@ -191,29 +191,43 @@ static json_t *new_json(const char *path)
     return root;
 }
 
-// A first command to try: the first command of the robot, at half its range.
-static void new_next(const cli_args *args, const char *folder, const char *yaml)
+// A first command to try: the first command of the robot, at half the range of the first actuator.
+static void new_try(const char *yaml, char *text, size_t size)
 {
-    static const char *const tries[][2] = {{"drive: pressure", "kPa"}, {"drive: shortening", "mm"}};
-    char name[60] = "", try[120] = "";
-    const char *actuator = strstr(yaml, "\nactuators:");
-    const char *at = actuator ? strstr(actuator, "name: ") : NULL;
-    if (at) {
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 6, ",\n }"), at + 6);
+    static const struct {
+        const char *drive, *unit;
+        pl_dimension dimension;
+        double scale;
+    } known[] = {{"pressure", "kPa", PL_DIM_PRESSURE, 1e3}, {"shortening", "mm", PL_DIM_LENGTH, 1}};
+    pl_robot_document *document = NULL;
+    char name[60] = "";
+    double high = 0;
+    text[0] = 0;
+    if (pl_robot_document_parse(yaml, strlen(yaml), NULL, &document, NULL) != PL_OK) {
+        return;
     }
+    const char *actuator = pl_robot_document_value(document, "actuators.0.name");
+    const char *drive = pl_robot_document_value(document, "actuators.0.drive");
     const char *command = strstr(yaml, "\ncommands:\n  ");
-    if (at && command) {
+    snprintf(name, sizeof name, "%.50s", actuator ? actuator : "");
+    if (command) {
         command += strlen("\ncommands:\n  ");
         snprintf(name, sizeof name, "%.*s", (int)strcspn(command, ":\n"), command);
     }
-    for (int k = 0; at && k < 2; ++k) {
-        const char *drive = strstr(at, tries[k][0]);
-        const char *range = drive ? strstr(drive, "range: [") : NULL;
-        const char *comma = range ? strchr(range, ',') : NULL;
-        if (comma && !try[0]) {
-            snprintf(try, sizeof try, " --set %s=%g%s", name, 0.5 * strtod(comma + 1, NULL), tries[k][1]);
+    for (int k = 0; actuator && drive && k < 2; ++k) {
+        if (strcmp(drive, known[k].drive) == 0 &&
+            pl_robot_document_evaluate(document, "actuators.0.range.1", known[k].dimension, &high, NULL) ==
+                PL_OK) {
+            snprintf(text, size, " --set %s=%.4g%s", name, 0.5 * high * known[k].scale, known[k].unit);
         }
     }
+    pl_robot_document_destroy(document);
+}
+
+static void new_next(const cli_args *args, const char *folder, const char *yaml)
+{
+    char try[120];
+    new_try(yaml, try, sizeof try);
     cli_say(args, "next:\n  pliant info %s\n  pliant fk %s%s --out %s/shape.png\n", folder, folder, try,
             folder);
 }

@@ -54,7 +54,13 @@ static io_node *edit_begin(const pl_robot_document *d, const char *key, size_t l
         return root;
     }
     if (mesh && length > 7 && strncmp(key, "design.", 7) == 0) {
-        return (io_node *)mesh;
+        // a number of the design that is given by a parameter of the file is that parameter
+        const io_node *design = io_child(mesh, "design");
+        const io_node *number = design ? edit_entry(design, key + 7, length - 7, &used) : NULL;
+        io_node *reference =
+            number && number->kind == IO_SCALAR && parameters ? io_child(parameters, number->text) : NULL;
+        *skip = reference ? length : 0;
+        return reference ? reference : (io_node *)mesh;
     }
     if (parameters && edit_entry(parameters, key, length, &used) && used == length) {
         return (io_node *)parameters;
@@ -65,7 +71,7 @@ static io_node *edit_begin(const pl_robot_document *d, const char *key, size_t l
 io_node *io_document_find(const pl_robot_document *document, const char *key)
 {
     size_t length = strlen(key), used;
-    if (!document->root) {
+    if (!document->root || document->root->kind != IO_MAP) {
         return NULL;
     }
     io_node *node = edit_begin(document, key, length, &used);
@@ -269,6 +275,9 @@ static io_node *edit_target(pl_robot_document *d, const char *key, size_t length
     size_t used;
     const char *rest = key;
     io_node *at = edit_begin(d, key, length, &used);
+    if (used == length && length > 0) {
+        return at;
+    }
     for (;;) {
         io_node *next = edit_entry(at, rest, length, &used);
         const bool last = next ? used == length : !memchr(rest, '.', length);

@@ -130,8 +130,8 @@ const char *io_name_refused(const char *name)
     if (length == 0 || word_length(name) != length) {
         return "use letters, digits and '_'";
     }
-    if (function_find(name, length) >= 0 || strcmp(name, "pi") == 0) {
-        return "it is a function or constant of expressions";
+    if (strcmp(name, "pi") == 0) {
+        return "it is a constant of expressions";
     }
     return io_unit_find(name, length, &unit) ? "it is a unit" : NULL;
 }
@@ -324,15 +324,17 @@ static io_value expression_word(expression *e)
     const char *word = e->at;
     const io_name *known = name_find(e->name, e->count, word, length);
     io_value unit;
+
+    // a function is a name with a parenthesis: `floor` alone may be a parameter
+    const int f = word[length + strspn(word + length, " ")] == '(' ? function_find(word, length) : -1;
+    if (f >= 0) {
+        e->at += length;
+        expression_next(e);
+        return expression_call(e, f);
+    }
     if (known) {
         e->at += length;
         return known->value;
-    }
-    const int f = function_find(word, length);
-    if (f >= 0) {
-        e->at += length;
-        return expression_next(e) == '(' ? expression_call(e, f)
-                                         : expression_fail(e, "'(' is missing behind ", functions[f].name);
     }
     if (length == 2 && memcmp(word, "pi", 2) == 0) {
         e->at += length;

@@ -83,6 +83,7 @@ typedef struct io_robot_file {
     io_array broken; // lines of items that had a defect of their own
     io_array name;   // parameters that expressions may use (io_expression.h): of the file, then of a design
     int outer_names; // those of the file
+    const io_node *parameters; // the block `parameters`, or NULL
     pl_robot_def def;
     io_solver solver;
     struct io_control *control; // blocks controller, estimator, plant, in the arena (io_control.h)
@@ -186,6 +187,8 @@ void io_place_vector(const io_scope *scope, double vector[3]);
 void io_read_names(io_robot_file *f, const io_node *root);
 // Those of the design in a `mesh:` block, instead of those of another body; NULL: none.
 void io_read_design_names(io_robot_file *f, const io_node *mesh);
+// The block with its repetitions written out (io_robot_repeat.c); NULL after a report, or for NULL.
+const io_node *io_expand(io_robot_file *f, const io_node *node);
 // The number at a node: a quantity, or an expression. False after a report.
 bool io_read_number(io_robot_file *f, const io_node *node, const char *what, pl_dimension dimension,
                     bool rate, double *value);

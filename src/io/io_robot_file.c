@@ -57,7 +57,7 @@ static void file_scope(io_robot_file *f, const io_node *node, const io_scope *sc
         {"sensors", io_read_sensors},   {"layers", io_read_layers},       {"fibres", io_read_fibres},
     };
     for (int i = 0; i < PL_COUNT(block); ++i) {
-        const io_node *n = io_child(node, block[i].key);
+        const io_node *n = io_expand(f, io_child(node, block[i].key));
         if (n) {
             block[i].read(f, n, scope);
         }
@@ -193,7 +193,7 @@ static void file_root(io_robot_file *f, const io_node *root)
         io_read_model(f, root, model);
         return;
     }
-    const io_node *materials = io_child(root, "materials");
+    const io_node *materials = io_expand(f, io_child(root, "materials"));
     if (materials) {
         io_read_materials(f, materials);
     }
@@ -208,9 +208,10 @@ static void file_root(io_robot_file *f, const io_node *root)
         file_scope(f, root, &scope);
     }
     // these refer to what the bodies hold
-    const io_node *commands = io_child(root, "commands"), *loads = io_child(root, "loads"),
-                  *springs = io_child(root, "springs");
-    const io_node *solver = io_child(root, "solver"), *hardware = io_child(root, "hardware");
+    const io_node *commands = io_expand(f, io_child(root, "commands")),
+                  *loads = io_expand(f, io_child(root, "loads")),
+                  *springs = io_expand(f, io_child(root, "springs"));
+    const io_node *solver = io_child(root, "solver"), *hardware = io_expand(f, io_child(root, "hardware"));
     if (commands) {
         io_read_commands(f, commands);
     }
@@ -220,7 +221,7 @@ static void file_root(io_robot_file *f, const io_node *root)
     if (springs) {
         io_read_springs(f, springs);
     }
-    const io_node *contact = io_child(root, "contact");
+    const io_node *contact = io_expand(f, io_child(root, "contact"));
     if (contact) {
         io_read_contact(f, contact);
     }

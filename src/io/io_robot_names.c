@@ -46,25 +46,43 @@ bool io_read_number(io_robot_file *f, const io_node *node, const char *what, pl_
     return true;
 }
 
-// parameters: {reach: 120 mm, pitch: reach / 8}: each may use those above it
-static void names_block(io_robot_file *f, const io_node *node)
+// parameters: {reach: 120 mm, pitch: reach / 8}: each may use those above it, and the numbers of the design.
+// Those that cannot be evaluated without the design come behind it.
+static void names_block(io_robot_file *f, bool report)
+{
+    const io_node *node = f->parameters;
+    for (const io_node *n = node ? node->child : NULL; n; n = n->next) {
+        char what[200];
+        io_value value;
+        bool known = io_name_refused(n->key) != NULL;
+        const io_name *name = f->name.item;
+        for (int i = 0; i < f->name.count; ++i) {
+            known = known || (strcmp(name[i].name, n->key) == 0 && name[i].line == n->key_line);
+        }
+        snprintf(what, sizeof what, "parameters: %.150s", n->key);
+        pl_findings *all = f->findings;
+        f->findings = report ? all : NULL;
+        if (!known && names_value(f, n, what, &value)) {
+            names_add(f, n->key, &value, n->key_line);
+        }
+        f->findings = all;
+    }
+}
+
+static void names_check(io_robot_file *f, const io_node *node)
 {
     if (!io_expect(f, node, IO_MAP, "parameters")) {
         return;
     }
     for (const io_node *n = node->child; n; n = n->next) {
         const char *wrong = io_name_refused(n->key);
-        char what[200];
-        io_value value;
-        snprintf(what, sizeof what, "parameters: %.150s", n->key);
+        char shown[80];
         if (wrong) {
-            char shown[80];
             io_defect(f, n->key_line, "parameters: '%s' cannot be the name of a parameter: %s",
                       pl_name_shown(n->key, shown, sizeof shown), wrong);
-        } else if (names_value(f, n, what, &value)) {
-            names_add(f, n->key, &value, n->key_line);
         }
     }
+    f->parameters = node;
 }
 
 // A name with two values is a mistake wherever it is used.
@@ -82,14 +100,9 @@ static void names_compare(io_robot_file *f, const io_node *node, const io_value 
     }
 }
 
-void io_read_design_names(io_robot_file *f, const io_node *mesh)
+static void names_design(io_robot_file *f, const io_node *design)
 {
-    f->name.count = f->outer_names;
-    const io_node *design = io_child(mesh, "design");
     pl_findings *all = f->findings;
-    if (!design || design->kind != IO_MAP) {
-        return;
-    }
     // what is wrong with a value is reported when the design is read
     f->findings = NULL;
     io_value value[64];
@@ -107,12 +120,27 @@ void io_read_design_names(io_robot_file *f, const io_node *mesh)
     }
 }
 
+void io_read_design_names(io_robot_file *f, const io_node *mesh)
+{
+    f->name.count = f->outer_names;
+    const io_node *design = io_child(mesh, "design");
+    if (design && design->kind == IO_MAP) {
+        names_design(f, design);
+        names_block(f, false);
+    }
+}
+
 void io_read_names(io_robot_file *f, const io_node *root)
 {
-    const io_node *block = io_child(root, "parameters"), *mesh = io_child(root, "mesh");
+    const io_node *block = io_child(root, "parameters");
     if (block) {
-        names_block(f, block);
+        names_check(f, block);
     }
+    names_block(f, false);
     f->outer_names = f->name.count;
-    io_read_design_names(f, mesh);
+    io_read_design_names(f, io_child(root, "mesh"));
+    // in a file with several bodies each has a design of its own
+    if (!io_child(root, "bodies")) {
+        names_block(f, true);
+    }
 }

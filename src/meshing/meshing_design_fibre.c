@@ -79,7 +79,7 @@ static const char yaml[] =
     "thread in\n"
     "# both directions about the chamber, 3 mm per turn, and a strip under the floor.\n"
     "fibres:\n"
-    "  - {name: thread, kind: helix, surface: cavity, axis: [0, 0, 1], about: [2, 0, 0], pitch: 3, hand: "
+    "  - {name: thread, kind: helix, surface: cavity, axis: [0, 0, 1], about: [floor, 0, 0], pitch: 3, hand: "
     "both}\n"
     "layers:\n"
     "  - {name: strip, surface: bottom, material: fabric, thickness: 0.3}\n"

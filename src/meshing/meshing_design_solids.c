@@ -57,10 +57,11 @@ static const char beam_yaml[] =
     "actuators:\n"
     "  - name: tendon\n"
     "    kind: cable\n"
-    "    through: [[0, 0, 11], [25, 0, 11], [50, 0, 11], [75, 0, 11], [95, 0, 11]]\n"
-    "    radius: 4\n"
+    "    through: [[0, 0, 11*height/30], [length/4, 0, 11*height/30], [length/2, 0, 11*height/30], "
+    "[3*length/4, 0, 11*height/30], [0.95*length, 0, 11*height/30]]\n"
+    "    radius: \"2*min(width, height)/15\"\n"
     "    drive: shortening\n"
-    "    range: [0, 12]\n"
+    "    range: [0, 0.12*length]\n"
     "\n"
     "# Points whose displacement is reported.\n"
     "markers:\n"
@@ -135,7 +136,7 @@ static const char specimen_yaml[] =
     "interface.\n"
     "fixed:\n"
     "  - {surface: base}\n"
-    "  - {surface: tip, move: [8, 0, 0]}\n"
+    "  - {surface: tip, move: [soft_length/5, 0, 0]}\n"
     "\n"
     "# The interface shows how the elongation is divided between the two halves.\n"
     "markers:\n"
@@ -227,8 +228,7 @@ static const char sphere_yaml[] =
     "regions: {shell: rubber}\n"
     "\n"
     "# The planes of symmetry (sx is x = 0, and so on) may only slide in themselves: this supports the "
-    "sphere "
-    "in place\n"
+    "sphere in place\n"
     "# without disturbing it.\n"
     "fixed:\n"
     "  - {surface: sx, axes: [x]}\n"
@@ -240,7 +240,7 @@ static const char sphere_yaml[] =
     "  - {name: air, kind: chamber, surface: cavity, drive: volume_ratio, range: [1, 8]}\n"
     "\n"
     "markers:\n"
-    "  outside: {at: [15, 0, 0]}\n";
+    "  outside: {at: [inner_radius + wall, 0, 0]}\n";
 
 const design design_sphere_shell = {
     .open = {"sphere_shell", "hollow sphere under internal pressure", sphere_parameter,
@@ -312,8 +312,7 @@ static const char tube_yaml[] =
     "  rubber: {model: neo_hookean, c10: 0.2 MPa, poisson: 0.49}\n"
     "regions: {tube: rubber}\n"
     "\n"
-    "# The ends may not move along the axis (plane strain); the planes of symmetry sx (x "
-    "= 0) and\n"
+    "# The ends may not move along the axis (plane strain); the planes of symmetry sx (x = 0) and\n"
     "# sy (y = 0) support the ring without disturbing it.\n"
     "fixed:\n"
     "  - {surface: bottom, axes: [z]}\n"
@@ -326,7 +325,7 @@ static const char tube_yaml[] =
     "  - {name: air, kind: chamber, surface: cavity, drive: pressure, range: [0 kPa, 60 kPa]}\n"
     "\n"
     "markers:\n"
-    "  outside: {at: [15, 0, 3]}\n";
+    "  outside: {at: [inner_radius + wall, 0, length/2]}\n";
 
 const design design_tube = {
     .open = {"tube", "slice of a thick tube under internal pressure", tube_parameter,

@@ -354,6 +354,34 @@ static void test_parameters(void **state)
     pl_robot_document_destroy(d);
 }
 
+// Entries repeated in lists and blocks, one inside the other.
+static void test_repeat(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "pliant: 1\nparameters: {step: length/3}\nmesh: {design: {kind: beam, length: 90, sides: 2}}\n"
+        "materials: {m: {model: neo_hookean, c10: 0.1}}\n"
+        "markers:\n  first: {at: [0, 0, 0]}\n"
+        "  repeat: {index: j, to: sides, each: {repeat: {index: i, to: 2 + $j,\n"
+        "    each: {\"p$(i + 10*j)\": {at: [$i*step, $j, 0]}}}}}\n"
+        "actuators:\n  - repeat: {index: k, to: 0, each: [{name: no$k}]}\n"
+        "  - {name: t, kind: cable, drive: shortening, through: [[0, 0, 0], {repeat: {to: 3, each: [[$i, 0, "
+        "0]]}}]}\n";
+    pl_robot_document *d = parse(text);
+    io_robot_file f;
+    io_robot_file_read(&f, d);
+    assert_int_equal(pl_findings_defect_count(f.findings), 0);
+    assert_int_equal(f.def.marker_count, 1 + 3 + 4);
+    assert_string_equal(f.def.marker[3].name, "p13");
+    PL_CHECK_NEAR(f.def.marker[3].at[0], 90, 0);
+    assert_string_equal(f.def.marker[7].name, "p24");
+    PL_CHECK_NEAR(f.def.marker[7].at[1], 2, 0);
+    assert_int_equal(f.def.actuator_count, 1);
+    assert_int_equal(f.def.actuator[0].guide_count, 4);
+    io_robot_file_clear(&f);
+    pl_robot_document_destroy(d);
+}
+
 static void test_wrong_parameters(void **state)
 {
     (void)state;
@@ -362,7 +390,7 @@ static void test_wrong_parameters(void **state)
         int line;
     } bad[] = {
         {"pliant: 1\nparameters:\n  mm: 3\n", "'mm' cannot be the name of a parameter: it is a unit", 3},
-        {"pliant: 1\nparameters:\n  a: b + 1\n  b: 2\n", "no parameter 'b'", 3},
+        {"pliant: 1\nparameters:\n  a: c + 1\n  b: 2\n", "no parameter 'c'", 3},
         {"pliant: 1\nparameters:\n  a: [1]\n", "expected a number or an expression, found a list", 3},
         {"pliant: 1\nparameters: {length: 3}\nmesh:\n  design: {kind: beam, length: 5}\n",
          "length is 5, but the parameter of that name on line 2 is 3", 4},
@@ -370,6 +398,15 @@ static void test_wrong_parameters(void **state)
          "expected a number, found 'lenth'", 5},
         {"pliant: 1\nmesh: {design: {kind: beam, length: 5}}\nmarkers:\n  tip:\n    at: [lenth + 1, 0, 0]\n",
          "no parameter 'lenth' (did you mean 'length'?); parameters are length", 5},
+        {"pliant: 1\nmesh: {design: {kind: beam}}\nfixed:\n  - repeat: {to: 2.5, each: [{surface: a}]}\n",
+         "repeat: to: expected a whole number, found 2.5", 4},
+        {"pliant: 1\nmesh: {design: {kind: beam}}\nfixed:\n  - repeat: {to: 5000, each: [{surface: a}]}\n",
+         "at most 1000", 4},
+        {"pliant: 1\nmesh: {design: {kind: beam}}\nfixed:\n  - repeat: {to: 5, each: {surface: a}}\n",
+         "repeat: each: expected a list, found a block of keys", 4},
+        {"pliant: 1\nmesh: {design: {kind: beam}}\nfixed:\n  - repeat: {index: q, to: 2, each: [{surface: "
+         "a$i}]}\n",
+         "there is no parameter 'i'", 4},
     };
     for (int i = 0; i < PL_COUNT(bad); ++i) {
         pl_robot_document *d = parse(bad[i].text);
@@ -396,7 +433,7 @@ int main(void)
         cmocka_unit_test(test_examples),         cmocka_unit_test(test_places),
         cmocka_unit_test(test_parsed_once),      cmocka_unit_test(test_values),
         cmocka_unit_test(test_refusals),         cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_wrong_parameters),
+        cmocka_unit_test(test_wrong_parameters), cmocka_unit_test(test_repeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
