@@ -1,5 +1,5 @@
 // pliant fk: the shape, efforts and reactions at given commands.
-#include "cli.h"
+#include "cli_motion.h"
 
 static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "a command and its value, with a unit (air=20kPa); may be repeated", NULL},
@@ -15,6 +15,8 @@ static const cli_option options[] = {
     {"save-state", 0, "FILE", "save the new state here instead", NULL},
     {"method", 0, "NAME", "exact, local_global or fang2020 (default: as in the robot file)",
      "exact local_global fang2020"},
+    {"after-snap", 0, NULL,
+     "beyond a limit point: follow the motion until it comes to rest, and solve there (needs densities)", NULL},
     {"no-mesh-error", 0, NULL, "do not estimate the error caused by the mesh", NULL},
     {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
     CLI_MESHING,
@@ -34,6 +36,9 @@ static int fk_work(const cli_args *args, cli_model *m)
     status = status ? status : cli_shape_check(args, m);
     status = status ? status : cli_commands_read(args, cli_model_commands(m), m->command);
     status = status ? status : cli_model_solve(args, m);
+    if (!status && cli_flag(args, "after-snap") && m->report.outcome == PL_LIMIT_POINT && !m->report.no_state) {
+        status = cli_motion_land(args, m);
+    }
     status = status ? status : cli_model_save_state(args, m);
     if (status) {
         return status;

@@ -103,3 +103,141 @@ void cli_motion_clear(cli_motion *s)
     free(s->moved);
     *s = (cli_motion){0};
 }
+
+// ---- landing
+#define LAND_DAMPING 0.2 // of the critical damping of the slowest vibration of the undeformed body
+#define LAND_PERIODS 300 // of that vibration, at most
+#define LAND_REST 1e-6   // of the largest kinetic energy: at rest
+#define LAND_PI 3.14159265358979323846
+
+// Commands from those of the last equilibrium to those asked for, within one period.
+typedef struct land_ramp {
+    const double *from, *to;
+    const pl_command_info *info;
+    double time;
+    int count;
+} land_ramp;
+
+static void land_command(void *user, double t, double *command)
+{
+    const land_ramp *r = user;
+    for (int c = 0; c < r->count; ++c) {
+        const double a = isnan(r->from[c]) ? r->info[c].rest : r->from[c];
+        command[c] = t >= r->time || isnan(r->to[c]) ? r->to[c] : a + t / r->time * (r->to[c] - a);
+    }
+}
+
+static double land_corner(void *user, double t)
+{
+    const land_ramp *r = user;
+    return t < r->time * (1 - 1e-9) ? r->time : INFINITY;
+}
+
+// The slowest vibration of the undeformed body sets the damping and the time scale.
+static int land_create(const cli_args *args, cli_motion *s, double *period, double *damping)
+{
+    pl_dynamics_options options = pl_dynamics_options_default();
+    int status = cli_motion_create(args, s, &options);
+    pl_error err = {0};
+    pl_mode mode = {0};
+    int found = 0;
+    if (status) {
+        return status;
+    }
+    pl_state_reset(s->state, s->robot);
+    if (pl_dynamics_modes(s->dynamics, s->state, 1, &mode, NULL, &found, &err) != PL_OK || found == 0) {
+        return cli_fail(args, &err);
+    }
+    *period = 1 / fabs(mode.frequency);
+    *damping = options.mass_damping = 2 * LAND_DAMPING * 2 * LAND_PI * fabs(mode.frequency);
+    pl_dynamics_destroy(s->dynamics);
+    s->dynamics = NULL;
+    return cli_motion_create(args, s, &options);
+}
+
+// The motion until it comes to rest; *rest false: it did not.
+static int land_move(const cli_args *args, cli_motion *s, const pl_signal *signal, double period,
+                     double *time, bool *rest)
+{
+    pl_error err = {0};
+    pl_motion_report report = {0};
+    double fastest = 0;
+    *rest = false;
+    pl_status status = pl_dynamics_start(s->dynamics, s->state, signal, &err);
+    for (int k = 1; status == PL_OK && k <= LAND_PERIODS && !*rest && !cli_interrupted(); ++k) {
+        status = pl_dynamics_advance(s->dynamics, k * period, NULL, NULL, &report, &err);
+        fastest = fmax(fastest, report.energy.kinetic);
+        *rest = k > 3 && report.energy.kinetic <= LAND_REST * fastest;
+        if (report.outcome != PL_MOTION_DONE) {
+            break;
+        }
+    }
+    *time = report.time;
+    err.status = status;
+    return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
+}
+
+static int land_work(const cli_args *args, cli_motion *s, double *time, double *damping, bool *rest)
+{
+    double period = 0;
+    int status = cli_motion_prepare(args, s);
+    status = status ? status : land_create(args, s, &period, damping);
+    status = status ? status : cli_motion_from_model(args, s);
+    if (status) {
+        return status;
+    }
+    const int C = s->m.info.command_count;
+    double *from = malloc(((size_t)C + 1) * sizeof *from);
+    if (!from) {
+        return cli_no_memory(args);
+    }
+    memcpy(from, pl_state_commands(s->state), (size_t)C * sizeof *from);
+    land_ramp ramp = {
+        .from = from, .to = s->m.command, .info = s->m.info.command, .time = period, .count = C};
+    const pl_signal signal = {.command = land_command, .corner = land_corner, .user = &ramp};
+    status = land_move(args, s, &signal, period, time, rest);
+    free(from);
+    pl_error err = {0};
+    if (!status &&
+        pl_dynamics_sample(s->dynamics, pl_dynamics_time(s->dynamics), s->state, NULL, &err) != PL_OK) {
+        status = cli_fail(args, &err);
+    }
+    return status ? status : cli_motion_to_model(args, s);
+}
+
+int cli_motion_land(const cli_args *args, cli_model *m)
+{
+    const double reached = m->report.load_reached;
+    const pl_model_answer before = pl_model_get_answer(m->model);
+    double place[3] = {0}, time = 0, damping = 0;
+    if (m->info.marker_count > 0) {
+        memcpy(place, before.marker, sizeof place);
+    }
+    char commands[300];
+    cli_commands_text(cli_model_commands(m), before.command, commands, sizeof commands);
+    bool rest = false;
+    cli_motion s = {.m = *m};
+    int status = land_work(args, &s, &time, &damping, &rest);
+    s.m = (cli_model){0}; // the caller's
+    cli_motion_clear(&s);
+    if (status) {
+        return status;
+    }
+    if (!rest) {
+        cli_error(args, "beyond %.4g %% of the load path the body does not come to rest within %.3g s",
+                  100 * reached, time);
+        return CLI_BADLY;
+    }
+    status = cli_model_solve(args, m);
+    if (!status && m->report.outcome == PL_SOLVED) {
+        cli_say(args, "snapped at %.4g %% of the load path (%s)", 100 * reached,
+                commands[0] ? commands : "no commands");
+        if (m->info.marker_count > 0) {
+            cli_say(args, ", %s there at %.4g %.4g %.4g mm", m->info.marker_name[0], place[0], place[1],
+                    place[2]);
+        }
+        cli_say(args, "; at rest after %.3g s (damping %.3g /s added); the shape after the snap:\n", time,
+                damping);
+    }
+    return status;
+}

@@ -33,4 +33,8 @@ int cli_motion_from_model(const cli_args *args, cli_motion *s);
 int cli_motion_to_model(const cli_args *args, cli_motion *s);
 void cli_motion_clear(cli_motion *s);
 
+// After a solve whose load path ended before the commands: the motion from the last equilibrium to the commands,
+// damped, until it comes to rest, and the equilibrium there. Leaves the model and its report there.
+int cli_motion_land(const cli_args *args, cli_model *m);
+
 #endif

@@ -46,6 +46,61 @@ expect_words table.json '"tendon [mm]"'
 expect_status 0 simulate beam $coarse --until 0.2s --table c.csv --every 20ms --out table.csv
 expect_near "tip of the table" "$(tail -1 table.csv | cut -d, -f5)" "$(tail -1 ramp.csv | cut -d, -f5)" 0.05
 
+# an arch beyond its limit load: fk ends there, and lands with --after-snap
+mkdir arch
+(cd arch && python3 -) <<'PY'
+import math, itertools
+nx, ny, nz = 24, 2, 2
+def v(i, j, k): return i + (nx + 1) * (j + (ny + 1) * k)
+pts = []
+for k in range(nz + 1):
+    for j in range(ny + 1):
+        for i in range(nx + 1):
+            x = 60 * i / nx
+            pts.append((x, 8 * j / ny, 3 * k / nz + 8 * math.sin(math.pi * x / 60)))
+tets = []
+for i, j, k in itertools.product(range(nx), range(ny), range(nz)):
+    for order in itertools.permutations(range(3)):
+        at = [i, j, k]
+        t = [v(*at)]
+        for a in order:
+            at[a] += 1
+            t.append(v(*at))
+        p = [pts[q] for q in t]
+        d = [[p[r][c] - p[0][c] for c in range(3)] for r in (1, 2, 3)]
+        det = (d[0][0] * (d[1][1] * d[2][2] - d[1][2] * d[2][1]) - d[0][1] * (d[1][0] * d[2][2] - d[1][2] * d[2][0])
+               + d[0][2] * (d[1][0] * d[2][1] - d[1][1] * d[2][0]))
+        tets.append(t if det > 0 else [t[0], t[2], t[1], t[3]])
+with open("arch.vtk", "w") as f:
+    f.write("# vtk DataFile Version 3.0\narch\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS %d double\n" % len(pts))
+    for p in pts: f.write("%.12g %.12g %.12g\n" % p)
+    f.write("CELLS %d %d\n" % (len(tets), 5 * len(tets)))
+    for t in tets: f.write("4 %d %d %d %d\n" % tuple(t))
+    f.write("CELL_TYPES %d\n" % len(tets) + "10\n" * len(tets))
+PY
+cat >arch/robot.yaml <<'YAML'
+pliant: 1
+name: arch
+mesh: {file: arch.vtk, unit: mm, order: 2}
+surfaces:
+  left: {plane: {point: [0, 0, 0], normal: [1, 0, 0]}}
+  right: {plane: {point: [60, 0, 0], normal: [1, 0, 0]}}
+materials:
+  rubber: {model: neo_hookean, young: 0.264 MPa, poisson: 0.49, density: 1070 kg/m^3}
+regions: {body: rubber}
+fixed: [{surface: left}, {surface: right}]
+actuators:
+  - {name: pull, kind: cable, through: [[30, 4, 11], {at: [30, 4, -3000], space: true}], radius: 3, drive: tension, range: [0, 0.1]}
+markers:
+  crown: {at: [30, 4, 11]}
+YAML
+expect_status 1 fk arch --set pull=0.0393N --no-mesh-error
+expect_words err.txt "limit point"
+expect_status 0 fk arch --set pull=0.0393N --no-mesh-error --after-snap --json snap.json
+expect_status 0 fk arch --set pull=0.0393N --no-mesh-error --after-snap
+expect_words out.txt "snapped at"
+expect_near "crown" "$(awk '$1 == "crown" {print $7}' out.txt)" -13.253 0.02
+
 # what is wrong is named
 expect_status 2 simulate beam $coarse
 expect_words err.txt "--until"
