@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 # tests run side by side, so each gets one thread; those about threads ask for more
 TEST_THREADS = PLIANT_THREADS=1
-.PHONY: all deps web python demo test deb asan tsan fuzz bench validate cookbook format tidy install clean
+.PHONY: all deps web python demo test deb wheel asan tsan fuzz bench validate cookbook format tidy install clean
 
 all: deps web
 	@tools/build release -j $(JOBS)
@@ -33,6 +33,11 @@ test: deps web
 deb: deps web
 	@tools/install-deps python numpy deb
 	@tools/make-deb
+
+# a wheel with its libraries inside, in build-wheel
+wheel: deps web
+	@tools/install-deps python numpy wheel
+	@tools/make-wheel
 
 # allocations that cannot be met return NULL, as they do without the sanitizer: tests ask for them
 asan: deps
