@@ -24,6 +24,7 @@ from ._table import Named, Table, array, fixed, unknown
 
 if TYPE_CHECKING:
     from ._calibrate import Fit
+    from ._command import Margin, Plant, Run, Study
 
 _DIM_FORCE, _DIM_PRESSURE, _DIM_TIME = 2, 3, 7
 _METHODS = ("newton", "gradient", "descent")
@@ -1012,6 +1013,102 @@ class Robot:
         from ._calibrate import poses
 
         return poses(self, measured, free, hold, progress)
+
+    # ---- what the command does in a process of its own
+    def study(
+        self,
+        vary: Mapping[str, Union[str, Sequence[Union[str, float]]]],
+        set: Optional[Mapping[str, Union[str, float]]] = None,
+        *,
+        marker: Optional[str] = None,
+        stiffness: bool = False,
+        blocked: bool = False,
+        jobs: Optional[int] = None,
+        store: Union[None, str, "os.PathLike[str]"] = None,
+    ) -> "Study":
+        """Results at all combinations of commands and of values of the robot file, as `pliant study`.
+
+        vary: {name: "FROM:TO:COUNT" or a list}; names are commands or paths in the file ("design.wall",
+        "materials.silicone.c10"). set: commands and values that stay the same. stiffness, blocked: also the stiffness of a
+        marker, and the force it exerts where it is held. store: a file that keeps solved points for the next time.
+
+        >>> s = pliant.testing.arm().study({"model.sections.0.young": ["0.5 MPa", "1 MPa"], "t1": "0N:2N:3"})
+        >>> len(s), bool(s.solved.all()), s["tip.x"].round(2).tolist()
+        (6, True, [0.0, 25.56, 46.99, 0.0, 13.09, 25.56])
+        """
+        from ._command import study
+
+        return study(self, vary, set or {}, marker, stiffness, blocked, jobs, None if store is None else os.fspath(store))
+
+    def run(
+        self,
+        goal: Any,
+        *,
+        steps: int = 200,
+        marker: Optional[str] = None,
+        controller: Optional[str] = None,
+        control_marker: bool = False,
+        estimator: bool = True,
+        plant: Union[None, str, "Robot"] = None,
+        period: Optional[str] = None,
+        real_time: bool = False,
+        tolerance: Optional[float] = None,
+        on_stop: str = "hold",
+        max_effort: Optional[Mapping[str, Union[str, float]]] = None,
+        max_pressure: Optional[str] = None,
+        max_tension: Optional[str] = None,
+        timeout: Optional[str] = None,
+    ) -> "Run":
+        """A closed loop on a simulated or real robot, as `pliant run`.
+
+        goal: (x, y, z) mm, or a list of (time, (x, y, z)). plant: another robot that is simulated (None: this one), or the
+        address of one that speaks the protocol of docs/control.md ("127.0.0.1:5555"). controller: open, pi, track or
+        impedance. period, max_pressure, max_tension and timeout: texts with units. A goal that is missed is no exception:
+        see `reached`.
+
+        >>> loop = pliant.testing.arm().run((10, 5, 95), steps=60)
+        >>> loop.reached, loop.ticks, loop["t1"].shape
+        (True, 60, (60,))
+        """
+        from ._command import run
+
+        options = {
+            "steps": steps, "marker": marker, "controller": controller, "control-marker": control_marker, "no-estimator": not estimator,
+            "period": period, "real-time": real_time, "tolerance": tolerance, "on-stop": on_stop, "max-pressure": max_pressure,
+            "max-tension": max_tension, "timeout": timeout,
+        }  # fmt: skip
+        return run(self, goal, plant, options, max_effort or {})
+
+    def plant(self, period: Optional[float] = None, seed: Optional[int] = None) -> "Plant":
+        """This robot simulated in a process of its own, with the delays, noise and payload of its file, as `pliant plant`.
+
+        >>> with pliant.testing.arm().plant(seed=1) as p:
+        ...     reading = p.step(t1=1, t2=0, t3=0)
+        >>> sorted(reading.sensors), reading.solved
+        (['s1', 's2', 's3', 's4', 's5', 's6'], True)
+        """
+        from ._command import Plant
+
+        return Plant(self, period, seed)
+
+    def control(
+        self,
+        kp: Optional[float] = None,
+        ki: Optional[float] = None,
+        *,
+        delay: Optional[str] = None,
+        lag: Optional[str] = None,
+        period: Optional[str] = None,
+    ) -> "Margin":
+        """The stability of the PI loop with the delay and lag of the file, as `pliant control check`. Texts have units.
+
+        >>> m = pliant.testing.arm().control(kp=0.5, delay="0.2 s", lag="0.1 s")
+        >>> m.stable, m.damped
+        (True, False)
+        """
+        from ._command import control
+
+        return control(self, {"kp": kp, "ki": ki, "delay": delay, "lag": lag, "period": period})
 
     # ---- the view
     def serve(self, port: int = 0, width: str = "100%", height: int = 600) -> Any:

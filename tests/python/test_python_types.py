@@ -24,7 +24,8 @@ q: pl.IK = r.ik(tip=[1.0, 2.0, 3.0])
 bounds: list[pl.Bound] = q.active_bounds
 t: pl.Solutions = r.sweep(air=np.linspace(0, 1, 3), jobs=2)
 """
-WRONG = PROGRAM + "n: int = s.outcome\n"
+# a wrong type, and misspelt attributes of robots, states, markers and results
+WRONG = ["n: int = s.outcome", "r.comands", "s.convergd", 's.markers["tip"].positon', "q.reachd", "t.convergd", "r.run((1, 2, 3)).reachd"]
 
 
 class Types(unittest.TestCase):
@@ -62,7 +63,7 @@ class Types(unittest.TestCase):
     @unittest.skipUnless(shutil.which("mypy", path="/usr/bin"), "mypy is not there")
     def test_mypy(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name, text, good in (("right.py", PROGRAM, True), ("wrong.py", WRONG, False)):
+            for name, text in (("right.py", PROGRAM), ("wrong.py", PROGRAM + "\n".join(WRONG) + "\n")):
                 path = os.path.join(folder, name)
                 with open(path, "w") as file:
                     file.write(text)
@@ -76,6 +77,7 @@ class Types(unittest.TestCase):
             self.assertEqual(right.returncode, 0, right.stdout)
             wrong = subprocess.run([*command, "wrong.py"], capture_output=True, text=True, env=env, cwd=folder)
             self.assertEqual(wrong.returncode, 1, wrong.stdout)
+            self.assertIn(f"Found {len(WRONG)} errors", wrong.stdout)
 
 
 if __name__ == "__main__":
