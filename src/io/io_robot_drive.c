@@ -90,7 +90,7 @@ static bool actuator_strangers(io_robot_file *f, const io_node *node, const pl_a
         {"line_volume", PL_CHAMBER, PL_DRIVE_SYRINGE},
         {"fluid", PL_CHAMBER, PL_DRIVE_SYRINGE},
         {"ambient", PL_CHAMBER, PL_DRIVE_SYRINGE},
-        {"thickness", PL_FILM, PL_DRIVE_VOLTAGE},
+        {"thickness", PL_FILM, -1},
         {"permittivity", PL_FILM, PL_DRIVE_VOLTAGE},
     };
     bool good = true;

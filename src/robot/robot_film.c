@@ -252,6 +252,26 @@ static pl_status film_below(robot_build *b, const pl_actuator_def *def, pl_actua
     return PL_OK;
 }
 
+// An area that is prescribed on one face only bends what lies below it.
+static void film_warn_face(robot_build *b, const pl_actuator_def *def, const pl_actuator *a)
+{
+    ROBOT_FIND(
+        b, PL_WARNING, def->line,
+        "film '%s': its area is prescribed on the surface only: it acts as a coating, which bends what "
+        "lies below",
+        def->name);
+    if (a->thickness > 0) {
+        pl_findings_advise(
+            b->findings,
+            "the elements below the surface do not fill a film of %g mm: give the thickness of "
+            "the body there, or mesh the film as a layer of its own",
+            a->thickness);
+    } else {
+        pl_findings_advise(b->findings, "for a film that is stretched through its whole thickness, give "
+                                        "that, e.g. thickness: 1");
+    }
+}
+
 pl_status robot_film(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
 {
     const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
@@ -261,7 +281,11 @@ pl_status robot_film(robot_build *b, const pl_actuator_def *def, pl_actuator *a)
         return robot_memory(b);
     }
     if (!def->region) {
-        return a->thickness > 0 && !def->growth ? film_below(b, def, a) : PL_OK;
+        const pl_status status = a->thickness > 0 && !def->growth ? film_below(b, def, a) : PL_OK;
+        if (status == PL_OK && def->drive == PL_DRIVE_AREA_RATIO && !def->growth && a->film_count == 0) {
+            film_warn_face(b, def, a);
+        }
+        return status;
     }
     const int32_t region = pl_mesh_find_region(b->robot->mesh, def->region);
     double volume = 0;

@@ -376,20 +376,61 @@ static void rim_advise(rim_work *w, const rim_loop *l)
     pl_text_clear(&text);
 }
 
+// The unit normal of a rim in an oblique plane that the whole body lies on one side of: a cut whose normal no
+// support can hold, because supports hold along x, y and z. False: it is no such plane.
+static bool rim_oblique(const rim_work *w, const rim_loop *l, double normal[3])
+{
+    const pl_mesh_view v = pl_mesh_get(w->b->robot->mesh);
+    const double *origin = rim_vertex(w, l, 0);
+    double low = 0, high = 0, largest = 0;
+    memset(normal, 0, 3 * sizeof *normal);
+    for (int32_t j = 0; j < l->count; ++j) {
+        double a[3], b[3], cross[3];
+        pl_sub3(rim_vertex(w, l, j), origin, a);
+        pl_sub3(rim_vertex(w, l, (j + 1) % l->count), origin, b);
+        pl_cross3(a, b, cross);
+        for (int i = 0; i < 3; ++i) {
+            normal[i] += cross[i];
+        }
+    }
+    const double length = pl_norm3(normal);
+    for (int i = 0; i < 3; ++i) {
+        normal[i] /= length > 0 ? length : 1;
+        largest = fmax(largest, fabs(normal[i]));
+    }
+    for (int32_t k = 0; k < v.vertex_count; ++k) {
+        double d[3];
+        pl_sub3(v.position + 3 * (size_t)k, origin, d);
+        low = fmin(low, pl_dot3(d, normal));
+        high = fmax(high, pl_dot3(d, normal));
+    }
+    return length > 0 && largest < 1 - 1e-9 && fmin(-low, high) < 1e-6 * w->b->size;
+}
+
 // An opening as wide as a cut through the part, in a plane in which the body may move: a plane of symmetry
 // whose support is missing?
 static void rim_warn_wide(rim_work *w, double wall)
 {
     const rim_loop l = rim_get(w, w->widest);
     pl_text text = {0};
+    double normal[3];
     rim_cuts(w, &l, &text);
-    if (text.data) {
+    const bool oblique = !text.data && rim_oblique(w, &l, normal);
+    if (text.data || oblique) {
         double low[3], high[3];
         rim_bounds(w, &l, low, high);
         ROBOT_FIND(w->b, PL_WARNING, w->line,
                    "chamber '%s': its openings that move with the body are %.0f %% as large as its wall",
                    w->a->name, 100 * w->area / wall);
-        rim_advise(w, &l);
+        if (oblique) {
+            pl_findings_advise(w->b->findings,
+                               "it lies in an outer plane of the body with the normal (%.4g, %.4g, %.4g); "
+                               "if the part was cut there, turn it in its file until the plane is normal to "
+                               "x, y or z: supports hold along these axes only",
+                               normal[0], normal[1], normal[2]);
+        } else {
+            rim_advise(w, &l);
+        }
         rim_place(w, low, high);
     }
     pl_text_clear(&text);
