@@ -142,6 +142,7 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
         d->cost =
             fmax(COST_LEAST, pl_factor_flops(d->problem->linear.factor) /
                                  (COST_FLOPS_PER_BYTE * (double)pl_factor_bytes(d->problem->linear.factor)));
+        pl_log(1, "dynamics: a factorisation costs as much as %.1f iterations", d->cost);
         status = create_work(d, err);
     }
     if (status == PL_OK) {
