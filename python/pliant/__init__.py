@@ -33,7 +33,11 @@ __all__ = [
 
 
 def designs() -> Table:
-    """The designs and their parameters (defaults in mm)."""
+    """The designs and their parameters (defaults in mm).
+
+    >>> pliant.designs().head
+    ['design', 'what it is', 'parameters']
+    """
     rows = [
         [kind, summary, ", ".join(f"{p[0]}={p[3]:g}" for p in parameters)]
         for kind, summary, _, parameters in _core.designs()
@@ -42,7 +46,11 @@ def designs() -> Table:
 
 
 def materials() -> Table:
-    """The material library: names for `use:` in a robot file, constants in MPa."""
+    """The material library: names for `use:` in a robot file, constants in MPa.
+
+    >>> pliant.materials().head[0], len(pliant.materials()) > 10
+    ('name', True)
+    """
     rows = []
     for name, title, material, _, strain, error, source in _core.materials():
         constants = ", ".join(f"{k} {v:.4g}" for k, v in material.items() if k not in ("model", "poisson", "density"))
@@ -61,6 +69,10 @@ def path(
     """Points of a named path, (count, 3) mm: circle, eight, flower, square, ell, flame, line, box.
 
     size: diameter or width, or (width, height, depth); x, y: the axes of its plane.
+
+    >>> p = pliant.path("circle", (100, 0, 0), 20, count=8)
+    >>> bool(np.allclose(np.linalg.norm(p - [100, 0, 0], axis=1), 10))
+    True
     """
     three = tuple(float(v) for v in (size if hasattr(size, "__len__") else (size,)))
     three = (three + (0.0, 0.0))[:3]
@@ -68,7 +80,11 @@ def path(
 
 
 def threads(count: Optional[int] = None) -> int:
-    """Number of threads of the library inside one solve (0: all processors); results do not depend on it."""
+    """Number of threads of the library inside one solve (0: all processors); results do not depend on it.
+
+    >>> pliant.threads() >= 1
+    True
+    """
     return _core.threads(count)
 
 

@@ -2,25 +2,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-from typing import Optional
 
-
-def command() -> Optional[str]:
-    """The program `pliant`: the one PLIANT_COMMAND names, that of this package, or the installed one; None: there is none."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    own = os.path.join(here, "bin", "pliant")
-    return os.environ.get("PLIANT_COMMAND") or (own if os.access(own, os.X_OK) else shutil.which("pliant"))
-
-
-def environment() -> dict[str, str]:
-    """Of the program: where its page is, unless it is told."""
-    web = os.path.join(os.path.dirname(os.path.abspath(__file__)), "web")
-    out = dict(os.environ)
-    if os.path.exists(os.path.join(web, "three", "build")):
-        out.setdefault("PLIANT_WEB", web)
-    return out
+from ._program import command, environment
 
 
 def main() -> None:

@@ -42,7 +42,14 @@ class Tensile:
 
 
 def tensile(path: Union[str, "os.PathLike[str]"], model: str = "yeoh", strain: float = 0.0) -> Tensile:
-    """Fits a material to a tensile test (CSV of strain and stress); strain: fit up to here (0: all)."""
+    """Fits a material to a tensile test (CSV of strain and stress); strain: fit up to here (0: all).
+
+    >>> with open("test.csv", "w") as file:
+    ...     _ = file.write("strain,stress [MPa]\\n" + "".join(f"{e},{0.2 * ((1 + e) - (1 + e) ** -2)}\\n" for e in np.linspace(0, 1, 20)))
+    >>> f = pliant.tensile("test.csv", "neo_hookean")
+    >>> f.material["model"], f.error < 0.01, f.stable
+    ('neo_hookean', True, True)
+    """
     text, name = _read(path)
     return Tensile(_core.tensile(text, name, model, float(strain)))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Un
 
 import numpy as np
 
-from . import __main__, _core
+from . import _core, _program
 from ._files import replacing
 from ._table import Named, Table, unknown
 
@@ -24,7 +24,7 @@ Quantity = Union[str, float]
 
 def program() -> str:
     """The command, or an error that says what is missing."""
-    found = __main__.command()
+    found = _program.command()
     if found is None:
         raise _core.FileError("the command pliant is not installed; it runs studies, loops and the live view")
     return found
@@ -51,7 +51,7 @@ def mesh_options(robot: "Robot") -> list[str]:
 def call(arguments: Sequence[str]) -> tuple[int, dict[str, Any], str]:
     """Runs the command with `--json -`: exit status, its record, what it said. Raises where there is no record."""
     done = subprocess.run(
-        [program(), *arguments, "--json", "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=__main__.environment()
+        [program(), *arguments, "--json", "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_program.environment()
     )
     said = done.stderr.strip()
     if done.stdout.strip():
@@ -114,7 +114,10 @@ class Study:
         return {**self.varied, "outcome": [o or "" for o in self.outcome], **self._values}
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes a table (.csv)."""
+        """Writes a table (.csv).
+
+        >>> pliant.testing.arm().study({"t1": "0N:2N:2"}).save("study.csv")
+        """
         columns = self._columns()
         with replacing(path) as file:
             table = csv.writer(file, lineterminator="\n")
@@ -275,7 +278,7 @@ class Plant:
         arguments = ["plant", robot_file(robot, self._folder.name), "--stdio", *option("seed", seed), *mesh_options(robot)]
         arguments += [] if period is None else ["--period", f"{period}s"]
         self._process = subprocess.Popen(
-            [program(), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=__main__.environment()
+            [program(), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_program.environment()
         )
         self._seq = 0
         self._time = 0.0
@@ -293,7 +296,12 @@ class Plant:
         return answer
 
     def step(self, **commands: float) -> Reading:
-        """Sends commands (numbers in their units; those not named stay as they are) and returns the readings one period later."""
+        """Sends commands (numbers in their units; those not named stay as they are) and returns the readings one period later.
+
+        >>> with pliant.testing.arm().plant(seed=1) as p:
+        ...     p.step(t1=1).time
+        0.1
+        """
         assert self._process.stdin is not None
         self._seq += 1
         self._process.stdin.write(json.dumps({"seq": self._seq, "t": self._time, "set": {n: float(v) for n, v in commands.items()}}) + "\n")
@@ -304,7 +312,11 @@ class Plant:
         return Reading(self._time, answer["sensors"], markers, answer.get("acts", {}), bool(answer.get("solved", True)))
 
     def close(self) -> None:
-        """Ends it."""
+        """Ends it.
+
+        >>> p = pliant.testing.arm().plant()
+        >>> p.close()
+        """
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
                 pipe.close()

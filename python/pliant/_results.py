@@ -48,6 +48,7 @@ class Solutions:
         start, stop = self._at[name]
         out = self._values[:, start:stop].copy()
         out[~self.converged] = np.nan
+        out.flags.writeable = False
         return out
 
     def __len__(self) -> int:
@@ -82,6 +83,7 @@ class Solutions:
             raise _core.InputError("the Jacobians were not computed: sweep(..., jacobian=True)")
         scale = np.array([c.scale for c in self.robot.commands.values()])
         part = self._slopes.reshape(len(self), len(self.robot.markers), 3, len(scale)) * scale
+        part.flags.writeable = False
         return Named("marker", {m: part[:, k] for k, m in enumerate(self.robot.markers)})
 
     @property
@@ -173,7 +175,10 @@ class Solutions:
         return pandas.DataFrame(self._columns())
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes a table (.csv)."""
+        """Writes a table (.csv).
+
+        >>> pliant.testing.arm().sweep(t1=[0, 1, 2]).save("sweep.csv")
+        """
         path = os.fspath(path)
         if not path.lower().endswith(".csv"):
             raise _core.InputError(f"{path}: expected .csv")
@@ -202,7 +207,11 @@ class Workspace(Solutions):
     """Reachable points; can be handed to ``Robot.ik(workspace=...)`` and ``follow``."""
 
     def hull(self, marker: Optional[str] = None) -> dict[str, float]:
-        """Convex hull of a marker's positions: dimension, volume mm^3, area mm^2, length mm."""
+        """Convex hull of a marker's positions: dimension, volume mm^3, area mm^2, length mm.
+
+        >>> pliant.testing.arm().workspace(30).hull("tip")["dimension"]
+        3
+        """
         name = marker if marker is not None else next(iter(self.robot.markers))
         points = np.ascontiguousarray(self.markers[name][self.converged])
         dimension, volume, area, length, facets, vertices = _core.hull(points)
@@ -358,7 +367,10 @@ class Path:
         return {a["name"]: rows[:, k] / a["effort_scale"] for k, a in enumerate(self.robot._info["actuators"])}
 
     def save(self, path: Union[str, "os.PathLike[str]"], kind: Optional[str] = None) -> None:
-        """Writes a table (.csv), a report (.html), G-code (.gcode, .g) or, with kind="pressures", a pressure table."""
+        """Writes a table (.csv), a report (.html), G-code (.gcode, .g) or, with kind="pressures", a pressure table.
+
+        >>> pliant.testing.arm().follow("tip", [(10, 5, 95)]).save("path.csv")
+        """
         path = os.fspath(path)
         known = {".csv": "csv", ".html": "html", ".gcode": "gcode", ".g": "gcode"}
         kind = kind or known.get(os.path.splitext(path)[1].lower())

@@ -247,7 +247,11 @@ class Robot:
         return list(known).index(name)
 
     def examine(self) -> list[Finding]:
-        """What looks wrong with the robot, as `pliant doctor` reports."""
+        """What looks wrong with the robot, as `pliant doctor` reports.
+
+        >>> [f.severity for f in pliant.testing.arm().examine() if f.severity == "error"]
+        []
+        """
         model = self._take()
         try:
             return findings(model.examine())
@@ -356,7 +360,14 @@ class Robot:
         return state
 
     def load_state(self, path: Union[str, "os.PathLike[str]"]) -> State:
-        """Reads a state file written by ``State.save("x.state")`` or `pliant fk --state`."""
+        """Reads a state file written by ``State.save("x.state")`` or `pliant fk --state`.
+
+        >>> r = pliant.testing.bar()
+        >>> s = r.solve()
+        >>> s.save("bar.state")
+        >>> bool((r.load_state("bar.state")["tip"].position == s["tip"].position).all())
+        True
+        """
         model = self._take()
         state = None
         try:
@@ -522,6 +533,10 @@ class Robot:
 
         count: samples, low-discrepancy (Halton) points; grid=True: a grid of about that many, or with `steps` values
         per command. bounds: {command: (low, high)} instead of the ranges. jobs: threads.
+
+        >>> w = pliant.testing.arm().workspace(40)
+        >>> len(w), w.hull()["volume"] > 0
+        (40, True)
         """
         low, high = self._bounds(bounds)
         model = self._take()
@@ -641,6 +656,10 @@ class Robot:
         commands that stay constant; max_effort: {actuator: bound} in N or kPa; least_motion: mm per range, resolves
         redundancy. workspace: starts from its samples too. If the target is out of reach, the answer is the nearest
         point found and `active_bounds` names what stops it.
+
+        >>> q = pliant.testing.arm().ik(tip=(10, 5, 95))
+        >>> q.reached, q.error < 0.01
+        (True, True)
         """
         wanted = [*goals]
         if target is not None:
@@ -696,6 +715,10 @@ class Robot:
         directions: (n, 3), of the marker's normal; rotations: (n, 3) rotation vectors, rad. period: s between
         waypoints; rate: {command: largest change per second}. The other options are those of ik. Ctrl-C raises
         Interrupted with the waypoints done in `.result`.
+
+        >>> p = pliant.testing.arm().follow("tip", [(10, 5, 95), (12, 0, 95)])
+        >>> p.reached.tolist()
+        [True, True]
         """
         if isinstance(path, (str, os.PathLike)):
             read: list[Any] = [None if a is None else array(a) for a in _core.path_file(os.fspath(path))]
@@ -752,7 +775,14 @@ class Robot:
         time_limit: Union[None, float, str] = None,
         progress: Progress = None,
     ) -> Task:
-        """Runs a task file: move, reach, grasp, place (see `pliant task`)."""
+        """Runs a task file: move, reach, grasp, place (see `pliant task`).
+
+        >>> with open("task.yaml", "w") as file:
+        ...     _ = file.write("task: 1\\nname: one move\\nmarker: tip\\nstages:\\n  - {do: move, to: [10, 5, 95]}\\n")
+        >>> t = pliant.testing.arm().task("task.yaml")
+        >>> t.stages, t.reached.tolist()
+        (['move'], [True])
+        """
         name = self._marker(marker) if marker or len(self.markers) == 1 or "tip" in self.markers else next(iter(self.markers))
         options = self._limits(None, hold, max_effort, None, method, iterations, time_limit, None, None, None, None)
         model = self._take(start)
@@ -779,7 +809,12 @@ class Robot:
         progress: Progress = None,
         **commands: Any,
     ) -> Comparison:
-        """Solves with several methods at the same commands and compares the shapes (see `pliant compare`)."""
+        """Solves with several methods at the same commands and compares the shapes (see `pliant compare`).
+
+        >>> c = pliant.testing.finger().compare(flexor=2, methods=("exact",))
+        >>> [row["outcome"] for row in c.rows_by_name.values()]
+        ['solved']
+        """
         for one in named:
             commands = {**one, **commands}
         for method in methods:
@@ -798,6 +833,10 @@ class Robot:
         """Fits a reduced model (rod, beam, constant_curvature) and measures its error at random commands.
 
         The result is a Robot; `fit` has the errors (mm, rad), `text` the robot file.
+
+        >>> m = pliant.testing.finger().reduce("rod", samples=3)
+        >>> m.kind, m.fit["samples"]
+        ('rod', 3)
         """
         if self.kind != "full":
             raise _core.InputError(f"{self.name} is already a reduced robot")
@@ -828,6 +867,10 @@ class Robot:
 
         path: an SQLite file, which is continued if it exists (None: a temporary one). jobs: threads. Ctrl-C raises
         Interrupted; the samples done are in the file.
+
+        >>> d = pliant.testing.arm().sample(12, "samples.sqlite")
+        >>> d.planned, d.failed
+        (12, 0)
         """
         for c in self.commands.values():
             if c.range is None:
@@ -905,6 +948,10 @@ class Robot:
 
         samples: their number, or a data set of ``sample``. hidden: neurons per layer; epochs: 0: as many as help.
         The result is a Robot; `error` is its largest error (mm) on samples held out, `fit` the report.
+
+        >>> m = pliant.testing.arm().learn(samples=40, hidden=[6], epochs=10)
+        >>> m.kind, m.error > 0
+        ('learned', True)
         """
         data = samples if isinstance(samples, Dataset) else self.sample(samples, jobs=jobs, progress=progress)
         with Shown(progress) as callback, tempfile.TemporaryDirectory(prefix="pliant-") as folder:
@@ -1009,6 +1056,16 @@ class Robot:
         MATERIAL.CONSTANT, COMMAND.factor, COMMAND.offset, base.x to base.rz, or the path of a number in the robot file.
         hold: rows (from 0) that are predicted but not used. The answer has values with standard deviations and the
         calibrated robot.
+
+        >>> r = pliant.testing.arm()
+        >>> with open("measured.csv", "w") as file:
+        ...     _ = file.write("t1 [N],t2 [N],t3 [N],tip.x [mm],tip.y [mm],tip.z [mm]\\n")
+        ...     for t in (1, 2, 3):
+        ...         x, y, z = r.solve(t1=t, t2=0, t3=0)["tip"].position
+        ...         _ = file.write(f"{t},0,0,{x + 1},{y},{z}\\n")
+        >>> f = r.calibrate("measured.csv", free=["base.x"])
+        >>> round(f["base.x"], 6)
+        1.0
         """
         from ._calibrate import poses
 
@@ -1112,13 +1169,23 @@ class Robot:
 
     # ---- the view
     def serve(self, port: int = 0, width: str = "100%", height: int = 600) -> Any:
-        """Starts `pliant serve` for this robot and shows the live view: inline in a notebook, otherwise its address."""
+        """Starts `pliant serve` for this robot and shows the live view: inline in a notebook, otherwise its address.
+
+        >>> live = pliant.testing.segment().serve()  # doctest: +SKIP
+        >>> live.address  # doctest: +SKIP
+        'http://127.0.0.1:8080/'
+        """
         from ._view import serve
 
         return serve(self, port, width, height)
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes the robot file."""
+        """Writes the robot file.
+
+        >>> pliant.testing.arm().save("arm.yaml")
+        >>> pliant.load("arm.yaml").name
+        'arm'
+        """
         with replacing(path) as file:
             file.write(self.source.text)
 
@@ -1204,6 +1271,17 @@ class Learned(Robot):
         """Corrected by measurements of the real robot: a CSV with a column per command and three per marker.
 
         kind: process (a Gaussian process with error bars) or layer (as published).
+
+        >>> r = pliant.testing.arm()
+        >>> m = r.learn(samples=40, hidden=[6], epochs=10)
+        >>> with open("real.csv", "w") as file:
+        ...     _ = file.write("t1 [N],t2 [N],t3 [N],tip.x [mm],tip.y [mm],tip.z [mm]\\n")
+        ...     for k in range(12):
+        ...         x, y, z = m.solve(t1=k % 4, t2=k % 3, t3=k % 5)["tip"].position
+        ...         _ = file.write(f"{k % 4},{k % 3},{k % 5},{x + 1},{y},{z}\\n")
+        >>> a = m.adapt("real.csv")
+        >>> bool(abs(a.solve(t1=2, t2=1, t3=1)["tip"].position[0] - m.solve(t1=2, t2=1, t3=1)["tip"].position[0] - 1) < 0.2)
+        True
         """
         with Shown(progress) as callback, tempfile.TemporaryDirectory(prefix="pliant-") as folder:
             out = os.path.join(folder, "model.yaml")
@@ -1276,6 +1354,10 @@ def load(
     folder: what relative paths in a dictionary refer to (default: the working directory).
 
     Raises InputError with all defects of the file, as the command prints them; `findings` lists them.
+
+    >>> section = {"name": "s", "length": 50, "diameter": 8, "young": "1 MPa", "poisson": 0.45}
+    >>> pliant.load({"pliant": 1, "name": "rod", "model": {"kind": "rod", "sections": [section]}, "markers": {"tip": {"at": 50}}}).size
+    50.0
     """
     how = dict(method=method, size=float(size), order=int(order), displacement=displacement, time_limit=float(time_limit))
     if isinstance(source, Mapping):
@@ -1327,6 +1409,9 @@ def design(
     """A parametric design: ``pliant.design("bending_finger", length=100)``; ``pliant.designs()`` lists them.
 
     Lengths in mm (or texts with units). Meshes are kept in the user's cache folder.
+
+    >>> pliant.design("segment_beam").kind
+    'beam'
     """
     _, _, text, known = _design(kind)
     names = {p[0]: p for p in known}
@@ -1357,7 +1442,12 @@ def design(
 
 def guess(path: Union[str, "os.PathLike[str]"], unit: Union[str, float] = "mm") -> str:
     """A first robot file for a closed surface (STL, OBJ), as `pliant new --from`: base, tip and cavities are guessed,
-    and comments say what was guessed. Returns the text; save it beside the part, then load it."""
+    and comments say what was guessed. Returns the text; save it beside the part, then load it.
+
+    >>> _ = pliant.testing.bar().rest.save("part.stl")
+    >>> "mesh:" in pliant.guess("part.stl", unit="mm")
+    True
+    """
     scale = {"mm": 1.0, "cm": 10.0, "m": 1000.0, "in": 25.4, "inch": 25.4}.get(unit) if isinstance(unit, str) else float(unit)
     if scale is None:
         raise _core.InputError(f"unit {unit!r}: expected mm, cm, m or in")

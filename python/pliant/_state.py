@@ -205,11 +205,19 @@ class Mesh:
         return self.surface_names.index(surface)
 
     def triangles(self, surface: Optional[str] = None) -> Any:
-        """Flat triangles of a surface (None: the boundary), (m, 3) vertex numbers; curved faces are split."""
+        """Flat triangles of a surface (None: the boundary), (m, 3) vertex numbers; curved faces are split.
+
+        >>> pliant.testing.bar().mesh.triangles("base").shape[1]
+        3
+        """
         return array(self.core.triangles(self._which(surface))[0])
 
     def cells(self) -> dict[str, Any]:
-        """Elements by kind (tetra, tetra10, wedge, wedge15): vertex numbers, one row per element."""
+        """Elements by kind (tetra, tetra10, wedge, wedge15): vertex numbers, one row per element.
+
+        >>> list(pliant.testing.bar().mesh.cells())
+        ['tetra']
+        """
         counts = np.diff(self.node_start)
         out = {}
         for k, name in enumerate(self.KINDS):
@@ -220,13 +228,22 @@ class Mesh:
         return out
 
     def volume(self, region: Optional[str] = None) -> float:
-        """Volume of a region (None: all), undeformed, mm^3."""
+        """Volume of a region (None: all), undeformed, mm^3.
+
+        >>> m = pliant.testing.bar().mesh
+        >>> abs(m.volume() - m.volume("body")) < 1e-9
+        True
+        """
         if region is not None and region not in self.region_names:
             raise unknown("region", region, self.region_names)
         return self.core.volume(-1 if region is None else self.region_names.index(region))
 
     def quality(self) -> dict[str, Any]:
-        """Quality of the elements; edges in mm."""
+        """Quality of the elements; edges in mm.
+
+        >>> isinstance(pliant.testing.bar().mesh.quality(), dict)
+        True
+        """
         return self.core.quality()
 
     def __repr__(self) -> str:
@@ -326,7 +343,11 @@ class State:
         return Report(self._report)
 
     def require(self) -> "State":
-        """Itself if it is solved; raises NotSolvedError otherwise."""
+        """Itself if it is solved; raises NotSolvedError otherwise.
+
+        >>> pliant.testing.arm().solve(t1=1).require().converged
+        True
+        """
         if not self.converged:
             raise NotSolvedError(f"not converged: {self.message or self.outcome}", self)
         return self
@@ -489,12 +510,20 @@ class State:
         return self._cache["fields"]  # type: ignore[no-any-return]
 
     def line(self, actuator: str) -> Any:
-        """Polyline of a cable in this shape, (n, 3), mm."""
+        """Polyline of a cable in this shape, (n, 3), mm.
+
+        >>> pliant.testing.arm().solve(t1=1).line("t1").shape[1]
+        3
+        """
         with self._model() as model:
             return array(model.line(self.robot._index("actuator", actuator)))
 
     def check(self) -> dict[str, Any]:
-        """Independent check: largest nodal residual force (N), largest force (N), whether an element is inverted."""
+        """Independent check: largest nodal residual force (N), largest force (N), whether an element is inverted.
+
+        >>> pliant.testing.bar().solve().check()["residual"] < 1e-6
+        True
+        """
         with self._model() as model:
             residual, largest, inverted = model.judge()
         return {"residual": residual, "largest_force": largest, "inverted": inverted}
@@ -553,6 +582,10 @@ class State:
         "tip.force.z" (per N), "gravity.z" (per m/s^2), or a list of them; None: all commands.
 
         Shape: (rows, columns); without the column axis if wrt is a name, without the row axis if `of` is a number.
+
+        >>> s = pliant.testing.arm().solve(t1=1, t2=0, t3=0)
+        >>> s.jacobian("tip").shape, s.jacobian("tip", wrt="tip.force.z").shape
+        ((3, 3), (3,))
         """
         single = isinstance(wrt, str)
         names = [wrt] if isinstance(wrt, str) else list(self.robot.commands) if wrt is None else list(wrt)
@@ -600,6 +633,11 @@ class State:
         ``lambda tip: (tip[0] - 80) ** 2``; names of actuators get their effort. derivative: returns the derivatives
         of f with respect to each argument; without it they are computed by fourth-order differences of f alone,
         which needs no solve. wrt: as in jacobian. Returns a number if wrt is a name, otherwise a dictionary.
+
+        >>> s = pliant.testing.arm().solve(t1=1)
+        >>> g = s.grad(lambda tip: tip[0] ** 2)
+        >>> bool(abs(g["t1"] - 2 * s["tip"].position[0] * s.jacobian("tip", wrt="t1")[0]) < 1e-6)
+        True
         """
         names = list(inspect.signature(f).parameters)
         values: list[Any] = []
@@ -627,7 +665,12 @@ class State:
 
     def vjp(self, by_marker: Any, wrt: Union[None, str, Sequence[str]] = None, by_effort: Any = None) -> Any:
         """Vector-Jacobian product: the gradient, given the derivatives of a function with respect to the marker
-        positions, (markers, 3) per mm, and the efforts (internal units: N, MPa); by one adjoint solve."""
+        positions, (markers, 3) per mm, and the efforts (internal units: N, MPa); by one adjoint solve.
+
+        >>> s = pliant.testing.arm().solve(t1=1)
+        >>> bool(abs(s.vjp([[1, 0, 0]], wrt="t1") - s.jacobian("tip", wrt="t1")[0]) < 1e-9)
+        True
+        """
         wanted = [wrt] if isinstance(wrt, str) else list(self.robot.commands) if wrt is None else list(wrt)
         params = [self._parameter(name) for name in wanted]
         rows = np.ascontiguousarray(by_marker, dtype=float).reshape(-1)
@@ -644,7 +687,11 @@ class State:
     def compliance(self) -> dict[str, Any]:
         """How efforts and forces move the robot, exact. `matrix`: one column per effort (internal units: N, MPa) and
         per force component of the markers (N), one row per actuator (shortening mm, volume mm^3), marker coordinate
-        (mm) and sensor; `rows`, `columns`: their names."""
+        (mm) and sensor; `rows`, `columns`: their names.
+
+        >>> pliant.testing.arm().solve(t1=1).compliance()["columns"][:4]
+        ['t1', 't2', 't3', 'tip.force.x']
+        """
         with self._model() as model:
             matrix = array(model.compliance())
         places = [f"{m}.{axis}" for m in self.robot.markers for axis in "xyz"]
@@ -657,7 +704,12 @@ class State:
     # ---- going on from here
     def solve(self, *named: Mapping[str, Any], **commands: Any) -> "State":
         """As Robot.solve, starting from this state; commands that are not named keep their values, and forces that are
-        not given theirs."""
+        not given theirs.
+
+        >>> s = pliant.testing.arm().solve(t1=1, t2=1)
+        >>> s.solve(t1=2).commands
+        {'t1': 2.0, 't2': 1.0, 't3': None}
+        """
         return self.robot.solve(*named, start=self, **commands)
 
     # ---- files and tables
@@ -668,7 +720,11 @@ class State:
         return self._cache["record"]  # type: ignore[no-any-return]
 
     def to_dict(self) -> dict[str, Any]:
-        """The record of the result, as `pliant fk --json` writes it."""
+        """The record of the result, as `pliant fk --json` writes it.
+
+        >>> pliant.testing.arm().solve(t1=1).to_dict()["outcome"]
+        'solved'
+        """
         return json.loads(self._record()[0])  # type: ignore[no-any-return]
 
     def to_pandas(self) -> Any:
@@ -702,7 +758,10 @@ class State:
         """Writes a file by its extension: .vtu and .xdmf (the body with all fields), .vtm (body, cavities and cables as
         blocks), .stl (mm; surface: this one only), .obj and .ply (mm), .glb and .gltf (metres; color: displacement,
         von_mises, stretch or region), .png and .svg (options of plot), .html (the interactive view), .csv, .json (the
-        record), .state (for `pliant fk --state`)."""
+        record), .state (for `pliant fk --state`).
+
+        >>> pliant.testing.arm().solve(t1=1).save("arm.vtu")
+        """
         path = os.fspath(path)
         kind = os.path.splitext(path)[1].lower()
         if kind in (".vtu", ".vtm", ".xdmf", ".stl", ".state"):
@@ -775,7 +834,11 @@ class State:
 
     def plot(self, **options: Any) -> "Picture":
         """A picture of the shape. color: displacement, von_mises, stretch or region; view: iso, front, left, ... or
-        (x, y, z), from the body to the viewer; cut: x, y or z; edges, ghost, width, height (pixels), title."""
+        (x, y, z), from the body to the viewer; cut: x, y or z; edges, ghost, width, height (pixels), title.
+
+        >>> pliant.testing.arm().rest.plot(width=200, height=200)._repr_png_()[:4]
+        b'\\x89PNG'
+        """
         folder = tempfile.mkdtemp(prefix="pliant-")
         path = os.path.join(folder, "shape.png")
         try:
@@ -789,7 +852,11 @@ class State:
 
     def show(self, **options: Any) -> Any:
         """The interactive view of this shape as a self-contained page: inline in a notebook, otherwise
-        ``show().open()`` opens it in a browser and ``show().save(path)`` writes it."""
+        ``show().open()`` opens it in a browser and ``show().save(path)`` writes it.
+
+        >>> pliant.testing.arm().solve(t1=1).show()  # doctest: +SKIP
+        <view of arm at t1 = 1 N: solved; .open() shows it in a browser, .save(path) writes it>
+        """
         from ._view import View
 
         return View(self, **options)
@@ -841,7 +908,10 @@ class Picture:
         return self.png
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Writes the PNG file."""
+        """Writes the PNG file.
+
+        >>> pliant.testing.arm().rest.plot(width=200, height=200).save("arm.png")
+        """
         with replacing(path, "wb") as file:
             file.write(self.png)
 

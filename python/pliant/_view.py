@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy as np
 
-from . import __main__, _core
+from . import _core, _program
 from ._files import replacing
 from ._table import array
 
@@ -166,17 +166,37 @@ def _shape_message(state: "State", record: dict[str, Any]) -> bytes:
     return _pack(2, head, [("x", mesh.points.astype("f4")), *fields, ("cable", cable.astype("f4"))])
 
 
+_LINES = ("rod", "beam", "constant_curvature", "vertebrae")
+
+
+def _tube_slopes(state: "State", active: list[int]) -> Any:
+    """Derivatives of the vertices of a drawn tube, (3 n, commands), internal units: central differences of solves, which
+    take microseconds."""
+    robot = state.robot
+    out = np.zeros((state.mesh.points.size, len(robot.commands)))
+    for j in active:
+        command = list(robot.commands.values())[j]
+        value = float(state._part("command")[j]) / command.scale
+        h = 1e-4 * (command.span[1] - command.span[0])
+        ends = [state.solve({command.name: value + side * h}, beyond_range=True).mesh.points for side in (1, -1)]
+        out[:, j] = (ends[0] - ends[1]).reshape(-1) / (2 * h * command.scale)
+    return out
+
+
 def _tangent_message(state: "State") -> Optional[bytes]:
     robot = state.robot
     info = robot._info
-    if robot.kind != "full" or robot.method != "exact" or not 0 < len(robot.commands) <= 8:
+    line = robot.kind in _LINES
+    if not line and (robot.kind != "full" or robot.method != "exact") or not 0 < len(robot.commands) <= 8:
         return None
     given = state._part("command")
     active = [j for j in range(len(given)) if not np.isnan(given[j])]
     if not active:
         return None
     with state._model() as model:
-        found = {k: array(v) for k, v in model.differentiate(1 | 8 | 16 | 32, 0.0)[0].items()}
+        found = {k: array(v) for k, v in model.differentiate(1 | 8 | 16 | (0 if line else 32), 0.0)[0].items()}
+    if line:
+        found["point"] = _tube_slopes(state, active)
     scales = [c.scale for c in robot.commands.values()]
     efforts = np.array([a["effort_scale"] for a in info["actuators"]])
     rests = np.array([a["rest"] for a in info["actuators"]])
@@ -361,7 +381,7 @@ class Live:
 
 def serve(robot: "Robot", port: int, width: str, height: int) -> Live:
     """Starts `pliant serve` on this machine for the robot's file."""
-    command = __main__.command()
+    command = _program.command()
     if command is None:
         raise _core.FileError("the command pliant is not installed; it serves the live view")
     path = robot.source.path
@@ -372,7 +392,7 @@ def serve(robot: "Robot", port: int, width: str, height: int) -> Live:
     call = [command, "serve", path, "--port", str(port)]
     call += ["--size", str(robot.source.size)] if robot.source.size > 0 else []
     call += ["--order", str(robot.source.order)] if robot.source.order > 0 else []
-    process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=__main__.environment())
+    process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=_program.environment())
     said = []
     assert process.stdout is not None
     for line in process.stdout:
