@@ -374,8 +374,10 @@ class App {
             this.status("busy", `Opening the robot${message.text ? `: ${message.text}` : ""}`, message.fraction ?? 0);
         } else if (message.state === "solving") {
             const shown = this.shape?.head.level === "coarse" ? coarseText : this.shape ? "Solving" : "The robot is shown as drawn while its shape is solved";
-            const done = message.fraction > 0 ? ` ${Math.floor(100 * message.fraction)} %` : "…";
-            this.status("busy", `${shown}${message.text && message.text !== "solving" ? `: ${message.text}` : ""}${done}`, message.fraction ?? 0);
+            // the library says what it does as "solving: factorisation 80 %": one verb, one percentage
+            const text = (message.text ?? "").replace(/^solving(: )?/, "");
+            const done = text.endsWith("%") ? "" : message.fraction > 0 ? ` ${Math.floor(100 * message.fraction)} %` : "…";
+            this.status("busy", `${shown}${text ? `: ${text}` : ""}${done}`, message.fraction ?? 0);
         } else if (message.state === "ready" && this.shape) {
             this.shapeStatus(this.shape.head);
         } else if (message.state === "problem") {

@@ -285,6 +285,8 @@ int cli_command_split(const cli_args *args, cli_commands commands, const char *o
 // Checks the range. Returns an exit status.
 int cli_command_check(const cli_args *args, const pl_command_info *command, double value);
 // Reads every --set NAME=VALUE into `command` (NAN: idle), checks ranges. Returns an exit status.
+// Whether --set names commands of the robot, as its file says them. Returns an exit status.
+int cli_commands_check(const cli_args *args, const pl_robot_document *document);
 int cli_commands_read(const cli_args *args, cli_commands commands, double *command);
 // "air = 30 kPa, tendon = 4 mm"
 void cli_commands_text(cli_commands commands, const double *command, char *buffer, size_t size);

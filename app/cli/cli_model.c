@@ -79,6 +79,7 @@ int cli_model_open(const cli_args *args, const char *given, cli_model *m)
         status = model_strangers(args);
     }
     status = status ? status : model_options(args, &options);
+    status = status ? status : cli_commands_check(args, m->document);
     if (status) {
         return status;
     }

@@ -96,7 +96,8 @@ int cli_robot_refused(const cli_args *args, pl_status status, const pl_findings 
 
 int cli_robot_open(const cli_args *args, const char *given, bool fill, cli_robot *r)
 {
-    const int opened = cli_document_open(args, given, &r->path, &r->document, &r->findings);
+    int opened = cli_document_open(args, given, &r->path, &r->document, &r->findings);
+    opened = opened ? opened : cli_commands_check(args, r->document);
     if (opened) {
         return opened;
     }
@@ -162,6 +163,24 @@ int cli_command_check(const cli_args *args, const pl_command_info *c, double val
     return CLI_WRONG;
 }
 
+// An unknown command is reported before the robot is meshed, which may take long.
+int cli_commands_check(const cli_args *args, const pl_robot_document *document)
+{
+    char *names = cli_value(args, "set") ? pl_robot_document_commands(document) : NULL;
+    pl_command_info known[64];
+    cli_commands commands = {.info = known};
+    for (char *rest = names, *name; rest && commands.count < 64 && (name = strtok_r(rest, " ", &rest));) {
+        known[commands.count++] = (pl_command_info){.name = name};
+    }
+    int cursor = 0, status = CLI_DONE;
+    for (const char *text, *value;
+         names && commands.count < 64 && !status && (text = cli_next(args, "set", &cursor));) {
+        status = cli_command_split(args, commands, "set", text, &value) < 0 ? CLI_WRONG : CLI_DONE;
+    }
+    pl_file_free(names);
+    return status;
+}
+
 int cli_commands_read(const cli_args *args, cli_commands commands, double *command)
 {
     for (int i = 0; i < commands.count; ++i) {
@@ -198,11 +217,13 @@ void cli_commands_text(cli_commands commands, const double *command, char *buffe
         if (isnan(command[i])) {
             continue;
         }
-        const pl_drive drive = commands.info[i].drive;
-        const char *unit = pl_drive_unit(drive);
+        const pl_command_info *c = &commands.info[i];
+        const char *unit = pl_drive_unit(c->drive);
         const size_t at = strlen(buffer);
-        snprintf(buffer + at, size - at, "%s%s = %.6g%s%s", at ? ", " : "", commands.info[i].name,
-                 command[i] / pl_drive_scale(drive), strcmp(unit, "1") ? " " : "",
+        // what rounding has left of a zero is a zero
+        const bool zero = fabs(command[i]) < 1e-9 * fabs(c->span[1] - c->span[0]);
+        snprintf(buffer + at, size - at, "%s%s = %.6g%s%s", at ? ", " : "", c->name,
+                 zero ? 0 : command[i] / pl_drive_scale(c->drive), strcmp(unit, "1") ? " " : "",
                  strcmp(unit, "1") ? unit : "");
     }
     if (!buffer[0]) {

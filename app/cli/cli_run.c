@@ -153,14 +153,22 @@ static int run_loop_create(const cli_args *args, run *r)
     for (int i = 0; i < r->m.info.sensor_count; ++i) {
         varies[i] = r->setup.noise[i] > 2 * r->setup.resolution[i];
     }
+    const bool control_marker = cli_flag(args, "control-marker") || r->setup.marker >= 0 ||
+                                r->setup.controller.kind == PL_CONTROL_IMPEDANCE;
+    if (r->m.info.sensor_count == 0 && !control_marker) {
+        cli_error(args, "the robot has no sensors to control");
+        cli_advice("add `sensors:` to its file, or --control-marker to control the position that the model "
+                   "predicts");
+        free(varies);
+        return CLI_WRONG;
+    }
     const pl_loop_options o = {.controller = &r->setup.controller,
                                .estimator = cli_flag(args, "no-estimator") || r->m.info.sensor_count == 0 ||
                                                     (cli_value(args, "marlin") && !cli_value(args, "plant"))
                                                 ? NULL
                                                 : &r->setup.estimator,
                                .marker = r->marker,
-                               .control_marker = cli_flag(args, "control-marker") || r->setup.marker >= 0 ||
-                                                 r->setup.controller.kind == PL_CONTROL_IMPEDANCE,
+                               .control_marker = control_marker,
                                .frozen_limit = RUN_FROZEN,
                                .varies = varies,
                                .delay = r->setup.plant.delay,
@@ -535,8 +543,9 @@ const cli_verb cli_verb_run = {
         "if every goal was reached within --tolerance. With --marlin the commands also go to a machine on a "
         "serial line, move by move.",
     .examples =
-        "  pliant run trunk --goal 20,0,130 --goal 10s:0,15,128 --steps 300 --out log.csv --out log.png\n"
-        "  pliant run trunk --goal 20,0,130 --plant softer.yaml --controller open\n"
+        "  pliant new planar_arm arm\n"
+        "  pliant run arm --marker tip --goal 195,20,12 --goal 10s:198,-10,12 --steps 300 --out log.csv\n"
+        "  pliant run arm --marker tip --goal 195,20,12 --plant softer.yaml --controller open\n"
         "  pliant run finger --goal 100,0,-20 --controller open --marlin /dev/ttyUSB0@115200 --real-time\n",
     .option = options,
     .least = 1,

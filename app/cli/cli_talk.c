@@ -183,7 +183,7 @@ static void talk_group(const pl_findings *findings, int i)
 {
     const pl_finding *first = pl_findings_at(findings, i);
     char lines[200] = "";
-    int more = 0;
+    int more = 0, named = 0;
     for (int k = i + 1; k < pl_findings_count(findings); ++k) {
         const pl_finding *f = pl_findings_at(findings, k);
         if (!talk_alike(first, f)) {
@@ -193,11 +193,16 @@ static void talk_group(const pl_findings *findings, int i)
         const size_t at = strlen(lines);
         if (f->line > 0 && at + 16 < sizeof lines) {
             snprintf(lines + at, sizeof lines - at, "%s%d", at ? ", " : "", f->line);
+            ++named;
         }
     }
     cli_finding(first);
     if (more > 0) {
-        fprintf(stderr, "    %d more like this%s%s\n", more, lines[0] ? ", at lines " : "", lines);
+        fprintf(stderr, "    %d more like this%s%s\n", more,
+                named == 0   ? ""
+                : named == 1 ? ", in line "
+                             : ", in lines ",
+                lines);
     }
 }
 

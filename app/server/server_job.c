@@ -277,7 +277,9 @@ static void job_title(const server_worker *w, const worker_entry *entry, const d
                                 entry->shape, entry->coarse ? "coarse" : "fine");
     for (int i = 0; i < m->info.command_count && n < room; ++i) {
         const server_knob knob = server_knob_of(m, i);
-        const double value = entry->value[i] / knob.scale;
+        const double *span = m->info.command[i].span;
+        const bool zero = fabs(entry->value[i]) < 1e-9 * fabs(span[1] - span[0]);
+        const double value = zero ? 0 : entry->value[i] / knob.scale;
         n += isnan(value) ? (size_t)snprintf(text + n, room - n, ", %.40s idle", m->info.command[i].name)
                           : (size_t)snprintf(text + n, room - n, ", %.40s %.6g%s%s", m->info.command[i].name,
                                              value, strcmp(knob.unit, "1") ? " " : "",

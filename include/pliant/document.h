@@ -39,6 +39,9 @@ PL_API const char *pl_robot_document_path(const pl_robot_document *document); //
 // Reports every defect that can be found without a mesh; for editors and fuzzing.
 PL_API pl_status pl_robot_document_check(const pl_robot_document *document, pl_findings *findings,
                                          pl_error *err);
+// The names of the robot's commands, separated by blanks, as the file says them without a mesh. Free with
+// pl_file_free; NULL: the file has defects, or memory is lacking.
+PL_API char *pl_robot_document_commands(const pl_robot_document *document);
 // A fingerprint (not 0) of what determines the results: the entries without comments, hardware and control
 // blocks, and the contents of the files they name.
 PL_API uint64_t pl_robot_document_fingerprint(const pl_robot_document *document);

@@ -213,6 +213,52 @@ pl_status pl_robot_document_check(const pl_robot_document *document, pl_findings
     return status;
 }
 
+// As robot_commands: those given, then every actuator that none of them drives, then obstacles that move.
+static void document_commands(const pl_robot_def *d, pl_text *out)
+{
+    for (int c = 0; c < d->command_count; ++c) {
+        pl_text_add(out, "%s ", d->command[c].name);
+    }
+    for (int a = 0; a < d->actuator_count; ++a) {
+        const char *name = d->actuator[a].name;
+        bool driven = false;
+        for (int c = 0; c < d->command_count; ++c) {
+            driven = driven || strcmp(d->command[c].name, name) == 0;
+            for (int k = 0; k < d->command[c].drive_count; ++k) {
+                driven = driven || strcmp(d->command[c].drive[k].actuator, name) == 0;
+            }
+        }
+        if (!driven) {
+            pl_text_add(out, "%s ", name);
+        }
+    }
+    for (int o = 0; o < d->contact.obstacle_count; ++o) {
+        const pl_obstacle_def *obstacle = &d->contact.obstacle[o];
+        if (obstacle->name && (obstacle->moves || obstacle->pulled)) {
+            pl_text_add(out, "%s ", obstacle->name);
+        }
+    }
+}
+
+char *pl_robot_document_commands(const pl_robot_document *document)
+{
+    io_robot_file f;
+    pl_text out = {0};
+    io_robot_file_read(&f, document);
+    const bool good =
+        document->kind == PL_ROBOT_FULL && !f.no_memory && pl_findings_defect_count(f.findings) == 0;
+    if (good) {
+        pl_text_add(&out, "%s", "");
+        document_commands(&f.def, &out);
+    }
+    io_robot_file_clear(&f);
+    if (!good || out.failed) {
+        pl_text_clear(&out);
+        return NULL;
+    }
+    return out.data;
+}
+
 // ---- the fingerprint
 // Blocks that do not change the results of a solve.
 static bool fingerprint_ignores(const char *key)

@@ -198,11 +198,14 @@ typedef struct surface_work {
     surface_edge *edge;
 } surface_work;
 
-static void surface_note(const surface_work *w, int32_t count, const char *what, const char *advice)
+// `one` for a single triangle or edge, `many` for more.
+static void surface_note(const surface_work *w, int32_t count, const char *one, const char *many,
+                         const char *advice)
 {
     if (count > 0) {
         char sentence[300];
-        snprintf(sentence, sizeof sentence, "surface %s: %d %s", w->name, (int)count, what);
+        snprintf(sentence, sizeof sentence, "surface %s: %d %s", w->name, (int)count,
+                 count == 1 ? one : many);
         pl_trisurf_report(w->surface, w->findings, w->list, count, sentence, advice);
     }
 }
@@ -229,7 +232,8 @@ static void surface_check_triangles(surface_work *w)
             w->list[n++] = t;
         }
     }
-    surface_note(w, n, "without area (degenerate)", "remove needles and slivers in the CAD program");
+    surface_note(w, n, "triangle has no area (degenerate)", "triangles have no area (degenerate)",
+                 "remove needles and slivers in the CAD program");
     n = 0;
     for (int32_t t = 0; t < s->triangle_count; ++t) {
         int32_t key[3];
@@ -240,7 +244,8 @@ static void surface_check_triangles(surface_work *w)
             w->list[n++] = t;
         }
     }
-    surface_note(w, n, "given twice (duplicate)", "keep one copy of each triangle; two shells may coincide");
+    surface_note(w, n, "triangle is given twice (duplicate)", "triangles are given twice (duplicate)",
+                 "keep one copy of each triangle; two shells may coincide");
 }
 
 static void surface_collect_edges(surface_work *w)
@@ -272,14 +277,16 @@ static void surface_check_edges(surface_work *w)
             w->list[open++] = w->edge[i].last;
         }
     }
-    surface_note(w, open, "edges belong to one triangle only (the surface is open)",
+    surface_note(w, open, "edge belongs to one triangle only (the surface is open)",
+                 "edges belong to one triangle only (the surface is open)",
                  "close the holes in the CAD program; weld vertices that should be one");
     for (int32_t i = 0; i < w->table.count; ++i) {
         if (w->edge[i].forward + w->edge[i].backward > 2) {
             w->list[crowded++] = w->edge[i].last;
         }
     }
-    surface_note(w, crowded, "edges belong to more than two triangles",
+    surface_note(w, crowded, "edge belongs to more than two triangles",
+                 "edges belong to more than two triangles",
                  "separate the shells that meet there, or remove internal walls");
     for (int32_t i = 0; i < w->table.count; ++i) {
         const surface_edge *e = &w->edge[i];
@@ -287,8 +294,8 @@ static void surface_check_edges(surface_work *w)
             w->list[turned++] = e->last;
         }
     }
-    surface_note(w, turned, "edges connect triangles of opposite orientation",
-                 "make all normals point outwards");
+    surface_note(w, turned, "edge connects triangles of opposite orientation",
+                 "edges connect triangles of opposite orientation", "make all normals point outwards");
 }
 
 pl_status pl_trisurf_check(const pl_trisurf *surface, const char *name, pl_findings *findings, pl_error *err)

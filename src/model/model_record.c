@@ -1,6 +1,7 @@
 // The record of a result: everything a model answers where it stands, with names, in display units.
 #include <stdio.h>
 #include "model/model_impl.h"
+#include "robot/robot.h"
 
 struct model_record {
     pl_record record;
@@ -172,7 +173,9 @@ bool pl_record_crossing_text(const pl_record *record, char *buffer, size_t size)
         "the body penetrates itself: %d pair%s of surface triangles intersect, the first at (%.4g, %.4g, "
         "%.4g) mm; %s",
         (int)c->count, c->count == 1 ? "" : "s", c->at[0], c->at[1], c->at[2],
-        record->contact ? "contact has not kept them apart" : "contact is not computed");
+        !record->contact       ? "contact is not computed"
+        : record->self_contact ? "contact has not kept them apart"
+                               : "contact is computed between bodies only (contact: self is false)");
     return true;
 }
 
@@ -316,6 +319,7 @@ static pl_status record_fill(pl_model *model, const pl_statics_report *report, b
     }
     const pl_robot *robot = pl_model_robot(model);
     r->record.contact = robot && pl_robot_has_self_contact(robot);
+    r->record.self_contact = r->record.contact && robot->contact.self;
     if (status == PL_OK) {
         *out = &r->record;
     }
