@@ -1223,7 +1223,20 @@ class Estimate:
         lines += [f"  force at {n}: {np.round(v, 6)} +- {np.round(self.force_sigma[n], 6)} N" for n, v in self.forces.items()]
         if self.stiffness_sigma > 0:
             lines.append(f"  stiffness {self.stiffness:.4g} +- {self.stiffness_sigma:.2g} times that of the model")
+        if self.rejected:
+            lines.append("  not used: " + ", ".join(self.rejected))
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows: list[list[Any]] = [[n, v, self.command_sigma[n], self.robot.commands[n].unit] for n, v in self.commands.items()]
+        for name, force in self.forces.items():
+            rows += [[f"force at {name}.{axis}", f, s, "N"] for axis, f, s in zip("xyz", force, self.force_sigma[name])]
+        for name, place in self.markers.items():
+            rows += [[f"{name}.{axis}", p, s, "mm"] for axis, p, s in zip("xyz", place, self.marker_sigma[name])]
+        if self.stiffness_sigma > 0:
+            rows.append(["stiffness", self.stiffness, self.stiffness_sigma, "of the model"])
+        title = f"{self.robot.name}: estimate from {self.used} readings, fit {self.fit:.3g}"
+        return Table(["", "estimated", "+-", "unit"], rows, title)._repr_html_()
 
 
 class Dataset:

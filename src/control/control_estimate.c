@@ -482,6 +482,9 @@ static void estimate_normal(pl_estimator *s)
 
 static bool estimate_step(pl_estimator *s)
 {
+    if (s->n == 0) {
+        return true; // nothing is unknown: the model at the commands sent
+    }
     for (int j = 0; j < s->n; ++j) {
         s->low[j] = -1e30;
         s->high[j] = 1e30;

@@ -12,6 +12,7 @@ import unittest
 
 import numpy as np
 import pliant as pl
+import pliant.testing
 
 COMMAND = os.environ["PLIANT_COMMAND"]
 
@@ -578,9 +579,26 @@ class Files(Shared):
 
 
 class Estimation(Shared):
+    def test_stiffness(self):
+        # a body a tenth stiffer than the model, its tensions known: strings tell the stiffness, and the tip with it
+        model = pl.testing.arm()
+        stiff = pl.load(json.loads(model.text.replace("1 MPa", "1.1 MPa")))
+        s = stiff.solve(t1=2, t2=0, t3=1)
+        found = model.estimate(s.commands, s.sensors, sigma=0.02)
+        print(found)
+        self.assertLess(abs(found.stiffness - 1.1), 3 * found.stiffness_sigma + 1e-6)
+        self.assertLess(found.stiffness_sigma, 0.05)
+        exact = model.estimate(s.commands, s.sensors, sigma=0.02, stiffness_sigma=0)
+        off = [np.linalg.norm(e.markers["tip"] - s["tip"].position) for e in (found, exact)]
+        print(off)
+        self.assertLess(off[0], 0.2 * off[1])
+        wrong = {**{n: v.value for n, v in s.sensors.items()}, "s3": s.sensors["s3"].value + 5}
+        self.assertEqual(model.estimate(s.commands, wrong, sigma=0.02).rejected, ["s3"])
+
     def test_force_and_command(self):
         truth = self.finger.solve(air=6, forces={"tip": [0, 0, -0.03]})
         found = self.finger.estimate({"air": 6}, {"tip": truth["tip"].position}, sigma=0.01, forces=["tip"], force_sigma=0.1)
+        self.assertIn("force at tip.x", found._repr_html_())
         print(found)
         self.assertLess(abs(found.forces["tip"][2] + 0.03), 2 * found.force_sigma["tip"][2])
         other = self.finger.estimate({"air": 5}, {"tip": self.finger.solve(air=6)["tip"].position}, sigma=0.01, command_sigma={"air": 10})
