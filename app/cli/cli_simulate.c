@@ -13,6 +13,8 @@ static const cli_option options[] = {
     {"set", 0, "NAME=VALUE", "commands that the motion leads to, with units (air=30kPa); may be repeated",
      NULL},
     {"ramp", 0, "TIME", "time in which commands go to --set (default: at once)", NULL},
+    {"load-ramp", 0, "TIME",
+     "with --start undeformed: time in which weight and other loads come on (a hand lets go)", NULL},
     {"table", 0, "FILE.csv",
      "commands over time: a column t, and columns by name (air [kPa]); linear between rows", NULL},
     {"every", 0, "TIME", "time between rows and shapes (default: until / 200)", NULL},
@@ -38,7 +40,7 @@ static const char *const extensions[] = {".csv", ".pvd", ".xdmf", ".glb", NULL};
 typedef struct simulate {
     const cli_args *args;
     cli_motion s;
-    double until, every, ramp, begin;
+    double until, every, ramp, load_ramp, begin;
     pl_dynamics_options options;
     // commands: from `first` to `last` over the ramp, or a table
     double *first, *last;
@@ -98,19 +100,26 @@ static void simulate_command(void *user, double t, double *command)
     (d->has_table ? table_command : ramp_command)(d, t, command);
 }
 
+static double simulate_load(void *user, double t)
+{
+    const simulate *d = user;
+    return d->load_ramp > 0 ? fmin(1, (t - d->begin) / d->load_ramp) : 1;
+}
+
 static double simulate_corner(void *user, double t)
 {
     const simulate *d = user;
-    const double later = t + 1e-9;
-    if (!d->has_table) {
-        return d->ramp > 0 && d->begin + d->ramp > later ? d->begin + d->ramp : INFINITY;
+    const double later = t + 1e-9, ramp = d->begin + d->ramp, load = d->begin + d->load_ramp;
+    double corner = d->load_ramp > 0 && load > later ? load : INFINITY;
+    if (!d->has_table && d->ramp > 0 && ramp > later) {
+        corner = fmin(corner, ramp);
     }
-    for (int r = 0; r < d->table.count; ++r) {
+    for (int r = 0; d->has_table && r < d->table.count; ++r) {
         if (d->table.extra[r] > later) {
-            return d->table.extra[r];
+            return fmin(corner, d->table.extra[r]);
         }
     }
-    return INFINITY;
+    return corner;
 }
 
 // ---- reading
@@ -121,6 +130,7 @@ static int simulate_numbers(const cli_args *args, simulate *d)
     const char *step = cli_value(args, "step");
     bool good = cli_number(args, "until", PL_DIM_TIME, 1e-9, 1e6, &d->until) &&
                 cli_number(args, "ramp", PL_DIM_TIME, 0, 1e6, &d->ramp) &&
+                cli_number(args, "load-ramp", PL_DIM_TIME, 0, 1e6, &d->load_ramp) &&
                 cli_number(args, "tolerance", PL_DIM_NUMBER, 1e-8, 0.1, &d->options.tolerance) &&
                 cli_number(args, "damping", PL_DIM_NUMBER, 0, 1e6, &d->options.mass_damping);
     if (good && d->until < 0) {
@@ -206,6 +216,10 @@ static int simulate_start(const cli_args *args, simulate *d)
     status = status ? status : simulate_read_set(args, d, "from", d->first);
     if (status) {
         return status;
+    }
+    if (d->load_ramp > 0 && (!start || strcmp(start, "undeformed") != 0)) {
+        cli_error(args, "--load-ramp is for --start undeformed");
+        return CLI_WRONG;
     }
     const bool equilibrium = !start || strcmp(start, "equilibrium") == 0;
     if (!equilibrium && cli_value(args, "from")) {
@@ -413,7 +427,8 @@ static int simulate_go(const cli_args *args, simulate *d)
 {
     cli_motion *s = &d->s;
     pl_error err = {0};
-    const pl_signal signal = {.command = simulate_command, .corner = simulate_corner, .user = d};
+    const pl_signal signal = {
+        .command = simulate_command, .corner = simulate_corner, .load = simulate_load, .user = d};
     cli_stage("motion", false);
     pl_status status = pl_dynamics_start(s->dynamics, s->state, &signal, &err);
     if (status == PL_OK) {

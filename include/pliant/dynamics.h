@@ -43,6 +43,9 @@ typedef struct pl_signal {
     // The first time after t at which a command jumps or has a corner; INFINITY: none. Steps end there. NULL:
     // there is none.
     double (*corner)(void *user, double t);
+    // The share of the loads of the robot (gravity, forces, moments, pressures) that acts, 0 to 1; a hand
+    // that lets go. NULL: 1. Jumps and corners as for commands.
+    double (*load)(void *user, double t);
     void *user;
 } pl_signal;
 
@@ -81,7 +84,8 @@ PL_API pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_opt
 PL_API void pl_dynamics_destroy(pl_dynamics *dynamics);
 
 // The motion begins at `state`: with its time, velocity and history where it has them (pl_state_has_motion),
-// otherwise at time 0, at rest, with relaxed viscous branches. Loads and supports act in full from the start.
+// otherwise at time 0, at rest, with relaxed viscous branches. Loads act in full from the start, unless the
+// signal says otherwise.
 // Forces at markers are those of the state. Counts and energies start from 0.
 PL_API pl_status pl_dynamics_start(pl_dynamics *dynamics, const pl_state *state, const pl_signal *signal,
                                    pl_error *err);
@@ -114,9 +118,9 @@ typedef struct pl_mode {
         frequency; // Hz; negative: the equilibrium is unstable along the mode, which grows by exp(2 pi |f| t)
     double mass;   // t, u . M u for a shape scaled to a largest displacement of 1 mm
 } pl_mode;
-// The `count` (1 to 32) lowest frequencies, ascending, and their shapes (3 per vertex and mode, largest
-// displacement 1 mm; may be NULL). `found` gets their number, which is smaller for bodies with fewer
-// unknowns.
+// Ends a motion under way. The `count` (1 to 32) lowest frequencies, ascending, and their shapes (3 per
+// vertex and mode, largest displacement 1 mm; may be NULL). `found` gets their number, which is smaller for
+// bodies with fewer unknowns.
 PL_API pl_status pl_dynamics_modes(pl_dynamics *dynamics, const pl_state *state, int count, pl_mode *mode,
                                    double *shape, int *found, pl_error *err);
 

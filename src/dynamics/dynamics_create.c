@@ -252,10 +252,10 @@ pl_status pl_dynamics_start(pl_dynamics *d, const pl_state *state, const pl_sign
     }
     d->started = false;
     d->signal = signal ? *signal : (pl_signal){0};
-    const pl_state *fit = state;
-    pl_state_copy(d->now.state, fit);
+    if (pl_state_copy(d->now.state, state) != PL_OK) {
+        return pl_fail_memory(err, "dynamics: state");
+    }
     pl_state_set_motion(d->now.state, NULL, 0);
-    d->now.state->load = 1;
     memcpy(d->now.x, state->x, (size_t)dynamics_full(d) * sizeof *d->now.x);
     memcpy(d->start, d->now.x, (size_t)dynamics_full(d) * sizeof *d->start);
     pl_problem_set_forces(d->problem, state->force);
@@ -320,12 +320,9 @@ pl_status pl_dynamics_store(const pl_dynamics *d, pl_state *state, pl_error *err
     if (pl_state_copy(state, d->now.state) != PL_OK) {
         return pl_fail(err, PL_BAD_INPUT, "dynamics: the state belongs to another robot");
     }
-    double *motion = PL_NEW_ARRAY(double, count);
-    if (!motion || pl_state_set_motion(state, motion, count) != PL_OK) {
-        pl_free(motion);
+    if (pl_state_set_motion(state, NULL, count) != PL_OK) {
         return pl_fail_memory(err, "dynamics: state");
     }
-    pl_free(motion);
     state->motion[0] = d->now.time;
     memcpy(state->motion + 1, d->now.v, (size_t)n * sizeof *state->motion);
     memcpy(state->motion + 1 + n, d->now.a, (size_t)n * sizeof *state->motion);

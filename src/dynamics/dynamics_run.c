@@ -41,7 +41,8 @@ static void run_scale(pl_dynamics *d)
 // or a drive changes its rate.
 static bool run_jump(pl_dynamics *d)
 {
-    bool jump = d->forces_changed || d->corner;
+    const double load = d->signal.load ? d->signal.load(d->signal.user, d->now.time) : 1;
+    bool jump = d->forces_changed || d->corner || fabs(load - d->now.state->load) > 1e-12;
     d->forces_changed = d->corner = false;
     if (d->signal.command) {
         d->signal.command(d->signal.user, d->now.time, d->command);

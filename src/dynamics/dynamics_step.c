@@ -70,6 +70,7 @@ static pl_status stage_begin(pl_dynamics *d, const pl_state *from, double t, pl_
         status = pl_problem_begin(p, from, d->command, err);
     }
     if (status == PL_OK) {
+        p->load_to = d->signal.load ? fmin(1, fmax(0, d->signal.load(d->signal.user, t))) : 1;
         pl_problem_set(p, 1);
     }
     return status;

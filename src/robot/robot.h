@@ -376,7 +376,7 @@ struct pl_state {
     int64_t motion_count;
     double *motion;
 };
-// Copies `motion`; count 0: none. PL_OK or PL_NO_MEMORY.
+// Copies `motion` (NULL: takes the memory only); count 0: none. PL_OK or PL_NO_MEMORY.
 pl_status pl_state_set_motion(pl_state *state, const double *motion, int64_t count);
 
 // Weights of a point spread over `radius` (see robot_point.c for the kernel); falls back to the element's own

@@ -71,7 +71,7 @@ pl_status pl_state_set_motion(pl_state *state, const double *motion, int64_t cou
         state->motion = room;
         state->motion_count = count;
     }
-    if (count > 0) {
+    if (count > 0 && motion) {
         memcpy(state->motion, motion, (size_t)count * sizeof *motion);
     }
     return PL_OK;

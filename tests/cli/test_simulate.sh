@@ -25,6 +25,13 @@ expect_words out.txt "energy [mJ]"
 for f in fall.pvd fall_0000.vtu fall_0020.vtu fall.state; do expect_file "$f"; done
 expect_near "gains no energy" "$(tail -n +2 fall.csv | awk -F, '$NF > 1e-3 {n++} END {print n + 0}')" 0 0
 
+# a hand that lets go slowly: the tip falls less far
+expect_status 0 simulate beam $coarse --until 0.2s --start undeformed --load-ramp 200ms --every 10ms --out slow.csv
+lowest() { tail -n +2 "$1" | cut -d, -f5 | sort -g | head -1; }
+expect_near "falls less far" "$(awk -v a="$(lowest slow.csv)" -v b="$(lowest fall.csv)" 'BEGIN {print (a > 0.8 * b)}')" 1 0
+expect_status 2 simulate beam $coarse --until 0.2s --load-ramp 20ms
+expect_words err.txt "--start undeformed"
+
 # goes on from the state, to the same rows as in one run
 expect_status 0 simulate beam $coarse --until 0.3s --start fall.state --every 10ms --out on.csv
 expect_status 0 simulate beam $coarse --until 0.3s --start undeformed --every 10ms --out whole.csv

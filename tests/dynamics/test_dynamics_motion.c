@@ -147,9 +147,41 @@ static void test_frequency(void **state)
     PL_CHECK_NEAR(last, 7.36, 0.03);
 }
 
+// A bar that cannot contract or bend (Poisson 0, sides guided): f = (2 n - 1) / (4 L) sqrt(E / rho).
+static void test_bar_frequencies(void **state)
+{
+    (void)state;
+    static plan p;
+    pl_mesh *mesh = tet_box(12, 1, 1, 60, 5, 5, 2, NULL);
+    const pl_material material = {.model = PL_LINEAR, .young = 2, .poisson = 0, .density = 1e-9};
+    plan_init(&p, mesh, material);
+    static const char *const name[5] = {"x0", "y0", "z0", "y5", "z5"}, *const axis[5] = {"x", "y", "z", "y",
+                                                                                         "z"};
+    static const int normal[5] = {0, 1, 2, 1, 2};
+    for (int i = 0; i < 5; ++i) {
+        plan_plane(&p, name[i], normal[i], i < 3 ? 0 : 5);
+        plan_hold(&p, name[i], axis[i]);
+    }
+    const pl_dynamics_options options = moving_options(0.01);
+    moving m = moving_build(&p, &options);
+    pl_mesh_destroy(mesh);
+    pl_mode mode[3];
+    int found;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_dynamics_modes(m.dynamics, m.rig.state, 3, mode, NULL, &found, &err));
+    assert_int_equal(found, 3);
+    for (int n = 0; n < 3; ++n) {
+        const double exact = (2 * n + 1) / (4 * 60.0) * sqrt(2 / 1e-9);
+        print_message("mode %d: %.3f Hz, exact %.3f Hz\n", n + 1, mode[n].frequency, exact);
+        PL_CHECK_NEAR(mode[n].frequency, exact, 1e-4 * exact);
+    }
+    moving_clear(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_spin),
-                                       cmocka_unit_test(test_frequency)};
+                                       cmocka_unit_test(test_frequency),
+                                       cmocka_unit_test(test_bar_frequencies)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,7 +99,8 @@ static void test_snap(void **state)
     double at = 0;
     const double limit = limit_load(&m, &at);
     print_message("limit load %.3f mN at crown %.3f mm\n", 1e3 * limit, at);
-    PL_CHECK_NEAR(1e3 * limit, 33.844, 2.5); // of a line load, by another element; here it is spread over 3 mm
+    PL_CHECK_NEAR(1e3 * limit, 33.844,
+                  2.5); // of a line load, by another element; here it is spread over 3 mm
     static const double over[2] = {1.1, 1.03}, until[2] = {4, 8};
     for (int k = 0; k < 2; ++k) {
         double tension = over[k] * limit, x[2];
@@ -114,11 +115,12 @@ static void test_snap(void **state)
         x[0] = crown(&m);
         rig_solve(&m.rig, &tension);
         x[1] = crown(&m);
-        print_message("%.2f of it: crown %.4f mm after %.0f s, %.4f mm in equilibrium; %d steps (%.2g ms at least), %d "
-                      "rejected, %d factorisations, %.1f solves a step; imbalance %.2g of %.3g mJ\n",
-                      over[k], x[0], until[k], x[1], report.steps, 1e3 * report.smallest_step, report.rejected,
-                      report.factorizations, (double)report.solves / report.steps, report.energy.imbalance,
-                      report.energy.actuators);
+        print_message(
+            "%.2f of it: crown %.4f mm after %.0f s, %.4f mm in equilibrium; %d steps (%.2g ms at least), %d "
+            "rejected, %d factorisations, %.1f solves a step; imbalance %.2g of %.3g mJ\n",
+            over[k], x[0], until[k], x[1], report.steps, 1e3 * report.smallest_step, report.rejected,
+            report.factorizations, (double)report.solves / report.steps, report.energy.imbalance,
+            report.energy.actuators);
         assert_true(x[0] < -12);
         PL_CHECK_NEAR(x[0], x[1], 5e-2); // the slowest branch still creeps
     }
