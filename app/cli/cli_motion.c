@@ -65,6 +65,7 @@ int cli_motion_create(const cli_args *args, cli_motion *s, pl_dynamics_options *
 {
     pl_error err = {0};
     options->marker_mass = s->mass;
+    options->masses_hang = cli_flag(args, "hang");
     options->displacement = cli_flag(args, "displacement");
     options->progress = cli_progress;
     cli_stage("preparing the motion", false);

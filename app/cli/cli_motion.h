@@ -17,8 +17,9 @@ typedef struct cli_motion {
     double *moved;    // mm, 3 per vertex
 } cli_motion;
 
-// Options of both verbs: --mass MARKER=MASS.
+// Options of both verbs: --mass MARKER=MASS, --hang.
 #define CLI_MASS                                                                                             \
+    {"hang", 0, NULL, "the masses hang on long strings: they follow their marker along gravity only", NULL}, \
     {                                                                                                        \
         "mass", 0, "MARKER=MASS", "a mass attached at a marker (tip=52g), with its weight; may be repeated", \
             NULL                                                                                             \
@@ -33,8 +34,8 @@ int cli_motion_from_model(const cli_args *args, cli_motion *s);
 int cli_motion_to_model(const cli_args *args, cli_motion *s);
 void cli_motion_clear(cli_motion *s);
 
-// After a solve whose load path ended before the commands: the motion from the last equilibrium to the commands,
-// damped, until it comes to rest, and the equilibrium there. Leaves the model and its report there.
+// After a solve whose load path ended before the commands: the motion from the last equilibrium to the
+// commands, damped, until it comes to rest, and the equilibrium there. Leaves the model and its report there.
 int cli_motion_land(const cli_args *args, cli_model *m);
 
 #endif

@@ -29,6 +29,7 @@ typedef struct pl_dynamics_options {
     double mass_damping;       // 1/s: forces -mass_damping M v; 0: none
     const double *marker_mass; // t, per marker: masses attached at markers, copied; NULL: none. Their weight
                                // is a load: forces at markers in the state (pl_statics_set_forces)
+    bool masses_hang;          // the masses hang on long strings: they follow their marker along gravity only
     pl_linear_solver linear_solver;
     bool displacement;            // displacement elements everywhere, regardless of the materials
     pl_distribution distribution; // of growth ratios

@@ -125,12 +125,13 @@ pl_status pl_dynamics_create(const pl_robot *robot, const pl_dynamics_options *o
     }
     d->robot = robot;
     d->options = *options;
+    const dynamics_masses masses = {.mass = options->marker_mass, .hang = options->masses_hang};
     const pl_problem_options problem = {.displacement = options->displacement,
                                         .distribution = options->distribution,
                                         .linear_solver = options->linear_solver,
                                         .contact_tolerance = 1e-3,
                                         .force_tolerance = 1e-6,
-                                        .extra = options->marker_mass};
+                                        .extra = &masses};
     status = pl_problem_create(robot, &problem, extra, &d->problem, err);
     if (status == PL_OK) {
         d->problem->options.extra = NULL;

@@ -10,6 +10,9 @@ typedef struct dynamics_inertia {
     pl_consistent_mass M;
     // masses at markers: M += mass w w^T with the weights w of the marker's point
     double *marker_mass; // per marker
+    // masses that hang on strings: M += mass w w^T (x) n n^T with the direction n of gravity; otherwise I
+    bool hang;
+    double down[3];
     const pl_marker *marker;
     int marker_count;
     // of the stage under way
@@ -19,6 +22,11 @@ typedef struct dynamics_inertia {
     int64_t *slot;
     double *product; // full: scratch
 } dynamics_inertia;
+// For its constructor, in the options of the problem.
+typedef struct dynamics_masses {
+    const double *mass; // per marker; NULL: none
+    bool hang;
+} dynamics_masses;
 pl_status dynamics_inertia_create(pl_problem *p, pl_problem_term *out, pl_error *err);
 // y = M x
 void dynamics_mass_multiply(const dynamics_inertia *inertia, const double *x, double *y);

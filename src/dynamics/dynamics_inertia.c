@@ -44,6 +44,12 @@ void dynamics_mass_multiply(const dynamics_inertia *t, const double *x, double *
                 at[i] += point->weight[j] * x[3 * (int64_t)point->node[j] + i];
             }
         }
+        if (t->hang) {
+            const double along = pl_dot3(at, t->down);
+            for (int i = 0; i < 3; ++i) {
+                at[i] = along * t->down[i];
+            }
+        }
         for (int32_t j = 0; t->marker_mass[k] > 0 && j < point->count; ++j) {
             for (int i = 0; i < 3; ++i) {
                 y[3 * (int64_t)point->node[j] + i] += t->marker_mass[k] * point->weight[j] * at[i];
@@ -157,10 +163,15 @@ static void inertia_evaluate(void *self, pl_problem *p, const double *x, double 
     }
 }
 
-// coefficient M_ab I at two vertices of which one is rigid, or of a mass at a marker.
-static void inertia_add_block(pl_problem *p, int32_t a, int32_t b, double m, const double *x)
+// coefficient M_ab I at two vertices of which one is rigid, or of a mass at a marker; `along`: n n^T instead
+// of I.
+static void inertia_add_block(pl_problem *p, int32_t a, int32_t b, double m, const double *along,
+                              const double *x)
 {
-    const double B[9] = {m, 0, 0, 0, m, 0, 0, 0, m};
+    double B[9] = {m, 0, 0, 0, m, 0, 0, 0, m};
+    for (int i = 0; along && i < 9; ++i) {
+        B[i] = m * along[i / 3] * along[i % 3];
+    }
     pl_problem_add_block(p, a, b, B, 3, x);
     if (a != b) {
         pl_problem_add_block(p, b, a, B, 3, x);
@@ -180,7 +191,7 @@ static void inertia_tangent(void *self, pl_problem *p, const double *x, bool pos
         for (int64_t k = t->M.start[v]; k < t->M.start[v + 1] && t->M.column[k] <= v; ++k) {
             const double m = t->coefficient * t->M.value[k];
             if (rigid[v] >= 0 || rigid[t->M.column[k]] >= 0) {
-                inertia_add_block(p, t->M.column[k], v, m, x);
+                inertia_add_block(p, t->M.column[k], v, m, NULL, x);
                 continue;
             }
             for (int i = 0; i < 3; ++i) {
@@ -195,7 +206,7 @@ static void inertia_tangent(void *self, pl_problem *p, const double *x, bool pos
         for (int32_t j = 0; t->marker_mass[m] > 0 && j < point->count; ++j) {
             for (int32_t k = 0; k <= j; ++k) {
                 const double w = t->coefficient * t->marker_mass[m] * point->weight[j] * point->weight[k];
-                inertia_add_block(p, point->node[k], point->node[j], w, x);
+                inertia_add_block(p, point->node[k], point->node[j], w, t->hang ? t->down : NULL, x);
             }
         }
     }
@@ -211,12 +222,17 @@ static const pl_term inertia_kind = {.name = "inertia",
 pl_status dynamics_inertia_create(pl_problem *p, pl_problem_term *out, pl_error *err)
 {
     const pl_robot *robot = p->robot;
-    const double *mass = p->options.extra;
+    const dynamics_masses *masses = p->options.extra;
+    const double *mass = masses->mass, g = pl_norm3(robot->gravity);
     dynamics_inertia *t = PL_NEW(dynamics_inertia);
     if (!t) {
         return pl_fail_memory(err, "dynamics: mass matrix");
     }
     *out = (pl_problem_term){&inertia_kind, t};
+    t->hang = masses->hang && g > 0;
+    for (int i = 0; t->hang && i < 3; ++i) {
+        t->down[i] = robot->gravity[i] / g;
+    }
     t->marker = robot->marker;
     t->marker_count = robot->marker_count;
     t->marker_mass = PL_NEW_ARRAY(double, robot->marker_count);
