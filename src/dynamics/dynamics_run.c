@@ -212,6 +212,7 @@ pl_status pl_dynamics_advance(pl_dynamics *d, double time, bool (*each)(void *us
     pl_status status = PL_OK;
     d->report.outcome = PL_MOTION_DONE;
     d->report.message[0] = 0;
+    d->watch = (pl_watch){.progress = d->options.progress, .fraction = -1};
     while (status == PL_OK && d->now.time < time - 1e-9 * run_step(d)) {
         bool go_on = pl_progress_step(&d->options.progress, (d->now.time - first) / (time - first), "motion");
         if (go_on) {
