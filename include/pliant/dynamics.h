@@ -21,7 +21,7 @@ typedef enum pl_motion_outcome { PL_MOTION_DONE, PL_MOTION_STOPPED, PL_MOTION_ST
 PL_API const char *pl_motion_outcome_name(pl_motion_outcome outcome);
 
 typedef struct pl_dynamics_options {
-    double tolerance;          // error of one step over the largest displacement of the motion so far
+    double tolerance;          // error of one step over the largest displacement so far, or 1e-3 of the size
     double step;               // s; 0: from the tolerance. A step that does not converge is halved
     double largest_step;       // s, where the step follows from the tolerance
     int halvings;              // smallest step: the largest one halved so often

@@ -8,7 +8,7 @@
 
 #define RUN_ERROR_SHARE 30   // stages are solved to this part of the error accepted
 #define RUN_GROW 0.1         // of the error accepted: below it the next step is twice as long
-#define RUN_SCALE_LEAST 1e-4 // of the size of the body: motion that errors are compared with, at least
+#define RUN_SCALE_LEAST 1e-3 // of the size of the body: motion that errors are compared with, at least
 #define RUN_ROUNDING 1e-12   // of the size: stages are not solved further
 #define RUN_ALIGNED 1e-6     // of a step
 
