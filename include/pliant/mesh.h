@@ -55,6 +55,8 @@ typedef struct pl_mesh_report {
     int32_t duplicate_vertices; // coincident vertices (within 1e-9 of the size), not merged
     int32_t unused_vertices;    // removed
     int32_t unmatched_faces;    // surface faces that belong to no element, dropped
+    int32_t collapsed_edges;    // of flat elements of a mesher, see pl_tets_collapse
+    double longest_collapsed;   // mm
 } pl_mesh_report;
 
 typedef struct pl_mesh pl_mesh;

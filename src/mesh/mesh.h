@@ -60,6 +60,22 @@ void pl_rims_clear(pl_rims *rims);
 bool pl_mesh_pack(const pl_mesh *mesh, uint64_t key, pl_text *out);
 pl_status pl_mesh_unpack(const void *data, size_t bytes, uint64_t key, pl_mesh **out, pl_error *err);
 
+// Tetrahedra as a mesher delivers them, before they become a mesh; arrays as in pl_mesh_def, changed in
+// place.
+typedef struct pl_tets {
+    int32_t element_count;
+    uint8_t *kind;
+    int64_t *node_start;
+    int32_t *node, *region;
+    int32_t surface_count;
+    int64_t *surface_start;
+    int32_t *surface_corner;
+} pl_tets;
+// Collapses short edges of flat tets (mesh_collapse.c): their number, and the longest of them in mm. Other
+// meshes than those of tets of one order are left as they are.
+pl_status pl_tets_collapse(pl_tets *tets, int32_t vertex_count, const double *position, int *collapsed,
+                           double *longest, pl_error *err);
+
 // The same mesh with its vertices elsewhere; refused when an element would be inverted.
 pl_status pl_mesh_moved(const pl_mesh *mesh, const double *position, pl_mesh **out, pl_error *err);
 

@@ -86,4 +86,7 @@ void pl_trisurf_report(const pl_trisurf *surface, pl_findings *findings, const i
 pl_status pl_trisurf_check_self(const pl_trisurf *surface, const char *name, pl_findings *findings,
                                 pl_error *err);
 
+// The quality of a tet by its corners, see mesh_quality.c.
+double mesh_quality_tet(const double *x0, const double *x1, const double *x2, const double *x3);
+
 #endif

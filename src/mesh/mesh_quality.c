@@ -6,7 +6,7 @@
 // 3 r / R of a tet, signed like its volume: r = 3 V / (sum of face areas), R from the products of opposite
 // edges,
 //   6 V R = sqrt(s (s-a)(s-b)(s-c)) with a, b, c the products and s half their sum. 1 is the regular tet.
-static double quality_tet(const double *x0, const double *x1, const double *x2, const double *x3)
+double mesh_quality_tet(const double *x0, const double *x1, const double *x2, const double *x3)
 {
     double e[6][3], n[3], product[3], areas = 0;
     const double *at[4] = {x0, x1, x2, x3};
@@ -43,11 +43,11 @@ static double quality_prism(const double *x)
     static const int8_t corner[6][4] = {{0, 1, 2, 3}, {1, 2, 0, 4}, {2, 0, 1, 5},
                                         {3, 5, 4, 0}, {4, 3, 5, 1}, {5, 4, 3, 2}};
     static const double ideal[4][3] = {{0, 0, 0}, {1, 0, 0}, {0.5, 0.86602540378443865, 0}, {0, 0, 1}};
-    const double unit = quality_tet(ideal[0], ideal[1], ideal[2], ideal[3]);
+    const double unit = mesh_quality_tet(ideal[0], ideal[1], ideal[2], ideal[3]);
     double worst = INFINITY;
     for (int c = 0; c < 6; ++c) {
         const int8_t *k = corner[c];
-        worst = fmin(worst, quality_tet(x + 3 * k[0], x + 3 * k[1], x + 3 * k[2], x + 3 * k[3]));
+        worst = fmin(worst, mesh_quality_tet(x + 3 * k[0], x + 3 * k[1], x + 3 * k[2], x + 3 * k[3]));
     }
     return fmin(worst / unit, 1);
 }
@@ -60,7 +60,7 @@ double pl_mesh_element_quality(const pl_mesh *mesh, int32_t element)
     double x[3 * PL_ELEMENT_NODES_MAX];
     pl_mesh_gather(mesh, element, x);
     const bool tet = pl_element_corner_count((pl_element_kind)mesh->view.kind[element]) == 4;
-    return tet ? quality_tet(x, x + 3, x + 6, x + 9) : quality_prism(x);
+    return tet ? mesh_quality_tet(x, x + 3, x + 6, x + 9) : quality_prism(x);
 }
 
 // Edges are measured between corners, each as often as elements have it.

@@ -406,6 +406,8 @@ void meshing_relax(int32_t element_count, const uint8_t *kind, const int64_t *no
 
 static pl_status extract_all(extraction *x, pl_mesh **out, pl_mesh_report *report, pl_error *err)
 {
+    int collapsed = 0;
+    double longest = 0;
     pl_status status = extract_nodes(x, err);
     if (status == PL_OK) {
         status = extract_regions(x, err);
@@ -419,6 +421,21 @@ static pl_status extract_all(extraction *x, pl_mesh **out, pl_mesh_report *repor
     }
     if (status != PL_OK) {
         return status;
+    }
+    if (x->options->collapse) {
+        pl_tets tets = {.element_count = x->element_count,
+                        .kind = x->kind,
+                        .node_start = x->node_start,
+                        .node = x->node,
+                        .region = x->region,
+                        .surface_count = x->surface_count,
+                        .surface_start = x->surface_start,
+                        .surface_corner = x->corner};
+        status = pl_tets_collapse(&tets, (int32_t)x->node_count, x->position, &collapsed, &longest, err);
+        if (status != PL_OK) {
+            return status;
+        }
+        x->element_count = tets.element_count;
     }
     if (x->options->relax) {
         meshing_relax(x->element_count, x->kind, x->node_start, x->node, x->position);
@@ -438,7 +455,13 @@ static pl_status extract_all(extraction *x, pl_mesh **out, pl_mesh_report *repor
         .surface_start = x->surface_start,
         .surface_corner = x->corner,
     };
-    return pl_mesh_create(&def, out, report, err);
+    status = pl_mesh_create(&def, out, report, err);
+    if (report) {
+        report->collapsed_edges = collapsed;
+        report->unused_vertices = collapsed > 0 ? 0 : report->unused_vertices; // those of the edges
+        report->longest_collapsed = longest;
+    }
+    return status;
 }
 
 pl_status meshing_extract(gmsh_session *g, const extract_options *options, pl_mesh **out,
@@ -466,6 +489,14 @@ void meshing_report_findings(const pl_mesh_report *report, const char *source, p
     if (report->unused_vertices) {
         pl_findings_add(findings, PL_NOTE, source, 0, "%d vertices belong to no element and were removed",
                         report->unused_vertices);
+    }
+    if (report->collapsed_edges) {
+        pl_findings_add(
+            findings, PL_NOTE, NULL, 0,
+            "%s: details of up to %.3g mm are far smaller than the elements: %d edges of flat elements were "
+            "collapsed",
+            source, report->longest_collapsed, report->collapsed_edges);
+        pl_findings_advise(findings, "remove them in the part, or mesh it with a smaller --size");
     }
     if (report->unmatched_faces) {
         pl_findings_add(findings, PL_WARNING, source, 0, "%d faces of named surfaces belong to no element",

@@ -41,6 +41,7 @@ typedef struct extract_options {
     double scale;       // mm per unit of the model
     const char *source; // starts the sentences: a file name, "design beam"
     const char *body;   // name of elements in no group
+    bool collapse;      // collapse short edges of flat elements
     bool relax;         // draw mid-edge nodes back towards their chords where a curved element is badly bent
 } extract_options;
 pl_status meshing_extract(gmsh_session *g, const extract_options *options, pl_mesh **out,

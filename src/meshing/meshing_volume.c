@@ -83,7 +83,7 @@ static pl_status volume_straight(gmsh_session *g, const extract_options *extract
 static pl_status volume_extract(gmsh_session *g, const volume_options *options, pl_mesh **out,
                                 pl_findings *findings, pl_error *err)
 {
-    const extract_options extract = {.scale = 1, .source = options->source, .body = "body"};
+    const extract_options extract = {.scale = 1, .source = options->source, .body = "body", .collapse = true};
     pl_mesh_report report = {0};
     pl_status status = PL_OK;
     if (options->order == 2 && options->follow) {
