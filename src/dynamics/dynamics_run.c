@@ -145,7 +145,54 @@ static const char *run_failure(stage_outcome outcome, double error)
     }
 }
 
-// One accepted step; `go_on` false: none could be taken, or it was interrupted.
+// The error that a step may have, mm, and how far its stages are solved.
+static double run_accepted(const pl_dynamics *d)
+{
+    return d->options.tolerance * d->scale;
+}
+
+static double run_tolerance(const pl_dynamics *d)
+{
+    const double given = d->options.solve_tolerance;
+    return fmax(RUN_ROUNDING * d->problem->size, given > 0 ? given : run_accepted(d) / RUN_ERROR_SHARE);
+}
+
+// A step of length h; *accepted: it is the last one now.
+static pl_status run_try(pl_dynamics *d, double h, bool *accepted, const char **failure, pl_error *err)
+{
+    const double limit = run_accepted(d);
+    const bool automatic = d->options.step == 0;
+    const int before = d->report.evaluations;
+    stage_outcome outcome;
+    double error;
+    *accepted = false;
+    const pl_status status = dynamics_step(d, h, run_tolerance(d), &error, &outcome, err);
+    if (status != PL_OK) {
+        return status;
+    }
+
+    // what the step does not resolve does not count
+    if (outcome == STAGE_SOLVED && automatic && error > limit) {
+        error = dynamics_filtered_error(d, h);
+    }
+    *accepted = outcome == STAGE_SOLVED && (!automatic || error <= limit);
+    if (!*accepted) {
+        *failure = run_failure(outcome, error);
+        pl_log(1, "  step %.3g ms at %.6g s rejected: %s, error %.2e of %.2e mm", 1e3 * h, d->now.time,
+               *failure, error, limit);
+        d->problem->linear.has_factor = d->problem->linear.has_factor && outcome == STAGE_SOLVED;
+        return PL_OK;
+    }
+    const double corner = d->signal.corner ? d->signal.corner(d->signal.user, d->now.time) : INFINITY;
+    const bool at_corner = d->next.time >= corner - 1e-9 * h;
+    const pl_status advanced = run_accept(d, h, error, d->report.evaluations - before, err);
+    d->anchor = at_corner ? d->now.time : d->anchor;
+    d->corner = at_corner && d->problem->row_count > 0;
+    run_lengthen(d, h, error, limit);
+    return advanced;
+}
+
+// One accepted step; `go_on` false: none could be taken.
 static pl_status run_one(pl_dynamics *d, bool *go_on, pl_error *err)
 {
     *go_on = false;
@@ -157,41 +204,15 @@ static pl_status run_one(pl_dynamics *d, bool *go_on, pl_error *err)
     }
     run_scale(d);
     for (;;) {
-        const double accepted = d->options.tolerance * d->scale;
-        const double tolerance =
-            fmax(RUN_ROUNDING * d->problem->size,
-                 d->options.solve_tolerance > 0 ? d->options.solve_tolerance : accepted / RUN_ERROR_SHARE);
         const double h = run_length(d);
-        const int before = d->report.evaluations;
-        stage_outcome outcome;
-        double error;
-        const pl_status status = dynamics_step(d, h, tolerance, &error, &outcome, err);
-        if (status != PL_OK) {
+        const char *failure = "";
+        const pl_status status = run_try(d, h, go_on, &failure, err);
+        if (status != PL_OK || *go_on) {
             return status;
-        }
-        const bool solved = outcome == STAGE_SOLVED;
-        if (solved && d->options.step == 0 && error > accepted) {
-            error = dynamics_filtered_error(d, h);
-        }
-        if (solved && (d->options.step > 0 || error <= accepted)) {
-            const double corner = d->signal.corner ? d->signal.corner(d->signal.user, d->now.time) : INFINITY;
-            const bool at_corner = d->next.time >= corner - 1e-9 * h;
-            *go_on = true;
-            const pl_status advanced = run_accept(d, h, error, d->report.evaluations - before, err);
-            d->anchor = at_corner ? d->now.time : d->anchor;
-            d->corner = at_corner && d->problem->row_count > 0;
-            run_lengthen(d, h, error, accepted);
-            return advanced;
-        }
-        pl_log(1, "  step %.3g ms at %.6g s rejected: %s, error %.2e of %.2e mm", 1e3 * h, d->now.time,
-               run_failure(outcome, error), error, accepted);
-        if (outcome != STAGE_SOLVED) {
-            d->problem->linear.has_factor = false;
         }
         if (!run_shorten(d, h)) {
             snprintf(d->report.message, sizeof d->report.message,
-                     "at %.6g s no step converges: %s with steps of %.3g ms", d->now.time,
-                     run_failure(outcome, error), 1e3 * h);
+                     "at %.6g s no step converges: %s with steps of %.3g ms", d->now.time, failure, 1e3 * h);
             d->report.outcome = PL_MOTION_STALLED;
             d->level = d->options.halvings;
             return PL_OK;

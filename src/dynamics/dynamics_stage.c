@@ -114,11 +114,6 @@ pl_status dynamics_stage_factor(pl_dynamics *d, const double *x, stage_outcome *
     return PL_OK;
 }
 
-static bool stage_factor_usable(const pl_dynamics *d)
-{
-    return pl_problem_factor_serves(d->problem);
-}
-
 // ---- iteration
 typedef struct stage {
     double tolerance;
@@ -248,7 +243,7 @@ pl_status dynamics_stage_solve(pl_dynamics *d, double s, double tolerance, doubl
 
     // the factor at hand, co-rotated; otherwise one at the last accepted shape, or at the predicted one
     *outcome = STAGE_SOLVED;
-    if (!stage_factor_usable(d)) {
+    if (!pl_problem_factor_serves(p)) {
         run.factors = 1;
         status = dynamics_stage_factor(d, d->now.x, outcome, err);
         if (status == PL_OK && *outcome != STAGE_SOLVED) {

@@ -218,6 +218,9 @@ pl_status dynamics_step(pl_dynamics *d, double h, double tolerance, double *erro
     if (status == PL_OK && *outcome == STAGE_SOLVED) {
         status = step_second(d, h, tolerance, outcome, err);
     }
+    if (status == PL_OK && *outcome == STAGE_SOLVED && !pl_problem_admissible(d->problem, d->next.x)) {
+        *outcome = STAGE_INVERTED; // between its quadrature points
+    }
     *error = status == PL_OK && *outcome == STAGE_SOLVED ? step_error(d, h) : INFINITY;
     return status;
 }
