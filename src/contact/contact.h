@@ -84,6 +84,18 @@ double pl_contact_point_area(const pl_contact_surface *s, int32_t point, int32_t
 // Shares of a face's deformed area: per node, then the centre, which get `share`; returns the area.
 double pl_contact_face_area(const pl_contact_surface *s, int32_t face, const double *x, double share[9]);
 
+// ---- features of obstacles: balls inside of them that touch their surface
+typedef struct pl_feature {
+    double at[3];  // mm: of the obstacle at rest
+    double radius; // mm: of a ball or an axis; 0: a point of a rim or an edge, a vertex
+} pl_feature;
+// Of an obstacle, at most `spacing` apart (but see contact_feature.c: at most 64 intervals along an edge); `box`
+// (low, high) holds the body, for axes without end; balls with a radius above `widest` are left out. `out` NULL:
+// only count.
+int pl_shape_features(const pl_shape *shape, double spacing, double widest, const double box[6], pl_feature *out);
+// A ball (centre, radius) around a face.
+void pl_contact_face_ball(const pl_contact_surface *s, int32_t face, const double *x, double ball[4]);
+
 // ---- overlap of an obstacle and the body, between the points too
 #define PL_CONTACT_OVERLAP 0.05 // of the edge, or of the obstacle's half width: what is accepted
 typedef struct pl_overlap {
@@ -111,6 +123,15 @@ typedef struct pl_contact_pair {
     double n[3];  // from the face to the point, outward of the face
     bool inner;   // the nearest point is inside the face, not on its rim
 } pl_contact_pair;
+
+// The foot of p on the face pair->face: fills xi, gap (of p itself), n and inner. False: none, or farther from the
+// ball (p, radius) than `reach`.
+bool pl_contact_foot(const pl_contact_surface *s, const double *x, const double p[3], double radius, double reach,
+                     pl_contact_pair *pair);
+// All faces of a list that the feature (p, radius) meets or is nearer to than `reach`, at most `limit`, the
+// deepest first; not the far side of a wall.
+int pl_contact_feet(const pl_contact_surface *s, const double *x, const int32_t *face, int32_t face_count,
+                    const double p[3], double radius, double reach, pl_contact_pair *out, int limit);
 
 typedef struct pl_contact_finder pl_contact_finder;
 // Finds pairs on the surface, within a body (`self`) and between bodies. `rest` (3 per vertex) tells the two
@@ -143,6 +164,10 @@ int pl_contact_pair_nodes(const pl_contact_surface *s, const pl_contact_pair *pa
                           int32_t node[PL_PAIR_NODES_MAX]);
 int pl_contact_pair_derivatives(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
                                 double *gradient, double *hessian);
+// The same for a foot: of the distance of a point p = sum_a weight_a z_a (`own` nodes, at most 4; a point that no
+// node moves has one with weight 1) from the face; own nodes first, then those of the face.
+int pl_contact_foot_derivatives(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
+                                const double *weight, int own, double *gradient, double *hessian);
 // The gap of the same point to the same face at other positions.
 bool pl_contact_pair_gap(const pl_contact_surface *s, pl_contact_pair *pair, const double *x);
 

@@ -343,3 +343,26 @@ int pl_contact_pair_derivatives(const pl_contact_surface *s, const pl_contact_pa
     }
     return count;
 }
+
+int pl_contact_foot_derivatives(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
+                                const double *weight, int own, double *gradient, double *hessian)
+{
+    double c[PL_PAIR_NODES_MAX], e[2 * PL_PAIR_NODES_MAX] = {0}, N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX];
+    const int size = pl_face_shape_eval(s->size[pair->face], pair->xi, N, dN), count = own + size;
+    memcpy(c, weight, (size_t)own * sizeof *c);
+    for (int k = 0; k < size; ++k) {
+        c[own + k] = -N[k];
+        e[2 * (own + k)] = -dN[2 * k];
+        e[2 * (own + k) + 1] = -dN[2 * k + 1];
+    }
+    for (int j = 0; j < 3 * count; ++j) {
+        gradient[j] = c[j / 3] * pair->n[j % 3];
+    }
+    if (hessian) {
+        memset(hessian, 0, 9 * (size_t)count * (size_t)count * sizeof *hessian);
+        if (pair->inner) {
+            pair_hessian(s, pair, x, c, e, count, hessian);
+        }
+    }
+    return count;
+}

@@ -30,7 +30,9 @@ static void contact_destroy(void *object)
                            t->factored, t->held,       t->told,      t->pressure,
                            t->open,     t->weight,     t->settled_x, t->settled_offset,
                            t->grip,     t->kept_grip,  t->linked,    t->hit,
-                           t->met,      t->push};
+                           t->met,      t->push,       t->area,      t->spacing,
+                           t->foot,     t->ball,       t->near,      t->foot_x,
+                           t->foot_offset};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
     }
@@ -66,6 +68,9 @@ bool contact_touch_at(const contact_term *t, int o, int32_t k, const double *x, 
                       contact_touch *out)
 {
     double at[3], y[3];
+    if (k >= t->points) {
+        return contact_foot_touch(t, k, out);
+    }
     const pl_pose pose = contact_pose(t, o, x, t->offset);
     pl_contact_point_at(t->s, k, x, at);
     contact_local(&pose, at, y);
@@ -80,7 +85,7 @@ bool contact_touch_at(const contact_term *t, int o, int32_t k, const double *x, 
 
 double contact_pair_offset(const contact_term *t, const pl_contact_pair *pair)
 {
-    return CONTACT_OFFSET * t->s->spacing[pair->point];
+    return CONTACT_OFFSET * t->spacing[pair->point];
 }
 
 // l - e g
@@ -95,10 +100,20 @@ double contact_pair_pressure(const contact_term *t, const pl_contact_pair *pair)
     return fmax(0, contact_pair_push(t, pair));
 }
 
+// The normal of the last update, in the frame of the obstacle.
+void contact_held_normal(const contact_term *t, int o, int32_t k, double n[3])
+{
+    if (k < t->points) {
+        pl_shape_gap(&t->c->obstacle[o].shape, t->now.place + 3 * contact_rough_at(t, o, k), t->reach, n, NULL);
+    } else {
+        memcpy(n, t->now.foot + 6 * (k - t->points) + 3, 3 * sizeof *n);
+    }
+}
+
 double contact_friction(const contact_term *t, int o, int32_t k, const double *x, double traction[3],
                         bool *stick, double *tangent)
 {
-    const int64_t at = o * t->points + k;
+    const int64_t at = contact_rough_at(t, o, k);
     const double limit = contact_limit(t, o, k), e = t->stiffness[k];
     const double *old = t->now.traction + 3 * at, *place = t->now.place + 3 * at;
     double n[3], at_x[3], y[3], d[3];
@@ -107,9 +122,9 @@ double contact_friction(const contact_term *t, int o, int32_t k, const double *x
     if (!(limit > 0)) {
         return 0;
     }
-    pl_shape_gap(&t->c->obstacle[o].shape, place, t->reach, n, NULL);
+    contact_held_normal(t, o, k, n);
     const pl_pose pose = contact_pose(t, o, x, t->offset);
-    pl_contact_point_at(t->s, k, x, at_x);
+    contact_position(t, k, true, x, at_x);
     contact_local(&pose, at_x, y);
     pl_sub3(y, place, d);
     const double along = pl_dot3(d, n);
@@ -161,21 +176,41 @@ static bool contact_acts(contact_term *t, pl_problem *p, int64_t at, double push
     return push > 0 || (p->contact_mode == PL_CONTACT_HIT && t->hit[at]);
 }
 
+// Has the point entries with the free body in the tangent?
+static bool contact_linked(const contact_term *t, int o, int32_t k)
+{
+    const int32_t *node = NULL;
+    double weight[PL_FACE_NODES_MAX];
+    if (k < t->points) {
+        return t->linked[o * t->points + k];
+    }
+    bool all = true;
+    for (int held = 0; held < 2; ++held) {
+        const int count = contact_foot_nodes(t, k, held, &node, weight);
+        for (int j = 0; j < count; ++j) {
+            all = all && t->linked[o * t->points + t->s->point_of[node[j]]];
+        }
+    }
+    return all;
+}
+
 static void contact_obstacles(contact_term *t, pl_problem *p, const double *x, double *energy, double *full)
 {
+    contact_find_feet(t, x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
-        for (int32_t k = 0; k < t->points; ++k) {
+        CONTACT_EACH (t, o, k) {
             contact_touch touch;
-            const double a = t->s->area[k], l = t->now.lambda[o * t->points + k];
+            const int64_t at = contact_at(t, o, k);
+            const double a = t->area[k], l = t->now.lambda[at];
             if (l > 0) {
                 *energy -= a * l * l / (2 * t->stiffness[k]);
             }
             const bool near = contact_touch_at(t, o, k, x, false, &touch) || pl_norm3(touch.n) > 0;
-            if (contact_acts(t, p, o * t->points + k, near ? touch.pressure : -INFINITY)) {
+            if (contact_acts(t, p, at, near ? touch.pressure : -INFINITY)) {
                 *energy += a * touch.pressure * touch.pressure / (2 * t->stiffness[k]);
-                t->stale = t->stale || (t->c->obstacle[o].free && !t->linked[o * t->points + k]);
+                t->stale = t->stale || (t->c->obstacle[o].free && !contact_linked(t, o, k));
                 if (full) {
-                    contact_spread(t, o, k, x, -a * touch.pressure, touch.n, full);
+                    contact_spread(t, o, k, false, x, -a * touch.pressure, touch.n, full);
                 }
             }
             if (contact_limit(t, o, k) > 0) {
@@ -183,41 +218,56 @@ static void contact_obstacles(contact_term *t, pl_problem *p, const double *x, d
                 bool stick;
                 *energy += a * contact_friction(t, o, k, x, traction, &stick, NULL);
                 if (full) {
-                    contact_spread(t, o, k, x, a, traction, full);
+                    contact_spread(t, o, k, true, x, a, traction, full);
                 }
             }
         }
     }
 }
 
+// Gap and normal of a point with an obstacle at another pose; false: none.
+static bool contact_linear_touch(const contact_term *t, int o, int32_t k, const double *x, const pl_pose *pose,
+                                 contact_touch *out)
+{
+    double at[3], y[3];
+    if (k >= t->points) {
+        contact_foot_touch(t, k, out);
+        return t->foot[k - t->points].face >= 0;
+    }
+    pl_contact_point_at(t->s, k, x, at);
+    contact_local(pose, at, y);
+    out->gap = pl_shape_gap(&t->c->obstacle[o].shape, y, t->reach, out->n, NULL);
+    contact_turn(pose, out->n);
+    return true;
+}
+
 // Points that press in the factor at hand, with gaps linear in the obstacle's motion since the last
 // equilibrium; no energy.
-static void contact_obstacles_linear(const contact_term *t, pl_problem *p, const double *x, double *full)
+static void contact_obstacles_linear(contact_term *t, pl_problem *p, const double *x, double *full)
 {
     p->contact_moved = false;
+    contact_find_feet(t, x, t->settled_offset);
     for (int o = 0; o < t->obstacles; ++o) {
         double way[3];
         pl_sub3(t->offset + 6 * o, t->settled_offset + 6 * o, way);
         const pl_pose pose = contact_pose(t, o, x, t->settled_offset);
         const bool moves = way[0] != 0 || way[1] != 0 || way[2] != 0;
-        for (int32_t k = 0; k < t->points; ++k) {
-            const int64_t at = o * t->points + k;
-            double at_x[3], y[3], n[3], traction[3];
+        CONTACT_EACH (t, o, k) {
+            const int64_t at = contact_at(t, o, k);
+            contact_touch touch;
+            double traction[3];
             bool stick;
-            if (!t->factored[at]) {
+            if (!t->factored[at] || !contact_linear_touch(t, o, k, x, &pose, &touch)) {
                 continue;
             }
             p->contact_moved = p->contact_moved || moves;
-            pl_contact_point_at(t->s, k, x, at_x);
-            contact_local(&pose, at_x, y);
-            const double gap = pl_shape_gap(&t->c->obstacle[o].shape, y, t->reach, n, NULL) - pl_dot3(n, way);
-            contact_turn(&pose, n);
+            const double gap = touch.gap - pl_dot3(touch.n, way);
             if (full) {
-                contact_spread(t, o, k, x, -t->s->area[k] * (t->now.lambda[at] - t->stiffness[k] * gap), n,
-                               full);
+                contact_spread(t, o, k, false, x, -t->area[k] * (t->now.lambda[at] - t->stiffness[k] * gap),
+                               touch.n, full);
                 if (contact_limit(t, o, k) > 0) {
                     contact_friction(t, o, k, x, traction, &stick, NULL);
-                    contact_spread(t, o, k, x, t->s->area[k], traction, full);
+                    contact_spread(t, o, k, true, x, t->area[k], traction, full);
                 }
             }
         }
@@ -247,11 +297,11 @@ static void contact_evaluate(void *self, pl_problem *p, const double *x, double 
     contact_find_pairs(t, x);
     const double *lambda = t->now.lambda + t->obstacles * t->points;
     for (int32_t k = 0; k < t->points; ++k) {
-        *energy -= lambda[k] > 0 ? t->s->area[k] * lambda[k] * lambda[k] / (2 * t->pair_stiffness[k]) : 0;
+        *energy -= lambda[k] > 0 ? t->area[k] * lambda[k] * lambda[k] / (2 * t->pair_stiffness[k]) : 0;
     }
     for (int32_t i = 0; i < t->pair_count; ++i) {
         const pl_contact_pair *pair = &t->pair[i];
-        const double pressure = contact_pair_push(t, pair), a = t->s->area[pair->point];
+        const double pressure = contact_pair_push(t, pair), a = t->area[pair->point];
         if (!contact_acts(t, p, t->obstacles * t->points + pair->point, pressure)) {
             continue;
         }
@@ -285,7 +335,7 @@ static void contact_add_point(const contact_term *t, pl_problem *p, int o, int32
     int32_t node[CONTACT_NODES_MAX];
     double weight[CONTACT_NODES_MAX];
     int own;
-    const int count = contact_nodes(t, o, k, x, node, weight, &own);
+    const int count = contact_nodes(t, o, k, true, x, node, weight, &own);
     for (int j = 0; j < count; ++j) {
         for (int l = 0; l < count; ++l) {
             double W[9];
@@ -299,42 +349,49 @@ static void contact_add_point(const contact_term *t, pl_problem *p, int o, int32
 
 static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const double *x, bool positive)
 {
+    contact_find_feet(t, x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
-        for (int32_t k = 0; k < t->points; ++k) {
+        CONTACT_EACH (t, o, k) {
             contact_touch touch;
+            const int64_t at = contact_at(t, o, k);
             double B[9] = {0}, f[3] = {0}, traction[3], T[9];
             bool stick, any = contact_touch_at(t, o, k, x, !positive, &touch);
-            if (!any && p->tangent.touching && fabs(touch.gap) < CONTACT_TOUCHING * t->s->spacing[k]) {
+            if (!any && p->tangent.touching && fabs(touch.gap) < CONTACT_TOUCHING * t->spacing[k]) {
                 any = true;
                 touch.pressure = 0;
             }
-            t->push[o * t->points + k] = pl_norm3(touch.n) > 0 ? touch.pressure : -INFINITY;
-            if (!any && t->hit[o * t->points + k]) {
+            t->push[at] = pl_norm3(touch.n) > 0 ? touch.pressure : -INFINITY;
+            if (!any && t->hit[at]) {
                 any = pl_norm3(touch.n) > 0;
                 touch.pressure = 0;
             }
-            t->factored[o * t->points + k] = any;
-            const double bending =
-                contact_bending(p, positive, touch.pressure, t->now.lambda[o * t->points + k]);
-            for (int i = 0; any && i < 9; ++i) {
-                B[i] = t->s->area[k] * t->stiffness[k] * touch.n[i / 3] * touch.n[i % 3];
-                B[i] -= bending > 0 ? t->s->area[k] * bending * touch.H[i] : 0;
+            t->factored[at] = any;
+            const double bending = contact_bending(p, positive, touch.pressure, t->now.lambda[at]);
+            const bool frees = t->c->obstacle[o].free, linked = !frees || contact_linked(t, o, k);
+            for (int i = 0; any && k < t->points && i < 9; ++i) {
+                B[i] = t->area[k] * t->stiffness[k] * touch.n[i / 3] * touch.n[i % 3];
+                B[i] -= bending > 0 ? t->area[k] * bending * touch.H[i] : 0;
             }
-            for (int i = 0; any && i < 3; ++i) {
-                f[i] = -t->s->area[k] * bending * touch.n[i];
+            for (int i = 0; any && k < t->points && i < 3; ++i) {
+                f[i] = -t->area[k] * bending * touch.n[i];
+            }
+            if (any && k >= t->points) {
+                if (linked) {
+                    contact_add_foot(t, p, o, k, bending, x);
+                }
+                any = false;
             }
             if (contact_limit(t, o, k) > 0) {
                 contact_friction(t, o, k, x, traction, &stick, T);
                 for (int i = 0; i < 9; ++i) {
-                    B[i] += t->s->area[k] * T[i];
+                    B[i] += t->area[k] * T[i];
                 }
                 for (int i = 0; i < 3; ++i) {
-                    f[i] += t->s->area[k] * traction[i];
+                    f[i] += t->area[k] * traction[i];
                 }
                 any = true;
             }
-            const bool frees = t->c->obstacle[o].free;
-            if (any && (!frees || t->linked[o * t->points + k])) {
+            if (any && linked) {
                 contact_add_point(t, p, o, k, B, x);
                 if (frees && !positive) {
                     contact_add_bending(t, p, o, k, f, x);
@@ -349,7 +406,7 @@ static void contact_tangent(void *self, pl_problem *p, const double *x, bool pos
     contact_term *t = self;
     t->factored_hard = t->hard;
     // of the contacts that a step met only the first ones: they keep it from the others
-    for (int64_t i = 0; i < t->channels * t->points; ++i) {
+    for (int64_t i = 0; i < contact_numbers(t); ++i) {
         t->hit[i] = p->tangent.hit && (t->hit[i] || t->met[i] <= fmax(CONTACT_MET, 2 * t->met_first));
         t->met[i] = INFINITY;
         t->push[i] = -INFINITY;
@@ -361,10 +418,10 @@ static void contact_tangent(void *self, pl_problem *p, const double *x, bool pos
     double gradient[3 * PL_PAIR_NODES_MAX], H[9 * PL_PAIR_NODES_MAX * PL_PAIR_NODES_MAX];
     for (int32_t i = 0; i < t->pair_count; ++i) {
         const pl_contact_pair *pair = &t->pair[i];
-        const double pressure = contact_pair_pressure(t, pair), a = t->s->area[pair->point],
+        const double pressure = contact_pair_pressure(t, pair), a = t->area[pair->point],
                      e = t->pair_stiffness[pair->point];
         const bool touching = p->tangent.touching && pair->gap - contact_pair_offset(t, pair) <
-                                                         CONTACT_TOUCHING * t->s->spacing[pair->point];
+                                                         CONTACT_TOUCHING * t->spacing[pair->point];
         t->push[t->obstacles * t->points + pair->point] = contact_pair_push(t, pair);
         if (!(pressure > 0 || touching || t->hit[t->obstacles * t->points + pair->point]) ||
             !contact_is_coupled(t, pair)) {
@@ -407,7 +464,7 @@ static void contact_pattern(const void *object, const pl_problem *p, pl_pattern 
     }
     for (int32_t i = 0; t->coupled_ready && i < t->pair_count; ++i) {
         const int32_t key[2] = {t->pair[i].point, t->pair[i].face};
-        if (t->pair[i].gap > CONTACT_PATTERN * t->s->spacing[key[0]]) {
+        if (t->pair[i].gap > CONTACT_PATTERN * t->spacing[key[0]]) {
             continue;
         }
         pl_table_add(&t->coupled, key);
@@ -484,10 +541,12 @@ static void contact_layout(const contact_term *t, double *block, contact_memory 
 {
     const int64_t n = t->points;
     out->lambda = block;
-    out->traction = block + t->channels * n;
-    out->place = out->traction + (t->c->friction ? 3 * t->obstacles * n : 0);
-    out->limit = out->place + (t->c->friction ? 3 * t->obstacles * n : 0);
-    out->let_go = out->limit + (t->c->friction ? t->obstacles * n : 0);
+    const int64_t rough = t->c->friction ? t->obstacles * n + t->slots : 0;
+    out->traction = block + contact_numbers(t);
+    out->place = out->traction + 3 * rough;
+    out->limit = out->place + 3 * rough;
+    out->let_go = out->limit + rough;
+    out->foot = out->let_go + (t->c->free_count > 0 ? t->obstacles : 0);
 }
 
 // e_k = 30 E / h, E = 3 mu of the element behind the face; between bodies the softest counts.
@@ -499,12 +558,15 @@ static void contact_stiffnesses(contact_term *t, const pl_problem *p)
             double mu, kappa;
             const int32_t region = p->mesh.region[t->s->face[t->s->home[k]] / 8];
             pl_material_moduli(&p->robot->material[p->robot->region_material[region]], &mu, &kappa);
-            const double h = t->s->spacing[k];
+            const double h = t->spacing[k];
             softest = fmin(softest, mu);
             widest = fmax(widest, h);
             t->stiffness[k] = CONTACT_STIFFNESS * 3 * mu / h;
             t->pair_stiffness[k] = CONTACT_STIFFNESS * 3 * fmin(mu, softest) / h;
         }
+    }
+    for (int32_t k = 0; k < t->slots; ++k) {
+        t->stiffness[t->points + k] = CONTACT_STIFFNESS * 3 * softest / t->spacing[t->points + k];
     }
     t->reach = 2 * widest;
     t->hard = t->factored_hard = 1;
@@ -518,7 +580,11 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     t->numbers = pl_robot_contact_numbers(p->robot);
     t->block = PL_NEW_ARRAY(double, t->numbers);
     t->kept_block = PL_NEW_ARRAY(double, t->numbers);
-    t->stiffness = PL_NEW_ARRAY(double, n);
+    if (!contact_feature_create(t)) {
+        return pl_fail_memory(err, "problem: contact");
+    }
+    const int64_t numbers = contact_numbers(t);
+    t->stiffness = PL_NEW_ARRAY(double, n + t->slots);
     t->pair_stiffness = PL_NEW_ARRAY(double, n);
     t->from = PL_NEW_ARRAY(double, t->obstacles);
     t->to = PL_NEW_ARRAY(double, t->obstacles);
@@ -529,14 +595,14 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     t->kept_grip = PL_NEW_ARRAY(contact_grip, t->obstacles);
     t->linked = PL_NEW_ARRAY(bool, t->obstacles *n);
     t->X = p->mesh.position;
-    t->mu = PL_NEW_ARRAY(double, t->channels *n);
-    t->rate = PL_NEW_ARRAY(double, t->channels *n);
+    t->mu = PL_NEW_ARRAY(double, numbers);
+    t->rate = PL_NEW_ARRAY(double, numbers);
     t->name = pl_alloc_array((size_t)t->told_count, sizeof *t->name);
-    t->factored = PL_NEW_ARRAY(bool, t->channels *n);
-    t->held = PL_NEW_ARRAY(bool, t->channels *n);
-    t->hit = PL_NEW_ARRAY(bool, t->channels *n);
-    t->met = PL_NEW_ARRAY(double, t->channels *n);
-    t->push = PL_NEW_ARRAY(double, t->channels *n);
+    t->factored = PL_NEW_ARRAY(bool, numbers);
+    t->held = PL_NEW_ARRAY(bool, numbers);
+    t->hit = PL_NEW_ARRAY(bool, numbers);
+    t->met = PL_NEW_ARRAY(double, numbers);
+    t->push = PL_NEW_ARRAY(double, numbers);
     t->told = PL_NEW_ARRAY(contact_told, t->told_count);
     t->pressure = PL_NEW_ARRAY(double, p->mesh.vertex_count);
     t->open = PL_NEW_ARRAY(double, p->mesh.vertex_count);

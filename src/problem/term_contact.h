@@ -14,6 +14,7 @@ typedef struct contact_memory {
     double *place;    // the same; both in the frame of the obstacle
     double *limit;    // obstacles x points, MPa: pressure that friction takes its limit from
     double *let_go;   // per obstacle: 1 when it is free and nothing but contact holds it
+    double *foot;     // 6 per slot of a feature: its face (from 1 on), place on it and normal at the last update
 } contact_memory;
 
 // What is told about one obstacle or pair of bodies.
@@ -47,7 +48,8 @@ typedef struct contact_term {
     contact_memory now;
     double *block, *kept_block; // its numbers; those before pl_problem_recall
     int64_t numbers;            // in the state
-    double *stiffness;          // per point: eps, MPa/mm
+    double *area, *spacing;     // per point and slot: weight, mm^2; edge, mm
+    double *stiffness;          // the same: eps, MPa/mm
     double *pair_stiffness;
     double hard, kept_hard; // both stiffnesses are so many times the usual ones
     double factored_hard;   // in the tangent assembled last
@@ -61,6 +63,14 @@ typedef struct contact_term {
     bool *linked;                       // obstacles x points: has entries with the free body in the tangent
     double *settled_offset, *settled_x; // at the last equilibrium
     double reach;                       // mm: obstacles farther away are not felt
+    // faces that features of obstacles meet: PL_FEATURE_FACES slots each, numbered from `points` on like points
+    int32_t slots;
+    pl_contact_pair *foot;        // per slot; face -1: none
+    double *foot_x, *foot_offset; // where they were found
+    bool feet_found;
+    double feature_reach; // mm
+    double *ball;         // 4 per face
+    int32_t *near;        // scratch: faces
     // contact within and between bodies, at the last evaluation
     pl_contact_finder *finder;
     pl_contact_pair *pair;
@@ -102,11 +112,63 @@ bool contact_touch_at(const contact_term *t, int obstacle, int32_t point, const 
                       contact_touch *out);
 double contact_pair_pressure(const contact_term *t, const pl_contact_pair *pair);
 double contact_pair_offset(const contact_term *t, const pl_contact_pair *pair);
+// The points that obstacle o may press on, one after the other: those of the surface, then the slots of its
+// features; -1 after the last.
+static inline int32_t contact_point(const contact_term *t, int o, int64_t i)
+{
+    const int64_t slot = i - t->points + PL_FEATURE_FACES * t->c->feature_first[o];
+    return (int32_t)(i < t->points                                             ? i
+                     : slot < PL_FEATURE_FACES * t->c->feature_first[o + 1] ? t->points + slot
+                                                                            : -1);
+}
+#define CONTACT_EACH(t, o, k)                                                                                \
+    for (int32_t k##_next = 0, k; (k = contact_point(t, o, k##_next)) >= 0; ++k##_next)
+// Where the numbers of a point and an obstacle are: multipliers and what goes with them; friction.
+static inline int64_t contact_at(const contact_term *t, int o, int32_t k)
+{
+    return k < t->points ? o * t->points + k : t->channels * t->points + k - t->points;
+}
+static inline int64_t contact_rough_at(const contact_term *t, int o, int32_t k)
+{
+    return (k < t->points ? o : t->obstacles - 1) * t->points + k;
+}
+static inline int64_t contact_numbers(const contact_term *t)
+{
+    return t->channels * t->points + t->slots;
+}
 // The traction at which a point slips, MPa; 0 without friction or contact.
 static inline double contact_limit(const contact_term *t, int o, int32_t k)
 {
     const double mu = t->c->obstacle[o].friction;
-    return mu > 0 ? mu * t->now.limit[o * t->points + k] : 0;
+    return mu > 0 ? mu * t->now.limit[contact_rough_at(t, o, k)] : 0;
+}
+void contact_held_normal(const contact_term *t, int o, int32_t k, double n[3]);
+// Position of a point, or of the foot of a slot; `held`: where friction holds it.
+void contact_position(const contact_term *t, int32_t k, bool held, const double *x, double out[3]);
+
+// ---- term_contact_feature.c
+bool contact_feature_create(contact_term *t);
+// Which faces the features meet at x, where obstacles are moved by `offset`: call it before slots are looked at.
+void contact_find_feet(contact_term *t, const double *x, const double *offset);
+const pl_feature *contact_feature(const contact_term *t, int32_t k);
+bool contact_foot_touch(const contact_term *t, int32_t k, contact_touch *out);
+// Nodes of the face of a slot and their weights; 0: none.
+int contact_foot_nodes(const contact_term *t, int32_t k, bool held, const int32_t **node, double *weight);
+// Vertices of a free body's frame and the weights with which they move the feature; 0: not free.
+int contact_feature_frame(const contact_term *t, int o, int32_t k, int32_t node[4], double weight[4]);
+void contact_add_foot(const contact_term *t, pl_problem *p, int o, int32_t k, double bending, const double *x);
+void contact_foot_change(const contact_term *t, int32_t k, const double *x, const double v[3], const double *dx,
+                         double *change, double dn[3]);
+// What the state keeps of the feet at x: faces that press, the place on them and the normal.
+void contact_remember_feet(contact_term *t, const double *x, bool limits_only);
+double contact_feature_limit(contact_term *t, const double *x, const double *to, const double *from,
+                             const double *until, double depth);
+double contact_feature_stride(contact_term *t, int o, const double *x, const double *offset, const double way[3],
+                              double depth);
+// Gap, or multiplier over stiffness, that ends updates, of the edge.
+static inline double contact_tolerance(const pl_problem *p)
+{
+    return p->options.contact_tolerance > 0 ? p->options.contact_tolerance : 3e-4;
 }
 // Tangential traction on the obstacle's side of a point; returns the potential per area. `stick`: no slip.
 // With `tangent`, d(traction)/dx (9).
@@ -121,13 +183,15 @@ void contact_local(const pl_pose *pose, const double at[3], double y[3]);
 void contact_global(const pl_pose *pose, const double y[3], double at[3]);
 void contact_turn(const pl_pose *pose, double v[3]);
 // The nodes whose motion is that of a point relative to an obstacle, with weights: those of the point, and
-// the vertices of a free body's frame, from the number that is returned in `own` on.
-int contact_nodes(const contact_term *t, int o, int32_t k, const double *x, int32_t node[CONTACT_NODES_MAX],
-                  double weight[CONTACT_NODES_MAX], int *own);
+// the vertices of a free body's frame, from the number that is returned in `own` on. `held`: for slots, the place
+// where friction holds the face, else the foot.
+int contact_nodes(const contact_term *t, int o, int32_t k, bool held, const double *x,
+                  int32_t node[CONTACT_NODES_MAX], double weight[CONTACT_NODES_MAX], int *own);
+double contact_arms(const pl_obstacle *o, const double *x, double c[3], double arm[4][3]);
 // full += scale v at these nodes; the motion `dx` of the point relative to the obstacle.
-void contact_spread(const contact_term *t, int o, int32_t k, const double *x, double scale, const double v[3],
-                    double *full);
-void contact_relative(const contact_term *t, int o, int32_t k, const double *x, const double *dx,
+void contact_spread(const contact_term *t, int o, int32_t k, bool held, const double *x, double scale,
+                    const double v[3], double *full);
+void contact_relative(const contact_term *t, int o, int32_t k, bool held, const double *x, const double *dx,
                       double out[3]);
 // K += second derivatives of the relative motion itself: f . d2y, f the force on the point.
 void contact_add_bending(const contact_term *t, pl_problem *p, int o, int32_t k, const double f[3],

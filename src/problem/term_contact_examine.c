@@ -55,19 +55,22 @@ static void examine_point(const contact_term *t, int32_t k, const double *x, con
 }
 
 // A body is certainly held where friction has so much in reserve that it could carry the caught part as well.
-static void examine_free(const contact_term *t, int o, const double *x, pl_contact_fault *fault)
+static void examine_free(contact_term *t, int o, const double *x, pl_contact_fault *fault)
 {
     const double load = t->grip[o].load;
     double caught[3] = {0}, used = 0, limit = 0;
-    for (int32_t k = 0; k < t->points; ++k) {
+    contact_find_feet(t, x, t->offset);
+    CONTACT_EACH (t, o, k) {
         contact_touch touch;
         double traction[3];
         bool stick;
         if (contact_touch_at(t, o, k, x, false, &touch)) {
-            const double u[3] = {-touch.n[0], -touch.n[1], -touch.n[2]}, f = t->s->area[k] * touch.pressure;
-            examine_point(t, k, x, u, f, caught);
+            const double u[3] = {-touch.n[0], -touch.n[1], -touch.n[2]}, f = t->area[k] * touch.pressure;
+            if (k < t->points) { // features have normals of faces
+                examine_point(t, k, x, u, f, caught);
+            }
             contact_friction(t, o, k, x, traction, &stick, NULL);
-            used += t->s->area[k] * pl_norm3(traction);
+            used += t->area[k] * pl_norm3(traction);
             limit += t->c->obstacle[o].friction * f;
         }
     }
@@ -84,7 +87,7 @@ static void examine_free(const contact_term *t, int o, const double *x, pl_conta
 
 void contact_examine(void *self, pl_problem *p, const double *x, pl_contact_fault *fault)
 {
-    const contact_term *t = self;
+    contact_term *t = self;
     for (int o = 0; o < t->obstacles; ++o) {
         const pl_pose pose = contact_pose(t, o, x, t->offset);
         double turned[3], translation[3];

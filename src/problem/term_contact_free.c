@@ -56,7 +56,7 @@ void contact_turn(const pl_pose *pose, double v[3])
 
 // ---- motions relative to an obstacle
 // Centre of a frame, arms of its vertices and the square of their length.
-static double free_arms(const pl_obstacle *o, const double *x, double c[3], double arm[4][3])
+double contact_arms(const pl_obstacle *o, const double *x, double c[3], double arm[4][3])
 {
     double square = 0;
     for (int i = 0; i < 3; ++i) {
@@ -72,19 +72,46 @@ static double free_arms(const pl_obstacle *o, const double *x, double c[3], doub
     return square;
 }
 
-int contact_nodes(const contact_term *t, int o, int32_t k, const double *x, int32_t node[CONTACT_NODES_MAX],
-                  double weight[CONTACT_NODES_MAX], int *own)
+static int free_point_nodes(const contact_term *t, int32_t k, bool held, const int32_t **node, double *weight)
 {
-    const int32_t *from;
-    const int count = pl_contact_point_nodes(t->s, k, &from, weight);
-    memcpy(node, from, (size_t)count * sizeof *node);
+    return k < t->points ? pl_contact_point_nodes(t->s, k, node, weight)
+                         : contact_foot_nodes(t, k, held, node, weight);
+}
+
+void contact_position(const contact_term *t, int32_t k, bool held, const double *x, double out[3])
+{
+    const int32_t *node = NULL;
+    double weight[PL_FACE_NODES_MAX];
+    const int count = free_point_nodes(t, k, held, &node, weight);
+    memset(out, 0, 3 * sizeof *out);
+    for (int j = 0; j < 3 * count; ++j) {
+        out[j % 3] += weight[j / 3] * x[3 * (size_t)node[j / 3] + (size_t)(j % 3)];
+    }
+}
+
+int contact_nodes(const contact_term *t, int o, int32_t k, bool held, const double *x,
+                  int32_t node[CONTACT_NODES_MAX], double weight[CONTACT_NODES_MAX], int *own)
+{
+    const int32_t *from = NULL;
+    const int count = free_point_nodes(t, k, held, &from, weight);
     *own = count;
+    if (count == 0) {
+        return 0;
+    }
+    memcpy(node, from, (size_t)count * sizeof *node);
     if (!t->c->obstacle[o].free) {
         return count;
     }
+    if (k >= t->points && !held) {
+        contact_feature_frame(t, o, k, node + count, weight + count);
+        for (int a = 0; a < 4; ++a) {
+            weight[count + a] *= -1;
+        }
+        return count + 4;
+    }
     double at[3], c[3], arm[4][3];
-    const double square = free_arms(&t->c->obstacle[o], x, c, arm);
-    pl_contact_point_at(t->s, k, x, at);
+    const double square = contact_arms(&t->c->obstacle[o], x, c, arm);
+    contact_position(t, k, held, x, at);
     pl_sub3(at, c, at);
     for (int a = 0; a < 4; ++a) {
         node[count + a] = t->c->obstacle[o].frame[a];
@@ -93,13 +120,13 @@ int contact_nodes(const contact_term *t, int o, int32_t k, const double *x, int3
     return count + 4;
 }
 
-void contact_spread(const contact_term *t, int o, int32_t k, const double *x, double scale, const double v[3],
-                    double *full)
+void contact_spread(const contact_term *t, int o, int32_t k, bool held, const double *x, double scale,
+                    const double v[3], double *full)
 {
     int32_t node[CONTACT_NODES_MAX];
     double weight[CONTACT_NODES_MAX];
     int own;
-    const int count = contact_nodes(t, o, k, x, node, weight, &own);
+    const int count = contact_nodes(t, o, k, held, x, node, weight, &own);
     for (int j = 0; j < count; ++j) {
         for (int i = 0; i < 3; ++i) {
             full[3 * (int64_t)node[j] + i] += scale * weight[j] * v[i];
@@ -107,13 +134,13 @@ void contact_spread(const contact_term *t, int o, int32_t k, const double *x, do
     }
 }
 
-void contact_relative(const contact_term *t, int o, int32_t k, const double *x, const double *dx,
+void contact_relative(const contact_term *t, int o, int32_t k, bool held, const double *x, const double *dx,
                       double out[3])
 {
     int32_t node[CONTACT_NODES_MAX];
     double weight[CONTACT_NODES_MAX];
     int own;
-    const int count = contact_nodes(t, o, k, x, node, weight, &own);
+    const int count = contact_nodes(t, o, k, held, x, node, weight, &own);
     out[0] = out[1] = out[2] = 0;
     for (int j = 0; j < count; ++j) {
         for (int i = 0; i < 3; ++i) {
@@ -128,8 +155,8 @@ void contact_add_bending(const contact_term *t, pl_problem *p, int o, int32_t k,
     int32_t node[CONTACT_NODES_MAX];
     double weight[CONTACT_NODES_MAX], c[3], arm[4][3];
     int own;
-    const int count = contact_nodes(t, o, k, x, node, weight, &own);
-    const double square = free_arms(&t->c->obstacle[o], x, c, arm);
+    const int count = contact_nodes(t, o, k, true, x, node, weight, &own);
+    const double square = contact_arms(&t->c->obstacle[o], x, c, arm);
     for (int a = 0; a < 4; ++a) {
         for (int j = 0; j < count; ++j) {
             double B[9], Bt[9];
@@ -148,7 +175,7 @@ void contact_grip_create(contact_term *t, const pl_problem *p)
 {
     double modulus = 0;
     for (int32_t k = 0; k < t->points; ++k) {
-        modulus = fmax(modulus, t->stiffness[k] * t->s->spacing[k] / 30);
+        modulus = fmax(modulus, t->stiffness[k] * t->spacing[k] / 30);
     }
     for (int o = 0; o < t->obstacles; ++o) {
         const pl_obstacle *body = &t->c->obstacle[o];
@@ -291,12 +318,13 @@ static void grip_take_over(contact_term *t, int o, const double *x, bool across)
 }
 
 // Does any point press on the body?
-static bool grip_touched(const contact_term *t, int o, const double *x)
+static bool grip_touched(contact_term *t, int o, const double *x)
 {
     contact_touch touch;
     bool any = false;
-    for (int32_t k = 0; !any && k < t->points; ++k) {
-        any = contact_touch_at(t, o, k, x, false, &touch);
+    contact_find_feet(t, x, t->offset);
+    CONTACT_EACH (t, o, k) {
+        any = any || contact_touch_at(t, o, k, x, false, &touch);
     }
     return any;
 }
@@ -304,6 +332,7 @@ static bool grip_touched(const contact_term *t, int o, const double *x)
 // `settled`: the end of the path is reached, and contacts agree with what holds the bodies now.
 void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool settled)
 {
+    p->releasing = false;
     for (int o = 0; o < t->obstacles; ++o) {
         contact_grip *g = &t->grip[o];
         const pl_obstacle *body = &t->c->obstacle[o];
@@ -319,6 +348,7 @@ void contact_grip_advance(contact_term *t, pl_problem *p, const double *x, bool 
         }
         g->stage += g->stage < CONTACT_STAGES && settled;
         t->now.let_go[o] = g->stage == CONTACT_STAGES;
+        p->releasing = p->releasing || g->stage < CONTACT_STAGES;
         // until an equilibrium is found
         p->loose = g->stage > 0 ? body->name : p->loose;
         g->touched = g->touched || grip_touched(t, o, x);

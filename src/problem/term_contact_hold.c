@@ -6,14 +6,15 @@
 
 bool contact_one_sided(const void *self, const pl_problem *p, const pl_state *state)
 {
-    const contact_term *t = self;
+    contact_term *t = (contact_term *)self; // keeps the feet
     (void)p;
+    contact_find_feet(t, state->x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
-        for (int32_t k = 0; k < t->points; ++k) {
+        CONTACT_EACH (t, o, k) {
             contact_touch touch;
-            const double weak = CONTACT_WEAK * t->s->spacing[k];
+            const double weak = CONTACT_WEAK * t->spacing[k];
             contact_touch_at(t, o, k, state->x, false, &touch);
-            if (fabs(touch.gap) < weak && t->now.lambda[o * t->points + k] < weak * t->stiffness[k]) {
+            if (fabs(touch.gap) < weak && t->now.lambda[contact_at(t, o, k)] < weak * t->stiffness[k]) {
                 return true;
             }
         }
@@ -22,6 +23,22 @@ bool contact_one_sided(const void *self, const pl_problem *p, const pl_state *st
 }
 
 // ---- derivatives
+// full += a p d(dg/dz) of the face's nodes z, for a motion v of a feature.
+static void hold_foot(const contact_term *t, int32_t k, const double *x, const double v[3], double pressure,
+                      double *full)
+{
+    double change[3 * PL_FACE_NODES_MAX], dn[3], weight[PL_FACE_NODES_MAX];
+    const int32_t *node = NULL;
+    if (k < t->points) {
+        return;
+    }
+    contact_foot_change(t, k, x, v, NULL, change, dn);
+    const int count = contact_foot_nodes(t, k, false, &node, weight);
+    for (int j = 0; j < 3 * count; ++j) {
+        full[3 * (int64_t)node[j / 3] + j % 3] += t->area[k] * pressure * change[j];
+    }
+}
+
 pl_status contact_derivative(void *self, pl_problem *p, const pl_state *state, const pl_parameter *q,
                              double *full, double *target, pl_error *err)
 {
@@ -29,7 +46,8 @@ pl_status contact_derivative(void *self, pl_problem *p, const pl_state *state, c
     (void)p;
     (void)target;
     (void)err;
-    memset(t->rate, 0, (size_t)(t->channels * t->points) * sizeof *t->rate);
+    memset(t->rate, 0, (size_t)contact_numbers(t) * sizeof *t->rate);
+    contact_find_feet(t, state->x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
         const double *v = t->c->obstacle[o].move;
         if (q->kind != PL_PARAMETER_COMMAND || t->c->obstacle[o].command != q->index) {
@@ -38,27 +56,28 @@ pl_status contact_derivative(void *self, pl_problem *p, const pl_state *state, c
         for (int j = 0; t->c->obstacle[o].free && j < 12; ++j) {
             full[3 * (int64_t)t->c->obstacle[o].frame[j / 3] + j % 3] += 0.25 * t->c->obstacle[o].pull[j % 3];
         }
-        for (int32_t k = 0; !t->c->obstacle[o].free && k < t->points; ++k) {
+        if (t->c->obstacle[o].free) {
+            continue;
+        }
+        CONTACT_EACH (t, o, k) {
             contact_touch touch;
             double change[3] = {0}, traction[3], T[9];
             bool stick;
             if (contact_touch_at(t, o, k, state->x, true, &touch)) {
                 const double closing = pl_dot3(touch.n, v);
-                t->rate[o * t->points + k] = -closing;
+                t->rate[contact_at(t, o, k)] = -closing;
                 pl_mulv3(touch.H, v, change);
                 for (int i = 0; i < 3; ++i) {
                     change[i] = t->stiffness[k] * closing * touch.n[i] - touch.pressure * change[i];
                 }
+                contact_spread(t, o, k, false, state->x, t->area[k], change, full);
+                hold_foot(t, k, state->x, v, touch.pressure, full);
             }
             if (contact_limit(t, o, k) > 0) {
-                double drag[3];
                 contact_friction(t, o, k, state->x, traction, &stick, T);
-                pl_mulv3(T, v, drag);
-                for (int i = 0; i < 3; ++i) {
-                    change[i] += drag[i];
-                }
+                pl_mulv3(T, v, change);
+                contact_spread(t, o, k, true, state->x, t->area[k], change, full);
             }
-            contact_spread(t, o, k, state->x, t->s->area[k], change, full);
         }
     }
     return PL_OK;
@@ -70,14 +89,15 @@ static int64_t contact_hold_count(void *self, pl_problem *p, const double *x)
     contact_term *t = self;
     bool any = false;
     p->friction_acts = false;
-    memset(t->mu, 0, (size_t)(t->channels * t->points) * sizeof *t->mu);
+    memset(t->mu, 0, (size_t)contact_numbers(t) * sizeof *t->mu);
+    contact_find_feet(t, x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
-        for (int32_t k = 0; k < t->points; ++k) {
+        CONTACT_EACH (t, o, k) {
             contact_touch touch;
-            t->held[o * t->points + k] = contact_touch_at(t, o, k, x, false, &touch);
-            any = any || t->held[o * t->points + k];
-            p->friction_acts =
-                p->friction_acts || (t->held[o * t->points + k] && t->c->obstacle[o].friction > 0);
+            bool *held = &t->held[contact_at(t, o, k)];
+            *held = contact_touch_at(t, o, k, x, false, &touch);
+            any = any || *held;
+            p->friction_acts = p->friction_acts || (*held && t->c->obstacle[o].friction > 0);
         }
     }
     memset(t->held + t->obstacles * t->points, 0, t->pairs ? (size_t)t->points : 0);
@@ -86,16 +106,28 @@ static int64_t contact_hold_count(void *self, pl_problem *p, const double *x)
             t->held[t->obstacles * t->points + t->pair[i].point] = any = true;
         }
     }
-    return any ? t->channels * t->points : 0;
+    return any ? contact_numbers(t) : 0;
+}
+
+// The point or slot of a number, and its stiffness.
+static int32_t hold_point(const contact_term *t, int64_t i)
+{
+    const int64_t first = t->channels * t->points;
+    return (int32_t)(i < first ? i % t->points : t->points + i - first);
+}
+
+static double hold_stiffness(const contact_term *t, int64_t i)
+{
+    const bool pair = t->pairs && i >= t->obstacles * t->points && i < t->channels * t->points;
+    return (pair ? t->pair_stiffness : t->stiffness)[hold_point(t, i)];
 }
 
 static void contact_hold_weight(const void *self, const pl_problem *p, double *w)
 {
     const contact_term *t = self;
     (void)p;
-    for (int64_t i = 0; i < t->channels * t->points; ++i) {
-        const int32_t k = (int32_t)(i % t->points);
-        w[i] = t->s->area[k] * (i < t->obstacles * t->points ? t->stiffness : t->pair_stiffness)[k];
+    for (int64_t i = 0; i < contact_numbers(t); ++i) {
+        w[i] = t->area[hold_point(t, i)] * hold_stiffness(t, i);
     }
 }
 
@@ -104,15 +136,17 @@ static void contact_hold_gap(const void *self, const pl_problem *p, const double
 {
     const contact_term *t = self;
     (void)p;
-    memset(y, 0, (size_t)(t->channels * t->points) * sizeof *y);
-    for (int64_t i = 0; i < t->obstacles * t->points; ++i) {
-        contact_touch touch;
-        double motion[3];
-        const int32_t k = (int32_t)(i % t->points);
-        if (t->held[i]) {
-            contact_touch_at(t, (int)(i / t->points), k, x, false, &touch);
-            contact_relative(t, (int)(i / t->points), k, x, dx, motion);
-            y[i] = pl_dot3(touch.n, motion) + (rate ? t->rate[i] : 0);
+    memset(y, 0, (size_t)contact_numbers(t) * sizeof *y);
+    for (int o = 0; o < t->obstacles; ++o) {
+        CONTACT_EACH (t, o, k) {
+            contact_touch touch;
+            double motion[3];
+            const int64_t i = contact_at(t, o, k);
+            if (t->held[i]) {
+                contact_touch_at(t, o, k, x, false, &touch);
+                contact_relative(t, o, k, false, x, dx, motion);
+                y[i] = pl_dot3(touch.n, motion) + (rate ? t->rate[i] : 0);
+            }
         }
     }
     for (int32_t i = 0; i < t->pair_count; ++i) {
@@ -134,13 +168,14 @@ static void contact_hold_force(const void *self, const pl_problem *p, const doub
 {
     const contact_term *t = self;
     (void)p;
-    for (int64_t i = 0; i < t->obstacles * t->points; ++i) {
-        contact_touch touch;
-        const int32_t k = (int32_t)(i % t->points);
-        if (t->held[i]) {
-            contact_touch_at(t, (int)(i / t->points), k, x, false, &touch);
-            contact_spread(t, (int)(i / t->points), k, x, t->s->area[k] * t->stiffness[k] * y[i], touch.n,
-                           full);
+    for (int o = 0; o < t->obstacles; ++o) {
+        CONTACT_EACH (t, o, k) {
+            contact_touch touch;
+            const int64_t i = contact_at(t, o, k);
+            if (t->held[i]) {
+                contact_touch_at(t, o, k, x, false, &touch);
+                contact_spread(t, o, k, false, x, t->area[k] * t->stiffness[k] * y[i], touch.n, full);
+            }
         }
     }
     for (int32_t i = 0; i < t->pair_count; ++i) {
@@ -153,7 +188,7 @@ static void contact_hold_force(const void *self, const pl_problem *p, const doub
             pl_contact_pair_derivatives(t->s, &t->pair[i], x, gradient, NULL);
             for (int j = 0; j < 3 * count; ++j) {
                 full[3 * (int64_t)node[j / 3] + j % 3] +=
-                    t->s->area[k] * t->pair_stiffness[k] * y[at] * gradient[j];
+                    t->area[k] * t->pair_stiffness[k] * y[at] * gradient[j];
             }
         }
     }
@@ -162,8 +197,8 @@ static void contact_hold_force(const void *self, const pl_problem *p, const doub
 static void contact_hold_end(void *self, const double *y)
 {
     contact_term *t = self;
-    for (int64_t i = 0; i < t->channels * t->points; ++i) {
-        t->mu[i] = (i < t->obstacles * t->points ? t->stiffness : t->pair_stiffness)[i % t->points] * y[i];
+    for (int64_t i = 0; i < contact_numbers(t); ++i) {
+        t->mu[i] = hold_stiffness(t, i) * y[i];
     }
 }
 

@@ -7,6 +7,7 @@
 #define CONTACT_DEPTH 0.35        // of the edge: a step goes no deeper
 #define CONTACT_STRIDE 0.5        // of the edge: depth to which an obstacle moves in one increment
 #define CONTACT_SLIPS 0.85        // of the friction possible on a free body: near slipping
+#define CONTACT_MOVED 0.1 // of the pressure that moved between points: redundant ones share it in many ways
 #define CONTACT_STRIDE_LEAST 1e-3 // of the path
 
 // ---- stiffness
@@ -14,8 +15,10 @@
 // exactly.
 void contact_make_hard(contact_term *t, double hard)
 {
-    for (int32_t k = 0; k < t->points; ++k) {
+    for (int64_t k = 0; k < t->points + t->slots; ++k) {
         t->stiffness[k] *= hard / t->hard;
+    }
+    for (int32_t k = 0; k < t->points; ++k) {
         t->pair_stiffness[k] *= hard / t->hard;
     }
     t->hard = hard;
@@ -26,15 +29,17 @@ void contact_make_hard(contact_term *t, double hard)
 static void contact_rebase(contact_term *t, const double *x, double *block)
 {
     double *lambda = block;
+    contact_find_feet(t, x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
         const pl_pose pose = contact_pose(t, o, x, t->offset);
-        for (int32_t k = 0; k < t->points; ++k) {
+        CONTACT_EACH (t, o, k) {
             if (contact_limit(t, o, k) > 0) {
-                const double *place = t->now.place + 3 * (o * t->points + k);
-                double *old = block + (t->now.traction - t->block) + 3 * (o * t->points + k);
+                const int64_t rough = 3 * contact_rough_at(t, o, k);
+                const double *place = t->now.place + rough;
+                double *old = block + (t->now.traction - t->block) + rough;
                 double at[3], y[3], d[3], n[3];
-                pl_shape_gap(&t->c->obstacle[o].shape, place, t->reach, n, NULL);
-                pl_contact_point_at(t->s, k, x, at);
+                contact_held_normal(t, o, k, n);
+                contact_position(t, k, true, x, at);
                 contact_local(&pose, at, y);
                 pl_sub3(y, place, d);
                 const double along = pl_dot3(d, n);
@@ -44,7 +49,7 @@ static void contact_rebase(contact_term *t, const double *x, double *block)
             }
             contact_touch touch;
             const bool touches = contact_touch_at(t, o, k, x, false, &touch);
-            lambda[o * t->points + k] = touches ? touch.pressure + t->stiffness[k] / t->hard * touch.gap : 0;
+            lambda[contact_at(t, o, k)] = touches ? touch.pressure + t->stiffness[k] / t->hard * touch.gap : 0;
         }
     }
     for (int32_t k = 0; t->pairs && k < t->points; ++k) {
@@ -109,6 +114,7 @@ void contact_begin(void *self, pl_problem *p, const pl_state *state, const doubl
     }
     p->contact_hard = 1;
     contact_make_hard(t, 1);
+    t->feet_found = false;
     contact_place_obstacles(t, 0);
     t->at = 0;
     t->settled = false;
@@ -137,6 +143,7 @@ void contact_recall(void *self, pl_problem *p, const pl_state *state)
     memcpy(t->kept_offset, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
     memcpy(t->kept_grip, t->grip, (size_t)t->obstacles * sizeof *t->grip);
     memcpy(t->block, state->contact, (size_t)t->numbers * sizeof *t->block);
+    t->feet_found = false;
     t->kept_hard = t->hard;
     p->contact_hard = 1;
     contact_make_hard(t, 1);
@@ -157,6 +164,7 @@ void contact_resume(void *self, pl_problem *p)
     p->contact_hard = t->kept_hard;
     contact_make_hard(t, t->kept_hard);
     memcpy(t->block, t->kept_block, (size_t)t->numbers * sizeof *t->block);
+    t->feet_found = false;
     memcpy(t->offset, t->kept_offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
     memcpy(t->grip, t->kept_grip, (size_t)t->obstacles * sizeof *t->grip);
 }
@@ -186,9 +194,9 @@ static void contact_anchor(const contact_term *t, int o, int32_t k, const double
     double at[3], a[3], n[3];
     const pl_pose now = contact_pose(t, o, x, t->offset),
                   then = contact_pose(t, o, t->settled_x, t->settled_offset);
-    pl_contact_point_at(t->s, k, x, at);
+    contact_position(t, k, false, x, at);
     contact_local(&now, at, place);
-    if (contact_limit(t, o, k) > 0 || gap >= 0) {
+    if (contact_limit(t, o, k) > 0 || gap >= 0 || k >= t->points) {
         return;
     }
     pl_contact_point_at(t->s, k, t->settled_x, at);
@@ -212,11 +220,13 @@ static void contact_unturn(const pl_pose *pose, const double v[3], double out[3]
 void contact_advance(void *self, pl_problem *p, const double *x)
 {
     contact_term *t = self;
+    contact_find_feet(t, x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
         const double mu = t->c->obstacle[o].friction;
         const pl_pose pose = contact_pose(t, o, x, t->offset);
-        for (int32_t k = 0; k < t->points; ++k) {
-            const int64_t at = o * t->points + k;
+        CONTACT_EACH (t, o, k) {
+            const int64_t at = contact_rough_at(t, o, k);
+            double *lambda = &t->now.lambda[contact_at(t, o, k)];
             contact_touch touch;
             const bool touches = contact_touch_at(t, o, k, x, false, &touch);
             if (mu > 0 && !p->limits_only) {
@@ -237,12 +247,13 @@ void contact_advance(void *self, pl_problem *p, const double *x)
                 contact_anchor(t, o, k, x, touch.gap, t->now.place + 3 * at);
                 memset(t->now.traction + 3 * at, 0, 3 * sizeof *t->now.traction);
             }
-            t->now.lambda[at] = touches ? touch.pressure : 0;
+            *lambda = touches ? touch.pressure : 0;
             if (mu > 0) {
-                t->now.limit[at] = t->now.lambda[at];
+                t->now.limit[at] = *lambda;
             }
         }
     }
+    contact_remember_feet(t, x, p->limits_only);
     if (!p->limits_only) {
         contact_grip_advance(t, p, x, t->settled && t->at >= 1);
         memcpy(t->settled_offset, t->offset, 6 * (size_t)t->obstacles * sizeof *t->offset);
@@ -276,29 +287,35 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
     contact_term *t = self;
     double worst = 0;
     p->slips = NULL;
-    const double tolerance = p->options.contact_tolerance > 0 ? p->options.contact_tolerance : 3e-4;
+    contact_find_feet(t, x, t->offset);
+    const double tolerance = contact_tolerance(p);
     for (int o = 0; o < t->obstacles; ++o) {
         const bool rough = t->c->obstacle[o].friction > 0;
-        double largest = 0, change = 0, used = 0, limit = 0;
+        double total = 0, change = 0, moved = 0, used = 0, limit = 0;
         const pl_pose pose = contact_pose(t, o, x, t->offset);
-        for (int32_t k = 0; k < t->points; ++k) {
+        CONTACT_EACH (t, o, k) {
             contact_touch touch;
-            const double l = t->now.lambda[o * t->points + k], h = t->s->spacing[k], e = t->stiffness[k];
+            const int64_t rough_at = contact_rough_at(t, o, k);
+            const double l = t->now.lambda[contact_at(t, o, k)], h = t->spacing[k], e = t->stiffness[k];
             const double pressure = contact_touch_at(t, o, k, x, false, &touch) ? touch.pressure : 0;
-            largest = fmax(largest, pressure);
-            change = rough ? fmax(change, fabs(pressure - t->now.limit[o * t->points + k])) : 0;
+            if (rough) {
+                const double off = t->area[k] * (pressure - t->now.limit[rough_at]);
+                total += t->area[k] * pressure;
+                change += off;
+                moved += fabs(off);
+            }
             worst = fmax(worst, fabs(fmin(touch.gap, l / e)) / h);
             *penetration = fmax(*penetration, -touch.gap / h);
             if (contact_limit(t, o, k) > 0) {
                 double traction[3], at[3], y[3], d[3], n[3];
                 bool stick;
                 contact_friction(t, o, k, x, traction, &stick, NULL);
-                used += t->s->area[k] * pl_norm3(traction);
-                limit += t->s->area[k] * contact_limit(t, o, k);
-                pl_contact_point_at(t->s, k, x, at);
+                used += t->area[k] * pl_norm3(traction);
+                limit += t->area[k] * contact_limit(t, o, k);
+                contact_position(t, k, true, x, at);
                 contact_local(&pose, at, y);
-                contact_unturn(&pose, touch.n, n);
-                pl_sub3(y, t->now.place + 3 * (o * t->points + k), d);
+                contact_held_normal(t, o, k, n);
+                pl_sub3(y, t->now.place + 3 * rough_at, d);
                 const double along = pl_dot3(d, n);
                 worst = stick ? fmax(worst, sqrt(fmax(0, pl_dot3(d, d) - along * along)) / h) : worst;
             }
@@ -306,10 +323,11 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
         if (t->c->obstacle[o].free && limit > 0 && used > CONTACT_SLIPS * limit) {
             p->slips = t->c->obstacle[o].name;
         }
-        // the limit of friction follows the pressure
-        if (rough && largest > 0) {
-            p->limits_off = fmax(p->limits_off, change / largest);
-            worst = fmax(worst, tolerance * change / (PL_CONTACT_LIMIT * largest));
+        // the limit of friction follows the pressure: what it is in all, and, less sharply, where it acts
+        if (total > 0) {
+            const double off = fmax(fabs(change), CONTACT_MOVED * moved) / total;
+            p->limits_off = fmax(p->limits_off, off);
+            worst = fmax(worst, tolerance * off / PL_CONTACT_LIMIT);
         }
     }
     if (t->pairs) {
@@ -317,7 +335,7 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
         contact_find_pairs(t, x);
         for (int32_t i = 0; i < t->pair_count; ++i) {
             const pl_contact_pair *pair = &t->pair[i];
-            const double h = t->s->spacing[pair->point], g = pair->gap - contact_pair_offset(t, pair);
+            const double h = t->spacing[pair->point], g = pair->gap - contact_pair_offset(t, pair);
             worst = fmax(worst, fabs(fmin(g, lambda[pair->point] / t->pair_stiffness[pair->point])) / h);
             *penetration = fmax(*penetration, -g / h);
         }
@@ -353,7 +371,7 @@ static bool contact_guard_serves(const contact_term *t, const double *x)
     for (int32_t k = 0; k < t->points; ++k) {
         const int32_t v = t->s->vertex[k];
         if (v >= 0 && !(pl_distance3(x + 3 * (int64_t)v, t->guard_found + 3 * (int64_t)v) <=
-                        CONTACT_GUARD * t->s->spacing[k])) {
+                        CONTACT_GUARD * t->spacing[k])) {
             return false;
         }
     }
@@ -395,9 +413,12 @@ double contact_step_limit(const void *object, const pl_problem *p, const double 
             contact_local(&there, at, b);
             if (t->c->obstacle[o].shape.kind != PL_SHAPE_PLANE) {
                 limit = fmin(limit, contact_way(&t->c->obstacle[o].shape, a, b,
-                                                CONTACT_DEPTH * t->s->spacing[k], t->reach));
+                                                CONTACT_DEPTH * t->spacing[k], t->reach));
             }
         }
+    }
+    if (t->slots > 0) {
+        limit = fmin(limit, contact_feature_limit(t, x, to, t->offset, t->offset, CONTACT_DEPTH));
     }
     if (!t->pairs) {
         return limit;
@@ -413,7 +434,7 @@ double contact_step_limit(const void *object, const pl_problem *p, const double 
             const int64_t at = 3 * (int64_t)node[j / 3] + j % 3;
             change += gradient[j] * (to[at] - x[at]);
         }
-        const double depth = CONTACT_DEPTH * t->s->spacing[pair->point], from = fmax(0, pair->gap) + depth;
+        const double depth = CONTACT_DEPTH * t->spacing[pair->point], from = fmax(0, pair->gap) + depth;
         // a body that turns changes the normal: only what approaches in the old frame and the new one counts
         pl_contact_pair there = *pair;
         if (-change > from && pl_contact_pair_gap(t->s, &there, to) && pair->gap - there.gap > from) {
@@ -442,8 +463,13 @@ double contact_stride(void *self, pl_problem *p, const double *x, double at)
                 a[i] = y[i] - t->from[o] * obstacle->move[i] - at * way;
                 b[i] = a[i] - rest * way;
             }
-            rest *= contact_way(&obstacle->shape, a, b, CONTACT_STRIDE * t->s->spacing[k], t->reach);
+            rest *= contact_way(&obstacle->shape, a, b, CONTACT_STRIDE * t->spacing[k], t->reach);
         }
+        double way[3];
+        for (int i = 0; i < 3; ++i) {
+            way[i] = rest * (t->to[o] - t->from[o]) * obstacle->move[i];
+        }
+        rest *= contact_feature_stride(t, o, x, t->offset, way, CONTACT_STRIDE);
     }
     return fmax(rest, CONTACT_STRIDE_LEAST);
 }
@@ -452,13 +478,14 @@ double contact_stride(void *self, pl_problem *p, const double *x, double at)
 // since would hold their points back.
 bool contact_obsolete(const void *self, const pl_problem *p, const double *x)
 {
-    const contact_term *t = self;
+    contact_term *t = (contact_term *)self; // keeps the feet
     (void)p;
+    contact_find_feet(t, x, t->offset);
     const bool other = t->factored_hard != t->hard, hard = t->hard > 1;
     for (int o = 0; o < t->obstacles; ++o) {
-        for (int32_t k = 0; k < t->points; ++k) {
+        CONTACT_EACH (t, o, k) {
             contact_touch touch;
-            const int64_t at = o * t->points + k;
+            const int64_t at = contact_at(t, o, k);
             const bool factored = t->factored[at] && !other;
             if (contact_touch_at(t, o, k, x, false, &touch) ? !factored : hard && factored && !t->hit[at]) {
                 return true;

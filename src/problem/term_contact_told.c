@@ -64,6 +64,10 @@ static void told_spread(contact_term *t, int32_t face, const double xi[2], doubl
 
 static void told_spread_point(contact_term *t, int32_t k, double amount)
 {
+    if (k >= t->points) {
+        told_spread(t, t->foot[k - t->points].face, t->foot[k - t->points].xi, amount);
+        return;
+    }
     told_spread(t, t->s->home[k], t->s->xi + 2 * (size_t)k, amount);
 }
 
@@ -98,15 +102,26 @@ static double told_area(const contact_term *t, int32_t k, const double *x, const
     return sum;
 }
 
-static void told_obstacle(contact_term *t, int o, const double *x)
+// Overlap of an obstacle and the curved faces, mm.
+static double told_overlap(const contact_term *t, const pl_problem *p, int o, const double *x)
+{
+    const pl_pose pose = contact_pose(t, o, x, t->offset);
+    double turned[3], translation[3];
+    pl_mulv3(pose.R, pose.rest, turned);
+    pl_sub3(pose.centre, turned, translation);
+    return pl_contact_overlap(t->s, x, &t->c->obstacle[o].shape, pose.R, translation,
+                              contact_tolerance(p)).depth;
+}
+
+static void told_obstacle(contact_term *t, const pl_problem *p, int o, const double *x)
 {
     contact_told *told = &t->told[o];
-    for (int32_t k = 0; k < t->points; ++k) {
+    contact_find_feet(t, x, t->offset);
+    CONTACT_EACH (t, o, k) {
         contact_touch touch;
-        const double a = t->s->area[k];
+        const double a = t->area[k];
         const bool touches = contact_touch_at(t, o, k, x, false, &touch);
-        told->penetration = fmax(told->penetration, -touch.gap);
-        if (t->s->vertex[k] >= 0) {
+        if (k < t->points && t->s->vertex[k] >= 0) {
             t->open[t->s->vertex[k]] = fmin(t->open[t->s->vertex[k]], touch.gap);
         }
         double at[3], f[3] = {0}, traction[3] = {0};
@@ -116,15 +131,18 @@ static void told_obstacle(contact_term *t, int o, const double *x)
         }
         if (touches) {
             told->normal_force += a * touch.pressure;
-            told->area += told_area(t, k, x, touch.n);
+            told->area += k < t->points ? told_area(t, k, x, touch.n) : 0;
             told_spread_point(t, k, a * touch.pressure);
         }
-        for (int i = 0; i < 3; ++i) {
-            f[i] = a * ((touches ? touch.pressure * touch.n[i] : 0) - traction[i]);
+        for (int held = 0; held < 2; ++held) {
+            contact_position(t, k, held, x, at);
+            for (int i = 0; i < 3; ++i) {
+                f[i] = held ? -a * traction[i] : touches ? a * touch.pressure * touch.n[i] : 0;
+            }
+            told_add_force(told, at, f, 1);
         }
-        pl_contact_point_at(t->s, k, x, at);
-        told_add_force(told, at, f, 1);
     }
+    told->penetration = told_overlap(t, p, o, x);
 }
 
 static void told_pairs(contact_term *t, int channel, const double *x)
@@ -137,7 +155,7 @@ static void told_pairs(contact_term *t, int channel, const double *x)
         }
         contact_told *told = &t->told[channel];
         const int32_t vertex = t->s->vertex[pair->point];
-        const double p = contact_pair_pressure(t, pair), a = t->s->area[pair->point];
+        const double p = contact_pair_pressure(t, pair), a = t->area[pair->point];
         told->penetration = fmax(told->penetration, -pair->gap);
         if (vertex >= 0) {
             t->open[vertex] = fmin(t->open[vertex], pair->gap);
@@ -198,7 +216,7 @@ void contact_tell(contact_term *t, pl_problem *p, const double *x)
     for (int c = 0; c < t->told_count; ++c) {
         memset(t->weight, 0, (size_t)s->vertex_count * sizeof *t->weight);
         if (c < t->obstacles) {
-            told_obstacle(t, c, x);
+            told_obstacle(t, p, c, x);
         } else {
             told_pairs(t, c, x);
         }
@@ -312,46 +330,87 @@ double contact_value(void *self, pl_problem *p, const pl_state *state, int k)
     }
 }
 
+// Where a force acts, how this place moves, and how relative to the obstacle.
+typedef struct told_motion {
+    double at[3], motion[3], relative[3];
+} told_motion;
+
+static told_motion told_motion_at(const contact_term *t, int o, int32_t k, bool held, const double *x,
+                                  const double *dx, const double v[3])
+{
+    told_motion out = {{0}, {0}, {0}};
+    contact_position(t, k, held, x, out.at);
+    if (dx) {
+        contact_position(t, k, held, dx, out.motion);
+    }
+    pl_sub3(out.motion, v, out.relative);
+    if (dx && t->c->obstacle[o].free) {
+        contact_relative(t, o, k, held, x, dx, out.relative);
+    }
+    return out;
+}
+
+// The force of a feature acts on the line through it and its foot: its place moves with the obstacle, and its
+// normal as the foot slides.
+static void told_feature(const contact_term *t, int o, int32_t k, const double *x, const double *dx,
+                         const double v[3], told_motion *at, double turn[3])
+{
+    const pl_pose pose = contact_pose(t, o, x, t->offset);
+    int32_t node[4];
+    double weight[4];
+    contact_global(&pose, contact_feature(t, k)->at, at->at);
+    memcpy(at->motion, v, sizeof at->motion);
+    const int frame = dx ? contact_feature_frame(t, o, k, node, weight) : 0;
+    for (int a = 0; a < 3 * frame; ++a) {
+        at->motion[a % 3] += weight[a / 3] * dx[3 * (size_t)node[a / 3] + (size_t)(a % 3)];
+    }
+    contact_foot_change(t, k, x, at->motion, dx, NULL, turn);
+}
+
+static void told_add_change(contact_told *out, const told_motion *at, const double f[3], const double df[3])
+{
+    double m[3];
+    told_add_force(out, at->at, df, 1);
+    pl_cross3(at->motion, f, m);
+    for (int i = 0; i < 3; ++i) {
+        out->moment[i] += m[i];
+    }
+}
+
 // d(force), d(moment), d(normal force) on an obstacle's channel for a motion; what is not smooth has none.
-static void told_change(const contact_term *t, int o, const double *x, const double *dx, const double v[3],
+static void told_change(contact_term *t, int o, const double *x, const double *dx, const double v[3],
                         contact_told *out)
 {
-    for (int32_t k = 0; k < t->points; ++k) {
+    contact_find_feet(t, x, t->offset);
+    CONTACT_EACH (t, o, k) {
         contact_touch touch;
-        const double a = t->s->area[k];
-        double at[3], motion[3] = {0}, relative[3], turn[3] = {0}, f[3] = {0}, df[3] = {0}, traction[3], T[9],
-                      m[3];
+        const double a = t->area[k];
+        double turn[3] = {0}, f[3], df[3], traction[3], T[9];
         bool stick;
-        pl_contact_point_at(t->s, k, x, at);
-        if (dx) {
-            pl_contact_point_at(t->s, k, dx, motion);
-        }
-        pl_sub3(motion, v, relative);
-        if (dx && t->c->obstacle[o].free) {
-            contact_relative(t, o, k, x, dx, relative);
-        }
         if (contact_touch_at(t, o, k, x, true, &touch)) {
-            const double dp = t->mu[o * t->points + k] - t->stiffness[k] * pl_dot3(touch.n, relative);
-            pl_mulv3(touch.H, relative, turn);
+            told_motion at = told_motion_at(t, o, k, false, x, dx, v);
+            const double dp = t->mu[contact_at(t, o, k)] - t->stiffness[k] * pl_dot3(touch.n, at.relative);
+            pl_mulv3(touch.H, at.relative, turn);
+            if (k >= t->points) {
+                told_feature(t, o, k, x, dx, v, &at, turn);
+            }
             out->normal_force += a * dp;
             for (int i = 0; i < 3; ++i) {
                 f[i] = a * touch.pressure * touch.n[i];
                 df[i] = a * (dp * touch.n[i] + touch.pressure * turn[i]);
             }
+            told_add_change(out, &at, f, df);
         }
         if (contact_limit(t, o, k) > 0) {
+            const told_motion at = told_motion_at(t, o, k, true, x, dx, v);
             double drag[3];
             contact_friction(t, o, k, x, traction, &stick, T);
-            pl_mulv3(T, relative, drag);
+            pl_mulv3(T, at.relative, drag);
             for (int i = 0; i < 3; ++i) {
-                f[i] -= a * traction[i];
-                df[i] -= a * drag[i];
+                f[i] = -a * traction[i];
+                df[i] = -a * drag[i];
             }
-        }
-        told_add_force(out, at, df, 1);
-        pl_cross3(motion, f, m);
-        for (int i = 0; i < 3; ++i) {
-            out->moment[i] += m[i];
+            told_add_change(out, &at, f, df);
         }
     }
 }

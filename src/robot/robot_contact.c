@@ -3,6 +3,7 @@
 #include "base/rotation.h"
 #include "robot/robot_impl.h"
 
+#define CONTACT_FEATURES 0.5 // of the edge: distance between features
 #define CONTACT_PRELOAD 0.25 // of the edge, or of the obstacle's half width: overlap that contact pushes out
 
 static const char *const contact_kind_name[] = {"plane", "sphere", "cylinder", "box", "surface"};
@@ -19,6 +20,8 @@ void robot_contact_clear(pl_robot_contact *c)
     pl_free(c->obstacle);
     pl_free(c->body_name);
     pl_free(c->region_body);
+    pl_free(c->feature);
+    pl_free(c->feature_first);
     pl_contact_surface_destroy(c->surface);
     *c = (pl_robot_contact){0};
 }
@@ -186,15 +189,32 @@ static void contact_check_overlap(robot_build *b, const pl_robot_contact *c)
     }
 }
 
-// Half the width of the smallest obstacle. Free bodies do not count: what they rest on is judged at few
-// points, with the friction of each (see contact_examine).
-static double contact_smallest(const pl_robot_contact *c)
+// Features of obstacles, half an edge of the body's faces apart.
+static pl_status contact_features(robot_build *b, pl_robot_contact *c)
 {
-    double smallest = INFINITY;
-    for (int i = 0; i < c->obstacle_count; ++i) {
-        smallest = c->obstacle[i].free ? smallest : fmin(smallest, pl_shape_thickness(&c->obstacle[i].shape));
+    const pl_mesh_view v = pl_mesh_get(b->robot->mesh);
+    double box[6] = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY}, edge = 0;
+    for (int64_t i = 0; i < 3 * (int64_t)v.vertex_count; ++i) {
+        box[i % 3] = fmin(box[i % 3], v.position[i]);
+        box[3 + i % 3] = fmax(box[3 + i % 3], v.position[i]);
     }
-    return smallest;
+    for (int32_t f = 0; f < c->surface->face_count; ++f) {
+        edge += c->surface->edge[f] / c->surface->face_count;
+    }
+    c->feature_first = PL_NEW_ARRAY(int32_t, c->obstacle_count + 1);
+    for (int pass = 0; c->feature_first && pass < 2; ++pass) {
+        for (int o = 0; o < c->obstacle_count; ++o) {
+            pl_feature *out = pass == 1 ? c->feature + c->feature_first[o] : NULL;
+            const int count = pl_shape_features(&c->obstacle[o].shape, CONTACT_FEATURES * edge,
+                                                c->obstacle[o].free ? INFINITY : edge, box, out);
+            c->feature_first[o + 1] = c->feature_first[o] + count;
+        }
+        c->feature = pass == 0 ? PL_NEW_ARRAY(pl_feature, c->feature_first[c->obstacle_count]) : c->feature;
+        if (!c->feature) {
+            break;
+        }
+    }
+    return c->feature_first && c->feature ? PL_OK : robot_memory(b);
 }
 
 pl_status robot_contact(robot_build *b)
@@ -217,7 +237,10 @@ pl_status robot_contact(robot_build *b)
         return status;
     }
     status =
-        pl_contact_surface_create(b->robot->mesh, c->region_body, contact_smallest(c), &c->surface, b->err);
+        pl_contact_surface_create(b->robot->mesh, c->region_body, INFINITY, &c->surface, b->err);
+    if (status == PL_OK) {
+        status = contact_features(b, c);
+    }
     if (status == PL_OK) {
         contact_check_overlap(b, c);
     }
@@ -256,7 +279,8 @@ int64_t pl_robot_contact_numbers(const pl_robot *robot)
 {
     const pl_robot_contact *c = &robot->contact;
     const int64_t points = c->surface ? c->surface->point_count : 0;
-    return points * (c->obstacle_count * (c->friction ? 8 : 1) + c->pairs) +
+    const int64_t slots = c->feature_first ? PL_FEATURE_FACES * c->feature_first[c->obstacle_count] : 0;
+    return points * (c->obstacle_count * (c->friction ? 8 : 1) + c->pairs) + slots * (c->friction ? 14 : 7) +
            (c->free_count > 0) * c->obstacle_count;
 }
 

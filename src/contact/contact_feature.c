@@ -1,0 +1,249 @@
+// Features of obstacles against the curved faces of a body. A feature is a ball (p, r) inside the obstacle that
+// touches its surface: the whole of a ball, points of the axis of a cylinder, and with r = 0 points of rims, of
+// edges and vertices. Each meets every face that has a foot of p inside of it (several in a dent), with the gap
+//   g = n(xi) . (p - y(xi)) - r.
+// Where the body is convex there is no foot inside a face: a ball then meets the edge of the face, a point does not.
+//
+// Where p is below the plane of a face it need not be inside the body: above the top of a block it is below the
+// planes of all sides. Of the faces that p is below only the nearest counts, and those that rise above the plane
+// of the nearest one, as the other side of a dent does. A ball that is wider than the faces would meet conforming
+// ones at no definite foot: points of the body feel it better.
+#include "contact/contact_impl.h"
+
+#define FEATURE_ALONG 64  // intervals along an edge, at most
+#define FEATURE_AXIS 128  // along an axis, at most
+#define FEATURE_RIM 8     // points of a rim, at least
+#define FEATURE_SHARP 0.9 // cosine of the angle between two triangles: their common edge is a feature
+#define FEATURE_DEPTH 0.7 // of the edge: deeper features are not seen by a face
+
+typedef struct feature_list {
+    const pl_shape *shape;
+    pl_feature *out; // NULL: count only
+    int count;
+    double widest;
+} feature_list;
+
+// `local`: in the axes of the obstacle, or of the world for meshes.
+static void feature_add(feature_list *l, const double local[3], double radius)
+{
+    if (radius > l->widest) {
+        return;
+    }
+    if (l->out) {
+        pl_feature *f = &l->out[l->count];
+        f->radius = radius;
+        if (l->shape->kind == PL_SHAPE_MESH) {
+            memcpy(f->at, local, sizeof f->at);
+        } else {
+            pl_mulTv3(l->shape->frame, local, f->at);
+            for (int i = 0; i < 3; ++i) {
+                f->at[i] += l->shape->centre[i];
+            }
+        }
+    }
+    ++l->count;
+}
+
+static int feature_intervals(double length, double spacing, int most)
+{
+    return (int)fmin(most, fmax(1, ceil(length / spacing - 1e-9)));
+}
+
+// Points between a and b, without the ends.
+static void feature_between(feature_list *l, const double a[3], const double b[3], double spacing)
+{
+    const int n = feature_intervals(pl_distance3(a, b), spacing, FEATURE_ALONG);
+    for (int k = 1; k < n; ++k) {
+        double at[3];
+        for (int i = 0; i < 3; ++i) {
+            at[i] = a[i] + (b[i] - a[i]) * k / n;
+        }
+        feature_add(l, at, 0);
+    }
+}
+
+static void feature_box(feature_list *l, double spacing)
+{
+    const double *h = l->shape->half;
+    double corner[8][3];
+    for (int k = 0; k < 8; ++k) {
+        for (int i = 0; i < 3; ++i) {
+            corner[k][i] = k >> i & 1 ? h[i] : -h[i];
+        }
+        feature_add(l, corner[k], 0);
+    }
+    for (int k = 0; k < 8; ++k) {
+        for (int i = 0; i < 3; ++i) {
+            if (!(k >> i & 1)) {
+                feature_between(l, corner[k], corner[k | 1 << i], spacing);
+            }
+        }
+    }
+}
+
+// The part of an endless axis that is beside the box [low, high], and half its diagonal beyond.
+static void feature_endless(const pl_shape *s, const double box[6], double *from, double *to)
+{
+    double middle[3], d[3];
+    for (int i = 0; i < 3; ++i) {
+        middle[i] = 0.5 * (box[i] + box[3 + i]) - s->centre[i];
+        d[i] = box[3 + i] - box[i];
+    }
+    const double at = pl_dot3(s->frame + 6, middle), reach = pl_norm3(d);
+    *from = at - reach;
+    *to = at + reach;
+}
+
+static void feature_cylinder(feature_list *l, double spacing, const double box[6])
+{
+    const pl_shape *s = l->shape;
+    double from = -(s->half[2] - s->radius), to = -from;
+    if (isinf(s->half[2])) {
+        feature_endless(s, box, &from, &to);
+    }
+    // balls on the axis that do not stand out at the ends
+    if (to >= from) {
+        const int n = to > from ? feature_intervals(to - from, spacing, FEATURE_AXIS) : 0;
+        for (int k = 0; k <= n; ++k) {
+            const double at[3] = {0, 0, n > 0 ? from + (to - from) * k / n : 0};
+            feature_add(l, at, s->radius);
+        }
+    }
+    for (int end = -1; !isinf(s->half[2]) && end <= 1; end += 2) {
+        const int n = feature_intervals(2 * PL_PI * s->radius, spacing, FEATURE_ALONG),
+                  points = n > FEATURE_RIM ? n : FEATURE_RIM;
+        for (int k = 0; k < points; ++k) {
+            const double turn = 2 * PL_PI * k / points,
+                         at[3] = {s->radius * cos(turn), s->radius * sin(turn), end * s->half[2]};
+            feature_add(l, at, 0);
+        }
+    }
+}
+
+// Sharp edges of a mesh and their ends. Each edge is seen from both of its triangles: the one in which it runs
+// from the lower to the higher vertex adds it. edge_normal is the sum of both unit normals, 2 cos(angle / 2) long.
+static void feature_mesh(feature_list *l, double spacing)
+{
+    const pl_shape *s = l->shape;
+    const pl_trisurf *t = &s->surface;
+    bool *used = PL_NEW_ARRAY(bool, t->vertex_count);
+    for (int32_t k = 0; used && k < t->triangle_count; ++k) {
+        for (int e = 0; e < 3; ++e) {
+            const int32_t a = t->corner[3 * (size_t)k + (size_t)e],
+                          b = t->corner[3 * (size_t)k + (size_t)(e + 1) % 3],
+                          c = t->corner[3 * (size_t)k + (size_t)(e + 2) % 3];
+            const double *n = s->edge_normal + 9 * (size_t)k + 3 * (size_t)e,
+                         *pa = t->position + 3 * (size_t)a, *pb = t->position + 3 * (size_t)b;
+            double inwards[3];
+            pl_sub3(t->position + 3 * (size_t)c, pa, inwards);
+            // cos(angle) = |n|^2 / 2 - 1; convex: the third corner is below the plane across the mean normal
+            const double cosine = 0.5 * pl_dot3(n, n) - 1;
+            if (cosine > FEATURE_SHARP || pl_dot3(n, inwards) >= 0) {
+                continue;
+            }
+            for (int end = 0; end < 2; ++end) {
+                const int32_t v = end ? b : a;
+                if (!used[v]) {
+                    used[v] = true;
+                    feature_add(l, t->position + 3 * (size_t)v, 0);
+                }
+            }
+            if (a < b) {
+                feature_between(l, pa, pb, spacing);
+            }
+        }
+    }
+    pl_free(used);
+}
+
+int pl_shape_features(const pl_shape *shape, double spacing, double widest, const double box[6], pl_feature *out)
+{
+    feature_list l = {.shape = shape, .out = out, .widest = widest};
+    if (shape->hollow) {
+        return 0;
+    }
+    if (shape->kind == PL_SHAPE_SPHERE) {
+        feature_add(&l, (const double[3]){0, 0, 0}, shape->radius);
+    } else if (shape->kind == PL_SHAPE_CYLINDER) {
+        feature_cylinder(&l, spacing, box);
+    } else if (shape->kind == PL_SHAPE_BOX) {
+        feature_box(&l, spacing);
+    } else if (shape->kind == PL_SHAPE_MESH) {
+        feature_mesh(&l, spacing);
+    }
+    return l.count;
+}
+
+// ---- feet on the faces
+void pl_contact_face_ball(const pl_contact_surface *s, int32_t face, const double *x, double ball[4])
+{
+    const int32_t *node = s->node + PL_FACE_NODES_MAX * (size_t)face;
+    const int size = s->size[face];
+    memset(ball, 0, 4 * sizeof *ball);
+    for (int k = 0; k < size; ++k) {
+        for (int i = 0; i < 3; ++i) {
+            ball[i] += x[3 * (size_t)node[k] + (size_t)i] / size;
+        }
+    }
+    // control points of a quadratic face lie within twice the distance of its nodes
+    for (int k = 0; k < size; ++k) {
+        ball[3] = fmax(ball[3], pl_distance3(ball, x + 3 * (size_t)node[k]));
+    }
+    ball[3] *= size > 4 ? 1.25 : 1;
+}
+
+bool pl_contact_foot(const pl_contact_surface *s, const double *x, const double p[3], double radius, double reach,
+                     pl_contact_pair *pair)
+{
+    pair->point = -1;
+    const double flat = contact_flat(s, pair->face, x, p, pair->xi);
+    if (flat > radius + reach + 0.25 * s->edge[pair->face] || !contact_nearest_from(s, x, p, pair)) {
+        return false;
+    }
+    return (pair->inner || (radius > 0 && pair->gap > 0)) && pair->gap - radius < reach &&
+           pair->gap - radius > -FEATURE_DEPTH * s->edge[pair->face];
+}
+
+// Is the centre of a face above the tangent plane at a foot of p?
+static bool feature_rises(const pl_contact_surface *s, const double *x, int32_t face, const double p[3],
+                          const pl_contact_pair *foot)
+{
+    double xi[2], y[3], a[6], d[3];
+    contact_reference(s->size[face], s->size[face], xi);
+    contact_face_at(s, face, x, xi, y, a);
+    pl_sub3(y, p, d);
+    return pl_dot3(d, foot->n) + foot->gap > 0;
+}
+
+int pl_contact_feet(const pl_contact_surface *s, const double *x, const int32_t *face, int32_t face_count,
+                    const double p[3], double radius, double reach, pl_contact_pair *out, int limit)
+{
+    int count = 0, nearest = -1;
+    for (int32_t i = 0; i < face_count; ++i) {
+        pl_contact_pair pair = {.face = face[i]};
+        if (!pl_contact_foot(s, x, p, radius, reach, &pair)) {
+            continue;
+        }
+        // in the order of their gaps; of more than fit the nearest ones
+        if (count == limit && pair.gap >= out[limit - 1].gap) {
+            continue;
+        }
+        int at = count < limit ? count++ : limit - 1;
+        while (at > 0 && out[at - 1].gap > pair.gap) {
+            out[at] = out[at - 1];
+            --at;
+        }
+        out[at] = pair;
+    }
+    for (int k = 0; k < count; ++k) {
+        nearest = nearest < 0 || fabs(out[k].gap) < fabs(out[nearest].gap) ? k : nearest;
+    }
+    int kept = 0;
+    const pl_contact_pair near = count > 0 ? out[nearest] : (pl_contact_pair){.face = -1};
+    for (int k = 0; k < count; ++k) {
+        if (out[k].gap >= 0 || out[k].face == near.face || feature_rises(s, x, out[k].face, p, &near)) {
+            out[kept++] = out[k];
+        }
+    }
+    return kept;
+}
