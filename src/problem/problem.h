@@ -303,6 +303,7 @@ struct pl_problem {
     const char *slips; // a free body whose friction is nearly used up; NULL: none
     double loose_way;
     bool loose_alone;    // nothing has touched it
+    double gaps_off;     // by pl_problem_unsettled: gap, or multiplier over stiffness, over what is accepted
     bool releasing;      // by pl_problem_advance: a free body is not let go of altogether yet
     double contact_hard; // stiffness of contacts over the usual one, a power of two; 1 when a path begins
     bool contact_note;   // evaluations note which contacts act that the factor does not have

@@ -18,6 +18,7 @@
 #define CONTACT_PATTERN 0.05  // of the edge: these have entries in the tangent, whether they touch or not
 #define CONTACT_TOUCHING 1e-3 // of the edge: points this near stand at a surface
 #define CONTACT_MET 0.1       // of a step: contacts met this early count as closed in the next factor
+#define CONTACT_NOISE 4.0     // roundings of positions that add up in a force
 #define CONTACT_BENDING 2.0   // times the multiplier: pressure that acts on the curvature of a gap in steps
 
 static void contact_destroy(void *object)
@@ -572,6 +573,19 @@ static void contact_stiffnesses(contact_term *t, const pl_problem *p)
     t->hard = t->factored_hard = 1;
 }
 
+// N: what rounding of positions leaves of the forces of contacts, and of hands that hold free bodies.
+static void contact_noises(const contact_term *t, pl_problem *p)
+{
+    double largest = 0;
+    for (int64_t k = 0; k < t->points + t->slots; ++k) {
+        largest = fmax(largest, t->area[k] * t->stiffness[k]);
+    }
+    for (int o = 0; o < t->obstacles; ++o) {
+        largest = t->c->obstacle[o].free ? fmax(largest, 0.25 * t->grip[o].firm) : largest;
+    }
+    p->noise = fmax(p->noise, CONTACT_NOISE * DBL_EPSILON * p->reach * largest);
+}
+
 static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
 {
     const int64_t n = t->points, full = 3 * (int64_t)p->mesh.vertex_count;
@@ -624,6 +638,7 @@ static pl_status contact_fill(contact_term *t, pl_problem *p, pl_error *err)
     contact_layout(t, t->block, &t->now);
     contact_stiffnesses(t, p);
     contact_grip_create(t, p);
+    contact_noises(t, p);
     contact_names(t);
     return t->pairs ? pl_contact_finder_create(t->s, p->mesh.position, t->c->self, &t->finder, err) : PL_OK;
 }

@@ -7,7 +7,8 @@
 #define CONTACT_DEPTH 0.35        // of the edge: a step goes no deeper
 #define CONTACT_STRIDE 0.5        // of the edge: depth to which an obstacle moves in one increment
 #define CONTACT_SLIPS 0.85        // of the friction possible on a free body: near slipping
-#define CONTACT_MOVED 0.1 // of the pressure that moved between points: redundant ones share it in many ways
+#define CONTACT_TOTAL 10.0 // times the change of all pressures together
+#define CONTACT_MOVED 0.1  // times what moved between points: redundant ones share it in many ways
 #define CONTACT_STRIDE_LEAST 1e-3 // of the path
 
 // ---- stiffness
@@ -285,7 +286,7 @@ void contact_advance(void *self, pl_problem *p, const double *x)
 double contact_unsettled(void *self, pl_problem *p, const double *x, double *penetration)
 {
     contact_term *t = self;
-    double worst = 0;
+    double worst = 0, gaps = 0;
     p->slips = NULL;
     contact_find_feet(t, x, t->offset);
     const double tolerance = contact_tolerance(p);
@@ -304,7 +305,7 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
                 change += off;
                 moved += fabs(off);
             }
-            worst = fmax(worst, fabs(fmin(touch.gap, l / e)) / h);
+            gaps = fmax(gaps, fabs(fmin(touch.gap, l / e)) / h);
             *penetration = fmax(*penetration, -touch.gap / h);
             if (contact_limit(t, o, k) > 0) {
                 double traction[3], at[3], y[3], d[3], n[3];
@@ -325,7 +326,7 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
         }
         // the limit of friction follows the pressure: what it is in all, and, less sharply, where it acts
         if (total > 0) {
-            const double off = fmax(fabs(change), CONTACT_MOVED * moved) / total;
+            const double off = fmax(CONTACT_TOTAL * fabs(change), CONTACT_MOVED * moved) / total;
             p->limits_off = fmax(p->limits_off, off);
             worst = fmax(worst, tolerance * off / PL_CONTACT_LIMIT);
         }
@@ -336,10 +337,12 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
         for (int32_t i = 0; i < t->pair_count; ++i) {
             const pl_contact_pair *pair = &t->pair[i];
             const double h = t->spacing[pair->point], g = pair->gap - contact_pair_offset(t, pair);
-            worst = fmax(worst, fabs(fmin(g, lambda[pair->point] / t->pair_stiffness[pair->point])) / h);
+            gaps = fmax(gaps, fabs(fmin(g, lambda[pair->point] / t->pair_stiffness[pair->point])) / h);
             *penetration = fmax(*penetration, -g / h);
         }
     }
+    worst = fmax(worst, gaps);
+    p->gaps_off = gaps / tolerance;
     t->settled = worst <= tolerance;
     return fmax(worst / tolerance, contact_grip_unsettled(t, p, x));
 }

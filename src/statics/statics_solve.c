@@ -512,7 +512,7 @@ static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_
         // first the limits of friction, with its places as they were when the increment began
         s->problem->limits_only = s->problem->limits_off > PL_CONTACT_LIMIT;
         const pl_status advanced = pl_problem_advance(s->problem, x, err);
-        if (!s->problem->limits_only && !s->problem->releasing) {
+        if (!s->problem->limits_only && !s->problem->releasing && s->problem->gaps_off > 1) {
             s->problem->contact_hard = fmin(hard_most, TUNE_HARD_GROWTH * s->problem->contact_hard);
         }
         s->problem->limits_only = false;

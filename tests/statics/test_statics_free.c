@@ -5,6 +5,7 @@
 
 static const pl_material rubber = {.model = PL_NEO_HOOKEAN, .c10 = 0.1, .poisson = 0.3};
 static const double gravity = 9810;
+static void test_log(void *u, int level, const char *text) { (void)u; (void)level; printf("%s\n", text); }
 
 static double reading(rig *r, const char *group, const char *name, const char *quantity)
 {
@@ -236,6 +237,7 @@ static void test_derivative(void **state)
 
 int main(void)
 {
+    if (getenv("PL_TEST_LOG")) { pl_log_set(test_log, NULL, 2); }
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_box), cmocka_unit_test(test_fall),
                                        cmocka_unit_test(test_slip), cmocka_unit_test(test_coulomb),
                                        cmocka_unit_test(test_derivative)};
