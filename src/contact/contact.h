@@ -124,14 +124,16 @@ typedef struct pl_contact_pair {
     bool inner;   // the nearest point is inside the face, not on its rim
 } pl_contact_pair;
 
-// The foot of p on the face pair->face: fills xi, gap (of p itself), n and inner. False: none, or farther from the
+// The foot of p on the face pair->face: fills xi, gap (of p itself), n, inner and `weight`, its share
+// among faces that meet at an edge. False: none, or farther from the
 // ball (p, radius) than `reach`.
 bool pl_contact_foot(const pl_contact_surface *s, const double *x, const double p[3], double radius, double reach,
-                     pl_contact_pair *pair);
+                     pl_contact_pair *pair, double *weight);
 // All faces of a list that the feature (p, radius) meets or is nearer to than `reach`, at most `limit`, the
 // deepest first; not the far side of a wall.
 int pl_contact_feet(const pl_contact_surface *s, const double *x, const int32_t *face, int32_t face_count,
-                    const double p[3], double radius, double reach, pl_contact_pair *out, int limit);
+                    const double p[3], double radius, double reach, pl_contact_pair *out, double *weight,
+                    int limit);
 
 typedef struct pl_contact_finder pl_contact_finder;
 // Finds pairs on the surface, within a body (`self`) and between bodies. `rest` (3 per vertex) tells the two

@@ -2,11 +2,13 @@
 // touches its surface: the whole of a ball, points of the axis of a cylinder, and with r = 0 points of rims, of
 // edges and vertices. Each meets every face that has a foot of p inside of it (several in a dent), with the gap
 //   g = n(xi) . (p - y(xi)) - r.
-// Where the body is convex there is no foot inside a face: a ball then meets the edge of the face, a point does not.
+// Where the body is convex there is no foot inside a face: a ball then meets the edge of the face, a point the face
+// continued a little beyond it.
 //
 // Where p is below the plane of a face it need not be inside the body: above the top of a block it is below the
-// planes of all sides. Of the faces that p is below only the nearest counts, and those that rise above the plane
-// of the nearest one, as the other side of a dent does. A ball that is wider than the faces would meet conforming
+// planes of all sides. Of the faces that p is below only the nearest counts, and its neighbours where they share
+// its foot. A foot has a weight that goes to 1/2 at the edges of a face and, continued, to 0 beyond, so that a
+// feature passes from face to face without a step. A ball that is wider than the faces would meet conforming
 // ones at no definite foot: points of the body feel it better.
 #include "contact/contact_impl.h"
 
@@ -14,6 +16,8 @@
 #define FEATURE_AXIS 128  // along an axis, at most
 #define FEATURE_RIM 8     // points of a rim, at least
 #define FEATURE_SHARP 0.9 // cosine of the angle between two triangles: their common edge is a feature
+#define FEATURE_BEYOND 0.05 // of the reference coordinates: how far a face is continued, and shared
+#define FEATURE_SAME 0.15 // of the edge: feet nearer than this are the same
 #define FEATURE_DEPTH 0.7 // of the edge: deeper features are not seen by a face
 
 typedef struct feature_list {
@@ -192,36 +196,56 @@ void pl_contact_face_ball(const pl_contact_surface *s, int32_t face, const doubl
     ball[3] *= size > 4 ? 1.25 : 1;
 }
 
+// Weight of a foot: 1 inside the face, 1/2 at its edges, 0 where the face is no more continued. Neighbours share a
+// foot near their common edge.
+static double foot_weight(int size, const double xi[2])
+{
+    const bool triangle = size == 3 || size == 6;
+    const double inside[4] = {triangle ? xi[0] : 0.5 * (1 + xi[0]), triangle ? xi[1] : 0.5 * (1 + xi[1]),
+                              triangle ? 1 - xi[0] - xi[1] : 0.5 * (1 - xi[0]), triangle ? 1 : 0.5 * (1 - xi[1])};
+    double weight = 1;
+    for (int e = 0; e < 4; ++e) {
+        weight *= 0.5 + 0.5 * fmax(-1, fmin(1, inside[e] / FEATURE_BEYOND));
+    }
+    return weight;
+}
+
 bool pl_contact_foot(const pl_contact_surface *s, const double *x, const double p[3], double radius, double reach,
-                     pl_contact_pair *pair)
+                     pl_contact_pair *pair, double *weight)
 {
     pair->point = -1;
     const double flat = contact_flat(s, pair->face, x, p, pair->xi);
-    if (flat > radius + reach + 0.25 * s->edge[pair->face] || !contact_nearest_from(s, x, p, pair)) {
+    if (flat > radius + reach + 0.25 * s->edge[pair->face]) {
         return false;
     }
-    return (pair->inner || (radius > 0 && pair->gap > 0)) && pair->gap - radius < reach &&
+    if (!(radius > 0 ? contact_nearest_beyond(s, x, p, 0, pair)
+                     : contact_continued(s, x, p, FEATURE_BEYOND, pair))) {
+        return false;
+    }
+    *weight = foot_weight(s->size[pair->face], pair->xi);
+    return *weight > 0 && (pair->inner || pair->gap > 0) && pair->gap - radius < reach &&
            pair->gap - radius > -FEATURE_DEPTH * s->edge[pair->face];
 }
 
-// Is the centre of a face above the tangent plane at a foot of p?
-static bool feature_rises(const pl_contact_surface *s, const double *x, int32_t face, const double p[3],
-                          const pl_contact_pair *foot)
+// The distance between two feet.
+static double feet_apart(const pl_contact_surface *s, const double *x, const pl_contact_pair *a,
+                         const pl_contact_pair *b)
 {
-    double xi[2], y[3], a[6], d[3];
-    contact_reference(s->size[face], s->size[face], xi);
-    contact_face_at(s, face, x, xi, y, a);
-    pl_sub3(y, p, d);
-    return pl_dot3(d, foot->n) + foot->gap > 0;
+    double y[2][3], t[6];
+    contact_face_at(s, a->face, x, a->xi, y[0], t);
+    contact_face_at(s, b->face, x, b->xi, y[1], t);
+    return pl_distance3(y[0], y[1]);
 }
 
 int pl_contact_feet(const pl_contact_surface *s, const double *x, const int32_t *face, int32_t face_count,
-                    const double p[3], double radius, double reach, pl_contact_pair *out, int limit)
+                    const double p[3], double radius, double reach, pl_contact_pair *out, double *weight,
+                    int limit)
 {
-    int count = 0, nearest = -1;
+    int count = 0, nearest = -1, kept = 0;
     for (int32_t i = 0; i < face_count; ++i) {
         pl_contact_pair pair = {.face = face[i]};
-        if (!pl_contact_foot(s, x, p, radius, reach, &pair)) {
+        double share;
+        if (!pl_contact_foot(s, x, p, radius, reach, &pair, &share)) {
             continue;
         }
         // in the order of their gaps; of more than fit the nearest ones
@@ -231,17 +255,20 @@ int pl_contact_feet(const pl_contact_surface *s, const double *x, const int32_t 
         int at = count < limit ? count++ : limit - 1;
         while (at > 0 && out[at - 1].gap > pair.gap) {
             out[at] = out[at - 1];
+            weight[at] = weight[at - 1];
             --at;
         }
         out[at] = pair;
+        weight[at] = share;
     }
     for (int k = 0; k < count; ++k) {
         nearest = nearest < 0 || fabs(out[k].gap) < fabs(out[nearest].gap) ? k : nearest;
     }
-    int kept = 0;
+    // of the faces that p is below: the nearest, and those with the same foot
     const pl_contact_pair near = count > 0 ? out[nearest] : (pl_contact_pair){.face = -1};
     for (int k = 0; k < count; ++k) {
-        if (out[k].gap >= 0 || out[k].face == near.face || feature_rises(s, x, out[k].face, p, &near)) {
+        if (out[k].gap >= 0 || feet_apart(s, x, &out[k], &near) < FEATURE_SAME * s->edge[near.face]) {
+            weight[kept] = weight[k];
             out[kept++] = out[k];
         }
     }

@@ -14,6 +14,9 @@ void contact_face_at(const pl_contact_surface *s, int32_t face, const double *x,
 // inner of `pair`; false where the point of the face does not look at p (see contact_pair.c).
 bool contact_nearest_from(const pl_contact_surface *s, const double *x, const double p[3],
                           pl_contact_pair *pair);
+// The same with the face continued by `beyond` of its reference coordinates; 0: not at all.
+bool contact_nearest_beyond(const pl_contact_surface *s, const double *x, const double p[3], double beyond,
+                            pl_contact_pair *pair);
 // The nearest point of the face continued beyond its edges by `beyond` of its reference coordinates; false
 // when it lies farther out.
 bool contact_continued(const pl_contact_surface *s, const double *x, const double p[3], double beyond,

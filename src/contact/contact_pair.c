@@ -201,9 +201,15 @@ bool contact_nearest(const pl_contact_surface *s, const double *x, const double 
 bool contact_nearest_from(const pl_contact_surface *s, const double *x, const double p[3],
                           pl_contact_pair *pair)
 {
+    return contact_nearest_beyond(s, x, p, NEAREST_BEYOND, pair);
+}
+
+bool contact_nearest_beyond(const pl_contact_surface *s, const double *x, const double p[3], double beyond,
+                            pl_contact_pair *pair)
+{
     double y[3], a[6], d[3], normal[3];
     pair->inner = pair_inner(s, pair->face, x, p, pair->xi) ||
-                  !pair_outside(s->size[pair->face], pair->xi, NEAREST_BEYOND);
+                  (beyond > 0 && !pair_outside(s->size[pair->face], pair->xi, beyond));
     if (!pair->inner) {
         // the edges that the search left the face across
         const bool triangle = pair_is_triangle(s->size[pair->face]);

@@ -69,6 +69,7 @@ typedef struct contact_term {
     double *foot_x, *foot_offset; // where they were found
     bool feet_found;
     double feature_reach; // mm
+    double whole_area;    // mm^2: of a foot that is not shared
     double *ball;         // 4 per face
     int32_t *near;        // scratch: faces
     // contact within and between bodies, at the last evaluation

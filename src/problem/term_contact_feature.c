@@ -21,6 +21,7 @@ bool contact_feature_create(contact_term *t)
         edge += t->s->edge[f] / t->s->face_count;
     }
     t->feature_reach = FEATURE_REACH * edge;
+    t->whole_area = FEATURE_AREA * edge * edge;
     t->slots = PL_FEATURE_FACES * c->feature_first[c->obstacle_count];
     t->area = PL_NEW_ARRAY(double, t->points + t->slots);
     t->spacing = PL_NEW_ARRAY(double, t->points + t->slots);
@@ -38,7 +39,7 @@ bool contact_feature_create(contact_term *t)
         const double size = fmin(edge, pl_shape_thickness(&c->obstacle[o].shape));
         for (int32_t i = PL_FEATURE_FACES * c->feature_first[o]; i < PL_FEATURE_FACES * c->feature_first[o + 1];
              ++i) {
-            t->area[t->points + i] = FEATURE_AREA * edge * edge;
+            t->area[t->points + i] = t->whole_area;
             t->spacing[t->points + i] = size;
         }
     }
@@ -77,7 +78,8 @@ static int32_t feature_remembered(const contact_term *t, int32_t slot)
 }
 
 // Puts the feet found into the slots of a feature.
-static void feature_assign(contact_term *t, int32_t feature, const pl_contact_pair *found, int count)
+static void feature_assign(contact_term *t, int32_t feature, const pl_contact_pair *found, const double *weight,
+                           int count)
 {
     const int32_t first = PL_FEATURE_FACES * feature;
     const double *lambda = t->now.lambda + t->channels * t->points;
@@ -87,6 +89,7 @@ static void feature_assign(contact_term *t, int32_t feature, const pl_contact_pa
         for (int k = 0; k < count; ++k) {
             if (!placed[k] && feature_remembered(t, first + i) == found[k].face) {
                 t->foot[first + i] = found[k];
+                t->area[t->points + first + i] = weight[k] * t->whole_area;
                 placed[k] = true;
             }
         }
@@ -99,6 +102,7 @@ static void feature_assign(contact_term *t, int32_t feature, const pl_contact_pa
         }
         if (best >= 0) {
             t->foot[best] = found[k];
+            t->area[t->points + best] = weight[k] * t->whole_area;
         }
     }
 }
@@ -121,11 +125,11 @@ void contact_find_feet(contact_term *t, const double *x, const double *offset)
         const int32_t near = feature_near(t, o, &pose);
         for (int32_t f = t->c->feature_first[o]; f < t->c->feature_first[o + 1]; ++f) {
             pl_contact_pair found[FEATURE_FOUND];
-            double p[3];
+            double p[3], weight[FEATURE_FOUND];
             contact_global(&pose, t->c->feature[f].at, p);
             const int count = pl_contact_feet(t->s, x, t->near, near, p, t->c->feature[f].radius, t->feature_reach,
-                                              found, FEATURE_FOUND);
-            feature_assign(t, f, found, count);
+                                              found, weight, FEATURE_FOUND);
+            feature_assign(t, f, found, weight, count);
         }
     }
 }

@@ -15,6 +15,7 @@
 #define GRIP_CALM 0.02    // of the size: motion in one update
 #define GRIP_LEAST 1e-6   // of the hand's: the softest spring
 #define GRIP_NONE 1e-10   // of the hand's: in derivatives, for motions that nothing resists
+#define GRIP_RESIDUAL 10.0 // times the tolerance of residuals, which move a body that can roll: the same
 #define GRIP_BALANCE 3e-8 // of weight and pull: force of the spring that is accepted
 
 // ---- poses
@@ -369,7 +370,8 @@ double contact_grip_unsettled(const contact_term *t, pl_problem *p, const double
             continue;
         }
         const double way = grip_way(t, o, x);
-        const double off = grip_stiffness(t, o, true) * way / fmax(GRIP_BALANCE * g->load, 1e-10);
+        const double balance = fmax(GRIP_BALANCE, GRIP_RESIDUAL * p->options.force_tolerance),
+                     off = grip_stiffness(t, o, true) * way / fmax(balance * g->load, 1e-10);
         worst = fmax(worst, g->stage < CONTACT_STAGES ? fmax(off, 2) : off);
         if (g->stage > 0 && (!p->loose || way > p->loose_way) && off > 1) {
             p->loose = body->name;
