@@ -170,6 +170,10 @@ int pl_contact_pair_derivatives(const pl_contact_surface *s, const pl_contact_pa
 // node moves has one with weight 1) from the face; own nodes first, then those of the face.
 int pl_contact_foot_derivatives(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
                                 const double *weight, int own, double *gradient, double *hessian);
+// The derivative of slope . xi of a foot, xi its place on the face, by the same nodes; and that of its weight by xi.
+int pl_contact_foot_shift(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
+                          const double *weight, int own, const double slope[2], double *gradient);
+void pl_contact_foot_weight_gradient(const pl_contact_surface *s, const pl_contact_pair *pair, double out[2]);
 // The gap of the same point to the same face at other positions.
 bool pl_contact_pair_gap(const pl_contact_surface *s, pl_contact_pair *pair, const double *x);
 

@@ -18,6 +18,7 @@
 #define FEATURE_SHARP 0.9 // cosine of the angle between two triangles: their common edge is a feature
 #define FEATURE_BEYOND 0.05 // of the reference coordinates: how far a face is continued, and shared
 #define FEATURE_SAME 0.15 // of the edge: feet nearer than this are the same
+#define FEATURE_KINK 0.5 // cosine between normals of faces that share a foot
 #define FEATURE_DEPTH 0.7 // of the edge: deeper features are not seen by a face
 
 typedef struct feature_list {
@@ -210,6 +211,20 @@ static double foot_weight(int size, const double xi[2])
     return weight;
 }
 
+void pl_contact_foot_weight_gradient(const pl_contact_surface *s, const pl_contact_pair *pair, double out[2])
+{
+    // a product of functions linear in xi: central differences are exact but where one of them is cut
+    const double h = 1e-4 * FEATURE_BEYOND;
+    for (int a = 0; a < 2; ++a) {
+        double up[2] = {pair->xi[0], pair->xi[1]}, down[2] = {pair->xi[0], pair->xi[1]};
+        up[a] += h;
+        down[a] -= h;
+        out[a] = pair->inner ? (foot_weight(s->size[pair->face], up) - foot_weight(s->size[pair->face], down)) /
+                                   (2 * h)
+                             : 0;
+    }
+}
+
 bool pl_contact_foot(const pl_contact_surface *s, const double *x, const double p[3], double radius, double reach,
                      pl_contact_pair *pair, double *weight)
 {
@@ -227,14 +242,35 @@ bool pl_contact_foot(const pl_contact_surface *s, const double *x, const double 
            pair->gap - radius > -FEATURE_DEPTH * s->edge[pair->face];
 }
 
-// The distance between two feet.
-static double feet_apart(const pl_contact_surface *s, const double *x, const pl_contact_pair *a,
-                         const pl_contact_pair *b)
+// Does a face that p is below count beside the nearest one? Where they share a foot and there is no sharp convex
+// edge between them: the normals are near, or the centre of the face is above the tangent plane at the nearest foot.
+static bool feet_together(const pl_contact_surface *s, const double *x, const pl_contact_pair *other,
+                          const pl_contact_pair *near)
 {
-    double y[2][3], t[6];
-    contact_face_at(s, a->face, x, a->xi, y[0], t);
-    contact_face_at(s, b->face, x, b->xi, y[1], t);
-    return pl_distance3(y[0], y[1]);
+    double y[2][3], centre[3], t[6], d[3], xi[2];
+    contact_face_at(s, other->face, x, other->xi, y[0], t);
+    contact_face_at(s, near->face, x, near->xi, y[1], t);
+    contact_reference(s->size[other->face], s->size[other->face], xi);
+    contact_face_at(s, other->face, x, xi, centre, t);
+    pl_sub3(centre, y[1], d);
+    return pl_distance3(y[0], y[1]) < FEATURE_SAME * s->edge[near->face] &&
+           (pl_dot3(other->n, near->n) > FEATURE_KINK || pl_dot3(d, near->n) > 0);
+}
+
+// Distance of p from the face itself, where its foot may be on the continued face.
+static double foot_distance(const pl_contact_surface *s, const double *x, const pl_contact_pair *pair)
+{
+    const bool triangle = s->size[pair->face] == 3 || s->size[pair->face] == 6;
+    double xi[2], y[2][3], t[6];
+    for (int i = 0; i < 2; ++i) {
+        xi[i] = triangle ? fmax(0, pair->xi[i]) : fmax(-1, fmin(1, pair->xi[i]));
+    }
+    const double over = triangle ? fmax(1, xi[0] + xi[1]) : 1;
+    xi[0] /= over;
+    xi[1] /= over;
+    contact_face_at(s, pair->face, x, pair->xi, y[0], t);
+    contact_face_at(s, pair->face, x, xi, y[1], t);
+    return hypot(pair->gap, pl_distance3(y[0], y[1]));
 }
 
 int pl_contact_feet(const pl_contact_surface *s, const double *x, const int32_t *face, int32_t face_count,
@@ -261,13 +297,16 @@ int pl_contact_feet(const pl_contact_surface *s, const double *x, const int32_t 
         out[at] = pair;
         weight[at] = share;
     }
+    double least = INFINITY;
     for (int k = 0; k < count; ++k) {
-        nearest = nearest < 0 || fabs(out[k].gap) < fabs(out[nearest].gap) ? k : nearest;
+        const double distance = foot_distance(s, x, &out[k]);
+        nearest = distance < least ? k : nearest;
+        least = fmin(least, distance);
     }
     // of the faces that p is below: the nearest, and those with the same foot
     const pl_contact_pair near = count > 0 ? out[nearest] : (pl_contact_pair){.face = -1};
     for (int k = 0; k < count; ++k) {
-        if (out[k].gap >= 0 || feet_apart(s, x, &out[k], &near) < FEATURE_SAME * s->edge[near.face]) {
+        if (out[k].gap >= 0 || out[k].face == near.face || feet_together(s, x, &out[k], &near)) {
             weight[kept] = weight[k];
             out[kept++] = out[k];
         }

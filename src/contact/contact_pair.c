@@ -350,6 +350,33 @@ int pl_contact_pair_derivatives(const pl_contact_surface *s, const pl_contact_pa
     return count;
 }
 
+// From a_i . d = 0: M dxi = a . sum c_j dz_j - g n . sum e_j dz_j.
+int pl_contact_foot_shift(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
+                          const double *weight, int own, const double slope[2], double *gradient)
+{
+    double N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX], y[3], a[6], b[9], t[3];
+    const double *n = pair->n, g = pair->gap;
+    const int size = pl_face_shape_eval(s->size[pair->face], pair->xi, N, dN);
+    contact_face_at(s, pair->face, x, pair->xi, y, a);
+    pair_bend(s, pair->face, x, pair->xi, b);
+    const double M[3] = {pl_dot3(a, a) - g * pl_dot3(n, b), pl_dot3(a, a + 3) - g * pl_dot3(n, b + 3),
+                         pl_dot3(a + 3, a + 3) - g * pl_dot3(n, b + 6)},
+                 det = M[0] * M[2] - M[1] * M[1];
+    // slope^T M^-1
+    const double q[2] = {(M[2] * slope[0] - M[1] * slope[1]) / det, (M[0] * slope[1] - M[1] * slope[0]) / det};
+    for (int i = 0; i < 3; ++i) {
+        t[i] = q[0] * a[i] + q[1] * a[3 + i];
+    }
+    for (int j = 0; j < own + size; ++j) {
+        const int k = j - own;
+        const double c = k < 0 ? weight[j] : -N[k], e = k < 0 ? 0 : -(q[0] * dN[2 * k] + q[1] * dN[2 * k + 1]);
+        for (int i = 0; i < 3; ++i) {
+            gradient[3 * j + i] = c * t[i] - g * e * n[i];
+        }
+    }
+    return own + size;
+}
+
 int pl_contact_foot_derivatives(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
                                 const double *weight, int own, double *gradient, double *hessian)
 {

@@ -107,7 +107,7 @@ void contact_held_normal(const contact_term *t, int o, int32_t k, double n[3])
     if (k < t->points) {
         pl_shape_gap(&t->c->obstacle[o].shape, t->now.place + 3 * contact_rough_at(t, o, k), t->reach, n, NULL);
     } else {
-        memcpy(n, t->now.foot + 6 * (k - t->points) + 3, 3 * sizeof *n);
+        memcpy(n, t->now.foot + CONTACT_FOOT * (k - t->points) + 3, 3 * sizeof *n);
     }
 }
 
@@ -214,12 +214,22 @@ static void contact_obstacles(contact_term *t, pl_problem *p, const double *x, d
                     contact_spread(t, o, k, false, x, -a * touch.pressure, touch.n, full);
                 }
             }
+            if (full && k >= t->points) {
+                int32_t node[CONTACT_NODES_MAX];
+                double force[3 * CONTACT_NODES_MAX];
+                int frame;
+                const int count = contact_share_force(t, o, k, x, node, force, &frame);
+                for (int j = 0; j < 3 * count; ++j) {
+                    full[3 * (int64_t)node[j / 3] + j % 3] -= force[j];
+                }
+            }
             if (contact_limit(t, o, k) > 0) {
                 double traction[3];
                 bool stick;
-                *energy += a * contact_friction(t, o, k, x, traction, &stick, NULL);
+                const double rough = contact_rough_area(t, k);
+                *energy += rough * contact_friction(t, o, k, x, traction, &stick, NULL);
                 if (full) {
-                    contact_spread(t, o, k, true, x, a, traction, full);
+                    contact_spread(t, o, k, true, x, rough, traction, full);
                 }
             }
         }
@@ -268,7 +278,7 @@ static void contact_obstacles_linear(contact_term *t, pl_problem *p, const doubl
                                touch.n, full);
                 if (contact_limit(t, o, k) > 0) {
                     contact_friction(t, o, k, x, traction, &stick, NULL);
-                    contact_spread(t, o, k, true, x, t->area[k], traction, full);
+                    contact_spread(t, o, k, true, x, contact_rough_area(t, k), traction, full);
                 }
             }
         }
@@ -385,10 +395,10 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const doub
             if (contact_limit(t, o, k) > 0) {
                 contact_friction(t, o, k, x, traction, &stick, T);
                 for (int i = 0; i < 9; ++i) {
-                    B[i] += t->area[k] * T[i];
+                    B[i] += contact_rough_area(t, k) * T[i];
                 }
                 for (int i = 0; i < 3; ++i) {
-                    f[i] += t->area[k] * traction[i];
+                    f[i] += contact_rough_area(t, k) * traction[i];
                 }
                 any = true;
             }

@@ -14,7 +14,7 @@ typedef struct contact_memory {
     double *place;    // the same; both in the frame of the obstacle
     double *limit;    // obstacles x points, MPa: pressure that friction takes its limit from
     double *let_go;   // per obstacle: 1 when it is free and nothing but contact holds it
-    double *foot;     // 6 per slot of a feature: its face (from 1 on), place on it and normal at the last update
+    double *foot;     // per slot of a feature: its face (from 1 on), place on it, normal and weight at the last update
 } contact_memory;
 
 // What is told about one obstacle or pair of bodies.
@@ -137,6 +137,12 @@ static inline int64_t contact_numbers(const contact_term *t)
 {
     return t->channels * t->points + t->slots;
 }
+#define CONTACT_FOOT 7 // numbers per slot in contact_memory.foot
+// Area on which friction acts: of slots that at the last update.
+static inline double contact_rough_area(const contact_term *t, int32_t k)
+{
+    return k < t->points ? t->area[k] : t->now.foot[CONTACT_FOOT * (k - t->points) + 6];
+}
 // The traction at which a point slips, MPa; 0 without friction or contact.
 static inline double contact_limit(const contact_term *t, int o, int32_t k)
 {
@@ -148,6 +154,7 @@ void contact_held_normal(const contact_term *t, int o, int32_t k, double n[3]);
 void contact_position(const contact_term *t, int32_t k, bool held, const double *x, double out[3]);
 
 // ---- term_contact_feature.c
+#define CONTACT_NODES_MAX (PL_FACE_NODES_MAX + 4)
 bool contact_feature_create(contact_term *t);
 // Which faces the features meet at x, where obstacles are moved by `offset`: call it before slots are looked at.
 void contact_find_feet(contact_term *t, const double *x, const double *offset);
@@ -158,6 +165,8 @@ int contact_foot_nodes(const contact_term *t, int32_t k, bool held, const int32_
 // Vertices of a free body's frame and the weights with which they move the feature; 0: not free.
 int contact_feature_frame(const contact_term *t, int o, int32_t k, int32_t node[4], double weight[4]);
 void contact_add_foot(const contact_term *t, pl_problem *p, int o, int32_t k, double bending, const double *x);
+int contact_share_force(const contact_term *t, int o, int32_t k, const double *x, int32_t node[CONTACT_NODES_MAX],
+                        double force[3 * CONTACT_NODES_MAX], int *frame);
 void contact_foot_change(const contact_term *t, int32_t k, const double *x, const double v[3], const double *dx,
                          double *change, double dn[3]);
 // What the state keeps of the feet at x: faces that press, the place on them and the normal.
@@ -177,7 +186,6 @@ double contact_friction(const contact_term *t, int obstacle, int32_t point, cons
                         double traction[3], bool *stick, double *tangent);
 
 // ---- term_contact_free.c: where obstacles stand, and free bodies
-#define CONTACT_NODES_MAX (PL_FACE_NODES_MAX + 4)
 pl_pose contact_pose(const contact_term *t, int o, const double *x, const double *offset);
 // A place in the frame of the obstacle, and back; a direction back.
 void contact_local(const pl_pose *pose, const double at[3], double y[3]);

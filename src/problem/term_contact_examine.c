@@ -70,7 +70,7 @@ static void examine_free(contact_term *t, int o, const double *x, pl_contact_fau
                 examine_point(t, k, x, u, f, caught);
             }
             contact_friction(t, o, k, x, traction, &stick, NULL);
-            used += t->area[k] * pl_norm3(traction);
+            used += contact_rough_area(t, k) * pl_norm3(traction);
             limit += t->c->obstacle[o].friction * f;
         }
     }

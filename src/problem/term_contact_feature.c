@@ -74,7 +74,7 @@ static int32_t feature_near(contact_term *t, int o, const pl_pose *pose)
 
 static int32_t feature_remembered(const contact_term *t, int32_t slot)
 {
-    return (int32_t)t->now.foot[6 * (int64_t)slot] - 1;
+    return (int32_t)t->now.foot[CONTACT_FOOT * (int64_t)slot] - 1;
 }
 
 // Puts the feet found into the slots of a feature.
@@ -86,6 +86,7 @@ static void feature_assign(contact_term *t, int32_t feature, const pl_contact_pa
     bool placed[FEATURE_FOUND] = {false};
     for (int i = 0; i < PL_FEATURE_FACES; ++i) {
         t->foot[first + i].face = -1;
+        t->area[t->points + first + i] = 0;
         for (int k = 0; k < count; ++k) {
             if (!placed[k] && feature_remembered(t, first + i) == found[k].face) {
                 t->foot[first + i] = found[k];
@@ -156,7 +157,7 @@ bool contact_foot_touch(const contact_term *t, int32_t k, contact_touch *out)
 int contact_foot_nodes(const contact_term *t, int32_t k, bool held, const int32_t **node, double *weight)
 {
     const int32_t slot = (int32_t)(k - t->points), face = held ? feature_remembered(t, slot) : t->foot[slot].face;
-    const double *xi = held ? t->now.foot + 6 * (int64_t)slot + 1 : t->foot[slot].xi;
+    const double *xi = held ? t->now.foot + CONTACT_FOOT * (int64_t)slot + 1 : t->foot[slot].xi;
     if (face < 0) {
         return 0;
     }
@@ -201,6 +202,36 @@ void contact_add_foot(const contact_term *t, pl_problem *p, int o, int32_t k, do
     }
 }
 
+// The force that the share w of a foot among neighbouring faces causes while gaps are open or pressed,
+//   -A (p^2 - l^2) / (2 e) dw/dx,
+// on the nodes of the frame, whose number is returned in `frame`, and then of the face. Returns their number.
+int contact_share_force(const contact_term *t, int o, int32_t k, const double *x, int32_t node[CONTACT_NODES_MAX],
+                        double force[3 * CONTACT_NODES_MAX], int *frame)
+{
+    const pl_contact_pair *foot = &t->foot[k - t->points];
+    const int32_t *own;
+    double weight[CONTACT_NODES_MAX], slope[2];
+    contact_touch touch;
+    if (k < t->points || foot->face < 0) {
+        return 0;
+    }
+    contact_foot_touch(t, k, &touch);
+    pl_contact_foot_weight_gradient(t->s, foot, slope);
+    if (slope[0] == 0 && slope[1] == 0) {
+        return 0;
+    }
+    const double lambda = fmax(0, t->now.lambda[contact_at(t, o, k)]), p = fmax(0, touch.pressure);
+    const double scale = t->whole_area * (p * p - lambda * lambda) / (2 * t->stiffness[k]);
+    *frame = contact_feature_frame(t, o, k, node, weight);
+    const int size = contact_foot_nodes(t, k, false, &own, weight + *frame);
+    memcpy(node + *frame, own, (size_t)size * sizeof *node);
+    const int count = pl_contact_foot_shift(t->s, foot, x, weight, *frame, slope, force);
+    for (int j = 0; j < 3 * count; ++j) {
+        force[j] *= -scale;
+    }
+    return count;
+}
+
 // The change of the gap's gradient on the face's nodes (at the positions of `own` in `change`) and of the normal n
 // on the body, for a motion v of the feature and dx (may be NULL) of all nodes.
 void contact_foot_change(const contact_term *t, int32_t k, const double *x, const double v[3], const double *dx,
@@ -235,15 +266,16 @@ static void feature_remember(contact_term *t, int o, const double *x, bool place
     for (int32_t i = PL_FEATURE_FACES * t->c->feature_first[o]; i < PL_FEATURE_FACES * t->c->feature_first[o + 1];
          ++i) {
         const pl_contact_pair *foot = &t->foot[i];
-        double *kept = t->now.foot + 6 * (int64_t)i;
+        double *kept = t->now.foot + CONTACT_FOOT * (int64_t)i;
         const bool presses = foot->face >= 0 && t->now.lambda[t->channels * t->points + i] > 0;
         if (presses && places && kept[0] > 0) {
             continue;
         }
-        memset(kept, 0, 6 * sizeof *kept);
+        memset(kept, 0, CONTACT_FOOT * sizeof *kept);
         if (presses) {
             kept[0] = foot->face + 1;
             memcpy(kept + 1, foot->xi, sizeof foot->xi);
+            kept[6] = t->area[t->points + i];
             for (int j = 0; j < 3; ++j) {
                 kept[3 + j] = -(pose.R[j] * foot->n[0] + pose.R[3 + j] * foot->n[1] + pose.R[6 + j] * foot->n[2]);
             }

@@ -76,7 +76,7 @@ pl_status contact_derivative(void *self, pl_problem *p, const pl_state *state, c
             if (contact_limit(t, o, k) > 0) {
                 contact_friction(t, o, k, state->x, traction, &stick, T);
                 pl_mulv3(T, v, change);
-                contact_spread(t, o, k, true, state->x, t->area[k], change, full);
+                contact_spread(t, o, k, true, state->x, contact_rough_area(t, k), change, full);
             }
         }
     }

@@ -234,6 +234,11 @@ void contact_advance(void *self, pl_problem *p, const double *x)
                 double traction[3];
                 bool stick;
                 contact_friction(t, o, k, x, traction, &stick, NULL);
+                // the same force on the area of now
+                const double share = t->area[k] > 0 ? contact_rough_area(t, k) / t->area[k] : 0;
+                for (int i = 0; i < 3; ++i) {
+                    traction[i] *= share;
+                }
                 const double size = pl_norm3(traction), limit = touches ? mu * touch.pressure : 0,
                              along = pl_dot3(traction, touch.n);
                 // a point that slips stays at its limit when that grows
@@ -250,7 +255,9 @@ void contact_advance(void *self, pl_problem *p, const double *x)
             }
             *lambda = touches ? touch.pressure : 0;
             if (mu > 0) {
-                t->now.limit[at] = *lambda;
+                // friction keeps its place and area
+                const double held = p->limits_only ? contact_rough_area(t, k) : 0;
+                t->now.limit[at] = held > 0 ? *lambda * t->area[k] / held : *lambda;
             }
         }
     }
@@ -300,7 +307,7 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
             const double l = t->now.lambda[contact_at(t, o, k)], h = t->spacing[k], e = t->stiffness[k];
             const double pressure = contact_touch_at(t, o, k, x, false, &touch) ? touch.pressure : 0;
             if (rough) {
-                const double off = t->area[k] * (pressure - t->now.limit[rough_at]);
+                const double off = t->area[k] * pressure - contact_rough_area(t, k) * t->now.limit[rough_at];
                 total += t->area[k] * pressure;
                 change += off;
                 moved += fabs(off);
@@ -311,8 +318,8 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
                 double traction[3], at[3], y[3], d[3], n[3];
                 bool stick;
                 contact_friction(t, o, k, x, traction, &stick, NULL);
-                used += t->area[k] * pl_norm3(traction);
-                limit += t->area[k] * contact_limit(t, o, k);
+                used += contact_rough_area(t, k) * pl_norm3(traction);
+                limit += contact_rough_area(t, k) * contact_limit(t, o, k);
                 contact_position(t, k, true, x, at);
                 contact_local(&pose, at, y);
                 contact_held_normal(t, o, k, n);

@@ -102,6 +102,17 @@ static double told_area(const contact_term *t, int32_t k, const double *x, const
     return sum;
 }
 
+static void told_share(const contact_term *t, int o, int32_t k, const double *x, contact_told *told)
+{
+    int32_t node[CONTACT_NODES_MAX];
+    double force[3 * CONTACT_NODES_MAX];
+    int frame;
+    const int count = contact_share_force(t, o, k, x, node, force, &frame);
+    for (int j = count > 0 ? frame : 0; j < count; ++j) {
+        told_add_force(told, x + 3 * (size_t)node[j], force + 3 * j, 1);
+    }
+}
+
 // Overlap of an obstacle and the curved faces, mm.
 static double told_overlap(const contact_term *t, const pl_problem *p, int o, const double *x)
 {
@@ -134,10 +145,11 @@ static void told_obstacle(contact_term *t, const pl_problem *p, int o, const dou
             told->area += k < t->points ? told_area(t, k, x, touch.n) : 0;
             told_spread_point(t, k, a * touch.pressure);
         }
+        told_share(t, o, k, x, told);
         for (int held = 0; held < 2; ++held) {
             contact_position(t, k, held, x, at);
             for (int i = 0; i < 3; ++i) {
-                f[i] = held ? -a * traction[i] : touches ? a * touch.pressure * touch.n[i] : 0;
+                f[i] = held ? -contact_rough_area(t, k) * traction[i] : touches ? a * touch.pressure * touch.n[i] : 0;
             }
             told_add_force(told, at, f, 1);
         }
@@ -407,8 +419,8 @@ static void told_change(contact_term *t, int o, const double *x, const double *d
             contact_friction(t, o, k, x, traction, &stick, T);
             pl_mulv3(T, at.relative, drag);
             for (int i = 0; i < 3; ++i) {
-                f[i] = -a * traction[i];
-                df[i] = -a * drag[i];
+                f[i] = -contact_rough_area(t, k) * traction[i];
+                df[i] = -contact_rough_area(t, k) * drag[i];
             }
             told_add_change(out, &at, f, df);
         }

@@ -280,7 +280,7 @@ int64_t pl_robot_contact_numbers(const pl_robot *robot)
     const pl_robot_contact *c = &robot->contact;
     const int64_t points = c->surface ? c->surface->point_count : 0;
     const int64_t slots = c->feature_first ? PL_FEATURE_FACES * c->feature_first[c->obstacle_count] : 0;
-    return points * (c->obstacle_count * (c->friction ? 8 : 1) + c->pairs) + slots * (c->friction ? 14 : 7) +
+    return points * (c->obstacle_count * (c->friction ? 8 : 1) + c->pairs) + slots * (c->friction ? 15 : 8) +
            (c->free_count > 0) * c->obstacle_count;
 }
 
