@@ -2,8 +2,8 @@
 // touches its surface: the whole of a ball, points of the axis of a cylinder, and with r = 0 points of rims, of
 // edges and vertices. Each meets every face that has a foot of p inside of it (several in a dent), with the gap
 //   g = n(xi) . (p - y(xi)) - r.
-// Where the body is convex there is no foot inside a face: a ball then meets the edge of the face, a point the face
-// continued a little beyond it.
+// Faces are continued a little beyond their edges. Where the body is so convex that there is no foot, a ball meets
+// the edge of a face, with what the feet leave of the weight 1.
 //
 // Where p is below the plane of a face it need not be inside the body: above the top of a block it is below the
 // planes of all sides. Of the faces that p is below only the nearest counts, and its neighbours where they share
@@ -19,6 +19,7 @@
 #define FEATURE_BEYOND 0.05 // of the reference coordinates: how far a face is continued, and shared
 #define FEATURE_SAME 0.15 // of the edge: feet nearer than this are the same
 #define FEATURE_KINK 0.5 // cosine between normals of faces that share a foot
+#define FEATURE_TIE 1e-9 // of the edge: points of edges nearer to each other are the same
 #define FEATURE_DEPTH 0.7 // of the edge: deeper features are not seen by a face
 
 typedef struct feature_list {
@@ -233,13 +234,29 @@ bool pl_contact_foot(const pl_contact_surface *s, const double *x, const double 
     if (flat > radius + reach + 0.25 * s->edge[pair->face]) {
         return false;
     }
-    if (!(radius > 0 ? contact_nearest_beyond(s, x, p, 0, pair)
-                     : contact_continued(s, x, p, FEATURE_BEYOND, pair))) {
+    if (!contact_continued(s, x, p, FEATURE_BEYOND, pair)) {
         return false;
     }
     *weight = foot_weight(s->size[pair->face], pair->xi);
-    return *weight > 0 && (pair->inner || pair->gap > 0) && pair->gap - radius < reach &&
+    return *weight > 0 && pair->gap - radius < reach &&
            pair->gap - radius > -FEATURE_DEPTH * s->edge[pair->face];
+}
+
+// The nearest point of the edges of faces to a ball outside; of faces with the same edge the first. False: none.
+static bool feet_rim(const pl_contact_surface *s, const double *x, const int32_t *face, int32_t face_count,
+                     const double p[3], double radius, double reach, pl_contact_pair *out)
+{
+    out->gap = radius + reach;
+    out->face = -1;
+    for (int32_t i = 0; i < face_count; ++i) {
+        pl_contact_pair pair = {.point = -1, .face = face[i]};
+        if (contact_flat(s, face[i], x, p, pair.xi) < out->gap + 0.25 * s->edge[face[i]] &&
+            contact_nearest_beyond(s, x, p, 0, &pair) && !pair.inner && pair.gap > 0 &&
+            pair.gap < out->gap - FEATURE_TIE * s->edge[face[i]]) {
+            *out = pair;
+        }
+    }
+    return out->face >= 0;
 }
 
 // Does a face that p is below count beside the nearest one? Where they share a foot and there is no sharp convex
@@ -310,6 +327,15 @@ int pl_contact_feet(const pl_contact_surface *s, const double *x, const int32_t 
             weight[kept] = weight[k];
             out[kept++] = out[k];
         }
+    }
+    // what the feet leave of the weight is that of an edge
+    double sum = 0;
+    for (int k = 0; k < kept; ++k) {
+        sum += weight[k];
+    }
+    if (radius > 0 && sum < 1 && kept < limit &&
+        feet_rim(s, x, face, face_count, p, radius, reach, &out[kept])) {
+        weight[kept++] = 1 - sum;
     }
     return kept;
 }

@@ -202,8 +202,17 @@ void contact_add_foot(const contact_term *t, pl_problem *p, int o, int32_t k, do
     }
 }
 
-// The force that the share w of a foot among neighbouring faces causes while gaps are open or pressed,
-//   -A (p^2 - l^2) / (2 e) dw/dx,
+// A (p^2 - l^2) / (2 e): the potential of a slot over its share.
+static double feature_potential(const contact_term *t, int o, int32_t k)
+{
+    contact_touch touch;
+    contact_foot_touch(t, k, &touch);
+    const double lambda = fmax(0, t->now.lambda[contact_at(t, o, k)]), p = fmax(0, touch.pressure);
+    return t->whole_area * (p * p - lambda * lambda) / (2 * t->stiffness[k]);
+}
+
+// The force that the shares w of feet among neighbouring faces cause while gaps are open or pressed,
+//   -A (p^2 - l^2) / (2 e) dw/dx,   an edge has the share 1 - sum w,
 // on the nodes of the frame, whose number is returned in `frame`, and then of the face. Returns their number.
 int contact_share_force(const contact_term *t, int o, int32_t k, const double *x, int32_t node[CONTACT_NODES_MAX],
                         double force[3 * CONTACT_NODES_MAX], int *frame)
@@ -211,17 +220,19 @@ int contact_share_force(const contact_term *t, int o, int32_t k, const double *x
     const pl_contact_pair *foot = &t->foot[k - t->points];
     const int32_t *own;
     double weight[CONTACT_NODES_MAX], slope[2];
-    contact_touch touch;
     if (k < t->points || foot->face < 0) {
         return 0;
     }
-    contact_foot_touch(t, k, &touch);
     pl_contact_foot_weight_gradient(t->s, foot, slope);
     if (slope[0] == 0 && slope[1] == 0) {
         return 0;
     }
-    const double lambda = fmax(0, t->now.lambda[contact_at(t, o, k)]), p = fmax(0, touch.pressure);
-    const double scale = t->whole_area * (p * p - lambda * lambda) / (2 * t->stiffness[k]);
+    double scale = feature_potential(t, o, k);
+    const int32_t first = (int32_t)(k - (k - t->points) % PL_FEATURE_FACES);
+    for (int32_t i = first; i < first + PL_FEATURE_FACES; ++i) {
+        const pl_contact_pair *other = &t->foot[i - t->points];
+        scale -= other->face >= 0 && !other->inner ? feature_potential(t, o, i) : 0;
+    }
     *frame = contact_feature_frame(t, o, k, node, weight);
     const int size = contact_foot_nodes(t, k, false, &own, weight + *frame);
     memcpy(node + *frame, own, (size_t)size * sizeof *node);
