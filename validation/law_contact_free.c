@@ -1,6 +1,7 @@
-// Law: a rigid body on a slab is held below Coulomb's limit and slips above it. Free boxes, balls and cylinders,
-// on two mesh sizes, aligned with the mesh and at random places, with random friction; pulled sideways on a level
-// slab, or on a slope (tilted gravity). Without friction, and where a ball or a cylinder can roll, nothing is held.
+// Law: a rigid body on a slab is held below Coulomb's limit and slips above it. Free boxes, balls and
+// cylinders, on two mesh sizes, aligned with the mesh and at random places, with random friction; pulled
+// sideways on a level slab, or on a slope (tilted gravity). Without friction, and where a ball or a cylinder
+// can roll, nothing is held.
 //   law_contact_free [case]      one case, with what the solver does
 #include "validate.h"
 
@@ -73,7 +74,7 @@ static int law_judge(const law_case *c, int number, int *factorizations)
 
 int main(int argc, char *argv[])
 {
-    static const double part[] = {0.5, 0.97, 1.03, 1.5};
+    static const double part[] = {0.97, 1.03};
     const int chosen = argc > 1 ? atoi(argv[1]) : -1;
     uint64_t seed = 5;
     int cases = 0, beyond = 0, refused = 0, factorizations = 0, number = 0;
@@ -87,7 +88,7 @@ int main(int argc, char *argv[])
                 const double dx = (place > 0) * law_between(&seed, -2, 2),
                              dy = (place > 0) * law_between(&seed, -2, 2),
                              mu = (place < 3) * law_between(&seed, 0.2, 0.8);
-                for (int k = 0; k < 4; ++k, ++number) {
+                for (int k = 0; k < (int)(sizeof part / sizeof *part); ++k, ++number) {
                     const law_case c = {kind, mesh ? 5 : 8, dx, dy, mu, place == 2, part[k]};
                     if (chosen >= 0 && number != chosen) {
                         continue;

@@ -89,10 +89,11 @@ typedef struct pl_feature {
     double at[3];  // mm: of the obstacle at rest
     double radius; // mm: of a ball or an axis; 0: a point of a rim or an edge, a vertex
 } pl_feature;
-// Of an obstacle, at most `spacing` apart (but see contact_feature.c: at most 64 intervals along an edge); `box`
-// (low, high) holds the body, for axes without end; balls with a radius above `widest` are left out. `out` NULL:
-// only count.
-int pl_shape_features(const pl_shape *shape, double spacing, double widest, const double box[6], pl_feature *out);
+// Of an obstacle, at most `spacing` apart (but see contact_feature.c: at most 64 intervals along an edge);
+// `box` (low, high) holds the body, for axes without end; balls with a radius above `widest` are left out.
+// `out` NULL: only count.
+int pl_shape_features(const pl_shape *shape, double spacing, double widest, const double box[6],
+                      pl_feature *out);
 // A ball (centre, radius) around a face.
 void pl_contact_face_ball(const pl_contact_surface *s, int32_t face, const double *x, double ball[4]);
 
@@ -127,8 +128,8 @@ typedef struct pl_contact_pair {
 // The foot of p on the face pair->face: fills xi, gap (of p itself), n, inner and `weight`, its share
 // among faces that meet at an edge. False: none, or farther from the
 // ball (p, radius) than `reach`.
-bool pl_contact_foot(const pl_contact_surface *s, const double *x, const double p[3], double radius, double reach,
-                     pl_contact_pair *pair, double *weight);
+bool pl_contact_foot(const pl_contact_surface *s, const double *x, const double p[3], double radius,
+                     double reach, pl_contact_pair *pair, double *weight);
 // All faces of a list that the feature (p, radius) meets or is nearer to than `reach`, at most `limit`, the
 // deepest first; not the far side of a wall.
 int pl_contact_feet(const pl_contact_surface *s, const double *x, const int32_t *face, int32_t face_count,
@@ -166,11 +167,12 @@ int pl_contact_pair_nodes(const pl_contact_surface *s, const pl_contact_pair *pa
                           int32_t node[PL_PAIR_NODES_MAX]);
 int pl_contact_pair_derivatives(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
                                 double *gradient, double *hessian);
-// The same for a foot: of the distance of a point p = sum_a weight_a z_a (`own` nodes, at most 4; a point that no
-// node moves has one with weight 1) from the face; own nodes first, then those of the face.
+// The same for a foot: of the distance of a point p = sum_a weight_a z_a (`own` nodes, at most 4; a point
+// that no node moves has one with weight 1) from the face; own nodes first, then those of the face.
 int pl_contact_foot_derivatives(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
                                 const double *weight, int own, double *gradient, double *hessian);
-// The derivative of slope . xi of a foot, xi its place on the face, by the same nodes; and that of its weight by xi.
+// The derivative of slope . xi of a foot, xi its place on the face, by the same nodes; and that of its weight
+// by xi.
 int pl_contact_foot_shift(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
                           const double *weight, int own, const double slope[2], double *gradient);
 void pl_contact_foot_weight_gradient(const pl_contact_surface *s, const pl_contact_pair *pair, double out[2]);

@@ -1,26 +1,27 @@
-// Features of obstacles against the curved faces of a body. A feature is a ball (p, r) inside the obstacle that
-// touches its surface: the whole of a ball, points of the axis of a cylinder, and with r = 0 points of rims, of
-// edges and vertices. Each meets every face that has a foot of p inside of it (several in a dent), with the gap
+// Features of obstacles against the curved faces of a body. A feature is a ball (p, r) inside the obstacle
+// that touches its surface: the whole of a ball, points of the axis of a cylinder, and with r = 0 points of
+// rims, of edges and vertices. Each meets every face that has a foot of p inside of it (several in a dent),
+// with the gap
 //   g = n(xi) . (p - y(xi)) - r.
-// Faces are continued a little beyond their edges. Where the body is so convex that there is no foot, a ball meets
-// the edge of a face, with what the feet leave of the weight 1.
+// Faces are continued a little beyond their edges. Where the body is so convex that there is no foot, a ball
+// meets the edge of a face, with what the feet leave of the weight 1.
 //
-// Where p is below the plane of a face it need not be inside the body: above the top of a block it is below the
-// planes of all sides. Of the faces that p is below only the nearest counts, and its neighbours where they share
-// its foot. A foot has a weight that goes to 1/2 at the edges of a face and, continued, to 0 beyond, so that a
-// feature passes from face to face without a step. A ball that is wider than the faces would meet conforming
-// ones at no definite foot: points of the body feel it better.
+// Where p is below the plane of a face it need not be inside the body: above the top of a block it is below
+// the planes of all sides. Of the faces that p is below only the nearest counts, and its neighbours where
+// they share its foot. A foot has a weight that goes to 1/2 at the edges of a face and, continued, to 0
+// beyond, so that a feature passes from face to face without a step. A ball that is wider than the faces
+// would meet conforming ones at no definite foot: points of the body feel it better.
 #include "contact/contact_impl.h"
 
-#define FEATURE_ALONG 64  // intervals along an edge, at most
-#define FEATURE_AXIS 128  // along an axis, at most
-#define FEATURE_RIM 8     // points of a rim, at least
-#define FEATURE_SHARP 0.9 // cosine of the angle between two triangles: their common edge is a feature
+#define FEATURE_ALONG 64    // intervals along an edge, at most
+#define FEATURE_AXIS 128    // along an axis, at most
+#define FEATURE_RIM 8       // points of a rim, at least
+#define FEATURE_SHARP 0.9   // cosine of the angle between two triangles: their common edge is a feature
 #define FEATURE_BEYOND 0.05 // of the reference coordinates: how far a face is continued, and shared
-#define FEATURE_SAME 0.15 // of the edge: feet nearer than this are the same
-#define FEATURE_KINK 0.5 // cosine between normals of faces that share a foot
-#define FEATURE_TIE 1e-9 // of the edge: points of edges nearer to each other are the same
-#define FEATURE_DEPTH 0.7 // of the edge: deeper features are not seen by a face
+#define FEATURE_SAME 0.15   // of the edge: feet nearer than this are the same
+#define FEATURE_KINK 0.5    // cosine between normals of faces that share a foot
+#define FEATURE_TIE 1e-9    // of the edge: points of edges nearer to each other are the same
+#define FEATURE_DEPTH 0.7   // of the edge: deeper features are not seen by a face
 
 typedef struct feature_list {
     const pl_shape *shape;
@@ -126,8 +127,9 @@ static void feature_cylinder(feature_list *l, double spacing, const double box[6
     }
 }
 
-// Sharp edges of a mesh and their ends. Each edge is seen from both of its triangles: the one in which it runs
-// from the lower to the higher vertex adds it. edge_normal is the sum of both unit normals, 2 cos(angle / 2) long.
+// Sharp edges of a mesh and their ends. Each edge is seen from both of its triangles: the one in which it
+// runs from the lower to the higher vertex adds it. edge_normal is the sum of both unit normals, 2 cos(angle
+// / 2) long.
 static void feature_mesh(feature_list *l, double spacing)
 {
     const pl_shape *s = l->shape;
@@ -162,7 +164,8 @@ static void feature_mesh(feature_list *l, double spacing)
     pl_free(used);
 }
 
-int pl_shape_features(const pl_shape *shape, double spacing, double widest, const double box[6], pl_feature *out)
+int pl_shape_features(const pl_shape *shape, double spacing, double widest, const double box[6],
+                      pl_feature *out)
 {
     feature_list l = {.shape = shape, .out = out, .widest = widest};
     if (shape->hollow) {
@@ -198,13 +201,14 @@ void pl_contact_face_ball(const pl_contact_surface *s, int32_t face, const doubl
     ball[3] *= size > 4 ? 1.25 : 1;
 }
 
-// Weight of a foot: 1 inside the face, 1/2 at its edges, 0 where the face is no more continued. Neighbours share a
-// foot near their common edge.
+// Weight of a foot: 1 inside the face, 1/2 at its edges, 0 where the face is no more continued. Neighbours
+// share a foot near their common edge.
 static double foot_weight(int size, const double xi[2])
 {
     const bool triangle = size == 3 || size == 6;
     const double inside[4] = {triangle ? xi[0] : 0.5 * (1 + xi[0]), triangle ? xi[1] : 0.5 * (1 + xi[1]),
-                              triangle ? 1 - xi[0] - xi[1] : 0.5 * (1 - xi[0]), triangle ? 1 : 0.5 * (1 - xi[1])};
+                              triangle ? 1 - xi[0] - xi[1] : 0.5 * (1 - xi[0]),
+                              triangle ? 1 : 0.5 * (1 - xi[1])};
     double weight = 1;
     for (int e = 0; e < 4; ++e) {
         weight *= 0.5 + 0.5 * fmax(-1, fmin(1, inside[e] / FEATURE_BEYOND));
@@ -220,14 +224,15 @@ void pl_contact_foot_weight_gradient(const pl_contact_surface *s, const pl_conta
         double up[2] = {pair->xi[0], pair->xi[1]}, down[2] = {pair->xi[0], pair->xi[1]};
         up[a] += h;
         down[a] -= h;
-        out[a] = pair->inner ? (foot_weight(s->size[pair->face], up) - foot_weight(s->size[pair->face], down)) /
-                                   (2 * h)
-                             : 0;
+        out[a] =
+            pair->inner
+                ? (foot_weight(s->size[pair->face], up) - foot_weight(s->size[pair->face], down)) / (2 * h)
+                : 0;
     }
 }
 
-bool pl_contact_foot(const pl_contact_surface *s, const double *x, const double p[3], double radius, double reach,
-                     pl_contact_pair *pair, double *weight)
+bool pl_contact_foot(const pl_contact_surface *s, const double *x, const double p[3], double radius,
+                     double reach, pl_contact_pair *pair, double *weight)
 {
     pair->point = -1;
     const double flat = contact_flat(s, pair->face, x, p, pair->xi);
@@ -242,7 +247,8 @@ bool pl_contact_foot(const pl_contact_surface *s, const double *x, const double 
            pair->gap - radius > -FEATURE_DEPTH * s->edge[pair->face];
 }
 
-// The nearest point of the edges of faces to a ball outside; of faces with the same edge the first. False: none.
+// The nearest point of the edges of faces to a ball outside; of faces with the same edge the first. False:
+// none.
 static bool feet_rim(const pl_contact_surface *s, const double *x, const int32_t *face, int32_t face_count,
                      const double p[3], double radius, double reach, pl_contact_pair *out)
 {
@@ -259,8 +265,9 @@ static bool feet_rim(const pl_contact_surface *s, const double *x, const int32_t
     return out->face >= 0;
 }
 
-// Does a face that p is below count beside the nearest one? Where they share a foot and there is no sharp convex
-// edge between them: the normals are near, or the centre of the face is above the tangent plane at the nearest foot.
+// Does a face that p is below count beside the nearest one? Where they share a foot and there is no sharp
+// convex edge between them: the normals are near, or the centre of the face is above the tangent plane at the
+// nearest foot.
 static bool feet_together(const pl_contact_surface *s, const double *x, const pl_contact_pair *other,
                           const pl_contact_pair *near)
 {

@@ -363,13 +363,15 @@ int pl_contact_foot_shift(const pl_contact_surface *s, const pl_contact_pair *pa
                          pl_dot3(a + 3, a + 3) - g * pl_dot3(n, b + 6)},
                  det = M[0] * M[2] - M[1] * M[1];
     // slope^T M^-1
-    const double q[2] = {(M[2] * slope[0] - M[1] * slope[1]) / det, (M[0] * slope[1] - M[1] * slope[0]) / det};
+    const double q[2] = {(M[2] * slope[0] - M[1] * slope[1]) / det,
+                         (M[0] * slope[1] - M[1] * slope[0]) / det};
     for (int i = 0; i < 3; ++i) {
         t[i] = q[0] * a[i] + q[1] * a[3 + i];
     }
     for (int j = 0; j < own + size; ++j) {
         const int k = j - own;
-        const double c = k < 0 ? weight[j] : -N[k], e = k < 0 ? 0 : -(q[0] * dN[2 * k] + q[1] * dN[2 * k + 1]);
+        const double c = k < 0 ? weight[j] : -N[k],
+                     e = k < 0 ? 0 : -(q[0] * dN[2 * k] + q[1] * dN[2 * k + 1]);
         for (int i = 0; i < 3; ++i) {
             gradient[3 * j + i] = c * t[i] - g * e * n[i];
         }
@@ -380,7 +382,8 @@ int pl_contact_foot_shift(const pl_contact_surface *s, const pl_contact_pair *pa
 int pl_contact_foot_derivatives(const pl_contact_surface *s, const pl_contact_pair *pair, const double *x,
                                 const double *weight, int own, double *gradient, double *hessian)
 {
-    double c[PL_PAIR_NODES_MAX], e[2 * PL_PAIR_NODES_MAX] = {0}, N[PL_FACE_NODES_MAX], dN[2 * PL_FACE_NODES_MAX];
+    double c[PL_PAIR_NODES_MAX], e[2 * PL_PAIR_NODES_MAX] = {0}, N[PL_FACE_NODES_MAX],
+                                       dN[2 * PL_FACE_NODES_MAX];
     const int size = pl_face_shape_eval(s->size[pair->face], pair->xi, N, dN), count = own + size;
     memcpy(c, weight, (size_t)own * sizeof *c);
     for (int k = 0; k < size; ++k) {

@@ -24,15 +24,15 @@
 static void contact_destroy(void *object)
 {
     contact_term *t = object;
-    void *const block[] = {t->block,    t->kept_block, t->stiffness, t->pair_stiffness,
-                           t->from,     t->to,         t->offset,    t->kept_offset,
-                           t->pair,     t->x,          t->guard_x,   t->guard_found,
-                           t->guard,    t->mu,         t->rate,      t->name,
-                           t->factored, t->held,       t->told,      t->pressure,
-                           t->open,     t->weight,     t->settled_x, t->settled_offset,
-                           t->grip,     t->kept_grip,  t->linked,    t->hit,
-                           t->met,      t->push,       t->area,      t->spacing,
-                           t->foot,     t->ball,       t->near,      t->foot_x,
+    void *const block[] = {t->block,      t->kept_block, t->stiffness, t->pair_stiffness,
+                           t->from,       t->to,         t->offset,    t->kept_offset,
+                           t->pair,       t->x,          t->guard_x,   t->guard_found,
+                           t->guard,      t->mu,         t->rate,      t->name,
+                           t->factored,   t->held,       t->told,      t->pressure,
+                           t->open,       t->weight,     t->settled_x, t->settled_offset,
+                           t->grip,       t->kept_grip,  t->linked,    t->hit,
+                           t->met,        t->push,       t->area,      t->spacing,
+                           t->foot,       t->ball,       t->near,      t->foot_x,
                            t->foot_offset};
     for (int i = 0; i < PL_COUNT(block); ++i) {
         pl_free(block[i]);
@@ -105,7 +105,8 @@ double contact_pair_pressure(const contact_term *t, const pl_contact_pair *pair)
 void contact_held_normal(const contact_term *t, int o, int32_t k, double n[3])
 {
     if (k < t->points) {
-        pl_shape_gap(&t->c->obstacle[o].shape, t->now.place + 3 * contact_rough_at(t, o, k), t->reach, n, NULL);
+        pl_shape_gap(&t->c->obstacle[o].shape, t->now.place + 3 * contact_rough_at(t, o, k), t->reach, n,
+                     NULL);
     } else {
         memcpy(n, t->now.foot + CONTACT_FOOT * (k - t->points) + 3, 3 * sizeof *n);
     }
@@ -199,7 +200,8 @@ static void contact_obstacles(contact_term *t, pl_problem *p, const double *x, d
 {
     contact_find_feet(t, x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
-        CONTACT_EACH (t, o, k) {
+        CONTACT_EACH(t, o, k)
+        {
             contact_touch touch;
             const int64_t at = contact_at(t, o, k);
             const double a = t->area[k], l = t->now.lambda[at];
@@ -237,8 +239,8 @@ static void contact_obstacles(contact_term *t, pl_problem *p, const double *x, d
 }
 
 // Gap and normal of a point with an obstacle at another pose; false: none.
-static bool contact_linear_touch(const contact_term *t, int o, int32_t k, const double *x, const pl_pose *pose,
-                                 contact_touch *out)
+static bool contact_linear_touch(const contact_term *t, int o, int32_t k, const double *x,
+                                 const pl_pose *pose, contact_touch *out)
 {
     double at[3], y[3];
     if (k >= t->points) {
@@ -263,7 +265,8 @@ static void contact_obstacles_linear(contact_term *t, pl_problem *p, const doubl
         pl_sub3(t->offset + 6 * o, t->settled_offset + 6 * o, way);
         const pl_pose pose = contact_pose(t, o, x, t->settled_offset);
         const bool moves = way[0] != 0 || way[1] != 0 || way[2] != 0;
-        CONTACT_EACH (t, o, k) {
+        CONTACT_EACH(t, o, k)
+        {
             const int64_t at = contact_at(t, o, k);
             contact_touch touch;
             double traction[3];
@@ -362,7 +365,8 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const doub
 {
     contact_find_feet(t, x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
-        CONTACT_EACH (t, o, k) {
+        CONTACT_EACH(t, o, k)
+        {
             contact_touch touch;
             const int64_t at = contact_at(t, o, k);
             double B[9] = {0}, f[3] = {0}, traction[3], T[9];

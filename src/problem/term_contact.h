@@ -14,7 +14,8 @@ typedef struct contact_memory {
     double *place;    // the same; both in the frame of the obstacle
     double *limit;    // obstacles x points, MPa: pressure that friction takes its limit from
     double *let_go;   // per obstacle: 1 when it is free and nothing but contact holds it
-    double *foot;     // per slot of a feature: its face (from 1 on), place on it, normal and weight at the last update
+    double *foot; // per slot of a feature: its face (from 1 on), place on it, normal and weight at the last
+                  // update
 } contact_memory;
 
 // What is told about one obstacle or pair of bodies.
@@ -63,7 +64,8 @@ typedef struct contact_term {
     bool *linked;                       // obstacles x points: has entries with the free body in the tangent
     double *settled_offset, *settled_x; // at the last equilibrium
     double reach;                       // mm: obstacles farther away are not felt
-    // faces that features of obstacles meet: PL_FEATURE_FACES slots each, numbered from `points` on like points
+    // faces that features of obstacles meet: PL_FEATURE_FACES slots each, numbered from `points` on like
+    // points
     int32_t slots;
     pl_contact_pair *foot;        // per slot; face -1: none
     double *foot_x, *foot_offset; // where they were found
@@ -118,7 +120,7 @@ double contact_pair_offset(const contact_term *t, const pl_contact_pair *pair);
 static inline int32_t contact_point(const contact_term *t, int o, int64_t i)
 {
     const int64_t slot = i - t->points + PL_FEATURE_FACES * t->c->feature_first[o];
-    return (int32_t)(i < t->points                                             ? i
+    return (int32_t)(i < t->points                                          ? i
                      : slot < PL_FEATURE_FACES * t->c->feature_first[o + 1] ? t->points + slot
                                                                             : -1);
 }
@@ -156,7 +158,8 @@ void contact_position(const contact_term *t, int32_t k, bool held, const double 
 // ---- term_contact_feature.c
 #define CONTACT_NODES_MAX (PL_FACE_NODES_MAX + 4)
 bool contact_feature_create(contact_term *t);
-// Which faces the features meet at x, where obstacles are moved by `offset`: call it before slots are looked at.
+// Which faces the features meet at x, where obstacles are moved by `offset`: call it before slots are looked
+// at.
 void contact_find_feet(contact_term *t, const double *x, const double *offset);
 const pl_feature *contact_feature(const contact_term *t, int32_t k);
 bool contact_foot_touch(const contact_term *t, int32_t k, contact_touch *out);
@@ -164,17 +167,18 @@ bool contact_foot_touch(const contact_term *t, int32_t k, contact_touch *out);
 int contact_foot_nodes(const contact_term *t, int32_t k, bool held, const int32_t **node, double *weight);
 // Vertices of a free body's frame and the weights with which they move the feature; 0: not free.
 int contact_feature_frame(const contact_term *t, int o, int32_t k, int32_t node[4], double weight[4]);
-void contact_add_foot(const contact_term *t, pl_problem *p, int o, int32_t k, double bending, const double *x);
-int contact_share_force(const contact_term *t, int o, int32_t k, const double *x, int32_t node[CONTACT_NODES_MAX],
-                        double force[3 * CONTACT_NODES_MAX], int *frame);
-void contact_foot_change(const contact_term *t, int32_t k, const double *x, const double v[3], const double *dx,
-                         double *change, double dn[3]);
+void contact_add_foot(const contact_term *t, pl_problem *p, int o, int32_t k, double bending,
+                      const double *x);
+int contact_share_force(const contact_term *t, int o, int32_t k, const double *x,
+                        int32_t node[CONTACT_NODES_MAX], double force[3 * CONTACT_NODES_MAX], int *frame);
+void contact_foot_change(const contact_term *t, int32_t k, const double *x, const double v[3],
+                         const double *dx, double *change, double dn[3]);
 // What the state keeps of the feet at x: faces that press, the place on them and the normal.
 void contact_remember_feet(contact_term *t, const double *x, bool limits_only);
 double contact_feature_limit(contact_term *t, const double *x, const double *to, const double *from,
                              const double *until, double depth);
-double contact_feature_stride(contact_term *t, int o, const double *x, const double *offset, const double way[3],
-                              double depth);
+double contact_feature_stride(contact_term *t, int o, const double *x, const double *offset,
+                              const double way[3], double depth);
 // Gap, or multiplier over stiffness, that ends updates, of the edge.
 static inline double contact_tolerance(const pl_problem *p)
 {
@@ -192,8 +196,8 @@ void contact_local(const pl_pose *pose, const double at[3], double y[3]);
 void contact_global(const pl_pose *pose, const double y[3], double at[3]);
 void contact_turn(const pl_pose *pose, double v[3]);
 // The nodes whose motion is that of a point relative to an obstacle, with weights: those of the point, and
-// the vertices of a free body's frame, from the number that is returned in `own` on. `held`: for slots, the place
-// where friction holds the face, else the foot.
+// the vertices of a free body's frame, from the number that is returned in `own` on. `held`: for slots, the
+// place where friction holds the face, else the foot.
 int contact_nodes(const contact_term *t, int o, int32_t k, bool held, const double *x,
                   int32_t node[CONTACT_NODES_MAX], double weight[CONTACT_NODES_MAX], int *own);
 double contact_arms(const pl_obstacle *o, const double *x, double c[3], double arm[4][3]);

@@ -60,7 +60,8 @@ static void examine_free(contact_term *t, int o, const double *x, pl_contact_fau
     const double load = t->grip[o].load;
     double caught[3] = {0}, used = 0, limit = 0;
     contact_find_feet(t, x, t->offset);
-    CONTACT_EACH (t, o, k) {
+    CONTACT_EACH(t, o, k)
+    {
         contact_touch touch;
         double traction[3];
         bool stick;

@@ -1,17 +1,19 @@
-// Features of obstacles (contact_feature.c) in the contact term: which faces they meet, and with which multipliers.
+// Features of obstacles (contact_feature.c) in the contact term: which faces they meet, and with which
+// multipliers.
 //
-// Each feature has PL_FEATURE_FACES slots, one per face that it meets, with a multiplier, a traction and the place
-// of the last update each. At positions x the faces that were met at the last update keep their slots; a face that
-// the feature has slid onto since takes over the slot of one that it has left, so that the pressure goes on.
+// Each feature has PL_FEATURE_FACES slots, one per face that it meets, with a multiplier, a traction and the
+// place of the last update each. At positions x the faces that were met at the last update keep their slots;
+// a face that the feature has slid onto since takes over the slot of one that it has left, so that the
+// pressure goes on.
 //
-// The gap is that of a pair of point and face, g = n . (p - y) - r, with the point p of the obstacle: fixed for a
-// given command, or p = sum_a b_a x_a of the frame of a free body, linear in its vertices:
+// The gap is that of a pair of point and face, g = n . (p - y) - r, with the point p of the obstacle: fixed
+// for a given command, or p = sum_a b_a x_a of the frame of a free body, linear in its vertices:
 //   b_a = 1/4 + 3 / (4 R^2) (X_a - c_0) . (p_0 - c_0).
 #include "problem/term_contact.h"
 
-#define FEATURE_REACH 0.5    // of the edge: faces nearer than this are met
-#define FEATURE_FOUND 24     // feet looked at per feature
-#define FEATURE_AREA 0.25    // of the square of the edge: weight of a foot
+#define FEATURE_REACH 0.5 // of the edge: faces nearer than this are met
+#define FEATURE_FOUND 24  // feet looked at per feature
+#define FEATURE_AREA 0.25 // of the square of the edge: weight of a foot
 
 bool contact_feature_create(contact_term *t)
 {
@@ -37,8 +39,8 @@ bool contact_feature_create(contact_term *t)
     memcpy(t->spacing, t->s->spacing, (size_t)t->points * sizeof *t->spacing);
     for (int o = 0; o < t->obstacles; ++o) {
         const double size = fmin(edge, pl_shape_thickness(&c->obstacle[o].shape));
-        for (int32_t i = PL_FEATURE_FACES * c->feature_first[o]; i < PL_FEATURE_FACES * c->feature_first[o + 1];
-             ++i) {
+        for (int32_t i = PL_FEATURE_FACES * c->feature_first[o];
+             i < PL_FEATURE_FACES * c->feature_first[o + 1]; ++i) {
             t->area[t->points + i] = t->whole_area;
             t->spacing[t->points + i] = size;
         }
@@ -78,8 +80,8 @@ static int32_t feature_remembered(const contact_term *t, int32_t slot)
 }
 
 // Puts the feet found into the slots of a feature.
-static void feature_assign(contact_term *t, int32_t feature, const pl_contact_pair *found, const double *weight,
-                           int count)
+static void feature_assign(contact_term *t, int32_t feature, const pl_contact_pair *found,
+                           const double *weight, int count)
 {
     const int32_t first = PL_FEATURE_FACES * feature;
     const double *lambda = t->now.lambda + t->channels * t->points;
@@ -110,9 +112,10 @@ static void feature_assign(contact_term *t, int32_t feature, const pl_contact_pa
 
 void contact_find_feet(contact_term *t, const double *x, const double *offset)
 {
-    const size_t bytes = 3 * (size_t)t->s->vertex_count * sizeof *x, moved = 6 * (size_t)t->obstacles * sizeof *x;
-    if (t->slots == 0 || (t->feet_found && memcmp(t->foot_x, x, bytes) == 0 &&
-                          memcmp(t->foot_offset, offset, moved) == 0)) {
+    const size_t bytes = 3 * (size_t)t->s->vertex_count * sizeof *x,
+                 moved = 6 * (size_t)t->obstacles * sizeof *x;
+    if (t->slots == 0 ||
+        (t->feet_found && memcmp(t->foot_x, x, bytes) == 0 && memcmp(t->foot_offset, offset, moved) == 0)) {
         return;
     }
     memcpy(t->foot_x, x, bytes);
@@ -128,8 +131,8 @@ void contact_find_feet(contact_term *t, const double *x, const double *offset)
             pl_contact_pair found[FEATURE_FOUND];
             double p[3], weight[FEATURE_FOUND];
             contact_global(&pose, t->c->feature[f].at, p);
-            const int count = pl_contact_feet(t->s, x, t->near, near, p, t->c->feature[f].radius, t->feature_reach,
-                                              found, weight, FEATURE_FOUND);
+            const int count = pl_contact_feet(t->s, x, t->near, near, p, t->c->feature[f].radius,
+                                              t->feature_reach, found, weight, FEATURE_FOUND);
             feature_assign(t, f, found, weight, count);
         }
     }
@@ -156,7 +159,8 @@ bool contact_foot_touch(const contact_term *t, int32_t k, contact_touch *out)
 
 int contact_foot_nodes(const contact_term *t, int32_t k, bool held, const int32_t **node, double *weight)
 {
-    const int32_t slot = (int32_t)(k - t->points), face = held ? feature_remembered(t, slot) : t->foot[slot].face;
+    const int32_t slot = (int32_t)(k - t->points),
+                  face = held ? feature_remembered(t, slot) : t->foot[slot].face;
     const double *xi = held ? t->now.foot + CONTACT_FOOT * (int64_t)slot + 1 : t->foot[slot].xi;
     if (face < 0) {
         return 0;
@@ -214,8 +218,8 @@ static double feature_potential(const contact_term *t, int o, int32_t k)
 // The force that the shares w of feet among neighbouring faces cause while gaps are open or pressed,
 //   -A (p^2 - l^2) / (2 e) dw/dx,   an edge has the share 1 - sum w,
 // on the nodes of the frame, whose number is returned in `frame`, and then of the face. Returns their number.
-int contact_share_force(const contact_term *t, int o, int32_t k, const double *x, int32_t node[CONTACT_NODES_MAX],
-                        double force[3 * CONTACT_NODES_MAX], int *frame)
+int contact_share_force(const contact_term *t, int o, int32_t k, const double *x,
+                        int32_t node[CONTACT_NODES_MAX], double force[3 * CONTACT_NODES_MAX], int *frame)
 {
     const pl_contact_pair *foot = &t->foot[k - t->points];
     const int32_t *own;
@@ -243,10 +247,10 @@ int contact_share_force(const contact_term *t, int o, int32_t k, const double *x
     return count;
 }
 
-// The change of the gap's gradient on the face's nodes (at the positions of `own` in `change`) and of the normal n
-// on the body, for a motion v of the feature and dx (may be NULL) of all nodes.
-void contact_foot_change(const contact_term *t, int32_t k, const double *x, const double v[3], const double *dx,
-                         double *change, double dn[3])
+// The change of the gap's gradient on the face's nodes (at the positions of `own` in `change`) and of the
+// normal n on the body, for a motion v of the feature and dx (may be NULL) of all nodes.
+void contact_foot_change(const contact_term *t, int32_t k, const double *x, const double v[3],
+                         const double *dx, double *change, double dn[3])
 {
     enum { NODES = PL_FACE_NODES_MAX + 1 };
     const pl_contact_pair *foot = &t->foot[k - t->points];
@@ -274,8 +278,8 @@ void contact_foot_change(const contact_term *t, int32_t k, const double *x, cons
 static void feature_remember(contact_term *t, int o, const double *x, bool places)
 {
     const pl_pose pose = contact_pose(t, o, x, t->offset);
-    for (int32_t i = PL_FEATURE_FACES * t->c->feature_first[o]; i < PL_FEATURE_FACES * t->c->feature_first[o + 1];
-         ++i) {
+    for (int32_t i = PL_FEATURE_FACES * t->c->feature_first[o];
+         i < PL_FEATURE_FACES * t->c->feature_first[o + 1]; ++i) {
         const pl_contact_pair *foot = &t->foot[i];
         double *kept = t->now.foot + CONTACT_FOOT * (int64_t)i;
         const bool presses = foot->face >= 0 && t->now.lambda[t->channels * t->points + i] > 0;
@@ -288,7 +292,8 @@ static void feature_remember(contact_term *t, int o, const double *x, bool place
             memcpy(kept + 1, foot->xi, sizeof foot->xi);
             kept[6] = t->area[t->points + i];
             for (int j = 0; j < 3; ++j) {
-                kept[3 + j] = -(pose.R[j] * foot->n[0] + pose.R[3 + j] * foot->n[1] + pose.R[6 + j] * foot->n[2]);
+                kept[3 + j] =
+                    -(pose.R[j] * foot->n[0] + pose.R[3 + j] * foot->n[1] + pose.R[6 + j] * foot->n[2]);
             }
         }
     }
@@ -303,8 +308,8 @@ void contact_remember_feet(contact_term *t, const double *x, bool limits_only)
 }
 
 // ---- steps
-// How far the feature has come towards the face of its foot, along the normal there: the motion of the feature
-// from p to q less that of the foot.
+// How far the feature has come towards the face of its foot, along the normal there: the motion of the
+// feature from p to q less that of the foot.
 static double feature_approach(const contact_term *t, const pl_contact_pair *foot, const double p[3],
                                const double q[3], const double *x, const double *to)
 {
@@ -322,8 +327,9 @@ static double feature_approach(const contact_term *t, const pl_contact_pair *foo
     return sum;
 }
 
-// The part of a step from x to `to` (obstacles from `from` to `until`) after which no feature is deeper than `depth`
-// of its size, or of how deep it is already. Faces that are not near yet are reached after a way of their own.
+// The part of a step from x to `to` (obstacles from `from` to `until`) after which no feature is deeper than
+// `depth` of its size, or of how deep it is already. Faces that are not near yet are reached after a way of
+// their own.
 double contact_feature_limit(contact_term *t, const double *x, const double *to, const double *from,
                              const double *until, double depth)
 {
@@ -351,8 +357,8 @@ double contact_feature_limit(contact_term *t, const double *x, const double *to,
 }
 
 // The same for an obstacle that moves while the body stays: the way after which a feature may meet a face.
-double contact_feature_stride(contact_term *t, int o, const double *x, const double *offset, const double way[3],
-                              double depth)
+double contact_feature_stride(contact_term *t, int o, const double *x, const double *offset,
+                              const double way[3], double depth)
 {
     const double length = pl_norm3(way);
     double limit = 1;

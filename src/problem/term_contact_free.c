@@ -8,15 +8,15 @@
 //   f . d2y = -2 sum_a (grad b_a . delta) (f . dx_a).
 #include "problem/term_contact.h"
 
-#define GRIP_FIRM 90.0    // times modulus and size: stiffness of the hand
-#define GRIP_SAG 1e-3     // of the size: the hand gives way no further under the weight
-#define GRIP_SOFT 0.02    // times load over size: stiffness of the spring
-#define GRIP_UNCALM 2.0   // the same while the body moves, so that friction takes hold before it slides away
-#define GRIP_CALM 0.02    // of the size: motion in one update
-#define GRIP_LEAST 1e-6   // of the hand's: the softest spring
-#define GRIP_NONE 1e-10   // of the hand's: in derivatives, for motions that nothing resists
+#define GRIP_FIRM 90.0     // times modulus and size: stiffness of the hand
+#define GRIP_SAG 1e-3      // of the size: the hand gives way no further under the weight
+#define GRIP_SOFT 0.02     // times load over size: stiffness of the spring
+#define GRIP_UNCALM 2.0    // the same while the body moves, so that friction takes hold before it slides away
+#define GRIP_CALM 0.02     // of the size: motion in one update
+#define GRIP_LEAST 1e-6    // of the hand's: the softest spring
+#define GRIP_NONE 1e-10    // of the hand's: in derivatives, for motions that nothing resists
 #define GRIP_RESIDUAL 10.0 // times the tolerance of residuals, which move a body that can roll: the same
-#define GRIP_BALANCE 3e-8 // of weight and pull: force of the spring that is accepted
+#define GRIP_BALANCE 3e-8  // of weight and pull: force of the spring that is accepted
 
 // ---- poses
 pl_pose contact_pose(const contact_term *t, int o, const double *x, const double *offset)
@@ -324,7 +324,8 @@ static bool grip_touched(contact_term *t, int o, const double *x)
     contact_touch touch;
     bool any = false;
     contact_find_feet(t, x, t->offset);
-    CONTACT_EACH (t, o, k) {
+    CONTACT_EACH(t, o, k)
+    {
         any = any || contact_touch_at(t, o, k, x, false, &touch);
     }
     return any;

@@ -10,7 +10,8 @@ bool contact_one_sided(const void *self, const pl_problem *p, const pl_state *st
     (void)p;
     contact_find_feet(t, state->x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
-        CONTACT_EACH (t, o, k) {
+        CONTACT_EACH(t, o, k)
+        {
             contact_touch touch;
             const double weak = CONTACT_WEAK * t->spacing[k];
             contact_touch_at(t, o, k, state->x, false, &touch);
@@ -59,7 +60,8 @@ pl_status contact_derivative(void *self, pl_problem *p, const pl_state *state, c
         if (t->c->obstacle[o].free) {
             continue;
         }
-        CONTACT_EACH (t, o, k) {
+        CONTACT_EACH(t, o, k)
+        {
             contact_touch touch;
             double change[3] = {0}, traction[3], T[9];
             bool stick;
@@ -92,7 +94,8 @@ static int64_t contact_hold_count(void *self, pl_problem *p, const double *x)
     memset(t->mu, 0, (size_t)contact_numbers(t) * sizeof *t->mu);
     contact_find_feet(t, x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
-        CONTACT_EACH (t, o, k) {
+        CONTACT_EACH(t, o, k)
+        {
             contact_touch touch;
             bool *held = &t->held[contact_at(t, o, k)];
             *held = contact_touch_at(t, o, k, x, false, &touch);
@@ -138,7 +141,8 @@ static void contact_hold_gap(const void *self, const pl_problem *p, const double
     (void)p;
     memset(y, 0, (size_t)contact_numbers(t) * sizeof *y);
     for (int o = 0; o < t->obstacles; ++o) {
-        CONTACT_EACH (t, o, k) {
+        CONTACT_EACH(t, o, k)
+        {
             contact_touch touch;
             double motion[3];
             const int64_t i = contact_at(t, o, k);
@@ -169,7 +173,8 @@ static void contact_hold_force(const void *self, const pl_problem *p, const doub
     const contact_term *t = self;
     (void)p;
     for (int o = 0; o < t->obstacles; ++o) {
-        CONTACT_EACH (t, o, k) {
+        CONTACT_EACH(t, o, k)
+        {
             contact_touch touch;
             const int64_t i = contact_at(t, o, k);
             if (t->held[i]) {

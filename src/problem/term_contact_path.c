@@ -7,8 +7,8 @@
 #define CONTACT_DEPTH 0.35        // of the edge: a step goes no deeper
 #define CONTACT_STRIDE 0.5        // of the edge: depth to which an obstacle moves in one increment
 #define CONTACT_SLIPS 0.85        // of the friction possible on a free body: near slipping
-#define CONTACT_TOTAL 10.0 // times the change of all pressures together
-#define CONTACT_MOVED 0.1  // times what moved between points: redundant ones share it in many ways
+#define CONTACT_TOTAL 10.0        // times the change of all pressures together
+#define CONTACT_MOVED 0.1         // times what moved between points: redundant ones share it in many ways
 #define CONTACT_STRIDE_LEAST 1e-3 // of the path
 
 // ---- stiffness
@@ -33,7 +33,8 @@ static void contact_rebase(contact_term *t, const double *x, double *block)
     contact_find_feet(t, x, t->offset);
     for (int o = 0; o < t->obstacles; ++o) {
         const pl_pose pose = contact_pose(t, o, x, t->offset);
-        CONTACT_EACH (t, o, k) {
+        CONTACT_EACH(t, o, k)
+        {
             if (contact_limit(t, o, k) > 0) {
                 const int64_t rough = 3 * contact_rough_at(t, o, k);
                 const double *place = t->now.place + rough;
@@ -50,7 +51,8 @@ static void contact_rebase(contact_term *t, const double *x, double *block)
             }
             contact_touch touch;
             const bool touches = contact_touch_at(t, o, k, x, false, &touch);
-            lambda[contact_at(t, o, k)] = touches ? touch.pressure + t->stiffness[k] / t->hard * touch.gap : 0;
+            lambda[contact_at(t, o, k)] =
+                touches ? touch.pressure + t->stiffness[k] / t->hard * touch.gap : 0;
         }
     }
     for (int32_t k = 0; t->pairs && k < t->points; ++k) {
@@ -225,7 +227,8 @@ void contact_advance(void *self, pl_problem *p, const double *x)
     for (int o = 0; o < t->obstacles; ++o) {
         const double mu = t->c->obstacle[o].friction;
         const pl_pose pose = contact_pose(t, o, x, t->offset);
-        CONTACT_EACH (t, o, k) {
+        CONTACT_EACH(t, o, k)
+        {
             const int64_t at = contact_rough_at(t, o, k);
             double *lambda = &t->now.lambda[contact_at(t, o, k)];
             contact_touch touch;
@@ -301,7 +304,8 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
         const bool rough = t->c->obstacle[o].friction > 0;
         double total = 0, change = 0, moved = 0, used = 0, limit = 0;
         const pl_pose pose = contact_pose(t, o, x, t->offset);
-        CONTACT_EACH (t, o, k) {
+        CONTACT_EACH(t, o, k)
+        {
             contact_touch touch;
             const int64_t rough_at = contact_rough_at(t, o, k);
             const double l = t->now.lambda[contact_at(t, o, k)], h = t->spacing[k], e = t->stiffness[k];
@@ -422,8 +426,8 @@ double contact_step_limit(const void *object, const pl_problem *p, const double 
             pl_contact_point_at(t->s, k, to, at);
             contact_local(&there, at, b);
             if (t->c->obstacle[o].shape.kind != PL_SHAPE_PLANE) {
-                limit = fmin(limit, contact_way(&t->c->obstacle[o].shape, a, b,
-                                                CONTACT_DEPTH * t->spacing[k], t->reach));
+                limit = fmin(limit, contact_way(&t->c->obstacle[o].shape, a, b, CONTACT_DEPTH * t->spacing[k],
+                                                t->reach));
             }
         }
     }
@@ -493,7 +497,8 @@ bool contact_obsolete(const void *self, const pl_problem *p, const double *x)
     contact_find_feet(t, x, t->offset);
     const bool other = t->factored_hard != t->hard, hard = t->hard > 1;
     for (int o = 0; o < t->obstacles; ++o) {
-        CONTACT_EACH (t, o, k) {
+        CONTACT_EACH(t, o, k)
+        {
             contact_touch touch;
             const int64_t at = contact_at(t, o, k);
             const bool factored = t->factored[at] && !other;

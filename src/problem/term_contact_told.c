@@ -120,15 +120,16 @@ static double told_overlap(const contact_term *t, const pl_problem *p, int o, co
     double turned[3], translation[3];
     pl_mulv3(pose.R, pose.rest, turned);
     pl_sub3(pose.centre, turned, translation);
-    return pl_contact_overlap(t->s, x, &t->c->obstacle[o].shape, pose.R, translation,
-                              contact_tolerance(p)).depth;
+    return pl_contact_overlap(t->s, x, &t->c->obstacle[o].shape, pose.R, translation, contact_tolerance(p))
+        .depth;
 }
 
 static void told_obstacle(contact_term *t, const pl_problem *p, int o, const double *x)
 {
     contact_told *told = &t->told[o];
     contact_find_feet(t, x, t->offset);
-    CONTACT_EACH (t, o, k) {
+    CONTACT_EACH(t, o, k)
+    {
         contact_touch touch;
         const double a = t->area[k];
         const bool touches = contact_touch_at(t, o, k, x, false, &touch);
@@ -149,7 +150,9 @@ static void told_obstacle(contact_term *t, const pl_problem *p, int o, const dou
         for (int held = 0; held < 2; ++held) {
             contact_position(t, k, held, x, at);
             for (int i = 0; i < 3; ++i) {
-                f[i] = held ? -contact_rough_area(t, k) * traction[i] : touches ? a * touch.pressure * touch.n[i] : 0;
+                f[i] = held      ? -contact_rough_area(t, k) * traction[i]
+                       : touches ? a * touch.pressure * touch.n[i]
+                                 : 0;
             }
             told_add_force(told, at, f, 1);
         }
@@ -394,7 +397,8 @@ static void told_change(contact_term *t, int o, const double *x, const double *d
                         contact_told *out)
 {
     contact_find_feet(t, x, t->offset);
-    CONTACT_EACH (t, o, k) {
+    CONTACT_EACH(t, o, k)
+    {
         contact_touch touch;
         const double a = t->area[k];
         double turn[3] = {0}, f[3], df[3], traction[3], T[9];

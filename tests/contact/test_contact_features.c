@@ -1,7 +1,7 @@
-// Features of obstacles against curved faces: gap, its first and second derivative and the share of a foot among
-// neighbouring faces against central differences; shares of a foot that passes from face to face add up to one; a
-// point above the top of a block is outside although it is below the planes of all sides; features lie on the
-// surface of their obstacle.
+// Features of obstacles against curved faces: gap, its first and second derivative and the share of a foot
+// among neighbouring faces against central differences; shares of a foot that passes from face to face add up
+// to one; a point above the top of a block is outside although it is below the planes of all sides; features
+// lie on the surface of their obstacle.
 #include "base/rotation.h"
 #include "box_mesh.h"
 #include "check.h"
@@ -79,7 +79,8 @@ static void test_derivatives(void **state)
     int tested = 0;
     for (int trial = 0; trial < 60; ++trial) {
         const double radius = trial % 2 ? 0 : between(&seed, 0.2, 1.5), h = 1e-6, one = 1;
-        double p[3] = {between(&seed, 1, 5), between(&seed, 1, 5), CELLS * EDGE + radius + between(&seed, -0.1, 0.1)};
+        double p[3] = {between(&seed, 1, 5), between(&seed, 1, 5),
+                       CELLS * EDGE + radius + between(&seed, -0.1, 0.1)};
         pl_contact_pair found[16];
         double weight[16];
         const int count = feet(s, x, p, radius, found, weight);
@@ -112,7 +113,8 @@ static void test_derivatives(void **state)
             }
         }
     }
-    printf("%d feet: gradient %.1e, second derivative %.1e, share %.1e\n", tested, worst[0], worst[1], worst[2]);
+    printf("%d feet: gradient %.1e, second derivative %.1e, share %.1e\n", tested, worst[0], worst[1],
+           worst[2]);
     assert_true(tested > 40);
     PL_CHECK_BELOW(worst[0], 1e-8);
     PL_CHECK_BELOW(worst[1], 1e-6);
