@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     pl_mesh *mesh = slotted(nx, across);
     pl_contact_surface *s = NULL;
     pl_contact_finder *finder = NULL;
-    if (!mesh || pl_contact_surface_create(mesh, NULL, INFINITY, &s, &err) != PL_OK ||
+    if (!mesh || pl_contact_surface_create(mesh, NULL, &s, &err) != PL_OK ||
         pl_contact_finder_create(s, pl_mesh_get(mesh).position, true, &finder, &err) != PL_OK) {
         printf("%s\n", err.text);
         return 1;

@@ -190,6 +190,9 @@ void cli_record_print(const cli_args *args, cli_model *m)
     if (pl_record_guard_text(r, text, sizeof text)) {
         cli_say(args, "  %s\n", text);
     }
+    if (pl_record_contact_text(r, text, sizeof text)) {
+        cli_say(args, "  %s\n", text);
+    }
     if (pl_record_mesh_error_text(r, text, sizeof text)) {
         cli_say(args, "  %s\n", text);
     }

@@ -373,6 +373,8 @@ PL_API bool pl_record_mesh_error_text(const pl_record *record, char *buffer, siz
 PL_API bool pl_record_model_error_text(const pl_record *record, char *buffer, size_t size);
 // And where elements had to be kept from folding.
 PL_API bool pl_record_guard_text(const pl_record *record, char *buffer, size_t size);
+// And where an obstacle is too small for the faces it presses on.
+PL_API bool pl_record_contact_text(const pl_record *record, char *buffer, size_t size);
 // Display units of the effort and measure of an actuator and of a sensor, and the internal value of one unit.
 PL_API const char *pl_effort_unit(pl_actuator_kind kind);
 PL_API double pl_effort_scale(pl_actuator_kind kind);

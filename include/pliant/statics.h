@@ -82,6 +82,10 @@ typedef struct pl_statics_report {
     // over the local edge length; the first is before any update
     int contact_updates;
     double contact_penetration[PL_CONTACT_HISTORY];
+    // an obstacle that is too small for the faces it presses on, whose force depends on the mesh; NULL: none. The
+    // name is the robot's. Mean edge of these faces and half width of the obstacle, mm
+    const char *coarse_contact;
+    double coarse_edge, coarse_width;
 } pl_statics_report;
 
 typedef struct pl_statics pl_statics;

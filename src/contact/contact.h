@@ -47,8 +47,7 @@ int pl_shape_triangles(const pl_shape *shape, const double near[3], double size,
 // ---- the points of a surface where contact is judged
 // Vertices of the boundary and centres of its faces, with weights `area` of the undeformed surface that
 // integrate polynomials of degree 3 on triangles (2 on linear ones): uniform pressure gives the consistent
-// nodal forces exactly, and every vertex is judged. Faces that are wide compared with the obstacles are
-// divided (level x level parts): their points are the corners and centres of the parts, degree 2.
+// nodal forces exactly, and every vertex is judged.
 typedef struct pl_contact_surface {
     int32_t face_count, point_count, vertex_count;
     int64_t *face;   // of the mesh
@@ -59,18 +58,16 @@ typedef struct pl_contact_surface {
     int32_t *vertex; // per point: vertex; -1: centre of a face
     int32_t *home;   // per point: a face it belongs to
     double *area;    // per point, mm^2
-    double *spacing; // per point: edge length around it, over the level of the face
+    double *spacing; // per point: edge length around it
     double *xi;      // 2 per point that is no vertex: reference coordinates in its face
     double *share;   // per such point: weight in the reference face
-    int8_t *level;   // per face: 1, 2, 4 or 8
     int32_t *around; // faces around each vertex: those from around_start[v] on
     int32_t *around_start;
     int32_t *point_of; // per vertex: its point, -1 inside the body
 } pl_contact_surface;
 
-// `region_group` gives the body of each region of the mesh (NULL: one body); negative: left out. `smallest`:
-// half the width of the smallest obstacle, mm: wider faces are divided; INFINITY: none is.
-pl_status pl_contact_surface_create(const pl_mesh *mesh, const int32_t *region_group, double smallest,
+// `region_group` gives the body of each region of the mesh (NULL: one body); negative: left out.
+pl_status pl_contact_surface_create(const pl_mesh *mesh, const int32_t *region_group,
                                     pl_contact_surface **out, pl_error *err);
 void pl_contact_surface_destroy(pl_contact_surface *surface);
 // Nodes of a point and their weights; returns their number.

@@ -5,12 +5,8 @@
 //   4 nodes   corners 1/3, centre 8/3                     (of 4; degree 3)
 //   8 nodes   corners 1/9, mid nodes 4/9, centre 16/9     (of 4; degree 3: Simpson's rule)
 // They integrate shape functions exactly on flat faces: under uniform pressure the corners of a quadratic
-// triangle carry no force, 1/40 + 9/40 * (-1/9) = 0. Faces that are divided have the rules of 3 and 4 nodes
-// in each part.
+// triangle carry no force, 1/40 + 9/40 * (-1/9) = 0.
 #include "contact/contact_impl.h"
-
-#define SURFACE_LEVEL_MOST 8
-#define SURFACE_FINEST 0.5 // of the smallest obstacle: spacing of the points on faces that are wider than it
 
 void contact_reference(int size, int k, double xi[2])
 {
@@ -149,11 +145,6 @@ static void surface_faces(pl_contact_surface *s, const pl_mesh *mesh, const int3
     }
 }
 
-static bool surface_triangle(int size)
-{
-    return size == 3 || size == 6;
-}
-
 // The node of a face at reference coordinates xi; -1: none.
 static int surface_node_at(int size, const double xi[2])
 {
@@ -175,14 +166,6 @@ static double surface_metric(const pl_contact_surface *s, int32_t face, const do
     return pl_norm3(n);
 }
 
-// Weight of the node `at` of a face, or of its centre, in the rule of its level.
-static double surface_weight(int size, int level, int at)
-{
-    const int corners = surface_triangle(size) ? 3 : 4, parts = at < corners ? 1 : corners == 3 ? 3 : 2;
-    return level == 1 ? contact_reference_weight(size, at)
-                      : parts * contact_reference_weight(corners, 0) / (level * level);
-}
-
 double pl_contact_point_area(const pl_contact_surface *s, int32_t point, int32_t face, const double *x)
 {
     double xi[2];
@@ -194,7 +177,7 @@ double pl_contact_point_area(const pl_contact_surface *s, int32_t point, int32_t
         ++at;
     }
     contact_reference(s->size[face], at, xi);
-    return surface_weight(s->size[face], s->level[face], at) * surface_metric(s, face, x, xi);
+    return contact_reference_weight(s->size[face], at) * surface_metric(s, face, x, xi);
 }
 
 // A point at xi of face f with a weight in its reference face: that of a vertex where there is one.
@@ -207,7 +190,7 @@ static void surface_add(pl_contact_surface *s, int32_t f, const double *x, const
         p = s->point_count++;
         s->vertex[p] = v;
         s->home[p] = f;
-        s->spacing[p] = s->edge[f] / s->level[f];
+        s->spacing[p] = s->edge[f];
         memcpy(s->xi + 2 * (size_t)p, xi, 2 * sizeof *xi);
         s->share[p] = weight;
         if (v >= 0) {
@@ -215,48 +198,13 @@ static void surface_add(pl_contact_surface *s, int32_t f, const double *x, const
         }
     }
     s->area[p] += weight * surface_metric(s, f, x, xi);
-    s->spacing[p] = fmin(s->spacing[p], s->edge[f] / s->level[f]);
-}
-
-// Corners and centres of the level^2 parts of a face.
-static void surface_divide(pl_contact_surface *s, int32_t f, const double *x)
-{
-    const int n = s->level[f];
-    const bool triangle = surface_triangle(s->size[f]);
-    const double part = 1.0 / (n * n), h = (triangle ? 1.0 : 2.0) / n, from = triangle ? 0 : -1;
-    const double corner = part * contact_reference_weight(triangle ? 3 : 4, 0),
-                 centre = part * contact_reference_weight(triangle ? 3 : 4, triangle ? 3 : 4);
-    for (int j = 0; j <= n; ++j) {
-        for (int i = 0; i <= (triangle ? n - j : n); ++i) {
-            const double xi[2] = {from + i * h, from + j * h};
-            // parts that meet there
-            const bool low = j == 0, left = i == 0, high = triangle ? i + j == n : j == n,
-                       right = !triangle && i == n;
-            const int sides = low + left + high + right;
-            const int parts = triangle ? (sides == 0 ? 6 : sides == 1 ? 3 : 1) : 4 >> sides;
-            surface_add(s, f, x, xi, parts * corner);
-            for (int up = 0; triangle && up < 2; ++up) {
-                if (i + j + up < n) {
-                    const double third = h * (1 + up) / 3.0, at[2] = {xi[0] + third, xi[1] + third};
-                    surface_add(s, f, x, at, centre);
-                }
-            }
-            if (!triangle && i < n && j < n) {
-                const double at[2] = {xi[0] + 0.5 * h, xi[1] + 0.5 * h};
-                surface_add(s, f, x, at, centre);
-            }
-        }
-    }
+    s->spacing[p] = fmin(s->spacing[p], s->edge[f]);
 }
 
 // Points in the order of faces: each vertex at the first face that has it, then the others.
 static void surface_points(pl_contact_surface *s, const double *x)
 {
     for (int32_t f = 0; f < s->face_count; ++f) {
-        if (s->level[f] > 1) {
-            surface_divide(s, f, x);
-            continue;
-        }
         for (int k = 0; k <= s->size[f]; ++k) {
             double xi[2];
             contact_reference(s->size[f], k, xi);
@@ -276,22 +224,6 @@ static void surface_points(pl_contact_surface *s, const double *x)
     }
 }
 
-// The level of each face, and the number of points that they have at most.
-static size_t surface_levels(pl_contact_surface *s, double smallest)
-{
-    size_t points = 0;
-    for (int32_t f = 0; f < s->face_count; ++f) {
-        int n = 1;
-        while (n < SURFACE_LEVEL_MOST && s->edge[f] > smallest &&
-               s->edge[f] > n * SURFACE_FINEST * smallest) {
-            n *= 2;
-        }
-        s->level[f] = (int8_t)n;
-        points += n > 1 ? (size_t)((n + 1) * (n + 1) + 2 * n * n) : (size_t)s->size[f] + 1;
-    }
-    return points;
-}
-
 static bool surface_point_arrays(pl_contact_surface *s, size_t points)
 {
     s->vertex = PL_NEW_ARRAY(int32_t, points);
@@ -303,7 +235,7 @@ static bool surface_point_arrays(pl_contact_surface *s, size_t points)
     return s->vertex && s->home && s->area && s->spacing && s->xi && s->share;
 }
 
-pl_status pl_contact_surface_create(const pl_mesh *mesh, const int32_t *region_group, double smallest,
+pl_status pl_contact_surface_create(const pl_mesh *mesh, const int32_t *region_group,
                                     pl_contact_surface **out, pl_error *err)
 {
     const pl_mesh_view v = pl_mesh_get(mesh);
@@ -318,18 +250,17 @@ pl_status pl_contact_surface_create(const pl_mesh *mesh, const int32_t *region_g
     const size_t faces = (size_t)s->face_count, vertices = (size_t)v.vertex_count;
     s->face = PL_NEW_ARRAY(int64_t, faces);
     s->size = PL_NEW_ARRAY(int8_t, faces);
-    s->level = PL_NEW_ARRAY(int8_t, faces);
     s->node = PL_NEW_ARRAY(int32_t, PL_FACE_NODES_MAX * faces);
     s->group = PL_NEW_ARRAY(int32_t, faces);
     s->edge = PL_NEW_ARRAY(double, faces);
     s->around = PL_NEW_ARRAY(int32_t, PL_FACE_NODES_MAX * faces);
     s->around_start = PL_NEW_ARRAY(int32_t, vertices + 2);
     s->point_of = PL_NEW_ARRAY(int32_t, vertices);
-    bool good = s->face && s->size && s->level && s->node && s->group && s->edge && s->around &&
-                s->around_start && s->point_of;
+    bool good =
+        s->face && s->size && s->node && s->group && s->edge && s->around && s->around_start && s->point_of;
     if (good) {
         surface_faces(s, mesh, region_group);
-        good = surface_point_arrays(s, surface_levels(s, smallest));
+        good = surface_point_arrays(s, faces + vertices);
     }
     if (!good) {
         pl_contact_surface_destroy(s);
@@ -345,9 +276,9 @@ pl_status pl_contact_surface_create(const pl_mesh *mesh, const int32_t *region_g
 void pl_contact_surface_destroy(pl_contact_surface *s)
 {
     if (s) {
-        void *const block[] = {s->face,         s->size,     s->node,  s->group,   s->edge,
-                               s->vertex,       s->home,     s->area,  s->spacing, s->around,
-                               s->around_start, s->point_of, s->level, s->xi,      s->share};
+        void *const block[] = {s->face,         s->size,     s->node, s->group,   s->edge,
+                               s->vertex,       s->home,     s->area, s->spacing, s->around,
+                               s->around_start, s->point_of, s->xi,   s->share};
         for (int i = 0; i < PL_COUNT(block); ++i) {
             pl_free(block[i]);
         }

@@ -84,7 +84,7 @@ pl_status geo_contact_create(pl_geometric *g, pl_error *err)
     pl_status status = contact_room(c, g, err);
     if (status == PL_OK) {
         status = pl_contact_surface_create(g->corner, world->body_count > 1 ? world->region_body : NULL,
-                                           INFINITY, &c->surface, err);
+                                           &c->surface, err);
     }
     for (int32_t f = 0; status == PL_OK && world->pairs && f < c->surface->face_count; ++f) {
         if (c->surface->size[f] != 3) {

@@ -45,6 +45,9 @@ static json_t *record_warnings(const pl_record *r, const pl_findings *findings)
     if (pl_record_guard_text(r, text, sizeof text)) {
         json_array_append_new(array, json_string(text));
     }
+    if (pl_record_contact_text(r, text, sizeof text)) {
+        json_array_append_new(array, json_string(text));
+    }
     if (pl_record_mesh_error_text(r, text, sizeof text)) {
         json_array_append_new(array, json_string(text));
     }

@@ -229,6 +229,19 @@ bool pl_record_guard_text(const pl_record *record, char *buffer, size_t size)
     return true;
 }
 
+bool pl_record_contact_text(const pl_record *record, char *buffer, size_t size)
+{
+    const pl_statics_report *r = &record->report;
+    if (!r->coarse_contact) {
+        return false;
+    }
+    snprintf(buffer, size,
+             "the obstacle '%s' (half width %.2g mm) presses between the points of faces with edges of %.2g mm: the "
+             "mesh is too coarse there, its force may be off by more than 10 %%",
+             r->coarse_contact, r->coarse_width, r->coarse_edge);
+    return true;
+}
+
 bool pl_record_mesh_error_text(const pl_record *record, char *buffer, size_t size)
 {
     const pl_mesh_error *e = &record->mesh_error;

@@ -8,7 +8,9 @@
 //   c = sum_k a_k p_k (-n_k - m_k),   m_k: the direction nearest to -n_k in the cone.
 #include "problem/term_contact.h"
 
-#define CONTACT_CAUGHT 0.03      // of the limit of friction: accepted error of Coulomb's law
+#define CONTACT_CAUGHT 0.03 // of the limit of friction: accepted error of Coulomb's law
+#define CONTACT_COARSE                                                                                       \
+    0.5 // of the edge: obstacles of a smaller half width are not resolved (build/contact_small)
 #define CONTACT_CAUGHT_LOAD 0.01 // of weight and pull: the same without friction
 
 // Mean normal of the faces around a point and the cosine of the widest of them.
@@ -86,6 +88,30 @@ static void examine_free(contact_term *t, int o, const double *x, pl_contact_fau
     }
 }
 
+// An obstacle that presses mostly with its features on faces that are wide compared with it.
+static void examine_coarse(contact_term *t, int o, const double *x, pl_contact_fault *fault)
+{
+    const double width = pl_shape_thickness(&t->c->obstacle[o].shape);
+    double total = 0, feet = 0, edge = 0;
+    contact_find_feet(t, x, t->offset);
+    CONTACT_EACH(t, o, k)
+    {
+        contact_touch touch;
+        if (contact_touch_at(t, o, k, x, false, &touch)) {
+            const double f = t->area[k] * touch.pressure;
+            total += f;
+            feet += k < t->points ? 0 : f;
+            edge += k < t->points ? 0 : f * t->s->edge[t->foot[k - t->points].face];
+        }
+    }
+    if (feet > 0.5 * total && width < CONTACT_COARSE * edge / feet &&
+        (!fault->coarse || width < fault->coarse_width)) {
+        fault->coarse = t->c->obstacle[o].name;
+        fault->coarse_edge = edge / feet;
+        fault->coarse_width = width;
+    }
+}
+
 void contact_examine(void *self, pl_problem *p, const double *x, pl_contact_fault *fault)
 {
     contact_term *t = self;
@@ -95,6 +121,7 @@ void contact_examine(void *self, pl_problem *p, const double *x, pl_contact_faul
         pl_mulv3(pose.R, pose.rest, turned);
         pl_sub3(pose.centre, turned, translation);
         pl_robot_obstacle_overlap(p->robot, o, pose.R, translation, x, fault);
+        examine_coarse(t, o, x, fault);
         if (t->c->obstacle[o].free) {
             examine_free(t, o, x, fault);
         }

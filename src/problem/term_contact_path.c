@@ -464,6 +464,7 @@ double contact_stride(void *self, pl_problem *p, const double *x, double at)
     contact_term *t = self;
     double rest = 1 - at;
     (void)p;
+    contact_place_obstacles(t, at);
     for (int o = 0; o < t->obstacles; ++o) {
         if (t->from[o] == t->to[o] || t->c->obstacle[o].free) {
             continue;
@@ -485,6 +486,7 @@ double contact_stride(void *self, pl_problem *p, const double *x, double at)
         }
         rest *= contact_feature_stride(t, o, x, t->offset, way, CONTACT_STRIDE);
     }
+    contact_place_obstacles(t, t->at);
     return fmax(rest, CONTACT_STRIDE_LEAST);
 }
 

@@ -236,7 +236,7 @@ pl_status robot_contact(robot_build *b)
     if (status != PL_OK || robot_has_defects(b) || (!c->pairs && c->obstacle_count == 0)) {
         return status;
     }
-    status = pl_contact_surface_create(b->robot->mesh, c->region_body, INFINITY, &c->surface, b->err);
+    status = pl_contact_surface_create(b->robot->mesh, c->region_body, &c->surface, b->err);
     if (status == PL_OK) {
         status = contact_features(b, c);
     }

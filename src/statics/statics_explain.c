@@ -124,6 +124,9 @@ void statics_explain_touch(pl_statics *s, pl_statics_report *report)
 bool statics_examine_contact(pl_statics *s, const double *x, pl_statics_report *report)
 {
     const pl_contact_fault fault = pl_problem_examine(s->problem, x);
+    report->coarse_contact = fault.coarse;
+    report->coarse_edge = fault.coarse_edge;
+    report->coarse_width = fault.coarse_width;
     if (fault.obstacle) {
         report->outcome = PL_PENETRATING;
         pl_contact_fault_text(&fault, report->message, sizeof report->message);

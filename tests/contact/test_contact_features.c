@@ -28,7 +28,7 @@ static pl_contact_surface *block(pl_mesh **mesh, double bent, double **x)
     unsigned seed = 3;
     PL_CHECK_OK(box_mesh(CELLS, CELLS, CELLS, size, NULL, NULL, &linear, &err));
     PL_CHECK_OK(pl_mesh_raise(linear, mesh, &err));
-    PL_CHECK_OK(pl_contact_surface_create(*mesh, NULL, INFINITY, &surface, &err));
+    PL_CHECK_OK(pl_contact_surface_create(*mesh, NULL, &surface, &err));
     pl_mesh_destroy(linear);
     const pl_mesh_view v = pl_mesh_get(*mesh);
     *x = malloc(3 * (size_t)v.vertex_count * sizeof **x);

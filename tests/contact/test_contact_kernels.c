@@ -111,7 +111,7 @@ static void test_pair_derivatives(void **state)
         pl_mesh *mesh = two_plates(order);
         const pl_mesh_view v = pl_mesh_get(mesh);
         pl_contact_surface *s;
-        PL_CHECK_OK(pl_contact_surface_create(mesh, NULL, INFINITY, &s, &err));
+        PL_CHECK_OK(pl_contact_surface_create(mesh, NULL, &s, &err));
         double *x = PL_NEW_ARRAY(double, 3 * (size_t)v.vertex_count), worst = 0, worst_second = 0;
         unsigned seed = 5;
         for (int32_t i = 0; i < 3 * v.vertex_count; ++i) {
@@ -177,7 +177,7 @@ static void test_weights(void **state)
     PL_CHECK_OK(box_mesh(2, 2, 2, (double[3]){2, 3, 4}, NULL, NULL, &mesh, &err));
     PL_CHECK_OK(pl_mesh_raise(mesh, &raised, &err));
     pl_contact_surface *s;
-    PL_CHECK_OK(pl_contact_surface_create(raised, NULL, INFINITY, &s, &err));
+    PL_CHECK_OK(pl_contact_surface_create(raised, NULL, &s, &err));
     double sum = 0;
     double *force = PL_NEW_ARRAY(double, (size_t)s->vertex_count);
     for (int32_t k = 0; k < s->point_count; ++k) {
@@ -212,7 +212,7 @@ static void test_thin_wall(void **state)
     const pl_mesh_view v = pl_mesh_get(mesh);
     pl_contact_surface *s;
     pl_contact_finder *finder;
-    PL_CHECK_OK(pl_contact_surface_create(mesh, NULL, INFINITY, &s, &err));
+    PL_CHECK_OK(pl_contact_surface_create(mesh, NULL, &s, &err));
     PL_CHECK_OK(pl_contact_finder_create(s, v.position, true, &finder, &err));
     double *x = PL_NEW_ARRAY(double, 3 * (size_t)v.vertex_count);
     for (int step = 0; step < 5; ++step) {
@@ -241,7 +241,7 @@ static void test_candidates(void **state)
     const pl_mesh_view v = pl_mesh_get(mesh);
     pl_contact_surface *s;
     pl_contact_finder *kept, *fresh;
-    PL_CHECK_OK(pl_contact_surface_create(mesh, NULL, INFINITY, &s, &err));
+    PL_CHECK_OK(pl_contact_surface_create(mesh, NULL, &s, &err));
     PL_CHECK_OK(pl_contact_finder_create(s, v.position, true, &kept, &err));
     double *x = PL_NEW_ARRAY(double, 3 * (size_t)v.vertex_count);
     memcpy(x, v.position, 3 * (size_t)v.vertex_count * sizeof *x);

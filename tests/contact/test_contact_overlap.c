@@ -28,7 +28,7 @@ static pl_contact_surface *block(pl_mesh **mesh, const bool *hole)
     pl_error err = {0};
     PL_CHECK_OK(box_mesh(CELLS, CELLS, CELLS, size, hole, NULL, &linear, &err));
     PL_CHECK_OK(pl_mesh_raise(linear, mesh, &err));
-    PL_CHECK_OK(pl_contact_surface_create(*mesh, NULL, INFINITY, &surface, &err));
+    PL_CHECK_OK(pl_contact_surface_create(*mesh, NULL, &surface, &err));
     pl_mesh_destroy(linear);
     return surface;
 }
