@@ -355,7 +355,7 @@ int main(int argument_count, char **argument)
             return 0;
         }
     }
-    double p[PARAMETERS] = {log(0.2634), log(0.8975), log(0.001), log(0.0064), log(0.0887)};
+    double p[PARAMETERS] = {log(0.2634), log(0.8327), log(0.0009), log(0.0049), log(0.0869)};
     if (argument_count > 1 && strcmp(argument[1], "fit") == 0) {
         fit(r, p);
     }
