@@ -184,7 +184,7 @@ class Run:
         self.ticks: int = record["ticks"]
         self.rejected: dict[str, int] = record["rejected"]  #: readings of each sensor that were not used
         self.stopped: Optional[str] = record["stopped"]  #: why it ended early; None: it did not
-        self.messages = said.splitlines()  #: what was reported on the way
+        self.messages = said.splitlines()  #: what was reported during the run
         #: columns by their names with units
         self.log: Named[Any] = Named("column", log)
 
