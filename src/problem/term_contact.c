@@ -18,7 +18,7 @@
 #define CONTACT_PATTERN 0.05  // of the edge: these have entries in the tangent, whether they touch or not
 #define CONTACT_TOUCHING 1e-3 // of the edge: points this near stand at a surface
 #define CONTACT_MET 0.1       // of a step: contacts met this early count as closed in the next factor
-#define CONTACT_NOISE 4.0     // roundings of positions that add up in a force
+#define CONTACT_NOISE 24.0    // roundings of positions that add up in a force
 #define CONTACT_BENDING 2.0   // times the multiplier: pressure that acts on the curvature of a gap in steps
 
 static void contact_destroy(void *object)
