@@ -135,6 +135,11 @@ function(pl_tests)
             add_test(NAME ${room}.${name} COMMAND ${name})
         endforeach()
     endforeach()
+    # every include of a room points left
+    find_program(PL_PYTHON3 python3)
+    if(PL_PYTHON3)
+        add_test(NAME rooms COMMAND ${PL_PYTHON3} tools/check-rooms WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+    endif()
     # the command line, end to end: each script gets the path of the command
     file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tests/cli/test_*.sh)
     if(TARGET pliant_command)

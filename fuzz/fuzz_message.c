@@ -1,5 +1,5 @@
 // Messages of viewers: what the server hears on a WebSocket, without the sockets. What it puts down on the
-// desk is thrown away.
+// queue is thrown away.
 #include "fuzz.h"
 #include "server_net.h"
 
@@ -17,13 +17,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0 || size > SERVER_RECEIVE) {
         return 0;
     }
-    server_desk desk;
-    if (!server_desk_init(&desk)) {
+    server_queue queue;
+    if (!server_queue_init(&queue)) {
         return 0;
     }
     // two viewers; the first byte says who has the controls and who asked for them
     server_viewer second = {.id = 2}, first = {.id = 1, .next = &second};
-    server_net net = {.options = &options, .desk = &desk, .viewer = &first, .viewer_count = 2, .last_id = 2};
+    server_net net = {.options = &options, .queue = &queue, .viewer = &first, .viewer_count = 2, .last_id = 2};
     net.owner = data[0] % 3, net.asking = data[0] / 3 % 3;
     net_hear(&net, &first, (const char *)data + 1, size - 1);
     // the same bytes as an address and as the headers of a request
@@ -33,6 +33,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)net_may_enter(&options, text, text, text);
     free(text);
     free(net.path);
-    server_desk_clear(&desk);
+    server_queue_clear(&queue);
     return 0;
 }

@@ -29,7 +29,7 @@ class App {
         this.robot = null;
         this.shape = null; // the newest
         this.shown = null; // it, a prediction from it, or a frame of a playback
-        this.waiting = new Map(); // by number of the wish
+        this.waiting = new Map(); // by number of the request
         this.stage = new Stage($("canvas"));
         this.body = new Body(this.stage.scene);
         this.parts = new Parts(this.stage.scene);
@@ -235,7 +235,7 @@ class App {
     }
 
     // ---- shapes
-    // The first fine shape that answers a wish, or null.
+    // The first fine shape that answers a request, or null.
     solved(serial) {
         if (!serial) {
             return Promise.resolve(null);
@@ -268,7 +268,7 @@ class App {
         }
         this.shape = message;
         this.bytes = message.bytes;
-        // numbers go on where an earlier page, or another viewer, left them: an old shape is no answer to a new wish
+        // numbers go on where an earlier page, or another viewer, left them: an old shape is no answer to a new request
         this.link.serial = Math.max(this.link.serial, head.serial ?? 0);
         // the sliders show the commands of the shape, unless this page has asked for others
         const mine = this.owner === this.viewer;

@@ -34,7 +34,7 @@ export function complain(input, text) {
         p.id = id;
         p.className = "complaint";
         p.setAttribute("role", "alert");
-        const line = input.closest(".three") ?? input.closest(".knob-line") ?? input;
+        const line = input.closest(".three") ?? input.closest(".slider-line") ?? input;
         line.after(p);
     }
     p.textContent = text;

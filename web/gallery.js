@@ -140,7 +140,7 @@ export class Gallery {
         }
         if (good && Object.keys(values).length) {
             link.send({ type: "parameters", values });
-            this.app.status("busy", "Building the robot anew…", 0);
+            this.app.status("busy", "Building the robot again…", 0);
         } else if (good) {
             this.app.toast("No parameter has changed.");
         }
@@ -179,36 +179,36 @@ export class Gallery {
 
     // The address names a design that is not shown: open it. The pose follows with the robot.
     follow() {
-        const wish = this.wanted = this.read();
+        const request = this.wanted = this.read();
         const { robot } = this.app;
-        if (!wish || this.done === location.hash || (!robot && this.expects)) {
+        if (!request || this.done === location.hash || (!robot && this.expects)) {
             return;
         }
-        if (wish.design && this.designs.some((d) => d.kind === wish.design) && !robot?.file?.includes(`/${wish.design}/`)) {
-            this.pick(wish.design);
+        if (request.design && this.designs.some((d) => d.kind === request.design) && !robot?.file?.includes(`/${request.design}/`)) {
+            this.pick(request.design);
         } else if (robot?.ok) {
             this.apply(robot);
         }
     }
 
     apply(robot) {
-        const wish = this.wanted;
-        if (!wish || this.done === location.hash || !this.app.mayMove() || (wish.design && !robot.file.includes(`/${wish.design}/`))) {
+        const request = this.wanted;
+        if (!request || this.done === location.hash || !this.app.mayMove() || (request.design && !robot.file.includes(`/${request.design}/`))) {
             return;
         }
         this.done = location.hash;
         const commands = robot.commands.map((c) => {
-            const v = wish[c.name] === undefined ? NaN : Number(wish[c.name]);
+            const v = request[c.name] === undefined ? NaN : Number(request[c.name]);
             return Number.isFinite(v) ? Math.min(c.high, Math.max(c.low, v)) : null;
         });
         if (commands.some((c) => c !== null)) {
             this.app.move.go(commands);
         }
-        const field = fields.findIndex((f) => f.key === wish.colour);
+        const field = fields.findIndex((f) => f.key === request.colour);
         if (field > 0) {
             this.app.look.pickField(field);
         }
-        const eye = wish.eye?.split(",").map(Number);
+        const eye = request.eye?.split(",").map(Number);
         if (eye?.length === 6 && eye.every(Number.isFinite)) {
             this.app.stage.look(eye.slice(0, 3), eye.slice(3));
         }

@@ -78,8 +78,8 @@ export class Link {
         return this.open;
     }
 
-    // A wish that shapes will answer with the same number.
-    wish(message) {
+    // A request that shapes will answer with the same number.
+    request(message) {
         message.serial = ++this.serial;
         return this.send(message) ? message.serial : 0;
     }

@@ -149,7 +149,7 @@ export class Look {
     // The fields of a shape are offered, others not.
     offer(head) {
         if (head.brief) {
-            return; // its fields are on their way
+            return; // its fields are being sent
         }
         const key = Object.keys(head.ranges).join();
         if (key !== this.offered) {

@@ -10,7 +10,7 @@ export class Move {
     // app: link, robot, shape, show(frame), toast(text), mayMove()
     constructor(app) {
         this.app = app;
-        this.knobs = [];
+        this.sliders = [];
         this.history = [];
         this.commands = [];
         $("home").addEventListener("click", () => this.go(this.commands.map(() => null)));
@@ -38,8 +38,8 @@ export class Move {
     }
 
     build() {
-        $("knobs").replaceChildren();
-        this.knobs = this.robot.commands.map((c, i) => this.buildKnob(c, i));
+        $("sliders").replaceChildren();
+        this.sliders = this.robot.commands.map((c, i) => this.buildSlider(c, i));
         $("sweep-command").replaceChildren(...this.robot.commands.map((c, i) => new Option(c.name, i)));
         $("sweep").hidden = this.robot.commands.length === 0;
         this.fillSweep();
@@ -47,17 +47,17 @@ export class Move {
             const p = document.createElement("p");
             p.className = "hint";
             p.textContent = "This robot has no commands. Loads alone decide its shape.";
-            $("knobs").append(p);
+            $("sliders").append(p);
         }
     }
 
-    buildKnob(c, i) {
+    buildSlider(c, i) {
         const root = document.createElement("div");
-        root.className = "knob";
+        root.className = "slider";
         const step = (c.high - c.low) / 500;
-        root.innerHTML = `<div class="knob-line"><label for="knob-${i}"></label>
+        root.innerHTML = `<div class="slider-line"><label for="slider-${i}"></label>
             <input id="number-${i}" type="text" inputmode="decimal"><span class="unit"></span></div>
-            <input id="knob-${i}" type="range">
+            <input id="slider-${i}" type="range">
             <div class="efforts"><span></span><button type="button" data-word="idle">idle</button></div>`;
         root.querySelector("label").textContent = c.name;
         root.querySelector(".unit").textContent = c.unit;
@@ -91,14 +91,14 @@ export class Move {
             }
         });
         idle.addEventListener("click", () => this.go(this.commands.map((v, k) => (k === i ? null : v))));
-        $("knobs").append(root);
+        $("sliders").append(root);
         return { root, slider, number, idle, effort: root.querySelector(".efforts span") };
     }
 
     // ---- where it should be
     send() {
         this.app.timeline.backToLive();
-        this.serial = this.app.link.wish({ type: "set", robot: this.robot.robot, commands: this.commands });
+        this.serial = this.app.link.request({ type: "set", robot: this.robot.robot, commands: this.commands });
         this.app.truth.ask(this.serial ? { serial: this.serial, commands: [...this.commands] } : null);
         this.app.save.wholeRun(false);
         return this.serial;
@@ -142,7 +142,7 @@ export class Move {
     // ---- what the panel shows
     refresh() {
         const free = this.app.mayMove();
-        this.knobs.forEach((k, i) => {
+        this.sliders.forEach((k, i) => {
             const c = this.robot.commands[i];
             const value = (this.app.timeline.played ?? this.commands)[i];
             const shown = value ?? c.rest;
@@ -170,7 +170,7 @@ export class Move {
 
     // Efforts of a shape beside their sliders.
     showEfforts(head) {
-        this.knobs.forEach((k, i) => {
+        this.sliders.forEach((k, i) => {
             const parts = this.robot.actuators
                 .map((a, n) => ({ a, r: head.actuators[n] }))
                 .filter(({ a }) => a.command === i)

@@ -1,4 +1,4 @@
-// The section plane in the view: a pane with a frame and a knob that is dragged along its normal.
+// The section plane in the view: a pane with a frame and a handle that is dragged along its normal.
 import * as THREE from "three";
 import { rayOf } from "./surface.js";
 
@@ -16,12 +16,12 @@ export class SectionPlane {
         const frame = new THREE.BufferGeometry();
         frame.setAttribute("position", new THREE.Float32BufferAttribute(corners, 3));
         this.frame = new THREE.LineLoop(frame, new THREE.LineBasicMaterial({ color: ink, transparent: true, opacity: 0.7 }));
-        this.knob = new THREE.Mesh(new THREE.SphereGeometry(1, 20, 14), new THREE.MeshBasicMaterial({ color: ink, depthTest: false, transparent: true }));
-        this.knob.renderOrder = 9;
+        this.handle = new THREE.Mesh(new THREE.SphereGeometry(1, 20, 14), new THREE.MeshBasicMaterial({ color: ink, depthTest: false, transparent: true }));
+        this.handle.renderOrder = 9;
         this.pane.renderOrder = 3;
         this.group.add(this.pane, this.frame);
-        stage.scene.add(this.group, this.knob);
-        this.knob.visible = false;
+        stage.scene.add(this.group, this.handle);
+        this.handle.visible = false;
         const canvas = stage.canvas;
         canvas.addEventListener("pointerdown", (e) => this.down(e), true);
         canvas.addEventListener("pointermove", (e) => this.drag(e), true);
@@ -31,7 +31,7 @@ export class SectionPlane {
     }
 
     set(section, robot) {
-        this.group.visible = this.knob.visible = Boolean(section && robot?.ok);
+        this.group.visible = this.handle.visible = Boolean(section && robot?.ok);
         if (!this.group.visible) {
             return;
         }
@@ -51,22 +51,22 @@ export class SectionPlane {
         this.group.scale.set(across(x), across(y), 1);
         // on the highest corner
         const corner = [[1, 1], [1, -1], [-1, 1], [-1, -1]].map(([a, b]) => foot.clone().addScaledVector(x, 0.5 * a * across(x)).addScaledVector(y, 0.5 * b * across(y)));
-        this.knob.position.copy(corner.reduce((a, b) => (b.z + 0.01 * b.x > a.z + 0.01 * a.x ? b : a)));
-        this.knob.scale.setScalar(0.016 * size);
+        this.handle.position.copy(corner.reduce((a, b) => (b.z + 0.01 * b.x > a.z + 0.01 * a.x ? b : a)));
+        this.handle.scale.setScalar(0.016 * size);
     }
 
     down(event) {
-        if (!this.knob.visible || event.button !== 0) {
+        if (!this.handle.visible || event.button !== 0) {
             return;
         }
         const box = this.stage.canvas.getBoundingClientRect();
-        const p = this.stage.project(this.knob.position);
+        const p = this.stage.project(this.handle.position);
         if (Math.hypot(p.x - event.clientX + box.left, p.y - event.clientY + box.top) > (event.pointerType === "touch" ? 28 : 16)) {
             return;
         }
         event.stopImmediatePropagation();
         this.stage.canvas.setPointerCapture(event.pointerId);
-        this.grip = { id: event.pointerId, from: this.knob.position.clone() };
+        this.grip = { id: event.pointerId, from: this.handle.position.clone() };
     }
 
     drag(event) {
@@ -74,7 +74,7 @@ export class SectionPlane {
             return;
         }
         event.stopImmediatePropagation();
-        // the point of the line through the knob along the normal that is nearest to the ray
+        // the point of the line through the handle along the normal that is nearest to the ray
         const ray = rayOf(this.stage, event);
         const w = this.grip.from.clone().sub(ray.origin);
         const b = this.normal.dot(ray.direction);

@@ -1,4 +1,4 @@
-// Shapes between two solves, predicted from the derivative dx/dc that the server sends: while a hand drags, wishes come
+// Shapes between two solves, predicted from the derivative dx/dc that the server sends: while a hand drags, requests come
 // faster than solves. A prediction is marked as one everywhere it is shown.
 
 // A straight step dx = dx/dc (c - c0) would swell what it turns. A point of a bending body turns along: with the body's
@@ -8,12 +8,12 @@ const turnShare = 2 / 3;
 const farthest = 0.9; // rad that half of the most turning points may be predicted to turn; beyond, the step is shortened
 
 // Second order where two solved shapes are at hand, x0 at c0 with its derivative and x1 before it at c1, on a line with the
-// step. With s the step over the way back from c0 to c1, p(s) the step above:
+// step. With s the step over the previous step from c0 to c1, p(s) the step above:
 //   x(s) = p(s) + s^2 (x1 - p(1)),
 // and where the derivative was taken at x1 only, that at x0 is the one of the parabola, 2 (x0 - x1) / (c0 - c1) - x1'.
-const along = 0.98; // cosine between the way back and the step
+const along = 0.98; // cosine between the previous step and the step
 const trusted = 0.4; // of the first order: a larger second one says little about the third; the step is shortened
-const reachBack = [0.15, 6]; // the way back over the step: shorter ones amplify errors, longer ones are another curve
+const reachBack = [0.15, 6]; // the previous step over the step: shorter ones amplify errors, longer ones are another curve
 
 // The spin, half the curl, of a displacement field: the mean over the cells around each vertex.
 function spinOf(x, dx, cell) {
@@ -149,7 +149,7 @@ export class Predict {
     }
 
     // The shape at `commands`, from the solved shape `base` on `mesh`; null when no derivative is known for a command that
-    // moves. A step too long to be believed is shortened: the head tells the commands it is for.
+    // moves. A step too long to be accepted is shortened: the head tells the commands it is for.
     forward(base, mesh, commands) {
         const columns = this.columnsFor(base);
         const step = this.robot.commands.map((_, i) => this.value(commands, i) - this.value(base.head.commands, i));
@@ -163,33 +163,33 @@ export class Predict {
     }
 
     // Commands of a shape that differ, in parts of their ranges.
-    way(from, to) {
+    difference(from, to) {
         return this.robot.commands.map((c, i) => (this.value(to, i) - this.value(from, i)) / (c.high - c.low || 1));
     }
 
-    // What two solved shapes tell beyond the derivative: { back, length: of the way back over the step, dx, spin: the
-    // derivative along the way back where it was not taken at `base`, miss: of the rotated step back, 3 per vertex }; null
+    // What two solved shapes tell beyond the derivative: { back, length: of the previous step over the step, dx, spin: the
+    // derivative along the previous step where it was not taken at `base`, miss: of the rotated step back, 3 per vertex }; null
     // when they do not lie on a line with the step.
     curve(base, mesh, columns, step) {
         const { before } = this;
         if (!before || before.arrays.x.length !== base.arrays.x.length) {
             return null;
         }
-        const back = this.way(base.head.commands, before.head.commands);
+        const back = this.difference(base.head.commands, before.head.commands);
         const ahead = step.map((s, i) => s / (this.robot.commands[i].high - this.robot.commands[i].low || 1));
         const [a, b] = [Math.hypot(...back), Math.hypot(...ahead)];
         const dot = back.reduce((sum, v, i) => sum + v * ahead[i], 0);
-        const length = (Math.sign(dot) * a) / b; // of the way back, in steps; negative: the step goes on
+        const length = (Math.sign(dot) * a) / b; // of the previous step, in steps; negative: the step goes on
         if (!(Math.abs(dot) > along * a * b) || !(Math.abs(length) > reachBack[0]) || !(Math.abs(length) < reachBack[1])) {
             return null;
         }
         const { at } = this.meshes.get(base.head.mesh);
-        const near = (commands) => this.way(at, commands).every((v) => Math.abs(v) < 1e-6);
+        const near = (commands) => this.difference(at, commands).every((v) => Math.abs(v) < 1e-6);
         this.bend ??= near(base.head.commands) ? this.missed(base, before, mesh, columns) : near(before.head.commands) ? this.parabola(base, before, mesh, columns) : null;
         return this.bend && { ...this.bend, length };
     }
 
-    // The derivative at `base` times the way back to `before`, and by how much the step back misses it.
+    // The derivative at `base` times the previous step to `before`, and by how much the step back misses it.
     missed(base, before, mesh, columns) {
         const [dx, spin] = this.combine(base, mesh, columns, this.change(base, before));
         const miss = new Float32Array(dx.length);
@@ -200,7 +200,7 @@ export class Predict {
         return { miss, largest: largest(miss), first: largest(dx) };
     }
 
-    // The derivative at `base` times the way back, from that at `before`.
+    // The derivative at `base` times the previous step, from that at `before`.
     parabola(base, before, mesh, columns) {
         const [there] = this.combine(base, mesh, columns, this.change(base, before));
         const dx = there.map((v, k) => 2 * (before.arrays.x[k] - base.arrays.x[k]) - v);
@@ -244,7 +244,7 @@ export class Predict {
     step(base, mesh, columns, step, moving, at, curve = null) {
         let [dx, spin] = curve?.dx ? [null, null] : this.combine(base, mesh, columns, step);
         if (curve?.dx) {
-            // the way back is so many steps long, and leads the other way
+            // the previous step is so many steps long, and leads in the other direction
             dx = curve.dx.map((v) => v / curve.length);
             spin = curve.spin.map((v) => v / curve.length);
         }

@@ -67,7 +67,7 @@ export class Pull {
             from: hit.at.toArray(),
         };
         app.stage.canvas.style.cursor = "grabbing";
-        this.wish();
+        this.request();
     }
 
     move(event) {
@@ -78,7 +78,7 @@ export class Pull {
         const hit = rayOf(this.app.stage, event).intersectPlane(this.grip.plane, new THREE.Vector3());
         if (hit) {
             this.grip.hand = hit.toArray();
-            this.wish();
+            this.request();
         }
     }
 
@@ -90,9 +90,9 @@ export class Pull {
         }
     }
 
-    wish() {
+    request() {
         const { app, grip } = this;
-        const serial = app.link.wish({ type: "pull", robot: this.robot.robot, commands: app.move.commands, at: grip.at, hand: grip.hand });
+        const serial = app.link.request({ type: "pull", robot: this.robot.robot, commands: app.move.commands, at: grip.at, hand: grip.hand });
         app.truth.ask(serial ? { serial, commands: [...app.move.commands], hand: grip.hand, at: grip.at } : null);
         app.save.wholeRun(false);
         this.draw();

@@ -232,7 +232,7 @@ export class Reach {
     aim(goal) {
         this.target = goal.clone();
         this.app.timeline.backToLive();
-        this.serial = this.app.link.wish({ type: "target", robot: this.robot.robot, marker: this.marker, target: goal.toArray() });
+        this.serial = this.app.link.request({ type: "target", robot: this.robot.robot, marker: this.marker, target: goal.toArray() });
         this.app.truth.ask(this.serial ? { serial: this.serial, marker: this.marker, target: goal.toArray() } : null);
         this.tell("", `${point(goal.toArray())}: solving…`);
         this.refresh();
@@ -341,12 +341,12 @@ export class Reach {
     }
 
     // A marker that moves along one curve only follows that, to and fro.
-    along(way) {
+    along(curve) {
         const back = [];
-        for (let k = way.length - 6; k >= 0; k -= 3) {
-            back.push(...way.slice(k, k + 3));
+        for (let k = curve.length - 6; k >= 0; k -= 3) {
+            back.push(...curve.slice(k, k + 3));
         }
-        this.setPoints([...way, ...back]);
+        this.setPoints([...curve, ...back]);
         $("path-text").textContent += " The marker moves along one curve only: the path lies on it.";
     }
 
@@ -479,7 +479,7 @@ export class Reach {
         this.app.stage.invalidate();
     }
 
-    // A wish was refused: nothing runs.
+    // A request was refused: nothing runs.
     refused() {
         this.following = this.sampling = false;
         $("path-follow").textContent = "Follow";

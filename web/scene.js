@@ -107,7 +107,7 @@ export class Stage {
         this.shadow.place(middle, size, this.grid.position.z);
     }
 
-    // The body has another shape: its shadow is drawn anew with the next picture.
+    // The body has another shape: its shadow is drawn again with the next picture.
     casts(geometry) {
         this.cast = geometry;
     }

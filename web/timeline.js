@@ -336,7 +336,7 @@ export class Timeline {
             return false;
         }
         this.asking = true;
-        const serial = app.link.wish({ type: "set", robot: this.robot.robot, commands: run.commands[k] });
+        const serial = app.link.request({ type: "set", robot: this.robot.robot, commands: run.commands[k] });
         app.truth.ask(serial ? { serial, commands: run.commands[k] } : null);
         this.asked = app.solved(serial);
         const shape = await this.asked;

@@ -20,13 +20,13 @@ export class Truth {
         this.say();
     }
 
-    // What the owner of the controls wished for last: { serial, commands } or { serial, marker, target }. Null: nothing.
-    ask(wish) {
-        this.asked = wish;
+    // What the owner of the controls asked for last: { serial, commands } or { serial, marker, target }. Null: nothing.
+    ask(request) {
+        this.asked = request;
         this.schedule();
     }
 
-    // Whether a shape answers the last wish.
+    // Whether a shape answers the last request.
     answers(head) {
         return !this.asked || head.waypoint !== undefined || head.serial >= this.asked.serial;
     }

@@ -13,15 +13,15 @@
 // ---- exit status of the program
 enum {
     CLI_DONE = 0,
-    CLI_BADLY = 1,  // not converged, target not reached, defects found, interrupted
-    CLI_WRONG = 2,  // wrong input
-    CLI_MACHINE = 3 // memory, disk
+    CLI_EXIT_UNSOLVED = 1, // not converged, target not reached, defects found, interrupted
+    CLI_EXIT_USAGE = 2,    // wrong input
+    CLI_EXIT_SYSTEM = 3    // memory, disk
 };
 
 // ---- options. A verb's table ends with a zeroed entry; --help is understood by all.
 typedef struct cli_option {
     const char *name;  // without the dashes
-    char letter;       // short form, or 0
+    char short_name;   // short form, or 0
     const char *value; // what stands for its value in the help; NULL: a flag
     const char *help;
     const char *choices; // words for completion, or NULL: "file" when the value reads FILE
@@ -212,7 +212,7 @@ void cli_progress_done(void);               // wipes the bar
 // program here loses nothing, so it may be ended where the work cannot be asked to stop.
 void cli_stage(const char *what, bool expendable);
 void cli_stage_talk(void); // says the times also where standard error is no terminal
-void cli_stages_tell(const char *verb);
+void cli_stages_report(const char *verb);
 
 // ---- a robot, loaded
 typedef struct cli_robot {
@@ -248,7 +248,7 @@ typedef struct cli_model {
     double *command; // what was asked for; NAN: idle
     pl_statics_report report;
     const char *state_path; // where the state is kept at the end, or NULL
-    bool vacuum_told;       // a chamber below vacuum is told of once
+    bool vacuum_reported;   // a chamber below vacuum is reported once
 } cli_model;
 // Opens the robot by --method (exact, local_global, fang2020) where the verb has it, else by what its file
 // says; goes on from --state. A document that has been opened before is used. Returns an exit status.
@@ -264,8 +264,8 @@ void cli_model_warn(cli_model *m);
 int cli_model_save_state(const cli_args *args, const cli_model *m);
 // Estimates the error of the mesh at the solution, for the record.
 void cli_model_estimate(cli_model *m);
-// "not converged: ..." and CLI_BADLY unless the last solve did.
-int cli_model_verdict(const cli_args *args, const cli_model *m);
+// "not converged: ..." and CLI_EXIT_UNSOLVED unless the last solve did.
+int cli_model_outcome(const cli_args *args, const cli_model *m);
 int cli_compliance(const cli_args *args, cli_model *m); // `jacobian --compliance`, at a solution
 // The index of a name, or -1 after complaining about --option.
 int cli_model_marker(const cli_args *args, const cli_model *m, const char *option, const char *name);

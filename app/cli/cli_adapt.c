@@ -36,22 +36,22 @@ static int adapt_read(const cli_args *args, adapting *a)
     if (!cli_number(args, "neurons", PL_DIM_NUMBER, 1e-6, 10, &a->options.neurons) ||
         !cli_number(args, "held", PL_DIM_NUMBER, 0, 0.9, &a->options.held_share) ||
         !cli_whole(args, "next", 1, 100, &a->next_count) || !cli_whole(args, "seed", 0, 1 << 30, &seed)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     a->options.seed = (uint64_t)seed;
     a->options.progress = cli_progress;
     const char *kind = cli_value(args, "kind");
     if (kind && (a->options.kind = pl_adapt_kind_find(kind)) == PL_ADAPT_KIND_COUNT) {
         cli_error(args, "--kind %s: expected process or layer", kind);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (a->options.kind == PL_ADAPT_LAYER && (cli_value(args, "extra") || a->next_count)) {
         cli_error(args, "--extra and --next need --kind process");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (!cli_value(args, "out")) {
         cli_error(args, "expected --out FILE.yaml");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -120,7 +120,7 @@ static int adapt_work(const cli_args *args, adapting *a)
     if (!l) {
         cli_error(args, "%s is not a learned model", args->plain[0]);
         cli_advice("take samples with `pliant sample` and fit a model with `pliant learn`");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     const char *extra[16];
     int count = 0, cursor = 0;
@@ -134,7 +134,7 @@ static int adapt_work(const cli_args *args, adapting *a)
     cli_stage("adapting", false);
     if (pl_learned_adapt(l, &a->measured, &a->options, &a->report, &err) != PL_OK) {
         cli_error(args, "%s: %s", args->plain[1], err.text);
-        return err.status == PL_BAD_INPUT ? CLI_WRONG : CLI_MACHINE;
+        return err.status == PL_BAD_INPUT ? CLI_EXIT_USAGE : CLI_EXIT_SYSTEM;
     }
     if (a->next_count) {
         a->next = calloc((size_t)a->next_count * (size_t)a->m.info.command_count + 1, sizeof *a->next);

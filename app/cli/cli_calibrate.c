@@ -76,7 +76,7 @@ static int calibrate_fit(const cli_args *args, calibration *c)
     double limit = 0;
     bool known = !only;
     if (!cli_number(args, "max-strain", PL_DIM_NUMBER, 1e-3, 100, &limit)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     int fits = 0;
     for (int k = 0; k < CALIBRATE_MODELS; ++k) {
@@ -90,16 +90,16 @@ static int calibrate_fit(const cli_args *args, calibration *c)
         fits += c->has[k];
         if (status != PL_OK) {
             const int failed = cli_fail_file(args, args->plain[1], &err);
-            if (only || failed == CLI_MACHINE) {
+            if (only || failed == CLI_EXIT_SYSTEM) {
                 return failed;
             }
         }
     }
     if (!known) {
         cli_error(args, "--model %s: expected neo_hookean, mooney_rivlin, yeoh, gent or ogden", only);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
-    return fits ? CLI_DONE : CLI_BADLY;
+    return fits ? CLI_DONE : CLI_EXIT_UNSOLVED;
 }
 
 static void calibrate_print(const cli_args *args, const calibration *c)
@@ -227,7 +227,7 @@ static int calibrate_run(cli_args *args)
     if (poses) {
         if (args->plain_count != 3) {
             cli_error(args, "poses: expected a robot and a table of measurements");
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         const int wrong = cli_check_outputs(args, pose_extensions, args->plain[1], args->plain[2]);
         return wrong ? wrong : cli_calibrate_poses(args);
@@ -235,11 +235,11 @@ static int calibrate_run(cli_args *args)
     const bool ratio = strcmp(kind, "ratio") == 0, syringe = strcmp(kind, "syringe") == 0;
     if (!ratio && !syringe && strcmp(kind, "tensile") != 0) {
         cli_error(args, "'%s' is not a kind of measurement, expected tensile, ratio, syringe or poses", kind);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if ((args->plain_count == 1) != ratio || args->plain_count > 2) {
         cli_error(args, ratio ? "ratio takes no file" : "%s: expected a file of measurements", kind);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (ratio) {
         return cli_calibrate_ratio(args);

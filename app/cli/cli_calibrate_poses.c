@@ -72,7 +72,7 @@ static int pose_parameter(posing *p, const char *name)
     const cli_args *args = p->args;
     if (p->count == PL_POSE_PARAMETERS) {
         cli_error(args, "--free: more than %d parameters", PL_POSE_PARAMETERS);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     const int k = p->count++;
     pl_pose_parameter *q = &p->parameter[k];
@@ -141,7 +141,7 @@ static int pose_parameters(posing *p)
     }
     if (!status && p->count == 0) {
         cli_error(p->args, "expected --free NAME,NAME: what is to be fitted, such as silicone.c10");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return status;
 }
@@ -164,7 +164,7 @@ static int pose_hold(posing *p)
         if (end == text || from < 1 || to < from || to > p->measured.count || (*end && *end != ',')) {
             cli_error(p->args, "--hold %s: expected rows from 1 to %d, such as 5-8",
                       cli_value(p->args, "hold"), p->measured.count);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         for (long i = from; i <= to; ++i) {
             p->fit[i - 1] = false;
@@ -209,7 +209,7 @@ static int pose_open(posing *p)
     p->options = (pl_model_load_options){.load = {.mesher = pl_meshing_mesher(), .progress = &cli_progress},
                                          .progress = cli_progress_search};
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &p->options.load.size)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     const pl_status status = pl_model_from_document(p->document, &p->options, &p->model, p->findings, &err);
     cli_findings(p->findings);
@@ -477,7 +477,7 @@ static int pose_work(posing *p)
     const cli_args *args = p->args;
     p->cross = NAN;
     if (!cli_whole(args, "folds", 2, 1000, &p->folds)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     int status = pose_open(p);
     status = status ? status : pose_parameters(p);
@@ -495,7 +495,7 @@ static int pose_work(posing *p)
     cli_stage(NULL, false);
     if (fitted == PL_FAILED || fitted == PL_INTERRUPTED) {
         cli_error(args, "%s", fitted == PL_INTERRUPTED ? cli_stop_reason() : err.text);
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     if (fitted != PL_OK) {
         err.status = fitted;
@@ -507,9 +507,9 @@ static int pose_work(posing *p)
     if (!status && !p->report.converged) {
         cli_error(
             args,
-            "%s: the fit has not converged after %d iterations: the poses may not tell the parameters apart",
+            "%s: the fit has not converged after %d iterations: the poses may not distinguish the parameters",
             p->path, p->report.iterations);
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     return status;
 }

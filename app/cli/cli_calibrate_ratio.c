@@ -17,7 +17,7 @@ static int ratio_read(const cli_args *args, pl_ratio_test *t)
         !cli_number(args, "moved", PL_DIM_LENGTH, 1e-6, 1e4, &t->moved) ||
         !cli_number(args, "elasticity", PL_DIM_NUMBER, 1e-3, 1e3, &elasticity) ||
         !cli_number(args, "r-omega", PL_DIM_NUMBER, 1e-2, 1, &t->r_omega)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     static const char *const methods[] = {"exact", "local_global", "fang2020"};
     const char *method = cli_value(args, "method");
@@ -29,16 +29,16 @@ static int ratio_read(const cli_args *args, pl_ratio_test *t)
     }
     if (method) {
         cli_error(args, "--method %s: expected exact, local_global or fang2020", method);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if ((elasticity > 0) == (t->moved > 0)) {
         cli_error(args, "expected either --moved (displacement of the interface) or --elasticity (R_m)");
         cli_advice("the test: pliant calibrate ratio --length 80 --interface 40 --pull 4 --moved 0.84");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     t->interface = t->interface > 0 ? t->interface : t->length / 2;
     if (elasticity > 0) {
-        // equation 16 the other way round
+        // equation 16 solved for the other
         t->moved = t->interface * t->pull / (elasticity * (t->length - t->interface) + t->interface);
     }
     return CLI_DONE;
@@ -49,7 +49,7 @@ static int ratio_mesh(const cli_args *args, const pl_ratio_test *t, pl_mesh **me
     double size = t->length / 13;
     const double width = 0.15 * t->length;
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-3, 1e4, &size)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     const pl_source_parameter parameter[] = {{"soft_length", t->interface, 0},
                                              {"stiff_length", t->length - t->interface, 0},

@@ -10,11 +10,11 @@ static int syringe_line(const cli_args *args, pl_syringe_line *line)
         !cli_number(args, "tube", PL_DIM_VOLUME, 0, 1e12, &line->tube) ||
         !cli_number(args, "syringe", PL_DIM_VOLUME, 0, 1e12, &line->syringe) ||
         !cli_number(args, "ambient", PL_DIM_PRESSURE, 1e-6, 10, &line->ambient)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (!(line->chamber > 0)) {
         cli_error(args, "expected --chamber, the volume of the undeformed chamber, such as --chamber 12mL");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }

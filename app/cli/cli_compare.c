@@ -69,7 +69,7 @@ static int compare_linear(const cli_args *args, compare *c)
     load.no_cache = cli_flag(args, "no-cache");
     pl_error err = {0};
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &load.size)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return pl_robot_from_document(c->r.document, &load, &c->linear, NULL, &err) == PL_OK
                ? CLI_DONE
@@ -109,17 +109,17 @@ static int compare_list(const cli_args *args, compare *c)
         if (!good) {
             cli_error(args, "--methods: there is no method '%s'; expected exact, local_global or fang2020",
                       word);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         if (c->def.method_count == COMPARE_METHODS) {
             cli_error(args, "--methods %s: at most %d methods", list, COMPARE_METHODS);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         c->method[c->def.method_count++] = word;
     }
     if (c->def.method_count == 0) {
         cli_error(args, "--methods %s: expected exact, local_global or fang2020", list);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -353,7 +353,7 @@ static int compare_check_histogram(const cli_args *args)
         return CLI_DONE;
     }
     cli_error(args, "--histogram %s: unknown extension, expected one of .png .svg .csv", path);
-    return CLI_WRONG;
+    return CLI_EXIT_USAGE;
 }
 
 static int compare_work(const cli_args *args, compare *c)
@@ -362,7 +362,7 @@ static int compare_work(const cli_args *args, compare *c)
     status = status ? status : cli_check_outputs(args, extensions, NULL, NULL);
     status = status ? status : compare_check_histogram(args);
     if (!status && !cli_limit(args, "limit-each", &c->def.time_limit)) {
-        status = CLI_WRONG;
+        status = CLI_EXIT_USAGE;
     }
     status = status ? status : compare_list(args, c);
     status = status ? status : compare_open(args, c);
@@ -379,7 +379,7 @@ static int compare_work(const cli_args *args, compare *c)
         // as published it stops before it has converged: that is part of the comparison
         if (row->report.outcome != PL_SOLVED && strcmp(row->method, "fang2020") != 0) {
             cli_error(args, "%s did not converge: %s", row->name, row->report.message);
-            status = CLI_BADLY;
+            status = CLI_EXIT_UNSOLVED;
         }
     }
     return status;

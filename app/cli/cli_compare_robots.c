@@ -73,7 +73,7 @@ int cli_compare_robots(cli_args *args)
         if (cli_value(args, only_methods[i])) {
             cli_error(args, "--%s is for comparing methods on one robot with a mesh, not robots",
                       only_methods[i]);
-            status = CLI_WRONG;
+            status = CLI_EXIT_USAGE;
         }
     }
     status = status ? status : cli_check_outputs(args, NULL, NULL, NULL);
@@ -97,5 +97,5 @@ int cli_compare_robots(cli_args *args)
     }
     free(m);
     json_decref(all);
-    return status ? status : bad ? CLI_BADLY : CLI_DONE;
+    return status ? status : bad ? CLI_EXIT_UNSOLVED : CLI_DONE;
 }

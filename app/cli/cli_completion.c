@@ -41,7 +41,7 @@ static int completion_run(cli_args *args)
 {
     if (strcmp(args->plain[0], "bash") != 0) {
         cli_error(args, "no completion for '%s', expected bash", args->plain[0]);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     printf("# bash completion for pliant %s; written by `pliant completion bash`\n_pliant() {\n",
            pl_version());

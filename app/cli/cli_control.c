@@ -55,7 +55,7 @@ static int control_numbers(const cli_args *args, loop_numbers *n)
                    cli_number(args, "lag", PL_DIM_TIME, 0, 1e6, &n->lag) &&
                    cli_number(args, "period", PL_DIM_TIME, 1e-6, 1e6, &n->period)
                ? CLI_DONE
-               : CLI_WRONG;
+               : CLI_EXIT_USAGE;
 }
 
 static void control_print_response(const cli_args *args, const loop_numbers *n, const pl_response *r)
@@ -129,7 +129,7 @@ static int control_check(const cli_args *args)
     loop_numbers n;
     int samples = 10000, status = control_numbers(args, &n);
     if (status || !cli_whole(args, "samples", 0, 100000000, &samples)) {
-        return status ? status : CLI_WRONG;
+        return status ? status : CLI_EXIT_USAGE;
     }
     pl_margin m;
     pl_response r;
@@ -151,14 +151,14 @@ static int control_check(const cli_args *args)
     if (cli_value(args, "json")) {
         status = cli_json_write(args, control_json(&n, &m, &r, lmi));
     }
-    return status ? status : r.damped ? CLI_DONE : CLI_BADLY;
+    return status ? status : r.damped ? CLI_DONE : CLI_EXIT_UNSOLVED;
 }
 
 static int control_run(cli_args *args)
 {
     if (strcmp(args->plain[0], "check") != 0) {
         cli_error(args, "'%s': expected check", args->plain[0]);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     const int status = cli_setup(args);
     return status ? status : control_check(args);

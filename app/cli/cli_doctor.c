@@ -72,7 +72,7 @@ static json_t *doctor_json(uint64_t hash, const pl_findings *findings)
 }
 
 // The summary and the exit status: 0 when there is nothing worse than notes.
-static int doctor_verdict(const cli_args *args, const pl_findings *findings)
+static int doctor_outcome(const cli_args *args, const pl_findings *findings)
 {
     int count[3] = {0};
     for (int i = 0; i < pl_findings_count(findings); ++i) {
@@ -84,7 +84,7 @@ static int doctor_verdict(const cli_args *args, const pl_findings *findings)
     }
     cli_say(args, "errors: %d, warnings: %d, notes: %d\n", count[PL_DEFECT], count[PL_WARNING],
             count[PL_NOTE]);
-    return CLI_BADLY;
+    return CLI_EXIT_UNSOLVED;
 }
 
 // Loads the robot and examines it; findings are the caller's to print.
@@ -121,7 +121,7 @@ static int doctor_work(const cli_args *args, cli_robot *r)
     status = status ? status : cli_check_outputs(args, NULL, r->path, NULL);
     if (!status && cli_value(args, "out") && pl_robot_document_kind(r->document) != PL_ROBOT_FULL) {
         cli_error(args, "--out is only for a robot with a mesh; this one is a reduced model");
-        status = CLI_WRONG;
+        status = CLI_EXIT_USAGE;
     }
     if (status) {
         return status;
@@ -136,7 +136,7 @@ static int doctor_work(const cli_args *args, cli_robot *r)
         status = doctor_write(args, pl_robot_mesh(r->robot), r->findings);
     }
     const int written = cli_json_write(args, cli_value(args, "json") ? doctor_json(hash, r->findings) : NULL);
-    const int verdict = doctor_verdict(args, r->findings);
+    const int verdict = doctor_outcome(args, r->findings);
     return written ? written : status ? status : verdict;
 }
 

@@ -19,7 +19,7 @@ static const cli_option options[] = {
     {"force-drift", 0, "FORCE", "with --recursive: how much a force may change from row to row", NULL},
     {"command-drift", 0, "FRACTION", "with --recursive: the same for the commands", NULL},
     {"outlier", 0, "N", "readings more than N sigmas off count less (default 4; 0: never)", NULL},
-    {"place", 0, "MARKER", "instead: which sensors tell most about this marker, at the commands of the rows",
+    {"place", 0, "MARKER", "instead: which sensors determine this marker best, at the commands of the rows",
      NULL},
     {"out", 0, "FILE", "write the estimates as .csv", NULL},
     CLI_JSON,
@@ -61,7 +61,7 @@ static int estimate_noise(const cli_args *args, work *w)
         char name[120];
         if (!equals || equals == text || (size_t)(equals - text) >= sizeof name) {
             cli_error(args, "--noise %s: expected NAME=VALUE, for example s1=0.2mm", text);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
         const int sensor = pl_model_find_sensor(w->m.model, name),
@@ -70,7 +70,7 @@ static int estimate_noise(const cli_args *args, work *w)
             const char *near = cli_nearest(name, w->m.info.sensor_name, w->m.info.sensor_count);
             cli_error(args, "--noise: there is no sensor or marker '%s'%s%s%s", name,
                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         double value;
         pl_error err;
@@ -79,7 +79,7 @@ static int estimate_noise(const cli_args *args, work *w)
                               &err) != PL_OK ||
             !(value > 0)) {
             cli_error(args, "--noise %s: expected a value greater than 0 with its unit", text);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         *(sensor >= 0 ? &w->setup.measured[sensor].sigma : &w->marker_noise[marker]) = value;
     }
@@ -97,7 +97,7 @@ static int estimate_read_options(const cli_args *args, work *w)
         !cli_number(args, "force-drift", PL_DIM_FORCE, 0, 1e9, &w->options.force_drift) ||
         !cli_number(args, "command-drift", PL_DIM_NUMBER, 0, 10, &w->options.command_drift) ||
         !cli_whole(args, "outlier", 0, 1000, &outlier)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     for (int j = 0; fraction >= 0 && j < info->command_count; ++j) {
         w->setup.command_sigma[j] = fraction * (info->command[j].span[1] - info->command[j].span[0]);
@@ -118,7 +118,7 @@ static int estimate_forces(const cli_args *args, work *w, int **marker)
     for (const char *name; (name = cli_next(args, "force-at", &cursor));) {
         const int k = cli_model_marker(args, &w->m, "force-at", name);
         if (k < 0 || count >= w->m.info.marker_count) {
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         (*marker)[count++] = k;
     }
@@ -154,7 +154,7 @@ static int estimate_measured(const cli_args *args, work *w)
     if (count == 0) {
         cli_error(args, "%s has no column of a sensor or marker, so there is nothing to fit",
                   cli_value(args, "read"));
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     w->options.measured = w->measured;
     w->options.measured_count = count;
@@ -308,7 +308,7 @@ static int estimate_rows(const cli_args *args, work *w)
                                 &e, &err) != PL_OK) {
             cli_progress_done();
             cli_error(args, "%s:%d: %s", cli_value(args, "read"), w->readings.line[row], err.text);
-            status = err.status == PL_NO_MEMORY ? CLI_MACHINE : CLI_BADLY;
+            status = err.status == PL_NO_MEMORY ? CLI_EXIT_SYSTEM : CLI_EXIT_UNSOLVED;
             break;
         }
         w->bad += !e.converged;
@@ -347,7 +347,9 @@ static int estimate_rows(const cli_args *args, work *w)
                 "deviation of %.3g (%s)\n",
                 e.unseen_count, e.unknown_count, e.weakest_sigma, "fractions of ranges, N");
     }
-    status = status ? status : cli_interrupted() || w->bad > 0 || w->contradicted > 0 ? CLI_BADLY : CLI_DONE;
+    status = status                                                   ? status
+             : cli_interrupted() || w->bad > 0 || w->contradicted > 0 ? CLI_EXIT_UNSOLVED
+                                                                      : CLI_DONE;
     return status;
 }
 
@@ -358,14 +360,14 @@ static int estimate_place(const cli_args *args, work *w)
     int *order = calloc((size_t)n + 1, sizeof *order);
     double *sigma = calloc((size_t)n + 1, sizeof *sigma);
     pl_error err = {0};
-    int status = marker < 0 ? CLI_WRONG : order && sigma ? CLI_DONE : cli_no_memory(args);
+    int status = marker < 0 ? CLI_EXIT_USAGE : order && sigma ? CLI_DONE : cli_no_memory(args);
     if (!status && pl_estimator_place(w->estimator, w->readings.command, w->readings.count, marker, order,
                                       sigma, &err) != PL_OK) {
         status = cli_fail(args, &err);
     }
     cli_progress_done();
     if (!status) {
-        cli_say(args, "%s: sensors in the order of what they tell about %s, over %d poses\n\n",
+        cli_say(args, "%s: sensors in the order of how well they determine %s, over %d poses\n\n",
                 w->m.info.name, cli_value(args, "place"), w->readings.count);
         cli_table table = {0};
         cli_row(&table, "sensor\terror of %s with these, mm", cli_value(args, "place"));
@@ -408,7 +410,7 @@ static int estimate_work(const cli_args *args, work *w, int **force_marker)
     int status = cli_setup(args);
     if (!status && !cli_value(args, "read")) {
         cli_error(args, "--read FILE is missing: a table of readings");
-        status = CLI_WRONG;
+        status = CLI_EXIT_USAGE;
     }
     status = status ? status : cli_check_outputs(args, extensions, NULL, cli_value(args, "read"));
     status = status ? status : cli_model_open(args, args->plain[0], &w->m);
@@ -443,13 +445,13 @@ static int estimate_work(const cli_args *args, work *w, int **force_marker)
     }
     const bool place = cli_value(args, "place") != NULL;
     status = place ? estimate_place(args, w) : estimate_rows(args, w);
-    const int written = status <= CLI_BADLY && !place ? estimate_write(args, w) : CLI_DONE;
+    const int written = status <= CLI_EXIT_UNSOLVED && !place ? estimate_write(args, w) : CLI_DONE;
     if (w->json) {
         json_t *root = cli_json_head(w->m.info.robot_hash, w->m.findings);
         json_object_set_new(root, place ? "placement" : "estimates", w->json);
         w->json = NULL;
-        const int told = cli_json_write(args, root);
-        status = status ? status : told;
+        const int json = cli_json_write(args, root);
+        status = status ? status : json;
     }
     return written ? written : status;
 }
@@ -482,7 +484,7 @@ const cli_verb cli_verb_estimate = {
     .about = "For each row of a table of readings, finds the commands and (with --force-at) the forces that\n"
              "really act, so that the model's sensors and markers agree with the measured ones, weighted by\n"
              "their noise (key `noise` of a sensor, or --noise). Prints error bars, outliers, missing\n"
-             "readings and what the readings do not tell. With --place it ranks the sensors instead.",
+             "readings and what the readings do not determine. With --place it ranks the sensors instead.",
     .examples = "  pliant estimate trunk --read strings.csv --force-at tip --out shapes.csv\n"
                 "  pliant estimate trunk --read poses.csv --place tip\n",
     .option = options,

@@ -106,7 +106,7 @@ static int files_check_extension(const cli_args *args, const char *path, const c
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", extensions[i]);
     }
     cli_error(args, "--out %s: unknown extension, expected one of %s", path, list);
-    return CLI_WRONG;
+    return CLI_EXIT_USAGE;
 }
 
 static int files_check_place(const cli_args *args, const char *option, const char *path)
@@ -114,7 +114,7 @@ static int files_check_place(const cli_args *args, const char *option, const cha
     struct stat s;
     if (stat(path, &s) == 0 && S_ISDIR(s.st_mode)) {
         cli_error(args, "--%s %s is a folder, expected a file", option, path);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     char *folder = cli_folder(path);
     if (!folder) {
@@ -123,7 +123,7 @@ static int files_check_place(const cli_args *args, const char *option, const cha
     int status = CLI_DONE;
     if (access(folder, W_OK) != 0) {
         cli_error(args, "--%s %s: the folder %s is not writable: %s", option, path, folder, strerror(errno));
-        status = CLI_MACHINE;
+        status = CLI_EXIT_SYSTEM;
     }
     free(folder);
     return status;
@@ -148,7 +148,7 @@ static int files_check_input(const cli_args *args, const char *option, const cha
     }
     cli_error(args, "--%s %s %s and would be overwritten", option, path, what);
     cli_advice("choose another name, or add --force");
-    return CLI_WRONG;
+    return CLI_EXIT_USAGE;
 }
 
 int cli_check_outputs(const cli_args *args, const char *const *extensions, const char *robot_path,

@@ -16,7 +16,8 @@ static const cli_option options[] = {
     {"method", 0, "NAME", "exact, local_global or fang2020 (default: as in the robot file)",
      "exact local_global fang2020"},
     {"after-snap", 0, NULL,
-     "beyond a limit point: follow the motion until it comes to rest, and solve there (needs densities)", NULL},
+     "beyond a limit point: follow the motion until it comes to rest, and solve there (needs densities)",
+     NULL},
     {"no-mesh-error", 0, NULL, "do not estimate the error caused by the mesh", NULL},
     {"displacement", 0, NULL, "standard displacement elements instead of locking-free ones", NULL},
     CLI_MESHING,
@@ -36,7 +37,8 @@ static int fk_work(const cli_args *args, cli_model *m)
     status = status ? status : cli_shape_check(args, m);
     status = status ? status : cli_commands_read(args, cli_model_commands(m), m->command);
     status = status ? status : cli_model_solve(args, m);
-    if (!status && cli_flag(args, "after-snap") && m->report.outcome == PL_LIMIT_POINT && !m->report.no_state) {
+    if (!status && cli_flag(args, "after-snap") && m->report.outcome == PL_LIMIT_POINT &&
+        !m->report.no_state) {
         status = cli_motion_land(args, m);
     }
     status = status ? status : cli_model_save_state(args, m);
@@ -50,7 +52,7 @@ static int fk_work(const cli_args *args, cli_model *m)
     status = cli_learned_check(args, m);
     status = status ? status : cli_shape_outputs(args, m);
     status = status ? status : cli_json_write(args, cli_value(args, "json") ? cli_record_json(m) : NULL);
-    return status ? status : cli_model_verdict(args, m);
+    return status ? status : cli_model_outcome(args, m);
 }
 
 static int fk_run(cli_args *args)

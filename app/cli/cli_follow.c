@@ -66,7 +66,7 @@ static int follow_check_exports(const cli_args *args, const follow *f)
         const char *file;
         const int kind = follow_export_kind(args, text, &file);
         if (kind < 0) {
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         // judged like any other output
         static const cli_option out = {.name = "out"}, force = {.name = "force"};
@@ -84,7 +84,7 @@ static int follow_check_exports(const cli_args *args, const follow *f)
             cli_error(args, "--export %s: %s", text,
                       kind == 0 ? "no actuator has an axis: the robot file needs a 'hardware' block"
                                 : "the robot has no chamber");
-            status = CLI_WRONG;
+            status = CLI_EXIT_USAGE;
         }
     }
     return status;
@@ -99,12 +99,12 @@ static int follow_goals(const cli_args *args, follow *f)
     for (const char *c = axes; c && *c; ++c) {
         if (*c < 'x' || *c > 'z') {
             cli_error(args, "--axes %s: expected letters of x, y, z such as xy", axes);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         o->axes[*c - 'x'] = true;
     }
     if (!cli_number(args, "tolerance", PL_DIM_LENGTH, 1e-9, 100, &o->tolerance)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     f->direction = f->orientation = -1;
     if (f->normal) {
@@ -114,10 +114,10 @@ static int follow_goals(const cli_args *args, follow *f)
         memcpy(o->target, f->normal, sizeof o->target);
         if (!axis) {
             cli_error(args, "the file has columns nx, ny, nz: give the axis of the marker with --axis");
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         if (!cli_triple(args, "axis", axis, PL_DIM_NUMBER, o->axis)) {
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
     }
     if (f->turn) {
@@ -140,29 +140,29 @@ static int follow_rates(const cli_args *args, follow *f)
         pl_error err = {0};
         if (!text[length] || length == 0 || length >= sizeof name) {
             cli_error(args, "--rate %s: expected NAME=VALUE, such as air=5kPa/s", text);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         snprintf(name, sizeof name, "%.*s", (int)length, text);
         const int i = cli_model_command(args, &f->m, "rate", name);
         if (i < 0) {
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         const pl_dimension dimension = pl_drive_dimension(f->m.info.command[i].drive);
         if (pl_rate_parse(text + length + 1, dimension, &f->g.rate[i], &err) != PL_OK ||
             !(f->g.rate[i] > 0)) {
             cli_error(args, "--rate %s: %s", text, err.text[0] ? err.text : "must be greater than 0");
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
     }
     if (!cli_number(args, "dt", PL_DIM_TIME, 1e-9, 1e9, &f->period)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (f->period > 0 && f->time) {
         cli_error(args, "--dt: the file already has times (column t), expected one of the two");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (f->period > 0 || f->time) {
-        // of the way to the first waypoint, where rates bind it, that to the second is taken
+        // of the path to the first waypoint, where rates bind it, that to the second is taken
         const double first = f->time && f->count > 1 ? f->time[1] - f->time[0] : 1;
         f->g.options.rate = f->g.rate;
         f->g.options.period = f->period > 0 ? f->period : first;
@@ -470,7 +470,7 @@ static int follow_work(const cli_args *args, follow *f)
     }
     if (f->motion.count == 0) {
         cli_error(args, "%s before the first waypoint was reached", cli_stop_reason());
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     follow_print(args, f);
     status = follow_write(args, f);
@@ -481,7 +481,7 @@ static int follow_work(const cli_args *args, follow *f)
     if (f->motion.count < f->count) {
         cli_error(args, "%s after %d of %d waypoints, which are kept", cli_stop_reason(), f->motion.count,
                   f->count);
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     if (f->report.reached < f->motion.count && f->report.reached + f->report.uncertain == f->motion.count) {
         cli_error(
@@ -490,14 +490,14 @@ static int follow_work(const cli_args *args, follow *f)
             "(%.0f %%); a larger --tolerance accepts it",
             f->report.uncertain, f->motion.count, f->report.largest_model_error,
             100 * f->motion.confidence[0]);
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     if (f->report.reached < f->motion.count) {
         cli_error(args,
                   "%d of %d waypoints were not reached; the motion continues through the nearest reachable "
                   "points, at most %.4g mm away",
                   f->motion.count - f->report.reached, f->motion.count, f->report.largest_distance);
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     return CLI_DONE;
 }

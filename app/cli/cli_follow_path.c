@@ -26,14 +26,14 @@ static int follow_plane(const cli_args *args, pl_path_def *def)
     }
     if (!colon) {
         cli_error(args, "--plane %s: expected xy, yz, zx or two vectors X,Y,Z:X,Y,Z", text);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     char first[200];
     snprintf(first, sizeof first, "%.*s", (int)(colon - text), text);
     return cli_triple(args, "plane", first, PL_DIM_NUMBER, def->x) &&
                    cli_triple(args, "plane", colon + 1, PL_DIM_NUMBER, def->y)
                ? CLI_DONE
-               : CLI_WRONG;
+               : CLI_EXIT_USAGE;
 }
 
 static int follow_span(const cli_args *args, pl_path_def *def)
@@ -51,7 +51,7 @@ static int follow_span(const cli_args *args, pl_path_def *def)
             !(def->size[i] > 0)) {
             cli_error(args, "--span %s: expected one to three lengths greater than 0%s%s", text,
                       err.text[0] ? ": " : "", err.text);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         part = comma ? comma + 1 : NULL;
     }
@@ -63,14 +63,14 @@ static int follow_built_in(const cli_args *args, follow *f, const char *name)
     const pl_path_kind kind = pl_path_find(name);
     if (kind == PL_PATH_KIND_COUNT) {
         cli_error(args, "--path %s: expected circle, eight, flower, square, ell, flame, line or box", name);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     pl_path_def def = pl_path_default(kind);
     memcpy(def.centre, f->m.info.marker_at + 3 * f->g.marker, sizeof def.centre);
     const char *center = cli_value(args, "center");
     if ((center && !cli_triple(args, "center", center, PL_DIM_LENGTH, def.centre)) ||
         !cli_whole(args, "count", 1, FOLLOW_COUNT, &def.count)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     int status = follow_plane(args, &def);
     status = status ? status : follow_span(args, &def);
@@ -113,7 +113,7 @@ static int follow_file(const cli_args *args, follow *f, const char *path)
     }
     if (f->count > FOLLOW_COUNT) {
         cli_error(args, "%s: %d waypoints, the limit is %d", path, f->count, FOLLOW_COUNT);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     f->closed = cli_flag(args, "closed");
     for (int i = 0; cli_flag(args, "relative") && i < 3 * f->count; ++i) {
@@ -126,7 +126,7 @@ static int follow_resample(const cli_args *args, follow *f)
 {
     int count = 0;
     if (!cli_whole(args, "resample", 2, FOLLOW_COUNT, &count)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (count == 0) {
         return CLI_DONE;
@@ -135,7 +135,7 @@ static int follow_resample(const cli_args *args, follow *f)
         cli_error(
             args,
             "--resample: the directions, rotations or times of the file are only for its own waypoints");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     pl_error err = {0};
     double *point = calloc(3 * (size_t)count + 1, sizeof *point);
@@ -158,11 +158,11 @@ int cli_follow_path(const cli_args *args, follow *f)
     if ((kind != NULL) == (file != NULL)) {
         cli_error(args, kind ? "a path file and --path are both given, expected one"
                              : "no path is given: expected a file of points (x,y,z) or --path KIND");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (f->g.marker < 0) {
         cli_error(args, "the marker is not given: add --marker NAME");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     const int status = kind ? follow_built_in(args, f, kind) : follow_file(args, f, file);
     return status ? status : follow_resample(args, f);

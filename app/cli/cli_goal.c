@@ -76,7 +76,7 @@ int cli_goals_marker(const cli_args *args, const cli_model *m, cli_goals *g)
     const char *name = cli_value(args, "marker");
     if (name) {
         g->marker = cli_model_marker(args, m, "marker", name);
-        return g->marker < 0 ? CLI_WRONG : CLI_DONE;
+        return g->marker < 0 ? CLI_EXIT_USAGE : CLI_DONE;
     }
     g->marker = m->info.marker_count == 1 ? 0 : pl_model_find_marker(m->model, "tip");
     return CLI_DONE;
@@ -91,13 +91,13 @@ static int goal_needs_marker(const cli_args *args, const cli_model *m, const cli
         for (int i = 0; i < m->info.marker_count; ++i) {
             cli_advice("the robot has %s", m->info.marker_name[i]);
         }
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (frame && isnan(pl_model_get_answer(m->model).rotation[9 * g->marker])) {
         cli_error(args, "--%s: marker %s has no frame, only a position", option,
                   m->info.marker_name[g->marker]);
         cli_advice("mark a surface, or give the marker a radius");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -115,7 +115,7 @@ int cli_body_points(const cli_args *args, const cli_model *m, const char *option
         snprintf(first, sizeof first, "%.*s", (int)(colon - text), text);
         if (!cli_triple(args, option, first, PL_DIM_LENGTH, from) ||
             !cli_triple(args, option, colon + 1, PL_DIM_LENGTH, to)) {
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         status = pl_model_points_on_line(m->model, from, to, point, count, &err);
     } else {
@@ -124,7 +124,7 @@ int cli_body_points(const cli_args *args, const cli_model *m, const char *option
     if (status == PL_BAD_INPUT) {
         cli_error(args, "--%s %s: %s", option, text, err.text);
         cli_advice("or give a line in the undeformed configuration: --%s 0,0,5:100,0,5", option);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
@@ -135,10 +135,10 @@ static int goal_target(const cli_args *args, const cli_model *m, cli_goals *g, c
     const int status = goal_needs_marker(args, m, g, "target", false);
     pl_objective *o = status ? NULL : cli_goals_add(args, g, PL_OBJECTIVE_POSITION);
     if (!o) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     o->index = g->marker;
-    return cli_triple(args, "target", value, PL_DIM_LENGTH, o->target) ? CLI_DONE : CLI_WRONG;
+    return cli_triple(args, "target", value, PL_DIM_LENGTH, o->target) ? CLI_DONE : CLI_EXIT_USAGE;
 }
 
 static int goal_direction(const cli_args *args, const cli_model *m, cli_goals *g, const char *value)
@@ -146,12 +146,12 @@ static int goal_direction(const cli_args *args, const cli_model *m, cli_goals *g
     const int status = goal_needs_marker(args, m, g, "direction", true);
     pl_objective *o = status ? NULL : cli_goals_add(args, g, PL_OBJECTIVE_DIRECTION);
     if (!o || !cli_triple(args, "direction", value, PL_DIM_NUMBER, o->target)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     o->index = g->marker;
     if (o->target[0] == 0 && o->target[1] == 0 && o->target[2] == 0) {
         cli_error(args, "--direction %s: 0,0,0 is not a direction", value);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -176,7 +176,7 @@ static int goal_orientation(const cli_args *args, const cli_model *m, cli_goals 
     pl_objective *o = status ? NULL : cli_goals_add(args, g, PL_OBJECTIVE_ORIENTATION);
     double w[3];
     if (!o || !cli_triple(args, "orientation", value, PL_DIM_ANGLE, w)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     o->index = g->marker;
     cli_rotation(w, o->rotation);
@@ -200,11 +200,11 @@ static int goal_distance(const cli_args *args, cli_goals *g, const char *value)
     pl_objective *o = goal_last(args, g, "distance", "--target", 1u << PL_OBJECTIVE_POSITION);
     pl_error err = {0};
     if (!o) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (pl_quantity_parse(value, PL_DIM_LENGTH, &o->value, &err) != PL_OK || !(o->value >= 0)) {
         cli_error(args, "--distance %s: %s", value, err.text[0] ? err.text : "must not be negative");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     o->kind = PL_OBJECTIVE_DISTANCE;
     return CLI_DONE;
@@ -224,14 +224,14 @@ static int goal_axes(const cli_args *args, cli_goals *g, const char *value)
     if (o && !good) {
         cli_error(args, "--axes %s: expected letters of x, y, z such as xy", value);
     }
-    return o && good ? CLI_DONE : CLI_WRONG;
+    return o && good ? CLI_DONE : CLI_EXIT_USAGE;
 }
 
 static int goal_axis(const cli_args *args, cli_goals *g, const char *value)
 {
     pl_objective *o = goal_last(args, g, "axis", "--direction or --curvature",
                                 1u << PL_OBJECTIVE_DIRECTION | 1u << PL_OBJECTIVE_CURVATURE);
-    return o && cli_triple(args, "axis", value, PL_DIM_NUMBER, o->axis) ? CLI_DONE : CLI_WRONG;
+    return o && cli_triple(args, "axis", value, PL_DIM_NUMBER, o->axis) ? CLI_DONE : CLI_EXIT_USAGE;
 }
 
 static int goal_number(const cli_args *args, cli_goals *g, const char *option, const char *value)
@@ -240,15 +240,15 @@ static int goal_number(const cli_args *args, cli_goals *g, const char *option, c
     pl_error err = {0};
     double number = 0;
     if (!o) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (pl_quantity_parse(value, PL_DIM_NUMBER, &number, &err) != PL_OK || !(number > 0)) {
         cli_error(args, "--%s %s: %s", option, value, err.text[0] ? err.text : "must be greater than 0");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (option[0] == 't' && number > 100) {
         cli_error(args, "--tolerance %s: expected at most 100: beyond it any shape meets the goal", value);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     *(option[0] == 'w' ? &o->weight : &o->tolerance) = number;
     return CLI_DONE;
@@ -259,11 +259,11 @@ static int goal_curvature(const cli_args *args, cli_goals *g, const char *value)
     pl_objective *o = cli_goals_add(args, g, PL_OBJECTIVE_CURVATURE);
     pl_error err = {0};
     if (!o) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (pl_quantity_parse(value, PL_DIM_NUMBER, &o->value, &err) != PL_OK) {
         cli_error(args, "--curvature %s: expected a number in 1/mm: %s", value, err.text);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     o->weight = 1000; // 1e-3 /mm beside 1 mm
     return CLI_DONE;
@@ -273,7 +273,7 @@ static int goal_along(const cli_args *args, const cli_model *m, cli_goals *g, co
 {
     pl_objective *o = goal_last(args, g, "along", "--curvature", 1u << PL_OBJECTIVE_CURVATURE);
     int32_t *point = NULL;
-    const int status = o ? cli_body_points(args, m, "along", value, &point, &o->point_count) : CLI_WRONG;
+    const int status = o ? cli_body_points(args, m, "along", value, &point, &o->point_count) : CLI_EXIT_USAGE;
     if (status) {
         return status;
     }
@@ -289,13 +289,13 @@ static int goal_sensor(const cli_args *args, const cli_model *m, cli_goals *g, c
     const size_t length = strcspn(value, "=");
     if (!value[length] || length == 0 || length >= sizeof name) {
         cli_error(args, "--sensor %s: expected NAME=VALUE", value);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     snprintf(name, sizeof name, "%.*s", (int)length, value);
     const int sensor = cli_model_sensor(args, m, "sensor", name);
     pl_objective *o = sensor < 0 ? NULL : cli_goals_add(args, g, PL_OBJECTIVE_SENSOR);
     if (!o) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     static const pl_dimension dimension[] = {PL_DIM_LENGTH, PL_DIM_VOLUME, PL_DIM_PRESSURE};
     static const double weight[] = {1, 1e-2, 1e3}; // 100 mm^3 and 1 kPa beside 1 mm
@@ -305,7 +305,7 @@ static int goal_sensor(const cli_args *args, const cli_model *m, cli_goals *g, c
     if (pl_quantity_parse(value + length + 1, dimension[m->info.sensor_kind[sensor]], &o->value, &err) !=
         PL_OK) {
         cli_error(args, "--sensor %s: %s", value, err.text);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -337,7 +337,7 @@ static int shape_from_mesh(const cli_args *args, const cli_model *m, const char 
         cli_error(args, "--shape %s: has %d vertices, the robot %d: a shape of the same mesh is needed", path,
                   v.vertex_count, m->info.point_count);
         cli_advice("a surface without such a correspondence can be given as .stl");
-        status = CLI_WRONG;
+        status = CLI_EXIT_USAGE;
     }
     for (int32_t i = 0; !status && i < count; ++i) {
         memcpy(place + 3 * i, v.position + 3 * (size_t)point[i], 3 * sizeof *place);
@@ -353,10 +353,10 @@ static int shape_from_surface(const cli_args *args, const cli_model *m, cli_goal
     double unit = 1;
     if (g->surface_goal >= 0) {
         cli_error(args, "--shape %s: only one surface can be given", path);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (!cli_unit(args, &unit)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (pl_meshing_read_surface(path, unit, &g->surface, &err) != PL_OK) {
         return cli_fail(args, &err);
@@ -387,7 +387,7 @@ static int goal_shape(const cli_args *args, const cli_model *m, cli_goals *g, co
 {
     pl_objective *o = cli_goals_add(args, g, PL_OBJECTIVE_SHAPE);
     if (!o) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     const char *extension = cli_extension(path);
     if (strcasecmp(extension, ".csv") == 0) {
@@ -396,7 +396,7 @@ static int goal_shape(const cli_args *args, const cli_model *m, cli_goals *g, co
     const bool surface = strcasecmp(extension, ".stl") == 0 || strcasecmp(extension, ".obj") == 0;
     if (!surface && strcasecmp(extension, ".vtu") != 0) {
         cli_error(args, "--shape %s: expected .vtu (a shape of this mesh), .stl, .obj or .csv", path);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     int32_t *point = NULL, count = 0;
     int status = shape_points(args, m, &point, &count);
@@ -419,7 +419,7 @@ static int goal_one(const cli_args *args, const cli_model *m, cli_goals *g, cons
 {
     if (strcmp(name, "marker") == 0) {
         g->marker = cli_model_marker(args, m, "marker", value);
-        return g->marker < 0 ? CLI_WRONG : CLI_DONE;
+        return g->marker < 0 ? CLI_EXIT_USAGE : CLI_DONE;
     }
     if (strcmp(name, "target") == 0) {
         return goal_target(args, m, g, value);
@@ -467,11 +467,11 @@ int cli_goals_read(const cli_args *args, const cli_model *m, cli_goals *g)
         const pl_objective *o = &g->objective[i];
         if (o->kind == PL_OBJECTIVE_DIRECTION && o->axis[0] == 0 && o->axis[1] == 0 && o->axis[2] == 0) {
             cli_error(args, "--direction: give the axis of the marker with --axis X,Y,Z (undeformed)");
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         if (o->kind == PL_OBJECTIVE_CURVATURE && o->point_count < 3) {
             cli_error(args, "--curvature: add --along SURFACE or --along X,Y,Z:X,Y,Z (a line, undeformed)");
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
     }
     return CLI_DONE;

@@ -26,7 +26,7 @@ static int guess_copy(const cli_args *args, const char *from, const char *folder
     if (!same && cli_exists(to) && !cli_flag(args, "force")) {
         cli_error(args, "%s exists and is not overwritten", to);
         cli_advice("choose another folder, or add --force");
-        status = CLI_WRONG;
+        status = CLI_EXIT_USAGE;
     } else if (!same && pl_file_read(from, &data, &bytes, &err) != PL_OK) {
         status = cli_fail(args, &err);
     } else if (!same && pl_file_write(to, data, bytes, &err) != PL_OK) {
@@ -43,14 +43,14 @@ static int guess_refuse(const cli_args *args, pl_status status, pl_findings *fin
 {
     err->status = status;
     const int defects = pl_findings_defect_count(findings);
-    return defects > 0 && status == PL_BAD_INPUT ? CLI_WRONG : cli_fail(args, err);
+    return defects > 0 && status == PL_BAD_INPUT ? CLI_EXIT_USAGE : cli_fail(args, err);
 }
 
 static int guess_mesh(const cli_args *args, const char *part, pl_mesh **mesh)
 {
     pl_mesh_source source = {.kind = PL_SOURCE_STEP, .path = part, .order = 1, .file = part};
     if (!cli_unit(args, &source.unit)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     pl_findings *findings = pl_findings_create();
     const pl_mesher *mesher = pl_meshing_mesher();
@@ -64,7 +64,7 @@ static int guess_mesh(const cli_args *args, const char *part, pl_mesh **mesh)
     return refused;
 }
 
-static void guess_tell(const cli_args *args, const pl_guess *g)
+static void guess_report(const cli_args *args, const pl_guess *g)
 {
     int axis = 0;
     for (int i = 1; i < 3; ++i) {
@@ -99,10 +99,10 @@ int cli_guess_write(const cli_args *args, const char *part, const char *folder, 
     double unit = 0;
     if (cli_value(args, "unit") && guess_is(part, ".step", ".stp")) {
         cli_error(args, "--unit %s: a STEP file states its own unit", cli_value(args, "unit"));
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (!cli_unit(args, &unit)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     pl_mesh *mesh = NULL;
     int status = guess_is(part, ".stl", ".obj") ? CLI_DONE : guess_mesh(args, part, &mesh);
@@ -116,7 +116,7 @@ int cli_guess_write(const cli_args *args, const char *part, const char *folder, 
         cli_findings(findings);
         status = guessed == PL_OK ? CLI_DONE : guess_refuse(args, guessed, findings, &err);
         if (status == CLI_DONE) {
-            guess_tell(args, &summary);
+            guess_report(args, &summary);
         }
     }
     status = status ? status : guess_copy(args, part, folder, name);

@@ -57,7 +57,7 @@ static int ik_solve(const cli_args *args, ik_verb *v)
     if (v->g.count == 0 || !pl_objective_is_goal(v->g.objective[0].kind)) {
         cli_error(args, "no goal is given: expected --target, --direction, --orientation, --shape, "
                         "--curvature or --sensor");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (v->g.samples.count > 0) {
         v->g.options.start_limit = 4;
@@ -191,7 +191,7 @@ static void ik_complain(const cli_args *args, const ik_verb *v)
         snprintf(where, sizeof where, "; the nearest reachable point found is %.3f,%.3f,%.3f",
                  cli_tidy(p[0], 3), cli_tidy(p[1], 3), cli_tidy(p[2], 3));
     }
-    // lengths are told together, goals of another unit by the first
+    // lengths are reported together, goals of another unit by the first
     double scale = 1, off = r->distance;
     const char *unit = ik_unit(&v->m, o, &scale);
     if (strcmp(unit, "mm") != 0) {
@@ -250,7 +250,7 @@ static int ik_work(const cli_args *args, ik_verb *v)
     status = status ? status : ik_write(args, v);
     if (!status && v->report.outcome != PL_IK_REACHED) {
         ik_complain(args, v);
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     return status;
 }

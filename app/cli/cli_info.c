@@ -1,5 +1,5 @@
 // pliant info: what a robot consists of. Sizes come from the mesh or the centre line; commands, actuators,
-// markers and sensors are listed the same way for every kind.
+// markers and sensors are listed alike for every kind.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -374,7 +374,7 @@ static void info_json_bonded(json_t *root, const pl_robot *robot)
 }
 
 // Lists the parts, after what is particular to the kind was printed and put into `root`.
-static int info_tell(const cli_args *args, const pl_model_info *info, const double *off, json_t *root)
+static int info_report(const cli_args *args, const pl_model_info *info, const double *off, json_t *root)
 {
     info_print_commands(args, info);
     info_print_actuators(args, info);
@@ -403,7 +403,7 @@ static int info_full(const cli_args *args, cli_robot *r)
         info_json_quality(root, r->robot);
         info_print_bonded(args, r->robot);
         info_json_bonded(root, r->robot);
-        status = info_tell(args, &parts.info, parts.off, root);
+        status = info_report(args, &parts.info, parts.off, root);
     } else {
         status = cli_no_memory(args);
     }
@@ -434,7 +434,7 @@ static int info_reduced(const cli_args *args, cli_model *m)
     json_object_set_new(root, "length", cli_json_number(length));
     json_object_set_new(root, "vertices", json_integer(m->info.vertex_count));
     json_object_set_new(root, "elements", json_integer(m->info.element_count));
-    status = info_tell(args, &m->info, off, root);
+    status = info_report(args, &m->info, off, root);
     free(off);
     return status;
 }

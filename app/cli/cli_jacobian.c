@@ -120,11 +120,11 @@ static int jacobian_columns(const cli_args *args, const cli_model *m, derivative
             jacobian_commands(d, m);
         } else if (!material && strcmp(by, "loads") != 0) {
             cli_error(args, "--by %s: expected commands, material or loads", by);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         } else if (!pl_model_robot(m->model) || strcmp(m->info.method, "exact") != 0) {
             cli_error(args, "--by %s: only the exact method on a robot with a mesh has these derivatives",
                       by);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         } else if (material) {
             jacobian_materials(d, pl_model_robot(m->model));
         } else {
@@ -134,7 +134,7 @@ static int jacobian_columns(const cli_args *args, const cli_model *m, derivative
     if (d->count == 0) {
         cli_error(args, "there is nothing to differentiate with respect to: set at least one command with "
                         "--set NAME=VALUE");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -430,7 +430,7 @@ static int jacobian_work(const cli_args *args, cli_model *m, derivatives *d)
     }
     if (m->report.outcome != PL_SOLVED) {
         cli_error(args, "not converged, so there is nothing to differentiate: %s", m->report.message);
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     return cli_flag(args, "compliance") ? cli_compliance(args, m) : jacobian_derive(args, m, d);
 }

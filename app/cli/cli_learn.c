@@ -128,13 +128,13 @@ static int learn_read(const cli_args *args, learning *l)
         !cli_number(args, "decay", PL_DIM_NUMBER, 0, 1000, &o->train.decay) ||
         !cli_number(args, "held", PL_DIM_NUMBER, 0, 0.9, &o->train.held_share) ||
         !cli_whole(args, "modes", 1, 200, &o->mode_count) || !cli_whole(args, "seed", 0, 1 << 30, &seed)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     o->train.seed = o->network.seed = (uint64_t)seed;
     const char *trainer = cli_value(args, "trainer"), *activation = cli_value(args, "activation");
     if (trainer && (o->train.trainer = pl_trainer_find(trainer)) == PL_TRAINER_COUNT) {
         cli_error(args, "--trainer %s: expected lm, adam or lbfgs", trainer);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (o->train.trainer != PL_LEVENBERG) { // many cheap steps instead of few good ones
         o->train.epoch_limit = cli_value(args, "epochs") ? o->train.epoch_limit : 2000;
@@ -142,7 +142,7 @@ static int learn_read(const cli_args *args, learning *l)
     }
     if (activation && (o->network.activation = pl_activation_find(activation)) == PL_ACTIVATION_COUNT) {
         cli_error(args, "--activation %s: expected tansig, logistic, softplus, silu or sine", activation);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (cli_flag(args, "positions-only")) {
         o->parts = 1u << PL_LEARN_POSITION;
@@ -160,7 +160,7 @@ static int learn_read(const cli_args *args, learning *l)
     }
     if (models != 1) {
         cli_error(args, "expected one --out FILE.yaml for the learned model");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -170,7 +170,7 @@ static int learn_thin(const cli_args *args, pl_dataset *d)
 {
     int use = d->count;
     if (!cli_whole(args, "use", 10, d->count > 10 ? d->count : 10, &use)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     const size_t C = (size_t)d->about.info.command_count, M = (size_t)d->about.info.marker_count,
                  S = (size_t)d->about.info.sensor_count, A = (size_t)d->about.info.actuator_count;
@@ -383,7 +383,7 @@ static int learn_work(const cli_args *args, learning *l)
     for (size_t i = 0; i < sizeof only / sizeof only[0]; ++i) {
         if (cli_value(args, only[i])) {
             cli_error(args, "--%s is for --history", only[i]);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
     }
     int status = learn_read(args, l);
@@ -409,7 +409,7 @@ static int learn_work(const cli_args *args, learning *l)
     if (fitted != PL_OK || l->no_memory) {
         if (fitted == PL_BAD_INPUT) {
             cli_error(args, "%s: %s", args->plain[0], err.text);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         return fitted != PL_OK ? cli_fail(args, &err) : cli_no_memory(args);
     }
@@ -418,7 +418,7 @@ static int learn_work(const cli_args *args, learning *l)
     status = status ? status : learn_write(args, l);
     if (!status && l->report.stopped) {
         cli_error(args, "%s: the best networks so far were written", cli_stop_reason());
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     return status;
 }
@@ -472,7 +472,7 @@ int cli_learned_check(const cli_args *args, cli_model *m)
     }
     if (!pl_model_is_learned(m->model)) {
         cli_error(args, "--check is for learned models; this one is the full model itself");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     pl_learned_check check;
     pl_error err = {0};
@@ -484,7 +484,7 @@ int cli_learned_check(const cli_args *args, cli_model *m)
     if (check.full.outcome != PL_SOLVED) {
         cli_say(args, "  checked: the full model gives no equilibrium here (%s)\n",
                 pl_outcome_name(check.full.outcome));
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     if (check.steps) {
         cli_say(

@@ -48,13 +48,13 @@ static int history_read(const cli_args *args, remembering *h)
             cli_error(args,
                       "--%s is not for --history: its network has cells (--cells) and is trained by Adam",
                       other[i]);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
     }
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; ++i) {
         if (cli_flag(args, flags[i])) {
             cli_error(args, "--%s is not for --history", flags[i]);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
     }
     pl_history_options *o = &h->options;
@@ -68,7 +68,7 @@ static int history_read(const cli_args *args, remembering *h)
         !cli_number(args, "decay", PL_DIM_NUMBER, 0, 1000, &o->train.decay) ||
         !cli_number(args, "held", PL_DIM_NUMBER, 0.01, 0.9, &o->held_share) ||
         !cli_whole(args, "seed", 0, 1 << 30, &seed)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     o->train.seed = (uint64_t)seed;
     o->train.progress = cli_progress;
@@ -83,7 +83,7 @@ static int history_read(const cli_args *args, remembering *h)
         for (char *at = strtok_r(h->names, ",", &rest); at; at = strtok_r(NULL, ",", &rest)) {
             if (o->held_count == HISTORY_HELD) {
                 cli_error(args, "--hold: at most %d runs", HISTORY_HELD);
-                return CLI_WRONG;
+                return CLI_EXIT_USAGE;
             }
             h->held[o->held_count++] = at;
         }
@@ -95,7 +95,7 @@ static int history_read(const cli_args *args, remembering *h)
     }
     if (models != 1) {
         cli_error(args, "expected one --out FILE.yaml for the learned model");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -254,7 +254,7 @@ static int history_work(const cli_args *args, remembering *h)
     cli_stage(NULL, false);
     if (fitted == PL_BAD_INPUT) {
         cli_error(args, "%s: %s", args->plain[0], err.text);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (fitted != PL_OK || h->no_memory) {
         return fitted != PL_OK ? cli_fail(args, &err) : cli_no_memory(args);
@@ -264,7 +264,7 @@ static int history_work(const cli_args *args, remembering *h)
     status = status ? status : history_write(args, h);
     if (!status && h->report.stopped) {
         cli_error(args, "%s: the best network so far was written", cli_stop_reason());
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     return status;
 }

@@ -11,7 +11,7 @@ static int limit_hold(const cli_args *args, const cli_model *m, cli_goals *g)
     for (const char *name; (name = cli_next(args, "hold", &cursor));) {
         const int i = cli_model_command(args, m, "hold", name);
         if (i < 0) {
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         g->hold[i] = true;
     }
@@ -27,7 +27,7 @@ static int limit_bound(const cli_args *args, const cli_model *m, cli_goals *g, c
     if (pl_quantity_parse(text, kind == PL_CABLE ? PL_DIM_FORCE : PL_DIM_PRESSURE, &value, &err) != PL_OK ||
         !(value > 0)) {
         cli_error(args, "--%s %s: %s", option, text, err.text[0] ? err.text : "must be greater than 0");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     for (int i = 0; i < g->options.effort_count; ++i) {
         if (g->bound[i].actuator == actuator) {
@@ -37,7 +37,7 @@ static int limit_bound(const cli_args *args, const cli_model *m, cli_goals *g, c
     }
     if (g->options.effort_count == CLI_GOALS) {
         cli_error(args, "--%s: at most %d efforts can be bounded", option, CLI_GOALS);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     g->bound[g->options.effort_count++] =
         (pl_effort_bound){.actuator = actuator, .low = -INFINITY, .high = value};
@@ -61,7 +61,7 @@ static int limit_of_kind(const cli_args *args, const cli_model *m, cli_goals *g,
     }
     if (text && found == 0) {
         cli_error(args, "--%s: the robot has no %s", option, pl_actuator_kind_name(kind));
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -74,12 +74,12 @@ int cli_goals_efforts(const cli_args *args, const cli_model *m, cli_goals *g)
         const size_t length = strcspn(text, "=");
         if (!text[length] || length == 0 || length >= sizeof name) {
             cli_error(args, "--max-effort %s: expected NAME=VALUE", text);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         snprintf(name, sizeof name, "%.*s", (int)length, text);
         const int actuator = cli_model_actuator(args, m, "max-effort", name);
-        const int status =
-            actuator < 0 ? CLI_WRONG : limit_bound(args, m, g, "max-effort", actuator, text + length + 1);
+        const int status = actuator < 0 ? CLI_EXIT_USAGE
+                                        : limit_bound(args, m, g, "max-effort", actuator, text + length + 1);
         if (status) {
             return status;
         }
@@ -99,13 +99,13 @@ static int limit_least(const cli_args *args, const cli_model *m, cli_goals *g)
         if (text[length] &&
             (pl_quantity_parse(text + length + 1, PL_DIM_NUMBER, &weight, &err) != PL_OK || !(weight > 0))) {
             cli_error(args, "--least %s: the weight must be a number greater than 0", text);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         if (length == 6 && strncmp(text, "effort", 6) == 0) {
             for (int i = 0; i < m->info.actuator_count; ++i) {
                 pl_objective *o = cli_goals_add(args, g, PL_OBJECTIVE_EFFORT);
                 if (!o) {
-                    return CLI_WRONG;
+                    return CLI_EXIT_USAGE;
                 }
                 o->index = i;
                 o->weight = weight / pl_effort_scale(m->info.actuator[i].kind); // per N, per kPa
@@ -113,14 +113,14 @@ static int limit_least(const cli_args *args, const cli_model *m, cli_goals *g)
         } else if (length == 6 && strncmp(text, "energy", 6) == 0) {
             pl_objective *o = cli_goals_add(args, g, PL_OBJECTIVE_ENERGY);
             if (!o) {
-                return CLI_WRONG;
+                return CLI_EXIT_USAGE;
             }
             o->weight = weight;
         } else if (length == 6 && strncmp(text, "motion", 6) == 0) {
             g->options.least_motion = weight;
         } else {
             cli_error(args, "--least %s: expected effort, energy or motion", text);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
     }
     return CLI_DONE;
@@ -135,7 +135,7 @@ static int limit_method(const cli_args *args, cli_goals *g)
     g->options.method = strcmp(name, "gauss_newton") == 0 ? PL_IK_NEWTON : pl_ik_method_find(name);
     if (g->options.method == PL_IK_METHOD_COUNT) {
         cli_error(args, "--method %s: expected newton, gradient or descent", name);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -169,7 +169,7 @@ int cli_goals_limits(const cli_args *args, const cli_model *m, cli_goals *g)
     status = status ? status : limit_workspace(args, m, g);
     if (!status && (!cli_whole(args, "iterations", 1, 1000000, &g->options.iteration_limit) ||
                     !cli_limit(args, "limit-each", &g->options.time_limit))) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     for (int i = 0; !status && i < m->info.command_count; ++i) {
         // without a range there is nothing to search in
@@ -177,7 +177,7 @@ int cli_goals_limits(const cli_args *args, const cli_model *m, cli_goals *g)
         if (!c->has_range && !g->hold[i]) {
             cli_error(args, "command %s has no range", c->name);
             cli_advice("give its actuator a range in the robot file, or add --hold %s", c->name);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
     }
     return status;
@@ -206,7 +206,7 @@ int cli_goals_start(const cli_args *args, cli_model *m)
     }
     if (m->report.outcome != PL_SOLVED) {
         cli_error(args, "no equilibrium at the start: %s", m->report.message);
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     return CLI_DONE;
 }

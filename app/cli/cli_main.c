@@ -7,20 +7,13 @@
 
 const cli_verb *const cli_verbs[] = {
     // clang-format off: one line per verb, so that additions do not collide
-    &cli_verb_new,        &cli_verb_info,
-    &cli_verb_doctor,     &cli_verb_mesh,
-    &cli_verb_materials,  &cli_verb_calibrate,
-    &cli_verb_fk,         &cli_verb_sweep,
-    &cli_verb_jacobian,   &cli_verb_compare,
-    &cli_verb_simulate,   &cli_verb_modes,
-    &cli_verb_reduce,     &cli_verb_ik,
-    &cli_verb_follow,     &cli_verb_workspace,
-    &cli_verb_task,       &cli_verb_study,
-    &cli_verb_estimate,   &cli_verb_run,
-    &cli_verb_plant,      &cli_verb_control,
-    &cli_verb_sample,     &cli_verb_learn,
-    &cli_verb_adapt,      &cli_verb_serve,
-    &cli_verb_completion, NULL,
+    &cli_verb_new,       &cli_verb_info,      &cli_verb_doctor,     &cli_verb_mesh,
+    &cli_verb_materials, &cli_verb_calibrate, &cli_verb_fk,         &cli_verb_sweep,
+    &cli_verb_jacobian,  &cli_verb_compare,   &cli_verb_simulate,   &cli_verb_modes,
+    &cli_verb_reduce,    &cli_verb_ik,        &cli_verb_follow,     &cli_verb_workspace,
+    &cli_verb_task,      &cli_verb_study,     &cli_verb_estimate,   &cli_verb_run,
+    &cli_verb_plant,     &cli_verb_control,   &cli_verb_sample,     &cli_verb_learn,
+    &cli_verb_adapt,     &cli_verb_serve,     &cli_verb_completion, NULL,
     // clang-format on
 };
 
@@ -68,7 +61,7 @@ static int main_unknown(const char *name)
         fprintf(stderr, "%s %s", i ? "," : "", known[i]);
     }
     fputc('\n', stderr);
-    return CLI_WRONG;
+    return CLI_EXIT_USAGE;
 }
 
 static int main_help(int argc, char **argv)
@@ -94,12 +87,12 @@ static int main_run(const cli_verb *verb, int argc, char **argv)
         }
     }
     cli_args args = {0};
-    int status = CLI_WRONG;
+    int status = CLI_EXIT_USAGE;
     cli_interrupt_words(verb->name,
                         verb->stopping ? verb->stopping : "stopping, keeping the last equilibrium");
     if (cli_parse(verb, argc - 2, argv + 2, &args)) {
         status = verb->run(&args);
-        cli_stages_tell(verb->name);
+        cli_stages_report(verb->name);
     }
     cli_progress_done();
     cli_args_clear(&args);
@@ -107,7 +100,7 @@ static int main_run(const cli_verb *verb, int argc, char **argv)
         if (status == CLI_DONE) {
             fprintf(stderr, "pliant %s: error: out of memory: the result is not complete\n", verb->name);
         }
-        status = CLI_MACHINE;
+        status = CLI_EXIT_SYSTEM;
     }
     return status;
 }
@@ -136,7 +129,7 @@ int main(int argc, char **argv)
     int status = CLI_DONE;
     if (argc < 2) {
         main_usage(stderr);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("pliant %s\n", pl_version());
@@ -149,7 +142,7 @@ int main(int argc, char **argv)
     // a full disk or a closed pipe must not look like success
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fputs("pliant: error: standard output cannot be written\n", stderr);
-        return CLI_MACHINE;
+        return CLI_EXIT_SYSTEM;
     }
     return status;
 }

@@ -82,11 +82,11 @@ static bool marlin_write(marlin *m, const char *text, double until)
 
 static const char *marlin_say(marlin *m, const char *what, const char *line)
 {
-    snprintf(m->told, sizeof m->told, "%s%.150s", what, line);
-    for (char *c = m->told; *c; ++c) {
+    snprintf(m->reason, sizeof m->reason, "%s%.150s", what, line);
+    for (char *c = m->reason; *c; ++c) {
         *c = (unsigned char)*c < 0x20 ? ' ' : *c;
     }
-    return m->told;
+    return m->reason;
 }
 
 // One line without its end; `number` is the one it gets.
@@ -193,26 +193,26 @@ int marlin_open(const cli_args *args, const char *device, double timeout, marlin
                   "--marlin %s: expected DEVICE or DEVICE@BAUD with a baud rate of 9600 to 1000000 that "
                   "serial lines have, for example /dev/ttyUSB0@115200",
                   device);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     m->fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (m->fd < 0) {
         cli_error(args, "--marlin %s: %s", path, strerror(errno));
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     struct termios t;
     if (tcgetattr(m->fd, &t) != 0) {
         cli_error(args, "--marlin %s: not a serial line", path);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     cfmakeraw(&t);
     t.c_cflag |= CLOCAL | CREAD;
     t.c_cflag &= ~(tcflag_t)CRTSCTS;
     if (cfsetispeed(&t, speed) != 0 || cfsetospeed(&t, speed) != 0 || tcsetattr(m->fd, TCSANOW, &t) != 0) {
         cli_error(args, "--marlin %s: the line cannot be set: %s", path, strerror(errno));
-        return CLI_MACHINE;
+        return CLI_EXIT_SYSTEM;
     }
-    // most boards start anew when their line is opened, and say `start` and their settings
+    // most boards start again when their line is opened, and say `start` and their settings
     char answer[300];
     const double until = marlin_now() + MARLIN_START;
     while (marlin_hear(m, until, answer, sizeof answer) > 0 && strcmp(answer, "start") != 0) {
@@ -220,7 +220,7 @@ int marlin_open(const cli_args *args, const char *device, double timeout, marlin
     const char *why = marlin_line(m, "M110 N0", 0, timeout);
     if (why) {
         cli_error(args, "--marlin %s: %s", path, why);
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     return CLI_DONE;
 }

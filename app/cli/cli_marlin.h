@@ -10,8 +10,8 @@ typedef struct marlin {
     long line;
     char buffer[1024];
     size_t used;
-    char told[200]; // why the last line was not taken
-    int resent;     // lines that were sent again
+    char reason[200]; // why the last line was not taken
+    int resent;       // lines that were sent again
     bool ignore_interrupts;
 } marlin;
 

@@ -95,7 +95,7 @@ static int materials_unknown(const cli_args *args, const char *name)
     cli_error(args, "the library has no material '%s'%s%s%s", name, near ? "; did you mean '" : "",
               near ? near : "", near ? "'?" : "");
     cli_advice("`pliant materials` lists them");
-    return CLI_WRONG;
+    return CLI_EXIT_USAGE;
 }
 
 static int materials_run(cli_args *args)

@@ -135,12 +135,12 @@ static int mesh_from_file(const cli_args *args, const char *path)
 {
     double unit = 1;
     if (!cli_unit(args, &unit)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (cli_flag(args, "size")) {
         cli_error(args, "--size: %s is already a mesh; give a robot file with a surface, CAD or a design",
                   path);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     int status = cli_check_outputs(args, NULL, NULL, path);
     if (status) {
@@ -158,7 +158,8 @@ static int mesh_from_file(const cli_args *args, const char *path)
         status = mesh_finish(args, mesh, findings);
     } else {
         err.status = loaded;
-        status = err.text[0] && pl_findings_defect_count(findings) == 0 ? cli_fail(args, &err) : CLI_WRONG;
+        status =
+            err.text[0] && pl_findings_defect_count(findings) == 0 ? cli_fail(args, &err) : CLI_EXIT_USAGE;
     }
     pl_mesh_destroy(mesh);
     pl_findings_destroy(findings);

@@ -16,19 +16,19 @@ static const char *model_method(const cli_args *args)
 }
 
 // Options about a mesh say nothing to a reduced model: refused, not ignored.
-static int model_strangers(const cli_args *args)
+static int model_mesh_options(const cli_args *args)
 {
     static const char *const mesh_only[] = {"displacement", "size", "order", "surface", "cut"};
     for (size_t i = 0; i < sizeof mesh_only / sizeof mesh_only[0]; ++i) {
         if (cli_value(args, mesh_only[i]) || cli_flag(args, mesh_only[i])) {
             cli_error(args, "--%s is only for a robot with a mesh; this one is a reduced model",
                       mesh_only[i]);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
     }
     if (model_method(args)) {
         cli_error(args, "--method is only for a robot with a mesh; this one is a reduced model");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -47,15 +47,15 @@ static int model_options(const cli_args *args, pl_model_load_options *options)
     if (method && strcmp(method, "exact") != 0 && strcmp(method, "local_global") != 0 &&
         pl_geometric_preset(method, &preset, &ignored) != PL_OK) {
         cli_error(args, "--method %s: expected exact, local_global or fang2020", method);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
-    // of ik and its kin the limit is one of the search; `sample` counts iterations
+    // of ik and related verbs the limit is one of the search; `sample` counts iterations
     const bool search = args->verb == &cli_verb_ik || args->verb == &cli_verb_follow ||
                         args->verb == &cli_verb_task || args->verb == &cli_verb_sample;
     const bool good = cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &options->load.size) &&
                       cli_whole(args, "order", 1, 2, &options->load.order) &&
                       (search || cli_limit(args, "limit-each", &options->time_limit));
-    return good ? CLI_DONE : CLI_WRONG;
+    return good ? CLI_DONE : CLI_EXIT_USAGE;
 }
 
 static int model_read_state(const cli_args *args, cli_model *m)
@@ -76,7 +76,7 @@ int cli_model_open(const cli_args *args, const char *given, cli_model *m)
     pl_model_load_options options;
     int status = cli_document_open(args, given, &m->path, &m->document, &m->findings);
     if (!status && pl_robot_document_kind(m->document) != PL_ROBOT_FULL) {
-        status = model_strangers(args);
+        status = model_mesh_options(args);
     }
     status = status ? status : model_options(args, &options);
     status = status ? status : cli_commands_check(args, m->document);
@@ -118,7 +118,7 @@ void cli_model_close(cli_model *m)
 // What fills a chamber can pull at its walls down to vacuum, no further: a liquid boils, a gas is gone.
 void cli_model_warn(cli_model *m)
 {
-    if (m->report.outcome != PL_SOLVED || m->vacuum_told) {
+    if (m->report.outcome != PL_SOLVED || m->vacuum_reported) {
         return;
     }
     const pl_model_answer answer = pl_model_get_answer(m->model);
@@ -132,7 +132,7 @@ void cli_model_warn(cli_model *m)
             "chamber '%s' is %.4g kPa below ambient; at sea level a vacuum is reached at %.4g kPa",
             m->info.actuator[i].name, -1e3 * p, 1e3 * ATMOSPHERE);
         cli_finding(pl_findings_at(m->findings, pl_findings_count(m->findings) - 1));
-        m->vacuum_told = true;
+        m->vacuum_reported = true;
     }
 }
 
@@ -164,7 +164,7 @@ void cli_model_estimate(cli_model *m)
     }
 }
 
-int cli_model_verdict(const cli_args *args, const cli_model *m)
+int cli_model_outcome(const cli_args *args, const cli_model *m)
 {
     if (m->report.outcome == PL_SOLVED) {
         return CLI_DONE;
@@ -172,7 +172,7 @@ int cli_model_verdict(const cli_args *args, const cli_model *m)
     const bool late = cli_interrupted() && strcmp(cli_stop_reason(), "interrupted") != 0;
     cli_error(args, "not converged: %s%s%s", late ? cli_stop_reason() : "", late ? "; " : "",
               m->report.message[0] ? m->report.message : pl_outcome_name(m->report.outcome));
-    return CLI_BADLY;
+    return CLI_EXIT_UNSOLVED;
 }
 
 int cli_model_save_state(const cli_args *args, const cli_model *m)

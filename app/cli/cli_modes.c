@@ -37,7 +37,7 @@ static int modes_solve(const cli_args *args, modes *d)
 {
     cli_motion *s = &d->s;
     int status = cli_model_solve(args, &s->m);
-    status = status ? status : cli_model_verdict(args, &s->m);
+    status = status ? status : cli_model_outcome(args, &s->m);
     status = status ? status : cli_motion_from_model(args, s);
     pl_dynamics_options options_of = pl_dynamics_options_default();
     status = status ? status : cli_motion_create(args, s, &options_of);
@@ -83,7 +83,7 @@ static int modes_series(const cli_args *args, modes *d)
     }
     if (d->shown > d->found) {
         cli_error(args, "--mode is %d, found %d modes", d->shown, d->found);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     const int64_t n = 3 * (int64_t)pl_state_vertex_count(s->state);
     const double *shape = d->shape + (d->shown - 1) * n;
@@ -133,7 +133,7 @@ static int modes_work(const cli_args *args, modes *d)
     status =
         status || (cli_whole(args, "count", 1, 32, &d->count) && cli_whole(args, "mode", 1, 32, &d->shown))
             ? status
-            : CLI_WRONG;
+            : CLI_EXIT_USAGE;
     if (!status && d->shown > d->count) {
         d->count = d->shown;
     }

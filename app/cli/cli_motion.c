@@ -14,20 +14,20 @@ static int motion_masses(const cli_args *args, cli_motion *s)
         pl_error err = {0};
         if (!value || value == text || (size_t)(value - text) >= sizeof name) {
             cli_error(args, "--mass %s: expected MARKER=MASS, such as tip=52g", text);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         snprintf(name, sizeof name, "%.*s", (int)(value - text), text);
         const int k = cli_model_marker(args, &s->m, "mass", name);
         if (k < 0) {
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         if (pl_quantity_parse(value + 1, PL_DIM_MASS, &s->mass[k], &err) != PL_OK) {
             cli_error(args, "--mass %s: %s", text, err.text);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         if (!(s->mass[k] > 0)) {
             cli_error(args, "--mass %s: a mass must be positive", text);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         for (int i = 0; i < 3; ++i) {
             s->force[3 * k + i] = s->mass[k] * gravity[i];
@@ -43,7 +43,7 @@ int cli_motion_prepare(const cli_args *args, cli_motion *s)
     if (!s->robot || strcmp(s->m.info.method, "exact") != 0) {
         cli_error(args, "%s: motions in time need a full body with the exact method, this robot is '%s'",
                   s->m.path, s->m.info.method);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     pl_error err = {0};
     if (pl_state_create(s->robot, &s->state, &err) != PL_OK) {
@@ -227,7 +227,7 @@ int cli_motion_land(const cli_args *args, cli_model *m)
     if (!rest) {
         cli_error(args, "beyond %.4g %% of the load path the body does not come to rest within %.3g s",
                   100 * reached, time);
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     status = cli_model_solve(args, m);
     if (!status && m->report.outcome == PL_SOLVED) {

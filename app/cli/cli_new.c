@@ -88,7 +88,7 @@ static int new_unknown(const cli_args *args, const char *kind)
     cli_error(args, "there is no design '%s'%s%s%s", kind, near ? "; did you mean '" : "", near ? near : "",
               near ? "'?" : "");
     cli_advice("designs are %s; `pliant new --list` shows them", list);
-    return CLI_WRONG;
+    return CLI_EXIT_USAGE;
 }
 
 static const pl_design_parameter *new_parameter(const cli_args *args, const pl_design *d, const char *text,
@@ -117,23 +117,23 @@ static int new_apply(const cli_args *args, const pl_design *d, const char *text,
     const size_t length = strcspn(text, "=");
     if (!text[length] || length == 0 || !text[length + 1]) {
         cli_error(args, "--param %s: expected NAME=VALUE, such as length=80", text);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     const pl_design_parameter *p = new_parameter(args, d, text, length);
     if (!p) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     pl_error err = {0};
     double value = 0;
     const pl_dimension dimension = strcmp(p->unit, "mm") == 0 ? PL_DIM_LENGTH : PL_DIM_NUMBER;
     if (pl_quantity_parse(text + length + 1, dimension, &value, &err) != PL_OK) {
         cli_error(args, "--param %s: %s", text, err.text);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (!(value >= p->low && value <= p->high) || (p->whole && value != (double)(long)value)) {
         cli_error(args, "--param %s: expected %s between %g and %g %s", text,
                   p->whole ? "a whole number" : "a value", p->low, p->high, p->unit);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     char key[100], number[40];
     snprintf(key, sizeof key, "design.%.60s", p->name);
@@ -165,12 +165,12 @@ static int new_folder(const cli_args *args, const char *folder, char **robot_pat
 {
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         cli_error(args, "the folder %s cannot be created: %s", folder, strerror(errno));
-        return CLI_MACHINE;
+        return CLI_EXIT_SYSTEM;
     }
     struct stat s;
     if (stat(folder, &s) != 0 || !S_ISDIR(s.st_mode)) {
         cli_error(args, "%s exists and is not a folder", folder);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     *robot_path = cli_join(folder, "robot.yaml");
     if (!*robot_path) {
@@ -179,7 +179,7 @@ static int new_folder(const cli_args *args, const char *folder, char **robot_pat
     if (cli_exists(*robot_path) && !cli_flag(args, "force")) {
         cli_error(args, "%s exists and is not overwritten", *robot_path);
         cli_advice("choose another folder, or add --force");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -236,7 +236,7 @@ static void new_next(const cli_args *args, const char *folder, const char *yaml)
 static int new_reduced(const cli_args *args, const pl_reduced_design *d, const char *folder)
 {
     char *path = NULL;
-    int status = cli_flag(args, "param") ? CLI_WRONG : CLI_DONE;
+    int status = cli_flag(args, "param") ? CLI_EXIT_USAGE : CLI_DONE;
     if (status) {
         cli_error(args, "--param: the design %s has no parameters; change its numbers in the file", d->kind);
     }
@@ -286,13 +286,13 @@ static int new_design(const cli_args *args, const char *kind, const char *folder
 static int new_from(const cli_args *args, const char *part, const char *folder)
 {
     char *path = NULL;
-    int status = cli_flag(args, "param") ? CLI_WRONG : CLI_DONE;
+    int status = cli_flag(args, "param") ? CLI_EXIT_USAGE : CLI_DONE;
     if (status) {
         cli_error(args, "--param is only for a design, not for --from");
     }
     if (status == CLI_DONE && !cli_exists(part)) {
         cli_error(args, "--from %s: %s", part, strerror(ENOENT));
-        status = CLI_WRONG;
+        status = CLI_EXIT_USAGE;
     }
     const bool mine = !cli_exists(folder);
     status = status ? status : new_folder(args, folder, &path);
@@ -325,7 +325,7 @@ static int new_run(cli_args *args)
         cli_error(args, from ? "--from FILE needs one folder to write to" : "expected a design and a folder");
         cli_advice("usage: pliant new KIND DIR, or pliant new --from FILE DIR; `pliant new --list` shows the "
                    "designs");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return from ? new_from(args, from, args->plain[0]) : new_design(args, args->plain[0], args->plain[1]);
 }

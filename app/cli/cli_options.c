@@ -27,10 +27,10 @@ static const cli_option *options_find(const cli_verb *verb, const char *name, si
     return NULL;
 }
 
-static const cli_option *options_find_letter(const cli_verb *verb, char letter)
+static const cli_option *options_find_short(const cli_verb *verb, char name)
 {
     for (const cli_option *o = verb->option; o->name; ++o) {
-        if (o->letter == letter) {
+        if (o->short_name == name) {
             return o;
         }
     }
@@ -64,10 +64,10 @@ static void options_add(cli_args *args, const cli_option *option, const char *va
 }
 
 // -v, -vv: letters that are flags may be joined
-static bool options_letters(cli_args *args, const char *text)
+static bool options_shorts(cli_args *args, const char *text)
 {
     for (const char *c = text + 1; *c; ++c) {
-        const cli_option *o = options_find_letter(args->verb, *c);
+        const cli_option *o = options_find_short(args->verb, *c);
         if (!o || o->value) {
             return options_unknown(args, text);
         }
@@ -151,7 +151,7 @@ bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args)
         } else if (text[1] == '-') {
             fine = options_long(args, text, i + 1 < argc ? argv[i + 1] : NULL, &used);
         } else {
-            fine = options_letters(args, text);
+            fine = options_shorts(args, text);
         }
         if (!fine) {
             return false;
@@ -179,8 +179,8 @@ void cli_help(const cli_verb *verb)
     }
     for (const cli_option *o = verb->option; o->name; ++o) {
         char left[64];
-        const char letter[] = {'-', o->letter, ',', ' ', 0};
-        snprintf(left, sizeof left, "%s--%s%s%s", o->letter ? letter : "", o->name, o->value ? " " : "",
+        const char brief[] = {'-', o->short_name, ',', ' ', 0};
+        snprintf(left, sizeof left, "%s--%s%s%s", o->short_name ? brief : "", o->name, o->value ? " " : "",
                  o->value ? o->value : "");
         printf("  %-26s%s%s\n", left, strlen(left) > 25 ? "\n                            " : "", o->help);
     }

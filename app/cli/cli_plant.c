@@ -234,18 +234,18 @@ static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setu
     int port = -1, seed = -1, status = cli_setup(args);
     if (!status && (cli_flag(args, "stdio") == (cli_value(args, "listen") != NULL))) {
         cli_error(args, "expected one of --listen PORT and --stdio");
-        status = CLI_WRONG;
+        status = CLI_EXIT_USAGE;
     }
     if (!status &&
         (!cli_whole(args, "listen", 0, 65535, &port) || !cli_whole(args, "seed", 0, 1 << 30, &seed))) {
-        status = CLI_WRONG;
+        status = CLI_EXIT_USAGE;
     }
     status = status ? status : cli_model_open(args, args->plain[0], m);
     if (!status && pl_control_from_document(m->document, m->model, setup, NULL, &err) != PL_OK) {
         status = cli_fail(args, &err);
     }
     if (!status && !cli_number(args, "period", PL_DIM_TIME, 1e-6, 1e6, &setup->plant.period)) {
-        status = CLI_WRONG;
+        status = CLI_EXIT_USAGE;
     }
     if (status) {
         return status;
@@ -257,7 +257,7 @@ static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setu
     signal(SIGPIPE, SIG_IGN);
     const int client = port >= 0 ? wire_listen(args, port) : -1;
     if (port >= 0 && client < 0) {
-        return cli_interrupted() ? CLI_BADLY : CLI_MACHINE;
+        return cli_interrupted() ? CLI_EXIT_UNSOLVED : CLI_EXIT_SYSTEM;
     }
     wire w;
     wire_open(&w, port >= 0 ? client : STDIN_FILENO, port >= 0 ? client : STDOUT_FILENO);

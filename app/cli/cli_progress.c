@@ -10,7 +10,7 @@
 #include "cli.h"
 
 #define PROGRESS_QUIET 0.5 // s until the bar appears
-#define PROGRESS_TOLD 1.0  // s: runs of less are not worth a line
+#define PROGRESS_SHORT 1.0 // s: runs of less are not worth a line
 // Work that cannot be asked: what loses nothing is ended after the first time, anything after the second.
 #define PROGRESS_ANSWER 0.4 // s
 #define PROGRESS_GRACE 60   // s
@@ -31,8 +31,8 @@ static struct {
     const char *prefix;
     char part_text[80];
     double begin, last;   // s: of the program; last drawn
-    double fraction;      // of the part under way; negative: not known
-    int level;            // of whoever told the fraction: progress_step
+    double fraction;      // of the current part; negative: not known
+    int level;            // of the caller that gave the fraction: progress_step
     int part, part_count; // parts that the stage consists of
     double deadline, limit;
     struct {
@@ -79,7 +79,7 @@ static void progress_on_alarm(int signal_number)
         progress_late = 1;
         if (progress_expendable) {
             progress_write(late_line);
-            _exit(CLI_BADLY);
+            _exit(CLI_EXIT_UNSOLVED);
         }
         progress_alarm_in(PROGRESS_GRACE);
         return;
@@ -89,7 +89,7 @@ static void progress_on_alarm(int signal_number)
                        : progress_late && !progress_stop
                            ? late_line
                            : "pliant: error: interrupted before anything was computed\n");
-        _exit(CLI_BADLY);
+        _exit(CLI_EXIT_UNSOLVED);
     }
     again = 1;
     progress_alarm_in(PROGRESS_GRACE);
@@ -281,11 +281,11 @@ void cli_stage_talk(void)
     bar.talkative = true;
 }
 
-void cli_stages_tell(const char *verb)
+void cli_stages_report(const char *verb)
 {
     cli_stage(NULL, false);
     const double total = progress_now() - bar.begin;
-    if (!(bar.talkative || (isatty(STDERR_FILENO) && total > PROGRESS_TOLD))) {
+    if (!(bar.talkative || (isatty(STDERR_FILENO) && total > PROGRESS_SHORT))) {
         return;
     }
     fflush(stdout);

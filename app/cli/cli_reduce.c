@@ -40,7 +40,7 @@ static int reduce_read(const cli_args *args, reduce *r)
     r->options = pl_reduce_options_default();
     if (!cli_whole(args, "samples", 1, 100000, &samples) || !cli_whole(args, "seed", 0, 1 << 30, &seed) ||
         !cli_number(args, "share", PL_DIM_NUMBER, 0, 1, &share)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     const char *kind = cli_value(args, "kind");
     pl_reduced_kind k = PL_BEAM;
@@ -49,7 +49,7 @@ static int reduce_read(const cli_args *args, reduce *r)
     }
     if (kind && k == PL_VERTEBRAE) {
         cli_error(args, "--kind %s: expected beam, rod or constant_curvature", kind);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     r->options.kind = kind ? k : PL_ROD;
     r->options.sample_count = samples;
@@ -67,7 +67,7 @@ static int reduce_load(const cli_args *args, reduce *r, const char *probe)
     pl_error err = {0};
     if (!cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &load.size) ||
         !cli_whole(args, "order", 1, 2, &load.order)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     // the fit needs derivatives with respect to loads, which only the exact method has
     const pl_model_load_options how = {.load = load, .method = "exact"};
@@ -78,7 +78,7 @@ static int reduce_load(const cli_args *args, reduce *r, const char *probe)
     cli_findings(r->findings);
     // what `err` repeats has been printed with its line
     if ((status == PL_BAD_INPUT || status == PL_BAD_FILE) && pl_findings_defect_count(r->findings) > 0) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     err.status = status;
     return cli_fail(args, &err);
@@ -93,14 +93,14 @@ static int reduce_open(const cli_args *args, reduce *r)
     }
     if (pl_robot_document_kind(r->document) == PL_ROBOT_REDUCED) {
         cli_error(args, "%s is already a reduced robot", r->path);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     static char name[200];
     if (!r->options.marker) {
         status = reduce_load(args, r, NULL);
         if (status == CLI_DONE && pl_model_get_info(r->full).marker_count == 0) {
             cli_error(args, "the robot has no markers; give it one at its tip");
-            status = CLI_WRONG;
+            status = CLI_EXIT_USAGE;
         }
         if (status == CLI_DONE) {
             snprintf(name, sizeof name, "%s", pl_model_get_info(r->full).marker_name[0]);
@@ -129,7 +129,7 @@ static int reduce_place(const cli_args *args, reduce *r)
     if (!given && cli_exists(r->out) && !cli_flag(args, "force")) {
         cli_error(args, "%s exists and is not overwritten", r->out);
         cli_advice("choose another file with --out, or add --force");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -251,7 +251,7 @@ static int reduce_work(const cli_args *args, reduce *r)
     if (status == CLI_DONE && r->report.sample_count < r->options.sample_count) {
         cli_error(args, "the full model solved only %d of %d random commands", r->report.sample_count,
                   r->options.sample_count);
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     return status;
 }

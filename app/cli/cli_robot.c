@@ -19,12 +19,12 @@ int cli_setup(const cli_args *args)
 {
     int threads = 0;
     if (!cli_whole(args, "threads", 1, 1024, &threads)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     pl_threads_set(threads);
     double limit = 0;
     if (!cli_limit(args, "time-limit", &limit)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (limit > 0) {
         cli_time_limit(limit);
@@ -88,7 +88,7 @@ int cli_robot_refused(const cli_args *args, pl_status status, const pl_findings 
     // it was read
     if (err->text[0] == 0 ||
         ((status == PL_BAD_INPUT || status == PL_BAD_FILE) && pl_findings_defect_count(findings) > 0)) {
-        return status == PL_NO_MEMORY ? cli_no_memory(args) : CLI_WRONG;
+        return status == PL_NO_MEMORY ? cli_no_memory(args) : CLI_EXIT_USAGE;
     }
     err->status = status;
     return cli_fail(args, err);
@@ -160,7 +160,7 @@ int cli_command_check(const cli_args *args, const pl_command_info *c, double val
     cli_error(args, "%s is %g %s, outside its range of %g to %g %s", c->name, value / scale, unit,
               c->range[0] / scale, c->range[1] / scale, unit);
     cli_advice("add --beyond-range to try it anyway");
-    return CLI_WRONG;
+    return CLI_EXIT_USAGE;
 }
 
 // An unknown command is reported before the robot is meshed, which may take long.
@@ -175,7 +175,7 @@ int cli_commands_check(const cli_args *args, const pl_robot_document *document)
     int cursor = 0, status = CLI_DONE;
     for (const char *text, *value;
          names && commands.count < 64 && !status && (text = cli_next(args, "set", &cursor));) {
-        status = cli_command_split(args, commands, "set", text, &value) < 0 ? CLI_WRONG : CLI_DONE;
+        status = cli_command_split(args, commands, "set", text, &value) < 0 ? CLI_EXIT_USAGE : CLI_DONE;
     }
     pl_file_free(names);
     return status;
@@ -191,16 +191,16 @@ int cli_commands_read(const cli_args *args, cli_commands commands, double *comma
         const int i = cli_command_split(args, commands, "set", text, &value);
         pl_error err = {0};
         if (i < 0) {
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         if (!isnan(command[i])) {
             cli_error(args, "--set %s: the command is set twice", text);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         if (pl_quantity_parse(value, pl_drive_dimension(commands.info[i].drive), &command[i], &err) !=
             PL_OK) {
             cli_error(args, "--set %s: %s", text, err.text);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         const int status = cli_command_check(args, &commands.info[i], command[i]);
         if (status) {

@@ -60,7 +60,7 @@ static int run_goals(const cli_args *args, run *r)
     for (const char *text; (text = cli_next(args, "goal", &cursor));) {
         if (r->goal_count == RUN_GOALS) {
             cli_error(args, "--goal: more than %d goals", RUN_GOALS);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         goal *g = &r->goal[r->goal_count++];
         *g = (goal){.first = -1, .settled = -1, .first_error = NAN, .final_error = NAN, .miss = NAN};
@@ -75,16 +75,16 @@ static int run_goals(const cli_args *args, run *r)
             sscanf(rest, "%lf,%lf,%lf%n", &g->target[0], &g->target[1], &g->target[2], &used) != 3 ||
             rest[used]) {
             cli_error(args, "--goal %s: expected X,Y,Z in mm, or TIME:X,Y,Z, for example 20s:90,0,-30", text);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         if (r->goal_count > 1 && !(g->from > g[-1].from)) {
             cli_error(args, "--goal %s: goals must be given in the order of their times", text);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
     }
     if (r->goal_count == 0) {
         cli_error(args, "--goal X,Y,Z is missing");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -99,7 +99,7 @@ static int run_options(const cli_args *args, run *r)
         !cli_number(args, "period", PL_DIM_TIME, 1e-6, 1e4, &r->period) ||
         !cli_number(args, "timeout", PL_DIM_TIME, 1e-3, 1e5, &r->timeout) ||
         !cli_number(args, "tolerance", PL_DIM_LENGTH, 1e-9, 1e9, &r->tolerance)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     static const char *const states[] = {"hold", "rest", "vent"};
     const char *state = cli_value(args, "on-stop");
@@ -109,7 +109,7 @@ static int run_options(const cli_args *args, run *r)
     }
     if (found == 3) {
         cli_error(args, "--on-stop %s: expected hold, rest or vent", state);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     r->on_stop = (run_on_stop)found;
     const int bounds = cli_goals_efforts(args, &r->m, &r->limits);
@@ -121,14 +121,14 @@ static int run_options(const cli_args *args, run *r)
         r->setup.controller.kind = pl_control_kind_find(kind);
         if (r->setup.controller.kind >= PL_CONTROL_KIND_COUNT) {
             cli_error(args, "--controller %s: expected open, pi, track or impedance", kind);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
     }
     if (cli_value(args, "marlin") && !cli_value(args, "plant") &&
         r->setup.controller.kind != PL_CONTROL_OPEN) {
         cli_error(args, "--marlin: the machine has no sensors: give --plant ADDRESS of what reads them, or "
                         "--controller open");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     r->setup.controller.period = r->period;
     const char *name = cli_value(args, "marker");
@@ -139,7 +139,7 @@ static int run_options(const cli_args *args, run *r)
         if (r->m.info.marker_count == 0) {
             cli_error(args, "the robot has no marker that could have a goal");
         }
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return run_goals(args, r);
 }
@@ -160,7 +160,7 @@ static int run_loop_create(const cli_args *args, run *r)
         cli_advice("add `sensors:` to its file, or --control-marker to control the position that the model "
                    "predicts");
         free(varies);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     const pl_loop_options o = {.controller = &r->setup.controller,
                                .estimator = cli_flag(args, "no-estimator") || r->m.info.sensor_count == 0 ||
@@ -306,7 +306,7 @@ static int run_ticks(const cli_args *args, run *r)
     return CLI_DONE;
 }
 
-// ---- what is told
+// ---- what is reported
 static int run_compare(const void *a, const void *b)
 {
     const double p = *(const double *)a, q = *(const double *)b;
@@ -503,7 +503,7 @@ static int run_work(const cli_args *args, run *r)
     run_print(args, r);
     status = run_log_write(args, r);
     status = status ? status : cli_json_write(args, cli_value(args, "json") ? run_json(r) : NULL);
-    return status ? status : r->stop || r->unreached > 0 ? CLI_BADLY : CLI_DONE;
+    return status ? status : r->stop || r->unreached > 0 ? CLI_EXIT_UNSOLVED : CLI_DONE;
 }
 
 static int run_run(cli_args *args)

@@ -16,7 +16,7 @@ static int run_spawn(const cli_args *args, run *r, const char *robot)
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) {
         cli_error(args, "no socket for the plant");
-        return CLI_MACHINE;
+        return CLI_EXIT_SYSTEM;
     }
     char period[40];
     snprintf(period, sizeof period, "%.9gs", r->period);
@@ -38,13 +38,13 @@ static int run_spawn(const cli_args *args, run *r, const char *robot)
         close(pair[0]);
         close(pair[1]);
         execv("/proc/self/exe", (char *const *)argv);
-        _exit(CLI_MACHINE);
+        _exit(CLI_EXIT_SYSTEM);
     }
     close(pair[1]);
     wire_open(&r->w, pair[0], pair[0]);
     if (r->child < 0) {
         cli_error(args, "the plant cannot be started");
-        return CLI_MACHINE;
+        return CLI_EXIT_SYSTEM;
     }
     return CLI_DONE;
 }
@@ -61,7 +61,7 @@ static int run_connect_machine(const cli_args *args, run *r)
     if (why) {
         cli_error(args, "--marlin: %s", why);
     }
-    return why ? CLI_BADLY : status;
+    return why ? CLI_EXIT_UNSOLVED : status;
 }
 
 // ---- the greeting: what the plant says must be what the model says
@@ -70,7 +70,7 @@ static int run_refuse(const cli_args *args, const char *what, const char *name, 
 {
     cli_error(args, "the plant does not fit the robot: %s%s%s%s is %s, expected %s", what, name ? " '" : "",
               name ? name : "", name ? "'" : "", found ? found : "missing", expected);
-    return CLI_WRONG;
+    return CLI_EXIT_USAGE;
 }
 
 static int run_check_command(const cli_args *args, const pl_command_info *c, json_t *found)
@@ -237,7 +237,7 @@ static int run_greet(const cli_args *args, run *r)
         !json_object_get(hello, "hello")) {
         json_decref(hello);
         cli_error(args, "the plant did not greet");
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     const char *clock = json_string_value(json_object_get(hello, "clock"));
     const bool simulated = clock && strcmp(clock, "simulated") == 0 && !r->real_time;
@@ -247,7 +247,7 @@ static int run_greet(const cli_args *args, run *r)
     const char *why = status ? NULL : run_accept(r);
     if (why) {
         cli_error(args, "%s", why);
-        status = CLI_BADLY;
+        status = CLI_EXIT_UNSOLVED;
     }
     r->connected = !status;
     return status;
@@ -275,7 +275,7 @@ int run_connect(const cli_args *args, run *r)
     if (plant && strchr(plant, ':')) {
         const int fd = wire_connect(args, plant);
         wire_open(&r->w, fd, fd);
-        status = fd >= 0 ? CLI_DONE : CLI_WRONG;
+        status = fd >= 0 ? CLI_DONE : CLI_EXIT_USAGE;
     } else {
         status = run_spawn(args, r, plant ? plant : r->m.path);
     }

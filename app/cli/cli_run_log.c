@@ -100,7 +100,7 @@ int run_log_open(const cli_args *args, run *r)
         }
         if (r->log_count == RUN_LOGS) {
             cli_error(args, "--out %s: more than %d logs", path, RUN_LOGS);
-            status = CLI_WRONG;
+            status = CLI_EXIT_USAGE;
         } else if (pl_run_log_open(path, column, count, &r->log[r->log_count], &err) != PL_OK) {
             status = cli_fail_writing(args, &err);
         } else {

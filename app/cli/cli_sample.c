@@ -47,7 +47,7 @@ typedef struct sampling {
     int rank, ranks; // of a parallel launcher
     int jobs, total; // samples wanted
     int mine;        // of them, where this process solves and tells them itself
-    char told[120];
+    char prefix[120];
     bool adaptive;
     double *command; // the plan
     char *done;
@@ -101,22 +101,22 @@ static int sample_read(const cli_args *args, sampling *s)
     int grid = 0, samples = 500;
     if (!cli_whole(args, "grid", 1, 100000, &grid) || !cli_whole(args, "samples", 1, 10000000, &samples) ||
         !cli_whole(args, "jobs", 1, SAMPLE_JOBS, &s->jobs)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     const char *limit = cli_value(args, "limit-each");
     if (limit && strcmp(limit, "none") == 0) {
         s->limit_each = -1;
     } else if (!cli_whole(args, "limit-each", 1, 1000000, &s->limit_each)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     s->adaptive = cli_flag(args, "adaptive");
     if (grid && (cli_value(args, "samples") || s->adaptive)) {
         cli_error(args, "--grid excludes --samples and --adaptive");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (s->adaptive && s->ranks > 1) {
         cli_error(args, "--adaptive needs all samples in one file: run it in one process with --jobs");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     s->total = samples;
     snprintf(s->settings, sizeof s->settings,
@@ -131,7 +131,7 @@ static int sample_read(const cli_args *args, sampling *s)
     const char *out = cli_value(args, "out");
     if (!out) {
         cli_error(args, "expected --out FILE.sqlite");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     s->out = sample_shard(out, s->rank, s->ranks);
     return s->out ? CLI_DONE : cli_no_memory(args);
@@ -149,7 +149,7 @@ static int sample_plan(sampling *s)
     }
     if (s->m.info.command_count > 64) {
         cli_error(args, "%d commands, at most 64 can be sampled", s->m.info.command_count);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     int first = s->adaptive ? (s->total / 4 > 20 ? s->total / 4 : 20) : s->total;
     first = first < s->total ? first : s->total;
@@ -229,8 +229,8 @@ static void sample_progress(sampling *s, int mine)
     snprintf(text, sizeof text, "sample %d of %d, %.3g per s, %.0f s left%s", s->before + s->computed, mine,
              rate, left > 0 && rate > 0 ? left / rate : 0.0, s->failed ? ", some failed" : "");
     if (s->mine > 0) { // beside what the solver says of the next one
-        snprintf(s->told, sizeof s->told, "%s", text);
-        cli_progress_prefix(s->told);
+        snprintf(s->prefix, sizeof s->prefix, "%s", text);
+        cli_progress_prefix(s->prefix);
     }
     cli_progress_search.step(cli_progress_search.user, mine ? (double)(s->before + s->computed) / mine : 1,
                              s->mine > 0 ? "" : text);
@@ -254,7 +254,7 @@ static bool sample_record(void *user, const pl_sample *sample)
     if (cli_flag(s->args, "worker")) {
         printf("%d\n", bad);
         if (fflush(stdout) != 0) {
-            s->status = CLI_BADLY; // nobody listens any more
+            s->status = CLI_EXIT_UNSOLVED; // nobody listens any more
             return false;
         }
     }
@@ -424,7 +424,7 @@ static int sample_parallel(sampling *s, int mine)
     }
     if (started == 0) {
         cli_error(s->args, "no process could be started: %s", strerror(errno));
-        return CLI_MACHINE;
+        return CLI_EXIT_SYSTEM;
     }
     bool more = true;
     while (open > 0) {
@@ -476,7 +476,7 @@ static int sample_parallel(sampling *s, int mine)
         if (!WIFEXITED(ended) || WEXITSTATUS(ended) != 0) {
             status = status                                       ? status
                      : WIFEXITED(ended) && WEXITSTATUS(ended) < 4 ? WEXITSTATUS(ended)
-                                                                  : CLI_MACHINE;
+                                                                  : CLI_EXIT_SYSTEM;
         }
     }
     return cli_interrupted() ? CLI_DONE : status;
@@ -504,7 +504,7 @@ static int sample_worker(sampling *s)
     fflush(stdout);
     while (!status && !cli_interrupted() && fgets(line, sizeof line, stdin)) {
         if (sscanf(line, "%d %d", &from, &to) != 2 || from < 0 || to > s->planned || from >= to) {
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         // the parent may have extended the plan, or another run may have stored samples
         status = sample_chain(s, from, to);
@@ -568,7 +568,7 @@ static int sample_rounds(sampling *s)
     return status;
 }
 
-static int sample_tell(sampling *s, double seconds)
+static int sample_report(sampling *s, double seconds)
 {
     int mine = 0;
     const cli_args *args = s->args;
@@ -596,7 +596,7 @@ static int sample_tell(sampling *s, double seconds)
     if (!status && stored < mine) {
         cli_error(args, "%s after %d of %d samples; the same command continues", cli_stop_reason(), stored,
                   mine);
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     return status;
 }
@@ -636,7 +636,7 @@ static int sample_work(const cli_args *args, sampling *s)
     status = sample_rounds(s);
     cli_stage(NULL, false);
     s->start = begin;
-    return status ? status : sample_tell(s, sample_seconds(s));
+    return status ? status : sample_report(s, sample_seconds(s));
 }
 
 static int sample_merge(const cli_args *args, const char *to)
@@ -659,7 +659,7 @@ static int sample_run(cli_args *args)
     }
     if (args->plain_count != 1) {
         cli_error(args, "expected one robot, found %d arguments", args->plain_count);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     sampling s = {0};
     const int status = sample_work(args, &s);

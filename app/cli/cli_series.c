@@ -26,7 +26,7 @@ static int series_begin(const cli_args *args, cli_series *series, cli_model *m)
         }
         if (series->count == CLI_SERIES) {
             cli_error(args, "--out %s: at most %d series", path, CLI_SERIES);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         if (pl_series_create(m->model, path, cli_shape_color(args, m, path), &series->series[series->count],
                              &err) != PL_OK) {

@@ -44,11 +44,11 @@ static int serve_read(const cli_args *args, server_options *o)
             args,
             "--host %s allows other machines to connect: add --token WORD, a secret of 8 characters or more",
             o->host);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (o->token && !serve_token_is_good(o->token)) {
         cli_error(args, "--token: expected 8 to 200 letters, digits, - or _");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     o->log = cli_value(args, "log");
     const char *dot = o->log ? strrchr(o->log, '.') : NULL;
@@ -57,18 +57,18 @@ static int serve_read(const cli_args *args, server_options *o)
         cli_advice(
             "`pliant run ROBOT --goal X,Y,Z --out run.sqlite` writes one; a .csv is written at the end: "
             "open it in the page");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     o->host = o->host ? o->host : "127.0.0.1";
     if (!cli_whole(args, "port", 0, 65535, &o->port) ||
         !cli_number(args, "idle", PL_DIM_TIME, 1, 1e9, &o->idle) ||
         !cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &o->size) ||
         !cli_whole(args, "order", 1, 2, &o->order)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (args->plain_count == 0 && !cli_flag(args, "demo")) {
         cli_error(args, "expected a robot, or --demo for the gallery of designs");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -130,14 +130,14 @@ static int serve_work(cli_args *args, server_options *o)
     int status = CLI_DONE;
     if (server_find_page(&page, &three, &err) != PL_OK) {
         cli_error(args, "%s", err.text);
-        return CLI_MACHINE;
+        return CLI_EXIT_SYSTEM;
     }
     if (cli_flag(args, "demo")) {
         gallery = serve_gallery();
         if (!gallery) {
             cli_error(args, "cannot create a folder for the gallery in the user's cache or in the folder for "
                             "temporary files; one that belongs to somebody else is not used");
-            status = CLI_MACHINE;
+            status = CLI_EXIT_SYSTEM;
         }
     }
     if (status == CLI_DONE && args->plain_count > 0) {
@@ -147,7 +147,7 @@ static int serve_work(cli_args *args, server_options *o)
         } else if (!cli_exists(robot)) {
             cli_error(args, "%s: there is no such file", robot);
             cli_advice("`pliant new bending_finger finger` writes a first robot");
-            status = CLI_WRONG;
+            status = CLI_EXIT_USAGE;
         }
     }
     if (status == CLI_DONE) {
@@ -160,7 +160,7 @@ static int serve_work(cli_args *args, server_options *o)
         o->user = args;
         if (server_run(o, &err) != PL_OK) {
             cli_error(args, "%s", err.text);
-            status = CLI_MACHINE;
+            status = CLI_EXIT_SYSTEM;
         }
     }
     free(page);
@@ -182,7 +182,7 @@ static int serve_run(cli_args *args)
 {
     cli_error(args, "this copy of Pliant was built without libwebsockets, which serves the page");
     cli_advice("install libwebsockets-dev (tools/install-deps does it), then build again");
-    return CLI_MACHINE;
+    return CLI_EXIT_SYSTEM;
 }
 #endif
 

@@ -135,7 +135,7 @@ static int simulate_numbers(const cli_args *args, simulate *d)
                 cli_number(args, "damping", PL_DIM_NUMBER, 0, 1e6, &d->options.mass_damping);
     if (good && d->until < 0) {
         cli_error(args, "--until is missing: how long does the motion last (--until 2s)?");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     d->every = d->until / 200;
     good = good && cli_number(args, "every", PL_DIM_TIME, 1e-6, 1e6, &d->every);
@@ -146,7 +146,7 @@ static int simulate_numbers(const cli_args *args, simulate *d)
         cli_error(args, "--every gives %.3g rows, expected at most 1e6", d->until / d->every);
         good = false;
     }
-    return good ? CLI_DONE : CLI_WRONG;
+    return good ? CLI_DONE : CLI_EXIT_USAGE;
 }
 
 static int simulate_read_set(const cli_args *args, simulate *d, const char *option, double *command)
@@ -156,12 +156,12 @@ static int simulate_read_set(const cli_args *args, simulate *d, const char *opti
         const int c = cli_command_split(args, cli_model_commands(&d->s.m), option, set, &value);
         pl_error err = {0};
         if (c < 0) {
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         const pl_command_info *info = &d->s.m.info.command[c];
         if (pl_quantity_parse(value, pl_drive_dimension(info->drive), &command[c], &err) != PL_OK) {
             cli_error(args, "--%s %s: %s", option, set, err.text);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         const int status = cli_command_check(args, info, command[c]);
         if (status) {
@@ -180,7 +180,7 @@ static int simulate_read_table(const cli_args *args, simulate *d)
     }
     if (cli_value(args, "set") || cli_value(args, "ramp")) {
         cli_error(args, "--table %s: the rows give the commands; --set and --ramp are not for tables", path);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (pl_timed_commands_read(path, &d->s.m.info, &d->table, &err) != PL_OK) {
         return cli_fail(args, &err);
@@ -224,7 +224,7 @@ static int simulate_start(const cli_args *args, simulate *d)
     const bool equilibrium = !start || strcmp(start, "equilibrium") == 0;
     if (!equilibrium && cli_value(args, "from")) {
         cli_error(args, "--from is for --start equilibrium");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (equilibrium) {
         if (d->has_table && !cli_value(args, "from")) {
@@ -237,7 +237,7 @@ static int simulate_start(const cli_args *args, simulate *d)
         }
         memcpy(s->m.command, d->first, (size_t)C * sizeof *d->first);
         status = cli_model_solve(args, &s->m);
-        status = status ? status : cli_model_verdict(args, &s->m);
+        status = status ? status : cli_model_outcome(args, &s->m);
         status = status ? status : cli_motion_from_model(args, s);
     } else if (strcmp(start, "undeformed") != 0) {
         pl_error err = {0};
@@ -252,7 +252,7 @@ static int simulate_start(const cli_args *args, simulate *d)
     status = simulate_read_set(args, d, "set", d->last);
     if (!status && d->until <= d->begin) {
         cli_error(args, "--until is %g s, the state is at %g s already", d->until, d->begin);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return status;
 }
@@ -501,7 +501,7 @@ static int simulate_finish(const cli_args *args, simulate *d)
     return status ? status : cli_json_write(args, cli_value(args, "json") ? simulate_json(d) : NULL);
 }
 
-static int simulate_verdict(const cli_args *args, simulate *d)
+static int simulate_outcome(const cli_args *args, simulate *d)
 {
     const pl_motion_report *r = &d->report;
     const pl_motion_energy *e = &r->energy;
@@ -519,12 +519,12 @@ static int simulate_verdict(const cli_args *args, simulate *d)
     }
     if (r->outcome == PL_MOTION_STALLED) {
         cli_error(args, "%s; %d rows are kept", r->message, d->count);
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     if (cli_interrupted()) {
         cli_error(args, "%s at %.4g of %.4g s, %d rows are kept", cli_stop_reason(), r->time, d->until,
                   d->count);
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     return CLI_DONE;
 }
@@ -557,7 +557,7 @@ static int simulate_work(const cli_args *args, simulate *d)
     status = status ? status : simulate_prepare(args, d);
     status = status ? status : simulate_go(args, d);
     status = status ? status : simulate_finish(args, d);
-    return status ? status : simulate_verdict(args, d);
+    return status ? status : simulate_outcome(args, d);
 }
 
 static int simulate_run(cli_args *args)

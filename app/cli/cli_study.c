@@ -37,7 +37,7 @@ static int study_read(const cli_args *args, study_args *s)
     for (const char *text; (text = cli_next(args, "vary", &cursor));) {
         if (s->axis_count == PL_STUDY_AXES) {
             cli_error(args, "--vary: at most %d axes", PL_STUDY_AXES);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         if (pl_study_axis_parse(text, &s->axis[s->axis_count], &err) != PL_OK) {
             return cli_fail(args, &err);
@@ -46,7 +46,7 @@ static int study_read(const cli_args *args, study_args *s)
     }
     if (s->axis_count == 0) {
         cli_error(args, "expected --vary NAME=FROM:TO:COUNT, such as --vary design.wall=1:2:5");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     cursor = 0;
     for (const char *text; (text = cli_next(args, "set", &cursor));) {
@@ -59,7 +59,7 @@ static int study_read(const cli_args *args, study_args *s)
         if (n == 0 || !text[n] || !text[n + 1] || s->set_count == 48) {
             cli_error(args, "--set %s: expected NAME=VALUE, such as air=20kPa", text);
             free(copy);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         copy[n] = 0;
         s->set[s->set_count++] = (pl_variation){copy, copy + n + 1};
@@ -195,7 +195,7 @@ static int study_plot(const cli_args *args, const pl_study *s, const char *path)
         if (q < 0) {
             cli_error(args, "--plot %s: the study has no such column", wanted ? wanted : "");
             cli_advice("the first line of the .csv file names all columns");
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         char name[1200], word[120];
         const char *extension = cli_extension(path);
@@ -247,7 +247,7 @@ static int study_solve(const cli_args *args, const char *path, const study_args 
         !cli_whole(args, "order", 1, 2, &def.load.load.order) ||
         !cli_whole(args, "jobs", 1, 64, &def.worker_count) ||
         !cli_limit(args, "limit-each", &def.load.time_limit)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     pl_study study;
     pl_error err = {0};
@@ -272,10 +272,10 @@ static int study_solve(const cli_args *args, const char *path, const study_args 
         if (def.store) {
             cli_advice("the same command goes on from there");
         }
-        status = CLI_BADLY;
+        status = CLI_EXIT_UNSOLVED;
     } else if (!status && study.solved < study.count) {
         cli_error(args, "%d of %d points could not be solved", study.count - study.solved, study.count);
-        status = CLI_BADLY;
+        status = CLI_EXIT_UNSOLVED;
     }
     pl_study_clear(&study);
     return status;

@@ -73,7 +73,7 @@ static int sweep_end(const cli_args *args, const char *set, const char *text, co
     pl_error err = {0};
     if (pl_quantity_parse(full, dimension, value, &err) != PL_OK) {
         cli_error(args, "--set %s: %s", set, err.text);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -93,11 +93,11 @@ static int sweep_axis_read(const cli_args *args, sweep *s, const char *set, int 
     if (!part[2] || end == part[2] || *end || count < 1 || count > PL_SWEEP_POINTS) {
         cli_error(args, "--set %s: expected NAME=FROM:TO:N with N between 1 and %d, such as air=0:40kPa:9",
                   set, PL_SWEEP_POINTS);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (s->def.axis_count == PL_SWEEP_AXES) {
         cli_error(args, "--set %s: at most %d commands can be varied", set, PL_SWEEP_AXES);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     pl_sweep_axis *a = &s->axis[s->def.axis_count++];
     const pl_command_info *c = &s->m.info.command[command];
@@ -115,7 +115,7 @@ static int sweep_value_read(const cli_args *args, sweep *s, const char *set, int
     const pl_command_info *c = &s->m.info.command[command];
     if (pl_quantity_parse(value, pl_drive_dimension(c->drive), &s->m.command[command], &err) != PL_OK) {
         cli_error(args, "--set %s: %s", set, err.text);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return cli_command_check(args, c, s->m.command[command]);
 }
@@ -130,7 +130,7 @@ static int sweep_table(const cli_args *args, sweep *s)
                   "--table %s: the rows say what is varied; --set NAME=VALUE only holds, --grid is not for "
                   "tables",
                   path);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (pl_commands_read(path, &s->m.info, &s->table, &s->fresh_text, &err) != PL_OK) {
         return cli_fail(args, &err);
@@ -147,7 +147,7 @@ static int sweep_table(const cli_args *args, sweep *s)
             const pl_command_info *k = &s->m.info.command[c];
             if (!isnan(*v) && !isnan(s->m.command[c])) {
                 cli_error(args, "--set %s: the table %s has a column for it", k->name, path);
-                return CLI_WRONG;
+                return CLI_EXIT_USAGE;
             }
             *v = isnan(*v) ? s->m.command[c] : *v;
             const double slack = 1e-9 * fabs(k->range[1] - k->range[0]);
@@ -158,7 +158,7 @@ static int sweep_table(const cli_args *args, sweep *s)
                           k->range[0] / pl_drive_scale(k->drive), k->range[1] / pl_drive_scale(k->drive),
                           pl_drive_unit(k->drive));
                 cli_advice("--beyond-range allows it");
-                return CLI_WRONG;
+                return CLI_EXIT_USAGE;
             }
         }
     }
@@ -174,7 +174,7 @@ static int sweep_read(const cli_args *args, sweep *s)
     for (const char *set, *value; (set = cli_next(args, "set", &cursor));) {
         const int command = cli_command_split(args, cli_model_commands(&s->m), "set", set, &value);
         if (command < 0) {
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         bool twice = !isnan(s->m.command[command]);
         for (int a = 0; a < s->def.axis_count; ++a) {
@@ -182,7 +182,7 @@ static int sweep_read(const cli_args *args, sweep *s)
         }
         if (twice) {
             cli_error(args, "--set %s: the command is set twice", set);
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
         const int status = strchr(value, ':') ? sweep_axis_read(args, s, set, command, value)
                                               : sweep_value_read(args, s, set, command, value);
@@ -195,7 +195,7 @@ static int sweep_read(const cli_args *args, sweep *s)
     }
     if (s->def.axis_count == 0) {
         cli_error(args, "nothing is varied: give --set NAME=FROM:TO:N, or --table FILE.csv");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     return CLI_DONE;
 }
@@ -210,7 +210,7 @@ static int sweep_count(const cli_args *args, sweep *s)
             cli_error(args, "commands varied together need the same number of points, found %d and %d",
                       s->axis[0].count, s->axis[a].count);
             cli_advice("add --grid for all combinations");
-            return CLI_WRONG;
+            return CLI_EXIT_USAGE;
         }
     }
     pl_error err = {0};
@@ -341,7 +341,7 @@ static int sweep_work(const cli_args *args, sweep *s)
     if (cli_interrupted()) {
         cli_error(args, "%s after %d of %d points, which are kept", cli_stop_reason(), s->done,
                   s->point_count);
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     if (cli_out(args, ".csv")) {
         cli_say(args, "%d points, %d solved; wrote %s\n", s->done, s->done - s->bad, cli_out(args, ".csv"));
@@ -353,7 +353,7 @@ static int sweep_work(const cli_args *args, sweep *s)
     if (s->bad > 0) {
         cli_error(args, "%d of %d points did not converge; their rows say so", s->bad, s->done);
     }
-    return s->bad ? CLI_BADLY : CLI_DONE;
+    return s->bad ? CLI_EXIT_UNSOLVED : CLI_DONE;
 }
 
 static int sweep_run(cli_args *args)

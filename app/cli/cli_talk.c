@@ -210,11 +210,11 @@ void cli_findings(const pl_findings *findings)
 {
     cli_progress_done();
     for (int i = 0; i < pl_findings_count(findings); ++i) {
-        bool told = false;
-        for (int k = 0; k < i && !told; ++k) {
-            told = talk_alike(pl_findings_at(findings, k), pl_findings_at(findings, i));
+        bool reported = false;
+        for (int k = 0; k < i && !reported; ++k) {
+            reported = talk_alike(pl_findings_at(findings, k), pl_findings_at(findings, i));
         }
-        if (!told) {
+        if (!reported) {
             talk_group(findings, i);
         }
     }
@@ -227,26 +227,26 @@ static int talk_status(const cli_args *args, const pl_error *err, int file_statu
         return CLI_DONE;
     case PL_INTERRUPTED:
         cli_error(args, "%s", cli_stop_reason());
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     case PL_NO_MEMORY:
         cli_memory_note();
         cli_error(args, "%s", err->text[0] ? err->text : "out of memory");
-        return CLI_MACHINE;
+        return CLI_EXIT_SYSTEM;
     case PL_FAILED:
         cli_error(args, "%s", err->text[0] ? err->text : "an internal step failed");
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     case PL_BAD_FILE:
         cli_error(args, "%s", err->text);
         return file_status;
     default:
         cli_error(args, "%s", err->text);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
 }
 
 int cli_fail(const cli_args *args, const pl_error *err)
 {
-    return talk_status(args, err, CLI_WRONG);
+    return talk_status(args, err, CLI_EXIT_USAGE);
 }
 
 // A message about what a file holds, from a room that does not know the file.
@@ -261,14 +261,14 @@ int cli_fail_file(const cli_args *args, const char *path, const pl_error *err)
 
 int cli_fail_writing(const cli_args *args, const pl_error *err)
 {
-    return talk_status(args, err, CLI_MACHINE);
+    return talk_status(args, err, CLI_EXIT_SYSTEM);
 }
 
 int cli_no_memory(const cli_args *args)
 {
     cli_memory_note();
     cli_error(args, "out of memory");
-    return CLI_MACHINE;
+    return CLI_EXIT_SYSTEM;
 }
 
 // ---- tables

@@ -76,7 +76,9 @@ static int task_go(task_verb *t)
         }
         if (status != PL_OK && status != PL_INTERRUPTED) {
             cli_error(t->args, "%s", err.text);
-            return status == PL_NO_MEMORY ? CLI_MACHINE : status == PL_FAILED ? CLI_BADLY : CLI_WRONG;
+            return status == PL_NO_MEMORY ? CLI_EXIT_SYSTEM
+                   : status == PL_FAILED  ? CLI_EXIT_UNSOLVED
+                                          : CLI_EXIT_USAGE;
         }
     }
     return CLI_DONE;
@@ -145,9 +147,9 @@ static int task_read(task_verb *t)
     }
     const pl_status status = pl_task_read(t->path, &t->file, findings, &err);
     cli_findings(findings);
-    const bool told = pl_findings_defect_count(findings) > 0;
+    const bool reported = pl_findings_defect_count(findings) > 0;
     pl_findings_destroy(findings);
-    return status == PL_OK ? CLI_DONE : told ? CLI_WRONG : cli_fail(t->args, &err);
+    return status == PL_OK ? CLI_DONE : reported ? CLI_EXIT_USAGE : cli_fail(t->args, &err);
 }
 
 static int task_resolve(task_verb *t)
@@ -174,7 +176,7 @@ static int task_work(const cli_args *args, task_verb *t)
     status = status ? status : task_resolve(t);
     status = status ? status : cli_goals_limits(args, &t->m, &t->g);
     if (!status && !cli_number(args, "tolerance", PL_DIM_LENGTH, 1e-9, 100, &t->g.options.length_tolerance)) {
-        status = CLI_WRONG;
+        status = CLI_EXIT_USAGE;
     }
     status = status ? status : cli_goals_start(args, &t->m);
     if (status) {
@@ -187,7 +189,7 @@ static int task_work(const cli_args *args, task_verb *t)
     status = task_go(t);
     if (!status && t->motion.count == 0) {
         cli_error(args, "%s before the first step was done", cli_stop_reason());
-        status = CLI_BADLY;
+        status = CLI_EXIT_UNSOLVED;
     }
     if (status) {
         return status;
@@ -196,12 +198,12 @@ static int task_work(const cli_args *args, task_verb *t)
     status = task_write(t);
     if (!status && cli_interrupted()) {
         cli_error(args, "%s after %d steps, which are kept", cli_stop_reason(), t->motion.count);
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     if (!status && t->reached < t->steps) {
         cli_error(args, "%d of %d steps did not reach their goal%s", t->steps - t->reached, t->steps,
                   t->motion.surrogate ? ", with the error of the model" : "");
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     return status;
 }

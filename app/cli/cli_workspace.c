@@ -48,16 +48,16 @@ static int workspace_plan(const cli_args *args, workspace *w)
     const int commands = w->m.info.command_count;
     if (!cli_whole(args, "grid", 1, 1000, &grid) ||
         !cli_whole(args, "samples", 1, WORKSPACE_SAMPLES, &count)) {
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (grid > 0 && cli_value(args, "samples")) {
         cli_error(args, "--grid and --samples are both given, expected one");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     if (grid > 0 && pow(grid, commands) > WORKSPACE_SAMPLES) {
         cli_error(args, "--grid %d: %.0f samples, the limit is %d", grid, pow(grid, commands),
                   WORKSPACE_SAMPLES);
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     int *steps = calloc((size_t)commands + 1, sizeof *steps);
     if (!steps) {
@@ -89,7 +89,7 @@ static int workspace_marker(const cli_args *args, workspace *w)
         cli_error(args, w->m.info.marker_count ? "the marker is not given: add --marker NAME"
                                                : "the robot has no marker, so there is no workspace");
     }
-    return w->marker < 0 ? CLI_WRONG : CLI_DONE;
+    return w->marker < 0 ? CLI_EXIT_USAGE : CLI_DONE;
 }
 
 // ---- the samples
@@ -330,7 +330,7 @@ static void workspace_outcomes(const cli_args *args, const workspace *w)
     }
 }
 
-static int workspace_tell(const cli_args *args, workspace *w, const double *point)
+static int workspace_report(const cli_args *args, workspace *w, const double *point)
 {
     double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
     for (int i = 0; i < 3 * w->samples.count; ++i) {
@@ -385,19 +385,19 @@ static int workspace_work(const cli_args *args, workspace *w)
     const bool whole = w->before + w->done == w->plan.count;
     if (w->samples.count > 0) {
         double *point = workspace_points(w);
-        status = point ? workspace_tell(args, w, point) : cli_no_memory(args);
+        status = point ? workspace_report(args, w, point) : cli_no_memory(args);
         free(point);
     }
     if (!status && !whole) {
         cli_error(args, "%s after %d of %d samples%s", cli_stop_reason(), w->before + w->done, w->plan.count,
                   w->store ? "; the same command continues" : "");
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     if (!status && w->samples.count == 0) {
         workspace_outcomes(args, w);
         cli_error(args, "none of %d samples could be solved", w->plan.count);
         cli_advice("`pliant fk` at one of the commands says why");
-        return CLI_BADLY;
+        return CLI_EXIT_UNSOLVED;
     }
     return status;
 }

@@ -1,4 +1,4 @@
-// What the files of the server share: messages, the desk between sockets and worker, the models.
+// What the files of the server share: messages, the queue between sockets and worker, the models.
 #ifndef PL_SERVER_IMPL_H
 #define PL_SERVER_IMPL_H
 
@@ -8,15 +8,15 @@
 #include "server.h"
 #include "server_pack.h"
 
-#define SERVER_FIELDS 6                        // that a shape is coloured by
-#define SERVER_COMMANDS 64                     // of one robot that the view can set
-#define SERVER_POINTS 4000                     // of one path
-#define SERVER_RECEIVE 262144                  // bytes of one message from a viewer
-#define SERVER_LETTERS 32                      // that may wait for one viewer
-#define SERVER_LETTER_BYTES ((size_t)64 << 20) // of them together; more than one is not kept beyond it
-#define SERVER_ALL_BYTES ((size_t)128 << 20)   // of all viewers; beyond it who fetches least is hung up on
-#define SERVER_VIEWERS 64                      // at a time
-#define SERVER_DRAGS 0.3                       // s between two wishes of a hand that drags, at most
+#define SERVER_FIELDS 6                       // that a shape is coloured by
+#define SERVER_COMMANDS 64                    // of one robot that the view can set
+#define SERVER_POINTS 4000                    // of one path
+#define SERVER_RECEIVE 262144                 // bytes of one message from a viewer
+#define SERVER_REPLIES 32                     // that may wait for one viewer
+#define SERVER_REPLY_BYTES ((size_t)64 << 20) // of them together; more than one is not kept beyond it
+#define SERVER_ALL_BYTES ((size_t)128 << 20)  // of all viewers; beyond it who fetches least is hung up on
+#define SERVER_VIEWERS 64                     // at a time
+#define SERVER_DRAGS 0.3                      // s between two requests of a hand that drags, at most
 
 pl_status server_fail(pl_error *err, pl_status status, const char *format, ...) PL_PRINTF(3, 4);
 double server_now(void); // s, monotonic
@@ -26,7 +26,7 @@ json_t *server_numbers(const double *value, int count);
 // JSON of a text that may come from anywhere: what is not UTF-8 is shown as question marks.
 json_t *server_text(const char *text);
 
-// ---- the desk
+// ---- the queue
 // What is sent to every viewer; each channel holds the newest message only, so a slow viewer skips what was
 // replaced while it was busy.
 typedef enum server_channel {
@@ -45,7 +45,7 @@ typedef enum server_channel {
     SERVER_CHANNEL_COUNT
 } server_channel;
 
-// What the owner of the controls wishes for. The newest replaces one that waits.
+// What the owner of the controls requests for. The newest replaces one that waits.
 typedef enum server_pose_kind { SERVER_POSE_COMMANDS, SERVER_POSE_TARGET, SERVER_POSE_PULL } server_pose_kind;
 typedef struct server_pose {
     server_pose_kind kind;
@@ -77,18 +77,18 @@ typedef struct server_job {
     bool hold[SERVER_COMMANDS];
     char format[16]; // export
     uint32_t *shape; // export: `count` numbers of shapes, on the heap
-    int slot;        // of the desk, and when it came there
+    int slot;        // of the queue, and when it came there
     uint64_t turn;
 } server_job;
 
 // A message for one viewer only.
-typedef struct server_letter {
+typedef struct server_reply {
     uint32_t viewer;
     server_message *message;
-    struct server_letter *next;
-} server_letter;
+    struct server_reply *next;
+} server_reply;
 
-typedef struct server_desk {
+typedef struct server_queue {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     // for the worker; the counters are read without the lock by work that may have to stop
@@ -98,7 +98,7 @@ typedef struct server_desk {
     bool has_pose, has_load, has_job[SERVER_SLOTS];
     uint64_t turns; // jobs so far
     atomic_uint poses, loads;
-    _Atomic double posed; // s, when the newest pose was wished for
+    _Atomic double posed; // s, when the newest pose was requested for
     atomic_bool drags;    // it came soon after the one before: a hand drags
     atomic_bool cancel, stop;
     // of the worker: whether it works, and when it gave its last sign of life (s)
@@ -107,23 +107,23 @@ typedef struct server_desk {
     // for the viewers
     server_message *channel[SERVER_CHANNEL_COUNT];
     uint64_t version[SERVER_CHANNEL_COUNT];
-    server_letter *letter, **letter_end;
+    server_reply *reply, **reply_end;
     void (*wake)(void *user); // called without the lock when something was put down for the viewers
     void *wake_user;
-} server_desk;
+} server_queue;
 
-bool server_desk_init(server_desk *desk);
-void server_desk_clear(server_desk *desk);
+bool server_queue_init(server_queue *queue);
+void server_queue_clear(server_queue *queue);
 // Takes the message over (NULL empties the channel).
-void server_publish(server_desk *desk, server_channel channel, server_message *message);
-void server_publish_json(server_desk *desk, server_channel channel, json_t *root);
-void server_write_letter(server_desk *desk, uint32_t viewer, server_message *message);
-// A sentence for one viewer: its wish was refused.
-void server_refuse(server_desk *desk, uint32_t viewer, const char *format, ...) PL_PRINTF(3, 4);
-void server_wish_pose(server_desk *desk, const server_pose *pose);
-bool server_wish_load(server_desk *desk, const char *path);
+void server_publish(server_queue *queue, server_channel channel, server_message *message);
+void server_publish_json(server_queue *queue, server_channel channel, json_t *root);
+void server_write_reply(server_queue *queue, uint32_t viewer, server_message *message);
+// A sentence for one viewer: its request was refused.
+void server_refuse(server_queue *queue, uint32_t viewer, const char *format, ...) PL_PRINTF(3, 4);
+void server_request_pose(server_queue *queue, const server_pose *pose);
+bool server_request_load(server_queue *queue, const char *path);
 // Takes the points of the job over; false when a job of this kind (a file: of this viewer) waits or runs.
-bool server_wish_job(server_desk *desk, server_job *job);
+bool server_request_job(server_queue *queue, server_job *job);
 
 // A hand that pulls at the body (server_pull.c).
 typedef struct server_pull {
@@ -154,8 +154,8 @@ typedef struct server_model {
     float *column;
     bool known[SERVER_COMMANDS];
     uint32_t column_shape;
-    double stride; // rad of the next step while a hand drags
-    bool stumbled; // the last solve found no equilibrium
+    double stride;    // rad of the next step while a hand drags
+    bool last_failed; // the last solve found no equilibrium
     // inverse kinematics, made when first asked for
     pl_ik *ik;
     int ik_marker;
@@ -195,14 +195,14 @@ pl_status server_model_ik(server_model *m, int marker, const bool *hold, const p
 void server_pull_end(server_model *m);
 
 // The page's view of a command: unit, range, what stands for rest.
-typedef struct server_knob {
+typedef struct server_command_view {
     const char *unit;
     double scale;     // internal value of one unit
     double low, high; // in units
     bool assumed;     // the robot gives no range
     double rest;      // in units: the value at which an idle actuator stands
-} server_knob;
-server_knob server_knob_of(const server_model *m, int command);
+} server_command_view;
+server_command_view server_command_view_of(const server_model *m, int command);
 json_t *server_robot_json(server_model *m, const pl_findings *findings, const pl_robot_document *document,
                           uint32_t number);
 // Why a robot cannot be opened; `standing`: another one still stands.
@@ -211,13 +211,13 @@ json_t *server_problem_json(const pl_findings *findings, const pl_error *err, co
 
 // ---- the worker
 typedef struct server_worker server_worker;
-pl_status server_worker_start(server_desk *desk, const server_options *options, server_worker **out,
+pl_status server_worker_start(server_queue *queue, const server_options *options, server_worker **out,
                               pl_error *err);
 void server_worker_stop(server_worker *worker); // asks, waits, frees
 
 // ---- meshes of the gallery, made ready in the background; NULL where there is none
 typedef struct server_warmer server_warmer;
-server_warmer *server_warmer_start(server_desk *desk, const server_options *options);
+server_warmer *server_warmer_start(server_queue *queue, const server_options *options);
 void server_warmer_stop(server_warmer *warmer);
 
 // ---- parameters of designs

@@ -15,7 +15,7 @@ typedef struct job_path {
     server_worker *w;
     const server_job *job;
     json_t *waypoints;
-    double told, last; // s
+    double reported, last; // s
 } job_path;
 
 static void job_publish_path(job_path *p, bool done)
@@ -26,7 +26,7 @@ static void job_publish_path(job_path *p, bool done)
     json_t *root =
         json_pack("{s:s,s:I,s:i,s:i,s:b,s:O}", "type", "path", "robot", (json_int_t)p->w->robot, "marker",
                   p->job->marker, "count", p->job->count, "done", done, "waypoints", p->waypoints);
-    server_publish_json(p->w->desk, SERVER_PATH, root);
+    server_publish_json(p->w->queue, SERVER_PATH, root);
 }
 
 static json_t *job_waypoint(const pl_waypoint *at, int marker, uint32_t shape)
@@ -61,8 +61,8 @@ static bool job_record(void *user, const pl_waypoint *at)
     worker_check(m, at->ik);
     worker_publish_shape(p->w, m, json_pack("{s:i}", "waypoint", at->index));
     json_array_append_new(p->waypoints, job_waypoint(at, p->job->marker, p->w->shape));
-    if (server_now() - p->told > JOB_PERIOD) {
-        p->told = server_now();
+    if (server_now() - p->reported > JOB_PERIOD) {
+        p->reported = server_now();
         job_publish_path(p, false);
     }
     return true;
@@ -85,7 +85,7 @@ static void job_follow(server_worker *w, const server_job *job)
         status = pl_follow(ik, job->point, job->count, &options, &report, &err);
     }
     if (status != PL_OK && !worker_overtaken(w)) {
-        server_refuse(w->desk, job->viewer, "%s", err.text);
+        server_refuse(w->queue, job->viewer, "%s", err.text);
     }
     job_publish_path(&path, true);
     json_decref(path.waypoints);
@@ -99,7 +99,7 @@ typedef struct job_cloud_work {
     float *point;
     double *place; // the same, for its hull
     int count, planned;
-    double told;
+    double reported;
 } job_cloud_work;
 
 static void job_hull_text(const job_cloud_work *c, char *text, size_t room)
@@ -132,7 +132,7 @@ static void job_publish_cloud(job_cloud_work *c, bool done)
     const server_array array = {"point", SERVER_F32, c->point, 3 * (size_t)c->count};
     server_message *message = json ? server_pack(SERVER_KIND_CLOUD, json, &array, 1) : NULL;
     if (message) {
-        server_publish(c->w->desk, SERVER_CLOUD, message);
+        server_publish(c->w->queue, SERVER_CLOUD, message);
     }
     free(json);
     json_decref(head);
@@ -151,8 +151,8 @@ static bool job_sample(void *user, const pl_workspace_sample *sample)
         }
         ++c->count;
     }
-    if (server_now() - c->told > JOB_PERIOD) {
-        c->told = server_now();
+    if (server_now() - c->reported > JOB_PERIOD) {
+        c->reported = server_now();
         job_publish_cloud(c, false);
     }
     return true;
@@ -162,9 +162,9 @@ static pl_status job_cloud_run(job_cloud_work *c, pl_error *err)
 {
     double low[SERVER_COMMANDS], high[SERVER_COMMANDS];
     for (int i = 0; i < c->m->info.command_count; ++i) {
-        const server_knob knob = server_knob_of(c->m, i);
-        low[i] = knob.low * knob.scale;
-        high[i] = knob.high * knob.scale;
+        const server_command_view view = server_command_view_of(c->m, i);
+        low[i] = view.low * view.scale;
+        high[i] = view.high * view.scale;
     }
     const pl_workspace_def def = {
         .order = PL_WORKSPACE_HALTON, .count = c->job->count, .low = low, .high = high, .ends = true};
@@ -186,7 +186,7 @@ static void job_cloud(server_worker *w, const server_job *job)
     job_cloud_work c = {.w = w, .job = job, .m = w->has_coarse ? &w->coarse : &w->fine};
     pl_error err = {0};
     if (job->marker >= c.m->info.marker_count || c.m->info.command_count == 0) {
-        server_refuse(w->desk, job->viewer, "a workspace needs a marker and a command");
+        server_refuse(w->queue, job->viewer, "a workspace needs a marker and a command");
         return;
     }
     worker_let_go(w, c.m);
@@ -197,7 +197,7 @@ static void job_cloud(server_worker *w, const server_job *job)
         pl_model_recall(c.m->model, 3, NULL);
     }
     if (status != PL_OK && !worker_overtaken(w)) {
-        server_refuse(w->desk, job->viewer, "%s", err.text);
+        server_refuse(w->queue, job->viewer, "%s", err.text);
     }
     if (c.point && c.place) {
         job_publish_cloud(&c, true);
@@ -276,14 +276,14 @@ static void job_title(const server_worker *w, const worker_entry *entry, const d
     size_t n = (size_t)snprintf(text, room, "%.60s, shape %u, %s mesh", m->info.name ? m->info.name : "robot",
                                 entry->shape, entry->coarse ? "coarse" : "fine");
     for (int i = 0; i < m->info.command_count && n < room; ++i) {
-        const server_knob knob = server_knob_of(m, i);
+        const server_command_view view = server_command_view_of(m, i);
         const double *span = m->info.command[i].span;
         const bool zero = fabs(entry->value[i]) < 1e-9 * fabs(span[1] - span[0]);
-        const double value = zero ? 0 : entry->value[i] / knob.scale;
+        const double value = zero ? 0 : entry->value[i] / view.scale;
         n += isnan(value) ? (size_t)snprintf(text + n, room - n, ", %.40s idle", m->info.command[i].name)
                           : (size_t)snprintf(text + n, room - n, ", %.40s %.6g%s%s", m->info.command[i].name,
-                                             value, strcmp(knob.unit, "1") ? " " : "",
-                                             strcmp(knob.unit, "1") ? knob.unit : "");
+                                             value, strcmp(view.unit, "1") ? " " : "",
+                                             strcmp(view.unit, "1") ? view.unit : "");
     }
     for (int i = 0; i < m->info.sensor_count && n < room; ++i) {
         const pl_sensor_kind kind = m->info.sensor_kind[i];
@@ -482,7 +482,7 @@ static void job_export(server_worker *w, const server_job *job)
     const pl_status status = job_file(w, job, &data, &bytes, &err);
     worker_free_slot(w);
     if (status != PL_OK) {
-        server_refuse(w->desk, job->viewer, "%s", err.text);
+        server_refuse(w->queue, job->viewer, "%s", err.text);
         return;
     }
     char name[200];
@@ -491,7 +491,7 @@ static void job_export(server_worker *w, const server_job *job)
     char *json = head ? json_dumps(head, JSON_COMPACT) : NULL;
     const server_array array = {"bytes", SERVER_U8, data, bytes};
     if (json) {
-        server_write_letter(w->desk, job->viewer, server_pack(SERVER_KIND_FILE, json, &array, 1));
+        server_write_reply(w->queue, job->viewer, server_pack(SERVER_KIND_FILE, json, &array, 1));
     }
     free(json);
     json_decref(head);

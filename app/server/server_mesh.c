@@ -17,7 +17,8 @@ static void model_outline(const int32_t *node, int nodes, model_surface *s)
     for (int k = 0; k < corners; ++k) {
         const int32_t a = node[k], b = node[(k + 1) % corners], middle = nodes > 4 ? node[corners + k] : -1;
         if (a > b) {
-            continue; // the face on the other side of the edge runs along it the other way and draws it
+            continue; // the face on the other side of the edge runs along it in the other direction and draws
+                      // it
         }
         uint32_t *to = s->edge + 2 * s->edges;
         to[0] = (uint32_t)a;
@@ -113,7 +114,7 @@ static bool model_chambers(const pl_robot *robot, uint32_t **triangle, size_t *c
 // Vertices held by the supports, behind each other.
 static bool model_supports(const pl_robot *robot, uint32_t **vertex, size_t *count, json_t *list)
 {
-    static const char letter[] = "xyz";
+    static const char reply[] = "xyz";
     for (int i = 0; robot && i < pl_robot_fixed_count(robot); ++i) {
         const int32_t *node;
         bool axis[3];
@@ -129,7 +130,7 @@ static bool model_supports(const pl_robot *robot, uint32_t **vertex, size_t *cou
         }
         for (int k = 0, at = 0; k < 3; ++k) {
             if (axis[k]) {
-                axes[at++] = letter[k];
+                axes[at++] = reply[k];
             }
         }
         json_array_append_new(list, json_pack("{s:s,s:I,s:I}", "axes", axes, "start", (json_int_t)*count,

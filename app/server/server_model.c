@@ -94,9 +94,9 @@ pl_status server_model_ik(server_model *m, int marker, const bool *hold, const p
     // commands without a range get the one their slider has
     double low[SERVER_COMMANDS], high[SERVER_COMMANDS];
     for (int i = 0; i < m->info.command_count; ++i) {
-        const server_knob knob = server_knob_of(m, i);
-        low[i] = knob.low * knob.scale;
-        high[i] = knob.high * knob.scale;
+        const server_command_view view = server_command_view_of(m, i);
+        low[i] = view.low * view.scale;
+        high[i] = view.high * view.scale;
     }
     pl_ik_options options = pl_ik_options_default();
     options.low = low;

@@ -11,7 +11,7 @@
 
 _Static_assert(SERVER_FRONT >= LWS_PRE, "room in front of a payload");
 
-// of the import map in web/index.html, to the letter
+// of the import map in web/index.html, to the reply
 #define NET_IMPORT_MAP_HASH "sha256-qPIeESgLBEn11LziDGthPeK9ZvGhU0lZcS7T1myhRTA="
 
 #define NET_TICK (100 * LWS_US_PER_MS)
@@ -35,9 +35,9 @@ static void net_wake(void *user)
 
 static void net_release(server_net *net, server_message *message)
 {
-    pthread_mutex_lock(&net->desk->lock);
+    pthread_mutex_lock(&net->queue->lock);
     const bool last = message && --message->references == 0;
-    pthread_mutex_unlock(&net->desk->lock);
+    pthread_mutex_unlock(&net->queue->lock);
     if (last) {
         server_message_free(message);
     }
@@ -53,60 +53,60 @@ static server_viewer *net_viewer(server_net *net, uint32_t id)
     return NULL;
 }
 
-static void net_forget_letters(server_net *net, server_viewer *v)
+static void net_forget_replies(server_net *net, server_viewer *v)
 {
-    for (; v->letter_count > 0; --v->letter_count) {
-        server_message_free(v->letter[v->letter_first]);
-        v->letter_first = (v->letter_first + 1) % SERVER_LETTERS;
+    for (; v->reply_count > 0; --v->reply_count) {
+        server_message_free(v->reply[v->reply_first]);
+        v->reply_first = (v->reply_first + 1) % SERVER_REPLIES;
     }
-    net->letter_bytes -= v->letter_bytes;
-    v->letter_bytes = 0;
+    net->reply_bytes -= v->reply_bytes;
+    v->reply_bytes = 0;
 }
 
 // When too much waits in all, the viewer who fetches least is hung up on, so that the others get their files.
 // `last` has just got one, of which it may take one of any size.
 static void net_keep_below(server_net *net, const server_viewer *last)
 {
-    while (net->letter_bytes > SERVER_ALL_BYTES) {
+    while (net->reply_bytes > SERVER_ALL_BYTES) {
         server_viewer *most = NULL;
         for (server_viewer *v = net->viewer; v; v = v->next) {
-            const bool waits = v->letter_count > (v == last ? 1 : 0);
-            if (waits && (!most || v->letter_bytes > most->letter_bytes)) {
+            const bool waits = v->reply_count > (v == last ? 1 : 0);
+            if (waits && (!most || v->reply_bytes > most->reply_bytes)) {
                 most = v;
             }
         }
         if (!most) {
             return;
         }
-        net_forget_letters(net, most);
+        net_forget_replies(net, most);
         lws_set_timeout(most->socket, PENDING_TIMEOUT_CLOSE_SEND, LWS_TO_KILL_ASYNC);
     }
 }
 
-// Moves the letters from the desk to the viewers they are for; those of viewers who left are dropped.
-static void net_sort_letters(server_net *net)
+// Moves the replies from the queue to the viewers they are for; those of viewers who left are dropped.
+static void net_sort_replies(server_net *net)
 {
-    pthread_mutex_lock(&net->desk->lock);
-    server_letter *letter = net->desk->letter;
-    net->desk->letter = NULL;
-    net->desk->letter_end = &net->desk->letter;
-    pthread_mutex_unlock(&net->desk->lock);
-    while (letter) {
-        server_letter *next = letter->next;
-        server_viewer *v = net_viewer(net, letter->viewer);
-        // one letter of any size is kept; those a viewer does not fetch do not pile up
-        if (v && v->letter_count < SERVER_LETTERS &&
-            (v->letter_count == 0 || v->letter_bytes + letter->message->bytes <= SERVER_LETTER_BYTES)) {
-            v->letter_bytes += letter->message->bytes;
-            net->letter_bytes += letter->message->bytes;
-            v->letter[(v->letter_first + v->letter_count++) % SERVER_LETTERS] = letter->message;
+    pthread_mutex_lock(&net->queue->lock);
+    server_reply *reply = net->queue->reply;
+    net->queue->reply = NULL;
+    net->queue->reply_end = &net->queue->reply;
+    pthread_mutex_unlock(&net->queue->lock);
+    while (reply) {
+        server_reply *next = reply->next;
+        server_viewer *v = net_viewer(net, reply->viewer);
+        // one reply of any size is kept; those a viewer does not fetch do not pile up
+        if (v && v->reply_count < SERVER_REPLIES &&
+            (v->reply_count == 0 || v->reply_bytes + reply->message->bytes <= SERVER_REPLY_BYTES)) {
+            v->reply_bytes += reply->message->bytes;
+            net->reply_bytes += reply->message->bytes;
+            v->reply[(v->reply_first + v->reply_count++) % SERVER_REPLIES] = reply->message;
             lws_callback_on_writable(v->socket);
             net_keep_below(net, v);
         } else {
-            server_message_free(letter->message);
+            server_message_free(reply->message);
         }
-        free(letter);
-        letter = next;
+        free(reply);
+        reply = next;
     }
 }
 
@@ -121,7 +121,7 @@ static void net_greet(server_net *net, server_viewer *v)
     }
     char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
     json_decref(root);
-    server_write_letter(net->desk, v->id, text ? server_pack_text(text) : NULL);
+    server_write_reply(net->queue, v->id, text ? server_pack_text(text) : NULL);
     free(text);
 }
 
@@ -165,7 +165,7 @@ static void net_leave(server_net *net, server_viewer *v)
         net->owner = net->asking ? net->asking : net->viewer ? net->viewer->id : 0;
         net->asking = 0;
     }
-    net_forget_letters(net, v);
+    net_forget_replies(net, v);
     free(v->received);
     free(v);
     if (!net->stopping) {
@@ -180,29 +180,29 @@ static bool net_send(server_viewer *v, const server_message *m)
     return lws_write(v->socket, m->payload, m->bytes, how) >= (int)m->bytes;
 }
 
-// The next thing this viewer has not seen: letters first, then the channels in order.
+// The next thing this viewer has not seen: replies first, then the channels in order.
 static server_message *net_next(server_net *net, server_viewer *v)
 {
-    if (v->letter_count > 0) {
-        server_message *m = v->letter[v->letter_first];
-        v->letter_first = (v->letter_first + 1) % SERVER_LETTERS;
-        --v->letter_count;
-        v->letter_bytes -= m->bytes;
-        net->letter_bytes -= m->bytes;
+    if (v->reply_count > 0) {
+        server_message *m = v->reply[v->reply_first];
+        v->reply_first = (v->reply_first + 1) % SERVER_REPLIES;
+        --v->reply_count;
+        v->reply_bytes -= m->bytes;
+        net->reply_bytes -= m->bytes;
         return m;
     }
     server_message *found = NULL;
-    pthread_mutex_lock(&net->desk->lock);
+    pthread_mutex_lock(&net->queue->lock);
     for (int c = 0; c < SERVER_CHANNEL_COUNT && !found; ++c) {
-        if (v->sent[c] != net->desk->version[c]) {
-            v->sent[c] = net->desk->version[c];
-            found = net->desk->channel[c];
+        if (v->sent[c] != net->queue->version[c]) {
+            v->sent[c] = net->queue->version[c];
+            found = net->queue->channel[c];
             if (found) {
                 ++found->references;
             }
         }
     }
-    pthread_mutex_unlock(&net->desk->lock);
+    pthread_mutex_unlock(&net->queue->lock);
     return found;
 }
 
@@ -290,7 +290,7 @@ static int net_protocol(struct lws *socket, enum lws_callback_reasons reason, vo
         }
         return 0;
     case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
-        net_sort_letters(net);
+        net_sort_replies(net);
         net_want_write_all(net);
         return 0;
     default:
@@ -343,10 +343,10 @@ void net_open(server_net *net, const char *path)
     free(net->path);
     net->path = copy;
     net->stamp = server_files_stamp(path);
-    server_wish_load(net->desk, path);
+    server_request_load(net->queue, path);
 }
 
-// Opens the robot anew when its files changed and then stayed the same for one look: editors write in steps.
+// Opens the robot again when its files changed and then stayed the same for one look: editors write in steps.
 static void net_look(server_net *net)
 {
     if (!net->path || server_now() - net->looked < NET_LOOK) {
@@ -356,21 +356,21 @@ static void net_look(server_net *net)
     const uint64_t stamp = server_files_stamp(net->path);
     if (stamp != net->stamp) {
         net->stamp = stamp;
-        server_wish_load(net->desk, net->path);
+        server_request_load(net->queue, net->path);
     }
 }
 
 // A sign of life for every viewer, and of the worker: seconds since its own last one.
 static void net_beat(server_net *net)
 {
-    server_desk *desk = net->desk;
+    server_queue *queue = net->queue;
     if (net->viewer_count == 0 || server_now() - net->beaten < NET_BEAT) {
         return;
     }
     net->beaten = server_now();
-    const bool busy = atomic_load(&desk->busy);
-    const double age = busy ? server_now() - atomic_load(&desk->alive) : 0;
-    server_publish_json(desk, SERVER_TICK,
+    const bool busy = atomic_load(&queue->busy);
+    const double age = busy ? server_now() - atomic_load(&queue->alive) : 0;
+    server_publish_json(queue, SERVER_TICK,
                         json_pack("{s:s,s:b,s:f}", "type", "tick", "busy", busy, "age", age));
 }
 
@@ -497,15 +497,15 @@ static pl_status net_run(server_net *net, pl_error *err)
             "cannot listen on %s port %d: the port may be in use; --port 0 selects a free port",
             net->options->host, net->options->port);
     }
-    net->desk->wake = net_wake;
-    net->desk->wake_user = net;
-    pl_status status = server_worker_start(net->desk, net->options, &worker, err);
+    net->queue->wake = net_wake;
+    net->queue->wake_user = net;
+    pl_status status = server_worker_start(net->queue, net->options, &worker, err);
     if (status == PL_OK) {
         net_clock clock = {.net = net};
         if (net->options->robot) {
             net_open(net, net->options->robot);
         }
-        warmer = server_warmer_start(net->desk, net->options);
+        warmer = server_warmer_start(net->queue, net->options);
         net_announce(net);
         lws_sul_schedule(net->context, 0, &clock.list, net_tick, NET_TICK);
         while (!net->stopping && lws_service(net->context, 0) >= 0) {
@@ -521,16 +521,16 @@ static pl_status net_run(server_net *net, pl_error *err)
 
 pl_status server_run(const server_options *options, pl_error *err)
 {
-    server_desk desk;
-    if (!server_desk_init(&desk)) {
-        return server_fail(err, PL_FAILED, "no lock for the desk can be made");
+    server_queue queue;
+    if (!server_queue_init(&queue)) {
+        return server_fail(err, PL_FAILED, "no lock for the queue can be made");
     }
-    server_net net = {.options = options, .desk = &desk, .seen = server_now()};
+    server_net net = {.options = options, .queue = &queue, .seen = server_now()};
     pl_status status = options->gallery ? server_gallery_write(options->gallery, err) : PL_OK;
     if (status == PL_OK) {
         status = net_run(&net, err);
     }
     free(net.path);
-    server_desk_clear(&desk);
+    server_queue_clear(&queue);
     return status;
 }

@@ -10,22 +10,22 @@ struct lws_context;
 typedef struct server_viewer {
     struct lws *socket;
     uint32_t id;
-    uint64_t sent[SERVER_CHANNEL_COUNT];    // version last sent of each channel
-    server_message *letter[SERVER_LETTERS]; // a ring
-    int letter_first, letter_count;
-    size_t letter_bytes; // of those that wait
-    char *received;      // of a message that is not complete yet
+    uint64_t sent[SERVER_CHANNEL_COUNT];   // version last sent of each channel
+    server_message *reply[SERVER_REPLIES]; // a ring
+    int reply_first, reply_count;
+    size_t reply_bytes; // of those that wait
+    char *received;     // of a message that is not complete yet
     size_t received_bytes;
     struct server_viewer *next;
 } server_viewer;
 
 typedef struct server_net {
     const server_options *options;
-    server_desk *desk;
+    server_queue *queue;
     struct lws_context *context;
     server_viewer *viewer; // in the order they came
     int viewer_count;
-    size_t letter_bytes; // of all viewers
+    size_t reply_bytes; // of all viewers
     uint32_t last_id;
     uint32_t owner, asking; // ids; 0: nobody
     double asked;           // s, when

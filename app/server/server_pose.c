@@ -1,6 +1,6 @@
-// Going where the owner of the controls wishes: first the coarse mesh, when the fine one is slow, then the
-// fine one. Both are published; each says which it is. While a hand drags, wishes come faster than solves:
-// the preview in hand finishes, then the newest wish is taken; the page predicts what lies between.
+// Going where the owner of the controls requests: first the coarse mesh, when the fine one is slow, then the
+// fine one. Both are published; each says which it is. While a hand drags, requests come faster than solves:
+// the preview in hand finishes, then the newest request is taken; the page predicts what lies between.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,18 +15,18 @@ static bool pose_commands(server_worker *w, const server_pose *pose, double *com
 {
     const int count = w->fine.info.command_count;
     if (pose->command_count != count) {
-        server_refuse(w->desk, pose->viewer, "%d commands were sent, the robot has %d", pose->command_count,
+        server_refuse(w->queue, pose->viewer, "%d commands were sent, the robot has %d", pose->command_count,
                       count);
         return false;
     }
     for (int i = 0; i < count; ++i) {
-        const server_knob knob = server_knob_of(&w->fine, i);
-        const double slack = 1e-9 * (fabs(knob.low) + fabs(knob.high));
-        command[i] = pose->command[i] * knob.scale;
-        if (!knob.assumed && (pose->command[i] < knob.low - slack || pose->command[i] > knob.high + slack)) {
-            server_refuse(w->desk, pose->viewer, "%s is %g %s, outside its range of %g to %g %s",
-                          w->fine.info.command[i].name, pose->command[i], knob.unit, knob.low, knob.high,
-                          knob.unit);
+        const server_command_view view = server_command_view_of(&w->fine, i);
+        const double slack = 1e-9 * (fabs(view.low) + fabs(view.high));
+        command[i] = pose->command[i] * view.scale;
+        if (!view.assumed && (pose->command[i] < view.low - slack || pose->command[i] > view.high + slack)) {
+            server_refuse(w->queue, pose->viewer, "%s is %g %s, outside its range of %g to %g %s",
+                          w->fine.info.command[i].name, pose->command[i], view.unit, view.low, view.high,
+                          view.unit);
             return false;
         }
     }
@@ -120,7 +120,7 @@ static json_t *pose_ik_json(const server_pose *pose, const pl_ik_report *report)
     return ik;
 }
 
-// Goes to the target, from where the model stands; false when a newer wish stopped it or it was refused.
+// Goes to the target, from where the model stands; false when a newer request stopped it or it was refused.
 static bool pose_reach(server_worker *w, server_model *m, const server_pose *pose)
 {
     const pl_progress progress = worker_progress(w);
@@ -139,7 +139,7 @@ static bool pose_reach(server_worker *w, server_model *m, const server_pose *pos
         return false;
     }
     if (status != PL_OK) {
-        server_refuse(w->desk, pose->viewer, "%s", err.text);
+        server_refuse(w->queue, pose->viewer, "%s", err.text);
         return false;
     }
     worker_check(m, &report);

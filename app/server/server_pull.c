@@ -71,7 +71,7 @@ bool worker_let_go(server_worker *w, server_model *m)
     m->shape = 0;
     w->yield = WORKER_NEVER;
     if (pl_model_fk(m->model, command, &m->report, NULL) != PL_OK || m->report.outcome != PL_SOLVED) {
-        pl_model_reset(m->model); // without a way back it starts from the shape as drawn
+        pl_model_reset(m->model); // where the path cannot be reversed it starts from the shape as drawn
     }
     server_pull_end(m);
     return true;
@@ -156,7 +156,7 @@ static bool pull_begin(server_worker *w, server_model *m, const server_pose *pos
     }
     if (status != PL_OK || !m->pull.known) {
         server_pull_end(m);
-        server_refuse(w->desk, pose->viewer, "%s",
+        server_refuse(w->queue, pose->viewer, "%s",
                       status != PL_OK ? err.text
                                       : "the body is not in equilibrium here: it cannot be pulled");
         return false;
@@ -236,14 +236,14 @@ static void pull_publish_tangent(server_worker *w, server_model *m)
     char *json = head && value ? json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     server_message *message = json ? server_pack(SERVER_KIND_TANGENT, json, array, 3) : NULL;
     if (message) {
-        server_publish(w->desk, SERVER_TANGENT, message);
+        server_publish(w->queue, SERVER_TANGENT, message);
     }
     free(json);
     json_decref(head);
     free(value);
 }
 
-// Follows the hand on one mesh; false when a newer wish stopped it or it was refused.
+// Follows the hand on one mesh; false when a newer request stopped it or it was refused.
 static bool pull_follow(server_worker *w, server_model *m, const server_pose *pose, const double *command)
 {
     if (!pull_begin(w, m, pose, command)) {
@@ -272,7 +272,7 @@ static bool pull_follow(server_worker *w, server_model *m, const server_pose *po
         if (!pull_fk(w, m, command, force)) {
             return false;
         }
-        // the force reached on the way is that of the state: a solve that ends early stands at a part of it
+        // the force reached so far is that of the state: a solve that ends early stands at a part of it
         const double reached = m->report.outcome == PL_SOLVED ? 1 : fmax(0, fmin(1, m->report.load_reached));
         for (int i = 0; i < 3; ++i) {
             p->force[i] += reached * (force[i] - p->force[i]);

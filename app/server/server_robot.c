@@ -5,15 +5,15 @@
 #include <string.h>
 #include "server_impl.h"
 
-server_knob server_knob_of(const server_model *m, int command)
+server_command_view server_command_view_of(const server_model *m, int command)
 {
     const pl_command_info *info = &m->info.command[command];
-    server_knob knob = {.unit = pl_drive_unit(info->drive), .scale = pl_drive_scale(info->drive)};
-    knob.assumed = !info->has_range;
-    knob.low = info->span[0] / knob.scale;
-    knob.high = info->span[1] / knob.scale;
-    knob.rest = fmin(fmax(info->rest, info->span[0]), info->span[1]) / knob.scale;
-    return knob;
+    server_command_view view = {.unit = pl_drive_unit(info->drive), .scale = pl_drive_scale(info->drive)};
+    view.assumed = !info->has_range;
+    view.low = info->span[0] / view.scale;
+    view.high = info->span[1] / view.scale;
+    view.rest = fmin(fmax(info->rest, info->span[0]), info->span[1]) / view.scale;
+    return view;
 }
 
 static json_t *robot_commands(const server_model *m)
@@ -21,11 +21,11 @@ static json_t *robot_commands(const server_model *m)
     json_t *list = json_array();
     for (int i = 0; i < m->info.command_count && i < SERVER_COMMANDS; ++i) {
         const pl_command_info *info = &m->info.command[i];
-        const server_knob knob = server_knob_of(m, i);
+        const server_command_view view = server_command_view_of(m, i);
         json_array_append_new(list, json_pack("{s:s,s:s,s:s,s:f,s:f,s:f,s:b}", "name", info->name, "drive",
                                               pl_drive_name(info->drive), "unit",
-                                              strcmp(knob.unit, "1") ? knob.unit : "", "low", knob.low,
-                                              "high", knob.high, "rest", knob.rest, "assumed", knob.assumed));
+                                              strcmp(view.unit, "1") ? view.unit : "", "low", view.low,
+                                              "high", view.high, "rest", view.rest, "assumed", view.assumed));
     }
     return list;
 }

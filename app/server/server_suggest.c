@@ -9,7 +9,7 @@
 #define SUGGEST_CORNERS 12 // commands whose combinations are all tried; of more, one after the other
 #define SUGGEST_SHARE 0.6  // of the linear reach: the robot is not linear
 #define SUGGEST_ROUNDS 5   // circles tried, each half as wide as the one before
-#define SUGGEST_WAY 6      // poses on the way of a marker that moves along one curve only
+#define SUGGEST_CURVE 6    // poses on the path of a marker that moves along one curve only
 
 typedef struct suggestion {
     int commands, columns;
@@ -152,14 +152,14 @@ static double suggest_circle(server_worker *w, server_model *m, int marker, cons
     return 0;
 }
 
-// Where the marker is on its way through the middle half of the ranges, in a model that follows: a marker
+// Where the marker is on its path through the middle half of the ranges, in a model that follows: a marker
 // that moves along one curve only can follow nothing else.
-static json_t *suggest_way(server_worker *w, server_model *m, int marker, const suggestion *s,
-                           const double u[3])
+static json_t *suggest_path(server_worker *w, server_model *m, int marker, const suggestion *s,
+                            const double u[3])
 {
-    json_t *way = json_array();
-    for (int k = 0; k < SUGGEST_WAY && !worker_overtaken(w); ++k) {
-        const double share = 2.0 * k / (SUGGEST_WAY - 1) - 1;
+    json_t *path = json_array();
+    for (int k = 0; k < SUGGEST_CURVE && !worker_overtaken(w); ++k) {
+        const double share = 2.0 * k / (SUGGEST_CURVE - 1) - 1;
         double command[SERVER_COMMANDS];
         for (int c = 0; c < s->commands; ++c) {
             const double slope =
@@ -172,17 +172,17 @@ static json_t *suggest_way(server_worker *w, server_model *m, int marker, const 
         }
         const double *at = pl_model_get_answer(m->model).marker + 3 * marker;
         for (int i = 0; i < 3; ++i) {
-            json_array_append_new(way, server_number(at[i]));
+            json_array_append_new(path, server_number(at[i]));
         }
     }
-    return way;
+    return path;
 }
 
 static void suggest_send(server_worker *w, const server_job *job, json_t *root)
 {
     worker_free_slot(w);
     char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
-    server_write_letter(w->desk, job->viewer, text ? server_pack_text(text) : NULL);
+    server_write_reply(w->queue, job->viewer, text ? server_pack_text(text) : NULL);
     free(text);
     json_decref(root);
 }
@@ -195,33 +195,33 @@ static json_t *suggest_commands(const server_model *m, const suggestion *s)
     for (int c = 0; c < s->commands; ++c) {
         const double up = s->high[c] - s->rest[c], down = s->low[c] - s->rest[c];
         const double far = fabs(up) >= fabs(down) ? s->high[c] : s->low[c];
-        json_array_append_new(list,
-                              chosen[c] ? server_number(far / server_knob_of(m, c).scale) : json_null());
+        json_array_append_new(list, chosen[c] ? server_number(far / server_command_view_of(m, c).scale)
+                                              : json_null());
     }
     return list;
 }
 
 void worker_suggest(server_worker *w, const server_job *job)
 {
-    // a curve on the way or in the plane of the coarse mesh would lie beside that of the fine one
+    // a curve on the path or in the plane of the coarse mesh would lie beside that of the fine one
     server_model *m = w->has_coarse && !job->count ? &w->coarse : &w->fine;
     suggestion s = {.commands = m->info.command_count};
     json_t *root = json_object(), *middle = json_array();
     if (job->marker >= m->info.marker_count || s.commands == 0) {
         json_decref(root);
         json_decref(middle);
-        server_refuse(w->desk, job->viewer, "this needs a marker and a command");
+        server_refuse(w->queue, job->viewer, "this needs a marker and a command");
         return;
     }
     for (int c = 0; c < s.commands; ++c) {
-        const server_knob knob = server_knob_of(m, c);
-        s.low[c] = knob.low * knob.scale;
-        s.high[c] = knob.high * knob.scale;
-        s.rest[c] = knob.rest * knob.scale;
+        const server_command_view view = server_command_view_of(m, c);
+        s.low[c] = view.low * view.scale;
+        s.high[c] = view.high * view.scale;
+        s.rest[c] = view.rest * view.scale;
         s.middle[c] =
             0.5 *
             (s.rest[c] + (fabs(s.high[c] - s.rest[c]) >= fabs(s.low[c] - s.rest[c]) ? s.high[c] : s.low[c]));
-        json_array_append_new(middle, server_number(s.middle[c] / knob.scale));
+        json_array_append_new(middle, server_number(s.middle[c] / view.scale));
     }
     worker_let_go(w, m);
     double axis[2][3] = {{0}}, reach[2] = {0};
@@ -239,7 +239,7 @@ void worker_suggest(server_worker *w, const server_job *job)
     if (known && job->count && directions == 2) {
         reach[0] = reach[1] = suggest_circle(w, m, job->marker, &s, axis, reach[1]);
     } else if (known && job->count && directions == 1) {
-        json_object_set_new(root, "way", suggest_way(w, m, job->marker, &s, axis[0]));
+        json_object_set_new(root, "way", suggest_path(w, m, job->marker, &s, axis[0]));
     }
     if (kept) {
         pl_model_recall(m->model, 3, NULL);

@@ -1,4 +1,4 @@
-// What viewers say: wishes of the owner of the controls, asking for the controls, files.
+// What viewers say: requests of the owner of the controls, asking for the controls, files.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static bool talk_number(server_net *net, const server_viewer *v, const json_t *r
 {
     const json_t *item = json_object_get(root, key);
     if (!json_is_number(item) || !isfinite(json_number_value(item))) {
-        server_refuse(net->desk, v->id, "'%s' must be a number", key);
+        server_refuse(net->queue, v->id, "'%s' must be a number", key);
         return false;
     }
     *out = json_number_value(item);
@@ -28,7 +28,8 @@ static bool talk_index(server_net *net, const server_viewer *v, const json_t *ro
         return false;
     }
     if (value < 0 || value > high || value != floor(value)) {
-        server_refuse(net->desk, v->id, "'%s' is %g, expected a whole number from 0 to %d", key, value, high);
+        server_refuse(net->queue, v->id, "'%s' is %g, expected a whole number from 0 to %d", key, value,
+                      high);
         return false;
     }
     *out = (int)value;
@@ -42,7 +43,7 @@ static bool talk_numbers(server_net *net, const server_viewer *v, const json_t *
     const json_t *list = json_object_get(root, key);
     const size_t n = json_array_size(list);
     if (!json_is_array(list) || n < (size_t)least || n > (size_t)most) {
-        server_refuse(net->desk, v->id, "'%s' must be a list of %d to %d numbers", key, least, most);
+        server_refuse(net->queue, v->id, "'%s' must be a list of %d to %d numbers", key, least, most);
         return false;
     }
     for (size_t i = 0; i < n; ++i) {
@@ -52,7 +53,7 @@ static bool talk_numbers(server_net *net, const server_viewer *v, const json_t *
         } else if (empty && json_is_null(item)) {
             out[i] = NAN;
         } else {
-            server_refuse(net->desk, v->id, "entry %zu of '%s' must be a number", i + 1, key);
+            server_refuse(net->queue, v->id, "entry %zu of '%s' must be a number", i + 1, key);
             return false;
         }
     }
@@ -60,7 +61,7 @@ static bool talk_numbers(server_net *net, const server_viewer *v, const json_t *
     return true;
 }
 
-// Which robot a wish is meant for, and the viewer's own number of it.
+// Which robot a request is meant for, and the viewer's own number of it.
 static bool talk_robot(server_net *net, const server_viewer *v, const json_t *root, uint32_t *robot)
 {
     int number = 0;
@@ -75,7 +76,7 @@ static void talk_set(server_net *net, server_viewer *v, const json_t *root)
     server_pose pose = {.kind = SERVER_POSE_COMMANDS, .viewer = v->id};
     if (talk_robot(net, v, root, &pose.robot) && talk_number(net, v, root, "serial", &pose.serial) &&
         talk_numbers(net, v, root, "commands", 0, SERVER_COMMANDS, true, pose.command, &pose.command_count)) {
-        server_wish_pose(net->desk, &pose);
+        server_request_pose(net->queue, &pose);
     }
 }
 
@@ -87,7 +88,7 @@ static bool talk_flags(server_net *net, const server_viewer *v, const json_t *ro
         return true;
     }
     if (!json_is_array(list) || json_array_size(list) > (size_t)most) {
-        server_refuse(net->desk, v->id, "'%s' must be a list of at most %d booleans", key, most);
+        server_refuse(net->queue, v->id, "'%s' must be a list of at most %d booleans", key, most);
         return false;
     }
     for (size_t i = 0; i < json_array_size(list); ++i) {
@@ -104,7 +105,7 @@ static void talk_target(server_net *net, server_viewer *v, const json_t *root)
         talk_index(net, v, root, "marker", 1000, &pose.marker) &&
         talk_numbers(net, v, root, "target", 3, 3, false, pose.target, &count) &&
         talk_flags(net, v, root, "hold", SERVER_COMMANDS, pose.hold)) {
-        server_wish_pose(net->desk, &pose);
+        server_request_pose(net->queue, &pose);
     }
 }
 
@@ -116,15 +117,15 @@ static void talk_pull(server_net *net, server_viewer *v, const json_t *root)
         talk_numbers(net, v, root, "commands", 0, SERVER_COMMANDS, true, pose.command, &pose.command_count) &&
         talk_numbers(net, v, root, "at", 3, 3, false, pose.grip, &count) &&
         talk_numbers(net, v, root, "hand", 3, 3, false, pose.hand, &count)) {
-        server_wish_pose(net->desk, &pose);
+        server_request_pose(net->queue, &pose);
     }
 }
 
 // ---- jobs
 static void talk_start(server_net *net, server_viewer *v, server_job *job)
 {
-    if (!server_wish_job(net->desk, job)) {
-        server_refuse(net->desk, v->id,
+    if (!server_request_job(net->queue, job)) {
+        server_refuse(net->queue, v->id,
                       "still busy with the last request of this kind; wait for it or cancel it");
     }
     free(job->point);
@@ -137,7 +138,7 @@ static void talk_follow(server_net *net, server_viewer *v, const json_t *root)
     int count = 0;
     job.point = malloc(3 * SERVER_POINTS * sizeof *job.point);
     if (!job.point) {
-        server_refuse(net->desk, v->id, "no memory for the path");
+        server_refuse(net->queue, v->id, "no memory for the path");
         return;
     }
     if (!talk_robot(net, v, root, &job.robot) || !talk_index(net, v, root, "marker", 1000, &job.marker) ||
@@ -147,7 +148,7 @@ static void talk_follow(server_net *net, server_viewer *v, const json_t *root)
         return;
     }
     if (count % 3 != 0) {
-        server_refuse(net->desk, v->id, "'points' has %d numbers, expected three per point", count);
+        server_refuse(net->queue, v->id, "'points' has %d numbers, expected three per point", count);
         free(job.point);
         return;
     }
@@ -163,17 +164,17 @@ static void talk_read(server_net *net, server_viewer *v, const json_t *root)
     pl_path_file file = {0};
     pl_error err = {0};
     if (!text || !name) {
-        server_refuse(net->desk, v->id, "'text' and 'name' must be texts");
+        server_refuse(net->queue, v->id, "'text' and 'name' must be texts");
     } else if (server_path_read(text, name, &file, &err) != PL_OK) {
-        server_refuse(net->desk, v->id, "%s", err.text);
+        server_refuse(net->queue, v->id, "%s", err.text);
     } else if (file.count < 2 || file.count > SERVER_POINTS) {
-        server_refuse(net->desk, v->id, "%.100s: %d points, expected 2 to %d", name, file.count,
+        server_refuse(net->queue, v->id, "%.100s: %d points, expected 2 to %d", name, file.count,
                       SERVER_POINTS);
     } else {
         json_t *answer =
             json_pack("{s:s,s:o}", "type", "points", "points", server_numbers(file.point, 3 * file.count));
         char *line = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
-        server_write_letter(net->desk, v->id, line ? server_pack_text(line) : NULL);
+        server_write_reply(net->queue, v->id, line ? server_pack_text(line) : NULL);
         free(line);
         json_decref(answer);
     }
@@ -188,7 +189,7 @@ static void talk_log(server_net *net, server_viewer *v, const json_t *root)
     int64_t rows = 0, total = 0;
     pl_error err = {0};
     if (!net->options->log || from < 0) {
-        server_refuse(net->desk, v->id,
+        server_refuse(net->queue, v->id,
                       net->options->log ? "'from' must not be negative" : "the server has no log");
         return;
     }
@@ -197,7 +198,7 @@ static void talk_log(server_net *net, server_viewer *v, const json_t *root)
     json_t *answer = json_pack("{s:s,s:I,s:I,s:I,s:o}", "type", "log", "from", from, "rows", (json_int_t)rows,
                                "total", (json_int_t)total, "text", server_text(there ? csv : ""));
     char *line = answer ? json_dumps(answer, JSON_COMPACT) : NULL;
-    server_write_letter(net->desk, v->id, line ? server_pack_text(line) : NULL);
+    server_write_reply(net->queue, v->id, line ? server_pack_text(line) : NULL);
     free(line);
     json_decref(answer);
     pl_file_free(csv);
@@ -227,7 +228,7 @@ static bool talk_shapes(server_net *net, const server_viewer *v, const json_t *r
     }
     job->count = job->shape ? (int)n : 0;
     if (!job->shape) {
-        server_refuse(net->desk, v->id, "'shapes' must be a list of 1 to %d numbers of shapes",
+        server_refuse(net->queue, v->id, "'shapes' must be a list of 1 to %d numbers of shapes",
                       SERVER_POINTS);
     }
     return job->shape != NULL;
@@ -239,7 +240,7 @@ static void talk_export(server_net *net, server_viewer *v, const json_t *root)
     const char *format = json_string_value(json_object_get(root, "format"));
     if (!format || strlen(format) >= sizeof job.format ||
         strspn(format, "abcdefghijklmnopqrstuvwxyz") != strlen(format)) {
-        server_refuse(net->desk, v->id, "'format' must be one of vtu, stl, obj, ply, csv, gcode");
+        server_refuse(net->queue, v->id, "'format' must be one of vtu, stl, obj, ply, csv, gcode");
         return;
     }
     strcpy(job.format, format);
@@ -256,7 +257,7 @@ static void talk_open(server_net *net, server_viewer *v, const json_t *root)
     if (path) {
         net_open(net, path);
     } else {
-        server_refuse(net->desk, v->id, "there is no such design in the gallery: '%.60s'",
+        server_refuse(net->queue, v->id, "there is no such design in the gallery: '%.60s'",
                       design ? design : "");
     }
     free(path);
@@ -269,9 +270,9 @@ static void talk_parameters(server_net *net, server_viewer *v, const json_t *roo
     char *edited = NULL;
     pl_error err = {0};
     if (!json_is_object(values) || !net->path) {
-        server_refuse(net->desk, v->id, "'values' must be an object of numbers");
+        server_refuse(net->queue, v->id, "'values' must be an object of numbers");
     } else if (server_edit(net->path, values, &edited, &err) != PL_OK) {
-        server_refuse(net->desk, v->id, "%s", err.text);
+        server_refuse(net->queue, v->id, "%s", err.text);
     } else {
         net_open(net, edited);
     }
@@ -292,7 +293,7 @@ static void talk_reload(server_net *net, server_viewer *v, const json_t *root)
     (void)v;
     (void)root;
     if (net->path) {
-        server_wish_load(net->desk, net->path);
+        server_request_load(net->queue, net->path);
     }
 }
 
@@ -300,13 +301,13 @@ static void talk_cancel(server_net *net, server_viewer *v, const json_t *root)
 {
     (void)v;
     (void)root;
-    atomic_store(&net->desk->cancel, true);
+    atomic_store(&net->queue->cancel, true);
 }
 
 // ---- the controls
 void net_publish_control(server_net *net)
 {
-    server_publish_json(net->desk, SERVER_CONTROL,
+    server_publish_json(net->queue, SERVER_CONTROL,
                         json_pack("{s:s,s:I,s:I,s:i}", "type", "control", "owner", (json_int_t)net->owner,
                                   "asking", (json_int_t)net->asking, "viewers", net->viewer_count));
 }
@@ -328,7 +329,7 @@ static void talk_ask(server_net *net, server_viewer *v, const json_t *root)
         net->asked = server_now();
         net_publish_control(net);
     } else if (net->asking != v->id) {
-        server_refuse(net->desk, v->id, "another viewer is asking for the controls at this moment");
+        server_refuse(net->queue, v->id, "another viewer is asking for the controls at this moment");
     }
 }
 
@@ -336,11 +337,11 @@ static void talk_give(server_net *net, server_viewer *v, const json_t *root)
 {
     const bool yes = json_is_true(json_object_get(root, "yes"));
     if (net->asking == 0) {
-        server_refuse(net->desk, v->id, "nobody asks for the controls");
+        server_refuse(net->queue, v->id, "the controls have not been asked for");
     } else if (yes) {
         net_hand_over(net, net->asking);
     } else {
-        server_refuse(net->desk, net->asking, "the viewer who has the controls keeps them");
+        server_refuse(net->queue, net->asking, "the viewer who has the controls keeps them");
         net_hand_over(net, net->owner);
     }
 }
@@ -364,7 +365,7 @@ void net_hear(server_net *net, server_viewer *viewer, const char *text, size_t b
     json_t *root = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &where);
     const char *type = json_string_value(json_object_get(root, "type"));
     if (!type) {
-        server_refuse(net->desk, viewer->id, "a message must be a JSON object with a 'type'%s%.100s",
+        server_refuse(net->queue, viewer->id, "a message must be a JSON object with a 'type'%s%.100s",
                       root ? "" : ": ", root ? "" : where.text);
         json_decref(root);
         return;
@@ -374,13 +375,13 @@ void net_hear(server_net *net, server_viewer *viewer, const char *text, size_t b
             continue;
         }
         if (talk_table[i].owner && net->owner != viewer->id) {
-            server_refuse(net->desk, viewer->id, "another viewer has the controls; ask for them first");
+            server_refuse(net->queue, viewer->id, "another viewer has the controls; ask for them first");
         } else {
             talk_table[i].act(net, viewer, root);
         }
         json_decref(root);
         return;
     }
-    server_refuse(net->desk, viewer->id, "there is no message of type '%.40s'", type);
+    server_refuse(net->queue, viewer->id, "there is no message of type '%.40s'", type);
     json_decref(root);
 }

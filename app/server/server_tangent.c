@@ -48,13 +48,14 @@ server_message *server_model_tangent(server_model *m, const pl_model_derivative 
     m->column_shape = m->shape;
     json_t *list = json_array(), *commands = json_array();
     for (int j = 0; j < (int)columns; ++j) {
-        json_array_append_new(commands, server_number(answer.command[j] / server_knob_of(m, j).scale));
+        json_array_append_new(commands,
+                              server_number(answer.command[j] / server_command_view_of(m, j).scale));
     }
     for (int j = 0; m->column && j < (int)columns; ++j) {
         if (isnan(answer.command[j])) {
             continue; // idle: it moves nothing
         }
-        const double scale = server_knob_of(m, j).scale;
+        const double scale = server_command_view_of(m, j).scale;
         float *column = m->column + (size_t)j * rows;
         m->known[j] = true;
         for (size_t i = 0; i < rows; ++i) {
@@ -83,7 +84,7 @@ static void tangent_publish(server_worker *w, server_model *m)
         w->moves = 0;
         server_message *message = server_model_tangent(m, &d, w->robot);
         if (message) {
-            server_publish(w->desk, SERVER_TANGENT, message);
+            server_publish(w->queue, SERVER_TANGENT, message);
         }
     }
 }
@@ -94,9 +95,9 @@ static bool tangent_waken(const server_model *m, double *command)
     const pl_model_answer answer = pl_model_get_answer(m->model);
     bool any = false;
     for (int i = 0; i < m->info.command_count; ++i) {
-        const server_knob knob = server_knob_of(m, i);
+        const server_command_view view = server_command_view_of(m, i);
         any = any || isnan(answer.command[i]);
-        command[i] = isnan(answer.command[i]) ? knob.rest * knob.scale : answer.command[i];
+        command[i] = isnan(answer.command[i]) ? view.rest * view.scale : answer.command[i];
     }
     return any;
 }

@@ -1,7 +1,7 @@
-// After the hand: from where the body stands to the commands wished for, in steps that each take about one
+// After the hand: from where the body stands to the commands requested for, in steps that each take about one
 // factorisation and a few solves. Every step ends in an equilibrium, which is published at its own commands
-// and from which the next one starts towards the newest wish: what was solved on the way is seen and is never
-// lost, however fast wishes replace each other.
+// and from which the next one starts towards the newest request: intermediate shapes are seen and is never
+// lost, however fast requests replace each other.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +16,14 @@
 #define WALK_LONG 1.2
 #define WALK_MOST 1.2    // when the hand rests, and for a hand far ahead
 #define WALK_AHEAD 2     // steps that a hand may be ahead of before they become longer
-#define WALK_NEARLY 1.25 // of a step: what leaves less than the rest of this goes all the way
+#define WALK_NEARLY 1.25 // of a step: what leaves less than the rest of this is taken as a whole
 #define WALK_HOME 0.5    // of the distance: so much nearer the shape without commands must be to start there
 
 // ---- commands in the units of the page; idle ones at the value at which an idle actuator stands
 static double walk_value(const server_model *m, const double *command, int i)
 {
-    const server_knob knob = server_knob_of(m, i);
-    return isnan(command[i]) ? knob.rest : command[i] / knob.scale;
+    const server_command_view view = server_command_view_of(m, i);
+    return isnan(command[i]) ? view.rest : command[i] / view.scale;
 }
 
 // The change of the commands up to `command`; false when there is none.
@@ -38,15 +38,15 @@ static bool walk_step(const server_model *m, const double *command, double *step
     return any;
 }
 
-// The commands (internal units) at a share of the way to `command`; a command that is idle at both ends stays
-// so.
+// The commands (internal units) at a share of the path to `command`; a command that is idle at both ends
+// stays so.
 static void walk_between(const server_model *m, const double *command, double share, double *out)
 {
     const double *here = pl_model_get_answer(m->model).command;
     for (int i = 0; i < m->info.command_count; ++i) {
         const double a = walk_value(m, here, i), b = walk_value(m, command, i);
         const bool idle = isnan(here[i]) && isnan(command[i]);
-        out[i] = share >= 1 || idle ? command[i] : (a + share * (b - a)) * server_knob_of(m, i).scale;
+        out[i] = share >= 1 || idle ? command[i] : (a + share * (b - a)) * server_command_view_of(m, i).scale;
     }
 }
 
@@ -111,7 +111,7 @@ static double walk_change(server_model *m, const double *step)
 // ---- choosing
 static bool walk_drags(const server_worker *w)
 {
-    return worker_overtaken(w) || (atomic_load(&w->desk->drags) && !worker_rested(w));
+    return worker_overtaken(w) || (atomic_load(&w->queue->drags) && !worker_rested(w));
 }
 
 // Distance of two sets of commands, in parts of their ranges; the second may be NULL: all idle.
@@ -119,15 +119,15 @@ static double walk_distance(const server_model *m, const double *a, const double
 {
     double sum = 0;
     for (int i = 0; i < m->info.command_count; ++i) {
-        const server_knob knob = server_knob_of(m, i);
-        const double d = walk_value(m, a, i) - (b ? walk_value(m, b, i) : knob.rest);
-        sum += d * d / fmax((knob.high - knob.low) * (knob.high - knob.low), 1e-300);
+        const server_command_view view = server_command_view_of(m, i);
+        const double d = walk_value(m, a, i) - (b ? walk_value(m, b, i) : view.rest);
+        sum += d * d / fmax((view.high - view.low) * (view.high - view.low), 1e-300);
     }
     return sqrt(sum);
 }
 
 // Starts from the shape without commands where that is much nearer than the one at hand. With obstacles the
-// shape may depend on the way, and the way of the hand is kept.
+// shape may depend on the path, and the path of the hand is kept.
 static void walk_choose_start(server_model *m, const double *command)
 {
     const pl_robot *robot = pl_model_robot(m->model);
@@ -140,13 +140,13 @@ static void walk_choose_start(server_model *m, const double *command)
     }
 }
 
-// The share of the way to `command` that the next step takes, and its `length`, rad; 1 and NAN where the
-// model cannot say how far it is, and after a step that failed: the solver has ways of its own.
+// The share of the path to `command` that the next step takes, and its `length`, rad; 1 and NAN where the
+// model cannot say how far it is, and after a step that failed: the solver has its own step control.
 static double walk_share(server_worker *w, server_model *m, const double *command, double *length)
 {
     double step[SERVER_COMMANDS];
     *length = NAN;
-    if (w->in_load || m->stumbled || m->pull.gripped || m->info.element_count < WORKER_LARGE ||
+    if (w->in_load || m->last_failed || m->pull.gripped || m->info.element_count < WORKER_LARGE ||
         !walk_step(m, command, step)) {
         return 1;
     }
@@ -184,16 +184,16 @@ static void walk_learn(server_model *m, double length)
 bool worker_approaches(server_worker *w)
 {
     const server_model *m = &w->fine;
-    double wish[SERVER_COMMANDS];
-    pthread_mutex_lock(&w->desk->lock);
-    const server_pose *pose = &w->desk->pose;
-    const bool known = w->walking && w->desk->has_pose && pose->kind == SERVER_POSE_COMMANDS &&
+    double request[SERVER_COMMANDS];
+    pthread_mutex_lock(&w->queue->lock);
+    const server_pose *pose = &w->queue->pose;
+    const bool known = w->walking && w->queue->has_pose && pose->kind == SERVER_POSE_COMMANDS &&
                        pose->robot == w->robot && pose->command_count == m->info.command_count;
     for (int i = 0; known && i < m->info.command_count; ++i) {
-        wish[i] = pose->command[i] * server_knob_of(m, i).scale;
+        request[i] = pose->command[i] * server_command_view_of(m, i).scale;
     }
-    pthread_mutex_unlock(&w->desk->lock);
-    return known && walk_distance(m, wish, w->aim) < walk_distance(m, wish, w->from);
+    pthread_mutex_unlock(&w->queue->lock);
+    return known && walk_distance(m, request, w->aim) < walk_distance(m, request, w->from);
 }
 
 // A solve that was stopped stands at an equilibrium of its own commands, which is shown if it is one.
@@ -205,7 +205,7 @@ static void walk_show_stopped(server_worker *w, server_model *m)
         m->report.step <= POSE_LOOSE * usual.length_tolerance) {
         m->report.outcome = PL_SOLVED;
         m->report.load_reached = 1;
-        w->on_the_way = true;
+        w->intermediate = true;
         worker_publish_brief(w, m, json_object());
     }
 }
@@ -232,17 +232,17 @@ void worker_walk(server_worker *w, server_model *m, const double *command, bool 
             walk_show_stopped(w, m);
             break;
         }
-        m->stumbled = m->report.outcome != PL_SOLVED;
-        if (!there && m->stumbled) {
+        m->last_failed = m->report.outcome != PL_SOLVED;
+        if (!there && m->last_failed) {
             continue;
         }
         ++w->moves;
-        w->on_the_way = !there;
+        w->intermediate = !there;
         walk_learn(m, length);
         worker_publish_brief(w, m, json_object());
         if (!there && worker_overtaken(w)) {
             break;
         }
     }
-    w->on_the_way = false;
+    w->intermediate = false;
 }

@@ -9,7 +9,7 @@
 #define WARM_TRIES 20
 
 struct server_warmer {
-    server_desk *desk;
+    server_queue *queue;
     const server_options *options;
     pthread_t thread;
     atomic_bool stop;
@@ -20,7 +20,7 @@ static bool warm_step(void *user, double fraction, const char *what)
     (void)fraction;
     (void)what;
     const server_warmer *w = user;
-    return !atomic_load(&w->stop) && !atomic_load(&w->desk->busy);
+    return !atomic_load(&w->stop) && !atomic_load(&w->queue->busy);
 }
 
 // Waits until nobody has wanted the processor for a second.
@@ -28,7 +28,7 @@ static bool warm_may_go(server_warmer *w)
 {
     for (int idle = 0; !atomic_load(&w->stop) && idle < 10; ++idle) {
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-        idle = atomic_load(&w->desk->busy) ? -1 : idle;
+        idle = atomic_load(&w->queue->busy) ? -1 : idle;
     }
     return !atomic_load(&w->stop);
 }
@@ -55,7 +55,7 @@ static void *warm_main(void *user)
         good = good && warm_may_go(w) &&
                pl_model_coarse_from_document(document, &options, fine, &coarse, NULL) == PL_OK;
         // once more when somebody needed the processor
-        if (!good && atomic_load(&w->desk->busy) && tries < WARM_TRIES) {
+        if (!good && atomic_load(&w->queue->busy) && tries < WARM_TRIES) {
             ++tries;
             --i;
         } else {
@@ -71,13 +71,13 @@ static void *warm_main(void *user)
     return NULL;
 }
 
-server_warmer *server_warmer_start(server_desk *desk, const server_options *options)
+server_warmer *server_warmer_start(server_queue *queue, const server_options *options)
 {
     server_warmer *w = options->gallery && !options->no_cache ? calloc(1, sizeof *w) : NULL;
     if (!w) {
         return NULL;
     }
-    w->desk = desk;
+    w->queue = queue;
     w->options = options;
     if (pthread_create(&w->thread, NULL, warm_main, w) != 0) {
         free(w);

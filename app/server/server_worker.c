@@ -1,5 +1,5 @@
-// The worker: one thread that owns the models. It always works on the newest wish; whatever is overtaken by a
-// newer one is stopped. What it finishes goes to the desk.
+// The worker: one thread that owns the models. It always works on the newest request; whatever is overtaken
+// by a newer one is stopped. What it finishes goes to the queue.
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,56 +8,56 @@
 #include <time.h>
 #include "server_worker.h"
 
-#define WORKER_RESTED 0.3      // s without a newer wish: the hand rests
+#define WORKER_RESTED 0.3      // s without a newer request: the hand rests
 #define WORKER_DETAILS_OLD 1.5 // s: while a hand drags, details of a shape after so long
 #define WORKER_PAUSE 20000000L // ns after a shape in which a hand that drags has moved on
-#define WORKER_RENEW 5         // moves while a hand drags after which the derivative is taken anew
+#define WORKER_RENEW 5         // moves while a hand drags after which the derivative is computed again
 
 // ---- being watched
 bool worker_overtaken(const server_worker *w)
 {
-    const server_desk *desk = w->desk;
-    return atomic_load(&desk->stop) || atomic_load(&desk->loads) != w->loads ||
-           (!w->in_load && atomic_load(&desk->poses) != w->poses) ||
-           (w->in_job && atomic_load(&desk->cancel));
+    const server_queue *queue = w->queue;
+    return atomic_load(&queue->stop) || atomic_load(&queue->loads) != w->loads ||
+           (!w->in_load && atomic_load(&queue->poses) != w->poses) ||
+           (w->in_job && atomic_load(&queue->cancel));
 }
 
 bool worker_rested(const server_worker *w)
 {
-    return server_now() - atomic_load(&w->desk->posed) > WORKER_RESTED;
+    return server_now() - atomic_load(&w->queue->posed) > WORKER_RESTED;
 }
 
 bool worker_must_stop(server_worker *w)
 {
-    const server_desk *desk = w->desk;
+    const server_queue *queue = w->queue;
     if (w->in_job || w->yield == WORKER_AT_ONCE) {
         return worker_overtaken(w);
     }
-    const bool gone = atomic_load(&desk->stop) || atomic_load(&desk->loads) != w->loads;
+    const bool gone = atomic_load(&queue->stop) || atomic_load(&queue->loads) != w->loads;
     return gone || (w->yield == WORKER_WHEN_RESTED && worker_overtaken(w) && worker_rested(w) &&
                     !worker_approaches(w));
 }
 
-void worker_tell(server_worker *w, const char *state, const char *text, double fraction)
+void worker_report(server_worker *w, const char *state, const char *text, double fraction)
 {
     json_t *root =
         json_pack("{s:s,s:s,s:s,s:f}", "type", "status", "state", state, "text", text, "serial", w->serial);
     if (root && fraction >= 0) {
         json_object_set_new(root, "fraction", json_real(fraction));
     }
-    server_publish_json(w->desk, SERVER_STATUS, root);
+    server_publish_json(w->queue, SERVER_STATUS, root);
 }
 
 static bool worker_step(void *user, double fraction, const char *what)
 {
     server_worker *w = user;
     const double now = server_now();
-    atomic_store(&w->desk->alive, now);
+    atomic_store(&w->queue->alive, now);
     w->fraction = fraction >= 0 ? fraction : w->fraction;
     // quick work is not worth a message
-    if (!w->quiet && now - w->begun > 0.25 && now - w->told > 0.15) {
-        w->told = now;
-        worker_tell(w, w->has_fine && !w->opening ? "solving" : "loading", what ? what : "", w->fraction);
+    if (!w->quiet && now - w->begun > 0.25 && now - w->reported > 0.15) {
+        w->reported = now;
+        worker_report(w, w->has_fine && !w->opening ? "solving" : "loading", what ? what : "", w->fraction);
     }
     return !worker_must_stop(w);
 }
@@ -118,7 +118,7 @@ static void worker_send(server_worker *w, server_model *m, bool brief, json_t *e
 {
     server_message *message = server_model_shape(m, brief, extra);
     if (message) {
-        server_publish(w->desk, SERVER_SHAPE, message);
+        server_publish(w->queue, SERVER_SHAPE, message);
     }
     w->detailed = brief ? w->detailed : server_now();
 }
@@ -128,8 +128,8 @@ static void worker_show(server_worker *w, server_model *m, bool brief, json_t *e
     m->shape = ++w->shape;
     json_object_set_new(extra, "robot", json_integer(w->robot));
     json_object_set_new(extra, "shape", json_integer(w->shape));
-    // a shape on the way answers no wish newer than the last one that was answered
-    if (w->on_the_way) {
+    // an intermediate shape answers no request newer than the last one that was answered
+    if (w->intermediate) {
         json_object_set_new(extra, "towards", json_real(w->serial));
     } else {
         w->reached = w->serial;
@@ -158,7 +158,7 @@ void worker_publish_brief(server_worker *w, server_model *m, json_t *extra)
 // To the model's own tolerances, where the shape that was shown at once is looser.
 static void worker_complete(server_worker *w, server_model *m)
 {
-    // what was not solved stays as it was told
+    // what was not solved stays as it was reported
     if (!m->loose || m->report.outcome != PL_SOLVED || worker_overtaken(w)) {
         return;
     }
@@ -236,7 +236,7 @@ static void worker_empty_channels(server_worker *w)
 {
     for (int c = SERVER_MESH_FINE; c < SERVER_CHANNEL_COUNT; ++c) {
         if (c != SERVER_STATUS) {
-            server_publish(w->desk, (server_channel)c, NULL);
+            server_publish(w->queue, (server_channel)c, NULL);
         }
     }
 }
@@ -271,7 +271,7 @@ static void worker_load_coarse(server_worker *w, const pl_robot_document *docume
     w->has_coarse = pl_model_coarse_from_document(document, options, w->fine.model, &model, &err) == PL_OK &&
                     model && server_model_open(&w->coarse, model, true, ++w->mesh, &err) == PL_OK;
     if (w->has_coarse) {
-        server_publish(w->desk, SERVER_MESH_COARSE, server_model_mesh(&w->coarse));
+        server_publish(w->queue, SERVER_MESH_COARSE, server_model_mesh(&w->coarse));
     }
 }
 
@@ -280,7 +280,7 @@ static pl_status worker_drawn(void *user, const pl_robot *robot, pl_error *err)
 {
     (void)err;
     server_worker *w = user;
-    server_publish(w->desk, SERVER_DRAWN, server_drawn(robot));
+    server_publish(w->queue, SERVER_DRAWN, server_drawn(robot));
     return PL_OK;
 }
 
@@ -290,7 +290,7 @@ void worker_load(server_worker *w)
     w->fraction = 0;
     w->serial = w->reached = 0;
     w->opening = true;
-    worker_tell(w, "loading", "opening the robot", -1);
+    worker_report(w, "loading", "opening the robot", -1);
     pl_findings *findings = pl_findings_create();
     pl_error err = {0};
     const pl_progress progress = worker_progress(w);
@@ -306,20 +306,20 @@ void worker_load(server_worker *w)
     pl_robot_document *document = NULL;
     pl_status status = pl_robot_document_read(w->path, &document, findings, &err);
     status = status == PL_OK ? worker_load_fine(w, document, &options, findings, &err) : status;
-    server_publish(w->desk, SERVER_DRAWN, NULL);
+    server_publish(w->queue, SERVER_DRAWN, NULL);
     w->opening = false;
     if (status != PL_OK) {
         if (!worker_overtaken(w)) {
-            server_publish_json(w->desk, SERVER_PROBLEM,
+            server_publish_json(w->queue, SERVER_PROBLEM,
                                 server_problem_json(findings, &err, w->path, w->has_fine));
-            worker_tell(w, "problem", "the robot cannot be opened", -1);
+            worker_report(w, "problem", "the robot cannot be opened", -1);
         }
         pl_findings_destroy(findings);
         pl_robot_document_destroy(document);
         return;
     }
-    server_publish_json(w->desk, SERVER_ROBOT, server_robot_json(&w->fine, findings, document, w->robot));
-    server_publish(w->desk, SERVER_MESH_FINE, server_model_mesh(&w->fine));
+    server_publish_json(w->queue, SERVER_ROBOT, server_robot_json(&w->fine, findings, document, w->robot));
+    server_publish(w->queue, SERVER_MESH_FINE, server_model_mesh(&w->fine));
     pl_findings_destroy(findings);
     worker_load_coarse(w, document, &options);
     pl_robot_document_destroy(document);
@@ -333,65 +333,65 @@ void worker_load(server_worker *w)
 }
 
 // ---- the thread
-typedef struct worker_wish {
+typedef struct worker_request {
     bool load, pose, job;
     char *path;
     server_pose the_pose;
     server_job the_job;
-} worker_wish;
+} worker_request;
 
 // The slot whose turn it is, -1 for none: the controls' own, then the file asked for first.
-static int worker_next_job(const server_desk *desk)
+static int worker_next_job(const server_queue *queue)
 {
-    int next = desk->has_job[0] ? 0 : -1;
+    int next = queue->has_job[0] ? 0 : -1;
     for (int i = 1; next != 0 && i < SERVER_SLOTS; ++i) {
-        if (desk->has_job[i] && (next < 0 || desk->job[i].turn < desk->job[next].turn)) {
+        if (queue->has_job[i] && (next < 0 || queue->job[i].turn < queue->job[next].turn)) {
             next = i;
         }
     }
     return next;
 }
 
-// Waits for the next wish; false when it is time to go. A robot goes before a pose, a pose before a job.
-static bool worker_wait(server_worker *w, worker_wish *wish)
+// Waits for the next request; false when it is time to go. A robot goes before a pose, a pose before a job.
+static bool worker_wait(server_worker *w, worker_request *request)
 {
-    server_desk *desk = w->desk;
-    *wish = (worker_wish){0};
-    pthread_mutex_lock(&desk->lock);
-    while (!atomic_load(&desk->stop) && !desk->has_load && !desk->has_pose && worker_next_job(desk) < 0) {
-        pthread_cond_wait(&desk->changed, &desk->lock);
+    server_queue *queue = w->queue;
+    *request = (worker_request){0};
+    pthread_mutex_lock(&queue->lock);
+    while (!atomic_load(&queue->stop) && !queue->has_load && !queue->has_pose && worker_next_job(queue) < 0) {
+        pthread_cond_wait(&queue->changed, &queue->lock);
     }
-    w->loads = atomic_load(&desk->loads);
-    w->poses = atomic_load(&desk->poses);
-    if (desk->has_load) {
-        wish->load = true;
-        wish->path = desk->load;
-        desk->load = NULL;
-        desk->has_load = false;
-    } else if (desk->has_pose) {
-        wish->pose = true;
-        wish->the_pose = desk->pose;
-        desk->has_pose = false;
-    } else if (worker_next_job(desk) >= 0) {
-        const int slot = worker_next_job(desk);
-        wish->job = true;
-        wish->the_job = desk->job[slot];
-        desk->job[slot].shape = NULL;
-        desk->job[slot].point = NULL; // ours now; the desk stays taken until the job is done
+    w->loads = atomic_load(&queue->loads);
+    w->poses = atomic_load(&queue->poses);
+    if (queue->has_load) {
+        request->load = true;
+        request->path = queue->load;
+        queue->load = NULL;
+        queue->has_load = false;
+    } else if (queue->has_pose) {
+        request->pose = true;
+        request->the_pose = queue->pose;
+        queue->has_pose = false;
+    } else if (worker_next_job(queue) >= 0) {
+        const int slot = worker_next_job(queue);
+        request->job = true;
+        request->the_job = queue->job[slot];
+        queue->job[slot].shape = NULL;
+        queue->job[slot].point = NULL; // ours now; the queue stays taken until the job is done
     }
-    const bool go_on = !atomic_load(&desk->stop);
-    atomic_store(&desk->alive, server_now());
-    atomic_store(&desk->busy, true);
-    pthread_mutex_unlock(&desk->lock);
+    const bool go_on = !atomic_load(&queue->stop);
+    atomic_store(&queue->alive, server_now());
+    atomic_store(&queue->busy, true);
+    pthread_mutex_unlock(&queue->lock);
     return go_on;
 }
 
 void worker_free_slot(server_worker *w)
 {
     if (w->slot >= 0) {
-        pthread_mutex_lock(&w->desk->lock);
-        w->desk->has_job[w->slot] = false;
-        pthread_mutex_unlock(&w->desk->lock);
+        pthread_mutex_lock(&w->queue->lock);
+        w->queue->has_job[w->slot] = false;
+        pthread_mutex_unlock(&w->queue->lock);
         w->slot = -1;
     }
 }
@@ -400,7 +400,7 @@ static void worker_run_job(server_worker *w, server_job *job)
 {
     w->slot = job->slot;
     if (job->slot > 0) {
-        atomic_store(&w->desk->cancel, false); // it was meant for the work before
+        atomic_store(&w->queue->cancel, false); // it was meant for the work before
     }
     w->in_job = true;
     w->begun = server_now();
@@ -419,20 +419,20 @@ static void worker_pause(server_worker *w)
     end.tv_nsec += WORKER_PAUSE;
     end.tv_sec += end.tv_nsec / 1000000000L;
     end.tv_nsec %= 1000000000L;
-    pthread_mutex_lock(&w->desk->lock);
-    while (!worker_overtaken(w) && pthread_cond_timedwait(&w->desk->changed, &w->desk->lock, &end) == 0) {
+    pthread_mutex_lock(&w->queue->lock);
+    while (!worker_overtaken(w) && pthread_cond_timedwait(&w->queue->changed, &w->queue->lock, &end) == 0) {
     }
-    pthread_mutex_unlock(&w->desk->lock);
+    pthread_mutex_unlock(&w->queue->lock);
 }
 
 // What is done once the shape has been seen: the factor and the derivative for the next move, given up
 // without loss when that comes; then the details of the shape.
 static void worker_afterwards(server_worker *w)
 {
-    atomic_store(&w->desk->busy, worker_overtaken(w));
+    atomic_store(&w->queue->busy, worker_overtaken(w));
     worker_pause(w);
     const bool overtaken = worker_overtaken(w);
-    atomic_store(&w->desk->busy, overtaken);
+    atomic_store(&w->queue->busy, overtaken);
     w->quiet = true; // it is ready; what follows is not worth a word
     // while a hand drags, an old factor and an old derivative are renewed now and then
     w->yield = overtaken ? WORKER_NEVER : WORKER_AT_ONCE;
@@ -448,39 +448,39 @@ static void worker_afterwards(server_worker *w)
 static void *worker_main(void *user)
 {
     server_worker *w = user;
-    worker_wish wish;
-    while (worker_wait(w, &wish)) {
+    worker_request request;
+    while (worker_wait(w, &request)) {
         const uint32_t robots = w->robot;
-        if (wish.load) {
+        if (request.load) {
             free(w->path);
-            w->path = wish.path;
+            w->path = request.path;
             w->in_load = true; // poses wait until there is something to pose
             worker_load(w);
             w->in_load = false;
-        } else if (wish.pose) {
-            worker_pose(w, &wish.the_pose);
-        } else if (wish.job) {
-            worker_run_job(w, &wish.the_job);
+        } else if (request.pose) {
+            worker_pose(w, &request.the_pose);
+        } else if (request.job) {
+            worker_run_job(w, &request.the_job);
         }
         w->yield = WORKER_AT_ONCE;
         const bool failed =
-            wish.load && robots == w->robot; // the robot before stays, and the problem is told
+            request.load && robots == w->robot; // the robot before stays, and the problem is reported
         if (!worker_overtaken(w) && w->has_fine && !failed) {
-            worker_tell(w, "ready", "", -1);
+            worker_report(w, "ready", "", -1);
         }
-        if (w->has_fine && !failed && (wish.load || wish.pose)) {
+        if (w->has_fine && !failed && (request.load || request.pose)) {
             worker_afterwards(w);
         }
-        atomic_store(&w->desk->busy, false);
+        atomic_store(&w->queue->busy, false);
     }
-    free(wish.path);
-    free(wish.the_job.point);
-    free(wish.the_job.shape);
+    free(request.path);
+    free(request.the_job.point);
+    free(request.the_job.shape);
     worker_close(w);
     return NULL;
 }
 
-pl_status server_worker_start(server_desk *desk, const server_options *options, server_worker **out,
+pl_status server_worker_start(server_queue *queue, const server_options *options, server_worker **out,
                               pl_error *err)
 {
     *out = NULL;
@@ -488,7 +488,7 @@ pl_status server_worker_start(server_desk *desk, const server_options *options, 
     if (!w) {
         return server_fail(err, PL_NO_MEMORY, "no memory for the worker");
     }
-    *w = (server_worker){.desk = desk, .options = options};
+    *w = (server_worker){.queue = queue, .options = options};
     // signals belong to the thread of the sockets
     sigset_t all, before;
     sigfillset(&all);
@@ -508,10 +508,10 @@ void server_worker_stop(server_worker *worker)
     if (!worker) {
         return;
     }
-    pthread_mutex_lock(&worker->desk->lock);
-    atomic_store(&worker->desk->stop, true);
-    pthread_cond_signal(&worker->desk->changed);
-    pthread_mutex_unlock(&worker->desk->lock);
+    pthread_mutex_lock(&worker->queue->lock);
+    atomic_store(&worker->queue->stop, true);
+    pthread_cond_signal(&worker->queue->changed);
+    pthread_mutex_unlock(&worker->queue->lock);
     pthread_join(worker->thread, NULL);
     free(worker->path);
     free(worker);

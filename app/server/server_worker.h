@@ -8,10 +8,11 @@
 #define WORKER_LARGE 1000 // elements from which a shape takes time, and its details more
 #define POSE_LOOSE 20.0   // times the tolerances of the first answer: 2e-4 mm, 2e-5 of the forces
 
-// When a newer wish stops the solve in hand. A preview always finishes: it is superseded, never cancelled.
+// When a newer request stops the solve in hand. A preview always finishes: it is superseded, never cancelled.
 typedef enum worker_yield {
     WORKER_AT_ONCE,     // a preview was shown before
-    WORKER_WHEN_RESTED, // once the newer wish has stood unchanged for a while, unless this solve leads there
+    WORKER_WHEN_RESTED, // once the newer request has stood unchanged for a while, unless this solve leads
+                        // there
     WORKER_NEVER
 } worker_yield;
 
@@ -26,7 +27,7 @@ typedef struct worker_entry {
 } worker_entry;
 
 struct server_worker {
-    server_desk *desk;
+    server_queue *queue;
     const server_options *options;
     pthread_t thread;
     uint32_t robot; // number of robots opened so far, also that of the one shown
@@ -41,10 +42,10 @@ struct server_worker {
     bool opening; // a robot is being read; the one before still stands
     bool quiet;   // work nobody asked for: no word about its progress
     worker_yield yield;
-    double begun, told;     // s
-    double fraction;        // of the solve in hand, as far as it has told
+    double begun, reported; // s
+    double fraction;        // of the solve in hand, as far as it is known
     double serial, reached; // of the pose in hand; of the last one whose shape was published
-    bool on_the_way;        // the shape in hand is one on the way to that pose
+    bool intermediate;      // the shape in hand is an intermediate one towards that pose
     bool walking;           // the solve in hand leads from one set of commands to another:
     double from[SERVER_COMMANDS], aim[SERVER_COMMANDS];
     server_model *brief;           // its last shape was published without its details
@@ -59,10 +60,10 @@ struct server_worker {
 // A progress hook that tells the viewers and stops work as `yield` says.
 pl_progress worker_progress(server_worker *w);
 bool worker_must_stop(server_worker *w);
-// Whether a newer wish waits.
+// Whether a newer request waits.
 bool worker_overtaken(const server_worker *w);
-bool worker_rested(const server_worker *w); // no wish has come for a while
-void worker_tell(server_worker *w, const char *state, const char *text, double fraction);
+bool worker_rested(const server_worker *w); // no request has come for a while
+void worker_report(server_worker *w, const char *state, const char *text, double fraction);
 
 // Gives the shape of a model to the viewers; `extra` goes into its header. What it said is remembered.
 void worker_publish_shape(server_worker *w, server_model *m, json_t *extra);
@@ -79,12 +80,12 @@ void worker_check(server_model *m, const pl_ik_report *ik);
 void worker_load(server_worker *w);
 void worker_pose(server_worker *w, const server_pose *pose);
 // Solves for the commands; `loosely`: for a shape that is shown at once and completed later. False when a
-// newer wish stopped it.
+// newer request stopped it.
 bool worker_forward(server_worker *w, server_model *m, const double *command, bool loosely);
-// Whether the commands that the solve in hand leads to are nearer to the newest wish than those it comes
+// Whether the commands that the solve in hand leads to are nearer to the newest request than those it comes
 // from.
 bool worker_approaches(server_worker *w);
-// Goes there in steps, which are published; ends before when a newer wish waits.
+// Goes there in steps, which are published; ends before when a newer request waits.
 void worker_walk(server_worker *w, server_model *m, const double *command, bool preview);
 // Pulls at the body with the commands as they are; `preview`: on the coarse mesh first.
 void worker_pull(server_worker *w, const server_pose *pose, const double *command, bool preview);

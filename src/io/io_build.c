@@ -122,7 +122,7 @@ static void build_sort_faces(const pl_build *build, int64_t *start, int32_t *cor
     start[0] = 0;
 }
 
-static void build_tell(const pl_mesh_report *report, const char *path, pl_findings *findings)
+static void build_report(const pl_mesh_report *report, const char *path, pl_findings *findings)
 {
     if (report->flipped_elements) {
         pl_findings_add(findings, PL_NOTE, path, 0, "%d elements were inverted and have been reoriented",
@@ -181,7 +181,7 @@ static pl_status build_create(pl_build *build, const char *path, pl_mesh **out, 
         pl_error why = {0};
         status = pl_mesh_create(&def, out, &report, &why);
         if (status == PL_OK) {
-            build_tell(&report, path, findings);
+            build_report(&report, path, findings);
         } else {
             pl_fail(err, status, "%s: %.900s", path, why.text);
         }

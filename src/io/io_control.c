@@ -6,7 +6,7 @@
 
 #define CONTROL_NOISE_MARKER 0.2 // mm: a common motion capture
 
-// Noise of a sensor whose file does not tell it: a string potentiometer, a flow meter, a pressure gauge.
+// Noise of a sensor whose file does not give it: a string potentiometer, a flow meter, a pressure gauge.
 static double control_usual_noise(pl_sensor_kind kind)
 {
     return kind == PL_SENSOR_LENGTH ? 0.1 : kind == PL_SENSOR_VOLUME ? 10 : 1e-4;

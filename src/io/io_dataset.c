@@ -65,7 +65,7 @@ static pl_status dataset_ask(pl_dataset_file *s, const char *sql, const char *ke
     return status;
 }
 
-static pl_status dataset_tell(pl_dataset_file *s, const char *key, const char *value, pl_error *err)
+static pl_status dataset_record(pl_dataset_file *s, const char *key, const char *value, pl_error *err)
 {
     sqlite3_stmt *q = NULL;
     pl_status status = PL_OK;
@@ -221,7 +221,7 @@ static pl_status dataset_meet(pl_dataset_file *s, pl_model *model, const pl_data
                                    {"body", rest.data ? rest.data : ""}};
     for (int k = 0; status == PL_OK && k < PL_COUNT(fact); ++k) {
         if (fresh) {
-            status = dataset_tell(s, fact[k][0], fact[k][1], err);
+            status = dataset_record(s, fact[k][0], fact[k][1], err);
         } else if (k < 5) {
             char *there = NULL;
             status = dataset_ask(s, "SELECT value FROM about WHERE key = ?1", fact[k][0], &there, NULL, err);

@@ -5,7 +5,7 @@
 #include <strings.h>
 #include "io/io_draw.h"
 
-// Fontconfig keeps what it has read about fonts until the program ends; leak checkers need not tell.
+// Fontconfig keeps what it has read about fonts until the program ends; leak checkers may ignore it.
 #if defined(__SANITIZE_ADDRESS__)
 PL_API const char *__lsan_default_suppressions(void);
 PL_API const char *__lsan_default_options(void);

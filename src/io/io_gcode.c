@@ -189,8 +189,8 @@ static pl_status gcode_move(gcode *g, const gcode_pose *pose, const char *path, 
             return status;
         }
         d[i] = at[i] - x->at;
-        const double way = fabs(d[i]) * x->info.hardware.per_unit, feed = x->info.hardware.feed;
-        seconds = x->rate > 0 ? fmax(seconds, way / x->rate) : seconds;
+        const double distance = fabs(d[i]) * x->info.hardware.per_unit, feed = x->info.hardware.feed;
+        seconds = x->rate > 0 ? fmax(seconds, distance / x->rate) : seconds;
         seconds = feed > 0 ? fmax(seconds, 60 * fabs(d[i]) / feed) : seconds;
     }
     seconds = seconds > 0 ? seconds : GCODE_PAUSE;

@@ -189,8 +189,8 @@ pl_status pl_timed_commands_read(const char *path, const pl_model_info *info, pl
     pl_free(fresh);
     for (int r = 1; status == PL_OK && r < out->count; ++r) {
         if (!(out->extra[r] >= out->extra[r - 1])) {
-            status = pl_fail(err, PL_BAD_INPUT, "%s:%d: time %g s comes after %g s; times must not decrease", path,
-                             out->line[r], out->extra[r], out->extra[r - 1]);
+            status = pl_fail(err, PL_BAD_INPUT, "%s:%d: time %g s comes after %g s; times must not decrease",
+                             path, out->line[r], out->extra[r], out->extra[r - 1]);
             pl_measured_clear(out);
         }
     }

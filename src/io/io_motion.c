@@ -270,7 +270,7 @@ static pl_status pressures_check(const pl_motion *m, const char *path, bool *row
     return PL_OK;
 }
 
-// What the valve of a chamber is told, kPa: a chamber without a command is vented.
+// What the valve of a chamber is set to, kPa: a chamber without a command is vented.
 static double pressures_cell(const pl_actuator_info *a, double pressure)
 {
     const bool below =

@@ -8,7 +8,7 @@
 // ---- the z-buffer (io_picture_raster.c)
 typedef struct pl_raster {
     int width, height; // subpixels
-    int fine;          // subpixels per pixel, each way
+    int fine;          // subpixels per pixel, in each direction
     float *depth;      // toward the eye, mm; -INFINITY where there is nothing
     uint8_t *rgb;
 } pl_raster;

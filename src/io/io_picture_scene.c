@@ -77,8 +77,8 @@ static void scene_own_normals(pl_scene_face *face, const double *x)
     }
 }
 
-// Averages normals at a shared vertex over the faces that lean the same way. `slot` lists 8 f + a of the face
-// nodes at each vertex.
+// Averages normals at a shared vertex over the faces of about the same orientation. `slot` lists 8 f + a of
+// the face nodes at each vertex.
 static void scene_smooth(pl_scene *scene, const int64_t *start, const int64_t *slot, int32_t vertex_count,
                          double (*smooth)[PL_FACE_NODES_MAX][3])
 {

@@ -1,7 +1,7 @@
 // Meshes made here are kept beside the robot file, in `.pliant/<hash>.mesh`, under a hash of what they were
 // made from: the source, the bytes of its files, the program's version. The file carries that hash and a
-// checksum (see mesh_pack.c), so that a damaged file, or one of another mesh under this name, is not believed
-// but made anew. A cache that cannot be read or written is no cache. Beside it, in `.pliant/<hash>.order`,
+// checksum (see mesh_pack.c), so that a damaged file, or one of another mesh under this name, is not used
+// but made again. A cache that cannot be read or written is no cache. Beside it, in `.pliant/<hash>.order`,
 // the order in which the unknowns of such a mesh are eliminated, under a hash of their graph.
 #include <stdio.h>
 #include <sys/stat.h>
@@ -71,8 +71,8 @@ static bool cache_read(io_robot_file *f, int line, const char *path, uint64_t ke
     }
     const bool good = pl_mesh_unpack(data, bytes, key, out, NULL) == PL_OK;
     if (!good) {
-        io_warning(f, line, "mesh: the stored mesh %s is damaged or belongs to another part; it is made anew",
-                   path);
+        io_warning(f, line,
+                   "mesh: the stored mesh %s is damaged or belongs to another part; it is made again", path);
     }
     pl_file_free(data);
     return good;

@@ -78,7 +78,7 @@ static bool actuator_kind(io_robot_file *f, const io_node *node, pl_actuator_def
 }
 
 // keys that belong to another kind or drive would be ignored silently: refuse them
-static bool actuator_strangers(io_robot_file *f, const io_node *node, const pl_actuator_def *def)
+static bool actuator_other_keys(io_robot_file *f, const io_node *node, const pl_actuator_def *def)
 {
     static const struct {
         const char *key;
@@ -224,7 +224,7 @@ static bool actuator_read(io_robot_file *f, const io_node *node, const io_scope 
         return false;
     }
     def->default_radius = def->kind == PL_CABLE && !def->growth && !io_child(node, "radius");
-    good = actuator_strangers(f, node, def) && good;
+    good = actuator_other_keys(f, node, def) && good;
     good = actuator_where(f, node, scope, def) && good;
     good = actuator_choices(f, node, def) && good;
     const io_node *range = io_child(node, "range");

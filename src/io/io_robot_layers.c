@@ -111,7 +111,7 @@ static bool fibre_points(io_robot_file *f, const io_node *node, const io_scope *
 }
 
 // Keys that belong to the other kinds.
-static bool fibre_strangers(io_robot_file *f, const io_node *node, pl_fibre_kind kind)
+static bool fibre_other_keys(io_robot_file *f, const io_node *node, pl_fibre_kind kind)
 {
     static const struct {
         const char *key;
@@ -173,7 +173,7 @@ static bool fibre_read(io_robot_file *f, const io_node *node, const io_scope *sc
     }
     def->kind = (pl_fibre_kind)which;
     def->surface = io_scoped(f, scope, def->surface);
-    good = fibre_strangers(f, node, def->kind) && good;
+    good = fibre_other_keys(f, node, def->kind) && good;
     good = ground_between(f, node, scope, "fibre", def->between) && good;
     const io_node *hand = io_child(node, "hand"), *mode = io_child(node, "mode"),
                   *range = io_child(node, "range"), *through = io_child(node, "through");

@@ -191,18 +191,18 @@ static bool path_through(io_robot_file *f, const io_node *node, const char *what
         io_defect(f, node->line, "%s: through needs at least two points [s, x, y]", what);
         return false;
     }
-    double *way = io_arena_take(&f->arena, 3 * (size_t)node->count * sizeof *way);
-    f->no_memory = f->no_memory || !way;
-    bool good = way != NULL;
+    double *point = io_arena_take(&f->arena, 3 * (size_t)node->count * sizeof *point);
+    f->no_memory = f->no_memory || !point;
+    bool good = point != NULL;
     int i = 0;
-    for (const io_node *n = node->child; way && n; n = n->next, ++i) {
-        good = io_read_vector(f, n, what, PL_DIM_LENGTH, way + 3 * i) && good;
+    for (const io_node *n = node->child; point && n; n = n->next, ++i) {
+        good = io_read_vector(f, n, what, PL_DIM_LENGTH, point + 3 * i) && good;
     }
     if (good) {
-        p->way = way;
+        p->way = point;
         p->way_count = node->count;
-        p->span[0] = way[0];
-        p->span[1] = way[3 * node->count - 3];
+        p->span[0] = point[0];
+        p->span[1] = point[3 * node->count - 3];
     }
     return good;
 }
@@ -580,7 +580,7 @@ static void model_errors(io_robot_file *f, const io_node *node)
 }
 
 // What belongs to a mesh has no meaning beside a model.
-static void model_strangers(io_robot_file *f, const io_node *root)
+static void model_other_keys(io_robot_file *f, const io_node *root)
 {
     static const char *const mesh_only[] = {"mesh",    "bodies",  "surfaces", "materials",
                                             "regions", "fixed",   "rigid",    "actuators",
@@ -620,7 +620,7 @@ void io_read_model(io_robot_file *f, const io_node *root, const io_node *node)
     m->def.file = f->path;
     m->def.name = f->def.name;
     m->def.line = node->key_line;
-    model_strangers(f, root);
+    model_other_keys(f, root);
     model_block(f, node);
     const io_node *n;
     if ((n = io_child(root, "markers"))) {

@@ -209,9 +209,8 @@ static bool material_prony(io_robot_file *f, const io_node *node, pl_material *m
 static bool material_read(io_robot_file *f, const io_node *node, pl_material *material)
 {
     io_key keys[7 + PL_MATERIAL_CONSTANT_COUNT] = {
-        {"use", IO_OTHER, 0, 0, 0},         {"model", IO_OTHER, 0, 0, 0},
-        {"formulation", IO_OTHER, 0, 0, 0}, {"damping", IO_RESERVED, 0, 0, 0},
-        {"prony", IO_OTHER, 0, 0, 0},       {"weight", IO_OTHER, 0, 0, 0},
+        {"use", IO_OTHER, 0, 0, 0},        {"model", IO_OTHER, 0, 0, 0}, {"formulation", IO_OTHER, 0, 0, 0},
+        {"damping", IO_RESERVED, 0, 0, 0}, {"prony", IO_OTHER, 0, 0, 0}, {"weight", IO_OTHER, 0, 0, 0},
         {"r_omega", IO_OTHER, 0, 0, 0},
     };
     for (int c = 0; c < PL_MATERIAL_CONSTANT_COUNT; ++c) {

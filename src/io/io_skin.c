@@ -62,8 +62,8 @@ static void skin_normal(const io_skin *s, const double *x, int32_t t, double n[3
     }
 }
 
-// Gives the corners numbers of their own. Around a vertex, triangles that face about the same way (and belong
-// to one part and region) share one; `next` chains those of a vertex of the body.
+// Gives the corners numbers of their own. Around a vertex, triangles of about the same orientation (and
+// belong to one part and region) share one; `next` chains those of a vertex of the body.
 static bool skin_number(io_skin *s, bool split)
 {
     const pl_mesh_view v = pl_mesh_get(s->body);

@@ -139,7 +139,7 @@ static pl_status store_fact_meet(pl_store *s, const store_fact *fact, bool fresh
                                    "%s: its samples are of another robot: the robot file or its mesh has "
                                    "changed since (a range, a material, the size of elements), or it "
                                    "belongs to another one; use another file, or delete this one to sample "
-                                   "anew",
+                                   "again",
                                    s->path)
                          : pl_fail(err, PL_BAD_INPUT,
                                    "%s: its samples are of another robot: its %s '%.150s', here '%.150s'; "

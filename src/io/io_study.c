@@ -260,11 +260,11 @@ static pl_status study_blocked(study_work *w, study_variant *v, double *to, pl_e
         u[i] = x[i] - v->at[i];
     }
     for (int i = 0; i < 3; ++i) {
-        double way[3] = {-u[0], -u[1], -u[2]};
-        way[i] += STUDY_FAR;
-        const double length = sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]);
+        double axis[3] = {-u[0], -u[1], -u[2]};
+        axis[i] += STUDY_FAR;
+        const double length = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]);
         for (int k = 0; k < 3; ++k) {
-            f[k] += v->spring * (length - STUDY_FAR) * way[k] / length;
+            f[k] += v->spring * (length - STUDY_FAR) * axis[k] / length;
         }
     }
     for (int i = 0; i < 3; ++i) {

@@ -13,7 +13,7 @@ typedef struct study_work {
     bool is_command[PL_STUDY_AXES];
     int command[PL_STUDY_AXES]; // indices, of axes that are commands
     int marker;
-    bool surrogate; // the model has measured errors, which get columns
+    bool surrogate;           // the model has measured errors, which get columns
     int variant_count, inner; // inner: points per variant
     int order[PL_STUDY_AXES]; // axes, those of the file first
     uint64_t key;

@@ -172,8 +172,8 @@ static pl_status tetgen_node(tetgen_file *f, const pl_build *build, int64_t firs
     return PL_OK;
 }
 
-// Versions of TetGen number mid nodes differently, but always put them half way: each goes to the edge whose
-// middle is nearest. Where that is no permutation the numbering of TetGen 1.5 decides.
+// Versions of TetGen number mid nodes differently, but always put them in the middle: each goes to the edge
+// whose middle is nearest. Where that is no permutation the numbering of TetGen 1.5 decides.
 static void tetgen_order_mids(const pl_build *build, int32_t node[10])
 {
     const double *x = build->position;
@@ -277,7 +277,7 @@ static pl_status tetgen_read_elements(tetgen_file *f, pl_build *build, int64_t f
     return PL_OK;
 }
 
-// Faces with a marker other than 0. Second order files list six nodes per face; the columns tell.
+// Faces with a marker other than 0. Second order files list six nodes per face; the columns show which.
 static pl_status tetgen_read_faces(tetgen_file *f, pl_build *build, int64_t first, bool quadratic,
                                    pl_error *err)
 {

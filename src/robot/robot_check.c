@@ -381,7 +381,7 @@ static void check_actuators(check *c)
     }
 }
 
-// A one-sided command leaves an actuator at 0 while it points the other way: 0 must mean rest.
+// A one-sided command leaves an actuator at 0 while it points in the other direction: 0 must mean rest.
 static void check_one_sided(check *c, const pl_command_def *command, const pl_actuator_def *a)
 {
     if (!pl_drive_rests_at_zero(a->drive)) {

@@ -7,7 +7,7 @@
 #include "robot/robot_impl.h"
 
 #define FIBRE_STEP 0.35         // of the mean edge of the faces: the ways it is looked up in
-#define FIBRE_CROSSINGS 40      // of faces in one such way
+#define FIBRE_CROSSINGS 40      // of faces in one such path
 #define FIBRE_HALVINGS 30       // to find where a face ends
 #define FIBRE_STEPS_MAX 2000000 // of one fibre
 #define FIBRE_INEXTENSIBLE 1e4  // stiffness over that of the body's cross-section (its modulus V / L)
@@ -24,7 +24,7 @@ typedef struct fibre_ground {
     int32_t count;
     pl_bvh bvh;
     double edge; // mm: mean edge length
-    // of the search under way
+    // of the current search
     const double *origin, *direction;
     int32_t best;
     double weight[3];
@@ -185,7 +185,7 @@ typedef struct fibre_path {
     pl_fibre *fibre;
     fibre_ground *ground;
     int step_room, point_room, piece_room;
-    bool open;     // a piece is under way
+    bool open;     // a piece is being drawn
     bool crossing; // and a face is being crossed, from `entry` to `last`
     pl_fibre_point entry, last;
     double crossed;  // mm: length of the crossing so far
@@ -219,7 +219,7 @@ static void path_point(fibre_path *p, const pl_fibre_point *point)
     }
 }
 
-// The crossing under way is whole: a step at its middle.
+// The current crossing is whole: a step at its middle.
 static void path_cross(fibre_path *p)
 {
     pl_fibre *f = p->fibre;
@@ -285,10 +285,10 @@ static void path_go(fibre_path *p, const pl_fibre_point *a, const pl_fibre_point
     path_point(p, c);
 }
 
-// A short way, u from 0 to 1: the point on the surface, or none.
-typedef bool (*path_at)(fibre_path *p, const void *way, double u, pl_fibre_point *out);
+// A short path, u from 0 to 1: the point on the surface, or none.
+typedef bool (*path_at)(fibre_path *p, const void *path, double u, pl_fibre_point *out);
 
-// A piece of a way off the surface, after its last point.
+// A piece of a path off the surface, after its last point.
 static void path_miss(fibre_path *p, double length)
 {
     if (p->missed == 0 && p->fibre->point_count > 0) {
@@ -298,13 +298,13 @@ static void path_miss(fibre_path *p, double length)
     p->missed += length;
 }
 
-// Along a short way of that length, divided where it passes from face to face or leaves the surface.
-static void path_walk(fibre_path *p, path_at at, const void *way, double length)
+// Along a short path of that length, divided where it passes from face to face or leaves the surface.
+static void path_walk(fibre_path *p, path_at at, const void *path, double length)
 {
     pl_fibre_point a, c, end;
     double u = 0;
-    bool on = at(p, way, 0, &a);
-    const bool on_end = at(p, way, 1, &end);
+    bool on = at(p, path, 0, &a);
+    const bool on_end = at(p, path, 1, &end);
     for (int round = 0; round < FIBRE_CROSSINGS && u < 1 && !p->failed && !p->too_long; ++round) {
         if (!on) {
             path_break(p);
@@ -321,7 +321,7 @@ static void path_walk(fibre_path *p, path_at at, const void *way, double length)
         pl_fibre_point last = a;
         for (int k = 0; k < FIBRE_HALVINGS; ++k) {
             const double middle = 0.5 * (low + high);
-            const bool hit = at(p, way, middle, &c);
+            const bool hit = at(p, path, middle, &c);
             if (hit == on && (!on || c.face == a.face)) {
                 low = middle;
                 last = c;
@@ -336,7 +336,7 @@ static void path_walk(fibre_path *p, path_at at, const void *way, double length)
             path_miss(p, (high - u) * length);
         }
         u = high;
-        on = at(p, way, u, &a);
+        on = at(p, path, u, &a);
     }
 }
 
@@ -407,14 +407,14 @@ static bool axis_cast(const fibre_path *p, const fibre_axis *a, double s, double
     return true;
 }
 
-typedef struct axis_way {
+typedef struct axis_path {
     const fibre_axis *axis;
     double s, phi, ds, dphi;
-} axis_way;
+} axis_path;
 
-static bool axis_at(fibre_path *p, const void *way, double u, pl_fibre_point *out)
+static bool axis_at(fibre_path *p, const void *path, double u, pl_fibre_point *out)
 {
-    const axis_way *w = way;
+    const axis_path *w = path;
     double r;
     return axis_cast(p, w->axis, w->s + u * w->ds, w->phi + u * w->dphi, out, &r);
 }
@@ -423,8 +423,8 @@ static bool axis_at(fibre_path *p, const void *way, double u, pl_fibre_point *ou
 static void path_axis_step(fibre_path *p, const fibre_axis *a, double s, double phi, double ds, double dphi,
                            double r)
 {
-    const axis_way way = {a, s, phi, ds, dphi};
-    path_walk(p, axis_at, &way, hypot(ds, r * dphi));
+    const axis_path path = {a, s, phi, ds, dphi};
+    path_walk(p, axis_at, &path, hypot(ds, r * dphi));
 }
 
 static void path_helix(fibre_path *p, const fibre_axis *a, double start, double hand)
@@ -471,14 +471,14 @@ static void path_rings(fibre_path *p, const fibre_axis *a)
     }
 }
 
-typedef struct line_way {
+typedef struct line_path {
     const double *from, *to;
-    double start, length; // parts of the way between them
-} line_way;
+    double start, length; // parts of the path between them
+} line_path;
 
-static bool line_at(fibre_path *p, const void *way, double u, pl_fibre_point *out)
+static bool line_at(fibre_path *p, const void *path, double u, pl_fibre_point *out)
 {
-    const line_way *w = way;
+    const line_path *w = path;
     const double t = w->start + u * w->length;
     double at[3];
     for (int j = 0; j < 3; ++j) {
@@ -499,8 +499,8 @@ static void path_line(fibre_path *p)
         const double *a = p->def->point + 3 * k, *c = a + 3;
         const int n = (int)fmin(FIBRE_STEPS_MAX, ceil(pl_distance3(a, c) / (FIBRE_STEP * p->ground->edge)));
         for (int i = 0; i < n && !p->failed && !p->too_long; ++i) {
-            const line_way way = {a, c, (double)i / n, 1.0 / n};
-            path_walk(p, line_at, &way, pl_distance3(a, c) / n);
+            const line_path path = {a, c, (double)i / n, 1.0 / n};
+            path_walk(p, line_at, &path, pl_distance3(a, c) / n);
         }
     }
 }

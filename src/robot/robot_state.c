@@ -1,8 +1,8 @@
 // All that changes: positions, commands, efforts. For files a state is one block of doubles:
 //   version, robot hash (high and low 32 bits), vertex, command, actuator and marker counts, load,
 //   x (3 per vertex), command, multiplier, active, force (3 per marker), and with contact (version 3) what
-//   contact keeps. States of a motion have a version higher by 2, and a count and the numbers of the motion at
-//   the end; a reader without motions leaves them out.
+//   contact keeps. States of a motion have a version higher by 2, and a count and the numbers of the motion
+//   at the end; a reader without motions leaves them out.
 #include "robot/robot_impl.h"
 
 #define STATE_HEADER 8

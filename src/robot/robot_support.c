@@ -34,14 +34,14 @@ static void support_mark_box(robot_build *b, const pl_fixed_def *def)
 }
 
 // A surface may be held by several supports; the second one named base is base2.
-static char *support_name(const pl_robot *robot, const char *wish)
+static char *support_name(const pl_robot *robot, const char *wanted)
 {
     pl_text name = {0};
-    pl_text_add(&name, "%s", wish);
+    pl_text_add(&name, "%s", wanted);
     for (int twin = 2, s = 0; name.data && s < robot->support_count - 1; ++s) {
         if (robot->support[s].name && strcmp(robot->support[s].name, name.data) == 0) {
             pl_text_clear(&name);
-            pl_text_add(&name, "%s%d", wish, twin++);
+            pl_text_add(&name, "%s%d", wanted, twin++);
             s = -1;
         }
     }

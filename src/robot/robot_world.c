@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "robot/robot_impl.h"
 
-// One body on its way into the world.
+// One body, placed in the world.
 typedef struct world_body {
     const pl_mesh *mesh; // as given, or `own` without its chamber elements
     pl_mesh *own;

@@ -218,7 +218,7 @@ mesh:
     width: 0.1}
 fixed: [{surface: base}]"
 expect_no_words err.txt "bad_design.yaml:4"
-# two supports of one surface are told apart
+# two supports of one surface are reported apart
 expect_status 0 new beam twice
 sed 's/  - {surface: base}/  - {surface: base, axes: [x]}\n  - {surface: base, axes: [y, z]}/' twice/robot.yaml >twice/two.yaml
 expect_status 0 fk twice/two.yaml --size 30 --order 1 --json two.json

@@ -49,7 +49,7 @@ expect_no_words out.txt "(loading "
 expect_status 0 fk finger $coarse --set air=5kPa
 expect_no_words err.txt "loading"
 
-# failures say where, and what is alike is told once
+# failures say where, and what is alike is reported once
 expect_status 1 fk finger $coarse --set air=900kPa --beyond-range --json where.json
 expect_words err.txt "mm in region"
 expect_words where.json '"failed_at": {'

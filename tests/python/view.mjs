@@ -23,11 +23,11 @@ const said = await page.evaluate(() => ({
     name: document.getElementById("name").textContent,
     status: document.getElementById("status-text").textContent,
     markers: document.getElementById("readout").textContent,
-    knobs: [...document.querySelectorAll("#knobs input[type=text], #knobs input[inputmode]")].map((k) => k.value),
+    sliders: [...document.querySelectorAll("#sliders input[type=text], #sliders input[inputmode]")].map((k) => k.value),
     triangles: window.pliant.body.meshes.get(1)?.head.elements ?? 0,
 }));
 // away from the solved shape the page predicts and says so
-const slider = page.locator("#knobs input[type=range]").first();
+const slider = page.locator("#sliders input[type=range]").first();
 await slider.focus();
 await page.keyboard.press("ArrowRight");
 await page.keyboard.press("ArrowRight");

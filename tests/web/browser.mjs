@@ -41,10 +41,10 @@ async function moves(page) {
     await settled(page, 0);
     check("the page names the robot", (await page.textContent("#name")) === "cable-finger");
     check("it says that it is solved", /^Solved in/.test(await page.textContent("#status-text")), await page.textContent("#status-text"));
-    check("there is a slider per command", (await page.locator("#knobs input[type=range]").count()) === 3);
+    check("there is a slider per command", (await page.locator("#sliders input[type=range]").count()) === 3);
     await changedPixels(page);
     const before = await tip(page);
-    await page.focus("#knob-0");
+    await page.focus("#slider-0");
     await page.keyboard.press("End");
     await rest(page);
     const bent = await tip(page);
@@ -139,15 +139,15 @@ async function physics(page) {
     await page.click('#section-axis button:text-is("y")');
     check("a section shows the inside", (await changedPixels(page)) > 1000);
     const cut = await drawn();
-    const knob = await page.evaluate(() => {
+    const handle = await page.evaluate(() => {
         const { stage, look } = window.pliant;
         const box = stage.canvas.getBoundingClientRect();
-        const p = stage.project(look.plane.knob.position);
+        const p = stage.project(look.plane.handle.position);
         return { x: p.x + box.left, y: p.y + box.top };
     });
-    await page.mouse.move(knob.x, knob.y);
+    await page.mouse.move(handle.x, handle.y);
     await page.mouse.down();
-    await page.mouse.move(knob.x - 30, knob.y - 12, { steps: 3 });
+    await page.mouse.move(handle.x - 30, handle.y - 12, { steps: 3 });
     await page.mouse.up();
     check("its plane cuts cables too and is dragged in the view", cut.cables && Math.abs((await drawn()).plane - cut.plane) > 0.5, `${cut.plane.toFixed(2)} to ${(await drawn()).plane.toFixed(2)} mm`);
     await page.check("#show-edges");
@@ -382,7 +382,7 @@ async function shares(page) {
     const second = await open(390, 780, { colorScheme: "dark" });
     await settled(second, 0);
     check("a second viewer sees the same tip", distance(await tip(second), await tip(page)) < 0.011);
-    check("and may look only", (await second.isVisible("#guest")) && (await second.isDisabled("#knob-0")));
+    check("and may look only", (await second.isVisible("#guest")) && (await second.isDisabled("#slider-0")));
     await shot(second, "phone-dark");
     check("axe finds nothing in the dark", (await axe(second)).length === 0, (await axe(second)).join(" | "));
     await second.click("#ask");
@@ -760,7 +760,7 @@ async function honest() {
     const page = await open(900, 600);
     await settled(page, 0);
     const middle = () => page.evaluate(() => window.pliant.shape.head.markers[1].position);
-    const sliders = () => page.evaluate(() => [...document.querySelectorAll("#knobs input[type=range]")].map((s) => Number(s.value)));
+    const sliders = () => page.evaluate(() => [...document.querySelectorAll("#sliders input[type=range]")].map((s) => Number(s.value)));
     await go(page, [4, null, 2]);
     const first = await middle();
     await go(page, [6, null, 3]);
@@ -769,7 +769,7 @@ async function honest() {
     await settled(page, 0);
     const after = await sliders();
     const commands = await page.evaluate(() => window.pliant.shape.head.commands);
-    const idle = await page.evaluate(() => [...document.querySelectorAll("#knobs .knob")].map((k) => k.classList.contains("idle")));
+    const idle = await page.evaluate(() => [...document.querySelectorAll("#sliders .slider")].map((k) => k.classList.contains("idle")));
     check("after a reload the sliders stand where the body does", Math.abs(after[0] - 6) < 0.05 && Math.abs(after[2] - 3) < 0.05 && commands[0] === 6 && idle.join() === "false,true,false", `${after} for ${commands}`);
     await go(page, [null, null, null]);
     check("and going home from there works", (await page.evaluate(() => window.pliant.shape.head.commands)).every((c) => c === null));
@@ -814,7 +814,7 @@ async function honest() {
         const name = '<img src=x onerror="window.hacked = 1">';
         move.robot = { ...whole, actuators: whole.actuators.map((a) => ({ ...a, name, unit: name, command: 0 })) };
         move.showEfforts(shape.head);
-        const { effort } = move.knobs[0];
+        const { effort } = move.sliders[0];
         const out = { images: effort.querySelectorAll("img").length, text: effort.textContent };
         move.robot = whole;
         return out;

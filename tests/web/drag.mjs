@@ -66,7 +66,7 @@ async function drag() {
         }
         return show.call(this, number, x, values);
     };
-    const slider = document.getElementById("knob-0");
+    const slider = document.getElementById("slider-0");
     const [low, high, start] = [Number(slider.min), Number(slider.max), performance.now()];
     const rest = pliant.robot.commands[0].rest;
     const end = Math.abs(high - rest) >= Math.abs(low - rest) ? high : low;

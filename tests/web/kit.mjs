@@ -115,7 +115,7 @@ export async function dragSlider([rate, time]) {
         }
         return show.call(this, number, x, values);
     };
-    const slider = document.getElementById("knob-0");
+    const slider = document.getElementById("slider-0");
     const start = performance.now();
     await new Promise((give) => {
         const timer = setInterval(() => {

@@ -1,28 +1,28 @@
-// A hand that drags: wishes replace each other every 16 ms, far ahead of what can be solved. What is solved
-// on the way is published at its own commands, is an equilibrium there, and answers no wish; the last wish is
-// answered. No second is asserted: the laws hold however fast the machine is.
+// A hand that drags: requests replace each other every 16 ms, far ahead of what can be solved. What is solved
+// on the way is published at its own commands, is an equilibrium there, and answers no request; the last
+// request is answered. No second is asserted: the laws hold however fast the machine is.
 #include <jansson.h>
 #include <math.h>
 #include "check.h"
 #include "ws_client.h"
 
 #define PATIENCE 120 // s for anything to come
-#define EVENT 16     // ms between two wishes
+#define EVENT 16     // ms between two requests
 #define HIGH 60.0    // kPa: the end of the range
 #define SAME 0.01    // mm: two ways to one equilibrium, each solved to 2e-4 mm per step
 
 static ws_server server;
 static int viewer = -1; // the connection that has the controls
-static int serial;      // of the last wish
+static int serial;      // of the last request
 
 typedef struct seen {
-    double serial, towards; // towards: NAN when it answers a wish
+    double serial, towards; // towards: NAN when it answers a request
     double pressure;        // kPa for which it is solved; 0 when idle
     bool converged;
     double tip[3]; // mm
 } seen;
 
-static void wish(int fd, double pressure)
+static void request(int fd, double pressure)
 {
     char text[200];
     snprintf(text, sizeof text, "{\"type\":\"set\",\"robot\":1,\"serial\":%d,\"commands\":[%.9g]}", ++serial,
@@ -83,11 +83,11 @@ static void next_shape(int fd, seen *out)
     }
 }
 
-// Wishes for one pressure and waits for the shape that answers it.
+// Requests for one pressure and waits for the shape that answers it.
 static seen settle(int fd, double pressure)
 {
     seen s = {0};
-    wish(fd, pressure);
+    request(fd, pressure);
     do {
         next_shape(fd, &s);
     } while (s.serial < serial);
@@ -96,13 +96,13 @@ static seen settle(int fd, double pressure)
     return s;
 }
 
-// Sends wishes near the end of the range, one every 16 ms, until one is answered; shapes heard meanwhile.
+// Sends requests near the end of the range, one every 16 ms, until one is answered; shapes heard meanwhile.
 static int drag(int fd, seen *shape, int room)
 {
     int count = 0;
     const int before = serial;
     for (int k = 0; count < room && (count == 0 || shape[count - 1].serial <= before); ++k) {
-        wish(fd, (k % 2 ? 0.97 : 1) * HIGH);
+        request(fd, (k % 2 ? 0.97 : 1) * HIGH);
         struct pollfd wait = {.fd = fd, .events = POLLIN};
         for (double end = ws_now() + 1e-3 * EVENT, left; count < room && (left = end - ws_now()) > 0;) {
             if (poll(&wait, 1, (int)(1000 * left) + 1) > 0) {
@@ -158,10 +158,10 @@ static void test_solved_on_the_way(void **state)
         assert_true(shape[i].serial <= before && shape[i].towards > before);
         ++way;
     }
-    print_message("%d wishes, %d shapes heard, %d of them on the way\n", serial - before, count, way);
+    print_message("%d requests, %d shapes heard, %d of them on the way\n", serial - before, count, way);
     assert_true(way >= 1);
 
-    // the hand rests: its last wish is answered
+    // the hand rests: its last request is answered
     seen last = shape[count - 1];
     while (last.serial < serial) {
         next_shape(fd, &last);
@@ -175,7 +175,7 @@ static void test_solved_on_the_way(void **state)
     expect_same(&again, &shape[way - 1]);
 }
 
-// A hand that turns back while a step is being solved: the wish near rest is answered by the same shape as
+// A hand that turns back while a step is being solved: the request near rest is answered by the same shape as
 // before.
 static void test_turns_back(void **state)
 {
@@ -183,7 +183,7 @@ static void test_turns_back(void **state)
     const int fd = enter();
     const seen first = settle(fd, 0.02 * HIGH);
     seen way = {0};
-    wish(fd, HIGH);
+    request(fd, HIGH);
     next_shape(fd, &way);
     const seen back = settle(fd, 0.02 * HIGH);
     expect_same(&back, &first);

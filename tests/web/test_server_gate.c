@@ -1,4 +1,4 @@
-// Who may enter, which files are seen, and that the desk keeps the newest message only.
+// Who may enter, which files are seen, and that the queue keeps the newest message only.
 #include "check.h"
 #include <stdlib.h>
 #include <string.h>
@@ -85,36 +85,36 @@ static void wake(void *user)
     ++woken;
 }
 
-static void test_desk(void **state)
+static void test_queue(void **state)
 {
     (void)state;
-    server_desk desk;
-    assert_true(server_desk_init(&desk));
-    desk.wake = wake;
+    server_queue queue;
+    assert_true(server_queue_init(&queue));
+    queue.wake = wake;
     for (int i = 0; i < 100; ++i) {
-        server_publish(&desk, SERVER_SHAPE, server_pack_text(i < 99 ? "old" : "new"));
+        server_publish(&queue, SERVER_SHAPE, server_pack_text(i < 99 ? "old" : "new"));
     }
-    assert_int_equal(desk.version[SERVER_SHAPE], 100);
-    assert_memory_equal(desk.channel[SERVER_SHAPE]->payload, "new", 3);
+    assert_int_equal(queue.version[SERVER_SHAPE], 100);
+    assert_memory_equal(queue.channel[SERVER_SHAPE]->payload, "new", 3);
     assert_int_equal(woken, 100);
     // a second job has to wait for the first
     server_job job = {.kind = SERVER_JOB_CLOUD, .count = 5};
-    assert_true(server_wish_job(&desk, &job));
+    assert_true(server_request_job(&queue, &job));
     job = (server_job){.kind = SERVER_JOB_FOLLOW};
-    assert_false(server_wish_job(&desk, &job));
+    assert_false(server_request_job(&queue, &job));
     // files, which anybody may ask for, have a place of their own and do not take that of the work
     job = (server_job){.kind = SERVER_JOB_EXPORT};
-    assert_true(server_wish_job(&desk, &job));
+    assert_true(server_request_job(&queue, &job));
     job = (server_job){.kind = SERVER_JOB_EXPORT};
-    assert_false(server_wish_job(&desk, &job));
+    assert_false(server_request_job(&queue, &job));
     // of poses the newest counts
-    server_wish_pose(&desk, &(server_pose){.serial = 1});
-    server_wish_pose(&desk, &(server_pose){.serial = 2});
-    PL_CHECK_NEAR(desk.pose.serial, 2, 0);
-    server_refuse(&desk, 7, "no: \"%s\"", "quoted");
-    assert_non_null(desk.letter);
-    assert_non_null(strstr((char *)desk.letter->message->payload, "\\\"quoted\\\""));
-    server_desk_clear(&desk);
+    server_request_pose(&queue, &(server_pose){.serial = 1});
+    server_request_pose(&queue, &(server_pose){.serial = 2});
+    PL_CHECK_NEAR(queue.pose.serial, 2, 0);
+    server_refuse(&queue, 7, "no: \"%s\"", "quoted");
+    assert_non_null(queue.reply);
+    assert_non_null(strstr((char *)queue.reply->message->payload, "\\\"quoted\\\""));
+    server_queue_clear(&queue);
 }
 
 int main(void)
@@ -123,7 +123,7 @@ int main(void)
         cmocka_unit_test(test_origins),
         cmocka_unit_test(test_tokens),
         cmocka_unit_test(test_files),
-        cmocka_unit_test(test_desk),
+        cmocka_unit_test(test_queue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
