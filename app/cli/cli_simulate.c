@@ -219,7 +219,7 @@ static int simulate_start(const cli_args *args, simulate *d)
     }
     if (d->load_ramp > 0 && (!start || strcmp(start, "undeformed") != 0)) {
         cli_error(args, "--load-ramp is for --start undeformed");
-        return CLI_WRONG;
+        return CLI_EXIT_USAGE;
     }
     const bool equilibrium = !start || strcmp(start, "equilibrium") == 0;
     if (!equilibrium && cli_value(args, "from")) {
