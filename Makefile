@@ -2,7 +2,7 @@
 JOBS ?= $(shell nproc)
 # tests run side by side, so each gets one thread; those about threads ask for more
 TEST_THREADS = PLIANT_THREADS=1
-.PHONY: all deps web python demo test deb wheel asan tsan fuzz bench validate cookbook format tidy install clean
+.PHONY: all deps web python demo test docs deb wheel asan tsan fuzz bench validate cookbook format tidy install clean
 
 all: deps web
 	@tools/build release -j $(JOBS)
@@ -28,6 +28,11 @@ test: deps web
 	@tools/build release -j $(JOBS)
 	@tools/install-web --tests
 	@cd build && $(TEST_THREADS) ctest --output-on-failure -j $(JOBS)
+
+# the documentation as a site, in build/site; ends with an error where a link is dead
+docs: all
+	@tools/install-deps docs
+	@tools/make-docs
 
 # the four Debian packages, in build-deb
 deb: deps web

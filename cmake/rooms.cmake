@@ -138,6 +138,7 @@ function(pl_tests)
     # every include of a room points left
     find_program(PL_PYTHON3 python3)
     if(PL_PYTHON3)
+        add_test(NAME docs.links COMMAND ${PL_PYTHON3} tools/make-docs --check WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
         add_test(NAME rooms COMMAND ${PL_PYTHON3} tools/check-rooms WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
     endif()
     # the command line, end to end: each script gets the path of the command
