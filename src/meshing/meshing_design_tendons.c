@@ -329,7 +329,7 @@ static const char legs_yaml[] =
     "    leg_width: 24          # across a leg\n"
     "    leg_thickness: 11      # of legs and platform\n"
     "    knee: 60               # height of the knee's inner corner\n"
-    "  size: 7                  # target edge length of the elements; 16 is 11 % too stiff\n"
+    "  size: 6                  # target edge length of the elements; 16 is 13 % too stiff\n"
     "  order: 2                 # quadratic tetrahedra\n"
     "\n"
     "# Materials (`pliant materials` lists measured ones).\n"
