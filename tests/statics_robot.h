@@ -3,6 +3,7 @@
 #ifndef PL_STATICS_ROBOT_H
 #define PL_STATICS_ROBOT_H
 
+#include <stdlib.h>
 #include <string.h>
 #include "box_mesh.h"
 #include "check.h"
@@ -139,11 +140,22 @@ static inline pl_robot *plan_robot(plan *p)
     return robot;
 }
 
+// PLIANT_TEST_LOG=1 (or 2, for more) in the environment prints what the solver does.
+static inline void rig_log(void *user, int level, const char *text)
+{
+    (void)user;
+    (void)level;
+    print_message("%s\n", text);
+}
+
 static inline rig plan_build(plan *p, const pl_statics_options *options)
 {
     const pl_statics_options usual = tight_options();
     pl_error err = {0};
     rig r = {.robot = plan_robot(p)};
+    if (getenv("PLIANT_TEST_LOG")) {
+        pl_log_set(rig_log, NULL, atoi(getenv("PLIANT_TEST_LOG")));
+    }
     PL_CHECK_OK(pl_statics_create(r.robot, options ? options : &usual, &r.statics, &err));
     PL_CHECK_OK(pl_state_create(r.robot, &r.state, &err));
     return r;

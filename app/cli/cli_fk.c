@@ -15,6 +15,7 @@ static const cli_option options[] = {
     {"save-state", 0, "FILE", "save the new state here instead", NULL},
     {"method", 0, "NAME", "exact, local_global or fang2020 (default: as in the robot file)",
      "exact local_global fang2020"},
+    {"stop-at-limit", 0, NULL, "end at a limit point instead of landing at the equilibrium beyond the snap", NULL},
     {"after-snap", 0, NULL,
      "beyond a limit point: follow the motion until it comes to rest, and solve there (needs densities)",
      NULL},

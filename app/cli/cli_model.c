@@ -41,6 +41,7 @@ static int model_options(const cli_args *args, pl_model_load_options *options)
                                        .progress = cli_progress};
     options->load.no_cache = cli_flag(args, "no-cache");
     options->fallback = cli_flag(args, "fallback");
+    options->stop_at_limit = cli_flag(args, "stop-at-limit") || cli_flag(args, "after-snap");
     const char *method = options->method;
     pl_geometric_options preset;
     pl_error ignored;

@@ -100,6 +100,7 @@ typedef struct pl_model_load_options {
     bool displacement; // exact method: plain displacement elements, also where the file does not ask for them
     double time_limit; // s per solve; 0: as in the file
     pl_progress progress; // of solves
+    bool stop_at_limit;   // as in pl_statics_options
     bool spare_factor;    // as in pl_statics_options: for derivatives taken ahead of time, in the background
     // A full body: the robot of a model built before from the same document with the same options, which is
     // shared instead of being built again and must outlive the new model (pl_model_robot); NULL: built and

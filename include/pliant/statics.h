@@ -46,6 +46,7 @@ typedef struct pl_statics_options {
     bool displacement; // displacement elements everywhere, regardless of the materials
     bool warp;         // rotation-warped predictor steps
     bool extrapolate;  // start by linear extrapolation of the two previous solutions
+    bool stop_at_limit; // a load path ends at a limit point; otherwise the body snaps and lands beyond it
     bool spare_factor; // derivatives have a second factor beside that of the solves (factors below 0.5 GB):
                        // interrupted, they cost the next solve nothing
     pl_distribution distribution; // uniform, or joint for elements given by a modulus
@@ -65,6 +66,9 @@ typedef struct pl_statics_report {
     double seconds;
     double energy;           // mJ (N mm), elastic
     double load_reached;     // fraction of the load path; 1: the given commands are fully applied
+    // fractions of the load path at which it becomes unstable by bifurcation (the body buckles), and at which the
+    // load has its first maximum (it snaps); 0: nowhere on the path, or not found
+    double buckling_load, limit_load;
     bool no_state;           // no equilibrium on the path is returned: the state is as it was given
     double constraint_error; // largest relative violation of a geometric drive
     double min_J; // smallest volume ratio at a quadrature point; where an element is not proven to be free of

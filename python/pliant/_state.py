@@ -148,7 +148,7 @@ class Report:
     _keys = (
         "outcome", "message", "iterations", "factorizations", "solves", "increments", "residual",
         "residual_relative", "step", "seconds", "energy", "load_reached", "constraint_error", "min_J",
-        "max_stretch", "negative_count",
+        "max_stretch", "negative_count", "buckling_load", "limit_load",
     )  # fmt: skip
     outcome: str  #: solved, unstable, penetrating, uncertain, limit point, inverted, interrupted ...; see OUTCOMES
     message: str
@@ -166,6 +166,8 @@ class Report:
     min_J: float
     max_stretch: float
     negative_count: int  #: negative eigenvalues of the tangent; 0: stable, -1: unknown
+    buckling_load: float  #: fraction of the load path at which the body buckles; 0: nowhere
+    limit_load: float  #: fraction of the load path at which it snaps; 0: nowhere
 
     def __init__(self, values: Sequence[Any]) -> None:
         for key, value in zip(self._keys, values):

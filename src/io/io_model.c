@@ -111,6 +111,7 @@ static pl_status model_method_read(const io_robot_file *f, const pl_model_load_o
             "displacement elements belong to the method exact; this robot is solved by local_global");
     }
     m->statics.displacement = m->statics.displacement || o->displacement;
+    m->statics.stop_at_limit = o->stop_at_limit;
     m->statics.spare_factor = o->spare_factor;
     m->statics.time_limit = o->time_limit > 0 ? o->time_limit : m->statics.time_limit;
     m->geometric.time_limit = o->time_limit > 0 ? o->time_limit : m->geometric.time_limit;

@@ -74,6 +74,12 @@ static void record_report(record_json *j, json_t *root, const pl_statics_report 
     record_set(j, root, "seconds", record_number(p->seconds));
     record_set(j, root, "energy", record_number(p->energy));
     record_set(j, root, "load_reached", record_number(p->load_reached));
+    if (p->buckling_load > 0) {
+        record_set(j, root, "buckling_load", record_number(p->buckling_load));
+    }
+    if (p->limit_load > 0) {
+        record_set(j, root, "limit_load", record_number(p->limit_load));
+    }
     record_set(j, root, "equilibrium", json_boolean(!p->no_state));
     json_t *history = json_array();
     for (int i = 0; i < PL_CONTACT_HISTORY && (i == 0 || i <= p->contact_updates); ++i) {

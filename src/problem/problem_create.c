@@ -2,9 +2,10 @@
 #include <float.h>
 #include "problem/problem_impl.h"
 
-// Most vectors taken from the scratch arena at one time: a linear solve inside a sensitivity inside a term.
-#define SCRATCH_FULL 8
-#define SCRATCH_UNKNOWN 8
+// Most vectors taken from the scratch arena at one time: a linear solve inside a sensitivity inside a term, or
+// inside a path by arc length.
+#define SCRATCH_FULL 12
+#define SCRATCH_UNKNOWN 18
 
 // Rounding errors add up over nodes, points and the pressures: measured residuals at rest are 0.1 to 0.4 of
 // the estimate without it (tests/statics/test_statics_layers.c prints them).

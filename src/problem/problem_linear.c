@@ -370,15 +370,14 @@ pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, pl_i
     }
     p->tangent.ahead = ahead;
     pl_status status = linear_factor_once(p, x, blend, true, err);
-    const bool doubtful = l->report.single && !l->single_certain;
-    const bool exact = indefinite == PL_AS_IT_IS;
-    if (status == PL_OK && doubtful && (!l->has_factor || (!exact && pl_problem_unstable(p) > 0))) {
-        // inertia is judged in double precision where single precision leaves a doubt
+    // inertia is judged in double precision where single precision leaves a doubt, unless the modes tell
+    const bool exact = indefinite == PL_AS_IT_IS, flip = indefinite == PL_MODES_FLIPPED;
+    bool positive = l->has_factor && (exact || pl_problem_unstable(p) <= 0 || (flip && pl_problem_modes(p)));
+    if (status == PL_OK && !positive && l->report.single && !l->single_certain) {
         status = linear_factor_once(p, x, blend, false, err);
+        positive = l->has_factor && (pl_problem_unstable(p) <= 0 || (flip && pl_problem_modes(p)));
     }
-    if (status == PL_OK && blend < 1 &&
-        (!l->has_factor || (!exact && pl_problem_unstable(p) > 0 &&
-                            !(indefinite == PL_MODES_FLIPPED && pl_problem_modes(p))))) {
+    if (status == PL_OK && blend < 1 && !positive) {
         pl_log(2, "    tangent not positive (%d negative): positive part instead",
                l->has_factor ? pl_problem_unstable(p) : -1);
         status = linear_factor_once(p, x, 1, true, err);

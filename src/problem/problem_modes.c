@@ -51,7 +51,8 @@ static bool lanczos_run(pl_problem *p, lanczos *z, int negative, double *w)
         return false;
     }
     double norm = sqrt(problem_dot(z->basis, z->basis, n));
-    for (int m = 0; m < MODES_STEPS && norm > 0; ++m) {
+    const int most = 8 + 3 * negative < MODES_STEPS ? 8 + 3 * negative : MODES_STEPS;
+    for (int m = 0; m < most && norm > 0; ++m) {
         double *v = z->basis + (int64_t)m * n;
         for (int32_t i = 0; i < n; ++i) {
             v[i] /= norm;
@@ -72,7 +73,7 @@ static bool lanczos_run(pl_problem *p, lanczos *z, int negative, double *w)
         norm = sqrt(problem_dot(w, w, n));
         z->beta[m + 1] = norm;
         z->count = m + 1;
-        if (m % 4 == 3 || m + 1 == MODES_STEPS || !(norm > 0)) {
+        if (m % 4 == 3 || m + 1 == most || !(norm > 0)) {
             lanczos_eigen(z);
             if (lanczos_found(z) >= negative) {
                 return true;

@@ -66,10 +66,12 @@ static pl_status create_work(pl_statics *s, pl_error *err)
 {
     const int64_t full = 3 * (int64_t)s->problem->mesh.vertex_count, n = s->problem->unknowns.n;
     statics_work *w = &s->work;
-    double **fulls[] = {&w->x, &w->x_start, &w->x_best, &w->x_trial, &w->x_before, &w->dx, &w->x_predicted};
+    double **fulls[] = {&w->x,  &w->x_start,     &w->x_best,      &w->x_trial, &w->x_before,
+                        &w->dx, &w->x_predicted, &w->x_reference, &w->x_stable};
     double **unknowns[] = {&w->g, &w->r, &w->d, &w->y, &w->g_new, &s->stability.mode};
     bool ok = new_array(&w->pressure_before, s->problem->elements->pressure_count);
     ok = new_array(&w->pressure_step, s->problem->elements->pressure_count) && ok;
+    ok = new_array(&w->pressure_start, s->problem->elements->pressure_count) && ok;
     for (int i = 0; i < PL_COUNT(fulls); ++i) {
         ok = new_array(fulls[i], full) && ok;
     }
@@ -167,6 +169,8 @@ void pl_statics_destroy(pl_statics *s)
                      w->x_best,
                      w->x_trial,
                      w->x_predicted,
+                     w->x_reference,
+                     w->x_stable,
                      w->g,
                      w->r,
                      w->d,
@@ -176,6 +180,7 @@ void pl_statics_destroy(pl_statics *s)
                      w->dx,
                      w->pressure_before,
                      w->pressure_step,
+                     w->pressure_start,
                      s->stability.mode,
                      s->history.difference};
     for (int i = 0; i < PL_COUNT(owned); ++i) {

@@ -125,7 +125,7 @@ void statics_memory_add(pl_statics *s, const double *step, double scale, const d
 // gaps.
 void statics_direction(pl_statics *s, const double *r, const double *gap, double *d)
 {
-    double alpha[STATICS_MEMORY], mu[PL_ROWS_MAX];
+    double alpha[STATICS_MEMORY];
     memory_check(s);
     for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
         s->work.y[i] = -r[i];
@@ -135,7 +135,7 @@ void statics_direction(pl_statics *s, const double *r, const double *gap, double
         alpha[at] = s->memory.rho[at] * dot(s->memory.s[at], s->work.y, s->problem->unknowns.n);
         add(-alpha[at], s->memory.y[at], s->problem->unknowns.n, s->work.y);
     }
-    pl_problem_solve_bordered(s->problem, s->work.y, gap, d, mu);
+    pl_problem_solve_bordered(s->problem, s->work.y, gap, d, s->work.mu);
     for (int k = 0; k < s->memory.count; ++k) {
         const int at = (s->memory.first + k) % STATICS_MEMORY;
         const double beta = s->memory.rho[at] * dot(s->memory.y[at], d, s->problem->unknowns.n);
@@ -294,6 +294,12 @@ static void descent_look_ahead(pl_statics *s, const double *x, double scale, boo
     for (int32_t p = 0; p < s->problem->elements->pressure_count; ++p) {
         s->work.pressure_step[p] = scale * s->problem->linear.pressure_step[p];
     }
+    for (int i = 0; i < s->problem->row_count; ++i) {
+        s->work.multiplier[i] = s->work.multiplier_before[i];
+    }
+    for (int k = 0; taken && k < s->problem->linear.border_count; ++k) {
+        s->work.multiplier[s->problem->linear.border[k]] += scale * s->work.mu[k];
+    }
 }
 
 typedef struct descent_run {
@@ -301,12 +307,16 @@ typedef struct descent_run {
     bool at_factor; // the factor was made at x
     double gap[PL_ROWS_MAX], opening;
     double slope;
-    double blend; // of the next factor
+    double norm, norm_first; // sqrt(mJ): of the direction in the norm of the tangent, and of the first one
+    double blend;            // of the next factor
     int changes;
-    double scale;    // of the step taken
-    double relative; // residual where the last factor was made
-    double newton;   // mm: the last step with a new factor, or the prediction
-    int factors;     // made so far
+    int risky;        // full steps taken in a row although the energy rose above that of x_reference
+    bool careful;     // such steps led nowhere: the energy decides
+    double reference; // energy at x_reference
+    double scale;     // of the step taken
+    double relative;  // residual where the last factor was made
+    double newton;    // mm: the last step with a new factor, or the prediction
+    int factors;      // made so far
     bool warped;
     bool taken;      // the last evaluation was at x, at the end of a step
     bool whole;      // the last step was straight and hardly shortened: its length tells the error before it
@@ -322,23 +332,29 @@ typedef struct descent_run {
 static bool descent_refactor(pl_statics *s, double *x, descent *D, descent_run *run, bool look_ahead,
                              pl_error *err)
 {
-    // an increment that needs so many is too long: shorter ones are cheaper
-    if (++run->factors > (D->saddle    ? TUNE_FACTORS_SADDLE
-                          : D->predict ? TUNE_FACTORS_ON_THE_WAY
-                                       : TUNE_FACTORS)) {
-        return false;
+    if (run->factors >= TUNE_FACTORS) {
+        run->at_factor = false;
+        statics_turn(s, x);
+        return D->relative < TUNE_REUSE; // it converges: without further ones
     }
+    ++run->factors;
+    D->factors = run->factors;
     look_ahead = look_ahead && (run->stiff || D->predicted == 0 || D->step <= TUNE_AHEAD * D->predicted);
-    // a tangent that is barely indefinite often still points downhill: the search will tell
     const pl_ahead ahead = {s->work.x_before, s->work.dx, s->work.pressure_before, s->work.pressure_step};
+    for (int i = 0; look_ahead && i < s->problem->row_count; ++i) {
+        if (s->problem->row[i].constraint) {
+            s->problem->row[i].multiplier = s->work.multiplier[i];
+        }
+    }
     // after a step, x and the residual there are known; contacts may be laid out anew
     const bool evaluated = run->taken && !pl_problem_touches(s->problem);
     s->problem->tangent.evaluated = evaluated;
-    const pl_status status = pl_problem_refactor(s->problem, x, run->blend,
-                                                 D->saddle    ? PL_MODES_FLIPPED
-                                                 : look_ahead ? PL_AS_IT_IS
-                                                              : PL_POSITIVE_PART,
-                                                 look_ahead ? &ahead : NULL, err);
+    const pl_status status =
+        pl_problem_refactor(s->problem, x, run->blend,
+                            !pl_problem_touches(s->problem) || D->saddle ? PL_MODES_FLIPPED
+                            : look_ahead                                 ? PL_AS_IT_IS
+                                                                         : PL_POSITIVE_PART,
+                            look_ahead ? &ahead : NULL, err);
     s->problem->tangent.evaluated = false;
     if (status != PL_OK) {
         return false;
@@ -379,20 +395,42 @@ static void descent_secant(pl_statics *s, const double *x, descent *D, descent_r
     *energy = descent_trial(s, x, s->work.d, run->scale, false, D, &limit);
 }
 
-// Tries the direction s->work.d: turned first when that helps, then straight and shorter. A new target may
-// cost energy: then only inversion counts, and a long step is the caller's business.
+// Along a direction of negative curvature the energy falls farther than the step goes: doubled while it does.
+static void descent_extend(pl_statics *s, const double *x, descent *D, descent_run *run, double *energy)
+{
+    double limit;
+    for (;;) {
+        const double there = descent_trial(s, x, s->work.d, 2 * run->scale, run->warped, D, &limit);
+        if (!(there < *energy)) {
+            break;
+        }
+        run->scale *= 2;
+        *energy = there;
+    }
+    *energy = descent_trial(s, x, s->work.d, run->scale, run->warped, D, &limit);
+}
+
+// A full step that raises the energy may be taken all the same, for a few in a row (see `risky`).
+static bool descent_may_risk(const pl_statics *s, const descent_run *run)
+{
+    return run->at_factor && !run->careful && run->risky < TUNE_RISKY && s->problem->linear.blend == 0 &&
+           !pl_problem_touches(s->problem);
+}
+
+// Tries the direction s->work.d: co-rotated where it rotates, shorter until the energy falls. A new target
+// may cost energy: then only inversion counts, and a long step is the caller's business.
 static bool descent_search(pl_statics *s, const double *x, descent *D, descent_run *run, bool turns,
                            double *energy)
 {
-    double strain;
+    double strain = 0;
     const bool moves = run->opening > TUNE_GAP_MOVES;
     const double noise = descent_noise(s, D->energy);
-    const bool warp = (run->at_factor || turns) && s->options.warp && statics_can_warp(s) &&
-                      statics_step_rotation(s, x, s->work.d, &strain) > TUNE_WARP_TURN;
+    const bool co_rotates = (run->at_factor || turns) && s->options.warp && statics_can_warp(s);
+    const double turn = co_rotates ? statics_step_rotation(s, x, s->work.d, &strain) : 0;
     double limit = 1;
-    run->scale = 1;
+    run->warped = turn > TUNE_WARP_TURN;
+    run->scale = fmin(1, fmin(TUNE_STEP_TURN / turn, TUNE_STEP_STRAIN / strain));
     for (int attempt = 0; attempt < (moves ? TUNE_TRIALS_MOVING : TUNE_TRIALS); ++attempt) {
-        run->warped = warp && attempt < TUNE_TRIALS_WARPED;
         s->problem->contact_note = attempt == 0 && run->at_factor;
         s->problem->contact_hits = 0;
         *energy = descent_trial(s, x, s->work.d, run->scale, run->warped, D, &limit);
@@ -405,7 +443,9 @@ static bool descent_search(pl_statics *s, const double *x, descent *D, descent_r
                 return true;
             }
             if (descent_accepts(D->energy, *energy, run->slope, after, run->scale, noise)) {
-                if (!run->warped) {
+                if (s->problem->linear.mode_count > 0 && run->at_factor) {
+                    descent_extend(s, x, D, run, energy);
+                } else if (!run->warped) {
                     descent_secant(s, x, D, run, after, noise, energy);
                 }
                 return true;
@@ -414,12 +454,15 @@ static bool descent_search(pl_statics *s, const double *x, descent *D, descent_r
                 run->hit = true;
                 return false;
             }
+            if (attempt == 0 && descent_may_risk(s, run)) {
+                if (run->risky++ == 0) {
+                    memcpy(s->work.x_reference, x, pl_problem_full_bytes(s->problem));
+                    run->reference = D->energy;
+                }
+                return true;
+            }
         }
-        if (limit < 1) {
-            run->scale *= fmax(TUNE_LIMIT_LEAST, TUNE_LIMIT_KEPT * limit);
-        } else {
-            run->scale *= attempt == TUNE_TRIALS_WARPED - 1 && warp ? 2 : 0.5;
-        }
+        run->scale *= limit < 1 ? fmax(TUNE_LIMIT_LEAST, TUNE_LIMIT_KEPT * limit) : 0.5;
     }
     return false;
 }
@@ -462,6 +505,7 @@ static bool descent_take(pl_statics *s, double *x, double energy, descent *D, de
     memcpy(s->work.g, s->work.g_new, (size_t)s->problem->unknowns.n * sizeof *s->work.g);
     D->energy = energy;
     run->blend = 0;
+    run->risky = energy < run->reference ? 0 : run->risky;
     D->relative = pl_problem_residual(s->problem, s->work.g, s->work.r) / pl_problem_force_scale(s->problem);
     const bool fresh = run->at_factor && !predict;
     if (run->stiff) {
@@ -470,14 +514,8 @@ static bool descent_take(pl_statics *s, double *x, double energy, descent *D, de
             return descent_refactor(s, x, D, run, true, err);
         }
     }
-    const bool converges =
-        D->relative < TUNE_NEWTON_GAIN * run->relative || D->step < TUNE_NEWTON_SHRINK * run->newton;
-    run->newton = fresh ? D->step : D->predicted;
-    if (fresh && D->relative > TUNE_NEWTON_AGAIN && D->step > TUNE_NEWTON_STEP * s->problem->size &&
-        converges) {
-        return descent_refactor(s, x, D, run, true, err);
-    }
-    if (fresh && descent_far(D)) {
+    if (fresh &&
+        (descent_far(D) || (D->relative > TUNE_REUSE && D->step > TUNE_NEWTON_STEP * s->problem->size))) {
         return descent_refactor(s, x, D, run, true, err);
     }
     if (!predict && !run->warped) {
@@ -557,9 +595,20 @@ static bool descent_meet(pl_statics *s, double *x, descent *D, descent_run *run,
 // where the tangent is not positive nobody knows where it leads.
 static bool descent_enough(const pl_statics *s, const descent *D, const descent_run *run)
 {
-    return run->at_factor && D->step < D->enough * D->predicted && !run->stiff && !run->linear &&
-           !run->modelled && run->opening < TUNE_GAP_DONE && s->problem->linear.blend == 0 &&
+    return run->at_factor && D->step < D->enough * D->predicted &&
+           run->norm < TUNE_ENOUGH_NORM * run->norm_first && !run->stiff && !run->linear && !run->modelled &&
+           run->opening < TUNE_GAP_DONE && s->problem->linear.blend == 0 &&
            pl_problem_unstable(s->problem) <= 0;
+}
+
+// |d| in the norm of the tangent: K d + A^T mu = -r, A d = gap, so d . K d = -r . d - mu . gap.
+static double descent_norm(const pl_statics *s, const descent_run *run)
+{
+    double square = -run->slope;
+    for (int k = 0; k < s->problem->linear.border_count; ++k) {
+        square -= s->work.mu[k] * run->gap[k];
+    }
+    return sqrt(fmax(square, 0));
 }
 
 descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
@@ -568,6 +617,7 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
                                     memcmp(s->problem->linear.x, x, pl_problem_full_bytes(s->problem)) == 0};
     bool touching = false;
     D->predicted = D->stray = 0;
+    D->factors = 0;
     D->indefinite = false;
     run.stiff = pl_problem_stiff(s->problem);
     memory_check(s);
@@ -585,6 +635,15 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
     if (!isfinite(D->energy)) {
         D->inverted = true;
         return DESCENT_STUCK;
+    }
+    // driven clamps have carried the body along: its stresses are still those of the last equilibrium
+    if (D->predict && D->carried) {
+        memcpy(s->work.pressure_before, s->work.pressure_start,
+               (size_t)s->problem->elements->pressure_count * sizeof(double));
+        descent_look_ahead(s, s->work.x_start, 0, false);
+        if (!descent_refactor(s, x, D, &run, true, err)) {
+            return DESCENT_STUCK;
+        }
     }
     // contacts that the factor does not know are far stiffer than anything it has there
     const bool follows = D->predict && descent_follows(s, x);
@@ -611,11 +670,16 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
         }
         memcpy(s->work.pressure_before, s->problem->elements->pressure,
                (size_t)s->problem->elements->pressure_count * sizeof(double));
+        for (int i = 0; i < s->problem->row_count; ++i) {
+            s->work.multiplier_before[i] = s->problem->row[i].multiplier;
+        }
         if (!(D->ready && iteration == 0 && run.changes == 0)) {
             statics_direction(s, s->work.r, run.gap, s->work.d);
         }
         D->step = pl_problem_largest(s->problem, s->work.d, false);
         run.slope = dot(s->work.r, s->work.d, s->problem->unknowns.n);
+        run.norm = descent_norm(s, &run);
+        run.norm_first = iteration == 0 ? run.norm : run.norm_first;
         pl_log(2, "    %3d  residual %.2e  step %.2e mm  energy %.8e  gap %.1e%s", iteration, D->relative,
                D->step, D->energy, run.opening, run.at_factor ? "  newton" : "");
         if (!(follows && iteration == 0) && !run.linear && !run.modelled &&
@@ -631,13 +695,18 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             descent_stray(s, x, D);
             return DESCENT_DONE;
         }
+        if (D->predict && iteration > 1 && D->indefinite && !D->saddle && run.at_factor &&
+            statics_apart(s, x, s->work.x_predicted) >
+                fmax(D->predicted, TUNE_STRAY_SIZE * s->problem->size)) {
+            descent_stray(s, x, D);
+            return DESCENT_BRANCH;
+        }
         // an old factor strains stiff parts that have turned since: below, its directions only polish
         const bool blunt = run.stiff && !run.at_factor && D->relative > TUNE_STIFF_DONE;
         run.whole = false;
         const bool obsolete =
             !(follows && iteration == 0) && !run.modelled && pl_problem_obsolete(s->problem, x);
-        if (!run.at_factor && (blunt || obsolete || descent_far(D)) &&
-            run.factors < (D->saddle ? TUNE_FACTORS_SADDLE : TUNE_FACTORS)) {
+        if (!run.at_factor && (blunt || obsolete || descent_far(D)) && run.factors < TUNE_FACTORS) {
             if (!descent_refactor(s, x, D, &run, false, err)) {
                 return DESCENT_STUCK;
             }
@@ -680,6 +749,16 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             D->energy = pl_problem_evaluate(s->problem, x, s->work.g);
             continue;
         }
+        if (run.risky > 0) { // back to where the energy was lowest
+            pl_log(2, "    back to the energy %.8e", run.reference);
+            memcpy(x, s->work.x_reference, pl_problem_full_bytes(s->problem));
+            run.risky = 0;
+            run.careful = true;
+            if (!descent_refactor(s, x, D, &run, false, err)) {
+                return DESCENT_STUCK;
+            }
+            continue;
+        }
         // no way along this direction: a new factor, its positive part when the true one was just tried
         if (run.at_factor && !touching && pl_problem_touches(s->problem)) {
             // perhaps contacts that stand at their surface and do not press yet: the next factor has them
@@ -696,8 +775,7 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             return DESCENT_STUCK;
         }
         run.blend = run.at_factor ? 1 : 0;
-        descent_look_ahead(s, x, 1, false);
-        if (!descent_refactor(s, x, D, &run, run.blend == 0, err)) {
+        if (!descent_refactor(s, x, D, &run, false, err)) {
             return DESCENT_STUCK;
         }
     }

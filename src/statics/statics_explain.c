@@ -140,13 +140,13 @@ bool statics_examine_contact(pl_statics *s, const double *x, pl_statics_report *
     return fault.obstacle != NULL;
 }
 
-void statics_explain(pl_statics *s, const statics_way *w, descent_end end, pl_statics_report *report)
+void statics_explain(pl_statics *s, const load_path *path, pl_statics_report *report)
 {
-    const double percent = 100 * w->at;
+    const double percent = 100 * path->at;
     double penetration = 0;
     s->problem->slips = NULL;
     if (s->robot->contact.free_count > 0) {
-        pl_problem_set(s->problem, w->at);
+        pl_problem_set(s->problem, path->at);
         pl_problem_unsettled(s->problem, s->work.x, &penetration);
     }
     if (s->watch.stopped) {
@@ -168,19 +168,19 @@ void statics_explain(pl_statics *s, const statics_way *w, descent_end end, pl_st
             "no equilibrium was found beyond %.1f %% of the load: the friction of the free body '%s' is "
             "nearly used up there, and it may slip",
             percent, s->problem->slips);
-    } else if (w->infeasible) {
+    } else if (path->last == STEP_INFEASIBLE) {
         statics_say(
             report, PL_INFEASIBLE,
             "no equilibrium found beyond %.1f %% of the load: a prescribed length or volume was not met",
             percent);
-    } else if (w->inverted) {
+    } else if (path->last == STEP_INVERTED) {
         statics_say(
             report, PL_INVERTED,
             "no equilibrium found beyond %.1f %% of the load: elements are inverted in every trial shape "
             "(the mesh may be too coarse there, or the load more than the material can carry)",
             percent);
     } else {
-        statics_say(report, end == DESCENT_LIMIT ? PL_ITERATION_LIMIT : PL_STEP_LIMIT,
+        statics_say(report, path->last == STEP_LIMIT ? PL_ITERATION_LIMIT : PL_STEP_LIMIT,
                     "no equilibrium found beyond %.1f %% of the load, even with the smallest increment",
                     percent);
     }

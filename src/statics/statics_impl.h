@@ -40,6 +40,8 @@ typedef struct statics_work {
     double *x_start;     // where the increment began: solve_walk
     double *x_best;      // the last trial: descent_trial; the extrapolation of solve_warm
     double *x_trial;     // scratch of the warp
+    double *x_stable;    // the last stable equilibrium of the path: statics_path
+    double *x_reference; // before steps that raise the energy: descent_search
     double *x_predicted; // after the first step of an increment: descent_take
     // unknowns
     double *g;     // gradient at the iterate
@@ -50,6 +52,10 @@ typedef struct statics_work {
     // the step that a new tangent takes its stresses from (pl_ahead): where it began, its motion; per
     // pressure: before it, its change
     double *x_before, *dx, *pressure_before, *pressure_step;
+    double *pressure_start; // per pressure: where the increment began
+    double mu[PL_ROWS_MAX]; // per border: change of the multipliers in the last direction
+    double multiplier_before[PL_ROWS_MAX],
+        multiplier[PL_ROWS_MAX]; // per row: before a step, as it predicts them
 } statics_work;
 
 // Pairs of L-BFGS since the last factor, a ring. They turn with the factor and serve the next solves too:
@@ -111,23 +117,42 @@ struct pl_statics {
     bool finishing; // the way has ended: the limits of iterations no longer count
 };
 
-// A way from the state's commands to the new ones.
-typedef struct statics_way {
-    double at;     // how far along, 0 to 1
-    double length; // of the next increment
-    double turn;   // rad allowed in an increment
-    double turn_most;
-    double buckled; // where an unstable equilibrium was left first; 0: nowhere
-    double left_at; // where that was tried last
-    double stray;   // largest distance of an equilibrium on the way from its prediction, over TUNE_STRAY
-    double tangent,
-        tangent_first; // size of dx/d(load) now and at the start: grows without bound at a limit point
-    bool inverted, infeasible, unstable, failed;
-    bool tight;    // equilibria on the way are found to their tolerances
-    bool doubtful; // an equilibrium was not where it had been predicted: no more old factors
-    bool old;      // the factor of the increment under way is that of an earlier one, turned
-    bool renewed;  // the factor was made where the increment began, after its equilibrium had been found
-} statics_way;
+// Where the load path that ended at the equilibrium x becomes unstable beyond it.
+typedef struct statics_critical {
+    bool found;
+    double load;      // fraction of the path
+    bool bifurcation; // the mode does not answer the load: the body buckles; otherwise the load has a maximum
+} statics_critical;
+// What became of an increment.
+typedef enum path_verdict {
+    STEP_ACCEPTED,
+    STEP_INVERTED,
+    STEP_INFEASIBLE,
+    STEP_BRANCH, // it left its branch
+    STEP_NO_DESCENT,
+    STEP_LIMIT, // of iterations
+    STEP_STOPPED
+} path_verdict;
+const char *path_verdict_name(path_verdict verdict);
+
+// The load path of a solve, from the state's commands to the new ones: statics_path.c.
+typedef struct load_path {
+    double at;                 // fraction reached, an equilibrium
+    double length;             // of the next increment
+    double turn, turn_most;    // rad allowed in an increment
+    path_verdict last;         // of the last increment
+    bool tight;                // equilibria on the path are found to their tolerances
+    bool loose;                // the equilibrium at `at` was found only so well that it leads on
+    bool active[PL_ROWS_MAX];  // rows that hold there
+    int branches;              // increments from `at` that left their branch
+    bool branched;             // an increment has left its branch: each begins with a factor made there
+    double left_at;            // where an unstable equilibrium was to be left last
+    double stable_at;          // load of the last equilibrium known to be stable: work.x_stable
+    double buckled;            // load at which the path became unstable, first; 0: nowhere
+    bool buckled_known;        // that load was found; otherwise it lies below
+    double snapped;            // the first limit load passed by a snap; 0: none
+    statics_critical critical; // the limit point that ended the path
+} load_path;
 
 // ---- statics_create.c
 // As pl_statics_create, with further terms (pl_problem_create): how terms are tested.
@@ -200,17 +225,25 @@ void statics_rotation_of(const double A[9], double R[9]);
 double statics_string(const pl_point *guide, int count, const double *x);
 
 // ---- statics_descent.c
-typedef enum descent_end { DESCENT_DONE, DESCENT_LIMIT, DESCENT_STUCK, DESCENT_STOPPED } descent_end;
+typedef enum descent_end {
+    DESCENT_DONE,
+    DESCENT_LIMIT,
+    DESCENT_STUCK,
+    DESCENT_BRANCH, // it has left the branch that the first step predicted
+    DESCENT_STOPPED
+} descent_end;
 typedef struct descent {
     double force_tolerance, length_tolerance; // relative, mm
     int limit;
     double enough; // of the prediction: a direction so short ends an increment on the way; 0: the tolerances
+    bool carried;  // driven clamps have moved the body since the last equilibrium
     bool predict;  // the first step goes to new loads: it may turn, and a new factor follows it
     bool polish;   // the step that was found short enough is taken as well
     bool warm;     // the first step goes to new loads with an old factor: it may turn
     bool ready;    // x is evaluated, the factor turned to it, and its direction is in s->work.d
     bool saddle;   // it begins beside a saddle: Newton steps with the modes of negative curvature flipped
     double residual, relative, step, energy;
+    int factors;               // made
     double predicted, stray;   // mm: how far the first step went, and how far from its end the equilibrium is
     bool indefinite;           // some tangent on the way was: it may have gone over a saddle
     bool inverted, infeasible; // why it got stuck
@@ -230,21 +263,55 @@ void statics_memory_add(pl_statics *s, const double *step, double scale, const d
 // d = -H r: the bordered solve with the factor, corrected by the pairs of L-BFGS.
 void statics_direction(pl_statics *s, const double *r, const double *gap, double *d);
 
+// ---- statics_path.c
+// Sets loads to `at` and moves driven clamps there.
+void statics_set_load(pl_statics *s, double at, double *x);
+// From the state to `command`: x is the equilibrium at path->at, with the tolerances of the last increment in
+// D.
+void statics_path(pl_statics *s, const pl_state *state, const double *command, load_path *path, double *x,
+                  descent *D, pl_error *err);
+// Finds the stationary point next to x at the load set, stable or not. True: it converged within `reach` (mm)
+// of the start; its factor, with its inertia, is at hand.
+bool statics_stationary(pl_statics *s, double *x, double reach, pl_error *err);
+// The first time that a saddle x of the path is to be left: finds where the path became unstable.
+void statics_note_buckling(pl_statics *s, load_path *path, const double *x, double at, pl_error *err);
+// Tolerances of a descent: of the options for the last load, looser ones before.
+descent statics_tolerance(const pl_statics *s, bool last);
+
+// ---- statics_arc.c
+// A point of a path on which the load may rise and fall: vectors are from the scratch arena of the problem.
+typedef struct statics_arc {
+    double *x;                           // full
+    double *t;                           // unknowns: dx/ds, of length 1 over the free vertices
+    double l, rate;                      // load (fraction of the path), dl/ds
+    int negative;                        // eigenvalues of the tangent there
+    double ds, turn;                     // mm: the next step; rad: rotation of t
+    double l_before, rate_before, taken; // the point before, and the step from it
+} statics_arc;
+bool statics_arc_possible(pl_statics *s); // smooth loads on bodies with fixed supports
+bool statics_arc_begin(pl_statics *s, const double *x, double l, statics_arc *arc, pl_error *err);
+bool statics_arc_step(pl_statics *s, statics_arc *arc, double ds_most, pl_error *err);
+// Follows the path from the stable equilibrium x at `at` to a limit point (the shape `top` at the load
+// `limit`; the direction of motion is in s->stability.mode), to the load `target`, to a bifurcation, or until
+// it cannot go on: x and `at` are then the last stable equilibrium on it.
+typedef enum arc_end { ARC_LIMIT, ARC_TARGET, ARC_UNSTABLE, ARC_FAILED } arc_end;
+arc_end statics_arc_limit(pl_statics *s, double *x, double *at, double target, double *top, double *limit,
+                          pl_error *err);
+
 // ---- statics_critical.c
-// Where the load path that ended at the equilibrium x becomes unstable beyond it.
-typedef struct statics_critical {
-    bool found;
-    double load;      // fraction of the path
-    bool bifurcation; // the mode does not answer the load: the body buckles; otherwise the load has a maximum
-} statics_critical;
 // From the softest eigenvalue at x, an equilibrium at `at`, and at a slightly smaller load. Leaves x, loads
 // and the negative eigenvalues there.
 statics_critical statics_find_critical(pl_statics *s, double at, const descent *tolerance, double *x,
                                        int *negative, pl_error *err);
 
+// Where the path between a stable equilibrium and a saddle of it, at the loads `below` and `above`, becomes
+// unstable; NAN: not found. Leaves another factor and load.
+double statics_bifurcation(pl_statics *s, const double *stable, double below, const double *saddle,
+                           double above, pl_error *err);
+
 // ---- statics_explain.c
 void statics_say(pl_statics_report *report, pl_outcome outcome, const char *format, ...) PL_PRINTF(3, 4);
-void statics_explain(pl_statics *s, const statics_way *w, descent_end end, pl_statics_report *report);
+void statics_explain(pl_statics *s, const load_path *path, pl_statics_report *report);
 // Replaces what was said by the critical load, where one was found.
 void statics_explain_critical(pl_statics *s, const statics_critical *critical, pl_statics_report *report);
 void statics_explain_touch(pl_statics *s, pl_statics_report *report); // contacts do not come to rest

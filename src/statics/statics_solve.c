@@ -7,7 +7,7 @@ static size_t solve_bytes(const pl_statics *s)
     return pl_problem_full_bytes(s->problem);
 }
 
-static descent solve_tolerance(const pl_statics *s, bool last)
+descent statics_tolerance(const pl_statics *s, bool last)
 {
     const double size = s->problem->size;
     const double loose = pl_problem_touches(s->problem) || pl_problem_lags(s->problem) ? 1 : s->loose;
@@ -26,138 +26,6 @@ static descent solve_tolerance(const pl_statics *s, bool last)
 void pl_statics_loosen(pl_statics *s, double factor)
 {
     s->loose = fmin(fmax(factor, 1), 1000);
-}
-
-// Sets loads to `at` and moves driven clamps there.
-static void solve_set(pl_statics *s, double at, double *x)
-{
-    pl_problem_set(s->problem, at);
-    statics_extend(s, s->problem->load, x);
-}
-
-static double solve_clamp_turn(const pl_statics *s)
-{
-    double turn = 0;
-    for (int k = 0; k < s->robot->support_count; ++k) {
-        turn = fmax(turn, pl_norm3(s->robot->support[k].rotate));
-    }
-    return turn * fabs(s->problem->load_to - s->problem->load_from);
-}
-
-// Chooses the length of the next increment from the tangent step towards the full load.
-static void solve_choose(pl_statics *s, statics_way *w, const double *x)
-{
-    double gap[PL_ROWS_MAX], here[PL_ROWS_MAX], strain = 0;
-    const double rest = 1 - w->at;
-    // the change of loads and targets alone: what is left of the residual here is not the way's business, and
-    // contacts answer for themselves
-    s->problem->contact_mode = PL_CONTACT_ABSENT;
-    pl_problem_evaluate(s->problem, x, s->work.g);
-    pl_problem_gaps(s->problem, here);
-    pl_problem_set(s->problem, 1);
-    pl_problem_evaluate(s->problem, x, s->work.g_new);
-    pl_problem_gaps(s->problem, gap);
-    s->problem->contact_mode = PL_CONTACT_ACTS;
-    for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
-        s->work.r[i] = s->work.g_new[i] - s->work.g[i];
-    }
-    for (int k = 0; k < s->problem->linear.border_count; ++k) {
-        gap[k] -= here[k];
-    }
-    statics_direction(s, s->work.r, gap, s->work.d);
-    const double turn = statics_step_rotation(s, x, s->work.d, &strain) + solve_clamp_turn(s) * rest;
-    w->tangent = pl_problem_largest(s->problem, s->work.d, false) / rest;
-    w->tangent_first = w->tangent_first > 0 ? w->tangent_first : w->tangent;
-    double length = rest;
-    if (turn > w->turn) {
-        length = rest * w->turn / turn;
-    }
-    if (strain > TUNE_STRAIN && length > rest * TUNE_STRAIN / strain) {
-        length = rest * TUNE_STRAIN / strain;
-    }
-    length = length > TUNE_REST_AT_ONCE * rest ? rest : length;
-    length = fmin(length, pl_problem_stride(s->problem, x, w->at));
-    // an increment that just failed is not asked for again
-    w->length = w->length > 0 && w->length < length ? w->length : length;
-    pl_log(1, "  at %.4f: tangent turns %.2f rad, strains %.2f to the end; increment %.4f", w->at, turn,
-           strain, w->length);
-}
-
-static double solve_stray(const pl_statics *s, double stray, double predicted)
-{
-    return stray / fmax(TUNE_STRAY * predicted, TUNE_STRAY_SIZE * s->problem->size);
-}
-
-// An equilibrium x that is far from where an old factor pointed: does a new tangent where the increment began
-// point to it? Leaves that factor, and x as it was.
-static bool solve_believe(pl_statics *s, statics_way *w, double to, double *x, double *stray, pl_error *err)
-{
-    double gap[PL_ROWS_MAX];
-    double *found = s->work.x_predicted; // of no further use
-    memcpy(found, x, solve_bytes(s));
-    memcpy(x, s->work.x_start, solve_bytes(s));
-    pl_problem_set(s->problem, w->at);
-    bool believed = pl_problem_refactor(s->problem, x, 0, PL_POSITIVE_PART, NULL, err) == PL_OK;
-    statics_forget(s);
-    solve_set(s, to, x);
-    if (believed && isfinite(pl_problem_evaluate(s->problem, x, s->work.g))) {
-        pl_problem_residual(s->problem, s->work.g, s->work.r);
-        pl_problem_gaps(s->problem, gap);
-        statics_direction(s, s->work.r, gap, s->work.d);
-        if (s->options.warp && statics_can_warp(s)) {
-            statics_warp(s, x, s->work.d, s->work.x_best);
-        } else {
-            pl_problem_move(s->problem, x, s->work.d, 1, s->work.x_best);
-        }
-        const double off = statics_apart(s, s->work.x_best, found),
-                     predicted = statics_apart(s, s->work.x_best, s->work.x_start);
-        *stray = solve_stray(s, off, predicted);
-        believed = *stray <= 1;
-        pl_log(1, "  a new tangent predicts %.1f mm: it is %.1f mm from there", predicted, off);
-    } else {
-        believed = false;
-    }
-    memcpy(x, found, solve_bytes(s));
-    pl_problem_evaluate(s->problem, x, s->work.g);
-    pl_problem_residual(s->problem, s->work.g, s->work.r);
-    w->renewed = true;
-    return believed;
-}
-
-// One increment from x (kept in x_start) to at + length. True when an admissible equilibrium was found that
-// the way leads to: one far from where the tangent points, found by way of indefinite tangents, may lie on
-// another branch and is not believed.
-static bool solve_increment(pl_statics *s, statics_way *w, double *x, descent *D, descent_end *end,
-                            pl_error *err)
-{
-    const double to = w->at + w->length >= 1 - 1e-12 ? 1 : w->at + w->length;
-    *D = solve_tolerance(s, to >= 1);
-    D->predict = true;
-    D->enough = to >= 1 || w->tight ? 0 : s->enough;
-    solve_set(s, to, x);
-    *end = statics_descend(s, x, D, err);
-    s->increments++;
-    const bool old = w->old;
-    double stray = solve_stray(s, D->stray, D->predicted);
-    if (*end == DESCENT_DONE && D->indefinite && stray > 1 && w->length > TUNE_STRAY_LENGTH) {
-        pl_log(1, "  the equilibrium is %.1f mm from the %.1f mm predicted, behind indefinite tangents",
-               D->stray, D->predicted);
-        w->doubtful = true;
-        if (!(old && solve_believe(s, w, to, x, &stray, err))) {
-            *end = DESCENT_STUCK;
-        }
-    }
-    if (*end != DESCENT_DONE) {
-        w->inverted = D->inverted;
-        w->infeasible = D->infeasible;
-        return false;
-    }
-    if (!pl_problem_admissible(s->problem, x)) {
-        w->inverted = true;
-        return false;
-    }
-    w->stray = fmax(w->stray, stray);
-    return true;
 }
 
 // The direction from x at the full load, with the factor at hand turned to x or with a new one; its largest
@@ -196,7 +64,7 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
         return false;
     }
     double energy, turn, strain = 0;
-    solve_set(s, 1, x);
+    statics_set_load(s, 1, x);
     const double *expected = statics_expected(s, command);
     if (expected) {
         memcpy(x, expected, solve_bytes(s));
@@ -217,7 +85,7 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
     if (turn > TUNE_WARM_TURN || strain > TUNE_WARM_STRAIN) {
         return false;
     }
-    *D = solve_tolerance(s, true);
+    *D = statics_tolerance(s, true);
     D->warm = D->ready = true;
     D->energy = energy;
     // no moves before that would tell where this one ends, and a factor made on the way: a longer step is
@@ -274,153 +142,6 @@ static double solve_max_stretch(pl_statics *s, const double *x)
     return sqrt(w.largest);
 }
 
-// Friction takes its limits from the pressures of the last update: within an increment these are updated and
-// the equilibrium found again, from the same places, until they agree.
-static bool solve_limits(pl_statics *s, double *x, pl_error *err)
-{
-    for (int round = 0; round < TUNE_LIMIT_ROUNDS; ++round) {
-        double penetration;
-        pl_problem_unsettled(s->problem, x, &penetration);
-        if (s->problem->limits_off <= TUNE_LIMITS_ON_THE_WAY) {
-            break;
-        }
-        pl_log(1, "  friction: limits off by %.1e", s->problem->limits_off);
-        s->problem->limits_only = true;
-        const pl_status advanced = pl_problem_advance(s->problem, x, err);
-        s->problem->limits_only = false;
-        descent D = solve_tolerance(s, false);
-        if (advanced != PL_OK || statics_descend(s, x, &D, err) != DESCENT_DONE) {
-            return false;
-        }
-    }
-    return true;
-}
-
-// The tangent where an increment begins is not positive. States on the path are only found so well that they
-// lead on, and far from balance the tangent says little: finds the equilibrium first. One that is unstable is
-// left along its mode. True: x is a stable equilibrium at w->at, its factor at hand.
-static bool solve_leave(pl_statics *s, statics_way *w, double *x, pl_error *err)
-{
-    int negative = -1, left = 0;
-    descent tight = solve_tolerance(s, false);
-    pl_problem_set(s->problem, w->at);
-    if (statics_descend(s, x, &tight, err) == DESCENT_DONE && statics_prove(s, x, &negative, err) == PL_OK &&
-        negative > 0) {
-        tight = solve_tolerance(s, false);
-        statics_stabilise(s, x, &tight, &negative, &left, err);
-    }
-    if (negative != 0) {
-        memcpy(x, s->work.x_start, solve_bytes(s));
-        return false;
-    }
-    w->buckled = left > 0 && w->buckled == 0 ? w->at : w->buckled;
-    memcpy(s->work.x_start, x, solve_bytes(s));
-    return true;
-}
-
-// Increments until the end of the way, or until they become too short.
-static descent_end solve_walk(pl_statics *s, statics_way *w, double *x, descent *D, pl_error *err)
-{
-    descent_end end = DESCENT_STUCK;
-    while (w->at < 1) {
-        memcpy(s->work.x_start, x, solve_bytes(s));
-        if (s->iterations >= s->options.iteration_limit || s->increments >= s->options.increment_limit ||
-            !statics_go_on(s)) {
-            break;
-        }
-        pl_problem_set(s->problem, w->at);
-        // to the end of the way the factor of the last increment, turned, points well enough. On the way a
-        // new one is made: an old one may point so far off that the equilibrium would not be believed. With
-        // stiff layers always: the tensions there balance the last load, not the next one
-        const bool stale =
-            w->at > 0 && pl_problem_stiff(s->problem) && memcmp(s->problem->linear.x, x, solve_bytes(s)) != 0;
-        w->old = !(w->failed || w->doubtful || stale || !pl_problem_factor_serves(s->problem));
-        if (w->old) {
-            const double length = w->length;
-            statics_turn(s, x);
-            solve_choose(s, w, x);
-            w->old = w->at == 0 || w->at + w->length >= 1 - 1e-12;
-            w->length = w->old ? w->length : length; // a new factor knows better
-        }
-        if (!w->old) {
-            pl_problem_set(s->problem, w->at);
-            // a stiff layer that is about to wrinkle is passed on its smooth shape: the true tangent leads on
-            const bool near = w->at > 0 && !w->failed && !w->doubtful && !pl_problem_stiff(s->problem) &&
-                              pl_problem_factor_serves(s->problem) &&
-                              statics_apart(s, s->problem->linear.x, x) < TUNE_NEAR * s->problem->size;
-            if (!(w->renewed && w->failed) && !near &&
-                pl_problem_refactor(s->problem, x, 0, pl_problem_stiff(s->problem), NULL, err) != PL_OK) {
-                break;
-            }
-            w->renewed = false;
-            w->unstable = s->problem->linear.blend > 0 || pl_problem_unstable(s->problem) > 0;
-            if (w->unstable && w->at > 0 && !pl_problem_stiff(s->problem) && w->left_at != w->at) {
-                w->left_at = w->at; // tried once at each load
-                w->unstable = !solve_leave(s, w, x, err);
-            }
-            solve_choose(s, w, x);
-        }
-        if (solve_increment(s, w, x, D, &end, err) &&
-            (w->at + w->length >= 1 - 1e-12 || solve_limits(s, x, err))) {
-            w->at = w->at + w->length >= 1 - 1e-12 ? 1 : w->at + w->length;
-            w->turn = fmin(w->turn_most, w->turn * TUNE_TURN_GROWTH);
-            w->length = w->length * TUNE_LENGTH_GROWTH;
-            w->inverted = w->infeasible = w->failed = false;
-            // at the end contacts are updated with a look at how far they are off: solve_touch
-            if ((w->at < 1 || !pl_problem_touches(s->problem)) &&
-                pl_problem_advance(s->problem, x, err) != PL_OK) {
-                break;
-            }
-            s->watch.fraction = w->at;
-            pl_progress_step(&s->watch.progress, w->at, s->watch.what);
-            continue;
-        }
-        memcpy(x, s->work.x_start, solve_bytes(s));
-        w->failed = w->tight = true;
-        // close to a limit point ever shorter increments only sharpen the number
-        const bool at_limit = (w->unstable || w->tangent > TUNE_LIMIT_TANGENT * w->tangent_first) &&
-                              w->length < TUNE_LIMIT_LENGTH;
-        if (end == DESCENT_STOPPED || at_limit || w->length * TUNE_LENGTH_CUT < TUNE_LENGTH_LEAST) {
-            break;
-        }
-        w->length *= TUNE_LENGTH_CUT;
-        w->turn = fmax(TUNE_TURN_LEAST, w->turn * TUNE_TURN_CUT);
-        pl_log(1, "  increment failed (%s), trying %.4f",
-               w->inverted     ? "inverted"
-               : w->infeasible ? "infeasible"
-                               : "no descent",
-               w->length);
-    }
-    return end;
-}
-
-// From the state's shape to the end. A long increment may end in another equilibrium than the one that the
-// way from rest leads to, and such a branch often ends soon after: when the way got stuck after an
-// equilibrium far from its prediction, it is gone once more in short increments.
-static descent_end solve_way(pl_statics *s, const pl_state *state, const double *command, statics_way *w,
-                             double *x, descent *D, pl_error *err)
-{
-    *w = (statics_way){.turn = s->turn_first,
-                       .turn_most = s->turn_most,
-                       .tight = pl_problem_touches(s->problem) || pl_problem_lags(s->problem)};
-    memcpy(x, state->x, solve_bytes(s));
-    pl_problem_begin(s->problem, state, command, err);
-    const descent_end end = solve_walk(s, w, x, D, err);
-    const bool at_limit = w->tangent > TUNE_LIMIT_TANGENT * w->tangent_first;
-    if (w->at >= 1 || end == DESCENT_STOPPED || at_limit || w->stray < TUNE_STRAY_DOUBT ||
-        s->iterations >= s->options.iteration_limit || s->increments >= s->options.increment_limit ||
-        !statics_go_on(s)) {
-        return end;
-    }
-    pl_log(1, "  stuck at %.4f after an equilibrium far from its prediction: again in short increments",
-           w->at);
-    *w = (statics_way){
-        .turn = TUNE_TURN_CAREFUL, .turn_most = TUNE_TURN_CAREFUL, .failed = true, .tight = true};
-    memcpy(x, state->x, solve_bytes(s));
-    pl_problem_begin(s->problem, state, command, err);
-    return solve_walk(s, w, x, D, err);
-}
-
 // Pressures on open surfaces: equilibrium after equilibrium, each with the rims' forces of the one before,
 // until they agree.
 static descent_end solve_settle(pl_statics *s, double *x, descent *D, pl_error *err)
@@ -436,7 +157,7 @@ static descent_end solve_settle(pl_statics *s, double *x, descent *D, pl_error *
         if (D->relative <= s->options.force_tolerance) {
             return DESCENT_DONE;
         }
-        *D = solve_tolerance(s, true);
+        *D = statics_tolerance(s, true);
         const descent_end end = statics_descend(s, x, D, err);
         if (end != DESCENT_DONE) {
             return end;
@@ -450,7 +171,7 @@ static descent_end solve_settle(pl_statics *s, double *x, descent *D, pl_error *
 // it is.
 static void solve_balance(pl_statics *s, double *x, descent *D, pl_error *err)
 {
-    descent finer = solve_tolerance(s, true);
+    descent finer = statics_tolerance(s, true);
     finer.force_tolerance *= TUNE_BALANCE;
     finer.length_tolerance = fmin(finer.length_tolerance, TUNE_BALANCE_LENGTH * s->problem->size);
     finer.limit = finer.limit < TUNE_BALANCE_ITERATIONS ? finer.limit : TUNE_BALANCE_ITERATIONS;
@@ -479,7 +200,7 @@ static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_
         D->relative = D->residual / pl_problem_force_scale(s->problem);
         if (D->relative > s->options.force_tolerance) {
             memcpy(s->work.x_start, x, solve_bytes(s));
-            *D = solve_tolerance(s, true);
+            *D = statics_tolerance(s, true);
             descent_end end = statics_descend(s, x, D, err);
             // too hard: with the usual stiffness the multipliers have a long way, but a passable one
             while (end != DESCENT_DONE && end != DESCENT_STOPPED && s->problem->contact_hard > 1) {
@@ -487,7 +208,7 @@ static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_
                 s->problem->contact_hard = hard_most;
                 pl_log(1, "  contact: too hard, %g times the usual stiffness", hard_most);
                 memcpy(x, s->work.x_start, solve_bytes(s));
-                *D = solve_tolerance(s, true);
+                *D = statics_tolerance(s, true);
                 end = statics_descend(s, x, D, err);
             }
             if (end != DESCENT_DONE) {
@@ -539,7 +260,7 @@ static bool solve_finish(pl_statics *s, double *at, double *x, descent *D, pl_er
     }
     s->finishing = true;
     pl_problem_set(s->problem, *at);
-    *D = solve_tolerance(s, true);
+    *D = statics_tolerance(s, true);
     memcpy(s->work.x_start, x, solve_bytes(s));
     bool done =
         possible && statics_descend(s, x, D, err) == DESCENT_DONE && pl_problem_admissible(s->problem, x);
@@ -548,8 +269,8 @@ static bool solve_finish(pl_statics *s, double *at, double *x, descent *D, pl_er
     for (int k = 1; k <= TUNE_BACK_STEPS && possible && !hurried && !done && *at > 0; ++k) {
         const double back = *at * (1 - k * TUNE_BACK_LENGTH);
         memcpy(x, s->work.x_start, solve_bytes(s));
-        solve_set(s, back, x);
-        *D = solve_tolerance(s, true);
+        statics_set_load(s, back, x);
+        *D = statics_tolerance(s, true);
         done = pl_problem_refactor(s->problem, x, 0, PL_POSITIVE_PART, NULL, err) == PL_OK &&
                statics_descend(s, x, D, err) == DESCENT_DONE && pl_problem_admissible(s->problem, x);
         *at = done ? back : *at;
@@ -560,15 +281,19 @@ static bool solve_finish(pl_statics *s, double *at, double *x, descent *D, pl_er
 
 // An equilibrium counts as solved where it is stable; `moved`: it was found by a small move. An unstable one
 // is left along its mode.
-static void solve_stability(pl_statics *s, double *x, bool moved, double buckled, descent *D,
+static void solve_stability(pl_statics *s, double *x, bool moved, load_path *path, descent *D,
                             pl_statics_report *report, pl_error *err)
 {
     int *negative = &report->negative_count, left = 0;
     pl_status status = moved ? statics_prove_move(s, x, negative, err) : statics_prove(s, x, negative, err);
     if (status == PL_OK && *negative > 0) {
         const descent found = *D;
-        *D = solve_tolerance(s, true);
-        status = statics_stabilise(s, x, D, negative, &left, err);
+        if (!moved && !pl_problem_touches(s->problem)) {
+            statics_note_buckling(s, path, x, 1, err);
+            status = statics_prove(s, x, negative, err);
+        }
+        *D = statics_tolerance(s, true);
+        status = status == PL_OK && *negative > 0 ? statics_stabilise(s, x, D, negative, &left, err) : status;
         *D = left > 0 ? *D : found;
         // contacts close and open along the mode: they come to rest at the new shape
         if (left > 0 && *negative == 0 && pl_problem_touches(s->problem)) {
@@ -592,12 +317,17 @@ static void solve_stability(pl_statics *s, double *x, bool moved, double buckled
             report, PL_UNCERTAIN,
             "in balance, but the tangent is singular there: the body can move without any force, or is "
             "about to leave this shape");
-    } else if (left > 0 || buckled > 0) {
+    } else if (path->snapped > 0) {
         statics_say(
             report, PL_SOLVED,
-            "equilibrium found; the body buckles at or below %.1f %% of the load, where the shape that "
-            "the path leads to becomes unstable",
-            100 * (buckled > 0 ? buckled : 1));
+            "equilibrium found; the body snapped at %.2f %% of the load, a limit point, and landed here",
+            100 * path->snapped);
+    } else if (left > 0 || path->buckled > 0) {
+        statics_say(report, PL_SOLVED,
+                    "equilibrium found; the body buckles at %s%.2f %% of the load, where the shape that the "
+                    "path leads "
+                    "to becomes unstable",
+                    path->buckled_known ? "" : "or below ", 100 * (path->buckled > 0 ? path->buckled : 1));
     }
 }
 
@@ -646,7 +376,7 @@ static void solve_critical(pl_statics *s, double at, bool hurried, double *x, pl
     if (hurried) {
         report->negative_count = statics_known_stable(s, x) ? 0 : -1;
     } else if (at > 0 && !pl_problem_touches(s->problem) && !pl_problem_lags(s->problem)) {
-        const descent tolerance = solve_tolerance(s, true);
+        const descent tolerance = statics_tolerance(s, true);
         const statics_critical critical =
             statics_find_critical(s, at, &tolerance, x, &report->negative_count, err);
         statics_explain_critical(s, &critical, report);
@@ -659,20 +389,27 @@ static double solve_path(pl_statics *s, const pl_state *state, const double *com
                          pl_statics_report *report, pl_error *err)
 {
     descent_end end = DESCENT_STUCK;
-    statics_way w = {0};
+    load_path path = {0};
     const bool moved = solve_warm(s, state, command, x, D, &end, err);
     if (moved) {
-        w.at = 1;
+        path.at = 1;
     } else {
-        end = solve_way(s, state, command, &w, x, D, err);
+        statics_path(s, state, command, &path, x, D, err);
         statics_forget(s); // pairs of long steps mislead the first small move
     }
-    if (w.at < 1) {
+    if (path.at < 1) {
         const bool hurried = s->watch.stopped || s->watch.late;
-        statics_explain(s, &w, end, report);
-        report->no_state = !solve_finish(s, &w.at, x, D, err);
-        solve_critical(s, w.at, hurried, x, report, err);
-        return w.at;
+        statics_explain(s, &path, report);
+        report->no_state = !solve_finish(s, &path.at, x, D, err);
+        report->limit_load = path.snapped > 0 ? path.snapped : path.critical.load;
+        report->buckling_load = path.buckled_known ? path.buckled : 0;
+        if (path.critical.found && !report->no_state) {
+            report->negative_count = 0;
+            statics_explain_critical(s, &path.critical, report);
+        } else {
+            solve_critical(s, path.at, hurried, x, report, err);
+        }
+        return path.at;
     }
 
     // at the full load: forces on open surfaces, contacts, prescribed values
@@ -690,9 +427,11 @@ static double solve_path(pl_statics *s, const pl_state *state, const double *com
         report->no_state = true;
     } else {
         statics_say(report, PL_SOLVED, "equilibrium found");
-        solve_stability(s, x, moved, w.buckled, D, report, err);
+        solve_stability(s, x, moved, &path, D, report, err);
+        report->limit_load = path.snapped;
+        report->buckling_load = path.buckled_known ? path.buckled : 0;
     }
-    return w.at;
+    return path.at;
 }
 
 pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command, pl_statics_report *report,

@@ -138,7 +138,15 @@ static double stability_trial(pl_statics *s, const double *x, const double *v, d
 {
     pl_problem *p = s->problem;
     double *to = s->work.x_best;
-    pl_problem_move(p, x, v, length / pl_problem_largest(p, v, false), to);
+    const double scale = length / pl_problem_largest(p, v, false);
+    if (s->options.warp && statics_can_warp(s)) {
+        for (int32_t i = 0; i < p->unknowns.n; ++i) {
+            s->work.y[i] = scale * v[i];
+        }
+        statics_warp(s, x, s->work.y, to);
+    } else {
+        pl_problem_move(p, x, v, scale, to);
+    }
     if (pl_problem_step_limit(p, x, to) < 1 || !pl_problem_restore(p, to, TUNE_GAP_RESTORED)) {
         return INFINITY;
     }

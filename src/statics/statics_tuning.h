@@ -4,7 +4,7 @@
 #ifndef PL_STATICS_TUNING_H
 #define PL_STATICS_TUNING_H
 
-// ---- load increments (statics_solve.c)
+// ---- load increments (statics_path.c)
 // rad: rotation in the first increment, and the bounds between which it grows and shrinks with success. Two
 // long increments to 80 degrees take 5 to 6 factorisations, three or four of half the length 8 to 10.
 #define TUNE_TURN_FIRST 1.0
@@ -12,23 +12,21 @@
 #define TUNE_TURN_LEAST 0.05
 #define TUNE_TURN_GROWTH 1.1
 #define TUNE_TURN_CUT 0.6
-#define TUNE_TURN_CAREFUL 0.1 // rad: where a way got stuck and may have left its branch
-// An equilibrium farther from its prediction (of the predicted motion, of the robot's size) that was found by
-// way of indefinite tangents may lie on another branch: the increment is cut, down to a length (of the way).
-// A prestretched film with several equilibria then ends in the same one for increments of 0.15 to 1.5 rad
-// (test_film_branch); fingers and trunks are not touched.
-#define TUNE_STRAY 0.4
-#define TUNE_STRAY_SIZE 0.015
-#define TUNE_STRAY_LENGTH 0.02
-#define TUNE_STRAY_DOUBT 0.25  // of these: a way that got stuck after so much is gone again with care
-#define TUNE_STRAIN 0.25       // largest strain in one increment: beyond it warped steps invert elements
-#define TUNE_LENGTH_GROWTH 3.0 // an increment may be this much longer than the last one
-#define TUNE_LENGTH_CUT 0.4    // and is cut to this after a failure
-#define TUNE_LENGTH_LEAST 2e-4 // of the way: shorter ones only sharpen the number in the message
+// The error of an increment (statics_path.c) above which its end is taken for another branch, of a motion of
+// at least so much of the size. On fingers, arms and trunks it is 0.01 to 0.25, between branches 0.8 and
+// more.
+#define TUNE_PATH_ERROR 0.4
+#define TUNE_MOTION 0.004
+#define TUNE_STRAY_SIZE 0.015    // of the size: equilibria that near to the prediction are on its branch
+#define TUNE_STATIONARY 6        // Newton steps to a stationary point close by
+#define TUNE_SNAP_BEYOND 0.01    // of a limit load: where the body lands
+#define TUNE_BRANCH_LENGTH 0.002 // of the path: increments between branches are not cut below this
+#define TUNE_STRAIN 0.25         // largest strain in one increment: beyond it warped steps invert elements
+#define TUNE_LENGTH_GROWTH 3.0   // an increment may be this much longer than the last one
+#define TUNE_LENGTH_CUT 0.4      // and is cut to this after a failure
+#define TUNE_LENGTH_LEAST 2e-4   // of the way: shorter ones only sharpen the number in the message
 #define TUNE_NEAR 0.004 // of the size: a factor made so near an increment's beginning is as good as one there
-#define TUNE_REST_AT_ONCE 0.8  // an increment that reaches this much of the rest takes all of it
-#define TUNE_LIMIT_TANGENT 10  // dx/d(load) has grown this much: a limit point is near
-#define TUNE_LIMIT_LENGTH 0.01 // of the way: there, increments are not cut below this
+#define TUNE_REST_AT_ONCE 0.8 // an increment that reaches this much of the rest takes all of it
 
 // After a request to stop, and after a time limit (a share of the time spent): what may go into a better
 // equilibrium; without a factor only where one costs little.
@@ -49,6 +47,7 @@
 // a balloon past its pressure maximum takes more factorisations with it (docs/bench.md). Not after an
 // increment has failed: a film then took 14 to 57 factorisations, depending on this, instead of 25.
 #define TUNE_ENOUGH 0.3
+#define TUNE_ENOUGH_NORM 0.5 // and so short in the norm of the tangent, over the first step
 #define TUNE_ITERATIONS_ON_THE_WAY 40
 #define TUNE_ITERATIONS_LAST 200
 #define TUNE_SETTLE_ROUNDS 60       // of forces that lag behind the shape
@@ -84,11 +83,8 @@
 #define TUNE_MOVE_TURN 0.01 // rad: the first move after a way may have a new factor if it turns more
 
 // ---- descent (statics_descent.c)
-#define TUNE_FACTORS 12        // most in one descent
-#define TUNE_FACTORS_SADDLE 40 // beside a saddle, where every step has its own
-#define TUNE_SADDLE_LEFT 1e-3  // relative residual below which an indefinite tangent has been left behind
-#define TUNE_FACTORS_ON_THE_WAY                                                                              \
-    7                           // in an increment: one that needs more is too long (bench_robots: at most 5)
+#define TUNE_FACTORS 20         // most in one descent
+#define TUNE_SADDLE_LEFT 1e-3   // relative residual below which an indefinite tangent has been left behind
 #define TUNE_WARP_TURN 0.02     // rad: steps that turn less are as good straight
 #define TUNE_GAP_MOVES 1e-8     // of the rest measure: targets this far off may cost energy to meet
 #define TUNE_GAP_DONE 1e-9      // and this near are met: a taut cable meets its length to 1e-9
@@ -97,9 +93,6 @@
 #define TUNE_LET_GO 0.05 // relative residual below which multipliers are good enough to let go of cables
 #define TUNE_ACTIVE_CHANGES 40 // of the active set in one descent
 #define TUNE_PREDICTED 0.05    // relative residual after a predictor step above which a new factor pays
-#define TUNE_NEWTON_AGAIN 0.05 // after a step with a new factor above which the next one is made at once
-#define TUNE_NEWTON_GAIN 0.7   // if that step has reduced it to this part at least
-#define TUNE_NEWTON_SHRINK 0.5 // or was shorter than this part of the one before
 #define TUNE_NEWTON_STEP                                                                                     \
     0.004 // and longer than this part of the size: after short steps the factor serves on
 // A step so many times as long as the prediction says nothing about the stresses at its end: the next
@@ -120,13 +113,18 @@
 #define TUNE_SLOPE_NOISE 1e-6   // of the noise: a slope that small is accepted as it is
 #define TUNE_TRIALS 12          // halvings of a step
 #define TUNE_TRIALS_MOVING 2    // when targets have to be met: shorter increments are cheaper
+// Full Newton steps in a row that may raise the energy (that of stiff parts, before their stresses follow)
+// before the descent goes back to where they began.
+#define TUNE_RISKY 8
+#define TUNE_REUSE 0.02 // relative residual below which an old factor serves on; above, each step has its own
+#define TUNE_STEP_TURN 1.5 // rad: rotation in one step, beyond which its linear prediction says nothing
+#define TUNE_STEP_STRAIN 0.5
 #define TUNE_SECANT 0.1       // the least energy along a step is looked for when it is this far from its end
 #define TUNE_SECANT_LEAST 0.1 // and between these parts of it
 #define TUNE_SECANT_MOST 10.0
 #define TUNE_LIMIT_KEPT 0.9  // of the way to a term's step limit is gone
 #define TUNE_LIMIT_LEAST 0.1 // and a trial is not cut to less than this at once
 #define TUNE_HITS 4          // factors with contacts that a full step would hit, before the step is cut
-#define TUNE_TRIALS_WARPED 3 // the first ones turn, then straight
 // When a new factor is sooner at the end than going on: its cost in solves from counts alone, so that the
 // path does not depend on the clock (7.4k quadratic tets, one thread: factor 90 ms, with its tangent and
 // check 130, an iteration 15 to 20 ms).

@@ -1,0 +1,530 @@
+// The load path: from the state's commands to the new ones along equilibria x(l), l from 0 to 1.
+//
+//   predictor  x^ = x + h dx/dl, dx/dl = -K^-1 dr/dl, co-rotated (statics_warp.c); its length h keeps
+//   rotations
+//              and strains within what a linear step can predict
+//   corrector  equilibrium at l + h (statics_descent.c)
+//   error      e = |x - x^| / |x^ - x_start|. An equilibrium with e > 1 that was found past an indefinite
+//   tangent
+//              lies on another branch: the increment is shortened
+//
+// Between a stable equilibrium and such a jump the path either has a bifurcation, when it goes on beyond as a
+// saddle close to the prediction: the saddle is left along its mode and the path goes on along the stable
+// branch (buckling); or it ends in a limit point: it is followed to within a small part of the load, the
+// limit load is proved by the lowest eigenvalue (statics_critical.c), and the body lands at the stable
+// equilibrium that its energy falls to from there (a snap).
+#include "statics/statics_impl.h"
+
+static size_t path_bytes(const pl_statics *s)
+{
+    return pl_problem_full_bytes(s->problem);
+}
+
+void statics_set_load(pl_statics *s, double at, double *x)
+{
+    pl_problem_set(s->problem, at);
+    statics_extend(s, s->problem->load, x);
+}
+
+static double path_end(const load_path *path)
+{
+    return path->at + path->length >= 1 - 1e-12 ? 1 : path->at + path->length;
+}
+
+// ---- length of an increment
+static double path_clamp_turn(const pl_statics *s)
+{
+    double turn = 0;
+    for (int k = 0; k < s->robot->support_count; ++k) {
+        turn = fmax(turn, pl_norm3(s->robot->support[k].rotate));
+    }
+    return turn * fabs(s->problem->load_to - s->problem->load_from);
+}
+
+// Do supports move along the path?
+static bool path_clamped(const pl_statics *s)
+{
+    bool moves = false;
+    for (int k = 0; k < s->robot->support_count; ++k) {
+        const pl_support *support = &s->robot->support[k];
+        moves = moves || pl_norm3(support->rotate) > 0 || pl_norm3(support->move) > 0;
+    }
+    return moves && s->problem->load_to != s->problem->load_from;
+}
+
+// Chooses the length of the next increment from the tangent step towards the full load.
+static void path_choose(pl_statics *s, load_path *path, const double *x)
+{
+    double gap[PL_ROWS_MAX], here[PL_ROWS_MAX], strain = 0;
+    const double rest = 1 - path->at;
+
+    // the change of loads and targets alone: the residual here is left to the corrector, and contacts are
+    // found by it
+    s->problem->contact_mode = PL_CONTACT_ABSENT;
+    pl_problem_evaluate(s->problem, x, s->work.g);
+    pl_problem_gaps(s->problem, here);
+    pl_problem_set(s->problem, 1);
+    pl_problem_evaluate(s->problem, x, s->work.g_new);
+    pl_problem_gaps(s->problem, gap);
+    s->problem->contact_mode = PL_CONTACT_ACTS;
+    for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
+        s->work.r[i] = s->work.g_new[i] - s->work.g[i];
+    }
+    for (int k = 0; k < s->problem->linear.border_count; ++k) {
+        gap[k] -= here[k];
+    }
+    statics_direction(s, s->work.r, gap, s->work.d);
+    const double turn = statics_step_rotation(s, x, s->work.d, &strain) + path_clamp_turn(s) * rest;
+
+    // rotations and strains within bounds; a small rest is taken along
+    double length = rest * fmin(1, fmin(path->turn / turn, TUNE_STRAIN / strain));
+    length = length > TUNE_REST_AT_ONCE * rest ? rest : length;
+    length = fmin(length, pl_problem_stride(s->problem, x, path->at));
+    path->length = path->length > 0 && path->length < length ? path->length : length;
+    pl_log(1, "  at %.4f: tangent turns %.2f rad, strains %.2f to the end; increment %.4f", path->at, turn,
+           strain, path->length);
+}
+
+// ---- one increment
+// Friction takes its limits from the pressures of the last update: within an increment these are updated and
+// the equilibrium found again, from the same places, until they agree.
+static bool path_friction_limits(pl_statics *s, double *x, pl_error *err)
+{
+    for (int round = 0; round < TUNE_LIMIT_ROUNDS; ++round) {
+        double penetration;
+        pl_problem_unsettled(s->problem, x, &penetration);
+        if (s->problem->limits_off <= TUNE_LIMITS_ON_THE_WAY) {
+            break;
+        }
+        pl_log(1, "  friction: limits off by %.1e", s->problem->limits_off);
+        s->problem->limits_only = true;
+        const pl_status advanced = pl_problem_advance(s->problem, x, err);
+        s->problem->limits_only = false;
+        descent D = statics_tolerance(s, false);
+        if (advanced != PL_OK || statics_descend(s, x, &D, err) != DESCENT_DONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The step d from x, co-rotated.
+static void path_move(pl_statics *s, const double *x, const double *d, double *to)
+{
+    if (s->options.warp && statics_can_warp(s)) {
+        statics_warp(s, x, d, to);
+    } else {
+        pl_problem_move(s->problem, x, d, 1, to);
+    }
+}
+
+// The error of an increment from A (x_start) to B (x) of the path: by how much the tangents of both ends
+// together miss the motion,
+//   e = |(x_B - x^_B) - (x_A - x^_A)| / (2 |x_B - x_A|),
+// x^_B predicted from A and x^_A from B. On a smooth path the curvature cancels and e falls as h^2; between
+// two branches it is about 1. Where the prediction from A alone is good the tangent at B is not made.
+static double path_error(pl_statics *s, const load_path *path, double *x, const descent *D, pl_error *err)
+{
+    pl_problem *p = s->problem;
+    double gap[PL_ROWS_MAX];
+    const double moved = fmax(statics_apart(s, x, s->work.x_start), TUNE_MOTION * p->size),
+                 one_sided = D->stray / moved;
+    // contacts, and cables that become slack or taut, give the path a kink: nothing follows from its tangents
+    bool kink = pl_problem_touches(p) || pl_problem_lags(p);
+    for (int i = 0; i < p->row_count; ++i) {
+        kink = kink || (p->row[i].wanted && p->row[i].active != path->active[i] && !D->indefinite);
+    }
+    // past an indefinite tangent the tangent at B may belong to another branch: the prediction alone decides
+    if (D->indefinite && !kink) {
+        return D->stray / fmax(D->predicted, TUNE_STRAY_SIZE / TUNE_PATH_ERROR * p->size);
+    }
+    if (!(one_sided > TUNE_PATH_ERROR) || kink) {
+        return kink ? 0 : one_sided;
+    }
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *back = pl_problem_take_full(p), *there = pl_problem_take_full(p), error = INFINITY;
+    memcpy(there, x, path_bytes(s));
+    // the last factor of the corrector was made close to B
+    statics_forget(s);
+    statics_turn(s, x);
+    if (D->factors > 0 || pl_problem_refactor(p, x, 0, PL_AS_IT_IS, NULL, err) == PL_OK) {
+        statics_set_load(s, path->at, there);
+        if (isfinite(pl_problem_evaluate(p, there, s->work.g))) {
+            pl_problem_residual(p, s->work.g, s->work.r);
+            pl_problem_gaps(p, gap);
+            statics_direction(s, s->work.r, gap, s->work.d);
+            path_move(s, there, s->work.d, back);
+            error = 0;
+            for (int64_t i = 0; i < p->mesh.vertex_count; ++i) {
+                double e[3];
+                for (int k = 0; k < 3; ++k) {
+                    e[k] = (x[3 * i + k] - s->work.x_predicted[3 * i + k]) -
+                           (s->work.x_start[3 * i + k] - back[3 * i + k]);
+                }
+                error = fmax(error, pl_norm3(e) / (2 * moved));
+            }
+        }
+    }
+    pl_log(1, "  error of the increment: %.2f with the tangent of its start, %.2f with those of both ends",
+           one_sided, error);
+    pl_arena_end(&p->scratch, mark);
+    statics_set_load(s, path_end(path), there);
+    pl_problem_evaluate(p, x, s->work.g);
+    pl_problem_residual(p, s->work.g, s->work.r);
+    return error;
+}
+
+// From x to the equilibrium at the end of the increment.
+static path_verdict path_correct(pl_statics *s, const load_path *path, double *x, descent *D, pl_error *err)
+{
+    const double to = path_end(path);
+    *D = statics_tolerance(s, to >= 1);
+    D->predict = true;
+    D->carried = path_clamped(s);
+    D->enough = to >= 1 || path->tight ? 0 : s->enough;
+    pl_problem_evaluate(s->problem, x, NULL);
+    memcpy(s->work.pressure_start, s->problem->elements->pressure,
+           (size_t)s->problem->elements->pressure_count * sizeof(double));
+    statics_set_load(s, to, x);
+    const descent_end end = statics_descend(s, x, D, err);
+    s->increments++;
+    pl_log(1, "  increment to %.4f: error %.2f of the %.3g mm predicted%s", to,
+           D->predicted > 0 ? D->stray / D->predicted : 0, D->predicted, D->indefinite ? ", indefinite" : "");
+
+    if (end != DESCENT_DONE) {
+        return end == DESCENT_STOPPED  ? STEP_STOPPED
+               : end == DESCENT_BRANCH ? STEP_BRANCH
+               : end == DESCENT_LIMIT  ? STEP_LIMIT
+               : D->inverted           ? STEP_INVERTED
+               : D->infeasible         ? STEP_INFEASIBLE
+                                       : STEP_NO_DESCENT;
+    }
+    if (!pl_problem_admissible(s->problem, x)) {
+        return STEP_INVERTED;
+    }
+    const double error = path_error(s, path, x, D, err);
+    if (error > TUNE_PATH_ERROR) {
+        return STEP_BRANCH;
+    }
+    return to < 1 && !path_friction_limits(s, x, err) ? STEP_NO_DESCENT : STEP_ACCEPTED;
+}
+
+// ---- critical points
+// Newton's method with the tangent as it is.
+bool statics_stationary(pl_statics *s, double *x, double reach, pl_error *err)
+{
+    pl_problem *p = s->problem;
+    double gap[PL_ROWS_MAX], last = INFINITY;
+    const descent tolerance = statics_tolerance(s, false);
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *start = pl_problem_take_full(p), *to = pl_problem_take_full(p);
+    memcpy(start, x, path_bytes(s));
+    bool found = false, possible = true;
+    for (int k = 0; k < TUNE_STATIONARY && possible && !found; ++k) {
+        // double precision: the sign of its lowest eigenvalue matters
+        possible = isfinite(pl_problem_evaluate(p, x, s->work.g));
+        if (possible && p->linear.has_factor) {
+            pl_problem_residual(p, s->work.g, s->work.r); // multipliers
+        }
+        possible = possible && pl_problem_factor_exact(p, x, err) == PL_OK;
+        if (!possible) {
+            break;
+        }
+        statics_forget(s);
+        const double relative = pl_problem_residual(p, s->work.g, s->work.r) / pl_problem_force_scale(p);
+        pl_problem_gaps(p, gap);
+        statics_direction(s, s->work.r, gap, s->work.d);
+        const double step = pl_problem_largest(p, s->work.d, false);
+        found = relative < tolerance.force_tolerance && step < fmin(reach, tolerance.length_tolerance);
+        pl_problem_move(p, x, s->work.d, 1, to);
+        possible = step < 2 * last && pl_problem_restore(p, to, TUNE_GAP_RESTORED) &&
+                   isfinite(pl_problem_evaluate(p, to, NULL)) && statics_apart(s, to, start) < reach;
+        last = step;
+        if (possible && !found) {
+            memcpy(x, to, path_bytes(s));
+        }
+    }
+    pl_arena_end(&p->scratch, mark);
+    return found;
+}
+
+// The first time that a saddle x of the path, at the load `at`, is to be left: where the path became
+// unstable.
+static void path_note_buckling(pl_statics *s, load_path *path, const double *x, double at, pl_error *err)
+{
+    if (path->buckled == 0) {
+        const double load = statics_bifurcation(s, s->work.x_stable, path->stable_at, x, at, err);
+        path->buckled = isfinite(load) ? load : at;
+        path->buckled_known = isfinite(load);
+    }
+}
+
+void statics_note_buckling(pl_statics *s, load_path *path, const double *x, double at, pl_error *err)
+{
+    path_note_buckling(s, path, x, at, err);
+    pl_problem_set(s->problem, at);
+}
+
+// The increment left its branch. Does the path go on close to the prediction, as a saddle? Then it is left
+// along its mode: true, x is a stable equilibrium at the end of the increment.
+static bool path_buckles(pl_statics *s, load_path *path, double *x, descent *D, pl_error *err)
+{
+    const double to = path_end(path), reach = fmax(D->predicted, TUNE_STRAY_SIZE * s->problem->size);
+    int negative = -1, left = 0;
+    memcpy(x, s->work.x_predicted, path_bytes(s));
+    statics_set_load(s, to, x);
+    if (!statics_stationary(s, x, reach, err)) {
+        return false;
+    }
+    negative = pl_problem_unstable(s->problem);
+    if (negative > 0) {
+        path_note_buckling(s, path, x, to, err);
+        statics_set_load(s, to, x);
+        int again = -1;
+        *D = statics_tolerance(s, to >= 1);
+        if (statics_prove(s, x, &again, err) == PL_OK && again > 0) {
+            negative = again;
+            statics_stabilise(s, x, D, &negative, &left, err);
+        }
+    }
+    pl_log(1, "  the path goes on as a saddle at %.4f, %s", to, negative == 0 ? "left" : "not left");
+    return negative == 0 && left > 0;
+}
+
+// The tangent where an increment begins is not positive. States on the path are only found so well that they
+// lead on, and far from balance the tangent says little: finds the equilibrium first. One that is unstable is
+// left along its mode. True: x is a stable equilibrium at path->at, its factor at hand.
+static bool path_leave(pl_statics *s, load_path *path, double *x, pl_error *err)
+{
+    int negative = -1, left = 0;
+    descent tight = statics_tolerance(s, false);
+    pl_problem_set(s->problem, path->at);
+    if (statics_descend(s, x, &tight, err) == DESCENT_DONE && statics_prove(s, x, &negative, err) == PL_OK &&
+        negative > 0) {
+        statics_note_buckling(s, path, x, path->at, err);
+        tight = statics_tolerance(s, false);
+        if (statics_prove(s, x, &negative, err) == PL_OK && negative > 0) {
+            statics_stabilise(s, x, &tight, &negative, &left, err);
+        }
+    }
+    if (negative != 0) {
+        memcpy(x, s->work.x_start, path_bytes(s));
+        return false;
+    }
+    memcpy(s->work.x_start, x, path_bytes(s));
+    return true;
+}
+
+// From the limit point x at the load `limit`, down to where the energy leads a little beyond. True: x is a
+// stable equilibrium there.
+static bool path_land(pl_statics *s, load_path *path, double limit, double *x, pl_error *err)
+{
+    int negative = -1, left = 0;
+    const double to = fmin(1, limit * (1 + TUNE_SNAP_BEYOND));
+    statics_set_load(s, to, x);
+    descent D = statics_tolerance(s, to >= 1);
+    D.saddle = true;
+    D.limit = TUNE_ITERATIONS_LAST;
+    bool landed = statics_descend(s, x, &D, err) == DESCENT_DONE && pl_problem_admissible(s->problem, x) &&
+                  statics_prove(s, x, &negative, err) == PL_OK;
+    if (landed && negative > 0) {
+        D = statics_tolerance(s, to >= 1);
+        landed = statics_stabilise(s, x, &D, &negative, &left, err) == PL_OK;
+    }
+    landed = landed && negative == 0;
+    pl_log(1, "  limit point at %.5f: %s", limit, landed ? "landed" : "no equilibrium found beyond");
+    if (landed) {
+        path->at = to;
+        path->length = 0;
+        path->turn = s->turn_first;
+        path->snapped = path->snapped > 0 ? path->snapped : limit;
+    }
+    return landed;
+}
+
+// An increment left its branch: the path is followed by its arc length from x, the stable equilibrium at
+// path->at. False: it ends here, at a limit point (path->critical) without a landing, or for another reason.
+static bool path_follow_arc(pl_statics *s, load_path *path, double *x, pl_error *err)
+{
+    if (!statics_arc_possible(s) || pl_problem_stiff(s->problem)) {
+        return false;
+    }
+    const size_t mark = pl_arena_begin(&s->problem->scratch);
+    double *top = pl_problem_take_full(s->problem), at = path->at, limit = 0;
+    const arc_end end = statics_arc_limit(s, x, &at, path_end(path), top, &limit, err);
+    bool on = at > path->at;
+    path->at = fmin(at, 1);
+    path->length = 0;
+    if (at > 1) { // back to the full load
+        descent D = statics_tolerance(s, true);
+        statics_set_load(s, 1, x);
+        on = statics_descend(s, x, &D, err) == DESCENT_DONE;
+    } else if (end == ARC_LIMIT && limit <= 1) {
+        path->critical = (statics_critical){.found = true, .load = limit};
+        on = !s->options.stop_at_limit && path_land(s, path, limit, top, err);
+        if (on) {
+            path->critical = (statics_critical){0};
+            memcpy(x, top, path_bytes(s));
+        }
+    }
+    pl_arena_end(&s->problem->scratch, mark);
+    pl_problem_set(s->problem, path->at);
+    return on;
+}
+
+// ---- the whole path
+// Back to the equilibrium at the start of a failed increment: shape, and which cables hold. One that was
+// found only so well that it leads on is found to its tolerances now.
+static void path_revert(pl_statics *s, load_path *path, double *x, pl_error *err)
+{
+    for (int i = 0; i < s->problem->row_count; ++i) {
+        s->problem->row[i].active = path->active[i];
+    }
+    memcpy(x, s->work.x_start, path_bytes(s));
+    if (!path->loose) {
+        return;
+    }
+    descent tight = statics_tolerance(s, false);
+    path->loose = false;
+    pl_problem_set(s->problem, path->at);
+    if (statics_descend(s, x, &tight, err) != DESCENT_DONE || !pl_problem_admissible(s->problem, x)) {
+        memcpy(x, s->work.x_start, path_bytes(s));
+    }
+}
+
+// A factor for the next increment, at its start; its length. The factor of the last increment, co-rotated,
+// will do for the rest of the path where it points to its end, except with stiff parts: their tensions there
+// balance the last load, not the next one.
+static bool path_prepare(pl_statics *s, load_path *path, double *x, pl_error *err)
+{
+    pl_problem *p = s->problem;
+    const bool accepted = path->last == STEP_ACCEPTED, stiff = pl_problem_stiff(p),
+               usable = accepted && !path->branched && pl_problem_factor_serves(p) &&
+                        !(path->at > 0 && stiff && memcmp(p->linear.x, x, path_bytes(s)) != 0);
+    pl_problem_set(p, path->at);
+    if (usable) {
+        const double length = path->length;
+        statics_turn(s, x);
+        path_choose(s, path, x);
+        if (path->at == 0 || path_end(path) >= 1) {
+            return true;
+        }
+        path->length = length;
+        pl_problem_set(p, path->at);
+    }
+
+    // a stiff layer that is about to wrinkle is passed on its smooth shape: the true tangent leads on
+    const bool near = path->at > 0 && accepted && !path->branched && !stiff && pl_problem_factor_serves(p) &&
+                      statics_apart(s, p->linear.x, x) < TUNE_NEAR * p->size;
+    const pl_indefinite indefinite = stiff ? PL_AS_IT_IS : PL_POSITIVE_PART;
+    if (!near && pl_problem_refactor(p, x, 0, indefinite, NULL, err) != PL_OK) {
+        return false;
+    }
+    statics_forget(s);
+    const bool unstable = p->linear.blend > 0 || pl_problem_unstable(p) > 0;
+    if (unstable && path->at > 0 && !stiff && path->left_at != path->at) {
+        path->left_at = path->at; // once at each load
+        path_leave(s, path, x, err);
+        pl_problem_set(p, path->at);
+    }
+    if (!unstable) {
+        memcpy(s->work.x_stable, x, path_bytes(s));
+        path->stable_at = path->at;
+    }
+    path_choose(s, path, x);
+    return true;
+}
+
+// After a failed increment: a shorter one. False: it would be too short to lead on.
+static bool path_shorten(load_path *path)
+{
+    path->tight = true;
+    path->branched = path->branched || path->last == STEP_BRANCH;
+    path->length *= TUNE_LENGTH_CUT;
+    path->turn = fmax(TUNE_TURN_LEAST, path->turn * TUNE_TURN_CUT);
+    pl_log(1, "  increment failed (%s), next %.4f", path_verdict_name(path->last), path->length);
+    return path->length >= (path->last == STEP_BRANCH ? TUNE_BRANCH_LENGTH : TUNE_LENGTH_LEAST);
+}
+
+const char *path_verdict_name(path_verdict verdict)
+{
+    static const char *const name[] = {"accepted",   "inverted",        "infeasible", "another branch",
+                                       "no descent", "iteration limit", "stopped"};
+    return name[verdict];
+}
+
+// A path begins at an equilibrium. A body with stresses of its own (a film stretched before it was bonded) is
+// not in one where it is undeformed: it is found first, at the loads of the start.
+static void path_relax(pl_statics *s, double *x, pl_error *err)
+{
+    descent D = statics_tolerance(s, false);
+    pl_problem_set(s->problem, 0);
+    pl_problem_evaluate(s->problem, x, s->work.g);
+    const double scale =
+        fmax(pl_problem_force_scale(s->problem), s->problem->noise / s->options.force_tolerance);
+    if (pl_problem_touches(s->problem) ||
+        pl_problem_residual(s->problem, s->work.g, s->work.r) < D.force_tolerance * scale) {
+        return;
+    }
+    memcpy(s->work.x_start, x, path_bytes(s));
+    D.saddle = true;
+    const bool found = statics_descend(s, x, &D, err) == DESCENT_DONE && pl_problem_admissible(s->problem, x);
+    pl_log(1, "  relaxed at the start of the path: %s", found ? "equilibrium found" : "no equilibrium found");
+    if (!found) {
+        memcpy(x, s->work.x_start, path_bytes(s));
+    }
+}
+
+void statics_path(pl_statics *s, const pl_state *state, const double *command, load_path *path, double *x,
+                  descent *D, pl_error *err)
+{
+    *path = (load_path){.turn = s->turn_first,
+                        .turn_most = s->turn_most,
+                        .left_at = -1,
+                        .tight = pl_problem_touches(s->problem) || pl_problem_lags(s->problem)};
+    memcpy(x, state->x, path_bytes(s));
+    pl_problem_begin(s->problem, state, command, err);
+    path_relax(s, x, err);
+    memcpy(s->work.x_stable, x, path_bytes(s));
+    while (path->at < 1) {
+        memcpy(s->work.x_start, x, path_bytes(s));
+        for (int i = 0; i < s->problem->row_count; ++i) {
+            path->active[i] = s->problem->row[i].active;
+        }
+        if (s->iterations >= s->options.iteration_limit || s->increments >= s->options.increment_limit ||
+            !statics_go_on(s) || !path_prepare(s, path, x, err)) {
+            break;
+        }
+        path->last = path_correct(s, path, x, D, err);
+        if (path->last == STEP_BRANCH && path_buckles(s, path, x, D, err)) {
+            path->last = STEP_ACCEPTED;
+        }
+
+        if (path->last == STEP_ACCEPTED) {
+            path->at = path_end(path);
+            path->loose = D->enough > 0;
+            path->branches = 0;
+            path->turn = fmin(path->turn_most, path->turn * TUNE_TURN_GROWTH);
+            path->length *= TUNE_LENGTH_GROWTH;
+            // at the end contacts are updated with a look at how far they are off: solve_touch
+            if ((path->at < 1 || !pl_problem_touches(s->problem)) &&
+                pl_problem_advance(s->problem, x, err) != PL_OK) {
+                break;
+            }
+            s->watch.fraction = path->at;
+            pl_progress_step(&s->watch.progress, path->at, s->watch.what);
+            continue;
+        }
+        path_revert(s, path, x, err);
+        // one that was merely too long is shortened; where that leaves the branch too, a critical point is
+        // near
+        if (path->last == STEP_BRANCH && path->branches++ > 0 && path_follow_arc(s, path, x, err)) {
+            path->last = STEP_ACCEPTED;
+            path->branches = 0;
+            continue;
+        }
+        if (path->last == STEP_STOPPED || path->critical.found || !path_shorten(path)) {
+            break;
+        }
+    }
+}

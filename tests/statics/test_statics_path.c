@@ -1,0 +1,143 @@
+// Load paths through critical points. The load at which a body buckles or snaps does not depend on how far
+// beyond it the path goes; buckled columns agree with Euler's load; an arch lands where another path leads
+// to; beyond its limit point no increment is taken for a continuous path.
+#include <stdlib.h>
+#include "statics/statics_impl.h"
+#include "statics_robot.h"
+
+#define PI 3.14159265358979323846
+
+// ---- a cantilever column under a dead load along its axis
+static rig column_rig(double length, double side, double force)
+{
+    static plan p;
+    pl_mesh *mesh = tet_box(16, 1, 1, length, side, side, 2, NULL);
+    plan_init(&p, mesh, (pl_material){.model = PL_LINEAR, .young = 1, .poisson = 0});
+    plan_plane(&p, "base", 0, 0);
+    plan_plane(&p, "tip", 0, length);
+    plan_hold(&p, "base", "xyz");
+    plan_marker(&p, "tip", "tip");
+    p.force[p.def.force_count++] = (pl_force_def){.marker = "tip", .force = {-force, 0, 0}};
+    rig r = plan_build(&p, NULL);
+    pl_mesh_destroy(mesh);
+    return r;
+}
+
+static void test_column(void **state)
+{
+    (void)state;
+    const double length = 60, side = 3, euler = PI * PI * pow(side, 4) / 12 / (4 * length * length),
+                 shear = euler / (1 + 1.2 * euler / (0.5 * side * side)), times[] = {1.1, 1.3, 2.2};
+    double load[PL_COUNT(times)];
+    for (int k = 0; k < PL_COUNT(times); ++k) {
+        rig r = column_rig(length, side, times[k] * euler);
+        const pl_statics_report report = rig_solve(&r, NULL);
+        const double *tip = pl_statics_marker(r.statics, r.state, 0).displacement;
+        load[k] = report.buckling_load * times[k] * euler;
+        print_message(
+            "%.1f P_E: buckles at %.5f P_E (with shear %.5f), tip aside %.2f mm, %d factorisations\n",
+            times[k], load[k] / euler, shear / euler, hypot(tip[1], tip[2]), report.factorizations);
+        assert_true(hypot(tip[1], tip[2]) > 0.2 * length);
+        assert_int_equal(report.negative_count, 0);
+        PL_CHECK_NEAR(load[k] / shear, 1, 0.01);
+        PL_CHECK_NEAR(load[k] / load[0], 1, 1e-3);
+        rig_clear(&r);
+    }
+    rig below = column_rig(length, side, 0.97 * euler);
+    const pl_statics_report report = rig_solve(&below, NULL);
+    PL_CHECK_NEAR(report.buckling_load, 0, 0);
+    rig_clear(&below);
+}
+
+// ---- a clamped arch under a force at its crown
+static rig arch_rig(double force, bool stop)
+{
+    static plan p;
+    pl_error err = {0};
+    pl_mesh *box = tet_box(16, 1, 2, 60, 8, 3, 1, NULL), *arch, *raised;
+    const pl_mesh_view v = pl_mesh_get(box);
+    double *x = malloc(3 * (size_t)v.vertex_count * sizeof *x);
+    for (int32_t i = 0; i < v.vertex_count; ++i) {
+        memcpy(x + 3 * i, v.position + 3 * i, 3 * sizeof *x);
+        x[3 * i + 2] += 8 * sin(PI * x[3 * i] / 60);
+    }
+    const pl_mesh_def def = {.vertex_count = v.vertex_count,
+                             .position = x,
+                             .element_count = v.element_count,
+                             .kind = v.kind,
+                             .node_start = v.node_start,
+                             .node = v.node,
+                             .region = v.region,
+                             .region_count = 1,
+                             .region_name = v.region_name};
+    PL_CHECK_OK(pl_mesh_create(&def, &arch, NULL, &err));
+    PL_CHECK_OK(pl_mesh_raise(arch, &raised, &err));
+    plan_init(&p, raised, (pl_material){.model = PL_NEO_HOOKEAN, .c10 = 0.05, .poisson = 0.45});
+    plan_plane(&p, "left", 0, 0);
+    plan_plane(&p, "right", 0, 60);
+    plan_hold(&p, "left", "xyz");
+    plan_hold(&p, "right", "xyz");
+    p.marker[p.def.marker_count++] = (pl_marker_def){.name = "crown", .at = {30, 4, 11}};
+    p.force[p.def.force_count++] = (pl_force_def){.marker = "crown", .force = {0, 0, -force}};
+    pl_statics_options options = tight_options();
+    options.stop_at_limit = stop;
+    rig r = plan_build(&p, &options);
+    pl_mesh_destroy(raised);
+    pl_mesh_destroy(arch);
+    pl_mesh_destroy(box);
+    free(x);
+    return r;
+}
+
+static double arch_crown(rig *r)
+{
+    return pl_statics_marker(r->statics, r->state, 0).displacement[2];
+}
+
+static void test_arch(void **state)
+{
+    (void)state;
+    const double force[] = {0.06, 0.1, 0.2};
+    double limit[PL_COUNT(force)];
+    for (int k = 0; k < PL_COUNT(force); ++k) {
+        rig r = arch_rig(force[k], false), s = arch_rig(force[k], true);
+        const pl_statics_report landed = rig_solve(&r, NULL), stopped = rig_try(&s, NULL);
+        limit[k] = landed.limit_load * force[k];
+        print_message(
+            "%.2f N: snaps at %.4f mN, lands at %.3f mm, %d factorisations; stopped at %.4f mN, %.3f mm\n",
+            force[k], 1e3 * limit[k], arch_crown(&r), landed.factorizations,
+            1e3 * stopped.limit_load * force[k], arch_crown(&s));
+        assert_true(arch_crown(&r) < -11);
+        assert_int_equal(landed.negative_count, 0);
+        PL_CHECK_NEAR(limit[k] / limit[0], 1, 1e-3);
+
+        // the path ends below the limit load, on the branch it came from
+        assert_int_equal(stopped.outcome, PL_LIMIT_POINT);
+        PL_CHECK_NEAR(stopped.limit_load, landed.limit_load, 1e-3 * landed.limit_load);
+        assert_true(stopped.load_reached <= stopped.limit_load && arch_crown(&s) > -5);
+        rig_clear(&r);
+        rig_clear(&s);
+    }
+
+    // another path to the same shape: beyond the snap the load is raised and taken back
+    rig r = arch_rig(0.06, false), far = arch_rig(0.2, false);
+    rig_solve(&r, NULL);
+    rig_solve(&far, NULL);
+    const double up[3] = {0, 0, -0.14}, none[3] = {0};
+    pl_statics_set_forces(r.statics, up);
+    rig_solve(&r, NULL);
+    print_message("0.2 N in two paths: %.2e mm apart\n", shape_distance(&r, rig_x(&r), rig_x(&far)));
+    PL_CHECK_BELOW(shape_distance(&r, rig_x(&r), rig_x(&far)), 1e-4);
+    pl_statics_set_forces(r.statics, none);
+    rig_clear(&r);
+    rig_clear(&far);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_column),
+        cmocka_unit_test(test_arch),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
