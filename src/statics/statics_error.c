@@ -8,7 +8,7 @@
 //   S e_w = -(r_w - K_wv K_vv^-1 r_v),   S = K_ww - K_wv K_vv^-1 K_vw,
 // is solved by conjugate gradients, preconditioned by the blocks of the functions: each iteration costs two
 // loops over the elements and a solve with the factor. They end when what the following ones would add to the
-// estimate, summed as a geometric series with the rate of the last two changes, is a tenth of it.
+// estimate, summed as a geometric series with the rate of the last two changes, is 2 % of it.
 #include "statics/statics_error.h"
 
 #define ERROR_ITERATIONS 40  // limit: meshes far too coarse need 10 to 20, usual ones 2 to 6
