@@ -316,8 +316,10 @@ double contact_unsettled(void *self, pl_problem *p, const double *x, double *pen
                 change += off;
                 moved += fabs(off);
             }
-            gaps = fmax(gaps, fabs(fmin(touch.gap, l / e)) / h);
-            *penetration = fmax(*penetration, -touch.gap / h);
+            // a foot on a continued face counts by its share
+            const double share = k < t->points ? 1 : t->area[k] / t->whole_area;
+            gaps = fmax(gaps, share * fabs(fmin(touch.gap, l / e)) / h);
+            *penetration = fmax(*penetration, -share * touch.gap / h);
             if (contact_limit(t, o, k) > 0) {
                 double traction[3], at[3], y[3], d[3], n[3];
                 bool stick;
