@@ -1,147 +1,18 @@
-// Equilibrium at one load: L-BFGS preconditioned by a factored tangent that is turned with the body, on the
-// manifold of the constraints; Newton steps, warped when they turn, whenever the factor is new.
+// Equilibrium at one load: Newton's method with co-rotated steps, on the manifold of the constraints
+// (docs/solver.md).
+//
+//   look        residual r, multipliers mu, which cables hold
+//   factor      tangent at x with the stresses, pressures and multipliers that the last step predicted; modes
+//   of
+//               negative curvature are flipped. Near the end the factor at hand, co-rotated, with L-BFGS
+//   direction   K d + A^T dmu = -r,  A d = gap
+//   step        bounded in rotation and strain; full where the energy falls, or for a few steps in a row all
+//   the
+//               same (stiff parts), shorter otherwise
+//   end         |r| and |d| below their tolerances, targets met; within a path as soon as the next increment
+//   can begin
 #include <float.h>
-#include "base/threads.h"
 #include "statics/statics_impl.h"
-
-#define DESCENT_CHUNK 8192 // entries of a vector, some 2 us; sums depend on it, not on the threads
-#define DESCENT_CHUNKS 512 // most; longer vectors have longer chunks
-
-typedef struct vector_loop {
-    const double *a, *b;
-    double *y, factor;
-    int64_t n, chunk;
-    double part[DESCENT_CHUNKS];
-} vector_loop;
-
-static void vector_dot(void *context, int64_t from, int64_t to)
-{
-    vector_loop *w = context;
-    for (int64_t c = from; c < to; ++c) {
-        const int64_t end = (c + 1) * w->chunk < w->n ? (c + 1) * w->chunk : w->n;
-        double sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (int64_t i = c * w->chunk; i < end; ++i) {
-            sum += w->a[i] * w->b[i];
-        }
-        w->part[c] = sum;
-    }
-}
-
-static void vector_add(void *context, int64_t from, int64_t to)
-{
-    const vector_loop *w = context;
-    const int64_t end = to * w->chunk < w->n ? to * w->chunk : w->n;
-#pragma omp simd
-    for (int64_t i = from * w->chunk; i < end; ++i) {
-        w->y[i] += w->factor * w->a[i];
-    }
-}
-
-static int64_t vector_chunks(vector_loop *w)
-{
-    w->chunk = DESCENT_CHUNK > w->n / DESCENT_CHUNKS + 1 ? DESCENT_CHUNK : w->n / DESCENT_CHUNKS + 1;
-    return (w->n + w->chunk - 1) / w->chunk;
-}
-
-static double dot(const double *a, const double *b, int32_t n)
-{
-    vector_loop w = {.a = a, .b = b, .n = n};
-    const int64_t chunks = vector_chunks(&w);
-    pl_loop(chunks, 1, vector_dot, &w);
-    double sum = 0;
-    for (int64_t c = 0; c < chunks; ++c) {
-        sum += w.part[c];
-    }
-    return sum;
-}
-
-// y += factor a
-static void add(double factor, const double *a, int32_t n, double *y)
-{
-    vector_loop w = {.a = a, .y = y, .factor = factor, .n = n};
-    pl_loop(vector_chunks(&w), 1, vector_add, &w);
-}
-
-void statics_forget(pl_statics *s)
-{
-    s->memory.count = s->memory.first = 0;
-    s->memory.version = s->problem->linear.version;
-}
-
-// Pairs of another factor say nothing about this one.
-static void memory_check(pl_statics *s)
-{
-    if (s->memory.version != s->problem->linear.version) {
-        statics_forget(s);
-    }
-}
-
-static void memory_rotate(pl_statics *s, bool transpose)
-{
-    for (int k = 0; k < s->memory.count; ++k) {
-        const int at = (s->memory.first + k) % STATICS_MEMORY;
-        pl_problem_rotate(s->problem, s->memory.s[at], transpose);
-        pl_problem_rotate(s->problem, s->memory.y[at], transpose);
-    }
-}
-
-void statics_turn(pl_statics *s, const double *x)
-{
-    memory_check(s);
-    if (s->problem->linear.turned) {
-        memory_rotate(s, true);
-    }
-    pl_problem_turn(s->problem, x);
-    memory_rotate(s, false);
-}
-
-void statics_memory_add(pl_statics *s, const double *step, double scale, const double *r_new,
-                        const double *r_old)
-{
-    int at = (s->memory.first + s->memory.count) % STATICS_MEMORY;
-    if (s->memory.count == STATICS_MEMORY) {
-        at = s->memory.first;
-    }
-    double *sk = s->memory.s[at], *yk = s->memory.y[at];
-    for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
-        sk[i] = scale * step[i];
-        yk[i] = r_new[i] - r_old[i];
-    }
-    const double sy = dot(sk, yk, s->problem->unknowns.n), yy = dot(yk, yk, s->problem->unknowns.n),
-                 ss = dot(sk, sk, s->problem->unknowns.n);
-    if (!(sy > TUNE_CURVATURE * sqrt(ss * yy))) {
-        return;
-    }
-    s->memory.rho[at] = 1 / sy;
-    if (s->memory.count == STATICS_MEMORY) {
-        s->memory.first = (s->memory.first + 1) % STATICS_MEMORY;
-    } else {
-        s->memory.count++;
-    }
-}
-
-// d = -H r by the two-loop recursion around the bordered solve, then tangential to the constraints up to the
-// gaps.
-void statics_direction(pl_statics *s, const double *r, const double *gap, double *d)
-{
-    double alpha[STATICS_MEMORY];
-    memory_check(s);
-    for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
-        s->work.y[i] = -r[i];
-    }
-    for (int k = s->memory.count - 1; k >= 0; --k) {
-        const int at = (s->memory.first + k) % STATICS_MEMORY;
-        alpha[at] = s->memory.rho[at] * dot(s->memory.s[at], s->work.y, s->problem->unknowns.n);
-        add(-alpha[at], s->memory.y[at], s->problem->unknowns.n, s->work.y);
-    }
-    pl_problem_solve_bordered(s->problem, s->work.y, gap, d, s->work.mu);
-    for (int k = 0; k < s->memory.count; ++k) {
-        const int at = (s->memory.first + k) % STATICS_MEMORY;
-        const double beta = s->memory.rho[at] * dot(s->memory.y[at], d, s->problem->unknowns.n);
-        add(alpha[at] - beta, s->memory.s[at], s->problem->unknowns.n, d);
-    }
-}
 
 // The largest relative violation of an active constraint; the gaps of all borders.
 static double descent_gap(const pl_problem *p, double *gap)
@@ -399,7 +270,7 @@ static void descent_secant(pl_statics *s, const double *x, descent *D, descent_r
 static void descent_extend(pl_statics *s, const double *x, descent *D, descent_run *run, double *energy)
 {
     double limit;
-    for (;;) {
+    for (int k = 0; k < TUNE_TRIALS; ++k) {
         const double there = descent_trial(s, x, s->work.d, 2 * run->scale, run->warped, D, &limit);
         if (!(there < *energy)) {
             break;
@@ -438,7 +309,7 @@ static bool descent_search(pl_statics *s, const double *x, descent *D, descent_r
         if (!isinf(*energy)) {
             // on the constraints the slope is that of the residual: g also has the part along their rows
             pl_problem_residual(s->problem, s->work.g_new, s->work.y);
-            const double after = dot(s->work.y, s->work.d, s->problem->unknowns.n);
+            const double after = statics_dot(s->work.y, s->work.d, s->problem->unknowns.n);
             if (moves) {
                 return true;
             }
@@ -620,7 +491,7 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
     D->factors = 0;
     D->indefinite = false;
     run.stiff = pl_problem_stiff(s->problem);
-    memory_check(s);
+    statics_memory_check(s);
     D->inverted = D->infeasible = false;
     if (!s->problem->linear.has_factor) {
         if (!descent_refactor(s, x, D, &run, false, err)) {
@@ -677,7 +548,7 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             statics_direction(s, s->work.r, run.gap, s->work.d);
         }
         D->step = pl_problem_largest(s->problem, s->work.d, false);
-        run.slope = dot(s->work.r, s->work.d, s->problem->unknowns.n);
+        run.slope = statics_dot(s->work.r, s->work.d, s->problem->unknowns.n);
         run.norm = descent_norm(s, &run);
         run.norm_first = iteration == 0 ? run.norm : run.norm_first;
         pl_log(2, "    %3d  residual %.2e  step %.2e mm  energy %.8e  gap %.1e%s", iteration, D->relative,

@@ -1,8 +1,9 @@
 // The inside of pl_statics, for this folder: load increments and descent on a problem (problem/problem.h).
 //
-// - statics_solve: load increments, from the state's commands to the new ones
+// - statics_solve: from the state's commands to the new ones: a small move, or a load path
+// - statics_path: load increments; statics_arc: by arc length; statics_critical: buckling and limit loads
 // - statics_explain: what to say when they end before
-// - statics_descent: equilibrium at one load: factor, warped Newton step, L-BFGS with the factor turned along
+// - statics_descent: equilibrium at one load; statics_memory: the co-rotated factor with the pairs of L-BFGS
 // - statics_warp: steps that turn
 // - statics_aim: shape and commands together
 // - statics_predict: where the next solution will be, from those before
@@ -254,6 +255,10 @@ double statics_apart(const pl_statics *s, const double *a, const double *b);
 // From now on the progress of the options may stop what is computed; `limit` in s, 0: none.
 void statics_watch(pl_statics *s, const char *what, double limit);
 bool statics_go_on(pl_statics *s);
+
+// ---- statics_memory.c
+double statics_dot(const double *a, const double *b, int32_t n); // the same for any number of threads
+void statics_memory_check(pl_statics *s);                        // forgets pairs of another factor
 // The factor and the pairs of L-BFGS that belong to it turn with the body to x.
 void statics_turn(pl_statics *s, const double *x);
 void statics_forget(pl_statics *s); // the pairs of L-BFGS
