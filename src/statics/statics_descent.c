@@ -385,8 +385,13 @@ static bool descent_take(pl_statics *s, double *x, double energy, descent *D, de
             return descent_refactor(s, x, D, run, true, err);
         }
     }
-    if (fresh &&
-        (descent_far(D) || (D->relative > TUNE_REUSE && D->step > TUNE_NEWTON_STEP * s->problem->size))) {
+    // with contacts only while that converges: a factor of the wrong contacts is no better than an old one
+    const bool converges = !pl_problem_touches(s->problem) ||
+                           D->relative < TUNE_NEWTON_GAIN * run->relative ||
+                           D->step < TUNE_NEWTON_SHRINK * run->newton;
+    run->newton = fresh ? D->step : D->predicted;
+    if (fresh && (descent_far(D) ||
+                  (D->relative > TUNE_REUSE && converges && D->step > TUNE_NEWTON_STEP * s->problem->size))) {
         return descent_refactor(s, x, D, run, true, err);
     }
     if (!predict && !run->warped) {
@@ -567,6 +572,7 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
             return DESCENT_DONE;
         }
         if (D->predict && iteration > 1 && D->indefinite && !D->saddle && run.at_factor &&
+            !pl_problem_touches(s->problem) &&
             statics_apart(s, x, s->work.x_predicted) >
                 fmax(D->predicted, TUNE_STRAY_SIZE * s->problem->size)) {
             descent_stray(s, x, D);

@@ -93,6 +93,8 @@
 #define TUNE_LET_GO 0.05 // relative residual below which multipliers are good enough to let go of cables
 #define TUNE_ACTIVE_CHANGES 40 // of the active set in one descent
 #define TUNE_PREDICTED 0.05    // relative residual after a predictor step above which a new factor pays
+#define TUNE_NEWTON_GAIN 0.7 // with contacts: if the last step has reduced the residual to this part at least
+#define TUNE_NEWTON_SHRINK 0.5 // or was shorter than this part of the one before
 #define TUNE_NEWTON_STEP                                                                                     \
     0.004 // and longer than this part of the size: after short steps the factor serves on
 // A step so many times as long as the prediction says nothing about the stresses at its end: the next

@@ -94,7 +94,7 @@ expect_status 2 follow limited.yaml timed.csv --dt 1s
 expect_words err.txt "already has times"
 
 # wrong usage
-sed 's/radius: [0-9.]*/radius: 1e9/' claw/robot.yaml >claw/wide.yaml
+sed 's/radius: .*/radius: 1e9/' claw/robot.yaml >claw/wide.yaml
 expect_status 2 follow claw/wide.yaml $coarse --path circle
 expect_words err.txt "claw/wide.yaml:" "a radius of 1e+09 mm is larger than the body (125.1 mm)"
 expect_status 2 follow claw $coarse

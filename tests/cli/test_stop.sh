@@ -54,8 +54,8 @@ expect_status 1 fk finger $coarse --set air=900kPa --beyond-range --json where.j
 expect_words err.txt "mm in region"
 expect_words where.json '"failed_at": {'
 "$pliant" new cable_finger claw >/dev/null
-sed -i '/^ *radius: 2/d' claw/robot.yaml
+sed -i '/^ *radius: hole/d' claw/robot.yaml
 expect_status 0 info claw $coarse
-expect_words err.txt "cable 'flexor' has no radius" "2 more like this, at lines"
+expect_words err.txt "cable 'flexor' has no radius" "2 more like this, in lines"
 expect_near "once" "$(grep -c 'no radius' err.txt)" 1 0
 finish
