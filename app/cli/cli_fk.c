@@ -1,4 +1,5 @@
 // pliant fk: the shape, efforts and reactions at given commands.
+#include "cli_arc.h"
 #include "cli_motion.h"
 
 static const cli_option options[] = {
@@ -15,7 +16,13 @@ static const cli_option options[] = {
     {"save-state", 0, "FILE", "save the new state here instead", NULL},
     {"method", 0, "NAME", "exact, local_global or fang2020 (default: as in the robot file)",
      "exact local_global fang2020"},
-    {"stop-at-limit", 0, NULL, "end at a limit point instead of landing at the equilibrium beyond the snap", NULL},
+    {"stop-at-limit", 0, NULL, "end at a limit point instead of landing at the equilibrium beyond the snap",
+     NULL},
+    {"follow-arc", 0, "FILE",
+     "write load against displacement through limit points, by arc length from the undeformed configuration: "
+     ".csv, or a "
+     "plot .png .svg",
+     NULL},
     {"after-snap", 0, NULL,
      "beyond a limit point: follow the motion until it comes to rest, and solve there (needs densities)",
      NULL},
@@ -37,6 +44,7 @@ static int fk_work(const cli_args *args, cli_model *m)
     status = status ? status : cli_check_outputs(args, NULL, m->path, NULL);
     status = status ? status : cli_shape_check(args, m);
     status = status ? status : cli_commands_read(args, cli_model_commands(m), m->command);
+    status = status ? status : cli_arc(args, m);
     status = status ? status : cli_model_solve(args, m);
     if (!status && cli_flag(args, "after-snap") && m->report.outcome == PL_LIMIT_POINT &&
         !m->report.no_state) {

@@ -43,12 +43,12 @@ typedef struct pl_statics_options {
     double time_limit;        // s; 0: none
     double contact_tolerance; // of the local edge length: gaps of contacts that press, when solved
     pl_linear_solver linear_solver;
-    bool displacement; // displacement elements everywhere, regardless of the materials
-    bool warp;         // rotation-warped predictor steps
-    bool extrapolate;  // start by linear extrapolation of the two previous solutions
+    bool displacement;  // displacement elements everywhere, regardless of the materials
+    bool warp;          // rotation-warped predictor steps
+    bool extrapolate;   // start by linear extrapolation of the two previous solutions
     bool stop_at_limit; // a load path ends at a limit point; otherwise the body snaps and lands beyond it
-    bool spare_factor; // derivatives have a second factor beside that of the solves (factors below 0.5 GB):
-                       // interrupted, they cost the next solve nothing
+    bool spare_factor;  // derivatives have a second factor beside that of the solves (factors below 0.5 GB):
+                        // interrupted, they cost the next solve nothing
     pl_distribution distribution; // uniform, or joint for elements given by a modulus
     pl_progress progress;         // may stop the solve
 } pl_statics_options;
@@ -64,10 +64,10 @@ typedef struct pl_statics_report {
     double residual_relative; // over the largest nodal force
     double step;              // mm, largest displacement of the next step
     double seconds;
-    double energy;           // mJ (N mm), elastic
-    double load_reached;     // fraction of the load path; 1: the given commands are fully applied
-    // fractions of the load path at which it becomes unstable by bifurcation (the body buckles), and at which the
-    // load has its first maximum (it snaps); 0: nowhere on the path, or not found
+    double energy;       // mJ (N mm), elastic
+    double load_reached; // fraction of the load path; 1: the given commands are fully applied
+    // fractions of the load path at which it becomes unstable by bifurcation (the body buckles), and at which
+    // the load has its first maximum (it snaps); 0: nowhere on the path, or not found
     double buckling_load, limit_load;
     bool no_state;           // no equilibrium on the path is returned: the state is as it was given
     double constraint_error; // largest relative violation of a geometric drive
@@ -86,8 +86,8 @@ typedef struct pl_statics_report {
     // over the local edge length; the first is before any update
     int contact_updates;
     double contact_penetration[PL_CONTACT_HISTORY];
-    // an obstacle that is too small for the faces it presses on, whose force depends on the mesh; NULL: none. The
-    // name is the robot's. Mean edge of these faces and half width of the obstacle, mm
+    // an obstacle that is too small for the faces it presses on, whose force depends on the mesh; NULL: none.
+    // The name is the robot's. Mean edge of these faces and half width of the obstacle, mm
     const char *coarse_contact;
     double coarse_edge, coarse_width;
 } pl_statics_report;
@@ -106,6 +106,20 @@ PL_API void pl_statics_destroy(pl_statics *statics);
 // the same tolerances. Where there is none, `state` is left as it was given (report->no_state).
 PL_API pl_status pl_statics_solve(pl_statics *statics, pl_state *state, const double *command,
                                   pl_statics_report *report, pl_error *err);
+
+// Equilibria by arc length, stable and not, on a path on which the load may rise and fall: from `state` (an
+// equilibrium at its commands) towards `command`, which stand at the load 1. `visit` gets every point, the
+// start included, with the state there; it returns false to end. Ends too at the load 1, below the start,
+// after `steps`, or where the path cannot be followed (*complete: it ended at the load 1 or by `visit`).
+// Refused with contact, pressures on open surfaces, driven clamps and cables of prescribed length.
+typedef struct pl_arc_point {
+    double load;        // fraction of the way to the commands
+    double distance;    // mm along the path: root of the sum of squares over all vertices
+    int negative_count; // eigenvalues of the tangent; 0: stable
+} pl_arc_point;
+typedef bool (*pl_arc_visit)(void *user, const pl_arc_point *point, const pl_state *state);
+PL_API pl_status pl_statics_follow_arc(pl_statics *statics, pl_state *state, const double *command, int steps,
+                                       pl_arc_visit visit, void *user, bool *complete, pl_error *err);
 
 // The solves that follow take at most `iterations`; returns the limit before.
 PL_API int pl_statics_limit(pl_statics *statics, int iterations);

@@ -80,10 +80,10 @@ pl_status pl_problem_begin(pl_problem *p, const pl_state *state, const double *c
 
 void pl_problem_set(pl_problem *p, double at)
 {
-    p->load = at >= 1 ? p->load_to : p->load_from + at * (p->load_to - p->load_from);
+    p->load = at == 1 ? p->load_to : p->load_from + at * (p->load_to - p->load_from);
     const pl_marker_forces *f = &p->forces;
     for (int i = 0; i < 3 * (p->robot->marker_count + 1); ++i) {
-        f->now[i] = at >= 1 ? f->to[i] : f->from[i] + at * (f->to[i] - f->from[i]);
+        f->now[i] = at == 1 ? f->to[i] : f->from[i] + at * (f->to[i] - f->from[i]);
     }
     PROBLEM_EACH (p, t, set) {
         t->kind->set(t->self, p, at);

@@ -80,7 +80,7 @@ bool contact_renews(const void *self, const pl_problem *p)
 static void contact_place_obstacles(contact_term *t, double at)
 {
     for (int o = 0; o < t->obstacles; ++o) {
-        const double value = at >= 1 ? t->to[o] : t->from[o] + at * (t->to[o] - t->from[o]);
+        const double value = at == 1 ? t->to[o] : t->from[o] + at * (t->to[o] - t->from[o]);
         for (int i = 0; i < 3; ++i) {
             t->offset[6 * o + i] = value * t->c->obstacle[o].move[i];
             t->offset[6 * o + 3 + i] = value * t->c->obstacle[o].pull[i];

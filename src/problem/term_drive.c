@@ -18,7 +18,7 @@ drive_ends drive_path_begin(drive_path *path, const pl_actuator *a, const pl_sta
 
 void drive_path_set(drive_path *path, const pl_actuator *a, double at)
 {
-    path->value = at >= 1 ? path->to : path->from + at * (path->to - path->from);
+    path->value = at == 1 ? path->to : path->from + at * (path->to - path->from);
     path->way = path->value;
     if (path->one_sided) {
         const double rest = pl_actuator_goal(a, 0);

@@ -14,8 +14,10 @@
 #define ARC_TURN 0.15     // rad: the first step
 #define ARC_TURN_MOST 0.5 // rad: any step
 #define ARC_TURN_LEAST 1e-3
-#define ARC_LOAD 1e-4 // of the path: difference quotient of dG/dl
-#define ARC_STEPS 60  // most steps towards a limit point
+#define ARC_LOAD 1e-4       // of the path: difference quotient of dG/dl
+#define ARC_TURN_SHOWN 0.04 // rad, and of the load: steps of a path that is to be shown
+#define ARC_LOAD_SHOWN 0.04
+#define ARC_STEPS 60 // most steps towards a limit point
 
 static double arc_dot(const pl_problem *p, const double *a, const double *b)
 {
@@ -261,4 +263,49 @@ arc_end statics_arc_limit(pl_statics *s, double *x, double *at, double target, d
                                  : "no further");
     pl_arena_end(&p->scratch, mark);
     return end;
+}
+
+pl_status pl_statics_follow_arc(pl_statics *s, pl_state *state, const double *command, int steps,
+                                pl_arc_visit visit, void *user, bool *complete, pl_error *err)
+{
+    pl_problem *p = s->problem;
+    *complete = false;
+    if (state->robot_hash != s->robot->hash || state->vertex_count != p->mesh.vertex_count) {
+        return pl_fail(err, PL_BAD_INPUT, "statics: the state belongs to another robot");
+    }
+    pl_status status = pl_problem_check(p, command, err);
+    status = status == PL_OK ? pl_problem_begin(p, state, command, err) : status;
+    if (status != PL_OK) {
+        return status;
+    }
+    if (!statics_arc_possible(s) || pl_problem_stiff(p)) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "a path by arc length needs fixed supports and loads, pressures, volumes or tensions: "
+                       "no contact, "
+                       "layers, fibres, pressures on open surfaces or cables of prescribed length");
+    }
+    statics_watch(s, "following the path", s->options.time_limit);
+    s->iterations = s->increments = p->linear.factorizations = p->linear.solves = 0;
+    const size_t mark = pl_arena_begin(&p->scratch);
+    statics_arc arc;
+    pl_error local = {0};
+    double distance = 0, start = 0;
+    bool on = statics_arc_begin(s, state->x, 0, &arc, &local);
+    for (int k = 0; on; ++k) {
+        pl_problem_set(p, arc.l);
+        pl_problem_evaluate(p, arc.x, s->work.g);
+        pl_problem_residual(p, s->work.g, s->work.r);
+        pl_problem_store(p, command, arc.l, arc.x, state);
+        const pl_arc_point point = {.load = arc.l, .distance = distance, .negative_count = arc.negative};
+        *complete = !visit(user, &point, state) || arc.l >= 1;
+        const double most = fmin(ARC_TURN_SHOWN / fmax(arc.turn, 1e-12), ARC_LOAD_SHOWN / fabs(arc.rate));
+        on = !*complete && k < steps && arc.l >= start && statics_arc_step(s, &arc, most, &local);
+        distance += on ? arc.taken : 0;
+    }
+    pl_arena_end(&p->scratch, mark);
+    statics_forget(s);
+    if (s->watch.stopped) {
+        return pl_fail(err, PL_INTERRUPTED, "interrupted while the path was followed");
+    }
+    return local.status == PL_NO_MEMORY ? pl_fail(err, PL_NO_MEMORY, "%s", local.text) : PL_OK;
 }

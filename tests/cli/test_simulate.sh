@@ -105,6 +105,14 @@ YAML
 expect_status 0 fk arch --set pull=0.0393N --no-mesh-error
 expect_words out.txt "the body snapped at"
 expect_near "crown, landed by statics" "$(awk '$1 == "crown" {print $7}' out.txt)" -13.253 0.02
+expect_status 0 fk arch --set pull=0.0393N --no-mesh-error --follow-arc arc.csv --json landed.json
+expect_words out.txt "equilibria by arc length"
+top=$(awk -F, 'NR > 1 && $3 > 0 {exit} NR > 1 {m = $1 > m ? $1 : m} END {print m}' arc.csv)
+expect_near "highest load of the path over the limit load" \
+    "$(python3 -c "import json; print($top / json.load(open('landed.json'))['limit_load'])")" 0.99 0.011
+expect_status 0 fk arch --set pull=0.0393N --no-mesh-error --follow-arc arc.png
+expect_status 2 fk arch --set pull=0.0393N --follow-arc arc.xyz
+expect_words err.txt "expected a name that ends in .csv, .png or .svg"
 expect_status 1 fk arch --set pull=0.0393N --no-mesh-error --stop-at-limit
 expect_words err.txt "limit point"
 expect_status 0 fk arch --set pull=0.0393N --no-mesh-error --after-snap --json snap.json

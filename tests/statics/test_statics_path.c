@@ -133,11 +133,60 @@ static void test_arch(void **state)
     rig_clear(&far);
 }
 
+// ---- the whole path by arc length
+typedef struct arc_watch {
+    double highest, lowest, last, crown;
+    int points, unstable;
+} arc_watch;
+
+static bool watch_point(void *user, const pl_arc_point *point, const pl_state *state)
+{
+    arc_watch *w = user;
+    (void)state;
+    w->points++;
+    w->unstable += point->negative_count > 0;
+    w->highest = w->unstable == 0 ? fmax(w->highest, point->load) : w->highest;
+    w->lowest = w->unstable > 0 ? fmin(w->lowest, point->load) : w->lowest;
+    w->last = point->load;
+    return true;
+}
+
+// It rises to the limit load, falls through unstable equilibria, rises again, and passes the shape that a
+// snap lands at.
+static void test_follow_arc(void **state)
+{
+    (void)state;
+    const double force = 0.1;
+    rig r = arch_rig(force, false), s = arch_rig(force, true);
+    const pl_statics_report stopped = rig_try(&s, NULL);
+    arc_watch w = {.lowest = 1};
+    bool complete = false;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_statics_follow_arc(r.statics, r.state, NULL, 400, watch_point, &w, &complete, &err));
+    print_message("%d points, %d unstable; up to %.4f (limit load %.4f), down to %.4f, then %.4f\n", w.points,
+                  w.unstable, w.highest, stopped.limit_load, w.lowest, w.last);
+    assert_true(complete && w.unstable > 2 && w.last >= 1);
+    assert_true(w.lowest < 0.9 * stopped.limit_load);
+    PL_CHECK_NEAR(w.highest, stopped.limit_load, 0.02 * stopped.limit_load);
+    assert_true(w.highest <= stopped.limit_load * (1 + 1e-4));
+    rig_clear(&r);
+    rig_clear(&s);
+
+    // with driven clamps it is refused
+    rig c = column_rig(60, 3, 0.001);
+    c.robot->support[0].move[0] = 1;
+    assert_int_equal(pl_statics_follow_arc(c.statics, c.state, NULL, 10, watch_point, &w, &complete, &err),
+                     PL_BAD_INPUT);
+    c.robot->support[0].move[0] = 0;
+    rig_clear(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_column),
         cmocka_unit_test(test_arch),
+        cmocka_unit_test(test_follow_arc),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
