@@ -112,8 +112,8 @@ def cube(stretch, draw):
     text = ("pliant: 1\nname: cube\nmesh: {file: cube.inp, unit: mm}\n"
             "materials: {m: {model: neo_hookean, c10: 0.1 MPa, poisson: 0.4999}}\nregions: {body: m}\n"
             "surfaces:\n  left: {plane: {point: [0, 0, 0], normal: [1, 0, 0]}}\n"
-            "  right: {plane: {point: [%g, 0, 0], normal: [1, 0, 0]}}\n"
-            "fixed: [{surface: left}, {surface: right, move: [%g, 0, 0]}]\n"
+            "  right: {plane: {point: [%.9g, 0, 0], normal: [1, 0, 0]}}\n"
+            "fixed: [{surface: left}, {surface: right, move: [%.9g, 0, 0]}]\n"
             "markers: {side: {at: [%g, 10, 10]}}\n" % (side, (stretch - 1) * side, side))
     return text, {}, {"cube.inp": (points, regions)}
 
@@ -167,7 +167,7 @@ def arch(times, draw):
     text = ("pliant: 1\nname: arch\nmesh: {file: arch.inp, unit: mm}\n"
             "materials: {m: {model: neo_hookean, c10: 0.05 MPa, poisson: 0.45}}\nregions: {body: m}\n"
             "surfaces:\n  left: {plane: {point: [0, 0, 0], normal: [1, 0, 0]}}\n"
-            "  right: {plane: {point: [%g, 0, 0], normal: [1, 0, 0]}}\nfixed: [{surface: left}, {surface: right}]\n"
+            "  right: {plane: {point: [%.9g, 0, 0], normal: [1, 0, 0]}}\nfixed: [{surface: left}, {surface: right}]\n"
             "markers: {crown: {at: [%g, 5, %g]}}\n"
             "loads: {forces: [{marker: crown, force: [0, 0, %g]}]}\n" % (span, span / 2, rise + thick / 2, -0.2 * times))
     return text, {}, {"arch.inp": (points, regions)}
@@ -197,7 +197,7 @@ CASES = {
     "wound_160": design("fiber_bender", {"length": 160}, {"air": "50kPa"}),
     "thin_bellows": design("bellows_trunk", {"wall": 2}, {"chamber1": "15kPa"}),
     "finger": design("bending_finger", {}, {"air": "30kPa"}),
-    "three_chamber": design("three_chamber", {}, {"chamber1": "20kPa"}),
+    "three_chamber": design("three_chamber", {}, {"chamber1": "1.6"}),
 }
 
 

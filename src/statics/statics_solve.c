@@ -279,6 +279,40 @@ static bool solve_finish(pl_statics *s, double *at, double *x, descent *D, pl_er
     return done;
 }
 
+// With the factor of the proof, made at x, the next step tells the error truly, also along soft modes that an
+// older factor misjudges: Newton's steps until it is below the tolerance.
+static void solve_polish(pl_statics *s, double *x, descent *D)
+{
+    pl_problem *p = s->problem;
+    double gap[PL_ROWS_MAX];
+    for (int k = 0; k < TUNE_POLISH; ++k) {
+        pl_problem_evaluate(p, x, s->work.g);
+        const double residual = pl_problem_residual(p, s->work.g, s->work.r);
+        pl_problem_gaps(p, gap);
+        statics_direction(s, s->work.r, gap, s->work.d);
+        const double step = pl_problem_largest(p, s->work.d, false);
+        if (step <= D->length_tolerance) {
+            D->step = step;
+            break;
+        }
+
+        // taken where it does not lead out of balance
+        pl_problem_move(p, x, s->work.d, 1, s->work.x_best);
+        const bool possible = pl_problem_restore(p, s->work.x_best, TUNE_GAP_RESTORED) &&
+                              isfinite(pl_problem_evaluate(p, s->work.x_best, s->work.g_new));
+        const double after = possible ? pl_problem_residual(p, s->work.g_new, s->work.y) : INFINITY;
+        const double allowed = fmax(residual, D->force_tolerance * pl_problem_force_scale(p));
+        if (!(after <= allowed) || !pl_problem_admissible(p, s->work.x_best)) {
+            break;
+        }
+        memcpy(x, s->work.x_best, solve_bytes(s));
+        D->step = step;
+    }
+    pl_problem_evaluate(p, x, s->work.g);
+    D->residual = pl_problem_residual(p, s->work.g, s->work.r);
+    D->relative = D->residual / pl_problem_force_scale(p);
+}
+
 // An equilibrium counts as solved where it is stable; `moved`: it was found by a small move. An unstable one
 // is left along its mode.
 static void solve_stability(pl_statics *s, double *x, bool moved, load_path *path, descent *D,
@@ -300,6 +334,10 @@ static void solve_stability(pl_statics *s, double *x, bool moved, load_path *pat
             *negative = solve_touch(s, x, D, report, err) == DESCENT_DONE ? 0 : -1;
             status = *negative == 0 ? statics_prove(s, x, negative, err) : PL_FAILED;
         }
+    }
+    if (status == PL_OK && *negative == 0 && !moved && !pl_problem_touches(s->problem) &&
+        !pl_problem_lags(s->problem) && !s->watch.stopped && !s->watch.late) {
+        solve_polish(s, x, D);
     }
     if (s->watch.stopped) {
         statics_say(report, PL_STOPPED, "interrupted before the stability of the equilibrium was known");

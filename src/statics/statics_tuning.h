@@ -82,6 +82,8 @@
 #define TUNE_MOVE_AGING 1.5
 #define TUNE_MOVE_TURN 0.01 // rad: the first move after a way may have a new factor if it turns more
 
+#define TUNE_POLISH 4 // Newton steps with the factor of the proof
+
 // ---- descent (statics_descent.c)
 #define TUNE_FACTORS 20         // most in one descent
 #define TUNE_SADDLE_LEFT 1e-3   // relative residual below which an indefinite tangent has been left behind
