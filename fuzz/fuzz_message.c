@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     // two viewers; the first byte says who has the controls and who asked for them
     server_viewer second = {.id = 2}, first = {.id = 1, .next = &second};
-    server_net net = {.options = &options, .queue = &queue, .viewer = &first, .viewer_count = 2, .last_id = 2};
+    server_net net = {
+        .options = &options, .queue = &queue, .viewer = &first, .viewer_count = 2, .last_id = 2};
     net.owner = data[0] % 3, net.asking = data[0] / 3 % 3;
     net_hear(&net, &first, (const char *)data + 1, size - 1);
     // the same bytes as an address and as the headers of a request

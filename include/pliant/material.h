@@ -54,9 +54,9 @@ typedef struct pl_material {
     double ogden_mu[PL_OGDEN_TERMS], ogden_alpha[PL_OGDEN_TERMS]; // MPa, 1; a term with mu 0 is absent
     double bulk;                                                  // MPa; 0: from poisson
     double density;                                               // t/mm^3; 0: weightless
-    // Viscous branches of the deviatoric part, for motions in time (docs/dynamics.md): the constants above are
-    // those of the relaxed, long-term material; a sudden strain meets 1 + sum of prony_g times its deviatoric
-    // stress, and branch i relaxes with exp(-t / prony_tau).
+    // Viscous branches of the deviatoric part, for motions in time (docs/dynamics.md): the constants above
+    // are those of the relaxed, long-term material; a sudden strain meets 1 + sum of prony_g times its
+    // deviatoric stress, and branch i relaxes with exp(-t / prony_tau).
     int prony_count;
     double prony_g[PL_PRONY_TERMS], prony_tau[PL_PRONY_TERMS]; // 1, s
 } pl_material;

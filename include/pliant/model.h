@@ -171,7 +171,8 @@ typedef struct pl_model_type {
     pl_status (*field)(void *self, pl_field field, double *out, pl_error *err);
     pl_status (*reactions)(void *self, pl_reaction *reaction, pl_error *err); // per support
     pl_status (*check)(void *self, pl_model_check *out, pl_error *err);
-    // Forces at the markers (3 per marker, N; NULL: none) that the next forward solves lead to. NULL: refused.
+    // Forces at the markers (3 per marker, N; NULL: none) that the next forward solves lead to. NULL:
+    // refused.
     pl_status (*set_forces)(void *self, const double *force, pl_error *err);
     // A hand that pulls, as pl_model_grip and the two after it. All three or none; NULL: refused.
     pl_status (*grip)(void *self, const double at[3], double radius, pl_error *err);

@@ -531,9 +531,9 @@ PL_API pl_status pl_state_copy(pl_state *to, const pl_state *from); // same robo
 PL_API void pl_state_reset(pl_state *state, const pl_robot *robot);
 PL_API const double *pl_state_positions(const pl_state *state); // 3 per vertex, mm
 PL_API int32_t pl_state_vertex_count(const pl_state *state);
-PL_API const double *pl_state_commands(const pl_state *state); // internal units; NAN: idle
+PL_API const double *pl_state_commands(const pl_state *state);        // internal units; NAN: idle
 PL_API void pl_state_set_positions(pl_state *state, const double *x); // 3 per vertex, mm; for drawing
-PL_API const double *pl_state_forces(const pl_state *state); // 3 per marker, N: set at run time
+PL_API const double *pl_state_forces(const pl_state *state);          // 3 per marker, N: set at run time
 // States of a motion in time (pliant/dynamics.h) have a time (s), velocities and viscous branches besides;
 // others are at rest at time 0. Static solves ignore them.
 PL_API bool pl_state_has_motion(const pl_state *state);

@@ -402,10 +402,10 @@ bool core_commands(core_model *m, PyObject *list, double **out)
 // ---- where it stands
 static PyObject *model_report(const pl_statics_report *r)
 {
-    return Py_BuildValue("(isiiiidddddddddidd)", (int)r->outcome, r->message, r->iterations, r->factorizations,
-                         r->solves, r->increments, r->residual, r->residual_relative, r->step, r->seconds,
-                         r->energy, r->load_reached, r->constraint_error, r->min_J, r->max_stretch,
-                         r->negative_count, r->buckling_load, r->limit_load);
+    return Py_BuildValue("(isiiiidddddddddidd)", (int)r->outcome, r->message, r->iterations,
+                         r->factorizations, r->solves, r->increments, r->residual, r->residual_relative,
+                         r->step, r->seconds, r->energy, r->load_reached, r->constraint_error, r->min_J,
+                         r->max_stretch, r->negative_count, r->buckling_load, r->limit_load);
 }
 
 static double *answer_put(double *to, const double *from, int count)

@@ -164,21 +164,22 @@ pl_status pl_consistent_mass_create(const pl_mesh_view *mesh, const double *dens
 void pl_consistent_mass_clear(pl_consistent_mass *mass);
 
 // Viscous branches of the deviatoric stress (element_viscous.c), for one step at a time of TR-BDF2. Between
-// `begin` and the next call the laws and overstresses of the elements are those of a stage: energy, forces and
-// tangents of pl_elements are then those of its minimisation.
+// `begin` and the next call the laws and overstresses of the elements are those of a stage: energy, forces
+// and tangents of pl_elements are then those of its minimisation.
 typedef struct pl_viscous pl_viscous;
 // `material` per region; *out stays NULL where no material has branches. `elements` must outlive it.
 pl_status pl_viscous_create(pl_elements *elements, const pl_material *const *material, pl_viscous **out,
                             pl_error *err);
-void pl_viscous_destroy(pl_viscous *viscous); // the elements get their long-term laws back
+void pl_viscous_destroy(pl_viscous *viscous);                // the elements get their long-term laws back
 void pl_viscous_relax(pl_viscous *viscous, const double *x); // all branches relaxed at the shape x
 // A stage of length s: the trapezoidal rule from the start of the step, or with `second` the backward
 // difference. `end` advances the branches to the shape x found and returns the work that went into them, mJ.
 void pl_viscous_begin(pl_viscous *viscous, double s, bool second);
 double pl_viscous_end(pl_viscous *viscous, double s, bool second, const double *x);
 void pl_viscous_accept(pl_viscous *viscous); // the end of the second stage is the start of the next step
-void pl_viscous_hold(pl_viscous *viscous); // the stress at the start of the step, at constant strain of branches
-void pl_viscous_off(pl_viscous *viscous);  // the long-term laws alone
+void pl_viscous_hold(
+    pl_viscous *viscous); // the stress at the start of the step, at constant strain of branches
+void pl_viscous_off(pl_viscous *viscous);            // the long-term laws alone
 int64_t pl_viscous_count(const pl_viscous *viscous); // numbers of all branches; NULL: 0
 void pl_viscous_write(const pl_viscous *viscous, double *out);
 void pl_viscous_read(pl_viscous *viscous, const double *in, const double *x);

@@ -259,7 +259,7 @@ typedef struct pl_problem_options {
     double
         contact_tolerance;  // of the edge length: gap, or multiplier over stiffness, that ends their updates
     double force_tolerance; // relative: below it rounding errors of a balance are not told apart
-    const void *extra; // for the constructors of further terms (pl_problem_create)
+    const void *extra;      // for the constructors of further terms (pl_problem_create)
 } pl_problem_options;
 
 // What evaluations take contacts for: as they are; not there (the length of an increment is being chosen);

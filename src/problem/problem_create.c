@@ -2,8 +2,8 @@
 #include <float.h>
 #include "problem/problem_impl.h"
 
-// Most vectors taken from the scratch arena at one time: a linear solve inside a sensitivity inside a term, or
-// inside a path by arc length.
+// Most vectors taken from the scratch arena at one time: a linear solve inside a sensitivity inside a term,
+// or inside a path by arc length.
 #define SCRATCH_FULL 12
 #define SCRATCH_UNKNOWN 18
 

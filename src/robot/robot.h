@@ -254,7 +254,7 @@ typedef struct pl_contact_fault {
     const char *caught;        // NULL: none
     double caught_force, load; // N
     // an obstacle too small for the body's faces: it presses between their points
-    const char *coarse;              // NULL: none
+    const char *coarse;               // NULL: none
     double coarse_edge, coarse_width; // mm: mean edge of the faces; half width of the obstacle
 } pl_contact_fault;
 // Looks at obstacle i, which stands at R y + t (y: at rest), and the body at positions x; a deeper overlap
@@ -267,10 +267,10 @@ void pl_contact_fault_text(const pl_contact_fault *fault, char *text, size_t siz
 // What the bodies may touch. Points of `surface` have multipliers (pressures, MPa of undeformed area) in the
 // state: per obstacle, then one set for contact within and between bodies; with friction, per obstacle and
 // point, the tangential traction and the place of the last update (3 numbers each) and the pressure that
-// friction takes its limit from; the same for each of the PL_FEATURE_FACES faces that a feature of an obstacle may
-// meet; per obstacle that is free 1 once it has been let go, 0 while it is held where it was drawn; and for each
-// face of a feature its number (from 1 on; 0: none), the place on it (2), its normal (3, in the frame of the
-// obstacle) and its weight at the last update.
+// friction takes its limit from; the same for each of the PL_FEATURE_FACES faces that a feature of an
+// obstacle may meet; per obstacle that is free 1 once it has been let go, 0 while it is held where it was
+// drawn; and for each face of a feature its number (from 1 on; 0: none), the place on it (2), its normal (3,
+// in the frame of the obstacle) and its weight at the last update.
 typedef struct pl_robot_contact {
     bool given, self;
     pl_contact_surface *surface; // NULL: no contact
@@ -285,7 +285,7 @@ typedef struct pl_robot_contact {
     pl_feature *feature;    // of all obstacles, those of obstacle o from feature_first[o] on
     int32_t *feature_first; // obstacle_count + 1
 } pl_robot_contact;
-#define PL_FEATURE_FACES 6 // that a feature meets at once, at most
+#define PL_FEATURE_FACES 6                               // that a feature meets at once, at most
 int64_t pl_robot_contact_numbers(const pl_robot *robot); // in the state
 typedef struct pl_layer {
     char *name;
