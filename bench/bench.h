@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/base.h"
-#include "pliant/io.h"
+#include "pliant/result.h"
 #include "pliant/meshing.h"
 
 // ---- the machine

@@ -1,6 +1,6 @@
 // Abaqus and CalculiX meshes (.inp).
 #include "fuzz.h"
-#include "pliant/io.h"
+#include "pliant/result.h"
 
 int LLVMFuzzerInitialize(int *argument_count, char ***argument)
 {

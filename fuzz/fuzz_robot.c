@@ -2,7 +2,7 @@
 // or the reduced model.
 #include "fuzz.h"
 #include "box_mesh.h"
-#include "pliant/io.h"
+#include "pliant/result.h"
 #include "pliant/model.h"
 
 int LLVMFuzzerInitialize(int *argument_count, char ***argument)

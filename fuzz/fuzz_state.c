@@ -2,7 +2,7 @@
 // are reached.
 #include "fuzz.h"
 #include "box_mesh.h"
-#include "pliant/io.h"
+#include "pliant/result.h"
 
 static const char *const block =
     "pliant: 1\nname: block\nmesh: {file: box.vtu}\nmaterials:\n"

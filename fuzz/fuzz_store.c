@@ -1,7 +1,7 @@
 // Stored workspaces (SQLite): raw, or small changes of one that belongs to the model.
 #include "fuzz.h"
-#include "pliant/io.h"
-#include "pliant/report.h"
+#include "pliant/result.h"
+#include "pliant/result.h"
 
 static const char *const trunk =
     "pliant: 1\nname: trunk\nmodel:\n  kind: constant_curvature\n"

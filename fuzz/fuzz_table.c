@@ -1,6 +1,7 @@
 // Tables: paths of waypoints and target shapes.
 #include "fuzz.h"
-#include "pliant/report.h"
+#include "pliant/dataset.h"
+#include "pliant/result.h"
 
 int LLVMFuzzerInitialize(int *argument_count, char ***argument)
 {

@@ -1,6 +1,6 @@
 // Task files.
 #include "fuzz.h"
-#include "pliant/report.h"
+#include "pliant/result.h"
 
 int LLVMFuzzerInitialize(int *argument_count, char ***argument)
 {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "pliant/dynamics.h"
-#include "pliant/io.h"
+#include "pliant/result.h"
 #include "pliant/meshing.h"
 #include "pliant/statics.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/base.h"
-#include "pliant/io.h"
+#include "pliant/result.h"
 #include "pliant/meshing.h"
 
 typedef struct graded_wish {

@@ -9,7 +9,7 @@
 //   [SEED]]
 #include "mesh/mesh.h"
 #include "metamorphic_change.h"
-#include "pliant/io.h"
+#include "pliant/result.h"
 
 #define COMMANDS (META_ACTUATORS + 2)
 #define MARKERS 2

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "metamorphic_change.h"
-#include "pliant/io.h"
+#include "pliant/result.h"
 #include "robot/robot.h"
 
 #define WORKERS 2

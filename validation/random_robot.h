@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/base.h"
-#include "pliant/io.h"
+#include "pliant/result.h"
 #include "pliant/meshing.h"
 
 #define RANDOM_COMMANDS 4

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "pliant/io.h"
+#include "pliant/result.h"
 #include "pliant/meshing.h"
 
 // ---- the table

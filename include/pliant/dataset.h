@@ -1,11 +1,12 @@
-// Files of learning: data sets (SQLite), learned models (YAML), networks for other programs (ONNX), tables of
-// measurements (CSV).
+// Data sets: samples for learning (SQLite), networks for other programs (ONNX), tables of measurements,
+// readings, waypoints and target shapes (CSV).
 #ifndef PLIANT_DATASET_H
 #define PLIANT_DATASET_H
 
+#include "pliant/document.h"
 #include "pliant/learned.h"
 #include "pliant/motion.h"
-#include "pliant/io.h"
+#include "pliant/text.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,12 +46,6 @@ PL_API pl_status pl_dataset_merge(const char *path, const char *const *shard, in
 // Reads a whole data set.
 PL_API pl_status pl_dataset_read(const char *path, pl_dataset *out, pl_error *err);
 
-// ---- learned models: described in docs/learn.md
-PL_API pl_status pl_learned_write(const pl_learned *learned, const char *comment, const char *path,
-                                  pl_error *err);
-PL_API pl_status pl_learned_read_text(const char *text, size_t length, const char *path, pl_learned **out,
-                                      pl_findings *findings, pl_error *err);
-PL_API const char *pl_learned_robot_file(const pl_learned *learned); // NULL: none
 // A network as an ONNX file (opset 13): input `x`, output `y`, scales included.
 PL_API pl_status pl_network_write_onnx(const pl_network *network, const char *name, const char *path,
                                        pl_error *err);
@@ -76,6 +71,47 @@ PL_API pl_status pl_timed_commands_read(const char *path, const pl_model_info *i
 // A recurrent network as an ONNX file (opset 13): input `x` (steps in rows, from the beginning of a
 // sequence), output `y`.
 PL_API pl_status pl_lstm_write_onnx(const pl_lstm *lstm, const char *name, const char *path, pl_error *err);
+
+// ---- measured readings
+// A table of readings: one row per moment; columns by name: time (`t` or `time`), commands, sensors,
+// positions of markers (`tip.x`), each with its unit: `air [kPa]`. Empty cells are missing readings (NAN).
+typedef struct pl_readings {
+    int count;
+    double *time;                  // s; NAN: no such column
+    double *command;               // per row and command; NAN: idle
+    double *sensor, *marker;       // per row
+    bool *has_sensor, *has_marker; // per sensor, per marker: the table has its column (marker: any axis)
+    int *line;
+} pl_readings;
+PL_API pl_status pl_readings_read(const char *path, const pl_model *model, pl_readings *out, pl_error *err);
+PL_API void pl_readings_clear(pl_readings *readings);
+
+// ---- paths: one waypoint per row
+// Columns x, y, z by name (with a unit: "x [mm]", "y [cm]"), or the first three of a file without a header
+// line. Optional columns: t (time), nx ny nz (direction of the marker's axis), rx ry rz (rotation vector of
+// the marker from the undeformed configuration). Separated by commas, semicolons, tabs or blanks; `#` begins
+// a comment.
+typedef struct pl_path_file {
+    int count;
+    double *point;     // 3 per waypoint, mm
+    double *direction; // 3 per waypoint, or NULL
+    double *rotation;  // 3 per waypoint, rad, or NULL
+    double *time;      // s, ascending, or NULL
+} pl_path_file;
+PL_API pl_status pl_path_read(const char *path, pl_path_file *out, pl_error *err);
+PL_API void pl_path_clear(pl_path_file *file);
+
+// ---- target shapes: target positions of body points
+typedef struct pl_shape_target {
+    int32_t count;
+    int32_t *point; // body points
+    double *place;  // 3 each, mm
+} pl_shape_target;
+// A table with columns x, y, z and either `point` (index of a body point) or x0, y0, z0 (its undeformed
+// position; the nearest body point within `reach` mm is taken).
+PL_API pl_status pl_shape_target_read(const char *path, const double *rest, int32_t point_count, double reach,
+                                      pl_shape_target *out, pl_error *err);
+PL_API void pl_shape_target_clear(pl_shape_target *target);
 
 #ifdef __cplusplus
 }

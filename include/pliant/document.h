@@ -6,6 +6,7 @@
 
 #include "pliant/control.h"
 #include "pliant/geometric.h"
+#include "pliant/learned.h"
 #include "pliant/reduced.h"
 
 #ifdef __cplusplus
@@ -117,13 +118,6 @@ typedef struct pl_model_load_options {
 PL_API pl_status pl_model_from_document(const pl_robot_document *document,
                                         const pl_model_load_options *options, pl_model **out,
                                         pl_findings *findings, pl_error *err);
-// A model of the same robot on a coarser mesh of the same elements, for previews: twice the edge length
-// (shells: up to four times) if that has less than half the vertices. *out is NULL if there is no benefit:
-// small meshes, meshes determined by thin walls, models without a mesh.
-PL_API pl_status pl_model_coarse_from_document(const pl_robot_document *document,
-                                               const pl_model_load_options *options, const pl_model *fine,
-                                               pl_model **out, pl_error *err);
-
 // ---- estimation and control: what the blocks `controller`, `estimator` and `plant` of a robot file and the
 // noise of its sensors say, as options for a model of that robot; defaults where they say nothing. The arrays
 // belong to the setup. Those of a learned model are in the file of the robot it was learned from.
@@ -154,6 +148,21 @@ PL_API pl_status pl_model_load(const char *path, const pl_model_load_options *op
 PL_API pl_status pl_model_load_text(const char *text, size_t length, const char *path,
                                     const pl_model_load_options *options, pl_model **out,
                                     pl_findings *findings, pl_error *err);
+
+// ---- reduced models (robot files of any kind: document.h)
+// A reduced robot from text in memory; `path` is used in messages.
+PL_API pl_status pl_reduced_load_text(const char *text, size_t length, const char *path, pl_model **out,
+                                      pl_findings *findings, pl_error *err);
+// Writes a definition as a robot file, preceded by `comment` (lines that begin with #; may be NULL).
+PL_API pl_status pl_reduced_write(const pl_reduced_def *def, const char *comment, const char *path,
+                                  pl_error *err);
+
+// ---- learned models: described in docs/learn.md
+PL_API pl_status pl_learned_write(const pl_learned *learned, const char *comment, const char *path,
+                                  pl_error *err);
+PL_API pl_status pl_learned_read_text(const char *text, size_t length, const char *path, pl_learned **out,
+                                      pl_findings *findings, pl_error *err);
+PL_API const char *pl_learned_robot_file(const pl_learned *learned); // NULL: none
 
 #ifdef __cplusplus
 }

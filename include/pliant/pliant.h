@@ -17,10 +17,12 @@
 //   control    compliance, estimation, controllers, simulated robots
 //   learn      networks and Gaussian processes on plain arrays
 //   learned    learned models, data sets, adaptation to measurements
-//   document   robot files: read, edited, built     (module io)
-//   io         meshes, results, pictures
-//   report     files for motions                  (module io)
-//   dataset    files of learning                  (module io)
+//   text       numbers with units, files
+//   meshfile   meshes in the formats of other programs
+//   document   robot files: read, edited, built
+//   analysis   studies of variants, task files, coarse models
+//   result     results as files: shapes, pictures, tables, reports
+//   dataset    samples, measurements, waypoints
 //
 // A first program needs pl_model_load (document.h), pl_model_fk and pl_model_get_answer (model.h).
 #ifndef PLIANT_PLIANT_H
@@ -43,9 +45,11 @@
 #include "pliant/control.h"
 #include "pliant/learn.h"
 #include "pliant/learned.h"
+#include "pliant/text.h"
+#include "pliant/meshfile.h"
 #include "pliant/document.h"
-#include "pliant/io.h"
-#include "pliant/report.h"
+#include "pliant/analysis.h"
+#include "pliant/result.h"
 #include "pliant/dataset.h"
 
 #endif

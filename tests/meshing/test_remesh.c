@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include "meshing/meshing_part.h"
 #include "meshing_tools.h"
-#include "pliant/io.h"
+#include "pliant/result.h"
 
 // ---- bodies of revolution as CAD and OpenSCAD write them: strips as long as the body, fans for the ends
 static void ring(double r, double z, int n, double *x)

@@ -1,0 +1,38 @@
+// Inside analysis: a study at work.
+#ifndef PL_ANALYSIS_STUDY_H
+#define PL_ANALYSIS_STUDY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include "base/base.h"
+#include "pliant/analysis.h"
+#include "pliant/text.h"
+
+typedef struct study_work {
+    const pl_study_def *def;
+    pl_study *out;
+    pl_robot_document *document; // of the robot file, as it is
+    bool is_command[PL_STUDY_AXES];
+    int command[PL_STUDY_AXES]; // indices, of axes that are commands
+    int marker;
+    bool surrogate;           // the model has measured errors, which get columns
+    int variant_count, inner; // inner: points per variant
+    int order[PL_STUDY_AXES]; // axes, those of the file first
+    uint64_t key;
+    int store; // descriptor, or -1
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    atomic_int next;
+    atomic_bool stop;
+    int running;
+    pl_status status; // the first failure that is not a point's own
+    pl_error err;
+} study_work;
+
+// Adds the line of a point to the store, if there is one; a failure stops the study.
+void analysis_study_keep(study_work *work, int point);
+// Opens the store and takes the points of this study from it; lines of other studies and cut lines are passed
+// over.
+pl_status analysis_study_recall(study_work *work, pl_error *err);
+
+#endif

@@ -1,0 +1,42 @@
+// Inside document: the blocks of a robot file about estimation and control, as read.
+#ifndef PL_DOCUMENT_CONTROL_H
+#define PL_DOCUMENT_CONTROL_H
+
+#include "document/document_reader.h"
+
+typedef struct doc_control_payload {
+    const char *marker;
+    double force[3], from, to;
+} doc_control_payload;
+
+typedef struct doc_control_fault {
+    const char *sensor;
+    int kind; // pl_plant_fault_kind
+    double from, to;
+    double value; // in the unit of the sensor
+    int line;
+} doc_control_fault;
+
+typedef struct doc_control {
+    struct {
+        int kind;           // pl_control_kind
+        const char *marker; // whose position is controlled; NULL: the sensors
+        double period, kp, ki, gain, damping, energy, stiffness[3];
+    } controller;
+    struct {
+        const char **force; // markers
+        int force_count;
+        double force_sigma, command_sigma, command_drift, force_drift, outlier, stiffness_sigma, model_error;
+        bool recursive;
+        int line;
+    } estimator;
+    struct {
+        double delay, lag, backlash;
+        doc_control_payload payload;
+        int seed, payload_line;
+        doc_control_fault *fault;
+        int fault_count;
+    } plant;
+} doc_control;
+
+#endif

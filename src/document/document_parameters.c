@@ -1,0 +1,146 @@
+// The parameters of a robot file: the block `parameters` and the numbers of a design, by whose names
+// expressions call them.
+#include <stdio.h>
+#include "document/document_reader.h"
+
+static void names_add(doc_robot_file *f, const char *name, const text_value *value, int line)
+{
+    text_name *slot = doc_append(f, &f->name, sizeof *slot);
+    if (slot) {
+        *slot = (text_name){name, *value, line};
+    }
+}
+
+// The value of a scalar, with its dimension; false after a report.
+static bool names_value(doc_robot_file *f, const doc_node *node, const char *what, text_value *out)
+{
+    pl_error err = {0}, second = {0};
+    if (node->kind != DOC_SCALAR) {
+        doc_defect(f, node->line, "%s: expected a number or an expression, found %s", what,
+                   doc_kind_name(node));
+        return false;
+    }
+    if (text_quantity_value(node->text, out, &err) == PL_OK) {
+        return true;
+    }
+    const bool expression = text_is_expression(f->name.item, f->name.count, node->text);
+    if (expression && text_evaluate(f->name.item, f->name.count, node->text, out, &second) == PL_OK) {
+        return true;
+    }
+    doc_defect(f, node->line, "%s: %s", what, expression ? second.text : err.text);
+    return false;
+}
+
+bool doc_read_number(doc_robot_file *f, const doc_node *node, const char *what, pl_dimension dimension,
+                     bool rate, double *value)
+{
+    text_value found;
+    pl_error err = {0};
+    if (!names_value(f, node, what, &found)) {
+        return false;
+    }
+    if (text_value_as(&found, node->text, dimension, rate, value, &err) != PL_OK) {
+        doc_defect(f, node->line, "%s: %s", what, err.text);
+        return false;
+    }
+    return true;
+}
+
+// parameters: {reach: 120 mm, pitch: reach / 8}: each may use those above it, and the numbers of the design.
+// Those that cannot be evaluated without the design come behind it.
+static void names_block(doc_robot_file *f, bool report)
+{
+    const doc_node *node = f->parameters;
+    for (const doc_node *n = node ? node->child : NULL; n; n = n->next) {
+        char what[200];
+        text_value value;
+        bool known = text_name_refused(n->key) != NULL;
+        const text_name *name = f->name.item;
+        for (int i = 0; i < f->name.count; ++i) {
+            known = known || (strcmp(name[i].name, n->key) == 0 && name[i].line == n->key_line);
+        }
+        snprintf(what, sizeof what, "parameters: %.150s", n->key);
+        pl_findings *all = f->findings;
+        f->findings = report ? all : NULL;
+        if (!known && names_value(f, n, what, &value)) {
+            names_add(f, n->key, &value, n->key_line);
+        }
+        f->findings = all;
+    }
+}
+
+static void names_check(doc_robot_file *f, const doc_node *node)
+{
+    if (!doc_expect(f, node, DOC_MAP, "parameters")) {
+        return;
+    }
+    for (const doc_node *n = node->child; n; n = n->next) {
+        const char *wrong = text_name_refused(n->key);
+        char shown[80];
+        if (wrong) {
+            doc_defect(f, n->key_line, "parameters: '%s' cannot be the name of a parameter: %s",
+                       pl_name_shown(n->key, shown, sizeof shown), wrong);
+        }
+    }
+    f->parameters = node;
+}
+
+// A name with two values is a mistake wherever it is used.
+static void names_compare(doc_robot_file *f, const doc_node *node, const text_value *value)
+{
+    const text_name *outer = f->name.item;
+    for (int i = 0; i < f->outer_names; ++i) {
+        if (strcmp(outer[i].name, node->key) == 0 && outer[i].value.number != value->number) {
+            doc_defect(f, node->key_line,
+                       "mesh: design: %s is %g, but the parameter of that name on line %d is %g", node->key,
+                       value->number, outer[i].line, outer[i].value.number);
+            doc_advise(f, "write `%s: %s` in the design, or give the parameter another name", node->key,
+                       node->key);
+        }
+    }
+}
+
+static void names_design(doc_robot_file *f, const doc_node *design)
+{
+    pl_findings *all = f->findings;
+    // what is wrong with a value is reported when the design is read
+    f->findings = NULL;
+    text_value value[64];
+    const doc_node *known[64];
+    int count = 0;
+    for (const doc_node *n = design->child; n && count < PL_COUNT(known); n = n->next) {
+        known[count] = n;
+        count += strcmp(n->key, "kind") != 0 && !text_name_refused(n->key) && n->kind == DOC_SCALAR &&
+                 names_value(f, n, "", &value[count]);
+    }
+    f->findings = all;
+    for (int i = 0; i < count; ++i) {
+        names_compare(f, known[i], &value[i]);
+        names_add(f, known[i]->key, &value[i], known[i]->key_line);
+    }
+}
+
+void doc_read_design_names(doc_robot_file *f, const doc_node *mesh)
+{
+    f->name.count = f->outer_names;
+    const doc_node *design = doc_child(mesh, "design");
+    if (design && design->kind == DOC_MAP) {
+        names_design(f, design);
+        names_block(f, false);
+    }
+}
+
+void doc_read_names(doc_robot_file *f, const doc_node *root)
+{
+    const doc_node *block = doc_child(root, "parameters");
+    if (block) {
+        names_check(f, block);
+    }
+    names_block(f, false);
+    f->outer_names = f->name.count;
+    doc_read_design_names(f, doc_child(root, "mesh"));
+    // in a file with several bodies each has a design of its own
+    if (!doc_child(root, "bodies")) {
+        names_block(f, true);
+    }
+}

@@ -1,0 +1,801 @@
+// Robot files: good ones become the robot they describe; wrong ones are refused with line and words, several
+// defects in one go; ten thousand mutated ones only ever get a status.
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "robot/robot_fixture.h"
+#include "base/base.h"
+#include "robot/robot.h"
+#include "pliant/result.h"
+#include "pliant/motion.h"
+
+static const pl_mesher mesher = {.build = fix_build};
+static const pl_load_options options = {.mesher = &mesher};
+
+static pl_status load(const char *text, pl_robot **robot, pl_findings *findings, pl_error *err)
+{
+    return pl_robot_load_text(text, strlen(text), NULL, &options, robot, findings, err);
+}
+
+#define PUMP "actuators:\n- {name: pump, kind: chamber, surface: cavity, drive: syringe}\n"
+
+static const char everything[] =
+    "pliant: 1\n"
+    "name: all-keys\n"
+    "mesh:\n"
+    "  design: {kind: block, scale: 1}\n"
+    "  unit: mm\n"
+    "  size: 5 mm\n"
+    "  order: 2\n"
+    "surfaces:\n"
+    "  hole: {seen_from: [15, 15, 15]}\n"
+    "  end: {plane: {point: [40, 0, 0], normal: [2, 0, 0]}}\n"
+    "  side: {box: [[-1, -1, -1], [41, 1 mm, 31]]}\n"
+    "materials:\n"
+    "  soft: {model: neo_hookean, c10: 0.1, poisson: 0.49, density: 1070 kg/m^3}\n"
+    "  fabric: {model: linear, young: 30 MPa, poisson: 0.4, formulation: displacement}\n"
+    "  measured: {use: dragon_skin_20, density: 1 g/cm^3}\n"
+    "regions: {skin: soft, layer: fabric, plug: measured}\n"
+    "fixed:\n"
+    "  - {surface: base, name: wall}\n"
+    "  - surface: end\n"
+    "    axes: [x, y, z]\n"
+    "    move: [0, 1, 0]\n"
+    "    rotate: {axis: [0, 0, 2], angle: 90 deg, about: [40, 15, 15]}\n"
+    "actuators:\n"
+    "  - {name: air, kind: chamber, surface: hole, drive: pressure, range: [0, 60 kPa]}\n"
+    "  - {name: pump, kind: chamber, surface: cavity, drive: syringe, fluid: gas,\n"
+    "     line_volume: 2 mL, ambient: 1 bar, range: [0, 3 mL], idle: hold}\n"
+    "  - {name: tendon, kind: cable, drive: shortening, range: [0, 1 cm], radius: 8, rate: 6 mm/s,\n"
+    "     through: [{at: [5, 15, 25], radius: 0.9 cm}, [35, 15, 25], {at: [90, 15, 25], space: true}]}\n"
+    "  - {name: film, kind: film, surface: top, drive: voltage, thickness: 50 um,\n"
+    "     permittivity: 3, range: [0, 5 kV]}\n"
+    "commands:\n"
+    "  bend: {drives: {tendon: 2}, range: [0, 4], rate: 5 mm/s}\n"
+    "hardware:\n"
+    "  tendon: {axis: Y, per_unit: 0.5 mm, reverse: true, offset: 3, feed: 1200, range: [-50, 50]}\n"
+    "  pump: {axis: E, per_unit: 0.25 mL, below_zero: clip}\n"
+    "  air: {below_zero: pull}\n"
+    "markers:\n"
+    "  tip: {surface: tip}\n"
+    "  dot: {at: [20, 15, 3 cm], radius: 8}\n"
+    "sensors:\n"
+    "  - {name: string1, kind: length, through: [[0, 5, 0], [40, 5, 0]]}\n"
+    "  - {name: v, kind: volume, actuator: air}\n"
+    "  - {name: p, kind: pressure, actuator: air}\n"
+    "loads:\n"
+    "  gravity: [0, 0, -9.81 m/s^2]\n"
+    "  forces: [{marker: tip, force: [0, 0, -500 mN], moment: [0, 0, 1 N m]}]\n"
+    "  pressures: [{surface: side, pressure: 1 kPa}]\n"
+    "solver: {method: exact, length_tolerance: 1 um, iteration_limit: 50, warp: false,\n"
+    "  linear_solver: cholmod, formulation: displacement, time_limit: 2 min}\n";
+
+// Everything that can be found without a mesh.
+static pl_status check_text(const char *text, size_t length, const char *path, pl_findings *findings,
+                            pl_error *err)
+{
+    pl_robot_document *document = NULL;
+    pl_status status = pl_robot_document_parse(text, length, path, &document, err);
+    status = status == PL_OK ? pl_robot_document_check(document, findings, err) : status;
+    pl_robot_document_destroy(document);
+    return status;
+}
+
+static void test_everything(void **state)
+{
+    (void)state;
+    pl_error err;
+    pl_findings *findings = pl_findings_create();
+    pl_robot *robot = NULL;
+    const pl_status status = load(everything, &robot, findings, &err);
+    if (status != PL_OK) {
+        fix_print_findings(findings);
+    }
+    PL_CHECK_OK(status);
+    assert_string_equal(pl_robot_name(robot), "all-keys");
+    PL_CHECK_NEAR(pl_robot_actuator(robot, 0).rest, 2000, 1e-8);
+    PL_CHECK_NEAR(pl_robot_actuator(robot, 0).range[1], 0.06, 1e-15);
+    PL_CHECK_NEAR(pl_robot_actuator(robot, 2).rest, 85, 1e-8);
+    // the command's own limit is 5, its actuator's 6 over the factor 2
+    PL_CHECK_NEAR(pl_robot_command(robot, pl_robot_find_command(robot, "bend")).rate, 3, 1e-12);
+    PL_CHECK_NEAR(pl_robot_command(robot, pl_robot_find_command(robot, "air")).rate, 0, 0);
+    assert_true(pl_robot_actuator(robot, 0).hardware.below_zero == PL_BELOW_PULL);
+    assert_true(pl_robot_actuator(robot, 1).hardware.below_zero == PL_BELOW_CLIP);
+    const pl_hardware motor = pl_robot_actuator(robot, 2).hardware,
+                      pump = pl_robot_actuator(robot, 1).hardware;
+    assert_true(motor.axis == 'Y' && motor.reverse && motor.has_range && pump.axis == 'E' && !pump.reverse);
+    PL_CHECK_NEAR(motor.per_unit, 0.5, 0);
+    PL_CHECK_NEAR(motor.offset, 3, 0);
+    PL_CHECK_NEAR(motor.feed, 1200, 0);
+    PL_CHECK_NEAR(pump.per_unit, 250, 1e-12);
+    // what the motor winds: the shortening itself; an idle cable is let out, never wound
+    const pl_actuator_info wound = pl_robot_actuator(robot, 2), pushed = pl_robot_actuator(robot, 1);
+    PL_CHECK_NEAR(pl_actuator_travel(&wound, 4, 81), 4, 0);
+    PL_CHECK_NEAR(pl_actuator_travel(&wound, NAN, 87), -2, 1e-8);
+    PL_CHECK_NEAR(pl_actuator_travel(&wound, NAN, 80), 0, 0);
+    PL_CHECK_NEAR(pl_actuator_travel(&pushed, 1500, 0), 1500, 0);
+    PL_CHECK_NEAR(robot->actuator[1].line_volume, 2000, 1e-12);
+    PL_CHECK_NEAR(robot->actuator[1].ambient, 0.1, 1e-15);
+    assert_true(robot->actuator[1].idle_hold);
+    PL_CHECK_NEAR(robot->actuator[3].thickness, 0.05, 1e-15);
+    PL_CHECK_NEAR(pl_robot_actuator(robot, 3).rest, 1200, 1e-8);
+    assert_string_equal(pl_robot_command(robot, 0).name, "bend");
+    assert_int_equal(pl_robot_command_count(robot), 4);
+    PL_CHECK_NEAR(robot->actuator[2].factor, 2, 0);
+    PL_CHECK_NEAR(robot->gravity[2], -9810, 1e-9);
+    PL_CHECK_NEAR(robot->force[0].force[2], -0.5, 1e-15);
+    PL_CHECK_NEAR(robot->force[0].moment[2], 1000, 1e-9);
+    PL_CHECK_NEAR(robot->pressure[0].pressure, 1e-3, 1e-18);
+    PL_CHECK_NEAR(robot->support[1].rotate[2], 1.57079632679489662, 1e-15);
+    PL_CHECK_NEAR(robot->support[1].about[0], 40, 0);
+    assert_string_equal(pl_robot_fixed_name(robot, 0), "wall");
+    assert_string_equal(pl_robot_fixed_name(robot, 1), "end");
+    assert_string_equal(pl_robot_region_material(robot, pl_mesh_find_region(robot->mesh, "layer")), "fabric");
+    assert_int_equal(pl_robot_material(robot, 1).formulation, PL_DISPLACEMENT);
+    PL_CHECK_NEAR(pl_robot_material(robot, 0).density, 1.07e-9, 1e-22);
+    PL_CHECK_NEAR(pl_robot_material(robot, 2).density, 1e-9, 1e-22);
+    assert_int_equal(pl_robot_sensor_count(robot), 3);
+    assert_int_equal(pl_mesh_get(robot->mesh).kind[0], PL_TET10);
+    // the same text gives the same robot
+    pl_robot *again = NULL;
+    PL_CHECK_OK(load(everything, &again, NULL, &err));
+    assert_true(pl_robot_hash(robot) == pl_robot_hash(again));
+    pl_robot_destroy(again);
+    pl_robot_destroy(robot);
+    pl_findings_destroy(findings);
+}
+
+static const char two_bodies[] =
+    "pliant: 1\n"
+    "bodies:\n"
+    "  - name: left\n"
+    "    mesh: {design: {kind: block}, order: 1}\n"
+    "    fixed: [{surface: base}]\n"
+    "    markers: {tip: {at: [40, 15, 15]}}\n"
+    "  - name: right\n"
+    "    pose: {rotate: {axis: [0, 0, 1], angle: 180 deg}, move: [150, 30, 0]}\n"
+    "    mesh: {design: {kind: block}, order: 1}\n"
+    "    surfaces: {far: {plane: {point: [40, 0, 0], normal: [1, 0, 0]}}}\n"
+    "    regions: {skin: rubber, layer: rubber, plug: rubber}\n"
+    "    fixed: [{box: [[-1, -1, -1], [1, 31, 31]]}]\n"
+    "    actuators: [{name: air, kind: chamber, surface: cavity, drive: volume_ratio}]\n"
+    "    markers: {tip: {at: [40, 15, 15]}, end: {surface: far}}\n"
+    "    sensors: [{name: v, kind: volume, actuator: air}]\n"
+    "materials: {rubber: {model: yeoh, c10: 0.1, c20: 0.01, c30: 0.001}}\n"
+    "regions: {left.skin: rubber, left.layer: rubber, left.plug: rubber}\n"
+    "loads: {forces: [{marker: right.tip, force: [1, 0, 0]}]}\n";
+
+// Two fingers that face each other: points of the second are turned and moved with it.
+static void test_two_bodies(void **state)
+{
+    (void)state;
+    pl_error err;
+    pl_findings *findings = pl_findings_create();
+    pl_robot *robot = NULL;
+    const pl_status status = load(two_bodies, &robot, findings, &err);
+    if (status != PL_OK) {
+        fix_print_findings(findings);
+    }
+    PL_CHECK_OK(status);
+    static const double want[3][3] = {{40, 15, 15}, {110, 15, 15}, {110, 15, 15}};
+    for (int i = 0; i < 3; ++i) {
+        double position[3], distance;
+        pl_robot_marker_rest(robot, i, position, &distance);
+        for (int k = 0; k < 3; ++k) {
+            PL_CHECK_NEAR(position[k], want[i][k], 1e-9);
+        }
+        PL_CHECK_NEAR(distance, 0, 1e-9);
+    }
+    assert_string_equal(pl_robot_actuator(robot, 0).name, "right.air");
+    assert_string_equal(pl_robot_sensor_name(robot, 0), "right.v");
+    PL_CHECK_NEAR(pl_robot_actuator(robot, 0).rest, 2000, 1e-8);
+    assert_int_equal(robot->support[0].node_count, 16);
+    assert_int_equal(robot->support[1].node_count, 16);
+    assert_int_equal(pl_mesh_get(robot->mesh).kind[0], PL_TET4);
+    pl_robot_destroy(robot);
+    pl_findings_destroy(findings);
+}
+
+// A file that is right up to what a row of the table puts in: $ stands for the row's text, at line 4 on.
+#define GOOD_HEAD                                                                                            \
+    "pliant: 1\nmesh: {design: {kind: block}, order: 1}\nmaterials: {m: {model: neo_hookean, c10: 0.1}}\n"
+#define FIXED "fixed: [{surface: base}]\n"
+#define LAYER "layers:\n- {name: paper"
+#define FIBRE "fibres:\n- {name: thread"
+#define SPRING "markers: {tip: {at: [10, 10, 10]}}\nsprings:\n- {name: s1"
+#define AIR "actuators:\n- {name: air, kind: chamber, surface: cavity, drive: pressure"
+
+static const struct {
+    const char *text;
+    int line;
+    const char *words;
+} wrong[] = {
+    {"", 1, "empty"},
+    {"pliant: 1\n", 1, "'mesh' is missing"},
+    {"name: x\n", 1, "'pliant: 1'"},
+    {"pliant: 2\n", 1, "this program reads version 1"},
+    {"[1, 2]\n", 1, "expected a block of keys, found a list"},
+    {"pliant: 1\n\tname: x\n", 2, "YAML"},
+    {"pliant: 1\nname: [a\n", 3, "YAML"},
+    {"pliant: 1\nname: &a x\n", 2, "anchors"},
+    {"pliant: 1\nname: *a\n", 2, "aliases"},
+    {"pliant: 1\nname: a\nname: b\n", 3, "is given twice, first on line 2"},
+    {"pliant: 1\n---\npliant: 1\n", 2, "second document"},
+    {GOOD_HEAD FIXED "colour: red\n", 5, "unknown key 'colour'"},
+    {GOOD_HEAD FIXED "actuator: []\n", 5, "did you mean 'actuators'"},
+    {GOOD_HEAD FIXED "contact: {slef: true}\n", 5, "did you mean 'self'"},
+    {GOOD_HEAD FIXED "contact: {friction: -1}\n", 5, "friction"},
+    {GOOD_HEAD FIXED "contact: {obstacles: [{name: a}]}\n", 5, "has no shape"},
+    {GOOD_HEAD FIXED "contact: {obstacles: [{name: a, sphere: {centre: [0, 0, 0], radius: 1}, box: {}}]}\n",
+     5, "has two shapes"},
+    {GOOD_HEAD FIXED "contact: {obstacles: [{name: a, sphere: {centre: [0, 0, 0], radius: 0}}]}\n", 5,
+     "radius"},
+    {GOOD_HEAD FIXED "contact: {obstacles: [{name: a, plane: {point: [0, 0, 0], normal: [0, 0, 0]}}]}\n", 5,
+     "has no direction"},
+    {GOOD_HEAD FIXED "contact: {obstacles: [{name: a, surface: part.stl}]}\n", 5, "'unit' is missing"},
+    {GOOD_HEAD FIXED
+     "contact: {obstacles: [{name: a, plane: {point: [0, 0, 0], normal: [0, 0, 1]}, range: [0, 1]}]}\n",
+     5, "has a range but no `move`"},
+    {GOOD_HEAD FIXED "contact: {obstacles: [{name: self, plane: {point: [0, 0, 0], normal: [0, 0, 1]}}]}\n",
+     5, "choose another"},
+    {GOOD_HEAD FIXED "hardware: 3\n", 5, "hardware: expected"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pmp: {axis: X, per_unit: 1 mL}\n", 8, "did you mean 'pump'"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {axis: Q, per_unit: 1 mL}\n", 8, "expected one of X, Y, Z"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {per_unit: 1 mL}\n", 8, "'axis' is missing"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {axis: X}\n", 8, "'per_unit' is missing"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {axis: X, per_unit: 1 mm}\n", 8,
+     "is a length, expected a volume"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {axis: X, per_unit: -1 mL}\n", 8, "reverse: true"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {axis: X, per_unit: 1 mL, feed: 0}\n", 8,
+     "must be greater than 0"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {axis: X, per_unit: 1 mL, offset: 9, range: [0, 5]}\n", 8,
+     "outside the range of the axis"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {axis: X, per_unit: 1 mL, speed: 5}\n", 8,
+     "unknown key 'speed'"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {below_zero: suck}\n", 8, "expected one of refuse, clip, pull"},
+    {GOOD_HEAD FIXED PUMP "hardware:\n  pump: {below_zero: clip, axis: X}\n", 8, "'per_unit' is missing"},
+    {GOOD_HEAD FIXED AIR "}\nhardware:\n  air: {axis: X, per_unit: 1 mL}\n", 8,
+     "the drive pressure has no axis"},
+    {GOOD_HEAD FIXED AIR ", rate: 5}\n", 6, "write 5 kPa/s"},
+    {GOOD_HEAD FIXED AIR ", rate: 5 kPa}\n", 6, "per second"},
+    {GOOD_HEAD FIXED AIR ", rate: 0}\n", 6, "must be greater than 0"},
+    {GOOD_HEAD FIXED AIR ", rate: [1]}\n", 6, "expected a number per second"},
+    {"pliant: 1\nmesh: {order: 2}\n", 2, "no source given"},
+    {"pliant: 1\nmesh: {file: a.msh, step: b.step}\n", 2, "exactly one source"},
+    {"pliant: 1\nmesh: {file: a.stl}\n", 2, "is a surface, not a volume mesh"},
+    {"pliant: 1\nmesh: {file: a.txt}\n", 2, "expected .msh"},
+    {"pliant: 1\nmesh: {step: a.igs}\n", 2, "expected .step"},
+    {"pliant: 1\nmesh:\n  parts: [{surface: a.stl, region: r}]\n", 3, "'unit' is missing"},
+    {"pliant: 1\nmesh:\n  unit: mm\n  parts:\n  - {region: r}\n", 5, "'surface' is missing"},
+    {"pliant: 1\nmesh: {design: {length: 3}}\n", 2, "'kind' is missing"},
+    {"pliant: 1\nmesh: {design: {kind: block, length: [3]}}\n", 2, "expected a number, found a list"},
+    {"pliant: 1\nmesh: {design: {kind: block}, order: 3}\n", 2, "expected 1 or 2"},
+    {"pliant: 1\nmesh: {design: {kind: block}, size: -1}\n", 2, "must be greater than 0"},
+    {"pliant: 1\nmesh: {design: {kind: block}, size: 5 bar}\n", 2, "is a pressure, expected a length"},
+    {"pliant: 1\nmesh: {file: a.msh, unit: ft}\n", 2, "'ft' is unknown"},
+    {GOOD_HEAD FIXED "surfaces: {s: {box: [[0,0,0],[1,1]]}}\n", 5,
+     "expected three numbers [x, y, z], found 2"},
+    {GOOD_HEAD FIXED "surfaces: {s: {box: [[0,0,0],[-1,1,1]]}}\n", 5, "reversed along x"},
+    {GOOD_HEAD FIXED "surfaces: {s: {plane: {point: [0,0,0], normal: [0,0,0]}}}\n", 5, "no direction"},
+    {GOOD_HEAD FIXED "surfaces: {s: {seen: [0,0,0]}}\n", 5, "seen_from"},
+    {GOOD_HEAD FIXED "surfaces: {s: {box: [[90,0,0],[99,1,1]]}}\n", 5, "selects no face"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\n" FIXED, 1, "'materials' is missing"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials: {m: {use: dragon_skin_200}}\n" FIXED, 3,
+     "did you mean 'dragon_skin_20'"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials: {m: {model: neohookean}}\n" FIXED, 3,
+     "did you mean 'neo_hookean'"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1, poisson: 0.3, "
+     "c10: 1}\n" FIXED,
+     4, "not a constant of the model linear"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1, poisson: "
+     "0.6}\n" FIXED,
+     4, "poisson"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1, poisson: 0.4, "
+     "density: 1070}\n" FIXED,
+     4, "write 1070 kg/m^3"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1, poisson: 0.4, "
+     "damping: 1}\n" FIXED,
+     4, "reserved"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1, poisson: 0.4, "
+     "prony: 3}\n" FIXED,
+     4, "prony"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1, poisson: 0.4, "
+     "prony: [{g: 0.1}]}\n" FIXED,
+     4, "tau"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1, poisson: 0.4, "
+     "prony: [{g: 0.1, tau: -1 s}]}\n" FIXED,
+     4, "tau"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {use: a, model: linear}\n" FIXED, 4,
+     "both given"},
+    {GOOD_HEAD FIXED "regions:\n  skin: n\n", 6, "no material 'n'"},
+    {GOOD_HEAD FIXED "regions:\n  skin: m\n  layre: m\n  plug: m\n", 7, "did you mean 'layer'"},
+    {GOOD_HEAD FIXED "regions:\n  skin: m\n", 6, "has no material"},
+    {GOOD_HEAD, 1, "the body has no support"},
+    {GOOD_HEAD "fixed: [{surface: bse}]\n", 4, "did you mean 'base'"},
+    {GOOD_HEAD "fixed: [{surface: base, region: skin}]\n", 4, "exactly one of surface, region, box"},
+    {GOOD_HEAD "fixed: [{surface: base, axes: [w]}]\n", 4, "'w' is unknown"},
+    {GOOD_HEAD "fixed: [{box: [[90,0,0],[99,1,1]]}]\n", 4, "contains no vertex"},
+    {GOOD_HEAD "fixed:\n- {surface: base}\n- {surface: top, move: [1, 0, 0]}\n", 6,
+     "along x, but 'base' (line 5)"},
+    {GOOD_HEAD "fixed: [{surface: base, rotate: {axis: [0,0,0], angle: 1}}]\n", 4, "has no direction"},
+    {GOOD_HEAD FIXED "rigid: [{region: plugg}]\n", 5, "did you mean 'plug'"},
+    {GOOD_HEAD FIXED "rigid: [{region: plug}, {region: layer}]\n", 5, "shares vertices"},
+    {GOOD_HEAD FIXED AIR ", range: [0, 25]}\n", 6, "25 could be Pa, kPa or MPa"},
+    {GOOD_HEAD FIXED AIR ", range: [9 kPa, 5 kPa]}\n", 6, "reversed"},
+    {GOOD_HEAD FIXED AIR ", range: 5 kPa}\n", 6, "expected a range"},
+    {GOOD_HEAD FIXED AIR ", radius: 3}\n", 6, "is only for a cable"},
+    {GOOD_HEAD FIXED AIR ", fluid: gas}\n", 6, "is only for the drive syringe"},
+    {GOOD_HEAD FIXED AIR ", delay: -3}\n", 6, "must not be negative"},
+    {GOOD_HEAD FIXED AIR ", dead_zone: 2 mm}\n", 6, "dead_zone"},
+    {GOOD_HEAD FIXED AIR ", table: 3}\n", 6, "expected a list"},
+    {GOOD_HEAD FIXED AIR ", table: [[0 kPa, 1]]}\n", 6, "at least 2"},
+    {GOOD_HEAD FIXED AIR ", table: [[0 kPa, 1], [5, 2]]}\n", 6, "5 could be Pa, kPa or MPa"},
+    {GOOD_HEAD FIXED AIR ", table: [[0 kPa, 1], [5 kPa]]}\n", 6, "expected [pressure, ratio]"},
+    {GOOD_HEAD FIXED AIR ", table: [[5 kPa, 1], [2 kPa, 2]]}\n", 6, "must come after"},
+    {GOOD_HEAD FIXED AIR ", table: [[0 kPa, 1], [5 kPa, 2], [9 kPa, 1.5]]}\n", 6, "not monotone"},
+    {GOOD_HEAD FIXED AIR ", range: [0 kPa, 20 kPa], table: [[0 kPa, 1], [5 kPa, 2]]}\n", 6,
+     "exceeds its table"},
+    {GOOD_HEAD FIXED AIR ", modulus: 1}\n", 6, "needs actuation: growth"},
+    {GOOD_HEAD FIXED AIR ", actuation: grow}\n", 6, "did you mean 'growth'"},
+    {GOOD_HEAD FIXED AIR ", actuation: growth, modulus: 1}\n", 6, "driven by a ratio"},
+    {GOOD_HEAD FIXED AIR "}\ncommands: {c: {drives: {air: 1}, one_sided: 3}}\n", 7, "one_sided"},
+    {GOOD_HEAD FIXED "regions:\n  skin: {material: m, rest_area: 0.7}\n  layer: m\n  plug: m\n", 6,
+     "an area ratio needs prisms"},
+    {GOOD_HEAD FIXED "regions:\n  skin: {material: m, rest_volume: 30}\n  layer: m\n  plug: m\n", 6,
+     "between 0.1 and 10"},
+    {GOOD_HEAD FIXED "regions:\n  skin: [m]\n", 6, "or {material: ...}"},
+    {"pliant: 1\nmesh:\n  sheets:\n  - {region: a, outline: [[0, 0], [1, 0]], to: 1}\n", 4, "at least 3"},
+    {"pliant: 1\nmesh:\n  sheets:\n  - {region: a, outline: [[0, 0], [1, 1], [1, 0], [0, 1]], to: 1}\n", 4,
+     "intersects itself"},
+    {"pliant: 1\nmesh:\n  sheets:\n  - {region: a, outline: [[0, 0], [2, 0], [2, 1], [1, 0], [0, 1]], to: "
+     "1}\n",
+     4, "intersects itself"},
+    {"pliant: 1\nmesh:\n  sheets:\n  - {region: a, outline: [[0, 0], [2, 0], [1, 0], [0, 1]], to: 1}\n", 4,
+     "folds back on itself"},
+    {"pliant: 1\nmesh:\n  sheets:\n  - {region: a, outline: [[0, 0], [2, 0], [2, 0], [0, 1]], to: 1}\n", 4,
+     "folds back on itself"},
+    {"pliant: 1\nmesh:\n  sheets:\n  - {region: a, outline: [[0, 0], [1, 0], [1, 1]], to: -1}\n", 4,
+     "expected 'from' below 'to'"},
+    {"pliant: 1\nmesh:\n  sheets:\n  - {region: a, outline: [[0, 0], [1, 0, 0], [1, 1]], to: 1}\n", 4,
+     "expected [x, y]"},
+    {GOOD_HEAD FIXED "actuators:\n- {name: a b, kind: chamber, surface: cavity, drive: pressure}\n", 6,
+     "is not a valid name"},
+    {GOOD_HEAD FIXED "markers:\n  \"tip,left\": {surface: top}\n", 6, "'tip,left' is not a valid name"},
+    {GOOD_HEAD FIXED "markers:\n  'a\"b': {surface: top}\n", 6, "is not a valid name"},
+    {GOOD_HEAD FIXED "markers:\n  \"a\\nb\": {surface: top}\n", 6, "'a?b' is not a valid name"},
+    {GOOD_HEAD FIXED "actuators:\n- {name: a, kind: chamber, surface: cavity, drive: pressure}\ncommands:\n"
+                     "  \"x,y\": {drives: {a: 1}}\n",
+     8, "is not a valid name"},
+    {GOOD_HEAD FIXED "sensors:\n- {name: \"l\\r\", kind: length, through: [[0, 0, 0], [1, 1, 1]]}\n", 6,
+     "is not a valid name"},
+    {GOOD_HEAD FIXED "actuators:\n- {name: a, kind: chamber, surface: cavity, drive: tension}\n", 6,
+     "expected one of volume_ratio"},
+    {GOOD_HEAD FIXED "actuators:\n- {name: a, kind: chamber, surface: top, drive: pressure}\n", 6,
+     "expected a cavity"},
+    {GOOD_HEAD FIXED "actuators:\n- {name: a, kind: cable, drive: tension}\n", 6, "'through'"},
+    {GOOD_HEAD FIXED "actuators:\n- {name: a, kind: cable, drive: tension, through: [[1,1,1]]}\n", 6,
+     "at least 2"},
+    {GOOD_HEAD FIXED
+     "actuators:\n- name: a\n  kind: cable\n  drive: tension\n  through:\n  - [1,1,1]\n  - [1,1,80]\n",
+     11, "is 50 mm outside the body"},
+    {GOOD_HEAD FIXED "actuators:\n- {name: a, kind: film, drive: voltage, surface: top}\n", 6,
+     "'thickness' and 'permittivity'"},
+    {GOOD_HEAD FIXED
+     "actuators:\n- {name: a, kind: cable, drive: shortening, range: [-1, 2], through: [[1,1,1],[2,2,2]]}\n",
+     6, "cannot start below 0"},
+    {GOOD_HEAD FIXED AIR "}\n- {name: air, kind: chamber, surface: cavity, drive: pressure}\n", 7,
+     "given twice, first on line 6"},
+    {GOOD_HEAD FIXED AIR "}\ncommands: {bend: {drives: {airr: 1}}}\n", 7, "did you mean 'air'"},
+    {GOOD_HEAD FIXED AIR "}\ncommands: {a: {drives: {air: 1}}, b: {drives: {air: 2}}}\n", 7,
+     "driven by two commands"},
+    {GOOD_HEAD FIXED AIR "}\ncommands: {a: {drives: {air: 0}}}\n", 7, "other than 0"},
+    {GOOD_HEAD FIXED "markers: {t: {surface: tpi}}\n", 5, "did you mean 'tip'"},
+    {GOOD_HEAD FIXED "markers: {t: {}}\n", 5, "exactly one of surface, at"},
+    {GOOD_HEAD FIXED "markers: {t: {at: [1, 2, nan]}}\n", 5, "expected a number, found 'nan'"},
+    {GOOD_HEAD FIXED "sensors: [{name: s, kind: volume, actuator: q}]\n", 5, "no actuator 'q'"},
+    {GOOD_HEAD FIXED "sensors: [{name: s, kind: length, noise: 1 kPa}]\n", 5, "noise"},
+    {GOOD_HEAD FIXED "controller: {kind: pid}\n", 5, "expected one of open, pi, track, impedance"},
+    {GOOD_HEAD FIXED "estimator: {forces: tip}\n", 5, "expected a list"},
+    {GOOD_HEAD FIXED "plant: {lag: -1}\n", 5, "must not be negative"},
+    {GOOD_HEAD FIXED "sensors: [{name: s, kind: light}]\n", 5, "expected one of length, volume, pressure"},
+    {GOOD_HEAD FIXED "loads: {gravity: [0, 0, -9.81]}\n", 5, "write -9.81 m/s^2"},
+    {GOOD_HEAD FIXED "loads: {gravity: -9.81 m/s^2}\n", 5,
+     "expected three numbers [x, y, z], found a single value"},
+    {GOOD_HEAD FIXED "loads: {forces: [{marker: tip, force: [0,0,1]}]}\n", 5, "no marker 'tip'"},
+    {GOOD_HEAD FIXED "loads: {pressures: [{surface: outside, pressure: 1 kPa}]}\n", 5,
+     "no surface 'outside'"},
+    {GOOD_HEAD FIXED "solver: {method: local_gobal}\n", 5, "local_global"},
+    {GOOD_HEAD FIXED "solver: {metric: vertex}\n", 5, "is only for the method local_global"},
+    {GOOD_HEAD FIXED "solver: {method: local_global, warp: false}\n", 5, "is only for the method exact"},
+    {GOOD_HEAD FIXED "solver: {method: local_global, window: 30}\n", 5, "from 1 to 20"},
+    {GOOD_HEAD FIXED "solver: {method: local_global, metric: vertex, form: mu_lambda}\n", 5, "gradient"},
+    {GOOD_HEAD FIXED "solver: {iteration_limit: 2.5}\n", 5, "expected a whole number"},
+    {GOOD_HEAD FIXED "solver: {warp: maybe}\n", 5, "expected true or false"},
+    {GOOD_HEAD FIXED SPRING ", from: tipp, to: [0, 0, 9], stiffness: 1}\n", 7, "did you mean 'tip'"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: nose, stiffness: 1}\n", 7, "nose"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: tip, stiffness: 1}\n", 7, "to itself"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: [0, 0, 9], stiffness: -1}\n", 7, "stiffness"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: [0, 0, 9], stiffness: 3 N}\n", 7, "expected a stiffness (N/mm"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: [0, 0, 9]}\n", 7, "'stiffness' is missing"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, stiffness: 1}\n", 7, "'to' is missing"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: {x: 1}, stiffness: 1}\n", 7, "a marker, or a point in space"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: [1, 2], stiffness: 1}\n", 7, "to"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: [10, 10, 10], stiffness: 1}\n", 7, "lie in one point"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: [0, 0, 9], stiffness: 1, rest_length: -2}\n", 7, "rest_length"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: [0, 0, 9], stiffness: 1, mode: push}\n", 7, "tension_only"},
+    {GOOD_HEAD FIXED SPRING ", from: tip, to: [0, 0, 9], stiffness: 1, lenght: 2}\n", 7, "lenght"},
+    {GOOD_HEAD FIXED LAYER ", surface: nose, material: m, thickness: 0.1}\n", 6, "nose"},
+    {GOOD_HEAD FIXED LAYER ", material: m, thickness: 0.1}\n", 6, "exactly one of 'surface' and 'between'"},
+    {GOOD_HEAD FIXED LAYER ", surface: base, thickness: 0.1}\n", 6, "'material' is missing"},
+    {GOOD_HEAD FIXED LAYER ", surface: base, material: m, thickness: -1}\n", 6, "thickness"},
+    {GOOD_HEAD FIXED LAYER ", surface: base, material: m, thickness: 1, side: top}\n", 6, "outside"},
+    {GOOD_HEAD FIXED LAYER ", surface: base, material: m, thickness: 1, wrinkling: 2}\n", 6, "wrinkling"},
+    {GOOD_HEAD FIXED LAYER ", surface: base, material: m, thickness: 1, wrinkling: never}\n", 6, "wrinkling"},
+    {GOOD_HEAD FIXED LAYER ", between: [a], material: m, thickness: 1}\n", 6, "two regions"},
+    {GOOD_HEAD FIXED FIBRE ", kind: spiral, surface: base}\n", 6, "helix"},
+    {GOOD_HEAD FIXED FIBRE ", kind: line, surface: base}\n", 6, "'through' is missing"},
+    {GOOD_HEAD FIXED FIBRE ", kind: rings, surface: base, axis: [0, 0, 1]}\n", 6, "pitch"},
+    {GOOD_HEAD FIXED FIBRE ", kind: helix, surface: base, axis: [0, 0, 1]}\n", 6, "'pitch' and 'angle'"},
+    {GOOD_HEAD FIXED FIBRE ", kind: line, surface: base, through: [[0, 0, 0], [1, 1, 0]], hand: left}\n", 6,
+     "does not belong to a line"},
+    {GOOD_HEAD FIXED FIBRE ", kind: line, surface: base, through: [[0, 0, 0], [1, 1, 0]], young: 1}\n", 6,
+     "'young' with 'diameter'"},
+    {"pliant: 1\nbodies: []\n", 2, "bodies is empty"},
+    {"pliant: 1\nmesh: {design: {kind: block}}\nbodies: [{name: a}]\n", 2, "must be inside a body"},
+    {"pliant: 1\nbodies:\n- {name: a.b, mesh: {design: {kind: block}}}\n", 3, "not a valid name for a body"},
+    {"pliant: 1\nbodies:\n- {name: a, mesh: {design: {kind: block}}}\n- {name: a, mesh: {design: {kind: "
+     "block}}}\n",
+     4, "given twice"},
+};
+
+// Springs to space and between markers, with units; the rest length defaults to the distance.
+static void test_springs(void **state)
+{
+    (void)state;
+    pl_findings *findings = pl_findings_create();
+    pl_robot *robot = NULL;
+    pl_error err = {0};
+    PL_CHECK_OK(
+        load(GOOD_HEAD FIXED
+             "markers: {tip: {at: [10, 10, 10]}, mid: {at: [5, 10, 10]}}\nsprings:\n"
+             "- {name: s1, from: tip, to: [3 cm, 10, 10], stiffness: 200 N/m}\n"
+             "- {name: s2, from: tip, to: mid, stiffness: 2, rest_length: 4 mm, mode: tension_only}\n",
+             &robot, findings, &err));
+    assert_int_equal(robot->spring_count, 2);
+    const pl_spring *a = &robot->spring[0], *b = &robot->spring[1];
+    PL_CHECK_NEAR(a->stiffness, 0.2, 1e-15);
+    PL_CHECK_NEAR(a->distance, 20, 1e-9);
+    PL_CHECK_NEAR(a->rest, a->distance, 0);
+    assert_int_equal(a->to, -1);
+    assert_false(a->tension_only);
+    assert_int_equal(b->from, 0);
+    assert_int_equal(b->to, 1);
+    PL_CHECK_NEAR(b->distance, 5, 1e-9);
+    PL_CHECK_NEAR(b->rest, 4, 0);
+    assert_true(b->tension_only);
+    pl_robot_destroy(robot);
+    pl_findings_destroy(findings);
+}
+
+static void test_wrong(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+        pl_findings *findings = pl_findings_create();
+        pl_robot *robot = NULL;
+        pl_error err = {0};
+        const pl_status status = load(wrong[i].text, &robot, findings, &err);
+        if (status != PL_BAD_INPUT || robot ||
+            !fix_has_finding(findings, PL_DEFECT, wrong[i].line, wrong[i].words)) {
+            print_error("row %zu: status %d, wanted line %d '%s', got:\n", i, (int)status, wrong[i].line,
+                        wrong[i].words);
+            fix_print_findings(findings);
+            print_error("%s\n", wrong[i].text);
+            fail();
+        }
+        assert_true(strlen(err.text) > 0);
+        pl_findings_destroy(findings);
+    }
+    print_message("%zu wrong files\n", sizeof wrong / sizeof wrong[0]);
+}
+
+// Values that can hardly be meant are accepted with a warning.
+static void test_warnings(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int line;
+        const char *words;
+    } rows[] = {
+        {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n"
+         "  m: {model: linear, young: 1, poisson: 0.4, density: 1070 t/mm^3}\n" FIXED,
+         4, "implausible"},
+        {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: linear, young: 1e8, poisson: "
+         "0.4}\n" FIXED,
+         4, "shear modulus"},
+        {"pliant: 1\nmesh: {design: {kind: block}}\nmaterials:\n  m: {model: neo_hookean, c10: 0.12 "
+         "GPa}\n" FIXED,
+         4, "a shear modulus of 240 MPa is implausible"},
+        {GOOD_HEAD FIXED AIR ", range: [0, 5 MPa]}\n", 6, "implausible for a soft body"},
+        {GOOD_HEAD FIXED "loads: {gravity: [0, 0, -9.81 m/s^2]}\n", 3, "no material has a density"},
+        {GOOD_HEAD FIXED "markers: {far: {at: [500, 0, 0]}}\n", 5, "460 mm outside the body"},
+        {"pliant: 1\nmesh: {design: {kind: block}, size: 500}\nmaterials: {m: {model: neo_hookean, c10: "
+         "0.1}}\n" FIXED,
+         2, "larger than the body"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        pl_findings *findings = pl_findings_create();
+        pl_robot *robot = NULL;
+        pl_error err = {0};
+        PL_CHECK_OK(load(rows[i].text, &robot, findings, &err));
+        if (!fix_has_finding(findings, PL_WARNING, rows[i].line, rows[i].words)) {
+            print_error("row %zu, wanted line %d '%s', got:\n", i, rows[i].line, rows[i].words);
+            fix_print_findings(findings);
+            fail();
+        }
+        pl_robot_destroy(robot);
+        pl_findings_destroy(findings);
+    }
+}
+
+// Several defects come together, sorted by line.
+static void test_several(void **state)
+{
+    (void)state;
+    static const char text[] = "pliant: 1\n"
+                               "mesh: {design: {kind: block}, ordr: 2}\n"
+                               "materials:\n"
+                               "  soft: {model: neo_hookean, c10: 5 mm}\n"
+                               "  hard: {model: linear, young: 1, poisson: 0.7}\n"
+                               "regions: {skin: sofd}\n"
+                               "fixed: [{surface: base, axis: [x]}]\n"
+                               "markers:\n"
+                               "  tip: {at: [1, 2]}\n"
+                               "loads: {forces: [{marker: tpi, force: [0, 0, 1]}]}\n";
+    static const int lines[] = {2, 4, 5, 6, 7, 9, 10};
+    pl_findings *findings = pl_findings_create();
+    pl_error err = {0};
+    assert_int_equal(check_text(text, strlen(text), "r.yaml", findings, &err), PL_BAD_INPUT);
+    if (pl_findings_defect_count(findings) != 7) {
+        fix_print_findings(findings);
+    }
+    assert_int_equal(pl_findings_defect_count(findings), 7);
+    for (int i = 0; i < 7; ++i) {
+        assert_int_equal(pl_findings_at(findings, i)->line, lines[i]);
+        assert_string_equal(pl_findings_at(findings, i)->file, "r.yaml");
+    }
+    assert_true(strncmp(err.text, "r.yaml:2: ", 10) == 0);
+    pl_findings_destroy(findings);
+}
+
+// A surface that finds nothing is reported once, where it is picked, and not again by those who use it.
+static void test_failed_pick(void **state)
+{
+    (void)state;
+    pl_findings *findings = pl_findings_create();
+    pl_robot *robot = NULL;
+    pl_error err = {0};
+    const char *text = GOOD_HEAD
+        "surfaces: {s: {seen_from: [5, 5, 5]}}\nfixed: [{surface: s}]\nmarkers: {m: {surface: s}}\n";
+    assert_int_equal(load(text, &robot, findings, &err), PL_BAD_INPUT);
+    assert_int_equal(pl_findings_defect_count(findings), 1);
+    assert_true(fix_has_finding(findings, PL_DEFECT, 4, "inside the material"));
+    pl_findings_destroy(findings);
+}
+
+// Ten thousand files with bytes changed, cut, doubled or swapped by words of the format: only statuses come
+// back.
+static void test_mutations(void **state)
+{
+    (void)state;
+    static const char *const seed[] = {everything, two_bodies};
+    static const char *const word[] = {"[",          "]",       "{",   "}",  ": ",         "- ",
+                                       "\n",         "kPa",     "nan", "&",  "*a",         "1e999",
+                                       "actuators:", "surface", "\t",  "\"", "!!binary x", "null"};
+    pl_random random;
+    pl_random_seed(&random, 20240607);
+    char text[8192];
+    int accepted = 0;
+    for (int n = 0; n < 10000; ++n) {
+        size_t length = strlen(seed[n % 2]);
+        memcpy(text, seed[n % 2], length);
+        const int edits = 1 + (int)(pl_random_next(&random) % 4);
+        for (int k = 0; k < edits && length > 64; ++k) {
+            const size_t at = pl_random_next(&random) % length, run = 1 + pl_random_next(&random) % 20;
+            const char *w = word[pl_random_next(&random) % (sizeof word / sizeof word[0])];
+            switch (pl_random_next(&random) % 4) {
+            case 0: // one byte becomes another, mostly a digit or letter
+                text[at] = pl_random_next(&random) % 4 == 0
+                               ? (char)pl_random_next(&random)
+                               : "0123456789abcxyz-. ,"[pl_random_next(&random) % 20];
+                break;
+            case 1: // a piece goes away
+                memmove(text + at, text + (at + run < length ? at + run : length),
+                        length - (at + run < length ? at + run : length));
+                length -= at + run < length ? run : length - at;
+                break;
+            case 2: // a word comes in
+                memmove(text + at + strlen(w), text + at, length - at);
+                memcpy(text + at, w, strlen(w));
+                length += strlen(w);
+                break;
+            default: // a piece is repeated
+                memmove(text + at + run, text + at, length - at);
+                length += run;
+                break;
+            }
+        }
+        pl_findings *findings = pl_findings_create();
+        pl_error err = {0};
+        const pl_status status = check_text(text, length, "m.yaml", findings, &err);
+        assert_true(status == PL_OK || status == PL_BAD_INPUT);
+        assert_int_equal(status == PL_OK, pl_findings_defect_count(findings) == 0);
+        accepted += status == PL_OK;
+        pl_findings_destroy(findings);
+    }
+    print_message("of 10000 mutated files %d were still right\n", accepted);
+    assert_true(accepted > 100 && accepted < 9000);
+}
+
+static void *failing_realloc(void *user, void *block, size_t bytes)
+{
+    if (bytes == 0) {
+        free(block);
+        return NULL;
+    }
+    return (*(int *)user)-- > 0 ? realloc(block, bytes) : NULL;
+}
+
+// Reading with the n-th allocation refused, for every n: out of memory is a status.
+static void test_no_memory(void **state)
+{
+    (void)state;
+    int left = 0, failures = 0;
+    pl_memory_set(failing_realloc, &left);
+    for (int n = 0; n < 2000; ++n) {
+        left = n;
+        pl_error err = {0};
+        const pl_status status = check_text(everything, strlen(everything), "m.yaml", NULL, &err);
+        assert_true(status == PL_OK || status == PL_NO_MEMORY);
+        if (status == PL_OK) {
+            break;
+        }
+        ++failures;
+    }
+    pl_memory_set(NULL, NULL);
+    assert_true(failures > 10 && failures < 1999);
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+// An order that was kept is found again, under its key and for its count only; a damaged or cut file is no
+// order, and the next one kept takes its place.
+static void check_orders(const pl_robot *robot, bool first)
+{
+    const pl_order_store *o = &robot->orders;
+    int32_t order[5] = {3, 1, 4, 0, 2}, found[5] = {0};
+    char path[300];
+    snprintf(path, sizeof path, "%s/%016x.order", o->folder, 77);
+    assert_true(o->find(o->folder, 77, 5, found) == !first);
+    o->keep(o->folder, 77, 5, order);
+    assert_true(o->find(o->folder, 77, 5, found));
+    assert_memory_equal(found, order, sizeof order);
+    assert_false(o->find(o->folder, 77, 4, found));
+    assert_false(o->find(o->folder, 78, 5, found));
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    for (off_t at = 0; at < info.st_size; ++at) {
+        FILE *file = fopen(path, "r+");
+        assert_non_null(file);
+        fseek(file, at, SEEK_SET);
+        const int byte = fgetc(file);
+        fseek(file, at, SEEK_SET);
+        fputc(byte ^ 4, file);
+        fclose(file);
+        assert_false(o->find(o->folder, 77, 5, found));
+        o->keep(o->folder, 77, 5, order);
+        assert_true(o->find(o->folder, 77, 5, found));
+    }
+    assert_int_equal(truncate(path, info.st_size / 2), 0);
+    assert_false(o->find(o->folder, 77, 5, found));
+    o->keep(o->folder, 77, 5, order);
+}
+
+// The mesh is built once, then read from the cache; a broken cache entry is ignored and written anew.
+static void test_cache(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/pliant_test_XXXXXX", path[200], command[300];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/robot.yaml", folder);
+    write_text(path, GOOD_HEAD FIXED);
+    int built = 0;
+    const pl_mesher counting = {.build = fix_build, .user = &built};
+    pl_load_options counted = {.mesher = &counting};
+    uint64_t hash[3];
+    pl_error err;
+    for (int i = 0; i < 3; ++i) {
+        pl_robot *robot = NULL;
+        if (i == 2) {
+            snprintf(command, sizeof command, "for f in %s/.pliant/*.mesh; do echo broken > $f; done",
+                     folder);
+            assert_int_equal(system(command), 0);
+        }
+        PL_CHECK_OK(pl_robot_load(path, &counted, &robot, NULL, &err));
+        hash[i] = pl_robot_hash(robot);
+        check_orders(robot, i == 0);
+        pl_robot_destroy(robot);
+        assert_int_equal(built, i < 2 ? 1 : 2);
+    }
+    assert_true(hash[0] == hash[1] && hash[1] == hash[2]);
+    // another order is another mesh; no_cache always builds; a missing file is a bad file
+    pl_robot *robot = NULL;
+    counted.order = 2;
+    PL_CHECK_OK(pl_robot_load(path, &counted, &robot, NULL, &err));
+    assert_int_equal(pl_mesh_get(pl_robot_mesh(robot)).kind[0], PL_TET10);
+    pl_robot_destroy(robot);
+    assert_int_equal(built, 3);
+    counted.no_cache = true;
+    PL_CHECK_OK(pl_robot_load(path, &counted, &robot, NULL, &err));
+    assert_null(robot->orders.folder);
+    pl_robot_destroy(robot);
+    assert_int_equal(built, 4);
+    assert_int_equal(pl_robot_load("/tmp/pliant_no_such_file.yaml", &counted, &robot, NULL, &err),
+                     PL_BAD_FILE);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+// A mesh file beside the robot file: found by its relative path, raised or lowered to the order asked for.
+static void test_mesh_file(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/pliant_test_XXXXXX", path[200], mesh_path[200], command[300];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/robot.yaml", folder);
+    snprintf(mesh_path, sizeof mesh_path, "%s/block.vtu", folder);
+    write_text(path, "pliant: 1\nmesh: {file: block.vtu, unit: cm}\nmaterials: {m: {model: neo_hookean, c10: "
+                     "0.1}}\n" FIXED);
+    pl_error err;
+    pl_mesh *mesh = fix_mesh(false, 0.1);
+    PL_CHECK_OK(pl_mesh_write_vtu(mesh, mesh_path, PL_VTU_ASCII, &err));
+    pl_mesh_destroy(mesh);
+    for (int order = 0; order <= 2; ++order) {
+        const pl_load_options without = {.order = order};
+        pl_robot *robot = NULL;
+        PL_CHECK_OK(pl_robot_load(path, &without, &robot, NULL, &err));
+        assert_int_equal(pl_mesh_get(pl_robot_mesh(robot)).kind[0], order == 1 ? PL_TET4 : PL_TET10);
+        PL_CHECK_NEAR(pl_mesh_region_volume(pl_robot_mesh(robot), -1), 34000, 1e-6);
+        pl_robot_destroy(robot);
+    }
+    assert_int_equal(unlink(mesh_path), 0);
+    pl_robot *robot = NULL;
+    pl_findings *findings = pl_findings_create();
+    assert_int_equal(pl_robot_load(path, NULL, &robot, findings, &err), PL_BAD_FILE);
+    assert_true(fix_has_finding(findings, PL_DEFECT, 2, "block.vtu"));
+    pl_findings_destroy(findings);
+    // a design without a mesher
+    assert_int_equal(pl_robot_load_text(two_bodies, strlen(two_bodies), path, NULL, &robot, NULL, &err),
+                     PL_BAD_INPUT);
+    assert_non_null(strstr(err.text, "built without it"));
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_everything), cmocka_unit_test(test_two_bodies),  cmocka_unit_test(test_springs),
+        cmocka_unit_test(test_wrong),      cmocka_unit_test(test_warnings),    cmocka_unit_test(test_several),
+        cmocka_unit_test(test_mutations),  cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_mesh_file),  cmocka_unit_test(test_failed_pick),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
