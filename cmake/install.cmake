@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 install(DIRECTORY include/pliant DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(TARGETS pliant pliant_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES docs/pliant.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES docs/schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/pliant)
 if(TARGET pliant_meshing)
     # packages go to the system's folder, where no search path is wanted
     if(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
@@ -45,17 +45,20 @@ foreach(pc ${pc_files})
     install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${pc} DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
-# the command prints its own completion
+# the command prints its own completion scripts and manual pages
 if(TARGET pliant_command AND NOT CMAKE_CROSSCOMPILING)
-    set(completion ${CMAKE_CURRENT_BINARY_DIR}/completion/pliant)
-    install(CODE "
-        file(MAKE_DIRECTORY \"${CMAKE_CURRENT_BINARY_DIR}/completion\")
-        execute_process(COMMAND \"$<TARGET_FILE:pliant_command>\" completion bash
-            OUTPUT_FILE \"${completion}\" RESULT_VARIABLE failed)
-        if(failed)
-            message(FATAL_ERROR \"pliant completion bash: \${failed}\")
-        endif()")
-    install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    set(made ${CMAKE_CURRENT_BINARY_DIR}/made)
+    install(CODE "execute_process(COMMAND ${CMAKE_COMMAND} -DPLIANT=$<TARGET_FILE:pliant_command> -DOUT=${made}
+            -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/made.cmake COMMAND_ERROR_IS_FATAL ANY)")
+    install(FILES ${made}/pliant.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME pliant)
+    # packages have a folder of their own
+    if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+        install(FILES ${made}/_pliant DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+    else()
+        install(FILES ${made}/_pliant DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    endif()
+    install(FILES ${made}/pliant.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+    install(DIRECTORY ${made}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR})
 endif()
 
 # an installed copy serves programs outside this tree

@@ -14,6 +14,10 @@ mv "$work/first" "$work/prefix"
 prefix=$work/prefix
 pliant=$prefix/bin/pliant
 bash -n "$prefix/share/bash-completion/completions/pliant"
+test -s "$prefix/share/zsh/site-functions/_pliant"
+test -s "$prefix/share/fish/vendor_completions.d/pliant.fish"
+test -s "$prefix/share/man/man1/pliant-fk.1"
+test -s "$prefix/share/pliant/schema.json"
 "$pliant" --version
 "$pliant" new segment "$work/robot" >/dev/null
 # a coarse mesh is enough

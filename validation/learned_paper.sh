@@ -20,6 +20,6 @@ for robot in "$@"; do
     esac
     [ -d $robot ] || "$pliant" new $design $robot >/dev/null
     "$pliant" sample $robot --samples $samples --shapes --out $robot.sqlite
-    "$pliant" sample $robot --grid 4 --out $robot-test.sqlite
+    "$pliant" sample $robot --levels 4 --out $robot-test.sqlite
     "$build/learned_curve" $robot.sqlite $robot-test.sqlite $hidden $path $robot-curve.png | tee $robot-curve.txt
 done

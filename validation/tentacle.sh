@@ -29,7 +29,7 @@ for hold in "2,3,6,7 4.6 and 6.2 N" "1,2,5,6 3.1 and 4.6 N" "3,4,7,8 6.2 and 7.7
     poses=$1
     shift
     echo "== predicted: poses $poses, at $*"
-    if "$pliant" calibrate poses tentacle.yaml poses.csv --free t1.factor,t2.factor,base.x,base.y,base.z --hold "$poses" >report.txt 2>&1
+    if "$pliant" calibrate poses tentacle.yaml poses.csv --free t1.factor,t2.factor,base.x,base.y,base.z --held-rows "$poses" >report.txt 2>&1
     then sed -n '/factor\|base\|  m[1-4]\|marker /p' report.txt; else cat report.txt; failed=1; fi
 done
 exit $failed

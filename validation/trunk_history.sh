@@ -12,7 +12,7 @@ cd "$work"
 sed '1s/\([xyz]\)\([0-9]\)_mm/d\2.\1 [mm]/g' "$data" > trunk.csv
 printf '%-26s %10s %10s %10s %10s\n' "runs held out" spread present "last three" memory
 for hold in beta0,beta5,circle0 beta1,beta6,circle1,circle5 beta2,circle2 beta3,circle3 beta4,circle4; do
-    "$pliant" learn --history trunk.csv --hold $hold --out model.yaml >out.txt
+    "$pliant" learn --history trunk.csv --held-runs $hold --out model.yaml >out.txt
     awk -v hold=$hold '$1 == "d3" { printf "%-26s %10s %10s %10s %10s\n", hold, $2, $3, $4, $5 }' out.txt | tee -a all.txt
 done
 awk '{ for (k = 2; k <= 5; ++k) s[k] += $k * $k } END { printf "%-26s", "root mean square"; for (k = 2; k <= 5; ++k) printf " %10.1f", sqrt(s[k] / NR); print "" }' all.txt

@@ -94,8 +94,10 @@ struct cli_args {
     int given_count;
     bool silent; // standard output belongs to the machine
 };
+extern bool cli_quiet; // -q: no text for people, no notes, no progress bar
 
 extern const cli_verb *const cli_verbs[]; // ends with NULL
+extern const cli_option cli_common[];     // understood by every verb; ends with a zeroed entry
 int cli_calibrate_ratio(const cli_args *args);
 int cli_calibrate_poses(const cli_args *args);
 int cli_calibrate_syringe(const cli_args *args, const char *path);
@@ -111,7 +113,17 @@ extern const cli_verb cli_verb_simulate, cli_verb_modes;
 // Sorts argv (after the verb's name) into `args`. Returns false after saying what is wrong.
 bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args);
 void cli_args_clear(cli_args *args);
+// `pliant help` and everything made from the tables: text, a manual page (man 1, roff), JSON.
 void cli_help(const cli_verb *verb);
+void cli_help_man(const cli_verb *verb); // NULL: the page of the program
+json_t *cli_help_json(void);             // every verb, its options and examples
+// Pages that explain the outcomes of solves: `pliant help limit_point`.
+typedef struct cli_topic {
+    const char *name, *text;
+} cli_topic;
+extern const cli_topic cli_topics[];               // ends with a zeroed entry; made from docs/outcomes
+const cli_topic *cli_topic_find(const char *name); // blanks and hyphens count as underscores; NULL: none
+void cli_outcome_advice(const char *outcome);      // names the page of an outcome, on standard error
 bool cli_flag(const cli_args *args, const char *name);
 int cli_flag_count(const cli_args *args, const char *name);
 const char *cli_value(const cli_args *args, const char *name); // the last one given, or NULL
@@ -133,11 +145,11 @@ void cli_advice(const char *format, ...) PL_PRINTF(1, 2);
 void cli_say(const cli_args *args, const char *format, ...) PL_PRINTF(2, 3);
 void cli_finding(const pl_finding *finding);
 void cli_findings(const pl_findings *findings);
-// Says what `err` says, as a problem of reading (status 2) or of writing (status 3), and returns the exit
-// status.
+void cli_findings_numbered(const pl_findings *findings); // numbered where there are several
+// Prints what `err` says and returns the exit status: 3 where a file cannot be opened or written, 2 where its
+// contents are wrong.
 int cli_fail(const cli_args *args, const pl_error *err);
 int cli_fail_file(const cli_args *args, const char *path, const pl_error *err); // names the file too
-int cli_fail_writing(const cli_args *args, const pl_error *err);
 int cli_no_memory(const cli_args *args);
 
 // Memory that was asked for in vain, by any verb or by the library: the program then ends with status 3.
@@ -177,6 +189,12 @@ json_t *cli_json_head(uint64_t hash,
                       const pl_findings *findings); // format, pliant, robot (0: null), warnings
 // Writes to the place --json names (if given) and releases `root`.
 int cli_json_write(const cli_args *args, json_t *root);
+// Keeps what was reported on standard error, for the record of an error; `file` may be NULL.
+void cli_json_note(const char *severity, const char *file, int line, const char *text);
+void cli_json_note_advice(const char *text); // of the note before
+// At the end of the program: an error that left no record is written to `path` as {"failure": ...}; nothing
+// where `path` is NULL, `status` is 0 or a record was written.
+void cli_json_error(const char *path, const char *verb, int status);
 
 // ---- files
 const char *cli_extension(const char *path); // with the dot, "" when there is none

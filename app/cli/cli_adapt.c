@@ -154,7 +154,7 @@ static int adapt_work(const cli_args *args, adapting *a)
              a->report.count, pl_adapt_kind_name(a->options.kind), a->report.before_rms, a->report.held_rms,
              a->report.held_count);
     if (pl_learned_write(l, comment, cli_value(args, "out"), &err) != PL_OK) {
-        return cli_fail_writing(args, &err);
+        return cli_fail(args, &err);
     }
     cli_say(args, "  wrote %s\n", cli_value(args, "out"));
     return cli_value(args, "json") ? cli_json_write(args, adapt_json(a)) : CLI_DONE;

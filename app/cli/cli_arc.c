@@ -63,7 +63,7 @@ static int arc_write(const cli_args *args, const arc_table *t, const char *path)
                           .curve_count = 1};
     const pl_status status =
         table ? pl_file_write(path, t->text, t->bytes, &err) : pl_plot_write(&plot, path, &err);
-    return status == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+    return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
 static int arc_follow(const cli_args *args, cli_model *m, arc_table *t, const char *path)

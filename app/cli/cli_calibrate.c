@@ -15,7 +15,7 @@ static const cli_option options[] = {
     {"elasticity", 0, "R_M", "ratio: the elasticity ratio itself", NULL},
     {"r-omega", 0, "R", "ratio: shape parameter of the stiffer material (default 1)", NULL},
     {"method", 0, "NAME", "ratio: exact (default), local_global or fang2020", "exact local_global fang2020"},
-    {"size", 0, "MM", "ratio: edge length of the computed bar", NULL},
+    {"size", 0, "LENGTH", "ratio: edge length of the computed bar", NULL},
     {"chamber", 0, "VOLUME", "syringe: volume of the undeformed chamber (12mL)", NULL},
     {"tube", 0, "VOLUME", "syringe: volume of the tube (default 0)", NULL},
     {"syringe", 0, "VOLUME", "syringe: initial volume of the syringe (default 0)", NULL},
@@ -25,7 +25,7 @@ static const cli_option options[] = {
      "poses: parameters to fit, separated by commas: MATERIAL.CONSTANT, COMMAND.factor, "
      "COMMAND.offset, base.x .. base.rz, or the path of a number in the robot file",
      NULL},
-    {"hold", 0, "ROWS", "poses: rows that are predicted, not fitted, such as 5-8", NULL},
+    {"held-rows", 0, "ROWS", "poses: rows that are predicted, not fitted, such as 5-8", NULL},
     {"folds", 0, "N", "poses: cross-validation, leaving out every N-th pose in turn", NULL},
     {"out", 0, "FILE",
      "plot test and fits: .png or .svg; poses also: .csv, .yaml (the robot with fitted numbers)", NULL},
@@ -187,7 +187,7 @@ static int calibrate_plot(const cli_args *args, const calibration *c, const char
                           .curve_count = count};
     pl_error err = {0};
     if (pl_plot_write(&plot, path, &err) != PL_OK) {
-        return cli_fail_writing(args, &err);
+        return cli_fail(args, &err);
     }
     cli_say(args, "  wrote %s\n", path);
     return CLI_DONE;
@@ -276,7 +276,7 @@ const cli_verb cli_verb_calibrate = {
         "  pliant calibrate tensile mine.csv --model yeoh --json fit.json\n"
         "  pliant calibrate ratio --length 80 --interface 40 --pull 4 --moved 0.84\n"
         "  pliant calibrate syringe pv.csv --chamber 12mL --tube 3mL --syringe 50mL --out pv.png\n"
-        "  pliant calibrate poses trunk measured.csv --free silicone.c10,silicone.density --hold 5-8\n",
+        "  pliant calibrate poses trunk measured.csv --free silicone.c10,silicone.density --held-rows 5-8\n",
     .option = options,
     .least = 1,
     .most = 3,

@@ -149,7 +149,7 @@ static int pose_parameters(posing *p)
 // "5-8,10": rows of the table, from 1
 static int pose_hold(posing *p)
 {
-    const char *text = cli_value(p->args, "hold");
+    const char *text = cli_value(p->args, "held-rows");
     p->fit = malloc((size_t)p->measured.count * sizeof *p->fit);
     p->predicted = calloc(3 * (size_t)p->measured.count * (size_t)p->info.marker_count + 1, sizeof(double));
     if (!p->fit || !p->predicted) {
@@ -162,8 +162,8 @@ static int pose_hold(posing *p)
         char *end;
         const long from = strtol(text, &end, 10), to = *end == '-' ? strtol(end + 1, &end, 10) : from;
         if (end == text || from < 1 || to < from || to > p->measured.count || (*end && *end != ',')) {
-            cli_error(p->args, "--hold %s: expected rows from 1 to %d, such as 5-8",
-                      cli_value(p->args, "hold"), p->measured.count);
+            cli_error(p->args, "--held-rows %s: expected rows from 1 to %d, such as 5-8",
+                      cli_value(p->args, "held-rows"), p->measured.count);
             return CLI_EXIT_USAGE;
         }
         for (long i = from; i <= to; ++i) {
@@ -361,7 +361,7 @@ static int pose_plot(posing *p, const char *path)
     pl_error err = {0};
     const pl_status status = pl_plot_write(&plot, path, &err);
     free(block);
-    return status == PL_OK ? CLI_DONE : cli_fail_writing(p->args, &err);
+    return status == PL_OK ? CLI_DONE : cli_fail(p->args, &err);
 }
 
 static int pose_table(posing *p, const char *path)
@@ -384,7 +384,7 @@ static int pose_table(posing *p, const char *path)
     pl_error err = {0};
     const pl_status status = pl_file_write(path, text, (size_t)(at - text), &err);
     free(text);
-    return status == PL_OK ? CLI_DONE : cli_fail_writing(p->args, &err);
+    return status == PL_OK ? CLI_DONE : cli_fail(p->args, &err);
 }
 
 static int pose_write_robot(const posing *p, const char *path)
@@ -398,7 +398,7 @@ static int pose_write_robot(const posing *p, const char *path)
                       pl_file_write(path, text, length, &err) == PL_OK;
     pl_file_free(text);
     pl_robot_document_destroy(document);
-    return good ? CLI_DONE : cli_fail_writing(p->args, &err);
+    return good ? CLI_DONE : cli_fail(p->args, &err);
 }
 
 static int pose_write(posing *p)

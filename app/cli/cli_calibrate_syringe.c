@@ -84,7 +84,7 @@ static int syringe_plot(const cli_args *args, const pl_syringe *test, const pl_s
                               .curve = curve,
                               .curve_count = count};
         pl_error err = {0};
-        status = pl_plot_write(&plot, path, &err) == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+        status = pl_plot_write(&plot, path, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
     }
     free(x);
     free(y);

@@ -330,13 +330,13 @@ static int compare_write(const cli_args *args, const compare *c)
     int cursor = 0;
     for (const char *path; (path = cli_next(args, "out", &cursor));) {
         if (compare_vtu(c, path, &err) != PL_OK) {
-            return cli_fail_writing(args, &err);
+            return cli_fail(args, &err);
         }
         cli_say(args, "  wrote %s\n", path);
     }
     const char *path = cli_value(args, "histogram");
     if (path && compare_histogram(c, path, &err) != PL_OK) {
-        return cli_fail_writing(args, &err);
+        return cli_fail(args, &err);
     }
     if (path) {
         cli_say(args, "  wrote %s\n", path);

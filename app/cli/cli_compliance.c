@@ -102,7 +102,7 @@ static int compliance_csv(const cli_args *args, const char *path, const double *
     if (fine) {
         cli_say(args, "  wrote %s\n", path);
     }
-    return fine ? CLI_DONE : cli_fail_writing(args, &err);
+    return fine ? CLI_DONE : cli_fail(args, &err);
 }
 
 static json_t *compliance_json(cli_model *m, const double *W, const compliance_label *row,

@@ -10,7 +10,7 @@ static const cli_option options[] = {
     {"delay", 0, "TIME", "of the actuators (default: as in the robot file, else 0)", NULL},
     {"lag", 0, "TIME", "time constant of the actuators (default: as in the robot file, else 0)", NULL},
     {"period", 0, "TIME", "between ticks (default: as in the robot file, else 0.1 s)", NULL},
-    {"samples", 0, "N", "directions of the error to try (default 10000)", NULL},
+    {"directions", 0, "N", "directions of the error to try (default 10000)", NULL},
     CLI_JSON,
     CLI_MESHING,
     CLI_WORKING,
@@ -128,7 +128,7 @@ static int control_check(const cli_args *args)
 {
     loop_numbers n;
     int samples = 10000, status = control_numbers(args, &n);
-    if (status || !cli_whole(args, "samples", 0, 100000000, &samples)) {
+    if (status || !cli_whole(args, "directions", 0, 100000000, &samples)) {
         return status ? status : CLI_EXIT_USAGE;
     }
     pl_margin m;

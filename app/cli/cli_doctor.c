@@ -1,5 +1,5 @@
-// pliant doctor: what is wrong with a robot, where, and how to mend it. Writes a VTU whose cell data `defect`
-// marks it.
+// pliant doctor: what is wrong with a robot, where, and how to fix it, in the order to fix it. Writes a VTU
+// whose cell data `defect` marks it.
 #include <stdlib.h>
 #include "cli.h"
 
@@ -14,6 +14,36 @@ static const cli_option options[] = {
     {0},
 };
 static const char *const extensions[] = {".vtu", NULL};
+
+// ---- order
+// What is fixed first: errors before warnings before notes; within them what the robot file says (a line)
+// before what follows from it in the mesh.
+static int doctor_rank(const pl_finding *f)
+{
+    return 2 * (PL_DEFECT - f->severity) + (f->line == 0);
+}
+
+// The findings in the order to fix them; NULL when memory runs out.
+static pl_findings *doctor_sorted(const pl_findings *findings)
+{
+    pl_findings *sorted = pl_findings_create();
+    for (int rank = 0; sorted && rank < 6; ++rank) {
+        for (int i = 0; i < pl_findings_count(findings); ++i) {
+            const pl_finding *f = pl_findings_at(findings, i);
+            if (doctor_rank(f) != rank) {
+                continue;
+            }
+            pl_findings_add(sorted, f->severity, f->file, f->line, "%s", f->text);
+            if (f->advice && f->advice[0]) {
+                pl_findings_advise(sorted, "%s", f->advice);
+            }
+            if (f->has_place) {
+                pl_findings_place(sorted, f->place, f->elements, f->element_count);
+            }
+        }
+    }
+    return sorted;
+}
 
 // ---- results
 static int doctor_write(const cli_args *args, const pl_mesh *mesh, const pl_findings *findings)
@@ -42,7 +72,7 @@ static int doctor_write(const cli_args *args, const pl_mesh *mesh, const pl_find
     const pl_status status = pl_shape_write_vtu(mesh, pl_mesh_get(mesh).position, &array, 1, path, &err);
     free(mark);
     if (status != PL_OK) {
-        return cli_fail_writing(args, &err);
+        return cli_fail(args, &err);
     }
     cli_say(args, "  wrote %s (colour it by `defect`)\n", path);
     return CLI_DONE;
@@ -82,8 +112,10 @@ static int doctor_outcome(const cli_args *args, const pl_findings *findings)
         cli_say(args, count[PL_NOTE] ? "no defects; notes: %d\n" : "no defects\n", count[PL_NOTE]);
         return CLI_DONE;
     }
-    cli_say(args, "errors: %d, warnings: %d, notes: %d\n", count[PL_DEFECT], count[PL_WARNING],
-            count[PL_NOTE]);
+    cli_say(args, "errors: %d, warnings: %d, notes: %d%s\n", count[PL_DEFECT], count[PL_WARNING],
+            count[PL_NOTE],
+            pl_findings_count(findings) > 1 ? "; fix the first, then run it again: others may follow from it"
+                                            : "");
     return CLI_EXIT_UNSOLVED;
 }
 
@@ -129,7 +161,13 @@ static int doctor_work(const cli_args *args, cli_robot *r)
     pl_error err = {0};
     uint64_t hash = 0;
     const pl_status examined = doctor_examine(args, r, &hash, &err);
-    cli_findings(r->findings);
+    pl_findings *sorted = doctor_sorted(r->findings);
+    if (!sorted) {
+        return cli_no_memory(args);
+    }
+    pl_findings_destroy(r->findings);
+    r->findings = sorted;
+    cli_findings_numbered(sorted);
     if (examined != PL_OK) {
         status = cli_robot_refused(args, examined, r->findings, &err);
     } else if (r->robot) {

@@ -398,7 +398,7 @@ static int estimate_write(const cli_args *args, work *w)
     pl_error err = {.status = PL_NO_MEMORY};
     fflush(w->csv);
     if (ferror(w->csv) || pl_file_write(path, w->csv_text, w->csv_bytes, &err) != PL_OK) {
-        return cli_fail_writing(args, &err);
+        return cli_fail(args, &err);
     }
     cli_say(args, "  wrote %s\n", path);
     return CLI_DONE;

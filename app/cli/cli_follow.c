@@ -361,7 +361,7 @@ static int follow_write(const cli_args *args, follow *f)
             status = follow_picture(args, f, path, &err);
         }
         if (status != PL_OK) {
-            return cli_fail_writing(args, &err);
+            return cli_fail(args, &err);
         }
         cli_say(args, "  wrote %s\n", path);
     }
@@ -378,7 +378,7 @@ static int follow_write(const cli_args *args, follow *f)
         }
         pl_findings_destroy(changed);
         if (status != PL_OK) {
-            return cli_fail_writing(args, &err);
+            return cli_fail(args, &err);
         }
         cli_say(args, "  wrote %s\n", file);
     }

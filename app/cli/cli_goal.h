@@ -35,7 +35,7 @@ typedef struct cli_goals {
         {"least", 0, "WHAT",                                                                                 \
          "among several solutions choose that of least effort, energy or motion; WHAT=WEIGHT",               \
          "effort energy motion"},                                                                            \
-        {"method", 0, "NAME", "newton (default), gradient (Fang et al. 2020), descent",                      \
+        {"search", 0, "NAME", "newton (default), gradient (Fang et al. 2020), descent",                      \
          "newton gradient descent"},                                                                         \
         {"iterations", 0, "N", "iteration limit per target", NULL},                                          \
         {"limit-each", 0, "TIME", "time limit of each target", NULL},                                        \

@@ -30,7 +30,7 @@ static int guess_copy(const cli_args *args, const char *from, const char *folder
     } else if (!same && pl_file_read(from, &data, &bytes, &err) != PL_OK) {
         status = cli_fail(args, &err);
     } else if (!same && pl_file_write(to, data, bytes, &err) != PL_OK) {
-        status = cli_fail_writing(args, &err);
+        status = cli_fail(args, &err);
     }
     pl_file_free(data);
     free(to);
@@ -92,6 +92,35 @@ static void guess_report(const cli_args *args, const pl_guess *g)
     cli_say(args, "\n");
 }
 
+// Puts the material that --material names in place of the guessed one. `*text` moves to the heap of this
+// program.
+static int guess_material(const cli_args *args, char **text)
+{
+    static const char guessed[] = "{use: dragon_skin_20}",
+                      about[] =
+                          "# guessed: a soft silicone. `pliant materials` lists the measured materials.";
+    const char *name = cli_value(args, "material");
+    const char *at = strstr(*text, guessed), *note = strstr(*text, about);
+    char *copy = malloc(strlen(*text) + strlen(name ? name : "") + 64);
+    if (!copy) {
+        return cli_no_memory(args);
+    }
+    if (!name) {
+        strcpy(copy, *text);
+    } else if (at && note && note < at) {
+        sprintf(copy, "%.*s# `pliant materials` lists the measured materials.%.*s{use: %s}%s",
+                (int)(note - *text), *text, (int)(at - note - (ptrdiff_t)strlen(about)), note + strlen(about),
+                name, at + strlen(guessed));
+    } else {
+        cli_error(args, "--material %s: the file names its materials, set them in robot.yaml", name);
+        free(copy);
+        return CLI_EXIT_USAGE;
+    }
+    pl_meshing_free_text(*text);
+    *text = copy;
+    return CLI_DONE;
+}
+
 int cli_guess_write(const cli_args *args, const char *part, const char *folder, const char *path)
 {
     const char *slash = strrchr(part, '/');
@@ -119,12 +148,13 @@ int cli_guess_write(const cli_args *args, const char *part, const char *folder, 
             guess_report(args, &summary);
         }
     }
+    status = status ? status : guess_material(args, &text);
     status = status ? status : guess_copy(args, part, folder, name);
     if (status == CLI_DONE && pl_file_write(path, text, strlen(text), &err) != PL_OK) {
-        status = cli_fail_writing(args, &err);
+        status = cli_fail(args, &err);
     }
     pl_findings_destroy(findings);
-    pl_meshing_free_text(text);
+    free(text);
     pl_mesh_destroy(mesh);
     return status;
 }

@@ -202,6 +202,7 @@ static void ik_complain(const cli_args *args, const ik_verb *v)
     if (r->message[0] && r->outcome != PL_IK_NEAREST) {
         cli_advice("%s", r->message);
     }
+    cli_outcome_advice(pl_ik_outcome_name(r->outcome));
 }
 
 static int ik_write(const cli_args *args, ik_verb *v)

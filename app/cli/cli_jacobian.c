@@ -356,7 +356,7 @@ static int jacobian_csv(const cli_args *args, const cli_model *m, const derivati
     if (fine) {
         cli_say(args, "  wrote %s\n", path);
     }
-    return fine ? CLI_DONE : cli_fail_writing(args, &err);
+    return fine ? CLI_DONE : cli_fail(args, &err);
 }
 
 // The columns of the commands asked for, out of the derivatives with respect to all commands.

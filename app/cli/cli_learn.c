@@ -18,7 +18,7 @@ static const cli_option options[] = {
     {"patience", 0, "N",
      "stop after N epochs without a smaller held-out error (default: lm 20, others 300; 0: never)", NULL},
     {"batch", 0, "N", "samples per step of adam (default 200)", NULL},
-    {"rate", 0, "RATE", "learning rate of adam (default 0.005)", NULL},
+    {"learning-rate", 0, "RATE", "learning rate of adam (default 0.005)", NULL},
     {"jacobian-weight", 0, "W", "weight of the derivatives in the loss (default 0.5; 0: values only)", NULL},
     {"decay", 0, "W", "weight decay (default 0)", NULL},
     {"held", 0, "SHARE", "fraction of the samples held out (default 0.3)", NULL},
@@ -34,7 +34,7 @@ static const cli_option options[] = {
     {"cells", 0, "N", "with --history: cells of memory (default 16)", NULL},
     {"piece", 0, "N", "with --history: steps of a training sequence (default 30)", NULL},
     {"burn", 0, "N", "with --history: first steps of a sequence that do not count (default 5)", NULL},
-    {"hold", 0, "RUN,RUN", "with --history: runs held out, by name (default: --held of them)", NULL},
+    {"held-runs", 0, "RUN,RUN", "with --history: runs held out, by name (default: --held of them)", NULL},
     {"inverse", 0, NULL, "also learn the direct inverse from the first marker to the commands", NULL},
     CLI_JSON,
     CLI_FORCE,
@@ -123,7 +123,7 @@ static int learn_read(const cli_args *args, learning *l)
     if (!learn_hidden(args, &o->network) || !cli_whole(args, "epochs", 1, 10000000, &o->train.epoch_limit) ||
         !cli_whole(args, "patience", 0, 10000000, &o->train.patience) ||
         !cli_whole(args, "batch", 1, 10000000, &o->train.batch) ||
-        !cli_number(args, "rate", PL_DIM_NUMBER, 1e-9, 10, &o->train.rate) ||
+        !cli_number(args, "learning-rate", PL_DIM_NUMBER, 1e-9, 10, &o->train.rate) ||
         !cli_number(args, "jacobian-weight", PL_DIM_NUMBER, 0, 1000, &o->train.jacobian_weight) ||
         !cli_number(args, "decay", PL_DIM_NUMBER, 0, 1000, &o->train.decay) ||
         !cli_number(args, "held", PL_DIM_NUMBER, 0, 0.9, &o->train.held_share) ||
@@ -279,7 +279,7 @@ static int learn_csv(const cli_args *args, const learning *l, const char *path)
     pl_error err = {0};
     const pl_status status = pl_file_write(path, text, (size_t)(at - text), &err);
     free(text);
-    return status == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+    return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
 static int learn_plot(const cli_args *args, learning *l, const char *path)
@@ -308,7 +308,7 @@ static int learn_plot(const cli_args *args, learning *l, const char *path)
                           .curve = list,
                           .curve_count = count};
     pl_error err = {0};
-    return pl_plot_write(&plot, path, &err) == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+    return pl_plot_write(&plot, path, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
 static int learn_write(const cli_args *args, learning *l)
@@ -324,7 +324,7 @@ static int learn_write(const cli_args *args, learning *l)
             status = pl_network_write_onnx(pl_learned_network(l->learned, PL_LEARN_POSITION), "position",
                                            path, &err) == PL_OK
                          ? CLI_DONE
-                         : cli_fail_writing(args, &err);
+                         : cli_fail(args, &err);
         } else if (extension[1] == 'y' || extension[1] == 'Y') {
             char comment[400];
             snprintf(comment, sizeof comment,
@@ -333,9 +333,8 @@ static int learn_write(const cli_args *args, learning *l)
                      "out:\n# %.3g mm rms, %.3g mm at most (%.2g %% of the workspace's width of %.4g mm).\n",
                      l->data.count, r->part[0].train.held_count, r->part[0].rms, r->part[0].largest,
                      100 * r->part[0].largest / r->width, r->width);
-            status = pl_learned_write(l->learned, comment, path, &err) == PL_OK
-                         ? CLI_DONE
-                         : cli_fail_writing(args, &err);
+            status =
+                pl_learned_write(l->learned, comment, path, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
         }
         if (!status && strcasecmp(extension, ".png") != 0 && strcasecmp(extension, ".svg") != 0) {
             cli_say(args, "  wrote %s\n", path);
@@ -379,7 +378,7 @@ static json_t *learn_json(const learning *l)
 static int learn_work(const cli_args *args, learning *l)
 {
     pl_error err = {0};
-    static const char *const only[] = {"cells", "piece", "burn", "hold"};
+    static const char *const only[] = {"cells", "piece", "burn", "held-runs"};
     for (size_t i = 0; i < sizeof only / sizeof only[0]; ++i) {
         if (cli_value(args, only[i])) {
             cli_error(args, "--%s is for --history", only[i]);

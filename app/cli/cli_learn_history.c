@@ -64,7 +64,7 @@ static int history_read(const cli_args *args, remembering *h)
         !cli_whole(args, "piece", 2, 100000, &o->piece) || !cli_whole(args, "burn", 0, 100000, &o->burn) ||
         !cli_whole(args, "epochs", 1, 10000000, &o->train.epoch_limit) ||
         !cli_whole(args, "patience", 0, 10000000, &o->train.patience) ||
-        !cli_number(args, "rate", PL_DIM_NUMBER, 1e-9, 10, &o->train.rate) ||
+        !cli_number(args, "learning-rate", PL_DIM_NUMBER, 1e-9, 10, &o->train.rate) ||
         !cli_number(args, "decay", PL_DIM_NUMBER, 0, 1000, &o->train.decay) ||
         !cli_number(args, "held", PL_DIM_NUMBER, 0.01, 0.9, &o->held_share) ||
         !cli_whole(args, "seed", 0, 1 << 30, &seed)) {
@@ -74,15 +74,15 @@ static int history_read(const cli_args *args, remembering *h)
     o->train.progress = cli_progress;
     o->train.record = history_record;
     o->train.user = h;
-    if (cli_value(args, "hold")) {
-        h->names = strdup(cli_value(args, "hold"));
+    if (cli_value(args, "held-runs")) {
+        h->names = strdup(cli_value(args, "held-runs"));
         if (!h->names) {
             return cli_no_memory(args);
         }
         char *rest = NULL;
         for (char *at = strtok_r(h->names, ",", &rest); at; at = strtok_r(NULL, ",", &rest)) {
             if (o->held_count == HISTORY_HELD) {
-                cli_error(args, "--hold: at most %d runs", HISTORY_HELD);
+                cli_error(args, "--held-runs: at most %d runs", HISTORY_HELD);
                 return CLI_EXIT_USAGE;
             }
             h->held[o->held_count++] = at;
@@ -179,7 +179,7 @@ static int history_csv(const cli_args *args, const remembering *h, const char *p
     pl_error err = {0};
     const pl_status status = pl_file_write(path, text, (size_t)(at - text), &err);
     free(text);
-    return status == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+    return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
 static int history_plot(const cli_args *args, const remembering *h, const char *path)
@@ -204,7 +204,7 @@ static int history_plot(const cli_args *args, const remembering *h, const char *
     pl_error err = {0};
     const pl_status status = pl_plot_write(&plot, path, &err);
     free(x);
-    return status == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+    return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
 static int history_write(const cli_args *args, const remembering *h)
@@ -230,7 +230,7 @@ static int history_write(const cli_args *args, const remembering *h)
                      h->rows.data.count, r->held_count, r->all[2], r->largest[2], r->all[0]);
             written = pl_learned_write(h->learned, comment, path, &err);
         }
-        status = written != PL_OK ? cli_fail_writing(args, &err) : status;
+        status = written != PL_OK ? cli_fail(args, &err) : status;
         if (!status) {
             cli_say(args, "  wrote %s\n", path);
         }

@@ -128,13 +128,13 @@ static int limit_least(const cli_args *args, const cli_model *m, cli_goals *g)
 
 static int limit_method(const cli_args *args, cli_goals *g)
 {
-    const char *name = cli_value(args, "method");
+    const char *name = cli_value(args, "search");
     if (!name) {
         return CLI_DONE;
     }
     g->options.method = strcmp(name, "gauss_newton") == 0 ? PL_IK_NEWTON : pl_ik_method_find(name);
     if (g->options.method == PL_IK_METHOD_COUNT) {
-        cli_error(args, "--method %s: expected newton, gradient or descent", name);
+        cli_error(args, "--search %s: expected newton, gradient or descent", name);
         return CLI_EXIT_USAGE;
     }
     return CLI_DONE;

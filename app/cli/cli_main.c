@@ -35,33 +35,49 @@ static void main_usage(FILE *to)
     for (int i = 0; cli_verbs[i]; ++i) {
         fprintf(to, "  %-12s%s\n", cli_verbs[i]->name, cli_verbs[i]->summary);
     }
-    fputs("  help        this page; `pliant help VERB` or `pliant VERB --help` for one verb\n\n"
-          "A first try:\n"
-          "  pliant new bending_finger finger\n"
-          "  pliant fk finger --set air=30kPa --out finger.png\n\n"
-          "Exit status: 0 success, 1 not solved or defects found, 2 wrong input, 3 system failure.\n",
-          to);
+    fputs(
+        "  help        this page; `pliant help VERB` or `pliant VERB --help` for one verb;\n"
+        "              `pliant help OUTCOME` (limit_point, inverted ...) says what to try;\n"
+        "              `pliant help --man [VERB]` prints manual pages, `pliant help --json -` the tables\n\n"
+        "A first try:\n"
+        "  pliant new bending_finger finger\n"
+        "  pliant fk finger --set air=30kPa --out finger.png\n\n"
+        "Exit status: 0 success, 1 not solved or defects found, 2 wrong input, 3 system failure.\n",
+        to);
 }
 
-static int main_unknown(const char *name)
+static int main_unknown(const char *name, bool topics)
 {
-    const char *known[64];
+    const char *known[96];
     int count = 0;
     for (; cli_verbs[count]; ++count) {
         known[count] = cli_verbs[count]->name;
     }
     known[count++] = "help";
+    for (int i = 0; topics && cli_topics[i].name; ++i) {
+        known[count++] = cli_topics[i].name;
+    }
     const char *near = cli_nearest(name, known, count);
-    fprintf(stderr, "pliant: error: there is no verb '%s'", name);
+    fprintf(stderr, "pliant: error: there is no verb%s '%s'", topics ? " or outcome" : "", name);
     if (near) {
         fprintf(stderr, "; did you mean '%s'?", near);
     }
-    fputs("\n    verbs are", stderr);
+    fputs(topics ? "\n    pages are" : "\n    verbs are", stderr);
     for (int i = 0; i < count; ++i) {
         fprintf(stderr, "%s %s", i ? "," : "", known[i]);
     }
     fputc('\n', stderr);
     return CLI_EXIT_USAGE;
+}
+
+static int main_help_man(const char *name)
+{
+    const cli_verb *verb = name ? main_find(name) : NULL;
+    if (name && !verb) {
+        return main_unknown(name, false);
+    }
+    cli_help_man(verb);
+    return CLI_DONE;
 }
 
 static int main_help(int argc, char **argv)
@@ -70,12 +86,39 @@ static int main_help(int argc, char **argv)
         main_usage(stdout);
         return CLI_DONE;
     }
-    const cli_verb *verb = main_find(argv[2]);
-    if (!verb) {
-        return main_unknown(argv[2]);
+    if (strcmp(argv[2], "--man") == 0) {
+        return main_help_man(argc > 3 ? argv[3] : NULL);
     }
-    cli_help(verb);
-    return CLI_DONE;
+    if (strcmp(argv[2], "--json") == 0) {
+        json_t *tables = cli_help_json();
+        char *text = json_dumps(tables, JSON_INDENT(2));
+        json_decref(tables);
+        puts(text ? text : "{}");
+        free(text);
+        return text ? CLI_DONE : CLI_EXIT_SYSTEM;
+    }
+    const cli_verb *verb = main_find(argv[2]);
+    const cli_topic *topic = verb ? NULL : cli_topic_find(argv[2]);
+    if (verb) {
+        cli_help(verb);
+    } else if (topic) {
+        fputs(topic->text, stdout);
+    }
+    return verb || topic ? CLI_DONE : main_unknown(argv[2], true);
+}
+
+// Where --json leads, also on a command line that cannot be understood: NULL, nowhere.
+static const char *main_json_path(int argc, char **argv)
+{
+    const char *path = NULL;
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; ++i) {
+        if (strncmp(argv[i], "--json=", 7) == 0) {
+            path = argv[i] + 7;
+        } else if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
+            path = argv[++i];
+        }
+    }
+    return path;
 }
 
 static int main_run(const cli_verb *verb, int argc, char **argv)
@@ -90,18 +133,24 @@ static int main_run(const cli_verb *verb, int argc, char **argv)
     int status = CLI_EXIT_USAGE;
     cli_interrupt_words(verb->name,
                         verb->stopping ? verb->stopping : "stopping, keeping the last equilibrium");
-    if (cli_parse(verb, argc - 2, argv + 2, &args)) {
+    const bool parsed = cli_parse(verb, argc - 2, argv + 2, &args);
+    if (parsed) {
         status = verb->run(&args);
         cli_stages_report(verb->name);
     }
     cli_progress_done();
-    cli_args_clear(&args);
     if (cli_memory_missed() && verb != &cli_verb_serve) {
         if (status == CLI_DONE) {
             fprintf(stderr, "pliant %s: error: out of memory: the result is not complete\n", verb->name);
         }
         status = CLI_EXIT_SYSTEM;
     }
+    // a file that is an input of the robot must not be replaced by the record of an error
+    const char *json = main_json_path(argc, argv);
+    const bool safe =
+        json && (strcmp(json, "-") == 0 || !cli_exists(json) || strcmp(cli_extension(json), ".json") == 0);
+    cli_json_error(safe ? json : NULL, verb->name, status);
+    cli_args_clear(&args);
     return status;
 }
 
@@ -137,7 +186,7 @@ int main(int argc, char **argv)
         status = main_help(argc, argv);
     } else {
         const cli_verb *verb = main_find(argv[1]);
-        status = verb ? main_run(verb, argc, argv) : main_unknown(argv[1]);
+        status = verb ? main_run(verb, argc, argv) : main_unknown(argv[1], false);
     }
     // a full disk or a closed pipe must not look like success
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -103,7 +103,7 @@ static int mesh_finish(const cli_args *args, const pl_mesh *mesh, const pl_findi
     for (const char *path; (path = cli_next(args, "out", &cursor));) {
         pl_error err = {0};
         if (cli_mesh_write(args, mesh, path, &err) != PL_OK) {
-            return cli_fail_writing(args, &err);
+            return cli_fail(args, &err);
         }
         cli_say(args, "  wrote %s\n", path);
     }

@@ -6,15 +6,6 @@
 #include "cli.h"
 
 // ---- opening
-// --method of the verbs whose --method names a forward method, or NULL: that of inverse kinematics is
-// another.
-static const char *model_method(const cli_args *args)
-{
-    const bool forward =
-        args->verb == &cli_verb_fk || args->verb == &cli_verb_sweep || args->verb == &cli_verb_jacobian;
-    return forward ? cli_value(args, "method") : NULL;
-}
-
 // Options about a mesh say nothing to a reduced model: refused, not ignored.
 static int model_mesh_options(const cli_args *args)
 {
@@ -26,7 +17,7 @@ static int model_mesh_options(const cli_args *args)
             return CLI_EXIT_USAGE;
         }
     }
-    if (model_method(args)) {
+    if (cli_value(args, "method")) {
         cli_error(args, "--method is only for a robot with a mesh; this one is a reduced model");
         return CLI_EXIT_USAGE;
     }
@@ -36,7 +27,7 @@ static int model_mesh_options(const cli_args *args)
 static int model_options(const cli_args *args, pl_model_load_options *options)
 {
     *options = (pl_model_load_options){.load = {.mesher = pl_meshing_mesher(), .progress = &cli_progress},
-                                       .method = model_method(args),
+                                       .method = cli_value(args, "method"),
                                        .displacement = cli_flag(args, "displacement"),
                                        .progress = cli_progress};
     options->load.no_cache = cli_flag(args, "no-cache");
@@ -50,9 +41,9 @@ static int model_options(const cli_args *args, pl_model_load_options *options)
         cli_error(args, "--method %s: expected exact, local_global or fang2020", method);
         return CLI_EXIT_USAGE;
     }
-    // of ik and related verbs the limit is one of the search; `sample` counts iterations
-    const bool search = args->verb == &cli_verb_ik || args->verb == &cli_verb_follow ||
-                        args->verb == &cli_verb_task || args->verb == &cli_verb_sample;
+    // of ik and related verbs the limit is one of the search
+    const bool search =
+        args->verb == &cli_verb_ik || args->verb == &cli_verb_follow || args->verb == &cli_verb_task;
     const bool good = cli_number(args, "size", PL_DIM_LENGTH, 1e-4, 1e6, &options->load.size) &&
                       cli_whole(args, "order", 1, 2, &options->load.order) &&
                       (search || cli_limit(args, "limit-each", &options->time_limit));
@@ -64,8 +55,9 @@ static int model_read_state(const cli_args *args, cli_model *m)
     const char *from = cli_value(args, "state"), *to = cli_value(args, "save-state");
     m->state_path = to ? to : from;
     if (from && !cli_exists(from)) {
-        fprintf(stderr,
-                "%s: note: the state does not exist yet, starting from the undeformed configuration\n", from);
+        pl_findings_add(m->findings, PL_NOTE, from, 0,
+                        "the state does not exist yet, starting from the undeformed configuration");
+        cli_finding(pl_findings_at(m->findings, pl_findings_count(m->findings) - 1));
         return CLI_DONE;
     }
     pl_error err = {0};
@@ -173,6 +165,7 @@ int cli_model_outcome(const cli_args *args, const cli_model *m)
     const bool late = cli_interrupted() && strcmp(cli_stop_reason(), "interrupted") != 0;
     cli_error(args, "not converged: %s%s%s", late ? cli_stop_reason() : "", late ? "; " : "",
               m->report.message[0] ? m->report.message : pl_outcome_name(m->report.outcome));
+    cli_outcome_advice(pl_outcome_name(m->report.outcome));
     return CLI_EXIT_UNSOLVED;
 }
 
@@ -183,7 +176,7 @@ int cli_model_save_state(const cli_args *args, const cli_model *m)
     if (!m->state_path || m->report.no_state || pl_model_state_save(m->model, m->state_path, &err) == PL_OK) {
         return CLI_DONE;
     }
-    return cli_fail_writing(args, &err);
+    return cli_fail(args, &err);
 }
 
 // ---- names

@@ -12,6 +12,8 @@ static const cli_option options[] = {
     {"param", 0, "NAME=VALUE", "a parameter of the design (length=80); may be repeated", NULL},
     {"from", 0, "FILE",
      "start from your own part: .stl .obj .step .stp, or a mesh .msh .vtu .vtk .unv .inp .node", NULL},
+    {"material", 0, "NAME",
+     "with --from: the soft material, from `pliant materials` (default dragon_skin_20)", NULL},
     {"unit", 0, "UNIT", "with --from: the unit of the file: mm (default), cm, m, in", "mm cm m in"},
     {"force", 0, NULL, "replace an existing robot.yaml", NULL},
     CLI_JSON,
@@ -243,7 +245,7 @@ static int new_reduced(const cli_args *args, const pl_reduced_design *d, const c
     status = status ? status : new_folder(args, folder, &path);
     pl_error err = {0};
     if (status == CLI_DONE && pl_file_write(path, d->robot_yaml, strlen(d->robot_yaml), &err) != PL_OK) {
-        status = cli_fail_writing(args, &err);
+        status = cli_fail(args, &err);
     }
     if (status == CLI_DONE) {
         cli_say(args, "wrote %s: %s\nnext:\n  pliant info %s\n", path, d->summary, folder);
@@ -270,7 +272,7 @@ static int new_design(const cli_args *args, const char *kind, const char *folder
     if (status == CLI_DONE) {
         pl_error err = {0};
         if (pl_file_write(path, yaml, strlen(yaml), &err) != PL_OK) {
-            status = cli_fail_writing(args, &err);
+            status = cli_fail(args, &err);
         }
     }
     if (status == CLI_DONE) {
@@ -283,6 +285,20 @@ static int new_design(const cli_args *args, const char *kind, const char *folder
     return status;
 }
 
+static int new_material_unknown(const cli_args *args, const char *name)
+{
+    const char *known[128];
+    int count = 0;
+    for (; count < pl_material_library_count() && count < 128; ++count) {
+        known[count] = pl_material_library_at(count)->name;
+    }
+    const char *near = cli_nearest(name, known, count);
+    cli_error(args, "--material: the library has no '%s'%s%s%s", name, near ? "; did you mean '" : "",
+              near ? near : "", near ? "'?" : "");
+    cli_advice("`pliant materials` lists it");
+    return CLI_EXIT_USAGE;
+}
+
 static int new_from(const cli_args *args, const char *part, const char *folder)
 {
     char *path = NULL;
@@ -292,7 +308,11 @@ static int new_from(const cli_args *args, const char *part, const char *folder)
     }
     if (status == CLI_DONE && !cli_exists(part)) {
         cli_error(args, "--from %s: %s", part, strerror(ENOENT));
-        status = CLI_EXIT_USAGE;
+        status = CLI_EXIT_SYSTEM;
+    }
+    const char *material = cli_value(args, "material");
+    if (status == CLI_DONE && material && !pl_material_library_find(material)) {
+        status = new_material_unknown(args, material);
     }
     const bool mine = !cli_exists(folder);
     status = status ? status : new_folder(args, folder, &path);
@@ -321,6 +341,9 @@ static int new_run(cli_args *args)
     if (cli_flag(args, "list")) {
         return new_list(args);
     }
+    if (args->plain_count == 0 && args->given_count == 0 && cli_ask_possible()) {
+        return cli_ask_new(args, new_run);
+    }
     if (args->plain_count != (from ? 1 : 2)) {
         cli_error(args, from ? "--from FILE needs one folder to write to" : "expected a design and a folder");
         cli_advice("usage: pliant new KIND DIR, or pliant new --from FILE DIR; `pliant new --list` shows the "
@@ -336,11 +359,12 @@ const cli_verb cli_verb_new = {
     .usage = "KIND DIR [--param NAME=VALUE ...] | --from FILE DIR | --list",
     .about = "Creates the folder DIR and writes robot.yaml into it. With --from the part is copied\n"
              "there; cavity, base and tip are guessed, and the file says so in comments. An existing\n"
-             "robot.yaml is not replaced without --force.",
-    .examples = "  pliant new --list\n"
+             "robot.yaml is not replaced without --force. Without arguments, on a terminal, it asks.",
+    .examples = "  pliant new                            # asks\n"
+                "  pliant new --list\n"
                 "  pliant new bending_finger finger\n"
                 "  pliant new bending_finger long --param length=140 --param modules=12\n"
-                "  pliant new --from gripper.stl gripper\n",
+                "  pliant new --from gripper.stl gripper --unit mm --material ecoflex_00_50\n",
     .option = options,
     .least = 0,
     .most = 2,

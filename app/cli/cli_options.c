@@ -17,9 +17,16 @@ const char *cli_nearest(const char *word, const char *const *known, int count)
     return best;
 }
 
-static const cli_option *options_find(const cli_verb *verb, const char *name, size_t length)
+// Understood by every verb, in addition to its own table.
+const cli_option cli_common[] = {
+    {"quiet", 'q', NULL, "print warnings and errors only: no text, no notes, no progress bar", NULL},
+    {"help", 'h', NULL, "print this help", NULL},
+    {0},
+};
+
+static const cli_option *options_in(const cli_option *table, const char *name, size_t length)
 {
-    for (const cli_option *o = verb->option; o->name; ++o) {
+    for (const cli_option *o = table; o->name; ++o) {
         if (strlen(o->name) == length && strncmp(o->name, name, length) == 0) {
             return o;
         }
@@ -27,11 +34,20 @@ static const cli_option *options_find(const cli_verb *verb, const char *name, si
     return NULL;
 }
 
+static const cli_option *options_find(const cli_verb *verb, const char *name, size_t length)
+{
+    const cli_option *own = options_in(verb->option, name, length);
+    return own ? own : options_in(cli_common, name, length);
+}
+
 static const cli_option *options_find_short(const cli_verb *verb, char name)
 {
-    for (const cli_option *o = verb->option; o->name; ++o) {
-        if (o->short_name == name) {
-            return o;
+    const cli_option *const table[] = {verb->option, cli_common};
+    for (int k = 0; k < 2; ++k) {
+        for (const cli_option *o = table[k]; o->name; ++o) {
+            if (o->short_name == name) {
+                return o;
+            }
         }
     }
     return NULL;
@@ -41,9 +57,10 @@ static bool options_unknown(const cli_args *args, const char *text)
 {
     const char *known[40];
     int count = 0;
-    for (const cli_option *o = args->verb->option; o->name && count < 39; ++o) {
+    for (const cli_option *o = args->verb->option; o->name && count < 38; ++o) {
         known[count++] = o->name;
     }
+    known[count++] = "quiet";
     known[count++] = "help";
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
@@ -160,6 +177,7 @@ bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args)
     }
     const char *json = cli_value(args, "json");
     args->silent = json && strcmp(json, "-") == 0;
+    cli_quiet = cli_flag(args, "quiet");
     return options_count(args);
 }
 
@@ -168,23 +186,6 @@ void cli_args_clear(cli_args *args)
     free(args->plain);
     free(args->given);
     *args = (cli_args){0};
-}
-
-void cli_help(const cli_verb *verb)
-{
-    printf("pliant %s: %s\n\nusage: pliant %s %s\n\n%s\n", verb->name, verb->summary, verb->name, verb->usage,
-           verb->about);
-    if (verb->option->name) {
-        printf("\noptions:\n");
-    }
-    for (const cli_option *o = verb->option; o->name; ++o) {
-        char left[64];
-        const char brief[] = {'-', o->short_name, ',', ' ', 0};
-        snprintf(left, sizeof left, "%s--%s%s%s", o->short_name ? brief : "", o->name, o->value ? " " : "",
-                 o->value ? o->value : "");
-        printf("  %-26s%s%s\n", left, strlen(left) > 25 ? "\n                            " : "", o->help);
-    }
-    printf("\nexamples:\n%s", verb->examples);
 }
 
 const char *cli_next(const cli_args *args, const char *name, int *cursor)

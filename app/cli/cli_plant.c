@@ -13,6 +13,8 @@ static const cli_option options[] = {
     {"period", 0, "TIME", "time between two commands (default: that of the controller in the robot file)",
      NULL},
     {"seed", 0, "N", "of the noise", NULL},
+    {"json", 0, "FILE",
+     "write a summary at the end (JSON): steps taken, the commands left; - with --listen only", NULL},
     CLI_MESHING,
     CLI_WORKING,
     {0},
@@ -79,6 +81,7 @@ typedef struct talk {
     double *command, *trial, *on_stop; // on_stop: NAN: the command stays
     double timeout;                    // s without a message after which on_stop acts; negative: none
     json_int_t sequence;
+    int steps; // taken
 } talk;
 
 static json_t *plant_refuse(json_t *sequence, const char *why)
@@ -169,6 +172,7 @@ static wire_end plant_hear(const cli_args *args, talk *k, json_t *message, int *
         *status = cli_fail(args, &err);
         return WIRE_OK;
     }
+    ++k->steps;
     return wire_send(k->w, plant_answer(&k->m->info, &reading, k->sequence));
 }
 
@@ -187,6 +191,22 @@ static void plant_stop(talk *k, const char *why)
                 pl_drive_unit(info->command[j].drive));
     }
     fprintf(stderr, "\n");
+}
+
+static json_t *plant_json(const talk *k)
+{
+    const pl_model_info *info = &k->m->info;
+    json_t *root = cli_json_head(info->robot_hash, k->m->findings), *commands = json_object();
+    for (int j = 0; j < info->command_count; ++j) {
+        json_t *one = json_object();
+        json_object_set_new(one, "value",
+                            cli_json_number(k->command[j] / pl_drive_scale(info->command[j].drive)));
+        json_object_set_new(one, "unit", json_string(pl_drive_unit(info->command[j].drive)));
+        json_object_set_new(commands, info->command[j].name, one);
+    }
+    json_object_set_new(root, "steps", json_integer(k->steps));
+    json_object_set_new(root, "commands", commands);
+    return root;
 }
 
 static int plant_talk(const cli_args *args, const cli_model *m, pl_plant *plant, wire *w, double period)
@@ -224,6 +244,7 @@ static int plant_talk(const cli_args *args, const cli_model *m, pl_plant *plant,
     plant_stop(&k, end == WIRE_LATE && !cli_interrupted() ? "the controller is silent"
                    : end == WIRE_CLOSED                   ? "the connection has ended"
                                                           : "stopping");
+    status = status || !cli_value(args, "json") ? status : cli_json_write(args, plant_json(&k));
     free(block);
     return status;
 }
@@ -234,6 +255,11 @@ static int plant_work(const cli_args *args, cli_model *m, pl_control_setup *setu
     int port = -1, seed = -1, status = cli_setup(args);
     if (!status && (cli_flag(args, "stdio") == (cli_value(args, "listen") != NULL))) {
         cli_error(args, "expected one of --listen PORT and --stdio");
+        status = CLI_EXIT_USAGE;
+    }
+    const char *json = cli_value(args, "json");
+    if (!status && json && strcmp(json, "-") == 0 && cli_flag(args, "stdio")) {
+        cli_error(args, "--json -: with --stdio standard output belongs to the protocol");
         status = CLI_EXIT_USAGE;
     }
     if (!status &&

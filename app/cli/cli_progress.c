@@ -10,6 +10,8 @@
 #include "cli.h"
 
 #define PROGRESS_QUIET 0.5 // s until the bar appears
+#define PROGRESS_RATE 1.5  // s of a stage, and the share of it, before the time left is estimated
+#define PROGRESS_RATE_SHARE 0.02
 #define PROGRESS_SHORT 1.0 // s: runs of less are not worth a line
 // Work that cannot be asked: what loses nothing is ended after the first time, anything after the second.
 #define PROGRESS_ANSWER 0.4 // s
@@ -178,6 +180,24 @@ void cli_progress_silence(void)
     progress_silent = true;
 }
 
+// The time left, from the rate since the stage began: ", about 40 s left". Nothing at the start of a stage,
+// where the rate is not known yet.
+static void progress_left(char *text, size_t size, double done, double now)
+{
+    const double spent = now - bar.stage_begin;
+    if (spent < PROGRESS_RATE || done < PROGRESS_RATE_SHARE || done >= 1) {
+        return;
+    }
+    const double left = spent * (1 - done) / done;
+    if (left < 100) {
+        snprintf(text, size, ", about %.0f s left", left < 1 ? 1 : left);
+    } else if (left < 6000) {
+        snprintf(text, size, ", about %.0f min left", left / 60);
+    } else {
+        snprintf(text, size, ", about %.1f h left", left / 3600);
+    }
+}
+
 static void progress_draw(const char *what, double now)
 {
     struct winsize window = {0};
@@ -191,13 +211,14 @@ static void progress_draw(const char *what, double now)
     memset(line, '.', (size_t)marks);
     memset(line, '#', (size_t)(known ? marks * all : 0));
     line[marks] = 0;
-    char share[16] = "";
+    char share[16] = "", left[40] = "";
     if (known) {
         snprintf(share, sizeof share, "%3d %% ", (int)(100 * all));
+        progress_left(left, sizeof left, all, now);
     }
-    snprintf(text, sizeof text, "[%s] %s%.1f s %s%s%s%s%s", line, share, now - bar.begin, bar.part_text,
-             bar.part_text[0] ? ": " : "", bar.prefix ? bar.prefix : "", bar.prefix ? ": " : "",
-             what ? what : "");
+    snprintf(text, sizeof text, "[%s] %s%.1f s%s %s%s%s%s%s", line, share, now - bar.begin, left,
+             bar.part_text, bar.part_text[0] ? ": " : "", bar.prefix ? bar.prefix : "",
+             bar.prefix ? ": " : "", what ? what : "");
     cli_text_tame(text);
     fprintf(stderr, "\r\033[K%.*s", width - 1, text);
     fflush(stderr);
@@ -213,7 +234,7 @@ static bool progress_step(void *user, double fraction, const char *what)
         bar.fraction = fraction > bar.fraction || level > bar.level ? fraction : bar.fraction;
         bar.level = level;
     }
-    if (now - bar.begin > PROGRESS_QUIET && now - bar.last > 0.1 && !progress_silent &&
+    if (now - bar.begin > PROGRESS_QUIET && now - bar.last > 0.1 && !progress_silent && !cli_quiet &&
         isatty(STDERR_FILENO)) {
         progress_draw(what, now);
         bar.last = now;
@@ -285,7 +306,7 @@ void cli_stages_report(const char *verb)
 {
     cli_stage(NULL, false);
     const double total = progress_now() - bar.begin;
-    if (!(bar.talkative || (isatty(STDERR_FILENO) && total > PROGRESS_SHORT))) {
+    if (!(bar.talkative || (isatty(STDERR_FILENO) && total > PROGRESS_SHORT && !cli_quiet))) {
         return;
     }
     fflush(stdout);

@@ -168,7 +168,7 @@ static int reduce_write(const cli_args *args, reduce *r)
              p->direction_rms / degree, p->direction_max / degree);
     pl_error err = {0};
     if (pl_reduced_write(pl_reduction_def(r->reduction), comment, r->out, &err) != PL_OK) {
-        return cli_fail_writing(args, &err);
+        return cli_fail(args, &err);
     }
     return CLI_DONE;
 }

@@ -47,6 +47,38 @@ char *cli_robot_path(const char *given)
     return copy ? strcpy(copy, given) : NULL;
 }
 
+// A robot file from standard input; the files it names are found from the folder the program runs in.
+#define ROBOT_INPUT_MOST ((size_t)64 << 20) // bytes: a robot file is text
+
+static pl_status robot_read_input(pl_robot_document **document, pl_error *err)
+{
+    size_t length = 0, capacity = 1 << 16;
+    char *text = malloc(capacity);
+    for (size_t got = 1; text && got > 0 && length < ROBOT_INPUT_MOST;) {
+        got = fread(text + length, 1, capacity - length, stdin);
+        length += got;
+        if (length == capacity) {
+            char *longer = realloc(text, 2 * capacity);
+            if (!longer) {
+                free(text);
+            }
+            text = longer;
+            capacity *= 2;
+        }
+    }
+    if (!text) {
+        *err = (pl_error){.status = PL_NO_MEMORY, .text = "no memory for the robot file"};
+    } else if (ferror(stdin) || length >= ROBOT_INPUT_MOST) {
+        *err = (pl_error){.status = PL_BAD_FILE};
+        snprintf(err->text, sizeof err->text, "standard input: %s",
+                 ferror(stdin) ? "reading failed" : "more than 64 MB, which is no robot file");
+    } else {
+        err->status = pl_robot_document_parse(text, length, "standard input", document, err);
+    }
+    free(text);
+    return err->status;
+}
+
 int cli_document_open(const cli_args *args, const char *given, char **path, pl_robot_document **document,
                       pl_findings **findings)
 {
@@ -59,7 +91,9 @@ int cli_document_open(const cli_args *args, const char *given, char **path, pl_r
     if (!*path || !*findings) {
         return cli_no_memory(args);
     }
-    const pl_status status = pl_robot_document_read(*path, document, *findings, &err);
+    const pl_status status = strcmp(given, "-") == 0
+                                 ? robot_read_input(document, &err)
+                                 : pl_robot_document_read(*path, document, *findings, &err);
     if (status == PL_OK) {
         return CLI_DONE;
     }
@@ -88,7 +122,9 @@ int cli_robot_refused(const cli_args *args, pl_status status, const pl_findings 
     // it was read
     if (err->text[0] == 0 ||
         ((status == PL_BAD_INPUT || status == PL_BAD_FILE) && pl_findings_defect_count(findings) > 0)) {
-        return status == PL_NO_MEMORY ? cli_no_memory(args) : CLI_EXIT_USAGE;
+        return status == PL_NO_MEMORY  ? cli_no_memory(args)
+               : status == PL_BAD_FILE ? CLI_EXIT_SYSTEM
+                                       : CLI_EXIT_USAGE;
     }
     err->status = status;
     return cli_fail(args, err);

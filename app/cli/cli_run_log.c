@@ -102,7 +102,7 @@ int run_log_open(const cli_args *args, run *r)
             cli_error(args, "--out %s: more than %d logs", path, RUN_LOGS);
             status = CLI_EXIT_USAGE;
         } else if (pl_run_log_open(path, column, count, &r->log[r->log_count], &err) != PL_OK) {
-            status = cli_fail_writing(args, &err);
+            status = cli_fail(args, &err);
         } else {
             ++r->log_count;
         }
@@ -121,7 +121,7 @@ int run_log_row(const cli_args *args, run *r, double t, const pl_loop_report *p,
     for (int i = 0; i < r->log_count; ++i) {
         pl_error err = {0};
         if (pl_run_log_add(r->log[i], r->row, &err) != PL_OK) {
-            status = cli_fail_writing(args, &err);
+            status = cli_fail(args, &err);
         }
     }
     return status;
@@ -155,7 +155,7 @@ int run_log_write(const cli_args *args, run *r)
             done = log_picture(r, path, &err);
         }
         if (done != PL_OK) {
-            status = cli_fail_writing(args, &err);
+            status = cli_fail(args, &err);
         } else {
             cli_say(args, "  wrote %s\n", path);
         }

@@ -16,14 +16,14 @@
 #define SAMPLE_JOBS 256
 
 static const cli_option options[] = {
-    {"grid", 0, "N", "N values of every command, all combinations", NULL},
+    {"levels", 0, "N", "N values of every command, all combinations", NULL},
     {"samples", 0, "N", "N samples of a low-discrepancy sequence (default 500)", NULL},
     {"adaptive", 0, NULL, "of these samples, choose three quarters where fitted networks disagree most",
      NULL},
     {"out", 0, "FILE", "the data set (.sqlite); the same command continues an earlier run", NULL},
     {"shapes", 0, NULL, "store the positions of all vertices too", NULL},
     {"no-jacobians", 0, NULL, "do not store derivatives with respect to the commands", NULL},
-    {"limit-each", 0, "N",
+    {"iteration-limit", 0, "N",
      "iterations per sample, or none (default: 8 times the median of the samples solved before in its chain)",
      "none"},
     {"jobs", 0, "N", "processes that solve at the same time (default: all cores; 1 under mpirun)", NULL},
@@ -99,19 +99,19 @@ static char *sample_shard(const char *path, int rank, int ranks)
 static int sample_read(const cli_args *args, sampling *s)
 {
     int grid = 0, samples = 500;
-    if (!cli_whole(args, "grid", 1, 100000, &grid) || !cli_whole(args, "samples", 1, 10000000, &samples) ||
+    if (!cli_whole(args, "levels", 1, 100000, &grid) || !cli_whole(args, "samples", 1, 10000000, &samples) ||
         !cli_whole(args, "jobs", 1, SAMPLE_JOBS, &s->jobs)) {
         return CLI_EXIT_USAGE;
     }
-    const char *limit = cli_value(args, "limit-each");
+    const char *limit = cli_value(args, "iteration-limit");
     if (limit && strcmp(limit, "none") == 0) {
         s->limit_each = -1;
-    } else if (!cli_whole(args, "limit-each", 1, 1000000, &s->limit_each)) {
+    } else if (!cli_whole(args, "iteration-limit", 1, 1000000, &s->limit_each)) {
         return CLI_EXIT_USAGE;
     }
     s->adaptive = cli_flag(args, "adaptive");
     if (grid && (cli_value(args, "samples") || s->adaptive)) {
-        cli_error(args, "--grid excludes --samples and --adaptive");
+        cli_error(args, "--levels excludes --samples and --adaptive");
         return CLI_EXIT_USAGE;
     }
     if (s->adaptive && s->ranks > 1) {
@@ -142,7 +142,7 @@ static int sample_plan(sampling *s)
     const cli_args *args = s->args;
     pl_error err = {0};
     int grid = 0;
-    cli_whole(args, "grid", 1, 100000, &grid);
+    cli_whole(args, "levels", 1, 100000, &grid);
     int steps[64];
     for (int i = 0; i < 64; ++i) {
         steps[i] = grid;
@@ -180,7 +180,7 @@ static int sample_plan(sampling *s)
         status = pl_dataset_plan(s->set, 0, plan.command, plan.count, &err);
     }
     pl_workspace_plan_clear(&plan);
-    return status == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+    return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
 }
 
 static int sample_reload(sampling *s)
@@ -208,7 +208,7 @@ static int sample_open(sampling *s)
     cli_whole(args, "order", 1, 2, &def.mesh_order);
     pl_error err = {0};
     if (pl_dataset_create(s->out, s->m.model, &def, &s->set, &err) != PL_OK) {
-        return err.status == PL_BAD_FILE ? cli_fail_writing(args, &err) : cli_fail(args, &err);
+        return err.status == PL_BAD_FILE ? cli_fail(args, &err) : cli_fail(args, &err);
     }
     return sample_reload(s);
 }
@@ -242,7 +242,7 @@ static bool sample_record(void *user, const pl_sample *sample)
     sampling *s = user;
     pl_error err = {0};
     if (pl_dataset_put(s->set, sample, &err) != PL_OK) {
-        s->status = cli_fail_writing(s->args, &err);
+        s->status = cli_fail(s->args, &err);
         return false;
     }
     const bool bad = sample->fk->outcome != PL_SOLVED;
@@ -676,17 +676,17 @@ static int sample_run(cli_args *args)
 const cli_verb cli_verb_sample = {
     .name = "sample",
     .summary = "a data set for learning: commands, markers, sensors, efforts and their derivatives",
-    .usage = "ROBOT --out FILE.sqlite [--grid N | --samples N [--adaptive]] [options]\n"
+    .usage = "ROBOT --out FILE.sqlite [--levels N | --samples N [--adaptive]] [options]\n"
              "       pliant sample --merge FILE.sqlite SHARD.sqlite ...",
     .about =
         "Solves the robot at commands distributed over their ranges, in chains of 16 samples that start\n"
         "from each other, on all cores. Every sample is stored before the next is solved: after a kill\n"
         "the same command continues, and the result is the same to the last bit. Samples that cannot be\n"
-        "solved are stored with their outcome; --limit-each bounds what they cost. Every sample has a\n"
+        "solved are stored with their outcome; --iteration-limit bounds what they cost. Every sample has a\n"
         "checksum: damaged ones are reported, not used, and solved again by the same command. Under `mpirun "
         "-n N` each process takes its share of the\n"
         "chains and writes a file of its own (data.0-of-2.sqlite ...); --merge joins them.",
-    .examples = "  pliant sample trunk --grid 16 --out trunk.sqlite\n"
+    .examples = "  pliant sample trunk --levels 16 --out trunk.sqlite\n"
                 "  pliant sample trunk --samples 800 --shapes --out trunk.sqlite\n"
                 "  mpirun -n 2 pliant sample trunk --samples 800 --out trunk.sqlite\n"
                 "  pliant sample --merge trunk.sqlite trunk.0-of-2.sqlite trunk.1-of-2.sqlite\n",

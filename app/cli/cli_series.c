@@ -30,7 +30,7 @@ static int series_begin(const cli_args *args, cli_series *series, cli_model *m)
         }
         if (pl_series_create(m->model, path, cli_shape_color(args, m, path), &series->series[series->count],
                              &err) != PL_OK) {
-            return cli_fail_writing(args, &err);
+            return cli_fail(args, &err);
         }
         ++series->count;
     }
@@ -42,7 +42,7 @@ int cli_series_frame(const cli_args *args, cli_series *series, cli_model *m)
     int status = series->begun ? CLI_DONE : series_begin(args, series, m);
     for (int i = 0; !status && i < series->count; ++i) {
         pl_error err = {0};
-        status = pl_series_add(series->series[i], &err) == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+        status = pl_series_add(series->series[i], &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
     }
     return status;
 }
@@ -52,8 +52,7 @@ int cli_series_finish(const cli_args *args, cli_series *series, const double *ti
     int status = CLI_DONE;
     for (int i = 0; !status && i < series->count; ++i) {
         pl_error err = {0};
-        status = pl_series_finish(series->series[i], time, &err) == PL_OK ? CLI_DONE
-                                                                          : cli_fail_writing(args, &err);
+        status = pl_series_finish(series->series[i], time, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
     }
     return status;
 }

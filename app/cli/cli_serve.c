@@ -18,6 +18,8 @@ static const cli_option options[] = {
     {"log", 0, "FILE", "plot the log of a run (.sqlite, as `pliant run --out` writes it) while it grows",
      NULL},
     {"idle", 0, "TIME", "end after this time without viewers (30 min)", NULL},
+    {"json", 0, "FILE",
+     "write the address of the page as JSON to FILE, once it is served; - for standard output", NULL},
     CLI_MESHING,
     CLI_WORKING,
     {0},
@@ -113,6 +115,11 @@ static char *serve_gallery(void)
 static void serve_ready(void *user, const char *address)
 {
     const cli_args *args = user;
+    if (cli_value(args, "json")) {
+        json_t *root = cli_json_head(0, NULL);
+        json_object_set_new(root, "address", json_string(address));
+        cli_json_write(args, root);
+    }
     cli_say(args, "The view is at %s\nCtrl-C ends it.\n", address);
     fflush(stdout);
 }
@@ -147,7 +154,7 @@ static int serve_work(cli_args *args, server_options *o)
         } else if (!cli_exists(robot)) {
             cli_error(args, "%s: there is no such file", robot);
             cli_advice("`pliant new bending_finger finger` writes a first robot");
-            status = CLI_EXIT_USAGE;
+            status = CLI_EXIT_SYSTEM;
         }
     }
     if (status == CLI_DONE) {

@@ -425,7 +425,7 @@ int cli_shape_outputs(const cli_args *args, cli_model *m)
             continue;
         }
         if (cli_shape_write(args, m, path, &err) != PL_OK) {
-            return cli_fail_writing(args, &err);
+            return cli_fail(args, &err);
         }
         cli_say(args, "  wrote %s\n", path);
     }

@@ -489,13 +489,13 @@ static int simulate_finish(const cli_args *args, simulate *d)
         return cli_no_memory(args);
     }
     if (csv && pl_file_write(csv, d->csv_text, d->csv_bytes, &err) != PL_OK) {
-        return cli_fail_writing(args, &err);
+        return cli_fail(args, &err);
     }
     int status = cli_series_finish(args, &d->series, d->time);
     if (!status && state) {
         if (pl_dynamics_store(d->s.dynamics, d->s.state, &err) != PL_OK ||
             pl_state_save(d->s.state, d->s.robot, state, &err) != PL_OK) {
-            return cli_fail_writing(args, &err);
+            return cli_fail(args, &err);
         }
     }
     return status ? status : cli_json_write(args, cli_value(args, "json") ? simulate_json(d) : NULL);

@@ -204,7 +204,7 @@ static int study_plot(const cli_args *args, const pl_study *s, const char *path)
                  count > 1 ? "-" : "", count > 1 ? word : "", extension);
         pl_error err = {0};
         if (pl_study_plot(s, q, name, &err) != PL_OK) {
-            return cli_fail_writing(args, &err);
+            return cli_fail(args, &err);
         }
         cli_say(args, "  wrote %s\n", name);
     }
@@ -217,7 +217,7 @@ static int study_write(const cli_args *args, const pl_study *s)
     for (const char *path; !status && (path = cli_next(args, "out", &cursor));) {
         if (strcmp(cli_extension(path), ".csv") == 0) {
             pl_error err = {0};
-            status = pl_study_write_csv(s, path, &err) == PL_OK ? CLI_DONE : cli_fail_writing(args, &err);
+            status = pl_study_write_csv(s, path, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
             if (!status) {
                 cli_say(args, "  wrote %s\n", path);
             }

@@ -295,7 +295,7 @@ static int sweep_finish(const cli_args *args, sweep *s)
         return cli_no_memory(args);
     }
     if (csv && pl_file_write(csv, s->csv_text, s->csv_bytes, &err) != PL_OK) {
-        return cli_fail_writing(args, &err);
+        return cli_fail(args, &err);
     }
     int status = cli_series_finish(args, &s->series, NULL);
     if (status) {

@@ -1,11 +1,10 @@
-// Talking: errors and findings for people, aligned tables, JSON for machines.
+// Talking to people: errors, findings and aligned tables.
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <inttypes.h>
 #include "cli.h"
 
 // ---- memory. Whatever asks for memory in vain leaves a mark, so that no verb that went on without it can
@@ -43,15 +42,18 @@ bool cli_memory_missed(void)
     return atomic_load(&talk_memory_failed);
 }
 
+bool cli_quiet; // -q
+
 // ---- words. Names come from files and may hold anything: what would steer a terminal is shown as a question
 // mark.
-static void talk_print(FILE *to, const char *format, va_list list)
+// Returns `small`, or a longer text on the heap.
+static char *talk_format(char *small, size_t size, const char *format, va_list list)
 {
-    char small[1024], *text = small;
+    char *text = small;
     va_list again;
     va_copy(again, list);
-    const int length = vsnprintf(small, sizeof small, format, list);
-    if (length >= (int)sizeof small) {
+    const int length = vsnprintf(small, size, format, list);
+    if (length >= (int)size) {
         text = malloc((size_t)length + 1);
         if (text) {
             vsnprintf(text, (size_t)length + 1, format, again);
@@ -61,6 +63,12 @@ static void talk_print(FILE *to, const char *format, va_list list)
     }
     va_end(again);
     cli_text_tame(text);
+    return text;
+}
+
+static void talk_print(FILE *to, const char *format, va_list list)
+{
+    char small[1024], *text = talk_format(small, sizeof small, format, list);
     fputs(text, to);
     if (text != small) {
         free(text);
@@ -94,26 +102,32 @@ void cli_error(const cli_args *args, const char *format, ...)
     cli_progress_done();
     va_list list;
     va_start(list, format);
-    fprintf(stderr, "pliant %s: error: ", args->verb->name);
-    talk_print(stderr, format, list);
-    fputc('\n', stderr);
+    char small[1024], *text = talk_format(small, sizeof small, format, list);
     va_end(list);
+    fprintf(stderr, "pliant %s: error: %s\n", args->verb->name, text);
+    cli_json_note("error", NULL, 0, text);
+    if (text != small) {
+        free(text);
+    }
 }
 
 void cli_advice(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    fputs("    ", stderr);
-    talk_print(stderr, format, list);
-    fputc('\n', stderr);
+    char small[1024], *text = talk_format(small, sizeof small, format, list);
     va_end(list);
+    fprintf(stderr, "    %s\n", text);
+    cli_json_note_advice(text);
+    if (text != small) {
+        free(text);
+    }
 }
 
 void cli_say(const cli_args *args, const char *format, ...)
 {
     // what is missing could be the word that matters: after memory ran out only the error is said
-    if (args->silent || cli_memory_missed()) {
+    if (args->silent || cli_quiet || cli_memory_missed()) {
         return;
     }
     cli_progress_done();
@@ -126,6 +140,11 @@ void cli_say(const cli_args *args, const char *format, ...)
 void cli_finding(const pl_finding *f)
 {
     static const char *const word[] = {"note", "warning", "error"};
+    cli_json_note(word[f->severity], f->file, f->line, f->text);
+    cli_json_note_advice(f->advice);
+    if (cli_quiet && f->severity == PL_NOTE) {
+        return;
+    }
     if (f->file) {
         talk_line(stderr, "%s:", f->file);
     }
@@ -198,6 +217,9 @@ static void talk_group(const pl_findings *findings, int i)
     }
     cli_finding(first);
     if (more > 0) {
+        if (cli_quiet && first->severity == PL_NOTE) {
+            return;
+        }
         fprintf(stderr, "    %d more like this%s%s\n", more,
                 named == 0   ? ""
                 : named == 1 ? ", in line "
@@ -206,13 +228,17 @@ static void talk_group(const pl_findings *findings, int i)
     }
 }
 
-void cli_findings(const pl_findings *findings)
+static void talk_findings(const pl_findings *findings, bool numbered)
 {
     cli_progress_done();
+    int number = 0;
     for (int i = 0; i < pl_findings_count(findings); ++i) {
         bool reported = false;
         for (int k = 0; k < i && !reported; ++k) {
             reported = talk_alike(pl_findings_at(findings, k), pl_findings_at(findings, i));
+        }
+        if (!reported && numbered && !(cli_quiet && pl_findings_at(findings, i)->severity == PL_NOTE)) {
+            fprintf(stderr, "%d. ", ++number);
         }
         if (!reported) {
             talk_group(findings, i);
@@ -220,7 +246,19 @@ void cli_findings(const pl_findings *findings)
     }
 }
 
-static int talk_status(const cli_args *args, const pl_error *err, int file_status)
+void cli_findings(const pl_findings *findings)
+{
+    talk_findings(findings, false);
+}
+
+void cli_findings_numbered(const pl_findings *findings)
+{
+    talk_findings(findings, pl_findings_count(findings) > 1);
+}
+
+// The exit status of a failed call. A file that cannot be opened, read or written is a failure of the system;
+// what a file contains is input.
+int cli_fail(const cli_args *args, const pl_error *err)
 {
     switch (err->status) {
     case PL_OK:
@@ -237,16 +275,11 @@ static int talk_status(const cli_args *args, const pl_error *err, int file_statu
         return CLI_EXIT_UNSOLVED;
     case PL_BAD_FILE:
         cli_error(args, "%s", err->text);
-        return file_status;
+        return CLI_EXIT_SYSTEM;
     default:
         cli_error(args, "%s", err->text);
         return CLI_EXIT_USAGE;
     }
-}
-
-int cli_fail(const cli_args *args, const pl_error *err)
-{
-    return talk_status(args, err, CLI_EXIT_USAGE);
 }
 
 // A message about what a file holds, from a room that does not know the file.
@@ -257,11 +290,6 @@ int cli_fail_file(const cli_args *args, const char *path, const pl_error *err)
         snprintf(named.text, sizeof named.text, "%.200s: %.780s", path, err->text);
     }
     return cli_fail(args, &named);
-}
-
-int cli_fail_writing(const cli_args *args, const pl_error *err)
-{
-    return talk_status(args, err, CLI_EXIT_SYSTEM);
 }
 
 int cli_no_memory(const cli_args *args)
@@ -356,74 +384,4 @@ void cli_table_print(const cli_args *args, cli_table *table)
     }
     free(table->row);
     *table = (cli_table){0};
-}
-
-// ---- JSON
-json_t *cli_json_number(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-json_t *cli_json_numbers(const double *value, int count)
-{
-    json_t *array = json_array();
-    for (int i = 0; i < count; ++i) {
-        json_array_append_new(array, cli_json_number(value[i]));
-    }
-    return array;
-}
-
-json_t *cli_json_findings(const pl_findings *findings)
-{
-    json_t *array = json_array();
-    for (int i = 0; i < pl_findings_count(findings); ++i) {
-        const pl_finding *f = pl_findings_at(findings, i);
-        if (f->severity != PL_NOTE) {
-            json_array_append_new(array, json_string(f->text));
-        }
-    }
-    return array;
-}
-
-json_t *cli_json_head(uint64_t robot, const pl_findings *findings)
-{
-    json_t *root = json_object();
-    json_object_set_new(root, "format", json_integer(1));
-    json_object_set_new(root, "pliant", json_string(pl_version()));
-    if (robot) {
-        char hash[20];
-        snprintf(hash, sizeof hash, "%016" PRIx64, robot);
-        json_object_set_new(root, "robot", json_string(hash));
-    }
-    json_object_set_new(root, "warnings", findings ? cli_json_findings(findings) : json_array());
-    return root;
-}
-
-int cli_json_write(const cli_args *args, json_t *root)
-{
-    const char *path = cli_value(args, "json");
-    if (!path) {
-        json_decref(root);
-        return CLI_DONE;
-    }
-    // a member that found no memory is missing from the object: such a record is not written
-    char *text =
-        root && !cli_memory_missed() ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
-    json_decref(root);
-    if (!text) {
-        return cli_no_memory(args);
-    }
-    int status = CLI_DONE;
-    if (args->silent) {
-        puts(text);
-    } else {
-        const size_t length = strlen(text);
-        pl_error err = {0};
-        text[length] = '\n'; // in place of the closing zero
-        if (pl_file_write(path, text, length + 1, &err) != PL_OK) {
-            status = cli_fail_writing(args, &err);
-        }
-    }
-    free(text);
-    return status;
 }

@@ -55,7 +55,7 @@ static bool task_record(void *user, const pl_task_step *step)
         json_t *one = cli_record_json(&t->m);
         cli_ik_json(one, &t->m, step->ik);
         json_object_set_new(one, "stage", json_string(t->item->name));
-        json_object_set_new(one, "step", json_integer(step->step));
+        json_object_set_new(one, "stage_step", json_integer(step->step));
         json_array_append_new(t->json, one);
     }
     t->reached += step->ik->outcome == PL_IK_REACHED;
@@ -122,7 +122,7 @@ static int task_write(task_verb *t)
             : strcasecmp(extension, ".html") == 0 ? pl_motion_write_html(&t->motion, &def, path, &err)
                                                   : PL_OK;
         if (status != PL_OK) {
-            return cli_fail_writing(t->args, &err);
+            return cli_fail(t->args, &err);
         }
         cli_say(t->args, "  wrote %s\n", path);
     }

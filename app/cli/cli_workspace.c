@@ -7,7 +7,7 @@
 #include "cli.h"
 
 static const cli_option options[] = {
-    {"grid", 0, "N", "N values of every command, all combinations", NULL},
+    {"levels", 0, "N", "N values of every command, all combinations", NULL},
     {"samples", 0, "N", "N samples of a low-discrepancy sequence (default 200)", NULL},
     {"marker", 0, "NAME", "the marker whose workspace is measured and drawn (default: the only one, or tip)",
      NULL},
@@ -46,16 +46,16 @@ static int workspace_plan(const cli_args *args, workspace *w)
 {
     int grid = 0, count = 200;
     const int commands = w->m.info.command_count;
-    if (!cli_whole(args, "grid", 1, 1000, &grid) ||
+    if (!cli_whole(args, "levels", 1, 1000, &grid) ||
         !cli_whole(args, "samples", 1, WORKSPACE_SAMPLES, &count)) {
         return CLI_EXIT_USAGE;
     }
     if (grid > 0 && cli_value(args, "samples")) {
-        cli_error(args, "--grid and --samples are both given, expected one");
+        cli_error(args, "--levels and --samples are both given, expected one");
         return CLI_EXIT_USAGE;
     }
     if (grid > 0 && pow(grid, commands) > WORKSPACE_SAMPLES) {
-        cli_error(args, "--grid %d: %.0f samples, the limit is %d", grid, pow(grid, commands),
+        cli_error(args, "--levels %d: %.0f samples, the limit is %d", grid, pow(grid, commands),
                   WORKSPACE_SAMPLES);
         return CLI_EXIT_USAGE;
     }
@@ -115,7 +115,7 @@ static bool workspace_record(void *user, const pl_workspace_sample *s)
     workspace *w = user;
     pl_error err = {0};
     if (w->store && pl_store_put(w->store, s, &err) != PL_OK) {
-        w->status = cli_fail_writing(w->args, &err);
+        w->status = cli_fail(w->args, &err);
         return false;
     }
     if (!w->store && s->fk->outcome == PL_SOLVED) {
@@ -147,7 +147,7 @@ static int workspace_go(const cli_args *args, workspace *w)
     const char *path = cli_value(args, "store");
     pl_error err = {0};
     if (path && pl_store_open(path, w->m.model, w->settings, &w->store, &err) != PL_OK) {
-        return err.status == PL_BAD_FILE ? cli_fail_writing(args, &err) : cli_fail(args, &err);
+        return err.status == PL_BAD_FILE ? cli_fail(args, &err) : cli_fail(args, &err);
     }
     const int room = path ? CLI_DONE : workspace_room(args, w);
     if (room) {
@@ -243,7 +243,7 @@ static int workspace_write(const cli_args *args, workspace *w, const double *poi
                                      ? pl_samples_write_vtu(&w->samples, w->m.model, w->marker, path, &err)
                                      : workspace_picture(args, w, point, path, &err);
         if (status != PL_OK) {
-            return cli_fail_writing(args, &err);
+            return cli_fail(args, &err);
         }
         cli_say(args, "  wrote %s\n", path);
     }
@@ -425,13 +425,13 @@ const cli_verb cli_verb_workspace = {
     .name = "workspace",
     .summary =
         "sample the reachable marker positions, measure their convex hull, store them for ik and follow",
-    .usage = "ROBOT [--grid N | --samples N] [options]",
+    .usage = "ROBOT [--levels N | --samples N] [options]",
     .about = "Solves the robot at commands distributed over their ranges, in an order with small steps,\n"
              "and measures the convex hull of a marker's positions. With --store every sample is saved as\n"
              "soon as it is solved: the same command continues after an interruption, and `ik --workspace`\n"
              "and `follow --workspace` start from the samples.",
     .examples = "  pliant workspace trunk --samples 500 --store trunk.sqlite --out trunk.vtu\n"
-                "  pliant workspace finger --grid 5 --out finger.csv --out finger.png\n"
+                "  pliant workspace finger --levels 5 --out finger.csv --out finger.png\n"
                 "  pliant ik trunk --target 10,5,95 --workspace trunk.sqlite\n",
     .option = options,
     .least = 1,

@@ -54,8 +54,9 @@ def call(arguments: Sequence[str]) -> tuple[int, dict[str, Any], str]:
         [program(), *arguments, "--json", "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_program.environment()
     )
     said = done.stderr.strip()
-    if done.stdout.strip():
-        return done.returncode, json.loads(done.stdout), said
+    record = json.loads(done.stdout) if done.stdout.strip() else {}
+    if record and "failure" not in record:
+        return done.returncode, record, said
     lines = [line.split(": error: ", 1)[-1] for line in said.splitlines() if line.strip()]
     text = "\n".join(lines) or f"pliant {arguments[0]} ended with {done.returncode}"
     raise (_core.InputError if done.returncode == 2 else _core.SolverError)(text)

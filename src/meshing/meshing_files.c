@@ -20,7 +20,7 @@ pl_status meshing_load(const char *path, file_bytes *bytes, pl_error *err)
     struct stat info;
     if (fd >= 0 && fstat(fd, &info) == 0 && !S_ISREG(info.st_mode)) {
         close(fd);
-        return pl_fail(err, PL_BAD_FILE, "%s: is a %s, expected a file", path,
+        return pl_fail(err, PL_BAD_INPUT, "%s: is a %s, expected a file", path,
                        S_ISDIR(info.st_mode) ? "folder" : "pipe or a device");
     }
     FILE *file = fd >= 0 ? fdopen(fd, "rb") : NULL;

@@ -88,9 +88,9 @@ pl_status pl_file_read(const char *path, char **data, size_t *bytes, pl_error *e
     if (fstat(fd, &info) != 0) {
         status = pl_fail(err, PL_BAD_FILE, "%s: cannot be examined: %s", path, strerror(errno));
     } else if (S_ISDIR(info.st_mode)) {
-        status = pl_fail(err, PL_BAD_FILE, "%s: is a folder, expected a file", path);
+        status = pl_fail(err, PL_BAD_INPUT, "%s: is a folder, expected a file", path);
     } else if (!S_ISREG(info.st_mode) && !shell) {
-        status = pl_fail(err, PL_BAD_FILE, "%s: is a %s, expected a file", path,
+        status = pl_fail(err, PL_BAD_INPUT, "%s: is a %s, expected a file", path,
                          S_ISFIFO(info.st_mode) ? "named pipe" : "device");
     } else {
         const bool stream = !S_ISREG(info.st_mode);

@@ -75,7 +75,7 @@ expect_near "follow: below the floor is not reached" "$status" 1 0
 printf 'task: 1\nmarker: tip\nstages:\n- {do: move, to: [26, 0, -9]}\n' >task.yaml
 expect_status 1 task floor.yaml task.yaml
 expect_words err.txt "did not reach"
-expect_status 0 workspace floor.yaml --grid 4
+expect_status 0 workspace floor.yaml --levels 4
 expect_words out.txt "4 of 4 samples, 4 solved"
 expect_status 1 doctor inside.yaml
 expect_words err.txt "obstacle 'floor' and the undeformed body overlap by 0.5 mm"

@@ -117,7 +117,7 @@ expect_status 2 follow claw $coarse --path circle --out c.xyz
 printf 'x,y,z\n1,2,three\n' >wrong.csv
 expect_status 2 follow claw $coarse wrong.csv
 expect_words err.txt "wrong.csv:2: column 3 z: expected a number"
-expect_status 2 follow claw $coarse nowhere.csv
+expect_status 3 follow claw $coarse nowhere.csv
 
 # chambers: a time table of pressures
 expect_status 0 new bending_finger finger

@@ -24,7 +24,7 @@ done
 expect_status 0 ik claw $coarse --target "$target" --start there.state
 expect_words out.txt "reached in 0 steps"
 # the published method gets there too
-expect_status 0 ik claw $coarse --target 0,0,-3 --axes z --tolerance 0.05 --method gradient --json g.json
+expect_status 0 ik claw $coarse --target 0,0,-3 --axes z --tolerance 0.05 --search gradient --json g.json
 expect_words g.json '"reached": true'
 
 # out of reach: nearest point, distance, bounds, certificate
@@ -83,12 +83,12 @@ expect_words err.txt "no sensor 's'"
 expect_status 2 ik claw $coarse --target 1,2,3 --max-pressure 3kPa
 expect_words err.txt "has no chamber"
 expect_status 2 ik claw $coarse --target 1,2,3 --max-effort flexor=3kPa
-expect_status 2 ik claw $coarse --target 1,2,3 --method magic
+expect_status 2 ik claw $coarse --target 1,2,3 --search magic
 expect_status 2 ik claw $coarse --target 1,2,3 --least sleep
-expect_status 2 ik claw $coarse --target 1,2,3 --workspace nowhere.sqlite
+expect_status 3 ik claw $coarse --target 1,2,3 --workspace nowhere.sqlite
 expect_status 2 ik claw $coarse --target 1,2,3 --start shape.csv
 expect_status 2 ik claw $coarse --shape shape.txt
-expect_status 2 ik claw $coarse --shape none.csv
+expect_status 3 ik claw $coarse --shape none.csv
 expect_status 2 ik claw $coarse --shape shape.csv --out shape.csv
 expect_words err.txt "is an input of this run"
 printf 'x0,y0,z0,x,y,z\n500,0,12,118,0,4\n' >far.csv

@@ -109,11 +109,11 @@ if command -v sqlite3 >/dev/null; then # a chain continued in its middle: the sa
     if cmp -s one.txt other.txt; then pass "continued in the middle of a chain: the same bits"; else fail "part.sqlite differs"; fi
 fi
 # what a sample may cost
-expect_status 0 sample claw --size 20 --samples 6 --jobs 1 --limit-each 1 --out cheap.sqlite
+expect_status 0 sample claw --size 20 --samples 6 --jobs 1 --iteration-limit 1 --out cheap.sqlite
 expect_words out.txt "6 could not be solved"
-expect_status 0 sample claw --size 20 --samples 6 --jobs 1 --limit-each none --out dear.sqlite
+expect_status 0 sample claw --size 20 --samples 6 --jobs 1 --iteration-limit none --out dear.sqlite
 expect_no_words out.txt "could not be solved"
-expect_status 2 sample claw --size 20 --samples 6 --limit-each 5s --out x.sqlite
+expect_status 2 sample claw --size 20 --samples 6 --iteration-limit 5s --out x.sqlite
 expect_status 0 learn claw.sqlite --hidden 8 --epochs 20 --out claw-model.yaml
 found() { sed -n 's/.*largest error \([^ ]*\) mm.*/\1/p' out.txt; }
 for c in "3 2 1" "12 1 5"; do
@@ -296,7 +296,7 @@ sed 's/young: 0.4 MPa/young: 0.3 MPa/; s/drive: shortening, radius: 12/drive: te
 expect_status 0 sweep pulled.yaml --set t1=0.5:3:3 --set t2=0.2:2:2 --set t3=0.3 --grid --out pulled.csv
 cut -d, -f1-3,6-8 pulled.csv > pulled_measured.csv
 sed 's/young: 0.3 MPa/young: 0.4 MPa/' pulled.yaml > guess.yaml
-expect_status 0 calibrate poses guess.yaml pulled_measured.csv --free model.sections.body.young,t1.factor --hold 2 --folds 3 --out fitted.yaml --out p.png --out p.csv --json p.json
+expect_status 0 calibrate poses guess.yaml pulled_measured.csv --free model.sections.body.young,t1.factor --held-rows 2 --folds 3 --out fitted.yaml --out p.png --out p.csv --json p.json
 expect_words out.txt "model.sections.body.young    0.4     0.3" "held" "cross-validation"
 expect_keys p.json parameters rms_fit rms_held rms_cross interval
 for f in fitted.yaml p.png p.csv; do expect_file "$f"; done
@@ -316,7 +316,7 @@ for run in "abcd":
         y = min(max(y, u - 1), u + 1)
         print(f"{run},{u:.6g},{10 * math.sin(y / 5):.6g},0,{10 * math.cos(y / 5):.6g}")
 END
-expect_status 0 learn --history play.csv --cells 6 --epochs 40 --hold d --out past.yaml --out past.onnx --out past.csv --out past.png --json past.json
+expect_status 0 learn --history play.csv --cells 6 --epochs 40 --held-runs d --out past.yaml --out past.onnx --out past.csv --out past.png --json past.json
 expect_words out.txt "with memory" "trained on 180 rows" "1 run"
 expect_keys past.json rows runs held_runs held_by_time train_rows held_rows pieces cells weights epochs ended seconds width interrupted spread networks present last_three memory held_rms held_largest markers
 for f in past.yaml past.onnx past.csv past.png; do expect_file "$f"; done
@@ -342,7 +342,7 @@ expect_status 2 learn one.sqlite --cells 3 --out no.yaml
 expect_words err.txt "--history"
 expect_status 2 learn --history play.csv --hidden 3 --out no.yaml
 expect_words err.txt "--hidden"
-expect_status 2 learn --history play.csv --hold e --out no.yaml
+expect_status 2 learn --history play.csv --held-runs e --out no.yaml
 expect_words err.txt "no run 'e'"
 expect_status 2 sweep past.yaml --table play.csv --set u=1:2:3
 expect_words err.txt "--table"

@@ -37,7 +37,7 @@ expect_status 2 calibrate tensile exact.csv --model hencky
 expect_words err.txt "expected neo_hookean, mooney_rivlin, yeoh, gent or ogden"
 expect_status 2 calibrate compression exact.csv
 expect_words err.txt "expected tensile"
-expect_status 2 calibrate tensile absent.csv
+expect_status 3 calibrate tensile absent.csv
 echo "not a table" >bad.csv
 expect_status 2 calibrate tensile bad.csv
 expect_words err.txt "bad.csv"

@@ -66,7 +66,7 @@ expect_words out.txt "60 x 20 x 16 mm" "3.2 mL (closed)" "low end of x"
 expect_words meshed/robot.yaml "seen_from" "kind: chamber" "base: {plane: {point: [0, 10, 8]"
 expect_status 0 info meshed --json -
 expect_near "volume of the chamber" "$(grep -A12 '"actuators"' out.txt | grep -oE '"volume": *[0-9.]+' | sed 's/.*: *//')" 3200 1
-expect_status 2 new --from absent.stl other
+expect_status 3 new --from absent.stl other
 expect_status 2 new --from part.stl other --unit parsec
 expect_status 2 new --from part.stl other --param length=3
 # a surface with a hole is refused, with the place
@@ -127,4 +127,22 @@ expect_status 0 fk told.yaml --set t=0.5
 cat out.txt err.txt >all.txt
 expect_words all.txt "told.yaml:2: warning: mesh: the mesh differs from the part: volume -" "solved"
 expect_clean
+
+# without arguments, on a terminal, it asks: a design with other dimensions (one answer out of range, asked again) ...
+status=0
+python3 "$here/ask_new.py" "$pliant" 1 beam y 9999 80 "" "" asked >out.txt 2>err.txt || status=$?
+if [ "$status" -eq 0 ]; then pass "answers make a robot"; else fail "exit $status after the questions"; fi
+expect_words out.txt "expected between" "pliant new beam --param length=80" "wrote"
+expect_words asked/robot.yaml "length: 80"
+# ... or a part, its unit and its material
+expect_status 0 mesh asked --size 40 --order 1 --out block.stl
+python3 "$here/ask_new.py" "$pliant" 2 nowhere.stl block.stl mm ecoflex_00_50 fromask >out.txt 2>err.txt || fail "no answer for a part"
+expect_words out.txt "there is no such file" "--material ecoflex_00_50"
+expect_words fromask/robot.yaml "{use: ecoflex_00_50}"
+# no terminal, no questions
+expect_status 2 new
+expect_words err.txt "expected a design and a folder"
+expect_status 2 new --from block.stl other --unit mm --material ecoflex_0050
+expect_words err.txt "did you mean 'ecoflex_00_50'"
+
 finish

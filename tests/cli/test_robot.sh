@@ -36,7 +36,7 @@ expect_status 2 mesh finger --size 6 --out cut.png --view sideways
 expect_status 2 mesh finger --size -3
 expect_status 2 mesh finger --order 3
 expect_status 2 mesh m.vtu --size 3
-expect_status 2 mesh absent.vtu
+expect_status 3 mesh absent.vtu
 echo "<VTKFile" >broken.vtu
 expect_status 2 mesh broken.vtu
 expect_words err.txt "broken.vtu"

@@ -11,7 +11,7 @@ expect_status 0 serve --help
 expect_words out.txt "--demo" "--token" "--port"
 expect_status 2 serve
 expect_words err.txt "--demo"
-expect_status 2 serve nowhere
+expect_status 3 serve nowhere
 expect_words err.txt "no such file"
 expect_status 2 serve --demo --host 0.0.0.0
 expect_words err.txt "--token"

@@ -125,7 +125,7 @@ expect_status 2 simulate beam $coarse
 expect_words err.txt "--until"
 expect_status 2 simulate beam $coarse --until 1s --mass nose=5g
 expect_words err.txt "nose"
-expect_status 2 simulate beam $coarse --until 1s --start nowhere.state
+expect_status 3 simulate beam $coarse --until 1s --start nowhere.state
 expect_status 2 simulate beam $coarse --until 1s --table c.csv --set tendon=1mm
 expect_words err.txt "--set and --ramp"
 printf 't,tendon [mm]\n1,0\n0,4\n' >bad.csv

@@ -25,7 +25,7 @@ if [ "$status" -eq 1 ]; then pass "status 1 after Ctrl-C"; else fail "status $st
 expect_words err.txt "pliant sweep: stopping, keeping the last equilibrium" "interrupted after" "of 90000 points, which are kept"
 
 # the limit of a run: samples so far are kept and measured
-expect_status 1 workspace reduced --grid 9 --time-limit 0.6s --json limit.json
+expect_status 1 workspace reduced --levels 9 --time-limit 0.6s --json limit.json
 expect_words err.txt "the time limit of 0.6 s was reached after"
 expect_keys limit.json outcomes computed cold_starts
 # a run that is over its limit says so, wherever that was: on a slow machine before there is a record

@@ -45,7 +45,7 @@ expect_words err.txt "w.yaml:3: error" "'fly' is unknown" "w.yaml:4: error" "unk
 sed 's/left, right/lift/' grasp.yaml >w.yaml
 expect_status 2 task claw w.yaml $coarse
 expect_words err.txt "w.yaml:2" "no command 'lift'"
-expect_status 2 task claw nowhere.yaml $coarse
+expect_status 3 task claw nowhere.yaml $coarse
 expect_status 2 task claw claw/robot.yaml $coarse
 expect_words err.txt "is this a task file?"
 expect_status 2 task claw move.yaml $coarse --out move.yaml

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The program as a whole: help, version, wrong usage, output that cannot be written.
-. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/lib.sh"
 
 expect_status 0 --version
 expect_words out.txt "pliant 0."
@@ -35,8 +36,11 @@ expect_status 2 fk robot.yaml --threads many
 expect_words err.txt "--threads is 'many'"
 expect_status 2 fk robot.yaml --out shape.xyz
 expect_words err.txt "expected one of .vtu"
-expect_status 2 info nowhere.yaml
-expect_words err.txt "nowhere.yaml"
+# a file that cannot be opened is a failure of the system, what it contains is input
+expect_status 3 info nowhere.yaml
+expect_words err.txt "nowhere.yaml" "cannot be opened"
+expect_status 3 serve nowhere.yaml
+expect_status 3 sweep nowhere.yaml --set air=0:1kPa:2
 
 # the completion script is valid and completes
 expect_status 0 completion bash
@@ -46,7 +50,47 @@ reply=$(bash -c '. ./completion.sh; COMP_WORDS=(pliant sw); COMP_CWORD=1; _plian
 if [ "$reply" = sweep ]; then pass "completes sw to sweep"; else fail "completes sw to '$reply'"; fi
 reply=$(bash -c '. ./completion.sh; COMP_WORDS=(pliant fk --beyo); COMP_CWORD=2; _pliant; echo "${COMPREPLY[*]}"')
 if [ "$reply" = --beyond-range ]; then pass "completes an option"; else fail "completes --beyo to '$reply'"; fi
-expect_status 2 completion fish
+expect_status 2 completion tcsh
+for shell in zsh fish; do
+    expect_status 0 completion $shell
+    expect_words out.txt "stop-at-limit" "bending_finger" "limit_point"
+    if command -v $shell >/dev/null; then
+        if $shell -n out.txt; then pass "$shell reads its completion"; else fail "$shell does not read its completion"; fi
+    fi
+done
+
+# every verb has a manual page that man reads without complaint
+for verb in $("$pliant" help --json - | awk -F'"' '/^  "common"/ { exit } /^      "name"/ { print $4 }') ""; do
+    "$pliant" help --man $verb >page.1
+    if ! grep -q '^.SH EXIT STATUS' page.1; then fail "manual page of '$verb'"; fi
+    if command -v groff >/dev/null && [ -n "$(groff -man -Tutf8 -ww page.1 2>&1 >/dev/null)" ]; then fail "groff complains about the manual page of '$verb'"; fi
+done
+pass "manual pages"
+expect_status 2 help --man nonsense
+
+# the tables: the same option means the same everywhere; every outcome has its page
+"$pliant" help --json - >tables.json
+if python3 "$here/check_tables.py" tables.json "$here/../.." >check.txt; then pass "$(cat check.txt)"; else fail "tables: $(cat check.txt)"; fi
+expect_status 0 help limit_point
+expect_words out.txt "# Limit point" "## Causes" "drive: volume"
+expect_status 0 help "limit point"
+expect_status 2 help limit_pint
+expect_words err.txt "did you mean 'limit_point'"
+
+# a robot from standard input; -q prints nothing but warnings and errors
+"$pliant" new trunk_cc piped -q >out.txt 2>err.txt
+if [ -s out.txt ] || [ -s err.txt ]; then fail "new -q prints"; else pass "new -q is quiet"; fi
+status=0
+"$pliant" fk - --set l1=104 -q --json piped.json <piped/robot.yaml >out.txt 2>err.txt || status=$?
+if [ "$status" -eq 0 ] && [ ! -s out.txt ] && [ ! -s err.txt ]; then pass "fk - -q is quiet"; else fail "fk - -q: exit $status"; fi
+"$pliant" fk piped --set l1=104 -q --json named.json
+if diff <(grep -v seconds piped.json) <(grep -v seconds named.json); then pass "the same answer from standard input"; else fail "another answer from standard input"; fi
+status=0
+printf 'nonsense: 1\n' | "$pliant" info - >out.txt 2>err.txt || status=$?
+if [ "$status" -eq 2 ]; then pass "exit 2: a wrong file on standard input"; else fail "exit $status for a wrong file on standard input"; fi
+expect_words err.txt "standard input:1"
+expect_status 2 fk piped --set l1=104 -q --no-such
+expect_words err.txt "there is no option"
 
 # a full disk is no success
 if [ -w /dev/full ]; then

@@ -5,7 +5,7 @@ export PLIANT_THREADS=1
 
 expect_status 0 new cable_finger claw
 coarse="--size 12 --order 1"
-expect_status 0 workspace claw $coarse --grid 2 --out w.csv --out w.vtu --out w.png --json w.json
+expect_status 0 workspace claw $coarse --levels 2 --out w.csv --out w.vtu --out w.png --json w.json
 expect_words out.txt "8 of 8 samples, 8 solved" "convex hull"
 for f in w.csv w.vtu w.png; do expect_file "$f"; done
 expect_near "rows" "$(wc -l <w.csv)" 9 0
@@ -55,12 +55,12 @@ expect_file :memory:
 expect_status 3 workspace reduced --samples 9 --store nowhere/r.sqlite
 rm -f :memory: r.png
 
-expect_status 2 workspace claw $coarse --grid 2 --samples 3
-expect_status 2 workspace claw $coarse --grid 0
-expect_status 2 workspace claw $coarse --grid 500
+expect_status 2 workspace claw $coarse --levels 2 --samples 3
+expect_status 2 workspace claw $coarse --levels 0
+expect_status 2 workspace claw $coarse --levels 500
 expect_words err.txt "the limit is"
-expect_status 2 workspace claw $coarse --grid 2 --marker elbow
-expect_status 2 workspace claw $coarse --grid 2 --out w.stl
-expect_status 3 workspace claw $coarse --grid 2 --out nowhere/w.csv
+expect_status 2 workspace claw $coarse --levels 2 --marker elbow
+expect_status 2 workspace claw $coarse --levels 2 --out w.stl
+expect_status 3 workspace claw $coarse --levels 2 --out nowhere/w.csv
 expect_clean
 finish

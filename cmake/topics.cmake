@@ -1,0 +1,18 @@
+# The pages of docs/outcomes as a table of texts for `pliant help OUTCOME`; links stay as they are in Markdown.
+# usage: cmake -DFOLDER=docs/outcomes -DOUT=file.c -P topics.cmake
+file(GLOB pages ${FOLDER}/*.md)
+list(SORT pages)
+set(text "// Made from docs/outcomes by cmake/topics.cmake.\n#include \"cli.h\"\n\nconst cli_topic cli_topics[] = {\n")
+foreach(page ${pages})
+    get_filename_component(name ${page} NAME_WE)
+    if(name STREQUAL "README")
+        continue()
+    endif()
+    file(READ ${page} content)
+    string(REPLACE "\\" "\\\\" content "${content}")
+    string(REPLACE "\"" "\\\"" content "${content}")
+    string(REPLACE "\n" "\\n\"\n     \"" content "${content}")
+    string(APPEND text "    {\"${name}\",\n     \"${content}\"},\n")
+endforeach()
+string(APPEND text "    {0},\n};\n")
+file(WRITE ${OUT} "${text}")
