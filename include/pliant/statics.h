@@ -86,8 +86,8 @@ typedef struct pl_statics_report {
     // over the local edge length; the first is before any update
     int contact_updates;
     double contact_penetration[PL_CONTACT_HISTORY];
-    // an obstacle that is too small for the faces it presses on, whose force depends on the mesh; NULL: none.
-    // The name is the robot's. Mean edge of these faces and half width of the obstacle, mm
+    // an obstacle that is too small, or touches too narrowly, for the faces it presses on; NULL: none.
+    // The name is the robot's. Mean edge of these faces; half width of the obstacle or its footprint, mm
     const char *coarse_contact;
     double coarse_edge, coarse_width;
 } pl_statics_report;

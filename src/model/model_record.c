@@ -236,9 +236,8 @@ bool pl_record_contact_text(const pl_record *record, char *buffer, size_t size)
         return false;
     }
     snprintf(buffer, size,
-             "the obstacle '%s' (half width %.2g mm) presses between the points of faces with edges of %.2g "
-             "mm: the "
-             "mesh is too coarse there, its force may be off by more than 10 %%",
+             "the obstacle '%s' touches with a half width of about %.2g mm on faces with edges of %.2g mm: "
+             "the mesh is too coarse there, its force may be off by more than 10 %%",
              r->coarse_contact, r->coarse_width, r->coarse_edge);
     return true;
 }

@@ -309,6 +309,7 @@ struct pl_problem {
     bool contact_note;   // evaluations note which contacts act that the factor does not have
     int contact_hits;    // the number of these
     bool contact_moved;  // the last evaluation with PL_CONTACT_LINEAR: an obstacle that presses has moved
+    bool contact_shared; // the same, with features, whose shares among faces change from step to step
 
     pl_unknowns unknowns;
     pl_tangent tangent;

@@ -258,7 +258,7 @@ static bool contact_linear_touch(const contact_term *t, int o, int32_t k, const 
 // equilibrium; no energy.
 static void contact_obstacles_linear(contact_term *t, pl_problem *p, const double *x, double *full)
 {
-    p->contact_moved = false;
+    p->contact_moved = p->contact_shared = false;
     contact_find_feet(t, x, t->settled_offset);
     for (int o = 0; o < t->obstacles; ++o) {
         double way[3];
@@ -275,6 +275,7 @@ static void contact_obstacles_linear(contact_term *t, pl_problem *p, const doubl
                 continue;
             }
             p->contact_moved = p->contact_moved || moves;
+            p->contact_shared = p->contact_shared || (moves && k >= t->points);
             const double gap = touch.gap - pl_dot3(touch.n, way);
             if (full) {
                 contact_spread(t, o, k, false, x, -t->area[k] * (t->now.lambda[at] - t->stiffness[k] * gap),
@@ -416,10 +417,21 @@ static void contact_tangent_obstacles(contact_term *t, pl_problem *p, const doub
     }
 }
 
+static void contact_exchange_offsets(contact_term *t, const pl_problem *p)
+{
+    double *const offset = t->offset;
+    if (p->contact_mode == PL_CONTACT_LINEAR) {
+        t->offset = t->settled_offset;
+        t->settled_offset = offset;
+    }
+}
+
+// With PL_CONTACT_LINEAR obstacles stand where they stood at the last equilibrium.
 static void contact_tangent(void *self, pl_problem *p, const double *x, bool positive)
 {
     contact_term *t = self;
     t->factored_hard = t->hard;
+    contact_exchange_offsets(t, p);
     // of the contacts that a step met only the first ones: they keep it from the others
     for (int64_t i = 0; i < contact_numbers(t); ++i) {
         t->hit[i] = p->tangent.hit && (t->hit[i] || t->met[i] <= fmax(CONTACT_MET, 2 * t->met_first));
@@ -429,6 +441,7 @@ static void contact_tangent(void *self, pl_problem *p, const double *x, bool pos
     t->met_first = INFINITY;
     contact_grip_tangent(t, p, x);
     contact_tangent_obstacles(t, p, x, positive);
+    contact_exchange_offsets(t, p);
     memset(t->factored + t->obstacles * t->points, 0, t->pairs ? (size_t)t->points : 0);
     double gradient[3 * PL_PAIR_NODES_MAX], H[9 * PL_PAIR_NODES_MAX * PL_PAIR_NODES_MAX];
     for (int32_t i = 0; i < t->pair_count; ++i) {

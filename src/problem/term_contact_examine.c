@@ -9,8 +9,10 @@
 #include "problem/term_contact.h"
 
 #define CONTACT_CAUGHT 0.03 // of the limit of friction: accepted error of Coulomb's law
-#define CONTACT_COARSE                                                                                       \
-    0.5 // of the edge: obstacles of a smaller half width are not resolved (build/contact_small)
+// of the edge: obstacles of a smaller half width, and footprints of a smaller one, are not resolved
+// (build/contact_small)
+#define CONTACT_COARSE 0.5
+#define CONTACT_FOOTPRINT 0.25
 #define CONTACT_CAUGHT_LOAD 0.01 // of weight and pull: the same without friction
 
 // Mean normal of the faces around a point and the cosine of the widest of them.
@@ -88,26 +90,138 @@ static void examine_free(contact_term *t, int o, const double *x, pl_contact_fau
     }
 }
 
-// An obstacle that presses mostly with its features on faces that are wide compared with it.
-static void examine_coarse(contact_term *t, int o, const double *x, pl_contact_fault *fault)
+// Where and how strongly an obstacle presses.
+typedef struct examine_press {
+    double force, feet; // N: of all points; of the obstacle's features alone
+    double edge, soft;  // weighted by force: edge of the faces, mm; 1 / E*, E* = E / (1 - nu^2), 1/MPa
+    double sharp;       // N: of edges, rims and vertices
+    double strongest;   // N: of one point
+    double at[3], n[3]; // where that is, and the normal into the body
+    double side;        // N: on the round side of a cylinder
+    double low, high;   // mm: the part of its axis that presses
+} examine_press;
+
+// 1 / E* of the element behind a face.
+static double examine_softness(const contact_term *t, const pl_problem *p, int32_t face)
 {
-    const double width = pl_shape_thickness(&t->c->obstacle[o].shape);
-    double total = 0, feet = 0, edge = 0;
+    double mu, kappa;
+    const int32_t region = p->mesh.region[t->s->face[face] / 8];
+    pl_material_moduli(&p->robot->material[p->robot->region_material[region]], &mu, &kappa);
+    const double E = 9 * kappa * mu / (3 * kappa + mu), nu = (3 * kappa - 2 * mu) / (6 * kappa + 2 * mu);
+    return (1 - nu * nu) / E;
+}
+
+static examine_press examine_pressing(contact_term *t, const pl_problem *p, int o, const double *x)
+{
+    const pl_shape *shape = &t->c->obstacle[o].shape;
+    const pl_pose pose = contact_pose(t, o, x, t->offset);
+    examine_press out = {.low = INFINITY, .high = -INFINITY};
     contact_find_feet(t, x, t->offset);
     CONTACT_EACH(t, o, k)
     {
         contact_touch touch;
-        if (contact_touch_at(t, o, k, x, false, &touch)) {
-            const double f = t->area[k] * touch.pressure;
-            total += f;
-            feet += k < t->points ? 0 : f;
-            edge += k < t->points ? 0 : f * t->s->edge[t->foot[k - t->points].face];
+        if (!contact_touch_at(t, o, k, x, false, &touch)) {
+            continue;
+        }
+        const int32_t face = k < t->points ? t->s->home[k] : t->foot[k - t->points].face;
+        const double f = t->area[k] * touch.pressure;
+        double axis[3], at[3], y[3];
+        out.force += f;
+        out.feet += k < t->points ? 0 : f;
+        out.sharp += k >= t->points && contact_feature(t, k)->radius == 0 ? f : 0;
+        out.edge += f * t->s->edge[face];
+        out.soft += f * examine_softness(t, p, face);
+
+        // along the axis of a cylinder
+        memcpy(axis, shape->frame + 6, sizeof axis);
+        contact_turn(&pose, axis);
+        out.side += fabs(pl_dot3(axis, touch.n)) < 0.5 ? f : 0;
+        contact_position(t, k, false, x, at);
+        contact_local(&pose, at, y);
+        pl_sub3(y, shape->centre, y);
+        if (f > out.strongest) {
+            out.strongest = f;
+            memcpy(out.at, at, sizeof at);
+            memcpy(out.n, touch.n, sizeof out.n);
+        }
+        out.low = fmin(out.low, pl_dot3(shape->frame + 6, y));
+        out.high = fmax(out.high, pl_dot3(shape->frame + 6, y));
+    }
+    if (out.force > 0) {
+        out.edge /= out.force;
+        out.soft /= out.force;
+    }
+    return out;
+}
+
+// Half width of the footprint of a round obstacle on a flat body, by Hertz,
+//   ball      a = (3 F R / (4 E*))^(1/3)
+//   cylinder  a = (4 F R / (pi L E*))^(1/2), L the length that presses,
+// an upper bound where the body is convex; INFINITY for planes, flat sides and hollow obstacles.
+static double examine_footprint(const pl_shape *shape, const examine_press *press)
+{
+    const double FR = press->force * shape->radius * press->soft;
+    if (shape->hollow || (shape->kind == PL_SHAPE_CYLINDER && press->side < 0.5 * press->force)) {
+        return INFINITY;
+    }
+    return shape->kind == PL_SHAPE_SPHERE ? cbrt(0.75 * FR)
+           : shape->kind == PL_SHAPE_CYLINDER
+               ? sqrt(4 * FR / (PL_PI * (press->high - press->low + press->edge)))
+               : INFINITY;
+}
+
+// Where the ray from p along n meets the triangle abc: its length; INFINITY: nowhere.
+static double examine_ray(const double p[3], const double n[3], const double a[3], const double b[3],
+                          const double c[3])
+{
+    double u[3], v[3], d[3], q[3], r[3];
+    pl_sub3(b, a, u);
+    pl_sub3(c, a, v);
+    pl_sub3(p, a, d);
+    pl_cross3(n, v, q);
+    pl_cross3(d, u, r);
+    const double det = pl_dot3(u, q), s = pl_dot3(d, q) / det, w = pl_dot3(n, r) / det;
+    return det != 0 && s >= 0 && w >= 0 && s + w <= 1 ? pl_dot3(v, r) / det : INFINITY;
+}
+
+// How thick the body is below the place where an obstacle presses most.
+static double examine_thickness(const contact_term *t, const examine_press *press, const double *x)
+{
+    double least = INFINITY;
+    for (int32_t f = 0; f < t->s->face_count; ++f) {
+        const int32_t *node = t->s->node + PL_FACE_NODES_MAX * (size_t)f;
+        const int corners = t->s->size[f] == 4 || t->s->size[f] == 8 ? 4 : 3;
+        for (int k = 2; k < corners; ++k) {
+            const double at = examine_ray(press->at, press->n, x + 3 * (size_t)node[0],
+                                          x + 3 * (size_t)node[k - 1], x + 3 * (size_t)node[k]);
+            least = at > 0.1 * press->edge ? fmin(least, at) : least;
         }
     }
-    if (feet > 0.5 * total && width < CONTACT_COARSE * edge / feet &&
-        (!fault->coarse || width < fault->coarse_width)) {
+    return least;
+}
+
+// Is the mesh too coarse for the contact? The footprint of a round obstacle is narrower than half an edge;
+// an obstacle presses mostly with its features on faces that are wide compared with it; or with a sharp edge,
+// whose dent is as wide as the body is thick, on faces wider than that.
+static void examine_coarse(contact_term *t, const pl_problem *p, int o, const double *x,
+                           pl_contact_fault *fault)
+{
+    const pl_shape *shape = &t->c->obstacle[o].shape;
+    const examine_press press = examine_pressing(t, p, o, x);
+    const double size = pl_shape_thickness(shape), footprint = examine_footprint(shape, &press);
+    double width = INFINITY;
+    if (press.feet > 0.5 * press.force && size < CONTACT_COARSE * press.edge) {
+        width = size;
+    }
+    if (footprint < CONTACT_FOOTPRINT * press.edge) {
+        width = fmin(width, footprint);
+    }
+    if (press.sharp > 0.5 * press.force && examine_thickness(t, &press, x) < press.edge) {
+        width = 0;
+    }
+    if (press.force > 0 && isfinite(width) && (!fault->coarse || width < fault->coarse_width)) {
         fault->coarse = t->c->obstacle[o].name;
-        fault->coarse_edge = edge / feet;
+        fault->coarse_edge = press.edge;
         fault->coarse_width = width;
     }
 }
@@ -121,7 +235,7 @@ void contact_examine(void *self, pl_problem *p, const double *x, pl_contact_faul
         pl_mulv3(pose.R, pose.rest, turned);
         pl_sub3(pose.centre, turned, translation);
         pl_robot_obstacle_overlap(p->robot, o, pose.R, translation, x, fault);
-        examine_coarse(t, o, x, fault);
+        examine_coarse(t, p, o, x, fault);
         if (t->c->obstacle[o].free) {
             examine_free(t, o, x, fault);
         }

@@ -253,9 +253,9 @@ typedef struct pl_contact_fault {
     // a free body that is held by normals which the faces below it do not have
     const char *caught;        // NULL: none
     double caught_force, load; // N
-    // an obstacle too small for the body's faces: it presses between their points
+    // an obstacle or a footprint too small for the body's faces
     const char *coarse;               // NULL: none
-    double coarse_edge, coarse_width; // mm: mean edge of the faces; half width of the obstacle
+    double coarse_edge, coarse_width; // mm: mean edge of the faces; half width of obstacle or footprint
 } pl_contact_fault;
 // Looks at obstacle i, which stands at R y + t (y: at rest), and the body at positions x; a deeper overlap
 // that `fault` has stays there.

@@ -523,6 +523,19 @@ descent_end statics_descend(pl_statics *s, double *x, descent *D, pl_error *err)
     }
     // contacts that the factor does not know are far stiffer than anything it has there
     const bool follows = D->predict && descent_follows(s, x);
+    if (follows && s->problem->contact_shared && !run.at_factor) {
+        // forces of contacts are far larger than those of the body: where their shares have changed since the
+        // factor was made, the difference would move it anywhere
+        s->problem->contact_mode = PL_CONTACT_LINEAR;
+        const bool made = descent_refactor(s, x, D, &run, false, err);
+        s->problem->contact_mode = PL_CONTACT_ACTS;
+        if (!made) {
+            return DESCENT_STUCK;
+        }
+        D->energy = pl_problem_evaluate(s->problem, x, s->work.g);
+        D->ready = false;
+        descent_follows(s, x);
+    }
     if (!follows && pl_problem_obsolete(s->problem, x)) {
         if (!descent_refactor(s, x, D, &run, false, err)) {
             return DESCENT_STUCK;
