@@ -108,7 +108,7 @@ extern const cli_verb cli_verb_ik, cli_verb_follow, cli_verb_workspace, cli_verb
 extern const cli_verb cli_verb_reduce, cli_verb_compare, cli_verb_study;
 extern const cli_verb cli_verb_estimate, cli_verb_plant, cli_verb_run, cli_verb_control;
 extern const cli_verb cli_verb_sample, cli_verb_learn, cli_verb_adapt;
-extern const cli_verb cli_verb_simulate, cli_verb_modes;
+extern const cli_verb cli_verb_simulate, cli_verb_modes, cli_verb_shapes;
 
 // Sorts argv (after the verb's name) into `args`. Returns false after saying what is wrong.
 bool cli_parse(const cli_verb *verb, int argc, char **argv, cli_args *args);

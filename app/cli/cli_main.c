@@ -13,7 +13,8 @@ const cli_verb *const cli_verbs[] = {
     &cli_verb_reduce,    &cli_verb_ik,        &cli_verb_follow,     &cli_verb_workspace,
     &cli_verb_task,      &cli_verb_study,     &cli_verb_estimate,   &cli_verb_run,
     &cli_verb_plant,     &cli_verb_control,   &cli_verb_sample,     &cli_verb_learn,
-    &cli_verb_adapt,     &cli_verb_serve,     &cli_verb_completion, NULL,
+    &cli_verb_adapt,     &cli_verb_serve,     &cli_verb_completion, &cli_verb_shapes,
+    NULL,
     // clang-format on
 };
 

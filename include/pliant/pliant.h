@@ -6,6 +6,7 @@
 //   robot      description of a robot, the meaning of a command, the state
 //   problem    what acts on the body: formulation, parameters, readings
 //   statics    equilibrium of the full body, exact derivatives
+//   shapes     stable shapes at given commands    (module statics)
 //   dynamics   motion of the full body in time, free vibrations
 //   geometric  the geometric method
 //   model      one interface to every kind of robot; the record of a result
@@ -34,6 +35,7 @@
 #include "pliant/robot.h"
 #include "pliant/problem.h"
 #include "pliant/statics.h"
+#include "pliant/shapes.h"
 #include "pliant/dynamics.h"
 #include "pliant/geometric.h"
 #include "pliant/model.h"

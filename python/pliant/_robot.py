@@ -25,6 +25,7 @@ from ._table import Named, Table, array, fixed, unknown
 if TYPE_CHECKING:
     from ._calibrate import Fit
     from ._command import Margin, Plant, Run, Study
+    from ._shapes import Shapes
 
 _DIM_FORCE, _DIM_PRESSURE, _DIM_TIME = 2, 3, 7
 _METHODS = ("newton", "gradient", "descent")
@@ -1096,6 +1097,28 @@ class Robot:
         from ._command import study
 
         return study(self, vary, set or {}, marker, stiffness, blocked, jobs, None if store is None else os.fspath(store))
+
+    def shapes(
+        self,
+        commands: Optional[Mapping[str, Union[str, float]]] = None,
+        *,
+        modes: Optional[int] = None,
+        up_to: Optional[float] = None,
+        branches: bool = True,
+        beyond_range: bool = False,
+    ) -> "Shapes":
+        """The stable shapes at given commands, as `pliant shapes`: those that a body which buckles or snaps can take.
+
+        modes: softest modes of each shape along which searches start. up_to: load up to which shapes are followed, a multiple of
+        the one given. branches=False: without the loads at which they appear and disappear.
+
+        >>> found = pliant.testing.bar().shapes()
+        >>> len(found), found[0].state.converged, found[0].appears
+        (1, True, 'continues')
+        """
+        from ._shapes import shapes
+
+        return shapes(self, commands or {}, modes, up_to, branches, beyond_range)
 
     def run(
         self,

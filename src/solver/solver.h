@@ -98,6 +98,20 @@ bool pl_dense_solve(int n, double *A, double *b, int count);
 // Eigenvalues (ascending) of a symmetric matrix, and eigenvectors in the columns of V if given.
 void pl_dense_eigen(int n, double *A, double *value, double *V);
 
+// ---- a few eigenvalues of a large operator
+// Lanczos' method with full orthogonalisation: the eigenvalues of largest magnitude of S W, S symmetric
+// (`apply`: out = S b) and W diagonal, not negative (`weight`). `start` is any vector with a part of each; it
+// is overwritten. Gets at most `wanted` pairs, largest magnitude first, vectors of length 1 in the inner
+// product of W, from at most `most` vectors; an eigenvalue counts where its residual is below `accuracy`
+// times its size. Returns their number, -1 without memory or where `apply` fails.
+typedef bool (*pl_lanczos_apply)(void *user, const double *b, double *out);
+typedef struct pl_lanczos_options {
+    int wanted, most;
+    double accuracy;
+} pl_lanczos_options;
+int pl_lanczos(int32_t n, const double *weight, pl_lanczos_apply apply, void *user,
+               const pl_lanczos_options *options, double *start, double *value, double *vector);
+
 // ---- small convex quadratic problems
 //   min 1/2 p.H p + g.p  under  low <= p <= high and a_i . p <= b_i,  H positive definite, p = 0 allowed.
 // An active set method: exact up to rounding. Takes its memory in create, none in solve, and ends after a

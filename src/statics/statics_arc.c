@@ -14,8 +14,10 @@
 #define ARC_TURN 0.15     // rad: the first step
 #define ARC_TURN_MOST 0.5 // rad: any step
 #define ARC_TURN_LEAST 1e-3
-#define ARC_LOAD 1e-4       // of the path: difference quotient of dG/dl
-#define ARC_TURN_SHOWN 0.04 // rad, and of the load: steps of a path that is to be shown
+#define ARC_CUT_MOST 0.02       // of the length asked for
+#define ARC_LOAD 1e-4           // of the path: difference quotient of dG/dl
+#define ARC_LOAD_TOLERANCE 1e-5 // of the path
+#define ARC_TURN_SHOWN 0.04     // rad, and of the load: steps of a path that is to be shown
 #define ARC_LOAD_SHOWN 0.04
 #define ARC_STEPS 60 // most steps towards a limit point
 
@@ -53,13 +55,19 @@ bool statics_arc_possible(pl_statics *s)
     return possible;
 }
 
+// Sets the load l and moves driven clamps there.
+static void arc_place(pl_problem *p, double l, double *x)
+{
+    pl_problem_set(p, l);
+    pl_problem_clamp(p, p->load, x);
+}
+
 // Factor at (x, l), d_r and d_l; the relative residual. INFINITY: not possible.
-static double arc_directions(pl_statics *s, const double *x, double l, double *d_r, double *d_l,
-                             pl_error *err)
+static double arc_directions(pl_statics *s, double *x, double l, double *d_r, double *d_l, pl_error *err)
 {
     pl_problem *p = s->problem;
     double gap[PL_ROWS_MAX], there[PL_ROWS_MAX];
-    pl_problem_set(p, l);
+    arc_place(p, l, x);
     if (pl_problem_refactor(p, x, 0, PL_AS_IT_IS, NULL, err) != PL_OK ||
         !isfinite(pl_problem_evaluate(p, x, s->work.g))) {
         return INFINITY;
@@ -69,10 +77,14 @@ static double arc_directions(pl_statics *s, const double *x, double l, double *d
     pl_problem_gaps(p, gap);
     statics_direction(s, s->work.r, gap, d_r);
 
-    // the change of loads and targets at the same shape
-    pl_problem_set(p, l + ARC_LOAD);
-    pl_problem_evaluate(p, x, s->work.g_new);
+    // the change of loads, targets and clamps at the same shape
+    const size_t mark = pl_arena_begin(&p->scratch);
+    double *moved = pl_problem_take_full(p);
+    memcpy(moved, x, pl_problem_full_bytes(p));
+    arc_place(p, l + ARC_LOAD, moved);
+    pl_problem_evaluate(p, moved, s->work.g_new);
     pl_problem_gaps(p, there);
+    pl_arena_end(&p->scratch, mark);
     for (int32_t i = 0; i < p->unknowns.n; ++i) {
         s->work.y[i] = (s->work.g_new[i] - s->work.g[i]) / ARC_LOAD;
     }
@@ -105,7 +117,7 @@ bool statics_arc_begin(pl_statics *s, const double *x, double l, statics_arc *ar
     *arc = (statics_arc){.x = pl_problem_take_full(p), .t = pl_problem_take_unknown(p), .l = l};
     memcpy(arc->x, x, pl_problem_full_bytes(p));
     double *d_r = pl_problem_take_unknown(p), *d_l = pl_problem_take_unknown(p);
-    if (!isfinite(arc_directions(s, x, l, d_r, d_l, err))) {
+    if (!isfinite(arc_directions(s, arc->x, l, d_r, d_l, err))) {
         return false;
     }
     arc_tangent(p, d_l, true, arc);
@@ -136,7 +148,9 @@ static bool arc_correct(pl_statics *s, const statics_arc *arc, double ds, double
         }
         const double step = pl_problem_largest(p, d_r, false);
         pl_log(2, "    arc %d: load %.6f, residual %.2e, step %.2e mm", *iterations, *l, relative, step);
-        done = relative < tolerance.force_tolerance && step < tolerance.length_tolerance;
+        // close to a critical point a small step may change the load by much
+        done = relative < tolerance.force_tolerance && step < tolerance.length_tolerance &&
+               fabs(dl) < ARC_LOAD_TOLERANCE;
         pl_problem_move(p, x, d_r, 1, to);
         possible = step < 4 * last && isfinite(pl_problem_evaluate(p, to, NULL));
         last = step;
@@ -160,7 +174,8 @@ bool statics_arc_step(pl_statics *s, statics_arc *arc, double ds_most, pl_error 
     arc->turn = statics_step_rotation(s, arc->x, arc->t, &strain);
     const double scale = fmax(arc->turn, strain);
     double ds = fmin(fmin(arc->ds, ds_most), ARC_TURN_MOST / scale);
-    while (!done && ds * scale > ARC_TURN_LEAST && statics_go_on(s)) {
+    const double least = fmin(ARC_TURN_LEAST / scale, ARC_CUT_MOST * ds); // short steps may be asked for
+    while (!done && ds > least && statics_go_on(s)) {
         double l = arc->l + ds * arc->rate;
         int iterations = 0;
         for (int32_t i = 0; i < p->unknowns.n; ++i) {
@@ -176,6 +191,7 @@ bool statics_arc_step(pl_statics *s, statics_arc *arc, double ds_most, pl_error 
             arc->l_before = arc->l;
             arc->rate_before = arc->rate;
             arc->taken = ds;
+            arc_place(p, l, x);
             memcpy(arc->x, x, pl_problem_full_bytes(p));
             arc->l = l;
             arc->negative = pl_problem_unstable(p);
@@ -192,9 +208,7 @@ bool statics_arc_step(pl_statics *s, statics_arc *arc, double ds_most, pl_error 
     return done;
 }
 
-// Where the load is extreme on the cubic through both ends of the last step: its distance from the start of
-// the step, and the load there.
-static double arc_extreme(const statics_arc *arc, double *load)
+double statics_arc_extreme(const statics_arc *arc, double *load)
 {
     // l(u) = l0 + h l0' u + (3 D - 2 h l0' - h l1') u^2 + (h l0' + h l1' - 2 D) u^3, D = l1 - l0, u = s / h
     const double h = arc->taken, a = h * arc->rate_before, b = h * arc->rate, D = arc->l - arc->l_before,
@@ -230,7 +244,7 @@ arc_end statics_arc_limit(pl_statics *s, double *x, double *at, double target, d
         if (possible && arc.rate <= 0) {
             // once more to where the cubic is highest: the load there is exact to second order
             double load;
-            const double ds = arc_extreme(&arc, &load);
+            const double ds = statics_arc_extreme(&arc, &load);
             statics_arc again = arc;
             again.x = before;
             again.t = t_before;

@@ -296,6 +296,9 @@ typedef struct statics_arc {
 bool statics_arc_possible(pl_statics *s); // smooth loads on bodies with fixed supports
 bool statics_arc_begin(pl_statics *s, const double *x, double l, statics_arc *arc, pl_error *err);
 bool statics_arc_step(pl_statics *s, statics_arc *arc, double ds_most, pl_error *err);
+// Where the load is extreme on the cubic through both ends of the last step: its distance from the start of
+// the step, and the load there.
+double statics_arc_extreme(const statics_arc *arc, double *load);
 // Follows the path from the stable equilibrium x at `at` to a limit point (the shape `top` at the load
 // `limit`; the direction of motion is in s->stability.mode), to the load `target`, to a bifurcation, or until
 // it cannot go on: x and `at` are then the last stable equilibrium on it.
