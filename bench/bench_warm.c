@@ -83,9 +83,9 @@ static void factor_times(pl_statics *s, int threads, double *factor, double *sol
         }
         const double middle = pl_seconds();
         for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
-            s->work.g[i] = 1;
+            s->newton.work.g[i] = 1;
         }
-        pl_factor_solve(s->problem->linear.factor, s->work.g, 1);
+        pl_factor_solve(s->problem->linear.factor, s->newton.work.g, 1);
         // the first run touches memory for the first time and is not counted
         *factor = run > 0 ? fmin(*factor, middle - start) : INFINITY;
         *solve = run > 0 ? fmin(*solve, pl_seconds() - middle) : INFINITY;

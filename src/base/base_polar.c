@@ -1,4 +1,5 @@
 // Polar decomposition and symmetric eigenvalues of 3x3 matrices.
+#include <stdbool.h>
 #include <string.h>
 #include "base/vec.h"
 
@@ -81,4 +82,22 @@ void pl_eigen3(const double A[9], double value[3], double V[9])
             V[3 * i + k] = Q[3 * i + order[k]];
         }
     }
+}
+
+void pl_nearest_rotation3(const double A[9], double R[9])
+{
+    double C[9], norm = 0, scale = 0;
+    pl_cofactor3(A, C);
+    for (int i = 0; i < 9; ++i) {
+        norm += C[i] * C[i];
+        scale += A[i] * A[i];
+    }
+    // cof A fills the missing direction of a flat patch
+    double M[9];
+    const bool flat = norm > 0 && !(fabs(pl_det3(A)) > 1e-9 * scale * sqrt(scale));
+    const double k = flat ? sqrt(scale / norm) : 0;
+    for (int i = 0; i < 9; ++i) {
+        M[i] = A[i] + k * C[i];
+    }
+    pl_polar3(M, R);
 }

@@ -82,7 +82,7 @@ static bool aim_set(pl_statics *s, const aim_run *run)
 // Back onto the constraints, and the gradient there.
 static bool aim_stand(pl_statics *s, double *x, double *g)
 {
-    return pl_problem_restore(s->problem, x, TUNE_GAP_RESTORED) &&
+    return pl_problem_restore(s->problem, x, NEWTON_GAP_RESTORED) &&
            isfinite(pl_problem_evaluate(s->problem, x, g));
 }
 
@@ -96,11 +96,11 @@ static bool aim_begin(pl_statics *s, aim_run *run)
     }
     memcpy(a->x, run->from->x, bytes);
     run->at_factor = memcmp(s->problem->linear.x, a->x, bytes) == 0;
-    run->near = statics_apart(s, s->problem->linear.x, a->x) < TUNE_NEAR * s->problem->size;
+    run->near = pl_newton_distance(&s->newton, s->problem->linear.x, a->x) < NEWTON_LONG * s->problem->size;
     if (!run->at_factor) {
-        statics_turn(s, a->x);
+        pl_newton_turn(&s->newton, a->x);
     }
-    return aim_stand(s, a->x, s->work.g);
+    return aim_stand(s, a->x, s->newton.work.g);
 }
 
 static void aim_note(aim_run *run, double length)
@@ -113,7 +113,8 @@ static void aim_note(aim_run *run, double length)
 // A factor where the iterate is, evaluated; `look_ahead`: with the stresses that the step to it predicted.
 static bool aim_refactor(pl_statics *s, aim_run *run, bool look_ahead, pl_error *err)
 {
-    const pl_ahead ahead = {s->work.x_before, s->work.dx, s->work.pressure_before, s->work.pressure_step};
+    const pl_ahead ahead = {s->newton.work.x_before, s->newton.work.dx, s->newton.work.pressure_before,
+                            s->newton.work.pressure_step};
     if (++run->factors > TUNE_AIM_FACTORS) {
         return false;
     }
@@ -121,7 +122,7 @@ static bool aim_refactor(pl_statics *s, aim_run *run, bool look_ahead, pl_error 
     const pl_status status =
         pl_problem_refactor(s->problem, s->aim.x, 0, PL_AS_IT_IS, look_ahead ? &ahead : NULL, err);
     s->problem->tangent.evaluated = false;
-    statics_forget(s);
+    pl_newton_forget(&s->newton);
     run->since = 0;
     run->at_factor = run->near = run->fresh = true;
     memset(run->length, 0, sizeof run->length);
@@ -139,16 +140,16 @@ static bool aim_slow(const pl_statics *s, const aim_run *run)
         return true;
     }
     const double left = log(s->options.length_tolerance / run->length[0]) / log(rate);
-    return left > TUNE_PACE_BIAS * statics_factor_cost(s) + TUNE_PACE_EXTRA;
+    return left > NEWTON_PACE_BIAS * pl_newton_factor_cost(&s->newton) + NEWTON_PACE_EXTRA;
 }
 
 // At the start, where a solution stands, there is nothing to do.
 static void aim_no_direction(pl_statics *s)
 {
     pl_problem *p = s->problem;
-    memset(s->work.d, 0, (size_t)p->unknowns.n * sizeof *s->work.d);
+    memset(s->newton.work.d, 0, (size_t)p->unknowns.n * sizeof *s->newton.work.d);
     memset(p->linear.pressure_step, 0, (size_t)p->elements->pressure_count * sizeof(double));
-    pl_problem_residual(p, s->work.g, s->work.r); // multipliers
+    pl_problem_residual(p, s->newton.work.g, s->newton.work.r); // multipliers
 }
 
 // What becomes of a direction of this length: taken, looked for again (with a new factor, or without the
@@ -163,8 +164,8 @@ static aim_verdict aim_judge(pl_statics *s, aim_run *run, double length, pl_erro
         return AIM_END; // the first step was no prediction
     }
     if (run->since > 0 && !(length < TUNE_AIM_GROWTH * run->length[0])) {
-        if (s->memory.count > 0) {
-            statics_forget(s);
+        if (s->newton.memory.count > 0) {
+            pl_newton_forget(&s->newton);
             return AIM_AGAIN;
         }
         return !run->at_factor && aim_refactor(s, run, false, err) ? AIM_AGAIN : AIM_END;
@@ -185,14 +186,14 @@ static bool aim_direction(pl_statics *s, aim_run *run, pl_error *err)
         return true;
     }
     while (verdict == AIM_AGAIN) {
-        run->relative =
-            pl_problem_residual(s->problem, s->work.g, s->work.r) / pl_problem_force_scale(s->problem);
-        if (pl_problem_activate(s->problem, run->relative < TUNE_LET_GO)) {
+        run->relative = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r) /
+                        pl_problem_force_scale(s->problem);
+        if (pl_problem_activate(s->problem, run->relative < NEWTON_RELEASE)) {
             return false; // a cable becomes slack or taut
         }
         pl_problem_gaps(s->problem, run->gap);
-        statics_direction(s, s->work.r, run->gap, s->work.d);
-        const double length = pl_problem_largest(s->problem, s->work.d, false);
+        pl_newton_direction(&s->newton, s->newton.work.r, run->gap, s->newton.work.d);
+        const double length = pl_problem_largest(s->problem, s->newton.work.d, false);
         pl_log(2, "    together %2d  residual %.2e  step %.2e mm%s", run->iteration, run->relative, length,
                run->at_factor ? "  newton" : "");
         verdict = aim_judge(s, run, length, err);
@@ -204,8 +205,8 @@ static bool aim_direction(pl_statics *s, aim_run *run, pl_error *err)
 static bool aim_near(pl_statics *s, const double *d, bool *warp)
 {
     double strain;
-    const double turn = statics_step_rotation(s, s->aim.x, d, &strain);
-    *warp = s->options.warp && turn > TUNE_WARP_TURN && statics_can_warp(s);
+    const double turn = pl_newton_step_rotation(&s->newton, s->aim.x, d, &strain);
+    *warp = s->options.warp && turn > NEWTON_COROTATE && pl_newton_can_corotate(&s->newton);
     return turn <= TUNE_AIM_TURN && strain <= TUNE_AIM_STRAIN;
 }
 
@@ -217,7 +218,7 @@ static bool aim_show(pl_statics *s, aim_run *run)
     const int count = run->aim->count;
     const double none[PL_ROWS_MAX] = {0};
     pl_problem_store(p, a->command, 1, a->x, a->state);
-    memcpy(s->work.pressure_step, p->linear.pressure_step,
+    memcpy(s->newton.work.pressure_step, p->linear.pressure_step,
            (size_t)p->elements->pressure_count * sizeof(double));
     if (run->fresh && !pl_columns_make(p, a->state, run->parameter, &a->columns)) {
         return false;
@@ -229,7 +230,7 @@ static bool aim_show(pl_statics *s, aim_run *run)
         statics_jacobian_column(s, a->state, &run->parameter[j], j, count + 1, dx, a->columns.mu[j],
                                 &run->aim->out);
     }
-    pl_problem_expand(p, a->x, s->work.d, dx);
+    pl_problem_expand(p, a->x, s->newton.work.d, dx);
     statics_jacobian_column(s, a->state, NULL, count, count + 1, dx, none, &run->aim->out);
     pl_arena_end(&p->scratch, mark);
     return true;
@@ -240,13 +241,13 @@ static void aim_look_ahead(pl_statics *s, const aim_run *run)
 {
     pl_problem *p = s->problem;
     const int32_t pressures = p->elements->pressure_count;
-    memcpy(s->work.x_before, s->aim.x, pl_problem_full_bytes(p));
-    memcpy(s->work.pressure_before, p->elements->pressure, (size_t)pressures * sizeof(double));
-    pl_problem_expand(p, s->aim.x, s->work.d, s->work.dx);
+    memcpy(s->newton.work.x_before, s->aim.x, pl_problem_full_bytes(p));
+    memcpy(s->newton.work.pressure_before, p->elements->pressure, (size_t)pressures * sizeof(double));
+    pl_problem_expand(p, s->aim.x, s->newton.work.d, s->newton.work.dx);
     for (int j = 0; j < run->aim->count; ++j) {
         const double *change = s->aim.columns.pressure + (int64_t)j * pressures;
         for (int32_t k = 0; k < pressures; ++k) {
-            s->work.pressure_step[k] += change[k] * run->change[j];
+            s->newton.work.pressure_step[k] += change[k] * run->change[j];
         }
     }
 }
@@ -254,10 +255,11 @@ static void aim_look_ahead(pl_statics *s, const aim_run *run)
 // x_best stands at the new commands: gradient, residual (work.y) and its relative size; INFINITY: it cannot.
 static double aim_try(pl_statics *s)
 {
-    if (!aim_stand(s, s->work.x_best, s->work.g_new)) {
+    if (!aim_stand(s, s->newton.work.x_best, s->newton.work.g_new)) {
         return INFINITY;
     }
-    return pl_problem_residual(s->problem, s->work.g_new, s->work.y) / pl_problem_force_scale(s->problem);
+    return pl_problem_residual(s->problem, s->newton.work.g_new, s->newton.work.y) /
+           pl_problem_force_scale(s->problem);
 }
 
 // The shape that earlier solutions let expect at the new commands, if its relative residual is at most that.
@@ -265,11 +267,11 @@ static bool aim_extrapolate(pl_statics *s, const aim_run *run, double most)
 {
     if (!s->options.extrapolate || s->history.count < 2 ||
         memcmp(s->history.x[0], run->from->x, pl_problem_full_bytes(s->problem)) != 0 ||
-        !statics_predict(s, s->aim.command, s->work.x_best)) {
+        !statics_predict(s, s->aim.command, s->newton.work.x_best)) {
         return false;
     }
-    statics_fit_rigid(s, s->work.x_best);
-    pl_problem_clamp(s->problem, s->problem->load, s->work.x_best);
+    pl_newton_fit_rigid(&s->newton, s->newton.work.x_best);
+    pl_problem_clamp(s->problem, s->problem->load, s->newton.work.x_best);
     return aim_try(s) <= most;
 }
 
@@ -281,24 +283,24 @@ static bool aim_step_first(pl_statics *s, aim_run *run, bool warp, pl_error *err
     pl_problem *p = s->problem;
     aim_look_ahead(s, run);
     double relative = 0;
-    run->foretold = aim_extrapolate(s, run, TUNE_PREDICTED);
+    run->foretold = aim_extrapolate(s, run, NEWTON_PREDICTED);
     if (!run->foretold) {
         if (warp) {
-            statics_warp(s, a->x, s->work.d, s->work.x_best);
+            pl_newton_corotate(&s->newton, a->x, s->newton.work.d, s->newton.work.x_best);
         } else {
-            pl_problem_move(p, a->x, s->work.d, 1, s->work.x_best);
+            pl_problem_move(p, a->x, s->newton.work.d, 1, s->newton.work.x_best);
         }
         relative = aim_try(s);
     }
     if (!isfinite(relative)) {
         return false;
     }
-    memcpy(a->x, s->work.x_best, pl_problem_full_bytes(p));
-    memcpy(s->work.g, s->work.g_new, (size_t)p->unknowns.n * sizeof *s->work.g);
-    if (relative > TUNE_PREDICTED) {
+    memcpy(a->x, s->newton.work.x_best, pl_problem_full_bytes(p));
+    memcpy(s->newton.work.g, s->newton.work.g_new, (size_t)p->unknowns.n * sizeof *s->newton.work.g);
+    if (relative > NEWTON_PREDICTED) {
         return aim_refactor(s, run, true, err);
     }
-    statics_turn(s, a->x);
+    pl_newton_turn(&s->newton, a->x);
     run->fresh = true;
     return true;
 }
@@ -316,8 +318,8 @@ static void aim_add_commands(pl_statics *s, aim_run *run)
         *command = run->value[j];
         run->moved += fabs(dc) * pl_problem_largest(s->problem, Y, false);
         for (int32_t i = 0; dc != 0 && i < n; ++i) {
-            s->work.d[i] += Y[i] * dc;
-            s->work.r[i] -= side[i] * dc;
+            s->newton.work.d[i] += Y[i] * dc;
+            s->newton.work.r[i] -= side[i] * dc;
         }
     }
 }
@@ -327,8 +329,8 @@ static bool aim_step(pl_statics *s, aim_run *run, pl_error *err)
     pl_problem *p = s->problem;
     bool warp = false;
     aim_add_commands(s, run);
-    const double length = pl_problem_largest(p, s->work.d, false);
-    if ((run->iteration == 0 || length > TUNE_AIM_LONG * p->size) && !aim_near(s, s->work.d, &warp)) {
+    const double length = pl_problem_largest(p, s->newton.work.d, false);
+    if ((run->iteration == 0 || length > TUNE_AIM_LONG * p->size) && !aim_near(s, s->newton.work.d, &warp)) {
         return false;
     }
     if (!aim_set(s, run)) {
@@ -343,18 +345,18 @@ static bool aim_step(pl_statics *s, aim_run *run, pl_error *err)
     run->foretold = run->foretold && run->moved > TUNE_AIM_PAIR * run->length[0] &&
                     aim_extrapolate(s, run, run->relative);
     if (!run->foretold) {
-        pl_problem_move(p, s->aim.x, s->work.d, 1, s->work.x_best);
+        pl_problem_move(p, s->aim.x, s->newton.work.d, 1, s->newton.work.x_best);
         if (!isfinite(aim_try(s))) {
             return false;
         }
     }
-    memcpy(s->aim.x, s->work.x_best, pl_problem_full_bytes(p));
-    memcpy(s->work.g, s->work.g_new, (size_t)p->unknowns.n * sizeof *s->work.g);
+    memcpy(s->aim.x, s->newton.work.x_best, pl_problem_full_bytes(p));
+    memcpy(s->newton.work.g, s->newton.work.g_new, (size_t)p->unknowns.n * sizeof *s->newton.work.g);
     if (run->foretold) {
         run->since = 0;
-        statics_turn(s, s->aim.x);
+        pl_newton_turn(&s->newton, s->aim.x);
     } else if (run->moved <= TUNE_AIM_PAIR * run->length[0]) {
-        statics_memory_add(s, s->work.d, 1, s->work.y, s->work.r);
+        pl_newton_add_pair(&s->newton, s->newton.work.d, 1, s->newton.work.y, s->newton.work.r);
     }
     return true;
 }
@@ -363,15 +365,16 @@ static bool aim_step(pl_statics *s, aim_run *run, pl_error *err)
 static bool aim_end(pl_statics *s)
 {
     statics_aim *a = &s->aim;
-    pl_problem_move(s->problem, a->x, s->work.d, 1, s->work.x_best);
-    memcpy(a->x, s->work.x_best, pl_problem_full_bytes(s->problem));
-    a->expected = pl_problem_restore(s->problem, a->x, TUNE_GAP_RESTORED);
+    pl_problem_move(s->problem, a->x, s->newton.work.d, 1, s->newton.work.x_best);
+    memcpy(a->x, s->newton.work.x_best, pl_problem_full_bytes(s->problem));
+    a->expected = pl_problem_restore(s->problem, a->x, NEWTON_GAP_RESTORED);
     return a->expected;
 }
 
 static bool aim_run_on(pl_statics *s, aim_run *run, pl_error *err)
 {
-    for (run->iteration = 0; run->iteration < TUNE_AIM_ITERATIONS && statics_go_on(s); ++run->iteration) {
+    for (run->iteration = 0; run->iteration < TUNE_AIM_ITERATIONS && pl_newton_continue(&s->newton);
+         ++run->iteration) {
         if (!aim_direction(s, run, err) || !aim_show(s, run)) {
             return false;
         }
@@ -411,16 +414,16 @@ pl_status pl_statics_aim(pl_statics *s, const pl_state *state, const pl_aim *aim
         run.parameter[j] = (pl_parameter){.kind = PL_PARAMETER_COMMAND, .index = aim->variable[j], .part = 1};
     }
     s->problem->linear.factorizations = s->problem->linear.solves = 0;
-    statics_watch(s, "inverse kinematics", 0);
+    pl_newton_watch(&s->newton, &s->options.progress, "inverse kinematics", 0);
     report->met = aim_begin(s, &run) && aim_run_on(s, &run, &local);
     if (!report->met) {
-        statics_forget(s); // pairs of a way that led nowhere
+        pl_newton_forget(&s->newton); // pairs of a way that led nowhere
     }
     memcpy(aim->command, s->aim.command, (size_t)s->robot->command_count * sizeof *aim->command);
     report->iterations = run.iteration;
     report->factorizations = s->problem->linear.factorizations;
     report->solves = s->problem->linear.solves;
-    if (s->watch.stopped) {
+    if (s->newton.watch.stopped) {
         return pl_fail(err, PL_INTERRUPTED, "interrupted while commands and shape were looked for");
     }
     return local.status == PL_NO_MEMORY ? pl_fail(err, PL_NO_MEMORY, "%s", local.text) : PL_OK;

@@ -69,33 +69,34 @@ static double arc_directions(pl_statics *s, double *x, double l, double *d_r, do
     double gap[PL_ROWS_MAX], there[PL_ROWS_MAX];
     arc_place(p, l, x);
     if (pl_problem_refactor(p, x, 0, PL_AS_IT_IS, NULL, err) != PL_OK ||
-        !isfinite(pl_problem_evaluate(p, x, s->work.g))) {
+        !isfinite(pl_problem_evaluate(p, x, s->newton.work.g))) {
         return INFINITY;
     }
-    statics_forget(s);
-    const double relative = pl_problem_residual(p, s->work.g, s->work.r) / pl_problem_force_scale(p);
+    pl_newton_forget(&s->newton);
+    const double relative =
+        pl_problem_residual(p, s->newton.work.g, s->newton.work.r) / pl_problem_force_scale(p);
     pl_problem_gaps(p, gap);
-    statics_direction(s, s->work.r, gap, d_r);
+    pl_newton_direction(&s->newton, s->newton.work.r, gap, d_r);
 
     // the change of loads, targets and clamps at the same shape
     const size_t mark = pl_arena_begin(&p->scratch);
     double *moved = pl_problem_take_full(p);
     memcpy(moved, x, pl_problem_full_bytes(p));
     arc_place(p, l + ARC_LOAD, moved);
-    pl_problem_evaluate(p, moved, s->work.g_new);
+    pl_problem_evaluate(p, moved, s->newton.work.g_new);
     pl_problem_gaps(p, there);
     pl_arena_end(&p->scratch, mark);
     for (int32_t i = 0; i < p->unknowns.n; ++i) {
-        s->work.y[i] = (s->work.g_new[i] - s->work.g[i]) / ARC_LOAD;
+        s->newton.work.y[i] = (s->newton.work.g_new[i] - s->newton.work.g[i]) / ARC_LOAD;
     }
-    memcpy(s->work.r, s->work.y, (size_t)p->unknowns.n * sizeof *s->work.r);
+    memcpy(s->newton.work.r, s->newton.work.y, (size_t)p->unknowns.n * sizeof *s->newton.work.r);
     for (int k = 0; k < p->linear.border_count; ++k) {
         there[k] = (there[k] - gap[k]) / ARC_LOAD;
     }
-    statics_direction(s, s->work.r, there, d_l);
+    pl_newton_direction(&s->newton, s->newton.work.r, there, d_l);
     pl_problem_set(p, l);
-    pl_problem_evaluate(p, x, s->work.g);
-    pl_problem_residual(p, s->work.g, s->work.r);
+    pl_problem_evaluate(p, x, s->newton.work.g);
+    pl_problem_residual(p, s->newton.work.g, s->newton.work.r);
     return relative;
 }
 
@@ -122,7 +123,7 @@ bool statics_arc_begin(pl_statics *s, const double *x, double l, statics_arc *ar
     }
     arc_tangent(p, d_l, true, arc);
     arc->negative = pl_problem_unstable(p);
-    arc->turn = statics_step_rotation(s, x, arc->t, &strain);
+    arc->turn = pl_newton_step_rotation(&s->newton, x, arc->t, &strain);
     arc->ds = ARC_TURN / fmax(arc->turn, strain);
     return arc->turn > 0;
 }
@@ -132,7 +133,7 @@ static bool arc_correct(pl_statics *s, const statics_arc *arc, double ds, double
                         int *iterations, pl_error *err)
 {
     pl_problem *p = s->problem;
-    const descent tolerance = statics_tolerance(s, false);
+    const pl_newton_goal tolerance = statics_tolerance(s, false);
     const size_t mark = pl_arena_begin(&p->scratch);
     double *d_r = pl_problem_take_unknown(p), *to = pl_problem_take_full(p), last = INFINITY;
     bool done = false, possible = true;
@@ -171,21 +172,17 @@ bool statics_arc_step(pl_statics *s, statics_arc *arc, double ds_most, pl_error 
            *step = pl_problem_take_unknown(p);
     double strain;
     bool done = false;
-    arc->turn = statics_step_rotation(s, arc->x, arc->t, &strain);
+    arc->turn = pl_newton_step_rotation(&s->newton, arc->x, arc->t, &strain);
     const double scale = fmax(arc->turn, strain);
     double ds = fmin(fmin(arc->ds, ds_most), ARC_TURN_MOST / scale);
     const double least = fmin(ARC_TURN_LEAST / scale, ARC_CUT_MOST * ds); // short steps may be asked for
-    while (!done && ds > least && statics_go_on(s)) {
+    while (!done && ds > least && pl_newton_continue(&s->newton)) {
         double l = arc->l + ds * arc->rate;
         int iterations = 0;
         for (int32_t i = 0; i < p->unknowns.n; ++i) {
             step[i] = ds * arc->t[i];
         }
-        if (s->options.warp && statics_can_warp(s)) {
-            statics_warp(s, arc->x, step, x);
-        } else {
-            pl_problem_move(p, arc->x, step, 1, x);
-        }
+        pl_newton_move(&s->newton, arc->x, step, x);
         done = arc_correct(s, arc, ds, x, &l, d_l, &iterations, err) && pl_problem_admissible(p, x);
         if (done) {
             arc->l_before = arc->l;
@@ -298,8 +295,8 @@ pl_status pl_statics_follow_arc(pl_statics *s, pl_state *state, const double *co
                        "no contact, "
                        "layers, fibres, pressures on open surfaces or cables of prescribed length");
     }
-    statics_watch(s, "following the path", s->options.time_limit);
-    s->iterations = s->increments = p->linear.factorizations = p->linear.solves = 0;
+    pl_newton_watch(&s->newton, &s->options.progress, "following the path", s->options.time_limit);
+    s->newton.iterations = s->increments = p->linear.factorizations = p->linear.solves = 0;
     const size_t mark = pl_arena_begin(&p->scratch);
     statics_arc arc;
     pl_error local = {0};
@@ -307,8 +304,8 @@ pl_status pl_statics_follow_arc(pl_statics *s, pl_state *state, const double *co
     bool on = statics_arc_begin(s, state->x, 0, &arc, &local);
     for (int k = 0; on; ++k) {
         pl_problem_set(p, arc.l);
-        pl_problem_evaluate(p, arc.x, s->work.g);
-        pl_problem_residual(p, s->work.g, s->work.r);
+        pl_problem_evaluate(p, arc.x, s->newton.work.g);
+        pl_problem_residual(p, s->newton.work.g, s->newton.work.r);
         pl_problem_store(p, command, arc.l, arc.x, state);
         const pl_arc_point point = {.load = arc.l, .distance = distance, .negative_count = arc.negative};
         *complete = !visit(user, &point, state) || arc.l >= 1;
@@ -317,8 +314,8 @@ pl_status pl_statics_follow_arc(pl_statics *s, pl_state *state, const double *co
         distance += on ? arc.taken : 0;
     }
     pl_arena_end(&p->scratch, mark);
-    statics_forget(s);
-    if (s->watch.stopped) {
+    pl_newton_forget(&s->newton);
+    if (s->newton.watch.stopped) {
         return pl_fail(err, PL_INTERRUPTED, "interrupted while the path was followed");
     }
     return local.status == PL_NO_MEMORY ? pl_fail(err, PL_NO_MEMORY, "%s", local.text) : PL_OK;

@@ -166,7 +166,7 @@ pl_status statics_branch_follow(pl_statics *s, const double *x, int side, double
         b.at.rate = -b.at.rate;
     }
     const double start = 1;
-    for (int k = 0; on && k < BRANCH_STEPS && statics_go_on(s); ++k) {
+    for (int k = 0; on && k < BRANCH_STEPS && pl_newton_continue(&s->newton); ++k) {
         branch_copy(p, &b.at, &b.before);
         const double longest = fmin(BRANCH_TURN / fmax(b.at.turn, 1e-12), BRANCH_LOAD / fabs(b.at.rate));
         on = statics_arc_step(s, &b.at, longest, &local);
@@ -188,6 +188,6 @@ pl_status statics_branch_follow(pl_statics *s, const double *x, int side, double
         on = out->meet_count < BRANCH_MEETS && b.at.l >= 0 && b.at.l <= most;
     }
     pl_arena_end(&p->scratch, mark);
-    statics_forget(s);
+    pl_newton_forget(&s->newton);
     return local.status == PL_NO_MEMORY ? pl_fail(err, PL_NO_MEMORY, "%s", local.text) : PL_OK;
 }

@@ -64,23 +64,10 @@ static bool new_array(double **out, int64_t count)
 
 static pl_status create_work(pl_statics *s, pl_error *err)
 {
-    const int64_t full = 3 * (int64_t)s->problem->mesh.vertex_count, n = s->problem->unknowns.n;
-    statics_work *w = &s->work;
-    double **fulls[] = {&w->x,  &w->x_start,     &w->x_best,      &w->x_trial, &w->x_before,
-                        &w->dx, &w->x_predicted, &w->x_reference, &w->x_stable};
-    double **unknowns[] = {&w->g, &w->r, &w->d, &w->y, &w->g_new, &s->stability.mode};
-    bool ok = new_array(&w->pressure_before, s->problem->elements->pressure_count);
-    ok = new_array(&w->pressure_step, s->problem->elements->pressure_count) && ok;
-    ok = new_array(&w->pressure_start, s->problem->elements->pressure_count) && ok;
-    for (int i = 0; i < PL_COUNT(fulls); ++i) {
-        ok = new_array(fulls[i], full) && ok;
-    }
-    for (int i = 0; i < PL_COUNT(unknowns); ++i) {
-        ok = new_array(unknowns[i], n) && ok;
-    }
-    for (int i = 0; i < STATICS_MEMORY; ++i) {
-        ok = new_array(&s->memory.s[i], n) && new_array(&s->memory.y[i], n) && ok;
-    }
+    const int64_t full = 3 * (int64_t)s->problem->mesh.vertex_count;
+    bool ok = new_array(&s->x, full);
+    ok = new_array(&s->x_stable, full) && ok;
+    ok = new_array(&s->stability.mode, s->problem->unknowns.n) && ok;
     for (int i = 0; i < STATICS_HISTORY; ++i) {
         ok = new_array(&s->history.x[i], full) &&
              new_array(&s->history.command[i], s->robot->command_count) && ok;
@@ -131,7 +118,7 @@ pl_status statics_create(const pl_robot *robot, const pl_statics_options *option
         status = create_go_on(s, err);
     }
     if (status == PL_OK) {
-        status = statics_warp_create(s, err);
+        status = pl_newton_init(&s->newton, s->problem, options->warp, err);
     }
     if (status != PL_OK) {
         pl_statics_destroy(s);
@@ -153,36 +140,13 @@ void pl_statics_destroy(pl_statics *s)
         return;
     }
     statics_aim_clear(s);
+    pl_newton_clear(&s->newton);
     pl_problem_destroy(s->problem);
-    statics_warp_destroy(s);
-    for (int i = 0; i < STATICS_MEMORY; ++i) {
-        pl_free(s->memory.s[i]);
-        pl_free(s->memory.y[i]);
-    }
     for (int i = 0; i < STATICS_HISTORY; ++i) {
         pl_free(s->history.x[i]);
         pl_free(s->history.command[i]);
     }
-    statics_work *w = &s->work;
-    void *owned[] = {w->x,
-                     w->x_start,
-                     w->x_best,
-                     w->x_trial,
-                     w->x_predicted,
-                     w->x_reference,
-                     w->x_stable,
-                     w->g,
-                     w->r,
-                     w->d,
-                     w->y,
-                     w->g_new,
-                     w->x_before,
-                     w->dx,
-                     w->pressure_before,
-                     w->pressure_step,
-                     w->pressure_start,
-                     s->stability.mode,
-                     s->history.difference};
+    void *owned[] = {s->x, s->x_stable, s->stability.mode, s->history.difference};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }
@@ -217,7 +181,7 @@ int pl_statics_limit(pl_statics *s, int iterations)
 
 void pl_statics_forget(pl_statics *s)
 {
-    statics_forget(s);
+    pl_newton_forget(&s->newton);
     s->history.count = 0;
     s->moves = (statics_moves){0};
     s->aim.expected = false;

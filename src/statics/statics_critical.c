@@ -31,27 +31,27 @@ static double critical_angle(pl_statics *s, const double *x, double at)
     pl_problem *p = s->problem;
     double here[PL_ROWS_MAX], gap[PL_ROWS_MAX], tv = 0, tt = 0, vv = 0;
     pl_problem_set(p, at * (1 - CRITICAL_BACK));
-    pl_problem_evaluate(p, x, s->work.g_new);
+    pl_problem_evaluate(p, x, s->newton.work.g_new);
     pl_problem_gaps(p, gap);
     pl_problem_set(p, at);
-    pl_problem_evaluate(p, x, s->work.g);
+    pl_problem_evaluate(p, x, s->newton.work.g);
     pl_problem_gaps(p, here);
     for (int32_t i = 0; i < p->unknowns.n; ++i) {
-        s->work.r[i] = s->work.g[i] - s->work.g_new[i];
+        s->newton.work.r[i] = s->newton.work.g[i] - s->newton.work.g_new[i];
     }
     for (int k = 0; k < p->linear.border_count; ++k) {
         gap[k] = here[k] - gap[k];
     }
-    statics_direction(s, s->work.r, gap, s->work.d);
+    pl_newton_direction(&s->newton, s->newton.work.r, gap, s->newton.work.d);
     for (int32_t i = 0; i < p->unknowns.n; ++i) {
-        tv += s->work.d[i] * s->stability.mode[i];
-        tt += s->work.d[i] * s->work.d[i];
+        tv += s->newton.work.d[i] * s->stability.mode[i];
+        tt += s->newton.work.d[i] * s->newton.work.d[i];
         vv += s->stability.mode[i] * s->stability.mode[i];
     }
     return tt > 0 && vv > 0 ? fabs(tv) / sqrt(tt * vv) : 0;
 }
 
-statics_critical statics_find_critical(pl_statics *s, double at, const descent *tolerance, double *x,
+statics_critical statics_find_critical(pl_statics *s, double at, const pl_newton_goal *tolerance, double *x,
                                        int *negative, pl_error *err)
 {
     pl_problem *p = s->problem;
@@ -63,13 +63,14 @@ statics_critical statics_find_critical(pl_statics *s, double at, const descent *
         const double angle = critical_angle(s, x, at), below = at * (1 - CRITICAL_BACK);
         const int there = *negative;
         int ignored;
-        descent D = *tolerance;
+        pl_newton_report ignored_report;
         memcpy(before, x, pl_problem_full_bytes(p));
         pl_problem_set(p, below);
-        statics_extend(s, p->load, before);
-        const double other = statics_descend(s, before, &D, err) == DESCENT_DONE
-                                 ? critical_eigenvalue(s, before, &ignored, err)
-                                 : NAN;
+        statics_carry(s, before);
+        const double other =
+            pl_newton_minimise(&s->newton, before, tolerance, &ignored_report, err) == NEWTON_DONE
+                ? critical_eigenvalue(s, before, &ignored, err)
+                : NAN;
         found.bifurcation = angle < CRITICAL_ANSWERS;
         const double power = found.bifurcation ? 1 : 2, a = pow(lambda, power), b = pow(other, power);
         found.load = at + (at - below) * a / (b - a);
@@ -81,8 +82,8 @@ statics_critical statics_find_critical(pl_statics *s, double at, const descent *
 
         // back to the equilibrium: multipliers and pressures are those of the last evaluation
         pl_problem_set(p, at);
-        pl_problem_evaluate(p, x, s->work.g);
-        pl_problem_residual(p, s->work.g, s->work.r);
+        pl_problem_evaluate(p, x, s->newton.work.g);
+        pl_problem_residual(p, s->newton.work.g, s->newton.work.r);
     }
     pl_arena_end(&p->scratch, mark);
     return found;
@@ -110,7 +111,7 @@ double statics_bifurcation(pl_statics *s, const double *stable, double below, co
     memcpy(low, stable, pl_problem_full_bytes(p));
     memcpy(high, saddle, pl_problem_full_bytes(p));
     double a = NAN, b = NAN, load = NAN;
-    const double reach = fmax(statics_apart(s, low, high), CRITICAL_REACH * p->size);
+    const double reach = fmax(pl_newton_distance(&s->newton, low, high), CRITICAL_REACH * p->size);
     pl_problem_set(p, below);
     if (statics_stationary(s, low, reach, err)) {
         a = bifurcation_eigenvalue(s);

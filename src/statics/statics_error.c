@@ -297,7 +297,7 @@ static bool error_start(error_work *w)
     const double *x = w->state->x, body[3] = {w->state->load * w->s->robot->gravity[0],
                                               w->state->load * w->s->robot->gravity[1],
                                               w->state->load * w->s->robot->gravity[2]};
-    double *g = w->s->work.g, *r = w->s->work.r;
+    double *g = w->s->newton.work.g, *r = w->s->newton.work.r;
     pl_problem_evaluate(p, x, g);
     pl_problem_residual(p, g, r);
     pl_elements_energy(p->elements, x, w->step, NULL);
@@ -461,7 +461,7 @@ pl_status pl_statics_mesh_error(pl_statics *s, const pl_state *state, double *re
         return pl_fail(err, PL_BAD_INPUT, "statics: the state belongs to another robot");
     }
     error_work w = {.s = s, .state = state};
-    statics_watch(s, "mesh error", 0);
+    pl_newton_watch(&s->newton, &s->options.progress, "mesh error", 0);
     pl_status status = error_begin(&w, err);
     if (status == PL_OK) {
         status = error_allocate(&w, err);

@@ -89,13 +89,13 @@ static void explain_say_place(pl_statics_report *report)
 static void explain_place(pl_statics *s, pl_statics_report *report)
 {
     if (report->outcome == PL_INVERTED) {
-        place_of_inversion(s, s->work.x_best, report);
+        place_of_inversion(s, s->newton.work.x_best, report);
     } else if (report->outcome == PL_ITERATION_LIMIT || report->outcome == PL_STEP_LIMIT) {
-        if (isfinite(pl_problem_evaluate(s->problem, s->work.x_best, s->work.g_new))) {
-            pl_problem_residual(s->problem, s->work.g_new, s->work.y);
-            place_of_largest(s, s->work.y, report);
+        if (isfinite(pl_problem_evaluate(s->problem, s->newton.work.x_best, s->newton.work.g_new))) {
+            pl_problem_residual(s->problem, s->newton.work.g_new, s->newton.work.y);
+            place_of_largest(s, s->newton.work.y, report);
         } else {
-            place_of_inversion(s, s->work.x_best, report);
+            place_of_inversion(s, s->newton.work.x_best, report);
         }
     }
     explain_say_place(report);
@@ -104,7 +104,7 @@ static void explain_place(pl_statics *s, pl_statics_report *report)
 // Why contacts at the last load do not come to rest.
 void statics_explain_touch(pl_statics *s, pl_statics_report *report)
 {
-    if (s->watch.stopped) {
+    if (s->newton.watch.stopped) {
         statics_say(report, PL_STOPPED, "interrupted while contacts were updated");
     } else if (s->problem->loose && s->problem->loose_alone) {
         statics_say(report, PL_INFEASIBLE, "the free body '%s' is not held: nothing touches it",
@@ -147,17 +147,18 @@ void statics_explain(pl_statics *s, const load_path *path, pl_statics_report *re
     s->problem->slips = NULL;
     if (s->robot->contact.free_count > 0) {
         pl_problem_set(s->problem, path->at);
-        pl_problem_unsettled(s->problem, s->work.x, &penetration);
+        pl_problem_unsettled(s->problem, s->x, &penetration);
     }
-    if (s->watch.stopped) {
+    if (s->newton.watch.stopped) {
         statics_say(report, PL_STOPPED,
                     "interrupted at %.1f %% of the load; the state is the last equilibrium found", percent);
-    } else if (s->watch.late) {
+    } else if (s->newton.watch.late) {
         statics_say(report, PL_ITERATION_LIMIT, "the time limit of %g s was reached at %.1f %% of the load",
                     s->options.time_limit, percent);
-    } else if (s->iterations >= s->options.iteration_limit) {
+    } else if (s->newton.iterations >= s->options.iteration_limit) {
         statics_say(report, PL_ITERATION_LIMIT,
-                    "the iteration limit of %d was reached at %.1f %% of the load", s->iterations, percent);
+                    "the iteration limit of %d was reached at %.1f %% of the load", s->newton.iterations,
+                    percent);
     } else if (s->increments >= s->options.increment_limit) {
         statics_say(report, PL_STEP_LIMIT,
                     "the limit of %d load increments was reached at %.1f %% of the load", s->increments,

@@ -1,10 +1,8 @@
-// The inside of pl_statics, for this folder: load increments and descent on a problem (problem/problem.h).
+// The inside of pl_statics, for this folder: load paths by Newton's method (newton/newton.h) on a problem.
 //
 // - statics_solve: from the state's commands to the new ones: a small move, or a load path
 // - statics_path: load increments; statics_arc: by arc length; statics_critical: buckling and limit loads
 // - statics_explain: what to say when they end before
-// - statics_descent: equilibrium at one load; statics_memory: the co-rotated factor with the pairs of L-BFGS
-// - statics_warp: steps that turn
 // - statics_aim: shape and commands together
 // - statics_predict: where the next solution will be, from those before
 // - statics_moves: when small moves want a new factor
@@ -15,58 +13,11 @@
 #define PL_STATICS_IMPL_H
 
 #include "pliant/statics.h"
-#include "problem/problem.h"
+#include "newton/newton.h"
 #include "statics/statics.h"
 #include "statics/statics_tuning.h"
 
-#define STATICS_MEMORY 16 // pairs of L-BFGS
 #define STATICS_HISTORY 5 // solved states remembered
-
-// The Laplacian that stitches the pieces of a warped step.
-typedef struct statics_laplacian {
-    pl_sparse L;       // of the free vertices
-    pl_factor *factor; // NULL: it has a null space, steps are straight
-    int shapes;        // the elements' shapes it belongs to: pl_problem.shapes
-    bool failed;       // it could not be factored for these
-    int32_t *dof;      // per vertex; -1: held
-    int32_t n;
-    double *rhs;    // 3 columns: scratch of each warp
-    pl_sparse edge; // rows: free vertices, columns: held ones (by vertex number), rectangular
-} statics_laplacian;
-
-// Vectors of a solve. Each is computed by one function and holds until that is called again.
-typedef struct statics_work {
-    // full
-    double *x;           // the iterate of pl_statics_solve
-    double *x_start;     // where the increment began: solve_walk
-    double *x_best;      // the last trial: descent_trial; the extrapolation of solve_warm
-    double *x_trial;     // scratch of the warp
-    double *x_stable;    // the last stable equilibrium of the path: statics_path
-    double *x_reference; // before steps that raise the energy: descent_search
-    double *x_predicted; // after the first step of an increment: descent_take
-    // unknowns
-    double *g;     // gradient at the iterate
-    double *r;     // residual at the iterate
-    double *d;     // direction: descent_direction, solve_choose, solve_warm
-    double *y;     // right side of the direction; the old residual in descent_take
-    double *g_new; // gradient at the last trial
-    // the step that a new tangent takes its stresses from (pl_ahead): where it began, its motion; per
-    // pressure: before it, its change
-    double *x_before, *dx, *pressure_before, *pressure_step;
-    double *pressure_start; // per pressure: where the increment began
-    double mu[PL_ROWS_MAX]; // per border: change of the multipliers in the last direction
-    double multiplier_before[PL_ROWS_MAX],
-        multiplier[PL_ROWS_MAX]; // per row: before a step, as it predicts them
-} statics_work;
-
-// Pairs of L-BFGS since the last factor, a ring. They turn with the factor and serve the next solves too:
-// what a stale factor has wrong is a few soft modes, and these change little from move to move.
-typedef struct statics_memory {
-    double *s[STATICS_MEMORY], *y[STATICS_MEMORY]; // steps, changes of the residual
-    double rho[STATICS_MEMORY];
-    int count, first;
-    int64_t version; // the factor they belong to: pl_linear.version
-} statics_memory;
 
 // The last states solved, newest first, for extrapolation.
 typedef struct statics_history {
@@ -101,9 +52,9 @@ struct pl_statics {
     const pl_robot *robot;
     pl_statics_options options;
     pl_problem *problem;
-    statics_laplacian laplacian;
-    statics_work work;
-    statics_memory memory;
+    pl_newton_solver newton;
+    double *x;        // full: the iterate of pl_statics_solve
+    double *x_stable; // full: the last stable equilibrium of the path
     statics_history history;
     statics_moves moves;
     statics_aim aim;
@@ -112,9 +63,8 @@ struct pl_statics {
     double turn_first, turn_most; // rad: the first increment of a way, and any; TUNE_TURN_ (tests vary them)
     double enough;                // what may be left of an increment on the way: TUNE_ENOUGH (tests vary it)
     // of the solve under way
-    int iterations, increments;
+    int increments;
     double started;
-    pl_watch watch; // who may stop it, and when; the problem's factorisations ask it too
     bool finishing; // the way has ended: the limits of iterations no longer count
 };
 
@@ -160,21 +110,6 @@ typedef struct load_path {
 pl_status statics_create(const pl_robot *robot, const pl_statics_options *options,
                          const pl_term_create *extra, pl_statics **out, pl_error *err);
 
-// ---- statics_warp.c
-pl_status statics_warp_create(pl_statics *s, pl_error *err);
-void statics_warp_destroy(pl_statics *s);
-bool statics_can_warp(pl_statics *s); // brings the Laplacian to the elements' present shapes
-// The step d from x, its rotations carried out in full: out.
-void statics_warp(pl_statics *s, const double *x, const double *d, double *out);
-// The motion from x_old to x once more, `ratio` times as far; needs statics_can_warp.
-void statics_extrapolate(pl_statics *s, const double *x, const double *x_old, double ratio, double *out);
-// Largest rotation (rad) and strain of the step d from x.
-double statics_step_rotation(pl_statics *s, const double *x, const double *d, double *strain);
-// Moves held vertices to `load` and the others along smoothly.
-void statics_extend(pl_statics *s, double load, double *x);
-void statics_fit_rigid(pl_statics *s,
-                       double *x); // rigid bodies rigid again, where vertices were moved singly
-
 // ---- statics_predict.c
 // The shape at `command` as the last solutions let expect it, held vertices included; false: nothing to go
 // by.
@@ -182,8 +117,6 @@ bool statics_predict(pl_statics *s, const double *command, double *out);
 void statics_remember(pl_statics *s, const pl_state *state);
 
 // ---- statics_moves.c
-// Cost of a factorisation in solves, from counts alone so that the path does not depend on the clock.
-double statics_factor_cost(const pl_statics *s);
 // A new factor at the beginning of the next small move pays.
 bool statics_moves_renew(const pl_statics *s);
 // A small move took `solves`, the factor at hand being that of `version` before it; `renewed`: it began with
@@ -205,11 +138,10 @@ bool statics_softest(pl_statics *s, int rounds);
 // The factor at hand has no negative eigenvalue and the curvature along its softest mode is still there at x.
 bool statics_known_stable(pl_statics *s, const double *x);
 // From an unstable equilibrium x, proved so by the factor at hand, down to a stable one: along the mode of
-// the most negative eigenvalue, then by descent with the tolerances of `D`, proved again. `left` gets the
+// the most negative eigenvalue, then with the tolerances of `goal`, proved again. `left` gets the
 // number of equilibria left; where no stable one is found x stays at the last one.
-struct descent;
-pl_status statics_stabilise(pl_statics *s, double *x, struct descent *D, int *negative, int *left,
-                            pl_error *err);
+pl_status statics_stabilise(pl_statics *s, double *x, const pl_newton_goal *goal, pl_newton_report *found,
+                            int *negative, int *left, pl_error *err);
 // The same after a small move with an older factor: a new one only where the softest mode asks for it.
 pl_status statics_prove_move(pl_statics *s, const double *x, int *negative, pl_error *err);
 
@@ -222,66 +154,24 @@ void statics_jacobian_column(pl_statics *s, const pl_state *state, const pl_para
 // ---- statics_result.c
 void statics_point(const pl_point *point, const double *x, double out[3]);
 void statics_marker_moment(const pl_statics *s, const pl_marker *marker, const double *x, double A[9]);
-void statics_rotation_of(const double A[9], double R[9]);
 double statics_string(const pl_point *guide, int count, const double *x);
 
-// ---- statics_descent.c
-typedef enum descent_end {
-    DESCENT_DONE,
-    DESCENT_LIMIT,
-    DESCENT_STUCK,
-    DESCENT_BRANCH, // it has left the branch that the first step predicted
-    DESCENT_STOPPED
-} descent_end;
-typedef struct descent {
-    double force_tolerance, length_tolerance; // relative, mm
-    int limit;
-    double enough; // of the prediction: a direction so short ends an increment on the way; 0: the tolerances
-    bool carried;  // driven clamps have moved the body since the last equilibrium
-    bool predict;  // the first step goes to new loads: it may turn, and a new factor follows it
-    bool polish;   // the step that was found short enough is taken as well
-    bool warm;     // the first step goes to new loads with an old factor: it may turn
-    bool ready;    // x is evaluated, the factor turned to it, and its direction is in s->work.d
-    bool saddle;   // it begins beside a saddle: Newton steps with the modes of negative curvature flipped
-    double residual, relative, step, energy;
-    int factors;               // made
-    double predicted, stray;   // mm: how far the first step went, and how far from its end the equilibrium is
-    bool indefinite;           // some tangent on the way was: it may have gone over a saddle
-    bool inverted, infeasible; // why it got stuck
-} descent;
-descent_end statics_descend(pl_statics *s, double *x, descent *d, pl_error *err);
-// Largest distance (mm) between the places of a vertex in two shapes.
-double statics_apart(const pl_statics *s, const double *a, const double *b);
-// From now on the progress of the options may stop what is computed; `limit` in s, 0: none.
-void statics_watch(pl_statics *s, const char *what, double limit);
-bool statics_go_on(pl_statics *s);
-
-// ---- statics_memory.c
-double statics_dot(const double *a, const double *b, int32_t n); // the same for any number of threads
-void statics_memory_check(pl_statics *s);                        // forgets pairs of another factor
-// The factor and the pairs of L-BFGS that belong to it turn with the body to x.
-void statics_turn(pl_statics *s, const double *x);
-void statics_forget(pl_statics *s); // the pairs of L-BFGS
-// Keeps the pair (scale step, r_new - r_old) when it has positive curvature.
-void statics_memory_add(pl_statics *s, const double *step, double scale, const double *r_new,
-                        const double *r_old);
-// d = -H r: the bordered solve with the factor, corrected by the pairs of L-BFGS.
-void statics_direction(pl_statics *s, const double *r, const double *gap, double *d);
-
 // ---- statics_path.c
+// Moves driven clamps to the loads set, and the body along.
+void statics_carry(pl_statics *s, double *x);
 // Sets loads to `at` and moves driven clamps there.
 void statics_set_load(pl_statics *s, double at, double *x);
 // From the state to `command`: x is the equilibrium at path->at, with the tolerances of the last increment in
 // D.
 void statics_path(pl_statics *s, const pl_state *state, const double *command, load_path *path, double *x,
-                  descent *D, pl_error *err);
+                  pl_newton_report *found, pl_error *err);
 // Finds the stationary point next to x at the load set, stable or not. True: it converged within `reach` (mm)
 // of the start; its factor, with its inertia, is at hand.
 bool statics_stationary(pl_statics *s, double *x, double reach, pl_error *err);
 // The first time that a saddle x of the path is to be left: finds where the path became unstable.
 void statics_note_buckling(pl_statics *s, load_path *path, const double *x, double at, pl_error *err);
-// Tolerances of a descent: of the options for the last load, looser ones before.
-descent statics_tolerance(const pl_statics *s, bool last);
+// Tolerances: of the options for the last load, looser ones before.
+pl_newton_goal statics_tolerance(const pl_statics *s, bool last);
 
 // ---- statics_arc.c
 // A point of a path on which the load may rise and fall: vectors are from the scratch arena of the problem.
@@ -309,7 +199,7 @@ arc_end statics_arc_limit(pl_statics *s, double *x, double *at, double target, d
 // ---- statics_critical.c
 // From the softest eigenvalue at x, an equilibrium at `at`, and at a slightly smaller load. Leaves x, loads
 // and the negative eigenvalues there.
-statics_critical statics_find_critical(pl_statics *s, double at, const descent *tolerance, double *x,
+statics_critical statics_find_critical(pl_statics *s, double at, const pl_newton_goal *tolerance, double *x,
                                        int *negative, pl_error *err);
 
 // Where the path between a stable equilibrium and a saddle of it, at the loads `below` and `above`, becomes

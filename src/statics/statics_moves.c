@@ -2,14 +2,6 @@
 // than the one before, and at some point a new factor is cheaper.
 #include "statics/statics_impl.h"
 
-double statics_factor_cost(const pl_statics *s)
-{
-    const pl_factor *factor = s->problem->linear.factor;
-    const double ratio =
-        pl_factor_flops(factor) / (0.5 * (double)pl_factor_bytes(factor)) / TUNE_FLOPS_PER_BYTE;
-    return fmin(fmax(ratio, TUNE_COST_LEAST), TUNE_COST_MOST);
-}
-
 // A move right after a new factor takes `fresh` solves, and with every further move the factor ages: the k-th
 // takes fresh + g k. A factor of cost F made when moves take s solves gains (s - fresh)^2 / (2 g) until it is
 // as old as the one it replaced: it pays from s = fresh + sqrt(2 g F) on.
@@ -17,7 +9,8 @@ bool statics_moves_renew(const pl_statics *s)
 {
     const statics_moves *m = &s->moves;
     return m->count > 0 && m->version == s->problem->linear.version &&
-           m->last > fmax(m->fresh, TUNE_MOVE_FRESH) + sqrt(2 * TUNE_MOVE_AGING * statics_factor_cost(s));
+           m->last > fmax(m->fresh, TUNE_MOVE_FRESH) +
+                         sqrt(2 * TUNE_MOVE_AGING * pl_newton_factor_cost(&s->newton));
 }
 
 void statics_moves_note(pl_statics *s, int64_t version, int solves, bool renewed)

@@ -1,9 +1,9 @@
 // The load path: from the state's commands to the new ones along equilibria x(l), l from 0 to 1.
 //
-//   predictor  x^ = x + h dx/dl, dx/dl = -K^-1 dr/dl, co-rotated (statics_warp.c); its length h keeps
+//   predictor  x^ = x + h dx/dl, dx/dl = -K^-1 dr/dl, co-rotated (pl_newton_corotate.c); its length h keeps
 //   rotations
 //              and strains within what a linear step can predict
-//   corrector  equilibrium at l + h (statics_descent.c)
+//   corrector  equilibrium at l + h (newton_minimise.c)
 //   error      e = |x - x^| / |x^ - x_start|. An equilibrium with e > 1 that was found past an indefinite
 //   tangent
 //              lies on another branch: the increment is shortened
@@ -23,7 +23,22 @@ static size_t path_bytes(const pl_statics *s)
 void statics_set_load(pl_statics *s, double at, double *x)
 {
     pl_problem_set(s->problem, at);
-    statics_extend(s, s->problem->load, x);
+    statics_carry(s, x);
+}
+
+void statics_carry(pl_statics *s, double *x)
+{
+    bool driven = false;
+    for (int k = 0; k < s->robot->support_count; ++k) {
+        const pl_support *support = &s->robot->support[k];
+        driven = driven || pl_norm3(support->move) > 0 || pl_norm3(support->rotate) > 0;
+    }
+    if (driven) {
+        double *held = s->newton.work.x_trial;
+        memcpy(held, x, path_bytes(s));
+        pl_problem_clamp(s->problem, s->problem->load, held);
+        pl_newton_carry(&s->newton, held, x);
+    }
 }
 
 static double path_end(const load_path *path)
@@ -61,20 +76,21 @@ static void path_choose(pl_statics *s, load_path *path, const double *x)
     // the change of loads and targets alone: the residual here is left to the corrector, and contacts are
     // found by it
     s->problem->contact_mode = PL_CONTACT_ABSENT;
-    pl_problem_evaluate(s->problem, x, s->work.g);
+    pl_problem_evaluate(s->problem, x, s->newton.work.g);
     pl_problem_gaps(s->problem, here);
     pl_problem_set(s->problem, 1);
-    pl_problem_evaluate(s->problem, x, s->work.g_new);
+    pl_problem_evaluate(s->problem, x, s->newton.work.g_new);
     pl_problem_gaps(s->problem, gap);
     s->problem->contact_mode = PL_CONTACT_ACTS;
     for (int32_t i = 0; i < s->problem->unknowns.n; ++i) {
-        s->work.r[i] = s->work.g_new[i] - s->work.g[i];
+        s->newton.work.r[i] = s->newton.work.g_new[i] - s->newton.work.g[i];
     }
     for (int k = 0; k < s->problem->linear.border_count; ++k) {
         gap[k] -= here[k];
     }
-    statics_direction(s, s->work.r, gap, s->work.d);
-    const double turn = statics_step_rotation(s, x, s->work.d, &strain) + path_clamp_turn(s) * rest;
+    pl_newton_direction(&s->newton, s->newton.work.r, gap, s->newton.work.d);
+    const double turn =
+        pl_newton_step_rotation(&s->newton, x, s->newton.work.d, &strain) + path_clamp_turn(s) * rest;
 
     // rotations and strains within bounds; a small rest is taken along
     double length = rest * fmin(1, fmin(path->turn / turn, TUNE_STRAIN / strain));
@@ -100,22 +116,13 @@ static bool path_friction_limits(pl_statics *s, double *x, pl_error *err)
         s->problem->limits_only = true;
         const pl_status advanced = pl_problem_advance(s->problem, x, err);
         s->problem->limits_only = false;
-        descent D = statics_tolerance(s, false);
-        if (advanced != PL_OK || statics_descend(s, x, &D, err) != DESCENT_DONE) {
+        const pl_newton_goal goal = statics_tolerance(s, false);
+        pl_newton_report found;
+        if (advanced != PL_OK || pl_newton_minimise(&s->newton, x, &goal, &found, err) != NEWTON_DONE) {
             return false;
         }
     }
     return true;
-}
-
-// The step d from x, co-rotated.
-static void path_move(pl_statics *s, const double *x, const double *d, double *to)
-{
-    if (s->options.warp && statics_can_warp(s)) {
-        statics_warp(s, x, d, to);
-    } else {
-        pl_problem_move(s->problem, x, d, 1, to);
-    }
 }
 
 // The error of an increment from A (x_start) to B (x) of the path: by how much the tangents of both ends
@@ -123,20 +130,22 @@ static void path_move(pl_statics *s, const double *x, const double *d, double *t
 //   e = |(x_B - x^_B) - (x_A - x^_A)| / (2 |x_B - x_A|),
 // x^_B predicted from A and x^_A from B. On a smooth path the curvature cancels and e falls as h^2; between
 // two branches it is about 1. Where the prediction from A alone is good the tangent at B is not made.
-static double path_error(pl_statics *s, const load_path *path, double *x, const descent *D, pl_error *err)
+static double path_error(pl_statics *s, const load_path *path, double *x, const pl_newton_report *found,
+                         pl_error *err)
 {
     pl_problem *p = s->problem;
     double gap[PL_ROWS_MAX];
-    const double moved = fmax(statics_apart(s, x, s->work.x_start), TUNE_MOTION * p->size),
-                 one_sided = D->stray / moved;
+    const double moved =
+                     fmax(pl_newton_distance(&s->newton, x, s->newton.work.x_start), TUNE_MOTION * p->size),
+                 one_sided = found->error / moved;
     // contacts, and cables that become slack or taut, give the path a kink: nothing follows from its tangents
     bool kink = pl_problem_touches(p) || pl_problem_lags(p);
     for (int i = 0; i < p->row_count; ++i) {
-        kink = kink || (p->row[i].wanted && p->row[i].active != path->active[i] && !D->indefinite);
+        kink = kink || (p->row[i].wanted && p->row[i].active != path->active[i] && !found->indefinite);
     }
     // past an indefinite tangent the tangent at B may belong to another branch: the prediction alone decides
-    if (D->indefinite && !kink) {
-        return D->stray / fmax(D->predicted, TUNE_STRAY_SIZE / TUNE_PATH_ERROR * p->size);
+    if (found->indefinite && !kink) {
+        return found->error / fmax(found->predicted, NEWTON_BRANCH_SIZE / TUNE_PATH_ERROR * p->size);
     }
     if (!(one_sided > TUNE_PATH_ERROR) || kink) {
         return kink ? 0 : one_sided;
@@ -145,21 +154,21 @@ static double path_error(pl_statics *s, const load_path *path, double *x, const 
     double *back = pl_problem_take_full(p), *there = pl_problem_take_full(p), error = INFINITY;
     memcpy(there, x, path_bytes(s));
     // the last factor of the corrector was made close to B
-    statics_forget(s);
-    statics_turn(s, x);
-    if (D->factors > 0 || pl_problem_refactor(p, x, 0, PL_AS_IT_IS, NULL, err) == PL_OK) {
+    pl_newton_forget(&s->newton);
+    pl_newton_turn(&s->newton, x);
+    if (found->factors > 0 || pl_problem_refactor(p, x, 0, PL_AS_IT_IS, NULL, err) == PL_OK) {
         statics_set_load(s, path->at, there);
-        if (isfinite(pl_problem_evaluate(p, there, s->work.g))) {
-            pl_problem_residual(p, s->work.g, s->work.r);
+        if (isfinite(pl_problem_evaluate(p, there, s->newton.work.g))) {
+            pl_problem_residual(p, s->newton.work.g, s->newton.work.r);
             pl_problem_gaps(p, gap);
-            statics_direction(s, s->work.r, gap, s->work.d);
-            path_move(s, there, s->work.d, back);
+            pl_newton_direction(&s->newton, s->newton.work.r, gap, s->newton.work.d);
+            pl_newton_move(&s->newton, there, s->newton.work.d, back);
             error = 0;
             for (int64_t i = 0; i < p->mesh.vertex_count; ++i) {
                 double e[3];
                 for (int k = 0; k < 3; ++k) {
-                    e[k] = (x[3 * i + k] - s->work.x_predicted[3 * i + k]) -
-                           (s->work.x_start[3 * i + k] - back[3 * i + k]);
+                    e[k] = (x[3 * i + k] - s->newton.work.x_predicted[3 * i + k]) -
+                           (s->newton.work.x_start[3 * i + k] - back[3 * i + k]);
                 }
                 error = fmax(error, pl_norm3(e) / (2 * moved));
             }
@@ -169,40 +178,48 @@ static double path_error(pl_statics *s, const load_path *path, double *x, const 
            one_sided, error);
     pl_arena_end(&p->scratch, mark);
     statics_set_load(s, path_end(path), there);
-    pl_problem_evaluate(p, x, s->work.g);
-    pl_problem_residual(p, s->work.g, s->work.r);
+    pl_problem_evaluate(p, x, s->newton.work.g);
+    pl_problem_residual(p, s->newton.work.g, s->newton.work.r);
     return error;
 }
 
+// What may be left of an increment: the last one, and those after a failure, are solved to the tolerances.
+static double path_enough(const pl_statics *s, const load_path *path)
+{
+    return path_end(path) >= 1 || path->tight ? 0 : s->enough;
+}
+
 // From x to the equilibrium at the end of the increment.
-static path_verdict path_correct(pl_statics *s, const load_path *path, double *x, descent *D, pl_error *err)
+static path_verdict path_correct(pl_statics *s, const load_path *path, double *x, pl_newton_report *found,
+                                 pl_error *err)
 {
     const double to = path_end(path);
-    *D = statics_tolerance(s, to >= 1);
-    D->predict = true;
-    D->carried = path_clamped(s);
-    D->enough = to >= 1 || path->tight ? 0 : s->enough;
+    pl_newton_goal goal = statics_tolerance(s, to >= 1);
+    goal.predict = true;
+    goal.carried = path_clamped(s);
+    goal.enough = path_enough(s, path);
     pl_problem_evaluate(s->problem, x, NULL);
-    memcpy(s->work.pressure_start, s->problem->elements->pressure,
+    memcpy(s->newton.work.pressure_start, s->problem->elements->pressure,
            (size_t)s->problem->elements->pressure_count * sizeof(double));
     statics_set_load(s, to, x);
-    const descent_end end = statics_descend(s, x, D, err);
+    const pl_newton_end end = pl_newton_minimise(&s->newton, x, &goal, found, err);
     s->increments++;
     pl_log(1, "  increment to %.4f: error %.2f of the %.3g mm predicted%s", to,
-           D->predicted > 0 ? D->stray / D->predicted : 0, D->predicted, D->indefinite ? ", indefinite" : "");
+           found->predicted > 0 ? found->error / found->predicted : 0, found->predicted,
+           found->indefinite ? ", indefinite" : "");
 
-    if (end != DESCENT_DONE) {
-        return end == DESCENT_STOPPED  ? STEP_STOPPED
-               : end == DESCENT_BRANCH ? STEP_BRANCH
-               : end == DESCENT_LIMIT  ? STEP_LIMIT
-               : D->inverted           ? STEP_INVERTED
-               : D->infeasible         ? STEP_INFEASIBLE
-                                       : STEP_NO_DESCENT;
+    static const path_verdict failed[] = {
+        [NEWTON_LIMIT] = STEP_LIMIT,           [NEWTON_INVERTED] = STEP_INVERTED,
+        [NEWTON_INFEASIBLE] = STEP_INFEASIBLE, [NEWTON_NO_DESCENT] = STEP_NO_DESCENT,
+        [NEWTON_BRANCH] = STEP_BRANCH,         [NEWTON_STOPPED] = STEP_STOPPED,
+    };
+    if (end != NEWTON_DONE) {
+        return failed[end];
     }
     if (!pl_problem_admissible(s->problem, x)) {
         return STEP_INVERTED;
     }
-    const double error = path_error(s, path, x, D, err);
+    const double error = path_error(s, path, x, found, err);
     if (error > TUNE_PATH_ERROR) {
         return STEP_BRANCH;
     }
@@ -215,30 +232,32 @@ bool statics_stationary(pl_statics *s, double *x, double reach, pl_error *err)
 {
     pl_problem *p = s->problem;
     double gap[PL_ROWS_MAX], last = INFINITY;
-    const descent tolerance = statics_tolerance(s, false);
+    const pl_newton_goal tolerance = statics_tolerance(s, false);
     const size_t mark = pl_arena_begin(&p->scratch);
     double *start = pl_problem_take_full(p), *to = pl_problem_take_full(p);
     memcpy(start, x, path_bytes(s));
     bool found = false, possible = true;
     for (int k = 0; k < TUNE_STATIONARY && possible && !found; ++k) {
         // double precision: the sign of its lowest eigenvalue matters
-        possible = isfinite(pl_problem_evaluate(p, x, s->work.g));
+        possible = isfinite(pl_problem_evaluate(p, x, s->newton.work.g));
         if (possible && p->linear.has_factor) {
-            pl_problem_residual(p, s->work.g, s->work.r); // multipliers
+            pl_problem_residual(p, s->newton.work.g, s->newton.work.r); // multipliers
         }
         possible = possible && pl_problem_factor_exact(p, x, err) == PL_OK;
         if (!possible) {
             break;
         }
-        statics_forget(s);
-        const double relative = pl_problem_residual(p, s->work.g, s->work.r) / pl_problem_force_scale(p);
+        pl_newton_forget(&s->newton);
+        const double relative =
+            pl_problem_residual(p, s->newton.work.g, s->newton.work.r) / pl_problem_force_scale(p);
         pl_problem_gaps(p, gap);
-        statics_direction(s, s->work.r, gap, s->work.d);
-        const double step = pl_problem_largest(p, s->work.d, false);
+        pl_newton_direction(&s->newton, s->newton.work.r, gap, s->newton.work.d);
+        const double step = pl_problem_largest(p, s->newton.work.d, false);
         found = relative < tolerance.force_tolerance && step < fmin(reach, tolerance.length_tolerance);
-        pl_problem_move(p, x, s->work.d, 1, to);
-        possible = step < 2 * last && pl_problem_restore(p, to, TUNE_GAP_RESTORED) &&
-                   isfinite(pl_problem_evaluate(p, to, NULL)) && statics_apart(s, to, start) < reach;
+        pl_problem_move(p, x, s->newton.work.d, 1, to);
+        possible = step < 2 * last && pl_problem_restore(p, to, NEWTON_GAP_RESTORED) &&
+                   isfinite(pl_problem_evaluate(p, to, NULL)) &&
+                   pl_newton_distance(&s->newton, to, start) < reach;
         last = step;
         if (possible && !found) {
             memcpy(x, to, path_bytes(s));
@@ -253,7 +272,7 @@ bool statics_stationary(pl_statics *s, double *x, double reach, pl_error *err)
 static void path_note_buckling(pl_statics *s, load_path *path, const double *x, double at, pl_error *err)
 {
     if (path->buckled == 0) {
-        const double load = statics_bifurcation(s, s->work.x_stable, path->stable_at, x, at, err);
+        const double load = statics_bifurcation(s, s->x_stable, path->stable_at, x, at, err);
         path->buckled = isfinite(load) ? load : at;
         path->buckled_known = isfinite(load);
     }
@@ -267,11 +286,11 @@ void statics_note_buckling(pl_statics *s, load_path *path, const double *x, doub
 
 // The increment left its branch. Does the path go on close to the prediction, as a saddle? Then it is left
 // along its mode: true, x is a stable equilibrium at the end of the increment.
-static bool path_buckles(pl_statics *s, load_path *path, double *x, descent *D, pl_error *err)
+static bool path_buckles(pl_statics *s, load_path *path, double *x, pl_newton_report *found, pl_error *err)
 {
-    const double to = path_end(path), reach = fmax(D->predicted, TUNE_STRAY_SIZE * s->problem->size);
+    const double to = path_end(path), reach = fmax(found->predicted, NEWTON_BRANCH_SIZE * s->problem->size);
     int negative = -1, left = 0;
-    memcpy(x, s->work.x_predicted, path_bytes(s));
+    memcpy(x, s->newton.work.x_predicted, path_bytes(s));
     statics_set_load(s, to, x);
     if (!statics_stationary(s, x, reach, err)) {
         return false;
@@ -281,10 +300,10 @@ static bool path_buckles(pl_statics *s, load_path *path, double *x, descent *D, 
         path_note_buckling(s, path, x, to, err);
         statics_set_load(s, to, x);
         int again = -1;
-        *D = statics_tolerance(s, to >= 1);
+        const pl_newton_goal goal = statics_tolerance(s, to >= 1);
         if (statics_prove(s, x, &again, err) == PL_OK && again > 0) {
             negative = again;
-            statics_stabilise(s, x, D, &negative, &left, err);
+            statics_stabilise(s, x, &goal, found, &negative, &left, err);
         }
     }
     pl_log(1, "  the path goes on as a saddle at %.4f, %s", to, negative == 0 ? "left" : "not left");
@@ -297,21 +316,21 @@ static bool path_buckles(pl_statics *s, load_path *path, double *x, descent *D, 
 static bool path_leave(pl_statics *s, load_path *path, double *x, pl_error *err)
 {
     int negative = -1, left = 0;
-    descent tight = statics_tolerance(s, false);
+    const pl_newton_goal goal = statics_tolerance(s, false);
+    pl_newton_report found;
     pl_problem_set(s->problem, path->at);
-    if (statics_descend(s, x, &tight, err) == DESCENT_DONE && statics_prove(s, x, &negative, err) == PL_OK &&
-        negative > 0) {
+    if (pl_newton_minimise(&s->newton, x, &goal, &found, err) == NEWTON_DONE &&
+        statics_prove(s, x, &negative, err) == PL_OK && negative > 0) {
         statics_note_buckling(s, path, x, path->at, err);
-        tight = statics_tolerance(s, false);
         if (statics_prove(s, x, &negative, err) == PL_OK && negative > 0) {
-            statics_stabilise(s, x, &tight, &negative, &left, err);
+            statics_stabilise(s, x, &goal, &found, &negative, &left, err);
         }
     }
     if (negative != 0) {
-        memcpy(x, s->work.x_start, path_bytes(s));
+        memcpy(x, s->newton.work.x_start, path_bytes(s));
         return false;
     }
-    memcpy(s->work.x_start, x, path_bytes(s));
+    memcpy(s->newton.work.x_start, x, path_bytes(s));
     return true;
 }
 
@@ -322,14 +341,15 @@ static bool path_land(pl_statics *s, load_path *path, double limit, double *x, p
     int negative = -1, left = 0;
     const double to = fmin(1, limit * (1 + TUNE_SNAP_BEYOND));
     statics_set_load(s, to, x);
-    descent D = statics_tolerance(s, to >= 1);
-    D.saddle = true;
-    D.limit = TUNE_ITERATIONS_LAST;
-    bool landed = statics_descend(s, x, &D, err) == DESCENT_DONE && pl_problem_admissible(s->problem, x) &&
-                  statics_prove(s, x, &negative, err) == PL_OK;
+    pl_newton_goal goal = statics_tolerance(s, to >= 1);
+    pl_newton_report found;
+    goal.leave = true;
+    goal.limit = TUNE_ITERATIONS_LAST;
+    bool landed = pl_newton_minimise(&s->newton, x, &goal, &found, err) == NEWTON_DONE &&
+                  pl_problem_admissible(s->problem, x) && statics_prove(s, x, &negative, err) == PL_OK;
     if (landed && negative > 0) {
-        D = statics_tolerance(s, to >= 1);
-        landed = statics_stabilise(s, x, &D, &negative, &left, err) == PL_OK;
+        goal = statics_tolerance(s, to >= 1);
+        landed = statics_stabilise(s, x, &goal, &found, &negative, &left, err) == PL_OK;
     }
     landed = landed && negative == 0;
     pl_log(1, "  limit point at %.5f: %s", limit, landed ? "landed" : "no equilibrium found beyond");
@@ -356,9 +376,10 @@ static bool path_follow_arc(pl_statics *s, load_path *path, double *x, pl_error 
     path->at = fmin(at, 1);
     path->length = 0;
     if (at > 1) { // back to the full load
-        descent D = statics_tolerance(s, true);
+        const pl_newton_goal goal = statics_tolerance(s, true);
+        pl_newton_report found;
         statics_set_load(s, 1, x);
-        on = statics_descend(s, x, &D, err) == DESCENT_DONE;
+        on = pl_newton_minimise(&s->newton, x, &goal, &found, err) == NEWTON_DONE;
     } else if (end == ARC_LIMIT && limit <= 1) {
         path->critical = (statics_critical){.found = true, .load = limit};
         on = !s->options.stop_at_limit && path_land(s, path, limit, top, err);
@@ -380,15 +401,17 @@ static void path_revert(pl_statics *s, load_path *path, double *x, pl_error *err
     for (int i = 0; i < s->problem->row_count; ++i) {
         s->problem->row[i].active = path->active[i];
     }
-    memcpy(x, s->work.x_start, path_bytes(s));
+    memcpy(x, s->newton.work.x_start, path_bytes(s));
     if (!path->loose) {
         return;
     }
-    descent tight = statics_tolerance(s, false);
+    const pl_newton_goal goal = statics_tolerance(s, false);
+    pl_newton_report found;
     path->loose = false;
     pl_problem_set(s->problem, path->at);
-    if (statics_descend(s, x, &tight, err) != DESCENT_DONE || !pl_problem_admissible(s->problem, x)) {
-        memcpy(x, s->work.x_start, path_bytes(s));
+    if (pl_newton_minimise(&s->newton, x, &goal, &found, err) != NEWTON_DONE ||
+        !pl_problem_admissible(s->problem, x)) {
+        memcpy(x, s->newton.work.x_start, path_bytes(s));
     }
 }
 
@@ -404,7 +427,7 @@ static bool path_prepare(pl_statics *s, load_path *path, double *x, pl_error *er
     pl_problem_set(p, path->at);
     if (usable) {
         const double length = path->length;
-        statics_turn(s, x);
+        pl_newton_turn(&s->newton, x);
         path_choose(s, path, x);
         if (path->at == 0 || path_end(path) >= 1) {
             return true;
@@ -415,12 +438,12 @@ static bool path_prepare(pl_statics *s, load_path *path, double *x, pl_error *er
 
     // a stiff layer that is about to wrinkle is passed on its smooth shape: the true tangent leads on
     const bool near = path->at > 0 && accepted && !path->branched && !stiff && pl_problem_factor_serves(p) &&
-                      statics_apart(s, p->linear.x, x) < TUNE_NEAR * p->size;
+                      pl_newton_distance(&s->newton, p->linear.x, x) < NEWTON_LONG * p->size;
     const pl_indefinite indefinite = stiff ? PL_AS_IT_IS : PL_POSITIVE_PART;
     if (!near && pl_problem_refactor(p, x, 0, indefinite, NULL, err) != PL_OK) {
         return false;
     }
-    statics_forget(s);
+    pl_newton_forget(&s->newton);
     const bool unstable = p->linear.blend > 0 || pl_problem_unstable(p) > 0;
     if (unstable && path->at > 0 && !stiff && path->left_at != path->at) {
         path->left_at = path->at; // once at each load
@@ -428,7 +451,7 @@ static bool path_prepare(pl_statics *s, load_path *path, double *x, pl_error *er
         pl_problem_set(p, path->at);
     }
     if (!unstable) {
-        memcpy(s->work.x_stable, x, path_bytes(s));
+        memcpy(s->x_stable, x, path_bytes(s));
         path->stable_at = path->at;
     }
     path_choose(s, path, x);
@@ -457,26 +480,28 @@ const char *path_verdict_name(path_verdict verdict)
 // not in one where it is undeformed: it is found first, at the loads of the start.
 static void path_relax(pl_statics *s, double *x, pl_error *err)
 {
-    descent D = statics_tolerance(s, false);
+    pl_newton_goal goal = statics_tolerance(s, false);
+    pl_newton_report report;
     pl_problem_set(s->problem, 0);
-    pl_problem_evaluate(s->problem, x, s->work.g);
+    pl_problem_evaluate(s->problem, x, s->newton.work.g);
     const double scale =
         fmax(pl_problem_force_scale(s->problem), s->problem->noise / s->options.force_tolerance);
     if (pl_problem_touches(s->problem) ||
-        pl_problem_residual(s->problem, s->work.g, s->work.r) < D.force_tolerance * scale) {
+        pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r) < goal.force_tolerance * scale) {
         return;
     }
-    memcpy(s->work.x_start, x, path_bytes(s));
-    D.saddle = true;
-    const bool found = statics_descend(s, x, &D, err) == DESCENT_DONE && pl_problem_admissible(s->problem, x);
+    memcpy(s->newton.work.x_start, x, path_bytes(s));
+    goal.leave = true;
+    const bool found = pl_newton_minimise(&s->newton, x, &goal, &report, err) == NEWTON_DONE &&
+                       pl_problem_admissible(s->problem, x);
     pl_log(1, "  relaxed at the start of the path: %s", found ? "equilibrium found" : "no equilibrium found");
     if (!found) {
-        memcpy(x, s->work.x_start, path_bytes(s));
+        memcpy(x, s->newton.work.x_start, path_bytes(s));
     }
 }
 
 void statics_path(pl_statics *s, const pl_state *state, const double *command, load_path *path, double *x,
-                  descent *D, pl_error *err)
+                  pl_newton_report *found, pl_error *err)
 {
     *path = (load_path){.turn = s->turn_first,
                         .turn_most = s->turn_most,
@@ -485,24 +510,26 @@ void statics_path(pl_statics *s, const pl_state *state, const double *command, l
     memcpy(x, state->x, path_bytes(s));
     pl_problem_begin(s->problem, state, command, err);
     path_relax(s, x, err);
-    memcpy(s->work.x_stable, x, path_bytes(s));
+    memcpy(s->x_stable, x, path_bytes(s));
     while (path->at < 1) {
-        memcpy(s->work.x_start, x, path_bytes(s));
+        memcpy(s->newton.work.x_start, x, path_bytes(s));
         for (int i = 0; i < s->problem->row_count; ++i) {
             path->active[i] = s->problem->row[i].active;
         }
-        if (s->iterations >= s->options.iteration_limit || s->increments >= s->options.increment_limit ||
-            !statics_go_on(s) || !path_prepare(s, path, x, err)) {
+        if (s->newton.iterations >= s->options.iteration_limit ||
+            s->increments >= s->options.increment_limit || !pl_newton_continue(&s->newton) ||
+            !path_prepare(s, path, x, err)) {
             break;
         }
-        path->last = path_correct(s, path, x, D, err);
-        if (path->last == STEP_BRANCH && path_buckles(s, path, x, D, err)) {
+        path->last = path_correct(s, path, x, found, err);
+        const bool buckled = path->last == STEP_BRANCH && path_buckles(s, path, x, found, err);
+        if (buckled) {
             path->last = STEP_ACCEPTED;
         }
 
         if (path->last == STEP_ACCEPTED) {
+            path->loose = !buckled && path_enough(s, path) > 0;
             path->at = path_end(path);
-            path->loose = D->enough > 0;
             path->branches = 0;
             path->turn = fmin(path->turn_most, path->turn * TUNE_TURN_GROWTH);
             path->length *= TUNE_LENGTH_GROWTH;
@@ -511,8 +538,8 @@ void statics_path(pl_statics *s, const pl_state *state, const double *command, l
                 pl_problem_advance(s->problem, x, err) != PL_OK) {
                 break;
             }
-            s->watch.fraction = path->at;
-            pl_progress_step(&s->watch.progress, path->at, s->watch.what);
+            s->newton.watch.fraction = path->at;
+            pl_progress_step(&s->newton.watch.progress, path->at, s->newton.watch.what);
             continue;
         }
         path_revert(s, path, x, err);

@@ -162,8 +162,8 @@ bool statics_predict(pl_statics *s, const double *command, double *out)
     }
     const int line = predict_line(s, difference, wanted, t);
     // a rotation is extrapolated better as one as long as there are only two states
-    if (line == 2 && t[1] < 0 && t[1] > -TUNE_ALONG_LENGTH && statics_can_warp(s)) {
-        statics_extrapolate(s, s->history.x[0], s->history.x[1], -1 / t[1], out);
+    if (line == 2 && t[1] < 0 && t[1] > -TUNE_ALONG_LENGTH && pl_newton_can_corotate(&s->newton)) {
+        pl_newton_extrapolate(&s->newton, s->history.x[0], s->history.x[1], -1 / t[1], out);
         return true;
     }
     if (line > 1) {

@@ -55,25 +55,6 @@ void statics_marker_moment(const pl_statics *s, const pl_marker *marker, const d
     }
 }
 
-// The rotation R that maximises tr(R^T A) = the orthogonal factor of A with det +1, also when A has rank 2.
-void statics_rotation_of(const double A[9], double R[9])
-{
-    double C[9], norm = 0, scale = 0;
-    pl_cofactor3(A, C);
-    for (int i = 0; i < 9; ++i) {
-        norm += C[i] * C[i];
-        scale += A[i] * A[i];
-    }
-    // cof A fills the missing direction of a flat patch
-    double M[9];
-    const bool flat = norm > 0 && !(fabs(pl_det3(A)) > 1e-9 * scale * sqrt(scale));
-    const double k = flat ? sqrt(scale / norm) : 0;
-    for (int i = 0; i < 9; ++i) {
-        M[i] = A[i] + k * C[i];
-    }
-    pl_polar3(M, R);
-}
-
 pl_marker_result pl_statics_marker(const pl_statics *s, const pl_state *state, int i)
 {
     const pl_marker *marker = &s->robot->marker[i];
@@ -85,7 +66,7 @@ pl_marker_result pl_statics_marker(const pl_statics *s, const pl_state *state, i
     if (marker->frame) {
         double A[9];
         statics_marker_moment(s, marker, state->x, A);
-        statics_rotation_of(A, out.rotation);
+        pl_nearest_rotation3(A, out.rotation);
         pl_mulv3(out.rotation, marker->offset, offset);
     }
     for (int k = 0; k < 3; ++k) {

@@ -34,7 +34,7 @@ static void marker_spin(const pl_statics *s, const pl_marker *marker, const doub
 {
     double A[9], dA[9], R[9];
     statics_marker_moment(s, marker, x, A);
-    statics_rotation_of(A, R);
+    pl_nearest_rotation3(A, R);
     statics_marker_moment(s, marker, dx, dA);
     spin_of(A, R, dA, w);
 }
@@ -54,7 +54,7 @@ static void marker_change(const pl_statics *s, const pl_marker *marker, const do
     marker_spin(s, marker, x, dx, spin);
     double A[9], R[9], arm[3], turn[3];
     statics_marker_moment(s, marker, x, A);
-    statics_rotation_of(A, R);
+    pl_nearest_rotation3(A, R);
     pl_mulv3(R, marker->offset, arm);
     pl_cross3(spin, arm, turn);
     for (int i = 0; i < 3; ++i) {
@@ -80,7 +80,7 @@ void pl_statics_pull_marker(const pl_statics *s, const pl_state *state, int m, c
     }
     double A[9], R[9], arm[3], torque[3] = {0}, G[9];
     statics_marker_moment(s, marker, state->x, A);
-    statics_rotation_of(A, R);
+    pl_nearest_rotation3(A, R);
     pl_mulv3(R, marker->offset, arm);
     if (by_marker) {
         pl_cross3(arm, by_marker, torque); // by . (spin x arm) = spin . (arm x by)
@@ -206,7 +206,7 @@ static pl_status sensitivity_begin(pl_statics *s, const pl_state *state, const p
         slack_free = slack_free || parameter[j].kind == PL_PARAMETER_EFFORT;
     }
     p->linear.factorizations = p->linear.solves = 0;
-    statics_watch(s, "derivatives", 0);
+    pl_newton_watch(&s->newton, &s->options.progress, "derivatives", 0);
     return status == PL_OK ? pl_sensitivity_begin(p, state, slack_free, report, err) : status;
 }
 
@@ -230,14 +230,15 @@ pl_status pl_statics_jacobian(pl_statics *s, const pl_state *state, const pl_par
     bool together = false;
     for (int j = 0; status == PL_OK && j < count; ++j) {
         const int rest = count - j;
-        s->watch.fraction = (double)j / count;
+        s->newton.watch.fraction = (double)j / count;
         if (j % PL_SIDES == 0) {
             together =
                 pl_sensitivity_together(s->problem, state, parameter + j, rest < PL_SIDES ? rest : PL_SIDES);
         }
-        status = statics_go_on(s) ? pl_sensitivity_column(s->problem, state, &parameter[j],
-                                                          together ? j % PL_SIDES : -1, dx, mu, &found, err)
-                                  : pl_fail(err, PL_INTERRUPTED, "interrupted while taking derivatives");
+        status = pl_newton_continue(&s->newton)
+                     ? pl_sensitivity_column(s->problem, state, &parameter[j], together ? j % PL_SIDES : -1,
+                                             dx, mu, &found, err)
+                     : pl_fail(err, PL_INTERRUPTED, "interrupted while taking derivatives");
         if (status == PL_OK) {
             statics_jacobian_column(s, state, &parameter[j], j, count, dx, mu, out);
         }

@@ -7,19 +7,19 @@ static size_t solve_bytes(const pl_statics *s)
     return pl_problem_full_bytes(s->problem);
 }
 
-descent statics_tolerance(const pl_statics *s, bool last)
+pl_newton_goal statics_tolerance(const pl_statics *s, bool last)
 {
     const double size = s->problem->size;
     const double loose = pl_problem_touches(s->problem) || pl_problem_lags(s->problem) ? 1 : s->loose;
     const int limit = last ? TUNE_ITERATIONS_LAST : TUNE_ITERATIONS_ON_THE_WAY,
-              left = s->options.iteration_limit - s->iterations;
-    return (descent){
+              left = s->options.iteration_limit - s->newton.iterations;
+    return (pl_newton_goal){
         .force_tolerance = last ? loose * s->options.force_tolerance
                                 : fmax(s->options.force_tolerance, TUNE_FORCE_ON_THE_WAY),
         .length_tolerance = last ? loose * s->options.length_tolerance
                                  : fmax(s->options.length_tolerance, TUNE_LENGTH_ON_THE_WAY * size),
         .limit = s->finishing || left > limit ? limit : left,
-        .polish = last,
+        .last = last,
     };
 }
 
@@ -39,26 +39,26 @@ static bool solve_warm_direction(pl_statics *s, const double *x, bool renew, dou
             !pl_problem_factor_serves(s->problem)) {
             return false;
         }
-        statics_forget(s);
+        pl_newton_forget(&s->newton);
     } else if (memcmp(s->problem->linear.x, x, solve_bytes(s)) != 0) {
-        statics_turn(s, x);
+        pl_newton_turn(&s->newton, x);
     }
-    *energy = pl_problem_evaluate(s->problem, x, s->work.g);
+    *energy = pl_problem_evaluate(s->problem, x, s->newton.work.g);
     if (isinf(*energy)) {
         return false;
     }
-    pl_problem_residual(s->problem, s->work.g, s->work.r);
+    pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
     pl_problem_gaps(s->problem, gap);
-    statics_direction(s, s->work.r, gap, s->work.d);
-    *turn = statics_step_rotation(s, x, s->work.d, strain);
+    pl_newton_direction(&s->newton, s->newton.work.r, gap, s->newton.work.d);
+    *turn = pl_newton_step_rotation(&s->newton, x, s->newton.work.d, strain);
     pl_log(1, "  warm: turns %.3f rad, strains %.3f", *turn, *strain);
     return true;
 }
 
 // A small change with a factor at hand: straight at the full load with the old factor turned, no new
 // factorisation.
-static bool solve_warm(pl_statics *s, const pl_state *state, const double *command, double *x, descent *D,
-                       descent_end *end, pl_error *err)
+static bool solve_warm(pl_statics *s, const pl_state *state, const double *command, double *x,
+                       pl_newton_report *found, pl_error *err)
 {
     if (!pl_problem_factor_serves(s->problem)) {
         return false;
@@ -70,11 +70,11 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
         memcpy(x, expected, solve_bytes(s));
     } else if (s->options.extrapolate && s->history.count > 1 &&
                memcmp(s->history.x[0], state->x, solve_bytes(s)) == 0 &&
-               statics_predict(s, command, s->work.x_best)) { // solved states before point to the next
-        statics_fit_rigid(s, s->work.x_best);
-        pl_problem_clamp(s->problem, s->problem->load, s->work.x_best);
-        if (!isinf(pl_problem_evaluate(s->problem, s->work.x_best, NULL))) {
-            memcpy(x, s->work.x_best, solve_bytes(s));
+               statics_predict(s, command, s->newton.work.x_best)) { // solved states before point to the next
+        pl_newton_fit_rigid(&s->newton, s->newton.work.x_best);
+        pl_problem_clamp(s->problem, s->problem->load, s->newton.work.x_best);
+        if (!isinf(pl_problem_evaluate(s->problem, s->newton.work.x_best, NULL))) {
+            memcpy(x, s->newton.work.x_best, solve_bytes(s));
         }
     }
     const int64_t version = s->problem->linear.version;
@@ -85,19 +85,19 @@ static bool solve_warm(pl_statics *s, const pl_state *state, const double *comma
     if (turn > TUNE_WARM_TURN || strain > TUNE_WARM_STRAIN) {
         return false;
     }
-    *D = statics_tolerance(s, true);
-    D->warm = D->ready = true;
-    D->energy = energy;
+    pl_newton_goal goal = statics_tolerance(s, true);
+    goal.small = goal.ready = true;
+    goal.energy = energy;
     // no moves before that would tell where this one ends, and a factor made on the way: a longer step is
     // followed by a new factor, as in increments
-    D->predict = !expected && !renew && s->moves.version != version && turn > TUNE_MOVE_TURN;
-    memcpy(s->work.x_start, x, solve_bytes(s));
-    *end = statics_descend(s, x, D, err);
+    goal.predict = !expected && !renew && s->moves.version != version && turn > TUNE_MOVE_TURN;
+    memcpy(s->newton.work.x_start, x, solve_bytes(s));
+    const pl_newton_end end = pl_newton_minimise(&s->newton, x, &goal, found, err);
     s->increments++;
     if (!expected) {
         statics_moves_note(s, version, s->problem->linear.solves, renew);
     }
-    return *end == DESCENT_DONE && pl_problem_admissible(s->problem, x);
+    return end == NEWTON_DONE && pl_problem_admissible(s->problem, x);
 }
 
 typedef struct stretch_loop {
@@ -144,74 +144,75 @@ static double solve_max_stretch(pl_statics *s, const double *x)
 
 // Pressures on open surfaces: equilibrium after equilibrium, each with the rims' forces of the one before,
 // until they agree.
-static descent_end solve_settle(pl_statics *s, double *x, descent *D, pl_error *err)
+static pl_newton_end solve_settle(pl_statics *s, double *x, pl_newton_report *found, pl_error *err)
 {
     for (int round = 0; round < TUNE_SETTLE_ROUNDS; ++round) {
         if (pl_problem_advance(s->problem, x, err) != PL_OK) {
-            return DESCENT_STUCK;
+            return NEWTON_NO_DESCENT;
         }
-        pl_problem_evaluate(s->problem, x, s->work.g);
-        D->residual = pl_problem_residual(s->problem, s->work.g, s->work.r);
-        D->relative = D->residual / pl_problem_force_scale(s->problem);
-        pl_log(1, "  open surfaces: round %d, residual %.2e", round, D->relative);
-        if (D->relative <= s->options.force_tolerance) {
-            return DESCENT_DONE;
+        pl_problem_evaluate(s->problem, x, s->newton.work.g);
+        found->residual = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
+        found->relative = found->residual / pl_problem_force_scale(s->problem);
+        pl_log(1, "  open surfaces: round %d, residual %.2e", round, found->relative);
+        if (found->relative <= s->options.force_tolerance) {
+            return NEWTON_DONE;
         }
-        *D = statics_tolerance(s, true);
-        const descent_end end = statics_descend(s, x, D, err);
-        if (end != DESCENT_DONE) {
+        const pl_newton_goal goal = statics_tolerance(s, true);
+        const pl_newton_end end = pl_newton_minimise(&s->newton, x, &goal, found, err);
+        if (end != NEWTON_DONE) {
             return end;
         }
     }
-    return DESCENT_LIMIT;
+    return NEWTON_LIMIT;
 }
 
 // Forces between bodies are told one by one: the residuals of all nodes add up in them, so the balance is
 // made better than that of a single body, with the factor at hand; where this fails the equilibrium stays as
 // it is.
-static void solve_balance(pl_statics *s, double *x, descent *D, pl_error *err)
+static void solve_balance(pl_statics *s, double *x, pl_newton_report *found, pl_error *err)
 {
-    descent finer = statics_tolerance(s, true);
+    pl_newton_goal finer = statics_tolerance(s, true);
     finer.force_tolerance *= TUNE_BALANCE;
     finer.length_tolerance = fmin(finer.length_tolerance, TUNE_BALANCE_LENGTH * s->problem->size);
     finer.limit = finer.limit < TUNE_BALANCE_ITERATIONS ? finer.limit : TUNE_BALANCE_ITERATIONS;
-    memcpy(s->work.x_start, x, solve_bytes(s));
-    const double before = D->residual;
-    const descent_end end = statics_descend(s, x, &finer, err);
-    if ((end == DESCENT_DONE || finer.residual < before) && pl_problem_admissible(s->problem, x)) {
-        *D = finer;
+    memcpy(s->newton.work.x_start, x, solve_bytes(s));
+    pl_newton_report better;
+    const pl_newton_end end = pl_newton_minimise(&s->newton, x, &finer, &better, err);
+    if ((end == NEWTON_DONE || better.residual < found->residual) && pl_problem_admissible(s->problem, x)) {
+        *found = better;
         return;
     }
-    memcpy(x, s->work.x_start, solve_bytes(s));
-    pl_problem_evaluate(s->problem, x, s->work.g);
-    D->residual = pl_problem_residual(s->problem, s->work.g, s->work.r);
-    D->relative = D->residual / pl_problem_force_scale(s->problem);
+    memcpy(x, s->newton.work.x_start, solve_bytes(s));
+    pl_problem_evaluate(s->problem, x, s->newton.work.g);
+    found->residual = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
+    found->relative = found->residual / pl_problem_force_scale(s->problem);
 }
 
 // Contacts: equilibrium after equilibrium at the same load, each with the pressures of the one before as
 // multipliers, until gaps and pressures are complementary.
-static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_report *report, pl_error *err)
+static pl_newton_end solve_touch(pl_statics *s, double *x, pl_newton_report *found, pl_statics_report *report,
+                                 pl_error *err)
 {
     const int rounds = s->robot->contact.free_count > 0 ? TUNE_TOUCH_ROUNDS_FREE : TUNE_TOUCH_ROUNDS;
     double hard_most = TUNE_HARD_MOST;
     for (int round = 0; round < rounds; ++round) {
-        pl_problem_evaluate(s->problem, x, s->work.g);
-        D->residual = pl_problem_residual(s->problem, s->work.g, s->work.r);
-        D->relative = D->residual / pl_problem_force_scale(s->problem);
-        if (D->relative > s->options.force_tolerance) {
-            memcpy(s->work.x_start, x, solve_bytes(s));
-            *D = statics_tolerance(s, true);
-            descent_end end = statics_descend(s, x, D, err);
+        pl_problem_evaluate(s->problem, x, s->newton.work.g);
+        found->residual = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
+        found->relative = found->residual / pl_problem_force_scale(s->problem);
+        if (found->relative > s->options.force_tolerance) {
+            memcpy(s->newton.work.x_start, x, solve_bytes(s));
+            const pl_newton_goal goal = statics_tolerance(s, true);
+            pl_newton_end end = pl_newton_minimise(&s->newton, x, &goal, found, err);
             // too hard: with the usual stiffness the multipliers have a long way, but a passable one
-            while (end != DESCENT_DONE && end != DESCENT_STOPPED && s->problem->contact_hard > 1) {
+            while (end != NEWTON_DONE && end != NEWTON_STOPPED && s->problem->contact_hard > 1) {
                 hard_most = fmax(1, s->problem->contact_hard / TUNE_HARD_GROWTH);
                 s->problem->contact_hard = hard_most;
                 pl_log(1, "  contact: too hard, %g times the usual stiffness", hard_most);
-                memcpy(x, s->work.x_start, solve_bytes(s));
-                *D = statics_tolerance(s, true);
-                end = statics_descend(s, x, D, err);
+                memcpy(x, s->newton.work.x_start, solve_bytes(s));
+                const pl_newton_goal softer = statics_tolerance(s, true);
+                end = pl_newton_minimise(&s->newton, x, &softer, found, err);
             }
-            if (end != DESCENT_DONE) {
+            if (end != NEWTON_DONE) {
                 return end;
             }
         }
@@ -224,11 +225,11 @@ static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_
             report->contact_penetration[round] = penetration;
         }
         if (unsettled <= 1) {
-            solve_balance(s, x, D, err);
-            return DESCENT_DONE;
+            solve_balance(s, x, found, err);
+            return NEWTON_DONE;
         }
         if (s->problem->loose_way > 0.5 * s->problem->size) {
-            return DESCENT_STUCK; // it has fallen out
+            return NEWTON_NO_DESCENT; // it has fallen out
         }
         // first the limits of friction, with its places as they were when the increment began
         s->problem->limits_only = s->problem->limits_off > PL_CONTACT_LIMIT;
@@ -238,41 +239,41 @@ static descent_end solve_touch(pl_statics *s, double *x, descent *D, pl_statics_
         }
         s->problem->limits_only = false;
         if (advanced != PL_OK) {
-            return DESCENT_STUCK;
+            return NEWTON_NO_DESCENT;
         }
     }
-    return DESCENT_LIMIT;
+    return NEWTON_LIMIT;
 }
 
 // Leaves a true equilibrium at the load that was reached, whatever ended the path; after a request to stop or
 // a time limit only where a moment is enough for it. False: there is none.
-static bool solve_finish(pl_statics *s, double *at, double *x, descent *D, pl_error *err)
+static bool solve_finish(pl_statics *s, double *at, double *x, pl_newton_report *found, pl_error *err)
 {
     const double now = pl_seconds(), spent = now - s->started;
-    const bool hurried = s->watch.stopped || s->watch.late;
+    const bool hurried = s->newton.watch.stopped || s->newton.watch.late;
     bool possible = true;
     if (hurried) {
         const double limit =
-            s->watch.stopped ? TUNE_FINISH_MOST : fmin(TUNE_FINISH_SHARE * spent, TUNE_FINISH_MOST);
+            s->newton.watch.stopped ? TUNE_FINISH_MOST : fmin(TUNE_FINISH_SHARE * spent, TUNE_FINISH_MOST);
         possible =
             s->problem->linear.has_factor || pl_factor_flops(s->problem->linear.factor) < TUNE_FINISH_FLOPS;
-        s->watch = (pl_watch){.deadline = now + fmax(limit, TUNE_FINISH_LEAST)};
+        s->newton.watch = (pl_watch){.deadline = now + fmax(limit, TUNE_FINISH_LEAST)};
     }
     s->finishing = true;
     pl_problem_set(s->problem, *at);
-    *D = statics_tolerance(s, true);
-    memcpy(s->work.x_start, x, solve_bytes(s));
-    bool done =
-        possible && statics_descend(s, x, D, err) == DESCENT_DONE && pl_problem_admissible(s->problem, x);
+    const pl_newton_goal goal = statics_tolerance(s, true);
+    memcpy(s->newton.work.x_start, x, solve_bytes(s));
+    bool done = possible && pl_newton_minimise(&s->newton, x, &goal, found, err) == NEWTON_DONE &&
+                pl_problem_admissible(s->problem, x);
     // the loosely converged state of the last increment may lie beyond a limit point, where there is no
     // equilibrium: a little less of the load, with a new factor
     for (int k = 1; k <= TUNE_BACK_STEPS && possible && !hurried && !done && *at > 0; ++k) {
         const double back = *at * (1 - k * TUNE_BACK_LENGTH);
-        memcpy(x, s->work.x_start, solve_bytes(s));
+        memcpy(x, s->newton.work.x_start, solve_bytes(s));
         statics_set_load(s, back, x);
-        *D = statics_tolerance(s, true);
         done = pl_problem_refactor(s->problem, x, 0, PL_POSITIVE_PART, NULL, err) == PL_OK &&
-               statics_descend(s, x, D, err) == DESCENT_DONE && pl_problem_admissible(s->problem, x);
+               pl_newton_minimise(&s->newton, x, &goal, found, err) == NEWTON_DONE &&
+               pl_problem_admissible(s->problem, x);
         *at = done ? back : *at;
     }
     s->finishing = false;
@@ -281,67 +282,69 @@ static bool solve_finish(pl_statics *s, double *at, double *x, descent *D, pl_er
 
 // With the factor of the proof, made at x, the next step tells the error truly, also along soft modes that an
 // older factor misjudges: Newton's steps until it is below the tolerance.
-static void solve_polish(pl_statics *s, double *x, descent *D)
+static void solve_polish(pl_statics *s, double *x, pl_newton_report *found)
 {
+    const pl_newton_goal goal = statics_tolerance(s, true);
     pl_problem *p = s->problem;
     double gap[PL_ROWS_MAX];
     for (int k = 0; k < TUNE_POLISH; ++k) {
-        pl_problem_evaluate(p, x, s->work.g);
-        const double residual = pl_problem_residual(p, s->work.g, s->work.r);
+        pl_problem_evaluate(p, x, s->newton.work.g);
+        const double residual = pl_problem_residual(p, s->newton.work.g, s->newton.work.r);
         pl_problem_gaps(p, gap);
-        statics_direction(s, s->work.r, gap, s->work.d);
-        const double step = pl_problem_largest(p, s->work.d, false);
-        if (step <= D->length_tolerance) {
-            D->step = step;
+        pl_newton_direction(&s->newton, s->newton.work.r, gap, s->newton.work.d);
+        const double step = pl_problem_largest(p, s->newton.work.d, false);
+        if (step <= goal.length_tolerance) {
+            found->step = step;
             break;
         }
 
         // taken where it does not lead out of balance
-        pl_problem_move(p, x, s->work.d, 1, s->work.x_best);
-        const bool possible = pl_problem_restore(p, s->work.x_best, TUNE_GAP_RESTORED) &&
-                              isfinite(pl_problem_evaluate(p, s->work.x_best, s->work.g_new));
-        const double after = possible ? pl_problem_residual(p, s->work.g_new, s->work.y) : INFINITY;
-        const double allowed = fmax(residual, D->force_tolerance * pl_problem_force_scale(p));
-        if (!(after <= allowed) || !pl_problem_admissible(p, s->work.x_best)) {
+        pl_problem_move(p, x, s->newton.work.d, 1, s->newton.work.x_best);
+        const bool possible = pl_problem_restore(p, s->newton.work.x_best, NEWTON_GAP_RESTORED) &&
+                              isfinite(pl_problem_evaluate(p, s->newton.work.x_best, s->newton.work.g_new));
+        const double after =
+            possible ? pl_problem_residual(p, s->newton.work.g_new, s->newton.work.y) : INFINITY;
+        const double allowed = fmax(residual, goal.force_tolerance * pl_problem_force_scale(p));
+        if (!(after <= allowed) || !pl_problem_admissible(p, s->newton.work.x_best)) {
             break;
         }
-        memcpy(x, s->work.x_best, solve_bytes(s));
-        D->step = step;
+        memcpy(x, s->newton.work.x_best, solve_bytes(s));
+        found->step = step;
     }
-    pl_problem_evaluate(p, x, s->work.g);
-    D->residual = pl_problem_residual(p, s->work.g, s->work.r);
-    D->relative = D->residual / pl_problem_force_scale(p);
+    pl_problem_evaluate(p, x, s->newton.work.g);
+    found->residual = pl_problem_residual(p, s->newton.work.g, s->newton.work.r);
+    found->relative = found->residual / pl_problem_force_scale(p);
 }
 
 // An equilibrium counts as solved where it is stable; `moved`: it was found by a small move. An unstable one
 // is left along its mode.
-static void solve_stability(pl_statics *s, double *x, bool moved, load_path *path, descent *D,
+static void solve_stability(pl_statics *s, double *x, bool moved, load_path *path, pl_newton_report *found,
                             pl_statics_report *report, pl_error *err)
 {
     int *negative = &report->negative_count, left = 0;
     pl_status status = moved ? statics_prove_move(s, x, negative, err) : statics_prove(s, x, negative, err);
     if (status == PL_OK && *negative > 0) {
-        const descent found = *D;
         if (!moved && !pl_problem_touches(s->problem)) {
             statics_note_buckling(s, path, x, 1, err);
             status = statics_prove(s, x, negative, err);
         }
-        *D = statics_tolerance(s, true);
-        status = status == PL_OK && *negative > 0 ? statics_stabilise(s, x, D, negative, &left, err) : status;
-        *D = left > 0 ? *D : found;
+        const pl_newton_goal goal = statics_tolerance(s, true);
+        if (status == PL_OK && *negative > 0) {
+            status = statics_stabilise(s, x, &goal, found, negative, &left, err);
+        }
         // contacts close and open along the mode: they come to rest at the new shape
         if (left > 0 && *negative == 0 && pl_problem_touches(s->problem)) {
-            *negative = solve_touch(s, x, D, report, err) == DESCENT_DONE ? 0 : -1;
+            *negative = solve_touch(s, x, found, report, err) == NEWTON_DONE ? 0 : -1;
             status = *negative == 0 ? statics_prove(s, x, negative, err) : PL_FAILED;
         }
     }
     if (status == PL_OK && *negative == 0 && !moved && !pl_problem_touches(s->problem) &&
-        !pl_problem_lags(s->problem) && !s->watch.stopped && !s->watch.late) {
-        solve_polish(s, x, D);
+        !pl_problem_lags(s->problem) && !s->newton.watch.stopped && !s->newton.watch.late) {
+        solve_polish(s, x, found);
     }
-    if (s->watch.stopped) {
+    if (s->newton.watch.stopped) {
         statics_say(report, PL_STOPPED, "interrupted before the stability of the equilibrium was known");
-    } else if (s->watch.late) {
+    } else if (s->newton.watch.late) {
         statics_say(report, PL_ITERATION_LIMIT,
                     "the time limit of %g s was reached before the stability of the equilibrium was known",
                     s->options.time_limit);
@@ -370,28 +373,29 @@ static void solve_stability(pl_statics *s, double *x, bool moved, load_path *pat
 }
 
 // No equilibrium on the path: back to the state it began with, which meets what it met then.
-static void solve_return(pl_statics *s, const pl_state *state, const double *command, double *x, descent *D,
-                         pl_error *err)
+static void solve_return(pl_statics *s, const pl_state *state, const double *command, double *x,
+                         pl_newton_report *found, pl_error *err)
 {
     memcpy(x, state->x, solve_bytes(s));
     pl_problem_begin(s->problem, state, command, err);
     pl_problem_set(s->problem, 0);
-    pl_problem_evaluate(s->problem, x, s->work.g);
-    D->residual = pl_problem_residual(s->problem, s->work.g, s->work.r);
-    D->relative = D->residual / pl_problem_force_scale(s->problem);
-    D->step = 0;
+    pl_problem_evaluate(s->problem, x, s->newton.work.g);
+    found->residual = pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
+    found->relative = found->residual / pl_problem_force_scale(s->problem);
+    found->step = 0;
 }
 
 // What the report says about the state x at the loads set.
-static void solve_measure(pl_statics *s, const double *x, const descent *D, pl_statics_report *report)
+static void solve_measure(pl_statics *s, const double *x, const pl_newton_report *found,
+                          pl_statics_report *report)
 {
-    report->iterations = s->iterations;
+    report->iterations = s->newton.iterations;
     report->factorizations = s->problem->linear.factorizations;
     report->solves = s->problem->linear.solves;
     report->increments = s->increments;
-    report->residual = D->residual;
-    report->residual_relative = D->relative;
-    report->step = D->step;
+    report->residual = found->residual;
+    report->residual_relative = found->relative;
+    report->step = found->step;
     // the sign comes from the proven bound, the value from the quadrature points (a curved rest shape has no
     // unit J)
     const double bound = pl_elements_bound(s->problem->elements, x, NULL, NULL);
@@ -414,7 +418,7 @@ static void solve_critical(pl_statics *s, double at, bool hurried, double *x, pl
     if (hurried) {
         report->negative_count = statics_known_stable(s, x) ? 0 : -1;
     } else if (at > 0 && !pl_problem_touches(s->problem) && !pl_problem_lags(s->problem)) {
-        const descent tolerance = statics_tolerance(s, true);
+        const pl_newton_goal tolerance = statics_tolerance(s, true);
         const statics_critical critical =
             statics_find_critical(s, at, &tolerance, x, &report->negative_count, err);
         statics_explain_critical(s, &critical, report);
@@ -423,22 +427,21 @@ static void solve_critical(pl_statics *s, double at, bool hurried, double *x, pl
 
 // From the state to the given commands: the equilibrium x there, or the last one on the path
 // (report->no_state: none). Returns the fraction of the path that x belongs to.
-static double solve_path(pl_statics *s, const pl_state *state, const double *command, double *x, descent *D,
-                         pl_statics_report *report, pl_error *err)
+static double solve_path(pl_statics *s, const pl_state *state, const double *command, double *x,
+                         pl_newton_report *found, pl_statics_report *report, pl_error *err)
 {
-    descent_end end = DESCENT_STUCK;
     load_path path = {0};
-    const bool moved = solve_warm(s, state, command, x, D, &end, err);
+    const bool moved = solve_warm(s, state, command, x, found, err);
     if (moved) {
         path.at = 1;
     } else {
-        statics_path(s, state, command, &path, x, D, err);
-        statics_forget(s); // pairs of long steps mislead the first small move
+        statics_path(s, state, command, &path, x, found, err);
+        pl_newton_forget(&s->newton); // pairs of long steps mislead the first small move
     }
     if (path.at < 1) {
-        const bool hurried = s->watch.stopped || s->watch.late;
+        const bool hurried = s->newton.watch.stopped || s->newton.watch.late;
         statics_explain(s, &path, report);
-        report->no_state = !solve_finish(s, &path.at, x, D, err);
+        report->no_state = !solve_finish(s, &path.at, x, found, err);
         report->limit_load = path.snapped > 0 ? path.snapped : path.critical.load;
         report->buckling_load = path.buckled_known ? path.buckled : 0;
         if (path.critical.found && !report->no_state) {
@@ -451,11 +454,11 @@ static double solve_path(pl_statics *s, const pl_state *state, const double *com
     }
 
     // at the full load: forces on open surfaces, contacts, prescribed values
-    if (pl_problem_lags(s->problem) && solve_settle(s, x, D, err) != DESCENT_DONE) {
-        statics_say(report, s->watch.stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
+    if (pl_problem_lags(s->problem) && solve_settle(s, x, found, err) != NEWTON_DONE) {
+        statics_say(report, s->newton.watch.stopped ? PL_STOPPED : PL_ITERATION_LIMIT,
                     "the pressure on an open surface does not converge: its rim is too compliant");
         report->no_state = true;
-    } else if (pl_problem_touches(s->problem) && solve_touch(s, x, D, report, err) != DESCENT_DONE) {
+    } else if (pl_problem_touches(s->problem) && solve_touch(s, x, found, report, err) != NEWTON_DONE) {
         statics_explain_touch(s, report);
         report->no_state = true;
     } else if (!(pl_problem_constraint_error(s->problem, x) < TUNE_GAP_REPORTED)) {
@@ -465,7 +468,7 @@ static double solve_path(pl_statics *s, const pl_state *state, const double *com
         report->no_state = true;
     } else {
         statics_say(report, PL_SOLVED, "equilibrium found");
-        solve_stability(s, x, moved, &path, D, report, err);
+        solve_stability(s, x, moved, &path, found, report, err);
         report->limit_load = path.snapped;
         report->buckling_load = path.buckled_known ? path.buckled : 0;
     }
@@ -485,10 +488,10 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
 
     *report = (pl_statics_report){.negative_count = -1};
     s->started = pl_seconds();
-    s->iterations = s->increments = s->problem->linear.factorizations = s->problem->linear.solves = 0;
-    statics_watch(s, "solving", s->options.time_limit);
-    s->watch.fraction = 0;
-    double *x = s->work.x;
+    s->newton.iterations = s->increments = s->problem->linear.factorizations = s->problem->linear.solves = 0;
+    pl_newton_watch(&s->newton, &s->options.progress, "solving", s->options.time_limit);
+    s->newton.watch.fraction = 0;
+    double *x = s->x;
     memcpy(x, state->x, solve_bytes(s));
     const pl_status begun = pl_problem_begin(s->problem, state, command, err);
     if (begun != PL_OK) {
@@ -496,20 +499,20 @@ pl_status pl_statics_solve(pl_statics *s, pl_state *state, const double *command
     }
 
     pl_error local = {0};
-    descent D = {0};
-    report->load_reached = solve_path(s, state, command, x, &D, report, &local);
+    pl_newton_report found = {0};
+    report->load_reached = solve_path(s, state, command, x, &found, report, &local);
     if (local.status == PL_NO_MEMORY) {
         return pl_fail(err, PL_NO_MEMORY, "%s", local.text);
     }
     // a shape that overlaps an obstacle is no equilibrium of the contact problem
-    if (!report->no_state && !s->watch.stopped && statics_examine_contact(s, x, report)) {
+    if (!report->no_state && !s->newton.watch.stopped && statics_examine_contact(s, x, report)) {
         report->no_state = true;
     }
     if (report->no_state) {
         report->load_reached = 0;
-        solve_return(s, state, command, x, &D, &local);
+        solve_return(s, state, command, x, &found, &local);
     }
-    solve_measure(s, x, &D, report);
+    solve_measure(s, x, &found, report);
     if (!report->no_state) {
         pl_problem_store(s->problem, command, report->load_reached, x, state);
     }

@@ -99,7 +99,7 @@ pl_status statics_prove(pl_statics *s, const double *x, int *negative, pl_error 
 {
     pl_problem *p = s->problem;
     const pl_status status = pl_problem_factor_proof(p, x, err);
-    statics_forget(s);
+    pl_newton_forget(&s->newton);
     s->stability.version = 0;
     // Cholesky's method ends at the first negative pivot and does not count further
     *negative = status != PL_OK                        ? -1
@@ -137,17 +137,13 @@ pl_status statics_prove_move(pl_statics *s, const double *x, int *negative, pl_e
 static double stability_trial(pl_statics *s, const double *x, const double *v, double length)
 {
     pl_problem *p = s->problem;
-    double *to = s->work.x_best;
+    double *to = s->newton.work.x_best;
     const double scale = length / pl_problem_largest(p, v, false);
-    if (s->options.warp && statics_can_warp(s)) {
-        for (int32_t i = 0; i < p->unknowns.n; ++i) {
-            s->work.y[i] = scale * v[i];
-        }
-        statics_warp(s, x, s->work.y, to);
-    } else {
-        pl_problem_move(p, x, v, scale, to);
+    for (int32_t i = 0; i < p->unknowns.n; ++i) {
+        s->newton.work.y[i] = scale * v[i];
     }
-    if (pl_problem_step_limit(p, x, to) < 1 || !pl_problem_restore(p, to, TUNE_GAP_RESTORED)) {
+    pl_newton_move(&s->newton, x, s->newton.work.y, to);
+    if (pl_problem_step_limit(p, x, to) < 1 || !pl_problem_restore(p, to, NEWTON_GAP_RESTORED)) {
         return INFINITY;
     }
     return pl_problem_evaluate(p, to, NULL);
@@ -161,7 +157,7 @@ static bool stability_slide(pl_statics *s, double *x)
     if (!pl_problem_modes(p)) {
         return false;
     }
-    double lowest = pl_problem_evaluate(p, x, s->work.g), length = 0;
+    double lowest = pl_problem_evaluate(p, x, s->newton.work.g), length = 0;
     for (int side = 1; side >= -1 && length == 0; side -= 2) {
         for (double a = STABILITY_FIRST * p->size; a < STABILITY_MOST * p->size; a *= 2) {
             const double energy = stability_trial(s, x, p->linear.mode, side * a);
@@ -178,28 +174,29 @@ static bool stability_slide(pl_statics *s, double *x)
         return false;
     }
     stability_trial(s, x, p->linear.mode, length);
-    memcpy(x, s->work.x_best, pl_problem_full_bytes(p));
+    memcpy(x, s->newton.work.x_best, pl_problem_full_bytes(p));
     return true;
 }
 
-pl_status statics_stabilise(pl_statics *s, double *x, descent *D, int *negative, int *left, pl_error *err)
+pl_status statics_stabilise(pl_statics *s, double *x, const pl_newton_goal *goal, pl_newton_report *found,
+                            int *negative, int *left, pl_error *err)
 {
-    const descent tolerance = *D;
+    pl_newton_goal down = *goal;
+    down.leave = true;
     const size_t mark = pl_arena_begin(&s->problem->scratch);
     double *saddle = pl_problem_take_full(s->problem);
     pl_status status = PL_OK;
     for (*left = 0; *negative > 0 && *left < STABILITY_ROUNDS_LEFT && status == PL_OK; ++*left) {
         memcpy(saddle, x, pl_problem_full_bytes(s->problem));
-        descent down = tolerance;
-        down.saddle = true;
-        if (!stability_slide(s, x) || statics_descend(s, x, &down, err) != DESCENT_DONE ||
+        pl_newton_report there = {0};
+        if (!stability_slide(s, x) || pl_newton_minimise(&s->newton, x, &down, &there, err) != NEWTON_DONE ||
             !pl_problem_admissible(s->problem, x)) {
             memcpy(x, saddle, pl_problem_full_bytes(s->problem));
-            pl_problem_evaluate(s->problem, x, s->work.g);
-            pl_problem_residual(s->problem, s->work.g, s->work.r);
+            pl_problem_evaluate(s->problem, x, s->newton.work.g);
+            pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
             break;
         }
-        *D = down;
+        *found = there;
         status = statics_prove(s, x, negative, err);
     }
     pl_arena_end(&s->problem->scratch, mark);

@@ -1,17 +1,19 @@
 // Newton steps from a shape that is nearly an equilibrium, for those who know a shape from elsewhere.
 #include "statics/statics_impl.h"
 
-// The Newton step at x: s->work.d, of all vertices in `full`; `residual` (may be NULL) as it is at x.
+#define STEPS_SET_CHANGES 40 // of cables that become slack or taut in one step
+
+// The Newton step at x: s->newton.work.d, of all vertices in `full`; `residual` (may be NULL) as it is at x.
 static pl_status newton_step(pl_statics *s, const double *x, double *full, double *residual, pl_error *err)
 {
     pl_problem *p = s->problem;
     double gap[PL_ROWS_MAX], mu[PL_ROWS_MAX];
-    double *g = s->work.g, *r = s->work.r, *d = s->work.d;
+    double *g = s->newton.work.g, *r = s->newton.work.r, *d = s->newton.work.d;
     if (!isfinite(pl_problem_evaluate(p, x, g))) {
         return pl_fail(err, PL_BAD_INPUT, "statics: an element is inverted at the start of the step");
     }
     pl_problem_residual(p, g, r);
-    for (int change = 0; change < TUNE_ACTIVE_CHANGES && pl_problem_activate(p, false); ++change) {
+    for (int change = 0; change < STEPS_SET_CHANGES && pl_problem_activate(p, false); ++change) {
         pl_problem_residual(p, g, r);
     }
     const pl_status status = pl_problem_refactor(p, x, 0, PL_POSITIVE_PART, NULL, err);
@@ -59,7 +61,7 @@ pl_status pl_statics_newton(pl_statics *s, const double *command, const double *
     pl_problem *p = s->problem;
     pl_state *state = NULL;
     *out = (pl_newton){.residual = NAN};
-    statics_watch(s, "steps", 0);
+    pl_newton_watch(&s->newton, &s->options.progress, "steps", 0);
     pl_status status = pl_state_create(s->robot, &state, err);
     if (status == PL_OK) {
         status = pl_problem_begin(p, state, command, err);
@@ -79,7 +81,7 @@ pl_status pl_statics_newton(pl_statics *s, const double *command, const double *
             memcpy(x, state->x, pl_problem_full_bytes(p));
             status = newton_step(s, x, full, &residual, err);
             if (status == PL_OK) {
-                pl_problem_move(p, x, s->work.d, 1, state->x);
+                pl_problem_move(p, x, s->newton.work.d, 1, state->x);
                 const double last = newton_markers(s, state, reference, marker, &distance);
                 out->residual = out->steps++ == 0 ? residual : out->residual;
                 out->ended = last <= enough * distance;

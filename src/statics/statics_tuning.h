@@ -17,7 +17,6 @@
 // more.
 #define TUNE_PATH_ERROR 0.4
 #define TUNE_MOTION 0.004
-#define TUNE_STRAY_SIZE 0.015    // of the size: equilibria that near to the prediction are on its branch
 #define TUNE_STATIONARY 6        // Newton steps to a stationary point close by
 #define TUNE_SNAP_BEYOND 0.01    // of a limit load: where the body lands
 #define TUNE_BRANCH_LENGTH 0.002 // of the path: increments between branches are not cut below this
@@ -25,8 +24,7 @@
 #define TUNE_LENGTH_GROWTH 3.0   // an increment may be this much longer than the last one
 #define TUNE_LENGTH_CUT 0.4      // and is cut to this after a failure
 #define TUNE_LENGTH_LEAST 2e-4   // of the way: shorter ones only sharpen the number in the message
-#define TUNE_NEAR 0.004 // of the size: a factor made so near an increment's beginning is as good as one there
-#define TUNE_REST_AT_ONCE 0.8 // an increment that reaches this much of the rest takes all of it
+#define TUNE_REST_AT_ONCE 0.8    // an increment that reaches this much of the rest takes all of it
 
 // After a request to stop, and after a time limit (a share of the time spent): what may go into a better
 // equilibrium; without a factor only where one costs little.
@@ -47,7 +45,6 @@
 // a balloon past its pressure maximum takes more factorisations with it (docs/bench.md). Not after an
 // increment has failed: a film then took 14 to 57 factorisations, depending on this, instead of 25.
 #define TUNE_ENOUGH 0.3
-#define TUNE_ENOUGH_NORM 0.5 // and so short in the norm of the tangent, over the first step
 #define TUNE_ITERATIONS_ON_THE_WAY 40
 #define TUNE_ITERATIONS_LAST 200
 #define TUNE_SETTLE_ROUNDS 60       // of forces that lag behind the shape
@@ -84,62 +81,7 @@
 
 #define TUNE_POLISH 4 // Newton steps with the factor of the proof
 
-// ---- descent (statics_descent.c)
-#define TUNE_FACTORS 20         // most in one descent
-#define TUNE_SADDLE_LEFT 1e-3   // relative residual below which an indefinite tangent has been left behind
-#define TUNE_WARP_TURN 0.02     // rad: steps that turn less are as good straight
-#define TUNE_GAP_MOVES 1e-8     // of the rest measure: targets this far off may cost energy to meet
-#define TUNE_GAP_DONE 1e-9      // and this near are met: a taut cable meets its length to 1e-9
-#define TUNE_GAP_RESTORED 1e-11 // where a trial is put back on the constraints: below TUNE_GAP_DONE
-#define TUNE_GAP_REPORTED 1e-8  // a solution that misses a target by more is not one
-#define TUNE_LET_GO 0.05 // relative residual below which multipliers are good enough to let go of cables
-#define TUNE_ACTIVE_CHANGES 40 // of the active set in one descent
-#define TUNE_PREDICTED 0.05    // relative residual after a predictor step above which a new factor pays
-#define TUNE_NEWTON_GAIN 0.7 // with contacts: if the last step has reduced the residual to this part at least
-#define TUNE_NEWTON_SHRINK 0.5 // or was shorter than this part of the one before
-#define TUNE_NEWTON_STEP                                                                                     \
-    0.004 // and longer than this part of the size: after short steps the factor serves on
-// A step so many times as long as the prediction says nothing about the stresses at its end: the next
-// tangent takes those where it is made.
-#define TUNE_AHEAD 3.0
-// Stiff layers and fibres: full steps whatever the energy, each with a new factor, while they do not
-// grow by more than this (near a wrinkle they may for once).
-#define TUNE_STIFF_STEPS 11
-#define TUNE_STIFF_GROWTH 2.5
-#define TUNE_STIFF_FREE 2    // the first ones may be of any length
-#define TUNE_STIFF_DONE 0.02 // relative residual below which the descent goes on as usual
-#define TUNE_SHRINKS 0.5     // ratio of steps below which it tells how far the equilibrium still is
-#define TUNE_CURVATURE 1e-12 // of |s| |y|: pairs of L-BFGS with less curvature are noise
-// Armijo stalls at the noise floor of the energy: below it the approximate Wolfe test decides.
-#define TUNE_ARMIJO 1e-4
-#define TUNE_WOLFE 0.9
-#define TUNE_ENERGY_NOISE 1e-10 // of |E|
-#define TUNE_SLOPE_NOISE 1e-6   // of the noise: a slope that small is accepted as it is
-#define TUNE_TRIALS 12          // halvings of a step
-#define TUNE_TRIALS_MOVING 2    // when targets have to be met: shorter increments are cheaper
-// Full Newton steps in a row that may raise the energy (that of stiff parts, before their stresses follow)
-// before the descent goes back to where they began.
-#define TUNE_RISKY 8
-#define TUNE_REUSE 0.02 // relative residual below which an old factor serves on; above, each step has its own
-#define TUNE_STEP_TURN 1.5 // rad: rotation in one step, beyond which its linear prediction says nothing
-#define TUNE_STEP_STRAIN 0.5
-#define TUNE_SECANT 0.1       // the least energy along a step is looked for when it is this far from its end
-#define TUNE_SECANT_LEAST 0.1 // and between these parts of it
-#define TUNE_SECANT_MOST 10.0
-#define TUNE_LIMIT_KEPT 0.9  // of the way to a term's step limit is gone
-#define TUNE_LIMIT_LEAST 0.1 // and a trial is not cut to less than this at once
-#define TUNE_HITS 4          // factors with contacts that a full step would hit, before the step is cut
-// When a new factor is sooner at the end than going on: its cost in solves from counts alone, so that the
-// path does not depend on the clock (7.4k quadratic tets, one thread: factor 90 ms, with its tangent and
-// check 130, an iteration 15 to 20 ms).
-#define TUNE_COST_LEAST 5.0
-#define TUNE_COST_MOST 60.0
-#define TUNE_FLOPS_PER_BYTE 20.0 // a factor runs this many flops in the time a solve moves a byte
-#define TUNE_PACE_FROM 4         // iterations with a factor before its pace is judged
-#define TUNE_PACE_FROM_WARM 12   // near the end already: L-BFGS gets time to learn the little that changed
-#define TUNE_PACE_STALLED 0.98   // decrease per iteration that leads nowhere
-#define TUNE_PACE_BIAS 1.6       // going on is cheaper per iteration than its count says (no new evaluation)
-#define TUNE_PACE_EXTRA 4        // iterations a new factor takes to the end
+#define TUNE_GAP_REPORTED 1e-8 // a solution that misses a target by more is not one
 
 // ---- shape and commands together (statics_aim.c; bench_ik)
 #define TUNE_AIM_ITERATIONS 25
@@ -154,8 +96,5 @@
 #define TUNE_AIM_GROWTH 2.0 // a direction this much longer than the one before was misled
 #define TUNE_AIM_PAIR 0.5 // of d: steps in which the commands move the shape by more make no pairs of L-BFGS
 #define TUNE_AIM_STALLED 0.85 // decrease per iteration that leads nowhere
-
-// ---- warped steps (statics_warp.c)
-#define TUNE_WARP_STIFFNESS 0.01 // stiff parts weigh more in stitching, but not without bound
 
 #endif

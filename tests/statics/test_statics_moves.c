@@ -29,8 +29,8 @@ static void test_renewal(void **state)
     for (int i = 0; i < MOVES; ++i) {
         const statics_moves before = r.statics->moves;
         const bool known = before.count > 0 && before.version == r.statics->problem->linear.version;
-        const double limit =
-            fmax(before.fresh, TUNE_MOVE_FRESH) + sqrt(2 * TUNE_MOVE_AGING * statics_factor_cost(r.statics));
+        const double limit = fmax(before.fresh, TUNE_MOVE_FRESH) +
+                             sqrt(2 * TUNE_MOVE_AGING * pl_newton_factor_cost(&r.statics->newton));
         command += i < MOVES / 2 ? 0.25 : 1e-4; // moves of some size, then tiny ones
         const pl_statics_report report = rig_solve(&r, &command);
         print_message("move %2d: %d factorisations, %d solves%s\n", i, report.factorizations, report.solves,

@@ -4,7 +4,7 @@
 //   F' = exp(w) (I + e) F,
 // and the pieces are stitched by the positions x' that minimise int mu |grad x' - F'|^2: one Laplacian solve.
 #include "base/threads.h"
-#include "statics/statics_impl.h"
+#include "newton/newton_impl.h"
 
 // ---- the Laplacian
 typedef struct triplet {
@@ -68,14 +68,14 @@ static pl_status triplet_compress(triplet *t, int64_t count, int32_t rows, int32
 }
 
 // Stiff parts weigh more, but not without bound.
-static double warp_weight(const pl_statics *s, const pl_block *block)
+static double warp_weight(const pl_newton_solver *N, const pl_block *block)
 {
-    const double ratio = s->problem->elements->law[block->law].mu / s->problem->stiffness;
-    return ratio < TUNE_WARP_STIFFNESS ? TUNE_WARP_STIFFNESS : ratio;
+    const double ratio = N->problem->elements->law[block->law].mu / N->problem->stiffness;
+    return ratio < NEWTON_COROTATE_WEIGHT ? NEWTON_COROTATE_WEIGHT : ratio;
 }
 
 // int mu grad N_a . grad N_c of one element
-static double warp_entry(const pl_statics *s, const pl_block *block, int lane, int a, int c)
+static double warp_entry(const pl_newton_solver *N, const pl_block *block, int lane, int a, int c)
 {
     const int n = block->node_count;
     double sum = 0;
@@ -86,20 +86,20 @@ static double warp_entry(const pl_statics *s, const pl_block *block, int lane, i
             sum += block->weight[q * PL_LANES + lane] * ga[j * PL_LANES] * gc[j * PL_LANES];
         }
     }
-    return sum * warp_weight(s, block);
+    return sum * warp_weight(N, block);
 }
 
-static int64_t warp_triplets(const pl_statics *s, bool edge, triplet *out)
+static int64_t warp_triplets(const pl_newton_solver *N, bool edge, triplet *out)
 {
     int64_t count = 0;
-    for (int b = 0; b < s->problem->elements->block_count; ++b) {
-        const pl_block *block = &s->problem->elements->block[b];
+    for (int b = 0; b < N->problem->elements->block_count; ++b) {
+        const pl_block *block = &N->problem->elements->block[b];
         const int n = block->node_count;
         for (int l = 0; l < block->lane_count; ++l) {
             for (int a = 0; a < n; ++a) {
-                const int32_t va = block->node[a][l], ra = s->laplacian.dof[va];
+                const int32_t va = block->node[a][l], ra = N->laplacian.dof[va];
                 for (int c = 0; ra >= 0 && c < n; ++c) {
-                    const int32_t vc = block->node[c][l], rc = s->laplacian.dof[vc];
+                    const int32_t vc = block->node[c][l], rc = N->laplacian.dof[vc];
                     if (edge ? rc >= 0 : rc < ra) {
                         continue;
                     }
@@ -107,7 +107,7 @@ static int64_t warp_triplets(const pl_statics *s, bool edge, triplet *out)
                         count++;
                         continue;
                     }
-                    out[count++] = (triplet){ra, edge ? vc : rc, warp_entry(s, block, l, a, c)};
+                    out[count++] = (triplet){ra, edge ? vc : rc, warp_entry(N, block, l, a, c)};
                 }
             }
         }
@@ -115,16 +115,16 @@ static int64_t warp_triplets(const pl_statics *s, bool edge, triplet *out)
     return count;
 }
 
-static pl_status warp_matrix(pl_statics *s, bool edge, pl_sparse *out, pl_error *err)
+static pl_status warp_matrix(pl_newton_solver *N, bool edge, pl_sparse *out, pl_error *err)
 {
-    const int64_t count = warp_triplets(s, edge, NULL);
+    const int64_t count = warp_triplets(N, edge, NULL);
     triplet *t = pl_resize_array(NULL, (size_t)count, sizeof *t);
     if (!t) {
         return pl_fail_memory(err, "statics: warp");
     }
-    warp_triplets(s, edge, t);
+    warp_triplets(N, edge, t);
     const pl_status status = triplet_compress(
-        t, count, s->laplacian.n, edge ? s->problem->mesh.vertex_count : s->laplacian.n, out, err);
+        t, count, N->laplacian.n, edge ? N->problem->mesh.vertex_count : N->laplacian.n, out, err);
     pl_free(t);
     return status;
 }
@@ -141,10 +141,10 @@ static int64_t warp_slot(const pl_sparse *A, int32_t row, int32_t column)
 }
 
 // The values anew on the same patterns, after the elements' stress-free shapes have changed.
-static void warp_update(pl_statics *s)
+static void warp_update(pl_newton_solver *N)
 {
-    statics_laplacian *l = &s->laplacian;
-    const pl_elements *E = s->problem->elements;
+    newton_laplacian *l = &N->laplacian;
+    const pl_elements *E = N->problem->elements;
     memset(l->L.value, 0, (size_t)l->L.start[l->L.n] * sizeof *l->L.value);
     memset(l->edge.value, 0, (size_t)l->edge.start[l->edge.n] * sizeof *l->edge.value);
     for (int b = 0; b < E->block_count; ++b) {
@@ -156,7 +156,7 @@ static void warp_update(pl_statics *s)
                     const int32_t vc = block->node[c][lane], rc = l->dof[vc];
                     pl_sparse *A = rc < 0 ? &l->edge : &l->L;
                     if (rc < 0 || rc >= ra) {
-                        A->value[warp_slot(A, ra, rc < 0 ? vc : rc)] += warp_entry(s, block, lane, a, c);
+                        A->value[warp_slot(A, ra, rc < 0 ? vc : rc)] += warp_entry(N, block, lane, a, c);
                     }
                 }
             }
@@ -167,119 +167,119 @@ static void warp_update(pl_statics *s)
     l->failed = pl_factor_update(l->factor, &l->L, &report, &err) != PL_OK || report.singular;
 }
 
-bool statics_can_warp(pl_statics *s)
+bool pl_newton_can_corotate(pl_newton_solver *N)
 {
-    statics_laplacian *l = &s->laplacian;
-    if (l->factor && l->shapes != s->problem->shapes) {
-        warp_update(s);
-        l->shapes = s->problem->shapes;
+    newton_laplacian *l = &N->laplacian;
+    if (l->factor && l->shapes != N->problem->shapes) {
+        warp_update(N);
+        l->shapes = N->problem->shapes;
     }
     return l->factor && !l->failed;
 }
 
-void statics_warp_destroy(pl_statics *s)
+void newton_corotate_destroy(pl_newton_solver *N)
 {
-    pl_factor_destroy(s->laplacian.factor);
-    pl_sparse_clear(&s->laplacian.L);
-    pl_sparse_clear(&s->laplacian.edge);
-    pl_free(s->laplacian.dof);
-    pl_free(s->laplacian.rhs);
+    pl_factor_destroy(N->laplacian.factor);
+    pl_sparse_clear(&N->laplacian.L);
+    pl_sparse_clear(&N->laplacian.edge);
+    pl_free(N->laplacian.dof);
+    pl_free(N->laplacian.rhs);
 }
 
-pl_status statics_warp_create(pl_statics *s, pl_error *err)
+pl_status newton_corotate_create(pl_newton_solver *N, pl_error *err)
 {
-    s->laplacian.shapes = s->problem->shapes;
-    s->laplacian.dof = PL_NEW_ARRAY(int32_t, s->problem->mesh.vertex_count);
-    if (!s->laplacian.dof) {
+    N->laplacian.shapes = N->problem->shapes;
+    N->laplacian.dof = PL_NEW_ARRAY(int32_t, N->problem->mesh.vertex_count);
+    if (!N->laplacian.dof) {
         return pl_fail_memory(err, "statics: warp");
     }
-    for (int32_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
-        const bool used = s->problem->elements->vertex_start[v + 1] > s->problem->elements->vertex_start[v];
-        const bool moves = s->problem->unknowns.dof[3 * v] >= 0 || s->problem->unknowns.dof[3 * v + 1] >= 0 ||
-                           s->problem->unknowns.dof[3 * v + 2] >= 0 || s->problem->unknowns.rigid_of[v] >= 0;
-        s->laplacian.dof[v] = used && moves ? s->laplacian.n++ : -1;
+    for (int32_t v = 0; v < N->problem->mesh.vertex_count; ++v) {
+        const bool used = N->problem->elements->vertex_start[v + 1] > N->problem->elements->vertex_start[v];
+        const bool moves = N->problem->unknowns.dof[3 * v] >= 0 || N->problem->unknowns.dof[3 * v + 1] >= 0 ||
+                           N->problem->unknowns.dof[3 * v + 2] >= 0 || N->problem->unknowns.rigid_of[v] >= 0;
+        N->laplacian.dof[v] = used && moves ? N->laplacian.n++ : -1;
     }
-    s->laplacian.rhs = PL_NEW_ARRAY(double, 3 * (int64_t)s->laplacian.n);
-    int32_t *group = PL_NEW_ARRAY(int32_t, s->laplacian.n);
-    if (!s->laplacian.rhs || !group) {
+    N->laplacian.rhs = PL_NEW_ARRAY(double, 3 * (int64_t)N->laplacian.n);
+    int32_t *group = PL_NEW_ARRAY(int32_t, N->laplacian.n);
+    if (!N->laplacian.rhs || !group) {
         pl_free(group);
         return pl_fail_memory(err, "statics: warp");
     }
-    for (int32_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
-        if (s->laplacian.dof[v] >= 0) {
-            group[s->laplacian.dof[v]] = v;
+    for (int32_t v = 0; v < N->problem->mesh.vertex_count; ++v) {
+        if (N->laplacian.dof[v] >= 0) {
+            group[N->laplacian.dof[v]] = v;
         }
     }
-    pl_status status = warp_matrix(s, false, &s->laplacian.L, err);
+    pl_status status = warp_matrix(N, false, &N->laplacian.L, err);
     if (status == PL_OK) {
-        status = warp_matrix(s, true, &s->laplacian.edge, err);
+        status = warp_matrix(N, true, &N->laplacian.edge, err);
     }
     if (status == PL_OK) {
         // its graph is that of the tangent's vertices, except inside rigid bodies
-        status = s->problem->unknowns.rigid_count > 0
-                     ? pl_factor_create(PL_FACTOR_MULTIFRONTAL, &s->laplacian.L, group,
-                                        s->problem->mesh.vertex_count, &s->laplacian.factor, err)
-                     : pl_factor_create_like(PL_FACTOR_MULTIFRONTAL, &s->laplacian.L, group,
-                                             s->problem->linear.factor, &s->laplacian.factor, err);
+        status = N->problem->unknowns.rigid_count > 0
+                     ? pl_factor_create(PL_FACTOR_MULTIFRONTAL, &N->laplacian.L, group,
+                                        N->problem->mesh.vertex_count, &N->laplacian.factor, err)
+                     : pl_factor_create_like(PL_FACTOR_MULTIFRONTAL, &N->laplacian.L, group,
+                                             N->problem->linear.factor, &N->laplacian.factor, err);
     }
     pl_free(group);
     pl_factor_report report = {0};
     if (status == PL_OK) {
-        status = pl_factor_update(s->laplacian.factor, &s->laplacian.L, &report, err);
+        status = pl_factor_update(N->laplacian.factor, &N->laplacian.L, &report, err);
     }
     if (status == PL_OK && (report.singular || report.perturbed_count > 0)) {
         // a body held by sliding supports only: its Laplacian has a null space; straight steps serve it
-        pl_factor_destroy(s->laplacian.factor);
-        s->laplacian.factor = NULL;
+        pl_factor_destroy(N->laplacian.factor);
+        N->laplacian.factor = NULL;
     }
     return status;
 }
 
 // Solves for the free vertices: warp_rhs <- L^-1 (warp_rhs - L_edge held), `held` 3 per vertex.
-static void warp_solve(pl_statics *s, const double *held)
+static void warp_solve(pl_newton_solver *N, const double *held)
 {
-    for (int32_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
-        for (int64_t k = s->laplacian.edge.start[v]; k < s->laplacian.edge.start[v + 1]; ++k) {
+    for (int32_t v = 0; v < N->problem->mesh.vertex_count; ++v) {
+        for (int64_t k = N->laplacian.edge.start[v]; k < N->laplacian.edge.start[v + 1]; ++k) {
             for (int i = 0; i < 3; ++i) {
-                s->laplacian.rhs[(int64_t)i * s->laplacian.n + s->laplacian.edge.row[k]] -=
-                    s->laplacian.edge.value[k] * held[3 * (int64_t)v + i];
+                N->laplacian.rhs[(int64_t)i * N->laplacian.n + N->laplacian.edge.row[k]] -=
+                    N->laplacian.edge.value[k] * held[3 * (int64_t)v + i];
             }
         }
     }
-    pl_factor_solve(s->laplacian.factor, s->laplacian.rhs, 3);
+    pl_factor_solve(N->laplacian.factor, N->laplacian.rhs, 3);
 }
 
 // Rigid bodies go along: the rigid motion nearest to where those of their vertices went that touch deformable
 // elements; of all their vertices where none does.
-void statics_fit_rigid(pl_statics *s, double *out)
+void pl_newton_fit_rigid(pl_newton_solver *N, double *out)
 {
-    for (int b = 0; b < s->problem->unknowns.rigid_count; ++b) {
-        const pl_rigid_motion *body = &s->problem->unknowns.rigid[b];
+    for (int b = 0; b < N->problem->unknowns.rigid_count; ++b) {
+        const pl_rigid_motion *body = &N->problem->unknowns.rigid[b];
         double c0[3] = {0}, c1[3] = {0}, A[9] = {0}, R[9];
         int32_t count = 0;
         for (int32_t j = 0; j < body->node_count; ++j) {
-            count += s->laplacian.dof[body->node[j]] >= 0;
+            count += N->laplacian.dof[body->node[j]] >= 0;
         }
         const int32_t least = count > 0 ? 0 : -1;
         count = count > 0 ? count : body->node_count;
         for (int32_t j = 0; j < body->node_count; ++j) {
             const int64_t v = 3 * (int64_t)body->node[j];
-            for (int i = 0; s->laplacian.dof[body->node[j]] >= least && i < 3; ++i) {
-                c0[i] += s->problem->mesh.position[v + i] / count;
+            for (int i = 0; N->laplacian.dof[body->node[j]] >= least && i < 3; ++i) {
+                c0[i] += N->problem->mesh.position[v + i] / count;
                 c1[i] += out[v + i] / count;
             }
         }
         for (int32_t j = 0; j < body->node_count; ++j) {
             const int64_t v = 3 * (int64_t)body->node[j];
-            for (int i = 0; s->laplacian.dof[body->node[j]] >= least && i < 9; ++i) {
-                A[i] += (out[v + i / 3] - c1[i / 3]) * (s->problem->mesh.position[v + i % 3] - c0[i % 3]);
+            for (int i = 0; N->laplacian.dof[body->node[j]] >= least && i < 9; ++i) {
+                A[i] += (out[v + i / 3] - c1[i / 3]) * (N->problem->mesh.position[v + i % 3] - c0[i % 3]);
             }
         }
-        statics_rotation_of(A, R);
+        pl_nearest_rotation3(A, R);
         for (int32_t j = 0; j < body->node_count; ++j) {
             const int64_t v = 3 * (int64_t)body->node[j];
             double arm[3], turned[3];
-            pl_sub3(s->problem->mesh.position + v, c0, arm);
+            pl_sub3(N->problem->mesh.position + v, c0, arm);
             pl_mulv3(R, arm, turned);
             for (int i = 0; i < 3; ++i) {
                 out[v + i] = c1[i] + turned[i];
@@ -290,17 +290,17 @@ void statics_fit_rigid(pl_statics *s, double *out)
 
 // x' of the stitched pieces from right sides in warp_rhs (filled per vertex, 3 columns); held vertices are in
 // `out`.
-static void warp_stitch(pl_statics *s, double *out)
+static void warp_stitch(pl_newton_solver *N, double *out)
 {
-    warp_solve(s, out);
-    for (int32_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
-        for (int i = 0; s->laplacian.dof[v] >= 0 && i < 3; ++i) {
-            if (s->problem->unknowns.dof[3 * v + i] >= 0 || s->problem->unknowns.rigid_of[v] >= 0) {
-                out[3 * (int64_t)v + i] = s->laplacian.rhs[(int64_t)i * s->laplacian.n + s->laplacian.dof[v]];
+    warp_solve(N, out);
+    for (int32_t v = 0; v < N->problem->mesh.vertex_count; ++v) {
+        for (int i = 0; N->laplacian.dof[v] >= 0 && i < 3; ++i) {
+            if (N->problem->unknowns.dof[3 * v + i] >= 0 || N->problem->unknowns.rigid_of[v] >= 0) {
+                out[3 * (int64_t)v + i] = N->laplacian.rhs[(int64_t)i * N->laplacian.n + N->laplacian.dof[v]];
             }
         }
     }
-    statics_fit_rigid(s, out);
+    pl_newton_fit_rigid(N, out);
 }
 
 // G = dF F^-1 at one point for the motion from x to `moved`; F at x is handed back.
@@ -343,7 +343,7 @@ static void point_step(const pl_block *block, int lane, int q, const double *x, 
 #define WARP_VERTICES 512 // some 5 us
 
 typedef struct warp_loop {
-    pl_statics *s;
+    pl_newton_solver *N;
     const double *x, *old; // shapes
     double small, ratio;
     _Atomic double turn, stretch;
@@ -354,10 +354,10 @@ static void warp_steps(void *context, int64_t from, int64_t to)
     warp_loop *loop = context;
     double turn = 0, stretch = 0;
     for (int64_t b = from; b < to; ++b) {
-        const pl_block *block = &loop->s->problem->elements->block[b];
+        const pl_block *block = &loop->N->problem->elements->block[b];
         for (int l = 0; l < block->lane_count; ++l) {
             double F[9], w[3], e[9], norm = 0;
-            point_step(block, l, 0, loop->x, loop->s->work.x_trial, F, w, e);
+            point_step(block, l, 0, loop->x, loop->N->work.x_trial, F, w, e);
             for (int i = 0; i < 9; ++i) {
                 norm += e[i] * e[i];
             }
@@ -369,11 +369,11 @@ static void warp_steps(void *context, int64_t from, int64_t to)
     pl_atomic_max(&loop->stretch, stretch);
 }
 
-double statics_step_rotation(pl_statics *s, const double *x, const double *d, double *strain)
+double pl_newton_step_rotation(pl_newton_solver *N, const double *x, const double *d, double *strain)
 {
-    pl_problem_move(s->problem, x, d, 1e-6, s->work.x_trial); // small, so that rigid bodies move linearly
-    warp_loop w = {.s = s, .x = x};
-    pl_loop(s->problem->elements->block_count, WARP_BLOCKS, warp_steps, &w);
+    pl_problem_move(N->problem, x, d, 1e-6, N->work.x_trial); // small, so that rigid bodies move linearly
+    warp_loop w = {.N = N, .x = x};
+    pl_loop(N->problem->elements->block_count, WARP_BLOCKS, warp_steps, &w);
     *strain = w.stretch * 1e6;
     return w.turn * 1e6;
 }
@@ -381,8 +381,8 @@ double statics_step_rotation(pl_statics *s, const double *x, const double *d, do
 // Gathers the element buffer (as nodal forces) into the columns of warp_rhs.
 static void warp_gather(void *context, int64_t from, int64_t to)
 {
-    pl_statics *s = ((warp_loop *)context)->s;
-    const pl_elements *E = s->problem->elements;
+    pl_newton_solver *N = ((warp_loop *)context)->N;
+    const pl_elements *E = N->problem->elements;
     for (int64_t v = from; v < to; ++v) {
         double f[3] = {0};
         for (int64_t i = E->vertex_start[v]; i < E->vertex_start[v + 1]; ++i) {
@@ -390,17 +390,17 @@ static void warp_gather(void *context, int64_t from, int64_t to)
                 f[k] += E->force[E->vertex_code[i] + k * PL_LANES];
             }
         }
-        for (int k = 0; s->laplacian.dof[v] >= 0 && k < 3; ++k) {
-            s->laplacian.rhs[(int64_t)k * s->laplacian.n + s->laplacian.dof[v]] = f[k];
+        for (int k = 0; N->laplacian.dof[v] >= 0 && k < 3; ++k) {
+            N->laplacian.rhs[(int64_t)k * N->laplacian.n + N->laplacian.dof[v]] = f[k];
         }
     }
 }
 
 // f_a += w mu T dN_a for one point
-static void warp_add(pl_statics *s, const pl_block *block, int lane, int q, const double T[9])
+static void warp_add(pl_newton_solver *N, const pl_block *block, int lane, int q, const double T[9])
 {
-    double *out = s->problem->elements->force + block->force_start + lane;
-    const double weight = block->weight[q * PL_LANES + lane] * warp_weight(s, block);
+    double *out = N->problem->elements->force + block->force_start + lane;
+    const double weight = block->weight[q * PL_LANES + lane] * warp_weight(N, block);
     for (int a = 0; a < block->node_count; ++a) {
         const double *g = block->gradient + (int64_t)(q * block->node_count + a) * 3 * PL_LANES + lane;
         for (int i = 0; i < 3; ++i) {
@@ -413,15 +413,15 @@ static void warp_add(pl_statics *s, const pl_block *block, int lane, int q, cons
 static void warp_turn(void *context, int64_t from, int64_t to)
 {
     const warp_loop *loop = context;
-    pl_statics *s = loop->s;
+    pl_newton_solver *N = loop->N;
     for (int64_t b = from; b < to; ++b) {
-        const pl_block *block = &s->problem->elements->block[b];
-        memset(s->problem->elements->force + block->force_start, 0,
+        const pl_block *block = &N->problem->elements->block[b];
+        memset(N->problem->elements->force + block->force_start, 0,
                3 * (size_t)block->node_count * PL_LANES * sizeof(double));
         for (int l = 0; l < block->lane_count; ++l) {
             for (int q = 0; q < block->point_count; ++q) {
                 double F[9], w[3], e[9], R[9], T[9];
-                point_step(block, l, q, loop->x, s->work.x_trial, F, w, e);
+                point_step(block, l, q, loop->x, N->work.x_trial, F, w, e);
                 for (int i = 0; i < 9; ++i) {
                     e[i] = e[i] / loop->small + (i % 4 == 0);
                 }
@@ -431,35 +431,35 @@ static void warp_turn(void *context, int64_t from, int64_t to)
                 pl_rotation_exp(w, R);
                 pl_mul33(R, e, T);
                 pl_mul33(T, F, T);
-                warp_add(s, block, l, q, T);
+                warp_add(N, block, l, q, T);
             }
         }
     }
 }
 
-void statics_warp(pl_statics *s, const double *x, const double *d, double *out)
+void pl_newton_corotate(pl_newton_solver *N, const double *x, const double *d, double *out)
 {
-    warp_loop w = {.s = s, .x = x, .small = 1e-3};
-    pl_problem_move(s->problem, x, d, w.small, s->work.x_trial);
-    pl_loop(s->problem->elements->block_count, WARP_BLOCKS, warp_turn, &w);
-    pl_loop(s->problem->mesh.vertex_count, WARP_VERTICES, warp_gather, &w);
+    warp_loop w = {.N = N, .x = x, .small = 1e-3};
+    pl_problem_move(N->problem, x, d, w.small, N->work.x_trial);
+    pl_loop(N->problem->elements->block_count, WARP_BLOCKS, warp_turn, &w);
+    pl_loop(N->problem->mesh.vertex_count, WARP_VERTICES, warp_gather, &w);
     if (out != x) {
-        memcpy(out, x, 3 * (size_t)s->problem->mesh.vertex_count * sizeof *out);
+        memcpy(out, x, 3 * (size_t)N->problem->mesh.vertex_count * sizeof *out);
     }
     // rigid bodies away from all elements take their own step
-    if (s->problem->unknowns.rigid_count > 0) {
-        pl_problem_move(s->problem, x, d, 1, s->work.x_trial);
+    if (N->problem->unknowns.rigid_count > 0) {
+        pl_problem_move(N->problem, x, d, 1, N->work.x_trial);
     }
-    for (int b = 0; b < s->problem->unknowns.rigid_count; ++b) {
-        const pl_rigid_motion *body = &s->problem->unknowns.rigid[b];
+    for (int b = 0; b < N->problem->unknowns.rigid_count; ++b) {
+        const pl_rigid_motion *body = &N->problem->unknowns.rigid[b];
         for (int32_t j = 0; j < body->node_count; ++j) {
             const int64_t v = 3 * (int64_t)body->node[j];
-            if (s->laplacian.dof[body->node[j]] < 0) {
-                memcpy(out + v, s->work.x_trial + v, 3 * sizeof *out);
+            if (N->laplacian.dof[body->node[j]] < 0) {
+                memcpy(out + v, N->work.x_trial + v, 3 * sizeof *out);
             }
         }
     }
-    warp_stitch(s, out);
+    warp_stitch(N, out);
 }
 
 // Rotation vector of R, angles below pi.
@@ -480,10 +480,10 @@ static void rotation_log(const double R[9], double w[3])
 static void warp_repeat(void *context, int64_t from, int64_t to)
 {
     const warp_loop *loop = context;
-    pl_statics *s = loop->s;
+    pl_newton_solver *N = loop->N;
     for (int64_t b = from; b < to; ++b) {
-        const pl_block *block = &s->problem->elements->block[b];
-        memset(s->problem->elements->force + block->force_start, 0,
+        const pl_block *block = &N->problem->elements->block[b];
+        memset(N->problem->elements->force + block->force_start, 0,
                3 * (size_t)block->node_count * PL_LANES * sizeof(double));
         for (int l = 0; l < block->lane_count; ++l) {
             for (int q = 0; q < block->point_count; ++q) {
@@ -505,52 +505,53 @@ static void warp_repeat(void *context, int64_t from, int64_t to)
                 pl_mul33(R, U, T);
                 pl_block_gradient(block, l, q, loop->x, F);
                 pl_mul33(T, F, T);
-                warp_add(s, block, l, q, T);
+                warp_add(N, block, l, q, T);
             }
         }
     }
 }
 
-void statics_extrapolate(pl_statics *s, const double *x, const double *x_old, double ratio, double *out)
+void pl_newton_extrapolate(pl_newton_solver *N, const double *x, const double *x_old, double ratio,
+                           double *out)
 {
-    warp_loop w = {.s = s, .x = x, .old = x_old, .ratio = ratio};
-    pl_loop(s->problem->elements->block_count, WARP_BLOCKS, warp_repeat, &w);
-    pl_loop(s->problem->mesh.vertex_count, WARP_VERTICES, warp_gather, &w);
-    memmove(out, x, 3 * (size_t)s->problem->mesh.vertex_count * sizeof *out);
-    warp_stitch(s, out);
+    warp_loop w = {.N = N, .x = x, .old = x_old, .ratio = ratio};
+    pl_loop(N->problem->elements->block_count, WARP_BLOCKS, warp_repeat, &w);
+    pl_loop(N->problem->mesh.vertex_count, WARP_VERTICES, warp_gather, &w);
+    memmove(out, x, 3 * (size_t)N->problem->mesh.vertex_count * sizeof *out);
+    warp_stitch(N, out);
 }
 
-void statics_extend(pl_statics *s, double load, double *x)
+void pl_newton_move(pl_newton_solver *N, const double *x, const double *d, double *out)
 {
-    bool driven = false;
-    for (int k = 0; k < s->robot->support_count; ++k) {
-        const pl_support *support = &s->robot->support[k];
-        driven = driven || pl_norm3(support->move) > 0 || pl_norm3(support->rotate) > 0;
+    if (N->corotate && pl_newton_can_corotate(N)) {
+        pl_newton_corotate(N, x, d, out);
+    } else {
+        pl_problem_move(N->problem, x, d, 1, out);
     }
-    if (!driven) {
+}
+
+void pl_newton_carry(pl_newton_solver *N, double *held, double *x)
+{
+    const int64_t full = 3 * (int64_t)N->problem->mesh.vertex_count;
+    if (!pl_newton_can_corotate(N)) {
+        memcpy(x, held, (size_t)full * sizeof *x);
         return;
     }
     // the smooth motion is the Laplacian's: L u_free = -L_edge u_held, u the motion from x
-    memcpy(s->work.x_trial, x, 3 * (size_t)s->problem->mesh.vertex_count * sizeof *x);
-    pl_problem_clamp(s->problem, load, s->work.x_trial);
-    if (!statics_can_warp(s)) {
-        memcpy(x, s->work.x_trial, 3 * (size_t)s->problem->mesh.vertex_count * sizeof *x);
-        return;
+    double *u = held;
+    for (int64_t i = 0; i < full; ++i) {
+        u[i] -= x[i];
     }
-    for (int64_t i = 0; i < 3 * (int64_t)s->problem->mesh.vertex_count; ++i) {
-        s->work.x_trial[i] -= x[i];
-    }
-    memset(s->laplacian.rhs, 0, 3 * (size_t)s->laplacian.n * sizeof *s->laplacian.rhs);
-    double *u = s->work.x_trial;
-    warp_solve(s, u);
-    for (int32_t v = 0; v < s->problem->mesh.vertex_count; ++v) {
+    memset(N->laplacian.rhs, 0, 3 * (size_t)N->laplacian.n * sizeof *N->laplacian.rhs);
+    warp_solve(N, u);
+    for (int32_t v = 0; v < N->problem->mesh.vertex_count; ++v) {
         for (int i = 0; i < 3; ++i) {
-            const bool free_axis = s->problem->unknowns.dof[3 * v + i] >= 0 ||
-                                   (s->problem->unknowns.rigid_of[v] >= 0 && s->laplacian.dof[v] >= 0);
+            const bool free_axis = N->problem->unknowns.dof[3 * v + i] >= 0 ||
+                                   (N->problem->unknowns.rigid_of[v] >= 0 && N->laplacian.dof[v] >= 0);
             x[3 * (int64_t)v + i] += free_axis
-                                         ? s->laplacian.rhs[(int64_t)i * s->laplacian.n + s->laplacian.dof[v]]
+                                         ? N->laplacian.rhs[(int64_t)i * N->laplacian.n + N->laplacian.dof[v]]
                                          : u[3 * (int64_t)v + i];
         }
     }
-    statics_fit_rigid(s, x);
+    pl_newton_fit_rigid(N, x);
 }
