@@ -214,8 +214,7 @@ static bool newton_renews(const pl_newton_solver *N, newton_run *run, bool fresh
     }
     const bool converges = !pl_problem_touches(p) || report->relative < NEWTON_GAIN * run->relative_factor ||
                            report->step < NEWTON_SHRINK * run->newton_step;
-    return fresh && ((report->relative > NEWTON_REUSE && converges && report->step > NEWTON_LONG * p->size) ||
-                     (p->linear.mode_count > 0 && report->relative > run->goal->force_tolerance));
+    return fresh && report->relative > NEWTON_REUSE && converges && report->step > NEWTON_LONG * p->size;
 }
 
 // Takes the step found: x, gradient, a new factor or a pair of L-BFGS. False: the new factor failed.
@@ -287,6 +286,16 @@ static bool newton_recover(pl_newton_solver *N, double *x, newton_run *run, pl_e
     return newton_factor(N, x, run, false, err);
 }
 
+// An old factor is of no use where its tangent was indefinite (beside a saddle it leads back there), or where
+// contacts have closed that it does not have.
+static bool newton_obsolete(const pl_newton_solver *N, const double *x, const newton_run *run)
+{
+    const pl_problem *p = N->problem;
+    const bool follows = run->follows && run->iteration == 0;
+    return p->linear.mode_count > 0 ||
+           (!follows && run->gradient == GRADIENT_TRUE && pl_problem_obsolete(p, x));
+}
+
 // ---- the iteration
 // A factor, its energy and gradient at x. False: there is none.
 static bool newton_begin(pl_newton_solver *N, double *x, newton_run *run, pl_error *err)
@@ -337,7 +346,6 @@ static bool newton_begin(pl_newton_solver *N, double *x, newton_run *run, pl_err
 
 static pl_newton_end newton_iterate(pl_newton_solver *N, double *x, newton_run *run, pl_error *err)
 {
-    pl_problem *p = N->problem;
     pl_newton_report *report = run->report;
     for (run->iteration = 0; run->iteration < run->goal->limit; ++run->iteration) {
         if (!pl_newton_continue(N)) {
@@ -360,10 +368,9 @@ static pl_newton_end newton_iterate(pl_newton_solver *N, double *x, newton_run *
             return end;
         }
 
-        // contacts have closed that the factor does not have
+        // an old factor of no use: of an indefinite tangent, or without contacts that have closed since
         run->whole = false;
-        if (!run->fresh && !(run->follows && run->iteration == 0) && run->gradient == GRADIENT_TRUE &&
-            pl_problem_obsolete(p, x) && report->factors < NEWTON_FACTORS) {
+        if (!run->fresh && newton_obsolete(N, x, run) && report->factors < NEWTON_FACTORS) {
             if (!newton_factor(N, x, run, false, err)) {
                 return NEWTON_NO_DESCENT;
             }

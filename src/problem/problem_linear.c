@@ -370,10 +370,12 @@ pl_status pl_problem_refactor(pl_problem *p, const double *x, double blend, pl_i
     }
     p->tangent.ahead = ahead;
     pl_status status = linear_factor_once(p, x, blend, true, err);
-    // inertia is judged in double precision where single precision leaves a doubt, unless the modes tell
+    // inertia is found in double precision where single precision leaves a doubt, unless modes are looked
+    // for: those of a wrong sign in single precision are soft, and Lanczos' method finds them first
     const bool exact = indefinite == PL_AS_IT_IS, flip = indefinite == PL_MODES_FLIPPED;
     bool positive = l->has_factor && (exact || pl_problem_unstable(p) <= 0 || (flip && pl_problem_modes(p)));
-    if (status == PL_OK && !positive && l->report.single && !l->single_certain) {
+    if (status == PL_OK && !positive && l->report.single && !l->single_certain &&
+        !(flip && l->has_factor && pl_problem_unstable(p) <= PL_MODES_MOST)) {
         status = linear_factor_once(p, x, blend, false, err);
         positive = l->has_factor && (pl_problem_unstable(p) <= 0 || (flip && pl_problem_modes(p)));
     }

@@ -8,7 +8,8 @@
 // Errors of P^-1 before it is put right, of a solution with random signs on the right side: beyond the first
 // it does not serve. Below the second its inertia is that of K: a mode whose stiffness has another sign in P
 // than in K has an error above 1, and it is soft in P, so that the solution is full of it. Below the third
-// the energies of the modes are enough to tell.
+// the energies of the modes are enough to tell; then its inertia is that of K too where K itself is positive
+// on the modes (E, in double precision): a mode with a wrong sign in P is among the softest.
 #define SINGLE_CORRECTION 1.5
 #define SINGLE_CERTAIN 0.1
 #define SINGLE_DOUBT 0.5
@@ -33,7 +34,8 @@ void pl_problem_draw(const pl_problem *p, uint64_t *seed, double *b)
 }
 
 // E^-1 by its eigenvalues, scaled by its diagonal first. Modes that depend on each other are not used.
-static void single_inverse(pl_problem *p)
+// Returns the lowest scaled eigenvalue, 0: not known.
+static double single_inverse(pl_problem *p)
 {
     pl_linear *l = &p->linear;
     const int32_t n = p->unknowns.n;
@@ -50,14 +52,14 @@ static void single_inverse(pl_problem *p)
     for (int a = 0; a < m * m; ++a) {
         E[a] *= scale[a / m] * scale[a % m];
         if (!isfinite(E[a])) {
-            return;
+            return 0;
         }
     }
     pl_dense_eigen(m, E, value, vector);
     memset(l->soft_inverse, 0, sizeof l->soft_inverse);
     for (int k = 0; k < m; ++k) {
         if (!(fabs(value[k]) > SINGLE_DEPENDENT)) {
-            return;
+            return 0;
         }
         for (int a = 0; a < m * m; ++a) {
             l->soft_inverse[a] +=
@@ -65,6 +67,7 @@ static void single_inverse(pl_problem *p)
         }
     }
     l->soft_count = m;
+    return value[0];
 }
 
 // The error of P^-1 as the energies of the modes see it, W = P^-1 B: |w . (b - K w)| / |w . K w|. For a
@@ -128,9 +131,9 @@ bool problem_single_serves(pl_problem *p)
     if (!(error < SINGLE_DOUBT) || !positive) {
         error = single_error(p, b);
     }
-    single_inverse(p);
+    const double ritz = single_inverse(p);
     pl_arena_end(&p->scratch, mark);
-    l->single_certain = error < SINGLE_CERTAIN;
+    l->single_certain = error < SINGLE_CERTAIN || (positive && error < SINGLE_DOUBT && ritz > 0);
     l->single_error = error;
     l->single_unseen = 0;
     pl_log(2, "    single precision: error %.1e, %d soft modes", error, l->soft_count);
