@@ -78,7 +78,7 @@ static pl_status search_add(search *f, pl_shape_source source, const pl_statics_
     pl_shapes *out = f->out;
     const double merge = f->options.merge * f->s->problem->size;
     for (int i = 0; i < out->count; ++i) {
-        if (pl_newton_distance(f->s, out->state[i]->x, f->trial->x) < merge) {
+        if (pl_newton_distance(&f->s->newton, out->state[i]->x, f->trial->x) < merge) {
             return PL_OK;
         }
     }
@@ -141,13 +141,13 @@ static void search_move(search *f, const double *x, const double *mode, double t
             d[p->unknowns.dof[i]] = mode[i];
         }
     }
-    const double rotation = pl_newton_step_rotation(f->s, x, d, &strain);
+    const double rotation = pl_newton_step_rotation(&f->s->newton, x, d, &strain);
     const double scale = turn / fmax(fmax(rotation, strain * fabs(turn) / SHAPES_STEP_STRAIN), 1e-12);
     for (int32_t i = 0; i < p->unknowns.n; ++i) {
         d[i] *= scale;
     }
-    if (f->s->options.warp && pl_newton_can_corotate(f->s)) {
-        pl_newton_corotate(f->s, x, d, f->x);
+    if (f->s->options.warp && pl_newton_can_corotate(&f->s->newton)) {
+        pl_newton_corotate(&f->s->newton, x, d, f->x);
     } else {
         pl_problem_move(p, x, d, 1, f->x);
     }
@@ -270,7 +270,7 @@ static pl_status search_branch(search *f, int shape, pl_error *err)
         }
         f->report->branches = true;
         statics_branch branch = {.meet = f->meet};
-        pl_newton_watch(f->s, "following a branch", 0);
+        pl_newton_watch(&f->s->newton, &f->s->options.progress, "following a branch", 0);
         f->s->newton.iterations = f->s->increments = p->linear.factorizations = p->linear.solves = 0;
         status =
             statics_branch_follow(f->s, f->out->state[shape]->x, side, f->options.load_most, &branch, err);
@@ -327,7 +327,8 @@ static bool search_newton(search *f, double *x, int *negative, pl_error *err)
             break;
         }
         pl_newton_forget(&s->newton);
-        const double relative = pl_problem_residual(p, s->newton.work.g, s->newton.work.r) / pl_problem_force_scale(p);
+        const double relative =
+            pl_problem_residual(p, s->newton.work.g, s->newton.work.r) / pl_problem_force_scale(p);
         *negative = pl_problem_unstable(p);
         pl_problem_gaps(p, gap);
         pl_newton_direction(&s->newton, s->newton.work.r, gap, d);
@@ -335,7 +336,8 @@ static bool search_newton(search *f, double *x, int *negative, pl_error *err)
 
         // the step of the deflated equations, within what a linear step can predict
         double strain;
-        const double tau = 1 / (1 - deflation_slope(f, x, d)), turn = pl_newton_step_rotation(&s->newton, x, d, &strain),
+        const double tau = 1 / (1 - deflation_slope(f, x, d)),
+                     turn = pl_newton_step_rotation(&s->newton, x, d, &strain),
                      most =
                          fmin(SHAPES_STEP_TURN / fmax(turn, 1e-12), SHAPES_STEP_STRAIN / fmax(strain, 1e-12)),
                      scale = fmin(fmax(tau, -most), most);
@@ -377,7 +379,7 @@ static pl_status search_deflate(search *f, int shape, pl_error *err)
         }
         pl_error local = {0};
         pl_problem_set(p, 1);
-        pl_newton_watch(f->s, "deflated search", 0);
+        pl_newton_watch(&f->s->newton, &f->s->options.progress, "deflated search", 0);
         p->linear.factorizations = 0;
         f->report->starts++;
         memcpy(f->meet, f->x, (size_t)n * sizeof *f->x);
@@ -426,7 +428,7 @@ static pl_status search_images(search *f, pl_error *err)
     for (int i = 1; i < out->count; ++i) {
         for (int k = 0; k < i && out->shape[i].image < 0; ++k) {
             const double *a = out->shape[k].state->x, *b = out->shape[i].state->x;
-            const char *name = statics_images_find(images, a, b, pl_newton_distance(f->s, a, b));
+            const char *name = statics_images_find(images, a, b, pl_newton_distance(&f->s->newton, a, b));
             if (name) {
                 out->shape[i].image = k;
                 snprintf(out->shape[i].image_of, sizeof out->shape[i].image_of, "%s", name);
