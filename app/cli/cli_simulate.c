@@ -18,8 +18,10 @@ static const cli_option options[] = {
     {"table", 0, "FILE.csv",
      "commands over time: a column t, and columns by name (air [kPa]); linear between rows", NULL},
     {"every", 0, "TIME", "time between rows and shapes (default: until / 200)", NULL},
-    {"tolerance", 0, "X", "error of a step over the largest displacement so far (default 1e-3)", NULL},
+    {"tolerance", 0, "X", "error over the largest displacement so far (default 1e-3)", NULL},
     {"step", 0, "auto|TIME", "a fixed step instead of one from the tolerance", "auto"},
+    {"first-step", 0, "TIME", "length of the first step (default 5ms; it is halved where it is too long)",
+     NULL},
     {"damping", 0, "RATE", "mass-proportional damping, 1/s (default 0)", NULL},
     CLI_MASS,
     {"beyond-range", 0, NULL, "allow values outside the range in the robot file", NULL},
@@ -138,6 +140,12 @@ static int simulate_numbers(const cli_args *args, simulate *d)
         return CLI_EXIT_USAGE;
     }
     d->every = d->until / 200;
+    // steps are the largest one halved: one that the first step is a part of
+    good = good && cli_number(args, "first-step", PL_DIM_TIME, 1e-6, 0.1, &d->options.first_step);
+    if (d->options.first_step > 0) {
+        const double halvings = round(log2(d->options.largest_step / d->options.first_step));
+        d->options.largest_step = ldexp(d->options.first_step, (int)fmax(0, halvings));
+    }
     good = good && cli_number(args, "every", PL_DIM_TIME, 1e-6, 1e6, &d->every);
     if (good && step && strcmp(step, "auto") != 0) {
         good = cli_number(args, "step", PL_DIM_TIME, 1e-8, 10, &d->options.step);

@@ -21,8 +21,11 @@ typedef enum pl_motion_outcome { PL_MOTION_DONE, PL_MOTION_STOPPED, PL_MOTION_ST
 PL_API const char *pl_motion_outcome_name(pl_motion_outcome outcome);
 
 typedef struct pl_dynamics_options {
-    double tolerance;          // error of one step over the largest displacement so far, or 1e-3 of the size
+    // Error of the positions over the largest displacement so far, or 1e-2 of the size: one step may have a
+    // quarter of it.
+    double tolerance;
     double step;               // s; 0: from the tolerance. A step that does not converge is halved
+    double first_step;         // s, about, where the step follows from the tolerance; 0: 1/16 of the largest
     double largest_step;       // s, where the step follows from the tolerance
     int halvings;              // smallest step: the largest one halved so often
     double solve_tolerance;    // mm, of the positions in each stage; 0: 1/30 of the error accepted in a step

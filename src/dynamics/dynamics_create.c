@@ -31,6 +31,10 @@ static pl_status options_check(const pl_robot *robot, const pl_dynamics_options 
         return pl_fail(err, PL_BAD_INPUT, "dynamics: largest_step is %g s, must be positive",
                        o->largest_step);
     }
+    if (!(o->first_step >= 0) || isinf(o->first_step)) {
+        return pl_fail(err, PL_BAD_INPUT, "dynamics: first_step is %g s, must be 0 (automatic) or positive",
+                       o->first_step);
+    }
     if (o->halvings < 0 || o->halvings > 40) {
         return pl_fail(err, PL_BAD_INPUT, "dynamics: halvings is %d, must lie between 0 and 40", o->halvings);
     }
@@ -65,7 +69,7 @@ static pl_status create_work(pl_dynamics *d, pl_error *err)
 {
     const int64_t full = dynamics_full(d), n = d->problem->unknowns.n;
     dynamics_point *point[] = {&d->now, &d->before, &d->middle, &d->next};
-    double **fulls[] = {&d->start, &d->target, &d->work, &d->trial};
+    double **fulls[] = {&d->start, &d->target, &d->work, &d->trial, &d->x_before, &d->dx};
     double **unknowns[] = {&d->g, &d->r, &d->r_old, &d->d, &d->y};
     bool ok = true;
     for (int i = 0; i < PL_COUNT(point); ++i) {
@@ -80,6 +84,9 @@ static pl_status create_work(pl_dynamics *d, pl_error *err)
     for (int i = 0; i < DYNAMICS_PAIRS; ++i) {
         ok = ok && (d->pairs.s[i] = PL_NEW_ARRAY(double, n)) && (d->pairs.y[i] = PL_NEW_ARRAY(double, n));
     }
+    const int64_t pressures = d->problem->elements->pressure_count;
+    ok = ok && (d->pressure_before = PL_NEW_ARRAY(double, pressures));
+    ok = ok && (d->pressure_step = PL_NEW_ARRAY(double, pressures));
     ok = ok && (d->command = PL_NEW_ARRAY(double, d->robot->command_count));
     return ok ? PL_OK : pl_fail_memory(err, "dynamics: work space");
 }
@@ -176,7 +183,20 @@ void pl_dynamics_destroy(pl_dynamics *d)
         pl_free(d->pairs.s[i]);
         pl_free(d->pairs.y[i]);
     }
-    void *owned[] = {d->start, d->target, d->work, d->trial, d->g, d->r, d->r_old, d->d, d->y, d->command};
+    void *owned[] = {d->start,
+                     d->target,
+                     d->work,
+                     d->trial,
+                     d->g,
+                     d->r,
+                     d->r_old,
+                     d->d,
+                     d->y,
+                     d->command,
+                     d->x_before,
+                     d->dx,
+                     d->pressure_before,
+                     d->pressure_step};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }
@@ -244,6 +264,16 @@ static pl_status start_energies(pl_dynamics *d, pl_error *err)
     return PL_OK;
 }
 
+// The largest step halved so often is the first one, about.
+static int start_level(const pl_dynamics_options *o)
+{
+    if (o->step > 0) {
+        return 0;
+    }
+    const double first = o->first_step > 0 ? o->first_step : o->largest_step / 16;
+    return (int)fmin(o->halvings, fmax(0, round(log2(o->largest_step / first))));
+}
+
 pl_status pl_dynamics_start(pl_dynamics *d, const pl_state *state, const pl_signal *signal, pl_error *err)
 {
     bool moves;
@@ -267,9 +297,9 @@ pl_status pl_dynamics_start(pl_dynamics *d, const pl_state *state, const pl_sign
     }
 
     d->report = (pl_motion_report){.time = d->now.time, .smallest_step = INFINITY};
-    d->level = d->options.step > 0 ? 0 : 4;
+    d->level = start_level(&d->options);
     d->contraction = 0.3;
-    d->scale = 0;
+    d->scale = d->exchanged = d->kinetic_most = 0;
     d->anchor = d->now.time;
     d->energy = d->energy_next = (pl_motion_energy){0};
     status = dynamics_prepare(d, !moves, err);

@@ -1,7 +1,9 @@
 // Energies of a motion: kinetic, elastic, and the work of loads and actuators. The work of a potential
-// Phi(x; c) along a stage from (x0, c0) to (x1, c1) is
-//   -1/2 [Phi(x1; c0) - Phi(x0; c0) + Phi(x1; c1) - Phi(x0; c1)],
-// exact for constant loads, of second order otherwise; that of a constraint -(p0 + p1) / 2 (h1 - h0).
+// Phi(x; c) along a step is
+//   Phi(x0; c0) - Phi(x1; c1) + int dPhi/dc dc,
+// exact for constant loads; the integral by the parabolas through the three points of the step, of third
+// order, so that the imbalance is the error of the motion and not that of its balance. The work of a
+// constraint is -int p dh, likewise.
 #include "dynamics/dynamics_impl.h"
 
 typedef enum energy_part { PART_NONE, PART_ACTUATORS, PART_LOADS, PART_STORED } energy_part;
@@ -68,26 +70,97 @@ void dynamics_rows(const pl_problem *p, dynamics_point *point)
     }
 }
 
-void dynamics_work(pl_dynamics *d, const dynamics_point *from, dynamics_point *to, pl_motion_energy *energy)
+// ---- work of a step, from its three points
+static const energy_part energy_parts[2] = {PART_ACTUATORS, PART_LOADS};
+
+// Potentials of a part at x with the commands of both ends of the stage under way.
+static void energy_ends(pl_dynamics *d, bool changes, const double *x, double (*end)[2])
 {
     pl_problem *p = d->problem;
-    dynamics_rows(p, to);
-    const bool changes = energy_loads_change(d, from);
-    double work[2] = {0};
-    for (int part = 0; part < 2; ++part) {
-        const energy_part which = part == 0 ? PART_ACTUATORS : PART_LOADS;
+    for (int at = changes ? 0 : 1; at < 2; ++at) {
         if (changes) {
-            energy_set(p, 0);
-            work[part] -= 0.5 * (energy_of(p, which, to->x) - energy_of(p, which, from->x));
-            energy_set(p, 1);
+            energy_set(p, at);
         }
-        const double at_start = energy_of(p, which, from->x), at_end = energy_of(p, which, to->x);
-        work[part] -= (changes ? 0.5 : 1) * (at_end - at_start);
+        for (int part = 0; part < 2; ++part) {
+            end[part][at] = energy_of(p, energy_parts[part], x);
+        }
+    }
+    for (int part = 0; !changes && part < 2; ++part) {
+        end[part][0] = end[part][1];
+    }
+}
+
+void dynamics_work_first(pl_dynamics *d)
+{
+    dynamics_work *w = &d->work_step;
+    double end[2][2];
+    dynamics_rows(d->problem, &d->middle);
+    w->changes = energy_loads_change(d, &d->now);
+    energy_ends(d, w->changes, d->now.x, end);
+    for (int part = 0; part < 2; ++part) {
+        w->start[part] = end[part][0];
+        w->rate_start[part] = (end[part][1] - end[part][0]) / TR_GAMMA;
+    }
+    energy_ends(d, w->changes, d->middle.x, end); // last: efforts are those of the end of the stage
+    for (int part = 0; part < 2; ++part) {
+        w->rate_middle[part] = (end[part][1] - end[part][0]) / TR_GAMMA;
+    }
+}
+
+// int dPhi/dt over the step: the rates l L(x) of the potential at the points 0, gamma, 1 with the slope l of
+// the commands, a parabola through the three commands: l(t) = d1 + (2 t - gamma) (d2 - d1) with the
+// differences d1, d2 of the stages. The quadrature is exact for parabolas. (d2 - d1) L at the last point is
+// extrapolated.
+static double energy_rates(const dynamics_work *w, int part, const double *d2)
+{
+    const double g = TR_GAMMA, first = w->rate_start[part], middle = w->rate_middle[part];
+    const double bend0 = d2[0] - first, bend_g = d2[1] - middle,
+                 bend1 = bend_g + (1 - g) / g * (bend_g - bend0);
+    const double rate[3] = {first - g * bend0, middle + g * bend_g, d2[2] + (1 - g) * bend1};
+    return TR_W0 * rate[0] + TR_WG * rate[1] + TR_W1 * rate[2];
+}
+
+// int p dh over a step for parabolas through three values each.
+static double energy_row(const double p[3], const double h[3])
+{
+    const double g = TR_GAMMA;
+    double slope[2][2]; // of p and h: value at 0 and change of the slope
+    const double *v[2] = {p, h};
+    for (int i = 0; i < 2; ++i) {
+        const double d1 = (v[i][1] - v[i][0]) / g, d2 = (v[i][2] - v[i][1]) / (1 - g);
+        slope[i][0] = d1 - g * (d2 - d1);
+        slope[i][1] = 2 * (d2 - d1);
+    }
+    // (p0 + p' t + p'' t^2 / 2) (h' + h'' t), integrated from 0 to 1
+    const double p0 = p[0], p1 = slope[0][0], p2 = 0.5 * slope[0][1], h1 = slope[1][0], h2 = slope[1][1];
+    return p0 * (h1 + h2 / 2) + p1 * (h1 / 2 + h2 / 3) + p2 * (h1 / 3 + h2 / 4);
+}
+
+void dynamics_work_second(pl_dynamics *d, pl_motion_energy *energy)
+{
+    const dynamics_work *w = &d->work_step;
+    pl_problem *p = d->problem;
+    const double *x[3] = {d->now.x, d->middle.x, d->next.x};
+    double d2[2][3] = {{0}}, end[2][2], work[2];
+    dynamics_rows(p, &d->next);
+    const bool changes = w->changes || energy_loads_change(d, &d->middle);
+    for (int k = changes ? 0 : 2; k < 3; ++k) {
+        energy_ends(d, changes, x[k], end);
+        for (int part = 0; part < 2; ++part) {
+            d2[part][k] = (end[part][1] - end[part][0]) / (1 - TR_GAMMA);
+        }
+    }
+    for (int part = 0; part < 2; ++part) {
+        work[part] = w->start[part] - end[part][1] + (changes ? energy_rates(w, part, d2[part]) : 0);
     }
     for (int i = 0; i < p->row_count; ++i) {
-        if (p->row[i].constraint) {
-            work[0] -= 0.5 * (from->force[i] + to->force[i]) * (to->measure[i] - from->measure[i]);
+        const dynamics_point *at[3] = {&d->now, &d->middle, &d->next};
+        double force[3], measure[3];
+        for (int k = 0; k < 3; ++k) {
+            force[k] = at[k]->force[i];
+            measure[k] = at[k]->measure[i];
         }
+        work[0] -= p->row[i].constraint ? energy_row(force, measure) : 0;
     }
     energy->actuators += work[0];
     energy->loads += work[1];

@@ -58,11 +58,13 @@ typedef struct dynamics_pairs {
     double rho[DYNAMICS_PAIRS];
     int first, count;
 } dynamics_pairs;
-// Minimises from x (full; left at the solution) at the loads set; `tolerance` in mm.
-pl_status dynamics_stage_solve(pl_dynamics *d, double s, double tolerance, double *x, stage_outcome *outcome,
-                               pl_error *err);
-// The factor at x and the present loads.
-pl_status dynamics_stage_factor(pl_dynamics *d, const double *x, stage_outcome *outcome, pl_error *err);
+// Minimises from x (full; left at the solution) at the loads set; `tolerance` in mm; `from`: where the stage
+// began.
+pl_status dynamics_stage_solve(pl_dynamics *d, double s, double tolerance, const double *from, double *x,
+                               stage_outcome *outcome, pl_error *err);
+// The factor at x and the present loads; `predicted` (may be NULL): the step that its stresses come from.
+pl_status dynamics_stage_factor(pl_dynamics *d, const double *x, const pl_ahead *predicted,
+                                stage_outcome *outcome, pl_error *err);
 void dynamics_stage_count(pl_dynamics *d); // work of the linear solver, into the report
 
 // ---- a point in time
@@ -73,6 +75,13 @@ typedef struct dynamics_point {
     // of constraints: measures and the forces along their rows; 0 for others
     double measure[PL_ROWS_MAX], force[PL_ROWS_MAX];
 } dynamics_point;
+
+// Of the step under way: potentials of actuators and loads where it began, and how fast the commands of its
+// first stage change them at its first two points, over the step.
+typedef struct dynamics_work {
+    bool changes;
+    double start[2], rate_start[2], rate_middle[2];
+} dynamics_work;
 
 struct pl_dynamics {
     const pl_robot *robot;
@@ -97,19 +106,25 @@ struct pl_dynamics {
     // the stage's vectors, by unknowns
     double *g, *r, *r_old, *d, *y;
     double *trial; // full
+    double *x_before, *dx, *pressure_before,
+        *pressure_step; // full, per pressure number: of the last iteration
     dynamics_pairs pairs;
+    double exchanged; // mJ: work in the last step and a small part of the largest kinetic energy so far
+    double kinetic_most;
     double contraction; // of the last iterations, expected of the next stage
 
-    int level;     // the step is the largest one halved so often
-    double scale;  // mm: what errors are compared with
-    double cost;   // of a factorisation, in iterations
-    double anchor; // s: the time from which steps are counted
+    int level;          // the step is the largest one halved so often
+    double scale;       // mm: what errors are compared with
+    double speed, push; // mm/s, mm/s^2: largest velocity and acceleration
+    double cost;        // of a factorisation, in iterations
+    double anchor;      // s: the time from which steps are counted
     pl_motion_report report;
     pl_motion_energy energy;      // work done until now
     pl_motion_energy energy_next; // until the end of the step under way
-    double energy_start;          // kinetic and elastic at the start
-    bool energy_known;            // no growth drive
-    pl_viscous *viscous;          // NULL: no material has viscous branches
+    dynamics_work work_step;
+    double energy_start; // kinetic and elastic at the start
+    bool energy_known;   // no growth drive
+    pl_viscous *viscous; // NULL: no material has viscous branches
 };
 
 // ---- dynamics_step.c
@@ -129,9 +144,10 @@ pl_status dynamics_recall(pl_dynamics *d, pl_error *err);
 pl_status dynamics_prepare(pl_dynamics *d, bool rest, pl_error *err);
 
 // ---- dynamics_energy.c
-// Work of loads and actuators while the body moves from `from` to `to`, the loads of the problem being those
-// of `to` (the path of the problem leads from one to the other).
-void dynamics_work(pl_dynamics *d, const dynamics_point *from, dynamics_point *to, pl_motion_energy *energy);
+// Work of loads and actuators in the step under way: after its first stage, and after its second one, the
+// path of the problem leading along that stage.
+void dynamics_work_first(pl_dynamics *d);
+void dynamics_work_second(pl_dynamics *d, pl_motion_energy *energy);
 // Measures and forces of the constraints where the problem was evaluated last.
 void dynamics_rows(const pl_problem *p, dynamics_point *point);
 double dynamics_kinetic(const pl_dynamics *d, const double *v);
@@ -145,6 +161,10 @@ static inline int64_t dynamics_full(const pl_dynamics *d)
 #define TR_GAMMA 0.58578643762690495
 #define TR_C1 (1 / (TR_GAMMA * (2 - TR_GAMMA)))
 #define TR_C0 (TR_C1 - 1)
+// quadrature over a step with the points 0, gamma, 1, exact for parabolas
+#define TR_WG (1 / (6 * TR_GAMMA * (1 - TR_GAMMA)))
+#define TR_W1 (0.5 - TR_GAMMA * TR_WG)
+#define TR_W0 (1 - TR_WG - TR_W1)
 static inline double dynamics_stage_length(double h)
 {
     return 0.5 * TR_GAMMA * h;

@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include "dynamics/dynamics_impl.h"
 
-#define RUN_ERROR_SHARE 30   // stages are solved to this part of the error accepted
-#define RUN_GROW 0.1         // of the error accepted: below it the next step is twice as long
-#define RUN_SCALE_LEAST 1e-3 // of the size of the body: motion that errors are compared with, at least
-#define RUN_ROUNDING 1e-12   // of the size: stages are not solved further
-#define RUN_ALIGNED 1e-6     // of a step
+#define RUN_ERROR_SHARE 8       // stages are solved to this part of the error accepted
+#define RUN_SAFETY 0.25         // of the tolerance, for one step: errors of steps add up over some swings
+#define RUN_GROW 0.1            // of the error accepted: below it the next step is twice as long
+#define RUN_SCALE_LEAST 1e-2    // of the size of the body: motion that errors are compared with, at least
+#define RUN_ROUNDING 1e-12      // of the size: stages are not solved further
+#define RUN_EXCHANGE_LEAST 1e-2 // of the largest kinetic energy: exchanged in a step, at least
+#define RUN_ALIGNED 1e-6        // of a step
 
 static double run_largest_step(const pl_dynamics *d)
 {
@@ -22,19 +24,18 @@ static double run_step(const pl_dynamics *d)
     return ldexp(run_largest_step(d), -d->level);
 }
 
-// What errors are compared with: the largest displacement since the start, or what one step of the present
-// length brings.
+// What errors are compared with: the largest displacement since the start, or that in a step from the
+// present velocity and acceleration: `scale` and, per step length, `speed` and `push`.
 static void run_scale(pl_dynamics *d)
 {
-    const double h = run_step(d);
-    double moved = 0, speed = 0, push = 0;
+    double moved = RUN_SCALE_LEAST * d->problem->size;
+    d->speed = d->push = 0;
     for (int64_t v = 0; v < dynamics_full(d); v += 3) {
         moved = fmax(moved, pl_distance3(d->now.x + v, d->start + v));
-        speed = fmax(speed, pl_norm3(d->now.v + v));
-        push = fmax(push, pl_norm3(d->now.a + v));
+        d->speed = fmax(d->speed, pl_norm3(d->now.v + v));
+        d->push = fmax(d->push, pl_norm3(d->now.a + v));
     }
-    const double ahead = h * speed + 0.5 * h * h * push;
-    d->scale = fmax(fmax(d->scale, RUN_SCALE_LEAST * d->problem->size), fmax(moved, ahead));
+    d->scale = fmax(d->scale, moved);
 }
 
 // Whether the acceleration of `now` is not that after it: commands or forces differ from those of its state,
@@ -56,16 +57,8 @@ static bool run_jump(pl_dynamics *d)
 
 pl_status dynamics_prepare(pl_dynamics *d, bool rest, pl_error *err)
 {
-    pl_status status = PL_OK;
-    if (run_jump(d) || rest) {
-        status = dynamics_acceleration(d, dynamics_stage_length(run_step(d)), err);
-    } else {
-        status = dynamics_recall(d, err);
-    }
-    if (status == PL_OK) {
-        run_scale(d);
-    }
-    return status;
+    return run_jump(d) || rest ? dynamics_acceleration(d, dynamics_stage_length(run_step(d)), err)
+                               : dynamics_recall(d, err);
 }
 
 // The length of the next step: never beyond the next corner, and not much short of it either.
@@ -87,6 +80,9 @@ static pl_status run_accept(pl_dynamics *d, double h, double error, int iteratio
     d->before = d->now;
     d->now = d->next;
     d->next = before;
+    d->kinetic_most = fmax(d->kinetic_most, dynamics_kinetic(d, d->now.v));
+    d->exchanged = fabs(d->energy_next.actuators - d->energy.actuators) +
+                   fabs(d->energy_next.loads - d->energy.loads) + RUN_EXCHANGE_LEAST * d->kinetic_most;
     d->energy = d->energy_next;
     pl_viscous_accept(d->viscous);
     d->report.steps++;
@@ -146,27 +142,27 @@ static const char *run_failure(stage_outcome outcome, double error)
 }
 
 // The error that a step may have, mm, and how far its stages are solved.
-static double run_accepted(const pl_dynamics *d)
+static double run_accepted(const pl_dynamics *d, double h)
 {
-    return d->options.tolerance * d->scale;
+    return RUN_SAFETY * d->options.tolerance * fmax(d->scale, h * d->speed + 0.5 * h * h * d->push);
 }
 
-static double run_tolerance(const pl_dynamics *d)
+static double run_tolerance(const pl_dynamics *d, double h)
 {
     const double given = d->options.solve_tolerance;
-    return fmax(RUN_ROUNDING * d->problem->size, given > 0 ? given : run_accepted(d) / RUN_ERROR_SHARE);
+    return fmax(RUN_ROUNDING * d->problem->size, given > 0 ? given : run_accepted(d, h) / RUN_ERROR_SHARE);
 }
 
 // A step of length h; *accepted: it is the last one now.
 static pl_status run_try(pl_dynamics *d, double h, bool *accepted, const char **failure, pl_error *err)
 {
-    const double limit = run_accepted(d);
+    const double limit = run_accepted(d, h);
     const bool automatic = d->options.step == 0;
     const int before = d->report.evaluations;
     stage_outcome outcome;
     double error;
     *accepted = false;
-    const pl_status status = dynamics_step(d, h, run_tolerance(d), &error, &outcome, err);
+    const pl_status status = dynamics_step(d, h, run_tolerance(d, h), &error, &outcome, err);
     if (status != PL_OK) {
         return status;
     }
@@ -183,6 +179,7 @@ static pl_status run_try(pl_dynamics *d, double h, bool *accepted, const char **
         d->problem->linear.has_factor = d->problem->linear.has_factor && outcome == STAGE_SOLVED;
         return PL_OK;
     }
+    pl_log(2, "  step %.3g ms at %.6g s: error %.2e of %.2e mm", 1e3 * h, d->now.time, error, limit);
     const double corner = d->signal.corner ? d->signal.corner(d->signal.user, d->now.time) : INFINITY;
     const bool at_corner = d->next.time >= corner - 1e-9 * h;
     const pl_status advanced = run_accept(d, h, error, d->report.evaluations - before, err);

@@ -5,11 +5,15 @@
 
 #define STAGE_ITERATIONS 60
 #define STAGE_PER_FACTOR 14 // iterations with one factor before the next one is made
-#define STAGE_FACTORS 4     // in one stage
+#define STAGE_TRIED 3       // iterations from which its contraction is known
+#define STAGE_STIFF 0.5     // contraction of the steps of bodies with stiff parts, at most
+#define STAGE_FACTORS 8     // in one stage
 #define STAGE_GROWTH 5      // a step so many times the smallest one: the factor is of no use
 #define STAGE_HALVINGS 6    // of a step that inverts an element
 #define STAGE_SET_CHANGES 8 // of taut and slack cables in one stage
 #define STAGE_DAMPING 0.2   // Powell's damping: curvature of a pair, at least this share of the factor's
+#define STAGE_WORK_SHARE 5  // work of what is left unbalanced: this part of the tolerance
+#define STAGE_WORK_LEAST 1e-3
 #define STAGE_CONTRACTION_LOW 0.05
 #define STAGE_CONTRACTION_HIGH 0.9
 
@@ -93,11 +97,12 @@ void dynamics_stage_count(pl_dynamics *d)
 
 // Factors at x; indefinite: where K + M / s^2 is not positive the step is too long, unless it is the shortest
 // allowed, where modes of negative curvature are made positive.
-pl_status dynamics_stage_factor(pl_dynamics *d, const double *x, stage_outcome *outcome, pl_error *err)
+pl_status dynamics_stage_factor(pl_dynamics *d, const double *x, const pl_ahead *predicted,
+                                stage_outcome *outcome, pl_error *err)
 {
     pl_problem *p = d->problem;
     pl_error why = {0};
-    const pl_status status = pl_problem_refactor(p, x, 0, PL_MODES_FLIPPED, NULL, &why);
+    const pl_status status = pl_problem_refactor(p, x, 0, PL_MODES_FLIPPED, predicted, &why);
     pairs_clear(&d->pairs);
     d->levels.level[d->levels.now].best = -1;
     d->levels.level[d->levels.now].extra = 0;
@@ -109,18 +114,23 @@ pl_status dynamics_stage_factor(pl_dynamics *d, const double *x, stage_outcome *
     if (status != PL_OK) {
         return pl_fail(err, status, "%s", why.text);
     }
-    const bool indefinite = p->linear.blend > 0 || p->linear.mode_count > 0;
+    // fibres and layers that ring are compressed for a moment: modes that the error of the step controls
+    const bool indefinite = (p->linear.blend > 0 || p->linear.mode_count > 0) && !pl_problem_stiff(p);
     *outcome = indefinite && d->level < d->options.halvings ? STAGE_INDEFINITE : STAGE_SOLVED;
     return PL_OK;
 }
 
 // ---- iteration
 typedef struct stage {
-    double tolerance;
+    double tolerance;                   // mm
+    const double *from;                 // full: where it began
     double change, change_before, best; // mm: steps
     int iteration, base;                // and that at which the factor was made
     int factors, set_changes;
-    bool pair; // the last step can become a pair
+    bool pair;    // the last step can become a pair
+    bool stepped; // a step has been taken
+    bool stiff;   // parts of the body resist strain far more than others
+    bool failed;  // the factor is of no use
     double scale;
 } stage;
 
@@ -176,10 +186,103 @@ static double stage_left(pl_dynamics *d, stage *run)
     return run->change * (theta < 1 ? fmin(1, theta / (1 - theta)) : INFINITY);
 }
 
-static bool stage_factor_spent(const stage *run)
+// Work of the force r that the iteration leaves unbalanced, along the motion of the stage; `exchange`: what
+// inertia exchanges, vertex by vertex. Rigid bodies take part with the mean motion of their vertices.
+static double stage_work(const pl_dynamics *d, const double *from, const double *x, double *exchange)
 {
-    return run->iteration - run->base >= STAGE_PER_FACTOR ||
-           (run->iteration - run->base > 2 && run->change > STAGE_GROWTH * run->best);
+    const pl_problem *p = d->problem;
+    const pl_unknowns *u = &p->unknowns;
+    double work = 0;
+    *exchange = 0;
+    for (int64_t v = 0; v < dynamics_full(d); v += 3) {
+        double moved = 0;
+        for (int i = 0; i < 3; ++i) {
+            const double step = x[v + i] - from[v + i];
+            const int32_t k = u->dof[v + i];
+            moved += d->inertia->product[v + i] * step;
+            work += k >= 0 ? d->r[k] * step : 0;
+        }
+        *exchange += fabs(d->inertia->coefficient * moved);
+    }
+    for (int b = 0; b < u->rigid_count; ++b) {
+        const pl_rigid_motion *body = &u->rigid[b];
+        double mean[3] = {0};
+        for (int32_t k = 0; k < body->node_count; ++k) {
+            for (int i = 0; i < 3; ++i) {
+                const int64_t at = 3 * (int64_t)body->node[k] + i;
+                mean[i] += (x[at] - from[at]) / body->node_count;
+            }
+        }
+        work += pl_dot3(d->r + body->unknown, mean);
+    }
+    return work;
+}
+
+// Positions are good to the tolerance, and the force left unbalanced does no more than a small part of the
+// work that is exchanged: an error of positions is one of velocities, larger by 1 / s, and would create
+// energy. Far below the tolerance of the positions that is rounding.
+static bool stage_converged(pl_dynamics *d, stage *run, const double *x)
+{
+    const double left = stage_left(d, run);
+    if (!(left < run->tolerance)) {
+        return false;
+    }
+    double exchange;
+    const double work = stage_work(d, run->from, x, &exchange);
+    return fabs(work) <= d->options.tolerance / STAGE_WORK_SHARE * (exchange + d->exchanged) ||
+           left < STAGE_WORK_LEAST * run->tolerance;
+}
+
+// The iterations that the present contraction still needs cost more than another factor, or it diverges.
+static bool stage_factor_spent(const pl_dynamics *d, const stage *run)
+{
+    const int since = run->iteration - run->base;
+    if (run->failed || since >= STAGE_PER_FACTOR || (since > 2 && run->change > STAGE_GROWTH * run->best)) {
+        return true;
+    }
+    const double left = log(fmin(1, run->tolerance / run->change)) / log(d->contraction);
+    return since > STAGE_TRIED && left > d->cost + STAGE_TRIED;
+}
+
+// A factor at x, out of balance: with the stresses that the last step predicted. Where parts are stiff the
+// residual too is that of their law linearised there: a step that turns fibres strains them to second order,
+// and the stress of that strain is not one that the body will have.
+static pl_status stage_refactor(pl_dynamics *d, stage *run, const double *x, stage_outcome *outcome,
+                                pl_error *err)
+{
+    pl_problem *p = d->problem;
+    const bool predicts = run->stepped && run->scale == 1;
+    const pl_ahead ahead = {d->x_before, d->dx, d->pressure_before, d->pressure_step};
+    const pl_status status = dynamics_stage_factor(d, x, predicts ? &ahead : NULL, outcome, err);
+    if (status == PL_OK && *outcome == STAGE_SOLVED) {
+        p->tangent.ahead = predicts && pl_problem_stiff(p) ? &ahead : NULL;
+        stage_evaluate(d, run, x);
+        p->tangent.ahead = NULL;
+    }
+    run->base = run->iteration;
+    run->best = INFINITY;
+    run->change_before = 0;
+    run->pair = run->failed = false;
+    return status;
+}
+
+// Where the next step begins, and what it predicts.
+static void stage_remember(pl_dynamics *d, stage *run, const double *x)
+{
+    pl_problem *p = d->problem;
+    const size_t pressures = (size_t)p->elements->pressure_count * sizeof *d->pressure_step;
+    memcpy(d->x_before, x, pl_problem_full_bytes(p));
+    memcpy(d->pressure_before, p->elements->pressure, pressures);
+    memcpy(d->pressure_step, p->linear.pressure_step, pressures);
+    pl_problem_expand(p, x, d->d, d->dx);
+    run->stepped = true;
+}
+
+// A stiff part is strained to second order by the steps: they do not contract, and would leave the region
+// where they do.
+static bool stage_stiff_fails(const stage *run)
+{
+    return run->stiff && run->change_before > 0 && run->change > STAGE_STIFF * run->change_before;
 }
 
 static pl_status stage_iterate(pl_dynamics *d, stage *run, double *x, stage_outcome *outcome, pl_error *err)
@@ -188,19 +291,14 @@ static pl_status stage_iterate(pl_dynamics *d, stage *run, double *x, stage_outc
     double gap[PL_ROWS_MAX];
     for (run->iteration = 0; run->iteration < STAGE_ITERATIONS; ++run->iteration) {
         // another factor where this one is of no use
-        if (run->iteration > 0 && stage_factor_spent(run)) {
+        if (run->iteration > 0 && stage_factor_spent(d, run)) {
             if (run->factors++ == STAGE_FACTORS) {
                 break;
             }
-            const pl_status status = dynamics_stage_factor(d, x, outcome, err);
+            const pl_status status = stage_refactor(d, run, x, outcome, err);
             if (status != PL_OK || *outcome != STAGE_SOLVED) {
                 return status;
             }
-            stage_evaluate(d, run, x);
-            run->base = run->iteration;
-            run->best = INFINITY;
-            run->change_before = 0;
-            run->pair = false;
         }
 
         // direction and step
@@ -215,12 +313,19 @@ static pl_status stage_iterate(pl_dynamics *d, stage *run, double *x, stage_outc
         if (!isfinite(run->change) || run->change > 10 * p->size) {
             break;
         }
+        pl_log(2, "      stage: iteration %d, change %.3e mm of %.1e", run->iteration, run->change,
+               run->tolerance);
+        run->failed = stage_stiff_fails(run);
+        if (run->failed) {
+            continue;
+        }
+        stage_remember(d, run, x);
         const int sets = run->set_changes;
         if (!stage_move(d, run, x)) {
             *outcome = STAGE_INVERTED;
             return PL_OK;
         }
-        if (run->set_changes == sets && run->scale == 1 && stage_left(d, run) < run->tolerance) {
+        if (run->set_changes == sets && run->scale == 1 && stage_converged(d, run, x)) {
             *outcome = STAGE_SOLVED;
             return PL_OK;
         }
@@ -231,23 +336,29 @@ static pl_status stage_iterate(pl_dynamics *d, stage *run, double *x, stage_outc
     return PL_OK;
 }
 
-pl_status dynamics_stage_solve(pl_dynamics *d, double s, double tolerance, double *x, stage_outcome *outcome,
-                               pl_error *err)
+pl_status dynamics_stage_solve(pl_dynamics *d, double s, double tolerance, const double *from, double *x,
+                               stage_outcome *outcome, pl_error *err)
 {
     pl_problem *p = d->problem;
-    stage run = {.tolerance = tolerance, .best = INFINITY, .scale = 1};
+    stage run = {
+        .tolerance = tolerance, .from = from, .best = INFINITY, .scale = 1, .stiff = pl_problem_stiff(p)};
     pl_status status = dynamics_levels_use(d, s, err);
     if (status != PL_OK) {
         return status;
+    }
+
+    // a prediction strains stiff parts to second order: they begin at a shape in balance
+    if (run.stiff) {
+        memcpy(x, from, pl_problem_full_bytes(p));
     }
 
     // the factor at hand, co-rotated; otherwise one at the last accepted shape, or at the predicted one
     *outcome = STAGE_SOLVED;
     if (!pl_problem_factor_serves(p)) {
         run.factors = 1;
-        status = dynamics_stage_factor(d, d->now.x, outcome, err);
+        status = dynamics_stage_factor(d, d->now.x, NULL, outcome, err);
         if (status == PL_OK && *outcome != STAGE_SOLVED) {
-            status = dynamics_stage_factor(d, x, outcome, err);
+            status = dynamics_stage_factor(d, x, NULL, outcome, err);
         }
         if (status != PL_OK || *outcome != STAGE_SOLVED) {
             return status;

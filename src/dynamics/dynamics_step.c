@@ -88,16 +88,14 @@ static void stage_inertia(pl_dynamics *d, double s, const double *rest)
     d->inertia->target = d->target;
 }
 
-// Efforts of the solution; energies of the step so far.
-static void stage_end(pl_dynamics *d, const dynamics_point *from, dynamics_point *to, double h)
+// Energy that mass-proportional damping takes, b v . M v, by the same quadrature as work.
+static double step_damped(const pl_dynamics *d, double h)
 {
-    pl_problem *p = d->problem;
-    dynamics_work(d, from, to, &d->energy_next);
-    pl_problem_store(p, d->command, 1, to->x, to->state);
-    if (d->options.mass_damping > 0) {
-        const double power = dynamics_kinetic(d, from->v) + dynamics_kinetic(d, to->v); // 2 T each, mean
-        d->energy_next.damped += h * d->options.mass_damping * power;
-    }
+    const double b = d->options.mass_damping;
+    return b > 0 ? 2 * b * h *
+                       (TR_W0 * dynamics_kinetic(d, d->now.v) + TR_WG * dynamics_kinetic(d, d->middle.v) +
+                        TR_W1 * dynamics_kinetic(d, d->next.v))
+                 : 0;
 }
 
 static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_outcome *outcome, pl_error *err)
@@ -121,7 +119,7 @@ static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_ou
     }
     predict_finish(d->problem, now->x, to->x);
     stage_inertia(d, s, d->work);
-    status = dynamics_stage_solve(d, s, tolerance, to->x, outcome, err);
+    status = dynamics_stage_solve(d, s, tolerance, now->x, to->x, outcome, err);
     if (status != PL_OK || *outcome != STAGE_SOLVED) {
         return status;
     }
@@ -129,7 +127,8 @@ static pl_status step_first(pl_dynamics *d, double h, double tolerance, stage_ou
         to->v[i] = (to->x[i] - now->x[i]) / s - now->v[i];
         to->a[i] = (to->v[i] - now->v[i]) / s - now->a[i];
     }
-    stage_end(d, now, to, TR_GAMMA * h);
+    dynamics_work_first(d);
+    pl_problem_store(d->problem, d->command, 1, to->x, to->state);
     d->energy_next.viscous += pl_viscous_end(d->viscous, s, false, to->x);
     return PL_OK;
 }
@@ -159,7 +158,7 @@ static pl_status step_second(pl_dynamics *d, double h, double tolerance, stage_o
     }
     predict_finish(d->problem, middle->x, to->x);
     stage_inertia(d, s, d->work);
-    status = dynamics_stage_solve(d, s, tolerance, to->x, outcome, err);
+    status = dynamics_stage_solve(d, s, tolerance, middle->x, to->x, outcome, err);
     if (status != PL_OK || *outcome != STAGE_SOLVED) {
         return status;
     }
@@ -168,7 +167,9 @@ static pl_status step_second(pl_dynamics *d, double h, double tolerance, stage_o
         to->v[i] = (to->x[i] - d->work[i]) / s;
         to->a[i] = (to->v[i] - V) / s;
     }
-    stage_end(d, middle, to, (1 - TR_GAMMA) * h);
+    dynamics_work_second(d, &d->energy_next);
+    pl_problem_store(d->problem, d->command, 1, to->x, to->state);
+    d->energy_next.damped += step_damped(d, h);
     d->energy_next.viscous += pl_viscous_end(d->viscous, s, true, to->x);
     return PL_OK;
 }
@@ -320,7 +321,7 @@ pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
     d->inertia->coefficient = 1 / (s * s);
     d->inertia->target = d->target;
     if (status == PL_OK) {
-        status = dynamics_stage_factor(d, d->now.x, &outcome, err);
+        status = dynamics_stage_factor(d, d->now.x, NULL, &outcome, err);
     }
     memset(d->now.a, 0, (size_t)n * sizeof *d->now.a);
     if (status != PL_OK || !p->linear.has_factor) {
@@ -354,5 +355,8 @@ pl_status dynamics_acceleration(pl_dynamics *d, double s, pl_error *err)
     }
     dynamics_rows(p, &d->now);
     dynamics_stage_count(d);
+
+    // the step that follows begins with the commands, loads and efforts after the jump
+    pl_problem_store(p, d->command, 1, d->now.x, d->now.state);
     return PL_OK;
 }

@@ -262,6 +262,35 @@ static void test_rigid_half(void **state)
     PL_CHECK_NEAR(tip[0], tip[1], 2e-3 * fabs(tip[1]));
 }
 
+// A force that acts at once does the work F . u along the displacement of its marker from the first step on,
+// and the energy balances to the tolerance after every step.
+static bool balance_each(void *user)
+{
+    moving *m = user;
+    const pl_motion_energy e = pl_dynamics_energy(m->dynamics);
+    assert_true(e.imbalance <= 1e-3 * (fabs(e.loads) + e.kinetic));
+    return true;
+}
+
+static void test_work_of_jump(void **state)
+{
+    (void)state;
+    static const int cells[3] = {6, 2, 2};
+    pl_dynamics_options options = pl_dynamics_options_default();
+    moving m = moving_beam(cells, beam_rubber(), &options);
+    const double force[3] = {0, 0, -0.05}, before = tip_height(&m);
+    pl_error err = {0};
+    pl_motion_report report;
+    PL_CHECK_OK(pl_dynamics_start(m.dynamics, m.rig.state, NULL, &err));
+    pl_dynamics_set_forces(m.dynamics, force);
+    PL_CHECK_OK(pl_dynamics_advance(m.dynamics, 0.05, balance_each, &m, &report, &err));
+    PL_CHECK_OK(pl_dynamics_store(m.dynamics, m.rig.state, &err));
+    const double work = force[2] * (tip_height(&m) - before);
+    print_message("work of the force %.6g mJ, F u %.6g mJ\n", report.energy.loads, work);
+    PL_CHECK_NEAR(report.energy.loads, work, 1e-9 * fabs(work));
+    moving_clear(&m);
+}
+
 // ---- no trace
 // A run in two parts, the state stored between them, and a run on three threads: the same bits.
 static void test_resumed(void **state)
@@ -341,9 +370,12 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_step_independence), cmocka_unit_test(test_drives),
-        cmocka_unit_test(test_tip_mass),          cmocka_unit_test(test_rigid_half),
-        cmocka_unit_test(test_resumed),           cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_step_independence),
+                                       cmocka_unit_test(test_drives),
+                                       cmocka_unit_test(test_work_of_jump),
+                                       cmocka_unit_test(test_tip_mass),
+                                       cmocka_unit_test(test_rigid_half),
+                                       cmocka_unit_test(test_resumed),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
