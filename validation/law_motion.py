@@ -41,7 +41,7 @@ def material(draw):
 
 def robot(draw):
     """The text of a robot file and the options that let it go."""
-    kind = draw.choice(["beam", "beam", "tentacle", "three_chamber", "bending_finger", "cable_finger"])
+    kind = draw.choice(["beam", "tentacle", "three_chamber", "cable_finger"])
     gravity = "loads: {gravity: [0, 0, -9.81 m/s^2]}\n"
     head = "pliant: 1\nname: drawn\nmaterials:\n  soft: " + material(draw) + "\n"
     tail = "fixed: [{surface: base}]\nmarkers: {tip: {surface: tip}}\n"
@@ -57,11 +57,6 @@ def robot(draw):
         air = "actuators: [{name: air, kind: chamber, surface: chamber1, drive: pressure}]\n"
         kilo = draw.uniform(4, 10)
         return head + mesh + "regions: {body: soft}\n" + tail + air, ["--from", f"air={kilo:.2f}kPa", "--set", "air=0kPa"]
-    if kind == "bending_finger":
-        stiff = "  fabric: {model: stvk, young: 20 MPa, poisson: 0.4, density: 1200 kg/m^3}\n"
-        mesh = f"mesh: {{design: {{kind: bending_finger, modules: 4, length: {draw.uniform(50, 70):.1f}}}, size: 7.5, order: 2}}\n"
-        air = "actuators: [{name: air, kind: chamber, surface: cavity, drive: pressure}]\n"
-        return head + stiff + mesh + "regions: {skin: soft, layer: fabric}\n" + tail + air, ["--from", "air=4kPa", "--set", "air=0kPa"]
     mesh = f"mesh: {{design: {{kind: cable_finger, length: {draw.uniform(90, 130):.1f}}}, size: 14, order: 2}}\n"
     return head + mesh + "regions: {body: soft}\n" + tail + gravity, ["--start", "undeformed"]
 

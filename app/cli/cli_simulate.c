@@ -15,6 +15,11 @@ static const cli_option options[] = {
     {"ramp", 0, "TIME", "time in which commands go to --set (default: at once)", NULL},
     {"load-ramp", 0, "TIME",
      "with --start undeformed: time in which weight and other loads come on (a hand lets go)", NULL},
+    {"sine", 0, "NAME=MEAN,AMPLITUDE,FREQUENCY",
+     "a command that goes up and down from the start on (air=20kPa,5kPa,2Hz); may be repeated", NULL},
+    {"fill", 0, "NAME=TIME", "time in which a command is followed upwards (default: that of the robot file)",
+     NULL},
+    {"vent", 0, "NAME=TIME", "the same downwards; both may be repeated", NULL},
     {"table", 0, "FILE.csv",
      "commands over time: a column t, and columns by name (air [kPa]); linear between rows", NULL},
     {"every", 0, "TIME", "time between rows and shapes (default: until / 200)", NULL},
@@ -44,14 +49,13 @@ typedef struct simulate {
     cli_motion s;
     double until, every, ramp, load_ramp, begin;
     pl_dynamics_options options;
-    // commands: from `first` to `last` over the ramp, or a table
-    double *first, *last;
+    double *first, *last; // commands where it begins and ends
+    double *line;         // s: times of filling, then of venting, per command; NAN: those of the robot
     pl_measured table;
     bool has_table;
+    pl_simulation *simulation;
+    pl_schedule *schedule;
     // output
-    double next; // s, of the next row
-    pl_motion_energy before, now;
-    double before_time;
     FILE *csv;
     char *csv_text;
     size_t csv_bytes;
@@ -62,67 +66,6 @@ typedef struct simulate {
     pl_motion_report report;
     int status;
 } simulate;
-
-// ---- commands over time
-static void ramp_command(const simulate *d, double t, double *command)
-{
-    const double part = d->ramp > 0 ? fmin(1, (t - d->begin) / d->ramp) : 1;
-    for (int c = 0; c < d->s.m.info.command_count; ++c) {
-        const double a = isnan(d->first[c]) ? d->s.m.info.command[c].rest : d->first[c], b = d->last[c];
-        command[c] = isnan(b) || part >= 1 ? b : a + part * (b - a);
-    }
-}
-
-static void table_command(const simulate *d, double t, double *command)
-{
-    const pl_measured *m = &d->table;
-    const int C = m->command_count;
-    int low = 0, high = m->count - 1;
-    // the last row that is not after t
-    while (low < high) {
-        const int middle = (low + high + 1) / 2;
-        if (m->extra[middle] <= t + 1e-12) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    const int next = low + 1 < m->count ? low + 1 : low;
-    const double span = m->extra[next] - m->extra[low];
-    const double part = span > 0 ? fmin(1, fmax(0, (t - m->extra[low]) / span)) : 0;
-    for (int c = 0; c < C; ++c) {
-        const double a = m->command[low * C + c], b = m->command[next * C + c];
-        command[c] = isnan(a) || isnan(b) ? a : a + part * (b - a);
-    }
-}
-
-static void simulate_command(void *user, double t, double *command)
-{
-    const simulate *d = user;
-    (d->has_table ? table_command : ramp_command)(d, t, command);
-}
-
-static double simulate_load(void *user, double t)
-{
-    const simulate *d = user;
-    return d->load_ramp > 0 ? fmin(1, (t - d->begin) / d->load_ramp) : 1;
-}
-
-static double simulate_corner(void *user, double t)
-{
-    const simulate *d = user;
-    const double later = t + 1e-9, ramp = d->begin + d->ramp, load = d->begin + d->load_ramp;
-    double corner = d->load_ramp > 0 && load > later ? load : INFINITY;
-    if (!d->has_table && d->ramp > 0 && ramp > later) {
-        corner = fmin(corner, ramp);
-    }
-    for (int r = 0; d->has_table && r < d->table.count; ++r) {
-        if (d->table.extra[r] > later) {
-            return fmin(corner, d->table.extra[r]);
-        }
-    }
-    return corner;
-}
 
 // ---- reading
 static int simulate_numbers(const cli_args *args, simulate *d)
@@ -205,23 +148,128 @@ static int simulate_read_table(const cli_args *args, simulate *d)
     return CLI_DONE;
 }
 
+// --sine NAME=MEAN,AMPLITUDE,FREQUENCY: into the schedule, or before there is one its values at the start.
+static int simulate_read_sines(const cli_args *args, simulate *d, bool schedule)
+{
+    int cursor = 0;
+    for (const char *set, *value; (set = cli_next(args, "sine", &cursor));) {
+        const int c = cli_command_split(args, cli_model_commands(&d->s.m), "sine", set, &value);
+        char part[3][64];
+        double number[3];
+        pl_error err = {0};
+        if (c < 0) {
+            return CLI_EXIT_USAGE;
+        }
+        const pl_command_info *info = &d->s.m.info.command[c];
+        if (sscanf(value, "%63[^,],%63[^,],%63[^,]", part[0], part[1], part[2]) != 3) {
+            cli_error(args, "--sine %s: expected NAME=MEAN,AMPLITUDE,FREQUENCY, such as air=20kPa,5kPa,2Hz",
+                      set);
+            return CLI_EXIT_USAGE;
+        }
+        for (int k = 0; k < 3; ++k) {
+            const pl_dimension dimension = k < 2 ? pl_drive_dimension(info->drive) : PL_DIM_NUMBER;
+            char *hertz = k == 2 ? strstr(part[k], "Hz") : NULL;
+            if (hertz) {
+                *hertz = 0;
+            }
+            if (pl_quantity_parse(part[k], dimension, &number[k], &err) != PL_OK) {
+                cli_error(args, "--sine %s: %s", set, err.text);
+                return CLI_EXIT_USAGE;
+            }
+        }
+        int status = cli_command_check(args, info, number[0] - fabs(number[1]));
+        status = status ? status : cli_command_check(args, info, number[0] + fabs(number[1]));
+        if (status) {
+            return status;
+        }
+        d->last[c] = number[0];
+        if (schedule &&
+            pl_schedule_sine(d->schedule, c, d->begin, number[0], number[1], number[2], &err) != PL_OK) {
+            return cli_fail(args, &err);
+        }
+    }
+    return CLI_DONE;
+}
+
+// --fill and --vent NAME=TIME instead of those of the robot file.
+static int simulate_read_lines(const cli_args *args, simulate *d)
+{
+    static const char *const option[2] = {"fill", "vent"};
+    const int C = d->s.m.info.command_count;
+    for (int k = 0; k < 2; ++k) {
+        int cursor = 0;
+        for (const char *set, *value; (set = cli_next(args, option[k], &cursor));) {
+            const int c = cli_command_split(args, cli_model_commands(&d->s.m), option[k], set, &value);
+            pl_error err = {0};
+            double time;
+            if (c < 0) {
+                return CLI_EXIT_USAGE;
+            }
+            if (pl_quantity_parse(value, PL_DIM_TIME, &time, &err) != PL_OK || !(time >= 0)) {
+                cli_error(args, "--%s %s: %s", option[k], set,
+                          err.text[0] ? err.text : "a time is not negative");
+                return CLI_EXIT_USAGE;
+            }
+            d->line[k * C + c] = time;
+        }
+    }
+    return CLI_DONE;
+}
+
+// What the commands are asked to be from the start on.
+static int simulate_schedule(const cli_args *args, simulate *d)
+{
+    const pl_model_info *i = &d->s.m.info;
+    const int C = i->command_count;
+    const double *first = pl_state_commands(pl_simulation_state(d->simulation));
+    pl_error err = {0};
+    memcpy(d->last, first, (size_t)C * sizeof *first);
+    int status = simulate_read_set(args, d, "set", d->last);
+    if (status) {
+        return status;
+    }
+    pl_status done = pl_schedule_create(i->command, C, d->begin, first, &d->schedule, &err);
+    for (int c = 0; done == PL_OK && c < C; ++c) {
+        if (d->has_table) {
+            done = pl_schedule_table(d->schedule, c, d->table.extra, d->table.command + c, C, d->table.count,
+                                     &err);
+        } else if (d->last[c] != first[c] && !(isnan(d->last[c]) && isnan(first[c]))) {
+            done = pl_schedule_ramp(d->schedule, c, d->begin, d->ramp, d->last[c], &err);
+        }
+        const double fill = isnan(d->line[c]) ? i->command[c].fill : d->line[c],
+                     vent = isnan(d->line[C + c]) ? i->command[c].vent : d->line[C + c];
+        if (done == PL_OK) {
+            done = pl_schedule_follow(d->schedule, c, i->command[c].rate, fill, vent, &err);
+        }
+    }
+    if (done != PL_OK) {
+        return cli_fail(args, &err);
+    }
+    pl_schedule_load_ramp(d->schedule, d->load_ramp);
+    return simulate_read_sines(args, d, true);
+}
+
 // ---- where the motion begins
 static int simulate_start(const cli_args *args, simulate *d)
 {
     cli_motion *s = &d->s;
+    pl_error err = {0};
     const char *start = cli_value(args, "start");
     const int C = s->m.info.command_count;
     d->first = calloc((size_t)C + 1, sizeof *d->first);
     d->last = calloc((size_t)C + 1, sizeof *d->last);
-    if (!d->first || !d->last) {
+    d->line = calloc(2 * (size_t)C + 1, sizeof *d->line);
+    if (!d->first || !d->last || !d->line) {
         return cli_no_memory(args);
     }
     for (int c = 0; c < C; ++c) {
-        d->first[c] = d->last[c] = NAN;
+        d->first[c] = d->last[c] = d->line[c] = d->line[C + c] = NAN;
     }
     int status = simulate_read_table(args, d);
+    status = status ? status : simulate_read_lines(args, d);
     status = status ? status : simulate_read_set(args, d, "set", d->last);
     status = status ? status : simulate_read_set(args, d, "from", d->first);
+    status = status ? status : simulate_read_sines(args, d, false);
     if (status) {
         return status;
     }
@@ -235,8 +283,8 @@ static int simulate_start(const cli_args *args, simulate *d)
         return CLI_EXIT_USAGE;
     }
     if (equilibrium) {
-        if (d->has_table && !cli_value(args, "from")) {
-            table_command(d, d->table.extra[0], d->first);
+        for (int c = 0; d->has_table && !cli_value(args, "from") && c < C; ++c) {
+            d->first[c] = d->table.command[c]; // of the first row
         }
         // a command that is going to be used is at rest, not idle: a cable is taut, not let go
         for (int c = 0; c < C; ++c) {
@@ -246,23 +294,20 @@ static int simulate_start(const cli_args *args, simulate *d)
         memcpy(s->m.command, d->first, (size_t)C * sizeof *d->first);
         status = cli_model_solve(args, &s->m);
         status = status ? status : cli_model_outcome(args, &s->m);
-        status = status ? status : cli_motion_from_model(args, s);
+        if (!status && pl_simulation_from_model(d->simulation, &err) != PL_OK) {
+            return cli_fail(args, &err);
+        }
     } else if (strcmp(start, "undeformed") != 0) {
-        pl_error err = {0};
-        status = pl_state_load(s->state, s->robot, start, &err) == PL_OK ? CLI_DONE : cli_fail(args, &err);
+        status = pl_state_load(pl_simulation_state(d->simulation), s->robot, start, &err) == PL_OK
+                     ? CLI_DONE
+                     : cli_fail(args, &err);
     }
-    if (status) {
-        return status;
-    }
-    d->begin = pl_state_time(s->state);
-    memcpy(d->first, pl_state_commands(s->state), (size_t)C * sizeof *d->first);
-    memcpy(d->last, d->first, (size_t)C * sizeof *d->first);
-    status = simulate_read_set(args, d, "set", d->last);
+    d->begin = pl_simulation_begin(d->simulation);
     if (!status && d->until <= d->begin) {
         cli_error(args, "--until is %g s, the state is at %g s already", d->until, d->begin);
         return CLI_EXIT_USAGE;
     }
-    return status;
+    return status ? status : simulate_schedule(args, d);
 }
 
 // ---- rows
@@ -301,50 +346,6 @@ static void simulate_cell(FILE *out, json_t *row, double value)
     }
 }
 
-// Positions of the markers, and their velocities by a difference along the velocity of the body.
-static int simulate_markers(simulate *d, double *place, double *speed)
-{
-    cli_motion *s = &d->s;
-    const int64_t n = 3 * (int64_t)pl_state_vertex_count(s->state);
-    const int M = 3 * s->m.info.marker_count;
-    const double *x = pl_state_positions(s->state);
-    double largest = 0;
-    for (int64_t i = 0; i < n; ++i) {
-        largest = fmax(largest, fabs(s->velocity[i]));
-    }
-    const double ahead = largest > 0 ? 1e-5 * s->m.info.size / largest : 0;
-    for (int64_t i = 0; i < n; ++i) {
-        s->moved[i] = x[i] + ahead * s->velocity[i];
-        s->velocity[i] = x[i]; // kept
-    }
-    pl_state_set_positions(s->state, s->moved);
-    int status = cli_motion_to_model(d->args, s);
-    for (int k = 0; !status && k < M; ++k) {
-        speed[k] = pl_model_get_answer(s->m.model).marker[k];
-    }
-    pl_state_set_positions(s->state, s->velocity);
-    status = status ? status : cli_motion_to_model(d->args, s);
-    for (int k = 0; !status && k < M; ++k) {
-        place[k] = pl_model_get_answer(s->m.model).marker[k];
-        speed[k] = ahead > 0 ? (speed[k] - place[k]) / ahead : 0;
-    }
-    return status;
-}
-
-static pl_motion_energy simulate_energy(const simulate *d, double t)
-{
-    const double h = pl_dynamics_time(d->s.dynamics) - d->before_time,
-                 w = h > 0 ? (t - d->before_time) / h : 1;
-    const pl_motion_energy *a = &d->before, *b = &d->now;
-    return (pl_motion_energy){.kinetic = a->kinetic + w * (b->kinetic - a->kinetic),
-                              .elastic = a->elastic + w * (b->elastic - a->elastic),
-                              .viscous = a->viscous + w * (b->viscous - a->viscous),
-                              .damped = a->damped + w * (b->damped - a->damped),
-                              .actuators = a->actuators + w * (b->actuators - a->actuators),
-                              .loads = a->loads + w * (b->loads - a->loads),
-                              .imbalance = a->imbalance + w * (b->imbalance - a->imbalance)};
-}
-
 static int simulate_note_time(simulate *d, double t)
 {
     if (d->count == d->capacity) {
@@ -359,98 +360,66 @@ static int simulate_note_time(simulate *d, double t)
     return CLI_DONE;
 }
 
-static int simulate_row(simulate *d, double t)
+static int simulate_cells(simulate *d, const pl_motion_row *r, FILE *out)
 {
-    cli_motion *s = &d->s;
-    const pl_model_info *i = &s->m.info;
-    pl_error err = {0};
-    if (pl_dynamics_sample(s->dynamics, t, s->state, s->velocity, &err) != PL_OK) {
-        return cli_fail(d->args, &err);
+    const pl_model_info *i = &d->s.m.info;
+    const pl_model_answer *answer = r->answer;
+    json_t *row = d->rows ? json_array() : NULL;
+    simulate_cell(out, row, r->time);
+    for (int c = 0; c < i->command_count; ++c) {
+        simulate_cell(out, row, answer->command[c] / pl_drive_scale(i->command[c].drive));
     }
-    double *place = calloc(6 * (size_t)i->marker_count + 1, sizeof *place),
-           *speed = place + 3 * i->marker_count;
+    for (int k = 0; k < 6 * i->marker_count; ++k) {
+        const int at = 3 * (k / 6) + k % 3;
+        simulate_cell(out, row, k % 6 < 3 ? answer->marker[at] : r->velocity[at]);
+    }
+    for (int a = 0; a < i->actuator_count; ++a) {
+        simulate_cell(out, row, answer->effort[a] / pl_effort_scale(i->actuator[a].kind));
+    }
+    for (int k = 0; k < i->sensor_count; ++k) {
+        simulate_cell(out, row, answer->sensor[k] / pl_sensor_scale(i->sensor_kind[k]));
+    }
+    const pl_motion_energy *e = &r->energy;
+    const double energy[7] = {e->kinetic,   e->elastic, e->viscous,  e->damped,
+                              e->actuators, e->loads,   e->imbalance};
+    for (int k = 0; k < 7; ++k) {
+        simulate_cell(out, row, energy[k]);
+    }
+    if (row) {
+        json_array_append_new(d->rows, row);
+    }
+    return CLI_DONE;
+}
+
+static bool simulate_row(void *user, const pl_motion_row *r)
+{
+    simulate *d = user;
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
-    int status = place && out ? simulate_markers(d, place, speed) : cli_no_memory(d->args);
-    if (!status) {
-        const pl_model_answer answer = pl_model_get_answer(s->m.model);
-        json_t *row = d->rows ? json_array() : NULL;
-        simulate_cell(out, row, t);
-        for (int c = 0; c < i->command_count; ++c) {
-            simulate_cell(out, row, answer.command[c] / pl_drive_scale(i->command[c].drive));
-        }
-        for (int k = 0; k < 6 * i->marker_count; ++k) {
-            const int at = 3 * (k / 6) + k % 3;
-            simulate_cell(out, row, k % 6 < 3 ? place[at] : speed[at]);
-        }
-        for (int a = 0; a < i->actuator_count; ++a) {
-            simulate_cell(out, row, answer.effort[a] / pl_effort_scale(i->actuator[a].kind));
-        }
-        for (int k = 0; k < i->sensor_count; ++k) {
-            simulate_cell(out, row, answer.sensor[k] / pl_sensor_scale(i->sensor_kind[k]));
-        }
-        const pl_motion_energy e = simulate_energy(d, t);
-        const double energy[7] = {e.kinetic,   e.elastic, e.viscous,  e.damped,
-                                  e.actuators, e.loads,   e.imbalance};
-        for (int k = 0; k < 7; ++k) {
-            simulate_cell(out, row, energy[k]);
-        }
+    d->status = out ? simulate_cells(d, r, out) : cli_no_memory(d->args);
+    if (out) {
         fputs("\n", out);
-        fflush(out);
+        fclose(out);
         fputs(text, d->csv);
         if (!cli_out(d->args, ".csv") && !cli_value(d->args, "json")) {
             cli_say(d->args, "%s", text);
         }
-        if (row) {
-            json_array_append_new(d->rows, row);
-        }
-        status = simulate_note_time(d, t);
-    }
-    if (out) {
-        fclose(out);
     }
     free(text);
-    free(place);
-    return status ? status : cli_series_frame(d->args, &d->series, &s->m);
-}
-
-// All rows within the last step.
-static bool simulate_each(void *user)
-{
-    simulate *d = user;
-    const double now = pl_dynamics_time(d->s.dynamics);
-    d->before = d->now;
-    d->now = pl_dynamics_energy(d->s.dynamics);
-    while (!d->status && d->next <= now * (1 + 1e-12) && d->next <= d->until * (1 + 1e-9)) {
-        d->status = simulate_row(d, fmin(d->next, now));
-        d->next = d->begin + d->count * d->every;
-    }
-    d->before_time = now;
+    d->status = d->status ? d->status : simulate_note_time(d, r->time);
+    d->status = d->status ? d->status : cli_series_frame(d->args, &d->series, &d->s.m);
     return !d->status && !cli_interrupted();
 }
 
 // ---- the run
 static int simulate_go(const cli_args *args, simulate *d)
 {
-    cli_motion *s = &d->s;
     pl_error err = {0};
-    const pl_signal signal = {
-        .command = simulate_command, .corner = simulate_corner, .load = simulate_load, .user = d};
     cli_stage("motion", false);
-    pl_status status = pl_dynamics_start(s->dynamics, s->state, &signal, &err);
-    if (status == PL_OK) {
-        d->before = d->now = pl_dynamics_energy(s->dynamics);
-        d->before_time = d->next = d->begin;
-        d->status = simulate_row(d, d->begin);
-        d->next = d->begin + d->every;
-        if (cli_value(args, "mass")) {
-            pl_dynamics_set_forces(s->dynamics, s->force);
-        }
-    }
-    if (status == PL_OK && !d->status) {
-        status = pl_dynamics_advance(s->dynamics, d->until, simulate_each, d, &d->report, &err);
-    }
+    const pl_status status =
+        pl_simulation_run(d->simulation, d->schedule, cli_value(args, "mass") ? d->s.force : NULL, d->until,
+                          d->every, simulate_row, d, &d->report, &err);
     cli_stage(NULL, false);
     if (d->status) {
         return d->status;
@@ -501,8 +470,7 @@ static int simulate_finish(const cli_args *args, simulate *d)
     }
     int status = cli_series_finish(args, &d->series, d->time);
     if (!status && state) {
-        if (pl_dynamics_store(d->s.dynamics, d->s.state, &err) != PL_OK ||
-            pl_state_save(d->s.state, d->s.robot, state, &err) != PL_OK) {
+        if (pl_state_save(pl_simulation_state(d->simulation), d->s.robot, state, &err) != PL_OK) {
             return cli_fail(args, &err);
         }
     }
@@ -552,6 +520,20 @@ static int simulate_prepare(const cli_args *args, simulate *d)
     return CLI_DONE;
 }
 
+static int simulate_create(const cli_args *args, simulate *d)
+{
+    pl_error err = {0};
+    d->options.marker_mass = d->s.mass;
+    d->options.masses_hang = cli_flag(args, "hang");
+    d->options.displacement = cli_flag(args, "displacement");
+    d->options.progress = cli_progress;
+    cli_stage("preparing the motion", false);
+    const pl_status status = pl_simulation_create(d->s.m.model, &d->options, &d->simulation, &err);
+    cli_stage(NULL, false);
+    err.status = status;
+    return status == PL_OK ? CLI_DONE : cli_fail(args, &err);
+}
+
 static int simulate_work(const cli_args *args, simulate *d)
 {
     int status = cli_setup(args);
@@ -560,7 +542,7 @@ static int simulate_work(const cli_args *args, simulate *d)
     status = status ? status : cli_model_open(args, args->plain[0], &d->s.m);
     status = status ? status : cli_check_outputs(args, NULL, d->s.m.path, NULL);
     status = status ? status : cli_motion_prepare(args, &d->s);
-    status = status ? status : cli_motion_create(args, &d->s, &d->options);
+    status = status ? status : simulate_create(args, d);
     status = status ? status : simulate_start(args, d);
     status = status ? status : simulate_prepare(args, d);
     status = status ? status : simulate_go(args, d);
@@ -579,8 +561,11 @@ static int simulate_run(cli_args *args)
     json_decref(d.rows);
     cli_series_clear(&d.series);
     pl_measured_clear(&d.table);
+    pl_schedule_destroy(d.schedule);
+    pl_simulation_destroy(d.simulation);
     free(d.first);
     free(d.last);
+    free(d.line);
     free(d.time);
     cli_motion_clear(&d.s);
     return status;
@@ -593,7 +578,8 @@ const cli_verb cli_verb_simulate = {
     .about =
         "Integrates the motion of the full body with inertia and viscosity (prony of the materials) from\n"
         "an equilibrium, the undeformed body or a saved state. Commands go to --set at once or in a\n"
-        "ramp, or follow a table. Steps follow from the tolerance. Every material needs a density;\n"
+        "ramp, follow a sine or a table; rates and times of filling and venting of the robot file hold. "
+        "Steps follow from the tolerance. Every material needs a density;\n"
         "robots with contact are refused. Efforts are those of the motion; the energy balance is in\n"
         "every row. An interrupted run keeps its rows.",
     .examples =

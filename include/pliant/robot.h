@@ -129,6 +129,9 @@ typedef struct pl_actuator_def {
     double rate;         // largest change of the drive value per second; 0: no limit
     // for simulated robots: time before a command takes effect, s, and changes too small to be followed
     double delay, dead_zone;
+    // for motions in time: times in which the value of the drive rises and falls to a new command (1 - 1/e of
+    // the way), s; 0: at once
+    double fill, vent;
     pl_hardware hardware;
     // growth: the stress-free shape of the elements of the region (or of the region with the name of the
     // surface) changes instead of a constraint. `modulus` (MPa): a linear material without transverse
@@ -357,9 +360,10 @@ typedef struct pl_command_info {
     bool has_range;
     pl_drive drive; // of its first actuator; determines the unit
     int actuator_count;
-    double rate;    // largest change, internal units per second; 0: no limit
-    double rest;    // the value at which its first actuator is at rest
-    double span[2]; // the range, or if there is none, a typical one for its drives, including factors
+    double rate;       // largest change, internal units per second; 0: no limit
+    double fill, vent; // s: times in which the drives follow upwards and downwards, the longest; 0: at once
+    double rest;       // the value at which its first actuator is at rest
+    double span[2];    // the range, or if there is none, a typical one for its drives, including factors
 } pl_command_info;
 typedef struct pl_actuator_info {
     const char *name;

@@ -218,6 +218,8 @@ static bool actuator_read(doc_robot_file *f, const doc_node *node, const doc_sco
         {"rate", DOC_OTHER, 0, 0, 0},
         {"delay", DOC_QUANTITY, PL_DIM_TIME, offsetof(pl_actuator_def, delay), DOC_NOT_NEGATIVE},
         {"dead_zone", DOC_OTHER, 0, 0, 0},
+        {"fill", DOC_QUANTITY, PL_DIM_TIME, offsetof(pl_actuator_def, fill), DOC_NOT_NEGATIVE},
+        {"vent", DOC_QUANTITY, PL_DIM_TIME, offsetof(pl_actuator_def, vent), DOC_NOT_NEGATIVE},
         {"table", DOC_OTHER, 0, 0, 0},
         {"actuation", DOC_OTHER, 0, 0, 0},
         {"modulus", DOC_QUANTITY, PL_DIM_STRESS, offsetof(pl_actuator_def, modulus), DOC_POSITIVE},

@@ -90,8 +90,9 @@ typedef struct pl_actuator {
     double rest; // rest measure: L0, V0 or A0
     int command; // -1: idle always
     double factor;
-    bool one_sided; // value = max(0, factor * command)
-    double rate;    // 0: no limit
+    bool one_sided;    // value = max(0, factor * command)
+    double rate;       // 0: no limit
+    double fill, vent; // s
     pl_hardware hardware;
 } pl_actuator;
 
@@ -174,8 +175,9 @@ typedef struct pl_command {
     double range[2];
     bool has_range;
     int first_actuator, actuator_count;
-    bool force;  // without actuators: pulls a free body, N; otherwise moves an obstacle, mm
-    double rate; // 0: no limit
+    bool force;        // without actuators: pulls a free body, N; otherwise moves an obstacle, mm
+    double rate;       // 0: no limit
+    double fill, vent; // s
     double rest, span[2];
 } pl_command;
 

@@ -131,6 +131,8 @@ pl_command_info pl_robot_command(const pl_robot *robot, int i)
                                                             : PL_DRIVE_LENGTH,            // an obstacle: mm
                              .actuator_count = c->actuator_count,
                              .rate = c->rate,
+                             .fill = c->fill,
+                             .vent = c->vent,
                              .rest = c->rest,
                              .span = {c->span[0], c->span[1]}};
 }

@@ -197,6 +197,8 @@ static pl_status actuator_read(robot_build *b, int index)
                        .modulus = def->modulus,
                        .region = -1,
                        .rate = def->rate,
+                       .fill = def->fill,
+                       .vent = def->vent,
                        .hardware = def->hardware};
     if (!a->name) {
         return robot_memory(b);

@@ -36,6 +36,8 @@ static void command_limits(pl_robot *robot, int c, bool one_sided, double own_ra
             double range[2];
             command_offer(a, range);
             pl_reach_add(&reach, range, a->has_range, a->factor, a->rate);
+            command->fill = fmax(command->fill, a->fill);
+            command->vent = fmax(command->vent, a->vent);
         }
     }
     command->has_range = command->has_range || pl_reach_range(&reach, one_sided, command->range);

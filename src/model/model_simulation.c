@@ -1,0 +1,228 @@
+// Motions of a model in time, row by row.
+#include <math.h>
+#include <string.h>
+#include "base/base.h"
+#include "pliant/simulation.h"
+
+struct pl_simulation {
+    pl_model *model;
+    const pl_robot *robot;
+    pl_dynamics *dynamics;
+    pl_state *state, *row_state;
+    size_t size;
+    double *block;    // of the model's state
+    double *velocity; // mm/s, 3 per vertex
+    double *moved;    // mm, 3 per vertex
+    double *speed;    // mm/s, 3 per marker
+    int64_t full;     // 3 per vertex
+    // of the run under way
+    bool (*row)(void *user, const pl_motion_row *row);
+    void *user;
+    double begin, next, until, every;
+    int rows;
+    pl_motion_energy before, now;
+    double before_time;
+    bool stopped;
+    pl_status status;
+    pl_error err;
+};
+
+pl_status pl_simulation_create(pl_model *model, const pl_dynamics_options *options, pl_simulation **out,
+                               pl_error *err)
+{
+    *out = NULL;
+    const pl_robot *robot = pl_model_robot(model);
+    const pl_model_info info = pl_model_get_info(model);
+    if (!robot || strcmp(info.method, "exact") != 0) {
+        return pl_fail(err, PL_BAD_INPUT,
+                       "motions in time need a full body with the exact method, this robot is '%s'",
+                       info.method);
+    }
+    pl_simulation *s = PL_NEW(pl_simulation);
+    if (!s) {
+        return pl_fail_memory(err, "simulation");
+    }
+    s->model = model;
+    s->robot = robot;
+    pl_status status = pl_state_create(robot, &s->state, err);
+    status = status == PL_OK ? pl_state_create(robot, &s->row_state, err) : status;
+    if (status == PL_OK) {
+        s->full = 3 * (int64_t)pl_state_vertex_count(s->state);
+        s->size = pl_model_state_size(model);
+        s->block = PL_NEW_ARRAY(double, s->size + 1);
+        s->velocity = PL_NEW_ARRAY(double, s->full);
+        s->moved = PL_NEW_ARRAY(double, s->full);
+        s->speed = PL_NEW_ARRAY(double, 3 * info.marker_count + 1);
+        const bool ok = s->block && s->velocity && s->moved && s->speed;
+        status =
+            ok ? pl_dynamics_create(robot, options, &s->dynamics, err) : pl_fail_memory(err, "simulation");
+    }
+    if (status != PL_OK) {
+        pl_simulation_destroy(s);
+        return status;
+    }
+    *out = s;
+    return PL_OK;
+}
+
+void pl_simulation_destroy(pl_simulation *s)
+{
+    if (!s) {
+        return;
+    }
+    pl_dynamics_destroy(s->dynamics);
+    pl_state_destroy(s->state);
+    pl_state_destroy(s->row_state);
+    pl_free(s->block);
+    pl_free(s->velocity);
+    pl_free(s->moved);
+    pl_free(s->speed);
+    pl_free(s);
+}
+
+// ---- where it begins
+pl_status pl_simulation_from_model(pl_simulation *s, pl_error *err)
+{
+    pl_model_pack(s->model, s->block);
+    return pl_state_unpack(s->state, s->block, s->size, err);
+}
+
+void pl_simulation_from_rest(pl_simulation *s)
+{
+    pl_state_reset(s->state, s->robot);
+}
+
+pl_status pl_simulation_from_state(pl_simulation *s, const double *block, size_t count, pl_error *err)
+{
+    return pl_state_unpack(s->state, block, count, err);
+}
+
+pl_state *pl_simulation_state(pl_simulation *s)
+{
+    return s->state;
+}
+
+double pl_simulation_begin(const pl_simulation *s)
+{
+    return pl_state_time(s->state);
+}
+
+// ---- rows
+static pl_status simulation_to_model(pl_simulation *s, pl_error *err)
+{
+    pl_state_pack(s->row_state, s->block, s->size);
+    return pl_model_unpack(s->model, s->block, s->size, err);
+}
+
+// Positions of the markers are those of the model at the state; velocities by a difference along the velocity
+// of the body, over a small part of its size.
+static pl_status simulation_answer(pl_simulation *s, pl_error *err)
+{
+    const pl_model_info info = pl_model_get_info(s->model);
+    const int M = 3 * info.marker_count;
+    const double *x = pl_state_positions(s->row_state);
+    double largest = 0;
+    for (int64_t i = 0; i < s->full; ++i) {
+        largest = fmax(largest, fabs(s->velocity[i]));
+    }
+    const double ahead = largest > 0 ? 1e-5 * info.size / largest : 0;
+    for (int64_t i = 0; i < s->full; ++i) {
+        s->moved[i] = x[i] + ahead * s->velocity[i];
+        s->velocity[i] = x[i]; // kept
+    }
+    pl_state_set_positions(s->row_state, s->moved);
+    pl_status status = simulation_to_model(s, err);
+    for (int k = 0; status == PL_OK && k < M; ++k) {
+        s->speed[k] = pl_model_get_answer(s->model).marker[k];
+    }
+    pl_state_set_positions(s->row_state, s->velocity);
+    status = status == PL_OK ? simulation_to_model(s, err) : status;
+    for (int k = 0; status == PL_OK && k < M; ++k) {
+        s->speed[k] = ahead > 0 ? (s->speed[k] - pl_model_get_answer(s->model).marker[k]) / ahead : 0;
+    }
+    return status;
+}
+
+static pl_motion_energy simulation_energy(const pl_simulation *s, double t)
+{
+    const double h = pl_dynamics_time(s->dynamics) - s->before_time, w = h > 0 ? (t - s->before_time) / h : 1;
+    const pl_motion_energy *a = &s->before, *b = &s->now;
+    return (pl_motion_energy){.kinetic = a->kinetic + w * (b->kinetic - a->kinetic),
+                              .elastic = a->elastic + w * (b->elastic - a->elastic),
+                              .viscous = a->viscous + w * (b->viscous - a->viscous),
+                              .damped = a->damped + w * (b->damped - a->damped),
+                              .actuators = a->actuators + w * (b->actuators - a->actuators),
+                              .loads = a->loads + w * (b->loads - a->loads),
+                              .imbalance = a->imbalance + w * (b->imbalance - a->imbalance)};
+}
+
+static void simulation_row(pl_simulation *s, double t)
+{
+    s->status = pl_dynamics_sample(s->dynamics, t, s->row_state, s->velocity, &s->err);
+    s->status = s->status == PL_OK ? simulation_answer(s, &s->err) : s->status;
+    if (s->status != PL_OK) {
+        return;
+    }
+    const pl_model_answer answer = pl_model_get_answer(s->model);
+    const pl_motion_row row = {
+        .time = t, .answer = &answer, .velocity = s->speed, .energy = simulation_energy(s, t)};
+    s->stopped = !s->row(s->user, &row);
+    s->rows++;
+    s->next = s->begin + s->rows * s->every;
+}
+
+// All rows within the last step.
+static bool simulation_each(void *user)
+{
+    pl_simulation *s = user;
+    const double now = pl_dynamics_time(s->dynamics);
+    s->before = s->now;
+    s->now = pl_dynamics_energy(s->dynamics);
+    while (s->status == PL_OK && !s->stopped && s->next <= now * (1 + 1e-12) &&
+           s->next <= s->until * (1 + 1e-9)) {
+        simulation_row(s, fmin(s->next, now));
+    }
+    s->before_time = now;
+    return s->status == PL_OK && !s->stopped;
+}
+
+pl_status pl_simulation_run(pl_simulation *s, pl_schedule *schedule, const double *force, double until,
+                            double every, bool (*row)(void *user, const pl_motion_row *row), void *user,
+                            pl_motion_report *report, pl_error *err)
+{
+    s->row = row;
+    s->user = user;
+    s->begin = pl_state_time(s->state);
+    s->until = until;
+    s->every = every;
+    s->rows = 0;
+    s->stopped = false;
+    s->status = PL_OK;
+    s->err = (pl_error){0};
+    if (!(until > s->begin) || !(every > 0)) {
+        return pl_fail(err, PL_BAD_INPUT, "the motion is to end at %g s, the state is at %g s already", until,
+                       s->begin);
+    }
+    pl_status status = pl_schedule_prepare(schedule, until, err);
+    const pl_signal signal = pl_schedule_signal(schedule);
+    status = status == PL_OK ? pl_dynamics_start(s->dynamics, s->state, &signal, err) : status;
+    if (status != PL_OK) {
+        return status;
+    }
+    s->before = s->now = pl_dynamics_energy(s->dynamics);
+    s->before_time = s->begin;
+    simulation_row(s, s->begin);
+    if (force) {
+        pl_dynamics_set_forces(s->dynamics, force);
+    }
+    if (s->status == PL_OK) {
+        status = pl_dynamics_advance(s->dynamics, until, simulation_each, s, report, err);
+    }
+    if (s->status != PL_OK) {
+        if (err) {
+            *err = s->err;
+        }
+        return s->status;
+    }
+    return status == PL_OK ? pl_dynamics_store(s->dynamics, s->state, err) : status;
+}

@@ -1,0 +1,113 @@
+// Commands over time and the response of the hardware, against closed forms.
+#include <string.h>
+#include "check.h"
+#include "pliant/schedule.h"
+
+static pl_schedule *schedule_new(double rate, double fill, double vent, double first)
+{
+    const pl_command_info info = {.name = "air", .rate = rate, .fill = fill, .vent = vent, .rest = 0};
+    pl_schedule *s = NULL;
+    pl_error err = {0};
+    PL_CHECK_OK(pl_schedule_create(&info, 1, 0, &first, &s, &err));
+    return s;
+}
+
+// A step fills with one time and vents with another: y = y1 + (y0 - y1) exp(-t / tau).
+static void test_fill_and_vent(void **state)
+{
+    (void)state;
+    pl_error err = {0};
+    const double fill = 0.03, vent = 0.11;
+    pl_schedule *s = schedule_new(0, fill, vent, 0);
+    PL_CHECK_OK(pl_schedule_ramp(s, 0, 0.1, 0, 2, &err));
+    PL_CHECK_OK(pl_schedule_ramp(s, 0, 0.25, 0, 0.5, &err));
+    PL_CHECK_OK(pl_schedule_prepare(s, 1, &err));
+    const double top = 2 * (1 - exp(-0.15 / fill));
+    double worst = 0;
+    for (int k = 0; k <= 1000; ++k) {
+        const double t = 1e-3 * k, y = t <= 0.1    ? 0
+                                       : t <= 0.25 ? 2 * (1 - exp(-(t - 0.1) / fill))
+                                                   : 0.5 + (top - 0.5) * exp(-(t - 0.25) / vent);
+        worst = fmax(worst, fabs(pl_schedule_value(s, 0, t) - y));
+    }
+    print_message("filled and vented: %.1e off\n", worst);
+    PL_CHECK_BELOW(worst, 1e-8);
+    const pl_signal signal = pl_schedule_signal(s);
+    PL_CHECK_NEAR(signal.corner(signal.user, 0.0), 0.1, 1e-12);
+    PL_CHECK_NEAR(signal.corner(signal.user, 0.15), 0.25, 1e-12);
+    pl_schedule_destroy(s);
+}
+
+// The response to a ramp lags behind by tau; that to a sine has the gain and phase of a first-order lag.
+static void test_lag(void **state)
+{
+    (void)state;
+    pl_error err = {0};
+    const double tau = 0.05, f = 3, w = 2 * 3.14159265358979323846 * f;
+    pl_schedule *s = schedule_new(0, tau, tau, 0);
+    PL_CHECK_OK(pl_schedule_ramp(s, 0, 0, 10, 10, &err));
+    PL_CHECK_OK(pl_schedule_prepare(s, 2, &err));
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 1.5), 1.5 - tau, 1e-9);
+    pl_schedule_destroy(s);
+    s = schedule_new(0, tau, tau, 1);
+    PL_CHECK_OK(pl_schedule_sine(s, 0, 0, 1, 0.5, f, &err));
+    PL_CHECK_OK(pl_schedule_prepare(s, 3, &err));
+    double worst = 0;
+    for (double t = 2; t < 3; t += 1e-3) {
+        const double y = 1 + 0.5 / hypot(1, w * tau) * sin(w * t - atan(w * tau));
+        worst = fmax(worst, fabs(pl_schedule_value(s, 0, t) - y));
+    }
+    print_message("sine through a lag: %.1e off\n", worst);
+    PL_CHECK_BELOW(worst, 1e-4);
+    pl_schedule_destroy(s);
+}
+
+// A motor with a largest speed: a straight line until the command is met, with a corner there.
+static void test_rate(void **state)
+{
+    (void)state;
+    pl_error err = {0};
+    pl_schedule *s = schedule_new(4, 0, 0, 1);
+    PL_CHECK_OK(pl_schedule_ramp(s, 0, 0.2, 0, 3, &err));
+    PL_CHECK_OK(pl_schedule_ramp(s, 0, 1.5, 0.1, 2.9, &err)); // slow enough to be followed
+    PL_CHECK_OK(pl_schedule_prepare(s, 3, &err));
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 0.1), 1, 1e-12);
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 0.45), 2, 1e-9);
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 0.7), 3, 1e-9);
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 1.2), 3, 1e-9);
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 1.55), 2.95, 1e-9);
+    const pl_signal signal = pl_schedule_signal(s);
+    PL_CHECK_NEAR(signal.corner(signal.user, 0.3), 0.7, 1e-9);
+    pl_schedule_destroy(s);
+}
+
+// A table: linear between rows, a jump at two rows of one time, idle where there is no number.
+static void test_table(void **state)
+{
+    (void)state;
+    pl_error err = {0};
+    const double time[5] = {0, 1, 1, 2, 3}, value[5] = {0, 2, 5, 5, NAN};
+    pl_schedule *s = schedule_new(0, 0, 0, 0);
+    PL_CHECK_OK(pl_schedule_table(s, 0, time, value, 1, 5, &err));
+    PL_CHECK_OK(pl_schedule_prepare(s, 4, &err));
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 0.5), 1, 1e-12);
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 1 - 1e-6), 2, 1e-5);
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 1), 5, 1e-12);
+    PL_CHECK_NEAR(pl_schedule_value(s, 0, 2.5), 5, 1e-12);
+    assert_true(isnan(pl_schedule_value(s, 0, 3.5)));
+    const pl_signal signal = pl_schedule_signal(s);
+    PL_CHECK_NEAR(signal.corner(signal.user, 0.2), 1, 1e-12);
+    PL_CHECK_NEAR(signal.corner(signal.user, 1.2), 2, 1e-12);
+    const double back[2] = {1, 0};
+    assert_int_equal(pl_schedule_table(s, 0, back, value, 1, 2, &err), PL_BAD_INPUT);
+    assert_non_null(strstr(err.text, "go back"));
+    assert_int_equal(pl_schedule_sine(s, 0, 5, 0, 1, 0, &err), PL_BAD_INPUT);
+    pl_schedule_destroy(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fill_and_vent), cmocka_unit_test(test_lag),
+                                       cmocka_unit_test(test_rate), cmocka_unit_test(test_table)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
