@@ -25,6 +25,28 @@ static double info_mass(const pl_robot *robot)
     return mass;
 }
 
+// The box around a region, mm; zeros for one without elements.
+static void info_region_box(const pl_mesh_view *view, int32_t region, double low[3], double high[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        low[i] = INFINITY;
+        high[i] = -INFINITY;
+    }
+    for (int32_t e = 0; e < view->element_count; ++e) {
+        for (int64_t k = view->node_start[e]; view->region[e] == region && k < view->node_start[e + 1]; ++k) {
+            for (int i = 0; i < 3; ++i) {
+                const double x = view->position[3 * (int64_t)view->node[k] + i];
+                low[i] = fmin(low[i], x);
+                high[i] = fmax(high[i], x);
+            }
+        }
+    }
+    for (int i = 0; i < 3; ++i) {
+        low[i] = isfinite(low[i]) ? low[i] : 0;
+        high[i] = isfinite(high[i]) ? high[i] : 0;
+    }
+}
+
 static void info_counts(const pl_mesh_view *view, int64_t kinds[PL_ELEMENT_KIND_COUNT], int64_t *regions)
 {
     for (int32_t e = 0; e < view->element_count; ++e) {
@@ -59,11 +81,15 @@ static void info_print_mesh(const cli_args *args, const pl_robot *robot, const i
     cli_say(args, q.sliver_count + q.inverted_count ? "; %d slivers, %d inverted\n\n" : "\n\n",
             q.sliver_count, q.inverted_count);
     cli_table table = {0};
-    cli_row(&table, "region\tvolume mm^3\telements\tmaterial");
+    cli_row(&table, "region\tvolume mm^3\telements\tmaterial\tcentre x\ty\tz mm\tsize x\ty\tz mm");
     for (int32_t r = 0; r < view.region_count; ++r) {
         const char *material = pl_robot_region_material(robot, r);
-        cli_row(&table, "%s\t%.1f\t%ld\t%s", view.region_name[r], pl_mesh_region_volume(mesh, r),
-                (long)regions[r], material ? material : "none");
+        double from[3], to[3];
+        info_region_box(&view, r, from, to);
+        cli_row(&table, "%s\t%.1f\t%ld\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f", view.region_name[r],
+                pl_mesh_region_volume(mesh, r), (long)regions[r], material ? material : "none",
+                cli_tidy(0.5 * (from[0] + to[0]), 2), cli_tidy(0.5 * (from[1] + to[1]), 2),
+                cli_tidy(0.5 * (from[2] + to[2]), 2), to[0] - from[0], to[1] - from[1], to[2] - from[2]);
     }
     cli_table_print(args, &table);
     if (view.surface_count > 0) {
@@ -210,6 +236,13 @@ static void info_json_mesh(json_t *root, const pl_robot *robot, const int64_t *k
         json_t *one = json_object();
         json_object_set_new(one, "volume", cli_json_number(pl_mesh_region_volume(mesh, r)));
         json_object_set_new(one, "elements", json_integer(regions[r]));
+        double low[3], high[3];
+        info_region_box(&view, r, low, high);
+        const double centre[3] = {0.5 * (low[0] + high[0]), 0.5 * (low[1] + high[1]),
+                                  0.5 * (low[2] + high[2])},
+                     size[3] = {high[0] - low[0], high[1] - low[1], high[2] - low[2]};
+        json_object_set_new(one, "centre", cli_json_numbers(centre, 3));
+        json_object_set_new(one, "size", cli_json_numbers(size, 3));
         json_object_set_new(one, "material", material ? json_string(material) : json_null());
         json_object_set_new(all, view.region_name[r], one);
     }

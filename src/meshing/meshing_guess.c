@@ -12,6 +12,9 @@
 #define GUESS_FREE 6        // directions that end nowhere, from which on they are compared:
 #define GUESS_INLET 0.6     // length of their mean for one opening (1: all alike, 0: opposite ones)
 #define GUESS_OPENING 0.03  // an inlet covers at most this part of a cavity; slots between bellows open wider
+#define GUESS_PLACES 6      // points in a chamber beside the largest one, at least,
+#define GUESS_ROOM 0.3      // and how wide the widest of them is, compared with the largest chamber's
+#define GUESS_INCHES 12.0   // mm: parts below it, in a file without a unit, are probably in inches
 #define GUESS_PROBES 4000   // triangles whose wall is measured
 #define GUESS_ELEMENTS 4000 // a part that has fewer gets a smaller size,
 #define GUESS_FINER 0.75    // but not less than this times the first one
@@ -199,6 +202,27 @@ static bool guess_channel_opens(const guess *g, const pl_channel *h)
     return false;
 }
 
+// Whether a channel leads into a chamber: beyond one of its mouths lies an enclosed place. Such a hole is an
+// air inlet or a duct between chambers, and no tendon runs in it. Beyond the mouths of a tendon's hole lies
+// the outside, or a notch.
+static bool guess_channel_feeds(const guess *g, const pl_channel *h)
+{
+    for (int end = 0; end < 2; ++end) {
+        const double *last = h->point[end ? h->point_count - 1 : 0],
+                     *first = h->point[end ? 0 : h->point_count - 1];
+        double d[3], beyond[3], clearance;
+        pl_sub3(last, first, d);
+        const double length = pl_norm3(d);
+        for (int i = 0; i < 3; ++i) {
+            beyond[i] = last[i] + 1.5 * h->radius * d[i] / (length > 0 ? length : 1);
+        }
+        if (guess_enclosed(g, beyond, &clearance) >= GUESS_ENCLOSED) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Whether b goes on where a ends: alike in radius, in line with it, with a gap (a notch) shorter than both.
 static bool guess_channel_follows(const pl_channel *a, const pl_channel *b)
 {
@@ -278,6 +302,15 @@ static pl_status guess_channels(guess *g, pl_error *err)
         }
     }
     guess_join_channels(g);
+
+    // what leads into a chamber is no tendon's; judged of whole holes, which may cross pockets
+    int kept = 0;
+    for (int c = 0; c < g->channel_count; ++c) {
+        if (!guess_channel_feeds(g, &g->channel[c])) {
+            g->channel[kept++] = g->channel[c];
+        }
+    }
+    g->channel_count = kept;
     return count < 0 ? PL_NO_MEMORY : PL_OK;
 }
 
@@ -342,6 +375,82 @@ static void guess_try_eye(guess *g, const guess_eye *eye, bool *taken)
     pl_mesh_free_faces(face);
 }
 
+static bool guess_sees(const guess *g, const double a[3], const double b[3])
+{
+    double d[3], t;
+    pl_sub3(b, a, d);
+    const double length = pl_norm3(d);
+    for (int i = 0; i < 3; ++i) {
+        d[i] /= length > 0 ? length : 1;
+    }
+    return pl_trisurf_tree_cast(&g->tree, a, d, 0, &t) < 0 || t > length;
+}
+
+// Adds the directions in which a place sees the outside to `sum`; returns their number.
+static int guess_escapes(const guess *g, const double p[3], double sum[3])
+{
+    int count = 0;
+    for (int k = 0; k < GUESS_RAYS; ++k) {
+        double d[3], t;
+        guess_direction(k, GUESS_RAYS, d);
+        if (pl_trisurf_tree_cast(&g->tree, p, d, 0, &t) < 0) {
+            ++count;
+            for (int i = 0; i < 3; ++i) {
+                sum[i] += d[i];
+            }
+        }
+    }
+    return count;
+}
+
+// Whether places look out on opposite sides: a channel through the body, which holds no air. An inlet lies on
+// one side.
+static bool guess_through(const guess *g, const guess_eye *eye, const int *place, int count)
+{
+    double sum[3] = {0};
+    int escapes = 0;
+    for (int k = 0; k < count; ++k) {
+        escapes += guess_escapes(g, eye[place[k]].point, sum);
+    }
+    return escapes >= GUESS_FREE && pl_norm3(sum) < GUESS_INLET * escapes;
+}
+
+// The chambers of a surface alone: places that see each other, directly or through others, are one chamber
+// (also those in the ducts between its pockets). The roomiest place of each stands for it.
+static pl_status guess_chambers(guess *g, const guess_eye *eye, int count, pl_error *err)
+{
+    bool *seen = PL_NEW_ARRAY(bool, count + 1);
+    int *queue = PL_NEW_ARRAY(int, count + 1);
+    for (int first = 0; seen && queue && first < count && g->cavity_count < PL_GUESS_CAVITIES; ++first) {
+        if (seen[first]) {
+            continue;
+        }
+        int length = 0;
+        queue[length++] = first;
+        seen[first] = true;
+        for (int at = 0; at < length; ++at) {
+            for (int k = 0; k < count; ++k) {
+                if (!seen[k] && guess_sees(g, eye[queue[at]].point, eye[k].point)) {
+                    seen[k] = true;
+                    queue[length++] = k;
+                }
+            }
+        }
+        // a crevice is no chamber: it has few places, all narrow
+        if (guess_through(g, eye, queue, length)) {
+            continue;
+        }
+        if (g->cavity_count == 0 ||
+            (length >= GUESS_PLACES && eye[first].clearance >= GUESS_ROOM * eye[0].clearance)) {
+            guess_keep(g, &eye[first], NAN, 0, true);
+        }
+    }
+    const bool room = seen && queue;
+    pl_free(seen);
+    pl_free(queue);
+    return room ? PL_OK : pl_fail_memory(err, "the chambers of a part");
+}
+
 static pl_status guess_cavities(guess *g, pl_error *err)
 {
     guess_eye *eye = PL_NEW_ARRAY(guess_eye, GUESS_EYES + 1);
@@ -356,16 +465,16 @@ static pl_status guess_cavities(guess *g, pl_error *err)
             eye[roomy++] = eye[k];
         }
     }
+    pl_status status = PL_OK;
     if (roomy > 0 && !g->source->mesh) {
-        // of a surface alone only the roomiest is known to be a cavity of its own
-        guess_keep(g, &eye[0], NAN, 0, true);
+        status = guess_chambers(g, eye, roomy, err);
     }
     for (int k = 0; g->source->mesh && k < roomy && g->cavity_count < PL_GUESS_CAVITIES; ++k) {
         guess_try_eye(g, &eye[k], taken);
     }
     pl_free(eye);
     pl_free(taken);
-    return room ? PL_OK : pl_fail_memory(err, "the cavities of a part");
+    return room ? status : pl_fail_memory(err, "the cavities of a part");
 }
 
 static pl_status guess_voids(guess *g, pl_error *err)
@@ -569,6 +678,12 @@ pl_status pl_meshing_guess(const pl_guess_source *source, char **robot_yaml, pl_
         pl_findings_add(findings, PL_WARNING, NULL, 0, "%s is %.4g mm long: an unusual size for a robot",
                         source->path, g.length);
         pl_findings_advise(findings, "check the unit of the file");
+    }
+    if (status == PL_OK && !source->mesh && !(source->unit > 0) && g.length >= 1 && g.length < GUESS_INCHES) {
+        pl_findings_add(findings, PL_WARNING, NULL, 0,
+                        "%s is %.4g mm long if its numbers are mm; in inches it is %.4g mm, in cm %.4g mm",
+                        source->path, g.length, 25.4 * g.length, 10 * g.length);
+        pl_findings_advise(findings, "STL and OBJ files have no unit: say --unit in, --unit cm or --unit mm");
     }
     if (status == PL_OK) {
         status = guess_write(&g, robot_yaml, err);

@@ -1,4 +1,5 @@
 // The robot file of a guess: every line that was guessed says so in a comment.
+#include <ctype.h>
 #include <stdio.h>
 #include <strings.h>
 #include "meshing/meshing_guess.h"
@@ -214,18 +215,85 @@ static void guess_write_actuators(pl_text *text, const guess *g)
     }
 }
 
+// Words in the names of parts that say what they are made of: an entry of the material library.
+static const struct {
+    const char *word, *material;
+} guess_words[] = {
+    {"tpu", "tpu_95a"},
+    {"ninjaflex", "ninjaflex"},
+    {"agilus", "agilus30"},
+    {"tango", "tango_plus"},
+    {"nylon", "polyamide_12"},
+    {"pa12", "polyamide_12"},
+    {"paper", "paper"},
+    {"fabric", "paper"},
+    {"ecoflex", "ecoflex_00_30"},
+    {"dragon", "dragon_skin_20"},
+    {"silicone", "dragon_skin_20"},
+    {"pla", "pla"},
+    {"abs", "pla"},
+    {"petg", "pla"},
+    {"steel", "pla"},
+    {"alu", "pla"},
+    {"metal", "pla"},
+    {"rigid", "pla"},
+    {"stiff", "pla"},
+    {"hard", "pla"},
+    {"insert", "pla"},
+    {"mount", "pla"},
+    {"bracket", "pla"},
+    {"flange", "pla"},
+    {"frame", "pla"},
+    {"bone", "pla"},
+    {"screw", "pla"},
+};
+
+// The material that the name of a part says; NULL: none. A word counts from the start of a word of the name
+// (`base_plate` has `pla`, `display` has not).
+static const char *guess_named_material(const char *name)
+{
+    for (size_t k = 0; k < sizeof guess_words / sizeof guess_words[0]; ++k) {
+        const size_t n = strlen(guess_words[k].word);
+        for (const char *c = name; *c; ++c) {
+            const bool starts = c == name || !isalpha((unsigned char)c[-1]) ||
+                                (isupper((unsigned char)c[0]) && islower((unsigned char)c[-1]));
+            if (starts && strncasecmp(c, guess_words[k].word, n) == 0) {
+                return guess_words[k].material;
+            }
+        }
+    }
+    return NULL;
+}
+
 static void guess_write_regions(pl_text *text, const guess *g)
 {
+    const pl_mesh_view view = g->source->mesh ? pl_mesh_get(g->source->mesh) : (pl_mesh_view){0};
     pl_text_add(text, "\n# guessed: a soft silicone. `pliant materials` lists the measured materials.\n"
                       "materials:\n  silicone: {use: dragon_skin_20}\n");
+    // each material that a name says, once
+    for (int32_t r = 0; r < view.region_count; ++r) {
+        const char *material = guess_named_material(view.region_name[r]);
+        bool listed = !material;
+        for (int32_t k = 0; k < r && !listed; ++k) {
+            const char *before = guess_named_material(view.region_name[k]);
+            listed = before && strcmp(before, material) == 0;
+        }
+        if (!listed) {
+            pl_text_add(text, "  %s: {use: %s}\n", material, material);
+        }
+    }
     if (!g->source->mesh) {
         pl_text_add(text, "regions: {body: silicone}\n");
         return;
     }
-    const pl_mesh_view view = pl_mesh_get(g->source->mesh);
-    pl_text_add(text, "regions:\n");
+    pl_text_add(text, view.region_count > 1
+                          ? "# By the names of the parts; `pliant info` gives the centre and size of each.\n"
+                            "regions:\n"
+                          : "regions:\n");
     for (int32_t r = 0; r < view.region_count; ++r) {
-        pl_text_add(text, "  \"%s\": silicone\n", view.region_name[r]);
+        const char *material = guess_named_material(view.region_name[r]);
+        pl_text_add(text, "  \"%s\": %s%s\n", view.region_name[r], material ? material : "silicone",
+                    material ? " # guessed from its name" : "");
     }
 }
 

@@ -128,6 +128,31 @@ cat out.txt err.txt >all.txt
 expect_words all.txt "told.yaml:2: warning: mesh: the mesh differs from the part: volume -" "solved"
 expect_clean
 
+# an inlet and the duct between two pockets are no tendons: one chamber
+python3 "$here/voxels.py" pockets.stl 2 40,10,8 4:14,2:8,2:6 18:28,2:8,2:6 0:20,5:6,4:5
+expect_status 0 new --from pockets.stl pockets --unit mm
+expect_words out.txt "cavities: (open)"
+expect_no_words out.txt "tendon" "(open),"
+expect_words pockets/robot.yaml "name: air,"
+expect_no_words pockets/robot.yaml "kind: cable" "name: air2"
+# two chambers with an inlet each are both found
+python3 "$here/voxels.py" two.stl 2 40,16,8 3:36,2:7,2:6 3:36,9:14,2:6 0:4,4:5,4:5 0:4,11:12,4:5
+expect_status 0 new --from two.stl two --unit mm
+expect_words two/robot.yaml "name: air," "name: air2,"
+expect_no_words two/robot.yaml "kind: cable"
+# a hole from end to end holds no air
+python3 "$here/voxels.py" hole.stl 2 40,8,8 0:40,4:5,2:3
+expect_status 0 new --from hole.stl hole --unit mm
+expect_words out.txt "no cavity found"
+expect_no_words hole/robot.yaml "kind: chamber"
+python3 "$here/voxels.py" bore.stl 2 40,8,8 0:40,2:6,2:6
+expect_status 0 new --from bore.stl bore --unit mm
+expect_no_words bore/robot.yaml "kind: chamber"
+# a small part in a file without a unit: inches are suspected
+python3 "$here/voxels.py" inches.stl 0.1 40,8,8
+expect_status 0 new --from inches.stl inches
+expect_words err.txt "in inches it is 101.6 mm" "--unit in"
+
 # without arguments, on a terminal, it asks: a design with other dimensions (one answer out of range, asked again) ...
 status=0
 python3 "$here/ask_new.py" "$pliant" 1 beam y 9999 80 "" "" asked >out.txt 2>err.txt || status=$?
