@@ -165,6 +165,12 @@ void statics_set_load(pl_statics *s, double at, double *x);
 // D.
 void statics_path(pl_statics *s, const pl_state *state, const double *command, load_path *path, double *x,
                   pl_newton_report *found, pl_error *err);
+// The path from x, a stable equilibrium at path->at, to its end.
+void statics_continue(pl_statics *s, load_path *path, double *x, pl_newton_report *found, pl_error *err);
+// From a saddle at the load `above` back to the buckling load: x becomes a stable equilibrium a little beyond
+// it, at path->at. False: none was found.
+bool statics_branch_off(pl_statics *s, load_path *path, const double *saddle, double above, double *x,
+                        pl_error *err);
 // Finds the stationary point next to x at the load set, stable or not. True: it converged within `reach` (mm)
 // of the start; its factor, with its inertia, is at hand.
 bool statics_stationary(pl_statics *s, double *x, double reach, pl_error *err);

@@ -310,6 +310,38 @@ static bool path_buckles(pl_statics *s, load_path *path, double *x, pl_newton_re
     return negative == 0 && left > 0;
 }
 
+// A little beyond the buckling load l_c the buckled shape is close to the saddle, its amplitude of the order
+// sqrt(l - l_c): tried at several parts of the distance to a saddle that could not be left.
+bool statics_branch_off(pl_statics *s, load_path *path, const double *saddle, double above, double *x,
+                        pl_error *err)
+{
+    static const double part[] = {0.05, 0.2};
+    pl_problem *p = s->problem;
+    const double reach =
+        fmax(pl_newton_distance(&s->newton, s->x_stable, saddle), NEWTON_BRANCH_SIZE * p->size);
+    bool found = false;
+    for (int k = 0; k < PL_COUNT(part) && path->buckled_known && path->buckled < above && !found; ++k) {
+        const double to = path->buckled + part[k] * (above - path->buckled),
+                     share = (to - path->stable_at) / (above - path->stable_at);
+        for (int64_t i = 0; i < 3 * (int64_t)p->mesh.vertex_count; ++i) {
+            x[i] = s->x_stable[i] + share * (saddle[i] - s->x_stable[i]);
+        }
+        statics_set_load(s, to, x);
+        const pl_newton_goal goal = statics_tolerance(s, false);
+        pl_newton_report report;
+        int negative = -1, left = 0;
+        found = statics_stationary(s, x, reach, err) && statics_prove(s, x, &negative, err) == PL_OK &&
+                negative > 0 && statics_stabilise(s, x, &goal, &report, &negative, &left, err) == PL_OK &&
+                negative == 0;
+        path->at = found ? to : path->at;
+    }
+    path->length = found ? 0 : path->length;
+    path->turn = s->turn_first;
+    pl_log(1, "  beyond the buckling load %.4f: %s", path->buckled,
+           found ? "on the stable branch" : "no stable shape found");
+    return found;
+}
+
 // The tangent where an increment begins is not positive. States on the path are only found so well that they
 // lead on, and far from balance the tangent says little: finds the equilibrium first. One that is unstable is
 // left along its mode. True: x is a stable equilibrium at path->at, its factor at hand.
@@ -511,6 +543,11 @@ void statics_path(pl_statics *s, const pl_state *state, const double *command, l
     pl_problem_begin(s->problem, state, command, err);
     path_relax(s, x, err);
     memcpy(s->x_stable, x, path_bytes(s));
+    statics_continue(s, path, x, found, err);
+}
+
+void statics_continue(pl_statics *s, load_path *path, double *x, pl_newton_report *found, pl_error *err)
+{
     while (path->at < 1) {
         memcpy(s->newton.work.x_start, x, path_bytes(s));
         for (int i = 0; i < s->problem->row_count; ++i) {

@@ -316,6 +316,35 @@ static void solve_polish(pl_statics *s, double *x, pl_newton_report *found)
     found->relative = found->residual / pl_problem_force_scale(p);
 }
 
+// The saddle x at the full load could not be left: from a little beyond the buckling load along the stable
+// branch instead. x stays where that fails.
+static pl_status solve_buckled(pl_statics *s, double *x, load_path *path, pl_newton_report *found,
+                               int *negative, int *left, pl_error *err)
+{
+    const size_t mark = pl_arena_begin(&s->problem->scratch);
+    double *saddle = pl_problem_take_full(s->problem);
+    memcpy(saddle, x, solve_bytes(s));
+    int other = -1;
+    pl_newton_report there = {0};
+    if (statics_branch_off(s, path, saddle, 1, x, err)) {
+        statics_continue(s, path, x, &there, err);
+        if (path->at >= 1 && statics_prove(s, x, &other, err) == PL_OK && other == 0) {
+            *negative = 0;
+            *left = 1;
+            *found = there;
+        }
+    }
+    if (*negative > 0) {
+        path->at = 1;
+        memcpy(x, saddle, solve_bytes(s));
+        pl_problem_set(s->problem, 1);
+        pl_problem_evaluate(s->problem, x, s->newton.work.g);
+        pl_problem_residual(s->problem, s->newton.work.g, s->newton.work.r);
+    }
+    pl_arena_end(&s->problem->scratch, mark);
+    return PL_OK;
+}
+
 // An equilibrium counts as solved where it is stable; `moved`: it was found by a small move. An unstable one
 // is left along its mode.
 static void solve_stability(pl_statics *s, double *x, bool moved, load_path *path, pl_newton_report *found,
@@ -331,6 +360,10 @@ static void solve_stability(pl_statics *s, double *x, bool moved, load_path *pat
         const pl_newton_goal goal = statics_tolerance(s, true);
         if (status == PL_OK && *negative > 0) {
             status = statics_stabilise(s, x, &goal, found, negative, &left, err);
+        }
+        if (status == PL_OK && *negative > 0 && !moved && !pl_problem_touches(s->problem) &&
+            !pl_problem_lags(s->problem)) {
+            status = solve_buckled(s, x, path, found, negative, &left, err);
         }
         // contacts close and open along the mode: they come to rest at the new shape
         if (left > 0 && *negative == 0 && pl_problem_touches(s->problem)) {
