@@ -67,6 +67,7 @@ static pl_status create_work(pl_statics *s, pl_error *err)
     const int64_t full = 3 * (int64_t)s->problem->mesh.vertex_count;
     bool ok = new_array(&s->x, full);
     ok = new_array(&s->x_stable, full) && ok;
+    ok = new_array(&s->x_begin, full) && new_array(&s->x_end, full) && ok;
     ok = new_array(&s->stability.mode, s->problem->unknowns.n) && ok;
     for (int i = 0; i < STATICS_HISTORY; ++i) {
         ok = new_array(&s->history.x[i], full) &&
@@ -146,7 +147,7 @@ void pl_statics_destroy(pl_statics *s)
         pl_free(s->history.x[i]);
         pl_free(s->history.command[i]);
     }
-    void *owned[] = {s->x, s->x_stable, s->stability.mode, s->history.difference};
+    void *owned[] = {s->x, s->x_stable, s->stability.mode, s->history.difference, s->x_begin, s->x_end};
     for (int i = 0; i < PL_COUNT(owned); ++i) {
         pl_free(owned[i]);
     }

@@ -55,6 +55,8 @@ struct pl_statics {
     pl_newton_solver newton;
     double *x;        // full: the iterate of pl_statics_solve
     double *x_stable; // full: the last stable equilibrium of the path
+    // full: where the increment begins, and ends, with the Newton step that was left to the next one
+    double *x_begin, *x_end;
     statics_history history;
     statics_moves moves;
     statics_aim aim;
@@ -92,6 +94,7 @@ typedef struct load_path {
     double length;             // of the next increment
     double turn, turn_most;    // rad allowed in an increment
     path_verdict last;         // of the last increment
+    double error;              // of the last increment, 0: not known
     bool tight;                // equilibria on the path are found to their tolerances
     bool loose;                // the equilibrium at `at` was found only so well that it leads on
     bool active[PL_ROWS_MAX];  // rows that hold there

@@ -129,7 +129,8 @@ static bool path_friction_limits(pl_statics *s, double *x, pl_error *err)
 // together miss the motion,
 //   e = |(x_B - x^_B) - (x_A - x^_A)| / (2 |x_B - x_A|),
 // x^_B predicted from A and x^_A from B. On a smooth path the curvature cancels and e falls as h^2; between
-// two branches it is about 1. Where the prediction from A alone is good the tangent at B is not made.
+// two branches it is about 1. x_A has the Newton step that the increment before left over. Where the
+// prediction from A alone is good the tangent at B is not made.
 static double path_error(pl_statics *s, const load_path *path, double *x, const pl_newton_report *found,
                          pl_error *err)
 {
@@ -168,7 +169,7 @@ static double path_error(pl_statics *s, const load_path *path, double *x, const 
                 double e[3];
                 for (int k = 0; k < 3; ++k) {
                     e[k] = (x[3 * i + k] - s->newton.work.x_predicted[3 * i + k]) -
-                           (s->newton.work.x_start[3 * i + k] - back[3 * i + k]);
+                           (s->x_begin[3 * i + k] - back[3 * i + k]);
                 }
                 error = fmax(error, pl_norm3(e) / (2 * moved));
             }
@@ -190,10 +191,11 @@ static double path_enough(const pl_statics *s, const load_path *path)
 }
 
 // From x to the equilibrium at the end of the increment.
-static path_verdict path_correct(pl_statics *s, const load_path *path, double *x, pl_newton_report *found,
+static path_verdict path_correct(pl_statics *s, load_path *path, double *x, pl_newton_report *found,
                                  pl_error *err)
 {
     const double to = path_end(path);
+    path->error = 0;
     pl_newton_goal goal = statics_tolerance(s, to >= 1);
     goal.predict = true;
     goal.carried = path_clamped(s);
@@ -219,8 +221,13 @@ static path_verdict path_correct(pl_statics *s, const load_path *path, double *x
     if (!pl_problem_admissible(s->problem, x)) {
         return STEP_INVERTED;
     }
-    const double error = path_error(s, path, x, found, err);
-    if (error > TUNE_PATH_ERROR) {
+    if (goal.enough > 0) {
+        pl_newton_move(&s->newton, x, s->newton.work.d, s->x_end);
+    } else {
+        memcpy(s->x_end, x, path_bytes(s));
+    }
+    path->error = path_error(s, path, x, found, err);
+    if (path->error > TUNE_PATH_ERROR) {
         return STEP_BRANCH;
     }
     return to < 1 && !path_friction_limits(s, x, err) ? STEP_NO_DESCENT : STEP_ACCEPTED;
@@ -495,7 +502,10 @@ static bool path_shorten(load_path *path)
 {
     path->tight = true;
     path->branched = path->branched || path->last == STEP_BRANCH;
-    path->length *= TUNE_LENGTH_CUT;
+    // the error falls as the square of the length or faster; where it is not known the length is cut
+    path->length *= path->error > 0 && path->last == STEP_BRANCH
+                        ? fmax(TUNE_LENGTH_CUT, pow(TUNE_PATH_ERROR / path->error, 0.5) * 0.9)
+                        : TUNE_LENGTH_CUT;
     path->turn = fmax(TUNE_TURN_LEAST, path->turn * TUNE_TURN_CUT);
     pl_log(1, "  increment failed (%s), next %.4f", path_verdict_name(path->last), path->length);
     return path->length >= (path->last == STEP_BRANCH ? TUNE_BRANCH_LENGTH : TUNE_LENGTH_LEAST);
@@ -550,6 +560,9 @@ void statics_continue(pl_statics *s, load_path *path, double *x, pl_newton_repor
 {
     while (path->at < 1) {
         memcpy(s->newton.work.x_start, x, path_bytes(s));
+        if (!path->loose) {
+            memcpy(s->x_begin, x, path_bytes(s));
+        }
         for (int i = 0; i < s->problem->row_count; ++i) {
             path->active[i] = s->problem->row[i].active;
         }
@@ -566,6 +579,7 @@ void statics_continue(pl_statics *s, load_path *path, double *x, pl_newton_repor
 
         if (path->last == STEP_ACCEPTED) {
             path->loose = !buckled && path_enough(s, path) > 0;
+            memcpy(s->x_begin, path->loose ? s->x_end : x, path_bytes(s));
             path->at = path_end(path);
             path->branches = 0;
             path->turn = fmin(path->turn_most, path->turn * TUNE_TURN_GROWTH);
