@@ -286,14 +286,15 @@ static bool newton_recover(pl_newton_solver *N, double *x, newton_run *run, pl_e
     return newton_factor(N, x, run, false, err);
 }
 
-// An old factor is of no use far from balance, where its tangent was indefinite (beside a saddle it leads back
-// there), or where contacts have closed that it does not have.
+// An old factor is of no use far from balance (where a saddle is left, pairs of L-BFGS follow the valley of
+// the energy with fewer factors), where its tangent was indefinite (it leads back to the saddle), or where
+// contacts have closed that it does not have.
 static bool newton_obsolete(const pl_newton_solver *N, const double *x, const newton_run *run)
 {
     const pl_problem *p = N->problem;
     const bool follows = run->follows && run->iteration == 0,
                first = run->iteration == 0 && (run->goal->predict || run->goal->small),
-               far = !first && run->report->relative > NEWTON_REUSE &&
+               far = !first && !run->goal->leave && run->report->relative > NEWTON_REUSE &&
                      run->report->step > NEWTON_LONG * p->size && !pl_problem_touches(p);
     return far || p->linear.mode_count > 0 ||
            (!follows && run->gradient == GRADIENT_TRUE && pl_problem_obsolete(p, x));
