@@ -73,11 +73,16 @@ void newton_note_prediction(pl_newton_solver *N, const double *x, double scale, 
     }
 }
 
+int newton_factor_limit(const newton_run *run)
+{
+    return run->goal->leave ? NEWTON_FACTORS_LEAVING : NEWTON_FACTORS;
+}
+
 bool newton_factor(pl_newton_solver *N, double *x, newton_run *run, bool predicted, pl_error *err)
 {
     pl_problem *p = N->problem;
     pl_newton_report *report = run->report;
-    if (report->factors >= NEWTON_FACTORS) {
+    if (report->factors >= newton_factor_limit(run)) {
         run->fresh = false;
         pl_newton_turn(N, x);
         return report->relative < NEWTON_REUSE; // it converges: without further ones

@@ -65,6 +65,8 @@ typedef struct newton_run {
 // ---- newton_factor.c
 // The tangent at x; `predicted`: with the stresses, pressures and multipliers that the last step predicted.
 bool newton_factor(pl_newton_solver *N, double *x, newton_run *run, bool predicted, pl_error *err);
+// How many may be made: an increment that takes many is better divided, the descent from a saddle cannot be.
+int newton_factor_limit(const newton_run *run);
 // Notes what the step `scale` d from x predicts; of a step that was not taken only the pressures.
 void newton_note_prediction(pl_newton_solver *N, const double *x, double scale, bool taken);
 void newton_pace_note(newton_pace *pace, double decrement, double length);

@@ -374,7 +374,7 @@ static pl_newton_end newton_iterate(pl_newton_solver *N, double *x, newton_run *
 
         // an old factor of no use: of an indefinite tangent, or without contacts that have closed since
         run->whole = false;
-        if (!run->fresh && newton_obsolete(N, x, run) && report->factors < NEWTON_FACTORS) {
+        if (!run->fresh && newton_obsolete(N, x, run) && report->factors < newton_factor_limit(run)) {
             if (!newton_factor(N, x, run, false, err)) {
                 return NEWTON_NO_DESCENT;
             }

@@ -4,10 +4,11 @@
 #define PL_NEWTON_OPTIONS_H
 
 // ---- when a new factor is made
-#define NEWTON_FACTORS 20     // most in one iteration
-#define NEWTON_REUSE 0.02     // relative residual below which an old factor is used again
-#define NEWTON_LONG 0.004     // of the size: above it, only after shorter steps
-#define NEWTON_PREDICTED 0.05 // relative residual after a predicted motion above which it is left
+#define NEWTON_FACTORS_LEAVING 60 // the same from a saddle or a limit point
+#define NEWTON_FACTORS 20         // most in one iteration
+#define NEWTON_REUSE 0.02         // relative residual below which an old factor is used again
+#define NEWTON_LONG 0.004         // of the size: above it, only after shorter steps
+#define NEWTON_PREDICTED 0.05     // relative residual after a predicted motion above which it is left
 // With contacts a new factor only while that converges: residual and step over the last ones.
 #define NEWTON_GAIN 0.7
 #define NEWTON_SHRINK 0.5
